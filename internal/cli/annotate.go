@@ -75,20 +75,32 @@ part of the repository: look at it with --dry-run first.`,
 			case strings.TrimSpace(why) == "":
 				return misusef("usage: "+cmd.UseLine(), "it is not said why")
 			}
-			out, err := onFile(cmd.Context(), a, args[0], verb.Annotate, func(at target) (verb.AnnotateIn, error) {
-				if at.span.Len() == 0 {
-					return verb.AnnotateIn{}, misusef(
-						"write FILE:42 or FILE:42-60; lines count from 1",
-						"it is not said which lines are meant",
-					)
-				}
-				return verb.AnnotateIn{File: at.file, StartLine: at.span.First, EndLine: &at.span.Last, Why: why,
-					Model: model, Rejected: rejected}, nil
-			})
+			out, err := onFile(
+				cmd.Context(),
+				a,
+				args[0],
+				annotations.Annotate,
+				func(at target) (annotations.AnnotateIn, error) {
+					if at.span.Len() == 0 {
+						return annotations.AnnotateIn{}, misusef(
+							"write FILE:42 or FILE:42-60; lines count from 1",
+							"it is not said which lines are meant",
+						)
+					}
+					return annotations.AnnotateIn{
+						File:      at.file,
+						StartLine: at.span.First,
+						EndLine:   &at.span.Last,
+						Why:       why,
+						Model:     model,
+						Rejected:  rejected,
+					}, nil
+				},
+			)
 			if err != nil {
 				return err
 			}
-			return answer(a, out, func(out verb.AnnotateOut) {
+			return answer(a, out, func(out annotations.AnnotateOut) {
 				if !a.quiet {
 					a.printf("annotated %s:%s\n", oneLine(out.Annotation.File), spanOf(out.Annotation))
 					if out.Private {
@@ -328,7 +340,7 @@ func (a *app) showGC(out annotations.GCAnnotationsOut) {
 	would := wordFor(out.DryRun, "", "would be ")
 	for _, w := range []struct {
 		word string
-		what []verb.Annotation
+		what []annotations.Annotation
 	}{{"archived", out.Archived}, {"returned", out.Returned}} {
 		for _, n := range w.what {
 			at := n.WasLines
@@ -371,7 +383,10 @@ func (a *app) annotateStatsCommand() *cobra.Command {
 
 func (a *app) showAnnotationStats(s annotations.AnnotationStatsOut) {
 	line := func(key, value string) { a.field(11, key, value) }
-	line("annotations", fmt.Sprintf("%d of %s, %s", s.Annotations, count(s.Files, "file", "files"), bytesText(s.Bytes)))
+	line(
+		"annotations",
+		fmt.Sprintf("%d of %s, %s", s.Annotations, count(s.Files, "file", "files"), bytesText(s.Bytes)),
+	)
 	for _, p := range annotations.Placings {
 		if n := s.Placed[string(p)]; n > 0 {
 			line(string(p), fmt.Sprint(n))

@@ -11,10 +11,11 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 )
 
 func (a *app) approveCommand() *cobra.Command {
-	list := does(a, &cobra.Command{Use: "list"}, verb.Held, positional, a.showHeld)
+	list := does(a, &cobra.Command{Use: "list"}, labels.Held, positional, a.showHeld)
 	c := does(a, &cobra.Command{
 		Use:   "approve [NAME…]",
 		Short: "Show what is held back from agents, and let it be shown",
@@ -32,7 +33,7 @@ shell that an agent started approves nothing.`,
 		Example: `  oxbow approve
   oxbow approve --json`,
 		Args: args(0, -1, "the names of entries"),
-	}, verb.Approve, positional, a.showRelabelled)
+	}, labels.Approve, positional, a.showRelabelled)
 	approve := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 && !cmd.Flags().Changed("group") {
@@ -63,7 +64,7 @@ func heldBack(n int, group string) string {
 	return count(n, "entry waits", "entries wait") + " for your approval: " + command
 }
 
-func (a *app) showHeld(out verb.HeldOut) {
+func (a *app) showHeld(out labels.HeldOut) {
 	for _, e := range out.Entries {
 		if a.quiet {
 			a.printf("%s\n", nameText(e.Name))

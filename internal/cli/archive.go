@@ -6,7 +6,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
 func (a *app) archiveCommand() *cobra.Command {
@@ -35,7 +35,7 @@ which import reads.`,
 		Example: `  oxbow archive prune --days 90 --dry-run
   oxbow archive prune --before 2026-05-01
   oxbow archive prune --keep 200`,
-	}, verb.PruneArchives, func(in *verb.PruneArchivesIn, _ *flagSet, _ []string) error {
+	}, sessions.PruneArchives, func(in *sessions.PruneArchivesIn, _ *flagSet, _ []string) error {
 		if in.Before == "" && in.Days == nil && in.Keep == nil {
 			return misusef(
 				"for example: oxbow archive prune --days 90 --dry-run",
@@ -46,13 +46,13 @@ which import reads.`,
 	}, a.showPruned)
 }
 
-func (a *app) showPruned(out verb.PruneArchivesOut) {
+func (a *app) showPruned(out sessions.PruneArchivesOut) {
 	word := wordFor(out.DryRun, "forgot", "would forget")
 	all := a.howToListAll(out.DryRun)
 	if out.SavedIn != "" {
 		all = out.SavedIn + " contains them all"
 	}
-	showFew(a, out.Forgotten, all, func(e verb.PrunedArchive) {
+	showFew(a, out.Forgotten, all, func(e sessions.PrunedArchive) {
 		a.printf("%s %s %s\n", word, a.bold(nameText(e.Name)), a.dim("("+a.date(moment(e.Created))+")"))
 	})
 	switch {

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
-	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
@@ -59,13 +58,13 @@ a line that is not committed has zeros for its commit.`,
 }
 
 // spanOf returns the line range of an annotation, such as "7" or "42-60".
-func spanOf(n verb.Annotation) string {
+func spanOf(n annotations.Annotation) string {
 	return annotate.Span{First: n.StartLine, Last: n.EndLine}.String()
 }
 
 // annotationsByID returns the annotations of a result by ID.
-func annotationsByID(out annotations.BlameOut) map[string]verb.Annotation {
-	byID := map[string]verb.Annotation{}
+func annotationsByID(out annotations.BlameOut) map[string]annotations.Annotation {
+	byID := map[string]annotations.Annotation{}
 	for _, n := range out.Annotations {
 		byID[n.ID] = n
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/output"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -58,11 +58,11 @@ func (a *app) profiles() (*profile.Set, error) {
 		root = p.Root
 	}
 	dirs := slices.Clone(profile.ProjectDirs)
-	if verb.SameFile(home, filepath.Join(root, homeDir)) {
+	if output.SameFile(home, filepath.Join(root, homeDir)) {
 		// The home belongs to the project, so do not read its profiles a second time.
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return strings.HasPrefix(d, homeDir+"/") })
 	}
-	if !verb.SameFile(home, root) {
+	if !output.SameFile(home, root) {
 		fsys, err := a.openDir(root)
 		if err != nil {
 			return nil, err
@@ -190,7 +190,7 @@ func (a *app) outputPath(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return abs, badArgument(p.CheckTarget(abs, bound != ""))
+	return abs, badArgument(output.CheckTarget(p, abs, bound != ""))
 }
 
 // scopeError reports that a command cannot run while bound to a profile. It matches

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
 const (
@@ -38,7 +38,7 @@ agent's, unless an agent made them. What a compaction dropped is not listed.`,
   oxbow changed --json
   oxbow changed restore --all --dry-run`,
 		Args: args(0, 0, "no arguments, or keep or restore"),
-	}, verb.Changed, positional, a.showAllChanged)
+	}, review.Changed, positional, a.showAllChanged)
 	c.AddCommand(
 		does(a, &cobra.Command{
 			Use:   "keep NAME…",
@@ -48,7 +48,7 @@ agent changes it again. oxbow undo takes that back. A shell that a client's
 agent started keeps nothing.`,
 			Example: `  oxbow changed keep --all --dry-run`,
 			Args:    args(0, -1, "the names of entries, or --all"),
-		}, verb.KeepChanged, positional, a.showDecided("kept", "would keep")),
+		}, review.KeepChanged, positional, a.showDecided("kept", "would keep")),
 		does(a, &cobra.Command{
 			Use:   "restore NAME…",
 			Short: "Bring back your text of notes that agents changed",
@@ -56,11 +56,11 @@ agent started keeps nothing.`,
 that you changed since the agent's change stay. oxbow undo takes it back.`,
 			Example: `  oxbow changed restore --all --dry-run`,
 			Args:    args(0, -1, "the names of entries, or --all"),
-		}, verb.RestoreChanged, positional, a.showDecided("restored", "would restore")))
+		}, review.RestoreChanged, positional, a.showDecided("restored", "would restore")))
 	return c
 }
 
-func (a *app) showAllChanged(out verb.ChangedOut) {
+func (a *app) showAllChanged(out review.ChangedOut) {
 	for i := range out.Entries {
 		if a.quiet {
 			a.printf("%s\n", nameText(out.Entries[i].Name))
@@ -79,8 +79,8 @@ func (a *app) showAllChanged(out verb.ChangedOut) {
 	}
 }
 
-func (a *app) showDecided(did, would string) func(verb.DecideChangedOut) {
-	return func(out verb.DecideChangedOut) {
+func (a *app) showDecided(did, would string) func(review.DecideChangedOut) {
+	return func(out review.DecideChangedOut) {
 		verbWord := did
 		if out.DryRun {
 			verbWord = would
@@ -97,15 +97,15 @@ func (a *app) showDecided(did, would string) func(verb.DecideChangedOut) {
 
 // changedLines describes an entry that agents changed: the author, the difference in up to maxLines
 // lines, and the commands with which the person decides.
-func (a *app) changedLines(e *verb.ChangedEntry, maxLines int) []string {
+func (a *app) changedLines(e *review.ChangedEntry, maxLines int) []string {
 	by := cmp.Or(e.Source.Agent, e.Source.Client, "an agent")
 	if e.Session != "" {
 		_, id, _ := strings.Cut(e.Session, "/")
 		by += " (session " + id + ")"
 	}
 	what := map[string]string{
-		verb.EntryChanged: "changed", verb.EntryForgotten: "forgotten", verb.EntryRelabelled: "relabelled",
-		verb.EntryRenamed: "renamed to " + nameText(e.Now),
+		review.EntryChanged: "changed", review.EntryForgotten: "forgotten", review.EntryRelabelled: "relabelled",
+		review.EntryRenamed: "renamed to " + nameText(e.Now),
 	}[e.What]
 	lines := []string{
 		fmt.Sprintf(
@@ -126,7 +126,7 @@ func (a *app) changedLines(e *verb.ChangedEntry, maxLines int) []string {
 	for _, l := range e.AliasesRemoved {
 		lines = append(lines, "  - alias "+clean(l))
 	}
-	if e.What == verb.EntryChanged || e.What == verb.EntryForgotten {
+	if e.What == review.EntryChanged || e.What == review.EntryForgotten {
 		lines = append(lines, differenceLines(e.Own, e.Text, maxLines, a.width()-4)...)
 	}
 	name := quoteName(e.Name)
@@ -180,7 +180,7 @@ func (a *app) tellChanged(ctx context.Context) {
 		return
 	}
 	limit := noticedEntries
-	out, err := run(ctx, a, verb.Changed, verb.ChangedIn{Limit: &limit})
+	out, err := run(ctx, a, review.Changed, review.ChangedIn{Limit: &limit})
 	if err != nil || out.Total == 0 {
 		return
 	}

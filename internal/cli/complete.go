@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 )
 
 func (a *app) completionCommand() *cobra.Command {
@@ -162,7 +163,7 @@ func (a *app) names(ctx context.Context, start string) []string {
 
 // labels returns all labels, each as KEY:VALUE.
 func (a *app) labels(ctx context.Context, _ string) (found []string) {
-	out, _ := run(ctx, a, verb.Labels, verb.LabelsIn{})
+	out, _ := run(ctx, a, labels.Labels, labels.LabelsIn{})
 	for _, l := range out.Labels {
 		found = append(found, l.Key+":"+l.Value)
 	}

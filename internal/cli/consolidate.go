@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
@@ -30,7 +30,7 @@ what goes and is not the same to the letter is kept in HISTORY.md.`,
 		Example: `  oxbow consolidate --dry-run
   oxbow consolidate
   oxbow consolidate --over 4000   # when there is more than that; for a timer`,
-	}, func(ctx context.Context, in verb.ConsolidateIn, _ []string) error {
+	}, func(ctx context.Context, in maintenance.ConsolidateIn, _ []string) error {
 		if in.Over < 0 {
 			return misusef("for example: --over 4000", "--over %d is less than 0", in.Over)
 		}
@@ -47,7 +47,7 @@ what goes and is not the same to the letter is kept in HISTORY.md.`,
 }
 
 // consolidate consolidates the memory, or the home if its layout can do so itself.
-func (a *app) consolidate(ctx context.Context, in verb.ConsolidateIn) (layout.Tidied, error) {
+func (a *app) consolidate(ctx context.Context, in maintenance.ConsolidateIn) (layout.Tidied, error) {
 	t, ok, err := a.tidier(change.Unless(in.DryRun))
 	switch {
 	case err != nil:
@@ -63,7 +63,7 @@ func (a *app) consolidate(ctx context.Context, in verb.ConsolidateIn) (layout.Ti
 		return t.Consolidate(ctx, in.DryRun)
 	}
 	did := layout.Tidied{What: "consolidate", Time: a.env.Now()}
-	out, err := attempt(ctx, a, verb.Consolidate, in)
+	out, err := attempt(ctx, a, maintenance.Consolidate, in)
 	did.Before, did.After = out.Before, out.After
 	for _, d := range out.Dropped {
 		why := d.Keep.Name + " says all of it"

@@ -11,17 +11,19 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
 // contextIn contains the flags of oxbow context.
 type contextIn struct {
-	Message  string `json:"message,omitempty" value:"TEXT" usage:"the TEXT that it is for: what fits it ranks higher"`
-	Budget   int    `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens, instead of the profile's own"`
-	AsOf     string `json:"as_of,omitempty" value:"DATE" usage:"the memory as it stood at this DATE, or after this change"`
-	Manifest bool   `json:"manifest,omitempty" usage:"print what got in, what was cut and why, instead of the text"`
-	Handoff  bool   `json:"handoff,omitempty" usage:"take the newest open handoff, if there is one, and open with it"`
-	Project  string `json:"project,omitempty" usage:"with --handoff, only one of this PROJECT; auto is that of the working directory"`
+	Message  string `json:"message,omitempty"    value:"TEXT" usage:"the TEXT that it is for: what fits it ranks higher"`
+	Budget   int    `json:"max_tokens,omitempty"              usage:"at most N tokens, instead of the profile's own"                                  also:"token_budget,budget"`
+	AsOf     string `json:"as_of,omitempty"      value:"DATE" usage:"the memory as it stood at this DATE, or after this change"`
+	Manifest bool   `json:"manifest,omitempty"                usage:"print what got in, what was cut and why, instead of the text"`
+	Handoff  bool   `json:"handoff,omitempty"                 usage:"take the newest open handoff, if there is one, and open with it"`
+	Project  string `json:"project,omitempty"                 usage:"with --handoff, only one of this PROJECT; auto is that of the working directory"`
 }
 
 func (a *app) contextCommand() *cobra.Command {
@@ -67,21 +69,27 @@ func (a *app) context(ctx context.Context, in contextIn) error {
 	case other && bound == "":
 		return a.contextOf(ctx, d, in)
 	}
-	s := verb.SelectIn{Query: in.Message, Budget: in.Budget, AsOf: in.AsOf}
+	s := profiles.SelectIn{Query: in.Message, Budget: in.Budget, AsOf: in.AsOf}
 	if in.Handoff {
-		return a.openSession(ctx, verb.OpenSessionIn{SelectIn: s, Project: in.Project})
+		return a.openSession(ctx, sessions.OpenSessionIn{SelectIn: s, Project: in.Project})
 	}
-	return perform(ctx, a, verb.Select, s, func(out verb.SelectionOut) { a.showSelectionOrManifest(out, in.Manifest) })
+	return perform(
+		ctx,
+		a,
+		profiles.Select,
+		s,
+		func(out verb.SelectionOut) { a.showSelectionOrManifest(out, in.Manifest) },
+	)
 }
 
 // openSession prints the context of a session that continues the work of a handoff. If no handoff
 // is open, it prints the usual context.
-func (a *app) openSession(ctx context.Context, in verb.OpenSessionIn) (err error) {
+func (a *app) openSession(ctx context.Context, in sessions.OpenSessionIn) (err error) {
 	in.Project, err = a.projectNamed(in.Project)
 	if err != nil {
 		return err
 	}
-	out, err := run(ctx, a, verb.OpenSession, in)
+	out, err := run(ctx, a, sessions.OpenSession, in)
 	if err != nil {
 		return err
 	}

@@ -14,13 +14,13 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func (a *app) convertCommand() *cobra.Command {
-	var in verb.ConvertIn
+	var in transfer.ConvertIn
 	c := &cobra.Command{
 		Use:   "convert DIR",
 		Short: "Copy the memory into a new home of another layout",
@@ -46,7 +46,7 @@ left there is removed by the next one.`,
 	return c
 }
 
-func (a *app) convert(ctx context.Context, in verb.ConvertIn) (err error) {
+func (a *app) convert(ctx context.Context, in transfer.ConvertIn) (err error) {
 	target := layout.Dialect{Name: ownLayout}
 	if in.Layout != ownLayout {
 		target, err = layout.Find(dialects, in.Layout)
@@ -66,8 +66,8 @@ func (a *app) convert(ctx context.Context, in verb.ConvertIn) (err error) {
 	in.Make = func(ctx context.Context, dir string) (oxbow.Store, func() error, error) {
 		return a.makeHome(ctx, target, dir)
 	}
-	out, err := attempt(ctx, a, verb.Convert, in)
-	if e, ok := errors.AsType[*verb.RefusedError](err); ok {
+	out, err := attempt(ctx, a, transfer.Convert, in)
+	if e, ok := errors.AsType[*transfer.RefusedError](err); ok {
 		shown := few(e.Refused)
 		for _, r := range shown {
 			a.note("%s: %s", nameText(r.Name), clean(r.Why))
@@ -93,7 +93,7 @@ func adapting(dir, layout string) string {
 	return "oxbow convert " + quote(dir) + " --to " + layout + " --adapt"
 }
 
-func (a *app) showConverted(out verb.ConvertOut) {
+func (a *app) showConverted(out transfer.ConvertOut) {
 	verbWord := wordFor(out.DryRun, "Wrote", "Would write")
 	a.printf("%s %s to %s, laid out as %s.\n", verbWord, count(out.Entries, "entry", "entries"), out.To, out.Layout)
 	again := out.To

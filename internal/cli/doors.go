@@ -12,6 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/mcpserver"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/internal/web"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
@@ -50,7 +51,7 @@ func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *
 // doorsOf returns a handler for the pages and the API of the given views, and for the MCP server
 // of s.
 func (a *app) doorsOf(views *rights.Options, s *served, g auth.Guard, sessions *web.Sessions) http.Handler {
-	feed := verb.NewFeed(views.Workspace.Open, nil)
+	feed := history.NewFeed(views.Workspace.Open, nil)
 	api := httpapi.New(views, &httpapi.Options{Rand: a.env.Rand, Feed: feed, Merge: s.other, Logger: a.serverLog()})
 	pages := web.New(
 		views,

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
 func (a *app) dumpCommand() *cobra.Command {
@@ -25,7 +25,7 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 		Example: `  oxbow dump brain
   git -C brain diff`,
 		Args: args(1, 1, "one directory"),
-	}, func(ctx context.Context, in verb.DumpIn, args []string) (err error) {
+	}, func(ctx context.Context, in transfer.DumpIn, args []string) (err error) {
 		in.Dir = args[0]
 		in.Path, err = a.outputPath(in.Dir)
 		if err == nil {
@@ -34,7 +34,7 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 		if err != nil {
 			return err
 		}
-		out, err := attempt(ctx, a, verb.Dump, in)
+		out, err := attempt(ctx, a, transfer.Dump, in)
 		switch {
 		case errors.Is(err, mdtree.ErrForeign):
 			return &hinted{
@@ -51,7 +51,7 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 	})
 }
 
-func (a *app) showDumped(out verb.DumpOut) {
+func (a *app) showDumped(out transfer.DumpOut) {
 	a.printf("dumped %s to %s: %d written, %d unchanged, %d removed\n",
 		count(out.Entries, "entry", "entries"), out.Dir, out.Written, out.Unchanged, out.Removed)
 	if out.Recovered {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/vectors"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -75,9 +76,9 @@ OXBOW_EMBED_KEY stand for the flags and for the key.
 
 Nothing is ever sent unless you name an endpoint.`,
 		Example: `  oxbow embed --dry-run --embed http://127.0.0.1:11434 --embed-model bge-m3`,
-	}, func(ctx context.Context, w *verb.Workspace, in verb.EmbedIn) (verb.EmbedOut, error) {
-		return verb.Embed(ctx, w, in)
-	}, positional, func(out verb.EmbedOut) {
+	}, func(ctx context.Context, w *verb.Workspace, in maintenance.EmbedIn) (maintenance.EmbedOut, error) {
+		return maintenance.Embed(ctx, w, in)
+	}, positional, func(out maintenance.EmbedOut) {
 		did := "made"
 		if out.DryRun {
 			did = "would make"

@@ -11,7 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/output"
+	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
 // filterTerm matches an argument that is a filter term and not a file.
@@ -28,7 +29,7 @@ Import reads it back, on this machine or another.`,
   oxbow export --kind note | jq .name`,
 	}
 	var force bool
-	takes(c, func(ctx context.Context, in verb.ExportIn, args []string) error {
+	takes(c, func(ctx context.Context, in transfer.ExportIn, args []string) error {
 		for _, name := range []string{"limit", "offset"} {
 			if c.Flags().Changed(name) {
 				return misusef(
@@ -69,10 +70,10 @@ func (a *app) showKept(kept string) {
 	}
 }
 
-func (a *app) export(ctx context.Context, in verb.ExportIn, file string, force bool) error {
+func (a *app) export(ctx context.Context, in transfer.ExportIn, file string, force bool) error {
 	write := func(to io.Writer) (int, error) {
 		in.To = to
-		out, err := run(ctx, a, verb.Export, in)
+		out, err := run(ctx, a, transfer.Export, in)
 		return out.Entries, err
 	}
 	if file == "" || file == "-" {
@@ -87,7 +88,7 @@ func (a *app) export(ctx context.Context, in verb.ExportIn, file string, force b
 		return err
 	}
 	var n int
-	kept, err := verb.Output{Path: path, Name: file, Doing: "exporting", Force: force, Record: a.host().Trusted,
+	kept, err := output.Output{Path: path, Name: file, Doing: "exporting", Force: force, Record: a.host().Trusted,
 		Dir: ", or use: oxbow dump " + quote(file), Other: "; a pipe or a device is written by: oxbow export > FILE",
 	}.Write(ctx, 0o600, func(to io.Writer) (err error) {
 		n, err = write(to)
@@ -96,7 +97,7 @@ func (a *app) export(ctx context.Context, in verb.ExportIn, file string, force b
 	if err != nil {
 		return badArgument(err)
 	}
-	return answer(a, verb.ExportOut{File: file, Entries: n, Kept: kept}, func(out verb.ExportOut) {
+	return answer(a, transfer.ExportOut{File: file, Entries: n, Kept: kept}, func(out transfer.ExportOut) {
 		a.printf("exported %s to %s\n", count(out.Entries, "entry", "entries"), out.File)
 		a.showKept(out.Kept)
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
@@ -97,7 +98,7 @@ func hint(err error) string {
 	var unknown *profile.UnknownError
 	var wrong profile.Diagnostics
 	var there *profile.ExistsError
-	var early *verb.BeforeFirstError
+	var early *profiles.BeforeFirstError
 	switch {
 	case errors.As(err, &unknown):
 		return "oxbow profile list shows what there is; oxbow profile new NAME makes one"

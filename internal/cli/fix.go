@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
 func (a *app) fixCommand() *cobra.Command {
@@ -27,14 +27,14 @@ after the same error, it is told of the fix.`,
   oxbow fix 'main.go:12:3: undefined: Frob'
   oxbow fix undefined --project auto --json`,
 		Args: args(0, -1, "the error"),
-	}, verb.Fixes, func(in *verb.FixesIn, _ *flagSet, words []string) (err error) {
+	}, review.Fixes, func(in *review.FixesIn, _ *flagSet, words []string) (err error) {
 		in.Error = strings.Join(words, " ")
 		in.Project, err = a.projectNamed(in.Project)
 		return err
 	}, a.showFixes)
 }
 
-func (a *app) showFixes(out verb.FixesOut) {
+func (a *app) showFixes(out review.FixesOut) {
 	for _, f := range out.Fixes {
 		if a.quiet {
 			a.printf("%s\n", f.ID)

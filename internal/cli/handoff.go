@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
 func (a *app) handoffCommand() *cobra.Command {
@@ -55,10 +56,10 @@ func (a *app) handoffListCommand() *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List the open handoffs, the newest first",
 		Example: "  oxbow handoff list --all",
-	}, verb.Handoffs, func(in *verb.HandoffsIn, _ *flagSet, _ []string) (err error) {
+	}, sessions.Handoffs, func(in *sessions.HandoffsIn, _ *flagSet, _ []string) (err error) {
 		in.Project, err = a.projectNamed(in.Project)
 		return err
-	}, func(out verb.HandoffsOut) {
+	}, func(out sessions.HandoffsOut) {
 		for _, h := range out.Handoffs {
 			if a.quiet {
 				a.printf("%s\n", nameText(h.Name))
@@ -79,7 +80,7 @@ func (a *app) handoffShowCommand() *cobra.Command {
 		Example: `  oxbow handoff show
   oxbow handoff show "handoff: The grid is done."`,
 		Args: args(0, 1, "at most one NAME"),
-	}, verb.ShowHandoff, positional, func(out verb.HandoffOut) { a.printf("%s", clean(out.Text())) })
+	}, sessions.ShowHandoff, positional, func(out verb.HandoffOut) { a.printf("%s", clean(out.Text())) })
 }
 
 func (a *app) handoffTakeCommand() *cobra.Command {
@@ -94,7 +95,7 @@ oxbow undo opens again.`,
 		Example: `  oxbow handoff take
   oxbow handoff take --project auto`,
 		Args: args(0, 1, "at most one NAME"),
-	}, verb.TakeHandoff, func(in *verb.TakeHandoffIn, _ *flagSet, args []string) (err error) {
+	}, sessions.TakeHandoff, func(in *sessions.TakeHandoffIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Name = args[0]
 			if in.Project != "" {
@@ -106,7 +107,7 @@ oxbow undo opens again.`,
 		}
 		in.Project, err = a.projectNamed(in.Project)
 		return err
-	}, func(out verb.TakenOut) {
+	}, func(out sessions.TakenOut) {
 		if out.HandoffOut == nil {
 			a.note("no handoff waits")
 			return
@@ -121,7 +122,7 @@ func (a *app) handoffDropCommand() *cobra.Command {
 		Short:   "Forget a handoff, open or taken",
 		Example: `  oxbow handoff drop "handoff: The grid is done."`,
 		Args:    args(1, 1, "the NAME of a handoff"),
-	}, verb.DropHandoff, positional, func(out verb.HandoffOut) {
+	}, sessions.DropHandoff, positional, func(out verb.HandoffOut) {
 		a.printf("dropped %s\n", a.bold(nameText(out.Name)))
 		a.note("to take this back: oxbow undo")
 	})

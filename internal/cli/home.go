@@ -18,6 +18,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/project"
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
+	"github.com/oxbow-memory/oxbow/internal/verb/output"
+	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
 	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -26,7 +29,7 @@ import (
 const storeFile = "memory.oxbow"
 
 // homeDir is the directory name of a project's own home.
-const homeDir = verb.ProjectDir
+const homeDir = injection.ProjectDir
 
 // locator finds the home and describes it.
 type locator struct {
@@ -149,7 +152,7 @@ func (l *locator) homeIn(wd, dir string) (string, error) {
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return "", err
 	}
-	v := l.host().Judge(p)
+	v := ownership.Judge(l.host(), p)
 	if v.State == trust.None {
 		l.warn("%s is not used: %s. To use it: %s", clean(h), clean(v.Why), clean(v.Mend))
 		return "", nil
@@ -483,7 +486,7 @@ func (l *locator) trustedHome() (string, error) {
 		return "", err
 	}
 	if foreign, err := l.isForeign(); err != nil || foreign {
-		return "", cmp.Or(err, verb.Untrusted(home))
+		return "", cmp.Or(err, ownership.Untrusted(home))
 	}
 	return home, nil
 }
@@ -496,7 +499,7 @@ func (l *locator) homeIsOwn(home string) bool {
 		return true
 	}
 	data, err := l.dataHome()
-	return err == nil && (home == data || verb.SameFile(home, data))
+	return err == nil && (home == data || output.SameFile(home, data))
 }
 
 // projectNamed returns the project that the value of a flag refers to. The value [autoProject]

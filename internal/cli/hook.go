@@ -16,8 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
 )
 
 func (a *app) hookCommand() *cobra.Command {
@@ -51,7 +52,7 @@ and before an edit the annotations of exactly the lines that it changes go to
 the model, on one line, each once a session (OXBOW_WHYS=off: not).
 
 OXBOW_HOOKS=off stops it for one session, OXBOW_INJECT=off only what is put
-before the model. A file ` + verb.HooksOff + `, or ` + verb.InjectOff + `, does so for a home, or for a
+before the model. A file ` + injection.HooksOff + `, or ` + injection.InjectOff + `, does so for a home, or for a
 project when it is in the project's directory ` + homeDir + `.`,
 		Example: `  oxbow hook claude < /dev/null     # a report is on standard input
   OXBOW_HOOKS=off claude            # a session of which nothing is kept`,
@@ -111,7 +112,7 @@ func (a *app) hook(ctx context.Context, client string) {
 	if r.Wrong != "" {
 		maintenance.HookFailure{Client: client, Error: r.Wrong, Time: a.env.Now()}.Record(home)
 	}
-	if len(r.Events) == 0 || a.offBy(verb.HooksOff, home, r.Events[0].Dir) {
+	if len(r.Events) == 0 || a.offBy(injection.HooksOff, home, r.Events[0].Dir) {
 		return
 	}
 	t := a.injector(home, r.Events[0])
@@ -176,10 +177,10 @@ func (a *app) hookHome() (string, error) {
 		return "", err
 	}
 	if v.State == trust.Foreign || v.State == trust.Refused || !p.Own() || p.Home == p.Store {
-		return "", verb.Untrusted(p.Home)
+		return "", ownership.Untrusted(p.Home)
 	}
 	home := filepath.Dir(p.Store)
-	return home, verb.CheckSpool(home)
+	return home, ownership.CheckSpool(home)
 }
 
 // hookArgs parses a command line that runs a hook in the form that setup writes. Such a run does

@@ -9,6 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
 // handoffTokens is the maximum number of tokens that a handoff's profile selects at the start of
@@ -19,7 +20,7 @@ const handoffTokens = 2_000
 // without a project. It returns "" if there is none that may be shown to a model unasked.
 func (a *app) waitingHandoff(ctx context.Context, dir string) string {
 	project, _ := projectOf(dir)
-	waiting, err := run(ctx, a, verb.Handoffs, verb.HandoffsIn{})
+	waiting, err := run(ctx, a, sessions.Handoffs, sessions.HandoffsIn{})
 	if err != nil {
 		return ""
 	}
@@ -37,8 +38,8 @@ func (a *app) takeHandoffNamed(ctx context.Context, name string) (text string, h
 	out, err := run(
 		ctx,
 		a,
-		verb.TakeHandoff,
-		verb.TakeHandoffIn{Name: name, Opening: verb.Opening{Budget: handoffTokens}},
+		sessions.TakeHandoff,
+		sessions.TakeHandoffIn{Name: name, Opening: verb.Opening{Budget: handoffTokens}},
 	)
 	if err != nil || out.HandoffOut == nil {
 		return "", false // another session was faster

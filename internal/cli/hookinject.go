@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/continuation"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/hook"
-	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
 // injector puts memory before the model of one session, and records it.
@@ -74,8 +74,8 @@ func (t injector) answer(ctx context.Context, r hook.Report) []byte {
 // off reports whether injection is switched off for this session.
 func (t injector) off() bool {
 	home := t.home
-	return t.env.Getenv("OXBOW_INJECT") == "off" || t.offBy(verb.InjectOff, home, t.event.Dir) ||
-		t.offBy(verb.InjectOffFor(t.event.Client), home, t.event.Dir)
+	return t.env.Getenv("OXBOW_INJECT") == "off" || t.offBy(injection.InjectOff, home, t.event.Dir) ||
+		t.offBy(injection.InjectOffFor(t.event.Client), home, t.event.Dir)
 }
 
 // offBy reports whether a file with the given name switches a function off. It looks in the home,
@@ -83,7 +83,7 @@ func (t injector) off() bool {
 // hook's working directory.
 func (a *app) offBy(name, home, dir string) bool {
 	wd, _ := a.abs(".") // if this fails, only the session's directory counts
-	return verb.OffBy(name, home, dir, wd) != ""
+	return injection.OffBy(name, home, dir, wd) != ""
 }
 
 // start answers the start of a session, which may be reported twice, by hooks of the user and of
@@ -153,7 +153,7 @@ func (t injector) startBlock(ctx context.Context, source string, state inject.St
 			goOn = t.handoffOf(ctx, t.event.Client, t.event.Session)
 		}
 		project, _ := projectOf(t.event.Dir)
-		out, err := run(ctx, t.app, verb.Start, verb.StartIn{
+		out, err := run(ctx, t.app, injection.Start, injection.StartIn{
 			Project: project, Budget: inject.StartTokens, WithoutHandoff: isNewSession(source, state)})
 		if err != nil {
 			out.Block = inject.Block{}

@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
 // prompted is a home whose hooks return a block for each prompt.
@@ -170,9 +170,11 @@ func TestPromptSilence(t *testing.T) {
 		"an error":    {"UserPromptSubmit", "", func(p *prompted) { p.err = errors.New("no") }},
 		"late":        {"UserPromptSubmit", "", func(p *prompted) { p.late = true }},
 		"one session": {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_INJECT"] = "off" }},
-		"the home":    {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.home, verb.InjectOff)) }},
+		"the home": {"UserPromptSubmit", "", func(p *prompted) {
+			touch(t, filepath.Join(p.home, injection.InjectOff))
+		}},
 		"the project": {"UserPromptSubmit", "", func(p *prompted) {
-			touch(t, filepath.Join(p.dir, homeDir, verb.InjectOff))
+			touch(t, filepath.Join(p.dir, homeDir, injection.InjectOff))
 		}},
 		"all hooks": {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_HOOKS"] = "off" }},
 		"no state": {"UserPromptSubmit", "", func(p *prompted) {

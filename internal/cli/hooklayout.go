@@ -29,6 +29,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 	"github.com/oxbow-memory/oxbow/layout"
 )
@@ -73,7 +74,7 @@ func (a *app) hookLayout(ctx context.Context, client string) []byte {
 		return whys()
 	}
 	l.event = r.Events[0]
-	if a.offBy(verb.HooksOff, home, l.event.Dir) {
+	if a.offBy(injection.HooksOff, home, l.event.Dir) {
 		return nil
 	}
 	if os.MkdirAll(filepath.Join(state, session.SpoolDir), 0o700) != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
@@ -34,7 +35,7 @@ type whysIn struct {
 func (a *app) hookWhys(ctx context.Context, from whysIn) []byte {
 	home, r := from.home, from.report
 	about := r.About()
-	if (!about.Before && !about.After) || !filepath.IsAbs(about.Dir) || a.offBy(verb.HooksOff, home, about.Dir) {
+	if (!about.Before && !about.After) || !filepath.IsAbs(about.Dir) || a.offBy(injection.HooksOff, home, about.Dir) {
 		return nil
 	}
 	t := a.injector(home, session.Event{Client: r.Client, Session: about.Session, Time: a.env.Now(), Dir: about.Dir})
@@ -46,7 +47,7 @@ func (a *app) hookWhys(ctx context.Context, from whysIn) []byte {
 	switch {
 	case about.Before && a.env.Getenv("OXBOW_WHYS") != "off" && hook.Before(r.Client, "") != nil && !t.off():
 		return t.before(ctx, about, in)
-	case about.After && annotates != "off" && (annotates == "on" || !a.offBy(verb.AnnotateOff, home, about.Dir)):
+	case about.After && annotates != "off" && (annotates == "on" || !a.offBy(injection.AnnotateOff, home, about.Dir)):
 		in.Tainted = func() bool { return a.isTainted(ctx, from, about) }
 		in.Repeats = a.repeatsOthers
 		if err := a.annotateHook(ctx, about.Dir, in); err != nil {

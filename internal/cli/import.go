@@ -20,7 +20,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
 func (a *app) importCommand() *cobra.Command {
@@ -59,7 +59,7 @@ its file.`,
 	}
 	var verbose bool
 	var from string
-	takes(c, func(ctx context.Context, in verb.ImportIn, args []string) error {
+	takes(c, func(ctx context.Context, in transfer.ImportIn, args []string) error {
 		if client, err := a.sourceOf(from, &in, args); err != nil {
 			return err
 		} else if client != "" {
@@ -74,7 +74,7 @@ its file.`,
 }
 
 // importEntries imports the entries in files and directories.
-func (a *app) importEntries(ctx context.Context, in verb.ImportIn, paths []string, verbose bool) (err error) {
+func (a *app) importEntries(ctx context.Context, in transfer.ImportIn, paths []string, verbose bool) (err error) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	in.Inputs = map[string]io.Reader{}
@@ -103,7 +103,7 @@ func (a *app) importEntries(ctx context.Context, in verb.ImportIn, paths []strin
 		}
 		in.Paths = append(in.Paths, name)
 	}
-	out, err := attempt(ctx, a, verb.Import, in)
+	out, err := attempt(ctx, a, transfer.Import, in)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &hinted{err, "check the path"}
 	}
@@ -111,7 +111,7 @@ func (a *app) importEntries(ctx context.Context, in verb.ImportIn, paths []strin
 		return err
 	}
 	// Print the result even after an error, because the entries imported before it remain.
-	if failed := answer(a, out, func(out verb.ImportOut) {
+	if failed := answer(a, out, func(out transfer.ImportOut) {
 		a.showImported(out, verbose)
 	}); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
 		return failed
@@ -195,7 +195,7 @@ func (a *app) showImportedEntry(c exchange.Change) {
 	a.printf("%s %s (%s)\n", mark, nameText(c.Name), clean(c.Ref))
 }
 
-func (a *app) showImported(out verb.ImportOut, verbose bool) {
+func (a *app) showImported(out transfer.ImportOut, verbose bool) {
 	shown := alike
 	if verbose {
 		shown = func(all []string) []string { return all }

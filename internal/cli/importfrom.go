@@ -12,7 +12,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
+	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
 // importSource says how files of another program are imported: as sessions of a client, or as entries in a
@@ -33,7 +34,7 @@ var importSources = map[string]importSource{
 
 // sourceOf returns the client of which the paths are sessions, or "" if they are entries. Without the name
 // of a program, it looks for the exports of chat services.
-func (a *app) sourceOf(from string, in *verb.ImportIn, paths []string) (client string, err error) {
+func (a *app) sourceOf(from string, in *transfer.ImportIn, paths []string) (client string, err error) {
 	if from != "" {
 		source, ok := importSources[from]
 		if !ok {
@@ -85,7 +86,7 @@ func (a *app) chatServiceOf(path string) (string, error) {
 
 // importSessions adds the sessions in files to the archive.
 func (a *app) importSessions(ctx context.Context, client string, paths []string, dryRun bool) error {
-	in := verb.ImportSessionsIn{Clients: []string{client}, DryRun: dryRun}
+	in := sessions.ImportSessionsIn{Clients: []string{client}, DryRun: dryRun}
 	for _, path := range paths {
 		path, err := a.abs(path)
 		if err != nil {
@@ -96,7 +97,7 @@ func (a *app) importSessions(ctx context.Context, client string, paths []string,
 	if err := a.prepareSessionImport(&in); err != nil {
 		return err
 	}
-	return perform(ctx, a, verb.ImportSessions, in, func(out verb.ImportSessionsOut) {
+	return perform(ctx, a, sessions.ImportSessions, in, func(out sessions.ImportSessionsOut) {
 		a.showImportedSessions(out)
 		if !dryRun && !out.Failed() {
 			a.note("conversations are in the archive of sessions: oxbow session search WORDS")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/review"
 	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
@@ -30,19 +31,19 @@ sessions of the project and more.`,
 		Example: `  oxbow inbox
   oxbow inbox --project auto --json`,
 		Args: args(0, 0, "no arguments, or list, show, accept or drop"),
-	}, verb.Inbox, a.inboxArguments, a.showInbox)
+	}, review.Inbox, a.inboxArguments, a.showInbox)
 	a.tellsChanged(c)
 	c.AddCommand(a.inboxListCommand(), a.inboxShowCommand(), a.inboxAcceptCommand(), a.inboxDropCommand())
 	return c
 }
 
-func (a *app) inboxArguments(in *verb.InboxIn, _ *flagSet, _ []string) (err error) {
+func (a *app) inboxArguments(in *review.InboxIn, _ *flagSet, _ []string) (err error) {
 	in.Twice = a.env.Getenv("OXBOW_INBOX") == "twice"
 	in.Project, err = a.projectNamed(in.Project)
 	return err
 }
 
-func (a *app) showInbox(out verb.InboxOut) {
+func (a *app) showInbox(out review.InboxOut) {
 	for _, n := range out.Noted {
 		a.showRemembered(n)
 	}
@@ -92,7 +93,7 @@ func (a *app) inboxListCommand() *cobra.Command {
 		Short:   "List the proposals, the last said first",
 		Example: "  oxbow inbox list --all",
 		Args:    args(0, 0, "no arguments"),
-	}, verb.Inbox, a.inboxArguments, a.showInbox)
+	}, review.Inbox, a.inboxArguments, a.showInbox)
 }
 
 func (a *app) inboxShowCommand() *cobra.Command {
@@ -101,7 +102,7 @@ func (a *app) inboxShowCommand() *cobra.Command {
 		Short:   "Show a proposal with all that you said there",
 		Example: "  oxbow inbox show 3fa9",
 		Args:    args(1, 1, "the ID of a proposal"),
-	}, verb.Proposal, positional, func(out verb.ProposalOut) {
+	}, review.Proposal, positional, func(out review.ProposalOut) {
 		a.showProposal(out.Item)
 		for _, f := range out.From {
 			a.printf("  said in %s\n", clean(f))
@@ -118,12 +119,12 @@ func (a *app) inboxAcceptCommand() *cobra.Command {
 	accept := func(
 		ctx context.Context,
 		w *verb.Workspace,
-		in verb.AcceptProposalsIn,
+		in review.AcceptProposalsIn,
 	) (out sharing.ShareProposalsOut, err error) {
 		if team {
 			return sharing.ShareProposals(ctx, w, in)
 		}
-		out.AcceptProposalsOut, err = verb.AcceptProposals(ctx, w, in)
+		out.AcceptProposalsOut, err = review.AcceptProposals(ctx, w, in)
 		return out, err
 	}
 	c := decodes(&cobra.Command{
@@ -135,7 +136,7 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 		Example: `  oxbow inbox accept 3fa9 81c0
   oxbow inbox accept 3fa9 --name prices --edit`,
 		Args: args(1, -1, "the IDs of proposals"),
-	}, positional, func(ctx context.Context, in verb.AcceptProposalsIn) error {
+	}, positional, func(ctx context.Context, in review.AcceptProposalsIn) error {
 		if edit {
 			return a.acceptEdited(ctx, accept, in)
 		}
@@ -149,13 +150,13 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 // acceptEdited opens a proposal in the person's editor and stores the edited text as a note.
 func (a *app) acceptEdited(
 	ctx context.Context,
-	accept call[verb.AcceptProposalsIn, sharing.ShareProposalsOut],
-	in verb.AcceptProposalsIn,
+	accept call[review.AcceptProposalsIn, sharing.ShareProposalsOut],
+	in review.AcceptProposalsIn,
 ) error {
 	if len(in.IDs) != 1 {
 		return misusef("accept the others without it", "--edit takes one proposal at a time")
 	}
-	it, err := run(ctx, a, verb.Proposal, verb.ProposalIn{ID: in.IDs[0]})
+	it, err := run(ctx, a, review.Proposal, review.ProposalIn{ID: in.IDs[0]})
 	if err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func (a *app) inboxDropCommand() *cobra.Command {
 		Short:   "Put proposals away; they do not come back",
 		Example: "  oxbow inbox drop 3fa9",
 		Args:    args(1, -1, "the IDs of proposals"),
-	}, verb.DropProposals, positional, func(out verb.InboxOut) {
+	}, review.DropProposals, positional, func(out review.InboxOut) {
 		for _, it := range out.Proposals {
 			a.printf("dropped %s\n", it.ID)
 		}

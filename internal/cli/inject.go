@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
 func (a *app) injectCommand() *cobra.Command {
@@ -32,7 +33,7 @@ done is kept all the same. oxbow injected lists what was put before models.`,
   oxbow inject off
   oxbow inject on --project`,
 		Args: args(1, -1, "a prompt, or off or on"),
-	}, verb.Inject, func(in *verb.InjectIn, _ *flagSet, args []string) (err error) {
+	}, injection.Inject, func(in *injection.InjectIn, _ *flagSet, args []string) (err error) {
 		in.Prompt = strings.Join(args, " ")
 		in.Project, err = a.projectNamed(in.Project)
 		return err
@@ -41,7 +42,7 @@ done is kept all the same. oxbow injected lists what was put before models.`,
 	return c
 }
 
-func (a *app) showInject(out verb.InjectOut) {
+func (a *app) showInject(out injection.InjectOut) {
 	defer a.tellInjectOff(out.OffBy)
 	for l := range strings.Lines(out.Text) {
 		a.printf("%s\n", clean(strings.TrimRight(l, "\n")))
@@ -83,7 +84,7 @@ func (a *app) tellInjectOff(file string) {
 	}
 	switch {
 	case file == "":
-	case filepath.Base(file) == verb.HooksOff:
+	case filepath.Base(file) == injection.HooksOff:
 		a.note("hooks put nothing before a model: they are off by %s; remove that file to switch them on", clean(file))
 	default:
 		a.note("hooks put nothing before a model: it is off by %s; oxbow inject on switches it on", clean(file))
@@ -92,14 +93,19 @@ func (a *app) tellInjectOff(file string) {
 
 // injection chooses the block that a hook puts before a model with a prompt.
 func (a *app) injection(ctx context.Context, p inject.Prompt) (inject.Block, error) {
-	out, err := run(ctx, a, verb.Inject, verb.InjectIn{Prompt: p.Text, Of: &p, Wait: a.env.hookWaits().Calibrate})
+	out, err := run(
+		ctx,
+		a,
+		injection.Inject,
+		injection.InjectIn{Prompt: p.Text, Of: &p, Wait: a.env.hookWaits().Calibrate},
+	)
 	return out.Block, err
 }
 
 // calibrate recalibrates the thresholds of the memories after a session has added entries.
 func (a *app) calibrate(ctx context.Context) error {
 	_, err := run(ctx, a, func(ctx context.Context, w *verb.Workspace, _ struct{}) (struct{}, error) {
-		return struct{}{}, verb.Calibrate(ctx, w)
+		return struct{}{}, injection.Calibrate(ctx, w)
 	}, struct{}{})
 	return err
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
 func (a *app) injectedCommand() *cobra.Command {
@@ -32,7 +32,7 @@ words: an agent may follow a note without one of them.`,
   oxbow injected --entry style --json
   oxbow injected --unused`,
 		Args: args(0, 0, ""),
-	}, verb.Injected, func(in *verb.InjectedIn, _ *flagSet, _ []string) error {
+	}, injection.Injected, func(in *injection.InjectedIn, _ *flagSet, _ []string) error {
 		in.Off = a.isSilent()
 		return nil
 	}, a.showInjected)
@@ -45,10 +45,11 @@ func (a *app) isSilent() bool {
 	}
 	home, err := a.archiveHome()
 	dir, werr := a.env.Getwd()
-	return err == nil && werr == nil && (a.offBy(verb.InjectOff, home, dir) || a.offBy(verb.HooksOff, home, dir))
+	return err == nil && werr == nil &&
+		(a.offBy(injection.InjectOff, home, dir) || a.offBy(injection.HooksOff, home, dir))
 }
 
-func (a *app) showInjected(out verb.InjectedOut) {
+func (a *app) showInjected(out injection.InjectedOut) {
 	for _, it := range out.Injections {
 		a.printf("%s  %s  %s\n", a.date(it.Time), a.bold(clean(it.Client+"/"+
 			text.Cut(it.Session, 13))), clean(injectionText(&it.Injection)))

@@ -6,14 +6,14 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
 // injectSwitches returns the two commands.
 func (a *app) injectSwitches() []*cobra.Command {
 	one := func(c *cobra.Command) *cobra.Command {
 		c.Args = args(0, 0, "")
-		return does(a, c, verb.SwitchInject, func(in *verb.SwitchInjectIn, _ *flagSet, _ []string) error {
+		return does(a, c, injection.SwitchInject, func(in *injection.SwitchInjectIn, _ *flagSet, _ []string) error {
 			in.Off = c.Name() == "off"
 			if !in.Project {
 				return nil
@@ -38,7 +38,7 @@ func (a *app) injectSwitches() []*cobra.Command {
 	}
 }
 
-func (a *app) showSwitch(out verb.SwitchInjectOut) {
+func (a *app) showSwitch(out injection.SwitchInjectOut) {
 	state := wordFor(out.Off, "on", "off")
 	if !out.Changed {
 		a.printf("it was %s already: %s is %s\n", state, clean(out.File), wordFor(out.Off, "not there", "there"))

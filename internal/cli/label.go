@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 )
 
 func (a *app) labelCommand() *cobra.Command {
@@ -43,13 +44,13 @@ func (a *app) labelListCommand() *cobra.Command {
 		Example: `  oxbow label list
   oxbow label list --key project
   oxbow label list after:2026-04 kind:note`,
-	}, verb.Labels, func(in *verb.LabelsIn, _ *flagSet, args []string) error {
+	}, labels.Labels, func(in *labels.LabelsIn, _ *flagSet, args []string) error {
 		in.Filter = strings.Join(args, " ")
 		return nil
 	}, a.showLabels)
 }
 
-func (a *app) showLabels(out verb.LabelsOut) {
+func (a *app) showLabels(out labels.LabelsOut) {
 	if len(out.Labels) == 0 {
 		a.note("no entry carries such a label; oxbow label add LABEL gives one, oxbow label suggest proposes some")
 	}
@@ -79,7 +80,7 @@ and --name together, an entry must fit both.`,
 		Example: `  oxbow label add tag:cli --where "project:oxbow has:file" --dry-run
   oxbow label add project:vtt tag:map --name "grid size" --name "hex maps"
   oxbow label add tag:imported --all`,
-	}, verb.AddLabels)
+	}, labels.AddLabels)
 }
 
 func (a *app) labelRemoveCommand() *cobra.Command {
@@ -92,13 +93,13 @@ func (a *app) labelRemoveCommand() *cobra.Command {
 and --name together, an entry must fit both.`,
 		Example: `  oxbow label remove tag:draft --where "before:2026-01" --dry-run
   oxbow label remove tag:wip --all`,
-	}, verb.RemoveLabels)
+	}, labels.RemoveLabels)
 }
 
 // labelSelected makes c change the labels of selected entries.
-func (a *app) labelSelected(c *cobra.Command, verbCall call[verb.EditLabelsIn, verb.RelabelOut]) *cobra.Command {
+func (a *app) labelSelected(c *cobra.Command, verbCall call[labels.EditLabelsIn, labels.RelabelOut]) *cobra.Command {
 	c.Args = args(1, -1, "a LABEL such as tag:decision")
-	return does(a, c, labelVerb(verbCall), func(in *verb.EditLabelsIn, _ *flagSet, args []string) error {
+	return does(a, c, labelVerb(verbCall), func(in *labels.EditLabelsIn, _ *flagSet, args []string) error {
 		in.Labels = args
 		chosen := len(in.Where) > 0 || len(in.Names) > 0
 		switch {
@@ -124,7 +125,7 @@ oxbow label merge joins them.`,
 		Example: `  oxbow label rename tag:decison tag:decision
   oxbow label rename tag:vtt project:vtt --dry-run`,
 		Args: args(2, 2, "an OLD and a NEW label"),
-	}, labelVerb(verb.RenameLabel), positional, a.showRelabelled)
+	}, labelVerb(labels.RenameLabel), positional, a.showRelabelled)
 }
 
 func (a *app) labelMergeCommand() *cobra.Command {
@@ -136,7 +137,7 @@ entry. The last may be one of them, or new.`,
 		Example: `  oxbow label merge project:VTT project:homebrew-vtt
   oxbow label merge tag:idea tag:ideas tag:thought tag:idea --dry-run`,
 		Args: args(2, -1, "the labels to join, and the one that they become"),
-	}, labelVerb(verb.MergeLabels), func(in *verb.MergeLabelsIn, _ *flagSet, args []string) error {
+	}, labelVerb(labels.MergeLabels), func(in *labels.MergeLabelsIn, _ *flagSet, args []string) error {
 		in.Labels, in.Into = args[:len(args)-1], args[len(args)-1]
 		return nil
 	}, a.showRelabelled)
@@ -146,14 +147,14 @@ entry. The last may be one of them, or new.`,
 func labelVerb[In, Out any](verbCall call[In, Out]) call[In, Out] {
 	return func(ctx context.Context, w *verb.Workspace, in In) (Out, error) {
 		out, err := verbCall(ctx, w, in)
-		if e, ok := errors.AsType[*verb.LabelError](err); ok {
+		if e, ok := errors.AsType[*labels.LabelError](err); ok {
 			err = &misuse{e.Err, "a label is a key, a colon and a value, such as tag:decision"}
 		}
 		return out, err
 	}
 }
 
-func (a *app) showRelabelled(out verb.RelabelOut) {
+func (a *app) showRelabelled(out labels.RelabelOut) {
 	did := wordFor(out.DryRun, "relabelled", "would relabel")
 	a.printf("%s %s\n", did, count(len(out.Entries), "entry", "entries"))
 	if !a.quiet {
@@ -171,7 +172,7 @@ func (a *app) showRelabelled(out verb.RelabelOut) {
 	}
 }
 
-func (a *app) showRelabelledEntry(e verb.Relabelled) {
+func (a *app) showRelabelledEntry(e labels.Relabelled) {
 	line := "  " + a.bold(nameText(e.Name))
 	for _, l := range e.Removed {
 		line += "  -" + clean(l)
@@ -192,10 +193,10 @@ and words that are a project and a tag. It says the command that joins them and
 changes nothing.`,
 		Example: `  oxbow label lint
   oxbow label lint --json`,
-	}, verb.LintLabels, positional, a.showLabelDoubts)
+	}, labels.LintLabels, positional, a.showLabelDoubts)
 }
 
-func (a *app) showLabelDoubts(out verb.LintLabelsOut) {
+func (a *app) showLabelDoubts(out labels.LintLabelsOut) {
 	for _, d := range out.Doubts {
 		var counts []string
 		merge := []string{"oxbow", "label", "merge"}
@@ -214,7 +215,7 @@ func (a *app) showLabelDoubts(out verb.LintLabelsOut) {
 }
 
 func (a *app) labelSuggestCommand() *cobra.Command {
-	var in verb.SuggestLabelsIn
+	var in labels.SuggestLabelsIn
 	apply := false
 	c := &cobra.Command{
 		Use:   "suggest [FILTER…]",
@@ -237,7 +238,7 @@ applied, one oxbow undo takes back.`,
 				)
 			}
 			if apply {
-				return perform(cmd.Context(), a, verb.AcceptLabels, in, a.showRelabelled)
+				return perform(cmd.Context(), a, labels.AcceptLabels, in, a.showRelabelled)
 			}
 			again := "oxbow label suggest"
 			for _, w := range args {
@@ -248,7 +249,7 @@ applied, one oxbow undo takes back.`,
 					again += " --" + name + " " + quote(strings.Trim(f.Value.String(), "[]"))
 				}
 			}
-			return perform(cmd.Context(), a, verb.SuggestLabels, in, func(out verb.SuggestLabelsOut) {
+			return perform(cmd.Context(), a, labels.SuggestLabels, in, func(out labels.SuggestLabelsOut) {
 				a.showSuggestions(out, again)
 			})
 		},
@@ -266,7 +267,7 @@ applied, one oxbow undo takes back.`,
 }
 
 // showSuggestions prints suggested labels. command is the command that applies them.
-func (a *app) showSuggestions(out verb.SuggestLabelsOut, command string) {
+func (a *app) showSuggestions(out labels.SuggestLabelsOut, command string) {
 	for _, s := range out.Suggestions {
 		a.printf("%.2f  %s  %s\n", s.Confidence, clean(s.Label), a.bold(nameText(s.Name)))
 		if a.quiet {

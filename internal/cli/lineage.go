@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
 func (a *app) lineageCommand() *cobra.Command {
@@ -21,7 +21,7 @@ one, or a text has six words in a row that stood first in another.`,
 		Example: `  oxbow lineage style
   oxbow lineage style --json`,
 		Args: args(1, 1, "the NAME of an entry"),
-	}, verb.Lineage, positional, func(out verb.LineageOut) {
+	}, history.Lineage, positional, func(out history.LineageOut) {
 		if len(out.Why) > 0 {
 			a.showNothing(out.Why, nil)
 			return

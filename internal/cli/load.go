@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
 func (a *app) loadCommand() *cobra.Command {
@@ -35,7 +35,7 @@ first.`,
   oxbow load brain
   oxbow load brain --replace --prune`,
 		Args: args(1, 1, "one directory"),
-	}, func(ctx context.Context, in verb.LoadIn, args []string) (err error) {
+	}, func(ctx context.Context, in transfer.LoadIn, args []string) (err error) {
 		in.Dir = args[0]
 		switch {
 		case in.Merge && in.Replace:
@@ -47,7 +47,7 @@ first.`,
 		if err != nil {
 			return err
 		}
-		out, err := attempt(ctx, a, verb.Load, in)
+		out, err := attempt(ctx, a, transfer.Load, in)
 		switch {
 		case errors.Is(err, mdtree.ErrNoTree) && errors.Is(err, fs.ErrNotExist):
 			return &hinted{err, "check the path; oxbow dump DIR makes such a directory"}
@@ -69,7 +69,7 @@ first.`,
 	})
 }
 
-func (a *app) showLoaded(out verb.LoadOut) {
+func (a *app) showLoaded(out transfer.LoadOut) {
 	for _, w := range out.Warnings {
 		a.note("%s", clean(w))
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
+	"github.com/oxbow-memory/oxbow/internal/verb/signing"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -110,13 +112,13 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 		return a.openStore(path, how, a.host().MayWrite(path))
 	}
 	if how != look {
-		return nil, verb.Untrusted(filepath.Dir(path))
+		return nil, ownership.Untrusted(filepath.Dir(path))
 	}
-	m, err := a.openStore(path, look, verb.Untrusted(filepath.Dir(path)))
+	m, err := a.openStore(path, look, ownership.Untrusted(filepath.Dir(path)))
 	if err != nil {
 		return nil, err
 	}
-	return trust.Serve(m, verb.Untrusted(filepath.Dir(path))), nil
+	return trust.Serve(m, ownership.Untrusted(filepath.Dir(path))), nil
 }
 
 // openElsewhere opens the memory of a home that is not a directory of files. The store then does
@@ -194,7 +196,7 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 // not a copy.
 func (a *app) signHeads(m *oxbow.Memory, path string, how access) {
 	if how != look && filepath.Base(path) == storeFile {
-		a.settling.add(verb.SignHeads(m, path, a.env.Now))
+		a.settling.add(signing.SignHeads(m, path, a.env.Now))
 	}
 }
 

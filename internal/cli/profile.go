@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
@@ -67,10 +68,10 @@ func (a *app) profileListCommand() *cobra.Command {
 		Short:   "List the profiles there are, with what is wrong with them",
 		Example: `  oxbow profile list
   oxbow profile list --json`,
-	}, verb.ListProfiles, positional, a.showProfiles)
+	}, profiles.ListProfiles, positional, a.showProfiles)
 }
 
-func (a *app) showProfiles(out verb.ProfilesOut) {
+func (a *app) showProfiles(out profiles.ProfilesOut) {
 	wide := 0
 	for _, r := range out.Profiles {
 		wide = max(wide, columns(r.Name))
@@ -101,11 +102,11 @@ func (a *app) showProfiles(out verb.ProfilesOut) {
 func aboutProfile[Out any](
 	a *app,
 	c *cobra.Command,
-	verbCall call[verb.ProfileIn, Out],
+	verbCall call[profiles.ProfileIn, Out],
 	show func(Out),
 ) *cobra.Command {
 	c.Args = args(0, 1, "the name of one profile")
-	return does(a, c, verbCall, func(in *verb.ProfileIn, _ *flagSet, args []string) (err error) {
+	return does(a, c, verbCall, func(in *profiles.ProfileIn, _ *flagSet, args []string) (err error) {
 		in.Name, err = a.asked(c, args)
 		return err
 	}, show)
@@ -117,10 +118,10 @@ func (a *app) profileShowCommand() *cobra.Command {
 		Short: "Show what a profile comes to, with all that it extends",
 		Example: `  oxbow profile show vtt
   oxbow profile show vtt --json`,
-	}, verb.ShowProfile, a.showProfile)
+	}, profiles.ShowProfile, a.showProfile)
 }
 
-func (a *app) showProfile(out verb.ProfileOut) {
+func (a *app) showProfile(out profiles.ProfileOut) {
 	line := func(key, value string) { a.field(9, key, clean(value)) }
 	a.printf("%s\n", a.bold(clean(out.Name)))
 	line("says", strings.Join(strings.Fields(out.Description), " "))
@@ -157,7 +158,7 @@ are not there, and budgets that the documents alone break. Its exit status is 1
 when it found something.`,
 		Example: `  oxbow profile lint
   oxbow profile lint vtt`,
-	}, verb.LintProfiles, positional, func(out verb.LintOut) {
+	}, profiles.LintProfiles, positional, func(out profiles.LintOut) {
 		for _, l := range out.Profiles {
 			for _, f := range l.Found {
 				a.printf("%s\n", clean(f))
@@ -179,7 +180,7 @@ func (a *app) profileSelectCommand() *cobra.Command {
 		Args: args(0, 1, "the name of one profile"),
 	}
 	var manifest *bool
-	does(a, c, verb.Select, func(in *verb.SelectIn, _ *flagSet, args []string) (err error) {
+	does(a, c, profiles.Select, func(in *profiles.SelectIn, _ *flagSet, args []string) (err error) {
 		in.Profile, err = a.asked(c, args)
 		return err
 	}, func(out verb.SelectionOut) { a.showSelectionOrManifest(out, *manifest) })
@@ -193,10 +194,10 @@ func (a *app) profileTokensCommand() *cobra.Command {
 		Short: "Show how many tokens a profile takes, about",
 		Example: `  oxbow profile tokens vtt
   oxbow profile tokens vtt --json`,
-	}, verb.ProfileBudget, a.showBudget)
+	}, profiles.ProfileBudget, a.showBudget)
 }
 
-func (a *app) showBudget(b verb.ProfileBudgetOut) {
+func (a *app) showBudget(b profiles.ProfileBudgetOut) {
 	line := func(n int, what string) { a.printf("%8d  %s\n", n, clean(what)) }
 	for _, d := range b.Documents {
 		what := "document " + d.Path
@@ -224,7 +225,7 @@ the tags.`,
   oxbow profile new lore --extends vtt --tag lore --description "The world"`,
 		Args: args(1, 1, "the name of the profile"),
 	}
-	does(a, c, verb.NewProfile, func(in *verb.NewProfileIn, _ *flagSet, args []string) error {
+	does(a, c, profiles.NewProfile, func(in *profiles.NewProfileIn, _ *flagSet, args []string) error {
 		in.Name = args[0]
 		if err := profile.CheckName(in.Name); err != nil {
 			return badArgument(err)
@@ -238,10 +239,14 @@ the tags.`,
 			return fmt.Errorf("making the directory of profiles: %w", err)
 		}
 		return nil
-	}, func(out verb.NewProfileOut) {
+	}, func(out profiles.NewProfileOut) {
 		a.printf("Wrote %s\n", clean(out.File))
 		a.showNotes(out.Notes)
-		a.note("oxbow profile lint %s looks it over; oxbow profile select %s shows what it selects", out.Name, out.Name)
+		a.note(
+			"oxbow profile lint %s looks it over; oxbow profile select %s shows what it selects",
+			out.Name,
+			out.Name,
+		)
 	})
 	c.Flags().Lookup("max-tokens").DefValue = strconv.Itoa(profile.DefaultMaxTokens)
 	return c
@@ -257,7 +262,7 @@ it compares that profile then with now, and shows what was changed too (~).`,
 		Example: `  oxbow profile diff vtt-developer base-developer
   oxbow profile diff vtt --as-of 2026-04-18`,
 		Args: args(1, 2, "the names of two profiles, or of one with --as-of"),
-	}, verb.DiffProfiles, func(in *verb.DiffProfilesIn, _ *flagSet, args []string) error {
+	}, profiles.DiffProfiles, func(in *profiles.DiffProfilesIn, _ *flagSet, args []string) error {
 		in.A = args[0]
 		if len(args) == 2 {
 			in.B = args[1]
@@ -272,7 +277,7 @@ it compares that profile then with now, and shows what was changed too (~).`,
 	}, a.showDiff)
 }
 
-func (a *app) showDiff(d verb.DiffProfilesOut) {
+func (a *app) showDiff(d profiles.DiffProfilesOut) {
 	a.printf(
 		"%s %s (about %d tokens)\n%s %s (about %d tokens)\n",
 		a.dim("---"),
@@ -326,15 +331,20 @@ func (a *app) editProfile(ctx context.Context, name string) error {
 		return &misuse{err, "oxbow profile list shows what there is; oxbow profile new NAME makes one"}
 	}
 	draft := editing{name: name, ext: ".yaml", again: "oxbow profile edit " + quote(name)}
-	var out verb.ReplaceProfileOut
+	var out profiles.ReplaceProfileOut
 	err = a.withEditor(&draft, string(was), func(text string) (err error) {
-		out, err = attempt(ctx, a, verb.ReplaceProfile, verb.ReplaceProfileIn{Name: name, Was: was, Text: []byte(text)})
+		out, err = attempt(
+			ctx,
+			a,
+			profiles.ReplaceProfile,
+			profiles.ReplaceProfileIn{Name: name, Was: was, Text: []byte(text)},
+		)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return answer(a, out, func(out verb.ReplaceProfileOut) {
+	return answer(a, out, func(out profiles.ReplaceProfileOut) {
 		a.printf("%s is %s\n", clean(out.File), out.Outcome)
 		for _, o := range out.Found {
 			a.note("%s", clean(o))

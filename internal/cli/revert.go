@@ -10,7 +10,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/history/revert"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
 func (a *app) revertCommand() *cobra.Command {
@@ -30,10 +30,10 @@ is listed. Several selectors narrow together. Look first with --dry-run.`,
   oxbow revert --door mcp --since yesterday
   oxbow revert --trust tainted --json`,
 		Args: args(0, 0, ""),
-	}, verb.Revert, positional, a.showReverted)
+	}, history.Revert, positional, a.showReverted)
 }
 
-func (a *app) showReverted(out verb.RevertOut) {
+func (a *app) showReverted(out history.RevertOut) {
 	if len(out.Changes) == 0 {
 		a.showNothing(out.Why, nil)
 		return
@@ -78,7 +78,7 @@ func (a *app) showReverted(out verb.RevertOut) {
 	}
 	if len(out.Shown) > 0 {
 		a.printf("put before models meanwhile:\n")
-		showFew(a, out.Shown, all, func(s verb.ShownItem) {
+		showFew(a, out.Shown, all, func(s history.ShownItem) {
 			used := map[bool]string{true: " (used)", false: ""}[s.Used]
 			a.printf("  %s  %s  %s  %s@%d%s\n", a.date(s.Time), clean(s.Client+"/"+
 				text.Cut(s.Session, 13)), s.Place, nameText(s.Name), s.Version, used)

@@ -20,6 +20,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
@@ -127,8 +129,8 @@ func TestOneNameForMaxTokens(t *testing.T) {
 	n := 0
 	for _, u := range slices.Concat(
 		verb.WithProfiles(verb.Table(), nil),
-		verb.Code(),
-		verb.SubAgents(),
+		annotations.Code(),
+		profiles.SubAgents(),
 		[]verb.Tool{verb.RecallMemory()},
 	) {
 		for _, p := range u.Params {

@@ -9,6 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 )
 
 // secretsPolicy returns the treatment of secrets in this run. The key for the tags that replace
@@ -46,13 +47,13 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 		k := a.knowledge()
 		k.Memory, k.Second = *m, second
 		if a.command == "convert" {
-			return verb.StampPersonal(ctx, s, ops), nil // keep the sources and labels of the entries
+			return provenance.StampPersonal(ctx, s, ops), nil // keep the sources and labels of the entries
 		}
-		ops, err = verb.Stamp(ctx, s, ops, k)
+		ops, err = provenance.Stamp(ctx, s, ops, k)
 		if err != nil {
 			return nil, err
 		}
-		return verb.StampPersonal(ctx, s, ops), nil
+		return provenance.StampPersonal(ctx, s, ops), nil
 	}
 }
 

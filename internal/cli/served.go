@@ -23,6 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/share/auth/oidc"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/layout"
 )
@@ -131,14 +133,14 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	if err != nil { // a missing profile stops the server at once
 		return nil, nil, err
 	}
-	var profiles []string
+	var profileNames []string
 	o.Profiles, err = a.profiles()
 	if err != nil {
 		a.warn("profiles are not served: %v", err)
 	} else if o.Bound == nil {
-		profiles, _ = o.Profiles.Names() // if the names cannot be read, the tools report the error
+		profileNames, _ = o.Profiles.Names() // if the names cannot be read, the tools report the error
 	}
-	o.Sets, err = flags.sets(d, other, profiles)
+	o.Sets, err = flags.sets(d, other, profileNames)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -171,14 +173,14 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		return nil, nil, err
 	}
 	if a.tenant {
-		return a.servedAs(o, workspace, profiles, other), closeFn, nil
+		return a.servedAs(o, workspace, profileNames, other), closeFn, nil
 	}
 	if svc, serr := a.subAgents(); serr != nil {
 		a.warn("sub-agents are not served: %v", serr)
 	} else {
 		// Stop and record running sub-agents before the memory is closed.
 		closers = append(closers, svc.Close)
-		workspace.SubAgents, o.Whole = svc, verb.SubAgents()
+		workspace.SubAgents, o.Whole = svc, profiles.SubAgents()
 	}
 	// In a repository there is code to annotate. If there are no annotations, or if they cannot
 	// be opened, serve the memory without them.
@@ -189,10 +191,10 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		if book.IsTree() || o.Sets.Has("annotate") {
 			workspace.Annotations = func(context.Context) (*annotate.Store, error) { return book, nil }
 			workspace.Project = sync.OnceValue(a.projectHere)
-			o.Code = verb.Code()
+			o.Code = annotations.Code()
 		}
 	}
-	return a.servedAs(o, workspace, profiles, other), closeFn, nil
+	return a.servedAs(o, workspace, profileNames, other), closeFn, nil
 }
 
 // handoffWaits reports whether the home has an open handoff. It does not create a missing memory.

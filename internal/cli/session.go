@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
 func (a *app) sessionCommand() *cobra.Command {
@@ -47,10 +48,10 @@ func (a *app) sessionListCommand() *cobra.Command {
 		Example: `  oxbow session list --client claude --since 7d
   oxbow session list --project auto --json`,
 		Args: args(0, 0, ""),
-	}, verb.Sessions, func(in *verb.SessionsIn, _ *flagSet, _ []string) (err error) {
+	}, sessions.Sessions, func(in *sessions.SessionsIn, _ *flagSet, _ []string) (err error) {
 		in.Project, err = a.projectNamed(in.Project)
 		return err
-	}, func(out verb.SessionsOut) {
+	}, func(out sessions.SessionsOut) {
 		for _, s := range out.Sessions {
 			if a.quiet {
 				a.printf("%s\n", clean(s.Session))
@@ -81,7 +82,7 @@ func (a *app) sessionShowCommand() *cobra.Command {
 		Short:   "Show what was said and done in a session",
 		Example: `  oxbow session show 178e33fd --last 3`,
 		Args:    args(1, 1, "the identifier of a SESSION, or how it begins"),
-	}, verb.ShowSession, positional, func(out verb.SessionOut) {
+	}, sessions.ShowSession, positional, func(out sessions.SessionOut) {
 		a.printf("%s\n", a.bold(clean(out.Client+"/"+out.Summary.Session)))
 		if out.Dir != "" {
 			a.printf("%s\n", a.dim(clean(out.Dir)))
@@ -191,7 +192,7 @@ tool, agent and taint; give those in --filter.`,
   oxbow session search deploy --files`,
 	}
 	c.Flags().BoolVar(&files, "files", false, "list the files that the turns touched")
-	return does(a, c, verb.SearchSessions, func(in *verb.RecallIn, f *flagSet, args []string) error {
+	return does(a, c, sessions.SearchSessions, func(in *verb.RecallIn, f *flagSet, args []string) error {
 		in.Query, whole = strings.Join(args, " "), f.given("max_tokens")
 		return nil
 	}, func(out verb.RecallOut) {
@@ -211,7 +212,7 @@ func (a *app) sessionResumeCommand() *cobra.Command {
 		Example: `  oxbow session resume 178e33fd
   eval "$(oxbow session resume 178e33fd)"`,
 		Args: args(1, 1, "the identifier of a SESSION, or how it begins"),
-	}, verb.ResumeSession, positional, func(out verb.ResumeOut) { a.printf("%s\n", clean(out.Command)) })
+	}, sessions.ResumeSession, positional, func(out sessions.ResumeOut) { a.printf("%s\n", clean(out.Command)) })
 }
 
 func (a *app) sessionForgetCommand() *cobra.Command {
@@ -226,16 +227,16 @@ not touched.`,
 		Example: `  oxbow session forget 178e33fd --dry-run
   oxbow session forget --undo`,
 		Args: args(0, 1, "the identifier of a SESSION"),
-	}, loss[verb.ForgetSessionIn, verb.ForgetSessionOut]{
+	}, loss[sessions.ForgetSessionIn, sessions.ForgetSessionOut]{
 		command: "session forget --purge",
-		verb:    verb.ForgetSession,
-		dryRun:  func(in verb.ForgetSessionIn) verb.ForgetSessionIn { in.DryRun = true; return in },
-		question: func(would verb.ForgetSessionOut) string {
+		verb:    sessions.ForgetSession,
+		dryRun:  func(in sessions.ForgetSessionIn) sessions.ForgetSessionIn { in.DryRun = true; return in },
+		question: func(would sessions.ForgetSessionOut) string {
 			return eraseQuestion(would.Turns, "turn", "turns", clean(would.Client+"/"+would.Session))
 		},
-	}, func(in verb.ForgetSessionIn) (bool, error) {
+	}, func(in sessions.ForgetSessionIn) (bool, error) {
 		return in.Purge && !in.DryRun && !in.Undo, nil
-	}, positional, func(out verb.ForgetSessionOut) {
+	}, positional, func(out sessions.ForgetSessionOut) {
 		what := clean(out.Client+"/"+out.Session) + ": " + count(out.Turns, "turn", "turns")
 		switch {
 		case out.Undone:

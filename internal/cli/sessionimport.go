@@ -10,7 +10,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
 func (a *app) sessionImportCommand() *cobra.Command {
@@ -23,14 +23,14 @@ have yet. The next import goes on where this one ended. Secrets are taken out
 first; the clients' files stay as they are.`,
 		Example: `  oxbow session import --dry-run
   oxbow session import claude --since 30d`,
-	}, verb.ImportSessions, func(in *verb.ImportSessionsIn, _ *flagSet, args []string) error {
+	}, sessions.ImportSessions, func(in *sessions.ImportSessionsIn, _ *flagSet, args []string) error {
 		in.Clients = args
 		return a.prepareSessionImport(in)
 	}, a.showImportedSessions)
 }
 
 // prepareSessionImport sets what an import of sessions needs of this machine.
-func (a *app) prepareSessionImport(in *verb.ImportSessionsIn) error {
+func (a *app) prepareSessionImport(in *sessions.ImportSessionsIn) error {
 	in.Home = a.userHome()
 	if in.DryRun {
 		return nil
@@ -43,7 +43,7 @@ func (a *app) prepareSessionImport(in *verb.ImportSessionsIn) error {
 	return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // the archive is created if there is a spool
 }
 
-func (a *app) showImportedSessions(out verb.ImportSessionsOut) {
+func (a *app) showImportedSessions(out sessions.ImportSessionsOut) {
 	for _, c := range out.Clients {
 		if out.DryRun {
 			a.printf("%s: would read %s, %s\n", c.Client, count(c.Files, "file", "files"), bytesText(c.Bytes))

@@ -22,8 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
-	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
 	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -171,7 +171,7 @@ func (a *app) archiveHome() (string, error) {
 			"give its directory as the home",
 		}
 	}
-	if err := verb.CheckSpool(home); err != nil {
+	if err := ownership.CheckSpool(home); err != nil {
 		return "", err
 	}
 	return a.trustedHome()

@@ -24,7 +24,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/setup"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 	"github.com/oxbow-memory/oxbow/internal/verb/clients"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
 // setupIn contains the arguments of the verb, and the flag --yes.
@@ -161,7 +163,7 @@ func (a *app) approvedTools() (names []string, isLayout bool) {
 	tools := toolsOf(h, sets)
 	if len(tools) > 0 { // otherwise the home's configuration switches the tools off
 		// These are listed only in a working tree, if there are profiles, or if programs may be started.
-		more := append(sets.Of(verb.Code()), sets.Of(verb.SubAgents())...)
+		more := append(sets.Of(annotations.Code()), sets.Of(profiles.SubAgents())...)
 		tools = verb.WithProfiles(append(tools, more...), sets)
 	}
 	out := leftOut(d, h)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/subagent"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
 func (a *app) spawnCommand() *cobra.Command {
@@ -40,17 +42,17 @@ or from your data directory; never from a home that came with a project.`,
 		if err != nil {
 			return err
 		}
-		return a.spawn(ctx, verb.SpawnSubAgentIn{AgentID: args[0], Task: task, SkillName: in.Skill,
+		return a.spawn(ctx, profiles.SpawnSubAgentIn{AgentID: args[0], Task: task, SkillName: in.Skill,
 			AsOf: in.AsOf, Budget: in.Budget, BriefingOnly: in.Briefing})
 	})
 }
 
 // spawnIn contains the flags of oxbow spawn, except --profile.
 type spawnIn struct {
-	Skill    string `json:"skill,omitempty" usage:"the SKILL that says how to do the task"`
-	AsOf     string `json:"as_of,omitempty" value:"DATE" usage:"select from the memory as it stood at this DATE, or after this change"`
-	Budget   *int   `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens of memory, instead of the profile's own"`
-	Briefing bool   `json:"briefing,omitempty" usage:"print the briefing and start nothing"`
+	Skill    string `json:"skill,omitempty"      usage:"the SKILL that says how to do the task"`
+	AsOf     string `json:"as_of,omitempty"      usage:"select from the memory as it stood at this DATE, or after this change" value:"DATE"`
+	Budget   *int   `json:"max_tokens,omitempty" usage:"at most N tokens of memory, instead of the profile's own"                           also:"token_budget,budget"`
+	Briefing bool   `json:"briefing,omitempty"   usage:"print the briefing and start nothing"`
 }
 
 // task returns the text of the task, from the second argument or from standard input.
@@ -68,7 +70,7 @@ func (a *app) task(args []string) (string, error) {
 	return text, badArgument(verb.CheckText("the task", text))
 }
 
-func (a *app) spawn(ctx context.Context, in verb.SpawnSubAgentIn) (err error) {
+func (a *app) spawn(ctx context.Context, in profiles.SpawnSubAgentIn) (err error) {
 	svc, err := a.subAgents()
 	if err != nil {
 		return err
@@ -86,7 +88,7 @@ func (a *app) spawn(ctx context.Context, in verb.SpawnSubAgentIn) (err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	w.SubAgents = svc
-	out, err := verb.SpawnSubAgent(ctx, w, in)
+	out, err := profiles.SpawnSubAgent(ctx, w, in)
 	if err != nil {
 		return badArgument(err)
 	}
@@ -95,7 +97,7 @@ func (a *app) spawn(ctx context.Context, in verb.SpawnSubAgentIn) (err error) {
 
 // showSpawned prints the briefing or, after a run, its summary. The output of the run has been
 // shown before.
-func (a *app) showSpawned(out verb.SpawnSubAgentOut) {
+func (a *app) showSpawned(out profiles.SpawnSubAgentOut) {
 	if out.Run == nil {
 		a.text(out.Briefing)
 	} else {
@@ -154,7 +156,8 @@ func (a *app) settings() (file, ignored string, err error) {
 		return f
 	}
 	f := there(home)
-	if f != "" && a.host().SettingsCount(home, f) && (a.homeIsOwn(home) || a.host().Trusted.TrustsSettings(home, f)) {
+	if f != "" && ownership.SettingsCount(a.host(), home, f) &&
+		(a.homeIsOwn(home) || a.host().Trusted.TrustsSettings(home, f)) {
 		return f, "", nil
 	}
 	ignored = f

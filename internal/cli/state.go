@@ -6,8 +6,9 @@ package cli
 import (
 	"context"
 
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
 // nextCommand is a command that the person may want to type next, with its purpose.
@@ -31,7 +32,7 @@ func (a *app) showState(ctx context.Context) bool {
 	a.printf("%s in %s\n", count(stats.Entries, "entry", "entries"), clean(path))
 	var next []nextCommand
 	limit := 1
-	if out, err := run(ctx, a, verb.Changed, verb.ChangedIn{Limit: &limit}); err == nil && out.Total > 0 {
+	if out, err := run(ctx, a, review.Changed, review.ChangedIn{Limit: &limit}); err == nil && out.Total > 0 {
 		next = append(next, nextCommand{"oxbow changed", "see what agents changed, keep it or not"})
 	}
 	if stats.Waiting > 0 {
@@ -58,7 +59,7 @@ func (a *app) showState(ctx context.Context) bool {
 // heldBackCount returns the number of entries that are held back from agents, or 0 if it is
 // unknown.
 func (a *app) heldBackCount(ctx context.Context) int {
-	out, err := run(ctx, a, verb.Held, verb.HeldIn{})
+	out, err := run(ctx, a, labels.Held, labels.HeldIn{})
 	if err != nil {
 		return 0
 	}

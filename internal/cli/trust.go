@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
 )
 
 func (a *app) trustCommand() *cobra.Command {
@@ -34,7 +34,7 @@ trust alone when it is in a repository. An agent cannot run oxbow trust.`,
   oxbow trust --list
   oxbow trust --revoke`,
 		Args: args(0, 1, "the directory of a home, if not the one that is found here"),
-	}, verb.Trust, func(in *verb.TrustIn, _ *flagSet, args []string) (err error) {
+	}, ownership.Trust, func(in *ownership.TrustIn, _ *flagSet, args []string) (err error) {
 		a.noForeignWarning = true
 		switch {
 		case in.List && (in.Revoke || len(args) > 0):
@@ -53,7 +53,7 @@ trust alone when it is in a repository. An agent cannot run oxbow trust.`,
 	}, a.showTrust)
 }
 
-func (a *app) showTrust(out verb.TrustOut) {
+func (a *app) showTrust(out ownership.TrustOut) {
 	switch {
 	case out.Home == "":
 		for _, h := range out.Homes {

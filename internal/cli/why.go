@@ -16,7 +16,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 	"github.com/oxbow-memory/oxbow/internal/setup"
-	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
@@ -63,20 +62,22 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 		if in.Limit < 1 || in.Limit > oxbow.MaxLimit {
 			return misusef(fmt.Sprintf("give 1 to %d", oxbow.MaxLimit), "--limit %d would return nothing", in.Limit)
 		}
-		var out verb.GetAnnotationsOut
+		var out annotations.GetAnnotationsOut
 		var err error
 		file := ""
 		if len(args) == 0 {
 			out, err = run(
 				ctx,
 				a,
-				verb.GetAnnotations,
-				verb.GetAnnotationsIn{Query: in.Search, Filter: in.Filter, Limit: &in.Limit},
+				annotations.GetAnnotations,
+				annotations.GetAnnotationsIn{Query: in.Search, Filter: in.Filter, Limit: &in.Limit},
 			)
 		} else {
-			out, err = onFile(ctx, a, args[0], verb.GetAnnotations, func(at target) (verb.GetAnnotationsIn, error) {
+			out, err = onFile(ctx, a, args[0], annotations.GetAnnotations, func(at target) (
+				annotations.GetAnnotationsIn, error,
+			) {
 				file = args[0]
-				in := verb.GetAnnotationsIn{File: at.file}
+				in := annotations.GetAnnotationsIn{File: at.file}
 				if at.span.Len() > 0 {
 					in.StartLine, in.EndLine = &at.span.First, &at.span.Last
 				}
@@ -86,7 +87,7 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 		if err != nil {
 			return err
 		}
-		return answer(a, out, func(out verb.GetAnnotationsOut) {
+		return answer(a, out, func(out annotations.GetAnnotationsOut) {
 			a.showAnnotations(out)
 			if out.None {
 				a.showWaysToAnnotate(file)
@@ -99,12 +100,12 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 type whyIn struct {
 	Search string `json:"search,omitempty" value:"WORDS" usage:"look for WORDS in all annotations of the repository"`
 	Filter string `json:"filter,omitempty" value:"TERMS" usage:"select annotations by TERMS, such as agent:x model:y -file:z"`
-	Limit  int    `json:"limit,omitempty" default:"10" usage:"with --search, the most to show, N"`
+	Limit  int    `json:"limit,omitempty"                usage:"with --search, the most to show, N"                           default:"10"`
 
-	Diff     bool `json:"diff,omitempty" usage:"show what a change touches: A..B, A...B or A"`
-	Staged   bool `json:"staged,omitempty" usage:"with --diff, compare a commit with the index"`
+	Diff     bool `json:"diff,omitempty"     usage:"show what a change touches: A..B, A...B or A"`
+	Staged   bool `json:"staged,omitempty"   usage:"with --diff, compare a commit with the index"`
 	Markdown bool `json:"markdown,omitempty" usage:"with --diff, print Markdown on a terminal, too"`
-	Fail     bool `json:"fail,omitempty" usage:"with --diff, exit with 3 when a line with an annotation was touched"`
+	Fail     bool `json:"fail,omitempty"     usage:"with --diff, exit with 3 when a line with an annotation was touched"`
 }
 
 // whyDiff prints the annotations that a change touches.
@@ -153,7 +154,7 @@ func (a *app) showWhyDiff(out annotations.WhyDiffOut, markdown bool) {
 }
 
 // showAnnotations prints annotations and notes.
-func (a *app) showAnnotations(out verb.GetAnnotationsOut) {
+func (a *app) showAnnotations(out annotations.GetAnnotationsOut) {
 	for i, n := range out.Annotations {
 		if i > 0 {
 			a.printf("\n")
@@ -199,7 +200,7 @@ func (a *app) showWaysToAnnotate(file string) {
 }
 
 // showAnnotation prints one annotation.
-func (a *app) showAnnotation(n verb.Annotation) {
+func (a *app) showAnnotation(n annotations.Annotation) {
 	at := n.File
 	if n.StartLine > 0 {
 		at += ":" + spanOf(n)
@@ -235,14 +236,14 @@ func (a *app) showAnnotation(n verb.Annotation) {
 	case n.WasFile != "":
 		by = append(by, "was "+n.WasFile+":"+n.WasLines)
 	case n.WasLines != "":
-		by = append(by, "was "+verb.Lines(n.WasLines))
+		by = append(by, "was "+annotations.Lines(n.WasLines))
 	}
 	a.printf("  %s\n", a.dim(oneLine(strings.Join(by, ", "))))
 }
 
 // placedText describes how an annotation was placed, with which confidence, and whether it is
 // archived.
-func placedText(n verb.Annotation) string {
+func placedText(n annotations.Annotation) string {
 	placed := n.Placed
 	if n.Placed != string(annotate.Lost) {
 		placed += fmt.Sprintf(" %.2f", n.Confidence)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/base/sse"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
 // event is the data of a change, or of a reset, which has no entries.
@@ -27,7 +28,7 @@ type changedEntry struct {
 // serveEvents streams the changes of the view. The ID of an event is the number of its
 // change. The stream begins with the changes after Last-Event-ID, or with the event "reset"
 // if they are no longer known.
-func (o *room) serveEvents(w http.ResponseWriter, r *http.Request, feed *verb.Feed) error {
+func (o *room) serveEvents(w http.ResponseWriter, r *http.Request, feed *history.Feed) error {
 	if r.Method != http.MethodGet { // HEAD would never end
 		return wrongMethod(w, r, []string{http.MethodGet, http.MethodOptions})
 	}
@@ -50,7 +51,7 @@ func (o *room) serveEvents(w http.ResponseWriter, r *http.Request, feed *verb.Fe
 
 // sendNews sends one event for each change, or a reset. If a new stream has nothing to send,
 // it begins with the event "ready", so that the client gets an ID from which it can resume.
-func sendNews(out *sse.Stream, n verb.News, first bool) error {
+func sendNews(out *sse.Stream, n history.News, first bool) error {
 	switch {
 	case n.Reset:
 		return send(out, "reset", event{Seq: n.Last})

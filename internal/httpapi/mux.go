@@ -8,12 +8,12 @@ import (
 	"path"
 
 	"github.com/oxbow-memory/oxbow/internal/share/remote"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
 // newMux returns the handlers of all paths. Each of them needs the room of its request; see
 // [roomInContext].
-func newMux(feed *verb.Feed, log *slog.Logger) *http.ServeMux {
+func newMux(feed *history.Feed, log *slog.Logger) *http.ServeMux {
 	mux := http.NewServeMux()
 	handle := func(pattern string, answer func(w http.ResponseWriter, r *http.Request) error) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {

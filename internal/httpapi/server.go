@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
@@ -22,7 +22,7 @@ import (
 type Options struct {
 	// Feed is the memory's feed of changes, shared with other servers. By default the server
 	// makes its own.
-	Feed *verb.Feed
+	Feed *history.Feed
 	// Rand is the source of session IDs; default crypto/rand.
 	Rand io.Reader
 	// Logger receives errors that clients are not told. Nil discards them.
@@ -51,7 +51,7 @@ func New(v *rights.Options, o *Options) *Server {
 		s.opts = *o
 	}
 	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
-	s.opts.Feed = cmp.Or(s.opts.Feed, verb.NewFeed(v.Workspace.Open, nil))
+	s.opts.Feed = cmp.Or(s.opts.Feed, history.NewFeed(v.Workspace.Open, nil))
 	s.mux = sync.OnceValue(func() *http.ServeMux { return newMux(s.opts.Feed, s.opts.Logger) })
 	return s
 }

@@ -7,13 +7,18 @@ import (
 	"net/http"
 
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
+	"github.com/oxbow-memory/oxbow/internal/verb/review"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
 func contextRoutes() []route {
 	return []route{
-		look("/context", "context", "What stands before a model when a session begins", verb.Start),
+		look("/context", "context", "What stands before a model when a session begins", injection.Start),
 		look("/context/selection", "selection", "What is selected of the memory", selection),
-		look("/inject", "inject", "What a prompt would get, and why not", verb.Inject, quick),
+		look("/inject", "inject", "What a prompt would get, and why not", injection.Inject, quick),
 		newRoute(
 			http.MethodPost,
 			"/inject",
@@ -23,36 +28,36 @@ func contextRoutes() []route {
 				ReadOnly:   true,
 				Idempotent: true,
 			},
-			verb.Inject,
+			injection.Inject,
 			nil,
 		),
-		look("/injections", "injections", "What hooks put before models", verb.Injected),
+		look("/injections", "injections", "What hooks put before models", injection.Injected),
 	}
 }
 
 // selectionIn are the arguments of selection.
 type selectionIn struct {
-	Query  string `json:"query,omitempty" usage:"The text that it is for: what fits it ranks higher."`
-	Budget int    `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"Most tokens."`
-	AsOf   string `json:"as_of,omitempty" usage:"The memory as it stood at this date, or after this change."`
+	Query  string `json:"query,omitempty"      usage:"The text that it is for: what fits it ranks higher."`
+	Budget int    `json:"max_tokens,omitempty" usage:"Most tokens."                                               also:"token_budget,budget"`
+	AsOf   string `json:"as_of,omitempty"      usage:"The memory as it stood at this date, or after this change."`
 }
 
 // selection calls [verb.Select] for the profile of the caller's view, or for the whole
 // memory if it has none.
 func selection(ctx context.Context, w *verb.Workspace, in selectionIn) (verb.SelectionOut, error) {
-	return verb.Select(ctx, w, verb.SelectIn{Query: in.Query, Budget: in.Budget, AsOf: in.AsOf})
+	return profiles.Select(ctx, w, profiles.SelectIn{Query: in.Query, Budget: in.Budget, AsOf: in.AsOf})
 }
 
 func inboxRoutes() []route {
 	return []route{
-		look("/inbox", "inbox", "List proposals", verb.Inbox, whole),
-		look("/inbox/{id}", "proposal", "Show a proposal", verb.Proposal, whole),
+		look("/inbox", "inbox", "List proposals", review.Inbox, whole),
+		look("/inbox/{id}", "proposal", "Show a proposal", review.Proposal, whole),
 		change(
 			http.MethodPost,
 			"/inbox/accept",
 			"accept",
 			"Make notes of proposals; for persons",
-			verb.AcceptProposals,
+			review.AcceptProposals,
 			whole,
 		),
 		change(
@@ -60,18 +65,18 @@ func inboxRoutes() []route {
 			"/inbox/reject",
 			"reject",
 			"Drop proposals; for persons",
-			verb.DropProposals,
+			review.DropProposals,
 			whole,
 			removes,
 		),
-		look("/changed", "changed", "List entries of a person that agents changed", verb.Changed, whole),
-		look("/held", "held", "List entries that are held back", verb.Held, whole),
+		look("/changed", "changed", "List entries of a person that agents changed", review.Changed, whole),
+		look("/held", "held", "List entries that are held back", labels.Held, whole),
 		change(
 			http.MethodPost,
 			"/approve",
 			"approve",
 			"Let entries be shown that are held back; for persons",
-			verb.Approve,
+			labels.Approve,
 			whole,
 		),
 	}
@@ -79,10 +84,10 @@ func inboxRoutes() []route {
 
 func sessionRoutes() []route {
 	return []route{
-		look("/sessions", "sessions", "List sessions", verb.Sessions),
-		look("/sessions/search", "search_sessions", "Find turns of sessions by words", verb.SearchSessions),
-		look("/sessions/{session}", "session", "Show the turns of a session", verb.ShowSession),
-		look("/sessions/{session}/resume", "resume", "How a client goes on with a session", verb.ResumeSession),
+		look("/sessions", "sessions", "List sessions", sessions.Sessions),
+		look("/sessions/search", "search_sessions", "Find turns of sessions by words", sessions.SearchSessions),
+		look("/sessions/{session}", "session", "Show the turns of a session", sessions.ShowSession),
+		look("/sessions/{session}/resume", "resume", "How a client goes on with a session", sessions.ResumeSession),
 		change(
 			http.MethodDelete,
 			"/sessions/{session}",
@@ -103,40 +108,47 @@ func sessionRoutes() []route {
 
 // forgetSessionIn are the arguments of forgetSession.
 type forgetSessionIn struct {
-	Session string `json:"session" usage:"Identifier of the session, or how it begins."`
+	Session string `json:"session"           usage:"Identifier of the session, or how it begins."`
 	DryRun  bool   `json:"dry_run,omitempty" usage:"Say what would be forgotten, and change nothing."`
 }
 
 // forgetSession calls [verb.ForgetSession] without the option Purge, so that it can be undone.
-func forgetSession(ctx context.Context, w *verb.Workspace, in forgetSessionIn) (verb.ForgetSessionOut, error) {
-	return verb.ForgetSession(ctx, w, verb.ForgetSessionIn{Session: in.Session, DryRun: in.DryRun})
+func forgetSession(ctx context.Context, w *verb.Workspace, in forgetSessionIn) (sessions.ForgetSessionOut, error) {
+	return sessions.ForgetSession(ctx, w, sessions.ForgetSessionIn{Session: in.Session, DryRun: in.DryRun})
 }
 
-func restoreSession(ctx context.Context, w *verb.Workspace, _ struct{}) (verb.ForgetSessionOut, error) {
-	return verb.ForgetSession(ctx, w, verb.ForgetSessionIn{Undo: true})
+func restoreSession(ctx context.Context, w *verb.Workspace, _ struct{}) (sessions.ForgetSessionOut, error) {
+	return sessions.ForgetSession(ctx, w, sessions.ForgetSessionIn{Undo: true})
 }
 
 func handoffRoutes() []route {
 	return []route{
-		look("/handoffs", "handoffs", "List handoffs", verb.Handoffs),
+		look("/handoffs", "handoffs", "List handoffs", sessions.Handoffs),
 		change(http.MethodPost, "/handoffs", "hand_off", "Hand off a task with its memory", verb.HandOff),
-		look("/handoffs/{name}", "handoff", "Show a handoff as its taker sees it", verb.ShowHandoff),
-		change(http.MethodPost, "/handoffs/{name}/take", "take_handoff", "Take a handoff, once", verb.TakeHandoff),
-		change(http.MethodDelete, "/handoffs/{name}", "drop_handoff", "Forget a handoff", verb.DropHandoff, removes),
+		look("/handoffs/{name}", "handoff", "Show a handoff as its taker sees it", sessions.ShowHandoff),
+		change(http.MethodPost, "/handoffs/{name}/take", "take_handoff", "Take a handoff, once", sessions.TakeHandoff),
+		change(
+			http.MethodDelete,
+			"/handoffs/{name}",
+			"drop_handoff",
+			"Forget a handoff",
+			sessions.DropHandoff,
+			removes,
+		),
 	}
 }
 
 func profileRoutes() []route {
 	return []route{
-		look("/profiles", "profiles", "List profiles", verb.ListProfiles, whole),
-		look("/profiles/{name}", "profile", "Show a profile with all that it extends", verb.ShowProfile, whole),
-		look("/profiles/{profile}/selection", "select", "What a profile selects", verb.Select, whole),
-		look("/profiles/{name}/budget", "budget", "Count the tokens of a profile", verb.ProfileBudget, whole),
+		look("/profiles", "profiles", "List profiles", profiles.ListProfiles, whole),
+		look("/profiles/{name}", "profile", "Show a profile with all that it extends", profiles.ShowProfile, whole),
+		look("/profiles/{profile}/selection", "select", "What a profile selects", profiles.Select, whole),
+		look("/profiles/{name}/budget", "budget", "Count the tokens of a profile", profiles.ProfileBudget, whole),
 		look(
 			"/profiles/{names}/lint",
 			"lint_profile",
 			"What the writer of a profile did not mean",
-			verb.LintProfiles,
+			profiles.LintProfiles,
 			whole,
 		),
 	}

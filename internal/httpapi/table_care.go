@@ -15,8 +15,8 @@ import (
 
 func codeRoutes() []route {
 	return []route{
-		look("/annotations", "annotations", "Why lines of code are as they are", verb.GetAnnotations, paged),
-		change(http.MethodPost, "/annotations", "annotate", "Keep why lines are as they are", verb.Annotate),
+		look("/annotations", "annotations", "Why lines of code are as they are", annotations.GetAnnotations, paged),
+		change(http.MethodPost, "/annotations", "annotate", "Keep why lines are as they are", annotations.Annotate),
 		look("/annotations/stats", "annotation_stats", "Numbers of the annotations", annotations.AnnotationStats),
 	}
 }
@@ -61,7 +61,7 @@ type duplicate struct {
 
 // consolidate calls [verb.Consolidate] and returns names instead of entries.
 func consolidate(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
-	got, err := verb.Consolidate(ctx, w, verb.ConsolidateIn{Over: in.Over, DryRun: in.DryRun})
+	got, err := maintenance.Consolidate(ctx, w, maintenance.ConsolidateIn{Over: in.Over, DryRun: in.DryRun})
 	out := consolidateOut{Before: got.Before, After: got.After, Dropped: []duplicate{}}
 	for _, d := range got.Dropped {
 		out.Dropped = append(out.Dropped, duplicate{d.Drop.Name, d.Keep.Name, d.Exact})

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
 func entryRoutes() []route {
@@ -43,7 +44,7 @@ func entryRoutes() []route {
 			once,
 			entry,
 		),
-		look("/entries/{name}/lineage", "lineage", "What an entry was made from, and what from it", verb.Lineage),
+		look("/entries/{name}/lineage", "lineage", "What an entry was made from, and what from it", history.Lineage),
 	}
 }
 
@@ -64,6 +65,14 @@ func logRoutes() []route {
 	return []route{
 		look("/log", "log", "List changes, newest first", verb.History, paged),
 		change(http.MethodPost, "/undo", "undo", "Take changes back", verb.Undo, once, removes),
-		change(http.MethodPost, "/revert", "revert", "Take back all changes of a source", verb.Revert, whole, removes),
+		change(
+			http.MethodPost,
+			"/revert",
+			"revert",
+			"Take back all changes of a source",
+			history.Revert,
+			whole,
+			removes,
+		),
 	}
 }

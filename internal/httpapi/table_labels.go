@@ -5,25 +5,25 @@ package httpapi
 import (
 	"net/http"
 
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 )
 
 func labelRoutes() []route {
 	return []route{
-		look("/labels", "labels", "List labels with the number of their entries", verb.Labels),
-		change(http.MethodPost, "/labels/add", "add_labels", "Give labels to entries", verb.AddLabels),
+		look("/labels", "labels", "List labels with the number of their entries", labels.Labels),
+		change(http.MethodPost, "/labels/add", "add_labels", "Give labels to entries", labels.AddLabels),
 		change(
 			http.MethodPost,
 			"/labels/remove",
 			"remove_labels",
 			"Take labels off entries",
-			verb.RemoveLabels,
+			labels.RemoveLabels,
 			removes,
 		),
-		change(http.MethodPost, "/labels/rename", "rename_label", "Rename a label", verb.RenameLabel),
-		change(http.MethodPost, "/labels/merge", "merge_labels", "Join labels into one", verb.MergeLabels, removes),
-		look("/labels/lint", "lint_labels", "Labels that may be mistakes", verb.LintLabels),
-		look("/labels/suggest", "suggest_labels", "Labels that entries may lack", verb.SuggestLabels),
-		change(http.MethodPost, "/labels/accept", "accept_labels", "Give the suggested labels", verb.AcceptLabels),
+		change(http.MethodPost, "/labels/rename", "rename_label", "Rename a label", labels.RenameLabel),
+		change(http.MethodPost, "/labels/merge", "merge_labels", "Join labels into one", labels.MergeLabels, removes),
+		look("/labels/lint", "lint_labels", "Labels that may be mistakes", labels.LintLabels),
+		look("/labels/suggest", "suggest_labels", "Labels that entries may lack", labels.SuggestLabels),
+		change(http.MethodPost, "/labels/accept", "accept_labels", "Give the suggested labels", labels.AcceptLabels),
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
 // The most tokens of a list of tools as a model reads it: names, descriptions
@@ -42,7 +44,12 @@ func TestToolListIsShort(t *testing.T) {
 			t,
 			New(
 				workspace,
-				&Options{Sets: tt.sets, Code: verb.Code(), Whole: verb.SubAgents(), Profiles: harborProfiles(t)},
+				&Options{
+					Sets:     tt.sets,
+					Code:     annotations.Code(),
+					Whole:    profiles.SubAgents(),
+					Profiles: harborProfiles(t),
+				},
 			),
 			"",
 		)

@@ -20,6 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/subagent"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
 var handleIn = regexp.MustCompile(`handle (\S+?)[:.,]`)
@@ -126,7 +127,7 @@ func TestLongAnswersComeInPages(t *testing.T) {
 			set := harborProfiles(t)
 			workspace := harborWorkspace(m)
 			workspace.SubAgents = &subagent.Service{Profiles: set, Program: "oxbow"}
-			s, err := New(workspace, &Options{Profiles: set, Whole: verb.SubAgents()}).open(stdioName)
+			s, err := New(workspace, &Options{Profiles: set, Whole: profiles.SubAgents()}).open(stdioName)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
@@ -138,8 +140,8 @@ func TestToolsByRights(t *testing.T) {
 		workspace,
 		&Options{
 			Tools:    append(verb.Table(), around),
-			Code:     verb.Code(),
-			Whole:    verb.SubAgents(),
+			Code:     annotations.Code(),
+			Whole:    profiles.SubAgents(),
 			Profiles: harborProfiles(t),
 		},
 	)

@@ -24,6 +24,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/subagent"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/store/storetest"
@@ -147,7 +148,7 @@ func harborWorkspace(m *oxbow.Memory) *verb.Workspace {
 }
 
 func harborOptions(o Options) *Options {
-	o.Whole = verb.SubAgents()
+	o.Whole = profiles.SubAgents()
 	o.Rand = strings.NewReader(strings.Repeat("r", 1<<10))
 	return &o
 }

@@ -56,7 +56,7 @@ func (w *Workspace) trusts(entries []oxbow.Entry) []oxbow.Trust {
 	var texts []string
 	for i := range entries {
 		levels[i] = entries[i].Trust()
-		texts = append(texts, writtenText(&entries[i]))
+		texts = append(texts, WrittenText(&entries[i]))
 	}
 	if !w.Unlabelled || w.Knowledge == nil || len(entries) == 0 {
 		return levels

@@ -23,28 +23,28 @@ const snippetWidth = 160
 
 var snippet = text.Snippet
 
-// narrow is the parameters that recall and list share.
-type narrow struct {
-	filter, project, kind, after, before string
-	tags                                 []string
+// FilterParams are the parameters by which several verbs select entries.
+type FilterParams struct {
+	Filter, Project, Kind, After, Before string
+	Tags                                 []string
 }
 
-// parse returns the filter that combines all parameters.
-func (n narrow) parse(now time.Time) (oxbow.Filter, error) {
-	f, err := query.ParseFilter(n.filter, now)
+// Parse returns the filter that combines all parameters.
+func (n FilterParams) Parse(now time.Time) (oxbow.Filter, error) {
+	f, err := query.ParseFilter(n.Filter, now)
 	if err != nil {
 		return oxbow.Filter{}, err
 	}
-	for _, l := range labelsOf(n.project, n.tags, nil) {
+	for _, l := range labelsOf(n.Project, n.Tags, nil) {
 		if err := l.Check(); err != nil {
 			return oxbow.Filter{}, err
 		}
 		f.Terms = append(f.Terms, oxbow.Term{Key: l.Key, Values: []string{l.Value}})
 	}
-	if n.kind != "" {
-		f.Terms = append(f.Terms, oxbow.Term{Key: "kind", Values: []string{n.kind}})
+	if n.Kind != "" {
+		f.Terms = append(f.Terms, oxbow.Term{Key: "kind", Values: []string{n.Kind}})
 	}
-	for _, b := range []struct{ key, date string }{{"after", n.after}, {"before", n.before}} {
+	for _, b := range []struct{ key, date string }{{"after", n.After}, {"before", n.Before}} {
 		if b.date == "" {
 			continue
 		}
@@ -71,8 +71,8 @@ func labelsOf(project string, tags, files []string) []oxbow.Label {
 	return ls
 }
 
-// limitOf returns the limit to use, and a note if it differs from the given limit.
-func limitOf(given *int, standard int) (limit int, notes []Note, err error) {
+// LimitOf returns the limit to use, and a note if it differs from the given limit.
+func LimitOf(given *int, standard int) (limit int, notes []Note, err error) {
 	switch {
 	case given == nil:
 		return standard, nil, nil
@@ -102,8 +102,8 @@ func checkIfVersion(v *uint64) error {
 	return nil
 }
 
-// notNil returns an empty slice instead of nil, so that JSON has a list.
-func notNil[T any](s []T) []T {
+// NotNil returns an empty slice instead of nil, so that JSON has a list.
+func NotNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}
 	}
@@ -157,7 +157,7 @@ func (e *lostError) remedy() Note {
 	if len(e.versions) > 0 {
 		ns = append(ns, Notef("there is %s; %s shows all versions", strings.Join(e.versions, ", "), VerbRef("history")))
 	} else if len(e.near) > 0 {
-		ns = append(ns, Plain("nearest names: "+quoteAll(e.near)))
+		ns = append(ns, Plain("nearest names: "+QuoteAll(e.near)))
 	} else if e.removed == 0 {
 		ns = append(
 			ns,
@@ -171,7 +171,7 @@ func (e *lostError) remedy() Note {
 	return JoinNotes(ns)
 }
 
-func quoteAll(ss []string) string {
+func QuoteAll(ss []string) string {
 	qs := make([]string, len(ss))
 	for i, s := range ss {
 		qs[i] = strconv.Quote(s)
@@ -191,12 +191,12 @@ func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why []Note, 
 	if g.Entries == 0 {
 		return []Note{Plain("the memory holds no entries yet; remember adds the first")}, nil, nil
 	}
-	return reasons(g, q, "entry", "entries"), g.Near, nil
+	return EmptyReasons(g, q, "entry", "entries"), g.Near, nil
 }
 
-// reasons returns the reasons why a query found nothing. one and many are the words for the
+// EmptyReasons returns the reasons why a query found nothing. one and many are the words for the
 // searched things in singular and plural.
-func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
+func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 	if g.StopWords {
 		why = append(why, noWordsNote(q.Text))
 	}
@@ -298,8 +298,8 @@ func pluralIs(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s are"
 }
 
-// defaultListLimit is the default number of items returned by list and history.
-const defaultListLimit = 20
+// DefaultListLimit is the default number of items returned by list and history.
+const DefaultListLimit = 20
 
 func InvalidValue(field, value, reason string) error {
 	return &oxbow.InvalidError{Field: field, Value: text.Clip(value, 60), Reason: strings.TrimSuffix(reason, ".")}

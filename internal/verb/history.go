@@ -22,11 +22,11 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 			return HistoryOut{}, err
 		}
 	}
-	limit, notes, err := limitOf(in.Limit, defaultListLimit)
+	limit, notes, err := LimitOf(in.Limit, DefaultListLimit)
 	if err != nil {
 		return HistoryOut{}, err
 	}
-	offset, most, err := w.page(in.Offset, in.MaxTokens)
+	offset, most, err := w.PageBounds(in.Offset, in.MaxTokens)
 	if err != nil {
 		return HistoryOut{}, err
 	}
@@ -35,8 +35,8 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 		return HistoryOut{}, err
 	}
 	out := HistoryOut{Name: in.Name, Changes: []Change{}, Notes: notes}
-	past := pastOf(m)
-	changeOf := func(c oxbow.Change) Change { return past.changeOf(ctx, c) }
+	past := PastOf(m)
+	changeOf := func(c oxbow.Change) Change { return past.ChangeOf(ctx, c) }
 	changeOfOne := func(v oxbow.Version) Change { return past.changeOfOne(ctx, v) }
 	if in.Name == "" {
 		err = takePage(&out, only(m.Log(ctx), func(c oxbow.Change) bool {
@@ -99,8 +99,8 @@ func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit i
 }
 
 // changeOfOne returns the change that made a version, with only that entry.
-func (p pastTexts) changeOfOne(ctx context.Context, v oxbow.Version) Change {
-	return Change{Seq: v.Seq, Time: Timestamp(v.Source.Time), Source: sourceOf(v.Source), Note: v.Note,
+func (p PastTexts) changeOfOne(ctx context.Context, v oxbow.Version) Change {
+	return Change{Seq: v.Seq, Time: Timestamp(v.Source.Time), Source: SourceOf(v.Source), Note: v.Note,
 		Entries: []Touched{p.touchedOf(ctx, v)}}
 }
 
@@ -161,9 +161,9 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if err != nil {
 		return UndoOut{}, err
 	}
-	past := pastOf(m)
+	past := PastOf(m)
 	for _, c := range cs {
-		out.Undone = append(out.Undone, past.changeOf(ctx, c))
+		out.Undone = append(out.Undone, past.ChangeOf(ctx, c))
 	}
 	parts := 0 // parts of imports, apart from the first
 	for i := 1; i < len(cs); i++ {
@@ -183,7 +183,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 			Notef("dry run: nothing was undone; call again without %s to undo it", ParamRef("dry_run")),
 		)
 	} else {
-		out.Notes = append(out.Notes, Notef("to redo: %s", undoHint(out.Seq, "", "")))
+		out.Notes = append(out.Notes, Notef("to redo: %s", UndoHint(out.Seq, "", "")))
 		out.noteAliases(ctx, m, cs)
 	}
 	return out, nil
@@ -283,7 +283,7 @@ func (out *UndoOut) last(ctx context.Context, m *oxbow.Memory, count int) ([]oxb
 		Notef(
 			"change %d was made by a person and stays; if that person wants it undone: %s",
 			seq,
-			undoHint(seq, "", ""),
+			UndoHint(seq, "", ""),
 		),
 	)
 	return cs[:i], nil

@@ -86,43 +86,24 @@ func (r *SecondReader) Close() {
 	}
 }
 
-// vouches reports whether the source is a person at a page or a terminal. Commands without a
+// Vouches reports whether the source is a person at a page or a terminal. Commands without a
 // terminal do not count, because an agent may have started them and hidden the variables that
 // identify agents.
-func (k *Knowledge) vouches(src oxbow.Source) bool {
+func (k *Knowledge) Vouches(src oxbow.Source) bool {
 	return src.Actor == oxbow.Person && (src.Door != "cli" || k.AtTerminal)
 }
 
-// keepPrints records fingerprints of changes that repeat foreign text or have an unknown author, so
-// that later repetitions are found. Errors are ignored, because later texts are also compared with
-// the entries themselves. That comparison is enough for merely imported texts. A large import's
-// fingerprints would push out the fingerprints of texts that agents have read.
-func keepPrints(ops []oxbow.Op, k Knowledge) {
-	if k.Prints == nil {
-		return
-	}
-	for _, op := range ops {
-		e := afterOp(op, oxbow.Entry{})
-		unvouched := e.Values(oxbow.LabelUnvouched)
-		isOnlyImported := len(unvouched) == 1 && unvouched[0] == oxbow.UnvouchedImport &&
-			len(e.Values(oxbow.LabelTaint)) == 0
-		if e.Content != "" && !isOnlyImported {
-			keepPrintsOf(*k.Prints, &e)
-		}
-	}
-}
-
-// keepPrintsOf records fingerprints of an entry if nobody vouches for it.
-func keepPrintsOf(p fingerprint.File, e *oxbow.Entry) {
+// KeepPrintsOf records fingerprints of an entry if nobody vouches for it.
+func KeepPrintsOf(p fingerprint.File, e *oxbow.Entry) {
 	if taints := e.Values(oxbow.LabelTaint); len(taints) > 0 {
-		_, _ = p.Add(fingerprint.Foreign, writtenText(e), taints...)
+		_, _ = p.Add(fingerprint.Foreign, WrittenText(e), taints...)
 	} else if unvouched := e.Values(oxbow.LabelUnvouched); len(unvouched) > 0 {
-		_, _ = p.Add(fingerprint.Unvouched, writtenText(e), unvouched...)
+		_, _ = p.Add(fingerprint.Unvouched, WrittenText(e), unvouched...)
 	}
 }
 
-// writtenText returns all text of an entry that may repeat foreign text.
-func writtenText(e *oxbow.Entry) string {
+// WrittenText returns all text of an entry that may repeat foreign text.
+func WrittenText(e *oxbow.Entry) string {
 	return strings.Join(append([]string{e.Content, e.Name}, e.Aliases...), "\n")
 }
 

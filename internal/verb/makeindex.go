@@ -10,11 +10,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// makeIndex builds the index after many entries were written. These are many if they are at least
+// MakeIndex builds the index after many entries were written. These are many if they are at least
 // half of the memory, or if an index file exists and the next recall would take long. It does
 // nothing in a hook, which does not have time to read so many entries and does not save its index.
 // If building the index fails, the next recall builds it.
-func makeIndex(ctx context.Context, m *oxbow.Memory, written int) {
+func MakeIndex(ctx context.Context, m *oxbow.Memory, written int) {
 	c, ok := m.Store().(oxbow.Counter)
 	if !ok {
 		return

@@ -23,8 +23,8 @@ func Notef(format string, args ...any) Note { return Note{format, args} }
 // Plain returns a note of a sentence without references.
 func Plain(sentence string) Note { return Note{"%s", []any{sentence}} }
 
-// plains is like Plain, for several sentences.
-func plains(sentences []string) []Note {
+// Plains is like Plain, for several sentences.
+func Plains(sentences []string) []Note {
 	var ns []Note
 	for _, s := range sentences {
 		ns = append(ns, Plain(s))
@@ -113,7 +113,7 @@ type Arg struct {
 	Value any
 }
 
-func undoHint(seq uint64, does, to string) *Hint {
+func UndoHint(seq uint64, does, to string) *Hint {
 	return &Hint{Verb: "undo", Args: []Arg{{"seq", []uint64{seq}}}, Does: does, To: to}
 }
 

@@ -5,12 +5,8 @@ package verb
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/agent/inject"
-	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
@@ -23,14 +19,20 @@ func WithLedger(ctx context.Context, s *Seen) context.Context {
 	return context.WithValue(ctx, ledgerKey{}, &s.ledger)
 }
 
+// LedgerOf returns the record of what the session of the context was shown, or nil if there is none.
+func LedgerOf(ctx context.Context) *lineage.Ledger {
+	l, _ := ctx.Value(ledgerKey{}).(*lineage.Ledger)
+	return l
+}
+
 // ShowTo records that the session of the context is shown entries.
 func ShowTo(ctx context.Context, entries ...oxbow.Entry) {
 	if p, ok := ctx.Value(printsKey{}).(fingerprint.File); ok {
 		for i := range entries {
-			keepPrintsOf(p, &entries[i])
+			KeepPrintsOf(p, &entries[i])
 		}
 	}
-	l, _ := ctx.Value(ledgerKey{}).(*lineage.Ledger)
+	l := LedgerOf(ctx)
 	for i := range entries {
 		if l != nil && !entries[i].Withheld(ctx) {
 			l.Show(lineage.ShownEntry(&entries[i]))
@@ -48,92 +50,8 @@ func withOrigins(ctx context.Context, turns []string) context.Context {
 	return context.WithValue(ctx, turnsKey{}, turns)
 }
 
-// maxOrigins is the maximum number of an entry's origin labels.
-const maxOrigins = 16
-
-// origins finds the texts that a new text was made from.
-type origins struct {
-	ctx    context.Context
-	memory *oxbow.Memory
-	ledger *lineage.Ledger // nil if the session is unknown
-	turns  []string
-	agent  bool
-}
-
-func originsOf(ctx context.Context, m *oxbow.Memory) origins {
-	o := origins{ctx: ctx, memory: m}
-	src, _ := oxbow.SourceFrom(ctx)
-	o.agent = src.Actor == oxbow.Agent
-	o.ledger, _ = ctx.Value(ledgerKey{}).(*lineage.Ledger)
-	o.turns, _ = ctx.Value(turnsKey{}).([]string)
-	return o
-}
-
-// show adds the texts that hooks put before the model.
-func (o *origins) show(shown []session.ShownText) {
-	for _, s := range shown {
-		x := lineage.Shown{Name: s.Name, Version: s.Version, Text: s.Text}
-		if s.In == inject.InSessions {
-			x.Version = 0 // a turn does not have a version
-		}
-		o.ledger.Show(x)
-	}
-}
-
-// may reports whether the caller may set a label. An agent may not add a label that names an origin
-// or that vouches for the entry, except the turns that a program passed in the context.
-func (o *origins) may(l oxbow.Label, old []oxbow.Label) bool {
-	if (l.Key != lineage.Label && l.Key != oxbow.LabelOrigin && l.Key != oxbow.LabelVerified &&
-		l.Key != oxbow.LabelApproved) || !o.agent {
-		return true
-	}
-	return slices.Contains(old, l) || (l.Key == lineage.Label && slices.Contains(o.turns, l.Value))
-}
-
-// labels returns labels for the origins of an agent's text. These are the old version's
-// origin labels, labels for new origins and their taints, and a label if an origin was
-// imported. It returns nil if the caller is not an agent.
-func (o *origins) labels(name, content string, old oxbow.Entry) (ls []oxbow.Label) {
-	if !o.agent {
-		return nil
-	}
-	for _, l := range old.Labels {
-		if l.Key == lineage.Label || l.Key == oxbow.LabelOrigin {
-			ls = append(ls, l)
-		}
-	}
-	for _, s := range o.ledger.Sources(name, content, old.Content, o.rare) {
-		if l := (oxbow.Label{Key: lineage.Label, Value: s.Source()}); len(ls) < maxOrigins && l.Check() == nil {
-			ls = append(ls, l)
-		}
-		for _, t := range s.Taints {
-			ls = append(ls, oxbow.Label{Key: oxbow.LabelTaint, Value: t})
-		}
-		if s.Trust == oxbow.TrustImported {
-			ls = append(ls, oxbow.Label{Key: oxbow.LabelOrigin, Value: string(s.Trust)})
-		}
-	}
-	return ls
-}
-
-// leastIDF is the minimum idf of a rare word. In a small memory a word is rare if only a single
-// entry has it.
-const leastIDF = 4
-
-// rare returns the words that are rare in the memory.
-func (o *origins) rare(words []string) map[string]bool {
-	if o.memory == nil {
-		return nil
-	}
-	read, err := o.memory.ParseQuery(o.ctx, oxbow.Query{Text: strings.Join(words, " "), Rank: oxbow.RankOxbow})
-	if err != nil {
-		return nil
-	}
-	is := map[string]bool{}
-	for _, t := range read.Terms {
-		if !t.Corrected && (t.DF == 1 || (t.DF > 1 && t.IDF >= leastIDF)) {
-			is[strings.ToLower(t.Word)] = true
-		}
-	}
-	return is
+// TurnsOf returns the turns that a change under the context may name in labels (see withOrigins).
+func TurnsOf(ctx context.Context) []string {
+	turns, _ := ctx.Value(turnsKey{}).([]string)
+	return turns
 }

@@ -1,12 +1,14 @@
 // This file tests who may specify the sources of an entry.
 
-package verb
+package verb_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -37,8 +39,13 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 		// a person who has not written the text
 		{oxbow.Person, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t text-by:tool"},
 	} {
-		ctx := withOrigins(oxbow.WithSource(t.Context(), oxbow.Source{Actor: c.by}), c.turns)
-		ops, err := Stamp(ctx, m.Store(), []oxbow.Op{oxbow.Relabel{Name: "n", Labels: given}}, Knowledge{Memory: m})
+		ctx := verb.WithOrigins(oxbow.WithSource(t.Context(), oxbow.Source{Actor: c.by}), c.turns)
+		ops, err := provenance.Stamp(
+			ctx,
+			m.Store(),
+			[]oxbow.Op{oxbow.Relabel{Name: "n", Labels: given}},
+			verb.Knowledge{Memory: m},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,12 +58,15 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 		}
 	}
 	// A later change in the same call does not remove the stamps.
-	ctx := WithTaints(oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent}), []string{"WebFetch x"})
-	ops, err := Stamp(
+	ctx := provenance.WithTaints(
+		oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent}),
+		[]string{"WebFetch x"},
+	)
+	ops, err := provenance.Stamp(
 		ctx,
 		m.Store(),
 		[]oxbow.Op{oxbow.Add{Name: "new", Content: "x"}, oxbow.Relabel{Name: "new", Labels: nil}},
-		Knowledge{Memory: m},
+		verb.Knowledge{Memory: m},
 	)
 	if err != nil || len(ops) != 2 || len(ops[1].(oxbow.Relabel).Labels) != 1 {
 		t.Errorf("a new entry whose labels are taken off: %+v, %v", ops, err)

@@ -235,8 +235,8 @@ func entryOf(e oxbow.Entry) Entry {
 	}
 	e.Source.Session = ""
 	_, e.Source.Ref = e.Source.SplitRef()
-	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: notNil(e.Aliases),
-		Created: Timestamp(e.Created), Updated: Timestamp(e.Updated), Version: e.Version, Source: sourceOf(e.Source),
+	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: NotNil(e.Aliases),
+		Created: Timestamp(e.Created), Updated: Timestamp(e.Updated), Version: e.Version, Source: SourceOf(e.Source),
 		Trust: string(trust)}
 	a.Labels = map[string][]string{}
 	for _, l := range e.Labels {
@@ -254,7 +254,7 @@ func outline(ctx context.Context, e oxbow.Entry) Entry {
 	return a
 }
 
-func sourceOf(s oxbow.Source) Source {
+func SourceOf(s oxbow.Source) Source {
 	return Source{By: string(s.Actor), Door: s.Door, Client: s.Claimed.Client, Agent: s.Claimed.Agent,
 		Session: s.Session, Profile: s.Profile, Ref: s.Ref}
 }
@@ -263,9 +263,9 @@ func sourceOf(s oxbow.Source) Source {
 // snippet, because an import may have many.
 const maxTouched = 10
 
-// changeOf returns a change as the caller of the context may see it.
-func (p pastTexts) changeOf(ctx context.Context, c oxbow.Change) Change {
-	a := Change{Seq: c.Seq, Time: Timestamp(c.Time), Source: sourceOf(c.Source), Note: c.Note, Reverts: c.Reverts,
+// ChangeOf returns a change as the caller of the context may see it.
+func (p PastTexts) ChangeOf(ctx context.Context, c oxbow.Change) Change {
+	a := Change{Seq: c.Seq, Time: Timestamp(c.Time), Source: SourceOf(c.Source), Note: c.Note, Reverts: c.Reverts,
 		Entries: []Touched{}}
 	for i, v := range c.Versions {
 		if i >= maxTouched {
@@ -276,8 +276,8 @@ func (p pastTexts) changeOf(ctx context.Context, c oxbow.Change) Change {
 	return a
 }
 
-func (p pastTexts) touchedOf(ctx context.Context, v oxbow.Version) Touched {
-	p.withhold(ctx, &v.Entry)
+func (p PastTexts) touchedOf(ctx context.Context, v oxbow.Version) Touched {
+	p.Withhold(ctx, &v.Entry)
 	return Touched{Name: v.Entry.Name, Verb: string(v.Verb), Prev: v.Prev,
 		Snippet: snippet(v.Entry.Content, nil, snippetWidth), Erased: v.Erased}
 }

@@ -43,8 +43,8 @@ func (w *Workspace) budget(given *int, standard int) (int, error) {
 	return standard, nil
 }
 
-// page returns the offset of a page and its budget.
-func (w *Workspace) page(offset, maxTokens *int) (from, most int, err error) {
+// PageBounds returns the offset of a page and its budget.
+func (w *Workspace) PageBounds(offset, maxTokens *int) (from, most int, err error) {
 	if offset != nil {
 		from = *offset
 	}
@@ -55,9 +55,9 @@ func (w *Workspace) page(offset, maxTokens *int) (from, most int, err error) {
 	return from, most, err
 }
 
-// pageOf returns how many items fit a budget of maxTokens tokens, with spent tokens already used.
+// PageOf returns how many items fit a budget of maxTokens tokens, with spent tokens already used.
 // Items are written as text by write.
-func pageOf[T any](items []T, spent, maxTokens int, write func(*strings.Builder, T)) int {
+func PageOf[T any](items []T, spent, maxTokens int, write func(*strings.Builder, T)) int {
 	if maxTokens == math.MaxInt {
 		return len(items)
 	}
@@ -72,9 +72,9 @@ func pageOf[T any](items []T, spent, maxTokens int, write func(*strings.Builder,
 	return len(items)
 }
 
-// cutNote returns a note that the answer has only n of all items, and where the next page
+// CutNote returns a note that the answer has only n of all items, and where the next page
 // begins.
-func cutNote(all, n, offset, maxTokens int, one, many string) Note {
+func CutNote(all, n, offset, maxTokens int, one, many string) Note {
 	if n == 0 {
 		return Notef("no %s fits into %s %d; raise it", one, ParamRef("max_tokens"), maxTokens)
 	}
@@ -294,17 +294,17 @@ func (p Page) note() Note {
 	return Notef("bytes %d to %d of %d; %s", p.Offset, p.Next, p.Size, PageRef(p.Next))
 }
 
-// end returns the last line of an answer if the text continues on another page.
-func (p Page) end() string {
+// End returns the last line of an answer if the text continues on another page.
+func (p Page) End() string {
 	if p.Next == 0 {
 		return ""
 	}
 	return "note: " + p.note().String() + ", all else as in this call\n"
 }
 
-// room returns the number of bytes for the text on a page if the rest of the answer has around
+// Room returns the number of bytes for the text on a page if the rest of the answer has around
 // bytes.
-func (w *Workspace) room(around int) int {
+func (w *Workspace) Room(around int) int {
 	if w.Page == 0 {
 		return math.MaxInt
 	}
@@ -312,17 +312,17 @@ func (w *Workspace) room(around int) int {
 	return max(w.Page-around-notes, w.Page/2)
 }
 
-func partsOf(c prompt.Context) (texts []string) {
+func PartsOf(c prompt.Context) (texts []string) {
 	for _, p := range c.Parts {
 		texts = append(texts, p.Text)
 	}
 	return texts
 }
 
-// cut returns the page that begins at offset and has about so many bytes at most.
+// Cut returns the page that begins at offset and has about so many bytes at most.
 // It ends between two parts of the text. A part that is longer than a page is split,
 // and a fence that is open there is closed, and opened again on the next page.
-func (p *Page) cut(parts []string, offset *int, maxBytes int) (string, error) {
+func (p *Page) Cut(parts []string, offset *int, maxBytes int) (string, error) {
 	all := strings.Join(parts, "")
 	if offset != nil {
 		p.Offset = *offset
@@ -397,12 +397,12 @@ func openFence(s string, n int) (open string) {
 // fit cuts the list, which begins at offset, to a budget. positions has the offsets of the entries
 // on the page, followed by the last entry's end.
 func (out *ListOut) fit(offset, maxTokens int, positions []int) {
-	n := pageOf(out.Entries, prompt.Tokens((&ListOut{Notes: out.Notes}).Text()), maxTokens, writeHead)
+	n := PageOf(out.Entries, prompt.Tokens((&ListOut{Notes: out.Notes}).Text()), maxTokens, writeHead)
 	next := offset + positions[n]
 	if all := len(out.Entries); n == 0 && all > 0 {
 		out.Why = noneFits(0, out.Total-offset, maxTokens, out.Entries[0])
 	} else if n < all {
-		out.Notes = append(out.Notes, cutNote(all, n, next-n, maxTokens, "entry", "entries"))
+		out.Notes = append(out.Notes, CutNote(all, n, next-n, maxTokens, "entry", "entries"))
 	} else if next < out.Total {
 		out.Notes = append(out.Notes, Notef("%d more; %s", out.Total-next, PageRef(next)))
 	}
@@ -424,9 +424,9 @@ func (out *HistoryOut) fit(offset, maxTokens int) {
 		return
 	}
 	frame := HistoryOut{Name: out.Name, Notes: out.Notes}
-	n := pageOf(out.Changes, prompt.Tokens(frame.Text()), maxTokens, writeChange)
+	n := PageOf(out.Changes, prompt.Tokens(frame.Text()), maxTokens, writeChange)
 	if n < all {
-		out.Notes = append(out.Notes, cutNote(all, n, offset, maxTokens, "change", "changes"))
+		out.Notes = append(out.Notes, CutNote(all, n, offset, maxTokens, "change", "changes"))
 	} else if out.More {
 		out.Notes = append(out.Notes, Notef("there are older changes; %s", PageRef(offset+n)))
 	}

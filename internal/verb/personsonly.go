@@ -10,9 +10,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// isPerson reports whether a person makes the call: in a terminal of their own, or in a browser
+// IsPerson reports whether a person makes the call: in a terminal of their own, or in a browser
 // that oxbow ui signed in. Tokens and clients of agents do not count as persons.
-func isPerson(ctx context.Context) bool {
+func IsPerson(ctx context.Context) bool {
 	src, _ := oxbow.SourceFrom(ctx)
 	return src.Actor == oxbow.Person
 }
@@ -21,7 +21,7 @@ func isPerson(ctx context.Context) bool {
 // act complete the sentence "only a person ...". command is the command that the person should
 // type.
 func PersonOnly(ctx context.Context, act, command string) error {
-	if isPerson(ctx) {
+	if IsPerson(ctx) {
 		return nil
 	}
 	return Advise(Invalidf("only a person %s", act), "a person runs "+command+
@@ -33,7 +33,7 @@ func PersonOnly(ctx context.Context, act, command string) error {
 // then matches [oxbow.ErrInvalid]. An error from versions is returned unchanged. Every verb that
 // erases passes its name as verb and calls MayErase before it changes anything.
 func MayErase(ctx context.Context, verb string, versions iter.Seq2[oxbow.Entry, error]) error {
-	if isPerson(ctx) {
+	if IsPerson(ctx) {
 		return nil
 	}
 	for e, err := range versions {

@@ -76,7 +76,7 @@ func (o LoadMemoryProfileOut) Text() string {
 		for _, p := range o.Profiles {
 			fmt.Fprintf(&b, "%s  %s\n", p.Name, p.Description)
 		}
-		return changesText(b.String(), nil, o.Notes)
+		return ChangesText(b.String(), nil, o.Notes)
 	}
 	bound := "Give this handle to the memory's tools to see and write only what it includes."
 	if o.InForce {
@@ -91,7 +91,7 @@ func (o LoadMemoryProfileOut) Text() string {
 			o.Profile, o.Handle, o.In, text.Count(o.Inside, "entry", "entries"), o.Tokens, o.Budget, bound,
 		)
 	}
-	return changesText(b.String(), nil, o.Notes) + "\n" + o.Selection + o.end()
+	return ChangesText(b.String(), nil, o.Notes) + "\n" + o.Selection + o.End()
 }
 
 // LoadProfile implements load_memory_profile. It is exported for doors that load profiles without
@@ -129,7 +129,7 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 	out.Notes = append(out.Notes, notes...)
 	parts, err := w.Profiles.selectInto(ctx, m, r, in.Query, &out)
 	if err == nil {
-		out.Selection, err = out.cut(parts, in.Offset, w.room(len(out.Text())-len(out.Selection)))
+		out.Selection, err = out.Cut(parts, in.Offset, w.Room(len(out.Text())-len(out.Selection)))
 	}
 	switch {
 	case err == nil && w.Loaded != nil:
@@ -206,7 +206,7 @@ func (p *Profiles) selectInto(
 			continue
 		}
 		out.Tokens = all
-		return partsOf(sel.Context), nil
+		return PartsOf(sel.Context), nil
 	}
 }
 
@@ -237,7 +237,7 @@ func loadNotes(sel *profile.Selection, maxTokens, budget int) []Note {
 		}
 		notes = append(notes, Plain(n))
 	}
-	return append(notes, plains(sel.Notes)...)
+	return append(notes, Plains(sel.Notes)...)
 }
 
 // unloadProfile implements unload_memory_profile.

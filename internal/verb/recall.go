@@ -31,7 +31,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	if err != nil {
 		return RecallOut{}, err
 	}
-	limit, notes, err := limitOf(in.Limit, oxbow.DefaultLimit)
+	limit, notes, err := LimitOf(in.Limit, oxbow.DefaultLimit)
 	if err != nil {
 		return RecallOut{}, err
 	}
@@ -49,7 +49,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		return RecallOut{}, err
 	}
 	if in.AsOf != "" {
-		q.AsOf, err = asOf(ctx, m, in.AsOf, w.Time())
+		q.AsOf, err = AsOf(ctx, m, in.AsOf, w.Time())
 		if err != nil {
 			return RecallOut{}, err
 		}
@@ -142,7 +142,7 @@ func (out *RecallOut) recallWithoutMust(
 // found returns the hits except those with texts that the caller may not see. If past is set, the
 // hits are old versions.
 func found(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []oxbow.Hit {
-	p := pastOf(m)
+	p := PastOf(m)
 	withheld := func(e oxbow.Entry) bool { return e.Withheld(ctx) || (past && p.withheld(ctx, &e)) }
 	hits = slices.DeleteFunc(hits, func(h oxbow.Hit) bool { return withheld(h.Entry) })
 	for i := range hits {
@@ -169,7 +169,7 @@ func (w *Workspace) diagnose(
 		return nil, nil, err
 	}
 	if len(kept) == 0 {
-		return []Note{noSession}, nil, nil
+		return []Note{NoSession}, nil, nil
 	}
 	why, near, err = diagnose(ctx, m, q)
 	own := session.SessionFilter.String()
@@ -195,7 +195,8 @@ func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error)
 	if err != nil {
 		return q, err
 	}
-	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(now)
+	f, err := FilterParams{Filter: in.Filter, Project: in.Project, Kind: in.Kind, After: in.After,
+		Before: in.Before, Tags: in.Tags}.Parse(now)
 	if err != nil {
 		return q, err
 	}
@@ -364,17 +365,17 @@ func explanationOf(x *oxbow.Explanation) *Explanation {
 	return a
 }
 
-// asOf returns the number of the last change at the given change number or date. It returns 0 if
+// AsOf returns the number of the last change at the given change number or date. It returns 0 if
 // the date is before the first change. A plain number is always the number of a change, so a year
 // must be written as a date, such as 2026-12-31. A date means the end of its day or month.
-func asOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64, error) {
+func AsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64, error) {
 	if seq, err := strconv.ParseUint(s, 10, 64); err == nil {
 		if seq == 0 {
 			return 0, InvalidValue("as_of", s, "is no change; they count from 1")
 		}
 		return seq, nil
 	}
-	day, err := dayOf("as_of", s, now)
+	day, err := DayOf("as_of", s, now)
 	if invalid, ok := errors.AsType[*oxbow.InvalidError](err); ok {
 		return 0, InvalidValue("as_of", s, "is not the number of a change and "+invalid.Reason)
 	}
@@ -390,7 +391,7 @@ func asOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64
 
 // Get returns an entry in its current or an earlier version.
 func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
-	offset, most, err := w.page(in.Offset, in.MaxTokens)
+	offset, most, err := w.PageBounds(in.Offset, in.MaxTokens)
 	if err != nil {
 		return GetOut{}, err
 	}
@@ -412,7 +413,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	}
 	Withhold(ctx, &e)
 	if past {
-		pastOf(m).withhold(ctx, &e)
+		PastOf(m).Withhold(ctx, &e)
 	}
 	out := GetOut{Entry: entryOf(e), Notes: notes}
 	w.setTrusts([]*Entry{&out.Entry}, []oxbow.Entry{e})
@@ -524,15 +525,16 @@ func cutSeq(s string) (name string, seq uint64, ok bool) {
 
 // List returns the selected entries, newest first.
 func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
-	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(w.Time())
+	f, err := FilterParams{Filter: in.Filter, Project: in.Project, Kind: in.Kind, After: in.After,
+		Before: in.Before, Tags: in.Tags}.Parse(w.Time())
 	if err != nil {
 		return ListOut{}, err
 	}
-	limit, notes, err := limitOf(in.Limit, defaultListLimit)
+	limit, notes, err := LimitOf(in.Limit, DefaultListLimit)
 	if err != nil {
 		return ListOut{}, err
 	}
-	offset, most, err := w.page(in.Offset, in.MaxTokens)
+	offset, most, err := w.PageBounds(in.Offset, in.MaxTokens)
 	if err != nil {
 		return ListOut{}, err
 	}

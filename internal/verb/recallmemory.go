@@ -77,7 +77,7 @@ func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []
 func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if in.Date != "" {
-		day, err := dayOf("date", in.Date, now)
+		day, err := DayOf("date", in.Date, now)
 		if err != nil {
 			return f, err
 		}
@@ -111,9 +111,9 @@ func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 	return f, nil
 }
 
-// dayOf returns the filter for a date in any form that the filter on:DATE accepts. Its error says
+// DayOf returns the filter for a date in any form that the filter on:DATE accepts. Its error says
 // which forms these are.
-func dayOf(field, s string, now time.Time) (oxbow.Filter, error) {
+func DayOf(field, s string, now time.Time) (oxbow.Filter, error) {
 	f, err := query.ParseFilter("on:"+strconv.Quote(s), now)
 	if invalid, ok := errors.AsType[*oxbow.InvalidError](err); ok {
 		return f, InvalidValue(field, s, invalid.Reason)
@@ -142,7 +142,7 @@ func spanOf(days []string, now time.Time) (oxbow.Filter, error) {
 		if s == openSide {
 			continue
 		}
-		day, err := dayOf("date_range", s, now)
+		day, err := DayOf("date_range", s, now)
 		if err != nil {
 			return f, err
 		}

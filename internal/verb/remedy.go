@@ -81,13 +81,13 @@ func busyRemedy(e *oxbow.BusyError) Note {
 	)
 }
 
-// unserved returns the error for a call that needs a part of the workspace that the door does
+// Unserved returns the error for a call that needs a part of the workspace that the door does
 // not provide.
-func unserved(why, remedy string) error {
+func Unserved(why, remedy string) error {
 	return Advise(fmt.Errorf("%w: %s", oxbow.ErrUnsupported, why), remedy)
 }
 
-var errNoProfiles = unserved(
+var errNoProfiles = Unserved(
 	"no memory profiles are served here",
 	"the server said why when it started; one that is bound to a profile serves no other",
 )

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
 func TestEveryErrorHasAWayOut(t *testing.T) {
@@ -22,22 +21,6 @@ func TestEveryErrorHasAWayOut(t *testing.T) {
 		h := Remedy(err).String()
 		if h == "" || strings.HasSuffix(h, ".") || strings.ToLower(h[:1]) != h[:1] {
 			t.Errorf("Remedy(%v) = %q, want a sentence that begins small and has no period", err, h)
-		}
-	}
-}
-
-// TestConvertIsAdvisedWhereItHelps tests that another layout is only advised if it would help.
-func TestConvertIsAdvisedWhereItHelps(t *testing.T) {
-	w := new(Workspace)
-	_, _, noTree := w.AnnotationStore(t.Context())
-	_, _, noSessions := w.Archive(t.Context())
-	_, noProfiles := LoadProfile(t.Context(), w, LoadMemoryProfileIn{})
-	_, noAgents := SpawnSubAgent(t.Context(), w, SpawnSubAgentIn{})
-	for _, err := range []error{noTree, noSessions, noProfiles, noAgents,
-		errors.Join(oxbow.ErrUnsupported, git.ErrNone)} {
-		if h := Remedy(err).String(); !errors.Is(err, oxbow.ErrUnsupported) || h == "" ||
-			strings.Contains(h, "convert") {
-			t.Errorf("Remedy(%v) = %q, want another way out", err, h)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func withOpID(ctx context.Context, id, verb string, in any) (context.Context, er
 	}
 	src, _ := oxbow.SourceFrom(ctx)
 	print, err := json.Marshal([]any{verb, in})
-	return oxbow.WithOpID(ctx, oxbow.CallOpID(sourceOf(src).Token()+":"+id, string(print))), err
+	return oxbow.WithOpID(ctx, oxbow.CallOpID(SourceOf(src).Token()+":"+id, string(print))), err
 }
 
 // RememberNew adds a new entry. If the name is in use, the error matches [oxbow.ErrExists].
@@ -572,7 +572,7 @@ func backNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
 		notes = append(notes, Plain("this store keeps no history: the entry cannot be brought back"))
 	}
 	if seq != 0 {
-		notes = append(notes, Notef("%s", undoHint(seq, "brings it back", "bring it back")))
+		notes = append(notes, Notef("%s", UndoHint(seq, "brings it back", "bring it back")))
 	}
 	return notes
 }
@@ -657,7 +657,7 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 		return RestoreOut{}, err
 	}
 	out := RestoreOut{Seq: seq, From: from, Entry: outline(ctx, e), Written: e}
-	out.Notes = []Note{Notef("%s", undoHint(seq, "takes this back", "take this back"))}
+	out.Notes = []Note{Notef("%s", UndoHint(seq, "takes this back", "take this back"))}
 	if was, err := m.VersionAt(ctx, in.Name, from); err == nil {
 		out.Notes = append(out.Notes, takenAliases(was.Entry.Name, was.Entry.Aliases, e.Aliases)...)
 	}

@@ -44,7 +44,7 @@ type SavedOut struct {
 
 // Text returns the name and the version of the saved entry.
 func (a SavedOut) Text() string {
-	return changesText(fmt.Sprintf("saved %q (change %d)\n", a.Name, a.Version), nil, a.Notes)
+	return ChangesText(fmt.Sprintf("saved %q (change %d)\n", a.Name, a.Version), nil, a.Notes)
 }
 
 func saveMemory(ctx context.Context, w *Workspace, in SaveMemoryIn) (SavedOut, error) {
@@ -159,7 +159,7 @@ func (w *Workspace) notLoadable(ctx context.Context, m *oxbow.Memory, h handoff.
 	if err != nil || l.Bound != nil {
 		return nil
 	}
-	o := l.Load(ctx, m, h, w.scanFiles(h.Files), profile.Request{})
+	o := l.Load(ctx, m, h, w.ScanFiles(h.Files), profile.Request{})
 	say := func(what, name, why string) {
 		if why != "" && name != "" {
 			notes = append(notes, Notef("as it is now, the %s %q cannot be loaded: %s", what, name, why))

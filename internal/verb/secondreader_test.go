@@ -1,6 +1,6 @@
 // This file tests the second reader of a memory.
 
-package verb
+package verb_test
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 )
 
 // TestSecondReader tests that the memory is opened once for many comparisons and again after an error,
@@ -21,7 +23,7 @@ func TestSecondReader(t *testing.T) {
 	defer m.Close()
 	opened := 0
 	var openErr error
-	second := &SecondReader{Open: func() (*oxbow.Memory, error) {
+	second := &verb.SecondReader{Open: func() (*oxbow.Memory, error) {
 		opened++
 		if openErr != nil {
 			return nil, openErr
@@ -29,10 +31,15 @@ func TestSecondReader(t *testing.T) {
 		return oxbow.Open(path, &oxbow.Options{ReadOnly: true})
 	}}
 	defer second.Close()
-	k := Knowledge{Memory: m, Second: second}
+	k := verb.Knowledge{Memory: m, Second: second}
 	write := func(name string) {
 		t.Helper()
-		ops, err := Stamp(t.Context(), m.Store(), []oxbow.Op{oxbow.Add{Name: name, Content: "text " + name}}, k)
+		ops, err := provenance.Stamp(
+			t.Context(),
+			m.Store(),
+			[]oxbow.Op{oxbow.Add{Name: name, Content: "text " + name}},
+			k,
+		)
 		if err == nil {
 			err = m.Apply(t.Context(), ops...)
 		}

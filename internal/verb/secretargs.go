@@ -28,7 +28,7 @@ func (s *Secrets) arguments(args json.RawMessage) (json.RawMessage, string) {
 	if err != nil {
 		return args, ""
 	}
-	return clean, replaced(found)
+	return clean, ReplacedSecrets(found)
 }
 
 // value replaces the secrets in all strings of a JSON value.

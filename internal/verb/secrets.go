@@ -7,15 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
-	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 )
 
 // SecretError reports that a text by a person was refused because it looks like a secret. The error
@@ -48,9 +45,9 @@ func (s *Secrets) keeps(ctx context.Context) (person, keep bool) {
 	return person, person && s.Allow != nil && s.Allow()
 }
 
-// text returns a text of a change without secrets. If the text is a person's and has secrets, it
+// Text returns a text of a change without secrets. If the text is a person's and has secrets, it
 // returns an error.
-func (s *Secrets) text(ctx context.Context, part, text string, found *[]secret.Finding) (string, error) {
+func (s *Secrets) Text(ctx context.Context, part, text string, found *[]secret.Finding) (string, error) {
 	person, keep := s.keeps(ctx)
 	if keep {
 		return text, nil
@@ -69,7 +66,7 @@ func (s *Secrets) text(ctx context.Context, part, text string, found *[]secret.F
 // unless the person allowed secrets.
 func (s *Secrets) Texts(ctx context.Context, part string, texts ...*string) (found []secret.Finding, err error) {
 	for _, t := range texts {
-		*t, err = s.text(ctx, part, *t, &found)
+		*t, err = s.Text(ctx, part, *t, &found)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +81,7 @@ func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]secret
 	e = e.Clone()
 	screen := func(part string, t *string, had ...string) (err error) {
 		if !slices.Contains(had, *t) {
-			*t, err = s.text(ctx, part, *t, found)
+			*t, err = s.Text(ctx, part, *t, found)
 		}
 		return err
 	}
@@ -328,7 +325,7 @@ func (s *Secrets) redactAll(texts []*string, lists []*[]string) []Note {
 	if found == nil {
 		return nil
 	}
-	return []Note{Plain(replaced(found))}
+	return []Note{Plain(ReplacedSecrets(found))}
 }
 
 // Redact returns the text without secrets, and appends the replaced secrets to found.
@@ -338,61 +335,18 @@ func (s *Secrets) Redact(text string, found *[]secret.Finding) string {
 	return clean
 }
 
-// Records is like Texts for the texts of annotations.
-func (s *Secrets) Records(ctx context.Context, rs []annotate.Record) (found []secret.Finding, err error) {
-	for i := range rs {
-		rs[i].Why, err = s.text(ctx, "reason", rs[i].Why, &found)
-		if err != nil {
-			return nil, err
-		}
-		for _, who := range []*string{&rs[i].Model, &rs[i].Agent, &rs[i].Profile, &rs[i].Ref} {
-			*who, err = s.text(ctx, "author", *who, &found)
-			if err != nil {
-				return nil, err
-			}
-		}
-		rs[i].Rejected = slices.Clone(rs[i].Rejected)
-		for j, t := range rs[i].Rejected {
-			rs[i].Rejected[j], err = s.text(ctx, "rejected way", t, &found)
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	return found, nil
-}
-
 // screenedKey is the context key for changes whose contents were screened while they were read. The
 // value is the redactor.
 type screenedKey struct{}
 
-// screened returns a context for changes made from items that were screened.
-func (s *Secrets) screened(ctx context.Context) context.Context {
+// Screened returns a context for changes made from items that were screened.
+func (s *Secrets) Screened(ctx context.Context) context.Context {
 	return context.WithValue(ctx, screenedKey{}, s.Redactor)
 }
 
-// items replaces secrets in imported items.
-func (s *Secrets) items(ctx context.Context, items iter.Seq2[exchange.Item, error]) iter.Seq2[exchange.Item, error] {
-	ctx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
-	return func(yield func(exchange.Item, error) bool) {
-		for it, err := range items {
-			var found []secret.Finding
-			if err == nil {
-				it.Entry, err = s.Entry(ctx, it.Entry, oxbow.Entry{}, &found)
-			}
-			if note := replaced(found); note != "" {
-				it.Warnings = append(it.Warnings, it.Ref+": "+note)
-			}
-			if !yield(it, err) {
-				return
-			}
-		}
-	}
-}
-
-// replaced returns a sentence that lists the rules by which secrets were replaced, or "" if
+// ReplacedSecrets returns a sentence that lists the rules by which secrets were replaced, or "" if
 // none were.
-func replaced(found []secret.Finding) string {
+func ReplacedSecrets(found []secret.Finding) string {
 	var rules []string
 	for _, f := range found {
 		if !slices.Contains(rules, f.Rule) {

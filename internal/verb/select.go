@@ -3,23 +3,8 @@
 package verb
 
 import (
-	"context"
-	"fmt"
-
-	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
-	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/profile"
 )
-
-// SelectIn is the argument of Select. Without a profile, it is the profile that the caller is bound
-// to, or the whole memory.
-type SelectIn struct {
-	Profile string `json:"profile,omitempty" flag:"-" usage:"Name of the profile."`
-	Query   string `json:"query,omitempty" value:"TEXT" usage:"the TEXT that it is for: what fits it ranks higher"`
-	Budget  int    `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens, instead of the profile's own"`
-	AsOf    string `json:"as_of,omitempty" value:"DATE" usage:"the memory as it stood at this DATE, or after this change"`
-}
 
 // SelectionOut is a selection and its text.
 type SelectionOut struct {
@@ -27,106 +12,4 @@ type SelectionOut struct {
 	Text string `json:"text"`
 }
 
-func selectionOut(s *profile.Selection) SelectionOut { return SelectionOut{s, s.Text()} }
-
-// Select returns the selection of a profile.
-func Select(ctx context.Context, w *Workspace, in SelectIn) (SelectionOut, error) {
-	l, r, err := w.profile(in.Profile)
-	if err != nil {
-		return SelectionOut{}, err
-	}
-	ctx, m, err := w.Memory(ctx, Read)
-	if err != nil {
-		return SelectionOut{}, err
-	}
-	return w.selected(ctx, l.Profiles, m, r, in)
-}
-
-func (w *Workspace) selected(
-	ctx context.Context,
-	set *profile.Set,
-	m *oxbow.Memory,
-	r *profile.Resolved,
-	in SelectIn,
-) (SelectionOut, error) {
-	req, err := w.selection(ctx, m, in)
-	if err != nil {
-		return SelectionOut{}, err
-	}
-	got, err := set.Select(ctx, m, r, req)
-	if err != nil {
-		return SelectionOut{}, err
-	}
-	return selectionOut(&got), nil
-}
-
-// selection returns the request for a selection, with its date as the number of a change.
-func (w *Workspace) selection(ctx context.Context, m *oxbow.Memory, in SelectIn) (profile.Request, error) {
-	req := profile.Request{Query: in.Query, Budget: in.Budget}
-	if in.AsOf == "" {
-		return req, nil
-	}
-	seq, err := asOf(ctx, m, in.AsOf, w.Time())
-	if err == nil && seq == 0 {
-		err = &BeforeFirstError{in.AsOf}
-	}
-	req.AsOf = seq
-	return req, err
-}
-
-// BeforeFirstError reports a date before the first change. It matches [oxbow.ErrInvalid].
-type BeforeFirstError struct{ Date string }
-
-func (e *BeforeFirstError) Error() string { return "the memory held nothing yet at " + e.Date }
-
-// Is reports that a BeforeFirstError matches [oxbow.ErrInvalid].
-func (*BeforeFirstError) Is(target error) bool { return target == oxbow.ErrInvalid }
-
-// profile returns the profile of that name. If the name is "", it returns the profile that the
-// caller is bound to, or a profile of the whole memory.
-func (w *Workspace) profile(name string) (*handoff.Loader, *profile.Resolved, error) {
-	l, err := w.Loader()
-	if err != nil {
-		return nil, nil, err
-	}
-	if name == "" {
-		if l.Bound != nil {
-			return l, l.Bound, nil
-		}
-		all := profile.Everything()
-		return l, &all, nil
-	}
-	r, err := l.Profiles.Resolve(name)
-	return l, &r, err
-}
-
-// ProfileIn names a profile. If the name is "", it is the profile that the caller is bound to.
-type ProfileIn struct {
-	Name string `json:"name,omitempty" flag:"-" usage:"Name of the profile."`
-}
-
-// ProfileBudgetOut is the size of a profile in tokens.
-type ProfileBudgetOut struct {
-	profile.Budget
-	Room int `json:"room"` // tokens that are certainly left, despite the error of the estimate
-}
-
-// ProfileBudget counts the tokens of all that a profile includes.
-func ProfileBudget(ctx context.Context, w *Workspace, in ProfileIn) (ProfileBudgetOut, error) {
-	l, r, err := w.profile(in.Name)
-	if err != nil {
-		return ProfileBudgetOut{}, err
-	}
-	ctx, m, err := w.Memory(ctx, Read)
-	if err != nil {
-		return ProfileBudgetOut{}, err
-	}
-	b, err := l.Profiles.Count(ctx, m, r)
-	if err != nil {
-		return ProfileBudgetOut{}, fmt.Errorf("counting tokens: %w", err)
-	}
-	return ProfileBudgetOut{b, room(b)}, nil
-}
-
-// room returns the number of estimated tokens that certainly fit into the budget.
-func room(b profile.Budget) int { return prompt.Room(b.MaxTokens) }
+func NewSelectionOut(s *profile.Selection) SelectionOut { return SelectionOut{s, s.Text()} }

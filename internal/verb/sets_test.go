@@ -1,22 +1,26 @@
 // This file tests the sets of verbs: each verb is in exactly one set.
 
-package verb
+package verb_test
 
 import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
 // TestMemoryFindsRecallAndRemember tests a search for "memory" in the descriptions, as clients that
 // load tools on demand do it: recall and remember must be the first of the five results.
 func TestMemoryFindsRecallAndRemember(t *testing.T) {
-	for _, verb := range (Sets{SetCore}).Of(Table()) {
-		n := len(regexp.MustCompile(`(?i)\bmemory\b`).FindAllString(verb.Description, -1))
-		if main := verb.Name == "recall" || verb.Name == "remember"; main != (n > 1) {
+	for _, tool := range (verb.Sets{verb.SetCore}).Of(verb.Table()) {
+		n := len(regexp.MustCompile(`(?i)\bmemory\b`).FindAllString(tool.Description, -1))
+		if main := tool.Name == "recall" || tool.Name == "remember"; main != (n > 1) {
 			t.Errorf(
 				"%s says memory %d times; recall and remember say it more than once, and no other does",
-				verb.Name,
+				tool.Name,
 				n,
 			)
 		}
@@ -25,19 +29,22 @@ func TestMemoryFindsRecallAndRemember(t *testing.T) {
 
 func TestSets(t *testing.T) {
 	var all []string
-	for _, verb := range slices.Concat(WithProfiles(Table(), nil), Code(), SubAgents(), []Tool{RecallMemory()}) {
-		all = append(all, verb.Name)
+	for _, tool := range slices.Concat(
+		verb.WithProfiles(verb.Table(), nil), annotations.Code(), profiles.SubAgents(),
+		[]verb.Tool{verb.RecallMemory()},
+	) {
+		all = append(all, tool.Name)
 		in := 0
-		for _, s := range KnownSets() {
-			if slices.Contains(s.Verbs, verb.Name) {
+		for _, s := range verb.KnownSets() {
+			if slices.Contains(s.Verbs, tool.Name) {
 				in++
 			}
 		}
 		if in != 1 {
-			t.Errorf("%s is in %d sets, want one", verb.Name, in)
+			t.Errorf("%s is in %d sets, want one", tool.Name, in)
 		}
 	}
-	for _, s := range KnownSets() {
+	for _, s := range verb.KnownSets() {
 		for _, v := range s.Verbs {
 			if !slices.Contains(all, v) {
 				t.Errorf("set %s has %s, which is no verb", s.Name, v)
@@ -57,7 +64,7 @@ func TestSets(t *testing.T) {
 		{names: []string{"cor"}, wrong: true},
 		{names: []string{","}, wrong: true},
 	} {
-		s, err := ParseSets(tt.names)
+		s, err := verb.ParseSets(tt.names)
 		if (err != nil) != tt.wrong || (err == nil && (!s.Has(tt.has) || (tt.not != "" && s.Has(tt.not)))) {
 			t.Errorf(
 				"ParseSets(%q) = %v, %v, want one with %s and without %s (wrong %v)",
@@ -70,7 +77,7 @@ func TestSets(t *testing.T) {
 			)
 		}
 	}
-	if !Sets(nil).Has("recall") {
+	if !verb.Sets(nil).Has("recall") {
 		t.Error("no sets leave recall out")
 	}
 }

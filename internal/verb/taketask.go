@@ -8,7 +8,6 @@ import (
 	"errors"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
-	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 // HandoffTaskOut is the result of handoff_task, with the handoff that was stored or taken.
@@ -41,7 +40,7 @@ func handoffTask(ctx context.Context, w *Workspace, in HandoffTaskIn) (HandoffTa
 	}
 	out, err := TakeForSession(ctx, w, TakeForSessionIn{Project: in.Project})
 	if errors.Is(err, handoff.ErrNone) {
-		err = Advise(noHandoffError{}, "go on without it")
+		err = Advise(NoHandoffError{}, "go on without it")
 	}
 	if err != nil {
 		return HandoffTaskOut{}, err
@@ -71,10 +70,10 @@ func TakeForSession(ctx context.Context, w *Workspace, in TakeForSessionIn) (Han
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	h = w.judge(h)
+	h = w.Judge(h)
 	o := handoff.Opening{Handoff: h, Files: w.filesOf(ctx, h.Files), Skills: w.skillsOf(h)}
 	loaded := w.loadFor(ctx, &o)
-	out := openingOut(&o)
+	out := OpeningOut(&o)
 	if note != "" {
 		out.text += "\nNote: " + note + "\n"
 	}
@@ -115,9 +114,9 @@ func (in TakeForSessionIn) take(ctx context.Context, w *Workspace) (handoff.Hand
 // filesOf returns the files that a handoff names. Their state is examined only if the caller works on
 // this machine, because other callers may have other files.
 func (w *Workspace) filesOf(ctx context.Context, names []string) []handoff.File {
-	c, _ := ctx.Value(callerKey{}).(session.Caller)
+	c, _ := CallerOf(ctx)
 	if c.Dir != "" && w.Dir != "" {
-		return w.scanFiles(names)
+		return w.ScanFiles(names)
 	}
 	files := make([]handoff.File, len(names))
 	for i, name := range names {

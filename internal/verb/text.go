@@ -76,13 +76,13 @@ func labelWords(e *Entry) (ws []string) {
 func writeBody(b *strings.Builder, e Entry) {
 	b.WriteString(Warning(oxbow.Trust(e.Trust)))
 	if len(e.Aliases) > 0 {
-		b.WriteString("aliases: " + quoteAll(e.Aliases) + "\n")
+		b.WriteString("aliases: " + QuoteAll(e.Aliases) + "\n")
 	}
 	if ws := labelWords(&e); len(ws) > 0 {
 		b.WriteString("labels: " + strings.Join(ws, " ") + "\n")
 	}
 	if len(e.Alike) > 0 {
-		b.WriteString("said as well by " + quoteAll(e.Alike) + "\n")
+		b.WriteString("said as well by " + QuoteAll(e.Alike) + "\n")
 	}
 	for _, c := range e.Citations {
 		fmt.Fprintf(b, "cites %s: %s", strconv.Quote(c.File), c.State)
@@ -147,12 +147,12 @@ func sourceText(s Source) string {
 	return strings.Join(ws, " ")
 }
 
-func writeNotes(b *strings.Builder, why []Note, nearNames []string, notes []Note) {
+func WriteNotes(b *strings.Builder, why []Note, nearNames []string, notes []Note) {
 	for _, w := range why {
 		b.WriteString("- " + w.String() + "\n")
 	}
 	if len(nearNames) > 0 {
-		b.WriteString("near to what was asked: " + quoteAll(nearNames) + "\n")
+		b.WriteString("near to what was asked: " + QuoteAll(nearNames) + "\n")
 	}
 	for _, n := range notes {
 		b.WriteString("note: " + n.String() + "\n")
@@ -201,7 +201,7 @@ func entryText(did string, e Entry, notes []Note) string {
 	var b strings.Builder
 	b.WriteString(did)
 	writeEntry(&b, e)
-	writeNotes(&b, nil, nil, notes)
+	WriteNotes(&b, nil, nil, notes)
 	return b.String()
 }
 
@@ -227,7 +227,7 @@ func (a RecallOut) Text() string {
 	if len(a.Hits) > 0 && len(a.Notes) > 0 {
 		b.WriteString("\n")
 	}
-	writeNotes(&b, a.Why, a.Near, a.Notes)
+	WriteNotes(&b, a.Why, a.Near, a.Notes)
 	return b.String()
 }
 
@@ -245,7 +245,7 @@ func (a ListOut) Text() string {
 	if len(a.Entries) > 0 && len(a.Notes) > 0 {
 		b.WriteString("\n")
 	}
-	writeNotes(&b, a.Why, a.Near, a.Notes)
+	WriteNotes(&b, a.Why, a.Near, a.Notes)
 	return b.String()
 }
 
@@ -261,14 +261,14 @@ func (a ForgetOut) Text() string {
 	return entryText(did, a.Entry, a.Notes)
 }
 
-// changesText returns the head, the changes and the notes.
-func changesText(head string, changes []Change, notes []Note) string {
+// ChangesText returns the head, the changes and the notes.
+func ChangesText(head string, changes []Change, notes []Note) string {
 	var b strings.Builder
 	b.WriteString(head)
 	for _, o := range Operations(changes) {
 		writeOperation(&b, o)
 	}
-	writeNotes(&b, nil, nil, notes)
+	WriteNotes(&b, nil, nil, notes)
 	return b.String()
 }
 
@@ -278,7 +278,7 @@ func (a HistoryOut) Text() string {
 	if a.Name != "" {
 		head = fmt.Sprintf("history of %q\n", a.Name)
 	}
-	return changesText(head, a.Changes, a.Notes)
+	return ChangesText(head, a.Changes, a.Notes)
 }
 
 // Text lists the changes that were, or would be, undone.
@@ -287,7 +287,7 @@ func (a UndoOut) Text() string {
 	if !a.DryRun {
 		head = fmt.Sprintf("undone by change %d:\n", a.Seq)
 	}
-	return changesText(head, a.Undone, a.Notes)
+	return ChangesText(head, a.Undone, a.Notes)
 }
 
 // Text returns the entry that was restored.

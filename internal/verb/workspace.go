@@ -222,7 +222,7 @@ func (w *Workspace) ExistingStore(verb string) (string, error) {
 // Archive returns the archive of sessions, and a context with the workspace's source.
 func (w *Workspace) Archive(ctx context.Context) (context.Context, *session.Archive, error) {
 	if w.Sessions == nil {
-		return ctx, nil, unserved(
+		return ctx, nil, Unserved(
 			"no sessions are kept here",
 			"ask a server of the whole memory, with a token that sees all of it",
 		)
@@ -248,7 +248,7 @@ func (w *Workspace) OverSessions(ctx context.Context) (*Workspace, error) {
 // AnnotationStore is like Memory, for the annotations of the working tree.
 func (w *Workspace) AnnotationStore(ctx context.Context) (context.Context, *annotate.Store, error) {
 	if w.Annotations == nil {
-		return ctx, nil, unserved(
+		return ctx, nil, Unserved(
 			"no working tree is served here",
 			"start the server inside the working tree of the code, and ask with a token that sees the whole memory",
 		)

@@ -11,7 +11,6 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
@@ -42,23 +41,14 @@ func annotationsPage(c *call) (reply, error) {
 		),
 	}
 	if query != "" {
-		limit := 50
-		out, err := verb.GetAnnotations(c.ctx, c.work, verb.GetAnnotationsIn{Query: query, Limit: &limit})
-		if err != nil {
-			return nil, err
-		}
-		s.body = append(
-			s.body,
-			page.Notes(out.Notes),
-			g.If(len(out.Annotations) == 0, page.Empty("No annotation holds that.", nil)),
-			h.Ul(h.Class("rows"), g.Map(out.Annotations, func(a verb.Annotation) g.Node {
-				return h.Li(h.Class("row"), c.whyNote(a, annotationPlace(a)))
-			})),
-		)
-		return s, nil
+		return c.annotationHits(s, query)
 	}
 	limit := mostAnnotations
-	out, err := verb.GetAnnotations(c.ctx, c.work, verb.GetAnnotationsIn{Filter: "-archived:true", Limit: &limit})
+	out, err := annotations.GetAnnotations(
+		c.ctx,
+		c.work,
+		annotations.GetAnnotationsIn{Filter: "-archived:true", Limit: &limit},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +118,7 @@ func (c *call) annotatedFile(s screen, file string) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	whys, seen := map[string]verb.Annotation{}, map[string]bool{}
+	whys, seen := map[string]annotations.Annotation{}, map[string]bool{}
 	for _, a := range out.Annotations {
 		whys[a.ID] = a
 	}
@@ -171,13 +161,35 @@ func (c *call) annotatedFile(s screen, file string) (reply, error) {
 	return s, nil
 }
 
+// annotationHits shows the annotations that a query found.
+func (c *call) annotationHits(s screen, query string) (reply, error) {
+	limit := 50
+	out, err := annotations.GetAnnotations(
+		c.ctx,
+		c.work,
+		annotations.GetAnnotationsIn{Query: query, Limit: &limit},
+	)
+	if err != nil {
+		return nil, err
+	}
+	s.body = append(
+		s.body,
+		page.Notes(out.Notes),
+		g.If(len(out.Annotations) == 0, page.Empty("No annotation holds that.", nil)),
+		h.Ul(h.Class("rows"), g.Map(out.Annotations, func(a annotations.Annotation) g.Node {
+			return h.Li(h.Class("row"), c.whyNote(a, annotationPlace(a)))
+		})),
+	)
+	return s, nil
+}
+
 // annotationPlace names the file and the line of an annotation.
-func annotationPlace(a verb.Annotation) g.Node {
+func annotationPlace(a annotations.Annotation) g.Node {
 	return h.P(fileLink(a.File, page.Isolated(a.File)), h.Textf(", line %d", a.StartLine))
 }
 
 // whyNote shows an annotation below its place, which is nil on the file's own page.
-func (c *call) whyNote(a verb.Annotation, place g.Node) g.Node {
+func (c *call) whyNote(a annotations.Annotation, place g.Node) g.Node {
 	by := a.By
 	if a.Agent != "" {
 		by = a.Agent

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -120,7 +121,7 @@ func figure(format string, f float64) g.Node {
 
 // gate shows what a hook would do if the question were a prompt.
 func (c *call) gate(q, project string) g.Node {
-	out, err := verb.Inject(c.ctx, c.work, verb.InjectIn{Prompt: q, Project: project, Explain: true})
+	out, err := injection.Inject(c.ctx, c.work, injection.InjectIn{Prompt: q, Project: project, Explain: true})
 	if err != nil {
 		return errorInPage(err)
 	}
@@ -138,7 +139,7 @@ func (c *call) gate(q, project string) g.Node {
 }
 
 // gateTable lists the units that the gate considered, each with its strength and its floor.
-func gateTable(out verb.InjectOut) g.Node {
+func gateTable(out injection.InjectOut) g.Node {
 	var rows []g.Node
 	for _, a := range out.Accounts {
 		link := page.EntryLink(a.Name)

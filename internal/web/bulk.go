@@ -5,6 +5,7 @@ package web
 import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
@@ -26,11 +27,11 @@ func labelTicked(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	turn := verb.AddLabels
+	turn := labels.AddLabels
 	if c.value("off") != "" {
-		turn = verb.RemoveLabels
+		turn = labels.RemoveLabels
 	}
-	out, err := turn(c.ctx, c.work, verb.EditLabelsIn{Labels: []string{c.value("label")}, Names: names})
+	out, err := turn(c.ctx, c.work, labels.EditLabelsIn{Labels: []string{c.value("label")}, Names: names})
 	if err != nil {
 		return nil, err
 	}

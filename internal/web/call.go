@@ -18,6 +18,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
@@ -34,7 +35,7 @@ type call struct {
 	view    *rights.View
 	work    *verb.Workspace
 	actor   oxbow.Actor
-	feed    *verb.Feed
+	feed    *history.Feed
 	version string // oxbow's version
 	sample  bool   // the memory is a sample that is deleted at the end
 	noFiles bool   // pages may not write files

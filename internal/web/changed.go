@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/review"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -22,7 +23,7 @@ const changedShown = 10
 // changedNotes is the section about texts that agents changed, or nil if there are none.
 func (c *call) changedNotes() g.Node {
 	limit := changedShown
-	out, err := verb.Changed(c.ctx, c.work, verb.ChangedIn{Limit: &limit})
+	out, err := review.Changed(c.ctx, c.work, review.ChangedIn{Limit: &limit})
 	if err != nil || out.Total == 0 {
 		return nil
 	}
@@ -39,12 +40,12 @@ func (c *call) changedNotes() g.Node {
 }
 
 // changedRow shows one entry: who changed it, the difference, and the buttons.
-func (c *call) changedRow(e verb.ChangedEntry) g.Node {
+func (c *call) changedRow(e review.ChangedEntry) g.Node {
 	did := map[string]string{
-		verb.EntryChanged:    "Changed",
-		verb.EntryForgotten:  "Forgotten",
-		verb.EntryRelabelled: "Relabelled",
-		verb.EntryRenamed:    "Renamed",
+		review.EntryChanged:    "Changed",
+		review.EntryForgotten:  "Forgotten",
+		review.EntryRelabelled: "Relabelled",
+		review.EntryRenamed:    "Renamed",
 	}[e.What]
 	var by g.Node = page.Isolated(cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
 	if client, id, ok := strings.Cut(e.Session, "/"); ok {
@@ -66,7 +67,7 @@ func (c *call) changedRow(e verb.ChangedEntry) g.Node {
 			h.H3(c.changedTitle(e)),
 			page.Badge("", strings.ToLower(did), "An agent did this to a text that you wrote."),
 		),
-		g.If(e.What != verb.EntryRenamed, page.Diff(e.Own, e.Text)),
+		g.If(e.What != review.EntryRenamed, page.Diff(e.Own, e.Text)),
 		g.If(len(labels) > 0, h.Ul(h.Class("list"), g.Group(labels))),
 		h.Div(h.Class("meta"), h.Span(h.Text(did+" by "), by, h.Text(", "), page.When(c.now, page.Moment(e.Time)))),
 		g.Iff(c.mayWrite() && c.actor == oxbow.Person, func() g.Node {
@@ -77,29 +78,29 @@ func (c *call) changedRow(e verb.ChangedEntry) g.Node {
 }
 
 // changedTitle is the name of the entry, as a link if it leads to an entry.
-func (c *call) changedTitle(e verb.ChangedEntry) g.Node {
+func (c *call) changedTitle(e review.ChangedEntry) g.Node {
 	switch {
 	case e.Now != "":
 		return g.Group{page.Isolated(e.Name), h.Text(", now "), page.EntryLink(e.Now)}
-	case e.What == verb.EntryForgotten:
+	case e.What == review.EntryForgotten:
 		return page.Isolated(e.Name)
 	}
 	return page.EntryLink(e.Name)
 }
 
 func keepChanged(c *call) (reply, error) {
-	return decideChanged(c, verb.KeepChanged)
+	return decideChanged(c, review.KeepChanged)
 }
 
 func restoreChanged(c *call) (reply, error) {
-	return decideChanged(c, verb.RestoreChanged)
+	return decideChanged(c, review.RestoreChanged)
 }
 
 func decideChanged(
 	c *call,
-	decide func(context.Context, *verb.Workspace, verb.DecideChangedIn) (verb.DecideChangedOut, error),
+	decide func(context.Context, *verb.Workspace, review.DecideChangedIn) (review.DecideChangedOut, error),
 ) (reply, error) {
-	out, err := decide(c.ctx, c.work, verb.DecideChangedIn{Names: []string{c.value("name")}})
+	out, err := decide(c.ctx, c.work, review.DecideChangedIn{Names: []string{c.value("name")}})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -27,7 +29,7 @@ func showContext(c *call) (reply, error) {
 	if event == "" {
 		event = eventStart
 	}
-	profiles, err := verb.ListProfiles(c.ctx, c.work, verb.ProfilesIn{})
+	profiles, err := profiles.ListProfiles(c.ctx, c.work, profiles.ProfilesIn{})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +76,11 @@ func showContext(c *call) (reply, error) {
 }
 
 func (c *call) atStart() (g.Node, error) {
-	out, err := verb.Start(c.ctx, c.work, verb.StartIn{Project: c.value("project"), Budget: c.number("tokens", 0)})
+	out, err := injection.Start(
+		c.ctx,
+		c.work,
+		injection.StartIn{Project: c.value("project"), Budget: c.number("tokens", 0)},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +98,7 @@ func (c *call) atStart() (g.Node, error) {
 }
 
 // startNotes lists the notes in the block of a new session, and why they are in it.
-func startNotes(notes []verb.StartEntry) g.Node {
+func startNotes(notes []injection.StartEntry) g.Node {
 	if len(notes) == 0 {
 		return nil
 	}
@@ -108,10 +114,10 @@ func startNotes(notes []verb.StartEntry) g.Node {
 }
 
 func (c *call) ofProfile() (g.Node, error) {
-	out, err := verb.Select(
+	out, err := profiles.Select(
 		c.ctx,
 		c.work,
-		verb.SelectIn{Profile: c.value("profile"), Query: c.value("prompt"), Budget: c.number("tokens", 0)},
+		profiles.SelectIn{Profile: c.value("profile"), Query: c.value("prompt"), Budget: c.number("tokens", 0)},
 	)
 	if err != nil {
 		return nil, err
@@ -132,10 +138,10 @@ func (c *call) atPrompt() (g.Node, error) {
 	if c.value("prompt") == "" {
 		return page.Empty("Write a prompt above.", nil), nil
 	}
-	out, err := verb.Inject(
+	out, err := injection.Inject(
 		c.ctx,
 		c.work,
-		verb.InjectIn{Prompt: c.value("prompt"), Project: c.value("project"), Explain: true},
+		injection.InjectIn{Prompt: c.value("prompt"), Project: c.value("project"), Explain: true},
 	)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
@@ -21,7 +22,7 @@ func approve(c *call) (reply, error) {
 			return nil, err
 		}
 	}
-	out, err := verb.Approve(c.ctx, c.work, verb.ApproveIn{Names: []string{name}})
+	out, err := labels.Approve(c.ctx, c.work, labels.ApproveIn{Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}
@@ -35,11 +36,11 @@ func isPinned(e verb.Entry) bool { return slices.Contains(e.Labels["pinned"], "t
 
 func pin(c *call) (reply, error) {
 	name := c.name()
-	turn := verb.AddLabels
+	turn := labels.AddLabels
 	if c.value("off") != "" {
-		turn = verb.RemoveLabels
+		turn = labels.RemoveLabels
 	}
-	out, err := turn(c.ctx, c.work, verb.EditLabelsIn{Labels: []string{pinned}, Names: []string{name}})
+	out, err := turn(c.ctx, c.work, labels.EditLabelsIn{Labels: []string{pinned}, Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}

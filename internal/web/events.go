@@ -8,12 +8,12 @@ import (
 	"strconv"
 
 	"github.com/oxbow-memory/oxbow/internal/base/sse"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
 // stream is a reply that lasts until the browser disconnects or the server stops.
-type stream struct{ news *verb.Listener }
+type stream struct{ news *history.Listener }
 
 func events(c *call) (reply, error) {
 	l, err := c.feed.Listen(c.ctx, c.work, c.r.Header.Get(sse.LastID))

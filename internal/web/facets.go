@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
@@ -84,7 +85,7 @@ func (c *call) facetsOfList(q string, list verb.ListOut) ([]facet, error) {
 	if list.Total > maxCountedList {
 		return fs, nil
 	}
-	labels, err := verb.Labels(c.ctx, c.work, verb.LabelsIn{Filter: q})
+	labels, err := labels.Labels(c.ctx, c.work, labels.LabelsIn{Filter: q})
 	if err != nil {
 		return nil, err
 	}

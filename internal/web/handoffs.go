@@ -11,13 +11,14 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 func handoffs(c *call) (reply, error) {
 	all := c.value("all") != ""
-	out, err := verb.Handoffs(c.ctx, c.work, verb.HandoffsIn{All: all})
+	out, err := sessions.Handoffs(c.ctx, c.work, sessions.HandoffsIn{All: all})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func handoffPath(name string) string {
 // handoff names, because some browsers may not see them.
 func showHandoff(c *call) (reply, error) {
 	name := c.name()
-	out, err := verb.Handoffs(c.ctx, c.work, verb.HandoffsIn{All: true})
+	out, err := sessions.Handoffs(c.ctx, c.work, sessions.HandoffsIn{All: true})
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func showHandoff(c *call) (reply, error) {
 }
 
 func dropHandoff(c *call) (reply, error) {
-	out, err := verb.DropHandoff(c.ctx, c.work, verb.DropHandoffIn{Name: c.name()})
+	out, err := sessions.DropHandoff(c.ctx, c.work, sessions.DropHandoffIn{Name: c.name()})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
+	"github.com/oxbow-memory/oxbow/internal/verb/review"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -27,7 +29,7 @@ func inbox(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := verb.Held(c.ctx, c.work, verb.HeldIn{})
+	held, err := labels.Held(c.ctx, c.work, labels.HeldIn{})
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +49,7 @@ func inbox(c *call) (reply, error) {
 	}
 	var rows []g.Node
 	for _, p := range proposals.Proposals[:min(waitingShown, len(proposals.Proposals))] {
-		rows = append(rows, c.proposalRow(verb.ProposalOut{Item: p}, ofSession[sessionOf(p.From)], len(rows)))
+		rows = append(rows, c.proposalRow(review.ProposalOut{Item: p}, ofSession[sessionOf(p.From)], len(rows)))
 	}
 	for _, e := range held.Entries[:min(waitingShown, len(held.Entries))] {
 		rows = append(rows, c.heldRow(e, len(rows)))
@@ -94,11 +96,11 @@ const stateOpen = "open"
 func isUndecided(state string) bool { return state == stateOpen || state == "undone" }
 
 // proposals lists the proposals. It returns none if no archive of sessions is kept.
-func (c *call) proposals(all bool) (verb.InboxOut, error) {
+func (c *call) proposals(all bool) (review.InboxOut, error) {
 	if c.work.Sessions == nil {
-		return verb.InboxOut{}, nil
+		return review.InboxOut{}, nil
 	}
-	return verb.Inbox(c.ctx, c.work, verb.InboxIn{All: all})
+	return review.Inbox(c.ctx, c.work, review.InboxIn{All: all})
 }
 
 // noDecisionNotice says why this browser may not decide, or returns nil if it may.
@@ -135,7 +137,7 @@ var whys = map[string]string{"asked": "you asked to remember it", "lesson": "you
 
 // proposalRow shows a proposal with its buttons. The IDs of all proposals of the same
 // session let one button reject them together.
-func (c *call) proposalRow(p verb.ProposalOut, session []string, row int) g.Node {
+func (c *call) proposalRow(p review.ProposalOut, session []string, row int) g.Node {
 	name := text.NameOf(p.AsNote())
 	var turns []g.Node
 	for _, f := range p.From[:min(3, len(p.From))] {
@@ -271,7 +273,7 @@ func (c *call) sameName(name, text string) g.Node {
 }
 
 // heldRow shows an entry that is held back, the reasons, and the change that it made.
-func (c *call) heldRow(e verb.HeldEntry, row int) g.Node {
+func (c *call) heldRow(e labels.HeldEntry, row int) g.Node {
 	return h.Li(c.card(row),
 		h.Div(h.Class("head"), h.H2(page.EntryLink(e.Name)), page.TrustBadge(e.Trust)),
 		c.heldText(e),
@@ -310,7 +312,7 @@ func heldDecision(text string, row int) decision {
 
 // heldText shows the text of an entry. If the entry replaced an older version, it shows the
 // difference.
-func (c *call) heldText(e verb.HeldEntry) g.Node {
+func (c *call) heldText(e labels.HeldEntry) g.Node {
 	two := 2
 	past, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: e.Name, Limit: &two})
 	if err == nil && len(past.Changes) == 2 {
@@ -325,7 +327,7 @@ func (c *call) heldText(e verb.HeldEntry) g.Node {
 
 // proposal is the page of one proposal: the conversation around it, and similar entries.
 func proposal(c *call) (reply, error) {
-	p, err := verb.Proposal(c.ctx, c.work, verb.ProposalIn{ID: c.r.PathValue("id")})
+	p, err := review.Proposal(c.ctx, c.work, review.ProposalIn{ID: c.r.PathValue("id")})
 	if err != nil {
 		return nil, err
 	}
@@ -389,7 +391,7 @@ func plainWords(s string) string {
 
 func acceptProposal(c *call) (reply, error) {
 	id := c.value("id")
-	p, err := verb.Proposal(c.ctx, c.work, verb.ProposalIn{ID: id})
+	p, err := review.Proposal(c.ctx, c.work, review.ProposalIn{ID: id})
 	if err != nil {
 		return nil, err
 	}
@@ -397,10 +399,10 @@ func acceptProposal(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := verb.AcceptProposals(
+	out, err := review.AcceptProposals(
 		c.ctx,
 		c.work,
-		verb.AcceptProposalsIn{IDs: []string{id}, Name: c.value("name"), Content: text},
+		review.AcceptProposalsIn{IDs: []string{id}, Name: c.value("name"), Content: text},
 	)
 	if err != nil && text != "" {
 		return keepEdit(
@@ -431,7 +433,7 @@ func dropProposals(c *call) (reply, error) {
 	_ = c.value("id") // reads the form
 	ids := c.r.PostForm["id"]
 	if len(ids) == 1 && c.r.PostForm.Has("content") {
-		p, err := verb.Proposal(c.ctx, c.work, verb.ProposalIn{ID: ids[0]})
+		p, err := review.Proposal(c.ctx, c.work, review.ProposalIn{ID: ids[0]})
 		if err != nil {
 			return nil, err
 		}
@@ -444,7 +446,7 @@ func dropProposals(c *call) (reply, error) {
 			), nil
 		}
 	}
-	out, err := verb.DropProposals(c.ctx, c.work, verb.DropProposalsIn{IDs: ids})
+	out, err := review.DropProposals(c.ctx, c.work, review.DropProposalsIn{IDs: ids})
 	if err != nil {
 		return nil, err
 	}
@@ -462,7 +464,7 @@ func dropProposals(c *call) (reply, error) {
 
 func reopenProposals(c *call) (reply, error) {
 	_ = c.value("id") // reads the form
-	out, err := verb.ReopenProposals(c.ctx, c.work, verb.DropProposalsIn{IDs: c.r.PostForm["id"]})
+	out, err := review.ReopenProposals(c.ctx, c.work, review.DropProposalsIn{IDs: c.r.PostForm["id"]})
 	if err != nil {
 		return nil, err
 	}
@@ -474,7 +476,7 @@ func reopenProposals(c *call) (reply, error) {
 func approveHeld(c *call) (reply, error) {
 	name := c.value("name")
 	if c.actor != oxbow.Person { // a program: Approve refuses this before anything is changed
-		out, err := verb.Approve(c.ctx, c.work, verb.ApproveIn{Names: []string{name}})
+		out, err := labels.Approve(c.ctx, c.work, labels.ApproveIn{Names: []string{name}})
 		return redirect{to: c.next(), change: out.Seq}, err
 	}
 	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
@@ -504,7 +506,7 @@ func approveHeld(c *call) (reply, error) {
 			return keepEdit(err, form, "name", name, "version", version(e.Entry)), nil
 		}
 	}
-	out, err := verb.Approve(c.ctx, c.work, verb.ApproveIn{Names: []string{name}})
+	out, err := labels.Approve(c.ctx, c.work, labels.ApproveIn{Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}
@@ -531,7 +533,7 @@ func forgetHeld(c *call) (reply, error) {
 
 // groupRows shows each import that waits for approval as one row. The first of these rows
 // has number first.
-func (c *call) groupRows(groups []verb.HeldGroup, first int) (rows []g.Node) {
+func (c *call) groupRows(groups []labels.HeldGroup, first int) (rows []g.Node) {
 	for i, group := range groups[:min(waitingShown, len(groups))] {
 		title := page.Plural(group.Count, "imported note")
 		if group.From != "" {
@@ -555,7 +557,7 @@ func (c *call) groupRows(groups []verb.HeldGroup, first int) (rows []g.Node) {
 
 // approveGroup approves all entries of one import.
 func approveGroup(c *call) (reply, error) {
-	out, err := verb.Approve(c.ctx, c.work, verb.ApproveIn{Group: c.value("group")})
+	out, err := labels.Approve(c.ctx, c.work, labels.ApproveIn{Group: c.value("group")})
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ package web
 import (
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -21,7 +21,7 @@ type lineageRow struct {
 var ways = map[string]string{"from": "named as its source", "merged": "merged into it", "words": "shares its words"}
 
 func lineageOf(c *call) (reply, error) {
-	out, err := verb.Lineage(c.ctx, c.work, verb.LineageIn{Name: c.name()})
+	out, err := history.Lineage(c.ctx, c.work, history.LineageIn{Name: c.name()})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -29,7 +31,7 @@ func numbers(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels, err := verb.Labels(c.ctx, c.work, verb.LabelsIn{Key: oxbow.LabelProject})
+	labels, err := labels.Labels(c.ctx, c.work, labels.LabelsIn{Key: oxbow.LabelProject})
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +69,7 @@ func numbers(c *call) (reply, error) {
 	if c.work.Sessions == nil {
 		return s, nil
 	}
-	out, err := verb.Injected(c.ctx, c.work, verb.InjectedIn{Since: "30d", Limit: &most})
+	out, err := injection.Injected(c.ctx, c.work, injection.InjectedIn{Since: "30d", Limit: &most})
 	if err != nil {
 		return nil, err
 	}

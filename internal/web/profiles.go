@@ -9,13 +9,13 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func profiles(c *call) (reply, error) {
-	out, err := verb.ListProfiles(c.ctx, c.work, verb.ProfilesIn{})
+func listProfiles(c *call) (reply, error) {
+	out, err := profiles.ListProfiles(c.ctx, c.work, profiles.ProfilesIn{})
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func profiles(c *call) (reply, error) {
 		return s, nil
 	}
 	s.body = []g.Node{
-		h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Profiles, func(p verb.ProfileRow) g.Node {
+		h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Profiles, func(p profiles.ProfileRow) g.Node {
 			return h.Li(h.Class("row"),
 				h.Div(h.Class("head"), h.H2(profileLink(p)), page.Badge("", "of the "+
 					p.From, ""), g.If(p.Hidden, page.Badge("", "hidden by the one before", "")),
@@ -52,7 +52,7 @@ func profiles(c *call) (reply, error) {
 }
 
 // profileLink links to the page of a profile, unless its name is hidden.
-func profileLink(p verb.ProfileRow) g.Node {
+func profileLink(p profiles.ProfileRow) g.Node {
 	if p.Hidden {
 		return page.Isolated(p.Name)
 	}
@@ -61,7 +61,7 @@ func profileLink(p verb.ProfileRow) g.Node {
 
 func showProfile(c *call) (reply, error) {
 	name := c.name()
-	lint, err := verb.LintProfiles(c.ctx, c.work, verb.LintIn{Names: []string{name}})
+	lint, err := profiles.LintProfiles(c.ctx, c.work, profiles.LintIn{Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func showProfile(c *call) (reply, error) {
 	s := screen{title: page.Visible(name), navPath: "profiles", body: []g.Node{g.Map(found, func(f string) g.Node {
 		return page.Notice("warn", page.Visible(f), "")
 	})}}
-	p, err := verb.ShowProfile(c.ctx, c.work, verb.ProfileIn{Name: name})
+	p, err := profiles.ShowProfile(c.ctx, c.work, profiles.ProfileIn{Name: name})
 	if err != nil {
 		s.body = append(s.body, errorInPage(err))
 		return s, nil
@@ -93,7 +93,7 @@ func showProfile(c *call) (reply, error) {
 		h.P(h.Class("hint"), h.Code(h.Text("oxbow profile edit "+
 			page.Visible(name))), h.Text(" opens the file in your editor, and looks over what you save.")),
 		c.profileBudget(name))
-	out, err := verb.Select(c.ctx, c.work, verb.SelectIn{Profile: name})
+	out, err := profiles.Select(c.ctx, c.work, profiles.SelectIn{Profile: name})
 	if err != nil {
 		s.body = append(s.body, errorInPage(err))
 		return s, nil
@@ -112,7 +112,7 @@ func labelOf(key, value string) string {
 
 // profileBudget shows how many tokens a profile uses of its budget.
 func (c *call) profileBudget(name string) g.Node {
-	b, err := verb.ProfileBudget(c.ctx, c.work, verb.ProfileIn{Name: name})
+	b, err := profiles.ProfileBudget(c.ctx, c.work, profiles.ProfileIn{Name: name})
 	if err != nil {
 		return errorInPage(err)
 	}

@@ -9,7 +9,7 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -19,8 +19,8 @@ func revertPage(c *call) (reply, error) {
 	if no := c.personsOnly(); no != nil {
 		return no, nil
 	}
-	in := verb.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != "", DryRun: true}
-	out, err := verb.Revert(c.ctx, c.work, in)
+	in := history.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != "", DryRun: true}
+	out, err := history.Revert(c.ctx, c.work, in)
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +64,10 @@ func revertSession(c *call) (reply, error) {
 	if c.value("session") == "" {
 		return nil, &oxbow.InvalidError{Field: "session", Reason: "is empty; say whose changes are meant"}
 	}
-	out, err := verb.Revert(
+	out, err := history.Revert(
 		c.ctx,
 		c.work,
-		verb.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != ""},
+		history.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != ""},
 	)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func revertSession(c *call) (reply, error) {
 }
 
 // steps lists what would happen to each entry.
-func steps(out verb.RevertOut) g.Node {
+func steps(out history.RevertOut) g.Node {
 	did := map[string]string{"removed": "is forgotten", "returned": "is again as before", "restored": "comes back"}
 	rows := g.Group{g.If(len(out.Steps) == 0, h.Li(h.Text("Nothing: nothing of it stands any more.")))}
 	for _, st := range out.Steps {
@@ -89,7 +89,7 @@ func steps(out verb.RevertOut) g.Node {
 }
 
 // conflicts lists the entries that others have changed since.
-func conflicts(out verb.RevertOut) g.Node {
+func conflicts(out history.RevertOut) g.Node {
 	var rows g.Group
 	for _, k := range out.Conflicts {
 		why := k.Reason
@@ -105,7 +105,7 @@ func conflicts(out verb.RevertOut) g.Node {
 }
 
 // derived lists the entries that were made from entries that would be undone.
-func derived(out verb.RevertOut, in verb.RevertIn) g.Node {
+func derived(out history.RevertOut, in history.RevertIn) g.Node {
 	var rows g.Group
 	for _, d := range out.Derived {
 		rows = append(

@@ -58,7 +58,7 @@ var routes = []route{
 
 	{"GET", "context", wholeMemoryOnly(showContext)},
 	{"GET", "ask", ask},
-	{"GET", "profiles", wholeMemoryOnly(profiles)},
+	{"GET", "profiles", wholeMemoryOnly(listProfiles)},
 	{"GET", "profiles/{name}", wholeMemoryOnly(showProfile)},
 	{"GET", "handoffs", handoffs},
 	{"GET", "handoffs/{name}", showHandoff},

@@ -17,7 +17,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
@@ -29,7 +29,7 @@ type Options struct {
 	Now     func() time.Time // its location is the time zone of the shown dates (default time.Now)
 	Logger  *slog.Logger     // receives messages for the operator (nil discards them)
 	Sample  bool             // tell visitors that the memory is a sample and will be deleted
-	Feed    *verb.Feed       // the memory's feed, shared with other servers; by default the server makes its own
+	Feed    *history.Feed    // the memory's feed, shared with other servers; by default the server makes its own
 	// NoFiles forbids pages that write files on this machine, such as a backup.
 	NoFiles bool
 	Secure  bool // browsers send the cookies only over TLS
@@ -61,7 +61,7 @@ func New(v *rights.Options, o *Options) *Server {
 	s.opts.Version = cmp.Or(s.opts.Version, "dev")
 	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
-	s.opts.Feed = cmp.Or(s.opts.Feed, verb.NewFeed(v.Workspace.Open, nil))
+	s.opts.Feed = cmp.Or(s.opts.Feed, history.NewFeed(v.Workspace.Open, nil))
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -67,10 +68,15 @@ func noArchive() g.Node {
 }
 
 func (c *call) sessionList(limit int) (g.Node, bool, error) {
-	out, err := verb.Sessions(
+	out, err := sessions.Sessions(
 		c.ctx,
 		c.work,
-		verb.SessionsIn{Project: c.value("project"), Client: c.value("client"), Since: c.value("since"), Limit: &limit},
+		sessions.SessionsIn{
+			Project: c.value("project"),
+			Client:  c.value("client"),
+			Since:   c.value("since"),
+			Limit:   &limit,
+		},
 	)
 	switch {
 	case err != nil:
@@ -107,7 +113,7 @@ func (c *call) turnsFound(limit int) (g.Node, bool, error) {
 	if client := c.value("client"); client != "" {
 		in.Filter = "client:" + strconv.Quote(client)
 	}
-	out, err := verb.SearchSessions(c.ctx, c.work, in)
+	out, err := sessions.SearchSessions(c.ctx, c.work, in)
 	if err != nil {
 		return nil, false, err
 	}

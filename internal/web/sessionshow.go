@@ -11,7 +11,7 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -28,7 +28,7 @@ func showSession(c *call) (reply, error) {
 	if c.work.Sessions == nil {
 		return nothingHere(c)
 	}
-	out, err := verb.ShowSession(c.ctx, c.work, verb.SessionIn{Session: c.sessionID()})
+	out, err := sessions.ShowSession(c.ctx, c.work, sessions.SessionIn{Session: c.sessionID()})
 	if err != nil {
 		return nil, err
 	}

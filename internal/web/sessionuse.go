@@ -16,13 +16,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // turnOf returns the session that the path names, and the turn that the form or query names.
-func (c *call) turnOf() (out verb.SessionOut, t *session.Turn, err error) {
-	out, err = verb.ShowSession(c.ctx, c.work, verb.SessionIn{Session: c.sessionID()})
+func (c *call) turnOf() (out sessions.SessionOut, t *session.Turn, err error) {
+	out, err = sessions.ShowSession(c.ctx, c.work, sessions.SessionIn{Session: c.sessionID()})
 	if err != nil {
 		return out, nil, err
 	}
@@ -48,7 +49,7 @@ func noteForm(c *call) (reply, error) {
 }
 
 // noteScreen returns the page with the note form for a turn.
-func noteScreen(out verb.SessionOut, t *session.Turn, v formValues, status int, notices ...g.Node) screen {
+func noteScreen(out sessions.SessionOut, t *session.Turn, v formValues, status int, notices ...g.Node) screen {
 	path := page.SessionPath(out.Client, out.Session, 0)
 	return screen{title: "Make a note of a turn", navPath: "sessions", status: status,
 		lead: h.P(h.Class("lead"), h.Text("Cut the text down to what will still matter, and say it in your words.")),
@@ -120,7 +121,7 @@ func (d download) send(_ *call, w http.ResponseWriter, _ page.Assets) {
 
 // exportSession returns a session as a file: Markdown for people, JSON for programs.
 func exportSession(c *call) (reply, error) {
-	out, err := verb.ShowSession(c.ctx, c.work, verb.SessionIn{Session: c.sessionID()})
+	out, err := sessions.ShowSession(c.ctx, c.work, sessions.SessionIn{Session: c.sessionID()})
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func fileName(s string) string {
 
 // forgetForm shows what would be deleted from the archive with a session.
 func forgetForm(c *call) (reply, error) {
-	out, err := verb.ForgetSession(c.ctx, c.work, verb.ForgetSessionIn{Session: c.sessionID(), DryRun: true})
+	out, err := sessions.ForgetSession(c.ctx, c.work, sessions.ForgetSessionIn{Session: c.sessionID(), DryRun: true})
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +172,7 @@ func forgetForm(c *call) (reply, error) {
 }
 
 func forgetSession(c *call) (reply, error) {
-	out, err := verb.ForgetSession(c.ctx, c.work, verb.ForgetSessionIn{Session: c.sessionID()})
+	out, err := sessions.ForgetSession(c.ctx, c.work, sessions.ForgetSessionIn{Session: c.sessionID()})
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +184,7 @@ func forgetSession(c *call) (reply, error) {
 
 // restoreSession restores the session that was forgotten last.
 func restoreSession(c *call) (reply, error) {
-	out, err := verb.ForgetSession(c.ctx, c.work, verb.ForgetSessionIn{Undo: true})
+	out, err := sessions.ForgetSession(c.ctx, c.work, sessions.ForgetSessionIn{Undo: true})
 	if err != nil {
 		return nil, err
 	}

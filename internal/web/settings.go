@@ -13,7 +13,9 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -61,7 +63,7 @@ func (c *call) clients() (g.Node, error) {
 	var all []session.Summary
 	if c.work.Sessions != nil {
 		most := mostSessions
-		out, err := verb.Sessions(c.ctx, c.work, verb.SessionsIn{Limit: &most})
+		out, err := sessions.Sessions(c.ctx, c.work, sessions.SessionsIn{Limit: &most})
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +114,7 @@ func (c *call) clients() (g.Node, error) {
 
 // switchInject turns the context from hooks off or on.
 func switchInject(c *call) (reply, error) {
-	out, err := verb.SwitchInject(c.ctx, c.work, verb.SwitchInjectIn{Off: c.value("off") != ""})
+	out, err := injection.SwitchInject(c.ctx, c.work, injection.SwitchInjectIn{Off: c.value("off") != ""})
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
@@ -60,7 +61,7 @@ func TestSettings(t *testing.T) {
 	)
 	b.has(b.submit(shown, "Check every byte", nil, http.StatusOK), "The memory is sound", "Records")
 
-	off := filepath.Join(home, verb.InjectOff)
+	off := filepath.Join(home, injection.InjectOff)
 	b.has(b.submit(shown, "Switch it off", nil, http.StatusOK), "Hooks put nothing before models now")
 	if _, err := os.Stat(off); err != nil {
 		t.Error(err)

@@ -14,6 +14,9 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
+	"github.com/oxbow-memory/oxbow/internal/verb/review"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -63,10 +66,10 @@ func today(c *call) (reply, error) {
 // none do.
 func (c *call) waiting() g.Node {
 	n := 0
-	if inbox, err := verb.Inbox(c.ctx, c.work, verb.InboxIn{}); err == nil {
+	if inbox, err := review.Inbox(c.ctx, c.work, review.InboxIn{}); err == nil {
 		n += len(inbox.Proposals)
 	}
-	if held, err := verb.Held(c.ctx, c.work, verb.HeldIn{}); err == nil {
+	if held, err := labels.Held(c.ctx, c.work, labels.HeldIn{}); err == nil {
 		n += len(held.Entries) + len(held.Groups)
 	}
 	if n == 0 {
@@ -117,7 +120,7 @@ func mostFirst(counts map[string]int) []string {
 // shownToday counts what hooks have shown to models since yesterday, by client.
 func (c *call) shownToday() g.Node {
 	most := oxbow.MaxLimit
-	out, err := verb.Injected(c.ctx, c.work, verb.InjectedIn{Since: "1d", Limit: &most})
+	out, err := injection.Injected(c.ctx, c.work, injection.InjectedIn{Since: "1d", Limit: &most})
 	if err != nil || out.Total.Injections == 0 {
 		return nil
 	}

@@ -63,7 +63,7 @@ var floors = []struct {
 
 	// Verbs, and layouts, which provide verbs.
 	{"internal/verb", belowVerbs},
-	{"internal/verb/*", append(belowVerbs, "internal/verb")},
+	{"internal/verb/*", append(belowVerbs, "internal/verb", "internal/verb/*")},
 	{
 		"layout",
 		[]string{".", "vfs", "internal/base/*", "internal/screening/*", "internal/tree/mdtree",

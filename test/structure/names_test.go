@@ -141,7 +141,10 @@ func commentsBeginWithTheName(h *house) (wrong []string) {
 			case *ast.FuncDecl:
 				look(d.Doc, d.Name)
 			case *ast.GenDecl:
-				if t, ok := d.Specs[0].(*ast.TypeSpec); ok && !d.Lparen.IsValid() {
+				if d.Lparen.IsValid() {
+					continue
+				}
+				if t, ok := d.Specs[0].(*ast.TypeSpec); ok {
 					look(d.Doc, t.Name)
 				}
 			}

@@ -20,6 +20,8 @@ import (
 	"testing/fstest"
 
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
@@ -126,21 +128,33 @@ func matches(dir string, patterns []string) bool {
 	})
 }
 
-// toolsAreDescribed checks that each verb has a file with its description, and that each such file has
-// a verb.
+// toolsAreDescribed checks that each verb has one file with its description, in internal/verb or in a directory
+// below it, and that each such file has a verb.
 func toolsAreDescribed(fsys fs.FS, verbs []string) (wrong []string) {
-	for _, v := range verbs {
-		if b, err := fs.ReadFile(fsys, "internal/verb/"+v+".md"); err != nil || strings.TrimSpace(string(b)) == "" {
-			wrong = append(wrong, fmt.Sprintf("the verb %s has no description in internal/verb/%s.md: %v", v, v, err))
+	found := map[string]string{}
+	for _, dir := range []string{"", "*/"} {
+		files, err := fs.Glob(fsys, "internal/verb/"+dir+"*.md")
+		if err != nil {
+			wrong = append(wrong, err.Error())
+		}
+		for _, f := range files {
+			v := strings.TrimSuffix(path.Base(f), ".md")
+			if !slices.Contains(verbs, v) {
+				wrong = append(wrong, fmt.Sprintf("%s: there is no verb %s", f, v))
+			}
+			if found[v] != "" {
+				wrong = append(wrong, fmt.Sprintf("%s and %s describe one verb", found[v], f))
+			}
+			found[v] = f
 		}
 	}
-	files, err := fs.Glob(fsys, "internal/verb/"+"*.md") // split, because it is not a path relative to this directory
-	if err != nil {
-		wrong = append(wrong, err.Error())
-	}
-	for _, f := range files {
-		if v := strings.TrimSuffix(path.Base(f), ".md"); !slices.Contains(verbs, v) {
-			wrong = append(wrong, fmt.Sprintf("%s: there is no verb %s", f, v))
+	for _, v := range verbs {
+		if found[v] == "" {
+			wrong = append(wrong, fmt.Sprintf("the verb %s has no description in a file %s.md", v, v))
+			continue
+		}
+		if b, err := fs.ReadFile(fsys, found[v]); err != nil || strings.TrimSpace(string(b)) == "" {
+			wrong = append(wrong, fmt.Sprintf("the verb %s has no description in %s: %v", v, found[v], err))
 		}
 	}
 	return wrong
@@ -161,14 +175,14 @@ func TestRepo(t *testing.T) {
 	}
 	t.Run("Tools", func(t *testing.T) {
 		var verbs []string
-		for _, v := range append(verb.Table(), verb.Code()...) {
+		for _, v := range append(verb.Table(), annotations.Code()...) {
 			verbs = append(verbs, v.Name)
 		}
 		if len(verbs) == 0 {
 			t.Error("tool.Table() is empty")
 		}
 		// Tools that are not in the table.
-		for _, v := range append(verb.WithProfiles([]verb.Tool{verb.RecallMemory()}, nil), verb.SubAgents()...) {
+		for _, v := range append(verb.WithProfiles([]verb.Tool{verb.RecallMemory()}, nil), profiles.SubAgents()...) {
 			verbs = append(verbs, v.Name)
 		}
 		for _, w := range toolsAreDescribed(h.fsys, verbs) {
@@ -213,8 +227,12 @@ func TestRules(t *testing.T) {
 			"internal/verb/get.md":  "Gets.",
 			"internal/verb/list.md": " \n",
 			"internal/verb/old.md":  "Is gone.",
+
+			"internal/verb/profiles/get.md":   "Gets again.",
+			"internal/verb/profiles/spawn.md": "Spawns.",
 		})
-		compareProblems(t, toolsAreDescribed(fsys, []string{"get", "list", "undo"}), []string{
+		compareProblems(t, toolsAreDescribed(fsys, []string{"get", "list", "spawn", "undo"}), []string{
+			"internal/verb/get.md and internal/verb/profiles/get.md describe one verb",
 			"the verb list has no description", "the verb undo has no description",
 			"internal/verb/old.md: there is no verb old"})
 	})

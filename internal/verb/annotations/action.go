@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
 // BeforeActionIn is the argument of BeforeAction.
@@ -152,7 +153,7 @@ func (a *action) find(
 	if a.in.Project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{a.in.Project}})
 	}
-	hits, err := m.Recall(ctx, oxbow.Query{Limit: limit, Filter: f.And(verb.Volunteered)})
+	hits, err := m.Recall(ctx, oxbow.Query{Limit: limit, Filter: f.And(injection.Volunteered)})
 	if err != nil {
 		return
 	}

@@ -28,13 +28,13 @@ type GCAnnotationsIn struct {
 
 // GCAnnotationsOut is the result of GCAnnotations.
 type GCAnnotationsOut struct {
-	DryRun      bool              `json:"dry_run,omitempty"`
-	Run         string            `json:"run,omitempty"`
-	Files       int               `json:"files"`
-	Annotations int               `json:"annotations"`
-	Archived    []verb.Annotation `json:"archived"`
-	Returned    []verb.Annotation `json:"returned"`
-	Skipped     []Skipped         `json:"skipped,omitempty"`
+	DryRun      bool         `json:"dry_run,omitempty"`
+	Run         string       `json:"run,omitempty"`
+	Files       int          `json:"files"`
+	Annotations int          `json:"annotations"`
+	Archived    []Annotation `json:"archived"`
+	Returned    []Annotation `json:"returned"`
+	Skipped     []Skipped    `json:"skipped,omitempty"`
 
 	Undo bool `json:"-"`
 }
@@ -61,7 +61,7 @@ func GCAnnotations(ctx context.Context, w *verb.Workspace, in GCAnnotationsIn) (
 		return GCAnnotationsOut{}, err
 	}
 	out := GCAnnotationsOut{DryRun: in.DryRun, Undo: in.Undo, Run: r.Run, Files: r.Files, Annotations: r.Annotations,
-		Archived: verb.AnnotationList(r.Archived), Returned: verb.AnnotationList(r.Returned),
+		Archived: annotationList(r.Archived), Returned: annotationList(r.Returned),
 		Skipped: skippedOf(r.Skipped)}
 	return out, nil
 }

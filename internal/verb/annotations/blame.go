@@ -16,10 +16,10 @@ type BlameIn struct {
 
 // BlameOut is a file, line by line.
 type BlameOut struct {
-	File        string            `json:"file"`
-	Lines       []BlameLine       `json:"lines"`
-	Annotations []verb.Annotation `json:"annotations"` // annotations of these lines, without repetitions
-	Notes       []verb.Note       `json:"notes,omitempty"`
+	File        string       `json:"file"`
+	Lines       []BlameLine  `json:"lines"`
+	Annotations []Annotation `json:"annotations"` // annotations of these lines, without repetitions
+	Notes       []verb.Note  `json:"notes,omitempty"`
 }
 
 // BlameLine is a line of a file.
@@ -37,13 +37,13 @@ type BlameLine struct {
 
 // Blame returns the lines of a file in the working tree, with their commits and annotations.
 func Blame(ctx context.Context, w *verb.Workspace, in BlameIn) (BlameOut, error) {
-	out := BlameOut{File: in.File, Lines: []BlameLine{}, Annotations: []verb.Annotation{}}
+	out := BlameOut{File: in.File, Lines: []BlameLine{}, Annotations: []Annotation{}}
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return out, err
 	}
 	lines, err := s.Blame(ctx, in.File)
-	if note, ok := verb.PartialNote(err); ok {
+	if note, ok := partialNote(err); ok {
 		out.Notes = append(out.Notes, verb.Plain(note))
 	} else if err != nil {
 		return out, err
@@ -59,7 +59,7 @@ func Blame(ctx context.Context, w *verb.Workspace, in BlameIn) (BlameOut, error)
 			b.Why = append(b.Why, f.ID)
 			if !seen[f.ID] {
 				seen[f.ID] = true
-				out.Annotations = append(out.Annotations, verb.AnnotationOf(f))
+				out.Annotations = append(out.Annotations, annotationOf(f))
 			}
 		}
 		out.Lines = append(out.Lines, b)

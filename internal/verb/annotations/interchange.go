@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate/interchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/output"
 )
 
 // Formats of annotations.
@@ -85,7 +86,7 @@ func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotati
 	if in.Output == "" {
 		err = write(in.Stdout)
 	} else {
-		out.Kept, err = verb.Output{Path: in.Path, Name: in.Output, Doing: "exporting", Force: in.Force,
+		out.Kept, err = output.Output{Path: in.Path, Name: in.Output, Doing: "exporting", Force: in.Force,
 			Record: w.Host.Trusted,
 			Other:  "; a pipe or a device is written by: oxbow annotate export > FILE"}.Write(ctx, 0o644, write)
 	}

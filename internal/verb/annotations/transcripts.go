@@ -200,7 +200,7 @@ func newRecords(
 	// Agents wrote the transcripts, even if a person imports them.
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Imported
-	if _, err := w.Secrets.Records(oxbow.WithSource(ctx, by), records); err != nil {
+	if _, err := screenRecords(oxbow.WithSource(ctx, by), &w.Secrets, records); err != nil {
 		return nil, err
 	}
 	has, err := s.Has(ctx, records)

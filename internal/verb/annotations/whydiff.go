@@ -27,14 +27,14 @@ type WhyDiffOut struct {
 	Head    string              `json:"head"` // a commit, "index" or "working tree"
 	Files   int                 `json:"files"`
 	Touched []TouchedAnnotation `json:"touched"`
-	Added   []verb.Annotation   `json:"added"`
+	Added   []Annotation        `json:"added"`
 	Skipped []Skipped           `json:"skipped,omitempty"`
 	Notes   []verb.Note         `json:"notes,omitempty"`
 }
 
 // TouchedAnnotation is an annotation with its lines before and after the change.
 type TouchedAnnotation struct {
-	verb.Annotation
+	Annotation
 	BaseFile  string `json:"base_file"`
 	BaseLines string `json:"base_lines"`
 }
@@ -57,9 +57,9 @@ func WhyDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (WhyDiffOut, 
 		return WhyDiffOut{}, err
 	}
 	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.Files, Touched: []TouchedAnnotation{},
-		Added: verb.AnnotationList(d.Added), Skipped: skippedOf(d.Skipped)}
+		Added: annotationList(d.Added), Skipped: skippedOf(d.Skipped)}
 	for _, t := range d.Touched {
-		out.Touched = append(out.Touched, TouchedAnnotation{verb.AnnotationOf(t.Found), t.BaseFile, t.Base.String()})
+		out.Touched = append(out.Touched, TouchedAnnotation{annotationOf(t.Found), t.BaseFile, t.Base.String()})
 	}
 	if !d.Annotated && len(out.Added) == 0 {
 		out.Notes = append(
@@ -88,7 +88,7 @@ func (o WhyDiffOut) Markdown() string {
 	fmt.Fprintf(&b, "### Why these lines are as they are\n\nThis change touches %s, and adds %d.\n",
 		text.Count(len(o.Touched), "annotation", "annotations"), len(o.Added))
 	left := 0
-	item := func(at, now string, a verb.Annotation) {
+	item := func(at, now string, a Annotation) {
 		var one strings.Builder
 		fmt.Fprintf(&one, "\n**%s**%s\n\n", inert(at), inert(now))
 		text := strings.TrimSpace(a.Why)
@@ -111,16 +111,16 @@ func (o WhyDiffOut) Markdown() string {
 		case t.StartLine == 0:
 			now = ": its lines are gone"
 		case t.File != t.BaseFile:
-			now = fmt.Sprintf(": now %s, %s, %s", t.File, verb.Lines(spanOf(t.Annotation)), t.Placed)
+			now = fmt.Sprintf(": now %s, %s, %s", t.File, Lines(spanOf(t.Annotation)), t.Placed)
 		default:
-			now = fmt.Sprintf(": now %s, %s", verb.Lines(spanOf(t.Annotation)), t.Placed)
+			now = fmt.Sprintf(": now %s, %s", Lines(spanOf(t.Annotation)), t.Placed)
 		}
-		item(t.BaseFile+", "+verb.Lines(t.BaseLines), now, t.Annotation)
+		item(t.BaseFile+", "+Lines(t.BaseLines), now, t.Annotation)
 	}
 	for _, a := range o.Added {
 		at := a.File
 		if a.StartLine > 0 {
-			at += ", " + verb.Lines(spanOf(a))
+			at += ", " + Lines(spanOf(a))
 		}
 		item(at, ": new", a)
 	}
@@ -131,12 +131,12 @@ func (o WhyDiffOut) Markdown() string {
 }
 
 // spanOf returns the lines of the annotation now, such as "42-60".
-func spanOf(a verb.Annotation) string {
+func spanOf(a Annotation) string {
 	return annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
 }
 
 // byOf returns the author and the date of an annotation.
-func byOf(a verb.Annotation) string {
+func byOf(a Annotation) string {
 	var by []string
 	for _, s := range []string{a.Agent, a.Model} {
 		if s != "" {

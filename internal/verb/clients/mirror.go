@@ -18,6 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/setup"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
+	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -89,7 +91,7 @@ type MirrorIn struct {
 //
 // Changes after the first import are tainted. The exception is a file that one of the client's own
 // calls wrote, according to its report, in a turn that had not read text by others.
-func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out verb.ImportOut, err error) {
+func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.ImportOut, err error) {
 	p, err := w.Located()
 	if err != nil {
 		return out, err
@@ -136,7 +138,7 @@ type mirroring struct {
 	all, changed []setup.MemoryFile
 	seen         time.Time
 	known        mirrors
-	out          verb.ImportOut
+	out          transfer.ImportOut
 }
 
 // judge imports the files that changed. Files that are not named in the report come first, because
@@ -196,7 +198,7 @@ func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
 		return err
 	}
 	read.DryRun = true
-	got, err := verb.Import(ctx, m.w, read)
+	got, err := transfer.Import(ctx, m.w, read)
 	if _, waits := m.known[f.Path]; !waits && got.Added+got.Updated > 0 {
 		m.known[f.Path] = f.Time
 	}
@@ -268,7 +270,7 @@ func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints [
 	for _, f := range files {
 		delete(m.known, f.Path)
 	}
-	got, err := verb.Import(verb.WithTaints(ctx, taints), m.w, read)
+	got, err := transfer.Import(provenance.WithTaints(ctx, taints), m.w, read)
 	m.out.Added = m.out.Added + got.Added
 	m.out.Updated = m.out.Updated + got.Updated
 	m.out.Held = m.out.Held + got.Held
@@ -282,8 +284,8 @@ func (m *mirroring) reading(
 	ctx context.Context,
 	files []setup.MemoryFile,
 	projectOf func(context.Context, setup.MemoryFile) (string, error),
-) (verb.ImportIn, error) {
-	read := verb.ImportIn{Author: oxbow.Agent, Format: "markdown", Projects: map[string]string{}}
+) (transfer.ImportIn, error) {
+	read := transfer.ImportIn{Author: oxbow.Agent, Format: "markdown", Projects: map[string]string{}}
 	for _, f := range files {
 		project, err := projectOf(ctx, f)
 		if err != nil {

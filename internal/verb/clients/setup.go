@@ -17,6 +17,9 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/setup"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
+	"github.com/oxbow-memory/oxbow/internal/verb/output"
 )
 
 // SetupIn is the argument of SetupClients.
@@ -348,7 +351,7 @@ func (in *SetupIn) options() setup.Options {
 		o.Allow = in.Approved
 		return o
 	}
-	for _, v := range verb.WithProfiles(append(verb.Table(), append(verb.Code(), verb.RecallMemory())...), nil) {
+	for _, v := range verb.WithProfiles(append(verb.Table(), append(annotations.Code(), verb.RecallMemory())...), nil) {
 		if v.ReadOnly || v.Name == "remember" {
 			o.Allow = append(o.Allow, v.Name)
 		}
@@ -473,7 +476,7 @@ func (in *SetupIn) verify(
 	switch {
 	case err != nil:
 		r.Problem = fmt.Sprintf("it does not answer: %v", err)
-	case r.Home != "" && r.Home != p.Home && !verb.SameFile(r.Home, p.Home):
+	case r.Home != "" && r.Home != p.Home && !output.SameFile(r.Home, p.Home):
 		r.Problem = fmt.Sprintf("it serves %s, and this command %s", filepath.Clean(r.Home), p.Home)
 	}
 }
@@ -496,7 +499,7 @@ func entriesIn(answer string) *int {
 
 // switchFor creates the file that switches injection off for a client, or removes the file.
 func switchFor(home, client string, off bool) error {
-	path := filepath.Join(home, verb.InjectOffFor(client))
+	path := filepath.Join(home, injection.InjectOffFor(client))
 	if off {
 		return errors.Join(os.MkdirAll(home, 0o700), os.WriteFile(path, nil, 0o600))
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/internal/tree/backup"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/output"
+	"github.com/oxbow-memory/oxbow/internal/verb/signing"
 )
 
 // BackupIn is the argument of Backup.
@@ -88,7 +90,7 @@ func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, err
 	out.Left = left
 	if err == nil {
 		out.Tenants = tenantHomes(store)
-		_ = w.SignNow(store, out.Last, out.Head)
+		_ = signing.SignNow(w, store, out.Last, out.Head)
 	}
 	return out, err
 }
@@ -175,15 +177,15 @@ func (o *BackupOut) encrypt(ctx context.Context, m *oxbow.Memory, in BackupIn, k
 }
 
 // output returns the file for a copy.
-func (in BackupIn) output(w *verb.Workspace) verb.Output {
+func (in BackupIn) output(w *verb.Workspace) output.Output {
 	name := filepath.Join(in.File, "memory-"+w.Time().Format("20060102")+".oxbow")
-	return verb.Output{Path: in.File, Name: in.File, Doing: "backing up", Force: in.Force, Record: w.Host.Trusted,
+	return output.Output{Path: in.File, Name: in.File, Doing: "backing up", Force: in.Force, Record: w.Host.Trusted,
 		Dir: ": oxbow backup " + text.ShellQuote(name)}
 }
 
 // target returns the path of the file for a copy. It returns an error if the path is a memory in
 // use.
-func (in BackupIn) target(to verb.Output, store fs.FileInfo) (string, error) {
+func (in BackupIn) target(to output.Output, store fs.FileInfo) (string, error) {
 	if fi, err := os.Stat(in.File); err == nil && os.SameFile(fi, store) {
 		return "", verb.Advise(verb.Invalidf("%s is the memory itself", in.File), "name another file")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -60,7 +61,7 @@ func (d *diagnosis) environment() {
 
 // trust checks whether the home counts as the user's own, and returns the answer.
 func (d *diagnosis) trust() bool {
-	v := d.w.Host.Judge(d.place)
+	v := ownership.Judge(d.w.Host, d.place)
 	switch v.State {
 	case trust.Refused:
 		d.add(problem, "trust", v.Mend, "the home is not used: %s", v.Why)

@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/signing"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -36,10 +37,12 @@ type CheckOut struct {
 	SetAside []TornTail     `json:"set_aside,omitempty"`
 	Notes    []string       `json:"notes,omitempty"` // remarks that are not damage, such as an alias of two entries
 
-	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // the working tree's annotations (nil if it has none)
-	Sessions    *SessionsCheck    `json:"sessions,omitempty"`    // the archive of sessions (nil if it does not exist)
-	Heads       *verb.HeadsCheck  `json:"signed_heads,omitempty"`
-	Since       *NotedHead        `json:"since,omitempty"` // the head in the argument Since
+	// Annotations are the working tree's annotations (nil if it has none).
+	Annotations *AnnotationsCheck `json:"annotations,omitempty"`
+	// Sessions is the archive of sessions (nil if it does not exist).
+	Sessions *SessionsCheck      `json:"sessions,omitempty"`
+	Heads    *signing.HeadsCheck `json:"signed_heads,omitempty"`
+	Since    *NotedHead          `json:"since,omitempty"` // the head in the argument Since
 
 	durable  uint64 // number of the last change that was durable, if known
 	lost     uint64 // highest number of a damaged change

@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/setup"
-	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -140,10 +140,10 @@ func (d *diagnosis) switches() {
 	if d.w.Host != nil && d.w.Host.Getenv != nil {
 		getenv = d.w.Host.Getenv
 	}
-	if path := verb.OffBy(verb.HooksOff, d.dir, d.w.Dir); path != "" {
+	if path := injection.OffBy(injection.HooksOff, d.dir, d.w.Dir); path != "" {
 		d.add(warning, about, mend, "%s switches hooks off: nothing of sessions is kept", path)
 	}
-	if path := verb.OffBy(verb.InjectOff, d.dir, d.w.Dir); path != "" {
+	if path := injection.OffBy(injection.InjectOff, d.dir, d.w.Dir); path != "" {
 		d.add(
 			fine,
 			about,
@@ -153,7 +153,7 @@ func (d *diagnosis) switches() {
 		)
 	}
 	for _, c := range setup.Clients() {
-		if path := filepath.Join(d.dir, verb.InjectOffFor(c.Name)); isThere(path) {
+		if path := filepath.Join(d.dir, injection.InjectOffFor(c.Name)); isThere(path) {
 			d.add(fine, about, "oxbow setup "+
 				c.Name, "%s switches off what hooks put before the model of %s (setup --no-inject)", path, c.Title)
 		}

@@ -18,6 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 	"github.com/oxbow-memory/oxbow/internal/tree/backup"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
+	"github.com/oxbow-memory/oxbow/internal/verb/signing"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -107,7 +109,7 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 	if !in.Replace {
 		out, err = saved()
 	} else {
-		err = w.TrustsPlace()
+		err = ownership.TrustsPlace(w)
 		if err == nil {
 			var m *oxbow.Memory
 			over := *w
@@ -400,7 +402,7 @@ func Accept(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, erro
 	if durable > s.Last {
 		err = m.Accept(ctx)
 	}
-	back, berr := verb.SignBack(store, w.Time(), s)
+	back, berr := signing.SignBack(store, w.Time(), s)
 	err = errors.Join(err, berr)
 	return AcceptOut{Store: store, Accepted: back ||
 		durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, verb.Wrapped("accepting", err)
@@ -414,7 +416,7 @@ func goOn(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string)
 	}
 	s, err := verb.StatsOf(ctx, m)
 	if err == nil {
-		_, err = verb.SignBack(store, w.Time(), s)
+		_, err = signing.SignBack(store, w.Time(), s)
 	}
 	return err
 }

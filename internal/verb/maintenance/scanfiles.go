@@ -16,6 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
+	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -87,13 +89,13 @@ func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 		})
 	}
 	err = errors.Join(walk(session.SpoolDir, &leftovers), walk(UnsavedDir, &texts))
-	for _, top := range slices.Concat(verb.ProfileDirs(), verb.SkillDirs()) {
+	for _, top := range slices.Concat(profiles.ProfileDirs(), profiles.SkillDirs()) {
 		err = errors.Join(err, walk(top, &texts))
 	}
 	here, readErr := os.ReadDir(dir)
 	for _, e := range here {
-		isSaved := strings.HasPrefix(e.Name(), verb.SavedBeforeLoad+"-") && strings.HasSuffix(e.Name(), ".jsonl")
-		if e.Type().IsRegular() && (isSaved || slices.Contains(verb.Documents(), e.Name())) {
+		isSaved := strings.HasPrefix(e.Name(), transfer.SavedBeforeLoad+"-") && strings.HasSuffix(e.Name(), ".jsonl")
+		if e.Type().IsRegular() && (isSaved || slices.Contains(profiles.Documents(), e.Name())) {
 			texts = append(texts, e.Name())
 		}
 	}
@@ -103,7 +105,7 @@ func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 // textFile finds secrets in a text file, and replaces them if fix is set.
 func (o *ScanOut) textFile(w *verb.Workspace, home vfs.FS, dir, name string, fix bool) error {
 	part := "file"
-	if slices.Contains(verb.ProfileDirs(), path.Dir(name)) {
+	if slices.Contains(profiles.ProfileDirs(), path.Dir(name)) {
 		part = "profile"
 	}
 	before := len(o.Found)

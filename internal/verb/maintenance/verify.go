@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/signing"
 )
 
 // VerifyIn is the argument of Verify.
@@ -57,12 +58,12 @@ func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool)
 	if err != nil {
 		return CheckOut{}, err
 	}
-	var heads *verb.HeadsCheck
+	var heads *signing.HeadsCheck
 	var wrong []verb.Problem
 	if p.Own() && p.Home != p.Store { // before reading the last change, which may advance
-		signedHeads := verb.SignedHeads
+		signedHeads := signing.SignedHeads
 		if sign {
-			signedHeads = verb.SignedHeadsIfAny
+			signedHeads = signing.SignedHeadsIfAny
 		}
 		heads, wrong, err = signedHeads(p.Store)
 		if err != nil {
@@ -81,10 +82,10 @@ func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool)
 	if !out.OK || !sign {
 		return out, nil
 	}
-	if err := w.SignNow(p.Store, out.Last, out.Head); err != nil {
+	if err := signing.SignNow(w, p.Store, out.Last, out.Head); err != nil {
 		return out, err
 	}
-	heads, _, err = verb.SignedHeads(p.Store)
+	heads, _, err = signing.SignedHeads(p.Store)
 	if err != nil {
 		return out, err
 	}
@@ -93,7 +94,7 @@ func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool)
 
 // prove compares the log of a sound memory with the signed heads, unless nil, and with the noted
 // head, unless "".
-func (o *CheckOut) prove(ctx context.Context, w *verb.Workspace, heads *verb.HeadsCheck, noted string) error {
+func (o *CheckOut) prove(ctx context.Context, w *verb.Workspace, heads *signing.HeadsCheck, noted string) error {
 	o.Heads = heads
 	if heads != nil {
 		wrong, err := compareHeads(ctx, w, heads, *o)
@@ -117,7 +118,7 @@ func (o *CheckOut) prove(ctx context.Context, w *verb.Workspace, heads *verb.Hea
 func compareHeads(
 	ctx context.Context,
 	w *verb.Workspace,
-	heads *verb.HeadsCheck,
+	heads *signing.HeadsCheck,
 	out CheckOut,
 ) ([]verb.Problem, error) {
 	h, err := headerOf(out.Store)

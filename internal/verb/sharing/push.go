@@ -17,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/reconcile"
 	"github.com/oxbow-memory/oxbow/internal/share/remote"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -155,7 +156,7 @@ func syncWith(
 	fn func(*syncing) (reconcile.Report, error),
 ) (out SyncOut, err error) {
 	// Refuse a home that came with a clone, because its entries must not be sent to a server.
-	if err := w.TrustsPlace(); err != nil {
+	if err := ownership.TrustsPlace(w); err != nil {
 		return out, err
 	}
 	own := w.ExistingStore

@@ -17,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/team"
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
 // TeamShareIn is the argument of TeamShare and TeamUnshare.
@@ -402,7 +403,7 @@ func inHome(ctx context.Context, w *verb.Workspace, name string) bool {
 
 // ShareProposalsOut is the result of ShareProposals: the new notes, and how they were shared.
 type ShareProposalsOut struct {
-	verb.AcceptProposalsOut
+	review.AcceptProposalsOut
 	Shared *TeamShareOut `json:"shared,omitempty"`
 }
 
@@ -411,7 +412,7 @@ type ShareProposalsOut struct {
 func ShareProposals(
 	ctx context.Context,
 	w *verb.Workspace,
-	in verb.AcceptProposalsIn,
+	in review.AcceptProposalsIn,
 ) (out ShareProposalsOut, err error) {
 	if err := verb.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow inbox accept ID"); err != nil {
 		return out, err
@@ -419,7 +420,7 @@ func ShareProposals(
 	if _, err := teamOf(w); err != nil {
 		return out, err
 	}
-	out.AcceptProposalsOut, err = verb.AcceptProposals(ctx, w, in)
+	out.AcceptProposalsOut, err = review.AcceptProposals(ctx, w, in)
 	if err != nil {
 		return out, err
 	}

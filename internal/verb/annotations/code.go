@@ -1,0 +1,425 @@
+// This file implements the verbs for code annotations: annotate and get_annotations.
+
+package annotations
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
+	"github.com/oxbow-memory/oxbow/query"
+)
+
+// What models read about the tools.
+var (
+	//go:embed annotate.md
+	annotateDescription string
+	//go:embed get_annotations.md
+	getAnnotationsDescription string
+)
+
+// Code returns the verbs for a working tree, which need [Workspace.Annotations]. They are not in
+// [Table], because most memories are independent of a repository.
+func Code() []verb.Tool {
+	return []verb.Tool{
+		verb.Define(
+			verb.Tool{
+				Verb:        verb.Verb{Name: "annotate", Title: "Annotate code", Idempotent: true},
+				Description: annotateDescription,
+			}, Annotate,
+		),
+		verb.Define(
+			verb.Tool{
+				Verb: verb.Verb{Name: "get_annotations", Title: "Why code is as it is", ReadOnly: true,
+					Idempotent: true},
+				Description: getAnnotationsDescription,
+			}, GetAnnotations,
+		),
+	}
+}
+
+// AnnotateIn is the argument of annotate.
+type AnnotateIn struct {
+	File      string   `json:"file"               also:"path,file_path"                     jsonschema:"Path below the root of the repository." usage:"Path of the file, slash-separated, below the root of the working tree."`
+	StartLine int      `json:"start_line"         also:"line,start,from"                    jsonschema:"As it stands now, counted from 1."      usage:"First line of the block, counted from 1."`
+	EndLine   *int     `json:"end_line,omitempty" also:"end,to"                             jsonschema:"The first by default."                  usage:"Last line of the block; the first by default."`
+	Why       string   `json:"why"                also:"reasoning,reason,text"              jsonschema:"The reasoning in a few sentences."      usage:"Why the lines are as they are."`
+	Rejected  []string `json:"rejected,omitempty" also:"alternatives,alternatives_rejected" jsonschema:"Alternatives, each with why not."       usage:"An alternative that was rejected, and why."`
+	Model     string   `json:"model,omitempty"                                              jsonschema:"The model that you are."                usage:"The model that wrote the lines."`
+}
+
+// GetAnnotationsIn is the argument of get_annotations.
+type GetAnnotationsIn struct {
+	File      string `json:"file,omitempty"       also:"path,file_path"        jsonschema:"Path below the root of the repository."      usage:"Path of the file, slash-separated, below the root of the working tree; not needed with query."`
+	StartLine *int   `json:"start_line,omitempty" also:"line,start,from"                                                                usage:"First line of the range, counted from 1; the first of the file by default."`
+	EndLine   *int   `json:"end_line,omitempty"   also:"end,to"                                                                         usage:"Last line of the range; without it start_line alone, or the whole file."`
+	Query     string `json:"query,omitempty"      also:"q,search,words"        jsonschema:"Words, as in recall."                        usage:"Words to look for in all annotations of the tree, with the filters and operators of recall, such as file:pool.go, by:agent, after:2026-04 or +must."`
+	Filter    string `json:"filter,omitempty"     also:"where"                 jsonschema:"Such as file:pool.go agent:x after:2026-04." usage:"With or instead of query, filter terms joined by and: file, agent, model, profile, by, after, before, on, or archived:true."`
+	Limit     *int   `json:"limit,omitempty"      also:"max_results,top_k,k,n" jsonschema:"Of a query; 5 by default."                   usage:"With query, the most annotations to return, 5 by default, at most 1000."`
+	Offset    *int   `json:"offset,omitempty"     also:"skip"                  jsonschema:"Where the page begins."                      usage:"Annotations to pass over first."`
+	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"   jsonschema:"4000 by default."                            usage:"Most tokens of the answer; the rest follows at an offset."`
+}
+
+// Annotation is an annotation in an answer.
+type Annotation struct {
+	ID         string   `json:"id"                   jsonschema:"name of the annotation"`
+	File       string   `json:"file"                 jsonschema:"the file, as it is called now"`
+	StartLine  int      `json:"start_line,omitempty" jsonschema:"first line now; absent when lost"`
+	EndLine    int      `json:"end_line,omitempty"   jsonschema:"last line now; absent when lost"`
+	Placed     string   `json:"placed"               jsonschema:"exact, moved, tracked, edited or lost"`
+	Confidence float64  `json:"confidence"           jsonschema:"how sure that is, 0 to 1"`
+	How        string   `json:"how,omitempty"        jsonschema:"how the lines were found"`
+	Why        string   `json:"why"                  jsonschema:"the reasoning"`
+	Rejected   []string `json:"rejected,omitempty"   jsonschema:"alternatives, each with why not"`
+	By         string   `json:"by,omitempty"         jsonschema:"person, agent, tool or import"`
+	Agent      string   `json:"agent,omitempty"      jsonschema:"what the writer calls itself"`
+	Model      string   `json:"model,omitempty"`
+	Session    string   `json:"session,omitempty"`
+	Profile    string   `json:"profile,omitempty"`
+	Time       string   `json:"time"                 jsonschema:"when it was written"`
+	Commit     string   `json:"commit,omitempty"     jsonschema:"HEAD when it was written"`
+	WasFile    string   `json:"was_file,omitempty"   jsonschema:"the file then, when it had another name"`
+	WasLines   string   `json:"was_lines,omitempty"  jsonschema:"the lines then, when they were others"`
+	Score      float64  `json:"score,omitempty"      jsonschema:"of a search; higher is better, among those found by the same"`
+	ByLines    bool     `json:"by_lines,omitempty"   jsonschema:"of a search: the lines hold the words, the reasoning does not"`
+	Archived   bool     `json:"archived,omitempty"   jsonschema:"its lines were gone when that was last looked at"`
+	Block      []string `json:"block,omitempty"      jsonschema:"of edited and lost ones, the lines as they were"`
+
+	// Standing is "unreviewed" if nobody vouches for the annotation, because this machine did not
+	// write it and the reviewed branch does not contain it.
+	Standing string `json:"standing,omitempty" jsonschema:"unreviewed: this machine did not write it and the reviewed branch does not have it, so that by and agent prove nothing"`
+
+	Headline string `json:"-"` // the reasoning, joined to a single line
+}
+
+// Edited reports whether the lines of the annotation have changed since.
+func (a Annotation) Edited() bool { return a.Placed == string(annotate.Edited) }
+
+// annotationList returns the annotations in the form for answers. The slice is never nil.
+func annotationList(found []annotate.Found) []Annotation {
+	all := make([]Annotation, len(found))
+	for i, f := range found {
+		all[i] = annotationOf(f)
+	}
+	return all
+}
+
+// annotationOf returns the annotation in the form for answers.
+func annotationOf(f annotate.Found) Annotation {
+	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed),
+		Confidence: f.Confidence,
+		How:        f.How, Why: f.Reasoning(), Rejected: f.Rejected, By: string(f.By), Agent: f.Agent, Model: f.Model,
+		Session: f.Session,
+		Profile: f.Profile, Time: verb.Timestamp(f.Time), Commit: f.Commit, Archived: f.Archived,
+		Headline: f.Headline()}
+	if f.File != f.In {
+		a.WasFile = f.File
+	}
+	if f.Span != f.Now && f.Span.Len() > 0 {
+		a.WasLines = f.Span.String()
+	}
+	if f.Placed == annotate.Edited || f.Placed == annotate.Lost {
+		a.Block = f.Block
+	}
+	return a
+}
+
+// markUnreviewed marks the annotations that nobody vouches for.
+func markUnreviewed(ctx context.Context, b *annotate.Store, all []Annotation, found []annotate.Found) {
+	for i, isUnreviewed := range b.Unreviewed(ctx, found) {
+		if isUnreviewed {
+			all[i].Standing = "unreviewed"
+		}
+	}
+}
+
+// AnnotateOut is the result of annotate.
+type AnnotateOut struct {
+	Annotation Annotation `json:"annotation"`
+	Private    bool       `json:"private,omitempty"` // git ignores the annotations of the tree
+}
+
+// GetAnnotationsOut is the result of get_annotations.
+type GetAnnotationsOut struct {
+	Annotations []Annotation `json:"annotations"`
+	Next        int          `json:"next_offset,omitempty"`
+	Notes       []verb.Note  `json:"notes,omitempty"`
+
+	None bool `json:"-"` // the file (with a query, the tree) does not have any annotations
+}
+
+// Annotate records the reasons why lines are as they are.
+func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOut, error) {
+	ctx, b, err := w.AnnotationStore(ctx)
+	if err != nil {
+		return AnnotateOut{}, err
+	}
+	s := annotate.Span{First: in.StartLine, Last: *cmp.Or(in.EndLine, &in.StartLine)}
+	r := annotate.Record{File: in.File, Span: s, Why: in.Why, Rejected: in.Rejected, Model: in.Model}
+	if by, _ := oxbow.SourceFrom(ctx); by.Actor == oxbow.Agent {
+		r.Agent = cmp.Or(by.Claimed.Agent, by.Claimed.Client)
+	}
+	if err := provenance.RefuseRepeats(ctx, w, "why", append([]string{in.Why}, in.Rejected...)...); err != nil {
+		return AnnotateOut{}, err
+	}
+	rs := []annotate.Record{r}
+	if _, err := screenRecords(ctx, &w.Secrets, rs); err != nil {
+		return AnnotateOut{}, err
+	}
+	rs, err = b.Add(ctx, rs...)
+	if err != nil {
+		return AnnotateOut{}, err
+	}
+	f := annotate.Found{Record: rs[0], In: in.File, Placed: annotate.Exact, Now: s, Confidence: 1, How: "just written"}
+	return AnnotateOut{annotationOf(f), b.IsPrivate()}, nil
+}
+
+// GetAnnotations returns the annotations in a line range, or the annotations that match a
+// query.
+func GetAnnotations(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
+	offset, most, err := w.PageBounds(in.Offset, in.MaxTokens)
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	out, err := annotationsOf(ctx, w, in)
+	out.fit(offset, most)
+	return out, err
+}
+
+// annotationsOf is like GetAnnotations, but does not cut the result to a page.
+func annotationsOf(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn) (out GetAnnotationsOut, err error) {
+	ctx, b, err := w.AnnotationStore(ctx)
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	switch {
+	case in.Query != "" || in.Filter != "":
+		return searchAnnotations(ctx, w, b, in)
+	case in.File == "":
+		return GetAnnotationsOut{}, verb.InvalidValue(
+			"file",
+			"",
+			"is missing; give a file, or words to look for in query",
+		)
+	case in.Limit != nil:
+		return GetAnnotationsOut{}, verb.InvalidValue(
+			"limit",
+			fmt.Sprint(*in.Limit),
+			"means something with query only; a file gives all that it has",
+		)
+	}
+	var s annotate.Span
+	if in.StartLine != nil || in.EndLine != nil {
+		first := 1
+		from := cmp.Or(in.StartLine, &first)
+		s = (annotate.Span{First: *from, Last: *cmp.Or(in.EndLine, from)})
+		if s.Len() == 0 {
+			return GetAnnotationsOut{}, verb.InvalidValue(
+				"start_line",
+				s.String(),
+				"is no range of lines; they count from 1",
+			)
+		}
+	}
+	found, err := b.Lookup(ctx, in.File, s)
+	if note, ok := partialNote(err); ok {
+		out.Notes = append(out.Notes, verb.Plain(note))
+	} else if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	out.Annotations = annotationList(found)
+	markUnreviewed(ctx, b, out.Annotations, found)
+	if len(found) > 0 {
+		return out, nil
+	}
+	out.None = true
+	note := fmt.Sprintf("there are no annotations of %q", in.File)
+	if len(out.Notes) > 0 { // git did not answer
+		note = fmt.Sprintf("no annotations of %q were found", in.File)
+	}
+	if err := b.CheckedOut(); err != nil {
+		note = err.Error()
+	} else if s.Len() > 0 {
+		all, err := b.Lookup(ctx, in.File, annotate.Span{})
+		if _, partial := partialNote(err); err != nil && !partial {
+			return GetAnnotationsOut{}, err
+		}
+		out.None = len(all) == 0
+		if !out.None {
+			note = fmt.Sprintf(
+				"no annotation stands in %s of %q; the file has %s",
+				Lines(s.String()),
+				in.File,
+				text.Count(len(all), "annotation", "annotations"),
+			)
+		}
+	}
+	out.Notes = append(out.Notes, verb.Plain(note))
+	return out, nil
+}
+
+// partialNote returns a note about the parts that are missing from a lookup because git did not
+// answer. It returns false if err is another error.
+func partialNote(err error) (string, bool) {
+	var partial *annotate.PartialError
+	if !errors.As(err, &partial) {
+		return "", false
+	}
+	note := partial.Error() + "; lines were found by their text alone"
+	if n := len(partial.Orphans); n > 0 {
+		note += fmt.Sprintf(
+			"; %s annotations and %s gone, and may be this file under another name: %s",
+			[]string{"a file has", "files have"}[min(n-1, 1)],
+			[]string{"is", "are"}[min(n-1, 1)], verb.QuoteAll(partial.Orphans[:min(n, 5)]),
+		)
+	}
+	return note, true
+}
+
+// searchAnnotations searches the annotations of the whole tree or a single file.
+func searchAnnotations(
+	ctx context.Context,
+	w *verb.Workspace,
+	b *annotate.Store,
+	in GetAnnotationsIn,
+) (GetAnnotationsOut, error) {
+	if in.StartLine != nil || in.EndLine != nil {
+		return GetAnnotationsOut{}, verb.InvalidValue(
+			"start_line",
+			"",
+			"and query are two ways to look; leave one out",
+		)
+	}
+	q, err := query.Parse(in.Query, w.Time())
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	f, err := query.ParseFilter(in.Filter, w.Time())
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	q.Filter = q.Filter.And(f)
+	if in.File != "" {
+		q.Filter = q.Filter.And(oxbow.Filter{Terms: []oxbow.Term{{Key: oxbow.LabelFile, Values: []string{in.File}}}})
+	}
+	out := GetAnnotationsOut{Annotations: []Annotation{}}
+	q.Limit, out.Notes, err = verb.LimitOf(in.Limit, oxbow.DefaultLimit)
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	hits, err := b.Search(ctx, q)
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	var found []annotate.Found
+	for _, h := range hits {
+		a := annotationOf(h.Found)
+		a.Score, a.ByLines = h.Score, h.ByLines
+		out.Annotations, found = append(out.Annotations, a), append(found, h.Found)
+	}
+	markUnreviewed(ctx, b, out.Annotations, found)
+	if len(hits) > 0 {
+		return out, nil
+	}
+	g, err := b.Diagnose(ctx, q)
+	if err != nil {
+		return GetAnnotationsOut{}, err
+	}
+	if g.Entries == 0 {
+		out.None = true
+		err = b.CheckedOut()
+		if err == nil {
+			err = errors.New("there are no annotations here yet")
+		}
+		out.Notes = append(out.Notes, verb.Plain(err.Error()))
+		return out, nil
+	}
+	out.Notes = append(out.Notes, verb.EmptyReasons(g, q, "annotation", "annotations")...)
+	if len(g.Near) > 0 {
+		out.Notes = append(out.Notes, verb.Plain("near to what was asked: "+verb.QuoteAll(g.Near)))
+	}
+	return out, nil
+}
+
+// Text returns the place of the new annotation.
+func (o AnnotateOut) Text() string {
+	s := annotate.Span{First: o.Annotation.StartLine, Last: o.Annotation.EndLine}
+	return fmt.Sprintf("annotated %s of %s (%s)", Lines(s.String()), o.Annotation.File, o.Annotation.ID)
+}
+
+// Text returns all annotations. Text by others is fenced.
+func (o GetAnnotationsOut) Text() string {
+	var b strings.Builder
+	for _, a := range o.Annotations {
+		writeAnnotation(&b, a)
+	}
+	verb.WriteNotes(&b, nil, nil, o.Notes)
+	return b.String()
+}
+
+// Lines returns a span such as "7" or "42-60" in words.
+func Lines(span string) string {
+	if strings.Contains(span, "-") {
+		return "lines " + span
+	}
+	return "line " + span
+}
+
+func writeAnnotation(b *strings.Builder, a Annotation) {
+	at := "lost"
+	if a.StartLine > 0 {
+		at = fmt.Sprintf(
+			"%s, %s, confidence %.2f",
+			Lines(annotate.Span{First: a.StartLine, Last: a.EndLine}.String()),
+			a.Placed,
+			a.Confidence,
+		)
+	}
+	if a.Archived {
+		at += ", archived"
+	}
+	fmt.Fprintf(b, "%q: %s; written %s", a.File, at, a.Time)
+	if a.By != "" {
+		fmt.Fprintf(b, " by %s", a.By)
+	}
+	if a.Profile != "" {
+		fmt.Fprintf(b, ", memory profile %q", a.Profile)
+	}
+	if a.Commit != "" {
+		b.WriteString(", commit " + a.Commit)
+	}
+	if a.Standing != "" {
+		b.WriteString(", " + a.Standing)
+	}
+	said := a.Why
+	for _, r := range a.Rejected {
+		said += "\nrejected: " + r
+	}
+	b.WriteString("\n" + prompt.Fence("annotation", said) + "\n")
+}
+
+// fit cuts the annotations to a page that begins at offset and fits the budget.
+func (o *GetAnnotationsOut) fit(offset, maxTokens int) {
+	o.Annotations = o.Annotations[min(offset, len(o.Annotations)):]
+	all := len(o.Annotations)
+	n := verb.PageOf(
+		o.Annotations,
+		prompt.Tokens((&GetAnnotationsOut{Notes: o.Notes}).Text()),
+		maxTokens,
+		writeAnnotation,
+	)
+	o.Annotations = o.Annotations[:n]
+	if n < all {
+		o.Next = offset + n
+		o.Notes = append(o.Notes, verb.CutNote(all, n, offset, maxTokens, "annotation", "annotations"))
+	}
+}

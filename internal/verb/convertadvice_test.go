@@ -1,0 +1,30 @@
+// This file tests that remedies advise another layout only where it helps.
+
+package verb_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
+)
+
+// TestConvertIsAdvisedWhereItHelps tests that another layout is only advised if it would help.
+func TestConvertIsAdvisedWhereItHelps(t *testing.T) {
+	w := new(verb.Workspace)
+	_, _, noTree := w.AnnotationStore(t.Context())
+	_, _, noSessions := w.Archive(t.Context())
+	_, noProfiles := verb.LoadProfile(t.Context(), w, verb.LoadMemoryProfileIn{})
+	_, noAgents := profiles.SpawnSubAgent(t.Context(), w, profiles.SpawnSubAgentIn{})
+	for _, err := range []error{noTree, noSessions, noProfiles, noAgents,
+		errors.Join(oxbow.ErrUnsupported, git.ErrNone)} {
+		if h := verb.Remedy(err).String(); !errors.Is(err, oxbow.ErrUnsupported) || h == "" ||
+			strings.Contains(h, "convert") {
+			t.Errorf("Remedy(%v) = %q, want another way out", err, h)
+		}
+	}
+}

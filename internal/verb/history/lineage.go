@@ -1,0 +1,62 @@
+// This file implements the verb lineage, which lists the sources of an entry and the entries made
+// from it.
+
+package history
+
+import (
+	"context"
+	"errors"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/history/lineage"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// LineageIn is the argument of Lineage.
+type LineageIn struct {
+	Name string `json:"name" flag:"-" usage:"name of the entry, forgotten ones too, or of a turn"`
+}
+
+// LineageOut is the result of Lineage.
+type LineageOut struct {
+	Name    string         `json:"name"`
+	Sources []lineage.Edge `json:"sources"` // the entry's sources first, then their sources
+	Made    []lineage.Edge `json:"made"`    // entries made from the entry first, then from these
+	Why     []verb.Note    `json:"why,omitempty"`
+}
+
+// Lineage returns an entry's sources and the entries made from it, as far as the history
+// records them.
+func Lineage(ctx context.Context, w *verb.Workspace, in LineageIn) (LineageOut, error) {
+	out := LineageOut{Name: in.Name, Sources: []lineage.Edge{}, Made: []lineage.Edge{}}
+	ctx, m, err := w.Memory(ctx, verb.Read)
+	if err != nil {
+		return out, err
+	}
+	h, err := m.History()
+	if err != nil {
+		return out, err
+	}
+	if e, err := m.Get(ctx, in.Name); err == nil {
+		out.Name = e.Name
+	} else if !errors.Is(err, oxbow.ErrNotFound) {
+		return out, err
+	}
+	g, err := lineage.Read(ctx, h)
+	if err != nil {
+		return out, err
+	}
+	out.Sources = append(out.Sources, g.WalkSources(out.Name)...)
+	out.Made = append(out.Made, g.WalkMade(out.Name)...)
+	if len(out.Sources)+len(out.Made) > 0 {
+		return out, nil
+	}
+	for _, err := range h.Versions(ctx, out.Name) {
+		if err != nil {
+			return out, w.Missing(ctx, m, in.Name, err)
+		}
+		break
+	}
+	out.Why = []verb.Note{verb.Plain("nothing in the history says what it was made from, or that anything was made from it")}
+	return out, nil
+}

@@ -1,0 +1,367 @@
+// This file implements the verb revert, which reverts all changes by a session, a client, a door or
+// an agent.
+
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/history/revert"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
+	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
+)
+
+// RevertIn is the argument of Revert. A change is selected if it matches all fields that are set.
+type RevertIn struct {
+	Session     string `json:"session,omitempty"      value:"ID"   usage:"changes of this session: the client's identifier or that of the door's run, or how it begins"`
+	Client      string `json:"client,omitempty"       value:"NAME" usage:"changes of this client, as the log names it, or how that begins"`
+	Door        string `json:"door,omitempty"         value:"DOOR" usage:"changes that came through this door, such as mcp"`
+	Agent       string `json:"agent,omitempty"        value:"NAME" usage:"changes of this agent, as it named itself"`
+	Trust       string `json:"trust,omitempty"                     usage:"versions that agents and programs left with the label taint"                                  enum:"tainted"`
+	Since       string `json:"since,omitempty"        value:"DATE" usage:"changes on or after this date (2026-04-18, 7d, yesterday)"`
+	Until       string `json:"until,omitempty"        value:"DATE" usage:"changes up to this date, all of that day among them"`
+	WithDerived bool   `json:"with_derived,omitempty"              usage:"take back what was derived from it, too"`
+	DryRun      bool   `json:"dry_run,omitempty"                   usage:"show what would be taken back and change nothing"`
+}
+
+// RevertOut is the result of Revert.
+type RevertOut struct {
+	DryRun    bool              `json:"dry_run,omitempty"`
+	Seq       uint64            `json:"seq,omitempty"`       // number of the change that reverted the others
+	Changes   []uint64          `json:"changes"`             // numbers of the reverted changes
+	Steps     []revert.Step     `json:"entries"`             // steps taken for each entry
+	Conflicts []revert.Conflict `json:"conflicts,omitempty"` // later changes by others
+	Derived   []revert.Derived  `json:"derived,omitempty"`
+	Shown     []ShownItem       `json:"shown,omitempty"` // reverted text that was put before models, newest first
+	Why       []verb.Note       `json:"why,omitempty"`   // reasons why no change was selected
+	Notes     []verb.Note       `json:"notes,omitempty"`
+}
+
+// ShownItem reports that an entry was put before a model.
+type ShownItem struct {
+	Time    time.Time `json:"time"`
+	Client  string    `json:"client"`
+	Session string    `json:"session"`
+	Turn    string    `json:"turn"`
+	Place   string    `json:"place"`
+	Name    string    `json:"name"`
+	Version uint64    `json:"version"`
+	Used    bool      `json:"used,omitempty"`
+}
+
+// maxRevertTries is the maximum number of times that the plan is made, if other writers change the
+// memory meanwhile.
+const maxRevertTries = 10
+
+// Revert reverts the effects of the selected changes, in a single new change.
+func Revert(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, error) {
+	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.Step{}}
+	if in == (RevertIn{WithDerived: in.WithDerived, DryRun: in.DryRun}) {
+		return out, verb.Advise(
+			verb.Invalidf("nothing says which changes are taken back"),
+			"give at least one of --session, --client, --door, --agent, --trust, --since and --until",
+		)
+	}
+	ctx, m, err := w.Memory(ctx, verb.Write.Unless(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	h, err := m.History()
+	if err != nil {
+		return out, err
+	}
+	sel, archive, err := toRevert(ctx, w, h, in)
+	if err != nil {
+		return out, err
+	}
+	p, err := out.attempt(ctx, h, sel)
+	if err != nil {
+		return out, err
+	}
+	out.Changes, out.Steps = append(out.Changes, p.Changes...), append(out.Steps, p.Steps...)
+	out.Conflicts, out.Derived = p.Conflicts, p.Derived
+	switch {
+	case len(out.Changes) == 0:
+		out.Why, err = in.why(ctx, h)
+		return out, err
+	case archive != nil:
+		out.Shown, err = shownSince(ctx, archive, p.Standing)
+	}
+	out.note(p)
+	return out, err
+}
+
+// attempt makes the plan and, unless this is a dry run, applies it.
+func (out *RevertOut) attempt(
+	ctx context.Context,
+	h oxbow.Historian,
+	sel revert.Selection,
+) (p *revert.Plan, err error) {
+	for try := 0; ; try++ {
+		p, err = revert.Make(ctx, h, sel)
+		if err != nil || out.DryRun {
+			return p, err
+		}
+		out.Seq, err = p.Apply(provenance.WithRestoring(ctx, h))
+		if !errors.Is(err, oxbow.ErrConflict) || try == maxRevertTries {
+			return p, err
+		}
+	}
+}
+
+// note adds notes about the result and the next steps.
+func (out *RevertOut) note(p *revert.Plan) {
+	left := slices.ContainsFunc(p.Derived, func(d revert.Derived) bool { return !d.Taken })
+	switch {
+	case p.Empty():
+		out.Notes = append(out.Notes, verb.Plain("nothing of it stands any more: nothing was changed"))
+	case out.DryRun:
+		out.Notes = append(
+			out.Notes,
+			verb.Notef("dry run: nothing was changed; call again without %s to do it", verb.ParamRef("dry_run")),
+		)
+	}
+	for _, t := range p.Taken {
+		out.Notes = append(out.Notes, verb.Plain(t.String()))
+	}
+	if left {
+		out.Notes = append(
+			out.Notes,
+			verb.Notef("what was derived stays; %s takes it back, too", verb.ParamRef("with_derived")),
+		)
+	}
+	if out.Seq != 0 {
+		out.Notes = append(out.Notes, verb.Notef("to take this back: %s", verb.UndoHint(out.Seq, "", "")))
+	}
+}
+
+// toRevert returns the selection described by the arguments, and the archive if it
+// exists.
+func toRevert(
+	ctx context.Context, w *verb.Workspace,
+	h oxbow.Historian,
+	in RevertIn,
+) (sel revert.Selection, a *session.Archive, err error) {
+	since, err := sessions.Since(w, in.Since)
+	if err != nil {
+		return sel, nil, err
+	}
+	until, err := sessions.Until(w, in.Until)
+	if err != nil {
+		return sel, nil, err
+	}
+	if w.Sessions != nil {
+		a, err = w.Sessions(ctx)
+		if err != nil && in.Session != "" {
+			return sel, nil, err
+		}
+	}
+	made := func(oxbow.Source) bool { return true }
+	sel.Derived = in.WithDerived
+	if in.Session != "" {
+		made, sel.From, err = madeIn(ctx, h, a, strings.TrimSpace(in.Session))
+		if err != nil {
+			return sel, a, err
+		}
+	}
+	sel.Has = func(c *oxbow.Change, v *oxbow.Version) bool {
+		inTime := (since.IsZero() || !c.Time.Before(since)) && (until.IsZero() || c.Time.Before(until))
+		return inTime && in.fits(c.Source, v) && made(c.Source)
+	}
+	return sel, a, nil
+}
+
+// fits reports whether a version with that source matches the door, client, agent and taint of the
+// arguments.
+func (in *RevertIn) fits(s oxbow.Source, v *oxbow.Version) bool {
+	return (in.Door == "" || strings.EqualFold(s.Door, in.Door)) &&
+		(in.Agent == "" || strings.EqualFold(s.Claimed.Agent, in.Agent)) &&
+		hasPrefixFold(s.Claimed.Client, in.Client) && (in.Trust == "" || isTainted(s, v))
+}
+
+// isTainted reports whether the version is tainted. A version by a person never is, even if it
+// still has the label.
+func isTainted(s oxbow.Source, v *oxbow.Version) bool {
+	_, tainted := v.Entry.Label(oxbow.LabelTaint)
+	return tainted && s.Actor != oxbow.Person
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// madeIn returns two functions, which report whether a source and whether a turn belong to the
+// session. The id identifies a run of a door, which is in the log, or a client's session, which
+// is in the log or in the archive. It may be a prefix of an identifier. An exact match takes
+// precedence over prefixes.
+func madeIn(
+	ctx context.Context,
+	h oxbow.Historian,
+	a *session.Archive,
+	id string,
+) (made func(oxbow.Source) bool, from func(string) bool, err error) {
+	runs, named := map[string]bool{}, map[string]bool{}
+	for c, err := range h.Log(ctx) {
+		if err != nil {
+			return nil, nil, err
+		}
+		runs[c.Source.Session], named[session.SessionOf(c.Source)] = true, true
+	}
+	var found []session.Summary
+	if a != nil {
+		found, err = a.Find(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, s := range found {
+		named[s.Client+"/"+s.Session] = true
+	}
+	delete(runs, "")
+	delete(named, "")
+	all := slices.Concat(matching(runs, id), matching(named, id))
+	if whole := slices.DeleteFunc(slices.Clone(all), func(s string) bool {
+		return s != id && !strings.HasSuffix(s, "/"+id)
+	}); len(whole) > 0 {
+		all = whole
+	}
+	switch {
+	case len(all) == 0:
+		return func(oxbow.Source) bool { return false }, nil, nil
+	case len(all) > 1:
+		return nil, nil, verb.Advise(
+			verb.InvalidValue(
+				"session",
+				id,
+				fmt.Sprintf(
+					"means %s, such as %s and %s",
+					text.Count(len(all), "session", "sessions"),
+					all[0],
+					all[1],
+				),
+			),
+			"write more of it, or CLIENT/SESSION",
+		)
+	}
+	client, name, ok := strings.Cut(all[0], "/")
+	if !ok {
+		return func(s oxbow.Source) bool { return s.Session == all[0] }, nil, nil
+	}
+	if a == nil {
+		return func(s oxbow.Source) bool { return session.SessionOf(s) == all[0] }, nil, nil
+	}
+	o, err := a.Origin(ctx, client, name)
+	return o.Made, o.Said, err
+}
+
+// matching returns the sorted names that begin with an identifier, either in full or after the
+// client and a slash.
+func matching(names map[string]bool, id string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(n string) bool {
+		_, rest, _ := strings.Cut(n, "/")
+		return !strings.HasPrefix(n, id) && (rest == "" || !strings.HasPrefix(rest, id))
+	})
+}
+
+// shownSince returns where the entries, in the given or later versions, were put before models.
+func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64) (shown []ShownItem, err error) {
+	hits, err := a.Memory.Recall(
+		ctx,
+		oxbow.Query{
+			Limit: oxbow.MaxLimit,
+			Filter: oxbow.Filter{
+				Terms: []oxbow.Term{{Key: session.LabelShown, Values: slices.Sorted(maps.Keys(from))}},
+			},
+		},
+	)
+	if err != nil {
+		return nil, err
+	}
+	for _, hit := range hits {
+		for _, it := range (injection.InjectedIn{}).ItemsOf(hit.Entry, time.Time{}) {
+			for _, s := range it.Shown {
+				if v, ok := from[s.Name]; ok && s.In == verb.InNotes && s.Version >= v {
+					shown = append(
+						shown,
+						ShownItem{
+							Time:    it.Time,
+							Client:  it.Client,
+							Session: it.Session,
+							Turn:    it.Turn,
+							Place:   it.Place,
+							Name:    s.Name,
+							Version: s.Version,
+							Used:    slices.Contains(it.Used, s),
+						},
+					)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b ShownItem) int {
+		return cmp.Or(b.Time.Compare(a.Time), strings.Compare(a.Name, b.Name))
+	})
+	return shown, nil
+}
+
+// why explains why nothing was selected, by listing the sources that exist.
+func (in RevertIn) why(ctx context.Context, h oxbow.Historian) (why []verb.Note, err error) {
+	of := map[string]map[string]bool{"door": {}, "client": {}, "agent": {}}
+	n := 0
+	for c, err := range h.Log(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		n++
+		for k, v := range map[string]string{
+			"door":   c.Source.Door,
+			"client": c.Source.Claimed.Client,
+			"agent":  c.Source.Claimed.Agent,
+		} {
+			if v != "" {
+				of[k][v] = true
+			}
+		}
+	}
+	if n == 0 {
+		return []verb.Note{verb.Plain("the memory has no changes yet")}, nil
+	}
+	why = []verb.Note{verb.Notef("none of the %s fits", text.Count(n, "change", "changes"))}
+	for _, g := range []struct{ key, given string }{{"door", in.Door}, {"client", in.Client}, {"agent", in.Agent}} {
+		switch known := slices.Sorted(maps.Keys(of[g.key])); {
+		case g.given == "":
+		case len(known) == 0:
+			why = append(why, verb.Notef("no change names its %s", g.key))
+		default:
+			why = append(
+				why,
+				verb.Notef("each %s that the log has: %s", g.key, verb.QuoteAll(known[:min(len(known), 10)])),
+			)
+		}
+	}
+	if in.Session != "" {
+		why = append(
+			why,
+			verb.Notef(
+				"what a session wrote is known where its client names its calls; %s to see the session of each change",
+				verb.PersonRef("oxbow log --json"),
+			),
+		)
+	}
+	if in.Trust != "" {
+		why = append(why, verb.Plain("no version that an agent or a program left has the label taint"))
+	}
+	return why, nil
+}

@@ -1,0 +1,222 @@
+// This file implements the verb inject, which shows the text that a prompt would get from memory,
+// and the reasons.
+
+package injection
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/gate"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// InjectIn is the argument of Inject.
+type InjectIn struct {
+	Prompt  string `json:"prompt"            flag:"-" usage:"What a person writes to an agent."`
+	Project string `json:"project,omitempty"          usage:"as if it were written in this PROJECT; auto is the one of the working directory" value:"PROJECT"`
+	Explain bool   `json:"explain,omitempty"          usage:"show how strong each match is, and what decides"`
+
+	// Of is the context of a hook's prompt, except its text. It is nil if the prompt is only a
+	// trial.
+	Of *inject.Prompt `json:"-"`
+	// Wait is the maximum time for calibrating a memory. 0 means unlimited.
+	Wait time.Duration `json:"-"`
+}
+
+// InjectOut is the result of Inject.
+type InjectOut struct {
+	Answer   string           `json:"answer"` // silence, pointer or payload
+	Text     string           `json:"text,omitempty"`
+	Tokens   int              `json:"tokens"`
+	Shown    []session.Shown  `json:"shown,omitempty"`
+	Accounts []inject.Account `json:"accounts,omitempty"` // strongest first
+	Why      []verb.Note      `json:"why,omitempty"`      // why there is silence
+	OffBy    string           `json:"off_by,omitempty"`   // file that keeps hooks from putting anything before a model
+
+	Block inject.Block `json:"-"`
+}
+
+// Inject chooses the notes and past turns that a prompt gets. It records nothing.
+func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, error) {
+	sources, err := injectSources(ctx, w)
+	if err != nil {
+		return InjectOut{}, err
+	}
+	p := inject.Prompt{Project: in.Project, Now: w.Time()}
+	if in.Of != nil {
+		p = *in.Of
+	}
+	p.Text = in.Prompt
+	asked := make([]inject.Source, len(sources))
+	for i, s := range sources {
+		if err := s.calibrate(ctx, in.Wait); err != nil {
+			return InjectOut{}, err
+		}
+		asked[i] = s.Source
+	}
+	b, err := inject.ForPrompt(ctx, p, asked...)
+	if err != nil {
+		return InjectOut{}, err
+	}
+	out := InjectOut{Answer: b.Answer, Text: b.Text, Tokens: b.Tokens, Shown: b.Shown, Block: b}
+	if in.Explain {
+		out.Accounts = b.Accounts
+	}
+	if place, err := w.Located(); err == nil && in.Of == nil {
+		out.OffBy = cmp.Or(OffBy(InjectOff, place.Dir(), w.Dir), OffBy(HooksOff, place.Dir(), w.Dir))
+	}
+	if out.Text == "" {
+		out.Answer, out.Why = string(gate.Silence), whySilent(b.Accounts)
+	}
+	return out, nil
+}
+
+// whySilent returns the reasons why a prompt gets nothing, from the accounts of the units that were
+// considered.
+func whySilent(all []inject.Account) []verb.Note {
+	if len(all) == 0 {
+		return []verb.Note{
+			verb.Plain("a model would be shown nothing: no note or past session shares a word with this prompt " +
+				"(very common words do not count)"),
+		}
+	}
+	best := all[0]
+	switch {
+	case best.Why != "":
+		return []verb.Note{verb.Notef("the best match is %s, but %s", best.Name, best.Why)}
+	case best.Matched < 2:
+		return []verb.Note{
+			verb.Notef("the best match, %s, shares one word with the prompt, and two are needed", best.Name),
+		}
+	case best.Subject == 0:
+		return []verb.Note{
+			verb.Notef(
+				"the best match, %s, shares only words of an order, such as run or fix, with the prompt",
+				best.Name,
+			),
+		}
+	case best.G > float64(best.Floor):
+		return []verb.Note{
+			verb.Notef(
+				"the best match, %s, shares too few words with the prompt that are rare in this memory",
+				best.Name,
+			),
+		}
+	}
+	return []verb.Note{
+		verb.Notef(
+			"the best match is %s, with a strength of %.2f; this prompt needs more than %.2f in this memory",
+			best.Name,
+			best.G,
+			float64(best.Floor),
+		),
+	}
+}
+
+// injectSource is a memory that is searched for a prompt, with the path of its store.
+type injectSource struct {
+	inject.Source
+	store string // "" if its floor is not stored
+}
+
+// Calibrate calibrates the floors of the memories that have grown since the last time, and stores
+// the floors next to the memories.
+func Calibrate(ctx context.Context, w *verb.Workspace) error {
+	sources, err := injectSources(ctx, w)
+	for _, s := range sources {
+		err = errors.Join(err, s.calibrate(ctx, 0))
+	}
+	return err
+}
+
+// Volunteered selects the entries that are [oxbow.Entry.Volunteered].
+var Volunteered = oxbow.Filter{Terms: []oxbow.Term{
+	{Key: "has", Values: oxbow.HeldLabels(), Not: true},
+	{Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}, Not: true},
+}}
+
+// injectSources returns the notes and the archive of sessions, if they exist.
+func injectSources(ctx context.Context, w *verb.Workspace) (all []injectSource, err error) {
+	place, perr := w.Located()
+	_, m, err := w.Memory(ctx, verb.Read)
+	if err == nil {
+		s := injectSource{Source: inject.Source{In: inject.InNotes, Memory: m, Filter: Volunteered}}
+		if perr == nil && place.Own() {
+			s.store = place.Store
+		}
+		all = append(all, s)
+	}
+	if w.Sessions == nil {
+		return all, err
+	}
+	_, a, serr := w.Archive(ctx)
+	if serr != nil {
+		if len(all) > 0 && errors.Is(serr, oxbow.ErrUnsupported) {
+			serr = nil
+		}
+		return all, errors.Join(err, serr)
+	}
+	s := injectSource{
+		Source: inject.Source{In: inject.InSessions, Memory: a.Memory, Filter: session.TurnFilter.And(Volunteered)},
+	}
+	if perr == nil && place.Own() {
+		s.store = filepath.Join(filepath.Dir(place.Store), session.StoreFile)
+	}
+	all = append(all, s)
+	for i := range all {
+		all[i].Unused = func(ctx context.Context, name string) bool {
+			counts, err := a.Shown(ctx, name)
+			return err == nil && len(counts) == 1 && counts[0].Unused()
+		}
+	}
+	return all, nil // a missing memory contains no notes
+}
+
+// leastDecoys is the minimum number of decoys for a useful floor.
+const leastDecoys = 300
+
+// calibrate sets the floor of the source: the stored floor, or a new floor, which it stores. If the
+// time is too short, the floor is so high that no match is above it.
+func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error {
+	n, err := s.Entries(ctx)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		s.Floor = gate.Never // no entry may be shown
+		return nil
+	}
+	if s.store != "" {
+		c := inject.ReadFloor(s.store)
+		s.Floor = c.Floor
+		if c.Fits(n) || (wait > 0 && c.Near(n)) {
+			return nil
+		}
+	}
+	short := ctx
+	if wait > 0 {
+		var stop context.CancelFunc
+		short, stop = context.WithTimeout(ctx, wait)
+		defer stop()
+	}
+	c, asked, err := s.Calibrate(short)
+	if err != nil && (short.Err() == nil || ctx.Err() != nil) {
+		return err
+	}
+	s.Floor = c.Floor
+	if err != nil && asked < leastDecoys {
+		s.Floor = gate.Never
+		return nil
+	}
+	if s.store != "" {
+		_ = c.Write(s.store) // ignore the error: if the calibration cannot be stored, it is repeated each time
+	}
+	return nil
+}

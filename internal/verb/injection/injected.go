@@ -1,0 +1,232 @@
+// This file implements the verb injected, which lists the texts that hooks put before models and
+// the entries that were used.
+
+package injection
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
+)
+
+// InjectedIn is the argument of Injected.
+type InjectedIn struct {
+	Session string `json:"session,omitempty" usage:"only those of this session: its identifier, or how it begins"`
+	Place   string `json:"place,omitempty"   usage:"only those of this place"                                               enum:"start,prompt,action"`
+	Entry   string `json:"entry,omitempty"   usage:"only those that showed this note or turn"                                                          value:"NAME"`
+	Since   string `json:"since,omitempty"   usage:"only those on or after this date (2026-04-18, 7d, yesterday)"                                      value:"DATE"`
+	Limit   *int   `json:"limit,omitempty"   usage:"most injections, 20 by default"`
+	Text    bool   `json:"text,omitempty"    usage:"show every byte that was put before the model"`
+	Unused  bool   `json:"unused,omitempty"  usage:"list the entries that were shown in ten turns or more and used in none"`
+
+	// Off is set if a person has switched off injections here.
+	Off bool `json:"-"`
+}
+
+// InjectedOut is a list of injections, newest first.
+type InjectedOut struct {
+	Injections []InjectedItem  `json:"injections"`
+	More       bool            `json:"more,omitempty"` // there are more injections
+	Total      InjectedTotal   `json:"total"`          // totals of all selected injections, regardless of the limit
+	Unused     []session.Count `json:"unused,omitempty"`
+	Why        []verb.Note     `json:"why,omitempty"` // reasons why the list is empty
+	Notes      []verb.Note     `json:"notes,omitempty"`
+}
+
+// InjectedItem is an injection.
+type InjectedItem struct {
+	Time    time.Time `json:"time"`
+	Client  string    `json:"client"`
+	Session string    `json:"session"`
+	Turn    string    `json:"turn"` // name of the turn's entry
+	Project string    `json:"project,omitempty"`
+	session.Injection
+	Used []session.Shown `json:"used,omitempty"`
+	Text string          `json:"text,omitempty"` // set if it is requested or if there is a single injection
+}
+
+// InjectedTotal is the sums over all selected injections.
+type InjectedTotal struct {
+	Injections int            `json:"injections"`
+	Used       int            `json:"used"` // injections of which an entry was used
+	Tokens     int            `json:"tokens"`
+	Places     map[string]int `json:"places"` // injections by place
+}
+
+// longTurn is longer than the time between the beginning of a turn and its injections.
+const longTurn = 24 * time.Hour
+
+// Injected lists the texts that hooks put before models. It searches the newest turns, at most as
+// many as a query can return.
+func Injected(ctx context.Context, w *verb.Workspace, in InjectedIn) (InjectedOut, error) {
+	out := InjectedOut{Injections: []InjectedItem{}, Total: InjectedTotal{Places: map[string]int{}}}
+	since, err := sessions.Since(w, in.Since)
+	if err != nil {
+		return out, err
+	}
+	limit, notes, err := verb.LimitOf(in.Limit, sessions.DefaultLimit)
+	if err != nil {
+		return out, err
+	}
+	ctx, a, err := w.Archive(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Notes = notes
+	if in.Unused {
+		out.Unused, err = a.Unused(ctx)
+		if err == nil && len(out.Unused) == 0 {
+			out.Why = []verb.Note{
+				verb.Notef("no entry was shown in %d turns or more and used in none", session.UnusedFrom),
+			}
+		}
+		return out, err
+	}
+	f, err := in.filter(ctx, a, since)
+	if err != nil {
+		return out, err
+	}
+	hits, err := a.Memory.Recall(ctx, oxbow.Query{Filter: f, Limit: oxbow.MaxLimit})
+	if err != nil {
+		return out, err
+	}
+	if len(hits) == oxbow.MaxLimit {
+		out.Notes = append(out.Notes, verb.Notef("of the %d turns that were written last", oxbow.MaxLimit))
+	}
+	var all []InjectedItem
+	for _, h := range hits {
+		all = append(all, in.ItemsOf(h.Entry, since)...)
+	}
+	out.add(all, limit, in.Text)
+	if len(all) == 0 {
+		out.Why, err = in.why(ctx, a)
+	}
+	return out, err
+}
+
+// filter returns the filter for turns that may have selected injections.
+func (in InjectedIn) filter(ctx context.Context, a *session.Archive, since time.Time) (f oxbow.Filter, err error) {
+	add := func(key, value string) {
+		if value != "" {
+			f.Terms = append(f.Terms, oxbow.Term{Key: key, Values: []string{value}})
+		}
+	}
+	add("has", session.LabelInjected)
+	add(session.LabelInjected, in.Place)
+	add(session.LabelShown, in.Entry)
+	if !since.IsZero() {
+		f.After = since.Add(-longTurn)
+	}
+	if in.Session != "" {
+		s, err := sessions.FindOne(ctx, a, in.Session)
+		if err != nil {
+			return f, err
+		}
+		add("client", s.Client)
+		add("session", s.Session)
+	}
+	return f, nil
+}
+
+// ItemsOf returns the selected injections of a turn.
+func (in InjectedIn) ItemsOf(e oxbow.Entry, since time.Time) (items []InjectedItem) {
+	t, err := session.Parse(e.Content)
+	if err != nil {
+		return nil // the turn was edited, so its injections are unknown
+	}
+	project, _ := e.Label(oxbow.LabelProject)
+	used := t.Used()
+	for _, x := range t.Injections() {
+		if (in.Place != "" && x.Injection.Place != in.Place) || x.Time.Before(since) ||
+			(in.Entry != "" && !slices.ContainsFunc(x.Injection.Shown, func(s session.Shown) bool {
+				return s.Name == in.Entry
+			})) {
+			continue
+		}
+		it := InjectedItem{Time: x.Time, Client: t.Client, Session: t.Session, Turn: e.Name, Project: project,
+			Injection: *x.Injection, Text: x.Text}
+		for _, s := range it.Shown {
+			if slices.Contains(used, s) {
+				it.Used = append(it.Used, s)
+			}
+		}
+		items = append(items, it)
+	}
+	return items
+}
+
+// add appends the newest injections up to the limit, and adds all injections to the total.
+func (out *InjectedOut) add(all []InjectedItem, limit int, texts bool) {
+	for i := range all {
+		out.Total.Injections++
+		out.Total.Tokens += all[i].Tokens
+		out.Total.Places[all[i].Place]++
+		out.Total.Used += min(1, len(all[i].Used))
+	}
+	slices.SortStableFunc(all, func(a, b InjectedItem) int {
+		return cmp.Or(b.Time.Compare(a.Time), strings.Compare(b.Turn, a.Turn))
+	})
+	out.More = len(all) > limit
+	texts = texts || len(all) == 1
+	for _, it := range all[:min(limit, len(all))] {
+		if !texts {
+			it.Text = ""
+		}
+		out.Injections = append(out.Injections, it)
+	}
+}
+
+// why returns the reasons why no injection matches.
+func (in InjectedIn) why(ctx context.Context, a *session.Archive) (why []verb.Note, err error) {
+	turns, err := a.Memory.Recall(
+		ctx,
+		oxbow.Query{
+			Limit:  1,
+			Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{session.LabelInjected}}}},
+		},
+	)
+	if err != nil {
+		return nil, err
+	}
+	if len(turns) > 0 {
+		return []verb.Note{verb.Notef("nothing that was put before a model fits; without a filter there is some")}, nil
+	}
+	kept, err := a.Sessions(ctx, oxbow.Filter{}, time.Time{}, 1)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(kept) == 0:
+		why = []verb.Note{
+			verb.Notef(
+				"no session is kept yet; %s to connect clients, whose hooks report them and put memory before the "+
+					"model",
+				verb.PersonRef("oxbow setup"),
+			),
+		}
+	default:
+		why = []verb.Note{
+			verb.Notef(
+				"nothing was put before a model in the sessions that are kept; hooks do it when the memory has "+
+					"something to say to a prompt; %s to see whether they are registered",
+				verb.PersonRef("oxbow doctor"),
+			),
+		}
+	}
+	if in.Off {
+		why = append(
+			why,
+			verb.Plain(
+				"it is switched off here: by OXBOW_INJECT=off or OXBOW_HOOKS=off, or by a file inject.off or "+
+					"hooks.off in the home or in the project's directory .oxbow",
+			),
+		)
+	}
+	return why, nil
+}

@@ -1,0 +1,144 @@
+// This file tests the block at the start of a session.
+
+package injection
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// TestStartIsBounded tests that the block of a new session stays within its budget in a memory of any
+// size, always includes pinned notes, and names each note that it shows.
+func TestStartIsBounded(t *testing.T) {
+	w, m := startWorkspace(t)
+	if out, err := Start(t.Context(), w, StartIn{Project: "harbor", Budget: inject.StartTokens}); err != nil ||
+		out.Text != "" {
+		t.Fatalf("Start of an empty memory = %q, %v", out.Text, err)
+	}
+	person := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})
+	var ops []oxbow.Op
+	for i := range 300 {
+		ops = append(
+			ops,
+			oxbow.Add{
+				Name:    fmt.Sprint("note ", i),
+				Content: strings.Repeat(fmt.Sprintf("the crane %d turns ", i), 8),
+				Labels:  []oxbow.Label{{Key: oxbow.LabelProject, Value: "harbor"}},
+			},
+		)
+	}
+	ops = append(
+		ops,
+		oxbow.Add{
+			Name:    "rule",
+			Content: "Answer in German.",
+			Labels:  []oxbow.Label{{Key: "pinned", Value: "true"}},
+			Created: time.Unix(1, 0),
+		},
+	)
+	if err := m.Apply(person, ops...); err != nil {
+		t.Fatal(err)
+	}
+	for _, budget := range []int{inject.StartTokens, 600} {
+		out, err := Start(t.Context(), w, StartIn{Project: "harbor", Budget: budget})
+		if err != nil || prompt.Tokens(out.Text) > budget || out.Tokens != prompt.Tokens(out.Text) ||
+			!strings.Contains(out.Text, "Answer in German.") {
+			t.Errorf("Start with %d tokens has %d, %v: %s", budget, out.Tokens, err, out.Text)
+		}
+		if n := strings.Count(out.Text, "\n- "); n != len(out.Shown) || n != len(out.Entries) || n < 2 ||
+			out.Shown[0].Name != "rule" || out.Shown[0].Version == 0 {
+			t.Errorf("the block has %d notes, shown are %+v", n, out.Shown)
+		}
+		tokens := 0 // tokens of the notes that are included only because they are new
+		for _, e := range out.Entries[min(1, len(out.Entries)):] {
+			tokens += e.Tokens
+		}
+		if tokens > budget/slicePart {
+			t.Errorf("of a budget of %d, %d tokens are the newest of 300 notes: %s", budget, tokens, out.Text)
+		}
+		if want := fmt.Sprintf("%d more notes", 301-len(out.Shown)); !strings.Contains(out.Text, want) {
+			t.Errorf("Start = %q, want %q in it", out.Text, want)
+		}
+	}
+	if out, err := Start(t.Context(), w, StartIn{Project: "bakery", Budget: inject.StartTokens}); err != nil ||
+		len(out.Shown) != 1 {
+		t.Errorf("in another project are shown %+v, %v", out.Shown, err)
+	}
+	checkMemory(t, m)
+}
+
+// TestStartHoldsWhatIsVouchedFor tests which notes are included in the block of a new session, and
+// which notes are only counted.
+func TestStartHoldsWhatIsVouchedFor(t *testing.T) {
+	label := func(key, value string) []oxbow.Label { return []oxbow.Label{{Key: key, Value: value}} }
+	for _, c := range []struct {
+		name   string
+		by     oxbow.Actor
+		labels []oxbow.Label
+		inside bool
+	}{
+		{"by a person", oxbow.Person, nil, true},
+		{"reviewed by the team", oxbow.Team, nil, true},
+		{"verified by a test", oxbow.Agent, label(oxbow.LabelVerified, "go test"), true},
+		{"approved", oxbow.Agent, label(oxbow.LabelApproved, "person"), true},
+		{"clean, by an agent", oxbow.Agent, nil, false},
+		{"pinned by an agent", oxbow.Agent, label("pinned", "true"), false},
+		{"imported", oxbow.Imported, label("pinned", "true"), false},
+		{"tainted", oxbow.Person, label(oxbow.LabelTaint, "WebFetch x"), false},
+		{"of no client with hooks", oxbow.Agent, label(oxbow.LabelUnvouched, "no-hooks"), false},
+		{
+			"shaped like an instruction",
+			oxbow.Agent,
+			append(label(oxbow.LabelSuspect, "override"), label(oxbow.LabelVerified, "go test")...),
+			false,
+		},
+		{"of another project", oxbow.Person, label(oxbow.LabelProject, "bakery"), false},
+		{"covered by a digest", oxbow.Person, label("covered", "true"), false},
+	} {
+		w, m := startWorkspace(t)
+		ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: c.by})
+		if err := m.Apply(
+			ctx,
+			oxbow.Add{Name: "n", Content: "The harbor closes at nine.", Labels: c.labels},
+		); err != nil {
+			t.Fatal(err)
+		}
+		out, err := Start(t.Context(), w, StartIn{Project: "harbor"})
+		if err != nil || strings.Contains(out.Text, "closes at nine") != c.inside ||
+			!strings.Contains(out.Text, "recall") {
+			t.Errorf("%s: Start = %q, %v", c.name, out.Text, err)
+		}
+		checkMemory(t, m)
+	}
+}
+
+func checkMemory(t *testing.T, m *oxbow.Memory) {
+	t.Helper()
+	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+		t.Errorf("Check = %v, %v", r.Problems, err)
+	}
+}
+
+// startWorkspace returns a workspace with an empty memory and without profiles.
+func startWorkspace(t *testing.T) (*verb.Workspace, *oxbow.Memory) {
+	t.Helper()
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	return &verb.Workspace{
+		Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
+		Loader: func() (*handoff.Loader, error) {
+			return &handoff.Loader{Profiles: &profile.Set{Places: []profile.Place{{FS: vfs.NewMem()}}}}, nil
+		},
+	}, m
+}

@@ -1,0 +1,104 @@
+// This file implements the files that switch off hooks, for a home or a project.
+
+package injection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// Names of files in a home, or in a project's directory [ProjectDir]. They switch off all
+// hooks, the injection of text, and the annotation of code.
+const (
+	HooksOff    = "hooks.off"
+	InjectOff   = "inject.off"
+	AnnotateOff = "annotate.off"
+	ProjectDir  = trust.DirName
+)
+
+// InjectOffFor returns the name of the file in a home that switches off injection for a client.
+// Setup writes this file, because the same hooks both report prompts and answer them.
+func InjectOffFor(client string) string { return "inject." + client + ".off" }
+
+// OffBy returns the path of the file with this name in the home, or in a project that contains one
+// of the directories. It returns "" if the file does not exist.
+func OffBy(name, home string, dirs ...string) string {
+	if path := filepath.Join(home, name); exists(path) {
+		return path
+	}
+	for _, dir := range dirs {
+		for ; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
+			if path := filepath.Join(dir, ProjectDir, name); exists(path) {
+				return path
+			}
+			if filepath.Dir(dir) == dir {
+				break
+			}
+		}
+	}
+	return ""
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// SwitchInjectIn is the argument of SwitchInject.
+type SwitchInjectIn struct {
+	Off     bool   `json:"off,omitempty" flag:"-"`
+	Project bool   `json:"project,omitempty" usage:"for the project of the working directory, not for the home"`
+	Root    string `json:"root,omitempty" flag:"-"` // root directory of the project
+}
+
+// SwitchInjectOut is the result of SwitchInject.
+type SwitchInjectOut struct {
+	Off     bool   `json:"off"`
+	File    string `json:"file"`
+	Changed bool   `json:"changed"`
+	Still   string `json:"still,omitempty"` // path of another file that still switches injection off
+}
+
+// SwitchInject switches the injection of text off or on. Sessions are recorded in both cases.
+func SwitchInject(_ context.Context, w *verb.Workspace, in SwitchInjectIn) (out SwitchInjectOut, err error) {
+	p, err := w.Located()
+	if err != nil {
+		return out, err
+	}
+	dir := p.Dir()
+	if in.Project {
+		dir = filepath.Join(in.Root, ProjectDir)
+	}
+	out = SwitchInjectOut{Off: in.Off, File: filepath.Join(dir, InjectOff)}
+	if in.Off {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return out, fmt.Errorf("making %s: %w", dir, err)
+		}
+		f, err := os.OpenFile(out.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return out, nil
+		}
+		out.Changed = err == nil
+		if err == nil {
+			err = f.Close()
+		}
+		return out, err
+	}
+	err = os.Remove(out.File)
+	out.Changed = err == nil
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if in.Project {
+		_ = os.Remove(dir) // remove a directory only if it is empty, because it would otherwise be taken for a home
+	}
+	out.Still = OffBy(InjectOff, p.Dir(), w.Dir)
+	return out, err
+}

@@ -1,0 +1,410 @@
+// This file implements the verbs that list, change, check and suggest labels of many entries.
+
+package labels
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/label"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/query"
+)
+
+// LabelCount is a label with its number of entries.
+type LabelCount struct {
+	Label   string `json:"label"`
+	Key     string `json:"key"`
+	Value   string `json:"value"`
+	Entries int    `json:"entries"`
+}
+
+func labelCounts(cs []label.Count) []LabelCount {
+	out := make([]LabelCount, len(cs))
+	for i, c := range cs {
+		out[i] = LabelCount{c.Label.String(), c.Label.Key, c.Label.Value, c.Entries}
+	}
+	return out
+}
+
+// LabelError reports that a text is not a valid label.
+type LabelError struct{ Err error }
+
+func (e *LabelError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the underlying error, which matches [oxbow.ErrInvalid].
+func (e *LabelError) Unwrap() error { return e.Err }
+
+// parseLabels parses labels. As in a filter, tag:a,b is two tags, and tag:"a,b" is a single tag.
+func parseLabels(texts ...string) ([]oxbow.Label, error) {
+	var ls []oxbow.Label
+	for _, s := range texts {
+		l, err := oxbow.ParseLabel(s)
+		if err != nil {
+			return nil, &LabelError{err}
+		}
+		if l.Key != oxbow.LabelTag || strings.HasSuffix(s, `"`) {
+			ls = append(ls, l)
+			continue
+		}
+		for _, tag := range oxbow.SplitTags(l.Value) {
+			l.Value = tag
+			if err := l.Check(); err != nil {
+				return nil, &LabelError{err}
+			}
+			ls = append(ls, l)
+		}
+	}
+	return ls, nil
+}
+
+// parseNewLabel parses a label that is to be added. It refuses a tag with a comma, because a filter
+// would read this as two tags.
+func parseNewLabel(s string) (oxbow.Label, error) {
+	l, err := oxbow.ParseLabel(s)
+	if err == nil && l.Key == oxbow.LabelTag && strings.Contains(l.Value, ",") {
+		return l, verb.Invalidf("the tag %q has a comma, which a filter reads as two tags; name one tag", l.Value)
+	}
+	if err != nil {
+		return l, &LabelError{err}
+	}
+	return l, nil
+}
+
+// LabelsIn is the argument of the verb labels.
+type LabelsIn struct {
+	Filter string `json:"filter,omitempty" flag:"-" jsonschema:"Only labels of the entries that it selects."`
+	Key    string `json:"key,omitempty"             jsonschema:"Only labels of this key."                    value:"KEY" usage:"only labels of this KEY, such as project or tag"`
+}
+
+// LabelsOut is the result of the verb labels: sorted by key, then by how often the label is used.
+type LabelsOut struct {
+	Labels []LabelCount `json:"labels"`
+}
+
+// Labels lists labels.
+func Labels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut, error) {
+	f, err := query.ParseFilter(in.Filter, w.Time())
+	if err != nil {
+		return LabelsOut{}, err
+	}
+	ctx, m, err := w.Memory(ctx, verb.Read)
+	if err != nil {
+		return LabelsOut{}, err
+	}
+	cs, err := label.Counts(ctx, m, f)
+	if err != nil {
+		return LabelsOut{}, fmt.Errorf("counting labels: %w", err)
+	}
+	kept := cs[:0]
+	for _, c := range cs {
+		// programs set some labels for their own use, which are listed only by key
+		if c.Label.Key == in.Key || (in.Key == "" && c.Label.Key != oxbow.LabelFileBlob) {
+			kept = append(kept, c)
+		}
+	}
+	return LabelsOut{labelCounts(kept)}, nil
+}
+
+// EditLabelsIn is the argument of AddLabels and RemoveLabels.
+type EditLabelsIn struct {
+	Labels []string `json:"labels"            flag:"-"    jsonschema:"The labels, as key:value."`
+	Where  []string `json:"where,omitempty"               jsonschema:"Filter terms that select the entries."               value:"FILTER" usage:"the entries that this FILTER selects"`
+	Names  []string `json:"names,omitempty"   flag:"name" jsonschema:"Names of the entries; with a filter, both must fit."                usage:"the entry of this NAME; may be repeated"`
+	All    bool     `json:"all,omitempty"                 jsonschema:"All entries."                                                       usage:"all entries"`
+	DryRun bool     `json:"dry_run,omitempty"             jsonschema:"Show what would be changed and change nothing."                     usage:"show what would be changed and change nothing"`
+}
+
+// RelabelOut is the result of relabelling entries.
+type RelabelOut struct {
+	DryRun bool `json:"dry_run,omitempty"`
+	// number of the change (0 if nothing changed or the store does not number changes)
+	Seq     uint64       `json:"seq,omitempty"`
+	Entries []Relabelled `json:"entries"`
+}
+
+// Relabelled is an entry whose labels changed.
+type Relabelled struct {
+	Name    string   `json:"name"`
+	Added   []string `json:"added,omitempty"`
+	Removed []string `json:"removed,omitempty"`
+}
+
+// AddLabels adds labels to the selected entries.
+func AddLabels(ctx context.Context, w *verb.Workspace, in EditLabelsIn) (RelabelOut, error) {
+	for _, s := range in.Labels {
+		if strings.HasSuffix(s, `"`) {
+			if _, err := parseNewLabel(s); err != nil {
+				return RelabelOut{}, err
+			}
+		}
+	}
+	return editLabels(ctx, w, in, label.Add)
+}
+
+// RemoveLabels removes labels from the selected entries.
+func RemoveLabels(ctx context.Context, w *verb.Workspace, in EditLabelsIn) (RelabelOut, error) {
+	return editLabels(ctx, w, in, label.Remove)
+}
+
+func editLabels(
+	ctx context.Context,
+	w *verb.Workspace,
+	in EditLabelsIn,
+	planner func(label.Selection, ...oxbow.Label) label.Planner,
+) (RelabelOut, error) {
+	ls, err := parseLabels(in.Labels...)
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	f, err := query.ParseFilter(strings.Join(in.Where, " "), w.Time())
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	return relabel(ctx, w, planner(label.Selection{Filter: f, Names: in.Names}, ls...), in.DryRun)
+}
+
+// RenameLabelIn is the argument of RenameLabel.
+type RenameLabelIn struct {
+	Old    string `json:"old"               flag:"-" jsonschema:"The label that goes."`
+	New    string `json:"new"               flag:"-" jsonschema:"The label that takes its place, and is not in use yet."`
+	DryRun bool   `json:"dry_run,omitempty"          jsonschema:"Show what would be changed and change nothing."         usage:"show what would be changed and change nothing"`
+}
+
+// RenameLabel replaces a label by a new label, on every entry.
+func RenameLabel(ctx context.Context, w *verb.Workspace, in RenameLabelIn) (RelabelOut, error) {
+	old, err := parseLabels(in.Old)
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	if len(old) > 1 {
+		return RelabelOut{}, verb.Invalidf(
+			"%s names %d tags; rename one at a time, or write tag:%q for one tag with a comma",
+			in.Old, len(old), strings.TrimPrefix(in.Old, "tag:"),
+		)
+	}
+	now, err := parseNewLabel(in.New)
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	return relabel(ctx, w, label.Rename(old[0], now), in.DryRun)
+}
+
+// MergeLabelsIn is the argument of MergeLabels.
+type MergeLabelsIn struct {
+	Labels []string `json:"labels"            flag:"-" jsonschema:"The labels to join."`
+	Into   string   `json:"into"              flag:"-" jsonschema:"The label that they become."`
+	DryRun bool     `json:"dry_run,omitempty"          jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
+}
+
+// MergeLabels replaces several labels by the label in.Into, on every entry.
+func MergeLabels(ctx context.Context, w *verb.Workspace, in MergeLabelsIn) (RelabelOut, error) {
+	old, err := parseLabels(in.Labels...)
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	into, err := parseNewLabel(in.Into)
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	return relabel(ctx, w, label.Merge(old, into), in.DryRun)
+}
+
+// relabel makes a plan and applies it, unless dry is set.
+func relabel(ctx context.Context, w *verb.Workspace, plan label.Planner, dry bool) (RelabelOut, error) {
+	out := RelabelOut{DryRun: dry, Entries: []Relabelled{}}
+	ctx, m, err := w.Memory(ctx, verb.Write.Unless(dry))
+	if err != nil {
+		return out, err
+	}
+	var p label.Plan
+	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
+		plan = withoutProgramLabels(plan)
+	}
+	if dry {
+		p, err = plan(ctx, m)
+		if err == nil {
+			err = m.DryRun(ctx, p.Ops()...)
+		}
+	} else {
+		p, out.Seq, err = label.Apply(ctx, m, plan)
+		verb.MakeIndex(ctx, m, len(p.Changes)) // a hook does not have time to read so many changes
+	}
+	if err != nil {
+		return out, err
+	}
+	for _, c := range p.Changes {
+		r, err := relabelled(ctx, w, m, c, dry)
+		if err != nil {
+			return out, err
+		}
+		if len(r.Added)+len(r.Removed) > 0 {
+			out.Entries = append(out.Entries, r)
+		}
+	}
+	return out, nil
+}
+
+// isProgramLabel reports whether oxbow itself sets the label, so that only a person may change it.
+func isProgramLabel(l oxbow.Label) bool {
+	return slices.Contains(oxbow.HeldLabels(), l.Key) || l.Key == oxbow.LabelVerified ||
+		l.Key == oxbow.LabelApproved ||
+		l.Key == oxbow.LabelTextBy ||
+		l.IsPersonal()
+}
+
+// withoutProgramLabels returns a planner that refuses a plan with labels that only oxbow itself
+// sets. Such labels would not change, and the caller would believe that they had.
+func withoutProgramLabels(plan label.Planner) label.Planner {
+	return func(ctx context.Context, s oxbow.Store) (label.Plan, error) {
+		p, err := plan(ctx, s)
+		for _, c := range p.Changes {
+			for _, l := range slices.Concat(c.Added(), c.Removed()) {
+				if isProgramLabel(l) {
+					return label.Plan{}, verb.Advise(
+						verb.InvalidValue(
+							"label",
+							l.String(),
+							"is set by oxbow itself, and only a person may change it",
+						),
+						"ask the person to read the entry and to run: oxbow approve "+text.ShellName(c.Name),
+					)
+				}
+			}
+		}
+		return p, err
+	}
+}
+
+// relabelled returns the change of an entry's labels. After a change, the new labels are those that
+// are stored. They may differ from the requested labels, because secrets in labels are replaced and
+// labels that only programs set do not change. For a dry run they are the requested labels, without
+// secrets.
+func relabelled(
+	ctx context.Context,
+	w *verb.Workspace,
+	m *oxbow.Memory,
+	c label.Change,
+	dry bool,
+) (Relabelled, error) {
+	if !dry {
+		switch now, err := m.Get(ctx, c.Name); {
+		case err == nil:
+			c.After = now.Labels
+		case !errors.Is(err, oxbow.ErrNotFound): // another process may have forgotten the entry
+			return Relabelled{}, err
+		}
+	}
+	withoutAuthor := func(ls []oxbow.Label) []oxbow.Label {
+		return slices.DeleteFunc(ls, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTextBy })
+	}
+	r := Relabelled{c.Name, verb.LabelTexts(withoutAuthor(c.Added())), verb.LabelTexts(withoutAuthor(c.Removed()))}
+	for i := range r.Added {
+		r.Added[i] = w.Secrets.Redact(r.Added[i], new([]secret.Finding))
+	}
+	return r, nil
+}
+
+// LintLabelsIn is the argument of LintLabels. It is empty.
+type LintLabelsIn struct{}
+
+// LintLabelsOut is the result of LintLabels.
+type LintLabelsOut struct {
+	Doubts []LabelFinding `json:"doubts"`
+}
+
+// LabelFinding is a group of labels that were perhaps meant to be the same label.
+type LabelFinding struct {
+	Labels []LabelCount `json:"labels"`
+	Why    string       `json:"why"`
+	Merge  string       `json:"merge_into"`
+}
+
+// LintLabels finds labels that were perhaps meant to be the same label.
+func LintLabels(ctx context.Context, w *verb.Workspace, _ LintLabelsIn) (LintLabelsOut, error) {
+	out := LintLabelsOut{Doubts: []LabelFinding{}}
+	ctx, m, err := w.Memory(ctx, verb.Own)
+	if err != nil {
+		return out, err
+	}
+	cs, err := label.Counts(ctx, m, oxbow.Filter{})
+	if err != nil {
+		return out, fmt.Errorf("counting labels: %w", err)
+	}
+	for _, f := range label.Lint(cs) {
+		out.Doubts = append(out.Doubts, LabelFinding{labelCounts(f.Labels), f.Why, f.Merge.String()})
+	}
+	return out, nil
+}
+
+// SuggestLabelsIn is the argument of SuggestLabels and AcceptLabels.
+type SuggestLabelsIn struct {
+	Filter        string   `json:"filter,omitempty"         flag:"-" jsonschema:"Only entries that it selects."`
+	Keys          []string `json:"keys,omitempty"           flag:"-" jsonschema:"Keys of the labels; project and tag by default."`
+	MinConfidence float64  `json:"min_confidence,omitempty" flag:"-" jsonschema:"Leave out what is less sure, from 0 to 1."`
+	DryRun        bool     `json:"dry_run,omitempty"        flag:"-" jsonschema:"When accepting, change nothing."`
+}
+
+// SuggestLabelsOut is the result of SuggestLabels, in entry order. For each entry, the suggestion
+// with the highest confidence comes first.
+type SuggestLabelsOut struct {
+	Suggestions []SuggestedLabel `json:"suggestions"`
+}
+
+// SuggestedLabel is a label that is suggested for an entry without a label of that key.
+type SuggestedLabel struct {
+	Name       string   `json:"name"`
+	Version    uint64   `json:"version"`
+	Label      string   `json:"label"`
+	Confidence float64  `json:"confidence"`
+	Reasons    []string `json:"reasons"`
+}
+
+// SuggestLabels suggests labels.
+func SuggestLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (SuggestLabelsOut, error) {
+	out := SuggestLabelsOut{Suggestions: []SuggestedLabel{}}
+	ss, err := suggestions(ctx, w, in, verb.Read)
+	for _, s := range ss {
+		out.Suggestions = append(
+			out.Suggestions,
+			SuggestedLabel{s.Name, s.Version, s.Label.String(), s.Confidence, s.Reasons},
+		)
+	}
+	return out, err
+}
+
+// AcceptLabels adds the suggested labels to the entries.
+func AcceptLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (RelabelOut, error) {
+	ss, err := suggestions(ctx, w, in, verb.Write.Unless(in.DryRun))
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	return relabel(ctx, w, label.Accept(ss, in.MinConfidence), in.DryRun)
+}
+
+func suggestions(
+	ctx context.Context,
+	w *verb.Workspace,
+	in SuggestLabelsIn,
+	how verb.Access,
+) ([]label.Suggestion, error) {
+	f, err := query.ParseFilter(in.Filter, w.Time())
+	if err != nil {
+		return nil, err
+	}
+	ctx, m, err := w.Memory(ctx, how)
+	if err != nil {
+		return nil, err
+	}
+	ss, err := label.Suggest(ctx, m, label.SuggestOptions{Filter: f, Keys: in.Keys, MinConfidence: in.MinConfidence})
+	if err != nil {
+		return nil, fmt.Errorf("suggesting labels: %w", err)
+	}
+	return ss, nil
+}

@@ -1,0 +1,55 @@
+// This file tests that a change of many labels updates the index.
+
+package labels
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+)
+
+// TestIndexAfterApproval tests the index after the approval of an import. A hook has one second for its
+// answer and cannot save an index that it did not complete, so without this update no session would
+// begin with notes until the next recall.
+func TestIndexAfterApproval(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.oxbow")
+	m := storetest.Open(t, path, nil)
+	imported := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Imported, Door: "cli", Ref: "notes.jsonl"})
+	var names []string
+	for i := range 400 {
+		names = append(names, fmt.Sprint("note", i))
+		if err := m.Apply(imported, oxbow.Add{Name: names[i], Content: "The crane turns left."}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	indexFile := func(m *oxbow.Memory) string {
+		if err := m.Checkpoint(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(path + index.FileSuffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	if err := m.MakeIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := indexFile(m)
+	m = storetest.Open(t, path, nil) // like the next command
+	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
+	person := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person, Door: "cli"})
+	if out, err := Approve(person, w, ApproveIn{Names: names}); err != nil || len(out.Entries) != len(names) {
+		t.Fatalf("Approve changed %d entries, %v", len(out.Entries), err)
+	}
+	if indexFile(m) == before {
+		t.Error("the index file does not know of the approval")
+	}
+}

@@ -1,0 +1,46 @@
+// This file implements the verb embed, which makes the vectors of entries.
+
+package maintenance
+
+import (
+	"context"
+	"errors"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/vectors"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// EmbedIn is the argument of Embed.
+type EmbedIn struct {
+	DryRun bool `json:"dry_run,omitempty" usage:"Say how much would be sent, and send nothing."`
+}
+
+// EmbedOut is the result of Embed.
+type EmbedOut struct {
+	DryRun   bool   `json:"dry_run,omitempty"`
+	Model    string `json:"model"`
+	Endpoint string `json:"endpoint"`
+	Made     int    `json:"made"`  // vectors that were, or would be, made
+	Kept     int    `json:"kept"`  // entries that already have a vector
+	Bytes    int    `json:"bytes"` // size of the texts that were, or would be, sent
+}
+
+// Embed makes the missing vectors of entries.
+func Embed(ctx context.Context, w *verb.Workspace, in EmbedIn) (out EmbedOut, err error) {
+	v := w.Vectors
+	if v == nil {
+		return out, verb.Advise(verb.Invalidf("no endpoint that makes vectors is named"),
+			"for example: oxbow embed --embed http://127.0.0.1:11434 --embed-model nomic-embed-text")
+	}
+	ctx, m, err := w.Memory(ctx, verb.Own)
+	if err != nil {
+		return out, err
+	}
+	var r vectors.Report
+	err = errors.Join(m.View(ctx, func(all oxbow.Entries) {
+		r, err = v.Fill(ctx, all, in.DryRun, progress.Counter(ctx, progress.Texts))
+	}), err)
+	return EmbedOut{in.DryRun, v.Model, v.Endpoint, r.Made, r.Kept, r.Bytes}, err
+}

@@ -1,0 +1,210 @@
+// This file writes the files that a verb makes for the user, at a path that the user chose.
+
+package output
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Output is a file that a verb writes for the user.
+//
+// If Force is set, a regular file may be replaced. If oxbow did not write the file's present
+// content, a person may have edited it, so a copy is kept next to it (see [vfs.KeepCopy]). Links,
+// directories, devices and pipes are never replaced.
+type Output struct {
+	Path  string // in the form of the operating system
+	Name  string // as the user wrote it
+	Doing string // the beginning of errors, such as "exporting"
+	Force bool   // a regular file may be replaced
+
+	Dir   string // advice if the path is a directory (may be "")
+	Other string // advice if the path is a pipe, a device or similar (may be "")
+
+	Record trust.List // records the digest of each written file (see [Host.Trusted])
+}
+
+// Place returns the path of the regular file to write, after following links. It returns an error
+// if the path is anything other than a regular file, because a rename would replace it. Without
+// Force, it also returns an error if a regular file is there.
+func (o Output) Place() (string, error) {
+	fi, err := os.Stat(o.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(o.Path); err != nil {
+			return o.Path, nil // otherwise creating the file returns the error
+		}
+		return "", verb.Advise(
+			verb.Invalidf("%s is a link to a file that is not there", o.Name),
+			"name that file, or remove the link",
+		)
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", o.Doing, err)
+	case fi.IsDir():
+		return "", verb.Advise(verb.Invalidf("%s is a directory", o.Name), "name a file in it"+o.Dir)
+	case !fi.Mode().IsRegular():
+		return "", verb.Advise(verb.Invalidf("%s is not a regular file", o.Name), "name another file"+o.Other)
+	case !o.Force:
+		return "", o.exists()
+	}
+	path, err := filepath.EvalSymlinks(o.Path)
+	return path, verb.Wrapped(o.Doing, err)
+}
+
+// exists returns the error for a file that may not be replaced.
+func (o Output) exists() error {
+	return verb.Advise(fmt.Errorf("%s: %w: %s", o.Doing, fs.ErrExist, o.Name),
+		"name another file, or replace it with --force, which keeps a copy of a file that was edited")
+}
+
+// Write writes the file under a temporary name first, so that its own name never refers to a
+// partial file. A file that is replaced keeps its mode, and a new file gets perm. If it replaced an
+// edited file, Write returns the path of the copy that it kept, otherwise "".
+func (o Output) Write(ctx context.Context, perm fs.FileMode, write func(io.Writer) error) (kept string, err error) {
+	return o.to(ctx, func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
+		return writeFile(dir, name, perm, isOurs, write)
+	})
+}
+
+// WriteBy is like Write, but the function write itself puts the complete file at the path, in a
+// single step. The copy of an edited file is made before the call, and removed if the function
+// fails.
+func (o Output) WriteBy(ctx context.Context, write func() error) (kept string, err error) {
+	return o.to(ctx, func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
+		vfs.RemoveDrafts(dir, name)
+		kept, err = keepEdit(dir, name, isOurs)
+		if err != nil {
+			return "", "", err
+		}
+		err = write()
+		if err == nil {
+			digest, err = fileDigest(dir, name)
+		} else if kept != "" {
+			err = errors.Join(err, dir.Remove(kept))
+		}
+		return digest, kept, err
+	})
+}
+
+// to calls write with the directory and name of the file, and with a function that reports whether
+// oxbow last wrote a text with this digest there. It records the digest that write returns, and
+// returns the full path of the copy.
+func (o Output) to(
+	ctx context.Context,
+	write func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error),
+) (kept string, err error) {
+	path, err := o.Place()
+	if err != nil {
+		return "", err
+	}
+	dir, err := vfs.Dir(filepath.Dir(path))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", o.Doing, &fs.PathError{Op: "open", Path: path, Err: cause(err)})
+	}
+	defer dir.Close()
+	digest, kept, err := write(dir, filepath.Base(path), func(digest string) bool {
+		return o.Record.Wrote(path, digest)
+	})
+	switch {
+	case errors.Is(err, fs.ErrExist): // another program created it in the meantime
+		return "", o.exists()
+	case err != nil:
+		if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == filepath.Base(path) {
+			p.Path = path
+		}
+		return "", fmt.Errorf("%s: %w", o.Doing, err)
+	}
+	_ = o.Record.AddOutput(ctx, path, digest) // otherwise the next call keeps a copy
+	if kept != "" {
+		kept = filepath.Join(filepath.Dir(path), kept)
+	}
+	return kept, nil
+}
+
+// writeFile writes a file in a single step. It returns the new file's digest, and the name of the
+// copy of the old file, or "" if no copy was needed.
+func writeFile(
+	fsys vfs.FS,
+	name string,
+	perm fs.FileMode,
+	isOurs func(digest string) bool,
+	write func(io.Writer) error,
+) (digest, kept string, err error) {
+	old, err := fsys.Stat(name)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !isNew {
+		return "", "", err
+	}
+	d, err := vfs.NewDraft(fsys, name, perm)
+	if err != nil { // the caller does not know the temporary name
+		return "", "", &fs.PathError{Op: "open", Path: name, Err: cause(err)}
+	}
+	if !isNew {
+		err = d.SetMode(old.Mode())
+	}
+	sum := sha256.New()
+	if err == nil {
+		err = write(io.MultiWriter(d, sum))
+	}
+	if err == nil {
+		digest = hex.EncodeToString(sum.Sum(nil))
+		if isNew {
+			err = d.CommitNew()
+		} else {
+			err = d.Commit(func() (err error) {
+				kept, err = keepEdit(fsys, name, func(was string) bool { return was == digest || isOurs(was) })
+				return err
+			})
+		}
+	}
+	return digest, kept, errors.Join(err, d.Discard())
+}
+
+// cause returns the error of the operating system in an error that names another path.
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+// keepEdit copies a file unless isOurs returns true for its digest. It returns the copy's
+// name, or "" if no copy was needed.
+func keepEdit(fsys vfs.FS, name string, isOurs func(digest string) bool) (kept string, err error) {
+	switch digest, err := fileDigest(fsys, name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", err
+	case isOurs(digest):
+		return "", nil
+	}
+	return vfs.KeepCopy(fsys, name)
+}
+
+// fileDigest returns the SHA-256 digest of a file.
+func fileDigest(fsys vfs.FS, name string) (string, error) {
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, math.MaxInt64)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}

@@ -1,0 +1,83 @@
+// This file creates the directories that a verb makes for the user, at a path that the user chose.
+
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// OutputDir is a directory that a verb creates for the user as a whole, such as a new home.
+type OutputDir struct {
+	Path  string // absolute, in the form of the operating system
+	Name  string // as the user wrote it
+	Doing string // the beginning of errors, such as "making the new home"
+}
+
+// Check returns an error if the path leads to something that is not an empty directory.
+func (o OutputDir) Check() error {
+	entries, err := os.ReadDir(o.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: %w", o.Doing, err)
+	case len(entries) > 0:
+		return verb.Advise(
+			fmt.Errorf("%s: %s is not empty: %w", o.Doing, o.Name, fs.ErrExist),
+			"name a directory that does not exist yet",
+		)
+	}
+	return nil
+}
+
+// Build calls write with the path of an empty directory, and renames this directory to the output
+// path when write has returned. If write fails or the process is killed, the output path is
+// unchanged: it does not exist, or is an empty directory. If Build removed leftovers of an
+// interrupted run, it returns their path, otherwise "".
+func (o OutputDir) Build(write func(dir string) error) (cleared string, err error) {
+	target := o.Path
+	if real, err := filepath.EvalSymlinks(target); err == nil {
+		target = real // target of a link to an empty directory
+	}
+	if wd, err := os.Stat("."); err == nil {
+		if fi, err := os.Stat(target); err == nil && os.SameFile(wd, fi) {
+			return "", verb.Advise(
+				verb.Invalidf("%s is the working directory, which a new directory cannot replace", o.Name),
+				"name a directory that does not exist yet",
+			)
+		}
+	}
+	parent := filepath.Dir(target)
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return "", fmt.Errorf("%s: %w", o.Doing, err)
+	}
+	fsys, err := vfs.Dir(parent)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", o.Doing, err)
+	}
+	defer func() { err = errors.Join(err, fsys.Close()) }()
+	draft, err := vfs.NewDraftDir(fsys, filepath.Base(target), 0o700)
+	switch {
+	case errors.Is(err, vfs.ErrBusy):
+		return "", verb.Advise(fmt.Errorf("%s: %w", o.Doing, err), "wait for that run, or name another directory")
+	case errors.Is(err, fs.ErrExist):
+		return "", verb.Advise(fmt.Errorf("%s: %w", o.Doing, err), "name a directory that does not exist yet")
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", o.Doing, err)
+	}
+	if name := draft.Cleared(); name != "" {
+		cleared = filepath.Join(parent, name)
+	}
+	err = write(filepath.Join(parent, filepath.FromSlash(draft.Dir())))
+	if err == nil {
+		err = verb.Wrapped(o.Doing, draft.Commit())
+	}
+	return cleared, errors.Join(err, draft.Discard())
+}

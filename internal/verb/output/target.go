@@ -1,0 +1,124 @@
+// This file checks the paths that output is written to.
+
+package output
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// ownNames are the files and directories of a home that belong to oxbow, in addition to the store
+// and the files whose names begin with the store's name.
+var ownNames = []string{"token", "settings.yaml", "profiles", "skills"}
+
+// CheckTarget returns an error if writing to an absolute path would destroy a part of the memory or
+// its home. These are the home itself, the store, the files whose names begin with the store's
+// name, tokens, settings, profiles and skills. In a layout of several files, every existing file in
+// the home except exports is refused. If bound is set, every path inside the home is refused.
+//
+// Files are compared by identity as well as by name. Therefore a link, another spelling or a hard
+// link is refused like the file that it leads to.
+func CheckTarget(p verb.Place, path string, bound bool) error {
+	other := "name another file"
+	home := p.Dir()
+	// Check both the path of a link itself and the path that it leads to.
+	paths := []string{path}
+	if to, err := filepath.EvalSymlinks(path); err == nil && to != path {
+		paths = append(paths, to)
+	}
+	for _, path := range paths {
+		if SameFile(path, p.Store) {
+			return verb.Advise(verb.Invalidf("%s is the memory itself", path), other)
+		}
+		if SameFile(path, home) {
+			return verb.Advise(verb.Invalidf("%s is the home of the memory", path), "name another path")
+		}
+		inner, inside := below(path, home)
+		if !inside {
+			continue
+		}
+		first, _, _ := strings.Cut(filepath.ToSlash(inner), "/")
+		switch {
+		case p.Own() && strings.EqualFold(inner, filepath.Base(p.Store)):
+			return verb.Advise(verb.Invalidf("%s is the memory itself", path), other)
+		case ownsName(p, first):
+			return verb.Advise(verb.Invalidf("%s belongs to the memory in %s", path, home), other)
+		case bound:
+			return verb.Advise(
+				verb.Invalidf("%s is inside the home of the memory, and this run is bound to a profile", path),
+				"name a file outside of "+home,
+			)
+		case !p.Own() && !strings.EqualFold(filepath.Ext(path), ".jsonl") && isFile(path):
+			return verb.Advise(
+				verb.Invalidf("%s is in the home of the memory, and is no export", path),
+				"name a file that is not there yet, or one outside of "+home,
+			)
+		}
+	}
+	return checkLinks(p, path, other)
+}
+
+// ownsName reports whether a file of that name in the home is the memory's own.
+func ownsName(p verb.Place, name string) bool {
+	name = strings.ToLower(name) // some file systems ignore case
+	if store := strings.ToLower(filepath.Base(p.Store)); p.Store != p.Dir() &&
+		(name == store || strings.HasPrefix(name, store+".")) {
+		return true
+	}
+	return p.Own() && filepath.Dir(p.Store) == p.Home && slices.Contains(ownNames, name)
+}
+
+// checkLinks returns an error if a path is a hard link to a file of the memory.
+func checkLinks(p verb.Place, path, remedy string) error {
+	fi, err := os.Stat(path)
+	if err != nil || fi.IsDir() {
+		return nil
+	}
+	files, err := os.ReadDir(p.Dir())
+	if err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("looking for the files of the memory: %w", err)
+	}
+	for _, f := range files {
+		if name := filepath.Join(p.Dir(), f.Name()); ownsName(p, f.Name()) && SameFile(path, name) {
+			return verb.Advise(verb.Invalidf("%s is %s, which belongs to the memory", path, name), remedy)
+		}
+	}
+	return nil
+}
+
+// below returns the path relative to the directory, even if it leads there through links. It
+// returns false if the path is not below the directory.
+func below(path, dir string) (inner string, ok bool) {
+	for {
+		parent := filepath.Dir(path)
+		if parent == path {
+			return "", false
+		}
+		inner = filepath.Join(filepath.Base(path), inner)
+		if SameFile(parent, dir) {
+			return inner, true
+		}
+		// The parent of a link is the directory that it leads to.
+		if to, err := filepath.EvalSymlinks(parent); err == nil {
+			parent = to
+		}
+		path = parent
+	}
+}
+
+func isFile(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && !fi.IsDir()
+}
+
+// SameFile reports whether both paths lead to the same file.
+func SameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}

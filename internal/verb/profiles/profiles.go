@@ -1,0 +1,466 @@
+// This file implements the verbs that list, show, compare, lint and write profiles.
+
+package profiles
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/skill"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
+	"github.com/oxbow-memory/oxbow/profile"
+)
+
+// ProfilesIn is the argument of Profiles. It is empty.
+type ProfilesIn struct{}
+
+// ProfilesOut is the result of Profiles.
+type ProfilesOut struct {
+	Profiles []ProfileRow `json:"profiles"`
+}
+
+// ProfileDirs returns the names of the directories in a home that contain profiles.
+func ProfileDirs() []string { return slices.Clone(profile.HomeDirs) }
+
+// SkillDirs returns the names of the directories in a home that contain skills.
+func SkillDirs() []string { return slices.Clone(skill.HomeDirs) }
+
+// Documents returns the names of the home's files that a profile includes by default.
+func Documents() []string { return profile.Identity() }
+
+// ProfileRow is a profile in a list.
+type ProfileRow struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	File        string `json:"file"`
+	From        string `json:"from"` // home or project
+	Hidden      bool   `json:"hidden,omitempty"`
+	Wrong       string `json:"wrong,omitempty"`
+}
+
+// origin returns the value of the field From.
+func origin(project bool) string {
+	if project {
+		return "project"
+	}
+	return "home"
+}
+
+// ListProfiles lists all profiles.
+func ListProfiles(_ context.Context, w *verb.Workspace, _ ProfilesIn) (ProfilesOut, error) {
+	out := ProfilesOut{Profiles: []ProfileRow{}}
+	l, err := w.Loader()
+	if err != nil {
+		return out, err
+	}
+	found, err := l.Profiles.List()
+	for _, f := range found {
+		if l.Bound != nil && f.Name != l.Bound.Name {
+			continue // a bound run sees only its own profile
+		}
+		r := ProfileRow{Name: f.Name, Description: f.Description, File: f.File, From: origin(f.Project),
+			Hidden: f.Hidden}
+		if f.Wrong == nil && !f.Hidden {
+			_, f.Wrong = l.Profiles.Resolve(f.Name) // a profile that it extends may be missing or form a cycle
+		}
+		if f.Wrong != nil {
+			r.Wrong = f.Wrong.Error()
+		}
+		out.Profiles = append(out.Profiles, r)
+	}
+	return out, err
+}
+
+// ProfileOut describes a profile, including everything that it inherits.
+type ProfileOut struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	File        string   `json:"file"`
+	From        string   `json:"from"`
+	Extends     []string `json:"extends"`
+	// filters, at least one of which an entry must match (empty means all entries)
+	Include   []string `json:"include"`
+	Entries   []string `json:"entries"` // names of entries that are included in addition
+	Exclude   []string `json:"exclude"` // filters for entries to exclude
+	Documents []string `json:"always_include"`
+	Process   bool     `json:"process"`
+	MaxTokens int      `json:"max_tokens"`
+	Project   string   `json:"writes_project,omitempty"`
+	Redacts   []string `json:"redacts,omitempty"` // kinds of personal data
+}
+
+// ShowProfile returns a profile, including everything that it inherits.
+func ShowProfile(_ context.Context, w *verb.Workspace, in ProfileIn) (ProfileOut, error) {
+	_, r, err := ResolveProfile(w, in.Name)
+	if err != nil {
+		return ProfileOut{}, err
+	}
+	scope := r.Scope()
+	out := ProfileOut{Name: r.Name, Description: r.Description, File: r.File, From: origin(r.Project),
+		Process: r.Process, MaxTokens: r.MaxTokens, Redacts: r.Redact,
+		Extends: append([]string{}, r.Chain...), Include: filterTexts(scope.Any),
+		Entries: append([]string{}, scope.Names...),
+		Exclude: filterTexts(scope.Except), Documents: []string{}}
+	for _, d := range r.Documents {
+		out.Documents = append(out.Documents, d.Path)
+	}
+	for _, l := range scope.Own {
+		if l.Key == oxbow.LabelProject {
+			out.Project = l.Value
+		}
+	}
+	return out, nil
+}
+
+// filterTexts returns the filters as text. An empty filter becomes "all entries".
+func filterTexts(fs []oxbow.Filter) []string {
+	texts := []string{}
+	for _, f := range fs {
+		if f.IsZero() {
+			texts = append(texts, "all entries")
+			continue
+		}
+		texts = append(texts, f.String())
+	}
+	return texts
+}
+
+// LintIn is the argument of LintProfiles. Without names, all profiles are checked.
+type LintIn struct {
+	Names []string `json:"names,omitempty" flag:"-" usage:"Names of the profiles to examine; without any, all profiles."`
+}
+
+// LintOut is the result of LintProfiles.
+type LintOut struct {
+	Profiles []Linted `json:"profiles"`
+}
+
+// Linted lists a profile's problems.
+type Linted struct {
+	Profile string   `json:"profile"`
+	Found   []string `json:"found"`
+}
+
+// Failed reports whether any profile has a problem.
+func (o LintOut) Failed() bool {
+	for _, l := range o.Profiles {
+		if len(l.Found) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// LintProfiles reports likely mistakes in profiles.
+func LintProfiles(ctx context.Context, w *verb.Workspace, in LintIn) (LintOut, error) {
+	out := LintOut{Profiles: []Linted{}}
+	l, err := w.Loader()
+	if err != nil {
+		return out, err
+	}
+	if len(in.Names) == 0 {
+		in.Names, err = l.Profiles.Names()
+		if err != nil {
+			return out, err
+		}
+	}
+	ctx, m, err := w.Memory(ctx, verb.Read)
+	if err != nil {
+		return out, err
+	}
+	for _, name := range in.Names {
+		one, err := lintProfile(ctx, l.Profiles, m, name)
+		if err != nil {
+			return out, err
+		}
+		out.Profiles = append(out.Profiles, one)
+	}
+	return out, nil
+}
+
+func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name string) (Linted, error) {
+	l := Linted{Profile: name, Found: []string{}}
+	r, err := set.Resolve(name)
+	var wrong profile.Diagnostics
+	var unknown *profile.UnknownError
+	switch {
+	case errors.As(err, &wrong):
+	case errors.As(err, &unknown):
+		return l, err
+	case err != nil: // report an unreadable file like any other problem
+		l.Found = append(l.Found, err.Error())
+	default:
+		wrong, err = set.Lint(ctx, m, &r)
+		if err != nil {
+			return l, fmt.Errorf("looking at profile %q: %w", name, err)
+		}
+	}
+	for _, w := range wrong {
+		l.Found = append(l.Found, w.String())
+	}
+	return l, nil
+}
+
+// DiffProfilesIn is the argument of DiffProfiles. It names two profiles, or a profile and
+// a date.
+type DiffProfilesIn struct {
+	A    string `json:"a" flag:"-" usage:"name of a profile"`
+	B    string `json:"b,omitempty" flag:"-"`
+	AsOf string `json:"as_of,omitempty" value:"DATE" usage:"the memory as it stood at this DATE, or after this change; with one profile, then against now"`
+}
+
+// DiffProfilesOut is the result of DiffProfiles.
+type DiffProfilesOut struct {
+	A ProfileSide `json:"a"`
+	B ProfileSide `json:"b"`
+	profile.Diff
+}
+
+// ProfileSide is a selection in a comparison.
+type ProfileSide struct {
+	Profile string `json:"profile"`
+	AsOf    uint64 `json:"as_of,omitempty"` // number of a change (0 is the present state)
+}
+
+func (s ProfileSide) String() string {
+	if s.AsOf == 0 {
+		return s.Profile
+	}
+	return fmt.Sprintf("%s as of change %d", s.Profile, s.AsOf)
+}
+
+// DiffProfiles compares the entries that two profiles select, or that a profile selects at two
+// times.
+func DiffProfiles(ctx context.Context, w *verb.Workspace, in DiffProfilesIn) (DiffProfilesOut, error) {
+	l, a, err := ResolveProfile(w, in.A)
+	if err != nil {
+		return DiffProfilesOut{}, err
+	}
+	b := a
+	if in.B != "" {
+		_, b, err = ResolveProfile(w, in.B)
+		if err != nil {
+			return DiffProfilesOut{}, err
+		}
+	}
+	ctx, m, err := w.Memory(ctx, verb.Read)
+	if err != nil {
+		return DiffProfilesOut{}, err
+	}
+	req, err := SelectionRequest(ctx, w, m, SelectIn{AsOf: in.AsOf})
+	if err != nil {
+		return DiffProfilesOut{}, err
+	}
+	x, y := profile.Side{Profile: a, AsOf: req.AsOf}, profile.Side{Profile: b}
+	if in.B != "" {
+		y.AsOf = req.AsOf
+	}
+	d, err := l.Profiles.Diff(ctx, m, x, y)
+	if err != nil {
+		return DiffProfilesOut{}, fmt.Errorf("comparing: %w", err)
+	}
+	return DiffProfilesOut{ProfileSide{a.Name, x.AsOf}, ProfileSide{b.Name, y.AsOf}, d}, nil
+}
+
+// NewProfileIn is the argument of NewProfile.
+type NewProfileIn struct {
+	Name            string   `json:"name" flag:"-" usage:"name of the profile"`
+	Description     string   `json:"description,omitempty" value:"SENTENCE" usage:"one SENTENCE that says who the agent is with it"`
+	Extends         []string `json:"extends,omitempty" value:"PROFILE" usage:"a PROFILE whose choice is taken over"`
+	Projects        []string `json:"projects,omitempty" flag:"project" usage:"a PROJECT that is included"`
+	Tags            []string `json:"tags,omitempty" flag:"tag" usage:"a TAG that is included"`
+	WithoutProjects []string `json:"without_projects,omitempty" flag:"without-project" value:"PROJECT" usage:"a PROJECT that is left out"`
+	WithoutTags     []string `json:"without_tags,omitempty" flag:"without-tag" value:"TAG" usage:"a TAG that is left out"`
+	Always          []string `json:"always_include,omitempty" flag:"always" value:"FILE" usage:"a FILE of the home that is always included (default SOUL.md, MEMORY.md)"`
+	MaxTokens       *int     `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"the budget of N tokens"`
+}
+
+// NewProfileOut is the result of NewProfile.
+type NewProfileOut struct {
+	Name  string      `json:"name"`
+	File  string      `json:"file"`
+	Notes []verb.Note `json:"notes,omitempty"`
+}
+
+// NewProfile writes a new profile file into the home. It never replaces an existing file.
+func NewProfile(ctx context.Context, w *verb.Workspace, in NewProfileIn) (NewProfileOut, error) {
+	l, err := w.Loader()
+	if err != nil {
+		return NewProfileOut{}, err
+	}
+	if err := provenance.RefuseRepeats(w.Stamped(ctx), w, "description", in.Name, in.Description); err != nil {
+		return NewProfileOut{}, err
+	}
+	notes, err := in.screen(w.Stamped(ctx), &w.Secrets)
+	if err != nil {
+		return NewProfileOut{}, err
+	}
+	for _, up := range in.Extends {
+		if up == in.Name {
+			return NewProfileOut{}, &oxbow.InvalidError{
+				Field:  "profile",
+				Value:  in.Name,
+				Reason: "cannot extend itself",
+			}
+		}
+		if _, err := l.Profiles.Resolve(up); err != nil {
+			return NewProfileOut{}, err
+		}
+	}
+	file, err := l.Profiles.Create(in.Name, []byte(in.yaml()))
+	if err != nil {
+		return NewProfileOut{}, fmt.Errorf("making profile %q: %w", in.Name, err)
+	}
+	return NewProfileOut{in.Name, file, notes}, nil
+}
+
+// screen replaces secrets in all texts of the profile, and returns notes about them.
+func (in *NewProfileIn) screen(ctx context.Context, s *verb.Secrets) (notes []verb.Note, err error) {
+	texts := []*string{&in.Name, &in.Description}
+	for _, list := range []*[]string{&in.Extends, &in.Projects, &in.Tags, &in.WithoutProjects, &in.WithoutTags,
+		&in.Always} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			texts = append(texts, &(*list)[i])
+		}
+	}
+	found, err := s.Texts(ctx, "profile", texts...)
+	if note := verb.ReplacedSecrets(found); note != "" {
+		notes = append(notes, verb.Plain(note))
+	}
+	return notes, err
+}
+
+// yaml returns the profile as YAML. All values are quoted, so that none is read as a number, a date
+// or YAML syntax.
+func (in *NewProfileIn) yaml() string {
+	var b strings.Builder
+	list := func(indent, key string, values []string) {
+		if len(values) == 0 {
+			return
+		}
+		qs := make([]string, len(values))
+		for i, v := range values {
+			qs[i] = strconv.Quote(v)
+		}
+		fmt.Fprintf(&b, "%s%s: [%s]\n", indent, key, strings.Join(qs, ", "))
+	}
+	fmt.Fprintf(&b, "name: %s\n", strconv.Quote(in.Name))
+	if in.Description != "" {
+		fmt.Fprintf(&b, "description: %s\n", strconv.Quote(in.Description))
+	}
+	list("", "extends", in.Extends)
+	for _, c := range []struct {
+		key            string
+		projects, tags []string
+	}{{"include", in.Projects, in.Tags}, {"exclude", in.WithoutProjects, in.WithoutTags}} {
+		if len(c.projects)+len(c.tags) > 0 {
+			b.WriteString(c.key + ":\n")
+			list("  ", "projects", c.projects)
+			list("  ", "tags", c.tags)
+		}
+	}
+	list("", "always_include", in.Always)
+	most := profile.DefaultMaxTokens
+	if in.MaxTokens != nil {
+		most = *in.MaxTokens
+	}
+	fmt.Fprintf(&b, "max_tokens: %d\n", most)
+	return b.String()
+}
+
+// ReplaceProfileIn is the argument of ReplaceProfile.
+type ReplaceProfileIn struct {
+	Name string `json:"name" flag:"-" usage:"Name of the profile."`
+	Was  []byte `json:"-"` // the file when it was read
+	Text []byte `json:"-"` // the new content
+}
+
+// ReplaceProfileOut is the result of ReplaceProfile.
+type ReplaceProfileOut struct {
+	Name    string   `json:"name"`
+	File    string   `json:"file"`
+	Outcome string   `json:"outcome"` // updated or unchanged
+	Found   []string `json:"found"`   // problems in this profile and in profiles that extend it
+}
+
+// ReplaceProfile replaces the file of a profile if its content is still in.Was. It returns an error
+// if the new text is not a valid profile.
+func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn) (ReplaceProfileOut, error) {
+	out := ReplaceProfileOut{Name: in.Name, Outcome: "unchanged", Found: []string{}}
+	l, err := w.Loader()
+	if err != nil {
+		return out, err
+	}
+	out.File, err = l.Profiles.File(in.Name)
+	if err != nil || bytes.Equal(in.Was, in.Text) {
+		return out, err
+	}
+	if err := provenance.RefuseRepeats(w.Stamped(ctx), w, "profile", string(in.Text)); err != nil {
+		return out, err
+	}
+	text := string(in.Text)
+	found, err := w.Secrets.Texts(w.Stamped(ctx), "profile", &text)
+	if err != nil {
+		return out, err
+	}
+	in.Text = []byte(text)
+	if found != nil {
+		out.Found = append(out.Found, verb.ReplacedSecrets(found))
+	}
+	if err := tryProfile(ctx, w, l.Profiles, in, &out); err != nil {
+		if len(bytes.TrimSpace(in.Text)) == 0 {
+			err = verb.Advise(err, "a profile that is not wanted any more is a file that you can remove")
+		}
+		return out, err
+	}
+	out.Outcome = "updated"
+	return out, l.Profiles.Replace(in.Name, in.Was, in.Text)
+}
+
+// tryProfile lints the profile with the new text, and reports in out the problems that it would
+// have and the profiles that would become unreadable. It returns an error if the text is not a
+// valid profile.
+func tryProfile(
+	ctx context.Context, w *verb.Workspace,
+	set *profile.Set,
+	in ReplaceProfileIn,
+	out *ReplaceProfileOut,
+) error {
+	after, err := set.Trial(in.Name, in.Text)
+	if err != nil {
+		return err
+	}
+	r, err := after.Resolve(in.Name)
+	if err != nil {
+		return err
+	}
+	names, err := set.Names()
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if _, err := set.Resolve(n); n == in.Name || err != nil {
+			continue // it had an error before
+		}
+		if _, err := after.Resolve(n); err != nil {
+			out.Found = append(out.Found, fmt.Sprintf("profile %s cannot be read with this: %v", n, err))
+		}
+	}
+	ctx, m, err := w.Memory(ctx, verb.Read)
+	if err != nil {
+		return err
+	}
+	found, err := after.Lint(ctx, m, &r)
+	for _, f := range found {
+		out.Found = append(out.Found, f.String())
+	}
+	return err
+}

@@ -1,0 +1,218 @@
+// This file implements the verb spawn_sub_agent, which gives a task and the memory of a profile to
+// a separate agent.
+
+package profiles
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/skill"
+	"github.com/oxbow-memory/oxbow/internal/agent/subagent"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// spawnDescription is what models read about the tool.
+//
+//go:embed spawn_sub_agent.md
+var spawnDescription string
+
+// SubAgents returns the verb spawn_sub_agent, which needs [Workspace.SubAgents]. It is not in
+// [Table], because some doors may not start programs.
+func SubAgents() []verb.Tool {
+	return []verb.Tool{
+		verb.Define(
+			verb.Tool{
+				Verb:        verb.Verb{Name: "spawn_sub_agent", Title: "Start a sub-agent"},
+				Description: spawnDescription,
+			}, SpawnSubAgent,
+		),
+	}
+}
+
+// SpawnSubAgentIn is the argument of spawn_sub_agent.
+type SpawnSubAgentIn struct {
+	AgentID       string `json:"agent_id" also:"agent,id,name" jsonschema:"Letters, digits, dashes." usage:"Name of the sub-agent, such as vtt-refactor."`
+	Task          string `json:"task" also:"prompt,instructions" jsonschema:"All that it is told of this conversation: what is wanted, which files, what to answer." usage:"What it is to do and to answer, in Markdown; it sees nothing of this conversation."`
+	SkillName     string `json:"skill_name,omitempty" also:"skill" flag:"skill" jsonschema:"Skill that says how." usage:"Skill that says how to do the task."`
+	MemoryProfile string `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"By default this session's memory." usage:"Memory profile that the sub-agent is bound to."`
+	AsOf          string `json:"as_of,omitempty" jsonschema:"The memory at this date or change." usage:"Select from the memory as it stood at this date, or after this change."`
+	Budget        *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"Most tokens of what is selected." usage:"Most tokens of the selection, instead of the profile's own."`
+	Offset        *int   `json:"offset,omitempty" also:"skip,start" jsonschema:"Where the page of the briefing begins." usage:"Bytes of the briefing to pass over first."`
+	BriefingOnly  bool   `json:"briefing_only,omitempty" flag:"briefing" jsonschema:"Start nothing." usage:"Answer with the briefing and start nothing."`
+}
+
+// SpawnSubAgentOut is the result of spawn_sub_agent.
+type SpawnSubAgentOut struct {
+	AgentID       string         `json:"agent_id"`
+	MemoryProfile string         `json:"memory_profile,omitempty"`
+	Skill         *skill.Skill   `json:"skill,omitempty"`
+	AsOf          uint64         `json:"as_of,omitempty"` // number of the change at which the memory was read
+	Entries       int            `json:"entries"`         // entries of memory in the briefing
+	Tokens        int            `json:"tokens"`          // estimate of the whole briefing
+	Memory        subagent.Reach `json:"memory"`          // how the sub-agent's memory server is started
+	// text for the sub-agent, if it was not started here
+	Briefing  string       `json:"briefing,omitempty"`
+	verb.Page              // page of the briefing
+	Run       *SubAgentRun `json:"run,omitempty"` // the run, if the sub-agent was started here
+	Notes     []verb.Note  `json:"notes,omitempty"`
+}
+
+// SubAgentRun is the outcome of a run.
+type SubAgentRun struct {
+	Ended   string  `json:"ended"`       // done, failed, stopped or timeout
+	Status  int     `json:"exit_status"` // -1 if unknown
+	Started string  `json:"started"`
+	Seconds float64 `json:"seconds"`
+	Entry   string  `json:"entry,omitempty"`  // name of the entry that records the run
+	Result  string  `json:"result"`           // standard output of the sub-agent
+	Cut     int     `json:"cut,omitempty"`    // number of bytes left out of the middle of the result
+	Errors  string  `json:"errors,omitempty"` // end of the error output, if the run failed
+}
+
+// SpawnSubAgent starts a sub-agent, or only returns the briefing for a
+// sub-agent.
+func SpawnSubAgent(ctx context.Context, w *verb.Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
+	if w.SubAgents == nil {
+		return SpawnSubAgentOut{}, verb.Unserved(
+			"sub-agents are not served here",
+			"oxbow spawn AGENT_ID TASK starts one, on the machine of the memory",
+		)
+	}
+	r, err := runner(w, in)
+	if err != nil {
+		return SpawnSubAgentOut{}, err
+	}
+	how := verb.Read
+	if r != nil {
+		how = verb.Create // the run is recorded
+	}
+	ctx, m, err := w.Memory(ctx, how)
+	if err != nil {
+		return SpawnSubAgentOut{}, err
+	}
+	req, err := in.request(ctx, w, m)
+	if err != nil {
+		return SpawnSubAgentOut{}, err
+	}
+	b, err := w.SubAgents.Brief(ctx, m, req)
+	if err != nil {
+		return SpawnSubAgentOut{}, err
+	}
+	out := SpawnSubAgentOut{AgentID: b.Agent, MemoryProfile: b.Profile, Skill: b.Skill, AsOf: b.Selection.AsOf,
+		Entries: b.Selection.In, Tokens: b.Tokens, Memory: b.Reach, Notes: verb.Plains(b.Selection.Notes)}
+	if b.Selection.In == 0 {
+		out.Notes = append(out.Notes, verb.Plain("the profile selects no entries: the sub-agent begins without memory"))
+	}
+	switch {
+	case r == nil:
+		if !in.BriefingOnly {
+			out.Notes = append(
+				out.Notes,
+				verb.Plain("nothing was started: the user has configured no runner; start an agent with this briefing"),
+			)
+		}
+		before, after, _ := strings.Cut(b.Text(), b.Selection.Text())
+		out.Briefing, err = out.Cut(
+			slices.Concat([]string{before}, verb.PartsOf(b.Selection.Context), []string{after}),
+			in.Offset,
+			w.Room(len(out.Text())),
+		)
+		return out, err
+	case in.Offset != nil:
+		return SpawnSubAgentOut{}, verb.InvalidValue(
+			"offset",
+			strconv.Itoa(*in.Offset),
+			"is for a page of the briefing; give briefing_only too, or the sub-agent runs again",
+		)
+	}
+	went, err := w.SubAgents.Run(ctx, m, r, b)
+	if err != nil {
+		return SpawnSubAgentOut{}, err
+	}
+	out.ran(&went, w.Room(len(went.Errors)))
+	return out, nil
+}
+
+// request returns the request to the service.
+func (in *SpawnSubAgentIn) request(
+	ctx context.Context,
+	w *verb.Workspace,
+	m *oxbow.Memory,
+) (req subagent.Request, err error) {
+	req = subagent.Request{Agent: in.AgentID, Task: in.Task, Profile: in.MemoryProfile, Skill: in.SkillName}
+	if in.Budget != nil {
+		req.Budget = *in.Budget
+		if req.Budget < 1 {
+			return req, verb.InvalidValue("max_tokens", strconv.Itoa(req.Budget), "is less than 1 token")
+		}
+	}
+	if in.AsOf != "" {
+		req.AsOf, err = verb.AsOf(ctx, m, in.AsOf, w.Time())
+		if err == nil && req.AsOf == 0 {
+			err = verb.InvalidValue("as_of", in.AsOf, "is before the memory held anything")
+		}
+	}
+	return req, err
+}
+
+// ran adds the outcome of a run. If the result is longer than a page, only its end is returned. The
+// entry of the run has the whole result.
+func (o *SpawnSubAgentOut) ran(went *subagent.Outcome, maxBytes int) {
+	o.Run = &SubAgentRun{Ended: went.Ended, Status: went.Status, Started: went.Started.UTC().Format(time.RFC3339),
+		Seconds: float64(went.Took.Milliseconds()) / 1000, Entry: went.Entry, Result: went.Result, Cut: went.Cut}
+	if went.Ended != subagent.Done {
+		o.Run.Errors = went.Errors
+	}
+	o.Notes = append(o.Notes, verb.Plains(went.Notes)...)
+	if over := len(went.Result) - maxBytes; over > 0 && went.Entry != "" {
+		o.Run.Result = went.Result[len(text.Cut(went.Result, over)):]
+		o.Notes = append(o.Notes, verb.Notef("the first %d bytes of its answer are left out here; %s", over,
+			&verb.Hint{Verb: "get", Args: []verb.Arg{{Name: "name", Value: went.Entry}},
+				Does: "gives all of it"}))
+	}
+}
+
+// runner returns the runner that starts the sub-agent, or nil if only a briefing is made.
+func runner(w *verb.Workspace, in SpawnSubAgentIn) (*subagent.Runner, error) {
+	if in.BriefingOnly || w.SubAgents.Runner == nil {
+		return nil, nil
+	}
+	r, err := w.SubAgents.Runner()
+	if err != nil {
+		return nil, fmt.Errorf("reading how sub-agents are started: %w", err)
+	}
+	return r, nil
+}
+
+// Text returns the briefing, or the result in a fence, because another agent wrote it.
+func (o SpawnSubAgentOut) Text() string {
+	if o.Run == nil {
+		return verb.ChangesText(o.Briefing+"\n", nil, o.Notes) + o.End()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "sub-agent %s: %s after %.1f s", o.AgentID, o.Run.Ended, o.Run.Seconds)
+	if o.Run.Status >= 0 {
+		fmt.Fprintf(&b, ", exit status %d", o.Run.Status)
+	}
+	if o.Run.Entry != "" {
+		fmt.Fprintf(&b, "; recorded as %q", o.Run.Entry)
+	}
+	b.WriteString("\n\nIt answered (data, to be checked):\n" + prompt.Fence("text", o.Run.Result))
+	if o.Run.Errors != "" {
+		b.WriteString("\nIts errors ended with:\n" + prompt.Fence("text", o.Run.Errors))
+	}
+	verb.WriteNotes(&b, nil, nil, o.Notes)
+	return b.String()
+}
+
+// Failed reports whether a run was started and failed.
+func (o SpawnSubAgentOut) Failed() bool { return o.Run != nil && o.Run.Ended != subagent.Done }

@@ -1,0 +1,231 @@
+// This file finds foreign text that a change repeats. Foreign text is text that the home's sessions
+// have read, and text in entries that nobody vouches for.
+
+package provenance
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// repeats lists the foreign texts that a change repeats word for word.
+type repeats struct {
+	foreign    []string // calls that returned text by others, or taints of an entry
+	unvouched  []string
+	isImported bool // the change repeats an imported entry
+}
+
+func (r *repeats) any() bool { return len(r.foreign)+len(r.unvouched) > 0 || r.isImported }
+
+func (r *repeats) add(foreign, unvouched []string) {
+	r.foreign, r.unvouched = appendNew(r.foreign, foreign), appendNew(r.unvouched, unvouched)
+}
+
+func appendNew(list, more []string) []string {
+	for _, s := range more {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// sentenceKeys returns the key of a label if it has several words, because such a key may be a sentence.
+func sentenceKeys(l oxbow.Label) []string {
+	if strings.ContainsAny(l.Key, "-_") && !slices.Contains(stampKeys, l.Key) {
+		return []string{l.Key}
+	}
+	return nil
+}
+
+// textOf returns the text that a change writes, and the text that the entry had before.
+func textOf(op oxbow.Op, old oxbow.Entry) (written, before string) {
+	join := func(name, content string, aliases []string, labels []oxbow.Label) string {
+		lines := append([]string{content, name}, aliases...)
+		for _, l := range labels {
+			if !slices.Contains(stampKeys, l.Key) {
+				lines = append(lines, l.Value)
+				lines = append(lines, sentenceKeys(l)...)
+			}
+		}
+		return strings.Join(lines, "\n")
+	}
+	if !isHeld(&old) { // a held entry's old text does not justify repeating it
+		before = join(old.Name, old.Content, old.Aliases, old.Labels)
+	}
+	switch o := op.(type) {
+	case oxbow.Add:
+		written = join(o.Name, o.Content, o.Aliases, o.Labels)
+	case oxbow.Update:
+		written = join("", o.Content, o.Aliases, o.Labels)
+	case oxbow.Relabel:
+		written = join("", "", nil, o.Labels)
+	case oxbow.Alias:
+		written = join("", "", o.Aliases, nil)
+	}
+	return written, before
+}
+
+// stampKeys are the keys of labels with which programs record a text's origin. Their values do
+// not belong to a change's text.
+var stampKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin,
+	oxbow.LabelVerified, oxbow.LabelUnvouched, "from", "import", "import-sum"}
+
+func isHeld(e *oxbow.Entry) bool {
+	return slices.ContainsFunc(e.Labels, func(l oxbow.Label) bool {
+		return l.Key == oxbow.LabelTaint || l.Key == oxbow.LabelUnvouched
+	})
+}
+
+// repeatsOf returns the foreign texts that each change repeats. It compares with the texts that
+// sessions have read, and with entries that nobody vouches for. If isUnvouched is set, the changes
+// are unvouched whatever they repeat.
+func repeatsOf(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowledge, isUnvouched bool) []repeats {
+	c := comparer{
+		names:  make([]string, len(ops)),
+		texts:  make([]string, len(ops)),
+		before: make([]string, len(ops)),
+		found:  make([]repeats, len(ops)),
+	}
+	staged := map[string]oxbow.Entry{}
+	for i, op := range ops {
+		name := op.Target()
+		old, ok := staged[name]
+		if _, adds := op.(oxbow.Add); !ok && !adds {
+			old, _ = store.Get(ctx, name) // the store reports the error
+		}
+		c.names[i] = name
+		c.texts[i], c.before[i] = textOf(op, old)
+		staged[name] = afterOp(op, old)
+	}
+	c.read(k)
+	c.isUnvouched = isUnvouched
+	c.entries(ctx, store, k.Second)
+	return c.found
+}
+
+// comparer compares texts that are being written.
+type comparer struct {
+	names         []string // names of the entries with the texts, or ""
+	texts, before []string
+	found         []repeats
+	isUnvouched   bool // the change is unvouched in any case
+}
+
+// read adds the texts that sessions have read.
+func (c *comparer) read(k verb.Knowledge) {
+	if k.Prints == nil {
+		return
+	}
+	for i, m := range k.Prints.Find(c.texts, c.before) {
+		c.found[i].add(m.Foreign, m.Unvouched)
+	}
+}
+
+// notCompared is the value of the label unvouched if not all unvouched entries could be compared
+// with the text, because the memory is damaged or has too many such entries.
+const notCompared = "not-compared"
+
+// maxCompared is the maximum total size of the unvouched entries that a change is compared with, in
+// bytes.
+const maxCompared = 32 << 20
+
+// errTooMany stops a comparison with too many entries.
+var errTooMany = errors.New("too many entries that nobody vouches for")
+
+// entries adds the entries that are tainted, unvouched or imported and that the texts repeat. If
+// some of these entries cannot be compared, the texts become unvouched. The write does not fail,
+// because damage must not prevent writing.
+func (c *comparer) entries(ctx context.Context, store oxbow.Store, second *verb.SecondReader) {
+	var all *fingerprint.Comparison // created for the first entry
+	bytes := 0
+	compare := func(e *oxbow.Entry) error {
+		bytes += len(e.Content)
+		if bytes > maxCompared {
+			return errTooMany
+		}
+		if all == nil {
+			all = fingerprint.Compare(c.texts, c.before)
+		}
+		for _, i := range all.FindRepeats(verb.WrittenText(e)) {
+			if c.names[i] == e.Name {
+				continue
+			}
+			c.found[i].add(e.Values(oxbow.LabelTaint), e.Values(oxbow.LabelUnvouched))
+			c.found[i].isImported = c.found[i].isImported || e.Trust() == oxbow.TrustImported
+		}
+		return nil
+	}
+	err := second.Read(store, func(store oxbow.Store) error { return suspects(ctx, store, c.isUnvouched, compare) })
+	if err == nil {
+		return
+	}
+	for i, text := range c.texts {
+		if strings.TrimSpace(text) != "" {
+			c.found[i].add(nil, []string{notCompared})
+		}
+	}
+}
+
+// suspects calls fn once for each entry that nobody vouches for, until fn returns an error. If
+// isUnvouched is set, the change is unvouched in any case, so fn is called only for tainted
+// entries.
+func suspects(ctx context.Context, store oxbow.Store, isUnvouched bool, fn func(*oxbow.Entry) error) error {
+	terms := []oxbow.Term{{Key: "has", Values: []string{oxbow.LabelTaint}}}
+	if !isUnvouched {
+		terms = append(terms,
+			oxbow.Term{Key: "has", Values: []string{oxbow.LabelUnvouched}},
+			oxbow.Term{Key: "has", Values: []string{oxbow.LabelOrigin}},
+			oxbow.Term{Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}})
+	}
+	var seen []oxbow.Term // negated terms of earlier queries, so that later queries do not return the same entries
+	for _, term := range terms {
+		f := oxbow.Filter{Terms: append(slices.Clone(seen), term)}
+		isKnown := true
+		for e, err := range store.Entries(ctx, f) {
+			if errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) {
+				isKnown = false // a layout without labels does not have such entries
+				break
+			}
+			if err == nil {
+				err = fn(&e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if isKnown {
+			term.Not = true
+			seen = append(seen, term)
+		}
+	}
+	return nil
+}
+
+// vouchFor records that the text of a person counts as the person's own, even if it repeats foreign
+// text. If this cannot be recorded, the text is still written, and it counts as a repetition for 14
+// days.
+func vouchFor(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowledge) {
+	if k.Prints == nil {
+		return
+	}
+	var texts []string
+	for _, op := range ops {
+		s, _ := textOf(op, oxbow.Entry{})
+		if o, ok := op.(oxbow.Relabel); ok && !isHeld(&oxbow.Entry{Labels: o.Labels}) {
+			if old, err := store.Get(ctx, o.Name); err == nil && isHeld(&old) { // a person approves the entry
+				s += "\n" + old.Content
+			}
+		}
+		if strings.TrimSpace(s) != "" {
+			texts = append(texts, s)
+		}
+	}
+	_ = k.Prints.Vouch(k.Prints.Find(texts, nil)...)
+}

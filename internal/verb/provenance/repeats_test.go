@@ -1,0 +1,105 @@
+// This file tests the comparison of a change with entries that nobody vouches for.
+
+package provenance
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// TestSuspectsAreComparedOnce tests that each entry is compared only once, even if it has several
+// reasons. The limit of bytes and the time of a write depend on this.
+func TestSuspectsAreComparedOnce(t *testing.T) {
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	label := func(key string) oxbow.Label { return oxbow.Label{Key: key, Value: "x"} }
+	imported := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Imported})
+	for _, e := range []oxbow.Entry{
+		{
+			Name:    "all",
+			Content: "a",
+			Labels:  []oxbow.Label{label(oxbow.LabelTaint), label(oxbow.LabelUnvouched), label(oxbow.LabelOrigin)},
+		},
+		{Name: "import", Content: "b", Labels: []oxbow.Label{label(oxbow.LabelUnvouched), label(oxbow.LabelOrigin)}},
+		{Name: "plain import", Content: "c"},
+	} {
+		if _, err := m.Remember(imported, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range []oxbow.Entry{
+		{Name: "tainted", Content: "d", Labels: []oxbow.Label{label(oxbow.LabelTaint)}},
+		{Name: "clean", Content: "e"},
+	} {
+		if _, err := m.Remember(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		isUnvouched bool
+		want        []string
+	}{
+		{false, []string{"all", "import", "plain import", "tainted"}},
+		{true, []string{"all", "tainted"}},
+	} {
+		var names []string
+		if err := suspects(t.Context(), m, c.isUnvouched, func(e *oxbow.Entry) error {
+			names = append(names, e.Name)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(names)
+		if !slices.Equal(names, c.want) {
+			t.Errorf("suspects(%v) calls with %q, want %q", c.isUnvouched, names, c.want)
+		}
+	}
+	storetest.Close(t, m)
+}
+
+// An import keeps no fingerprints, so that a large one does not push out those of what agents
+// have read. A note that repeats an imported entry is found by comparison with the entry.
+func TestImportKeepsNoPrints(t *testing.T) {
+	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	dir := t.TempDir()
+	k := verb.Knowledge{
+		Memory:   m,
+		Prints:   &fingerprint.File{Dir: dir, Now: time.Now},
+		Caller:   session.Caller{Client: "claude", Session: "s"},
+		Exposure: func(context.Context, session.Caller) session.Exposure { return session.Exposure{Known: true} },
+	}
+	const text = "the quick brown fox jumps over the lazy dog near the old harbor wall"
+	write := func(actor oxbow.Actor, name, content string) oxbow.Entry {
+		t.Helper()
+		ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: actor, Door: "mcp"})
+		ops, err := Stamp(ctx, m.Store(), []oxbow.Op{oxbow.Add{Name: name, Content: content}}, k)
+		if err == nil {
+			err = m.Apply(ctx, ops...)
+		}
+		e, getErr := m.Get(t.Context(), name)
+		if err != nil || getErr != nil {
+			t.Fatal(err, getErr)
+		}
+		return e
+	}
+	if e := write(oxbow.Imported, "imported", text); e.Trust() != oxbow.TrustImported {
+		t.Fatalf("the import has the trust %s", e.Trust())
+	}
+	if found := k.Prints.Find([]string{text}, nil)[0]; found.IsRepeat() {
+		t.Errorf("the import left the fingerprints %+v", found)
+	}
+	if e := write(oxbow.Agent, "note", "I saw that "+text); e.Trust() != oxbow.TrustImported {
+		t.Errorf("a note that repeats the import has the trust %s", e.Trust())
+	}
+}

@@ -1,0 +1,414 @@
+// This file labels text when it is written. Text that repeats other people's text gets a label,
+// and so does text that looks like instructions.
+
+package provenance
+
+import (
+	"context"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/profile"
+)
+
+type taintsKey struct{}
+
+// WithTaints returns a context for changes that get these taints, instead of the taints of the
+// caller's session.
+func WithTaints(ctx context.Context, taints []string) context.Context {
+	return context.WithValue(ctx, taintsKey{}, taints)
+}
+
+// protected are the keys of labels that put an entry into every prompt. A call in a turn
+// that has read foreign text may not write or change such an entry.
+var protected = []string{profile.LabelPinned, profile.LabelProcess}
+
+// unvouchedNoHooks is the value of the label unvouched if hooks do not report what the writing
+// agent has read.
+const unvouchedNoHooks = "no-hooks"
+
+// Stamp returns the changes with labels that record the origin of their text.
+//
+// The changes of a person at a terminal or a page are returned without new labels, and any text in
+// them that repeats others counts as the person's from then on. The changes of a person whose input
+// is not a terminal are returned without new labels unless they repeat others.
+//
+// All other changes get labels for the foreign texts that they repeat ([repeatsOf]), for the turn's
+// calls with unknown results, for the text's origin, and for the rules that make it look like
+// instructions. An entry keeps the taints that it has. Stamp is part of an [oxbow.Options.Screen].
+//
+// A change of an entry that is pinned or belongs to every process is refused if the text repeats
+// others or if the turn has read text by others. The error matches [oxbow.ErrInvalid].
+func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowledge) ([]oxbow.Op, error) {
+	src, _ := oxbow.SourceFrom(ctx)
+	if src.Actor == oxbow.Person {
+		ops = vouchedByPerson(ctx, store, ops)
+	}
+	if k.Vouches(src) {
+		vouchFor(ctx, store, ops, k)
+		return ops, nil
+	}
+	s := stamper{staged: map[string]oxbow.Entry{}, source: src}
+	if src.Actor != oxbow.Person {
+		s.origins = originsOf(ctx, k.Memory)
+		s.expose(ctx, k)
+	}
+	// An import is unvouched whatever it repeats.
+	repeats := repeatsOf(ctx, store, ops, k, s.noHooks || src.Actor == oxbow.Imported)
+	var out []oxbow.Op
+	for i, op := range ops {
+		s.repeats = repeats[i]
+		if src.Actor == oxbow.Person && !s.repeats.any() {
+			s.staged[op.Target()] = afterOp(op, s.staged[op.Target()])
+			out = append(out, op)
+			continue
+		}
+		if _, ok := op.(oxbow.Alias); ok {
+			s.look(out) // an alias keeps the entry's labels, so they must be complete first
+		}
+		s.at = len(out)
+		stamped, err := s.stamp(ctx, store, op)
+		if err != nil {
+			return nil, err
+		}
+		for _, op := range stamped {
+			s.staged[op.Target()] = afterOp(op, s.staged[op.Target()])
+		}
+		out = append(out, stamped...)
+	}
+	s.look(out)
+	keepPrints(out, k)
+	return out, nil
+}
+
+// expose sets the fields about texts that the model in the caller's session has
+// read.
+func (s *stamper) expose(ctx context.Context, k verb.Knowledge) {
+	caller, ok := verb.CallerOf(ctx)
+	if !ok {
+		caller = k.Caller
+	}
+	known, given := ctx.Value(taintsKey{}).([]string)
+	s.taints = known
+	if given {
+		return
+	}
+	var x session.Exposure
+	if caller != (session.Caller{}) && k.Exposure != nil {
+		x = k.Exposure(ctx, caller)
+	}
+	s.taints = x.Taints
+	s.reads = x.Read
+	s.noHooks = s.origins.agent && !x.Known
+	s.proof, s.proved = x.Proof, x.Proved
+	s.origins.show(x.Shown)
+}
+
+// stamp returns the labelled change, followed by changes that become necessary.
+func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
+	name := op.Target()
+	old, found := s.staged[name]
+	if _, adds := op.(oxbow.Add); !found && !adds {
+		old, err = store.Get(ctx, name)
+		if err != nil {
+			return []oxbow.Op{op}, nil // the store reports the error
+		}
+		s.staged[name] = old
+	}
+	switch o := op.(type) {
+	case oxbow.Add:
+		o.Labels, err = s.labels(o.Name, o.Content, o.Aliases, o.Labels, oxbow.Entry{})
+		op = o
+	case oxbow.Update:
+		o.Labels, err = s.labels(o.Name, o.Content, o.Aliases, o.Labels, old)
+		op = o
+	case oxbow.Relabel:
+		o.Labels, err = s.labels(old.Name, old.Content, old.Aliases, o.Labels, old)
+		op = o
+	case oxbow.Alias:
+		err = s.mayChange(old.Labels)
+		if err == nil {
+			ops := append([]oxbow.Op{op}, s.aliased(o, old)...)
+			if kept := s.keepVouched(old.Labels, old.Content, old); len(ops) == 1 && len(kept) > len(old.Labels) {
+				ops = append(ops, oxbow.Relabel{Name: o.Name, Labels: oxbow.SortLabels(kept)})
+			}
+			return ops, nil
+		}
+	default:
+		err = s.mayChange(old.Labels)
+	}
+	return []oxbow.Op{op}, err
+}
+
+// aliased returns the change that labels an entry to which a tainted call adds aliases, because
+// others may have chosen the words by which the entry is then found. It returns nil if the call is
+// not tainted or adds no alias.
+func (s *stamper) aliased(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
+	add := slices.DeleteFunc(slices.Clone(o.Aliases), func(a string) bool { return slices.Contains(old.Aliases, a) })
+	if (len(s.taints) == 0 && !s.repeats.any()) || len(add) == 0 {
+		return nil
+	}
+	bare := stamper{taints: s.taints, repeats: s.repeats, staged: map[string]oxbow.Entry{}}
+	ls, _ := bare.labels("", "", add, nil, oxbow.Entry{}) // this never fails without protected labels
+	bare.looks[0].labels = append(ls, old.Labels...)
+	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
+	bare.look(out)
+	return out
+}
+
+// stamper adds labels to changes, mostly those that are not a person's.
+type stamper struct {
+	taints  []string // calls of the turn whose results are not known
+	reads   []string // calls of the turn that returned text by others
+	noHooks bool     // an agent writes, and hooks do not report what it has read
+	repeats repeats  // texts of others in the change that is being stamped
+	proof   string
+	proved  []string // files that the proof covers
+	source  oxbow.Source
+	origins origins
+	staged  map[string]oxbow.Entry // entries after the changes so far, by name
+
+	at    int     // index of the change that is being stamped
+	looks []shape // texts that were not checked yet
+}
+
+// shape is a text in a change, to be checked for the shape of instructions.
+type shape struct {
+	at     int
+	text   string
+	labels []oxbow.Label // the entry's labels, without those for matching rules
+	key    string        // key of the labels for matching rules
+	rules  []string
+}
+
+// look adds a label for every rule that a text matches. The check takes most of the time, so the
+// texts are checked in parallel.
+func (s *stamper) look(ops []oxbow.Op) {
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range s.looks {
+		l := &s.looks[i]
+		all.Go(func() error {
+			l.rules = instruction.Find(l.text)
+			return nil
+		})
+	}
+	_ = all.Wait() // the functions return no errors
+	for _, l := range s.looks {
+		for _, r := range l.rules {
+			l.labels = append(l.labels, oxbow.Label{Key: l.key, Value: r})
+		}
+		op := withLabels(ops[l.at], oxbow.SortLabels(l.labels))
+		ops[l.at], s.staged[op.Target()] = op, afterOp(op, s.staged[op.Target()])
+	}
+	s.looks = s.looks[:0]
+}
+
+// unnamedCall is the label value for a call whose name is not a valid value.
+const unnamedCall = "call"
+
+// labels returns an entry's labels: the given labels, the old version's taints, and labels
+// for the call and the text's origin. It also queues the entry's text for [stamper.look],
+// which adds labels for the rules that the text matches.
+func (s *stamper) labels(
+	name, content string,
+	aliases []string,
+	given []oxbow.Label,
+	old oxbow.Entry,
+) ([]oxbow.Label, error) {
+	out := slices.DeleteFunc(slices.Clone(given), func(l oxbow.Label) bool {
+		isGiven := l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || l.Key == oxbow.LabelTextBy
+		return isGiven || !s.origins.may(l, old.Labels) ||
+			(l.Key == oxbow.LabelVerified && s.origins.agent && content != old.Content)
+	})
+	out = s.keepVouched(out, content, old)
+	if err := s.mayChange(slices.Concat(out, old.Labels)); err != nil {
+		return nil, err
+	}
+	for _, l := range old.Labels {
+		if l.Key == oxbow.LabelTaint || l.Key == oxbow.LabelUnvouched {
+			out = append(out, l)
+		}
+	}
+	add := func(key string, values []string) {
+		for _, v := range values {
+			l := oxbow.Label{Key: key, Value: v}
+			if l.Check() != nil {
+				l.Value = unnamedCall // the label still quarantines the text
+			}
+			out = append(out, l)
+		}
+	}
+	aliases = slices.Clip(aliases)
+	for _, l := range out {
+		aliases = append(aliases, l.Value)
+		aliases = append(aliases, sentenceKeys(l)...)
+	}
+	add(oxbow.LabelTaint, s.taints)
+	add(oxbow.LabelTaint, s.repeats.foreign)
+	add(oxbow.LabelUnvouched, s.repeats.unvouched)
+	if s.noHooks && content != old.Content {
+		add(oxbow.LabelUnvouched, []string{unvouchedNoHooks})
+	}
+	if s.repeats.isImported {
+		add(oxbow.LabelOrigin, []string{string(oxbow.TrustImported)})
+	}
+	out = append(out, s.origins.labels(name, content, old)...)
+	if s.proof != "" && content != old.Content && cites(content, out, s.proved) {
+		add(oxbow.LabelVerified, []string{s.proof})
+	}
+	shaped := oxbow.LabelSuspect
+	if slices.ContainsFunc(out, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTaint }) {
+		shaped = oxbow.LabelQuarantine
+	}
+	s.looks = append(s.looks, shape{at: s.at, text: name + "\n" + content + "\n" +
+		strings.Join(aliases, "\n"), labels: out, key: shaped})
+	return out, nil
+}
+
+// vouchedByPerson returns a person's changes with the labels that record who vouches for the text.
+// If the person writes a new text, the labels that nobody vouches for the old text are removed. If
+// the person changes only labels or aliases, or restores a text, the person does not vouch for the
+// text, so a label names its author.
+func vouchedByPerson(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
+	out := make([]oxbow.Op, 0, len(ops))
+	for _, op := range ops {
+		out = append(out, op)
+		var labels []oxbow.Label
+		switch o := op.(type) {
+		case oxbow.Update:
+			labels = o.Labels
+		case oxbow.Relabel:
+			labels = o.Labels
+		case oxbow.Alias:
+		case oxbow.Add:
+			if old := restoredText(ctx, o.Name, o.Content); old != nil {
+				out[len(out)-1] = withLabels(op, oxbow.KeepTextBy(o.Labels, old, oxbow.Person))
+			}
+			continue
+		default:
+			continue
+		}
+		old, err := store.Get(ctx, op.Target())
+		if err != nil {
+			continue // the store reports the error
+		}
+		if _, isAlias := op.(oxbow.Alias); isAlias {
+			if kept := oxbow.KeepTextBy(old.Labels, &old, oxbow.Person); !slices.Equal(kept, old.Labels) {
+				out = append(out, oxbow.Relabel{Name: op.Target(), Labels: kept})
+			}
+			continue
+		}
+		if u, isUpdate := op.(oxbow.Update); isUpdate && u.Content != old.Content {
+			restored := restoredText(ctx, u.Name, u.Content)
+			if restored == nil {
+				u.Labels = slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool {
+					return l.Key == oxbow.LabelUnvouched || l.Key == oxbow.LabelOrigin || l.Key == oxbow.LabelTextBy
+				})
+				out[len(out)-1] = u
+				continue
+			}
+			old = *restored
+		}
+		out[len(out)-1] = withLabels(op, oxbow.KeepTextBy(labels, &old, oxbow.Person))
+	}
+	return out
+}
+
+type restoringKey struct{}
+
+// WithRestoring returns a context for changes that restore texts from the history h.
+func WithRestoring(ctx context.Context, h oxbow.Historian) context.Context {
+	return context.WithValue(ctx, restoringKey{}, h)
+}
+
+// restoredText returns the newest version of an entry with the text that a change restores. If no
+// version has the text, it returns an entry whose author is an agent. It returns nil if the context
+// is not of a restoring call.
+func restoredText(ctx context.Context, name, content string) *oxbow.Entry {
+	h, ok := ctx.Value(restoringKey{}).(oxbow.Historian)
+	if !ok {
+		return nil
+	}
+	for v, err := range h.Versions(ctx, name) {
+		if err != nil {
+			break
+		}
+		if v.Verb != oxbow.VerbRemove && !v.Erased && v.Entry.Content == content {
+			v.Entry.Source = v.Source
+			return &v.Entry
+		}
+	}
+	return &oxbow.Entry{Source: oxbow.Source{Actor: oxbow.Agent}}
+}
+
+// isUnapprovedImport reports whether the entry was imported and no person approved it.
+func isUnapprovedImport(e *oxbow.Entry) bool {
+	isImport := e.Source.Actor == oxbow.Imported || slices.Contains(e.Labels, unvouchedImport)
+	return isImport && !slices.Contains(e.Labels, ApprovedByPerson)
+}
+
+// vouching are the keys of labels that let an entry be shown without being asked for. An import
+// cannot set them, because the file's author is unknown.
+var vouching = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protected...)
+
+// keepVouched returns the labels that record who vouches for an entry. If a program changes only
+// labels or aliases, a text that a person or the team vouches for stays vouched for. If a program
+// changes the text, it does not. Nobody vouches for an imported text.
+func (s *stamper) keepVouched(labels []oxbow.Label, content string, old oxbow.Entry) []oxbow.Label {
+	isSame := old.Name != "" && content == old.Content
+	isImport := s.source.Actor == oxbow.Imported
+	labels = slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool {
+		isNew := !slices.Contains(old.Labels, l)
+		return (l.Key == oxbow.LabelApproved && (isNew || !isSame)) ||
+			(isImport && isNew && slices.Contains(vouching, l.Key))
+	})
+	switch {
+	case isImport && !isSame, !isImport && isUnapprovedImport(&old):
+		labels = append(labels, unvouchedImport)
+	case isSame && old.Vouched() && (old.TextBy() == oxbow.Person || old.TextBy() == oxbow.Team):
+		labels = append(labels, ApprovedByPerson)
+	}
+	return labels
+}
+
+// cites reports whether an entry refers to one of the files, in a label or in its text. Only the
+// last elements of the paths are compared.
+func cites(content string, labels []oxbow.Label, files []string) bool {
+	return slices.ContainsFunc(files, func(file string) bool {
+		base := path.Base(strings.ReplaceAll(file, `\`, "/"))
+		isLabelled := slices.ContainsFunc(labels, func(l oxbow.Label) bool {
+			return l.Key == oxbow.LabelFile && path.Base(strings.ReplaceAll(l.Value, `\`, "/")) == base
+		})
+		return base != "." && (isLabelled || strings.Contains(content, base))
+	})
+}
+
+// mayChange returns an error if the labels include a protected label, and if the text repeats
+// foreign text or the turn has read foreign text. For a change without text, such as pinning a
+// note, only the turn's reads count.
+func (s *stamper) mayChange(labels []oxbow.Label) error {
+	read := slices.Concat(s.repeats.foreign, s.repeats.unvouched, s.taints, s.reads)
+	for _, l := range labels {
+		if len(read) > 0 && slices.Contains(protected, l.Key) && l.Value == "true" {
+			return verb.Advise(
+				verb.InvalidValue(
+					"labels",
+					l.String(),
+					"is for what no foreign text had a part in, and this turn has read "+
+						read[0],
+				),
+				"write a new note without it, and ask the person, whose next prompt ends this",
+			)
+		}
+	}
+	return nil
+}

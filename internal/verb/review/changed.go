@@ -1,0 +1,325 @@
+// This file implements the verbs for texts of persons that agents changed. They list the changes,
+// and let the person keep a change or restore the text.
+
+package review
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/agentedit"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
+)
+
+// Values of [ChangedEntry.What]: what agents did to a person's text.
+const (
+	EntryChanged    = "changed"
+	EntryForgotten  = "forgotten"
+	EntryRenamed    = "renamed"
+	EntryRelabelled = "relabelled"
+)
+
+// ChangedIn is the argument of Changed.
+type ChangedIn struct {
+	Limit  *int `json:"limit,omitempty"  usage:"how many entries are listed; 20 by default"`
+	Offset *int `json:"offset,omitempty" usage:"how many are skipped first"`
+}
+
+// ChangedOut lists the entries with a text by a person that agents changed.
+type ChangedOut struct {
+	Total   int            `json:"total"`
+	Entries []ChangedEntry `json:"entries"` // the last changed first
+	More    bool           `json:"more,omitempty"`
+	Notes   []verb.Note    `json:"notes,omitempty"`
+}
+
+// ChangedEntry is an entry with a text by a person that agents have changed.
+type ChangedEntry struct {
+	Name string `json:"name"`
+	What string `json:"what"`           // changed, forgotten, renamed or relabelled
+	Now  string `json:"now,omitempty"`  // the new name of a renamed entry
+	Back uint64 `json:"back_to"`        // number of the change to which restore returns
+	Own  string `json:"before"`         // the person's text
+	Text string `json:"after"`          // the current text ("" if the entry was forgotten)
+	Kind string `json:"kind,omitempty"` // kind of the entry
+
+	LabelsAdded    []string `json:"labels_added,omitempty"` // only labels that protect an entry
+	LabelsRemoved  []string `json:"labels_removed,omitempty"`
+	AliasesRemoved []string `json:"aliases_removed,omitempty"`
+
+	Written string      `json:"written"`           // time when the person wrote the text
+	Time    string      `json:"time"`              // time of the agents' last change
+	Seq     uint64      `json:"seq"`               // number of that change
+	Source  verb.Source `json:"source"`            // its author
+	Session string      `json:"session,omitempty"` // the client's session, as CLIENT/SESSION
+	Changes int         `json:"changes"`           // number of changes by agents since
+}
+
+// Changed lists the entries whose text a person wrote and that an agent changed, forgot or made
+// unprotected, until the person keeps or restores them.
+func Changed(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, error) {
+	out := ChangedOut{Entries: []ChangedEntry{}}
+	limit, notes, err := verb.LimitOf(in.Limit, verb.DefaultListLimit)
+	if err != nil {
+		return out, err
+	}
+	offset, _, err := w.PageBounds(in.Offset, nil)
+	if err != nil {
+		return out, err
+	}
+	ctx, m, err := w.Memory(ctx, verb.Own)
+	if err != nil {
+		return out, err
+	}
+	out.Notes = notes
+	edits, err := editsOf(ctx, m)
+	if err != nil {
+		return out, err
+	}
+	out.Total = len(edits)
+	edits = edits[min(offset, len(edits)):]
+	out.More = len(edits) > limit
+	if out.More {
+		edits = edits[:limit]
+	}
+	past := verb.PastOf(m)
+	for i := range edits {
+		out.Entries = append(out.Entries, changedEntry(ctx, past, &edits[i]))
+	}
+	return out, nil
+}
+
+// mostEdits is the maximum number of listed entries. More entries are listed after some of these
+// are kept or restored.
+const mostEdits = 2000
+
+// editsOf returns the changes that agents made to texts of persons, the most recent first.
+func editsOf(ctx context.Context, m *oxbow.Memory) ([]agentedit.Edit, error) {
+	names, err := agentedit.Find(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	var edits []agentedit.Edit
+	for _, name := range names[:min(len(names), mostEdits)] {
+		e, isOpen, err := agentedit.Describe(ctx, m, name)
+		if err != nil {
+			return nil, err
+		}
+		if isOpen {
+			edits = append(edits, e)
+		}
+	}
+	slices.SortStableFunc(edits, func(a, b agentedit.Edit) int { return int(int64(b.Last.Seq) - int64(a.Last.Seq)) })
+	return edits, nil
+}
+
+// changedEntry returns an edit as the caller of the context may see it.
+func changedEntry(ctx context.Context, p verb.PastTexts, e *agentedit.Edit) ChangedEntry {
+	own := e.Own.Entry
+	p.Withhold(ctx, &own)
+	c := ChangedEntry{Name: e.Name, What: EntryForgotten, Now: e.Renamed, Back: e.Back, Own: own.Content,
+		Kind:    own.Kind.String(),
+		Written: verb.Timestamp(e.Own.Source.Time), Time: verb.Timestamp(e.Last.Source.Time), Seq: e.Last.Seq,
+		Source:  verb.SourceOf(e.Last.Source),
+		Session: session.SessionOf(e.Last.Source), Changes: e.Changes}
+	switch {
+	case e.Now != nil:
+		now := e.Now.Clone()
+		p.Withhold(ctx, &now)
+		c.Text, c.What = now.Content, EntryChanged
+		if e.Now.Content == e.Own.Entry.Content {
+			c.What = EntryRelabelled
+		}
+		c.LabelsRemoved = verb.LabelTexts(missingFrom(protecting(now.Labels), e.Labels))
+		c.LabelsAdded = verb.LabelTexts(missingFrom(e.Labels, protecting(now.Labels)))
+		c.AliasesRemoved = missingFrom(now.Aliases, own.Aliases)
+	case e.Renamed != "":
+		c.What = EntryRenamed
+	}
+	return c
+}
+
+// protecting returns the labels that protect an entry.
+func protecting(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
+		return !slices.Contains(agentedit.ProtectingKeys, l.Key)
+	})
+}
+
+// missingFrom returns the elements of all that are not in have.
+func missingFrom[T comparable](have, all []T) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return slices.Contains(have, t) })
+}
+
+// DecideChangedIn is the argument of KeepChanged and RestoreChanged.
+type DecideChangedIn struct {
+	Names  []string `json:"names,omitempty"   flag:"-" usage:"names of entries that agents changed"`
+	All    bool     `json:"all,omitempty"              usage:"all entries that agents changed"`
+	DryRun bool     `json:"dry_run,omitempty"          usage:"show what would be done and change nothing"`
+}
+
+// DecideChangedOut is the result of KeepChanged and RestoreChanged.
+type DecideChangedOut struct {
+	DryRun  bool           `json:"dry_run,omitempty"`
+	Seqs    []uint64       `json:"seqs,omitempty"` // numbers of the new changes, oldest first
+	Entries []ChangedEntry `json:"entries"`        // before these changes
+	Notes   []verb.Note    `json:"notes,omitempty"`
+}
+
+// KeepChanged records that the person keeps the changes by agents. The entries are listed again
+// after the next change by an agent. If the caller is not a person, the error matches
+// [oxbow.ErrInvalid].
+func KeepChanged(ctx context.Context, w *verb.Workspace, in DecideChangedIn) (DecideChangedOut, error) {
+	return decideChanged(ctx, w, in, "keeps what agents made of a person's text", keepEdits)
+}
+
+// RestoreChanged restores the person's text of entries that agents changed. If the caller is not a
+// person, the error matches [oxbow.ErrInvalid].
+func RestoreChanged(ctx context.Context, w *verb.Workspace, in DecideChangedIn) (DecideChangedOut, error) {
+	return decideChanged(ctx, w, in, "restores a text that agents changed in this way", restoreEdits)
+}
+
+func decideChanged(
+	ctx context.Context,
+	w *verb.Workspace,
+	in DecideChangedIn,
+	act string,
+	decide func(context.Context, *oxbow.Memory, []agentedit.Edit) ([]uint64, error),
+) (DecideChangedOut, error) {
+	out := DecideChangedOut{DryRun: in.DryRun, Entries: []ChangedEntry{}}
+	ctx, m, err := w.Memory(ctx, verb.Write.Unless(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	if err := verb.PersonOnly(ctx, act, "oxbow changed"); err != nil {
+		return out, err
+	}
+	if len(in.Names) == 0 && !in.All {
+		return out, verb.Advise(verb.Invalidf("no entry is named"), "oxbow changed lists what agents changed")
+	}
+	edits, err := namedEdits(ctx, m, in)
+	if err != nil {
+		return out, err
+	}
+	past := verb.PastOf(m)
+	for i := range edits {
+		out.Entries = append(out.Entries, changedEntry(ctx, past, &edits[i]))
+	}
+	if !in.DryRun {
+		out.Seqs, err = decide(ctx, m, edits)
+		if err != nil {
+			return out, err
+		}
+	}
+	switch {
+	case in.DryRun:
+		out.Notes = []verb.Note{
+			verb.Notef("dry run: nothing was changed; call again without %s to do it", verb.ParamRef("dry_run")),
+		}
+	case len(out.Seqs) > 0:
+		undo := &verb.Hint{Verb: "undo", Args: []verb.Arg{{Name: "seq", Value: out.Seqs}}}
+		out.Notes = []verb.Note{verb.Notef("to take this back: %s", undo)}
+	}
+	return out, nil
+}
+
+// namedEdits returns the edits of the named entries, without repetitions.
+func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits []agentedit.Edit, err error) {
+	if in.All {
+		return editsOf(ctx, m)
+	}
+	for i, name := range in.Names {
+		if slices.Contains(in.Names[:i], name) {
+			continue
+		}
+		if err := oxbow.CheckName(name); err != nil {
+			return nil, err
+		}
+		e, isOpen, err := agentedit.Describe(ctx, m, name)
+		if err != nil {
+			return nil, err
+		}
+		if !isOpen {
+			return nil, verb.Advise(
+				fmt.Errorf("%w: agents did not change %q since a person wrote or kept it", oxbow.ErrNotFound, name),
+				"oxbow changed lists what agents changed",
+			)
+		}
+		edits = append(edits, e)
+	}
+	return edits, nil
+}
+
+// keepEdits writes the current entries again as versions by the person, in a single change. A
+// forgotten entry is added and forgotten again by the person.
+func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) ([]uint64, error) {
+	var ops []oxbow.Op
+	for _, e := range edits {
+		if e.Now != nil {
+			ops = append(
+				ops,
+				oxbow.Update{Name: e.Name, Content: e.Now.Content, Aliases: e.Now.Aliases,
+					Labels: provenance.ApprovedLabels(e.Now.Labels), If: e.Now.Version},
+			)
+			continue
+		}
+		own := e.Own.Entry
+		ops = append(
+			ops,
+			oxbow.Add{Name: e.Name, Kind: own.Kind, Content: own.Content, Labels: own.Labels, Created: own.Created},
+			oxbow.Remove{Name: e.Name},
+		)
+	}
+	if len(ops) == 0 {
+		return nil, nil
+	}
+	if err := m.Apply(oxbow.WithNote(ctx, "kept what agents made of it"), ops...); err != nil {
+		return nil, err
+	}
+	seq, err := newestChange(ctx, m, edits[0].Name)
+	return []uint64{seq}, err
+}
+
+// restoreEdits restores the persons' texts, with a change for each entry.
+func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) (seqs []uint64, err error) {
+	ctx = oxbow.WithNote(ctx, "brought back from what agents made of it")
+	for i := range edits {
+		seq, err := restoreEdit(ctx, m, &edits[i])
+		if err != nil {
+			return seqs, verb.Wrapped(fmt.Sprintf("restoring %q", edits[i].Name), err)
+		}
+		seqs = append(seqs, seq)
+	}
+	return seqs, nil
+}
+
+// restoreEdit restores the person's text. Labels that the person changed after the agents are kept.
+func restoreEdit(ctx context.Context, m *oxbow.Memory, e *agentedit.Edit) (uint64, error) {
+	switch {
+	case e.Now == nil:
+		return m.RestoreIf(ctx, e.Name, e.Back, 0)
+	case !e.Relabelled:
+		return m.RestoreIf(ctx, e.Name, e.Back, e.Now.Version)
+	}
+	own := e.Own.Entry
+	if err := m.Apply(
+		ctx,
+		oxbow.Update{Name: e.Name, Content: own.Content, Aliases: own.Aliases,
+			Labels: provenance.ApprovedLabels(e.Now.Labels), If: e.Now.Version},
+	); err != nil {
+		return 0, err
+	}
+	return newestChange(ctx, m, e.Name)
+}
+
+// newestChange returns the number of the last change to an entry.
+func newestChange(ctx context.Context, m *oxbow.Memory, name string) (uint64, error) {
+	for v, err := range m.Versions(ctx, name) {
+		return v.Seq, err
+	}
+	return 0, nil
+}

@@ -1,0 +1,412 @@
+// This file implements the verbs of the inbox, which proposes notes from what persons said in
+// sessions.
+
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// InboxIn is the argument of the verb inbox.
+type InboxIn struct {
+	Project string `json:"project,omitempty" usage:"only proposals of this PROJECT; auto is that of the working directory"`
+	All     bool   `json:"all,omitempty" usage:"the accepted and the dropped ones too"`
+
+	// Twice turns a request that a person made in two sessions into a note. It has an effect only
+	// if a person makes the call.
+	Twice bool `json:"-"`
+}
+
+// InboxOut is a list of proposals, the most recent first.
+type InboxOut struct {
+	Proposals []inbox.Item       `json:"proposals"`
+	Noted     []verb.RememberOut `json:"noted,omitempty"`   // notes from requests that were made twice
+	Runs      []string           `json:"how_run,omitempty"` // commands of the project that passed in three sessions
+}
+
+// updatedArchive returns the archive after adding new proposals. If the archive is read-only, it returns the
+// archive with the proposals found before.
+func updatedArchive(ctx context.Context, w *verb.Workspace) (context.Context, *session.Archive, error) {
+	ctx, a, err := w.Archive(ctx)
+	if err != nil {
+		return ctx, nil, err
+	}
+	if !a.Memory.Options().ReadOnly {
+		_, err = inbox.Update(ctx, a)
+	}
+	if errors.Is(err, oxbow.ErrReadOnly) || errors.Is(err, oxbow.ErrFull) {
+		err = nil
+	}
+	return ctx, a, err
+}
+
+// Inbox lists the proposals.
+func Inbox(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, err error) {
+	out.Proposals = []inbox.Item{}
+	ctx, a, err := updatedArchive(ctx, w)
+	if err != nil {
+		return out, err
+	}
+	if in.Twice && verb.IsPerson(w.Stamped(ctx)) {
+		open, err := inbox.List(ctx, a.Memory, inbox.Open, in.Project)
+		if err != nil {
+			return out, err
+		}
+		for _, it := range open {
+			if it.Why != inbox.Asked || it.Sessions() < 2 {
+				continue
+			}
+			noted, err := accept(ctx, w, a, it, "", "")
+			if err != nil {
+				return out, err
+			}
+			out.Noted = append(out.Noted, noted)
+		}
+	}
+	out.Proposals, err = inbox.List(ctx, a.Memory, "", in.Project)
+	if err == nil {
+		err = markUndone(ctx, w, out.Proposals)
+	}
+	if !in.All {
+		out.Proposals = slices.DeleteFunc(out.Proposals, func(it inbox.Item) bool {
+			return it.State == inbox.Accepted || it.State == inbox.Dropped
+		})
+	}
+	if err != nil || in.Project == "" {
+		return out, err
+	}
+	out.Runs, err = inbox.Runs(ctx, a.Memory, in.Project)
+	return out, err
+}
+
+// FixesIn is the argument of Fixes.
+type FixesIn struct {
+	Error   string `json:"error,omitempty" flag:"-" usage:"only fixes of this error: a line that a command printed, or a part of one"`
+	Project string `json:"project,omitempty" usage:"only fixes of this PROJECT; auto is that of the working directory"`
+	Limit   int    `json:"limit,omitempty" default:"20" usage:"at most this many"`
+}
+
+// FixesOut is a list of fixes, newest first.
+type FixesOut struct {
+	Fixes []inbox.Fix `json:"fixes"`
+	Of    int         `json:"of"` // how many match
+	Notes []verb.Note `json:"notes,omitempty"`
+}
+
+// Fixes lists the fixes of errors in past sessions. If no fixes are known, a note explains how they
+// are found.
+func Fixes(ctx context.Context, w *verb.Workspace, in FixesIn) (FixesOut, error) {
+	out := FixesOut{Fixes: []inbox.Fix{}}
+	ctx, a, err := updatedArchive(ctx, w)
+	if err != nil {
+		return out, err
+	}
+	found, err := inbox.Fixes(ctx, a.Memory, in.Project, in.Error)
+	if err != nil {
+		return out, err
+	}
+	out.Of = len(found)
+	out.Fixes = append(out.Fixes, found[:min(len(found), max(in.Limit, 1))]...)
+	if out.Of > 0 {
+		return out, nil
+	}
+	all, err := inbox.Fixes(ctx, a.Memory, "", "")
+	switch {
+	case err != nil:
+		return out, err
+	case len(all) > 0:
+		out.Notes = append(
+			out.Notes,
+			verb.Plain(fmt.Sprintf("no fix matches; %d are kept, and the list without arguments shows them", len(all))),
+		)
+	default:
+		out.Notes = append(
+			out.Notes,
+			verb.Plain(
+				"no fix is kept: one comes when, in a session that hooks report, a command fails, files change, and "+
+					"the same command passes. Codex' hooks report no exit status, so its fixes come when its "+
+					"transcript is read, at the end of a turn",
+			),
+		)
+	}
+	return out, nil
+}
+
+// ProposalIn identifies a proposal.
+type ProposalIn struct {
+	ID string `json:"id" flag:"-" usage:"id of the proposal, or how it begins"`
+}
+
+// ProposalOut is a proposal with its context.
+type ProposalOut struct {
+	inbox.Item
+	Prompt string `json:"prompt,omitempty"` // all that the person said in the first turn
+}
+
+// Proposal returns a proposal with the prompt that contains it.
+func Proposal(ctx context.Context, w *verb.Workspace, in ProposalIn) (out ProposalOut, err error) {
+	ctx, a, err := updatedArchive(ctx, w)
+	if err != nil {
+		return out, err
+	}
+	out.Item, err = proposal(ctx, w, a, in.ID)
+	if err != nil {
+		return out, err
+	}
+	for _, name := range out.From {
+		e, err := a.Memory.Get(ctx, name)
+		if err != nil {
+			continue // the session was forgotten
+		}
+		if t, err := session.Parse(e.Content); err == nil {
+			out.Prompt = t.Prompt()
+			break
+		}
+	}
+	return out, nil
+}
+
+func proposal(ctx context.Context, w *verb.Workspace, a *session.Archive, id string) (inbox.Item, error) {
+	it, err := inbox.Get(ctx, a.Memory, id)
+	if err != nil {
+		return it, verb.Advise(err, "oxbow inbox --all lists the ids")
+	}
+	one := []inbox.Item{it}
+	err = markUndone(ctx, w, one)
+	return one[0], err
+}
+
+// AcceptProposalsIn identifies the proposals that become notes.
+type AcceptProposalsIn struct {
+	IDs  []string `json:"ids" flag:"-" usage:"ids of proposals, or how they begin"`
+	Name string   `json:"name,omitempty" usage:"name of the note; by default its first line"`
+
+	// Content replaces the sentence of a single proposal, unless it is empty.
+	Content string `json:"-"`
+}
+
+// AcceptProposalsOut is the new notes, in the order of the IDs.
+type AcceptProposalsOut struct {
+	Notes []verb.RememberOut `json:"notes"`
+}
+
+// AcceptProposals turns proposals into notes, like remember. If the caller is not a person, the
+// error matches [oxbow.ErrInvalid]. The note is written before the proposal is marked. If a
+// proposal already has a note, the error matches [oxbow.ErrExists]. A proposal whose note was
+// undone can be accepted again.
+func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsIn) (AcceptProposalsOut, error) {
+	out := AcceptProposalsOut{Notes: []verb.RememberOut{}}
+	if len(in.IDs) != 1 && (in.Name != "" || in.Content != "") {
+		return out, verb.InvalidValue("name", in.Name, "is for one proposal alone")
+	}
+	if err := verb.PersonOnly(w.Stamped(ctx), "accepts a proposal", "oxbow inbox accept ID"); err != nil {
+		return out, err
+	}
+	ctx, a, items, err := proposals(ctx, w, in.IDs)
+	if err != nil {
+		return out, err
+	}
+	for _, it := range items {
+		note, err := noteOf(ctx, w, it)
+		if err == nil && note != "" {
+			err = verb.Advise(
+				fmt.Errorf("%s was accepted, as %q: %w", it.ID, note, oxbow.ErrExists),
+				"oxbow inbox lists the proposals that wait; nothing was changed",
+			)
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	for _, it := range items {
+		note, err := accept(ctx, w, a, it, in.Name, in.Content)
+		if err != nil {
+			return out, err
+		}
+		out.Notes = append(out.Notes, note)
+	}
+	return out, nil
+}
+
+// proposals returns the proposals with these IDs. If a proposal does not exist, it
+// returns an error.
+func proposals(
+	ctx context.Context, w *verb.Workspace,
+	ids []string,
+) (_ context.Context, a *session.Archive, items []inbox.Item, err error) {
+	ctx, a, err = updatedArchive(ctx, w)
+	if err != nil {
+		return ctx, nil, nil, err
+	}
+	for _, id := range ids {
+		it, err := proposal(ctx, w, a, id)
+		if err != nil {
+			return ctx, nil, nil, err
+		}
+		if !slices.ContainsFunc(items, func(o inbox.Item) bool { return o.ID == it.ID }) {
+			items = append(items, it)
+		}
+	}
+	return ctx, a, items, nil
+}
+
+func accept(
+	ctx context.Context, w *verb.Workspace,
+	a *session.Archive,
+	it inbox.Item,
+	name, content string,
+) (verb.RememberOut, error) {
+	if content == "" {
+		content = it.AsNote()
+	}
+	in := verb.RememberIn{Name: name, Content: content, Project: it.Project, RelatedFiles: it.Files,
+		From: it.From[:min(len(it.From), 4)]}
+	if it.Why == inbox.Lesson {
+		in.Tags = []string{inbox.Lesson}
+	}
+	out, err := verb.Remember(ctx, w, in)
+	if err != nil {
+		return out, fmt.Errorf("accepting %s: %w", it.ID, err)
+	}
+	return out, inbox.Set(ctx, a.Memory, it.ID, inbox.Accepted, out.Name)
+}
+
+// noteOf returns the name of the entry that was made from a proposal, or "" if the entry does not
+// exist any more.
+func noteOf(ctx context.Context, w *verb.Workspace, it inbox.Item) (string, error) {
+	if it.State != inbox.Accepted || it.Note == "" {
+		return "", nil
+	}
+	ctx, m, err := w.Memory(ctx, verb.Read)
+	if err != nil {
+		return "", err
+	}
+	e, err := m.Get(ctx, it.Note)
+	if errors.Is(err, oxbow.ErrNotFound) {
+		return "", nil
+	}
+	return e.Name, err
+}
+
+// markUndone sets the state of accepted proposals whose note was undone to [inbox.Undone]. A
+// proposal whose note was forgotten or moved to a team stays accepted.
+func markUndone(ctx context.Context, w *verb.Workspace, items []inbox.Item) error {
+	accepted := func(it inbox.Item) bool { return it.State == inbox.Accepted && it.Note != "" }
+	if !slices.ContainsFunc(items, accepted) {
+		return nil
+	}
+	ctx, m, err := w.Memory(ctx, verb.Read)
+	if err != nil {
+		return err
+	}
+	removed := map[uint64][]int{} // indexes of items by the change that removed their notes
+	for i, it := range items {
+		if accepted(it) {
+			if seq := removal(ctx, m, it.Note); seq > 0 {
+				removed[seq] = append(removed[seq], i)
+			}
+		}
+	}
+	if len(removed) == 0 {
+		return nil
+	}
+	for c, err := range m.Log(ctx) {
+		if err != nil {
+			return err
+		}
+		for _, i := range removed[c.Seq] {
+			if len(c.Reverts) > 0 {
+				items[i].State = inbox.Undone
+			}
+		}
+		delete(removed, c.Seq)
+		if len(removed) == 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// removal returns the number of the change that removed the named entry. It returns 0 if the entry
+// exists or if the change is unknown.
+func removal(ctx context.Context, m *oxbow.Memory, name string) uint64 {
+	if _, err := m.Get(ctx, name); err == nil {
+		return 0
+	}
+	for v, err := range m.Versions(ctx, name) {
+		if err == nil && v.Verb == oxbow.VerbRemove {
+			return v.Seq
+		}
+		break
+	}
+	return 0
+}
+
+// DropProposalsIn identifies the proposals to drop.
+type DropProposalsIn struct {
+	IDs []string `json:"ids" flag:"-" usage:"ids of proposals, or how they begin"`
+}
+
+// DropProposals marks proposals as dropped, so that they are not proposed again. Only a person may.
+func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (InboxOut, error) {
+	out := InboxOut{Proposals: []inbox.Item{}}
+	if err := verb.PersonOnly(w.Stamped(ctx), "rejects a proposal", "oxbow inbox drop ID"); err != nil {
+		return out, err
+	}
+	ctx, a, items, err := proposals(ctx, w, in.IDs)
+	if err != nil {
+		return out, err
+	}
+	for _, it := range items {
+		note, err := noteOf(ctx, w, it)
+		if err == nil && note != "" {
+			err = verb.Advise(
+				verb.Invalidf("%s was accepted, as %q", it.ID, note),
+				"oxbow forget "+text.ShellName(note)+" takes that entry away; nothing was dropped",
+			)
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	for _, it := range items {
+		if err := inbox.Set(ctx, a.Memory, it.ID, inbox.Dropped, ""); err != nil {
+			return out, err
+		}
+		it.State = inbox.Dropped
+		out.Proposals = append(out.Proposals, it)
+	}
+	return out, nil
+}
+
+// ReopenProposals reopens proposals that were dropped. Only a person may.
+func ReopenProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (InboxOut, error) {
+	out := InboxOut{Proposals: []inbox.Item{}}
+	if err := verb.PersonOnly(w.Stamped(ctx), "brings a proposal back", "oxbow inbox"); err != nil {
+		return out, err
+	}
+	ctx, a, items, err := proposals(ctx, w, in.IDs)
+	if err != nil {
+		return out, err
+	}
+	for _, it := range items {
+		if it.State != inbox.Dropped {
+			continue
+		}
+		if err := inbox.Set(ctx, a.Memory, it.ID, inbox.Open, ""); err != nil {
+			return out, err
+		}
+		it.State = inbox.Open
+		out.Proposals = append(out.Proposals, it)
+	}
+	return out, nil
+}

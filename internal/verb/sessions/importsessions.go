@@ -1,0 +1,200 @@
+// This file implements the verb that imports sessions from the files of clients.
+
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// ImportSessionsIn is the argument of ImportSessions.
+type ImportSessionsIn struct {
+	Clients []string `json:"clients,omitempty" flag:"-"`
+	Since   string   `json:"since,omitempty" value:"DATE" usage:"Only what a client wrote on or after this date (2026-04-18, 7d, yesterday)."`
+	Files   []string `json:"files,omitempty" flag:"file" value:"FILE" usage:"Read these transcripts of the one client that is named, wherever they are; of opencode, what opencode export writes; of chatgpt and claude-ai, the export of your data."`
+	DryRun  bool     `json:"dry_run,omitempty" usage:"Say what would be read, and read nothing."`
+
+	Home string                                     `json:"-"` // the user's own directory
+	Read func(bad func(string, int)) session.Reader `json:"-"`
+}
+
+// ImportSessionsOut is the result of ImportSessions.
+type ImportSessionsOut struct {
+	DryRun  bool               `json:"dry_run,omitempty"`
+	Clients []ImportedClient   `json:"clients"`
+	Unread  []UnreadTranscript `json:"unread,omitempty"`
+}
+
+// Failed reports whether a transcript, or a line in a transcript, could not be read.
+func (o ImportSessionsOut) Failed() bool {
+	return len(o.Unread) > 0 || slices.ContainsFunc(o.Clients, func(c ImportedClient) bool { return c.Bad > 0 })
+}
+
+// ImportedClient is the result for a client.
+type ImportedClient struct {
+	Client  string `json:"client"`
+	Files   int    `json:"files"`
+	Bytes   int64  `json:"bytes"`
+	Turns   int    `json:"turns"`   // new turns
+	Changed int    `json:"changed"` // turns with new information
+	Bad     int    `json:"bad"`     // lines that cannot be read
+}
+
+// UnreadTranscript is a file that could not be read.
+type UnreadTranscript struct {
+	Path  string `json:"path"`
+	Error string `json:"error"`
+}
+
+// sessionClients are the clients whose sessions can be imported from this machine.
+var sessionClients = []string{"claude", "codex", "gemini", "copilot", "qwen"}
+
+// ImportSessions adds the clients' new sessions to the archive. It continues after the last import.
+func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn) (ImportSessionsOut, error) {
+	out := ImportSessionsOut{DryRun: in.DryRun, Clients: []ImportedClient{}}
+	files, err := in.find(w)
+	if err != nil {
+		return out, err
+	}
+	at := map[string]int{}
+	for _, f := range files {
+		i, ok := at[f.Client]
+		if !ok {
+			i = len(out.Clients)
+			at[f.Client] = i
+			out.Clients = append(out.Clients, ImportedClient{Client: f.Client})
+		}
+		out.Clients[i].Files++
+		out.Clients[i].Bytes += f.Size
+	}
+	if in.DryRun || len(files) == 0 {
+		return out, nil
+	}
+	ctx, archive, err := w.Archive(ctx)
+	if err != nil {
+		return out, err
+	}
+	written, tell := 0, progress.Counter(ctx, progress.Files)
+	for n, f := range files {
+		c := &out.Clients[at[f.Client]]
+		r, err := archive.Import(ctx, f.Client, f.Path, in.reader(c))
+		c.Turns, c.Changed = c.Turns+r.Turns, c.Changed+r.Changed
+		written += r.Turns + r.Changed
+		switch {
+		case ctx.Err() != nil:
+			return out, ctx.Err()
+		case isFileError(err):
+			out.Unread = append(out.Unread, UnreadTranscript{f.Path, err.Error()})
+		case err != nil:
+			return out, err
+		}
+		tell(n+1, len(files))
+	}
+	verb.MakeIndex(ctx, archive.Memory, written)
+	return out, nil
+}
+
+// reader returns a function that reads a transcript. It returns an error if a transcript named by
+// the user contains no events, because the transcript may belong to another client.
+func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
+	read := in.Read(func(_ string, lines int) { c.Bad += lines })
+	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
+		events, next, err := read(ctx, client, path, cursor)
+		if err == nil && cursor == "" && len(events) == 0 && len(in.Files) > 0 {
+			err = fmt.Errorf(
+				"%w %s: it holds nothing of a session of %s; name the client that wrote it",
+				transcript.ErrRead,
+				path,
+				client,
+			)
+		}
+		return events, next, err
+	}
+}
+
+// find returns the transcripts to read.
+func (in *ImportSessionsIn) find(w *verb.Workspace) (files []transcript.Found, err error) {
+	clients := in.Clients
+	if len(clients) == 0 || slices.Contains(clients, "all") {
+		clients = sessionClients
+	}
+	given := len(in.Files) > 0
+	if err := checkSessionClients(clients, given); err != nil {
+		return nil, err
+	}
+	for _, path := range in.Files {
+		found, err := givenTranscripts(clients[0], path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	if !given {
+		files = transcript.Find(in.Home, w.Host.Getenv, clients...)
+	}
+	since, err := Since(w, in.Since)
+	return slices.DeleteFunc(files, func(f transcript.Found) bool { return f.Time.Before(since) }), err
+}
+
+// checkSessionClients returns an error if a client's sessions cannot be imported. isGiven reports
+// whether the user named the files.
+func checkSessionClients(clients []string, isGiven bool) error {
+	for _, c := range clients {
+		switch {
+		case c == "opencode" && !isGiven:
+			return verb.Advise(verb.Invalidf("opencode keeps its sessions in a database, which is not read"),
+				"its plug-in reports them as they happen: oxbow setup opencode; for one of before: opencode export "+
+					"SESSION > FILE, oxbow session import opencode --file FILE")
+		case transcript.IsChatService(c) && !isGiven:
+			return verb.Advise(verb.Invalidf("%s keeps its conversations on its servers", c),
+				"ask it for an export of your data, then: oxbow import FILE.zip")
+		case c != "opencode" && !transcript.IsChatService(c) && !slices.Contains(sessionClients, c):
+			return verb.InvalidValue("clients", c, "is none of "+strings.Join(sessionClients, ", "))
+		case isGiven && len(clients) > 1:
+			return verb.Advise(
+				verb.Invalidf("--file needs the client that the files are of"),
+				"oxbow session import claude --file FILE",
+			)
+		}
+	}
+	return nil
+}
+
+// givenTranscripts returns the transcripts in a file that the user named. A chat service's export
+// may contain several.
+func givenTranscripts(client, path string) ([]transcript.Found, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !transcript.IsChatService(client) {
+		return []transcript.Found{{Client: client, Path: path, Size: fi.Size(), Time: fi.ModTime()}}, nil
+	}
+	names, err := transcript.ChatFiles(path)
+	if err == nil && len(names) == 0 {
+		err = verb.Invalidf("%s has no file whose name begins with conversations and ends in .json", path)
+	}
+	var files []transcript.Found
+	for _, name := range names {
+		files = append(files, transcript.Found{Client: client, Path: name, Size: fi.Size(), Time: fi.ModTime()})
+	}
+	return files, err
+}
+
+// isFileError reports whether the error means that a transcript could not be read. Other
+// transcripts can still be imported.
+func isFileError(err error) bool { return errors.Is(err, transcript.ErrRead) }

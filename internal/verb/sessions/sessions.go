@@ -1,0 +1,403 @@
+// This file implements the verbs for the sessions archive: list, show, search, resume and forget.
+
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// SessionsIn is the argument for listing sessions.
+type SessionsIn struct {
+	Project string `json:"project,omitempty" usage:"Only sessions of this project."`
+	Client  string `json:"client,omitempty"  usage:"Only sessions of this client, such as claude."`
+	Since   string `json:"since,omitempty"   usage:"Only sessions that were active on or after this date (2026-04-18, 7d, yesterday)." value:"DATE"`
+	Limit   *int   `json:"limit,omitempty"   usage:"Most sessions, 20 by default."`
+}
+
+// SessionsOut is a list of sessions, the most recently active first.
+type SessionsOut struct {
+	Sessions []session.Summary `json:"sessions"`
+	More     bool              `json:"more,omitempty"` // there are more sessions
+	Why      []verb.Note       `json:"why,omitempty"`  // reasons why the list is empty
+}
+
+const DefaultLimit = 20
+
+// Sessions lists the sessions in the archive.
+func Sessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (SessionsOut, error) {
+	out := SessionsOut{Sessions: []session.Summary{}}
+	var f oxbow.Filter
+	for _, t := range [][2]string{{"client", in.Client}, {oxbow.LabelProject, in.Project}} {
+		if t[1] != "" {
+			f.Terms = append(f.Terms, oxbow.Term{Key: t[0], Values: t[1:]})
+		}
+	}
+	since, err := Since(w, in.Since)
+	if err != nil {
+		return out, err
+	}
+	limit, _, err := verb.LimitOf(in.Limit, DefaultLimit)
+	if err != nil {
+		return out, err
+	}
+	ctx, a, err := w.Archive(ctx)
+	if err != nil {
+		return out, err
+	}
+	all, err := a.Sessions(ctx, f, since, limit+1)
+	out.More = len(all) > limit
+	out.Sessions = append(out.Sessions, all[:min(limit, len(all))]...)
+	if err == nil && len(all) == 0 {
+		out.Why, err = in.why(ctx, a, f)
+	}
+	return out, err
+}
+
+// why returns the reasons why no session matches.
+func (in SessionsIn) why(ctx context.Context, a *session.Archive, f oxbow.Filter) ([]verb.Note, error) {
+	kept, err := a.Sessions(ctx, oxbow.Filter{}, time.Time{}, 1)
+	if err != nil || len(kept) == 0 {
+		return []verb.Note{verb.NoSession}, err
+	}
+	given := f.Brief()
+	if in.Since != "" {
+		given = strings.TrimSpace(given + " since:" + in.Since)
+	}
+	return []verb.Note{verb.Notef("no session fits %s; without a filter there are some", given)}, nil
+}
+
+// Since parses a date, or a span before now, as the beginning of a period.
+func Since(w *verb.Workspace, s string) (time.Time, error) {
+	start, _, err := period(w, "since", s)
+	return start, err
+}
+
+// Until parses a date as the end of a period, so that the whole day counts.
+func Until(w *verb.Workspace, s string) (time.Time, error) {
+	_, end, err := period(w, "until", s)
+	return end, err
+}
+
+// period returns the start and the end of a date. For a span before now, both are the time of its
+// beginning.
+func period(w *verb.Workspace, field, s string) (start, end time.Time, err error) {
+	if s == "" {
+		return start, end, nil
+	}
+	if d, ok := verb.ParseSpan(s); ok {
+		at := w.Time().Add(-d)
+		return at, at, nil
+	}
+	day, err := verb.DayOf(field, s, w.Time())
+	return day.After, day.Before, err
+}
+
+// SessionIn identifies a session.
+type SessionIn struct {
+	Session string `json:"session"        flag:"-" usage:"Identifier of the session, or how it begins; CLIENT/SESSION is one, too."`
+	Last    int    `json:"last,omitempty"          usage:"Only the last N turns."`
+}
+
+// SessionOut is a session with its turns.
+type SessionOut struct {
+	session.Summary
+	List []session.Turn `json:"list"`
+
+	// Wrote are the newest changes of notes that the session made, newest first.
+	Wrote []verb.Change `json:"wrote,omitempty"`
+}
+
+// mostWrote is the maximum number of changes that a list shows for a session. mostSearched is
+// the maximum number of changes that are searched to find them.
+const (
+	mostWrote    = 100
+	mostSearched = 20_000
+)
+
+// wrote returns the changes of notes that a session made, newest first.
+func wrote(ctx context.Context, w *verb.Workspace, a *session.Archive, s session.Summary) ([]verb.Change, error) {
+	ctx, m, err := w.Memory(ctx, verb.Own)
+	if err != nil {
+		return nil, err
+	}
+	origin, err := a.Origin(ctx, s.Client, s.Session)
+	if err != nil {
+		return nil, err
+	}
+	var made []verb.Change
+	past, left := verb.PastOf(m), mostSearched
+	for c, err := range m.Log(ctx) {
+		if errors.Is(err, oxbow.ErrUnsupported) {
+			return nil, nil // the memory keeps no history
+		}
+		if err != nil {
+			return nil, err
+		}
+		left--
+		if left < 0 || len(made) == mostWrote || c.Time.Before(s.Start) {
+			break
+		}
+		if origin.Made(c.Source) {
+			made = append(made, past.ChangeOf(ctx, c))
+		}
+	}
+	return made, nil
+}
+
+// FindOne returns the session that the name identifies. It returns an error if no session or
+// several sessions match.
+func FindOne(ctx context.Context, a *session.Archive, name string) (session.Summary, error) {
+	found, err := a.Find(ctx, strings.TrimSpace(name))
+	switch {
+	case err != nil:
+		return session.Summary{}, err
+	case len(found) == 0:
+		return session.Summary{}, verb.Advise(
+			&oxbow.NameError{Name: name, Err: errNoSession},
+			"oxbow session list shows which there are",
+		)
+	case len(found) > 1:
+		return session.Summary{}, verb.Advise(
+			verb.InvalidValue("session", name, fmt.Sprintf("means %s, such as %s/%s and %s/%s",
+				text.Count(len(found), "session", "sessions"), found[0].Client, found[0].Session, found[1].Client,
+				found[1].Session)),
+			"write more of it, or CLIENT/SESSION",
+		)
+	}
+	return found[0], nil
+}
+
+// noSessionError reports an unknown session. It matches [oxbow.ErrNotFound].
+type noSessionError struct{}
+
+func (noSessionError) Error() string { return "session not found" }
+
+func (noSessionError) Is(target error) bool { return target == oxbow.ErrNotFound }
+
+var errNoSession noSessionError
+
+// ShowSession returns the turns of a session.
+func ShowSession(ctx context.Context, w *verb.Workspace, in SessionIn) (out SessionOut, err error) {
+	if in.Last < 0 {
+		return out, verb.InvalidValue("last", fmt.Sprint(in.Last), "is less than 1")
+	}
+	ctx, a, err := w.Archive(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Summary, err = FindOne(ctx, a, in.Session)
+	if err != nil {
+		return out, err
+	}
+	out.List, err = a.Turns(ctx, out.Client, out.Session)
+	if err != nil {
+		return out, err
+	}
+	if in.Last > 0 {
+		out.List = out.List[max(0, len(out.List)-in.Last):]
+	}
+	out.Wrote, err = wrote(ctx, w, a, out.Summary)
+	return out, err
+}
+
+// SearchSessions finds turns by words, best first.
+func SearchSessions(ctx context.Context, w *verb.Workspace, in verb.RecallIn) (verb.RecallOut, error) {
+	in.In = verb.InSessions
+	return verb.Recall(ctx, w, in)
+}
+
+// ResumeIn is the argument of ResumeSession.
+type ResumeIn struct {
+	Session string `json:"session" flag:"-" usage:"Identifier of the session, or how it begins."`
+}
+
+// ResumeOut is the result of ResumeSession.
+type ResumeOut struct {
+	Client  string `json:"client"`
+	Session string `json:"session"`
+	Dir     string `json:"dir,omitempty"`
+	Command string `json:"command"`
+}
+
+// resumes maps a client to the beginning of the command that resumes a session. The session's
+// identifier is appended without a space.
+var resumes = map[string]string{
+	"claude": "claude --resume=", "codex": "codex resume ", "gemini": "gemini --resume=",
+	"opencode": "opencode --session=", "copilot": "copilot --resume=", "qwen": "qwen --resume=",
+}
+
+// ResumeSession returns the command line with which a client resumes a session.
+func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out ResumeOut, err error) {
+	ctx, a, err := w.Archive(ctx)
+	if err != nil {
+		return out, err
+	}
+	s, err := FindOne(ctx, a, in.Session)
+	if err != nil {
+		return out, err
+	}
+	begin, ok := resumes[s.Client]
+	if !session.ValidID(s.Session) { // an earlier version of oxbow stored it
+		return out, verb.Advise(
+			verb.InvalidValue("session", s.Session, "is no identifier that may be an argument of a client"),
+			"oxbow session show "+text.ShellName(s.Client+"/"+s.Session)+" prints what was said",
+		)
+	}
+	if !ok {
+		return out, verb.Advise(
+			fmt.Errorf("%w: it is not known how %s goes on with a session", oxbow.ErrUnsupported, s.Client),
+			"oxbow session show "+text.ShellQuote(s.Client+"/"+s.Session)+" prints what was said",
+		)
+	}
+	out = ResumeOut{Client: s.Client, Session: s.Session, Dir: s.Dir, Command: begin + text.ShellQuote(s.Session)}
+	if filepath.IsAbs(s.Dir) { // otherwise the directory is missing, or a shell would resolve it differently
+		out.Command = "cd -- " + text.ShellQuote(s.Dir) + " && " + out.Command
+	}
+	return out, nil
+}
+
+// ForgetSessionIn identifies a session to forget.
+type ForgetSessionIn struct {
+	Session string `json:"session,omitempty" flag:"-" usage:"Identifier of the session, or how it begins."`
+	DryRun  bool   `json:"dry_run,omitempty"          usage:"Say what would be forgotten, and change nothing."`
+	Undo    bool   `json:"undo,omitempty"             usage:"Bring back what was forgotten last."`
+	Purge   bool   `json:"purge,omitempty"            usage:"Erase the archive's history as well: then nothing brings it back."`
+}
+
+// ForgetSessionOut is the session that was forgotten or restored.
+type ForgetSessionOut struct {
+	DryRun  bool   `json:"dry_run,omitempty"`
+	Undone  bool   `json:"undone,omitempty"`
+	Purged  bool   `json:"purged,omitempty"`
+	Client  string `json:"client,omitempty"`
+	Session string `json:"session,omitempty"`
+	Turns   int    `json:"turns"`
+}
+
+// forgetNote is the prefix of the note in a change that forgets a session.
+const forgetNote = "forget session "
+
+// ForgetSession removes a session from the archive, or restores the session that was removed last.
+func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (out ForgetSessionOut, err error) {
+	ctx, a, err := w.Archive(ctx)
+	if err != nil {
+		return out, err
+	}
+	if in.Undo {
+		return undoForget(ctx, a)
+	}
+	if in.Session == "" {
+		return out, verb.Advise(
+			verb.InvalidValue("session", "", "is empty; say which"),
+			"oxbow session list shows which there are",
+		)
+	}
+	s, err := FindOne(ctx, a, in.Session)
+	forgotten := false
+	if errors.Is(err, errNoSession) && in.Purge {
+		s, err = forgottenSession(ctx, a, in.Session)
+		forgotten = true
+	}
+	if err != nil {
+		return out, err
+	}
+	out = ForgetSessionOut{DryRun: in.DryRun, Client: s.Client, Session: s.Session, Turns: s.Turns}
+	if in.DryRun {
+		return out, nil
+	}
+	if in.Purge {
+		said := func(yield func(oxbow.Entry, error) bool) { // a session contains text by its person
+			yield(oxbow.Entry{Name: s.Client + "/" + s.Session, Source: oxbow.Source{Actor: oxbow.Person}}, nil)
+		}
+		if err := verb.MayErase(w.Stamped(ctx), "session forget --purge", said); err != nil {
+			return out, err
+		}
+	}
+	if !forgotten {
+		out.Turns, err = a.Forget(oxbow.WithNote(ctx, forgetNote+s.Client+"/"+s.Session), s.Client, s.Session)
+	}
+	if c, ok := a.Memory.Store().(oxbow.Compactor); ok && in.Purge && err == nil {
+		_, err = c.Compact(ctx, w.Time().Add(time.Second), false)
+		out.Purged = err == nil
+	}
+	return out, err
+}
+
+// forgottenSession returns the forgotten session with that name, or whose name begins with it. The
+// session is still in the archive's history, because it was not purged yet or the purge was
+// interrupted.
+func forgottenSession(ctx context.Context, a *session.Archive, name string) (found session.Summary, err error) {
+	name = strings.TrimSpace(name)
+	for c, err := range a.Memory.Log(ctx) {
+		if err != nil {
+			return found, err
+		}
+		of, ok := strings.CutPrefix(c.Note, forgetNote)
+		client, id, _ := strings.Cut(of, "/")
+		exact := of == name || id == name
+		if !ok || (!exact && !strings.HasPrefix(of, name) && !strings.HasPrefix(id, name)) {
+			continue
+		}
+		s := session.Summary{Client: client, Session: id}
+		for _, v := range c.Versions {
+			turn, ok := strings.CutPrefix(v.Entry.Name, of+"/")
+			if ok && strings.Trim(turn, "0123456789") == "" { // count turns only, not the session itself or its pages
+				s.Turns++
+			}
+		}
+		if exact {
+			return s, nil
+		}
+		if found.Session != "" && found.Session != id {
+			return found, verb.Advise(verb.InvalidValue("session", name, "means several forgotten sessions, such as "+
+				found.Client+"/"+found.Session+" and "+of), "write more of it, or CLIENT/SESSION")
+		}
+		found = s
+	}
+	if found.Session == "" {
+		return found, verb.Advise(
+			&oxbow.NameError{Name: name, Err: errNoSession},
+			"neither the archive nor its history has such a session, so that nothing of it is left to erase; oxbow "+
+				"session list shows which there are",
+		)
+	}
+	return found, nil
+}
+
+func undoForget(ctx context.Context, a *session.Archive) (out ForgetSessionOut, err error) {
+	reverted := map[uint64]bool{}
+	for c, err := range a.Memory.Log(ctx) {
+		if err != nil {
+			return out, err
+		}
+		for _, seq := range c.Reverts {
+			reverted[seq] = true
+		}
+		name, ok := strings.CutPrefix(c.Note, forgetNote)
+		if !ok || reverted[c.Seq] {
+			continue
+		}
+		if _, err := a.Memory.Revert(ctx, c.Seq); err != nil {
+			return out, err
+		}
+		out.Undone = true
+		out.Client, out.Session, _ = strings.Cut(name, "/")
+		turns, err := a.Turns(ctx, out.Client, out.Session)
+		out.Turns = len(turns)
+		return out, err
+	}
+	return out, verb.Advise(
+		fmt.Errorf("%w: nothing was forgotten that is still in the archive's history", errNoSession),
+		"oxbow session list shows what there is",
+	)
+}

@@ -1,0 +1,355 @@
+// This file implements signed heads. A signed head is a hash from the chain, signed with the
+// home's key, in a file next to the store. Heads cannot be forged without the key.
+
+package signing
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/log/proof"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Suffixes of files next to the store: the signing key, and the signed heads.
+const (
+	signKeyEnd = ".signkey"
+	headsEnd   = ".heads"
+)
+
+// signEvery is the number of changes after which a head is signed.
+const signEvery = 256
+
+// mostLines is the maximum number of invalid lines that are listed.
+const mostLines = 20
+
+// SignHeads signs a head of the memory in the file store after every signEvery changes, in the
+// background. After an error it tries again the next time. The returned function signs a head that
+// is due, and must be called before the memory is closed.
+func SignHeads(m *oxbow.Memory, store string, now func() time.Time) (settle func()) {
+	watched, ok := m.Store().(oxbow.Watcher)
+	if !ok {
+		return func() {}
+	}
+	var changes atomic.Int64
+	var running sync.WaitGroup
+	sign := func() {
+		if s, err := verb.StatsOf(context.Background(), m); err == nil {
+			_ = signHead(store, now(), s.Last, s.Head, signEvery)
+		}
+	}
+	stop := watched.Watch(func(oxbow.Event) {
+		if changes.Add(1)%signEvery == 0 {
+			running.Go(sign)
+		}
+	})
+	return func() {
+		stop()
+		running.Wait()
+		if changes.Swap(0) > 0 {
+			sign()
+		}
+	}
+}
+
+// signHead signs a store's head if at least after changes were made since the last signed
+// head. If the key does not exist, signHead creates it.
+func signHead(store string, now time.Time, seq uint64, chain string, after uint64) error {
+	text, err := os.ReadFile(store + headsEnd)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return verb.Wrapped("signing the head", err)
+	}
+	last, _ := proof.Last(text)
+	if seq == 0 || seq < last+after || (after == 0 && seq == last) {
+		return nil
+	}
+	k, err := createSigningKey(store)
+	if err != nil {
+		return verb.Wrapped("signing the head", err)
+	}
+	return verb.Wrapped(
+		"signing the head",
+		appendHead(store, k.Sign(proof.Head{Kind: proof.Grown, Seq: seq, Chain: chain, Time: now})),
+	)
+}
+
+// SignBack signs that the owner went back to the last change in s, if heads of later changes were
+// signed. It reports whether such heads exist.
+func SignBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
+	text, err := os.ReadFile(store + headsEnd)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	k, kerr := signingKey(store)
+	if errors.Is(kerr, fs.ErrNotExist) { // check reports the missing key
+		return false, nil
+	}
+	err = errors.Join(err, kerr)
+	if err != nil {
+		return false, verb.Wrapped("signing that the memory went back", err)
+	}
+	heads, _ := proof.Read(text, k.Public())
+	for _, h := range heads {
+		if h.Seq > s.Last {
+			return true, verb.Wrapped(
+				"signing that the memory went back",
+				appendHead(store, k.Sign(proof.Head{Kind: proof.Back, Seq: s.Last, Chain: s.Head, Time: now})),
+			)
+		}
+	}
+	return false, nil
+}
+
+// appendHead appends a line. It replaces an incomplete last line that an interrupted write left.
+func appendHead(store string, line []byte) (err error) {
+	f, err := os.OpenFile(store+headsEnd, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	text, err := os.ReadFile(store + headsEnd)
+	if err != nil {
+		return err
+	}
+	if _, end := proof.Last(text); end < len(text) {
+		err = f.Truncate(int64(end))
+	}
+	if err == nil {
+		_, err = f.Write(line)
+	}
+	return errors.Join(err, f.Sync())
+}
+
+// signingKey returns the signing key in a store's home.
+func signingKey(store string) (proof.Key, error) {
+	text, err := os.ReadFile(store + signKeyEnd)
+	if err != nil {
+		return proof.Key{}, err
+	}
+	return proof.ParseKey(text)
+}
+
+// createSigningKey returns the signing key in a store's home. It creates a missing key.
+func createSigningKey(store string) (proof.Key, error) {
+	k, err := signingKey(store)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return k, err
+	}
+	k, err = proof.NewKey(rand.Reader)
+	if err != nil {
+		return k, err
+	}
+	dir, err := vfs.Dir(filepath.Dir(store))
+	if err != nil {
+		return k, err
+	}
+	defer dir.Close()
+	// If two processes create a key at the same time, both use the key that was written first.
+	d, err := vfs.NewDraft(dir, filepath.Base(store)+signKeyEnd, 0o600)
+	if err != nil {
+		return k, err
+	}
+	_, err = d.Write(k.Encode())
+	if err == nil {
+		err = d.CommitNew()
+	}
+	err = errors.Join(err, d.Discard())
+	if errors.Is(err, fs.ErrExist) {
+		return signingKey(store)
+	}
+	return k, err
+}
+
+// HeadsCheck is the result of comparing the signed heads with a memory.
+type HeadsCheck struct {
+	Signed  int    `json:"signed"`            // heads that match the log
+	Dropped int    `json:"dropped,omitempty"` // heads of changes that a compaction dropped, so they cannot be compared
+	Last    uint64 `json:"last_change"`       // number of the last change whose head was signed
+	Time    string `json:"time"`              // time of that signature, RFC 3339
+	Key     string `json:"key"`               // public key of the signatures
+
+	heads []proof.Head
+}
+
+// SignedHeadsIfAny is like SignedHeads, but does not report a missing file of signed
+// heads as a problem.
+func SignedHeadsIfAny(store string) (*HeadsCheck, []verb.Problem, error) {
+	if _, err := os.Stat(store + headsEnd); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	return SignedHeads(store)
+}
+
+// SignedHeads reads a store's signed heads and the problems in their file. It returns nil if no
+// heads were signed.
+func SignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
+	text, err := os.ReadFile(store + headsEnd)
+	k, kerr := signingKey(store)
+	switch none, keyless := errors.Is(err, fs.ErrNotExist), errors.Is(kerr, fs.ErrNotExist); {
+	case none && keyless:
+		return nil, nil, nil
+	case none:
+		return nil, []verb.Problem{
+			headProblem("there is a key, and the file of the heads that it signed is gone: "+store+
+				headsEnd, "oxbow check --sign signs what is there now"),
+		}, nil
+	case err != nil:
+		return nil, nil, verb.Wrapped("reading the signed heads", err)
+	case keyless:
+		return nil, []verb.Problem{headProblem("heads were signed, and the key is gone: "+store+
+			signKeyEnd, "bring the key back, or remove "+store+headsEnd+" to begin again")}, nil
+	case kerr != nil:
+		return nil, []verb.Problem{headProblem("the key in "+store+signKeyEnd+" cannot be read: "+
+			kerr.Error(), "bring the key back; without it what was signed proves nothing")}, nil
+	}
+	out := &HeadsCheck{Key: k.Public()}
+	var bad []int
+	out.heads, bad = proof.Read(text, out.Key)
+	var ps []verb.Problem
+	for _, n := range bad {
+		if len(ps) < mostLines {
+			ps = append(
+				ps,
+				headProblem(
+					fmt.Sprintf(
+						"line %d of %s is no head that the key of this home signed: it was edited, or signed with "+
+							"another key",
+						n,
+						store+headsEnd,
+					),
+					"restore a backup if you do not know why",
+				),
+			)
+		}
+	}
+	return out, ps, nil
+}
+
+// Compare compares the signed heads with the log of a sound memory.
+func (c *HeadsCheck) Compare(
+	ctx context.Context,
+	w *verb.Workspace,
+	store string,
+	at wal.Header,
+	last uint64,
+) ([]verb.Problem, error) {
+	ctx, m, err := w.Memory(ctx, verb.Own)
+	if err != nil {
+		return nil, err
+	}
+	chains := map[uint64]string{}
+	for _, h := range c.heads {
+		chains[h.Seq] = ""
+	}
+	for change, err := range m.Log(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("reading the log: %w", err)
+		}
+		if _, ok := chains[change.Seq]; ok {
+			chains[change.Seq] = change.Hash
+		}
+	}
+	if at.Base > 0 {
+		chains[at.Base] = hex.EncodeToString(at.Chain[:])
+	}
+	for _, head := range c.heads {
+		when := head.Time.Format(time.RFC3339)
+		switch {
+		case head.Seq < at.Base:
+			c.Dropped++
+			continue
+		case head.Seq > last:
+			return []verb.Problem{
+				headProblem(
+					fmt.Sprintf(
+						"it ends at change %d, and the head of change %d was signed at %s: changes were cut off",
+						last,
+						head.Seq,
+						when,
+					),
+					"restore a backup; if you went back on purpose, oxbow recover --accept",
+				),
+			}, nil
+		case head.Chain != chains[head.Seq]:
+			return []verb.Problem{
+				headProblem(
+					fmt.Sprintf(
+						"change %d is not the one whose head was signed at %s: it, or one before it, was edited or "+
+							"replaced",
+						head.Seq,
+						when,
+					),
+					"restore a backup; to go on with what is there, remove "+store+headsEnd,
+				),
+			}, nil
+		}
+		c.Signed++
+		c.Last, c.Time = head.Seq, when
+	}
+	return nil, nil
+}
+
+// headProblem returns a problem of the signed heads, which is at no byte of the memory.
+func headProblem(what, mend string) verb.Problem {
+	return verb.Problem{Offset: -1, What: what, Mend: mend}
+}
+
+// Without returns the problem that no change has the noted head.
+func (c *HeadsCheck) Without(head string, first uint64) verb.Problem {
+	if c != nil {
+		for _, h := range c.heads {
+			if h.Chain == head && h.Seq+1 < first {
+				return headProblem(
+					fmt.Sprintf(
+						"that is the head of change %d, signed at %s, which a compaction has dropped: nothing proves "+
+							"any more what became of it",
+						h.Seq,
+						h.Time.Format(time.RFC3339),
+					),
+					"note a newer head",
+				)
+			}
+		}
+	}
+	return headProblem(
+		"no change has that head: it was cut off, edited or replaced, or dropped by a compaction, or it is the head "+
+			"of another memory",
+		"restore a backup that has it",
+	)
+}
+
+// SignNow signs the head of a home's memory. It is best called after a copy was made.
+func SignNow(w *verb.Workspace, store string, seq uint64, chain string) error {
+	if p, err := w.Located(); err != nil || !p.Own() || p.Home == p.Store || p.Store != store {
+		return verb.Wrapped("signing the head", errors.Join(err, oxbow.ErrUnsupported))
+	}
+	if err := errors.Join(ownership.TrustsPlace(w), w.Host.MayWrite(store)); err != nil {
+		return err
+	}
+	return signHead(store, w.Time(), seq, chain, 0)
+}
+
+// SignCopied tries to sign the head of a memory that was copied, and ignores errors.
+func SignCopied(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) {
+	if w.Place == nil || w.Host == nil {
+		return
+	}
+	if p, err := w.Located(); err == nil {
+		if s, err := verb.StatsOf(ctx, m); err == nil {
+			_ = SignNow(w, p.Store, s.Last, s.Head)
+		}
+	}
+}

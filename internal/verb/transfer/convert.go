@@ -1,0 +1,102 @@
+// This file implements the verb convert, which copies the memory to a new home with another layout.
+
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/output"
+)
+
+// ConvertIn is the argument of Convert.
+type ConvertIn struct {
+	Dir    string `json:"dir" flag:"-" jsonschema:"The new home."`
+	Layout string `json:"layout" flag:"-" jsonschema:"Its layout."`
+	Adapt  bool   `json:"adapt,omitempty" flag:"-" jsonschema:"Leave out what the new layout cannot hold."`
+	DryRun bool   `json:"dry_run,omitempty" flag:"-" jsonschema:"Write nothing; say what would be written."`
+
+	// Make creates a new home in a directory, or in working memory if dir is "". It returns the
+	// store and a function to close the store.
+	Make func(ctx context.Context, dir string) (oxbow.Store, func() error, error) `json:"-"`
+}
+
+// ConvertOut is the result of Convert.
+type ConvertOut struct {
+	From    string             `json:"from"` // set by the door
+	To      string             `json:"to"`
+	Layout  string             `json:"layout"`
+	DryRun  bool               `json:"dry_run"`
+	Entries int                `json:"entries"`
+	Adapted []exchange.Adapted `json:"adapted"`
+	Cleared string             `json:"cleared,omitempty"` // leftovers of an interrupted run, which were removed
+}
+
+// RefusedError reports entries that a layout cannot store. It matches [oxbow.ErrUnsupported].
+type RefusedError struct {
+	Layout  string
+	Refused []exchange.Refused
+	Entries int // number of entries in the memory
+}
+
+func (e *RefusedError) Error() string {
+	entries := "entries"
+	if len(e.Refused) == 1 {
+		entries = "entry"
+	}
+	return fmt.Sprintf("nothing was written: %s cannot hold %d %s of %d", e.Layout, len(e.Refused), entries, e.Entries)
+}
+
+// Is reports whether target is [oxbow.ErrUnsupported].
+func (*RefusedError) Is(target error) bool { return target == oxbow.ErrUnsupported }
+
+// Convert writes every entry to a new home. The home gets its final name only when it is complete.
+// It first tries the conversion in working memory. If an entry is refused, nothing is written and
+// the error is a [*RefusedError].
+func Convert(ctx context.Context, w *verb.Workspace, in ConvertIn) (ConvertOut, error) {
+	out := ConvertOut{To: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.Adapted{}}
+	ctx, m, err := w.Memory(ctx, verb.Own)
+	if err != nil {
+		return out, err
+	}
+	dir := output.OutputDir{Path: in.Dir, Name: in.Dir, Doing: "making the new home"}
+	if err := dir.Check(); err != nil {
+		return out, err
+	}
+	rep, err := in.convert(ctx, m, "")
+	if err == nil && len(rep.Refused) > 0 {
+		err = &RefusedError{in.Layout, rep.Refused, len(rep.Refused) + rep.Entries}
+	}
+	if err == nil && !in.DryRun {
+		out.Cleared, err = dir.Build(func(dir string) (err error) {
+			rep, err = in.convert(ctx, m, dir)
+			if err == nil && len(rep.Refused) > 0 {
+				err = &RefusedError{in.Layout, rep.Refused, len(rep.Refused) + rep.Entries}
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Entries = rep.Entries
+	out.Adapted = append(out.Adapted, rep.Adapted...)
+	return out, nil
+}
+
+func (in *ConvertIn) convert(ctx context.Context, m *oxbow.Memory, dir string) (rep exchange.ConvertReport, err error) {
+	s, done, err := in.Make(ctx, dir)
+	if err != nil {
+		return rep, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	tell := progress.Counter(ctx, progress.Entries)
+	return exchange.Convert(ctx, m, s, &exchange.ConvertOptions{Adapt: in.Adapt, Progress: func(done int) {
+		tell(done, 0)
+	}})
+}

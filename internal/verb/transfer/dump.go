@@ -1,0 +1,247 @@
+// This file implements dump and load, which write and read the memory as a tree of Markdown files.
+
+package transfer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// DumpIn is the argument of Dump.
+type DumpIn struct {
+	Dir   string `json:"dir" flag:"-" jsonschema:"The directory."`
+	Force bool   `json:"force,omitempty" jsonschema:"Dump into a directory that was not made by a dump, or over changes that were not loaded, of which a copy is kept." usage:"dump into a directory that was not made by a dump, or over changes that were not loaded, of which a copy is kept"`
+
+	Path string `json:"-"` // absolute path of the directory
+}
+
+// DumpOut is the result of Dump.
+type DumpOut struct {
+	Dir       string `json:"dir"`
+	Entries   int    `json:"entries"`
+	Written   int    `json:"written"`
+	Unchanged int    `json:"unchanged"`
+	Removed   int    `json:"removed"`
+	Recovered bool   `json:"-"` // an interrupted earlier dump was completed first
+
+	// Kept are the copies of replaced files that were edited and not loaded.
+	Kept []string `json:"kept,omitempty"`
+
+	// Directives are the names of entries with text that mdbook would replace by local files,
+	// because a person's book.toml does not forbid this.
+	Directives []string `json:"directives,omitempty"`
+}
+
+// Dump writes all entries as Markdown files.
+func Dump(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err error) {
+	ctx, m, err := w.Memory(ctx, verb.Own)
+	if err != nil {
+		return out, err
+	}
+	origin, err := origin(ctx, w, m)
+	if err != nil {
+		return out, err
+	}
+	if err := os.MkdirAll(filepath.Dir(in.Path), 0o700); err != nil {
+		return out, fmt.Errorf("dumping to %s: %w", in.Dir, err)
+	}
+	fsys, err := vfs.Dir(filepath.Dir(in.Path))
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, fsys.Close()) }()
+	r, err := mdtree.Dump(
+		ctx,
+		m,
+		fsys,
+		filepath.Base(in.Path),
+		&mdtree.DumpOptions{
+			Force:    in.Force,
+			Ref:      in.Dir,
+			Origin:   origin,
+			Progress: progress.Counter(ctx, progress.Entries),
+		},
+	)
+	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered, r.Kept, r.Directives}, err
+}
+
+// origin identifies the memory in the manifests of dumps. It uses the memory's position in the log
+// or, without positions, its home. An empty home does not count as the same memory, because it may
+// have been lost and created again.
+func origin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Origin, error) {
+	seq, ok := m.Store().(oxbow.Sequencer)
+	if !ok {
+		p, err := w.Located()
+		if err != nil {
+			return mdtree.Origin{}, nil // a memory that is not in a file has no origin
+		}
+		sum := sha256.Sum256([]byte(p.Dir()))
+		name := "home:" + hex.EncodeToString(sum[:16])
+		empty := true
+		for range m.Entries(ctx, oxbow.Filter{}) {
+			empty = false // an error is ignored, because the plan reports it
+			break
+		}
+		return mdtree.Origin{Name: name, Same: func(was string) bool { return was == name && !empty }}, nil
+	}
+	at, err := seq.Position(ctx)
+	if err != nil || at == "" {
+		return mdtree.Origin{Same: func(string) bool { return false }}, err
+	}
+	const prefix = "log:"
+	return mdtree.Origin{Name: prefix + hex.EncodeToString([]byte(at)), Same: func(was string) bool {
+		b, err := hex.DecodeString(strings.TrimPrefix(was, prefix))
+		return err == nil && oxbow.Position(b).Precedes(at)
+	}}, nil
+}
+
+// LoadIn is the argument of Load.
+type LoadIn struct {
+	Dir      string `json:"dir" flag:"-" jsonschema:"The directory."`
+	Merge    bool   `json:"merge,omitempty" jsonschema:"Keep entries that have no file; the default." usage:"keep entries that have no file (the default)"`
+	Replace  bool   `json:"replace,omitempty" jsonschema:"Forget entries that have no file." usage:"forget entries that have no file"`
+	Prune    bool   `json:"prune,omitempty" jsonschema:"With replace, forget entries whose files were deleted since the dump, too." usage:"with --replace: forget entries whose files were deleted since the dump, too"`
+	FilesWin bool   `json:"files_win,omitempty" jsonschema:"Take the files' side where the memory changed the same entries since the dump." usage:"take the files' side where the memory changed the same entries since the dump"`
+	DryRun   bool   `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
+
+	Path string `json:"-"` // absolute path of the directory
+}
+
+// LoadOut is the result of Load.
+type LoadOut struct {
+	Dir      string   `json:"dir"`
+	Mode     string   `json:"mode"` // merge or replace
+	DryRun   bool     `json:"dry_run"`
+	Added    []string `json:"added"`
+	Changed  []string `json:"changed"`
+	Removed  []string `json:"removed"`
+	Same     int      `json:"same"`
+	Kept     []string `json:"kept"`               // entries that only the memory changed since the dump
+	Base     bool     `json:"base"`               // the directory has the manifest from a dump of this memory
+	Undo     uint64   `json:"undo,omitempty"`     // number of the change, if it can be undone
+	SavedIn  string   `json:"saved_in,omitempty"` // file with the lost entries, if the load cannot be undone
+	Warnings []string `json:"warnings"`
+}
+
+// Load changes the memory to match a tree of files, in a single change.
+func Load(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err error) {
+	out = LoadOut{Dir: in.Dir, Mode: "merge", DryRun: in.DryRun, Warnings: []string{}}
+	o := &mdtree.PlanOptions{Mode: mdtree.Merge, Prune: in.Prune, FilesWin: in.FilesWin}
+	if in.Replace {
+		o.Mode, out.Mode = mdtree.Replace, "replace"
+	}
+	ctx, m, err := w.Memory(ctx, verb.Create.Unless(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	o.Origin, err = origin(ctx, w, m)
+	if err != nil {
+		return out, err
+	}
+	fsys, err := vfs.Dir(filepath.Dir(in.Path))
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, fsys.Close()) }()
+	tree, err := mdtree.Read(
+		fsys,
+		filepath.Base(in.Path),
+		&mdtree.ReadOptions{Ref: in.Dir, Progress: progress.Counter(ctx, progress.Files)},
+	)
+	if err != nil {
+		return out, err
+	}
+	plan, err := tree.Plan(ctx, m, o)
+	if err != nil {
+		return out, err
+	}
+	if err := dryRun(ctx, m.Store(), tree, in.Dir, plan.Ops); err != nil {
+		return out, fmt.Errorf("loading %s: %w", in.Dir, err)
+	}
+	if !plan.Base { // not a dump of this memory, so anybody may have written it
+		src, _ := oxbow.SourceFrom(ctx)
+		src.Actor = oxbow.Imported
+		ctx = oxbow.WithSource(ctx, src.WithOrigin(in.Dir))
+	}
+	if !in.DryRun && len(plan.Ops) > 0 {
+		if err := out.apply(oxbow.WithNote(ctx, "load from "+in.Dir), w, m, plan); err != nil {
+			return out, fmt.Errorf("loading %s: %w", in.Dir, err)
+		}
+	}
+	out.Added = verb.NotNil(plan.Added)
+	out.Changed = verb.NotNil(plan.Changed)
+	out.Removed = verb.NotNil(plan.Removed)
+	out.Same = len(plan.Same)
+	out.Kept, out.Base = verb.NotNil(plan.Kept), plan.Base
+	for _, t := range append(tree.Warnings, plan.Warnings...) {
+		out.Warnings = append(out.Warnings, t.String())
+	}
+	return out, nil
+}
+
+// dryRun checks whether a restricted store accepts the changes, and names the files of refused
+// changes.
+func dryRun(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, ops []oxbow.Op) error {
+	d, ok := s.(oxbow.DryRunner)
+	if !ok || len(ops) == 0 {
+		return nil
+	}
+	all := d.DryRun(ctx, ops...)
+	if all == nil {
+		return nil
+	}
+	of := map[string][]oxbow.Op{}
+	for _, op := range ops {
+		of[op.Target()] = append(of[op.Target()], op)
+	}
+	e := &mdtree.ProblemsError{Dir: dir}
+	for i := range tree.Entries {
+		if ops := of[tree.Entries[i].Name]; len(ops) > 0 {
+			if err := d.DryRun(ctx, ops...); err != nil {
+				e.Add(tree.Files[i], err)
+			}
+		}
+	}
+	if len(e.Problems) == 0 {
+		return all
+	}
+	return e
+}
+
+// apply makes the planned change. If the memory does not keep a history, apply first saves the
+// entries that will be replaced or forgotten.
+func (out *LoadOut) apply(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, plan mdtree.Plan) error {
+	_, noHistory := m.History()
+	if lost := slices.Concat(plan.Changed, plan.Removed); noHistory != nil && len(lost) > 0 {
+		var err error
+		out.SavedIn, err = Save(
+			ctx, w,
+			m,
+			SavedBeforeLoad,
+			oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: lost}}},
+		)
+		if err != nil {
+			return err
+		}
+	}
+	made, err := m.Commit(ctx, plan.Ops...)
+	if err != nil {
+		return err
+	}
+	verb.MakeIndex(ctx, m, len(plan.Ops))
+	out.Undo = made.Seq
+	return nil
+}

@@ -1,0 +1,197 @@
+// This file implements export and import of entries.
+
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"iter"
+	"math"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
+	"github.com/oxbow-memory/oxbow/internal/verb/signing"
+)
+
+// ExportIn is the argument of Export.
+type ExportIn struct {
+	Filter  string    `json:"filter,omitempty"  jsonschema:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
+	Project string    `json:"project,omitempty" jsonschema:"Only entries of this project."`
+	Tags    []string  `json:"tags,omitempty"    jsonschema:"Only entries with all of these tags."                                 flag:"tag"`
+	Kind    string    `json:"kind,omitempty"    jsonschema:"Only entries of this kind."                                                      enum:"kind"`
+	After   string    `json:"after,omitempty"   jsonschema:"Created on or after this date (2026-04-18, 2026-04, 7d, yesterday)."                         value:"DATE"`
+	Before  string    `json:"before,omitempty"  jsonschema:"Created before this date."                                                                   value:"DATE"`
+	To      io.Writer `json:"-"` // gets the entries, as [exchange.Export] writes them
+}
+
+// ExportOut is the result of Export.
+type ExportOut struct {
+	File    string `json:"file"` // set by the door
+	Entries int    `json:"entries"`
+	Kept    string `json:"kept,omitempty"` // copy of the edited file that was replaced (set by the door)
+}
+
+// Export writes the selected entries as JSON lines.
+func Export(ctx context.Context, w *verb.Workspace, in ExportIn) (out ExportOut, err error) {
+	f, err := verb.FilterParams{Filter: in.Filter, Project: in.Project, Kind: in.Kind, After: in.After,
+		Before: in.Before, Tags: in.Tags}.Parse(w.Time())
+	if err != nil {
+		return out, err
+	}
+	ctx, m, err := w.Memory(ctx, verb.Own)
+	if err != nil {
+		return out, err
+	}
+	out.Entries, err = exchange.Export(ctx, m, f, in.To)
+	if err == nil {
+		signing.SignCopied(ctx, w, m)
+	}
+	return out, err
+}
+
+// ImportIn is the argument of Import.
+type ImportIn struct {
+	Paths     []string `json:"paths"               flag:"-" jsonschema:"Files and directories."`
+	DryRun    bool     `json:"dry_run,omitempty"            jsonschema:"Show what would be brought in and change nothing."          usage:"show what would be brought in and change nothing"`
+	Overwrite bool     `json:"overwrite,omitempty"          jsonschema:"Replace entries that were written, edited or updated here." usage:"let what is read replace entries that were written or edited here, or are newer"`
+	Format    string   `json:"format,omitempty"             jsonschema:"Format of all of them, by default told by each."            usage:"read as this FORMAT whatever the name says"                                      value:"FORMAT" enum:"markdown,obsidian,jsonl,chat,dates"`
+
+	Inputs map[string]io.Reader `json:"-"` // read instead of the files with these paths
+	Root   string               `json:"-"` // the project's directory: origins below it are relative (may be "")
+
+	Projects map[string]string `json:"-"` // projects by path, for entries that name no project
+
+	Brief bool `json:"-"` // do not list changes, because they are many, unless this is a dry run
+
+	Interrupt func() `json:"-"` // makes a blocked Read of an input return (may be nil)
+
+	// Author is the author of the items, if known. If it is empty, the items count as imported.
+	Author oxbow.Actor `json:"-"`
+}
+
+// ImportOut is the result of Import. After an error it describes the work that was done before.
+type ImportOut struct {
+	DryRun   bool              `json:"dry_run"`
+	Added    int               `json:"added"`
+	Updated  int               `json:"updated"`
+	Same     int               `json:"same"`
+	Skipped  int               `json:"skipped"`
+	Changes  []exchange.Change `json:"changes"`
+	Problems []string          `json:"problems"`
+	Notes    []string          `json:"notes"`
+	Stale    []string          `json:"stale"`
+	More     int               `json:"more"` // problems and notes not listed
+	// number of added or updated entries that are held back (see [Held])
+	Held  int    `json:"held,omitempty"`
+	Group string `json:"group,omitempty"` // group with which they are approved together
+	Undo  bool   `json:"-"`               // the next undo reverts the import
+}
+
+// Failed reports whether an item could not be imported.
+func (o ImportOut) Failed() bool { return len(o.Problems) > 0 }
+
+// Import adds the entries in files and directories.
+func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, error) {
+	if in.Format != "" {
+		if _, err := exchange.ParseFormat(in.Format); err != nil {
+			return ImportOut{}, err
+		}
+	}
+	ctx, m, err := w.Memory(ctx, verb.Create.Unless(in.DryRun))
+	if err != nil {
+		return ImportOut{}, err
+	}
+	if !in.DryRun {
+		verb.MakeIndex(ctx, m, 0) // an empty memory is indexed while it is written
+	}
+	var part atomic.Uint64 // bits of a float64
+	show := progress.Of(ctx)
+	tell := func(done int) {
+		show(progress.State{Unit: progress.Entries, Done: int64(done), Part: math.Float64frombits(part.Load())})
+	}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	interrupt := func() {
+		stop()
+		if in.Interrupt != nil {
+			in.Interrupt()
+		}
+	}
+	items := screenedItems(ctx, &w.Secrets, in.items(reading, w.Time().Location(), &part))
+	r, err := exchange.Import(oxbow.WithNote(w.Secrets.Screened(ctx), text.Clip("import of "+
+		strings.Join(in.Paths, ", "), 200)), m, items,
+		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, NoChanges: in.Brief &&
+			!in.DryRun, Progress: tell, Interrupt: interrupt})
+	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
+		Changes: verb.NotNil(
+			r.Changes,
+		), Problems: verb.NotNil(r.Problems), Notes: verb.NotNil(r.Notes), Stale: verb.NotNil(r.Stale),
+		More: r.More}
+	if _, err := m.History(); err == nil && r.Added+r.Updated > 0 {
+		out.Undo = true
+	}
+	if !in.DryRun {
+		verb.MakeIndex(ctx, m, r.Added+r.Updated)
+		out.Held, out.Group = countHeld(ctx, m, r)
+	}
+	return out, err
+}
+
+// countHeld returns how many of the entries changed by an import are held back, and their group.
+func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, group string) {
+	if r.Added+r.Updated == 0 {
+		return 0, ""
+	}
+	for e, err := range labels.HeldEntries(ctx, m) {
+		if err == nil && r.Changed(e.Name) {
+			n, group = n+1, cmp.Or(group, labels.GroupOf(&e))
+		}
+	}
+	return n, group
+}
+
+// items yields the items of all paths. It stores in part how much was read, where each path counts
+// the same. It ends when ctx is done.
+func (in *ImportIn) items(
+	ctx context.Context,
+	zone *time.Location,
+	part *atomic.Uint64,
+) iter.Seq2[exchange.Item, error] {
+	return func(yield func(exchange.Item, error) bool) {
+		for i, path := range in.Paths {
+			o := &exchange.ReadOptions{
+				Context:  ctx,
+				Format:   exchange.Format(in.Format),
+				Location: zone,
+				Progress: func(read, size int64) {
+					of := min(1, float64(read)/float64(max(size, 1)))
+					part.Store(math.Float64bits((float64(i) + of) / float64(len(in.Paths))))
+				},
+			}
+			items := exchange.ReadPath(path, in.Root, o)
+			if r := in.Inputs[path]; r != nil {
+				items = exchange.ReadStream(r, path, o)
+			}
+			project := in.Projects[path]
+			for it, err := range items {
+				if project != "" && err == nil && len(it.Entry.Values("project")) == 0 {
+					it.Entry.Labels = oxbow.SortLabels(append(
+						it.Entry.Labels,
+						oxbow.Label{Key: "project", Value: project},
+					))
+				}
+				if !yield(it, err) {
+					return
+				}
+			}
+		}
+	}
+}

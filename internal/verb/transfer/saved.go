@@ -1,0 +1,62 @@
+// This file saves entries of a memory without a history before they are changed, because the
+// change cannot be undone.
+
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// SavedBeforeLoad is the prefix of file names for entries that a load removed from a home
+// without a history.
+const SavedBeforeLoad = "before-load"
+
+// Save exports the selected entries to a new file of the home whose name begins with stem. It
+// returns the path of the file.
+func Save(
+	ctx context.Context,
+	w *verb.Workspace,
+	m *oxbow.Memory,
+	stem string,
+	f oxbow.Filter,
+) (path string, err error) {
+	defer func() { err = verb.Wrapped("saving entries", err) }()
+	p, err := w.Located()
+	if err != nil {
+		return "", err
+	}
+	var lines bytes.Buffer
+	if _, err := exchange.Export(ctx, m, f, &lines); err != nil {
+		return "", err
+	}
+	fsys, err := vfs.Dir(p.Dir())
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, fsys.Close()) }()
+	stem += "-" + w.Time().UTC().Format("20060102-150405")
+	name := stem + ".jsonl"
+	to, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	for n := 2; errors.Is(err, fs.ErrExist); n++ {
+		name = fmt.Sprintf("%s-%d.jsonl", stem, n)
+		to, err = fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := vfs.WriteSync(to, lines.Bytes()); err != nil {
+		return "", err
+	}
+	return filepath.Join(p.Dir(), name), fsys.SyncDir(".")
+}

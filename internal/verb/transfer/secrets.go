@@ -1,0 +1,36 @@
+// This file replaces secrets in imported items.
+
+package transfer
+
+import (
+	"context"
+	"iter"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// screenedItems yields imported items with their secrets replaced.
+func screenedItems(
+	ctx context.Context,
+	s *verb.Secrets,
+	items iter.Seq2[exchange.Item, error],
+) iter.Seq2[exchange.Item, error] {
+	ctx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
+	return func(yield func(exchange.Item, error) bool) {
+		for it, err := range items {
+			var found []secret.Finding
+			if err == nil {
+				it.Entry, err = s.Entry(ctx, it.Entry, oxbow.Entry{}, &found)
+			}
+			if note := verb.ReplacedSecrets(found); note != "" {
+				it.Warnings = append(it.Warnings, it.Ref+": "+note)
+			}
+			if !yield(it, err) {
+				return
+			}
+		}
+	}
+}
