@@ -177,8 +177,9 @@ func (a *app) showWaysToAnnotate(file string) {
 	way := func(what, command string) { fmt.Fprintf(a.env.Stderr, "  %s: %s\n", what, a.asTyped(command)) }
 	world := a.setupWorld()
 	var on []string
+	this := setup.Options{Executable: a.env.Executable}
 	for _, c := range setup.Clients() {
-		if c.CanAnnotate() && len(c.Servers(world, setup.Options{})) > 0 && world.AnnotatesBelow(c.Name, wd) {
+		if c.CanAnnotate() && len(c.Servers(world, this)) > 0 && world.AnnotatesBelow(c.Name, wd) {
 			on = append(on, c.Title)
 		}
 	}

@@ -23,6 +23,8 @@ type Options struct {
 	// Plugin returns the JavaScript source of opencode's plug-in, which runs a command for
 	// each event. If it is nil, no plug-in is written.
 	Plugin func(argv []string) string
+
+	own ownPrograms // programs that are oxbow; set by [Client.files]
 }
 
 // Client is a program for which oxbow can be set up.
@@ -94,7 +96,7 @@ func (o Options) server(path []string, before fields, after ...field) (put, off 
 }
 
 func (o Options) serverOf(path []string, want fields) (put, off []item) {
-	return itemsToPutOrRemove(!o.NoMCP, serverItem(path, want))
+	return itemsToPutOrRemove(!o.NoMCP, serverItem(o.own, path, want))
 }
 
 // itemsToPutOrRemove returns the item as one to put, or as one to remove.

@@ -114,7 +114,7 @@ func claudeFiles(w World, o Options) []file {
 	mcp.addItem(o.server(mcp.servers, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
 	settings := file{path: w.scoped(o, w.home("claude", "settings.json"), ".claude/settings.local.json")}
 	settings.addItem(o.allow("permissions", "allow"))
-	settings.addItem([]item{hooksItem("claude", o.hooks("claude", func(e event) fields {
+	settings.addItem([]item{hooksItem(o.own, "claude", o.hooks("claude", func(e event) fields {
 		argv := o.argv("hook", "claude")
 		return fields{{"type", "command"}, {"command", argv[0]}, {"args", argv[1:]}, {"timeout", e.timeout}}
 	}))}, nil)
@@ -129,7 +129,7 @@ func geminiFiles(w World, o Options) []file {
 	}
 	f.addItem(o.server(f.servers, nil))
 	f.addItem(
-		[]item{hooksItem("gemini", o.lineHooks(w, "gemini", powerShell, 1000, field{"name", program}))},
+		[]item{hooksItem(o.own, "gemini", o.lineHooks(w, "gemini", powerShell, 1000, field{"name", program}))},
 		nil,
 	)
 	policy := file{path: w.home("gemini", "policies/oxbow.toml"), isOxbows: true}
@@ -159,7 +159,7 @@ func qwenFiles(w World, o Options) []file {
 	if w.GOOS == "windows" {
 		more = []field{{"shell", "powershell"}}
 	}
-	f.addItem([]item{hooksItem("qwen", o.lineHooks(w, "qwen", powerShell, 1000, more...))}, nil)
+	f.addItem([]item{hooksItem(o.own, "qwen", o.lineHooks(w, "qwen", powerShell, 1000, more...))}, nil)
 	f.memory = valueItem(false, "memory", "enableManagedAutoMemory")
 	return []file{f}
 }
@@ -232,14 +232,14 @@ func codexFiles(w World, o Options) []file {
 			want[i].handler = append(h.handler, field{"additionalContextLimit", 20000})
 		}
 	}
-	hooks.addItem([]item{hooksItem("codex", want)}, nil)
+	hooks.addItem([]item{hooksItem(o.own, "codex", want)}, nil)
 	config := file{path: filepath.Join(dir, "config.toml"), servers: []string{"mcp_servers"}}
 	config.toml = func(t, base *table, put bool) error {
 		if !put || o.NoMCP {
-			return takeServer(t, base)
+			return takeServer(o.own, t, base)
 		}
 		argv := o.argv("mcp")
-		return putServer(t, base, fields{{"command", argv[0]}, {"args", argv[1:]}, {"startup_timeout_sec", 20}})
+		return putServer(o.own, t, base, fields{{"command", argv[0]}, {"args", argv[1:]}, {"startup_timeout_sec", 20}})
 	}
 	return []file{hooks, config}
 }
@@ -255,7 +255,7 @@ func trustsHooks(w World, o Options) bool {
 	if err != nil || herr != nil || cerr != nil || terr != nil {
 		return true // another finding reports the error
 	}
-	for key, hash := range hookHashes(hooks, text) {
+	for key, hash := range hookHashes(w.ownPrograms(o), hooks, text) {
 		if t.at("hooks", "state", key, "trusted_hash") != hash {
 			return false
 		}
@@ -278,9 +278,9 @@ func serverAt(t *table) (s Server, there bool) {
 // putServer writes the server's table into Codex' configuration. It removes the key
 // required, which earlier versions of oxbow wrote, because with that key Codex does not
 // start if oxbow fails to start. If the person wrote the key, it stays.
-func putServer(t, base *table, want fields) error {
+func putServer(own ownPrograms, t, base *table, want fields) error {
 	if is, ok := serverAt(t); ok {
-		if !is.Oxbow() {
+		if !own.startServer(is) {
 			return errOther("mcp_servers." + program)
 		}
 		want = mergeArgs(is, want)
@@ -293,9 +293,9 @@ func putServer(t, base *table, want fields) error {
 	return t.set(want, "mcp_servers", program)
 }
 
-func takeServer(t, base *table) error {
+func takeServer(own ownPrograms, t, base *table) error {
 	is, ok := serverAt(t)
-	if !ok || !is.Oxbow() || !filepath.IsAbs(is.Argv()[0]) {
+	if !ok || !own.startServer(is) || !filepath.IsAbs(is.Argv()[0]) {
 		return nil
 	}
 	if was, ok := base.at("mcp_servers", program).(map[string]any); ok {

@@ -500,7 +500,8 @@ func TestCommandLine(t *testing.T) {
 		if line != c.want {
 			t.Errorf("commandLine(%q) = %s, want %s", c.argv, line, c.want)
 		}
-		if h := (Server{Command: line}); !h.isHookFor(c.argv[len(c.argv)-1]) || h.isHookFor("other") {
+		own, h := (ownPrograms{}), (Server{Command: line})
+		if !own.runHook(h, c.argv[len(c.argv)-1]) || own.runHook(h, "other") {
 			t.Errorf("%s is not known for a hook", line)
 		}
 	}

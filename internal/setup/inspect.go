@@ -86,7 +86,7 @@ func (s *Status) SetUp() bool { return len(s.Servers) > 0 || s.Holds }
 // Status returns how a client is set up.
 func (in *Inspection) Status(c *Client) Status {
 	s := Status{Client: c, Servers: c.Servers(in.World, in.Options), trusted: true}
-	for _, f := range c.filesFor(in.World, in.Options) {
+	for _, f := range c.files(in.World, in.Options) {
 		// skip the user's files, which a project's setup also changes
 		if !in.Options.Project || isBelow(in.World.Dir, f.path) {
 			s.read(in.World, &f)
@@ -351,15 +351,6 @@ func (in *Inspection) wrongHome(s *Status) string {
 		return "{clients}: oxbow is set up for the home " + strings.Join(others, ", ") + ", not for this one"
 	}
 	return ""
-}
-
-func sameFile(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	fa, aerr := os.Stat(a)
-	fb, berr := os.Stat(b)
-	return aerr == nil && berr == nil && os.SameFile(fa, fb)
 }
 
 // describeSetup describes the setup of a client without problems.

@@ -20,7 +20,7 @@ type item struct {
 
 // serverItem returns the entry that starts the server. Members that others added stay, and
 // so do arguments that serve the same home.
-func serverItem(path []string, want fields) item {
+func serverItem(own ownPrograms, path []string, want fields) item {
 	path = append(slices.Clone(path), program)
 	return item{
 		put: func(d, _ *document) error {
@@ -29,7 +29,7 @@ func serverItem(path []string, want fields) item {
 				return d.set(want, path...)
 			}
 			var is Server
-			if err := json.Unmarshal(standardJSON(v), &is); err != nil || !is.Oxbow() {
+			if err := json.Unmarshal(standardJSON(v), &is); err != nil || !own.startServer(is) {
 				return errOther(strings.Join(path, "."))
 			}
 			for _, f := range mergeArgs(is, want) {
@@ -42,7 +42,7 @@ func serverItem(path []string, want fields) item {
 		take: func(d, base *document) error {
 			var is Server
 			switch was := base.at(path...); {
-			case !d.decode(&is, path...) || !is.Oxbow():
+			case !d.decode(&is, path...) || !own.startServer(is):
 				return nil
 			case was != nil:
 				return d.set(standardJSON(was), path...)
@@ -91,8 +91,8 @@ type hook struct {
 
 // hooksItem returns the hooks of a client: for each event, a list of groups of handlers, each group
 // with its matcher.
-func hooksItem(client string, want []hook) item {
-	owned := hookMatcher(client)
+func hooksItem(own ownPrograms, client string, want []hook) item {
+	owned := own.hookMatcher(client)
 	take := func(d, base *document, keep map[string]hook) error {
 		root := d.at("hooks")
 		if root == nil {
@@ -276,9 +276,9 @@ func valueItem(value any, path ...string) *item {
 }
 
 // hookMatcher returns a function that reports whether a handler is oxbow's hook for a client.
-func hookMatcher(client string) func(json.RawMessage) bool {
+func (own ownPrograms) hookMatcher(client string) func(json.RawMessage) bool {
 	return func(raw json.RawMessage) bool {
 		var h Server
-		return json.Unmarshal(raw, &h) == nil && h.isHookFor(client)
+		return json.Unmarshal(raw, &h) == nil && own.runHook(h, client)
 	}
 }

@@ -58,13 +58,19 @@ func (c *Client) PlanRemoval(w World, o Options) ([]*Change, error) {
 	return c.planFiles(w, o, (*file).planRemoval)
 }
 
+// files returns the client's files with the parts that the options ask for.
+func (c *Client) files(w World, o Options) []file {
+	o.own = w.ownPrograms(o)
+	return c.filesFor(w, o)
+}
+
 // planFiles returns the changes that plan makes of the client's files.
 func (c *Client) planFiles(
 	w World,
 	o Options,
 	plan func(f *file, w World, o Options) (*Change, error),
 ) ([]*Change, error) {
-	files := c.filesFor(w, o)
+	files := c.files(w, o)
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s: %w", c.Title, errScope)
 	}
@@ -293,7 +299,7 @@ func HasNoProject(err error) bool { return errors.Is(err, errScope) }
 
 // Paths returns the files of a client, with links resolved.
 func (c *Client) Paths(w World, o Options) (all []string) {
-	for _, f := range c.filesFor(w, o) {
+	for _, f := range c.files(w, o) {
 		if real, err := follow(f.path); err == nil {
 			all = append(all, real)
 		}
@@ -304,7 +310,7 @@ func (c *Client) Paths(w World, o Options) (all []string) {
 // Recorded reports whether setup has changed files of the client and the changes have not
 // been removed.
 func (c *Client) Recorded(w World, o Options) bool {
-	return slices.ContainsFunc(c.filesFor(w, o), func(f file) bool {
+	return slices.ContainsFunc(c.files(w, o), func(f file) bool {
 		real, err := follow(f.path)
 		r, rerr := w.record(real)
 		return err == nil && (r != nil || rerr != nil)
@@ -324,8 +330,9 @@ func trustHooks(w World, o Options, all []*Change) error {
 	if err != nil {
 		return err
 	}
-	now := hookHashes(hooks.real, hooks.After)
-	for key, hash := range hookHashes(hooks.real, hooks.Before) {
+	own := w.ownPrograms(o)
+	now := hookHashes(own, hooks.real, hooks.After)
+	for key, hash := range hookHashes(own, hooks.real, hooks.Before) {
 		if now[key] != hash && t.at("hooks", "state", key) != nil {
 			if err := t.remove("hooks", "state", key); err != nil {
 				return err

@@ -4,6 +4,7 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 )
@@ -15,9 +16,10 @@ type Entry struct {
 }
 
 // Servers returns the servers in the client's files that start oxbow. Of the options,
-// only Project counts.
+// only Executable and Project count.
 func (c *Client) Servers(w World, o Options) (all []Entry) {
-	for _, f := range c.filesFor(w, Options{Executable: program, Project: o.Project}) {
+	own := w.ownPrograms(o)
+	for _, f := range c.files(w, Options{Executable: cmp.Or(o.Executable, program), Project: o.Project}) {
 		var servers map[string]Server
 		b, err := readFile(f.path)
 		if err != nil || len(f.servers) == 0 {
@@ -41,7 +43,7 @@ func (c *Client) Servers(w World, o Options) (all []Entry) {
 			}
 		}
 		for _, s := range servers {
-			if s.Oxbow() {
+			if own.startServer(s) {
 				all = append(all, Entry{c.Title, filepath.Clean(f.path), s})
 			}
 		}

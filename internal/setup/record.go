@@ -203,6 +203,20 @@ func (w World) Recorded() (paths []string) {
 	return paths
 }
 
+// ownPrograms returns the programs that are oxbow according to the options and to all records.
+func (w World) ownPrograms(o Options) ownPrograms {
+	own := ownPrograms{isWindows: w.GOOS == "windows"}
+	if o.Executable != "" {
+		own.paths = append(own.paths, o.Executable)
+	}
+	for _, path := range w.Recorded() {
+		if r, err := w.record(path); err == nil && r != nil && r.Choices != nil {
+			own.paths = append(own.paths, r.Choices.Executable)
+		}
+	}
+	return own
+}
+
 func stale(e fs.DirEntry) bool {
 	fi, err := e.Info()
 	return err == nil && time.Since(fi.ModTime()) > vfs.StaleAfter

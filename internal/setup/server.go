@@ -4,6 +4,9 @@ package setup
 
 import (
 	"cmp"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,21 +42,46 @@ func (s Server) Argv() []string {
 	return nil
 }
 
-// Oxbow reports whether the entry starts oxbow as a server.
-func (s Server) Oxbow() bool {
-	argv := s.Argv()
-	return len(argv) > 1 && isOxbow(argv[0]) && slices.Contains(argv[1:], "mcp")
+// ownPrograms recognizes the programs that are oxbow.
+type ownPrograms struct {
+	paths     []string // programs that are running now or that setup wrote into files, whatever their names are
+	isWindows bool     // paths are compared without regard to case
 }
 
-// isOxbow reports whether a path leads to a program named oxbow, with the path syntax of any
-// system.
-func isOxbow(path string) bool {
+// oxbowName matches the names under which oxbow is installed, such as oxbow and oxbow-1.2.
+var oxbowName = regexp.MustCompile(`^` + program + `([-_.]?v?[0-9].*)?$`)
+
+// contain reports whether a path leads to oxbow, with the path syntax of any system. A program with another name
+// is oxbow if it is running now or if setup wrote its path.
+func (own ownPrograms) contain(path string) bool {
 	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
-	return strings.TrimSuffix(base, ".exe") == program
+	if oxbowName.MatchString(strings.TrimSuffix(base, ".exe")) {
+		return true
+	}
+	return slices.ContainsFunc(own.paths, func(p string) bool {
+		isSame := p == path || (own.isWindows && strings.EqualFold(p, path))
+		return isSame || (filepath.IsAbs(path) && filepath.IsAbs(p) && sameFile(p, path))
+	})
 }
 
-// isHookFor reports whether the entry is oxbow's hook for that client.
-func (s Server) isHookFor(client string) bool {
+// sameFile reports whether two paths lead to the same file.
+func sameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	fa, aerr := os.Stat(a)
+	fb, berr := os.Stat(b)
+	return aerr == nil && berr == nil && os.SameFile(fa, fb)
+}
+
+// startServer reports whether the entry starts oxbow as a server.
+func (own ownPrograms) startServer(s Server) bool {
+	argv := s.Argv()
+	return len(argv) > 1 && own.contain(argv[0]) && slices.Contains(argv[1:], "mcp")
+}
+
+// runHook reports whether the entry is oxbow's hook for that client.
+func (own ownPrograms) runHook(s Server, client string) bool {
 	argv := s.Argv()
 	if line, ok := s.Command.(string); ok && len(s.Args) == 0 {
 		argv = words(line)
@@ -61,7 +89,7 @@ func (s Server) isHookFor(client string) bool {
 		argv = words(s.Bash)
 	}
 	i := slices.Index(argv, "hook")
-	return i > 0 && i == len(argv)-2 && isOxbow(argv[0]) && argv[i+1] == client
+	return i > 0 && i == len(argv)-2 && own.contain(argv[0]) && argv[i+1] == client
 }
 
 // words splits the command line of a hook that [commandLine] wrote for any shell.

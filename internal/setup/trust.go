@@ -46,7 +46,7 @@ func snake(name string) string {
 
 // hookHashes returns the hashes of oxbow's hooks in a file of hooks, by the names of their
 // entries in Codex' configuration.
-func hookHashes(path string, text []byte) map[string]string {
+func hookHashes(own ownPrograms, path string, text []byte) map[string]string {
 	all := map[string]string{}
 	_, text = splitBOM(text)
 	d, err := parseJSON(text)
@@ -59,7 +59,7 @@ func hookHashes(path string, text []byte) map[string]string {
 	}
 	d.decode(&lists, "hooks")
 	for event := range lists {
-		for _, at := range handlers(d, event, hookMatcher("codex")) {
+		for _, at := range handlers(d, event, own.hookMatcher("codex")) {
 			g := lists[event][at.group]
 			all[fmt.Sprintf(
 				"%s:%s:%d:%d",

@@ -365,7 +365,7 @@ func (in *SetupIn) state(c *setup.Client) SetupClient {
 		Client:    c.Name,
 		Title:     c.Title,
 		Installed: c.Installed(in.World),
-		SetUp:     len(c.Servers(in.World, setup.Options{Project: in.Scope == "project"})) > 0,
+		SetUp:     len(c.Servers(in.World, in.options())) > 0,
 	}
 }
 
@@ -457,7 +457,7 @@ func (in *SetupIn) verify(
 	look *setup.Inspection,
 	s *SetupClient,
 ) {
-	servers := c.Servers(in.World, setup.Options{Project: in.Scope == "project"})
+	servers := c.Servers(in.World, in.options())
 	if len(servers) == 0 || in.Start == nil {
 		return
 	}

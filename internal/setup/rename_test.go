@@ -1,0 +1,90 @@
+// This file tests that setup recognizes what it wrote, whatever the program's name is.
+
+package setup
+
+import (
+	"context"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestOtherProgramNames sets each client up with programs that are not named oxbow. A second setup changes
+// nothing, the findings agree, another oxbow can replace the program, and the removal restores all bytes.
+func TestOtherProgramNames(t *testing.T) {
+	for _, name := range []string{"oxbow-1.2", "ox"} {
+		for _, c := range Clients() {
+			t.Run(name+"/"+c.Name, func(t *testing.T) {
+				dir := t.TempDir()
+				w, o := world(dir), options()
+				o.Executable = filepath.Join(dir, "old", name)
+				write(t, o.Executable, "program")
+				write(t, filepath.Join(dir, "bin/oxbow"), "another program")
+				before := tree(t, dir)
+
+				run(t, c, w, o, false)
+				checkSetUp(t, c, w, o)
+				newer := o
+				newer.Executable = filepath.Join(dir, "bin/oxbow")
+				in := &Inspection{World: w, Options: newer, Compares: true}
+				if found := in.Find(context.Background()); found[0].Level != warning ||
+					!strings.Contains(found[0].What, "another oxbow is set up, "+o.Executable) {
+					t.Errorf("for %s, Find = %+v", newer.Executable, found)
+				}
+				run(t, c, w, newer, false)
+				checkSetUp(t, c, w, newer)
+				for path, text := range tree(t, w.User) {
+					isRecord := strings.Contains(path, "oxbow/setup")
+					if !isRecord && strings.Contains(text, filepath.Join("old", name)) {
+						t.Errorf("%s still starts %s:\n%s", path, name, text)
+					}
+				}
+				run(t, c, w, o, true)
+				equalTrees(t, "removed", tree(t, dir), before)
+			})
+		}
+	}
+}
+
+// checkSetUp checks that another setup with the same options changes nothing, and that the only findings are
+// that the client is set up.
+func checkSetUp(t *testing.T, c *Client, w World, o Options) {
+	t.Helper()
+	for _, ch := range run(t, c, w, o, false) {
+		if !ch.Same() {
+			t.Errorf("a second run changes %s:\n%s", ch.Path, ch.Diff())
+		}
+	}
+	o.Trust = c.Name == "codex"
+	run(t, c, w, o, false)
+	if len(c.Servers(w, Options{Executable: o.Executable})) != 1 {
+		t.Errorf("the servers are %+v", c.Servers(w, o))
+	}
+	in := &Inspection{World: w, Options: o, Compares: true}
+	for _, f := range in.Find(context.Background()) {
+		if f.Level != OK || f.Mend != "" {
+			t.Errorf("for %s, the finding is %+v", o.Executable, f)
+		}
+	}
+}
+
+// TestOwnPrograms distinguishes oxbow from other programs.
+func TestOwnPrograms(t *testing.T) {
+	own := ownPrograms{paths: []string{`C:\Tools\Ox.exe`, "/opt/ox"}, isWindows: true}
+	for path, want := range map[string]bool{
+		"oxbow": true, "/usr/bin/oxbow": true, `C:\bin\OXBOW.EXE`: true, "/opt/oxbow-1.2": true, "/opt/oxbow-v2": true,
+		"/opt/oxbow1.2": true, "/opt/ox": true, `c:\tools\ox.exe`: true,
+		"/opt/oxbowd": false, "/opt/oxbow-proxy": false, "/usr/bin/ox": false, "ox": false, "/opt/oxbow/server": false,
+	} {
+		if got := own.contain(path); got != want {
+			t.Errorf("contain(%s) = %t, want %t", path, got, want)
+		}
+	}
+	if runtime.GOOS == "windows" {
+		return
+	}
+	if (ownPrograms{paths: []string{"/opt/ox"}}).contain("/OPT/OX") {
+		t.Error("paths are compared without regard to case")
+	}
+}
