@@ -26,7 +26,12 @@ var lookStatus = regexp.MustCompile(`look ended with ([0-9]+)`)
 // block matches a block of oxbow in the body of a request, in which "<" is escaped.
 var block = regexp.MustCompile(`oxbow-memory.*?oxbow-memory`)
 
-func TestResume(t *testing.T) { eachClient(t, resumes) }
+func TestResume(t *testing.T) {
+	eachClient(t, func(t *testing.T, c *client, argv []string, program, modules string) {
+		resumes(t, c, argv, program, modules)
+		resumesAfterAnswer(t, c, argv, program, modules)
+	})
+}
 
 func resumes(t *testing.T, c *client, argv []string, program, modules string) {
 	m := &model{
@@ -64,6 +69,79 @@ func resumes(t *testing.T, c *client, argv []string, program, modules string) {
 	}
 	p.checkArchive(program, prompts, statuses)
 	p.checkLedger(program, c.name)
+}
+
+// resumesAfterAnswer resumes a session in which oxbow answered a prompt. The client keeps that answer with the
+// prompt. Then the note becomes one with which sessions start, and the question is asked again: each request
+// contains the sentence of the note once.
+func resumesAfterAnswer(t *testing.T, c *client, argv []string, program, modules string) {
+	m := &model{name: c.tool, marker: marker}
+	s := httptest.NewServer(m)
+	defer s.Close()
+	p := newPerson(t, c, program, modules, s.URL)
+	p.run("git", "init", "-q")
+	p.run(program, "remember", "ferry", ferry)
+	for i := range 3 * len(subjects) { // newer notes, so that the start has no room for the note
+		s := subjects[i%len(subjects)]
+		p.run(program, "remember", fmt.Sprint(s, i), fmt.Sprintf("The %s is on plan %d.", s, i))
+	}
+	p.run(program, "inject", asks) // calibrates the floor, for which a hook on a busy machine has too little time
+
+	again := asks + " Please look again."
+	for n, prompt := range []string{asks, again, thanks} {
+		m.reset(marker)
+		p.run(append(slices.Clone(argv), c.arguments(prompt+" "+marker, true, n > 0)...)...)
+		requests := conversation(m.requests)
+		if len(requests) == 0 {
+			t.Errorf("run %d: no request has a block: %s", n+1, tail([]byte(m.last())))
+		}
+		for i, body := range requests {
+			checkRepetitions(t, n, i, body)
+			if got := shownTimes(body, ferry); got != 1 {
+				t.Errorf("run %d, request %d: the blocks have the answer %d times, want once:\n%q",
+					n+1, i+1, got, block.FindAllString(body, -1))
+			}
+		}
+		if n == 0 {
+			p.run(program, "label", "add", "pinned:true", "--name", "ferry")
+		}
+	}
+}
+
+// noteLine matches a sentence of a note in a block: what follows the name, the date and the author.
+var noteLine = regexp.MustCompile(`- [^\n:]+[0-9]{4}-[0-9]{2}-[0-9]{2}[^\n:]*: ([^\n]+)`)
+
+// noteLines returns the sentences of notes that the blocks of a request contain.
+func noteLines(body string) (lines []string) {
+	for _, text := range block.FindAllString(body, -1) {
+		// Newlines are escaped in the JSON of the request, and twice if a client puts JSON into its prompt.
+		text = strings.NewReplacer(`\\n`, "\n", `\n`, "\n").Replace(text)
+		for _, match := range noteLine.FindAllStringSubmatch(text, -1) {
+			lines = append(lines, strings.Trim(match[1], ` \"`))
+		}
+	}
+	return lines
+}
+
+// shownTimes returns how often the blocks of a request contain a sentence.
+func shownTimes(body, sentence string) (times int) {
+	for _, text := range block.FindAllString(body, -1) {
+		times += strings.Count(text, sentence)
+	}
+	return times
+}
+
+// checkRepetitions checks that no block of a request repeats a note that a block of the same request has, with
+// other notes around it or not.
+func checkRepetitions(t *testing.T, run, request int, body string) {
+	t.Helper()
+	lines := noteLines(body)
+	slices.Sort(lines)
+	for i, line := range lines {
+		if i > 0 && line == lines[i-1] {
+			t.Errorf("run %d, request %d: the blocks repeat %q", run+1, request+1, line)
+		}
+	}
 }
 
 func TestScopes(t *testing.T) { eachClient(t, scopes) }
@@ -111,6 +189,10 @@ func checkRequests(t *testing.T, n int, requests, prompts []string, want int) {
 		if got := len(block.FindAllString(body, -1)); got != 1 {
 			t.Errorf("run %d, request %d: it has %d blocks, want 1:\n%s", n+1, i+1, got, tail([]byte(body)))
 		}
+		if len(noteLines(body)) == 0 {
+			t.Errorf("run %d, request %d: no note is found in %q", n+1, i+1, block.FindAllString(body, -1))
+		}
+		checkRepetitions(t, n, i, body)
 		rest := block.ReplaceAllString(body, "")
 		for _, prompt := range prompts {
 			if !strings.Contains(rest, prompt) {
