@@ -94,6 +94,7 @@ func (t injector) start(ctx context.Context, r hook.Report) []byte {
 	lost := r.Source == "compact" || r.Source == "clear"
 	if lost {
 		state.HasStart, state.Compacted = false, r.Source == "compact"
+		state.Stored = nil
 	}
 	var b inject.Block
 	if !r.StartsLate() {
@@ -141,8 +142,9 @@ func (t injector) withHandoff(ctx context.Context, start, name string) string {
 }
 
 // startBlock returns the context for the start of a session. It is empty if the client has the
-// context already. A fork already has the context of the original conversation. If the client
-// lost it by a compaction, the block also says what the agent was doing.
+// context already, and leaves out what the client has stored with the prompts of the session. A fork
+// already has the context of the original conversation. If the client lost it by a compaction, the
+// block also says what the agent was doing.
 func (t injector) startBlock(ctx context.Context, source string, state inject.State) inject.Block {
 	if (state.HasStart && !hook.ForgetsStart(t.event.Client)) || source == "fork" {
 		return inject.Block{}
@@ -154,7 +156,8 @@ func (t injector) startBlock(ctx context.Context, source string, state inject.St
 		}
 		project, _ := projectOf(t.event.Dir)
 		out, err := run(ctx, t.app, injection.Start, injection.StartIn{
-			Project: project, Budget: inject.StartTokens, WithoutHandoff: isNewSession(source, state)})
+			Project: project, Budget: inject.StartTokens, WithoutHandoff: isNewSession(source, state),
+			Shown: state.Stored})
 		if err != nil {
 			out.Block = inject.Block{}
 		}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
@@ -132,6 +133,9 @@ func written(shown []quote) (b Block) {
 		b.Shown = append(b.Shown, q.Shown)
 		for _, one := range q.sentences {
 			b.Prints = append(b.Prints, one.print)
+			if whole := fingerprint(OneLine(one.candidate.text)); whole != one.print {
+				b.Prints = append(b.Prints, whole)
+			}
 		}
 	}
 	b.Text = strings.TrimSuffix(s.String(), "\n")
@@ -147,9 +151,10 @@ func (p *Prompt) pointer(units []unit) (b Block) {
 		if len(names) == mostPointers || u.Answer == gate.Silence || p.State.rests(u.Shown) {
 			continue
 		}
-		names = append(names, u.pointer())
+		name, prints := u.pointer()
+		names = append(names, name)
 		b.Shown = append(b.Shown, u.Shown)
-		b.Prints = append(b.Prints, fingerprint(Key(u.Shown)))
+		b.Prints = append(append(b.Prints, fingerprint(Key(u.Shown))), prints...)
 	}
 	if len(names) == 0 {
 		return Block{}
@@ -160,16 +165,16 @@ func (p *Prompt) pointer(units []unit) (b Block) {
 }
 
 // pointer returns the unit's name, date and author, followed by the first words of its text. If the
-// whole text has no more tokens than that, it returns the whole text. This does not apply to units
-// of other projects and to units that were never used.
-func (u *unit) pointer() string {
+// whole text has no more tokens than that, it returns the whole text and its fingerprints. This does
+// not apply to units of other projects and to units that were never used.
+func (u *unit) pointer() (line string, prints []string) {
 	name, said := quote{unit: u}.origin()+": ", OneLine(u.said())
 	short := name + text.Clip(said, pointerBytes)
 	whole := name + said
 	if u.Why == "" && text.EstimateTokens(said) <= text.EstimateTokens(short) {
-		return whole
+		return whole, PrintsIn(u.said(), said)
 	}
-	return short
+	return short, nil
 }
 
 // time returns the time at which the text was said or last changed.
@@ -210,6 +215,42 @@ func (q quote) origin() string {
 func fingerprint(sentence string) string {
 	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ToLower(sentence)), " ")))
 	return hex.EncodeToString(sum[:6])
+}
+
+// PrintsIn returns the fingerprints of the sentences of a text that are contained in shown, which is a part of
+// the text on one line. If shown is the whole text, its own fingerprint is included.
+func PrintsIn(content, shown string) (prints []string) {
+	if OneLine(content) == shown {
+		prints = append(prints, fingerprint(shown))
+	}
+	for s := range extract.Sentences(content) {
+		if strings.Contains(shown, OneLine(s)) {
+			prints = append(prints, fingerprint(OneLine(s)))
+		}
+	}
+	return prints
+}
+
+// WithoutShown returns the content of a note without the sentences that were shown, by their fingerprints. It
+// returns "" if nothing is left.
+func WithoutShown(content string, prints map[string]bool) string {
+	if len(prints) == 0 {
+		return content
+	}
+	if prints[fingerprint(OneLine(content))] {
+		return ""
+	}
+	rest := content
+	for s := range extract.Sentences(content) {
+		if prints[fingerprint(OneLine(s))] {
+			rest = strings.Replace(rest, s, "", 1)
+		}
+	}
+	isText := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	if rest != content && !strings.ContainsFunc(rest, isText) {
+		return ""
+	}
+	return rest
 }
 
 // OneLine joins s to a single line without hook fences, and changes it so that it cannot close the

@@ -61,6 +61,10 @@ type State struct {
 	Shown  map[string]int  // number of the prompt at which an entry was last shown, by the entry's [Key]
 	Prints map[string]bool // fingerprints of sentences that were shown
 
+	// Stored contains the fingerprints that were shown at prompts and actions. Clients store these texts with
+	// the conversation, also clients that do not store the block for the start.
+	Stored map[string]bool
+
 	HasStart  bool // the block for the start was shown, and the client still has it
 	Compacted bool // the client has compacted the conversation since the last block at a start
 }

@@ -160,6 +160,11 @@ func startsLast(lines []stateLine) bool {
 	return false
 }
 
+// emptyState returns the state of a session to which nothing was shown.
+func emptyState() State {
+	return State{Shown: map[string]int{}, Prints: map[string]bool{}, Stored: map[string]bool{}}
+}
+
 // State returns the texts shown to the session. If the file cannot be read, the state is
 // empty.
 func (f StateFile) State() State {
@@ -173,6 +178,7 @@ func (s *State) add(l *stateLine) {
 	case l.Event == eventCompact, l.Event == AtStart && (l.Key == "compact" || l.Key == "clear"):
 		clear(s.Shown)
 		clear(s.Prints)
+		clear(s.Stored)
 		s.HasStart, s.Compacted = false, l.Key != "clear"
 	case l.Event == AtPrompt:
 		s.Prompt++
@@ -185,6 +191,9 @@ func (s *State) add(l *stateLine) {
 	}
 	for _, p := range l.Prints {
 		s.Prints[p] = true
+		if l.Place != AtStart {
+			s.Stored[p] = true
+		}
 	}
 }
 
@@ -201,7 +210,7 @@ func (f StateFile) read() ([]byte, State, []stateLine, error) {
 
 // parseState parses the last [maxState] bytes of b, line by line. Lines that are not valid are skipped.
 func parseState(b []byte) (s State, lines []stateLine) {
-	s = State{Shown: map[string]int{}, Prints: map[string]bool{}}
+	s = emptyState()
 	for line := range bytes.Lines(b[max(0, len(b)-maxState):]) {
 		var l stateLine
 		if json.Unmarshal(line, &l) != nil || l.Event == "" || l.Prompt < 0 || l.Tokens < 0 {
@@ -241,7 +250,9 @@ func (f StateFile) append(next func(State, []stateLine) *stateLine) error {
 	if l == nil {
 		return nil
 	}
-	s = State{Prompt: s.Prompt, Tokens: s.Tokens, Shown: map[string]int{}, Prints: map[string]bool{}}
+	sums := s
+	s = emptyState()
+	s.Prompt, s.Tokens = sums.Prompt, sums.Tokens
 	s.add(l)
 	l.Time = f.Now
 	l.Prompt = s.Prompt

@@ -233,3 +233,51 @@ func FuzzParseState(f *testing.F) {
 		}
 	})
 }
+
+// TestWithoutShown leaves out what a model has: sentences of a note, and notes without any other text.
+func TestWithoutShown(t *testing.T) {
+	const port, key = "The proxy listens on port 8443.", "Ask Ada for its key."
+	code := "```\nmake deploy\n```"
+	for _, c := range []struct{ content, shown, want string }{
+		{port, "", port},
+		{port, key, port},
+		{port, port, ""},
+		{port + "\n", "the proxy  listens on port 8443.", ""}, // fingerprints ignore case and spaces
+		{"- " + port + "\n- " + key, port + " " + key, ""},
+		{port + " " + key, port, " " + key},
+		{port + "\n" + code, port, "\n" + code},
+		{code, port, code},
+		{"", port, ""},
+	} {
+		prints := map[string]bool{}
+		for _, p := range PrintsIn(c.shown, OneLine(c.shown)) {
+			prints[p] = true
+		}
+		if got := WithoutShown(c.content, prints); got != c.want {
+			t.Errorf("WithoutShown(%q, prints of %q) = %q, want %q", c.content, c.shown, got, c.want)
+		}
+	}
+	if got := PrintsIn(port+" "+key, port+" Ask"); len(got) != 1 || got[0] != fingerprint(port) {
+		t.Errorf("a sentence that was cut counts as shown: %v", got)
+	}
+}
+
+// TestStored distinguishes what a client stores with the conversation from the block for a start, which some
+// clients do not store.
+func TestStored(t *testing.T) {
+	f := stateFile(t)
+	for place, print := range map[string]string{AtStart: "start", AtPrompt: "prompt", AtAction: "action"} {
+		b := block(place, print)
+		b.Place = place
+		f.mustAdd(t, b, true)
+	}
+	if s := f.State(); len(s.Prints) != 3 || s.Stored["start"] || !s.Stored["prompt"] || !s.Stored["action"] {
+		t.Errorf("shown are %v, and the client stored %v", s.Prints, s.Stored)
+	}
+	if err := f.Compacted(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := f.State(); len(s.Stored) != 0 {
+		t.Errorf("after a compaction the client still has %v", s.Stored)
+	}
+}

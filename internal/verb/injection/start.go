@@ -29,6 +29,9 @@ type StartIn struct {
 
 	// WithoutHandoff leaves out the line about the open handoff, because the caller takes it.
 	WithoutHandoff bool `json:"-"`
+
+	// Shown contains the fingerprints of sentences that the model of a resumed session has. They are left out.
+	Shown map[string]bool `json:"-"`
 }
 
 // StartOut is the block for a new session. Its text is empty if the memory has nothing to
@@ -38,6 +41,8 @@ type StartOut struct {
 	Entries []StartEntry `json:"entries,omitempty"` // notes in the block, in order
 	// documents, or a bound profile's selection (nil if empty)
 	Selection *profile.Selection `json:"-"`
+
+	known []string // names of notes that were left out because the model has all of their sentences
 }
 
 // StartEntry is a note in the block of a new session.
@@ -151,7 +156,7 @@ func (out *StartOut) addNotes(ctx context.Context, m *oxbow.Memory, in StartIn) 
 		if n < 0 {
 			n = len(vouched)
 		}
-		room -= out.addGroup(&lines, vouched[:n], room, budget/slicePart)
+		room -= out.addGroup(&lines, withoutShown(vouched[:n], in.Shown, &out.known), room, budget/slicePart)
 		vouched = vouched[n:]
 	}
 	rest, err := out.restLine(ctx, m, in.Project)
@@ -166,13 +171,17 @@ func (out *StartOut) addNotes(ctx context.Context, m *oxbow.Memory, in StartIn) 
 // completely is normally shortened. Unless its notes are pinned or for every process, it gets at
 // most slice tokens, for the newest notes.
 func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room, slice int) (used int) {
+	if len(group) == 0 {
+		return 0
+	}
 	size := lineBytes
 	if groupAtStart(&group[0]) < groupDecision {
 		size = pinnedBytes
 	} else {
 		all := 0
 		for i := range group {
-			all += prompt.Tokens(noteLine(&group[i], size))
+			line, _ := noteLine(&group[i], size)
+			all += prompt.Tokens(line)
 		}
 		if all > room {
 			room = min(room, slice)
@@ -180,10 +189,10 @@ func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room,
 	}
 	for i := range group {
 		e, size := &group[i], size
-		line := noteLine(e, size)
+		line, prints := noteLine(e, size)
 		for prompt.Tokens(line) > room-used && prompt.Tokens(line) > leastLine {
 			size /= 2
-			line = noteLine(e, size)
+			line, prints = noteLine(e, size)
 		}
 		tokens := prompt.Tokens(line)
 		if tokens > room-used {
@@ -191,6 +200,7 @@ func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room,
 		}
 		used += tokens
 		lines.WriteString(line)
+		out.Prints = append(out.Prints, prints...)
 		out.Entries = append(out.Entries, StartEntry{e.Name, tokens, whyAtStart(e)})
 		out.Shown = append(out.Shown, session.Shown{In: inject.InNotes, Name: e.Name, Version: e.Version})
 	}
@@ -296,24 +306,40 @@ func whyAtStart(e *oxbow.Entry) string {
 	return string(e.Trust())
 }
 
+// withoutShown returns the notes without the sentences that were shown. It leaves out the notes of which
+// nothing remains, and appends their names to known.
+func withoutShown(notes []oxbow.Entry, shown map[string]bool, known *[]string) (rest []oxbow.Entry) {
+	for _, e := range notes {
+		all := e.Content
+		e.Content = inject.WithoutShown(all, shown)
+		if e.Content == "" && all != "" {
+			*known = append(*known, e.Name)
+			continue
+		}
+		rest = append(rest, e)
+	}
+	return rest
+}
+
 // noteLine returns a note on a single line, with its name, date and author, and at most size
-// bytes of its text.
-func noteLine(e *oxbow.Entry, size int) string {
+// bytes of its text. It also returns the fingerprints of the sentences that the line contains.
+func noteLine(e *oxbow.Entry, size int) (line string, prints []string) {
 	who := e.Updated.UTC().Format(time.DateOnly)
 	if e.TextBy() != "" {
 		who += ", by " + string(e.TextBy())
 	}
 	said := inject.OneLine(e.Content)
+	prints = inject.PrintsIn(e.Content, text.Cut(said, size))
 	if short := text.Clip(said, size); short != said {
 		said = strings.TrimSuffix(short, "…") + "… (get shows the rest)"
 	}
-	return fmt.Sprintf("- %s (%s): %s\n", inject.OneLine(e.Name), who, said)
+	return fmt.Sprintf("- %s (%s): %s\n", inject.OneLine(e.Name), who, said), prints
 }
 
 // restLine returns a line with the number of notes outside of the block, and names of the newest
 // that may be shown unasked. It returns "" if the block contains all notes.
 func (out *StartOut) restLine(ctx context.Context, m *oxbow.Memory, project string) (string, error) {
-	more := -len(out.Shown)
+	more := -len(out.Shown) - len(out.known)
 	if err := m.View(ctx, func(all oxbow.Entries) { more += all.Len() }); err != nil {
 		return "", err
 	}
@@ -322,19 +348,21 @@ func (out *StartOut) restLine(ctx context.Context, m *oxbow.Memory, project stri
 	}
 	var names []string
 	for _, place := range placesOf(project) {
-		hits, err := m.Recall(ctx, oxbow.Query{Filter: Volunteered.And(place), Limit: len(out.Shown) + namedNotes})
+		limit := len(out.Shown) + len(out.known) + namedNotes
+		hits, err := m.Recall(ctx, oxbow.Query{Filter: Volunteered.And(place), Limit: limit})
 		if err != nil {
 			return "", err
 		}
 		for _, h := range hits {
-			isShown := slices.ContainsFunc(out.Entries, func(s StartEntry) bool { return s.Name == h.Entry.Name })
+			isShown := slices.Contains(out.known, h.Entry.Name) ||
+				slices.ContainsFunc(out.Entries, func(s StartEntry) bool { return s.Name == h.Entry.Name })
 			if name := inject.OneLine(h.Entry.Name); !isShown && len(names) < namedNotes && len(name) <= maxNamed {
 				names = append(names, name)
 			}
 		}
 	}
 	line := text.Count(more, "more note", "more notes")
-	if len(out.Shown) == 0 {
+	if len(out.Shown) == 0 && len(out.known) == 0 {
 		line = text.Count(more, "note", "notes")
 	}
 	if len(names) > 0 {
