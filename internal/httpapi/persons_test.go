@@ -34,6 +34,7 @@ func TestAgentsDecideAndEraseNothing(t *testing.T) {
 		{"/inbox/accept", object(map[string]any{"ids": []string{id}, "content": "Edited."}), "content"},
 		{"/inbox/reject", object(map[string]any{"ids": []string{id}}), "only a person rejects"},
 		{"/approve", object(map[string]any{"names": []string{"held"}}), "only a person approves"},
+		{"/revert", object(map[string]any{"door": "mcp"}), "only a person takes back all changes of a source"},
 		{
 			"/scan",
 			object(map[string]any{"fix": true}),
@@ -42,6 +43,11 @@ func TestAgentsDecideAndEraseNothing(t *testing.T) {
 	} {
 		h.want(h.send("all", http.MethodPost, c.path, c.body), http.StatusBadRequest, c.holds)
 	}
+	h.want(
+		h.send("all", http.MethodPost, "/revert", object(map[string]any{"door": "mcp", "dry_run": true})),
+		http.StatusOK,
+		"",
+	)
 	// An edit of a text that is held back leaves it held back.
 	h.want(
 		h.send("all", http.MethodPut, "/entries/held", object(map[string]any{"content": "Ship on Mondays."})),

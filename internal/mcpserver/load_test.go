@@ -189,6 +189,9 @@ func TestLoadBindsTheProcess(t *testing.T) {
 			); !strings.Contains(got, "Until unload_memory_profile") {
 				t.Errorf("load_memory_profile = %q, want that it is in force", got)
 			}
+			if got := say(t, cs, "load_memory_profile", nil); !strings.Contains(got, "\nharbor\n```\n") {
+				t.Errorf("the profiles are %q, want them in a fence", got)
+			}
 			if got := say(t, cs, "list", nil); !strings.HasPrefix(got, "3 of 3 entries") {
 				t.Errorf("list after loading = %q, want what the profile includes", got)
 			}

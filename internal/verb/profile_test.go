@@ -291,7 +291,7 @@ func TestLoadWhatIsNotThere(t *testing.T) {
 		t.Error("a profile that could not be loaded narrows the memory")
 	}
 	text := s.load(`{}`).Text()
-	for _, w := range []string{"vtt  Builds the tabletop\n", "novel  \n", "broken  cannot be loaded"} {
+	for _, w := range []string{"vtt  Builds the tabletop\n", "novel\n", "broken  cannot be loaded"} {
 		if !strings.Contains(text, w) {
 			t.Errorf("the list is %q, want %q in it", text, w)
 		}

@@ -65,7 +65,8 @@ type ShownItem struct {
 // memory meanwhile.
 const maxRevertTries = 10
 
-// Revert reverts the effects of the selected changes, in a single new change.
+// Revert reverts the effects of the selected changes, in a single new change. Only a person may do this, because it
+// may take back what others wrote. Everybody may see by a dry run what it would do.
 func Revert(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, error) {
 	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.Step{}}
 	if in == (RevertIn{WithDerived: in.WithDerived, DryRun: in.DryRun}) {
@@ -73,6 +74,12 @@ func Revert(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, err
 			verb.Invalidf("nothing says which changes are taken back"),
 			"give at least one of --session, --client, --door, --agent, --trust, --since and --until",
 		)
+	}
+	if !in.DryRun {
+		err := verb.PersonOnly(w.Stamped(ctx), "takes back all changes of a source", "oxbow revert")
+		if err != nil {
+			return out, err
+		}
 	}
 	ctx, m, err := w.Memory(ctx, verb.Write.Unless(in.DryRun))
 	if err != nil {

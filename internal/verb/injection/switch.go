@@ -66,8 +66,17 @@ type SwitchInjectOut struct {
 	Still   string `json:"still,omitempty"` // path of another file that still switches injection off
 }
 
-// SwitchInject switches the injection of text off or on. Sessions are recorded in both cases.
-func SwitchInject(_ context.Context, w *verb.Workspace, in SwitchInjectIn) (out SwitchInjectOut, err error) {
+// SwitchInject switches the injection of text off or on. Only a person may do this. Sessions are recorded in both
+// cases.
+func SwitchInject(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) (out SwitchInjectOut, err error) {
+	command := "oxbow inject on"
+	if in.Off {
+		command = "oxbow inject off"
+	}
+	err = verb.PersonOnly(w.Stamped(ctx), "decides what hooks put before models", command)
+	if err != nil {
+		return out, err
+	}
 	p, err := w.Located()
 	if err != nil {
 		return out, err

@@ -45,11 +45,9 @@ func Trust(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, error)
 	if err != nil {
 		return TrustOut{}, err
 	}
-	if by := w.Source.Actor; by == oxbow.Agent {
-		return TrustOut{}, verb.Advise(
-			fmt.Errorf("an agent cannot decide which homes are trusted: %w", oxbow.ErrInvalid),
-			"ask the person to run: oxbow trust "+text.ShellQuote(p.Home),
-		)
+	command := "oxbow trust " + text.ShellQuote(p.Home)
+	if err := verb.PersonOnly(w.Stamped(ctx), "decides which homes are trusted", command); err != nil {
+		return TrustOut{}, err
 	}
 	out := TrustOut{DryRun: in.DryRun, Home: p.Home, Before: w.Host.Trusted.Judge(p.Home, p.Store)}
 	if in.Revoke {

@@ -1,0 +1,89 @@
+// This file tests that a caller at a door does not count as the person who started the server.
+
+package rights
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+)
+
+// TestOnlyPersonsDecide calls the verbs that need a person, as callers at each door and as other actors. A person
+// started the server, so the source of the workspace is a person.
+func TestOnlyPersonsDecide(t *testing.T) {
+	home := t.TempDir()
+	m := storetest.Open(t, filepath.Join(home, "memory.oxbow"), nil)
+	person := oxbow.Source{Door: "cli", Actor: oxbow.Person}
+	err := m.Apply(oxbow.WithSource(t.Context(), person), oxbow.Add{Name: "typed", Content: "Tabs."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := verb.Place{Home: home, Store: filepath.Join(home, "memory.oxbow")}
+	w := &verb.Workspace{
+		Source: person,
+		Now:    time.Now,
+		Open:   func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
+		Place:  func() (verb.Place, error) { return place, nil },
+		Host:   &verb.Host{Trusted: trust.List{Dir: t.TempDir()}},
+	}
+	callers := map[string]context.Context{}
+	for _, door := range []string{"mcp", "http"} {
+		callers[door] = (&Door{Name: door, Run: "run"}).Stamp(t.Context(), w, "", "client")
+	}
+	for _, actor := range []oxbow.Actor{oxbow.Agent, oxbow.Program, oxbow.Imported, oxbow.Foreign, ""} {
+		callers["actor "+string(actor)] = oxbow.WithSource(t.Context(), oxbow.Source{Actor: actor})
+	}
+	verbs := map[string]func(ctx context.Context) error{
+		"revert": func(ctx context.Context) error {
+			_, err := history.Revert(ctx, w, history.RevertIn{Door: "cli"})
+			return err
+		},
+		"redact": func(ctx context.Context) error {
+			_, err := maintenance.Redact(ctx, w, maintenance.RedactIn{Name: "typed"})
+			return err
+		},
+		"inject off": func(ctx context.Context) error {
+			_, err := injection.SwitchInject(ctx, w, injection.SwitchInjectIn{Off: true})
+			return err
+		},
+		"trust": func(ctx context.Context) error {
+			_, err := ownership.Trust(ctx, w, ownership.TrustIn{})
+			return err
+		},
+	}
+	for name, call := range verbs {
+		for caller, ctx := range callers {
+			err := call(ctx)
+			if err == nil || !strings.Contains(err.Error()+verb.Remedy(err).String(), "only a person") {
+				t.Errorf("%s by %s: %v, want that only a person does it", name, caller, err)
+			}
+		}
+	}
+	if e, err := m.Get(t.Context(), "typed"); err != nil || e.Content != "Tabs." || e.Version != 1 {
+		t.Errorf("the entry is %+v, %v", e, err)
+	}
+	if _, err := os.Stat(filepath.Join(home, injection.InjectOff)); err == nil {
+		t.Error("what hooks put before models was switched off")
+	}
+	if homes := w.Host.Trusted.Homes(); len(homes) > 0 {
+		t.Errorf("trusted are %v", homes)
+	}
+	// The person may do all of it. Redact comes last, because it leaves nothing to revert.
+	for _, name := range []string{"trust", "inject off", "revert", "redact"} {
+		if err := verbs[name](t.Context()); err != nil {
+			t.Errorf("%s by the person: %v", name, err)
+		}
+	}
+}
