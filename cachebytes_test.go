@@ -16,8 +16,8 @@ import (
 // held fails when a memory keeps more of what it read than it may.
 func (h *indexHome) held(m *Memory) {
 	h.t.Helper()
-	if d := m.Store().(*logstore.DB); d.Room().Held() > m.opts.Cache.Bytes || d.Room().Held() == 0 {
-		h.t.Errorf("%d bytes are kept, the most is %d", d.Room().Held(), m.opts.Cache.Bytes)
+	if d := m.Store().(*logstore.DB); d.Room().UsedBytes() > m.opts.Cache.Bytes || d.Room().UsedBytes() == 0 {
+		h.t.Errorf("%d bytes are kept, the most is %d", d.Room().UsedBytes(), m.opts.Cache.Bytes)
 	}
 }
 
@@ -25,7 +25,7 @@ func TestCacheWithoutRoom(t *testing.T) {
 	h := newIndexHome(t, 600)
 	m := h.open(&Options{Cache: &Cache{Bytes: -1}})
 	h.snapshotAgrees(m)
-	if n := m.Store().(*logstore.DB).Room().Held(); n != 0 {
+	if n := m.Store().(*logstore.DB).Room().UsedBytes(); n != 0 {
 		t.Errorf("%d bytes are kept", n)
 	}
 }
@@ -175,7 +175,7 @@ func TestSharedCache(t *testing.T) {
 			if e, err := m.Get(t.Context(), name); err != nil || e.Name != name {
 				t.Fatalf("Get(%q) = %q, %v", name, e.Name, err)
 			}
-			held = c.room.Held()
+			held = c.room.UsedBytes()
 			if held > most {
 				t.Fatalf("%d bytes are kept, the most of all is %d", held, most)
 			}
@@ -191,7 +191,7 @@ func TestSharedCache(t *testing.T) {
 	homes[0].close(ms[0])
 	read(ms[1])
 	homes[1].close(ms[1])
-	if held := c.room.Held(); held != 0 {
+	if held := c.room.UsedBytes(); held != 0 {
 		t.Errorf("%d bytes are kept of memories that are closed", held)
 	}
 }

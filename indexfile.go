@@ -223,7 +223,7 @@ func (r entryRows) all(fn func(id, version uint64) bool) (bool, error) {
 	all := true
 	rising := true
 	next := uint64(0)
-	err := r.file.Each(0, func(rows []byte) {
+	err := r.file.EachPage(0, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[indexRow:] {
 			id := le.Uint64(rows)
 			rising = rising && id >= next && id+1 > 0

@@ -28,7 +28,7 @@ func sealIndex(b []byte) {
 	for n := 0; (n+1)*pagefile.Size <= len(b) &&
 		n <= int(min(binary.LittleEndian.Uint64(b[88:]), uint64(len(b)))+169)/170; n++ {
 		p := b[n*pagefile.Size:][:pagefile.Size]
-		sum := pagefile.Check(p[:pagefile.Data], n, head)
+		sum := pagefile.Checksum(p[:pagefile.Data], n, head)
 		binary.LittleEndian.PutUint32(p[pagefile.Data:], sum)
 		if n == 0 {
 			head = sum

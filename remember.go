@@ -132,7 +132,7 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 		return Entry{}, &InvalidError{Field: "content", Reason: "is empty; say what to remember"}
 	}
 	if e.Name == "" {
-		e.Name = text.NameOf(e.Content)
+		e.Name = text.DeriveName(e.Content)
 	}
 	var old Entry
 	c, err := m.CommitEdit(ctx, e.Name, func(now Entry, found bool) (Op, error) {

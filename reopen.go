@@ -15,7 +15,7 @@ import (
 func (m *Memory) reopen(ctx context.Context, d *logstore.DB) error {
 	old := m.searcher.Load()
 	// An index file has one ranking. With several rankings, the index stays in memory.
-	if old == nil || old.given.Load() <= d.Room().Most() || len(*old.scorers.Load()) > 1 {
+	if old == nil || old.given.Load() <= d.Room().MaxBytes() || len(*old.scorers.Load()) > 1 {
 		return nil
 	}
 	s := newSearcher(m.opts.Ranking, m.store)

@@ -13,13 +13,13 @@ import (
 // from 1. The error is [Diagnostics] with the file's line numbers, but the nodes' line
 // numbers count from 1 in data. The caller must check the keys and detect duplicates.
 func FrontMatter(file string, data []byte, first int) (*yaml.Node, error) {
-	r := frontmatter.Reader{File: file, First: first}
+	r := frontmatter.Reader{File: file, FirstLine: first}
 	n := r.Read(string(data))
 	if n != nil && n.Kind != yaml.MappingNode {
 		r.Add(n, "is %s; front matter is lines such as \"project: …\"", frontmatter.Describe(n))
 	}
-	if len(r.Found) > 0 {
-		return nil, Diagnostics(r.Found)
+	if len(r.Diagnostics) > 0 {
+		return nil, Diagnostics(r.Diagnostics)
 	}
 	return n, nil
 }

@@ -64,15 +64,15 @@ func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 	}
 	if r.p.Name == "" {
 		r.p.Name = baseName(file)
-		if err := CheckName(r.p.Name); err != nil && len(r.Found) == 0 {
+		if err := CheckName(r.p.Name); err != nil && len(r.Diagnostics) == 0 {
 			r.Add(nil, "the file's %v", err)
 		}
 	}
-	if len(r.Found) > 0 {
-		slices.SortStableFunc(r.Found, func(a, b Diagnostic) int {
+	if len(r.Diagnostics) > 0 {
+		slices.SortStableFunc(r.Diagnostics, func(a, b Diagnostic) int {
 			return 1000*(a.Line-b.Line) + a.Column - b.Column
 		})
-		return nil, Diagnostics(r.Found)
+		return nil, Diagnostics(r.Diagnostics)
 	}
 	return r.p, nil
 }

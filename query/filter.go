@@ -76,7 +76,7 @@ func cutFilterTerm(w string) (term, error) {
 	if !ok {
 		return term{}, invalid("filter", text.Clip(w, 60), whyNoTerm(rest))
 	}
-	if near := syntax.Nearest(t.key); near != "" {
+	if near := syntax.NearestKey(t.key); near != "" {
 		return term{}, invalid("filter key", text.Clip(t.key, 40),
 			fmt.Sprintf(
 				"is not known; did you mean %s? (labels of that very key are %q:%s)",
@@ -96,7 +96,7 @@ func whyNoTerm(w string) string {
 		return "has no lower-case key; write " + key + ":"
 	}
 	reason := "is not key:value, such as project:vtt or -tag:draft"
-	if near := syntax.Nearest(key); near != "" {
+	if near := syntax.NearestKey(key); near != "" {
 		return reason + "; did you mean " + near + "?"
 	}
 	return reason + `; a value with spaces has quotes, and a shell needs more around them: 'name:"exact name"'`

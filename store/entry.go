@@ -163,7 +163,7 @@ func CheckContent(content string) error {
 			Field: "content",
 			Reason: fmt.Sprintf(
 				"is not UTF-8 text (byte %d); convert it first, for example with iconv -t UTF-8",
-				text.BadUTF8(content),
+				text.InvalidUTF8Index(content),
 			),
 		}
 	case strings.IndexByte(content, 0) >= 0:

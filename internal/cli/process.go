@@ -57,7 +57,7 @@ func mainOf(run runner, ends ...os.Signal) int {
 		Now:        time.Now,
 		Rand:       rand.Reader,
 		GOOS:       runtime.GOOS,
-		FileSystem: sysinfo.Look,
+		FileSystem: sysinfo.DescribeFileSystem,
 		StdinTerm:  isTerminal(os.Stdin),
 		StdoutTerm: isTerminal(os.Stdout),
 		StderrTerm: isTerminal(os.Stderr),

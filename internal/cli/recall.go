@@ -153,7 +153,7 @@ func (a *app) showHit(n int, h verb.Entry, excerpt int) {
 	}
 	rows := wrap(clean(text), a.width()-3)
 	if h.Content == nil && len(rows) > excerpt {
-		first := slices.IndexFunc(rows, func(row string) bool { return len(termtext.Found(row, h.Words)) > 0 })
+		first := slices.IndexFunc(rows, func(row string) bool { return len(termtext.FindWords(row, h.Words)) > 0 })
 		if excerpt > 1 {
 			first-- // the row before it, for context
 		}

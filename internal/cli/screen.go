@@ -88,7 +88,7 @@ func (t *terminal) withProgress(ctx context.Context) context.Context {
 	if t.progress == nil {
 		return ctx
 	}
-	return progress.With(ctx, t.progress.set)
+	return progress.WithReporter(ctx, t.progress.set)
 }
 
 // waits shows how long the run still waits for a server; 0 means that it no longer waits.

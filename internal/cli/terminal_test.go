@@ -34,10 +34,10 @@ func TestHostileEntryOnATerminal(t *testing.T) {
 		{"forget", bad, "--dry-run"}, {"undo", "--dry-run"}, {"label", "suggest"}, {"consolidate", "--dry-run"},
 	} {
 		_, out, _ := w.run(t, args...)
-		for _, p := range termtext.Painted {
+		for _, p := range termtext.EscapeSequences {
 			out = strings.ReplaceAll(out, p, "")
 		}
-		if i := strings.IndexFunc(out, termtext.Harmful); i >= 0 {
+		if i := strings.IndexFunc(out, termtext.IsHarmful); i >= 0 {
 			t.Errorf("oxbow %q prints %q on a terminal", args, out[i:min(len(out), i+20)])
 		}
 		if slices.Contains(args, "--json") && !json.Valid([]byte(out)) {

@@ -21,7 +21,7 @@ func (c *Change) Diff() string {
 	a, b := slices.Collect(strings.Lines(string(c.Before))), slices.Collect(strings.Lines(string(c.After)))
 	in := diff.Interner{}
 	var m diff.Mapper
-	to := m.Map(in.Lines(a), in.Lines(b))
+	to := m.MapLines(in.LineIDs(a), in.LineIDs(b))
 	var out strings.Builder
 	name := func(there bool) string { return either(there, c.Path, "/dev/null") }
 	fmt.Fprintf(&out, "--- %s\n+++ %s\n", name(c.Before != nil), name(c.After != nil))
@@ -45,7 +45,7 @@ func (c *Change) Diff() string {
 	return out.String()
 }
 
-// row is a line of a diff, with the number of lines of each text before it.
+// row is a line of a diff, and the number of lines before it in each text.
 type row struct {
 	sign byte
 	line string

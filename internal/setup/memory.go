@@ -1,5 +1,4 @@
-// This file finds the memory files that clients keep themselves, as Markdown files for each
-// project.
+// This file finds the files of clients' own memories, which are Markdown files for each project.
 
 package setup
 
@@ -21,7 +20,7 @@ type MemoryFile struct {
 	Path string
 	Time time.Time // time of the last change, if the system reports it
 
-	project string // directory in which the client keeps the project's data ("" if the file belongs to no project)
+	project string // directory of the client's data for the project; "" if the file belongs to no project
 }
 
 // Dir returns the working directory of the file's project, or "" if it is not known.
@@ -56,14 +55,15 @@ func memoryFiles(dir, project string) (all []MemoryFile) {
 			return nil
 		}
 		if fi, err := d.Info(); err == nil && fi.Size() > 0 && fi.Size() <= maxFile {
-			all = append(all, MemoryFile{path, sysinfo.Changed(fi), project})
+			all = append(all, MemoryFile{path, sysinfo.LastChange(fi), project})
 		}
 		return nil
 	})
 	return all
 }
 
-// projectOf returns the working directory that the transcripts of a project name, or "".
+// projectOf returns the working directory that the transcripts in a project's directory contain, or
+// "" if they contain none.
 func projectOf(dir string) string {
 	for _, below := range []string{dir, filepath.Join(dir, "chats")} {
 		files, _ := os.ReadDir(below)
@@ -83,7 +83,8 @@ func projectOf(dir string) string {
 // directory.
 const maxHead = 64 << 10
 
-// workingDir returns the working directory that the beginning of a transcript names, or "".
+// workingDir returns the working directory at the beginning of a transcript, or "" if it contains
+// none.
 func workingDir(path string) string {
 	f, err := vfs.OpenRegular(path)
 	if err != nil {

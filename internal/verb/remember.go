@@ -43,7 +43,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		return w.stampHashes(ctx, ls)
 	}}
 	if e.name == "" {
-		e.base = text.NameOf(in.Content)
+		e.base = text.DeriveName(in.Content)
 		e.name = e.base
 	}
 	if err := e.seen.Write(func() (oxbow.Entry, error) {

@@ -278,7 +278,7 @@ func mergeText(base, want, now string) (string, bool) {
 	if strings.Contains(now, "\r\n") {
 		eol = "\r\n"
 	}
-	merged, ok := diff.Lines(lines(base), lines(want), lines(now))
+	merged, ok := diff.MergeLines(lines(base), lines(want), lines(now))
 	if !strings.HasSuffix(want, "\n") {
 		merged = strings.TrimSuffix(merged, "\n")
 	}

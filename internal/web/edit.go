@@ -98,7 +98,7 @@ func (c *call) conflict(now verb.Entry, t formValues, base uint64) screen {
 	if err == nil && !gone {
 		from := formValuesOf(verb.Entry{Content: &was.text, Aliases: was.aliases, Labels: was.labels})
 		mine = t.rebase(from, theirs)
-		both, merged = diff.Lines(from["content"], mine["content"], theirs["content"])
+		both, merged = diff.MergeLines(from["content"], mine["content"], theirs["content"])
 	}
 	above := []g.Node{h.Div(h.Class("notice warn"), h.Role("alert"), h.P(h.Strong(h.Text("Another was faster. ")),
 		h.Text(page.Writer(now.Source)+" changed this entry while you wrote ("),

@@ -138,7 +138,7 @@ var whys = map[string]string{"asked": "you asked to remember it", "lesson": "you
 // proposalRow shows a proposal with its buttons. The IDs of all proposals of the same
 // session let one button reject them together.
 func (c *call) proposalRow(p review.ProposalOut, session []string, row int) g.Node {
-	name := text.NameOf(p.AsNote())
+	name := text.DeriveName(p.AsNote())
 	var turns []g.Node
 	for _, f := range p.From[:min(3, len(p.From))] {
 		turns = append(turns, h.A(h.Href(page.Root+page.TurnPath(f)), h.Text("the turn it was said in")))

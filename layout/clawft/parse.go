@@ -335,7 +335,7 @@ func (l treeLayout) baseName(path, content string) string {
 		}
 		title = next
 	}
-	name := text.NameOf(title)
+	name := text.DeriveName(title)
 	_, dated := l.dateOf(name)
 	switch {
 	case path == historyFile && !dated:

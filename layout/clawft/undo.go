@@ -150,7 +150,7 @@ func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, 
 			r.What,
 		)
 	}
-	was, ok := diff.Lines(r.Is, atLeastALine(r.Was), memory)
+	was, ok := diff.MergeLines(r.Is, atLeastALine(r.Was), memory)
 	if !ok {
 		return did, nil, fmt.Errorf(
 			"%w: MEMORY.md was changed since, where change %d (%s) had changed it; its text from before is "+

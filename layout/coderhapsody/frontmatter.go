@@ -43,7 +43,7 @@ func readMatter(file, data string, first int, day time.Time) (matter, error) {
 
 // matterOf decodes a mapping.
 func matterOf(top *yaml.Node, file string, first int, day time.Time) (matter, error) {
-	r := &matterReader{frontmatter.Reader{File: file, First: first}}
+	r := &matterReader{frontmatter.Reader{File: file, FirstLine: first}}
 	m := matter{stands: map[string][]string{}}
 	seen := map[string]int{}
 	for i := 0; i+1 < len(top.Content); i += 2 {
@@ -62,8 +62,8 @@ func matterOf(top *yaml.Node, file string, first int, day time.Time) (matter, er
 	for _, vs := range m.stands {
 		slices.Sort(vs)
 	}
-	if len(r.Found) > 0 {
-		return m, profile.Diagnostics(r.Found)
+	if len(r.Diagnostics) > 0 {
+		return m, profile.Diagnostics(r.Diagnostics)
 	}
 	return m, nil
 }

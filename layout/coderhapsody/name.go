@@ -173,5 +173,5 @@ func nameIn(base string, first bool, m *matter, content string) string {
 	if first && m.time.IsZero() {
 		return base
 	}
-	return base + " " + text.NameOf(content)
+	return base + " " + text.DeriveName(content)
 }

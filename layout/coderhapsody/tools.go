@@ -90,7 +90,7 @@ func (h *home) keep(
 	if err := oxbow.CheckContent(content); err != nil {
 		return e, false, err
 	}
-	base := h.Now().Format("2006-01-02") + " " + text.NameOf(content)
+	base := h.Now().Format("2006-01-02") + " " + text.DeriveName(content)
 	for n := 1; n <= maxNames; n++ {
 		name := base
 		if n > 1 {

@@ -244,7 +244,7 @@ func (h *home) aliases(file string, e oxbow.Entry) []string {
 
 // freeName makes a valid and unused name from s, and marks it as taken.
 func freeName(s string, taken map[string]bool) string {
-	base := text.NameOf(strings.ToValidUTF8(s, ""))
+	base := text.DeriveName(strings.ToValidUTF8(s, ""))
 	for n := 1; ; n++ {
 		name := base
 		if n > 1 {

@@ -50,7 +50,7 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 // name sets the slug from a message, unless it is already set.
 func (s *session) name(message string) {
 	if s.slug == "" && strings.TrimSpace(message) != "" {
-		s.slug = slugOf(text.NameOf(strings.ToValidUTF8(message, "")))
+		s.slug = slugOf(text.DeriveName(strings.ToValidUTF8(message, "")))
 	}
 }
 

@@ -261,8 +261,8 @@ var works = map[string]func(ctx context.Context, s string){
 	"merge": func(_ context.Context, s string) {
 		lines := slices.Collect(strings.Lines(s))
 		slices.Reverse(lines)
-		diff.Lines(s, s+"ours\n", "theirs\n"+s)
-		diff.Lines(s, strings.Join(lines, ""), strings.ReplaceAll(s, "a", "b"))
+		diff.MergeLines(s, s+"ours\n", "theirs\n"+s)
+		diff.MergeLines(s, strings.Join(lines, ""), strings.ReplaceAll(s, "a", "b"))
 	},
 }
 

@@ -52,7 +52,7 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 	if t.Profile != "" {
 		addressed = append(addressed, oxbow.Label{Key: profile.LabelProfile, Value: t.Profile})
 	}
-	base := "handoff: " + text.NameOf(t.Summary)
+	base := "handoff: " + text.DeriveName(t.Summary)
 	for n := 1; ; n++ {
 		name := base
 		if n > 1 {

@@ -12,58 +12,58 @@ import (
 // oldest values are removed. A value that was read since it was added is not removed but treated as
 // newly added. A Budget is safe for concurrent use.
 type Budget struct {
-	most int64
+	maxBytes int64
 
-	mu    sync.Mutex // guards the fields below
-	held  int64
-	queue []place // the values, oldest first
+	mu        sync.Mutex // guards the fields below
+	usedBytes int64
+	queue     []cachedValue // the values, oldest first
 }
 
 // NewBudget returns a budget of maxBytes. If maxBytes is below 1, no values are cached.
-func NewBudget(maxBytes int64) *Budget { return &Budget{most: max(maxBytes, 0)} }
+func NewBudget(maxBytes int64) *Budget { return &Budget{maxBytes: max(maxBytes, 0)} }
 
-// Most returns the maximum number of bytes.
-func (b *Budget) Most() int64 { return b.most }
+// MaxBytes returns the maximum number of bytes.
+func (b *Budget) MaxBytes() int64 { return b.maxBytes }
 
-// Held returns the current total size of the values in bytes.
-func (b *Budget) Held() int64 {
+// UsedBytes returns the current total size of the values in bytes.
+func (b *Budget) UsedBytes() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.held
+	return b.usedBytes
 }
 
-// place identifies a cached value.
-type place struct {
+// cachedValue identifies a cached value.
+type cachedValue struct {
 	slots interface{ evict(n int) bool }
-	n     int
+	slot  int
 	size  int64
 }
 
-func (b *Budget) add(p place) {
+func (b *Budget) addValue(value cachedValue) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.queue = append(b.queue, p)
-	b.held += p.size
+	b.queue = append(b.queue, value)
+	b.usedBytes += value.size
 	// After two rounds, only values that were read in between can remain.
-	for i := 2 * len(b.queue); i > 0 && b.held > b.most; i-- {
-		first := b.queue[0]
-		b.queue[0] = place{}
+	for i := 2 * len(b.queue); i > 0 && b.usedBytes > b.maxBytes; i-- {
+		oldest := b.queue[0]
+		b.queue[0] = cachedValue{}
 		b.queue = b.queue[1:]
-		if first.slots.evict(first.n) {
-			b.held -= first.size
+		if oldest.slots.evict(oldest.slot) {
+			b.usedBytes -= oldest.size
 		} else {
-			b.queue = append(b.queue, first)
+			b.queue = append(b.queue, oldest)
 		}
 	}
 }
 
-// drop removes all values of an owner from the queue.
-func (b *Budget) drop(owner interface{ evict(n int) bool }) {
+// removeOwner removes all values of an owner from the queue.
+func (b *Budget) removeOwner(owner interface{ evict(n int) bool }) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.queue = slices.DeleteFunc(b.queue, func(p place) bool {
+	b.queue = slices.DeleteFunc(b.queue, func(p cachedValue) bool {
 		if p.slots == owner {
-			b.held -= p.size
+			b.usedBytes -= p.size
 		}
 		return p.slots == owner
 	})
@@ -82,8 +82,8 @@ type block[T any] [blockSlots]atomic.Pointer[slot[T]]
 const blockSlots = 128
 
 type slot[T any] struct {
-	value T
-	read  atomic.Bool // the value was read since it was added or since it was last kept
+	value   T
+	wasRead atomic.Bool // the value was read since it was added or since it was last kept
 }
 
 // NewSlots returns n empty slots.
@@ -101,8 +101,8 @@ func (s *Slots[T]) Get(n int) (value T, ok bool) {
 	if p == nil {
 		return value, false
 	}
-	if !p.read.Load() { // avoid unnecessary writes, so that processors can share the cache line
-		p.read.Store(true)
+	if !p.wasRead.Load() { // avoid unnecessary writes, so that processors can share the cache line
+		p.wasRead.Store(true)
 	}
 	return p.value, true
 }
@@ -116,13 +116,13 @@ func (s *Slots[T]) Put(n int, value T, size int) T {
 		at.CompareAndSwap(nil, new(block[T]))
 	}
 	if !at.Load()[n%blockSlots].CompareAndSwap(nil, &slot[T]{value: value}) {
-		if have, ok := s.Get(n); ok {
-			return have
+		if stored, ok := s.Get(n); ok {
+			return stored
 		}
 		return value
 	}
-	const own = 64 // approximate size of a slot itself
-	s.budget.add(place{s, n, int64(size) + own})
+	const slotSize = 64 // approximate size of a slot itself
+	s.budget.addValue(cachedValue{s, n, int64(size) + slotSize})
 	return value
 }
 
@@ -130,17 +130,17 @@ func (s *Slots[T]) Put(n int, value T, size int) T {
 // if s is nil.
 func (s *Slots[T]) Drop() {
 	if s != nil {
-		s.budget.drop(s)
+		s.budget.removeOwner(s)
 	}
 }
 
 // evict empties a slot and returns true. If the value was read since the last call, evict keeps it
 // and returns false.
 func (s *Slots[T]) evict(n int) bool {
-	at := &s.blocks[n/blockSlots].Load()[n%blockSlots]
-	if p := at.Load(); p != nil && p.read.Swap(false) {
+	pointer := &s.blocks[n/blockSlots].Load()[n%blockSlots]
+	if p := pointer.Load(); p != nil && p.wasRead.Swap(false) {
 		return false
 	}
-	at.Store(nil)
+	pointer.Store(nil)
 	return true
 }

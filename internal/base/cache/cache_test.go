@@ -42,8 +42,8 @@ func TestReadStays(t *testing.T) {
 	if got := fmt.Sprint(has(s)); got != "[4 5 6]" {
 		t.Errorf("0 was not read again: kept %s", got)
 	}
-	if _, ok := s.Get(0); ok || b.Held() != 300 {
-		t.Errorf("Get(0) of an evicted value = %v; held %d bytes", ok, b.Held())
+	if _, ok := s.Get(0); ok || b.UsedBytes() != 300 {
+		t.Errorf("Get(0) of an evicted value = %v; held %d bytes", ok, b.UsedBytes())
 	}
 }
 
@@ -51,8 +51,8 @@ func TestReadStays(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	b := NewBudget(10)
 	s := NewSlots[string](b, 1)
-	if got := s.Put(0, "large", 1000); got != "large" || b.Held() != 0 || len(has(s)) != 0 {
-		t.Errorf("Put = %q, held %d in %v", got, b.Held(), has(s))
+	if got := s.Put(0, "large", 1000); got != "large" || b.UsedBytes() != 0 || len(has(s)) != 0 {
+		t.Errorf("Put = %q, held %d in %v", got, b.UsedBytes(), has(s))
 	}
 }
 
@@ -72,12 +72,12 @@ func TestShared(t *testing.T) {
 	one.Put(0, "a", 36)
 	other.Put(0, 1, 36)
 	other.Put(1, 2, 36)
-	if len(has(one)) != 0 || b.Held() != 200 {
-		t.Errorf("held %d bytes, of the first slots %v", b.Held(), has(one))
+	if len(has(one)) != 0 || b.UsedBytes() != 200 {
+		t.Errorf("held %d bytes, of the first slots %v", b.UsedBytes(), has(one))
 	}
 	other.Drop()
-	if b.Held() != 0 {
-		t.Errorf("after Drop: held %d", b.Held())
+	if b.UsedBytes() != 0 {
+		t.Errorf("after Drop: held %d", b.UsedBytes())
 	}
 }
 
@@ -105,7 +105,7 @@ func TestConcurrent(t *testing.T) {
 	}
 	wg.Wait()
 	kept := len(has(s))
-	if b.Held() > most || int64(kept)*100 != b.Held() {
-		t.Errorf("%d values of 100 bytes are kept, %d bytes counted, %d allowed", kept, b.Held(), most)
+	if b.UsedBytes() > most || int64(kept)*100 != b.UsedBytes() {
+		t.Errorf("%d values of 100 bytes are kept, %d bytes counted, %d allowed", kept, b.UsedBytes(), most)
 	}
 }

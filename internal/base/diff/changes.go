@@ -12,16 +12,16 @@ import (
 func Changes(before, after string) iter.Seq2[byte, string] {
 	return func(yield func(mark byte, line string) bool) {
 		a, b := textLines(before), textLines(after)
-		in := Interner{}
+		interner := Interner{}
 		j := 0
-		for i, to := range new(Mapper).Map(in.Lines(a), in.Lines(b)) {
-			if to < 0 {
+		for i, index := range new(Mapper).MapLines(interner.LineIDs(a), interner.LineIDs(b)) {
+			if index < 0 {
 				if !yield('-', a[i]) {
 					return
 				}
 				continue
 			}
-			for ; j < to; j++ {
+			for ; j < index; j++ {
 				if !yield('+', b[j]) {
 					return
 				}

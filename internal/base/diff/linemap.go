@@ -9,8 +9,8 @@ import "slices"
 // ID.
 type Interner map[string]int32
 
-// Number returns the ID of a line. A new line gets the next ID.
-func (in Interner) Number(line string) int32 {
+// LineID returns the ID of a line. A new line gets the next ID.
+func (in Interner) LineID(line string) int32 {
 	n, ok := in[line]
 	if !ok {
 		n = int32(len(in))
@@ -19,11 +19,11 @@ func (in Interner) Number(line string) int32 {
 	return n
 }
 
-// Lines returns the ID of each line.
-func (in Interner) Lines(lines []string) []int32 {
+// LineIDs returns the ID of each line.
+func (in Interner) LineIDs(lines []string) []int32 {
 	out := make([]int32, len(lines))
 	for i, l := range lines {
-		out[i] = in.Number(l)
+		out[i] = in.LineID(l)
 	}
 	return out
 }
@@ -31,38 +31,38 @@ func (in Interner) Lines(lines []string) []int32 {
 // Mapper maps lines of one text to equal lines of another. It reuses its working memory. The zero
 // Mapper is ready to use.
 type Mapper struct {
-	seen []occurrence // by line ID; all zero between calls
+	occurrences []occurrence // by line ID; all zero between calls
 }
 
 // occurrence has the number of occurrences of a line in each of two texts, and the index of its
 // last occurrence in each.
-type occurrence struct{ na, nb, ia, ib int32 }
+type occurrence struct{ countA, countB, lastA, lastB int32 }
 
-// Map returns, for each line of a, the index of the equal line of b to which it is mapped, or -1.
+// MapLines returns, for each line of a, the index of the equal line of b to which it is mapped, or -1.
 // Mapped lines are in the same order in both texts. It is a patience diff (Bram Cohen): lines that
 // occur exactly once in each text are anchors, and the parts between two anchors are mapped
 // separately. A part without anchors is mapped by a shortest edit script (Myers, "An O(ND)
 // Difference Algorithm and Its Variations", 1986).
-func (d *Mapper) Map(a, b []int32) []int {
+func (d *Mapper) MapLines(a, b []int32) []int {
 	m := make([]int, len(a))
 	for i := range m {
 		m[i] = -1
 	}
-	most := int32(-1)
+	maxID := int32(-1)
 	for _, side := range [][]int32{a, b} {
 		for _, n := range side {
-			most = max(most, n)
+			maxID = max(maxID, n)
 		}
 	}
-	if n := int(most) + 1; n > len(d.seen) {
-		d.seen = make([]occurrence, n+n/4)
+	if n := int(maxID) + 1; n > len(d.occurrences) {
+		d.occurrences = make([]occurrence, n+n/4)
 	}
-	d.mapStretch(a, b, 0, 0, m)
+	d.mapPart(a, b, 0, 0, m)
 	return m
 }
 
-// mapStretch maps a part of each text. The parts start at lines i and j of the whole texts.
-func (d *Mapper) mapStretch(a, b []int32, i, j int, m []int) {
+// mapPart maps a part of each text. The parts start at lines i and j of the whole texts.
+func (d *Mapper) mapPart(a, b []int32, i, j int, m []int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		m[i] = j
 		a = a[1:]
@@ -77,55 +77,55 @@ func (d *Mapper) mapStretch(a, b []int32, i, j int, m []int) {
 	if len(a) == 0 || len(b) == 0 {
 		return
 	}
-	anchors := d.anchors(a, b)
+	anchors := d.findAnchors(a, b)
 	if len(anchors) == 0 {
-		myers(a, b, i, j, m)
+		mapByMyers(a, b, i, j, m)
 		return
 	}
 	x, y := 0, 0
 	for _, p := range anchors {
-		d.mapStretch(a[x:p[0]], b[y:p[1]], i+x, j+y, m)
+		d.mapPart(a[x:p[0]], b[y:p[1]], i+x, j+y, m)
 		m[i+p[0]] = j + p[1]
 		x, y = p[0]+1, p[1]+1
 	}
-	d.mapStretch(a[x:], b[y:], i+x, j+y, m)
+	d.mapPart(a[x:], b[y:], i+x, j+y, m)
 }
 
-// anchors returns the index pairs of lines that occur exactly once in each text. If their order
+// findAnchors returns the index pairs of lines that occur exactly once in each text. If their order
 // differs, it returns the longest sequence in ascending order.
-func (d *Mapper) anchors(a, b []int32) [][2]int {
-	by := d.seen
+func (d *Mapper) findAnchors(a, b []int32) [][2]int {
+	occurrences := d.occurrences
 	for i, l := range a {
-		by[l].na, by[l].ia = by[l].na+1, int32(i)
+		occurrences[l].countA, occurrences[l].lastA = occurrences[l].countA+1, int32(i)
 	}
 	for i, l := range b {
-		by[l].nb, by[l].ib = by[l].nb+1, int32(i)
+		occurrences[l].countB, occurrences[l].lastB = occurrences[l].countB+1, int32(i)
 	}
 	var pairs [][2]int
 	for i, l := range a {
-		if s := by[l]; s.na == 1 && s.nb == 1 {
-			pairs = append(pairs, [2]int{i, int(s.ib)})
+		if s := occurrences[l]; s.countA == 1 && s.countB == 1 {
+			pairs = append(pairs, [2]int{i, int(s.lastB)})
 		}
 	}
 	for _, side := range [][]int32{a, b} {
 		for _, l := range side {
-			by[l] = occurrence{}
+			occurrences[l] = occurrence{}
 		}
 	}
-	return longestRising(pairs)
+	return longestAscending(pairs)
 }
 
-// longestRising returns the longest subsequence of pairs with ascending second numbers. It uses
+// longestAscending returns the longest subsequence of pairs with ascending second numbers. It uses
 // patience sorting: for each length, tops contains the pair with the smallest second number that
 // ends a sequence of this length.
-func longestRising(pairs [][2]int) [][2]int {
+func longestAscending(pairs [][2]int) [][2]int {
 	tops := make([]int, 0, len(pairs))
-	before := make([]int, len(pairs))
+	previous := make([]int, len(pairs))
 	for n, p := range pairs {
 		k, _ := slices.BinarySearchFunc(tops, p[1], func(t, want int) int { return pairs[t][1] - want })
-		before[n] = -1
+		previous[n] = -1
 		if k > 0 {
-			before[n] = tops[k-1]
+			previous[n] = tops[k-1]
 		}
 		if k == len(tops) {
 			tops = append(tops, n)
@@ -136,11 +136,11 @@ func longestRising(pairs [][2]int) [][2]int {
 	if len(tops) == 0 {
 		return nil
 	}
-	out := make([][2]int, len(tops))
-	for n, k := tops[len(tops)-1], len(tops)-1; k >= 0; n, k = before[n], k-1 {
-		out[k] = pairs[n]
+	result := make([][2]int, len(tops))
+	for n, k := tops[len(tops)-1], len(tops)-1; k >= 0; n, k = previous[n], k-1 {
+		result[k] = pairs[n]
 	}
-	return out
+	return result
 }
 
 // maxEdits is the maximum number of edits for which myers searches. A part with more edits is
@@ -148,50 +148,50 @@ func longestRising(pairs [][2]int) [][2]int {
 // be useful.
 const maxEdits = 1000
 
-// myers maps a part of each text by a shortest edit script.
-func myers(a, b []int32, i, j int, m []int) {
-	most := min(len(a)+len(b), maxEdits)
-	v := make([]int32, 2*most+2) // furthest position in a on each diagonal
-	var trace [][]int32          // for each round, the part of v that the round can change
-	for d := 0; d <= most; d++ {
+// mapByMyers maps a part of each text by a shortest edit script.
+func mapByMyers(a, b []int32, i, j int, m []int) {
+	maxDistance := min(len(a)+len(b), maxEdits)
+	furthest := make([]int32, 2*maxDistance+2) // furthest position in a on each diagonal
+	var trace [][]int32                        // for each round, the part of v that the round can change
+	for d := 0; d <= maxDistance; d++ {
 		for k := -d; k <= d; k += 2 {
 			var x int
-			if k == -d || (k != d && v[most+k-1] < v[most+k+1]) {
-				x = int(v[most+k+1])
+			if k == -d || (k != d && furthest[maxDistance+k-1] < furthest[maxDistance+k+1]) {
+				x = int(furthest[maxDistance+k+1])
 			} else {
-				x = int(v[most+k-1]) + 1
+				x = int(furthest[maxDistance+k-1]) + 1
 			}
 			for x < len(a) && x-k < len(b) && a[x] == b[x-k] {
 				x++
 			}
-			v[most+k] = int32(x)
+			furthest[maxDistance+k] = int32(x)
 			if x >= len(a) && x-k >= len(b) {
-				myersBack(trace, len(a), len(b), i, j, m)
+				followTrace(trace, len(a), len(b), i, j, m)
 				return
 			}
 		}
-		trace = append(trace, slices.Clone(v[most-d:most+d+1]))
+		trace = append(trace, slices.Clone(furthest[maxDistance-d:maxDistance+d+1]))
 	}
 }
 
-// myersBack follows the trace from the end of both texts back to their start, and maps the equal
+// followTrace follows the trace from the end of both texts back to their start, and maps the equal
 // lines. Round d of the trace has the ends of the diagonals -d to d.
-func myersBack(trace [][]int32, x, y, i, j int, m []int) {
+func followTrace(trace [][]int32, x, y, i, j int, m []int) {
 	for d := len(trace); d > 0; d-- {
-		last := trace[d-1]
-		at := func(k int) int {
+		round := trace[d-1]
+		furthest := func(k int) int {
 			if k < -(d-1) || k > d-1 {
 				return -1
 			}
-			return int(last[k+d-1])
+			return int(round[k+d-1])
 		}
 		k := x - y
-		from, step := k-1, 1 // a line of a was deleted
-		if k == -d || (k != d && at(k-1) < at(k+1)) {
-			from, step = k+1, 0 // a line of b was inserted
+		diagonal, step := k-1, 1 // a line of a was deleted
+		if k == -d || (k != d && furthest(k-1) < furthest(k+1)) {
+			diagonal, step = k+1, 0 // a line of b was inserted
 		}
-		px := at(from)
-		py := px - from
+		px := furthest(diagonal)
+		py := px - diagonal
 		for x > px+step {
 			x, y = x-1, y-1
 			m[i+x] = j + y

@@ -24,7 +24,7 @@ func TestMap(t *testing.T) {
 		{"two that changed places keep the longer", "a b c d", "d a b c", []int{1, 2, 3, -1}},
 	} {
 		in := Interner{}
-		got := new(Mapper).Map(in.Lines(strings.Fields(c.a)), in.Lines(strings.Fields(c.b)))
+		got := new(Mapper).MapLines(in.LineIDs(strings.Fields(c.a)), in.LineIDs(strings.Fields(c.b)))
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: Map = %v, want %v", c.name, got, c.want)
 		}
@@ -80,10 +80,10 @@ func TestMyersIsShortest(t *testing.T) {
 		for i := range m {
 			m[i] = -1
 		}
-		myers(a, b, 0, 0, m)
+		mapByMyers(a, b, 0, 0, m)
 		if got, want := count(a, b, m), lcs(a, b); got != want {
 			t.Fatalf("myers of %v and %v matches %d lines, want %d: %v", a, b, got, want, m)
 		}
-		count(a, b, new(Mapper).Map(a, b))
+		count(a, b, new(Mapper).MapLines(a, b))
 	}
 }

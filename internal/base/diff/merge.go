@@ -7,57 +7,57 @@ import (
 	"strings"
 )
 
-// Lines merges two texts that were derived from base. It returns "" and false if the texts changed
+// MergeLines merges two texts that were derived from base. It returns "" and false if the texts changed
 // the same or adjacent lines in different ways. A line ends with \n, except for the last. The
 // result does not depend on the order of ours and theirs.
 //
 // It implements diff3 (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", 2007). The
 // lines that both texts have in common with base are fixed points. Between two fixed points, the
 // result has the lines of the text that changed.
-func Lines(base, ours, theirs string) (string, bool) {
+func MergeLines(base, ours, theirs string) (string, bool) {
 	switch {
 	case ours == theirs || theirs == base:
 		return ours, true
 	case ours == base:
 		return theirs, true
 	}
-	b := split(base)
-	o := split(ours)
-	t := split(theirs)
+	baseLines := splitLines(base)
+	ourLines := splitLines(ours)
+	theirLines := splitLines(theirs)
 	in := Interner{}
 	var m Mapper
-	ids := in.Lines(b)
-	inO, inT := m.Map(ids, in.Lines(o)), m.Map(ids, in.Lines(t))
-	var out strings.Builder
+	ids := in.LineIDs(baseLines)
+	ourIndex, theirIndex := m.MapLines(ids, in.LineIDs(ourLines)), m.MapLines(ids, in.LineIDs(theirLines))
+	var merged strings.Builder
 	i := 0
 	j := 0
 	k := 0 // indexes of the next lines of base, ours and theirs
 	for {
 		// Find the next line of base that both texts still have.
-		n := i
-		for n < len(b) && (inO[n] < 0 || inT[n] < 0) {
-			n++
+		fixed := i
+		for fixed < len(baseLines) && (ourIndex[fixed] < 0 || theirIndex[fixed] < 0) {
+			fixed++
 		}
-		eo, et := len(o), len(t)
-		if n < len(b) {
-			eo, et = inO[n], inT[n]
+		ourEnd, theirEnd := len(ourLines), len(theirLines)
+		if fixed < len(baseLines) {
+			ourEnd, theirEnd = ourIndex[fixed], theirIndex[fixed]
 		}
-		if !join(&out, b[i:n], o[j:eo], t[k:et]) {
+		if !mergePart(&merged, baseLines[i:fixed], ourLines[j:ourEnd], theirLines[k:theirEnd]) {
 			return "", false
 		}
-		if n == len(b) {
-			return out.String(), true
+		if fixed == len(baseLines) {
+			return merged.String(), true
 		}
-		out.WriteString(b[n])
-		i = n + 1
-		j = eo + 1
-		k = et + 1
+		merged.WriteString(baseLines[fixed])
+		i = fixed + 1
+		j = ourEnd + 1
+		k = theirEnd + 1
 	}
 }
 
-// join writes the merged lines between two fixed points. It returns false if both sides changed in
+// mergePart writes the merged lines between two fixed points. It returns false if both sides changed in
 // different ways.
-func join(out *strings.Builder, b, o, t []string) bool {
+func mergePart(out *strings.Builder, b, o, t []string) bool {
 	base := strings.Join(b, "")
 	ours := strings.Join(o, "")
 	theirs := strings.Join(t, "")
@@ -72,5 +72,5 @@ func join(out *strings.Builder, b, o, t []string) bool {
 	return true
 }
 
-// split splits a text after each \n.
-func split(s string) []string { return slices.Collect(strings.Lines(s)) }
+// splitLines splits a text after each \n.
+func splitLines(s string) []string { return slices.Collect(strings.Lines(s)) }

@@ -33,7 +33,7 @@ func TestLines(t *testing.T) {
 		{"carriage returns stay", "a\r\nb\r\nc\r\n", "A\r\nb\r\nc\r\n", "a\r\nb\r\nC\r\n", "A\r\nb\r\nC\r\n", true},
 		{"repeated lines", "x\nx\nx\ny\n", "x\nx\ny\n", "x\nx\nx\ny\nz\n", "x\nx\ny\nz\n", true},
 	} {
-		got, clean := Lines(tt.base, tt.ours, tt.theirs)
+		got, clean := MergeLines(tt.base, tt.ours, tt.theirs)
 		if got != tt.want || clean != tt.clean {
 			t.Errorf("%s: Lines() = %q, %v; want %q, %v", tt.name, got, clean, tt.want, tt.clean)
 		}
@@ -43,7 +43,7 @@ func TestLines(t *testing.T) {
 func TestLinesOfLongTexts(t *testing.T) {
 	base := strings.Repeat("same\n", 50_000)
 	ours, theirs := "first\n"+base, base+"last\n"
-	if got, clean := Lines(base, ours, theirs); !clean || got != "first\n"+base+"last\n" {
+	if got, clean := MergeLines(base, ours, theirs); !clean || got != "first\n"+base+"last\n" {
 		t.Errorf("Lines() of long texts: clean %v, %d bytes", clean, len(got))
 	}
 	// Nothing alike: the work stays bounded, and nothing is lost.
@@ -52,7 +52,7 @@ func TestLinesOfLongTexts(t *testing.T) {
 		a.WriteString("a\n")
 		b.WriteString("b\n")
 	}
-	if got, clean := Lines(base, a.String(), b.String()); clean {
+	if got, clean := MergeLines(base, a.String(), b.String()); clean {
 		t.Errorf("Lines() of texts with nothing alike gave %d bytes", len(got))
 	}
 }
@@ -62,14 +62,14 @@ func FuzzLines(f *testing.F) {
 	f.Add("a\nb", "", "b\n")
 	f.Add("x\nx\ny\n", "x\ny\nx\n", "y\nx\nx\n")
 	f.Fuzz(func(t *testing.T, base, ours, theirs string) {
-		got, clean := Lines(base, ours, theirs)
-		if back, c := Lines(base, theirs, ours); c != clean || back != got {
+		got, clean := MergeLines(base, ours, theirs)
+		if back, c := MergeLines(base, theirs, ours); c != clean || back != got {
 			t.Errorf("the roles matter: %q, %v and %q, %v", got, clean, back, c)
 		}
-		if one, c := Lines(base, ours, base); !c || one != ours {
+		if one, c := MergeLines(base, ours, base); !c || one != ours {
 			t.Errorf("Lines(b, o, b) = %q, %v; want %q", one, c, ours)
 		}
-		if same, c := Lines(base, ours, ours); !c || same != ours {
+		if same, c := MergeLines(base, ours, ours); !c || same != ours {
 			t.Errorf("Lines(b, o, o) = %q, %v; want %q", same, c, ours)
 		}
 		if !clean {
@@ -77,16 +77,16 @@ func FuzzLines(f *testing.F) {
 		}
 		// What is in the result came from somewhere, and what only one side
 		// brought in is there.
-		from := slices.Concat(split(base), split(ours), split(theirs))
-		for _, l := range split(got) {
+		from := slices.Concat(splitLines(base), splitLines(ours), splitLines(theirs))
+		for _, l := range splitLines(got) {
 			if !slices.Contains(from, l) && !slices.Contains(from, strings.TrimSuffix(l, "\n")) &&
 				!strings.Contains(ours+theirs+base, l) {
 				t.Errorf("line %q of the result is in none of the texts", l)
 			}
 		}
 		for _, side := range []string{ours, theirs} {
-			for _, l := range split(side) {
-				if !slices.Contains(split(base), l) && !strings.Contains(got, l) {
+			for _, l := range splitLines(side) {
+				if !slices.Contains(splitLines(base), l) && !strings.Contains(got, l) {
 					t.Errorf("line %q that was added is not in %q", l, got)
 				}
 			}

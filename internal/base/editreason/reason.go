@@ -13,10 +13,10 @@ import (
 // Sentence returns the last sentence that does more than announce the next step, and true. If all
 // sentences are announcements, it returns the last sentence and false. It returns "" for a text
 // without sentences.
-func Sentence(text string) (sentence string, gives bool) {
-	all := sentences(text)
+func Sentence(text string) (sentence string, isReason bool) {
+	all := splitSentences(text)
 	for i := len(all) - 1; i >= 0; i-- {
-		if !announces(all[i]) {
+		if !isAnnouncement(all[i]) {
 			return all[i], true
 		}
 	}
@@ -29,12 +29,12 @@ func Sentence(text string) (sentence string, gives bool) {
 // Trim removes the sentences at the beginning and end of a text that only announce the next step.
 // If all sentences are announcements, it returns the whole text. It keeps fenced code.
 func Trim(text string) string {
-	all := sentences(text)
+	all := splitSentences(text)
 	first, last := 0, len(all)-1
-	for first <= last && announces(all[first]) {
+	for first <= last && isAnnouncement(all[first]) {
 		first++
 	}
-	for last > first && announces(all[last]) {
+	for last > first && isAnnouncement(all[last]) {
 		last--
 	}
 	text = strings.TrimSpace(text)
@@ -42,8 +42,8 @@ func Trim(text string) string {
 		return text
 	}
 	for _, s := range all[:first] {
-		if at := strings.Index(text, s); at >= 0 && !strings.Contains(text[:at], "```") {
-			text = strings.TrimSpace(text[at+len(s):])
+		if index := strings.Index(text, s); index >= 0 && !strings.Contains(text[:index], "```") {
+			text = strings.TrimSpace(text[index+len(s):])
 		}
 	}
 	for i := len(all) - 1; i > last; i-- {
@@ -52,23 +52,23 @@ func Trim(text string) string {
 	return text
 }
 
-// announcing matches the beginning of a sentence that only announces the next step.
-var announcing = sync.OnceValue(func() *regexp.Regexp {
+// announcementPattern matches the beginning of a sentence that only announces the next step.
+var announcementPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)^(now,? |next,? |first,? |then,? |ok(ay)?[,.]? |good[,.]? )*(let me|let's|let us|here is|here's|i'll (now|start|begin|look|check|read|make|do|apply|go)|i will (now|start|begin|look|check|read|make|do|apply)|check (that|if|whether) |now (for )?(the|to) )`,
 	)
 })
 
-// announces reports whether a sentence only announces the next step: it has few words, ends with a
+// isAnnouncement reports whether a sentence only announces the next step: it has few words, ends with a
 // colon, or begins like an announcement and does not continue with a reason.
-func announces(s string) bool {
+func isAnnouncement(s string) bool {
 	words := len(strings.Fields(s))
 	switch {
 	case strings.HasSuffix(s, ":"):
 		return true
 	case words < 5 && strings.HasPrefix(s, "I "): // "I simplify main."
 		return true
-	case !announcing().MatchString(s):
+	case !announcementPattern().MatchString(s):
 		return words < 3 && len(s) < 15 && isASCII(s) // "Done.", "Perfect!"
 	}
 	for _, reason := range []string{" because ", " so that ", " since ", " instead of ", " rather than ",
@@ -84,32 +84,32 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
-// marker matches a Markdown marker at the beginning of a line.
-var marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-*+>•]|#+|\d+[.)])\s+`) })
+// markerPattern matches a Markdown marker at the beginning of a line.
+var markerPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-*+>•]|#+|\d+[.)])\s+`) })
 
-// sentences divides a text into sentences. A sentence also ends at the end of a line. Fenced code
+// splitSentences divides a text into sentences. A sentence also ends at the end of a line. Fenced code
 // and the markers of lists, quotations and headings are omitted.
-func sentences(text string) []string {
+func splitSentences(text string) []string {
 	var out []string
-	fenced := false
+	inFence := false
 	for l := range strings.Lines(text) {
 		l = strings.TrimSpace(l)
 		if strings.HasPrefix(l, "```") {
-			fenced = !fenced
+			inFence = !inFence
 			continue
 		}
-		if fenced {
+		if inFence {
 			continue
 		}
-		l = marker().ReplaceAllString(l, "")
+		l = markerPattern().ReplaceAllString(l, "")
 		start := 0
 		for i, c := range l {
 			end := i + len(string(c))
-			next := strings.TrimLeft(l[end:], " ")
-			ends := strings.ContainsRune("。！？", c) ||
-				(strings.ContainsRune(".!?", c) && end < len(l) && l[end] == ' ' && next != "" &&
-					!unicode.IsLower([]rune(next[:min(len(next), 4)])[0]))
-			if ends {
+			rest := strings.TrimLeft(l[end:], " ")
+			isEnd := strings.ContainsRune("。！？", c) ||
+				(strings.ContainsRune(".!?", c) && end < len(l) && l[end] == ' ' && rest != "" &&
+					!unicode.IsLower([]rune(rest[:min(len(rest), 4)])[0]))
+			if isEnd {
 				out = appendSentence(out, l[start:end])
 				start = end
 			}

@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// span is a range of lines from from to to, without to, counting from 0.
-type span struct{ from, to int }
+// lineRange is a range of lines from from to to, without to, counting from 0.
+type lineRange struct{ from, to int }
 
 // Edit returns data with new lines for some of the keys. top is the block mapping in data. render
 // receives the current value of a key, or nil, and returns whether the key changes, and its new
@@ -29,52 +29,52 @@ func Edit(
 	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
 		lines[n-1] += eol
 	}
-	spans, values := locate(top, lines)
-	added := make([]string, len(lines)+1) // text to insert before each line
-	removed := make([]bool, len(lines))
-	last := 0 // end of the last key so far
+	spans, values := findKeys(top, lines)
+	insertions := make([]string, len(lines)+1) // text to insert before each line
+	isRemoved := make([]bool, len(lines))
+	lastEnd := 0 // end of the last key so far
 	for _, k := range keys {
-		at, there := spans[k]
+		at, exists := spans[k]
 		text, ok := render(k, values[k])
 		text = strings.ReplaceAll(text, "\n", eol)
 		switch {
-		case ok && there:
+		case ok && exists:
 			for i := at.from; i < at.to; i++ {
-				removed[i] = true
+				isRemoved[i] = true
 			}
-			added[at.from] += text
+			insertions[at.from] += text
 		case ok:
-			added[last] += text
+			insertions[lastEnd] += text
 		}
-		last = max(last, at.to)
+		lastEnd = max(lastEnd, at.to)
 	}
 	var b strings.Builder
-	for i, text := range added {
+	for i, text := range insertions {
 		b.WriteString(text)
-		if i < len(lines) && !removed[i] {
+		if i < len(lines) && !isRemoved[i] {
 			b.WriteString(lines[i])
 		}
 	}
 	return b.String()
 }
 
-// locate returns the lines and the value of the first occurrence of each key.
-func locate(top *yaml.Node, lines []string) (map[string]span, map[string]*yaml.Node) {
-	spans, values := map[string]span{}, map[string]*yaml.Node{}
+// findKeys returns the lines and the value of the first occurrence of each key.
+func findKeys(top *yaml.Node, lines []string) (map[string]lineRange, map[string]*yaml.Node) {
+	spans, values := map[string]lineRange{}, map[string]*yaml.Node{}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		k, v := top.Content[i], top.Content[i+1]
-		to := len(lines)
+		end := len(lines)
 		if i+2 < len(top.Content) {
-			to = top.Content[i+2].Line - 1
+			end = top.Content[i+2].Line - 1
 		}
 		if v.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
 			// Comments and empty lines before the next key belong to that key.
-			for to > k.Line && isRemark(lines[to-1]) {
-				to--
+			for end > k.Line && isRemark(lines[end-1]) {
+				end--
 			}
 		}
-		if _, twice := spans[k.Value]; !twice {
-			spans[k.Value], values[k.Value] = span{k.Line - 1, to}, v
+		if _, isDuplicate := spans[k.Value]; !isDuplicate {
+			spans[k.Value], values[k.Value] = lineRange{k.Line - 1, end}, v
 		}
 	}
 	return spans, values

@@ -48,20 +48,20 @@ func (d Diagnostic) String() string {
 // which must be "---", and the next line "---" or "...". body is the text after that line. If there
 // is no front matter, ok is false and body is the whole text.
 func Cut(text string) (data, body string, ok bool) {
-	open, rest, found := strings.Cut(text, "\n")
-	if !found || strings.TrimRight(open, " \t\r") != "---" {
+	firstLine, rest, found := strings.Cut(text, "\n")
+	if !found || strings.TrimRight(firstLine, " \t\r") != "---" {
 		return "", text, false
 	}
-	start, at := len(open)+1, len(open)+1
+	start, end := len(firstLine)+1, len(firstLine)+1
 	for range maxLines {
 		if rest == "" {
 			break
 		}
 		line, after, _ := strings.Cut(rest, "\n")
 		if s := strings.TrimRight(line, " \t\r"); s == "---" || s == "..." {
-			return text[start:at], after, true
+			return text[start:end], after, true
 		}
-		at, rest = len(text)-len(after), after
+		end, rest = len(text)-len(after), after
 	}
 	return "", text, false
 }
@@ -69,9 +69,9 @@ func Cut(text string) (data, body string, ok bool) {
 // A Reader reads a mapping and collects its mistakes. It may be embedded in a type that reads the
 // mapping's values.
 type Reader struct {
-	File  string
-	First int // number of the first YAML line in the file, counting from 1; 0 if the file contains only YAML
-	Found []Diagnostic
+	File        string
+	FirstLine   int // number of the first YAML line in the file, counting from 1; 0 if the file contains only YAML
+	Diagnostics []Diagnostic
 }
 
 // Add records a mistake at a node. A nil node means the whole file.
@@ -80,19 +80,19 @@ func (r *Reader) Add(n *yaml.Node, format string, args ...any) {
 	if n != nil {
 		d.Line, d.Column = n.Line, n.Column
 	}
-	r.add(d)
+	r.addDiagnostic(d)
 }
 
-func (r *Reader) add(d Diagnostic) {
+func (r *Reader) addDiagnostic(d Diagnostic) {
 	d.File = r.File
-	if r.First > 0 {
-		d.Line = max(d.Line, 1) + r.First - 1
+	if r.FirstLine > 0 {
+		d.Line = max(d.Line, 1) + r.FirstLine - 1
 	}
-	r.Found = append(r.Found, d)
+	r.Diagnostics = append(r.Diagnostics, d)
 }
 
-// decodeError matches an error message of the YAML decoder.
-var decodeError = sync.OnceValue(func() *regexp.Regexp {
+// decodeErrorPattern matches an error message of the YAML decoder.
+var decodeErrorPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 })
 
@@ -108,7 +108,7 @@ func (r *Reader) Read(data string) *yaml.Node {
 		return n
 	}
 	if valid, _, bad := strings.Cut(strings.ToValidUTF8(data, "\xff"), "\xff"); bad {
-		r.add(Diagnostic{Line: 1 + strings.Count(valid, "\n"), Text: "is not UTF-8 text"})
+		r.addDiagnostic(Diagnostic{Line: 1 + strings.Count(valid, "\n"), Text: "is not UTF-8 text"})
 		return nil
 	}
 	d := yaml.NewDecoder(strings.NewReader(data))
@@ -126,23 +126,23 @@ func (r *Reader) Read(data string) *yaml.Node {
 	}
 	if !errors.Is(err, io.EOF) {
 		m := Diagnostic{Text: "is not YAML: " + err.Error()}
-		if g := decodeError().FindStringSubmatch(err.Error()); g != nil {
+		if g := decodeErrorPattern().FindStringSubmatch(err.Error()); g != nil {
 			m.Line, _ = strconv.Atoi(g[1])
 			m.Text = "is not YAML: " + strings.TrimSpace(g[2])
 		}
-		r.add(m)
+		r.addDiagnostic(m)
 		return nil
 	}
-	if top := doc.Content[0]; r.plain(top, 1) {
+	if top := doc.Content[0]; r.checkNode(top, 1) {
 		return top
 	}
 	return nil
 }
 
-// plain records the features of a node and its children that are not allowed. It returns false if
+// checkNode records the features of a node and its children that are not allowed. It returns false if
 // it finds any.
-func (r *Reader) plain(n *yaml.Node, depth int) bool {
-	found := len(r.Found)
+func (r *Reader) checkNode(n *yaml.Node, depth int) bool {
+	found := len(r.Diagnostics)
 	switch {
 	case depth > maxDepth:
 		r.Add(n, "is nested more than %d deep", maxDepth)
@@ -162,9 +162,9 @@ func (r *Reader) plain(n *yaml.Node, depth int) bool {
 		return false
 	}
 	for _, c := range n.Content {
-		r.plain(c, depth+1)
+		r.checkNode(c, depth+1)
 	}
-	return len(r.Found) == found
+	return len(r.Diagnostics) == found
 }
 
 // IsNull reports whether a node is an empty value.

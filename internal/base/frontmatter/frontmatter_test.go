@@ -49,13 +49,14 @@ func TestRead(t *testing.T) {
 		{"a: 1\n---\nb: 2", "day.md:13:1: begins a second document"},
 		{"a: b: c", "day.md:12: is not YAML"},
 	} {
-		r := Reader{File: "day.md", First: 12}
+		r := Reader{File: "day.md", FirstLine: 12}
 		n := r.Read(tt.text)
 		switch {
-		case tt.wrong == "" && (len(r.Found) != 0 || n == nil):
-			t.Errorf("Read(%.20q) = %v, %v", tt.text, n, r.Found)
-		case tt.wrong != "" && (n != nil || len(r.Found) != 1 || !strings.HasPrefix(r.Found[0].String(), tt.wrong)):
-			t.Errorf("Read(%.20q) = %v, %v, want %q", tt.text, n, r.Found, tt.wrong)
+		case tt.wrong == "" && (len(r.Diagnostics) != 0 || n == nil):
+			t.Errorf("Read(%.20q) = %v, %v", tt.text, n, r.Diagnostics)
+		case tt.wrong != "" && (n != nil || len(r.Diagnostics) != 1 ||
+			!strings.HasPrefix(r.Diagnostics[0].String(), tt.wrong)):
+			t.Errorf("Read(%.20q) = %v, %v, want %q", tt.text, n, r.Diagnostics, tt.wrong)
 		}
 	}
 }

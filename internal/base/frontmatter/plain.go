@@ -15,8 +15,8 @@ import (
 // maxList is the maximum number of values in a list.
 const maxList = 1000
 
-// reserved contains bare words that YAML 1.1 or 1.2 does not read as text.
-var reserved = []string{"", "null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+// reservedWords contains bare words that YAML 1.1 or 1.2 does not read as text.
+var reservedWords = []string{"", "null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 // IsBare reports whether a value can be written without quotes and is then read as the same text.
 func IsBare(s string) bool {
@@ -29,7 +29,7 @@ func IsBare(s string) bool {
 			return false
 		}
 	}
-	return !slices.Contains(reserved, strings.ToLower(s)) && !strings.HasSuffix(s, " ")
+	return !slices.Contains(reservedWords, strings.ToLower(s)) && !strings.HasSuffix(s, " ")
 }
 
 // isLiteral reports whether a value is an unquoted bare word, boolean, number or time. It returns
@@ -62,7 +62,7 @@ func readPlain(data string) *yaml.Node {
 		column := utf8.RuneCountInString(key) + 3
 		v := scalarNode(value, line, column)
 		if value[:min(1, len(value))] == "[" {
-			v = plainList(value, line, column)
+			v = parsePlainList(value, line, column)
 		} else if !isLiteral(value) {
 			v = nil
 		}
@@ -74,8 +74,8 @@ func readPlain(data string) *yaml.Node {
 	return top
 }
 
-// plainList parses a list of bare words in brackets. It returns nil for any other value.
-func plainList(text string, line, column int) *yaml.Node {
+// parsePlainList parses a list of bare words in brackets. It returns nil for any other value.
+func parsePlainList(text string, line, column int) *yaml.Node {
 	inner, ok := strings.CutSuffix(text[1:], "]")
 	words := strings.Split(inner, ", ")
 	if !ok || len(words) > maxList {

@@ -11,9 +11,9 @@ import (
 // A Comparison compares the pages that are written to it with the pages of a file. It ignores
 // checksums.
 type Comparison struct {
-	File io.ReaderAt
-	Head bool // page 0 differs
-	Page int  // number of another page that differs; 0 if there is none
+	File          io.ReaderAt
+	HeadDiffers   bool // page 0 differs
+	DifferentPage int  // number of another page that differs; 0 if there is none
 }
 
 var errDiffers = errors.New("a page differs")
@@ -30,10 +30,10 @@ func (c *Comparison) WriteAt(b []byte, offset int64) (int, error) {
 			continue
 		}
 		if n > 0 {
-			c.Page = n
+			c.DifferentPage = n
 			return 0, errDiffers
 		}
-		c.Head = true
+		c.HeadDiffers = true
 	}
 	return len(b), nil
 }

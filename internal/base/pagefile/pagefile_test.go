@@ -62,7 +62,7 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 		next := uint64(0)
-		err = r.Each(0, func(b []byte) {
+		err = r.EachPage(0, func(b []byte) {
 			for ; len(b) > 0; b = b[24:] {
 				if binary.LittleEndian.Uint64(b) != 2*next || binary.LittleEndian.Uint64(b[8:]) != next {
 					t.Fatalf("row %d of %d: %v", next, rows, b[:24])
@@ -73,7 +73,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil || next != uint64(rows) {
 			t.Fatalf("%d rows of %d, %v", next, rows, err)
 		}
-		if r.Search(1, 7) != 0 || !bytes.Equal(r.Bytes(2), text(rows)) || r.Err() != nil {
+		if r.Search(1, 7) != 0 || !bytes.Equal(r.TableBytes(2), text(rows)) || r.Err() != nil {
 			t.Fatalf("%d rows: %v", rows, r.Err())
 		}
 	}
@@ -116,7 +116,7 @@ func TestDamage(t *testing.T) {
 	}
 	b := bytes.Clone(sound)
 	copy(b, "HEAD")
-	binary.LittleEndian.PutUint32(b[Data:], Check(b[:Data], 0, 0))
+	binary.LittleEndian.PutUint32(b[Data:], Checksum(b[:Data], 0, 0))
 	try("of a file with another head", 1, b)
 }
 
@@ -159,7 +159,7 @@ func TestUnreadableIsZeros(t *testing.T) {
 	if row := r.Row(0, 171); !bytes.Equal(row, make([]byte, 24)) || !errors.Is(r.Err(), errDamaged) {
 		t.Errorf("an unreadable row is %v, %v", row, r.Err())
 	}
-	if err := r.Each(0, func([]byte) {}); !errors.Is(err, errDamaged) {
+	if err := r.EachPage(0, func([]byte) {}); !errors.Is(err, errDamaged) {
 		t.Errorf("a table with an unreadable page: %v", err)
 	}
 	if r.Key(0, 3) != 6 {

@@ -25,7 +25,7 @@ const (
 	// Data is the size of a page without its checksum, in bytes.
 	Data = Size - 4
 
-	run = 256 // number of pages that a single call reads when a whole table is read
+	pagesPerRead = 256 // number of pages that a single call reads when a whole table is read
 )
 
 // errDamaged reports that a page is damaged.
@@ -33,9 +33,9 @@ var errDamaged = errors.New("the file is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Check returns the checksum of page n. data contains the bytes of the page before its checksum.
+// Checksum returns the checksum of page n. data contains the bytes of the page before its checksum.
 // head is the checksum of page 0.
-func Check(data []byte, n int, head uint32) uint32 {
+func Checksum(data []byte, n int, head uint32) uint32 {
 	if n == 0 {
 		return crc32.Update(0, castagnoli, data)
 	}
@@ -70,12 +70,12 @@ type page = [Size]byte
 // A Reader reads a file and caches its pages. It is safe for concurrent use. Its methods return
 // zeros if they cannot read a page. Therefore the caller must call Err afterwards.
 type Reader struct {
-	file   io.ReaderAt
-	check  uint32 // checksum of page 0
-	tables []Table
-	starts []int // first page of each table
-	pages  []atomic.Pointer[page]
-	err    atomic.Pointer[error] // first error
+	file         io.ReaderAt
+	headChecksum uint32 // checksum of page 0
+	tables       []Table
+	firstPages   []int // first page of each table
+	pages        []atomic.Pointer[page]
+	err          atomic.Pointer[error] // first error
 }
 
 // Open opens a file. shapes must return the tables that page 0 describes, or an error.
@@ -89,11 +89,11 @@ func Open(file io.ReaderAt, shapes func(head []byte) ([]Table, error)) (*Reader,
 	if err != nil {
 		return nil, err
 	}
-	r.check = binary.LittleEndian.Uint32(head[Data:])
+	r.headChecksum = binary.LittleEndian.Uint32(head[Data:])
 	r.pages = make([]atomic.Pointer[page], Pages(r.tables))
 	n := 1
 	for _, t := range r.tables {
-		r.starts = append(r.starts, n)
+		r.firstPages = append(r.firstPages, n)
 		n += t.Pages()
 	}
 	return r, nil
@@ -114,19 +114,19 @@ func (r *Reader) Err() error {
 func (r *Reader) Count(table int) int { return r.tables[table].Count }
 
 // Start returns the first page of a table.
-func (r *Reader) Start(table int) int { return r.starts[table] }
+func (r *Reader) Start(table int) int { return r.firstPages[table] }
 
 // Read reads count pages, beginning with page n, and verifies their checksums.
 func (r *Reader) Read(n, count int) ([]byte, error) {
 	b := make([]byte, count*Size)
-	if err := r.read(b, n); err != nil {
+	if err := r.readPages(b, n); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-// read fills b with pages, beginning with page n.
-func (r *Reader) read(b []byte, n int) error {
+// readPages fills b with pages, beginning with page n.
+func (r *Reader) readPages(b []byte, n int) error {
 	if got, err := r.file.ReadAt(b, int64(n)*Size); got < len(b) {
 		if err == nil || err == io.EOF {
 			err = fmt.Errorf("%w: it is cut short", errDamaged)
@@ -135,16 +135,16 @@ func (r *Reader) read(b []byte, n int) error {
 	}
 	for i := range len(b) / Size {
 		p := b[i*Size : (i+1)*Size]
-		if Check(p[:Data], n+i, r.check) != binary.LittleEndian.Uint32(p[Data:]) {
+		if Checksum(p[:Data], n+i, r.headChecksum) != binary.LittleEndian.Uint32(p[Data:]) {
 			return fmt.Errorf("%w: page %d does not match its check", errDamaged, n+i)
 		}
 	}
 	return nil
 }
 
-// load reads up to count pages, beginning with page n, and returns page n. It adds the pages to the
+// loadPages reads up to count pages, beginning with page n, and returns page n. It adds the pages to the
 // cache.
-func (r *Reader) load(n, count int) *page {
+func (r *Reader) loadPages(n, count int) *page {
 	b, err := r.Read(n, count)
 	if err != nil {
 		r.Fail(err)
@@ -158,11 +158,11 @@ func (r *Reader) load(n, count int) *page {
 
 // Page returns page n of a table, counting from 0, with its rows, unused space and checksum.
 func (r *Reader) Page(table, n int) *[Size]byte {
-	n += r.starts[table]
+	n += r.firstPages[table]
 	if p := r.pages[n].Load(); p != nil {
 		return p
 	}
-	return r.load(n, 1)
+	return r.loadPages(n, 1)
 }
 
 func (r *Reader) Row(table, i int) []byte {
@@ -171,27 +171,27 @@ func (r *Reader) Row(table, i int) []byte {
 	return r.Page(table, i/perPage)[i%perPage*size:][:size]
 }
 
-// Each calls fn with the rows of each page of a table, in order. The rows are not cached, and fn
+// EachPage calls fn with the rows of each page of a table, in order. The rows are not cached, and fn
 // must not keep them. If a page cannot be read, Each stops and returns the error. Err also returns
 // it.
-func (r *Reader) Each(table int, fn func(rows []byte)) error {
+func (r *Reader) EachPage(table int, fn func(rows []byte)) error {
 	t := r.tables[table]
-	perPage, left := Data/t.Row, t.Count
-	var room []byte
-	for n, end := r.starts[table], r.starts[table]+t.Pages(); n < end; n += run {
-		count := min(run, end-n)
-		if room == nil {
-			room = make([]byte, count*Size)
+	perPage, rowsLeft := Data/t.Row, t.Count
+	var buffer []byte
+	for n, end := r.firstPages[table], r.firstPages[table]+t.Pages(); n < end; n += pagesPerRead {
+		count := min(pagesPerRead, end-n)
+		if buffer == nil {
+			buffer = make([]byte, count*Size)
 		}
-		b := room[:count*Size]
-		if err := r.read(b, n); err != nil {
+		b := buffer[:count*Size]
+		if err := r.readPages(b, n); err != nil {
 			r.Fail(err)
 			return err
 		}
 		for ; len(b) > 0; b = b[Size:] {
-			rows := min(perPage, left)
+			rows := min(perPage, rowsLeft)
 			fn(b[:rows*t.Row])
-			left -= rows
+			rowsLeft -= rows
 		}
 	}
 	return nil
@@ -199,19 +199,19 @@ func (r *Reader) Each(table int, fn func(rows []byte)) error {
 
 // Load reads all pages of a table into the cache, with few system calls.
 func (r *Reader) Load(table int) {
-	for n, end := r.starts[table], r.starts[table]+r.tables[table].Pages(); n < end; n += run {
+	for n, end := r.firstPages[table], r.firstPages[table]+r.tables[table].Pages(); n < end; n += pagesPerRead {
 		if r.pages[n].Load() == nil {
-			r.load(n, min(run, end-n))
+			r.loadPages(n, min(pagesPerRead, end-n))
 		}
 	}
 }
 
-// Bytes returns the contents of a table of plain bytes.
-func (r *Reader) Bytes(table int) []byte {
+// TableBytes returns the contents of a table of plain bytes.
+func (r *Reader) TableBytes(table int) []byte {
 	r.Load(table)
 	b := make([]byte, 0, r.Count(table))
 	for n := range r.tables[table].Pages() {
-		if p := r.pages[r.starts[table]+n].Load(); p != nil {
+		if p := r.pages[r.firstPages[table]+n].Load(); p != nil {
 			b = append(b, p[:min(Data, cap(b)-len(b))]...)
 		}
 	}

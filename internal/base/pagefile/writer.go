@@ -10,16 +10,16 @@ import (
 // A Writer writes page 0 and the tables. The caller must call Close after page 0 and after each
 // table. Writer keeps one page in memory. Errors of the underlying writer must be sticky.
 type Writer struct {
-	out  io.Writer
-	page []byte // current page
-	n    int    // number of the current page
-	head uint32 // checksum of page 0
+	out          io.Writer
+	page         []byte // current page
+	pageNumber   int    // number of the current page
+	headChecksum uint32 // checksum of page 0
 }
 
 func NewWriter(out io.Writer) *Writer { return &Writer{out: out, page: make([]byte, 0, Size)} }
 
-// fit starts a new page, unless n bytes fit into the current page.
-func (w *Writer) fit(n int) {
+// makeRoom starts a new page, unless n bytes fit into the current page.
+func (w *Writer) makeRoom(n int) {
 	if len(w.page)+n > Data {
 		w.Close()
 	}
@@ -33,20 +33,20 @@ func (w *Writer) Close() {
 	from := len(w.page)
 	w.page = w.page[:Data]
 	clear(w.page[from:])
-	sum := Check(w.page, w.n, w.head)
-	if w.n == 0 {
-		w.head = sum
+	sum := Checksum(w.page, w.pageNumber, w.headChecksum)
+	if w.pageNumber == 0 {
+		w.headChecksum = sum
 	}
 	_, _ = w.out.Write(binary.LittleEndian.AppendUint32(w.page, sum))
-	w.page, w.n = w.page[:0], w.n+1
+	w.page, w.pageNumber = w.page[:0], w.pageNumber+1
 }
 
-// Head returns the checksum of page 0, which must be closed.
-func (w *Writer) Head() uint32 { return w.head }
+// HeadChecksum returns the checksum of page 0, which must be closed.
+func (w *Writer) HeadChecksum() uint32 { return w.headChecksum }
 
 // Row appends a row that consists of 8-byte numbers.
 func (w *Writer) Row(numbers ...uint64) {
-	w.fit(8 * len(numbers))
+	w.makeRoom(8 * len(numbers))
 	for _, n := range numbers {
 		w.page = binary.LittleEndian.AppendUint64(w.page, n)
 	}
@@ -54,20 +54,20 @@ func (w *Writer) Row(numbers ...uint64) {
 
 // Row4 appends a row that consists of one 4-byte number.
 func (w *Writer) Row4(n uint32) {
-	w.fit(4)
+	w.makeRoom(4)
 	w.page = binary.LittleEndian.AppendUint32(w.page, n)
 }
 
-// Copy appends an encoded row.
-func (w *Writer) Copy(row []byte) {
-	w.fit(len(row))
+// WriteRow appends an encoded row.
+func (w *Writer) WriteRow(row []byte) {
+	w.makeRoom(len(row))
 	w.page = append(w.page, row...)
 }
 
 // Write appends bytes, using as many pages as needed.
 func (w *Writer) Write(b []byte) {
 	for len(b) > 0 {
-		w.fit(1)
+		w.makeRoom(1)
 		n := min(len(b), Data-len(w.page))
 		w.page = append(w.page, b[:n]...)
 		b = b[n:]

@@ -26,15 +26,15 @@ type State struct {
 
 type key struct{}
 
-// With returns a context whose calls report their progress to show. Several goroutines may call
+// WithReporter returns a context whose calls report their progress to show. Several goroutines may call
 // show at the same time, and very often. Therefore show must be fast.
-func With(ctx context.Context, show func(State)) context.Context {
+func WithReporter(ctx context.Context, show func(State)) context.Context {
 	return context.WithValue(ctx, key{}, show)
 }
 
-// Of returns the function that receives the progress of a call with this context. If the context
-// has none, Of returns a function that does nothing.
-func Of(ctx context.Context) func(State) {
+// Reporter returns the function that receives the progress of a call with this context. If the context
+// has none, Reporter returns a function that does nothing.
+func Reporter(ctx context.Context) func(State) {
 	if show, ok := ctx.Value(key{}).(func(State)); ok {
 		return show
 	}
@@ -44,6 +44,6 @@ func Of(ctx context.Context) func(State) {
 // Counter returns a function that reports the number of units that are done, and their total. The
 // total is 0 if it is unknown.
 func Counter(ctx context.Context, u Unit) func(done, total int) {
-	show := Of(ctx)
+	show := Reporter(ctx)
 	return func(done, total int) { show(State{Unit: u, Done: int64(done), Total: int64(total)}) }
 }

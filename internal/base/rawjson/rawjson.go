@@ -16,7 +16,7 @@ import (
 func Elements(b []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		for i := 1; ; {
-			for isBetween(b[i]) {
+			for isSeparator(b[i]) {
 				i++
 			}
 			if b[i] == ']' || b[i] == '}' {
@@ -47,14 +47,14 @@ func valueEnd(b []byte, i int) int {
 			depth--
 		}
 		i++
-		if depth == 0 && (isBetween(b[i]) || b[i] == ']' || b[i] == '}') {
+		if depth == 0 && (isSeparator(b[i]) || b[i] == ']' || b[i] == '}') {
 			return i
 		}
 	}
 }
 
-// isBetween reports whether a byte may occur between values.
-func isBetween(c byte) bool { return c <= ' ' || c == ',' || c == ':' }
+// isSeparator reports whether a byte may occur between values.
+func isSeparator(c byte) bool { return c <= ' ' || c == ',' || c == ':' }
 
 // Unquote returns the text of a JSON string, which must be valid JSON and UTF-8. An invalid escape
 // or half of a surrogate pair becomes U+FFFD.
@@ -73,23 +73,23 @@ func Unquote(raw []byte) string {
 			continue
 		}
 		rest = rest[i:]
-		u, size := unit(rest), 6
-		if u < 0 {
+		unit, size := escapedUnit(rest), 6
+		if unit < 0 {
 			size = 2
-		} else if utf16.IsSurrogate(u) {
-			u = utf16.DecodeRune(u, unit(rest[6:]))
-			if u != utf8.RuneError {
+		} else if utf16.IsSurrogate(unit) {
+			unit = utf16.DecodeRune(unit, escapedUnit(rest[6:]))
+			if unit != utf8.RuneError {
 				size = 12
 			}
 		}
-		b, rest = utf8.AppendRune(b, u), rest[size:]
+		b, rest = utf8.AppendRune(b, unit), rest[size:]
 	}
 	return string(append(b, rest...))
 }
 
-// unit returns the UTF-16 code unit of the \u escape at the start of b, or -1 if b does not start
+// escapedUnit returns the UTF-16 code unit of the \u escape at the start of b, or -1 if b does not start
 // with such an escape.
-func unit(b []byte) rune {
+func escapedUnit(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
 	}
@@ -113,10 +113,10 @@ func LoneSurrogate(b []byte) int {
 			i += 2 // \u and its digits contain no other backslash
 			continue
 		}
-		switch u := unit(b[i:]); {
+		switch u := escapedUnit(b[i:]); {
 		case !utf16.IsSurrogate(u):
 			i += 2
-		case utf16.DecodeRune(u, unit(b[i+6:])) == utf8.RuneError:
+		case utf16.DecodeRune(u, escapedUnit(b[i+6:])) == utf8.RuneError:
 			return i
 		default:
 			i += 12

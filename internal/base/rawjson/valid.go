@@ -19,14 +19,14 @@ func Valid(b []byte) bool {
 			return json.Valid(append(rest, b...))
 		}
 		rest, b = append(rest, b[:i+1]...), b[i+1:]
-		for quoted := true; quoted; {
-			n := plain(b)
+		for inString := true; inString; {
+			n := plainLength(b)
 			if n == len(b) || b[n] < ' ' {
 				return false
 			}
 			b, n = b[n:], 1
-			quoted = b[0] == '\\'
-			if quoted { // keep the escaped character, and the four digits after \u
+			inString = b[0] == '\\'
+			if inString { // keep the escaped character, and the four digits after \u
 				n = min(2, len(b))
 				if n == 2 && b[1] == 'u' {
 					n = min(6, len(b))
@@ -37,8 +37,8 @@ func Valid(b []byte) bool {
 	}
 }
 
-// plain returns the number of bytes before the first quote, backslash or control character.
-func plain(b []byte) int {
+// plainLength returns the number of bytes before the first quote, backslash or control character.
+func plainLength(b []byte) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	n := 0
 	for ; len(b)-n >= 8; n += 8 {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	takeWait  = 10 * time.Second // maximum time for a client to receive an event
-	pingEvery = 15 * time.Second
+	receiveTimeout = 10 * time.Second // maximum time for a client to receive an event
+	pingInterval   = 15 * time.Second
 )
 
 // LastID is the header in which a reconnecting client sends the ID of the last event that
@@ -22,17 +22,17 @@ const LastID = "Last-Event-ID"
 
 // A Stream is a response that sends events. It must be used by only one goroutine.
 type Stream struct {
-	w    http.ResponseWriter
-	ctl  *http.ResponseController
-	wait time.Duration // maximum time for the client to receive an event
+	response   http.ResponseWriter
+	controller *http.ResponseController
+	wait       time.Duration // maximum time for the client to receive an event
 }
 
 // Serve responds with a stream. It calls send after each receive from wake, and sends pings in
 // between. It returns when ctx is done, when the client disconnects or does not receive an event
 // within 10 s, or when send returns an error.
 func Serve(ctx context.Context, w http.ResponseWriter, wake <-chan struct{}, send func(*Stream) error) {
-	s, err := start(w, takeWait)
-	ping := time.NewTicker(pingEvery)
+	s, err := startStream(w, receiveTimeout)
+	ping := time.NewTicker(pingInterval)
 	defer ping.Stop()
 	for err == nil {
 		select {
@@ -46,13 +46,13 @@ func Serve(ctx context.Context, w http.ResponseWriter, wake <-chan struct{}, sen
 	}
 }
 
-func start(w http.ResponseWriter, wait time.Duration) (*Stream, error) {
+func startStream(w http.ResponseWriter, wait time.Duration) (*Stream, error) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 	s := &Stream{w, http.NewResponseController(w), wait}
-	_ = s.ctl.SetReadDeadline(time.Time{}) // remove the deadline of the request; test recorders have none
+	_ = s.controller.SetReadDeadline(time.Time{}) // remove the deadline of the request; test recorders have none
 	w.WriteHeader(http.StatusOK)
 	return s, s.send([]byte("retry: 1000\n\n"))
 }
@@ -69,7 +69,7 @@ func (s *Stream) Event(id, name string, data []byte) error {
 	}
 	field("id", id)
 	field("event", name)
-	for line := range bytes.SplitSeq(lineEnds(data), []byte("\n")) {
+	for line := range bytes.SplitSeq(normalizeLineEnds(data), []byte("\n")) {
 		b.WriteString("data: ")
 		b.Write(line)
 		b.WriteByte('\n')
@@ -83,15 +83,15 @@ func (s *Stream) ping() error { return s.send([]byte(":\n\n")) }
 
 var oneLine = strings.NewReplacer("\r", "", "\n", "", "\x00", "")
 
-func lineEnds(b []byte) []byte {
+func normalizeLineEnds(b []byte) []byte {
 	b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
 	return bytes.ReplaceAll(b, []byte("\r"), []byte("\n"))
 }
 
 func (s *Stream) send(b []byte) error {
-	_ = s.ctl.SetWriteDeadline(time.Now().Add(s.wait)) // ignore the error: test recorders have no deadlines
-	if _, err := s.w.Write(b); err != nil {
+	_ = s.controller.SetWriteDeadline(time.Now().Add(s.wait)) // ignore the error: test recorders have no deadlines
+	if _, err := s.response.Write(b); err != nil {
 		return err
 	}
-	return s.ctl.Flush()
+	return s.controller.Flush()
 }

@@ -10,7 +10,7 @@ import (
 
 func TestStream(t *testing.T) {
 	w := httptest.NewRecorder()
-	s, err := start(w, time.Second)
+	s, err := startStream(w, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// keys contains the known keys: common label keys, and the keys of other conditions.
-var keys = []string{"project", "tag", "file", "confidence",
+// knownKeys contains the known keys: common label keys, and the keys of other conditions.
+var knownKeys = []string{"project", "tag", "file", "confidence",
 	"kind", "name", "by", "door", "has", "trust", "after", "before", "on"}
 
 // Reserved contains the words that cannot be label keys.
@@ -33,7 +33,7 @@ func Canonical(key string) string {
 }
 
 // IsKnown reports whether key is a known key or a synonym of a known key.
-func IsKnown(key string) bool { return slices.Contains(keys, Canonical(key)) }
+func IsKnown(key string) bool { return slices.Contains(knownKeys, Canonical(key)) }
 
 // IsLabelKey reports whether key has the form of a label key: a lower-case ASCII letter, followed
 // by lower-case letters, digits, - or _. The maximum length is 64 bytes.
@@ -46,23 +46,23 @@ func IsLabelKey(key string) bool {
 	})
 }
 
-// Nearest returns the known key of which key is probably a misspelling. It returns "" if key is
+// NearestKey returns the known key of which key is probably a misspelling. It returns "" if key is
 // known or not similar to a known key. A key with fewer than ten letters is similar after one
 // typing error, and a longer key after two. In keys of three or four letters, the first letter must
 // be correct. Keys of two letters have no misspellings.
-func Nearest(key string) string {
+func NearestKey(key string) string {
 	if IsKnown(key) || slices.Contains(Reserved, key) {
 		return ""
 	}
-	for _, k := range keys {
-		most := 1
+	for _, k := range knownKeys {
+		maxErrors := 1
 		switch n := len(k); {
 		case n < 3, n < 5 && !strings.HasPrefix(key, k[:1]):
 			continue
 		case n >= 10:
-			most = 2
+			maxErrors = 2
 		}
-		if max(len(key)-len(k), len(k)-len(key)) <= most && text.Distance([]byte(key), []byte(k)) <= most {
+		if max(len(key)-len(k), len(k)-len(key)) <= maxErrors && text.Distance([]byte(key), []byte(k)) <= maxErrors {
 			return k
 		}
 	}
@@ -72,7 +72,7 @@ func Nearest(key string) string {
 // QuoteKey returns a label key in the syntax of filters. It quotes the key if it would otherwise be
 // read as another key or as a misspelling.
 func QuoteKey(key string) string {
-	if Canonical(key) != key || Nearest(key) != "" {
+	if Canonical(key) != key || NearestKey(key) != "" {
 		return strconv.Quote(key)
 	}
 	return key

@@ -4,5 +4,5 @@ package sysinfo
 
 import "syscall"
 
-// bornAt returns the creation time in nanoseconds since 1970.
-func bornAt(_ string, st *syscall.Stat_t) int64 { return st.Birthtimespec.Nano() }
+// creationTime returns the creation time in nanoseconds since 1970.
+func creationTime(_ string, st *syscall.Stat_t) int64 { return st.Birthtimespec.Nano() }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Changed returns the time of the last change of a file: the modification time, or the change time
+// LastChange returns the time of the last change of a file: the modification time, or the change time
 // of the inode if that is later. Programs cannot set the change time of the inode.
-func Changed(fi fs.FileInfo) time.Time {
-	if at := changedOf(fi); at.After(fi.ModTime()) {
+func LastChange(fi fs.FileInfo) time.Time {
+	if at := inodeChangeTime(fi); at.After(fi.ModTime()) {
 		return at
 	}
 	return fi.ModTime()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func changedOf(fi fs.FileInfo) time.Time {
+func inodeChangeTime(fi fs.FileInfo) time.Time {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {
 		return time.Time{}

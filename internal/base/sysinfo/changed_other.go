@@ -9,4 +9,4 @@ import (
 	"time"
 )
 
-func changedOf(fs.FileInfo) time.Time { return time.Time{} }
+func inodeChangeTime(fs.FileInfo) time.Time { return time.Time{} }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func changedOf(fi fs.FileInfo) time.Time {
+func inodeChangeTime(fi fs.FileInfo) time.Time {
 	data, ok := fi.Sys().(*syscall.Win32FileAttributeData)
 	if !ok {
 		return time.Time{}

@@ -10,9 +10,9 @@ type FileID struct {
 	Born   int64  `json:"born,omitempty"` // creation time in nanoseconds since 1970; 0 if unknown
 }
 
-// FileIDOf returns the identity of the file or directory at path. It follows symbolic links. If
+// ReadFileID returns the identity of the file or directory at path. It follows symbolic links. If
 // that fails, it returns the zero FileID.
-func FileIDOf(path string) FileID {
+func ReadFileID(path string) FileID {
 	volume, node, born := fileID(path)
 	return FileID{Volume: volume, Node: node, Born: born}
 }

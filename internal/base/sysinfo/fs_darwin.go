@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func look(path string) (FileSystem, error) {
+func describeFileSystem(path string) (FileSystem, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {
 		return FileSystem{}, &os.PathError{Op: "statfs", Path: path, Err: err}

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// known maps the numbers in statfs(2) to file systems. Numbers without a name in package unix are
+// fileSystems maps the numbers in statfs(2) to file systems. Numbers without a name in package unix are
 // from the sources of these file systems.
-var known = map[uint32]FileSystem{
+var fileSystems = map[uint32]FileSystem{
 	unix.NFS_SUPER_MAGIC:   {Name: "nfs", Kind: Network},
 	unix.SMB_SUPER_MAGIC:   {Name: "smb", Kind: Network},
 	unix.SMB2_SUPER_MAGIC:  {Name: "smb2", Kind: Network},
@@ -58,16 +58,16 @@ var known = map[uint32]FileSystem{
 	0x7366746e:                {Name: "ntfs3", Kind: Local},
 }
 
-func look(path string) (FileSystem, error) {
+func describeFileSystem(path string) (FileSystem, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {
 		return FileSystem{}, &os.PathError{Op: "statfs", Path: path, Err: err}
 	}
 	number := uint32(st.Type)
-	f, ok := known[number]
+	f, ok := fileSystems[number]
 	switch {
 	case number == unix.FUSE_SUPER_MAGIC:
-		f.Name = mountOf(path)
+		f.Name = mountTypeAt(path)
 		f.Kind = fuseKind(f.Name)
 	case !ok:
 		f.Name = fmt.Sprintf("%#x", number)
@@ -77,8 +77,8 @@ func look(path string) (FileSystem, error) {
 	return f, nil
 }
 
-// mountOf returns the type of the mount that contains the path, or "fuse" if it is unknown.
-func mountOf(path string) string {
+// mountTypeAt returns the type of the mount that contains the path, or "fuse" if it is unknown.
+func mountTypeAt(path string) string {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) != nil {
 		return "fuse"

@@ -4,4 +4,4 @@
 
 package sysinfo
 
-func look(string) (FileSystem, error) { return FileSystem{}, nil }
+func describeFileSystem(string) (FileSystem, error) { return FileSystem{}, nil }

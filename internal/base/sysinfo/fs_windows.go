@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func look(path string) (FileSystem, error) {
+func describeFileSystem(path string) (FileSystem, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return FileSystem{}, err

@@ -4,5 +4,5 @@
 
 package sysinfo
 
-// ownerOf returns the zero Owner, because access control lists are not examined.
-func ownerOf(string) Owner { return Owner{} }
+// readOwner returns the zero Owner, because access control lists are not examined.
+func readOwner(string) Owner { return Owner{} }

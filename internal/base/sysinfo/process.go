@@ -7,16 +7,16 @@ type State int
 
 // All states.
 const (
-	notKnown State = iota
-	Gone           // the process does not exist on this host, or is not visible
+	unknownState State = iota
+	Gone               // the process does not exist on this host, or is not visible
 	running
 	Stopped // suspended by a signal or a debugger
 )
 
-// Process returns the state of a process.
-func Process(pid int) State {
+// ProcessState returns the state of a process.
+func ProcessState(pid int) State {
 	if pid <= 0 {
-		return notKnown
+		return unknownState
 	}
-	return process(pid)
+	return processState(pid)
 }

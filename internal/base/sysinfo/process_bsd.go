@@ -4,4 +4,4 @@
 
 package sysinfo
 
-func stopped(int) bool { return false }
+func isStopped(int) bool { return false }

@@ -8,9 +8,9 @@ import (
 	"os"
 )
 
-// stopped reports whether the process is in state T or t. The state is the field after the last
+// isStopped reports whether the process is in state T or t. The state is the field after the last
 // parenthesis of /proc/PID/stat.
-func stopped(pid int) bool {
+func isStopped(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return false

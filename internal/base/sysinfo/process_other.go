@@ -4,8 +4,8 @@
 
 package sysinfo
 
-func process(int) State { return notKnown }
+func processState(int) State { return unknownState }
 
-// Writable reports whether this user can write the file or create files in the directory.
+// IsWritable reports whether this user can write the file or create files in the directory.
 // It returns true, because this is unknown on these platforms.
-func Writable(string) bool { return true }
+func IsWritable(string) bool { return true }

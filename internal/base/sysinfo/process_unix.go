@@ -8,16 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process sends signal 0, which has no effect. If the error is not ESRCH, the process exists.
-func process(pid int) State {
+// processState sends signal 0, which has no effect. If the error is not ESRCH, the process exists.
+func processState(pid int) State {
 	switch err := unix.Kill(pid, 0); {
 	case err == unix.ESRCH:
 		return Gone
-	case stopped(pid):
+	case isStopped(pid):
 		return Stopped
 	}
 	return running
 }
 
-// Writable reports whether this user can write the file or create files in the directory.
-func Writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }
+// IsWritable reports whether this user can write the file or create files in the directory.
+func IsWritable(path string) bool { return unix.Access(path, unix.W_OK) == nil }

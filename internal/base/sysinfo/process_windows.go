@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func process(pid int) State {
+func processState(pid int) State {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	switch err {
 	case nil:
@@ -15,20 +15,20 @@ func process(pid int) State {
 	case windows.ERROR_ACCESS_DENIED:
 		return running
 	default:
-		return notKnown
+		return unknownState
 	}
 	defer windows.CloseHandle(h)
 	const stillActive = 259 // STILL_ACTIVE, of GetExitCodeProcess
 	var code uint32
 	switch err := windows.GetExitCodeProcess(h, &code); {
 	case err != nil:
-		return notKnown
+		return unknownState
 	case code != stillActive:
 		return Gone
 	}
 	return running
 }
 
-// Writable reports whether this user can write the file or create files in the directory.
+// IsWritable reports whether this user can write the file or create files in the directory.
 // It returns true, because this is unknown on Windows.
-func Writable(string) bool { return true }
+func IsWritable(string) bool { return true }

@@ -40,10 +40,10 @@ type FileSystem struct {
 	Total    uint64 // size in bytes; 0 if unknown
 }
 
-// Look describes the file system that contains the path. If the path does not exist, Look describes
+// DescribeFileSystem describes the file system that contains the path. If the path does not exist, Look describes
 // the file system of the nearest existing parent directory. If the platform does not provide the
-// data, Look returns the zero FileSystem.
-func Look(path string) (FileSystem, error) {
+// data, DescribeFileSystem returns the zero FileSystem.
+func DescribeFileSystem(path string) (FileSystem, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return FileSystem{}, err
@@ -51,7 +51,7 @@ func Look(path string) (FileSystem, error) {
 	for {
 		_, err := os.Stat(path)
 		if err == nil {
-			return look(path)
+			return describeFileSystem(path)
 		}
 		up := filepath.Dir(path)
 		// A path below a file does not exist either, so continue with its parent.
@@ -76,8 +76,8 @@ func isNotDir(path string) bool {
 	}
 }
 
-// overNetwork contains FUSE programs that store files on other hosts.
-var overNetwork = []string{
+// networkPrograms contains FUSE programs that store files on other hosts.
+var networkPrograms = []string{
 	"sshfs", "nfs", "smb", "cifs", "smbnetfs", "rclone", "s3fs", "s3backer", "goofys", "mount-s3", "gcsfuse",
 	"blobfuse", "blobfuse2",
 	"glusterfs", "ceph", "ceph-fuse", "juicefs", "JuiceFS", "seaweedfs", "weed", "mfs", "lizardfs", "curlftpfs",
@@ -85,8 +85,8 @@ var overNetwork = []string{
 	"google-drive-ocamlfuse", "gvfsd-fuse",
 }
 
-// onDisk contains FUSE programs that store files on a local disk.
-var onDisk = []string{
+// localPrograms contains FUSE programs that store files on a local disk.
+var localPrograms = []string{
 	"ntfs-3g", "ntfs", "exfat", "mergerfs", "gocryptfs", "encfs", "cryfs", "securefs", "bindfs", "lvmfs", "zfs",
 	"zfs-fuse", "ext2", "apfs",
 }
@@ -98,9 +98,9 @@ func fuseKind(mount string) Kind {
 	switch {
 	case strings.HasPrefix(mount, "fuseblk"): // on a block device
 		return Local
-	case slices.Contains(overNetwork, sub):
+	case slices.Contains(networkPrograms, sub):
 		return Network
-	case slices.Contains(onDisk, sub):
+	case slices.Contains(localPrograms, sub):
 		return Local
 	}
 	return Shared
@@ -108,11 +108,11 @@ func fuseKind(mount string) Kind {
 
 // An Owner describes who else can change a file.
 type Owner struct {
-	Other    bool        // the file belongs to another user
-	Writable bool        // other users may write the file
-	Mode     fs.FileMode // permissions of the file
+	IsOther    bool        // the file belongs to another user
+	IsWritable bool        // other users may write the file
+	Mode       fs.FileMode // permissions of the file
 }
 
-// OwnerOf examines a file or directory. It returns the zero Owner if the file does not exist, or on
+// ReadOwner examines a file or directory. It returns the zero Owner if the file does not exist, or on
 // platforms without owners.
-func OwnerOf(path string) Owner { return ownerOf(path) }
+func ReadOwner(path string) Owner { return readOwner(path) }

@@ -30,15 +30,15 @@ func TestMountType(t *testing.T) {
 }
 
 func TestLookLinux(t *testing.T) {
-	f, err := Look("/proc")
+	f, err := DescribeFileSystem("/proc")
 	if err != nil || f.Name != "0x9fa0" || f.Kind != Unknown {
 		t.Errorf("Look(/proc) = %+v, %v, want the number 0x9fa0 of an unknown kind", f, err)
 	}
-	f, err = Look(t.TempDir())
+	f, err = DescribeFileSystem(t.TempDir())
 	if err != nil || f.Name == "" || f.Total == 0 || f.Free > f.Total || f.ReadOnly {
 		t.Errorf("Look of a temporary directory = %+v, %v, want a name, space, and that it can be written", f, err)
 	}
-	if f, err := Look("/dev/shm"); err == nil && f.Name == "tmpfs" && f.Kind != Volatile {
+	if f, err := DescribeFileSystem("/dev/shm"); err == nil && f.Name == "tmpfs" && f.Kind != Volatile {
 		t.Errorf("Look(/dev/shm) = %+v, want it volatile", f)
 	}
 }
@@ -51,18 +51,18 @@ func TestKnownNumbers(t *testing.T) {
 		0x01021997: Shared, 0x01021994: Volatile, 0x794c7630: Layered, 0xef53: Local, 0x58465342: Local,
 		0x9123683e: Local,
 	} {
-		if got := known[number].Kind; got != want {
+		if got := fileSystems[number].Kind; got != want {
 			t.Errorf("file system %#x is %v, want %v", number, got, want)
 		}
 	}
 }
 
 func TestProcess(t *testing.T) {
-	if got := Process(os.Getpid()); got != running {
+	if got := ProcessState(os.Getpid()); got != running {
 		t.Errorf("Process of this one = %v, want %v", got, running)
 	}
-	if got := Process(0); got != notKnown {
-		t.Errorf("Process(0) = %v, want %v", got, notKnown)
+	if got := ProcessState(0); got != unknownState {
+		t.Errorf("Process(0) = %v, want %v", got, unknownState)
 	}
 	cmd := exec.Command("cat") // waits for its input
 	in, err := cmd.StdinPipe()
@@ -80,7 +80,7 @@ func TestProcess(t *testing.T) {
 	if _, err := syscall.Wait4(pid, &ws, syscall.WUNTRACED, nil); err != nil || !ws.Stopped() {
 		t.Fatalf("Wait4 = %v, %v, want that it stopped", ws, err)
 	}
-	if got := Process(pid); got != Stopped {
+	if got := ProcessState(pid); got != Stopped {
 		t.Errorf("Process of a stopped one = %v, want %v", got, Stopped)
 	}
 	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
@@ -92,14 +92,14 @@ func TestProcess(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if got := Process(pid); got != Gone {
+	if got := ProcessState(pid); got != Gone {
 		t.Errorf("Process of one that ended = %v, want %v", got, Gone)
 	}
 }
 
 func TestWritable(t *testing.T) {
 	dir := t.TempDir()
-	if !Writable(dir) {
+	if !IsWritable(dir) {
 		t.Errorf("Writable(%q) = false, want true", dir)
 	}
 	if os.Geteuid() == 0 {
@@ -108,7 +108,7 @@ func TestWritable(t *testing.T) {
 	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)
 	}
-	if Writable(dir) {
+	if IsWritable(dir) {
 		t.Errorf("Writable of a directory of mode 0500 = true, want false")
 	}
 }

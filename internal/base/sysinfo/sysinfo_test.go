@@ -32,7 +32,7 @@ func TestFuseKind(t *testing.T) {
 // What is not there yet lies where the nearest directory above lies.
 func TestLookAbove(t *testing.T) {
 	dir := t.TempDir()
-	here, err := Look(dir)
+	here, err := DescribeFileSystem(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestLookAbove(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{filepath.Join(dir, "no", "such"), file, filepath.Join(file, "below", "a", "file")} {
-		got, err := Look(path)
+		got, err := DescribeFileSystem(path)
 		if err != nil || got.Name != here.Name || got.Kind != here.Kind || got.Total != here.Total {
 			t.Errorf("Look(%q) = %+v, %v, want %+v", path, got, err, here)
 		}

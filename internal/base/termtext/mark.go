@@ -9,15 +9,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// Found returns the positions of the words in s. The words must be in lower case and
+// FindWords returns the positions of the words in s. The words must be in lower case and
 // sorted.
-func Found(s string, words []string) (at []ucd.Word) {
+func FindWords(s string, words []string) (positions []ucd.Word) {
 	for w := range ucd.Words(s) {
 		if _, ok := slices.BinarySearch(words, ucd.Lower(s[w.Start:w.End])); ok {
-			at = append(at, w)
+			positions = append(positions, w)
 		}
 	}
-	return at
+	return positions
 }
 
 // Mark highlights the words in s. The words must be in lower case and sorted. The rest of s is
@@ -31,7 +31,7 @@ func Mark(s string, words []string, code string) string {
 		b.WriteString(s)
 	}
 	end := 0
-	for _, w := range Found(s, words) {
+	for _, w := range FindWords(s, words) {
 		paint(code, s[end:w.Start])
 		paint(Red, s[w.Start:w.End])
 		end = w.End

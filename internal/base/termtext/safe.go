@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Harmful reports whether a character can control the terminal, reorder text or hide in it.
+// IsHarmful reports whether a character can control the terminal, reorder text or hide in it.
 // Joiners and variation selectors, which emoji and some scripts need, are not harmful.
-func Harmful(r rune) bool {
+func IsHarmful(r rune) bool {
 	return (unicode.IsControl(r) && r != '\n' && r != '\t') || r == 0x061c || r == 0xfeff || r == 0x200b ||
 		r == 0x200e || r == 0x200f ||
 		(r >= 0x2028 && r <= 0x202e) || (r >= 0x2060 && r <= 0x206f) || (r >= 0xfff9 && r <= 0xfffb) ||
@@ -33,12 +33,12 @@ const (
 	Green = "\x1b[32m"
 )
 
-// Painted contains all permitted escape sequences.
-var Painted = []string{Plain, Bold, Dim, Red, Green}
+// EscapeSequences contains all permitted escape sequences.
+var EscapeSequences = []string{Plain, Bold, Dim, Red, Green}
 
 // Clean replaces harmful characters by JSON escapes, and CR LF by line feeds.
 func Clean(s string) string {
-	if !strings.ContainsFunc(s, Harmful) {
+	if !strings.ContainsFunc(s, IsHarmful) {
 		return s
 	}
 	var out []byte
@@ -51,7 +51,7 @@ func Clean(s string) string {
 // appendSafe appends a character, or its JSON escape if it is harmful.
 func appendSafe(b []byte, r rune) []byte {
 	switch {
-	case !Harmful(r):
+	case !IsHarmful(r):
 		return utf8.AppendRune(b, r)
 	case r > 0xffff:
 		high, low := utf16.EncodeRune(r)
@@ -62,37 +62,37 @@ func appendSafe(b []byte, r rune) []byte {
 
 // A Writer writes text to a terminal like [Clean], but permits its own escape sequences and CR LF.
 type Writer struct {
-	W    io.Writer
-	part []byte // start of a character or of a permitted sequence, whose rest has not been written yet
+	W          io.Writer
+	incomplete []byte // start of a character or of a permitted sequence, whose rest has not been written yet
 }
 
-// passing contains the byte sequences that [Writer] does not change.
-var passing = append([]string{"\r\n"}, Painted...)
+// permitted contains the byte sequences that [Writer] does not change.
+var permitted = append([]string{"\r\n"}, EscapeSequences...)
 
 func (s *Writer) Write(b []byte) (int, error) {
-	in := append(s.part, b...)
-	out := make([]byte, 0, len(in))
-	for len(in) > 0 && utf8.FullRune(in) {
-		if p, whole := passed(in); whole {
-			out, in = append(out, p...), in[len(p):]
+	input := append(s.incomplete, b...)
+	output := make([]byte, 0, len(input))
+	for len(input) > 0 && utf8.FullRune(input) {
+		if p, isComplete := permittedPrefix(input); isComplete {
+			output, input = append(output, p...), input[len(p):]
 			continue
 		} else if p != "" {
 			break
 		}
-		r, n := utf8.DecodeRune(in)
-		out, in = appendSafe(out, r), in[n:]
+		r, n := utf8.DecodeRune(input)
+		output, input = appendSafe(output, r), input[n:]
 	}
-	s.part = append([]byte(nil), in...)
-	if _, err := s.W.Write(out); err != nil {
+	s.incomplete = append([]byte(nil), input...)
+	if _, err := s.W.Write(output); err != nil {
 		return 0, err
 	}
 	return len(b), nil
 }
 
-// passed returns the permitted sequence at the start of b, and true. If b is only the start of a
-// permitted sequence, passed returns that sequence and false. Otherwise it returns "".
-func passed(b []byte) (p string, whole bool) {
-	for _, p := range passing {
+// permittedPrefix returns the permitted sequence at the start of b, and true. If b is only the start of a
+// permitted sequence, permittedPrefix returns that sequence and false. Otherwise it returns "".
+func permittedPrefix(b []byte) (p string, isComplete bool) {
+	for _, p := range permitted {
 		if n := min(len(b), len(p)); string(b[:n]) == p[:n] {
 			return p, n == len(p)
 		}

@@ -9,12 +9,12 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// cells measures the width of grapheme clusters. East Asian wide characters and emoji have two
+// widthOptions measures the width of grapheme clusters. East Asian wide characters and emoji have two
 // columns, and escape sequences have none.
-var cells = displaywidth.Options{ControlSequences: true}
+var widthOptions = displaywidth.Options{ControlSequences: true}
 
 // Columns returns the number of columns of s. Tabs are not counted.
-func Columns(s string) int { return cells.String(s) }
+func Columns(s string) int { return widthOptions.String(s) }
 
 // Fit shortens a text without colours to at most n columns. A shortened text ends with an ellipsis,
 // so that the result has at least one column.
@@ -48,7 +48,7 @@ func Wrap(s string, n int) (lines []string) {
 				row = indent
 				space = ""
 			}
-			for wide := strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }); wide; {
+			for isWide := strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }); isWide; {
 				part := displaywidth.TruncateString(w, n-Columns(row), "") // reads only the start of w
 				if part == "" || part == w {
 					break

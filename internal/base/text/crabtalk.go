@@ -18,17 +18,17 @@ func Crabtalk(s string) []string {
 
 // AppendCrabtalk appends the terms of [Crabtalk] to a slice.
 func AppendCrabtalk(terms []string, s string) []string {
-	return analyze(terms, s, func(w ucd.Word) bool { return w.Runes > 1 })
+	return appendTerms(terms, s, func(w ucd.Word) bool { return w.Runes > 1 })
 }
 
 // CrabtalkBytes returns the terms of s in the same way as crabtalk's earlier memory with one file
 // per entry (its RFC 0038). Unlike [Crabtalk], it removes only terms of a single byte, so that
 // single characters outside of ASCII are kept.
 func CrabtalkBytes(s string) []string {
-	return analyze(nil, s, func(w ucd.Word) bool { return w.End-w.Start > 1 })
+	return appendTerms(nil, s, func(w ucd.Word) bool { return w.End-w.Start > 1 })
 }
 
-func analyze(terms []string, s string, keep func(ucd.Word) bool) []string {
+func appendTerms(terms []string, s string, keep func(ucd.Word) bool) []string {
 	for w := range ucd.Words(s) {
 		if !keep(w) {
 			continue

@@ -4,10 +4,10 @@ package text
 
 import "strings"
 
-// NameOf derives a name from the first line of a text that contains words. It removes Markdown
+// DeriveName derives a name from the first line of a text that contains words. It removes Markdown
 // markers, and cuts the name between words to at most 60 bytes. It returns "note" for a text
 // without words. If the text is UTF-8 without a NUL byte, the name is valid for an entry.
-func NameOf(content string) string {
+func DeriveName(content string) string {
 	content = strings.TrimPrefix(content, "\ufeff") // byte order mark
 	for line := range strings.Lines(content) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "#>*-+ \t")

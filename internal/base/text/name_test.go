@@ -42,7 +42,7 @@ func TestNameOf(t *testing.T) {
 		{strings.Repeat("é", 40), strings.Repeat("é", 30)},
 		{strings.Repeat("x", 59) + "é", strings.Repeat("x", 59)}, // no rune is cut in two
 	} {
-		if got := text.NameOf(tc.content); got != tc.want {
+		if got := text.DeriveName(tc.content); got != tc.want {
 			t.Errorf("NameOf(%q) = %q, want %q", tc.content, got, tc.want)
 		}
 	}
@@ -57,7 +57,7 @@ func FuzzNameOf(f *testing.F) {
 		if oxbow.CheckContent(content) != nil {
 			return
 		}
-		name := text.NameOf(content)
+		name := text.DeriveName(content)
 		if err := oxbow.CheckName(name); err != nil || len(name) > 60 {
 			t.Errorf("NameOf(%q) = %q of %d bytes, %v, want a name of at most 60", content, name, len(name), err)
 		}

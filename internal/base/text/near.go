@@ -32,12 +32,12 @@ func Near(word string, candidates iter.Seq[string], limit int) []string {
 	}
 	var best []match // sorted (at most limit elements)
 	for c := range candidates {
-		m, ok := w.match(c)
+		m, ok := w.compare(c)
 		if !ok {
 			continue
 		}
-		i, same := slices.BinarySearchFunc(best, m, match.compare)
-		if same || i >= limit {
+		i, isDuplicate := slices.BinarySearchFunc(best, m, match.compare)
+		if isDuplicate || i >= limit {
 			continue
 		}
 		if len(best) == limit {
@@ -54,51 +54,53 @@ func Near(word string, candidates iter.Seq[string], limit int) []string {
 
 // target is the word that candidates are compared with.
 type target struct {
-	runes []rune
-	text  string // in lower case
-	most  int    // maximum number of typing errors
+	runes     []rune
+	text      string // in lower case
+	maxErrors int    // maximum number of typing errors
 }
 
 func newTarget(word string) target {
-	t := target{text: lowerText(word), most: 2}
+	t := target{text: lowerText(word), maxErrors: 2}
 	t.runes = []rune(t.text)
 	if len(t.runes) < 5 {
-		t.most = 1
+		t.maxErrors = 1
 	}
 	return t
 }
 
 // match is a candidate that is similar to the word.
 type match struct {
-	text                    string
-	class, distance, length int // length is the difference between the lengths
-	begins                  int // 0 if the first byte is the same, because it is seldom mistyped; otherwise 1
+	text                              string
+	class, distance, lengthDifference int // length is the difference between the lengths
+	otherStart                        int // 0 if the first byte is the same, because it is seldom mistyped; otherwise 1
 }
 
 // compare orders matches by similarity, best first.
 func (m match) compare(o match) int {
 	return cmp.Or(cmp.Compare(m.class, o.class), cmp.Compare(m.distance, o.distance),
-		cmp.Compare(m.begins, o.begins), cmp.Compare(m.length, o.length), cmp.Compare(m.text, o.text))
+		cmp.Compare(m.otherStart, o.otherStart), cmp.Compare(m.lengthDifference, o.lengthDifference),
+		cmp.Compare(m.text, o.text))
 }
 
-// match compares a candidate with the word.
-func (t target) match(candidate string) (match, bool) {
+// compare compares a candidate with the word.
+func (t target) compare(candidate string) (match, bool) {
 	text := lowerText(candidate)
 	n := utf8.RuneCountInString(text)
-	m := match{text: candidate, length: max(n-len(t.runes), len(t.runes)-n)}
-	short := min(n, len(t.runes))
+	m := match{text: candidate, lengthDifference: max(n-len(t.runes), len(t.runes)-n)}
+	minLength := min(n, len(t.runes))
 	switch {
 	case text == t.text:
-	case n > 0 && strings.HasPrefix(text, t.text), short >= 3 && strings.HasPrefix(t.text, text):
+	case n > 0 && strings.HasPrefix(text, t.text), minLength >= 3 && strings.HasPrefix(t.text, text):
 		m.class = 1
-	case short >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
+	case minLength >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
 		m.class = 2
-	case m.length <= t.most && n <= 64: // the time grows with the square of the length
+	case m.lengthDifference <= t.maxErrors && n <= 64: // the time grows with the square of the length
 		m.class, m.distance = 3, Distance(t.runes, []rune(text))
 		if text == "" || text[0] != t.text[0] {
-			m.begins = 1
+			m.otherStart = 1
 		}
-		return m, m.distance <= t.most && m.distance < max(n, len(t.runes)) // reject a difference as large as the word
+		// Reject a difference as large as the word.
+		return m, m.distance <= t.maxErrors && m.distance < max(n, len(t.runes))
 	default:
 		return m, false
 	}

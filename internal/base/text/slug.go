@@ -41,9 +41,9 @@ func Cut(s string, n int) string {
 	return s[:n]
 }
 
-// BadUTF8 returns the offset of the first byte that is not UTF-8, or the length of the text if the
+// InvalidUTF8Index returns the offset of the first byte that is not UTF-8, or the length of the text if the
 // text is UTF-8.
-func BadUTF8(s string) int {
+func InvalidUTF8Index(s string) int {
 	for i, r := range s {
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {
 			return i

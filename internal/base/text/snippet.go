@@ -24,7 +24,7 @@ const ellipsis = "…"
 // on each side that was cut off. If width is below 1, the result is empty. The running time is
 // linear in the length of content.
 func Snippet(content string, terms []string, width int) string {
-	return excerpt(fold(content), terms, width)
+	return cutExcerpt(normalizeSpace(content), terms, width)
 }
 
 // Excerpt is like Snippet, but keeps line breaks and indentation. It removes blank lines, and
@@ -32,38 +32,39 @@ func Snippet(content string, terms []string, width int) string {
 // lines of prose outside of code fences.
 func Excerpt(content string, terms []string, width int) string {
 	var b strings.Builder
-	long, fenced := false, false // long: the previous line may be wrapped; fenced: it is in a code fence
+	mayWrap, inFence := false, false // long: the previous line may be wrapped; fenced: it is in a code fence
 	for line := range strings.Lines(content) {
 		words := strings.TrimLeft(line, " \t")
 		indent := strings.ReplaceAll(line[:len(line)-len(words)], "\t", "  ")
-		words = fold(words)
+		words = normalizeSpace(words)
 		if words == "" {
-			long = false
+			mayWrap = false
 			continue
 		}
-		if long && !fenced && indent == "" && !strings.ContainsAny(words[:1], "#-*+>|`~0123456789") {
+		if mayWrap && !inFence && indent == "" && !strings.ContainsAny(words[:1], "#-*+>|`~0123456789") {
 			indent = " "
 		} else if b.Len() > 0 {
 			indent = "\n" + indent
 		}
 		b.WriteString(indent + words)
-		long, fenced = len(words) >= 50, fenced != (strings.HasPrefix(words, "```") || strings.HasPrefix(words, "~~~"))
+		mayWrap = len(words) >= 50
+		inFence = inFence != (strings.HasPrefix(words, "```") || strings.HasPrefix(words, "~~~"))
 	}
-	return excerpt(b.String(), terms, width)
+	return cutExcerpt(b.String(), terms, width)
 }
 
-func excerpt(s string, terms []string, width int) string {
+func cutExcerpt(s string, terms []string, width int) string {
 	if width < 1 {
 		return ""
 	}
 	if utf8.RuneCountInString(s) <= width {
 		return s
 	}
-	start, stop, room := bestStretch(s, terms, width)
+	start, stop, room := bestPart(s, terms, width)
 	// Show a little of the text before the terms, and more of the text after them. Near the end of
 	// the text, show more of the text before.
-	from := nextCut(s, min(back(s, start, room/3), back(s, len(s), width)), start)
-	to := lastCut(s, from, forth(s, from, width), stop)
+	from := nextCut(s, min(runesBefore(s, start, room/3), runesBefore(s, len(s), width)), start)
+	to := lastCut(s, from, runesAfter(s, from, width), stop)
 	out := strings.TrimSuffix(strings.TrimRight(s[from:to], " \n"), "\n-")
 	if from > 0 {
 		out = ellipsis + out
@@ -112,25 +113,25 @@ func lastCut(s string, from, to, stop int) int {
 	return to
 }
 
-// fold reduces each run of white space in s to a single space, removes leading and trailing spaces,
+// normalizeSpace reduces each run of white space in s to a single space, removes leading and trailing spaces,
 // and replaces invalid UTF-8 by U+FFFD.
-func fold(s string) string {
+func normalizeSpace(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, string(utf8.RuneError))), " ")
 }
 
-// bestStretch finds the part of at most width characters with the most distinct terms. It returns
+// bestPart finds the part of at most width characters with the most distinct terms. It returns
 // the start of the first term and the end of the last term in bytes, or 0 and 0 if s contains no
 // terms. room is width minus the number of characters of this part.
-func bestStretch(s string, terms []string, width int) (start, stop, room int) {
+func bestPart(s string, terms []string, width int) (start, stop, room int) {
 	type hit struct {
 		term       int // index in terms
 		at, end    int // range in bytes, half-open
 		rune, past int // range in characters, half-open
 	}
-	number := make(map[string]int, len(terms))
+	termIndex := make(map[string]int, len(terms))
 	for i, t := range terms {
-		if _, ok := number[t]; !ok {
-			number[t] = i
+		if _, ok := termIndex[t]; !ok {
+			termIndex[t] = i
 		}
 	}
 	var hits []hit
@@ -138,7 +139,7 @@ func bestStretch(s string, terms []string, width int) (start, stop, room int) {
 	for p := range ucd.Words(s) {
 		runes += utf8.RuneCountInString(s[end:p.Start])
 		end = p.End
-		if n, ok := number[ucd.Lower(s[p.Start:p.End])]; ok {
+		if n, ok := termIndex[ucd.Lower(s[p.Start:p.End])]; ok {
 			hits = append(hits, hit{n, p.Start, p.End, runes, runes + p.Runes})
 		}
 		runes += p.Runes
@@ -147,7 +148,7 @@ func bestStretch(s string, terms []string, width int) (start, stop, room int) {
 	// first and last are the indexes of the first and last hit of a part that fits into width.
 	count := make([]int, len(terms))
 	distinct := 0
-	most := 0
+	maxDistinct := 0
 	first := 0
 	for last := range hits {
 		h := &hits[last]
@@ -167,21 +168,21 @@ func bestStretch(s string, terms []string, width int) (start, stop, room int) {
 			count[hits[first].term]--
 			first++
 		}
-		if distinct > most {
-			most = distinct
+		if distinct > maxDistinct {
+			maxDistinct = distinct
 			start, stop = hits[first].at, h.end
 			room = max(0, width-(h.past-hits[first].rune))
 		}
 	}
-	if most == 0 {
+	if maxDistinct == 0 {
 		return 0, 0, width
 	}
 	return start, stop, room
 }
 
-// back returns the byte offset that is n characters before byte i, or 0 if there are fewer
+// runesBefore returns the byte offset that is n characters before byte i, or 0 if there are fewer
 // characters.
-func back(s string, i, n int) int {
+func runesBefore(s string, i, n int) int {
 	for ; n > 0 && i > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(s[:i])
 		i -= size
@@ -189,9 +190,9 @@ func back(s string, i, n int) int {
 	return i
 }
 
-// forth returns the byte offset that is n characters after byte i, or len(s) if there are fewer
+// runesAfter returns the byte offset that is n characters after byte i, or len(s) if there are fewer
 // characters.
-func forth(s string, i, n int) int {
+func runesAfter(s string, i, n int) int {
 	for ; n > 0 && i < len(s); n-- {
 		_, size := utf8.DecodeRuneInString(s[i:])
 		i += size

@@ -55,7 +55,7 @@ func checkSnippet(t *testing.T, content string, terms []string, width int) {
 	if !utf8.ValidString(got) {
 		t.Fatalf("Snippet(%q, %q, %d) = %q, which is not UTF-8", content, terms, width, got)
 	}
-	folded := fold(content)
+	folded := normalizeSpace(content)
 	if width > 0 && utf8.RuneCountInString(folded) <= width {
 		if got != folded {
 			t.Fatalf("Snippet(%q, %q, %d) = %q, want all: %q", content, terms, width, got, folded)
@@ -104,7 +104,7 @@ func TestSnippetHoldsTheMost(t *testing.T) {
 		width := 8 + rng.IntN(40)
 		content := b.String()
 		checkSnippet(t, content, terms, width)
-		folded := []rune(fold(content))
+		folded := []rune(normalizeSpace(content))
 		most := 0
 		for i := range folded {
 			stretch := string(folded[i:min(i+width, len(folded))])

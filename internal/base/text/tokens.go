@@ -9,34 +9,34 @@ import (
 
 // Costs of pieces of text in hundredths of a token.
 const (
-	costWord       = 100 // a run of at most easyLetters ASCII letters
-	costLetter     = 22  // each further letter, up to longLetters
-	costLongWord   = 40  // each letter after longLetters, because most long words are not English
-	easyLetters    = 5
-	longLetters    = 9
-	costCapital    = 30  // a capital letter inside a run, as in camelCase
-	costCapitals   = 200 // each further capital letter, because the run is not a word but a code
-	costConsonant  = 200 // each consonant after freeConsonants others, because the run is not a word
-	freeConsonants = 3
-	costDigits     = 100 // up to 3 digits
-	costMark       = 75  // a mark of punctuation in ASCII
-	costSameMark   = 10  // each repetition of a mark, as in a rule or a fence
-	costSpace      = 5   // a single space, because most spaces belong to the next word
-	costApart      = 95  // a digit after a single space, which is a separate token
-	costSpaces     = 75  // a run of two or more spaces
-	costNewline    = 75  // the first line feed, return or tab of a run
-	costNextLine   = 10  // each further line feed, return or tab
-	costLatin      = 100 // a letter with a diacritic
-	costCyrillic   = 60  // a Cyrillic letter
-	costArabic     = 90  // an Arabic letter
-	costGreek      = 105 // a Greek or Hebrew letter
-	costKana       = 105 // a Japanese syllable
-	costHangul     = 115 // a Korean syllable
-	costIdeograph  = 125 // a Chinese character
-	costIndic      = 140 // a letter or sign of Devanagari, Bengali, Tamil or Thai
-	costOther      = 200 // a code point of up to 3 bytes not named above
-	costFar        = 300 // a code point of 4 bytes, such as an emoji
-	costBad        = 100 // a byte that is not UTF-8
+	costWord        = 100 // a run of at most baseLetters ASCII letters
+	costLetter      = 22  // each further letter, up to longLetters
+	costLongWord    = 40  // each letter after longLetters, because most long words are not English
+	baseLetters     = 5
+	longLetters     = 9
+	costCapital     = 30  // a capital letter inside a run, as in camelCase
+	costCapitals    = 200 // each further capital letter, because the run is not a word but a code
+	costConsonant   = 200 // each consonant after freeConsonants others, because the run is not a word
+	freeConsonants  = 3
+	costDigits      = 100 // up to 3 digits
+	costMark        = 75  // a mark of punctuation in ASCII
+	costSameMark    = 10  // each repetition of a mark, as in a rule or a fence
+	costSpace       = 5   // a single space, because most spaces belong to the next word
+	costSpacedDigit = 95  // a digit after a single space, which is a separate token
+	costSpaces      = 75  // a run of two or more spaces
+	costNewline     = 75  // the first line feed, return or tab of a run
+	costNextLine    = 10  // each further line feed, return or tab
+	costLatin       = 100 // a letter with a diacritic
+	costCyrillic    = 60  // a Cyrillic letter
+	costArabic      = 90  // an Arabic letter
+	costGreek       = 105 // a Greek or Hebrew letter
+	costKana        = 105 // a Japanese syllable
+	costHangul      = 115 // a Korean syllable
+	costIdeograph   = 125 // a Chinese character
+	costIndic       = 140 // a letter or sign of Devanagari, Bengali, Tamil or Thai
+	costOther       = 200 // a code point of up to 3 bytes not named above
+	costFourBytes   = 300 // a code point of 4 bytes, such as an emoji
+	costInvalid     = 100 // a byte that is not UTF-8
 )
 
 // EstimateTokens returns the approximate number of tokens that a large language model sees in s. It
@@ -60,12 +60,12 @@ const (
 // for scripts other than Latin, so that the estimate is far too high for them.
 func EstimateTokens(s string) int {
 	sum := 0
-	apart := 0 // additional cost if the next character is a digit
+	digitCost := 0 // additional cost if the next character is a digit
 	for i := 0; i < len(s); {
 		if s[i] >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
-			sum += costOf(r, size)
-			i, apart = i+size, 0
+			sum += runeCost(r, size)
+			i, digitCost = i+size, 0
 			continue
 		}
 		n := runLength(s[i:])
@@ -73,7 +73,7 @@ func EstimateTokens(s string) int {
 		case letterClass:
 			sum += wordCost(run)
 		case digitClass:
-			sum += apart + (n+2)/3*costDigits
+			sum += digitCost + (n+2)/3*costDigits
 		case spaceClass:
 			sum += costSpace + min(n-1, 1)*costSpaces
 		case lineClass:
@@ -81,9 +81,9 @@ func EstimateTokens(s string) int {
 		default:
 			sum += costMark + (n-1)*costSameMark
 		}
-		apart = 0
+		digitCost = 0
 		if s[i] == ' ' && n == 1 {
-			apart = costApart
+			digitCost = costSpacedDigit
 		}
 		i += n
 	}
@@ -132,7 +132,7 @@ func runLength(s string) int {
 func wordCost(word string) int {
 	sum := costWord + max(
 		0,
-		min(len(word), longLetters)-easyLetters,
+		min(len(word), longLetters)-baseLetters,
 	)*costLetter + max(0, len(word)-longLetters)*costLongWord
 	consonants, capitals := 0, 0
 	for i := range len(word) {
@@ -150,7 +150,7 @@ func wordCost(word string) int {
 			consonants = 0
 		} else {
 			consonants++
-			if consonants > freeConsonants+1 || (consonants > freeConsonants && i >= easyLetters) {
+			if consonants > freeConsonants+1 || (consonants > freeConsonants && i >= baseLetters) {
 				sum += costConsonant
 			}
 		}
@@ -181,13 +181,13 @@ var scripts = []struct {
 	{[]*unicode.RangeTable{unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Thai}, costIndic},
 }
 
-// costOf returns the cost of a rune outside of ASCII, which has size bytes.
-func costOf(r rune, size int) int {
+// runeCost returns the cost of a rune outside of ASCII, which has size bytes.
+func runeCost(r rune, size int) int {
 	switch {
 	case r == utf8.RuneError && size == 1:
-		return costBad
+		return costInvalid
 	case size == 4:
-		return costFar
+		return costFourBytes
 	}
 	for _, s := range scripts {
 		if unicode.In(r, s.tables...) {

@@ -85,7 +85,7 @@ func lowerAfter(word string, index int) string {
 			b = append(b, byte(r))
 		case r == CapitalIWithDot:
 			b = append(b, "i\u0307"...)
-		case r == capitalSigma && isFinal(word, index+i):
+		case r == capitalSigma && isFinalSigma(word, index+i):
 			b = append(b, "ς"...)
 		default:
 			b = utf8.AppendRune(b, LowerRune(r))
@@ -94,16 +94,16 @@ func lowerAfter(word string, index int) string {
 	return string(b)
 }
 
-// isFinal reports whether the sigma at byte i ends its word, by the condition Final_Sigma
+// isFinalSigma reports whether the sigma at byte i ends its word, by the condition Final_Sigma
 // of the Unicode Standard, section 3.13: a cased letter precedes it and none follows, where
 // Case_Ignorable characters are skipped.
-func isFinal(word string, i int) bool {
+func isFinalSigma(word string, i int) bool {
 	before := false
 	for s := word[:i]; s != ""; {
 		r, n := utf8.DecodeLastRuneInString(s)
 		s = s[:len(s)-n]
-		if !within(ignorable, r) {
-			before = within(cased, r)
+		if !inRanges(ignorable, r) {
+			before = inRanges(cased, r)
 			break
 		}
 	}
@@ -111,15 +111,15 @@ func isFinal(word string, i int) bool {
 		return false
 	}
 	for _, r := range word[i+len("Σ"):] {
-		if !within(ignorable, r) {
-			return !within(cased, r)
+		if !inRanges(ignorable, r) {
+			return !inRanges(cased, r)
 		}
 	}
 	return true
 }
 
-// within reports whether r is in one of the ranges, which must ascend.
-func within(ranges [][2]rune, r rune) bool {
+// inRanges reports whether r is in one of the ranges, which must ascend.
+func inRanges(ranges [][2]rune, r rune) bool {
 	_, found := slices.BinarySearchFunc(ranges, r, func(x [2]rune, r rune) int {
 		switch {
 		case x[1] < r:

@@ -65,10 +65,10 @@ func TestTables(t *testing.T) {
 		if got := Lower(string(r)); got != want {
 			t.Errorf("Lower(%U) = %q, want %q", r, got, want)
 		}
-		if got := within(cased, r); got != class['S'][r] {
+		if got := inRanges(cased, r); got != class['S'][r] {
 			t.Errorf("within(cased, %U) = %v, want %v", r, got, class['S'][r])
 		}
-		if got := within(ignorable, r); got != class['I'][r] {
+		if got := inRanges(ignorable, r); got != class['I'][r] {
 			t.Errorf("within(ignorable, %U) = %v, want %v", r, got, class['I'][r])
 		}
 		if r < utf8.RuneSelf && (asciiKind[r] != separates) != alnum[r] {

@@ -77,7 +77,7 @@ func nextKey(b []byte, last bool) (k key, n int) {
 		return key{}, 0
 	}
 	r, n := utf8.DecodeRune(b)
-	if (r == utf8.RuneError && n == 1) || termtext.Harmful(r) {
+	if (r == utf8.RuneError && n == 1) || termtext.IsHarmful(r) {
 		return key{code: unknown}, n
 	}
 	return key{typed, string(r)}, n
@@ -149,7 +149,7 @@ func pasted(b []byte, last bool) (key, int) {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			return ' '
-		case r == utf8.RuneError || termtext.Harmful(r):
+		case r == utf8.RuneError || termtext.IsHarmful(r):
 			return -1
 		}
 		return r

@@ -88,11 +88,11 @@ func (p *player) rows() (rows []string) {
 		p.t.Fatalf("at %v: %d rows, cursor in column %d of row %d", p.m.size, len(f.rows), f.column, f.row)
 	}
 	for _, row := range f.rows {
-		for _, c := range termtext.Painted {
+		for _, c := range termtext.EscapeSequences {
 			row = strings.ReplaceAll(row, c, "")
 		}
 		if i := strings.IndexFunc(row, func(r rune) bool {
-			return termtext.Harmful(r) || r == '\n' || r == '\t'
+			return termtext.IsHarmful(r) || r == '\n' || r == '\t'
 		}); i >= 0 {
 			p.t.Fatalf("at %v: row %q holds %q", p.m.size, row, row[i:])
 		}

@@ -171,7 +171,7 @@ func preview(h Hit, width, n int) []string {
 		n--
 	}
 	all := termtext.Break(termtext.Clean(strings.TrimRight(part, "\n")), width)
-	first := slices.IndexFunc(all, func(row string) bool { return len(termtext.Found(row, h.Words)) > 0 })
+	first := slices.IndexFunc(all, func(row string) bool { return len(termtext.FindWords(row, h.Words)) > 0 })
 	if first < n {
 		first = 1
 	}

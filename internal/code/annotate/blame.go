@@ -80,7 +80,7 @@ func (b *Store) blameCommits(ctx context.Context, head, file string, lines []str
 		return errors.New("git blame counts other lines than the file has")
 	}
 	in := diff.Interner{}
-	for i, to := range new(diff.Mapper).Map(in.Lines(old), in.Lines(lines)) {
+	for i, to := range new(diff.Mapper).MapLines(in.LineIDs(old), in.LineIDs(lines)) {
 		if to >= 0 {
 			g, l := blamed[i], &out[to]
 			l.Commit = g.Commit

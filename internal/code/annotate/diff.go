@@ -430,7 +430,7 @@ func (x *comparison) add(j diffJob, now []Found) {
 // line of the span was deleted or changed, or a new line was inserted inside it.
 func touchedLines(before, after []string) func(Span) bool {
 	in := diff.Interner{}
-	to := new(diff.Mapper).Map(in.Lines(before), in.Lines(after))
+	to := new(diff.Mapper).MapLines(in.LineIDs(before), in.LineIDs(after))
 	// gone[i] is the number of deleted lines before line i. apart[i] is the number of lines before
 	// line i that new lines were inserted before.
 	gone, apart := make([]int, len(to)+1), make([]int, len(to)+1)

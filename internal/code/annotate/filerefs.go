@@ -334,7 +334,7 @@ func bestMatch(texts [][]byte, file string, span Span, content []byte) match {
 		if span.Len() > 0 && span.Last <= len(old) {
 			r := &Record{File: file, Span: span}
 			r.take(old)
-			m = x.find(r, "", &oldVersion{oldText: &oldText{old, x.in.lines.Lines(old)}, mapper: new(diff.Mapper)})
+			m = x.find(r, "", &oldVersion{oldText: &oldText{old, x.in.lines.LineIDs(old)}, mapper: new(diff.Mapper)})
 			if m.placing != Edited && m.placing != Lost {
 				m.confidence = 1
 			}
@@ -350,7 +350,7 @@ func bestMatch(texts [][]byte, file string, span Span, content []byte) match {
 // unchanged only in their old order.
 func keptShare(pg *lineIndex, old []string) float64 {
 	all, kept := 0, 0
-	for i, to := range new(diff.Mapper).Map(pg.in.lines.Lines(old), pg.ids) {
+	for i, to := range new(diff.Mapper).MapLines(pg.in.lines.LineIDs(old), pg.ids) {
 		n := countLetters(old[i])
 		all += n
 		if to >= 0 {

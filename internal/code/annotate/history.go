@@ -73,7 +73,7 @@ func newBlobHistory() *blobHistory {
 // text returns an old text with the IDs of its lines.
 func (l *blobHistory) text(data []byte) *oldText {
 	lines := Lines(data)
-	return &oldText{lines, l.in.lines.Lines(lines)}
+	return &oldText{lines, l.in.lines.LineIDs(lines)}
 }
 
 // fetchMissing reads those blobs that were not read yet. Blobs that git does not have and binary blobs are

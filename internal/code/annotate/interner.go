@@ -31,7 +31,7 @@ func (x *interner) wordsOf(n int32, line string) []int32 {
 // appendWords appends the numbers of the words in the line.
 func (x *interner) appendWords(to []int32, line string) []int32 {
 	for w := range words(line) {
-		to = append(to, x.words.Number(w))
+		to = append(to, x.words.LineID(w))
 	}
 	return to
 }
@@ -42,7 +42,7 @@ func (x *interner) bareNumber(n int32, line string) int32 {
 		x.bare = append(x.bare, make([]int32, len(x.lines)-len(x.bare))...)
 	}
 	if x.bare[n] == 0 {
-		x.bare[n] = x.bareLines.Number(bareLine(line)) + 1
+		x.bare[n] = x.bareLines.LineID(bareLine(line)) + 1
 	}
 	return x.bare[n] - 1
 }

@@ -22,7 +22,7 @@ type lineIndex struct {
 
 // newLineIndex returns an index of the lines. The interner may be shared with other texts.
 func newLineIndex(in *interner, lines []string) *lineIndex {
-	ids := in.lines.Lines(lines)
+	ids := in.lines.LineIDs(lines)
 	return &lineIndex{lines: lines, in: in, ids: ids, postings: newPostings(ids, len(in.lines))}
 }
 

@@ -29,7 +29,7 @@ func (f *oldVersion) mapLines(p *lineIndex) {
 	if f.to != nil {
 		return
 	}
-	f.to = f.mapper.Map(f.ids, p.ids)
+	f.to = f.mapper.MapLines(f.ids, p.ids)
 	f.bareTo = slices.Clone(f.to)
 	f.taken = make([]bool, len(p.lines))
 	for _, t := range f.to {
@@ -48,7 +48,7 @@ func (f *oldVersion) bareAt(p *lineIndex, index int) int {
 	}
 	i, end, j, to := f.extendToGap(p, index, index)
 	old, now := p.in.bareNumbers(f.ids[i:end], f.lines[i:end]), p.in.bareNumbers(p.ids[j:to], p.lines[j:to])
-	for k, t := range f.mapper.Map(old, now) {
+	for k, t := range f.mapper.MapLines(old, now) {
 		f.bareTo[i+k] = noLine
 		if t >= 0 {
 			f.bareTo[i+k] = j + t

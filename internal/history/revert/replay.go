@@ -101,7 +101,7 @@ func (r *replay) content(n *node, old string) (content string, ok bool) {
 	if n.prev == nil || r.now == nil {
 		return content, true
 	}
-	if merged, ok := diff.Lines(old, content, r.now.Content); ok && merged != "" {
+	if merged, ok := diff.MergeLines(old, content, r.now.Content); ok && merged != "" {
 		return merged, true
 	}
 	return content, true

@@ -160,7 +160,7 @@ func (r *Rows) merge(
 	i := 0
 	size := RowSize[table]
 	if r.Base != nil {
-		_ = r.Base.Each(table, func(rows []byte) { // ignore the error: the base keeps it
+		_ = r.Base.EachPage(table, func(rows []byte) { // ignore the error: the base keeps it
 			for ; len(rows) > 0; rows, i = rows[size:], i+1 {
 				for ; next < n && before(next, i, rows[:size]); next++ {
 					add(next)
@@ -258,7 +258,7 @@ func (w *writer) entries() {
 	}, func(i int, row []byte) {
 		w.places[i] = n
 		if !w.Hidden(i) {
-			w.Copy(row)
+			w.WriteRow(row)
 			n++
 		}
 	}, func(next int) {
@@ -278,13 +278,13 @@ func (w *writer) keys(table int, keys []Key) {
 		return keys[next].compare(k) < 0
 	}, func(_ int, row []byte) {
 		if _, ok := w.holds(table, row); ok {
-			w.Copy(row)
+			w.WriteRow(row)
 		}
 	}, func(next int) { w.Row(keys[next].Hash, keys[next].Number) })
 }
 
 func (w *writer) changes() {
-	w.each(Changes, func(_ int, row []byte) { w.Copy(row) })
+	w.each(Changes, func(_ int, row []byte) { w.WriteRow(row) })
 	for _, offset := range w.Changes {
 		w.Row(uint64(offset))
 	}

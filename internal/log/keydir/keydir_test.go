@@ -93,7 +93,7 @@ func over(t *testing.T, r *Rows, base *pagefile.Reader, was, is *model) {
 	r.forms = nil
 	r.numbers = nil
 	hidden := map[int]bool{}
-	for b := base.Bytes(Forms); len(b) > 0; {
+	for b := base.TableBytes(Forms); len(b) > 0; {
 		n, size := binary.Uvarint(b)
 		r.Form(string(b[size:][:n]))
 		b = b[size+int(n):]
@@ -185,7 +185,7 @@ func TestUnfitBase(t *testing.T) {
 		page[1] ^= 0x77 // in the first number of a row
 		if wrong != 0 {
 			head := binary.LittleEndian.Uint32(b[pagefile.Data:])
-			binary.LittleEndian.PutUint32(page[pagefile.Data:], pagefile.Check(page[:pagefile.Data], n, head))
+			binary.LittleEndian.PutUint32(page[pagefile.Data:], pagefile.Checksum(page[:pagefile.Data], n, head))
 		}
 		f, err := pagefile.Open(bytes.NewReader(b), func([]byte) ([]pagefile.Table, error) {
 			var ts []pagefile.Table

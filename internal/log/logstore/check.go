@@ -242,7 +242,7 @@ func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.C
 	if !log.Exists() {
 		return rep, nil
 	}
-	tell := progress.Of(ctx)
+	tell := progress.Reporter(ctx)
 	err := log.Read(func(r *wal.Record) error {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -395,7 +395,7 @@ func (d *DB) mustHold(drops dropFunc) (int64, error) {
 	defer d.mu.RUnlock()
 	n := d.log.End() - off + entryBytes*int64(d.st.len())
 	if b := d.st.base; b != nil {
-		sums, err := decodeSummary(b.rows.Bytes(sectionSums))
+		sums, err := decodeSummary(b.rows.TableBytes(sectionSums))
 		if err != nil {
 			return 0, err
 		}

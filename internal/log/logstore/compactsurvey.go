@@ -55,7 +55,7 @@ func newSurvey(ctx context.Context, log *wal.Log, drops dropFunc) *survey {
 	h := log.Header()
 	return &survey{ctx: ctx, drops: drops, horizon: h.Base, chain: h.Chain,
 		live: map[nameKey]placedVersion{}, gone: map[nameKey]uint64{}, ids: newState(),
-		tell: progress.Of(ctx), size: max(1, log.Size())}
+		tell: progress.Reporter(ctx), size: max(1, log.Size())}
 }
 
 // applyRecord implements applier.

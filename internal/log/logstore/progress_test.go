@@ -41,7 +41,7 @@ func TestLongCallsTellProgress(t *testing.T) {
 		}},
 	} {
 		calls, last := 0, 0.0
-		ctx := progress.With(t.Context(), func(s progress.State) {
+		ctx := progress.WithReporter(t.Context(), func(s progress.State) {
 			if s.Total > 0 {
 				s.Part = float64(s.Done) / float64(s.Total)
 			}

@@ -138,7 +138,7 @@ func (p *salvagePlan) lose(first, last uint64) {
 // tellsHalf returns a function that reports the progress of the first or second pass over
 // the log. before is the progress at the start of the pass.
 func (d *DB) tellsHalf(ctx context.Context) func(r *wal.Record, before float64) {
-	tell, size := progress.Of(ctx), int64(1)
+	tell, size := progress.Reporter(ctx), int64(1)
 	if fi, err := d.fs.Stat(d.name); err == nil {
 		size = max(1, fi.Size())
 	}

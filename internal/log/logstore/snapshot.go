@@ -316,7 +316,7 @@ func (s *snapshot) forms() []form {
 	if fs := s.shared.Load(); fs != nil {
 		return *fs
 	}
-	fs, err := decodeForms(s.rows.Bytes(sectionForms))
+	fs, err := decodeForms(s.rows.TableBytes(sectionForms))
 	if err != nil {
 		s.fail(err)
 	}

@@ -422,7 +422,7 @@ func TestSnapshotChecked(t *testing.T) {
 		page := b[n*pagefile.Size:][:pagefile.Size]
 		page[7] ^= 1 // and its check is right
 		head := binary.LittleEndian.Uint32(sound[pagefile.Data:])
-		binary.LittleEndian.PutUint32(page[pagefile.Data:], pagefile.Check(page[:pagefile.Data], n, head))
+		binary.LittleEndian.PutUint32(page[pagefile.Data:], pagefile.Checksum(page[:pagefile.Data], n, head))
 		if err := h.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,7 @@ func (d *DB) checkSnapshot(whole *placing) ([]store.Problem, error) {
 	}
 	defer s.release()
 	for i := range sections {
-		if s.rows.Each(i, func([]byte) {}) != nil {
+		if s.rows.EachPage(i, func([]byte) {}) != nil {
 			return nil, nil
 		}
 	}
@@ -86,12 +86,12 @@ func (d *DB) checkSnapshot(whole *placing) ([]store.Problem, error) {
 	want := p.st.collect(p.changes, func(e *store.Entry) int64 { return p.places[e.ID] })
 	c := pagefile.Comparison{File: s.file}
 	err = want.WriteFile(&c, h.page())
-	if err == nil && !c.Head {
+	if err == nil && !c.HeadDiffers {
 		return nil, nil
 	}
 	what := errSnapshot.Error()
-	for i := sections - 1; i >= 0 && c.Page > 0; i-- {
-		if s.rows.Start(i) <= c.Page {
+	for i := sections - 1; i >= 0 && c.DifferentPage > 0; i-- {
+		if s.rows.Start(i) <= c.DifferentPage {
 			what = "its table of " + sectionNamesOf[i] + " is not that of the log"
 			break
 		}

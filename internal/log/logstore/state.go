@@ -326,7 +326,7 @@ func decodeOpIDs(b []byte) (ids []seenID, err error) {
 
 // load loads a snapshot into the empty state.
 func (st *state) load(s *snapshot) error {
-	ids, err := decodeOpIDs(s.rows.Bytes(sectionOpIDs))
+	ids, err := decodeOpIDs(s.rows.TableBytes(sectionOpIDs))
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func decodeSummary(b []byte) (*summary, error) {
 func (st *state) summary() *summary {
 	s := &summary{counts: map[store.Label]int{}}
 	if b := st.base; b != nil {
-		base, err := decodeSummary(b.rows.Bytes(sectionSums))
+		base, err := decodeSummary(b.rows.TableBytes(sectionSums))
 		if err != nil {
 			b.fail(err)
 			return s

@@ -41,7 +41,7 @@ func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 	if info, err := fsys.Stat(l.lockName()); err == nil && vfs.HasSecondName(info) {
 		n.Durable = 0
 	}
-	n.Stopped = sysinfo.Process(n.PID) == sysinfo.Stopped
+	n.Stopped = sysinfo.ProcessState(n.PID) == sysinfo.Stopped
 	return LockMeta{n.Holder, n.ID, n.Durable, n.Unsynced}, true
 }
 
@@ -146,6 +146,6 @@ func (l *Log) Holder() Holder {
 	if err != nil || json.Unmarshal(b, &h) != nil {
 		return Holder{}
 	}
-	h.Stopped = sysinfo.Process(h.PID) == sysinfo.Stopped
+	h.Stopped = sysinfo.ProcessState(h.PID) == sysinfo.Stopped
 	return h
 }

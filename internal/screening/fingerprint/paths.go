@@ -58,7 +58,7 @@ func changeTimes(paths []string) []int64 {
 	times := make([]int64, len(paths))
 	for i, p := range paths {
 		if fi, err := os.Stat(p); err == nil {
-			times[i] = sysinfo.Changed(fi).UnixMilli()
+			times[i] = sysinfo.LastChange(fi).UnixMilli()
 		}
 	}
 	return times

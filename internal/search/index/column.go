@@ -58,7 +58,7 @@ func (c *fileColumn[T]) all() []T {
 		return *whole
 	}
 	values := make([]T, 0, c.docs.Count(tableDocs))
-	err := c.docs.Each(tableDocs, func(rows []byte) {
+	err := c.docs.EachPage(tableDocs, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[docSize:] {
 			values = append(values, T(binary.LittleEndian.Uint64(rows[c.field:])))
 		}

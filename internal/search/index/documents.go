@@ -131,7 +131,7 @@ func writeDocs(
 		w.Row(uint64(t.first), uint64(t.last))
 	}
 	w.Close()
-	return w.Head()
+	return w.HeadChecksum()
 }
 
 // shortLen returns the value for a length in the table of lengths.
@@ -160,7 +160,7 @@ func (s *segment) readLens(docs *pagefile.Reader) error {
 	le := binary.LittleEndian
 	s.lens = make([]uint32, 0, docs.Count(tableLens))
 	long := 0
-	err := docs.Each(tableLens, func(rows []byte) {
+	err := docs.EachPage(tableLens, func(rows []byte) {
 		from := len(s.lens)
 		s.lens = s.lens[:from+len(rows)/2]
 		lens := s.lens[from:]
@@ -186,7 +186,7 @@ func (s *segment) readLens(docs *pagefile.Reader) error {
 		return err
 	}
 	fits, next := long == docs.Count(tableLong), 0
-	err = docs.Each(tableLong, func(rows []byte) {
+	err = docs.EachPage(tableLong, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[longSize:] {
 			n, dl := int(le.Uint32(rows)), le.Uint32(rows[4:])
 			if n < next || n >= len(s.lens) || s.lens[n] != shortLong || dl < shortLong || dl == unscored {
@@ -210,7 +210,7 @@ func (img *image) times() []timeBlock {
 		return *ts
 	}
 	ts := make([]timeBlock, 0, img.docs.Count(tableTimes))
-	err := img.docs.Each(tableTimes, func(rows []byte) {
+	err := img.docs.EachPage(tableTimes, func(rows []byte) {
 		le := binary.LittleEndian
 		for ; len(rows) > 0; rows = rows[timeSize:] {
 			ts = append(ts, timeBlock{int64(le.Uint64(rows)), int64(le.Uint64(rows[8:]))})
@@ -231,7 +231,7 @@ func (img *image) checkDocs() error {
 	next := uint64(0)
 	fits := true
 	ts, of := img.times(), timeBlock{}
-	err := img.docs.Each(tableDocs, func(rows []byte) {
+	err := img.docs.EachPage(tableDocs, func(rows []byte) {
 		sum = crc32.Update(sum, castagnoli, rows)
 		for ; len(rows) > 0; rows = rows[docSize:] {
 			id, created := binary.LittleEndian.Uint64(rows), int64(binary.LittleEndian.Uint64(rows[16:]))

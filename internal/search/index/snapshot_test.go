@@ -350,10 +350,10 @@ func resum(b []byte) {
 		return
 	}
 	h := docsHead{n: int(le.Uint32(b)), long: int(le.Uint32(b[4:]))}
-	head := pagefile.Check(b[:pagefile.Data], 0, 0)
+	head := pagefile.Checksum(b[:pagefile.Data], 0, 0)
 	for n := range pagefile.Pages(h.tables()) {
 		if from := n * pagefile.Size; from+pagefile.Size <= len(b) {
-			le.PutUint32(b[from+pagefile.Data:], pagefile.Check(b[from:from+pagefile.Data], n, head))
+			le.PutUint32(b[from+pagefile.Data:], pagefile.Checksum(b[from:from+pagefile.Data], n, head))
 		}
 	}
 	f := b[len(b)-footSize:]

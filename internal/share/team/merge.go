@@ -325,14 +325,14 @@ func cutConflicts(side []string) (out []string, kept [][][]string) {
 func compareLines(a, b []string) (out []change) {
 	in := diff.Interner{}
 	var m diff.Mapper
-	ids := in.Lines(a)
+	ids := in.LineIDs(a)
 	i, j := 0, 0
 	add := func(to, end int) {
 		if i < to || j < end {
 			out = append(out, change{i, to, slices.Clone(b[j:end])})
 		}
 	}
-	for line, to := range m.Map(ids, in.Lines(b)) {
+	for line, to := range m.MapLines(ids, in.LineIDs(b)) {
 		if to >= 0 {
 			add(line, to)
 			i, j = line+1, to+1

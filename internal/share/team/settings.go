@@ -36,7 +36,7 @@ func parseSettings(file, text string) (settings, error) {
 		r.read(n)
 	}
 	var errs []error
-	for _, d := range r.Found {
+	for _, d := range r.Diagnostics {
 		errs = append(errs, errors.New(d.String()))
 	}
 	return r.s, errors.Join(errs...)

@@ -60,13 +60,13 @@ func (f *facts) tracks(name string) bool { return slices.Contains(f.tracked, nam
 
 // examineHome collects the facts about a home.
 func examineHome(home, store string) (facts, error) {
-	f := facts{home: home, store: store, path: realPath(home), id: sysinfo.FileIDOf(home)}
+	f := facts{home: home, store: store, path: realPath(home), id: sysinfo.ReadFileID(home)}
 	fi, err := os.Lstat(home)
 	if err != nil {
 		return f, err
 	}
 	if fi.Mode()&fs.ModeSymlink != 0 {
-		f.link, f.oldest = filepath.Join(realPath(filepath.Dir(home)), filepath.Base(home)), sysinfo.Changed(fi)
+		f.link, f.oldest = filepath.Join(realPath(filepath.Dir(home)), filepath.Base(home)), sysinfo.LastChange(fi)
 	}
 	f.print, err = Fingerprint(home, store)
 	if err != nil {
@@ -89,7 +89,7 @@ func (f *facts) readItems() error {
 			continue
 		}
 		f.items = append(f.items, e.Name())
-		if at := sysinfo.Changed(fi); f.link == "" && (f.oldest.IsZero() || at.Before(f.oldest)) {
+		if at := sysinfo.LastChange(fi); f.link == "" && (f.oldest.IsZero() || at.Before(f.oldest)) {
 			f.oldest = at
 		}
 	}

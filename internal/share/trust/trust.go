@@ -88,11 +88,11 @@ func (l List) Judge(home, store string) Verdict {
 // to. On Windows, it examines neither owners nor access lists.
 func judgeOwner(home, store string) (v Verdict, refused bool) {
 	for _, path := range []string{home, store} {
-		switch owner := sysinfo.OwnerOf(path); {
-		case owner.Other:
+		switch owner := sysinfo.ReadOwner(path); {
+		case owner.IsOther:
 			return Verdict{State: Refused, Why: fmt.Sprintf("another user owns %s", path),
 				Mend: "if it is meant all the same, name it: --home " + text.ShellQuote(home)}, true
-		case owner.Writable:
+		case owner.IsWritable:
 			return Verdict{State: Refused, Why: fmt.Sprintf("other users may write %s (mode %04o)", path, owner.Mode),
 				Mend: "chmod go-w " + text.ShellQuote(path) +
 					", when nobody put anything there that is not yours; or name it: --home " +

@@ -146,7 +146,7 @@ func byKeys(text []byte) Format {
 
 // isText reports whether the bytes are UTF-8. The last rune may be cut off.
 func isText(b []byte) bool {
-	i := text.BadUTF8(string(b))
+	i := text.InvalidUTF8Index(string(b))
 	return (len(b)-i < utf8.UTFMax && !utf8.FullRune(b[i:])) || i == len(b)
 }
 

@@ -62,7 +62,7 @@ func scanLines(r io.Reader, ref string) iter.Seq2[line, error] {
 			case rest > 0:
 				bad = fmt.Errorf("line of %d bytes is longer than the %d that are read", len(buf)+rest, maxLine)
 			case !utf8.Valid(data):
-				bad = fmt.Errorf("is not UTF-8 at byte %d of the line", text.BadUTF8(string(data)))
+				bad = fmt.Errorf("is not UTF-8 at byte %d of the line", text.InvalidUTF8Index(string(data)))
 			}
 			switch {
 			case err != nil && err != io.EOF:

@@ -64,7 +64,7 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 			)
 			return
 		}
-		if i := text.BadUTF8(string(b)); i < len(b) {
+		if i := text.InvalidUTF8Index(string(b)); i < len(b) {
 			yield(
 				Item{},
 				problem(

@@ -179,7 +179,7 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 		return op
 	}
 	clean := false
-	u.Content, clean = diff.Lines(base.Content, u.Content, now.Entry.Content)
+	u.Content, clean = diff.MergeLines(base.Content, u.Content, now.Entry.Content)
 	if !clean {
 		u.Content = op.(oxbow.Update).Content
 		own.copies[now.Path] = fmt.Sprintf("entry %q was written while somebody else changed the same lines", name)

@@ -264,7 +264,7 @@ func (d *diagnosis) permissions() {
 		if mode := fi.Mode().Perm(); d.w.Host.GOOS != "windows" && mode&0o077 != 0 {
 			d.add(warning, about, p.chmod+text.ShellQuote(p.path), "others may use %s (mode %04o)", p.path, mode)
 		}
-		if !sysinfo.Writable(p.path) {
+		if !sysinfo.IsWritable(p.path) {
 			d.add(
 				problem,
 				about,
@@ -323,8 +323,8 @@ func (d *diagnosis) lock() {
 		return
 	}
 	since := d.w.Date(n.Since)
-	h := d.w.Say(verb.Remedy(&oxbow.BusyError{PID: n.PID, Stopped: sysinfo.Process(n.PID) == sysinfo.Stopped}))
-	switch sysinfo.Process(n.PID) {
+	h := d.w.Say(verb.Remedy(&oxbow.BusyError{PID: n.PID, Stopped: sysinfo.ProcessState(n.PID) == sysinfo.Stopped}))
+	switch sysinfo.ProcessState(n.PID) {
 	case sysinfo.Stopped:
 		d.add(
 			problem,

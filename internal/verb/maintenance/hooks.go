@@ -92,7 +92,7 @@ func (d *diagnosis) hooks(ctx context.Context) {
 		d.findError(about, err)
 	case err == nil && !fi.IsDir():
 		d.add(problem, about, "move it away", "%s is not a directory: what hooks report is lost", spool)
-	case err == nil && !sysinfo.Writable(spool):
+	case err == nil && !sysinfo.IsWritable(spool):
 		d.add(
 			problem,
 			about,

@@ -32,7 +32,7 @@ func newScanProgress(ctx context.Context, p verb.Place) scanProgress {
 		}
 		return float64(fi.Size())
 	}
-	s := scanProgress{show: progress.Of(ctx), ownPart: 1}
+	s := scanProgress{show: progress.Reporter(ctx), ownPart: 1}
 	if own, archive := size(p.Store), size(filepath.Join(p.Dir(), session.StoreFile)); own > 0 {
 		s.ownPart = own / (own + archive)
 	}

@@ -23,7 +23,7 @@ func TestScanProgress(t *testing.T) {
 	}
 	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
 	var told []progress.State
-	ctx := progress.With(t.Context(), func(s progress.State) { told = append(told, s) })
+	ctx := progress.WithReporter(t.Context(), func(s progress.State) { told = append(told, s) })
 	if _, err := Scan(ctx, w, ScanIn{}); err != nil {
 		t.Fatal(err)
 	}

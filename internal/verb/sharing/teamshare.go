@@ -279,8 +279,8 @@ func changedLines(old, new string) (out []string) {
 func lineMap(a, b []string) []int {
 	in := diff.Interner{}
 	var m diff.Mapper
-	x := in.Lines(a)
-	return m.Map(x, in.Lines(b))
+	x := in.LineIDs(a)
+	return m.MapLines(x, in.LineIDs(b))
 }
 
 // TeamUnshare moves entries from team files to the home, in a single change, and then removes their

@@ -113,7 +113,7 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 		verb.MakeIndex(ctx, m, 0) // an empty memory is indexed while it is written
 	}
 	var part atomic.Uint64 // bits of a float64
-	show := progress.Of(ctx)
+	show := progress.Reporter(ctx)
 	tell := func(done int) {
 		show(progress.State{Unit: progress.Entries, Done: int64(done), Part: math.Float64frombits(part.Load())})
 	}

@@ -44,7 +44,7 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // not reorder the text around it.
 func Isolated(s string) g.Node { return h.El("bdi", h.Text(Visible(s))) }
 
-// Visible replaces characters that hide or reorder text (see [termtext.Harmful]) by visible
+// Visible replaces characters that hide or reorder text (see [termtext.IsHarmful]) by visible
 // ones.
 func Visible(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -53,7 +53,7 @@ func Visible(s string) string {
 			return r
 		case r < 0x20 || r == 0x7f:
 			return 0x2400 + min(r, 0x21)
-		case termtext.Harmful(r):
+		case termtext.IsHarmful(r):
 			return '\ufffd'
 		}
 		return r

@@ -11,7 +11,7 @@ import (
 // Pages show what a terminal escapes, and leave what emoji and scripts need.
 func TestVisible(t *testing.T) {
 	for r := range rune(0xe1000) {
-		if termtext.Harmful(r) && Visible(string(r)) == string(r) {
+		if termtext.IsHarmful(r) && Visible(string(r)) == string(r) {
 			t.Errorf("%U is hidden", r)
 		}
 	}

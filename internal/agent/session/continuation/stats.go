@@ -126,11 +126,11 @@ func committed(ctx context.Context, repo *git.Repo, in string, files []string) (
 func compare(a, b string) stat {
 	in, m := diff.Interner{}, diff.Mapper{}
 	lines := func(s string) []int32 {
-		return in.Lines(slices.Collect(strings.Lines(strings.ReplaceAll(s, "\r\n", "\n"))))
+		return in.LineIDs(slices.Collect(strings.Lines(strings.ReplaceAll(s, "\r\n", "\n"))))
 	}
 	old, now := lines(a), lines(b)
 	kept := 0
-	for _, to := range m.Map(old, now) {
+	for _, to := range m.MapLines(old, now) {
 		if to >= 0 {
 			kept++
 		}
