@@ -13,20 +13,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Duplicate is an entry to remove, and the entry that stays in its place.
+// Duplicate contains an entry to remove, and the entry that remains in its place.
 type Duplicate struct {
 	Drop, Keep oxbow.Entry
 	Exact      bool // their contents are equal except for white space and letter case
 }
 
-// Duplicates returns the entries that can be removed because another entry says the same with the
-// same words in the same order (see [analysis.NearDuplicates]). The result is sorted by ID and
-// depends only on the entries. Only notes and world facts are compared, and only with entries of
-// the same kind and the same projects. An entry is never removed if it has the label tag:keep, or
-// if its names and labels do not fit into the entry that stays. Entries that are withheld from
-// models as suspicious are neither removed nor kept in place of another entry, because the other
-// entry's text would then be withheld. progress, if not nil, is called with the number of analyzed
-// entries and of all entries.
+// Duplicates returns the entries that can be removed because another entry has the same words in
+// the same order (see [analysis.NearDuplicates]). The result is sorted by ID and depends only on
+// the entries. Only notes and world facts are compared, and only with entries of the same kind and
+// projects. An entry is never removed if it has the label tag:keep, or if its names and labels do
+// not fit into the remaining entry. Entries that are withheld from models as suspicious are neither
+// removed nor used as the remaining entry, because the text of the removed entry would then be
+// withheld. progress may be nil. It is called with the number of analyzed entries and the number of
+// all entries.
 func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total int)) ([]Duplicate, error) {
 	groups := map[string][]oxbow.Entry{} // by kind and projects
 	done, total := 0, 0
@@ -66,7 +66,8 @@ func groupDuplicates(
 ) (dups []Duplicate, err error) {
 	texts := make([]analysis.Passage, len(entries))
 	for i, e := range entries {
-		// The name is the context of the content, so entries with few words are compared with it.
+		// The name is the context of the content, so the names of entries with few words are also
+		// compared.
 		texts[i] = analysis.Passage{Text: e.Content, Heading: e.Name}
 		if isKept(e) {
 			texts[i].Weight = 1
@@ -97,8 +98,8 @@ func groupDuplicates(
 
 func isKept(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
-// mergeInto returns the entry keep with the names and labels of drop added. It returns false if the
-// result is invalid, for example because it has too many labels.
+// mergeInto adds the names and labels of drop to keep, and returns the result. It returns false if
+// the result is not valid, for example because it has too many labels.
 func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	e := keep.Clone()
 	for _, name := range append([]string{drop.Name}, drop.Aliases...) {
@@ -108,8 +109,7 @@ func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	}
 	_, sure := keep.Label(oxbow.LabelConfidence)
 	for _, l := range drop.Labels {
-		// drop's confidence is about its own content, so add it only if keep has no
-		// confidence
+		// drop's confidence is about its own content, so use it only if keep has no confidence
 		if l.Key != oxbow.LabelConfidence || !sure {
 			e.Labels = append(e.Labels, l)
 		}
@@ -122,12 +122,12 @@ func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	return e, err == nil
 }
 
-// Consolidate removes the duplicates in a single change. [oxbow.Memory.Undo] can undo the change.
-// The entry that stays gets the removed entry's name and aliases as aliases, its labels, and a
-// label that names the removed entry as a source. With dry, Consolidate changes nothing and returns
-// the error that the change would cause. The error matches [oxbow.ErrConflict] or
-// [oxbow.ErrNotFound] if an entry was changed since, and [oxbow.ErrUnsupported] if the memory keeps
-// no history.
+// Consolidate removes the duplicates in a single change, which [oxbow.Memory.Undo] can undo. The
+// remaining entry gets the removed entry's name and aliases as aliases, the labels of the removed
+// entry, and a label that names the removed entry as a source. With dry, Consolidate changes
+// nothing and returns the error that the change would cause. The error matches [oxbow.ErrConflict]
+// or [oxbow.ErrNotFound] if an entry has changed, and [oxbow.ErrUnsupported] if the memory has no
+// history.
 func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dry bool) error {
 	if len(dups) == 0 {
 		return nil

@@ -1,5 +1,5 @@
-// This file turns the reports of client hooks into session events, and encodes the answers to
-// them.
+// This file turns the reports of client hooks into session events, and encodes the answers to the
+// reports.
 
 // Package hook parses the reports that clients write to the standard input of their hooks, turns
 // them into session events, and encodes answers in the form that each client expects.
@@ -27,7 +27,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// Env is the environment in which a report is read.
+// Env is the environment in which a report is parsed.
 type Env struct {
 	Now   time.Time
 	Clean func(string) string // removes secrets and the text that hooks added to prompts
@@ -41,9 +41,9 @@ type Report struct {
 	Client string
 	Events []session.Event
 
-	// Source says how the session began; it is set only for the report of a session's start.
-	// Prompt is the text that a person wrote; it is set only for the report of a prompt. Reports
-	// with neither are not answered.
+	// Source is the reason for the start of the session. It is set only for the report of a
+	// session's start. Prompt is the text that a person wrote. It is set only for the report of a
+	// prompt. Other reports are not answered.
 	Source string
 	Prompt string
 
@@ -51,7 +51,7 @@ type Report struct {
 	// empty input.
 	Wrong string
 
-	// Final reports whether a turn or a session has ended.
+	// Final is true if a turn or a session has ended.
 	Final bool
 
 	// Tool, Input and Output describe a tool call: the tool's name, its arguments and its result,
@@ -62,7 +62,7 @@ type Report struct {
 	event string // event name, in the client's spelling
 }
 
-// adapter describes how one client differs from the others.
+// adapter describes how a client differs from the others.
 type adapter struct {
 	events []string // names of the events that are read; other events are ignored
 
@@ -78,7 +78,7 @@ func named(event, context string) any {
 	}
 }
 
-// spoken lists the events of clients whose reports identify prompts and calls.
+// spoken lists the events of clients whose reports identify the prompt and the tool call.
 var spoken = []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostCompact",
 	"SubagentStop", "Stop", "SessionEnd", "AgentText"}
 
@@ -139,8 +139,8 @@ func Read(client string, stdin []byte, env Env) Report {
 	return out
 }
 
-// agentOf returns the name of the sub-agent that a report is about, in the spelling of the
-// client's transcripts, or "" for the main agent.
+// agentOf returns the name of the sub-agent to which a report belongs, in the spelling of the
+// client's transcripts. It returns "" for the main agent.
 func agentOf(r clientfile.Report, client string) string {
 	switch {
 	case client == "opencode":
@@ -153,8 +153,8 @@ func agentOf(r clientfile.Report, client string) string {
 	return r.AgentType
 }
 
-// events maps each event name of any client to the function that adds the session events of its
-// report.
+// events maps the event names of all clients to functions. Each function adds the session events of
+// a report.
 var events = map[string]func(out *Report, r *clientfile.Report, e session.Event, clean func(string) string){
 	"SessionStart":       sessionStart,
 	"UserPromptSubmit":   promptSubmit,
@@ -175,7 +175,7 @@ func (out *Report) add(e session.Event, kind session.Kind, text string) {
 	out.Events = append(out.Events, e)
 }
 
-// sources maps the clients' words for the start of a session to the common words.
+// sources maps the clients' words for the reason of a session's start to common words.
 var sources = map[string]string{"new": "startup", "": "startup"}
 
 func sessionStart(out *Report, r *clientfile.Report, e session.Event, _ func(string) string) {
@@ -307,20 +307,21 @@ func sessionEnd(out *Report, r *clientfile.Report, e session.Event, _ func(strin
 // person's prompt, and leaves that prompt out when the session is resumed.
 func (r Report) StartsLate() bool { return r.Client == "gemini" }
 
-// ForgetsStart reports whether a client does not store the context of a session's start with the
-// conversation, so that a resumed session needs the context again. For example, the plug-in for
+// ForgetsStart reports whether a client does not store the context from a session's start in the
+// conversation. Then a resumed session needs the context again. For example, the plug-in for
 // opencode adds the context to the system prompt, which opencode does not store.
 func ForgetsStart(client string) bool {
 	return client == "opencode" || client == "copilot" || client == "qwen"
 }
 
-// MaxContext is the maximum number of characters of context that no client truncates.
+// MaxContext is the maximum number of characters of context that all clients accept without
+// truncation.
 const MaxContext = 9_500
 
-// Answer returns the bytes to write to standard output so that the client adds the context to its
-// conversation. It returns nil if the context is empty or the report is not about a start or a
-// prompt. A long context is truncated so
-// that it fits MaxContext characters together with its tags.
+// Answer returns the bytes to write to standard output, so that the client adds the context to its
+// conversation. It returns nil if the context is empty, or if the report is neither about a start
+// nor about a prompt. It truncates the context so that it has at most MaxContext characters
+// together with its tags.
 func (r Report) Answer(context string) []byte {
 	context = strings.TrimSpace(context)
 	if (r.Source == "" && r.Prompt == "") || context == "" {
@@ -333,8 +334,8 @@ func (r Report) Answer(context string) []byte {
 	return reply(adapters[r.Client].answer, r.event, context)
 }
 
-// begin and end enclose the context in an answer. fenceTag matches the same tags inside a
-// context, where they must be made harmless.
+// begin and end enclose the context in an answer. fenceTag matches the same tags inside a context,
+// in which they must be made harmless.
 const begin, end = "<" + session.Fence + ">\n", "\n</" + session.Fence + ">"
 
 var fenceTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?` + session.Fence + `)`) })
@@ -347,7 +348,7 @@ func reply(answer func(event, context string) any, event, context string) []byte
 	return append(b, '\n')
 }
 
-// Before returns the bytes to write to standard output so that the client gives the context to
+// Before returns the bytes to write to standard output, so that the client passes the context to
 // its model before a tool is used. It returns nil if the client does not support this.
 func Before(client, context string) []byte {
 	answer := adapters[client].answer

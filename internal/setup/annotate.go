@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// annotateFile returns the path of a marker file. While it exists, the client's hooks
-// annotate everywhere or, if dir is not empty, below that directory.
+// annotateFile returns the path of a marker file. While this file exists, the client's hooks
+// annotate edits below dir, or everywhere if dir is empty.
 func (w World) annotateFile(client, dir string) string {
 	name := "annotate." + client
 	if dir != "" {
@@ -19,7 +19,7 @@ func (w World) annotateFile(client, dir string) string {
 	return filepath.Join(w.State, name)
 }
 
-// AnnotatesBelow reports whether setup switched annotations on for edits of the client in a
+// AnnotatesBelow reports whether annotations are switched on for edits of the client in a
 // directory.
 func (w World) AnnotatesBelow(client, dir string) bool {
 	if exists(w.annotateFile(client, "")) {

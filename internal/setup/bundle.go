@@ -1,4 +1,4 @@
-// This file makes plug-ins of clients from the same server and hooks that setup writes.
+// This file builds plug-ins for clients from the server and the hooks that setup also writes.
 
 package setup
 
@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// bundleVersion is the version of the plug-ins. A release changes it, because clients update a
-// plug-in only if its version is another.
+// bundleVersion is the version of the plug-ins. Each release changes it, because clients update a
+// plug-in only if its version has changed.
 const bundleVersion = "0.1.0"
 
-// BundleDir is the directory of the plug-ins in the repository. Each has a directory of its
-// client's name there.
+// BundleDir is the directory of the plug-ins in the repository. It has a subdirectory for each
+// client.
 const BundleDir = "internal/deploy/plugins"
 
 const (
@@ -24,14 +24,14 @@ const (
 	bundleOwner    = "oxbow"
 )
 
-// Bundles returns the files of all plug-ins, and of the lists with which clients find them in
-// the repository, by slash-separated path in the repository.
+// Bundles returns the files of all plug-ins, and the lists with which clients find the plug-ins in
+// the repository. The keys are slash-separated paths in the repository.
 //
 // A plug-in starts the program oxbow, which must be in PATH. plugin returns the source of
 // opencode's plug-in (see [Options.Plugin]).
 //
-// The formats are those of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, opencode 1.18,
-// Copilot CLI 1.0 and Qwen Code 0.24.
+// The formats are those of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, opencode 1.18, Copilot
+// CLI 1.0 and Qwen Code 0.24.
 func Bundles(plugin func(argv []string) string) (map[string]string, error) {
 	o := Options{Executable: program, Plugin: plugin}
 	all := map[string]string{
@@ -70,7 +70,8 @@ func Bundles(plugin func(argv []string) string) (map[string]string, error) {
 	return all, nil
 }
 
-// bundleWorld is a machine without any files, for which setup's files are made.
+// bundleWorld is a machine without files. The files of plug-ins are built as setup would write them
+// there.
 var bundleWorld = World{Getenv: func(string) string { return "" }, GOOS: "linux", User: "/nobody", Dir: "/nowhere"}
 
 // manifest returns the members that the manifests of all clients have.
@@ -82,7 +83,8 @@ var published = []field{
 	{"author", fields{{"name", bundleOwner}}}, {"homepage", bundleHomepage}, {"license", "Apache-2.0"},
 }
 
-// membersOf returns the members of a JSON file that setup would write on a machine without it.
+// membersOf returns the members of a JSON file as setup would write it on a machine without that
+// file.
 func membersOf(f file) (map[string]json.RawMessage, error) {
 	d, err := parseJSON(nil)
 	if err != nil {
@@ -101,7 +103,7 @@ func membersOf(f file) (map[string]json.RawMessage, error) {
 	return members, json.Unmarshal(standardJSON(&d.root), &members)
 }
 
-// hooksFile returns the content of hooks/hooks.json with the hooks of a file of setup.
+// hooksFile returns the content of hooks/hooks.json, with the hooks that setup writes to a file.
 func hooksFile(f file) (string, error) {
 	members, err := membersOf(f)
 	if err != nil {
@@ -164,8 +166,8 @@ func copilotBundle(o Options) (map[string]string, error) {
 	}, err
 }
 
-// extensionBundle returns a function that makes an extension of Gemini CLI, or of Qwen Code,
-// which has the same format.
+// extensionBundle returns a function that builds an extension of Gemini CLI or of Qwen Code. Both
+// use the same format.
 func extensionBundle(client string, filesFor func(World, Options) []file) func(Options) (map[string]string, error) {
 	return func(o Options) (map[string]string, error) {
 		settings := filesFor(bundleWorld, o)[0]
@@ -181,8 +183,8 @@ func extensionBundle(client string, filesFor func(World, Options) []file) func(O
 	}
 }
 
-// opencodeBundle makes an npm package. Its second plug-in adds the server to opencode's
-// configuration, unless there is one of that name.
+// opencodeBundle builds an npm package. Its second plug-in adds the server to opencode's
+// configuration, unless the configuration has a server of that name.
 func opencodeBundle(o Options) (map[string]string, error) {
 	server, err := json.Marshal(fields{{"type", "local"}, {"command", o.argv("mcp")}, {"enabled", true}})
 	if err != nil || o.Plugin == nil {

@@ -11,17 +11,17 @@ import (
 // Options configure the setup of a client.
 type Options struct {
 	Executable string   // absolute path of oxbow
-	Home       string   // home passed to the server and the hooks ("" if they find it themselves)
+	Home       string   // home that the server and the hooks use; "" if they find it themselves
 	Project    bool     // change the project's files instead of the user's
-	NoMCP      bool     // no server
-	NoInject   bool     // no hooks that add memory to the context
-	NoCapture  bool     // no hooks that only record the session
+	NoMCP      bool     // do not set up the server
+	NoInject   bool     // do not set up hooks that add memory to the context
+	NoCapture  bool     // do not set up hooks that only record the session
 	Off        bool     // switch the client's own memory off
 	Trust      bool     // mark the hooks as trusted, for Codex
-	Allow      []string // tools that run without asking the person
+	Allow      []string // tools that the client runs without asking the person
 
-	// Plugin returns the JavaScript source of opencode's plug-in, which runs a command for
-	// each event. If it is nil, no plug-in is written.
+	// Plugin returns the JavaScript source of opencode's plug-in, which runs a command for each
+	// event. If Plugin is nil, setup does not write the plug-in.
 	Plugin func(argv []string) string
 
 	own ownPrograms // programs that are oxbow; set by [Client.files]
@@ -30,31 +30,31 @@ type Options struct {
 // Client is a program for which oxbow can be set up.
 type Client struct {
 	Name, Title string
-	Program     string // name of the executable in PATH ("" if it has none)
-	Proved      bool   // setup was tested by running the client; for other clients it follows their documentation
-	Memory      string // name of the client's own memory ("" if it has none)
+	Program     string // name of the executable in PATH; "" if the client has none
+	Proved      bool   // setup was tested by running the client; setup of other clients follows their documentation
+	Memory      string // name of the client's own memory; "" if it has none
 
 	filesFor func(w World, o Options) []file
-	// memories returns the directory with the files of the client's own memory. It is nil if
-	// the client has none.
+	// memories returns the directory of the client's own memory. It is nil if the client has no
+	// memory of its own.
 	memories func(w World) string
 	signs    func(w World) []string // paths that exist if the client is installed
 	notes    func(w World, o Options) []string
 }
 
-// file is a file of a client, and oxbow's parts of it.
+// file describes a file of a client, and the parts of it that setup writes.
 type file struct {
 	path     string
 	servers  []string // path of names to the object with the servers
 	items    []item   // parts of a JSON file that setup adds
-	removals []item   // parts that these options leave out, which setup removes
-	memory   *item    // the part that switches the client's own memory off
+	removals []item   // parts that setup removes, because the options exclude them
+	memory   *item    // part that switches the client's own memory off
 	toml     func(t, base *table, put bool) error
-	content  string // content of a file that belongs to oxbow ("" for other files, or if the file is to be removed)
+	content  string // content of a file that belongs to oxbow; "" for other files, or if the file is removed
 	isOxbows bool
 }
 
-// Installed reports whether the client seems to be installed.
+// Installed reports whether the client appears to be installed.
 func (c *Client) Installed(w World) bool {
 	return c.OnPath(w) || slices.ContainsFunc(c.signs(w), exists)
 }
@@ -71,7 +71,7 @@ func (c *Client) OnPath(w World) bool {
 	return false
 }
 
-// scoped returns the user's path, or the project's path if o.Project is set.
+// scoped returns user, or project if o.Project is set.
 func (w World) scoped(o Options, user, project string) string {
 	if o.Project {
 		return filepath.Join(w.Dir, filepath.FromSlash(project))
@@ -88,8 +88,8 @@ func (o Options) argv(words ...string) []string {
 	return append(argv, words...)
 }
 
-// server returns the item for the server, with separate members for its command and its
-// arguments.
+// server returns the part of a JSON file for the server. The command and its arguments are separate
+// members.
 func (o Options) server(path []string, before fields, after ...field) (put, off []item) {
 	argv := o.argv("mcp")
 	return o.serverOf(path, slices.Concat(before, fields{{"command", argv[0]}, {"args", argv[1:]}}, after))
@@ -99,7 +99,8 @@ func (o Options) serverOf(path []string, want fields) (put, off []item) {
 	return itemsToPutOrRemove(!o.NoMCP, serverItem(o.own, path, want))
 }
 
-// itemsToPutOrRemove returns the item as one to put, or as one to remove.
+// itemsToPutOrRemove returns the item in the first list if put is set, and otherwise in the second
+// list.
 func itemsToPutOrRemove(put bool, i item) ([]item, []item) {
 	if put {
 		return []item{i}, nil
@@ -107,7 +108,7 @@ func itemsToPutOrRemove(put bool, i item) ([]item, []item) {
 	return nil, []item{i}
 }
 
-// allow returns the item that lets tools run without asking.
+// allow returns the item that lets tools run without asking the person.
 func (o Options) allow(path ...string) (put, off []item) {
 	const prefix = "mcp__" + program + "__"
 	var words []string
@@ -123,7 +124,7 @@ const (
 	inject
 )
 
-// event is an event of a client for which hooks run.
+// event is an event of a client that runs hooks.
 type event struct {
 	name, matcher string
 	use           int
@@ -173,7 +174,7 @@ var events = map[string][]event{
 	},
 }
 
-// hooks returns the hooks that the options ask for.
+// hooks returns the hooks that the options require.
 func (o Options) hooks(client string, handler func(e event) fields) (want []hook) {
 	for _, e := range events[client] {
 		if (e.use == inject && o.NoInject) || (e.use == capture && o.NoCapture) {
@@ -184,8 +185,8 @@ func (o Options) hooks(client string, handler func(e event) fields) (want []hook
 	return want
 }
 
-// lineHooks returns hooks whose command is a line for a shell. unit is the number of the
-// client's time units in a second.
+// lineHooks returns hooks whose command is a line for a shell. unit is the number of time units per
+// second in the client's timeouts.
 func (o Options) lineHooks(w World, client string, windows shell, unit int, more ...field) []hook {
 	line := commandLine(either(w.GOOS == "windows", windows, posix), o.argv("hook", client))
 	return o.hooks(client, func(e event) fields {

@@ -1,5 +1,5 @@
-// This file lists the clients with the paths and formats of their files. Setup for the first
-// six was tested by running the clients; for the others it follows their documentation.
+// This file lists the clients, with the paths and formats of their files. Setup of the first six
+// clients was tested by running them. Setup of the others follows their documentation.
 
 package setup
 
@@ -58,7 +58,8 @@ var clients = []*Client{
 // Clients returns all clients that oxbow can set up.
 func Clients() []*Client { return clients }
 
-// Find returns the client with the given name or title, ignoring case, or nil.
+// Find returns the client with a name or title, ignoring case. It returns nil if there is no such
+// client.
 func Find(name string) *Client {
 	for _, c := range clients {
 		if strings.EqualFold(c.Name, name) || strings.EqualFold(c.Title, name) {
@@ -78,7 +79,7 @@ func firstExisting(paths ...string) string {
 	return paths[len(paths)-1]
 }
 
-// plainClient returns a client for which setup only adds a server to one file.
+// plainClient returns a client for which setup only adds a server to a single file.
 func plainClient(
 	name, title string,
 	path []string,
@@ -134,9 +135,8 @@ func geminiFiles(w World, o Options) []file {
 	)
 	policy := file{path: w.home("gemini", "policies/oxbow.toml"), isOxbows: true}
 	if !o.NoMCP {
-		// Gemini CLI compares each toolName with the names of its own tools and warns at
-		// every start if a name looks like a misspelling. This prefix marks the tools of
-		// servers.
+		// Gemini CLI compares each toolName with the names of its own tools, and warns at every
+		// start if a name looks like a misspelling. This prefix marks the tools of servers.
 		var names []string
 		for _, t := range o.Allow {
 			names = append(names, "mcp_"+program+"_"+t)
@@ -275,9 +275,9 @@ func serverAt(t *table) (s Server, there bool) {
 	return s, there
 }
 
-// putServer writes the server's table into Codex' configuration. It removes the key
-// required, which earlier versions of oxbow wrote, because with that key Codex does not
-// start if oxbow fails to start. If the person wrote the key, it stays.
+// putServer writes the server's table into Codex' configuration. It removes the key required,
+// unless the person wrote it. Earlier versions of oxbow wrote the key. With it, Codex does not
+// start if oxbow fails to start.
 func putServer(own ownPrograms, t, base *table, want fields) error {
 	if is, ok := serverAt(t); ok {
 		if !own.startServer(is) {

@@ -1,5 +1,5 @@
-// This file finds out how clients are set up, and what is wrong with that. Doctor, setup and its
-// check show the same findings.
+// This file determines how clients are set up, and finds problems in it. The commands doctor, setup
+// and setup --check show the same findings.
 
 package setup
 
@@ -19,43 +19,43 @@ import (
 // Levels of a finding.
 const (
 	OK      = "ok"
-	warning = "warning" // it works, but perhaps not as the person expects
-	Problem = "problem" // it does not work
+	warning = "warning" // the setup works, but perhaps not as the person expects
+	Problem = "problem" // the setup does not work
 )
 
-// Finding is a statement about clients that are set up, with a remedy.
+// Finding is a statement about some clients, with a remedy.
 type Finding struct {
-	Clients []string `json:"clients"` // their names
+	Clients []string `json:"clients"` // names of the clients
 	Level   string   `json:"level"`
 	What    string   `json:"what"`
-	Mend    string   `json:"mend,omitempty"` // a command to type, or a sentence
+	Mend    string   `json:"mend,omitempty"` // remedy: a command to type, or a sentence
 	Note    bool     `json:"-"`              // setup shows it even if nothing is wrong
 }
 
-// Answer is the result of asking a server.
+// Answer is the answer of a server to a question about its memory.
 type Answer struct {
 	Home string // home that the server serves
 	Text string // text of its newest entry, or of its context
 	Err  error  // error if the server does not answer
 
-	// NoMemory is the reason why the server has no memory, and Mend the remedy. Both are ""
-	// if it has a memory.
+	// NoMemory is the reason why the server has no memory, and Mend is the remedy. Both are "" if
+	// the server has a memory.
 	NoMemory, Mend string
 }
 
 // Inspection finds problems in the setup of clients. It is not safe for concurrent use.
 type Inspection struct {
 	World   World
-	Options Options // the Executable, Home and Project with which clients would be set up now
+	Options Options // Executable, Home and Project as a new setup would use them
 	Home    string  // home of this command
 	Rule    string  // how the home was chosen, as a sentence
 
-	// Compares is set if Options has all values that setup would use, so that the files can
-	// be compared with those that setup would write.
+	// Compares is set if Options has all values that setup would use. The files can then be
+	// compared with the files that setup would write.
 	Compares bool
 
-	// Start starts a server as a client would, and queries it. If it is nil, no servers are
-	// started.
+	// Start starts a server as a client would do, and asks it about its memory. If Start is nil, no
+	// servers are started.
 	Start func(ctx context.Context, s Server) Answer
 
 	answers map[string]Answer // by command and environment
@@ -65,11 +65,11 @@ type Inspection struct {
 type Status struct {
 	Client   *Client
 	Servers  []Entry
-	Recorded bool  // setup has changed files of the client, and the change has not been removed
-	Holds    bool  // the files contain something of oxbow
-	Err      error // error of a file that cannot be read; only if Recorded
+	Recorded bool  // setup has changed files of the client, and the changes have not been removed
+	Holds    bool  // the files contain a part that belongs to oxbow
+	Err      error // error of a file that cannot be read; set only if Recorded
 
-	choices  *choices // the choices at the time of setup (nil if they are not known)
+	choices  *choices // choices at the time of setup; nil if they are unknown
 	trusted  bool     // the client runs the hooks
 	servable bool     // one of the files can contain servers
 }
@@ -127,7 +127,7 @@ func (s *Status) read(w World, f *file) {
 	}
 }
 
-// Chosen returns the options that would set up the client again as it is now.
+// Chosen returns the options with which setup would produce the present setup of the client.
 func (in *Inspection) Chosen(c *Client) Options {
 	if s := in.Status(c); s.choices != nil {
 		return s.choices.applyTo(in.Options)
@@ -147,19 +147,19 @@ func (s *Status) programs() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(p string) bool { return !filepath.IsAbs(p) })
 }
 
-// fault is a problem of one client. Faults with the same text are joined into one finding.
+// fault is a problem of a single client. Faults with the same text become one finding.
 type fault struct {
 	level string
 	what  string // contains {clients} in place of the clients' titles
 	mend  func(all []Status) string
 }
 
-// Find returns the findings about the clients that are set up. Problems come first; equal
-// problems of several clients are one finding.
+// Find returns the findings about the clients that are set up. Problems come first. Equal problems
+// of several clients become one finding.
 //
-// Unless the inspection is of a project, it also checks the setup of the project in
-// World.Dir and appends the problems found there. Servers of the project are not started,
-// because its files may come from other people.
+// Unless the inspection is about a project, Find also checks the setup of the project in World.Dir,
+// and appends the problems that it finds there. It does not start servers of the project, because
+// the project's files may come from other people.
 func (in *Inspection) Find(ctx context.Context) []Finding {
 	all := in.findHere(ctx)
 	if in.Options.Project || in.World.Dir == "" || filepath.Clean(in.World.Dir) == filepath.Clean(in.World.User) {
@@ -170,8 +170,8 @@ func (in *Inspection) Find(ctx context.Context) []Finding {
 	return append(all, slices.DeleteFunc(project.findHere(ctx), func(f Finding) bool { return f.Level == OK })...)
 }
 
-// findHere returns the findings about the user's files. If the inspection is of a project, they
-// are about the files there that setup changed.
+// findHere returns the findings about the user's files. If the inspection is about a project, it
+// returns the findings about the project's files that setup changed.
 func (in *Inspection) findHere(ctx context.Context) []Finding {
 	type joined struct {
 		fault
@@ -219,8 +219,8 @@ func (in *Inspection) findHere(ctx context.Context) []Finding {
 	return append(all, right...)
 }
 
-// scopeText returns the text that says to which files the findings refer. It follows the titles
-// of the clients.
+// scopeText returns a text that names the files to which the findings refer. It is printed after
+// the titles of the clients.
 func (in *Inspection) scopeText() string {
 	if in.Options.Project {
 		return " in this project"
@@ -283,8 +283,8 @@ func (in *Inspection) faults(ctx context.Context, s *Status) (all []fault) {
 	return append(all, in.tryServer(ctx, s)...)
 }
 
-// tryServer starts the client's server and returns the problems of its answer. It returns
-// nil if the client has no server, or if this inspection starts none.
+// tryServer starts the client's server and returns the problems in its answer. It returns nil if
+// the client has no server, or if this inspection does not start servers.
 func (in *Inspection) tryServer(ctx context.Context, s *Status) []fault {
 	if len(s.Servers) == 0 || in.Start == nil {
 		return nil
@@ -303,7 +303,7 @@ func (in *Inspection) tryServer(ctx context.Context, s *Status) []fault {
 	return nil
 }
 
-// lacksServer reports whether setup wrote a server that the files no longer contain.
+// lacksServer reports whether the files no longer contain the server that setup wrote.
 func (s *Status) lacksServer() bool {
 	return s.servable && s.choices != nil && !s.choices.NoMCP && len(s.Servers) == 0
 }
@@ -314,8 +314,8 @@ func (in *Inspection) isOther(program os.FileInfo) bool {
 	return err == nil && !os.SameFile(this, program)
 }
 
-// Ask starts a server and returns its answer. Each combination of command and environment is
-// started only once.
+// Ask starts a server and returns its answer. For each combination of command and environment, it
+// starts the server only once.
 func (in *Inspection) Ask(ctx context.Context, s Server) Answer {
 	key := fmt.Sprintf("%q %q %q", s.Argv(), s.Env, s.Environment)
 	a, asked := in.answers[key]
@@ -329,7 +329,8 @@ func (in *Inspection) Ask(ctx context.Context, s Server) Answer {
 	return a
 }
 
-// wrongHome returns the problem with the home that the client's servers serve, or "".
+// wrongHome returns the problem with the home that the client's servers use, or "" if there is no
+// problem.
 func (in *Inspection) wrongHome(s *Status) string {
 	var others []string
 	finds := false
@@ -367,8 +368,8 @@ func (in *Inspection) describeSetup(s *Status) string {
 	return what
 }
 
-// outdatedFiles returns the problem that files differ from what setup would write now, because a
-// different version or a person changed them. It returns "" if there is no difference.
+// outdatedFiles returns the problem that files differ from the files that setup would write now,
+// because a different version or a person changed them. It returns "" if they do not differ.
 func (in *Inspection) outdatedFiles(s *Status) string {
 	if s.choices == nil || !in.Compares {
 		return ""
@@ -431,7 +432,7 @@ func (in *Inspection) flags(s *Status) (all []string) {
 	return all
 }
 
-// joinWords joins words as in "a, b and c".
+// joinWords joins words with commas and "and", for example "a, b and c".
 func joinWords(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// item is one part of a JSON file that belongs to oxbow. put writes the part. take removes
-// it and restores what base, the file without oxbow, has in its place.
+// item is a part of a JSON file that belongs to oxbow. put writes the part. take removes it, and
+// restores the part of base, which is the file without oxbow.
 type item struct {
 	put, take func(d, base *document) error
 }
 
-// serverItem returns the entry that starts the server. Members that others added stay, and
-// so do arguments that serve the same home.
+// serverItem returns the entry that starts the server. It keeps members that other people added,
+// and arguments that name the same home.
 func serverItem(own ownPrograms, path []string, want fields) item {
 	path = append(slices.Clone(path), program)
 	return item{
@@ -61,8 +61,8 @@ func errOther(path string) error {
 	return fmt.Errorf("%s is another server: give that another name", path)
 }
 
-// mergeArgs returns the wanted fields of an entry. If the existing entry serves the same home,
-// its arguments are kept.
+// mergeArgs returns the wanted fields of an entry. It keeps the arguments of an existing entry that
+// serves the same home.
 func mergeArgs(is Server, want fields) fields {
 	var wanted Server
 	if err := json.Unmarshal(encodeJSON(want), &wanted); err != nil {
@@ -89,8 +89,8 @@ type hook struct {
 	handler        fields
 }
 
-// hooksItem returns the hooks of a client: for each event, a list of groups of handlers, each group
-// with its matcher.
+// hooksItem returns the hooks of a client. For each event, the file has a list of groups of
+// handlers, and each group has a matcher.
 func hooksItem(own ownPrograms, client string, want []hook) item {
 	owned := own.hookMatcher(client)
 	take := func(d, base *document, keep map[string]hook) error {
@@ -151,16 +151,16 @@ func (h hook) group() fields {
 	return group
 }
 
-// handlerAt is the position of a handler: its event, the index of its group, and its index
-// in the group.
+// handlerAt is the position of a handler: its event, the index of its group, and its index in the
+// group.
 type handlerAt struct {
 	event    string
 	group, i int
-	isAlone  bool // it is the only handler in its group
+	isAlone  bool // the handler is the only one in its group
 }
 
-// handlers returns the positions of oxbow's handlers for an event, last first, so that
-// removing one does not move the others.
+// handlers returns the positions of oxbow's handlers for an event. The last handler comes first, so
+// that removing a handler does not change the positions of the rest.
 func handlers(d *document, event string, owned func(json.RawMessage) bool) (all []handlerAt) {
 	var list []json.RawMessage
 	d.decode(&list, "hooks", event)
@@ -178,7 +178,7 @@ func handlers(d *document, event string, owned func(json.RawMessage) bool) (all 
 	return all
 }
 
-// remove removes the handler, and its group and list if they become empty.
+// remove removes the handler. It also removes the handler's group and list if they become empty.
 func (at handlerAt) remove(d, base *document) error {
 	list, i := d.at("hooks", at.event), at.i
 	hooks, _ := member(element(list, at.group), "hooks")
@@ -193,8 +193,8 @@ func (at handlerAt) remove(d, base *document) error {
 	return d.prune(base, "hooks", at.event)
 }
 
-// replace replaces the handler. If the handler is the only one in its group, the whole group
-// is replaced.
+// replace replaces the handler. If the handler is the only one in its group, replace replaces the
+// whole group.
 func (at handlerAt) replace(d *document, h hook) error {
 	v := element(d.at("hooks", at.event), at.group)
 	if at.isAlone {
@@ -254,8 +254,8 @@ func stringsItem(prefix string, want []string, path ...string) item {
 	}
 }
 
-// valueItem returns a value that a person asked for. It is removed only if setup wrote it,
-// as its record says, and if it has not changed since.
+// valueItem returns a value that a person asked for. It is removed only if the record shows that
+// setup wrote it, and if it has not changed since then.
 func valueItem(value any, path ...string) *item {
 	return &item{
 		put: func(d, _ *document) error { return d.set(value, path...) },

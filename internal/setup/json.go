@@ -1,5 +1,5 @@
-// This file edits JSON files that people also edit: comments and trailing commas are
-// allowed, and all other bytes stay the same.
+// This file edits JSON files that people also edit. The files may contain comments and trailing
+// commas. An edit changes only the bytes of the edited value.
 
 package setup
 
@@ -19,7 +19,7 @@ import (
 type document struct {
 	text     []byte
 	root     hujson.Value
-	original []byte // the original text if it contains no value, otherwise nil
+	original []byte // the original text if it contains no value; otherwise nil
 }
 
 // parseJSON parses a text with an object at the root. A text that contains only white space
@@ -38,8 +38,7 @@ func parseJSON(text []byte) (*document, error) {
 	return d, err
 }
 
-// bytes returns the text. If the text had no value and nothing was added, it is the original
-// text.
+// bytes returns the text. It returns the original text if that had no value and nothing was added.
 func (d *document) bytes() []byte {
 	if c, _ := contents(&d.root); d.original != nil && len(c.parts) == 0 {
 		return d.original
@@ -60,13 +59,13 @@ func (d *document) replaceText(text []byte) error {
 	return nil
 }
 
-// splice replaces the bytes from from to to of the text.
+// splice replaces the bytes text[from:to].
 func (d *document) splice(from, to int, text string) error {
 	return d.replaceText(slices.Concat(d.text[:from], []byte(text), d.text[to:]))
 }
 
-// member returns the member of that name and its index, or -1. If there are several, it
-// returns the last one, as clients do.
+// member returns the member with a name, and its index. The index is -1 if there is no such member.
+// If there are several, member returns the last, because clients use the last.
 func member(v *hujson.Value, name string) (*hujson.Value, int) {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -92,8 +91,7 @@ func (d *document) find(path ...string) *hujson.Value {
 	return v
 }
 
-// at returns the value at a path of names. It returns nil if there is no value or if it is
-// null.
+// at returns the value at a path of names, or nil if there is no value or the value is null.
 func (d *document) at(path ...string) *hujson.Value {
 	if v := d.find(path...); v != nil && !isNull(v) {
 		return v
@@ -111,8 +109,7 @@ func standardJSON(v *hujson.Value) json.RawMessage {
 	return json.RawMessage(c.Pack())
 }
 
-// decode decodes the value at a path. It reports whether there is a value of a suitable
-// type.
+// decode decodes the value at a path. It returns false if there is no value of a suitable type.
 func (d *document) decode(to any, path ...string) bool {
 	v := d.at(path...)
 	return v != nil && json.Unmarshal(standardJSON(v), to) == nil
@@ -135,7 +132,7 @@ func sameJSON(a, b []byte) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// newline returns the line ending of a text, which is that of its first line.
+// newline returns the line ending of the first line of a text.
 func newline(text []byte) string {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
@@ -143,7 +140,8 @@ func newline(text []byte) string {
 	return "\n"
 }
 
-// unit returns the indentation of one level, taken from the first member of the root.
+// unit returns the indentation of one level, which is the indentation of the first member of the
+// root.
 func (d *document) unit() string {
 	if o := d.root.Value.(*hujson.Object); len(o.Members) > 0 {
 		if space, ok := lineIndent(o.Members[0].Name.BeforeExtra); ok && space != "" {
@@ -153,8 +151,8 @@ func (d *document) unit() string {
 	return "  "
 }
 
-// lineIndent returns the white space between the last line ending in extra and the value
-// that follows. The bool reports whether there is a line ending.
+// lineIndent returns the white space between the last line ending in extra and the next value. It
+// returns false if extra has no line ending.
 func lineIndent(extra hujson.Extra) (string, bool) {
 	i := bytes.LastIndexByte(extra, '\n')
 	if i < 0 {
@@ -170,8 +168,8 @@ func (d *document) indentAt(offset int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// render formats a value for a line with the given indentation. It writes a single line
-// unless lines is set.
+// render formats a value for a line with an indentation. It writes a single line unless lines is
+// set.
 func (d *document) render(value any, indent string, lines bool) string {
 	b := encodeJSON(value)
 	if !lines {
@@ -189,14 +187,14 @@ type contentsOf struct {
 	v     *hujson.Value
 	parts []part
 	extra hujson.Extra // white space and comments before the closing bracket
-	comma bool         // the last part also has a comma
+	comma bool         // the last part is followed by a comma
 }
 
 // part is a member of an object, or an element of a list.
 type part struct {
 	from, end int          // byte range including the value
-	before    hujson.Extra // white space and comments before it
-	sep       int          // offset of its comma, if it has one
+	before    hujson.Extra // white space and comments before the part
+	sep       int          // offset of the comma after the part, if it has one
 }
 
 func contents(v *hujson.Value) (c contentsOf, ok bool) {
@@ -224,7 +222,7 @@ func contents(v *hujson.Value) (c contentsOf, ok bool) {
 	return c, true
 }
 
-// add appends a member to an object. If the name is "", it appends an element to a list.
+// add appends a member to an object. If the name is "", add appends an element to a list.
 func (d *document) add(v *hujson.Value, name string, value any) error {
 	c, _ := contents(v)
 	switch kind := v.Value.Kind(); {
@@ -243,7 +241,7 @@ func (d *document) add(v *hujson.Value, name string, value any) error {
 	from, at := d.gap(c)
 	close := v.EndOffset - 1 // offset of the closing bracket
 	kept := string(d.text[from:at])
-	// a comment would swallow the rest of the line
+	// end the line first, because a comment would include the rest of the line
 	if strings.Contains(kept[strings.LastIndexByte(kept, '\n')+1:], "//") && !lines {
 		lines, indent = true, d.indentAt(v.StartOffset)+d.unit()
 	}
@@ -266,7 +264,7 @@ func (d *document) add(v *hujson.Value, name string, value any) error {
 	return d.splice(from, at, ","+kept+withSpace(entry, lines))
 }
 
-// gap returns the end of the last part with its comma, and the end of the comments after it.
+// gap returns the end of the last part, including its comma, and the end of the comments after it.
 func (d *document) gap(c contentsOf) (from, to int) {
 	close := c.v.EndOffset - 1 // offset of the closing bracket
 	from = c.v.StartOffset + 1
@@ -278,7 +276,7 @@ func (d *document) gap(c contentsOf) (from, to int) {
 	return from, from + len(bytes.TrimRight(d.text[from:close], " \t\r\n"))
 }
 
-// withSpace adds a space before an entry that is in the same line as the entry before it.
+// withSpace adds a space before an entry that is in the same line as the previous entry.
 func withSpace(entry string, lines bool) string {
 	if lines {
 		return entry
@@ -286,8 +284,8 @@ func withSpace(entry string, lines bool) string {
 	return " " + entry
 }
 
-// removePart removes the part at an index of an object or a list, with its comma and white space.
-// Comments stay.
+// removePart removes a part of an object or list, together with its comma and white space. It keeps
+// comments.
 func (d *document) removePart(v *hujson.Value, i int) error {
 	c, _ := contents(v)
 	p := c.parts[i]
@@ -299,7 +297,7 @@ func (d *document) removePart(v *hujson.Value, i int) error {
 	switch last := i == len(c.parts)-1; {
 	case !last || c.comma:
 		return d.splice(from, p.sep+1, kept)
-	case i > 0: // remove the comma before it instead
+	case i > 0: // remove the comma before the part instead
 		comma := c.parts[i-1].sep
 		return d.splice(comma, p.end, string(d.text[comma+1:from]))
 	default:
@@ -312,8 +310,8 @@ func (d *document) removePart(v *hujson.Value, i int) error {
 	}
 }
 
-// set sets the value at a path, and creates the objects above it. If the existing value is
-// equal, its text stays.
+// set sets the value at a path, and creates the objects that contain it. If the existing value is
+// equal, set keeps its text.
 func (d *document) set(value any, path ...string) error {
 	v := &d.root
 	for i, name := range path {
@@ -337,7 +335,7 @@ func (d *document) set(value any, path ...string) error {
 	return nil
 }
 
-// inPath adds to an error the path of the value in which it occurred.
+// inPath adds the path of a value to an error about the value.
 func inPath(path []string, err error) error {
 	if err == nil || len(path) == 0 {
 		return err
@@ -345,7 +343,6 @@ func inPath(path []string, err error) error {
 	return fmt.Errorf("%s: %w", strings.Join(path, "."), err)
 }
 
-// replace replaces the value v.
 func (d *document) replace(v *hujson.Value, value any) error {
 	if sameJSON(encodeJSON(value), standardJSON(v)) {
 		return nil
@@ -354,7 +351,7 @@ func (d *document) replace(v *hujson.Value, value any) error {
 	return d.splice(v.StartOffset, v.EndOffset, d.render(value, d.indentAt(v.StartOffset), lines))
 }
 
-// remove removes the member at a path, if there is one.
+// remove removes the member at a path. It does nothing if there is no such member.
 func (d *document) remove(path ...string) error {
 	above := d.at(path[:len(path)-1]...)
 	if above == nil {
@@ -367,9 +364,8 @@ func (d *document) remove(path ...string) error {
 	return d.removePart(above, i)
 }
 
-// prune removes the object or list at a path if it is empty and base does not have it. It
-// then does the same for the objects above it. A value that is null in base becomes null
-// again.
+// prune removes the object or list at a path if it is empty and base does not have it. Then it does
+// the same for the objects that contain it. A value that is null in base becomes null again.
 func (d *document) prune(base *document, path ...string) error {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		v := d.at(path...)

@@ -1,4 +1,4 @@
-// This file is for systems whose files have no owner that could be kept.
+// This file is for systems on which a file has no owner that setup could keep.
 
 //go:build !unix
 

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// keepOwner restores the owner and the group of a replaced file. It does so only for root:
-// if another user may replace the file, that user owns it already.
+// keepOwner restores the owner and the group of a replaced file. It does so only for root. The file
+// already belongs to any other user who may replace it.
 func keepOwner(path string, was fs.FileInfo) {
 	if st, ok := was.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
 		_ = os.Chown(path, int(st.Uid), int(st.Gid))

@@ -1,8 +1,9 @@
-// This file plans and applies the changes of a client's files, and keeps the records that
-// allow removing them.
+// This file plans and applies the changes of clients' files, and writes the records with which the
+// changes can be removed.
 
-// Package setup configures agents' clients to use oxbow. It edits their configuration files
-// in such a way that the edits can be removed to the byte, and touches only what it wrote.
+// Package setup configures agents' clients to use oxbow. It edits their configuration files, and
+// changes only the parts that it wrote. It can remove its edits so that the files have their
+// original bytes again.
 package setup
 
 import (
@@ -18,14 +19,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Change is a planned change of one file.
+// A Change is a planned change of a file.
 type Change struct {
 	Path   string
-	Before []byte // nil if the file does not exist
-	After  []byte // nil if the file will be removed
+	Before []byte // content before the change; nil if the file does not exist
+	After  []byte // content after the change; nil if the file will be removed
 
 	real      string // path with links resolved
-	base      []byte // content without oxbow (nil if there was no file)
+	base      []byte // content without oxbow; nil if there was no file
 	memoryOff bool   // whether the change switches the client's own memory off
 	remove    bool
 	mode      fs.FileMode
@@ -34,7 +35,7 @@ type Change struct {
 	choices *choices
 }
 
-// Same reports whether the change leaves the file as it is.
+// Same reports whether the change leaves the file unchanged.
 func (c *Change) Same() bool {
 	return (c.Before == nil) == (c.After == nil) && bytes.Equal(c.Before, c.After)
 }
@@ -50,10 +51,10 @@ func (c *Client) Notes(w World, o Options) []string {
 // errScope is the error for a client that has no project files.
 var errScope = errors.New("it has no file of a project for servers")
 
-// Plan returns the changes that set up the client. It writes nothing.
+// Plan returns the changes that set up the client, without making them.
 func (c *Client) Plan(w World, o Options) ([]*Change, error) { return c.planFiles(w, o, (*file).plan) }
 
-// PlanRemoval returns the changes that remove oxbow from the client. It writes nothing.
+// PlanRemoval returns the changes that remove oxbow from the client, without making them.
 func (c *Client) PlanRemoval(w World, o Options) ([]*Change, error) {
 	return c.planFiles(w, o, (*file).planRemoval)
 }
@@ -113,8 +114,8 @@ func (f *file) planRemoval(w World, o Options) (*Change, error) {
 	return c.checkFile()
 }
 
-// planBase reads the file and its record. It returns a change with the text without oxbow, but
-// without the text after the change.
+// planBase reads the file and its record. It returns a change that contains the text without oxbow,
+// but not the text after the change.
 func (f *file) planBase(w World, o Options) (*Change, *record, error) {
 	real, err := follow(f.path)
 	if err != nil {
@@ -142,7 +143,7 @@ func (f *file) planBase(w World, o Options) (*Change, *record, error) {
 	return c, r, nil
 }
 
-// checkFile returns the change. It fails if the change would replace a file that is read-only.
+// checkFile returns the change, or an error if the change would replace a read-only file.
 func (c *Change) checkFile() (*Change, error) {
 	if c.Before == nil && len(c.After) == 0 {
 		c.After = nil
@@ -153,8 +154,8 @@ func (c *Change) checkFile() (*Change, error) {
 	return c, checkWritable(c.real)
 }
 
-// checkWritable returns an error if the file is read-only. Without this check, the rename would
-// replace it nevertheless.
+// checkWritable returns an error if the file is read-only. Without this check, a rename would
+// replace the file nevertheless.
 func checkWritable(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -200,10 +201,10 @@ func isEmpty(text []byte) bool {
 	return packed == "" || packed == "{}"
 }
 
-// textEdit says how editText changes a text. The zero value adds oxbow's parts.
+// textEdit specifies how editText changes a text. The zero textEdit adds oxbow's parts.
 type textEdit struct {
 	remove    bool // remove oxbow's parts
-	memoryOff bool // oxbow's parts include the one that switches the client's own memory off
+	memoryOff bool // oxbow's parts include the part that switches the client's own memory off
 }
 
 // editText adds oxbow's parts to a text, or removes them.
@@ -277,7 +278,8 @@ func (c *Change) Apply() error {
 	return err
 }
 
-// replace writes or removes the file, unless it has changed since the plan was made.
+// replace writes or removes the file. It fails if the file has changed since the change was
+// planned.
 func (c *Change) replace() error {
 	if c.After != nil {
 		return replaceFile(c.real, c.Before, c.After, c.mode)
@@ -290,8 +292,8 @@ func (c *Change) replace() error {
 	return vfs.RemoveUnchanged(dir, filepath.Base(c.real), c.Before)
 }
 
-// Changed reports whether err means that the file has changed since the plan was made. The
-// caller should plan again.
+// Changed reports whether err means that a file has changed since the change was planned. If so,
+// the caller should plan again.
 func Changed(err error) bool { return errors.Is(err, vfs.ErrChanged) }
 
 // HasNoProject reports whether err means that the client has no project files.
@@ -307,8 +309,8 @@ func (c *Client) Paths(w World, o Options) (all []string) {
 	return all
 }
 
-// Recorded reports whether setup has changed files of the client and the changes have not
-// been removed.
+// Recorded reports whether setup has changed files of the client, and the changes have not been
+// removed.
 func (c *Client) Recorded(w World, o Options) bool {
 	return slices.ContainsFunc(c.files(w, o), func(f file) bool {
 		real, err := follow(f.path)
@@ -317,9 +319,9 @@ func (c *Client) Recorded(w World, o Options) bool {
 	})
 }
 
-// trustHooks updates the trust entries in Codex' configuration, which is the second change,
-// for the hooks in the first change. It removes the entries of hooks that are gone or
-// changed. If o.Trust is set, it adds entries for all hooks.
+// trustHooks updates the trust entries in Codex' configuration, which is the second change, for the
+// hooks in the first change. It removes the entries of hooks that no longer exist or have changed.
+// If o.Trust is set, it adds entries for all hooks.
 func trustHooks(w World, o Options, all []*Change) error {
 	hooks, config := all[0], all[1]
 	_, text := splitBOM(config.After)

@@ -15,8 +15,8 @@ type Entry struct {
 	Server       Server
 }
 
-// Servers returns the servers in the client's files that start oxbow. Of the options,
-// only Executable and Project count.
+// Servers returns the entries in the client's files that start oxbow as a server. Project is the
+// only option that it uses.
 func (c *Client) Servers(w World, o Options) (all []Entry) {
 	own := w.ownPrograms(o)
 	for _, f := range c.files(w, Options{Executable: cmp.Or(o.Executable, program), Project: o.Project}) {
@@ -62,5 +62,5 @@ func splitBOM(text []byte) (bom, rest []byte) {
 }
 
 func joinBOM(bom, text []byte) []byte {
-	return append(append([]byte{}, bom...), text...) // never nil, because nil means that there is no file
+	return append(append([]byte{}, bom...), text...) // never nil, because nil means that the file does not exist
 }

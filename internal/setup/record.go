@@ -1,5 +1,5 @@
-// This file keeps records of changed files: the exact content without oxbow, and a digest of
-// the content that setup wrote.
+// This file stores records of changed files: the exact content without oxbow, and a digest of the
+// content that setup wrote.
 
 package setup
 
@@ -28,7 +28,7 @@ const maxFile = 64 << 20
 type record struct {
 	Path    string   `json:"path"`
 	Sum     string   `json:"sum"`            // digest of the content that setup wrote
-	Existed bool     `json:"existed"`        // the file existed before
+	Existed bool     `json:"existed"`        // the file existed before setup
 	Off     bool     `json:"off,omitempty"`  // setup switched the client's own memory off
 	Made    []string `json:"made,omitempty"` // directories that setup created
 	Choices *choices `json:"choices,omitempty"`
@@ -48,7 +48,7 @@ func choicesOf(o Options) *choices {
 	return &choices{o.Executable, o.NoMCP, o.NoInject, o.NoCapture, o.Trust}
 }
 
-// applyTo returns o with these choices.
+// applyTo returns o with the choices.
 func (c *choices) applyTo(o Options) Options {
 	o.NoMCP = c.NoMCP
 	o.NoInject = c.NoInject
@@ -81,7 +81,7 @@ func (w World) paths(real string) (meta, backup string) {
 	return base + ".json", base + ".bak"
 }
 
-// record returns the record of a file, or nil if it has none.
+// record returns the record of a file, or nil if the file has no record.
 func (w World) record(real string) (*record, error) {
 	meta, backup := w.paths(real)
 	b, err := readFile(meta)
@@ -107,8 +107,8 @@ func (r *record) original() ([]byte, error) {
 	return b, err
 }
 
-// writeRecordOf writes the record of a change before the change is made. after is the new content of
-// the file. base is its content without oxbow, nil if there was no file.
+// writeRecordOf writes the record of a change. It must be called before the change is made. after
+// is the new content of the file. base is the content without oxbow, or nil if there was no file.
 func (w World) writeRecordOf(real string, after, base []byte, off bool, choices *choices) error {
 	r := record{Path: real, Sum: sum(after), Existed: base != nil, Off: off, Choices: choices,
 		Made: append(Missing(w.State), Missing(filepath.Dir(real))...)}
@@ -147,8 +147,7 @@ func writeRecord(meta string, r *record) error {
 	return writeFile(meta, []byte(indentedJSON(r)))
 }
 
-// forget removes the record of a file, and the directories that setup created if they are
-// empty.
+// forget deletes the record of a file, and the directories that setup created if they are empty.
 func (w World) forget(real string) error {
 	r, err := w.record(real)
 	if r == nil || err != nil {
@@ -169,12 +168,12 @@ func (w World) forget(real string) error {
 	if err := w.assignDirs(left); err != nil {
 		return err
 	}
-	w.removeEmptyState() // a killed setup may have created it without a record
+	w.removeEmptyState() // a killed setup may have created the directory without a record
 	return nil
 }
 
-// assignDirs assigns directories that are still in use to another record, so that they are
-// removed together with its own directories.
+// assignDirs adds directories that are still in use to another record, so that they are removed
+// together with that record.
 func (w World) assignDirs(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
@@ -189,8 +188,8 @@ func (w World) assignDirs(dirs []string) error {
 	return nil
 }
 
-// Recorded returns all files that setup changed and that still have a record, including
-// files of other projects and in directories that environment variables named.
+// Recorded returns all files that setup has changed and that have a record. They include files of
+// other projects, and files in directories that environment variables named.
 func (w World) Recorded() (paths []string) {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
@@ -222,8 +221,8 @@ func stale(e fs.DirEntry) bool {
 	return err == nil && time.Since(fi.ModTime()) > vfs.StaleAfter
 }
 
-// sweep removes the remains of killed runs from the directory of the records: temporary
-// files, and copies without a record.
+// sweep removes the remains of killed runs from the directory of records: temporary files, and
+// copies without a record.
 func (w World) sweep() {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
@@ -261,7 +260,7 @@ func Missing(dir string) (all []string) {
 	return all
 }
 
-// follow resolves the links of a path. The file at the end need not exist.
+// follow resolves the symbolic links in a path. The last element need not exist.
 func follow(path string) (string, error) {
 	for range 40 {
 		to, err := os.Readlink(path)
@@ -280,7 +279,7 @@ func follow(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// readFile reads a regular file. It refuses pipes, on which it would block. It returns nil
+// readFile reads a regular file. It rejects pipes, because reading them could block. It returns nil
 // if the file does not exist.
 func readFile(path string) ([]byte, error) {
 	switch fi, err := os.Stat(path); {
@@ -300,7 +299,7 @@ func readFile(path string) ([]byte, error) {
 	return b, err
 }
 
-// writeFile atomically writes a file of this package.
+// writeFile atomically writes a file in the directory of records.
 func writeFile(path string, data []byte) error {
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
@@ -310,7 +309,7 @@ func writeFile(path string, data []byte) error {
 	return vfs.WriteFile(dir, filepath.Base(path), bytes.Clone(data), 0o600)
 }
 
-// replaceFile atomically replaces the content of a file, unless its content is not was any more. A nil
+// replaceFile atomically replaces the content of a file. It fails if the content is not was. A nil
 // was means that there was no file.
 func replaceFile(path string, was, data []byte, mode fs.FileMode) error {
 	info, serr := os.Stat(path)

@@ -1,4 +1,5 @@
-// This file makes the descriptions with which package registries and desktop programs start oxbow's server.
+// This file builds the descriptions from which package registries and desktop programs start
+// oxbow's server.
 
 package setup
 
@@ -7,7 +8,7 @@ type Target struct {
 	OS, Arch string // as in GOOS and GOARCH
 }
 
-// npmOS and npmArch contain the names that npm uses instead of those of Go.
+// npmOS and npmArch map Go's names of systems and architectures to npm's names.
 var (
 	npmOS   = map[string]string{"windows": "win32", "darwin": "darwin", "linux": "linux"}
 	npmArch = map[string]string{"amd64": "x64", "arm64": "arm64"}
@@ -33,14 +34,14 @@ func npmManifest(name, version string, more ...field) string {
 	}, more...))
 }
 
-// NPMProgram returns package.json of the npm package with the program for a target.
+// NPMProgram returns package.json for the npm package that contains the program for a target.
 func (t Target) NPMProgram(version string) string {
 	return npmManifest(t.NPMPackage(), version,
 		field{"os", []string{npmOS[t.OS]}}, field{"cpu", []string{npmArch[t.Arch]}})
 }
 
-// NPMLauncher returns the files of the npm package that people install. npm installs only the package with
-// the program for their platform beside it.
+// NPMLauncher returns the files of the npm package that people install. With it, npm installs only
+// the package that contains the program for their platform.
 func NPMLauncher(version string, targets []Target) map[string]string {
 	var programs fields
 	for _, t := range targets {
@@ -84,7 +85,8 @@ child.on('exit', (code, signal) => {
 })
 `
 
-// BundleManifest returns manifest.json of the .mcpb bundle for a target. The program is in the directory server.
+// BundleManifest returns manifest.json for a target's .mcpb bundle, in which the program is in the
+// directory server.
 func (t Target) BundleManifest(version string) string {
 	entry := "server/" + t.Executable()
 	o := Options{Executable: "${__dirname}/" + entry}

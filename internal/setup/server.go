@@ -1,4 +1,4 @@
-// This file describes how clients' files start a program: as a server, or in a hook.
+// This file describes the entries in clients' files that start a program as a server or hook.
 
 package setup
 
@@ -16,14 +16,14 @@ import (
 // program is the name of oxbow's executable, and of its server in clients' files.
 const program = "oxbow"
 
-// Server is an entry that starts a program. The command is a word, with the arguments in a
-// list of their own, or a list that includes the arguments, or a line for a shell.
+// A Server is an entry that starts a program. There are three forms of the command: a word with a
+// separate list of arguments, a list that includes the arguments, or a line for a shell.
 type Server struct {
 	Command     any               `json:"command"`
 	Args        []string          `json:"args"`
 	Env         map[string]string `json:"env"`
-	Environment map[string]string `json:"environment"` // opencode's name for Env
-	Bash        string            `json:"bash"`        // Copilot's name for a line for a shell
+	Environment map[string]string `json:"environment"` // name of Env in opencode's files
+	Bash        string            `json:"bash"`        // name of a shell line in Copilot's files
 }
 
 // Argv returns the command and its arguments.
@@ -123,7 +123,7 @@ func words(line string) (all []string) {
 	return all
 }
 
-// escapedQuote represents a quote in a word while words splits a line.
+// escapedQuote represents an escaped quote while words splits a line.
 const escapedQuote = "\x00"
 
 // shell is a shell that runs the command line of a hook.
@@ -162,7 +162,7 @@ func commandLine(sh shell, argv []string) string {
 	return call + line
 }
 
-// Home returns the home that the command line or the environment names, or "".
+// Home returns the home that the command line or the environment specifies, or "".
 func (s Server) Home() string {
 	home := cmp.Or(s.Env["OXBOW_HOME"], s.Environment["OXBOW_HOME"])
 	argv := s.Argv()

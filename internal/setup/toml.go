@@ -1,4 +1,4 @@
-// This file edits TOML files by byte ranges, so that all other bytes stay the same.
+// This file edits TOML files by byte ranges, so that all other bytes stay unchanged.
 
 package setup
 
@@ -24,9 +24,9 @@ type table struct {
 // expression is a table header, or a key with its value.
 type expression struct {
 	header   bool
-	path     []string // full path of the key; without the index for an array of tables
-	array    bool     // header of an array of tables
-	from, to int      // byte range of its lines, including the last line ending
+	path     []string // full path of the key; for an array of tables, without the index
+	array    bool     // the header belongs to an array of tables
+	from, to int      // byte range of the expression's lines, including the last line ending
 	value    int      // offset of the value
 	end      int      // offset of the end of the value
 }
@@ -80,7 +80,7 @@ func (t *table) replaceText(text []byte) error {
 	return p.Error()
 }
 
-// lineEnd returns the offset after the line that contains the offset pos.
+// lineEnd returns the offset after the line that contains offset pos.
 func lineEnd(text []byte, pos int) int {
 	if i := bytes.IndexByte(text[pos:], '\n'); i >= 0 {
 		return pos + i + 1
@@ -105,12 +105,12 @@ func (t *table) at(path ...string) any {
 	return v
 }
 
-// has reports whether the expression is the path's own or below the path.
+// has reports whether the expression is at the path or below it.
 func (e *expression) has(path []string) bool {
 	return len(e.path) >= len(path) && slices.Equal(e.path[:len(path)], path)
 }
 
-// set sets fields of the table at a path. Other fields of the table stay.
+// set sets fields of the table at a path. It keeps the other fields of the table.
 func (t *table) set(want fields, path ...string) error {
 	if t.at(path...) == nil {
 		return t.add(want, path)
@@ -174,8 +174,8 @@ func (t *table) setOne(f field, path []string) error {
 	return t.splice(at, at, before+tomlKey(f.name)+" = "+tomlValue(f.value)+newline(t.text))
 }
 
-// remove removes the table at a path and the tables below it, with the empty line above each
-// header. Comments stay.
+// remove removes the table at a path and the tables below it. It also removes the empty line before
+// each header. It keeps comments.
 func (t *table) remove(path ...string) error {
 	for i := len(t.lines) - 1; i >= 0; i-- {
 		e := t.lines[i]
@@ -194,7 +194,7 @@ func (t *table) remove(path ...string) error {
 	return nil
 }
 
-// normal returns a value in the type that the decoder uses for it.
+// normal converts a value to the type that the decoder uses for it.
 func normal(v any) any {
 	switch v := v.(type) {
 	case []string:
@@ -227,8 +227,8 @@ func tomlKey(k string) string {
 	return tomlValue(k)
 }
 
-// tomlValue formats a value. A JSON string is a valid TOML string, except for the character
-// DEL.
+// tomlValue formats a value. The JSON encoding of a string is also valid TOML, except for the
+// character DEL.
 func tomlValue(v any) string {
 	switch v := v.(type) {
 	case []string:

@@ -1,5 +1,5 @@
-// This file marks hooks as trusted for Codex. Codex runs a hook only if config.toml contains
-// its hash, which it writes when a person confirms the hook in /hooks. If a person asks
+// This file marks hooks as trusted for Codex. Codex runs a hook only if config.toml contains the
+// hook's hash. Codex writes the hash when a person confirms the hook in /hooks. If the person asks
 // setup to trust the hooks, setup writes the same entries.
 
 package setup
@@ -44,8 +44,8 @@ func snake(name string) string {
 	return b.String()
 }
 
-// hookHashes returns the hashes of oxbow's hooks in a file of hooks, by the names of their
-// entries in Codex' configuration.
+// hookHashes returns the hashes of oxbow's hooks in a file of hooks. The keys are the names of the
+// hooks' entries in Codex' configuration.
 func hookHashes(own ownPrograms, path string, text []byte) map[string]string {
 	all := map[string]string{}
 	_, text = splitBOM(text)

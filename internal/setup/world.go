@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// World is the machine on which clients are set up.
+// A World is a machine on which clients are set up.
 type World struct {
 	Getenv func(string) string
 	GOOS   string
@@ -23,8 +23,8 @@ type World struct {
 // user returns a path in the user's home directory.
 func (w World) user(p string) string { return filepath.Join(w.User, filepath.FromSlash(p)) }
 
-// dir returns a path in the directory that an environment variable names. If it is not set,
-// the directory is otherwise, relative to the user's home directory.
+// dir returns a path in the directory that an environment variable contains. If the variable is not
+// set, the directory is otherwise, relative to the user's home directory.
 func (w World) dir(variable, otherwise string, p string) string {
 	return filepath.Join(cmp.Or(w.Getenv(variable), w.user(otherwise)), filepath.FromSlash(p))
 }
@@ -34,8 +34,8 @@ func (w World) home(client, p string) string {
 	return filepath.Join(clientfile.Home(client, w.User, w.Getenv), filepath.FromSlash(p))
 }
 
-// config returns a path in the user's configuration directory, as Electron programs choose
-// it.
+// config returns a path in the user's configuration directory. It follows the rules of Electron
+// programs.
 func (w World) config(p string) string {
 	switch w.GOOS {
 	case "windows":
@@ -46,7 +46,7 @@ func (w World) config(p string) string {
 	return w.dir("XDG_CONFIG_HOME", ".config", p)
 }
 
-// Title returns the path as it is shown to a person, with ~ for the user's home directory.
+// Title returns a path for display, with ~ in place of the user's home directory.
 func (w World) Title(path string) string {
 	if rel, err := filepath.Rel(w.User, path); err == nil && filepath.IsLocal(rel) && w.GOOS != "windows" {
 		return filepath.Join("~", rel)

@@ -1,6 +1,5 @@
-// This file implements the client for an embedding endpoint. It sends texts in
-// batches to the OpenAI-compatible POST /v1/embeddings, and retries failed
-// requests.
+// This file implements the client of an embedding endpoint. It sends batches of texts to the
+// OpenAI-compatible POST /v1/embeddings, and retries failed requests.
 
 package vectors
 
@@ -30,45 +29,45 @@ const defaultTries = 5
 // defaultMaxBytes is the default for Client.MaxBytes.
 const defaultMaxBytes = 8000
 
-// Client makes vectors of texts. It is not safe for concurrent use.
+// A Client computes vectors of texts with an embedding endpoint. It is not safe for concurrent use.
 type Client struct {
 	Model string
-	Key   string // sent as a bearer token when it is not ""
+	Key   string // sent as a bearer token if not ""
 
 	// Batch is the maximum number of texts in a request. 0 means 64.
 	Batch int
 
-	// MaxBytes is the length to which longer texts are cut, because models
-	// accept only some thousand tokens. 0 means 8000.
+	// MaxBytes is the maximum length of a text. Longer texts are truncated, because models accept
+	// only some thousand tokens. 0 means 8000.
 	MaxBytes int
 
-	Cache Cache        // nil for none
-	HTTP  *http.Client // nil means a client that waits two minutes and follows no redirects
+	Cache Cache        // nil means no cache
+	HTTP  *http.Client // nil means a client that waits two minutes and does not follow redirects
 
 	// Tries is the maximum number of attempts for a request. 0 means 5. The client waits a
 	// second after the first failure, and twice as long after each further failure.
 	Tries int
 
-	// Wait is called to wait before a retry. nil means a timer.
+	// Wait is called to wait before a retry. If it is nil, a timer is used.
 	Wait func(ctx context.Context, d time.Duration) error
 
 	endpoint string
-	length   int // length of the vectors, 0 until the first vector was received
+	length   int // length of the vectors; 0 until the first vector was received
 	stats    Stats
 }
 
-// A Cache stores vectors by endpoint, model and text. Get returns nil if the vector
-// is unknown. Its result must not be changed.
+// A Cache stores vectors by endpoint, model and text. Get returns nil for an unknown vector. The
+// caller must not change the returned vector.
 type Cache interface {
 	Get(endpoint, model, text string) []float32
 	Put(endpoint, model, text string, v []float32) error
 }
 
-// Error is a request that the endpoint did not answer with vectors.
+// An Error describes a request for which the endpoint returned no vectors.
 type Error struct {
 	Endpoint string
-	Status   int // HTTP status, 0 if the server did not answer
-	Texts    int // of the request
+	Status   int // HTTP status; 0 if the server did not answer
+	Texts    int // number of texts in the request
 	Tries    int
 	Err      error
 }
@@ -83,20 +82,20 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Stats say how the vectors were made.
+// Stats describes how vectors were obtained.
 type Stats struct {
 	Endpoint string `json:"endpoint"`
 	Model    string `json:"model"`
 	Length   int    `json:"dimensions"`
-	Made     int    `json:"made"`     // texts that the endpoint was asked about
-	Cached   int    `json:"cached"`   // texts whose vectors were there
-	Requests int    `json:"requests"` // those tried again count again
-	Cut      int    `json:"cut"`      // texts that were cut off
+	Made     int    `json:"made"`     // number of texts that were sent to the endpoint
+	Cached   int    `json:"cached"`   // number of texts whose vectors were in the cache
+	Requests int    `json:"requests"` // number of requests, including retries
+	Cut      int    `json:"cut"`      // number of texts that were truncated
 	MaxBytes int    `json:"max_bytes"`
 }
 
-// NewClient returns a client for the endpoint at this address. The address may
-// end in /v1/embeddings, in /embeddings, or before these.
+// NewClient returns a client for the endpoint at an address. The address may include the path
+// /v1/embeddings or end with /embeddings.
 func NewClient(address, model string) (*Client, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -121,8 +120,8 @@ func NewClient(address, model string) (*Client, error) {
 	return &Client{Model: model, endpoint: u.String()}, nil
 }
 
-// SetKey sets the key. It returns an error if requests would expose the key,
-// because they go to another machine over plain HTTP.
+// SetKey sets the key. It returns an error if requests would expose the key, because they use plain
+// HTTP to another machine.
 func (e *Client) SetKey(key string) error {
 	u, err := url.Parse(e.endpoint)
 	if err != nil {
@@ -201,7 +200,7 @@ func (e *Client) kept(text string) []float32 {
 	return e.Cache.Get(e.endpoint, e.Model, text)
 }
 
-// make asks the endpoint for the vectors of some texts.
+// make requests the vectors of some texts from the endpoint.
 func (e *Client) make(ctx context.Context, texts []string) ([][]float32, error) {
 	body, err := json.Marshal(map[string]any{"model": e.Model, "input": texts, "encoding_format": "float"})
 	if err != nil {
@@ -230,16 +229,16 @@ func (e *Client) make(ctx context.Context, texts []string) ([][]float32, error) 
 	}
 }
 
-// Limits for the size of an answer, in bytes: mostVector for each vector (16,384 numbers
-// of 24 bytes), plus a limit for the JSON around the vectors. An answer of this size is
-// read and decoded in a fraction of the time that a recall waits.
+// Limits of the size of an answer in bytes: mostVector for each vector (16,384 numbers of 24
+// bytes), and mostAround for the rest of the JSON. An answer of this size is read and decoded in a
+// fraction of the time for which a recall waits.
 const (
 	mostVector = 16384 * 24
 	mostAround = 64 << 10
 )
 
-// try sends the request once. If it fails, again is the minimum time to wait
-// before a retry, or 0 if a retry cannot succeed.
+// try sends the request once. If it fails, again is the minimum time to wait before a retry. again
+// is 0 if a retry cannot succeed.
 func (e *Client) try(
 	ctx context.Context,
 	body []byte,
@@ -264,7 +263,7 @@ func (e *Client) try(
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {
-			err = u.Err // the URL is said already
+			err = u.Err // the error message already contains the URL
 		}
 		return nil, 0, time.Nanosecond, err
 	}
@@ -293,8 +292,7 @@ func (e *Client) try(
 	return vs, resp.StatusCode, 0, err
 }
 
-// said extracts the error message from the body of a failed response, for people
-// to read.
+// said returns the error message in the body of a failed response.
 func said(answer []byte) string {
 	var o struct {
 		Error struct{ Message string }

@@ -1,15 +1,14 @@
-// This file stores vectors on disk: a header, then appended records of the same
-// length.
+// This file stores vectors on disk: a header, followed by records of equal length.
 //
-// It can be computed again with the memory and the endpoint, and may be deleted at
-// any time. A damaged record is ignored, and so is a file for a different endpoint
-// or model. The last record of an entry replaces its earlier records. Integers and
+// The file can be deleted at any time, because it can be computed again from the memory with the
+// endpoint. A damaged record is ignored. The whole file is ignored if it is for a different
+// endpoint or model. The last record of an entry replaces the entry's earlier records. Integers and
 // floats are little-endian:
 //
 //	header: "oxbow vectors 1\n", 16 bytes of SHA-256 over endpoint and model,
-//	        u32 numbers of a vector, u32 CRC32C over the 36 bytes before
+//	        u32 dimension of the vectors, u32 CRC32C over the 36 bytes before
 //	record: u64 ID, u64 version, 16 bytes of SHA-256 over the text, f32 scale,
-//	        the numbers as int8, u32 CRC32C over what is before it
+//	        the numbers as int8, u32 CRC32C over the bytes before
 
 package vectors
 
@@ -30,22 +29,22 @@ import (
 const (
 	fileMagic  = "oxbow vectors 1\n"
 	headerSize = len(fileMagic) + 16 + 4 + 4
-	rowSize    = 8 + 8 + 16 + 4 + 4 // without the numbers
+	rowSize    = 8 + 8 + 16 + 4 + 4 // size of a record without the numbers
 
-	maxNumbers = 1 << 16 // maximum dimension of a vector, more than any model has
+	maxNumbers = 1 << 16 // maximum dimension of a vector; models have fewer
 	maxFile    = 8 << 30
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// file keeps rows.
+// file stores rows on disk.
 type file struct {
-	fsys  vfs.FS // nil for none
+	fsys  vfs.FS // nil means that rows are not stored
 	name  string
 	key   [16]byte // hash of the endpoint and the model
-	size  int64    // length of the valid records in the file, in bytes (0 means that the file must be created)
+	size  int64    // length of the valid part of the file in bytes; 0 means that the file must be created
 	added []byte   // records that are not written yet
-	n     int      // numbers of a vector, 0 while not known
+	n     int      // dimension of the vectors; 0 if unknown
 }
 
 // read adds the file's rows to rows. If the file cannot be read, it adds
@@ -90,7 +89,7 @@ func appendRow(b []byte, id uint64, r row) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
 
-// decodeRow reads a record of n numbers.
+// decodeRow decodes a record of n numbers.
 func decodeRow(b []byte, n int) (id uint64, r row, ok bool) {
 	if len(b) != rowSize+n || n > maxNumbers ||
 		binary.LittleEndian.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
@@ -106,9 +105,9 @@ func decodeRow(b []byte, n int) (id uint64, r row, ok bool) {
 	return id, r, !math.IsNaN(float64(r.scale)) && !math.IsInf(float64(r.scale), 0)
 }
 
-// add writes a row at the next flush.
+// add adds a row, which flush will write.
 func (f *file) add(id uint64, r row) {
-	if f.n != len(r.numbers) { // the first, or the model gives another length now
+	if f.n != len(r.numbers) { // this is the first row, or the model has changed its dimension
 		f.n = len(r.numbers)
 		f.size = 0
 		f.added = nil
@@ -118,9 +117,8 @@ func (f *file) add(id uint64, r row) {
 	}
 }
 
-// flush appends the new rows. If the file must be created, flush writes all rows. If
-// two processes append at the same time, a process may lose its rows and will
-// compute them again later.
+// flush appends the new rows to the file. If the file must be created, flush writes all rows. If
+// two processes append at the same time, the rows of one may be lost and are computed again later.
 func (f *file) flush(rows map[uint64]row) error {
 	if f.fsys == nil || (f.size > 0 && len(f.added) == 0) || (f.size == 0 && f.n == 0) {
 		return nil

@@ -1,6 +1,6 @@
-// Package vectors ranks the entries of a memory by vectors, next to its words. The
-// vectors come from an embedding endpoint that the user runs or pays for. The text
-// of every entry and every query is sent to that endpoint, but not to anyone else.
+// Package vectors ranks the entries of a memory by vectors, in addition to the ranking by words.
+// The vectors come from an embedding endpoint that the user runs or pays for. The text of every
+// entry and every query is sent only to that endpoint.
 package vectors
 
 import (
@@ -18,38 +18,38 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DefaultWait is the time that a query waits for the endpoint, including for
-// vectors of new entries.
+// DefaultWait is the time for which a query waits for the endpoint, including the time for vectors
+// of new entries.
 const DefaultWait = 2 * time.Second
 
 // fillBatch is the number of entry texts in a request.
 const fillBatch = 16
 
-// Index is the vectors of a memory's entries. It is safe for concurrent use.
+// Index contains the vectors of a memory's entries. It is safe for concurrent use.
 type Index struct {
 	client *Client
 	file   file
 
-	using chan struct{} // holds a token while the client or the rows are used
+	using chan struct{} // a lock: contains a token while the client or the rows are in use
 	rows  map[uint64]row
-	read  bool // the file was
+	read  bool // the file was read
 }
 
-// row is the vector of a version of an entry, quantized to bytes.
+// row is the vector of a version of an entry. Its numbers are quantized to bytes.
 type row struct {
 	version uint64
-	hash    [16]byte // of the text
-	scale   float32  // a number is scale times its byte
+	hash    [16]byte // hash of the text
+	scale   float32  // a number of the vector is its byte multiplied by scale
 	numbers []int8
 }
 
-// New returns the index that a file keeps, or none does when fsys is nil.
+// New returns the index in a file. If fsys is nil, the index is not stored.
 func New(c *Client, fsys vfs.FS, name string) *Index {
 	return &Index{client: c, file: file{fsys: fsys, name: name, key: hashOf(c.endpoint + "\n" +
 		c.Model)}, using: make(chan struct{}, 1), rows: map[uint64]row{}}
 }
 
-// lock takes the index, unless ctx is done first.
+// lock locks the index. It fails if ctx is done first.
 func (x *Index) lock(ctx context.Context) error {
 	select {
 	case x.using <- struct{}{}:
@@ -65,21 +65,20 @@ func (x *Index) lock(ctx context.Context) error {
 
 func (x *Index) unlock() { <-x.using }
 
-// Query implements [oxbow.Ranker] for a single query.
+// Query implements [oxbow.Ranker] for a single call.
 type Query struct {
-	Err     error // reason why the ranking by vectors is missing or incomplete, otherwise nil
+	Err     error // reason why the ranking is missing or incomplete, or nil
 	Missing int   // number of entries that were not ranked, because their vectors are missing
 
 	index *Index
 	wait  time.Duration
 }
 
-// Query returns a ranker for a single query. The ranker waits for the endpoint
-// at most this long.
+// Query returns a ranker for a single query. The ranker waits for the endpoint no longer than wait.
 func (x *Index) Query(wait time.Duration) *Query { return &Query{index: x, wait: wait} }
 
-// Rank implements [oxbow.Ranker]. If it has time left, it computes missing
-// vectors, newest entries first.
+// Rank implements [oxbow.Ranker]. In the remaining time, it computes missing vectors, beginning
+// with the newest entries.
 func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Entries) []uint64 {
 	ctx, cancel := context.WithTimeout(ctx, q.wait)
 	defer cancel()
@@ -104,16 +103,16 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 	made, err := x.fill(ctx, none, nil)
 	q.Missing = len(none) - made
 	if ctx.Err() == nil {
-		q.Err = err // continue: rank with the vectors that exist
+		q.Err = err // rank with the existing vectors
 	}
 	return x.nearest(asked[0], ids, versions, limit, all)
 }
 
-// Report says what Fill did.
+// A Report describes the result of Fill.
 type Report struct {
-	Made  int // vectors that were made
-	Kept  int // entries that had theirs
-	Bytes int // size of the texts that were sent (or, in a dry run, would be sent)
+	Made  int // number of vectors that were computed
+	Kept  int // number of entries that already had a vector
+	Bytes int // size of the texts that were sent or, in a dry run, would be sent
 }
 
 // Fill computes the missing vectors and drops the vectors of removed entries.
@@ -153,12 +152,12 @@ func (x *Index) Fill(
 // missing is an entry whose current version has no vector.
 type missing struct {
 	id   uint64
-	row  row // without numbers
+	row  row // the row without its numbers
 	text string
 }
 
-// missing returns the entries that need a new vector, newest first. If a vector of
-// the same text exists, from another version or entry, it is reused.
+// missing returns the entries that need a new vector, the newest first. If there is a vector of the
+// same text, for another version or entry, missing uses that vector.
 func (x *Index) missing(ids, versions []uint64, all oxbow.Entries) []missing {
 	var none []missing
 	var byHash map[[16]byte]row
@@ -190,11 +189,11 @@ func (x *Index) missing(ids, versions []uint64, all oxbow.Entries) []missing {
 	return none
 }
 
-// fits reports whether a vector is as long as the endpoint makes them now.
+// fits reports whether a vector has the length of the endpoint's present vectors.
 func (x *Index) fits(r row) bool { return x.client.length == 0 || len(r.numbers) == x.client.length }
 
-// fill computes and stores vectors of the entries in none until ctx is done. It
-// returns the number of new vectors.
+// fill computes and stores the vectors of the entries in none, until ctx is done. It returns the
+// number of new vectors.
 func (x *Index) fill(ctx context.Context, none []missing, progress func(done, of int)) (made int, err error) {
 	for part := range slices.Chunk(none, fillBatch) {
 		texts := make([]string, len(part))
@@ -218,9 +217,8 @@ func (x *Index) fill(ctx context.Context, none []missing, progress func(done, of
 	return made, x.file.flush(x.rows)
 }
 
-// nearest returns at most limit entries that the query selects, ordered by
-// decreasing cosine of their vector with v. If cosines are equal, the newer entry
-// comes first.
+// nearest returns at most limit entries that the query selects, in descending order of the cosine
+// between their vector and v. If cosines are equal, the newer entry comes first.
 func (x *Index) nearest(v []float32, ids, versions []uint64, limit int, all oxbow.Entries) []uint64 {
 	type near struct {
 		id, version uint64
@@ -247,7 +245,7 @@ func (x *Index) nearest(v []float32, ids, versions []uint64, limit int, all oxbo
 	return found
 }
 
-// quantize sets the numbers to v, whose largest becomes 127 or -127.
+// quantize sets the numbers and the scale to represent v. The largest number becomes 127 or -127.
 func (r *row) quantize(v []float32) {
 	most := float32(0)
 	for _, f := range v {
@@ -262,7 +260,7 @@ func (r *row) quantize(v []float32) {
 	}
 }
 
-// dot returns the product with a vector of the same length.
+// dot returns the dot product with a vector of the same length.
 func (r *row) dot(v []float32) float32 {
 	sum := float32(0)
 	for i, n := range r.numbers {

@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// image is the content of an image.
+// image describes the contents of an image.
 type image struct {
 	name, arch     string
 	program, certs []byte
@@ -25,7 +25,7 @@ type image struct {
 // user is the user ID under which the program runs. It owns only the data directory.
 const user = 65532
 
-// file is a file in a tar archive. It has no time, so that equal input makes equal images.
+// file is a file in a tar archive. It has no time, so that equal input produces equal images.
 type file struct {
 	name string // ends with a slash for a directory
 	mode int64
@@ -63,7 +63,7 @@ type descriptor struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// blobs are the contents to which descriptors refer, by digest.
+// blobs contains the contents to which descriptors refer, by digest.
 type blobs map[string][]byte
 
 func digest(b []byte) string {
@@ -169,8 +169,8 @@ func (im *image) layout() ([]byte, error) {
 	return pack(files)
 }
 
-// checkStatic returns an error if the program needs a dynamic loader, which the image does
-// not contain.
+// checkStatic returns an error if the program needs a dynamic loader, because the image does not
+// contain one.
 func checkStatic(program []byte) error {
 	f, err := elf.NewFile(bytes.NewReader(program))
 	if err != nil {

@@ -1,12 +1,12 @@
-// The command plugins: the plug-ins with which clients install oxbow.
+// This file implements the command.
 
-// Command plugins writes the plug-ins of six clients, and the lists with which the clients
-// find them, into the repository:
+// Command plugins writes the plug-ins of six clients into the repository, and the lists with which
+// the clients find the plug-ins:
 //
 //	go run ./internal/deploy/plugins
 //
-// They have the server and the hooks that "oxbow setup" writes. A test fails if a file is out
-// of date.
+// The plug-ins contain the server and the hooks that "oxbow setup" writes. A test fails if a file
+// is outdated.
 package main
 
 import (

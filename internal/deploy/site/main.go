@@ -1,11 +1,11 @@
-// The command site: the documentation as a site of static files.
+// This file implements the command line.
 
-// Command site writes README.md and the pages of docs as HTML, with a search that
-// needs no server and no network:
+// Command site writes README.md and the pages in docs as HTML. The pages have a search that needs
+// no server and no network:
 //
 //	go run ./internal/deploy/site --out site
 //
-// Then open site/index.html. The command fails if a link leads nowhere.
+// Then open site/index.html. The command fails if a link has no target.
 package main
 
 import (

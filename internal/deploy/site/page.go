@@ -16,7 +16,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// page is a Markdown file, with the parts that the site needs.
+// page is a parsed Markdown file.
 type page struct {
 	path    string
 	title   string
@@ -31,8 +31,8 @@ var markdown = goldmark.New(
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 )
 
-// headingIDs gives headings the anchors that GitHub gives them, so that links work
-// there and here.
+// headingIDs generates the same anchors for headings as GitHub, so that links work on GitHub and on
+// the site.
 type headingIDs struct{ used map[string]bool }
 
 // Generate returns an anchor for a heading.
@@ -57,7 +57,7 @@ func (ids *headingIDs) Generate(heading []byte, _ ast.NodeKind) []byte {
 // Put marks an anchor as used.
 func (ids *headingIDs) Put(anchor []byte) { ids.used[string(anchor)] = true }
 
-// parsePage parses a Markdown file, and collects its links and anchors.
+// parsePage parses a Markdown file and collects its links and anchors.
 func parsePage(file string, content []byte) *page {
 	ids := &headingIDs{used: map[string]bool{}}
 	context := parser.NewContext(parser.WithIDs(ids))
@@ -110,7 +110,7 @@ func (p *page) render(s *site) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// searchItems returns the sections of the page.
+// searchItems returns the sections of the page for the search.
 func (p *page) searchItems() []searchItem {
 	s := site{pages: map[string]*page{p.path: p}}
 	address, _ := s.address(p.path)

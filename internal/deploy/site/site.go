@@ -23,7 +23,7 @@ var assets embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(assets, "page.html"))
 
-// indexPage is the page whose tables list all pages; the navigation is made from it.
+// indexPage is the page with tables of all pages. The navigation is built from it.
 const indexPage = "docs/README.md"
 
 // navigationGroup is a heading of the navigation, with links to its pages.
@@ -37,7 +37,7 @@ type navigationLink struct {
 	IsCurrent      bool
 }
 
-// searchItem is a section of a page, as the search of the site knows it.
+// searchItem is a section of a page in the index of the search.
 type searchItem struct {
 	Page    string `json:"page"`
 	Heading string `json:"heading"`
@@ -95,15 +95,15 @@ func findPages(repository fs.FS) ([]string, error) {
 	return paths, nil
 }
 
-// site is what writing a page needs to know about the others.
+// site contains the data about all pages that are needed to write a page.
 type site struct {
 	repository fs.FS
 	source     string
 	pages      map[string]*page
 }
 
-// address returns the file of the site for a file of the repository, and whether it
-// is part of the site.
+// address returns the path on the site for a file of the repository. ok is false if the site does
+// not contain the file.
 func (s *site) address(file string) (string, bool) {
 	if _, isPage := s.pages[file]; isPage {
 		dir, name := path.Split(file)
@@ -115,11 +115,11 @@ func (s *site) address(file string) (string, bool) {
 	return file, path.Ext(file) == ".png"
 }
 
-// resolveLink returns the address of a link of a page: a page or a picture of the
-// site, or else a file of the source.
+// resolveLink returns the address of a link in a page. The link can lead to a page or picture of
+// the site, or to another file in the repository.
 func (s *site) resolveLink(from, link string) (string, error) {
 	if strings.Contains(link, ":") {
-		return link, nil // another site
+		return link, nil // the link leads to another site
 	}
 	file, anchor, hasAnchor := strings.Cut(link, "#")
 	target := from
@@ -145,12 +145,12 @@ func (s *site) resolveLink(from, link string) (string, error) {
 	return address, nil
 }
 
-// relativeAddress returns the address of a file of the site, as seen from another.
+// relativeAddress returns the address of a file of the site, relative to another file.
 func relativeAddress(from, to string) string {
 	return strings.Repeat("../", strings.Count(from, "/")) + to
 }
 
-// checkLinks resolves the links of all pages, and returns all that lead nowhere.
+// checkLinks resolves the links of all pages. Its error lists all links that have no target.
 func (s *site) checkLinks(paths []string) error {
 	var wrong []error
 	for _, p := range paths {
@@ -168,7 +168,7 @@ var (
 	navigationRow     = regexp.MustCompile(`^\| \[([^\]]+)\]\(([^)]+)\)`)
 )
 
-// navigation returns the groups and links of the index page, as seen from a page.
+// navigation returns the groups and links of the index page, with addresses relative to a page.
 func (s *site) navigation(from string) ([]navigationGroup, error) {
 	var groups []navigationGroup
 	for line := range strings.Lines(string(s.pages[indexPage].text)) {
@@ -213,7 +213,7 @@ func (s *site) writePage(p *page, out string) error {
 	return writeFile(out, own, b.Bytes())
 }
 
-// copyPictures copies the pictures to which pages have links.
+// copyPictures copies the pictures that the pages show.
 func (s *site) copyPictures(out string) error {
 	for p, page := range s.pages {
 		for _, link := range page.links {
@@ -233,7 +233,7 @@ func (s *site) copyPictures(out string) error {
 	return nil
 }
 
-// writeAssets writes the style, and the script with the items that it searches.
+// writeAssets writes the style sheet, and the script with the items for the search.
 func writeAssets(items []searchItem, out string) error {
 	style, err := assets.ReadFile("style.css")
 	if err != nil {

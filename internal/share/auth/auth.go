@@ -1,9 +1,8 @@
 // This file declares the permissions of a client.
 
 // Package auth identifies the client of a server, and determines which entries of a memory the
-// client may read and change. [Permissions] describe this, and a client gets them with a token
-// from [Tokens]. Combining permissions can only restrict them. The result allows only operations
-// that all of the permissions allow.
+// client may read and change. [Permissions] describe this. A client gets its permissions with a
+// token from [Tokens]. Combined permissions allow only the operations that each of them allows.
 package auth
 
 import (
@@ -23,12 +22,11 @@ type Permissions struct {
 	Kinds    []string // if not empty, only entries of these kinds are permitted
 }
 
-// Narrow reports whether the permissions exclude entries by project or kind.
+// Narrow reports whether the permissions exclude some projects or kinds.
 func (r Permissions) Narrow() bool { return len(r.Projects) > 0 || len(r.Kinds) > 0 }
 
-// And returns permissions that allow only what both r and o allow. If they cannot be combined
-// (because of two profiles, or lists without a common element), the error matches
-// [oxbow.ErrInvalid].
+// And returns permissions that allow only what both r and o allow. If they have two different
+// profiles, or lists without a common element, the error matches [oxbow.ErrInvalid].
 func (r Permissions) And(o Permissions) (Permissions, error) {
 	both := Permissions{ReadOnly: r.ReadOnly || o.ReadOnly, Profile: r.Profile}
 	switch {
@@ -50,7 +48,7 @@ func (r Permissions) And(o Permissions) (Permissions, error) {
 	return both, err
 }
 
-// intersect returns the elements that both lists contain. An empty list allows all.
+// intersect returns the elements that both lists contain. An empty list means all elements.
 func intersect(what string, a, b []string) ([]string, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return slices.Concat(a, b), nil
@@ -67,9 +65,9 @@ func intersect(what string, a, b []string) ([]string, error) {
 	return both, nil
 }
 
-// Scope returns the permissions, except for the profile, as a scope with that title. The scopes
-// below are those that the new scope will be added to. New entries without a project get the first
-// permitted project that all these scopes allow. If the permissions restrict nothing, ok is false.
+// Scope returns the permissions, without the profile, as a scope with a title. The new scope will
+// be added to the scopes below. A new entry without a project gets the first permitted project that
+// all these scopes allow. If the permissions restrict nothing, ok is false.
 func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, ok bool) {
 	if !r.Narrow() && !r.ReadOnly {
 		return scope.Scope{}, false
@@ -89,9 +87,8 @@ func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, o
 	return Fit(s, below...), true
 }
 
-// Fit returns the scope with the labels for new entries adapted to the scopes below it. If they
-// do not allow a label, Fit chooses another value that the scope allows. If the scope allows no
-// value, Fit removes the label.
+// Fit adapts the labels for new entries in a scope to the scopes below it. If those do not allow a
+// label, Fit chooses another value that s allows. If no value is allowed, Fit removes the label.
 func Fit(s scope.Scope, below ...scope.Scope) scope.Scope {
 	var own []oxbow.Label
 	for _, l := range s.Own {

@@ -1,5 +1,5 @@
-// This file decides which HTTP requests are admitted, by the called host, the calling web page, and
-// the token.
+// This file decides which HTTP requests a server answers, by the requested host, the origin of the
+// web page, and the token.
 
 package auth
 
@@ -21,7 +21,7 @@ const MaxBody = 4 << 20
 
 // Guard decides which HTTP requests a server answers.
 //
-// Handlers that it guards must be served on a loopback address only.
+// The guarded handlers must be served only on a loopback address.
 type Guard struct {
 	// Tokens are the valid tokens. A request must contain a valid token, as "Authorization:
 	// Bearer …". If Tokens is empty and Verify is nil, every request is refused.
@@ -41,8 +41,7 @@ type Guard struct {
 	// is nil, only Tokens are valid.
 	Verify func(ctx context.Context, secret string) (Token, error)
 
-	// Metadata is the URL at which clients find the provider of such tokens. It may be
-	// empty.
+	// Metadata is the URL at which clients find the provider of tokens for Verify. It may be empty.
 	Metadata string
 
 	// Large is the path of a handler that allows more than MaxBody bytes and limits the request
@@ -70,10 +69,10 @@ func (e *UncheckedError) Error() string { return e.Err.Error() }
 func (e *UncheckedError) Unwrap() error { return e.Err }
 
 // Admit returns the token of a request, or a [*RefusedError]. The status is 403 if Host or Origin
-// is not allowed, 401 if the request has no valid token, 503 if tokens cannot be checked now, and
-// 413 if the request declares more than [MaxBody] bytes and its path is not g.Large. With 413,
-// the token is returned as well, so that the handler can word the refusal. If the request does
-// not declare its size, the handler has to limit the body.
+// is not allowed, 401 if the request has no valid token, and 503 if tokens cannot be checked now.
+// It is 413 if the request declares more than [MaxBody] bytes and its path is not g.Large. With
+// 413, Admit also returns the token, which the handler needs to explain the refusal. If the request
+// does not declare its size, the handler must limit the body.
 func (g Guard) Admit(r *http.Request) (Token, error) {
 	if err := g.AdmitSite(r); err != nil {
 		return Token{}, err
@@ -117,7 +116,7 @@ func (g Guard) bearerToken(r *http.Request) (Token, error) {
 	return g.Verify(r.Context(), secret)
 }
 
-// Of returns a guard that accepts only the tenant's tokens. If tenant is "", it accepts only
+// Of returns a guard that accepts only the tenant's tokens. If tenant is "", the guard accepts only
 // tokens without a tenant.
 func (g Guard) Of(tenant string) Guard {
 	g.Tokens = g.Tokens.Of(tenant)
@@ -133,15 +132,15 @@ func (g Guard) Of(tenant string) Guard {
 	return g
 }
 
-// Secure reports whether other machines reach the server only over TLS.
+// Secure reports whether other machines can reach the server only over TLS.
 func (g Guard) Secure() bool {
 	return len(g.Origins) > 0 && !slices.ContainsFunc(g.Origins, func(o string) bool {
 		return !strings.HasPrefix(o, "https://")
 	})
 }
 
-// AdmitSite is like Admit, but checks only Host and Origin. It is for a handler that finds the
-// token elsewhere, for example in a cookie.
+// AdmitSite is like Admit, but checks only Host and Origin. A handler uses it if it finds the token
+// elsewhere, for example in a cookie.
 func (g Guard) AdmitSite(r *http.Request) error {
 	if !g.hostAllowed(r.Host) {
 		return &RefusedError{
@@ -172,8 +171,9 @@ func (e *RefusedError) Challenge(h http.Header) {
 	}
 }
 
-// hostAllowed reports whether requests with this Host header, with or without port, are allowed. A
-// name that only resolves to this machine is refused, because DNS rebinding uses such names.
+// hostAllowed reports whether requests with this Host header, with or without a port, are allowed.
+// A name that only resolves to this machine is not allowed, because attacks by DNS rebinding use
+// such names.
 func (g Guard) hostAllowed(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -183,8 +183,8 @@ func (g Guard) hostAllowed(host string) bool {
 	return isLoopback(name) || slices.ContainsFunc(g.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
-// originAllowed reports whether requests with these Origin headers are allowed. Programs other than
-// browsers send none.
+// originAllowed reports whether requests with these Origin headers are allowed. Only browsers send
+// such headers.
 func (g Guard) originAllowed(origins []string) bool {
 	for _, s := range origins {
 		if slices.Contains(g.Origins, s) {

@@ -27,9 +27,9 @@ var (
 	deviceName = regexp.MustCompile(`^(con|prn|aux|nul|(com|lpt)[0-9])$`)
 )
 
-// CheckTenant returns an error if the name is not valid for a tenant. The name is also used as a
-// directory name and must be the same on every system, so only lower-case letters, digits, dashes
-// and underscores are allowed.
+// CheckTenant returns an error if the name is not valid for a tenant. The name is also the name of
+// a directory and must be the same on every system. Therefore it may contain only lower-case
+// letters, digits, dashes and underscores.
 func CheckTenant(name string) error {
 	switch {
 	case name == "" || len(name) > maxTenant:
@@ -66,16 +66,17 @@ func (ts Tokens) Of(tenant string) Tokens {
 // onlyMetrics is the value of [Token.Only] for a token that can only read metrics.
 const onlyMetrics = "metrics"
 
-// Metrics reports whether the token may read the metrics of all tenants. This is allowed for tokens
-// that are only for metrics, and for tokens that may read everything in the server's own home.
+// Metrics reports whether the token may read the metrics of all tenants. This is true for tokens
+// that are only for metrics, and for tokens that may read all data in the server's own home.
 func (t Token) Metrics() bool {
 	return t.Only == onlyMetrics || (t.Tenant == "" && !t.Rights.Narrow() && t.Rights.Profile == "")
 }
 
-// bounds lists the keys in a line that limits a tenant.
+// bounds lists the keys of a line that limits a tenant.
 var bounds = []string{"entries", "bytes", "writes"}
 
-// addQuota adds the quota in a line. It returns false if the line does not specify a quota.
+// addQuota adds the quota that a line specifies. It returns false if the line does not specify a
+// quota.
 func addQuota(quotas map[string]Quota, words []string) (is bool, err error) {
 	if !strings.HasPrefix(words[0], "tenant=") {
 		return false, nil

@@ -26,21 +26,21 @@ const (
 
 // Token identifies a client by its secret.
 type Token struct {
-	Name   string // name for people ("" if it is the only token)
-	Line   int    // line number in the token file, from 1 (0 if the token does not come from a file)
-	Tenant string // tenant of the memory that the token gives access to ("" for the server's own home)
-	Only   string // "metrics" if the token permits no access to a memory, otherwise ""
+	Name   string // name for people; "" if it is the only token
+	Line   int    // line number in the token file, from 1; 0 if the token is not from a file
+	Tenant string // tenant of the memory to which the token gives access; "" for the server's own home
+	Only   string // "metrics" if the token permits no access to a memory; otherwise ""
 	Rights Permissions
 
-	digest [sha256.Size]byte // digest of the secret (the secret itself is not stored)
+	digest [sha256.Size]byte // digest of the secret, which is not stored itself
 }
 
-// New returns a token with that secret.
+// New returns a token with a secret.
 func New(name, secret string, r Permissions) Token {
 	return Token{Name: name, Rights: r, digest: sha256.Sum256([]byte(secret))}
 }
 
-// Title returns a name for the token's permissions, for errors of a scope.
+// Title returns a name for the token's permissions, which error messages of a scope contain.
 func (t Token) Title() string {
 	if t.Name == "" {
 		return "the rights of this server"
@@ -48,11 +48,11 @@ func (t Token) Title() string {
 	return "the rights of token " + strconv.Quote(t.Name)
 }
 
-// Tokens are all accepted tokens.
+// Tokens contains all accepted tokens.
 type Tokens []Token
 
-// Find returns the token with that secret. Its running time reveals nothing about the tokens,
-// because it always compares the digests of all tokens, which have the same length.
+// Find returns the token with a secret. Its running time reveals nothing about the tokens, because
+// it compares the digests of all tokens, which have the same length.
 func (ts Tokens) Find(secret string) (Token, bool) {
 	have := sha256.Sum256([]byte(secret))
 	at := -1
@@ -66,8 +66,8 @@ func (ts Tokens) Find(secret string) (Token, bool) {
 	return ts[at], true
 }
 
-// hashed is the prefix of a secret that is written as its SHA-256 digest in hexadecimal. A slower
-// hash is not needed, because secrets are long and random.
+// hashed is the prefix of a secret that the file contains as its SHA-256 digest in hexadecimal. A
+// slower hash is not necessary, because secrets are long and random.
 const hashed = "sha256:"
 
 // ParseTokens parses a token file. file is its path, for error messages. Each line is a token:

@@ -1,5 +1,4 @@
-// Package overlay presents the entries of a memory and of a second store as a single
-// memory.
+// Package overlay combines the entries of a memory and of another store in a single memory.
 package overlay
 
 import (
@@ -26,20 +25,20 @@ type store struct {
 	watchers     subscribers.List[oxbow.Event]
 	stops        []func()
 
-	stale  atomic.Bool // entries may be out of date
+	stale  atomic.Bool // entries may be outdated
 	closed atomic.Bool
 
-	mu      sync.Mutex     // guards entries, and is held while they are loaded
-	entries []*oxbow.Entry // entries of under as they are shown, ordered by ID
+	mu      sync.Mutex     // guards entries; locked while they are loaded
+	entries []*oxbow.Entry // visible entries of the lower store, ordered by ID
 }
 
 var _ oxbow.Watcher = (*store)(nil)
 
 // New returns a read-only memory with the entries of m and of the store under, which must be an
-// [oxbow.Watcher]. If both use the same name, the suffix is appended to the name of the entry in
-// under, repeatedly if necessary. The IDs of entries in under start at 1<<52. The history, and
-// the index file next to m's store, contain only m's entries. Closing the memory closes under. It
-// does not close m, which must stay open until then.
+// [oxbow.Watcher]. If both have an entry of the same name, New appends the suffix to the name of
+// the entry in under, repeatedly if necessary. The IDs of entries in under start at 1<<52. The
+// history, and the index file next to m's store, contain only m's entries. Closing the memory
+// closes under but not m, which must stay open until then.
 func New(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix string) (*oxbow.Memory, error) {
 	o, err := newStore(ctx, m, under, suffix)
 	if err != nil {
@@ -67,18 +66,19 @@ func newStore(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix st
 	return o, nil
 }
 
-// Upper returns the upper store. The history belongs to it.
+// Upper returns the upper store, which has the history.
 func (o *store) Upper() oxbow.Store { return o.upper }
 
-// Under returns the lower store's entries as of the last refresh.
+// Under returns the lower store's entries at the last refresh.
 func (o *store) Under() []*oxbow.Entry {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.entries
 }
 
-// forwardEvents forwards events of the upper store. The change may use or free names. The next Refresh
-// checks this, because a store must not be called while it sends an event.
+// forwardEvents forwards an event of the upper store, and makes the next Refresh load the lower
+// entries again, because the change may use or free names. It cannot load them itself: a store must
+// not be called while it sends an event.
 func (o *store) forwardEvents(e oxbow.Event) {
 	o.stale.Store(true)
 	o.watchers.Send(e)
@@ -123,8 +123,8 @@ func (o *store) refreshUnder(ctx context.Context) error {
 	return nil
 }
 
-// loadLower returns the lower store's entries as they are shown. Entries that agents may be given
-// unasked get their names first, so that no withheld entry can take such a name.
+// loadLower returns the lower store's entries with unique names. Entries that agents may get
+// without asking are named first, so that a withheld entry cannot take their names.
 func (o *store) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	var all []*oxbow.Entry
 	for e, err := range o.under.Entries(ctx, oxbow.Filter{}) {
@@ -165,7 +165,7 @@ func (o *store) uniqueName(ctx context.Context, e *oxbow.Entry, taken map[string
 	}
 }
 
-// changedEntries returns the changes from old to now. Both must be sorted by ID.
+// changedEntries returns the differences between two lists of entries, which must be sorted by ID.
 func changedEntries(old, now []*oxbow.Entry) (ds []oxbow.Delta) {
 	for _, e := range now {
 		for len(old) > 0 && old[0].ID < e.ID {

@@ -1,4 +1,5 @@
-// This file decides, in a pull, which entry keeps an alias that both sides gave to different entries.
+// This file decides which entry keeps an alias in a pull, if both sides gave the alias to different
+// entries.
 
 package reconcile
 
@@ -10,11 +11,11 @@ import (
 )
 
 // settleAliases changes the steps so that no alias identifies two entries of the home afterwards.
-// It adds a step for each entry of the home that has to give up an alias. The report names the lost
-// aliases, and the next push also removes them from the server's entries.
+// It adds a step for each entry of the home that loses an alias. The report contains the lost
+// aliases. The next push also removes them from the server's entries.
 //
-// Each home reaches the same decision, because it uses the entries' names and creation times on the
-// server. Otherwise two homes could take the alias from both entries.
+// Each home reaches the same decision, because it compares the entries' names and creation times on
+// the server. Otherwise two homes could remove the alias from both entries.
 func (s *session) settleAliases(steps []*step) []*step {
 	byPair := map[*pair]*step{}
 	for _, st := range steps {

@@ -1,5 +1,5 @@
-// This file pairs the entries of home and server, using the state's records (what was last
-// synchronized) and the entries' names.
+// This file pairs the entries of the home and the server. It uses the records of the last
+// synchronization and the entries' names.
 
 package reconcile
 
@@ -15,7 +15,7 @@ func (s *session) pairEntries(home, server *side) {
 	for _, e := range home.order {
 		s.taken[oxbow.NormalName(e.Name)] = true
 	}
-	atHome, atServer := map[*oxbow.Entry]bool{}, map[*oxbow.Entry]bool{} // entries that belong to a record
+	atHome, atServer := map[*oxbow.Entry]bool{}, map[*oxbow.Entry]bool{} // entries to which a record belongs
 	for _, r := range s.st.records {
 		if r.Gone {
 			continue
@@ -56,7 +56,7 @@ func (s *session) pairEntries(home, server *side) {
 func (s *session) findServer(p *pair, server *side, used map[*oxbow.Entry]bool) {
 	r := p.record
 	e, known := server.byID[r.ID]
-	// check the name as well as the ID, because the store may have been replaced
+	// check the name as well as the ID, because another store may use the same ID
 	if r.ID == 0 || e == nil || (!server.trusted && e.Name != r.Server.Name) {
 		e = server.byName[r.Server.Name]
 	}
@@ -67,9 +67,9 @@ func (s *session) findServer(p *pair, server *side, used map[*oxbow.Entry]bool) 
 	}
 }
 
-// findRenames finds entries that were renamed on one side. A record without an entry on that side
-// is paired with a new entry that has the same kind and creation time. It is not paired if several
-// entries qualify or if the other side has a different entry with the new name.
+// findRenames finds entries that were renamed on one side. If a record has no entry on that side,
+// findRenames pairs it with a new entry of the same kind and creation time. It does not pair the
+// record if several entries qualify, or if the other side has a different entry with the new name.
 func (s *session) findRenames(home, server *side, atHome, atServer map[*oxbow.Entry]bool) {
 	names := map[string]bool{} // known names on the server
 	for _, e := range server.order {
@@ -92,8 +92,8 @@ func (s *session) findRenames(home, server *side, atHome, atServer map[*oxbow.En
 		})
 }
 
-// findMoved finds, for each pair that lacks an entry on one side, the new entry that replaced
-// it. If several entries were created at the same time, an alias or the content decides.
+// findMoved finds, for each pair that has no entry on one side, the new entry that replaced it. If
+// several entries have the same creation time, an alias or the content decides.
 func (s *session) findMoved(
 	entries []*oxbow.Entry,
 	used map[*oxbow.Entry]bool,
@@ -140,8 +140,8 @@ func (s *session) findMoved(
 	}
 }
 
-// judgePair sets here and there of a pair with a record: what happened to the entry on each side since
-// the last synchronization.
+// judgePair sets p.here and p.there of a pair with a record, which describe how the entry changed
+// on each side since the last synchronization.
 func (s *session) judgePair(p *pair, home, server *side) {
 	r := p.record
 	switch {

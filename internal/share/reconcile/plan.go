@@ -1,9 +1,9 @@
-// This file defines the plan of a run: the changes that it is about to make. The plan is kept in a
-// file until the state file contains the results.
+// This file defines the plan of a run, which lists the changes that the run is about to make. The
+// plan is stored in a file until the state file contains the results.
 //
-// The file is stored next to the state file. It consists of JSON lines: a header with a digest of
-// all other lines, then a line for each step. Like the state, it contains hashes and no texts. A
-// plan is ignored if it is torn, or if the state file has changed since.
+// The plan file is next to the state file. It consists of JSON lines: a header with a digest of all
+// other lines, and a line for each step. Like the state file, it contains hashes but no texts. A
+// plan is ignored if its file is torn, or if the state file has changed since.
 
 package reconcile
 
@@ -20,9 +20,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// planVersion is the format version of the file.
+// planVersion is the version of the file format.
 //
-//	1  2026-11: the first
+//	1  2026-11: the first version
 const planVersion = 1
 
 // planSuffix is appended to the name of the state file.
@@ -36,8 +36,8 @@ type plan struct {
 	steps []*planStep
 }
 
-// mark identifies the changes of a pull in the home's history: those after a number, with this
-// session and note.
+// mark identifies the changes of a pull in the home's history: the changes after a number that have
+// this session and note.
 type mark struct {
 	After   uint64 `json:"after,omitempty"`
 	Session string `json:"session,omitempty"`
@@ -47,7 +47,7 @@ type mark struct {
 // planHeader is the first line of the file.
 type planHeader struct {
 	Version int    `json:"oxbow_plan"`
-	Base    []byte `json:"base,omitempty"` // digest of the state file (empty if the file did not exist)
+	Base    []byte `json:"base,omitempty"` // digest of the state file; empty if there was no state file
 	Salt    []byte `json:"salt"`
 	Home    []byte `json:"home,omitempty"`
 	Pull    bool   `json:"pull,omitempty"`
@@ -55,19 +55,19 @@ type planHeader struct {
 	Sum     []byte `json:"sum"` // SHA-256 of all following lines
 }
 
-// planStep is a step of a plan.
+// planStep is a step in a plan file.
 type planStep struct {
-	// number of the record that the step replaces, from 1 (0 for a new record)
+	// number of the record that the step replaces, from 1; 0 for a new record
 	Old    int     `json:"old,omitempty"`
 	Name   string  `json:"name"`             // name of the changed entry after the step
-	At     string  `json:"at,omitempty"`     // for a pull: the name of the record's entry in the home
+	At     string  `json:"at,omitempty"`     // for a pull: name of the record's entry in the home
 	Stay   bool    `json:"stay,omitempty"`   // for a pull: the home's entry contains changes that the server lacks
-	Record *record `json:"record,omitempty"` // record after the step (nil if it is deleted)
+	Record *record `json:"record,omitempty"` // record after the step; nil if the step deletes the record
 }
 
-// WritePlan writes the changes that a run is about to make. Call it from [Options.Record], before
-// anything is changed. If the run is killed before [State.Write], the plan tells the next run
-// which changes this run was making.
+// WritePlan writes the changes that a run is about to make. It must be called from
+// [Options.Record], before the first change. If the run is killed before [State.Write], the next
+// run learns from the plan which changes this run was making.
 func (s *State) WritePlan(fsys vfs.FS, name string) error {
 	if s.ahead {
 		if err := s.writeState(fsys, name); err != nil {
@@ -101,8 +101,7 @@ func (s *State) writePlan(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// readPlan reads the plan that belongs to the state. If no plan exists, it does
-// nothing.
+// readPlan reads the plan that belongs to the state. It does nothing if there is no plan.
 func (s *State) readPlan(fsys vfs.FS, name string) error {
 	b, err := vfs.ReadFile(fsys, name+planSuffix, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,8 +120,8 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// parsePlan parses a plan for a state with this number of records. It returns a nil plan if b is
-// invalid.
+// parsePlan parses a plan for a state that has the given number of records. It returns a nil plan
+// if b is not valid.
 func parsePlan(b []byte, records int) (planHeader, *plan) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var h planHeader

@@ -1,4 +1,4 @@
-// This file implements pull: the server's changes are merged into the home.
+// This file implements pull, which merges the server's changes into the home.
 
 package reconcile
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/team"
 )
 
-// labelConflict is the key of a label for entries with both versions of a conflicting
-// change.
+// labelConflict is the key of a label on entries that conflict: both versions of the entry were
+// kept.
 const labelConflict = "conflict"
 
 func (s *session) planPull() (steps []*step, err error) {
@@ -37,7 +37,7 @@ func (s *session) planPull() (steps []*step, err error) {
 		}
 	}
 	steps = s.settleAliases(steps)
-	// Removals come first, because another entry may need the name.
+	// Sort removals first, because another entry may need the name.
 	slices.SortStableFunc(steps, func(a, b *step) int { return cmp.Compare(stepRank(a), stepRank(b)) })
 	return steps, nil
 }
@@ -51,7 +51,7 @@ func (s *session) pullStep(p *pair) (*step, error) {
 		st.ops = []oxbow.Op{oxbow.Remove{Name: p.home.Name, If: p.home.Version}}
 		st.change = Change{Name: p.home.Name, Verb: oxbow.VerbRemove}
 	case p.there == gone:
-		st.record = nil // the home has changed the entry, which wins over the removal
+		st.record = nil // a change in the home wins over the removal
 	case p.server == nil || p.there == unchanged:
 		if p.record != nil {
 			return nil, nil
@@ -75,7 +75,7 @@ func asInt(b bool) int {
 	return 0
 }
 
-// stepRank is the order of steps: removals, then renames, then everything else.
+// stepRank returns the order of a step: removals are first, then renames, then all other steps.
 func stepRank(s *step) int {
 	if len(s.ops) > 0 {
 		if _, ok := s.ops[0].(oxbow.Remove); ok {
@@ -85,8 +85,8 @@ func stepRank(s *step) int {
 	return 3
 }
 
-// freeName returns the name of e or, if another entry of the home has the name, a variant. own is
-// the entry's present name.
+// freeName returns the name of e, or a variant if another entry of the home has the name. own is
+// the present name of the entry.
 func (s *session) freeName(e *oxbow.Entry, own string) string {
 	name := e.Name
 	for n := 1; name != own && s.taken[name]; n++ {
@@ -95,8 +95,8 @@ func (s *session) freeName(e *oxbow.Entry, own string) string {
 	return name
 }
 
-// besideName returns the n-th name for a version of an entry that is stored next to another version.
-// It is the same in every home.
+// besideName returns the n-th possible name for a version of an entry that is stored next to
+// another version. All homes use the same names.
 func besideName(e *oxbow.Entry, n int) string {
 	end := fmt.Sprintf(" (conflict %.3x)", sha256.Sum256([]byte(e.Content)))
 	if n > 1 {
@@ -110,7 +110,7 @@ func besideName(e *oxbow.Entry, n int) string {
 	return strings.TrimSpace(name) + end
 }
 
-// add plans to add an entry to the home.
+// add plans to add the entry e to the home.
 func (s *session) add(st *step, e oxbow.Entry) {
 	st.record = s.st.pairRecord(st.met, nil)
 	name := s.freeName(&e, "")
@@ -146,7 +146,8 @@ func (s *session) planPut(st *step, old *oxbow.Entry, e oxbow.Entry) {
 	st.entry = &e
 }
 
-// replaceOperations returns the operations that turn the named entry into e. They require the given version.
+// replaceOperations returns the operations that turn the named entry into e. They fail if the entry
+// has a different version.
 func replaceOperations(name string, kind oxbow.Kind, version uint64, e oxbow.Entry) []oxbow.Op {
 	if e.Name == name && e.Kind == kind {
 		return []oxbow.Op{
@@ -156,7 +157,7 @@ func replaceOperations(name string, kind oxbow.Kind, version uint64, e oxbow.Ent
 	return []oxbow.Op{oxbow.Remove{Name: name, If: version}, addOperation(e)}
 }
 
-// merge plans to merge the changes of both sides.
+// merge plans to merge the changes that both sides made to an entry.
 func (s *session) merge(st *step, p *pair) error {
 	before := ""
 	if p.home.Content != p.server.Content {
@@ -201,8 +202,8 @@ func (s *session) merge(st *step, p *pair) error {
 	return nil
 }
 
-// mergedEntry returns the merge of both versions. The common base of the merge is the content
-// before, with the aliases and labels that the record knows by hash.
+// mergedEntry merges both versions of an entry. The base of the merge is the content before, and
+// the aliases and labels of which the record has hashes.
 func (s *session) mergedEntry(p *pair, before string) (oxbow.Entry, error) {
 	a, b := p.home.Clone(), p.server.Clone()
 	a.Labels, b.Labels = withoutStamps(a.Labels), withoutStamps(b.Labels)
@@ -268,7 +269,7 @@ func countChanges(steps []*step) (n int) {
 }
 
 // firstSteps returns the number of steps that fit into a change of at most items entries and bytes
-// bytes. It is at least 1.
+// bytes. It returns at least 1.
 func firstSteps(steps []*step, items, bytes int) (n int) {
 	size := 0
 	for n < len(steps) && n < items && (n == 0 || size+steps[n].size <= bytes) {
@@ -278,7 +279,7 @@ func firstSteps(steps []*step, items, bytes int) (n int) {
 	return n
 }
 
-// forgetPull deletes from the records all information about the previous pull.
+// forgetPull deletes all information about the previous pull from the records.
 func (s *session) forgetPull() {
 	for _, r := range s.st.records {
 		if r.Gone {
@@ -289,7 +290,7 @@ func (s *session) forgetPull() {
 	}
 }
 
-// makePull makes a change of the home and returns its number. The number is 0 if the home was
+// makePull makes one change in the home and returns its number. The number is 0 if the home was
 // already up to date, or if the home does not number its changes.
 func (s *session) makePull(steps []*step) (seq uint64, err error) {
 	var ops []oxbow.Op
@@ -316,7 +317,7 @@ func (s *session) makePull(steps []*step) (seq uint64, err error) {
 	return seq, nil
 }
 
-// removalsFirst sorts operations so that names are freed before other entries take them.
+// removalsFirst sorts operations so that a name is free before another entry gets it.
 func removalsFirst(ops []oxbow.Op) []oxbow.Op {
 	out := slices.Clone(ops)
 	slices.SortStableFunc(out, func(a, b oxbow.Op) int { return cmp.Compare(opOrder(a), opOrder(b)) })
@@ -343,8 +344,8 @@ func withoutPull(r *record) *record {
 	return &b
 }
 
-// settlePulled records a step in the state. written contains the entries that the pull wrote, by
-// name, as the home stored them. The home may have redacted them or added labels.
+// settlePulled records a finished step in the state. written contains the entries that the pull
+// wrote, by name, as the home stored them, because the home may have redacted them or added labels.
 func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
 	defer s.noteRecord(st)
 	if st.record == nil {
@@ -356,7 +357,7 @@ func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
 	if st.entry != nil {
 		e := written[oxbow.NormalName(st.entry.Name)]
 		if e == nil {
-			e = st.entry // the pull did not change the entry, or the home does not report the entries that it wrote
+			e = st.entry // the pull did not change the entry, or the home does not report written entries
 		}
 		st.record.Home = s.st.met(e)
 		if st.stay {
@@ -368,7 +369,7 @@ func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
 	}
 }
 
-// lastChange returns the number of the home's last change, 0 if it is not known.
+// lastChange returns the number of the home's last change, or 0 if it is unknown.
 func (s *session) lastChange() uint64 {
 	if c, ok := s.exact.(oxbow.Counter); ok {
 		if stats, err := c.Stats(s.ctx); err == nil {

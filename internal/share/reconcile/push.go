@@ -1,5 +1,5 @@
-// This file implements push: the home's changes are sent to the server, with the versions that the
-// server is expected to have.
+// This file implements push, which sends the home's changes to the server together with the
+// versions that the server is expected to have.
 
 package reconcile
 
@@ -57,7 +57,7 @@ func (s *session) pushStep(p *pair) *step {
 	return st
 }
 
-// pushBehind is like pushStep, for an entry that the server has changed.
+// pushBehind is like pushStep, for an entry that the server has also changed.
 func (s *session) pushBehind(st *step, p *pair) *step {
 	if p.home != nil && p.server != nil && s.st.entryHash(p.home) == s.st.entryHash(p.server) {
 		st.record = s.st.pairRecord(p.server, p.home)
@@ -75,8 +75,8 @@ func (s *session) pushBehind(st *step, p *pair) *step {
 	return st
 }
 
-// planSend plans to send the home's entry to the server. It returns false if the entry is blocked, or
-// has to wait for a pull.
+// planSend plans to send the home's entry to the server. It returns false if the entry is blocked
+// or must be pulled first.
 func (s *session) planSend(st *step, p *pair) bool {
 	if s.o.Blocked != nil {
 		if err := s.o.Blocked(p.home); err != nil {
@@ -86,7 +86,7 @@ func (s *session) planSend(st *step, p *pair) bool {
 	}
 	e := p.home.Clone()
 	for _, a := range e.Aliases {
-		if owner, ok := s.unpulled[oxbow.NormalName(a)]; ok { // the pull decides which entry keeps it
+		if owner, ok := s.unpulled[oxbow.NormalName(a)]; ok { // the next pull decides which entry keeps the alias
 			err := fmt.Errorf("on the server, %q is an alias of %q; a pull decides that the older entry keeps it", a, owner)
 			s.rep.Waiting = append(s.rep.Waiting, Problem{e.Name, err})
 			return false
@@ -106,7 +106,7 @@ func (s *session) planSend(st *step, p *pair) bool {
 	st.record = s.st.pairRecord(&e, &e)
 	st.record.ID = 0
 	st.record.Version = 0
-	st.record.Updated = 0 // the next run reads these from the server
+	st.record.Updated = 0 // the next run reads the ID, version and time from the server
 	return true
 }
 
@@ -128,7 +128,7 @@ func (s *session) applyPush(steps []*step) error {
 	s.finish()
 	if s.st.plan != nil {
 		s.st.plan = nil
-		if failed != nil { // the last request may have arrived
+		if failed != nil { // even a failed request may have reached the server
 			s.st.plan = s.unfinishedPush(steps)
 		}
 	}
@@ -141,10 +141,10 @@ func (s *session) applyPush(steps []*step) error {
 	return failed
 }
 
-// learnVersions asks the server for the IDs and versions of the entries that were sent. With these,
-// a later run can tell whether the server removed an entry or never received it. If the server does
-// not answer, the next run reads them. If no other client wrote in the meantime, the next run
-// starts reading after the push.
+// learnVersions asks the server for the IDs and versions of the entries that were sent. Without
+// them, a later run could not tell whether the server removed an entry or never received it. If the
+// server does not answer, the next run reads them. If no other client wrote in the meantime, the
+// next run reads only changes after the push.
 func (s *session) learnVersions() {
 	before, d := s.serverPos, newSide()
 	now, err := s.askPosition()
@@ -180,8 +180,8 @@ func (s *session) learnVersions() {
 	}
 }
 
-// sendSome sends the steps as a single change. If the server refuses the change, it sends smaller
-// parts.
+// sendSome sends the steps as a single change. If the server refuses the change, sendSome sends
+// smaller parts.
 func (s *session) sendSome(steps []*step) error {
 	var ops []oxbow.Op
 	for _, st := range steps {

@@ -1,4 +1,4 @@
-// This file reads both sides: the whole home, and from the server the changes since the last
+// This file reads both sides: all entries of the home, and the changes on the server since the last
 // synchronization.
 
 package reconcile
@@ -12,11 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ofMachine reports whether entries of this kind belong to sessions on a single machine. Such
-// entries are not synchronized.
+// ofMachine reports whether entries of a kind belong to sessions on a single machine. Such entries
+// are not synchronized.
 func ofMachine(k oxbow.Kind) bool { return k == oxbow.Handoff || k == oxbow.History }
 
-// errServer is returned for answers that a server must not give.
+// errServer reports an answer that a server must not send.
 var errServer = errors.New("the server's answer cannot be used, and nothing was changed")
 
 // side contains the entries that were read from the home or from the server.
@@ -24,9 +24,9 @@ type side struct {
 	byName  map[string]*oxbow.Entry
 	byID    map[uint64]*oxbow.Entry // nil for removed entries
 	order   []*oxbow.Entry
-	all     bool // all entries were read, and not only changes
-	trusted bool // the history continues the history of the last synchronization, so a missing entry was removed
-	exact   bool // the changes were read from exactly that point on
+	all     bool // all entries were read, not only changes
+	trusted bool // the history continues from the last synchronization, so that a missing entry was removed
+	exact   bool // the changes were read exactly from the last synchronization on
 }
 
 func newSide() *side {
@@ -42,7 +42,7 @@ func (d *side) add(e oxbow.Entry) {
 	d.order = append(d.order, &e)
 }
 
-// findName returns the entry with the name in any spelling, or nil.
+// findName returns the entry with a name, in any spelling, or nil.
 func (d *side) findName(name string) *oxbow.Entry {
 	for _, form := range oxbow.AllNameForms([]string{name}) {
 		if e := d.byName[form]; e != nil {
@@ -100,8 +100,7 @@ func (s *session) pullUndone() (bool, error) {
 	return false, nil
 }
 
-// readServer reads the server's changes, or all its entries if the changes are not
-// sufficient.
+// readServer reads the server's changes. If they are not sufficient, it reads all entries.
 func (s *session) readServer(homeTrusted bool) (d *side, err error) {
 	s.serverPos, err = s.askPosition()
 	if err != nil {
@@ -163,8 +162,8 @@ func (s *session) readAll(all *side) error {
 }
 
 // followsOn reports whether the server's history contains the last server change that the records
-// know. If the positions of a server are valid only until it restarts, this distinguishes a
-// restarted server from a different store or a restored backup.
+// contain. If a server's positions are valid only until it restarts, this distinguishes a restarted
+// server from a different store or a restored backup.
 func (s *session) followsOn() (bool, error) {
 	var last *record
 	for _, r := range s.st.records {
@@ -221,12 +220,12 @@ func (s *session) readSince(d *side, from oxbow.Position) error {
 	return nil
 }
 
-// readLimit limits how much is read from a server.
+// readLimit limits the amount of data that is read from a server.
 type readLimit struct{ entries, bytes, most int }
 
 func (s *session) newReadLimit() *readLimit { return &readLimit{most: cmp.Or(s.o.most, mostEntries)} }
 
-// count counts an entry with this number of bytes. It fails if the limit is exceeded.
+// count counts an entry of a number of bytes. It fails if the limit is exceeded.
 func (b *readLimit) count(bytes int) error {
 	b.entries, b.bytes = b.entries+1, b.bytes+bytes
 	if b.entries > b.most || b.bytes > mostBytes {
@@ -248,8 +247,8 @@ func (b *readLimit) check(e *oxbow.Entry) error {
 }
 
 // contentBefore returns the content from which both versions of a pair were derived, or "" if it is
-// unknown. This is the last content, among those that the home had since the last synchronization,
-// that the server also had. This may be newer than the record, if the end of a push was not
+// unknown. It is the last content that the home had since the last synchronization and that the
+// server also had. It can be newer than the record, because the end of a push may not have been
 // recorded.
 func (s *session) contentBefore(p *pair) (string, error) {
 	base := func(text string) bool { return p.record != nil && s.st.hash(text) == p.record.Content }
@@ -280,11 +279,11 @@ func (s *session) contentBefore(p *pair) (string, error) {
 	return before, nil
 }
 
-// mostVersions is the maximum number of versions that are searched.
+// mostVersions is the maximum number of versions that are examined.
 const mostVersions = 1000
 
 // newestContent returns the newest content under the names for which is returns true. The bool is
-// false if no content qualifies.
+// false if there is none.
 func (s *session) newestContent(store oxbow.Store, names []string, is func(string) bool) (string, bool, error) {
 	return s.newestVersion(store, names, func(v oxbow.Version) bool {
 		return v.Verb != oxbow.VerbRemove && !v.Erased && is(v.Entry.Content)
@@ -292,7 +291,7 @@ func (s *session) newestContent(store oxbow.Store, names []string, is func(strin
 }
 
 // newestVersion returns the content of the newest version under the names for which is returns
-// true. The bool is false if no version qualifies.
+// true. The bool is false if there is none.
 func (s *session) newestVersion(store oxbow.Store, names []string, is func(oxbow.Version) bool) (string, bool, error) {
 	h, err := oxbow.HistoryOf(store)
 	if err != nil {

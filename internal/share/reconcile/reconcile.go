@@ -12,7 +12,7 @@ import (
 
 // Options configure [Pull] and [Push]. Nil and zero fields mean the default.
 type Options struct {
-	DryRun bool // only report the changes, and make none
+	DryRun bool // only report the changes, without making them
 
 	// Blocked returns an error if the entry must not be sent to the server. If Blocked is nil, all
 	// entries may be sent.
@@ -21,9 +21,9 @@ type Options struct {
 	// Rand is the source of random bytes for salts and IDs. The default is crypto/rand.
 	Rand io.Reader
 
-	// Record, if not nil, is called before the first change, when the state contains the plan of
-	// the run. It should call [State.WritePlan], so that the next run knows the intended changes if
-	// this run is killed. An error ends the run.
+	// Record is called before the first change, when the state contains the plan of the run. It
+	// should call [State.WritePlan], so that the next run knows the intended changes if this run is
+	// killed. If Record returns an error, the run ends. Record may be nil.
 	Record func() error
 
 	// Progress is called with the number of changes made so far.
@@ -38,11 +38,11 @@ type Report struct {
 	Waiting []Problem // for a push: entries that both sides changed, or that the server refused
 	Kept    []Problem // for a push: entries that [Options.Blocked] blocked
 	Behind  int       // for a push: number of server entries that a pull would change
-	// Number of entries that are missing on one side but not removed from the other, because it
-	// is not certain that they were removed on purpose.
+	// Number of entries that are missing on one side, but were not removed from the other, because
+	// they may be missing by mistake.
 	Returns int
-	// For a pull: aliases that were denied to the home's entries, or removed from them, because
-	// other entries have the aliases.
+	// For a pull: aliases that entries of the home did not get or lost, because other entries have
+	// them.
 	Taken []oxbow.TakenAlias
 }
 
@@ -54,70 +54,70 @@ type Change struct {
 	Conflict bool // both versions were kept
 }
 
-// Problem is an entry that was not changed or sent, and the reason.
+// A Problem describes why an entry was not changed or sent.
 type Problem struct {
 	Name string
 	Err  error
 }
 
-// ErrBoth is the reason for an entry that has to be pulled before it can be pushed.
+// ErrBoth is the reason for an entry that must be pulled before it can be pushed.
 var ErrBoth = errors.New("both sides changed it")
 
-// Limits for the data read from a server.
+// Limits of the data that is read from a server.
 const (
 	mostEntries  = 1 << 20
 	mostBytes    = 1 << 30
 	mostPosition = 4 << 10 // bytes
 )
 
-// Limits for a change.
+// Limits of a single change.
 const (
 	pullBytes = 32 << 20
 	pushItems = 500
 	pushBytes = 4 << 20
 )
 
-// session is the working data of a pull or push.
+// session contains the working data of a pull or push.
 type session struct {
 	ctx          context.Context
 	home, server oxbow.Store
-	exact        oxbow.Store // the store below home, which looks up entries only by their exact name
+	exact        oxbow.Store // the store below home, in which an entry has only its exact name
 	st           *State
 	o            Options
 	rep          Report
 
 	pairs     []*pair
-	homePos   oxbow.Position  // position in the home's history after reading it ("" if the home has no positions)
-	serverPos oxbow.Position  // position in the server's history before reading it ("" if the server has no positions)
+	homePos   oxbow.Position  // position in the home's history after it was read; "" if the home has no positions
+	serverPos oxbow.Position  // position in the server's history before it was read; "" if the server has no positions
 	mark      mark            // identifies the changes of this pull
 	taken     map[string]bool // names in the home after the planned steps
 	undone    bool            // the last pull was undone
 
-	// For a push: the server's entry by alias, for the entries that a pull would change.
+	// For a push: the server's entry for each alias of the entries that a pull would change.
 	unpulled map[string]string
 
 	settled map[*record]*record // new versions of changed records, nil for deleted records
 	met     []*record           // new records
 }
 
-// change tells how an entry changed on one side since the last synchronization.
+// change describes how an entry changed on one side since the last synchronization.
 type change uint8
 
 const (
 	absent    change = iota // the side does not have the entry and never had it
-	unchanged               // as at the last synchronization
+	unchanged               // the entry is the same as at the last synchronization
 	changed
 	gone
 )
 
-// pair consists of both sides' versions of an entry.
+// pair contains the versions of an entry on both sides.
 type pair struct {
-	record *record      // what the sides had at the last synchronization (nil if unknown or untrusted)
+	record *record      // record of the last synchronization; nil if unknown or not trusted
 	old    *record      // record in the state
 	home   *oxbow.Entry // nil if the home does not have the entry
-	server *oxbow.Entry // nil if the server does not have the entry, or has not changed it
-	here   change       // in the home
-	there  change       // on the server
+	server *oxbow.Entry // nil if the server does not have the entry or has not changed it
+	here   change       // change in the home
+	there  change       // change on the server
 }
 
 // step is a planned change of an entry.
@@ -125,9 +125,9 @@ type step struct {
 	ops    []oxbow.Op
 	size   int
 	change Change
-	record *record      // record after the step (nil if it is deleted)
-	old    *record      // record before the step (nil if the entry is new)
-	entry  *oxbow.Entry // entry of the home, after a pull or before a push
+	record *record      // record after the step; nil if it is deleted
+	old    *record      // record before the step; nil if the entry is new
+	entry  *oxbow.Entry // entry of the home: after a pull, or before a push
 	met    *oxbow.Entry // entry of the server, for a pull
 	pair   *pair        // for a pull
 	stay   bool         // after a pull, the home's entry contains changes that the server lacks
@@ -142,7 +142,7 @@ func (s *session) report(steps []*step) {
 	}
 }
 
-// noteRecord notes the new record of a step. takeSettled moves it into the state.
+// noteRecord stores the new record of a step until takeSettled moves it into the state.
 func (s *session) noteRecord(st *step) {
 	st.done = true
 	if st.old != nil {

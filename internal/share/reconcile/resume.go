@@ -1,5 +1,5 @@
-// This file finds out which changes a killed run made, so that the next run does not mistake them
-// for changes by both sides.
+// This file determines which changes a killed run made. Otherwise the next run would mistake them
+// for changes of both sides.
 
 package reconcile
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// stampContext adds a session ID to the context, unless it has one, so that the changes of this
-// pull can be found in the home's history.
+// stampContext adds a session ID to the context, unless it has one. With the ID, the changes of
+// this pull can be found in the home's history.
 func (s *session) stampContext() error {
 	src, _ := oxbow.SourceFrom(s.ctx)
 	if src.Session == "" {
@@ -39,7 +39,7 @@ func (s *session) announcePull(steps []*step) error {
 	return s.o.Record()
 }
 
-// announcePush is like announcePull for the steps of a push.
+// announcePush is like announcePull, for the steps of a push.
 func (s *session) announcePush(steps []*step) error {
 	if s.o.Record == nil || countChanges(steps) == 0 {
 		return nil
@@ -142,7 +142,7 @@ type pullChanges struct {
 	removed map[string]bool
 }
 
-// add adds a change. Changes are added from the newest to the oldest.
+// add adds a change. The changes must be added from the newest to the oldest.
 func (d *pullChanges) add(c oxbow.Change) {
 	d.seqs = append([]uint64{c.Seq}, d.seqs...)
 	for _, v := range c.Versions {
@@ -154,7 +154,8 @@ func (d *pullChanges) add(c oxbow.Change) {
 	}
 }
 
-// donePull returns the step of a planned pull step, or nil if the pull did not make it.
+// donePull returns the step for a planned step of a pull, or nil if the pull did not make the
+// change.
 func (s *session) donePull(q *planStep, d pullChanges) *step {
 	st := &step{old: s.recordByNumber(q.Old), record: q.Record}
 	if q.Record == nil {
@@ -201,7 +202,8 @@ func (s *session) resumePush(server *side) error {
 	return nil
 }
 
-// hasArrived reports whether the server has made the change of a step. If so, it completes the record.
+// hasArrived reports whether the server has made the change of a step. If so, hasArrived completes
+// the record.
 func (s *session) hasArrived(q *planStep, server *side) (found bool, err error) {
 	old := s.recordByNumber(q.Old)
 	if q.Record == nil {
@@ -214,7 +216,7 @@ func (s *session) hasArrived(q *planStep, server *side) (found bool, err error) 
 	}
 	was := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
 	found = s.st.entryHash(e) == q.Record.Server.Hash
-	if !found { // other clients may have changed the entry since
+	if !found { // other clients may have changed the entry since then
 		_, _, err = s.newestVersion(s.server, []string{e.Name}, func(v oxbow.Version) bool {
 			found = v.Verb != oxbow.VerbRemove && s.st.entryHash(&v.Entry) == q.Record.Server.Hash
 			if found {
@@ -229,7 +231,7 @@ func (s *session) hasArrived(q *planStep, server *side) (found bool, err error) 
 	return found, err
 }
 
-// recordByNumber returns the record with that number, nil for 0.
+// recordByNumber returns the record with a number, or nil for 0.
 func (s *session) recordByNumber(n int) *record {
 	if n == 0 {
 		return nil

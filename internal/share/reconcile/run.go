@@ -3,15 +3,16 @@
 // Package reconcile synchronizes a home with a server, entry by entry. It merges the changes that
 // both sides made since the last synchronization, by the rules of package team.
 //
-// [Pull] changes only the home, [Push] only the server. Labels and aliases are merged as sets,
-// contents line by line. If both sides changed the same lines, both texts are kept and get the
-// label conflict. A change wins over a removal. A rename is a removal and a new entry that was
-// created at the same nanosecond. If only one side changed an entry, that side's version is used.
-// If both sides gave an alias to different entries, the entry that was created first keeps it.
+// [Pull] changes only the home, and [Push] changes only the server. Labels and aliases are merged
+// as sets, and contents line by line. If both sides changed the same lines, both texts are kept and
+// get the label conflict. A change wins over a removal. A rename appears as a removal and a new
+// entry that was created at the same nanosecond. If only one side changed an entry, the version of
+// that side is used. If both sides gave an alias to different entries, the entry that was created
+// first keeps the alias.
 //
-// A [State] records what both sides had when they were last synchronized. If the state is lost,
-// entries are never lost, but removed entries may reappear. The same happens if a side's history
-// was rewritten or belongs to a different store, because a removal is trusted only if the history
+// A [State] records the entries that both sides had when they were last synchronized. If the state
+// is lost, no entries are lost, but removed entries may reappear. The same happens if the history
+// of a side was rewritten or belongs to a different store: a removal is trusted only if the history
 // continues from the last synchronization.
 package reconcile
 
@@ -24,8 +25,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Pull merges the server's changes into the home. The changes get the source of ctx. Usually, Pull
-// makes a single change in the home. It makes another for every 32 MiB of contents.
+// Pull merges the server's changes into the home. The changes have the source of ctx. Pull makes a
+// single change in the home for every 32 MiB of contents.
 func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (Report, error) {
 	s, err := begin(ctx, home, server, st, o)
 	if err != nil {
@@ -43,8 +44,8 @@ func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 	return s.rep, err
 }
 
-// Push sends the home's changes to the server. Entries that both sides changed have to be pulled
-// first. An interrupted push continues with the next call.
+// Push sends the home's changes to the server. Entries that both sides changed must be pulled
+// first. After an interruption, the next call continues the push.
 func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (Report, error) {
 	s, err := begin(ctx, home, server, st, o)
 	if err != nil {
@@ -62,7 +63,7 @@ func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 	return s.rep, err
 }
 
-// begin starts a session: it reads both sides.
+// begin starts a session and reads both sides.
 func begin(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (*session, error) {
 	s := &session{ctx: ctx, home: home, exact: home, server: server, st: st, taken: map[string]bool{},
 		settled: map[*record]*record{}}

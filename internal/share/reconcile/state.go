@@ -1,11 +1,11 @@
 // This file stores the state of a reconciliation: what both sides had when they were last
 // synchronized.
 //
-// The file consists of JSON lines: a header with a digest of all other lines, and a record for
-// each entry. It contains only salted hashes of contents, aliases and labels, so that redacting a
-// text in the memory does not leave a copy here. If the file is torn, at most the header is used.
-// Without records, the two sides are merged as if they had never been synchronized, and nothing
-// is lost.
+// The file consists of JSON lines: a header with a digest of all other lines, and a record for each
+// entry. It contains only salted hashes of contents, aliases and labels. Therefore no copy of a
+// text remains here after the text is redacted in the memory. If the file is torn, at most the
+// header is used. Without records, the two sides are merged as if they had never been synchronized,
+// and nothing is lost.
 
 package reconcile
 
@@ -25,30 +25,30 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// stateVersion is the format version of the file.
+// stateVersion is the version of the file format.
 //
-//	1  2026-11: the first
+//	1  2026-11: the first version
 const stateVersion = 1
 
 // maxState is the maximum size of the file, in bytes.
 const maxState = 1 << 30
 
-// State contains the data recorded about a server. The zero value is for a server that was
-// never contacted.
+// State contains the recorded data about a server. The zero State is for a server with which the
+// home was never synchronized.
 type State struct {
 	URL string
 
 	salt    []byte
-	server  oxbow.Position // the records include the server's changes up to this position ("" if unknown)
-	home    oxbow.Position // position of the home at the last synchronization ("" if unknown)
+	server  oxbow.Position // the records include the server's changes up to this position; "" if unknown
+	home    oxbow.Position // position of the home at the last synchronization; "" if unknown
 	pulls   []uint64       // numbers of the home's changes that the last pull made
 	before  oxbow.Position // value of server before that pull
 	records []*record
 
-	base    []byte // digest of the file's header (nil if the file does not exist)
-	ahead   bool   // the state contains results of a killed run that the file lacks
+	base    []byte // digest of the file's header; nil if the file does not exist
+	ahead   bool   // the state contains results of a killed run that are not in the file
 	plan    *plan  // changes that this run, or a killed run, is about to make
-	hasPlan bool   // there is a plan file
+	hasPlan bool   // a plan file exists
 }
 
 // header is the first line of the file.
@@ -63,22 +63,22 @@ type header struct {
 	Sum     []byte   `json:"sum"` // SHA-256 of all following lines
 }
 
-// record describes an entry at the last synchronization.
+// record describes an entry at the time of the last synchronization.
 type record struct {
-	ID      uint64 `json:"id,omitempty"`      // ID on the server, 0 if it is not known yet
-	Version uint64 `json:"version,omitempty"` // version on the server, 0 if it is not known yet
+	ID      uint64 `json:"id,omitempty"`      // ID on the server; 0 if it is not known yet
+	Version uint64 `json:"version,omitempty"` // version on the server; 0 if it is not known yet
 	// Time when the server wrote that version, in nanoseconds since 1970
 	Updated int64         `json:"updated,omitempty"`
 	Server  entryIdentity `json:"server"`
 	Home    entryIdentity `json:"home"`
 
-	// Hashes of the server's version, which a merge uses as its base.
+	// Hashes of the server's version, which is the base of a merge.
 	Content string   `json:"content"`
 	Aliases []string `json:"aliases,omitempty"`
 	Labels  []string `json:"labels,omitempty"`
 
 	Pulled bool    `json:"pulled,omitempty"` // the last pull wrote the entry
-	Before *record `json:"before,omitempty"` // record before that pull (nil if the entry was new)
+	Before *record `json:"before,omitempty"` // record before that pull; nil if the entry was new
 	// That pull removed the entry. The record is kept in case the pull is undone.
 	Gone bool `json:"gone,omitempty"`
 }
@@ -88,12 +88,11 @@ type entryIdentity struct {
 	Name    string     `json:"name"`
 	Kind    oxbow.Kind `json:"kind,omitempty"`
 	Created int64      `json:"created"` // nanoseconds since 1970
-	// Hash of the whole entry, or "" if this side has changes that the other
-	// side lacks.
+	// Hash of the whole entry, or "" if this side has changes that the other side does not have.
 	Hash string `json:"hash,omitempty"`
 }
 
-// undo restores the records from before the last pull, because that pull was undone.
+// undo restores the records from the time before the last pull, because that pull was undone.
 func (s *State) undo() {
 	var all []*record
 	for _, r := range s.records {
@@ -111,8 +110,7 @@ func (s *State) undo() {
 	s.ahead = true
 }
 
-// hash returns a salted digest of the parts. Different parts have different digests even if their
-// concatenation is equal.
+// hash returns a salted digest of the parts. It depends on how the text is divided into parts.
 func (s *State) hash(parts ...string) string {
 	h := sha256.New()
 	h.Write(s.salt)
@@ -130,8 +128,8 @@ func (s *State) hashes(all []string) (out []string) {
 	return out
 }
 
-// entryHash returns a hash of the synchronized parts of an entry. Stamps, which record a side's
-// own circumstances, are left out.
+// entryHash returns a hash of the synchronized parts of an entry. It omits stamps, because each
+// side has its own.
 func (s *State) entryHash(e *oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
 	labels := labelTexts(withoutStamps(e.Labels))
@@ -146,8 +144,8 @@ func (s *State) met(e *oxbow.Entry) entryIdentity {
 	return entryIdentity{e.Name, e.Kind, e.Created.UnixNano(), s.entryHash(e)}
 }
 
-// pairRecord returns the record of an entry that both sides have. home is nil if the home has changes
-// that the server lacks.
+// pairRecord returns the record of an entry that both sides have. home is nil if the home has
+// changes that the server does not have.
 func (s *State) pairRecord(server, home *oxbow.Entry) *record {
 	r := &record{ID: server.ID, Version: server.Version, Updated: server.Updated.UnixNano(), Server: s.met(server),
 		Content: s.hash(server.Content),
@@ -165,10 +163,10 @@ func labelTexts(ls []oxbow.Label) (out []string) {
 	return out
 }
 
-// ReadState reads a state from a file, and the plan of a killed run if the plan file exists. If the
-// file is torn, only the URL in the header is used, if it can be read. If the file does not exist,
-// ReadState returns the zero value. If a later version of oxbow wrote the file, the error matches
-// [oxbow.ErrVersion].
+// ReadState reads a state from a file. If there is a plan file of a killed run, it also reads the
+// plan. If the state file is torn, ReadState uses only the URL in the header, if it can be read. If
+// the file does not exist, it returns the zero State. If a later version of oxbow wrote the file,
+// the error matches [oxbow.ErrVersion].
 func ReadState(fsys vfs.FS, name string) (*State, error) {
 	s := &State{}
 	b, err := vfs.ReadFile(fsys, name, maxState)
@@ -219,15 +217,15 @@ func parseState(b []byte) (*State, error) {
 	return s, nil
 }
 
-// digest returns the digest of the first line, which in turn contains the digest of the
-// other lines.
+// digest returns the digest of the header line, which in turn contains the digest of all other
+// lines.
 func digest(line []byte) []byte {
 	sum := sha256.Sum256(line)
 	return sum[:]
 }
 
-// Write replaces the state file and deletes the plan file, or rewrites it if steps of the plan may
-// still arrive. The state file is replaced atomically.
+// Write replaces the state file atomically. It deletes the plan file. If changes of the plan may
+// still arrive at the server, it rewrites the plan file instead.
 func (s *State) Write(fsys vfs.FS, name string) error {
 	if err := s.writeState(fsys, name); err != nil {
 		return err
@@ -266,8 +264,8 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// withoutStamps returns the labels without stamps: labels that programs add to describe a text.
-// Each side has its own.
+// withoutStamps returns the labels without stamps. Stamps are labels with which programs describe a
+// text. Each side has its own.
 func withoutStamps(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), isStamp)
 }
@@ -281,7 +279,7 @@ func isStamp(l oxbow.Label) bool {
 		l.Key == oxbow.LabelTextBy || slices.Contains(oxbow.HeldLabels(), l.Key)
 }
 
-// FileOf returns the name of the state file for a server, next to the memory's file.
+// FileOf returns the name of the state file for a server. The file is next to the memory's file.
 func FileOf(memory, url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return fmt.Sprintf("%s%s%x", memory, fileInfix, sum[:6])

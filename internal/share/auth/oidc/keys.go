@@ -27,8 +27,8 @@ import (
 )
 
 const (
-	keysAge  = time.Hour        // age after which keys are fetched again
-	keysWait = 30 * time.Second // minimum time between two fetches, whatever keys the tokens name
+	keysAge  = time.Hour        // age at which the keys are fetched again
+	keysWait = 30 * time.Second // minimum time between two fetches, even if a token names an unknown key
 	maxKeys  = 100              // maximum number of keys from a provider
 	maxReply = 256 << 10        // maximum size of the provider's answers, in bytes
 )
@@ -41,7 +41,7 @@ type keySet struct {
 	now    func() time.Time
 	log    *slog.Logger
 
-	mu      sync.Mutex // guards the fields below (held during a fetch, so that only one caller fetches)
+	mu      sync.Mutex // guards the fields below; locked during a fetch, so that only one caller fetches
 	keys    map[string]key
 	fetched time.Time
 	tried   time.Time
@@ -64,9 +64,9 @@ func loopback(u *url.URL) bool {
 	return u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
 }
 
-// key returns the key with that ID for an algorithm. If the key is unknown or old, it fetches the
-// keys from the provider, unless it did so recently. If that fails, it returns the old key. If no
-// old key exists, it returns an [*auth.UncheckedError].
+// key returns the key with an ID for an algorithm. If the key is unknown or old, key fetches the
+// keys from the provider, unless it did so recently. If that fails, it returns the old key. If
+// there is no old key, it returns an [*auth.UncheckedError].
 func (s *keySet) key(ctx context.Context, id, algorithm string) (crypto.PublicKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (s *keySet) key(ctx context.Context, id, algorithm string) (crypto.PublicKe
 	return k.public, nil
 }
 
-// fetch reads the provider's description and the keys that it refers to.
+// fetch reads the provider's description, and the keys to which the description refers.
 func (s *keySet) fetch(ctx context.Context) (map[string]key, error) {
 	var about struct {
 		Issuer string `json:"issuer"`
@@ -151,8 +151,7 @@ func (s *keySet) get(ctx context.Context, url string, v any) error {
 	return json.Unmarshal(b, v)
 }
 
-// readKey parses a JSON Web Key (RFC 7517) for signatures with one of these
-// algorithms.
+// readKey parses a JSON Web Key (RFC 7517) for signatures with one of the algorithms.
 func readKey(raw []byte) (id string, _ key, err error) {
 	var j struct {
 		ID        string `json:"kid"`

@@ -2,7 +2,7 @@
 // which memory.
 
 // Package oidc accepts bearer tokens that an OpenID provider signed. It implements only the checks
-// of a resource server and does not sign users in. It tells clients where to get tokens (RFC
+// of a resource server, and does not sign users in. It tells clients where they can get tokens (RFC
 // 9728).
 package oidc
 
@@ -30,8 +30,8 @@ const (
 	scopeWrite = "oxbow:write"
 )
 
-// wellKnown is the path of a document that names the token provider. For the server's MCP
-// endpoint, "/mcp" is appended.
+// wellKnown is the path of the document that names the token provider. The path for the server's
+// MCP endpoint also ends with "/mcp".
 const wellKnown = "/.well-known/oauth-protected-resource"
 
 const (
@@ -39,20 +39,20 @@ const (
 	maxToken = 16 << 10    // maximum size of a token, in bytes
 )
 
-// algorithms lists the accepted algorithms. They use different key types, so a key for one
-// algorithm cannot be misused with another.
+// algorithms lists the accepted algorithms. Each has its own type of key, so that a key for one
+// algorithm cannot be used with another.
 var algorithms = []string{"RS256", "ES256", "EdDSA"}
 
 // Options specify which tokens are accepted. Issuer and Resource are required.
 type Options struct {
 	Issuer   string // URL of the provider, exactly as in its tokens
 	Resource string // URL with which clients call the server, without a trailing slash
-	Audience string // required audience of tokens (if empty, the resource and its MCP endpoint are accepted)
-	Claim    string // name of the claim that contains the tenant (if empty, tokens are for the server's own home)
+	Audience string // required audience of tokens; "" means that the resource and its MCP endpoint are accepted
+	Claim    string // name of the claim that contains the tenant; "" means that tokens are for the server's own home
 
-	Logger *slog.Logger     // logs why keys cannot be fetched (nil discards the messages)
-	Client *http.Client     // fetches the provider's keys (by default, a client with a timeout)
-	Now    func() time.Time // time.Now by default
+	Logger *slog.Logger     // logs why keys cannot be fetched; nil discards the messages
+	Client *http.Client     // fetches the provider's keys; the default is a client with a timeout
+	Now    func() time.Time // the default is time.Now
 }
 
 // Verifier checks tokens. It is safe for concurrent use.
@@ -62,7 +62,7 @@ type Verifier struct {
 	parser *jwt.Parser
 }
 
-// New returns a verifier. It does not contact the provider.
+// New returns a verifier. It does not connect to the provider.
 func New(o Options) (*Verifier, error) {
 	u, err := url.Parse(o.Issuer)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "" ||
@@ -107,9 +107,9 @@ func (c *claims) UnmarshalJSON(b []byte) error {
 
 var errUnknownTenant = errors.New("the token names no tenant")
 
-// Verify returns the permissions of a token. Tokens with the same permissions have the same name,
-// so that the data that a server keeps for each token does not grow with the number of tokens that
-// a provider issues.
+// Verify returns the permissions of a token. Tokens with the same permissions have the same name.
+// Therefore the data that a server keeps for each name does not grow with the number of tokens that
+// the provider issues.
 func (v *Verifier) Verify(ctx context.Context, token string) (auth.Token, error) {
 	if len(token) > maxToken {
 		return auth.Token{}, errors.New("the token is too long")
