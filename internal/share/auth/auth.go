@@ -28,41 +28,41 @@ func (r Permissions) Narrow() bool { return len(r.Projects) > 0 || len(r.Kinds) 
 // And returns permissions that allow only what both r and o allow. If they have two different
 // profiles, or lists without a common element, the error matches [oxbow.ErrInvalid].
 func (r Permissions) And(o Permissions) (Permissions, error) {
-	both := Permissions{ReadOnly: r.ReadOnly || o.ReadOnly, Profile: r.Profile}
+	combined := Permissions{ReadOnly: r.ReadOnly || o.ReadOnly, Profile: r.Profile}
 	switch {
 	case r.Profile == "":
-		both.Profile = o.Profile
+		combined.Profile = o.Profile
 	case o.Profile != "" && o.Profile != r.Profile:
-		return both, &oxbow.InvalidError{
+		return combined, &oxbow.InvalidError{
 			Field:  "profile",
 			Value:  o.Profile,
 			Reason: fmt.Sprintf("is not %q, to which all is bound already", r.Profile),
 		}
 	}
 	var err error
-	both.Projects, err = intersect("project", r.Projects, o.Projects)
+	combined.Projects, err = intersect("project", r.Projects, o.Projects)
 	if err != nil {
-		return both, err
+		return combined, err
 	}
-	both.Kinds, err = intersect("kind", r.Kinds, o.Kinds)
-	return both, err
+	combined.Kinds, err = intersect("kind", r.Kinds, o.Kinds)
+	return combined, err
 }
 
 // intersect returns the elements that both lists contain. An empty list means all elements.
-func intersect(what string, a, b []string) ([]string, error) {
+func intersect(listName string, a, b []string) ([]string, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return slices.Concat(a, b), nil
 	}
 	// keep the order of b, because new entries get the first element
-	both := slices.DeleteFunc(slices.Clone(b), func(s string) bool { return !slices.Contains(a, s) })
-	if len(both) == 0 {
+	common := slices.DeleteFunc(slices.Clone(b), func(s string) bool { return !slices.Contains(a, s) })
+	if len(common) == 0 {
 		return nil, &oxbow.InvalidError{
-			Field:  what,
+			Field:  listName,
 			Value:  strings.Join(b, ", "),
 			Reason: "is none of those that are allowed already: " + strings.Join(a, ", "),
 		}
 	}
-	return both, nil
+	return common, nil
 }
 
 // Scope returns the permissions, without the profile, as a scope with a title. The new scope will
@@ -90,7 +90,7 @@ func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, o
 // Fit adapts the labels for new entries in a scope to the scopes below it. If those do not allow a
 // label, Fit chooses another value that s allows. If no value is allowed, Fit removes the label.
 func Fit(s scope.Scope, below ...scope.Scope) scope.Scope {
-	var own []oxbow.Label
+	var label []oxbow.Label
 	for _, l := range s.Own {
 		choice := []string{l.Value}
 		for _, t := range s.Only {
@@ -104,10 +104,10 @@ func Fit(s scope.Scope, below ...scope.Scope) scope.Scope {
 			})
 		})
 		if i >= 0 {
-			own = append(own, oxbow.Label{Key: l.Key, Value: choice[i]})
+			label = append(label, oxbow.Label{Key: l.Key, Value: choice[i]})
 		}
 	}
-	s.Own = own
+	s.Own = label
 	return s
 }
 
@@ -124,22 +124,22 @@ func (r Permissions) String() string {
 	if r.ReadOnly {
 		s = "reads"
 	}
-	var of []string
+	var parts []string
 	if r.Profile != "" {
-		of = append(of, fmt.Sprintf("profile %q", r.Profile))
+		parts = append(parts, fmt.Sprintf("profile %q", r.Profile))
 	}
 	for _, l := range []struct {
 		what   string
 		values []string
 	}{{"project", r.Projects}, {"kind", r.Kinds}} {
 		if len(l.values) > 0 {
-			of = append(of, l.what+" "+strings.Join(l.values, " or "))
+			parts = append(parts, l.what+" "+strings.Join(l.values, " or "))
 		}
 	}
-	if len(of) == 0 {
+	if len(parts) == 0 {
 		return s + " all of the memory"
 	}
-	return s + " what is of " + strings.Join(of, " and ")
+	return s + " what is of " + strings.Join(parts, " and ")
 }
 
 // Check returns an error matching [oxbow.ErrInvalid] if a project or kind is not valid.

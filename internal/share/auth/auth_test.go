@@ -118,7 +118,7 @@ const secret = "a-secret-of-24-characters"
 
 func digest(s string) string {
 	b := sha256.Sum256([]byte(s))
-	return hashed + hex.EncodeToString(b[:])
+	return hashedPrefix + hex.EncodeToString(b[:])
 }
 
 func TestParseTokens(t *testing.T) {
@@ -149,7 +149,7 @@ func TestParseTokens(t *testing.T) {
 	}
 	for _, s := range []string{"", secret[1:], secret +
 		"x", strings.ToUpper(secret), digest(secret),
-		strings.TrimPrefix(digest("another long secret, with spaces"), hashed)} {
+		strings.TrimPrefix(digest("another long secret, with spaces"), hashedPrefix)} {
 		if got, ok := ts.Find(s); ok {
 			t.Errorf("Find(%q) = %+v, want none", s, got)
 		}
@@ -237,7 +237,7 @@ func FuzzParseTokens(f *testing.F) {
 			names[tk.Name] = true
 		}
 		for _, s := range []string{"", "x", file} {
-			if tk, ok := ts.Find(s); ok && !strings.Contains(file, hashed) && !strings.Contains(file, s) {
+			if tk, ok := ts.Find(s); ok && !strings.Contains(file, hashedPrefix) && !strings.Contains(file, s) {
 				t.Errorf("%q found %+v", s, tk)
 			}
 		}

@@ -51,10 +51,10 @@ type Guard struct {
 
 // RefusedError is returned for a request that a [Guard] refuses.
 type RefusedError struct {
-	Status   int // HTTP status: 401, 403, 413 or 503
-	Reason   string
-	metadata string        // URL at which clients find the provider of tokens, or ""
-	wait     time.Duration // for 503: the time after which a repetition may succeed
+	Status      int // HTTP status: 401, 403, 413 or 503
+	Reason      string
+	metadataURL string        // URL at which clients find the provider of tokens, or ""
+	retryAfter  time.Duration // for 503: the time after which a repetition may succeed
 }
 
 func (e *RefusedError) Error() string { return e.Reason }
@@ -80,13 +80,13 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 	token, err := g.bearerToken(r)
 	if unchecked, ok := errors.AsType[*UncheckedError](err); ok {
 		return Token{}, &RefusedError{
-			Status: http.StatusServiceUnavailable,
-			Reason: "the provider of tokens does not answer as it should: keep your token, and try again later",
-			wait:   unchecked.Wait,
+			Status:     http.StatusServiceUnavailable,
+			Reason:     "the provider of tokens does not answer as it should: keep your token, and try again later",
+			retryAfter: unchecked.Wait,
 		}
 	}
 	if err != nil {
-		return Token{}, &RefusedError{Status: http.StatusUnauthorized, Reason: err.Error(), metadata: g.Metadata}
+		return Token{}, &RefusedError{Status: http.StatusUnauthorized, Reason: err.Error(), metadataURL: g.Metadata}
 	}
 	if r.ContentLength > MaxBody && r.URL.Path != g.Large {
 		return token, &RefusedError{
@@ -142,7 +142,7 @@ func (g Guard) Secure() bool {
 // AdmitSite is like Admit, but checks only Host and Origin. A handler uses it if it finds the token
 // elsewhere, for example in a cookie.
 func (g Guard) AdmitSite(r *http.Request) error {
-	if !g.hostAllowed(r.Host) {
+	if !g.isHostAllowed(r.Host) {
 		return &RefusedError{
 			Status: http.StatusForbidden,
 			Reason: fmt.Sprintf(
@@ -151,7 +151,7 @@ func (g Guard) AdmitSite(r *http.Request) error {
 			),
 		}
 	}
-	if !g.originAllowed(r.Header.Values("Origin")) {
+	if !g.isOriginAllowed(r.Header.Values("Origin")) {
 		return &RefusedError{Status: http.StatusForbidden, Reason: "this origin may not call this server"}
 	}
 	return nil
@@ -160,21 +160,21 @@ func (g Guard) AdmitSite(r *http.Request) error {
 // Challenge sets the header that belongs to a refusal with status 401 or 503.
 func (e *RefusedError) Challenge(h http.Header) {
 	if e.Status == http.StatusServiceUnavailable {
-		h.Set("Retry-After", strconv.Itoa(max(1, int((e.wait+time.Second-1)/time.Second))))
+		h.Set("Retry-After", strconv.Itoa(max(1, int((e.retryAfter+time.Second-1)/time.Second))))
 	}
 	if e.Status == http.StatusUnauthorized {
 		challenge := `Bearer realm="oxbow"`
-		if e.metadata != "" {
-			challenge += `, resource_metadata="` + e.metadata + `"`
+		if e.metadataURL != "" {
+			challenge += `, resource_metadata="` + e.metadataURL + `"`
 		}
 		h.Set("WWW-Authenticate", challenge)
 	}
 }
 
-// hostAllowed reports whether requests with this Host header, with or without a port, are allowed.
+// isHostAllowed reports whether requests with this Host header, with or without a port, are allowed.
 // A name that only resolves to this machine is not allowed, because attacks by DNS rebinding use
 // such names.
-func (g Guard) hostAllowed(host string) bool {
+func (g Guard) isHostAllowed(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
@@ -183,9 +183,9 @@ func (g Guard) hostAllowed(host string) bool {
 	return isLoopback(name) || slices.ContainsFunc(g.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
-// originAllowed reports whether requests with these Origin headers are allowed. Only browsers send
+// isOriginAllowed reports whether requests with these Origin headers are allowed. Only browsers send
 // such headers.
-func (g Guard) originAllowed(origins []string) bool {
+func (g Guard) isOriginAllowed(origins []string) bool {
 	for _, s := range origins {
 		if slices.Contains(g.Origins, s) {
 			continue

@@ -19,8 +19,8 @@ type Quota struct {
 	Writes  int   // maximum number of changes per second, averaged over a short time
 }
 
-// maxTenant is the maximum length of a tenant's name.
-const maxTenant = 63
+// maxTenantName is the maximum length of a tenant's name.
+const maxTenantName = 63
 
 var (
 	tenantName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
@@ -32,8 +32,8 @@ var (
 // letters, digits, dashes and underscores.
 func CheckTenant(name string) error {
 	switch {
-	case name == "" || len(name) > maxTenant:
-		return fmt.Errorf("a tenant's name has 1 to %d characters; this has %d", maxTenant, len(name))
+	case name == "" || len(name) > maxTenantName:
+		return fmt.Errorf("a tenant's name has 1 to %d characters; this has %d", maxTenantName, len(name))
 	case !tenantName.MatchString(name):
 		return errors.New(
 			"a tenant's name is made of lower-case letters, digits, dashes and underscores, and begins with a letter " +
@@ -72,16 +72,16 @@ func (t Token) Metrics() bool {
 	return t.Only == onlyMetrics || (t.Tenant == "" && !t.Rights.Narrow() && t.Rights.Profile == "")
 }
 
-// bounds lists the keys of a line that limits a tenant.
-var bounds = []string{"entries", "bytes", "writes"}
+// quotaKeys lists the keys of a line that limits a tenant.
+var quotaKeys = []string{"entries", "bytes", "writes"}
 
 // addQuota adds the quota that a line specifies. It returns false if the line does not specify a
 // quota.
-func addQuota(quotas map[string]Quota, words []string) (is bool, err error) {
+func addQuota(quotas map[string]Quota, words []string) (isQuota bool, err error) {
 	if !strings.HasPrefix(words[0], "tenant=") {
 		return false, nil
 	}
-	tenant, q, err := readQuota(words)
+	tenant, q, err := parseQuota(words)
 	if _, twice := quotas[tenant]; twice && err == nil {
 		err = fmt.Errorf("tenant %q is bounded by an earlier line already", tenant)
 	}
@@ -89,17 +89,17 @@ func addQuota(quotas map[string]Quota, words []string) (is bool, err error) {
 	return true, err
 }
 
-// readQuota parses a line such as "tenant=acme entries=100000 bytes=500MB writes=50".
-func readQuota(words []string) (tenant string, q Quota, err error) {
+// parseQuota parses a line such as "tenant=acme entries=100000 bytes=500MB writes=50".
+func parseQuota(words []string) (tenant string, q Quota, err error) {
 	_, tenant, _ = strings.Cut(words[0], "=")
 	if err := CheckTenant(tenant); err != nil {
 		return tenant, q, err
 	}
 	for _, w := range words[1:] {
 		key, value, _ := strings.Cut(w, "=")
-		n, err := readSize(value, key == "bytes")
+		n, err := parseSize(value, key == "bytes")
 		switch {
-		case !slices.Contains(bounds, key):
+		case !slices.Contains(quotaKeys, key):
 			return tenant, q, fmt.Errorf(
 				"what can follow tenant=%s is entries=N, bytes=N (such as 500MB) and writes=N",
 				tenant,
@@ -122,15 +122,15 @@ func readQuota(words []string) (tenant string, q Quota, err error) {
 	return tenant, q, nil
 }
 
-// units lists the units that may follow a number of bytes.
-var units = []struct {
+// sizeUnits lists the units that may follow a number of bytes.
+var sizeUnits = []struct {
 	name string
 	size int64
 }{{"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}}
 
-func readSize(s string, unit bool) (int64, error) {
+func parseSize(s string, unit bool) (int64, error) {
 	size := int64(1)
-	for _, u := range units {
+	for _, u := range sizeUnits {
 		if rest, ok := strings.CutSuffix(s, u.name); ok && unit {
 			s, size = rest, u.size
 			break

@@ -55,20 +55,20 @@ type Tokens []Token
 // it compares the digests of all tokens, which have the same length.
 func (ts Tokens) Find(secret string) (Token, bool) {
 	have := sha256.Sum256([]byte(secret))
-	at := -1
+	index := -1
 	for i := range ts {
 		// Set at to i if the digests are equal, without a branch.
-		at = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(have[:], ts[i].digest[:]), i, at)
+		index = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(have[:], ts[i].digest[:]), i, index)
 	}
-	if at < 0 || secret == "" {
+	if index < 0 || secret == "" {
 		return Token{}, false
 	}
-	return ts[at], true
+	return ts[index], true
 }
 
-// hashed is the prefix of a secret that the file contains as its SHA-256 digest in hexadecimal. A
+// hashedPrefix is the prefix of a secret that the file contains as its SHA-256 digest in hexadecimal. A
 // slower hash is not necessary, because secrets are long and random.
-const hashed = "sha256:"
+const hashedPrefix = "sha256:"
 
 // ParseTokens parses a token file. file is its path, for error messages. Each line is a token:
 //
@@ -109,7 +109,7 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 	n := 0
 	for line := range strings.Lines(string(data)) {
 		n++
-		words, err := cutWords(line)
+		words, err := splitWords(line)
 		if err != nil {
 			add(n, "%v", err)
 			continue
@@ -117,13 +117,13 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 		if len(words) == 0 {
 			continue
 		}
-		if is, err := addQuota(quotas, words); is {
+		if isQuota, err := addQuota(quotas, words); isQuota {
 			if err != nil {
 				add(n, "%v", err)
 			}
 			continue
 		}
-		t, err := readToken(words)
+		t, err := parseToken(words)
 		if err != nil {
 			add(n, "%v", err)
 			continue
@@ -152,8 +152,8 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 	return ts, quotas, nil
 }
 
-// cutWords splits a line into words and removes quotes and comments.
-func cutWords(line string) ([]string, error) {
+// splitWords splits a line into words and removes quotes and comments.
+func splitWords(line string) ([]string, error) {
 	var words []string
 	for {
 		line = strings.TrimLeft(line, " \t\r\n")
@@ -182,10 +182,10 @@ func cutWords(line string) ([]string, error) {
 	}
 }
 
-// options lists the keys that may follow ro or rw.
-var options = []string{"profile", "project", "kind", "tenant", "only"}
+// tokenOptions lists the keys that may follow ro or rw.
+var tokenOptions = []string{"profile", "project", "kind", "tenant", "only"}
 
-func readToken(words []string) (Token, error) {
+func parseToken(words []string) (Token, error) {
 	if len(words) < 3 {
 		return Token{}, fmt.Errorf("a token is NAME SECRET ro, or rw; this line has %d of these words", len(words))
 	}
@@ -194,7 +194,7 @@ func readToken(words []string) (Token, error) {
 		return t, err
 	}
 	var err error
-	t.digest, err = readSecret(words[1])
+	t.digest, err = parseSecret(words[1])
 	if err != nil {
 		return t, err
 	}
@@ -210,9 +210,9 @@ func readToken(words []string) (Token, error) {
 	}
 	for _, w := range rest {
 		key, value, _ := strings.Cut(w, "=")
-		if !slices.Contains(options, key) {
+		if !slices.Contains(tokenOptions, key) {
 			// Do not repeat the word, because it may be a secret in the wrong place.
-			near := text.Near(key, slices.Values(options), 1)
+			near := text.Near(key, slices.Values(tokenOptions), 1)
 			if len(near) == 0 {
 				return t, fmt.Errorf(
 					"what can follow the rights of token %q is profile=NAME, project=NAME, kind=KIND, tenant=NAME "+
@@ -281,14 +281,14 @@ func checkName(name string) error {
 	return nil
 }
 
-// readSecret returns the digest of a secret in a token file.
-func readSecret(s string) (digest [sha256.Size]byte, err error) {
-	if rest, ok := strings.CutPrefix(s, hashed); ok {
+// parseSecret returns the digest of a secret in a token file.
+func parseSecret(s string) (digest [sha256.Size]byte, err error) {
+	if rest, ok := strings.CutPrefix(s, hashedPrefix); ok {
 		b, err := hex.DecodeString(rest)
 		if err != nil || len(b) != len(digest) {
 			return digest, fmt.Errorf(
 				"%s is not followed by %d hexadecimal digits; printf %%s SECRET | sha256sum gives them",
-				strings.TrimSuffix(hashed, ":"),
+				strings.TrimSuffix(hashedPrefix, ":"),
 				2*len(digest),
 			)
 		}

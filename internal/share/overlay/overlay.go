@@ -17,30 +17,30 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// store combines the entries of an upper store and a lower store.
-type store struct {
-	own          *oxbow.Memory // the memory of the upper store
-	upper, under oxbow.Store
+// overlayStore combines the entries of an upper store and a lower store.
+type overlayStore struct {
+	upperMemory  *oxbow.Memory // the memory of the upper store
+	upper, lower oxbow.Store
 	suffix       string
 	watchers     subscribers.List[oxbow.Event]
-	stops        []func()
+	stopFuncs    []func()
 
-	stale  atomic.Bool // entries may be outdated
-	closed atomic.Bool
+	isStale  atomic.Bool // entries may be outdated
+	isClosed atomic.Bool
 
 	mu      sync.Mutex     // guards entries; locked while they are loaded
 	entries []*oxbow.Entry // visible entries of the lower store, ordered by ID
 }
 
-var _ oxbow.Watcher = (*store)(nil)
+var _ oxbow.Watcher = (*overlayStore)(nil)
 
-// New returns a read-only memory with the entries of m and of the store under, which must be an
+// New returns a read-only memory with the entries of m and of the store lower, which must be an
 // [oxbow.Watcher]. If both have an entry of the same name, New appends the suffix to the name of
-// the entry in under, repeatedly if necessary. The IDs of entries in under start at 1<<52. The
+// the entry in lower, repeatedly if necessary. The IDs of entries in lower start at 1<<52. The
 // history, and the index file next to m's store, contain only m's entries. Closing the memory
-// closes under but not m, which must stay open until then.
-func New(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix string) (*oxbow.Memory, error) {
-	o, err := newStore(ctx, m, under, suffix)
+// closes lower but not m, which must stay open until then.
+func New(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix string) (*oxbow.Memory, error) {
+	o, err := newStore(ctx, m, lower, suffix)
 	if err != nil {
 		return nil, err
 	}
@@ -48,29 +48,29 @@ func New(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix string)
 	return oxbow.New(o, &opts), nil
 }
 
-func newStore(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix string) (*store, error) {
-	o := &store{own: m, upper: m.Store(), under: under, suffix: suffix}
-	o.stale.Store(true)
+func newStore(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix string) (*overlayStore, error) {
+	o := &overlayStore{upperMemory: m, upper: m.Store(), lower: under, suffix: suffix}
+	o.isStale.Store(true)
 	w, ok := under.(oxbow.Watcher)
 	if !ok {
 		return nil, fmt.Errorf("%w: a store under a memory must report its changes", oxbow.ErrUnsupported)
 	}
-	o.stops = append(o.stops, w.Watch(func(oxbow.Event) { o.stale.Store(true) }))
+	o.stopFuncs = append(o.stopFuncs, w.Watch(func(oxbow.Event) { o.isStale.Store(true) }))
 	if w, ok := o.upper.(oxbow.Watcher); ok {
-		o.stops = append(o.stops, w.Watch(o.forwardEvents))
+		o.stopFuncs = append(o.stopFuncs, w.Watch(o.forwardEvents))
 	}
-	if err := o.refreshUnder(ctx); err != nil {
-		o.stop()
+	if err := o.refreshLower(ctx); err != nil {
+		o.stopWatching()
 		return nil, err
 	}
 	return o, nil
 }
 
 // Upper returns the upper store, which has the history.
-func (o *store) Upper() oxbow.Store { return o.upper }
+func (o *overlayStore) Upper() oxbow.Store { return o.upper }
 
 // Under returns the lower store's entries at the last refresh.
-func (o *store) Under() []*oxbow.Entry {
+func (o *overlayStore) Under() []*oxbow.Entry {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.entries
@@ -79,17 +79,17 @@ func (o *store) Under() []*oxbow.Entry {
 // forwardEvents forwards an event of the upper store, and makes the next Refresh load the lower
 // entries again, because the change may use or free names. It cannot load them itself: a store must
 // not be called while it sends an event.
-func (o *store) forwardEvents(e oxbow.Event) {
-	o.stale.Store(true)
+func (o *overlayStore) forwardEvents(e oxbow.Event) {
+	o.isStale.Store(true)
 	o.watchers.Send(e)
 }
 
 // Watch implements [oxbow.Watcher].
-func (o *store) Watch(fn func(oxbow.Event)) (stop func()) { return o.watchers.Add(fn) }
+func (o *overlayStore) Watch(fn func(oxbow.Event)) (stop func()) { return o.watchers.Add(fn) }
 
 // Refresh implements [oxbow.Watcher].
-func (o *store) Refresh(ctx context.Context) error {
-	if o.closed.Load() {
+func (o *overlayStore) Refresh(ctx context.Context) error {
+	if o.isClosed.Load() {
 		return oxbow.ErrClosed
 	}
 	if w, ok := o.upper.(oxbow.Watcher); !ok {
@@ -97,25 +97,25 @@ func (o *store) Refresh(ctx context.Context) error {
 	} else if err := w.Refresh(ctx); err != nil {
 		return err
 	}
-	return o.refreshUnder(ctx)
+	return o.refreshLower(ctx)
 }
 
-// refreshUnder updates the lower store's entries if either store has changed.
-func (o *store) refreshUnder(ctx context.Context) error {
-	if err := o.under.(oxbow.Watcher).Refresh(ctx); err != nil {
+// refreshLower updates the lower store's entries if either store has changed.
+func (o *overlayStore) refreshLower(ctx context.Context) error {
+	if err := o.lower.(oxbow.Watcher).Refresh(ctx); err != nil {
 		return err
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.stale.Swap(false) {
+	if !o.isStale.Swap(false) {
 		return nil
 	}
 	now, err := o.loadLower(ctx)
 	if err != nil {
-		o.stale.Store(true)
+		o.isStale.Store(true)
 		return err
 	}
-	ds := changedEntries(o.entries, now)
+	ds := compareEntries(o.entries, now)
 	o.entries = now
 	if len(ds) > 0 {
 		o.watchers.Send(oxbow.Event{Changes: ds})
@@ -125,9 +125,9 @@ func (o *store) refreshUnder(ctx context.Context) error {
 
 // loadLower returns the lower store's entries with unique names. Entries that agents may get
 // without asking are named first, so that a withheld entry cannot take their names.
-func (o *store) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
+func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	var all []*oxbow.Entry
-	for e, err := range o.under.Entries(ctx, oxbow.Filter{}) {
+	for e, err := range o.lower.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return nil, err
 		}
@@ -135,13 +135,13 @@ func (o *store) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 		e.ID += overlayid.UnderID
 		all = append(all, &e)
 	}
-	taken := map[string]bool{}
+	usedNames := map[string]bool{}
 	for _, first := range []bool{true, false} {
 		for _, e := range all {
 			if e.HeldByLabel() == first {
 				continue
 			}
-			if err := o.uniqueName(ctx, e, taken); err != nil {
+			if err := o.makeNameUnique(ctx, e, usedNames); err != nil {
 				return nil, err
 			}
 		}
@@ -149,27 +149,27 @@ func (o *store) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	return all, nil
 }
 
-// uniqueName appends the suffix to a lower entry's name until neither the upper store nor taken has
+// makeNameUnique appends the suffix to a lower entry's name until neither the upper store nor usedNames has
 // the name.
-func (o *store) uniqueName(ctx context.Context, e *oxbow.Entry, taken map[string]bool) error {
+func (o *overlayStore) makeNameUnique(ctx context.Context, e *oxbow.Entry, usedNames map[string]bool) error {
 	for {
 		_, err := o.upper.Get(ctx, e.Name)
 		if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 			return err
 		}
-		if err != nil && !taken[e.Name] {
-			taken[e.Name] = true
+		if err != nil && !usedNames[e.Name] {
+			usedNames[e.Name] = true
 			return nil
 		}
 		e.Name += o.suffix
 	}
 }
 
-// changedEntries returns the differences between two lists of entries, which must be sorted by ID.
-func changedEntries(old, now []*oxbow.Entry) (ds []oxbow.Delta) {
-	for _, e := range now {
+// compareEntries returns the differences between two lists of entries, which must be sorted by ID.
+func compareEntries(old, current []*oxbow.Entry) (deltas []oxbow.Delta) {
+	for _, e := range current {
 		for len(old) > 0 && old[0].ID < e.ID {
-			ds = append(ds, oxbow.Delta{ID: old[0].ID})
+			deltas = append(deltas, oxbow.Delta{ID: old[0].ID})
 			old = old[1:]
 		}
 		if len(old) > 0 && old[0].ID == e.ID {
@@ -179,27 +179,27 @@ func changedEntries(old, now []*oxbow.Entry) (ds []oxbow.Delta) {
 				continue
 			}
 		}
-		ds = append(ds, oxbow.Delta{ID: e.ID, Entry: e})
+		deltas = append(deltas, oxbow.Delta{ID: e.ID, Entry: e})
 	}
 	for _, e := range old {
-		ds = append(ds, oxbow.Delta{ID: e.ID})
+		deltas = append(deltas, oxbow.Delta{ID: e.ID})
 	}
-	return ds
+	return deltas
 }
 
 // freshEntries returns the up-to-date entries of the lower store.
-func (o *store) freshEntries(ctx context.Context) ([]*oxbow.Entry, error) {
-	if o.closed.Load() {
+func (o *overlayStore) freshEntries(ctx context.Context) ([]*oxbow.Entry, error) {
+	if o.isClosed.Load() {
 		return nil, oxbow.ErrClosed
 	}
-	if err := o.refreshUnder(ctx); err != nil {
+	if err := o.refreshLower(ctx); err != nil {
 		return nil, err
 	}
 	return o.Under(), nil
 }
 
 // Get implements [oxbow.Store].
-func (o *store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+func (o *overlayStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	under, err := o.freshEntries(ctx)
 	if err != nil {
 		return oxbow.Entry{}, err
@@ -216,7 +216,7 @@ func (o *store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 }
 
 // Entries implements [oxbow.Store].
-func (o *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+func (o *overlayStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		under, err := o.freshEntries(ctx)
 		if err != nil {
@@ -237,7 +237,7 @@ func (o *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 }
 
 // ViewHeads implements [heads.Viewer] for the entries of both stores.
-func (o *store) ViewHeads(
+func (o *overlayStore) ViewHeads(
 	ctx context.Context,
 	keys, names []string,
 	fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error,
@@ -263,7 +263,7 @@ func (o *store) ViewHeads(
 }
 
 // Newest implements [oxbow.Memory.Newest] for both stores.
-func (o *store) Newest(
+func (o *overlayStore) Newest(
 	ctx context.Context,
 	f oxbow.Filter,
 	offset, limit int,
@@ -272,7 +272,7 @@ func (o *store) Newest(
 	if err != nil {
 		return nil, 0, err
 	}
-	es, total, err := o.own.Newest(ctx, f, 0, offset+limit)
+	es, total, err := o.upperMemory.Newest(ctx, f, 0, offset+limit)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -289,7 +289,7 @@ func (o *store) Newest(
 }
 
 // Apply implements [oxbow.Store].
-func (o *store) Apply(context.Context, ...oxbow.Op) error {
+func (o *overlayStore) Apply(context.Context, ...oxbow.Op) error {
 	return errReadOnly
 }
 
@@ -299,7 +299,7 @@ var errReadOnly = fmt.Errorf(
 )
 
 // History returns a read-only history of the upper store, for [oxbow.HistoryOf].
-func (o *store) History() (oxbow.Historian, error) {
+func (o *overlayStore) History() (oxbow.Historian, error) {
 	h, err := oxbow.HistoryOf(o.upper)
 	if err != nil {
 		return nil, err
@@ -319,17 +319,17 @@ func (readOnlyHistory) RestoreIf(context.Context, string, uint64, uint64) (uint6
 	return 0, errReadOnly
 }
 
-func (o *store) stop() {
-	for _, fn := range o.stops {
+func (o *overlayStore) stopWatching() {
+	for _, fn := range o.stopFuncs {
 		fn()
 	}
 }
 
 // Close implements [oxbow.Store].
-func (o *store) Close() error {
-	if o.closed.Swap(true) {
+func (o *overlayStore) Close() error {
+	if o.isClosed.Swap(true) {
 		return oxbow.ErrClosed
 	}
-	o.stop()
-	return o.under.Close()
+	o.stopWatching()
+	return o.lower.Close()
 }

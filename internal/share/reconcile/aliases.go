@@ -10,19 +10,19 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// settleAliases changes the steps so that no alias identifies two entries of the home afterwards.
+// resolveAliases changes the steps so that no alias identifies two entries of the home afterwards.
 // It adds a step for each entry of the home that loses an alias. The report contains the lost
 // aliases. The next push also removes them from the server's entries.
 //
 // Each home reaches the same decision, because it compares the entries' names and creation times on
 // the server. Otherwise two homes could remove the alias from both entries.
-func (s *session) settleAliases(steps []*step) []*step {
-	byPair := map[*pair]*step{}
+func (s *syncRun) resolveAliases(steps []*plannedStep) []*plannedStep {
+	byPair := map[*entryPair]*plannedStep{}
 	for _, st := range steps {
 		byPair[st.pair] = st
 	}
 	var holders []oxbow.AliasHolder
-	of := map[string]*pair{} // by the name in the holder
+	of := map[string]*entryPair{} // by the name in the holder
 	for _, p := range s.pairs {
 		st := byPair[p]
 		e := entryAfter(p, st)
@@ -43,45 +43,45 @@ func (s *session) settleAliases(steps []*step) []*step {
 		holders = append(holders, h)
 		of[h.Name] = p
 	}
-	s.rep.Taken = oxbow.SettleAliases(holders, oxbow.OldestKeeps)
-	lost := map[*pair][]string{}
-	for _, t := range s.rep.Taken {
-		lost[of[t.Name]] = append(lost[of[t.Name]], t.Alias)
+	s.result.Taken = oxbow.SettleAliases(holders, oxbow.OldestKeeps)
+	lostAliases := map[*entryPair][]string{}
+	for _, t := range s.result.Taken {
+		lostAliases[of[t.Name]] = append(lostAliases[of[t.Name]], t.Alias)
 	}
 	for _, p := range s.pairs {
-		if len(lost[p]) == 0 {
+		if len(lostAliases[p]) == 0 {
 			continue
 		}
 		st := byPair[p]
 		if st == nil {
-			st = &step{old: p.old, pair: p}
+			st = &plannedStep{oldRecord: p.oldRecord, pair: p}
 			if p.record != nil {
 				r := *p.record
 				st.record = &r
 			}
 			steps = append(steps, st)
 		}
-		s.dropAliases(st, p, lost[p])
+		s.dropAliases(st, p, lostAliases[p])
 	}
 	return steps
 }
 
 // entryAfter returns the home's entry of a pair after its step, or nil if the home then has no such
 // entry. The step may be nil.
-func entryAfter(p *pair, st *step) *oxbow.Entry {
+func entryAfter(p *entryPair, st *plannedStep) *oxbow.Entry {
 	switch {
 	case st == nil || len(st.ops) == 0:
 		return p.home
 	case st.record == nil:
 		return nil
 	}
-	return st.entry
+	return st.homeEntry
 }
 
 // dropAliases changes a step so that the home's entry does not have these aliases afterwards.
-func (s *session) dropAliases(st *step, p *pair, lost []string) {
+func (s *syncRun) dropAliases(st *plannedStep, p *entryPair, lostAliases []string) {
 	e := entryAfter(p, st).Clone()
-	e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return slices.Contains(lost, a) })
+	e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return slices.Contains(lostAliases, a) })
 	isChanged := slices.ContainsFunc(st.ops, func(op oxbow.Op) bool { return op.Target() == e.Name })
 	switch {
 	case !isChanged:
@@ -94,15 +94,15 @@ func (s *session) dropAliases(st *step, p *pair, lost []string) {
 	default:
 		st.ops = replaceOperations(p.home.Name, p.home.Kind, p.home.Version, e)
 	}
-	st.entry = &e
-	if p.server != nil && p.there == changed {
-		st.stay = s.st.entryHash(&e) != s.st.entryHash(p.server)
+	st.homeEntry = &e
+	if p.server != nil && p.serverChange == sideChanged {
+		st.hasHomeChanges = s.state.entryHash(&e) != s.state.entryHash(p.server)
 	} else {
-		st.stay = true
+		st.hasHomeChanges = true
 	}
-	if p.home != nil && s.st.entryHash(&e) == s.st.entryHash(p.home) {
+	if p.home != nil && s.state.entryHash(&e) == s.state.entryHash(p.home) {
 		st.ops = nil
 		st.change = Change{}
-		st.entry = p.home
+		st.homeEntry = p.home
 	}
 }

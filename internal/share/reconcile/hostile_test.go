@@ -114,7 +114,7 @@ func TestHostileChanges(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			w := newWorld(t)
 			h := w.home("h")
-			h.o.most = 1000
+			h.o.maxEntries = 1000
 			h.apply(note("a", "1"), note("b", "2"))
 			h.push()
 			h.pull()

@@ -11,16 +11,16 @@ import (
 )
 
 // pairEntries sets s.pairs to the pairs of matching entries.
-func (s *session) pairEntries(home, server *side) {
+func (s *syncRun) pairEntries(home, server *sideEntries) {
 	for _, e := range home.order {
-		s.taken[oxbow.NormalName(e.Name)] = true
+		s.usedNames[oxbow.NormalName(e.Name)] = true
 	}
 	atHome, atServer := map[*oxbow.Entry]bool{}, map[*oxbow.Entry]bool{} // entries to which a record belongs
-	for _, r := range s.st.records {
+	for _, r := range s.state.records {
 		if r.Gone {
 			continue
 		}
-		p := &pair{record: r, old: r, here: gone, there: unchanged}
+		p := &entryPair{record: r, oldRecord: r, homeChange: sideRemoved, serverChange: sideUnchanged}
 		s.pairs = append(s.pairs, p)
 		p.home = home.byName[r.Home.Name]
 		if p.home != nil && !atHome[p.home] {
@@ -36,10 +36,10 @@ func (s *session) pairEntries(home, server *side) {
 	}
 	for _, e := range server.order {
 		if !atServer[e] {
-			p := &pair{server: e, there: changed}
+			p := &entryPair{server: e, serverChange: sideChanged}
 			if h := home.findName(e.Name); h != nil && !atHome[h] {
 				p.home = h
-				p.here = changed
+				p.homeChange = sideChanged
 				atHome[h] = true
 			}
 			s.pairs = append(s.pairs, p)
@@ -47,82 +47,82 @@ func (s *session) pairEntries(home, server *side) {
 	}
 	for _, e := range home.order {
 		if !atHome[e] {
-			s.pairs = append(s.pairs, &pair{home: e, here: changed})
+			s.pairs = append(s.pairs, &entryPair{home: e, homeChange: sideChanged})
 		}
 	}
 }
 
 // findServer sets p.server to the server's entry for the record of p.
-func (s *session) findServer(p *pair, server *side, used map[*oxbow.Entry]bool) {
+func (s *syncRun) findServer(p *entryPair, server *sideEntries, used map[*oxbow.Entry]bool) {
 	r := p.record
-	e, known := server.byID[r.ID]
+	e, candidate := server.byID[r.ID]
 	// check the name as well as the ID, because another store may use the same ID
-	if r.ID == 0 || e == nil || (!server.trusted && e.Name != r.Server.Name) {
+	if r.ID == 0 || e == nil || (!server.isTrusted && e.Name != r.Server.Name) {
 		e = server.byName[r.Server.Name]
 	}
 	if e != nil && !used[e] {
 		p.server, used[e] = e, true
-	} else if known || server.all {
-		p.there = gone
+	} else if candidate || server.isComplete {
+		p.serverChange = sideRemoved
 	}
 }
 
 // findRenames finds entries that were renamed on one side. If a record has no entry on that side,
 // findRenames pairs it with a new entry of the same kind and creation time. It does not pair the
 // record if several entries qualify, or if the other side has a different entry with the new name.
-func (s *session) findRenames(home, server *side, atHome, atServer map[*oxbow.Entry]bool) {
+func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*oxbow.Entry]bool) {
 	names := map[string]bool{} // known names on the server
 	for _, e := range server.order {
 		names[e.Name] = true
 	}
 	for _, p := range s.pairs {
-		if p.there == unchanged {
+		if p.serverChange == sideUnchanged {
 			names[p.record.Server.Name] = true
 		}
 	}
-	s.findMoved(home.order, atHome, func(p *pair) (entryIdentity, bool) {
-		return p.record.Home, p.home == nil && home.trusted
+	s.findMoved(home.order, atHome, func(p *entryPair) (entryIdentity, bool) {
+		return p.record.Home, p.home == nil && home.isTrusted
 	},
-		func(name string) bool { return !names[name] }, func(p *pair, e *oxbow.Entry) { p.home = e })
-	s.findMoved(server.order, atServer, func(p *pair) (entryIdentity, bool) {
-		return p.record.Server, p.there == gone && server.trusted
+		func(name string) bool { return !names[name] }, func(p *entryPair, e *oxbow.Entry) { p.home = e })
+	s.findMoved(server.order, atServer, func(p *entryPair) (entryIdentity, bool) {
+		return p.record.Server, p.serverChange == sideRemoved && server.isTrusted
 	},
-		func(name string) bool { return home.findName(name) == nil }, func(p *pair, e *oxbow.Entry) {
-			p.server, p.there = e, unchanged
+		func(name string) bool { return home.findName(name) == nil }, func(p *entryPair, e *oxbow.Entry) {
+			p.server, p.serverChange = e, sideUnchanged
 		})
 }
 
 // findMoved finds, for each pair that has no entry on one side, the new entry that replaced it. If
 // several entries have the same creation time, an alias or the content decides.
-func (s *session) findMoved(
+func (s *syncRun) findMoved(
 	entries []*oxbow.Entry,
 	used map[*oxbow.Entry]bool,
-	missing func(*pair) (entryIdentity, bool),
+	missing func(*entryPair) (entryIdentity, bool),
 	free func(string) bool,
-	take func(*pair, *oxbow.Entry),
+	take func(*entryPair, *oxbow.Entry),
 ) {
-	of := func(k oxbow.Kind, created int64) string { return fmt.Sprint(k, created) }
-	was, is := map[string][]*pair{}, map[string][]*oxbow.Entry{}
+	candidates := func(k oxbow.Kind, created int64) string { return fmt.Sprint(k, created) }
+	moved, isMatch := map[string][]*entryPair{}, map[string][]*oxbow.Entry{}
 	for _, p := range s.pairs {
 		if m, ok := missing(p); ok {
-			k := of(m.Kind, m.Created)
-			was[k] = append(was[k], p)
+			k := candidates(m.Kind, m.Created)
+			moved[k] = append(moved[k], p)
 		}
 	}
 	for _, e := range entries {
-		if len(was) > 0 && !used[e] && free(e.Name) {
-			k := of(e.Kind, e.Created.UnixNano())
-			is[k] = append(is[k], e)
+		if len(moved) > 0 && !used[e] && free(e.Name) {
+			k := candidates(e.Kind, e.Created.UnixNano())
+			isMatch[k] = append(isMatch[k], e)
 		}
 	}
-	for k, ps := range was {
-		es := is[k]
-		for _, fits := range []func(*pair, *oxbow.Entry) bool{
-			func(p *pair, e *oxbow.Entry) bool { return slices.Contains(e.Aliases, p.record.Server.Name) },
-			func(p *pair, e *oxbow.Entry) bool { return s.st.hash(e.Content) == p.record.Content },
-			func(*pair, *oxbow.Entry) bool { return len(ps) == 1 },
+	for k, ps := range moved {
+		es := isMatch[k]
+		for _, fits := range []func(*entryPair, *oxbow.Entry) bool{
+			func(p *entryPair, e *oxbow.Entry) bool { return slices.Contains(e.Aliases, p.record.Server.Name) },
+			func(p *entryPair, e *oxbow.Entry) bool { return s.state.saltedHash(e.Content) == p.record.Content },
+			func(*entryPair, *oxbow.Entry) bool { return len(ps) == 1 },
 		} {
-			ps = slices.DeleteFunc(ps, func(p *pair) bool {
+			ps = slices.DeleteFunc(ps, func(p *entryPair) bool {
 				var one []*oxbow.Entry
 				for _, e := range es {
 					if !used[e] && fits(p, e) {
@@ -142,36 +142,36 @@ func (s *session) findMoved(
 
 // judgePair sets p.here and p.there of a pair with a record, which describe how the entry changed
 // on each side since the last synchronization.
-func (s *session) judgePair(p *pair, home, server *side) {
+func (s *syncRun) judgePair(p *entryPair, home, server *sideEntries) {
 	r := p.record
 	switch {
-	case p.home != nil && s.st.entryHash(p.home) == r.Home.Hash:
-		p.here = unchanged
+	case p.home != nil && s.state.entryHash(p.home) == r.Home.Hash:
+		p.homeChange = sideUnchanged
 	case p.home != nil:
-		p.here = changed
+		p.homeChange = sideChanged
 	}
 	switch {
-	case p.server != nil && s.st.entryHash(p.server) == r.Server.Hash:
-		p.there = unchanged
+	case p.server != nil && s.state.entryHash(p.server) == r.Server.Hash:
+		p.serverChange = sideUnchanged
 		r.ID = p.server.ID
 		r.Version = p.server.Version
 		r.Updated = p.server.Updated.UnixNano()
 	case p.server != nil:
-		p.there = changed
+		p.serverChange = sideChanged
 	}
-	if p.here == gone && !home.trusted {
-		s.rep.Returns++
+	if p.homeChange == sideRemoved && !home.isTrusted {
+		s.result.Returns++
 		p.record = nil
-		p.here = absent
-		p.there = changed
+		p.homeChange = sideAbsent
+		p.serverChange = sideChanged
 		if p.server == nil {
-			p.there = gone
+			p.serverChange = sideRemoved
 		}
 	}
-	if p.there == gone && p.home != nil && !(server.trusted && (r.ID > 0 || server.exact)) {
-		s.rep.Returns++
+	if p.serverChange == sideRemoved && p.home != nil && !(server.isTrusted && (r.ID > 0 || server.isExact)) {
+		s.result.Returns++
 		p.record = nil
-		p.there = absent
-		p.here = changed
+		p.serverChange = sideAbsent
+		p.homeChange = sideChanged
 	}
 }

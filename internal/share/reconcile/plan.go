@@ -28,17 +28,17 @@ const planVersion = 1
 // planSuffix is appended to the name of the state file.
 const planSuffix = ".plan"
 
-// plan lists the changes that a run is about to make.
-type plan struct {
-	home  oxbow.Position // position of the home when the run began
-	pull  bool
-	mark  mark
-	steps []*planStep
+// runPlan lists the changes that a run is about to make.
+type runPlan struct {
+	home   oxbow.Position // position of the home when the run began
+	isPull bool
+	mark   pullMark
+	steps  []*planStep
 }
 
-// mark identifies the changes of a pull in the home's history: the changes after a number that have
+// pullMark identifies the changes of a pull in the home's history: the changes after a number that have
 // this session and note.
-type mark struct {
+type pullMark struct {
 	After   uint64 `json:"after,omitempty"`
 	Session string `json:"session,omitempty"`
 	Note    string `json:"note,omitempty"`
@@ -46,30 +46,30 @@ type mark struct {
 
 // planHeader is the first line of the file.
 type planHeader struct {
-	Version int    `json:"oxbow_plan"`
-	Base    []byte `json:"base,omitempty"` // digest of the state file; empty if there was no state file
-	Salt    []byte `json:"salt"`
-	Home    []byte `json:"home,omitempty"`
-	Pull    bool   `json:"pull,omitempty"`
-	Mark    mark   `json:"mark,omitzero"`
-	Sum     []byte `json:"sum"` // SHA-256 of all following lines
+	Version int      `json:"oxbow_plan"`
+	Base    []byte   `json:"base,omitempty"` // digest of the state file; empty if there was no state file
+	Salt    []byte   `json:"salt"`
+	Home    []byte   `json:"home,omitempty"`
+	Pull    bool     `json:"pull,omitempty"`
+	Mark    pullMark `json:"mark,omitzero"`
+	Sum     []byte   `json:"sum"` // SHA-256 of all following lines
 }
 
 // planStep is a step in a plan file.
 type planStep struct {
 	// number of the record that the step replaces, from 1; 0 for a new record
-	Old    int     `json:"old,omitempty"`
-	Name   string  `json:"name"`             // name of the changed entry after the step
-	At     string  `json:"at,omitempty"`     // for a pull: name of the record's entry in the home
-	Stay   bool    `json:"stay,omitempty"`   // for a pull: the home's entry contains changes that the server lacks
-	Record *record `json:"record,omitempty"` // record after the step; nil if the step deletes the record
+	Old    int         `json:"old,omitempty"`
+	Name   string      `json:"name"`             // name of the changed entry after the step
+	At     string      `json:"at,omitempty"`     // for a pull: name of the record's entry in the home
+	Stay   bool        `json:"stay,omitempty"`   // for a pull: the home's entry contains changes that the server lacks
+	Record *syncRecord `json:"record,omitempty"` // record after the step; nil if the step deletes the record
 }
 
 // WritePlan writes the changes that a run is about to make. It must be called from
 // [Options.Record], before the first change. If the run is killed before [State.Write], the next
 // run learns from the plan which changes this run was making.
 func (s *State) WritePlan(fsys vfs.FS, name string) error {
-	if s.ahead {
+	if s.isAhead {
 		if err := s.writeState(fsys, name); err != nil {
 			return err
 		}
@@ -89,7 +89,8 @@ func (s *State) writePlan(fsys vfs.FS, name string) error {
 		}
 	}
 	sum := sha256.Sum256(body.Bytes())
-	head, err := json.Marshal(planHeader{planVersion, s.base, s.salt, []byte(s.plan.home), s.plan.pull, s.plan.mark,
+	head, err := json.Marshal(planHeader{planVersion, s.fileDigest, s.salt, []byte(s.plan.home), s.plan.isPull,
+		s.plan.mark,
 		sum[:]})
 	if err == nil {
 		err = vfs.WriteFile(fsys, name+planSuffix, slices.Concat(head, []byte("\n"), body.Bytes()), 0o600)
@@ -111,25 +112,25 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 		return fmt.Errorf("reading what is known of the server: %w", err)
 	}
 	s.hasPlan = true
-	if h, p := parsePlan(b, len(s.records)); p != nil && bytes.Equal(h.Base, s.base) &&
+	if h, p := parsePlan(b, len(s.records)); p != nil && bytes.Equal(h.Base, s.fileDigest) &&
 		(len(s.salt) == 0 || bytes.Equal(h.Salt, s.salt)) {
 		s.salt = h.Salt
 		s.plan = p
-		s.ahead = true
+		s.isAhead = true
 	}
 	return nil
 }
 
 // parsePlan parses a plan for a state that has the given number of records. It returns a nil plan
 // if b is not valid.
-func parsePlan(b []byte, records int) (planHeader, *plan) {
+func parsePlan(b []byte, records int) (planHeader, *runPlan) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var h planHeader
 	if sum := sha256.Sum256(rest); json.Unmarshal(line, &h) != nil || h.Version != planVersion || len(h.Salt) == 0 ||
 		!bytes.Equal(sum[:], h.Sum) {
 		return h, nil
 	}
-	p := &plan{home: oxbow.Position(h.Home), pull: h.Pull, mark: h.Mark}
+	p := &runPlan{home: oxbow.Position(h.Home), isPull: h.Pull, mark: h.Mark}
 	used := map[int]bool{}
 	for l := range bytes.Lines(rest) {
 		var st planStep

@@ -17,14 +17,15 @@ import (
 // kept.
 const labelConflict = "conflict"
 
-func (s *session) planPull() (steps []*step, err error) {
+func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 	for _, p := range s.pairs {
-		if p.here == unchanged && (p.there == gone || (p.there == changed && p.server.Name != p.home.Name)) {
-			delete(s.taken, p.home.Name)
+		if p.homeChange == sideUnchanged && (p.serverChange == sideRemoved || (p.serverChange == sideChanged &&
+			p.server.Name != p.home.Name)) {
+			delete(s.usedNames, p.home.Name)
 		}
 	}
-	slices.SortStableFunc(s.pairs, func(a, b *pair) int {
-		return cmp.Compare(asInt(a.home == nil), asInt(b.home == nil))
+	slices.SortStableFunc(s.pairs, func(a, b *entryPair) int {
+		return cmp.Compare(boolToInt(a.home == nil), boolToInt(b.home == nil))
 	})
 	for _, p := range s.pairs {
 		st, err := s.pullStep(p)
@@ -36,39 +37,39 @@ func (s *session) planPull() (steps []*step, err error) {
 			steps = append(steps, st)
 		}
 	}
-	steps = s.settleAliases(steps)
+	steps = s.resolveAliases(steps)
 	// Sort removals first, because another entry may need the name.
-	slices.SortStableFunc(steps, func(a, b *step) int { return cmp.Compare(stepRank(a), stepRank(b)) })
+	slices.SortStableFunc(steps, func(a, b *plannedStep) int { return cmp.Compare(stepRank(a), stepRank(b)) })
 	return steps, nil
 }
 
 // pullStep returns the step of a pull for a pair, or nil if the pull changes nothing.
-func (s *session) pullStep(p *pair) (*step, error) {
-	st := &step{old: p.old, record: p.record, met: p.server}
+func (s *syncRun) pullStep(p *entryPair) (*plannedStep, error) {
+	st := &plannedStep{oldRecord: p.oldRecord, record: p.record, serverEntry: p.server}
 	switch {
-	case p.there == gone && p.here == unchanged:
+	case p.serverChange == sideRemoved && p.homeChange == sideUnchanged:
 		st.record = nil
 		st.ops = []oxbow.Op{oxbow.Remove{Name: p.home.Name, If: p.home.Version}}
 		st.change = Change{Name: p.home.Name, Verb: oxbow.VerbRemove}
-	case p.there == gone:
+	case p.serverChange == sideRemoved:
 		st.record = nil // a change in the home wins over the removal
-	case p.server == nil || p.there == unchanged:
+	case p.server == nil || p.serverChange == sideUnchanged:
 		if p.record != nil {
 			return nil, nil
 		}
 	case p.home == nil:
-		s.add(st, *p.server)
-	case s.st.entryHash(p.home) == s.st.entryHash(p.server):
-		st.record = s.st.pairRecord(p.server, p.home)
-	case p.here == unchanged:
-		s.planPut(st, p.home, *p.server)
+		s.planAdd(st, *p.server)
+	case s.state.entryHash(p.home) == s.state.entryHash(p.server):
+		st.record = s.state.pairRecord(p.server, p.home)
+	case p.homeChange == sideUnchanged:
+		s.planReplace(st, p.home, *p.server)
 	default:
-		return st, s.merge(st, p)
+		return st, s.planMerge(st, p)
 	}
 	return st, nil
 }
 
-func asInt(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -76,7 +77,7 @@ func asInt(b bool) int {
 }
 
 // stepRank returns the order of a step: removals are first, then renames, then all other steps.
-func stepRank(s *step) int {
+func stepRank(s *plannedStep) int {
 	if len(s.ops) > 0 {
 		if _, ok := s.ops[0].(oxbow.Remove); ok {
 			return len(s.ops)
@@ -87,17 +88,17 @@ func stepRank(s *step) int {
 
 // freeName returns the name of e, or a variant if another entry of the home has the name. own is
 // the present name of the entry.
-func (s *session) freeName(e *oxbow.Entry, own string) string {
+func (s *syncRun) freeName(e *oxbow.Entry, own string) string {
 	name := e.Name
-	for n := 1; name != own && s.taken[name]; n++ {
-		name = besideName(e, n)
+	for n := 1; name != own && s.usedNames[name]; n++ {
+		name = conflictName(e, n)
 	}
 	return name
 }
 
-// besideName returns the n-th possible name for a version of an entry that is stored next to
+// conflictName returns the n-th possible name for a version of an entry that is stored next to
 // another version. All homes use the same names.
-func besideName(e *oxbow.Entry, n int) string {
+func conflictName(e *oxbow.Entry, n int) string {
 	end := fmt.Sprintf(" (conflict %.3x)", sha256.Sum256([]byte(e.Content)))
 	if n > 1 {
 		end += fmt.Sprintf(" (%d)", n)
@@ -110,15 +111,16 @@ func besideName(e *oxbow.Entry, n int) string {
 	return strings.TrimSpace(name) + end
 }
 
-// add plans to add the entry e to the home.
-func (s *session) add(st *step, e oxbow.Entry) {
-	st.record = s.st.pairRecord(st.met, nil)
+// planAdd plans to add the entry e to the home.
+func (s *syncRun) planAdd(st *plannedStep, e oxbow.Entry) {
+	st.record = s.state.pairRecord(st.serverEntry, nil)
 	name := s.freeName(&e, "")
-	st.stay = name != e.Name
+	st.hasHomeChanges = name != e.Name
 	e.Name = name
-	st.ops, st.change = []oxbow.Op{addOperation(e)}, Change{Name: name, Verb: oxbow.VerbAdd, Conflict: st.stay}
-	st.entry, st.size = &e, len(e.Content)
-	s.taken[name] = true
+	st.ops, st.change = []oxbow.Op{addOperation(e)}, Change{Name: name, Verb: oxbow.VerbAdd,
+		Conflict: st.hasHomeChanges}
+	st.homeEntry, st.size = &e, len(e.Content)
+	s.usedNames[name] = true
 }
 
 func addOperation(e oxbow.Entry) oxbow.Add {
@@ -126,24 +128,24 @@ func addOperation(e oxbow.Entry) oxbow.Add {
 		Created: e.Created}
 }
 
-// planPut plans to change an entry of the home to e.
-func (s *session) planPut(st *step, old *oxbow.Entry, e oxbow.Entry) {
-	st.record = s.st.pairRecord(st.met, nil)
-	ls := slices.Concat(withoutStamps(e.Labels), pullStamps(old.Labels))
-	if e.Content != old.Content {
+// planReplace plans to change an entry of the home to e.
+func (s *syncRun) planReplace(st *plannedStep, oldEntry *oxbow.Entry, e oxbow.Entry) {
+	st.record = s.state.pairRecord(st.serverEntry, nil)
+	ls := slices.Concat(removeStamps(e.Labels), pullStamps(oldEntry.Labels))
+	if e.Content != oldEntry.Content {
 		ls = append(ls, pullStamps(e.Labels)...)
 	}
 	e.Labels = oxbow.SortLabels(ls)
-	name := s.freeName(&e, old.Name)
-	st.stay = st.stay || name != e.Name
+	name := s.freeName(&e, oldEntry.Name)
+	st.hasHomeChanges = st.hasHomeChanges || name != e.Name
 	e.Name = name
 	st.change.Name, st.change.Verb = name, oxbow.VerbUpdate
-	st.ops, st.size = replaceOperations(old.Name, old.Kind, old.Version, e), len(e.Content)
-	if name != old.Name {
-		st.change.Was = old.Name
+	st.ops, st.size = replaceOperations(oldEntry.Name, oldEntry.Kind, oldEntry.Version, e), len(e.Content)
+	if name != oldEntry.Name {
+		st.change.Was = oldEntry.Name
 	}
-	s.taken[name] = true
-	st.entry = &e
+	s.usedNames[name] = true
+	st.homeEntry = &e
 }
 
 // replaceOperations returns the operations that turn the named entry into e. They fail if the entry
@@ -157,66 +159,66 @@ func replaceOperations(name string, kind oxbow.Kind, version uint64, e oxbow.Ent
 	return []oxbow.Op{oxbow.Remove{Name: name, If: version}, addOperation(e)}
 }
 
-// merge plans to merge the changes that both sides made to an entry.
-func (s *session) merge(st *step, p *pair) error {
-	before := ""
+// planMerge plans to merge the changes that both sides made to an entry.
+func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
+	baseContent := ""
 	if p.home.Content != p.server.Content {
 		var err error
-		before, err = s.contentBefore(p)
+		baseContent, err = s.baseContent(p)
 		if err != nil {
 			return fmt.Errorf("looking for what both had of %q: %w", p.home.Name, err)
 		}
 	}
-	m, err := s.mergedEntry(p, before)
+	m, err := s.mergeEntry(p, baseContent)
 	if err == nil {
 		err = addOperation(m).Check()
 	}
 	if err == nil {
-		st.stay = s.st.entryHash(&m) != s.st.entryHash(p.server)
+		st.hasHomeChanges = s.state.entryHash(&m) != s.state.entryHash(p.server)
 		_, st.change.Conflict = m.Label(labelConflict)
-		s.planPut(st, p.home, m)
-		if s.st.entryHash(&m) == s.st.entryHash(p.home) {
+		s.planReplace(st, p.home, m)
+		if s.state.entryHash(&m) == s.state.entryHash(p.home) {
 			st.ops = nil
 			st.change = Change{}
-			st.entry = p.home
+			st.homeEntry = p.home
 		}
 		return nil
 	}
 	// If the merge fails, keep the home's entry and store the server's next to it.
 	e := p.server.Clone()
-	e.Name, e.Aliases = besideName(p.server, 1), nil
+	e.Name, e.Aliases = conflictName(p.server, 1), nil
 	e.Labels = oxbow.SortLabels(append(e.Labels, oxbow.Label{Key: labelConflict, Value: "content"}))
 	if len(e.Labels) > oxbow.MaxLabels {
 		e.Labels = nil
 	}
-	st.record = s.st.pairRecord(p.server, nil)
-	st.stay = true
-	st.entry = p.home
-	if s.taken[oxbow.NormalName(e.Name)] {
+	st.record = s.state.pairRecord(p.server, nil)
+	st.hasHomeChanges = true
+	st.homeEntry = p.home
+	if s.usedNames[oxbow.NormalName(e.Name)] {
 		return nil
 	}
-	s.taken[oxbow.NormalName(e.Name)] = true
+	s.usedNames[oxbow.NormalName(e.Name)] = true
 	st.ops = []oxbow.Op{addOperation(e)}
 	st.size = len(e.Content)
 	st.change = Change{Name: e.Name, Verb: oxbow.VerbAdd, Conflict: true}
 	return nil
 }
 
-// mergedEntry merges both versions of an entry. The base of the merge is the content before, and
+// mergeEntry merges both versions of an entry. The base of the merge is baseContent, and
 // the aliases and labels of which the record has hashes.
-func (s *session) mergedEntry(p *pair, before string) (oxbow.Entry, error) {
+func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, error) {
 	a, b := p.home.Clone(), p.server.Clone()
-	a.Labels, b.Labels = withoutStamps(a.Labels), withoutStamps(b.Labels)
-	o := oxbow.Entry{Content: before}
+	a.Labels, b.Labels = removeStamps(a.Labels), removeStamps(b.Labels)
+	o := oxbow.Entry{Content: baseContent}
 	if r := p.record; r != nil {
 		o.Name = r.Server.Name
 		for _, v := range slices.Concat(a.Aliases, b.Aliases) {
-			if slices.Contains(r.Aliases, s.st.hash(v)) && !slices.Contains(o.Aliases, v) {
+			if slices.Contains(r.Aliases, s.state.saltedHash(v)) && !slices.Contains(o.Aliases, v) {
 				o.Aliases = append(o.Aliases, v)
 			}
 		}
 		for _, l := range slices.Concat(a.Labels, b.Labels) {
-			if slices.Contains(r.Labels, s.st.hash(l.String())) && !slices.Contains(o.Labels, l) {
+			if slices.Contains(r.Labels, s.state.saltedHash(l.String())) && !slices.Contains(o.Labels, l) {
 				o.Labels = append(o.Labels, l)
 			}
 		}
@@ -227,39 +229,39 @@ func (s *session) mergedEntry(p *pair, before string) (oxbow.Entry, error) {
 }
 
 // applyPull changes the home and updates the records.
-func (s *session) applyPull(steps []*step) (err error) {
-	total, before := countChanges(steps), s.st.server
+func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
+	total, before := countChanges(steps), s.state.server
 	if total > 0 {
 		s.forgetPull()
 	}
 	var pulls []uint64
 	for len(steps) > 0 && err == nil {
-		some := firstSteps(steps, len(steps), pullBytes)
+		part := countFittingSteps(steps, len(steps), pullBytes)
 		var seq uint64
-		seq, err = s.makePull(steps[:some])
+		seq, err = s.applyHomeChange(steps[:part])
 		if seq > 0 {
 			pulls = append(pulls, seq)
 		}
-		if s.o.Progress != nil {
-			s.o.Progress(len(s.rep.Changes), total)
+		if s.opts.Progress != nil {
+			s.opts.Progress(len(s.result.Changes), total)
 		}
-		steps = steps[some:]
+		steps = steps[part:]
 	}
-	if len(s.rep.Changes) > 0 {
-		s.st.pulls, s.st.before = pulls, before
+	if len(s.result.Changes) > 0 {
+		s.state.pulls, s.state.serverBeforePull = pulls, before
 	}
-	s.finish()
+	s.finishRun()
 	if err == nil {
-		s.st.server = s.serverPos
+		s.state.server = s.serverPos
 	}
-	if err == nil || len(s.rep.Changes) > 0 {
-		s.st.plan = nil
+	if err == nil || len(s.result.Changes) > 0 {
+		s.state.plan = nil
 	}
 	return err
 }
 
 // countChanges returns the number of steps that change an entry.
-func countChanges(steps []*step) (n int) {
+func countChanges(steps []*plannedStep) (n int) {
 	for _, st := range steps {
 		if len(st.ops) > 0 {
 			n++
@@ -268,9 +270,9 @@ func countChanges(steps []*step) (n int) {
 	return n
 }
 
-// firstSteps returns the number of steps that fit into a change of at most items entries and bytes
+// countFittingSteps returns the number of steps that fit into a change of at most items entries and bytes
 // bytes. It returns at least 1.
-func firstSteps(steps []*step, items, bytes int) (n int) {
+func countFittingSteps(steps []*plannedStep, items, bytes int) (n int) {
 	size := 0
 	for n < len(steps) && n < items && (n == 0 || size+steps[n].size <= bytes) {
 		size += steps[n].size
@@ -280,45 +282,45 @@ func firstSteps(steps []*step, items, bytes int) (n int) {
 }
 
 // forgetPull deletes all information about the previous pull from the records.
-func (s *session) forgetPull() {
-	for _, r := range s.st.records {
+func (s *syncRun) forgetPull() {
+	for _, r := range s.state.records {
 		if r.Gone {
-			s.settled[r] = nil
+			s.newByOld[r] = nil
 		} else if r.Pulled {
-			s.settled[r] = withoutPull(r)
+			s.newByOld[r] = removePullInfo(r)
 		}
 	}
 }
 
-// makePull makes one change in the home and returns its number. The number is 0 if the home was
+// applyHomeChange makes one change in the home and returns its number. The number is 0 if the home was
 // already up to date, or if the home does not number its changes.
-func (s *session) makePull(steps []*step) (seq uint64, err error) {
+func (s *syncRun) applyHomeChange(steps []*plannedStep) (seq uint64, err error) {
 	var ops []oxbow.Op
 	for _, st := range steps {
 		ops = append(ops, st.ops...)
 	}
 	written := map[string]*oxbow.Entry{}
 	if len(ops) > 0 {
-		made, err := oxbow.Commit(s.ctx, s.home, removalsFirst(ops)...)
+		change, err := oxbow.Commit(s.ctx, s.home, sortRemovalsFirst(ops)...)
 		if err != nil {
 			return 0, err
 		}
-		for i := range made.Versions {
-			written[oxbow.NormalName(made.Versions[i].Entry.Name)] = &made.Versions[i].Entry
+		for i := range change.Versions {
+			written[oxbow.NormalName(change.Versions[i].Entry.Name)] = &change.Versions[i].Entry
 		}
-		seq = made.Seq
+		seq = change.Seq
 	}
 	for _, st := range steps {
-		s.settlePulled(st, written)
+		s.recordPulled(st, written)
 		if len(st.ops) > 0 {
-			s.rep.Changes = append(s.rep.Changes, st.change)
+			s.result.Changes = append(s.result.Changes, st.change)
 		}
 	}
 	return seq, nil
 }
 
-// removalsFirst sorts operations so that a name is free before another entry gets it.
-func removalsFirst(ops []oxbow.Op) []oxbow.Op {
+// sortRemovalsFirst sorts operations so that a name is free before another entry gets it.
+func sortRemovalsFirst(ops []oxbow.Op) []oxbow.Op {
 	out := slices.Clone(ops)
 	slices.SortStableFunc(out, func(a, b oxbow.Op) int { return cmp.Compare(opOrder(a), opOrder(b)) })
 	return out
@@ -334,8 +336,8 @@ func opOrder(op oxbow.Op) int {
 	return 1
 }
 
-// withoutPull returns a copy of the record without information about the last pull.
-func withoutPull(r *record) *record {
+// removePullInfo returns a copy of the record without information about the last pull.
+func removePullInfo(r *syncRecord) *syncRecord {
 	if r == nil {
 		return nil
 	}
@@ -344,34 +346,34 @@ func withoutPull(r *record) *record {
 	return &b
 }
 
-// settlePulled records a finished step in the state. written contains the entries that the pull
+// recordPulled records a finished step in the state. written contains the entries that the pull
 // wrote, by name, as the home stored them, because the home may have redacted them or added labels.
-func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
-	defer s.noteRecord(st)
+func (s *syncRun) recordPulled(st *plannedStep, written map[string]*oxbow.Entry) {
+	defer s.queueRecord(st)
 	if st.record == nil {
-		if len(st.ops) > 0 && st.old != nil {
-			st.record = &record{Pulled: true, Gone: true, Before: withoutPull(st.old)}
+		if len(st.ops) > 0 && st.oldRecord != nil {
+			st.record = &syncRecord{Pulled: true, Gone: true, Before: removePullInfo(st.oldRecord)}
 		}
 		return
 	}
-	if st.entry != nil {
-		e := written[oxbow.NormalName(st.entry.Name)]
+	if st.homeEntry != nil {
+		e := written[oxbow.NormalName(st.homeEntry.Name)]
 		if e == nil {
-			e = st.entry // the pull did not change the entry, or the home does not report written entries
+			e = st.homeEntry // the pull did not change the entry, or the home does not report written entries
 		}
-		st.record.Home = s.st.met(e)
-		if st.stay {
+		st.record.Home = s.state.identify(e)
+		if st.hasHomeChanges {
 			st.record.Home.Hash = ""
 		}
 	}
 	if len(st.ops) > 0 {
-		st.record.Pulled, st.record.Before = true, withoutPull(st.old)
+		st.record.Pulled, st.record.Before = true, removePullInfo(st.oldRecord)
 	}
 }
 
 // lastChange returns the number of the home's last change, or 0 if it is unknown.
-func (s *session) lastChange() uint64 {
-	if c, ok := s.exact.(oxbow.Counter); ok {
+func (s *syncRun) lastChange() uint64 {
+	if c, ok := s.exactHome.(oxbow.Counter); ok {
 		if stats, err := c.Stats(s.ctx); err == nil {
 			return stats.Last
 		}

@@ -12,29 +12,29 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ofMachine reports whether entries of a kind belong to sessions on a single machine. Such entries
+// isMachineKind reports whether entries of a kind belong to sessions on a single machine. Such entries
 // are not synchronized.
-func ofMachine(k oxbow.Kind) bool { return k == oxbow.Handoff || k == oxbow.History }
+func isMachineKind(k oxbow.Kind) bool { return k == oxbow.Handoff || k == oxbow.History }
 
 // errServer reports an answer that a server must not send.
 var errServer = errors.New("the server's answer cannot be used, and nothing was changed")
 
-// side contains the entries that were read from the home or from the server.
-type side struct {
-	byName  map[string]*oxbow.Entry
-	byID    map[uint64]*oxbow.Entry // nil for removed entries
-	order   []*oxbow.Entry
-	all     bool // all entries were read, not only changes
-	trusted bool // the history continues from the last synchronization, so that a missing entry was removed
-	exact   bool // the changes were read exactly from the last synchronization on
+// sideEntries contains the entries that were read from the home or from the server.
+type sideEntries struct {
+	byName     map[string]*oxbow.Entry
+	byID       map[uint64]*oxbow.Entry // nil for removed entries
+	order      []*oxbow.Entry
+	isComplete bool // all entries were read, not only changes
+	isTrusted  bool // the history continues from the last synchronization, so that a missing entry was removed
+	isExact    bool // the changes were read exactly from the last synchronization on
 }
 
-func newSide() *side {
-	return &side{byName: map[string]*oxbow.Entry{}, byID: map[uint64]*oxbow.Entry{}}
+func newSide() *sideEntries {
+	return &sideEntries{byName: map[string]*oxbow.Entry{}, byID: map[uint64]*oxbow.Entry{}}
 }
 
-func (d *side) add(e oxbow.Entry) {
-	if ofMachine(e.Kind) {
+func (d *sideEntries) addEntry(e oxbow.Entry) {
+	if isMachineKind(e.Kind) {
 		d.byID[e.ID] = nil
 		return
 	}
@@ -43,7 +43,7 @@ func (d *side) add(e oxbow.Entry) {
 }
 
 // findName returns the entry with a name, in any spelling, or nil.
-func (d *side) findName(name string) *oxbow.Entry {
+func (d *sideEntries) findName(name string) *oxbow.Entry {
 	for _, form := range oxbow.AllNameForms([]string{name}) {
 		if e := d.byName[form]; e != nil {
 			return e
@@ -52,32 +52,32 @@ func (d *side) findName(name string) *oxbow.Entry {
 	return nil
 }
 
-func (s *session) readHome() (*side, error) {
+func (s *syncRun) readHome() (*sideEntries, error) {
 	d := newSide()
-	d.all = true
-	for e, err := range s.exact.Entries(s.ctx, oxbow.Filter{}) {
+	d.isComplete = true
+	for e, err := range s.exactHome.Entries(s.ctx, oxbow.Filter{}) {
 		if err != nil {
 			return nil, err
 		}
-		d.add(e)
+		d.addEntry(e)
 	}
-	now, err := storePosition(s.ctx, s.exact)
+	now, err := storePosition(s.ctx, s.exactHome)
 	if err != nil {
 		return nil, err
 	}
 	s.homePos = now
-	d.trusted = s.st.home == now || s.st.home.Precedes(now)
-	s.undone, err = s.pullUndone()
-	if s.undone {
-		s.st.undo()
+	d.isTrusted = s.state.home == now || s.state.home.Precedes(now)
+	s.isUndone, err = s.wasPullUndone()
+	if s.isUndone {
+		s.state.undoPull()
 	}
 	return d, err
 }
 
-// pullUndone reports whether the changes of the last pull were undone.
-func (s *session) pullUndone() (bool, error) {
+// wasPullUndone reports whether the changes of the last pull were undone.
+func (s *syncRun) wasPullUndone() (bool, error) {
 	h, err := oxbow.HistoryOf(s.home)
-	if err != nil || len(s.st.pulls) == 0 {
+	if err != nil || len(s.state.pulls) == 0 {
 		return false, nil
 	}
 	reverted := map[uint64]bool{}
@@ -85,14 +85,14 @@ func (s *session) pullUndone() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if c.Seq <= s.st.pulls[0] {
+		if c.Seq <= s.state.pulls[0] {
 			break
 		}
 		for _, seq := range c.Reverts {
 			reverted[seq] = reverted[seq] || !reverted[c.Seq]
 		}
 	}
-	for _, seq := range s.st.pulls {
+	for _, seq := range s.state.pulls {
 		if reverted[seq] {
 			return true, nil
 		}
@@ -101,54 +101,54 @@ func (s *session) pullUndone() (bool, error) {
 }
 
 // readServer reads the server's changes. If they are not sufficient, it reads all entries.
-func (s *session) readServer(homeTrusted bool) (d *side, err error) {
-	s.serverPos, err = s.askPosition()
+func (s *syncRun) readServer(homeTrusted bool) (d *sideEntries, err error) {
+	s.serverPos, err = s.readPosition()
 	if err != nil {
 		return nil, err
 	}
 	d = newSide()
-	if s.st.server != "" {
-		if err := s.readSince(d, s.st.server); err != nil && !errors.Is(err, oxbow.ErrPosition) {
+	if s.state.server != "" {
+		if err := s.readSince(d, s.state.server); err != nil && !errors.Is(err, oxbow.ErrPosition) {
 			return nil, err
 		} else if err == nil {
-			d.trusted, d.exact = true, true
+			d.isTrusted, d.isExact = true, true
 		}
 	}
-	whole := !d.exact || s.undone || !homeTrusted
-	for _, r := range s.st.records {
-		whole = whole || (!r.Gone && r.ID == 0 && d.byName[r.Server.Name] == nil)
+	isComplete := !d.isExact || s.isUndone || !homeTrusted
+	for _, r := range s.state.records {
+		isComplete = isComplete || (!r.Gone && r.ID == 0 && d.byName[r.Server.Name] == nil)
 	}
-	if !whole {
+	if !isComplete {
 		return d, nil
 	}
 	all := newSide()
-	all.all = true
-	all.trusted = d.trusted
-	all.exact = d.exact
-	if !all.trusted {
-		all.trusted, err = s.followsOn()
+	all.isComplete = true
+	all.isTrusted = d.isTrusted
+	all.isExact = d.isExact
+	if !all.isTrusted {
+		all.isTrusted, err = s.continuesHistory()
 		if err != nil {
 			return nil, err
 		}
 	}
-	return all, s.readAll(all)
+	return all, s.readAllEntries(all)
 }
 
-// askPosition returns the server's position in its history.
-func (s *session) askPosition() (oxbow.Position, error) {
+// readPosition returns the server's position in its history.
+func (s *syncRun) readPosition() (oxbow.Position, error) {
 	p, err := storePosition(s.ctx, s.server)
-	if err == nil && len(p) > mostPosition {
+	if err == nil && len(p) > maxPosition {
 		err = fmt.Errorf("%w: its position has %d bytes", errServer, len(p))
 	}
 	return p, err
 }
 
-// readAll reads all entries of the server.
-func (s *session) readAll(all *side) error {
+// readAllEntries reads all entries of the server.
+func (s *syncRun) readAllEntries(all *sideEntries) error {
 	b := s.newReadLimit()
 	for e, err := range s.server.Entries(s.ctx, oxbow.Filter{}) {
 		if err == nil {
-			err = b.check(&e)
+			err = b.checkEntry(&e)
 		}
 		if err == nil && all.byName[e.Name] != nil {
 			err = fmt.Errorf("%w: two entries are named %q", errServer, e.Name)
@@ -156,17 +156,17 @@ func (s *session) readAll(all *side) error {
 		if err != nil {
 			return err
 		}
-		all.add(e)
+		all.addEntry(e)
 	}
 	return nil
 }
 
-// followsOn reports whether the server's history contains the last server change that the records
+// continuesHistory reports whether the server's history contains the last server change that the records
 // contain. If a server's positions are valid only until it restarts, this distinguishes a restarted
 // server from a different store or a restored backup.
-func (s *session) followsOn() (bool, error) {
-	var last *record
-	for _, r := range s.st.records {
+func (s *syncRun) continuesHistory() (bool, error) {
+	var last *syncRecord
+	for _, r := range s.state.records {
 		if r.ID > 0 && (last == nil || r.Version > last.Version) {
 			last = r
 		}
@@ -183,7 +183,7 @@ func (s *session) followsOn() (bool, error) {
 }
 
 // readSince reads the entries that changed on the server after a position.
-func (s *session) readSince(d *side, from oxbow.Position) error {
+func (s *syncRun) readSince(d *sideEntries, from oxbow.Position) error {
 	if s.serverPos == from {
 		return nil
 	}
@@ -194,11 +194,11 @@ func (s *session) readSince(d *side, from oxbow.Position) error {
 		switch {
 		case err != nil:
 		case delta.Entry == nil:
-			err = b.count(0)
+			err = b.countEntry(0)
 		case delta.Entry.ID != delta.ID:
 			err = fmt.Errorf("%w: entry %d is told of as %d", errServer, delta.Entry.ID, delta.ID)
 		default:
-			err = b.check(delta.Entry)
+			err = b.checkEntry(delta.Entry)
 		}
 		if err != nil {
 			return err
@@ -214,28 +214,31 @@ func (s *session) readSince(d *side, from oxbow.Position) error {
 		} else if d.byName[e.Name] != nil {
 			return fmt.Errorf("%w: two entries are named %q", errServer, e.Name)
 		} else {
-			d.add(*e)
+			d.addEntry(*e)
 		}
 	}
 	return nil
 }
 
 // readLimit limits the amount of data that is read from a server.
-type readLimit struct{ entries, bytes, most int }
+type readLimit struct{ entries, bytes, maxEntries int }
 
-func (s *session) newReadLimit() *readLimit { return &readLimit{most: cmp.Or(s.o.most, mostEntries)} }
+func (s *syncRun) newReadLimit() *readLimit {
+	return &readLimit{maxEntries: cmp.Or(s.opts.maxEntries, maxServerEntries)}
+}
 
-// count counts an entry of a number of bytes. It fails if the limit is exceeded.
-func (b *readLimit) count(bytes int) error {
+// countEntry counts an entry of a number of bytes. It fails if the limit is exceeded.
+func (b *readLimit) countEntry(bytes int) error {
 	b.entries, b.bytes = b.entries+1, b.bytes+bytes
-	if b.entries > b.most || b.bytes > mostBytes {
-		return fmt.Errorf("%w: there are more than %d entries, or than %d bytes", errServer, b.most, mostBytes)
+	if b.entries > b.maxEntries || b.bytes > maxServerBytes {
+		return fmt.Errorf("%w: there are more than %d entries, or than %d bytes", errServer, b.maxEntries,
+			maxServerBytes)
 	}
 	return nil
 }
 
-func (b *readLimit) check(e *oxbow.Entry) error {
-	if err := b.count(len(e.Content)); err != nil {
+func (b *readLimit) checkEntry(e *oxbow.Entry) error {
+	if err := b.countEntry(len(e.Content)); err != nil {
 		return err
 	}
 	if err := (oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases,
@@ -246,12 +249,12 @@ func (b *readLimit) check(e *oxbow.Entry) error {
 	return nil
 }
 
-// contentBefore returns the content from which both versions of a pair were derived, or "" if it is
+// baseContent returns the content from which both versions of a pair were derived, or "" if it is
 // unknown. It is the last content that the home had since the last synchronization and that the
 // server also had. It can be newer than the record, because the end of a push may not have been
 // recorded.
-func (s *session) contentBefore(p *pair) (string, error) {
-	base := func(text string) bool { return p.record != nil && s.st.hash(text) == p.record.Content }
+func (s *syncRun) baseContent(p *entryPair) (string, error) {
+	base := func(text string) bool { return p.record != nil && s.state.saltedHash(text) == p.record.Content }
 	for _, v := range []*oxbow.Entry{p.home, p.server} {
 		if base(v.Content) {
 			return v.Content, nil
@@ -261,9 +264,9 @@ func (s *session) contentBefore(p *pair) (string, error) {
 	if r := p.record; r != nil {
 		homes, servers = append(homes, r.Home.Name), append(servers, r.Server.Name)
 	}
-	had, before := map[string]bool{}, ""
-	_, _, err := s.newestContent(s.exact, homes, func(text string) bool {
-		had[text] = true
+	versions, before := map[string]bool{}, ""
+	_, _, err := s.newestContent(s.exactHome, homes, func(text string) bool {
+		versions[text] = true
 		if base(text) {
 			before = text
 		}
@@ -272,27 +275,28 @@ func (s *session) contentBefore(p *pair) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, ok, err := s.newestContent(s.server, servers, func(text string) bool { return had[text] || base(text) })
+	text, ok, err := s.newestContent(s.server, servers, func(text string) bool { return versions[text] || base(text) })
 	if err != nil || ok {
 		return text, err
 	}
 	return before, nil
 }
 
-// mostVersions is the maximum number of versions that are examined.
-const mostVersions = 1000
+// maxVersions is the maximum number of versions that are examined.
+const maxVersions = 1000
 
-// newestContent returns the newest content under the names for which is returns true. The bool is
+// newestContent returns the newest content under the names for which matches returns true. The bool is
 // false if there is none.
-func (s *session) newestContent(store oxbow.Store, names []string, is func(string) bool) (string, bool, error) {
+func (s *syncRun) newestContent(store oxbow.Store, names []string, matches func(string) bool) (string, bool, error) {
 	return s.newestVersion(store, names, func(v oxbow.Version) bool {
-		return v.Verb != oxbow.VerbRemove && !v.Erased && is(v.Entry.Content)
+		return v.Verb != oxbow.VerbRemove && !v.Erased && matches(v.Entry.Content)
 	})
 }
 
-// newestVersion returns the content of the newest version under the names for which is returns
+// newestVersion returns the content of the newest version under the names for which matches returns
 // true. The bool is false if there is none.
-func (s *session) newestVersion(store oxbow.Store, names []string, is func(oxbow.Version) bool) (string, bool, error) {
+func (s *syncRun) newestVersion(store oxbow.Store, names []string, matches func(oxbow.Version) bool) (string, bool,
+	error) {
 	h, err := oxbow.HistoryOf(store)
 	if err != nil {
 		return "", false, nil
@@ -307,10 +311,10 @@ func (s *session) newestVersion(store oxbow.Store, names []string, is func(oxbow
 				break
 			}
 			n++
-			if err != nil || n > mostVersions {
+			if err != nil || n > maxVersions {
 				return "", false, err
 			}
-			if is(v) {
+			if matches(v) {
 				return v.Entry.Content, true, nil
 			}
 		}

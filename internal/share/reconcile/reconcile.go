@@ -29,7 +29,7 @@ type Options struct {
 	// Progress is called with the number of changes made so far.
 	Progress func(done, total int)
 
-	most int // maximum number of entries to read from a server (mostEntries by default)
+	maxEntries int // maximum number of entries to read from a server (maxServerEntries by default)
 }
 
 // Report describes the changes that a run has made, even if the run failed.
@@ -65,9 +65,9 @@ var ErrBoth = errors.New("both sides changed it")
 
 // Limits of the data that is read from a server.
 const (
-	mostEntries  = 1 << 20
-	mostBytes    = 1 << 30
-	mostPosition = 4 << 10 // bytes
+	maxServerEntries = 1 << 20
+	maxServerBytes   = 1 << 30
+	maxPosition      = 4 << 10 // bytes
 )
 
 // Limits of a single change.
@@ -77,100 +77,100 @@ const (
 	pushBytes = 4 << 20
 )
 
-// session contains the working data of a pull or push.
-type session struct {
+// syncRun contains the working data of a pull or push.
+type syncRun struct {
 	ctx          context.Context
 	home, server oxbow.Store
-	exact        oxbow.Store // the store below home, in which an entry has only its exact name
-	st           *State
-	o            Options
-	rep          Report
+	exactHome    oxbow.Store // the store below home, in which an entry has only its exact name
+	state        *State
+	opts         Options
+	result       Report
 
-	pairs     []*pair
+	pairs     []*entryPair
 	homePos   oxbow.Position  // position in the home's history after it was read; "" if the home has no positions
 	serverPos oxbow.Position  // position in the server's history before it was read; "" if the server has no positions
-	mark      mark            // identifies the changes of this pull
-	taken     map[string]bool // names in the home after the planned steps
-	undone    bool            // the last pull was undone
+	pullMark  pullMark        // identifies the changes of this pull
+	usedNames map[string]bool // names in the home after the planned steps
+	isUndone  bool            // the last pull was undone
 
 	// For a push: the server's entry for each alias of the entries that a pull would change.
 	unpulled map[string]string
 
-	settled map[*record]*record // new versions of changed records, nil for deleted records
-	met     []*record           // new records
+	newByOld   map[*syncRecord]*syncRecord // new versions of changed records, nil for deleted records
+	newRecords []*syncRecord               // new records
 }
 
-// change describes how an entry changed on one side since the last synchronization.
-type change uint8
+// sideChange describes how an entry changed on one side since the last synchronization.
+type sideChange uint8
 
 const (
-	absent    change = iota // the side does not have the entry and never had it
-	unchanged               // the entry is the same as at the last synchronization
-	changed
-	gone
+	sideAbsent    sideChange = iota // the side does not have the entry and never had it
+	sideUnchanged                   // the entry is the same as at the last synchronization
+	sideChanged
+	sideRemoved
 )
 
-// pair contains the versions of an entry on both sides.
-type pair struct {
-	record *record      // record of the last synchronization; nil if unknown or not trusted
-	old    *record      // record in the state
-	home   *oxbow.Entry // nil if the home does not have the entry
-	server *oxbow.Entry // nil if the server does not have the entry or has not changed it
-	here   change       // change in the home
-	there  change       // change on the server
+// entryPair contains the versions of an entry on both sides.
+type entryPair struct {
+	record       *syncRecord  // record of the last synchronization; nil if unknown or not trusted
+	oldRecord    *syncRecord  // record in the state
+	home         *oxbow.Entry // nil if the home does not have the entry
+	server       *oxbow.Entry // nil if the server does not have the entry or has not changed it
+	homeChange   sideChange   // change in the home
+	serverChange sideChange   // change on the server
 }
 
-// step is a planned change of an entry.
-type step struct {
-	ops    []oxbow.Op
-	size   int
-	change Change
-	record *record      // record after the step; nil if it is deleted
-	old    *record      // record before the step; nil if the entry is new
-	entry  *oxbow.Entry // entry of the home: after a pull, or before a push
-	met    *oxbow.Entry // entry of the server, for a pull
-	pair   *pair        // for a pull
-	stay   bool         // after a pull, the home's entry contains changes that the server lacks
-	done   bool
+// plannedStep is a planned change of an entry.
+type plannedStep struct {
+	ops            []oxbow.Op
+	size           int
+	change         Change
+	record         *syncRecord  // record after the step; nil if it is deleted
+	oldRecord      *syncRecord  // record before the step; nil if the entry is new
+	homeEntry      *oxbow.Entry // entry of the home: after a pull, or before a push
+	serverEntry    *oxbow.Entry // entry of the server, for a pull
+	pair           *entryPair   // for a pull
+	hasHomeChanges bool         // after a pull, the home's entry contains changes that the server lacks
+	isDone         bool
 }
 
-func (s *session) report(steps []*step) {
+func (s *syncRun) addToReport(steps []*plannedStep) {
 	for _, st := range steps {
 		if len(st.ops) > 0 {
-			s.rep.Changes = append(s.rep.Changes, st.change)
+			s.result.Changes = append(s.result.Changes, st.change)
 		}
 	}
 }
 
-// noteRecord stores the new record of a step until takeSettled moves it into the state.
-func (s *session) noteRecord(st *step) {
-	st.done = true
-	if st.old != nil {
-		s.settled[st.old] = st.record
+// queueRecord stores the new record of a step until moveRecords moves it into the state.
+func (s *syncRun) queueRecord(st *plannedStep) {
+	st.isDone = true
+	if st.oldRecord != nil {
+		s.newByOld[st.oldRecord] = st.record
 	} else if st.record != nil {
-		s.met = append(s.met, st.record)
+		s.newRecords = append(s.newRecords, st.record)
 	}
 }
 
-// finish moves the new records into the state and updates the home's position.
-func (s *session) finish() {
-	s.takeSettled()
-	if now, err := storePosition(s.ctx, s.exact); err == nil {
-		s.st.home = now
+// finishRun moves the new records into the state and updates the home's position.
+func (s *syncRun) finishRun() {
+	s.moveRecords()
+	if now, err := storePosition(s.ctx, s.exactHome); err == nil {
+		s.state.home = now
 	}
 }
 
-func (s *session) takeSettled() {
-	var all []*record
-	for _, r := range s.st.records {
-		if now, ok := s.settled[r]; !ok {
+func (s *syncRun) moveRecords() {
+	var all []*syncRecord
+	for _, r := range s.state.records {
+		if current, ok := s.newByOld[r]; !ok {
 			all = append(all, r)
-		} else if now != nil {
-			all = append(all, now)
+		} else if current != nil {
+			all = append(all, current)
 		}
 	}
-	s.st.records = append(all, s.met...)
-	s.settled, s.met = map[*record]*record{}, nil
+	s.state.records = append(all, s.newRecords...)
+	s.newByOld, s.newRecords = map[*syncRecord]*syncRecord{}, nil
 }
 
 // storePosition returns the store's current position in its history, or "" if the store has no

@@ -13,62 +13,62 @@ import (
 
 // stampContext adds a session ID to the context, unless it has one. With the ID, the changes of
 // this pull can be found in the home's history.
-func (s *session) stampContext() error {
+func (s *syncRun) stampContext() error {
 	src, _ := oxbow.SourceFrom(s.ctx)
 	if src.Session == "" {
 		b := make([]byte, 8)
-		if _, err := io.ReadFull(s.o.Rand, b); err != nil {
+		if _, err := io.ReadFull(s.opts.Rand, b); err != nil {
 			return fmt.Errorf("making an id: %w", err)
 		}
 		src.Session = hex.EncodeToString(b)
 		s.ctx = oxbow.WithSource(s.ctx, src)
 	}
-	s.mark = mark{After: s.lastChange(), Session: src.Session, Note: oxbow.NoteFrom(s.ctx)}
+	s.pullMark = pullMark{After: s.lastChange(), Session: src.Session, Note: oxbow.NoteFrom(s.ctx)}
 	return nil
 }
 
 // announcePull stores the plan of the steps in the state and lets the caller write it.
-func (s *session) announcePull(steps []*step) error {
-	if s.o.Record == nil || countChanges(steps) == 0 {
+func (s *syncRun) announcePull(steps []*plannedStep) error {
+	if s.opts.Record == nil || countChanges(steps) == 0 {
 		return nil
 	}
 	if err := s.stampContext(); err != nil {
 		return err
 	}
-	s.st.plan = s.unfinishedPull(steps)
-	return s.o.Record()
+	s.state.plan = s.unfinishedPull(steps)
+	return s.opts.Record()
 }
 
 // announcePush is like announcePull, for the steps of a push.
-func (s *session) announcePush(steps []*step) error {
-	if s.o.Record == nil || countChanges(steps) == 0 {
+func (s *syncRun) announcePush(steps []*plannedStep) error {
+	if s.opts.Record == nil || countChanges(steps) == 0 {
 		return nil
 	}
-	s.st.plan = s.unfinishedPush(steps)
-	return s.o.Record()
+	s.state.plan = s.unfinishedPush(steps)
+	return s.opts.Record()
 }
 
 // unfinishedPull returns a plan with the remaining steps of a pull that change an entry.
-func (s *session) unfinishedPull(steps []*step) *plan {
+func (s *syncRun) unfinishedPull(steps []*plannedStep) *runPlan {
 	unfinished := unfinishedSteps(steps)
 	p := s.unfinishedPush(steps)
-	p.pull = true
+	p.isPull = true
 	for i, q := range p.steps {
 		st := unfinished[i]
-		if st.record != nil && st.entry != nil {
+		if st.record != nil && st.homeEntry != nil {
 			r := *st.record
-			r.Home = s.st.met(st.entry)
-			q.At, q.Record = st.entry.Name, &r
+			r.Home = s.state.identify(st.homeEntry)
+			q.At, q.Record = st.homeEntry.Name, &r
 		}
 	}
 	return p
 }
 
 // unfinishedSteps returns the steps that change an entry and are not done.
-func unfinishedSteps(steps []*step) (unfinished []*step) {
+func unfinishedSteps(steps []*plannedStep) (unfinished []*plannedStep) {
 	for _, st := range steps {
-		hasRecord := st.record != nil || st.old != nil
-		if len(st.ops) > 0 && hasRecord && !st.done {
+		hasRecord := st.record != nil || st.oldRecord != nil
+		if len(st.ops) > 0 && hasRecord && !st.isDone {
 			unfinished = append(unfinished, st)
 		}
 	}
@@ -77,17 +77,17 @@ func unfinishedSteps(steps []*step) (unfinished []*step) {
 
 // unfinishedPush returns a plan with the remaining steps of a push that change an entry. A step
 // refers to its record by number.
-func (s *session) unfinishedPush(steps []*step) *plan {
-	number := map[*record]int{}
-	for i, r := range s.st.records {
+func (s *syncRun) unfinishedPush(steps []*plannedStep) *runPlan {
+	number := map[*syncRecord]int{}
+	for i, r := range s.state.records {
 		number[r] = i + 1
 	}
-	p := &plan{home: s.homePos, mark: s.mark}
+	p := &runPlan{home: s.homePos, mark: s.pullMark}
 	for _, st := range unfinishedSteps(steps) {
 		p.steps = append(p.steps, &planStep{
-			Old:    number[st.old],
+			Old:    number[st.oldRecord],
 			Name:   st.change.Name,
-			Stay:   st.stay,
+			Stay:   st.hasHomeChanges,
 			Record: st.record,
 		})
 	}
@@ -96,12 +96,12 @@ func (s *session) unfinishedPush(steps []*step) *plan {
 
 // resumePull updates the state with the changes of a killed pull, which it finds in the home's
 // history.
-func (s *session) resumePull() error {
-	p := s.st.plan
-	if p == nil || !p.pull {
+func (s *syncRun) resumePull() error {
+	p := s.state.plan
+	if p == nil || !p.isPull {
 		return nil
 	}
-	s.st.plan = nil
+	s.state.plan = nil
 	h, err := oxbow.HistoryOf(s.home)
 	if err != nil {
 		return nil
@@ -115,7 +115,7 @@ func (s *session) resumePull() error {
 			break
 		}
 		if c.Source.Session == p.mark.Session && c.Note == p.mark.Note && len(c.Reverts) == 0 {
-			d.add(c)
+			d.addChange(c)
 		}
 	}
 	if len(d.seqs) == 0 {
@@ -123,14 +123,14 @@ func (s *session) resumePull() error {
 	}
 	s.forgetPull()
 	for _, q := range p.steps {
-		if st := s.donePull(q, d); st != nil {
-			s.noteRecord(st)
+		if st := s.finishedPullStep(q, d); st != nil {
+			s.queueRecord(st)
 		}
 	}
-	s.takeSettled()
-	s.st.pulls, s.st.before = d.seqs, s.st.server
-	if s.st.home == "" {
-		s.st.home = p.home
+	s.moveRecords()
+	s.state.pulls, s.state.serverBeforePull = d.seqs, s.state.server
+	if s.state.home == "" {
+		s.state.home = p.home
 	}
 	return nil
 }
@@ -142,8 +142,8 @@ type pullChanges struct {
 	removed map[string]bool
 }
 
-// add adds a change. The changes must be added from the newest to the oldest.
-func (d *pullChanges) add(c oxbow.Change) {
+// addChange adds a change. The changes must be added from the newest to the oldest.
+func (d *pullChanges) addChange(c oxbow.Change) {
 	d.seqs = append([]uint64{c.Seq}, d.seqs...)
 	for _, v := range c.Versions {
 		if v.Verb == oxbow.VerbRemove {
@@ -154,37 +154,37 @@ func (d *pullChanges) add(c oxbow.Change) {
 	}
 }
 
-// donePull returns the step for a planned step of a pull, or nil if the pull did not make the
+// finishedPullStep returns the step for a planned step of a pull, or nil if the pull did not make the
 // change.
-func (s *session) donePull(q *planStep, d pullChanges) *step {
-	st := &step{old: s.recordByNumber(q.Old), record: q.Record}
+func (s *syncRun) finishedPullStep(q *planStep, d pullChanges) *plannedStep {
+	st := &plannedStep{oldRecord: s.recordByNumber(q.Old), record: q.Record}
 	if q.Record == nil {
 		if !d.removed[q.Name] {
 			return nil
 		}
-		st.record = &record{Pulled: true, Gone: true, Before: withoutPull(st.old)}
+		st.record = &syncRecord{Pulled: true, Gone: true, Before: removePullInfo(st.oldRecord)}
 		return st
 	}
 	if _, ok := d.entries[q.Name]; !ok {
 		return nil
 	}
 	if e, ok := d.entries[q.At]; ok {
-		st.record.Home = s.st.met(&e)
+		st.record.Home = s.state.identify(&e)
 	}
 	if q.Stay {
 		st.record.Home.Hash = ""
 	}
-	st.record.Pulled, st.record.Before = true, withoutPull(st.old)
+	st.record.Pulled, st.record.Before = true, removePullInfo(st.oldRecord)
 	return st
 }
 
 // resumePush updates the state with the changes of a killed push, which it finds on the server.
-func (s *session) resumePush(server *side) error {
-	p := s.st.plan
-	if p == nil || p.pull {
+func (s *syncRun) resumePush(server *sideEntries) error {
+	p := s.state.plan
+	if p == nil || p.isPull {
 		return nil
 	}
-	s.st.plan = nil
+	s.state.plan = nil
 	for _, q := range p.steps {
 		arrived, err := s.hasArrived(q, server)
 		if err != nil {
@@ -193,48 +193,48 @@ func (s *session) resumePush(server *side) error {
 		if !arrived {
 			continue
 		}
-		s.noteRecord(&step{old: s.recordByNumber(q.Old), record: q.Record})
-		if s.st.home == "" {
-			s.st.home = p.home
+		s.queueRecord(&plannedStep{oldRecord: s.recordByNumber(q.Old), record: q.Record})
+		if s.state.home == "" {
+			s.state.home = p.home
 		}
 	}
-	s.takeSettled()
+	s.moveRecords()
 	return nil
 }
 
 // hasArrived reports whether the server has made the change of a step. If so, hasArrived completes
 // the record.
-func (s *session) hasArrived(q *planStep, server *side) (found bool, err error) {
+func (s *syncRun) hasArrived(q *planStep, server *sideEntries) (found bool, err error) {
 	old := s.recordByNumber(q.Old)
 	if q.Record == nil {
-		e, known := server.byID[old.ID]
-		return old.ID > 0 && e == nil && (known || server.all), nil
+		e, isKnown := server.byID[old.ID]
+		return old.ID > 0 && e == nil && (isKnown || server.isComplete), nil
 	}
 	e := server.byName[q.Record.Server.Name]
-	if e == nil || (old != nil && s.st.entryHash(e) == old.Server.Hash) {
+	if e == nil || (old != nil && s.state.entryHash(e) == old.Server.Hash) {
 		return false, nil
 	}
-	was := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
-	found = s.st.entryHash(e) == q.Record.Server.Hash
+	oldEntry := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
+	found = s.state.entryHash(e) == q.Record.Server.Hash
 	if !found { // other clients may have changed the entry since then
 		_, _, err = s.newestVersion(s.server, []string{e.Name}, func(v oxbow.Version) bool {
-			found = v.Verb != oxbow.VerbRemove && s.st.entryHash(&v.Entry) == q.Record.Server.Hash
+			found = v.Verb != oxbow.VerbRemove && s.state.entryHash(&v.Entry) == q.Record.Server.Hash
 			if found {
-				was = v
+				oldEntry = v
 			}
 			return found || (old != nil && v.Seq <= old.Version)
 		})
 	}
 	q.Record.ID = e.ID
-	q.Record.Version = was.Seq
-	q.Record.Updated = was.Source.Time.UnixNano()
+	q.Record.Version = oldEntry.Seq
+	q.Record.Updated = oldEntry.Source.Time.UnixNano()
 	return found, err
 }
 
 // recordByNumber returns the record with a number, or nil for 0.
-func (s *session) recordByNumber(n int) *record {
+func (s *syncRun) recordByNumber(n int) *syncRecord {
 	if n == 0 {
 		return nil
 	}
-	return s.st.records[n-1]
+	return s.state.records[n-1]
 }

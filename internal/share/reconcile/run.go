@@ -28,57 +28,57 @@ import (
 // Pull merges the server's changes into the home. The changes have the source of ctx. Pull makes a
 // single change in the home for every 32 MiB of contents.
 func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (Report, error) {
-	s, err := begin(ctx, home, server, st, o)
+	s, err := beginRun(ctx, home, server, st, o)
 	if err != nil {
 		return Report{}, err
 	}
 	steps, err := s.planPull()
-	if err != nil || s.o.DryRun {
-		s.report(steps)
-		return s.rep, err
+	if err != nil || s.opts.DryRun {
+		s.addToReport(steps)
+		return s.result, err
 	}
 	err = s.announcePull(steps)
 	if err == nil {
 		err = s.applyPull(steps)
 	}
-	return s.rep, err
+	return s.result, err
 }
 
 // Push sends the home's changes to the server. Entries that both sides changed must be pulled
 // first. After an interruption, the next call continues the push.
 func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (Report, error) {
-	s, err := begin(ctx, home, server, st, o)
+	s, err := beginRun(ctx, home, server, st, o)
 	if err != nil {
 		return Report{}, err
 	}
 	steps := s.planPush()
-	if s.o.DryRun {
-		s.report(steps)
-		return s.rep, nil
+	if s.opts.DryRun {
+		s.addToReport(steps)
+		return s.result, nil
 	}
 	err = s.announcePush(steps)
 	if err == nil {
 		err = s.applyPush(steps)
 	}
-	return s.rep, err
+	return s.result, err
 }
 
-// begin starts a session and reads both sides.
-func begin(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (*session, error) {
-	s := &session{ctx: ctx, home: home, exact: home, server: server, st: st, taken: map[string]bool{},
-		settled: map[*record]*record{}}
+// beginRun starts a session and reads both sides.
+func beginRun(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (*syncRun, error) {
+	s := &syncRun{ctx: ctx, home: home, exactHome: home, server: server, state: st, usedNames: map[string]bool{},
+		newByOld: map[*syncRecord]*syncRecord{}}
 	if m, ok := home.(interface{ Store() oxbow.Store }); ok {
-		s.exact = m.Store()
+		s.exactHome = m.Store()
 	}
 	if o != nil {
-		s.o = *o
+		s.opts = *o
 	}
-	if s.o.Rand == nil {
-		s.o.Rand = rand.Reader
+	if s.opts.Rand == nil {
+		s.opts.Rand = rand.Reader
 	}
 	if len(st.salt) == 0 {
-		*st = State{URL: st.URL, base: st.base, hasPlan: st.hasPlan, salt: make([]byte, 16)}
-		if _, err := io.ReadFull(s.o.Rand, st.salt); err != nil {
+		*st = State{URL: st.URL, fileDigest: st.fileDigest, hasPlan: st.hasPlan, salt: make([]byte, 16)}
+		if _, err := io.ReadFull(s.opts.Rand, st.salt); err != nil {
 			return nil, fmt.Errorf("making a salt: %w", err)
 		}
 	}
@@ -86,7 +86,7 @@ func begin(ctx context.Context, home, server oxbow.Store, st *State, o *Options)
 }
 
 // readSides reads both sides and pairs their entries.
-func (s *session) readSides() error {
+func (s *syncRun) readSides() error {
 	if err := s.resumePull(); err != nil {
 		return fmt.Errorf("looking for what an interrupted pull did: %w", err)
 	}
@@ -94,7 +94,7 @@ func (s *session) readSides() error {
 	if err != nil {
 		return err
 	}
-	server, err := s.readServer(home.trusted)
+	server, err := s.readServer(home.isTrusted)
 	if err == nil {
 		err = s.resumePush(server)
 	}

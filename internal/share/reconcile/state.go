@@ -38,17 +38,17 @@ const maxState = 1 << 30
 type State struct {
 	URL string
 
-	salt    []byte
-	server  oxbow.Position // the records include the server's changes up to this position; "" if unknown
-	home    oxbow.Position // position of the home at the last synchronization; "" if unknown
-	pulls   []uint64       // numbers of the home's changes that the last pull made
-	before  oxbow.Position // value of server before that pull
-	records []*record
+	salt             []byte
+	server           oxbow.Position // the records include the server's changes up to this position; "" if unknown
+	home             oxbow.Position // position of the home at the last synchronization; "" if unknown
+	pulls            []uint64       // numbers of the home's changes that the last pull made
+	serverBeforePull oxbow.Position // value of server before that pull
+	records          []*syncRecord
 
-	base    []byte // digest of the file's header; nil if the file does not exist
-	ahead   bool   // the state contains results of a killed run that are not in the file
-	plan    *plan  // changes that this run, or a killed run, is about to make
-	hasPlan bool   // a plan file exists
+	fileDigest []byte   // digest of the file's header; nil if the file does not exist
+	isAhead    bool     // the state contains results of a killed run that are not in the file
+	plan       *runPlan // changes that this run, or a killed run, is about to make
+	hasPlan    bool     // a plan file exists
 }
 
 // header is the first line of the file.
@@ -63,8 +63,8 @@ type header struct {
 	Sum     []byte   `json:"sum"` // SHA-256 of all following lines
 }
 
-// record describes an entry at the time of the last synchronization.
-type record struct {
+// syncRecord describes an entry at the time of the last synchronization.
+type syncRecord struct {
 	ID      uint64 `json:"id,omitempty"`      // ID on the server; 0 if it is not known yet
 	Version uint64 `json:"version,omitempty"` // version on the server; 0 if it is not known yet
 	// Time when the server wrote that version, in nanoseconds since 1970
@@ -77,8 +77,8 @@ type record struct {
 	Aliases []string `json:"aliases,omitempty"`
 	Labels  []string `json:"labels,omitempty"`
 
-	Pulled bool    `json:"pulled,omitempty"` // the last pull wrote the entry
-	Before *record `json:"before,omitempty"` // record before that pull; nil if the entry was new
+	Pulled bool        `json:"pulled,omitempty"` // the last pull wrote the entry
+	Before *syncRecord `json:"before,omitempty"` // record before that pull; nil if the entry was new
 	// That pull removed the entry. The record is kept in case the pull is undone.
 	Gone bool `json:"gone,omitempty"`
 }
@@ -92,9 +92,9 @@ type entryIdentity struct {
 	Hash string `json:"hash,omitempty"`
 }
 
-// undo restores the records from the time before the last pull, because that pull was undone.
-func (s *State) undo() {
-	var all []*record
+// undoPull restores the records from the time before the last pull, because that pull was undone.
+func (s *State) undoPull() {
+	var all []*syncRecord
 	for _, r := range s.records {
 		if r.Pulled {
 			r = r.Before
@@ -104,14 +104,14 @@ func (s *State) undo() {
 		}
 	}
 	s.records = all
-	s.server = s.before
+	s.server = s.serverBeforePull
 	s.pulls = nil
-	s.before = ""
-	s.ahead = true
+	s.serverBeforePull = ""
+	s.isAhead = true
 }
 
-// hash returns a salted digest of the parts. It depends on how the text is divided into parts.
-func (s *State) hash(parts ...string) string {
+// saltedHash returns a salted digest of the parts. It depends on how the text is divided into parts.
+func (s *State) saltedHash(parts ...string) string {
 	h := sha256.New()
 	h.Write(s.salt)
 	for _, p := range parts {
@@ -121,9 +121,9 @@ func (s *State) hash(parts ...string) string {
 	return base64.RawStdEncoding.EncodeToString(h.Sum(nil)[:12])
 }
 
-func (s *State) hashes(all []string) (out []string) {
+func (s *State) saltedHashes(all []string) (out []string) {
 	for _, v := range all {
-		out = append(out, s.hash(v))
+		out = append(out, s.saltedHash(v))
 	}
 	return out
 }
@@ -132,26 +132,27 @@ func (s *State) hashes(all []string) (out []string) {
 // side has its own.
 func (s *State) entryHash(e *oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
-	labels := labelTexts(withoutStamps(e.Labels))
-	return s.hash(slices.Concat(
+	labels := labelTexts(removeStamps(e.Labels))
+	return s.saltedHash(slices.Concat(
 		[]string{e.Name, e.Kind.String(), e.Content, fmt.Sprint(len(aliases))},
 		aliases,
 		labels,
 	)...)
 }
 
-func (s *State) met(e *oxbow.Entry) entryIdentity {
+func (s *State) identify(e *oxbow.Entry) entryIdentity {
 	return entryIdentity{e.Name, e.Kind, e.Created.UnixNano(), s.entryHash(e)}
 }
 
 // pairRecord returns the record of an entry that both sides have. home is nil if the home has
 // changes that the server does not have.
-func (s *State) pairRecord(server, home *oxbow.Entry) *record {
-	r := &record{ID: server.ID, Version: server.Version, Updated: server.Updated.UnixNano(), Server: s.met(server),
-		Content: s.hash(server.Content),
-		Aliases: s.hashes(server.Aliases), Labels: s.hashes(labelTexts(withoutStamps(server.Labels)))}
+func (s *State) pairRecord(server, home *oxbow.Entry) *syncRecord {
+	r := &syncRecord{ID: server.ID, Version: server.Version, Updated: server.Updated.UnixNano(),
+		Server:  s.identify(server),
+		Content: s.saltedHash(server.Content),
+		Aliases: s.saltedHashes(server.Aliases), Labels: s.saltedHashes(labelTexts(removeStamps(server.Labels)))}
 	if home != nil {
-		r.Home = s.met(home)
+		r.Home = s.identify(home)
 	}
 	return r
 }
@@ -187,7 +188,7 @@ func parseState(b []byte) (*State, error) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var h header
 	if err := json.Unmarshal(line, &h); err != nil {
-		return &State{base: digest(line)}, nil
+		return &State{fileDigest: headerDigest(line)}, nil
 	}
 	if h.Version > stateVersion {
 		return nil, fmt.Errorf(
@@ -196,13 +197,13 @@ func parseState(b []byte) (*State, error) {
 			h.Version,
 		)
 	}
-	s := &State{URL: h.URL, base: digest(line)}
+	s := &State{URL: h.URL, fileDigest: headerDigest(line)}
 	if sum := sha256.Sum256(rest); h.Version != stateVersion || !bytes.Equal(sum[:], h.Sum) || len(h.Salt) == 0 {
 		return s, nil
 	}
-	var records []*record
+	var records []*syncRecord
 	for l := range bytes.Lines(rest) {
-		var r record
+		var r syncRecord
 		if json.Unmarshal(l, &r) != nil {
 			return s, nil
 		}
@@ -213,13 +214,13 @@ func parseState(b []byte) (*State, error) {
 	s.home = oxbow.Position(h.Home)
 	s.pulls = h.Pulls
 	s.records = records
-	s.before = oxbow.Position(h.Before)
+	s.serverBeforePull = oxbow.Position(h.Before)
 	return s, nil
 }
 
-// digest returns the digest of the header line, which in turn contains the digest of all other
+// headerDigest returns the digest of the header line, which in turn contains the digest of all other
 // lines.
-func digest(line []byte) []byte {
+func headerDigest(line []byte) []byte {
 	sum := sha256.Sum256(line)
 	return sum[:]
 }
@@ -253,20 +254,20 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 	}
 	sum := sha256.Sum256(body.Bytes())
 	head, err := json.Marshal(header{stateVersion, s.URL, s.salt, []byte(s.server), []byte(s.home), s.pulls,
-		[]byte(s.before), sum[:]})
+		[]byte(s.serverBeforePull), sum[:]})
 	if err == nil {
 		err = vfs.WriteFile(fsys, name, slices.Concat(head, []byte("\n"), body.Bytes()), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("recording what is known of the server: %w", err)
 	}
-	s.base, s.ahead = digest(head), false
+	s.fileDigest, s.isAhead = headerDigest(head), false
 	return nil
 }
 
-// withoutStamps returns the labels without stamps. Stamps are labels with which programs describe a
+// removeStamps returns the labels without stamps. Stamps are labels with which programs describe a
 // text. Each side has its own.
-func withoutStamps(ls []oxbow.Label) []oxbow.Label {
+func removeStamps(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), isStamp)
 }
 

@@ -50,10 +50,10 @@ type Options struct {
 // ensures that it is made only once. If the context does not have an op ID ([oxbow.WithOpID]),
 // Apply creates an ID.
 type Store struct {
-	link    link
-	claimed oxbow.Claim
-	closed  atomic.Bool
-	events  follower
+	link     serverLink
+	claimed  oxbow.Claim
+	isClosed atomic.Bool
+	events   follower
 
 	randMu sync.Mutex // serializes reads of rand
 	rand   io.Reader
@@ -100,12 +100,12 @@ func Open(address, token string, o *Options) (*Store, error) {
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	s := &Store{
-		link:    link{strings.TrimRight(address, "/"), token, &client, opts.Later},
+		link:    serverLink{strings.TrimRight(address, "/"), token, &client, opts.Later},
 		claimed: opts.Claimed,
 		rand:    opts.Rand,
 	}
-	s.events.store, s.events.turn = s, make(chan struct{}, 1)
-	s.events.turn <- struct{}{}
+	s.events.store, s.events.lock = s, make(chan struct{}, 1)
+	s.events.lock <- struct{}{}
 	if s.rand == nil {
 		s.rand = rand.Reader
 	}
@@ -114,7 +114,7 @@ func Open(address, token string, o *Options) (*Store, error) {
 
 // checkReady returns an error if the store is closed or the context is done.
 func (s *Store) checkReady(ctx context.Context) error {
-	if s.closed.Load() {
+	if s.isClosed.Load() {
 		return oxbow.ErrClosed
 	}
 	return ctx.Err()
@@ -122,10 +122,10 @@ func (s *Store) checkReady(ctx context.Context) error {
 
 // Get implements [oxbow.Store].
 func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	return s.get(ctx, name, nil)
+	return s.getEntry(ctx, name, nil)
 }
 
-func (s *Store) get(ctx context.Context, name string, version *uint64) (oxbow.Entry, error) {
+func (s *Store) getEntry(ctx context.Context, name string, version *uint64) (oxbow.Entry, error) {
 	if err := s.checkReady(ctx); err != nil {
 		return oxbow.Entry{}, err
 	}
@@ -141,7 +141,7 @@ func (s *Store) get(ctx context.Context, name string, version *uint64) (oxbow.En
 		return oxbow.Entry{}, err
 	}
 	var w wireEntry
-	if err := document(res, &w); err != nil {
+	if err := decodeJSON(res, &w); err != nil {
 		return oxbow.Entry{}, err
 	}
 	if w.ID == 0 {
@@ -155,24 +155,24 @@ func isEntryName(name string) bool { return utf8.ValidString(name) && len(name) 
 
 // Entries implements [oxbow.Store].
 func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
-	return s.entries(ctx, f, nil)
+	return s.streamEntries(ctx, f, nil)
 }
 
-func (s *Store) entries(ctx context.Context, f oxbow.Filter, version *uint64) iter.Seq2[oxbow.Entry, error] {
+func (s *Store) streamEntries(ctx context.Context, f oxbow.Filter, version *uint64) iter.Seq2[oxbow.Entry, error] {
 	last := uint64(0)
 	ask := func() (*http.Response, error) {
 		last = 0
 		return s.link.post(ctx, "entries", wireEntries{toWireFilter(f), version})
 	}
-	return stream(ctx, s, ask, func(r *streamReader) (oxbow.Entry, error) {
-		e, err := r.entry(last)
+	return streamLines(ctx, s, ask, func(r *streamReader) (oxbow.Entry, error) {
+		e, err := r.readEntry(last)
 		last = e.ID
 		return e, err
 	})
 }
 
-// stream returns the values in the lines of an answer. next returns io.EOF after the last line.
-func stream[T any](
+// streamLines returns the values in the lines of an answer. next returns io.EOF after the last line.
+func streamLines[T any](
 	ctx context.Context,
 	s *Store,
 	ask func() (*http.Response, error),
@@ -194,7 +194,7 @@ func stream[T any](
 		for {
 			v, err := next(r)
 			if err == io.EOF {
-				hangUp(res)
+				closeAnswer(res)
 				return
 			}
 			if err != nil {
@@ -247,18 +247,18 @@ func (s *Store) sendChange(ctx context.Context, prefer string, ops []oxbow.Op) (
 		return oxbow.Change{}, err
 	}
 	res, err := s.link.change(ctx, "apply", prefer, body)
-	for again := true; again && ctx.Err() == nil; {
-		lost, ok := errors.AsType[*lostError](err)
+	for isRetry := true; isRetry && ctx.Err() == nil; {
+		isLost, ok := errors.AsType[*lostError](err)
 		if !ok || !s.keepsOpIDs(ctx) {
 			break
 		}
-		again = s.link.isLater(lost)
-		if again && !s.link.waitForServer(ctx, lost) {
+		isRetry = s.link.isLater(isLost)
+		if isRetry && !s.link.waitForServer(ctx, isLost) {
 			break
 		}
 		res, err = s.link.change(ctx, "apply", prefer, body)
-		if _, answered := err.(*answer); err != nil && !answered && !again {
-			err = lost
+		if _, answered := err.(*serverError); err != nil && !answered && !isRetry {
+			err = isLost
 		}
 	}
 	if err != nil {
@@ -273,7 +273,7 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 	if err != nil {
 		return nil, err
 	}
-	stamp.OpID, err = s.opID(stamp.OpID)
+	stamp.OpID, err = s.givenOrNewOpID(stamp.OpID)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +281,7 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 	if err != nil {
 		return nil, err
 	}
-	body, err := encode(wireApply{stamp, ws, since})
+	body, err := encodeJSON(wireApply{stamp, ws, since})
 	if err == nil && len(body) > maxApply {
 		err = &oxbow.InvalidError{Field: "change", Value: text.Bytes(int64(len(body))), Reason: "is more than the " +
 			text.Bytes(maxApply) + " that one change may hold; split it"}
@@ -289,8 +289,8 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 	return body, err
 }
 
-// opID returns given, or a random ID if given is "".
-func (s *Store) opID(given string) (string, error) {
+// givenOrNewOpID returns given, or a random ID if given is "".
+func (s *Store) givenOrNewOpID(given string) (string, error) {
 	var b [16]byte
 	s.randMu.Lock()
 	defer s.randMu.Unlock()
@@ -306,7 +306,7 @@ func (s *Store) opID(given string) (string, error) {
 func (s *Store) keepsOpIDs(ctx context.Context) bool {
 	var about wireAbout
 	res, err := s.link.get(ctx, "about", nil)
-	return err == nil && document(res, &about) == nil && about.OpIDs
+	return err == nil && decodeJSON(res, &about) == nil && about.OpIDs
 }
 
 // DryRun implements [oxbow.DryRunner].
@@ -320,7 +320,7 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	}
 	res, err := s.link.post(ctx, "dryrun", wireApply{Ops: ws})
 	if err == nil {
-		hangUp(res)
+		closeAnswer(res)
 	}
 	return err
 }
@@ -329,7 +329,7 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	var w wireReport
 	err := s.getJSON(ctx, "check", nil, &w)
-	return w.report(), err
+	return w.toReport(), err
 }
 
 // Stats implements [oxbow.Counter].
@@ -348,12 +348,12 @@ func (s *Store) getJSON(ctx context.Context, route string, q url.Values, v any) 
 	if err != nil {
 		return err
 	}
-	return document(res, v)
+	return decodeJSON(res, v)
 }
 
 // Close implements [oxbow.Store]. It does not close the store on the server.
 func (s *Store) Close() error {
-	if s.closed.Swap(true) {
+	if s.isClosed.Swap(true) {
 		return oxbow.ErrClosed
 	}
 	s.link.client.CloseIdleConnections()

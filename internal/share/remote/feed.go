@@ -29,32 +29,32 @@ const (
 	maxFeedBytes = 16 << 20
 )
 
-// feeds contains the feeds of the stores that were used last.
-type feeds struct {
-	mu  sync.Mutex // guards all
-	all []*feed    // the most recently used feed is last
+// eventFeeds contains the feeds of the stores that were used last.
+type eventFeeds struct {
+	mu   sync.Mutex   // guards all
+	list []*eventFeed // the most recently used feed is last
 }
 
-func newFeeds() *feeds { return &feeds{} }
+func newFeeds() *eventFeeds { return &eventFeeds{} }
 
 // feedFor returns the feed of a store. The first call creates the feed.
-func (fs *feeds) feedFor(w oxbow.Watcher) *feed {
+func (fs *eventFeeds) feedFor(w oxbow.Watcher) *eventFeed {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	i := slices.IndexFunc(fs.all, func(f *feed) bool { return isSameStore(f.store, w) })
+	i := slices.IndexFunc(fs.list, func(f *eventFeed) bool { return isSameStore(f.store, w) })
 	if i < 0 {
-		f := &feed{store: w}
-		f.begin()
+		f := &eventFeed{store: w}
+		f.reset()
 		f.stop = w.Watch(f.addEvent)
-		fs.all = append(fs.all, f)
-		if len(fs.all) > maxFeeds {
-			fs.all[0].stop()
-			fs.all = fs.all[1:]
+		fs.list = append(fs.list, f)
+		if len(fs.list) > maxFeeds {
+			fs.list[0].stop()
+			fs.list = fs.list[1:]
 		}
 		return f
 	}
-	f := fs.all[i]
-	fs.all = append(slices.Delete(fs.all, i, i+1), f)
+	f := fs.list[i]
+	fs.list = append(slices.Delete(fs.list, i, i+1), f)
 	return f
 }
 
@@ -63,46 +63,46 @@ func isSameStore(a, b oxbow.Watcher) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
-// feed keeps the last events of a store. A position in the feed consists of the feed's ID (16
+// eventFeed keeps the last events of a store. A position in the feed consists of the feed's ID (16
 // bytes), which changes after a reset, and the number of events (8 bytes, big-endian).
-type feed struct {
+type eventFeed struct {
 	store oxbow.Watcher
 	stop  func()
 
-	mu    sync.Mutex // guards all fields below
-	id    [16]byte
-	first uint64 // number of events that were dropped
-	kept  [][]oxbow.Delta
-	bytes int // size of the contents in kept
+	mu           sync.Mutex // guards all fields below
+	id           [16]byte
+	droppedCount uint64 // number of events that were dropped
+	events       [][]oxbow.Delta
+	bytes        int // size of the contents in kept
 }
 
-// begin empties the feed and gives it a new ID, so that all earlier positions become invalid.
-func (f *feed) begin() {
+// reset empties the feed and gives it a new ID, so that all earlier positions become invalid.
+func (f *eventFeed) reset() {
 	_, _ = rand.Read(f.id[:]) // rand.Read never fails
-	f.first = 0
-	f.kept = nil
+	f.droppedCount = 0
+	f.events = nil
 	f.bytes = 0
 }
 
 // addEvent adds an event of the store.
-func (f *feed) addEvent(e oxbow.Event) {
+func (f *eventFeed) addEvent(e oxbow.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e.Reset {
-		f.begin()
+		f.reset()
 	}
 	if len(e.Changes) == 0 {
 		return
 	}
-	f.kept = append(f.kept, e.Changes)
-	f.bytes += contents(e.Changes)
-	for len(f.kept) > maxFeedSteps || (f.bytes > maxFeedBytes && len(f.kept) > 1) {
-		f.bytes -= contents(f.kept[0])
-		f.kept, f.first = f.kept[1:], f.first+1
+	f.events = append(f.events, e.Changes)
+	f.bytes += contentSize(e.Changes)
+	for len(f.events) > maxFeedSteps || (f.bytes > maxFeedBytes && len(f.events) > 1) {
+		f.bytes -= contentSize(f.events[0])
+		f.events, f.droppedCount = f.events[1:], f.droppedCount+1
 	}
 }
 
-func contents(ds []oxbow.Delta) (n int) {
+func contentSize(ds []oxbow.Delta) (n int) {
 	for _, d := range ds {
 		n += 64
 		if d.Entry != nil {
@@ -113,17 +113,17 @@ func contents(ds []oxbow.Delta) (n int) {
 }
 
 // Position implements sequencer.
-func (f *feed) Position(ctx context.Context) (oxbow.Position, error) {
+func (f *eventFeed) Position(ctx context.Context) (oxbow.Position, error) {
 	if err := f.store.Refresh(ctx); err != nil {
 		return "", err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return oxbow.Position(binary.BigEndian.AppendUint64(f.id[:], f.first+uint64(len(f.kept)))), nil
+	return oxbow.Position(binary.BigEndian.AppendUint64(f.id[:], f.droppedCount+uint64(len(f.events)))), nil
 }
 
 // Since implements sequencer.
-func (f *feed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
+func (f *eventFeed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
 	return func(yield func(oxbow.Delta, error) bool) {
 		steps, ok := f.eventsAfter(p)
 		if !ok {
@@ -142,15 +142,15 @@ func (f *feed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta,
 
 // eventsAfter returns the events after a position. It returns false if the feed has already
 // dropped some of these events.
-func (f *feed) eventsAfter(p oxbow.Position) ([][]oxbow.Delta, bool) {
+func (f *eventFeed) eventsAfter(p oxbow.Position) ([][]oxbow.Delta, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(p) != 24 || !bytes.Equal([]byte(p[:16]), f.id[:]) {
 		return nil, false
 	}
 	n := binary.BigEndian.Uint64([]byte(p[16:]))
-	if n < f.first || n > f.first+uint64(len(f.kept)) {
+	if n < f.droppedCount || n > f.droppedCount+uint64(len(f.events)) {
 		return nil, false
 	}
-	return slices.Clone(f.kept[n-f.first:]), true
+	return slices.Clone(f.events[n-f.droppedCount:]), true
 }

@@ -26,7 +26,7 @@ func (s *Store) Position(ctx context.Context) (oxbow.Position, error) {
 
 // Since implements [oxbow.Sequencer].
 func (s *Store) Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
-	return stream(ctx, s, func() (*http.Response, error) { return s.askSince(ctx, p) }, (*streamReader).delta)
+	return streamLines(ctx, s, func() (*http.Response, error) { return s.askSince(ctx, p) }, (*streamReader).readDelta)
 }
 
 func (s *Store) askSince(ctx context.Context, p oxbow.Position) (*http.Response, error) {
@@ -34,14 +34,14 @@ func (s *Store) askSince(ctx context.Context, p oxbow.Position) (*http.Response,
 }
 
 // Watch implements [oxbow.Watcher]. The first call requests the server's position.
-func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.events.watch(fn) }
+func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.events.addWatcher(fn) }
 
 // Refresh implements [oxbow.Watcher].
 func (s *Store) Refresh(ctx context.Context) error {
 	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
-	return s.events.refresh(ctx)
+	return s.events.sendChanges(ctx)
 }
 
 // Limits for the changes that are collected for an event. If there are more, the event is a reset.
@@ -50,20 +50,20 @@ const (
 	maxDeltaBytes = 64 << 20
 )
 
-// followWait is the timeout of requests that Watch and Apply send without the caller's context.
-const followWait = 10 * time.Second
+// followTimeout is the timeout of requests that Watch and Apply send without the caller's context.
+const followTimeout = 10 * time.Second
 
 // follower sends events to the watchers. It stores the position up to which events were sent.
 type follower struct {
 	store    *Store
 	watchers subscribers.List[oxbow.Event]
 
-	// turn is a lock. Receiving from it gives the right to use the fields below, and the
+	// lock is a lock. Receiving from it gives the right to use the fields below, and the
 	// receiver must send to it afterwards. Unlike a mutex, a goroutine can stop waiting for
 	// it when a context is done.
-	turn  chan struct{}
-	sound bool // place is a valid position of the server
-	place oxbow.Position
+	lock     chan struct{}
+	isValid  bool // place is a valid position of the server
+	position oxbow.Position
 }
 
 // knownPosition returns the position up to which events were sent. It returns nil if the store has
@@ -73,53 +73,53 @@ func (f *follower) knownPosition() *wirePosition {
 		return nil
 	}
 	select {
-	case <-f.turn:
-		defer func() { f.turn <- struct{}{} }()
+	case <-f.lock:
+		defer func() { f.lock <- struct{}{} }()
 	default:
 		return nil
 	}
-	if !f.sound {
+	if !f.isValid {
 		return nil
 	}
-	return &wirePosition{[]byte(f.place)}
+	return &wirePosition{[]byte(f.position)}
 }
 
-// watch adds a watcher. If the server's position cannot be requested now, the first event is a
+// addWatcher adds a watcher. If the server's position cannot be requested now, the first event is a
 // reset.
-func (f *follower) watch(fn func(oxbow.Event)) (stop func()) {
-	<-f.turn
-	defer func() { f.turn <- struct{}{} }()
+func (f *follower) addWatcher(fn func(oxbow.Event)) (stop func()) {
+	<-f.lock
+	defer func() { f.lock <- struct{}{} }()
 	if f.watchers.Len() == 0 {
-		ctx, cancel := context.WithTimeout(context.Background(), followWait)
+		ctx, cancel := context.WithTimeout(context.Background(), followTimeout)
 		defer cancel()
 		p, err := f.store.Position(ctx)
-		f.place, f.sound = p, err == nil
+		f.position, f.isValid = p, err == nil
 	}
 	return f.watchers.Add(fn)
 }
 
-// refresh requests the changes and sends them as an event. If it fails, no event is sent, and the
+// sendChanges requests the changes and sends them as an event. If it fails, no event is sent, and the
 // next call sends the changes.
-func (f *follower) refresh(ctx context.Context) error {
+func (f *follower) sendChanges(ctx context.Context) error {
 	if f.watchers.Len() == 0 {
 		return nil
 	}
 	select {
-	case <-f.turn:
+	case <-f.lock:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { f.turn <- struct{}{} }()
-	if f.sound {
-		res, err := f.store.askSince(ctx, f.place)
+	defer func() { f.lock <- struct{}{} }()
+	if f.isValid {
+		res, err := f.store.askSince(ctx, f.position)
 		var changes []oxbow.Delta
 		var next oxbow.Position
 		if err == nil {
 			changes, next, err = readDeltas(res, newStreamReader(res.Body))
 		}
 		if err == nil {
-			f.place = next
-			f.send(oxbow.Event{Changes: changes})
+			f.position = next
+			f.sendEvent(oxbow.Event{Changes: changes})
 			return nil
 		}
 		if !errors.Is(err, oxbow.ErrPosition) {
@@ -130,8 +130,8 @@ func (f *follower) refresh(ctx context.Context) error {
 	if err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
 		return err
 	}
-	f.place, f.sound = p, err == nil
-	f.send(oxbow.Event{Reset: true})
+	f.position, f.isValid = p, err == nil
+	f.sendEvent(oxbow.Event{Reset: true})
 	return nil
 }
 
@@ -139,46 +139,46 @@ func (f *follower) refresh(ctx context.Context) error {
 // the server did not report it, and sends the change's events. Unless from is nil, the answer
 // contains the changes after that position. If other events were sent in the meantime, readApplied
 // requests the changes instead.
-func (f *follower) readApplied(ctx context.Context, res *http.Response, from *wirePosition) (made oxbow.Change) {
+func (f *follower) readApplied(ctx context.Context, res *http.Response, from *wirePosition) (change oxbow.Change) {
 	r := newStreamReader(res.Body)
 	var err error
 	if res.Header.Get(appliedHeader) == returnChange {
-		made, err = r.change(math.MaxUint64)
+		change, err = r.readChange(math.MaxUint64)
 		if err != nil {
-			made = oxbow.Change{Seq: made.Seq} // some versions may be missing
+			change = oxbow.Change{Seq: change.Seq} // some versions may be missing
 		}
 	}
 	if from == nil || err != nil {
-		hangUp(res)
-		f.afterChange(ctx)
-		return made
+		closeAnswer(res)
+		f.sendOwnChange(ctx)
+		return change
 	}
 	changes, next, err := readDeltas(res, r)
-	<-f.turn
-	fits := err == nil && f.sound && f.place == oxbow.Position(from.Position)
+	<-f.lock
+	fits := err == nil && f.isValid && f.position == oxbow.Position(from.Position)
 	if fits {
-		f.place = next
-		f.send(oxbow.Event{Changes: changes})
+		f.position = next
+		f.sendEvent(oxbow.Event{Changes: changes})
 	}
-	f.turn <- struct{}{}
+	f.lock <- struct{}{}
 	if !fits {
-		f.afterChange(ctx)
+		f.sendOwnChange(ctx)
 	}
-	return made
+	return change
 }
 
-// afterChange sends the events of a change that was made, even if the context is done.
-func (f *follower) afterChange(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followWait)
+// sendOwnChange sends the events of a change that was made, even if the context is done.
+func (f *follower) sendOwnChange(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followTimeout)
 	defer cancel()
-	if err := f.refresh(ctx); err != nil {
-		<-f.turn
-		defer func() { f.turn <- struct{}{} }()
-		f.send(oxbow.Event{Reset: true})
+	if err := f.sendChanges(ctx); err != nil {
+		<-f.lock
+		defer func() { f.lock <- struct{}{} }()
+		f.sendEvent(oxbow.Event{Reset: true})
 	}
 }
 
-func (f *follower) send(e oxbow.Event) {
+func (f *follower) sendEvent(e oxbow.Event) {
 	if e.Reset || len(e.Changes) > 0 {
 		f.watchers.Send(e)
 	}
@@ -188,9 +188,9 @@ func (f *follower) send(e oxbow.Event) {
 func readDeltas(res *http.Response, r *streamReader) (changes []oxbow.Delta, next oxbow.Position, err error) {
 	defer res.Body.Close()
 	for size := 0; ; {
-		d, err := r.delta()
+		d, err := r.readDelta()
 		if r.end != nil {
-			hangUp(res)
+			closeAnswer(res)
 			return changes, oxbow.Position(r.end.Position), nil
 		}
 		if err != nil {

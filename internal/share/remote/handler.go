@@ -27,12 +27,12 @@ const maxRequest = 4 << 20
 // store allows. log, which may be nil, receives details of failures that clients must not see.
 func Handler(open func(r *http.Request) (oxbow.Store, context.Context, error), log *slog.Logger) http.Handler {
 	h := &handler{open: open, feeds: newFeeds(), log: log}
-	return http.HandlerFunc(h.serve)
+	return http.HandlerFunc(h.serveRequest)
 }
 
 type handler struct {
 	open  func(r *http.Request) (oxbow.Store, context.Context, error)
-	feeds *feeds
+	feeds *eventFeeds
 	log   *slog.Logger // may be nil
 }
 
@@ -40,41 +40,41 @@ type handler struct {
 type route struct {
 	method string
 	params []string // allowed query parameters
-	serve  func(c *call) error
+	serve  func(c *servedCall) error
 }
 
 var routes = map[string]route{
-	"about":    {http.MethodGet, nil, (*call).writeAbout},
-	"entry":    {http.MethodGet, []string{"name", "at"}, (*call).entry},
-	"entries":  {http.MethodPost, nil, (*call).entries},
-	"apply":    {http.MethodPost, nil, (*call).apply},
-	"dryrun":   {http.MethodPost, nil, (*call).dryRun},
-	"check":    {http.MethodGet, nil, (*call).check},
-	"stats":    {http.MethodGet, nil, (*call).stats},
-	"position": {http.MethodGet, nil, (*call).position},
-	"since":    {http.MethodGet, []string{"position"}, (*call).writeSince},
-	"log":      {http.MethodGet, nil, (*call).log},
-	"versions": {http.MethodGet, []string{"name"}, (*call).versions},
-	"seqat":    {http.MethodGet, []string{"time"}, (*call).seqAt},
-	"asof":     {http.MethodGet, []string{"seq"}, (*call).asOf},
-	"revert":   {http.MethodPost, nil, (*call).revert},
-	"restore":  {http.MethodPost, nil, (*call).restore},
+	"about":    {http.MethodGet, nil, (*servedCall).writeAbout},
+	"entry":    {http.MethodGet, []string{"name", "at"}, (*servedCall).writeEntry},
+	"entries":  {http.MethodPost, nil, (*servedCall).writeEntries},
+	"apply":    {http.MethodPost, nil, (*servedCall).applyChange},
+	"dryrun":   {http.MethodPost, nil, (*servedCall).tryChange},
+	"check":    {http.MethodGet, nil, (*servedCall).writeCheck},
+	"stats":    {http.MethodGet, nil, (*servedCall).writeStats},
+	"position": {http.MethodGet, nil, (*servedCall).writePosition},
+	"since":    {http.MethodGet, []string{"position"}, (*servedCall).writeSince},
+	"log":      {http.MethodGet, nil, (*servedCall).writeLog},
+	"versions": {http.MethodGet, []string{"name"}, (*servedCall).writeVersions},
+	"seqat":    {http.MethodGet, []string{"time"}, (*servedCall).writeSeqAt},
+	"asof":     {http.MethodGet, []string{"seq"}, (*servedCall).writeAsOf},
+	"revert":   {http.MethodPost, nil, (*servedCall).revertChanges},
+	"restore":  {http.MethodPost, nil, (*servedCall).restoreEntry},
 }
 
-// call is a request being served.
-type call struct {
+// servedCall is a request being served.
+type servedCall struct {
 	ctx   context.Context
 	w     http.ResponseWriter
 	r     *http.Request
-	q     url.Values
+	query url.Values
 	store oxbow.Store
-	feeds *feeds
+	feeds *eventFeeds
 
 	logger *slog.Logger // may be nil
 }
 
-func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(r.URL.Path, prefix)
+func (h *handler) serveRequest(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, routePrefix)
 	route, ok := routes[name]
 	if !ok {
 		Problem{Type: "about:blank", Title: "There is no such route", Status: http.StatusNotFound, Code: "no_route",
@@ -88,14 +88,14 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 			Detail: fmt.Sprintf("%s is asked by %s", name, route.method)}.Write(w)
 		return
 	}
-	if err := h.run(w, r, route); err != nil {
+	if err := h.runRoute(w, r, route); err != nil {
 		p := ProblemOf(err)
 		p.Report(h.log)
 		p.Write(w)
 	}
 }
 
-func (h *handler) run(w http.ResponseWriter, r *http.Request, route route) error {
+func (h *handler) runRoute(w http.ResponseWriter, r *http.Request, route route) error {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return badRequest("has a query that cannot be read")
@@ -109,11 +109,11 @@ func (h *handler) run(w http.ResponseWriter, r *http.Request, route route) error
 	if err != nil {
 		return err
 	}
-	return route.serve(&call{ctx, w, r, q, store, h.feeds, h.log})
+	return route.serve(&servedCall{ctx, w, r, q, store, h.feeds, h.log})
 }
 
 // baseStore returns the store below a memory, because only that store has the optional interfaces.
-func (c *call) baseStore() oxbow.Store {
+func (c *servedCall) baseStore() oxbow.Store {
 	if m, ok := c.store.(interface{ Store() oxbow.Store }); ok {
 		return m.Store()
 	}
@@ -126,13 +126,13 @@ func unsupportedError(what string) error {
 }
 
 // readBody reads the JSON document in the request.
-func (c *call) readBody(v any) error {
+func (c *servedCall) readBody(v any) error {
 	return decodeDocument(http.MaxBytesReader(c.w, c.r.Body, maxRequest), v)
 }
 
 // writeAnswer writes a JSON document.
-func (c *call) writeAnswer(v any) error {
-	b, err := encode(v)
+func (c *servedCall) writeAnswer(v any) error {
+	b, err := encodeJSON(v)
 	if err != nil {
 		return err
 	}
@@ -143,12 +143,12 @@ func (c *call) writeAnswer(v any) error {
 }
 
 // parseNumber parses a query parameter that is a change number.
-func (c *call) parseNumber(key string) (uint64, error) {
-	n, err := strconv.ParseUint(c.q.Get(key), 10, 64)
+func (c *servedCall) parseNumber(key string) (uint64, error) {
+	n, err := strconv.ParseUint(c.query.Get(key), 10, 64)
 	if err != nil {
 		return 0, &oxbow.InvalidError{
 			Field:  key,
-			Value:  text.Clip(c.q.Get(key), 40),
+			Value:  text.Clip(c.query.Get(key), 40),
 			Reason: "is not the number of a change",
 		}
 	}
@@ -156,25 +156,25 @@ func (c *call) parseNumber(key string) (uint64, error) {
 }
 
 // parseTime parses a query parameter that is a time.
-func (c *call) parseTime(key string) (time.Time, error) {
-	t, err := time.Parse(time.RFC3339Nano, c.q.Get(key))
+func (c *servedCall) parseTime(key string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339Nano, c.query.Get(key))
 	if err != nil {
 		return t, &oxbow.InvalidError{
 			Field:  key,
-			Value:  text.Clip(c.q.Get(key), 40),
+			Value:  text.Clip(c.query.Get(key), 40),
 			Reason: "is not a time such as 2026-04-18T12:00:00Z",
 		}
 	}
 	return t, nil
 }
 
-// parsePlace parses a query parameter that is a position.
-func (c *call) parsePlace(key string) (oxbow.Position, error) {
-	b, err := base64.RawURLEncoding.DecodeString(c.q.Get(key))
+// parsePosition parses a query parameter that is a position.
+func (c *servedCall) parsePosition(key string) (oxbow.Position, error) {
+	b, err := base64.RawURLEncoding.DecodeString(c.query.Get(key))
 	if err != nil {
 		return "", &oxbow.InvalidError{
 			Field:  key,
-			Value:  text.Clip(c.q.Get(key), 40),
+			Value:  text.Clip(c.query.Get(key), 40),
 			Reason: "is not a position that was answered before",
 		}
 	}

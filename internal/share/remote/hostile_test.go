@@ -27,9 +27,9 @@ import (
 // the store or a problem that is not of the server.
 func asked(t *testing.T, h http.Handler, method, target string, body io.Reader) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequest(method, prefix, body)
+	r := httptest.NewRequest(method, routePrefix, body)
 	route, query, _ := strings.Cut(target, "?")
-	r.URL.Path, r.URL.RawQuery = prefix+route, query
+	r.URL.Path, r.URL.RawQuery = routePrefix+route, query
 	r.Header.Set("Authorization", "Bearer "+secret)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
@@ -300,12 +300,12 @@ func TestOrderOfAnswers(t *testing.T) {
 	}
 	last := uint64(0)
 	entry := func(r *streamReader) error {
-		e, err := r.entry(last)
+		e, err := r.readEntry(last)
 		last = e.ID
 		return err
 	}
 	change := func(r *streamReader) error {
-		c, err := r.change(last)
+		c, err := r.readChange(last)
 		last = c.Seq
 		return err
 	}
@@ -357,7 +357,7 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q is read, and not written: %v", s, err)
 		}
-		b, err := encode(wireApply{w.wireStamp, ws, w.Since})
+		b, err := encodeJSON(wireApply{w.wireStamp, ws, w.Since})
 		if err != nil {
 			t.Fatalf("%q is read, and not written: %v", s, err)
 		}
@@ -392,13 +392,13 @@ func FuzzStream(f *testing.F) {
 			for ; err == nil; n++ {
 				switch i {
 				case 0:
-					_, err = r.entry(0)
+					_, err = r.readEntry(0)
 				case 1:
-					_, err = r.delta()
+					_, err = r.readDelta()
 				case 2:
-					_, err = r.version(1 << 40)
+					_, err = r.readVersion(1 << 40)
 				case 3:
-					_, err = r.change(1 << 40)
+					_, err = r.readChange(1 << 40)
 				}
 			}
 			if n > strings.Count(s, "\n")+1 {
@@ -422,7 +422,7 @@ func TestForms(t *testing.T) {
 		After:  first.AddDate(-1, 0, 0),
 		Before: last.AddDate(5, 0, 0),
 	}
-	b, err := encode(toWireFilter(f))
+	b, err := encodeJSON(toWireFilter(f))
 	var w wireFilter
 	if err != nil || decodeDocument(strings.NewReader(string(b)), &w) != nil {
 		t.Fatalf("a filter is written as %s, %v", b, err)
@@ -432,10 +432,10 @@ func TestForms(t *testing.T) {
 		After:  first,
 		Before: last,
 	}
-	if got := w.filter(); !reflect.DeepEqual(got, want) {
+	if got := w.toFilter(); !reflect.DeepEqual(got, want) {
 		t.Errorf("the filter comes back as %+v, want %+v", got, want)
 	}
-	if got := (wireFilter{}).filter(); !got.IsZero() {
+	if got := (wireFilter{}).toFilter(); !got.IsZero() {
 		t.Errorf("no filter comes back as %+v", got)
 	}
 	for _, r := range []oxbow.CheckReport{
@@ -443,9 +443,9 @@ func TestForms(t *testing.T) {
 		{Path: "p", Records: 1, Entries: 2, Bytes: 3, First: 4, Last: 5, Head: "h",
 			Problems: []oxbow.Problem{{Offset: -1, What: "w", Mend: "m"}}},
 	} {
-		b, err := encode(toWireReport(r))
+		b, err := encodeJSON(toWireReport(r))
 		var w wireReport
-		if err != nil || json.Unmarshal(b, &w) != nil || !reflect.DeepEqual(w.report(), r) {
+		if err != nil || json.Unmarshal(b, &w) != nil || !reflect.DeepEqual(w.toReport(), r) {
 			t.Errorf("the report %+v is written as %s, %v", r, b, err)
 		}
 	}

@@ -19,8 +19,8 @@ type LaterError struct {
 func (e *LaterError) Error() string { return e.Err.Error() }
 func (e *LaterError) Unwrap() error { return e.Err }
 
-// longestAfter is the maximum waiting time.
-const longestAfter = 365 * 24 * time.Hour
+// maxRetryAfter is the maximum waiting time.
+const maxRetryAfter = 365 * 24 * time.Hour
 
 // retryAfter returns the waiting time that the server asks for, or 0. If the server specifies a
 // date, the waiting time is relative to the server's own clock.
@@ -31,14 +31,14 @@ func retryAfter(res *http.Response) time.Duration {
 		return 0
 	}
 	if n, err := strconv.ParseUint(after, 10, 32); err == nil {
-		return max(time.Second, min(time.Duration(n)*time.Second, longestAfter))
+		return max(time.Second, min(time.Duration(n)*time.Second, maxRetryAfter))
 	}
 	at, err := http.ParseTime(after)
 	now, nerr := http.ParseTime(res.Header.Get("Date"))
 	if err != nil || nerr != nil {
 		return 0
 	}
-	return max(time.Second, min(at.Sub(now), longestAfter))
+	return max(time.Second, min(at.Sub(now), maxRetryAfter))
 }
 
 // withRetryAfter wraps the error in a LaterError if the server asks the client to try again.

@@ -124,9 +124,9 @@ func TestRetryAfter(t *testing.T) {
 	const now = "Tue, 24 Nov 2026 09:00:00 GMT"
 	for after, want := range map[string]time.Duration{
 		"": 0, "5": 5 * time.Second, " 5 ": 5 * time.Second, "0": time.Second, "-5": 0, "x": 0,
-		"4294967295": longestAfter, "99999999999999999999": 0,
+		"4294967295": maxRetryAfter, "99999999999999999999": 0,
 		"Tue, 24 Nov 2026 09:01:00 GMT": time.Minute, "Tue, 24 Nov 2026 08:00:00 GMT": time.Second,
-		"Tue, 24 Nov 2099 08:00:00 GMT": longestAfter,
+		"Tue, 24 Nov 2099 08:00:00 GMT": maxRetryAfter,
 	} {
 		res := &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {after}, "Date": {now}}}
 		if got := retryAfter(res); got != want {

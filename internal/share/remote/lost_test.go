@@ -254,7 +254,7 @@ func (w *timed) SetWriteDeadline(t time.Time) error {
 	w.set++
 	if t.IsZero() {
 		w.cleared++
-	} else if d := time.Until(t); w.cleared > 0 || d < slowest/2 || d > slowest {
+	} else if d := time.Until(t); w.cleared > 0 || d < writeTimeout/2 || d > writeTimeout {
 		w.wrong = d
 	}
 	return nil
@@ -266,7 +266,8 @@ func TestSlowReader(t *testing.T) {
 	w := &timed{ResponseRecorder: httptest.NewRecorder()}
 	out := newStreamWriter(w, nil)
 	for i := range 100 {
-		if err := out.line(line{Entry: &wireEntry{ID: uint64(i), Content: strings.Repeat("x", 1000)}}); err != nil {
+		if err := out.writeLine(streamLine{Entry: &wireEntry{ID: uint64(i), Content: strings.Repeat("x",
+			1000)}}); err != nil {
 			t.Fatal(err)
 		}
 	}

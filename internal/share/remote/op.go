@@ -149,7 +149,7 @@ func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 // eachField reads an object and calls fn before the value of each field. Nothing may follow the
 // object.
 func eachField(d *json.Decoder, fn func(key string) error) error {
-	if err := expect(d, '{'); err != nil {
+	if err := expectToken(d, '{'); err != nil {
 		return err
 	}
 	for d.More() {
@@ -161,15 +161,15 @@ func eachField(d *json.Decoder, fn func(key string) error) error {
 			return err
 		}
 	}
-	if err := expect(d, '}'); err != nil {
+	if err := expectToken(d, '}'); err != nil {
 		return err
 	}
-	return atEnd(d)
+	return checkEnd(d)
 }
 
 // eachElement reads an array and calls fn before each element.
 func eachElement(d *json.Decoder, fn func() error) error {
-	if err := expect(d, '['); err != nil {
+	if err := expectToken(d, '['); err != nil {
 		return err
 	}
 	for d.More() {
@@ -177,10 +177,10 @@ func eachElement(d *json.Decoder, fn func() error) error {
 			return err
 		}
 	}
-	return expect(d, ']')
+	return expectToken(d, ']')
 }
 
-func expect(d *json.Decoder, want json.Delim) error {
+func expectToken(d *json.Decoder, want json.Delim) error {
 	t, err := d.Token()
 	if err == nil && t != want {
 		err = badRequest(fmt.Sprintf("has %s where %q is expected", text.Clip(fmt.Sprint(t), 40), want.String()))
@@ -188,8 +188,8 @@ func expect(d *json.Decoder, want json.Delim) error {
 	return err
 }
 
-// atEnd returns an error if the input continues.
-func atEnd(d *json.Decoder) error {
+// checkEnd returns an error if the input continues.
+func checkEnd(d *json.Decoder) error {
 	if _, err := d.Token(); err != io.EOF {
 		return badRequest("has more after its end")
 	}
@@ -206,7 +206,7 @@ func decodeDocument(r io.Reader, v any) error {
 	case raw[0] != '{':
 		err = badRequest("is not a JSON object")
 	default:
-		err = atEnd(d)
+		err = checkEnd(d)
 	}
 	if err == nil {
 		d = json.NewDecoder(bytes.NewReader(raw))
@@ -235,8 +235,8 @@ func requestError(err error) error {
 	return badRequest("is refused: " + text.Clip(strings.TrimPrefix(err.Error(), "json: "), 200))
 }
 
-// encode returns v as JSON.
-func encode(v any) ([]byte, error) {
+// encodeJSON returns v as JSON.
+func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -22,8 +22,8 @@ func (s *Store) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 		last = math.MaxUint64
 		return s.link.get(ctx, "log", nil)
 	}
-	return stream(ctx, s, ask, func(r *streamReader) (oxbow.Change, error) {
-		c, err := r.change(last)
+	return streamLines(ctx, s, ask, func(r *streamReader) (oxbow.Change, error) {
+		c, err := r.readChange(last)
 		last = c.Seq
 		return c, err
 	})
@@ -39,8 +39,8 @@ func (s *Store) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Versi
 		}
 		return s.link.get(ctx, "versions", url.Values{"name": {name}})
 	}
-	return stream(ctx, s, ask, func(r *streamReader) (oxbow.Version, error) {
-		v, err := r.version(last)
+	return streamLines(ctx, s, ask, func(r *streamReader) (oxbow.Version, error) {
+		v, err := r.readVersion(last)
 		last = v.Seq
 		return v, err
 	})
@@ -60,32 +60,32 @@ func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	if err := s.getJSON(ctx, "asof", url.Values{"seq": {fmt.Sprint(seq)}}, &w); err != nil {
 		return nil, err
 	}
-	return &view{s, seq}, nil
+	return &pastView{s, seq}, nil
 }
 
-// view is a store in the state after a change.
-type view struct {
+// pastView is a store in the state after a change.
+type pastView struct {
 	store *Store
 	seq   uint64
 }
 
-func (v *view) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	return v.store.get(ctx, name, &v.seq)
+func (v *pastView) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+	return v.store.getEntry(ctx, name, &v.seq)
 }
 
-func (v *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
-	return v.store.entries(ctx, f, &v.seq)
+func (v *pastView) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+	return v.store.streamEntries(ctx, f, &v.seq)
 }
 
-func (v *view) Apply(context.Context, ...oxbow.Op) error {
+func (v *pastView) Apply(context.Context, ...oxbow.Op) error {
 	return fmt.Errorf("%w: this is how it was, not how it is", oxbow.ErrReadOnly)
 }
 
-func (v *view) Close() error { return nil }
+func (v *pastView) Close() error { return nil }
 
 // Watch and Refresh make a view an [oxbow.Watcher] without events.
-func (v *view) Watch(func(oxbow.Event)) (stop func()) { return func() {} }
-func (v *view) Refresh(context.Context) error         { return nil }
+func (v *pastView) Watch(func(oxbow.Event)) (stop func()) { return func() {} }
+func (v *pastView) Refresh(context.Context) error         { return nil }
 
 // Revert implements [oxbow.Historian].
 func (s *Store) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
@@ -98,15 +98,15 @@ func (s *Store) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 
 // Restore implements [oxbow.Historian].
 func (s *Store) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
-	return s.restore(ctx, wireRestore{Name: name, Seq: seq})
+	return s.restoreVersion(ctx, wireRestore{Name: name, Seq: seq})
 }
 
 // RestoreIf implements [oxbow.Historian].
 func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	return s.restore(ctx, wireRestore{Name: name, Seq: seq, Version: &version})
+	return s.restoreVersion(ctx, wireRestore{Name: name, Seq: seq, Version: &version})
 }
 
-func (s *Store) restore(ctx context.Context, w wireRestore) (seq uint64, err error) {
+func (s *Store) restoreVersion(ctx context.Context, w wireRestore) (seq uint64, err error) {
 	if !isEntryName(w.Name) {
 		return 0, &oxbow.NameError{Name: w.Name, Err: oxbow.ErrNotFound}
 	}
@@ -123,7 +123,7 @@ func (s *Store) changeHistory(ctx context.Context, route string, v any) (uint64,
 	if err := s.checkReady(ctx); err != nil {
 		return 0, err
 	}
-	body, err := encode(v)
+	body, err := encodeJSON(v)
 	if err != nil {
 		return 0, err
 	}
@@ -131,9 +131,9 @@ func (s *Store) changeHistory(ctx context.Context, route string, v any) (uint64,
 	if err != nil {
 		return 0, err
 	}
-	s.events.afterChange(ctx)
+	s.events.sendOwnChange(ctx)
 	var w wireSeq
-	if err := document(res, &w); err != nil {
+	if err := decodeJSON(res, &w); err != nil {
 		return 0, &lostError{err}
 	}
 	return w.Seq, nil

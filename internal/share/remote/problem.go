@@ -45,9 +45,9 @@ type Problem struct {
 	Withheld error `json:"-"`
 }
 
-// codes are tried in order, so that more specific errors come first. The code of all other errors
+// problemCodes are tried in order, so that more specific errors come first. The code of all other errors
 // is "internal".
-var codes = []struct {
+var problemCodes = []struct {
 	code   string
 	status int
 	title  string
@@ -97,7 +97,7 @@ func ProblemOf(err error) Problem {
 		p.Detail = "the request is larger than " + text.Bytes(large.Limit) + ", the most that is read"
 		return p
 	}
-	for _, c := range codes {
+	for _, c := range problemCodes {
 		if errors.Is(err, c.err) {
 			p.Code = c.code
 			p.Status = c.status
@@ -180,7 +180,7 @@ func (p Problem) Err() error {
 // if none does.
 func (p Problem) knownError() error {
 	var err error
-	for _, c := range codes {
+	for _, c := range problemCodes {
 		if c.code == p.Code {
 			err = c.err
 		}

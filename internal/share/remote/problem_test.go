@@ -37,7 +37,7 @@ func sent(t *testing.T, err error) (int, error) {
 }
 
 func TestEveryCode(t *testing.T) {
-	for _, c := range codes {
+	for _, c := range problemCodes {
 		for _, err := range []error{
 			c.err,
 			fmt.Errorf("reading it: %w", c.err),
@@ -47,7 +47,7 @@ func TestEveryCode(t *testing.T) {
 			if !errors.Is(got, c.err) || got.Error() != err.Error() || status != c.status {
 				t.Errorf("%v (%d) comes back as %v (%d)", err, c.status, got, status)
 			}
-			for _, other := range codes {
+			for _, other := range problemCodes {
 				if other.err != c.err && errors.Is(got, other.err) {
 					t.Errorf("%v comes back as one that matches %v", err, other.err)
 				}

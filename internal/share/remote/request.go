@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// prefix is the path of a store's routes on a server.
-const prefix = "/api/v1/store/"
+// routePrefix is the path of a store's routes on a server.
+const routePrefix = "/api/v1/store/"
 
 // Limits for a server's answers, in bytes.
 const (
@@ -34,16 +34,16 @@ type lostError struct{ err error }
 func (e *lostError) Error() string   { return "the answer was lost: " + e.err.Error() }
 func (e *lostError) Unwrap() []error { return []error{oxbow.ErrUnknownOutcome, e.err} }
 
-// link contains the data for sending requests to a server.
-type link struct {
-	base   string // URL without a trailing slash
-	token  string
-	client *http.Client
-	later  func(ctx context.Context, after time.Duration) error // see [Options.Later]
+// serverLink contains the data for sending requests to a server.
+type serverLink struct {
+	base      string // URL without a trailing slash
+	token     string
+	client    *http.Client
+	waitLater func(ctx context.Context, after time.Duration) error // see [Options.Later]
 }
 
 // get requests a document or a stream.
-func (k *link) get(ctx context.Context, route string, q url.Values) (*http.Response, error) {
+func (k *serverLink) get(ctx context.Context, route string, q url.Values) (*http.Response, error) {
 	if len(q) > 0 {
 		route += "?" + q.Encode()
 	}
@@ -51,8 +51,8 @@ func (k *link) get(ctx context.Context, route string, q url.Values) (*http.Respo
 }
 
 // post requests a document or a stream with a JSON document. It changes nothing on the server.
-func (k *link) post(ctx context.Context, route string, v any) (*http.Response, error) {
-	b, err := encode(v)
+func (k *serverLink) post(ctx context.Context, route string, v any) (*http.Response, error) {
+	b, err := encodeJSON(v)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (k *link) post(ctx context.Context, route string, v any) (*http.Response, e
 }
 
 // read sends a request that changes nothing on the server, so that it can be repeated.
-func (k *link) read(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
+func (k *serverLink) read(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
 	for {
 		res, err := k.send(ctx, method, route, "", body)
 		if err == nil || !k.waitForServer(ctx, err) {
@@ -71,10 +71,10 @@ func (k *link) read(ctx context.Context, method, route string, body []byte) (*ht
 
 // change sends a JSON document with a change. prefer is the value of the Prefer header, or "". If
 // no answer arrives, the error is a lostError, unless the connection could not be established.
-func (k *link) change(ctx context.Context, route, prefer string, body []byte) (*http.Response, error) {
+func (k *serverLink) change(ctx context.Context, route, prefer string, body []byte) (*http.Response, error) {
 	for {
 		res, err := k.send(ctx, http.MethodPost, route, prefer, body)
-		_, answered := err.(*answer)
+		_, answered := err.(*serverError)
 		if answered && k.waitForServer(ctx, err) {
 			continue
 		}
@@ -86,26 +86,26 @@ func (k *link) change(ctx context.Context, route, prefer string, body []byte) (*
 }
 
 // isLater reports whether the server asks the client to try again later and the client can wait.
-func (k *link) isLater(err error) bool {
-	return k.later != nil && errors.As(err, new(*LaterError))
+func (k *serverLink) isLater(err error) bool {
+	return k.waitLater != nil && errors.As(err, new(*LaterError))
 }
 
 // waitForServer waits as long as the server asked for in err. It returns false if it did not wait,
 // because the error does not ask for it or ctx is done.
-func (k *link) waitForServer(ctx context.Context, err error) bool {
+func (k *serverLink) waitForServer(ctx context.Context, err error) bool {
 	e, ok := errors.AsType[*LaterError](err)
-	return ok && k.later != nil && ctx.Err() == nil && k.later(ctx, e.After) == nil
+	return ok && k.waitLater != nil && ctx.Err() == nil && k.waitLater(ctx, e.After) == nil
 }
 
-// answer is an error that the server sent.
-type answer struct{ error }
+// serverError is an error that the server sent.
+type serverError struct{ error }
 
-func (e *answer) Unwrap() error { return e.error }
+func (e *serverError) Unwrap() error { return e.error }
 
 // send sends a request. If the status is not 200, it returns an error. The error is an answer if
 // the oxbow server sent it.
-func (k *link) send(ctx context.Context, method, route, prefer string, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, k.base+prefix+route, bytes.NewReader(body))
+func (k *serverLink) send(ctx context.Context, method, route, prefer string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, k.base+routePrefix+route, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -132,31 +132,31 @@ func (k *link) send(ctx context.Context, method, route, prefer string, body []by
 }
 
 // refusalError returns the error for an answer whose status is not 200.
-func (k *link) refusalError(res *http.Response) error {
+func (k *serverLink) refusalError(res *http.Response) error {
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
 	var p Problem
 	if media == "application/problem+json" && err == nil && json.Unmarshal(b, &p) == nil && p.Code != "" {
 		p.Detail = text.Clip(p.Detail, maxDetail)
-		return &answer{withRetryAfter(res, p.Err())}
+		return &serverError{withRetryAfter(res, p.Err())}
 	}
 	err = fmt.Errorf("%w: %s answered %s", errAnswer, k.base, text.Clip(res.Status, 200))
 	err = withRetryAfter(res, err)
 	if res.StatusCode >= http.StatusInternalServerError { // the answer may come from a proxy
 		return err
 	}
-	return &answer{err}
+	return &serverError{err}
 }
 
-// hangUp ends reading an answer. If only little data remains, it reads the data, so that the
+// closeAnswer ends reading an answer. If only little data remains, it reads the data, so that the
 // connection can be reused.
-func hangUp(res *http.Response) {
+func closeAnswer(res *http.Response) {
 	_, _ = io.CopyN(io.Discard, res.Body, 4<<10)
 	_ = res.Body.Close()
 }
 
-// document decodes an answer that is a JSON document.
-func document(res *http.Response, v any) error {
+// decodeJSON decodes an answer that is a JSON document.
+func decodeJSON(res *http.Response, v any) error {
 	defer res.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxDocument+1))
 	switch {

@@ -11,13 +11,13 @@ import (
 )
 
 // writeAbout tells the client whether the server keeps op IDs. Stores with a history do.
-func (c *call) writeAbout() error {
+func (c *servedCall) writeAbout() error {
 	_, err := oxbow.HistoryOf(c.store)
 	return c.writeAnswer(wireAbout{OpIDs: err == nil})
 }
 
 // storeAt returns the store, or its state after the change *seq.
-func (c *call) storeAt(seq *uint64) (oxbow.Store, error) {
+func (c *servedCall) storeAt(seq *uint64) (oxbow.Store, error) {
 	if seq == nil {
 		return c.store, nil
 	}
@@ -28,9 +28,9 @@ func (c *call) storeAt(seq *uint64) (oxbow.Store, error) {
 	return h.AsOf(c.ctx, *seq)
 }
 
-func (c *call) entry() error {
+func (c *servedCall) writeEntry() error {
 	var at *uint64
-	if c.q.Has("at") {
+	if c.query.Has("at") {
 		n, err := c.parseNumber("at")
 		if err != nil {
 			return err
@@ -41,7 +41,7 @@ func (c *call) entry() error {
 	if err != nil {
 		return err
 	}
-	e, err := s.Get(c.ctx, c.q.Get("name"))
+	e, err := s.Get(c.ctx, c.query.Get("name"))
 	if at != nil {
 		err = cmp.Or(err, s.Close())
 	}
@@ -51,7 +51,7 @@ func (c *call) entry() error {
 	return c.writeAnswer(toWire(e))
 }
 
-func (c *call) entries() error {
+func (c *servedCall) writeEntries() error {
 	var w wireEntries
 	if err := c.readBody(&w); err != nil {
 		return err
@@ -63,17 +63,17 @@ func (c *call) entries() error {
 	if w.At != nil {
 		defer s.Close()
 	}
-	return send(
+	return sendStream(
 		newStreamWriter(c.w, c.logger),
-		s.Entries(c.ctx, w.Filter.filter()),
+		s.Entries(c.ctx, w.Filter.toFilter()),
 		func(out *streamWriter, e oxbow.Entry) error {
-			return out.line(line{Entry: toWire(e)})
+			return out.writeLine(streamLine{Entry: toWire(e)})
 		}, "",
 	)
 }
 
-// send answers with a stream. If p is not empty, it is sent in the end line.
-func send[T any](
+// sendStream answers with a stream. If p is not empty, it is sent in the end line.
+func sendStream[T any](
 	out *streamWriter,
 	all iter.Seq2[T, error],
 	write func(*streamWriter, T) error,
@@ -94,11 +94,11 @@ func send[T any](
 }
 
 // changeBody reads a change from the request.
-func (c *call) changeBody() (wireApply, []oxbow.Op, error) {
+func (c *servedCall) changeBody() (wireApply, []oxbow.Op, error) {
 	return decodeApply(http.MaxBytesReader(c.w, c.r.Body, maxApply))
 }
 
-func (c *call) apply() error {
+func (c *servedCall) applyChange() error {
 	w, ops, err := c.changeBody()
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (c *call) apply() error {
 	out.begin() // set the status now, because a later error does not mean that the change failed
 	if withChange {
 		c.w.Header().Set(appliedHeader, returnChange)
-		if out.change(made) != nil {
+		if out.writeChange(made) != nil {
 			return nil // the client has disconnected
 		}
 	}
@@ -131,7 +131,7 @@ func (c *call) apply() error {
 	return c.sendSince(out, oxbow.Position(w.Since.Position))
 }
 
-func (c *call) dryRun() error {
+func (c *servedCall) tryChange() error {
 	w, ops, err := c.changeBody()
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (c *call) dryRun() error {
 	return c.writeAnswer(struct{}{})
 }
 
-func (c *call) check() error {
+func (c *servedCall) writeCheck() error {
 	s, ok := c.store.(oxbow.Checker)
 	if !ok {
 		return unsupportedError("it has nothing to check")
@@ -158,7 +158,7 @@ func (c *call) check() error {
 	return c.writeAnswer(toWireReport(r))
 }
 
-func (c *call) stats() error {
+func (c *servedCall) writeStats() error {
 	s, ok := c.baseStore().(oxbow.Counter)
 	if !ok {
 		return unsupportedError("its numbers are not known")
@@ -172,7 +172,7 @@ func (c *call) stats() error {
 
 // sequencer returns the store as a sequence of changes. If the store does not number its
 // changes, sequencer uses a feed of the store's events.
-func (c *call) sequencer() (sequencer, error) {
+func (c *servedCall) sequencer() (sequencer, error) {
 	switch s := c.baseStore().(type) {
 	case oxbow.Sequencer:
 		return s, nil
@@ -182,7 +182,7 @@ func (c *call) sequencer() (sequencer, error) {
 	return nil, unsupportedError("its changes are not in one order")
 }
 
-func (c *call) position() error {
+func (c *servedCall) writePosition() error {
 	s, err := c.sequencer()
 	if err != nil {
 		return err
@@ -196,15 +196,15 @@ func (c *call) position() error {
 
 // writeSince answers with the changes after a position. The end line has a position after which no
 // change is missing.
-func (c *call) writeSince() error {
-	p, err := c.parsePlace("position")
+func (c *servedCall) writeSince() error {
+	p, err := c.parsePosition("position")
 	if err != nil {
 		return err
 	}
 	return c.sendSince(newStreamWriter(c.w, c.logger), p)
 }
 
-func (c *call) sendSince(out *streamWriter, p oxbow.Position) error {
+func (c *servedCall) sendSince(out *streamWriter, p oxbow.Position) error {
 	s, err := c.sequencer()
 	var next oxbow.Position
 	if err == nil {
@@ -214,34 +214,34 @@ func (c *call) sendSince(out *streamWriter, p oxbow.Position) error {
 		out.close(err, "")
 		return nil
 	}
-	return send(out, s.Since(c.ctx, p), func(out *streamWriter, d oxbow.Delta) error {
-		return out.line(line{Delta: toWireDelta(d)})
+	return sendStream(out, s.Since(c.ctx, p), func(out *streamWriter, d oxbow.Delta) error {
+		return out.writeLine(streamLine{Delta: toWireDelta(d)})
 	}, next)
 }
 
-func (c *call) log() error {
+func (c *servedCall) writeLog() error {
 	h, err := oxbow.HistoryOf(c.store)
 	if err != nil {
 		return err
 	}
-	return send(newStreamWriter(c.w, c.logger), h.Log(c.ctx), (*streamWriter).change, "")
+	return sendStream(newStreamWriter(c.w, c.logger), h.Log(c.ctx), (*streamWriter).writeChange, "")
 }
 
-func (c *call) versions() error {
+func (c *servedCall) writeVersions() error {
 	h, err := oxbow.HistoryOf(c.store)
 	if err != nil {
 		return err
 	}
-	return send(
+	return sendStream(
 		newStreamWriter(c.w, c.logger),
-		h.Versions(c.ctx, c.q.Get("name")),
+		h.Versions(c.ctx, c.query.Get("name")),
 		func(out *streamWriter, v oxbow.Version) error {
-			return out.line(line{Version: toWireVersion(v)})
+			return out.writeLine(streamLine{Version: toWireVersion(v)})
 		}, "",
 	)
 }
 
-func (c *call) seqAt() error {
+func (c *servedCall) writeSeqAt() error {
 	t, err := c.parseTime("time")
 	if err != nil {
 		return err
@@ -257,7 +257,7 @@ func (c *call) seqAt() error {
 	return c.writeAnswer(wireSeq{seq})
 }
 
-func (c *call) asOf() error {
+func (c *servedCall) writeAsOf() error {
 	seq, err := c.parseNumber("seq")
 	if err != nil {
 		return err
@@ -272,7 +272,7 @@ func (c *call) asOf() error {
 	return c.writeAnswer(wireSeq{seq})
 }
 
-func (c *call) revert() error {
+func (c *servedCall) revertChanges() error {
 	var w wireSeqs
 	if err := c.readBody(&w); err != nil {
 		return err
@@ -291,7 +291,7 @@ func (c *call) revert() error {
 	return c.writeAnswer(wireSeq{seq})
 }
 
-func (c *call) restore() error {
+func (c *servedCall) restoreEntry() error {
 	var w wireRestore
 	if err := c.readBody(&w); err != nil {
 		return err

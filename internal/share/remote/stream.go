@@ -23,8 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// line is a line of a stream. Exactly one of its fields is set.
-type line struct {
+// streamLine is a line of a stream. Exactly one of its fields is set.
+type streamLine struct {
 	Entry   *wireEntry   `json:"entry,omitempty"`
 	Change  *wireChange  `json:"change,omitempty"`
 	Version *wireVersion `json:"version,omitempty"`
@@ -43,17 +43,17 @@ type wireEnd struct {
 // every byte escaped, plus the rest of an entry.
 const maxLine = 6*oxbow.MaxContent + 1<<20
 
-// slowest is the time in which a client must receive some kilobytes of a stream.
-const slowest = time.Minute
+// writeTimeout is the time in which a client must receive some kilobytes of a stream.
+const writeTimeout = time.Minute
 
 // streamWriter writes lines. It returns an error if the client has disconnected.
 type streamWriter struct {
-	w       http.ResponseWriter
-	out     *bufio.Writer
-	enc     *json.Encoder
-	count   int
-	started bool
-	log     *slog.Logger // may be nil
+	w         http.ResponseWriter
+	out       *bufio.Writer
+	enc       *json.Encoder
+	count     int
+	isStarted bool
+	log       *slog.Logger // may be nil
 }
 
 func newStreamWriter(w http.ResponseWriter, log *slog.Logger) *streamWriter {
@@ -69,30 +69,30 @@ func newStreamWriter(w http.ResponseWriter, log *slog.Logger) *streamWriter {
 func (s *streamWriter) Write(b []byte) (int, error) {
 	// ignore the error, because a test's response recorder does not support
 	// deadlines
-	_ = http.NewResponseController(s.w).SetWriteDeadline(time.Now().Add(slowest))
+	_ = http.NewResponseController(s.w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	s.begin()
 	return s.w.Write(b)
 }
 
 // begin sets the headers of the answer, whose status will be 200.
 func (s *streamWriter) begin() {
-	if !s.started {
-		s.started = true
+	if !s.isStarted {
+		s.isStarted = true
 		s.w.Header().Set("Content-Type", "application/x-ndjson")
 		s.w.Header().Set("Cache-Control", "no-store")
 	}
 }
 
-func (s *streamWriter) line(l line) error {
+func (s *streamWriter) writeLine(l streamLine) error {
 	s.count++
 	return s.enc.Encode(l)
 }
 
-// change writes a change and then its versions.
-func (s *streamWriter) change(c oxbow.Change) error {
-	err := s.line(line{Change: toWireChange(c)})
+// writeChange writes a change and then its versions.
+func (s *streamWriter) writeChange(c oxbow.Change) error {
+	err := s.writeLine(streamLine{Change: toWireChange(c)})
 	for _, v := range c.Versions {
-		err = cmp.Or(err, s.line(line{Version: toWireVersion(v)}))
+		err = cmp.Or(err, s.writeLine(streamLine{Version: toWireVersion(v)}))
 	}
 	return err
 }
@@ -107,13 +107,13 @@ func (s *streamWriter) close(err error, p oxbow.Position) {
 		problem.Report(s.log)
 	}
 	switch {
-	case failed && !s.started:
+	case failed && !s.isStarted:
 		problem.Write(s.w)
 		return
 	case failed:
-		_ = s.line(line{Problem: &problem})
+		_ = s.writeLine(streamLine{Problem: &problem})
 	default:
-		_ = s.line(line{End: &wireEnd{s.count, []byte(p)}})
+		_ = s.writeLine(streamLine{End: &wireEnd{s.count, []byte(p)}})
 	}
 	_ = s.out.Flush()
 }
@@ -130,19 +130,19 @@ func newStreamReader(r io.Reader) *streamReader {
 	return &streamReader{r: bufio.NewReaderSize(r, 64<<10)}
 }
 
-// errCut is returned for a stream without an end line.
-var errCut = fmt.Errorf("the answer was cut: %w", io.ErrUnexpectedEOF)
+// errIncomplete is returned for a stream without an end line.
+var errIncomplete = fmt.Errorf("the answer was cut: %w", io.ErrUnexpectedEOF)
 
 // errAnswer is returned for an answer that no oxbow server sends.
 var errAnswer = errors.New("the answer is not one of an oxbow server")
 
-// next returns the next line, or io.EOF after the end line. If the server has sent a problem
+// nextLine returns the next line, or io.EOF after the end line. If the server has sent a problem
 // instead of the end line, it returns that error.
-func (s *streamReader) next() (l line, err error) {
+func (s *streamReader) nextLine() (l streamLine, err error) {
 	if s.end != nil {
 		return l, io.EOF
 	}
-	b, err := s.read()
+	b, err := s.readLine()
 	if err != nil {
 		return l, err
 	}
@@ -162,8 +162,8 @@ func (s *streamReader) next() (l line, err error) {
 	return l, nil
 }
 
-// read returns the next line. The bytes are valid until the next call.
-func (s *streamReader) read() ([]byte, error) {
+// readLine returns the next line. The bytes are valid until the next call.
+func (s *streamReader) readLine() ([]byte, error) {
 	s.buf = s.buf[:0]
 	for {
 		b, err := s.r.ReadSlice('\n')
@@ -174,7 +174,7 @@ func (s *streamReader) read() ([]byte, error) {
 		case err == nil && len(s.buf) == 0:
 			return b, nil
 		case err == io.EOF:
-			return nil, errCut
+			return nil, errIncomplete
 		case err != nil && err != bufio.ErrBufferFull:
 			return nil, fmt.Errorf("the answer was cut: %w", err)
 		}
@@ -188,8 +188,8 @@ func (s *streamReader) read() ([]byte, error) {
 // Each of these methods reads a certain kind of line. They return io.EOF after the last line, and
 // an error if the lines are not in the order that the store interfaces require.
 
-func (s *streamReader) entry(after uint64) (oxbow.Entry, error) {
-	l, err := s.next()
+func (s *streamReader) readEntry(after uint64) (oxbow.Entry, error) {
+	l, err := s.nextLine()
 	switch {
 	case err != nil:
 		return oxbow.Entry{}, err
@@ -199,8 +199,8 @@ func (s *streamReader) entry(after uint64) (oxbow.Entry, error) {
 	return oxbow.Entry(*l.Entry), nil
 }
 
-func (s *streamReader) delta() (oxbow.Delta, error) {
-	l, err := s.next()
+func (s *streamReader) readDelta() (oxbow.Delta, error) {
+	l, err := s.nextLine()
 	switch {
 	case err != nil:
 		return oxbow.Delta{}, err
@@ -213,35 +213,35 @@ func (s *streamReader) delta() (oxbow.Delta, error) {
 	return oxbow.Delta{ID: l.Delta.ID, Entry: &e}, nil
 }
 
-// version reads a version whose change number is at most before.
-func (s *streamReader) version(before uint64) (oxbow.Version, error) {
-	l, err := s.next()
+// readVersion reads a version whose change number is at most before.
+func (s *streamReader) readVersion(before uint64) (oxbow.Version, error) {
+	l, err := s.nextLine()
 	if err != nil {
 		return oxbow.Version{}, err
 	}
 	if l.Version != nil {
-		if v, ok := l.Version.version(); ok && v.Seq <= before {
+		if v, ok := l.Version.toVersion(); ok && v.Seq <= before {
 			return v, nil
 		}
 	}
 	return oxbow.Version{}, fmt.Errorf("%w: no version where one is next", errAnswer)
 }
 
-// change reads a change whose number is less than before, and its versions.
-func (s *streamReader) change(before uint64) (oxbow.Change, error) {
-	l, err := s.next()
+// readChange reads a change whose number is less than before, and its versions.
+func (s *streamReader) readChange(before uint64) (oxbow.Change, error) {
+	l, err := s.nextLine()
 	if err != nil {
 		return oxbow.Change{}, err
 	}
 	if l.Change == nil || l.Change.Seq >= before {
 		return oxbow.Change{}, fmt.Errorf("%w: no change where one is next", errAnswer)
 	}
-	c := l.Change.change()
+	c := l.Change.toChange()
 	for size := 0; len(c.Versions) < l.Change.Versions; {
-		v, err := s.version(c.Seq)
+		v, err := s.readVersion(c.Seq)
 		switch size += len(v.Entry.Content) + 256; {
 		case err == io.EOF:
-			return c, errCut
+			return c, errIncomplete
 		case err != nil:
 			return c, err
 		case size > maxChange:

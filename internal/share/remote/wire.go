@@ -59,7 +59,7 @@ func toWireFilter(f oxbow.Filter) wireFilter {
 	return w
 }
 
-func (w wireFilter) filter() oxbow.Filter {
+func (w wireFilter) toFilter() oxbow.Filter {
 	f := oxbow.Filter{After: w.After, Before: w.Before}
 	for _, t := range w.Terms {
 		f.Terms = append(f.Terms, oxbow.Term(t))
@@ -82,12 +82,12 @@ func toWireChange(c oxbow.Change) *wireChange {
 	return &wireChange{c.Seq, c.Hash, text.NearestTime(c.Time), c.Source, c.Note, c.Reverts, len(c.Versions)}
 }
 
-func (w *wireChange) change() oxbow.Change {
+func (w *wireChange) toChange() oxbow.Change {
 	return oxbow.Change{Seq: w.Seq, Hash: w.Hash, Time: w.Time, Source: w.Source, Note: w.Note, Reverts: w.Reverts}
 }
 
-// verbs lists the valid verbs of a version.
-var verbs = []oxbow.Verb{oxbow.VerbAdd, oxbow.VerbUpdate, oxbow.VerbAlias, oxbow.VerbLabel, oxbow.VerbRemove,
+// validVerbs lists the valid verbs of a version.
+var validVerbs = []oxbow.Verb{oxbow.VerbAdd, oxbow.VerbUpdate, oxbow.VerbAlias, oxbow.VerbLabel, oxbow.VerbRemove,
 	oxbow.VerbRestore}
 
 // wireVersion is an [oxbow.Version].
@@ -105,9 +105,9 @@ func toWireVersion(v oxbow.Version) *wireVersion {
 	return &wireVersion{v.Seq, v.Prev, v.Verb, toWire(v.Entry), v.Source, v.Note, v.Erased}
 }
 
-// version returns the version. It returns false if w is invalid.
-func (w *wireVersion) version() (oxbow.Version, bool) {
-	if w.Entry == nil || !slices.Contains(verbs, w.Verb) {
+// toVersion returns the version. It returns false if w is invalid.
+func (w *wireVersion) toVersion() (oxbow.Version, bool) {
+	if w.Entry == nil || !slices.Contains(validVerbs, w.Verb) {
 		return oxbow.Version{}, false
 	}
 	return oxbow.Version{Seq: w.Seq, Prev: w.Prev, Verb: w.Verb, Entry: oxbow.Entry(*w.Entry), Source: w.Source,
@@ -153,7 +153,7 @@ func toWireReport(r oxbow.CheckReport) wireReport {
 	return w
 }
 
-func (w *wireReport) report() oxbow.CheckReport {
+func (w *wireReport) toReport() oxbow.CheckReport {
 	r := oxbow.CheckReport{Path: w.Path, Records: w.Records, Entries: w.Entries, Bytes: w.Bytes, First: w.First,
 		Last: w.Last, Head: w.Head}
 	for _, p := range w.Problems {

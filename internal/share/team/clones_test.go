@@ -66,17 +66,17 @@ func (v *version) file() string {
 		e.Labels = append(e.Labels, oxbow.Label{Key: "tag", Value: l})
 	}
 	e.Labels = oxbow.SortLabels(append(e.Labels, oxbow.Label{Key: "status", Value: v.status}))
-	return format(&e)
+	return formatEntry(&e)
 }
 
 // stretches returns where a version differs from the base of n lines, as [from, to) and the
 // lines that stand there.
-func (v *version) stretches(n int) (out []change) {
+func (v *version) stretches(n int) (out []lineChange) {
 	at := 0
 	var text []string
 	add := func(to int) {
 		if at < to || len(text) > 0 {
-			out = append(out, change{at, to, text})
+			out = append(out, lineChange{at, to, text})
 		}
 		text = nil
 	}
@@ -337,7 +337,7 @@ func compareEntry(t *testing.T, file string, base *version, vs []*version, e oxb
 	names := map[string]bool{}
 	statuses := map[string]bool{}
 	labels := map[string]bool{}
-	var changes [][]change
+	var changes [][]lineChange
 	for _, v := range vs {
 		if base == nil || v.name != base.name {
 			names[v.name] = true
@@ -383,7 +383,7 @@ func compareEntry(t *testing.T, file string, base *version, vs []*version, e oxb
 }
 
 // touch reports whether two sides have different changes with no line between them.
-func touch(sides [][]change) bool {
+func touch(sides [][]lineChange) bool {
 	for i, a := range sides {
 		for _, b := range sides[i+1:] {
 			for _, x := range a {

@@ -54,9 +54,9 @@ func fileName(at time.Time, random [10]byte) string {
 	return string(id[:]) + extension
 }
 
-// parse parses an entry's file. It accepts CRLF line ends if the whole file uses them, because git
+// parseEntry parses an entry's file. It accepts CRLF line ends if the whole file uses them, because git
 // may convert files on Windows. notes describe parts that were ignored.
-func parse(text string) (e oxbow.Entry, notes []string, err error) {
+func parseEntry(text string) (e oxbow.Entry, notes []string, err error) {
 	if len(text) > maxFile {
 		return e, nil, fmt.Errorf("has %d bytes; the most is %d", len(text), maxFile)
 	}
@@ -68,13 +68,13 @@ func parse(text string) (e oxbow.Entry, notes []string, err error) {
 	}
 	e, notes, err = mdtree.ParseEntry(text)
 	if err == nil {
-		err = check(&e)
+		err = checkEntry(&e)
 	}
 	return e, notes, err
 }
 
-// check returns an error if the entry is not valid for a team file.
-func check(e *oxbow.Entry) error {
+// checkEntry returns an error if the entry is not valid for a team file.
+func checkEntry(e *oxbow.Entry) error {
 	if e.Name == "" {
 		return errors.New(
 			"does not say the entry's name; write it as <dt>Name</dt> and <dd>…</dd> into its block of data",
@@ -86,5 +86,5 @@ func check(e *oxbow.Entry) error {
 	return oxbow.Add{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}.Check()
 }
 
-// format returns the text of an entry's file.
-func format(e *oxbow.Entry) string { return mdtree.FormatEntry(*e) }
+// formatEntry returns the text of an entry's file.
+func formatEntry(e *oxbow.Entry) string { return mdtree.FormatEntry(*e) }

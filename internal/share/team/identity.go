@@ -23,27 +23,27 @@ import (
 // keep their scheme. The URL comes from the repository's own config. Whoever can write the config
 // can make git run programs anyway.
 func (t *Tree) Identity() string {
-	if u := normalize(t.repo.RemoteURL(remote), t.repo.Root()); u != "" {
+	if u := normalizeURL(t.repo.RemoteURL(remoteName), t.repo.Root()); u != "" {
 		return u
 	}
-	return "path:" + realOr(t.repo.Root())
+	return "path:" + realPathOr(t.repo.Root())
 }
 
-func realOr(p string) string {
+func realPathOr(p string) string {
 	if real, err := filepath.EvalSymlinks(p); err == nil {
 		return real
 	}
 	return filepath.Clean(p)
 }
 
-// normalize returns a URL without credentials, default port, and final .git. A relative path on
+// normalizeURL returns a URL without credentials, default port, and final .git. A relative path on
 // this machine is resolved against root. It returns "" for an empty URL.
-func normalize(address, root string) string {
+func normalizeURL(address, root string) string {
 	address = strings.TrimSpace(address)
 	scheme, _, full := strings.Cut(address, "://")
 	user := ""
 	host := ""
-	at := ""
+	repoPath := ""
 	switch {
 	case address == "":
 		return ""
@@ -54,13 +54,13 @@ func normalize(address, root string) string {
 		}
 		user = u.User.Username()
 		host = strings.ToLower(u.Host)
-		at = u.Path
+		repoPath = u.Path
 	case full:
 		u, err := url.Parse(address)
 		if err != nil {
 			return "url:" + address
 		}
-		return "path:" + realOr(filepath.FromSlash(u.Path))
+		return "path:" + realPathOr(filepath.FromSlash(u.Path))
 	default:
 		i := strings.IndexByte(address, ':')
 		if i < 2 || strings.ContainsAny(address[:i], `/\`) { // a path, possibly with a drive letter
@@ -68,26 +68,26 @@ func normalize(address, root string) string {
 			if !filepath.IsAbs(p) {
 				p = filepath.Join(root, p)
 			}
-			return "path:" + realOr(p)
+			return "path:" + realPathOr(p)
 		}
 		scheme = "ssh"
-		user, host, _ = cutUser(address[:i])
-		host, at = strings.ToLower(host), address[i+1:]
-		if !strings.HasPrefix(at, "/") && user != "" && user != "git" {
-			at = "/~/" + at // relative to that user's home directory
+		user, host, _ = removeUser(address[:i])
+		host, repoPath = strings.ToLower(host), address[i+1:]
+		if !strings.HasPrefix(repoPath, "/") && user != "" && user != "git" {
+			repoPath = "/~/" + repoPath // relative to that user's home directory
 		}
 	}
-	return canonical(strings.ToLower(scheme), user, host, at)
+	return canonicalURL(strings.ToLower(scheme), user, host, repoPath)
 }
 
-func cutUser(s string) (user, host string, ok bool) {
+func removeUser(s string) (user, host string, ok bool) {
 	if i := strings.LastIndexByte(s, '@'); i >= 0 {
 		return s[:i], s[i+1:], true
 	}
 	return "", s, false
 }
 
-func canonical(scheme, user, host, repoPath string) string {
+func canonicalURL(scheme, user, host, repoPath string) string {
 	repoPath = strings.TrimSuffix(path.Clean("/"+repoPath), ".git")
 	switch scheme {
 	case "https":

@@ -53,13 +53,13 @@ func Lint(dir string) (files []File, wrong []Finding, err error) {
 	l := &linter{dir: d, names: map[string]string{}}
 	for _, e := range entries {
 		if name := e.Name(); name == settingsFile {
-			l.settings(t)
+			l.lintSettings(t)
 		} else {
 			l.lintFile(e)
 		}
 	}
 	if n := len(l.files); n > maxFiles {
-		l.add("", "remove what is done with", "there are %d entries; more than %d are not read", n, maxFiles)
+		l.addFinding("", "remove what is done with", "there are %d entries; more than %d are not read", n, maxFiles)
 	}
 	return l.files, l.found, nil
 }
@@ -71,17 +71,17 @@ type linter struct {
 	found []Finding
 }
 
-func (l *linter) add(file, mend, format string, args ...any) {
+func (l *linter) addFinding(file, mend, format string, args ...any) {
 	l.found = append(l.found, Finding{file, fmt.Sprintf(format, args...), mend})
 }
 
-func (l *linter) settings(t *Tree) {
+func (l *linter) lintSettings(t *Tree) {
 	text, err := t.readSmall(settingsFile)
 	if err == nil {
 		_, err = parseSettings(settingsFile, text)
 	}
 	if err != nil {
-		l.add(
+		l.addFinding(
 			settingsFile,
 			"mend the line; oxbow team init writes the file where it is missing",
 			"%s",
@@ -97,14 +97,14 @@ func (l *linter) lintFile(d os.DirEntry) {
 	case !strings.EqualFold(filepath.Ext(name), extension) || strings.EqualFold(name, "README.md"):
 		return
 	case !d.Type().IsRegular():
-		l.add(
+		l.addFinding(
 			name,
 			"remove it, or put a file in its place",
 			"is not a regular file; no link is followed, and it is not read",
 		)
 		return
 	case !isEntryFile(name):
-		l.add(
+		l.addFinding(
 			name,
 			"give it the name that oxbow team share would: a ULID in upper case and .md",
 			"is not named by a ULID, and is not read",
@@ -113,21 +113,21 @@ func (l *linter) lintFile(d os.DirEntry) {
 	}
 	b, err := vfs.ReadFile(l.dir, name, maxFile)
 	if err != nil {
-		l.add(name, "shorten or mend the file", "cannot be read: %v", err)
+		l.addFinding(name, "shorten or mend the file", "cannot be read: %v", err)
 		return
 	}
 	text := string(b)
-	if why := mdtree.CheckText(text); why != "" {
-		l.add(name, "write it again as text", "%s", why)
+	if reason := mdtree.CheckText(text); reason != "" {
+		l.addFinding(name, "write it again as text", "%s", reason)
 		return
 	}
-	e, notes, err := parse(text)
+	e, notes, err := parseEntry(text)
 	if err != nil {
-		l.add(name, "mend the file; git log shows what it was", "%v", err)
+		l.addFinding(name, "mend the file; git log shows what it was", "%v", err)
 		return
 	}
 	for _, n := range notes {
-		l.add(name, "mend or remove that part", "%s", n)
+		l.addFinding(name, "mend or remove that part", "%s", n)
 	}
 	l.lintEntry(name, e)
 }
@@ -135,7 +135,7 @@ func (l *linter) lintFile(d os.DirEntry) {
 // lintEntry checks the entry in a file.
 func (l *linter) lintEntry(name string, e oxbow.Entry) {
 	if first, twice := l.names[e.Name]; twice {
-		l.add(
+		l.addFinding(
 			name,
 			"put into one file what is right, and remove the other; until then a reviewed one counts before others, "+
 				"else the first",
@@ -147,14 +147,14 @@ func (l *linter) lintEntry(name string, e oxbow.Entry) {
 		l.names[e.Name] = name
 	}
 	if err := Check(e); err != nil {
-		l.add(name, "shorten or mend the entry", "%v", err)
+		l.addFinding(name, "shorten or mend the entry", "%v", err)
 	}
-	if of := e.Values(conflictLabel); len(of) > 0 {
-		l.add(
+	if owner := e.Values(conflictLabel); len(owner) > 0 {
+		l.addFinding(
 			name,
 			"keep what is right, and take the label conflict away",
 			"a merge left two versions of its %s",
-			strings.Join(of, " and its "),
+			strings.Join(owner, " and its "),
 		)
 	}
 	l.files = append(l.files, File{name, e})

@@ -57,7 +57,7 @@ func Merge(base, ours, theirs string) (string, error) {
 		to         *oxbow.Entry
 		what, text string
 	}{{&o, "the base", base}, {&a, "our version", ours}, {&b, "their version", theirs}} {
-		e, notes, err := parse(side.text)
+		e, notes, err := parseEntry(side.text)
 		if side.text == "" && side.what == "the base" {
 			continue
 		}
@@ -73,8 +73,8 @@ func Merge(base, ours, theirs string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("merging: %w", err)
 	}
-	text := format(&e)
-	if _, _, err := parse(text); err != nil {
+	text := formatEntry(&e)
+	if _, _, err := parseEntry(text); err != nil {
 		return "", fmt.Errorf("merging: the result %w", err)
 	}
 	return text, nil
@@ -84,7 +84,7 @@ func Merge(base, ours, theirs string) (string, error) {
 // swapped.
 func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	conflicts := map[string]bool{}
-	e.Created = earlier(a.Created, b.Created)
+	e.Created = earlierTime(a.Created, b.Created)
 	aliases := slices.Concat(a.Aliases, b.Aliases)
 	switch {
 	case a.Name == b.Name || b.Name == o.Name:
@@ -137,7 +137,7 @@ func mergeSets[T comparable](base, a, b, all []T) (out []T) {
 	return out
 }
 
-func earlier(a, b time.Time) time.Time {
+func earlierTime(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b
 	}
@@ -151,13 +151,13 @@ func splitLines(content string) []string {
 	return strings.Split(content, "\n")
 }
 
-// change is a replacement of some lines of the base.
-type change struct {
+// lineChange is a replacement of some lines of the base.
+type lineChange struct {
 	from, to int // lines of the base, without to
 	text     []string
 }
 
-func (c change) compare(d change) int {
+func (c lineChange) compare(d lineChange) int {
 	if c.from != d.from {
 		return c.from - d.from
 	}
@@ -167,20 +167,20 @@ func (c change) compare(d change) int {
 	return slices.Compare(c.text, d.text)
 }
 
-// mergeLines applies both sides' changes to the lines of base. two is set if both texts were
+// mergeLines applies both sides' changes to the lines of base. isConflict is set if both texts were
 // kept for a change.
-func mergeLines(base, a, b []string) (out []string, two bool, err error) {
-	ca, err := changesFrom(base, a)
+func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) {
+	ca, err := lineChanges(base, a)
 	if err != nil {
 		return nil, false, err
 	}
-	cb, err := changesFrom(base, b)
+	cb, err := lineChanges(base, b)
 	if err != nil {
 		return nil, false, err
 	}
 	all := append(ca, cb...)
-	slices.SortFunc(all, change.compare)
-	all = slices.CompactFunc(all, func(x, y change) bool { return x.compare(y) == 0 })
+	slices.SortFunc(all, lineChange.compare)
+	all = slices.CompactFunc(all, func(x, y lineChange) bool { return x.compare(y) == 0 })
 	at := 0
 	for len(all) > 0 {
 		n, to := 1, all[0].to
@@ -197,17 +197,17 @@ func mergeLines(base, a, b []string) (out []string, two bool, err error) {
 			if err != nil {
 				return nil, false, err
 			} else {
-				two = true
+				isConflict = true
 			}
 		}
 		all = all[n:]
 	}
-	return append(out, base[at:]...), two, nil
+	return append(out, base[at:]...), isConflict, nil
 }
 
 // appendConflict appends a conflict of changes that overlap or touch. For each change, it contains
 // the affected lines of the base with only this change applied.
-func appendConflict(out, base []string, cs []change, to int) ([]string, error) {
+func appendConflict(out, base []string, cs []lineChange, to int) ([]string, error) {
 	from := cs[0].from
 	var texts [][]string
 	for _, c := range cs {
@@ -225,34 +225,34 @@ func isConflictLine(s string) bool {
 	return s == conflictOpen || s == conflictOr || s == conflictClose
 }
 
-// changesFrom returns the changes from the base to a version. If the version contains a
+// lineChanges returns the changes from the base to a version. If the version contains a
 // conflict, it returns the changes for each of the conflict's texts.
-func changesFrom(base, side []string) (out []change, err error) {
-	var kept [][][]string
+func lineChanges(base, side []string) (out []lineChange, err error) {
+	var conflicts [][][]string
 	if !slices.ContainsFunc(base, isConflictLine) {
-		side, kept = cutConflicts(side)
+		side, conflicts = replaceConflicts(side)
 	}
 	for _, c := range compareLines(base, side) {
-		i := slices.IndexFunc(c.text, isPlace)
+		i := slices.IndexFunc(c.text, isPlaceholder)
 		if i < 0 {
 			out = append(out, c)
 			continue
 		}
-		if slices.ContainsFunc(c.text[i+1:], isPlace) {
+		if slices.ContainsFunc(c.text[i+1:], isPlaceholder) {
 			return nil, errNested
 		}
-		texts := kept[placeNumber(c.text[i])]
-		var all [][]change
+		texts := conflicts[placeholderNumber(c.text[i])]
+		var all [][]lineChange
 		for _, text := range texts {
-			var its []change
+			var its []lineChange
 			for _, d := range compareLines(base[c.from:c.to], slices.Concat(c.text[:i], text, c.text[i+1:])) {
-				its = append(its, change{c.from + d.from, c.from + d.to, d.text})
+				its = append(its, lineChange{c.from + d.from, c.from + d.to, d.text})
 			}
 			all = append(all, its)
 		}
 		if isCovered(all) {
 			c.text = slices.Concat(c.text[:i], conflictLines(texts), c.text[i+1:])
-			all = [][]change{{c}}
+			all = [][]lineChange{{c}}
 		}
 		out = append(out, slices.Concat(all...)...)
 	}
@@ -262,13 +262,13 @@ func changesFrom(base, side []string) (out []change, err error) {
 // isCovered reports whether a text in a conflict contains only changes that another text of the
 // conflict also contains, for example because it equals the base. A list of changes could not
 // represent such a text.
-func isCovered(all [][]change) bool {
+func isCovered(all [][]lineChange) bool {
 	for i, a := range all {
 		for j, b := range all {
-			in := func(c change) bool {
-				return slices.ContainsFunc(b, func(d change) bool { return c.compare(d) == 0 })
+			in := func(c lineChange) bool {
+				return slices.ContainsFunc(b, func(d lineChange) bool { return c.compare(d) == 0 })
 			}
-			if i != j && !slices.ContainsFunc(a, func(c change) bool { return !in(c) }) {
+			if i != j && !slices.ContainsFunc(a, func(c lineChange) bool { return !in(c) }) {
 				return true
 			}
 		}
@@ -284,17 +284,17 @@ func conflictLines(texts [][]string) (out []string) {
 	return append(out, conflictClose)
 }
 
-// place is a placeholder line that replaces a conflict in a text. A content cannot contain a NUL.
+// placeholder is a placeholder line that replaces a conflict in a text. A content cannot contain a NUL.
 // The line for conflict number n consists of n+1 NULs.
-const place = "\x00"
+const placeholder = "\x00"
 
-func isPlace(s string) bool { return strings.HasPrefix(s, place) }
+func isPlaceholder(s string) bool { return strings.HasPrefix(s, placeholder) }
 
-func placeNumber(s string) int { return len(s) - 1 }
+func placeholderNumber(s string) int { return len(s) - 1 }
 
-// cutConflicts replaces each conflict in a text by its placeholder line, and returns the texts of
+// replaceConflicts replaces each conflict in a text by its placeholder line, and returns the texts of
 // each conflict. Conflicts without an end marker are not replaced.
-func cutConflicts(side []string) (out []string, kept [][][]string) {
+func replaceConflicts(side []string) (out []string, conflicts [][][]string) {
 	for i := 0; i < len(side); i++ {
 		end := -1
 		if side[i] == conflictOpen {
@@ -313,23 +313,23 @@ func cutConflicts(side []string) (out []string, kept [][][]string) {
 				text = append(text, l)
 			}
 		}
-		out = append(out, strings.Repeat(place, len(kept)+1))
-		kept = append(kept, append(texts, text))
+		out = append(out, strings.Repeat(placeholder, len(conflicts)+1))
+		conflicts = append(conflicts, append(texts, text))
 		i += end
 	}
-	return out, kept
+	return out, conflicts
 }
 
 // compareLines returns the changes from a to b, in order. There are unchanged lines between any two
 // changes.
-func compareLines(a, b []string) (out []change) {
+func compareLines(a, b []string) (out []lineChange) {
 	in := diff.Interner{}
 	var m diff.Mapper
 	ids := in.LineIDs(a)
 	i, j := 0, 0
 	add := func(to, end int) {
 		if i < to || j < end {
-			out = append(out, change{i, to, slices.Clone(b[j:end])})
+			out = append(out, lineChange{i, to, slices.Clone(b[j:end])})
 		}
 	}
 	for line, to := range m.MapLines(ids, in.LineIDs(b)) {
@@ -356,10 +356,11 @@ func MergeFiles(base, ours, theirs string) (conflict bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	e, _, err := parse(merged)
+	e, _, err := parseEntry(merged)
 	_, conflict = e.Label(conflictLabel)
 	if err != nil || merged == texts[1] {
-		return conflict, wrap("merging", err)
+		return conflict, wrapError("merging", err)
 	}
-	return conflict, wrap("merging", replace(filepath.Dir(ours), filepath.Base(ours), []byte(texts[1]), merged))
+	return conflict, wrapError("merging", replaceFile(filepath.Dir(ours), filepath.Base(ours), []byte(texts[1]),
+		merged))
 }

@@ -68,7 +68,7 @@ func TestMerge(t *testing.T) {
 		expand := strings.NewReplacer("{", conflictOpen, "or", conflictOr, "}", conflictClose)
 		file := func(s string) string {
 			e := entryFrom(t, expand.Replace(strings.ReplaceAll(s, "dropped", "dr0pped")))
-			return format(&e)
+			return formatEntry(&e)
 		}
 		for _, sides := range [][2]string{{c.ours, c.theirs}, {c.theirs, c.ours}} {
 			got, err := Merge(file(c.base), file(sides[0]), file(sides[1]))
@@ -76,7 +76,7 @@ func TestMerge(t *testing.T) {
 				t.Errorf("%s: %v", c.what, err)
 				continue
 			}
-			e, _, err := parse(got)
+			e, _, err := parseEntry(got)
 			if s := strings.ReplaceAll(short(e), "dr0pped", "dropped"); err != nil ||
 				strings.TrimRight(s, "|") != strings.TrimRight(c.want, "|") {
 				t.Errorf("%s: Merge() = %s, %v, want %s", c.what, s, err, c.want)
@@ -104,9 +104,9 @@ func TestMergeRefuses(t *testing.T) {
 		t.Errorf("Merge() of a conflict within a conflict = %q, want an error", got)
 	}
 	if e := (oxbow.Entry{Name: "a", Created: time.Unix(5, 0)}); true {
-		early, late := format(&e), strings.ReplaceAll(format(&e), "00:00:05", "00:00:09")
+		early, late := formatEntry(&e), strings.ReplaceAll(formatEntry(&e), "00:00:05", "00:00:09")
 		got, err := Merge("", late, early)
-		if p, _, perr := parse(got); err != nil || perr != nil || p.Created.Unix() != 5 {
+		if p, _, perr := parseEntry(got); err != nil || perr != nil || p.Created.Unix() != 5 {
 			t.Errorf("Merge() of two new files = %q, %v, want the earlier date", got, err)
 		}
 	}
@@ -114,8 +114,9 @@ func TestMergeRefuses(t *testing.T) {
 
 func TestCutConflicts(t *testing.T) {
 	side := []string{"a", conflictOpen, "b", conflictOr, conflictClose, conflictOr, conflictOpen, "c"}
-	out, kept := cutConflicts(side)
-	if !slices.Equal(out, []string{"a", place, conflictOr, conflictOpen, "c"}) || len(kept) != 1 || len(kept[0]) != 2 {
+	out, kept := replaceConflicts(side)
+	if !slices.Equal(out, []string{"a", placeholder, conflictOr, conflictOpen, "c"}) || len(kept) != 1 ||
+		len(kept[0]) != 2 {
 		t.Errorf("cutConflicts() = %q, %q", out, kept)
 	}
 }
@@ -132,12 +133,12 @@ func FuzzMerge(f *testing.F) {
 		if err != nil || got == ours || got == theirs {
 			return
 		}
-		e, _, err := parse(got)
+		e, _, err := parseEntry(got)
 		if err != nil {
 			t.Fatalf("Merge() gave what cannot be read: %v", err)
 		}
 		again, err := Merge(base, got, ours)
-		if a, _, perr := parse(again); err == nil && (perr != nil || a.Name != e.Name) {
+		if a, _, perr := parseEntry(again); err == nil && (perr != nil || a.Name != e.Name) {
 			t.Fatalf("merging ours again renames %q to %q: %v", e.Name, a.Name, perr)
 		}
 	})

@@ -19,40 +19,40 @@ const settingsFile = "team.yaml"
 // settingsVersion is the version that is written, and the newest version that can be read.
 const settingsVersion = "1"
 
-// settings is the content of team.yaml.
-type settings struct {
+// teamSettings is the content of team.yaml.
+type teamSettings struct {
 	Branch string // reviewed branch of the remote (if empty, the remote's default branch)
 }
 
 // parseSettings parses team.yaml: a mapping with the keys version and branch. file is its path, for
 // error messages, which contain the line of each mistake. An empty text means the defaults.
-func parseSettings(file, text string) (settings, error) {
+func parseSettings(file, text string) (teamSettings, error) {
 	r := &settingsReader{Reader: frontmatter.Reader{File: file}}
 	switch n := r.Read(text); {
 	case n == nil || n.Line == 0:
 	case n.Kind != yaml.MappingNode:
 		r.Add(n, "is %s; it has lines such as \"version: %s\"", frontmatter.Describe(n), settingsVersion)
 	default:
-		r.read(n)
+		r.readNode(n)
 	}
 	var errs []error
 	for _, d := range r.Diagnostics {
 		errs = append(errs, errors.New(d.String()))
 	}
-	return r.s, errors.Join(errs...)
+	return r.settings, errors.Join(errs...)
 }
 
 type settingsReader struct {
 	frontmatter.Reader
-	s settings
+	settings teamSettings
 }
 
-func (r *settingsReader) read(n *yaml.Node) {
-	seen := map[string]bool{}
+func (r *settingsReader) readNode(n *yaml.Node) {
+	seenKeys := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		switch {
-		case seen[k.Value]:
+		case seenKeys[k.Value]:
 			r.Add(k, "%s is there twice", frontmatter.Clip(k.Value))
 		case k.Value == "version" && v.Value != settingsVersion:
 			r.Add(
@@ -64,7 +64,7 @@ func (r *settingsReader) read(n *yaml.Node) {
 		case k.Value == "branch" && (v.Kind != yaml.ScalarNode || !isBranch(v.Value)):
 			r.Add(v, "is %s; branch is the name of a branch of the remote, such as main", frontmatter.Describe(v))
 		case k.Value == "branch":
-			r.s.Branch = v.Value
+			r.settings.Branch = v.Value
 		case k.Value != "version":
 			r.Add(
 				k,
@@ -73,7 +73,7 @@ func (r *settingsReader) read(n *yaml.Node) {
 				frontmatter.Clip(k.Value),
 			)
 		}
-		seen[k.Value] = true
+		seenKeys[k.Value] = true
 	}
 }
 
@@ -87,7 +87,7 @@ func isBranch(name string) bool {
 }
 
 // formatSettings returns the text of team.yaml.
-func formatSettings(s settings) string {
+func formatSettings(s teamSettings) string {
 	text := "# How this repository's team files are read; https://github.com/oxbow-memory/oxbow\nversion: " +
 		settingsVersion + "\n"
 	if s.Branch != "" {

@@ -19,23 +19,23 @@ import (
 // localTaint is the taint of entries that are not reviewed.
 const localTaint = "team files: not on the reviewed branch"
 
-// unproven lists the labels that make an entry visible to agents unasked, or that certify an entry.
+// privilegedLabels lists the labels that make an entry visible to agents unasked, or that certify an entry.
 // They are removed from entries that are not reviewed.
-var unproven = []string{"pinned", "process", oxbow.LabelVerified}
+var privilegedLabels = []string{"pinned", "process", oxbow.LabelVerified}
 
 // Shown presents the entries of team files as a store. The source of reviewed entries has the actor
 // [oxbow.Team] and names the branch and its commit. Other entries are imported and tainted, because
 // an agent that can write files could have written them. Entries that the user shared on this
 // machine are not tainted as long as they have not changed.
 type Shown struct {
-	files    *Store
-	prints   func() map[string]bool // hashes of the entries that the user shared
-	watchers subscribers.List[oxbow.Event]
-	stop     func()
+	files            *Store
+	sharedPrintsFunc func() map[string]bool // hashes of the entries that the user shared
+	watchers         subscribers.List[oxbow.Event]
+	stop             func()
 
-	mu  sync.Mutex // guards the fields below, with which the entries were last shown
-	up  Upstream
-	own map[string]bool // hashes, see prints
+	mu           sync.Mutex // guards the fields below, with which the entries were last shown
+	upstream     Upstream
+	sharedPrints map[string]bool // hashes, see prints
 }
 
 var _ oxbow.Watcher = (*Shown)(nil)
@@ -46,7 +46,7 @@ func Show(files *Store, prints func() map[string]bool) *Shown {
 	if prints == nil {
 		prints = func() map[string]bool { return nil }
 	}
-	s := &Shown{files: files, prints: prints}
+	s := &Shown{files: files, sharedPrintsFunc: prints}
 	s.stop = files.Watch(s.watchers.Send)
 	return s
 }
@@ -68,9 +68,9 @@ func (s *Shown) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 		if err != nil {
 			reviewed = nil // treat all entries as not reviewed
 		}
-		own := s.prints()
+		own := s.sharedPrintsFunc()
 		s.mu.Lock()
-		s.up, s.own = up, own
+		s.upstream, s.sharedPrints = up, own
 		s.mu.Unlock()
 		for e, err := range s.files.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
@@ -88,7 +88,7 @@ func (s *Shown) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 // shownEntry returns an entry as it is shown. An entry's version depends on whether it is reviewed
 // or shared by the user, so that a change of this state counts as a change of the entry.
 func shownEntry(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstream) oxbow.Entry {
-	own := !reviewed && prints[Print(e)]
+	isOwn := !reviewed && prints[Print(e)]
 	e.Version &^= 3
 	if reviewed {
 		e.Version |= 1
@@ -96,12 +96,12 @@ func shownEntry(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstrea
 		return e
 	}
 	e.Source = oxbow.Source{Time: e.Source.Time, Actor: oxbow.Imported, Ref: Dir}
-	if own { // the user shared the entry on this machine, and nobody has changed it since
+	if isOwn { // the user shared the entry on this machine, and nobody has changed it since
 		e.Version |= 2
 		e.Source.Actor = oxbow.Agent
 		return e
 	}
-	e.Labels = slices.DeleteFunc(e.Labels, func(l oxbow.Label) bool { return slices.Contains(unproven, l.Key) })
+	e.Labels = slices.DeleteFunc(e.Labels, func(l oxbow.Label) bool { return slices.Contains(privilegedLabels, l.Key) })
 	e.Labels = oxbow.SortLabels(append(
 		e.Labels[:min(len(e.Labels), oxbow.MaxLabels-1)],
 		oxbow.Label{Key: oxbow.LabelTaint, Value: localTaint},
@@ -111,7 +111,7 @@ func shownEntry(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstrea
 
 // Print returns the hash of an entry's file. It identifies an entry that the user shared.
 func Print(e oxbow.Entry) string {
-	sum := sha256.Sum256([]byte(format(&e)))
+	sum := sha256.Sum256([]byte(formatEntry(&e)))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -134,10 +134,10 @@ func (s *Shown) Refresh(ctx context.Context) error {
 	if err := s.files.Refresh(ctx); err != nil {
 		return err
 	}
-	_, up, err := s.files.tree.upstream(ctx)
-	own := s.prints()
+	_, up, err := s.files.tree.readUpstream(ctx)
+	own := s.sharedPrintsFunc()
 	s.mu.Lock()
-	moved := (err == nil && s.up != up) || !maps.Equal(s.own, own)
+	moved := (err == nil && s.upstream != up) || !maps.Equal(s.sharedPrints, own)
 	s.mu.Unlock()
 	if moved {
 		s.watchers.Send(oxbow.Event{Reset: true})

@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// remote is the remote whose branch is reviewed.
-const remote = "origin"
+// remoteName is the remote whose branch is reviewed.
+const remoteName = "origin"
 
 // Upstream is the reviewed branch, in the state that this clone last fetched.
 type Upstream struct {
@@ -27,14 +27,14 @@ type Upstream struct {
 	Commit string // "" if this clone does not have the branch
 }
 
-// defaults lists the names that are tried for the default branch, in this order.
-var defaults = []string{"HEAD", "main", "master"}
+// defaultBranches lists the names that are tried for the default branch, in this order.
+var defaultBranches = []string{"HEAD", "main", "master"}
 
 // Reviewed returns the names of the entries whose files are the same on the reviewed branch, and
 // that branch. It is the remote's default branch, unless team.yaml on the default branch names
 // another branch. So a pushed branch cannot declare itself reviewed.
 func (s *Store) Reviewed(ctx context.Context) (names map[string]bool, up Upstream, err error) {
-	blobs, up, err := s.tree.upstream(ctx)
+	blobs, up, err := s.tree.readUpstream(ctx)
 	if err != nil {
 		return nil, up, err
 	}
@@ -58,7 +58,7 @@ func (s *Store) Reviewed(ctx context.Context) (names map[string]bool, up Upstrea
 // reviewedFiles returns the files of the reviewed branch. It ignores errors, which [Store.Reviewed]
 // returns.
 func (t *Tree) reviewedFiles(ctx context.Context) map[string]string {
-	blobs, _, _ := t.upstream(ctx)
+	blobs, _, _ := t.readUpstream(ctx)
 	return blobs
 }
 
@@ -79,7 +79,7 @@ func (s *Store) Commit(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, up, err := s.tree.upstream(ctx)
+	_, up, err := s.tree.readUpstream(ctx)
 	if err != nil || up.Commit == "" {
 		return "", err
 	}
@@ -90,9 +90,9 @@ func (s *Store) Commit(ctx context.Context, name string) (string, error) {
 // shortCommit is the number of hexadecimal digits in an abbreviated commit.
 const shortCommit = 10
 
-// upstream returns the blob names of the files on the reviewed branch, by file name, and the
+// readUpstream returns the blob names of the files on the reviewed branch, by file name, and the
 // branch.
-func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstream, err error) {
+func (t *Tree) readUpstream(ctx context.Context) (blobs map[string]string, up Upstream, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	up, err = defaultBranch(t.repo)
@@ -103,11 +103,11 @@ func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstre
 	if err != nil {
 		return nil, up, err
 	}
-	wanted, err := t.blobSettings(ctx, blobs[settingsFile])
-	if err != nil || wanted.Branch == "" {
+	branch, err := t.blobSettings(ctx, blobs[settingsFile])
+	if err != nil || branch.Branch == "" {
 		return blobs, up, err
 	}
-	up = Upstream{Branch: remote + "/" + wanted.Branch}
+	up = Upstream{Branch: remoteName + "/" + branch.Branch}
 	up.Commit, err = t.repo.Follow("refs/remotes/" + up.Branch)
 	if err != nil || up.Commit == "" {
 		return nil, up, err
@@ -119,8 +119,8 @@ func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstre
 // defaultBranch returns the remote's default branch as this clone last fetched it. It
 // returns the zero Upstream if the branch is unknown.
 func defaultBranch(repo *git.Repo) (up Upstream, err error) {
-	for _, name := range defaults {
-		up = Upstream{Branch: remote + "/" + name}
+	for _, name := range defaultBranches {
+		up = Upstream{Branch: remoteName + "/" + name}
 		up.Commit, err = repo.Follow("refs/remotes/" + up.Branch)
 		if err != nil {
 			return Upstream{}, fmt.Errorf("finding the reviewed branch: %w", err)
@@ -144,7 +144,7 @@ func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, up, err := t.upstream(ctx)
+	_, up, err := t.readUpstream(ctx)
 	return up.Commit, err
 }
 
@@ -171,15 +171,15 @@ func (t *Tree) commitFiles(ctx context.Context, up Upstream) (map[string]string,
 
 // blobSettings returns the settings in a blob. It does not run git if the working tree has the same
 // settings.
-func (t *Tree) blobSettings(ctx context.Context, blob string) (settings, error) {
+func (t *Tree) blobSettings(ctx context.Context, blob string) (teamSettings, error) {
 	if blob == "" {
-		return settings{}, nil
+		return teamSettings{}, nil
 	}
 	text, err := t.readSmall(settingsFile)
 	if err != nil || git.BlobName([]byte(text), t.repo.SHA256()) != blob {
 		found, err := t.repo.Blobs(ctx, []string{blob})
 		if err != nil {
-			return settings{}, fmt.Errorf("reading %s of the reviewed branch: %w", settingsFile, err)
+			return teamSettings{}, fmt.Errorf("reading %s of the reviewed branch: %w", settingsFile, err)
 		}
 		text = string(found[blob])
 	}

@@ -28,16 +28,16 @@ import (
 type Store struct {
 	*mdtree.Store
 	tree  *Tree
-	files *files
-	sums  *sums
+	files *entryFiles
+	sums  *blobNames
 	clock func() time.Time
 
 	mu     sync.Mutex // guards opened
 	opened time.Time  // zero after the first Refresh
 }
 
-// fresh is the time after Open for which Refresh does nothing.
-const fresh = 50 * time.Millisecond
+// freshTime is the time after Open for which Refresh does nothing.
+const freshTime = 50 * time.Millisecond
 
 // Open opens the files as a store, and in the meantime reads the reviewed branch. Only Clock and
 // Warn of the options are used.
@@ -52,17 +52,17 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening team files: %w", err)
 	}
-	var known sync.WaitGroup
-	defer known.Wait()
-	known.Go(func() { _, _, _ = t.upstream(ctx) }) // Reviewed returns the error later
+	var background sync.WaitGroup
+	defer background.Wait()
+	background.Go(func() { _, _, _ = t.readUpstream(ctx) }) // Reviewed returns the error later
 	lasting := context.WithoutCancel(ctx)
-	s := &Store{tree: t, files: &files{dir, maxFiles, func() map[string]string {
+	s := &Store{tree: t, files: &entryFiles{dir, maxFiles, func() map[string]string {
 		return t.reviewedFiles(lasting)
-	}}, sums: &sums{sha256: t.repo.SHA256(), of: map[string]sum{}}, clock: o.Clock}
+	}}, sums: &blobNames{isSHA256: t.repo.SHA256(), byFile: map[string]blobName{}}, clock: o.Clock}
 	s.Store, err = mdtree.Open(
 		ctx,
 		s.files,
-		layout{s.sums},
+		teamLayout{s.sums},
 		mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, ReadOnly: true, Manual: true, MaxFile: maxFile,
 			Prefer: s.preferReviewed},
 	)
@@ -77,7 +77,7 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 // Refresh implements [oxbow.Watcher].
 func (s *Store) Refresh(ctx context.Context) error {
 	s.mu.Lock()
-	skip := !s.opened.IsZero() && s.clock().Sub(s.opened) < fresh
+	skip := !s.opened.IsZero() && s.clock().Sub(s.opened) < freshTime
 	s.opened = time.Time{}
 	s.mu.Unlock()
 	if skip {
@@ -101,43 +101,43 @@ func (s *Store) File(ctx context.Context, name string) (string, error) {
 	return filepath.Join(s.tree.path, p.Path), err
 }
 
-// sums caches git's names for the texts of files.
-type sums struct {
-	sha256 bool
+// blobNames caches git's names for the texts of files.
+type blobNames struct {
+	isSHA256 bool
 
-	mu sync.Mutex // guards of
-	of map[string]sum
+	mu     sync.Mutex // guards of
+	byFile map[string]blobName
 }
 
-type sum struct{ text, blob string }
+type blobName struct{ text, blob string }
 
 // blobName returns git's name for the text of a file. It caches the name for the last text of each file.
-func (s *sums) blobName(file, text string) string {
+func (s *blobNames) blobName(file, text string) string {
 	s.mu.Lock()
-	known, ok := s.of[file]
+	cached, ok := s.byFile[file]
 	s.mu.Unlock()
-	if !ok || known.text != text {
-		known = sum{text, git.BlobName([]byte(text), s.sha256)}
+	if !ok || cached.text != text {
+		cached = blobName{text, git.BlobName([]byte(text), s.isSHA256)}
 		s.mu.Lock()
-		s.of[file] = known
+		s.byFile[file] = cached
 		s.mu.Unlock()
 	}
-	return known.blob
+	return cached.blob
 }
 
-// layout is the format of team files, with a file for each entry. Files are read in parallel, so
+// teamLayout is the format of team files, with a file for each entry. Files are read in parallel, so
 // that computing their blob names is parallel as well.
-type layout struct{ sums *sums }
+type teamLayout struct{ sums *blobNames }
 
 // Dirs implements [mdtree.Layout].
-func (layout) Dirs() []string { return []string{"."} }
+func (teamLayout) Dirs() []string { return []string{"."} }
 
 // Match implements [mdtree.Layout].
-func (layout) Match(path string) bool { return isEntryFile(path) }
+func (teamLayout) Match(path string) bool { return isEntryFile(path) }
 
 // Parse implements [mdtree.Layout].
-func (l layout) Parse(file, text string) ([]mdtree.Item, error) {
-	e, _, err := parse(text)
+func (l teamLayout) Parse(file, text string) ([]mdtree.Item, error) {
+	e, _, err := parseEntry(text)
 	if err != nil {
 		return nil, err
 	}
@@ -146,40 +146,40 @@ func (l layout) Parse(file, text string) ([]mdtree.Item, error) {
 }
 
 // Plan implements [mdtree.Layout].
-func (layout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) {
+func (teamLayout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) {
 	return nil, fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrUnsupported)
 }
 
-// files is a directory restricted to the regular files that are entries. If there are too many, it
+// entryFiles is a directory restricted to the regular files that are entries. If there are too many, it
 // contains the files of the reviewed branch and then the first others.
-type files struct {
+type entryFiles struct {
 	*vfs.OS
-	most     int
+	maxFiles int
 	reviewed func() map[string]string // files of the reviewed branch, by name
 }
 
 // ReadDir implements [vfs.FS].
-func (f *files) ReadDir(name string) ([]fs.DirEntry, error) {
+func (f *entryFiles) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := f.OS.ReadDir(name)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		return !e.Type().IsRegular() || !isEntryFile(e.Name())
 	})
-	if len(entries) > f.most {
+	if len(entries) > f.maxFiles {
 		reviewed := f.reviewed()
-		late := func(e fs.DirEntry) int {
+		others := func(e fs.DirEntry) int {
 			if _, ok := reviewed[e.Name()]; ok {
 				return 0
 			}
 			return 1
 		}
-		slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return late(a) - late(b) })
-		entries = entries[:f.most]
+		slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return others(a) - others(b) })
+		entries = entries[:f.maxFiles]
 	}
 	return entries, err
 }
 
 // OpenFile implements [vfs.FS].
-func (f *files) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+func (f *entryFiles) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	if flag != os.O_RDONLY {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 	}

@@ -43,15 +43,15 @@ type Tree struct {
 // parents, up to the root of the git working tree. It returns nil if none of them contains team
 // files. Directories that are reached through a link below the working tree are ignored.
 func Find(dir string) (*Tree, error) {
-	at, err := realDir(dir)
+	current, err := realDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	for ; ; at = filepath.Dir(at) {
-		if isTeam(at) {
-			return in(at)
+	for ; ; current = filepath.Dir(current) {
+		if isTeam(current) {
+			return treeAt(current)
 		}
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || filepath.Dir(at) == at {
+		if _, err := os.Lstat(filepath.Join(current, ".git")); err == nil || filepath.Dir(current) == current {
 			return nil, nil
 		}
 	}
@@ -60,12 +60,12 @@ func Find(dir string) (*Tree, error) {
 // Near returns the team file directory in dir or its parents, with or without git. It returns ""
 // if none exists.
 func Near(dir string) string {
-	at, err := realDir(dir)
-	for ; err == nil; at = filepath.Dir(at) {
-		if isTeam(at) {
-			return filepath.Join(at, filepath.FromSlash(Dir))
+	current, err := realDir(dir)
+	for ; err == nil; current = filepath.Dir(current) {
+		if isTeam(current) {
+			return filepath.Join(current, filepath.FromSlash(Dir))
 		}
-		if filepath.Dir(at) == at {
+		if filepath.Dir(current) == current {
 			break
 		}
 	}
@@ -80,11 +80,11 @@ func At(dir string) (*Tree, error) {
 	if err != nil || t != nil {
 		return t, err
 	}
-	at, err := realDir(dir)
+	current, err := realDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	repo, err := git.Find(at, nil)
+	repo, err := git.Find(current, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func isTeam(root string) bool {
 	return true
 }
 
-func in(start string) (*Tree, error) {
+func treeAt(start string) (*Tree, error) {
 	repo, err := git.Find(start, nil)
 	if errors.Is(err, git.ErrNone) {
 		return nil, nil

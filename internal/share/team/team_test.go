@@ -66,7 +66,7 @@ func noteFile(name, content string) string {
 		Created: time.Unix(1767225600, 0),
 		Labels:  []oxbow.Label{{Key: "tag", Value: "x"}},
 	}
-	return format(&e)
+	return formatEntry(&e)
 }
 
 // shared returns a repository with team files, and a clone of it.
@@ -265,7 +265,7 @@ func TestNormalize(t *testing.T) {
 		"file:///srv/b":                          "path:/srv/b",
 		"https://%zz":                            "url:https://%zz",
 	} {
-		if got := normalize(address, "/root-of-it"); filepath.ToSlash(got) != want {
+		if got := normalizeURL(address, "/root-of-it"); filepath.ToSlash(got) != want {
 			t.Errorf("normalize(%q) = %q, want %q", address, got, want)
 		}
 	}
@@ -273,9 +273,9 @@ func TestNormalize(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                    "",
-		"version: 1\n":                        "",
-		formatSettings(settings{Branch: "x"}): "",
+		"":             "",
+		"version: 1\n": "",
+		formatSettings(teamSettings{Branch: "x"}): "",
 		"version: 2\n": "team.yaml:1:10: is of version 2, and this oxbow reads 1: install a " +
 			"newer one",
 		"version: 1\nrules: [a]\n":             `team.yaml:2:1: unknown key "rules"; there are version and branch`,

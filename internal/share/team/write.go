@@ -20,12 +20,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// driver is the name of the merge driver in git's config.
-const driver = "oxbow-entry"
+// driverName is the name of the merge driver in git's config.
+const driverName = "oxbow-entry"
 
 // attributes assign the merge driver to the files. They also keep git from changing line ends,
 // because reviewed files are compared byte for byte.
-const attributes = "*.md -text merge=" + driver + "\n"
+const attributes = "*.md -text merge=" + driverName + "\n"
 
 const (
 	attributesFile = ".gitattributes"
@@ -37,25 +37,25 @@ const (
 // makes command this clone's merge driver. It returns the paths of the files that it wrote (in
 // a dry run, would write), relative to the working tree's root.
 func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written []string, err error) {
-	defer func() { err = wrap("setting up team files", err) }()
-	there, err := t.exists()
+	defer func() { err = wrapError("setting up team files", err) }()
+	exists, err := t.exists()
 	if err != nil {
 		return nil, err
 	}
-	if !there && !dryRun {
+	if !exists && !dryRun {
 		if err := os.MkdirAll(t.path, 0o755); err != nil {
 			return nil, err
 		}
 	}
-	ignoreBefore, ignoreText := t.passingIgnore()
+	ignoreBefore, ignoreText := t.extendIgnoreFile()
 	for name, text := range map[string]string{
-		settingsFile:       formatSettings(settings{}),
+		settingsFile:       formatSettings(teamSettings{}),
 		attributesFile:     attributes,
 		"../" + ignoreFile: ignoreText,
 	} {
-		var was []byte
+		var oldText []byte
 		if name == "../"+ignoreFile {
-			was = ignoreBefore
+			oldText = ignoreBefore
 		}
 		file := filepath.Join(t.path, filepath.FromSlash(name))
 		fi, err := os.Lstat(file)
@@ -65,7 +65,7 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 		case err == nil && !fi.Mode().IsRegular():
 			return nil, fmt.Errorf("%s is not a regular file", file)
 		case !dryRun:
-			if err := replace(filepath.Dir(file), filepath.Base(file), was, text); err != nil {
+			if err := replaceFile(filepath.Dir(file), filepath.Base(file), oldText, text); err != nil {
 				return nil, err
 			}
 		}
@@ -87,8 +87,8 @@ func (t *Tree) installDriver(ctx context.Context, command string) error {
 	if config := filepath.Join(t.repo.Common(), "config"); !isRegular(config) {
 		return fmt.Errorf("%s is not a regular file", config)
 	}
-	return errors.Join(t.repo.SetConfig(ctx, "merge."+driver+".name", "team files of oxbow"),
-		t.repo.SetConfig(ctx, "merge."+driver+".driver", command))
+	return errors.Join(t.repo.SetConfig(ctx, "merge."+driverName+".name", "team files of oxbow"),
+		t.repo.SetConfig(ctx, "merge."+driverName+".driver", command))
 }
 
 // Command returns the command that git runs to merge a file: the program's command, followed by
@@ -99,28 +99,28 @@ func Command(program string) string {
 
 // DriverInstalled reports whether this clone's git config contains the merge driver.
 func (t *Tree) DriverInstalled() bool {
-	return strings.Contains(t.repo.Config("merge", driver, "driver"), " merge-entry %O %A %B")
+	return strings.Contains(t.repo.Config("merge", driverName, "driver"), " merge-entry %O %A %B")
 }
 
 // ignoredTemps is the line in .gitignore for the writers' temporary files.
 const ignoredTemps = "team/*.tmp"
 
-// passingIgnore returns the .gitignore of .oxbow with additional lines, so that team files are not
+// extendIgnoreFile returns the .gitignore of .oxbow with additional lines, so that team files are not
 // ignored but their temporary files are. The text is "" if the file has these lines already or does
-// not exist. was is the present content.
-func (t *Tree) passingIgnore() (was []byte, text string) {
+// not exist. oldText is the present content.
+func (t *Tree) extendIgnoreFile() (oldText []byte, text string) {
 	text, err := readFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
 	lines := strings.Fields(text)
 	if err != nil || slices.Contains(lines, ignoredTemps) {
 		return nil, ""
 	}
-	was = []byte(text)
+	oldText = []byte(text)
 	text = strings.TrimRight(text, "\n") + "\n"
 	ignoresAll := slices.Contains(lines, "*") || slices.Contains(lines, "/*")
 	if ignoresAll && !slices.Contains(lines, "!team/**") {
 		text += "!team/\n!team/**\n"
 	}
-	return was, text + ignoredTemps + "\n"
+	return oldText, text + ignoredTemps + "\n"
 }
 
 // WriteOptions configure [Tree.Write].
@@ -131,31 +131,31 @@ type WriteOptions struct {
 
 // Write writes the file of an entry. It replaces the file of the entry with the same name. If no
 // file has the name, Write creates a file named after the entry's creation time and random digits.
-// It returns the file name. changed is false if the file already had this text. If the file must
+// It returns the file name. isChanged is false if the file already had this text. If the file must
 // not be replaced, it returns an [EditedError] (see [Tree.CheckReplace]).
 func (t *Tree) Write(
 	ctx context.Context,
 	s *Store,
 	e oxbow.Entry,
 	o WriteOptions,
-) (file string, changed bool, err error) {
-	defer func() { err = wrap(fmt.Sprintf("writing the team file of %q", e.Name), err) }()
+) (file string, isChanged bool, err error) {
+	defer func() { err = wrapError(fmt.Sprintf("writing the team file of %q", e.Name), err) }()
 	if err := Check(e); err != nil {
 		return "", false, fmt.Errorf("%w: it %w", oxbow.ErrInvalid, err)
 	}
-	if there, err := t.exists(); err != nil || !there {
-		return "", false, errors.Join(err, errorUnless(there, fs.ErrNotExist))
+	if exists, err := t.exists(); err != nil || !exists {
+		return "", false, errors.Join(err, errorUnless(exists, fs.ErrNotExist))
 	}
-	text := format(&e)
+	text := formatEntry(&e)
 	if p, err := s.Locate(ctx, e.Name); err == nil {
 		file = p.Path
-		if p.Entry.Name == e.Name && format(&p.Entry) == text {
+		if p.Entry.Name == e.Name && formatEntry(&p.Entry) == text {
 			return file, false, nil
 		}
 	} else if !errors.Is(err, oxbow.ErrNotFound) {
 		return "", false, err
 	}
-	var was []byte
+	var oldText []byte
 	if file == "" {
 		var r [10]byte
 		if _, err := io.ReadFull(o.Random, r[:]); err != nil {
@@ -163,13 +163,13 @@ func (t *Tree) Write(
 		}
 		file = fileName(e.Created, r)
 	} else {
-		was, err = t.replaceable(ctx, file, o.Wrote)
+		oldText, err = t.readReplaceable(ctx, file, o.Wrote)
 		if err != nil {
 			return "", false, err
 		}
 	}
 	t.removeStaleTemps()
-	return file, true, t.asConflict(file, replace(t.path, file, was, text))
+	return file, true, t.asConflict(file, replaceFile(t.path, file, oldText, text))
 }
 
 // removeStaleTemps removes the temporary files of writers that were killed.
@@ -199,13 +199,13 @@ func (e *EditedError) Is(target error) bool { return target == oxbow.ErrConflict
 // may be replaced if it is missing, if the HEAD commit has the same text, or if its hash is in
 // wrote, because then the home's history contains the entry.
 func (t *Tree) CheckReplace(ctx context.Context, file string, wrote map[string]bool) error {
-	_, err := t.replaceable(ctx, file, wrote)
+	_, err := t.readReplaceable(ctx, file, wrote)
 	return err
 }
 
-// replaceable is like CheckReplace, and returns the content that may be replaced. The content is
+// readReplaceable is like CheckReplace, and returns the content that may be replaced. The content is
 // nil if the file does not exist.
-func (t *Tree) replaceable(ctx context.Context, file string, wrote map[string]bool) ([]byte, error) {
+func (t *Tree) readReplaceable(ctx context.Context, file string, wrote map[string]bool) ([]byte, error) {
 	text, err := t.readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -213,7 +213,7 @@ func (t *Tree) replaceable(ctx context.Context, file string, wrote map[string]bo
 	if err != nil {
 		return nil, err
 	}
-	if e, _, err := parse(text); err == nil && wrote[Print(e)] && holdsOnly(text, &e) {
+	if e, _, err := parseEntry(text); err == nil && wrote[Print(e)] && containsOnly(text, &e) {
 		return []byte(text), nil
 	}
 	return []byte(text), t.checkCommitted(ctx, file, text)
@@ -223,19 +223,19 @@ func (t *Tree) replaceable(ctx context.Context, file string, wrote map[string]bo
 // stored elsewhere, because the file has additional text that is not committed.
 func (t *Tree) CheckRemove(ctx context.Context, p mdtree.Place) error {
 	text, err := t.readSmall(p.Path)
-	if err != nil || holdsOnly(text, &p.Entry) {
+	if err != nil || containsOnly(text, &p.Entry) {
 		return err
 	}
 	return t.checkCommitted(ctx, p.Path, text)
 }
 
-// holdsOnly reports whether the file contains only its entry. Differences between LF and CRLF are
+// containsOnly reports whether the file contains only its entry. Differences between LF and CRLF are
 // ignored, because git may have changed the line ends.
-func holdsOnly(text string, e *oxbow.Entry) bool {
-	return withoutCRLF(text) == withoutCRLF(format(e))
+func containsOnly(text string, e *oxbow.Entry) bool {
+	return normalizeLineEnds(text) == normalizeLineEnds(formatEntry(e))
 }
 
-func withoutCRLF(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+func normalizeLineEnds(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // checkCommitted returns an [EditedError] unless the commit at HEAD contains the text of the file.
 func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
@@ -251,7 +251,7 @@ func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
 	if err != nil {
 		return err
 	}
-	for _, form := range []string{text, withoutCRLF(text)} {
+	for _, form := range []string{text, normalizeLineEnds(text)} {
 		if blob == git.BlobName([]byte(form), t.repo.SHA256()) {
 			return nil
 		}
@@ -261,16 +261,16 @@ func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
 
 // Remove removes the file of an entry. It fails if the text has changed since p was read.
 func (t *Tree) Remove(p mdtree.Place) (err error) {
-	defer func() { err = wrap("removing a team file", err) }()
-	if there, err := t.exists(); err != nil || !there || !isEntryFile(p.Path) {
-		return errors.Join(err, errorUnless(there, fs.ErrNotExist))
+	defer func() { err = wrapError("removing a team file", err) }()
+	if exists, err := t.exists(); err != nil || !exists || !isEntryFile(p.Path) {
+		return errors.Join(err, errorUnless(exists, fs.ErrNotExist))
 	}
 	text, err := t.readSmall(p.Path)
 	if err != nil {
 		return err
 	}
-	if e, _, err := parse(text); err != nil || format(&e) != format(&p.Entry) {
-		return t.changed(p.Path)
+	if e, _, err := parseEntry(text); err != nil || formatEntry(&e) != formatEntry(&p.Entry) {
+		return t.changedError(p.Path)
 	}
 	dir, err := vfs.Dir(t.path)
 	if err != nil {
@@ -280,8 +280,8 @@ func (t *Tree) Remove(p mdtree.Place) (err error) {
 	return t.asConflict(p.Path, vfs.RemoveUnchanged(dir, p.Path, []byte(text)))
 }
 
-// changed returns the error for a file that somebody changed after it was read.
-func (t *Tree) changed(file string) error {
+// changedError returns the error for a file that somebody changed after it was read.
+func (t *Tree) changedError(file string) error {
 	return fmt.Errorf("%w: %s was changed meanwhile", oxbow.ErrConflict, t.Rel(file))
 }
 
@@ -289,14 +289,14 @@ func (t *Tree) changed(file string) error {
 // [oxbow.ErrConflict].
 func (t *Tree) asConflict(file string, err error) error {
 	if errors.Is(err, vfs.ErrChanged) {
-		return t.changed(file)
+		return t.changedError(file)
 	}
 	return err
 }
 
 // Check returns an error if the entry is not valid for a team file.
 func Check(e oxbow.Entry) error {
-	if err := check(&e); err != nil {
+	if err := checkEntry(&e); err != nil {
 		return err
 	}
 	if mdtree.HasConflictMarkers(e.Content) {
@@ -305,11 +305,11 @@ func Check(e oxbow.Entry) error {
 	if n := len(e.Content); n > maxContent {
 		return fmt.Errorf("has a content of %d bytes; the most that a team file has is %d", n, maxContent)
 	}
-	text := format(&e)
+	text := formatEntry(&e)
 	if len(text) > maxFile {
 		return fmt.Errorf("makes a file of %d bytes; the most is %d", len(text), maxFile)
 	}
-	again, _, err := parse(text)
+	again, _, err := parseEntry(text)
 	if err == nil && (again.Content != e.Content || again.Name != e.Name || !slices.Equal(again.Aliases, e.Aliases) ||
 		!slices.Equal(again.Labels, oxbow.SortLabels(e.Labels))) {
 		err = errors.New("would not be read back as it is")
@@ -317,15 +317,15 @@ func Check(e oxbow.Entry) error {
 	return err
 }
 
-// replace atomically replaces a file's content, but fails if the content differs from was. A nil
-// was means that the file did not exist.
-func replace(dir, name string, was []byte, text string) error {
+// replaceFile atomically replaces a file's content, but fails if the content differs from oldText. A nil
+// oldText means that the file did not exist.
+func replaceFile(dir, name string, oldText []byte, text string) error {
 	d, err := vfs.Dir(dir)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	return vfs.ReplaceUnchanged(d, name, was, []byte(text), 0o644)
+	return vfs.ReplaceUnchanged(d, name, oldText, []byte(text), 0o644)
 }
 
 func isRegular(p string) bool {
@@ -333,9 +333,9 @@ func isRegular(p string) bool {
 	return err == nil && fi.Mode().IsRegular()
 }
 
-func wrap(doing string, err error) error {
+func wrapError(action string, err error) error {
 	if err != nil {
-		err = fmt.Errorf("%s: %w", doing, err)
+		err = fmt.Errorf("%s: %w", action, err)
 	}
 	return err
 }

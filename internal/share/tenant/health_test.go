@@ -43,23 +43,23 @@ func TestHealth(t *testing.T) {
 		probe(200, "ok\n", 1)
 		err = errors.New("too few servers")
 		probe(200, "ok\n", 1)
-		time.Sleep(healthAge)
+		time.Sleep(healthMaxAge)
 		probe(503, "too few servers\n", 2)
 		stuck = true
-		time.Sleep(healthAge)
+		time.Sleep(healthMaxAge)
 		began := time.Now()
 		for range 5 {
 			go probe(503, "no answer\n", 3)
 		}
 		synctest.Wait()
-		time.Sleep(healthWait)
+		time.Sleep(healthTimeout)
 		synctest.Wait()
 		probe(503, "no answer\n", 3)
-		if d := time.Since(began); d != healthWait {
+		if d := time.Since(began); d != healthTimeout {
 			t.Errorf("six probes took %v", d)
 		}
 		stuck, err = false, nil
-		time.Sleep(healthAge)
+		time.Sleep(healthMaxAge)
 		probe(200, "ok\n", 4)
 	})
 }

@@ -22,21 +22,21 @@ func (l *Limit) History(h oxbow.Historian) oxbow.Historian {
 // limitedHistory is a history whose changes are subject to a limit.
 type limitedHistory struct {
 	oxbow.Historian
-	l *Limit
+	limit *Limit
 }
 
-// allow is like [Limit.Allow], but allows an empty change, so that the store can report the
+// allowOps is like [Limit.Allow], but allows an empty change, so that the store can report the
 // actual mistake.
-func (s *limitedHistory) allow(ctx context.Context, ops []oxbow.Op, err error) error {
+func (s *limitedHistory) allowOps(ctx context.Context, ops []oxbow.Op, err error) error {
 	if err != nil || len(ops) == 0 {
 		return err
 	}
-	return s.l.Allow(ctx, s.Historian, ops)
+	return s.limit.Allow(ctx, s.Historian, ops)
 }
 
 // Apply implements [oxbow.Store]. It is called by packages that plan an undo themselves.
 func (s *limitedHistory) Apply(ctx context.Context, ops ...oxbow.Op) error {
-	if err := s.allow(ctx, ops, nil); err != nil {
+	if err := s.allowOps(ctx, ops, nil); err != nil {
 		return err
 	}
 	return s.Historian.Apply(ctx, ops...)
@@ -44,7 +44,7 @@ func (s *limitedHistory) Apply(ctx context.Context, ops ...oxbow.Op) error {
 
 // Commit implements [oxbow.Committer].
 func (s *limitedHistory) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
-	if err := s.allow(ctx, ops, nil); err != nil {
+	if err := s.allowOps(ctx, ops, nil); err != nil {
 		return oxbow.Change{}, err
 	}
 	return oxbow.Commit(ctx, s.Historian, ops...)
@@ -53,7 +53,7 @@ func (s *limitedHistory) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Cha
 // Revert implements [oxbow.Historian].
 func (s *limitedHistory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	ops, err := s.undoOps(ctx, seqs)
-	if err := s.allow(ctx, ops, err); err != nil {
+	if err := s.allowOps(ctx, ops, err); err != nil {
 		return 0, err
 	}
 	return s.Historian.Revert(ctx, seqs...)
@@ -61,7 +61,7 @@ func (s *limitedHistory) Revert(ctx context.Context, seqs ...uint64) (uint64, er
 
 // Restore implements [oxbow.Historian].
 func (s *limitedHistory) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
-	if err := s.restoring(ctx, name, seq); err != nil {
+	if err := s.allowRestore(ctx, name, seq); err != nil {
 		return 0, err
 	}
 	return s.Historian.Restore(ctx, name, seq)
@@ -69,15 +69,15 @@ func (s *limitedHistory) Restore(ctx context.Context, name string, seq uint64) (
 
 // RestoreIf implements [oxbow.Historian].
 func (s *limitedHistory) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	if err := s.restoring(ctx, name, seq); err != nil {
+	if err := s.allowRestore(ctx, name, seq); err != nil {
 		return 0, err
 	}
 	return s.Historian.RestoreIf(ctx, name, seq, version)
 }
 
-func (s *limitedHistory) restoring(ctx context.Context, name string, seq uint64) error {
+func (s *limitedHistory) allowRestore(ctx context.Context, name string, seq uint64) error {
 	ops, err := s.appendRestore(ctx, nil, name, seq)
-	return s.allow(ctx, ops, err)
+	return s.allowOps(ctx, ops, err)
 }
 
 // undoOps returns ops that are equivalent to undoing the changes. They restore each entry to the
@@ -86,7 +86,7 @@ func (s *limitedHistory) undoOps(ctx context.Context, seqs []uint64) (ops []oxbo
 	if len(seqs) == 0 {
 		return nil, nil
 	}
-	first, before := slices.Min(seqs), map[string]uint64{}
+	first, versions := slices.Min(seqs), map[string]uint64{}
 	for c, err := range s.Log(ctx) {
 		if err != nil {
 			return nil, err
@@ -96,11 +96,11 @@ func (s *limitedHistory) undoOps(ctx context.Context, seqs []uint64) (ops []oxbo
 		}
 		if slices.Contains(seqs, c.Seq) {
 			for _, v := range c.Versions {
-				before[v.Entry.Name] = v.Prev
+				versions[v.Entry.Name] = v.Prev
 			}
 		}
 	}
-	for name, seq := range before {
+	for name, seq := range versions {
 		ops, err = s.appendRestore(ctx, ops, name, seq)
 		if err != nil {
 			return nil, err
@@ -121,7 +121,7 @@ func (s *limitedHistory) appendRestore(
 	if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 		return nil, err
 	}
-	there := err == nil
+	exists := err == nil
 	if seq != 0 {
 		for v, err := range s.Versions(ctx, name) {
 			switch {
@@ -129,14 +129,14 @@ func (s *limitedHistory) appendRestore(
 				return ops, nil
 			case err != nil:
 				return nil, err
-			case v.Seq == seq && v.Verb != oxbow.VerbRemove && there:
+			case v.Seq == seq && v.Verb != oxbow.VerbRemove && exists:
 				return append(ops, oxbow.Update{Name: name, Content: v.Entry.Content}), nil
 			case v.Seq == seq && v.Verb != oxbow.VerbRemove:
 				return append(ops, oxbow.Add{Name: name, Content: v.Entry.Content}), nil
 			}
 		}
 	}
-	if there {
+	if exists {
 		ops = append(ops, oxbow.Remove{Name: name})
 	}
 	return ops, nil

@@ -16,26 +16,26 @@ type Limit struct {
 	quota auth.Quota
 	now   func() time.Time
 
-	mu     sync.Mutex // guards the fields below
-	credit float64    // number of changes that may be made now
-	at     time.Time  // time when credit was computed
-	seen   uint64     // number of the last change in the store
-	grants []grant    // allowed changes that are not in the store yet, the oldest first
+	mu         sync.Mutex // guards the fields below
+	credit     float64    // number of changes that may be made now
+	creditTime time.Time  // time when credit was computed
+	lastSeq    uint64     // number of the last change in the store
+	grants     []grant    // allowed changes that are not in the store yet, the oldest first
 }
 
 // grant describes an allowed change.
 type grant struct {
 	entries int
 	bytes   int64
-	at      time.Time
+	time    time.Time
 }
 
-// grantAge is the time after which an allowed change that is not in the store is considered failed.
-const grantAge = 5 * time.Second
+// maxGrantAge is the time after which an allowed change that is not in the store is considered failed.
+const maxGrantAge = 5 * time.Second
 
 // NewLimit returns a limit for the quota. now is the clock.
 func NewLimit(q auth.Quota, now func() time.Time) *Limit {
-	return &Limit{quota: q, now: now, credit: float64(q.Writes), at: now()}
+	return &Limit{quota: q, now: now, credit: float64(q.Writes), creditTime: now()}
 }
 
 // Allow returns an [oxbow.QuotaError] if the changes must not be applied to the store. Changes that
@@ -49,8 +49,8 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 	defer l.mu.Unlock()
 	now := l.now()
 	if rate := float64(l.quota.Writes); rate > 0 {
-		l.credit = min(rate, l.credit+now.Sub(l.at).Seconds()*rate)
-		l.at = now
+		l.credit = min(rate, l.credit+now.Sub(l.creditTime).Seconds()*rate)
+		l.creditTime = now
 		if l.credit < 1 {
 			return &oxbow.QuotaError{
 				Bound: "changes a second",
@@ -60,7 +60,7 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 		}
 	}
 	g := weighOps(ops)
-	g.at = now
+	g.time = now
 	if g.bytes > 0 && (l.quota.Entries > 0 || l.quota.Bytes > 0) {
 		if err := l.checkQuota(ctx, s, g); err != nil {
 			return err
@@ -77,15 +77,16 @@ func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g grant) error {
 	if !ok {
 		return oxbow.ErrUnsupported
 	}
-	have, err := counter.Stats(ctx)
+	stats, err := counter.Stats(ctx)
 	if err != nil {
 		return err
 	}
-	for ; len(l.grants) > 0 && (l.seen < have.Last || g.at.Sub(l.grants[0].at) > grantAge); l.grants = l.grants[1:] {
-		l.seen++
+	for ; len(l.grants) > 0 && (l.lastSeq < stats.Last ||
+		g.time.Sub(l.grants[0].time) > maxGrantAge); l.grants = l.grants[1:] {
+		l.lastSeq++
 	}
-	l.seen = have.Last
-	entries, bytes := have.Entries+g.entries, have.Used+g.bytes
+	l.lastSeq = stats.Last
+	entries, bytes := stats.Entries+g.entries, stats.Used+g.bytes
 	for _, o := range l.grants {
 		entries, bytes = entries+o.entries, bytes+o.bytes
 	}

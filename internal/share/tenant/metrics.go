@@ -16,18 +16,18 @@ import (
 	"time"
 )
 
-// bounds are the upper bounds of the duration histogram, in seconds.
-var bounds = []float64{.001, .0025, .005, .01, .02, .05, .1, .25, .5, 1, 5}
+// durationBounds are the upper bounds of the duration histogram, in seconds.
+var durationBounds = []float64{.001, .0025, .005, .01, .02, .05, .1, .25, .5, 1, 5}
 
 // Metrics counts the requests of a server. It is safe for concurrent use.
 type Metrics struct {
 	version string
 	started time.Time
 
-	mu       sync.Mutex // guards the fields below
-	requests map[requestKey]int
-	took     map[string]*histogram // durations by door
-	busy     int                   // number of requests in progress
+	mu         sync.Mutex // guards the fields below
+	requests   map[requestKey]int
+	durations  map[string]*histogram // durations by door
+	inProgress int                   // number of requests in progress
 }
 
 // requestKey identifies a counter of requests.
@@ -40,12 +40,13 @@ type requestKey struct {
 type histogram struct {
 	counts [12]int // the last is of all beyond the bounds
 	sum    float64
-	n      int
+	count  int
 }
 
 // NewMetrics returns empty metrics for a program with that version.
 func NewMetrics(version string, started time.Time) *Metrics {
-	return &Metrics{version: version, started: started, requests: map[requestKey]int{}, took: map[string]*histogram{}}
+	return &Metrics{version: version, started: started, requests: map[requestKey]int{},
+		durations: map[string]*histogram{}}
 }
 
 // doorName returns the name of the door, that is, the interface of the server that serves the path,
@@ -72,25 +73,25 @@ func doorName(path string) string {
 func (m *Metrics) beginRequest(path string) (end func(tenant string, code int)) {
 	start, door := time.Now(), doorName(path)
 	m.mu.Lock()
-	m.busy++
+	m.inProgress++
 	m.mu.Unlock()
 	return func(tenant string, code int) {
 		took := time.Since(start).Seconds()
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.busy--
+		m.inProgress--
 		m.requests[requestKey{tenant, door, code}]++
 		if door == "events" {
 			return
 		}
-		h := m.took[door]
+		h := m.durations[door]
 		if h == nil {
 			h = &histogram{}
-			m.took[door] = h
+			m.durations[door] = h
 		}
-		i, _ := slices.BinarySearch(bounds, took)
+		i, _ := slices.BinarySearch(durationBounds, took)
 		h.counts[i]++
-		h.n++
+		h.count++
 		h.sum += took
 	}
 }
@@ -118,7 +119,7 @@ func (m *Metrics) writeAll(w io.Writer, p *Pool) error {
 
 	m.mu.Lock()
 	metric("oxbow_requests_in_flight", "gauge", "Requests under way, streams of events among them.")
-	fmt.Fprintf(&b, "oxbow_requests_in_flight %d\n", m.busy)
+	fmt.Fprintf(&b, "oxbow_requests_in_flight %d\n", m.inProgress)
 	m.writeRequests(&b, metric)
 	m.mu.Unlock()
 	_, err := w.Write(b.Bytes())
@@ -147,7 +148,7 @@ func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help st
 	}
 	metric("oxbow_request_seconds", "histogram", "How long requests took, by door, without streams.")
 	for _, door := range []string{"api", "mcp", "other", "pages", "store"} {
-		h := m.took[door]
+		h := m.durations[door]
 		if h == nil {
 			continue
 		}
@@ -155,8 +156,8 @@ func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help st
 		for i, n := range h.counts {
 			below += n
 			le := "+Inf"
-			if i < len(bounds) {
-				le = strconv.FormatFloat(bounds[i], 'g', -1, 64)
+			if i < len(durationBounds) {
+				le = strconv.FormatFloat(durationBounds[i], 'g', -1, 64)
 			}
 			fmt.Fprintf(b, "oxbow_request_seconds_bucket{door=%s,le=\"%s\"} %d\n", quoteLabel(door), le, below)
 		}
@@ -166,7 +167,7 @@ func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help st
 			quoteLabel(door),
 			h.sum,
 			quoteLabel(door),
-			h.n,
+			h.count,
 		)
 	}
 }

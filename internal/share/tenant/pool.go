@@ -36,28 +36,28 @@ type Pool struct {
 	open func(ctx context.Context, tenant string) (Home, error)
 	opts Options
 
-	mu     sync.Mutex // guards the fields below and the slots
-	slots  map[string]*slot
-	closed bool
-	opened int // number of times that a home was opened
+	mu        sync.Mutex // guards the fields below and the slots
+	slots     map[string]*homeSlot
+	isClosed  bool
+	openCount int // number of times that a home was opened
 }
 
-// slot is a home that is open, being opened, or being closed.
-type slot struct {
-	tenant  string
-	ready   chan struct{} // closed when home or err is set
-	home    Home
-	err     error
-	users   int         // number of requests in progress
-	used    time.Time   // time when the last request ended
-	idle    *time.Timer // closes the home when it fires (nil before the first use)
-	closing bool
-	gone    chan struct{} // closed after the home was closed
+// homeSlot is a home that is open, being opened, or being closed.
+type homeSlot struct {
+	tenant    string
+	ready     chan struct{} // closed when home or err is set
+	home      Home
+	err       error
+	users     int         // number of requests in progress
+	lastUse   time.Time   // time when the last request ended
+	idleTimer *time.Timer // closes the home when it fires (nil before the first use)
+	isClosing bool
+	closed    chan struct{} // closed after the home was closed
 }
 
 // New returns a pool that opens homes with open. It does not open any yet.
 func New(open func(ctx context.Context, tenant string) (Home, error), o *Options) *Pool {
-	p := &Pool{open: open, slots: map[string]*slot{}}
+	p := &Pool{open: open, slots: map[string]*homeSlot{}}
 	if o != nil {
 		p.opts = *o
 	}
@@ -76,11 +76,11 @@ var (
 // useHome returns the home of a tenant. The home stays open until release is called.
 func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func(), err error) {
 	for {
-		s, wait, mine, err := p.takeSlot(tenant)
+		s, wait, mustFill, err := p.takeSlot(tenant)
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case mine:
+		case mustFill:
 			p.fillSlot(ctx, s)
 		case s == nil:
 			select {
@@ -93,48 +93,48 @@ func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func
 		select {
 		case <-s.ready:
 		case <-ctx.Done():
-			p.release(s)
+			p.releaseSlot(s)
 			return nil, nil, ctx.Err()
 		}
 		if s.err != nil {
-			p.release(s)
+			p.releaseSlot(s)
 			return nil, nil, s.err
 		}
-		return s.home, func() { p.release(s) }, nil
+		return s.home, func() { p.releaseSlot(s) }, nil
 	}
 }
 
-// takeSlot returns the slot of a tenant and counts its caller as a user. If mine is true, the caller
+// takeSlot returns the slot of a tenant and counts its caller as a user. If mustFill is true, the caller
 // must fill the slot. If it returns no slot, the caller must wait until a home was closed, and try
 // again.
-func (p *Pool) takeSlot(tenant string) (_ *slot, wait <-chan struct{}, mine bool, err error) {
+func (p *Pool) takeSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mustFill bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.slots[tenant]
 	switch {
-	case p.closed:
+	case p.isClosed:
 		return nil, nil, false, errClosed
-	case s != nil && s.closing:
-		return nil, s.gone, false, nil
+	case s != nil && s.isClosing:
+		return nil, s.closed, false, nil
 	case s != nil:
 		s.users++
-		if s.idle != nil {
-			s.idle.Stop()
+		if s.idleTimer != nil {
+			s.idleTimer.Stop()
 		}
 		return s, nil, false, nil
 	case len(p.slots) >= p.opts.Most:
-		old := p.homeToClose()
-		if old == nil {
+		idle := p.homeToClose()
+		if idle == nil {
 			return nil, nil, false, errFull
 		}
-		if !old.closing {
-			p.evictHome(old)
+		if !idle.isClosing {
+			p.evictHome(idle)
 		}
-		return nil, old.gone, false, nil
+		return nil, idle.closed, false, nil
 	}
-	s = &slot{tenant: tenant, ready: make(chan struct{}), gone: make(chan struct{}), users: 1}
+	s = &homeSlot{tenant: tenant, ready: make(chan struct{}), closed: make(chan struct{}), users: 1}
 	p.slots[tenant] = s
-	p.opened++
+	p.openCount++
 	return s, nil, true, nil
 }
 
@@ -142,26 +142,26 @@ func (p *Pool) takeSlot(tenant string) (_ *slot, wait <-chan struct{}, mine bool
 func (p *Pool) countHomes() (open, opened int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.slots), p.opened
+	return len(p.slots), p.openCount
 }
 
 // homeToClose returns the home to close for another home: a home that is already being closed, or the
 // home that has been unused for the longest time. It returns nil if all homes are in use.
-func (p *Pool) homeToClose() (old *slot) {
+func (p *Pool) homeToClose() (idle *homeSlot) {
 	for _, s := range p.slots {
 		switch {
-		case s.closing:
+		case s.isClosing:
 			return s
-		case s.users == 0 && (old == nil || s.used.Before(old.used)):
-			old = s
+		case s.users == 0 && (idle == nil || s.lastUse.Before(idle.lastUse)):
+			idle = s
 		}
 	}
-	return old
+	return idle
 }
 
 // fillSlot opens the home of a slot for all requests that wait for it. If it fails, the next request
 // tries again.
-func (p *Pool) fillSlot(ctx context.Context, s *slot) {
+func (p *Pool) fillSlot(ctx context.Context, s *homeSlot) {
 	s.err = errOpening // in case open panics
 	defer func() {
 		if s.err != nil {
@@ -174,28 +174,28 @@ func (p *Pool) fillSlot(ctx context.Context, s *slot) {
 	s.home, s.err = p.open(context.WithoutCancel(ctx), s.tenant)
 }
 
-// release ends a request's use of a home.
-func (p *Pool) release(s *slot) {
+// releaseSlot ends a request's use of a home.
+func (p *Pool) releaseSlot(s *homeSlot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s.users--
-	if s.users > 0 || p.closed || p.slots[s.tenant] != s {
+	if s.users > 0 || p.isClosed || p.slots[s.tenant] != s {
 		return
 	}
-	s.used = time.Now()
-	s.idle = time.AfterFunc(p.opts.Idle, func() {
+	s.lastUse = time.Now()
+	s.idleTimer = time.AfterFunc(p.opts.Idle, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if s.users == 0 && !s.closing && !p.closed && time.Since(s.used) >= p.opts.Idle {
+		if s.users == 0 && !s.isClosing && !p.isClosed && time.Since(s.lastUse) >= p.opts.Idle {
 			p.evictHome(s)
 		}
 	})
 }
 
 // evictHome closes an unused home in a new goroutine. p.mu must be held.
-func (p *Pool) evictHome(s *slot) {
-	s.closing = true
-	s.idle.Stop()
+func (p *Pool) evictHome(s *homeSlot) {
+	s.isClosing = true
+	s.idleTimer.Stop()
 	go func() {
 		if err := s.home.Close(); err != nil {
 			p.opts.Logger.Warn("closing the memory of a tenant", "tenant", s.tenant, "error", err)
@@ -203,15 +203,15 @@ func (p *Pool) evictHome(s *slot) {
 		p.mu.Lock()
 		delete(p.slots, s.tenant)
 		p.mu.Unlock()
-		close(s.gone)
+		close(s.closed)
 	}()
 }
 
 // Close closes all homes. Later requests are refused. Call it only when no request is in progress.
 func (p *Pool) Close() error {
 	p.mu.Lock()
-	p.closed = true
-	var all []*slot
+	p.isClosed = true
+	var all []*homeSlot
 	for _, s := range p.slots {
 		all = append(all, s)
 	}
@@ -220,12 +220,12 @@ func (p *Pool) Close() error {
 	var wg sync.WaitGroup
 	for i, s := range all {
 		wg.Go(func() {
-			if s.closing {
-				<-s.gone
+			if s.isClosing {
+				<-s.closed
 				return
 			}
-			if s.idle != nil {
-				s.idle.Stop()
+			if s.idleTimer != nil {
+				s.idleTimer.Stop()
 			}
 			<-s.ready
 			if s.err == nil {

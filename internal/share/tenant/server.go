@@ -50,7 +50,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveMetrics(answer, r)
 	default:
 		tenant = s.requestTenant(answer, r)
-		s.serve(answer, r, tenant)
+		s.serveTenant(answer, r, tenant)
 	}
 }
 
@@ -71,8 +71,8 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	_ = s.Metrics.writeAll(w, s.Pool) // ignore the error: the client has disconnected
 }
 
-// serve passes a request to the home of a tenant, or to s.Outside if tenant is "".
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, tenant string) {
+// serveTenant passes a request to the home of a tenant, or to s.Outside if tenant is "".
+func (s *Server) serveTenant(w http.ResponseWriter, r *http.Request, tenant string) {
 	if tenant == "" {
 		s.Outside.ServeHTTP(w, r)
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// instructive lists the labels that make an entry visible to agents unasked.
-var instructive = []string{"pinned", "process"}
+// instructiveLabels lists the labels that make an entry visible to agents unasked.
+var instructiveLabels = []string{"pinned", "process"}
 
 // Serve returns a read-only memory with the entries of m, without a history. The source of all
 // entries has the actor [oxbow.Foreign]. No entry is pinned or belongs to every profile. All
@@ -24,13 +24,13 @@ func Serve(m *oxbow.Memory, refused error) *oxbow.Memory {
 
 // foreignStore has only the methods of a store, so that no optional interface bypasses it.
 type foreignStore struct {
-	store   oxbow.Store
-	closing func() error
-	refused error
+	store       oxbow.Store
+	closeMemory func() error
+	refusal     error
 }
 
 // Close implements [oxbow.Store].
-func (f *foreignStore) Close() error { return f.closing() }
+func (f *foreignStore) Close() error { return f.closeMemory() }
 
 // Get implements [oxbow.Store].
 func (f *foreignStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
@@ -53,11 +53,14 @@ func (f *foreignStore) Entries(ctx context.Context, filter oxbow.Filter) iter.Se
 }
 
 // Apply implements [oxbow.Store].
-func (f *foreignStore) Apply(context.Context, ...oxbow.Op) error { return f.refused }
+func (f *foreignStore) Apply(context.Context, ...oxbow.Op) error { return f.refusal }
 
 func asForeign(e oxbow.Entry) oxbow.Entry {
 	e = e.Clone()
 	e.Source = oxbow.Source{Time: e.Source.Time, Actor: oxbow.Foreign}
-	e.Labels = slices.DeleteFunc(e.Labels, func(l oxbow.Label) bool { return slices.Contains(instructive, l.Key) })
+	e.Labels = slices.DeleteFunc(e.Labels, func(l oxbow.Label) bool {
+		return slices.Contains(instructiveLabels,
+			l.Key)
+	})
 	return e
 }

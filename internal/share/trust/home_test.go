@@ -48,7 +48,7 @@ func begunRecord(t *testing.T) List {
 	l := List{Dir: filepath.Join(t.TempDir(), "config")}
 	l.Begin()
 	past := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(filepath.Join(l.Dir, beganFile), past, past); err != nil {
+	if err := os.Chtimes(filepath.Join(l.Dir, startFile), past, past); err != nil {
 		t.Fatal(err)
 	}
 	return l

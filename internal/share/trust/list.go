@@ -39,18 +39,18 @@ type Home struct {
 	Since   time.Time `json:"since"`
 }
 
-// describes reports whether the line describes the home exactly as it is now. If the store is
+// matchesExactly reports whether the line describes the home exactly as it is now. If the store is
 // missing or damaged, fingerprints are not compared.
-func (h *Home) describes(f facts) bool {
-	isSameStore := h.Fingerprint == f.print || f.print == damagedPrint || f.print == ""
+func (h *Home) matchesExactly(f homeFacts) bool {
+	isSameStore := h.Fingerprint == f.fingerprint || f.fingerprint == damagedPrint || f.fingerprint == ""
 	return h.Path == f.path && h.Link == f.link && isSameStore && h.ID == f.id
 }
 
-// isAbout reports whether the line is about this home. A copy or a clone at a different path never
+// isForHome reports whether the line is about this home. A copy or a clone at a different path never
 // matches. A home at the same path matches if git does not track it and it has the same store,
 // because a backup may have been restored there. A moved home matches at its new path, because it
 // is still the same directory.
-func (h *Home) isAbout(f facts) bool {
+func (h *Home) isForHome(f homeFacts) bool {
 	if h.Link != f.link {
 		return false
 	}
@@ -59,12 +59,12 @@ func (h *Home) isAbout(f facts) bool {
 	if h.Revoked {
 		return isSamePath
 	}
-	switch isTracked := len(f.tracked) > 0; {
-	case h.Fingerprint == f.print && f.hasIdentity():
+	switch isTracked := len(f.trackedNames) > 0; {
+	case h.Fingerprint == f.fingerprint && f.hasIdentity():
 		return isSameDir || (isSamePath && !isTracked)
-	case h.Fingerprint == f.print, f.print == "": // the store may have been moved away
+	case h.Fingerprint == f.fingerprint, f.fingerprint == "": // the store may have been moved away
 		return isSameDir
-	case f.print == damagedPrint: // damage is reported when the store is opened
+	case f.fingerprint == damagedPrint: // damage is reported when the store is opened
 		return isSameDir && !isTracked
 	default: // a home that had no memory may have got one
 		return h.Fingerprint == "" && isSameDir && !isTracked
@@ -83,12 +83,12 @@ func isSameFile(a, b sysinfo.FileID, isSamePath bool) bool {
 }
 
 // hasIdentity reports whether the store has an identity of its own.
-func (f *facts) hasIdentity() bool { return strings.HasPrefix(f.print, storePrint) }
+func (f *homeFacts) hasIdentity() bool { return strings.HasPrefix(f.fingerprint, storePrint) }
 
 // findLine returns the line of the record for the home.
-func (l List) findLine(f facts) (Home, bool) {
-	homes := l.linesWith(f.path, f.print, f.id.Node)
-	if i := slices.IndexFunc(homes, func(h Home) bool { return h.isAbout(f) }); i >= 0 {
+func (l List) findLine(f homeFacts) (Home, bool) {
+	homes := l.homesWith(f.path, f.fingerprint, f.id.Node)
+	if i := slices.IndexFunc(homes, func(h Home) bool { return h.isForHome(f) }); i >= 0 {
 		return homes[i], true
 	}
 	return Home{}, false
@@ -100,7 +100,7 @@ type List struct{ Dir string }
 const (
 	listFile  = "trusted"
 	lockFile  = "trusted.lock"
-	beganFile = "trusted.began"
+	startFile = "trusted.began"
 	lockWait  = 5 * time.Second
 )
 
@@ -110,7 +110,7 @@ func (l List) recordStart() (time.Time, error) {
 	if l.Dir == "" {
 		return time.Time{}, errors.New("no configuration directory is known")
 	}
-	path := filepath.Join(l.Dir, beganFile)
+	path := filepath.Join(l.Dir, startFile)
 	fi, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(l.Dir, 0o700)
@@ -134,22 +134,22 @@ func (l List) Begin() { _, _ = l.recordStart() }
 // Homes returns the homes that are recorded as the user's own. Lines that cannot be read are
 // ignored.
 func (l List) Homes() []Home {
-	return slices.DeleteFunc(parse(l.readFile(listFile)), func(h Home) bool { return h.Revoked })
+	return slices.DeleteFunc(parseHomes(l.readFile(listFile)), func(h Home) bool { return h.Revoked })
 }
 
-// linesWith returns the record's lines that contain one of the words, so that not every command has
+// homesWith returns the record's lines that contain one of the words, so that not every command has
 // to parse a long record.
-func (l List) linesWith(words ...string) (homes []Home) {
+func (l List) homesWith(words ...string) (homes []Home) {
 	for line := range bytes.Lines(l.readFile(listFile)) {
-		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quotedInLine(w)) }) {
-			homes = append(homes, parse(line)...)
+		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quoteWord(w)) }) {
+			homes = append(homes, parseHomes(line)...)
 		}
 	}
 	return homes
 }
 
-// quotedInLine returns a word in the form in which a line of the record contains it.
-func quotedInLine(word string) []byte {
+// quoteWord returns a word in the form in which a line of the record contains it.
+func quoteWord(word string) []byte {
 	b, _ := json.Marshal(word)
 	return b
 }
@@ -167,7 +167,7 @@ func (l List) readFile(file string) []byte {
 	return b
 }
 
-func parse(b []byte) (homes []Home) {
+func parseHomes(b []byte) (homes []Home) {
 	for line := range bytes.Lines(b) {
 		var h Home
 		if json.Unmarshal(line, &h) == nil && h.Path != "" {
@@ -189,7 +189,7 @@ func (l List) Add(ctx context.Context, home, store, settings string, now time.Ti
 	if err != nil {
 		return Home{}, err
 	}
-	for _, path := range f.tracked {
+	for _, path := range f.trackedNames {
 		name := strings.ToLower(path)
 		if !strings.HasSuffix(name, ".md") {
 			top, _, _ := strings.Cut(name, "/")
@@ -224,8 +224,8 @@ func (h *Home) addDocument(home, path string) error {
 }
 
 // recordLine returns the line of the record for a home.
-func (f *facts) recordLine(now time.Time) Home {
-	return Home{Path: f.path, Link: f.link, Fingerprint: f.print, ID: f.id, Since: now.UTC()}
+func (f *homeFacts) recordLine(now time.Time) Home {
+	return Home{Path: f.path, Link: f.link, Fingerprint: f.fingerprint, ID: f.id, Since: now.UTC()}
 }
 
 // Made records that this machine created a home. Earlier trust of the user in settings and
@@ -238,7 +238,7 @@ func (l List) Made(ctx context.Context, home, store string, now time.Time) error
 	h := f.recordLine(now)
 	h.Made = true
 	if old, found := l.findLine(f); found && !old.Revoked {
-		if old.describes(f) {
+		if old.matchesExactly(f) {
 			return nil
 		}
 		h.Made, h.Since = old.Made, old.Since
@@ -252,7 +252,7 @@ func (l List) Made(ctx context.Context, home, store string, now time.Time) error
 // putLine replaces the lines for the home's path and link.
 func (l List) putLine(ctx context.Context, h Home) error {
 	if err := l.changeHomes(ctx, func(homes []Home) []Home {
-		return append(without(homes, h.Path, h.Link), h)
+		return append(removeHome(homes, h.Path, h.Link), h)
 	}); err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func (l List) putLine(ctx context.Context, h Home) error {
 }
 
 // Remove revokes the trust in a home. It reports whether the home was recorded.
-func (l List) Remove(ctx context.Context, home string) (was bool, err error) {
+func (l List) Remove(ctx context.Context, home string) (wasRecorded bool, err error) {
 	path := realPath(home)
 	if l.Dir == "" || !slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == path }) {
 		return false, nil
@@ -276,7 +276,7 @@ func (l List) Remove(ctx context.Context, home string) (was bool, err error) {
 	})
 }
 
-func without(homes []Home, path, link string) []Home {
+func removeHome(homes []Home, path, link string) []Home {
 	return slices.DeleteFunc(homes, func(h Home) bool { return h.Path == path && h.Link == link })
 }
 
@@ -333,7 +333,7 @@ func fileDigest(file string) (string, error) {
 
 // changeHomes replaces the record of homes by fn's result.
 func (l List) changeHomes(ctx context.Context, fn func([]Home) []Home) error {
-	return l.replaceFile(ctx, listFile, func(old []byte) ([]byte, error) { return encodeLines(fn(parse(old))) })
+	return l.replaceFile(ctx, listFile, func(old []byte) ([]byte, error) { return encodeLines(fn(parseHomes(old))) })
 }
 
 // replaceFile replaces a record file by fn's result. Concurrent calls are serialized.

@@ -10,37 +10,37 @@ import (
 	"slices"
 )
 
-// output is a line of the record. It has a file's path and the digest of the
+// writtenFile is a line of the record. It has a file's path and the digest of the
 // last text that oxbow wrote to the file.
-type output struct {
+type writtenFile struct {
 	Path   string `json:"path"` // path with symbolic links resolved
 	Digest string `json:"digest"`
 }
 
 const outputsFile = "outputs"
 
-// mostOutputs is the maximum number of files in the record. The oldest is removed first.
-const mostOutputs = 1000
+// maxOutputs is the maximum number of files in the record. The oldest is removed first.
+const maxOutputs = 1000
 
 // AddOutput records the digest of an output that was written to a file.
 func (l List) AddOutput(ctx context.Context, path, digest string) error {
 	path = realPath(path)
 	return l.replaceFile(ctx, outputsFile, func(old []byte) ([]byte, error) {
-		all := slices.DeleteFunc(parseOutputs(old), func(o output) bool { return o.Path == path })
-		all = append(all, output{path, digest})
-		return encodeLines(all[max(0, len(all)-mostOutputs):])
+		all := slices.DeleteFunc(parseOutputs(old), func(o writtenFile) bool { return o.Path == path })
+		all = append(all, writtenFile{path, digest})
+		return encodeLines(all[max(0, len(all)-maxOutputs):])
 	})
 }
 
 // Wrote reports whether the digest belongs to the last text that oxbow wrote to
 // the file.
 func (l List) Wrote(path, digest string) bool {
-	return slices.Contains(parseOutputs(l.readFile(outputsFile)), output{realPath(path), digest})
+	return slices.Contains(parseOutputs(l.readFile(outputsFile)), writtenFile{realPath(path), digest})
 }
 
-func parseOutputs(b []byte) (all []output) {
+func parseOutputs(b []byte) (all []writtenFile) {
 	for line := range bytes.Lines(b) {
-		var o output
+		var o writtenFile
 		if json.Unmarshal(line, &o) == nil && o.Path != "" {
 			all = append(all, o)
 		}

@@ -42,14 +42,14 @@ func parseServers(b []byte) (servers []Server) {
 // file is kept.
 func (l List) AddServer(ctx context.Context, home, url, tokenFile string, now time.Time) error {
 	s := Server{realPath(home), url, tokenFile, now.UTC()}
-	is := func(o Server) bool { return o.Home == s.Home && o.URL == s.URL }
-	same := func(o Server) bool { return is(o) && (tokenFile == "" || o.TokenFile == tokenFile) }
-	if slices.ContainsFunc(parseServers(l.readFile(serversFile)), same) {
+	isServer := func(o Server) bool { return o.Home == s.Home && o.URL == s.URL }
+	isRecorded := func(o Server) bool { return isServer(o) && (tokenFile == "" || o.TokenFile == tokenFile) }
+	if slices.ContainsFunc(parseServers(l.readFile(serversFile)), isRecorded) {
 		return nil
 	}
 	return l.replaceFile(ctx, serversFile, func(old []byte) ([]byte, error) {
 		all := parseServers(old)
-		if i := slices.IndexFunc(all, is); i < 0 {
+		if i := slices.IndexFunc(all, isServer); i < 0 {
 			all = append(all, s)
 		} else if tokenFile != "" {
 			all[i].TokenFile = tokenFile
@@ -60,13 +60,13 @@ func (l List) AddServer(ctx context.Context, home, url, tokenFile string, now ti
 
 // RemoveServer removes a home's server from the record. It reports whether the server was
 // recorded.
-func (l List) RemoveServer(ctx context.Context, home, url string) (was bool, err error) {
+func (l List) RemoveServer(ctx context.Context, home, url string) (wasRecorded bool, err error) {
 	path := realPath(home)
-	is := func(s Server) bool { return s.Home == path && s.URL == url }
-	if !slices.ContainsFunc(parseServers(l.readFile(serversFile)), is) {
+	isServer := func(s Server) bool { return s.Home == path && s.URL == url }
+	if !slices.ContainsFunc(parseServers(l.readFile(serversFile)), isServer) {
 		return false, nil
 	}
 	return true, l.replaceFile(ctx, serversFile, func(old []byte) ([]byte, error) {
-		return encodeLines(slices.DeleteFunc(parseServers(old), is))
+		return encodeLines(slices.DeleteFunc(parseServers(old), isServer))
 	})
 }

@@ -54,21 +54,21 @@ func withoutTeam(teams []Team, id string) []Team {
 	return slices.DeleteFunc(teams, func(t Team) bool { return t.ID == id })
 }
 
-// A share is the hash of a team file that this user wrote.
-type share struct {
+// A sharedFile is the hash of a team file that this user wrote.
+type sharedFile struct {
 	Print string `json:"print"`
 }
 
 const sharesFile = "shared-entries"
 
-// mostShares is the maximum number of hashes that are stored.
-const mostShares = 10_000
+// maxShares is the maximum number of hashes that are stored.
+const maxShares = 10_000
 
 // AddShare records the hash of a team file that this user wrote.
 func (l List) AddShare(ctx context.Context, print string) error {
 	return l.replaceFile(ctx, sharesFile, func(old []byte) ([]byte, error) {
-		all := append(parseShares(old), share{print})
-		return encodeLines(all[max(0, len(all)-mostShares):])
+		all := append(parseShares(old), sharedFile{print})
+		return encodeLines(all[max(0, len(all)-maxShares):])
 	})
 }
 
@@ -81,9 +81,9 @@ func (l List) Shares() map[string]bool {
 	return prints
 }
 
-func parseShares(b []byte) (all []share) {
+func parseShares(b []byte) (all []sharedFile) {
 	for line := range bytes.Lines(b) {
-		var s share
+		var s sharedFile
 		if json.Unmarshal(line, &s) == nil && s.Print != "" {
 			all = append(all, s)
 		}

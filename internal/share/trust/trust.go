@@ -59,7 +59,7 @@ func (l List) Judge(home, store string) Verdict {
 	if err != nil {
 		return Verdict{State: Own} // opening the home fails with the same error and names the remedy
 	}
-	if f.link != "" && f.tracks(".") {
+	if f.link != "" && f.isTracked(".") {
 		return Verdict{
 			State:         None,
 			IsTrackedLink: true,
@@ -72,13 +72,13 @@ func (l List) Judge(home, store string) Verdict {
 	case !found:
 		return l.judgeUnrecorded(f)
 	case record.Revoked:
-		return f.foreignVerdict("you revoked its trust")
+		return f.foreignOrNone("you revoked its trust")
 	}
 	if name := f.unexpectedFile(record); name != "" {
-		return f.foreignVerdict("git tracks " + name + ", and did not when the home was recorded as yours")
+		return f.foreignOrNone("git tracks " + name + ", and did not when the home was recorded as yours")
 	}
-	v := Verdict{State: Own, Unrecorded: !record.describes(f)}
-	if len(f.tracked) > 0 {
+	v := Verdict{State: Own, Unrecorded: !record.matchesExactly(f)}
+	if len(f.trackedNames) > 0 {
 		v.State, v.Why = Trusted, "git tracks it ("+f.trackedName()+")"
 	}
 	return v
@@ -106,20 +106,20 @@ func judgeOwner(home, store string) (v Verdict, refused bool) {
 // recorded only few homes, so a home that existed before the record was started is the user's own
 // if git tracks nothing in it. A home that appeared later is foreign, because it comes from an
 // archive, a copy or a clone.
-func (l List) judgeUnrecorded(f facts) Verdict {
-	if f.gitErr != nil {
-		return f.foreignVerdict(fmt.Sprintf(
+func (l List) judgeUnrecorded(f homeFacts) Verdict {
+	if f.trackedErr != nil {
+		return f.foreignOrNone(fmt.Sprintf(
 			"it is in a working tree of git, and whether it came with a clone is unknown: %v",
-			f.gitErr,
+			f.trackedErr,
 		))
 	}
-	if len(f.tracked) > 0 {
-		return f.foreignVerdict("git tracks it (" + f.trackedName() + ")")
+	if len(f.trackedNames) > 0 {
+		return f.foreignOrNone("git tracks it (" + f.trackedName() + ")")
 	}
 	if f.link != "" {
-		within, err := filepath.Rel(f.home, f.store)
-		if v := l.Judge(f.path, filepath.Join(f.path, within)); err != nil || (v.State != Own && v.State != Trusted) {
-			return f.foreignVerdict("it is a link to " + f.path + ", which is not recorded as yours")
+		isInside, err := filepath.Rel(f.home, f.store)
+		if v := l.Judge(f.path, filepath.Join(f.path, isInside)); err != nil || (v.State != Own && v.State != Trusted) {
+			return f.foreignOrNone("it is a link to " + f.path + ", which is not recorded as yours")
 		}
 	}
 	began, err := l.recordStart()
@@ -128,18 +128,18 @@ func (l List) judgeUnrecorded(f facts) Verdict {
 		return Verdict{State: Own}
 	case len(f.items) == 0 && f.link == "":
 		return Verdict{State: Own, Unrecorded: true} // the home is empty, so a person created it for a memory
-	case f.oldest.After(began):
-		return f.foreignVerdict("there is no record that this machine made it")
+	case f.oldestChange.After(began):
+		return f.foreignOrNone("there is no record that this machine made it")
 	}
 	return Verdict{State: Own, Unrecorded: true}
 }
 
-// foreignVerdict returns the verdict for a home that is not known to be the user's own. If it
+// foreignOrNone returns the verdict for a home that is not known to be the user's own. If it
 // contains a memory, it is a foreign home. Otherwise it is treated as no home at all, so that it
 // does not hide a memory of the user.
-func (f *facts) foreignVerdict(why string) Verdict {
+func (f *homeFacts) foreignOrNone(why string) Verdict {
 	v := Verdict{State: Foreign, Why: why, Mend: "oxbow trust " + text.ShellQuote(f.home)}
-	if f.print == "" || f.link != "" {
+	if f.fingerprint == "" || f.link != "" {
 		v.State = None
 	}
 	return v
@@ -183,18 +183,18 @@ func Fingerprint(home, store string) (string, error) {
 }
 
 // trackedName returns the path of the first tracked file, for messages.
-func (f *facts) trackedName() string {
-	return filepath.Join(filepath.Base(f.home), filepath.FromSlash(f.tracked[0]))
+func (f *homeFacts) trackedName() string {
+	return filepath.Join(filepath.Base(f.home), filepath.FromSlash(f.trackedNames[0]))
 }
 
 // unexpectedFile returns a tracked file that the record does not contain, or "". A pull or a checkout
 // may have brought it into a home of the user's own. The store's files are identified by the
 // fingerprint. Settings and documents are compared with the record when they are used.
-func (f *facts) unexpectedFile(record Home) string {
-	if f.print == layoutPrint {
+func (f *homeFacts) unexpectedFile(record Home) string {
+	if f.fingerprint == layoutPrint {
 		return "" // git tracks the files of the memory itself
 	}
-	for _, path := range f.tracked {
+	for _, path := range f.trackedNames {
 		name := strings.ToLower(path)
 		top, _, _ := strings.Cut(name, "/")
 		isDocument := strings.HasSuffix(name, ".md")

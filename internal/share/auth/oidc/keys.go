@@ -27,29 +27,29 @@ import (
 )
 
 const (
-	keysAge  = time.Hour        // age at which the keys are fetched again
-	keysWait = 30 * time.Second // minimum time between two fetches, even if a token names an unknown key
-	maxKeys  = 100              // maximum number of keys from a provider
-	maxReply = 256 << 10        // maximum size of the provider's answers, in bytes
+	maxKeyAge        = time.Hour        // age at which the keys are fetched again
+	minFetchInterval = 30 * time.Second // minimum time between two fetches, even if a token names an unknown key
+	maxKeys          = 100              // maximum number of keys from a provider
+	maxReply         = 256 << 10        // maximum size of the provider's answers, in bytes
 )
 
 // keySet caches the public keys of a provider.
 type keySet struct {
-	issuer string // URL without a trailing slash
-	exact  string // issuer as the provider must name it
-	client *http.Client
-	now    func() time.Time
-	log    *slog.Logger
+	issuer      string // URL without a trailing slash
+	exactIssuer string // issuer as the provider must name it
+	client      *http.Client
+	now         func() time.Time
+	log         *slog.Logger
 
-	mu      sync.Mutex // guards the fields below; locked during a fetch, so that only one caller fetches
-	keys    map[string]key
-	fetched time.Time
-	tried   time.Time
-	failed  error // error of the last fetch, or nil
+	mu        sync.Mutex // guards the fields below; locked during a fetch, so that only one caller fetches
+	keys      map[string]signatureKey
+	fetchTime time.Time
+	lastFetch time.Time
+	fetchErr  error // error of the last fetch, or nil
 }
 
-// key is a public key and the algorithm for which it is used.
-type key struct {
+// signatureKey is a public key and the algorithm for which it is used.
+type signatureKey struct {
 	public    crypto.PublicKey
 	algorithm string
 }
@@ -60,32 +60,32 @@ func newClient() *http.Client {
 	}}
 }
 
-func loopback(u *url.URL) bool {
+func isLoopback(u *url.URL) bool {
 	return u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
 }
 
-// key returns the key with an ID for an algorithm. If the key is unknown or old, key fetches the
+// findKey returns the key with an ID for an algorithm. If the key is unknown or old, key fetches the
 // keys from the provider, unless it did so recently. If that fails, it returns the old key. If
 // there is no old key, it returns an [*auth.UncheckedError].
-func (s *keySet) key(ctx context.Context, id, algorithm string) (crypto.PublicKey, error) {
+func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.PublicKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, ok := s.keys[id]
 	now := s.now()
-	if (!ok || now.Sub(s.fetched) > keysAge) && (s.tried.IsZero() || now.Sub(s.tried) > keysWait) {
-		var keys map[string]key
-		s.tried = now
-		keys, s.failed = s.fetch(context.WithoutCancel(ctx))
-		if s.failed == nil {
-			s.keys, s.fetched = keys, now
+	if (!ok || now.Sub(s.fetchTime) > maxKeyAge) && (s.lastFetch.IsZero() || now.Sub(s.lastFetch) > minFetchInterval) {
+		var keys map[string]signatureKey
+		s.lastFetch = now
+		keys, s.fetchErr = s.fetchKeys(context.WithoutCancel(ctx))
+		if s.fetchErr == nil {
+			s.keys, s.fetchTime = keys, now
 		} else {
-			s.log.Warn("the keys of the provider of tokens cannot be fetched", "error", s.failed)
+			s.log.Warn("the keys of the provider of tokens cannot be fetched", "error", s.fetchErr)
 		}
 		k, ok = s.keys[id]
 	}
 	switch {
-	case !ok && s.failed != nil:
-		return nil, &auth.UncheckedError{Err: s.failed, Wait: keysWait - now.Sub(s.tried)}
+	case !ok && s.fetchErr != nil:
+		return nil, &auth.UncheckedError{Err: s.fetchErr, Wait: minFetchInterval - now.Sub(s.lastFetch)}
 	case !ok:
 		return nil, errors.New("the provider has no such key")
 	case k.algorithm != algorithm:
@@ -94,42 +94,42 @@ func (s *keySet) key(ctx context.Context, id, algorithm string) (crypto.PublicKe
 	return k.public, nil
 }
 
-// fetch reads the provider's description, and the keys to which the description refers.
-func (s *keySet) fetch(ctx context.Context) (map[string]key, error) {
+// fetchKeys reads the provider's description, and the keys to which the description refers.
+func (s *keySet) fetchKeys(ctx context.Context) (map[string]signatureKey, error) {
 	var about struct {
 		Issuer string `json:"issuer"`
 		Keys   string `json:"jwks_uri"`
 	}
-	if err := s.get(ctx, s.issuer+"/.well-known/openid-configuration", &about); err != nil {
+	if err := s.getJSON(ctx, s.issuer+"/.well-known/openid-configuration", &about); err != nil {
 		return nil, err
 	}
-	if about.Issuer != s.exact {
-		return nil, fmt.Errorf("the provider calls itself %q, not %q", about.Issuer, s.exact)
+	if about.Issuer != s.exactIssuer {
+		return nil, fmt.Errorf("the provider calls itself %q, not %q", about.Issuer, s.exactIssuer)
 	}
 	at, err := url.Parse(about.Keys)
-	if err != nil || (at.Scheme != "https" && !loopback(at)) {
+	if err != nil || (at.Scheme != "https" && !isLoopback(at)) {
 		return nil, fmt.Errorf("the provider's keys lie at %q, which is no https URL", about.Keys)
 	}
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if err := s.get(ctx, about.Keys, &set); err != nil {
+	if err := s.getJSON(ctx, about.Keys, &set); err != nil {
 		return nil, err
 	}
 	if len(set.Keys) > maxKeys {
 		return nil, fmt.Errorf("the provider has %d keys; the most is %d", len(set.Keys), maxKeys)
 	}
-	keys := map[string]key{}
+	keys := map[string]signatureKey{}
 	for _, raw := range set.Keys {
-		if id, k, err := readKey(raw); err == nil { // skip keys for other purposes
+		if id, k, err := parseKey(raw); err == nil { // skip keys for other purposes
 			keys[id] = k
 		}
 	}
 	return keys, nil
 }
 
-// get reads a JSON document from the provider.
-func (s *keySet) get(ctx context.Context, url string, v any) error {
+// getJSON reads a JSON document from the provider.
+func (s *keySet) getJSON(ctx context.Context, url string, v any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
@@ -151,8 +151,8 @@ func (s *keySet) get(ctx context.Context, url string, v any) error {
 	return json.Unmarshal(b, v)
 }
 
-// readKey parses a JSON Web Key (RFC 7517) for signatures with one of the algorithms.
-func readKey(raw []byte) (id string, _ key, err error) {
+// parseKey parses a JSON Web Key (RFC 7517) for signatures with one of the algorithms.
+func parseKey(raw []byte) (id string, _ signatureKey, err error) {
 	var j struct {
 		ID        string `json:"kid"`
 		Type      string `json:"kty"`
@@ -165,9 +165,9 @@ func readKey(raw []byte) (id string, _ key, err error) {
 		Y         string `json:"y"`
 	}
 	if err := json.Unmarshal(raw, &j); err != nil {
-		return "", key{}, err
+		return "", signatureKey{}, err
 	}
-	var k key
+	var k signatureKey
 	switch {
 	case j.Use != "" && j.Use != "sig":
 		return "", k, errors.New("the key is not for signatures")
@@ -186,44 +186,44 @@ func readKey(raw []byte) (id string, _ key, err error) {
 	return j.ID, k, err
 }
 
-func rsaKey(modulus, exponent string) (key, error) {
-	n, err := bytesOf(modulus)
-	e, eerr := bytesOf(exponent)
+func rsaKey(modulus, exponent string) (signatureKey, error) {
+	n, err := decodeBytes(modulus)
+	e, eerr := decodeBytes(exponent)
 	err = errors.Join(err, eerr)
 	if err != nil {
-		return key{}, err
+		return signatureKey{}, err
 	}
 	number := new(big.Int).SetBytes(e)
 	public := &rsa.PublicKey{N: new(big.Int).SetBytes(n), E: int(number.Int64())}
 	if bits := public.N.BitLen(); bits < 2048 || bits > 8192 || number.BitLen() > 31 || public.E < 3 ||
 		public.E%2 == 0 {
-		return key{}, errors.New("the key is too small or too large")
+		return signatureKey{}, errors.New("the key is too small or too large")
 	}
-	return key{public, "RS256"}, nil
+	return signatureKey{public, "RS256"}, nil
 }
 
-func ecKey(x, y string) (key, error) {
-	a, err := bytesOf(x)
-	b, berr := bytesOf(y)
+func ecKey(x, y string) (signatureKey, error) {
+	a, err := decodeBytes(x)
+	b, berr := decodeBytes(y)
 	err = errors.Join(err, berr)
 	if err != nil {
-		return key{}, err
+		return signatureKey{}, err
 	}
 	if len(a) != 32 || len(b) != 32 {
-		return key{}, errors.New("the point has another size")
+		return signatureKey{}, errors.New("the point has another size")
 	}
 	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), append(append([]byte{4}, a...), b...))
-	return key{public, "ES256"}, err
+	return signatureKey{public, "ES256"}, err
 }
 
-func edKey(x string) (key, error) {
-	b, err := bytesOf(x)
+func edKey(x string) (signatureKey, error) {
+	b, err := decodeBytes(x)
 	if err == nil && len(b) != ed25519.PublicKeySize {
 		err = errors.New("the key has another size")
 	}
-	return key{ed25519.PublicKey(b), "EdDSA"}, err
+	return signatureKey{ed25519.PublicKey(b), "EdDSA"}, err
 }
 
-func bytesOf(s string) ([]byte, error) {
+func decodeBytes(s string) ([]byte, error) {
 	return base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(s, "="))
 }

@@ -66,7 +66,7 @@ type Verifier struct {
 func New(o Options) (*Verifier, error) {
 	u, err := url.Parse(o.Issuer)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "" ||
-		(u.Scheme != "https" && !loopback(u)) {
+		(u.Scheme != "https" && !isLoopback(u)) {
 		return nil, fmt.Errorf("the issuer %q is not the https URL of a provider", o.Issuer)
 	}
 	if o.Now == nil {
@@ -77,7 +77,7 @@ func New(o Options) (*Verifier, error) {
 		audiences = []string{o.Resource, o.Resource + "/", o.Resource + "/mcp"}
 	}
 	return &Verifier{opts: o,
-		keys: keySet{issuer: strings.TrimSuffix(o.Issuer, "/"), exact: o.Issuer,
+		keys: keySet{issuer: strings.TrimSuffix(o.Issuer, "/"), exactIssuer: o.Issuer,
 			client: cmp.Or(o.Client, newClient()), now: o.Now,
 			log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))},
 		parser: jwt.NewParser(
@@ -92,8 +92,8 @@ func New(o Options) (*Verifier, error) {
 // claims contains the claims that are read from a token in addition to the registered claims.
 type claims struct {
 	jwt.RegisteredClaims
-	Scope string `json:"scope"`
-	all   map[string]any
+	Scope  string `json:"scope"`
+	values map[string]any
 }
 
 // UnmarshalJSON stores all claims, because the name of the tenant claim is configurable.
@@ -102,7 +102,7 @@ func (c *claims) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, (*plain)(c)); err != nil {
 		return err
 	}
-	return json.Unmarshal(b, &c.all)
+	return json.Unmarshal(b, &c.values)
 }
 
 var errUnknownTenant = errors.New("the token names no tenant")
@@ -120,16 +120,16 @@ func (v *Verifier) Verify(ctx context.Context, token string) (auth.Token, error)
 			return nil, errors.New("the token has a header that must be understood, and is not")
 		}
 		kid, _ := t.Header["kid"].(string)
-		return v.keys.key(ctx, kid, t.Method.Alg())
+		return v.keys.findKey(ctx, kid, t.Method.Alg())
 	})
 	if err != nil || !t.Valid {
 		return auth.Token{}, fmt.Errorf("the token is refused: %w", err)
 	}
-	return v.rights(&c)
+	return v.permissions(&c)
 }
 
-// rights returns the permissions that the claims specify.
-func (v *Verifier) rights(c *claims) (auth.Token, error) {
+// permissions returns the permissions that the claims specify.
+func (v *Verifier) permissions(c *claims) (auth.Token, error) {
 	scopes := strings.Fields(c.Scope)
 	t := auth.Token{Name: "oidc:rw"}
 	switch {
@@ -142,7 +142,7 @@ func (v *Verifier) rights(c *claims) (auth.Token, error) {
 	if v.opts.Claim == "" {
 		return t, nil
 	}
-	t.Tenant, _ = c.all[v.opts.Claim].(string)
+	t.Tenant, _ = c.values[v.opts.Claim].(string)
 	if t.Tenant == "" {
 		return t, errUnknownTenant
 	}

@@ -262,12 +262,12 @@ func TestKeysChange(t *testing.T) {
 	if n := p.asked.Load(); n != 1 {
 		t.Errorf("%d fetches for 50 tokens, want one", n)
 	}
-	p.now = p.now.Add(keysWait + time.Second)
+	p.now = p.now.Add(minFetchInterval + time.Second)
 	if err := token("r2"); err != nil || token("r") == nil {
 		t.Errorf("the new key: %v; the old one is taken still: %v", err, token("r") == nil)
 	}
 	p.reply = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusBadGateway); return true }
-	p.now = p.now.Add(2 * keysAge)
+	p.now = p.now.Add(2 * maxKeyAge)
 	if err := token("r2"); err != nil {
 		t.Errorf("while the provider is away: %v", err)
 	}
@@ -275,7 +275,7 @@ func TestKeysChange(t *testing.T) {
 		t.Errorf("a key that the provider may have is refused: %v", token("r3"))
 	}
 	p.reply = nil
-	p.now = p.now.Add(keysWait + time.Second)
+	p.now = p.now.Add(minFetchInterval + time.Second)
 	if _, ok := errors.AsType[*auth.UncheckedError](token("r3")); ok || token("r2") != nil {
 		t.Errorf("when the provider is back: %v, %v", token("r3"), token("r2"))
 	}
@@ -308,7 +308,7 @@ func TestHostileProvider(t *testing.T) {
 		v := p.verifier(t)
 		for range 2 { // the second does not ask again
 			got, err := v.Verify(t.Context(), p.sign(t, map[string]any{"alg": "RS256", "kid": "r"}, p.claims(nil)))
-			if unchecked, ok := errors.AsType[*auth.UncheckedError](err); !ok || unchecked.Wait != keysWait {
+			if unchecked, ok := errors.AsType[*auth.UncheckedError](err); !ok || unchecked.Wait != minFetchInterval {
 				t.Errorf("%s: %+v, %v", name, got, err)
 			}
 		}
@@ -416,7 +416,7 @@ func FuzzReadKey(f *testing.F) {
 	f.Add([]byte(`{"kty":"EC","crv":"P-256","x":"AAAA","y":"AAAA"}`))
 	f.Add([]byte(`{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if _, k, err := readKey(raw); err == nil && (k.public == nil || !slices.Contains(algorithms, k.algorithm)) {
+		if _, k, err := parseKey(raw); err == nil && (k.public == nil || !slices.Contains(algorithms, k.algorithm)) {
 			t.Errorf("%q is the key %+v", raw, k)
 		}
 	})

@@ -36,7 +36,7 @@ type (
 		Content       string        `json:"content"`
 		Aliases       []string      `json:"aliases,omitempty"`
 		Labels        []oxbow.Label `json:"labels,omitempty"`
-		Created       created       `json:"created,omitzero"`
+		Created       createdTime   `json:"created,omitzero"`
 		UniqueAliases bool          `json:"unique_aliases,omitempty"`
 	}
 	update struct {
@@ -63,18 +63,18 @@ type (
 	}
 )
 
-// created is a time. It is encoded as in RFC 3339, or, before the year 0 and after the year 9999, as
+// createdTime is a time. It is encoded as in RFC 3339, or, before the year 0 and after the year 9999, as
 // [seconds since 1970, nanoseconds].
-type created struct{ time.Time }
+type createdTime struct{ time.Time }
 
-func (t created) MarshalJSON() ([]byte, error) {
+func (t createdTime) MarshalJSON() ([]byte, error) {
 	if y := t.UTC().Year(); y < 0 || y > 9999 {
 		return json.Marshal([2]int64{t.Unix(), int64(t.Nanosecond())})
 	}
 	return t.UTC().MarshalJSON()
 }
 
-func (t *created) UnmarshalJSON(b []byte) error {
+func (t *createdTime) UnmarshalJSON(b []byte) error {
 	if len(b) == 0 || b[0] != '[' {
 		return t.Time.UnmarshalJSON(b)
 	}
@@ -89,7 +89,7 @@ func (t *created) UnmarshalJSON(b []byte) error {
 func From(op oxbow.Op) (w Op, err error) {
 	switch op := op.(type) {
 	case oxbow.Add:
-		w.Add = &add{op.Name, op.Kind, op.Content, op.Aliases, op.Labels, created{op.Created}, op.UniqueAliases}
+		w.Add = &add{op.Name, op.Kind, op.Content, op.Aliases, op.Labels, createdTime{op.Created}, op.UniqueAliases}
 	case oxbow.Update:
 		w.Update = (*update)(&op)
 	case oxbow.Alias:
