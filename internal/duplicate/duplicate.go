@@ -114,8 +114,9 @@ func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 			e.Labels = append(e.Labels, l)
 		}
 	}
-	if from := (oxbow.Label{Key: lineage.Label, Value: lineage.Source(drop.Name, drop.Version)}); from.Check() == nil {
-		e.Labels = append(e.Labels, from)
+	if sources := (oxbow.Label{Key: lineage.Label, Value: lineage.Source(drop.Name,
+		drop.Version)}); sources.Check() == nil {
+		e.Labels = append(e.Labels, sources)
 	}
 	e.Labels = oxbow.SortLabels(e.Labels)
 	err := oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}.Check()

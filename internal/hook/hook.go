@@ -59,7 +59,7 @@ type Report struct {
 	Tool          string
 	Input, Output json.RawMessage
 
-	event string // event name, in the client's spelling
+	eventName string // event name, in the client's spelling
 }
 
 // adapter describes how a client differs from the others.
@@ -70,24 +70,24 @@ type adapter struct {
 	answer func(event, context string) any
 }
 
-// named returns an answer that names its event, as most clients expect.
-func named(event, context string) any {
+// namedAnswer returns an answer that names its event, as most clients expect.
+func namedAnswer(event, context string) any {
 	return map[string]any{
 		"suppressOutput":     true,
 		"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},
 	}
 }
 
-// spoken lists the events of clients whose reports identify the prompt and the tool call.
-var spoken = []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostCompact",
+// identifyingEvents lists the events of clients whose reports identify the prompt and the tool call.
+var identifyingEvents = []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostCompact",
 	"SubagentStop", "Stop", "SessionEnd", "AgentText"}
 
 var adapters = map[string]adapter{
-	"claude":   {spoken, named},
-	"codex":    {spoken, named},
-	"qwen":     {spoken, named},
-	"opencode": {spoken, func(_, context string) any { return map[string]any{"context": context} }},
-	"gemini":   {[]string{"SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"}, named},
+	"claude":   {identifyingEvents, namedAnswer},
+	"codex":    {identifyingEvents, namedAnswer},
+	"qwen":     {identifyingEvents, namedAnswer},
+	"opencode": {identifyingEvents, func(_, context string) any { return map[string]any{"context": context} }},
+	"gemini":   {[]string{"SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"}, namedAnswer},
 	"copilot": {
 		[]string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "SessionEnd"},
 		func(_, context string) any {
@@ -104,26 +104,26 @@ func Clients() []string {
 // Read parses the report that a client wrote to the standard input of its hook. The report has no
 // events if the client or the event is unknown, or if the input is invalid.
 func Read(client string, stdin []byte, env Env) Report {
-	out := Report{Client: client}
+	report := Report{Client: client}
 	r, ok := clientfile.ReadReport(stdin)
-	if known, there := adapters[client]; !there {
-		out.Wrong = "there is no such client; oxbow setup writes hooks of those that are known"
-		return out
+	if isKnown, there := adapters[client]; !there {
+		report.Wrong = "there is no such client; oxbow setup writes hooks of those that are known"
+		return report
 	} else if !ok {
 		if len(bytes.TrimSpace(stdin)) > 0 {
-			out.Wrong = "it is no report, which is JSON with a session_id"
+			report.Wrong = "it is no report, which is JSON with a session_id"
 		}
-		return out
-	} else if !slices.Contains(known.events, r.Event) {
-		return out
+		return report
+	} else if !slices.Contains(isKnown.events, r.Event) {
+		return report
 	}
 	e := session.Event{
 		Client: client, Session: cmp.Or(r.Parent, r.Session), Turn: r.Turn + r.PromptID, Time: r.Time, Dir: r.Dir,
-		Agent: agentOf(r, client), Model: r.Model, Transcript: r.Transcript,
+		Agent: subagentName(r, client), Model: r.Model, Transcript: r.Transcript,
 	}
 	if !session.ValidID(e.Session) {
-		out.Wrong = fmt.Sprintf("its session_id %.80q is no identifier of a session", e.Session)
-		return out
+		report.Wrong = fmt.Sprintf("its session_id %.80q is no identifier of a session", e.Session)
+		return report
 	}
 	if e.Time.IsZero() {
 		e.Time = env.Now
@@ -134,14 +134,14 @@ func Read(client string, stdin []byte, env Env) Report {
 	if e.Agent != "" && client == "codex" {
 		e.Turn = "" // the turn ID is the sub-agent's own and belongs to no person's turn
 	}
-	out.event = r.Event
-	events[r.Event](&out, &r, e, env.Clean)
-	return out
+	report.eventName = r.Event
+	eventHandlers[r.Event](&report, &r, e, env.Clean)
+	return report
 }
 
-// agentOf returns the name of the sub-agent to which a report belongs, in the spelling of the
+// subagentName returns the name of the sub-agent to which a report belongs, in the spelling of the
 // client's transcripts. It returns "" for the main agent.
-func agentOf(r clientfile.Report, client string) string {
+func subagentName(r clientfile.Report, client string) string {
 	switch {
 	case client == "opencode":
 		return r.AgentType
@@ -153,57 +153,57 @@ func agentOf(r clientfile.Report, client string) string {
 	return r.AgentType
 }
 
-// events maps the event names of all clients to functions. Each function adds the session events of
+// eventHandlers maps the event names of all clients to functions. Each function adds the session events of
 // a report.
-var events = map[string]func(out *Report, r *clientfile.Report, e session.Event, clean func(string) string){
-	"SessionStart":       sessionStart,
-	"UserPromptSubmit":   promptSubmit,
-	"PostToolUse":        toolUse,
-	"PostToolUseFailure": toolUse,
-	"AgentText":          agentText,
-	"PostCompact":        compacted,
-	"Stop":               stopped,
-	"BeforeAgent":        promptSubmit,
-	"AfterTool":          toolUse,
-	"AfterAgent":         stopped,
-	"SubagentStop":       subagentStop,
-	"SessionEnd":         sessionEnd,
+var eventHandlers = map[string]func(out *Report, r *clientfile.Report, e session.Event, clean func(string) string){
+	"SessionStart":       addSessionStart,
+	"UserPromptSubmit":   addPrompt,
+	"PostToolUse":        addToolUse,
+	"PostToolUseFailure": addToolUse,
+	"AgentText":          addAgentText,
+	"PostCompact":        addCompaction,
+	"Stop":               addTurnEnd,
+	"BeforeAgent":        addPrompt,
+	"AfterTool":          addToolUse,
+	"AfterAgent":         addTurnEnd,
+	"SubagentStop":       addSubagentStop,
+	"SessionEnd":         addSessionEnd,
 }
 
-func (out *Report) add(e session.Event, kind session.Kind, text string) {
+func (out *Report) addEvent(e session.Event, kind session.Kind, text string) {
 	e.Kind, e.Text = kind, text
 	out.Events = append(out.Events, e)
 }
 
-// sources maps the clients' words for the reason of a session's start to common words.
-var sources = map[string]string{"new": "startup", "": "startup"}
+// startReasons maps the clients' words for the reason of a session's start to common words.
+var startReasons = map[string]string{"new": "startup", "": "startup"}
 
-func sessionStart(out *Report, r *clientfile.Report, e session.Event, _ func(string) string) {
+func addSessionStart(out *Report, r *clientfile.Report, e session.Event, _ func(string) string) {
 	if e.Agent != "" {
 		return
 	}
 	out.Source = r.Source
-	if s, ok := sources[r.Source]; ok {
+	if s, ok := startReasons[r.Source]; ok {
 		out.Source = s
 	}
 	e.Turn = ""
-	out.add(e, session.Start, out.Source)
+	out.addEvent(e, session.Start, out.Source)
 }
 
-// promptSubmit ignores text that no person wrote: the task of a sub-agent, messages that the
+// addPrompt ignores text that no person wrote: the task of a sub-agent, messages that the
 // client sends in the person's place, and the empty prompts that Qwen Code reports once a round.
-func promptSubmit(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
+func addPrompt(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
 	if r.AgentID != "" || e.Agent != "" ||
 		slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
 		return
 	}
 	out.Prompt = transcript.PromptText(transcript.Unquoted(out.Client, r.Prompt), clean)
 	if out.Prompt != "" {
-		out.add(e, session.Prompt, out.Prompt)
+		out.addEvent(e, session.Prompt, out.Prompt)
 	}
 }
 
-func toolUse(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
+func addToolUse(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
 	o := transcript.OutcomeOf(r.Response)
 	if len(r.Result) > 0 {
 		o = transcript.OutcomeOf(r.Result)
@@ -218,7 +218,7 @@ func toolUse(out *Report, r *clientfile.Report, e session.Event, clean func(stri
 	if r.CallID != "" {
 		e.ID = r.CallID
 	}
-	if r.Tool == "" || (out.Client == "gemini" && r.Tool == endOfSubagent) {
+	if r.Tool == "" || (out.Client == "gemini" && r.Tool == reportTool) {
 		return
 	}
 	if out.Client == "copilot" {
@@ -228,23 +228,23 @@ func toolUse(out *Report, r *clientfile.Report, e session.Event, clean func(stri
 		out.Events = append(out.Events, e)
 		out.Tool = r.Tool
 		out.Input = r.Input
-		out.Output = outputOf(r)
+		out.Output = toolOutput(r)
 	}
 	if out.Client != "gemini" {
 		return
 	}
 	if agent, text := transcript.SubagentSaid(r.Tool, r.Input, o.Output); clean(text) != "" {
 		e.ID, e.Agent = "", agent
-		out.add(e, session.Text, clean(text))
+		out.addEvent(e, session.Text, clean(text))
 	}
 }
 
-// endOfSubagent is the tool with which a sub-agent of Gemini CLI reports its result. The result
+// reportTool is the tool with which a sub-agent of Gemini CLI reports its result. The result
 // is ignored here because the call that started the sub-agent returns it as well.
-const endOfSubagent = "complete_task"
+const reportTool = "complete_task"
 
-// outputOf returns the result of a tool call, or nil if the client does not report it.
-func outputOf(r *clientfile.Report) json.RawMessage {
+// toolOutput returns the result of a tool call, or nil if the client does not report it.
+func toolOutput(r *clientfile.Report) json.RawMessage {
 	for _, raw := range []json.RawMessage{r.Result, r.Response} {
 		if len(raw) > 0 && string(raw) != "null" {
 			return raw
@@ -262,44 +262,44 @@ func outputOf(r *clientfile.Report) json.RawMessage {
 var copilotTools = map[string]string{"Read": "view", "Edit": "edit", "Write": "create", "Bash": "bash",
 	"Agent": "task", "Glob": "glob", "Grep": "grep", "WebFetch": "web_fetch", "WebSearch": "web_search"}
 
-func agentText(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
+func addAgentText(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
 	if text := clean(r.Text); text != "" {
 		e.ID = r.TextID
-		out.add(e, session.Text, text)
+		out.addEvent(e, session.Text, text)
 	}
 }
 
-func compacted(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
+func addCompaction(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
 	e.ID = e.Turn
-	out.add(e, session.Compact, transcript.SummaryText(r.Summary, clean))
+	out.addEvent(e, session.Compact, transcript.SummaryText(r.Summary, clean))
 }
 
-func stopped(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
+func addTurnEnd(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
 	if text := clean(cmp.Or(r.Last, r.Said)); text != "" {
-		out.add(e, session.Text, text)
+		out.addEvent(e, session.Text, text)
 	}
 	if e.Agent == "" {
 		out.Final = true
-		out.add(e, session.Stop, "")
+		out.addEvent(e, session.Stop, "")
 	}
 }
 
-// subagentStop ignores the agent with which Claude Code compacts a conversation. That agent has
+// addSubagentStop ignores the agent with which Claude Code compacts a conversation. That agent has
 // no type.
-func subagentStop(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
+func addSubagentStop(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
 	if r.AgentType == "" {
 		return
 	}
 	e.Transcript = r.AgentTranscript
 	if text := clean(r.Last); text != "" {
-		out.add(e, session.Text, text)
+		out.addEvent(e, session.Text, text)
 	}
 }
 
-func sessionEnd(out *Report, r *clientfile.Report, e session.Event, _ func(string) string) {
+func addSessionEnd(out *Report, r *clientfile.Report, e session.Event, _ func(string) string) {
 	out.Final = true
 	e.Turn = ""
-	out.add(e, session.End, r.Reason)
+	out.addEvent(e, session.End, r.Reason)
 }
 
 // StartsLate reports whether the client receives the context of a session's start with the first
@@ -328,20 +328,20 @@ func (r Report) Answer(context string) []byte {
 		return nil
 	}
 	const note = "\n… (there is more: recall)"
-	if runes := []rune(context); len(runes) > MaxContext-len(begin+end) {
-		context = string(runes[:MaxContext-len(begin+end+note)]) + note
+	if runes := []rune(context); len(runes) > MaxContext-len(fenceStart+fenceEnd) {
+		context = string(runes[:MaxContext-len(fenceStart+fenceEnd+note)]) + note
 	}
-	return reply(adapters[r.Client].answer, r.event, context)
+	return encodeAnswer(adapters[r.Client].answer, r.eventName, context)
 }
 
-// begin and end enclose the context in an answer. fenceTag matches the same tags inside a context,
+// fenceStart and end enclose the context in an answer. fenceTag matches the same tags inside a context,
 // in which they must be made harmless.
-const begin, end = "<" + session.Fence + ">\n", "\n</" + session.Fence + ">"
+const fenceStart, fenceEnd = "<" + session.Fence + ">\n", "\n</" + session.Fence + ">"
 
 var fenceTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?` + session.Fence + `)`) })
 
-func reply(answer func(event, context string) any, event, context string) []byte {
-	b, err := json.Marshal(answer(event, begin+fenceTag().ReplaceAllString(context, "< $1")+end))
+func encodeAnswer(answer func(event, context string) any, event, context string) []byte {
+	b, err := json.Marshal(answer(event, fenceStart+fenceTag().ReplaceAllString(context, "< $1")+fenceEnd))
 	if err != nil {
 		return nil
 	}
@@ -363,11 +363,11 @@ func Before(client, context string) []byte {
 	default:
 		return nil
 	}
-	return reply(answer, "PreToolUse", context)
+	return encodeAnswer(answer, "PreToolUse", context)
 }
 
 //go:embed opencode.js
-var plugin string
+var pluginSource string
 
 // Plugin returns the source of the plug-in for opencode, which runs the command as its hook.
 func Plugin(command []string) ([]byte, error) {
@@ -375,5 +375,5 @@ func Plugin(command []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []byte(strings.Replace(plugin, `["oxbow", "hook", "opencode"]`, string(b), 1)), nil
+	return []byte(strings.Replace(pluginSource, `["oxbow", "hook", "opencode"]`, string(b), 1)), nil
 }

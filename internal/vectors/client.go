@@ -152,15 +152,15 @@ func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, erro
 	ask := map[string][]int{} // positions in texts of each text that the endpoint has to embed
 	var order []string
 	for i, t := range texts {
-		if most := cmp.Or(e.MaxBytes, defaultMaxBytes); len(t) > most {
-			for most > 0 && !utf8.RuneStart(t[most]) {
-				most--
+		if maxBytes := cmp.Or(e.MaxBytes, defaultMaxBytes); len(t) > maxBytes {
+			for maxBytes > 0 && !utf8.RuneStart(t[maxBytes]) {
+				maxBytes--
 			}
-			t = t[:most]
+			t = t[:maxBytes]
 			e.stats.Cut++
 		}
 		if _, ok := ask[t]; !ok {
-			if v := e.kept(t); v != nil && (e.length == 0 || len(v) == e.length) {
+			if v := e.cachedVector(t); v != nil && (e.length == 0 || len(v) == e.length) {
 				e.length = len(v)
 				e.stats.Cached++
 				vs[i] = v
@@ -173,12 +173,12 @@ func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, erro
 	for len(order) > 0 {
 		batch := order[:min(cmp.Or(e.Batch, 64), len(order))]
 		order = order[len(batch):]
-		made, err := e.make(ctx, batch)
+		count, err := e.requestVectors(ctx, batch)
 		if err != nil {
 			return nil, err
 		}
-		for j, v := range made {
-			normalise(v)
+		for j, v := range count {
+			normalizeVector(v)
 			if e.Cache != nil {
 				if err := e.Cache.Put(e.endpoint, e.Model, batch[j], v); err != nil {
 					return nil, fmt.Errorf("keeping a vector: %w", err)
@@ -193,57 +193,57 @@ func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, erro
 	return vs, nil
 }
 
-func (e *Client) kept(text string) []float32 {
+func (e *Client) cachedVector(text string) []float32 {
 	if e.Cache == nil {
 		return nil
 	}
 	return e.Cache.Get(e.endpoint, e.Model, text)
 }
 
-// make requests the vectors of some texts from the endpoint.
-func (e *Client) make(ctx context.Context, texts []string) ([][]float32, error) {
+// requestVectors requests the vectors of some texts from the endpoint.
+func (e *Client) requestVectors(ctx context.Context, texts []string) ([][]float32, error) {
 	body, err := json.Marshal(map[string]any{"model": e.Model, "input": texts, "encoding_format": "float"})
 	if err != nil {
 		return nil, err
 	}
 	wait := time.Second
 	for n := 1; ; n++ {
-		vs, status, again, err := e.try(ctx, body, len(texts))
+		vs, status, retry, err := e.tryRequest(ctx, body, len(texts))
 		if err == nil {
 			return vs, nil
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if again == 0 || n == cmp.Or(e.Tries, defaultTries) {
+		if retry == 0 || n == cmp.Or(e.Tries, defaultTries) {
 			return nil, &Error{e.endpoint, status, len(texts), n, err}
 		}
 		pause := e.Wait
 		if pause == nil {
 			pause = vfs.Sleep
 		}
-		if err := pause(ctx, max(wait, min(again, time.Minute))); err != nil {
+		if err := pause(ctx, max(wait, min(retry, time.Minute))); err != nil {
 			return nil, err
 		}
 		wait *= 2
 	}
 }
 
-// Limits of the size of an answer in bytes: mostVector for each vector (16,384 numbers of 24
-// bytes), and mostAround for the rest of the JSON. An answer of this size is read and decoded in a
+// Limits of the size of an answer in bytes: maxVector for each vector (16,384 numbers of 24
+// bytes), and maxOverhead for the rest of the JSON. An answer of this size is read and decoded in a
 // fraction of the time for which a recall waits.
 const (
-	mostVector = 16384 * 24
-	mostAround = 64 << 10
+	maxVector   = 16384 * 24
+	maxOverhead = 64 << 10
 )
 
-// try sends the request once. If it fails, again is the minimum time to wait before a retry. again
-// is 0 if a retry cannot succeed.
-func (e *Client) try(
+// tryRequest sends the request once. If it fails, retry is the minimum time to wait before another attempt. retry
+// is 0 if another attempt cannot succeed.
+func (e *Client) tryRequest(
 	ctx context.Context,
 	body []byte,
 	n int,
-) (vs [][]float32, status int, again time.Duration, err error) {
+) (vs [][]float32, status int, retry time.Duration, err error) {
 	e.stats.Requests++
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.endpoint, bytes.NewReader(body))
 	if err != nil {
@@ -268,32 +268,32 @@ func (e *Client) try(
 		return nil, 0, time.Nanosecond, err
 	}
 	defer resp.Body.Close()
-	most := mostAround + int64(n)*mostVector
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	maxBytes := maxOverhead + int64(n)*maxVector
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxBytes+1))
 	if err != nil {
 		return nil, 0, time.Nanosecond, fmt.Errorf("reading the answer: %w", err)
 	}
-	if int64(len(answer)) > most {
+	if int64(len(answer)) > maxBytes {
 		return nil, resp.StatusCode, 0, fmt.Errorf(
 			"its answer is longer than the %d bytes that %d vectors may have",
-			most,
+			maxBytes,
 			n,
 		)
 	}
 	if resp.StatusCode != http.StatusOK {
-		err := fmt.Errorf("it answered %s: %s", resp.Status, said(answer))
+		err := fmt.Errorf("it answered %s: %s", resp.Status, errorText(answer))
 		if s := resp.StatusCode; s != http.StatusTooManyRequests && s < 500 {
 			return nil, s, 0, err
 		}
 		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
 		return nil, resp.StatusCode, max(time.Duration(seconds)*time.Second, time.Nanosecond), err
 	}
-	vs, err = e.read(answer, n)
+	vs, err = e.decodeAnswer(answer, n)
 	return vs, resp.StatusCode, 0, err
 }
 
-// said returns the error message in the body of a failed response.
-func said(answer []byte) string {
+// errorText returns the error message in the body of a failed response.
+func errorText(answer []byte) string {
 	var o struct {
 		Error struct{ Message string }
 	}
@@ -311,9 +311,9 @@ func said(answer []byte) string {
 	return s
 }
 
-// read returns the n vectors of a response. The response may contain them in any
+// decodeAnswer returns the n vectors of a response. The response may contain them in any
 // order.
-func (e *Client) read(answer []byte, n int) ([][]float32, error) {
+func (e *Client) decodeAnswer(answer []byte, n int) ([][]float32, error) {
 	var o struct {
 		Data []struct {
 			Index     *int
@@ -352,8 +352,8 @@ func (e *Client) read(answer []byte, n int) ([][]float32, error) {
 	return vs, nil
 }
 
-// normalise scales v to length 1. A zero vector is left unchanged.
-func normalise(v []float32) {
+// normalizeVector scales v to length 1. A zero vector is left unchanged.
+func normalizeVector(v []float32) {
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x) * float64(x)
@@ -361,8 +361,8 @@ func normalise(v []float32) {
 	if sum == 0 {
 		return
 	}
-	by := 1 / math.Sqrt(sum)
+	factor := 1 / math.Sqrt(sum)
 	for i, x := range v {
-		v[i] = float32(float64(x) * by)
+		v[i] = float32(float64(x) * factor)
 	}
 }

@@ -59,7 +59,7 @@ func TestVectors(t *testing.T) {
 	want := []string{"red red", "blue", "red red", "", "green ", "blue"}
 	for i, v := range vs {
 		w := vectorstest.Bag(want[i])
-		normalise(w)
+		normalizeVector(w)
 		if !slices.Equal(v, w) {
 			t.Errorf("vector of %q is not that of %q", texts[i], want[i])
 		}
@@ -193,7 +193,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"data":[{"embedding":null},{}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var e Client
-		vs, err := e.read(b, 2)
+		vs, err := e.decodeAnswer(b, 2)
 		if err != nil {
 			return
 		}

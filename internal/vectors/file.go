@@ -37,47 +37,47 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// file stores rows on disk.
-type file struct {
-	fsys  vfs.FS // nil means that rows are not stored
-	name  string
-	key   [16]byte // hash of the endpoint and the model
-	size  int64    // length of the valid part of the file in bytes; 0 means that the file must be created
-	added []byte   // records that are not written yet
-	n     int      // dimension of the vectors; 0 if unknown
+// vectorFile stores rows on disk.
+type vectorFile struct {
+	fsys     vfs.FS // nil means that rows are not stored
+	name     string
+	key      [16]byte // hash of the endpoint and the model
+	size     int64    // length of the valid part of the file in bytes; 0 means that the file must be created
+	newRows  []byte   // records that are not written yet
+	rowCount int      // dimension of the vectors; 0 if unknown
 }
 
-// read adds the file's rows to rows. If the file cannot be read, it adds
+// readRows adds the file's rows to rows. If the file cannot be read, it adds
 // nothing.
-func (f *file) read(rows map[uint64]row) {
+func (f *vectorFile) readRows(rows map[uint64]vectorRow) {
 	if f.fsys == nil {
 		return
 	}
 	b, err := vfs.ReadFile(f.fsys, f.name, maxFile)
 	if err != nil || len(b) < headerSize ||
-		!bytes.Equal(b[:headerSize], f.header(int(binary.LittleEndian.Uint32(b[headerSize-8:])))) {
+		!bytes.Equal(b[:headerSize], f.makeHeader(int(binary.LittleEndian.Uint32(b[headerSize-8:])))) {
 		return
 	}
-	f.n = int(binary.LittleEndian.Uint32(b[headerSize-8:]))
+	f.rowCount = int(binary.LittleEndian.Uint32(b[headerSize-8:]))
 	f.size = int64(headerSize)
-	for record := range slices.Chunk(b[headerSize:], rowSize+f.n) {
-		if id, r, ok := decodeRow(record, f.n); ok {
+	for record := range slices.Chunk(b[headerSize:], rowSize+f.rowCount) {
+		if id, r, ok := decodeRow(record, f.rowCount); ok {
 			rows[id] = r
 		}
-		if len(record) == rowSize+f.n {
+		if len(record) == rowSize+f.rowCount {
 			f.size += int64(len(record))
 		}
 	}
 }
 
-// header returns the header of a file for vectors with n numbers.
-func (f *file) header(n int) []byte {
+// makeHeader returns the header of a file for vectors with n numbers.
+func (f *vectorFile) makeHeader(n int) []byte {
 	b := append([]byte(fileMagic), f.key[:]...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(n))
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-func appendRow(b []byte, id uint64, r row) []byte {
+func appendRow(b []byte, id uint64, r vectorRow) []byte {
 	from := len(b)
 	b = binary.LittleEndian.AppendUint64(b, id)
 	b = binary.LittleEndian.AppendUint64(b, r.version)
@@ -90,7 +90,7 @@ func appendRow(b []byte, id uint64, r row) []byte {
 }
 
 // decodeRow decodes a record of n numbers.
-func decodeRow(b []byte, n int) (id uint64, r row, ok bool) {
+func decodeRow(b []byte, n int) (id uint64, r vectorRow, ok bool) {
 	if len(b) != rowSize+n || n > maxNumbers ||
 		binary.LittleEndian.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
 		return 0, r, false
@@ -105,32 +105,32 @@ func decodeRow(b []byte, n int) (id uint64, r row, ok bool) {
 	return id, r, !math.IsNaN(float64(r.scale)) && !math.IsInf(float64(r.scale), 0)
 }
 
-// add adds a row, which flush will write.
-func (f *file) add(id uint64, r row) {
-	if f.n != len(r.numbers) { // this is the first row, or the model has changed its dimension
-		f.n = len(r.numbers)
+// addRow adds a row, which flush will write.
+func (f *vectorFile) addRow(id uint64, r vectorRow) {
+	if f.rowCount != len(r.numbers) { // this is the first row, or the model has changed its dimension
+		f.rowCount = len(r.numbers)
 		f.size = 0
-		f.added = nil
+		f.newRows = nil
 	}
 	if f.fsys != nil && f.size > 0 {
-		f.added = appendRow(f.added, id, r)
+		f.newRows = appendRow(f.newRows, id, r)
 	}
 }
 
-// flush appends the new rows to the file. If the file must be created, flush writes all rows. If
+// writeRows appends the new rows to the file. If the file must be created, writeRows writes all rows. If
 // two processes append at the same time, the rows of one may be lost and are computed again later.
-func (f *file) flush(rows map[uint64]row) error {
-	if f.fsys == nil || (f.size > 0 && len(f.added) == 0) || (f.size == 0 && f.n == 0) {
+func (f *vectorFile) writeRows(rows map[uint64]vectorRow) error {
+	if f.fsys == nil || (f.size > 0 && len(f.newRows) == 0) || (f.size == 0 && f.rowCount == 0) {
 		return nil
 	}
-	added := f.added
-	f.added = nil
-	if f.size > 0 && f.append(added) == nil {
+	added := f.newRows
+	f.newRows = nil
+	if f.size > 0 && f.appendRows(added) == nil {
 		return nil
 	}
-	all := f.header(f.n)
+	all := f.makeHeader(f.rowCount)
 	for _, id := range slices.Sorted(maps.Keys(rows)) {
-		if r := rows[id]; len(r.numbers) == f.n {
+		if r := rows[id]; len(r.numbers) == f.rowCount {
 			all = appendRow(all, id, r)
 		}
 	}
@@ -142,13 +142,13 @@ func (f *file) flush(rows map[uint64]row) error {
 	return nil
 }
 
-func (f *file) append(added []byte) error {
+func (f *vectorFile) appendRows(added []byte) error {
 	w, err := f.fsys.OpenFile(f.name, os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 	if fi, serr := w.Stat(); serr == nil && fi.Size() > f.size { // another process appended
-		f.size += (fi.Size() - f.size) / int64(rowSize+f.n) * int64(rowSize+f.n)
+		f.size += (fi.Size() - f.size) / int64(rowSize+f.rowCount) * int64(rowSize+f.rowCount)
 	}
 	_, err = w.WriteAt(added, f.size)
 	f.size += int64(len(added))

@@ -28,15 +28,15 @@ const fillBatch = 16
 // Index contains the vectors of a memory's entries. It is safe for concurrent use.
 type Index struct {
 	client *Client
-	file   file
+	file   vectorFile
 
-	using chan struct{} // a lock: contains a token while the client or the rows are in use
-	rows  map[uint64]row
-	read  bool // the file was read
+	lockCh chan struct{} // a lock: contains a token while the client or the rows are in use
+	rows   map[uint64]vectorRow
+	isRead bool // the file was read
 }
 
-// row is the vector of a version of an entry. Its numbers are quantized to bytes.
-type row struct {
+// vectorRow is the vector of a version of an entry. Its numbers are quantized to bytes.
+type vectorRow struct {
 	version uint64
 	hash    [16]byte // hash of the text
 	scale   float32  // a number of the vector is its byte multiplied by scale
@@ -45,25 +45,25 @@ type row struct {
 
 // New returns the index in a file. If fsys is nil, the index is not stored.
 func New(c *Client, fsys vfs.FS, name string) *Index {
-	return &Index{client: c, file: file{fsys: fsys, name: name, key: hashOf(c.endpoint + "\n" +
-		c.Model)}, using: make(chan struct{}, 1), rows: map[uint64]row{}}
+	return &Index{client: c, file: vectorFile{fsys: fsys, name: name, key: hashText(c.endpoint + "\n" +
+		c.Model)}, lockCh: make(chan struct{}, 1), rows: map[uint64]vectorRow{}}
 }
 
 // lock locks the index. It fails if ctx is done first.
 func (x *Index) lock(ctx context.Context) error {
 	select {
-	case x.using <- struct{}{}:
+	case x.lockCh <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if !x.read {
-		x.file.read(x.rows)
-		x.read = true
+	if !x.isRead {
+		x.file.readRows(x.rows)
+		x.isRead = true
 	}
 	return nil
 }
 
-func (x *Index) unlock() { <-x.using }
+func (x *Index) unlock() { <-x.lockCh }
 
 // Query implements [oxbow.Ranker] for a single call.
 type Query struct {
@@ -90,7 +90,7 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 	defer x.unlock()
 	x.client.Tries = 1
 	defer func() { x.client.Tries = 0 }()
-	asked, err := x.client.Vectors(ctx, []string{words})
+	entries, err := x.client.Vectors(ctx, []string{words})
 	if err != nil {
 		q.Err = err
 		if ctx.Err() != nil {
@@ -99,13 +99,13 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 		return nil
 	}
 	ids, versions := all.Versions()
-	none := x.missing(ids, versions, all)
-	made, err := x.fill(ctx, none, nil)
-	q.Missing = len(none) - made
+	none := x.findMissing(ids, versions, all)
+	count, err := x.fillMissing(ctx, none, nil)
+	q.Missing = len(none) - count
 	if ctx.Err() == nil {
 		q.Err = err // rank with the existing vectors
 	}
-	return x.nearest(asked[0], ids, versions, limit, all)
+	return x.nearestEntries(entries[0], ids, versions, limit, all)
 }
 
 // A Report describes the result of Fill.
@@ -128,7 +128,7 @@ func (x *Index) Fill(
 	}
 	defer x.unlock()
 	ids, versions := all.Versions()
-	none := x.missing(ids, versions, all)
+	none := x.findMissing(ids, versions, all)
 	r.Kept = len(ids) - len(none)
 	for _, m := range none {
 		r.Bytes += min(len(m.text), cmp.Or(x.client.MaxBytes, defaultMaxBytes))
@@ -138,88 +138,91 @@ func (x *Index) Fill(
 		return r, nil
 	}
 	had := len(x.rows)
-	maps.DeleteFunc(x.rows, func(id uint64, _ row) bool {
+	maps.DeleteFunc(x.rows, func(id uint64, _ vectorRow) bool {
 		_, ok := slices.BinarySearch(ids, id)
 		return !ok
 	})
 	if had > len(x.rows) {
 		x.file.size = 0
 	}
-	r.Made, err = x.fill(ctx, none, progress)
+	r.Made, err = x.fillMissing(ctx, none, progress)
 	return r, err
 }
 
-// missing is an entry whose current version has no vector.
-type missing struct {
+// missingText is an entry whose current version has no vector.
+type missingText struct {
 	id   uint64
-	row  row // the row without its numbers
+	row  vectorRow // the row without its numbers
 	text string
 }
 
-// missing returns the entries that need a new vector, the newest first. If there is a vector of the
-// same text, for another version or entry, missing uses that vector.
-func (x *Index) missing(ids, versions []uint64, all oxbow.Entries) []missing {
-	var none []missing
-	var byHash map[[16]byte]row
+// findMissing returns the entries that need a new vector, the newest first. If there is a vector of the
+// same text, for another version or entry, findMissing uses that vector.
+func (x *Index) findMissing(ids, versions []uint64, all oxbow.Entries) []missingText {
+	var none []missingText
+	var byHash map[[16]byte]vectorRow
 	for i, id := range ids {
-		if have, ok := x.rows[id]; ok && have.version == versions[i] && x.fits(have) {
+		if have, ok := x.rows[id]; ok && have.version == versions[i] && x.hasLength(have) {
 			continue
 		}
 		e := all.Entry(id)
 		if e == nil {
 			continue
 		}
-		m := missing{id: id, text: textOf(e)}
-		m.row.version, m.row.hash = versions[i], hashOf(m.text)
+		m := missingText{id: id, text: entryText(e)}
+		m.row.version, m.row.hash = versions[i], hashText(m.text)
 		if byHash == nil {
-			byHash = make(map[[16]byte]row, len(x.rows))
+			byHash = make(map[[16]byte]vectorRow, len(x.rows))
 			for _, r := range x.rows {
 				byHash[r.hash] = r
 			}
 		}
-		if same, ok := byHash[m.row.hash]; ok && x.fits(same) {
-			m.row.scale, m.row.numbers = same.scale, same.numbers
+		if isSame, ok := byHash[m.row.hash]; ok && x.hasLength(isSame) {
+			m.row.scale, m.row.numbers = isSame.scale, isSame.numbers
 			x.rows[id] = m.row
-			x.file.add(id, m.row)
+			x.file.addRow(id, m.row)
 			continue
 		}
 		none = append(none, m)
 	}
-	slices.SortStableFunc(none, func(a, b missing) int { return cmp.Compare(b.row.version, a.row.version) })
+	slices.SortStableFunc(none, func(a, b missingText) int { return cmp.Compare(b.row.version, a.row.version) })
 	return none
 }
 
-// fits reports whether a vector has the length of the endpoint's present vectors.
-func (x *Index) fits(r row) bool { return x.client.length == 0 || len(r.numbers) == x.client.length }
+// hasLength reports whether a vector has the length of the endpoint's present vectors.
+func (x *Index) hasLength(r vectorRow) bool {
+	return x.client.length == 0 || len(r.numbers) == x.client.length
+}
 
-// fill computes and stores the vectors of the entries in none, until ctx is done. It returns the
+// fillMissing computes and stores the vectors of the missing entries, until ctx is done. It returns the
 // number of new vectors.
-func (x *Index) fill(ctx context.Context, none []missing, progress func(done, of int)) (made int, err error) {
-	for part := range slices.Chunk(none, fillBatch) {
+func (x *Index) fillMissing(ctx context.Context, missing []missingText, progress func(done, of int)) (count int,
+	err error) {
+	for part := range slices.Chunk(missing, fillBatch) {
 		texts := make([]string, len(part))
 		for i, m := range part {
 			texts[i] = m.text
 		}
 		vs, err := x.client.Vectors(ctx, texts)
 		if err != nil {
-			return made, errors.Join(err, x.file.flush(x.rows))
+			return count, errors.Join(err, x.file.writeRows(x.rows))
 		}
 		for i, m := range part {
-			m.row.quantize(vs[i])
+			m.row.setQuantized(vs[i])
 			x.rows[m.id] = m.row
-			x.file.add(m.id, m.row)
+			x.file.addRow(m.id, m.row)
 		}
-		made += len(part)
+		count += len(part)
 		if progress != nil {
-			progress(made, len(none))
+			progress(count, len(missing))
 		}
 	}
-	return made, x.file.flush(x.rows)
+	return count, x.file.writeRows(x.rows)
 }
 
-// nearest returns at most limit entries that the query selects, in descending order of the cosine
+// nearestEntries returns at most limit entries that the query selects, in descending order of the cosine
 // between their vector and v. If cosines are equal, the newer entry comes first.
-func (x *Index) nearest(v []float32, ids, versions []uint64, limit int, all oxbow.Entries) []uint64 {
+func (x *Index) nearestEntries(v []float32, ids, versions []uint64, limit int, all oxbow.Entries) []uint64 {
 	type near struct {
 		id, version uint64
 		cosine      float32
@@ -227,7 +230,7 @@ func (x *Index) nearest(v []float32, ids, versions []uint64, limit int, all oxbo
 	var ns []near
 	for i, id := range ids {
 		if r, ok := x.rows[id]; ok && r.version == versions[i] && len(r.numbers) == len(v) {
-			ns = append(ns, near{id, r.version, r.dot(v)})
+			ns = append(ns, near{id, r.version, r.dotProduct(v)})
 		}
 	}
 	slices.SortFunc(ns, func(a, b near) int {
@@ -245,14 +248,14 @@ func (x *Index) nearest(v []float32, ids, versions []uint64, limit int, all oxbo
 	return found
 }
 
-// quantize sets the numbers and the scale to represent v. The largest number becomes 127 or -127.
-func (r *row) quantize(v []float32) {
-	most := float32(0)
+// setQuantized sets the numbers and the scale to represent v. The largest number becomes 127 or -127.
+func (r *vectorRow) setQuantized(v []float32) {
+	maxValue := float32(0)
 	for _, f := range v {
-		most = max(most, float32(math.Abs(float64(f))))
+		maxValue = max(maxValue, float32(math.Abs(float64(f))))
 	}
-	r.scale, r.numbers = most/127, make([]int8, len(v))
-	if most == 0 {
+	r.scale, r.numbers = maxValue/127, make([]int8, len(v))
+	if maxValue == 0 {
 		return
 	}
 	for i, f := range v {
@@ -260,8 +263,8 @@ func (r *row) quantize(v []float32) {
 	}
 }
 
-// dot returns the dot product with a vector of the same length.
-func (r *row) dot(v []float32) float32 {
+// dotProduct returns the dot product with a vector of the same length.
+func (r *vectorRow) dotProduct(v []float32) float32 {
 	sum := float32(0)
 	for i, n := range r.numbers {
 		sum += float32(n) * v[i]
@@ -269,10 +272,10 @@ func (r *row) dot(v []float32) float32 {
 	return sum * r.scale
 }
 
-// textOf returns the text that is sent to the endpoint for an entry.
-func textOf(e *oxbow.Entry) string { return e.Name + "\n" + e.Content }
+// entryText returns the text that is sent to the endpoint for an entry.
+func entryText(e *oxbow.Entry) string { return e.Name + "\n" + e.Content }
 
-func hashOf(text string) (h [16]byte) {
+func hashText(text string) (h [16]byte) {
 	sum := sha256.Sum256([]byte(text))
 	return [16]byte(sum[:16])
 }

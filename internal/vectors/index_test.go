@@ -217,19 +217,19 @@ func TestDamagedFile(t *testing.T) {
 
 // Whatever the file is, its rows are those that were written, or none.
 func FuzzFile(f *testing.F) {
-	key := hashOf("k")
-	one := row{version: 7, hash: hashOf("t"), scale: .5, numbers: []int8{1, -2, 3}}
-	fl := file{key: key}
-	f.Add(appendRow(appendRow(fl.header(3), 1, one), 2, one))
-	f.Add(fl.header(1 << 30))
+	key := hashText("k")
+	one := vectorRow{version: 7, hash: hashText("t"), scale: .5, numbers: []int8{1, -2, 3}}
+	fl := vectorFile{key: key}
+	f.Add(appendRow(appendRow(fl.makeHeader(3), 1, one), 2, one))
+	f.Add(fl.makeHeader(1 << 30))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fsys := vfs.NewMem()
 		if err := vfs.WriteFile(fsys, "f", b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		rows := map[uint64]row{}
-		fl := file{fsys: fsys, name: "f", key: key}
-		fl.read(rows)
+		rows := map[uint64]vectorRow{}
+		fl := vectorFile{fsys: fsys, name: "f", key: key}
+		fl.readRows(rows)
 		for id, r := range rows {
 			if !strings.Contains(string(b), string(appendRow(nil, id, r))) {
 				t.Fatalf("the file has no row %d %+v", id, r)

@@ -22,19 +22,19 @@ type image struct {
 	program, certs []byte
 }
 
-// user is the user ID under which the program runs. It owns only the data directory.
-const user = 65532
+// userID is the user ID under which the program runs. It owns only the data directory.
+const userID = 65532
 
-// file is a file in a tar archive. It has no time, so that equal input produces equal images.
-type file struct {
+// imageFile is a file in a tar archive. It has no time, so that equal input produces equal images.
+type imageFile struct {
 	name string // ends with a slash for a directory
 	mode int64
 	uid  int
 	data []byte
 }
 
-// pack returns a tar archive with the files.
-func pack(files []file) ([]byte, error) {
+// packTar returns a tar archive with the files.
+func packTar(files []imageFile) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, f := range files {
@@ -66,40 +66,41 @@ type descriptor struct {
 // blobs contains the contents to which descriptors refer, by digest.
 type blobs map[string][]byte
 
-func digest(b []byte) string {
+func digestString(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-func (s blobs) add(mediaType string, b []byte) descriptor {
-	d := descriptor{Type: "application/vnd.oci.image." + mediaType, Digest: digest(b), Size: len(b)}
+func (s blobs) addBlob(mediaType string, b []byte) descriptor {
+	d := descriptor{Type: "application/vnd.oci.image." + mediaType, Digest: digestString(b), Size: len(b)}
 	s[d.Digest] = b
 	return d
 }
 
 func (s blobs) addJSON(mediaType string, v any) (descriptor, error) {
 	b, err := json.Marshal(v)
-	return s.add(mediaType, b), err
+	return s.addBlob(mediaType, b), err
 }
 
-// layer returns a tar archive with the files of the image.
-func (im *image) layer() ([]byte, error) {
-	files := []file{{name: "data/", mode: 0o700, uid: user}}
+// makeLayer returns a tar archive with the files of the image.
+func (im *image) makeLayer() ([]byte, error) {
+	files := []imageFile{{name: "data/", mode: 0o700, uid: userID}}
 	if len(im.certs) > 0 {
 		files = append(
 			files,
-			file{name: "etc/", mode: 0o755},
-			file{name: "etc/ssl/", mode: 0o755},
-			file{name: "etc/ssl/certs/", mode: 0o755},
-			file{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: im.certs},
+			imageFile{name: "etc/", mode: 0o755},
+			imageFile{name: "etc/ssl/", mode: 0o755},
+			imageFile{name: "etc/ssl/certs/", mode: 0o755},
+			imageFile{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: im.certs},
 		)
 	}
-	return pack(append(files, file{name: "oxbow", mode: 0o755, data: im.program}, file{name: "tmp/", mode: 0o1777}))
+	return packTar(append(files, imageFile{name: "oxbow", mode: 0o755, data: im.program}, imageFile{name: "tmp/",
+		mode: 0o1777}))
 }
 
-// layout returns the image as a tar archive in OCI image layout.
-func (im *image) layout() ([]byte, error) {
-	plain, err := im.layer()
+// makeLayout returns the image as a tar archive in OCI image layout.
+func (im *image) makeLayout() ([]byte, error) {
+	plain, err := im.makeLayer()
 	if err != nil {
 		return nil, err
 	}
@@ -114,10 +115,10 @@ func (im *image) layout() ([]byte, error) {
 		return nil, err
 	}
 	all := blobs{}
-	layer := all.add("layer.v1.tar+gzip", packed.Bytes())
+	layer := all.addBlob("layer.v1.tar+gzip", packed.Bytes())
 	config, err := all.addJSON("config.v1+json", map[string]any{
 		"architecture": im.arch, "os": "linux",
-		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{digest(plain)}},
+		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{digestString(plain)}},
 		"config": map[string]any{
 			"User": "65532:65532", "WorkingDir": "/data", "Entrypoint": []string{"/oxbow"}, "Cmd": []string{"serve"},
 			"Env": []string{
@@ -157,16 +158,16 @@ func (im *image) layout() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []file{
+	files := []imageFile{
 		{name: "oci-layout", mode: 0o644, data: []byte(`{"imageLayoutVersion":"1.0.0"}`)},
 		{name: "index.json", mode: 0o644, data: index},
 		{name: "blobs/", mode: 0o755}, {name: "blobs/sha256/", mode: 0o755},
 	}
 	for d, b := range all {
-		files = append(files, file{name: "blobs/" + strings.Replace(d, ":", "/", 1), mode: 0o644, data: b})
+		files = append(files, imageFile{name: "blobs/" + strings.Replace(d, ":", "/", 1), mode: 0o644, data: b})
 	}
-	slices.SortFunc(files[4:], func(a, b file) int { return strings.Compare(a.name, b.name) })
-	return pack(files)
+	slices.SortFunc(files[4:], func(a, b imageFile) int { return strings.Compare(a.name, b.name) })
+	return packTar(files)
 }
 
 // checkStatic returns an error if the program needs a dynamic loader, because the image does not

@@ -23,7 +23,7 @@ import (
 const most = 30 << 20
 
 // unpack returns the files of a tar.
-func unpack(t *testing.T, b []byte) (files []file) {
+func unpack(t *testing.T, b []byte) (files []imageFile) {
 	t.Helper()
 	r := tar.NewReader(bytes.NewReader(b))
 	for {
@@ -38,12 +38,12 @@ func unpack(t *testing.T, b []byte) (files []file) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files = append(files, file{h.Name, h.Mode, h.Uid, data})
+		files = append(files, imageFile{h.Name, h.Mode, h.Uid, data})
 	}
 }
 
 // read checks every digest and size of an image, and returns its config and its files.
-func read(t *testing.T, layout []byte) (config map[string]any, files []file) {
+func read(t *testing.T, layout []byte) (config map[string]any, files []imageFile) {
 	t.Helper()
 	all := map[string][]byte{}
 	for _, f := range unpack(t, layout) {
@@ -52,8 +52,8 @@ func read(t *testing.T, layout []byte) (config map[string]any, files []file) {
 	seen := 0
 	blob := func(d descriptor) []byte {
 		b, ok := all["blobs/"+strings.Replace(d.Digest, ":", "/", 1)]
-		if !ok || digest(b) != d.Digest || len(b) != d.Size {
-			t.Fatalf("the blob %+v has %d bytes and the digest %s", d, len(b), digest(b))
+		if !ok || digestString(b) != d.Digest || len(b) != d.Size {
+			t.Fatalf("the blob %+v has %d bytes and the digest %s", d, len(b), digestString(b))
 		}
 		seen++
 		return b
@@ -91,8 +91,8 @@ func read(t *testing.T, layout []byte) (config map[string]any, files []file) {
 		t.Fatal(err)
 	}
 	rootfs, _ := config["rootfs"].(map[string]any)
-	if ids, _ := rootfs["diff_ids"].([]any); len(ids) != 1 || ids[0] != digest(layer) {
-		t.Errorf("the diff ids are %v, want %s", ids, digest(layer))
+	if ids, _ := rootfs["diff_ids"].([]any); len(ids) != 1 || ids[0] != digestString(layer) {
+		t.Errorf("the diff ids are %v, want %s", ids, digestString(layer))
 	}
 	if blobs := len(all) - 4; blobs != seen {
 		t.Errorf("%d blobs, %d of them in use", blobs, seen)
@@ -102,11 +102,11 @@ func read(t *testing.T, layout []byte) (config map[string]any, files []file) {
 
 func TestLayout(t *testing.T) {
 	im := image{name: "oxbow:v1", arch: "amd64", program: []byte("a program"), certs: []byte("certificates")}
-	layout, err := im.layout()
+	layout, err := im.makeLayout()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := im.layout(); err != nil || !bytes.Equal(again, layout) {
+	if again, err := im.makeLayout(); err != nil || !bytes.Equal(again, layout) {
 		t.Errorf("the same image again is another: %v", err)
 	}
 	config, files := read(t, layout)
@@ -123,7 +123,7 @@ func TestLayout(t *testing.T) {
 				t.Errorf("/tmp has mode %o", f.mode)
 			}
 		case "data/":
-			if f.mode != 0o700 || f.uid != user {
+			if f.mode != 0o700 || f.uid != userID {
 				t.Errorf("/data has mode %o, of user %d", f.mode, f.uid)
 			}
 		}
@@ -158,7 +158,7 @@ func TestProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "image.tar")
-	if err := run(program, certs, "oxbow:test", runtime.GOARCH, out); err != nil {
+	if err := writeImage(program, certs, "oxbow:test", runtime.GOARCH, out); err != nil {
 		t.Fatal(err)
 	}
 	layout, err := os.ReadFile(out)

@@ -26,13 +26,13 @@ func main() {
 	arch := flag.String("arch", runtime.GOARCH, "architecture of the program, as GOARCH names it")
 	out := flag.String("out", "oxbow.tar", "the new file")
 	flag.Parse()
-	if err := run(*program, *certs, *name, *arch, *out); err != nil {
+	if err := writeImage(*program, *certs, *name, *arch, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "image:", err)
 		os.Exit(1)
 	}
 }
 
-func run(program, certs, name, arch, out string) error {
+func writeImage(program, certs, name, arch, out string) error {
 	im := image{name: name, arch: arch}
 	var err error
 	im.program, err = os.ReadFile(program)
@@ -48,7 +48,7 @@ func run(program, certs, name, arch, out string) error {
 	if err := checkStatic(im.program); err != nil {
 		return fmt.Errorf("%s: %w; build it with CGO_ENABLED=0", program, err)
 	}
-	b, err := im.layout()
+	b, err := im.makeLayout()
 	if err != nil {
 		return err
 	}

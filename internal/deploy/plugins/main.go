@@ -30,8 +30,8 @@ func main() {
 	fmt.Printf("wrote %d files\n", n)
 }
 
-// bundles returns the files of all plug-ins by path.
-func bundles() (map[string]string, error) {
+// readBundles returns the files of all plug-ins by path.
+func readBundles() (map[string]string, error) {
 	var failed error
 	files, err := setup.Bundles(func(argv []string) string {
 		source, err := hook.Plugin(argv)
@@ -45,7 +45,7 @@ func bundles() (map[string]string, error) {
 }
 
 func writeBundles(repository string) (n int, err error) {
-	files, err := bundles()
+	files, err := readBundles()
 	if err != nil {
 		return 0, err
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// page is a parsed Markdown file.
-type page struct {
+// sitePage is a parsed Markdown file.
+type sitePage struct {
 	path    string
 	title   string
 	text    []byte
@@ -26,14 +26,14 @@ type page struct {
 	anchors map[string]bool
 }
 
-var markdown = goldmark.New(
+var markdownParser = goldmark.New(
 	goldmark.WithExtensions(extension.Table),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 )
 
 // headingIDs generates the same anchors for headings as GitHub, so that links work on GitHub and on
 // the site.
-type headingIDs struct{ used map[string]bool }
+type headingIDs struct{ usedIDs map[string]bool }
 
 // Generate returns an anchor for a heading.
 func (ids *headingIDs) Generate(heading []byte, _ ast.NodeKind) []byte {
@@ -47,7 +47,7 @@ func (ids *headingIDs) Generate(heading []byte, _ ast.NodeKind) []byte {
 		return -1
 	}, strings.TrimSpace(string(heading)))
 	name := anchor
-	for i := 1; ids.used[name]; i++ {
+	for i := 1; ids.usedIDs[name]; i++ {
 		name = fmt.Sprintf("%s-%d", anchor, i)
 	}
 	ids.Put([]byte(name))
@@ -55,14 +55,14 @@ func (ids *headingIDs) Generate(heading []byte, _ ast.NodeKind) []byte {
 }
 
 // Put marks an anchor as used.
-func (ids *headingIDs) Put(anchor []byte) { ids.used[string(anchor)] = true }
+func (ids *headingIDs) Put(anchor []byte) { ids.usedIDs[string(anchor)] = true }
 
 // parsePage parses a Markdown file and collects its links and anchors.
-func parsePage(file string, content []byte) *page {
-	ids := &headingIDs{used: map[string]bool{}}
+func parsePage(file string, content []byte) *sitePage {
+	ids := &headingIDs{usedIDs: map[string]bool{}}
 	context := parser.NewContext(parser.WithIDs(ids))
-	p := &page{path: file, title: path.Base(file), text: content, anchors: ids.used}
-	p.tree = markdown.Parser().Parse(text.NewReader(content), parser.WithContext(context))
+	p := &sitePage{path: file, title: path.Base(file), text: content, anchors: ids.usedIDs}
+	p.tree = markdownParser.Parser().Parse(text.NewReader(content), parser.WithContext(context))
 	hasTitle := false
 	_ = ast.Walk(p.tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch n := n.(type) {
@@ -84,8 +84,8 @@ func parsePage(file string, content []byte) *page {
 	return p
 }
 
-// render returns the page as HTML, with links that lead to pages of the site.
-func (p *page) render(s *site) ([]byte, error) {
+// renderPage returns the page as HTML, with links that lead to pages of the site.
+func (p *sitePage) renderPage(s *pageSite) ([]byte, error) {
 	err := ast.Walk(p.tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -106,14 +106,14 @@ func (p *page) render(s *site) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = markdown.Renderer().Render(&b, p.text, p.tree)
+	err = markdownParser.Renderer().Render(&b, p.text, p.tree)
 	return b.Bytes(), err
 }
 
 // searchItems returns the sections of the page for the search.
-func (p *page) searchItems() []searchItem {
-	s := site{pages: map[string]*page{p.path: p}}
-	address, _ := s.address(p.path)
+func (p *sitePage) searchItems() []searchItem {
+	s := pageSite{pages: map[string]*sitePage{p.path: p}}
+	address, _ := s.pageAddress(p.path)
 	items := []searchItem{{Page: p.title, Heading: p.title, Address: address}}
 	for n := p.tree.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, isHeading := n.(*ast.Heading); isHeading && h.Level > 1 {

@@ -51,7 +51,7 @@ func writeSite(repository fs.FS, source, out string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	site := &site{repository: repository, source: source, pages: map[string]*page{}}
+	site := &pageSite{repository: repository, source: source, pages: map[string]*sitePage{}}
 	for _, p := range paths {
 		text, err := fs.ReadFile(repository, p)
 		if err != nil {
@@ -95,16 +95,16 @@ func findPages(repository fs.FS) ([]string, error) {
 	return paths, nil
 }
 
-// site contains the data about all pages that are needed to write a page.
-type site struct {
+// pageSite contains the data about all pages that are needed to write a page.
+type pageSite struct {
 	repository fs.FS
 	source     string
-	pages      map[string]*page
+	pages      map[string]*sitePage
 }
 
-// address returns the path on the site for a file of the repository. ok is false if the site does
+// pageAddress returns the path on the site for a file of the repository. ok is false if the site does
 // not contain the file.
-func (s *site) address(file string) (string, bool) {
+func (s *pageSite) pageAddress(file string) (string, bool) {
 	if _, isPage := s.pages[file]; isPage {
 		dir, name := path.Split(file)
 		if name == "README.md" {
@@ -117,7 +117,7 @@ func (s *site) address(file string) (string, bool) {
 
 // resolveLink returns the address of a link in a page. The link can lead to a page or picture of
 // the site, or to another file in the repository.
-func (s *site) resolveLink(from, link string) (string, error) {
+func (s *pageSite) resolveLink(from, link string) (string, error) {
 	if strings.Contains(link, ":") {
 		return link, nil // the link leads to another site
 	}
@@ -132,10 +132,10 @@ func (s *site) resolveLink(from, link string) (string, error) {
 	if p := s.pages[target]; p != nil && hasAnchor && !p.anchors[anchor] {
 		return "", fmt.Errorf("%s: the link %s leads to no heading", from, link)
 	}
-	address, isOfSite := s.address(target)
+	address, isOfSite := s.pageAddress(target)
 	if isOfSite {
-		own, _ := s.address(from)
-		address = relativeAddress(own, address)
+		ownPath, _ := s.pageAddress(from)
+		address = relativeAddress(ownPath, address)
 	} else {
 		address = s.source + "/" + target
 	}
@@ -151,7 +151,7 @@ func relativeAddress(from, to string) string {
 }
 
 // checkLinks resolves the links of all pages. Its error lists all links that have no target.
-func (s *site) checkLinks(paths []string) error {
+func (s *pageSite) checkLinks(paths []string) error {
 	var wrong []error
 	for _, p := range paths {
 		for _, link := range s.pages[p].links {
@@ -168,8 +168,8 @@ var (
 	navigationRow     = regexp.MustCompile(`^\| \[([^\]]+)\]\(([^)]+)\)`)
 )
 
-// navigation returns the groups and links of the index page, with addresses relative to a page.
-func (s *site) navigation(from string) ([]navigationGroup, error) {
+// makeNavigation returns the groups and links of the index page, with addresses relative to a page.
+func (s *pageSite) makeNavigation(from string) ([]navigationGroup, error) {
 	var groups []navigationGroup
 	for line := range strings.Lines(string(s.pages[indexPage].text)) {
 		if m := navigationHeading.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
@@ -190,31 +190,31 @@ func (s *site) navigation(from string) ([]navigationGroup, error) {
 	return groups, nil
 }
 
-func (s *site) writePage(p *page, out string) error {
-	content, err := p.render(s)
+func (s *pageSite) writePage(p *sitePage, out string) error {
+	content, err := p.renderPage(s)
 	if err != nil {
 		return err
 	}
-	groups, err := s.navigation(p.path)
+	groups, err := s.makeNavigation(p.path)
 	if err != nil {
 		return err
 	}
-	own, _ := s.address(p.path)
+	ownPath, _ := s.pageAddress(p.path)
 	var b bytes.Buffer
 	err = pageTemplate.Execute(&b, map[string]any{
 		"Title":   p.title,
-		"Root":    relativeAddress(own, ""),
+		"Root":    relativeAddress(ownPath, ""),
 		"Groups":  groups,
 		"Content": template.HTML(content),
 	})
 	if err != nil {
 		return err
 	}
-	return writeFile(out, own, b.Bytes())
+	return writeFile(out, ownPath, b.Bytes())
 }
 
 // copyPictures copies the pictures that the pages show.
-func (s *site) copyPictures(out string) error {
+func (s *pageSite) copyPictures(out string) error {
 	for p, page := range s.pages {
 		for _, link := range page.links {
 			if path.Ext(link) != ".png" || strings.Contains(link, ":") {
