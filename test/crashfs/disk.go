@@ -143,15 +143,15 @@ type Fault struct {
 // Disk simulates a disk that loses data which was not synced. Its methods and those of its
 // processes are safe for concurrent use.
 type Disk struct {
-	mu      sync.Mutex // guards all following fields
-	live    *vfs.Mem   // contents as processes see them (page cache)
-	state   state      // durable contents and pending operations
-	log     []Op
-	stopAt  int // 0 means never
-	stopped bool
-	faults  []Fault
-	procs   int
-	locks   map[uint64]*lock // by the inode of the lock file
+	mu        sync.Mutex // guards all following fields
+	live      *vfs.Mem   // contents as processes see them (page cache)
+	state     diskState  // durable contents and pending operations
+	log       []Op
+	stopAt    int // 0 means never
+	isStopped bool
+	faults    []Fault
+	procs     int
+	locks     map[uint64]*fileLock // by the inode of the lock file
 }
 
 // New returns a disk with a durable copy of img. If img is nil, the disk is empty.
@@ -160,7 +160,7 @@ func New(img *vfs.Mem) *Disk {
 	if img != nil {
 		live = img.Clone()
 	}
-	return &Disk{live: live, state: newState(live), locks: make(map[uint64]*lock)}
+	return &Disk{live: live, state: newState(live), locks: make(map[uint64]*fileLock)}
 }
 
 // Process returns a new process, which is the file system as that process sees it.
@@ -168,7 +168,7 @@ func (d *Disk) Process() *Process {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.procs++
-	return &Process{d: d, id: d.procs, held: make(map[*lock]bool)}
+	return &Process{disk: d, id: d.procs, heldLocks: make(map[*fileLock]bool)}
 }
 
 // Kill ends a process: its locks are released and its files are closed. Its writes stay in
@@ -176,7 +176,7 @@ func (d *Disk) Process() *Process {
 func (d *Disk) Kill(p *Process) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p.kill()
+	p.killNow()
 }
 
 // KillAt ends the process at operation n, if the process performs that operation. See
@@ -199,14 +199,14 @@ func (d *Disk) StopAt(n int) {
 func (d *Disk) Stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.stopped = true
+	d.isStopped = true
 }
 
 // Stopped reports whether the machine has crashed.
 func (d *Disk) Stopped() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.stopped
+	return d.isStopped
 }
 
 // Inject adds a fault.
@@ -253,21 +253,21 @@ func (d *Disk) Clone() *Disk {
 	defer d.mu.Unlock()
 	return &Disk{
 		live:  d.live.Clone(),
-		state: d.state.clone(),
+		state: d.state.copyState(),
 		log:   slices.Clip(d.log),
-		locks: make(map[uint64]*lock),
+		locks: make(map[uint64]*fileLock),
 	}
 }
 
-// do numbers an operation and performs it or lets it fail. The caller holds mu and has
+// doOp numbers an operation and performs it or lets it fail. The caller holds mu and has
 // checked that the process is alive. If a fault occurs, do calls fail, unless it is nil, for
 // the remaining effects of the failed operation.
-func (p *Process) do(op Op, perform func(op Op) error, fail func(op Op, f Fault)) error {
-	d := p.d
+func (p *Process) doOp(op Op, perform func(op Op) error, fail func(op Op, f Fault)) error {
+	d := p.disk
 	op.N, op.Proc = len(d.log)+1, p.id
 	last := op.N == d.stopAt || op.N == p.killAt
 	var err error
-	switch fault, struck := d.strike(op); {
+	switch fault, struck := d.matchFault(op); {
 	case last && op.Kind&(Sync|SyncDir) != 0:
 	case !struck:
 		err = perform(op)
@@ -287,11 +287,11 @@ func (p *Process) do(op Op, perform func(op Op) error, fail func(op Op, f Fault)
 		}
 	}
 	if op.N == p.killAt {
-		p.kill()
+		p.killNow()
 		err = ErrKilled
 	}
 	if op.N == d.stopAt {
-		d.stopped = true
+		d.isStopped = true
 		err = ErrCrashed
 	}
 	op.Err = err
@@ -299,8 +299,8 @@ func (p *Process) do(op Op, perform func(op Op) error, fail func(op Op, f Fault)
 	return err
 }
 
-// strike returns the fault that affects the operation. The bool is false if there is none.
-func (d *Disk) strike(op Op) (Fault, bool) {
+// matchFault returns the fault that affects the operation. The bool is false if there is none.
+func (d *Disk) matchFault(op Op) (Fault, bool) {
 	for i, f := range d.faults {
 		if op.N < f.At || (f.Kinds != 0 && f.Kinds&op.Kind == 0) {
 			continue
@@ -313,8 +313,8 @@ func (d *Disk) strike(op Op) (Fault, bool) {
 	return Fault{}, false
 }
 
-// ino returns the number of the inode to which a name refers now.
-func (d *Disk) ino(name string) (uint64, error) {
+// inodeNumber returns the number of the inode to which a name refers now.
+func (d *Disk) inodeNumber(name string) (uint64, error) {
 	info, err := d.live.Stat(name)
 	if err != nil {
 		return 0, err
@@ -322,9 +322,9 @@ func (d *Disk) ino(name string) (uint64, error) {
 	return info.Sys().(uint64), nil
 }
 
-// entry returns the inode of a name's directory, which must exist, and the last element of
+// parentEntry returns the inode of a name's directory, which must exist, and the last element of
 // the name.
-func (d *Disk) entry(name string) (dir uint64, base string, err error) {
-	dir, err = d.ino(path.Dir(name))
+func (d *Disk) parentEntry(name string) (dir uint64, base string, err error) {
+	dir, err = d.inodeNumber(path.Dir(name))
 	return dir, path.Base(name), err
 }

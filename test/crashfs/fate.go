@@ -7,77 +7,77 @@ import (
 	"strconv"
 )
 
-// fate is the effect of a crash on a pending write or truncation.
-type fate struct {
-	form form
-	at   int // offset in the write's bytes at which it is cut, for head, grown and tail
+// writeFate is the effect of a crash on a pending write or truncation.
+type writeFate struct {
+	form fateForm
+	size int // offset in the write's bytes at which it is cut, for head, grown and tail
 }
 
-type form uint8
+type fateForm uint8
 
 const (
-	lost  form = iota
-	kept       // completely written
-	head       // only the first bytes were written, and the file ends there
-	grown      // only the first bytes, perhaps none, were written, but the file has its full new length
-	tail       // the first bytes are missing, but the file has its full new length
+	fateLost  fateForm = iota
+	fateKept           // completely written
+	fateHead           // only the first bytes were written, and the file ends there
+	fateGrown          // only the first bytes, perhaps none, were written, but the file has its full new length
+	fateTail           // the first bytes are missing, but the file has its full new length
 )
 
-// text describes the fate of the operation op, for a label.
-func (f fate) text(op string) string {
+// describe describes the fate of the operation op, for a label.
+func (f writeFate) describe(op string) string {
 	switch f.form {
-	case lost:
+	case fateLost:
 		return "lost " + op
-	case head:
-		return "only the first " + strconv.Itoa(f.at) + " bytes of " + op
-	case grown:
-		if f.at == 0 {
+	case fateHead:
+		return "only the first " + strconv.Itoa(f.size) + " bytes of " + op
+	case fateGrown:
+		if f.size == 0 {
 			return "only the length of " + op
 		}
-		return "the length and the first " + strconv.Itoa(f.at) + " bytes of " + op
-	case tail:
-		return "all but the first " + strconv.Itoa(f.at) + " bytes of " + op
+		return "the length and the first " + strconv.Itoa(f.size) + " bytes of " + op
+	case fateTail:
+		return "all but the first " + strconv.Itoa(f.size) + " bytes of " + op
 	}
 	return "kept " + op
 }
 
-// apply applies the surviving part of the operation to the bytes of a file. It modifies buf
+// applyTo applies the surviving part of the operation to the bytes of a file. It modifies buf
 // and may return it.
-func (op *dataOp) apply(buf []byte, f fate) []byte {
-	if f.form == lost {
+func (op *dataOp) applyTo(buf []byte, f writeFate) []byte {
+	if f.form == fateLost {
 		return buf
 	}
 	if op.op.Kind == Truncate {
-		return resize(buf, op.op.Off)
+		return resizeBuffer(buf, op.op.Off)
 	}
 	from, to := 0, len(op.data)
 	switch f.form {
-	case head, grown:
-		to = f.at
-	case tail:
-		from = f.at
+	case fateHead, fateGrown:
+		to = f.size
+	case fateTail:
+		from = f.size
 	}
-	if end := op.end(f); end > int64(len(buf)) {
-		buf = resize(buf, end)
+	if end := op.endOffset(f); end > int64(len(buf)) {
+		buf = resizeBuffer(buf, end)
 	}
 	copy(buf[op.op.Off+int64(from):], op.data[from:to])
 	return buf
 }
 
-// end returns the minimum length of the file after the surviving part of a write, or 0 if
+// endOffset returns the minimum length of the file after the surviving part of a write, or 0 if
 // the operation does not extend the file.
-func (op *dataOp) end(f fate) int64 {
+func (op *dataOp) endOffset(f writeFate) int64 {
 	switch {
-	case f.form == lost || op.op.Kind == Truncate:
+	case f.form == fateLost || op.op.Kind == Truncate:
 		return 0
-	case f.form == head:
-		return op.op.Off + int64(f.at)
+	case f.form == fateHead:
+		return op.op.Off + int64(f.size)
 	}
 	return op.op.Off + int64(len(op.data))
 }
 
-// resize changes the length of buf. New bytes are zero.
-func resize(buf []byte, size int64) []byte {
+// resizeBuffer changes the length of buf. New bytes are zero.
+func resizeBuffer(buf []byte, size int64) []byte {
 	old := len(buf)
 	if int(size) <= old {
 		return buf[:size:size] // limit the capacity, because the bytes after it may be shared
@@ -88,56 +88,56 @@ func resize(buf []byte, size int64) []byte {
 }
 
 const (
-	sector   = 512 // bytes that a disk writes atomically
-	fine     = 256 // writes of at most this many bytes are cut at every third byte
-	edge     = 64  // longer writes are cut at this many bytes at each end
-	maxSects = 32  // maximum number of sector boundaries at which a write is cut
+	sectorSize = 512 // bytes that a disk writes atomically
+	fineLimit  = 256 // writes of at most this many bytes are cut at every third byte
+	edgeCount  = 64  // longer writes are cut at this many bytes at each end
+	maxSectors = 32  // maximum number of sector boundaries at which a write is cut
 )
 
-// fates returns the ways in which a write may be kept in part.
-func (op *dataOp) fates() []fate {
+// possibleFates returns the ways in which a write may be kept in part.
+func (op *dataOp) possibleFates() []writeFate {
 	size := len(op.data)
 	if op.op.Kind != Write || size == 0 {
 		return nil
 	}
-	fates := []fate{{grown, 0}}
-	sectors := op.sectors()
-	add := func(at int, forms ...form) {
+	fates := []writeFate{{fateGrown, 0}}
+	sectors := op.sectorBoundaries()
+	add := func(at int, forms ...fateForm) {
 		if at <= 0 || at >= size {
 			return
 		}
 		for _, f := range forms {
-			fates = append(fates, fate{f, at})
+			fates = append(fates, writeFate{f, at})
 		}
 	}
-	add(1, head)
+	add(1, fateHead)
 	for t := 3; t < size; t += 3 {
-		if size <= fine || t <= edge || t >= size-edge {
-			add(t, head)
+		if size <= fineLimit || t <= edgeCount || t >= size-edgeCount {
+			add(t, fateHead)
 		}
 	}
-	add(size-1, head)
+	add(size-1, fateHead)
 	for _, t := range sectors {
-		add(t, head, grown, tail)
+		add(t, fateHead, fateGrown, fateTail)
 	}
 	for _, t := range []int{1, 4, 8, 16, 32, size / 2, size - 1} {
-		add(t, grown, tail)
+		add(t, fateGrown, fateTail)
 	}
 	return fates
 }
 
-// sectors returns the offsets in the write's bytes at which a sector of the file begins: at
-// most maxSects, spread evenly.
-func (op *dataOp) sectors() []int {
-	first := sector - int(op.op.Off%sector)
+// sectorBoundaries returns the offsets in the write's bytes at which a sector of the file begins: at
+// most maxSectors, spread evenly.
+func (op *dataOp) sectorBoundaries() []int {
+	first := sectorSize - int(op.op.Off%sectorSize)
 	count := 0
 	if first < len(op.data) {
-		count = (len(op.data)-1-first)/sector + 1
+		count = (len(op.data)-1-first)/sectorSize + 1
 	}
-	step := max(1, (count+maxSects-1)/maxSects)
+	step := max(1, (count+maxSectors-1)/maxSectors)
 	var at []int
 	for i := 0; i < count; i += step {
-		at = append(at, first+i*sector)
+		at = append(at, first+i*sectorSize)
 	}
 	return at
 }

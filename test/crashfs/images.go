@@ -45,17 +45,17 @@ func (d *Disk) Images(yield func(img *vfs.Mem, label string) bool) {
 // need few of the images.
 func (d *Disk) Sketches(yield func(im *Sketch) bool) {
 	d.mu.Lock()
-	s := d.state.clone()
+	s := d.state.copyState()
 	d.mu.Unlock()
-	e := enumerator{
-		s: &s, yield: yield,
-		seen:   make(map[uint64]bool),
-		trees:  make(map[uint64]bool),
-		hashes: make(map[string]uint64),
-		texts:  make(map[*dataOp]string),
-		wholes: make(map[*inode][]byte),
+	e := imageEnumerator{
+		state: &s, yield: yield,
+		seenSums: make(map[uint64]bool),
+		trees:    make(map[uint64]bool),
+		hashes:   make(map[string]uint64),
+		texts:    make(map[*dataOp]string),
+		wholes:   make(map[*inode][]byte),
 	}
-	subsets(len(s.names), allNames, func(keep []bool) bool {
+	eachSubset(len(s.names), allNames, func(keep []bool) bool {
 		for i, c := range s.names {
 			if !keep[i] || c.needs == nil {
 				continue
@@ -64,36 +64,36 @@ func (d *Disk) Sketches(yield func(im *Sketch) bool) {
 				return true
 			}
 		}
-		return e.names(keep)
+		return e.chooseNames(keep)
 	})
 }
 
-// enumerator is one run of Images.
-type enumerator struct {
-	s       *state
-	yield   func(*Sketch) bool
-	seen    map[uint64]bool   // hashes of the images so far
-	trees   map[uint64]bool   // hashes of the name trees so far
-	hashes  map[string]uint64 // hashes of file contents, by inode and fates
-	scratch []byte
-	texts   map[*dataOp]string // descriptions of operations
-	wholes  map[*inode][]byte  // contents of files with a single pending write
-	key     []byte
-	sketch  Sketch // the sketch that is being yielded
+// imageEnumerator is one run of Images.
+type imageEnumerator struct {
+	state    *diskState
+	yield    func(*Sketch) bool
+	seenSums map[uint64]bool   // hashes of the images so far
+	trees    map[uint64]bool   // hashes of the name trees so far
+	hashes   map[string]uint64 // hashes of file contents, by inode and fates
+	scratch  []byte
+	texts    map[*dataOp]string // descriptions of operations
+	wholes   map[*inode][]byte  // contents of files with a single pending write
+	key      []byte
+	sketch   Sketch // the sketch that is being yielded
 }
 
 // Sketch describes one possible content of the disk. It is valid until the function that
 // received it returns.
 type Sketch struct {
-	e     *enumerator
-	t     *tree
-	fates []fate
-	files []uint64 // hash of each file's content
-	sum   uint64
+	enumerator *imageEnumerator
+	tree       *fileTree
+	fates      []writeFate
+	files      []uint64 // hash of each file's content
+	sum        uint64
 }
 
-// place is a name in an image.
-type place struct {
+// treePlace is a name in an image.
+type treePlace struct {
 	name string
 	node *inode
 	hash uint64 // hash of the name and the permissions
@@ -101,34 +101,34 @@ type place struct {
 	file int    // index into the tree's files, or -1 for a directory
 }
 
-// tree contains the names of an image.
-type tree struct {
-	places []place
+// fileTree contains the names of an image.
+type fileTree struct {
+	places []treePlace
 	files  []*inode  // in the order of places
 	ops    []*dataOp // pending operations on these files, oldest first
 	index  [][]int   // indexes into ops, for each file
 	label  string
 }
 
-// names tries one subset of the name changes with all possible fates of the pending bytes.
-func (e *enumerator) names(keep []bool) bool {
-	t, hash := e.tree(keep)
+// chooseNames tries one subset of the name changes with all possible fates of the pending bytes.
+func (e *imageEnumerator) chooseNames(keep []bool) bool {
+	t, hash := e.buildTree(keep)
 	if e.trees[hash] {
 		return true
 	}
 	e.trees[hash] = true
-	fates := make([]fate, len(t.ops))
+	fates := make([]writeFate, len(t.ops))
 	set := func(i int, keep bool) {
-		fates[i] = fate{form: lost}
+		fates[i] = writeFate{form: fateLost}
 		if keep {
-			fates[i].form = kept
+			fates[i].form = fateKept
 		}
 	}
-	more := subsets(len(t.ops), allData, func(keep []bool) bool {
+	more := eachSubset(len(t.ops), allData, func(keep []bool) bool {
 		for i, k := range keep {
 			set(i, k)
 		}
-		return e.image(&t, fates)
+		return e.yieldImage(&t, fates)
 	})
 	if !more {
 		return false
@@ -137,7 +137,7 @@ func (e *enumerator) names(keep []bool) bool {
 		if i >= tornFirst && i < len(t.ops)-tornLast {
 			continue
 		}
-		parts := op.fates()
+		parts := op.possibleFates()
 		for _, others := range [3]func(j int) bool{
 			func(int) bool { return true },
 			func(int) bool { return false },
@@ -148,7 +148,7 @@ func (e *enumerator) names(keep []bool) bool {
 			}
 			for _, f := range parts {
 				fates[i] = f
-				if !e.image(&t, fates) {
+				if !e.yieldImage(&t, fates) {
 					return false
 				}
 			}
@@ -157,18 +157,18 @@ func (e *enumerator) names(keep []bool) bool {
 	return true
 }
 
-// tree builds the names that remain, and a hash of what they refer to.
-func (e *enumerator) tree(keep []bool) (tree, uint64) {
+// buildTree builds the names that remain, and a hash of what they refer to.
+func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 	dirs := make(map[uint64]map[string]uint64)
 	var lostNames []string
-	for i, c := range e.s.names {
+	for i, c := range e.state.names {
 		if !keep[i] {
 			lostNames = append(lostNames, "lost "+c.part+c.op.String())
 			continue
 		}
 		for _, f := range c.effects {
 			if dirs[f.dir] == nil {
-				dirs[f.dir] = maps.Clone(e.s.nodes[f.dir].kids)
+				dirs[f.dir] = maps.Clone(e.state.nodes[f.dir].children)
 			}
 			if f.ino == 0 {
 				delete(dirs[f.dir], f.name)
@@ -177,30 +177,30 @@ func (e *enumerator) tree(keep []bool) (tree, uint64) {
 			}
 		}
 	}
-	var t tree
+	var t fileTree
 	t.label = strings.Join(lostNames, ", ")
 	var hash uint64
 	first := make(map[*inode]int)
 	var walk func(prefix string, dir *inode)
 	walk = func(prefix string, dir *inode) {
-		kids := dir.kids
-		if changed, ok := dirs[dir.ino]; ok {
+		kids := dir.children
+		if changed, ok := dirs[dir.number]; ok {
 			kids = changed
 		}
 		for _, base := range slices.Sorted(maps.Keys(kids)) {
-			n := e.s.nodes[kids[base]]
-			p := place{name: prefix + base, node: n, link: -1, file: -1}
+			n := e.state.nodes[kids[base]]
+			p := treePlace{name: prefix + base, node: n, link: -1, file: -1}
 			at, twice := first[n]
-			if twice && n.kids != nil {
+			if twice && n.children != nil {
 				continue
 			}
 			p.hash = sumName(p.name, n.mode)
-			hash = mix(mix(hash, p.hash), n.ino)
+			hash = mixSum(mixSum(hash, p.hash), n.number)
 			switch {
 			case twice:
 				p.link = at
 				p.file = t.places[at].file
-			case n.kids == nil:
+			case n.children == nil:
 				p.file = len(t.files)
 				t.files = append(t.files, n)
 				t.ops = append(t.ops, n.ops...)
@@ -209,12 +209,12 @@ func (e *enumerator) tree(keep []bool) (tree, uint64) {
 				first[n] = len(t.places)
 			}
 			t.places = append(t.places, p)
-			if n.kids != nil {
+			if n.children != nil {
 				walk(p.name+"/", n)
 			}
 		}
 	}
-	root := e.s.nodes[e.s.root]
+	root := e.state.nodes[e.state.root]
 	first[root] = -1
 	walk("", root)
 	slices.SortStableFunc(t.ops, func(a, b *dataOp) int { return a.op.N - b.op.N })
@@ -231,22 +231,22 @@ func (e *enumerator) tree(keep []bool) (tree, uint64) {
 	return t, hash
 }
 
-// image yields one image unless an equal one was yielded before.
-func (e *enumerator) image(t *tree, fates []fate) bool {
+// yieldImage yields one image unless an equal one was yielded before.
+func (e *imageEnumerator) yieldImage(t *fileTree, fates []writeFate) bool {
 	im := &e.sketch
-	im.e = e
-	im.t = t
+	im.enumerator = e
+	im.tree = t
 	im.fates = fates
 	im.files = im.files[:0]
 	for i, n := range t.files {
-		im.files = append(im.files, e.hash(n, t.index[i], fates))
+		im.files = append(im.files, e.hashFile(n, t.index[i], fates))
 	}
 	im.sum = 0
 	im.sum = im.Sum(nil)
-	if e.seen[im.sum] {
+	if e.seenSums[im.sum] {
 		return true
 	}
-	e.seen[im.sum] = true
+	e.seenSums[im.sum] = true
 	return e.yield(im)
 }
 
@@ -256,31 +256,31 @@ func (im *Sketch) Sum(skip func(name string) bool) uint64 {
 		return im.sum
 	}
 	h := uint64(0)
-	for _, p := range im.t.places {
-		h = mix(h, p.hash)
+	for _, p := range im.tree.places {
+		h = mixSum(h, p.hash)
 		if p.file >= 0 && (skip == nil || !skip(p.name)) {
-			h = mix(h, im.files[p.file])
+			h = mixSum(h, im.files[p.file])
 		}
-		h = mix(h, uint64(p.link))
+		h = mixSum(h, uint64(p.link))
 	}
 	return h
 }
 
 // Any reports whether fn returns true for the name of any file in the image.
 func (im *Sketch) Any(fn func(name string) bool) bool {
-	return slices.ContainsFunc(im.t.places, func(p place) bool { return p.file >= 0 && fn(p.name) })
+	return slices.ContainsFunc(im.tree.places, func(p treePlace) bool { return p.file >= 0 && fn(p.name) })
 }
 
 // Mem builds the image. The caller owns it.
 func (im *Sketch) Mem() *vfs.Mem {
 	img := vfs.NewMem()
-	for _, p := range im.t.places {
+	for _, p := range im.tree.places {
 		var err error
 		switch {
 		case p.link >= 0:
-			err = img.Link(im.t.places[p.link].name, p.name)
+			err = img.Link(im.tree.places[p.link].name, p.name)
 		case p.file >= 0:
-			data := im.e.build(nil, p.node, im.t.index[p.file], im.fates)
+			data := im.enumerator.buildFile(nil, p.node, im.tree.index[p.file], im.fates)
 			err = img.Put(p.name, data, p.node.mode, p.node.mod)
 		default:
 			err = img.MkdirAll(p.name, p.node.mode)
@@ -293,29 +293,29 @@ func (im *Sketch) Mem() *vfs.Mem {
 }
 
 // Label describes the losses.
-func (im *Sketch) Label() string { return im.e.label(im.t, im.fates) }
+func (im *Sketch) Label() string { return im.enumerator.imageLabel(im.tree, im.fates) }
 
-// hash returns the hash of a file's content after its operations. Their fates are at the
+// hashFile returns the hash of a file's content after its operations. Their fates are at the
 // given indexes of fates.
-func (e *enumerator) hash(n *inode, index []int, fates []fate) uint64 {
-	e.key = append(e.key[:0], byte(n.ino), byte(n.ino>>8), byte(n.ino>>16), byte(n.ino>>24))
-	e.key = append(e.key, byte(n.ino>>32), byte(n.ino>>40), byte(n.ino>>48), byte(n.ino>>56))
+func (e *imageEnumerator) hashFile(n *inode, index []int, fates []writeFate) uint64 {
+	e.key = append(e.key[:0], byte(n.number), byte(n.number>>8), byte(n.number>>16), byte(n.number>>24))
+	e.key = append(e.key, byte(n.number>>32), byte(n.number>>40), byte(n.number>>48), byte(n.number>>56))
 	for _, at := range index {
 		f := fates[at]
-		e.key = append(e.key, byte(f.form), byte(f.at), byte(f.at>>8), byte(f.at>>16), byte(f.at>>24))
+		e.key = append(e.key, byte(f.form), byte(f.size), byte(f.size>>8), byte(f.size>>16), byte(f.size>>24))
 	}
 	h, ok := e.hashes[string(e.key)]
 	if !ok {
-		h = sumBytes(e.build(&e.scratch, n, index, fates))
+		h = sumBytes(e.buildFile(&e.scratch, n, index, fates))
 		e.hashes[string(e.key)] = h
 	}
 	return h
 }
 
-// build returns a file's content after its operations. It uses the memory in room unless
+// buildFile returns a file's content after its operations. It uses the memory in room unless
 // room is nil. The result may be shared with other images, so a caller must copy it before
 // writing to it.
-func (e *enumerator) build(room *[]byte, n *inode, index []int, fates []fate) []byte {
+func (e *imageEnumerator) buildFile(room *[]byte, n *inode, index []int, fates []writeFate) []byte {
 	if len(n.ops) == 0 {
 		return slices.Clip(n.base)
 	}
@@ -329,12 +329,12 @@ func (e *enumerator) build(room *[]byte, n *inode, index []int, fates []fate) []
 			e.wholes[n] = whole
 		}
 		switch f.form {
-		case lost:
+		case fateLost:
 			return slices.Clip(n.base)
-		case kept:
+		case fateKept:
 			return slices.Clip(whole)
-		case head:
-			return whole[: old+f.at : old+f.at]
+		case fateHead:
+			return whole[: old+f.size : old+f.size]
 		}
 	}
 	size := len(n.base)
@@ -354,20 +354,20 @@ func (e *enumerator) build(room *[]byte, n *inode, index []int, fates []fate) []
 	}
 	for i, op := range n.ops {
 		f := fates[index[i]]
-		if end := op.end(f); int(end) > len(data) && int(end) <= cap(data) {
+		if end := op.endOffset(f); int(end) > len(data) && int(end) <= cap(data) {
 			data = data[:end]
 		}
-		data = op.apply(data, f)
+		data = op.applyTo(data, f)
 	}
 	return slices.Clip(data)
 }
 
-// label describes the losses.
-func (e *enumerator) label(t *tree, fates []fate) string {
+// imageLabel describes the losses.
+func (e *imageEnumerator) imageLabel(t *fileTree, fates []writeFate) string {
 	var b strings.Builder
 	b.WriteString(t.label)
 	for i, f := range fates {
-		if f.form == kept {
+		if f.form == fateKept {
 			continue
 		}
 		op := t.ops[i]
@@ -379,7 +379,7 @@ func (e *enumerator) label(t *tree, fates []fate) string {
 		if b.Len() > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(f.text(text))
+		b.WriteString(f.describe(text))
 	}
 	if b.Len() == 0 {
 		return "all kept"
@@ -387,12 +387,12 @@ func (e *enumerator) label(t *tree, fates []fate) string {
 	return b.String()
 }
 
-// subsets calls try for the subsets of n things. If there are more than limit things, it
+// eachSubset calls try for the subsets of n things. If there are more than limit things, it
 // tries only some subsets: all, none, the prefixes, each thing missing, and each thing
 // alone. The full set comes first and the empty set last, so that of several subsets with
 // the same image the one with the fewest losses comes first. It stops and returns false if
 // try returns false.
-func subsets(n, limit int, try func(keep []bool) bool) bool {
+func eachSubset(n, limit int, try func(keep []bool) bool) bool {
 	keep := make([]bool, n)
 	fill := func(in func(i int) bool) bool {
 		for i := range keep {

@@ -171,11 +171,11 @@ func keepAll(d *Disk, fn func(img *vfs.Mem)) {
 func TestFates(t *testing.T) {
 	op := &dataOp{op: Op{Kind: Write, Off: 500, Len: 2000}, data: make([]byte, 2000)}
 	heads := make(map[int]bool)
-	for _, f := range op.fates() {
-		if f.form == head {
-			heads[f.at] = true
+	for _, f := range op.possibleFates() {
+		if f.form == fateHead {
+			heads[f.size] = true
 		}
-		if f.at < 0 || f.at >= 2000 {
+		if f.size < 0 || f.size >= 2000 {
 			t.Errorf("fate %v is outside of the write", f)
 		}
 	}

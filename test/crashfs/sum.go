@@ -17,11 +17,11 @@ func Sum(m *vfs.Mem, skip func(name string) bool) uint64 {
 	h, n := uint64(0), 0
 	var first map[uint64]int // by inode
 	m.Each(func(name string, info fs.FileInfo, data []byte) {
-		h = mix(h, sumName(name, info.Mode()))
+		h = mixSum(h, sumName(name, info.Mode()))
 		link := -1
 		if !info.IsDir() {
 			if skip == nil || !skip(name) {
-				h = mix(h, sumBytes(data))
+				h = mixSum(h, sumBytes(data))
 			}
 			if first == nil {
 				first = make(map[uint64]int)
@@ -33,14 +33,14 @@ func Sum(m *vfs.Mem, skip func(name string) bool) uint64 {
 				first[ino] = n
 			}
 		}
-		h = mix(h, uint64(link))
+		h = mixSum(h, uint64(link))
 		n++
 	})
 	return h
 }
 
 func sumName(name string, mode fs.FileMode) uint64 {
-	return mix(sumString(name), uint64(mode&(fs.ModeDir|fs.ModePerm)))
+	return mixSum(sumString(name), uint64(mode&(fs.ModeDir|fs.ModePerm)))
 }
 
 // Odd multipliers for mixing bytes: the fractional digits of the square roots of 2, 3 and 5.
@@ -56,14 +56,14 @@ const (
 func sumBytes(b []byte) uint64 {
 	h, size := uint64(root5), uint64(len(b))
 	for ; len(b) >= 16; b = b[16:] {
-		h = fold(binary.LittleEndian.Uint64(b)^root2, binary.LittleEndian.Uint64(b[8:])^h)
+		h = foldSum(binary.LittleEndian.Uint64(b)^root2, binary.LittleEndian.Uint64(b[8:])^h)
 	}
 	if len(b) > 0 {
 		var last [16]byte
 		copy(last[:], b)
-		h = fold(binary.LittleEndian.Uint64(last[:])^root2, binary.LittleEndian.Uint64(last[8:])^h)
+		h = foldSum(binary.LittleEndian.Uint64(last[:])^root2, binary.LittleEndian.Uint64(last[8:])^h)
 	}
-	return fold(h^root3, size^root5)
+	return foldSum(h^root3, size^root5)
 }
 
 // sumString is like sumBytes, for a short string.
@@ -72,13 +72,13 @@ func sumString(s string) uint64 {
 	return sumBytes(append(b[:0], s...))
 }
 
-func fold(a, b uint64) uint64 {
+func foldSum(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return hi ^ lo
 }
 
-// mix combines two hashes. The order matters.
-func mix(a, b uint64) uint64 {
+// mixSum combines two hashes. The order matters.
+func mixSum(a, b uint64) uint64 {
 	h := (a ^ b*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd
 	return h ^ h>>32
 }

@@ -50,22 +50,22 @@ func main() {
 		case "V":
 			version = strings.ReplaceAll(strings.Trim(rest, "()"), ", ", ".")
 		case "A":
-			for r := hex(line, a); r <= hex(line, b); r++ {
+			for r := parseHex(line, a); r <= parseHex(line, b); r++ {
 				alnum[r] = true
 			}
 		case "L":
-			capital[hex(line, a)] = true
+			capital[parseHex(line, a)] = true
 			if strings.Contains(b, ",") {
 				if a != "130" || b != "69,307" {
 					log.Fatalf("%s:%d: %q grows in a way that package ucd does not know", input, line, sc.Text())
 				}
 				continue
 			}
-			lower = append(lower, [2]int{hex(line, a), hex(line, b)})
+			lower = append(lower, [2]int{parseHex(line, a), parseHex(line, b)})
 		case "S":
-			cased = append(cased, [2]int{hex(line, a), hex(line, b)})
+			cased = append(cased, [2]int{parseHex(line, a), parseHex(line, b)})
 		case "I":
-			ignorable = append(ignorable, [2]int{hex(line, a), hex(line, b)})
+			ignorable = append(ignorable, [2]int{parseHex(line, a), parseHex(line, b)})
 		default:
 			log.Fatalf("%s:%d: unknown kind %q", input, line, kind)
 		}
@@ -92,7 +92,7 @@ func main() {
 	}
 }
 
-func hex(line int, s string) int {
+func parseHex(line int, s string) int {
 	n, err := strconv.ParseUint(s, 16, 32)
 	if err != nil || n >= limit {
 		log.Fatalf("%s:%d: %q is not a code point", input, line, s)
