@@ -1,5 +1,5 @@
-// This file implements the audit. It compares the servers' copies of each brain, and
-// prevents servers that differ from leading.
+// This file implements the audit. It compares the servers' copies of each brain. Servers with a
+// different copy may no longer lead.
 
 package jetstream
 
@@ -24,20 +24,20 @@ type AuditReport struct {
 
 // Finding is a problem with a server, stream or brain.
 type Finding struct {
-	Stream string `json:"stream,omitempty"` // "" if the problem concerns a server only
-	Server string `json:"server,omitempty"` // "" if it concerns all servers
-	Brain  string `json:"brain,omitempty"`  // "" if it concerns a whole stream
+	Stream string `json:"stream,omitempty"` // "" if the problem concerns only a server
+	Server string `json:"server,omitempty"` // "" if the problem concerns all servers
+	Brain  string `json:"brain,omitempty"`  // "" if the problem concerns a whole stream
 	What   string `json:"what"`
 	Fenced bool   `json:"fenced,omitempty"` // the server may no longer lead the stream
 }
 
-// fence forbids a server to lead a stream.
+// fence forbids a server to lead a stream, because its data differs.
 type fence struct{ stream, server string }
 
 // key returns the fence's key in the directory.
 func (f fence) key() string { return "fence." + f.stream + "." + f.server }
 
-// brainCopy is a server's copy of a brain, as read by an audit.
+// brainCopy is a server's copy of a brain at the time of an audit.
 type brainCopy struct {
 	server   string
 	seq, n   uint64
@@ -47,17 +47,17 @@ type brainCopy struct {
 	moved    bool // the brain was compacted after the previous servers were read
 }
 
-// Audit makes each server the leader of each stream in turn, reads all messages and segments
-// of all brains from it, and compares the copies. A server that most others contradict is
-// fenced: this process, and every process that connects later, moves the lead away from it
-// before reading anything. The fence is removed by the next audit that finds nothing wrong
-// with the server. Audit returns an error only if it could not complete the comparison.
+// Audit compares the servers' copies of all brains. It makes each server the leader of each stream
+// in turn, and reads all messages and segments from it. A server that differs from most others is
+// fenced: this process, and every process that connects later, moves the lead away from it before
+// reading from the stream. The next audit that finds no problem with the server removes the fence.
+// Audit returns an error only if it could not complete the comparison.
 func (c *Cluster) Audit(ctx context.Context) (AuditReport, error) {
 	rep, _, err := c.audit(ctx)
 	return rep, err
 }
 
-// audit also returns, for each brain, the longest copy that a server has.
+// audit is like Audit, and also returns the longest copy of each brain.
 func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]brainCopy, err error) {
 	if err := c.readFences(ctx); err != nil && !errors.Is(err, oxbow.ErrCorrupt) {
 		return rep, nil, err
@@ -70,7 +70,7 @@ func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]
 	}
 	rep.Findings = fs
 	if err != nil || unread {
-		return rep, nil, err // the leader itself denies that the streams exist, so no other server can be blamed
+		return rep, nil, err // the leader itself denies that the streams exist, so the other servers are not to blame
 	}
 	byStream := map[string][]brainInfo{}
 	err = c.dir.brains(ctx, func(b brainInfo) error {
@@ -156,14 +156,14 @@ func (c *Cluster) auditStream(
 		for i := range rep.Findings {
 			rep.Findings[i].Fenced = rep.Findings[i].Fenced && rep.Findings[i].Stream != stream
 		}
-		return nil // all servers are bad, so none can lead instead; the chain of each brain still detects damage
+		return nil // all servers are bad, so none can lead instead; the chain of each brain still reveals damage
 	}
 	return c.setFences(ctx, stream, read, bad)
 }
 
-// readServer makes a server the leader of a stream, reads all brains of the stream from it,
-// and adds them to views. If that fails, why is the reason, and lacks reports that the
-// server lacks messages.
+// readServer makes a server the leader of a stream, reads all brains of the stream from it, and
+// adds them to views. If that fails, why is the reason, and lacks is true if the server lacks
+// messages.
 func (c *Cluster) readServer(
 	ctx context.Context,
 	stream, server string,
@@ -204,8 +204,8 @@ func (c *Cluster) readServer(
 	return "", false
 }
 
-// reachable returns the servers of a stream except those that are offline or that are behind
-// and do not answer. It adds a finding for each of these.
+// reachable returns the servers of a stream that can be read. It adds a finding for each server
+// that is offline, or that is behind and does not answer.
 func (c *Cluster) reachable(ctx context.Context, stream string, servers []string, rep *AuditReport) ([]string, error) {
 	r, err := c.streamInfo(ctx, stream)
 	if err != nil || r.Cluster == nil {
@@ -273,8 +273,8 @@ func (c *Cluster) makeLeader(ctx context.Context, stream, server string) error {
 	}
 }
 
-// readChain reads all messages of a brain from the leader. If the brain was written to after
-// other servers were read, it ends at the last message that those servers had.
+// readChain reads all messages of a brain from the leader. It stops at the last message that the
+// servers in before had, because the brain may have been written to since they were read.
 func (c *Cluster) readChain(ctx context.Context, b brainInfo, before []brainCopy) (v brainCopy) {
 	r := &replica{cluster: c, brain: b}
 	end := uint64(0)
@@ -354,7 +354,7 @@ func (r *replica) checkLeaderHas(ctx context.Context, g segment) error {
 }
 
 // differingServers returns a finding for each copy of a brain that is damaged or differs from the
-// most frequent copy. If two copies are equally frequent, the copy with more envelopes counts.
+// most frequent copy. Among equally frequent copies, the copy with the most envelopes is used.
 func differingServers(b brainInfo, views []brainCopy) (fs []Finding) {
 	votes := map[string]int{}
 	key := func(v brainCopy) string { return fmt.Sprint(v.seq, v.n, v.hash) }
@@ -386,8 +386,8 @@ func differingServers(b brainInfo, views []brainCopy) (fs []Finding) {
 	return fs
 }
 
-// setFences records which servers must not lead a stream and moves the lead away from them.
-// It removes the fences of servers that were read and are not bad.
+// setFences records the servers that must not lead a stream, and moves the lead away from them. It
+// removes the fences of servers that were read and are not bad.
 func (c *Cluster) setFences(ctx context.Context, stream string, read []string, bad map[string]string) error {
 	for _, s := range read {
 		f := fence{stream, s}

@@ -1,4 +1,4 @@
-// This file connects to servers that are still starting.
+// This file connects to servers that may still be starting.
 
 package jetstream
 
@@ -13,14 +13,14 @@ import (
 	api "github.com/nats-io/nats.go/jetstream"
 )
 
-// Times for waiting until the servers have started.
+// Durations for waiting until the servers have started.
 const (
 	awaitTry   = 4 * time.Second // maximum duration of an attempt
 	awaitPause = 300 * time.Millisecond
 )
 
-// passing are codes of temporary errors, which servers return until most of them (for
-// creating streams, all) have started.
+// passing contains the codes of temporary errors. Servers return them until enough servers have
+// started: a majority, or all servers if streams must be created.
 var passing = []api.ErrorCode{
 	10004, // the cluster is not complete yet
 	10005, // no place for another replica
@@ -31,9 +31,9 @@ var passing = []api.ErrorCode{
 	10006, // the cluster is not active yet
 }
 
-// Await is like [Connect], but for servers that are still starting: it tries again until ctx
-// ends, as long as too few servers answer or none leads. Whenever the reason changes, it
-// mayPass the reason to tell.
+// Await is like [Connect], but waits for servers that are still starting. It tries again until ctx
+// is done, as long as too few servers answer or they have no leader. Whenever the reason for
+// waiting changes, it calls tell.
 func Await(ctx context.Context, nc *nats.Conn, o *Options, tell func(reason string)) (*Cluster, error) {
 	for last := ""; ; {
 		try, cancel := context.WithTimeout(ctx, awaitTry)
@@ -52,7 +52,7 @@ func Await(ctx context.Context, nc *nats.Conn, o *Options, tell func(reason stri
 	}
 }
 
-// mayPass reports whether an error may disappear once more servers have started.
+// mayPass reports whether an error may disappear after more servers have started.
 func mayPass(err error) bool {
 	if _, ok := errors.AsType[*fewError](err); ok {
 		return true
@@ -71,7 +71,7 @@ func mayPass(err error) bool {
 	)
 }
 
-// reasonOf says what Await is waiting for.
+// reasonOf returns the reason why Await waits.
 func reasonOf(err error) string {
 	if few, ok := errors.AsType[*fewError](err); ok && few.need < few.all {
 		return fmt.Sprintf("waiting for %d of %d servers; %d answer", few.need, few.all, few.answer)
@@ -84,7 +84,7 @@ func reasonOf(err error) string {
 	return "waiting for the servers to choose a leader"
 }
 
-// fewError is the error if too few servers answer. It matches [ErrSettings].
+// fewError reports that too few servers answer. It matches [ErrSettings].
 type fewError struct{ answer, need, all int }
 
 func (e *fewError) Error() string {

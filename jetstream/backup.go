@@ -1,5 +1,5 @@
-// This file writes backups: for each brain a file in the format of a local memory, and a
-// manifest.
+// This file writes backups. A backup consists of a manifest and, for each brain, a file in the
+// format of a local memory.
 
 package jetstream
 
@@ -24,13 +24,12 @@ const copyWorkers = 8
 
 // BackupReport is the result of a backup.
 type BackupReport struct {
-	Brains  int   `json:"brains"` // brains in the directory
-	Read    int   `json:"read"`   // brains that were read because they have changed since the last backup
-	Kept    int   `json:"kept"`   // brains with an unchanged file from the last backup
-	Bytes   int64 `json:"bytes"`  // size of the files written
+	Brains  int   `json:"brains"` // number of brains in the directory
+	Read    int   `json:"read"`   // number of brains that were read because they have changed since the last backup
+	Kept    int   `json:"kept"`   // number of brains with an unchanged file from the last backup
+	Bytes   int64 `json:"bytes"`  // size of the written files
 	Deleted int   `json:"deleted"`
-	// brains that could not be read in full, so that their files from the last backup were
-	// kept
+	// Brains that could not be read completely. Their files from the last backup were kept.
 	Findings []Finding `json:"findings"`
 }
 
@@ -46,11 +45,11 @@ type backup struct {
 	saved  []savedBrain
 }
 
-// Backup writes each brain to a file in a directory. Each file opens as a local memory. A
-// brain is not read again if it is unchanged since the last backup in this directory. Each
-// file passes the same checks as [Store.Check] and contains at least the changes of the last
-// backup. The last backup stays valid until all files are written and synced. If progress is
-// not nil, it is called after each brain.
+// Backup writes each brain to a file in a directory. Each file can be opened as a local memory.
+// Brains that have not changed since the last backup in this directory are not read again. Each
+// file has passed the checks of [Store.Check] and contains at least the changes of the last backup.
+// The last backup stays valid until all files are written and synced. progress may be nil. It is
+// called after each brain.
 func (c *Cluster) Backup(ctx context.Context, dir string, progress func(BackupReport)) (BackupReport, error) {
 	d, err := openDir(dir)
 	if err != nil {
@@ -104,7 +103,7 @@ func (b *backup) readOld(dir string) error {
 	return nil
 }
 
-// copyAll copies the brains. It stops at an error that does not concern a single brain.
+// copyAll copies the brains. It stops at the first error that concerns more than a single brain.
 func (b *backup) copyAll(ctx context.Context) error {
 	brains, err := b.cluster.dir.list(ctx)
 	if err != nil {
@@ -131,7 +130,7 @@ func (b *backup) copyAll(ctx context.Context) error {
 	return nil
 }
 
-// eachOf calls fn for each item, copyWorkers at a time, until a call fails.
+// eachOf calls fn for each item, until a call fails. It runs copyWorkers calls at the same time.
 func eachOf[T any](ctx context.Context, items []T, fn func(context.Context, T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -161,8 +160,7 @@ func eachOf[T any](ctx context.Context, items []T, fn func(context.Context, T) e
 	return context.Cause(ctx)
 }
 
-// copyOne copies a brain. If the brain is unchanged, copyOne keeps its file from the last
-// backup.
+// copyOne copies a brain. If the brain is unchanged, copyOne keeps the file from the last backup.
 func (b *backup) copyOne(ctx context.Context, info brainInfo) error {
 	old, has := b.old[info.Name]
 	kept := false
@@ -207,8 +205,8 @@ func (b *backup) hasFile(s savedBrain) bool {
 	return err == nil && info.Size() == s.Size
 }
 
-// isUnchanged reports whether a brain has not changed since the last backup. It returns the
-// brain's new position in the stream.
+// isUnchanged reports whether a brain has not changed since the last backup. It also returns the
+// new position of the brain in the stream.
 func (c *Cluster) isUnchanged(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
 	defer cancel()
@@ -222,14 +220,14 @@ func (c *Cluster) isUnchanged(ctx context.Context, info brainInfo, old savedBrai
 		return err
 	})
 	if err != nil || n != old.N || (hash != old.Hash && n > 0) || info.Epoch != old.Epoch {
-		return old, false, nil // read the brain, because that also finds damage
+		return old, false, nil // read the brain, because this also detects damage
 	}
 	old.Seq = seq
 	return old, true, nil
 }
 
-// headOf returns the number, the chain and the sequence of a brain's last envelope. The
-// number is 0 if the brain has no envelope.
+// headOf returns the number, the chain and the sequence of a brain's last envelope. If the brain
+// has no envelopes, the number is 0.
 func (c *Cluster) headOf(ctx context.Context, info brainInfo) (n uint64, hash chainHash, seq uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
 	defer cancel()
@@ -254,8 +252,8 @@ func (c *Cluster) newScratchReplica(info brainInfo) *replica {
 	return r
 }
 
-// read reads a brain from the stream, compares it with its state in the last backup, and
-// writes its file.
+// read reads a brain from the stream, compares it with its state in the last backup, and writes its
+// file.
 func (b *backup) read(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, error) {
 	r := b.cluster.newScratchReplica(info)
 	defer r.closeStore()
@@ -294,8 +292,8 @@ func (b *backup) read(ctx context.Context, info brainInfo, old savedBrain) (save
 	return s, writeFile(b.fsys, s.File, image)
 }
 
-// checkContinues returns an error if the replica lacks a change of the last backup or
-// has a different change instead. The caller holds mu.
+// checkContinues returns an error if the replica lacks a change of the last backup or has a
+// different change instead. The caller must hold mu.
 func (r *replica) checkContinues(ctx context.Context, old savedBrain) error {
 	if r.at.N < old.N || (r.at.N == old.N && old.N > 0 && r.at.Hash != old.Hash) {
 		return fmt.Errorf(
@@ -325,7 +323,7 @@ func (r *replica) checkContinues(ctx context.Context, old savedBrain) error {
 	)
 }
 
-// finish replaces the manifest and deletes the files that it does not name.
+// finish replaces the manifest, and deletes the files that the new manifest does not list.
 func (b *backup) finish() error {
 	if err := b.fsys.SyncDir("."); err != nil {
 		return err
@@ -347,7 +345,7 @@ func (b *backup) finish() error {
 	return b.sweep()
 }
 
-// sweep deletes files of brains that the manifest does not name.
+// sweep deletes the files of brains that the manifest does not list.
 func (b *backup) sweep() error {
 	named := map[string]bool{}
 	for _, s := range b.saved {

@@ -1,5 +1,5 @@
-// This file implements a node's cache. For each brain it has a log file in the format of
-// a local memory, and a file with the position in the stream.
+// This file implements a node's cache. For each brain, the cache has a log file in the format of a
+// local memory, and a file with the position in the stream.
 
 package jetstream
 
@@ -20,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// recentIDs is the minimum number of envelope IDs that a place and a snapshot contain, if
-// there were so many envelopes.
+// recentIDs is the minimum number of envelope IDs in a place or a snapshot. It contains fewer only
+// if there were fewer envelopes.
 const recentIDs = 256
 
 // place is the position of a replica in its stream.
@@ -31,12 +31,12 @@ type place struct {
 	N       uint64    `json:"n"`      // number of the last envelope
 	Hash    chainHash `json:"hash"`   // chain at this envelope
 	Time    int64     `json:"time"`   // time of this envelope
-	Last    uint64    `json:"last"`   // number of the last change according to the stream up to this envelope
+	Last    uint64    `json:"last"`   // number of the last change according to the envelopes up to this one
 	Clean   bool      `json:"clean"`  // the log file is synced and has not been changed since
 	Recent  []string  `json:"recent"` // IDs of the last envelopes, ending with envelope N
 
 	Held *snapshot `json:"held,omitempty"` // last snapshot in the stream, without its inline data
-	Tail int64     `json:"tail"`           // total bytes of the envelopes after the snapshot
+	Tail int64     `json:"tail"`           // total size of the envelopes after the snapshot, in bytes
 	Envs uint64    `json:"envs"`           // number of envelopes after the snapshot
 }
 
@@ -46,8 +46,8 @@ const (
 	placeFile = "place"
 )
 
-// files are a brain's files. They are in a separate directory, because a store lists its
-// whole directory when it creates a file.
+// files contains the paths of a brain's files. Each brain has a directory of its own, because a
+// store lists its whole directory when it creates a file.
 type files struct {
 	fsys vfs.FS
 	dir  string
@@ -56,7 +56,7 @@ type files struct {
 func (f files) log() string   { return path.Join(f.dir, logFile) }
 func (f files) place() string { return path.Join(f.dir, placeFile) }
 
-// readPlace reads the place. ok is false if no valid place is stored.
+// readPlace reads the place. ok is false if there is no valid place.
 func (f files) readPlace() (p place, ok bool) {
 	b, err := readFile(f.fsys, f.place())
 	if err != nil || len(b) < 4 || crc32.Checksum(b[4:], castagnoli) != binary.LittleEndian.Uint32(b) {
@@ -65,8 +65,8 @@ func (f files) readPlace() (p place, ok bool) {
 	return p, json.Unmarshal(b[4:], &p) == nil
 }
 
-// writePlace replaces the place. If the place has to survive a power failure, the caller
-// must sync the log file first.
+// writePlace replaces the place. If the place must survive a power failure, the caller must sync
+// the log file first.
 func (f files) writePlace(p place) error {
 	b, err := json.Marshal(p)
 	if err != nil {
@@ -76,7 +76,7 @@ func (f files) writePlace(p place) error {
 	return writeFile(f.fsys, f.place(), b)
 }
 
-// begin creates the directory if necessary, and removes the files in it.
+// begin creates the directory if necessary, and deletes the files in it.
 func (f files) begin() error {
 	if _, err := f.fsys.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
 		if err := errors.Join(f.fsys.MkdirAll(f.dir, 0o700), f.fsys.SyncDir(".")); err != nil {
@@ -91,8 +91,7 @@ func (f files) begin() error {
 	return nil
 }
 
-// image returns the content of the log file. The caller must make sure that no change is in
-// progress.
+// image returns the content of the log file. The caller must ensure that no change is in progress.
 func (f files) image() ([]byte, error) { return readFile(f.fsys, f.log()) }
 
 // sync makes the log file durable.
@@ -138,7 +137,7 @@ func writeFile(fsys vfs.FS, name string, b []byte) error {
 	return errors.Join(fsys.Rename(name+".new", name), fsys.SyncDir(path.Dir(name)))
 }
 
-// unsyncedFS is a file system without syncs. Changes that a crash loses are read from the
+// unsyncedFS is a file system without syncs. Changes that are lost in a crash are read from the
 // stream again.
 type unsyncedFS struct{ vfs.FS }
 
@@ -181,8 +180,8 @@ func (r *identity) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// takeLock locks a directory, because only one process may use its files. If another process
-// holds the lock, the error contains the text inUse.
+// takeLock locks a directory, so that only one process uses its files. If another process holds the
+// lock, the error contains the text inUse.
 func takeLock(fsys vfs.FS, inUse string) (vfs.Lock, error) {
 	l, err := fsys.OpenLock("lock")
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file encodes the change made by a call, as part of an envelope.
+// This file encodes the change that a call makes, as a part of an envelope.
 
 package jetstream
 
@@ -14,9 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
-// change is the change made by a call. It has ops, or changes to revert, or a version to
-// restore. Ops are validated before the envelope is sent. A revert or a restore is decided
-// by each replica, with the same result, and has its own envelope.
+// change is the change that a call makes. It has ops, or the numbers of changes to revert, or a
+// version to restore. Ops are validated before the envelope is sent. The outcome of a revert or
+// restore is computed by each replica, with the same result. Such a change has an envelope of its
+// own.
 type change struct {
 	OpID   string       `json:"op_id,omitempty"`
 	Note   string       `json:"note,omitempty"`
@@ -27,11 +28,11 @@ type change struct {
 	Restore *wireRestore `json:"restore,omitempty"`
 }
 
-// wireRestore is a version to restore.
+// wireRestore specifies a version to restore.
 type wireRestore struct {
 	Name string `json:"name"`
 	Seq  uint64 `json:"seq"`
-	// required version of the entry (0 if the entry must not exist, nil for any)
+	// required version of the entry; 0 if the entry must not exist; nil for any version
 	Version *uint64 `json:"version,omitempty"`
 }
 
@@ -48,7 +49,7 @@ func (c *change) ops() ([]oxbow.Op, error) {
 	return ops, nil
 }
 
-// stamp sets the change's op ID, note and source, like the store of a local file.
+// stamp sets the change's op ID, note and source, like the store in a local file.
 func (c *change) stamp(ctx context.Context, base oxbow.Source) error {
 	c.OpID = oxbow.OpIDFrom(ctx)
 	if len(c.OpID) > 64 || strings.ToValidUTF8(c.OpID, "") != c.OpID {
@@ -71,7 +72,7 @@ func (c *change) stamp(ctx context.Context, base oxbow.Source) error {
 	return nil
 }
 
-// context returns the context with which a replica makes the change.
+// context returns the context in which a replica makes the change.
 func (c *change) context() context.Context {
 	ctx := oxbow.WithSource(context.Background(), c.Source)
 	if c.OpID != "" {

@@ -1,4 +1,4 @@
-// This file manages the connection to the servers, the open brains, and invalidations.
+// This file manages the connection to the servers, the open brains, and the invalidations.
 
 package jetstream
 
@@ -20,43 +20,42 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Options configure a [Cluster]. For nil and zero fields, defaults apply.
+// Options configure a [Cluster]. Nil and zero fields mean the default.
 type Options struct {
-	// System is a connection to the servers' system account, which is needed to read their
+	// System is a connection to the servers' system account, which is needed to read the servers'
 	// settings. Without it, [Connect] fails unless Dev is set.
 	System *nats.Conn
 
-	// Dev allows a single server, and servers whose settings cannot be read. UNSAFE: if that
+	// Dev allows a single server, and servers whose settings cannot be read. UNSAFE: if the single
 	// server loses its data, the memories are lost.
 	Dev bool
 
-	// Replicas is the number of servers that hold each brain. The default is 3, or 1
-	// with Dev.
+	// Replicas is the number of servers that store each brain. The default is 3, or 1 with Dev.
 	Replicas int
 
 	// Partitions is the number of streams in a new cluster. The default is 16. For an
 	// existing cluster it is ignored.
 	Partitions int
 
-	// Dir is the directory of the cache. It must not be shared with other processes. Without
-	// it, open brains are kept in memory.
+	// Dir is the directory of the cache. It must not be shared with other processes. If Dir is
+	// empty, open brains are stored in memory.
 	Dir string
 
-	// Announced makes reads trust invalidations: a read sees the changes up to the last
-	// invalidation that has arrived, and is at most MaxAge old. It sends no request. By
-	// default, each read asks the leader for the head.
+	// Announced makes reads rely on invalidations. A read then sees the changes up to the last
+	// invalidation that has arrived, is at most MaxAge old, and sends no request. By default, each
+	// read asks the leader for the head.
 	Announced bool
 	MaxAge    time.Duration // default 1 s
 
-	// ReadWait and WriteWait limit how long reads and writes wait for the servers. The
-	// defaults are 10 s and 20 s. The election of a leader takes 4 to 9 s.
+	// ReadWait and WriteWait are the maximum times for which reads and writes wait for the servers.
+	// The defaults are 10 s and 20 s. The election of a leader takes 4 to 9 s.
 	ReadWait, WriteWait time.Duration
 
-	// CacheBytes limits the memory for cached entries of each brain, as in [oxbow.Options].
+	// CacheBytes is the maximum memory for the cached entries of each brain, as in [oxbow.Options].
 	CacheBytes int64
 
 	Node   string           // name of this process in envelopes
-	Source oxbow.Source     // source of changes made under a context without a source
+	Source oxbow.Source     // source of changes whose context has no source
 	Clock  func() time.Time // default time.Now
 	Rand   io.Reader        // default crypto/rand
 
@@ -85,7 +84,7 @@ func (o *Options) orDefault() Options {
 	return r
 }
 
-// Cluster is a connection to the servers that hold brains. It is safe for concurrent use.
+// A Cluster is a connection to the servers that store brains. It is safe for concurrent use.
 type Cluster struct {
 	nc        *nats.Conn
 	link      link
@@ -99,7 +98,7 @@ type Cluster struct {
 
 	fsys     vfs.FS
 	lock     vfs.Lock
-	attached atomic.Bool // invalidations arrive
+	attached atomic.Bool // invalidations arrive at present
 
 	randMu sync.Mutex // serializes reads of Options.Rand
 
@@ -110,9 +109,9 @@ type Cluster struct {
 	closed bool
 }
 
-// Connect uses the servers of a connection, which should be configured to reconnect forever.
-// It refuses servers whose settings could lose acknowledged changes, and streams that are
-// missing or differ from the directory. The error says how to fix it.
+// Connect returns a cluster on the servers of a connection, which should be configured to reconnect
+// forever. It fails if the servers' settings could lose acknowledged changes, or if streams are
+// missing or differ from the directory. The error explains how to fix this.
 func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 	c := &Cluster{nc: nc, opts: o.orDefault(), open: map[string]*replica{}, fences: map[fence]bool{},
 		leases: map[string]lease{}}
@@ -131,8 +130,8 @@ func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 	return c, nil
 }
 
-// begin opens the directory of the cluster. If there is a cache, the directory must exist
-// and belong to the same cluster.
+// begin opens the directory of the cluster. If there is a cache, the directory must exist and
+// belong to the same cluster as the cache.
 func (c *Cluster) begin(ctx context.Context) error {
 	id, err := readFile(c.fsys, "cluster")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -208,7 +207,7 @@ func (c *Cluster) subscribe() error {
 		for {
 			select {
 			case s := <-status:
-				// Invalidations may have been missed while disconnected, so compare the
+				// Invalidations may have been missed while the connection was down, so compare the
 				// heads.
 				c.attached.Store(false)
 				c.doubt()
@@ -222,7 +221,7 @@ func (c *Cluster) subscribe() error {
 	return nil
 }
 
-// doubt makes the next read of each brain compare heads.
+// doubt makes the next read of each brain compare the heads.
 func (c *Cluster) doubt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -246,12 +245,12 @@ func (c *Cluster) invalidate(m *nats.Msg) {
 	for old := r.announced.Load(); old < seq && !r.announced.CompareAndSwap(old, seq); old = r.announced.Load() {
 	}
 	if c.opts.Announced && r.watchers.Len() > 0 && seq > r.seq.Load() {
-		go func() { _ = r.check(c.ctx) }() // ignore the error: the next reader gets it
+		go func() { _ = r.check(c.ctx) }() // ignore the error: the next reader gets it again
 	}
 }
 
-// Open opens a brain of a tenant. If the brain does not exist, it is added to the directory
-// and is empty. A name has 1 to 64 letters, digits, "-" and "_".
+// Open opens a brain of a tenant. A brain that does not exist is added to the directory, and is
+// empty. A name has 1 to 64 letters, digits, "-" and "_".
 func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error) {
 	info, err := c.dir.brain(ctx, tenant, brain)
 	if err != nil {
@@ -272,8 +271,8 @@ func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error
 	return s, nil
 }
 
-// handle returns a brain's replica and counts another handle for it. If isNew is true, the
-// caller must open the replica, and holds its mu. If the replica is just being closed,
+// handle returns a brain's replica and counts a further handle for it. If isNew is true, handle has
+// locked the replica's mu, and the caller must open the replica. If the replica is being closed,
 // handle waits until its files are released.
 func (c *Cluster) handle(ctx context.Context, info brainInfo) (r *replica, isNew bool, err error) {
 	for {
@@ -305,7 +304,7 @@ func (c *Cluster) handle(ctx context.Context, info brainInfo) (r *replica, isNew
 	return r, isNew, nil
 }
 
-// release drops a handle, and closes the replica if no handle remains.
+// release removes a handle, and closes the replica after its last handle.
 func (c *Cluster) release(r *replica) error {
 	c.mu.Lock()
 	r.handles--

@@ -1,5 +1,6 @@
-// This file commits changes. Waiting changes are validated on the replica, published
-// together in an envelope if the stream's head is still the replica's, and applied.
+// This file commits changes. Waiting changes are validated on the replica and published together in
+// an envelope. The stream accepts the envelope only if its head is still the replica's head. Then
+// the envelope is applied.
 
 package jetstream
 
@@ -22,26 +23,27 @@ import (
 // Limits of an envelope.
 const (
 	mostTogether = 256            // maximum number of changes in an envelope
-	bytesOfMany  = 512 << 10      // total size of texts in bytes from which on no further change is added
+	bytesOfMany  = 512 << 10      // total size of texts in bytes at which an envelope gets no further changes
 	mostMessage  = 8<<20 - 64<<10 // maximum number of bytes in a message
 	busyPause    = 300 * time.Microsecond
 	awayPause    = 20 * time.Millisecond
 	leastTry     = 50 * time.Millisecond // minimum time that an attempt must have left to wait for its answer
 
-	// A round waits for more changes for 1/gatherShare of the last round's time. The callers whose
-	// changes were stored together return one after the other. Without the wait, the first caller's
-	// next change would get its own envelope, and each round would store half as many changes.
+	// A round waits for further changes for 1/gatherShare of the last round's duration. Callers
+	// whose changes were stored together return one after the other. Without the wait, the next
+	// change of the first caller would have its own envelope, and each round would store half as
+	// many changes.
 	gatherShare = 4
 	gatherMost  = 5 * time.Millisecond
 )
 
-// request is a change that waits to be committed.
+// request is a change that is to be committed.
 type request struct {
 	change change
 	ops    []oxbow.Op
 	names  []string // names of the entries that the ops change
-	// needs its own envelope, because it is decided by the replicas or changes other entries'
-	// aliases
+	// the request needs its own envelope, because the replicas compute its outcome or because it
+	// changes other entries' aliases
 	needsOwnEnvelope bool
 	size             int
 
@@ -51,7 +53,7 @@ type request struct {
 	err      error
 }
 
-// finish sets the request's outcome, unless the request already has an outcome.
+// finish sets the outcome of the request, unless the request already has an outcome.
 func (q *request) finish(made oxbow.Change, err error) {
 	if !q.finished {
 		q.made = made
@@ -66,12 +68,12 @@ type commitQueue struct {
 	mu      sync.Mutex // guards the following fields
 	waiting []*request
 	running bool
-	reached chan struct{} // closed when target changes wait (nil if nobody waits for that)
+	reached chan struct{} // closed when target changes are waiting; nil if nobody waits for this
 	target  int
 }
 
-// add appends a request. lead means that no committer is running, so the caller must start
-// one.
+// add appends a request. If lead is true, no committer is running, and the caller must start a
+// committer.
 func (c *commitQueue) add(q *request) (lead bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,8 +87,8 @@ func (c *commitQueue) add(q *request) (lead bool) {
 	return lead
 }
 
-// waitForMore waits until n more changes are queued, but at most for d. It returns at once if
-// that could not combine several changes.
+// waitForMore waits until n more changes are queued, but no longer than d. It returns immediately
+// if waiting could not combine changes.
 func (c *commitQueue) waitForMore(ctx context.Context, n int, d time.Duration) {
 	c.mu.Lock()
 	if n == 0 || len(c.waiting)+n < 2 {
@@ -107,8 +109,7 @@ func (c *commitQueue) waitForMore(ctx context.Context, n int, d time.Duration) {
 	}
 }
 
-// take removes and returns the next requests. If no requests are waiting, it marks the
-// committer as stopped.
+// take removes and returns the next requests. If there are none, it marks the committer as stopped.
 func (c *commitQueue) take() []*request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,15 +120,15 @@ func (c *commitQueue) take() []*request {
 	return qs
 }
 
-// putBack puts requests at the front of the queue.
+// putBack inserts requests at the front of the queue.
 func (c *commitQueue) putBack(qs []*request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(qs, c.waiting...)
 }
 
-// withdraw removes a request that the committer has not taken yet. It reports whether
-// the request was removed.
+// withdraw removes a request that the committer has not taken yet. It returns false if the
+// committer has taken it.
 func (c *commitQueue) withdraw(q *request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +139,7 @@ func (c *commitQueue) withdraw(q *request) bool {
 	return i >= 0
 }
 
-// commit makes a change durable and returns it. For a revert or a restore, only the number
+// commit makes a change durable and returns the change. For a revert or a restore, only the number
 // of the change is set.
 func (r *replica) commit(ctx context.Context, q *request) (oxbow.Change, error) {
 	if err := q.change.stamp(ctx, r.cluster.opts.Source); err != nil {
@@ -186,8 +187,8 @@ func (r *replica) commitAll() {
 	}
 }
 
-// commitSome commits some requests, finishes the refused requests, and returns the rest
-// to the queue. An error applies to all requests that are not finished.
+// commitSome commits some requests, finishes the refused requests, and returns the remaining
+// requests to the queue. An error applies to all requests that are not finished.
 func (r *replica) commitSome(qs []*request) error {
 	ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.WriteWait)
 	defer cancel()
@@ -197,7 +198,8 @@ func (r *replica) commitSome(qs []*request) error {
 			return err
 		}
 		if len(c.refused) > 0 && !checked {
-			// The refusal may come from an outdated state, so compare with the head first.
+			// The request may be refused because the replica is outdated, so compare the replica
+			// with the head first.
 			if err := r.check(ctx); err != nil {
 				return err
 			}
@@ -225,7 +227,7 @@ func (r *replica) commitSome(qs []*request) error {
 // choice is the selection of requests for an envelope.
 type choice struct {
 	chosen  []*request
-	later   []*request         // left for the next envelope
+	later   []*request         // requests for the next envelope
 	refused map[*request]error // errors of requests that the replica refuses in its current state
 
 	ops     []oxbow.Op // ops of the chosen requests
@@ -234,8 +236,8 @@ type choice struct {
 	size    int
 }
 
-// choose selects requests for the next envelope. If a request only fails because of a chosen
-// change, which is not durable yet, it is left for the next envelope.
+// choose selects requests for the next envelope. If a request fails only because of another chosen
+// change, which is not durable yet, choose leaves it for the envelope after that.
 func (r *replica) choose(qs []*request) (*choice, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -286,13 +288,11 @@ func (c *choice) add(q *request) {
 	}
 }
 
-// now returns the time for the next envelope, which is never before the last envelope's
-// time.
+// now returns the time for the next envelope. It is never before the time of the last envelope.
 func (r *replica) now() int64 { return max(r.cluster.opts.Clock().UnixNano(), r.at.Time) }
 
-// send publishes the requests in an envelope, applies the envelope and finishes the
-// requests. If it returns errMoved, nothing was published and the replica has a newer
-// head.
+// send publishes the requests in an envelope, applies the envelope and finishes the requests. If
+// send returns errMoved, nothing was published and the replica has a newer head.
 func (r *replica) send(ctx context.Context, qs []*request) error {
 	m, expect, err := r.prepare(qs)
 	if err != nil {
@@ -312,7 +312,7 @@ func (r *replica) send(ctx context.Context, qs []*request) error {
 		case errors.Is(err, errAway):
 			wait(ctx, awayPause)
 		case errors.Is(err, errNoReply):
-			sent = true // send it again, because the expected sequence ensures that it is stored only once
+			sent = true // try again: because of the expected sequence, the envelope is stored only once
 			wait(ctx, awayPause)
 		case errors.Is(err, errMoved):
 			done, err := r.catchUpAfterRefusal(ctx, qs, expect, sent)
@@ -322,7 +322,7 @@ func (r *replica) send(ctx context.Context, qs []*request) error {
 			if err != nil {
 				return r.publishError(sent, err)
 			}
-			wait(ctx, awayPause) // the leader has not yet reached the head of the replica
+			wait(ctx, awayPause) // the leader has not reached the head of the replica yet
 		default:
 			return r.publishError(sent, err)
 		}
@@ -332,7 +332,7 @@ func (r *replica) send(ctx context.Context, qs []*request) error {
 	}
 }
 
-// publishError returns the error for an envelope that could not be stored. If sent is set, an
+// publishError returns the error for an envelope that could not be stored. If sent is true, an
 // attempt may still succeed.
 func (r *replica) publishError(sent bool, err error) error {
 	r.mu.Lock()
@@ -358,8 +358,8 @@ type outgoing struct {
 	hash     chainHash
 }
 
-// prepare builds the envelope for the requests, and returns the sequence number of the
-// message that it must follow.
+// prepare builds the envelope for the requests. It also returns the sequence number of the message
+// that the envelope must follow.
 func (r *replica) prepare(qs []*request) (outgoing, uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -385,9 +385,9 @@ func (r *replica) prepare(qs []*request) (outgoing, uint64, error) {
 	return outgoing{e, data, hash}, r.at.Seq, err
 }
 
-// applyStored applies an envelope that the stream stored, unless a reader has applied it
-// already, and finishes its requests. An error here is not an error of the change, which is
-// durable. The replica is then rebuilt.
+// applyStored applies an envelope that the stream has stored, unless a reader has already applied
+// it, and finishes its requests. An error does not mean that the change failed, because the change
+// is durable. It causes the replica to be rebuilt.
 func (r *replica) applyStored(qs []*request, m outgoing, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -402,7 +402,7 @@ func (r *replica) applyStored(qs []*request, m outgoing, seq uint64) {
 	r.finishRequests(qs, f)
 }
 
-// finishRequests finishes the requests of a stored envelope. The caller holds mu.
+// finishRequests finishes the requests of a stored envelope. The caller must hold mu.
 func (r *replica) finishRequests(qs []*request, f *flight) {
 	r.flight = nil
 	for i, q := range qs {
@@ -423,9 +423,9 @@ func (r *replica) finishRequests(qs []*request, f *flight) {
 	}
 }
 
-// catchUpAfterRefusal reads up to the head after the stream refused an envelope. done reports that
-// the head is this envelope: its acknowledgement was lost, and the requests are finished. Otherwise
-// the error is errMoved, or nil if the head is still as expected.
+// catchUpAfterRefusal reads up to the head after the stream refused an envelope. If the head is
+// this envelope, its acknowledgement was lost. done is then true, and the requests are finished.
+// Otherwise the error is errMoved, or nil if the head is still as expected.
 func (r *replica) catchUpAfterRefusal(
 	ctx context.Context,
 	qs []*request,
@@ -443,7 +443,7 @@ func (r *replica) catchUpAfterRefusal(
 		r.finishRequests(qs, f)
 		return true, nil
 	case f.isLost && sent:
-		return false, errNoReply // a snapshot may contain it or not
+		return false, errNoReply // a snapshot may or may not contain the envelope
 	case r.at.Seq == expect:
 		return false, nil
 	}
@@ -451,7 +451,6 @@ func (r *replica) catchUpAfterRefusal(
 	return false, errMoved
 }
 
-// randomID returns an ID for an envelope.
 func (c *Cluster) randomID() (string, error) {
 	var b [12]byte
 	c.randMu.Lock()

@@ -1,4 +1,5 @@
-// This file compacts a brain by replacing its envelopes by a snapshot of the replica's file.
+// This file compacts a brain. A compaction replaces the brain's envelopes by a snapshot of the
+// replica's file.
 
 package jetstream
 
@@ -18,12 +19,12 @@ import (
 // Thresholds of compaction.
 const (
 	leastTail   = 64       // minimum number of envelopes to compact
-	segmentSize = 4 << 20  // bytes of the file in a segment
-	mostInline  = 24 << 10 // bytes of a compressed file that is stored in the message itself
+	segmentSize = 4 << 20  // size in bytes of the part of the file in a segment
+	mostInline  = 24 << 10 // maximum size in bytes of a compressed file that is stored in the message itself
 )
 
-// compactIfDue compacts a brain with many envelopes since the last snapshot. It ignores
-// errors, because the next envelope tries again.
+// compactIfDue compacts a brain that has many envelopes after the last snapshot. It ignores errors,
+// because it will try again after the next envelope.
 func (r *replica) compactIfDue() {
 	r.mu.Lock()
 	held := int64(0)
@@ -39,8 +40,8 @@ func (r *replica) compactIfDue() {
 	}
 }
 
-// compact publishes a snapshot that replaces all messages of the brain. The servers refuse
-// it if the replica is not at the head.
+// compact publishes a snapshot that replaces all messages of the brain. The servers reject the
+// snapshot if the replica is not at the head.
 func (r *replica) compact(ctx context.Context) error {
 	r.mu.Lock()
 	at, head := r.at, r.head
@@ -80,8 +81,8 @@ func (r *replica) compact(ctx context.Context) error {
 	return errors.Join(err, r.deleteOldSegments(ctx, at.Held, s))
 }
 
-// storeFile stores the file in the message or in segments. Parts that equal a segment of the last
-// snapshot are not stored again.
+// storeFile stores the file in the message or in segments. It does not store a part again that
+// equals a segment of the last snapshot.
 func (r *replica) storeFile(ctx context.Context, s *snapshot, image []byte, held *snapshot) error {
 	if packed := packer.EncodeAll(image, nil); len(packed) <= mostInline {
 		s.Inline, s.Stored = packed, int64(len(packed))
@@ -122,7 +123,7 @@ func (r *replica) segmentSubject(g segment) string {
 	return r.brain.subject() + ".s." + strconv.FormatUint(g.Number, 10)
 }
 
-// deleteOldSegments deletes the segments that only the old snapshot names.
+// deleteOldSegments deletes the segments that belong only to the old snapshot.
 func (r *replica) deleteOldSegments(ctx context.Context, old, s *snapshot) error {
 	if old == nil {
 		return nil
@@ -145,8 +146,8 @@ func (r *replica) deleteOldSegments(ctx context.Context, old, s *snapshot) error
 	return errs
 }
 
-// applySnapshot applies a snapshot. It replaces the file only if the replica lacks an
-// envelope that the snapshot contains. The caller holds mu.
+// applySnapshot applies a snapshot. It replaces the file only if the replica lacks an envelope that
+// the snapshot contains. The caller must hold mu.
 func (r *replica) applySnapshot(ctx context.Context, e *envelope, seq uint64, size int) error {
 	s := e.Snapshot
 	switch {
@@ -168,7 +169,7 @@ func (r *replica) applySnapshot(ctx context.Context, e *envelope, seq uint64, si
 	return r.files.writePlace(r.unsyncedPlace())
 }
 
-// findFlight checks whether the envelope that is being published is contained in a snapshot.
+// findFlight checks whether a snapshot contains the envelope that is being published.
 func (r *replica) findFlight(e *envelope) {
 	f, ids := r.flight, e.Snapshot.Recent
 	if f == nil || f.n > e.N {
@@ -179,7 +180,7 @@ func (r *replica) findFlight(e *envelope) {
 	f.isApplied = i >= 0 && ids[i] == f.id
 }
 
-// install replaces the replica's file by a snapshot's file. The caller holds mu.
+// install replaces the replica's file by the file of a snapshot. The caller must hold mu.
 func (r *replica) install(ctx context.Context, e *envelope) error {
 	s := e.Snapshot
 	image, err := r.fetch(ctx, s)
@@ -203,7 +204,7 @@ func (r *replica) install(ctx context.Context, e *envelope) error {
 	return nil
 }
 
-// fetch returns the file of a snapshot.
+// fetch downloads the file of a snapshot.
 func (r *replica) fetch(ctx context.Context, s *snapshot) ([]byte, error) {
 	if s.Size < 0 || s.Size > 1<<40 {
 		return nil, r.damage("a snapshot of %d bytes", s.Size)
@@ -231,7 +232,7 @@ func (r *replica) fetch(ctx context.Context, s *snapshot) ([]byte, error) {
 
 var errSegment = errors.New("a segment is not there")
 
-// fetchSegment returns a segment. It asks any server first, then the leader.
+// fetchSegment downloads a segment. It asks any server first, and then the leader.
 func (r *replica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
 	unpack := func(b []byte) ([]byte, bool) {
 		part, err := unpacker.DecodeAll(b, nil)

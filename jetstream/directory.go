@@ -1,5 +1,5 @@
-// This file implements the directory, a key-value bucket that names the cluster, its streams
-// and its brains.
+// This file implements the directory, a key-value bucket that lists the cluster, its streams and
+// its brains.
 
 package jetstream
 
@@ -25,13 +25,13 @@ const bucket = "DIR"
 // directory is an open directory. Its keys:
 //
 //	cluster             {"id", "partitions", "replicas"}
-//	stream.BRAIN_03     {"created"}: a stream of that time must be there
+//	stream.BRAIN_03     {"created"}: a stream of that time must exist
 //	brain.TENANT.BRAIN  {"partition", "epoch", "created"}
-//	fence.BRAIN_03.NAME why the server of that name must not lead the stream
+//	fence.BRAIN_03.NAME the reason why the server NAME must not lead the stream
 //
 // It is always read from its leader, because another server may lack recent values.
 type directory struct {
-	kv         api.KeyValue // to write to
+	kv         api.KeyValue // used only for writing
 	nc         *nats.Conn
 	link       link
 	id         string
@@ -68,8 +68,8 @@ func streamName(partition int) string { return fmt.Sprintf("%s%02d", streamPrefi
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// openDirectory opens the directory. If the servers have no directory, it creates the
-// directory and the streams, unless id names a cluster that must exist.
+// openDirectory opens the directory. If the servers have no directory, it creates the directory and
+// the streams, unless id is the ID of a cluster that must exist.
 func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*directory, error) {
 	js, err := api.New(nc)
 	if err != nil {
@@ -77,7 +77,7 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 	}
 	kv, err := openBucket(ctx, nc, js, o, id)
 	for try := 0; try < 40 && errors.Is(err, api.ErrStreamNotFound) && wait(ctx, 50*time.Millisecond); try++ {
-		// another process has created the bucket, but not all servers know it yet
+		// another process has created the bucket, but some servers do not have it yet
 		kv, err = openBucket(ctx, nc, js, o, id)
 	}
 	if err != nil {
@@ -146,7 +146,7 @@ func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Optio
 	}
 	if err := checkEmpty(ctx, nc, o); err != nil {
 		if kv, again := js.KeyValue(ctx, bucket); again == nil {
-			return kv, nil // another process has created it meanwhile
+			return kv, nil // another process has created the bucket in the meantime
 		}
 		return nil, err
 	}
@@ -156,8 +156,8 @@ func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Optio
 	)
 }
 
-// openStream compares a stream with the directory. It creates a stream that the directory
-// does not name yet.
+// openStream compares a stream with the directory. It creates a stream that is not in the directory
+// yet.
 func (d *directory) openStream(ctx context.Context, js api.JetStream, partition int, o *Options) error {
 	name := streamName(partition)
 	want := streamConfig(partition, o.Replicas)
@@ -201,19 +201,19 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 	return checkStream(stream.CachedInfo().Config, want)
 }
 
-// get returns a key's value, or nil if the key has no value.
+// get returns the value of a key, or nil if the key has no value.
 func (d *directory) get(ctx context.Context, key string) ([]byte, error) {
 	m, _, err := d.link.last(ctx, directoryStream, directorySubject+key)
 	if err != nil {
 		return nil, fmt.Errorf("read %s of the directory: %w", key, err)
 	}
-	return m.Data, nil // a deleted key's message has no data
+	return m.Data, nil // the message of a deleted key has no data
 }
 
-// enter returns the value of a key. If the key has no value, enter stores the result
-// of value.
+// enter returns the value of a key. If the key has no value, enter stores the result of value and
+// returns it.
 func enter[T any](ctx context.Context, d *directory, key string, value func() (T, error)) (v T, err error) {
-	for try := range 40 { // another process may create the key, and delete it again
+	for try := range 40 { // another process may create the key and delete it again
 		if try > 0 && !wait(ctx, 50*time.Millisecond) {
 			break
 		}
@@ -257,8 +257,8 @@ func (d *directory) brain(ctx context.Context, tenant, brain string) (brainInfo,
 	return d.enterBrain(ctx, tenant, brain, 1, time.Now().UTC())
 }
 
-// enterBrain returns the directory's value for a brain with a valid name. It adds the brain
-// with the given epoch if necessary.
+// enterBrain returns the directory's value for a brain with a valid name. If necessary, it adds the
+// brain with the given epoch.
 func (d *directory) enterBrain(
 	ctx context.Context,
 	tenant, brain string,

@@ -63,8 +63,8 @@ func (d *directory) list(ctx context.Context) ([]brainInfo, error) {
 	return all, nil
 }
 
-// messages returns the last message of each key. It asks any server first, and the leader
-// again if that server has fewer messages.
+// messages returns the last message of each key. It asks any server first. If that server has too
+// few messages, it asks the leader.
 func (d *directory) messages(ctx context.Context) (all []message, err error) {
 	var info streamAnswer
 	if err := d.link.ask(ctx, "$JS.API.STREAM.INFO."+directoryStream, nil, &info); err != nil {
@@ -88,7 +88,7 @@ func (d *directory) messages(ctx context.Context) (all []message, err error) {
 	return all, d.each(ctx, ">", func(m message) { all = append(all, m) })
 }
 
-// each calls fn for the last message of each matching key. It asks the leader.
+// each asks the leader for the last message of each matching key, and calls fn with it.
 func (d *directory) each(ctx context.Context, keys string, fn func(message)) error {
 	for next := uint64(1); ; {
 		m, ok, err := d.link.next(ctx, directoryStream, directorySubject+keys, next)

@@ -1,4 +1,4 @@
-// This file encodes the messages of a brain, with a frame, a checksum and a chain.
+// This file encodes the messages of a brain, which have a frame, a checksum and a chain.
 
 package jetstream
 
@@ -14,24 +14,25 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// A message is a frame around a body. Its bytes, integers little-endian:
+// A message is a frame around a body. Integers are little-endian:
 //
 //	offset size field
 //	     0    4 magic "oxj1"
 //	     4    1 form of the body: 0 JSON, 1 JSON compressed by zstd
-//	     5    4 CRC-32C of all that follows
+//	     5    4 CRC-32C of the rest of the message
 //	     9    … body
 //
-// The chain at an envelope is the SHA-256 of its body as sent. The body contains the chain
-// of the previous envelope, so that each hash covers all earlier envelopes.
+// The chain at an envelope is the SHA-256 of its body as sent. The body contains the chain of the
+// previous envelope, so that each hash covers all earlier envelopes.
 const (
 	frameMagic = "oxj1"
 	frameHead  = 9
-	compressAt = 16 << 10 // bytes of JSON from which on a body is compressed
-	mostBody   = 64 << 20 // maximum bytes of JSON in a compressed body
+	compressAt = 16 << 10 // size of the JSON in bytes from which a body is compressed
+	mostBody   = 64 << 20 // maximum size of the JSON of a compressed body in bytes
 )
 
-// version is the version of envelopes that this code writes, and the newest that it reads.
+// version is the version of envelopes that this code writes, and the newest version that it can
+// read.
 //
 //	1 November 2026: changes, and snapshots in segments
 const version = 1
@@ -54,18 +55,18 @@ func (h *chainHash) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// envelope is a message of a brain. It has either changes that were made together, or a
-// snapshot of all earlier messages. A snapshot is not a link of the chain. It has the
-// number of the last envelope that it contains, and that envelope's chain as Prev.
+// envelope is a message of a brain. It contains either changes that were made together, or a
+// snapshot of all earlier messages. A snapshot is not a link of the chain. Its number is the number
+// of the last envelope in the snapshot, and Prev is the chain at that envelope.
 type envelope struct {
 	V     int       `json:"v"`
 	Brain string    `json:"brain"`
-	N     uint64    `json:"n"` // contiguous from 1
+	N     uint64    `json:"n"` // number of the envelope, starting at 1, without gaps
 	Prev  chainHash `json:"prev_hash"`
 	Epoch uint64    `json:"epoch"`
 	Node  string    `json:"node"`
-	ID    string    `json:"id"`   // random, to recognize the envelope if its acknowledgement was lost
-	Time  int64     `json:"time"` // in nanoseconds since 1970, for all changes of the envelope
+	ID    string    `json:"id"`   // random ID, by which the sender recognizes the envelope if its acknowledgement was lost
+	Time  int64     `json:"time"` // time of all changes in the envelope, in nanoseconds since 1970
 	Base  uint64    `json:"base"` // number of the last change before this envelope
 	State string    `json:"state,omitempty"`
 
@@ -73,34 +74,34 @@ type envelope struct {
 	Snapshot *snapshot `json:"snapshot,omitempty"`
 }
 
-// snapshot is the file of a replica after the change Last. Small files are contained in the
-// message, others are stored in segments.
+// snapshot is the file of a replica after the change Last. A small file is stored in the message,
+// and a larger file in segments.
 type snapshot struct {
 	Size     int64     `json:"size"`
-	Hash     chainHash `json:"sha256"`           // of the file
+	Hash     chainHash `json:"sha256"`           // hash of the file
 	Last     uint64    `json:"last"`             // number of the file's last change
-	Recent   []string  `json:"recent"`           // IDs of the last envelopes in it
-	Stored   int64     `json:"stored"`           // bytes that it occupies in the stream
-	Inline   []byte    `json:"inline,omitempty"` // compressed by zstd
+	Recent   []string  `json:"recent"`           // IDs of the last envelopes in the file
+	Stored   int64     `json:"stored"`           // size of the snapshot in the stream, in bytes
+	Inline   []byte    `json:"inline,omitempty"` // the file, compressed by zstd, if it is small
 	Segments []segment `json:"segments,omitempty"`
 }
 
 // segment is a part of a file, compressed by zstd and stored in a separate
 // message.
 type segment struct {
-	Number uint64    `json:"number"` // last token of its subject
-	Size   int64     `json:"size"`   // uncompressed bytes
-	Stored int64     `json:"stored"` // bytes in the stream
+	Number uint64    `json:"number"` // last token of the segment's subject
+	Size   int64     `json:"size"`   // uncompressed size in bytes
+	Stored int64     `json:"stored"` // size in the stream in bytes
 	Hash   chainHash `json:"sha256"` // hash of the uncompressed part
 }
 
-// EncodeAll and DecodeAll of these coders may be called concurrently.
+// EncodeAll and DecodeAll of these coders are safe for concurrent use.
 var (
 	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2))
 	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(mostBody), zstd.WithDecoderConcurrency(2))
 )
 
-// encode returns the message of an envelope, and the chain at the envelope.
+// encode returns the envelope as a message, and the chain at the envelope.
 func (e *envelope) encode() ([]byte, chainHash, error) {
 	var b bytes.Buffer
 	b.WriteString(frameMagic)
@@ -124,8 +125,8 @@ func seal(m []byte) {
 	binary.LittleEndian.PutUint32(m[5:], crc32.Checksum(m[frameHead:], castagnoli))
 }
 
-// decodeEnvelope decodes a message and returns the chain at its envelope. Errors match
-// [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
+// decodeEnvelope decodes a message, and returns the envelope and the chain at the envelope. Errors
+// match [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
 func decodeEnvelope(m []byte) (*envelope, chainHash, error) {
 	if len(m) < frameHead || string(m[:4]) != frameMagic {
 		return nil, chainHash{}, fmt.Errorf("%w: a message is no envelope", oxbow.ErrCorrupt)

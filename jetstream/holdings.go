@@ -1,5 +1,5 @@
-// This file compares the streams that each server has on its disk with those that the
-// cluster should have. The difference shows which server has lost its streams.
+// This file compares the streams on each server's disk with the streams that the cluster should
+// have. Differences show which server has lost its streams.
 
 package jetstream
 
@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// holding describes a server's streams.
+// holding describes the streams of a server.
 type holding struct {
 	server  string
-	leads   bool            // the server is the leader of the cluster, which answers which streams exist
-	streams map[string]bool // streams on its disk (true if the server takes part in replicating the stream)
+	leads   bool            // the server leads the cluster, and its answer determines which streams exist
+	streams map[string]bool // streams on the server's disk; true if the server takes part in replicating the stream
 }
 
 // holdings asks all servers for their streams in the account of nc.
@@ -92,9 +92,8 @@ func serversWith(all []holding, stream string) (have, keep []string) {
 	return have, keep
 }
 
-// checkEmpty returns an error if a server has a cluster's streams, no matter what the
-// leader answers, or if a server that may have streams does not answer. It guards the
-// creation of a new cluster.
+// checkEmpty returns an error if a server has streams of a cluster, whatever the leader answers, or
+// if a server that may have streams does not answer. It is called before a new cluster is created.
 func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if o.System == nil || o.Replicas == 1 {
 		return nil
@@ -122,8 +121,8 @@ func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 	return nil
 }
 
-// serversWithoutStreams returns a finding for each server that has lost streams. unread means that
-// the leader is such a server, so that it denies that the streams exist.
+// serversWithoutStreams returns a finding for each server that has lost streams. unread is true if
+// the leader has lost its streams, because it then denies that they exist.
 func (c *Cluster) serversWithoutStreams(ctx context.Context) (fs []Finding, unread bool, err error) {
 	if c.opts.System == nil || c.replicas == 1 {
 		return nil, false, nil

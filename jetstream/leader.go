@@ -11,22 +11,22 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// onlyServer is the leader's name if only one server holds the stream.
+// onlyServer is used as the name of the leader if only one server has the stream.
 const onlyServer = "the only server"
 
-// replicaInfo is a report by a group's leader about another server in the group.
+// replicaInfo is the report of a group's leader about another server in the group.
 type replicaInfo struct {
 	Name    string        `json:"name"`
 	Peer    string        `json:"peer"` // serverID of the server's name
 	Current bool          `json:"current"`
 	Offline bool          `json:"offline"`
-	Pending bool          `json:"pending"` // is joining or leaving
+	Pending bool          `json:"pending"` // the server is joining or leaving
 	Active  time.Duration `json:"active"`  // time since the leader last heard from it
 	Lag     uint64        `json:"lag"`
 }
 
-// isServer reports whether this is the named server. Servers that started after this server was
-// lost know only its ID.
+// isServer reports whether the report is about the server with a name. Servers that started after
+// it was lost know only its ID.
 func (r *replicaInfo) isServer(server string) bool {
 	return r.Name == server || r.Peer == serverID(server)
 }
@@ -95,7 +95,7 @@ func (c *Cluster) leader(ctx context.Context, stream string) (string, []string, 
 	}
 }
 
-// stepDown makes a different server the leader of a stream, and waits until it is.
+// stepDown makes a different server the leader of a stream, and waits until it leads.
 func (c *Cluster) stepDown(ctx context.Context, stream, leader string) error {
 	return c.moveLead(ctx, stream, leader, "")
 }

@@ -1,4 +1,4 @@
-// This file determines whether the answers of a stream's leader are up to date.
+// This file determines whether the answers of a stream's leader are current.
 
 package jetstream
 
@@ -12,27 +12,27 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A server that was paused or disconnected considers itself the leader until it hears from
-// another leader, and meanwhile answers with outdated messages. Its own statement proves
-// nothing. After a pause, queued messages make it believe that it has just heard from the
-// other servers. The only proof is a message that most servers have stored.
+// A server that was paused or disconnected considers itself the leader until it hears from another
+// leader. In the meantime, it answers with outdated messages. Its own statement proves nothing:
+// after a pause, queued messages make it believe that it has just heard from the other servers. The
+// only proof is a message that most servers have stored.
 const (
-	// leaseLength is the time after sending a message that the stream stored in which no
-	// other server can have become leader. Servers hold an election only after hearing
-	// nothing from the leader for at least 4 s.
+	// leaseLength is a time after this process sent a message that the stream stored. In this time,
+	// no other server can become leader, because servers hold an election only after they have
+	// heard nothing from the leader for at least 4 s.
 	leaseLength = time.Second
 
-	// mostSilence is the maximum time since a server was heard for which it certainly knows
-	// the current leader.
+	// mostSilence is the maximum age of the last message from a server. Until then, that server
+	// certainly knows the current leader.
 	mostSilence = 2 * time.Second
 )
 
-// lease is this process's knowledge about a stream's leader.
+// lease contains this process's knowledge about a stream's leader.
 type lease struct {
-	sent     time.Time // when the last message was sent that the stream stored
+	sent     time.Time // time when the last message was sent that the stream stored
 	seq      uint64    // sequence of that message
-	asked    time.Time // when the leader was last asked which servers it hears
-	hearsAll bool      // the leader hears all servers, so no other server can consider itself the leader
+	asked    time.Time // time when the leader was last asked from which servers it hears
+	hearsAll bool      // the leader hears from all servers, so that no other server considers itself the leader
 }
 
 // recordStored records that a stream has stored a message.
@@ -45,7 +45,7 @@ func (c *Cluster) recordStored(stream string, sent time.Time, seq uint64) {
 	}
 }
 
-// hasLease reports whether only the current leader of a stream can answer as its leader.
+// hasLease reports whether certainly only the current leader of a stream answers as its leader.
 func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	c.mu.Lock()
 	l := c.leases[stream]
@@ -75,11 +75,11 @@ func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	return alone && time.Since(l.sent) < leaseLength, nil
 }
 
-// confirm makes sure that a reader of a brain has all changes that were acknowledged to any
-// process before the call. follow must read the missing messages up to the head reported by
-// the leader. at must return the last read message's sequence number.
+// confirm ensures that a reader of a brain has all changes that were acknowledged to any process
+// before the call. follow must read the missing messages, up to the head that the leader reports.
+// at must return the sequence of the last message that was read.
 //
-// Without a lease, confirm stores an empty message that is accepted only if the reader is at
+// Without a lease, confirm stores an empty message. The stream accepts it only if the reader is at
 // the head.
 func (c *Cluster) confirm(ctx context.Context, b brainInfo, at func() uint64, follow func() error) error {
 	if c.replicas == 1 {
@@ -96,14 +96,14 @@ func (c *Cluster) confirm(ctx context.Context, b brainInfo, at func() uint64, fo
 			return err
 		}
 	}
-	floor := uint64(0) // sequence of a message that was stored after the call began
+	floor := uint64(0) // sequence of a message that was stored after the start of the call
 	for tries := 0; ; tries++ {
 		_, err := c.storeMark(ctx, b, true, at())
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, errMoved), errors.Is(err, errInTurn):
-			if tries > 0 && floor == 0 { // others write continuously
+			if tries > 0 && floor == 0 { // other processes write continuously
 				floor, err = c.storeMark(ctx, b, false, 0)
 				if err != nil {
 					break
@@ -129,10 +129,10 @@ func (c *Cluster) confirm(ctx context.Context, b brainInfo, at func() uint64, fo
 	}
 }
 
-// storeMark stores an empty message in a brain's stream and replaces the previous mark. If
-// last is set, it is stored only if the last message of the brain has the sequence head.
+// storeMark stores an empty message in a brain's stream, in place of the previous mark. If last is
+// set, the mark is stored only if the last message of the brain has the sequence head.
 func (c *Cluster) storeMark(ctx context.Context, b brainInfo, last bool, head uint64) (uint64, error) {
-	// cannot be a brain, because their names contain another dot
+	// this cannot be the subject of a brain, because brain names contain another dot
 	m := nats.NewMsg(fmt.Sprintf("b.%02d.mark", b.Partition))
 	m.Header.Set(headerRollup, "sub")
 	if last {
@@ -147,9 +147,8 @@ func (c *Cluster) storeMark(ctx context.Context, b brainInfo, last bool, head ui
 	return seq, err
 }
 
-// Ready returns the reason why brains cannot be read now, or nil. It checks that most
-// servers store messages, as [Store.Get] requires. It uses a single stream and costs as
-// much as a read.
+// Ready returns the reason why brains cannot be read now, or nil. It checks that most servers store
+// messages, as [Store.Get] requires. It uses only one stream and costs as much as a read.
 func (c *Cluster) Ready(ctx context.Context) error {
 	b := brainInfo{}
 	if c.replicas == 1 {

@@ -1,4 +1,4 @@
-// This file sends requests to the servers and interprets the answers.
+// This file sends requests to the servers and decodes the answers.
 
 package jetstream
 
@@ -22,8 +22,8 @@ type requester interface {
 
 // Outcomes of a publish that failed.
 var (
-	errMoved   = errors.New("the brain has another head")      // 10071: the message was not stored
-	errInTurn  = errors.New("another write is under way")      // 10164: the message was not stored
+	errMoved   = errors.New("the brain has another head")      // error 10071: the message was not stored
+	errInTurn  = errors.New("another write is under way")      // error 10164: the message was not stored
 	errAway    = errors.New("no server of the stream answers") // the message was not stored
 	errNoReply = errors.New("no answer came")                  // the message may be stored, now or later
 )
@@ -46,14 +46,14 @@ const (
 	headerRollup   = "Nats-Rollup"
 )
 
-// link sends the requests of a cluster.
+// link sends a cluster's requests.
 type link struct {
 	conn requester
 	step time.Duration // maximum time to wait for the answer to an attempt to publish
-	most time.Duration // how long a request for information is repeated
+	most time.Duration // maximum time for which a request for information is repeated
 }
 
-// apiError is an error in an answer.
+// apiError is the error in an answer.
 type apiError struct {
 	Code        int    `json:"code"`
 	ErrCode     int    `json:"err_code"`
@@ -70,8 +70,8 @@ type message struct {
 	Time    time.Time `json:"time"`
 }
 
-// publish stores a message if the last message of its subject has the sequence expect, and
-// returns the new sequence. It tries once.
+// publish stores a message if the last message of its subject has the sequence expect. It returns
+// the new sequence. It makes a single attempt.
 func (l link) publish(ctx context.Context, subject string, data []byte, expect uint64, rollup bool) (uint64, error) {
 	m := nats.NewMsg(subject)
 	m.Data = data
@@ -82,7 +82,7 @@ func (l link) publish(ctx context.Context, subject string, data []byte, expect u
 	return l.store(ctx, m)
 }
 
-// store stores a message and returns its sequence. It tries once.
+// store stores a message and returns its sequence. It makes a single attempt.
 func (l link) store(ctx context.Context, m *nats.Msg) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.step)
 	defer cancel()
@@ -119,20 +119,19 @@ func (l link) store(ctx context.Context, m *nats.Msg) (uint64, error) {
 	return 0, fmt.Errorf("the servers refused the write: %w", ack.Error)
 }
 
-// last returns the last message with a subject, from the stream's leader. ok is false if no
-// message has the subject.
+// last asks the stream's leader for the last message with a subject. ok is false if there is no
+// such message.
 func (l link) last(ctx context.Context, stream, subject string) (m message, ok bool, err error) {
 	return l.message(ctx, stream, map[string]any{"last_by_subj": subject})
 }
 
-// next returns the first message with a subject and a sequence number of at least from. It
-// asks the leader.
+// next asks the stream's leader for the first message with a subject and a sequence of at least
+// from.
 func (l link) next(ctx context.Context, stream, subject string, from uint64) (m message, ok bool, err error) {
 	return l.message(ctx, stream, map[string]any{"seq": from, "next_by_subj": subject})
 }
 
-// message asks the leader for a message, and repeats this while the stream has no
-// leader.
+// message asks the leader for a message. It repeats the request while the stream has no leader.
 func (l link) message(ctx context.Context, stream string, what map[string]any) (m message, ok bool, err error) {
 	var r struct {
 		Message *message  `json:"message"`
@@ -164,8 +163,8 @@ func missingStreamError(stream string) error {
 	)
 }
 
-// ask sends a request to the JetStream API and repeats it until a server answers or the
-// context ends.
+// ask sends a request to the JetStream API. It repeats the request until a server answers or the
+// context is done.
 func (l link) ask(ctx context.Context, subject string, what, answer any) error {
 	req := nats.NewMsg(subject)
 	if what != nil {
@@ -212,7 +211,7 @@ func unavailableError(ctx context.Context, err error) error {
 	)
 }
 
-// wait waits for d. It returns false if the context ends first.
+// wait waits for d. It returns false if the context is done first.
 func wait(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -224,9 +223,9 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// batch calls fn for at most n messages of a subject, starting with sequence from. It asks
-// any replica, which may lack the latest messages. It may stop early without an error, so
-// the caller must compare with the head.
+// batch calls fn for at most n messages of a subject, starting with sequence from. It asks any
+// replica, which may lack the latest messages. It may stop early without an error. Therefore the
+// caller must compare with the head.
 func batch(
 	ctx context.Context,
 	nc *nats.Conn,
@@ -254,7 +253,7 @@ func batch(
 	for {
 		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil || m.Header.Get("Status") != "" {
-			return nil // the messages ended or no server answered (the comparison with the head shows which)
+			return nil // there are no more messages, or no server answered; a comparison with the head tells
 		}
 		seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 		if err != nil {

@@ -1,4 +1,4 @@
-// This file brings a replica up to date. It compares the replica with its brain's head, and
+// This file brings a replica up to date. It compares the replica with the head of its brain, and
 // reads the missing messages from any server that has all of them.
 
 package jetstream
@@ -13,18 +13,18 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// batchSize is the number of messages in a request.
+// batchSize is the number of messages in one request.
 const batchSize = 256
 
-// largeHead is the size in bytes from which on a head is not requested again: asking for the
-// message after it is cheaper.
+// largeHead is the size in bytes from which a head is not requested again, because it is cheaper to
+// ask for the message after it.
 const largeHead = 64 << 10
 
-// rounds share comparisons with the head: a caller waits for a comparison that began after
-// its call.
+// rounds lets several callers share a comparison with the head. Each caller waits for a comparison
+// that began after its call.
 type rounds struct {
 	mu      sync.Mutex // guards next and running
-	next    *round     // round that has not begun yet
+	next    *round     // the next round, which has not begun yet
 	running bool
 }
 
@@ -69,9 +69,9 @@ func (rs *rounds) run(do func() error) {
 	}
 }
 
-// refresh makes sure that the replica has all changes that were acknowledged to any process
-// before the call. With announced reads, it only makes sure that the replica has all changes
-// that invalidations named.
+// refresh ensures that the replica has all changes that were acknowledged to any process before the
+// call. With announced reads, it only ensures that the replica has the changes in the invalidations
+// that have arrived.
 func (r *replica) refresh(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -118,8 +118,8 @@ func (r *replica) catchUp(ctx context.Context) error {
 	return err
 }
 
-// followOrRebuild is like follow. If the file contradicts the stream, it starts again with
-// an empty file, because the stream is authoritative.
+// followOrRebuild is like follow. If the file contradicts the stream, it starts again with an empty
+// file, because the stream determines the content.
 func (r *replica) followOrRebuild(ctx context.Context, any bool) error {
 	follow := func() error {
 		if r.store == nil {
@@ -145,8 +145,8 @@ func (r *replica) followOrRebuild(ctx context.Context, any bool) error {
 	return err
 }
 
-// follow reads up to the head that the leader reports. If any is set, the messages before
-// the head may come from any server.
+// follow reads up to the head that the leader reports. If any is set, it may read the messages
+// before the head from any server.
 func (r *replica) follow(ctx context.Context, any bool) error {
 	l := r.cluster.link
 	stream := r.brain.stream()
@@ -177,7 +177,8 @@ func (r *replica) follow(ctx context.Context, any bool) error {
 	if !errors.Is(err, errSegment) {
 		return err
 	}
-	// if a newer snapshot exists by now, its writer has deleted this snapshot's segments
+	// check whether there is a newer snapshot, because its writer has deleted the segments of this
+	// snapshot
 	if now, ok, lerr := l.last(ctx, stream, subject); lerr == nil && ok && now.Seq != head.Seq {
 		return r.follow(ctx, any)
 	}
@@ -187,7 +188,7 @@ func (r *replica) follow(ctx context.Context, any bool) error {
 // readTo reads the messages up to the head.
 func (r *replica) readTo(ctx context.Context, head message, any bool) error {
 	if e, _, err := decodeEnvelope(head.Data); err == nil && (e.N == r.at.N+1 || e.Snapshot != nil) {
-		return r.read(ctx, head) // no messages are in between
+		return r.read(ctx, head) // there are no messages in between
 	}
 	for any && r.at.Seq < head.Seq {
 		before := r.at.Seq
@@ -222,8 +223,8 @@ func (r *replica) readTo(ctx context.Context, head message, any bool) error {
 	return nil
 }
 
-// otherServers reads again with each other server of the stream as leader. If that fails for
-// each server, it returns the first error.
+// otherServers reads again with each other server of the stream as leader. If all of them fail, it
+// returns the first error.
 func (r *replica) otherServers(ctx context.Context, first error) error {
 	stream := r.brain.stream()
 	tried := map[string]bool{}

@@ -1,4 +1,4 @@
-// This file defines a backup's manifest, which names each brain's file and position.
+// This file defines the manifest of a backup, which lists the file and position of each brain.
 
 package jetstream
 
@@ -12,15 +12,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// manifestFile is the name of the manifest. It is replaced only after all files that it
-// names are written. Files that it does not name are deleted afterwards.
+// manifestFile is the name of the manifest. The manifest is replaced after all files that it lists
+// are written. Then the files that it does not list are deleted.
 const manifestFile = "manifest.json"
 
-// manifestFormat is the format of manifests that this code writes, and the newest that it
-// reads.
+// manifestFormat is the format of manifests that this code writes, and the newest format that it
+// can read.
 const manifestFormat = 1
 
-// manifest is the content of the manifest, encoded as JSON.
+// manifest is the content of the manifest file, which is encoded as JSON.
 type manifest struct {
 	Format  int          `json:"format"`
 	Cluster string       `json:"cluster"`
@@ -29,7 +29,7 @@ type manifest struct {
 	Sum     chainHash    `json:"sum"`    // SHA-256 of this manifest's JSON with the sum set to zeros
 }
 
-// savedBrain is a brain in a backup.
+// savedBrain describes a brain in a backup.
 type savedBrain struct {
 	Tenant  string    `json:"tenant"`
 	Brain   string    `json:"brain"`
@@ -37,7 +37,7 @@ type savedBrain struct {
 	Created time.Time `json:"created"`
 
 	Seq  uint64    `json:"seq"`   // sequence of its last message in the stream
-	N    uint64    `json:"n"`     // number of its last envelope (0 if none)
+	N    uint64    `json:"n"`     // number of its last envelope; 0 if it has none
 	Hash chainHash `json:"chain"` // chain at that envelope
 	Time int64     `json:"time"`  // time of that envelope
 
@@ -45,7 +45,7 @@ type savedBrain struct {
 	Head string    `json:"head"` // chain of the file at that change
 	File string    `json:"file"` // "" if the brain is empty
 	Size int64     `json:"size"`
-	Sum  chainHash `json:"sha256"` // of the file
+	Sum  chainHash `json:"sha256"` // hash of the file
 }
 
 func (b *savedBrain) name() string { return b.Tenant + "." + b.Brain }
@@ -53,9 +53,9 @@ func (b *savedBrain) name() string { return b.Tenant + "." + b.Brain }
 // dirName returns the name of the directory for the tenant's files.
 func (b *savedBrain) dirName() string { return "tenant-" + b.Tenant }
 
-// fileName returns the name of the brain's file, or "" if the brain is empty. It depends on
-// the content, so that the files of the last manifest are not overwritten. The prefix and
-// the hash avoid names that file systems treat as equal, and names of devices.
+// fileName returns the name of the brain's file, or "" if the brain is empty. The name depends on
+// the content, so that no file of the last manifest is overwritten. The prefix and the hash avoid
+// names of devices, and names that a file system treats as equal.
 func (b *savedBrain) fileName() string {
 	if b.N == 0 {
 		return ""
@@ -63,7 +63,7 @@ func (b *savedBrain) fileName() string {
 	return fmt.Sprintf("%s/brain-%s.%x.oxbow", b.dirName(), b.Brain, b.Sum[:8])
 }
 
-// resum sets the size, the hash and the name of the file for its content.
+// resum sets the size, the hash and the name of the file according to its content.
 func (b *savedBrain) resum(image []byte) {
 	b.Size, b.Sum = int64(len(image)), sha256.Sum256(image)
 	b.File = b.fileName()
@@ -81,8 +81,8 @@ func (m *manifest) encode() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// decodeManifest decodes a manifest. It refuses file names that lead outside of the
-// directory. Errors match [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
+// decodeManifest decodes a manifest. It rejects file names that lead out of the directory. Errors
+// match [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
 func decodeManifest(b []byte) (*manifest, error) {
 	m := new(manifest)
 	if err := json.NewDecoder(bytes.NewReader(b)).Decode(m); err != nil {

@@ -1,5 +1,5 @@
-// This file replaces a server that has lost its data by a different running server, with an
-// audit before and after.
+// This file replaces a server that has lost its data by another running server, with an audit
+// before and after.
 
 package jetstream
 
@@ -20,7 +20,7 @@ import (
 // ReplaceOptions configure [Cluster.Replace].
 type ReplaceOptions struct {
 	DryRun   bool                // stop before the server is removed
-	Wait     time.Duration       // maximum time until the other servers hold everything (default 10 minutes)
+	Wait     time.Duration       // maximum time until the other servers have all data; the default is 10 minutes
 	Progress func(ReplaceReport) // called at each step, and while waiting
 }
 
@@ -31,7 +31,7 @@ type ReplaceStep string
 const (
 	StepAuditBefore ReplaceStep = "audit-before"
 	StepRemove      ReplaceStep = "remove"
-	StepWait        ReplaceStep = "wait" // until all streams have all replicas again
+	StepWait        ReplaceStep = "wait" // wait until all streams have all replicas again
 	StepAuditAfter  ReplaceStep = "audit-after"
 	StepDone        ReplaceStep = "done"
 )
@@ -40,7 +40,7 @@ const (
 type ReplaceReport struct {
 	Step     ReplaceStep `json:"step"`    // last step that was begun
 	Streams  int         `json:"streams"` // number of streams, including the directory
-	Whole    int         `json:"whole"`   // streams that enough servers hold
+	Whole    int         `json:"whole"`   // number of streams that enough servers have
 	Before   AuditReport `json:"before"`
 	After    AuditReport `json:"after"`
 	Findings []Finding   `json:"findings"` // problems that prevent the next step, or losses
@@ -55,12 +55,12 @@ type replacement struct {
 	report  ReplaceReport
 }
 
-// Replace removes a server that is not running, and waits until others hold the data that it
-// held. Before the call, start a new server with a different name and an empty directory.
-// Nothing is removed if another server is down, if too few servers run, or if an audit finds
-// a difference among the remaining servers. If a replacement is interrupted, the same call
-// continues it. The error matches [oxbow.ErrBusy] if servers must be stopped or started
-// first, and [oxbow.ErrCorrupt] if an audit finds a problem.
+// Replace removes a server that is not running, and waits until other servers have the data of that
+// server. Before the call, start a new server with a different name and an empty directory. Replace
+// removes nothing if another server is down, if too few servers run, or if an audit finds a
+// difference among the remaining servers. After an interruption, the same call continues the
+// replacement. The error matches [oxbow.ErrBusy] if servers must be stopped or started first, and
+// [oxbow.ErrCorrupt] if an audit finds a problem.
 func (c *Cluster) Replace(ctx context.Context, old string, o ReplaceOptions) (ReplaceReport, error) {
 	if c.replicas == 1 || c.opts.System == nil {
 		return ReplaceReport{}, fmt.Errorf(
@@ -260,8 +260,8 @@ func (r *replacement) awaitReplicas(ctx context.Context) error {
 	}
 }
 
-// hasAllReplicas reports whether the required number of servers hold each stream, are up to date,
-// and do not include the old server.
+// hasAllReplicas reports whether each stream is on the required number of servers, which are up to
+// date and do not include the old server.
 func (r *replacement) hasAllReplicas(ctx context.Context) bool {
 	names := r.cluster.streams()
 	r.report.Streams, r.report.Whole = len(names), 0
@@ -293,7 +293,7 @@ func (r *replacement) dropFences(ctx context.Context) error {
 	return c.readFences(ctx)
 }
 
-// lostBrains returns the brains that had more changes before the replacement.
+// lostBrains returns a finding for each brain that had more changes before the replacement.
 func lostBrains(before, after map[string]brainCopy) (fs []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		b, a := before[name], after[name]

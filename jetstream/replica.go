@@ -1,5 +1,5 @@
-// This file implements a brain's replica, which is a local store to which each envelope in
-// the stream is applied in order.
+// This file implements a brain's replica, a local store to which the envelopes of the stream are
+// applied in order.
 
 package jetstream
 
@@ -28,37 +28,37 @@ type local interface {
 	oxbow.Checker
 }
 
-// replica is a brain in this process. All handles of the brain share it.
+// replica is a brain in this process. All handles of the brain share the replica.
 //
-// Equal envelopes create equal files, because the log's identity and each change's time,
-// source and op ID come from the envelopes. So the numbers, the versions and the chain are
-// the same on every node.
+// Equal envelopes create equal files, because the identity of the log and the time, source and op
+// ID of each change come from the envelopes. Therefore numbers, versions and chain are the same on
+// every node.
 type replica struct {
 	cluster *Cluster
 	brain   brainInfo
 	files   files
 	handles int           // guarded by Cluster.mu
-	gone    chan struct{} // closed when the files are closed (nil while handles exist, guarded by Cluster.mu)
+	gone    chan struct{} // closed when the files are closed; nil while handles exist; guarded by Cluster.mu
 
 	watchers subscribers.List[oxbow.Event]
 	rounds   rounds
 	queue    commitQueue
 
-	shown     atomic.Pointer[local] // the store, for readers (nil if it is not open)
+	shown     atomic.Pointer[local] // the store, for readers; nil if it is not open
 	clock     atomic.Int64          // time of the envelope that is being applied
 	seq       atomic.Uint64         // copy of at.Seq, for readers
-	announced atomic.Uint64         // last message that an invalidation named
-	// when the head was last compared, in nanoseconds of Options.Clock (0 forces a
-	// comparison)
+	announced atomic.Uint64         // sequence of the last message that an invalidation announced
+	// time of the last comparison with the head, in nanoseconds of Options.Clock; 0 forces a
+	// comparison
 	confirmed atomic.Int64
 
-	mu       sync.Mutex // guards all following fields (envelopes are applied one at a time)
+	mu       sync.Mutex // guards all following fields, so that envelopes are applied one at a time
 	mem      *oxbow.Memory
 	store    local
 	at       place
 	last     uint64    // number of the last change in the file
 	head     string    // chain of the file at that change
-	sum      chainHash // hash of the last message's body (zero if none was read)
+	sum      chainHash // hash of the last message's body; zero if no message was read
 	sumSize  int
 	flight   *flight // the envelope that this process is publishing, or nil
 	isClosed bool
@@ -70,12 +70,12 @@ type flight struct {
 	n         uint64
 	changes   int
 	isApplied bool
-	isLost    bool // a snapshot that may contain the envelope is too new to list its ID
+	isLost    bool // a snapshot may contain the envelope, but is too new to list its ID
 	made      []oxbow.Change
-	errs      []error // errors of its changes (nil if the envelope was applied as part of a snapshot)
+	errs      []error // errors of its changes; nil if the envelope was applied as part of a snapshot
 }
 
-// errDiverged is the error for a replica that contradicts its stream.
+// errDiverged reports that a replica contradicts its stream.
 var errDiverged = errors.New("the local copy differs from the stream")
 
 // damage returns an error about the stream that matches [oxbow.ErrCorrupt].
@@ -89,7 +89,7 @@ func (r *replica) damage(format string, args ...any) error {
 	)
 }
 
-// open opens the files of the replica. If they are missing or unusable, it starts with empty
+// open opens the files of the replica. If they are missing or cannot be used, it starts with empty
 // files.
 func (r *replica) open(ctx context.Context) error {
 	p, ok := r.files.readPlace()
@@ -112,7 +112,7 @@ func (r *replica) open(ctx context.Context) error {
 	return r.openStore()
 }
 
-// checkPlace returns an error if the file does not belong to the place p.
+// checkPlace returns an error if the file is not in the state that the place p describes.
 func (r *replica) checkPlace(ctx context.Context, p place) error {
 	if r.last < p.Last {
 		return errDiverged
@@ -185,7 +185,7 @@ func (r *replica) closeStore() {
 	r.shown.Store(nil)
 }
 
-// rebuild starts again with an empty file. The caller holds mu.
+// rebuild starts again with an empty file. The caller must hold mu.
 func (r *replica) rebuild() error {
 	r.closeStore()
 	if err := r.files.begin(); err != nil {
@@ -219,7 +219,7 @@ func (r *replica) close() error {
 	return r.files.writePlace(p)
 }
 
-// read applies a message unless it was applied before. The caller holds mu.
+// read applies a message, unless it was applied before. The caller must hold mu.
 func (r *replica) read(ctx context.Context, m message) error {
 	if m.Seq <= r.at.Seq {
 		return nil
@@ -231,7 +231,7 @@ func (r *replica) read(ctx context.Context, m message) error {
 	return r.take(ctx, e, hash, m.Seq, len(m.Data))
 }
 
-// take applies an envelope, and records it as the last message. The caller holds mu.
+// take applies an envelope and records it as the last message. The caller must hold mu.
 func (r *replica) take(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
 	err := r.apply(ctx, e, hash, seq, size)
 	if err == nil {
@@ -240,7 +240,7 @@ func (r *replica) take(ctx context.Context, e *envelope, hash chainHash, seq uin
 	return err
 }
 
-// apply applies an envelope. The caller holds mu.
+// apply applies an envelope. The caller must hold mu.
 func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
 	if e.Brain != r.brain.Name || e.Epoch != r.brain.Epoch {
 		return r.damage("message %d is of brain %s, epoch %d", seq, e.Brain, e.Epoch)
@@ -261,7 +261,7 @@ func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq ui
 	for i := range e.Changes {
 		made[i].Seq = e.Base + 1 + uint64(i)
 		if made[i].Seq <= r.last {
-			continue // applied before a crash, after the place was last written
+			continue // the change was applied before a crash, but after the place was last written
 		}
 		var decided bool
 		made[i], decided, errs[i] = r.applyChange(&e.Changes[i])
@@ -304,9 +304,9 @@ func (r *replica) advance(e *envelope, hash chainHash, seq uint64, size int) {
 	}
 }
 
-// applyChange makes a change in the file and returns it. For a revert or a restore, only
-// the number is set. decided reports that the error, if any, is the outcome on every
-// replica.
+// applyChange makes a change in the file and returns the change. For a revert or a restore, only
+// the number is set. If decided is true, every replica has the same outcome, whether success or
+// error.
 func (r *replica) applyChange(c *change) (made oxbow.Change, decided bool, err error) {
 	ctx := c.context()
 	switch {
@@ -334,9 +334,9 @@ func (r *replica) applyChange(c *change) (made oxbow.Change, decided bool, err e
 	return made, decided, err
 }
 
-// changeByOpID reports whether the file contains a change with this op ID, and returns the change.
-// It returns an error if the ID belongs to a different call. It tries a change that can
-// never be made: that succeeds only if the store already has the op ID. The caller holds mu.
+// changeByOpID reports whether the file contains a change with an op ID, and returns the change. It
+// returns an error if the ID belongs to a different call. To find out, it tries a change that is
+// always invalid. This succeeds only if the store already has the op ID. The caller must hold mu.
 func (r *replica) changeByOpID(opID string) (bool, oxbow.Change, error) {
 	if opID == "" {
 		return false, oxbow.Change{}, nil

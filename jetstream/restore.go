@@ -1,5 +1,5 @@
-// This file restores brains into a cluster that lacks them, from the files in a backup or in
-// nodes' caches.
+// This file restores brains into a cluster that lacks them. It reads the files in a backup or in
+// the caches of nodes.
 
 package jetstream
 
@@ -19,10 +19,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// RestoreOptions select the brains to restore. The zero value restores all brains into a
+// RestoreOptions select the brains to restore. The zero RestoreOptions restore all brains into a
 // cluster without brains.
 type RestoreOptions struct {
-	Tenant   string // restore only this tenant's brains (the cluster may have other brains)
+	Tenant   string // restore only this tenant's brains; the cluster may then have other brains
 	Brain    string // restore only this brain of the tenant
 	DryRun   bool   // check everything and write nothing
 	Progress func(RestoreReport)
@@ -30,9 +30,9 @@ type RestoreOptions struct {
 
 // RestoreReport is the result of a restore.
 type RestoreReport struct {
-	Brains   int       `json:"brains"`   // brains that were selected
-	Restored int       `json:"restored"` // brains that were restored or, with DryRun, can be
-	Present  int       `json:"present"`  // brains that the cluster already has in the same state
+	Brains   int       `json:"brains"`   // number of selected brains
+	Restored int       `json:"restored"` // number of brains that were restored or, with DryRun, can be restored
+	Present  int       `json:"present"`  // number of brains that the cluster already has in the same state
 	Bytes    int64     `json:"bytes"`    // size of the restored files
 	Findings []Finding `json:"findings"` // damaged files
 }
@@ -41,7 +41,7 @@ type RestoreReport struct {
 type saved struct {
 	savedBrain
 	from   *source
-	cached bool // from a cache, so that the file may be newer than its place
+	cached bool // the file is from a cache and may be newer than its place
 }
 
 // source is a directory with files to restore.
@@ -67,12 +67,12 @@ type restore struct {
 	report RestoreReport
 }
 
-// Restore restores brains with the same entries, IDs, versions, numbers, history and chain.
-// Each directory is either a target of [Cluster.Backup] or the cache of a node that is not
-// running. If several directories contain a brain, the newest undamaged file counts. Each
-// file is checked first. Nothing is written if the cluster already has a different state of
-// a restored brain or, without Tenant, any other brain. If a restore is interrupted, the
-// same call continues it. No other process should write meanwhile.
+// Restore restores brains with the same entries, IDs, versions, numbers, history and chain. Each
+// directory is either a target of [Cluster.Backup] or the cache of a node that is not running. If
+// several directories contain a brain, Restore uses the newest undamaged file. It checks each file
+// first. It writes nothing if the cluster already has a different state of a selected brain or,
+// without Tenant, any other brain. After an interruption, the same call continues the restore. No
+// other process should write in the meantime.
 func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) (RestoreReport, error) {
 	r := &restore{cluster: c, opts: o}
 	if r.opts.Progress == nil {
@@ -143,7 +143,7 @@ func (s *source) list() ([]saved, error) {
 	return all, nil
 }
 
-// listCache lists the files of a cache. The process that used it must have ended.
+// listCache lists the files of a cache. The process that used the cache must have ended.
 func (s *source) listCache() ([]saved, error) {
 	if _, err := s.fsys.Stat("cluster"); err != nil {
 		return nil, fmt.Errorf(
@@ -276,8 +276,8 @@ func (r *restore) done(bytes int64, restored int, found []Finding) error {
 	return nil
 }
 
-// load returns a replica with the file. It returns an error if the file is damaged or not at
-// the expected position.
+// load returns a replica that contains the file. It returns an error if the file is damaged or not
+// at the expected position.
 func (r *restore) load(ctx context.Context, f *saved) (*replica, error) {
 	rep := r.cluster.newScratchReplica(brainInfo{Name: f.name(), Epoch: f.Epoch})
 	if f.N == 0 && !f.cached {
@@ -332,7 +332,7 @@ func (r *replica) publishAll(ctx context.Context) error {
 			return nil
 		case errors.Is(err, errMoved):
 			if n, hash, _, serr := r.cluster.headOf(ctx, r.brain); serr == nil && n == r.at.N && hash == r.at.Hash {
-				return nil // the answer to an earlier try was lost
+				return nil // the answer to an earlier attempt was lost
 			}
 			return fmt.Errorf("%w: another process writes to it", oxbow.ErrConflict)
 		case !errors.Is(err, errAway) && !errors.Is(err, errInTurn) &&

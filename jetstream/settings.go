@@ -1,4 +1,4 @@
-// This file checks the settings of servers and streams. It refuses settings that could lose
+// This file checks the settings of servers and streams. It rejects settings that could lose
 // acknowledged changes.
 
 package jetstream
@@ -23,17 +23,16 @@ const (
 	leastPayload           = 8 << 20
 )
 
-// ErrSettings is the error for servers or streams with settings that are not safe for
-// brains. Its text explains how to fix them.
+// ErrSettings reports that servers or streams have settings that are not safe for brains. The text
+// of the error explains how to fix them.
 var ErrSettings = errors.New("the servers are not set up for brains")
 
 func setting(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrSettings, fmt.Sprintf(format, args...))
 }
 
-// checkServers returns an error if a server is too old, has too small limits, or
-// acknowledges writes before syncing them, or if fewer than a majority of the servers
-// answer.
+// checkServers returns an error if a server is too old, has limits that are too small, or
+// acknowledges writes before syncing them, or if fewer than a majority of the servers answer.
 func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if err := checkVersion("the server", nc.ConnectedServerVersion()); err != nil {
 		return err
@@ -53,8 +52,8 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if err != nil {
 		return err
 	}
-	// require only a majority, because one of three servers may be down to create a
-	// stream, the servers themselves require all
+	// require only a majority, because one of three servers may be down; to create a stream, the
+	// servers themselves require all of them
 	if need := o.Replicas/2 + 1; len(servers) < need {
 		return &fewError{len(servers), need, o.Replicas}
 	}
@@ -104,7 +103,7 @@ type serverSetting struct {
 
 func (s *serverSetting) check() error {
 	if s.Data.JetStream.Config == nil {
-		return nil // the server does not hold streams
+		return nil // the server does not store streams
 	}
 	if err := checkVersion("server "+s.Server.Name, s.Data.Version); err != nil {
 		return err
@@ -197,7 +196,7 @@ func checkStream(have, want api.StreamConfig) error {
 	return nil
 }
 
-// dereferenced returns the value to which a pointer points, for use in an error.
+// dereferenced returns the value to which a pointer points, for use in an error message.
 func dereferenced(v any) any {
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
 		return p.Elem().Interface()

@@ -43,21 +43,21 @@ type StreamStatus struct {
 	Bytes    uint64          `json:"bytes"`
 }
 
-// ReplicaStatus is a server that holds a stream without leading it.
+// ReplicaStatus is the state of a server that has a stream without leading it.
 type ReplicaStatus struct {
 	Server  string `json:"server"`
 	Current bool   `json:"current"`
 	Offline bool   `json:"offline,omitempty"`
-	Joining bool   `json:"joining,omitempty"` // joining or leaving
+	Joining bool   `json:"joining,omitempty"` // the server is joining or leaving
 	Lag     uint64 `json:"lag,omitempty"`     // number of messages that it lacks
 	Fenced  bool   `json:"fenced,omitempty"`  // an audit prevents it from leading
 
 	id string
 }
 
-// Status asks all servers, and returns the answers that arrive within Options.ReadWait.
-// Servers and streams are sorted by name. Findings include everything that could not be
-// read. It returns an error only if the servers could not be asked.
+// Status asks all servers, and returns the answers that arrive within Options.ReadWait. Servers and
+// streams are sorted by name. Findings include all servers and streams that could not be read.
+// Status returns an error only if the servers could not be asked.
 func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	s := Status{Cluster: c.dir.id}
 	if err := c.serverStatus(ctx, &s); err != nil {
@@ -97,8 +97,8 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	return s, ctx.Err()
 }
 
-// serverStatus adds the servers. Those that do not answer are known from the answers of
-// others.
+// serverStatus adds the servers. A server that does not answer is known from the answers of the
+// other servers.
 func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 	if c.opts.System == nil {
 		return nil
@@ -146,8 +146,8 @@ func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 	return nil
 }
 
-// members returns the servers that belong to the cluster, according to its leader if that is
-// known, otherwise according to all answers together.
+// members returns the servers that belong to the cluster, according to its leader. If the leader is
+// unknown, it combines all answers.
 func members(answers []serverSetting) (all []replicaInfo) {
 	names := map[string]string{} // by ID
 	for _, a := range answers {

@@ -30,8 +30,8 @@ var _ interface {
 	heads.Viewer
 } = (*Store)(nil)
 
-// view returns the replica's store after it has received all changes acknowledged before the
-// call.
+// view returns the replica's store after the replica has received all changes that were
+// acknowledged before the call.
 func (s *Store) view(ctx context.Context) (local, error) {
 	for {
 		if s.closed.Load() {
@@ -47,8 +47,8 @@ func (s *Store) view(ctx context.Context) (local, error) {
 	}
 }
 
-// withStore calls fn with the replica's store. It calls fn again if the store was replaced
-// meanwhile.
+// withStore calls fn with the replica's store. It calls fn again if the store was replaced in the
+// meantime.
 func withStore[T any](ctx context.Context, s *Store, fn func(local) (T, error)) (T, error) {
 	for {
 		v, err := s.view(ctx)
@@ -63,7 +63,7 @@ func withStore[T any](ctx context.Context, s *Store, fn func(local) (T, error)) 
 	}
 }
 
-// each iterates over a listing of the replica's store.
+// each yields the elements that list returns for the replica's store.
 func each[T any](ctx context.Context, s *Store, list func(local) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		v, err := s.view(ctx)
@@ -92,7 +92,7 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// Commit implements [oxbow.Committer]. The returned change is empty if it was stored but
+// Commit implements [oxbow.Committer]. The returned change is empty if the change was stored but
 // the local copy failed before applying it.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	if err := s.ready(ctx); err != nil || len(ops) == 0 {
@@ -170,7 +170,7 @@ func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64)
 	return s.decide(ctx, change{Restore: &wireRestore{name, seq, &version}})
 }
 
-// decide makes a change with an outcome that the replicas decide.
+// decide makes a change with an outcome that the replicas compute.
 func (s *Store) decide(ctx context.Context, c change) (uint64, error) {
 	if err := s.ready(ctx); err != nil {
 		return 0, err

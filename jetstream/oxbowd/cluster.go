@@ -1,4 +1,4 @@
-// This file implements the command "oxbowd cluster" for maintaining the servers.
+// This file implements the command "oxbowd cluster", which maintains the servers.
 
 package main
 
@@ -99,7 +99,7 @@ func (c *connection) withCluster(cmd *cobra.Command, fn func(context.Context, *j
 	return fn(cmd.Context(), b.cluster)
 }
 
-// answer prints a result: as JSON with the flag --json, otherwise by calling show.
+// answer prints a result as JSON if the flag --json is set, and otherwise by calling show.
 func answer(cmd *cobra.Command, out any, show func()) error {
 	if asJSON, err := cmd.Flags().GetBool("json"); err == nil && asJSON {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(out)

@@ -30,7 +30,7 @@ func showFindings(w io.Writer, fs []jetstream.Finding) {
 	}
 }
 
-// findingsError returns an error with a remedy if there are findings.
+// findingsError returns an error with a remedy if there are findings, and otherwise nil.
 func findingsError(fs []jetstream.Finding, what, remedy string) error {
 	if len(fs) == 0 {
 		return nil
@@ -70,7 +70,7 @@ func showStatus(w io.Writer, s jetstream.Status) {
 	for _, v := range s.Servers {
 		state := "down"
 		switch {
-		case v.Up && v.Version == "": // the other servers have not noticed yet that this server stopped
+		case v.Up && v.Version == "": // the server has just stopped, and the other servers have not noticed yet
 			state = "does not answer"
 		case v.Up:
 			state = "up " + v.Version

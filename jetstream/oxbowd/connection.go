@@ -1,5 +1,5 @@
-// This file connects to a cluster's servers. It has the flags, the secret and
-// the certificates for this.
+// This file connects to the servers of a cluster. It defines the flags for this, and reads the
+// secret and the certificates.
 
 package main
 
@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// connection are the flags for connecting to servers.
+// connection contains the values of the flags for connecting to servers.
 type connection struct {
 	urls               string
 	secretFile         string
@@ -46,8 +46,8 @@ func (c *connection) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.systemCreds, "nats-system-creds", "", "the `FILE` of those of the system account")
 }
 
-// check returns an error if flags contradict each other. A process that runs a server needs
-// all TLS files, but a client of other servers does not.
+// check returns an error if flags contradict each other. A process that runs a server needs all TLS
+// files. A client of other servers does not.
 func (c *connection) check(serves bool) error {
 	f := c.tls
 	switch {
@@ -64,14 +64,14 @@ func (c *connection) check(serves bool) error {
 	return nil
 }
 
-// login has a client's data for connecting to the servers.
+// login contains the data with which a client connects to the servers.
 type login struct {
 	owner, system nats.Option
 	more          []nats.Option
-	tls           server.TLS // files that the options in more use, if any
+	tls           server.TLS // files that the options in more use; may be empty
 }
 
-// login reads the files that the flags name.
+// login reads the files that the flags specify.
 func (c *connection) login() (l login, err error) {
 	if err := c.check(false); err != nil {
 		return l, err
@@ -116,13 +116,12 @@ func credentials(file string) (nats.Option, error) {
 	return o, nil
 }
 
-// secretForm matches valid secrets. They are used in URLs and configuration files.
+// secretForm matches valid secrets, which can be used in URLs and configuration files.
 var secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{16,200}$`)
 
-// makeSecret is the command that creates a secret.
+// makeSecret is advice that contains the command to create a secret.
 const makeSecret = "make one, and copy it to each machine: (umask 077; openssl rand -hex 24 > %s)"
 
-// secret reads the secret.
 func (c *connection) secret() (string, error) {
 	if c.secretFile == "" {
 		return "", verb.Advise(invalid("--secret-file", "is missing"), fmt.Sprintf(makeSecret, "FILE"))

@@ -29,13 +29,13 @@ const (
 // many brains are open.
 const brainCache = 32 << 20
 
-// brains opens the memories of this process. It implements cli.Memories.
+// brains opens the memories for this process. It implements cli.Memories.
 type brains struct {
 	server     *server.Server // nil if oxbowd uses other servers
 	urls       string
 	login      login
 	tls        server.TLS
-	hangup     chan os.Signal // receives the signal to reload the TLS files (nil without TLS)
+	hangup     chan os.Signal // receives the signal to reload the TLS files; nil without TLS
 	nc, system *nats.Conn
 	cluster    *jetstream.Cluster
 }
@@ -48,8 +48,7 @@ func (b *brains) Open(ctx context.Context, tenant string) (oxbow.Store, error) {
 	return b.cluster.Open(ctx, tenant, brainName)
 }
 
-// errFew is the reason that is shown if memories cannot be read. It does not contain
-// details.
+// errFew is the reason that users see if memories cannot be read. It contains no details.
 var errFew = errors.New("the memories cannot be read: most of their servers do not answer")
 
 // Ready returns an error if memories cannot be read now.
@@ -89,7 +88,7 @@ func (b *brains) connect(ctx context.Context, n *node, home string, tell func(fo
 	o := &jetstream.Options{System: b.system, Dev: n.dev, Dir: filepath.Join(home, "cache"), Node: n.name,
 		CacheBytes: brainCache,
 		Source:     oxbow.Source{Door: "cli", Actor: oxbow.Program, Claimed: oxbow.Claim{Client: "oxbowd"}}}
-	last := "" // reason for which it last waited
+	last := "" // last reason for waiting
 	b.cluster, err = jetstream.Await(ctx, b.nc, o, func(reason string) { tell("%s", reason); last = reason })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && last != "":

@@ -1,5 +1,4 @@
-// This file runs the server in the process, and checks that its directory is the same as
-// before.
+// This file runs the server in this process, and checks that its directory is still the same.
 
 package main
 
@@ -18,10 +17,10 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// nodeFile is a file in the home with the name of the server whose data it contains.
+// nodeFile is the file in the home that contains the name of the server.
 const nodeFile = "server"
 
-// serve starts this process's server, if it should run a server.
+// serve starts this process's server, if the flags require a server.
 func (n *node) serve(home string) (b *brains, err error) {
 	b = &brains{urls: n.urls, tls: n.tls}
 	if n.urls != "" {
@@ -57,9 +56,9 @@ func (n *node) serve(home string) (b *brains, err error) {
 	return b, writeName(filepath.Join(home, nodeFile), o.Name)
 }
 
-// sameServer returns an error if the server's name has changed, or if its directory is
-// empty although it was not before. A disk may not be mounted, and a server with lost
-// data would acknowledge changes that it does not have.
+// sameServer returns an error if the server's name has changed, or if its directory is empty
+// although it was not empty before. A disk may not be mounted. A server that has lost its data
+// would acknowledge changes that it does not have.
 func (n *node) sameServer(home, name, dir string) error {
 	before, err := os.ReadFile(filepath.Join(home, nodeFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -50,7 +50,7 @@ What erases history stays undone: the memories keep all of it.
 	}
 }
 
-// node are the flags of "oxbowd serve".
+// node contains the values of the flags of "oxbowd serve".
 type node struct {
 	connection
 	name    string
@@ -129,7 +129,7 @@ func (n *node) otherServers() (list []string) {
 	return list
 }
 
-// isExposed reports whether others in the network could read the traffic.
+// isExposed reports whether other people in the network could read the traffic.
 func (n *node) isExposed() bool {
 	if n.tls != (server.TLS{}) {
 		return false
@@ -147,8 +147,7 @@ func (n *node) isExposed() bool {
 	return false
 }
 
-// start starts this process's server, if it should run a server, and connects to the
-// servers.
+// start starts this process's server, if the flags require a server, and connects to the servers.
 func (n *node) start(ctx context.Context, home string, tell func(format string, args ...any)) (cli.Memories, error) {
 	if err := n.check(); err != nil {
 		return nil, err

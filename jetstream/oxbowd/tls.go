@@ -1,5 +1,5 @@
-// This file checks TLS certificates. It determines why a certificate is refused, how long
-// it is valid, and when it is reloaded.
+// This file checks TLS certificates. It determines why a certificate is rejected, how long it is
+// valid, and when it is loaded again.
 
 package main
 
@@ -22,7 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// adviseTLS adds a remedy to the error of a refused certificate. It returns other errors
+// adviseTLS adds a remedy to the error of a rejected certificate. It returns other errors
 // unchanged.
 func adviseTLS(err error) error {
 	var invalid x509.CertificateInvalidError
@@ -47,15 +47,16 @@ func adviseTLS(err error) error {
 	return err
 }
 
-// refusesTLS reports whether an error means that one side refused the other's certificate.
+// refusesTLS reports whether an error means that one side rejected the certificate of the other
+// side.
 func refusesTLS(err error) bool {
 	v, alert := (*tls.CertificateVerificationError)(nil), (*net.OpError)(nil)
 	return errors.As(err, &v) || (errors.As(err, &alert) && alert.Op == "remote error")
 }
 
-// refusal returns the error with which a server refuses the client's certificate, or nil. In
-// TLS 1.3, a client may send before the server has checked its certificate. The connection
-// then breaks while it sends, and the reason is lost. Therefore refusal only reads.
+// refusal returns the error with which a server rejects the client's certificate, or nil. In TLS
+// 1.3, a client can send data before the server has checked its certificate. Then the connection
+// breaks while the client sends, and the reason is lost. Therefore refusal only reads.
 func refusal(urls string, f server.TLS) error {
 	for u := range strings.SplitSeq(urls, ",") {
 		if err := refusalAt(u, f); err != nil && refusesTLS(err) {
@@ -65,8 +66,7 @@ func refusal(urls string, f server.TLS) error {
 	return nil
 }
 
-// refusalWait is the maximum time to wait for a server, even if the server accepts the
-// certificate.
+// refusalWait is the maximum time to wait for a server's reaction to the certificate.
 const refusalWait = 5 * time.Second
 
 func refusalAt(u string, f server.TLS) error {
@@ -90,7 +90,7 @@ func refusalAt(u string, f server.TLS) error {
 	return err
 }
 
-// unreached describes the servers that were not reached.
+// unreached describes the servers that this process could not reach.
 func (b *brains) unreached(peers []string) string {
 	var s strings.Builder
 	for _, p := range peers {
@@ -115,7 +115,7 @@ func (b *brains) probe(addr string) string {
 		host, _, _ := net.SplitHostPort(addr)
 		config, err := b.tls.Config(host)
 		if err == nil {
-			// The server's verdict on our certificate comes with the first byte.
+			// The server's reaction to the certificate arrives with the first byte.
 			_, err = tls.Client(c, config).Read(make([]byte, 1))
 		}
 		if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) {
@@ -128,8 +128,7 @@ func (b *brains) probe(addr string) string {
 	return "answers: is the secret the same there?"
 }
 
-// expiryNotice is the time before a certificate's expiry at which a notice is
-// printed.
+// expiryNotice is the time before a certificate's expiry from which a notice is printed.
 const expiryNotice = 14 * 24 * time.Hour
 
 // watchCertificate prints a notice if the certificate expires soon, and reloads it after each SIGHUP.
@@ -156,7 +155,7 @@ func (b *brains) watchCertificate(tell func(format string, args ...any)) {
 	}()
 }
 
-// printExpiry prints the expiry date of the certificate if it is soon.
+// printExpiry prints the expiry date of the certificate if the certificate expires soon.
 func (b *brains) printExpiry(tell func(format string, args ...any)) {
 	switch expires, err := b.tls.Check(); {
 	case err != nil:

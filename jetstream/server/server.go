@@ -16,11 +16,11 @@ import (
 
 // Options configure a server. Only Name, Dir and Secret are required.
 type Options struct {
-	Name    string   // unique in the cluster
+	Name    string   // unique name in the cluster
 	Dir     string   // data directory
 	Secret  string   // shared secret of clients and servers
-	Listen  string   // HOST:PORT for clients (default is a free port of 127.0.0.1)
-	Cluster string   // HOST:PORT for other servers ("" for a single server)
+	Listen  string   // HOST:PORT for clients; the default is a free port of 127.0.0.1
+	Cluster string   // HOST:PORT for other servers; "" for a single server
 	Peers   []string // HOST:PORT of each other server
 	TLS     TLS      // certificates of clients and servers, all signed by the same authority
 }
@@ -127,7 +127,7 @@ func (s *Server) release() (err error) {
 	return err
 }
 
-// failures is the server's logger. It keeps the first fatal error and drops everything else.
+// failures is the server's logger. It keeps the first fatal error and ignores all other messages.
 type failures struct{ first chan error }
 
 // Fatalf implements [server.Logger].
@@ -144,7 +144,7 @@ func (failures) Errorf(string, ...any)  {}
 func (failures) Debugf(string, ...any)  {}
 func (failures) Tracef(string, ...any)  {}
 
-// configuration returns the configuration file of the server.
+// configuration returns the text of the server's configuration file.
 func configuration(o Options) string {
 	c := fmt.Sprintf(`server_name: "%s"
 listen: "%s"
@@ -177,14 +177,14 @@ system_account: SYS
 // URL returns the address for clients.
 func (s *Server) URL() string { return s.inner.ClientURL() }
 
-// Connect connects to servers with that secret, once as the owner of the brains and once to
-// the system account. The connections reconnect forever.
+// Connect connects to servers with a secret, once as the owner of the brains and once to the system
+// account. The connections reconnect forever.
 func Connect(urls, secret string, opts ...nats.Option) (nc, system *nats.Conn, err error) {
 	return ConnectAs(urls, nats.UserInfo("oxbow", secret), nats.UserInfo("system", secret), opts...)
 }
 
-// ConnectAs is like Connect, but with the given credentials for the owner of the brains and
-// for the system account.
+// ConnectAs is like Connect, but uses the given credentials for the owner of the brains and for the
+// system account.
 func ConnectAs(urls string, owner, systemUser nats.Option, opts ...nats.Option) (nc, system *nats.Conn, err error) {
 	opts = append(
 		[]nats.Option{nats.DontRandomize(), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond),

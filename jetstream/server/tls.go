@@ -14,15 +14,15 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TLS names the PEM files for TLS. The zero value means no TLS.
+// TLS contains the paths of the PEM files for TLS. The zero TLS means no TLS.
 type TLS struct {
 	Cert, Key string // certificate and key of this side
 	CA        string // authority that signed the other side's certificates
 }
 
-// Check returns when the certificate expires. It returns an error if the certificate is not
-// valid now. If hosts are given, it must be a server certificate for every host, signed by
-// the authority.
+// Check returns the time when the certificate expires. It returns an error if the certificate is
+// not valid now. If hosts are given, the certificate must be a server certificate for every host
+// and be signed by the authority.
 func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 	pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
 	if err != nil {
@@ -48,9 +48,8 @@ func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 	return leaf.NotAfter, nil
 }
 
-// checkServer returns an error if the other servers would refuse the certificate. The
-// certificate must also be valid for clients, because servers connect to each other as
-// clients.
+// checkServer returns an error if the other servers would reject the certificate. The certificate
+// must also be valid for clients, because servers connect to each other as clients.
 func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
 	chain := x509.VerifyOptions{Intermediates: x509.NewCertPool()}
 	chain.Roots, err = f.roots()
@@ -78,7 +77,7 @@ func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
 	return nil
 }
 
-// roots returns the other side's authorities, or nil for the system's.
+// roots returns the other side's authorities, or nil for the authorities of the system.
 func (f TLS) roots() (*x509.CertPool, error) {
 	if f.CA == "" {
 		return nil, nil
@@ -112,7 +111,7 @@ func (f TLS) Config(host string) (*tls.Config, error) {
 	return c, err
 }
 
-// Options returns the options of a client. It reads the files at each connection.
+// Options returns the options of a client. The files are read again for each connection.
 func (f TLS) Options() (opts []nats.Option) {
 	if f.Cert != "" {
 		opts = append(opts, nats.ClientCert(f.Cert, f.Key))
@@ -160,7 +159,7 @@ func (f TLS) configuration() string {
 	)
 }
 
-// checkTLS returns an error for files that the other servers would refuse.
+// checkTLS returns an error for files that the other servers would reject.
 func (o *Options) checkTLS() error {
 	if o.TLS == (TLS{}) {
 		return nil
@@ -183,8 +182,8 @@ func (o *Options) checkTLS() error {
 	return err
 }
 
-// Reload reads the TLS files again for new connections. If a file is invalid, nothing
-// changes.
+// Reload reads the TLS files again, for new connections. If a file is not valid, Reload changes
+// nothing.
 func (s *Server) Reload() error {
 	opts, err := s.options.inner()
 	if err == nil {
