@@ -34,17 +34,17 @@ type Finding struct {
 // fence forbids a server to lead a stream, because its data differs.
 type fence struct{ stream, server string }
 
-// key returns the fence's key in the directory.
-func (f fence) key() string { return "fence." + f.stream + "." + f.server }
+// directoryKey returns the fence's key in the directory.
+func (f fence) directoryKey() string { return "fence." + f.stream + "." + f.server }
 
 // brainCopy is a server's copy of a brain at the time of an audit.
 type brainCopy struct {
-	server   string
-	seq, n   uint64
-	hash     chainHash
-	messages int
-	err      error
-	moved    bool // the brain was compacted after the previous servers were read
+	server      string
+	seq, number uint64
+	hash        chainHash
+	messages    int
+	err         error
+	isMoved     bool // the brain was compacted after the previous servers were read
 }
 
 // Audit compares the servers' copies of all brains. It makes each server the leader of each stream
@@ -53,19 +53,19 @@ type brainCopy struct {
 // reading from the stream. The next audit that finds no problem with the server removes the fence.
 // Audit returns an error only if it could not complete the comparison.
 func (c *Cluster) Audit(ctx context.Context) (AuditReport, error) {
-	rep, _, err := c.audit(ctx)
+	rep, _, err := c.auditAll(ctx)
 	return rep, err
 }
 
-// audit is like Audit, and also returns the longest copy of each brain.
-func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]brainCopy, err error) {
+// auditAll is like Audit, and also returns the longest copy of each brain.
+func (c *Cluster) auditAll(ctx context.Context) (rep AuditReport, heads map[string]brainCopy, err error) {
 	if err := c.readFences(ctx); err != nil && !errors.Is(err, oxbow.ErrCorrupt) {
 		return rep, nil, err
 	}
 	fs, unread, err := c.serversWithoutStreams(ctx)
 	// a server that has just started may not know its streams yet
 	for try := 0; err == nil && len(fs) > 0 && !unread && try < 5; try++ {
-		wait(ctx, 5*awayPause)
+		waitFor(ctx, 5*awayPause)
 		fs, unread, err = c.serversWithoutStreams(ctx)
 	}
 	rep.Findings = fs
@@ -73,7 +73,7 @@ func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]
 		return rep, nil, err // the leader itself denies that the streams exist, so the other servers are not to blame
 	}
 	byStream := map[string][]brainInfo{}
-	err = c.dir.brains(ctx, func(b brainInfo) error {
+	err = c.dir.eachBrain(ctx, func(b brainInfo) error {
 		byStream[b.stream()] = append(byStream[b.stream()], b)
 		return nil
 	})
@@ -100,7 +100,7 @@ func (c *Cluster) auditStream(
 	rep *AuditReport,
 	heads map[string]brainCopy,
 ) error {
-	leader, others, err := c.leader(ctx, stream)
+	leader, otherServers, err := c.findLeader(ctx, stream)
 	if errors.Is(err, oxbow.ErrCorrupt) {
 		rep.Findings = append(rep.Findings, Finding{Stream: stream, What: err.Error()})
 		return nil
@@ -111,7 +111,7 @@ func (c *Cluster) auditStream(
 	if err != nil {
 		return err
 	}
-	servers, err := c.reachable(ctx, stream, append([]string{leader}, others...), rep)
+	servers, err := c.reachableServers(ctx, stream, append([]string{leader}, otherServers...), rep)
 	if err != nil {
 		return err
 	}
@@ -126,27 +126,27 @@ func (c *Cluster) auditStream(
 			bad[s], rep.Findings[i].Fenced = rep.Findings[i].What, true
 			continue
 		}
-		why, fenced := c.readServer(ctx, stream, s, brains, views)
+		reason, fenced := c.readServer(ctx, stream, s, brains, views)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if why == "" {
+		if reason == "" {
 			read = append(read, s)
 			continue
 		}
-		rep.Findings = append(rep.Findings, Finding{Stream: stream, Server: s, What: why, Fenced: fenced})
+		rep.Findings = append(rep.Findings, Finding{Stream: stream, Server: s, What: reason, Fenced: fenced})
 		if fenced {
-			bad[s] = why
+			bad[s] = reason
 		}
 	}
 	for _, b := range brains {
 		for _, v := range views[b.Name] {
 			rep.Messages += v.messages
-			if v.err == nil && v.n >= heads[b.Name].n {
+			if v.err == nil && v.number >= heads[b.Name].number {
 				heads[b.Name] = v
 			}
 		}
-		for _, f := range differingServers(b, views[b.Name]) {
+		for _, f := range findDiffering(b, views[b.Name]) {
 			f.Stream, f.Fenced = stream, len(servers) > 1
 			bad[f.Server] = f.Brain + ": " + f.What
 			rep.Findings = append(rep.Findings, f)
@@ -162,16 +162,16 @@ func (c *Cluster) auditStream(
 }
 
 // readServer makes a server the leader of a stream, reads all brains of the stream from it, and
-// adds them to views. If that fails, why is the reason, and lacks is true if the server lacks
+// adds them to views. If that fails, reason explains why, and lacks is true if the server lacks
 // messages.
 func (c *Cluster) readServer(
 	ctx context.Context,
 	stream, server string,
 	brains []brainInfo,
 	views map[string][]brainCopy,
-) (why string, lacks bool) {
+) (reason string, lacks bool) {
 	if err := c.makeLeader(ctx, stream, server); err != nil {
-		why = fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)
+		reason = fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)
 		if r, err := c.streamInfo(ctx, stream); err == nil && r.Cluster != nil {
 			for _, o := range r.Cluster.Replicas {
 				if o.Name == server && !o.Current && o.Lag > 0 {
@@ -183,7 +183,7 @@ func (c *Cluster) readServer(
 				}
 			}
 		}
-		return why, false
+		return reason, false
 	}
 	got := map[string]brainCopy{}
 	for _, b := range brains {
@@ -195,7 +195,7 @@ func (c *Cluster) readServer(
 		got[b.Name] = v
 	}
 	// If the lead moved while reading, the copies may come from a different server.
-	if now, _, err := c.leader(ctx, stream); err != nil || now != server {
+	if current, _, err := c.findLeader(ctx, stream); err != nil || current != server {
 		return "lost the lead while it was read, so that it was not compared", false
 	}
 	for name, v := range got {
@@ -204,9 +204,10 @@ func (c *Cluster) readServer(
 	return "", false
 }
 
-// reachable returns the servers of a stream that can be read. It adds a finding for each server
+// reachableServers returns the servers of a stream that can be read. It adds a finding for each server
 // that is offline, or that is behind and does not answer.
-func (c *Cluster) reachable(ctx context.Context, stream string, servers []string, rep *AuditReport) ([]string, error) {
+func (c *Cluster) reachableServers(ctx context.Context, stream string, servers []string, rep *AuditReport) ([]string,
+	error) {
 	r, err := c.streamInfo(ctx, stream)
 	if err != nil || r.Cluster == nil {
 		return servers, err
@@ -239,7 +240,7 @@ func (c *Cluster) checkCreated(ctx context.Context, stream string, rep *AuditRep
 	if err != nil {
 		return err
 	}
-	known, err := enter(ctx, c.dir, "stream."+stream, func() (streamInfo, error) {
+	known, err := getOrCreate(ctx, c.dir, "stream."+stream, func() (streamInfo, error) {
 		return streamInfo{}, missingStreamError(stream)
 	})
 	if err == nil && !known.Created.Equal(info.Created) {
@@ -260,11 +261,11 @@ func (c *Cluster) makeLeader(ctx context.Context, stream, server string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*c.opts.ReadWait)
 	defer cancel()
 	for {
-		now, _, err := c.leader(ctx, stream)
-		if err != nil || now == server {
+		current, _, err := c.findLeader(ctx, stream)
+		if err != nil || current == server {
 			return err
 		}
-		if err := c.moveLead(ctx, stream, now, server); err != nil && !wait(ctx, 100*time.Millisecond) {
+		if err := c.moveLead(ctx, stream, current, server); err != nil && !waitFor(ctx, 100*time.Millisecond) {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -274,24 +275,24 @@ func (c *Cluster) makeLeader(ctx context.Context, stream, server string) error {
 }
 
 // readChain reads all messages of a brain from the leader. It stops at the last message that the
-// servers in before had, because the brain may have been written to since they were read.
-func (c *Cluster) readChain(ctx context.Context, b brainInfo, before []brainCopy) (v brainCopy) {
+// servers in earlierCopies had, because the brain may have been written to since they were read.
+func (c *Cluster) readChain(ctx context.Context, b brainInfo, earlierCopies []brainCopy) (v brainCopy) {
 	r := &replica{cluster: c, brain: b}
 	end := uint64(0)
-	for _, o := range before {
+	for _, o := range earlierCopies {
 		end = max(end, o.seq)
 	}
-	start := r.start()
+	start := r.startPlace()
 	v.hash = start.Hash
 	for from := uint64(1); end == 0 || from <= end; from = v.seq + 1 {
-		m, ok, err := c.link.next(ctx, b.stream(), b.subject(), from)
+		m, ok, err := c.link.nextMessage(ctx, b.stream(), b.subject(), from)
 		if err != nil || !ok {
 			v.err = err
 			break
 		}
 		if end != 0 && m.Seq > end {
 			e, _, err := decodeEnvelope(m.Data)
-			v.moved = err == nil && e.Snapshot != nil
+			v.isMoved = err == nil && e.Snapshot != nil
 			break
 		}
 		v.err = v.addMessage(ctx, r, m)
@@ -299,15 +300,15 @@ func (c *Cluster) readChain(ctx context.Context, b brainInfo, before []brainCopy
 			break
 		}
 	}
-	last, ok, err := c.link.last(ctx, b.stream(), b.subject())
+	last, ok, err := c.link.lastMessage(ctx, b.stream(), b.subject())
 	if v.err == nil && err == nil && ok && last.Seq < v.seq {
-		v.err = r.damage("its last message is %d, and %d is there", last.Seq, v.seq)
+		v.err = r.damageError("its last message is %d, and %d is there", last.Seq, v.seq)
 	}
 	return v
 }
 
 // addMessage checks the next message and adds it to the copy.
-func (v *brainCopy) addMessage(ctx context.Context, r *replica, m message) error {
+func (v *brainCopy) addMessage(ctx context.Context, r *replica, m streamMessage) error {
 	e, hash, err := decodeEnvelope(m.Data)
 	if err != nil {
 		return err
@@ -315,9 +316,9 @@ func (v *brainCopy) addMessage(ctx context.Context, r *replica, m message) error
 	v.messages++
 	switch {
 	case e.Brain != r.brain.Name:
-		return r.damage("message %d is of brain %s", m.Seq, e.Brain)
-	case e.Snapshot != nil && v.seq != 0 && (e.N != v.n || e.Prev != v.hash):
-		return r.damage("the snapshot in message %d does not continue the chain", m.Seq)
+		return r.damageError("message %d is of brain %s", m.Seq, e.Brain)
+	case e.Snapshot != nil && v.seq != 0 && (e.N != v.number || e.Prev != v.hash):
+		return r.damageError("the snapshot in message %d does not continue the chain", m.Seq)
 	case e.Snapshot != nil:
 		for _, g := range e.Snapshot.Segments {
 			if err := r.checkLeaderHas(ctx, g); err != nil {
@@ -325,23 +326,23 @@ func (v *brainCopy) addMessage(ctx context.Context, r *replica, m message) error
 			}
 		}
 		v.seq = m.Seq
-		v.n = e.N
+		v.number = e.N
 		v.hash = e.Prev
 		return nil
-	case e.N != v.n+1:
-		return r.damage("envelope %d follows %d, in message %d", e.N, v.n, m.Seq)
+	case e.N != v.number+1:
+		return r.damageError("envelope %d follows %d, in message %d", e.N, v.number, m.Seq)
 	case e.Prev != v.hash:
-		return r.damage("envelope %d does not continue the chain", e.N)
+		return r.damageError("envelope %d does not continue the chain", e.N)
 	}
 	v.seq = m.Seq
-	v.n = e.N
+	v.number = e.N
 	v.hash = hash
 	return nil
 }
 
 // checkLeaderHas returns an error if the leader does not have the whole segment.
 func (r *replica) checkLeaderHas(ctx context.Context, g segment) error {
-	m, ok, err := r.cluster.link.last(ctx, r.brain.stream(), r.segmentSubject(g))
+	m, ok, err := r.cluster.link.lastMessage(ctx, r.brain.stream(), r.segmentSubject(g))
 	if err != nil {
 		return err
 	}
@@ -350,21 +351,21 @@ func (r *replica) checkLeaderHas(ctx context.Context, g segment) error {
 			return nil
 		}
 	}
-	return r.damage("segment %d is missing or is not the one that its hash names", g.Number)
+	return r.damageError("segment %d is missing or is not the one that its hash names", g.Number)
 }
 
-// differingServers returns a finding for each copy of a brain that is damaged or differs from the
+// findDiffering returns a finding for each copy of a brain that is damaged or differs from the
 // most frequent copy. Among equally frequent copies, the copy with the most envelopes is used.
-func differingServers(b brainInfo, views []brainCopy) (fs []Finding) {
+func findDiffering(b brainInfo, views []brainCopy) (fs []Finding) {
 	votes := map[string]int{}
-	key := func(v brainCopy) string { return fmt.Sprint(v.seq, v.n, v.hash) }
+	key := func(v brainCopy) string { return fmt.Sprint(v.seq, v.number, v.hash) }
 	best, longest := "", uint64(0)
 	for _, v := range views {
-		if v.err == nil && !v.moved {
+		if v.err == nil && !v.isMoved {
 			k := key(v)
 			votes[k]++
-			if best == "" || votes[k] > votes[best] || (votes[k] == votes[best] && v.n > longest) {
-				best, longest = k, v.n
+			if best == "" || votes[k] > votes[best] || (votes[k] == votes[best] && v.number > longest) {
+				best, longest = k, v.number
 			}
 		}
 	}
@@ -372,13 +373,13 @@ func differingServers(b brainInfo, views []brainCopy) (fs []Finding) {
 		switch {
 		case v.err != nil:
 			fs = append(fs, Finding{Server: v.server, Brain: b.Name, What: v.err.Error()})
-		case !v.moved && key(v) != best:
+		case !v.isMoved && key(v) != best:
 			fs = append(
 				fs,
 				Finding{
 					Server: v.server,
 					Brain:  b.Name,
-					What:   fmt.Sprintf("ends with envelope %d in message %d, unlike the others", v.n, v.seq),
+					What:   fmt.Sprintf("ends with envelope %d in message %d, unlike the others", v.number, v.seq),
 				},
 			)
 		}
@@ -392,25 +393,25 @@ func (c *Cluster) setFences(ctx context.Context, stream string, read []string, b
 	for _, s := range read {
 		f := fence{stream, s}
 		c.mu.Lock()
-		was := c.fences[f] && bad[s] == ""
-		if was {
+		oldFence := c.fences[f] && bad[s] == ""
+		if oldFence {
 			delete(c.fences, f)
 		}
 		c.mu.Unlock()
-		if !was {
+		if !oldFence {
 			continue
 		}
-		if err := c.dir.kv.Delete(ctx, f.key()); err != nil {
-			return fmt.Errorf("delete %s of the directory: %w", f.key(), err)
+		if err := c.dir.kv.Delete(ctx, f.directoryKey()); err != nil {
+			return fmt.Errorf("delete %s of the directory: %w", f.directoryKey(), err)
 		}
 	}
-	for s, why := range bad {
+	for s, reason := range bad {
 		f := fence{stream, s}
 		c.mu.Lock()
 		c.fences[f] = true
 		c.mu.Unlock()
-		if _, err := c.dir.kv.PutString(ctx, f.key(), why); err != nil {
-			return fmt.Errorf("write %s to the directory: %w", f.key(), err)
+		if _, err := c.dir.kv.PutString(ctx, f.directoryKey(), reason); err != nil {
+			return fmt.Errorf("write %s to the directory: %w", f.directoryKey(), err)
 		}
 	}
 	return c.avoidFenced(ctx, stream)
@@ -429,7 +430,7 @@ func (c *Cluster) avoidFenced(ctx context.Context, stream string) error {
 	if len(fenced) == 0 {
 		return nil
 	}
-	leader, others, err := c.leader(ctx, stream)
+	leader, others, err := c.findLeader(ctx, stream)
 	if err != nil || !slices.Contains(fenced, leader) {
 		return err
 	}

@@ -15,13 +15,13 @@ import (
 
 // Durations for waiting until the servers have started.
 const (
-	awaitTry   = 4 * time.Second // maximum duration of an attempt
+	maxAttempt = 4 * time.Second // maximum duration of an attempt
 	awaitPause = 300 * time.Millisecond
 )
 
-// passing contains the codes of temporary errors. Servers return them until enough servers have
+// temporaryCodes contains the codes of temporary errors. Servers return them until enough servers have
 // started: a majority, or all servers if streams must be created.
-var passing = []api.ErrorCode{
+var temporaryCodes = []api.ErrorCode{
 	10004, // the cluster is not complete yet
 	10005, // no place for another replica
 	10008, // no leader
@@ -36,32 +36,32 @@ var passing = []api.ErrorCode{
 // waiting changes, it calls tell.
 func Await(ctx context.Context, nc *nats.Conn, o *Options, tell func(reason string)) (*Cluster, error) {
 	for last := ""; ; {
-		try, cancel := context.WithTimeout(ctx, awaitTry)
+		try, cancel := context.WithTimeout(ctx, maxAttempt)
 		c, err := Connect(try, nc, o)
 		cancel()
-		if err == nil || !mayPass(err) {
+		if err == nil || !isTemporary(err) {
 			return c, err
 		}
-		if reason := reasonOf(err); reason != last && ctx.Err() == nil {
+		if reason := waitReason(err); reason != last && ctx.Err() == nil {
 			tell(reason)
 			last = reason
 		}
-		if !wait(ctx, awaitPause) {
+		if !waitFor(ctx, awaitPause) {
 			return nil, fmt.Errorf("waiting for the servers: %w: %w", ctx.Err(), err)
 		}
 	}
 }
 
-// mayPass reports whether an error may disappear after more servers have started.
-func mayPass(err error) bool {
-	if _, ok := errors.AsType[*fewError](err); ok {
+// isTemporary reports whether an error may disappear after more servers have started.
+func isTemporary(err error) bool {
+	if _, ok := errors.AsType[*tooFewError](err); ok {
 		return true
 	}
 	if e, ok := errors.AsType[*api.APIError](err); ok {
-		return slices.Contains(passing, e.ErrorCode)
+		return slices.Contains(temporaryCodes, e.ErrorCode)
 	}
 	if e, ok := errors.AsType[*apiError](err); ok {
-		return slices.Contains(passing, api.ErrorCode(e.ErrCode))
+		return slices.Contains(temporaryCodes, api.ErrorCode(e.ErrCode))
 	}
 	return slices.ContainsFunc(
 		[]error{nats.ErrNoResponders, nats.ErrTimeout, api.ErrNoStreamResponse, context.DeadlineExceeded},
@@ -71,23 +71,23 @@ func mayPass(err error) bool {
 	)
 }
 
-// reasonOf returns the reason why Await waits.
-func reasonOf(err error) string {
-	if few, ok := errors.AsType[*fewError](err); ok && few.need < few.all {
+// waitReason returns the reason why Await waits.
+func waitReason(err error) string {
+	if few, ok := errors.AsType[*tooFewError](err); ok && few.need < few.all {
 		return fmt.Sprintf("waiting for %d of %d servers; %d answer", few.need, few.all, few.answer)
 	}
 	e, refused := errors.AsType[*api.APIError](err)
-	if _, few := errors.AsType[*fewError](err); few ||
+	if _, few := errors.AsType[*tooFewError](err); few ||
 		(refused && slices.Contains([]api.ErrorCode{10005, 10023}, e.ErrorCode)) {
 		return "waiting for the third server, which a new cluster takes"
 	}
 	return "waiting for the servers to choose a leader"
 }
 
-// fewError reports that too few servers answer. It matches [ErrSettings].
-type fewError struct{ answer, need, all int }
+// tooFewError reports that too few servers answer. It matches [ErrSettings].
+type tooFewError struct{ answer, need, all int }
 
-func (e *fewError) Error() string {
+func (e *tooFewError) Error() string {
 	return fmt.Sprintf(
 		"%v: %d of %d servers answer, and %d must; start the others, or set Dev for one that may lose data",
 		ErrSettings,
@@ -97,4 +97,4 @@ func (e *fewError) Error() string {
 	)
 }
 
-func (e *fewError) Unwrap() error { return ErrSettings }
+func (e *tooFewError) Unwrap() error { return ErrSettings }

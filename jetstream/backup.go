@@ -33,12 +33,12 @@ type BackupReport struct {
 	Findings []Finding `json:"findings"`
 }
 
-// backup is a backup in progress.
-type backup struct {
-	cluster  *Cluster
-	fsys     vfs.FS
-	old      map[string]savedBrain
-	progress func(BackupReport)
+// backupRun is a backup in progress.
+type backupRun struct {
+	cluster     *Cluster
+	fsys        vfs.FS
+	oldManifest map[string]savedBrain
+	progress    func(BackupReport)
 
 	mu     sync.Mutex // guards report and saved
 	report BackupReport
@@ -56,7 +56,7 @@ func (c *Cluster) Backup(ctx context.Context, dir string, progress func(BackupRe
 		return BackupReport{}, err
 	}
 	defer d.Close()
-	lock, err := takeLock(d, "a backup to "+dir+" is under way; wait for its end")
+	lock, err := lockDir(d, "a backup to "+dir+" is under way; wait for its end")
 	if err != nil {
 		return BackupReport{}, err
 	}
@@ -64,18 +64,18 @@ func (c *Cluster) Backup(ctx context.Context, dir string, progress func(BackupRe
 	if progress == nil {
 		progress = func(BackupReport) {}
 	}
-	b := &backup{cluster: c, fsys: d, old: map[string]savedBrain{}, progress: progress}
-	if err := b.readOld(dir); err != nil {
+	b := &backupRun{cluster: c, fsys: d, oldManifest: map[string]savedBrain{}, progress: progress}
+	if err := b.readOldManifest(dir); err != nil {
 		return b.report, err
 	}
 	if err := b.copyAll(ctx); err != nil {
 		return b.report, fmt.Errorf("back up to %s: %w; the last backup there stays as it was", dir, err)
 	}
-	return b.report, b.finish()
+	return b.report, b.replaceManifest()
 }
 
-// readOld reads the manifest of the last backup.
-func (b *backup) readOld(dir string) error {
+// readOldManifest reads the manifest of the last backup.
+func (b *backupRun) readOldManifest(dir string) error {
 	data, err := readFile(b.fsys, manifestFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -98,26 +98,26 @@ func (b *backup) readOld(dir string) error {
 		)
 	}
 	for _, s := range m.Brains {
-		b.old[s.name()] = s
+		b.oldManifest[s.fullName()] = s
 	}
 	return nil
 }
 
 // copyAll copies the brains. It stops at the first error that concerns more than a single brain.
-func (b *backup) copyAll(ctx context.Context) error {
-	brains, err := b.cluster.dir.list(ctx)
+func (b *backupRun) copyAll(ctx context.Context) error {
+	brains, err := b.cluster.dir.listBrains(ctx)
 	if err != nil {
 		return err
 	}
 	b.report.Brains = len(brains)
-	err = eachOf(ctx, brains, b.copyOne)
+	err = forEach(ctx, brains, b.copyOne)
 	if err != nil {
 		return err
 	}
 	for _, info := range brains {
-		delete(b.old, info.Name)
+		delete(b.oldManifest, info.Name)
 	}
-	for name, s := range b.old {
+	for name, s := range b.oldManifest {
 		b.saved = append(b.saved, s)
 		b.report.Findings = append(
 			b.report.Findings,
@@ -130,8 +130,8 @@ func (b *backup) copyAll(ctx context.Context) error {
 	return nil
 }
 
-// eachOf calls fn for each item, until a call fails. It runs copyWorkers calls at the same time.
-func eachOf[T any](ctx context.Context, items []T, fn func(context.Context, T) error) error {
+// forEach calls fn for each item, until a call fails. It runs copyWorkers calls at the same time.
+func forEach[T any](ctx context.Context, items []T, fn func(context.Context, T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	next := make(chan T)
@@ -161,15 +161,15 @@ func eachOf[T any](ctx context.Context, items []T, fn func(context.Context, T) e
 }
 
 // copyOne copies a brain. If the brain is unchanged, copyOne keeps the file from the last backup.
-func (b *backup) copyOne(ctx context.Context, info brainInfo) error {
-	old, has := b.old[info.Name]
-	kept := false
-	s, err := old, error(nil)
-	if has && b.hasFile(old) {
-		s, kept, err = b.cluster.isUnchanged(ctx, info, old)
+func (b *backupRun) copyOne(ctx context.Context, info brainInfo) error {
+	oldBrain, hasOld := b.oldManifest[info.Name]
+	isKept := false
+	s, err := oldBrain, error(nil)
+	if hasOld && b.hasFile(oldBrain) {
+		s, isKept, err = b.cluster.isUnchanged(ctx, info, oldBrain)
 	}
-	if err == nil && !kept {
-		s, err = b.read(ctx, info, old)
+	if err == nil && !isKept {
+		s, err = b.readBrain(ctx, info, oldBrain)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -179,13 +179,13 @@ func (b *backup) copyOne(ctx context.Context, info brainInfo) error {
 			b.report.Findings,
 			Finding{Stream: info.stream(), Brain: info.Name, What: err.Error()},
 		)
-		if has {
-			b.saved = append(b.saved, old)
+		if hasOld {
+			b.saved = append(b.saved, oldBrain)
 		}
 		err = nil
 	case err != nil:
 		return err
-	case kept:
+	case isKept:
 		b.report.Kept++
 		b.saved = append(b.saved, s)
 	default:
@@ -197,7 +197,7 @@ func (b *backup) copyOne(ctx context.Context, info brainInfo) error {
 	return err
 }
 
-func (b *backup) hasFile(s savedBrain) bool {
+func (b *backupRun) hasFile(s savedBrain) bool {
 	if s.N == 0 {
 		return true
 	}
@@ -215,8 +215,8 @@ func (c *Cluster) isUnchanged(ctx context.Context, info brainInfo, old savedBrai
 	}
 	var n, seq uint64
 	var hash chainHash
-	err := c.confirm(ctx, info, func() uint64 { return seq }, func() (err error) {
-		n, hash, seq, err = c.headOf(ctx, info)
+	err := c.confirmCurrent(ctx, info, func() uint64 { return seq }, func() (err error) {
+		n, hash, seq, err = c.readHead(ctx, info)
 		return err
 	})
 	if err != nil || n != old.N || (hash != old.Hash && n > 0) || info.Epoch != old.Epoch {
@@ -226,12 +226,12 @@ func (c *Cluster) isUnchanged(ctx context.Context, info brainInfo, old savedBrai
 	return old, true, nil
 }
 
-// headOf returns the number, the chain and the sequence of a brain's last envelope. If the brain
+// readHead returns the number, the chain and the sequence of a brain's last envelope. If the brain
 // has no envelopes, the number is 0.
-func (c *Cluster) headOf(ctx context.Context, info brainInfo) (n uint64, hash chainHash, seq uint64, err error) {
+func (c *Cluster) readHead(ctx context.Context, info brainInfo) (n uint64, hash chainHash, seq uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
 	defer cancel()
-	m, ok, err := c.link.last(ctx, info.stream(), info.subject())
+	m, ok, err := c.link.lastMessage(ctx, info.stream(), info.subject())
 	if err != nil || !ok {
 		return 0, hash, 0, err
 	}
@@ -247,14 +247,14 @@ func (c *Cluster) headOf(ctx context.Context, info brainInfo) (n uint64, hash ch
 
 // newScratchReplica returns a replica in memory that is not shared with any handle of the cluster.
 func (c *Cluster) newScratchReplica(info brainInfo) *replica {
-	r := &replica{cluster: c, brain: info, files: files{vfs.NewMem(), info.Name}}
-	r.setPlace(r.start())
+	r := &replica{cluster: c, brain: info, files: brainFiles{vfs.NewMem(), info.Name}}
+	r.setPlace(r.startPlace())
 	return r
 }
 
-// read reads a brain from the stream, compares it with its state in the last backup, and writes its
+// readBrain reads a brain from the stream, compares it with its state in the last backup, and writes its
 // file.
-func (b *backup) read(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, error) {
+func (b *backupRun) readBrain(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, error) {
 	r := b.cluster.newScratchReplica(info)
 	defer r.closeStore()
 	ctx, cancel := context.WithTimeout(ctx, 6*b.cluster.opts.ReadWait)
@@ -269,7 +269,7 @@ func (b *backup) read(ctx context.Context, info brainInfo, old savedBrain) (save
 		return old, err
 	}
 	if rep, err := r.store.Check(ctx); err != nil || len(rep.Problems) > 0 {
-		return old, errors.Join(r.damage("its file has %d problems", len(rep.Problems)), err)
+		return old, errors.Join(r.damageError("its file has %d problems", len(rep.Problems)), err)
 	}
 	if err := r.checkContinues(ctx, old); err != nil {
 		return old, err
@@ -281,11 +281,11 @@ func (b *backup) read(ctx context.Context, info brainInfo, old savedBrain) (save
 	if s.N == 0 {
 		return s, nil
 	}
-	image, err := r.files.image()
+	image, err := r.files.readLog()
 	if err != nil {
 		return s, err
 	}
-	s.resum(image)
+	s.setFile(image)
 	if err := b.fsys.MkdirAll(s.dirName(), 0o700); err != nil {
 		return s, err
 	}
@@ -323,30 +323,30 @@ func (r *replica) checkContinues(ctx context.Context, old savedBrain) error {
 	)
 }
 
-// finish replaces the manifest, and deletes the files that the new manifest does not list.
-func (b *backup) finish() error {
+// replaceManifest replaces the manifest, and deletes the files that the new manifest does not list.
+func (b *backupRun) replaceManifest() error {
 	if err := b.fsys.SyncDir("."); err != nil {
 		return err
 	}
-	slices.SortFunc(b.saved, func(x, y savedBrain) int { return cmp.Compare(x.name(), y.name()) })
+	slices.SortFunc(b.saved, func(x, y savedBrain) int { return cmp.Compare(x.fullName(), y.fullName()) })
 	m := &manifest{
 		Format:  manifestFormat,
 		Cluster: b.cluster.dir.id,
 		Time:    b.cluster.opts.Clock().UTC().Round(time.Second),
 		Brains:  b.saved,
 	}
-	data, err := m.encode()
+	data, err := m.encodeFile()
 	if err == nil {
 		err = writeFile(b.fsys, manifestFile, data)
 	}
 	if err != nil {
 		return err
 	}
-	return b.sweep()
+	return b.deleteOldFiles()
 }
 
-// sweep deletes the files of brains that the manifest does not list.
-func (b *backup) sweep() error {
+// deleteOldFiles deletes the files of brains that the manifest does not list.
+func (b *backupRun) deleteOldFiles() error {
 	named := map[string]bool{}
 	for _, s := range b.saved {
 		named[s.File] = true

@@ -130,7 +130,7 @@ func TestBackup(t *testing.T) {
 	if err := all["decisions"].Apply(t.Context(), oxbow.Add{Name: "new"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := all["con"].replica.compact(t.Context()); err != nil { // which changes no content
+	if err := all["con"].replica.publishSnapshot(t.Context()); err != nil { // which changes no content
 		t.Fatal(err)
 	}
 	// What an interrupted backup leaves is deleted by the next.
@@ -172,7 +172,7 @@ func TestBackup(t *testing.T) {
 		}
 	}
 	restore(RestoreOptions{DryRun: true}, RestoreReport{Brains: 4, Restored: 4})
-	if brains, err := other.dir.list(t.Context()); err != nil || len(brains) != 0 {
+	if brains, err := other.dir.listBrains(t.Context()); err != nil || len(brains) != 0 {
 		t.Errorf("a dry run made %v, %v", brains, err)
 	}
 	foreign := open(t, other, "foreign")
@@ -226,7 +226,7 @@ func TestBackupOfLess(t *testing.T) {
 	backUp(t, c, dir, BackupReport{Brains: 4, Read: 4})
 	r := all["con"].replica
 	var answer struct{ Success bool }
-	if err := c.link.ask(t.Context(), "$JS.API.STREAM.MSG.DELETE."+
+	if err := c.link.askAPI(t.Context(), "$JS.API.STREAM.MSG.DELETE."+
 		r.brain.stream(), map[string]any{"seq": r.at.Seq}, &answer); err != nil || !answer.Success {
 		t.Fatalf("%+v, %v", answer, err)
 	}
@@ -351,7 +351,7 @@ func resum(t *testing.T, dir, file string, end bool) {
 		} else {
 			image[len(image)/2] ^= 1
 		}
-		s.resum(image)
+		s.setFile(image)
 		if err := errors.Join(os.Remove(file), os.WriteFile(filepath.Join(dir, s.File), image, 0o600)); err != nil {
 			t.Fatal(err)
 		}
@@ -374,7 +374,7 @@ func manifestOf(t *testing.T, dir string) *manifest {
 
 func writeManifest(t *testing.T, dir string, m *manifest) {
 	t.Helper()
-	b, err := m.encode()
+	b, err := m.encodeFile()
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, manifestFile), b, 0o600)
 	}
@@ -414,9 +414,9 @@ func TestRestoreFromCaches(t *testing.T) {
 
 func FuzzManifest(f *testing.F) {
 	s := savedBrain{Tenant: "a", Brain: "b", N: 1}
-	s.resum([]byte("x"))
+	s.setFile([]byte("x"))
 	m := &manifest{Format: manifestFormat, Brains: []savedBrain{s}}
-	b, err := m.encode()
+	b, err := m.encodeFile()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -432,7 +432,7 @@ func FuzzManifest(f *testing.F) {
 				t.Errorf("the file %q", s.File)
 			}
 		}
-		again, err := m.encode()
+		again, err := m.encodeFile()
 		if err != nil {
 			t.Fatal(err)
 		}

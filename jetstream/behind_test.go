@@ -79,7 +79,7 @@ func (h *harmed) newest(t *testing.T, name string) (right int) {
 // lose ends the server that leads the stream, and returns what starts it again.
 func (h *harmed) lose(t *testing.T) (again func()) {
 	t.Helper()
-	leader, _, err := h.c.leader(t.Context(), "BRAIN_00")
+	leader, _, err := h.c.findLeader(t.Context(), "BRAIN_00")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func (h *harmed) current(t *testing.T) {
 		}) {
 			return
 		}
-		if !wait(ctx, 50*time.Millisecond) {
+		if !waitFor(ctx, 50*time.Millisecond) {
 			t.Fatalf("the stream is %+v", s)
 		}
 	}
@@ -119,7 +119,7 @@ func TestNeverCatchesUp(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
 	most := h.c.opts.ReadWait
-	h.c.link.most, h.c.opts.ReadWait = 2*time.Second, 2*time.Second
+	h.c.link.maxRepeat, h.c.opts.ReadWait = 2*time.Second, 2*time.Second
 	victim := h.options[h.victim].Name
 	h.servers[h.victim].Shutdown()
 	h.stick(t, "BRAIN_00")
@@ -154,7 +154,7 @@ func TestNeverCatchesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.begin(t)
-	h.c.link.most, h.c.opts.ReadWait = most, most
+	h.c.link.maxRepeat, h.c.opts.ReadWait = most, most
 	h.current(t)
 	finds(t, h.c, victim, "an audit found its data to differ")
 	if rep, err := h.c.Audit(t.Context()); err != nil || len(rep.Findings) > 0 || rep.Messages != 3*(damageEntries+1) {

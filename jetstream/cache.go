@@ -24,8 +24,8 @@ import (
 // if there were fewer envelopes.
 const recentIDs = 256
 
-// place is the position of a replica in its stream.
-type place struct {
+// cachedPlace is the position of a replica in its stream.
+type cachedPlace struct {
 	Cluster string    `json:"cluster"`
 	Seq     uint64    `json:"seq"`    // sequence of the last message that was read
 	N       uint64    `json:"n"`      // number of the last envelope
@@ -46,19 +46,19 @@ const (
 	placeFile = "place"
 )
 
-// files contains the paths of a brain's files. Each brain has a directory of its own, because a
+// brainFiles contains the paths of a brain's files. Each brain has a directory of its own, because a
 // store lists its whole directory when it creates a file.
-type files struct {
+type brainFiles struct {
 	fsys vfs.FS
 	dir  string
 }
 
-func (f files) log() string   { return path.Join(f.dir, logFile) }
-func (f files) place() string { return path.Join(f.dir, placeFile) }
+func (f brainFiles) logPath() string   { return path.Join(f.dir, logFile) }
+func (f brainFiles) placePath() string { return path.Join(f.dir, placeFile) }
 
 // readPlace reads the place. ok is false if there is no valid place.
-func (f files) readPlace() (p place, ok bool) {
-	b, err := readFile(f.fsys, f.place())
+func (f brainFiles) readPlace() (p cachedPlace, ok bool) {
+	b, err := readFile(f.fsys, f.placePath())
 	if err != nil || len(b) < 4 || crc32.Checksum(b[4:], castagnoli) != binary.LittleEndian.Uint32(b) {
 		return p, false
 	}
@@ -67,23 +67,24 @@ func (f files) readPlace() (p place, ok bool) {
 
 // writePlace replaces the place. If the place must survive a power failure, the caller must sync
 // the log file first.
-func (f files) writePlace(p place) error {
+func (f brainFiles) writePlace(p cachedPlace) error {
 	b, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
 	b = append(binary.LittleEndian.AppendUint32(nil, crc32.Checksum(b, castagnoli)), b...)
-	return writeFile(f.fsys, f.place(), b)
+	return writeFile(f.fsys, f.placePath(), b)
 }
 
-// begin creates the directory if necessary, and deletes the files in it.
-func (f files) begin() error {
+// createDir creates the directory if necessary, and deletes the files in it.
+func (f brainFiles) createDir() error {
 	if _, err := f.fsys.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
 		if err := errors.Join(f.fsys.MkdirAll(f.dir, 0o700), f.fsys.SyncDir(".")); err != nil {
 			return err
 		}
 	}
-	for _, n := range []string{f.place(), f.log(), f.log() + index.FileSuffix, f.log() + ".snap", f.log() + ".lock"} {
+	for _, n := range []string{f.placePath(), f.logPath(), f.logPath() + index.FileSuffix, f.logPath() + ".snap",
+		f.logPath() + ".lock"} {
 		if err := f.fsys.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -91,12 +92,12 @@ func (f files) begin() error {
 	return nil
 }
 
-// image returns the content of the log file. The caller must ensure that no change is in progress.
-func (f files) image() ([]byte, error) { return readFile(f.fsys, f.log()) }
+// readLog returns the content of the log file. The caller must ensure that no change is in progress.
+func (f brainFiles) readLog() ([]byte, error) { return readFile(f.fsys, f.logPath()) }
 
-// sync makes the log file durable.
-func (f files) sync() error {
-	h, err := f.fsys.OpenFile(f.log(), os.O_RDWR, 0)
+// syncLog makes the log file durable.
+func (f brainFiles) syncLog() error {
+	h, err := f.fsys.OpenFile(f.logPath(), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -155,20 +156,20 @@ type unsyncedFile struct{ vfs.File }
 // Sync implements [vfs.File].
 func (unsyncedFile) Sync() error { return nil }
 
-// identity is the source of random bytes for a brain's log file. It is deterministic, so
+// identitySource is the source of random bytes for a brain's log file. It is deterministic, so
 // that each replica creates the same file with the same chain.
-type identity struct {
+type identitySource struct {
 	seed [32]byte
 	n    uint64
 	rest []byte
 }
 
-func newIdentity(cluster, brain string, epoch uint64) *identity {
-	return &identity{seed: sha256.Sum256(fmt.Appendf(nil, "oxbow log %s %s %d", cluster, brain, epoch))}
+func newIdentity(cluster, brain string, epoch uint64) *identitySource {
+	return &identitySource{seed: sha256.Sum256(fmt.Appendf(nil, "oxbow log %s %s %d", cluster, brain, epoch))}
 }
 
 // Read implements [io.Reader].
-func (r *identity) Read(b []byte) (int, error) {
+func (r *identitySource) Read(b []byte) (int, error) {
 	for i := range b {
 		if len(r.rest) == 0 {
 			h := sha256.Sum256(binary.LittleEndian.AppendUint64(r.seed[:], r.n))
@@ -180,9 +181,9 @@ func (r *identity) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// takeLock locks a directory, so that only one process uses its files. If another process holds the
+// lockDir locks a directory, so that only one process uses its files. If another process holds the
 // lock, the error contains the text inUse.
-func takeLock(fsys vfs.FS, inUse string) (vfs.Lock, error) {
+func lockDir(fsys vfs.FS, inUse string) (vfs.Lock, error) {
 	l, err := fsys.OpenLock("lock")
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func TestCacheAfterKill(t *testing.T) {
 	t.Parallel()
 	url := alone(t).URL()
 	o := devOptions
-	o.leastTail = 1 << 30
+	o.minTail = 1 << 30
 	o.Dir = t.TempDir()
 	a := open(t, connect(t, url, o), "b")
 	write := func(from, to int) {
@@ -119,7 +119,7 @@ func TestCacheOfAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := js.KeyValue(t.Context(), bucket); !errors.Is(err, api.ErrBucketNotFound) {
+	if _, err := js.KeyValue(t.Context(), bucketName); !errors.Is(err, api.ErrBucketNotFound) {
 		t.Errorf("a directory was made: %v", err)
 	}
 	connect(t, url, devOptions)

@@ -107,7 +107,7 @@ func newCampaign(t *testing.T, apart bool) *campaign {
 		at := append(slices.Clone(urls[first:]), urls[:first]...)
 		c.hosts = append(
 			c.hosts,
-			connectTrio(t, strings.Join(at, ","), Options{Partitions: 2, Node: fmt.Sprint("host", i), leastTail: 40}),
+			connectTrio(t, strings.Join(at, ","), Options{Partitions: 2, Node: fmt.Sprint("host", i), minTail: 40}),
 		)
 	}
 	for b := range campaignBrains {
@@ -145,7 +145,7 @@ func (c *campaign) clients(wg *sync.WaitGroup) {
 				}
 				in := regInput{brain: r.IntN(campaignBrains), write: id < campaignClients && r.IntN(2) == 0}
 				if id >= campaignClients {
-					wait(c.hosts[0].ctx, 2*time.Millisecond)
+					waitFor(c.hosts[0].ctx, 2*time.Millisecond)
 				}
 				if in.write {
 					in.value = fmt.Sprintf("c%d-%d", id, i)
@@ -208,7 +208,7 @@ func (c *campaign) awaitAcks(n int64) {
 		if time.Now().After(deadline) {
 			c.t.Fatalf("no %d writes in a minute", n)
 		}
-		wait(c.hosts[0].ctx, 5*time.Millisecond)
+		waitFor(c.hosts[0].ctx, 5*time.Millisecond)
 		if now := c.acked.Load(); now != last {
 			last, at = now, time.Now()
 		}
@@ -220,7 +220,7 @@ func (c *campaign) awaitAcks(n int64) {
 func (c *campaign) leader() *node {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	name, _, err := c.hosts[0].leader(ctx, "BRAIN_00")
+	name, _, err := c.hosts[0].findLeader(ctx, "BRAIN_00")
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -384,7 +384,7 @@ func TestCampaignCut(t *testing.T) {
 		i := strings.Index("n0n1n2", n.options.Name) / 2
 		c.nodes.cut(i, true)
 		c.awaitAcks(50)
-		wait(c.hosts[0].ctx, 6*time.Second) // the old leader has not stepped down at first
+		waitFor(c.hosts[0].ctx, 6*time.Second) // the old leader has not stepped down at first
 		c.nodes.cut(i, false)
 	})
 }

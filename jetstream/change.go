@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
-// change is the change that a call makes. It has ops, or the numbers of changes to revert, or a
+// brainChange is the change that a call makes. It has ops, or the numbers of changes to revert, or a
 // version to restore. Ops are validated before the envelope is sent. The outcome of a revert or
 // restore is computed by each replica, with the same result. Such a change has an envelope of its
 // own.
-type change struct {
+type brainChange struct {
 	OpID   string       `json:"op_id,omitempty"`
 	Note   string       `json:"note,omitempty"`
 	Source oxbow.Source `json:"source"`
@@ -36,8 +36,8 @@ type wireRestore struct {
 	Version *uint64 `json:"version,omitempty"`
 }
 
-// ops returns the decoded ops.
-func (c *change) ops() ([]oxbow.Op, error) {
+// decodeOps returns the decoded ops.
+func (c *brainChange) decodeOps() ([]oxbow.Op, error) {
 	ops := make([]oxbow.Op, len(c.Ops))
 	for i, w := range c.Ops {
 		op, err := w.Op()
@@ -49,8 +49,8 @@ func (c *change) ops() ([]oxbow.Op, error) {
 	return ops, nil
 }
 
-// stamp sets the change's op ID, note and source, like the store in a local file.
-func (c *change) stamp(ctx context.Context, base oxbow.Source) error {
+// setStamp sets the change's op ID, note and source, like the store in a local file.
+func (c *brainChange) setStamp(ctx context.Context, base oxbow.Source) error {
 	c.OpID = oxbow.OpIDFrom(ctx)
 	if len(c.OpID) > 64 || strings.ToValidUTF8(c.OpID, "") != c.OpID {
 		return &oxbow.InvalidError{
@@ -72,8 +72,8 @@ func (c *change) stamp(ctx context.Context, base oxbow.Source) error {
 	return nil
 }
 
-// context returns the context in which a replica makes the change.
-func (c *change) context() context.Context {
+// makeContext returns the context in which a replica makes the change.
+func (c *brainChange) makeContext() context.Context {
 	ctx := oxbow.WithSource(context.Background(), c.Source)
 	if c.OpID != "" {
 		ctx = oxbow.WithOpID(ctx, c.OpID)

@@ -59,11 +59,11 @@ type Options struct {
 	Clock  func() time.Time // default time.Now
 	Rand   io.Reader        // default crypto/rand
 
-	try       time.Duration // maximum duration of an attempt to send a request
-	leastTail uint64
+	maxAttempt time.Duration // maximum duration of an attempt to send a request
+	minTail    uint64
 }
 
-func (o *Options) orDefault() Options {
+func (o *Options) withDefaults() Options {
 	var r Options
 	if o != nil {
 		r = *o
@@ -77,7 +77,7 @@ func (o *Options) orDefault() Options {
 	r.ReadWait, r.WriteWait = cmp.Or(r.ReadWait, 10*time.Second), cmp.Or(r.WriteWait, 20*time.Second)
 	r.Node = cmp.Or(r.Node, "node")
 	r.Source.Door = cmp.Or(r.Source.Door, "library")
-	r.try, r.leastTail = cmp.Or(r.try, 2*time.Second), cmp.Or(r.leastTail, leastTail)
+	r.maxAttempt, r.minTail = cmp.Or(r.maxAttempt, 2*time.Second), cmp.Or(r.minTail, minTailEnvelopes)
 	if r.Clock == nil {
 		r.Clock = time.Now
 	}
@@ -86,37 +86,37 @@ func (o *Options) orDefault() Options {
 
 // A Cluster is a connection to the servers that store brains. It is safe for concurrent use.
 type Cluster struct {
-	nc        *nats.Conn
-	link      link
-	opts      Options
-	dir       *directory
-	replicas  int
-	leastTail uint64
+	nc       *nats.Conn
+	link     serverLink
+	opts     Options
+	dir      *directory
+	replicas int
+	minTail  uint64
 
 	ctx  context.Context // ends when the cluster is closed
 	stop context.CancelFunc
 
-	fsys     vfs.FS
-	lock     vfs.Lock
-	attached atomic.Bool // invalidations arrive at present
+	fsys       vfs.FS
+	lock       vfs.Lock
+	isAttached atomic.Bool // invalidations arrive at present
 
 	randMu sync.Mutex // serializes reads of Options.Rand
 
-	mu     sync.Mutex          // guards open, fences, leases and closed
-	open   map[string]*replica // by subject
-	fences map[fence]bool
-	leases map[string]lease // by stream
-	closed bool
+	mu         sync.Mutex          // guards open, fences, leases and closed
+	openBrains map[string]*replica // by subject
+	fences     map[fence]bool
+	leases     map[string]leaderLease // by stream
+	isClosed   bool
 }
 
 // Connect returns a cluster on the servers of a connection, which should be configured to reconnect
 // forever. It fails if the servers' settings could lose acknowledged changes, or if streams are
 // missing or differ from the directory. The error explains how to fix this.
 func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
-	c := &Cluster{nc: nc, opts: o.orDefault(), open: map[string]*replica{}, fences: map[fence]bool{},
-		leases: map[string]lease{}}
-	c.link = link{nc, c.opts.try, c.opts.ReadWait}
-	c.replicas, c.leastTail = c.opts.Replicas, c.opts.leastTail
+	c := &Cluster{nc: nc, opts: o.withDefaults(), openBrains: map[string]*replica{}, fences: map[fence]bool{},
+		leases: map[string]leaderLease{}}
+	c.link = serverLink{nc, c.opts.maxAttempt, c.opts.ReadWait}
+	c.replicas, c.minTail = c.opts.Replicas, c.opts.minTail
 	if err := checkServers(ctx, nc, &c.opts); err != nil {
 		return nil, err
 	}
@@ -145,20 +145,20 @@ func (c *Cluster) begin(ctx context.Context) error {
 	case id == nil:
 		err = writeFile(c.fsys, "cluster", []byte(c.dir.id))
 	case string(id) != c.dir.id:
-		err = c.opts.otherCluster(string(id), "the servers are of cluster "+c.dir.id+
+		err = c.opts.otherClusterError(string(id), "the servers are of cluster "+c.dir.id+
 			": they lost their data, or are others")
 	}
 	if err == nil {
 		err = c.readFences(ctx)
 	}
 	if err == nil {
-		err = c.subscribe()
+		err = c.subscribeInvalidations()
 	}
 	return err
 }
 
-// otherCluster returns the error for a cache of a different cluster.
-func (o *Options) otherCluster(id, why string) error {
+// otherClusterError returns the error for a cache of a different cluster.
+func (o *Options) otherClusterError(id, why string) error {
 	return fmt.Errorf(
 		"%w: the cache directory %s is of cluster %.40s, and %s; give this one a directory of its own, and keep that "+
 			"one to restore from",
@@ -179,7 +179,7 @@ func (c *Cluster) openCache() error {
 	if err != nil {
 		return err
 	}
-	lock, err := takeLock(d, "another process has the cache directory "+c.opts.Dir+
+	lock, err := lockDir(d, "another process has the cache directory "+c.opts.Dir+
 		"; give this one a directory of its own")
 	if err != nil {
 		return errors.Join(err, d.Close())
@@ -188,9 +188,9 @@ func (c *Cluster) openCache() error {
 	return nil
 }
 
-// subscribe subscribes to the invalidations.
-func (c *Cluster) subscribe() error {
-	sub, err := c.nc.Subscribe("inv.b.>", c.invalidate)
+// subscribeInvalidations subscribes to the invalidations.
+func (c *Cluster) subscribeInvalidations() error {
+	sub, err := c.nc.Subscribe("inv.b.>", c.markOutdated)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (c *Cluster) subscribe() error {
 	if err := c.nc.FlushTimeout(c.opts.ReadWait); err != nil {
 		return err
 	}
-	c.attached.Store(true)
+	c.isAttached.Store(true)
 	status := c.nc.StatusChanged(nats.CONNECTED, nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED)
 	go func() {
 		defer func() { _ = sub.Unsubscribe() }()
@@ -209,9 +209,9 @@ func (c *Cluster) subscribe() error {
 			case s := <-status:
 				// Invalidations may have been missed while the connection was down, so compare the
 				// heads.
-				c.attached.Store(false)
-				c.doubt()
-				c.attached.Store(s == nats.CONNECTED)
+				c.isAttached.Store(false)
+				c.expireReads()
+				c.isAttached.Store(s == nats.CONNECTED)
 			case <-c.ctx.Done():
 				c.nc.RemoveStatusListener(status)
 				return
@@ -221,47 +221,48 @@ func (c *Cluster) subscribe() error {
 	return nil
 }
 
-// doubt makes the next read of each brain compare the heads.
-func (c *Cluster) doubt() {
+// expireReads makes the next read of each brain compare the heads.
+func (c *Cluster) expireReads() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, r := range c.open {
-		r.confirmed.Store(0)
+	for _, r := range c.openBrains {
+		r.confirmedAt.Store(0)
 	}
 }
 
-// invalidate records that a brain has a newer message.
-func (c *Cluster) invalidate(m *nats.Msg) {
+// markOutdated records that a brain has a newer message.
+func (c *Cluster) markOutdated(m *nats.Msg) {
 	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	if err != nil {
 		return
 	}
 	c.mu.Lock()
-	r := c.open[strings.TrimPrefix(m.Subject, "inv.")]
+	r := c.openBrains[strings.TrimPrefix(m.Subject, "inv.")]
 	c.mu.Unlock()
 	if r == nil {
 		return
 	}
-	for old := r.announced.Load(); old < seq && !r.announced.CompareAndSwap(old, seq); old = r.announced.Load() {
+	for previous := r.announcedSeq.Load(); previous < seq && !r.announcedSeq.CompareAndSwap(previous,
+		seq); previous = r.announcedSeq.Load() {
 	}
 	if c.opts.Announced && r.watchers.Len() > 0 && seq > r.seq.Load() {
-		go func() { _ = r.check(c.ctx) }() // ignore the error: the next reader gets it again
+		go func() { _ = r.compareHead(c.ctx) }() // ignore the error: the next reader gets it again
 	}
 }
 
 // Open opens a brain of a tenant. A brain that does not exist is added to the directory, and is
 // empty. A name has 1 to 64 letters, digits, "-" and "_".
 func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error) {
-	info, err := c.dir.brain(ctx, tenant, brain)
+	info, err := c.dir.getBrain(ctx, tenant, brain)
 	if err != nil {
 		return nil, err
 	}
-	r, isNew, err := c.handle(ctx, info)
+	r, isNew, err := c.acquireReplica(ctx, info)
 	if err != nil {
 		return nil, err
 	}
 	if isNew {
-		err = r.open(ctx)
+		err = r.openFiles(ctx)
 		r.mu.Unlock()
 	}
 	s := &Store{replica: r}
@@ -271,21 +272,21 @@ func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error
 	return s, nil
 }
 
-// handle returns a brain's replica and counts a further handle for it. If isNew is true, handle has
+// acquireReplica returns a brain's replica and counts a further handle for it. If isNew is true, acquireReplica has
 // locked the replica's mu, and the caller must open the replica. If the replica is being closed,
 // handle waits until its files are released.
-func (c *Cluster) handle(ctx context.Context, info brainInfo) (r *replica, isNew bool, err error) {
+func (c *Cluster) acquireReplica(ctx context.Context, info brainInfo) (r *replica, isNew bool, err error) {
 	for {
 		c.mu.Lock()
-		if c.closed {
+		if c.isClosed {
 			c.mu.Unlock()
 			return nil, false, oxbow.ErrClosed
 		}
-		r = c.open[info.subject()]
-		if r == nil || r.gone == nil {
+		r = c.openBrains[info.subject()]
+		if r == nil || r.filesClosed == nil {
 			break
 		}
-		gone := r.gone
+		gone := r.filesClosed
 		c.mu.Unlock()
 		select {
 		case <-gone:
@@ -296,39 +297,39 @@ func (c *Cluster) handle(ctx context.Context, info brainInfo) (r *replica, isNew
 	defer c.mu.Unlock()
 	isNew = r == nil
 	if isNew {
-		r = &replica{cluster: c, brain: info, files: files{c.fsys, info.Name}}
+		r = &replica{cluster: c, brain: info, files: brainFiles{c.fsys, info.Name}}
 		r.mu.Lock()
-		c.open[info.subject()] = r
+		c.openBrains[info.subject()] = r
 	}
 	r.handles++
 	return r, isNew, nil
 }
 
-// release removes a handle, and closes the replica after its last handle.
-func (c *Cluster) release(r *replica) error {
+// releaseReplica removes a handle, and closes the replica after its last handle.
+func (c *Cluster) releaseReplica(r *replica) error {
 	c.mu.Lock()
 	r.handles--
 	if r.handles > 0 {
 		c.mu.Unlock()
 		return nil
 	}
-	r.gone = make(chan struct{})
+	r.filesClosed = make(chan struct{})
 	c.mu.Unlock()
-	err := r.close()
+	err := r.closeFiles()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.open, r.brain.subject())
-	close(r.gone)
+	delete(c.openBrains, r.brain.subject())
+	close(r.filesClosed)
 	return err
 }
 
 // Close closes the open brains, but not the connection.
 func (c *Cluster) Close() error {
 	c.mu.Lock()
-	c.closed = true
+	c.isClosed = true
 	var errs error
-	for _, r := range c.open {
-		errs = errors.Join(errs, r.close())
+	for _, r := range c.openBrains {
+		errs = errors.Join(errs, r.closeFiles())
 	}
 	c.mu.Unlock()
 	c.stop()

@@ -22,12 +22,12 @@ import (
 
 // Limits of an envelope.
 const (
-	mostTogether = 256            // maximum number of changes in an envelope
-	bytesOfMany  = 512 << 10      // total size of texts in bytes at which an envelope gets no further changes
-	mostMessage  = 8<<20 - 64<<10 // maximum number of bytes in a message
-	busyPause    = 300 * time.Microsecond
-	awayPause    = 20 * time.Millisecond
-	leastTry     = 50 * time.Millisecond // minimum time that an attempt must have left to wait for its answer
+	maxChanges = 256            // maximum number of changes in an envelope
+	fullBytes  = 512 << 10      // total size of texts in bytes at which an envelope gets no further changes
+	maxMessage = 8<<20 - 64<<10 // maximum number of bytes in a message
+	busyPause  = 300 * time.Microsecond
+	awayPause  = 20 * time.Millisecond
+	minAttempt = 50 * time.Millisecond // minimum time that an attempt must have left to wait for its answer
 
 	// A round waits for further changes for 1/gatherShare of the last round's duration. Callers
 	// whose changes were stored together return one after the other. Without the wait, the next
@@ -37,9 +37,9 @@ const (
 	gatherMost  = 5 * time.Millisecond
 )
 
-// request is a change that is to be committed.
-type request struct {
-	change change
+// commitRequest is a change that is to be committed.
+type commitRequest struct {
+	change brainChange
 	ops    []oxbow.Op
 	names  []string // names of the entries that the ops change
 	// the request needs its own envelope, because the replicas compute its outcome or because it
@@ -47,34 +47,34 @@ type request struct {
 	needsOwnEnvelope bool
 	size             int
 
-	done     chan struct{}
-	finished bool // made and err are set
-	made     oxbow.Change
-	err      error
+	done       chan struct{}
+	isFinished bool // made and err are set
+	result     oxbow.Change
+	err        error
 }
 
 // finish sets the outcome of the request, unless the request already has an outcome.
-func (q *request) finish(made oxbow.Change, err error) {
-	if !q.finished {
-		q.made = made
+func (q *commitRequest) finish(made oxbow.Change, err error) {
+	if !q.isFinished {
+		q.result = made
 		q.err = err
-		q.finished = true
+		q.isFinished = true
 		close(q.done)
 	}
 }
 
 // commitQueue contains the changes of a brain that wait to be committed.
 type commitQueue struct {
-	mu      sync.Mutex // guards the following fields
-	waiting []*request
-	running bool
-	reached chan struct{} // closed when target changes are waiting; nil if nobody waits for this
-	target  int
+	mu        sync.Mutex // guards the following fields
+	waiting   []*commitRequest
+	isRunning bool
+	reached   chan struct{} // closed when target changes are waiting; nil if nobody waits for this
+	target    int
 }
 
-// add appends a request. If lead is true, no committer is running, and the caller must start a
+// addRequest appends a request. If mustLead is true, no committer is running, and the caller must start a
 // committer.
-func (c *commitQueue) add(q *request) (lead bool) {
+func (c *commitQueue) addRequest(q *commitRequest) (mustLead bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, q)
@@ -82,9 +82,9 @@ func (c *commitQueue) add(q *request) (lead bool) {
 		close(c.reached)
 		c.reached = nil
 	}
-	lead = !c.running
-	c.running = true
-	return lead
+	mustLead = !c.isRunning
+	c.isRunning = true
+	return mustLead
 }
 
 // waitForMore waits until n more changes are queued, but no longer than d. It returns immediately
@@ -109,19 +109,19 @@ func (c *commitQueue) waitForMore(ctx context.Context, n int, d time.Duration) {
 	}
 }
 
-// take removes and returns the next requests. If there are none, it marks the committer as stopped.
-func (c *commitQueue) take() []*request {
+// takeNext removes and returns the next requests. If there are none, it marks the committer as stopped.
+func (c *commitQueue) takeNext() []*commitRequest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := min(len(c.waiting), mostTogether)
+	n := min(len(c.waiting), maxChanges)
 	qs := slices.Clone(c.waiting[:n])
 	c.waiting = slices.Delete(c.waiting, 0, n)
-	c.running = n > 0
+	c.isRunning = n > 0
 	return qs
 }
 
 // putBack inserts requests at the front of the queue.
-func (c *commitQueue) putBack(qs []*request) {
+func (c *commitQueue) putBack(qs []*commitRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(qs, c.waiting...)
@@ -129,7 +129,7 @@ func (c *commitQueue) putBack(qs []*request) {
 
 // withdraw removes a request that the committer has not taken yet. It returns false if the
 // committer has taken it.
-func (c *commitQueue) withdraw(q *request) bool {
+func (c *commitQueue) withdraw(q *commitRequest) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := slices.Index(c.waiting, q)
@@ -141,17 +141,17 @@ func (c *commitQueue) withdraw(q *request) bool {
 
 // commit makes a change durable and returns the change. For a revert or a restore, only the number
 // of the change is set.
-func (r *replica) commit(ctx context.Context, q *request) (oxbow.Change, error) {
-	if err := q.change.stamp(ctx, r.cluster.opts.Source); err != nil {
+func (r *replica) commit(ctx context.Context, q *commitRequest) (oxbow.Change, error) {
+	if err := q.change.setStamp(ctx, r.cluster.opts.Source); err != nil {
 		return oxbow.Change{}, err
 	}
 	q.done = make(chan struct{})
-	if r.queue.add(q) {
+	if r.queue.addRequest(q) {
 		go r.commitAll()
 	}
 	select {
 	case <-q.done:
-		return q.made, q.err
+		return q.result, q.err
 	case <-ctx.Done():
 	}
 	if r.queue.withdraw(q) {
@@ -159,7 +159,7 @@ func (r *replica) commit(ctx context.Context, q *request) (oxbow.Change, error) 
 	}
 	select {
 	case <-q.done:
-		return q.made, q.err
+		return q.result, q.err
 	default:
 		return oxbow.Change{}, fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, ctx.Err())
 	}
@@ -170,13 +170,13 @@ func (r *replica) commitAll() {
 	last, took := 0, time.Duration(0)
 	for {
 		r.queue.waitForMore(r.cluster.ctx, last, min(took/gatherShare, gatherMost))
-		qs := r.queue.take()
+		qs := r.queue.takeNext()
 		if len(qs) == 0 {
 			return
 		}
 		began := time.Now()
 		last = 0
-		if err := r.commitSome(qs); err != nil {
+		if err := r.commitBatch(qs); err != nil {
 			for _, q := range qs {
 				q.finish(oxbow.Change{}, err)
 			}
@@ -187,20 +187,20 @@ func (r *replica) commitAll() {
 	}
 }
 
-// commitSome commits some requests, finishes the refused requests, and returns the remaining
+// commitBatch commits some requests, finishes the refused requests, and returns the remaining
 // requests to the queue. An error applies to all requests that are not finished.
-func (r *replica) commitSome(qs []*request) error {
+func (r *replica) commitBatch(qs []*commitRequest) error {
 	ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.WriteWait)
 	defer cancel()
 	for checked := false; ; {
-		c, err := r.choose(qs)
+		c, err := r.chooseRequests(qs)
 		if err != nil {
 			return err
 		}
 		if len(c.refused) > 0 && !checked {
 			// The request may be refused because the replica is outdated, so compare the replica
 			// with the head first.
-			if err := r.check(ctx); err != nil {
+			if err := r.compareHead(ctx); err != nil {
 				return err
 			}
 			checked = true
@@ -209,111 +209,111 @@ func (r *replica) commitSome(qs []*request) error {
 		for q, err := range c.refused {
 			q.finish(oxbow.Change{}, err)
 		}
-		if len(c.chosen) > 0 {
-			err = r.send(ctx, c.chosen)
+		if len(c.selected) > 0 {
+			err = r.sendRequests(ctx, c.selected)
 			if errors.Is(err, errMoved) {
-				qs, checked = append(c.chosen, c.later...), true
+				qs, checked = append(c.selected, c.deferred...), true
 				continue
 			}
-			for _, q := range c.chosen {
+			for _, q := range c.selected {
 				q.finish(oxbow.Change{}, err)
 			}
 		}
-		r.queue.putBack(c.later)
+		r.queue.putBack(c.deferred)
 		return nil
 	}
 }
 
-// choice is the selection of requests for an envelope.
-type choice struct {
-	chosen  []*request
-	later   []*request         // requests for the next envelope
-	refused map[*request]error // errors of requests that the replica refuses in its current state
+// requestChoice is the selection of requests for an envelope.
+type requestChoice struct {
+	selected []*commitRequest
+	deferred []*commitRequest         // requests for the next envelope
+	refused  map[*commitRequest]error // errors of requests that the replica refuses in its current state
 
-	ops     []oxbow.Op // ops of the chosen requests
-	touched map[string]bool
-	ids     map[string]bool // keys of their op IDs
-	size    int
+	ops          []oxbow.Op // ops of the chosen requests
+	changedNames map[string]bool
+	opIDs        map[string]bool // keys of their op IDs
+	size         int
 }
 
-// choose selects requests for the next envelope. If a request fails only because of another chosen
+// chooseRequests selects requests for the next envelope. If a request fails only because of another chosen
 // change, which is not durable yet, choose leaves it for the envelope after that.
-func (r *replica) choose(qs []*request) (*choice, error) {
+func (r *replica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.isClosed {
 		return nil, oxbow.ErrClosed
 	}
 	if r.store == nil {
-		return nil, r.damage("the local copy could not be opened")
+		return nil, r.damageError("the local copy could not be opened")
 	}
-	r.clock.Store(r.now())
-	c := &choice{refused: map[*request]error{}, touched: map[string]bool{}, ids: map[string]bool{}}
+	r.clock.Store(r.nextTime())
+	c := &requestChoice{refused: map[*commitRequest]error{}, changedNames: map[string]bool{}, opIDs: map[string]bool{}}
 	for _, q := range qs {
-		if q.finished {
+		if q.isFinished {
 			continue
 		}
-		if seen, made, err := r.changeByOpID(q.change.OpID); seen {
+		if seenNames, made, err := r.changeByOpID(q.change.OpID); seenNames {
 			q.finish(made, err)
 			continue
 		}
-		if len(c.chosen) > 0 && (q.needsOwnEnvelope || c.chosen[0].needsOwnEnvelope || c.size+q.size > bytesOfMany ||
-			c.ids[store.OpIDKey(q.change.OpID)]) {
-			c.later = append(c.later, q)
+		if len(c.selected) > 0 && (q.needsOwnEnvelope || c.selected[0].needsOwnEnvelope || c.size+q.size > fullBytes ||
+			c.opIDs[store.OpIDKey(q.change.OpID)]) {
+			c.deferred = append(c.deferred, q)
 			continue
 		}
-		if slices.ContainsFunc(q.names, func(n string) bool { return c.touched[n] }) {
+		if slices.ContainsFunc(q.names, func(n string) bool { return c.changedNames[n] }) {
 			if r.store.DryRun(r.cluster.ctx, append(slices.Clip(c.ops), q.ops...)...) != nil {
-				c.later = append(c.later, q)
+				c.deferred = append(c.deferred, q)
 				continue
 			}
 		} else if err := r.store.DryRun(r.cluster.ctx, q.ops...); err != nil {
 			c.refused[q] = err
 			continue
 		}
-		c.add(q)
+		c.addRequest(q)
 	}
 	return c, nil
 }
 
-func (c *choice) add(q *request) {
-	c.chosen = append(c.chosen, q)
+func (c *requestChoice) addRequest(q *commitRequest) {
+	c.selected = append(c.selected, q)
 	c.ops = append(c.ops, q.ops...)
 	c.size = c.size + q.size
 	for _, n := range q.names {
-		c.touched[n] = true
+		c.changedNames[n] = true
 	}
 	if q.change.OpID != "" {
-		c.ids[store.OpIDKey(q.change.OpID)] = true
+		c.opIDs[store.OpIDKey(q.change.OpID)] = true
 	}
 }
 
-// now returns the time for the next envelope. It is never before the time of the last envelope.
-func (r *replica) now() int64 { return max(r.cluster.opts.Clock().UnixNano(), r.at.Time) }
+// nextTime returns the time for the next envelope. It is never before the time of the last envelope.
+func (r *replica) nextTime() int64 { return max(r.cluster.opts.Clock().UnixNano(), r.at.Time) }
 
-// send publishes the requests in an envelope, applies the envelope and finishes the requests. If
+// sendRequests publishes the requests in an envelope, applies the envelope and finishes the requests. If
 // send returns errMoved, nothing was published and the replica has a newer head.
-func (r *replica) send(ctx context.Context, qs []*request) error {
-	m, expect, err := r.prepare(qs)
+func (r *replica) sendRequests(ctx context.Context, qs []*commitRequest) error {
+	m, expect, err := r.buildEnvelope(qs)
 	if err != nil {
 		return err
 	}
 	sent := false // an attempt may have reached a server
 	for {
 		began := time.Now()
-		seq, err := r.cluster.link.publish(ctx, r.brain.subject(), m.data, expect, false)
+		seq, err := r.cluster.link.publishMessage(ctx, r.brain.subject(), m.data, expect, false)
 		switch {
 		case err == nil:
 			r.cluster.recordStored(r.brain.stream(), began, seq)
 			r.applyStored(qs, m, seq)
 			return nil
 		case errors.Is(err, errInTurn):
-			wait(ctx, busyPause)
+			waitFor(ctx, busyPause)
 		case errors.Is(err, errAway):
-			wait(ctx, awayPause)
+			waitFor(ctx, awayPause)
 		case errors.Is(err, errNoReply):
 			sent = true // try again: because of the expected sequence, the envelope is stored only once
-			wait(ctx, awayPause)
+			waitFor(ctx, awayPause)
 		case errors.Is(err, errMoved):
 			done, err := r.catchUpAfterRefusal(ctx, qs, expect, sent)
 			if done || errors.Is(err, errMoved) {
@@ -322,11 +322,11 @@ func (r *replica) send(ctx context.Context, qs []*request) error {
 			if err != nil {
 				return r.publishError(sent, err)
 			}
-			wait(ctx, awayPause) // the leader has not reached the head of the replica yet
+			waitFor(ctx, awayPause) // the leader has not reached the head of the replica yet
 		default:
 			return r.publishError(sent, err)
 		}
-		if end, ok := ctx.Deadline(); ctx.Err() != nil || (ok && time.Until(end) < leastTry) {
+		if end, ok := ctx.Deadline(); ctx.Err() != nil || (ok && time.Until(end) < minAttempt) {
 			return r.publishError(sent, err)
 		}
 	}
@@ -351,48 +351,48 @@ func (r *replica) publishError(sent bool, err error) error {
 	return err
 }
 
-// outgoing is an encoded envelope.
-type outgoing struct {
+// encodedEnvelope is an encoded envelope.
+type encodedEnvelope struct {
 	envelope *envelope
 	data     []byte
 	hash     chainHash
 }
 
-// prepare builds the envelope for the requests. It also returns the sequence number of the message
+// buildEnvelope builds the envelope for the requests. It also returns the sequence number of the message
 // that the envelope must follow.
-func (r *replica) prepare(qs []*request) (outgoing, uint64, error) {
+func (r *replica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id, err := r.cluster.randomID()
 	if err != nil {
-		return outgoing{}, 0, err
+		return encodedEnvelope{}, 0, err
 	}
-	e := &envelope{V: version, Brain: r.brain.Name, N: r.at.N + 1, Prev: r.at.Hash, Epoch: r.brain.Epoch,
+	e := &envelope{V: envelopeVersion, Brain: r.brain.Name, N: r.at.N + 1, Prev: r.at.Hash, Epoch: r.brain.Epoch,
 		Node: r.cluster.opts.Node,
-		ID:   id, Time: r.now(), Base: r.last}
+		ID:   id, Time: r.nextTime(), Base: r.last}
 	if r.last > 0 {
 		e.State = r.head
 	}
 	for _, q := range qs {
 		e.Changes = append(e.Changes, q.change)
 	}
-	data, hash, err := e.encode()
-	if err == nil && len(data) > mostMessage {
+	data, hash, err := e.encodeMessage()
+	if err == nil && len(data) > maxMessage {
 		err = &oxbow.InvalidError{Field: "change", Value: text.Bytes(int64(len(data))), Reason: "is more than the " +
-			text.Bytes(mostMessage) + " that a message of the cluster may hold; split it"}
+			text.Bytes(maxMessage) + " that a message of the cluster may hold; split it"}
 	}
 	r.flight = &flight{id: id, n: e.N, changes: len(qs)}
-	return outgoing{e, data, hash}, r.at.Seq, err
+	return encodedEnvelope{e, data, hash}, r.at.Seq, err
 }
 
 // applyStored applies an envelope that the stream has stored, unless a reader has already applied
 // it, and finishes its requests. An error does not mean that the change failed, because the change
 // is durable. It causes the replica to be rebuilt.
-func (r *replica) applyStored(qs []*request, m outgoing, seq uint64) {
+func (r *replica) applyStored(qs []*commitRequest, m encodedEnvelope, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f := r.flight
-	if !f.isApplied && !r.isClosed && r.take(r.cluster.ctx, m.envelope, m.hash, seq, len(m.data)) != nil {
+	if !f.isApplied && !r.isClosed && r.takeEnvelope(r.cluster.ctx, m.envelope, m.hash, seq, len(m.data)) != nil {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.ReadWait)
 		defer cancel()
 		if r.rebuild() == nil {
@@ -403,7 +403,7 @@ func (r *replica) applyStored(qs []*request, m outgoing, seq uint64) {
 }
 
 // finishRequests finishes the requests of a stored envelope. The caller must hold mu.
-func (r *replica) finishRequests(qs []*request, f *flight) {
+func (r *replica) finishRequests(qs []*commitRequest, f *flight) {
 	r.flight = nil
 	for i, q := range qs {
 		switch {
@@ -428,11 +428,11 @@ func (r *replica) finishRequests(qs []*request, f *flight) {
 // Otherwise the error is errMoved, or nil if the head is still as expected.
 func (r *replica) catchUpAfterRefusal(
 	ctx context.Context,
-	qs []*request,
+	qs []*commitRequest,
 	expect uint64,
 	sent bool,
 ) (done bool, err error) {
-	if err := r.check(ctx); err != nil {
+	if err := r.compareHead(ctx); err != nil {
 		return false, err
 	}
 	r.mu.Lock()

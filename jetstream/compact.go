@@ -18,9 +18,9 @@ import (
 
 // Thresholds of compaction.
 const (
-	leastTail   = 64       // minimum number of envelopes to compact
-	segmentSize = 4 << 20  // size in bytes of the part of the file in a segment
-	mostInline  = 24 << 10 // maximum size in bytes of a compressed file that is stored in the message itself
+	minTailEnvelopes = 64       // minimum number of envelopes to compact
+	segmentSize      = 4 << 20  // size in bytes of the part of the file in a segment
+	maxInline        = 24 << 10 // maximum size in bytes of a compressed file that is stored in the message itself
 )
 
 // compactIfDue compacts a brain that has many envelopes after the last snapshot. It ignores errors,
@@ -31,21 +31,21 @@ func (r *replica) compactIfDue() {
 	if r.at.Held != nil {
 		held = r.at.Held.Stored
 	}
-	due := !r.isClosed && r.at.Envs > r.cluster.leastTail && 4*r.at.Tail > held
+	due := !r.isClosed && r.at.Envs > r.cluster.minTail && 4*r.at.Tail > held
 	r.mu.Unlock()
 	if due {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.WriteWait)
 		defer cancel()
-		_ = r.compact(ctx)
+		_ = r.publishSnapshot(ctx)
 	}
 }
 
-// compact publishes a snapshot that replaces all messages of the brain. The servers reject the
+// publishSnapshot publishes a snapshot that replaces all messages of the brain. The servers reject the
 // snapshot if the replica is not at the head.
-func (r *replica) compact(ctx context.Context) error {
+func (r *replica) publishSnapshot(ctx context.Context) error {
 	r.mu.Lock()
 	at, head := r.at, r.head
-	image, err := r.files.image()
+	image, err := r.files.readLog()
 	r.mu.Unlock()
 	if err != nil || at.N == 0 {
 		return err
@@ -63,19 +63,19 @@ func (r *replica) compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e := &envelope{V: version, Brain: r.brain.Name, N: at.N, Prev: at.Hash, Epoch: r.brain.Epoch,
+	e := &envelope{V: envelopeVersion, Brain: r.brain.Name, N: at.N, Prev: at.Hash, Epoch: r.brain.Epoch,
 		Node: r.cluster.opts.Node, ID: id, Time: at.Time, Base: at.Last, State: head, Snapshot: s}
-	data, _, err := e.encode()
+	data, _, err := e.encodeMessage()
 	if err != nil {
 		return err
 	}
-	seq, err := r.cluster.link.publish(ctx, r.brain.subject(), data, at.Seq, true)
+	seq, err := r.cluster.link.publishMessage(ctx, r.brain.subject(), data, at.Seq, true)
 	if err != nil {
 		return fmt.Errorf("compact %s: %w", r.brain.Name, err)
 	}
 	r.mu.Lock()
 	if r.at.Seq == at.Seq && !r.isClosed {
-		err = r.read(ctx, message{Seq: seq, Data: data})
+		err = r.readMessage(ctx, streamMessage{Seq: seq, Data: data})
 	}
 	r.mu.Unlock()
 	return errors.Join(err, r.deleteOldSegments(ctx, at.Held, s))
@@ -84,7 +84,7 @@ func (r *replica) compact(ctx context.Context) error {
 // storeFile stores the file in the message or in segments. It does not store a part again that
 // equals a segment of the last snapshot.
 func (r *replica) storeFile(ctx context.Context, s *snapshot, image []byte, held *snapshot) error {
-	if packed := packer.EncodeAll(image, nil); len(packed) <= mostInline {
+	if packed := packer.EncodeAll(image, nil); len(packed) <= maxInline {
 		s.Inline, s.Stored = packed, int64(len(packed))
 		return nil
 	}
@@ -94,26 +94,26 @@ func (r *replica) storeFile(ctx context.Context, s *snapshot, image []byte, held
 		image = image[len(part):]
 		g := segment{Size: int64(len(part)), Hash: sha256.Sum256(part)}
 		if held != nil && i < len(held.Segments) && held.Segments[i].Hash == g.Hash {
-			s.add(held.Segments[i])
+			s.addSegment(held.Segments[i])
 			continue
 		}
 		packed := packer.EncodeAll(part, nil)
 		g.Number, g.Stored = number+uint64(i), int64(len(packed))
 		for {
-			_, err := r.cluster.link.publish(ctx, r.segmentSubject(g), packed, 0, false)
+			_, err := r.cluster.link.publishMessage(ctx, r.segmentSubject(g), packed, 0, false)
 			if err == nil {
 				break
 			}
-			if errors.Is(err, errMoved) || !wait(ctx, awayPause) {
+			if errors.Is(err, errMoved) || !waitFor(ctx, awayPause) {
 				return fmt.Errorf("store segment %d of %s: %w", i, r.brain.Name, err)
 			}
 		}
-		s.add(g)
+		s.addSegment(g)
 	}
 	return nil
 }
 
-func (s *snapshot) add(g segment) {
+func (s *snapshot) addSegment(g segment) {
 	s.Segments = append(s.Segments, g)
 	s.Stored += g.Stored
 }
@@ -136,7 +136,7 @@ func (r *replica) deleteOldSegments(ctx context.Context, old, s *snapshot) error
 		var answer struct {
 			Error *apiError `json:"error"`
 		}
-		err := r.cluster.link.ask(ctx, "$JS.API.STREAM.PURGE."+
+		err := r.cluster.link.askAPI(ctx, "$JS.API.STREAM.PURGE."+
 			r.brain.stream(), map[string]string{"filter": r.segmentSubject(g)}, &answer)
 		if err == nil && answer.Error != nil {
 			err = answer.Error
@@ -152,16 +152,17 @@ func (r *replica) applySnapshot(ctx context.Context, e *envelope, seq uint64, si
 	s := e.Snapshot
 	switch {
 	case e.N < r.at.N:
-		return r.damage("message %d is a snapshot of envelope %d, and %d was read before", seq, e.N, r.at.N)
+		return r.damageError("message %d is a snapshot of envelope %d, and %d was read before", seq, e.N, r.at.N)
 	case e.N == r.at.N && e.Prev != r.at.Hash:
-		return r.damage("the snapshot of envelope %d, message %d, does not continue the chain", e.N, seq)
+		return r.damageError("the snapshot of envelope %d, message %d, does not continue the chain", e.N, seq)
 	case e.N > r.at.N:
-		if err := r.install(ctx, e); err != nil {
+		if err := r.installSnapshot(ctx, e); err != nil {
 			return err
 		}
 		r.findFlight(e)
 	}
-	p := place{Cluster: r.at.Cluster, Seq: seq, N: e.N, Hash: e.Prev, Time: e.Time, Last: s.Last, Recent: s.Recent}
+	p := cachedPlace{Cluster: r.at.Cluster, Seq: seq, N: e.N, Hash: e.Prev, Time: e.Time, Last: s.Last,
+		Recent: s.Recent}
 	held := *s
 	held.Inline, held.Recent = nil, nil
 	p.Held = &held
@@ -180,40 +181,41 @@ func (r *replica) findFlight(e *envelope) {
 	f.isApplied = i >= 0 && ids[i] == f.id
 }
 
-// install replaces the replica's file by the file of a snapshot. The caller must hold mu.
-func (r *replica) install(ctx context.Context, e *envelope) error {
+// installSnapshot replaces the replica's file by the file of a snapshot. The caller must hold mu.
+func (r *replica) installSnapshot(ctx context.Context, e *envelope) error {
 	s := e.Snapshot
-	image, err := r.fetch(ctx, s)
+	image, err := r.fetchFile(ctx, s)
 	if err != nil {
 		return err
 	}
 	r.closeStore()
-	if err := r.files.begin(); err != nil {
+	if err := r.files.createDir(); err != nil {
 		return err
 	}
-	if err := writeFile(unsyncedFS{r.files.fsys}, r.files.log(), image); err != nil {
+	if err := writeFile(unsyncedFS{r.files.fsys}, r.files.logPath(), image); err != nil {
 		return err
 	}
 	if err := r.openStore(); err != nil {
-		return r.damage("the file of its snapshot cannot be opened: %v", err)
+		return r.damageError("the file of its snapshot cannot be opened: %v", err)
 	}
 	r.watchers.Send(oxbow.Event{Reset: true})
 	if r.last != s.Last || r.head != e.State {
-		return r.damage("the file of its snapshot ends with change %d, not %d, or with another chain", r.last, s.Last)
+		return r.damageError("the file of its snapshot ends with change %d, not %d, or with another chain", r.last,
+			s.Last)
 	}
 	return nil
 }
 
-// fetch downloads the file of a snapshot.
-func (r *replica) fetch(ctx context.Context, s *snapshot) ([]byte, error) {
+// fetchFile downloads the file of a snapshot.
+func (r *replica) fetchFile(ctx context.Context, s *snapshot) ([]byte, error) {
 	if s.Size < 0 || s.Size > 1<<40 {
-		return nil, r.damage("a snapshot of %d bytes", s.Size)
+		return nil, r.damageError("a snapshot of %d bytes", s.Size)
 	}
 	image := make([]byte, 0, min(s.Size, 64<<20))
 	if s.Segments == nil {
 		b, err := unpacker.DecodeAll(s.Inline, image)
 		if err != nil {
-			return nil, r.damage("its snapshot cannot be unpacked: %v", err)
+			return nil, r.damageError("its snapshot cannot be unpacked: %v", err)
 		}
 		image = b
 	}
@@ -225,7 +227,7 @@ func (r *replica) fetch(ctx context.Context, s *snapshot) ([]byte, error) {
 		image = append(image, part...)
 	}
 	if int64(len(image)) != s.Size || chainHash(sha256.Sum256(image)) != s.Hash {
-		return nil, r.damage("its snapshot is not the one that its hash names")
+		return nil, r.damageError("its snapshot is not the one that its hash names")
 	}
 	return image, nil
 }
@@ -247,7 +249,7 @@ func (r *replica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
 			return part, nil
 		}
 	}
-	a, ok, err := c.link.last(ctx, r.brain.stream(), r.segmentSubject(g))
+	a, ok, err := c.link.lastMessage(ctx, r.brain.stream(), r.segmentSubject(g))
 	if err != nil {
 		return nil, err
 	}
@@ -258,6 +260,6 @@ func (r *replica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
 	}
 	return nil, errors.Join(
 		errSegment,
-		r.damage("segment %d is missing or is not the one that its hash names", g.Number),
+		r.damageError("segment %d is missing or is not the one that its hash names", g.Number),
 	)
 }

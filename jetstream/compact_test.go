@@ -72,7 +72,7 @@ func TestCompaction(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, _ := messages(t, a); n > 2*leastTail || n < 2 {
+	if n, _ := messages(t, a); n > 2*minTailEnvelopes || n < 2 {
 		t.Errorf("%d messages are left of 301", n)
 	}
 	if a, b := count(t, a), count(t, b); a != 301 || b != 301 || resets != 1 {
@@ -102,10 +102,10 @@ func TestStaleCompactor(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.replica.compact(t.Context()); !errors.Is(err, errMoved) {
+	if err := b.replica.publishSnapshot(t.Context()); !errors.Is(err, errMoved) {
 		t.Errorf("compact() by a stale process = %v, want errMoved", err)
 	}
-	if err := a.replica.compact(t.Context()); err != nil {
+	if err := a.replica.publishSnapshot(t.Context()); err != nil {
 		t.Errorf("compact() = %v", err)
 	}
 	if n, _ := messages(t, a); n != 1 {
@@ -144,7 +144,7 @@ func TestSegments(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := a.replica.compact(t.Context()); err != nil {
+		if err := a.replica.publishSnapshot(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

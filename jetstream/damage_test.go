@@ -33,7 +33,7 @@ const damageEntries = 40
 func newHarmed(t *testing.T) *harmed {
 	t.Helper()
 	tr := threeServers(t)
-	c := connectTrio(t, tr.urls, Options{Partitions: 1, leastTail: 1000})
+	c := connectTrio(t, tr.urls, Options{Partitions: 1, minTail: 1000})
 	h := &harmed{trio: tr, c: c, brain: open(t, c, "b")}
 	for i := range damageEntries {
 		if err := h.brain.Apply(
@@ -43,7 +43,7 @@ func newHarmed(t *testing.T) *harmed {
 			t.Fatal(err)
 		}
 	}
-	leader, _, err := c.leader(t.Context(), "BRAIN_00")
+	leader, _, err := c.findLeader(t.Context(), "BRAIN_00")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (h *harmed) restart(t *testing.T, harm func() error) {
 		if err := h.c.makeLeader(ctx, "BRAIN_00", h.options[h.victim].Name); err == nil {
 			return
 		}
-		if !wait(ctx, 50*time.Millisecond) {
+		if !waitFor(ctx, 50*time.Millisecond) {
 			t.Fatal("the victim does not come back")
 		}
 	}
@@ -181,7 +181,7 @@ func TestBitFlips(t *testing.T) {
 				if _, err := h.brain.Get(t.Context(), "e1"); err != nil {
 					t.Errorf("Get() = %v", err)
 				}
-				if leader, _, err := h.c.leader(t.Context(), "BRAIN_00"); err != nil ||
+				if leader, _, err := h.c.findLeader(t.Context(), "BRAIN_00"); err != nil ||
 					leader == h.options[h.victim].Name {
 					t.Errorf("a read left the lead to %s, %v", leader, err)
 				}
@@ -189,7 +189,7 @@ func TestBitFlips(t *testing.T) {
 			if err := h.answers(t); err != nil {
 				t.Errorf("after the audit: %v", err)
 			}
-			if leader, _, err := h.c.leader(t.Context(), "BRAIN_00"); err != nil ||
+			if leader, _, err := h.c.findLeader(t.Context(), "BRAIN_00"); err != nil ||
 				(fenced && leader == h.options[h.victim].Name) {
 				t.Errorf("the stream is led by %s, %v", leader, err)
 			}
@@ -199,14 +199,14 @@ func TestBitFlips(t *testing.T) {
 
 // interloper is a requester with another process, which does something before requests.
 type interloper struct {
-	requester
+	natsRequester
 	before func(m *nats.Msg)
 }
 
 // RequestMsgWithContext implements requester.
 func (i *interloper) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	i.before(m)
-	return i.requester.RequestMsgWithContext(ctx, m)
+	return i.natsRequester.RequestMsgWithContext(ctx, m)
 }
 
 // auditDisturbed audits while another process moves the lead away from the victim, as
@@ -220,7 +220,7 @@ func (h *harmed) auditDisturbed(t *testing.T) {
 		if m.Subject != "$JS.API.STREAM.MSG.GET.BRAIN_00" || moved {
 			return
 		}
-		if now, _, err := other.leader(t.Context(), "BRAIN_00"); err == nil && now == victim {
+		if now, _, err := other.findLeader(t.Context(), "BRAIN_00"); err == nil && now == victim {
 			moved = true
 			if err := other.avoidFenced(t.Context(), "BRAIN_00"); err != nil {
 				t.Error(err)
@@ -263,16 +263,16 @@ func TestReplacedSnapshot(t *testing.T) {
 		}
 	}
 	r := s.replica
-	if err := r.compact(t.Context()); err != nil {
+	if err := r.publishSnapshot(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(s.Apply(t.Context(), oxbow.Add{Name: "more"}), other.Refresh(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	// An earlier snapshot, as of the tenth envelope, replaces all.
-	old := &envelope{V: version, Brain: r.brain.Name, N: 3, Epoch: 1, ID: "x", Base: 3,
+	old := &envelope{V: envelopeVersion, Brain: r.brain.Name, N: 3, Epoch: 1, ID: "x", Base: 3,
 		Snapshot: &snapshot{Last: 3, Inline: []byte("x")}}
-	data, _, err := old.encode()
+	data, _, err := old.encodeMessage()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,13 +365,13 @@ func TestMessageReplaced(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(e *envelope, data []byte) []byte{
 		"Checksum": func(_ *envelope, data []byte) []byte { data[len(data)/2] ^= 1; return data },
-		"Number":   func(e *envelope, _ []byte) []byte { e.N++; d, _, _ := e.encode(); return d },
-		"Chain":    func(e *envelope, _ []byte) []byte { e.Prev[0]++; d, _, _ := e.encode(); return d },
-		"Brain":    func(e *envelope, _ []byte) []byte { e.Brain = "acme.c"; d, _, _ := e.encode(); return d },
-		"State":    func(e *envelope, _ []byte) []byte { e.State = "00"; d, _, _ := e.encode(); return d },
+		"Number":   func(e *envelope, _ []byte) []byte { e.N++; d, _, _ := e.encodeMessage(); return d },
+		"Chain":    func(e *envelope, _ []byte) []byte { e.Prev[0]++; d, _, _ := e.encodeMessage(); return d },
+		"Brain":    func(e *envelope, _ []byte) []byte { e.Brain = "acme.c"; d, _, _ := e.encodeMessage(); return d },
+		"State":    func(e *envelope, _ []byte) []byte { e.State = "00"; d, _, _ := e.encodeMessage(); return d },
 		"Change": func(e *envelope, _ []byte) []byte {
 			e.Changes[0].Ops[0] = opjson.Op{}
-			d, _, _ := e.encode()
+			d, _, _ := e.encodeMessage()
 			return d
 		},
 		"Short": func(_ *envelope, data []byte) []byte { return data[:20] },
@@ -387,11 +387,11 @@ func TestMessageReplaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, expect, err := r.prepare([]*request{{change: change{Ops: []opjson.Op{op}}}})
+			m, expect, err := r.buildEnvelope([]*commitRequest{{change: brainChange{Ops: []opjson.Op{op}}}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := r.cluster.link.publish(
+			if _, err := r.cluster.link.publishMessage(
 				t.Context(),
 				r.brain.subject(),
 				harm(m.envelope, m.data),

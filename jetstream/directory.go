@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// bucket is the name of the directory's bucket.
-const bucket = "DIR"
+// bucketName is the name of the directory's bucket.
+const bucketName = "DIR"
 
 // directory is an open directory. Its keys:
 //
@@ -33,7 +33,7 @@ const bucket = "DIR"
 type directory struct {
 	kv         api.KeyValue // used only for writing
 	nc         *nats.Conn
-	link       link
+	link       serverLink
 	id         string
 	partitions int
 }
@@ -76,15 +76,15 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 		return nil, err
 	}
 	kv, err := openBucket(ctx, nc, js, o, id)
-	for try := 0; try < 40 && errors.Is(err, api.ErrStreamNotFound) && wait(ctx, 50*time.Millisecond); try++ {
+	for try := 0; try < 40 && errors.Is(err, api.ErrStreamNotFound) && waitFor(ctx, 50*time.Millisecond); try++ {
 		// another process has created the bucket, but some servers do not have it yet
 		kv, err = openBucket(ctx, nc, js, o, id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the directory: %w", err)
 	}
-	d := &directory{kv: kv, nc: nc, link: link{nc, o.try, o.ReadWait}}
-	info, err := enter(ctx, d, "cluster", func() (clusterInfo, error) {
+	d := &directory{kv: kv, nc: nc, link: serverLink{nc, o.maxAttempt, o.ReadWait}}
+	info, err := getOrCreate(ctx, d, "cluster", func() (clusterInfo, error) {
 		return clusterInfo{
 			ID:         nats.NewInbox()[len(nats.InboxPrefix):],
 			Partitions: o.Partitions,
@@ -105,9 +105,9 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 
 // openBucket opens the bucket, or creates the bucket of a new cluster.
 func openBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options, id string) (api.KeyValue, error) {
-	kv, err := js.KeyValue(ctx, bucket)
+	kv, err := js.KeyValue(ctx, bucketName)
 	if errors.Is(err, api.ErrBucketNotFound) && id != "" {
-		return nil, o.otherCluster(id, "the servers have no directory: they lost their data, or are others")
+		return nil, o.otherClusterError(id, "the servers have no directory: they lost their data, or are others")
 	}
 	if errors.Is(err, api.ErrBucketNotFound) {
 		kv, err = createBucket(ctx, nc, js, o)
@@ -120,11 +120,11 @@ func openBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options
 		return nil, err
 	}
 	if b, ok := st.(*api.KeyValueBucketStatus); ok && b.StreamInfo().Config.Replicas < o.Replicas {
-		return nil, setting(
+		return nil, settingError(
 			"the directory is held by %d servers, not %d: nats stream edit KV_%s --replicas %d",
 			b.StreamInfo().Config.Replicas,
 			o.Replicas,
-			bucket,
+			bucketName,
 			o.Replicas,
 		)
 	}
@@ -139,20 +139,20 @@ func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Optio
 			"%w: bucket %s is missing although there are streams of brains; it is never made again: restore it from "+
 				"a backup",
 			oxbow.ErrCorrupt,
-			bucket,
+			bucketName,
 		)
 	case !errors.Is(err, api.ErrStreamNotFound):
 		return nil, err
 	}
 	if err := checkEmpty(ctx, nc, o); err != nil {
-		if kv, again := js.KeyValue(ctx, bucket); again == nil {
+		if kv, again := js.KeyValue(ctx, bucketName); again == nil {
 			return kv, nil // another process has created the bucket in the meantime
 		}
 		return nil, err
 	}
 	return js.CreateKeyValue(
 		ctx,
-		api.KeyValueConfig{Bucket: bucket, Replicas: o.Replicas, Storage: api.FileStorage, History: 1},
+		api.KeyValueConfig{Bucket: bucketName, Replicas: o.Replicas, Storage: api.FileStorage, History: 1},
 	)
 }
 
@@ -165,7 +165,7 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 	if err != nil && !errors.Is(err, api.ErrStreamNotFound) {
 		return fmt.Errorf("open stream %s: %w", name, err)
 	}
-	known, err := enter(ctx, d, "stream."+name, func() (streamInfo, error) {
+	known, err := getOrCreate(ctx, d, "stream."+name, func() (streamInfo, error) {
 		if stream == nil {
 			stream, err = js.CreateStream(ctx, want)
 			if err != nil {
@@ -201,23 +201,23 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 	return checkStream(stream.CachedInfo().Config, want)
 }
 
-// get returns the value of a key, or nil if the key has no value.
-func (d *directory) get(ctx context.Context, key string) ([]byte, error) {
-	m, _, err := d.link.last(ctx, directoryStream, directorySubject+key)
+// getValue returns the value of a key, or nil if the key has no value.
+func (d *directory) getValue(ctx context.Context, key string) ([]byte, error) {
+	m, _, err := d.link.lastMessage(ctx, directoryStream, directorySubject+key)
 	if err != nil {
 		return nil, fmt.Errorf("read %s of the directory: %w", key, err)
 	}
 	return m.Data, nil // the message of a deleted key has no data
 }
 
-// enter returns the value of a key. If the key has no value, enter stores the result of value and
+// getOrCreate returns the value of a key. If the key has no value, enter stores the result of value and
 // returns it.
-func enter[T any](ctx context.Context, d *directory, key string, value func() (T, error)) (v T, err error) {
+func getOrCreate[T any](ctx context.Context, d *directory, key string, value func() (T, error)) (v T, err error) {
 	for try := range 40 { // another process may create the key and delete it again
-		if try > 0 && !wait(ctx, 50*time.Millisecond) {
+		if try > 0 && !waitFor(ctx, 50*time.Millisecond) {
 			break
 		}
-		b, err := d.get(ctx, key)
+		b, err := d.getValue(ctx, key)
 		if err != nil {
 			return v, err
 		}
@@ -243,8 +243,8 @@ func enter[T any](ctx context.Context, d *directory, key string, value func() (T
 	return v, fmt.Errorf("%w: %s of the directory changes over and over", oxbow.ErrBusy, key)
 }
 
-// brain returns the directory's value for a brain, and adds the brain if necessary.
-func (d *directory) brain(ctx context.Context, tenant, brain string) (brainInfo, error) {
+// getBrain returns the directory's value for a brain, and adds the brain if necessary.
+func (d *directory) getBrain(ctx context.Context, tenant, brain string) (brainInfo, error) {
 	for field, s := range map[string]string{"tenant": tenant, "brain": brain} {
 		if !nameForm.MatchString(s) {
 			return brainInfo{}, &oxbow.InvalidError{
@@ -266,7 +266,7 @@ func (d *directory) enterBrain(
 	created time.Time,
 ) (brainInfo, error) {
 	name := tenant + "." + brain
-	info, err := enter(ctx, d, "brain."+name, func() (brainInfo, error) {
+	info, err := getOrCreate(ctx, d, "brain."+name, func() (brainInfo, error) {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(name))
 		return brainInfo{Partition: int(h.Sum32() % uint32(d.partitions)), Epoch: epoch, Created: created}, nil

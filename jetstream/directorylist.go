@@ -13,13 +13,13 @@ import (
 
 // Stream that holds the directory, and the prefix of its subjects.
 const (
-	directoryStream  = "KV_" + bucket
-	directorySubject = "$KV." + bucket + "."
+	directoryStream  = "KV_" + bucketName
+	directorySubject = "$KV." + bucketName + "."
 )
 
-// brains calls fn for each brain in the directory.
-func (d *directory) brains(ctx context.Context, fn func(brainInfo) error) error {
-	all, err := d.list(ctx)
+// eachBrain calls fn for each brain in the directory.
+func (d *directory) eachBrain(ctx context.Context, fn func(brainInfo) error) error {
+	all, err := d.listBrains(ctx)
 	if err != nil {
 		return err
 	}
@@ -31,9 +31,9 @@ func (d *directory) brains(ctx context.Context, fn func(brainInfo) error) error 
 	return nil
 }
 
-// list returns the brains in the directory.
-func (d *directory) list(ctx context.Context) ([]brainInfo, error) {
-	messages, err := d.messages(ctx)
+// listBrains returns the brains in the directory.
+func (d *directory) listBrains(ctx context.Context) ([]brainInfo, error) {
+	messages, err := d.lastMessages(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the directory: %w", err)
 	}
@@ -55,7 +55,7 @@ func (d *directory) list(ctx context.Context) ([]brainInfo, error) {
 				"%w: %.200q of the directory is no brain of this cluster; delete the key: nats kv del %s",
 				oxbow.ErrCorrupt,
 				key,
-				bucket,
+				bucketName,
 			)
 		}
 		all = append(all, b)
@@ -63,21 +63,21 @@ func (d *directory) list(ctx context.Context) ([]brainInfo, error) {
 	return all, nil
 }
 
-// messages returns the last message of each key. It asks any server first. If that server has too
+// lastMessages returns the last message of each key. It asks any server first. If that server has too
 // few messages, it asks the leader.
-func (d *directory) messages(ctx context.Context) (all []message, err error) {
+func (d *directory) lastMessages(ctx context.Context) (all []streamMessage, err error) {
 	var info streamAnswer
-	if err := d.link.ask(ctx, "$JS.API.STREAM.INFO."+directoryStream, nil, &info); err != nil {
+	if err := d.link.askAPI(ctx, "$JS.API.STREAM.INFO."+directoryStream, nil, &info); err != nil {
 		return nil, err
 	}
 	next := uint64(1)
-	take := func(m message) error {
+	take := func(m streamMessage) error {
 		all, next = append(all, m), m.Seq+1
 		return nil
 	}
 	for before := uint64(0); before < next; {
 		before = next
-		if err := batch(ctx, d.nc, directoryStream, directorySubject+">", next, batchSize, take); err != nil {
+		if err := eachInBatch(ctx, d.nc, directoryStream, directorySubject+">", next, batchSize, take); err != nil {
 			return nil, err
 		}
 	}
@@ -85,13 +85,13 @@ func (d *directory) messages(ctx context.Context) (all []message, err error) {
 		return all, nil
 	}
 	all = nil
-	return all, d.each(ctx, ">", func(m message) { all = append(all, m) })
+	return all, d.eachMessage(ctx, ">", func(m streamMessage) { all = append(all, m) })
 }
 
-// each asks the leader for the last message of each matching key, and calls fn with it.
-func (d *directory) each(ctx context.Context, keys string, fn func(message)) error {
+// eachMessage asks the leader for the last message of each matching key, and calls fn with it.
+func (d *directory) eachMessage(ctx context.Context, keys string, fn func(streamMessage)) error {
 	for next := uint64(1); ; {
-		m, ok, err := d.link.next(ctx, directoryStream, directorySubject+keys, next)
+		m, ok, err := d.link.nextMessage(ctx, directoryStream, directorySubject+keys, next)
 		if err != nil || !ok {
 			return err
 		}
@@ -103,7 +103,7 @@ func (d *directory) each(ctx context.Context, keys string, fn func(message)) err
 // readFences reads the fences from the directory.
 func (c *Cluster) readFences(ctx context.Context) error {
 	fences := map[fence]bool{}
-	err := c.dir.each(ctx, "fence.>", func(m message) {
+	err := c.dir.eachMessage(ctx, "fence.>", func(m streamMessage) {
 		if parts := strings.SplitN(strings.TrimPrefix(m.Subject, directorySubject), ".", 3); len(parts) == 3 &&
 			len(m.Data) > 0 {
 			fences[fence{parts[1], parts[2]}] = true

@@ -25,17 +25,17 @@ import (
 // The chain at an envelope is the SHA-256 of its body as sent. The body contains the chain of the
 // previous envelope, so that each hash covers all earlier envelopes.
 const (
-	frameMagic = "oxj1"
-	frameHead  = 9
-	compressAt = 16 << 10 // size of the JSON in bytes from which a body is compressed
-	mostBody   = 64 << 20 // maximum size of the JSON of a compressed body in bytes
+	frameMagic   = "oxj1"
+	frameHead    = 9
+	compressFrom = 16 << 10 // size of the JSON in bytes from which a body is compressed
+	maxBody      = 64 << 20 // maximum size of the JSON of a compressed body in bytes
 )
 
-// version is the version of envelopes that this code writes, and the newest version that it can
+// envelopeVersion is the version of envelopes that this code writes, and the newest version that it can
 // read.
 //
 //	1 November 2026: changes, and snapshots in segments
-const version = 1
+const envelopeVersion = 1
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -70,8 +70,8 @@ type envelope struct {
 	Base  uint64    `json:"base"` // number of the last change before this envelope
 	State string    `json:"state,omitempty"`
 
-	Changes  []change  `json:"changes,omitempty"`
-	Snapshot *snapshot `json:"snapshot,omitempty"`
+	Changes  []brainChange `json:"changes,omitempty"`
+	Snapshot *snapshot     `json:"snapshot,omitempty"`
 }
 
 // snapshot is the file of a replica after the change Last. A small file is stored in the message,
@@ -98,11 +98,11 @@ type segment struct {
 // EncodeAll and DecodeAll of these coders are safe for concurrent use.
 var (
 	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2))
-	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(mostBody), zstd.WithDecoderConcurrency(2))
+	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBody), zstd.WithDecoderConcurrency(2))
 )
 
-// encode returns the envelope as a message, and the chain at the envelope.
-func (e *envelope) encode() ([]byte, chainHash, error) {
+// encodeMessage returns the envelope as a message, and the chain at the envelope.
+func (e *envelope) encodeMessage() ([]byte, chainHash, error) {
 	var b bytes.Buffer
 	b.WriteString(frameMagic)
 	b.Write(make([]byte, frameHead-len(frameMagic)))
@@ -112,16 +112,16 @@ func (e *envelope) encode() ([]byte, chainHash, error) {
 		return nil, chainHash{}, fmt.Errorf("encode envelope %d: %w", e.N, err)
 	}
 	m := b.Bytes()
-	if len(m) > compressAt {
+	if len(m) > compressFrom {
 		m = packer.EncodeAll(m[frameHead:], append(make([]byte, 0, len(m)/2), m[:frameHead]...))
 		m[4] = 1
 	}
-	seal(m)
+	setChecksum(m)
 	return m, sha256.Sum256(m[frameHead:]), nil
 }
 
-// seal sets the checksum of a message.
-func seal(m []byte) {
+// setChecksum sets the checksum of a message.
+func setChecksum(m []byte) {
 	binary.LittleEndian.PutUint32(m[5:], crc32.Checksum(m[frameHead:], castagnoli))
 }
 
@@ -155,7 +155,7 @@ func decodeEnvelope(m []byte) (*envelope, chainHash, error) {
 	if err := json.Unmarshal(body, e); err != nil {
 		return nil, hash, fmt.Errorf("%w: an envelope cannot be read: %v", oxbow.ErrCorrupt, err)
 	}
-	if e.V != version {
+	if e.V != envelopeVersion {
 		return nil, hash, fmt.Errorf(
 			"%w: envelope %d of %s is of version %d; a newer oxbow wrote it: update this one",
 			oxbow.ErrVersion,

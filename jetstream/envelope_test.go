@@ -34,8 +34,8 @@ func TestOps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := &envelope{V: version, Brain: "a.b", N: 1, Changes: []change{{Ops: []opjson.Op{w}}}}
-		m, hash, err := e.encode()
+		e := &envelope{V: envelopeVersion, Brain: "a.b", N: 1, Changes: []brainChange{{Ops: []opjson.Op{w}}}}
+		m, hash, err := e.encodeMessage()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,12 +43,12 @@ func TestOps(t *testing.T) {
 		if err != nil || again != hash {
 			t.Fatalf("decodeEnvelope() = %v, hash %x, want %x", err, again, hash)
 		}
-		ops, err := got.Changes[0].ops()
+		ops, err := got.Changes[0].decodeOps()
 		if err != nil || len(ops) != 1 || !reflect.DeepEqual(ops[0], op) {
 			t.Errorf("got %+v, %v, want %+v", ops, err, op)
 		}
 	}
-	if _, err := (&change{Ops: []opjson.Op{{}}}).ops(); !errors.Is(err, oxbow.ErrVersion) {
+	if _, err := (&brainChange{Ops: []opjson.Op{{}}}).decodeOps(); !errors.Is(err, oxbow.ErrVersion) {
 		t.Errorf("op() of no kind = %v, want ErrVersion", err)
 	}
 }
@@ -57,8 +57,8 @@ func TestOps(t *testing.T) {
 func TestStamps(t *testing.T) {
 	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Session: strings.Repeat("s", 300), Ref: "\xff", Time: time.Now()})
 	ctx = oxbow.WithNote(oxbow.WithOpID(ctx, "id"), "why\xff")
-	var c change
-	if err := c.stamp(ctx, oxbow.Source{Door: "library", Profile: "other"}); err != nil {
+	var c brainChange
+	if err := c.setStamp(ctx, oxbow.Source{Door: "library", Profile: "other"}); err != nil {
 		t.Fatal(err)
 	}
 	s := c.Source
@@ -67,7 +67,7 @@ func TestStamps(t *testing.T) {
 		t.Errorf("stamp() = %+v", c)
 	}
 	for _, id := range []string{strings.Repeat("i", 65), "\xff"} {
-		if err := c.stamp(oxbow.WithOpID(t.Context(), id), oxbow.Source{}); !errors.Is(err, oxbow.ErrInvalid) {
+		if err := c.setStamp(oxbow.WithOpID(t.Context(), id), oxbow.Source{}); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("stamp() with op id %q = %v, want ErrInvalid", id, err)
 		}
 	}
@@ -75,16 +75,17 @@ func TestStamps(t *testing.T) {
 
 // TestFrames: messages that are no envelopes are refused by kind.
 func TestFrames(t *testing.T) {
-	e := &envelope{V: version, Brain: "a.b", N: 1, Changes: []change{{Note: strings.Repeat("n", 2*compressAt)}}}
-	large, _, err := e.encode()
-	if err != nil || large[4] != 1 || len(large) > compressAt {
+	e := &envelope{V: envelopeVersion, Brain: "a.b", N: 1, Changes: []brainChange{{Note: strings.Repeat("n",
+		2*compressFrom)}}}
+	large, _, err := e.encodeMessage()
+	if err != nil || large[4] != 1 || len(large) > compressFrom {
 		t.Fatalf("encode() = %d bytes of form %d, %v, want them compressed", len(large), large[4], err)
 	}
 	if _, _, err := decodeEnvelope(large); err != nil {
 		t.Errorf("decodeEnvelope() = %v", err)
 	}
 	with := func(e envelope) []byte {
-		m, _, err := e.encode()
+		m, _, err := e.encodeMessage()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,11 +100,11 @@ func TestFrames(t *testing.T) {
 	form[4] = 9
 	for want, m := range map[error][]byte{
 		oxbow.ErrVersion:                    form,
-		fmt.Errorf("%w", oxbow.ErrVersion):  with(envelope{V: version + 1, N: 1, Changes: e.Changes}),
-		fmt.Errorf("%w", oxbow.ErrCorrupt):  with(envelope{V: version, N: 1}),
-		fmt.Errorf(" %w", oxbow.ErrCorrupt): with(envelope{V: version, Changes: e.Changes}),
+		fmt.Errorf("%w", oxbow.ErrVersion):  with(envelope{V: envelopeVersion + 1, N: 1, Changes: e.Changes}),
+		fmt.Errorf("%w", oxbow.ErrCorrupt):  with(envelope{V: envelopeVersion, N: 1}),
+		fmt.Errorf(" %w", oxbow.ErrCorrupt): with(envelope{V: envelopeVersion, Changes: e.Changes}),
 		fmt.Errorf("  %w", oxbow.ErrCorrupt): with(envelope{
-			V:        version,
+			V:        envelopeVersion,
 			N:        1,
 			Changes:  e.Changes,
 			Snapshot: &snapshot{},
@@ -116,14 +117,14 @@ func TestFrames(t *testing.T) {
 }
 
 func FuzzDecodeEnvelope(f *testing.F) {
-	for _, n := range []int{0, 2 * compressAt} {
+	for _, n := range []int{0, 2 * compressFrom} {
 		e := &envelope{
-			V:       version,
+			V:       envelopeVersion,
 			Brain:   "a.b",
 			N:       1,
-			Changes: []change{{Note: strings.Repeat("n", n), Ops: []opjson.Op{{}}}},
+			Changes: []brainChange{{Note: strings.Repeat("n", n), Ops: []opjson.Op{{}}}},
 		}
-		m, _, err := e.encode()
+		m, _, err := e.encodeMessage()
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -133,7 +134,7 @@ func FuzzDecodeEnvelope(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, form byte) {
 		m := append([]byte(frameMagic+"\x00\x00\x00\x00\x00"), body...)
 		m[4] = form
-		seal(m)
+		setChecksum(m)
 		e, _, err := decodeEnvelope(m)
 		if err != nil {
 			if !errors.Is(err, oxbow.ErrCorrupt) && !errors.Is(err, oxbow.ErrVersion) {
@@ -141,7 +142,7 @@ func FuzzDecodeEnvelope(f *testing.F) {
 			}
 			return
 		}
-		m, _, err = e.encode()
+		m, _, err = e.encodeMessage()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +150,7 @@ func FuzzDecodeEnvelope(f *testing.F) {
 			t.Errorf("it comes back as %+v, %v, want %+v", again, err, e)
 		}
 		for i := range e.Changes {
-			_, _ = e.Changes[i].ops()
+			_, _ = e.Changes[i].decodeOps()
 		}
 	})
 }

@@ -20,7 +20,7 @@ import (
 // faulty is a requester with faults. Fault is called before each publish to a brain;
 // it may send it, or not, and answer.
 type faulty struct {
-	requester
+	natsRequester
 	mu    sync.Mutex
 	fault func(send func() (*nats.Msg, error)) (*nats.Msg, error) // nil for none
 	sent  int
@@ -28,7 +28,7 @@ type faulty struct {
 
 // RequestMsgWithContext implements requester.
 func (f *faulty) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
-	send := func() (*nats.Msg, error) { return f.requester.RequestMsgWithContext(ctx, m) }
+	send := func() (*nats.Msg, error) { return f.natsRequester.RequestMsgWithContext(ctx, m) }
 	f.mu.Lock()
 	fault := f.fault
 	if strings.HasPrefix(m.Subject, "b.") {
@@ -61,9 +61,9 @@ func faults(t *testing.T) (f *faulty, s, other *Store) {
 	o := devOptions
 	o.WriteWait = 2 * time.Second
 	o.ReadWait = 2 * time.Second
-	o.try = 500 * time.Millisecond
+	o.maxAttempt = 500 * time.Millisecond
 	c := connect(t, url, o)
-	f = &faulty{requester: c.link.conn}
+	f = &faulty{natsRequester: c.link.conn}
 	c.link.conn = f
 	return f, open(t, c, "b"), open(t, connect(t, url, o), "b")
 }
@@ -149,7 +149,7 @@ func TestFaults(t *testing.T) {
 				}
 				if err := errors.Join(
 					other.Refresh(context.Background()),
-					other.replica.compact(context.Background()),
+					other.replica.publishSnapshot(context.Background()),
 				); err != nil {
 					t.Error(err)
 				}

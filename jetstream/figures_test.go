@@ -112,7 +112,7 @@ func writes(t *testing.T, hosts []*Cluster, brains, clients int) {
 	lasts := make([]uint64, clients)
 	measure("bare messages", func(i, _ int, content string) (err error) {
 		r := stores[i].replica
-		lasts[i], err = r.cluster.link.publish(
+		lasts[i], err = r.cluster.link.publishMessage(
 			t.Context(),
 			fmt.Sprintf("%s.bare.%d-%d-%d", r.brain.subject(), brains, clients, i),
 			[]byte(content),

@@ -12,7 +12,7 @@ import (
 func TestGather(t *testing.T) {
 	const long = time.Hour
 	var c commitQueue
-	if !c.add(&request{}) || c.add(&request{}) {
+	if !c.addRequest(&commitRequest{}) || c.addRequest(&commitRequest{}) {
 		t.Fatal("of two changes the first leads")
 	}
 	done := make(chan struct{}, 1)
@@ -29,23 +29,23 @@ func TestGather(t *testing.T) {
 	}
 
 	// Both are back, with one that came meanwhile.
-	if n := len(c.take()); n != 2 {
+	if n := len(c.takeNext()); n != 2 {
 		t.Fatalf("%d changes were taken", n)
 	}
-	c.add(&request{})
+	c.addRequest(&commitRequest{})
 	gather(t.Context(), 2, long)
-	c.add(&request{})
-	c.add(&request{})
+	c.addRequest(&commitRequest{})
+	c.addRequest(&commitRequest{})
 	<-done
-	if n := len(c.take()); n != 3 {
+	if n := len(c.takeNext()); n != 3 {
 		t.Errorf("%d changes were taken, want 3", n)
 	}
 
 	// One comes, and the other does not.
-	c.add(&request{})
+	c.addRequest(&commitRequest{})
 	gather(t.Context(), 2, time.Millisecond)
 	<-done
-	if n := len(c.take()); n != 1 {
+	if n := len(c.takeNext()); n != 1 {
 		t.Errorf("%d changes were taken, want 1", n)
 	}
 
@@ -58,7 +58,7 @@ func TestGather(t *testing.T) {
 	// One writer that comes back again and again waits for nobody.
 	c.waitForMore(t.Context(), 1, long)
 	c.waitForMore(t.Context(), 0, long)
-	if len(c.take()) != 0 || !c.add(&request{}) {
+	if len(c.takeNext()) != 0 || !c.addRequest(&commitRequest{}) {
 		t.Error("the queue is not as before")
 	}
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// holding describes the streams of a server.
-type holding struct {
-	server  string
-	leads   bool            // the server leads the cluster, and its answer determines which streams exist
-	streams map[string]bool // streams on the server's disk; true if the server takes part in replicating the stream
+// serverStreams describes the streams of a server.
+type serverStreams struct {
+	server   string
+	isLeader bool            // the server leads the cluster, and its answer determines which streams exist
+	streams  map[string]bool // streams on the server's disk; true if the server takes part in replicating the stream
 }
 
-// holdings asks all servers for their streams in the account of nc.
-func holdings(ctx context.Context, nc, system *nats.Conn) ([]holding, error) {
+// askHoldings asks all servers for their streams in the account of nc.
+func askHoldings(ctx context.Context, nc, system *nats.Conn) ([]serverStreams, error) {
 	m, err := nc.RequestWithContext(ctx, "$SYS.REQ.USER.INFO", nil)
 	if err != nil {
 		return nil, fmt.Errorf("ask for the account: %w", err)
@@ -35,7 +35,7 @@ func holdings(ctx context.Context, nc, system *nats.Conn) ([]holding, error) {
 	if err := json.Unmarshal(m.Data, &user); err != nil {
 		return nil, fmt.Errorf("ask for the account: %w", err)
 	}
-	var all []holding
+	var all []serverStreams
 	what := fmt.Appendf(nil, `{"account":%q,"streams":true}`, user.Data.Account)
 	err = askServers(ctx, system, "JSZ", what, func(data []byte) error {
 		var a struct {
@@ -59,12 +59,12 @@ func holdings(ctx context.Context, nc, system *nats.Conn) ([]holding, error) {
 			} `json:"data"`
 		}
 		if err := json.Unmarshal(data, &a); err != nil {
-			return setting("Options.System is not a connection to the system account: the answer is %.80q", data)
+			return settingError("Options.System is not a connection to the system account: the answer is %.80q", data)
 		}
 		if a.Data.Disabled {
 			return nil
 		}
-		h := holding{a.Server.Name, a.Data.Meta.Leader == a.Server.Name, map[string]bool{}}
+		h := serverStreams{a.Server.Name, a.Data.Meta.Leader == a.Server.Name, map[string]bool{}}
 		for _, acc := range a.Data.Accounts {
 			for _, s := range acc.Streams {
 				h.streams[s.Name] = s.Cluster.Group != ""
@@ -73,13 +73,13 @@ func holdings(ctx context.Context, nc, system *nats.Conn) ([]holding, error) {
 		all = append(all, h)
 		return nil
 	})
-	slices.SortFunc(all, func(a, b holding) int { return strings.Compare(a.server, b.server) })
+	slices.SortFunc(all, func(a, b serverStreams) int { return strings.Compare(a.server, b.server) })
 	return all, err
 }
 
-// serversWith returns the servers that have a stream on disk, and those that take part in
+// findServers returns the servers that have a stream on disk, and those that take part in
 // replicating it.
-func serversWith(all []holding, stream string) (have, keep []string) {
+func findServers(all []serverStreams, stream string) (have, keep []string) {
 	for _, h := range all {
 		part, has := h.streams[stream]
 		if has {
@@ -98,7 +98,7 @@ func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if o.System == nil || o.Replicas == 1 {
 		return nil
 	}
-	all, err := holdings(ctx, nc, o.System)
+	all, err := askHoldings(ctx, nc, o.System)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 		}
 	}
 	if len(all) < o.Replicas {
-		return &fewError{len(all), o.Replicas, o.Replicas}
+		return &tooFewError{len(all), o.Replicas, o.Replicas}
 	}
 	return nil
 }
@@ -127,13 +127,13 @@ func (c *Cluster) serversWithoutStreams(ctx context.Context) (fs []Finding, unre
 	if c.opts.System == nil || c.replicas == 1 {
 		return nil, false, nil
 	}
-	all, err := holdings(ctx, c.nc, c.opts.System)
+	all, err := askHoldings(ctx, c.nc, c.opts.System)
 	if err != nil {
 		return nil, false, err
 	}
 	known, err := c.existingStreams(ctx)
-	for _, name := range c.streams() {
-		have, keep := serversWith(all, name)
+	for _, name := range c.streamNames() {
+		have, keep := findServers(all, name)
 		mend := "stop it, and start it with an empty directory, so that the others send it again"
 		if len(keep) <= c.replicas/2 {
 			mend = "most do not: stop all, copy their directories, and restore from a backup or from the cache " +
@@ -141,7 +141,7 @@ func (c *Cluster) serversWithoutStreams(ctx context.Context) (fs []Finding, unre
 		}
 		for _, h := range all {
 			switch {
-			case err == nil && h.leads && !known[name] && len(have) > 0:
+			case err == nil && h.isLeader && !known[name] && len(have) > 0:
 				unread = true
 				fs = append(
 					fs,
@@ -171,8 +171,8 @@ func (c *Cluster) serversWithoutStreams(ctx context.Context) (fs []Finding, unre
 	return fs, unread, err
 }
 
-// streams returns the sorted names of the streams that must exist.
-func (c *Cluster) streams() []string {
+// streamNames returns the sorted names of the streams that must exist.
+func (c *Cluster) streamNames() []string {
 	names := []string{directoryStream}
 	for p := range c.dir.partitions {
 		names = append(names, streamName(p))
@@ -190,7 +190,7 @@ func (c *Cluster) existingStreams(ctx context.Context) (map[string]bool, error) 
 			Streams []string  `json:"streams"`
 			Error   *apiError `json:"error"`
 		}
-		err := c.link.ask(ctx, "$JS.API.STREAM.NAMES", map[string]int{"offset": len(known)}, &r)
+		err := c.link.askAPI(ctx, "$JS.API.STREAM.NAMES", map[string]int{"offset": len(known)}, &r)
 		if err == nil && r.Error != nil {
 			err = r.Error
 		}

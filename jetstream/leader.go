@@ -57,39 +57,39 @@ type streamAnswer struct {
 	} `json:"state"`
 	Error *apiError `json:"error"`
 
-	refused bool // the request may succeed later, for example after an election
+	isRetryable bool // the request may succeed later, for example after an election
 }
 
 // streamInfo asks for information about a stream. It returns an error if the stream is
 // missing.
 func (c *Cluster) streamInfo(ctx context.Context, stream string) (r streamAnswer, err error) {
-	if err := c.link.ask(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
+	if err := c.link.askAPI(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
 		return r, err
 	}
 	if r.Error != nil && r.Error.ErrCode == codeNoStream {
 		return r, missingStreamError(stream)
 	}
-	r.refused = r.Error != nil
+	r.isRetryable = r.Error != nil
 	return r, nil
 }
 
-// leader returns the name of the stream's leader, and the names of the other servers.
-func (c *Cluster) leader(ctx context.Context, stream string) (string, []string, error) {
+// findLeader returns the name of the stream's leader, and the names of the other servers.
+func (c *Cluster) findLeader(ctx context.Context, stream string) (string, []string, error) {
 	for {
 		r, err := c.streamInfo(ctx, stream)
 		switch {
 		case err != nil:
 			return "", nil, err
-		case r.Cluster == nil && !r.refused:
+		case r.Cluster == nil && !r.isRetryable:
 			return onlyServer, nil, nil
 		case r.Cluster != nil && r.Cluster.Leader != "":
-			var others []string
+			var otherServers []string
 			for _, o := range r.Cluster.Replicas {
-				others = append(others, o.Name)
+				otherServers = append(otherServers, o.Name)
 			}
-			return r.Cluster.Leader, others, nil
+			return r.Cluster.Leader, otherServers, nil
 		}
-		if !wait(ctx, 20*time.Millisecond) {
+		if !waitFor(ctx, 20*time.Millisecond) {
 			return "", nil, unavailableError(ctx, errAway)
 		}
 	}
@@ -110,18 +110,18 @@ func (c *Cluster) moveLead(ctx context.Context, stream, from, preferred string) 
 	var r struct {
 		Error *apiError `json:"error"`
 	}
-	if err := c.link.ask(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+stream, what, &r); err != nil {
+	if err := c.link.askAPI(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+stream, what, &r); err != nil {
 		return err
 	}
 	if r.Error != nil {
 		return fmt.Errorf("stream %s: %w", stream, r.Error)
 	}
 	for deadline := time.Now().Add(2 * time.Second); ; {
-		now, _, err := c.leader(ctx, stream)
+		now, _, err := c.findLeader(ctx, stream)
 		if err != nil || now != from {
 			return err
 		}
-		if time.Now().After(deadline) || !wait(ctx, awayPause) {
+		if time.Now().After(deadline) || !waitFor(ctx, awayPause) {
 			return fmt.Errorf("%w: stream %s is still led by %s", oxbow.ErrBusy, stream, from)
 		}
 	}

@@ -22,16 +22,16 @@ const (
 	// heard nothing from the leader for at least 4 s.
 	leaseLength = time.Second
 
-	// mostSilence is the maximum age of the last message from a server. Until then, that server
+	// maxSilence is the maximum age of the last message from a server. Until then, that server
 	// certainly knows the current leader.
-	mostSilence = 2 * time.Second
+	maxSilence = 2 * time.Second
 )
 
-// lease contains this process's knowledge about a stream's leader.
-type lease struct {
-	sent     time.Time // time when the last message was sent that the stream stored
+// leaderLease contains this process's knowledge about a stream's leader.
+type leaderLease struct {
+	sentAt   time.Time // time when the last message was sent that the stream stored
 	seq      uint64    // sequence of that message
-	asked    time.Time // time when the leader was last asked from which servers it hears
+	askedAt  time.Time // time when the leader was last asked from which servers it hears
 	hearsAll bool      // the leader hears from all servers, so that no other server considers itself the leader
 }
 
@@ -40,7 +40,7 @@ func (c *Cluster) recordStored(stream string, sent time.Time, seq uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l := c.leases[stream]; l.seq < seq {
-		l.sent, l.seq = sent, seq
+		l.sentAt, l.seq = sent, seq
 		c.leases[stream] = l
 	}
 }
@@ -50,38 +50,38 @@ func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	c.mu.Lock()
 	l := c.leases[stream]
 	c.mu.Unlock()
-	now := time.Now()
+	current := time.Now()
 	switch {
-	case now.Sub(l.sent) >= leaseLength:
+	case current.Sub(l.sentAt) >= leaseLength:
 		return false, nil
-	case now.Sub(l.asked) < leaseLength:
+	case current.Sub(l.askedAt) < leaseLength:
 		return l.hearsAll, nil
 	}
 	r, err := c.streamInfo(ctx, stream)
 	if err != nil {
 		return false, err
 	}
-	alone := r.Cluster != nil && r.State.Last >= l.seq
-	if alone {
+	isSingle := r.Cluster != nil && r.State.Last >= l.seq
+	if isSingle {
 		for _, o := range r.Cluster.Replicas {
-			alone = alone && !o.Offline && o.Active <= mostSilence
+			isSingle = isSingle && !o.Offline && o.Active <= maxSilence
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l = c.leases[stream]
-	l.asked, l.hearsAll = now, alone
+	l.askedAt, l.hearsAll = current, isSingle
 	c.leases[stream] = l
-	return alone && time.Since(l.sent) < leaseLength, nil
+	return isSingle && time.Since(l.sentAt) < leaseLength, nil
 }
 
-// confirm ensures that a reader of a brain has all changes that were acknowledged to any process
+// confirmCurrent ensures that a reader of a brain has all changes that were acknowledged to any process
 // before the call. follow must read the missing messages, up to the head that the leader reports.
-// at must return the sequence of the last message that was read.
+// lastRead must return the sequence of the last message that was read.
 //
 // Without a lease, confirm stores an empty message. The stream accepts it only if the reader is at
 // the head.
-func (c *Cluster) confirm(ctx context.Context, b brainInfo, at func() uint64, follow func() error) error {
+func (c *Cluster) confirmCurrent(ctx context.Context, b brainInfo, lastRead func() uint64, follow func() error) error {
 	if c.replicas == 1 {
 		return follow()
 	}
@@ -91,14 +91,14 @@ func (c *Cluster) confirm(ctx context.Context, b brainInfo, at func() uint64, fo
 	case ok:
 		return follow()
 	}
-	if at() == 0 {
+	if lastRead() == 0 {
 		if err := follow(); err != nil {
 			return err
 		}
 	}
 	floor := uint64(0) // sequence of a message that was stored after the start of the call
 	for tries := 0; ; tries++ {
-		_, err := c.storeMark(ctx, b, true, at())
+		_, err := c.storeMark(ctx, b, true, lastRead())
 		switch {
 		case err == nil:
 			return nil
@@ -113,13 +113,13 @@ func (c *Cluster) confirm(ctx context.Context, b brainInfo, at func() uint64, fo
 			if err != nil {
 				return err
 			}
-			if floor > 0 && at() > floor {
+			if floor > 0 && lastRead() > floor {
 				return nil
 			}
 			err = errInTurn
-			wait(ctx, busyPause)
+			waitFor(ctx, busyPause)
 		case errors.Is(err, errAway), errors.Is(err, errNoReply):
-			wait(ctx, awayPause)
+			waitFor(ctx, awayPause)
 		default:
 			return err
 		}
@@ -129,18 +129,18 @@ func (c *Cluster) confirm(ctx context.Context, b brainInfo, at func() uint64, fo
 	}
 }
 
-// storeMark stores an empty message in a brain's stream, in place of the previous mark. If last is
+// storeMark stores an empty message in a brain's stream, in place of the previous mark. If mustBeLast is
 // set, the mark is stored only if the last message of the brain has the sequence head.
-func (c *Cluster) storeMark(ctx context.Context, b brainInfo, last bool, head uint64) (uint64, error) {
+func (c *Cluster) storeMark(ctx context.Context, b brainInfo, mustBeLast bool, head uint64) (uint64, error) {
 	// this cannot be the subject of a brain, because brain names contain another dot
 	m := nats.NewMsg(fmt.Sprintf("b.%02d.mark", b.Partition))
 	m.Header.Set(headerRollup, "sub")
-	if last {
+	if mustBeLast {
 		m.Header.Set(headerExpect, strconv.FormatUint(head, 10))
 		m.Header.Set(headerExpectOf, b.subject())
 	}
 	sent := time.Now()
-	seq, err := c.link.store(ctx, m)
+	seq, err := c.link.storeMessage(ctx, m)
 	if err == nil {
 		c.recordStored(b.stream(), sent, seq)
 	}
@@ -152,7 +152,7 @@ func (c *Cluster) storeMark(ctx context.Context, b brainInfo, last bool, head ui
 func (c *Cluster) Ready(ctx context.Context) error {
 	b := brainInfo{}
 	if c.replicas == 1 {
-		_, err := c.dir.get(ctx, "cluster")
+		_, err := c.dir.getValue(ctx, "cluster")
 		return err
 	}
 	if ok, err := c.hasLease(ctx, b.stream()); ok || err != nil {
@@ -163,7 +163,7 @@ func (c *Cluster) Ready(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if !wait(ctx, awayPause) {
+		if !waitFor(ctx, awayPause) {
 			return unavailableError(ctx, err)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // revenant answers as the server that led when it began to record, which was stopped
 // since, and is first with its answers until it has heard of the other.
 type revenant struct {
-	requester
+	natsRequester
 	mu       sync.Mutex // guards all below
 	recorded map[string][]byte
 	answers  int // how often it is first
@@ -32,14 +32,14 @@ func (v *revenant) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nat
 		v.marks++
 	}
 	if !strings.HasPrefix(m.Subject, "$JS.API.STREAM.") {
-		return v.requester.RequestMsgWithContext(ctx, m)
+		return v.natsRequester.RequestMsgWithContext(ctx, m)
 	}
 	key := m.Subject + string(m.Data)
 	if old := v.recorded[key]; old != nil && v.answers > 0 {
 		v.answers--
 		return &nats.Msg{Data: old}, nil
 	}
-	r, err := v.requester.RequestMsgWithContext(ctx, m)
+	r, err := v.natsRequester.RequestMsgWithContext(ctx, m)
 	if err == nil && v.answers == 0 {
 		v.recorded[key] = r.Data
 	}
@@ -51,7 +51,7 @@ func TestReadsAreThePresent(t *testing.T) {
 	tr := threeServers(t)
 	o := Options{Partitions: 1}
 	one, two := connectTrio(t, tr.urls, o), connectTrio(t, tr.urls, o)
-	v := &revenant{requester: one.link.conn, recorded: map[string][]byte{}}
+	v := &revenant{natsRequester: one.link.conn, recorded: map[string][]byte{}}
 	one.link.conn = v
 	a := open(t, one, "b")
 	b := open(t, two, "b")
@@ -66,7 +66,7 @@ func TestReadsAreThePresent(t *testing.T) {
 			t.Errorf("Get() = %q, %v, want %q", e.Content, err, want)
 		}
 	}
-	expire := func(change func(*lease)) {
+	expire := func(change func(*leaderLease)) {
 		one.mu.Lock()
 		defer one.mu.Unlock()
 		l := one.leases["BRAIN_00"]
@@ -81,7 +81,7 @@ func TestReadsAreThePresent(t *testing.T) {
 
 	t.Run("NoLease", func(t *testing.T) {
 		update(t, b, "new")
-		expire(func(l *lease) { *l = lease{} })
+		expire(func(l *leaderLease) { *l = leaderLease{} })
 		v.answers = 6
 		get("new")
 		v.answers = 0
@@ -92,14 +92,14 @@ func TestReadsAreThePresent(t *testing.T) {
 		if err := another.Apply(ctx, oxbow.Add{Name: "e"}); err != nil { // which gives a lease
 			t.Fatal(err)
 		}
-		expire(func(l *lease) { l.asked = time.Time{} })
+		expire(func(l *leaderLease) { l.askedAt = time.Time{} })
 		v.answers = 6
 		get("newest")
 		v.answers = 0
 	})
 	t.Run("OneIsNotHeard", func(t *testing.T) {
 		key := "$JS.API.STREAM.INFO.BRAIN_00"
-		info, err := v.requester.RequestMsgWithContext(ctx, nats.NewMsg(key))
+		info, err := v.natsRequester.RequestMsgWithContext(ctx, nats.NewMsg(key))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestReadsAreThePresent(t *testing.T) {
 		seq := one.leases["BRAIN_00"].seq
 		one.mu.Unlock()
 		for range 3 { // each read is confirmed
-			expire(func(l *lease) { l.sent, l.asked = time.Now(), time.Time{} })
+			expire(func(l *leaderLease) { l.sentAt, l.askedAt = time.Now(), time.Time{} })
 			v.mu.Lock()
 			v.recorded, v.answers = map[string][]byte{key: answer}, 1
 			v.mu.Unlock()
@@ -131,7 +131,7 @@ func TestReadsAreThePresent(t *testing.T) {
 		}
 	})
 	t.Run("ReadsDoNotWrite", func(t *testing.T) {
-		expire(func(l *lease) { *l = lease{} })
+		expire(func(l *leaderLease) { *l = leaderLease{} })
 		v.marks, v.recorded = 0, map[string][]byte{}
 		began := time.Now()
 		for range 200 {

@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// requester sends requests. A *nats.Conn implements it. Tests use a wrapper that loses
+// natsRequester sends requests. A *nats.Conn implements it. Tests use a wrapper that loses
 // answers.
-type requester interface {
+type natsRequester interface {
 	RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error)
 }
 
@@ -46,11 +46,11 @@ const (
 	headerRollup   = "Nats-Rollup"
 )
 
-// link sends a cluster's requests.
-type link struct {
-	conn requester
-	step time.Duration // maximum time to wait for the answer to an attempt to publish
-	most time.Duration // maximum time for which a request for information is repeated
+// serverLink sends a cluster's requests.
+type serverLink struct {
+	conn       natsRequester
+	maxAttempt time.Duration // maximum time to wait for the answer to an attempt to publish
+	maxRepeat  time.Duration // maximum time for which a request for information is repeated
 }
 
 // apiError is the error in an answer.
@@ -62,29 +62,30 @@ type apiError struct {
 
 func (e *apiError) Error() string { return fmt.Sprintf("%s (%d)", e.Description, e.ErrCode) }
 
-// message is a message of a stream.
-type message struct {
+// streamMessage is a message of a stream.
+type streamMessage struct {
 	Subject string    `json:"subject"`
 	Seq     uint64    `json:"seq"`
 	Data    []byte    `json:"data"`
 	Time    time.Time `json:"time"`
 }
 
-// publish stores a message if the last message of its subject has the sequence expect. It returns
+// publishMessage stores a message if the last message of its subject has the sequence expect. It returns
 // the new sequence. It makes a single attempt.
-func (l link) publish(ctx context.Context, subject string, data []byte, expect uint64, rollup bool) (uint64, error) {
+func (l serverLink) publishMessage(ctx context.Context, subject string, data []byte, expect uint64,
+	rollup bool) (uint64, error) {
 	m := nats.NewMsg(subject)
 	m.Data = data
 	m.Header.Set(headerExpect, strconv.FormatUint(expect, 10))
 	if rollup {
 		m.Header.Set(headerRollup, "sub")
 	}
-	return l.store(ctx, m)
+	return l.storeMessage(ctx, m)
 }
 
-// store stores a message and returns its sequence. It makes a single attempt.
-func (l link) store(ctx context.Context, m *nats.Msg) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.step)
+// storeMessage stores a message and returns its sequence. It makes a single attempt.
+func (l serverLink) storeMessage(ctx context.Context, m *nats.Msg) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.maxAttempt)
 	defer cancel()
 	r, err := l.conn.RequestMsgWithContext(ctx, m)
 	switch {
@@ -119,25 +120,27 @@ func (l link) store(ctx context.Context, m *nats.Msg) (uint64, error) {
 	return 0, fmt.Errorf("the servers refused the write: %w", ack.Error)
 }
 
-// last asks the stream's leader for the last message with a subject. ok is false if there is no
+// lastMessage asks the stream's leader for the last message with a subject. ok is false if there is no
 // such message.
-func (l link) last(ctx context.Context, stream, subject string) (m message, ok bool, err error) {
-	return l.message(ctx, stream, map[string]any{"last_by_subj": subject})
+func (l serverLink) lastMessage(ctx context.Context, stream, subject string) (m streamMessage, ok bool, err error) {
+	return l.getMessage(ctx, stream, map[string]any{"last_by_subj": subject})
 }
 
-// next asks the stream's leader for the first message with a subject and a sequence of at least
+// nextMessage asks the stream's leader for the first message with a subject and a sequence of at least
 // from.
-func (l link) next(ctx context.Context, stream, subject string, from uint64) (m message, ok bool, err error) {
-	return l.message(ctx, stream, map[string]any{"seq": from, "next_by_subj": subject})
+func (l serverLink) nextMessage(ctx context.Context, stream, subject string, from uint64) (m streamMessage, ok bool,
+	err error) {
+	return l.getMessage(ctx, stream, map[string]any{"seq": from, "next_by_subj": subject})
 }
 
-// message asks the leader for a message. It repeats the request while the stream has no leader.
-func (l link) message(ctx context.Context, stream string, what map[string]any) (m message, ok bool, err error) {
+// getMessage asks the leader for a message. It repeats the request while the stream has no leader.
+func (l serverLink) getMessage(ctx context.Context, stream string, body map[string]any) (m streamMessage, ok bool,
+	err error) {
 	var r struct {
-		Message *message  `json:"message"`
-		Error   *apiError `json:"error"`
+		Message *streamMessage `json:"message"`
+		Error   *apiError      `json:"error"`
 	}
-	err = l.ask(ctx, "$JS.API.STREAM.MSG.GET."+stream, what, &r)
+	err = l.askAPI(ctx, "$JS.API.STREAM.MSG.GET."+stream, body, &r)
 	switch {
 	case err != nil:
 		return m, false, err
@@ -163,19 +166,19 @@ func missingStreamError(stream string) error {
 	)
 }
 
-// ask sends a request to the JetStream API. It repeats the request until a server answers or the
+// askAPI sends a request to the JetStream API. It repeats the request until a server answers or the
 // context is done.
-func (l link) ask(ctx context.Context, subject string, what, answer any) error {
+func (l serverLink) askAPI(ctx context.Context, subject string, body, answer any) error {
 	req := nats.NewMsg(subject)
-	if what != nil {
-		b, err := json.Marshal(what)
+	if body != nil {
+		b, err := json.Marshal(body)
 		if err != nil {
 			return err
 		}
 		req.Data = b
 	}
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
-		try, cancel := context.WithTimeout(ctx, l.step)
+		try, cancel := context.WithTimeout(ctx, l.maxAttempt)
 		r, err := l.conn.RequestMsgWithContext(try, req)
 		cancel()
 		if err == nil {
@@ -193,7 +196,7 @@ func (l link) ask(ctx context.Context, subject string, what, answer any) error {
 		if errors.Is(err, nats.ErrConnectionClosed) {
 			return fmt.Errorf("%w: the connection to the servers is closed", oxbow.ErrClosed)
 		}
-		if !wait(ctx, pause) {
+		if !waitFor(ctx, pause) {
 			return unavailableError(ctx, err)
 		}
 	}
@@ -211,8 +214,8 @@ func unavailableError(ctx context.Context, err error) error {
 	)
 }
 
-// wait waits for d. It returns false if the context is done first.
-func wait(ctx context.Context, d time.Duration) bool {
+// waitFor waits for d. It returns false if the context is done first.
+func waitFor(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -223,16 +226,16 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// batch calls fn for at most n messages of a subject, starting with sequence from. It asks any
+// eachInBatch calls fn for at most n messages of a subject, starting with sequence from. It asks any
 // replica, which may lack the latest messages. It may stop early without an error. Therefore the
 // caller must compare with the head.
-func batch(
+func eachInBatch(
 	ctx context.Context,
 	nc *nats.Conn,
 	stream, subject string,
 	from uint64,
 	n int,
-	fn func(m message) error,
+	fn func(m streamMessage) error,
 ) error {
 	inbox := nc.NewInbox()
 	sub, err := nc.SubscribeSync(inbox)
@@ -259,7 +262,7 @@ func batch(
 		if err != nil {
 			return nil
 		}
-		if err := fn(message{Subject: m.Header.Get("Nats-Subject"), Seq: seq, Data: m.Data}); err != nil {
+		if err := fn(streamMessage{Subject: m.Header.Get("Nats-Subject"), Seq: seq, Data: m.Data}); err != nil {
 			return err
 		}
 	}

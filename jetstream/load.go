@@ -20,12 +20,12 @@ const batchSize = 256
 // ask for the message after it.
 const largeHead = 64 << 10
 
-// rounds lets several callers share a comparison with the head. Each caller waits for a comparison
+// sharedRounds lets several callers share a comparison with the head. Each caller waits for a comparison
 // that began after its call.
-type rounds struct {
-	mu      sync.Mutex // guards next and running
-	next    *round     // the next round, which has not begun yet
-	running bool
+type sharedRounds struct {
+	mu        sync.Mutex // guards next and running
+	next      *round     // the next round, which has not begun yet
+	isRunning bool
 }
 
 type round struct {
@@ -34,15 +34,15 @@ type round struct {
 }
 
 // waitForNext waits for the next round.
-func (rs *rounds) waitForNext(ctx context.Context, do func() error) error {
+func (rs *sharedRounds) waitForNext(ctx context.Context, do func() error) error {
 	rs.mu.Lock()
 	if rs.next == nil {
 		rs.next = &round{done: make(chan struct{})}
 	}
 	rd := rs.next
-	if !rs.running {
-		rs.running = true
-		go rs.run(do)
+	if !rs.isRunning {
+		rs.isRunning = true
+		go rs.runRound(do)
 	}
 	rs.mu.Unlock()
 	select {
@@ -53,12 +53,12 @@ func (rs *rounds) waitForNext(ctx context.Context, do func() error) error {
 	}
 }
 
-func (rs *rounds) run(do func() error) {
+func (rs *sharedRounds) runRound(do func() error) {
 	for {
 		rs.mu.Lock()
 		rd := rs.next
 		rs.next = nil
-		rs.running = rd != nil
+		rs.isRunning = rd != nil
 		if rd == nil {
 			rs.mu.Unlock()
 			return
@@ -69,24 +69,24 @@ func (rs *rounds) run(do func() error) {
 	}
 }
 
-// refresh ensures that the replica has all changes that were acknowledged to any process before the
+// refreshView ensures that the replica has all changes that were acknowledged to any process before the
 // call. With announced reads, it only ensures that the replica has the changes in the invalidations
 // that have arrived.
-func (r *replica) refresh(ctx context.Context) error {
+func (r *replica) refreshView(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	o := &r.cluster.opts
-	if o.Announced && r.cluster.attached.Load() && r.announced.Load() <= r.seq.Load() {
-		if at := r.confirmed.Load(); at != 0 && o.Clock().UnixNano()-at < int64(o.MaxAge) {
+	if o.Announced && r.cluster.isAttached.Load() && r.announcedSeq.Load() <= r.seq.Load() {
+		if at := r.confirmedAt.Load(); at != 0 && o.Clock().UnixNano()-at < int64(o.MaxAge) {
 			return nil
 		}
 	}
-	return r.check(ctx)
+	return r.compareHead(ctx)
 }
 
-// check compares the replica with the head, and reads the missing messages.
-func (r *replica) check(ctx context.Context) error {
+// compareHead compares the replica with the head, and reads the missing messages.
+func (r *replica) compareHead(ctx context.Context) error {
 	return r.rounds.waitForNext(ctx, func() error {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.ReadWait)
 		defer cancel()
@@ -105,15 +105,15 @@ func (r *replica) catchUp(ctx context.Context) error {
 	if err := r.cluster.avoidFenced(ctx, r.brain.stream()); err != nil {
 		return err
 	}
-	err := r.cluster.confirm(ctx, r.brain, func() uint64 { return r.at.Seq }, func() error {
+	err := r.cluster.confirmCurrent(ctx, r.brain, func() uint64 { return r.at.Seq }, func() error {
 		err := r.followOrRebuild(ctx, true)
 		if errors.Is(err, oxbow.ErrCorrupt) {
-			err = r.otherServers(ctx, err)
+			err = r.readFromOthers(ctx, err)
 		}
 		return err
 	})
 	if err == nil {
-		r.confirmed.Store(began)
+		r.confirmedAt.Store(began)
 	}
 	return err
 }
@@ -125,7 +125,7 @@ func (r *replica) followOrRebuild(ctx context.Context, any bool) error {
 		if r.store == nil {
 			return errDiverged
 		}
-		err := r.follow(ctx, any)
+		err := r.readToHead(ctx, any)
 		if err == nil && r.last != r.at.Last {
 			err = fmt.Errorf("%w: brain %s has %d changes, its stream %d", errDiverged, r.brain.Name, r.last, r.at.Last)
 		}
@@ -140,23 +140,23 @@ func (r *replica) followOrRebuild(ctx context.Context, any bool) error {
 		err = follow()
 	}
 	if errors.Is(err, errDiverged) {
-		err = r.damage("its envelopes do not add up to what they name: %v", err)
+		err = r.damageError("its envelopes do not add up to what they name: %v", err)
 	}
 	return err
 }
 
-// follow reads up to the head that the leader reports. If any is set, it may read the messages
+// readToHead reads up to the head that the leader reports. If any is set, it may read the messages
 // before the head from any server.
-func (r *replica) follow(ctx context.Context, any bool) error {
+func (r *replica) readToHead(ctx context.Context, any bool) error {
 	l := r.cluster.link
 	stream := r.brain.stream()
 	subject := r.brain.subject()
 	if r.sumSize > largeHead {
-		if _, ok, err := l.next(ctx, stream, subject, r.at.Seq+1); err != nil || !ok {
+		if _, ok, err := l.nextMessage(ctx, stream, subject, r.at.Seq+1); err != nil || !ok {
 			return err
 		}
 	}
-	head, ok, err := l.last(ctx, stream, subject)
+	head, ok, err := l.lastMessage(ctx, stream, subject)
 	if err != nil {
 		return err
 	}
@@ -164,43 +164,44 @@ func (r *replica) follow(ctx context.Context, any bool) error {
 	case !ok && r.at.Seq == 0:
 		return nil
 	case !ok:
-		return r.damage("message %d and all before it are gone", r.at.Seq)
+		return r.damageError("message %d and all before it are gone", r.at.Seq)
 	case head.Seq < r.at.Seq:
-		return r.damage("message %d, which was read before, is gone; the last is %d", r.at.Seq, head.Seq)
+		return r.damageError("message %d, which was read before, is gone; the last is %d", r.at.Seq, head.Seq)
 	case head.Seq == r.at.Seq:
-		if r.sumSize > 0 && (len(head.Data) != r.sumSize || chainHash(sha256.Sum256(head.Data[frameHead:])) != r.sum) {
-			return r.damage("message %d is not the one that was read before", head.Seq)
+		if r.sumSize > 0 && (len(head.Data) != r.sumSize ||
+			chainHash(sha256.Sum256(head.Data[frameHead:])) != r.lastSum) {
+			return r.damageError("message %d is not the one that was read before", head.Seq)
 		}
 		return nil
 	}
-	err = r.readTo(ctx, head, any)
+	err = r.readMessagesTo(ctx, head, any)
 	if !errors.Is(err, errSegment) {
 		return err
 	}
 	// check whether there is a newer snapshot, because its writer has deleted the segments of this
 	// snapshot
-	if now, ok, lerr := l.last(ctx, stream, subject); lerr == nil && ok && now.Seq != head.Seq {
-		return r.follow(ctx, any)
+	if now, ok, lerr := l.lastMessage(ctx, stream, subject); lerr == nil && ok && now.Seq != head.Seq {
+		return r.readToHead(ctx, any)
 	}
 	return err
 }
 
-// readTo reads the messages up to the head.
-func (r *replica) readTo(ctx context.Context, head message, any bool) error {
+// readMessagesTo reads the messages up to the head.
+func (r *replica) readMessagesTo(ctx context.Context, head streamMessage, any bool) error {
 	if e, _, err := decodeEnvelope(head.Data); err == nil && (e.N == r.at.N+1 || e.Snapshot != nil) {
-		return r.read(ctx, head) // there are no messages in between
+		return r.readMessage(ctx, head) // there are no messages in between
 	}
 	for any && r.at.Seq < head.Seq {
 		before := r.at.Seq
-		err := batch(
+		err := eachInBatch(
 			ctx,
 			r.cluster.nc,
 			r.brain.stream(),
 			r.brain.subject(),
 			before+1,
 			batchSize,
-			func(m message) error {
-				return r.read(ctx, m)
+			func(m streamMessage) error {
+				return r.readMessage(ctx, m)
 			},
 		)
 		if errors.Is(err, errDiverged) {
@@ -209,27 +210,27 @@ func (r *replica) readTo(ctx context.Context, head message, any bool) error {
 		any = err == nil && r.at.Seq > before
 	}
 	for r.at.Seq < head.Seq {
-		m, ok, err := r.cluster.link.next(ctx, r.brain.stream(), r.brain.subject(), r.at.Seq+1)
+		m, ok, err := r.cluster.link.nextMessage(ctx, r.brain.stream(), r.brain.subject(), r.at.Seq+1)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return r.damage("there is no message between %d and %d", r.at.Seq, head.Seq)
+			return r.damageError("there is no message between %d and %d", r.at.Seq, head.Seq)
 		}
-		if err := r.read(ctx, m); err != nil {
+		if err := r.readMessage(ctx, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// otherServers reads again with each other server of the stream as leader. If all of them fail, it
+// readFromOthers reads again with each other server of the stream as leader. If all of them fail, it
 // returns the first error.
-func (r *replica) otherServers(ctx context.Context, first error) error {
+func (r *replica) readFromOthers(ctx context.Context, first error) error {
 	stream := r.brain.stream()
 	tried := map[string]bool{}
 	for len(tried) < r.cluster.replicas {
-		leader, _, err := r.cluster.leader(ctx, stream)
+		leader, _, err := r.cluster.findLeader(ctx, stream)
 		if err != nil {
 			break
 		}
@@ -240,7 +241,7 @@ func (r *replica) otherServers(ctx context.Context, first error) error {
 			}
 		}
 		if len(tried) < r.cluster.replicas && r.cluster.stepDown(ctx, stream, leader) != nil &&
-			!wait(ctx, 10*awayPause) {
+			!waitFor(ctx, 10*awayPause) {
 			break
 		}
 	}

@@ -48,7 +48,7 @@ type savedBrain struct {
 	Sum  chainHash `json:"sha256"` // hash of the file
 }
 
-func (b *savedBrain) name() string { return b.Tenant + "." + b.Brain }
+func (b *savedBrain) fullName() string { return b.Tenant + "." + b.Brain }
 
 // dirName returns the name of the directory for the tenant's files.
 func (b *savedBrain) dirName() string { return "tenant-" + b.Tenant }
@@ -63,14 +63,14 @@ func (b *savedBrain) fileName() string {
 	return fmt.Sprintf("%s/brain-%s.%x.oxbow", b.dirName(), b.Brain, b.Sum[:8])
 }
 
-// resum sets the size, the hash and the name of the file according to its content.
-func (b *savedBrain) resum(image []byte) {
+// setFile sets the size, the hash and the name of the file according to its content.
+func (b *savedBrain) setFile(image []byte) {
 	b.Size, b.Sum = int64(len(image)), sha256.Sum256(image)
 	b.File = b.fileName()
 }
 
-// encode returns the content of the manifest file.
-func (m *manifest) encode() ([]byte, error) {
+// encodeFile returns the content of the manifest file.
+func (m *manifest) encodeFile() ([]byte, error) {
 	m.Sum = chainHash{}
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -96,22 +96,22 @@ func decodeManifest(b []byte) (*manifest, error) {
 		)
 	}
 	sum := m.Sum
-	if _, err := m.encode(); err != nil || m.Sum != sum {
+	if _, err := m.encodeFile(); err != nil || m.Sum != sum {
 		return nil, fmt.Errorf("%w: the checksum of the manifest is wrong", oxbow.ErrCorrupt)
 	}
 	seen := map[string]bool{}
 	for i := range m.Brains {
 		s := &m.Brains[i]
 		if !nameForm.MatchString(s.Tenant) || !nameForm.MatchString(s.Brain) || s.File != s.fileName() || s.Size < 0 ||
-			seen[s.name()] {
+			seen[s.fullName()] {
 			return nil, fmt.Errorf(
 				"%w: the manifest has the file %.200q for the brain %.200q",
 				oxbow.ErrCorrupt,
 				s.File,
-				s.name(),
+				s.fullName(),
 			)
 		}
-		seen[s.name()] = true
+		seen[s.fullName()] = true
 	}
 	return m, nil
 }

@@ -48,11 +48,11 @@ type ReplaceReport struct {
 
 // replacement is a replacement in progress.
 type replacement struct {
-	cluster *Cluster
-	old     string
-	opts    ReplaceOptions
-	member  bool // the server is still a member of the cluster
-	report  ReplaceReport
+	cluster   *Cluster
+	oldServer string
+	opts      ReplaceOptions
+	isMember  bool // the server is still a member of the cluster
+	report    ReplaceReport
 }
 
 // Replace removes a server that is not running, and waits until other servers have the data of that
@@ -74,17 +74,17 @@ func (c *Cluster) Replace(ctx context.Context, old string, o ReplaceOptions) (Re
 	if o.Progress == nil {
 		o.Progress = func(ReplaceReport) {}
 	}
-	r := &replacement{cluster: c, old: old, opts: o}
-	err := r.run(ctx)
+	r := &replacement{cluster: c, oldServer: old, opts: o}
+	err := r.runSteps(ctx)
 	return r.report, err
 }
 
-func (r *replacement) run(ctx context.Context) error {
+func (r *replacement) runSteps(ctx context.Context) error {
 	if err := r.checkReady(ctx); err != nil {
 		return err
 	}
-	r.step(StepAuditBefore)
-	rep, before, err := r.cluster.audit(ctx)
+	r.beginStep(StepAuditBefore)
+	rep, before, err := r.cluster.auditAll(ctx)
 	r.report.Before = rep
 	if err != nil {
 		return err
@@ -92,9 +92,9 @@ func (r *replacement) run(ctx context.Context) error {
 	if err := r.checkFindings(rep.Findings, "nothing was removed"); err != nil || r.opts.DryRun {
 		return err
 	}
-	if r.member {
-		r.step(StepRemove)
-		if err := r.remove(ctx); err != nil {
+	if r.isMember {
+		r.beginStep(StepRemove)
+		if err := r.removeServer(ctx); err != nil {
 			return err
 		}
 	}
@@ -104,21 +104,21 @@ func (r *replacement) run(ctx context.Context) error {
 	if err := r.dropFences(ctx); err != nil {
 		return err
 	}
-	r.step(StepAuditAfter)
-	rep, after, err := r.cluster.audit(ctx)
+	r.beginStep(StepAuditAfter)
+	rep, after, err := r.cluster.auditAll(ctx)
 	r.report.After = rep
 	if err != nil {
 		return err
 	}
-	if err := r.checkFindings(slices.Concat(rep.Findings, lostBrains(before, after)), "server "+r.old+
+	if err := r.checkFindings(slices.Concat(rep.Findings, lostBrains(before, after)), "server "+r.oldServer+
 		" is removed; keep its data until this is mended"); err != nil {
 		return err
 	}
-	r.step(StepDone)
+	r.beginStep(StepDone)
 	return nil
 }
 
-func (r *replacement) step(s ReplaceStep) {
+func (r *replacement) beginStep(s ReplaceStep) {
 	r.report.Step = s
 	r.opts.Progress(r.report)
 }
@@ -134,11 +134,11 @@ func (r *replacement) checkReady(ctx context.Context) error {
 		up[a.Server.Name] = true
 	}
 	var names []string
-	for _, m := range members(answers) {
+	for _, m := range clusterMembers(answers) {
 		names = append(names, m.Name)
 		switch {
-		case m.isServer(r.old):
-			r.member = true
+		case m.isServer(r.oldServer):
+			r.isMember = true
 		case !up[m.Name]:
 			return fmt.Errorf(
 				"%w: server %s is down, too; nothing was removed. Start it first: one server is replaced at a time",
@@ -150,11 +150,11 @@ func (r *replacement) checkReady(ctx context.Context) error {
 		}
 	}
 	switch {
-	case up[r.old]:
+	case up[r.oldServer]:
 		return fmt.Errorf(
 			"%w: server %s runs; nothing was removed. Stop it first, and do not start it again with its data",
 			oxbow.ErrBusy,
-			r.old,
+			r.oldServer,
 		)
 	case joined < r.cluster.replicas:
 		return fmt.Errorf(
@@ -162,14 +162,14 @@ func (r *replacement) checkReady(ctx context.Context) error {
 				"name with an empty directory first",
 			oxbow.ErrBusy,
 			joined,
-			r.old,
+			r.oldServer,
 			r.cluster.replicas,
 		)
-	case !r.member && r.hasAllReplicas(ctx):
+	case !r.isMember && r.hasAllReplicas(ctx):
 		return fmt.Errorf(
 			"%w: there is no server %s, or not any more, and all streams are whole; there are %s",
 			oxbow.ErrNotFound,
-			r.old,
+			r.oldServer,
 			strings.Join(names, ", "),
 		)
 	}
@@ -179,7 +179,7 @@ func (r *replacement) checkReady(ctx context.Context) error {
 // checkFindings returns an error if there are findings other than those about the old server.
 func (r *replacement) checkFindings(fs []Finding, what string) error {
 	for _, f := range fs {
-		if f.Server != r.old && !strings.Contains(f.Server, serverID(r.old)) {
+		if f.Server != r.oldServer && !strings.Contains(f.Server, serverID(r.oldServer)) {
 			r.report.Findings = append(r.report.Findings, f)
 		}
 	}
@@ -199,18 +199,18 @@ func (r *replacement) checkFindings(fs []Finding, what string) error {
 	return nil
 }
 
-// remove removes the old server from the cluster.
-func (r *replacement) remove(ctx context.Context) error {
+// removeServer removes the old server from the cluster.
+func (r *replacement) removeServer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.opts.Wait)
 	defer cancel()
 	m := nats.NewMsg("$JS.API.SERVER.REMOVE")
 	var err error
-	m.Data, err = json.Marshal(map[string]string{"peer": r.old, "peer_id": serverID(r.old)})
+	m.Data, err = json.Marshal(map[string]string{"peer": r.oldServer, "peer_id": serverID(r.oldServer)})
 	if err != nil {
 		return err
 	}
 	for {
-		try, cancel := context.WithTimeout(ctx, 4*r.cluster.opts.try)
+		try, cancel := context.WithTimeout(ctx, 4*r.cluster.opts.maxAttempt)
 		a, err := r.cluster.opts.System.RequestMsgWithContext(try, m)
 		cancel()
 		var answer struct {
@@ -224,13 +224,13 @@ func (r *replacement) remove(ctx context.Context) error {
 		case err == nil && answer.Success, answer.Error != nil && answer.Error.ErrCode == codeNoMember:
 			return nil
 		case answer.Error != nil && answer.Error.ErrCode != codeMemberInTurn && answer.Error.ErrCode != codeUnavailable:
-			return fmt.Errorf("remove server %s: %w; nothing was removed", r.old, answer.Error)
+			return fmt.Errorf("remove server %s: %w; nothing was removed", r.oldServer, answer.Error)
 		}
-		if !wait(ctx, 5*awayPause) {
+		if !waitFor(ctx, 5*awayPause) {
 			return fmt.Errorf(
 				"%w: the servers do not remove %s (%v); see that most of them run, and call it again",
 				oxbow.ErrBusy,
-				r.old,
+				r.oldServer,
 				err,
 			)
 		}
@@ -243,18 +243,18 @@ func (r *replacement) awaitReplicas(ctx context.Context) error {
 	defer cancel()
 	for {
 		whole := r.hasAllReplicas(waiting)
-		r.step(StepWait)
+		r.beginStep(StepWait)
 		if whole {
 			return nil
 		}
-		if !wait(waiting, 10*awayPause) {
+		if !waitFor(waiting, 10*awayPause) {
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return ctx.Err()
 			}
 			return fmt.Errorf(
 				"%w: %d of %d streams are whole after %s: server %s is removed, and the others do not hold all that "+
 					"it held. See their status; start those that are down, and call it again",
-				oxbow.ErrBusy, r.report.Whole, r.report.Streams, r.opts.Wait, r.old,
+				oxbow.ErrBusy, r.report.Whole, r.report.Streams, r.opts.Wait, r.oldServer,
 			)
 		}
 	}
@@ -263,14 +263,14 @@ func (r *replacement) awaitReplicas(ctx context.Context) error {
 // hasAllReplicas reports whether each stream is on the required number of servers, which are up to
 // date and do not include the old server.
 func (r *replacement) hasAllReplicas(ctx context.Context) bool {
-	names := r.cluster.streams()
+	names := r.cluster.streamNames()
 	r.report.Streams, r.report.Whole = len(names), 0
 	for _, name := range names {
 		s, _ := r.cluster.streamStatus(ctx, name)
 		behind := slices.ContainsFunc(s.Replicas, func(o ReplicaStatus) bool {
-			return o.id == serverID(r.old) || !o.Current || o.Offline || o.Joining
+			return o.id == serverID(r.oldServer) || !o.Current || o.Offline || o.Joining
 		})
-		if s.Leader != "" && s.Leader != r.old && len(s.Replicas)+1 == r.cluster.replicas && !behind {
+		if s.Leader != "" && s.Leader != r.oldServer && len(s.Replicas)+1 == r.cluster.replicas && !behind {
 			r.report.Whole++
 		}
 	}
@@ -284,8 +284,8 @@ func (r *replacement) dropFences(ctx context.Context) error {
 		return err
 	}
 	for p := range c.dir.partitions {
-		if f := (fence{streamName(p), r.old}); c.isFenced(f.stream, f.server) {
-			if err := c.dir.kv.Delete(ctx, f.key()); err != nil {
+		if f := (fence{streamName(p), r.oldServer}); c.isFenced(f.stream, f.server) {
+			if err := c.dir.kv.Delete(ctx, f.directoryKey()); err != nil {
 				return err
 			}
 		}
@@ -297,10 +297,11 @@ func (r *replacement) dropFences(ctx context.Context) error {
 func lostBrains(before, after map[string]brainCopy) (fs []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		b, a := before[name], after[name]
-		if a.n < b.n || (a.n == b.n && a.hash != b.hash) {
+		if a.number < b.number || (a.number == b.number && a.hash != b.hash) {
 			fs = append(
 				fs,
-				Finding{Brain: name, What: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.n, a.n)},
+				Finding{Brain: name, What: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.number,
+					a.number)},
 			)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/subscribers"
 )
 
-// local is the interface of the replica's store.
-type local interface {
+// localStore is the interface of the replica's store.
+type localStore interface {
 	oxbow.Historian
 	oxbow.Committer
 	oxbow.Watcher
@@ -34,31 +34,31 @@ type local interface {
 // ID of each change come from the envelopes. Therefore numbers, versions and chain are the same on
 // every node.
 type replica struct {
-	cluster *Cluster
-	brain   brainInfo
-	files   files
-	handles int           // guarded by Cluster.mu
-	gone    chan struct{} // closed when the files are closed; nil while handles exist; guarded by Cluster.mu
+	cluster     *Cluster
+	brain       brainInfo
+	files       brainFiles
+	handles     int           // guarded by Cluster.mu
+	filesClosed chan struct{} // closed when the files are closed; nil while handles exist; guarded by Cluster.mu
 
 	watchers subscribers.List[oxbow.Event]
-	rounds   rounds
+	rounds   sharedRounds
 	queue    commitQueue
 
-	shown     atomic.Pointer[local] // the store, for readers; nil if it is not open
-	clock     atomic.Int64          // time of the envelope that is being applied
-	seq       atomic.Uint64         // copy of at.Seq, for readers
-	announced atomic.Uint64         // sequence of the last message that an invalidation announced
+	readerStore  atomic.Pointer[localStore] // the store, for readers; nil if it is not open
+	clock        atomic.Int64               // time of the envelope that is being applied
+	seq          atomic.Uint64              // copy of at.Seq, for readers
+	announcedSeq atomic.Uint64              // sequence of the last message that an invalidation announced
 	// time of the last comparison with the head, in nanoseconds of Options.Clock; 0 forces a
 	// comparison
-	confirmed atomic.Int64
+	confirmedAt atomic.Int64
 
 	mu       sync.Mutex // guards all following fields, so that envelopes are applied one at a time
 	mem      *oxbow.Memory
-	store    local
-	at       place
+	store    localStore
+	at       cachedPlace
 	last     uint64    // number of the last change in the file
 	head     string    // chain of the file at that change
-	sum      chainHash // hash of the last message's body; zero if no message was read
+	lastSum  chainHash // hash of the last message's body; zero if no message was read
 	sumSize  int
 	flight   *flight // the envelope that this process is publishing, or nil
 	isClosed bool
@@ -78,8 +78,8 @@ type flight struct {
 // errDiverged reports that a replica contradicts its stream.
 var errDiverged = errors.New("the local copy differs from the stream")
 
-// damage returns an error about the stream that matches [oxbow.ErrCorrupt].
-func (r *replica) damage(format string, args ...any) error {
+// damageError returns an error about the stream that matches [oxbow.ErrCorrupt].
+func (r *replica) damageError(format string, args ...any) error {
 	return fmt.Errorf(
 		"%w: brain %s in stream %s: %s",
 		oxbow.ErrCorrupt,
@@ -89,9 +89,9 @@ func (r *replica) damage(format string, args ...any) error {
 	)
 }
 
-// open opens the files of the replica. If they are missing or cannot be used, it starts with empty
+// openFiles opens the files of the replica. If they are missing or cannot be used, it starts with empty
 // files.
-func (r *replica) open(ctx context.Context) error {
+func (r *replica) openFiles(ctx context.Context) error {
 	p, ok := r.files.readPlace()
 	ok = ok && p.Cluster == r.cluster.dir.id
 	if ok {
@@ -105,15 +105,15 @@ func (r *replica) open(ctx context.Context) error {
 		}
 		r.closeStore()
 	}
-	if err := r.files.begin(); err != nil {
+	if err := r.files.createDir(); err != nil {
 		return err
 	}
-	r.setPlace(r.start())
+	r.setPlace(r.startPlace())
 	return r.openStore()
 }
 
 // checkPlace returns an error if the file is not in the state that the place p describes.
-func (r *replica) checkPlace(ctx context.Context, p place) error {
+func (r *replica) checkPlace(ctx context.Context, p cachedPlace) error {
 	if r.last < p.Last {
 		return errDiverged
 	}
@@ -127,28 +127,28 @@ func (r *replica) checkPlace(ctx context.Context, p place) error {
 	return err
 }
 
-// start returns the place before the first envelope.
-func (r *replica) start() place {
-	return place{
+// startPlace returns the place before the first envelope.
+func (r *replica) startPlace() cachedPlace {
+	return cachedPlace{
 		Cluster: r.cluster.dir.id,
 		Hash:    sha256.Sum256(fmt.Appendf(nil, "oxbow brain %s %s %d", r.cluster.dir.id, r.brain.Name, r.brain.Epoch)),
 	}
 }
 
 // unsyncedPlace returns the current place, marked as not synced.
-func (r *replica) unsyncedPlace() place {
+func (r *replica) unsyncedPlace() cachedPlace {
 	p := r.at
 	p.Clean = false
 	return p
 }
 
-func (r *replica) setPlace(p place) {
+func (r *replica) setPlace(p cachedPlace) {
 	r.at = p
 	r.seq.Store(p.Seq)
 }
 
 func (r *replica) openStore() error {
-	m, err := oxbow.Open(r.files.log(), &oxbow.Options{
+	m, err := oxbow.Open(r.files.logPath(), &oxbow.Options{
 		FS:    unsyncedFS{r.files.fsys},
 		Clock: func() time.Time { return time.Unix(0, r.clock.Load()) },
 		Rand:  newIdentity(r.cluster.dir.id, r.brain.Name, r.brain.Epoch),
@@ -158,12 +158,12 @@ func (r *replica) openStore() error {
 	if err != nil {
 		return err
 	}
-	s, ok := m.Store().(local)
+	s, ok := m.Store().(localStore)
 	if !ok {
 		return errors.Join(fmt.Errorf("%w: the local store lacks an interface", oxbow.ErrUnsupported), m.Close())
 	}
 	r.mem, r.store = m, s
-	r.shown.Store(&s)
+	r.readerStore.Store(&s)
 	s.Watch(func(e oxbow.Event) { r.watchers.Send(e) })
 	return r.readLastChange()
 }
@@ -182,34 +182,34 @@ func (r *replica) closeStore() {
 		_ = r.mem.Close()
 	}
 	r.mem, r.store = nil, nil
-	r.shown.Store(nil)
+	r.readerStore.Store(nil)
 }
 
 // rebuild starts again with an empty file. The caller must hold mu.
 func (r *replica) rebuild() error {
 	r.closeStore()
-	if err := r.files.begin(); err != nil {
+	if err := r.files.createDir(); err != nil {
 		return err
 	}
-	r.setPlace(r.start())
+	r.setPlace(r.startPlace())
 	err := r.openStore()
 	r.watchers.Send(oxbow.Event{Reset: true})
 	return err
 }
 
-// close writes the place and closes the files.
-func (r *replica) close() error {
+// closeFiles writes the place and closes the files.
+func (r *replica) closeFiles() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.isClosed = true
 	if r.mem == nil {
 		return nil
 	}
-	r.shown.Store(nil)
+	r.readerStore.Store(nil)
 	err := r.mem.Close()
 	r.mem, r.store = nil, nil
 	if err == nil {
-		err = r.files.sync()
+		err = r.files.syncLog()
 	}
 	if err != nil {
 		return err
@@ -219,8 +219,8 @@ func (r *replica) close() error {
 	return r.files.writePlace(p)
 }
 
-// read applies a message, unless it was applied before. The caller must hold mu.
-func (r *replica) read(ctx context.Context, m message) error {
+// readMessage applies a message, unless it was applied before. The caller must hold mu.
+func (r *replica) readMessage(ctx context.Context, m streamMessage) error {
 	if m.Seq <= r.at.Seq {
 		return nil
 	}
@@ -228,31 +228,31 @@ func (r *replica) read(ctx context.Context, m message) error {
 	if err != nil {
 		return fmt.Errorf("message %d of stream %s: %w", m.Seq, r.brain.stream(), err)
 	}
-	return r.take(ctx, e, hash, m.Seq, len(m.Data))
+	return r.takeEnvelope(ctx, e, hash, m.Seq, len(m.Data))
 }
 
-// take applies an envelope and records it as the last message. The caller must hold mu.
-func (r *replica) take(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
-	err := r.apply(ctx, e, hash, seq, size)
+// takeEnvelope applies an envelope and records it as the last message. The caller must hold mu.
+func (r *replica) takeEnvelope(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
+	err := r.applyEnvelope(ctx, e, hash, seq, size)
 	if err == nil {
-		r.sum, r.sumSize = hash, size
+		r.lastSum, r.sumSize = hash, size
 	}
 	return err
 }
 
-// apply applies an envelope. The caller must hold mu.
-func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
+// applyEnvelope applies an envelope. The caller must hold mu.
+func (r *replica) applyEnvelope(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
 	if e.Brain != r.brain.Name || e.Epoch != r.brain.Epoch {
-		return r.damage("message %d is of brain %s, epoch %d", seq, e.Brain, e.Epoch)
+		return r.damageError("message %d is of brain %s, epoch %d", seq, e.Brain, e.Epoch)
 	}
 	if e.Snapshot != nil {
 		return r.applySnapshot(ctx, e, seq, size)
 	}
 	switch {
 	case e.N != r.at.N+1:
-		return r.damage("message %d holds envelope %d where %d is expected", seq, e.N, r.at.N+1)
+		return r.damageError("message %d holds envelope %d where %d is expected", seq, e.N, r.at.N+1)
 	case e.Prev != r.at.Hash:
-		return r.damage("envelope %d does not continue the chain", e.N)
+		return r.damageError("envelope %d does not continue the chain", e.N)
 	case e.Base > r.last, e.Base == r.last && e.State != "" && e.State != r.head:
 		return fmt.Errorf("%w: brain %s before envelope %d", errDiverged, r.brain.Name, e.N)
 	}
@@ -277,12 +277,12 @@ func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq ui
 		f.made = made
 		f.errs = errs
 	}
-	r.advance(e, hash, seq, size)
+	r.advancePlace(e, hash, seq, size)
 	return nil
 }
 
-// advance updates the place after an envelope.
-func (r *replica) advance(e *envelope, hash chainHash, seq uint64, size int) {
+// advancePlace updates the place after an envelope.
+func (r *replica) advancePlace(e *envelope, hash chainHash, seq uint64, size int) {
 	p := r.at
 	p.Seq = seq
 	p.N = e.N
@@ -307,8 +307,8 @@ func (r *replica) advance(e *envelope, hash chainHash, seq uint64, size int) {
 // applyChange makes a change in the file and returns the change. For a revert or a restore, only
 // the number is set. If decided is true, every replica has the same outcome, whether success or
 // error.
-func (r *replica) applyChange(c *change) (made oxbow.Change, decided bool, err error) {
-	ctx := c.context()
+func (r *replica) applyChange(c *brainChange) (made oxbow.Change, decided bool, err error) {
+	ctx := c.makeContext()
 	switch {
 	case c.Revert != nil:
 		made.Seq, err = r.store.Revert(ctx, c.Revert...)
@@ -318,7 +318,7 @@ func (r *replica) applyChange(c *change) (made oxbow.Change, decided bool, err e
 		made.Seq, err = r.store.Restore(ctx, c.Restore.Name, c.Restore.Seq)
 	default:
 		var ops []oxbow.Op
-		ops, err = c.ops()
+		ops, err = c.decodeOps()
 		if err == nil {
 			made, err = r.store.Commit(ctx, ops...)
 		}

@@ -37,29 +37,29 @@ type RestoreReport struct {
 	Findings []Finding `json:"findings"` // damaged files
 }
 
-// saved is a file from which a brain can be restored.
-type saved struct {
+// savedFile is a file from which a brain can be restored.
+type savedFile struct {
 	savedBrain
-	from   *source
-	cached bool // the file is from a cache and may be newer than its place
+	from     *restoreSource
+	isCached bool // the file is from a cache and may be newer than its place
 }
 
-// source is a directory with files to restore.
-type source struct {
+// restoreSource is a directory with files to restore.
+type restoreSource struct {
 	dir  string
 	fsys *vfs.OS
 	lock vfs.Lock // lock of a cache
 }
 
-func (s *source) close() {
+func (s *restoreSource) close() {
 	if s.lock != nil {
 		_ = s.lock.Close()
 	}
 	_ = s.fsys.Close()
 }
 
-// restore is a restore in progress.
-type restore struct {
+// restoreRun is a restore in progress.
+type restoreRun struct {
 	cluster *Cluster
 	opts    RestoreOptions
 
@@ -74,7 +74,7 @@ type restore struct {
 // without Tenant, any other brain. After an interruption, the same call continues the restore. No
 // other process should write in the meantime.
 func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) (RestoreReport, error) {
-	r := &restore{cluster: c, opts: o}
+	r := &restoreRun{cluster: c, opts: o}
 	if r.opts.Progress == nil {
 		r.opts.Progress = func(RestoreReport) {}
 	}
@@ -82,7 +82,7 @@ func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) 
 		return r.report, &oxbow.InvalidError{Field: "tenant", Reason: "is missing: name the tenant of the brain " +
 			o.Brain}
 	}
-	chosen := map[string][]saved{}
+	chosen := map[string][]savedFile{}
 	for _, dir := range dirs {
 		s, files, err := openSource(dir)
 		if err != nil {
@@ -91,7 +91,7 @@ func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) 
 		defer s.close()
 		for _, f := range files {
 			if (o.Tenant == "" || f.Tenant == o.Tenant) && (o.Brain == "" || f.Brain == o.Brain) {
-				chosen[f.name()] = append(chosen[f.name()], f)
+				chosen[f.fullName()] = append(chosen[f.fullName()], f)
 			}
 		}
 	}
@@ -101,13 +101,13 @@ func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) 
 	r.report.Brains = len(chosen)
 	todo, err := r.missingBrains(ctx, chosen)
 	if err == nil {
-		err = eachOf(ctx, todo, r.restoreBrain)
+		err = forEach(ctx, todo, r.restoreBrain)
 	}
 	return r.report, err
 }
 
 // openSource opens a backup or a cache, and lists its files.
-func openSource(dir string) (*source, []saved, error) {
+func openSource(dir string) (*restoreSource, []savedFile, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, nil, fmt.Errorf("%w: %s is no directory", oxbow.ErrNotFound, dir)
 	}
@@ -115,8 +115,8 @@ func openSource(dir string) (*source, []saved, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &source{dir: dir, fsys: d}
-	files, err := s.list()
+	s := &restoreSource{dir: dir, fsys: d}
+	files, err := s.listFiles()
 	if err != nil {
 		s.close()
 		return nil, nil, fmt.Errorf("%s: %w", dir, err)
@@ -124,7 +124,7 @@ func openSource(dir string) (*source, []saved, error) {
 	return s, files, nil
 }
 
-func (s *source) list() ([]saved, error) {
+func (s *restoreSource) listFiles() ([]savedFile, error) {
 	data, err := readFile(s.fsys, manifestFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.listCache()
@@ -136,15 +136,15 @@ func (s *source) list() ([]saved, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; if there is no other backup, each file in it opens by itself as a memory", err)
 	}
-	var all []saved
+	var all []savedFile
 	for _, b := range m.Brains {
-		all = append(all, saved{savedBrain: b, from: s})
+		all = append(all, savedFile{savedBrain: b, from: s})
 	}
 	return all, nil
 }
 
 // listCache lists the files of a cache. The process that used the cache must have ended.
-func (s *source) listCache() ([]saved, error) {
+func (s *restoreSource) listCache() ([]savedFile, error) {
 	if _, err := s.fsys.Stat("cluster"); err != nil {
 		return nil, fmt.Errorf(
 			"%w: it holds no backup and no cache of a node: there is neither %s nor cluster",
@@ -152,7 +152,7 @@ func (s *source) listCache() ([]saved, error) {
 			manifestFile,
 		)
 	}
-	lock, err := takeLock(s.fsys, "a process uses this cache; end it first")
+	lock, err := lockDir(s.fsys, "a process uses this cache; end it first")
 	if err != nil {
 		return nil, err
 	}
@@ -161,42 +161,42 @@ func (s *source) listCache() ([]saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []saved
+	var all []savedFile
 	for _, e := range names {
 		tenant, brain, two := strings.Cut(e.Name(), ".")
-		f := files{s.fsys, e.Name()}
+		f := brainFiles{s.fsys, e.Name()}
 		if !two || !nameForm.MatchString(tenant) || !nameForm.MatchString(brain) {
 			continue
 		}
-		if _, err := s.fsys.Stat(f.log()); errors.Is(err, fs.ErrNotExist) {
+		if _, err := s.fsys.Stat(f.logPath()); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		b := savedBrain{Tenant: tenant, Brain: brain, Epoch: 1, File: f.log(), N: 1}
+		b := savedBrain{Tenant: tenant, Brain: brain, Epoch: 1, File: f.logPath(), N: 1}
 		if p, ok := f.readPlace(); ok {
 			b.N = max(p.N, 1)
 			b.Hash = p.Hash
 			b.Time = p.Time
 			b.Last = p.Last
 		}
-		all = append(all, saved{b, s, true})
+		all = append(all, savedFile{b, s, true})
 	}
 	return all, nil
 }
 
 // missingBrains returns the files of the brains that the cluster lacks, newest first. It returns an
 // error if the cluster has a brain in a different state.
-func (r *restore) missingBrains(ctx context.Context, chosen map[string][]saved) ([][]saved, error) {
-	brains, err := r.cluster.dir.list(ctx)
+func (r *restoreRun) missingBrains(ctx context.Context, chosen map[string][]savedFile) ([][]savedFile, error) {
+	brains, err := r.cluster.dir.listBrains(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, info := range brains {
-		n, hash, _, err := r.cluster.headOf(ctx, info)
+		n, hash, _, err := r.cluster.readHead(ctx, info)
 		if err != nil {
 			return nil, fmt.Errorf("read the head of brain %s: %w", info.Name, err)
 		}
 		files, is := chosen[info.Name]
-		alike := slices.ContainsFunc(files, func(f saved) bool { return f.N == n && f.Hash == hash })
+		alike := slices.ContainsFunc(files, func(f savedFile) bool { return f.N == n && f.Hash == hash })
 		switch {
 		case n == 0:
 		case is && alike:
@@ -219,38 +219,39 @@ func (r *restore) missingBrains(ctx context.Context, chosen map[string][]saved) 
 			)
 		}
 	}
-	var todo [][]saved
+	var todo [][]savedFile
 	for _, files := range chosen {
-		slices.SortStableFunc(files, func(a, b saved) int {
+		slices.SortStableFunc(files, func(a, b savedFile) int {
 			return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(b.Last, a.Last))
 		})
 		todo = append(todo, files)
 	}
-	slices.SortFunc(todo, func(a, b []saved) int { return cmp.Compare(a[0].name(), b[0].name()) })
+	slices.SortFunc(todo, func(a, b []savedFile) int { return cmp.Compare(a[0].fullName(), b[0].fullName()) })
 	return todo, nil
 }
 
 // restoreBrain restores a brain from the newest of its undamaged files.
-func (r *restore) restoreBrain(ctx context.Context, files []saved) error {
+func (r *restoreRun) restoreBrain(ctx context.Context, files []savedFile) error {
 	var best *replica
-	var from saved
+	var from savedFile
 	var found []Finding
 	for _, f := range files {
-		rep, err := r.load(ctx, &f)
+		rep, err := r.loadFile(ctx, &f)
 		switch {
 		case err == nil && (best == nil || rep.last > best.last):
 			best, rep, from = rep, best, f
 		case err != nil && !errors.Is(err, oxbow.ErrCorrupt) && !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("restore %s from %s: %w", f.name(), f.from.dir, err)
+			return fmt.Errorf("restore %s from %s: %w", f.fullName(), f.from.dir, err)
 		case err != nil:
-			found = append(found, Finding{Brain: f.name(), What: fmt.Sprintf("%s in %s: %v", f.File, f.from.dir, err)})
+			found = append(found, Finding{Brain: f.fullName(), What: fmt.Sprintf("%s in %s: %v", f.File, f.from.dir,
+				err)})
 		}
 		if rep != nil {
 			rep.closeStore()
 		}
 	}
 	if best == nil {
-		return r.done(0, 0, found)
+		return r.addToReport(0, 0, found)
 	}
 	defer best.closeStore()
 	if !r.opts.DryRun {
@@ -260,13 +261,13 @@ func (r *restore) restoreBrain(ctx context.Context, files []saved) error {
 			err = best.publishAll(ctx)
 		}
 		if err != nil {
-			return fmt.Errorf("restore %s from %s: %w", from.name(), from.from.dir, err)
+			return fmt.Errorf("restore %s from %s: %w", from.fullName(), from.from.dir, err)
 		}
 	}
-	return r.done(from.Size, 1, found)
+	return r.addToReport(from.Size, 1, found)
 }
 
-func (r *restore) done(bytes int64, restored int, found []Finding) error {
+func (r *restoreRun) addToReport(bytes int64, restored int, found []Finding) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report.Restored += restored
@@ -276,22 +277,22 @@ func (r *restore) done(bytes int64, restored int, found []Finding) error {
 	return nil
 }
 
-// load returns a replica that contains the file. It returns an error if the file is damaged or not
+// loadFile returns a replica that contains the file. It returns an error if the file is damaged or not
 // at the expected position.
-func (r *restore) load(ctx context.Context, f *saved) (*replica, error) {
-	rep := r.cluster.newScratchReplica(brainInfo{Name: f.name(), Epoch: f.Epoch})
-	if f.N == 0 && !f.cached {
+func (r *restoreRun) loadFile(ctx context.Context, f *savedFile) (*replica, error) {
+	rep := r.cluster.newScratchReplica(brainInfo{Name: f.fullName(), Epoch: f.Epoch})
+	if f.N == 0 && !f.isCached {
 		return rep, nil
 	}
 	image, err := readFile(f.from.fsys, f.File)
 	if err != nil {
 		return nil, err
 	}
-	if !f.cached && (int64(len(image)) != f.Size || chainHash(sha256.Sum256(image)) != f.Sum) {
+	if !f.isCached && (int64(len(image)) != f.Size || chainHash(sha256.Sum256(image)) != f.Sum) {
 		return nil, fmt.Errorf("%w: the file is not the one that the manifest names", oxbow.ErrCorrupt)
 	}
 	f.Size = int64(len(image))
-	if err := errors.Join(rep.files.begin(), writeFile(rep.files.fsys, rep.files.log(), image)); err != nil {
+	if err := errors.Join(rep.files.createDir(), writeFile(rep.files.fsys, rep.files.logPath(), image)); err != nil {
 		return nil, err
 	}
 	if err := rep.openStore(); err != nil {
@@ -302,7 +303,7 @@ func (r *restore) load(ctx context.Context, f *saved) (*replica, error) {
 	case err != nil:
 	case len(c.Problems) > 0:
 		err = fmt.Errorf("%w: %d problems, the first: %s", oxbow.ErrCorrupt, len(c.Problems), c.Problems[0].What)
-	case !f.cached && (rep.last != f.Last || rep.head != f.Head):
+	case !f.isCached && (rep.last != f.Last || rep.head != f.Head):
 		err = fmt.Errorf(
 			"%w: the file ends with change %d, and the manifest names %d, or with another chain",
 			oxbow.ErrCorrupt,
@@ -312,7 +313,7 @@ func (r *restore) load(ctx context.Context, f *saved) (*replica, error) {
 	case rep.last < f.Last:
 		err = fmt.Errorf("%w: the file ends with change %d, and its place names %d", oxbow.ErrCorrupt, rep.last, f.Last)
 	}
-	p := rep.start()
+	p := rep.startPlace()
 	p.N = f.N
 	p.Hash = f.Hash
 	p.Time = f.Time
@@ -326,17 +327,17 @@ func (r *replica) publishAll(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 6*r.cluster.opts.WriteWait)
 	defer cancel()
 	for {
-		err := r.compact(ctx)
+		err := r.publishSnapshot(ctx)
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, errMoved):
-			if n, hash, _, serr := r.cluster.headOf(ctx, r.brain); serr == nil && n == r.at.N && hash == r.at.Hash {
+			if n, hash, _, serr := r.cluster.readHead(ctx, r.brain); serr == nil && n == r.at.N && hash == r.at.Hash {
 				return nil // the answer to an earlier attempt was lost
 			}
 			return fmt.Errorf("%w: another process writes to it", oxbow.ErrConflict)
 		case !errors.Is(err, errAway) && !errors.Is(err, errInTurn) &&
-			!errors.Is(err, errNoReply), !wait(ctx, awayPause):
+			!errors.Is(err, errNoReply), !waitFor(ctx, awayPause):
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ const (
 // of the error explains how to fix them.
 var ErrSettings = errors.New("the servers are not set up for brains")
 
-func setting(format string, args ...any) error {
+func settingError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrSettings, fmt.Sprintf(format, args...))
 }
 
@@ -38,13 +38,13 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 		return err
 	}
 	if n := nc.MaxPayload(); n < leastPayload {
-		return setting("max_payload is %d; set it to 8MB in the configuration of each server", n)
+		return settingError("max_payload is %d; set it to 8MB in the configuration of each server", n)
 	}
 	if o.System == nil {
 		if o.Dev {
 			return nil
 		}
-		return setting(
+		return settingError(
 			"sync_interval cannot be read without a connection to the system account; give one as Options.System",
 		)
 	}
@@ -55,10 +55,10 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	// require only a majority, because one of three servers may be down; to create a stream, the
 	// servers themselves require all of them
 	if need := o.Replicas/2 + 1; len(servers) < need {
-		return &fewError{len(servers), need, o.Replicas}
+		return &tooFewError{len(servers), need, o.Replicas}
 	}
 	for _, s := range servers {
-		if err := s.check(); err != nil {
+		if err := s.checkSettings(); err != nil {
 			return err
 		}
 	}
@@ -69,12 +69,12 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 func checkVersion(name, version string) error {
 	parts := strings.SplitN(version, ".", 3)
 	if len(parts) < 2 {
-		return setting("%s is of version %q, which cannot be read", name, version)
+		return settingError("%s is of version %q, which cannot be read", name, version)
 	}
 	major, err := strconv.Atoi(parts[0])
 	minor, err2 := strconv.Atoi(parts[1])
 	if err != nil || err2 != nil || major < leastMajor || (major == leastMajor && minor < leastMinor) {
-		return setting("%s is of version %s; update it to %d.%d or later", name, version, leastMajor, leastMinor)
+		return settingError("%s is of version %s; update it to %d.%d or later", name, version, leastMajor, leastMinor)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ type serverSetting struct {
 	} `json:"data"`
 }
 
-func (s *serverSetting) check() error {
+func (s *serverSetting) checkSettings() error {
 	if s.Data.JetStream.Config == nil {
 		return nil // the server does not store streams
 	}
@@ -109,10 +109,10 @@ func (s *serverSetting) check() error {
 		return err
 	}
 	if s.Data.MaxPayload < leastPayload {
-		return setting("server %s has max_payload %d; set it to 8MB", s.Server.Name, s.Data.MaxPayload)
+		return settingError("server %s has max_payload %d; set it to 8MB", s.Server.Name, s.Data.MaxPayload)
 	}
 	if !s.Data.JetStream.Config.SyncAlways {
-		return setting(
+		return settingError(
 			"server %s acknowledges before it syncs, and loses what is young with its power; set sync_interval: "+
 				"always in its jetstream block",
 			s.Server.Name,
@@ -126,13 +126,13 @@ func serverSettings(ctx context.Context, system *nats.Conn) (servers []serverSet
 	err = askServers(ctx, system, "VARZ", nil, func(data []byte) error {
 		var s serverSetting
 		if json.Unmarshal(data, &s) != nil || s.Data.Version == "" {
-			return setting("Options.System is not a connection to the system account: the answer is %.80q", data)
+			return settingError("Options.System is not a connection to the system account: the answer is %.80q", data)
 		}
 		servers = append(servers, s)
 		return nil
 	})
 	if err == nil && len(servers) == 0 {
-		err = setting("no server answers on Options.System; it must be a connection to the system account")
+		err = settingError("no server answers on Options.System; it must be a connection to the system account")
 	}
 	return servers, err
 }
@@ -184,20 +184,20 @@ func checkStream(have, want api.StreamConfig) error {
 		"Sources", "Mirror"} {
 		a, b := h.FieldByName(field).Interface(), w.FieldByName(field).Interface()
 		if !reflect.DeepEqual(a, b) && (field != "Sources" || len(have.Sources) > 0) {
-			return setting(
+			return settingError(
 				"stream %s has %s %v, not %v; change it back with nats stream edit",
 				want.Name,
 				field,
-				dereferenced(a),
-				dereferenced(b),
+				dereference(a),
+				dereference(b),
 			)
 		}
 	}
 	return nil
 }
 
-// dereferenced returns the value to which a pointer points, for use in an error message.
-func dereferenced(v any) any {
+// dereference returns the value to which a pointer points, for use in an error message.
+func dereference(v any) any {
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
 		return p.Elem().Interface()
 	}

@@ -73,7 +73,7 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	brains := map[string]int{}
 	err = c.readFences(reading)
 	if err == nil {
-		err = c.dir.brains(reading, func(b brainInfo) error {
+		err = c.dir.eachBrain(reading, func(b brainInfo) error {
 			brains[b.stream()]++
 			s.Brains++
 			return nil
@@ -82,7 +82,7 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		s.Findings = append(s.Findings, Finding{Stream: directoryStream, What: err.Error()})
 	}
-	names := c.streams()
+	names := c.streamNames()
 	s.Streams = make([]StreamStatus, len(names))
 	findings := make([][]Finding, len(names))
 	var wg sync.WaitGroup
@@ -121,12 +121,12 @@ func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 		if m := a.Data.JetStream.Meta; m != nil && m.Leader == st.Name {
 			leads, st.Leads = st.Name, true
 		}
-		if err := a.check(); err != nil {
+		if err := a.checkSettings(); err != nil {
 			s.Findings = append(s.Findings, Finding{Server: st.Name, What: err.Error()})
 		}
 		s.Servers = append(s.Servers, st)
 	}
-	for _, m := range members(answers) {
+	for _, m := range clusterMembers(answers) {
 		if near[m.Name] {
 			continue
 		}
@@ -146,9 +146,9 @@ func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 	return nil
 }
 
-// members returns the servers that belong to the cluster, according to its leader. If the leader is
+// clusterMembers returns the servers that belong to the cluster, according to its leader. If the leader is
 // unknown, it combines all answers.
-func members(answers []serverSetting) (all []replicaInfo) {
+func clusterMembers(answers []serverSetting) (all []replicaInfo) {
 	names := map[string]string{} // by ID
 	for _, a := range answers {
 		names[serverID(a.Server.Name)] = a.Server.Name
@@ -219,7 +219,7 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 			found(o.Name, "an audit found its data to differ, so that it does not lead; replace the server")
 		case o.Offline:
 			found(o.Name, "is offline")
-		case !o.Current || (o.Lag > 0 && o.Active > mostSilence):
+		case !o.Current || (o.Lag > 0 && o.Active > maxSilence):
 			found(
 				o.Name,
 				"is behind, by %d messages as the leader counts; if it stays so, its copy does not catch up: replace "+

@@ -35,7 +35,7 @@ func healthy(t *testing.T, c *Cluster) Status {
 		if ctx.Err() == nil || last == "" {
 			last = fmt.Sprint(findings(s.Findings), err)
 		}
-		if !wait(ctx, 100*time.Millisecond) {
+		if !waitFor(ctx, 100*time.Millisecond) {
 			t.Fatalf("Status() = %s, want a healthy cluster", last)
 		}
 	}
@@ -56,7 +56,7 @@ func finds(t *testing.T, c *Cluster, server, what string) Status {
 		if ctx.Err() == nil || last == "" {
 			last = fmt.Sprint(findings(s.Findings), err)
 		}
-		if !wait(ctx, 100*time.Millisecond) {
+		if !waitFor(ctx, 100*time.Millisecond) {
 			t.Fatalf("Status() = %s, want that %s %s", last, server, what)
 		}
 	}
@@ -107,16 +107,16 @@ func TestStatus(t *testing.T) {
 	healthy(t, c)
 
 	// It leads, as no process that reads has seen the fence.
-	leader, _, err := c.leader(t.Context(), "BRAIN_01")
+	leader, _, err := c.findLeader(t.Context(), "BRAIN_01")
 	if err != nil {
 		t.Fatal(err)
 	}
 	leads := fence{"BRAIN_01", leader}
-	if _, err := c.dir.kv.PutString(t.Context(), leads.key(), "test"); err != nil {
+	if _, err := c.dir.kv.PutString(t.Context(), leads.directoryKey(), "test"); err != nil {
 		t.Fatal(err)
 	}
 	finds(t, c, leader, "leads it although an audit found its data to differ")
-	if err := c.dir.kv.Delete(t.Context(), leads.key()); err != nil {
+	if err := c.dir.kv.Delete(t.Context(), leads.directoryKey()); err != nil {
 		t.Fatal(err)
 	}
 	healthy(t, c)
@@ -164,7 +164,7 @@ func TestHostileNames(t *testing.T) {
 		if _, err := c.dir.kv.PutString(t.Context(), key, `{"partition":1,"epoch":1}`); err != nil {
 			continue // nor can it be written so
 		}
-		if _, err := c.dir.list(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := c.dir.listBrains(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("list() with %s = %v, want an error that names it", key, err)
 		}
 		if err := c.dir.kv.Purge(t.Context(), key); err != nil {
@@ -174,7 +174,7 @@ func TestHostileNames(t *testing.T) {
 	if _, err := c.dir.kv.PutString(t.Context(), "brain.a.b", `{"partition":7,"epoch":1}`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.dir.list(t.Context()); err == nil {
+	if _, err := c.dir.listBrains(t.Context()); err == nil {
 		t.Error("list() with a brain of a partition that there is not = nil")
 	}
 }

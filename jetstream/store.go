@@ -26,32 +26,32 @@ type Store struct {
 }
 
 var _ interface {
-	local
+	localStore
 	heads.Viewer
 } = (*Store)(nil)
 
-// view returns the replica's store after the replica has received all changes that were
+// currentStore returns the replica's store after the replica has received all changes that were
 // acknowledged before the call.
-func (s *Store) view(ctx context.Context) (local, error) {
+func (s *Store) currentStore(ctx context.Context) (localStore, error) {
 	for {
 		if s.closed.Load() {
 			return nil, oxbow.ErrClosed
 		}
-		if err := s.replica.refresh(ctx); err != nil {
+		if err := s.replica.refreshView(ctx); err != nil {
 			return nil, err
 		}
-		if v := s.replica.shown.Load(); v != nil {
+		if v := s.replica.readerStore.Load(); v != nil {
 			return *v, nil
 		}
-		s.replica.confirmed.Store(0)
+		s.replica.confirmedAt.Store(0)
 	}
 }
 
 // withStore calls fn with the replica's store. It calls fn again if the store was replaced in the
 // meantime.
-func withStore[T any](ctx context.Context, s *Store, fn func(local) (T, error)) (T, error) {
+func withStore[T any](ctx context.Context, s *Store, fn func(localStore) (T, error)) (T, error) {
 	for {
-		v, err := s.view(ctx)
+		v, err := s.currentStore(ctx)
 		if err != nil {
 			var none T
 			return none, err
@@ -63,10 +63,10 @@ func withStore[T any](ctx context.Context, s *Store, fn func(local) (T, error)) 
 	}
 }
 
-// each yields the elements that list returns for the replica's store.
-func each[T any](ctx context.Context, s *Store, list func(local) iter.Seq2[T, error]) iter.Seq2[T, error] {
+// eachElement yields the elements that list returns for the replica's store.
+func eachElement[T any](ctx context.Context, s *Store, list func(localStore) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		v, err := s.view(ctx)
+		v, err := s.currentStore(ctx)
 		if err != nil {
 			var none T
 			yield(none, err)
@@ -78,12 +78,12 @@ func each[T any](ctx context.Context, s *Store, list func(local) iter.Seq2[T, er
 
 // Get implements [oxbow.Store].
 func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	return withStore(ctx, s, func(v local) (oxbow.Entry, error) { return v.Get(ctx, name) })
+	return withStore(ctx, s, func(v localStore) (oxbow.Entry, error) { return v.Get(ctx, name) })
 }
 
 // Entries implements [oxbow.Store].
 func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
-	return each(ctx, s, func(v local) iter.Seq2[oxbow.Entry, error] { return v.Entries(ctx, f) })
+	return eachElement(ctx, s, func(v localStore) iter.Seq2[oxbow.Entry, error] { return v.Entries(ctx, f) })
 }
 
 // Apply implements [oxbow.Store].
@@ -95,10 +95,10 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 // Commit implements [oxbow.Committer]. The returned change is empty if the change was stored but
 // the local copy failed before applying it.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
-	if err := s.ready(ctx); err != nil || len(ops) == 0 {
+	if err := s.checkOpen(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err
 	}
-	q := &request{ops: ops}
+	q := &commitRequest{ops: ops}
 	for _, op := range ops {
 		if err := op.Check(); err != nil {
 			return oxbow.Change{}, err
@@ -119,7 +119,7 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	return s.replica.commit(ctx, q)
 }
 
-func (s *Store) ready(ctx context.Context) error {
+func (s *Store) checkOpen(ctx context.Context) error {
 	if s.closed.Load() {
 		return oxbow.ErrClosed
 	}
@@ -128,28 +128,28 @@ func (s *Store) ready(ctx context.Context) error {
 
 // DryRun implements [oxbow.DryRunner].
 func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
-	_, err := withStore(ctx, s, func(v local) (struct{}, error) { return struct{}{}, v.DryRun(ctx, ops...) })
+	_, err := withStore(ctx, s, func(v localStore) (struct{}, error) { return struct{}{}, v.DryRun(ctx, ops...) })
 	return err
 }
 
 // Log implements [oxbow.Historian].
 func (s *Store) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
-	return each(ctx, s, func(v local) iter.Seq2[oxbow.Change, error] { return v.Log(ctx) })
+	return eachElement(ctx, s, func(v localStore) iter.Seq2[oxbow.Change, error] { return v.Log(ctx) })
 }
 
 // Versions implements [oxbow.Historian].
 func (s *Store) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
-	return each(ctx, s, func(v local) iter.Seq2[oxbow.Version, error] { return v.Versions(ctx, name) })
+	return eachElement(ctx, s, func(v localStore) iter.Seq2[oxbow.Version, error] { return v.Versions(ctx, name) })
 }
 
 // AsOf implements [oxbow.Historian].
 func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
-	return withStore(ctx, s, func(v local) (oxbow.Store, error) { return v.AsOf(ctx, seq) })
+	return withStore(ctx, s, func(v localStore) (oxbow.Store, error) { return v.AsOf(ctx, seq) })
 }
 
 // SeqAt implements [oxbow.Historian].
 func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
-	return withStore(ctx, s, func(v local) (uint64, error) { return v.SeqAt(ctx, t) })
+	return withStore(ctx, s, func(v localStore) (uint64, error) { return v.SeqAt(ctx, t) })
 }
 
 // Revert implements [oxbow.Historian].
@@ -157,22 +157,22 @@ func (s *Store) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if len(seqs) == 0 {
 		return 0, &oxbow.InvalidError{Field: "change", Reason: "is missing: name the changes to undo"}
 	}
-	return s.decide(ctx, change{Revert: slices.Clone(seqs)})
+	return s.makeDecidedChange(ctx, brainChange{Revert: slices.Clone(seqs)})
 }
 
 // Restore implements [oxbow.Historian].
 func (s *Store) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
-	return s.decide(ctx, change{Restore: &wireRestore{Name: name, Seq: seq}})
+	return s.makeDecidedChange(ctx, brainChange{Restore: &wireRestore{Name: name, Seq: seq}})
 }
 
 // RestoreIf implements [oxbow.Historian].
 func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	return s.decide(ctx, change{Restore: &wireRestore{name, seq, &version}})
+	return s.makeDecidedChange(ctx, brainChange{Restore: &wireRestore{name, seq, &version}})
 }
 
-// decide makes a change with an outcome that the replicas compute.
-func (s *Store) decide(ctx context.Context, c change) (uint64, error) {
-	if err := s.ready(ctx); err != nil {
+// makeDecidedChange makes a change with an outcome that the replicas compute.
+func (s *Store) makeDecidedChange(ctx context.Context, c brainChange) (uint64, error) {
+	if err := s.checkOpen(ctx); err != nil {
 		return 0, err
 	}
 	if c.Restore != nil {
@@ -180,7 +180,7 @@ func (s *Store) decide(ctx context.Context, c change) (uint64, error) {
 			return 0, &oxbow.NameError{Name: c.Restore.Name, Err: oxbow.ErrNotFound}
 		}
 	}
-	made, err := s.replica.commit(ctx, &request{change: c, needsOwnEnvelope: true})
+	made, err := s.replica.commit(ctx, &commitRequest{change: c, needsOwnEnvelope: true})
 	return made.Seq, err
 }
 
@@ -195,18 +195,18 @@ func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) {
 
 // Refresh implements [oxbow.Watcher].
 func (s *Store) Refresh(ctx context.Context) error {
-	_, err := s.view(ctx)
+	_, err := s.currentStore(ctx)
 	return err
 }
 
 // Position implements [oxbow.Sequencer].
 func (s *Store) Position(ctx context.Context) (oxbow.Position, error) {
-	return withStore(ctx, s, func(v local) (oxbow.Position, error) { return v.Position(ctx) })
+	return withStore(ctx, s, func(v localStore) (oxbow.Position, error) { return v.Position(ctx) })
 }
 
 // Since implements [oxbow.Sequencer].
 func (s *Store) Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
-	return each(ctx, s, func(v local) iter.Seq2[oxbow.Delta, error] { return v.Since(ctx, p) })
+	return eachElement(ctx, s, func(v localStore) iter.Seq2[oxbow.Delta, error] { return v.Since(ctx, p) })
 }
 
 // ViewHeads implements [heads.Viewer], with the heads of the replica's entries.
@@ -215,7 +215,7 @@ func (s *Store) ViewHeads(
 	keys, names []string,
 	fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error,
 ) (bool, error) {
-	v, err := s.view(ctx)
+	v, err := s.currentStore(ctx)
 	if err != nil {
 		return true, err
 	}
@@ -227,18 +227,18 @@ func (s *Store) ViewHeads(
 // Check implements [oxbow.Checker]. It compares the replica with the head of the stream, and
 // then checks the replica's file.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
-	if err := s.ready(ctx); err != nil {
+	if err := s.checkOpen(ctx); err != nil {
 		return oxbow.CheckReport{}, err
 	}
-	if err := s.replica.check(ctx); err != nil {
+	if err := s.replica.compareHead(ctx); err != nil {
 		return oxbow.CheckReport{}, err
 	}
-	return withStore(ctx, s, func(v local) (oxbow.CheckReport, error) { return v.Check(ctx) })
+	return withStore(ctx, s, func(v localStore) (oxbow.CheckReport, error) { return v.Check(ctx) })
 }
 
 // Stats implements [oxbow.Counter].
 func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
-	return withStore(ctx, s, func(v local) (oxbow.Stats, error) { return v.Stats(ctx) })
+	return withStore(ctx, s, func(v localStore) (oxbow.Stats, error) { return v.Stats(ctx) })
 }
 
 // Lag describes how outdated an announced read may be.
@@ -251,8 +251,8 @@ type Lag struct {
 // Lag returns how outdated a read would be now.
 func (s *Store) Lag() Lag {
 	r := s.replica
-	age := time.Duration(r.cluster.opts.Clock().UnixNano() - r.confirmed.Load())
-	return Lag{r.cluster.attached.Load(), age, r.announced.Load() > r.seq.Load()}
+	age := time.Duration(r.cluster.opts.Clock().UnixNano() - r.confirmedAt.Load())
+	return Lag{r.cluster.isAttached.Load(), age, r.announcedSeq.Load() > r.seq.Load()}
 }
 
 // Close implements [oxbow.Store].
@@ -265,5 +265,5 @@ func (s *Store) Close() error {
 		stop()
 	}
 	s.mu.Unlock()
-	return s.replica.cluster.release(s.replica)
+	return s.replica.cluster.releaseReplica(s.replica)
 }

@@ -95,7 +95,7 @@ func connectTrio(t testing.TB, urls string, o Options) *Cluster {
 			t.Cleanup(func() { _ = c.Close() })
 			return c
 		}
-		if !wait(ctx, 200*time.Millisecond) {
+		if !waitFor(ctx, 200*time.Millisecond) {
 			t.Fatal(err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestThreeServers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	leader, _, err := one.leader(t.Context(), a.replica.brain.stream())
+	leader, _, err := one.findLeader(t.Context(), a.replica.brain.stream())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,8 @@ func TestSettingsAreRefused(t *testing.T) {
 		if err := opts.ProcessConfigString(fmt.Sprintf(`listen: "127.0.0.1:-1"
 max_payload: %s
 jetstream { store_dir: %q, %s }
-accounts { A { jetstream: enabled, users: [ { user: oxbow, password: %s } ] }, S { users: [ { user: system, password: %s } ] } }
+accounts { A { jetstream: enabled, users: [ { user: oxbow, password: %s } ] }, S { users: [ { user: system,
+	password: %s } ] } }
 system_account: S`, payload, t.TempDir(), sync, secret, secret)); err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +269,7 @@ func TestStreamsAreCompared(t *testing.T) {
 			return err
 		}, oxbow.ErrCorrupt, "its data was lost"},
 		{"NoDirectory", func(ctx context.Context, js api.JetStream) error {
-			return js.DeleteKeyValue(ctx, bucket)
+			return js.DeleteKeyValue(ctx, bucketName)
 		}, oxbow.ErrCorrupt, "bucket DIR is missing"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 const connectWait = 30 * time.Second
 
 func clusterCommand() *cobra.Command {
-	var to connection
+	var to connectionFlags
 	c := &cobra.Command{
 		Use:   "cluster",
 		Short: "Look after the servers of a cluster",
@@ -30,12 +30,12 @@ the secret that they have, and a certificate where they have some.`,
   oxbowd cluster status --nats 10.0.0.1:4222 --secret-file secret --nats-cert ops.crt --nats-key ops.key --nats-ca ca.crt`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	to.flags(c.PersistentFlags())
+	to.addFlags(c.PersistentFlags())
 	c.AddCommand(statusCommand(&to), auditCommand(&to), backupCommand(&to), restoreCommand(&to), replaceCommand(&to))
 	return c
 }
 
-func auditCommand(to *connection) *cobra.Command {
+func auditCommand(to *connectionFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "audit",
 		Short: "Compare what the servers hold",
@@ -48,7 +48,7 @@ others contradict does not lead any more until it is sound again.`,
 				if err != nil {
 					return err
 				}
-				err = answer(cmd, rep, func() {
+				err = printResult(cmd, rep, func() {
 					showFindings(cmd.OutOrStdout(), rep.Findings)
 					fmt.Fprintf(
 						cmd.OutOrStdout(),
@@ -73,15 +73,16 @@ others contradict does not lead any more until it is sound again.`,
 
 // withCluster connects to the servers, calls fn, and closes the connection. Its cache is a temporary
 // directory.
-func (c *connection) withCluster(cmd *cobra.Command, fn func(context.Context, *jetstream.Cluster) error) (err error) {
+func (c *connectionFlags) withCluster(cmd *cobra.Command, fn func(context.Context,
+	*jetstream.Cluster) error) (err error) {
 	if c.urls == "" {
-		return invalid(
+		return invalidFlag(
 			"--nats",
 			"is missing; it is where the servers listen to programs, as --listen of oxbowd serve has it",
 		)
 	}
-	b := &brains{urls: c.urls, tls: c.tls}
-	b.login, err = c.login()
+	b := &clusterMemories{urls: c.urls, tls: c.tls}
+	b.login, err = c.readLogin()
 	if err != nil {
 		return err
 	}
@@ -93,14 +94,14 @@ func (c *connection) withCluster(cmd *cobra.Command, fn func(context.Context, *j
 	ctx, cancel := context.WithTimeout(cmd.Context(), connectWait)
 	defer cancel()
 	tell := func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), "oxbowd: "+format+"\n", args...) }
-	if err := b.connect(ctx, &node{name: filepath.Base(home)}, home, tell); err != nil {
+	if err := b.connectCluster(ctx, &serverNode{name: filepath.Base(home)}, home, tell); err != nil {
 		return err
 	}
 	return fn(cmd.Context(), b.cluster)
 }
 
-// answer prints a result as JSON if the flag --json is set, and otherwise by calling show.
-func answer(cmd *cobra.Command, out any, show func()) error {
+// printResult prints a result as JSON if the flag --json is set, and otherwise by calling show.
+func printResult(cmd *cobra.Command, out any, show func()) error {
 	if asJSON, err := cmd.Flags().GetBool("json"); err == nil && asJSON {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(out)
 	}

@@ -38,7 +38,7 @@ func findingsError(fs []jetstream.Finding, what, remedy string) error {
 	return verb.Advise(errors.New(what), remedy)
 }
 
-func statusCommand(to *connection) *cobra.Command {
+func statusCommand(to *connectionFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show the servers, and what is wrong",
@@ -52,7 +52,7 @@ with them. It ends with an error where something is.`,
 				if err != nil {
 					return err
 				}
-				if err := answer(cmd, s, func() { showStatus(cmd.OutOrStdout(), s) }); err != nil {
+				if err := printResult(cmd, s, func() { showStatus(cmd.OutOrStdout(), s) }); err != nil {
 					return err
 				}
 				return findingsError(
@@ -96,7 +96,7 @@ func showStatus(w io.Writer, s jetstream.Status) {
 	showFindings(w, s.Findings)
 }
 
-func backupCommand(to *connection) *cobra.Command {
+func backupCommand(to *connectionFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup DIR",
 		Short: "Copy all memories to a directory",
@@ -111,7 +111,7 @@ there, the last backup stays.`,
 				if err != nil {
 					return err
 				}
-				err = answer(cmd, rep, func() {
+				err = printResult(cmd, rep, func() {
 					fmt.Fprintf(
 						cmd.OutOrStdout(),
 						"memories: %d; copied: %d; as they were: %d; bytes written: %d\n",
@@ -135,7 +135,7 @@ there, the last backup stays.`,
 	}
 }
 
-func restoreCommand(to *connection) *cobra.Command {
+func restoreCommand(to *connectionFlags) *cobra.Command {
 	var o jetstream.RestoreOptions
 	c := &cobra.Command{
 		Use:   "restore DIR...",
@@ -153,7 +153,7 @@ replaced. One that was interrupted is gone on with by the same command.`,
 				if err != nil {
 					return err
 				}
-				err = answer(cmd, rep, func() {
+				err = printResult(cmd, rep, func() {
 					verb := "restored"
 					if o.DryRun {
 						verb = "to restore (nothing was written)"
@@ -186,7 +186,7 @@ replaced. One that was interrupted is gone on with by the same command.`,
 	return c
 }
 
-func replaceCommand(to *connection) *cobra.Command {
+func replaceCommand(to *connectionFlags) *cobra.Command {
 	var o jetstream.ReplaceOptions
 	c := &cobra.Command{
 		Use:   "replace NAME",
@@ -212,7 +212,7 @@ The server that was removed stays away: do not start it again with its data.`,
 				if err != nil {
 					return err
 				}
-				return answer(cmd, rep, func() {
+				return printResult(cmd, rep, func() {
 					if o.DryRun {
 						fmt.Fprintf(cmd.OutOrStdout(), "%s can be replaced, nothing was removed\n", args[0])
 						return

@@ -23,15 +23,15 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// connection contains the values of the flags for connecting to servers.
-type connection struct {
+// connectionFlags contains the values of the flags for connecting to servers.
+type connectionFlags struct {
 	urls               string
 	secretFile         string
 	creds, systemCreds string // credential files for servers that oxbowd does not run itself
 	tls                server.TLS
 }
 
-func (c *connection) flags(fs *pflag.FlagSet) {
+func (c *connectionFlags) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.urls, "nats", "", "the servers, as `ADDR,ADDR,ADDR`")
 	fs.StringVar(&c.secretFile, "secret-file", "", "the `FILE` of the secret that all servers of the cluster have")
 	fs.StringVar(&c.tls.Cert, "nats-cert", "", "the `FILE` of the certificate that this machine shows to the servers")
@@ -46,34 +46,35 @@ func (c *connection) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.systemCreds, "nats-system-creds", "", "the `FILE` of those of the system account")
 }
 
-// check returns an error if flags contradict each other. A process that runs a server needs all TLS
+// checkFlags returns an error if flags contradict each other. A process that runs a server needs all TLS
 // files. A client of other servers does not.
-func (c *connection) check(serves bool) error {
+func (c *connectionFlags) checkFlags(serves bool) error {
 	f := c.tls
 	switch {
 	case (f.Cert == "") != (f.Key == ""), serves && f != (server.TLS{}) && (f.Cert == "" || f.CA == ""):
 		return verb.Advise(
-			invalid("--nats-cert", "does not go without the others"),
+			invalidFlag("--nats-cert", "does not go without the others"),
 			"give --nats-cert, --nats-key and --nats-ca",
 		)
 	case (c.creds == "") != (c.systemCreds == ""):
-		return invalid("--nats-creds", "goes with --nats-system-creds; give both")
+		return invalidFlag("--nats-creds", "goes with --nats-system-creds; give both")
 	case c.creds != "" && (serves || c.secretFile != ""):
-		return invalid("--nats-creds", "is for servers of your own that have no secret; leave it out, or --secret-file")
+		return invalidFlag("--nats-creds",
+			"is for servers of your own that have no secret; leave it out, or --secret-file")
 	}
 	return nil
 }
 
-// login contains the data with which a client connects to the servers.
-type login struct {
+// clientLogin contains the data with which a client connects to the servers.
+type clientLogin struct {
 	owner, system nats.Option
 	more          []nats.Option
 	tls           server.TLS // files that the options in more use; may be empty
 }
 
-// login reads the files that the flags specify.
-func (c *connection) login() (l login, err error) {
-	if err := c.check(false); err != nil {
+// readLogin reads the files that the flags specify.
+func (c *connectionFlags) readLogin() (l clientLogin, err error) {
+	if err := c.checkFlags(false); err != nil {
 		return l, err
 	}
 	if c.tls.Cert != "" {
@@ -82,26 +83,26 @@ func (c *connection) login() (l login, err error) {
 		}
 	}
 	if c.creds == "" {
-		secret, err := c.secret()
+		secret, err := c.readSecret()
 		l = secretLogin(secret, c.tls.Options())
 		l.tls = c.tls
 		return l, err
 	}
 	l.more, l.tls = c.tls.Options(), c.tls
-	l.owner, err = credentials(c.creds)
+	l.owner, err = readCredentials(c.creds)
 	if err == nil {
-		l.system, err = credentials(c.systemCreds)
+		l.system, err = readCredentials(c.systemCreds)
 	}
 	return l, err
 }
 
 // secretLogin returns the login for servers with a secret.
-func secretLogin(secret string, more []nats.Option) login {
-	return login{owner: nats.UserInfo("oxbow", secret), system: nats.UserInfo("system", secret), more: more}
+func secretLogin(secret string, more []nats.Option) clientLogin {
+	return clientLogin{owner: nats.UserInfo("oxbow", secret), system: nats.UserInfo("system", secret), more: more}
 }
 
-// credentials reads a file with credentials or with the seed of an nkey.
-func credentials(file string) (nats.Option, error) {
+// readCredentials reads a file with credentials or with the seed of an nkey.
+func readCredentials(file string) (nats.Option, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading the credentials: %w", err)
@@ -119,16 +120,16 @@ func credentials(file string) (nats.Option, error) {
 // secretForm matches valid secrets, which can be used in URLs and configuration files.
 var secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{16,200}$`)
 
-// makeSecret is advice that contains the command to create a secret.
-const makeSecret = "make one, and copy it to each machine: (umask 077; openssl rand -hex 24 > %s)"
+// secretAdvice is advice that contains the command to create a secret.
+const secretAdvice = "make one, and copy it to each machine: (umask 077; openssl rand -hex 24 > %s)"
 
-func (c *connection) secret() (string, error) {
+func (c *connectionFlags) readSecret() (string, error) {
 	if c.secretFile == "" {
-		return "", verb.Advise(invalid("--secret-file", "is missing"), fmt.Sprintf(makeSecret, "FILE"))
+		return "", verb.Advise(invalidFlag("--secret-file", "is missing"), fmt.Sprintf(secretAdvice, "FILE"))
 	}
 	b, err := os.ReadFile(c.secretFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", verb.Advise(fmt.Errorf("reading the secret: %w", err), fmt.Sprintf(makeSecret, c.secretFile))
+		return "", verb.Advise(fmt.Errorf("reading the secret: %w", err), fmt.Sprintf(secretAdvice, c.secretFile))
 	}
 	if err != nil {
 		return "", fmt.Errorf("reading the secret: %w", err)
@@ -137,7 +138,7 @@ func (c *connection) secret() (string, error) {
 	if !secretForm.MatchString(s) {
 		return "", verb.Advise(
 			fmt.Errorf("%s has no secret: one is a line of 16 to 200 letters, digits, - and _", c.secretFile),
-			fmt.Sprintf(makeSecret, c.secretFile),
+			fmt.Sprintf(secretAdvice, c.secretFile),
 		)
 	}
 	if fi, err := os.Stat(c.secretFile); err == nil && runtime.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
@@ -154,13 +155,13 @@ const dialPause = 300 * time.Millisecond
 func dial(
 	ctx context.Context,
 	urls string,
-	l login,
+	l clientLogin,
 	tell func(format string, args ...any),
 ) (nc, system *nats.Conn, err error) {
 	for told := false; ; told = true {
 		nc, system, err = server.ConnectAs(urls, l.owner, l.system, l.more...)
 		if errors.Is(err, nats.ErrTLS) && !refusesTLS(err) {
-			err = cmp.Or(refusal(urls, l.tls), err)
+			err = cmp.Or(refusalError(urls, l.tls), err)
 		}
 		switch {
 		case err == nil:

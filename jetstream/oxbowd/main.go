@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
-func main() { os.Exit(cli.MainDaemon(daemon())) }
+func main() { os.Exit(cli.MainDaemon(newDaemon())) }
 
-func daemon() cli.Daemon {
+func newDaemon() cli.Daemon {
 	root := &cobra.Command{
 		Use:   "oxbowd",
 		Short: "Memory for AI agents on three servers",
@@ -26,8 +26,8 @@ memory. One of them may be lost: what was acknowledged is not.`,
   oxbowd serve --help`,
 	}
 	root.AddCommand(clusterCommand())
-	var n node
+	var n serverNode
 	serve := serveCommand()
-	n.flags(serve.Flags())
+	n.addFlags(serve.Flags())
 	return cli.Daemon{Root: root, Serve: serve, Start: n.start}
 }

@@ -29,19 +29,19 @@ const (
 // many brains are open.
 const brainCache = 32 << 20
 
-// brains opens the memories for this process. It implements cli.Memories.
-type brains struct {
-	server     *server.Server // nil if oxbowd uses other servers
-	urls       string
-	login      login
-	tls        server.TLS
-	hangup     chan os.Signal // receives the signal to reload the TLS files; nil without TLS
-	nc, system *nats.Conn
-	cluster    *jetstream.Cluster
+// clusterMemories opens the memories for this process. It implements cli.Memories.
+type clusterMemories struct {
+	server        *server.Server // nil if oxbowd uses other servers
+	urls          string
+	login         clientLogin
+	tls           server.TLS
+	reloadSignals chan os.Signal // receives the signal to reload the TLS files; nil without TLS
+	nc, system    *nats.Conn
+	cluster       *jetstream.Cluster
 }
 
 // Open opens the brain of a tenant.
-func (b *brains) Open(ctx context.Context, tenant string) (oxbow.Store, error) {
+func (b *clusterMemories) Open(ctx context.Context, tenant string) (oxbow.Store, error) {
 	if tenant == "" {
 		tenant = ownTenant
 	}
@@ -52,7 +52,7 @@ func (b *brains) Open(ctx context.Context, tenant string) (oxbow.Store, error) {
 var errFew = errors.New("the memories cannot be read: most of their servers do not answer")
 
 // Ready returns an error if memories cannot be read now.
-func (b *brains) Ready(ctx context.Context) error {
+func (b *clusterMemories) Ready(ctx context.Context) error {
 	if err := b.cluster.Ready(ctx); err != nil {
 		return errFew
 	}
@@ -60,10 +60,10 @@ func (b *brains) Ready(ctx context.Context) error {
 }
 
 // Close closes the connection, then stops the server.
-func (b *brains) Close() (err error) {
-	if b.hangup != nil {
-		signal.Stop(b.hangup)
-		close(b.hangup)
+func (b *clusterMemories) Close() (err error) {
+	if b.reloadSignals != nil {
+		signal.Stop(b.reloadSignals)
+		close(b.reloadSignals)
 	}
 	if b.cluster != nil {
 		err = b.cluster.Close()
@@ -79,8 +79,9 @@ func (b *brains) Close() (err error) {
 	return err
 }
 
-// connect connects to the servers, and waits until they are usable.
-func (b *brains) connect(ctx context.Context, n *node, home string, tell func(format string, args ...any)) (err error) {
+// connectCluster connects to the servers, and waits until they are usable.
+func (b *clusterMemories) connectCluster(ctx context.Context, n *serverNode, home string, tell func(format string,
+	args ...any)) (err error) {
 	b.nc, b.system, err = dial(ctx, b.urls, b.login, tell)
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func (b *brains) connect(ctx context.Context, n *node, home string, tell func(fo
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && last != "":
 		return verb.Advise(
-			fmt.Errorf("gave up %s%s", last, b.unreached(n.otherServers())),
+			fmt.Errorf("gave up %s%s", last, b.unreachedText(n.otherServers())),
 			"start the others, of which each has the same --peers and the same secret; --wait TIME waits longer",
 		)
 	case errors.Is(err, jetstream.ErrSettings):

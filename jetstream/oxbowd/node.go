@@ -20,16 +20,16 @@ import (
 // nodeFile is the file in the home that contains the name of the server.
 const nodeFile = "server"
 
-// serve starts this process's server, if the flags require a server.
-func (n *node) serve(home string) (b *brains, err error) {
-	b = &brains{urls: n.urls, tls: n.tls}
+// startServer starts this process's server, if the flags require a server.
+func (n *serverNode) startServer(home string) (b *clusterMemories, err error) {
+	b = &clusterMemories{urls: n.urls, tls: n.tls}
 	if n.urls != "" {
-		b.login, err = n.login()
+		b.login, err = n.readLogin()
 		return b, err
 	}
 	secret := rand.Text()
 	if !n.dev {
-		secret, err = n.secret()
+		secret, err = n.readSecret()
 		if err != nil {
 			return b, err
 		}
@@ -42,7 +42,7 @@ func (n *node) serve(home string) (b *brains, err error) {
 	if n.dev {
 		o.Name = "dev"
 	}
-	if err := n.sameServer(home, o.Name, o.Dir); err != nil {
+	if err := n.checkSameServer(home, o.Name, o.Dir); err != nil {
 		return b, err
 	}
 	b.server, err = server.Start(o)
@@ -56,10 +56,10 @@ func (n *node) serve(home string) (b *brains, err error) {
 	return b, writeName(filepath.Join(home, nodeFile), o.Name)
 }
 
-// sameServer returns an error if the server's name has changed, or if its directory is empty
+// checkSameServer returns an error if the server's name has changed, or if its directory is empty
 // although it was not empty before. A disk may not be mounted. A server that has lost its data
 // would acknowledge changes that it does not have.
-func (n *node) sameServer(home, name, dir string) error {
+func (n *serverNode) checkSameServer(home, name, dir string) error {
 	before, err := os.ReadFile(filepath.Join(home, nodeFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

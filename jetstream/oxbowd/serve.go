@@ -50,9 +50,9 @@ What erases history stays undone: the memories keep all of it.
 	}
 }
 
-// node contains the values of the flags of "oxbowd serve".
-type node struct {
-	connection
+// serverNode contains the values of the flags of "oxbowd serve".
+type serverNode struct {
+	connectionFlags
 	name    string
 	data    string
 	listen  string
@@ -63,7 +63,7 @@ type node struct {
 	wait    time.Duration
 }
 
-func (n *node) flags(fs *pflag.FlagSet) {
+func (n *serverNode) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&n.name, "name", "", "the `NAME` of this server, another one for each and always the same")
 	fs.StringVar(&n.cluster, "cluster", "", "be one of three servers; `ADDR` is where it listens to the others")
 	fs.StringSliceVar(&n.peers, "peers", nil, "the addresses `ADDR,ADDR,ADDR` of --cluster of all three servers")
@@ -80,37 +80,37 @@ func (n *node) flags(fs *pflag.FlagSet) {
 		false,
 		"go on although the data of this server is gone: the others send it again",
 	)
-	n.connection.flags(fs)
+	n.connectionFlags.addFlags(fs)
 	fs.BoolVar(&n.dev, "dev", false, "UNSAFE: one server, whose loss loses all")
 	fs.DurationVar(&n.wait, "wait", 2*time.Minute, "how long to wait for the other servers, as a `TIME` such as 30s")
 }
 
-// invalid returns an error about a flag.
-func invalid(flag, reason string) error { return &oxbow.InvalidError{Field: flag, Reason: reason} }
+// invalidFlag returns an error about a flag.
+func invalidFlag(flag, reason string) error { return &oxbow.InvalidError{Field: flag, Reason: reason} }
 
-// check returns an error if flags contradict each other.
-func (n *node) check() error {
-	if err := n.connection.check(n.urls == ""); err != nil {
+// checkFlags returns an error if flags contradict each other.
+func (n *serverNode) checkFlags() error {
+	if err := n.connectionFlags.checkFlags(n.urls == ""); err != nil {
 		return err
 	}
 	switch {
 	case n.dev && (n.cluster != "" || n.urls != "" || len(n.peers) > 0):
-		return invalid("--dev", "is one server alone; leave out --cluster, --peers and --nats")
+		return invalidFlag("--dev", "is one server alone; leave out --cluster, --peers and --nats")
 	case n.dev:
 		return nil
 	case n.cluster == "" && n.urls == "":
-		return invalid(
+		return invalidFlag(
 			"--cluster",
 			"is missing; give it for a server in this process, --nats for servers of your own, or --dev to try one",
 		)
 	case n.cluster != "" && n.urls != "":
-		return invalid("--nats", "is for servers of your own, and --cluster for one in this process; give one of them")
+		return invalidFlag("--nats", "is for servers of your own, and --cluster for one in this process; give one of them")
 	case n.urls != "" && (n.listen != "" || n.data != "" || len(n.peers) > 0):
-		return invalid("--nats", "is for servers of your own; --listen, --data and --peers are for one in this process")
+		return invalidFlag("--nats", "is for servers of your own; --listen, --data and --peers are for one in this process")
 	case n.cluster != "" && n.name == "":
-		return invalid("--name", "is missing; each server has one of its own, such as n1, and keeps it")
+		return invalidFlag("--name", "is missing; each server has one of its own, such as n1, and keeps it")
 	case n.cluster != "" && len(n.otherServers()) < 2:
-		return invalid(
+		return invalidFlag(
 			"--peers",
 			"must name the --cluster addresses of all three servers, with commas: three hold each memory",
 		)
@@ -119,7 +119,7 @@ func (n *node) check() error {
 }
 
 // otherServers returns the other servers' addresses.
-func (n *node) otherServers() (list []string) {
+func (n *serverNode) otherServers() (list []string) {
 	for _, p := range n.peers {
 		p = strings.TrimSpace(p)
 		if p != "" && p != n.cluster && !slices.Contains(list, p) {
@@ -130,7 +130,7 @@ func (n *node) otherServers() (list []string) {
 }
 
 // isExposed reports whether other people in the network could read the traffic.
-func (n *node) isExposed() bool {
+func (n *serverNode) isExposed() bool {
 	if n.tls != (server.TLS{}) {
 		return false
 	}
@@ -148,8 +148,9 @@ func (n *node) isExposed() bool {
 }
 
 // start starts this process's server, if the flags require a server, and connects to the servers.
-func (n *node) start(ctx context.Context, home string, tell func(format string, args ...any)) (cli.Memories, error) {
-	if err := n.check(); err != nil {
+func (n *serverNode) start(ctx context.Context, home string, tell func(format string, args ...any)) (cli.Memories,
+	error) {
+	if err := n.checkFlags(); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, n.wait)
@@ -163,9 +164,9 @@ func (n *node) start(ctx context.Context, home string, tell func(format string, 
 				"--nats-ca encrypt them",
 		)
 	}
-	b, err := n.serve(home)
+	b, err := n.startServer(home)
 	if err == nil {
-		err = b.connect(ctx, n, home, tell)
+		err = b.connectCluster(ctx, n, home, tell)
 	}
 	if err == nil {
 		b.watchCertificate(tell)

@@ -115,10 +115,10 @@ func agent(t *testing.T, token, url, tool string, args map[string]any) string {
 }
 
 // leader returns the number of the process that leads the stream with the most messages.
-func leader(t *testing.T, url string, l login) int {
+func leader(t *testing.T, url string, l clientLogin) int {
 	t.Helper()
-	b := &brains{urls: url, login: l}
-	if err := b.connect(t.Context(), &node{name: "test"}, t.TempDir(), t.Logf); err != nil {
+	b := &clusterMemories{urls: url, login: l}
+	if err := b.connectCluster(t.Context(), &serverNode{name: "test"}, t.TempDir(), t.Logf); err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
@@ -216,11 +216,9 @@ func TestThreeProcesses(t *testing.T) {
 		t.Errorf("recall of an agent of another tenant = %s", got)
 	}
 
-	if status, got := api(t, acme, "PUT", urls[2]+
-		"/api/v1/entries/key", `{"content":"ghp_16C7e42F292c6912E7710c838347Ae178B4a"}`); status != http.StatusCreated || strings.Contains(
-		got,
-		"ghp_16C7",
-	) {
+	body := `{"content":"ghp_16C7e42F292c6912E7710c838347Ae178B4a"}`
+	status, got := api(t, acme, "PUT", urls[2]+"/api/v1/entries/key", body)
+	if status != http.StatusCreated || strings.Contains(got, "ghp_16C7") {
 		t.Errorf("PUT of a secret = %d %s, want it redacted", status, got)
 	}
 

@@ -54,10 +54,10 @@ func refusesTLS(err error) bool {
 	return errors.As(err, &v) || (errors.As(err, &alert) && alert.Op == "remote error")
 }
 
-// refusal returns the error with which a server rejects the client's certificate, or nil. In TLS
+// refusalError returns the error with which a server rejects the client's certificate, or nil. In TLS
 // 1.3, a client can send data before the server has checked its certificate. Then the connection
 // breaks while the client sends, and the reason is lost. Therefore refusal only reads.
-func refusal(urls string, f server.TLS) error {
+func refusalError(urls string, f server.TLS) error {
 	for u := range strings.SplitSeq(urls, ",") {
 		if err := refusalAt(u, f); err != nil && refusesTLS(err) {
 			return err
@@ -90,17 +90,17 @@ func refusalAt(u string, f server.TLS) error {
 	return err
 }
 
-// unreached describes the servers that this process could not reach.
-func (b *brains) unreached(peers []string) string {
+// unreachedText describes the servers that this process could not reach.
+func (b *clusterMemories) unreachedText(peers []string) string {
 	var s strings.Builder
 	for _, p := range peers {
-		fmt.Fprintf(&s, "; %s %s", p, b.probe(p))
+		fmt.Fprintf(&s, "; %s %s", p, b.probeServer(p))
 	}
 	return s.String()
 }
 
-// probe describes how a server answers.
-func (b *brains) probe(addr string) string {
+// probeServer describes how a server answers.
+func (b *clusterMemories) probeServer(addr string) string {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
 		return "does not answer"
@@ -132,15 +132,15 @@ func (b *brains) probe(addr string) string {
 const expiryNotice = 14 * 24 * time.Hour
 
 // watchCertificate prints a notice if the certificate expires soon, and reloads it after each SIGHUP.
-func (b *brains) watchCertificate(tell func(format string, args ...any)) {
+func (b *clusterMemories) watchCertificate(tell func(format string, args ...any)) {
 	if b.tls.Cert == "" {
 		return
 	}
 	b.printExpiry(tell)
-	b.hangup = make(chan os.Signal, 1)
-	signal.Notify(b.hangup, syscall.SIGHUP)
+	b.reloadSignals = make(chan os.Signal, 1)
+	signal.Notify(b.reloadSignals, syscall.SIGHUP)
 	go func() {
-		for range b.hangup {
+		for range b.reloadSignals {
 			var err error
 			if b.server != nil {
 				err = b.server.Reload()
@@ -156,7 +156,7 @@ func (b *brains) watchCertificate(tell func(format string, args ...any)) {
 }
 
 // printExpiry prints the expiry date of the certificate if the certificate expires soon.
-func (b *brains) printExpiry(tell func(format string, args ...any)) {
+func (b *clusterMemories) printExpiry(tell func(format string, args ...any)) {
 	switch expires, err := b.tls.Check(); {
 	case err != nil:
 		tell("%v", err)

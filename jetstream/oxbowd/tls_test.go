@@ -310,7 +310,8 @@ func TestReload(t *testing.T) {
 		t.Errorf("the connection was made again %d times, %v", nc.Stats().Reconnects, err)
 	}
 
-	if got := (&brains{tls: ca.files("client")}).probe(routes[0]); !strings.Contains(got, "is the secret the same") {
+	if got := (&clusterMemories{tls: ca.files("client")}).probeServer(routes[0]); !strings.Contains(got,
+		"is the secret the same") {
 		t.Errorf("probe() = %q", got)
 	}
 	other, err := server.Start(server.Options{Name: "n1", Dir: t.TempDir(), Secret: secret, Cluster: routes[1],
@@ -319,7 +320,8 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Shutdown()
-	if got := (&brains{tls: ca.files("client")}).probe(routes[1]); !strings.Contains(got, "speaks no TLS") {
+	if got := (&clusterMemories{tls: ca.files("client")}).probeServer(routes[1]); !strings.Contains(got,
+		"speaks no TLS") {
 		t.Errorf("probe() = %q", got)
 	}
 }
@@ -427,7 +429,7 @@ func TestCredentials(t *testing.T) {
 	)); err != nil {
 		t.Fatal(err)
 	}
-	keys := connection{
+	keys := connectionFlags{
 		urls:        run(&byKey),
 		creds:       write("oxbow.nk", []byte(oxbowSeed)),
 		systemCreds: write("system.nk", []byte(systemSeed)),
@@ -456,14 +458,14 @@ func TestCredentials(t *testing.T) {
 		}
 		return account, write(name, b)
 	}
-	var tokens connection
+	var tokens connectionFlags
 	_, tokens.creds = signed("oxbow.creds")
 	byJWT.SystemAccount, tokens.systemCreds = signed("system.creds")
 	tokens.urls = run(byJWT)
 
-	for name, c := range map[string]connection{"Nkeys": keys, "Credentials": tokens} {
+	for name, c := range map[string]connectionFlags{"Nkeys": keys, "Credentials": tokens} {
 		t.Run(name, func(t *testing.T) {
-			l, err := c.login()
+			l, err := c.readLogin()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -477,7 +479,7 @@ func TestCredentials(t *testing.T) {
 				t.Errorf("the system account: %v", err)
 			}
 			c.creds, c.systemCreds = keys.systemCreds, tokens.systemCreds // of different servers
-			l, err = c.login()
+			l, err = c.readLogin()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -487,10 +489,10 @@ func TestCredentials(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (&connection{
+	if _, err := (&connectionFlags{
 		creds:       write("garbage", []byte("x")),
 		systemCreds: keys.systemCreds,
-	}).login(); err == nil || !strings.Contains(err.Error(), "neither credentials") {
+	}).readLogin(); err == nil || !strings.Contains(err.Error(), "neither credentials") {
 		t.Errorf("login() = %v", err)
 	}
 }
@@ -555,15 +557,16 @@ func TestTLSFiles(t *testing.T) {
 func TestExposed(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		n    node
+		n    serverNode
 		want bool
 	}{
-		"Loopback": {node{listen: "127.0.0.1:1", cluster: "[::1]:2"}, false},
-		"All":      {node{listen: "127.0.0.1:1", cluster: ":2"}, true},
-		"Listen":   {node{listen: "10.0.0.1:1", cluster: "localhost:2"}, true},
-		"URL":      {node{connection: connection{urls: "localhost:1,nats://10.0.0.1:4222"}}, true},
-		"TLSURL":   {node{connection: connection{urls: "tls://10.0.0.1:4222"}}, false},
-		"TLS":      {node{connection: connection{tls: server.TLS{CA: "ca"}}, cluster: "10.0.0.1:1"}, false},
+		"Loopback": {serverNode{listen: "127.0.0.1:1", cluster: "[::1]:2"}, false},
+		"All":      {serverNode{listen: "127.0.0.1:1", cluster: ":2"}, true},
+		"Listen":   {serverNode{listen: "10.0.0.1:1", cluster: "localhost:2"}, true},
+		"URL":      {serverNode{connectionFlags: connectionFlags{urls: "localhost:1,nats://10.0.0.1:4222"}}, true},
+		"TLSURL":   {serverNode{connectionFlags: connectionFlags{urls: "tls://10.0.0.1:4222"}}, false},
+		"TLS": {serverNode{connectionFlags: connectionFlags{tls: server.TLS{CA: "ca"}}, cluster: "10.0.0.1:1"},
+			false},
 	} {
 		if got := tc.n.isExposed(); got != tc.want {
 			t.Errorf("%s: exposed() = %t", name, got)

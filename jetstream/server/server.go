@@ -27,10 +27,10 @@ type Options struct {
 
 // Server is a running server.
 type Server struct {
-	options Options
-	inner   *server.Server
-	data    *vfs.OS
-	lock    vfs.Lock
+	options    Options
+	natsServer *server.Server
+	data       *vfs.OS
+	lock       vfs.Lock
 }
 
 // Start starts a server that syncs each write before acknowledging it.
@@ -38,30 +38,30 @@ func Start(o Options) (*Server, error) {
 	if o.Listen == "" {
 		o.Listen = "127.0.0.1:-1"
 	}
-	opts, err := o.inner()
+	opts, err := o.natsOptions()
 	if err != nil {
 		return nil, fmt.Errorf("start server %s: %w", o.Name, err)
 	}
 	s, err := lockDataDir(o.Dir)
 	if err == nil {
 		s.options = o
-		s.inner, err = server.NewServer(opts)
+		s.natsServer, err = server.NewServer(opts)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("start server %s: %w", o.Name, errors.Join(err, s.release()))
+		return nil, fmt.Errorf("start server %s: %w", o.Name, errors.Join(err, s.releaseDir()))
 	}
-	failed := failures{make(chan error, 1)}
-	s.inner.SetLogger(failed, false, false)
-	s.inner.Start()
-	if err := s.ready(failed.first); err != nil {
+	failed := failureLogger{make(chan error, 1)}
+	s.natsServer.SetLogger(failed, false, false)
+	s.natsServer.Start()
+	if err := s.waitReady(failed.firstFatal); err != nil {
 		s.Shutdown()
 		return nil, fmt.Errorf("start server %s: %w", o.Name, err)
 	}
 	return s, nil
 }
 
-// inner returns the options of the NATS server for o.
-func (o *Options) inner() (*server.Options, error) {
+// natsOptions returns the options of the NATS server for o.
+func (o *Options) natsOptions() (*server.Options, error) {
 	if strings.ContainsAny(o.Name+o.Secret+o.Listen+o.Cluster+strings.Join(o.Peers, ""), "\"\\\n ") || o.Name == "" ||
 		o.Dir == "" || o.Secret == "" {
 		return nil, errors.New("a name, a directory and a secret are needed, without spaces and quotes")
@@ -70,22 +70,22 @@ func (o *Options) inner() (*server.Options, error) {
 		return nil, err
 	}
 	var opts server.Options
-	if err := opts.ProcessConfigString(configuration(*o)); err != nil {
+	if err := opts.ProcessConfigString(configText(*o)); err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), o.Secret, "***"))
 	}
 	opts.NoSigs = true
 	return &opts, nil
 }
 
-// ready waits until the server accepts connections.
-func (s *Server) ready(failed <-chan error) error {
+// waitReady waits until the server accepts connections.
+func (s *Server) waitReady(failed <-chan error) error {
 	for range 100 {
 		select {
 		case err := <-failed:
 			return err
 		default:
 		}
-		if s.inner.ReadyForConnections(100 * time.Millisecond) {
+		if s.natsServer.ReadyForConnections(100 * time.Millisecond) {
 			return nil
 		}
 	}
@@ -116,8 +116,8 @@ func lockDataDir(dir string) (*Server, error) {
 	return s, err
 }
 
-// release unlocks and closes the data directory.
-func (s *Server) release() (err error) {
+// releaseDir unlocks and closes the data directory.
+func (s *Server) releaseDir() (err error) {
 	if s.lock != nil {
 		err = s.lock.Close()
 	}
@@ -127,25 +127,25 @@ func (s *Server) release() (err error) {
 	return err
 }
 
-// failures is the server's logger. It keeps the first fatal error and ignores all other messages.
-type failures struct{ first chan error }
+// failureLogger is the server's logger. It keeps the first fatal error and ignores all other messages.
+type failureLogger struct{ firstFatal chan error }
 
 // Fatalf implements [server.Logger].
-func (f failures) Fatalf(format string, args ...any) {
+func (f failureLogger) Fatalf(format string, args ...any) {
 	select {
-	case f.first <- fmt.Errorf(format, args...):
+	case f.firstFatal <- fmt.Errorf(format, args...):
 	default:
 	}
 }
 
-func (failures) Noticef(string, ...any) {}
-func (failures) Warnf(string, ...any)   {}
-func (failures) Errorf(string, ...any)  {}
-func (failures) Debugf(string, ...any)  {}
-func (failures) Tracef(string, ...any)  {}
+func (failureLogger) Noticef(string, ...any) {}
+func (failureLogger) Warnf(string, ...any)   {}
+func (failureLogger) Errorf(string, ...any)  {}
+func (failureLogger) Debugf(string, ...any)  {}
+func (failureLogger) Tracef(string, ...any)  {}
 
-// configuration returns the text of the server's configuration file.
-func configuration(o Options) string {
+// configText returns the text of the server's configuration file.
+func configText(o Options) string {
 	c := fmt.Sprintf(`server_name: "%s"
 listen: "%s"
 max_payload: 8MB
@@ -156,7 +156,7 @@ accounts {
 	SYS { users: [ { user: system, password: "%s" } ] }
 }
 system_account: SYS
-%s`, o.Name, o.Listen, o.Dir, o.Secret, o.Secret, o.TLS.configuration())
+%s`, o.Name, o.Listen, o.Dir, o.Secret, o.Secret, o.TLS.configText())
 	if o.Cluster == "" {
 		return c
 	}
@@ -171,11 +171,11 @@ system_account: SYS
 	routes: [ %s ]
 	%s
 }
-`, o.Cluster, o.Secret, strings.Join(routes, ", "), o.TLS.configuration())
+`, o.Cluster, o.Secret, strings.Join(routes, ", "), o.TLS.configText())
 }
 
 // URL returns the address for clients.
-func (s *Server) URL() string { return s.inner.ClientURL() }
+func (s *Server) URL() string { return s.natsServer.ClientURL() }
 
 // Connect connects to servers with a secret, once as the owner of the brains and once to the system
 // account. The connections reconnect forever.
@@ -205,7 +205,7 @@ func ConnectAs(urls string, owner, systemUser nats.Option, opts ...nats.Option) 
 
 // Shutdown stops the server and waits until it has ended.
 func (s *Server) Shutdown() {
-	s.inner.Shutdown()
-	s.inner.WaitForShutdown()
-	_ = s.release()
+	s.natsServer.Shutdown()
+	s.natsServer.WaitForShutdown()
+	_ = s.releaseDir()
 }

@@ -52,7 +52,7 @@ func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 // must also be valid for clients, because servers connect to each other as clients.
 func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
 	chain := x509.VerifyOptions{Intermediates: x509.NewCertPool()}
-	chain.Roots, err = f.roots()
+	chain.Roots, err = f.rootPool()
 	if err != nil {
 		return err
 	}
@@ -77,8 +77,8 @@ func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
 	return nil
 }
 
-// roots returns the other side's authorities, or nil for the authorities of the system.
-func (f TLS) roots() (*x509.CertPool, error) {
+// rootPool returns the other side's authorities, or nil for the authorities of the system.
+func (f TLS) rootPool() (*x509.CertPool, error) {
 	if f.CA == "" {
 		return nil, nil
 	}
@@ -107,7 +107,7 @@ func (f TLS) Config(host string) (*tls.Config, error) {
 		c.Certificates = []tls.Certificate{pair}
 	}
 	var err error
-	c.RootCAs, err = f.roots()
+	c.RootCAs, err = f.rootPool()
 	return c, err
 }
 
@@ -145,9 +145,9 @@ func (s *Server) ClientOptions() []nats.Option {
 	})
 }
 
-// configuration returns the TLS part of the configuration file. It also requires
+// configText returns the TLS part of the configuration file. It also requires
 // certificates from clients.
-func (f TLS) configuration() string {
+func (f TLS) configText() string {
 	if f == (TLS{}) {
 		return ""
 	}
@@ -185,9 +185,9 @@ func (o *Options) checkTLS() error {
 // Reload reads the TLS files again, for new connections. If a file is not valid, Reload changes
 // nothing.
 func (s *Server) Reload() error {
-	opts, err := s.options.inner()
+	opts, err := s.options.natsOptions()
 	if err == nil {
-		err = s.inner.ReloadOptions(opts)
+		err = s.natsServer.ReloadOptions(opts)
 	}
 	if err != nil {
 		return fmt.Errorf("reload server %s: %w", s.options.Name, err)
