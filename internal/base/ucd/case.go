@@ -1,8 +1,8 @@
 // This file converts letters to lower case.
 
-// Package ucd has tables of the Unicode Character Database, version 17, for alphanumeric
-// characters and full lower case. The tables of the standard library are older and have
-// neither.
+// Package ucd has tables of the Unicode Character Database, version 17, for alphanumeric characters
+// and full lower case. The tables of the standard library are of an older version, and do not
+// include these properties.
 package ucd
 
 import (
@@ -12,8 +12,8 @@ import (
 
 //go:generate go run github.com/oxbow-memory/oxbow/test/gen/ucd
 
-// lowerRun is a run of code points: first, first+step, … last. The lower case
-// of each is delta away.
+// lowerRun is a sequence of code points first, first+step, …, last. Adding delta to a code point
+// gives its lower case.
 type lowerRun struct {
 	first, last rune
 	step, delta int32
@@ -27,7 +27,7 @@ func IsAlnum(r rune) bool {
 	return false
 }
 
-// isCapital reports whether lower case changes r.
+// isCapital reports whether conversion to lower case changes r.
 func isCapital(r rune) bool {
 	if p := uint32(r) >> 8; p < uint32(len(capitalPage)) {
 		return capitalBits[capitalPage[p]][(r>>6)&3]>>(r&63)&1 != 0
@@ -41,7 +41,7 @@ const (
 )
 
 // LowerRune returns the lower case of a character, regardless of its position in a word.
-// [CapitalIWithDot] has none.
+// [CapitalIWithDot] has no lower case of a single character.
 func LowerRune(r rune) rune {
 	if !isCapital(r) {
 		return r

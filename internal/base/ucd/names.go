@@ -1,5 +1,5 @@
-// This file composes and decomposes names: the same word may be written with composed
-// characters, as most keyboards do, or with letters and marks, as file names of macOS are.
+// This file composes and decomposes names. The same word may be written with composed characters,
+// as most keyboards do, or with letters and separate marks, as in file names of macOS.
 
 package ucd
 
@@ -13,19 +13,19 @@ import (
 
 //go:generate go run github.com/oxbow-memory/oxbow/test/gen/ucdnames
 
-// markClass is a character that is sorted by its combining class after a letter.
+// markClass is a mark and its combining class, by which the marks after a letter are sorted.
 type markClass struct {
 	char  rune
 	class uint8
 }
 
-// decomposition is a character and the characters that it is written with if it is decomposed.
+// decomposition is a character and its full decomposition.
 type decomposition struct {
 	char rune
 	full string
 }
 
-// composition is a character that is composed of two.
+// composition is a pair of characters and the character that they compose.
 type composition struct{ first, second, composed rune }
 
 // The syllables of Hangul are composed by arithmetic.
@@ -40,7 +40,7 @@ const (
 	syllableCount = leadCount * vowelCount * tailCount
 )
 
-// compositionPairs returns the compositions by their two characters.
+// compositionPairs returns the composed character for each pair of characters.
 var compositionPairs = sync.OnceValue(func() map[[2]rune]rune {
 	pairs := make(map[[2]rune]rune, len(compositions))
 	for _, c := range compositions {
@@ -49,7 +49,7 @@ var compositionPairs = sync.OnceValue(func() map[[2]rune]rune {
 	return pairs
 })
 
-// Compose returns s in Unicode normal form C. Bytes that are not UTF-8 stay as they are.
+// Compose returns s in Unicode normal form C. It does not change bytes that are not UTF-8.
 func Compose(s string) string {
 	if isComposed(s) {
 		return s
@@ -57,7 +57,7 @@ func Compose(s string) string {
 	return mapValid(s, func(s string) string { return string(composeRunes(decomposeRunes(s))) })
 }
 
-// Decompose returns s in Unicode normal form D. Bytes that are not UTF-8 stay as they are.
+// Decompose returns s in Unicode normal form D. It does not change bytes that are not UTF-8.
 func Decompose(s string) string {
 	if isASCII(s) {
 		return s
@@ -65,7 +65,7 @@ func Decompose(s string) string {
 	return mapValid(s, func(s string) string { return string(decomposeRunes(s)) })
 }
 
-// mapValid applies convert to each stretch of s that is UTF-8.
+// mapValid applies convert to each part of s that is valid UTF-8.
 func mapValid(s string, convert func(string) string) string {
 	if utf8.ValidString(s) {
 		return convert(s)
@@ -85,8 +85,8 @@ func mapValid(s string, convert func(string) string) string {
 	}
 }
 
-// isComposed reports whether s is surely in normal form C: no character below U+0300 is a
-// mark, or is written in another way.
+// isComposed reports whether s is certainly in normal form C, because all its characters are below
+// U+0300. None of these is a mark or has a different normal form.
 func isComposed(s string) bool {
 	for _, r := range s {
 		if r >= 0x300 {
@@ -148,7 +148,8 @@ func appendDecomposed(rs []rune, r rune) []rune {
 	return append(rs, []rune(decompositions[i].full)...)
 }
 
-// combiningClass returns 0 for letters and for all else that marks are not sorted across.
+// combiningClass returns the combining class of a mark. It returns 0 for letters and other
+// characters.
 func combiningClass(r rune) uint8 {
 	if r < 0x300 {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Word is a longest sequence of alphanumeric characters.
+// A Word is a longest sequence of alphanumeric characters.
 type Word struct {
 	Start, End int // offsets in bytes, half-open
 	Runes      int

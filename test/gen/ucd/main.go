@@ -1,11 +1,11 @@
-// This program turns testdata/unicode17.txt into tables.go. It is run by
-// go generate in the directory of package ucd.
+// This program converts testdata/unicode17.txt to tables.go. "go generate" runs it in the directory
+// of package ucd.
 //
-// The input has one fact a line, code points in hexadecimal:
+// Each line of the input contains a fact, with code points in hexadecimal:
 //
 //	V (17, 0, 0)     the version of Unicode
 //	A first last     alphanumeric: Alphabetic, or of the categories Nd, Nl, No
-//	L from to,to…    the full lower case of a code point that has another one
+//	L from to,to…    the full lower case of a code point, if it differs
 //	S first last     alphanumeric, Cased and not Case_Ignorable
 //	I first last     alphanumeric and Case_Ignorable
 

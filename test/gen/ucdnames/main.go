@@ -1,5 +1,5 @@
-// Command gennames writes the tables with which package ucd composes and decomposes
-// names, from those of golang.org/x/text. It is run by go generate in the directory of
+// Command gennames writes the tables with which package ucd composes and decomposes names. It
+// computes them from the tables of golang.org/x/text. "go generate" runs it in the directory of
 // package ucd.
 package main
 

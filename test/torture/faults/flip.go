@@ -263,8 +263,8 @@ func named(err error, size int, damaged bool) error {
 	return nil
 }
 
-// sound returns the number of undamaged records in their original place, and the number of
-// changes among them.
+// sound returns the number of undamaged records at their original position, and the number of
+// changes in them.
 func (s *flipStore) sound(b []byte) (records, changes int) {
 	for _, r := range s.records {
 		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
@@ -312,7 +312,7 @@ func (s *flipStore) use(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error
 	return nil
 }
 
-// keptAside returns an error if a change was made and the torn tail was not kept aside.
+// keptAside returns an error if a change was made without saving the torn tail to another file.
 func (s *flipStore) keptAside(mem *vfs.Mem, tail []byte) error {
 	if s.uses%8 != 0 {
 		return nil

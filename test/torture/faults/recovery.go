@@ -68,7 +68,7 @@ func otherText(s string) string {
 	}, s)
 }
 
-// again reports whether an image is crashed once more. Images with a record that lacks only
+// again reports whether an image is to be crashed once more. Images with a record that lacks only
 // its beginning are selected more often, because such a record could become valid again.
 func (r *crashRun) again(im *crashfs.Sketch) bool {
 	if r.o.Deep <= 0 {
@@ -132,7 +132,7 @@ func (r *crashRun) recover(img *vfs.Mem, allowed []*workload.State, st workload.
 	return nil
 }
 
-// torn returns the bytes of a torn tail and their offset, or nil if there is none.
+// torn returns the bytes of a torn tail and their offset, or nil if there is no torn tail.
 func torn(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
 	m, err := oxbow.Open(workload.StoreFile, &oxbow.Options{FS: workload.NewFS(img.Clone(), setup), ReadOnly: true})
 	if err != nil {
@@ -150,7 +150,7 @@ func torn(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
 	return bytes.TrimRight(b[stats.Used:], "\x00"), stats.Used, nil
 }
 
-// kept returns an error if a torn tail is neither in its place nor kept aside.
+// kept returns an error if a torn tail is neither in its original place nor saved to another file.
 func kept(im *crashfs.Sketch, tail []byte, end int64) error {
 	if len(tail) == 0 {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// slack is the number of changes already read that a compaction keeps.
+// slack is the number of changes that a compaction keeps although they have been read.
 const slack = 100
 
 // auditor reads the log with a memory of its own that stays open.

@@ -124,7 +124,7 @@ type run struct {
 	stopped bool
 }
 
-// over reports whether the run should request no more changes.
+// over reports whether the run is to request no more changes.
 func (r *run) over() bool {
 	select {
 	case <-r.stop:

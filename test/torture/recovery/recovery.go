@@ -1,21 +1,22 @@
 // This file implements the campaign: the damage, the calls of verbs, and the checks.
 
-// Package recovery damages memories and follows the advice that oxbow gives, to its end.
+// Package recovery damages memories and then follows the advice that oxbow gives.
 //
-// Stores that people have (plain, compacted, compacted and written since, redacted), with and
-// without a snapshot, an index and a lock file next to them, are damaged at every position:
-// a byte is changed, a range is zeroed, the file is cut. Of each damaged file, the verbs of
-// the command line are called: check, doctor --full, list, get, remember, recover, recover
-// --out and recover --replace. One verb of one damaged file is a combination. What must hold:
+// It damages stores that people have (plain, compacted, compacted and then written to, redacted),
+// with and without a snapshot, an index and a lock file next to them. The damage is at every
+// position: a byte is changed, a range is zeroed, or the file is truncated. For each damaged file,
+// it calls verbs of the command line: check, doctor --full, list, get, remember, recover, recover
+// --out and recover --replace. A verb on a damaged file is called a combination. The campaign
+// checks these guarantees:
 //
-//   - check names the damage, or the entries are what they were before;
-//   - list and get answer correctly or fail;
-//   - what recover saves are the entries of all records that are whole in the damaged file;
-//   - following what check prints leads to a sound memory with these entries in three
-//     commands, also after a remember.
+//   - check reports the damage, or the entries are unchanged.
+//   - list and get answer correctly or fail.
+//   - recover saves the entries of all records that are whole in the damaged file.
+//   - The commands that check prints lead to a sound memory with these entries in at most three steps, also after a
+//     remember.
 //
-// The records, and what they add up to, are worked out from the bytes of the sound file by
-// code of this package, not by that of the store.
+// The expected records and entries are computed from the bytes of the sound file, by code of this
+// package and not of the store.
 package recovery
 
 import (

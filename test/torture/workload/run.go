@@ -178,12 +178,12 @@ func (w *World) Run() error {
 	return nil
 }
 
-// over reports whether err is that of a call of a process that has died.
+// over reports whether err is the error of a call of a dead process.
 func over(err error) bool {
 	return errors.Is(err, crashfs.ErrCrashed) || errors.Is(err, crashfs.ErrKilled)
 }
 
-// unless returns err, or nil if err is that of a crash.
+// unless returns err, or nil if err was caused by a crash.
 func (w *World) unless(err error) error {
 	if over(err) {
 		return nil

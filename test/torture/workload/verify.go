@@ -183,8 +183,8 @@ func match(got []oxbow.Entry, last uint64, allowed []*State) (*State, error) {
 	)
 }
 
-// Differ returns an error that says where got is not what is wanted, times and
-// all, nil when it is.
+// Differ returns an error that describes the first difference between got and want, including
+// times. It returns nil if they are equal.
 func Differ(got, want []oxbow.Entry) error {
 	if d := differ(got, want); d != "" {
 		return errors.New(d)
@@ -192,8 +192,8 @@ func Differ(got, want []oxbow.Entry) error {
 	return nil
 }
 
-// differ says where got is not what is wanted, "" when it is. Times count where
-// they are known.
+// differ describes the first difference between got and want, or returns "". Times are compared if
+// want has times.
 func differ(got, want []oxbow.Entry) string {
 	for i := range got {
 		if i >= len(want) {
@@ -212,7 +212,7 @@ func differ(got, want []oxbow.Entry) string {
 	return ""
 }
 
-// use makes three changes and returns what the store holds then.
+// use makes three changes and returns the entries that the store then has.
 func use(m *oxbow.Memory, st *State, have []oxbow.Entry) ([]oxbow.Entry, error) {
 	ctx := context.Background()
 	seq := st.Model.seq
