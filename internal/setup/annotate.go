@@ -14,7 +14,7 @@ import (
 func (w World) annotateFile(client, dir string) string {
 	name := "annotate." + client
 	if dir != "" {
-		name += "." + sum([]byte(filepath.Clean(dir)))[:16]
+		name += "." + digestHex([]byte(filepath.Clean(dir)))[:16]
 	}
 	return filepath.Join(w.State, name)
 }
@@ -22,11 +22,11 @@ func (w World) annotateFile(client, dir string) string {
 // AnnotatesBelow reports whether annotations are switched on for edits of the client in a
 // directory.
 func (w World) AnnotatesBelow(client, dir string) bool {
-	if exists(w.annotateFile(client, "")) {
+	if fileExists(w.annotateFile(client, "")) {
 		return true
 	}
 	for ; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
-		if exists(w.annotateFile(client, dir)) {
+		if fileExists(w.annotateFile(client, dir)) {
 			return true
 		}
 		if filepath.Dir(dir) == dir {
@@ -37,7 +37,7 @@ func (w World) AnnotatesBelow(client, dir string) bool {
 }
 
 // CanAnnotate reports whether the client has hooks that report what its agent edited.
-func (c *Client) CanAnnotate() bool { return events[c.Name] != nil || c.Name == "opencode" }
+func (c *Client) CanAnnotate() bool { return hookEvents[c.Name] != nil || c.Name == "opencode" }
 
 // SwitchAnnotations turns annotations by the client's hooks on or off: everywhere, or only
 // in the project if o.Project is set.

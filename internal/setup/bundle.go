@@ -33,19 +33,19 @@ const (
 // The formats are those of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, opencode 1.18, Copilot
 // CLI 1.0 and Qwen Code 0.24.
 func Bundles(plugin func(argv []string) string) (map[string]string, error) {
-	o := Options{Executable: program, Plugin: plugin}
+	o := Options{Executable: programName, Plugin: plugin}
 	all := map[string]string{
 		".claude-plugin/marketplace.json": indentedJSON(fields{
-			{"name", program}, {"owner", fields{{"name", bundleOwner}}},
+			{"name", programName}, {"owner", fields{{"name", bundleOwner}}},
 			{"plugins", []fields{{
-				{"name", program}, {"source", "./" + BundleDir + "/claude"}, {"description", bundleTitle},
+				{"name", programName}, {"source", "./" + BundleDir + "/claude"}, {"description", bundleTitle},
 				{"version", bundleVersion},
 			}}},
 		}),
 		".agents/plugins/marketplace.json": indentedJSON(fields{
-			{"name", program}, {"interface", fields{{"displayName", program}}},
+			{"name", programName}, {"interface", fields{{"displayName", programName}}},
 			{"plugins", []fields{{
-				{"name", program}, {"source", fields{{"source", "local"}, {"path", "./" + BundleDir + "/codex"}}},
+				{"name", programName}, {"source", fields{{"source", "local"}, {"path", "./" + BundleDir + "/codex"}}},
 				{"policy", fields{{"installation", "AVAILABLE"}, {"authentication", "ON_INSTALL"}}},
 				{"category", "Productivity"},
 			}}},
@@ -74,28 +74,28 @@ func Bundles(plugin func(argv []string) string) (map[string]string, error) {
 // there.
 var bundleWorld = World{Getenv: func(string) string { return "" }, GOOS: "linux", User: "/nobody", Dir: "/nowhere"}
 
-// manifest returns the members that the manifests of all clients have.
-func manifest(more ...field) fields {
-	return append(fields{{"name", program}, {"version", bundleVersion}, {"description", bundleTitle}}, more...)
+// manifestFields returns the members that the manifests of all clients have.
+func manifestFields(more ...field) fields {
+	return append(fields{{"name", programName}, {"version", bundleVersion}, {"description", bundleTitle}}, more...)
 }
 
-var published = []field{
+var publishedFields = []field{
 	{"author", fields{{"name", bundleOwner}}}, {"homepage", bundleHomepage}, {"license", "Apache-2.0"},
 }
 
-// membersOf returns the members of a JSON file as setup would write it on a machine without that
+// readMembers returns the members of a JSON file as setup would write it on a machine without that
 // file.
-func membersOf(f file) (map[string]json.RawMessage, error) {
+func readMembers(f clientFile) (map[string]json.RawMessage, error) {
 	d, err := parseJSON(nil)
 	if err != nil {
 		return nil, err
 	}
-	before, err := parseJSON(nil)
+	base, err := parseJSON(nil)
 	if err != nil {
 		return nil, err
 	}
 	for _, i := range f.items {
-		if err := i.put(d, before); err != nil {
+		if err := i.add(d, base); err != nil {
 			return nil, err
 		}
 	}
@@ -104,8 +104,8 @@ func membersOf(f file) (map[string]json.RawMessage, error) {
 }
 
 // hooksFile returns the content of hooks/hooks.json, with the hooks that setup writes to a file.
-func hooksFile(f file) (string, error) {
-	members, err := membersOf(f)
+func hooksFile(f clientFile) (string, error) {
+	members, err := readMembers(f)
 	if err != nil {
 		return "", err
 	}
@@ -114,20 +114,20 @@ func hooksFile(f file) (string, error) {
 
 // serversFile returns the content of .mcp.json with oxbow's server.
 func (o Options) serversFile(before fields, after ...field) (string, error) {
-	put, _ := o.server([]string{"mcpServers"}, before, after...)
-	members, err := membersOf(file{items: put})
+	put, _ := o.serverItems([]string{"mcpServers"}, before, after...)
+	members, err := readMembers(clientFile{items: put})
 	return indentedJSON(members), err
 }
 
 func claudeBundle(o Options) (map[string]string, error) {
 	files := claudeFiles(bundleWorld, o)
-	servers, err := membersOf(files[0])
+	servers, err := readMembers(files[0])
 	if err != nil {
 		return nil, err
 	}
 	hooks, err := hooksFile(files[1])
 	return map[string]string{
-		".claude-plugin/plugin.json": indentedJSON(manifest(published...)),
+		".claude-plugin/plugin.json": indentedJSON(manifestFields(publishedFields...)),
 		".mcp.json":                  indentedJSON(servers),
 		"hooks/hooks.json":           hooks,
 		"skills/memory/SKILL.md":     skillText,
@@ -143,10 +143,10 @@ func codexBundle(o Options) (map[string]string, error) {
 	}
 	servers, err := o.serversFile(nil, field{"startup_timeout_sec", 20})
 	return map[string]string{
-		".codex-plugin/plugin.json": indentedJSON(manifest(slices.Concat(published, []field{
+		".codex-plugin/plugin.json": indentedJSON(manifestFields(slices.Concat(publishedFields, []field{
 			{"hooks", "./hooks/hooks.json"}, {"mcpServers", "./.mcp.json"},
 			{"interface", fields{
-				{"displayName", program}, {"shortDescription", bundleTitle}, {"developerName", bundleOwner},
+				{"displayName", programName}, {"shortDescription", bundleTitle}, {"developerName", bundleOwner},
 				{"category", "Productivity"},
 			}},
 		})...)),
@@ -157,9 +157,9 @@ func codexBundle(o Options) (map[string]string, error) {
 
 func copilotBundle(o Options) (map[string]string, error) {
 	files := copilotFiles(bundleWorld, o)
-	servers, err := membersOf(files[0])
+	servers, err := readMembers(files[0])
 	return map[string]string{
-		"plugin.json": indentedJSON(manifest(append(slices.Clone(published),
+		"plugin.json": indentedJSON(manifestFields(append(slices.Clone(publishedFields),
 			field{"hooks", "hooks.json"}, field{"mcpServers", ".mcp.json"})...)),
 		".mcp.json":  indentedJSON(servers),
 		"hooks.json": files[1].content,
@@ -168,16 +168,17 @@ func copilotBundle(o Options) (map[string]string, error) {
 
 // extensionBundle returns a function that builds an extension of Gemini CLI or of Qwen Code. Both
 // use the same format.
-func extensionBundle(client string, filesFor func(World, Options) []file) func(Options) (map[string]string, error) {
+func extensionBundle(client string, filesFor func(World, Options) []clientFile) func(Options) (map[string]string,
+	error) {
 	return func(o Options) (map[string]string, error) {
 		settings := filesFor(bundleWorld, o)[0]
-		members, err := membersOf(settings)
+		members, err := readMembers(settings)
 		if err != nil {
 			return nil, err
 		}
 		hooks, err := hooksFile(settings)
 		return map[string]string{
-			client + "-extension.json": indentedJSON(manifest(field{"mcpServers", members["mcpServers"]})),
+			client + "-extension.json": indentedJSON(manifestFields(field{"mcpServers", members["mcpServers"]})),
 			"hooks/hooks.json":         hooks,
 		}, err
 	}
@@ -186,11 +187,11 @@ func extensionBundle(client string, filesFor func(World, Options) []file) func(O
 // opencodeBundle builds an npm package. Its second plug-in adds the server to opencode's
 // configuration, unless the configuration has a server of that name.
 func opencodeBundle(o Options) (map[string]string, error) {
-	server, err := json.Marshal(fields{{"type", "local"}, {"command", o.argv("mcp")}, {"enabled", true}})
+	server, err := json.Marshal(fields{{"type", "local"}, {"command", o.commandArgs("mcp")}, {"enabled", true}})
 	if err != nil || o.Plugin == nil {
 		return nil, err
 	}
-	source := strings.Replace(o.Plugin(o.argv("hook", "opencode")),
+	source := strings.Replace(o.Plugin(o.commandArgs("hook", "opencode")),
 		`// Written by "oxbow setup opencode", and taken back by "oxbow setup --remove".`,
 		"// The plug-in of oxbow for opencode. It needs the program oxbow in PATH.", 1)
 	return map[string]string{
@@ -201,7 +202,7 @@ func opencodeBundle(o Options) (map[string]string, error) {
 		"index.js": source + `
 export const OxbowServer = async () => ({
   config: async (config) => {
-    config.mcp = { ` + program + `: ` + string(server) + `, ...config.mcp }
+    config.mcp = { ` + programName + `: ` + string(server) + `, ...config.mcp }
   },
 })
 `,

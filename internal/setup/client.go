@@ -34,35 +34,35 @@ type Client struct {
 	Proved      bool   // setup was tested by running the client; setup of other clients follows their documentation
 	Memory      string // name of the client's own memory; "" if it has none
 
-	filesFor func(w World, o Options) []file
+	filesFor func(w World, o Options) []clientFile
 	// memories returns the directory of the client's own memory. It is nil if the client has no
 	// memory of its own.
-	memories func(w World) string
-	signs    func(w World) []string // paths that exist if the client is installed
-	notes    func(w World, o Options) []string
+	memories   func(w World) string
+	signsHooks func(w World) []string // paths that exist if the client is installed
+	notes      func(w World, o Options) []string
 }
 
-// file describes a file of a client, and the parts of it that setup writes.
-type file struct {
+// clientFile describes a file of a client, and the parts of it that setup writes.
+type clientFile struct {
 	path     string
-	servers  []string // path of names to the object with the servers
-	items    []item   // parts of a JSON file that setup adds
-	removals []item   // parts that setup removes, because the options exclude them
-	memory   *item    // part that switches the client's own memory off
-	toml     func(t, base *table, put bool) error
+	servers  []string  // path of names to the object with the servers
+	items    []setting // parts of a JSON file that setup adds
+	removals []setting // parts that setup removes, because the options exclude them
+	memory   *setting  // part that switches the client's own memory off
+	isTOML   func(t, base *tomlTable, put bool) error
 	content  string // content of a file that belongs to oxbow; "" for other files, or if the file is removed
 	isOxbows bool
 }
 
 // Installed reports whether the client appears to be installed.
 func (c *Client) Installed(w World) bool {
-	return c.OnPath(w) || slices.ContainsFunc(c.signs(w), exists)
+	return c.OnPath(w) || slices.ContainsFunc(c.signsHooks(w), fileExists)
 }
 
 // OnPath reports whether the client's program is in a directory of PATH.
 func (c *Client) OnPath(w World) bool {
 	for _, dir := range filepath.SplitList(w.Getenv("PATH")) {
-		for _, ext := range either(w.GOOS == "windows", []string{".exe", ".cmd"}, []string{""}) {
+		for _, ext := range choose(w.GOOS == "windows", []string{".exe", ".cmd"}, []string{""}) {
 			if fi, err := os.Stat(filepath.Join(dir, c.Program+ext)); c.Program != "" && err == nil && !fi.IsDir() {
 				return true
 			}
@@ -71,16 +71,16 @@ func (c *Client) OnPath(w World) bool {
 	return false
 }
 
-// scoped returns user, or project if o.Project is set.
-func (w World) scoped(o Options, user, project string) string {
+// scopedPath returns user, or project if o.Project is set.
+func (w World) scopedPath(o Options, user, project string) string {
 	if o.Project {
 		return filepath.Join(w.Dir, filepath.FromSlash(project))
 	}
 	return user
 }
 
-// argv returns the command line that starts oxbow.
-func (o Options) argv(words ...string) []string {
+// commandArgs returns the command line that starts oxbow.
+func (o Options) commandArgs(words ...string) []string {
 	argv := []string{o.Executable}
 	if o.Home != "" {
 		argv = append(argv, "--home", o.Home)
@@ -88,29 +88,29 @@ func (o Options) argv(words ...string) []string {
 	return append(argv, words...)
 }
 
-// server returns the part of a JSON file for the server. The command and its arguments are separate
+// serverItems returns the part of a JSON file for the server. The command and its arguments are separate
 // members.
-func (o Options) server(path []string, before fields, after ...field) (put, off []item) {
-	argv := o.argv("mcp")
-	return o.serverOf(path, slices.Concat(before, fields{{"command", argv[0]}, {"args", argv[1:]}}, after))
+func (o Options) serverItems(path []string, before fields, after ...field) (put, off []setting) {
+	argv := o.commandArgs("mcp")
+	return o.clientServerItems(path, slices.Concat(before, fields{{"command", argv[0]}, {"args", argv[1:]}}, after))
 }
 
-func (o Options) serverOf(path []string, want fields) (put, off []item) {
+func (o Options) clientServerItems(path []string, want fields) (put, off []setting) {
 	return itemsToPutOrRemove(!o.NoMCP, serverItem(o.own, path, want))
 }
 
 // itemsToPutOrRemove returns the item in the first list if put is set, and otherwise in the second
 // list.
-func itemsToPutOrRemove(put bool, i item) ([]item, []item) {
+func itemsToPutOrRemove(put bool, i setting) ([]setting, []setting) {
 	if put {
-		return []item{i}, nil
+		return []setting{i}, nil
 	}
-	return nil, []item{i}
+	return nil, []setting{i}
 }
 
-// allow returns the item that lets tools run without asking the person.
-func (o Options) allow(path ...string) (put, off []item) {
-	const prefix = "mcp__" + program + "__"
+// allowItems returns the item that lets tools run without asking the person.
+func (o Options) allowItems(path ...string) (put, off []setting) {
+	const prefix = "mcp__" + programName + "__"
 	var words []string
 	for _, t := range o.Allow {
 		words = append(words, prefix+t)
@@ -120,76 +120,77 @@ func (o Options) allow(path ...string) (put, off []item) {
 
 // Purposes of hooks.
 const (
-	capture = 1 << iota
-	inject
+	captureUse = 1 << iota
+	injectUse
 )
 
-// event is an event of a client that runs hooks.
-type event struct {
+// hookEvent is an event of a client that runs hooks.
+type hookEvent struct {
 	name, matcher string
 	use           int
 	timeout       int // seconds
 }
 
-var events = map[string][]event{
+var hookEvents = map[string][]hookEvent{
 	"claude": {
-		{"SessionStart", "", inject, 5},
-		{"UserPromptSubmit", "", capture, 5},
-		{"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit", inject, 5},
-		{"PostToolUse", "", capture, 5},
-		{"PostToolUseFailure", "", capture, 5}, {"SubagentStop", "", capture, 5}, {"PostCompact", "", capture, 5},
-		{"Stop", "", capture, 5}, {"SessionEnd", "", capture, 10},
+		{"SessionStart", "", injectUse, 5},
+		{"UserPromptSubmit", "", captureUse, 5},
+		{"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit", injectUse, 5},
+		{"PostToolUse", "", captureUse, 5},
+		{"PostToolUseFailure", "", captureUse, 5}, {"SubagentStop", "", captureUse, 5}, {"PostCompact", "",
+			captureUse, 5},
+		{"Stop", "", captureUse, 5}, {"SessionEnd", "", captureUse, 10},
 	},
 	"codex": {
-		{"SessionStart", "", inject, 5},
-		{"UserPromptSubmit", "", capture, 5},
-		{"PreToolUse", "apply_patch", inject, 5},
-		{"PostToolUse", "", capture, 5},
-		{"PostCompact", "", capture, 5}, {"SubagentStop", "", capture, 5}, {"Stop", "", capture, 5},
-		{"SessionEnd", "", capture, 3},
+		{"SessionStart", "", injectUse, 5},
+		{"UserPromptSubmit", "", captureUse, 5},
+		{"PreToolUse", "apply_patch", injectUse, 5},
+		{"PostToolUse", "", captureUse, 5},
+		{"PostCompact", "", captureUse, 5}, {"SubagentStop", "", captureUse, 5}, {"Stop", "", captureUse, 5},
+		{"SessionEnd", "", captureUse, 3},
 	},
 	"gemini": {
-		{"SessionStart", "", inject, 5},
-		{"BeforeAgent", "", capture, 5},
-		{"AfterTool", "*", capture, 5},
-		{"AfterAgent", "", capture, 5},
-		{"SessionEnd", "", capture, 5},
+		{"SessionStart", "", injectUse, 5},
+		{"BeforeAgent", "", captureUse, 5},
+		{"AfterTool", "*", captureUse, 5},
+		{"AfterAgent", "", captureUse, 5},
+		{"SessionEnd", "", captureUse, 5},
 	},
 	"copilot": {
-		{"SessionStart", "", inject, 5},
-		{"UserPromptSubmit", "", capture, 5},
-		{"PreToolUse", "", inject, 5},
-		{"PostToolUse", "", capture, 5},
-		{"PostToolUseFailure", "", capture, 5},
-		{"Stop", "", capture, 5},
-		{"SessionEnd", "", capture, 5},
+		{"SessionStart", "", injectUse, 5},
+		{"UserPromptSubmit", "", captureUse, 5},
+		{"PreToolUse", "", injectUse, 5},
+		{"PostToolUse", "", captureUse, 5},
+		{"PostToolUseFailure", "", captureUse, 5},
+		{"Stop", "", captureUse, 5},
+		{"SessionEnd", "", captureUse, 5},
 	},
 	"qwen": {
-		{"SessionStart", "", inject, 5},
-		{"UserPromptSubmit", "", capture, 5},
-		{"PostToolUse", "", capture, 5},
-		{"PostToolUseFailure", "", capture, 5},
-		{"PostCompact", "", capture, 5}, {"SubagentStop", "", capture, 5}, {"Stop", "", capture, 5},
-		{"SessionEnd", "", capture, 5},
+		{"SessionStart", "", injectUse, 5},
+		{"UserPromptSubmit", "", captureUse, 5},
+		{"PostToolUse", "", captureUse, 5},
+		{"PostToolUseFailure", "", captureUse, 5},
+		{"PostCompact", "", captureUse, 5}, {"SubagentStop", "", captureUse, 5}, {"Stop", "", captureUse, 5},
+		{"SessionEnd", "", captureUse, 5},
 	},
 }
 
-// hooks returns the hooks that the options require.
-func (o Options) hooks(client string, handler func(e event) fields) (want []hook) {
-	for _, e := range events[client] {
-		if (e.use == inject && o.NoInject) || (e.use == capture && o.NoCapture) {
+// clientHooks returns the hooks that the options require.
+func (o Options) clientHooks(client string, handler func(e hookEvent) fields) (want []hookEntry) {
+	for _, e := range hookEvents[client] {
+		if (e.use == injectUse && o.NoInject) || (e.use == captureUse && o.NoCapture) {
 			continue
 		}
-		want = append(want, hook{e.name, e.matcher, handler(e)})
+		want = append(want, hookEntry{e.name, e.matcher, handler(e)})
 	}
 	return want
 }
 
-// lineHooks returns hooks whose command is a line for a shell. unit is the number of time units per
+// shellHooks returns hooks whose command is a line for a shell. unit is the number of time units per
 // second in the client's timeouts.
-func (o Options) lineHooks(w World, client string, windows shell, unit int, more ...field) []hook {
-	line := commandLine(either(w.GOOS == "windows", windows, posix), o.argv("hook", client))
-	return o.hooks(client, func(e event) fields {
+func (o Options) shellHooks(w World, client string, windows shellKind, unit int, more ...field) []hookEntry {
+	line := commandLine(choose(w.GOOS == "windows", windows, posixShell), o.commandArgs("hook", client))
+	return o.clientHooks(client, func(e hookEvent) fields {
 		return append(fields{{"type", "command"}, {"command", line}, {"timeout", e.timeout * unit}}, more...)
 	})
 }

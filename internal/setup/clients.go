@@ -9,59 +9,59 @@ import (
 	"strings"
 )
 
-var clients = []*Client{
+var allClients = []*Client{
 	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory",
-		filesFor: claudeFiles,
-		memories: func(w World) string { return w.home("claude", "") },
-		signs:    func(w World) []string { return []string{w.home("claude", "")} }},
+		filesFor:   claudeFiles,
+		memories:   func(w World) string { return w.clientHome("claude", "") },
+		signsHooks: func(w World) []string { return []string{w.clientHome("claude", "")} }},
 	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, filesFor: codexFiles,
-		signs: func(w World) []string { return []string{w.home("codex", "")} }},
+		signsHooks: func(w World) []string { return []string{w.clientHome("codex", "")} }},
 	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Proved: true, filesFor: geminiFiles,
-		signs: func(w World) []string { return []string{w.home("gemini", "settings.json")} }},
+		signsHooks: func(w World) []string { return []string{w.clientHome("gemini", "settings.json")} }},
 	{Name: "opencode", Title: "opencode", Program: "opencode", Proved: true, filesFor: opencodeFiles,
-		signs: func(w World) []string { return []string{w.dir("XDG_CONFIG_HOME", ".config", "opencode")} }},
+		signsHooks: func(w World) []string { return []string{w.dirFrom("XDG_CONFIG_HOME", ".config", "opencode")} }},
 	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true, filesFor: copilotFiles,
-		notes: copilotNotes,
-		signs: func(w World) []string { return []string{w.home("copilot", "")} }},
+		notes:      copilotNotes,
+		signsHooks: func(w World) []string { return []string{w.clientHome("copilot", "")} }},
 	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory",
-		filesFor: qwenFiles,
-		memories: func(w World) string { return w.home("qwen", "") },
-		signs:    func(w World) []string { return []string{w.home("qwen", "")} }},
+		filesFor:   qwenFiles,
+		memories:   func(w World) string { return w.clientHome("qwen", "") },
+		signsHooks: func(w World) []string { return []string{w.clientHome("qwen", "")} }},
 	plainClient("cursor", "Cursor", []string{"mcpServers"}, nil, nil,
-		func(w World) string { return w.user(".cursor/mcp.json") }, ".cursor/mcp.json"),
+		func(w World) string { return w.userPath(".cursor/mcp.json") }, ".cursor/mcp.json"),
 	plainClient("vscode", "VS Code", []string{"servers"}, fields{{"type", "stdio"}}, nil,
-		func(w World) string { return w.config("Code/User/mcp.json") }, ".vscode/mcp.json"),
+		func(w World) string { return w.configPath("Code/User/mcp.json") }, ".vscode/mcp.json"),
 	plainClient("windsurf", "Windsurf", []string{"mcpServers"}, nil, nil,
-		func(w World) string { return w.user(".codeium/windsurf/mcp_config.json") }, ""),
+		func(w World) string { return w.userPath(".codeium/windsurf/mcp_config.json") }, ""),
 	plainClient("zed", "Zed", []string{"context_servers"}, fields{{"source", "custom"}}, func(Options) fields {
 		return fields{{"env", fields{}}}
 	},
 		func(w World) string {
 			if w.GOOS == "windows" {
-				return w.config("Zed/settings.json")
+				return w.configPath("Zed/settings.json")
 			}
-			return w.dir("XDG_CONFIG_HOME", ".config", "zed/settings.json")
+			return w.dirFrom("XDG_CONFIG_HOME", ".config", "zed/settings.json")
 		}, ".zed/settings.json"),
 	plainClient("cline", "Cline", []string{"mcpServers"}, nil, func(o Options) fields {
 		return fields{{"disabled", false}, {"autoApprove", o.Allow}}
 	},
 		func(w World) string {
-			if p := w.user(".cline/data/settings/cline_mcp_settings.json"); exists(p) {
+			if p := w.userPath(".cline/data/settings/cline_mcp_settings.json"); fileExists(p) {
 				return p
 			}
-			return w.config("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
+			return w.configPath("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
 		}, ""),
 	{Name: "kilo", Title: "Kilo Code", Program: "kilo", filesFor: kiloFiles,
-		signs: func(w World) []string { return []string{filepath.Dir(w.user(".config/kilo/kilo.jsonc"))} }},
+		signsHooks: func(w World) []string { return []string{filepath.Dir(w.userPath(".config/kilo/kilo.jsonc"))} }},
 }
 
 // Clients returns all clients that oxbow can set up.
-func Clients() []*Client { return clients }
+func Clients() []*Client { return allClients }
 
 // Find returns the client with a name or title, ignoring case. It returns nil if there is no such
 // client.
 func Find(name string) *Client {
-	for _, c := range clients {
+	for _, c := range allClients {
 		if strings.EqualFold(c.Name, name) || strings.EqualFold(c.Title, name) {
 			return c
 		}
@@ -72,7 +72,7 @@ func Find(name string) *Client {
 // firstExisting returns the first path that exists, or the last path if none does.
 func firstExisting(paths ...string) string {
 	for _, p := range paths {
-		if exists(p) {
+		if fileExists(p) {
 			return p
 		}
 	}
@@ -88,7 +88,7 @@ func plainClient(
 	user func(World) string,
 	project string,
 ) *Client {
-	return &Client{Name: name, Title: title, filesFor: func(w World, o Options) []file {
+	return &Client{Name: name, Title: title, filesFor: func(w World, o Options) []clientFile {
 		if o.Project && project == "" {
 			return nil
 		}
@@ -96,85 +96,87 @@ func plainClient(
 		if after != nil {
 			more = after(o)
 		}
-		f := file{path: w.scoped(o, user(w), project), servers: path}
-		f.items, f.removals = o.server(path, before, more...)
-		return []file{f}
-	}, signs: func(w World) []string { return []string{filepath.Dir(user(w))} }}
+		f := clientFile{path: w.scopedPath(o, user(w), project), servers: path}
+		f.items, f.removals = o.serverItems(path, before, more...)
+		return []clientFile{f}
+	}, signsHooks: func(w World) []string { return []string{filepath.Dir(user(w))} }}
 }
 
 // addItem adds an item to the file's items.
-func (f *file) addItem(put, off []item) {
+func (f *clientFile) addItem(put, off []setting) {
 	f.items, f.removals = append(f.items, put...), append(f.removals, off...)
 }
 
-func claudeFiles(w World, o Options) []file {
-	mcp := file{
-		path:    w.scoped(o, w.dir("CLAUDE_CONFIG_DIR", "", ".claude.json"), ".mcp.json"),
+func claudeFiles(w World, o Options) []clientFile {
+	mcp := clientFile{
+		path:    w.scopedPath(o, w.dirFrom("CLAUDE_CONFIG_DIR", "", ".claude.json"), ".mcp.json"),
 		servers: []string{"mcpServers"},
 	}
-	mcp.addItem(o.server(mcp.servers, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
-	settings := file{path: w.scoped(o, w.home("claude", "settings.json"), ".claude/settings.local.json")}
-	settings.addItem(o.allow("permissions", "allow"))
-	settings.addItem([]item{hooksItem(o.own, "claude", o.hooks("claude", func(e event) fields {
-		argv := o.argv("hook", "claude")
+	mcp.addItem(o.serverItems(mcp.servers, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
+	settings := clientFile{path: w.scopedPath(o, w.clientHome("claude", "settings.json"),
+		".claude/settings.local.json")}
+	settings.addItem(o.allowItems("permissions", "allow"))
+	settings.addItem([]setting{hooksItem(o.own, "claude", o.clientHooks("claude", func(e hookEvent) fields {
+		argv := o.commandArgs("hook", "claude")
 		return fields{{"type", "command"}, {"command", argv[0]}, {"args", argv[1:]}, {"timeout", e.timeout}}
 	}))}, nil)
 	settings.memory = valueItem(false, "autoMemoryEnabled")
-	return []file{mcp, settings}
+	return []clientFile{mcp, settings}
 }
 
-func geminiFiles(w World, o Options) []file {
-	f := file{
-		path:    w.scoped(o, w.home("gemini", "settings.json"), ".gemini/settings.json"),
+func geminiFiles(w World, o Options) []clientFile {
+	f := clientFile{
+		path:    w.scopedPath(o, w.clientHome("gemini", "settings.json"), ".gemini/settings.json"),
 		servers: []string{"mcpServers"},
 	}
-	f.addItem(o.server(f.servers, nil))
+	f.addItem(o.serverItems(f.servers, nil))
 	f.addItem(
-		[]item{hooksItem(o.own, "gemini", o.lineHooks(w, "gemini", powerShell, 1000, field{"name", program}))},
+		[]setting{hooksItem(o.own, "gemini", o.shellHooks(w, "gemini", powerShell, 1000, field{"name", programName}))},
 		nil,
 	)
-	policy := file{path: w.home("gemini", "policies/oxbow.toml"), isOxbows: true}
+	policy := clientFile{path: w.clientHome("gemini", "policies/oxbow.toml"), isOxbows: true}
 	if !o.NoMCP {
 		// Gemini CLI compares each toolName with the names of its own tools, and warns at every
 		// start if a name looks like a misspelling. This prefix marks the tools of servers.
 		var names []string
 		for _, t := range o.Allow {
-			names = append(names, "mcp_"+program+"_"+t)
+			names = append(names, "mcp_"+programName+"_"+t)
 		}
 		policy.content = "# Written by oxbow setup: these tools of its server run unasked.\n[[rule]]\ntoolName = " +
 			tomlValue(names) +
 			"\ndecision = \"allow\"\npriority = 100\n"
 	}
-	return []file{f, policy}
+	return []clientFile{f, policy}
 }
 
-func qwenFiles(w World, o Options) []file {
-	f := file{
-		path:    w.scoped(o, w.home("qwen", "settings.json"), ".qwen/settings.json"),
+func qwenFiles(w World, o Options) []clientFile {
+	f := clientFile{
+		path:    w.scopedPath(o, w.clientHome("qwen", "settings.json"), ".qwen/settings.json"),
 		servers: []string{"mcpServers"},
 	}
-	f.addItem(o.server(f.servers, nil))
-	f.addItem(o.allow("permissions", "allow"))
+	f.addItem(o.serverItems(f.servers, nil))
+	f.addItem(o.allowItems("permissions", "allow"))
 	var more []field
 	if w.GOOS == "windows" {
 		more = []field{{"shell", "powershell"}}
 	}
-	f.addItem([]item{hooksItem(o.own, "qwen", o.lineHooks(w, "qwen", powerShell, 1000, more...))}, nil)
+	f.addItem([]setting{hooksItem(o.own, "qwen", o.shellHooks(w, "qwen", powerShell, 1000, more...))}, nil)
 	f.memory = valueItem(false, "memory", "enableManagedAutoMemory")
-	return []file{f}
+	return []clientFile{f}
 }
 
-func copilotFiles(w World, o Options) []file {
-	mcp := file{path: w.home("copilot", "mcp-config.json"), servers: []string{"mcpServers"}}
-	mcp.addItem(o.server(mcp.servers, fields{{"type", "local"}}, field{"tools", []string{"*"}}))
-	hooks := file{path: w.scoped(o, w.home("copilot", "hooks/oxbow.json"), ".github/hooks/oxbow.json"), isOxbows: true}
+func copilotFiles(w World, o Options) []clientFile {
+	mcp := clientFile{path: w.clientHome("copilot", "mcp-config.json"), servers: []string{"mcpServers"}}
+	mcp.addItem(o.serverItems(mcp.servers, fields{{"type", "local"}}, field{"tools", []string{"*"}}))
+	hooks := clientFile{path: w.scopedPath(o, w.clientHome("copilot", "hooks/oxbow.json"),
+		".github/hooks/oxbow.json"), isOxbows: true}
 	line := "bash"
 	if w.GOOS == "windows" {
 		line = "powershell"
 	}
-	command := commandLine(either(w.GOOS == "windows", powerShell, posix), o.argv("hook", "copilot"))
-	want := o.hooks("copilot", func(e event) fields {
-		return fields{{"type", "command"}, {either(line == "bash", "command", line), command}, {"timeout", e.timeout}}
+	command := commandLine(choose(w.GOOS == "windows", powerShell, posixShell), o.commandArgs("hook", "copilot"))
+	want := o.clientHooks("copilot", func(e hookEvent) fields {
+		return fields{{"type", "command"}, {choose(line == "bash", "command", line), command}, {"timeout", e.timeout}}
 	})
 	if len(want) > 0 {
 		all := fields{}
@@ -184,33 +186,35 @@ func copilotFiles(w World, o Options) []file {
 		hooks.content = indentedJSON(fields{{"version", 1}, {"hooks", all}})
 	}
 	if o.Project {
-		return []file{hooks}
+		return []clientFile{hooks}
 	}
-	return []file{mcp, hooks}
+	return []clientFile{mcp, hooks}
 }
 
-func opencodeFiles(w World, o Options) []file {
-	dir := w.scoped(o, w.dir("XDG_CONFIG_HOME", ".config", "opencode"), "")
-	f := file{
+func opencodeFiles(w World, o Options) []clientFile {
+	dir := w.scopedPath(o, w.dirFrom("XDG_CONFIG_HOME", ".config", "opencode"), "")
+	f := clientFile{
 		path:    firstExisting(filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json")),
 		servers: []string{"mcp"},
 	}
-	f.addItem(o.serverOf(f.servers, fields{{"type", "local"}, {"command", o.argv("mcp")}, {"enabled", true}}))
-	plugin := file{path: filepath.Join(w.scoped(o, dir, ".opencode"), "plugins", "oxbow.js"), isOxbows: true}
+	f.addItem(o.clientServerItems(f.servers, fields{{"type", "local"}, {"command", o.commandArgs("mcp")}, {"enabled",
+		true}}))
+	plugin := clientFile{path: filepath.Join(w.scopedPath(o, dir, ".opencode"), "plugins", "oxbow.js"), isOxbows: true}
 	if o.Plugin != nil && !(o.NoInject && o.NoCapture) {
-		plugin.content = o.Plugin(o.argv("hook", "opencode"))
+		plugin.content = o.Plugin(o.commandArgs("hook", "opencode"))
 	}
-	return []file{f, plugin}
+	return []clientFile{f, plugin}
 }
 
-func kiloFiles(w World, o Options) []file {
-	dir := w.scoped(o, w.user(".config/kilo"), ".kilo")
-	f := file{
+func kiloFiles(w World, o Options) []clientFile {
+	dir := w.scopedPath(o, w.userPath(".config/kilo"), ".kilo")
+	f := clientFile{
 		path:    firstExisting(filepath.Join(dir, "kilo.json"), filepath.Join(dir, "kilo.jsonc")),
 		servers: []string{"mcp"},
 	}
-	f.addItem(o.serverOf(f.servers, fields{{"type", "local"}, {"command", o.argv("mcp")}, {"enabled", true}}))
-	return []file{f}
+	f.addItem(o.clientServerItems(f.servers, fields{{"type", "local"}, {"command", o.commandArgs("mcp")}, {"enabled",
+		true}}))
+	return []clientFile{f}
 }
 
 func copilotNotes(_ World, o Options) []string {
@@ -223,31 +227,31 @@ func copilotNotes(_ World, o Options) []string {
 	}
 }
 
-func codexFiles(w World, o Options) []file {
-	dir := w.scoped(o, w.home("codex", ""), ".codex")
-	hooks := file{path: filepath.Join(dir, "hooks.json")}
-	want := o.lineHooks(w, "codex", cmd, 1)
+func codexFiles(w World, o Options) []clientFile {
+	dir := w.scopedPath(o, w.clientHome("codex", ""), ".codex")
+	hooks := clientFile{path: filepath.Join(dir, "hooks.json")}
+	want := o.shellHooks(w, "codex", cmdShell, 1)
 	for i, h := range want {
 		if h.event == "SessionStart" {
 			want[i].handler = append(h.handler, field{"additionalContextLimit", 20000})
 		}
 	}
-	hooks.addItem([]item{hooksItem(o.own, "codex", want)}, nil)
-	config := file{path: filepath.Join(dir, "config.toml"), servers: []string{"mcp_servers"}}
-	config.toml = func(t, base *table, put bool) error {
+	hooks.addItem([]setting{hooksItem(o.own, "codex", want)}, nil)
+	config := clientFile{path: filepath.Join(dir, "config.toml"), servers: []string{"mcp_servers"}}
+	config.isTOML = func(t, base *tomlTable, put bool) error {
 		if !put || o.NoMCP {
-			return takeServer(o.own, t, base)
+			return removeServer(o.own, t, base)
 		}
-		argv := o.argv("mcp")
+		argv := o.commandArgs("mcp")
 		return putServer(o.own, t, base, fields{{"command", argv[0]}, {"args", argv[1:]}, {"startup_timeout_sec", 20}})
 	}
-	return []file{hooks, config}
+	return []clientFile{hooks, config}
 }
 
 // trustsHooks reports whether Codex trusts all of oxbow's hooks in its files.
 func trustsHooks(w World, o Options) bool {
 	files := codexFiles(w, o)
-	hooks, err := follow(files[0].path)
+	hooks, err := resolveLink(files[0].path)
 	text, herr := readFile(hooks)
 	config, cerr := readFile(files[1].path)
 	_, config = splitBOM(config)
@@ -256,58 +260,60 @@ func trustsHooks(w World, o Options) bool {
 		return true // another finding reports the error
 	}
 	for key, hash := range hookHashes(w.ownPrograms(o), hooks, text) {
-		if t.at("hooks", "state", key, "trusted_hash") != hash {
+		if t.valueAt("hooks", "state", key, "trusted_hash") != hash {
 			return false
 		}
 	}
 	return true
 }
 
-// serverAt returns oxbow's server in Codex' configuration.
-func serverAt(t *table) (s Server, there bool) {
-	m, there := t.at("mcp_servers", program).(map[string]any)
+// tomlServer returns oxbow's server in Codex' configuration.
+func tomlServer(t *tomlTable) (s Server, exists bool) {
+	m, exists := t.valueAt("mcp_servers", programName).(map[string]any)
 	s.Command, _ = m["command"].(string)
 	args, _ := m["args"].([]any)
 	for _, a := range args {
 		word, _ := a.(string)
 		s.Args = append(s.Args, word)
 	}
-	return s, there
+	return s, exists
 }
 
 // putServer writes the server's table into Codex' configuration. It removes the key required,
 // unless the person wrote it. Earlier versions of oxbow wrote the key. With it, Codex does not
 // start if oxbow fails to start.
-func putServer(own ownPrograms, t, base *table, want fields) error {
-	if is, ok := serverAt(t); ok {
-		if !own.startServer(is) {
-			return errOther("mcp_servers." + program)
+func putServer(own ownPrograms, t, base *tomlTable, want fields) error {
+	if current, ok := tomlServer(t); ok {
+		if !own.startServer(current) {
+			return errForeignServer("mcp_servers." + programName)
 		}
-		want = mergeArgs(is, want)
-		if base.at("mcp_servers", program, "required") == nil && t.at("mcp_servers", program, "required") != nil {
-			if err := t.remove("mcp_servers", program, "required"); err != nil {
+		want = mergeArgs(current, want)
+		if base.valueAt("mcp_servers", programName, "required") == nil && t.valueAt("mcp_servers", programName,
+			"required") != nil {
+			if err := t.removeTable("mcp_servers", programName, "required"); err != nil {
 				return err
 			}
 		}
 	}
-	return t.set(want, "mcp_servers", program)
+	return t.setFields(want, "mcp_servers", programName)
 }
 
-func takeServer(own ownPrograms, t, base *table) error {
-	is, ok := serverAt(t)
-	if !ok || !own.startServer(is) || !filepath.IsAbs(is.Argv()[0]) {
+func removeServer(own ownPrograms, t, base *tomlTable) error {
+	current, ok := tomlServer(t)
+	if !ok || !own.startServer(current) || !filepath.IsAbs(current.Argv()[0]) {
 		return nil
 	}
-	if was, ok := base.at("mcp_servers", program).(map[string]any); ok {
+	if original, ok := base.valueAt("mcp_servers", programName).(map[string]any); ok {
 		for _, name := range []string{"required", "startup_timeout_sec"} {
-			if _, ok := was[name]; !ok {
-				if err := t.remove("mcp_servers", program, name); err != nil {
+			if _, ok := original[name]; !ok {
+				if err := t.removeTable("mcp_servers", programName, name); err != nil {
 					return err
 				}
 			}
 		}
-		before, _ := serverAt(base)
-		return t.set(fields{{"command", before.Command}, {"args", slices.Clone(before.Args)}}, "mcp_servers", program)
+		before, _ := tomlServer(base)
+		return t.setFields(fields{{"command", before.Command}, {"args", slices.Clone(before.Args)}}, "mcp_servers",
+			programName)
 	}
-	return t.remove("mcp_servers", program)
+	return t.removeTable("mcp_servers", programName)
 }

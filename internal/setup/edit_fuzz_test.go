@@ -20,8 +20,8 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		w, o := world("/"), options()
 		fs := Find("claude").filesFor(w, o)
-		one := file{items: append(fs[0].items, fs[1].items...)}
-		foreign, err := one.editText([]byte(text), nil, textEdit{remove: true})
+		one := clientFile{items: append(fs[0].items, fs[1].items...)}
+		foreign, err := one.editText([]byte(text), nil, textEdit{isRemoval: true})
 		if err != nil {
 			return
 		}
@@ -32,7 +32,7 @@ func FuzzJSON(f *testing.F) {
 		if again, err := one.editText(with, foreign, textEdit{}); err != nil || string(again) != string(with) {
 			t.Errorf("twice: %v, %q is not %q", err, again, with)
 		}
-		without, err := one.editText(with, foreign, textEdit{remove: true})
+		without, err := one.editText(with, foreign, textEdit{isRemoval: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func FuzzTOML(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		codex := Find("codex").filesFor(world("/"), options())[1]
-		foreign, err := codex.editText([]byte(text), nil, textEdit{remove: true})
+		foreign, err := codex.editText([]byte(text), nil, textEdit{isRemoval: true})
 		if err != nil {
 			return
 		}
@@ -62,7 +62,7 @@ func FuzzTOML(f *testing.F) {
 		if again, err := codex.editText(with, foreign, textEdit{}); err != nil || string(again) != string(with) {
 			t.Errorf("twice: %v, %q is not %q", err, again, with)
 		}
-		without, err := codex.editText(with, foreign, textEdit{remove: true})
+		without, err := codex.editText(with, foreign, textEdit{isRemoval: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,8 +20,8 @@ import (
 
 // generated writes a configuration file: with comments, trailing commas, foreign
 // entries, another indentation, line end or byte order mark.
-func generated(r *rand.Rand, c *Client, f file) string {
-	if f.toml != nil {
+func generated(r *rand.Rand, c *Client, f clientFile) string {
+	if f.isTOML != nil {
 		return finish(r, generatedTOML(r))
 	}
 	indent, comments := []string{"  ", "\t", "    ", ""}[r.IntN(4)], r.IntN(2) == 0
@@ -82,8 +82,8 @@ func generated(r *rand.Rand, c *Client, f file) string {
 		list := []string{`[]`, `["Bash", "Read"]`, "[" + line(3) + `"Bash"` + line(2) + "]"}[r.IntN(3)]
 		members = append(members, `"permissions": `+object(2, []string{`"allow": ` + list, `"deny": []`}[:1+r.IntN(2)]))
 	}
-	if r.IntN(2) == 0 && len(events[c.Name]) > 0 {
-		e := events[c.Name][r.IntN(len(events[c.Name]))].name
+	if r.IntN(2) == 0 && len(hookEvents[c.Name]) > 0 {
+		e := hookEvents[c.Name][r.IntN(len(hookEvents[c.Name]))].name
 		members = append(members, `"hooks": `+
 			object(
 				2,
@@ -258,28 +258,28 @@ func editsStay(t *testing.T, what string, c *Client, w World, o Options) {
 			continue
 		}
 		bom, text := splitBOM(b)
-		if f.toml != nil {
+		if f.isTOML != nil {
 			text = append(text, "\n[foreign]\nedit = true\n"...)
 		} else {
 			d, err := parseJSON(text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := d.set(true, "foreign"); err != nil {
+			if err := d.setValue(true, "foreign"); err != nil {
 				t.Fatal(err)
 			}
 			text = d.text
 		}
-		r, err := w.record(f.path)
+		r, err := w.readRecord(f.path)
 		if err != nil || r == nil {
 			t.Fatalf("%s: no record of %s: %v", what, f.path, err)
 		}
-		original, err := r.original()
+		original, err := r.originalText()
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := decoded(t, f.path, string(original)).(map[string]any)
-		if f.toml != nil {
+		if f.isTOML != nil {
 			m["foreign"] = map[string]any{"edit": true}
 		} else {
 			m["foreign"] = true
@@ -477,18 +477,18 @@ func TestChangedMeanwhile(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	for _, c := range []struct {
-		sh   shell
+		sh   shellKind
 		argv []string
 		want string
 	}{
-		{posix, []string{"/usr/bin/oxbow", "hook", "codex"}, "/usr/bin/oxbow hook codex"},
-		{posix, []string{"/my tools/oxbow", "hook", "codex"}, "'/my tools/oxbow' hook codex"},
+		{posixShell, []string{"/usr/bin/oxbow", "hook", "codex"}, "/usr/bin/oxbow hook codex"},
+		{posixShell, []string{"/my tools/oxbow", "hook", "codex"}, "'/my tools/oxbow' hook codex"},
 		{
-			posix,
+			posixShell,
 			[]string{"/it's/öx/oxbow", "--home", "/a 'b' \"c\"", "hook", "codex"},
 			`'/it'\''s/öx/oxbow' --home '/a '\''b'\'' "c"' hook codex`,
 		},
-		{cmd, []string{`C:\Program Files\oxbow.exe`, "hook", "codex"}, `"C:\Program Files\oxbow.exe" hook codex`},
+		{cmdShell, []string{`C:\Program Files\oxbow.exe`, "hook", "codex"}, `"C:\Program Files\oxbow.exe" hook codex`},
 		{
 			powerShell,
 			[]string{`C:\Program Files\oxbow.exe`, "--home", `D:\it's`, "hook", "gemini"},
@@ -514,7 +514,7 @@ func TestTrustedHash(t *testing.T) {
 		"",
 		map[string]any{"type": "command", "command": "/a/oxbow hook codex", "timeout": 10.0},
 	)
-	if want := "sha256:" + sum([]byte(
+	if want := "sha256:" + digestHex([]byte(
 		`{"event_name":"session_end","hooks":[{"async":false,"command":"/a/oxbow hook codex","timeout":3,"type":"command"}]}`,
 	)); got != want {
 		t.Errorf("trustedHash = %s, want %s", got, want)

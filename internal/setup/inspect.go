@@ -69,9 +69,9 @@ type Status struct {
 	Holds    bool  // the files contain a part that belongs to oxbow
 	Err      error // error of a file that cannot be read; set only if Recorded
 
-	choices  *choices // choices at the time of setup; nil if they are unknown
-	trusted  bool     // the client runs the hooks
-	servable bool     // one of the files can contain servers
+	choices   *setupChoices // choices at the time of setup; nil if they are unknown
+	isTrusted bool          // the client runs the hooks
+	canServe  bool          // one of the files can contain servers
 }
 
 // isBelow reports whether a path is in a directory.
@@ -85,27 +85,27 @@ func (s *Status) SetUp() bool { return len(s.Servers) > 0 || s.Holds }
 
 // Status returns how a client is set up.
 func (in *Inspection) Status(c *Client) Status {
-	s := Status{Client: c, Servers: c.Servers(in.World, in.Options), trusted: true}
+	s := Status{Client: c, Servers: c.Servers(in.World, in.Options), isTrusted: true}
 	for _, f := range c.files(in.World, in.Options) {
 		// skip the user's files, which a project's setup also changes
 		if !in.Options.Project || isBelow(in.World.Dir, f.path) {
-			s.read(in.World, &f)
+			s.readFile(in.World, &f)
 		}
 	}
 	if c.Name == "codex" {
-		s.trusted = trustsHooks(in.World, in.Options)
+		s.isTrusted = trustsHooks(in.World, in.Options)
 	}
 	return s
 }
 
-// read adds the information in one file of the client.
-func (s *Status) read(w World, f *file) {
-	s.servable = s.servable || len(f.servers) > 0
-	real, err := follow(f.path)
+// readFile adds the information in one file of the client.
+func (s *Status) readFile(w World, f *clientFile) {
+	s.canServe = s.canServe || len(f.servers) > 0
+	real, err := resolveLink(f.path)
 	if err != nil {
 		return
 	}
-	r, err := w.record(real)
+	r, err := w.readRecord(real)
 	if r != nil {
 		s.Recorded = true
 		if r.Choices != nil {
@@ -117,7 +117,7 @@ func (s *Status) read(w World, f *file) {
 		text, err = readFile(real)
 	}
 	if err == nil {
-		base, err = f.textWithoutOxbow(text, r)
+		base, err = f.removeOxbow(text, r)
 	}
 	switch {
 	case err != nil && s.Recorded:
@@ -135,8 +135,8 @@ func (in *Inspection) Chosen(c *Client) Options {
 	return in.Options
 }
 
-// programs returns the absolute paths of the programs that the client starts.
-func (s *Status) programs() []string {
+// programNames returns the absolute paths of the programs that the client starts.
+func (s *Status) programNames() []string {
 	all := map[string]bool{}
 	for _, e := range s.Servers {
 		all[e.Server.Argv()[0]] = true
@@ -147,11 +147,11 @@ func (s *Status) programs() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(p string) bool { return !filepath.IsAbs(p) })
 }
 
-// fault is a problem of a single client. Faults with the same text become one finding.
-type fault struct {
-	level string
-	what  string // contains {clients} in place of the clients' titles
-	mend  func(all []Status) string
+// setupFault is a problem of a single client. Faults with the same text become one finding.
+type setupFault struct {
+	level   string
+	message string // contains {clients} in place of the clients' titles
+	remedy  func(all []Status) string
 }
 
 // Find returns the findings about the clients that are set up. Problems come first. Equal problems
@@ -161,26 +161,26 @@ type fault struct {
 // and appends the problems that it finds there. It does not start servers of the project, because
 // the project's files may come from other people.
 func (in *Inspection) Find(ctx context.Context) []Finding {
-	all := in.findHere(ctx)
+	all := in.findInScope(ctx)
 	if in.Options.Project || in.World.Dir == "" || filepath.Clean(in.World.Dir) == filepath.Clean(in.World.User) {
 		return all
 	}
 	project := *in
 	project.Options.Project, project.Start = true, nil
-	return append(all, slices.DeleteFunc(project.findHere(ctx), func(f Finding) bool { return f.Level == OK })...)
+	return append(all, slices.DeleteFunc(project.findInScope(ctx), func(f Finding) bool { return f.Level == OK })...)
 }
 
-// findHere returns the findings about the user's files. If the inspection is about a project, it
+// findInScope returns the findings about the user's files. If the inspection is about a project, it
 // returns the findings about the project's files that setup changed.
-func (in *Inspection) findHere(ctx context.Context) []Finding {
+func (in *Inspection) findInScope(ctx context.Context) []Finding {
 	type joined struct {
-		fault
+		setupFault
 		of []Status
 	}
 	var wrong []*joined
-	var right []Finding
+	var correct []Finding
 	var absent []Status
-	for _, c := range clients {
+	for _, c := range allClients {
 		s := in.Status(c)
 		if !s.Recorded && (in.Options.Project || !s.SetUp()) {
 			continue
@@ -188,35 +188,35 @@ func (in *Inspection) findHere(ctx context.Context) []Finding {
 		if c.Program != "" && !c.OnPath(in.World) {
 			absent = append(absent, s)
 		}
-		faults := in.faults(ctx, &s)
+		faults := in.findFaults(ctx, &s)
 		for _, f := range faults {
-			i := slices.IndexFunc(wrong, func(j *joined) bool { return j.what == f.what })
+			i := slices.IndexFunc(wrong, func(j *joined) bool { return j.message == f.message })
 			if i < 0 {
 				i = len(wrong)
-				wrong = append(wrong, &joined{fault: f})
+				wrong = append(wrong, &joined{setupFault: f})
 			}
 			wrong[i].of = append(wrong[i].of, s)
 		}
 		if len(faults) == 0 {
 			mend := in.outdatedFiles(&s)
-			right = append(right, Finding{[]string{c.Name}, OK, in.describeSetup(&s), mend, mend != ""})
+			correct = append(correct, Finding{[]string{c.Name}, OK, in.describeSetup(&s), mend, mend != ""})
 		}
 	}
 	all := []Finding{}
 	for _, j := range wrong {
-		names, titles := namesOf(j.of)
+		names, titles := clientNames(j.of)
 		all = append(
 			all,
-			Finding{names, j.level, strings.ReplaceAll(j.what, "{clients}", joinWords(titles)+in.scopeText()),
-				j.mend(j.of), true},
+			Finding{names, j.level, strings.ReplaceAll(j.message, "{clients}", joinWords(titles)+in.scopeText()),
+				j.remedy(j.of), true},
 		)
 	}
 	if len(absent) > 0 {
-		names, titles := namesOf(absent)
-		right = append(right, Finding{names, OK, "not found on PATH, and set up all the same: " +
+		names, titles := clientNames(absent)
+		correct = append(correct, Finding{names, OK, "not found on PATH, and set up all the same: " +
 			joinWords(titles), "", true})
 	}
-	return append(all, right...)
+	return append(all, correct...)
 }
 
 // scopeText returns a text that names the files to which the findings refer. It is printed after
@@ -228,19 +228,19 @@ func (in *Inspection) scopeText() string {
 	return ""
 }
 
-// namesOf returns the names and the titles of clients.
-func namesOf(all []Status) (names, titles []string) {
+// clientNames returns the names and the titles of clients.
+func clientNames(all []Status) (names, titles []string) {
 	for _, s := range all {
 		names, titles = append(names, s.Client.Name), append(titles, s.Client.Title)
 	}
 	return names, titles
 }
 
-// faults returns the problems of a client that is or was set up.
-func (in *Inspection) faults(ctx context.Context, s *Status) (all []fault) {
-	again := func(of []Status) string { return in.setupCommand(of) }
+// findFaults returns the problems of a client that is or was set up.
+func (in *Inspection) findFaults(ctx context.Context, s *Status) (all []setupFault) {
+	isRepeated := func(of []Status) string { return in.setupCommand(of) }
 	add := func(level string, mend func([]Status) string, format string, args ...any) {
-		all = append(all, fault{level, fmt.Sprintf(format, args...), mend})
+		all = append(all, setupFault{level, fmt.Sprintf(format, args...), mend})
 	}
 	switch {
 	case s.Err != nil:
@@ -251,28 +251,28 @@ func (in *Inspection) faults(ctx context.Context, s *Status) (all []fault) {
 	case !s.SetUp():
 		add(
 			warning,
-			again,
+			isRepeated,
 			"oxbow was set up for {clients}, and nothing of it is left in the files (if that was meant: %s)",
 			in.removeCommand(s),
 		)
 		return all
 	}
 	if s.lacksServer() {
-		add(warning, again, "{clients}: hooks of oxbow are set up, and its server is no longer in the files")
+		add(warning, isRepeated, "{clients}: hooks of oxbow are set up, and its server is no longer in the files")
 	}
 	isGone := false
-	for _, p := range s.programs() {
+	for _, p := range s.programNames() {
 		if fi, err := os.Stat(p); errors.Is(err, fs.ErrNotExist) {
 			isGone = true
-			add(Problem, again, "{clients}: the program is gone: %s", p)
+			add(Problem, isRepeated, "{clients}: the program is gone: %s", p)
 		} else if err == nil && in.isOther(fi) {
-			add(warning, again, "{clients}: another oxbow is set up, %s; this one is %s", p, in.Options.Executable)
+			add(warning, isRepeated, "{clients}: another oxbow is set up, %s; this one is %s", p, in.Options.Executable)
 		}
 	}
-	if what := in.wrongHome(s); what != "" {
-		add(warning, again, "%s", what)
+	if message := in.wrongHomeText(s); message != "" {
+		add(warning, isRepeated, "%s", message)
 	}
-	if !s.trusted {
+	if !s.isTrusted {
 		add(warning, func(of []Status) string { return in.setupCommand(of, "--trust") },
 			"{clients} runs no hook of oxbow before you trust it, here or with /hooks there: nothing is kept, and "+
 				"nothing is shown by itself")
@@ -285,17 +285,17 @@ func (in *Inspection) faults(ctx context.Context, s *Status) (all []fault) {
 
 // tryServer starts the client's server and returns the problems in its answer. It returns nil if
 // the client has no server, or if this inspection does not start servers.
-func (in *Inspection) tryServer(ctx context.Context, s *Status) []fault {
+func (in *Inspection) tryServer(ctx context.Context, s *Status) []setupFault {
 	if len(s.Servers) == 0 || in.Start == nil {
 		return nil
 	}
 	server := s.Servers[0].Server
 	switch a := in.Ask(ctx, server); {
 	case a.Err != nil:
-		what := fmt.Sprintf("{clients}: the server %s does not answer: %v", strings.Join(server.Argv(), " "), a.Err)
-		return []fault{{Problem, what, func(of []Status) string { return in.setupCommand(of) }}}
+		message := fmt.Sprintf("{clients}: the server %s does not answer: %v", strings.Join(server.Argv(), " "), a.Err)
+		return []setupFault{{Problem, message, func(of []Status) string { return in.setupCommand(of) }}}
 	case a.NoMemory != "":
-		return []fault{{Problem, "{clients}: the server answers that it has no memory: " +
+		return []setupFault{{Problem, "{clients}: the server answers that it has no memory: " +
 			a.NoMemory, func([]Status) string {
 			return a.Mend
 		}}}
@@ -305,7 +305,7 @@ func (in *Inspection) tryServer(ctx context.Context, s *Status) []fault {
 
 // lacksServer reports whether the files no longer contain the server that setup wrote.
 func (s *Status) lacksServer() bool {
-	return s.servable && s.choices != nil && !s.choices.NoMCP && len(s.Servers) == 0
+	return s.canServe && s.choices != nil && !s.choices.NoMCP && len(s.Servers) == 0
 }
 
 // isOther reports whether a program is different from the running one.
@@ -329,10 +329,10 @@ func (in *Inspection) Ask(ctx context.Context, s Server) Answer {
 	return a
 }
 
-// wrongHome returns the problem with the home that the client's servers use, or "" if there is no
+// wrongHomeText returns the problem with the home that the client's servers use, or "" if there is no
 // problem.
-func (in *Inspection) wrongHome(s *Status) string {
-	var others []string
+func (in *Inspection) wrongHomeText(s *Status) string {
+	var otherHomes []string
 	finds := false
 	for _, e := range s.Servers {
 		switch home := e.Server.Home(); {
@@ -341,31 +341,31 @@ func (in *Inspection) wrongHome(s *Status) string {
 		case sameFile(home, in.Home):
 			return ""
 		default:
-			others = append(others, home)
+			otherHomes = append(otherHomes, home)
 		}
 	}
 	switch {
 	case finds && in.Options.Home != "":
 		return "{clients}: oxbow is set up without --home and finds its home by itself, which may not be this one, " +
 			"chosen by " + in.Rule
-	case !finds && len(others) > 0:
-		return "{clients}: oxbow is set up for the home " + strings.Join(others, ", ") + ", not for this one"
+	case !finds && len(otherHomes) > 0:
+		return "{clients}: oxbow is set up for the home " + strings.Join(otherHomes, ", ") + ", not for this one"
 	}
 	return ""
 }
 
 // describeSetup describes the setup of a client without problems.
 func (in *Inspection) describeSetup(s *Status) string {
-	what := s.Client.Title
+	parts := s.Client.Title
 	switch {
 	case len(s.Servers) == 0:
-		what += " runs oxbow's hooks, and no server"
+		parts += " runs oxbow's hooks, and no server"
 	case s.Servers[0].Server.Home() == "":
-		what += " starts oxbow on the home that it finds"
+		parts += " starts oxbow on the home that it finds"
 	default:
-		what += " starts oxbow on this home"
+		parts += " starts oxbow on this home"
 	}
-	return what
+	return parts
 }
 
 // outdatedFiles returns the problem that files differ from the files that setup would write now,
@@ -386,7 +386,7 @@ func (in *Inspection) setupCommand(all []Status, more ...string) string {
 	var order []string
 	names := map[string][]string{}
 	for _, s := range all {
-		words := in.flags(&s)
+		words := in.setupFlags(&s)
 		for _, flag := range more {
 			if !slices.Contains(words, flag) {
 				words = append(words, flag)
@@ -413,20 +413,20 @@ func (in *Inspection) removeCommand(s *Status) string {
 	return command + " --remove"
 }
 
-// flags returns the flags of the command that set up a client.
-func (in *Inspection) flags(s *Status) (all []string) {
+// setupFlags returns the flags of the command that set up a client.
+func (in *Inspection) setupFlags(s *Status) (all []string) {
 	if in.Options.Project {
 		all = append(all, "--scope project")
 	}
 	if s.choices == nil {
 		return all
 	}
-	all = append(all, s.choices.flags()...)
+	all = append(all, s.choices.flagNames()...)
 	dir := ""
 	if in.Options.Project {
 		dir = in.World.Dir
 	}
-	if s.Client.CanAnnotate() && !s.choices.NoCapture && !exists(in.World.annotateFile(s.Client.Name, dir)) {
+	if s.Client.CanAnnotate() && !s.choices.NoCapture && !fileExists(in.World.annotateFile(s.Client.Name, dir)) {
 		all = append(all, "--no-annotate")
 	}
 	return all

@@ -12,89 +12,89 @@ import (
 	"strings"
 )
 
-// item is a part of a JSON file that belongs to oxbow. put writes the part. take removes it, and
+// setting is a part of a JSON file that belongs to oxbow. put writes the part. take removes it, and
 // restores the part of base, which is the file without oxbow.
-type item struct {
-	put, take func(d, base *document) error
+type setting struct {
+	add, remove func(d, base *jsonDocument) error
 }
 
 // serverItem returns the entry that starts the server. It keeps members that other people added,
 // and arguments that name the same home.
-func serverItem(own ownPrograms, path []string, want fields) item {
-	path = append(slices.Clone(path), program)
-	return item{
-		put: func(d, _ *document) error {
-			v := d.at(path...)
+func serverItem(own ownPrograms, path []string, want fields) setting {
+	path = append(slices.Clone(path), programName)
+	return setting{
+		add: func(d, _ *jsonDocument) error {
+			v := d.valueAt(path...)
 			if v == nil {
-				return d.set(want, path...)
+				return d.setValue(want, path...)
 			}
-			var is Server
-			if err := json.Unmarshal(standardJSON(v), &is); err != nil || !own.startServer(is) {
-				return errOther(strings.Join(path, "."))
+			var current Server
+			if err := json.Unmarshal(standardJSON(v), &current); err != nil || !own.startServer(current) {
+				return errForeignServer(strings.Join(path, "."))
 			}
-			for _, f := range mergeArgs(is, want) {
-				if err := d.set(f.value, append(slices.Clone(path), f.name)...); err != nil {
+			for _, f := range mergeArgs(current, want) {
+				if err := d.setValue(f.value, append(slices.Clone(path), f.name)...); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
-		take: func(d, base *document) error {
-			var is Server
-			switch was := base.at(path...); {
-			case !d.decode(&is, path...) || !own.startServer(is):
+		remove: func(d, base *jsonDocument) error {
+			var current Server
+			switch original := base.valueAt(path...); {
+			case !d.decodeAt(&current, path...) || !own.startServer(current):
 				return nil
-			case was != nil:
-				return d.set(standardJSON(was), path...)
-			case !filepath.IsAbs(is.Argv()[0]):
+			case original != nil:
+				return d.setValue(standardJSON(original), path...)
+			case !filepath.IsAbs(current.Argv()[0]):
 				return nil // a person wrote this entry, because setup writes absolute paths
 			}
-			if err := d.remove(path...); err != nil {
+			if err := d.removeValue(path...); err != nil {
 				return err
 			}
-			return d.prune(base, path[:len(path)-1]...)
+			return d.removeEmptyParents(base, path[:len(path)-1]...)
 		},
 	}
 }
 
-func errOther(path string) error {
+func errForeignServer(path string) error {
 	return fmt.Errorf("%s is another server: give that another name", path)
 }
 
 // mergeArgs returns the wanted fields of an entry. It keeps the arguments of an existing entry that
 // serves the same home.
-func mergeArgs(is Server, want fields) fields {
+func mergeArgs(current Server, want fields) fields {
 	var wanted Server
 	if err := json.Unmarshal(encodeJSON(want), &wanted); err != nil {
 		panic(err)
 	}
-	if is.Home() != wanted.Home() {
+	if current.Home() != wanted.Home() {
 		return want
 	}
 	want = slices.Clone(want)
 	for i, f := range want {
 		switch {
 		case f.name == "args":
-			want[i].value = is.Args
+			want[i].value = current.Args
 		case f.name == "command" && len(wanted.Args) == 0: // the command contains the arguments
-			want[i].value = append([]string{wanted.Argv()[0]}, is.Argv()[1:]...)
+			want[i].value = append([]string{wanted.Argv()[0]}, current.Argv()[1:]...)
 		}
 	}
 	return want
 }
 
-// hook is a handler that a client runs for an event.
-type hook struct {
+// hookEntry is a handler that a client runs for an event.
+type hookEntry struct {
 	event, matcher string
 	handler        fields
 }
 
 // hooksItem returns the hooks of a client. For each event, the file has a list of groups of
 // handlers, and each group has a matcher.
-func hooksItem(own ownPrograms, client string, want []hook) item {
+func hooksItem(own ownPrograms, client string, want []hookEntry) setting {
 	owned := own.hookMatcher(client)
-	take := func(d, base *document, keep map[string]hook) error {
-		root := d.at("hooks")
+	take := func(d, base *jsonDocument, keep map[string]hookEntry) error {
+		root := d.valueAt("hooks")
 		if root == nil {
 			return nil
 		}
@@ -103,47 +103,47 @@ func hooksItem(own ownPrograms, client string, want []hook) item {
 			return errors.New("hooks is no object")
 		}
 		for event := range events {
-			all := handlers(d, event, owned)
+			all := findHandlers(d, event, owned)
 			if h, ok := keep[event]; ok && len(all) > 0 {
 				delete(keep, event)
-				if err := all[0].replace(d, h); err != nil {
+				if err := all[0].replaceHandler(d, h); err != nil {
 					return err
 				}
 				all = all[1:]
 			}
 			for _, at := range all {
-				if err := at.remove(d, base); err != nil {
+				if err := at.removeHandler(d, base); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
 	}
-	return item{
-		put: func(d, base *document) error {
-			missing := map[string]hook{}
+	return setting{
+		add: func(d, base *jsonDocument) error {
+			missingHooks := map[string]hookEntry{}
 			for _, h := range want {
-				missing[h.event] = h
+				missingHooks[h.event] = h
 			}
-			if err := take(d, base, missing); err != nil {
+			if err := take(d, base, missingHooks); err != nil {
 				return err
 			}
 			for _, h := range want {
-				if _, ok := missing[h.event]; !ok {
+				if _, ok := missingHooks[h.event]; !ok {
 					continue
 				}
-				if err := appendTo(d, h.group(), "hooks", h.event); err != nil {
+				if err := appendTo(d, h.groupFields(), "hooks", h.event); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
-		take: func(d, base *document) error { return take(d, base, nil) },
+		remove: func(d, base *jsonDocument) error { return take(d, base, nil) },
 	}
 }
 
-// group returns a group that contains only the handler of the hook.
-func (h hook) group() fields {
+// groupFields returns a group that contains only the handler of the hook.
+func (h hookEntry) groupFields() fields {
 	group := fields{{"hooks", []fields{h.handler}}}
 	if h.matcher != "" {
 		group = append(fields{{"matcher", h.matcher}}, group...)
@@ -151,19 +151,19 @@ func (h hook) group() fields {
 	return group
 }
 
-// handlerAt is the position of a handler: its event, the index of its group, and its index in the
+// foundHandler is the position of a handler: its event, the index of its group, and its index in the
 // group.
-type handlerAt struct {
-	event    string
-	group, i int
-	isAlone  bool // the handler is the only one in its group
+type foundHandler struct {
+	event        string
+	group, index int
+	isAlone      bool // the handler is the only one in its group
 }
 
-// handlers returns the positions of oxbow's handlers for an event. The last handler comes first, so
+// findHandlers returns the positions of oxbow's handlers for an event. The last handler comes first, so
 // that removing a handler does not change the positions of the rest.
-func handlers(d *document, event string, owned func(json.RawMessage) bool) (all []handlerAt) {
+func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) bool) (all []foundHandler) {
 	var list []json.RawMessage
-	d.decode(&list, "hooks", event)
+	d.decodeAt(&list, "hooks", event)
 	for g := len(list) - 1; g >= 0; g-- {
 		var group struct{ Hooks []json.RawMessage }
 		if json.Unmarshal(list[g], &group) != nil {
@@ -171,18 +171,18 @@ func handlers(d *document, event string, owned func(json.RawMessage) bool) (all 
 		}
 		for i := len(group.Hooks) - 1; i >= 0; i-- {
 			if owned(group.Hooks[i]) {
-				all = append(all, handlerAt{event, g, i, len(group.Hooks) == 1})
+				all = append(all, foundHandler{event, g, i, len(group.Hooks) == 1})
 			}
 		}
 	}
 	return all
 }
 
-// remove removes the handler. It also removes the handler's group and list if they become empty.
-func (at handlerAt) remove(d, base *document) error {
-	list, i := d.at("hooks", at.event), at.i
-	hooks, _ := member(element(list, at.group), "hooks")
-	if c, _ := contents(hooks); len(c.parts) == 1 {
+// removeHandler removes the handler. It also removes the handler's group and list if they become empty.
+func (at foundHandler) removeHandler(d, base *jsonDocument) error {
+	list, i := d.valueAt("hooks", at.event), at.index
+	hooks, _ := findMember(elementAt(list, at.group), "hooks")
+	if c, _ := parseContents(hooks); len(c.parts) == 1 {
 		i = at.group
 	} else {
 		list = hooks
@@ -190,56 +190,57 @@ func (at handlerAt) remove(d, base *document) error {
 	if err := d.removePart(list, i); err != nil {
 		return err
 	}
-	return d.prune(base, "hooks", at.event)
+	return d.removeEmptyParents(base, "hooks", at.event)
 }
 
-// replace replaces the handler. If the handler is the only one in its group, replace replaces the
+// replaceHandler replaces the handler. If the handler is the only one in its group, replace replaces the
 // whole group.
-func (at handlerAt) replace(d *document, h hook) error {
-	v := element(d.at("hooks", at.event), at.group)
+func (at foundHandler) replaceHandler(d *jsonDocument, h hookEntry) error {
+	v := elementAt(d.valueAt("hooks", at.event), at.group)
 	if at.isAlone {
-		return d.replace(v, h.group())
+		return d.replaceValue(v, h.groupFields())
 	}
-	hooks, _ := member(v, "hooks")
-	return d.replace(element(hooks, at.i), h.handler)
+	hooks, _ := findMember(v, "hooks")
+	return d.replaceValue(elementAt(hooks, at.index), h.handler)
 }
 
 // appendTo appends an element to the list at a path, and creates the list if necessary.
-func appendTo(d *document, value any, path ...string) error {
-	if v := d.at(path...); v != nil {
-		return inPath(path, d.add(v, "", value))
+func appendTo(d *jsonDocument, value any, path ...string) error {
+	if v := d.valueAt(path...); v != nil {
+		return inPath(path, d.addMember(v, "", value))
 	}
-	return d.set([]any{value}, path...)
+	return d.setValue([]any{value}, path...)
 }
 
 // stringsItem returns the words that a list must contain. All words with the prefix belong
 // to oxbow.
-func stringsItem(prefix string, want []string, path ...string) item {
-	take := func(d, base *document, keep []string) error {
-		var list, was []string
-		base.decode(&was, path...)
-		if !d.decode(&list, path...) {
+func stringsItem(prefix string, want []string, path ...string) setting {
+	take := func(d, base *jsonDocument, keep []string) error {
+		var list, original []string
+		base.decodeAt(&original, path...)
+		if !d.decodeAt(&list, path...) {
 			return nil
 		}
 		for i := len(list) - 1; i >= 0; i-- {
-			if strings.HasPrefix(list[i], prefix) && !slices.Contains(keep, list[i]) && !slices.Contains(was, list[i]) {
-				if err := d.removePart(d.at(path...), i); err != nil {
+			if strings.HasPrefix(list[i], prefix) && !slices.Contains(keep, list[i]) && !slices.Contains(original,
+				list[i]) {
+				if err := d.removePart(d.valueAt(path...), i); err != nil {
 					return err
 				}
-				if err := d.prune(base, path...); err != nil {
+				if err := d.removeEmptyParents(base, path...); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
 	}
-	return item{
-		put: func(d, base *document) error {
+	return setting{
+		add: func(d, base *jsonDocument) error {
 			if err := take(d, base, want); err != nil {
 				return err
 			}
 			var list []string
-			d.decode(&list, path...)
+			d.decodeAt(&list, path...)
 			for _, w := range want {
 				if slices.Contains(list, w) {
 					continue
@@ -250,27 +251,27 @@ func stringsItem(prefix string, want []string, path ...string) item {
 			}
 			return nil
 		},
-		take: func(d, base *document) error { return take(d, base, nil) },
+		remove: func(d, base *jsonDocument) error { return take(d, base, nil) },
 	}
 }
 
 // valueItem returns a value that a person asked for. It is removed only if the record shows that
 // setup wrote it, and if it has not changed since then.
-func valueItem(value any, path ...string) *item {
-	return &item{
-		put: func(d, _ *document) error { return d.set(value, path...) },
-		take: func(d, base *document) error {
-			v := d.at(path...)
+func valueItem(value any, path ...string) *setting {
+	return &setting{
+		add: func(d, _ *jsonDocument) error { return d.setValue(value, path...) },
+		remove: func(d, base *jsonDocument) error {
+			v := d.valueAt(path...)
 			if v == nil || !sameJSON(standardJSON(v), encodeJSON(value)) {
 				return nil
 			}
-			if was := base.find(path...); was != nil {
-				return d.set(standardJSON(was), path...)
+			if original := base.findValue(path...); original != nil {
+				return d.setValue(standardJSON(original), path...)
 			}
-			if err := d.remove(path...); err != nil {
+			if err := d.removeValue(path...); err != nil {
 				return err
 			}
-			return d.prune(base, path[:len(path)-1]...)
+			return d.removeEmptyParents(base, path[:len(path)-1]...)
 		},
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// document is a JSON text that is edited by byte ranges.
-type document struct {
+// jsonDocument is a JSON text that is edited by byte ranges.
+type jsonDocument struct {
 	text     []byte
 	root     hujson.Value
 	original []byte // the original text if it contains no value; otherwise nil
@@ -24,8 +24,8 @@ type document struct {
 
 // parseJSON parses a text with an object at the root. A text that contains only white space
 // and comments counts as an empty object.
-func parseJSON(text []byte) (*document, error) {
-	d := &document{}
+func parseJSON(text []byte) (*jsonDocument, error) {
+	d := &jsonDocument{}
 	err := d.replaceText(text)
 	if err != nil && d.replaceText(slices.Concat(text, []byte("\n{}\n"))) == nil {
 		d.original = append([]byte{}, text...)
@@ -38,16 +38,16 @@ func parseJSON(text []byte) (*document, error) {
 	return d, err
 }
 
-// bytes returns the text. It returns the original text if that had no value and nothing was added.
-func (d *document) bytes() []byte {
-	if c, _ := contents(&d.root); d.original != nil && len(c.parts) == 0 {
+// textBytes returns the text. It returns the original text if that had no value and nothing was added.
+func (d *jsonDocument) textBytes() []byte {
+	if c, _ := parseContents(&d.root); d.original != nil && len(c.parts) == 0 {
 		return d.original
 	}
 	return d.text
 }
 
 // replaceText replaces the document's text.
-func (d *document) replaceText(text []byte) error {
+func (d *jsonDocument) replaceText(text []byte) error {
 	root, err := hujson.Parse(append(slices.Clone(text), '\n')) // the newline ends a comment in the last line
 	if err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
@@ -59,14 +59,14 @@ func (d *document) replaceText(text []byte) error {
 	return nil
 }
 
-// splice replaces the bytes text[from:to].
-func (d *document) splice(from, to int, text string) error {
+// replaceRange replaces the bytes text[from:to].
+func (d *jsonDocument) replaceRange(from, to int, text string) error {
 	return d.replaceText(slices.Concat(d.text[:from], []byte(text), d.text[to:]))
 }
 
-// member returns the member with a name, and its index. The index is -1 if there is no such member.
-// If there are several, member returns the last, because clients use the last.
-func member(v *hujson.Value, name string) (*hujson.Value, int) {
+// findMember returns the member with a name, and its index. The index is -1 if there is no such member.
+// If there are several, findMember returns the last, because clients use the last.
+func findMember(v *hujson.Value, name string) (*hujson.Value, int) {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
 		return nil, -1
@@ -79,11 +79,11 @@ func member(v *hujson.Value, name string) (*hujson.Value, int) {
 	return nil, -1
 }
 
-// find returns the value at a path of names, or nil.
-func (d *document) find(path ...string) *hujson.Value {
+// findValue returns the value at a path of names, or nil.
+func (d *jsonDocument) findValue(path ...string) *hujson.Value {
 	v := &d.root
 	for _, name := range path {
-		v, _ = member(v, name)
+		v, _ = findMember(v, name)
 		if v == nil {
 			return nil
 		}
@@ -91,9 +91,9 @@ func (d *document) find(path ...string) *hujson.Value {
 	return v
 }
 
-// at returns the value at a path of names, or nil if there is no value or the value is null.
-func (d *document) at(path ...string) *hujson.Value {
-	if v := d.find(path...); v != nil && !isNull(v) {
+// valueAt returns the value at a path of names, or nil if there is no value or the value is null.
+func (d *jsonDocument) valueAt(path ...string) *hujson.Value {
+	if v := d.findValue(path...); v != nil && !isNull(v) {
 		return v
 	}
 	return nil
@@ -109,9 +109,9 @@ func standardJSON(v *hujson.Value) json.RawMessage {
 	return json.RawMessage(c.Pack())
 }
 
-// decode decodes the value at a path. It returns false if there is no value of a suitable type.
-func (d *document) decode(to any, path ...string) bool {
-	v := d.at(path...)
+// decodeAt decodes the value at a path. It returns false if there is no value of a suitable type.
+func (d *jsonDocument) decodeAt(to any, path ...string) bool {
+	v := d.valueAt(path...)
 	return v != nil && json.Unmarshal(standardJSON(v), to) == nil
 }
 
@@ -140,9 +140,9 @@ func newline(text []byte) string {
 	return "\n"
 }
 
-// unit returns the indentation of one level, which is the indentation of the first member of the
+// indentUnit returns the indentation of one level, which is the indentation of the first member of the
 // root.
-func (d *document) unit() string {
+func (d *jsonDocument) indentUnit() string {
 	if o := d.root.Value.(*hujson.Object); len(o.Members) > 0 {
 		if space, ok := lineIndent(o.Members[0].Name.BeforeExtra); ok && space != "" {
 			return space
@@ -163,46 +163,46 @@ func lineIndent(extra hujson.Extra) (string, bool) {
 }
 
 // indentAt returns the indentation of the line at an offset.
-func (d *document) indentAt(offset int) string {
+func (d *jsonDocument) indentAt(offset int) string {
 	line := d.text[bytes.LastIndexByte(d.text[:offset], '\n')+1 : offset]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// render formats a value for a line with an indentation. It writes a single line unless lines is
+// renderValue formats a value for a line with an indentation. It writes a single line unless lines is
 // set.
-func (d *document) render(value any, indent string, lines bool) string {
+func (d *jsonDocument) renderValue(value any, indent string, lines bool) string {
 	b := encodeJSON(value)
 	if !lines {
 		return string(b)
 	}
 	var out bytes.Buffer
-	if err := json.Indent(&out, b, indent, d.unit()); err != nil {
+	if err := json.Indent(&out, b, indent, d.indentUnit()); err != nil {
 		panic(err)
 	}
 	return strings.ReplaceAll(out.String(), "\n", newline(d.text))
 }
 
-// contentsOf describes the content of an object or a list for an edit.
-type contentsOf struct {
-	v     *hujson.Value
-	parts []part
-	extra hujson.Extra // white space and comments before the closing bracket
-	comma bool         // the last part is followed by a comma
+// valueContents describes the content of an object or a list for an edit.
+type valueContents struct {
+	value    *hujson.Value
+	parts    []contentPart
+	extra    hujson.Extra // white space and comments before the closing bracket
+	hasComma bool         // the last part is followed by a comma
 }
 
-// part is a member of an object, or an element of a list.
-type part struct {
+// contentPart is a member of an object, or an element of a list.
+type contentPart struct {
 	from, end int          // byte range including the value
 	before    hujson.Extra // white space and comments before the part
 	sep       int          // offset of the comma after the part, if it has one
 }
 
-func contents(v *hujson.Value) (c contentsOf, ok bool) {
-	c.v = v
+func parseContents(v *hujson.Value) (c valueContents, ok bool) {
+	c.value = v
 	add := func(first, last *hujson.Value) {
 		c.parts = append(
 			c.parts,
-			part{first.StartOffset, last.EndOffset, first.BeforeExtra, last.EndOffset + len(last.AfterExtra)},
+			contentPart{first.StartOffset, last.EndOffset, first.BeforeExtra, last.EndOffset + len(last.AfterExtra)},
 		)
 	}
 	switch x := v.Value.(type) {
@@ -210,21 +210,21 @@ func contents(v *hujson.Value) (c contentsOf, ok bool) {
 		for i := range x.Members {
 			add(&x.Members[i].Name, &x.Members[i].Value)
 		}
-		c.extra, c.comma = x.AfterExtra, len(x.Members) > 0 && x.Members[len(x.Members)-1].Value.AfterExtra != nil
+		c.extra, c.hasComma = x.AfterExtra, len(x.Members) > 0 && x.Members[len(x.Members)-1].Value.AfterExtra != nil
 	case *hujson.Array:
 		for i := range x.Elements {
 			add(&x.Elements[i], &x.Elements[i])
 		}
-		c.extra, c.comma = x.AfterExtra, len(x.Elements) > 0 && x.Elements[len(x.Elements)-1].AfterExtra != nil
+		c.extra, c.hasComma = x.AfterExtra, len(x.Elements) > 0 && x.Elements[len(x.Elements)-1].AfterExtra != nil
 	default:
 		return c, false
 	}
 	return c, true
 }
 
-// add appends a member to an object. If the name is "", add appends an element to a list.
-func (d *document) add(v *hujson.Value, name string, value any) error {
-	c, _ := contents(v)
+// addMember appends a member to an object. If the name is "", add appends an element to a list.
+func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error {
+	c, _ := parseContents(v)
 	switch kind := v.Value.Kind(); {
 	case name != "" && kind != '{':
 		return errors.New("it is no object")
@@ -232,22 +232,22 @@ func (d *document) add(v *hujson.Value, name string, value any) error {
 		return errors.New("it is no list")
 	}
 	lines := bytes.IndexByte(d.text, '\n') >= 0
-	indent := d.indentAt(v.StartOffset) + d.unit()
+	indent := d.indentAt(v.StartOffset) + d.indentUnit()
 	if len(c.parts) > 0 {
 		indent, lines = lineIndent(c.parts[0].before)
 	} else if v == &d.root {
 		lines = true
 	}
-	from, at := d.gap(c)
+	from, pos := d.partGap(c)
 	close := v.EndOffset - 1 // offset of the closing bracket
-	kept := string(d.text[from:at])
+	isKept := string(d.text[from:pos])
 	// end the line first, because a comment would include the rest of the line
-	if strings.Contains(kept[strings.LastIndexByte(kept, '\n')+1:], "//") && !lines {
-		lines, indent = true, d.indentAt(v.StartOffset)+d.unit()
+	if strings.Contains(isKept[strings.LastIndexByte(isKept, '\n')+1:], "//") && !lines {
+		lines, indent = true, d.indentAt(v.StartOffset)+d.indentUnit()
 	}
-	entry := d.render(value, indent, lines)
+	entry := d.renderValue(value, indent, lines)
 	if name != "" {
-		entry = string(encodeJSON(name)) + either(lines || bytes.Contains(d.text, []byte(`": `)), ": ", ":") + entry
+		entry = string(encodeJSON(name)) + choose(lines || bytes.Contains(d.text, []byte(`": `)), ": ", ":") + entry
 	}
 	if lines {
 		entry = newline(d.text) + indent + entry
@@ -257,18 +257,18 @@ func (d *document) add(v *hujson.Value, name string, value any) error {
 		if lines {
 			entry += newline(d.text) + d.indentAt(v.StartOffset)
 		}
-		return d.splice(at, close, entry)
-	case c.comma: // keep the trailing comma after the new entry
-		return d.splice(at, at, withSpace(entry, lines)+",")
+		return d.replaceRange(pos, close, entry)
+	case c.hasComma: // keep the trailing comma after the new entry
+		return d.replaceRange(pos, pos, withSpace(entry, lines)+",")
 	}
-	return d.splice(from, at, ","+kept+withSpace(entry, lines))
+	return d.replaceRange(from, pos, ","+isKept+withSpace(entry, lines))
 }
 
-// gap returns the end of the last part, including its comma, and the end of the comments after it.
-func (d *document) gap(c contentsOf) (from, to int) {
-	close := c.v.EndOffset - 1 // offset of the closing bracket
-	from = c.v.StartOffset + 1
-	if n := len(c.parts); n > 0 && c.comma {
+// partGap returns the end of the last part, including its comma, and the end of the comments after it.
+func (d *jsonDocument) partGap(c valueContents) (from, to int) {
+	close := c.value.EndOffset - 1 // offset of the closing bracket
+	from = c.value.StartOffset + 1
+	if n := len(c.parts); n > 0 && c.hasComma {
 		from = close - len(c.extra)
 	} else if n > 0 {
 		from = c.parts[n-1].end
@@ -286,8 +286,8 @@ func withSpace(entry string, lines bool) string {
 
 // removePart removes a part of an object or list, together with its comma and white space. It keeps
 // comments.
-func (d *document) removePart(v *hujson.Value, i int) error {
-	c, _ := contents(v)
+func (d *jsonDocument) removePart(v *hujson.Value, i int) error {
+	c, _ := parseContents(v)
 	p := c.parts[i]
 	from := p.from - (len(p.before) - len(bytes.TrimRight(p.before, " \t\r\n")))
 	kept := string(d.text[p.end:p.sep]) // keep comments between the value and its comma
@@ -295,40 +295,40 @@ func (d *document) removePart(v *hujson.Value, i int) error {
 		kept = ""
 	}
 	switch last := i == len(c.parts)-1; {
-	case !last || c.comma:
-		return d.splice(from, p.sep+1, kept)
+	case !last || c.hasComma:
+		return d.replaceRange(from, p.sep+1, kept)
 	case i > 0: // remove the comma before the part instead
 		comma := c.parts[i-1].sep
-		return d.splice(comma, p.end, string(d.text[comma+1:from]))
+		return d.replaceRange(comma, p.end, string(d.text[comma+1:from]))
 	default:
 		end := p.end
 		if strings.TrimSpace(string(d.text[v.StartOffset+1:from])) == "" &&
 			strings.TrimSpace(string(d.text[p.end:v.EndOffset-1])) == "" {
 			from, end = v.StartOffset+1, v.EndOffset-1
 		}
-		return d.splice(from, end, "")
+		return d.replaceRange(from, end, "")
 	}
 }
 
-// set sets the value at a path, and creates the objects that contain it. If the existing value is
+// setValue sets the value at a path, and creates the objects that contain it. If the existing value is
 // equal, set keeps its text.
-func (d *document) set(value any, path ...string) error {
+func (d *jsonDocument) setValue(value any, path ...string) error {
 	v := &d.root
 	for i, name := range path {
-		next, _ := member(v, name)
+		next, _ := findMember(v, name)
 		switch {
 		case next == nil:
 			for j := len(path) - 1; j > i; j-- {
 				value = fields{{path[j], value}}
 			}
-			return inPath(path[:i], d.add(v, name, value))
+			return inPath(path[:i], d.addMember(v, name, value))
 		case i < len(path)-1 && isNull(next):
 			for j := len(path) - 1; j > i; j-- {
 				value = fields{{path[j], value}}
 			}
-			return d.replace(next, value)
+			return d.replaceValue(next, value)
 		case i == len(path)-1:
-			return d.replace(next, value)
+			return d.replaceValue(next, value)
 		}
 		v = next
 	}
@@ -343,43 +343,43 @@ func inPath(path []string, err error) error {
 	return fmt.Errorf("%s: %w", strings.Join(path, "."), err)
 }
 
-func (d *document) replace(v *hujson.Value, value any) error {
+func (d *jsonDocument) replaceValue(v *hujson.Value, value any) error {
 	if sameJSON(encodeJSON(value), standardJSON(v)) {
 		return nil
 	}
 	lines := bytes.IndexByte(d.text[v.StartOffset:v.EndOffset], '\n') >= 0
-	return d.splice(v.StartOffset, v.EndOffset, d.render(value, d.indentAt(v.StartOffset), lines))
+	return d.replaceRange(v.StartOffset, v.EndOffset, d.renderValue(value, d.indentAt(v.StartOffset), lines))
 }
 
-// remove removes the member at a path. It does nothing if there is no such member.
-func (d *document) remove(path ...string) error {
-	above := d.at(path[:len(path)-1]...)
-	if above == nil {
+// removeValue removes the member at a path. It does nothing if there is no such member.
+func (d *jsonDocument) removeValue(path ...string) error {
+	parent := d.valueAt(path[:len(path)-1]...)
+	if parent == nil {
 		return nil
 	}
-	_, i := member(above, path[len(path)-1])
+	_, i := findMember(parent, path[len(path)-1])
 	if i < 0 {
 		return nil
 	}
-	return d.removePart(above, i)
+	return d.removePart(parent, i)
 }
 
-// prune removes the object or list at a path if it is empty and base does not have it. Then it does
+// removeEmptyParents removes the object or list at a path if it is empty and base does not have it. Then it does
 // the same for the objects that contain it. A value that is null in base becomes null again.
-func (d *document) prune(base *document, path ...string) error {
+func (d *jsonDocument) removeEmptyParents(base *jsonDocument, path ...string) error {
 	for ; len(path) > 0; path = path[:len(path)-1] {
-		v := d.at(path...)
+		v := d.valueAt(path...)
 		if v == nil {
 			continue
 		}
-		if c, ok := contents(v); !ok || len(c.parts) > 0 ||
-			bytes.ContainsAny(d.text[v.StartOffset:v.EndOffset], "/#") || base.at(path...) != nil {
+		if c, ok := parseContents(v); !ok || len(c.parts) > 0 ||
+			bytes.ContainsAny(d.text[v.StartOffset:v.EndOffset], "/#") || base.valueAt(path...) != nil {
 			return nil
 		}
-		if base.find(path...) != nil {
-			return d.replace(v, nil)
+		if base.findValue(path...) != nil {
+			return d.replaceValue(v, nil)
 		}
-		if err := d.remove(path...); err != nil {
+		if err := d.removeValue(path...); err != nil {
 			return err
 		}
 	}
@@ -405,8 +405,8 @@ func (f fields) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// element returns the element at index i of a list.
-func element(v *hujson.Value, i int) *hujson.Value {
+// elementAt returns the element at index i of a list.
+func elementAt(v *hujson.Value, i int) *hujson.Value {
 	return &v.Value.(*hujson.Array).Elements[i]
 }
 

@@ -28,7 +28,7 @@ func (f MemoryFile) Dir() string {
 	if f.project == "" {
 		return ""
 	}
-	return projectOf(f.project)
+	return projectDir(f.project)
 }
 
 // MemoryFiles returns the readable files of the client's own memory.
@@ -41,7 +41,7 @@ func (c *Client) MemoryFiles(w World) (all []MemoryFile) {
 	projects, _ := os.ReadDir(filepath.Join(root, "projects"))
 	for _, p := range projects {
 		dir := filepath.Join(root, "projects", p.Name())
-		if memory := filepath.Join(dir, "memory"); exists(memory) {
+		if memory := filepath.Join(dir, "memory"); fileExists(memory) {
 			all = append(all, memoryFiles(memory, dir)...)
 		}
 	}
@@ -62,16 +62,16 @@ func memoryFiles(dir, project string) (all []MemoryFile) {
 	return all
 }
 
-// projectOf returns the working directory that the transcripts in a project's directory contain, or
+// projectDir returns the working directory that the transcripts in a project's directory contain, or
 // "" if they contain none.
-func projectOf(dir string) string {
-	for _, below := range []string{dir, filepath.Join(dir, "chats")} {
-		files, _ := os.ReadDir(below)
+func projectDir(dir string) string {
+	for _, parent := range []string{dir, filepath.Join(dir, "chats")} {
+		files, _ := os.ReadDir(parent)
 		for _, f := range files {
 			if filepath.Ext(f.Name()) != ".jsonl" {
 				continue
 			}
-			if dir := workingDir(filepath.Join(below, f.Name())); dir != "" {
+			if dir := workingDir(filepath.Join(parent, f.Name())); dir != "" {
 				return dir
 			}
 		}
@@ -79,9 +79,9 @@ func projectOf(dir string) string {
 	return ""
 }
 
-// maxHead is the number of bytes of a transcript that are searched for the working
+// maxHeadBytes is the number of bytes of a transcript that are searched for the working
 // directory.
-const maxHead = 64 << 10
+const maxHeadBytes = 64 << 10
 
 // workingDir returns the working directory at the beginning of a transcript, or "" if it contains
 // none.
@@ -91,7 +91,7 @@ func workingDir(path string) string {
 		return ""
 	}
 	defer f.Close()
-	for r := bufio.NewReader(io.LimitReader(f, maxHead)); ; {
+	for r := bufio.NewReader(io.LimitReader(f, maxHeadBytes)); ; {
 		b, _, err := clientfile.Next(r)
 		var l clientfile.Claude      // Qwen Code uses the same field name
 		_ = clientfile.Decode(b, &l) // ignore the error: a line that was cut off may still name the directory

@@ -36,7 +36,7 @@ func TestOdd(t *testing.T) {
 		write(t, filepath.Join(dir, "u/keep"), "")
 		for _, c := range Clients() {
 			for _, f := range c.filesFor(w, o) {
-				if f.toml == nil && !f.isOxbows {
+				if f.isTOML == nil && !f.isOxbows {
 					write(t, f.path, text)
 				}
 			}
@@ -110,7 +110,7 @@ func TestStaleTemporaryFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		run(t, Find("claude"), w, options(), false)
-		if exists(path+name) != stays {
+		if fileExists(path+name) != stays {
 			t.Errorf("%s: stays %v, want %v", name, !stays, stays)
 		}
 	}
@@ -123,10 +123,10 @@ func TestStaleTemporaryFile(t *testing.T) {
 	}
 	write(t, path+".aaaaaaaaaaaaaaaa.tmp", "") // may have a writer
 	run(t, Find("claude"), w, options(), true)
-	if !exists(path + ".aaaaaaaaaaaaaaaa.tmp") {
+	if !fileExists(path + ".aaaaaaaaaaaaaaaa.tmp") {
 		t.Error("a new temporary file is gone")
 	}
-	if exists(w.State) {
+	if fileExists(w.State) {
 		t.Error("records of killed runs are left")
 	}
 }
@@ -173,7 +173,7 @@ func TestKilled(t *testing.T) {
 		w, o := world(dir), options()
 		for _, c := range Clients() {
 			for _, f := range c.filesFor(w, o) {
-				if !f.isOxbows && f.toml == nil {
+				if !f.isOxbows && f.isTOML == nil {
 					write(t, f.path, generated(r, c, f))
 				}
 			}

@@ -25,14 +25,14 @@ type Change struct {
 	Before []byte // content before the change; nil if the file does not exist
 	After  []byte // content after the change; nil if the file will be removed
 
-	real      string // path with links resolved
-	base      []byte // content without oxbow; nil if there was no file
-	memoryOff bool   // whether the change switches the client's own memory off
-	remove    bool
-	mode      fs.FileMode
-	w         World
+	realPath    string // path with links resolved
+	base        []byte // content without oxbow; nil if there was no file
+	isMemoryOff bool   // whether the change switches the client's own memory off
+	isRemoval   bool
+	mode        fs.FileMode
+	w           World
 
-	choices *choices
+	choices *setupChoices
 }
 
 // Same reports whether the change leaves the file unchanged.
@@ -52,15 +52,17 @@ func (c *Client) Notes(w World, o Options) []string {
 var errScope = errors.New("it has no file of a project for servers")
 
 // Plan returns the changes that set up the client, without making them.
-func (c *Client) Plan(w World, o Options) ([]*Change, error) { return c.planFiles(w, o, (*file).plan) }
+func (c *Client) Plan(w World, o Options) ([]*Change, error) {
+	return c.planFiles(w, o, (*clientFile).planChange)
+}
 
 // PlanRemoval returns the changes that remove oxbow from the client, without making them.
 func (c *Client) PlanRemoval(w World, o Options) ([]*Change, error) {
-	return c.planFiles(w, o, (*file).planRemoval)
+	return c.planFiles(w, o, (*clientFile).planRemoval)
 }
 
 // files returns the client's files with the parts that the options ask for.
-func (c *Client) files(w World, o Options) []file {
+func (c *Client) files(w World, o Options) []clientFile {
 	o.own = w.ownPrograms(o)
 	return c.filesFor(w, o)
 }
@@ -69,34 +71,34 @@ func (c *Client) files(w World, o Options) []file {
 func (c *Client) planFiles(
 	w World,
 	o Options,
-	plan func(f *file, w World, o Options) (*Change, error),
+	plan func(f *clientFile, w World, o Options) (*Change, error),
 ) ([]*Change, error) {
 	files := c.files(w, o)
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s: %w", c.Title, errScope)
 	}
-	var all []*Change
+	var changes []*Change
 	for _, f := range files {
 		ch, err := plan(&f, w, o)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, ch)
+		changes = append(changes, ch)
 	}
 	if c.Name == "codex" {
-		return all, trustHooks(w, o, all)
+		return changes, trustHooks(w, o, changes)
 	}
-	return all, nil
+	return changes, nil
 }
 
-// plan returns the change of the file that adds oxbow's parts.
-func (f *file) plan(w World, o Options) (*Change, error) {
+// planChange returns the change of the file that adds oxbow's parts.
+func (f *clientFile) planChange(w World, o Options) (*Change, error) {
 	c, r, err := f.planBase(w, o)
 	if err != nil {
 		return nil, err
 	}
-	c.memoryOff = c.memoryOff || (r != nil && r.Off)
-	c.After, err = f.editText(c.Before, c.base, textEdit{memoryOff: o.Off})
+	c.isMemoryOff = c.isMemoryOff || (r != nil && r.Off)
+	c.After, err = f.editText(c.Before, c.base, textEdit{isMemoryOff: o.Off})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -104,24 +106,24 @@ func (f *file) plan(w World, o Options) (*Change, error) {
 }
 
 // planRemoval returns the change of the file that removes oxbow's parts.
-func (f *file) planRemoval(w World, o Options) (*Change, error) {
+func (f *clientFile) planRemoval(w World, o Options) (*Change, error) {
 	c, _, err := f.planBase(w, o)
 	if err != nil {
 		return nil, err
 	}
-	c.remove = true
+	c.isRemoval = true
 	c.After = c.base
 	return c.checkFile()
 }
 
 // planBase reads the file and its record. It returns a change that contains the text without oxbow,
 // but not the text after the change.
-func (f *file) planBase(w World, o Options) (*Change, *record, error) {
-	real, err := follow(f.path)
+func (f *clientFile) planBase(w World, o Options) (*Change, *setupRecord, error) {
+	real, err := resolveLink(f.path)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &Change{Path: f.path, real: real, mode: 0o600, w: w, memoryOff: o.Off, choices: choicesOf(o)}
+	c := &Change{Path: f.path, realPath: real, mode: 0o600, w: w, isMemoryOff: o.Off, choices: newChoices(o)}
 	if o.Project {
 		c.mode = 0o644
 	}
@@ -132,11 +134,11 @@ func (f *file) planBase(w World, o Options) (*Change, *record, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := w.record(real)
+	r, err := w.readRecord(real)
 	if err != nil {
 		return nil, nil, err
 	}
-	c.base, err = f.textWithoutOxbow(c.Before, r)
+	c.base, err = f.removeOxbow(c.Before, r)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -151,7 +153,7 @@ func (c *Change) checkFile() (*Change, error) {
 	if c.Before == nil || c.Same() {
 		return c, nil
 	}
-	return c, checkWritable(c.real)
+	return c, checkWritable(c.realPath)
 }
 
 // checkWritable returns an error if the file is read-only. Without this check, a rename would
@@ -164,13 +166,13 @@ func checkWritable(path string) error {
 	return f.Close()
 }
 
-// textWithoutOxbow returns the content of the file without oxbow, or nil if there would be no file.
-func (f *file) textWithoutOxbow(text []byte, r *record) ([]byte, error) {
+// removeOxbow returns the content of the file without oxbow, or nil if there would be no file.
+func (f *clientFile) removeOxbow(text []byte, r *setupRecord) ([]byte, error) {
 	switch {
 	case text == nil:
 		return nil, nil
-	case r != nil && r.Sum == sum(text):
-		return r.original()
+	case r != nil && r.Sum == digestHex(text):
+		return r.originalText()
 	case f.isOxbows:
 		if r != nil || bytes.Contains(text, []byte("oxbow")) {
 			return nil, nil
@@ -181,13 +183,13 @@ func (f *file) textWithoutOxbow(text []byte, r *record) ([]byte, error) {
 	existed := true
 	if r != nil {
 		var err error
-		base, err = r.original()
+		base, err = r.originalText()
 		if err != nil {
 			return nil, err
 		}
 		existed = base != nil
 	}
-	out, err := f.editText(text, base, textEdit{remove: true, memoryOff: r != nil && r.Off})
+	out, err := f.editText(text, base, textEdit{isRemoval: true, isMemoryOff: r != nil && r.Off})
 	if err == nil && !existed && isEmpty(out) {
 		return nil, nil
 	}
@@ -203,12 +205,12 @@ func isEmpty(text []byte) bool {
 
 // textEdit specifies how editText changes a text. The zero textEdit adds oxbow's parts.
 type textEdit struct {
-	remove    bool // remove oxbow's parts
-	memoryOff bool // oxbow's parts include the part that switches the client's own memory off
+	isRemoval   bool // remove oxbow's parts
+	isMemoryOff bool // oxbow's parts include the part that switches the client's own memory off
 }
 
 // editText adds oxbow's parts to a text, or removes them.
-func (f *file) editText(text, base []byte, edit textEdit) ([]byte, error) {
+func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) {
 	if f.isOxbows {
 		if f.content == "" {
 			return nil, nil
@@ -217,14 +219,14 @@ func (f *file) editText(text, base []byte, edit textEdit) ([]byte, error) {
 	}
 	bom, text := splitBOM(text)
 	_, base = splitBOM(base)
-	if f.toml != nil {
+	if f.isTOML != nil {
 		t, err := parseTOML(text)
 		if err != nil {
 			return nil, err
 		}
-		was, err := parseTOML(base)
+		original, err := parseTOML(base)
 		if err == nil {
-			err = f.toml(t, was, !edit.remove)
+			err = f.isTOML(t, original, !edit.isRemoval)
 		}
 		return joinBOM(bom, t.text), err
 	}
@@ -232,64 +234,64 @@ func (f *file) editText(text, base []byte, edit textEdit) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	was, err := parseJSON(base)
+	original, err := parseJSON(base)
 	if err != nil {
 		return nil, err
 	}
 	for _, i := range f.removals {
-		if err := i.take(d, was); err != nil {
+		if err := i.remove(d, original); err != nil {
 			return nil, err
 		}
 	}
 	items := f.items
-	if edit.memoryOff && f.memory != nil {
+	if edit.isMemoryOff && f.memory != nil {
 		items = append(items, *f.memory)
 	}
 	for _, i := range items {
-		act := i.put
-		if edit.remove {
-			act = i.take
+		act := i.add
+		if edit.isRemoval {
+			act = i.remove
 		}
-		if err := act(d, was); err != nil {
+		if err := act(d, original); err != nil {
 			return nil, err
 		}
 	}
-	return joinBOM(bom, d.bytes()), nil
+	return joinBOM(bom, d.textBytes()), nil
 }
 
 // Apply writes the file, and the record that allows removing the change.
 func (c *Change) Apply() error {
-	sweep(c.real)
+	removeStaleIn(c.realPath)
 	if c.Same() {
-		if c.remove {
-			return c.w.forget(c.real)
+		if c.isRemoval {
+			return c.w.deleteRecord(c.realPath)
 		}
-		return c.w.keepChoices(c.real, c.choices)
+		return c.w.keepChoices(c.realPath, c.choices)
 	}
-	if !c.remove {
-		if err := c.w.writeRecordOf(c.real, c.After, c.base, c.memoryOff, c.choices); err != nil {
+	if !c.isRemoval {
+		if err := c.w.recordChange(c.realPath, c.After, c.base, c.isMemoryOff, c.choices); err != nil {
 			return err
 		}
 	}
-	err := c.replace()
-	if err == nil && c.remove {
-		err = c.w.forget(c.real)
+	err := c.replaceFile()
+	if err == nil && c.isRemoval {
+		err = c.w.deleteRecord(c.realPath)
 	}
 	return err
 }
 
-// replace writes or removes the file. It fails if the file has changed since the change was
+// replaceFile writes or removes the file. It fails if the file has changed since the change was
 // planned.
-func (c *Change) replace() error {
+func (c *Change) replaceFile() error {
 	if c.After != nil {
-		return replaceFile(c.real, c.Before, c.After, c.mode)
+		return replaceFile(c.realPath, c.Before, c.After, c.mode)
 	}
-	dir, err := vfs.Dir(filepath.Dir(c.real))
+	dir, err := vfs.Dir(filepath.Dir(c.realPath))
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return vfs.RemoveUnchanged(dir, filepath.Base(c.real), c.Before)
+	return vfs.RemoveUnchanged(dir, filepath.Base(c.realPath), c.Before)
 }
 
 // Changed reports whether err means that a file has changed since the change was planned. If so,
@@ -302,7 +304,7 @@ func HasNoProject(err error) bool { return errors.Is(err, errScope) }
 // Paths returns the files of a client, with links resolved.
 func (c *Client) Paths(w World, o Options) (all []string) {
 	for _, f := range c.files(w, o) {
-		if real, err := follow(f.path); err == nil {
+		if real, err := resolveLink(f.path); err == nil {
 			all = append(all, real)
 		}
 	}
@@ -312,9 +314,9 @@ func (c *Client) Paths(w World, o Options) (all []string) {
 // Recorded reports whether setup has changed files of the client, and the changes have not been
 // removed.
 func (c *Client) Recorded(w World, o Options) bool {
-	return slices.ContainsFunc(c.files(w, o), func(f file) bool {
-		real, err := follow(f.path)
-		r, rerr := w.record(real)
+	return slices.ContainsFunc(c.files(w, o), func(f clientFile) bool {
+		real, err := resolveLink(f.path)
+		r, rerr := w.readRecord(real)
 		return err == nil && (r != nil || rerr != nil)
 	})
 }
@@ -333,17 +335,17 @@ func trustHooks(w World, o Options, all []*Change) error {
 		return err
 	}
 	own := w.ownPrograms(o)
-	now := hookHashes(own, hooks.real, hooks.After)
-	for key, hash := range hookHashes(own, hooks.real, hooks.Before) {
-		if now[key] != hash && t.at("hooks", "state", key) != nil {
-			if err := t.remove("hooks", "state", key); err != nil {
+	now := hookHashes(own, hooks.realPath, hooks.After)
+	for key, hash := range hookHashes(own, hooks.realPath, hooks.Before) {
+		if now[key] != hash && t.valueAt("hooks", "state", key) != nil {
+			if err := t.removeTable("hooks", "state", key); err != nil {
 				return err
 			}
 		}
 	}
-	if o.Trust && !config.remove {
+	if o.Trust && !config.isRemoval {
 		for _, key := range slices.Sorted(maps.Keys(now)) {
-			if err := t.set(fields{{"trusted_hash", now[key]}}, "hooks", "state", key); err != nil {
+			if err := t.setFields(fields{{"trusted_hash", now[key]}}, "hooks", "state", key); err != nil {
 				return err
 			}
 		}

@@ -19,21 +19,21 @@ type Entry struct {
 // only option that it uses.
 func (c *Client) Servers(w World, o Options) (all []Entry) {
 	own := w.ownPrograms(o)
-	for _, f := range c.files(w, Options{Executable: cmp.Or(o.Executable, program), Project: o.Project}) {
+	for _, f := range c.files(w, Options{Executable: cmp.Or(o.Executable, programName), Project: o.Project}) {
 		var servers map[string]Server
 		b, err := readFile(f.path)
 		if err != nil || len(f.servers) == 0 {
 			continue
 		}
 		_, b = splitBOM(b)
-		if f.toml != nil {
+		if f.isTOML != nil {
 			if t, err := parseTOML(b); err == nil {
-				raw, _ := json.Marshal(t.at(f.servers...))
+				raw, _ := json.Marshal(t.valueAt(f.servers...))
 				_ = json.Unmarshal(raw, &servers)
 			}
 		} else if d, err := parseJSON(b); err == nil {
 			var raw map[string]json.RawMessage
-			d.decode(&raw, f.servers...)
+			d.decodeAt(&raw, f.servers...)
 			servers = map[string]Server{}
 			for name, r := range raw {
 				var s Server

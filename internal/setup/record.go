@@ -23,20 +23,20 @@ import (
 // maxFile is the maximum size in bytes of a file that setup edits.
 const maxFile = 64 << 20
 
-// record describes a file that setup changed. It is stored next to a copy of the file
+// setupRecord describes a file that setup changed. It is stored next to a copy of the file
 // without oxbow.
-type record struct {
-	Path    string   `json:"path"`
-	Sum     string   `json:"sum"`            // digest of the content that setup wrote
-	Existed bool     `json:"existed"`        // the file existed before setup
-	Off     bool     `json:"off,omitempty"`  // setup switched the client's own memory off
-	Made    []string `json:"made,omitempty"` // directories that setup created
-	Choices *choices `json:"choices,omitempty"`
-	backup  string   // path of the copy
+type setupRecord struct {
+	Path    string        `json:"path"`
+	Sum     string        `json:"sum"`            // digest of the content that setup wrote
+	Existed bool          `json:"existed"`        // the file existed before setup
+	Off     bool          `json:"off,omitempty"`  // setup switched the client's own memory off
+	Made    []string      `json:"made,omitempty"` // directories that setup created
+	Choices *setupChoices `json:"choices,omitempty"`
+	backup  string        // path of the copy
 }
 
-// choices are the options of the client's last setup.
-type choices struct {
+// setupChoices are the options of the client's last setup.
+type setupChoices struct {
 	Executable string `json:"executable"`
 	NoMCP      bool   `json:"no_mcp,omitempty"`
 	NoInject   bool   `json:"no_inject,omitempty"`
@@ -44,12 +44,12 @@ type choices struct {
 	Trust      bool   `json:"trust,omitempty"`
 }
 
-func choicesOf(o Options) *choices {
-	return &choices{o.Executable, o.NoMCP, o.NoInject, o.NoCapture, o.Trust}
+func newChoices(o Options) *setupChoices {
+	return &setupChoices{o.Executable, o.NoMCP, o.NoInject, o.NoCapture, o.Trust}
 }
 
 // applyTo returns o with the choices.
-func (c *choices) applyTo(o Options) Options {
+func (c *setupChoices) applyTo(o Options) Options {
 	o.NoMCP = c.NoMCP
 	o.NoInject = c.NoInject
 	o.NoCapture = c.NoCapture
@@ -57,8 +57,8 @@ func (c *choices) applyTo(o Options) Options {
 	return o
 }
 
-// flags returns the choices as flags of "oxbow setup".
-func (c *choices) flags() (all []string) {
+// flagNames returns the choices as flags of "oxbow setup".
+func (c *setupChoices) flagNames() (all []string) {
 	for _, f := range []struct {
 		set  bool
 		flag string
@@ -70,33 +70,33 @@ func (c *choices) flags() (all []string) {
 	return all
 }
 
-func sum(b []byte) string {
+func digestHex(b []byte) string {
 	s := sha256.Sum256(b)
 	return hex.EncodeToString(s[:])
 }
 
-// paths returns the paths of a file's record and of its copy.
-func (w World) paths(real string) (meta, backup string) {
-	base := filepath.Join(w.State, sum([]byte(real))[:16])
+// recordPaths returns the paths of a file's record and of its copy.
+func (w World) recordPaths(real string) (meta, backup string) {
+	base := filepath.Join(w.State, digestHex([]byte(real))[:16])
 	return base + ".json", base + ".bak"
 }
 
-// record returns the record of a file, or nil if the file has no record.
-func (w World) record(real string) (*record, error) {
-	meta, backup := w.paths(real)
+// readRecord returns the record of a file, or nil if the file has no record.
+func (w World) readRecord(real string) (*setupRecord, error) {
+	meta, backup := w.recordPaths(real)
 	b, err := readFile(meta)
 	if b == nil || err != nil {
 		return nil, err
 	}
-	r := &record{backup: backup}
+	r := &setupRecord{backup: backup}
 	if err := json.Unmarshal(b, r); err != nil || r.Path != real {
 		return nil, fmt.Errorf("%s is no record of %s: move it away", meta, real)
 	}
 	return r, nil
 }
 
-// original returns the content of the file without oxbow, or nil if there was no file.
-func (r *record) original() ([]byte, error) {
+// originalText returns the content of the file without oxbow, or nil if there was no file.
+func (r *setupRecord) originalText() ([]byte, error) {
 	if !r.Existed {
 		return nil, nil
 	}
@@ -107,20 +107,20 @@ func (r *record) original() ([]byte, error) {
 	return b, err
 }
 
-// writeRecordOf writes the record of a change. It must be called before the change is made. after
+// recordChange writes the record of a change. It must be called before the change is made. after
 // is the new content of the file. base is the content without oxbow, or nil if there was no file.
-func (w World) writeRecordOf(real string, after, base []byte, off bool, choices *choices) error {
-	r := record{Path: real, Sum: sum(after), Existed: base != nil, Off: off, Choices: choices,
+func (w World) recordChange(real string, after, base []byte, off bool, choices *setupChoices) error {
+	r := setupRecord{Path: real, Sum: digestHex(after), Existed: base != nil, Off: off, Choices: choices,
 		Made: append(Missing(w.State), Missing(filepath.Dir(real))...)}
-	if old, err := w.record(real); err != nil {
+	if oldRecord, err := w.readRecord(real); err != nil {
 		return err
-	} else if old != nil {
-		r.Made = append(old.Made, r.Made...)
+	} else if oldRecord != nil {
+		r.Made = append(oldRecord.Made, r.Made...)
 	}
 	if err := os.MkdirAll(w.State, 0o700); err != nil {
 		return err
 	}
-	meta, backup := w.paths(real)
+	meta, backup := w.recordPaths(real)
 	if r.Existed {
 		if err := writeFile(backup, base); err != nil {
 			return err
@@ -133,39 +133,39 @@ func (w World) writeRecordOf(real string, after, base []byte, off bool, choices 
 }
 
 // keepChoices updates the choices in the record of a file, if it has one.
-func (w World) keepChoices(real string, choices *choices) error {
-	r, err := w.record(real)
+func (w World) keepChoices(real string, choices *setupChoices) error {
+	r, err := w.readRecord(real)
 	if r == nil || err != nil || (r.Choices != nil && *r.Choices == *choices) {
 		return err
 	}
 	r.Choices = choices
-	meta, _ := w.paths(real)
+	meta, _ := w.recordPaths(real)
 	return writeRecord(meta, r)
 }
 
-func writeRecord(meta string, r *record) error {
+func writeRecord(meta string, r *setupRecord) error {
 	return writeFile(meta, []byte(indentedJSON(r)))
 }
 
-// forget deletes the record of a file, and the directories that setup created if they are empty.
-func (w World) forget(real string) error {
-	r, err := w.record(real)
+// deleteRecord deletes the record of a file, and the directories that setup created if they are empty.
+func (w World) deleteRecord(real string) error {
+	r, err := w.readRecord(real)
 	if r == nil || err != nil {
 		return err
 	}
-	meta, backup := w.paths(real)
-	w.sweep()
+	meta, backup := w.recordPaths(real)
+	w.removeStaleFiles()
 	if err := errors.Join(os.Remove(meta), ignoreMissing(os.Remove(backup))); err != nil {
 		return err
 	}
 	slices.SortFunc(r.Made, func(a, b string) int { return len(b) - len(a) })
-	var left []string
+	var remaining []string
 	for _, dir := range r.Made {
-		if os.Remove(dir) != nil && exists(dir) {
-			left = append(left, dir)
+		if os.Remove(dir) != nil && fileExists(dir) {
+			remaining = append(remaining, dir)
 		}
 	}
-	if err := w.assignDirs(left); err != nil {
+	if err := w.assignDirs(remaining); err != nil {
 		return err
 	}
 	w.removeEmptyState() // a killed setup may have created the directory without a record
@@ -179,9 +179,9 @@ func (w World) assignDirs(dirs []string) error {
 		return nil
 	}
 	for _, path := range w.Recorded() {
-		if r, err := w.record(path); err == nil && r != nil {
+		if r, err := w.readRecord(path); err == nil && r != nil {
 			r.Made = append(r.Made, dirs...)
-			meta, _ := w.paths(path)
+			meta, _ := w.recordPaths(path)
 			return writeRecord(meta, r)
 		}
 	}
@@ -193,7 +193,7 @@ func (w World) assignDirs(dirs []string) error {
 func (w World) Recorded() (paths []string) {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
-		var r record
+		var r setupRecord
 		if b, err := readFile(filepath.Join(w.State, e.Name())); err == nil && filepath.Ext(e.Name()) == ".json" &&
 			json.Unmarshal(b, &r) == nil {
 			paths = append(paths, r.Path)
@@ -209,33 +209,33 @@ func (w World) ownPrograms(o Options) ownPrograms {
 		own.paths = append(own.paths, o.Executable)
 	}
 	for _, path := range w.Recorded() {
-		if r, err := w.record(path); err == nil && r != nil && r.Choices != nil {
+		if r, err := w.readRecord(path); err == nil && r != nil && r.Choices != nil {
 			own.paths = append(own.paths, r.Choices.Executable)
 		}
 	}
 	return own
 }
 
-func stale(e fs.DirEntry) bool {
+func isStale(e fs.DirEntry) bool {
 	fi, err := e.Info()
 	return err == nil && time.Since(fi.ModTime()) > vfs.StaleAfter
 }
 
-// sweep removes the remains of killed runs from the directory of records: temporary files, and
+// removeStaleFiles removes the remains of killed runs from the directory of records: temporary files, and
 // copies without a record.
-func (w World) sweep() {
+func (w World) removeStaleFiles() {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
 		path := filepath.Join(w.State, e.Name())
 		base, backup := strings.CutSuffix(path, ".bak")
-		if stale(e) && (filepath.Ext(path) == ".tmp" || (backup && !exists(base+".json"))) {
+		if isStale(e) && (filepath.Ext(path) == ".tmp" || (backup && !fileExists(base+".json"))) {
 			_ = os.Remove(path)
 		}
 	}
 }
 
-// sweep removes the temporary files of killed writers next to a file.
-func sweep(path string) {
+// removeStaleIn removes the temporary files of killed writers next to a file.
+func removeStaleIn(path string) {
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
 		return
@@ -253,15 +253,15 @@ func ignoreMissing(err error) error {
 
 // Missing returns dir and its parents, as far as they do not exist.
 func Missing(dir string) (all []string) {
-	for !exists(dir) && filepath.Dir(dir) != dir {
+	for !fileExists(dir) && filepath.Dir(dir) != dir {
 		all = append(all, dir)
 		dir = filepath.Dir(dir)
 	}
 	return all
 }
 
-// follow resolves the symbolic links in a path. The last element need not exist.
-func follow(path string) (string, error) {
+// resolveLink resolves the symbolic links in a path. The last element need not exist.
+func resolveLink(path string) (string, error) {
 	for range 40 {
 		to, err := os.Readlink(path)
 		if err != nil {
@@ -309,15 +309,15 @@ func writeFile(path string, data []byte) error {
 	return vfs.WriteFile(dir, filepath.Base(path), bytes.Clone(data), 0o600)
 }
 
-// replaceFile atomically replaces the content of a file. It fails if the content is not was. A nil
-// was means that there was no file.
-func replaceFile(path string, was, data []byte, mode fs.FileMode) error {
+// replaceFile atomically replaces the content of a file. It fails if the content is not oldData. A nil
+// oldData means that there was no file.
+func replaceFile(path string, oldData, data []byte, mode fs.FileMode) error {
 	info, serr := os.Stat(path)
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	err = vfs.ReplaceUnchanged(dir, filepath.Base(path), was, bytes.Clone(data), mode)
+	err = vfs.ReplaceUnchanged(dir, filepath.Base(path), oldData, bytes.Clone(data), mode)
 	if err != nil {
 		return err
 	}

@@ -15,14 +15,14 @@ var (
 )
 
 // NPMPackage returns the name of the npm package with the program for a target.
-func (t Target) NPMPackage() string { return program + "-" + npmOS[t.OS] + "-" + npmArch[t.Arch] }
+func (t Target) NPMPackage() string { return programName + "-" + npmOS[t.OS] + "-" + npmArch[t.Arch] }
 
 // Executable returns the file name of the program.
 func (t Target) Executable() string {
 	if t.OS == "windows" {
-		return program + ".exe"
+		return programName + ".exe"
 	}
-	return program
+	return programName
 }
 
 // npmManifest returns package.json with the members that all npm packages have.
@@ -48,8 +48,8 @@ func NPMLauncher(version string, targets []Target) map[string]string {
 		programs = append(programs, field{t.NPMPackage(), version})
 	}
 	return map[string]string{
-		"package.json": npmManifest(program, version,
-			field{"mcpName", registryName}, field{"bin", fields{{program, "oxbow.js"}}},
+		"package.json": npmManifest(programName, version,
+			field{"mcpName", registryName}, field{"bin", fields{{programName, "oxbow.js"}}},
 			field{"files", []string{"oxbow.js"}}, field{"optionalDependencies", programs}),
 		"oxbow.js": npmLauncherSource,
 	}
@@ -90,9 +90,9 @@ child.on('exit', (code, signal) => {
 func (t Target) BundleManifest(version string) string {
 	entry := "server/" + t.Executable()
 	o := Options{Executable: "${__dirname}/" + entry}
-	argv := o.argv("mcp")
+	argv := o.commandArgs("mcp")
 	return indentedJSON(fields{
-		{"manifest_version", "0.3"}, {"name", program}, {"version", version}, {"description", bundleTitle},
+		{"manifest_version", "0.3"}, {"name", programName}, {"version", version}, {"description", bundleTitle},
 		{"author", fields{{"name", bundleOwner}}}, {"homepage", bundleHomepage}, {"license", "Apache-2.0"},
 		{"server", fields{
 			{"type", "binary"}, {"entry_point", entry},
@@ -115,12 +115,12 @@ type BundleFile struct {
 func RegistryEntry(version string, bundles []BundleFile) string {
 	stdio := field{"transport", fields{{"type", "stdio"}}}
 	var arguments []fields
-	o := Options{Executable: program}
-	for _, word := range o.argv("mcp")[1:] {
+	o := Options{Executable: programName}
+	for _, word := range o.commandArgs("mcp")[1:] {
 		arguments = append(arguments, fields{{"type", "positional"}, {"value", word}})
 	}
 	packages := []fields{{
-		{"registryType", "npm"}, {"identifier", program}, {"version", version}, {"runtimeHint", "npx"},
+		{"registryType", "npm"}, {"identifier", programName}, {"version", version}, {"runtimeHint", "npx"},
 		{"packageArguments", arguments}, stdio,
 	}}
 	for _, b := range bundles {
@@ -129,7 +129,7 @@ func RegistryEntry(version string, bundles []BundleFile) string {
 	}
 	return indentedJSON(fields{
 		{"$schema", "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"},
-		{"name", registryName}, {"title", program},
+		{"name", registryName}, {"title", programName},
 		{"description", "Memory for agents: notes, past sessions, and why lines are as they are."},
 		{"version", version},
 		{"repository", fields{{"url", bundleHomepage}, {"source", "github"}}},

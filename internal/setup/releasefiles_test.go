@@ -66,7 +66,7 @@ func TestReleaseFilesStartTheServer(t *testing.T) {
 		}
 		o := Options{Executable: "${__dirname}/server/" + target.Executable()}
 		got := append([]string{manifest.Server.Config.Command}, manifest.Server.Config.Args...)
-		if want := o.argv("mcp"); !slices.Equal(got, want) || "${__dirname}/"+manifest.Server.Entry != want[0] {
+		if want := o.commandArgs("mcp"); !slices.Equal(got, want) || "${__dirname}/"+manifest.Server.Entry != want[0] {
 			t.Errorf("the bundle for %v starts %q, its entry point is %q, want %q", target, got,
 				manifest.Server.Entry, want)
 		}

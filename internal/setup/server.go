@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// program is the name of oxbow's executable, and of its server in clients' files.
-const program = "oxbow"
+// programName is the name of oxbow's executable, and of its server in clients' files.
+const programName = "oxbow"
 
 // A Server is an entry that starts a program. There are three forms of the command: a word with a
 // separate list of arguments, a list that includes the arguments, or a line for a shell.
@@ -49,7 +49,7 @@ type ownPrograms struct {
 }
 
 // oxbowName matches the names under which oxbow is installed, such as oxbow and oxbow-1.2.
-var oxbowName = regexp.MustCompile(`^` + program + `([-_.]?v?[0-9].*)?$`)
+var oxbowName = regexp.MustCompile(`^` + programName + `([-_.]?v?[0-9].*)?$`)
 
 // contain reports whether a path leads to oxbow, with the path syntax of any system. A program with another name
 // is oxbow if it is running now or if setup wrote its path.
@@ -84,16 +84,16 @@ func (own ownPrograms) startServer(s Server) bool {
 func (own ownPrograms) runHook(s Server, client string) bool {
 	argv := s.Argv()
 	if line, ok := s.Command.(string); ok && len(s.Args) == 0 {
-		argv = words(line)
+		argv = splitWords(line)
 	} else if s.Command == nil {
-		argv = words(s.Bash)
+		argv = splitWords(s.Bash)
 	}
 	i := slices.Index(argv, "hook")
 	return i > 0 && i == len(argv)-2 && own.contain(argv[0]) && argv[i+1] == client
 }
 
-// words splits the command line of a hook that [commandLine] wrote for any shell.
-func words(line string) (all []string) {
+// splitWords splits the command line of a hook that [commandLine] wrote for any shell.
+func splitWords(line string) (all []string) {
 	line = strings.ReplaceAll(strings.TrimPrefix(line, "& "), `'\''`, escapedQuote)
 	var word strings.Builder
 	quote, begun := rune(0), false
@@ -126,18 +126,18 @@ func words(line string) (all []string) {
 // escapedQuote represents an escaped quote while words splits a line.
 const escapedQuote = "\x00"
 
-// shell is a shell that runs the command line of a hook.
-type shell int
+// shellKind is a shell that runs the command line of a hook.
+type shellKind int
 
 const (
-	posix shell = iota
-	cmd
+	posixShell shellKind = iota
+	cmdShell
 	powerShell
 )
 
 // commandLine quotes a command for a shell.
-func commandLine(sh shell, argv []string) string {
-	if sh == posix {
+func commandLine(sh shellKind, argv []string) string {
+	if sh == posixShell {
 		quoted := make([]string, len(argv))
 		for i, w := range argv {
 			quoted[i] = text.ShellQuote(w)
@@ -154,7 +154,7 @@ func commandLine(sh shell, argv []string) string {
 			line += w
 		case sh == powerShell:
 			line += "'" + strings.ReplaceAll(w, "'", "''") + "'"
-			call = either(i == 0, "& ", call)
+			call = choose(i == 0, "& ", call)
 		default:
 			line += `"` + w + `"` // paths on Windows cannot contain quotes
 		}

@@ -14,29 +14,29 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// table is a TOML document that is edited by byte ranges.
-type table struct {
+// tomlTable is a TOML document that is edited by byte ranges.
+type tomlTable struct {
 	text  []byte
-	lines []expression
+	lines []tomlExpression
 	value map[string]any
 }
 
-// expression is a table header, or a key with its value.
-type expression struct {
-	header   bool
+// tomlExpression is a table header, or a key with its value.
+type tomlExpression struct {
+	isHeader bool
 	path     []string // full path of the key; for an array of tables, without the index
-	array    bool     // the header belongs to an array of tables
+	isArray  bool     // the header belongs to an array of tables
 	from, to int      // byte range of the expression's lines, including the last line ending
 	value    int      // offset of the value
 	end      int      // offset of the end of the value
 }
 
-func parseTOML(text []byte) (*table, error) {
-	t := &table{}
+func parseTOML(text []byte) (*tomlTable, error) {
+	t := &tomlTable{}
 	return t, t.replaceText(text)
 }
 
-func (t *table) replaceText(text []byte) error {
+func (t *tomlTable) replaceText(text []byte) error {
 	value := map[string]any{}
 	if err := toml.Unmarshal(text, &value); err != nil {
 		var at *toml.DecodeError
@@ -48,12 +48,12 @@ func (t *table) replaceText(text []byte) error {
 	}
 	var p unstable.Parser
 	p.Reset(text)
-	var lines []expression
+	var lines []tomlExpression
 	var under []string
 	for p.NextExpression() {
 		n := p.Expression()
 		var keys []string
-		e := expression{header: n.Kind != unstable.KeyValue, array: n.Kind == unstable.ArrayTable, from: -1}
+		e := tomlExpression{isHeader: n.Kind != unstable.KeyValue, isArray: n.Kind == unstable.ArrayTable, from: -1}
 		for k := n.Key(); k.Next(); {
 			keys = append(keys, string(k.Node().Data))
 			if e.from < 0 {
@@ -62,7 +62,7 @@ func (t *table) replaceText(text []byte) error {
 			e.value = int(k.Node().Raw.Offset + k.Node().Raw.Length)
 		}
 		e.end = e.value
-		if e.header {
+		if e.isHeader {
 			under, e.path = keys, keys
 		} else {
 			e.path = slices.Concat(under, keys)
@@ -88,12 +88,12 @@ func lineEnd(text []byte, pos int) int {
 	return len(text)
 }
 
-func (t *table) splice(from, to int, text string) error {
+func (t *tomlTable) replaceRange(from, to int, text string) error {
 	return t.replaceText(slices.Concat(t.text[:from], []byte(text), t.text[to:]))
 }
 
-// at returns the value at a path, or nil.
-func (t *table) at(path ...string) any {
+// valueAt returns the value at a path, or nil.
+func (t *tomlTable) valueAt(path ...string) any {
 	var v any = t.value
 	for _, name := range path {
 		m, ok := v.(map[string]any)
@@ -105,29 +105,29 @@ func (t *table) at(path ...string) any {
 	return v
 }
 
-// has reports whether the expression is at the path or below it.
-func (e *expression) has(path []string) bool {
+// hasPath reports whether the expression is at the path or below it.
+func (e *tomlExpression) hasPath(path []string) bool {
 	return len(e.path) >= len(path) && slices.Equal(e.path[:len(path)], path)
 }
 
-// set sets fields of the table at a path. It keeps the other fields of the table.
-func (t *table) set(want fields, path ...string) error {
-	if t.at(path...) == nil {
-		return t.add(want, path)
+// setFields sets fields of the table at a path. It keeps the other fields of the table.
+func (t *tomlTable) setFields(want fields, path ...string) error {
+	if t.valueAt(path...) == nil {
+		return t.addFields(want, path)
 	}
 	for _, f := range want {
-		if reflect.DeepEqual(normal(f.value), t.at(slices.Concat(path, []string{f.name})...)) {
+		if reflect.DeepEqual(normalizeValue(f.value), t.valueAt(slices.Concat(path, []string{f.name})...)) {
 			continue
 		}
-		if err := t.setOne(f, path); err != nil {
+		if err := t.setField(f, path); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// add appends a table to the text.
-func (t *table) add(want fields, path []string) error {
+// addFields appends a table to the text.
+func (t *tomlTable) addFields(want fields, path []string) error {
 	nl := newline(t.text)
 	var b strings.Builder
 	if n := len(t.text); n > 0 {
@@ -140,7 +140,7 @@ func (t *table) add(want fields, path []string) error {
 	for _, f := range want {
 		b.WriteString(tomlKey(f.name) + " = " + tomlValue(f.value) + nl)
 	}
-	if err := t.splice(len(t.text), len(t.text), b.String()); err != nil {
+	if err := t.replaceRange(len(t.text), len(t.text), b.String()); err != nil {
 		return fmt.Errorf(
 			"[%s] cannot be added to what is there: write %s as tables with headers of their own",
 			strings.Join(path, "."),
@@ -150,52 +150,52 @@ func (t *table) add(want fields, path []string) error {
 	return nil
 }
 
-// setOne sets one field of an existing table.
-func (t *table) setOne(f field, path []string) error {
-	full, last := slices.Concat(path, []string{f.name}), -1
+// setField sets one field of an existing table.
+func (t *tomlTable) setField(f field, path []string) error {
+	fullPath, last := slices.Concat(path, []string{f.name}), -1
 	for i, e := range t.lines {
 		switch {
-		case e.array && e.has(path):
+		case e.isArray && e.hasPath(path):
 			return fmt.Errorf("[[%s]] is a list", strings.Join(path, "."))
-		case !e.header && slices.Equal(e.path, full):
-			return t.splice(e.value, e.end, tomlValue(f.value))
-		case e.header && slices.Equal(e.path, path), last >= 0 && !e.header &&
+		case !e.isHeader && slices.Equal(e.path, fullPath):
+			return t.replaceRange(e.value, e.end, tomlValue(f.value))
+		case e.isHeader && slices.Equal(e.path, path), last >= 0 && !e.isHeader &&
 			slices.Equal(e.path[:len(e.path)-1], path) && last == i-1:
 			last = i
 		}
 	}
 	if last < 0 {
-		return t.add(fields{f}, path)
+		return t.addFields(fields{f}, path)
 	}
-	at, before := t.lines[last].to, ""
-	if t.text[at-1] != '\n' {
+	pos, before := t.lines[last].to, ""
+	if t.text[pos-1] != '\n' {
 		before = newline(t.text)
 	}
-	return t.splice(at, at, before+tomlKey(f.name)+" = "+tomlValue(f.value)+newline(t.text))
+	return t.replaceRange(pos, pos, before+tomlKey(f.name)+" = "+tomlValue(f.value)+newline(t.text))
 }
 
-// remove removes the table at a path and the tables below it. It also removes the empty line before
+// removeTable removes the table at a path and the tables below it. It also removes the empty line before
 // each header. It keeps comments.
-func (t *table) remove(path ...string) error {
+func (t *tomlTable) removeTable(path ...string) error {
 	for i := len(t.lines) - 1; i >= 0; i-- {
 		e := t.lines[i]
-		if !e.has(path) {
+		if !e.hasPath(path) {
 			continue
 		}
 		from := e.from
-		if above := bytes.LastIndexByte(t.text[:max(from-1, 0)], '\n') + 1; e.header &&
-			len(bytes.TrimSpace(t.text[above:from])) == 0 {
-			from = above
+		if parent := bytes.LastIndexByte(t.text[:max(from-1, 0)], '\n') + 1; e.isHeader &&
+			len(bytes.TrimSpace(t.text[parent:from])) == 0 {
+			from = parent
 		}
-		if err := t.splice(from, e.to, ""); err != nil {
+		if err := t.replaceRange(from, e.to, ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// normal converts a value to the type that the decoder uses for it.
-func normal(v any) any {
+// normalizeValue converts a value to the type that the decoder uses for it.
+func normalizeValue(v any) any {
 	switch v := v.(type) {
 	case []string:
 		list := []any{}

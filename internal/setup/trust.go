@@ -22,18 +22,18 @@ func trustedHash(event, matcher string, handler map[string]any) string {
 			h[name] = v
 		}
 	}
-	if most, ok := maxTimeouts[event]; ok {
-		h["timeout"] = min(h["timeout"].(float64), float64(most))
+	if maxTimeout, ok := maxTimeouts[event]; ok {
+		h["timeout"] = min(h["timeout"].(float64), float64(maxTimeout))
 	}
-	d := map[string]any{"event_name": snake(event), "hooks": []any{h}}
+	d := map[string]any{"event_name": snakeCase(event), "hooks": []any{h}}
 	if matcher != "" {
 		d["matcher"] = matcher
 	}
-	return "sha256:" + sum(encodeJSON(d))
+	return "sha256:" + digestHex(encodeJSON(d))
 }
 
-// snake converts a name such as SessionStart to session_start.
-func snake(name string) string {
+// snakeCase converts a name such as SessionStart to session_start.
+func snakeCase(name string) string {
 	var b strings.Builder
 	for i, r := range name {
 		if unicode.IsUpper(r) && i > 0 {
@@ -57,17 +57,17 @@ func hookHashes(own ownPrograms, path string, text []byte) map[string]string {
 		Matcher string
 		Hooks   []map[string]any
 	}
-	d.decode(&lists, "hooks")
+	d.decodeAt(&lists, "hooks")
 	for event := range lists {
-		for _, at := range handlers(d, event, own.hookMatcher("codex")) {
+		for _, at := range findHandlers(d, event, own.hookMatcher("codex")) {
 			g := lists[event][at.group]
 			all[fmt.Sprintf(
 				"%s:%s:%d:%d",
 				path,
-				snake(event),
+				snakeCase(event),
 				at.group,
-				at.i,
-			)] = trustedHash(event, g.Matcher, g.Hooks[at.i])
+				at.index,
+			)] = trustedHash(event, g.Matcher, g.Hooks[at.index])
 		}
 	}
 	return all

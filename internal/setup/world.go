@@ -20,30 +20,30 @@ type World struct {
 	State  string // the directory of setup's records
 }
 
-// user returns a path in the user's home directory.
-func (w World) user(p string) string { return filepath.Join(w.User, filepath.FromSlash(p)) }
+// userPath returns a path in the user's home directory.
+func (w World) userPath(p string) string { return filepath.Join(w.User, filepath.FromSlash(p)) }
 
-// dir returns a path in the directory that an environment variable contains. If the variable is not
+// dirFrom returns a path in the directory that an environment variable contains. If the variable is not
 // set, the directory is otherwise, relative to the user's home directory.
-func (w World) dir(variable, otherwise string, p string) string {
-	return filepath.Join(cmp.Or(w.Getenv(variable), w.user(otherwise)), filepath.FromSlash(p))
+func (w World) dirFrom(variable, otherwise string, p string) string {
+	return filepath.Join(cmp.Or(w.Getenv(variable), w.userPath(otherwise)), filepath.FromSlash(p))
 }
 
-// home returns a path in a client's own directory.
-func (w World) home(client, p string) string {
+// clientHome returns a path in a client's own directory.
+func (w World) clientHome(client, p string) string {
 	return filepath.Join(clientfile.Home(client, w.User, w.Getenv), filepath.FromSlash(p))
 }
 
-// config returns a path in the user's configuration directory. It follows the rules of Electron
+// configPath returns a path in the user's configuration directory. It follows the rules of Electron
 // programs.
-func (w World) config(p string) string {
+func (w World) configPath(p string) string {
 	switch w.GOOS {
 	case "windows":
-		return w.dir("APPDATA", "AppData/Roaming", p)
+		return w.dirFrom("APPDATA", "AppData/Roaming", p)
 	case "darwin":
-		return w.user(path.Join("Library/Application Support", p))
+		return w.userPath(path.Join("Library/Application Support", p))
 	}
-	return w.dir("XDG_CONFIG_HOME", ".config", p)
+	return w.dirFrom("XDG_CONFIG_HOME", ".config", p)
 }
 
 // Title returns a path for display, with ~ in place of the user's home directory.
@@ -54,9 +54,9 @@ func (w World) Title(path string) string {
 	return path
 }
 
-func exists(p string) bool { _, err := os.Stat(p); return err == nil }
+func fileExists(p string) bool { _, err := os.Stat(p); return err == nil }
 
-func either[T any](ok bool, a, b T) T {
+func choose[T any](ok bool, a, b T) T {
 	if ok {
 		return a
 	}
