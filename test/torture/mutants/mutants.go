@@ -87,8 +87,8 @@ var All = []Mutant{
 	{
 		"snapshot-page-not-verified",
 		"internal/base/pagefile/reader.go",
-		"if Check(p[:Data], n+i, r.check) != binary.LittleEndian.Uint32(p[Data:]) {",
-		"if Check(p[:Data], n+i, r.check) != binary.LittleEndian.Uint32(p[Data:]) && false {",
+		"if Checksum(p[:Data], n+i, r.headChecksum) != binary.LittleEndian.Uint32(p[Data:]) {",
+		"if Checksum(p[:Data], n+i, r.headChecksum) != binary.LittleEndian.Uint32(p[Data:]) && false {",
 	},
 	{
 		"snapshot-without-removed",
