@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -181,6 +182,9 @@ var answersCommands = [][]string{
 	{"check"},
 }
 
+// wrapsPaths contains the commands whose answers contain paths at which a terminal breaks lines.
+var wrapsPaths = []string{"doctor", "profile", "backup", "trust"}
+
 func TestAnswersOfCommands(t *testing.T) {
 	for _, mode := range []struct {
 		name     string
@@ -195,8 +199,7 @@ func TestAnswersOfCommands(t *testing.T) {
 			w.env.Width = 80
 			var b strings.Builder
 			for _, args := range answersCommands {
-				// A terminal wraps the paths of these answers, whose length depends on the machine.
-				w.env.StdoutTerm = mode.terminal && args[0] != "doctor" && args[0] != "profile" && args[0] != "backup"
+				w.env.StdoutTerm = mode.terminal && !slices.Contains(wrapsPaths, args[0])
 				status, out, errs := w.run(t, append(args[:len(args):len(args)], mode.flags...)...)
 				fmt.Fprintf(&b, "\n$ oxbow %q\n%s", args, visible(out))
 				if errs != "" {

@@ -4,9 +4,6 @@
 package cli
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
@@ -15,8 +12,8 @@ import (
 )
 
 func (a *app) approveCommand() *cobra.Command {
-	list := does(a, &cobra.Command{Use: "list"}, labels.Held, positional, a.showHeld)
-	c := does(a, &cobra.Command{
+	list := reports(a, &cobra.Command{Use: "list"}, labels.Held, positional)
+	c := reports(a, &cobra.Command{
 		Use:   "approve [NAME…]",
 		Short: "Show what is held back from agents, and let it be shown",
 		Long: `Agents find every note when they search. What may come up by itself, at the
@@ -33,7 +30,7 @@ shell that an agent started approves nothing.`,
 		Example: `  oxbow approve
   oxbow approve --json`,
 		Args: args(0, -1, "the names of entries"),
-	}, labels.Approve, positional, a.showRelabelled)
+	}, labels.Approve, positional)
 	approve := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 && !cmd.Flags().Changed("group") {
@@ -62,50 +59,4 @@ func heldBack(n int, group string) string {
 		command += " --group " + group
 	}
 	return count(n, "entry waits", "entries wait") + " for your approval: " + command
-}
-
-func (a *app) showHeld(out labels.HeldOut) {
-	for _, e := range out.Entries {
-		if a.quiet {
-			a.printf("%s\n", nameText(e.Name))
-			continue
-		}
-		why := []string{e.Trust}
-		if len(e.Read) > 0 {
-			why = append(why, "words of "+strings.Join(e.Read, "; "))
-		}
-		if len(e.Unknown) > 0 {
-			why = append(why, "not vouched for: "+strings.Join(e.Unknown, ", "))
-		}
-		if len(e.Shaped) > 0 {
-			why = append(why, "shaped like instructions: "+strings.Join(e.Shaped, ", "))
-		}
-		a.printf("%s  %s\n", a.bold(nameText(e.Name)), clean(strings.Join(why, ", ")))
-		for _, s := range slices.Concat(e.Aliases, e.Labels) {
-			a.hang("  ", clean(s))
-		}
-		a.hang("  | ", clean(e.Content))
-	}
-	for _, g := range out.Groups {
-		if a.quiet {
-			a.printf("%s\n", g.ID)
-			continue
-		}
-		from := "imported"
-		if g.From != "" {
-			from += " from " + clean(g.From)
-		}
-		a.printf("%s  %s %s, %s\n", a.bold(g.ID), count(g.Count, "entry", "entries"), from, clean(g.Time))
-		a.hang("  | ", clean(strings.Join(g.Names, "; ")))
-	}
-	if len(out.Groups) > 0 {
-		a.note("to approve all that an import brought: oxbow approve --group %s", out.Groups[0].ID)
-	}
-	if len(out.Entries) == 0 {
-		if len(out.Groups) == 0 {
-			a.note("nothing is held back")
-		}
-		return
-	}
-	a.note("oxbow approve NAME lets one be shown; oxbow forget NAME removes it")
 }

@@ -25,7 +25,7 @@ archive lists them.`,
 }
 
 func (a *app) archivePruneCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "prune",
 		Short: "Forget archives by age or number",
 		Long: `Prune forgets the archives that are older than a date or a number of days, or
@@ -43,29 +43,5 @@ which import reads.`,
 			)
 		}
 		return nil
-	}, a.showPruned)
-}
-
-func (a *app) showPruned(out sessions.PruneArchivesOut) {
-	word := wordFor(out.DryRun, "forgot", "would forget")
-	all := a.howToListAll(out.DryRun)
-	if out.SavedIn != "" {
-		all = out.SavedIn + " contains them all"
-	}
-	showFew(a, out.Forgotten, all, func(e sessions.PrunedArchive) {
-		a.printf("%s %s %s\n", word, a.bold(nameText(e.Name)), a.dim("("+a.date(moment(e.Created))+")"))
 	})
-	switch {
-	case len(out.Forgotten) == 0:
-		a.note("no archive is that old, or beyond that number: nothing is to be forgotten")
-	case out.DryRun:
-	case out.SavedIn == "":
-		a.note("oxbow undo brings them back")
-	default:
-		a.note(
-			"all archives were written to %s first; oxbow import %s brings these back",
-			out.SavedIn,
-			quote(out.SavedIn),
-		)
-	}
 }

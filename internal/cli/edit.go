@@ -50,7 +50,7 @@ func (a *app) showEdited(out verb.RememberOut) {
 		a.printf("%s is unchanged\n", a.bold(nameText(out.Name)))
 		return
 	}
-	a.showRemembered(out)
+	a.showReport(out.Report())
 }
 
 // editEntry opens an entry in the person's editor and stores the edited text.

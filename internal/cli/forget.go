@@ -34,9 +34,5 @@ good, and forget asks first; without a terminal, give --yes.`,
 	}, func(in verb.ForgetIn) (bool, error) {
 		_, isForeign, err := a.layout()
 		return isForeign && !in.DryRun, err
-	}, positional, func(out verb.ForgetOut) {
-		word := wordFor(!out.Forgotten, "forgot", "would forget")
-		a.printf("%s %s\n", word, a.bold(nameText(out.Entry.Name)))
-		a.showNotes(out.Notes)
-	})
+	}, positional, show[verb.ForgetOut](a))
 }

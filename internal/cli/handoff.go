@@ -28,7 +28,7 @@ session takes it; no two sessions can take the same.`,
 }
 
 func (a *app) handoffNewCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "new SUMMARY",
 		Short: "Leave a task to the next session",
 		Long: `New stores a handoff. --project auto labels it with the project of the working
@@ -40,18 +40,11 @@ directory. The same handoff that is open already is not stored twice.`,
 		in.Summary = args[0]
 		in.Project, err = a.projectNamed(in.Project)
 		return err
-	}, func(out verb.SavedOut) {
-		if a.quiet {
-			a.printf("%s\n", nameText(out.Name))
-			return
-		}
-		a.printf("handed off as %s%s\n", a.bold(nameText(out.Name)), a.changeText(out.Version))
-		a.showNotes(out.Notes)
 	})
 }
 
 func (a *app) handoffListCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the open handoffs, the newest first",
@@ -59,17 +52,6 @@ func (a *app) handoffListCommand() *cobra.Command {
 	}, sessions.Handoffs, func(in *sessions.HandoffsIn, _ *flagSet, _ []string) (err error) {
 		in.Project, err = a.projectNamed(in.Project)
 		return err
-	}, func(out sessions.HandoffsOut) {
-		for _, h := range out.Handoffs {
-			if a.quiet {
-				a.printf("%s\n", nameText(h.Name))
-				continue
-			}
-			a.printf("%s  %s  %s\n", a.date(moment(h.Created)), h.State, a.bold(nameText(h.Name)))
-		}
-		if len(out.Handoffs) == 0 {
-			a.note("no handoff waits")
-		}
 	})
 }
 

@@ -5,19 +5,17 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/review"
 	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
 func (a *app) inboxCommand() *cobra.Command {
-	c := does(a, &cobra.Command{
+	c := reports(a, &cobra.Command{
 		Use:   "inbox",
 		Short: "Show what you asked agents to remember, and make notes of it",
 		Long: `Inbox lists proposals: sentences of yours in sessions with agents that ask to
@@ -31,7 +29,7 @@ sessions of the project and more.`,
 		Example: `  oxbow inbox
   oxbow inbox --project auto --json`,
 		Args: args(0, 0, "no arguments, or list, show, accept or drop"),
-	}, review.Inbox, a.inboxArguments, a.showInbox)
+	}, review.Inbox, a.inboxArguments)
 	a.tellsChanged(c)
 	c.AddCommand(a.inboxListCommand(), a.inboxShowCommand(), a.inboxAcceptCommand(), a.inboxDropCommand())
 	return c
@@ -43,75 +41,23 @@ func (a *app) inboxArguments(in *review.InboxIn, _ *flagSet, _ []string) (err er
 	return err
 }
 
-func (a *app) showInbox(out review.InboxOut) {
-	for _, n := range out.Noted {
-		a.showRemembered(n)
-	}
-	for _, it := range out.Proposals {
-		a.showProposal(it)
-	}
-	if len(out.Runs) > 0 {
-		a.printf("how it is run:\n")
-		for _, r := range out.Runs {
-			a.printf("  %s\n", clean(r))
-		}
-	}
-	if len(out.Proposals) == 0 {
-		a.note(
-			"nothing waits; a proposal comes when you tell an agent, in a session that hooks report, what to " +
-				"remember (oxbow setup connects them)",
-		)
-	}
-}
-
-func (a *app) showProposal(it inbox.Item) {
-	if a.quiet {
-		a.printf("%s\n", it.ID)
-		return
-	}
-	about := []string{a.date(it.Said)}
-	if it.Project != "" {
-		about = append(about, it.Project)
-	}
-	if it.State != inbox.Open {
-		about = append(about, it.State)
-	}
-	if n := it.Sessions(); n > 1 {
-		about = append(about, fmt.Sprintf("in %d sessions", n))
-	}
-	if it.Why == inbox.Lesson {
-		about = append(about, "on "+strings.Join(it.Files, ", "))
-	}
-	a.printf("%s  %s\n", a.bold(it.ID), clean(strings.Join(about, ", ")))
-	a.hang("  ", clean(it.Sentence))
-}
-
 func (a *app) inboxListCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the proposals, the last said first",
 		Example: "  oxbow inbox list --all",
 		Args:    args(0, 0, "no arguments"),
-	}, review.Inbox, a.inboxArguments, a.showInbox)
+	}, review.Inbox, a.inboxArguments)
 }
 
 func (a *app) inboxShowCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:     "show ID",
 		Short:   "Show a proposal with all that you said there",
 		Example: "  oxbow inbox show 3fa9",
 		Args:    args(1, 1, "the ID of a proposal"),
-	}, review.Proposal, positional, func(out review.ProposalOut) {
-		a.showProposal(out.Item)
-		for _, f := range out.From {
-			a.printf("  said in %s\n", clean(f))
-		}
-		if out.Prompt != "" && out.Prompt != out.Sentence {
-			a.printf("\n")
-			a.hang("  | ", clean(out.Prompt))
-		}
-	})
+	}, review.Proposal, positional)
 }
 
 func (a *app) inboxAcceptCommand() *cobra.Command {
@@ -140,7 +86,7 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 		if edit {
 			return a.acceptEdited(ctx, accept, in)
 		}
-		return perform(ctx, a, accept, in, a.showAcceptedNotes)
+		return respond(ctx, a, accept, in)
 	})
 	c.Flags().BoolVar(&team, "team", false, "share the notes with the team")
 	c.Flags().BoolVar(&edit, "edit", false, "change the text in your editor first")
@@ -174,16 +120,7 @@ func (a *app) acceptEdited(
 	if err != nil {
 		return err
 	}
-	return answer(a, out, a.showAcceptedNotes)
-}
-
-func (a *app) showAcceptedNotes(out sharing.ShareProposalsOut) {
-	for _, n := range out.Notes {
-		a.showRemembered(n)
-	}
-	if out.Shared != nil {
-		a.showMoved(*out.Shared)
-	}
+	return answer(a, out, show[sharing.ShareProposalsOut](a))
 }
 
 func (a *app) inboxDropCommand() *cobra.Command {

@@ -6,7 +6,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,7 +36,7 @@ oxbow undo takes all of it back.`,
 }
 
 func (a *app) labelListCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:     "list [FILTER…]",
 		Aliases: []string{"ls"},
 		Short:   "List the labels, each with its number of entries",
@@ -47,27 +46,7 @@ func (a *app) labelListCommand() *cobra.Command {
 	}, labels.Labels, func(in *labels.LabelsIn, _ *flagSet, args []string) error {
 		in.Filter = strings.Join(args, " ")
 		return nil
-	}, a.showLabels)
-}
-
-func (a *app) showLabels(out labels.LabelsOut) {
-	if len(out.Labels) == 0 {
-		a.note("no entry carries such a label; oxbow label add LABEL gives one, oxbow label suggest proposes some")
-	}
-	wide := 0
-	for _, l := range out.Labels {
-		wide = max(wide, columns(l.Label))
-	}
-	if a.env.StdoutTerm {
-		wide = min(wide, a.screen()-16)
-	}
-	for _, l := range out.Labels {
-		if a.quiet {
-			a.printf("%s\n", clean(l.Label))
-			continue
-		}
-		a.printf("%s  %s\n", pad(fit(clean(l.Label), wide), wide), count(l.Entries, "entry", "entries"))
-	}
+	})
 }
 
 func (a *app) labelAddCommand() *cobra.Command {
@@ -99,7 +78,7 @@ and --name together, an entry must fit both.`,
 // labelSelected makes c change the labels of selected entries.
 func (a *app) labelSelected(c *cobra.Command, verbCall call[labels.EditLabelsIn, labels.RelabelOut]) *cobra.Command {
 	c.Args = args(1, -1, "a LABEL such as tag:decision")
-	return does(a, c, labelVerb(verbCall), func(in *labels.EditLabelsIn, _ *flagSet, args []string) error {
+	return reports(a, c, labelVerb(verbCall), func(in *labels.EditLabelsIn, _ *flagSet, args []string) error {
 		in.Labels = args
 		chosen := len(in.Where) > 0 || len(in.Names) > 0
 		switch {
@@ -112,11 +91,11 @@ func (a *app) labelSelected(c *cobra.Command, verbCall call[labels.EditLabelsIn,
 			return misusef("leave out --all, or the rest", "--all is given beside --where or --name")
 		}
 		return nil
-	}, a.showRelabelled)
+	})
 }
 
 func (a *app) labelRenameCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "rename OLD NEW",
 		Short: "Give a label another value or key, on every entry that carries it",
 		Long: `Rename puts the label NEW in the place of OLD on every entry. A label that is in
@@ -125,11 +104,11 @@ oxbow label merge joins them.`,
 		Example: `  oxbow label rename tag:decison tag:decision
   oxbow label rename tag:vtt project:vtt --dry-run`,
 		Args: args(2, 2, "an OLD and a NEW label"),
-	}, labelVerb(labels.RenameLabel), positional, a.showRelabelled)
+	}, labelVerb(labels.RenameLabel), positional)
 }
 
 func (a *app) labelMergeCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "merge LABEL… INTO",
 		Short: "Join labels into one, on every entry that carries one of them",
 		Long: `Merge puts the last label in the place of all that stand before it, on every
@@ -140,7 +119,7 @@ entry. The last may be one of them, or new.`,
 	}, labelVerb(labels.MergeLabels), func(in *labels.MergeLabelsIn, _ *flagSet, args []string) error {
 		in.Labels, in.Into = args[:len(args)-1], args[len(args)-1]
 		return nil
-	}, a.showRelabelled)
+	})
 }
 
 // labelVerb wraps a verb so that an error about a label explains the format of labels.
@@ -154,37 +133,8 @@ func labelVerb[In, Out any](verbCall call[In, Out]) call[In, Out] {
 	}
 }
 
-func (a *app) showRelabelled(out labels.RelabelOut) {
-	did := wordFor(out.DryRun, "relabelled", "would relabel")
-	a.printf("%s %s\n", did, count(len(out.Entries), "entry", "entries"))
-	if !a.quiet {
-		showFew(a, out.Entries, a.howToListAll(out.DryRun), a.showRelabelledEntry)
-	}
-	switch {
-	case len(out.Entries) == 0:
-		a.note("no entry matches, or all that match have these labels already")
-	case out.DryRun:
-		a.note("dry run: nothing was changed")
-	case a.foreign:
-		a.note("this layout keeps no history: oxbow undo cannot take this back")
-	case out.Seq != 0:
-		a.note("to take this back: oxbow undo --seq %d", out.Seq)
-	}
-}
-
-func (a *app) showRelabelledEntry(e labels.Relabelled) {
-	line := "  " + a.bold(nameText(e.Name))
-	for _, l := range e.Removed {
-		line += "  -" + clean(l)
-	}
-	for _, l := range e.Added {
-		line += "  +" + clean(l)
-	}
-	a.printf("%s\n", line)
-}
-
 func (a *app) labelLintCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "lint",
 		Short: "Point out labels that were perhaps meant to be one",
 		Long: `Lint finds labels that differ in capitals, accents or the marks between words
@@ -193,25 +143,7 @@ and words that are a project and a tag. It says the command that joins them and
 changes nothing.`,
 		Example: `  oxbow label lint
   oxbow label lint --json`,
-	}, labels.LintLabels, positional, a.showLabelDoubts)
-}
-
-func (a *app) showLabelDoubts(out labels.LintLabelsOut) {
-	for _, d := range out.Doubts {
-		var counts []string
-		merge := []string{"oxbow", "label", "merge"}
-		for _, l := range d.Labels {
-			counts = append(counts, fmt.Sprintf("%s (%d)", l.Label, l.Entries))
-			if l.Label != d.Merge {
-				merge = append(merge, quote(l.Label))
-			}
-		}
-		a.hang("", clean(strings.Join(counts, ", ")+": "+d.Why))
-		a.note("  %s", clean(strings.Join(append(merge, quote(d.Merge)), " ")))
-	}
-	if len(out.Doubts) == 0 {
-		a.note("no two labels look like one")
-	}
+	}, labels.LintLabels, positional)
 }
 
 func (a *app) labelSuggestCommand() *cobra.Command {
@@ -238,7 +170,7 @@ applied, one oxbow undo takes back.`,
 				)
 			}
 			if apply {
-				return perform(cmd.Context(), a, labels.AcceptLabels, in, a.showRelabelled)
+				return respond(cmd.Context(), a, labels.AcceptLabels, in)
 			}
 			again := "oxbow label suggest"
 			for _, w := range args {

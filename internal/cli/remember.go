@@ -31,7 +31,7 @@ of the working directory, which oxbow label project prints.`,
   git log -1 --format=%B | oxbow remember --tag commit`,
 		Args: args(0, 2, "a NAME and a TEXT"),
 	}
-	does(a, c, verb.Remember, func(in *verb.RememberIn, f *flagSet, args []string) (err error) {
+	reports(a, c, verb.Remember, func(in *verb.RememberIn, f *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Name = args[0]
 			if strings.TrimSpace(in.Name) == "" {
@@ -52,7 +52,7 @@ of the working directory, which oxbow label project prints.`,
 		}
 		in.Project, err = a.projectNamed(in.Project)
 		return err
-	}, a.showRemembered)
+	})
 	c.Flags().StringVarP(
 		&file,
 		"file",
@@ -90,18 +90,4 @@ func (a *app) content(flag string, flagged bool, file string, args []string) (st
 		)
 	}
 	return a.readStdin()
-}
-
-func (a *app) showRemembered(out verb.RememberOut) {
-	word := map[string]string{
-		"added":     "remembered",
-		"updated":   "updated",
-		"unchanged": "already remembered",
-	}[out.Outcome]
-	if a.quiet {
-		a.printf("%s\n", nameText(out.Entry.Name))
-		return
-	}
-	a.printf("%s %s%s\n", word, a.bold(nameText(out.Entry.Name)), a.changeText(out.Entry.Version))
-	a.showNotes(out.Notes)
 }

@@ -41,7 +41,7 @@ recall asks it only with --sessions, or in:sessions among the words.`,
 }
 
 func (a *app) sessionListCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the sessions, the last active first",
@@ -51,28 +51,6 @@ func (a *app) sessionListCommand() *cobra.Command {
 	}, sessions.Sessions, func(in *sessions.SessionsIn, _ *flagSet, _ []string) (err error) {
 		in.Project, err = a.projectNamed(in.Project)
 		return err
-	}, func(out sessions.SessionsOut) {
-		for _, s := range out.Sessions {
-			if a.quiet {
-				a.printf("%s\n", clean(s.Session))
-				continue
-			}
-			a.printf("%s  %s\n", a.date(s.Last), a.bold(clean(s.Client+"/"+s.Session)))
-			about := count(s.Turns, "turn", "turns")
-			if s.Project != "" {
-				about = clean(s.Project) + " · " + about
-			}
-			a.printf("   %s\n", a.dim(about))
-			if p := strings.Join(strings.Fields(clean(s.Prompt)), " "); p != "" {
-				a.printf("   %s\n", a.cut(p, a.width()-3))
-			}
-		}
-		switch {
-		case len(out.Sessions) == 0:
-			a.showNothing(out.Why, nil)
-		case out.More:
-			a.note("there are more; --limit shows them")
-		}
 	})
 }
 
@@ -236,18 +214,5 @@ not touched.`,
 		},
 	}, func(in sessions.ForgetSessionIn) (bool, error) {
 		return in.Purge && !in.DryRun && !in.Undo, nil
-	}, positional, func(out sessions.ForgetSessionOut) {
-		what := clean(out.Client+"/"+out.Session) + ": " + count(out.Turns, "turn", "turns")
-		switch {
-		case out.Undone:
-			a.printf("brought back %s\n", what)
-		case out.DryRun:
-			a.printf("would forget %s\n", what)
-		default:
-			a.printf("forgot %s\n", what)
-			if !out.Purged {
-				a.note("to take this back: oxbow session forget --undo")
-			}
-		}
-	})
+	}, positional, show[sessions.ForgetSessionOut](a))
 }

@@ -6,8 +6,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"path"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -75,7 +73,7 @@ A second run changes nothing.`,
 }
 
 func (a *app) teamShareCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "share NAME…",
 		Short: "Move entries from the home into files that the team gets",
 		Long: `Share writes each entry into a file of .oxbow/team, and then takes it out of the
@@ -87,11 +85,11 @@ review and commit them as you do code.`,
 		Example: `  oxbow team share 'hex maps' --dry-run
   oxbow team share 'hex maps' 'grid size'`,
 		Args: args(1, -1, "the names of entries"),
-	}, sharing.TeamShare, positional, a.showMoved)
+	}, sharing.TeamShare, positional)
 }
 
 func (a *app) teamUnshareCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "unshare NAME…",
 		Short: "Move entries from the team's files back into the home",
 		Long: `Unshare puts each entry into the home, as one change, and then removes its file,
@@ -100,41 +98,7 @@ names if it was interrupted.`,
 		Example: `  oxbow team unshare 'tabs' --dry-run
   oxbow team unshare 'tabs'`,
 		Args: args(1, -1, "the names of entries"),
-	}, sharing.TeamUnshare, positional, a.showMoved)
-}
-
-func (a *app) showMoved(out sharing.TeamShareOut) {
-	for _, m := range out.Moved {
-		did := map[string]string{"written": wordFor(out.DryRun, "shared", "would share"),
-			"changed": wordFor(out.DryRun, "changed", "would change"),
-			"same":    wordFor(out.DryRun, "moved", "would move"),
-			"removed": wordFor(out.DryRun, "took back", "would take back"),
-			"shared":  "shared already:", "home": "in your home already:"}[m.Did]
-		where := ""
-		if m.File != "" {
-			where = "  " + oneLine(m.File)
-		}
-		a.printf("%s %s%s\n", did, a.bold(nameText(m.Name)), where)
-		for _, l := range m.Changes {
-			a.printf("  %s\n", clean(l))
-		}
-	}
-	for _, t := range out.Taken {
-		a.warn("%s", clean(t.String()))
-	}
-	moved := func(m sharing.TeamMoved) bool { return m.Did != "shared" && m.Did != "home" }
-	if i := slices.IndexFunc(out.Moved, moved); i >= 0 && !out.DryRun {
-		undo := ""
-		if out.Home {
-			undo = "; oxbow undo takes the change of the home back"
-		}
-		a.note(
-			"git has not been told: git -C %s add -A %s, then commit%s",
-			quote(out.Top),
-			quote(path.Dir(out.Moved[i].File)),
-			undo,
-		)
-	}
+	}, sharing.TeamUnshare, positional)
 }
 
 func (a *app) teamStatusCommand() *cobra.Command {

@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) trustCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "trust [DIR]",
 		Short: "Take a memory that came with a repository for your own",
 		Long: `Trust records, in your configuration directory, that a home counts as yours.
@@ -50,32 +50,5 @@ trust alone when it is in a repository. An agent cannot run oxbow trust.`,
 			a.homeFlag = within // the home of a project
 		}
 		return nil
-	}, a.showTrust)
-}
-
-func (a *app) showTrust(out ownership.TrustOut) {
-	switch {
-	case out.Home == "":
-		for _, h := range out.Homes {
-			how := wordFor(h.Made, "trusted", "made here") + " since " + a.date(h.Since)
-			if h.Settings != "" {
-				how += ", with its settings"
-			}
-			a.printf("%s  %s\n", clean(h.Path), how)
-		}
-		if len(out.Homes) == 0 {
-			a.note("no home is recorded as yours; a home outside of every project needs no record")
-		}
-	case out.Did == "":
-		a.printf("%s was not trusted; nothing was changed\n", clean(out.Home))
-	default:
-		did := out.Did
-		if out.DryRun {
-			did = "would " + wordFor(out.Did == "revoked", "trust", "revoke the trust in")
-		}
-		a.printf("%s: %s\n", did, clean(out.Home))
-		if out.Runs != "" {
-			a.printf("  sub-agents are started as %s says; read it\n", clean(out.Runs))
-		}
-	}
+	})
 }

@@ -124,7 +124,7 @@ func (a *app) showUndone(out verb.UndoOut) {
 }
 
 func (a *app) restoreCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "restore NAME[@SEQ]",
 		Short: "Bring back a forgotten entry, or an earlier version of one",
 		Long: `Restore brings back an entry that was forgotten, as it last was. With a number,
@@ -145,9 +145,6 @@ forgotten or not. oxbow log NAME shows the numbers.`,
 		}
 		in.Name, in.Seq = name, &seq
 		return nil
-	}, func(out verb.RestoreOut) {
-		a.printf("restored %s as of change %d\n", a.bold(nameText(out.Entry.Name)), out.From)
-		a.showNotes(out.Notes)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
@@ -173,4 +174,9 @@ func (w *Workspace) notLoadable(ctx context.Context, m *oxbow.Memory, h handoff.
 		say("file", f.Name, f.Trouble)
 	}
 	return notes
+}
+
+// Report tells which entry was saved.
+func (a SavedOut) Report() report.Report {
+	return savedReport("handed off as", a.Name, a.Version, a.Notes)
 }

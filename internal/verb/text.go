@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
@@ -205,6 +206,12 @@ func entryText(did string, e Entry, notes []Note) string {
 	return b.String()
 }
 
+// Report tells which entry was written.
+func (a RememberOut) Report() report.Report {
+	did := map[string]report.Words{"added": "remembered", "updated": "updated", "unchanged": "already remembered"}
+	return savedReport(did[a.Outcome], a.Name, a.Version, a.Notes)
+}
+
 // Text returns a text with the outcome and the entry.
 func (a RememberOut) Text() string { return entryText(a.Outcome+": ", a.Entry, a.Notes) }
 
@@ -261,6 +268,13 @@ func (a ForgetOut) Text() string {
 	return entryText(did, a.Entry, a.Notes)
 }
 
+// Report tells which entry was, or would be, forgotten.
+func (a ForgetOut) Report() (r report.Report) {
+	r.Linef("%s %s", report.Did(!a.Forgotten, "forgot", "would forget"), report.Name(a.Name))
+	report.AddNotes(&r, a.Notes)
+	return r
+}
+
 // ChangesText returns the head, the changes and the notes.
 func ChangesText(head string, changes []Change, notes []Note) string {
 	var b strings.Builder
@@ -293,4 +307,11 @@ func (a UndoOut) Text() string {
 // Text returns the entry that was restored.
 func (a RestoreOut) Text() string {
 	return entryText(fmt.Sprintf("restored from change %d by change %d: ", a.From, a.Seq), a.Entry, a.Notes)
+}
+
+// Report tells which version was restored.
+func (a RestoreOut) Report() (r report.Report) {
+	r.Linef("restored %s as of change %d", report.Name(a.Name), a.From)
+	report.AddNotes(&r, a.Notes)
+	return r
 }

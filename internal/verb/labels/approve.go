@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/label"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
@@ -229,4 +231,38 @@ func namesOfGroup(ctx context.Context, m *oxbow.Memory, group string) (names []s
 		)
 	}
 	return names, nil
+}
+
+// Report lists the entries and the imports that are held back, with the reasons.
+func (o HeldOut) Report() (r report.Report) {
+	for _, e := range o.Entries {
+		held := report.Record{Key: report.Name(e.Name), Cells: []report.Cell{{Value: e.Trust},
+			{Name: "words of", Value: strings.Join(e.Read, "; ")},
+			{Name: "not vouched for:", Value: strings.Join(e.Unknown, ", ")},
+			{Name: "shaped like instructions:", Value: strings.Join(e.Shaped, ", ")}}}
+		for _, s := range slices.Concat(e.Aliases, e.Labels) {
+			held.Lines = append(held.Lines, report.Cell{Value: s})
+		}
+		held.Lines = append(held.Lines, report.Cell{Value: report.Quote(e.Content)})
+		r.Add(held)
+	}
+	for _, g := range o.Groups {
+		count := text.Count(g.Count, "entry", "entries")
+		from := report.Sentencef("%s imported", report.Words(count))
+		if g.From != "" {
+			from = report.Sentencef("%s imported from %s", report.Words(count), g.From)
+		}
+		r.Add(report.Record{Key: g.ID, Cells: []report.Cell{{Value: from}, {Value: report.Moment(g.Time)}},
+			Lines: []report.Cell{{Value: report.Quote(strings.Join(g.Names, "; "))}}})
+	}
+	if len(o.Groups) > 0 {
+		r.Notef("to approve all that an import brought: oxbow approve --group %s", o.Groups[0].ID)
+	}
+	switch {
+	case len(o.Entries) > 0:
+		r.Notef("oxbow approve NAME lets one be shown; oxbow forget NAME removes it")
+	case len(o.Groups) == 0:
+		r.Notef("nothing is held back")
+	}
+	return r
 }

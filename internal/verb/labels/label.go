@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/label"
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
@@ -407,4 +408,71 @@ func suggestions(
 		return nil, fmt.Errorf("suggesting labels: %w", err)
 	}
 	return ss, nil
+}
+
+// Report lists the labels, each with its number of entries.
+func (o LabelsOut) Report() (r report.Report) {
+	var t report.Table
+	for _, l := range o.Labels {
+		t.Rows = append(t.Rows, []any{l.Label, report.Words(text.Count(l.Entries, "entry", "entries"))})
+	}
+	r.Add(t)
+	if len(o.Labels) == 0 {
+		r.Notef("no entry carries such a label; oxbow label add LABEL gives one, oxbow label suggest proposes some")
+	}
+	return r
+}
+
+// Report lists the changed entries, each with its old and new labels.
+func (o RelabelOut) Report() (r report.Report) {
+	r.Linef("%s %s", report.Did(o.DryRun, "relabelled", "would relabel"),
+		report.Words(text.Count(len(o.Entries), "entry", "entries")))
+	isUndoable := o.Seq != 0
+	items := report.List{}
+	if o.DryRun || isUndoable {
+		items.All = verb.AllTouched(o.DryRun)
+	}
+	for _, e := range o.Entries {
+		line, values := "%s", []any{report.Name(e.Name)}
+		for _, l := range e.Removed {
+			line, values = line+"  -%s", append(values, l)
+		}
+		for _, l := range e.Added {
+			line, values = line+"  +%s", append(values, l)
+		}
+		items.Items = append(items.Items,
+			report.Line{Sentence: report.Sentencef(line, values...), Indent: 2, Detail: true})
+	}
+	r.Add(items)
+	switch {
+	case len(o.Entries) == 0:
+		r.Notef("no entry matches, or all that match have these labels already")
+	case o.DryRun:
+		r.Notef("dry run: nothing was changed")
+	case isUndoable:
+		r.Notef("to take this back: oxbow undo --seq %d", o.Seq)
+	default:
+		r.Notef("this layout keeps no history: oxbow undo cannot take this back")
+	}
+	return r
+}
+
+// Report lists the groups of labels, each with the command that merges it.
+func (o LintLabelsOut) Report() (r report.Report) {
+	for _, d := range o.Doubts {
+		var counts []string
+		merge := []string{"oxbow", "label", "merge"}
+		for _, l := range d.Labels {
+			counts = append(counts, fmt.Sprintf("%s (%d)", l.Label, l.Entries))
+			if l.Label != d.Merge {
+				merge = append(merge, text.ShellQuote(l.Label))
+			}
+		}
+		r.Add(report.Record{Key: strings.Join(counts, ", "), Lines: []report.Cell{{Value: d.Why},
+			{Name: "merge them", Value: report.Words(strings.Join(append(merge, text.ShellQuote(d.Merge)), " "))}}})
+	}
+	if len(o.Doubts) == 0 {
+		r.Notef("no two labels look like one")
+	}
+	return r
 }

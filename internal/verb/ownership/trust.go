@@ -12,6 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/subagent"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
@@ -131,4 +132,33 @@ func TrustsPlace(w *verb.Workspace) error {
 // trusted together with the home count.
 func SettingsCount(h *verb.Host, home, settings string) bool {
 	return !git.InTree(home) || h.Trusted.TrustsSettings(home, settings)
+}
+
+// Report lists the trusted homes, or tells what was done with one.
+func (o TrustOut) Report() (r report.Report) {
+	switch {
+	case o.Home == "":
+		for _, h := range o.Homes {
+			how := report.Sentencef("%s since %s", report.Did(h.Made, "trusted", "made here"), h.Since)
+			if h.Settings != "" {
+				how = report.Sentencef("%s, with its settings", how)
+			}
+			r.Add(report.Record{Key: h.Path, Cells: []report.Cell{{Value: how}}})
+		}
+		if len(o.Homes) == 0 {
+			r.Notef("no home is recorded as yours; a home outside of every project needs no record")
+		}
+	case o.Did == "":
+		r.Linef("%s was not trusted; nothing was changed", o.Home)
+	default:
+		did := report.Words(o.Did)
+		if o.DryRun {
+			did = "would " + report.Did(o.Did == "revoked", "trust", "revoke the trust in")
+		}
+		r.Linef("%s: %s", did, o.Home)
+		if o.Runs != "" {
+			r.Linef("  sub-agents are started as %s says; read it", o.Runs)
+		}
+	}
+	return r
 }

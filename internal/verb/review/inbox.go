@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -409,4 +411,53 @@ func ReopenProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn)
 		out.Proposals = append(out.Proposals, it)
 	}
 	return out, nil
+}
+
+// Report lists the notes that were made, the proposals, and the commands of the project.
+func (o InboxOut) Report() (r report.Report) {
+	for _, n := range o.Noted {
+		r.Append(n.Report())
+	}
+	for _, it := range o.Proposals {
+		r.Add(proposalRecord(it))
+	}
+	if len(o.Runs) > 0 {
+		r.Linef("how it is run:")
+		for _, command := range o.Runs {
+			r.Add(report.Line{Sentence: report.Sentencef("%s", command), Indent: 2})
+		}
+	}
+	if len(o.Proposals) == 0 {
+		r.Notef("nothing waits; a proposal comes when you tell an agent, in a session that hooks report, what to " +
+			"remember (oxbow setup connects them)")
+	}
+	return r
+}
+
+// proposalRecord describes a proposal.
+func proposalRecord(it inbox.Item) report.Record {
+	r := report.Record{Key: it.ID, Cells: []report.Cell{{Value: it.Said}, {Value: it.Project}},
+		Lines: []report.Cell{{Value: it.Sentence}}}
+	if it.State != inbox.Open {
+		r.Cells = append(r.Cells, report.Cell{Value: it.State})
+	}
+	if n := it.Sessions(); n > 1 {
+		r.Cells = append(r.Cells, report.Cell{Value: report.Sentencef("in %d sessions", n)})
+	}
+	if it.Why == inbox.Lesson {
+		r.Cells = append(r.Cells, report.Cell{Name: "on", Value: strings.Join(it.Files, ", ")})
+	}
+	return r
+}
+
+// Report shows the proposal with the turns that contain it, and with all that the person said.
+func (o ProposalOut) Report() (r report.Report) {
+	r.Add(proposalRecord(o.Item))
+	for _, f := range o.From {
+		r.Add(report.Line{Sentence: report.Sentencef("said in %s", f), Indent: 2})
+	}
+	if o.Prompt != "" && o.Prompt != o.Sentence {
+		r.Add(report.Line{Sentence: report.Sentencef("%s", report.Quote(o.Prompt)), Indent: 2})
+	}
+	return r
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
@@ -101,4 +103,28 @@ func (in PruneArchivesIn) age(now time.Time) (time.Time, error) {
 	}
 	f, err := verb.FilterParams{Before: in.Before}.Parse(now)
 	return f.Before, err
+}
+
+// Report lists the forgotten archives.
+func (o PruneArchivesOut) Report() (r report.Report) {
+	items := report.List{All: verb.AllTouched(o.DryRun)}
+	if o.SavedIn != "" {
+		items.All = report.Words(o.SavedIn + " contains them all")
+	}
+	for _, e := range o.Forgotten {
+		items.Items = append(items.Items, report.Line{Sentence: report.Sentencef("%s %s (%s)",
+			report.Did(o.DryRun, "forgot", "would forget"), report.Name(e.Name), report.Moment(e.Created))})
+	}
+	r.Add(items)
+	switch {
+	case len(o.Forgotten) == 0:
+		r.Notef("no archive is that old, or beyond that number: nothing is to be forgotten")
+	case o.DryRun:
+	case o.SavedIn == "":
+		r.Notef("oxbow undo brings them back")
+	default:
+		r.Notef("all archives were written to %s first; oxbow import %s brings these back", o.SavedIn,
+			report.Words(text.ShellQuote(o.SavedIn)))
+	}
+	return r
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
@@ -177,4 +178,16 @@ func OpenSession(ctx context.Context, w *verb.Workspace, in OpenSessionIn) (Open
 	o := opener.Load(ctx, m, w.Judge(h), w.ScanFiles(h.Files), req)
 	out := verb.OpeningOut(&o)
 	return OpenSessionOut{Handoff: &out}, nil
+}
+
+// Report lists the handoffs.
+func (o HandoffsOut) Report() (r report.Report) {
+	for _, h := range o.Handoffs {
+		r.Add(report.Record{Key: report.Name(h.Name), Cells: []report.Cell{{Value: report.Words(h.State)},
+			{Value: report.Moment(h.Created)}}})
+	}
+	if len(o.Handoffs) == 0 {
+		r.Notef("no handoff waits")
+	}
+	return r
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -400,4 +401,33 @@ func undoForget(ctx context.Context, a *session.Archive) (out ForgetSessionOut, 
 		fmt.Errorf("%w: nothing was forgotten that is still in the archive's history", errNoSession),
 		"oxbow session list shows what there is",
 	)
+}
+
+// Report lists the sessions.
+func (o SessionsOut) Report() (r report.Report) {
+	for _, s := range o.Sessions {
+		r.Add(report.Record{Key: s.Session, Title: s.Client + "/" + s.Session,
+			Cells: []report.Cell{{Value: s.Last}, {Value: s.Project},
+				{Value: report.Words(text.Count(s.Turns, "turn", "turns"))}}, Lines: []report.Cell{{Value: s.Prompt}}})
+	}
+	if len(o.Sessions) == 0 {
+		report.AddNotes(&r, o.Why)
+	}
+	if o.More {
+		r.Notef("there are more; --limit shows them")
+	}
+	return r
+}
+
+// Report tells which session was forgotten or restored.
+func (o ForgetSessionOut) Report() (r report.Report) {
+	did := report.Did(o.DryRun, "forgot", "would forget")
+	if o.Undone {
+		did = "brought back"
+	}
+	r.Linef("%s %s/%s: %s", did, o.Client, o.Session, report.Words(text.Count(o.Turns, "turn", "turns")))
+	if !o.Undone && !o.DryRun && !o.Purged {
+		r.Notef("to take this back: oxbow session forget --undo")
+	}
+	return r
 }

@@ -7,11 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/screening/personal"
 	"github.com/oxbow-memory/oxbow/internal/share/team"
@@ -431,4 +433,47 @@ func ShareProposals(
 	shared, err := TeamShare(ctx, w, TeamShareIn{Names: names})
 	out.Shared = &shared
 	return out, verb.Wrapped("the notes are in your home; sharing them", err)
+}
+
+// Report lists the entries that were moved.
+func (o TeamShareOut) Report() (r report.Report) {
+	word := map[string]report.Words{
+		"written": report.Did(o.DryRun, "shared", "would share"),
+		"changed": report.Did(o.DryRun, "changed", "would change"),
+		"same":    report.Did(o.DryRun, "moved", "would move"),
+		"removed": report.Did(o.DryRun, "took back", "would take back"),
+		"shared":  "shared already:", "home": "in your home already:"}
+	firstFile := ""
+	for _, m := range o.Moved {
+		r.Linef("%s %s  %s", word[m.Did], report.Name(m.Name), m.File)
+		for _, l := range m.Changes {
+			r.Add(report.Line{Sentence: report.Sentencef("%s", report.Text(l)), Indent: 2})
+		}
+		if firstFile == "" && m.Did != "shared" && m.Did != "home" {
+			firstFile = m.File
+		}
+	}
+	for _, t := range o.Taken {
+		r.Warnf("%s", t.String())
+	}
+	if firstFile != "" && !o.DryRun {
+		undo := report.Words("")
+		if o.Home {
+			undo = "; oxbow undo takes the change of the home back"
+		}
+		r.Notef("git has not been told: git -C %s add -A %s, then commit%s", report.Words(text.ShellQuote(o.Top)),
+			report.Words(text.ShellQuote(path.Dir(firstFile))), undo)
+	}
+	return r
+}
+
+// Report lists the notes and, if they were shared, their files.
+func (o ShareProposalsOut) Report() (r report.Report) {
+	for _, n := range o.Notes {
+		r.Append(n.Report())
+	}
+	if o.Shared != nil {
+		r.Append(o.Shared.Report())
+	}
+	return r
 }

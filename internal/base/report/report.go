@@ -1,0 +1,184 @@
+// Package report describes the answer to a call once. A report is a list of sections: sentences, records and
+// tables. Their cells contain values, and the type of a value says whether its text is oxbow's own or was
+// written by others. Each interface has one renderer, which lays out a report for a terminal, a model or a page.
+// The renderer makes the text of others safe, so the code that describes an answer cannot forget it.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+)
+
+// Report is the description of an answer.
+type Report struct {
+	Sections []Section
+	Notes    []Sentence // facts beside the answer, such as the call that takes a change back
+	Warnings []Sentence // problems that a short report shows as well
+}
+
+// Reporter is an answer that describes itself.
+type Reporter interface{ Report() Report }
+
+// Section is a part of a report: a [Line], a [Record], [Fields], a [Table] or a [List].
+type Section interface{ isSection() }
+
+// Line is a sentence on a line of its own.
+type Line struct {
+	Sentence
+	Indent int  // spaces before the sentence
+	Detail bool // a short report omits the line
+	Key    any  // if it is not nil, a short report shows it instead of the sentence
+}
+
+// Record describes one thing, such as an entry or a proposal.
+type Record struct {
+	Key   any    // identifies the thing, and is all that a short report shows of it
+	Title any    // is shown instead of the key if it is not nil
+	Cells []Cell // what is shown next to the key
+	Lines []Cell // what is shown below
+}
+
+// Cell is a value with its name.
+type Cell struct {
+	Name  string // "" if the value needs no name
+	Value any
+	Faint bool // less important than the other cells
+}
+
+// Table is a list of rows with the same columns. The first cell of a row identifies it, and is all that a short
+// report shows of the row.
+type Table struct {
+	Columns []string // names of the columns, or nil
+	Rows    [][]any
+}
+
+// Fields lists the properties of one thing, each on a line. Cells without a value are omitted.
+type Fields struct {
+	Cells []Cell
+}
+
+// List contains sections of the same kind, which may be many.
+type List struct {
+	Items []Section
+	// The advice that says how to list all items. If it is not empty, a renderer may omit items of a long list, and a
+	// short report omits all.
+	All Words
+}
+
+func (Line) isSection()   {}
+func (Record) isSection() {}
+func (Table) isSection()  {}
+func (Fields) isSection() {}
+func (List) isSection()   {}
+
+// Add adds sections.
+func (r *Report) Add(sections ...Section) { r.Sections = append(r.Sections, sections...) }
+
+// Linef adds a sentence. See [Sentencef].
+func (r *Report) Linef(format string, values ...any) {
+	r.Add(Line{Sentence: Sentencef(format, values...)})
+}
+
+// Detailf adds a sentence that a short report omits.
+func (r *Report) Detailf(format string, values ...any) {
+	r.Add(Line{Sentence: Sentencef(format, values...), Detail: true})
+}
+
+// Notef adds a note. See [Sentencef].
+func (r *Report) Notef(format string, values ...any) {
+	r.Notes = append(r.Notes, Sentencef(format, values...))
+}
+
+// The types of values. A string is the text of others on one line, and a number is a number.
+type (
+	// Words is a text of oxbow. It may contain commands.
+	Words string
+	// Name is the name of an entry, which others chose.
+	Name string
+	// Names are names of entries.
+	Names []string
+	// Text is a text of others, in which line ends are kept.
+	Text string
+	// Quote is a Text that is marked as a quotation, because it is not what the caller asked for.
+	Quote string
+	// Change is the number of the change that wrote a version. Homes without numbered changes do not show it.
+	Change uint64
+)
+
+// Did returns the word for what a call did, or for what it would do in a dry run.
+func Did(dryRun bool, did, would string) Words {
+	if dryRun {
+		return Words(would)
+	}
+	return Words(did)
+}
+
+// AddNotes adds the notes of an answer, which may have a type that its interfaces know.
+func AddNotes[N any](r *Report, notes []N) {
+	for _, n := range notes {
+		r.Notef("%s", n)
+	}
+}
+
+// Append adds all parts of another report.
+func (r *Report) Append(other Report) {
+	r.Sections = append(r.Sections, other.Sections...)
+	r.Notes = append(r.Notes, other.Notes...)
+	r.Warnings = append(r.Warnings, other.Warnings...)
+}
+
+// Warnf adds a warning. See [Sentencef].
+func (r *Report) Warnf(format string, values ...any) {
+	r.Warnings = append(r.Warnings, Sentencef(format, values...))
+}
+
+// Moment returns a value for a time in an answer (RFC 3339). If s is not a time, it returns s.
+func Moment(s string) any {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return s
+	}
+	return t
+}
+
+// Sentence is a text of oxbow with values.
+type Sentence struct {
+	format string
+	values []any
+}
+
+// Sentencef returns a sentence. The format is written for [fmt.Sprintf]. Numbers may have any verb, and other values
+// have %s or %q.
+func Sentencef(format string, values ...any) Sentence { return Sentence{format, values} }
+
+// In returns the sentence, with all values but numbers as write returns them.
+func (s Sentence) In(write func(value any) string) string {
+	args := make([]any, len(s.values))
+	for i, v := range s.values {
+		switch v.(type) {
+		case int, int64, uint64, float64:
+			args[i] = v // for verbs such as %d and %.2f
+		default:
+			args[i] = written{v, write}
+		}
+	}
+	return fmt.Sprintf(s.format, args...)
+}
+
+// written is a value that writes itself with a function.
+type written struct {
+	value any
+	write func(any) string
+}
+
+// Format implements [fmt.Formatter]. The verb %q quotes a string, so that it needs no other cleaning.
+func (w written) Format(f fmt.State, verb rune) {
+	text, isString := w.value.(string)
+	if verb == 'q' && isString {
+		_, _ = io.WriteString(f, strconv.Quote(text))
+		return
+	}
+	_, _ = io.WriteString(f, w.write(w.value))
+}

@@ -1,0 +1,265 @@
+// This file renders the report of an answer on a terminal and in a pipe.
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// reports is like does, for verbs whose answer describes itself.
+func reports[In any, Out report.Reporter](
+	a *app,
+	c *cobra.Command,
+	verb call[In, Out],
+	arguments func(*In, *flagSet, []string) error,
+) *cobra.Command {
+	return does(a, c, verb, arguments, show[Out](a))
+}
+
+// respond is like perform, for verbs whose answer describes itself.
+func respond[In any, Out report.Reporter](ctx context.Context, a *app, verb call[In, Out], in In) error {
+	return perform(ctx, a, verb, in, show[Out](a))
+}
+
+// show returns a function that prints answers.
+func show[Out report.Reporter](a *app) func(Out) {
+	return func(out Out) { a.showReport(out.Report()) }
+}
+
+// showReport prints a report. With --quiet it prints only the keys of records and rows, the sentences that are
+// not details, and the warnings.
+func (t *terminal) showReport(r report.Report) {
+	for _, s := range r.Sections {
+		t.showSection(s)
+	}
+	for _, w := range r.Warnings {
+		t.warn("%s", w.In(t.plainValue))
+	}
+	for _, n := range r.Notes {
+		t.note("%s", n.In(t.plainValue))
+	}
+}
+
+func (t *terminal) showSection(s report.Section) {
+	switch s := s.(type) {
+	case report.Line:
+		t.showLine(s)
+	case report.Record:
+		t.showRecord(s)
+	case report.Fields:
+		t.showFields(s.Cells)
+	case report.Table:
+		t.showRows(s)
+	case report.List:
+		t.showItems(s)
+	}
+}
+
+func (t *terminal) showLine(l report.Line) {
+	switch {
+	case t.quiet && l.Key != nil:
+		t.printf("%s\n", t.plainValue(l.Key))
+	case t.quiet && l.Detail:
+	case l.Indent == 0:
+		t.printf("%s\n", strings.TrimRight(l.In(t.value), " "))
+	default:
+		t.hang(strings.Repeat(" ", l.Indent), l.In(t.value))
+	}
+}
+
+// showRecord prints the key and the cells of a record on a line, and its lines below.
+func (t *terminal) showRecord(r report.Record) {
+	key := t.plainValue(r.Key)
+	if t.quiet {
+		t.printf("%s\n", key)
+		return
+	}
+	head := make([]string, 0, len(r.Cells))
+	for _, c := range r.Cells {
+		if v := t.value(c.Value); v != "" {
+			head = append(head, strings.TrimSpace(c.Name+" "+v))
+		}
+	}
+	if r.Title != nil {
+		key = t.plainValue(r.Title)
+	}
+	t.hang(t.bold(key)+"  ", strings.Join(head, ", "))
+	for _, c := range r.Lines {
+		t.showCell(c)
+	}
+}
+
+// showCell prints a cell on a line of its own, below a record. The further lines of its text have the same indent.
+func (t *terminal) showCell(c report.Cell) {
+	head := "  "
+	if c.Name != "" {
+		head += c.Name + ": "
+	}
+	value := t.value(c.Value)
+	if value == "" {
+		return
+	}
+	if t.env.StdoutTerm && !c.Faint {
+		t.hang(head, value)
+		return
+	}
+	rows := strings.Split(value, "\n")
+	if t.env.StdoutTerm {
+		rows = wrap(value, t.width()-columns(head))
+	}
+	for _, row := range rows {
+		if c.Faint {
+			row = t.dim(row)
+		}
+		t.printf("%s\n", strings.TrimRight(head+row, " "))
+		head = strings.Repeat(" ", columns(head))
+	}
+}
+
+// showFields prints cells with their names in a column. Cells without a value are omitted.
+func (t *terminal) showFields(cells []report.Cell) {
+	wide := 0
+	for _, c := range cells {
+		wide = max(wide, columns(c.Name))
+	}
+	for _, c := range cells {
+		t.field(wide, c.Name, t.value(c.Value))
+	}
+}
+
+// showRows prints a table. On a terminal, the first column is cut if the table is wider than the screen, and then
+// the last column.
+func (t *terminal) showRows(table report.Table) {
+	var rows [][]string
+	if table.Columns != nil && t.env.StdoutTerm && !t.quiet {
+		rows = append(rows, table.Columns)
+	}
+	for _, values := range table.Rows {
+		row := make([]string, len(values))
+		for i, v := range values {
+			row[i] = t.plainValue(v)
+		}
+		rows = append(rows, row)
+	}
+	wide := t.columnWidths(rows)
+	for n, row := range rows {
+		if t.quiet {
+			t.printf("%s\n", row[0])
+			continue
+		}
+		line := ""
+		for i, cell := range row {
+			cell = t.cut(cell, max(wide[i], 1))
+			paint := ""
+			switch _, isName := table.Rows[max(0, n-len(rows)+len(table.Rows))][i].(report.Name); {
+			case n < len(rows)-len(table.Rows):
+				paint = termtext.Dim
+			case isName:
+				paint = termtext.Bold
+			}
+			line += pad(t.paint(paint, cell), wide[i]) + "  "
+		}
+		t.printf("%s\n", strings.TrimRight(line, " "))
+	}
+}
+
+// columnWidths returns the widths of the columns of a table.
+func (t *terminal) columnWidths(rows [][]string) (wide []int) {
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(wide) {
+				wide = append(wide, 0)
+			}
+			wide[i] = max(wide[i], columns(cell))
+		}
+	}
+	if !t.env.StdoutTerm || len(wide) == 0 {
+		return wide
+	}
+	excess := 2*(len(wide)-1) - t.screen()
+	for _, w := range wide {
+		excess += w
+	}
+	const narrow = 16 // columns that the first column keeps
+	cut := max(0, min(excess, wide[0]-narrow))
+	wide[0] -= cut
+	last := len(wide) - 1
+	wide[last] = max(1, wide[last]-max(0, excess-cut))
+	return wide
+}
+
+// showItems prints the sections of a list, or the first few of a long list.
+func (t *terminal) showItems(l report.List) {
+	shown := l.Items
+	if l.All != "" {
+		if t.quiet {
+			return
+		}
+		shown = few(l.Items)
+	}
+	for _, s := range shown {
+		t.showSection(s)
+	}
+	if n := len(l.Items) - len(shown); n > 0 {
+		t.printf("  and %d more; %s\n", n, t.advice(string(l.All)))
+	}
+}
+
+// value returns a value as text that is safe to print. Names are bold on a terminal.
+func (t *terminal) value(v any) string {
+	switch v := v.(type) {
+	case report.Name:
+		return t.bold(nameText(string(v)))
+	case report.Change:
+		return t.dim(t.plainValue(v))
+	}
+	return t.plainValue(v)
+}
+
+// plainValue is like value, without colours. It is the only function that makes the values of a report safe to
+// print.
+func (t *terminal) plainValue(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return oneLine(v)
+	case report.Name:
+		return nameText(string(v))
+	case report.Names:
+		return clean(strings.Join(v, ", "))
+	case report.Text:
+		return clean(strings.TrimSpace(string(v)))
+	case report.Quote:
+		quote := clean(strings.TrimSpace(string(v)))
+		if quote == "" {
+			return ""
+		}
+		return "| " + strings.ReplaceAll(quote, "\n", "\n| ")
+	case report.Words:
+		return t.advice(clean(string(v)))
+	case report.Change:
+		if t.foreign {
+			return ""
+		}
+		return "(change " + seqText(uint64(v)) + ")"
+	case report.Sentence:
+		return v.In(t.plainValue)
+	case time.Time:
+		return t.date(v)
+	case verb.Note:
+		return clean(sentence(v))
+	case verb.Reference:
+		return clean(referenceText(v))
+	}
+	return clean(fmt.Sprint(v))
+}
