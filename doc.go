@@ -16,10 +16,13 @@
 // index.
 //
 // A [Filter] selects entries and a [Query] ranks them. A [Hit] is an entry that a query
-// found, and an [Explanation] explains its score.
+// found, and an [Explanation] explains its score. The fields of Entry and Filter are
+// documented in package store, because every implementation of a store uses them.
 //
 // Package query parses queries and filters as people type them. Package scope presents a
-// part of a store as a store. Package vfs has the file systems that a store can use.
+// part of a store as a store, for a program that may see only this part. Package profile
+// selects the entries for an agent's job. Each has an example, and so have [Memory.Watch]
+// and most other methods. Package vfs has the file systems that a store can use.
 //
 // # Guarantees
 //
