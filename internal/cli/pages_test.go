@@ -40,6 +40,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`\b(now|\d+ ?(ms|s|m|h|d))\b`), "AGE"},
 	{regexp.MustCompile(`[\d.]+ (bytes|kB|MB|GB)\b`), "SIZE"},
 	{regexp.MustCompile(`curl/[\d.]+`), "curl"},
+	// Turns of sessions contain the path of the project, whose length differs and changes their scores.
+	{regexp.MustCompile(`\d+\.\d\d · history`), "SCORE · history"},
 	{regexp.MustCompile(`(\d\.\d{4})\d+`), "$1"}, // the last digits depend on the processor
 	{regexp.MustCompile(`"next":"[^"]*"`), "CURSOR"},
 	{regexp.MustCompile(`[ \t]+`), " "},
