@@ -68,7 +68,7 @@ type commitQueue struct {
 	mu        sync.Mutex // guards the following fields
 	waiting   []*commitRequest
 	isRunning bool
-	reached   chan struct{} // closed when target changes are waiting; nil if nobody waits for this
+	reached   chan struct{} // closed when target changes are waiting (nil if nobody waits for this)
 	target    int
 }
 

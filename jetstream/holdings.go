@@ -18,7 +18,7 @@ import (
 type serverStreams struct {
 	server   string
 	isLeader bool            // the server leads the cluster, and its answer determines which streams exist
-	streams  map[string]bool // streams on the server's disk; true if the server takes part in replicating the stream
+	streams  map[string]bool // streams on the server's disk (true if the server takes part in replicating the stream)
 }
 
 // askHoldings asks all servers for their streams in the account of nc.

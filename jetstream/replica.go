@@ -44,7 +44,7 @@ type replica struct {
 	rounds   sharedRounds
 	queue    commitQueue
 
-	readerStore  atomic.Pointer[localStore] // the store, for readers; nil if it is not open
+	readerStore  atomic.Pointer[localStore] // the store, for readers (nil if it is not open)
 	clock        atomic.Int64               // time of the envelope that is being applied
 	seq          atomic.Uint64              // copy of at.Seq, for readers
 	announcedSeq atomic.Uint64              // sequence of the last message that an invalidation announced
@@ -58,7 +58,7 @@ type replica struct {
 	at       cachedPlace
 	last     uint64    // number of the last change in the file
 	head     string    // chain of the file at that change
-	lastSum  chainHash // hash of the last message's body; zero if no message was read
+	lastSum  chainHash // hash of the last message's body (zero if no message was read)
 	sumSize  int
 	flight   *flight // the envelope that this process is publishing, or nil
 	isClosed bool
@@ -72,7 +72,7 @@ type flight struct {
 	isApplied bool
 	isLost    bool // a snapshot may contain the envelope, but is too new to list its ID
 	made      []oxbow.Change
-	errs      []error // errors of its changes; nil if the envelope was applied as part of a snapshot
+	errs      []error // errors of its changes (nil if the envelope was applied as part of a snapshot)
 }
 
 // errDiverged reports that a replica contradicts its stream.

@@ -11,7 +11,7 @@ import (
 // Options configure the setup of a client.
 type Options struct {
 	Executable string   // absolute path of oxbow
-	Home       string   // home that the server and the hooks use; "" if they find it themselves
+	Home       string   // home that the server and the hooks use ("" if they find it themselves)
 	Project    bool     // change the project's files instead of the user's
 	NoMCP      bool     // do not set up the server
 	NoInject   bool     // do not set up hooks that add memory to the context
@@ -30,9 +30,9 @@ type Options struct {
 // Client is a program for which oxbow can be set up.
 type Client struct {
 	Name, Title string
-	Program     string // name of the executable in PATH; "" if the client has none
+	Program     string // name of the executable in PATH ("" if the client has none)
 	Proved      bool   // setup was tested by running the client; setup of other clients follows their documentation
-	Memory      string // name of the client's own memory; "" if it has none
+	Memory      string // name of the client's own memory ("" if it has none)
 
 	filesFor func(w World, o Options) []clientFile
 	// memories returns the directory of the client's own memory. It is nil if the client has no
@@ -50,7 +50,7 @@ type clientFile struct {
 	removals []setting // parts that setup removes, because the options exclude them
 	memory   *setting  // part that switches the client's own memory off
 	isTOML   func(t, base *tomlTable, put bool) error
-	content  string // content of a file that belongs to oxbow; "" for other files, or if the file is removed
+	content  string // content of a file that belongs to oxbow ("" for other files, or if the file is removed)
 	isOxbows bool
 }
 

@@ -69,7 +69,7 @@ type Status struct {
 	Holds    bool  // the files contain a part that belongs to oxbow
 	Err      error // error of a file that cannot be read; set only if Recorded
 
-	choices   *setupChoices // choices at the time of setup; nil if they are unknown
+	choices   *setupChoices // choices at the time of setup (nil if they are unknown)
 	isTrusted bool          // the client runs the hooks
 	canServe  bool          // one of the files can contain servers
 }

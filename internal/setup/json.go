@@ -19,7 +19,7 @@ import (
 type jsonDocument struct {
 	text     []byte
 	root     hujson.Value
-	original []byte // the original text if it contains no value; otherwise nil
+	original []byte // the original text if it contains no value (otherwise nil)
 }
 
 // parseJSON parses a text with an object at the root. A text that contains only white space

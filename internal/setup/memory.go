@@ -20,7 +20,7 @@ type MemoryFile struct {
 	Path string
 	Time time.Time // time of the last change, if the system reports it
 
-	project string // directory of the client's data for the project; "" if the file belongs to no project
+	project string // directory of the client's data for the project ("" if the file belongs to no project)
 }
 
 // Dir returns the working directory of the file's project, or "" if it is not known.

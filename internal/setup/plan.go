@@ -22,11 +22,11 @@ import (
 // A Change is a planned change of a file.
 type Change struct {
 	Path   string
-	Before []byte // content before the change; nil if the file does not exist
-	After  []byte // content after the change; nil if the file will be removed
+	Before []byte // content before the change (nil if the file does not exist)
+	After  []byte // content after the change (nil if the file will be removed)
 
 	realPath    string // path with links resolved
-	base        []byte // content without oxbow; nil if there was no file
+	base        []byte // content without oxbow (nil if there was no file)
 	isMemoryOff bool   // whether the change switches the client's own memory off
 	isRemoval   bool
 	mode        fs.FileMode

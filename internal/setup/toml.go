@@ -24,7 +24,7 @@ type tomlTable struct {
 // tomlExpression is a table header, or a key with its value.
 type tomlExpression struct {
 	isHeader bool
-	path     []string // full path of the key; for an array of tables, without the index
+	path     []string // full path of the key (for an array of tables, without the index)
 	isArray  bool     // the header belongs to an array of tables
 	from, to int      // byte range of the expression's lines, including the last line ending
 	value    int      // offset of the value

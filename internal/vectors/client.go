@@ -52,7 +52,7 @@ type Client struct {
 	Wait func(ctx context.Context, d time.Duration) error
 
 	endpoint string
-	length   int // length of the vectors; 0 until the first vector was received
+	length   int // length of the vectors (0 until the first vector was received)
 	stats    Stats
 }
 
@@ -66,7 +66,7 @@ type Cache interface {
 // An Error describes a request for which the endpoint returned no vectors.
 type Error struct {
 	Endpoint string
-	Status   int // HTTP status; 0 if the server did not answer
+	Status   int // HTTP status (0 if the server did not answer)
 	Texts    int // number of texts in the request
 	Tries    int
 	Err      error

@@ -42,9 +42,9 @@ type vectorFile struct {
 	fsys     vfs.FS // nil means that rows are not stored
 	name     string
 	key      [16]byte // hash of the endpoint and the model
-	size     int64    // length of the valid part of the file in bytes; 0 means that the file must be created
+	size     int64    // length of the valid part of the file in bytes (0 means that the file must be created)
 	newRows  []byte   // records that are not written yet
-	rowCount int      // dimension of the vectors; 0 if unknown
+	rowCount int      // dimension of the vectors (0 if unknown)
 }
 
 // readRows adds the file's rows to rows. If the file cannot be read, it adds

@@ -35,7 +35,7 @@ type clusterMemories struct {
 	urls          string
 	login         clientLogin
 	tls           server.TLS
-	reloadSignals chan os.Signal // receives the signal to reload the TLS files; nil without TLS
+	reloadSignals chan os.Signal // receives the signal to reload the TLS files (nil without TLS)
 	nc, system    *nats.Conn
 	cluster       *jetstream.Cluster
 }

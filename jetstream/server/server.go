@@ -19,8 +19,8 @@ type Options struct {
 	Name    string   // unique name in the cluster
 	Dir     string   // data directory
 	Secret  string   // shared secret of clients and servers
-	Listen  string   // HOST:PORT for clients; the default is a free port of 127.0.0.1
-	Cluster string   // HOST:PORT for other servers; "" for a single server
+	Listen  string   // HOST:PORT for clients (the default is a free port of 127.0.0.1)
+	Cluster string   // HOST:PORT for other servers ("" for a single server)
 	Peers   []string // HOST:PORT of each other server
 	TLS     TLS      // certificates of clients and servers, all signed by the same authority
 }

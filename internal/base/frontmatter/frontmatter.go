@@ -29,8 +29,8 @@ const (
 // A Diagnostic describes a mistake in a file.
 type Diagnostic struct {
 	File   string
-	Line   int // counting from 1; 0 if the mistake concerns the whole file
-	Column int // counting from 1; 0 if unknown
+	Line   int // counting from 1 (0 if the mistake concerns the whole file)
+	Column int // counting from 1 (0 if unknown)
 	Text   string
 }
 
@@ -70,7 +70,7 @@ func Cut(text string) (data, body string, ok bool) {
 // mapping's values.
 type Reader struct {
 	File        string
-	FirstLine   int // number of the first YAML line in the file, counting from 1; 0 if the file contains only YAML
+	FirstLine   int // number of the first YAML line in the file, counting from 1 (0 if the file contains only YAML)
 	Diagnostics []Diagnostic
 }
 

@@ -21,7 +21,7 @@ type State struct {
 	Unit  Unit
 	Done  int64
 	Total int64   // 0 if unknown
-	Part  float64 // share of all work, from 0 to 1; 0 if Done and Total are to be used
+	Part  float64 // share of all work, from 0 to 1 (0 if Done and Total are to be used)
 }
 
 type key struct{}

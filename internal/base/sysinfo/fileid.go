@@ -7,7 +7,7 @@ package sysinfo
 type FileID struct {
 	Volume string `json:"volume"`         // identifies the file system; some systems assign new numbers at each start
 	Node   string `json:"node"`           // identifies the file in its file system; numbers of deleted files are reused
-	Born   int64  `json:"born,omitempty"` // creation time in nanoseconds since 1970; 0 if unknown
+	Born   int64  `json:"born,omitempty"` // creation time in nanoseconds since 1970 (0 if unknown)
 }
 
 // ReadFileID returns the identity of the file or directory at path. It follows symbolic links. If

@@ -33,11 +33,11 @@ func (k Kind) String() string {
 
 // FileSystem describes a file system.
 type FileSystem struct {
-	Name     string // name that the system uses, such as xfs or nfs; "" if unknown
+	Name     string // name that the system uses, such as xfs or nfs ("" if unknown)
 	Kind     Kind
 	ReadOnly bool
 	Free     uint64 // number of bytes available to this user
-	Total    uint64 // size in bytes; 0 if unknown
+	Total    uint64 // size in bytes (0 if unknown)
 }
 
 // DescribeFileSystem describes the file system that contains the path. If the path does not exist, Look describes

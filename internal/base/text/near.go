@@ -72,7 +72,7 @@ func newTarget(word string) target {
 type match struct {
 	text                              string
 	class, distance, lengthDifference int // length is the difference between the lengths
-	otherStart                        int // 0 if the first byte is the same, because it is seldom mistyped; otherwise 1
+	otherStart                        int // 1 if the first byte differs, which is seldom mistyped
 }
 
 // compare orders matches by similarity, best first.

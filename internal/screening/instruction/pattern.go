@@ -21,7 +21,7 @@ type pattern struct {
 	firstPrefix   [1<<8 + 1]uint16 // by first byte: index of the first prefix
 	isAtWordStart bool             // a match begins at the start of a word
 	isAtLineStart bool             // only signs may precede a match in its line
-	maxLength     int              // maximum length of a match in bytes; negative if unlimited
+	maxLength     int              // maximum length of a match in bytes (negative if unlimited)
 }
 
 // newPattern compiles an expression. An initial ^ means that only signs may precede a match in its

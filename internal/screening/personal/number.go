@@ -35,7 +35,7 @@ type chain struct {
 	text       string
 	groups     []group
 	digits     []byte // '0' to '9', whatever script the text uses
-	isComplete bool   // the text has no further group; false if maxGroups was reached
+	isComplete bool   // the text has no further group (false if maxGroups was reached)
 }
 
 // zeros contains the digit 0 of other scripts that are recognized: full-width, Arabic, Persian and

@@ -13,7 +13,7 @@ import (
 // reading is a decoded form of a text, or of a part of it.
 type reading struct {
 	text       string
-	starts     []int // position of the original character for each byte of text, and for the end of text; may be nil
+	starts     []int // position of the original character for each byte of text, and for the end of text (may be nil)
 	start, end int   // position of the whole reading in the original, used if starts is nil
 }
 

@@ -54,7 +54,7 @@ func findPlain(text string) []Finding {
 type search struct {
 	text        string
 	rules       *rules
-	searchIndex []uint16     // by rule: index in of plus 1; 0 until the first keyword of the rule occurs
+	searchIndex []uint16     // by rule: index in of plus 1 (0 until the first keyword of the rule occurs)
 	searches    []ruleSearch // rules whose keywords occurred, usually few
 	findings    []Finding
 }

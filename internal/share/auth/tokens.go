@@ -26,10 +26,10 @@ const (
 
 // Token identifies a client by its secret.
 type Token struct {
-	Name   string // name for people; "" if it is the only token
-	Line   int    // line number in the token file, from 1; 0 if the token is not from a file
-	Tenant string // tenant of the memory to which the token gives access; "" for the server's own home
-	Only   string // "metrics" if the token permits no access to a memory; otherwise ""
+	Name   string // name for people ("" if it is the only token)
+	Line   int    // line number in the token file, from 1 (0 if the token is not from a file)
+	Tenant string // tenant of the memory to which the token gives access ("" for the server's own home)
+	Only   string // "metrics" if the token permits no access to a memory (otherwise "")
 	Rights Permissions
 
 	digest [sha256.Size]byte // digest of the secret, which is not stored itself

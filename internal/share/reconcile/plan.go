@@ -47,7 +47,7 @@ type pullMark struct {
 // planHeader is the first line of the file.
 type planHeader struct {
 	Version int      `json:"oxbow_plan"`
-	Base    []byte   `json:"base,omitempty"` // digest of the state file; empty if there was no state file
+	Base    []byte   `json:"base,omitempty"` // digest of the state file (empty if there was no state file)
 	Salt    []byte   `json:"salt"`
 	Home    []byte   `json:"home,omitempty"`
 	Pull    bool     `json:"pull,omitempty"`
@@ -62,7 +62,7 @@ type planStep struct {
 	Name   string      `json:"name"`             // name of the changed entry after the step
 	At     string      `json:"at,omitempty"`     // for a pull: name of the record's entry in the home
 	Stay   bool        `json:"stay,omitempty"`   // for a pull: the home's entry contains changes that the server lacks
-	Record *syncRecord `json:"record,omitempty"` // record after the step; nil if the step deletes the record
+	Record *syncRecord `json:"record,omitempty"` // record after the step (nil if the step deletes the record)
 }
 
 // WritePlan writes the changes that a run is about to make. It must be called from

@@ -87,8 +87,8 @@ type syncRun struct {
 	result       Report
 
 	pairs     []*entryPair
-	homePos   oxbow.Position  // position in the home's history after it was read; "" if the home has no positions
-	serverPos oxbow.Position  // position in the server's history before it was read; "" if the server has no positions
+	homePos   oxbow.Position  // position in the home's history after it was read ("" if the home has no positions)
+	serverPos oxbow.Position  // position in the server's history before it was read ("" if the server has no positions)
 	pullMark  pullMark        // identifies the changes of this pull
 	usedNames map[string]bool // names in the home after the planned steps
 	isUndone  bool            // the last pull was undone
@@ -112,7 +112,7 @@ const (
 
 // entryPair contains the versions of an entry on both sides.
 type entryPair struct {
-	record       *syncRecord  // record of the last synchronization; nil if unknown or not trusted
+	record       *syncRecord  // record of the last synchronization (nil if unknown or not trusted)
 	oldRecord    *syncRecord  // record in the state
 	home         *oxbow.Entry // nil if the home does not have the entry
 	server       *oxbow.Entry // nil if the server does not have the entry or has not changed it
@@ -125,8 +125,8 @@ type plannedStep struct {
 	ops            []oxbow.Op
 	size           int
 	change         Change
-	record         *syncRecord  // record after the step; nil if it is deleted
-	oldRecord      *syncRecord  // record before the step; nil if the entry is new
+	record         *syncRecord  // record after the step (nil if it is deleted)
+	oldRecord      *syncRecord  // record before the step (nil if the entry is new)
 	homeEntry      *oxbow.Entry // entry of the home: after a pull, or before a push
 	serverEntry    *oxbow.Entry // entry of the server, for a pull
 	pair           *entryPair   // for a pull

@@ -39,13 +39,13 @@ type State struct {
 	URL string
 
 	salt             []byte
-	server           oxbow.Position // the records include the server's changes up to this position; "" if unknown
-	home             oxbow.Position // position of the home at the last synchronization; "" if unknown
+	server           oxbow.Position // the records include the server's changes up to this position ("" if unknown)
+	home             oxbow.Position // position of the home at the last synchronization ("" if unknown)
 	pulls            []uint64       // numbers of the home's changes that the last pull made
 	serverBeforePull oxbow.Position // value of server before that pull
 	records          []*syncRecord
 
-	fileDigest []byte   // digest of the file's header; nil if the file does not exist
+	fileDigest []byte   // digest of the file's header (nil if the file does not exist)
 	isAhead    bool     // the state contains results of a killed run that are not in the file
 	plan       *runPlan // changes that this run, or a killed run, is about to make
 	hasPlan    bool     // a plan file exists
@@ -65,8 +65,8 @@ type header struct {
 
 // syncRecord describes an entry at the time of the last synchronization.
 type syncRecord struct {
-	ID      uint64 `json:"id,omitempty"`      // ID on the server; 0 if it is not known yet
-	Version uint64 `json:"version,omitempty"` // version on the server; 0 if it is not known yet
+	ID      uint64 `json:"id,omitempty"`      // ID on the server (0 if it is not known yet)
+	Version uint64 `json:"version,omitempty"` // version on the server (0 if it is not known yet)
 	// Time when the server wrote that version, in nanoseconds since 1970
 	Updated int64         `json:"updated,omitempty"`
 	Server  entryIdentity `json:"server"`
@@ -78,7 +78,7 @@ type syncRecord struct {
 	Labels  []string `json:"labels,omitempty"`
 
 	Pulled bool        `json:"pulled,omitempty"` // the last pull wrote the entry
-	Before *syncRecord `json:"before,omitempty"` // record before that pull; nil if the entry was new
+	Before *syncRecord `json:"before,omitempty"` // record before that pull (nil if the entry was new)
 	// That pull removed the entry. The record is kept in case the pull is undone.
 	Gone bool `json:"gone,omitempty"`
 }

@@ -47,11 +47,11 @@ var algorithms = []string{"RS256", "ES256", "EdDSA"}
 type Options struct {
 	Issuer   string // URL of the provider, exactly as in its tokens
 	Resource string // URL with which clients call the server, without a trailing slash
-	Audience string // required audience of tokens; "" means that the resource and its MCP endpoint are accepted
-	Claim    string // name of the claim that contains the tenant; "" means that tokens are for the server's own home
+	Audience string // required audience of tokens ("" means that the resource and its MCP endpoint are accepted)
+	Claim    string // name of the claim that contains the tenant ("" means that tokens are for the server's own home)
 
-	Logger *slog.Logger     // logs why keys cannot be fetched; nil discards the messages
-	Client *http.Client     // fetches the provider's keys; the default is a client with a timeout
+	Logger *slog.Logger     // logs why keys cannot be fetched (nil discards the messages)
+	Client *http.Client     // fetches the provider's keys (the default is a client with a timeout)
 	Now    func() time.Time // the default is time.Now
 }
 
