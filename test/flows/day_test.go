@@ -53,13 +53,19 @@ const (
 
 // unmastered contains the days that miss the limits: how many wanted notes arrive at least, and how many
 // other prompts get something at most. The prompts of lantern were written to be hard: most that need no
-// note share several words with one. The prompts of the other days are ordinary.
+// note share several words with one. The prompts of the other days are ordinary. On the last five days, 27 of
+// the 60 wanted notes share at most one word with their prompt.
 var unmastered = map[string]struct{ arrive, unwanted int }{
-	"lantern":  {7, 4},
-	"bakery":   {9, 1},
-	"operator": {6, 1},
-	"trailapp": {5, 0},
-	"turbine":  {5, 0},
+	"lantern":   {7, 4},
+	"bakery":    {9, 1},
+	"operator":  {6, 1},
+	"trailapp":  {5, 0},
+	"turbine":   {5, 0},
+	"royalty":   {1, 1},
+	"tutorloft": {0, 0},
+	"rowan":     {0, 1},
+	"larder":    {3, 1},
+	"pawdesk":   {1, 1},
 }
 
 // TestDay sends the prompts of a day to the hooks of two clients, once with notes by a person and once
@@ -76,6 +82,7 @@ func TestDay(t *testing.T) {
 	// The other days differ in notes and prompts only, so that one client and author is enough.
 	for _, name := range []string{
 		"orchard", "shop", "meter", "spedition", "bakery", "lantern", "operator", "trailapp", "turbine",
+		"royalty", "tutorloft", "rowan", "larder", "pawdesk",
 	} {
 		run(name, "claude", oxbow.Agent)
 	}
