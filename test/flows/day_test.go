@@ -56,16 +56,16 @@ const (
 // note share several words with one. The prompts of the other days are ordinary. On the last five days, 27 of
 // the 60 wanted notes share at most one word with their prompt.
 var unmastered = map[string]struct{ arrive, unwanted int }{
-	"lantern":   {7, 4},
-	"bakery":    {9, 1},
-	"operator":  {6, 1},
-	"trailapp":  {5, 0},
-	"turbine":   {5, 0},
-	"royalty":   {1, 1},
-	"tutorloft": {0, 0},
-	"rowan":     {0, 1},
-	"larder":    {3, 1},
-	"pawdesk":   {1, 1},
+	"meter":     {8, 0},
+	"lantern":   {6, 1},
+	"operator":  {5, 1},
+	"trailapp":  {6, 0},
+	"turbine":   {6, 0},
+	"royalty":   {2, 0},
+	"tutorloft": {5, 2},
+	"rowan":     {1, 0},
+	"larder":    {4, 0},
+	"pawdesk":   {5, 1},
 }
 
 // TestDay sends the prompts of a day to the hooks of two clients, once with notes by a person and once

@@ -13,9 +13,12 @@ import (
 var askingWords string
 
 // asking returns the lower-case words with which questions begin.
-var asking = sync.OnceValue(func() map[string]bool {
+var asking = sync.OnceValue(func() map[string]bool { return wordList(askingWords) })
+
+// wordList parses a list of words. Lines that begin with # are skipped.
+func wordList(list string) map[string]bool {
 	words := map[string]bool{}
-	for line := range strings.Lines(askingWords) {
+	for line := range strings.Lines(list) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -24,7 +27,7 @@ var asking = sync.OnceValue(func() map[string]bool {
 		}
 	}
 	return words
-})
+}
 
 // askingParts are parts of Chinese and Japanese questions.
 var askingParts = []string{"吗", "呢", "什么", "什麼", "怎么", "怎麼", "怎样", "哪", "谁", "多少", "几个", "是否",

@@ -15,6 +15,11 @@
 // term, a(t) is 1. Thus unknown words lower the share for a subject that the memory does not know,
 // but a long prompt in ordinary words can still find its note. The benchmark command inject compares
 // this rule with others.
+//
+// The strength of a note ([StrengthOfNote]) differs from the strength of a turn ([StrengthOf]). Only the
+// [mostAsked] heaviest words of the prompt count in the sum below the line, because a prompt may be long
+// and still be about a single note. A note that states a rule is stronger than a description, and so is a
+// note that contains a word of the prompt that no other note contains.
 package gate
 
 import (
@@ -64,8 +69,19 @@ const (
 	// contain them.
 	longIdentifier = 4
 
-	lowest      = .5   // the lowest floor, for a memory of any size
-	lowestOrder = 1.12 // the lowest floor for an order that shares at most [byChance] words with the unit
+	lowest          = .5   // the lowest floor, for a memory of any size
+	lowestOrder     = 1.12 // the lowest floor for an order that shares at most [byChance] words with a turn
+	lowestNote      = .9   // the lowest floor of a note for a question
+	lowestNoteOrder = 1.25 // the lowest floor of a note for an order
+
+	// mostAsked is the number of words of a prompt, the heaviest, that count in the share of a note.
+	mostAsked = 6
+
+	// A note's strength is multiplied by plainNote, and by ofRule or ofUnique for each of the two properties that
+	// the note has. With one of them its strength remains as it is.
+	plainNote = 1 / 1.6
+	ofRule    = 1.6 // the note states a rule ([statesRule])
+	ofUnique  = 1.6 // the note is the only one that contains some word of the prompt
 )
 
 // Term is a term of a prompt, compared with a unit.
@@ -76,6 +92,7 @@ type Term struct {
 	Score  float64 // part of the unit's score
 	Held   bool    // the unit contains the term
 	Absent bool    // no unit of the memory contains the term
+	Unique bool    // a single unit contains the term, in a memory with enough units that this says something
 
 	// Of is the identifier that contains the term, or "" for a word. For example, parse, go and
 	// parse.go are parts of parse.go.
@@ -93,20 +110,45 @@ type Strength struct {
 	Subject int     `json:"subject"` // like Matched, without steering words
 	// part of the prompt that occurs in no unit, weighted by idf, without steering words
 	Unknown float64 `json:"unknown"`
+
+	isNote bool
 }
 
-// StrengthOf returns a unit's strength for a prompt's terms. An identifier's terms count as a
+// StrengthOf returns the strength of a turn for a prompt's terms. An identifier's terms count as a
 // single word, or as two if the identifier is long or contains an underscore.
 func StrengthOf(terms []Term) Strength {
-	var s Strength
-	most := 0.0
+	s, most, _ := add(words(terms))
+	s.weigh(sum(most), 1)
+	return s
+}
+
+// StrengthOfNote is like StrengthOf for a note with this content. The scores of the terms should not depend on the
+// length of a short note.
+func StrengthOfNote(terms []Term, content string) Strength {
+	s, most, isUnique := add(words(terms))
+	s.isNote = true
+	slices.Sort(most)
+	factor := plainNote
+	if isUnique {
+		factor *= ofUnique
+	}
+	if statesRule(content) {
+		factor *= ofRule
+	}
+	s.weigh(sum(most[max(len(most)-mostAsked, 0):]), factor)
+	return s
+}
+
+// add returns the sums over the words, and the highest score that each word can reach. It reports whether a word in
+// the unit, which is not a steering word, is in no other unit.
+func add(words []word) (s Strength, most []float64, isUnique bool) {
 	absent := 0.0
 	all := 0.0
-	for _, w := range words(terms) {
+	for _, w := range words {
 		if w.Absent {
-			most += absentWeight * w.Most
+			most = append(most, absentWeight*w.Most)
 		} else {
-			most += w.Most
+			most = append(most, w.Most)
 		}
 		s.Score += max(w.Score, 0)
 		if !w.steers {
@@ -119,17 +161,29 @@ func StrengthOf(terms []Term) Strength {
 			s.Matched += w.count
 			if !w.steers {
 				s.Subject += w.count
+				isUnique = isUnique || w.Unique
 			}
 		}
-	}
-	if most > 0 && s.Matched >= leastMatched {
-		s.Share = s.Score / most
 	}
 	if all > 0 {
 		s.Unknown = absent / all
 	}
-	s.G = s.Share * math.Sqrt(s.Score)
-	return s
+	return s, most, isUnique
+}
+
+// weigh sets the share and the strength. The argument most is the highest possible score.
+func (s *Strength) weigh(most, factor float64) {
+	if most > 0 && s.Matched >= leastMatched {
+		s.Share = min(s.Score/most, 1)
+	}
+	s.G = factor * s.Share * math.Sqrt(s.Score)
+}
+
+func sum(all []float64) (total float64) {
+	for _, x := range all {
+		total += x
+	}
+	return total
 }
 
 // word is a word of a prompt, or an identifier.
@@ -168,6 +222,7 @@ func words(terms []Term) (all []word) {
 func (w *word) join(o word) {
 	w.steers = w.steers && o.steers
 	w.Held = w.Held || o.Held
+	w.Unique = w.Unique || o.Unique
 	w.Score = max(w.Score, 0) + max(o.Score, 0)
 	switch {
 	case w.Absent == o.Absent && w.Absent:
@@ -226,7 +281,7 @@ func FloorOf(gs map[string][]float64) Floor {
 // Answer returns what to show for the prompt if a unit has this strength.
 func (f Floor) Answer(s Strength) Answer {
 	switch {
-	case s.G <= float64(f) || s.Score < leastScore || s.Subject < leastSubject:
+	case s.G <= float64(f.ForQuestion(s)) || s.Score < leastScore || s.Subject < leastSubject:
 		return Silence
 	case s.Unknown > mostUnknown && s.Subject < leastNamed:
 		return Silence
@@ -236,12 +291,24 @@ func (f Floor) Answer(s Strength) Answer {
 	return Payload
 }
 
-// ForOrder returns the floor for a unit with strength s, if the prompt asks nothing ([Asks]). Orders name the parts of
+// ForQuestion returns the floor for a unit with strength s, if the prompt asks something ([Asks]).
+func (f Floor) ForQuestion(s Strength) Floor {
+	if s.isNote {
+		return max(f, lowestNote)
+	}
+	return f
+}
+
+// ForOrder returns the floor for a unit with strength s, if the prompt asks nothing. Orders name the parts of
 // a project that they are about. Therefore a small memory contains two or three of their words by chance, and such a
-// unit must be stronger than for a question. Four words are seldom a coincidence. A unit that contains four has the
-// same floor as for a question, so that a long report, such as an error message, finds its note.
+// unit must be stronger than for a question. Four words are seldom a coincidence. A turn that contains four has the
+// same floor as for a question, so that a long report, such as an error message, finds it. A note needs no such
+// exception, because a long prompt hardly lowers its strength.
 func (f Floor) ForOrder(s Strength) Floor {
-	if s.Subject > byChance {
+	switch {
+	case s.isNote:
+		return max(f, lowestNoteOrder)
+	case s.Subject > byChance:
 		return f
 	}
 	return max(f, lowestOrder)

@@ -46,11 +46,15 @@ func (c Calibration) Near(entries int) bool {
 	return c.Decoys == decoysHash() && entries < 2*c.Entries && c.Entries < 2*entries
 }
 
-// decoysHash returns the hash of the list of decoys.
+// ruleVersion is increased when units get other strengths, so that floors are calibrated again.
+const ruleVersion = "2\n"
+
+// decoysHash returns the hash of the list of decoys and of the rule's version.
 var decoysHash = sync.OnceValue(func() string {
 	sum := sha256.New()
+	_, _ = sum.Write([]byte(ruleVersion)) // hash.Hash never returns an error
 	for _, d := range gate.Decoys() {
-		_, _ = sum.Write([]byte(d.Language + d.Text + "\n")) // hash.Hash never returns an error
+		_, _ = sum.Write([]byte(d.Language + d.Text + "\n"))
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 })

@@ -162,7 +162,7 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 	if err != nil {
 		return nil, err
 	}
-	answer, floor := s.Floor.Answer, func(gate.Strength) gate.Floor { return s.Floor }
+	answer, floor := s.Floor.Answer, s.Floor.ForQuestion
 	if !gate.Asks(words) {
 		answer, floor = s.Floor.AnswerOrder, s.Floor.ForOrder
 	}

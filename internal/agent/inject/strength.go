@@ -5,6 +5,7 @@ package inject
 import (
 	"cmp"
 	"context"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,6 +23,13 @@ const (
 	mostWords = 24       // words of a prompt that are searched for: the rarest
 	mostProse = 16 << 10 // bytes of a prompt that are considered
 	saturated = 2.2      // k1 + 1: the highest score of a term, divided by weight and idf
+
+	lengthWeight = .75 // b: how much the length of a text counts in a score
+	shortNote    = 60. // weighted words of a note up to which its length does not count
+
+	// leastUnique is the number of entries from which it says something that a single one contains a word. In a
+	// smaller memory, this is true of most words.
+	leastUnique = 40
 )
 
 // stackFrame matches lines of a stack trace in the form of Java and JavaScript, Python or Go. These
@@ -77,9 +85,16 @@ func (s *Source) strengths(
 	units := make([]unit, 0, len(hits))
 	identifiers := identifiersIn(ctx, analyzer, q.Text)
 	for _, h := range hits {
-		u := unit{src: s, entry: h.Entry, terms: termsOf(h.Explanation, identifiers)}
+		u := unit{src: s, entry: h.Entry}
 		u.Shown = session.Shown{In: s.In, Name: h.Entry.Name, Version: h.Entry.Version}
-		u.Strength, u.Floor = gate.StrengthOf(u.terms), s.Floor
+		u.Floor = s.Floor
+		u.terms = termsOf(h.Explanation, identifiers)
+		if s.In == InSessions || analysis.IsTurn(h.Entry.Content) {
+			u.Strength = gate.StrengthOf(u.terms)
+		} else {
+			compareAsNote(h.Explanation, u.terms)
+			u.Strength = gate.StrengthOfNote(u.terms, h.Entry.Content)
+		}
 		units = append(units, u)
 	}
 	return units, nil
@@ -110,19 +125,37 @@ func termsOf(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.
 			terms,
 			gate.Term{Text: t.Term, Most: saturated * t.Weight * t.IDF, IDF: t.IDF, Score: t.Score, Held: t.TF > 0,
 				Absent: t.DF == 0,
+				Unique: t.DF == 1 && x.Entries >= leastUnique,
 				Of:     identifiers[t.Term]},
 		)
 	}
 	return terms
 }
 
+// compareAsNote adapts the terms to a note. The length of a note of at most [shortNote] words does not count: a ranking
+// prefers the shortest of several texts, but a note of four sentences answers a prompt as well as a note of one. A word
+// that the note does not contain counts once, even if the prompt repeats it.
+func compareAsNote(x *oxbow.Explanation, terms []gate.Term) {
+	if x == nil {
+		return
+	}
+	length := max(1, 1-lengthWeight+lengthWeight*x.Length/max(x.AvgLen, shortNote))
+	for i, t := range x.Terms {
+		if t.TF > 0 {
+			terms[i].Score = terms[i].Most * t.TF / (t.TF + (saturated-1)*length)
+		} else {
+			terms[i].Most = saturated * min(t.Weight, 1) * t.IDF
+		}
+	}
+}
+
 // identifiersIn returns the identifiers in a text by their terms. An identifier is a name with
 // several terms, such as parse.go, legacy_sku or TypeScript. A term that is also a separate word of
-// the text has the value "". Words that are joined by a hyphen are separate words. Text in a script
-// without spaces does not have identifiers.
+// the text has the value "". Words that are joined by a hyphen are separate words, except in a path. Text in a
+// script without spaces does not have identifiers.
 func identifiersIn(ctx context.Context, analyzer *analysis.Analyzer, text string) map[string]string {
 	of := map[string]string{}
-	for chunk := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '-' }) {
+	for chunk := range identifierChunks(text) {
 		terms, _ := analyzer.Question(ctx, chunk)
 		name := ""
 		if len(terms) > 1 && !strings.ContainsFunc(chunk, isIdeograph) {
@@ -135,6 +168,25 @@ func identifiersIn(ctx context.Context, analyzer *analysis.Analyzer, text string
 		}
 	}
 	return of
+}
+
+// identifierChunks yields the parts of a text that may be identifiers.
+func identifierChunks(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for field := range strings.FieldsSeq(text) {
+			if strings.Contains(field, "/") {
+				if !yield(field) {
+					return
+				}
+				continue
+			}
+			for part := range strings.SplitSeq(field, "-") {
+				if part != "" && !yield(part) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func isIdeograph(r rune) bool {

@@ -1,0 +1,41 @@
+// This file distinguishes notes that state a rule from descriptions.
+
+package gate
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+//go:embed ruling.txt
+var rulingWords string
+
+// ruling returns the lower-case words with which people state rules, limits and reasons.
+var ruling = sync.OnceValue(func() map[string]bool { return wordList(rulingWords) })
+
+// rulingParts are parts of Chinese and Japanese rules.
+var rulingParts = []string{"不要", "不能", "不可", "不得", "必须", "必須", "只能", "禁止", "从不", "從不", "因为", "因為", "否则",
+	"ない", "ません", "必ず", "だけ", "のみ", "ため"}
+
+// mostRuling is the number of bytes of a note in which a rule is searched for.
+const mostRuling = 2 << 10
+
+// statesRule reports whether a note says what must or must not be done, or why. Such a note is more often what a
+// prompt needs than a description, which an agent can also find in the project itself.
+func statesRule(content string) bool {
+	content = content[:min(len(content), mostRuling)]
+	content = strings.ReplaceAll(strings.ToLower(content), "’", "'")
+	for w := range strings.FieldsFuncSeq(content, func(c rune) bool { return !unicode.IsLetter(c) && c != '\'' }) {
+		if ruling()[w] {
+			return true
+		}
+	}
+	for _, part := range rulingParts {
+		if strings.Contains(content, part) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,87 @@
+// This file tests which notes state a rule, and how a note's strength differs from a turn's.
+
+package gate
+
+import (
+	"math"
+	"testing"
+)
+
+func TestStatesRule(t *testing.T) {
+	for content, want := range map[string]bool{
+		"Never retry a call of the payment gateway.":     true,
+		"The laboratory can’t read a longer column.":     true,
+		"Exports are sorted, because the bank needs it.": true,
+		"Die Warteschlange darf erst nachts laufen.":     true,
+		"Les sauvegardes ne doivent pas quitter Lyon.":   true,
+		"禁止删除旧的备份":                                       true,
+		"本番では必ず確認する":                                     true,
+		"The queue runs on port 6001.":                   false,
+		"Notable: the nozzle is blue.":                   false,
+		"Das Tor steht in Kiel.":                         false,
+		"":                                               false,
+	} {
+		if got := statesRule(content); got != want {
+			t.Errorf("statesRule(%q) = %t, want %t", content, got, want)
+		}
+	}
+}
+
+func TestStrengthOfNote(t *testing.T) {
+	const plain, rule = "The kayak costs 90.", "The kayak must not cost more than 90."
+	shared := []Term{term("kayak", 5, 8), term("price", 3, 4)}
+	unique := []Term{term("kayak", 5, 8), term("price", 3, 4)}
+	unique[0].Unique = true
+	steering := []Term{term("kayak", 5, 8), term("price", 3, 4), term("fix", 1, 0)}
+	steering[2].Unique = true
+	own := 12 / (2.2 * 8) * math.Sqrt(12)
+	for _, c := range []struct {
+		name    string
+		terms   []Term
+		content string
+		want    float64
+	}{
+		{"a description", shared, plain, own / 1.6},
+		{"a rule", shared, rule, own},
+		{"a description with a word of its own", unique, plain, own},
+		{"a rule with a word of its own", unique, rule, own * 1.6},
+		{"a word that the note does not contain", steering, plain, 12 / (2.2 * 9) * math.Sqrt(12) / 1.6},
+	} {
+		if s := StrengthOfNote(c.terms, c.content); math.Abs(s.G-c.want) > 1e-9 {
+			t.Errorf("%s: strength %v, want %v", c.name, s.G, c.want)
+		}
+	}
+	// The share counts the six heaviest words, so that a long prompt has the same strength as its first six words.
+	long := append([]Term{}, shared...)
+	for range 4 {
+		long = append(long, term("heavy", 4, 0))
+	}
+	six := StrengthOfNote(long, rule)
+	for range 20 {
+		long = append(long, term("light", 2, 0))
+	}
+	if got := StrengthOfNote(long, rule); got.G != six.G || StrengthOf(long).G >= six.G {
+		t.Errorf("of 26 words %v, of the six heaviest %v, as a turn %v", got.G, six.G, StrengthOf(long).G)
+	}
+}
+
+func TestNotesHaveTheirOwnFloors(t *testing.T) {
+	for _, c := range []struct {
+		floor           Floor
+		g               float64
+		question, order Answer
+	}{
+		{.5, .85, Silence, Silence},
+		{.5, .95, Payload, Silence},
+		{.5, 1.3, Payload, Payload},
+		{1.5, 1.3, Silence, Silence},
+	} {
+		s := Strength{G: c.g, Score: 12, Matched: 5, Subject: 5, isNote: true}
+		if got := c.floor.Answer(s); got != c.question {
+			t.Errorf("floor %v, strength %v: a question gets %s, want %s", c.floor, c.g, got, c.question)
+		}
+		if got := c.floor.AnswerOrder(s); got != c.order {
+			t.Errorf("floor %v, strength %v: an order gets %s, want %s", c.floor, c.g, got, c.order)
+		}
+	}
+}
