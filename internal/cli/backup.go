@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) backupCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the memory to a file, while others use it",
 		Long: `Backup copies the memory as it is at one moment to a new file, with all its
@@ -48,39 +48,6 @@ age -d decrypts it.`,
 			}
 		}
 		return a.keyFiles(&in.KeyFiles)
-	}, func(out maintenance.BackupOut) {
-		a.printf(
-			"copied %s to %s: %s, change %d, %s\n",
-			out.Store,
-			out.File,
-			count(out.Entries, "entry", "entries"),
-			out.Last,
-			bytesText(out.Bytes),
-		)
-		a.printf("head %s\n", out.Head)
-		a.showKept(out.Kept)
-		switch {
-		case out.Opened:
-			a.printf("it is encrypted, and the key opens it\n")
-		case out.Encrypted:
-			a.printf("it is encrypted; that a key opens it was not tried, which --identity KEYFILE does\n")
-		default:
-			a.note("to look into it: oxbow --home %s list", quote(out.File))
-		}
-		if out.Left != "" {
-			a.note("past sessions are not in it, but in %s: oxbow backup --sessions FILE copies them", out.Left)
-		}
-		if n := len(out.Tenants); n > 0 {
-			a.note(
-				"not in it: %s of this server; for each: oxbow --home %s backup FILE",
-				count(n, "tenant", "tenants"),
-				quote(out.Tenants[0]),
-			)
-		}
-		if len(out.Problems) > 0 {
-			a.printf("the copy has %s:\n", count(len(out.Problems), "problem", "problems"))
-			a.showProblems(out.Problems)
-		}
 	})
 }
 

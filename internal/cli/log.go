@@ -4,7 +4,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,43 +60,5 @@ func (a *app) verify(ctx context.Context, head string, args []string, limited bo
 	if err := a.unboundOnly("log --verify"); err != nil {
 		return err
 	}
-	return perform(ctx, a, maintenance.Verify, maintenance.VerifyIn{Head: head}, a.showVerified)
-}
-
-func (a *app) showVerified(out maintenance.VerifyOut) {
-	if !out.OK {
-		a.showUnsound(out.CheckOut)
-		return
-	}
-	if out.Last == 0 {
-		a.printf("sound: no change was made yet\n")
-	} else {
-		a.printf("sound: changes %d to %d, head %s\n", out.First, out.Last, out.Head)
-	}
-	n := out.Noted
-	switch {
-	case n == nil:
-		if out.Last > 0 {
-			a.note(
-				"note the head elsewhere; oxbow log --verify --head HASH then proves that nothing up to here was " +
-					"edited",
-			)
-		}
-	case !n.Found:
-		why := "what was noted is not the history of this memory: it was edited, or another memory or an older copy " +
-			"is here"
-		if out.First > 1 {
-			why += fmt.Sprintf(", or the change was dropped by a compaction (the log begins at change %d)", out.First)
-		}
-		a.printf("no change has the hash %s\n", n.Head)
-		a.hang("  ", why)
-	case n.Time == "":
-		a.printf("the hash noted is that of the state before change %d: nothing up to there was edited\n", n.Seq+1)
-	default:
-		a.printf(
-			"the hash noted is that of change %d, %s: nothing up to there was edited\n",
-			n.Seq,
-			a.date(moment(n.Time)),
-		)
-	}
+	return respond(ctx, a, maintenance.Verify, maintenance.VerifyIn{Head: head})
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/internal/tree/backup"
@@ -235,4 +236,33 @@ func settleStore(ctx context.Context, w *verb.Workspace, temp, store string) err
 			"oxbow init, then oxbow recover FILE --replace, saves what can be read of it")
 	}
 	return verb.Wrapped("making the home", backup.Settle(filepath.Base(temp), store))
+}
+
+// Report tells what was copied, how to look into the copy, and what is not in it.
+func (o BackupOut) Report() (r report.Report) {
+	r.Linef("copied %s to %s: %s, change %d, %s", o.Store, o.File,
+		report.Words(text.Count(o.Entries, "entry", "entries")), o.Last, report.Words(text.Bytes(o.Bytes)))
+	r.Linef("head %s", o.Head)
+	if o.Kept != "" {
+		r.Notef("the file was edited since oxbow wrote it; a copy is kept as %s", o.Kept)
+	}
+	switch {
+	case o.Opened:
+		r.Linef("it is encrypted, and the key opens it")
+	case o.Encrypted:
+		r.Linef("it is encrypted; that a key opens it was not tried, which --identity KEYFILE does")
+	default:
+		r.Notef("to look into it: oxbow --home %s list", report.Words(text.ShellQuote(o.File)))
+	}
+	if o.Left != "" {
+		r.Notef("past sessions are not in it, but in %s: oxbow backup --sessions FILE copies them", o.Left)
+	}
+	if n := len(o.Tenants); n > 0 {
+		r.Notef("not in it: %s of this server; for each: oxbow --home %s backup FILE",
+			report.Words(text.Count(n, "tenant", "tenants")), report.Words(text.ShellQuote(o.Tenants[0])))
+	}
+	if len(o.Problems) > 0 {
+		addProblems(&r, "the copy", o.Problems)
+	}
+	return r
 }

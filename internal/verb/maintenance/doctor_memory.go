@@ -20,10 +20,6 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// MendAnnotations is advice for sidecars with damaged lines.
-const MendAnnotations = "oxbow annotate recover keeps these lines beside, and puts back what can be read of them; or " +
-	"git checkout an older version of the file"
-
 // staleFiles checks the files next to the store.
 func (d *diagnosis) staleFiles() {
 	const about = "leftovers"
@@ -237,7 +233,7 @@ func (d *diagnosis) annotations(ctx context.Context) error {
 			d.add(problem, about, "oxbow check lists them", "%d more", len(out.Problems)-i)
 			break
 		}
-		d.add(problem, about, MendAnnotations, "%s %s", p.At(), p.What)
+		d.add(problem, about, mendAnnotations, "%s %s", p.At(), p.What)
 	}
 	if len(out.Problems) == 0 {
 		d.add(

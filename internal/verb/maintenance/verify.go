@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/signing"
 )
@@ -152,4 +153,37 @@ func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*Note
 		out.Found, out.Seq = true, h.Base
 	}
 	return out, err
+}
+
+// Report says whether the changes were edited.
+func (o VerifyOut) Report() (r report.Report) {
+	switch {
+	case !o.OK:
+		return o.unsound()
+	case o.Last == 0:
+		r.Linef("sound: no change was made yet")
+	default:
+		r.Linef("sound: changes %d to %d, head %s", o.First, o.Last, o.Head)
+	}
+	n := o.Noted
+	switch {
+	case n == nil && o.Last > 0:
+		r.Notef("note the head elsewhere; oxbow log --verify --head HASH then proves that nothing up to here was " +
+			"edited")
+	case n == nil:
+	case !n.Found:
+		why := report.Sentencef("what was noted is not the history of this memory: it was edited, or another memory or " +
+			"an older copy is here")
+		if o.First > 1 {
+			why = report.Sentencef("%s, or the change was dropped by a compaction (the log begins at change %d)", why,
+				o.First)
+		}
+		r.Linef("no change has the hash %s", n.Head)
+		r.Add(report.Line{Sentence: why, Indent: 2})
+	case n.Time == "":
+		r.Linef("the hash noted is that of the state before change %d: nothing up to there was edited", n.Seq+1)
+	default:
+		r.Linef("the hash noted is that of change %d, %s: nothing up to there was edited", n.Seq, report.Moment(n.Time))
+	}
+	return r
 }
