@@ -380,7 +380,7 @@ func (r *reader) dates(key string, v *yaml.Node) (from, to time.Time) {
 			return time.Time{}, time.Time{}
 		}
 		if n.Kind == yaml.ScalarNode && date().MatchString(n.Value) {
-			f, err := query.ParseFilter("on:"+strconv.Quote(n.Value), time.Unix(0, 0).In(r.zone))
+			f, err := query.TimeFilter("on", n.Value, time.Unix(0, 0).In(r.zone))
 			if err == nil && !f.After.IsZero() {
 				return f.After, f.Before
 			}

@@ -15,9 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// ParseFilter parses a filter. Days are days in the time zone of now. after:2026-04-01
-// selects from the beginning of that day, and before:2026-04-01 until the beginning of that
-// day. Errors match [oxbow.ErrInvalid] and suggest a correction.
+// ParseFilter parses a filter. For the keys after, since, before, until and on, see
+// [TimeFilter]. Errors match [oxbow.ErrInvalid] and suggest a correction.
 //
 // An unknown key, for example in customer:acme, selects entries by labels with this key.
 // But if the key looks like a misspelling of a known key, such as projct, ParseFilter
@@ -45,6 +44,7 @@ func ParseFilter(s string, now time.Time) (oxbow.Filter, error) {
 type term struct {
 	key, value string
 	not        bool
+	isQuoted   bool // the key was in quotes
 }
 
 // cutTerm parses a word such as -tag:x. ok is false if the word is not a term.
@@ -70,7 +70,7 @@ func cutFilterTerm(w string) (term, error) {
 				"begins with no label key in quotes, such as \"project\"",
 			)
 		}
-		return term{key, rest[n+1:], not}, nil
+		return term{key, rest[n+1:], not, true}, nil
 	}
 	t, ok := cutTerm(w)
 	if !ok {
@@ -108,14 +108,14 @@ func (t term) addTo(f *oxbow.Filter, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	switch t.key {
-	case "after", "before", "on":
-		bounds, err := t.dates(values, now)
+	switch {
+	case isTimeKey(t.key) && (!t.isQuoted || slices.Contains(syntax.Reserved, t.key)):
+		bounds, err := t.timeRange(values, now)
 		if err == nil {
 			*f = f.And(bounds)
 		}
 		return err
-	case "id":
+	case t.key == "id":
 		return invalid("filter", "id", "is no filter; use name:")
 	}
 	for _, v := range values {
@@ -127,48 +127,15 @@ func (t term) addTo(f *oxbow.Filter, now time.Time) error {
 	return nil
 }
 
-// dates returns the time range of a term with the key after, before or on.
-func (t term) dates(values []string, now time.Time) (oxbow.Filter, error) {
+// timeRange returns the time range of a term with a time key.
+func (t term) timeRange(values []string, now time.Time) (oxbow.Filter, error) {
 	if t.not {
 		return oxbow.Filter{}, invalid("filter", "-"+t.key, "cannot be negated; use after: and before:")
 	}
 	if len(values) != 1 {
 		return oxbow.Filter{}, invalid("filter", t.key+":"+t.value, "takes one date")
 	}
-	from, to, err := parseSpan(values[0], now.Location())
-	d, ok := resolveDate(values[0], now)
-	if !ok {
-		d, ok = resolveDate(spelled(values[0]), now)
-	}
-	if err != nil && ok {
-		from = clamp(d.From)
-		to = d.To
-		err = nil
-		if !to.IsZero() {
-			to = clamp(to)
-		}
-	}
-	if err != nil {
-		return oxbow.Filter{}, err
-	}
-	switch t.key {
-	case "after":
-		return oxbow.Filter{After: from}, nil
-	case "before":
-		return oxbow.Filter{Before: from}, nil
-	}
-	return oxbow.Filter{After: from, Before: to}, nil
-}
-
-// spelled converts a date such as 7d, 2w or last-week to the words that resolveDate parses.
-// For example, 7d becomes "7 days ago".
-func spelled(s string) string {
-	for i, unit := range []string{"d", "w"} {
-		if n, ok := strings.CutSuffix(s, unit); ok && numberOf(n) > 0 && n[0] <= '9' {
-			return fmt.Sprintf("%d days ago", numberOf(n)*[]int{1, 7}[i])
-		}
-	}
-	return strings.ReplaceAll(s, "-", " ")
+	return TimeFilter(t.key, values[0], now)
 }
 
 var actors = []string{string(oxbow.Person), string(oxbow.Agent), string(oxbow.Program), string(oxbow.Imported)}

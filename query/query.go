@@ -6,8 +6,8 @@
 //	value  = word | quoted                         "two words", with Go's escapes
 //
 // A key is a known label key (project, tag, file, confidence) or one of the words kind,
-// name, by, door, has, trust, after, before, on. [ParseFilter] also accepts other label
-// keys. A date is written 2026-04-18, 2026-04, 2026 or in RFC 3339.
+// name, by, door, has, trust, after, before, until, on. [ParseFilter] also accepts other
+// label keys. For dates, see [TimeFilter].
 //
 // A quote character opens a quotation at the beginning of a word, key or value. In other
 // places, or if no second quote follows, it is an ordinary character.

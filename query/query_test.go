@@ -71,7 +71,9 @@ func TestParseFilter(t *testing.T) {
 		{"path:a", terms(term("file", "a"))},
 		{"-type:journal", terms(not(term("kind", "journal")))},
 		{"since:2026-04-18", oxbow.Filter{After: utc(t, "2026-04-18T00:00:00Z")}},
-		{"until:2026-04-18", oxbow.Filter{Before: utc(t, "2026-04-18T00:00:00Z")}},
+		{"until:2026-04-18", oxbow.Filter{Before: utc(t, "2026-04-19T00:00:00Z")}},
+		{`"until":spring`, terms(term("until", "spring"))},
+		{"util:x", terms(term("util", "x"))},
 		{"date:2026-04", oxbow.Filter{After: utc(t, "2026-04-01T00:00:00Z"), Before: utc(t, "2026-05-01T00:00:00Z")}},
 
 		// Other label keys, and quoted ones.
@@ -172,12 +174,16 @@ func TestParseFilterRefuses(t *testing.T) {
 		// Dates.
 		{
 			"after:yesteryear",
-			`date "yesteryear" is not a date; write 2026-04-18, 2026-04, 2026, 2026-04-18T09:30:00Z, yesterday, last-week, 7d or "3 days ago"`,
+			`after "yesteryear" is not a date; write 2026-04-18, 2026-04, 2026, 2026-04-18T09:30:00Z, ` +
+				`yesterday, last-week, 7d, 36h or "3 days ago"`,
 		},
 		{"after:d", `is not a date`},
 		{"after:-7d", `is not a date`},
 		{"after:and", `is not a date`},
-		{"after:2026-02-30", `date "2026-02-30" is not a date`},
+		{`until:"since march"`, `until "since march" has no end`},
+		{"after:7x", `is not a date`},
+		{"after:70000d", `is not a date`},
+		{"after:2026-02-30", `after "2026-02-30" is not a date`},
 		{"after:2026-13", `is not a date`},
 		{"after:26-01-01", `is not a date`},
 		{"after:12026", `is not a date`},
@@ -221,6 +227,14 @@ func TestFilterDates(t *testing.T) {
 		{"Europe/Berlin", "on:1d", "2026-04-16T22:00:00Z", "2026-04-17T22:00:00Z"},
 		{"UTC", "on:last-week", "2026-04-06T00:00:00Z", "2026-04-13T00:00:00Z"},
 		{"UTC", "after:2026-04-01..2026-04-03", "2026-04-01T00:00:00Z", ""},
+		{"UTC", "until:7d", "", "2026-04-12T00:00:00Z"},
+		{"UTC", "on:6mo", "2025-10-20T00:00:00Z", "2025-10-21T00:00:00Z"},
+		{"UTC", "since:1y", "2025-04-18T00:00:00Z", ""},
+		{"UTC", "until:2026-02", "", "2026-03-01T00:00:00Z"},
+		{"America/Sao_Paulo", "on:2722d", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"}, // begins at 1 o'clock
+		// An age in hours or minutes is a moment, independent of the zone.
+		{"Asia/Tokyo", "on:36h", "2026-04-17T00:00:00Z", "2026-04-17T00:00:01Z"},
+		{"UTC", "until:90m", "", "2026-04-18T10:30:01Z"},
 		// A moment has its own zone.
 		{"Asia/Tokyo", "on:2026-04-18T09:30:00Z", "2026-04-18T09:30:00Z", "2026-04-18T09:30:01Z"},
 		{"Asia/Tokyo", "after:2026-04-18T09:30:00+02:00", "2026-04-18T07:30:00Z", ""},
@@ -296,7 +310,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, tc := range []struct{ in, want string }{
 		{"rate kind:memo", `kind "memo" is not one of note`},
-		{"rate since:yesteryear", `date "yesteryear" is not a date`},
+		{"rate since:yesteryear", `after "yesteryear" is not a date`},
 		{`rate tag:"a`, `unclosed or badly escaped quote`},
 		{"rate -on:2026", `cannot be negated`},
 	} {

@@ -76,7 +76,7 @@ first line, with tabs between.`,
 func (a *app) hasScreen() bool { return a.env.StdoutTerm && !a.json }
 
 // withoutWords lists the parameters with which recall needs no words.
-var withoutWords = []string{"filter", "project", "tags", "kind", "after", "before", "collapse", "rank"}
+var withoutWords = []string{"filter", "project", "tags", "kind", "after", "before", "until", "collapse", "rank"}
 
 // showRecalled prints the hits: their snippets or, if whole is set because a token budget was
 // given, the contents that fit the budget.

@@ -38,7 +38,7 @@ func TestReadRecall(t *testing.T) {
 		{"top_k", `{"top_k":3}`, RecallIn{Limit: ptr(3)}},
 		{"per_page", `{"per_page":3}`, RecallIn{Limit: ptr(3)}},
 		{"k", `{"k":3}`, RecallIn{Limit: ptr(3)}},
-		{"since, until", `{"since":"2026-04","until":"2026-05"}`, RecallIn{After: "2026-04", Before: "2026-05"}},
+		{"since, until", `{"since":"2026-04","until":"2026-05"}`, RecallIn{After: "2026-04", Until: "2026-05"}},
 		{"a year as a number", `{"after":2026}`, RecallIn{After: "2026"}},
 		{"labels", `{"labels":["a"]}`, RecallIn{Tags: []string{"a"}}},
 		{"a string becomes a list", `{"tag":"a"}`, RecallIn{Tags: []string{"a"}}},

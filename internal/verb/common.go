@@ -5,6 +5,7 @@ package verb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,8 +26,8 @@ var snippet = text.Snippet
 
 // FilterParams are the parameters by which several verbs select entries.
 type FilterParams struct {
-	Filter, Project, Kind, After, Before string
-	Tags                                 []string
+	Filter, Project, Kind, After, Before, Until string
+	Tags                                        []string
 }
 
 // Parse returns the filter that combines all parameters.
@@ -44,17 +45,27 @@ func (n FilterParams) Parse(now time.Time) (oxbow.Filter, error) {
 	if n.Kind != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: "kind", Values: []string{n.Kind}})
 	}
-	for _, b := range []struct{ key, date string }{{"after", n.After}, {"before", n.Before}} {
-		if b.date == "" {
-			continue
-		}
-		g, err := query.ParseFilter(b.key+":"+strconv.Quote(b.date), now)
+	for _, bound := range [][2]string{{"after", n.After}, {"before", n.Before}, {"until", n.Until}} {
+		bounds, err := TimeFilter(bound[0], bound[0], bound[1], now)
 		if err != nil {
-			return oxbow.Filter{}, fmt.Errorf("reading %s: %w", b.key, err)
+			return oxbow.Filter{}, err
 		}
-		f = f.And(g)
+		f = f.And(bounds)
 	}
 	return f, nil
+}
+
+// TimeFilter returns the filter for a date and a key that [query.TimeFilter] accepts. An empty date
+// selects everything. An error names the parameter that has the date.
+func TimeFilter(param, key, date string, now time.Time) (oxbow.Filter, error) {
+	if date == "" {
+		return oxbow.Filter{}, nil
+	}
+	f, err := query.TimeFilter(key, date, now)
+	if invalid, ok := errors.AsType[*oxbow.InvalidError](err); ok {
+		return f, InvalidValue(param, date, invalid.Reason)
+	}
+	return f, err
 }
 
 func labelsOf(project string, tags, files []string) []oxbow.Label {

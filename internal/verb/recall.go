@@ -196,7 +196,7 @@ func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error)
 		return q, err
 	}
 	f, err := FilterParams{Filter: in.Filter, Project: in.Project, Kind: in.Kind, After: in.After,
-		Before: in.Before, Tags: in.Tags}.Parse(now)
+		Before: in.Before, Until: in.Until, Tags: in.Tags}.Parse(now)
 	if err != nil {
 		return q, err
 	}
@@ -375,7 +375,7 @@ func AsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64
 		}
 		return seq, nil
 	}
-	day, err := DayOf("as_of", s, now)
+	day, err := TimeFilter("as_of", "until", s, now)
 	if invalid, ok := errors.AsType[*oxbow.InvalidError](err); ok {
 		return 0, InvalidValue("as_of", s, "is not the number of a change and "+invalid.Reason)
 	}
@@ -526,7 +526,7 @@ func cutSeq(s string) (name string, seq uint64, ok bool) {
 // List returns the selected entries, newest first.
 func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 	f, err := FilterParams{Filter: in.Filter, Project: in.Project, Kind: in.Kind, After: in.After,
-		Before: in.Before, Tags: in.Tags}.Parse(w.Time())
+		Before: in.Before, Until: in.Until, Tags: in.Tags}.Parse(w.Time())
 	if err != nil {
 		return ListOut{}, err
 	}

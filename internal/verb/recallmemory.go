@@ -5,15 +5,12 @@ package verb
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/query"
 )
 
 // RecallMemory returns the verb recall_memory. It is not in the table, because recall does the same
@@ -77,7 +74,7 @@ func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []
 func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if in.Date != "" {
-		day, err := DayOf("date", in.Date, now)
+		day, err := TimeFilter("date", "on", in.Date, now)
 		if err != nil {
 			return f, err
 		}
@@ -111,16 +108,6 @@ func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 	return f, nil
 }
 
-// DayOf returns the filter for a date in any form that the filter on:DATE accepts. Its error says
-// which forms these are.
-func DayOf(field, s string, now time.Time) (oxbow.Filter, error) {
-	f, err := query.ParseFilter("on:"+strconv.Quote(s), now)
-	if invalid, ok := errors.AsType[*oxbow.InvalidError](err); ok {
-		return f, InvalidValue(field, s, invalid.Reason)
-	}
-	return f, err
-}
-
 // openSide stands for a missing date of a range. It is a word, because an empty string in a list
 // means an absent value.
 const openSide = ".."
@@ -142,7 +129,7 @@ func spanOf(days []string, now time.Time) (oxbow.Filter, error) {
 		if s == openSide {
 			continue
 		}
-		day, err := DayOf("date_range", s, now)
+		day, err := TimeFilter("date_range", "on", s, now)
 		if err != nil {
 			return f, err
 		}

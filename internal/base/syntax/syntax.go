@@ -18,10 +18,14 @@ var knownKeys = []string{"project", "tag", "file", "confidence",
 // Reserved contains the words that cannot be label keys.
 var Reserved = []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has", "trust"}
 
+// untilKey is a known key that is not reserved, because it was a synonym once, so that labels with this key
+// may exist. It has no misspellings, because words such as util are likely label keys.
+const untilKey = "until"
+
 // synonyms maps other words to known keys.
 var synonyms = map[string]string{
 	"tags": "tag", "projects": "project", "files": "file", "path": "file",
-	"type": "kind", "since": "after", "until": "before", "date": "on",
+	"type": "kind", "since": "after", "date": "on",
 }
 
 // Canonical returns the known key for a synonym, or key itself.
@@ -33,7 +37,7 @@ func Canonical(key string) string {
 }
 
 // IsKnown reports whether key is a known key or a synonym of a known key.
-func IsKnown(key string) bool { return slices.Contains(knownKeys, Canonical(key)) }
+func IsKnown(key string) bool { return slices.Contains(knownKeys, Canonical(key)) || key == untilKey }
 
 // IsLabelKey reports whether key has the form of a label key: a lower-case ASCII letter, followed
 // by lower-case letters, digits, - or _. The maximum length is 64 bytes.
@@ -72,7 +76,7 @@ func NearestKey(key string) string {
 // QuoteKey returns a label key in the syntax of filters. It quotes the key if it would otherwise be
 // read as another key or as a misspelling.
 func QuoteKey(key string) string {
-	if Canonical(key) != key || NearestKey(key) != "" {
+	if Canonical(key) != key || NearestKey(key) != "" || key == untilKey {
 		return strconv.Quote(key)
 	}
 	return key

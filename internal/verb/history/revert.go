@@ -165,7 +165,7 @@ func toRevert(
 	if err != nil {
 		return sel, nil, err
 	}
-	until, err := sessions.Until(w, in.Until)
+	until, err := verb.TimeFilter("until", "until", in.Until, w.Time())
 	if err != nil {
 		return sel, nil, err
 	}
@@ -184,7 +184,7 @@ func toRevert(
 		}
 	}
 	sel.Has = func(c *oxbow.Change, v *oxbow.Version) bool {
-		inTime := (since.IsZero() || !c.Time.Before(since)) && (until.IsZero() || c.Time.Before(until))
+		inTime := (since.IsZero() || !c.Time.Before(since)) && (until.Before.IsZero() || c.Time.Before(until.Before))
 		return inTime && in.fits(c.Source, v) && made(c.Source)
 	}
 	return sel, a, nil

@@ -77,30 +77,10 @@ func (in SessionsIn) why(ctx context.Context, a *session.Archive, f oxbow.Filter
 	return []verb.Note{verb.Notef("no session fits %s; without a filter there are some", given)}, nil
 }
 
-// Since parses a date, or a span before now, as the beginning of a period.
-func Since(w *verb.Workspace, s string) (time.Time, error) {
-	start, _, err := period(w, "since", s)
-	return start, err
-}
-
-// Until parses a date as the end of a period, so that the whole day counts.
-func Until(w *verb.Workspace, s string) (time.Time, error) {
-	_, end, err := period(w, "until", s)
-	return end, err
-}
-
-// period returns the start and the end of a date. For a span before now, both are the time of its
-// beginning.
-func period(w *verb.Workspace, field, s string) (start, end time.Time, err error) {
-	if s == "" {
-		return start, end, nil
-	}
-	if d, ok := verb.ParseSpan(s); ok {
-		at := w.Time().Add(-d)
-		return at, at, nil
-	}
-	day, err := verb.DayOf(field, s, w.Time())
-	return day.After, day.Before, err
+// Since returns the beginning of a date. It returns the zero time if the date is empty.
+func Since(w *verb.Workspace, date string) (time.Time, error) {
+	f, err := verb.TimeFilter("since", "since", date, w.Time())
+	return f.After, err
 }
 
 // SessionIn identifies a session.

@@ -28,7 +28,8 @@ type ExportIn struct {
 	Tags    []string  `json:"tags,omitempty"    jsonschema:"Only entries with all of these tags."                                 flag:"tag"`
 	Kind    string    `json:"kind,omitempty"    jsonschema:"Only entries of this kind."                                                      enum:"kind"`
 	After   string    `json:"after,omitempty"   jsonschema:"Created on or after this date (2026-04-18, 2026-04, 7d, yesterday)."                         value:"DATE"`
-	Before  string    `json:"before,omitempty"  jsonschema:"Created before this date."                                                                   value:"DATE"`
+	Before  string    `json:"before,omitempty"  jsonschema:"Created before this date, which is not included."                                            value:"DATE"`
+	Until   string    `json:"until,omitempty"   jsonschema:"Created up to the end of this date."                                                         value:"DATE"`
 	To      io.Writer `json:"-"` // gets the entries, as [exchange.Export] writes them
 }
 
@@ -42,7 +43,7 @@ type ExportOut struct {
 // Export writes the selected entries as JSON lines.
 func Export(ctx context.Context, w *verb.Workspace, in ExportIn) (out ExportOut, err error) {
 	f, err := verb.FilterParams{Filter: in.Filter, Project: in.Project, Kind: in.Kind, After: in.After,
-		Before: in.Before, Tags: in.Tags}.Parse(w.Time())
+		Before: in.Before, Until: in.Until, Tags: in.Tags}.Parse(w.Time())
 	if err != nil {
 		return out, err
 	}
