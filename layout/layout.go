@@ -256,3 +256,16 @@ func Detect(all []Dialect, fsys vfs.FS) (Dialect, bool, error) {
 	return Dialect{}, false, &oxbow.InvalidError{Field: "dialect", Reason: "is not clear: the directory could be of " +
 		strings.Join(names, " or ") + "; name it with --dialect"}
 }
+
+// NoAgents returns an error if [Options.Agent] is set, for a layout with only one memory. The hint
+// says what the user can do instead. It follows a semicolon in the error message.
+func (o *Options) NoAgents(hint string) error {
+	if o.Agent == "" {
+		return nil
+	}
+	return &oxbow.InvalidError{
+		Field:  "agent",
+		Value:  o.Agent,
+		Reason: "has no memory of its own in this layout; leave it out" + hint,
+	}
+}

@@ -79,16 +79,3 @@ func (s *Summaries) End(ctx context.Context, summary string) error {
 	s.ended = true
 	return nil
 }
-
-// GetOfKind returns the entry with that name. If no entry has the name, or if its kind
-// differs, the error matches [oxbow.ErrNotFound].
-func (b *Base) GetOfKind(ctx context.Context, name string, kind oxbow.Kind) (oxbow.Entry, error) {
-	e, err := b.Mem.GetNamed(ctx, name)
-	if err == nil && e.Kind != kind {
-		err = &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
-	}
-	if err != nil {
-		return oxbow.Entry{}, fmt.Errorf("resuming from %q: %w", name, err)
-	}
-	return e, nil
-}

@@ -26,6 +26,10 @@ type Op interface {
 	// IfVersion returns the version that the entry must have, or 0 if any version will do.
 	IfVersion() uint64
 
+	// ApplyTo returns the entry old as the op leaves it, without a new version or time. A [Remove] returns old. The
+	// result shares the labels and aliases of old or the op.
+	ApplyTo(old Entry) Entry
+
 	unique() []string // unique returns the new aliases that no other entry may have as its name or alias.
 }
 
@@ -175,3 +179,35 @@ func checkParts(name, content string, aliases []string, labels []Label) error {
 	}
 	return checkLabels(labels)
 }
+
+// ApplyTo implements [Op].
+func (o Add) ApplyTo(Entry) Entry {
+	return Entry{Name: o.Name, Kind: o.Kind, Content: o.Content, Aliases: o.Aliases, Labels: o.Labels,
+		Created: o.Created}
+}
+
+// ApplyTo implements [Op].
+func (o Update) ApplyTo(old Entry) Entry {
+	if old.Name == "" {
+		old.Name = o.Name
+	}
+	old.Content = o.Content
+	old.Aliases = o.Aliases
+	old.Labels = o.Labels
+	return old
+}
+
+// ApplyTo implements [Op].
+func (o Alias) ApplyTo(old Entry) Entry {
+	old.Aliases = o.Aliases
+	return old
+}
+
+// ApplyTo implements [Op].
+func (o Relabel) ApplyTo(old Entry) Entry {
+	old.Labels = o.Labels
+	return old
+}
+
+// ApplyTo implements [Op].
+func (Remove) ApplyTo(old Entry) Entry { return old }

@@ -93,7 +93,7 @@ func onFile[In, Out any](
 		ctx,
 		a,
 		&verb.Workspace{Knowledge: a.knowledge, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(),
-			Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}, verbCall, in,
+			Annotations: func(context.Context) (verb.WorkingTree, error) { return b, nil }}, verbCall, in,
 	)
 	return out, adviseOnFile(badArgument(err))
 }

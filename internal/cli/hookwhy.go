@@ -82,7 +82,7 @@ func (a *app) annotateHook(ctx context.Context, dir string, in annotations.HookR
 func (a *app) bookWorkspace(b *annotate.Store) *verb.Workspace {
 	src, _ := a.source()
 	src.Profile, _ = a.boundName()
-	return &verb.Workspace{Now: a.env.Now, Source: src, Annotations: func(context.Context) (*annotate.Store, error) {
+	return &verb.Workspace{Now: a.env.Now, Source: src, Annotations: func(context.Context) (verb.WorkingTree, error) {
 		return b, nil
 	}}
 }

@@ -269,7 +269,7 @@ func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, err
 			memories[how], err = a.open(how)
 			return memories[how], err
 		},
-		Annotations: func(ctx context.Context) (_ *annotate.Store, err error) {
+		Annotations: func(ctx context.Context) (_ verb.WorkingTree, err error) {
 			if notes == nil {
 				notes, err = a.book(ctx)
 			}

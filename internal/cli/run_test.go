@@ -130,7 +130,7 @@ func TestOneNameForMaxTokens(t *testing.T) {
 	for _, u := range slices.Concat(
 		verb.WithProfiles(verb.Table(), nil),
 		annotations.Code(),
-		profiles.SubAgents(),
+		profiles.SubAgents(nil),
 		[]verb.Tool{verb.RecallMemory()},
 	) {
 		for _, p := range u.Params {

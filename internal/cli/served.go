@@ -180,7 +180,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	} else {
 		// Stop and record running sub-agents before the memory is closed.
 		closers = append(closers, svc.Close)
-		workspace.SubAgents, o.Whole = svc, profiles.SubAgents()
+		o.Whole = profiles.SubAgents(svc)
 	}
 	// In a repository there is code to annotate. If there are no annotations, or if they cannot
 	// be opened, serve the memory without them.
@@ -189,7 +189,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	} else {
 		closers = append(closers, book.Close)
 		if book.IsTree() || o.Sets.Has("annotate") {
-			workspace.Annotations = func(context.Context) (*annotate.Store, error) { return book, nil }
+			workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return book, nil }
 			workspace.Project = sync.OnceValue(a.projectHere)
 			o.Code = annotations.Code()
 		}
@@ -258,7 +258,7 @@ func (a *app) clientHint(listed verb.Sets, w *verb.Workspace, profiles bool) (sa
 		has, sets = append(has, "memory profiles"), append(sets, "profiles")
 	}
 	if w.Annotations != nil && !listed.Has("get_annotations") {
-		if b, err := w.Annotations(context.Background()); err == nil &&
+		if _, b, err := annotations.OpenStore(context.Background(), w); err == nil &&
 			isDir(filepath.Join(b.Root(), filepath.FromSlash(annotate.DefaultDir))) {
 			has, sets = append(has, "annotations of code (in a shell: oxbow why FILE)"), append(sets, "code")
 		}

@@ -87,8 +87,7 @@ func (a *app) spawn(ctx context.Context, in profiles.SpawnSubAgentIn) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	w.SubAgents = svc
-	out, err := profiles.SpawnSubAgent(ctx, w, in)
+	out, err := profiles.SpawnSubAgent(ctx, w, svc, in)
 	if err != nil {
 		return badArgument(err)
 	}

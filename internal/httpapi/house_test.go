@@ -69,7 +69,7 @@ func newHome(t testing.TB) *home {
 		Open:        func(context.Context, verb.Access) (*oxbow.Memory, error) { return h.notes, nil },
 		Sessions:    func(context.Context) (*session.Archive, error) { return archive, nil },
 		Kept:        func(context.Context) (*session.Archive, error) { return archive, nil },
-		Annotations: func(context.Context) (*annotate.Store, error) { return book, nil },
+		Annotations: func(context.Context) (verb.WorkingTree, error) { return book, nil },
 		Project:     func() string { return "a" },
 		Loader: func() (*handoff.Loader, error) {
 			return &handoff.Loader{Profiles: set, Skills: &skill.Set{}}, nil

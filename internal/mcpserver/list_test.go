@@ -11,7 +11,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
-	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
@@ -39,7 +38,7 @@ func TestToolListIsShort(t *testing.T) {
 		{verb.Sets{verb.SetFull}, 15, maxFull, maxFullBytes},
 	} {
 		workspace := harborWorkspace(nil)
-		workspace.Annotations = func(context.Context) (*annotate.Store, error) { return nil, oxbow.ErrUnsupported }
+		workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return nil, oxbow.ErrUnsupported }
 		cs := overMemory(
 			t,
 			New(
@@ -47,7 +46,7 @@ func TestToolListIsShort(t *testing.T) {
 				&Options{
 					Sets:     tt.sets,
 					Code:     annotations.Code(),
-					Whole:    profiles.SubAgents(),
+					Whole:    profiles.SubAgents(nil),
 					Profiles: harborProfiles(t),
 				},
 			),

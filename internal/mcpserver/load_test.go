@@ -126,8 +126,8 @@ func TestLongAnswersComeInPages(t *testing.T) {
 			}
 			set := harborProfiles(t)
 			workspace := harborWorkspace(m)
-			workspace.SubAgents = &subagent.Service{Profiles: set, Program: "oxbow"}
-			s, err := New(workspace, &Options{Profiles: set, Whole: profiles.SubAgents()}).open(stdioName)
+			subAgents := &subagent.Service{Profiles: set, Program: "oxbow"}
+			s, err := New(workspace, &Options{Profiles: set, Whole: profiles.SubAgents(subAgents)}).open(stdioName)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
@@ -134,14 +133,14 @@ func TestToolsByRights(t *testing.T) {
 	around := verb.Define(verb.Tool{Verb: verb.Verb{Name: "set_identity"}, Description: "Writes a file of the home."},
 		func(context.Context, *verb.Workspace, struct{}) (verb.Reply, error) { return verb.Reply{}, nil })
 	workspace := harborWorkspace(strangerMemory(t, strangers[0], "harbor"))
-	workspace.Annotations = func(context.Context) (*annotate.Store, error) { return nil, oxbow.ErrUnsupported }
+	workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return nil, oxbow.ErrUnsupported }
 	workspace.Project = func() string { return "crane-app" }
 	s := New(
 		workspace,
 		&Options{
 			Tools:    append(verb.Table(), around),
 			Code:     annotations.Code(),
-			Whole:    profiles.SubAgents(),
+			Whole:    profiles.SubAgents(nil),
 			Profiles: harborProfiles(t),
 		},
 	)

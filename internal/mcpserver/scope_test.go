@@ -112,8 +112,11 @@ var bounds = []struct {
 				t.Fatal(err)
 			}
 			workspace := harborWorkspace(scope.Within(m, r.Scope()))
-			workspace.SubAgents = &subagent.Service{Profiles: set, Skills: &skill.Set{}, Bound: &r, Program: "oxbow"}
-			return overMemory(t, New(workspace, harborOptions(Options{Profiles: set, Bound: &r})), version)
+			o := harborOptions(Options{Profiles: set, Bound: &r})
+			o.Whole = profiles.SubAgents(
+				&subagent.Service{Profiles: set, Skills: &skill.Set{}, Bound: &r, Program: "oxbow"},
+			)
+			return overMemory(t, New(workspace, o), version)
 		}},
 	{"rights of the server", true, false, false, versions[1],
 		func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
@@ -148,7 +151,7 @@ func harborWorkspace(m *oxbow.Memory) *verb.Workspace {
 }
 
 func harborOptions(o Options) *Options {
-	o.Whole = profiles.SubAgents()
+	o.Whole = profiles.SubAgents(nil)
 	o.Rand = strings.NewReader(strings.Repeat("r", 1<<10))
 	return &o
 }

@@ -10,16 +10,17 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
 // TestConvertIsAdvisedWhereItHelps tests that another layout is only advised if it would help.
 func TestConvertIsAdvisedWhereItHelps(t *testing.T) {
 	w := new(verb.Workspace)
-	_, _, noTree := w.AnnotationStore(t.Context())
+	_, _, noTree := annotations.OpenStore(t.Context(), w)
 	_, _, noSessions := w.Archive(t.Context())
 	_, noProfiles := verb.LoadProfile(t.Context(), w, verb.LoadMemoryProfileIn{})
-	_, noAgents := profiles.SpawnSubAgent(t.Context(), w, profiles.SpawnSubAgentIn{})
+	_, noAgents := profiles.SpawnSubAgent(t.Context(), w, nil, profiles.SpawnSubAgentIn{})
 	for _, err := range []error{noTree, noSessions, noProfiles, noAgents,
 		errors.Join(oxbow.ErrUnsupported, git.ErrNone)} {
 		if h := verb.Remedy(err).String(); !errors.Is(err, oxbow.ErrUnsupported) || h == "" ||

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/code/fileref"
 )
 
 // FileRef is a related file of a hit, checked against the working tree.
@@ -31,8 +31,19 @@ const maxFileRefs = 200
 // refers to are stale.
 const staleWeight = .5
 
-// tree returns the annotations of the working tree, or nil outside of a working tree.
-func (w *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
+// WorkingTree is a working tree, to whose files entries may refer. annotate.Store implements it.
+type WorkingTree interface {
+	IsTree() bool // reports whether there is a working tree at all
+
+	// CheckFileRefs returns the result for each reference, in the same order.
+	CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.Checked
+
+	// Blob returns git's name for the present content of a file, if the file is in the tree.
+	Blob(file string) (name string, isFile bool)
+}
+
+// tree returns the working tree, or nil outside of one.
+func (w *Workspace) tree(ctx context.Context) (WorkingTree, error) {
 	if w.Annotations == nil {
 		return nil, nil
 	}
@@ -49,7 +60,7 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 	if w.Annotations == nil {
 		return nil, nil
 	}
-	var asked []annotate.FileRef
+	var asked []fileref.Ref
 	var of []uint64
 	here := w.here()
 	left := 0
@@ -62,7 +73,7 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 			}
 			asked = append(
 				asked,
-				annotate.FileRef{File: f, Blob: blobs[f], Time: e.Updated, Doubtful: elsewhere(e.Labels, here)},
+				fileref.Ref{File: f, Blob: blobs[f], Time: e.Updated, Doubtful: elsewhere(e.Labels, here)},
 			)
 			of = append(of, e.ID)
 		}
@@ -125,7 +136,7 @@ func demote(hits []oxbow.Hit, cited map[uint64][]FileRef) (notes []Note) {
 		cs := cited[h.Entry.ID]
 		stale := 0
 		for _, c := range cs {
-			if c.State == string(annotate.Stale) {
+			if c.State == string(fileref.Stale) {
 				stale++
 			}
 		}

@@ -29,7 +29,7 @@ func (b *bench) inTree(project string, files ...string) *vfs.Mem {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.Annotations = func(context.Context) (*annotate.Store, error) { return book, nil }
+	b.Annotations = func(context.Context) (WorkingTree, error) { return book, nil }
 	b.Project = func() string { return project }
 	return m
 }
@@ -156,7 +156,7 @@ func TestCitations(t *testing.T) {
 // TestCitationsCostNothing tests that the tree is not opened if there is no file to check.
 func TestCitationsCostNothing(t *testing.T) {
 	b := newBench(t)
-	b.Annotations = func(context.Context) (*annotate.Store, error) {
+	b.Annotations = func(context.Context) (WorkingTree, error) {
 		t.Error("the tree was opened")
 		return nil, errors.New("no")
 	}
@@ -174,14 +174,14 @@ func TestCitationsOutsideOfATree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Annotations = func(context.Context) (*annotate.Store, error) { return book, nil }
+	b.Annotations = func(context.Context) (WorkingTree, error) { return book, nil }
 	do[RememberOut](b, "remember", `{"name":"a","content":"one two","related_files":["a.go"]}`)
 	if out := do[RecallOut](b, "recall", `{"query":"two"}`); out.Hits[0].Citations != nil ||
 		len(out.Hits[0].Labels) != 1 {
 		t.Errorf("recall = %s", out.Text())
 	}
 	// A tree that cannot be opened does not prevent remembering and recalling.
-	b.Annotations = func(context.Context) (*annotate.Store, error) { return nil, errors.New("it is locked") }
+	b.Annotations = func(context.Context) (WorkingTree, error) { return nil, errors.New("it is locked") }
 	do[RememberOut](b, "remember", `{"name":"b","content":"one two","related_files":["a.go"]}`)
 	if out := do[RecallOut](b, "recall", `{"query":"two"}`); len(out.Hits) != 2 || !has(out.Notes, "it is locked") {
 		t.Errorf("recall = %s", out.Text())

@@ -124,17 +124,20 @@ func NoMemory(home string) error {
 		"oxbow init makes one here; --home DIR names another; oxbow doctor says how this one was found")
 }
 
-// advisedError is an error with advice, which is a sentence.
+// advisedError is an error with advice (see [Remedy]).
 type advisedError struct {
 	Err    error
-	Remedy string
+	Remedy Note
 }
 
 func (e *advisedError) Error() string { return e.Err.Error() }
 func (e *advisedError) Unwrap() error { return e.Err }
 
-// Advise returns the error with advice.
-func Advise(err error, remedy string) error { return &advisedError{err, remedy} }
+// Advise returns the error with advice, which is a sentence without a period.
+func Advise(err error, remedy string) error { return AdviseNote(err, Plain(remedy)) }
+
+// AdviseNote is like Advise, for advice with references.
+func AdviseNote(err error, remedy Note) error { return &advisedError{err, remedy} }
 
 // Invalidf returns an error about an argument. It matches [oxbow.ErrInvalid].
 func Invalidf(format string, args ...any) error {

@@ -10,8 +10,6 @@ import (
 	"syscall"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/code/git"
-	"github.com/oxbow-memory/oxbow/internal/label"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -20,7 +18,7 @@ import (
 func Remedy(err error) Note {
 	var advised *advisedError
 	if errors.As(err, &advised) {
-		return Plain(advised.Remedy)
+		return advised.Remedy
 	}
 	var lost *lostError
 	if errors.As(err, &lost) {
@@ -29,10 +27,6 @@ func Remedy(err error) Note {
 	var notForgotten *notForgottenError
 	if errors.As(err, &notForgotten) {
 		return notForgotten.remedy()
-	}
-	var unused *label.UnusedError
-	if errors.As(err, &unused) {
-		return Notef("%s shows the labels that entries have", VerbRef("labels"))
 	}
 	var conflict *oxbow.ConflictError
 	if errors.As(err, &conflict) {
@@ -49,6 +43,10 @@ func Remedy(err error) Note {
 	var busy *oxbow.BusyError
 	if errors.As(err, &busy) {
 		return busyRemedy(busy)
+	}
+	var adviser interface{ Advice() string }
+	if errors.As(err, &adviser) {
+		return Plain(adviser.Advice())
 	}
 	for _, r := range remedies {
 		if errors.Is(err, r.err) {
@@ -148,7 +146,6 @@ var remedies = []struct {
 	},
 	{oxbow.ErrVersion, Plain("a newer oxbow wrote this file; update this one")},
 	{oxbow.ErrNotStore, Plain("this path holds something else; name another file for the memory")},
-	{git.ErrNone, Plain("call it inside a git repository")},
 	{
 		oxbow.ErrUnsupported,
 		Plain("if this memory has the layout of another system, oxbow convert DIR copies it into a home that can do this"),

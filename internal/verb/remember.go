@@ -16,7 +16,6 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
-	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
 // Remember adds an entry, or updates the entry of that name.
@@ -286,7 +285,7 @@ func (e *edit) settle(made oxbow.Change) {
 	case e.sent == nil: // the text that the first call wrote was erased from the log since
 		e.now = oxbow.Entry{ID: written.ID, Name: e.name, Kind: written.Kind, Version: made.Seq}
 	default: // the store does not return the entry that it wrote
-		e.now = mdtree.ApplyOp(e.sent, e.old)
+		e.now = e.sent.ApplyTo(e.old)
 		e.now.ID, e.now.Version = e.old.ID, made.Seq
 	}
 	e.outcome = added

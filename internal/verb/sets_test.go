@@ -30,7 +30,7 @@ func TestMemoryFindsRecallAndRemember(t *testing.T) {
 func TestSets(t *testing.T) {
 	var all []string
 	for _, tool := range slices.Concat(
-		verb.WithProfiles(verb.Table(), nil), annotations.Code(), profiles.SubAgents(),
+		verb.WithProfiles(verb.Table(), nil), annotations.Code(), profiles.SubAgents(nil),
 		[]verb.Tool{verb.RecallMemory()},
 	) {
 		all = append(all, tool.Name)

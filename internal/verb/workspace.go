@@ -13,8 +13,6 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/agent/subagent"
-	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 )
 
@@ -57,10 +55,10 @@ type Workspace struct {
 	// which texts repeat foreign text, so each text is compared when it is shown.
 	Unlabelled bool
 
-	// Annotations returns the working tree's annotations. The verbs in [Code] need it, and
-	// cited files are checked against its tree. It is nil outside of a working tree. It is
-	// called only when needed.
-	Annotations func(ctx context.Context) (*annotate.Store, error)
+	// Annotations returns the working tree's annotations, an *annotate.Store. The verbs of package
+	// annotations need it, and cited files are checked against its tree. It is nil outside of a
+	// working tree. It is called only when needed.
+	Annotations func(ctx context.Context) (WorkingTree, error)
 
 	// Sessions returns the archive of sessions, including everything that hooks have
 	// reported so far. It is nil if no sessions are kept.
@@ -90,10 +88,6 @@ type Workspace struct {
 	// Page is the maximum size, in bytes, of a result that the client shows in full. 0
 	// means unlimited. A larger result without a token budget is returned in pages.
 	Page int
-
-	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it. It is nil if
-	// sub-agents are not offered.
-	SubAgents *subagent.Service
 
 	// Loader resolves the profiles and skills that a session may load, and the profile to
 	// which it is bound. Only the verbs of profiles and handoffs use it.
@@ -243,21 +237,6 @@ func (w *Workspace) OverSessions(ctx context.Context) (*Workspace, error) {
 	over.Vectors = nil
 	over.overTurns = true
 	return &over, nil
-}
-
-// AnnotationStore is like Memory, for the annotations of the working tree.
-func (w *Workspace) AnnotationStore(ctx context.Context) (context.Context, *annotate.Store, error) {
-	if w.Annotations == nil {
-		return ctx, nil, Unserved(
-			"no working tree is served here",
-			"start the server inside the working tree of the code, and ask with a token that sees the whole memory",
-		)
-	}
-	s, err := w.Annotations(ctx)
-	if err != nil {
-		return ctx, nil, err
-	}
-	return w.Stamped(ctx), s, nil
 }
 
 // Newest returns up to limit entries, last written first.

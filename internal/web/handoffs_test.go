@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
@@ -112,7 +113,7 @@ func TestAnnotations(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	b.views.Workspace.Annotations = func(context.Context) (*annotate.Store, error) { return s, nil }
+	b.views.Workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return s, nil }
 	b.enter()
 	b.has(b.get(page.Root+"annotations", http.StatusOK), "No line has a why yet.")
 	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})
@@ -142,7 +143,7 @@ func TestAnnotations(t *testing.T) {
 	}
 
 	b = open(t, auth.Permissions{Kinds: []string{"note"}}) // must not see the working tree
-	b.views.Workspace.Annotations = func(context.Context) (*annotate.Store, error) { return s, nil }
+	b.views.Workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return s, nil }
 	b.enter()
 	for _, path := range []string{"annotations", "annotations?file=pool.go"} {
 		b.has(b.get(page.Root+path, http.StatusOK), "There is no working tree here.")

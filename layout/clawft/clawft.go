@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -51,13 +52,13 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	if p.there {
 		return nil, nil
 	}
-	return layout.Make(ctx, o.FS, p.dir)
+	return dialect.Make(ctx, o.FS, p.dir)
 }
 
 // Home is an opened home. It implements [layout.Home] and [layout.Tidier], and is safe for
 // concurrent use.
 type Home struct {
-	layout.Base
+	dialect.Base
 	fs     vfs.FS // file system of the memory's directory
 	shown  string // path of the memory's directory, for messages
 	layout treeLayout
@@ -77,7 +78,7 @@ func Open(ctx context.Context, o layout.Options) (*Home, error) {
 		return nil, fmt.Errorf("looking for a memory: %w", err)
 	}
 	h := &Home{
-		Base:  layout.NewBase(o),
+		Base:  dialect.NewBase(o),
 		fs:    &below{o.FS, p.dir},
 		shown: filepath.Join(o.Path, filepath.FromSlash(p.dir)),
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 )
 
 // ReadMemory returns the text of MEMORY.md, and false if it does not exist. The text is recorded as
@@ -97,7 +97,7 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 		return 0, err
 	}
 	content = clean(content)
-	err := h.SetDocument(ctx, memoryFile, content, layout.DocumentOptions{
+	err := h.SetDocument(ctx, memoryFile, content, dialect.DocumentOptions{
 		Hide: func(text string) (shown, rest string) { return h.hide(ctx, memoryFile, text) },
 		Keep: func(was, is string, now time.Time) ([]mdtree.Edit, error) {
 			if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {

@@ -39,7 +39,7 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 			)
 		}
 		text, _ := v.File(path)
-		return []mdtree.Edit{{Path: path, Text: l.add(path, text, mdtree.ApplyOp(add, oxbow.Entry{}), now)}}, nil
+		return []mdtree.Edit{{Path: path, Text: l.add(path, text, add.ApplyTo(oxbow.Entry{}), now)}}, nil
 	}
 	place, _ := v.Find(op.Target())
 	text, _ := v.File(place.Path)
@@ -51,7 +51,7 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 	if _, ok := op.(oxbow.Remove); ok {
 		return []mdtree.Edit{{Path: place.Path, Text: l.remove(place.Path, text, items, i)}}, nil
 	}
-	e := mdtree.ApplyOp(op, place.Entry.Clone())
+	e := op.ApplyTo(place.Entry.Clone())
 	return []mdtree.Edit{{Path: place.Path, Text: l.rewrite(place.Path, text, items, i, e)}}, nil
 }
 

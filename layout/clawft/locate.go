@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -174,7 +174,7 @@ func (b *below) SyncDir(name string) error    { return b.FS.SyncDir(b.name(name)
 
 // OpenLock durably creates the directory before the lock in it.
 func (b *below) OpenLock(name string) (vfs.Lock, error) {
-	if err := layout.MakeDir(b.FS, b.dir); err != nil {
+	if err := dialect.MakeDir(b.FS, b.dir); err != nil {
 		return nil, err
 	}
 	return b.FS.OpenLock(b.name(name))

@@ -12,7 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 )
 
 //go:embed tool_*.md
@@ -101,7 +101,7 @@ func (o searchOut) Quoted() bool { return o.Count > 0 }
 // Tools implements [layout.Home]. It returns the design's two tools, and the session search
 // that the design plans for later.
 func (h *Home) Tools() []verb.Tool {
-	about := func(name, title string) verb.Tool { return layout.Describe(descriptions, name, title) }
+	about := func(name, title string) verb.Tool { return dialect.Describe(descriptions, name, title) }
 	read := about("memory_read", "Read the memory")
 	write := about("memory_write", "Write to the memory")
 	search := about("session_search", "Search past sessions")

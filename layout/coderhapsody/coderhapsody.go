@@ -26,6 +26,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -73,11 +74,11 @@ func detect(fsys vfs.FS) (int, error) {
 			other = true
 		}
 	}
-	soul, err := layout.HasFile(fsys, soulFile)
+	soul, err := dialect.HasFile(fsys, soulFile)
 	if err != nil {
 		return 0, err
 	}
-	memory, err := layout.HasFile(fsys, memoryFile)
+	memory, err := dialect.HasFile(fsys, memoryFile)
 	if err != nil || (logs == 0 && (soul == 0 || other)) {
 		return 0, err
 	}
@@ -86,19 +87,19 @@ func detect(fsys vfs.FS) (int, error) {
 
 // initHome creates the directory of logs and an identity.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
-	return layout.Make(
+	return dialect.Make(
 		ctx,
 		o.FS,
 		logDir,
-		layout.NewFile{Name: soulFile, Text: newSoul},
-		layout.NewFile{Name: memoryFile, Text: "# Memory\n"},
+		dialect.NewFile{Name: soulFile, Text: newSoul},
+		dialect.NewFile{Name: memoryFile, Text: "# Memory\n"},
 	)
 }
 
 // home is an opened home, which may be restricted by a profile. Its fields do not change.
 type home struct {
-	layout.Base // its memory is restricted to the profile
-	all         *oxbow.Memory
+	dialect.Base // its memory is restricted to the profile
+	all          *oxbow.Memory
 
 	profiles *profile.Set
 	bound    *profile.Resolved // nil without a profile
@@ -113,7 +114,7 @@ func open(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if err := o.NoAgents(", or bind it to a memory profile"); err != nil {
 		return nil, err
 	}
-	h := &home{Base: layout.NewBase(o)}
+	h := &home{Base: dialect.NewBase(o)}
 	var err error
 	h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, treeLayout{h.Zone}, "")
 	if err != nil {

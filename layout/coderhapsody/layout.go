@@ -180,7 +180,7 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 			ps[i].matter.updated = now.Truncate(time.Second)
 		}
 	}
-	text, err = l.rewrite(place.Path, lg, ps, i, mdtree.ApplyOp(op, e))
+	text, err = l.rewrite(place.Path, lg, ps, i, op.ApplyTo(e))
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func frontOf(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 // add appends an entry to the log of the day on which it was created. If that file is too long,
 // cannot be read, or would be parsed differently with more text, add uses another file of the day.
 func (l treeLayout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
-	e := mdtree.ApplyOp(op, oxbow.Entry{})
+	e := op.ApplyTo(oxbow.Entry{})
 	if e.Created.IsZero() {
 		e.Created = now.Truncate(time.Second)
 	}

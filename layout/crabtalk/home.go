@@ -17,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/crmem"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -125,12 +126,12 @@ func refuseLater(o layout.Options) error {
 }
 
 // home is an opened home. Its fields do not change.
-type home struct{ layout.Base }
+type home struct{ dialect.Base }
 
 var _ layout.Home = (*home)(nil)
 
 func open(ctx context.Context, o layout.Options) (layout.Home, error) {
-	h := &home{layout.NewBase(o)}
+	h := &home{dialect.NewBase(o)}
 	mo := o.Memory
 	mo.FS = o.FS
 	if mo.Ranking == "" {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 )
 
 //go:embed tool_*.md
@@ -38,7 +38,7 @@ type forgetIn struct {
 // Tools implements [layout.Home]. The tools are in crabtalk's order.
 func (h *home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool {
-		t := layout.Describe(descriptions, name, title)
+		t := dialect.Describe(descriptions, name, title)
 		t.Idempotent = true
 		return t
 	}

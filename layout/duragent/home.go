@@ -4,11 +4,12 @@ package duragent
 
 import (
 	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 )
 
 // home is an opened home. Its fields do not change.
 type home struct {
-	layout.Base
+	dialect.Base
 	place  places
 	config agentConfig
 }

@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"go.yaml.in/yaml/v3"
 )
 
 // Dialect returns the dialect. Its home is the directory that contains duragent.yaml, or a
@@ -74,7 +76,7 @@ func initHome(_ context.Context, o layout.Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := configure(o.FS, p, layout.NewBase(o).Warn)
+	c, _, err := configure(o.FS, p, dialect.NewBase(o).Warn)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +125,7 @@ func initHome(_ context.Context, o layout.Options) ([]string, error) {
 }
 
 func open(ctx context.Context, o layout.Options) (layout.Home, error) {
-	h := &home{Base: layout.NewBase(o)}
+	h := &home{Base: dialect.NewBase(o)}
 	var err error
 	var wanted bool
 	h.place, err = locate(o)
@@ -135,7 +137,7 @@ func open(ctx context.Context, o layout.Options) (layout.Home, error) {
 	}
 	if others, err := agentsOf(o.FS, h.place.agents); err == nil && len(others) > 0 &&
 		!slices.Contains(others, h.place.agent) {
-		if isDir, _ := layout.HasDir(o.FS, h.place.agentDir(".")); isDir == 0 {
+		if isDir, _ := dialect.HasDir(o.FS, h.place.agentDir(".")); isDir == 0 {
 			return nil, fmt.Errorf("opening the memory of duragent: %w", verb.Advise(
 				&oxbow.InvalidError{Field: "agent", Value: h.place.agent, Reason: "is not here; there are: " +
 					strings.Join(others, ", ")},

@@ -15,7 +15,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 	"github.com/oxbow-memory/oxbow/query"
 )
 
@@ -61,7 +61,7 @@ func (h *home) Tools() []verb.Tool {
 	if !h.config.memory {
 		return nil
 	}
-	about := func(name, title string) verb.Tool { return layout.Describe(descriptions, name, title) }
+	about := func(name, title string) verb.Tool { return dialect.Describe(descriptions, name, title) }
 	recall := about("recall", "Recall from memory")
 	recall.ReadOnly, recall.Idempotent = true, true
 	remember := about("remember", "Save to memory")

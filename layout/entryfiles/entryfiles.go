@@ -18,6 +18,7 @@ import (
 	"fmt"
 
 	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -40,15 +41,15 @@ func Dialect() layout.Dialect {
 // detect counts a directory of entries as two markers, and Crab.md and MEMORY.md as one
 // marker each. Crab.md alone does not count, because crabtalk also has it in other layouts.
 func detect(fsys vfs.FS) (int, error) {
-	entries, err := layout.HasDir(fsys, entriesDir)
+	entries, err := dialect.HasDir(fsys, entriesDir)
 	if err != nil {
 		return 0, err
 	}
-	identity, err := layout.HasFile(fsys, identityFile)
+	identity, err := dialect.HasFile(fsys, identityFile)
 	if err != nil {
 		return 0, err
 	}
-	index, err := layout.HasFile(fsys, indexFile)
+	index, err := dialect.HasFile(fsys, indexFile)
 	if err != nil {
 		return 0, err
 	}
@@ -60,18 +61,18 @@ func detect(fsys vfs.FS) (int, error) {
 
 // initHome creates the directory of entries, the configuration and an identity.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
-	return layout.Make(
+	return dialect.Make(
 		ctx,
 		o.FS,
 		entriesDir,
-		layout.NewFile{Name: configFile, Text: newConfig},
-		layout.NewFile{Name: identityFile, Text: newIdentity},
+		dialect.NewFile{Name: configFile, Text: newConfig},
+		dialect.NewFile{Name: identityFile, Text: newIdentity},
 	)
 }
 
 // home is an opened home. Its fields do not change.
 type home struct {
-	layout.Base
+	dialect.Base
 	config config
 	rank   ranker
 }
@@ -82,7 +83,7 @@ func open(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if err := o.NoAgents(""); err != nil {
 		return nil, err
 	}
-	h := &home{Base: layout.NewBase(o)}
+	h := &home{Base: dialect.NewBase(o)}
 	var err error
 	h.config, err = readConfig(o.FS)
 	if err == nil {

@@ -54,7 +54,7 @@ func (treeLayout) Parse(_, text string) ([]mdtree.Item, error) {
 func (treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
 		return []mdtree.Edit{
-			{Path: freePath(add.Name, v.Taken), Text: newText(mdtree.ApplyOp(add, oxbow.Entry{}))},
+			{Path: freePath(add.Name, v.Taken), Text: newText(add.ApplyTo(oxbow.Entry{}))},
 		}, nil
 	}
 	place, _ := v.Find(op.Target())
@@ -62,7 +62,7 @@ func (treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, 
 		return []mdtree.Edit{{Path: place.Path, Remove: true}}, nil
 	}
 	old, _ := v.File(place.Path)
-	text, err := rewrite(old, place.Entry, mdtree.ApplyOp(op, place.Entry.Clone()))
+	text, err := rewrite(old, place.Entry, op.ApplyTo(place.Entry.Clone()))
 	if err != nil {
 		return nil, fmt.Errorf("editing %s: %w", place.Path, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 )
 
 //go:embed tool_*.md
@@ -42,7 +42,7 @@ type textIn struct {
 // Tools implements [layout.Home]: the four tools of the design, and soul, which writes the identity
 // if soul_editable allows it.
 func (h *home) Tools() []verb.Tool {
-	about := func(name, title string) verb.Tool { return layout.Describe(descriptions, name, title) }
+	about := func(name, title string) verb.Tool { return dialect.Describe(descriptions, name, title) }
 	remember, forget := about("remember", "Save to memory"), about("forget", "Delete from memory")
 	remember.Destructive, remember.Idempotent = true, true
 	forget.Destructive = true
@@ -163,7 +163,7 @@ func (h *home) soul(ctx context.Context, _ *verb.Workspace, in textIn) (verb.Rep
 func (h *home) rewrite(ctx context.Context, file, content string) (verb.Reply, error) {
 	name := path.Base(file)
 	if content != "" {
-		if err := h.SetDocument(ctx, file, content, layout.DocumentOptions{}); err != nil {
+		if err := h.SetDocument(ctx, file, content, dialect.DocumentOptions{}); err != nil {
 			return verb.Reply{}, fmt.Errorf("failed to write %s: %w", name, err)
 		}
 		return verb.Reply{Message: name + " updated"}, nil

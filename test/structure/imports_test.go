@@ -66,10 +66,9 @@ var floors = []struct {
 	{"internal/verb/*", append(belowVerbs, "internal/verb", "internal/verb/*")},
 	{
 		"layout",
-		[]string{".", "vfs", "internal/base/*", "internal/screening/*", "internal/tree/mdtree",
-			"internal/agent/prompt", "internal/verb"},
+		[]string{".", "vfs", "internal/base/*", "internal/screening/*", "internal/agent/prompt", "internal/verb"},
 	},
-	{"layout/internal/*", []string{".", "vfs", "layout/*", "internal/verb"}},
+	{"layout/internal/*", []string{".", "vfs", "layout/*", "internal/base/*", "internal/tree/mdtree", "internal/verb"}},
 	{
 		"layout/*",
 		[]string{".", "vfs", "scope", "query", "profile", "internal/base/*", "internal/screening/*",

@@ -182,7 +182,7 @@ func TestRepo(t *testing.T) {
 			t.Error("tool.Table() is empty")
 		}
 		// Tools that are not in the table.
-		for _, v := range append(verb.WithProfiles([]verb.Tool{verb.RecallMemory()}, nil), profiles.SubAgents()...) {
+		for _, v := range append(verb.WithProfiles([]verb.Tool{verb.RecallMemory()}, nil), profiles.SubAgents(nil)...) {
 			verbs = append(verbs, v.Name)
 		}
 		for _, w := range toolsAreDescribed(h.fsys, verbs) {

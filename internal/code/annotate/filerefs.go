@@ -15,49 +15,14 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/code/fileref"
 	"github.com/oxbow-memory/oxbow/internal/code/git"
-)
-
-// State is the state of a referenced file or its referenced lines in the working tree.
-type State string
-
-const (
-	fresh        State = "FRESH"        // at least .8 of it is unchanged
-	movedTo      State = "MOVED"        // at least .8 of it is unchanged, but in a different file or in different lines
-	Stale        State = "STALE"        // the file was deleted, or less than .8 of it is unchanged
-	unverifiable State = "UNVERIFIABLE" // the old content is unknown, or the file is not in this tree
 )
 
 // stillFresh is the share of a file that must be unchanged for the file to be fresh.
 const stillFresh = .8
-
-// FileRef is a reference to a file.
-type FileRef struct {
-	// File is a path relative to the root of the tree. It may end with line numbers, as in
-	// pool.go:42, pool.go:42-60, pool.go#L42 or pool.go#L42-L60. Then only these lines are checked.
-	File string
-
-	Blob string    // git's name for the content at that time, as returned by [Store.Blob] ("" if it is not known)
-	Time time.Time // time of the reference, used to find the content in git if Blob is empty
-
-	// Doubtful means that the reference may belong to a different tree. Then the file is checked
-	// only if Blob identifies its content.
-	Doubtful bool
-}
-
-// CheckedRef is the result of checking a reference.
-type CheckedRef struct {
-	FileRef
-	State State
-	// Present path of the file or of its remains, if it differs from File; with line numbers if
-	// File has them.
-	Now  string
-	Kept float64 // share that is unchanged, 0 to 1 (0 if it is unverifiable or not known)
-	How  string  // the result in words, for people
-}
 
 // maxAsked is the maximum number of references in one call for which git is run separately. Further
 // references are unverifiable unless their content is unchanged.
@@ -119,16 +84,16 @@ func splitLines(file string) (string, Span) {
 // the last version of the file in HEAD's history before Time, or the first version after Time,
 // which may have existed in the working tree then. CheckFileRefs never fails. A reference that
 // cannot be checked is unverifiable, with the reason in How.
-func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef {
+func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.Checked {
 	c := &refChecker{store: b, ctx: ctx, left: maxAsked}
 	if b.history != nil {
 		c.head, c.err = b.history.Head(ctx)
 	}
-	out := make([]CheckedRef, len(refs))
+	out := make([]fileref.Checked, len(refs))
 	var open []openRef
 	want := map[string]bool{}
 	for i, r := range refs {
-		out[i] = CheckedRef{FileRef: r, State: unverifiable}
+		out[i] = fileref.Checked{Ref: r, State: fileref.Unverifiable}
 		o := openRef{checked: &out[i]}
 		if !o.readFile(b) {
 			continue
@@ -148,7 +113,7 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef 
 			}
 		}
 		if c.err != nil {
-			o.checked.State = unverifiable
+			o.checked.State = fileref.Unverifiable
 			o.checked.Now = ""
 			o.checked.Kept = 0
 			o.checked.How = "it was not looked at: " + c.err.Error()
@@ -159,7 +124,7 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef 
 
 // openRef is a reference that has to be compared with its old content.
 type openRef struct {
-	checked *CheckedRef
+	checked *fileref.Checked
 	file    string
 	span    Span
 	content []byte
@@ -195,7 +160,7 @@ func (o *openRef) readFile(b *Store) bool {
 	same := r.Blob != "" && blobName(o.content, len(r.Blob) == 64) == r.Blob
 	switch {
 	case same:
-		r.State = fresh
+		r.State = fileref.Fresh
 		r.Kept = 1
 		r.How = "the file is as it was"
 	case isBinary(o.content) && r.Blob == "":
@@ -203,7 +168,7 @@ func (o *openRef) readFile(b *Store) bool {
 	case isBinary(o.content):
 		r.How = "it is binary, and not as it was"
 		if !r.Doubtful {
-			r.State = Stale
+			r.State = fileref.Stale
 		}
 	default:
 		return true
@@ -249,7 +214,7 @@ func (a *refChecker) countQuestion() bool {
 
 // oldVersions returns the possible old contents of the file, and a phrase about their source. sure is
 // set if the file is known to belong to this tree.
-func (a *refChecker) oldVersions(c *CheckedRef, file string) (texts [][]byte, how string, sure bool) {
+func (a *refChecker) oldVersions(c *fileref.Checked, file string) (texts [][]byte, how string, sure bool) {
 	if text, ok := a.blobs[c.Blob]; ok && c.Blob != "" {
 		return [][]byte{text}, "", true
 	}
@@ -278,7 +243,7 @@ func (a *refChecker) oldVersions(c *CheckedRef, file string) (texts [][]byte, ho
 
 // compare sets the result of a reference. content is the present content of the file, which is now
 // called now.
-func (a *refChecker) compare(c *CheckedRef, file, now string, span Span, content []byte) {
+func (a *refChecker) compare(c *fileref.Checked, file, now string, span Span, content []byte) {
 	texts, how, _ := a.oldVersions(c, file)
 	if a.err != nil {
 		return
@@ -288,7 +253,8 @@ func (a *refChecker) compare(c *CheckedRef, file, now string, span Span, content
 		case c.Doubtful:
 			c.How = "it may be of another project"
 		case c.Blob != "" && now == file:
-			c.State, c.How = Stale, "the file has changed; how much is not known, as nobody has kept what it was"
+			c.State = fileref.Stale
+			c.How = "the file has changed; how much is not known, as nobody has kept what it was"
 		default:
 			c.How = "nothing says what it was like"
 		}
@@ -312,11 +278,11 @@ func (a *refChecker) compare(c *CheckedRef, file, now string, span Span, content
 	}
 	switch {
 	case best.confidence < stillFresh:
-		c.State = Stale
+		c.State = fileref.Stale
 	case c.Now != "":
-		c.State = movedTo
+		c.State = fileref.Moved
 	default:
-		c.State = fresh
+		c.State = fileref.Fresh
 	}
 }
 
@@ -364,7 +330,7 @@ func keptShare(pg *lineIndex, old []string) float64 {
 }
 
 // checkMissingFile checks a reference to a file that is not in the working tree.
-func (a *refChecker) checkMissingFile(c *CheckedRef, file string, span Span) {
+func (a *refChecker) checkMissingFile(c *fileref.Checked, file string, span Span) {
 	if a.head == "" {
 		c.How = "there is no such file here, and no git that says whether there was"
 		return
@@ -391,8 +357,8 @@ func (a *refChecker) checkMissingFile(c *CheckedRef, file string, span Span) {
 			continue
 		}
 		a.compare(c, file, n, span, content)
-		if a.err == nil && c.State == unverifiable {
-			c.State = movedTo
+		if a.err == nil && c.State == fileref.Unverifiable {
+			c.State = fileref.Moved
 			c.Now = n
 			c.How = "the file was renamed; nothing says how much of it has changed"
 		}
@@ -409,5 +375,5 @@ func (a *refChecker) checkMissingFile(c *CheckedRef, file string, span Span) {
 			return
 		}
 	}
-	c.State, c.How = Stale, "the file is gone"
+	c.State, c.How = fileref.Stale, "the file is gone"
 }

@@ -11,20 +11,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/code/fileref"
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // referred to judges one reference.
-func checkRef(t *testing.T, b *Store, c FileRef) CheckedRef {
+func checkRef(t *testing.T, b *Store, c fileref.Ref) fileref.Checked {
 	t.Helper()
-	out := b.CheckFileRefs(t.Context(), []FileRef{c})
-	if len(out) != 1 || out[0].FileRef != c || out[0].How == "" || out[0].Kept < 0 || out[0].Kept > 1 {
+	out := b.CheckFileRefs(t.Context(), []fileref.Ref{c})
+	if len(out) != 1 || out[0].Ref != c || out[0].How == "" || out[0].Kept < 0 || out[0].Kept > 1 {
 		t.Fatalf("CheckFileRefs(%+v) = %+v", c, out)
 	}
 	return out[0]
 }
 
-func wantRef(t *testing.T, what string, got CheckedRef, state State, now string) {
+func wantRef(t *testing.T, what string, got fileref.Checked, state fileref.State, now string) {
 	t.Helper()
 	if got.State != state || got.Now != now {
 		t.Errorf("%s: %s is %s %q (%s), want %s %q", what, got.File, got.State, got.Now, got.How, state, now)
@@ -78,36 +79,36 @@ func TestCheckFileRefs(t *testing.T) {
 		}
 		return s
 	}
-	pool := FileRef{File: "pool.go", Blob: blob("pool.go"), Time: hour(1)}
-	text := FileRef{File: "text.txt", Blob: blob("text.txt"), Time: hour(1)}
-	lines := FileRef{File: "pool.go:14-19", Blob: blob("pool.go:14-19"), Time: hour(1)}
+	pool := fileref.Ref{File: "pool.go", Blob: blob("pool.go"), Time: hour(1)}
+	text := fileref.Ref{File: "text.txt", Blob: blob("text.txt"), Time: hour(1)}
+	lines := fileref.Ref{File: "pool.go:14-19", Blob: blob("pool.go:14-19"), Time: hour(1)}
 	if lines.Blob != pool.Blob {
 		t.Errorf("Blob of lines is %s, want that of the file", lines.Blob)
 	}
 	// The same without what it was like: git says that by the time.
-	untold := func(c FileRef) FileRef { c.Blob = ""; return c }
-	doubtful := func(c FileRef) FileRef { c.Doubtful = true; return c }
-	wantRef(t, "at once", checkRef(t, b, pool), fresh, "")
-	wantRef(t, "at once", checkRef(t, b, lines), fresh, "")
-	wantRef(t, "at once", checkRef(t, b, untold(pool)), fresh, "")
-	wantRef(t, "of another project, by its content", checkRef(t, b, doubtful(pool)), fresh, "")
-	wantRef(t, "of another project", checkRef(t, b, doubtful(untold(pool))), unverifiable, "")
+	untold := func(c fileref.Ref) fileref.Ref { c.Blob = ""; return c }
+	doubtful := func(c fileref.Ref) fileref.Ref { c.Doubtful = true; return c }
+	wantRef(t, "at once", checkRef(t, b, pool), fileref.Fresh, "")
+	wantRef(t, "at once", checkRef(t, b, lines), fileref.Fresh, "")
+	wantRef(t, "at once", checkRef(t, b, untold(pool)), fileref.Fresh, "")
+	wantRef(t, "of another project, by its content", checkRef(t, b, doubtful(pool)), fileref.Fresh, "")
+	wantRef(t, "of another project", checkRef(t, b, doubtful(untold(pool))), fileref.Unverifiable, "")
 
 	// A little changed, not committed.
 	g.write("pool.go", "// Copyright\n"+strings.Replace(source, "close(p.idle)", "p.drain()", 1))
-	wantRef(t, "a line changed", checkRef(t, b, pool), fresh, "")
-	wantRef(t, "a line changed", checkRef(t, b, untold(pool)), fresh, "")
-	wantRef(t, "a line above", checkRef(t, b, lines), movedTo, "pool.go:15-20")
+	wantRef(t, "a line changed", checkRef(t, b, pool), fileref.Fresh, "")
+	wantRef(t, "a line changed", checkRef(t, b, untold(pool)), fileref.Fresh, "")
+	wantRef(t, "a line above", checkRef(t, b, lines), fileref.Moved, "pool.go:15-20")
 	if c := checkRef(t, b, pool); c.Kept <= .8 || c.Kept >= 1 {
 		t.Errorf("%v of it is kept (%s), want most", c.Kept, c.How)
 	}
 	// Much changed; the lines are there still.
 	g.write("pool.go", strings.Join(strings.SplitAfter(source, "\n")[10:20], "")+numbered(60))
-	wantRef(t, "much changed", checkRef(t, b, pool), Stale, "")
-	wantRef(t, "much changed", checkRef(t, b, untold(pool)), Stale, "")
-	wantRef(t, "much changed elsewhere", checkRef(t, b, lines), movedTo, "pool.go:4-9")
+	wantRef(t, "much changed", checkRef(t, b, pool), fileref.Stale, "")
+	wantRef(t, "much changed", checkRef(t, b, untold(pool)), fileref.Stale, "")
+	wantRef(t, "much changed elsewhere", checkRef(t, b, lines), fileref.Moved, "pool.go:4-9")
 	g.write("pool.go", numbered(60))
-	wantRef(t, "lines gone", checkRef(t, b, lines), Stale, "")
+	wantRef(t, "lines gone", checkRef(t, b, lines), fileref.Stale, "")
 
 	// Renamed, with a little change, and then gone.
 	g.write("pool.go", source)
@@ -115,43 +116,55 @@ func TestCheckFileRefs(t *testing.T) {
 	g.git("rm", "-q", "gone.txt")
 	g.write("words.txt", "line 0\n"+numbered(40))
 	g.commitAt(hour(2))
-	wantRef(t, "renamed", checkRef(t, b, text), movedTo, "words.txt")
-	wantRef(t, "renamed", checkRef(t, b, untold(text)), movedTo, "words.txt")
+	wantRef(t, "renamed", checkRef(t, b, text), fileref.Moved, "words.txt")
+	wantRef(t, "renamed", checkRef(t, b, untold(text)), fileref.Moved, "words.txt")
 	wantRef(
 		t,
 		"lines of a renamed file",
-		checkRef(t, b, FileRef{File: "text.txt:5-9", Blob: text.Blob}),
-		movedTo,
+		checkRef(t, b, fileref.Ref{File: "text.txt:5-9", Blob: text.Blob}),
+		fileref.Moved,
 		"words.txt:6-10",
 	)
-	wantRef(t, "deleted", checkRef(t, b, FileRef{File: "gone.txt", Time: hour(1)}), Stale, "")
-	wantRef(t, "never there", checkRef(t, b, FileRef{File: "never.txt", Time: hour(1)}), unverifiable, "")
+	wantRef(t, "deleted", checkRef(t, b, fileref.Ref{File: "gone.txt", Time: hour(1)}), fileref.Stale, "")
+	wantRef(t, "never there", checkRef(t, b, fileref.Ref{File: "never.txt", Time: hour(1)}), fileref.Unverifiable, "")
 	g.write("words.txt", numbered(3))
-	wantRef(t, "renamed and emptied", checkRef(t, b, text), Stale, "words.txt")
+	wantRef(t, "renamed and emptied", checkRef(t, b, text), fileref.Stale, "words.txt")
 
 	// Written while the file was not committed yet: the commit after counts.
 	g.write("new.txt", numbered(30))
 	g.commitAt(hour(4))
-	wantRef(t, "committed after", checkRef(t, b, FileRef{File: "new.txt", Time: hour(3)}), fresh, "")
+	wantRef(t, "committed after", checkRef(t, b, fileref.Ref{File: "new.txt", Time: hour(3)}), fileref.Fresh, "")
 	g.write("new.txt", source)
-	wantRef(t, "committed after, and changed", checkRef(t, b, FileRef{File: "new.txt", Time: hour(3)}), Stale, "")
+	wantRef(
+		t,
+		"committed after, and changed",
+		checkRef(t, b, fileref.Ref{File: "new.txt", Time: hour(3)}),
+		fileref.Stale,
+		"",
+	)
 	wantRef(
 		t,
 		"what nobody has kept",
-		checkRef(t, b, FileRef{File: "pool.go", Blob: strings.Repeat("ab", 20)}),
-		Stale,
+		checkRef(t, b, fileref.Ref{File: "pool.go", Blob: strings.Repeat("ab", 20)}),
+		fileref.Stale,
 		"",
 	)
 
-	wantRef(t, "a directory", checkRef(t, b, FileRef{File: "dir", Time: hour(1)}), unverifiable, "")
-	wantRef(t, "a binary", checkRef(t, b, FileRef{File: "bin", Time: hour(1)}), unverifiable, "")
-	wantRef(t, "a binary as it was", checkRef(t, b, FileRef{File: "bin", Blob: blob("bin")}), fresh, "")
-	wantRef(t, "a long way to the file", checkRef(t, b, FileRef{File: "./dir/../pool.go", Time: hour(1)}), fresh, "")
+	wantRef(t, "a directory", checkRef(t, b, fileref.Ref{File: "dir", Time: hour(1)}), fileref.Unverifiable, "")
+	wantRef(t, "a binary", checkRef(t, b, fileref.Ref{File: "bin", Time: hour(1)}), fileref.Unverifiable, "")
+	wantRef(t, "a binary as it was", checkRef(t, b, fileref.Ref{File: "bin", Blob: blob("bin")}), fileref.Fresh, "")
+	wantRef(
+		t,
+		"a long way to the file",
+		checkRef(t, b, fileref.Ref{File: "./dir/../pool.go", Time: hour(1)}),
+		fileref.Fresh,
+		"",
+	)
 	wantRef(
 		t,
 		"a path from the root",
-		checkRef(t, b, FileRef{File: filepath.Join(g.dir, "pool.go"), Time: hour(1)}),
-		fresh,
+		checkRef(t, b, fileref.Ref{File: filepath.Join(g.dir, "pool.go"), Time: hour(1)}),
+		fileref.Fresh,
 		"",
 	)
 }
@@ -170,8 +183,8 @@ func TestCheckFileRefsIsSafe(t *testing.T) {
 	for _, file := range []string{"", ".", "..", "../a.txt", "/etc/passwd", secret, ".git/config", "a/../../x",
 		"\x00", "\xff", ":", ":5", "--output=x",
 		"a.txt:99999999999", strings.Repeat("x/", 3000), "C:\\x", "link", ":(top)a.txt", "a.txt\n"} {
-		c := checkRef(t, b, FileRef{File: file, Blob: "--output=x", Time: noon})
-		if c.State != unverifiable {
+		c := checkRef(t, b, fileref.Ref{File: file, Blob: "--output=x", Time: noon})
+		if c.State != fileref.Unverifiable {
 			t.Errorf("%q is %s (%s), want UNVERIFIABLE", file, c.State, c.How)
 		}
 		if _, ok := b.Blob(file); ok {
@@ -186,16 +199,16 @@ func TestCheckFileRefsIsSafe(t *testing.T) {
 func TestCheckFileRefsWithoutGit(t *testing.T) {
 	m, b := tree(t, map[string]string{"a.txt": numbered(9)})
 	blob, _ := b.Blob("a.txt")
-	wantRef(t, "as it was", checkRef(t, b, FileRef{File: "a.txt", Blob: blob}), fresh, "")
-	wantRef(t, "untold", checkRef(t, b, FileRef{File: "a.txt", Time: noon}), unverifiable, "")
-	wantRef(t, "missing", checkRef(t, b, FileRef{File: "b.txt", Blob: blob}), unverifiable, "")
+	wantRef(t, "as it was", checkRef(t, b, fileref.Ref{File: "a.txt", Blob: blob}), fileref.Fresh, "")
+	wantRef(t, "untold", checkRef(t, b, fileref.Ref{File: "a.txt", Time: noon}), fileref.Unverifiable, "")
+	wantRef(t, "missing", checkRef(t, b, fileref.Ref{File: "b.txt", Blob: blob}), fileref.Unverifiable, "")
 	put(t, m, "a.txt", numbered(8))
-	wantRef(t, "changed", checkRef(t, b, FileRef{File: "a.txt", Blob: blob}), Stale, "")
+	wantRef(t, "changed", checkRef(t, b, fileref.Ref{File: "a.txt", Blob: blob}), fileref.Stale, "")
 	wantRef(
 		t,
 		"changed, of another project",
-		checkRef(t, b, FileRef{File: "a.txt", Blob: blob, Doubtful: true}),
-		unverifiable,
+		checkRef(t, b, fileref.Ref{File: "a.txt", Blob: blob, Doubtful: true}),
+		fileref.Unverifiable,
 		"",
 	)
 }
@@ -206,16 +219,16 @@ func TestCheckFileRefsAsksGitLittle(t *testing.T) {
 	g := newRepo(t)
 	g.write("a.txt", numbered(9))
 	g.commitAt(noon)
-	var cs []FileRef
+	var cs []fileref.Ref
 	for i := range maxAsked + 5 {
-		cs = append(cs, FileRef{File: fmt.Sprintf("none%d.txt", i), Time: noon})
+		cs = append(cs, fileref.Ref{File: fmt.Sprintf("none%d.txt", i), Time: noon})
 	}
-	cs = append(cs, FileRef{File: "a.txt", Blob: blobName([]byte(numbered(9)), false)})
+	cs = append(cs, fileref.Ref{File: "a.txt", Blob: blobName([]byte(numbered(9)), false)})
 	out := g.store().CheckFileRefs(t.Context(), cs)
-	if got := out[maxAsked+4]; got.State != unverifiable || !strings.Contains(got.How, "too many") {
+	if got := out[maxAsked+4]; got.State != fileref.Unverifiable || !strings.Contains(got.How, "too many") {
 		t.Errorf("the citation beyond the bound is %s (%s)", got.State, got.How)
 	}
-	if got := out[len(out)-1]; got.State != fresh {
+	if got := out[len(out)-1]; got.State != fileref.Fresh {
 		t.Errorf("what needs no git is %s (%s), want FRESH", got.State, got.How)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/code/fileref"
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
@@ -444,7 +445,7 @@ func TestLookupAfterAMergedRename(t *testing.T) {
 	g.git("merge", "-q", "--no-ff", "-m", "merge", "side")
 	checkFound(t, whole(t, b, "conns.go"), Tracked, Span{15, 20})
 	gc(t, b, "archived ; returned ")
-	if c := b.CheckFileRefs(t.Context(), []FileRef{{File: "pool.go", Blob: blob}})[0]; c.State != movedTo ||
+	if c := b.CheckFileRefs(t.Context(), []fileref.Ref{{File: "pool.go", Blob: blob}})[0]; c.State != fileref.Moved ||
 		c.Now != "conns.go" {
 		t.Errorf("a citation of the old name is %s, now %q (%s), want MOVED to conns.go", c.State, c.Now, c.How)
 	}

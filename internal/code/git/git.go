@@ -41,7 +41,14 @@ import (
 )
 
 // ErrNone is returned by [Find] if there is no repository, or if git is not installed.
-var ErrNone = errors.New("no git repository")
+var ErrNone error = noRepository{}
+
+type noRepository struct{}
+
+func (noRepository) Error() string { return "no git repository" }
+
+// Advice returns what the caller can do, as a sentence without a period.
+func (noRepository) Advice() string { return "call it inside a git repository" }
 
 // ErrBare is returned by [Find] inside of a repository without a working tree, or inside of a .git
 // directory. It matches [ErrNone].

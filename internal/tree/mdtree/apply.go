@@ -129,7 +129,7 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 			Reason: "cannot be held by this layout: it could not be read back",
 		}
 	}
-	want := ApplyOp(op, old.Entry)
+	want := op.ApplyTo(old.Entry)
 	want.Labels = oxbow.SortLabels(want.Labels)
 	own.written = append(own.written, oxbow.WrittenBy(op, place.Entry))
 	return checkResult(want, place.Entry)
@@ -210,25 +210,6 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 		own.copies[now.Path] = fmt.Sprintf("entry %q was given other labels while somebody else changed them", name)
 	}
 	return u
-}
-
-// ApplyOp returns the entry old with the op applied. The result shares the labels of old or op.
-func ApplyOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
-	e := old
-	switch op := op.(type) {
-	case oxbow.Add:
-		e = oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels,
-			Created: op.Created}
-	case oxbow.Update:
-		e.Content = op.Content
-		e.Aliases = op.Aliases
-		e.Labels = op.Labels
-	case oxbow.Alias:
-		e.Aliases = op.Aliases
-	case oxbow.Relabel:
-		e.Labels = op.Labels
-	}
-	return e
 }
 
 // checkResult returns an error if the files would not contain the entry exactly as requested.

@@ -48,7 +48,7 @@ type Skipped struct {
 // GCAnnotations archives the annotations whose lines are gone, and restores archived annotations
 // whose lines are back. With Undo, it reverts the last run instead.
 func GCAnnotations(ctx context.Context, w *verb.Workspace, in GCAnnotationsIn) (GCAnnotationsOut, error) {
-	ctx, s, err := w.AnnotationStore(ctx)
+	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
 		return GCAnnotationsOut{}, err
 	}
@@ -98,7 +98,7 @@ var Placings = []annotate.Placing{annotate.Exact, annotate.Tracked, annotate.Mov
 
 // AnnotationStats returns the statistics of the working tree's annotations.
 func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn) (AnnotationStatsOut, error) {
-	ctx, s, err := w.AnnotationStore(ctx)
+	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
 		return AnnotationStatsOut{}, err
 	}
@@ -152,7 +152,7 @@ func RecoverAnnotations(
 	w *verb.Workspace,
 	in RecoverAnnotationsIn,
 ) (RecoverAnnotationsOut, error) {
-	ctx, s, err := w.AnnotationStore(ctx)
+	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
 		return RecoverAnnotationsOut{}, err
 	}
@@ -199,7 +199,7 @@ type AttributeLine struct {
 
 // SetupAnnotations configures git to track the annotations and to merge them between branches.
 func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotationsIn) (SetupAnnotationsOut, error) {
-	ctx, s, err := w.AnnotationStore(ctx)
+	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
 		return SetupAnnotationsOut{}, err
 	}

@@ -38,7 +38,7 @@ type BlameLine struct {
 // Blame returns the lines of a file in the working tree, with their commits and annotations.
 func Blame(ctx context.Context, w *verb.Workspace, in BlameIn) (BlameOut, error) {
 	out := BlameOut{File: in.File, Lines: []BlameLine{}, Annotations: []Annotation{}}
-	ctx, s, err := w.AnnotationStore(ctx)
+	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
 		return out, err
 	}

@@ -159,7 +159,7 @@ type GetAnnotationsOut struct {
 
 // Annotate records the reasons why lines are as they are.
 func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOut, error) {
-	ctx, b, err := w.AnnotationStore(ctx)
+	ctx, b, err := OpenStore(ctx, w)
 	if err != nil {
 		return AnnotateOut{}, err
 	}
@@ -197,7 +197,7 @@ func GetAnnotations(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn)
 
 // annotationsOf is like GetAnnotations, but does not cut the result to a page.
 func annotationsOf(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn) (out GetAnnotationsOut, err error) {
-	ctx, b, err := w.AnnotationStore(ctx)
+	ctx, b, err := OpenStore(ctx, w)
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}

@@ -26,7 +26,7 @@ func TestCodeVerbs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &verb.Workspace{Annotations: func(context.Context) (*annotate.Store, error) { return book, nil },
+	d := &verb.Workspace{Annotations: func(context.Context) (verb.WorkingTree, error) { return book, nil },
 		Source: oxbow.Source{Actor: oxbow.Agent, Session: "s1"}}
 	verbs := map[string]verb.Tool{}
 	for _, v := range Code() {

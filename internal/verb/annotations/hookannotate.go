@@ -46,7 +46,7 @@ type AnnotateHookOut struct {
 // their lines change. Therefore a reason is not added if it repeats foreign text or was given after
 // unknown text was read. Both remain in the transcript.
 func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotateHookOut, error) {
-	ctx, s, err := w.AnnotationStore(ctx)
+	ctx, s, err := OpenStore(ctx, w)
 	if err != nil || (!s.Annotated() && !(in.Everywhere && s.IsTree())) {
 		return AnnotateHookOut{}, err
 	}
@@ -95,7 +95,7 @@ type WhyBeforeOut struct {
 func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBeforeOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
-	ctx, s, err := w.AnnotationStore(ctx)
+	ctx, s, err := OpenStore(ctx, w)
 	if err != nil || !s.Annotated() {
 		return WhyBeforeOut{}, err
 	}

@@ -55,7 +55,7 @@ func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotati
 			"write --format agent-trace",
 		)
 	}
-	ctx, s, err := w.AnnotationStore(ctx)
+	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
 		return InterchangeOut{}, err
 	}
@@ -108,7 +108,7 @@ type ImportAnnotationsIn struct {
 // ImportAnnotations makes annotations from Agent Trace records, or from the notes of Git AI in the
 // repository.
 func ImportAnnotations(ctx context.Context, w *verb.Workspace, in ImportAnnotationsIn) (InterchangeOut, error) {
-	ctx, s, err := w.AnnotationStore(ctx)
+	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
 		return InterchangeOut{}, err
 	}

@@ -75,7 +75,7 @@ func AnnotateTranscripts(
 	in AnnotateTranscriptsIn,
 ) (AnnotateTranscriptsOut, error) {
 	out := AnnotateTranscriptsOut{DryRun: in.DryRun, Annotations: []EditAnnotation{}}
-	ctx, s, err := w.AnnotationStore(ctx)
+	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
 		return out, err
 	}

@@ -42,7 +42,7 @@ type TouchedAnnotation struct {
 // WhyDiff returns the annotations of the lines that a change modifies or deletes, and the
 // annotations that the change adds.
 func WhyDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (WhyDiffOut, error) {
-	ctx, s, err := w.AnnotationStore(ctx)
+	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
 		return WhyDiffOut{}, err
 	}

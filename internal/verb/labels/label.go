@@ -237,6 +237,10 @@ func relabel(ctx context.Context, w *verb.Workspace, plan label.Planner, dry boo
 		p, out.Seq, err = label.Apply(ctx, m, plan)
 		verb.MakeIndex(ctx, m, len(p.Changes)) // a hook does not have time to read so many changes
 	}
+	var unused *label.UnusedError
+	if errors.As(err, &unused) {
+		err = verb.AdviseNote(err, verb.Notef("%s shows the labels that entries have", verb.VerbRef("labels")))
+	}
 	if err != nil {
 		return out, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
 // CheckIn is the argument of Check.
@@ -91,7 +92,7 @@ func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck
 	if w.Annotations == nil {
 		return nil, nil
 	}
-	s, err := w.Annotations(ctx)
+	ctx, s, err := annotations.OpenStore(ctx, w)
 	if err != nil {
 		return nil, err
 	}

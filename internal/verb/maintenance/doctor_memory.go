@@ -17,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -250,7 +251,7 @@ func (d *diagnosis) annotations(ctx context.Context) error {
 
 // merging checks whether git is configured to merge sidecars.
 func (d *diagnosis) merging(ctx context.Context) error {
-	b, err := d.w.Annotations(ctx)
+	ctx, b, err := annotations.OpenStore(ctx, d.w)
 	if err != nil {
 		return err
 	}

@@ -25,15 +25,17 @@ import (
 //go:embed spawn_sub_agent.md
 var spawnDescription string
 
-// SubAgents returns the verb spawn_sub_agent, which needs [Workspace.SubAgents]. It is not in
-// [Table], because some doors may not start programs.
-func SubAgents() []verb.Tool {
+// SubAgents returns the verb spawn_sub_agent, which starts sub-agents by the service. It is not in
+// [verb.Table], because some doors may not start programs.
+func SubAgents(svc *subagent.Service) []verb.Tool {
 	return []verb.Tool{
 		verb.Define(
 			verb.Tool{
 				Verb:        verb.Verb{Name: "spawn_sub_agent", Title: "Start a sub-agent"},
 				Description: spawnDescription,
-			}, SpawnSubAgent,
+			}, func(ctx context.Context, w *verb.Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
+				return SpawnSubAgent(ctx, w, svc, in)
+			},
 		),
 	}
 }
@@ -78,16 +80,21 @@ type SubAgentRun struct {
 	Errors  string  `json:"errors,omitempty"` // end of the error output, if the run failed
 }
 
-// SpawnSubAgent starts a sub-agent, or only returns the briefing for a
-// sub-agent.
-func SpawnSubAgent(ctx context.Context, w *verb.Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
-	if w.SubAgents == nil {
+// SpawnSubAgent starts a sub-agent by the service, or only returns the briefing for a sub-agent. The
+// service is nil if sub-agents are not offered.
+func SpawnSubAgent(
+	ctx context.Context,
+	w *verb.Workspace,
+	svc *subagent.Service,
+	in SpawnSubAgentIn,
+) (SpawnSubAgentOut, error) {
+	if svc == nil {
 		return SpawnSubAgentOut{}, verb.Unserved(
 			"sub-agents are not served here",
 			"oxbow spawn AGENT_ID TASK starts one, on the machine of the memory",
 		)
 	}
-	r, err := runner(w, in)
+	r, err := runner(svc, in)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
@@ -103,7 +110,7 @@ func SpawnSubAgent(ctx context.Context, w *verb.Workspace, in SpawnSubAgentIn) (
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
-	b, err := w.SubAgents.Brief(ctx, m, req)
+	b, err := svc.Brief(ctx, m, req)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
@@ -134,7 +141,7 @@ func SpawnSubAgent(ctx context.Context, w *verb.Workspace, in SpawnSubAgentIn) (
 			"is for a page of the briefing; give briefing_only too, or the sub-agent runs again",
 		)
 	}
-	went, err := w.SubAgents.Run(ctx, m, r, b)
+	went, err := svc.Run(ctx, m, r, b)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
@@ -182,11 +189,11 @@ func (o *SpawnSubAgentOut) ran(went *subagent.Outcome, maxBytes int) {
 }
 
 // runner returns the runner that starts the sub-agent, or nil if only a briefing is made.
-func runner(w *verb.Workspace, in SpawnSubAgentIn) (*subagent.Runner, error) {
-	if in.BriefingOnly || w.SubAgents.Runner == nil {
+func runner(svc *subagent.Service, in SpawnSubAgentIn) (*subagent.Runner, error) {
+	if in.BriefingOnly || svc.Runner == nil {
 		return nil, nil
 	}
-	r, err := w.SubAgents.Runner()
+	r, err := svc.Runner()
 	if err != nil {
 		return nil, fmt.Errorf("reading how sub-agents are started: %w", err)
 	}

@@ -16,7 +16,7 @@ func keepPrints(ops []oxbow.Op, k verb.Knowledge) {
 		return
 	}
 	for _, op := range ops {
-		e := afterOp(op, oxbow.Entry{})
+		e := op.ApplyTo(oxbow.Entry{})
 		unvouched := e.Values(oxbow.LabelUnvouched)
 		isOnlyImported := len(unvouched) == 1 && unvouched[0] == oxbow.UnvouchedImport &&
 			len(e.Values(oxbow.LabelTaint)) == 0

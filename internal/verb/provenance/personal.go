@@ -28,7 +28,7 @@ func StampPersonal(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxb
 				continue
 			}
 		}
-		e := afterOp(op, old)
+		e := op.ApplyTo(old)
 		had := e.Labels
 		e.Labels = personalLabels(&e)
 		staged[name] = e
@@ -63,22 +63,6 @@ func withLabels(op oxbow.Op, labels []oxbow.Label) oxbow.Op {
 		return o
 	}
 	return op
-}
-
-// afterOp returns the entry after a change, with only the fields that matter for labels.
-func afterOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
-	e := old
-	switch o := op.(type) {
-	case oxbow.Add:
-		e = oxbow.Entry{Name: o.Name, Content: o.Content, Aliases: o.Aliases, Labels: o.Labels}
-	case oxbow.Update:
-		e = oxbow.Entry{Name: o.Name, Content: o.Content, Aliases: o.Aliases, Labels: o.Labels}
-	case oxbow.Relabel:
-		e.Labels = o.Labels
-	case oxbow.Alias:
-		e.Aliases = o.Aliases
-	}
-	return e
 }
 
 // personalLabels returns the labels of an entry, with labels for its personal data as far as there

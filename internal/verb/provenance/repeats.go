@@ -102,7 +102,7 @@ func repeatsOf(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Kn
 		}
 		c.names[i] = name
 		c.texts[i], c.before[i] = textOf(op, old)
-		staged[name] = afterOp(op, old)
+		staged[name] = op.ApplyTo(old)
 	}
 	c.read(k)
 	c.isUnvouched = isUnvouched

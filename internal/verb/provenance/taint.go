@@ -67,7 +67,7 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowle
 	for i, op := range ops {
 		s.repeats = repeats[i]
 		if src.Actor == oxbow.Person && !s.repeats.any() {
-			s.staged[op.Target()] = afterOp(op, s.staged[op.Target()])
+			s.staged[op.Target()] = op.ApplyTo(s.staged[op.Target()])
 			out = append(out, op)
 			continue
 		}
@@ -80,7 +80,7 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowle
 			return nil, err
 		}
 		for _, op := range stamped {
-			s.staged[op.Target()] = afterOp(op, s.staged[op.Target()])
+			s.staged[op.Target()] = op.ApplyTo(s.staged[op.Target()])
 		}
 		out = append(out, stamped...)
 	}
@@ -207,7 +207,7 @@ func (s *stamper) look(ops []oxbow.Op) {
 			l.labels = append(l.labels, oxbow.Label{Key: l.key, Value: r})
 		}
 		op := withLabels(ops[l.at], oxbow.SortLabels(l.labels))
-		ops[l.at], s.staged[op.Target()] = op, afterOp(op, s.staged[op.Target()])
+		ops[l.at], s.staged[op.Target()] = op, op.ApplyTo(s.staged[op.Target()])
 	}
 	s.looks = s.looks[:0]
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/code/fileref"
 	"github.com/oxbow-memory/oxbow/internal/share/team"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -96,7 +96,7 @@ func staleCitations(ctx context.Context, w *verb.Workspace, files []team.File) (
 		refs, _ := w.CheckFileRefs(ctx, es)
 		for i, f := range some {
 			for _, r := range refs[uint64(i+1)] {
-				if r.State == string(annotate.Stale) {
+				if r.State == string(fileref.Stale) {
 					out = append(
 						out,
 						TeamProblem{

@@ -1,7 +1,7 @@
 // This file changes entries and documents for an agent's tools without losing the changes that
 // others made since the session read them.
 
-package layout
+package dialect
 
 import (
 	"context"

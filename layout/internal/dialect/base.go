@@ -1,6 +1,6 @@
-// This file implements the parts of a home that all layouts share.
-
-package layout
+// Package dialect holds what the layouts share: opening their files as a memory, making new files, and changing
+// entries and documents without losing the changes that others made since the session read them.
+package dialect
 
 import (
 	"context"
@@ -14,14 +14,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // Base implements the methods of [Home] that do not depend on the layout. A home embeds it. Its
 // fields do not change after the home was opened.
 type Base struct {
-	Options // with clock, zone and Warn set
-	Mem     *oxbow.Memory
+	layout.Options // with clock, zone and Warn set
+	Mem            *oxbow.Memory
 
 	Tree *mdtree.Store // the layout's files (nil if the layout has none)
 	// Docs are the paths of the files in the tree that contain no entries and that clients may
@@ -33,7 +34,7 @@ type Base struct {
 }
 
 // NewBase returns a base without a memory. Call [Base.Use] to set the memory.
-func NewBase(o Options) Base {
+func NewBase(o layout.Options) Base {
 	if o.Memory.Clock == nil {
 		o.Memory.Clock = time.Now
 	}
@@ -90,19 +91,6 @@ func (b *Base) Memory() *oxbow.Memory { return b.Mem }
 
 // Close implements [Home].
 func (b *Base) Close() error { return b.Mem.Close() }
-
-// NoAgents returns an error if [Options.Agent] is set, for a layout with only one memory. The hint
-// says what the user can do instead. It follows a semicolon in the error message.
-func (o *Options) NoAgents(hint string) error {
-	if o.Agent == "" {
-		return nil
-	}
-	return &oxbow.InvalidError{
-		Field:  "agent",
-		Value:  o.Agent,
-		Reason: "has no memory of its own in this layout; leave it out" + hint,
-	}
-}
 
 // HasFile returns 1 if fsys has a file with that name. Otherwise it returns 0.
 func HasFile(fsys vfs.FS, name string) (int, error) {

@@ -1,0 +1,42 @@
+// Package fileref defines references from entries to files of a working tree, and the results of checking them.
+// Package annotate checks them.
+package fileref
+
+import "time"
+
+// State is the state of a referenced file or its referenced lines in the working tree.
+type State string
+
+const (
+	Fresh        State = "FRESH"        // at least .8 of it is unchanged
+	Moved        State = "MOVED"        // at least .8 of it is unchanged, but in a different file or in different lines
+	Stale        State = "STALE"        // the file was deleted, or less than .8 of it is unchanged
+	Unverifiable State = "UNVERIFIABLE" // the old content is unknown, or the file is not in this tree
+)
+
+// Ref is a reference to a file.
+type Ref struct {
+	// File is a path relative to the root of the tree. It may end with line numbers, as in
+	// pool.go:42, pool.go:42-60, pool.go#L42 or pool.go#L42-L60. Then only these lines are checked.
+	File string
+
+	// Blob is git's name for the content at that time, as annotate.Store.Blob returns it ("" if it is not known).
+	Blob string
+
+	Time time.Time // time of the reference, used to find the content in git if Blob is empty
+
+	// Doubtful means that the reference may belong to a different tree. Then the file is checked
+	// only if Blob identifies its content.
+	Doubtful bool
+}
+
+// Checked is the result of checking a reference.
+type Checked struct {
+	Ref
+	State State
+	// Present path of the file or of its remains, if it differs from File; with line numbers if
+	// File has them.
+	Now  string
+	Kept float64 // share that is unchanged, 0 to 1 (0 if it is unverifiable or not known)
+	How  string  // the result in words, for people
+}

@@ -1,0 +1,30 @@
+// This file opens the annotations of the working tree.
+
+package annotations
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// OpenStore returns the annotations of the working tree, and a context that records the workspace's source in changes.
+func OpenStore(ctx context.Context, w *verb.Workspace) (context.Context, *annotate.Store, error) {
+	if w.Annotations == nil {
+		return ctx, nil, verb.Unserved(
+			"no working tree is served here",
+			"start the server inside the working tree of the code, and ask with a token that sees the whole memory",
+		)
+	}
+	tree, err := w.Annotations(ctx)
+	if err != nil {
+		return ctx, nil, err
+	}
+	s, ok := tree.(*annotate.Store)
+	if !ok {
+		return ctx, nil, fmt.Errorf("the annotations of the working tree are of type %T", tree)
+	}
+	return w.Stamped(ctx), s, nil
+}

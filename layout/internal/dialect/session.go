@@ -1,0 +1,23 @@
+// This file reads entries for the tools of layouts.
+
+package dialect
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// GetOfKind returns the entry with that name. If no entry has the name, or if its kind
+// differs, the error matches [oxbow.ErrNotFound].
+func (b *Base) GetOfKind(ctx context.Context, name string, kind oxbow.Kind) (oxbow.Entry, error) {
+	e, err := b.Mem.GetNamed(ctx, name)
+	if err == nil && e.Kind != kind {
+		err = &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+	}
+	if err != nil {
+		return oxbow.Entry{}, fmt.Errorf("resuming from %q: %w", name, err)
+	}
+	return e, nil
+}
