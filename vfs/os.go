@@ -200,7 +200,7 @@ func (o *OS) Remove(name string) error {
 	if name == "." {
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrInvalid}
 	}
-	return ofCall("remove", untilFree(func() error { return o.root.Remove(local) }))
+	return ofCall("remove", untilFree(func() error { return removeInRoot(o.root, local) }))
 }
 
 // ofCall sets the operation in an error of os.Root, which would otherwise be a system call

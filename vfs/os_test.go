@@ -284,3 +284,37 @@ func TestErrorsNameTheCall(t *testing.T) {
 		}
 	}
 }
+
+// RemoveTree removes read-only files and a symbolic link, and not the target of the link.
+func TestRemoveTree(t *testing.T) {
+	dir := t.TempDir()
+	tree := filepath.Join(dir, "tree")
+	if err := os.MkdirAll(filepath.Join(tree, "a", "b"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	outside := filepath.Join(dir, "outside")
+	for name, perm := range map[string]fs.FileMode{
+		filepath.Join(tree, "a", "b", "locked"): 0o400,
+		filepath.Join(tree, "plain"):            0o600,
+		outside:                                 0o600,
+	} {
+		if err := os.WriteFile(name, []byte("x"), perm); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(outside, filepath.Join(tree, "link")); err != nil {
+		t.Logf("without a symbolic link: %v", err) // Windows allows them to administrators only
+	}
+	if err := vfs.RemoveTree(tree); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(tree); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the directory is still there: %v", err)
+	}
+	if _, err := os.Stat(outside); err != nil {
+		t.Errorf("the target of the link: %v", err)
+	}
+	if err := vfs.RemoveTree(tree); err != nil {
+		t.Errorf("RemoveTree of a missing directory: %v", err)
+	}
+}

@@ -12,6 +12,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // benchProgram is the file name of the program for measurements. It is a separate program so that
@@ -71,7 +73,7 @@ func (a *app) bench(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer vfs.RemoveTree(dir)
 	program := filepath.Join(dir, name)
 	a.note("building %s", source)
 	if err := a.startProgram(ctx, []string{goTool, "build", "-C", source, "-o", program, "."}); err != nil {

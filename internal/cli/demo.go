@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/cli/demo"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // demoCommand returns the command "oxbow demo", which runs the commands of its story with run.
@@ -45,7 +46,7 @@ func (a *app) demo(ctx context.Context, run runner, keep, pages bool) (err error
 		// Prevent a closed pipe, as in "oxbow demo | head", from ending the process before the
 		// directory is removed. A closed terminal ends ctx.
 		defer a.env.finish()()
-		defer func(made string) { err = errors.Join(err, os.RemoveAll(made)) }(dir)
+		defer func(made string) { err = errors.Join(err, vfs.RemoveTree(made)) }(dir)
 	}
 	if pages { // the session's project is named after the directory
 		dir = filepath.Join(dir, "harbor")

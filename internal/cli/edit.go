@@ -18,6 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func (a *app) editCommand() *cobra.Command {
@@ -127,7 +128,7 @@ func (a *app) withEditor(e *editing, was string, use func(text string) error) er
 	}
 	file := filepath.Join(dir, fileName(e.name)+e.ext)
 	if err := os.WriteFile(file, []byte(was), 0o600); err != nil {
-		return errors.Join(fmt.Errorf("making a file to edit: %w", err), os.RemoveAll(dir))
+		return errors.Join(fmt.Errorf("making a file to edit: %w", err), vfs.RemoveTree(dir))
 	}
 	failed := a.runEditor(file)
 	text, err := a.readFile(file)
@@ -139,7 +140,7 @@ func (a *app) withEditor(e *editing, was string, use func(text string) error) er
 	if err != nil && isTyped {
 		return a.keep(*e, file, err)
 	}
-	return errors.Join(err, os.RemoveAll(dir))
+	return errors.Join(err, vfs.RemoveTree(dir))
 }
 
 // editDir creates the directory for an edited file. It is below the home or, if the home cannot
@@ -164,7 +165,7 @@ func (a *app) keep(e editing, file string, cause error) error {
 	kept := filepath.Join(filepath.Dir(dir), fileName(e.name)+"."+strings.TrimPrefix(filepath.Base(dir), "edit-")+e.ext)
 	if filepath.Base(filepath.Dir(dir)) == maintenance.UnsavedDir && os.Rename(file, kept) == nil {
 		file = kept
-		_ = os.RemoveAll(dir) // remove other files of the editor
+		_ = vfs.RemoveTree(dir) // remove other files of the editor
 	}
 	next := "your text is kept in " + file
 	if own, ok := errors.AsType[*hinted](cause); ok {

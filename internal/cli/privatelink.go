@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // leadOn is a page that redirects the browser to a link.
@@ -28,7 +30,7 @@ func (a *app) browsePrivately(link string) (remove func(), err error) {
 	if err != nil {
 		return func() {}, err
 	}
-	remove = func() { _ = os.RemoveAll(dir) }
+	remove = func() { _ = vfs.RemoveTree(dir) }
 	file := filepath.Join(dir, "open.html")
 	if err := os.WriteFile(file, fmt.Appendf(nil, leadOn, html.EscapeString(link)), 0o600); err != nil {
 		remove()

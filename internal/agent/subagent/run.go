@@ -22,6 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/scope"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // The possible results of a run.
@@ -82,7 +83,7 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 		return Outcome{}, fmt.Errorf("making the files of %s: %w", b.Agent, err)
 	}
 	defer func() {
-		if rerr := os.RemoveAll(dir); rerr != nil {
+		if rerr := vfs.RemoveTree(dir); rerr != nil {
 			out.Notes = append(out.Notes, "the files of the briefing are left: "+rerr.Error())
 		}
 	}()

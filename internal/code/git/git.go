@@ -349,7 +349,7 @@ func (r *Repo) makeGitDir() (string, error) {
 		err = os.Mkdir(filepath.Join(dir, "refs"), 0o700)
 	}
 	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
+		return "", errors.Join(err, vfs.RemoveTree(dir))
 	}
 	return dir, nil
 }
@@ -361,7 +361,7 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 	if err != nil {
 		return nil, fmt.Errorf("running git %s: %w", args[0], err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, vfs.RemoveTree(dir)) }()
 	ctx, cancel := context.WithTimeout(ctx, r.opts.Timeout)
 	defer cancel()
 	all := []string{"--no-pager", "--no-optional-locks"}

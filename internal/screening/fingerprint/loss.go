@@ -28,7 +28,7 @@ type Loss struct {
 // fingerprints were lost. reason names the file that was damaged first. renameDamaged ignores errors,
 // because the caller will then fail to write the new file.
 func (f File) renameDamaged(dir *vfs.OS, name, reason string) {
-	_ = os.RemoveAll(filepath.Join(f.Dir, name+damagedSuffix))
+	_ = vfs.RemoveTree(filepath.Join(f.Dir, name+damagedSuffix))
 	_ = os.Rename(filepath.Join(f.Dir, name), filepath.Join(f.Dir, name+damagedSuffix))
 	f.recordLoss(dir, reason)
 }

@@ -1,0 +1,13 @@
+// This file removes files by os.Root.
+
+//go:build !windows
+
+package vfs
+
+import "os"
+
+func removeInRoot(root *os.Root, name string) error { return root.Remove(name) }
+
+// RemoveTree deletes a file or directory with everything in it, by its path in the
+// operating system. It is [os.RemoveAll], which fails on some file systems of Windows.
+func RemoveTree(path string) error { return os.RemoveAll(path) }

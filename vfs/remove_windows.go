@@ -1,0 +1,116 @@
+// This file removes files on Windows. Go removes files in an os.Root by a request that
+// exists since Windows 10. Some file systems, and Wine 8, answer ERROR_INVALID_FUNCTION to
+// it, and Go 1.26 does not try the older request in this case.
+
+package vfs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// removeInRoot deletes a file, a symbolic link or an empty directory.
+func removeInRoot(root *os.Root, name string) error {
+	err := root.Remove(name)
+	if !errors.Is(err, windows.ERROR_INVALID_FUNCTION) {
+		return err
+	}
+	err = removeByOldRequest(root, name)
+	if !errors.Is(err, windows.ERROR_ACCESS_DENIED) {
+		return err
+	}
+	// Windows does not delete a read-only file, but os.Root.Remove promises to do it.
+	info, serr := root.Lstat(name)
+	if serr != nil || !info.Mode().IsRegular() || info.Mode()&0o200 != 0 {
+		return err
+	}
+	if cerr := root.Chmod(name, info.Mode()|0o200); cerr != nil {
+		return err
+	}
+	return removeByOldRequest(root, name)
+}
+
+// removeByOldRequest is like removeInRoot, but uses the request that all versions of
+// Windows have. The file is opened relative to its directory, which os.Root opens, so that
+// no link leads outside of the root.
+func removeByOldRequest(root *os.Root, name string) error {
+	dir, err := root.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	conn, err := dir.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var rerr error
+	err = conn.Control(func(fd uintptr) { rerr = removeInDirectory(windows.Handle(fd), filepath.Base(name)) })
+	if err != nil {
+		return err
+	}
+	if rerr != nil {
+		return &fs.PathError{Op: "remove", Path: name, Err: rerr}
+	}
+	return nil
+}
+
+// removeInDirectory marks a file of an open directory for deletion. Windows deletes it
+// when the last handle is closed.
+func removeInDirectory(dir windows.Handle, base string) error {
+	name, err := windows.NewNTUnicodeString(base)
+	if err != nil {
+		return err
+	}
+	attributes := windows.OBJECT_ATTRIBUTES{RootDirectory: dir, ObjectName: name}
+	attributes.Length = uint32(unsafe.Sizeof(attributes))
+	var file windows.Handle
+	err = windows.NtCreateFile(
+		&file,
+		windows.DELETE,
+		&attributes,
+		&windows.IO_STATUS_BLOCK{},
+		nil,
+		0,
+		windows.FILE_SHARE_DELETE|windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE,
+		windows.FILE_OPEN,
+		windows.FILE_OPEN_REPARSE_POINT|windows.FILE_OPEN_FOR_BACKUP_INTENT,
+		0,
+		0,
+	)
+	if err != nil {
+		return systemError(err)
+	}
+	isDeleted := byte(1)
+	err = windows.SetFileInformationByHandle(file, windows.FileDispositionInfo, &isDeleted, 1)
+	return errors.Join(err, windows.CloseHandle(file))
+}
+
+// systemError converts an NT status to the error of Windows that errors.Is compares, such
+// as ERROR_SHARING_VIOLATION.
+func systemError(err error) error {
+	status, ok := err.(windows.NTStatus)
+	if !ok {
+		return err
+	}
+	return status.Errno()
+}
+
+// RemoveTree deletes a file or directory with everything in it, by its path in the
+// operating system. It is like [os.RemoveAll], but also succeeds on file systems that lack
+// the request of Windows 10.
+func RemoveTree(path string) error {
+	err := os.RemoveAll(path)
+	if !errors.Is(err, windows.ERROR_INVALID_FUNCTION) {
+		return err
+	}
+	dir, err := Dir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(RemoveAll(dir, filepath.Base(path)), dir.Close())
+}
