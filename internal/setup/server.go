@@ -140,7 +140,7 @@ func commandLine(sh shellKind, argv []string) string {
 	if sh == posixShell {
 		quoted := make([]string, len(argv))
 		for i, w := range argv {
-			quoted[i] = text.ShellQuote(w)
+			quoted[i] = text.PosixQuote(w)
 		}
 		return strings.Join(quoted, " ")
 	}

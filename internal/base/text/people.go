@@ -4,6 +4,7 @@ package text
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 )
 
@@ -34,14 +35,35 @@ func ShellName(name string) string {
 	return ShellQuote(name)
 }
 
-// ShellQuote quotes a word for a shell.
+// ShellQuote quotes a word for the shell in which a person types on this platform.
 func ShellQuote(s string) string {
-	plain := func(r rune) bool {
-		return (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') ||
-			strings.ContainsRune("-_./:@%+,=", r) || r > 0x7f
+	if runtime.GOOS == "windows" {
+		return windowsQuote(s)
 	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+	return PosixQuote(s)
+}
+
+// isPlain reports whether no shell gives a rune a meaning of its own.
+func isPlain(r rune) bool {
+	return (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') ||
+		strings.ContainsRune("-_./:@%+,=", r) || r > 0x7f
+}
+
+// PosixQuote quotes a word for a POSIX shell.
+func PosixQuote(s string) string {
+	isSpecial := func(r rune) bool { return !isPlain(r) }
+	if s != "" && !strings.ContainsFunc(s, isSpecial) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// windowsQuote quotes a word for cmd. PowerShell reads the result alike, except that a
+// quoted program needs "& " before it.
+func windowsQuote(s string) string {
+	isSpecial := func(r rune) bool { return r != '\\' && !isPlain(r) }
+	if s != "" && !strings.ContainsFunc(s, isSpecial) {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"`
 }

@@ -8,11 +8,29 @@ func TestShellName(t *testing.T) {
 	for name, want := range map[string]string{
 		"a":       "a",
 		"-rf":     "-- -rf",
-		"--all x": "-- '--all x'",
-		"it's":    `'it'\''s'`,
+		"--all x": "-- " + ShellQuote("--all x"),
 	} {
 		if got := ShellName(name); got != want {
 			t.Errorf("ShellName(%q) = %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestQuotes(t *testing.T) {
+	for _, c := range []struct{ word, posix, windows string }{
+		{"style", "style", "style"},
+		{"two words", "'two words'", `"two words"`},
+		{"it's", `'it'\''s'`, `"it's"`},
+		{`say "a"`, `'say "a"'`, `"say \"a\""`},
+		{`C:\Users\Jörg\oxbow.exe`, `'C:\Users\Jörg\oxbow.exe'`, `C:\Users\Jörg\oxbow.exe`},
+		{`C:\Program Files\oxbow.exe`, `'C:\Program Files\oxbow.exe'`, `"C:\Program Files\oxbow.exe"`},
+		{"", "''", `""`},
+	} {
+		if got := PosixQuote(c.word); got != c.posix {
+			t.Errorf("PosixQuote(%s) = %s, want %s", c.word, got, c.posix)
+		}
+		if got := windowsQuote(c.word); got != c.windows {
+			t.Errorf("windowsQuote(%s) = %s, want %s", c.word, got, c.windows)
 		}
 	}
 }
