@@ -1,0 +1,46 @@
+// This file is the command line of the program.
+
+// Command wine builds oxbow for Windows, runs it under Wine, and then runs tests of its packages there. Wine runs
+// programs for Windows on Linux. On Debian, this installs what the command needs:
+//
+//	apt-get install wine64 gcc-mingw-w64-x86-64-win32
+//
+// Without packages it runs the tests of those that work with files, locks and paths:
+//
+//	go run ./internal/deploy/wine
+//	go run ./internal/deploy/wine ./vfs ./internal/log/wal
+//
+// It prints a table with the number of tests that passed, failed and were skipped in each package, and the name of
+// each test that failed. The exit status is 1 if the program does not work or if a test failed.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+// packages are those whose code depends on the file system, locks, processes, or the form of paths.
+var packages = []string{
+	".", "./vfs", "./internal/base/...", "./internal/log/...", "./internal/tree/...", "./internal/setup",
+	"./internal/screening/...", "./internal/agent/clientfile", "./internal/agent/session/...",
+}
+
+func main() {
+	repository := flag.String("repository", ".", "the directory of the clone")
+	prefix := flag.String("prefix", "", "the directory of Wine's files, which is kept; a temporary one when empty")
+	flag.Parse()
+	chosen := flag.Args()
+	if len(chosen) == 0 {
+		chosen = packages
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, *repository, *prefix, chosen)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "wine:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,80 @@
+// This file counts the results of tests.
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A result counts the tests of a package.
+type result struct {
+	passed, skipped int
+	failed          []string
+	hasFailed       bool // the package failed, perhaps without a failed test: it was not built, or ended early
+}
+
+// readResults reads the events that "go test -json" prints. Tests within tests are not counted.
+func readResults(r io.Reader) (map[string]*result, error) {
+	const module = "github.com/oxbow-memory/oxbow"
+	results := map[string]*result{}
+	events := json.NewDecoder(r)
+	for {
+		var event struct{ Action, Package, Test string }
+		err := events.Decode(&event)
+		if errors.Is(err, io.EOF) {
+			return results, nil
+		}
+		if err != nil {
+			return results, err
+		}
+		if event.Package == "" || strings.Contains(event.Test, "/") {
+			continue
+		}
+		name := strings.TrimPrefix(strings.TrimPrefix(event.Package, module), "/")
+		if name == "" {
+			name = "oxbow"
+		}
+		p := results[name]
+		if p == nil {
+			p = &result{}
+			results[name] = p
+		}
+		p.count(event.Action, event.Test)
+	}
+}
+
+func (p *result) count(action, test string) {
+	switch {
+	case test == "" && action == "fail":
+		p.hasFailed = true
+	case test == "":
+	case action == "pass":
+		p.passed++
+	case action == "skip":
+		p.skipped++
+	case action == "fail":
+		p.failed = append(p.failed, test)
+	}
+}
+
+// printResults prints a table of Markdown. Packages without tests are left out.
+func printResults(w io.Writer, results map[string]*result) {
+	fmt.Fprintln(w, "\n| package | passed | failed | skipped | failed tests |\n|---|--:|--:|--:|---|")
+	for _, name := range slices.Sorted(maps.Keys(results)) {
+		p := results[name]
+		names := strings.Join(p.failed, ", ")
+		if p.hasFailed && names == "" {
+			names = "the package was not built, or its tests ended early"
+		}
+		if p.passed+p.skipped+len(p.failed) == 0 && !p.hasFailed {
+			continue
+		}
+		fmt.Fprintf(w, "| `%s` | %d | %d | %d | %s |\n", name, p.passed, len(p.failed), p.skipped, names)
+	}
+}

@@ -1,0 +1,248 @@
+// This file prepares Wine, and runs the program and the tests.
+
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed library/processprng.c
+var processPRNG string
+
+// A wine is an installation of Wine with a directory for its files.
+type wine struct {
+	program    string
+	repository string
+	prefix     string // Wine's files, such as drive C
+	temp       string
+}
+
+func run(ctx context.Context, repository, prefix string, packages []string) (err error) {
+	program, err := findWine()
+	if err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp("", "oxbow-wine-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	if prefix == "" {
+		prefix = filepath.Join(temp, "prefix")
+	}
+	w := wine{program: program, repository: repository, temp: temp}
+	w.prefix, err = filepath.Abs(prefix)
+	if err != nil {
+		return err
+	}
+	if err := w.prepare(ctx); err != nil {
+		return err
+	}
+	end, err := w.keepRunning(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.tryProgram(ctx), w.test(ctx, packages), end())
+}
+
+// findWine returns the path of Wine. Debian installs it outside of PATH.
+func findWine() (string, error) {
+	for _, name := range []string{"wine64", "/usr/lib/wine/wine64", "wine"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("Wine is not installed; on Debian: apt-get install wine64 gcc-mingw-w64-x86-64-win32")
+}
+
+func (w wine) environment() []string {
+	return append(os.Environ(), "WINEPREFIX="+w.prefix, "WINEDEBUG=-all", "WINEDLLOVERRIDES=winemenubuilder.exe=d",
+		"GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
+}
+
+// output runs a program and returns what it prints. If it fails, the error contains this.
+func (w wine) output(ctx context.Context, name string, args ...string) (string, error) {
+	return w.outputIn(ctx, w.repository, name, args...)
+}
+
+// outputIn is like output, in another directory. The program prints to a file, because a service of Wine may keep a
+// pipe open after the program has ended.
+func (w wine) outputIn(ctx context.Context, dir, name string, args ...string) (string, error) {
+	f, err := os.Create(filepath.Join(w.temp, "output"))
+	if err != nil {
+		return "", err
+	}
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir = dir
+	c.Env = w.environment()
+	c.Stdout = f
+	c.Stderr = f
+	err = errors.Join(c.Run(), f.Close())
+	b, rerr := os.ReadFile(f.Name())
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w: %s", filepath.Base(name), strings.Join(args, " "), err, b)
+	}
+	return string(b), errors.Join(err, rerr)
+}
+
+// keepRunning starts a program that waits until the returned function is called. While it runs, Wine's services do,
+// and no test starts them.
+func (w wine) keepRunning(ctx context.Context) (end func() error, err error) {
+	c := exec.CommandContext(ctx, w.program, "cmd")
+	c.Env = w.environment()
+	input, err := c.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	return func() error { return errors.Join(input.Close(), c.Wait()) }, nil
+}
+
+// prepare creates Wine's files and the library that Go programs need.
+func (w wine) prepare(ctx context.Context) error {
+	if err := os.MkdirAll(w.prefix, 0o755); err != nil {
+		return err
+	}
+	if _, err := w.output(ctx, w.program, "wineboot", "--init"); err != nil {
+		return err
+	}
+	source := filepath.Join(w.temp, "processprng.c")
+	if err := os.WriteFile(source, []byte(processPRNG), 0o644); err != nil {
+		return err
+	}
+	library := filepath.Join(w.prefix, "drive_c", "windows", "system32", "bcryptprimitives.dll")
+	_, err := w.output(ctx, "x86_64-w64-mingw32-gcc", "-shared", "-o", library, source, "-ladvapi32")
+	return err
+}
+
+// tryProgram builds oxbow and runs the demo and the first commands of a person, in a directory whose name has a
+// space and an umlaut.
+func (w wine) tryProgram(ctx context.Context) error {
+	dir := filepath.Join(w.temp, "Jörg Groß")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	program := filepath.Join(dir, "oxbow.exe")
+	if _, err := w.output(ctx, "go", "build", "-trimpath", "-o", program, "./cmd/oxbow"); err != nil {
+		return err
+	}
+	for _, step := range []struct{ command, want string }{
+		{"version", "windows/amd64"},
+		{"demo", "Now yours: "},
+		{"init", "recall"},
+		{"remember style Tabs,_not_spaces.", "remembered style"},
+		{"remember a:b?c* An_odd_name.", "remembered a:b?c*"},
+		{"recall tabs", "Tabs, not spaces."},
+		{"dump notes", ""},
+		{"doctor", ""},
+		{"forget style", ""},
+		{"check", "sound"},
+	} {
+		args := strings.Fields(step.command)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "_", " ")
+		}
+		printed, err := w.outputIn(ctx, dir, w.program, append([]string{program}, args...)...)
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(printed, step.want) {
+			return fmt.Errorf("oxbow %s does not print %q, but %s", step.command, step.want, printed)
+		}
+	}
+	fmt.Println("The program works: version, demo, init, remember, recall, dump, doctor, forget, check.")
+	return nil
+}
+
+// test runs the tests of packages and prints the table.
+func (w wine) test(ctx context.Context, packages []string) error {
+	overlay, err := w.overlay(ctx)
+	if err != nil {
+		return err
+	}
+	args := []string{"test", "-trimpath", "-json", "-p", "1", "-exec", w.program, "-overlay", overlay, "-timeout", "20m"}
+	c := exec.CommandContext(ctx, "go", append(args, packages...)...)
+	c.Dir = w.repository
+	c.Env = w.environment()
+	c.Stderr = os.Stderr
+	events, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	results, rerr := readResults(events)
+	_, _ = io.Copy(io.Discard, events) // if an event cannot be read, let the tests end
+	err = errors.Join(rerr, c.Wait())
+	printResults(os.Stdout, results)
+	return err
+}
+
+// overlay writes the file for "go test -overlay" that replaces a part of package testing: under Wine 8, os.RemoveAll
+// fails, by which each test removes its temporary directory. The replaced part removes it by os.Remove. Packages os
+// and vfs are not replaced, so that the tests of oxbow find removals that fail.
+func (w wine) overlay(ctx context.Context) (string, error) {
+	root, err := w.output(ctx, "go", "env", "GOROOT")
+	if err != nil {
+		return "", err
+	}
+	original := filepath.Join(strings.TrimSpace(root), "src", "testing", "testing.go")
+	b, err := os.ReadFile(original)
+	if err != nil {
+		return "", err
+	}
+	replaced, err := withCleanup(string(b))
+	if err != nil {
+		return "", err
+	}
+	file, list := filepath.Join(w.temp, "testing.go"), filepath.Join(w.temp, "overlay.json")
+	if err := os.WriteFile(file, []byte(replaced), 0o644); err != nil {
+		return "", err
+	}
+	b, err = json.Marshal(map[string]map[string]string{"Replace": {original: file}})
+	if err != nil {
+		return "", err
+	}
+	return list, os.WriteFile(list, b, 0o644)
+}
+
+const cleanupSource = `
+
+func removeByRemove(path string) error {
+	err := os.RemoveAll(path)
+	if err == nil {
+		return nil
+	}
+	entries, _ := os.ReadDir(path)
+	for _, e := range entries {
+		if err := removeByRemove(path + "/" + e.Name()); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+`
+
+// withCleanup returns testing.go with a removal of temporary directories that works under Wine.
+func withCleanup(source string) (string, error) {
+	const call = "err := os.RemoveAll(path)"
+	if strings.Count(source, call) != 1 {
+		return "", fmt.Errorf("testing.go of this Go has not one %q; change withCleanup", call)
+	}
+	return strings.Replace(source, call, "err := removeByRemove(path)", 1) + cleanupSource, nil
+}
