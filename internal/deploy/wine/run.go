@@ -171,7 +171,8 @@ func (w wine) test(ctx context.Context, packages []string) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"test", "-trimpath", "-json", "-p", "1", "-exec", w.program, "-overlay", overlay, "-timeout", "20m"}
+	args := []string{"test", "-trimpath", "-json", "-p", "1", "-exec", w.program, "-overlay", overlay,
+		"-timeout", "20m"}
 	c := exec.CommandContext(ctx, "go", append(args, packages...)...)
 	c.Dir = w.repository
 	c.Env = w.environment()
