@@ -17,15 +17,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// changeText returns the number of a change in brackets, after a space. It returns "" in a home
-// of another layout, where a version is not a change number.
-func (t *terminal) changeText(version uint64) string {
-	if t.foreign {
-		return ""
-	}
-	return " " + t.dim("(change "+seqText(version)+")")
-}
-
 func seqText(seq uint64) string { return strconv.FormatUint(seq, 10) }
 
 // moment parses a time in an answer. It returns the zero time if s is not a time.
