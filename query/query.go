@@ -9,6 +9,8 @@
 // name, by, door, has, trust, after, before, until, on. [ParseFilter] also accepts other
 // label keys. For dates, see [TimeFilter].
 //
+// A query may also say which memory of a home it searches, as in in:sessions (see [CutIn]).
+//
 // A quote character opens a quotation at the beginning of a word, key or value. In other
 // places, or if no second quote follows, it is an ordinary character.
 package query

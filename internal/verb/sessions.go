@@ -5,53 +5,40 @@ package verb
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/query"
 )
 
-// Memories that recall can search.
-const (
-	InNotes    = "notes"
-	InSessions = "sessions"
-	inBoth     = "both"
-)
-
-// cutIn removes a term such as in:sessions from the query.
-func (in *RecallIn) cutIn() error {
-	words := strings.Fields(in.Query)
-	i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "in:") && w != "in:" })
-	if i < 0 {
-		return nil
-	}
-	said := strings.TrimPrefix(words[i], "in:")
+// readMemory takes the memory to search from the query, if the query names one.
+func (in *RecallIn) readMemory() error {
+	said, rest := query.CutIn(in.Query)
 	switch {
-	case !slices.Contains([]string{InNotes, InSessions, inBoth}, said):
-		return nil // the word is not a term
+	case said == "":
+		return nil
 	case in.In != "" && in.In != said:
 		return InvalidValue("in", in.In, "is not what the query says, which is in:"+said)
 	}
 	in.In = said
-	in.Query = strings.TrimSpace(strings.Replace(" "+in.Query+" ", " "+words[i]+" ", " ", 1))
+	in.Query = rest
 	return nil
 }
 
 // Recall finds entries by words, best first, in the memories that the caller selects.
 func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
-	if err := in.cutIn(); err != nil {
+	if err := in.readMemory(); err != nil {
 		return RecallOut{}, err
 	}
-	if in.In == "" || in.In == InNotes {
+	if in.In == "" || in.In == query.InNotes {
 		return recallWhere(ctx, w, in, oxbow.Filter{})
 	}
 	over, err := w.OverSessions(ctx)
 	if err != nil {
 		return RecallOut{}, err
 	}
-	if in.In == InSessions {
+	if in.In == query.InSessions {
 		return recallWhere(ctx, over, in, session.TurnFilter)
 	}
 	if in.MaxTokens == nil && !w.Unbounded {

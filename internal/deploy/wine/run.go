@@ -61,7 +61,7 @@ func findWine() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("Wine is not installed; on Debian: apt-get install wine64 gcc-mingw-w64-x86-64-win32")
+	return "", errors.New("there is no Wine; on Debian: apt-get install wine64 gcc-mingw-w64-x86-64-win32")
 }
 
 func (w wine) environment() []string {

@@ -21,6 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
+	"github.com/oxbow-memory/oxbow/query"
 )
 
 // RevertIn is the argument of Revert. A change is selected if it matches all fields that are set.
@@ -299,7 +300,7 @@ func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64)
 	for _, hit := range hits {
 		for _, it := range (injection.InjectedIn{}).ItemsOf(hit.Entry, time.Time{}) {
 			for _, s := range it.Shown {
-				if v, ok := from[s.Name]; ok && s.In == verb.InNotes && s.Version >= v {
+				if v, ok := from[s.Name]; ok && s.In == query.InNotes && s.Version >= v {
 					shown = append(
 						shown,
 						ShownItem{

@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/query"
 )
 
 // SessionsIn is the argument for listing sessions.
@@ -193,7 +194,7 @@ func ShowSession(ctx context.Context, w *verb.Workspace, in SessionIn) (out Sess
 
 // SearchSessions finds turns by words, best first.
 func SearchSessions(ctx context.Context, w *verb.Workspace, in verb.RecallIn) (verb.RecallOut, error) {
-	in.In = verb.InSessions
+	in.In = query.InSessions
 	return verb.Recall(ctx, w, in)
 }
 
