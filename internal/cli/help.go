@@ -107,7 +107,10 @@ func (a *app) printHelp(c *cobra.Command) {
 	}
 	var b strings.Builder
 	usage := c.UseLine()
-	if !c.Runnable() || c.HasAvailableSubCommands() {
+	switch hasArguments := strings.Contains(c.Use, " "); {
+	case c.Runnable() && c.HasAvailableSubCommands() && hasArguments:
+		usage += "\n       " + c.CommandPath() + " COMMAND"
+	case !c.Runnable() || c.HasAvailableSubCommands():
 		usage = c.CommandPath() + " COMMAND"
 	}
 	fmt.Fprintf(&b, "Usage: %s\n", usage)

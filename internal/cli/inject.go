@@ -17,7 +17,7 @@ import (
 
 func (a *app) injectCommand() *cobra.Command {
 	c := does(a, &cobra.Command{
-		Use:   "inject PROMPT…",
+		Use:   "inject [PROMPT…]",
 		Short: "Show what hooks would put before a model with a prompt, or switch that off",
 		Long: `Inject prints what the hooks would add to a prompt: sentences of notes and past
 sessions that answer it (a payload), one line that names them (a pointer), or
@@ -25,20 +25,28 @@ nothing. --explain shows the numbers: the strength of each match, and the floor
 that it has to be above, which is what 98 of 100 questions on foreign subjects
 stay below in this memory. Nothing is recorded.
 
-Inject off switches off what hooks put before a model, in all sessions of the
-home or of a project; OXBOW_INJECT=off does for one session. What is said and
+Without a prompt it says whether hooks put something before a model here.
+Inject off switches that off, in all sessions of the home or of a project;
+OXBOW_INJECT=off does for one session. What is said and
 done is kept all the same. oxbow injected lists what was put before models.`,
 		Example: `  oxbow inject "which port does the staging proxy listen on"
   oxbow inject --explain --json "how do we deploy"
   oxbow inject off
   oxbow inject on --project`,
-		Args: args(1, -1, "a prompt, or off or on"),
+		Args: args(0, -1, "a prompt"),
 	}, injection.Inject, func(in *injection.InjectIn, _ *flagSet, args []string) (err error) {
 		in.Prompt = strings.Join(args, " ")
 		in.Project, err = a.projectNamed(in.Project)
 		return err
 	}, a.showInject)
 	c.AddCommand(a.injectSwitches()...)
+	show := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return respond(cmd.Context(), a, injection.State, injection.StateIn{})
+		}
+		return show(cmd, args)
+	}
 	return c
 }
 

@@ -24,6 +24,12 @@ func (a *app) injectSwitches() []*cobra.Command {
 		}, a.showSwitch)
 	}
 	return []*cobra.Command{
+		reports(a, &cobra.Command{
+			Use:     "status",
+			Short:   "Say whether hooks put something before a model, and if not, why",
+			Example: `  oxbow inject status`,
+			Args:    args(0, 0, ""),
+		}, injection.State, func(*injection.StateIn, *flagSet, []string) error { return nil }),
 		one(&cobra.Command{
 			Use:   "off",
 			Short: "Have hooks put nothing before a model",

@@ -1,0 +1,73 @@
+// This file implements the verb that says whether hooks put texts before models.
+
+package injection
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// StateIn is the argument of State.
+type StateIn struct{}
+
+// StateOut is the result of State.
+type StateOut struct {
+	On         bool     `json:"on"`
+	OffBy      []string `json:"off_by"`      // variables, as NAME=off, and paths of files that switch it off
+	ClientsOff []string `json:"clients_off"` // clients for which setup has switched it off
+}
+
+// State says whether hooks put texts before models in this home and working directory, and if not, why.
+func State(_ context.Context, w *verb.Workspace, _ StateIn) (StateOut, error) {
+	out := StateOut{OffBy: []string{}, ClientsOff: []string{}}
+	p, err := w.Located()
+	if err != nil {
+		return out, err
+	}
+	for _, name := range []string{"OXBOW_INJECT", "OXBOW_HOOKS"} {
+		if w.Host.Getenv(name) == "off" {
+			out.OffBy = append(out.OffBy, name+"=off")
+		}
+	}
+	for _, name := range []string{InjectOff, HooksOff} {
+		if path := OffBy(name, p.Dir(), w.Dir); path != "" {
+			out.OffBy = append(out.OffBy, path)
+		}
+	}
+	clients, err := filepath.Glob(filepath.Join(escapeGlob(p.Dir()), InjectOffFor("*")))
+	if err != nil {
+		return out, err
+	}
+	for _, path := range clients {
+		client := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "inject."), ".off")
+		out.ClientsOff = append(out.ClientsOff, client)
+	}
+	out.On = len(out.OffBy) == 0
+	return out, nil
+}
+
+// escapeGlob returns the pattern that matches exactly this directory. Windows has no escapes.
+func escapeGlob(dir string) string {
+	if filepath.Separator == '\\' {
+		return dir
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+}
+
+// Report implements [report.Reporter].
+func (o StateOut) Report() (r report.Report) {
+	if o.On {
+		r.Linef("on: with a prompt, hooks put before a model what helps")
+	}
+	for _, by := range o.OffBy {
+		r.Linef("off by %s", by)
+	}
+	for _, c := range o.ClientsOff {
+		r.Linef("off for %s, as oxbow setup was told", c)
+	}
+	return r
+}
