@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/query"
 )
@@ -236,6 +237,7 @@ func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Not
 			why = append(why, Notef("filter %s alone leaves %s", part, text.Count(r.Left, one, many)))
 		}
 	}
+	why = append(why, notLabels(g, q.Filter)...)
 	if g.Unfiltered > 0 && !q.Filter.IsZero() {
 		n := text.Count(g.Unfiltered, one, many)
 		if g.Unfiltered == oxbow.MaxLimit {
@@ -247,6 +249,32 @@ func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Not
 		why = append(why, Notef("none of the %s matches", text.Count(g.Entries, one, many)))
 	}
 	return why
+}
+
+// notLabels returns what was probably meant by terms that select by a label that no entry has: a key that resembles a key
+// of the filter language, or a date.
+func notLabels(g oxbow.Diagnosis, f oxbow.Filter) (hints []Note) {
+	removesAll := map[string]bool{}
+	for _, r := range g.Removed {
+		removesAll[r.Filter] = r.Left == 0
+	}
+	for _, t := range f.Terms {
+		one := oxbow.Filter{Terms: []oxbow.Term{t}}
+		if syntax.IsKnown(t.Key) || len(t.Values) == 0 || !removesAll[one.String()] {
+			continue
+		}
+		if near := syntax.NearestKey(t.Key); near != "" {
+			hints = append(hints, Notef("%s is no word of filters, so it is taken as a label; did you mean %s:%s?",
+				t.Key, near, t.Values[0]))
+			continue
+		}
+		// Any time will do, because only the form of the date counts.
+		if _, err := query.TimeFilter("on", t.Values[0], time.Unix(0, 0)); err == nil {
+			hints = append(hints, Notef("%s is taken as a label; on:%s, after:%s and before:%s select by the time of the "+
+				"last change", t.Key, t.Values[0], t.Values[0], t.Values[0]))
+		}
+	}
+	return hints
 }
 
 // typed returns a filter's text with its time bounds in the form that people type. Bounds of a
