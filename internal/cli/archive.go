@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) archiveCommand() *cobra.Command {
-	c := &cobra.Command{
+	c := group(&cobra.Command{
 		Use:   "archive",
 		Short: "Look after the archives of past conversations",
 		Long: `An archive is the summary of a conversation that was compacted: an entry of kind
@@ -18,8 +18,7 @@ archive, which recall finds and a conversation resumes from. oxbow list --kind
 archive lists them.`,
 		Example: `  oxbow list --kind archive
   oxbow archive prune --days 90 --dry-run`,
-		RunE: group("archive"),
-	}
+	})
 	c.AddCommand(a.archivePruneCommand())
 	return c
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) handoffCommand() *cobra.Command {
-	c := &cobra.Command{
+	c := group(&cobra.Command{
 		Use:   "handoff",
 		Short: "Pass a task from one session to the next, which takes it once",
 		Long: `Handoff leaves a task to the next session: what was done, what is to be done,
@@ -20,8 +20,7 @@ session takes it; no two sessions can take the same.`,
 		Example: `  oxbow handoff new "The grid is done." --plan "Walls next." --read map.go
   oxbow handoff list
   oxbow handoff take`,
-		RunE: group("handoff"),
-	}
+	})
 	c.AddCommand(a.handoffNewCommand(), a.handoffListCommand(), a.handoffShowCommand(),
 		a.handoffTakeCommand(), a.handoffDropCommand())
 	return c

@@ -98,6 +98,17 @@ func splitHelp(paragraphs []string, rows int) (first, rest string) {
 	return first, strings.TrimPrefix(rest, "\n")
 }
 
+// usageLines returns the ways to call a command: by itself, and with one of its subcommands.
+func usageLines(c *cobra.Command) (lines []string) {
+	if c.Runnable() && !isGroup(c) {
+		lines = append(lines, c.UseLine())
+	}
+	if c.HasAvailableSubCommands() || len(lines) == 0 {
+		lines = append(lines, c.CommandPath()+" COMMAND")
+	}
+	return lines
+}
+
 // printHelp prints the help of a command: usage and examples, then the description, then the
 // flags of the command, and then the rest of a long description.
 func (a *app) printHelp(c *cobra.Command) {
@@ -106,14 +117,7 @@ func (a *app) printHelp(c *cobra.Command) {
 		return
 	}
 	var b strings.Builder
-	usage := c.UseLine()
-	switch hasArguments := strings.Contains(c.Use, " "); {
-	case c.Runnable() && c.HasAvailableSubCommands() && hasArguments:
-		usage += "\n       " + c.CommandPath() + " COMMAND"
-	case !c.Runnable() || c.HasAvailableSubCommands():
-		usage = c.CommandPath() + " COMMAND"
-	}
-	fmt.Fprintf(&b, "Usage: %s\n", usage)
+	fmt.Fprintf(&b, "Usage: %s\n", strings.Join(usageLines(c), "\n       "))
 	if c.HasExample() {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", strings.TrimRight(c.Example, "\n"))
 	}
@@ -150,7 +154,7 @@ func (a *app) printFirstCommands(root *cobra.Command) {
 	fmt.Fprintf(&b, "\nExamples:\n%s\n\n", root.Example)
 	fmt.Fprintf(
 		&b,
-		"oxbow COMMAND --help shows how a command is used, oxbow help all lists all\ncommands, and oxbow help flags "+
+		"oxbow recall --help shows how recall is used, oxbow help all lists all commands,\nand oxbow help flags "+
 			"lists the flags of every command.\n",
 	)
 	fmt.Fprint(root.OutOrStdout(), b.String())

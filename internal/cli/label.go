@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) labelCommand() *cobra.Command {
-	c := &cobra.Command{
+	c := group(&cobra.Command{
 		Use:   "label",
 		Short: "List, change, check and propose the labels of many entries at once",
 		Long: `Label looks after the labels that recall, list and profiles select by: project,
@@ -27,8 +27,7 @@ oxbow undo takes all of it back.`,
   oxbow label add project:vtt --where "file:pkg/vtt/map.go"
   oxbow label rename tag:decison tag:decision
   oxbow label suggest`,
-		RunE: group("label"),
-	}
+	})
 	c.AddCommand(a.labelListCommand(), a.labelAddCommand(), a.labelRemoveCommand(),
 		a.labelRenameCommand(), a.labelMergeCommand(), a.labelLintCommand(), a.labelSuggestCommand(),
 		a.labelProjectCommand())

@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) profileCommand() *cobra.Command {
-	c := &cobra.Command{
+	c := group(&cobra.Command{
 		Use:   "profile",
 		Short: "Choose what an agent knows while it does a job",
 		Long: `A profile is a YAML file that says which entries belong to a job: by project,
@@ -30,8 +30,7 @@ oxbow mcp too: nothing else is seen then.`,
   oxbow profile lint
   oxbow profile select vtt --manifest
   oxbow mcp --profile vtt`,
-		RunE: group("profile"),
-	}
+	})
 	c.AddCommand(a.profileListCommand(), a.profileShowCommand(), a.profileNewCommand(),
 		a.profileEditCommand(), a.profileLintCommand(), a.profileSelectCommand(), a.profileDiffCommand(),
 		a.profileTokensCommand())

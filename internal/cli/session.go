@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) sessionCommand() *cobra.Command {
-	c := &cobra.Command{
+	c := group(&cobra.Command{
 		Use:   "session",
 		Short: "List, show, search and forget past sessions of agents",
 		Long: `Session works on the archive of sessions, sessions.oxbow in the home: what
@@ -27,8 +27,7 @@ recall asks it only with --sessions, or in:sessions among the words.`,
 		Example: `  oxbow session list --project harbor
   oxbow session show 178e33fd --last 3
   oxbow session search rounding error cmd:"go test ./..."`,
-		RunE: group("session"),
-	}
+	})
 	c.AddCommand(
 		a.sessionListCommand(),
 		a.paged(a.sessionShowCommand()),

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) teamCommand() *cobra.Command {
-	c := &cobra.Command{
+	c := group(&cobra.Command{
 		Use:   "team",
 		Short: "Share decisions through git: files that are reviewed with the code",
 		Long: `Team keeps entries as files in .oxbow/team of a repository, one Markdown file an
@@ -28,8 +28,7 @@ recalled after oxbow team trust alone.`,
 		Example: `  oxbow team init
   oxbow team share 'hex maps'
   oxbow team status`,
-		RunE: group("team"),
-	}
+	})
 	c.AddCommand(
 		a.teamInitCommand(),
 		a.teamShareCommand(),

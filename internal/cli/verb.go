@@ -161,15 +161,23 @@ func answer[Out any](a *app, out Out, show func(Out)) error {
 	return nil
 }
 
-// group returns the RunE function of a command that has only subcommands.
-func group(name string) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
+// group makes c a command that has only subcommands.
+func group(c *cobra.Command) *cobra.Command {
+	name := c.Name()
+	c.Annotations = map[string]string{groupAnnotation: "true"}
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return misusef("oxbow help "+name+" lists what there is", "unknown command %q for oxbow %s", args[0], name)
 		}
 		return helpOf(c)
 	}
+	return c
 }
+
+const groupAnnotation = "group"
+
+// isGroup reports whether the command has only subcommands.
+func isGroup(c *cobra.Command) bool { return c.Annotations[groupAnnotation] != "" }
 
 // helpOf prints the help of a command that has only subcommands. It returns an error if --json is
 // set, because help is text.

@@ -251,8 +251,8 @@ func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Not
 	return why
 }
 
-// notLabels returns what was probably meant by terms that select by a label that no entry has: a key that resembles a key
-// of the filter language, or a date.
+// notLabels returns what was probably meant by terms that select by a label that no entry has: a key
+// that resembles a key of the filter language, or a date.
 func notLabels(g oxbow.Diagnosis, f oxbow.Filter) (hints []Note) {
 	removesAll := map[string]bool{}
 	for _, r := range g.Removed {
