@@ -25,15 +25,9 @@ const snippetWidth = 160
 
 var snippet = text.Snippet
 
-// FilterParams are the parameters by which several verbs select entries.
-type FilterParams struct {
-	Filter, Project, Kind, After, Before, Until string
-	Tags                                        []string
-}
-
-// Parse returns the filter that combines all parameters.
-func (n FilterParams) Parse(now time.Time) (oxbow.Filter, error) {
-	f, err := query.ParseFilter(n.Filter, now)
+// And returns the filter that combines a filter with all parameters.
+func (n Narrowing) And(filter string, now time.Time) (oxbow.Filter, error) {
+	f, err := query.ParseFilter(filter, now)
 	if err != nil {
 		return oxbow.Filter{}, err
 	}

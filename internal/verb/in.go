@@ -28,25 +28,30 @@ type RememberIn struct {
 	New  bool     `json:"-"` // fail if an entry of that name exists (see [RememberNew])
 }
 
+// Narrowing has the parameters by which recall, list and export select entries, in addition to a filter.
+type Narrowing struct {
+	Project string   `json:"project,omitempty" also:"project_name" usage:"Only entries of this project."`
+	Tags    []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" usage:"Only entries with all of these tags."`
+	Kind    string   `json:"kind,omitempty" also:"type" enum:"kind" usage:"Only entries of this kind." schema:"-"`
+	After   string   `json:"after,omitempty" also:"since,from" value:"DATE" usage:"Created on or after this date (2026-04-18, 2026-04, 7d, yesterday)." schema:"-"`
+	Before  string   `json:"before,omitempty" value:"DATE" usage:"Created before this date, which is not included." schema:"-"`
+	Until   string   `json:"until,omitempty" also:"to" value:"DATE" usage:"Created up to the end of this date." schema:"-"`
+}
+
 // RecallIn is the argument of recall.
 type RecallIn struct {
-	Query     string   `json:"query,omitempty" also:"q,search,text" flag:"-" jsonschema:"Words; also +must -not prefix* quoted phrase, filters, on:yesterday." usage:"Words to look for; +must, -not, prefix*, quoted phrases and filter terms are understood."`
-	Filter    string   `json:"filter,omitempty" also:"where" jsonschema:"Such as -project:vtt kind:note." usage:"Filter terms joined by and: key:value, with kind, name, by, door, has, after, before, until, on or a label key; a comma is or, a minus in front is not."`
-	Project   string   `json:"project,omitempty" also:"project_name" usage:"Only entries of this project."`
-	Tags      []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" usage:"Only entries with all of these tags."`
-	Kind      string   `json:"kind,omitempty" also:"type" enum:"kind" usage:"Only entries of this kind." schema:"-"`
-	After     string   `json:"after,omitempty" also:"since,from" value:"DATE" usage:"Created on or after this date (2026-04-18, 2026-04, 7d, yesterday)." schema:"-"`
-	Before    string   `json:"before,omitempty" value:"DATE" usage:"Created before this date, which is not included." schema:"-"`
-	Until     string   `json:"until,omitempty" also:"to" value:"DATE" usage:"Created up to the end of this date." schema:"-"`
-	Limit     *int     `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"5 by default." usage:"Most entries, 5 by default, at most 1000."`
-	MaxTokens *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"2000 by default." usage:"Most tokens of the whole answer, 2000 by default."`
-	Around    *int     `json:"around,omitempty" also:"context" usage:"Turns of the same talk shown before and after a hit that is one, 2 by default, at most 10." schema:"-"`
-	AsOf      string   `json:"as_of,omitempty" also:"at" value:"DATE" jsonschema:"Date or change." usage:"The memory as it stood after this change (a number) or at this time."`
-	Explain   bool     `json:"explain,omitempty" usage:"Say how each score came about." schema:"-"`
-	Collapse  bool     `json:"collapse,omitempty" also:"dedupe" usage:"Show what says the same once." schema:"-"`
-	Rank      string   `json:"rank,omitempty" also:"ranking" usage:"oxbow by default, or seed: plain BM25 as crabtalk has it." schema:"-"`
-	In        string   `json:"in,omitempty" enum:"sessions,both" jsonschema:"Past talks." usage:"Where to look: the notes, what was said in past sessions, or both."`
-	Recency   string   `json:"recency,omitempty" also:"half_life" value:"SPAN" jsonschema:"Half-life: 30d." usage:"Rank older entries lower, by this half-life, such as 30d."`
+	Query  string `json:"query,omitempty" also:"q,search,text" flag:"-" jsonschema:"Words; also +must -not prefix* quoted phrase, filters, on:yesterday." usage:"Words to look for; +must, -not, prefix*, quoted phrases and filter terms are understood."`
+	Filter string `json:"filter,omitempty" also:"where" jsonschema:"Such as -project:vtt kind:note." usage:"Filter terms joined by and: key:value, with kind, name, by, door, has, after, before, until, on or a label key; a comma is or, a minus in front is not."`
+	Narrowing
+	Limit     *int   `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"5 by default." usage:"Most entries, 5 by default, at most 1000."`
+	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"2000 by default." usage:"Most tokens of the whole answer, 2000 by default."`
+	Around    *int   `json:"around,omitempty" also:"context" usage:"Turns of the same talk shown before and after a hit that is one, 2 by default, at most 10." schema:"-"`
+	AsOf      string `json:"as_of,omitempty" also:"at" value:"DATE" jsonschema:"Date or change." usage:"The memory as it stood after this change (a number) or at this time."`
+	Explain   bool   `json:"explain,omitempty" usage:"Say how each score came about." schema:"-"`
+	Collapse  bool   `json:"collapse,omitempty" also:"dedupe" usage:"Show what says the same once." schema:"-"`
+	Rank      string `json:"rank,omitempty" also:"ranking" usage:"oxbow by default, or seed: plain BM25 as crabtalk has it." schema:"-"`
+	In        string `json:"in,omitempty" enum:"sessions,both" jsonschema:"Past talks." usage:"Where to look: the notes, what was said in past sessions, or both."`
+	Recency   string `json:"recency,omitempty" also:"half_life" value:"SPAN" jsonschema:"Half-life: 30d." usage:"Rank older entries lower, by this half-life, such as 30d."`
 }
 
 // GetIn is the argument of get.
@@ -61,16 +66,11 @@ type GetIn struct {
 
 // ListIn is the argument of list.
 type ListIn struct {
-	Filter    string   `json:"filter,omitempty" also:"where,query,q" jsonschema:"As of recall." usage:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
-	Project   string   `json:"project,omitempty" also:"project_name" usage:"Only entries of this project."`
-	Tags      []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" jsonschema:"All of them." usage:"Only entries with all of these tags."`
-	Kind      string   `json:"kind,omitempty" also:"type" enum:"kind" usage:"Only entries of this kind." schema:"-"`
-	After     string   `json:"after,omitempty" also:"since,from" value:"DATE" usage:"Created on or after this date (2026-04-18, 2026-04, 7d, yesterday)." schema:"-"`
-	Before    string   `json:"before,omitempty" value:"DATE" usage:"Created before this date, which is not included." schema:"-"`
-	Until     string   `json:"until,omitempty" also:"to" value:"DATE" usage:"Created up to the end of this date." schema:"-"`
-	Limit     *int     `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"20 by default." usage:"Most entries, 20 by default, at most 1000."`
-	Offset    *int     `json:"offset,omitempty" also:"skip" jsonschema:"Where the page begins." usage:"Entries to pass over first: the next page begins at offset plus limit."`
-	MaxTokens *int     `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"Most tokens of the answer, 4000 by default; the rest follows at an offset." schema:"-"`
+	Filter string `json:"filter,omitempty" also:"where,query,q" jsonschema:"As of recall." usage:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
+	Narrowing
+	Limit     *int `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"20 by default." usage:"Most entries, 20 by default, at most 1000."`
+	Offset    *int `json:"offset,omitempty" also:"skip" jsonschema:"Where the page begins." usage:"Entries to pass over first: the next page begins at offset plus limit."`
+	MaxTokens *int `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"Most tokens of the answer, 4000 by default; the rest follows at an offset." schema:"-"`
 }
 
 // ForgetIn is the argument of forget.

@@ -195,8 +195,7 @@ func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error)
 	if err != nil {
 		return q, err
 	}
-	f, err := FilterParams{Filter: in.Filter, Project: in.Project, Kind: in.Kind, After: in.After,
-		Before: in.Before, Until: in.Until, Tags: in.Tags}.Parse(now)
+	f, err := in.Narrowing.And(in.Filter, now)
 	if err != nil {
 		return q, err
 	}
@@ -525,8 +524,7 @@ func cutSeq(s string) (name string, seq uint64, ok bool) {
 
 // List returns the selected entries, newest first.
 func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
-	f, err := FilterParams{Filter: in.Filter, Project: in.Project, Kind: in.Kind, After: in.After,
-		Before: in.Before, Until: in.Until, Tags: in.Tags}.Parse(w.Time())
+	f, err := in.Narrowing.And(in.Filter, w.Time())
 	if err != nil {
 		return ListOut{}, err
 	}

@@ -48,7 +48,7 @@ func ask(c *call) (reply, error) {
 		return s, nil
 	}
 	limit := askHits
-	in := verb.RecallIn{Query: q, Project: project, Explain: true, Limit: &limit}
+	in := verb.RecallIn{Query: q, Narrowing: verb.Narrowing{Project: project}, Explain: true, Limit: &limit}
 	out, err := verb.Recall(c.ctx, c.work, in)
 	if err != nil {
 		s.body, s.status = append(s.body, errorInPage(err)), failed(err).status

@@ -109,7 +109,11 @@ func (c *call) sessionList(limit int) (g.Node, bool, error) {
 // turnsFound lists the turns that match the query, each with its position in its session.
 // The bool reports whether there are more.
 func (c *call) turnsFound(limit int) (g.Node, bool, error) {
-	in := verb.RecallIn{Query: c.value("q"), Project: c.value("project"), After: c.value("since"), Limit: &limit}
+	in := verb.RecallIn{
+		Query:     c.value("q"),
+		Narrowing: verb.Narrowing{Project: c.value("project"), After: c.value("since")},
+		Limit:     &limit,
+	}
 	if client := c.value("client"); client != "" {
 		in.Filter = "client:" + strconv.Quote(client)
 	}

@@ -101,7 +101,7 @@ func (in PruneArchivesIn) age(now time.Time) (time.Time, error) {
 	case in.Before == "" && in.Keep == nil:
 		return time.Time{}, verb.Invalidf("which archives go is not said: give an age, or a number to keep")
 	}
-	f, err := verb.FilterParams{Before: in.Before}.Parse(now)
+	f, err := verb.TimeFilter("before", "before", in.Before, now)
 	return f.Before, err
 }
 

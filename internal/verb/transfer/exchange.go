@@ -23,14 +23,9 @@ import (
 
 // ExportIn is the argument of Export.
 type ExportIn struct {
-	Filter  string    `json:"filter,omitempty"  jsonschema:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
-	Project string    `json:"project,omitempty" jsonschema:"Only entries of this project."`
-	Tags    []string  `json:"tags,omitempty"    jsonschema:"Only entries with all of these tags."                                 flag:"tag"`
-	Kind    string    `json:"kind,omitempty"    jsonschema:"Only entries of this kind."                                                      enum:"kind"`
-	After   string    `json:"after,omitempty"   jsonschema:"Created on or after this date (2026-04-18, 2026-04, 7d, yesterday)."                         value:"DATE"`
-	Before  string    `json:"before,omitempty"  jsonschema:"Created before this date, which is not included."                                            value:"DATE"`
-	Until   string    `json:"until,omitempty"   jsonschema:"Created up to the end of this date."                                                         value:"DATE"`
-	To      io.Writer `json:"-"` // gets the entries, as [exchange.Export] writes them
+	Filter string `json:"filter,omitempty"  jsonschema:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
+	verb.Narrowing
+	To io.Writer `json:"-"` // gets the entries, as [exchange.Export] writes them
 }
 
 // ExportOut is the result of Export.
@@ -42,8 +37,7 @@ type ExportOut struct {
 
 // Export writes the selected entries as JSON lines.
 func Export(ctx context.Context, w *verb.Workspace, in ExportIn) (out ExportOut, err error) {
-	f, err := verb.FilterParams{Filter: in.Filter, Project: in.Project, Kind: in.Kind, After: in.After,
-		Before: in.Before, Until: in.Until, Tags: in.Tags}.Parse(w.Time())
+	f, err := in.Narrowing.And(in.Filter, w.Time())
 	if err != nil {
 		return out, err
 	}
