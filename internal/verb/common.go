@@ -31,11 +31,16 @@ func (n Narrowing) And(filter string, now time.Time) (oxbow.Filter, error) {
 	if err != nil {
 		return oxbow.Filter{}, err
 	}
-	for _, l := range labelsOf(n.Project, n.Tags, nil) {
-		if err := l.Check(); err != nil {
-			return oxbow.Filter{}, err
+	for _, p := range []struct {
+		key    string
+		values []string
+	}{{oxbow.LabelProject, valueOf(n.Project)}, {oxbow.LabelTag, oxbow.SplitTags(n.Tags...)}} {
+		for _, v := range p.values {
+			if err := (oxbow.Label{Key: p.key, Value: v}).Check(); err != nil {
+				return oxbow.Filter{}, err
+			}
+			f.Terms = append(f.Terms, oxbow.Term{Key: p.key, Values: []string{v}})
 		}
-		f.Terms = append(f.Terms, oxbow.Term{Key: l.Key, Values: []string{l.Value}})
 	}
 	if n.Kind != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: "kind", Values: []string{n.Kind}})
@@ -61,20 +66,6 @@ func TimeFilter(param, key, date string, now time.Time) (oxbow.Filter, error) {
 		return f, InvalidValue(param, date, invalid.Reason)
 	}
 	return f, err
-}
-
-func labelsOf(project string, tags, files []string) []oxbow.Label {
-	var ls []oxbow.Label
-	if project != "" {
-		ls = append(ls, oxbow.Label{Key: oxbow.LabelProject, Value: project})
-	}
-	for _, t := range oxbow.SplitTags(tags...) {
-		ls = append(ls, oxbow.Label{Key: oxbow.LabelTag, Value: t})
-	}
-	for _, f := range files {
-		ls = append(ls, oxbow.Label{Key: oxbow.LabelFile, Value: f})
-	}
-	return ls
 }
 
 // LimitOf returns the limit to use, and a note if it differs from the given limit.
@@ -342,4 +333,12 @@ func InvalidValue(field, value, reason string) error {
 func lowerFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToLower(r)) + s[n:]
+}
+
+// valueOf returns a list with s, or nil if s is empty.
+func valueOf(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
 }

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -33,9 +32,6 @@ type Param struct {
 
 	index []int // index of the field
 }
-
-// parts are the parts of an entry that remember can clear.
-var parts = []string{"project", "tags", "related_files", "confidence", "aliases"}
 
 // ParamsOf returns the parameters of a verb whose argument is In. The tags of a field are
 //
@@ -110,7 +106,7 @@ func enumOf(tag string) []string {
 		}
 		return kinds
 	case "part":
-		return slices.Clone(parts)
+		return clearableParts()
 	}
 	return strings.Split(tag, ",")
 }

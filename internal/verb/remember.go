@@ -156,11 +156,9 @@ func (in RememberIn) check() error {
 			"needs the name of the entry that is at this version",
 		)
 	}
-	given := map[string]bool{"project": in.Project != "", "tags": in.Tags != nil,
-		"related_files": in.RelatedFiles != nil,
-		"confidence":    in.Confidence != nil, "aliases": in.Aliases != nil}
+	given := in.given()
 	for _, c := range in.Clear {
-		if given[c] {
+		if slices.Contains(given, c) {
 			return InvalidValue("clear", c, "is given too; either set it or clear it")
 		}
 	}
@@ -172,8 +170,20 @@ func (in RememberIn) check() error {
 
 // keepsContent reports whether the call changes only labels and aliases of an entry.
 func (in RememberIn) keepsContent() bool {
-	return in.Content == "" && (in.Project != "" || in.Tags != nil || in.RelatedFiles != nil || in.Confidence != nil ||
-		in.Aliases != nil || len(in.Clear) > 0)
+	return in.Content == "" && len(in.given())+len(in.Clear) > 0
+}
+
+// given returns the names of the parameters that change labels or aliases.
+func (in RememberIn) given() (names []string) {
+	for _, p := range labelParams {
+		if p.values(in) != nil {
+			names = append(names, p.name)
+		}
+	}
+	if in.Aliases != nil {
+		names = append(names, "aliases")
+	}
+	return names
 }
 
 // edit is a call of remember, with its arguments, the entry that it found, and its change.
@@ -484,23 +494,23 @@ func takenFrom(c oxbow.Change, name string) (notes []Note) {
 
 // labels returns the old labels, with the keys replaced that the call sets or clears.
 func (in RememberIn) labels(old []oxbow.Label) ([]oxbow.Label, error) {
-	added := labelsOf(in.Project, in.Tags, in.RelatedFiles)
+	if c := in.Confidence; c != nil && !(*c >= 0 && *c <= 1) {
+		return nil, InvalidValue("confidence", strconv.FormatFloat(*c, 'g', -1, 64), "is not a number from 0 to 1")
+	}
+	var added []oxbow.Label
+	gone := map[string]bool{}
+	for _, p := range labelParams {
+		for _, v := range p.values(in) {
+			added = append(added, oxbow.Label{Key: p.key, Value: v})
+			gone[p.key] = true
+		}
+		if slices.Contains(in.Clear, p.name) {
+			gone[p.key] = true
+		}
+	}
 	for _, turn := range in.From {
 		added = append(added, oxbow.Label{Key: lineage.Label, Value: turn})
-	}
-	if in.Confidence != nil {
-		if c := *in.Confidence; !(c >= 0 && c <= 1) {
-			return nil, InvalidValue("confidence", strconv.FormatFloat(c, 'g', -1, 64), "is not a number from 0 to 1")
-		}
-		added = append(added, oxbow.Confidence(*in.Confidence))
-	}
-	gone := map[string]bool{}
-	for _, l := range added {
-		gone[l.Key] = true
-	}
-	for _, c := range in.Clear {
-		gone[map[string]string{"project": oxbow.LabelProject, "tags": oxbow.LabelTag,
-			"related_files": oxbow.LabelFile, "confidence": oxbow.LabelConfidence}[c]] = true
+		gone[lineage.Label] = true
 	}
 	for _, l := range old {
 		if !gone[l.Key] {
