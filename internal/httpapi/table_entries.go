@@ -69,7 +69,7 @@ func logRoutes() []route {
 			http.MethodPost,
 			"/revert",
 			"revert",
-			"Take back all changes of a source",
+			"Show by a dry run what taking back all changes of a source would do; a person does it with oxbow revert",
 			history.Revert,
 			whole,
 			removes,
