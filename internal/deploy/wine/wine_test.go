@@ -1,0 +1,67 @@
+// This file tests how results are counted, and the replaced part of package testing.
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestResults(t *testing.T) {
+	const events = `{"Action":"start","Package":"github.com/oxbow-memory/oxbow/vfs"}
+{"Action":"pass","Package":"github.com/oxbow-memory/oxbow/vfs","Test":"TestA"}
+{"Action":"pass","Package":"github.com/oxbow-memory/oxbow/vfs","Test":"TestB/part"}
+{"Action":"fail","Package":"github.com/oxbow-memory/oxbow/vfs","Test":"TestB"}
+{"Action":"skip","Package":"github.com/oxbow-memory/oxbow/vfs","Test":"TestC"}
+{"Action":"fail","Package":"github.com/oxbow-memory/oxbow/vfs"}
+{"Action":"build-output","ImportPath":"x","Output":"text"}
+{"Action":"fail","Package":"github.com/oxbow-memory/oxbow"}
+{"Action":"skip","Package":"github.com/oxbow-memory/oxbow/store"}
+`
+	results, err := readResults(strings.NewReader(events))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := results["vfs"]
+	if p == nil || p.passed != 1 || p.skipped != 1 || !slices.Equal(p.failed, []string{"TestB"}) || !p.hasFailed {
+		t.Errorf("vfs has %+v", p)
+	}
+	var b strings.Builder
+	printResults(&b, results)
+	for _, row := range []string{
+		"| `vfs` | 1 | 1 | 1 | TestB |\n",
+		"| `oxbow` | 0 | 0 | 0 | the package was not built, or its tests ended early |\n",
+	} {
+		if !strings.Contains(b.String(), row) {
+			t.Errorf("the table lacks %q:\n%s", row, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "store") {
+		t.Errorf("a package without tests has a row:\n%s", b.String())
+	}
+	if results, err := readResults(strings.NewReader(events + "no event")); err == nil || results["vfs"] == nil {
+		t.Errorf("after a line that is no event: %v, %v", results, err)
+	}
+}
+
+// TestWithCleanup tests that the part of package testing that is replaced exists once in the Go that runs the test.
+func TestWithCleanup(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src", "testing", "testing.go"))
+	if err != nil {
+		t.Skipf("the sources of Go are not here: %v", err)
+	}
+	replaced, err := withCleanup(string(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(replaced, "removeByRemove(path)") != 2 || !strings.HasSuffix(replaced, cleanupSource) {
+		t.Error("the call or the function was not added")
+	}
+	if _, err := withCleanup(replaced); err == nil {
+		t.Error("a file without the call was accepted")
+	}
+}
