@@ -23,7 +23,7 @@ const largeHead = 64 << 10
 // sharedRounds lets several callers share a comparison with the head. Each caller waits for a comparison
 // that began after its call.
 type sharedRounds struct {
-	mu        sync.Mutex // guards next and running
+	mu        sync.Mutex // guards next and isRunning
 	next      *round     // the next round, which has not begun yet
 	isRunning bool
 }

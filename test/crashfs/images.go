@@ -21,22 +21,25 @@ const (
 // label that describes the losses. It does not change the disk, which may be used meanwhile.
 // The caller owns each image.
 //
-// It tries every subset of the pending changes of names, and with each of
-// them, of the files that then have a name, every subset of the pending writes
-// and truncations. Where more than 6 changes of names, or 4 of bytes, are
-// pending, it tries instead: none, all, each one lost, each one kept, and
+// A change is pending if it may be lost. Images tries every subset of the pending changes to names.
+// For each subset, it takes the files that then have a name, and tries every subset of their pending
+// writes and truncations. If there are more than 6 changes to names, or more than 4 writes and
+// truncations, it tries only some subsets: none, all, all but a single change, a single change, and
 // every prefix.
 //
-// It also tries each write in parts, while the others are all kept, all lost,
-// or kept up to it: its first bytes with the file ending there, cut at byte 1,
-// at every third and before the last (of more than 256 bytes: of the first and
-// last 64, and at the boundaries of up to 32 sectors of 512 bytes); its full
-// length with none of its bytes; and its full length with only the first, or
-// only the last bytes, cut at some places and the sectors. Of more than 16
-// writes, the first and the last 8 are tried so.
+// A write may also reach the disk in part. Images tries each write in three ways:
 //
-// Images with the same names, permissions and bytes are yielded once; times do
-// not count.
+//   - Only its first bytes are in the file, which ends there. The write is cut after byte 1, after
+//     every third byte, and before its last byte. A write of more than 256 bytes is cut only within
+//     its first and last 64 bytes, and at up to 32 boundaries of sectors of 512 bytes.
+//   - The file has its full length, but none of the bytes.
+//   - The file has its full length, but only the first or the last bytes. The write is cut at some
+//     places and at the boundaries of sectors.
+//
+// Meanwhile, the other writes are all kept, all lost, or kept up to this write. If there are more than
+// 16 writes, only the first 8 and the last 8 are tried in this way.
+//
+// Images with the same names, permissions and bytes are yielded once, whatever their times are.
 func (d *Disk) Images(yield func(img *vfs.Mem, label string) bool) {
 	d.Sketches(func(im *Sketch) bool { return yield(im.Mem(), im.Label()) })
 }
@@ -388,10 +391,10 @@ func (e *imageEnumerator) imageLabel(t *fileTree, fates []writeFate) string {
 }
 
 // eachSubset calls try for the subsets of n things. If there are more than limit things, it
-// tries only some subsets: all, none, the prefixes, each thing missing, and each thing
-// alone. The full set comes first and the empty set last, so that of several subsets with
-// the same image the one with the fewest losses comes first. It stops and returns false if
-// try returns false.
+// tries only some subsets: all, none, the prefixes, all but a single thing, and a single
+// thing. The full set comes first and the empty set last. If several subsets have the same
+// image, the subset with the fewest losses is therefore tried first. eachSubset stops and
+// returns false if try returns false.
 func eachSubset(n, limit int, try func(keep []bool) bool) bool {
 	keep := make([]bool, n)
 	fill := func(in func(i int) bool) bool {

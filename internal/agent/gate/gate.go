@@ -77,11 +77,11 @@ const (
 	// mostAsked is the number of words of a prompt, the heaviest, that count in the share of a note.
 	mostAsked = 6
 
-	// A note's strength is multiplied by plainNote, and by ofRule or ofUnique for each of the two properties that
-	// the note has. With one of them its strength remains as it is.
-	plainNote = 1 / 1.6
-	ofRule    = 1.6 // the note states a rule ([statesRule])
-	ofUnique  = 1.6 // the note is the only one that contains some word of the prompt
+	// A note's strength is multiplied by plainNote, and also by ruleFactor or uniqueFactor if the note has that
+	// property. So the strength of a note with exactly one of the two properties does not change.
+	plainNote    = 1 / 1.6
+	ruleFactor   = 1.6 // the note states a rule ([statesRule])
+	uniqueFactor = 1.6 // no other note contains some word of the prompt
 )
 
 // Term is a term of a prompt, compared with a unit.
@@ -130,10 +130,10 @@ func StrengthOfNote(terms []Term, content string) Strength {
 	slices.Sort(most)
 	factor := plainNote
 	if isUnique {
-		factor *= ofUnique
+		factor *= uniqueFactor
 	}
 	if statesRule(content) {
-		factor *= ofRule
+		factor *= ruleFactor
 	}
 	s.weigh(sum(most[max(len(most)-mostAsked, 0):]), factor)
 	return s

@@ -241,8 +241,8 @@ func (a *refChecker) oldVersions(c *fileref.Checked, file string) (texts [][]byt
 	return texts, ", by what git has of that time", len(texts) > 0
 }
 
-// compare sets the result of a reference. content is the present content of the file, which is now
-// called now.
+// compare sets the result of a reference to a file. now is the present path of the file, and content
+// its present content.
 func (a *refChecker) compare(c *fileref.Checked, file, now string, span Span, content []byte) {
 	texts, how, _ := a.oldVersions(c, file)
 	if a.err != nil {

@@ -34,8 +34,8 @@ type Ref struct {
 type Checked struct {
 	Ref
 	State State
-	// Present path of the file or of its remains, if it differs from File; with line numbers if
-	// File has them.
+	// Now is the present path of the file, or of the file that contains what remains of it. It is "" if the
+	// path is File. It has line numbers if File has them.
 	Now  string
 	Kept float64 // share that is unchanged, 0 to 1 (0 if it is unverifiable or not known)
 	How  string  // the result in words, for people

@@ -1,17 +1,16 @@
 // This file is the command line of the program.
 
-// Command wine builds oxbow for Windows, runs it under Wine, and then runs tests of its packages there. Wine runs
-// programs for Windows on Linux. On Debian, this installs what the command needs:
+// Command wine builds oxbow for Windows, and runs the program and tests of packages under Wine, which runs programs
+// for Windows on Linux. On Debian, this installs what the command needs:
 //
 //	apt-get install wine64 gcc-mingw-w64-x86-64-win32
 //
-// Without packages it runs the tests of those that work with files, locks and paths:
+// If no packages are named, the command tests the packages that work with files, locks and paths:
 //
 //	go run ./internal/deploy/wine
 //	go run ./internal/deploy/wine ./vfs ./internal/log/wal
 //
-// It prints a table with the number of tests that passed, failed and were skipped in each package, and the name of
-// each test that failed. The exit status is 1 if the program does not work or if a test failed.
+// For each package, it prints how many tests passed, failed and were skipped, and which tests failed. The exit status is 1 if the program does not work or if a test failed.
 package main
 
 import (

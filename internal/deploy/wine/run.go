@@ -94,8 +94,8 @@ func (w wine) outputIn(ctx context.Context, dir, name string, args ...string) (s
 	return string(b), errors.Join(err, rerr)
 }
 
-// keepRunning starts a program that waits until the returned function is called. While it runs, Wine's services do,
-// and no test starts them.
+// keepRunning starts a program that waits until the returned function is called. Wine's services run as long as a
+// program runs, so no test has to start them.
 func (w wine) keepRunning(ctx context.Context) (end func() error, err error) {
 	c := exec.CommandContext(ctx, w.program, "cmd")
 	c.Env = w.environment()

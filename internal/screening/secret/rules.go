@@ -233,9 +233,9 @@ func extendToName(text string, start, end int) string {
 	return text[start:end]
 }
 
-// A value is part of a table if at least minTableLines of the tableLines lines before it and the
-// tableLines lines after it have hexadecimal values. At most maxTableLine bytes are examined on
-// each side.
+// The tableLines lines before a value and the tableLines lines after it are examined, at most
+// maxTableLine bytes on each side. If minTableLines of these lines have hexadecimal values, the value
+// is part of a table.
 const (
 	minTableLines = 4
 	tableLines    = 6

@@ -54,7 +54,7 @@ func findPlain(text string) []Finding {
 type search struct {
 	text        string
 	rules       *rules
-	searchIndex []uint16     // by rule: index in of plus 1 (0 until the first keyword of the rule occurs)
+	searchIndex []uint16     // by rule: 1 + its index in searches (0 until a keyword of the rule occurs)
 	searches    []ruleSearch // rules whose keywords occurred, usually few
 	findings    []Finding
 }
@@ -193,8 +193,8 @@ func replaceSecrets(text string, tag func(secret string) string) (string, []Find
 	return text, first
 }
 
-// Limits of the pieces of a divided secret, in bytes. A shorter first piece has no prefix of a key,
-// and a longer piece is found without the other.
+// The lengths of the pieces of a divided secret, in bytes. A first piece that is shorter does not
+// contain the whole prefix of a key, and a piece that is longer is found by itself.
 const (
 	minPiece = 4
 	maxPiece = 300
