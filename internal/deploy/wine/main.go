@@ -10,7 +10,8 @@
 //	go run ./internal/deploy/wine
 //	go run ./internal/deploy/wine ./vfs ./internal/log/wal
 //
-// For each package, it prints how many tests passed, failed and were skipped, and which tests failed. The exit status is 1 if the program does not work or if a test failed.
+// For each package, it prints how many tests passed, failed and were skipped, and which tests failed. The exit status
+// is 1 if the program does not work or if a test failed.
 package main
 
 import (
