@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"slices"
@@ -47,8 +48,9 @@ func finishOne(c *cobra.Command) {
 }
 
 // args returns a check that there are between minArgs and maxArgs arguments. A negative maxArgs means no
-// upper limit. what describes the expected arguments in the error.
+// upper limit. what describes the expected arguments in the error, and "" means that there are none.
 func args(minArgs, maxArgs int, what string) cobra.PositionalArgs {
+	what = cmp.Or(what, "no arguments")
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < minArgs:

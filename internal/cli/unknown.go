@@ -50,9 +50,18 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
 		word := unknown.GetSpecifiedName()
-		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := text.Near(word, slices.Values(names), 1); len(near) > 0 {
+		var names, near []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			names = append(names, f.Name)
+			p, isParam := f.Value.(*paramFlag)
+			if isParam && slices.Contains(p.param.Also, strings.ReplaceAll(word, "-", "_")) {
+				near = append(near, f.Name) // another name for the parameter, as tools have it
+			}
+		})
+		if len(near) == 0 {
+			near = text.Near(word, slices.Values(names), 1)
+		}
+		if len(near) > 0 {
 			return misusef("did you mean: --"+near[0], "unknown flag --%s", word)
 		}
 		return misusef(hint, "unknown flag --%s", word)
