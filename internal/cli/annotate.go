@@ -158,7 +158,7 @@ func (a *app) annotateTranscripts(ctx context.Context, in annotations.AnnotateTr
 	return perform(ctx, a, annotations.AnnotateTranscripts, in, a.showTranscripts)
 }
 
-func (a *app) showTranscripts(out annotations.AnnotateTranscriptsOut) {
+func (t *terminal) showTranscripts(out annotations.AnnotateTranscriptsOut) {
 	verb := "added"
 	if out.DryRun {
 		verb = "would add"
@@ -167,11 +167,11 @@ func (a *app) showTranscripts(out annotations.AnnotateTranscriptsOut) {
 			if r.StartLine > 0 {
 				at += ":" + annotate.Span{First: r.StartLine, Last: r.EndLine}.String()
 			}
-			a.printf("%s  %s\n", a.bold(at), clean(r.Headline))
+			t.printf("%s  %s\n", t.bold(at), clean(r.Headline))
 		}
 	}
-	if !a.quiet {
-		a.printf(
+	if !t.quiet {
+		t.printf(
 			"%s %s of %s; %d were there already\n",
 			verb,
 			count(out.Added, "annotation", "annotations"),
@@ -193,11 +193,11 @@ func (a *app) showTranscripts(out annotations.AnnotateTranscriptsOut) {
 		{s.Others, "file", "files", "without a transcript in it"},
 	} {
 		if n.n > 0 {
-			a.note("left out %s %s", count(n.n, n.one, n.many), n.what)
+			t.note("left out %s %s", count(n.n, n.one, n.many), n.what)
 		}
 	}
 	if len(out.Outside) > 0 && out.Added+out.Known == 0 {
-		a.note("such as %s; was the tree elsewhere? then say where with --moved-from DIR", oneLine(out.Outside[0]))
+		t.note("such as %s; was the tree elsewhere? then say where with --moved-from DIR", oneLine(out.Outside[0]))
 	}
 }
 
@@ -221,15 +221,15 @@ of this clone, which takes out what stands twice and sets damaged lines aside;
 }
 
 // driverCommand returns the command line with which git runs the merge driver.
-func (a *app) driverCommand() string { return a.programForGit() + " annotate merge-driver" }
+func (t *terminal) driverCommand() string { return t.programForGit() + " annotate merge-driver" }
 
 // programForGit returns the shell command with which git runs oxbow. If oxbow is in PATH, it is
 // the name alone, so that a later version in another directory is used. A percent sign is doubled
 // because git interprets it.
-func (a *app) programForGit() string {
+func (t *terminal) programForGit() string {
 	program := "oxbow"
-	if _, err := exec.LookPath(program); err != nil && a.env.Executable != "" {
-		program = "'" + strings.ReplaceAll(filepath.ToSlash(a.env.Executable), "'", `'\''`) + "'"
+	if _, err := exec.LookPath(program); err != nil && t.env.Executable != "" {
+		program = "'" + strings.ReplaceAll(filepath.ToSlash(t.env.Executable), "'", `'\''`) + "'"
 	}
 	return strings.ReplaceAll(program, "%", "%%")
 }
@@ -332,9 +332,9 @@ back.`,
 	}, annotations.GCAnnotations, positional, a.showGC)
 }
 
-func (a *app) showGC(out annotations.GCAnnotationsOut) {
+func (t *terminal) showGC(out annotations.GCAnnotationsOut) {
 	if out.Undo && out.Run == "" {
-		a.note("there is no gc to take back")
+		t.note("there is no gc to take back")
 		return
 	}
 	would := wordFor(out.DryRun, "", "would be ")
@@ -347,28 +347,28 @@ func (a *app) showGC(out annotations.GCAnnotationsOut) {
 			if n.StartLine > 0 {
 				at = spanOf(n)
 			}
-			a.printf("%s%s  %s\n", would, w.word, a.cut(oneLine(n.File)+":"+at+"  "+
-				clean(n.Headline), a.width()-len(would)-10))
+			t.printf("%s%s  %s\n", would, w.word, t.cut(oneLine(n.File)+":"+at+"  "+
+				clean(n.Headline), t.width()-len(would)-10))
 		}
 	}
-	a.noteSkipped(out.Skipped)
-	if a.quiet {
+	t.noteSkipped(out.Skipped)
+	if t.quiet {
 		return
 	}
 	did, back := "archived", "returned"
 	if out.DryRun {
 		did, back = "would archive", "return"
 	}
-	a.printf("%s %d and %s %d of %s in %s\n", did, len(out.Archived), back, len(out.Returned),
+	t.printf("%s %d and %s %d of %s in %s\n", did, len(out.Archived), back, len(out.Returned),
 		count(out.Annotations, "annotation", "annotations"), count(out.Files, "sidecar", "sidecars"))
 	if !out.DryRun && !out.Undo && out.Run != "" {
-		a.note("to take this back: oxbow annotate gc --undo")
+		t.note("to take this back: oxbow annotate gc --undo")
 	}
 }
 
-func (a *app) noteSkipped(skipped []annotations.Skipped) {
+func (t *terminal) noteSkipped(skipped []annotations.Skipped) {
 	for _, s := range skipped {
-		a.note("%s was left as it is: %s", oneLine(s.File), oneLine(s.Why))
+		t.note("%s was left as it is: %s", oneLine(s.File), oneLine(s.Why))
 	}
 }
 
@@ -381,8 +381,8 @@ func (a *app) annotateStatsCommand() *cobra.Command {
 	}, annotations.AnnotationStats, positional, a.showAnnotationStats)
 }
 
-func (a *app) showAnnotationStats(s annotations.AnnotationStatsOut) {
-	line := func(key, value string) { a.field(11, key, value) }
+func (t *terminal) showAnnotationStats(s annotations.AnnotationStatsOut) {
+	line := func(key, value string) { t.field(11, key, value) }
 	line(
 		"annotations",
 		fmt.Sprintf("%d of %s, %s", s.Annotations, count(s.Files, "file", "files"), bytesText(s.Bytes)),
@@ -405,22 +405,22 @@ func (a *app) showAnnotationStats(s annotations.AnnotationStatsOut) {
 			"written",
 			fmt.Sprintf(
 				"%s to %s, half of them by %s",
-				a.date(moment(s.Oldest)),
-				a.date(moment(s.Newest)),
-				a.date(moment(s.Median)),
+				t.date(moment(s.Oldest)),
+				t.date(moment(s.Newest)),
+				t.date(moment(s.Median)),
 			),
 		)
 	}
 	if n := s.Placed["lost"]; n > 0 {
-		a.note(
+		t.note(
 			"%s nowhere in the working tree; oxbow annotate gc archives what HEAD lacks, too",
 			count(n, "stands", "stand"),
 		)
 	}
 	if s.Damaged > 0 {
-		a.note("%s of sidecars cannot be read; oxbow check says which", count(s.Damaged, "line", "lines"))
+		t.note("%s of sidecars cannot be read; oxbow check says which", count(s.Damaged, "line", "lines"))
 	}
-	a.noteSkipped(s.Skipped)
+	t.noteSkipped(s.Skipped)
 }
 
 func (a *app) annotateRecoverCommand() *cobra.Command {

@@ -20,8 +20,8 @@ import (
 // bookOf opens the annotations of the repository that contains the file in FILE[:A[-B]]. The
 // repository may differ from that of the working directory, for example if the file is in a
 // submodule.
-func (a *app) bookOf(ctx context.Context, arg string) (*annotate.Store, error) {
-	wd, err := a.abs(".")
+func (l *locator) bookOf(ctx context.Context, arg string) (*annotate.Store, error) {
+	wd, err := l.abs(".")
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (a *app) bookOf(ctx context.Context, arg string) (*annotate.Store, error) {
 	}
 	dir := filepath.Dir(arg)
 	if at, err := filepath.EvalSymlinks(dir); err == nil && at != wd {
-		b, err := a.bookAt(ctx, at)
+		b, err := l.bookAt(ctx, at)
 		if err == nil && b.IsTree() {
 			return b, nil
 		}
@@ -43,7 +43,7 @@ func (a *app) bookOf(ctx context.Context, arg string) (*annotate.Store, error) {
 			}
 		}
 	}
-	return a.book(ctx)
+	return l.book(ctx)
 }
 
 // target is a parsed FILE[:A[-B]]: the file name as annotations store it, and the lines, which
@@ -121,11 +121,11 @@ func adviseOnFile(err error) error {
 var lineRange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`) })
 
 // target parses FILE[:A[-B]].
-func (a *app) target(b *annotate.Store, arg string) (target, error) {
+func (l *locator) target(b *annotate.Store, arg string) (target, error) {
 	if err := verb.CheckText("FILE", arg); err != nil {
 		return target{}, badArgument(err)
 	}
-	wd, err := a.abs(".")
+	wd, err := l.abs(".")
 	if err != nil {
 		return target{}, err
 	}

@@ -44,12 +44,12 @@ shell that an agent started approves nothing.`,
 // warning is like [verb.Warning], but returns "" if a person reads the output and the entry is
 // only imported or unvouched. Otherwise people would see a warning for each note of their own
 // import.
-func (a *app) warning(t oxbow.Trust) string {
-	isByAgent, _ := a.env.startedBy()
-	if isByAgent == "" && (t == oxbow.TrustImported || t == oxbow.TrustUnvouched) {
+func (t *terminal) warning(trust oxbow.Trust) string {
+	isByAgent, _ := t.env.startedBy()
+	if isByAgent == "" && (trust == oxbow.TrustImported || trust == oxbow.TrustUnvouched) {
 		return ""
 	}
-	return verb.Warning(t)
+	return verb.Warning(trust)
 }
 
 // heldBack says how many entries of an import are held back, and how to approve them.

@@ -13,8 +13,8 @@ import (
 )
 
 // confirm asks a question at the terminal. It returns an error unless the answer is yes.
-func (a *app) confirm(question string) error {
-	line, err := a.ask(question + " [y/N] ")
+func (t *terminal) confirm(question string) error {
+	line, err := t.ask(question + " [y/N] ")
 	if err != nil {
 		return err
 	}
@@ -22,8 +22,8 @@ func (a *app) confirm(question string) error {
 }
 
 // confirmByEnter is like confirm, but an empty line means yes. The end of the input does not.
-func (a *app) confirmByEnter(question string) error {
-	line, err := a.ask(question + " [Y/n] ")
+func (t *terminal) confirmByEnter(question string) error {
+	line, err := t.ask(question + " [Y/n] ")
 	if err != nil {
 		return err
 	}
@@ -35,9 +35,9 @@ func (a *app) confirmByEnter(question string) error {
 
 // ask prints a question and returns the line that the person types, with its newline. It returns
 // "" at the end of the input.
-func (a *app) ask(question string) (line string, err error) {
-	fmt.Fprint(a.env.Stderr, question)
-	line, err = bufio.NewReader(a.env.Stdin).ReadString('\n')
+func (t *terminal) ask(question string) (line string, err error) {
+	fmt.Fprint(t.env.Stderr, question)
+	line, err = bufio.NewReader(t.env.Stdin).ReadString('\n')
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}

@@ -22,25 +22,25 @@ const launcherVariable = "OXBOW_LAUNCHER"
 
 // programToType returns what a person types to start this program again: "npx oxbow" if npx started it,
 // "go run ./cmd/oxbow" if go run built it, "oxbow" if a shell finds it by that name, and otherwise its path.
-func (a *app) programToType() string {
+func (l *locator) programToType() string {
 	switch {
-	case a.env.Getenv(launcherVariable) == "npx":
+	case l.env.Getenv(launcherVariable) == "npx":
 		return "npx oxbow"
-	case a.env.isGoRun():
+	case l.env.isGoRun():
 		return "go run ./cmd/oxbow"
-	case a.env.Executable != "" && !a.isOnPath():
-		return quote(a.env.Executable)
+	case l.env.Executable != "" && !l.isOnPath():
+		return quote(l.env.Executable)
 	}
 	return "oxbow"
 }
 
 // programForSetup is like programToType, for the command setup. It writes the path of the program into the files of
 // clients, so a program that go run built is installed first.
-func (a *app) programForSetup() string {
-	if a.env.isGoRun() {
+func (l *locator) programForSetup() string {
+	if l.env.isGoRun() {
 		return "go install ./cmd/oxbow && oxbow"
 	}
-	return a.programToType()
+	return l.programToType()
 }
 
 // asTyped rewrites the commands in a text so that they work as typed. Commands that work on a home get the

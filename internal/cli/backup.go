@@ -52,10 +52,10 @@ age -d decrypts it.`,
 }
 
 // keyFiles makes the paths of key files absolute.
-func (a *app) keyFiles(o *maintenance.KeyFiles) (err error) {
+func (l *locator) keyFiles(o *maintenance.KeyFiles) (err error) {
 	for _, file := range []*string{&o.Identity, &o.Passphrase} {
 		if *file != "" && err == nil {
-			*file, err = a.abs(*file)
+			*file, err = l.abs(*file)
 		}
 	}
 	return err

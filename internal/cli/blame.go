@@ -71,7 +71,7 @@ func annotationsByID(out annotations.BlameOut) map[string]annotations.Annotation
 	return byID
 }
 
-func (a *app) blamePorcelain(out annotations.BlameOut) {
+func (t *terminal) blamePorcelain(out annotations.BlameOut) {
 	zeros := strings.Repeat("0", 40)
 	for _, l := range out.Lines {
 		if len(l.Commit) == 64 {
@@ -85,30 +85,30 @@ func (a *app) blamePorcelain(out annotations.BlameOut) {
 		if commit == "" {
 			commit, from = zeros, l.Line
 		}
-		a.printf("%s %d %d 1\n", commit, from, l.Line)
+		t.printf("%s %d %d 1\n", commit, from, l.Line)
 		if !seen[commit] {
 			seen[commit] = true
 			if l.Commit == "" { // for a line without a commit, as git prints it
 				for _, by := range []string{"author", "committer"} {
 					l.Head = append(l.Head, by+" Not Committed Yet", by+
-						"-mail <not.committed.yet>", fmt.Sprintf("%s-time %d", by, a.env.Now().Unix()), by+"-tz +0000")
+						"-mail <not.committed.yet>", fmt.Sprintf("%s-time %d", by, t.env.Now().Unix()), by+"-tz +0000")
 				}
 				l.Head = append(l.Head, "summary not committed")
 			}
 			for _, h := range append(l.Head, "filename "+out.File) {
-				a.printf("%s\n", oneLine(h))
+				t.printf("%s\n", oneLine(h))
 			}
 		}
 		for _, id := range l.Why {
 			n := why[id]
-			a.printf("why %s %s %.2f %s\n", n.ID, n.Placed, n.Confidence, clean(n.Headline))
+			t.printf("why %s %s %.2f %s\n", n.ID, n.Placed, n.Confidence, clean(n.Headline))
 		}
-		a.printf("\t%s\n", l.Text)
+		t.printf("\t%s\n", l.Text)
 	}
-	a.showNotes(out.Notes)
+	t.showNotes(out.Notes)
 }
 
-func (a *app) blameText(out annotations.BlameOut) {
+func (t *terminal) blameText(out annotations.BlameOut) {
 	wide := len(fmt.Sprint(len(out.Lines)))
 	why := annotationsByID(out)
 	for _, l := range out.Lines {
@@ -122,14 +122,14 @@ func (a *app) blameText(out annotations.BlameOut) {
 			if n.Edited() {
 				mark = " (edited since)"
 			}
-			a.printf("%s\n", a.bold(a.cut(strings.Repeat(" ", 10+wide)+"# "+spanOf(n)+mark+": "+
-				clean(n.Headline), a.width())))
+			t.printf("%s\n", t.bold(t.cut(strings.Repeat(" ", 10+wide)+"# "+spanOf(n)+mark+": "+
+				clean(n.Headline), t.width())))
 		}
 		commit := "-"
 		if l.Commit != "" {
 			commit = l.Commit[:8]
 		}
-		a.printf("%-8s %*d  %s\n", commit, wide, l.Line, clean(l.Text))
+		t.printf("%-8s %*d  %s\n", commit, wide, l.Line, clean(l.Text))
 	}
-	a.showNotes(out.Notes)
+	t.showNotes(out.Notes)
 }

@@ -77,16 +77,16 @@ func (a *app) profiles() (*profile.Set, error) {
 // For a foreign home this applies to all documents, and isProject is true because its profiles
 // count as the project's. For another home that was found, it applies to documents that a pull or
 // a checkout may have brought.
-func (a *app) withhold(home string) (withhold func(path string) string, isProject bool, err error) {
-	p, err := a.memoryPlace()
+func (l *locator) withhold(home string) (withhold func(path string) string, isProject bool, err error) {
+	p, err := l.memoryPlace()
 	if err != nil || !p.Found {
 		return nil, false, err
 	}
-	foreign, err := a.isForeign()
+	foreign, err := l.isForeign()
 	if foreign {
 		return func(string) string { return "the home is not trusted" }, true, err
 	}
-	return func(path string) string { return a.host().Trusted.WithholdDocument(home, path) }, false, err
+	return func(path string) string { return l.host().Trusted.WithholdDocument(home, path) }, false, err
 }
 
 // boundName returns the name of the profile that the run is bound to, or "". It is the value of

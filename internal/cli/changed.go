@@ -79,19 +79,19 @@ func (a *app) showAllChanged(out review.ChangedOut) {
 	}
 }
 
-func (a *app) showDecided(did, would string) func(review.DecideChangedOut) {
+func (t *terminal) showDecided(did, would string) func(review.DecideChangedOut) {
 	return func(out review.DecideChangedOut) {
 		verbWord := did
 		if out.DryRun {
 			verbWord = would
 		}
 		for _, e := range out.Entries {
-			a.printf("%s %s\n", verbWord, nameText(e.Name))
+			t.printf("%s %s\n", verbWord, nameText(e.Name))
 		}
 		if len(out.Entries) == 0 {
-			a.note("agents changed none of your notes")
+			t.note("agents changed none of your notes")
 		}
-		a.showNotes(out.Notes)
+		t.showNotes(out.Notes)
 	}
 }
 

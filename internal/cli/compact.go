@@ -46,16 +46,16 @@ func droppedText(out maintenance.CompactOut) string {
 	return count(out.Changes, "change", "changes") + " and " + count(out.Versions, "version", "versions")
 }
 
-func (a *app) showCompacted(out maintenance.CompactOut) {
-	did, before := "dropped", a.date(moment(out.Before))
+func (t *terminal) showCompacted(out maintenance.CompactOut) {
+	did, before := "dropped", t.date(moment(out.Before))
 	if out.DryRun {
 		did = "would drop"
 	}
 	if out.Changes == 0 && out.Versions == 0 {
-		a.printf("there is no history from before %s to drop; nothing was changed\n", before)
+		t.printf("there is no history from before %s to drop; nothing was changed\n", before)
 		return
 	}
-	a.printf(
+	t.printf(
 		"%s %s from before %s: %s, now %s\n",
 		did,
 		droppedText(out),
@@ -64,8 +64,8 @@ func (a *app) showCompacted(out maintenance.CompactOut) {
 		bytesText(out.BytesAfter),
 	)
 	if out.DryRun {
-		a.note("nothing was changed; what is dropped cannot be brought back by oxbow undo")
+		t.note("nothing was changed; what is dropped cannot be brought back by oxbow undo")
 	} else {
-		a.note("what was dropped cannot be brought back; oxbow undo reaches what was kept")
+		t.note("what was dropped cannot be brought back; oxbow undo reaches what was kept")
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 )
 
-func (a *app) completionCommand() *cobra.Command {
+func (t *terminal) completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print a script that completes commands, flags and names of entries",
@@ -33,7 +33,7 @@ filters, too: oxbow recall project:<Tab>.`,
 		Args:      args(1, 1, "one of bash, zsh, fish, powershell"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return completionScript(cmd.Root(), args[0], a.env.Stdout)
+			return completionScript(cmd.Root(), args[0], t.env.Stdout)
 		},
 	}
 }

@@ -187,7 +187,7 @@ func (a *app) compressSpans(ctx context.Context, r layout.Compression, texts []s
 
 // digestTexts reads the texts of a digest and returns them by group. A text without a group is
 // the text of the whole digest, which is allowed only if the digest has no parts.
-func (a *app) digestTexts(
+func (l *locator) digestTexts(
 	ctx context.Context,
 	c layout.Compressor,
 	r layout.Compression,
@@ -226,7 +226,7 @@ func (a *app) digestTexts(
 		if _, twice := texts[group]; twice {
 			return nil, misusef("", "--text is given twice for %q", group)
 		}
-		text, err := a.readFile(file)
+		text, err := l.readFile(file)
 		if err != nil {
 			return nil, err
 		}
@@ -259,14 +259,14 @@ kept in memory/undone, where nothing reads it.`,
 }
 
 // showDigests prints the finished digests, even if err is not nil.
-func (a *app) showDigests(did, would string, done []layout.Digest, dry bool, err error) error {
+func (t *terminal) showDigests(did, would string, done []layout.Digest, dry bool, err error) error {
 	if err != nil && len(done) == 0 {
 		return badArgument(err)
 	}
-	if a.json {
+	if t.json {
 		out := compressOut{DryRun: dry, Digests: []layout.Digest{}}
 		out.Digests = append(out.Digests, done...)
-		return errors.Join(a.printJSON(out), err)
+		return errors.Join(t.printJSON(out), err)
 	}
 	if dry {
 		did = would
@@ -275,35 +275,35 @@ func (a *app) showDigests(did, would string, done []layout.Digest, dry bool, err
 	for _, d := range done {
 		if d.Skipped == "" {
 			names = append(names, quote(d.Name))
-			a.showDigest(did, d, dry)
+			t.showDigest(did, d, dry)
 		} else {
-			a.note("%s is passed over: it %s", clean(d.Name), clean(d.Skipped))
+			t.note("%s is passed over: it %s", clean(d.Name), clean(d.Skipped))
 		}
 		for _, n := range d.Notes {
-			a.note("%s", clean(n))
+			t.note("%s", clean(n))
 		}
 	}
 	switch {
 	case len(done) == 0:
-		a.note("nothing is to be compressed: what is over is compressed already, or holds the newest logs")
+		t.note("nothing is to be compressed: what is over is compressed already, or holds the newest logs")
 	case !dry && did == "compressed" && len(names) > 0:
-		a.note("to take this back: oxbow compress undo %s", strings.Join(names, " "))
+		t.note("to take this back: oxbow compress undo %s", strings.Join(names, " "))
 	}
 	return err
 }
 
 // showDigest prints the result for one digest.
-func (a *app) showDigest(did string, d layout.Digest, dry bool) {
-	if a.quiet {
-		a.printf("%s\n", clean(d.Name))
+func (t *terminal) showDigest(did string, d layout.Digest, dry bool) {
+	if t.quiet {
+		t.printf("%s\n", clean(d.Name))
 		return
 	}
-	a.printf("%s %s, %s\n", did, a.bold(clean(d.Name)), a.dim(count(len(d.Covers), "file", "files")))
+	t.printf("%s %s, %s\n", did, t.bold(clean(d.Name)), t.dim(count(len(d.Covers), "file", "files")))
 	for _, p := range d.Parts {
 		if p.Entries == 0 { // undone: the covered files are not read
 			continue
 		}
-		a.printf(
+		t.printf(
 			"  %s  %s, %s to %s\n",
 			oneLine(p.Entry),
 			count(p.Entries, "entry", "entries"),
@@ -314,10 +314,10 @@ func (a *app) showDigest(did string, d layout.Digest, dry bool) {
 			continue
 		}
 		for _, l := range p.Labels {
-			a.printf("    %s\n", a.dim(oneLine(l.String())))
+			t.printf("    %s\n", t.dim(oneLine(l.String())))
 		}
 		for line := range strings.SplitSeq(strings.TrimRight(p.Text, "\n"), "\n") {
-			a.printf("    | %s\n", clean(line))
+			t.printf("    | %s\n", clean(line))
 		}
 	}
 }

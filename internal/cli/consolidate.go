@@ -99,40 +99,40 @@ type tidiedOut struct {
 
 // printTidied prints the result of tidying as JSON. If there are no steps, it prints an empty
 // list.
-func (a *app) printTidied(did layout.Tidied, dry bool) error {
+func (t *terminal) printTidied(did layout.Tidied, dry bool) error {
 	did.Steps = append([]layout.Step{}, did.Steps...)
-	return a.printJSON(tidiedOut{did, dry})
+	return t.printJSON(tidiedOut{did, dry})
 }
 
 // showTidied prints the steps that were done, or would be done in a dry run.
-func (a *app) showTidied(did layout.Tidied, dry bool, nothing string) error {
-	if a.json {
-		return a.printTidied(did, dry)
+func (t *terminal) showTidied(did layout.Tidied, dry bool, nothing string) error {
+	if t.json {
+		return t.printTidied(did, dry)
 	}
 	for _, n := range did.Notes {
-		a.note("%s", n)
+		t.note("%s", n)
 	}
 	if len(did.Steps) == 0 {
-		a.printf("%s (%s); nothing was changed\n", nothing, count(did.Before, "token", "tokens"))
+		t.printf("%s (%s); nothing was changed\n", nothing, count(did.Before, "token", "tokens"))
 		return nil
 	}
 	for _, s := range did.Steps {
-		a.printf("%s  %s\n", pad(s.Did, 8), a.clipped(s.Text))
+		t.printf("%s  %s\n", pad(s.Did, 8), t.clipped(s.Text))
 		if s.Kept != "" {
-			a.printf("%s  %s\n", pad("  for", 8), a.clipped(s.Kept))
+			t.printf("%s  %s\n", pad("  for", 8), t.clipped(s.Kept))
 		}
 	}
 	if dry {
-		a.printf("would leave %s, of %d\n", count(did.After, "token", "tokens"), did.Before)
-		a.note("nothing was changed")
+		t.printf("would leave %s, of %d\n", count(did.After, "token", "tokens"), did.Before)
+		t.note("nothing was changed")
 		return nil
 	}
-	a.printf("%s, of %d\n", count(did.After, "token", "tokens"), did.Before)
-	a.note("oxbow undo takes it back")
+	t.printf("%s, of %d\n", count(did.After, "token", "tokens"), did.Before)
+	t.note("oxbow undo takes it back")
 	return nil
 }
 
 // clipped returns a text as one line that fits the width of the screen.
-func (a *app) clipped(s string) string {
-	return a.cut(oneLine(s), a.width()-10)
+func (t *terminal) clipped(s string) string {
+	return t.cut(oneLine(s), t.width()-10)
 }

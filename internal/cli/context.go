@@ -179,39 +179,39 @@ func (a *app) startOf(h layout.Home) func(context.Context, layout.Request) (prom
 	}
 }
 
-func (a *app) showSelectionOrManifest(out verb.SelectionOut, manifest bool) {
+func (t *terminal) showSelectionOrManifest(out verb.SelectionOut, manifest bool) {
 	if manifest {
-		a.showManifest(out.Manifest())
+		t.showManifest(out.Manifest())
 	} else {
-		a.showSelection(out)
+		t.showSelection(out)
 	}
 }
 
-func (a *app) showSelection(out verb.SelectionOut) {
-	a.text(out.Text)
+func (t *terminal) showSelection(out verb.SelectionOut) {
+	t.text(out.Text)
 	for _, n := range out.Notes {
-		a.note("%s", n)
+		t.note("%s", n)
 	}
 	switch {
 	case out.Inside == 0:
-		a.note("the selection holds no entries; --manifest says what it is made of")
+		t.note("the selection holds no entries; --manifest says what it is made of")
 	case out.Text == "":
-		a.note("nothing fits the budget; --manifest says what was cut")
+		t.note("nothing fits the budget; --manifest says what was cut")
 	}
 }
 
 // showTextOrManifest prints the text of a context or, if wantsManifest is set, its manifest.
-func (a *app) showTextOrManifest(text, manifest string, wantsManifest bool) {
+func (t *terminal) showTextOrManifest(text, manifest string, wantsManifest bool) {
 	if wantsManifest {
-		a.showManifest(manifest)
+		t.showManifest(manifest)
 	} else {
-		a.text(text)
+		t.text(text)
 	}
 }
 
 // showManifest prints a manifest, which lists the parts of a context.
-func (a *app) showManifest(manifest string) {
+func (t *terminal) showManifest(manifest string) {
 	for line := range strings.Lines(manifest) {
-		a.printf("%s\n", clean(strings.TrimRight(line, "\n")))
+		t.printf("%s\n", clean(strings.TrimRight(line, "\n")))
 	}
 }

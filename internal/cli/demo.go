@@ -106,23 +106,23 @@ func (a *app) demo(ctx context.Context, run runner, keep, pages bool) (err error
 	return nil
 }
 
-func (a *app) showStep(n int, s step) {
+func (t *terminal) showStep(n int, s step) {
 	words := make([]string, len(s.Args))
 	for i, w := range s.Args {
 		words[i] = quote(w)
 	}
 	if !strings.HasPrefix(s.Say, "...") {
-		a.printf("\n")
+		t.printf("\n")
 	}
-	a.printf("%d. %s\n", n, s.Say)
-	for i, line := range wrap("oxbow "+strings.Join(words, " "), a.width()-7) {
+	t.printf("%d. %s\n", n, s.Say)
+	for i, line := range wrap("oxbow "+strings.Join(words, " "), t.width()-7) {
 		prompt := "$ "
 		if i > 0 {
 			prompt = "    "
 		}
-		a.printf("   %s\n", a.bold(prompt+line))
+		t.printf("   %s\n", t.bold(prompt+line))
 	}
 	for line := range strings.Lines(strings.TrimRight(s.Output, "\n")) {
-		a.printf("%s\n", strings.TrimRight("   "+line, " \n"))
+		t.printf("%s\n", strings.TrimRight("   "+line, " \n"))
 	}
 }

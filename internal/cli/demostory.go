@@ -44,8 +44,8 @@ type runner func(context.Context, Env) int
 
 // stage returns the environment for one command of the story: the directory of the sample, a
 // terminal without colour, and no other variables.
-func (a *app) stage(dir string, out *bytes.Buffer, args []string) Env {
-	env := a.env
+func (t *terminal) stage(dir string, out *bytes.Buffer, args []string) Env {
+	env := t.env
 	env.Args = args
 	env.Stdin = strings.NewReader("")
 	env.Stdout = out

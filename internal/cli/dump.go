@@ -51,17 +51,17 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 	})
 }
 
-func (a *app) showDumped(out transfer.DumpOut) {
-	a.printf("dumped %s to %s: %d written, %d unchanged, %d removed\n",
+func (t *terminal) showDumped(out transfer.DumpOut) {
+	t.printf("dumped %s to %s: %d written, %d unchanged, %d removed\n",
 		count(out.Entries, "entry", "entries"), out.Dir, out.Written, out.Unchanged, out.Removed)
 	if out.Recovered {
-		a.note("an earlier dump that was interrupted was finished first")
+		t.note("an earlier dump that was interrupted was finished first")
 	}
 	for _, kept := range out.Kept {
-		a.showKept(filepath.Join(out.Dir, filepath.FromSlash(kept)))
+		t.showKept(filepath.Join(out.Dir, filepath.FromSlash(kept)))
 	}
 	if n := len(out.Directives); n > 0 {
-		a.warn(
+		t.warn(
 			"mdbook would put local files into the pages of %s, such as %s, since your book.toml does not forbid it: "+
 				"write use-default-preprocessors = false below [build] there",
 			count(n, "entry", "entries"), nameText(out.Directives[0]),
@@ -71,14 +71,14 @@ func (a *app) showDumped(out transfer.DumpOut) {
 
 // treePath returns the absolute path of the directory for a tree of files. It returns an error
 // for an empty path, for a root directory and for a file.
-func (a *app) treePath(dir string) (string, error) {
+func (l *locator) treePath(dir string) (string, error) {
 	if dir == "" {
 		return "", misusef(
 			"a script's variable may be unset; . is the working directory",
 			"the path of the directory is empty",
 		)
 	}
-	path, err := a.abs(dir)
+	path, err := l.abs(dir)
 	if err != nil {
 		return "", err
 	}

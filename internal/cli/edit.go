@@ -46,12 +46,12 @@ func (a *app) edit(ctx context.Context, name string) error {
 // unchanged is the outcome of an edit without a change.
 const unchanged = "unchanged"
 
-func (a *app) showEdited(out verb.RememberOut) {
+func (t *terminal) showEdited(out verb.RememberOut) {
 	if out.Outcome == unchanged && len(out.Notes) == 0 {
-		a.printf("%s is unchanged\n", a.bold(nameText(out.Name)))
+		t.printf("%s is unchanged\n", t.bold(nameText(out.Name)))
 		return
 	}
-	a.showReport(out.Report())
+	t.showReport(out.Report())
 }
 
 // editEntry opens an entry in the person's editor and stores the edited text.
@@ -121,8 +121,8 @@ type editing struct{ name, ext, again, back string }
 // withEditor opens a text in an editor and calls use with the edited text. If anything fails, the
 // edited text is saved in a file below the home, and the error contains the file's path. The file
 // exists from the beginning, so that neither a killed process nor a full disk loses the text.
-func (a *app) withEditor(e *editing, was string, use func(text string) error) error {
-	dir, err := a.editDir()
+func (l *locator) withEditor(e *editing, was string, use func(text string) error) error {
+	dir, err := l.editDir()
 	if err != nil {
 		return fmt.Errorf("making a file to edit: %w", err)
 	}
@@ -130,24 +130,24 @@ func (a *app) withEditor(e *editing, was string, use func(text string) error) er
 	if err := os.WriteFile(file, []byte(was), 0o600); err != nil {
 		return errors.Join(fmt.Errorf("making a file to edit: %w", err), vfs.RemoveTree(dir))
 	}
-	failed := a.runEditor(file)
-	text, err := a.readFile(file)
+	failed := l.runEditor(file)
+	text, err := l.readFile(file)
 	isTyped := (err != nil && !errors.Is(err, fs.ErrNotExist)) || (text != was && strings.TrimSpace(text) != "")
 	err = cmp.Or(failed, err)
 	if err == nil {
 		err = use(text)
 	}
 	if err != nil && isTyped {
-		return a.keep(*e, file, err)
+		return l.keep(*e, file, err)
 	}
 	return errors.Join(err, vfs.RemoveTree(dir))
 }
 
 // editDir creates the directory for an edited file. It is below the home or, if the home cannot
 // be written to, in the directory for temporary files.
-func (a *app) editDir() (string, error) {
+func (l *locator) editDir() (string, error) {
 	const pattern = "edit-"
-	if home, err := a.home(); err == nil && isDir(home) {
+	if home, err := l.home(); err == nil && isDir(home) {
 		unsaved := filepath.Join(home, maintenance.UnsavedDir)
 		if err := os.MkdirAll(unsaved, 0o700); err == nil {
 			if dir, err := os.MkdirTemp(unsaved, pattern); err == nil {
@@ -160,7 +160,7 @@ func (a *app) editDir() (string, error) {
 
 // keep moves an edited file that could not be used to the directory of unsaved texts, and returns
 // the error with the path of the file.
-func (a *app) keep(e editing, file string, cause error) error {
+func (t *terminal) keep(e editing, file string, cause error) error {
 	dir := filepath.Dir(file)
 	kept := filepath.Join(filepath.Dir(dir), fileName(e.name)+"."+strings.TrimPrefix(filepath.Base(dir), "edit-")+e.ext)
 	if filepath.Base(filepath.Dir(dir)) == maintenance.UnsavedDir && os.Rename(file, kept) == nil {

@@ -42,11 +42,11 @@ func (a *app) checkElsewhere() error {
 
 // placeElsewhere returns the place of a memory that is not a file of its home. Verbs that work on
 // the file refuse such a place.
-func (a *app) placeElsewhere() (verb.Place, error) {
-	p, err := a.memoryPlace()
+func (l *locator) placeElsewhere() (verb.Place, error) {
+	p, err := l.memoryPlace()
 	p.Store = p.Home
-	p.Layout = a.name
-	p.Title = "the memories of " + a.name
+	p.Layout = l.name
+	p.Title = "the memories of " + l.name
 	return p, err
 }
 

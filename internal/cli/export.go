@@ -64,9 +64,9 @@ Import reads it back, on this machine or another.`,
 
 // showKept prints the path of the copy that was kept of a replaced file. It prints nothing if kept
 // is "".
-func (a *app) showKept(kept string) {
+func (t *terminal) showKept(kept string) {
 	if kept != "" {
-		a.note("the file was edited since oxbow wrote it; a copy is kept as %s", oneLine(kept))
+		t.note("the file was edited since oxbow wrote it; a copy is kept as %s", oneLine(kept))
 	}
 }
 

@@ -11,11 +11,11 @@ const (
 // howToListAll returns the command that lists everything that a change touched. After a dry run there is
 // no change, so that the same command with --json has to list it. It returns "" if no command can list it,
 // because the home has a layout without a log.
-func (a *app) howToListAll(dryRun bool) string {
+func (t *terminal) howToListAll(dryRun bool) string {
 	switch {
 	case dryRun:
 		return "--json lists them all"
-	case a.foreign:
+	case t.foreign:
 		return ""
 	}
 	return "oxbow log --limit 1 --json lists them all"

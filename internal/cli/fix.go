@@ -34,29 +34,29 @@ after the same error, it is told of the fix.`,
 	}, a.showFixes)
 }
 
-func (a *app) showFixes(out review.FixesOut) {
+func (t *terminal) showFixes(out review.FixesOut) {
 	for _, f := range out.Fixes {
-		if a.quiet {
-			a.printf("%s\n", f.ID)
+		if t.quiet {
+			t.printf("%s\n", f.ID)
 			continue
 		}
-		about := a.date(f.Time)
+		about := t.date(f.Time)
 		if f.Project != "" {
 			about += ", " + f.Project
 		}
-		a.printf("%s  %s\n", a.bold(f.ID), clean(about))
-		a.hang("  failed:   ", clean(f.Command))
-		a.hang("  error:    ", clean(f.Error))
-		a.hang("  changed:  ", clean(strings.Join(f.Files, ", ")))
+		t.printf("%s  %s\n", t.bold(f.ID), clean(about))
+		t.hang("  failed:   ", clean(f.Command))
+		t.hang("  error:    ", clean(f.Error))
+		t.hang("  changed:  ", clean(strings.Join(f.Files, ", ")))
 		if f.Said != "" {
-			a.hang("  said:     ", clean(f.Said))
+			t.hang("  said:     ", clean(f.Said))
 		}
-		a.printf("  evidence: %s\n", clean(f.Turn))
+		t.printf("  evidence: %s\n", clean(f.Turn))
 	}
 	if more := out.Of - len(out.Fixes); more > 0 {
-		a.note("%d more; --limit %d shows them all", more, out.Of)
+		t.note("%d more; --limit %d shows them all", more, out.Of)
 	}
 	for _, n := range out.Notes {
-		a.note("%s", sentence(n))
+		t.note("%s", sentence(n))
 	}
 }

@@ -50,15 +50,15 @@ pipe or with --raw its content alone, byte for byte.`,
 }
 
 // showEntry prints an entry on a terminal: what is known of it, and its content.
-func (a *app) showEntry(out verb.GetOut) {
-	if warning := a.warning(oxbow.Trust(out.Trust)); warning != "" {
-		a.note("%s", strings.TrimSpace(warning))
+func (t *terminal) showEntry(out verb.GetOut) {
+	if warning := t.warning(oxbow.Trust(out.Trust)); warning != "" {
+		t.note("%s", strings.TrimSpace(warning))
 	}
 	content := ""
 	if out.Entry.Content != nil {
 		content = *out.Entry.Content
 	}
-	a.showHeader(out.Entry)
-	a.printf("%s\n", strings.TrimRight(clean(content), "\n"))
-	a.showNotes(out.Notes)
+	t.showHeader(out.Entry)
+	t.printf("%s\n", strings.TrimRight(clean(content), "\n"))
+	t.showNotes(out.Notes)
 }

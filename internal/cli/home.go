@@ -546,7 +546,7 @@ func (l *locator) executableFor() string {
 }
 
 // isUnlabelled reports whether the home has another layout than oxbow's own.
-func (a *app) isUnlabelled() bool {
-	_, other, err := a.layout()
+func (l *locator) isUnlabelled() bool {
+	_, other, err := l.layout()
 	return err == nil && other
 }

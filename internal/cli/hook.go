@@ -167,12 +167,12 @@ func (a *app) drainSpool(ctx context.Context) {
 
 // hookHome returns the home whose spool receives the reports. It must be a directory with oxbow's
 // own layout, and be trusted.
-func (a *app) hookHome() (string, error) {
-	v, err := a.verdict()
+func (l *locator) hookHome() (string, error) {
+	v, err := l.verdict()
 	if err != nil {
 		return "", err
 	}
-	p, err := a.memoryPlace()
+	p, err := l.memoryPlace()
 	if err != nil {
 		return "", err
 	}

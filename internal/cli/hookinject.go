@@ -81,8 +81,8 @@ func (t injector) off() bool {
 // offBy reports whether a file with the given name switches a function off. It looks in the home,
 // in the project that contains the session's directory, and in the project that contains the
 // hook's working directory.
-func (a *app) offBy(name, home, dir string) bool {
-	wd, _ := a.abs(".") // if this fails, only the session's directory counts
+func (l *locator) offBy(name, home, dir string) bool {
+	wd, _ := l.abs(".") // if this fails, only the session's directory counts
 	return injection.OffBy(name, home, dir, wd) != ""
 }
 

@@ -116,13 +116,13 @@ func keepRun(p *fingerprint.File, v origin.Verdict, from, to time.Time) error {
 
 // hasWritten reports whether the memory has been written since the session's last report. It
 // allows for file times that are up to a second old.
-func (a *app) hasWritten(home string, e *session.Event) bool {
-	store, err := a.storePath()
+func (l *locator) hasWritten(home string, e *session.Event) bool {
+	store, err := l.storePath()
 	if err != nil {
 		return false
 	}
 	fi, err := os.Stat(store)
-	return err == nil && !fi.ModTime().Before(a.lastReport(home, e).Add(-time.Second))
+	return err == nil && !fi.ModTime().Before(l.lastReport(home, e).Add(-time.Second))
 }
 
 // maxCommandTime is the assumed running time of a command if the time of the session's last
@@ -131,7 +131,7 @@ const maxCommandTime = 10 * time.Minute
 
 // lastReport returns the time of the session's last report before the event, but at most
 // maxCommandTime before it.
-func (a *app) lastReport(home string, e *session.Event) time.Time {
+func (t *terminal) lastReport(home string, e *session.Event) time.Time {
 	since := e.Time.Add(-maxCommandTime)
 	file := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.File(e.Client, e.Session)
 	if fi, err := os.Stat(file); err == nil && fi.ModTime().After(since) && fi.ModTime().Before(e.Time) {

@@ -143,8 +143,8 @@ func pipeOf(path string) io.Reader {
 
 // projectRoot returns the project directory to which a home .oxbow belongs, or "" for another
 // home.
-func (a *app) projectRoot() string {
-	home, err := a.home()
+func (l *locator) projectRoot() string {
+	home, err := l.home()
 	if err != nil || filepath.Base(home) != homeDir {
 		return ""
 	}
@@ -190,9 +190,9 @@ func alike(messages []string) []string {
 	return first
 }
 
-func (a *app) showImportedEntry(c exchange.Change) {
+func (t *terminal) showImportedEntry(c exchange.Change) {
 	mark := map[oxbow.Verb]string{oxbow.VerbAdd: "+", oxbow.VerbUpdate: "~"}[c.Verb]
-	a.printf("%s %s (%s)\n", mark, nameText(c.Name), clean(c.Ref))
+	t.printf("%s %s (%s)\n", mark, nameText(c.Name), clean(c.Ref))
 }
 
 func (a *app) showImported(out transfer.ImportOut, verbose bool) {

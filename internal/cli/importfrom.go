@@ -34,7 +34,7 @@ var importSources = map[string]importSource{
 
 // sourceOf returns the client of which the paths are sessions, or "" if they are entries. Without the name
 // of a program, it looks for the exports of chat services.
-func (a *app) sourceOf(from string, in *transfer.ImportIn, paths []string) (client string, err error) {
+func (l *locator) sourceOf(from string, in *transfer.ImportIn, paths []string) (client string, err error) {
 	if from != "" {
 		source, ok := importSources[from]
 		if !ok {
@@ -50,7 +50,7 @@ func (a *app) sourceOf(from string, in *transfer.ImportIn, paths []string) (clie
 	for _, path := range paths {
 		service := ""
 		if path != "" && path != "-" {
-			service, err = a.chatServiceOf(path)
+			service, err = l.chatServiceOf(path)
 			if err != nil {
 				return "", err
 			}
@@ -65,8 +65,8 @@ func (a *app) sourceOf(from string, in *transfer.ImportIn, paths []string) (clie
 }
 
 // chatServiceOf returns the chat service whose export is a file, or "".
-func (a *app) chatServiceOf(path string) (string, error) {
-	path, err := a.abs(path)
+func (l *locator) chatServiceOf(path string) (string, error) {
+	path, err := l.abs(path)
 	if err != nil {
 		return "", err
 	}

@@ -35,9 +35,9 @@ sessions of the project and more.`,
 	return c
 }
 
-func (a *app) inboxArguments(in *review.InboxIn, _ *flagSet, _ []string) (err error) {
-	in.Twice = a.env.Getenv("OXBOW_INBOX") == "twice"
-	in.Project, err = a.projectNamed(in.Project)
+func (l *locator) inboxArguments(in *review.InboxIn, _ *flagSet, _ []string) (err error) {
+	in.Twice = l.env.Getenv("OXBOW_INBOX") == "twice"
+	in.Project, err = l.projectNamed(in.Project)
 	return err
 }
 

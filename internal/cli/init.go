@@ -51,12 +51,12 @@ history included; --identity names the key of an encrypted one.`,
 }
 
 // outerHome returns the home that would be found from the parent of the working directory, or "".
-func (a *app) outerHome() (string, error) {
-	wd, err := a.abs(".")
+func (l *locator) outerHome() (string, error) {
+	wd, err := l.abs(".")
 	if err != nil || filepath.Dir(wd) == wd {
 		return "", err
 	}
-	return a.nearest(filepath.Dir(wd))
+	return l.nearest(filepath.Dir(wd))
 }
 
 // layOut creates the files of the home's dialect and returns their names.
@@ -80,25 +80,25 @@ func (a *app) layOut(ctx context.Context) ([]string, error) {
 	return made, err
 }
 
-func (a *app) showMade(out maintenance.InitOut) {
-	if a.quiet {
+func (l *locator) showMade(out maintenance.InitOut) {
+	if l.quiet {
 		return
 	}
 	if out.Hidden != "" {
-		defer a.note("the memory in %s is no longer found from here; --home %s names it", out.Hidden, quote(out.Hidden))
+		defer l.note("the memory in %s is no longer found from here; --home %s names it", out.Hidden, quote(out.Hidden))
 	}
 	switch {
 	case out.Layout != "" && !out.Made:
-		a.printf("%s is laid out as %s already; nothing was changed.\n", out.Home, out.Layout)
+		l.printf("%s is laid out as %s already; nothing was changed.\n", out.Home, out.Layout)
 	case out.Layout != "":
-		a.printf("Laid out %s as %s:\n", out.Home, out.Layout)
+		l.printf("Laid out %s as %s:\n", out.Home, out.Layout)
 		for _, name := range out.Files {
-			a.printf("  %s\n", filepath.FromSlash(name))
+			l.printf("  %s\n", filepath.FromSlash(name))
 		}
 	case !out.Made:
-		a.printf("There is a memory in %s already; nothing was changed.\n", out.Home)
+		l.printf("There is a memory in %s already; nothing was changed.\n", out.Home)
 	case out.From != "":
-		a.printf(
+		l.printf(
 			"Made a memory in %s of %s: %s, change %d\n",
 			out.Home,
 			out.From,
@@ -107,22 +107,22 @@ func (a *app) showMade(out maintenance.InitOut) {
 		)
 	default:
 		at := ""
-		if a.homeFlag != homeDir && a.env.Getenv("OXBOW_HOME") == "" { // otherwise it is found from here
+		if l.homeFlag != homeDir && l.env.Getenv("OXBOW_HOME") == "" { // otherwise it is found from here
 			at = " --home " + quote(out.Home)
 		}
-		a.printf("Made an empty memory in %s\n\nNext:\n", out.Home)
-		program := a.programToType() + at
+		l.printf("Made an empty memory in %s\n\nNext:\n", out.Home)
+		program := l.programToType() + at
 		next := []struct{ line, does string }{
 			{program + ` remember style "Tabs, not spaces."`, "keep something"},
 			{program + " recall tabs", "find it again"},
-			{a.programForSetup() + at + " setup", "let your agents use it"},
+			{l.programForSetup() + at + " setup", "let your agents use it"},
 		}
 		width := 0
 		for _, n := range next {
 			width = max(width, len([]rune(n.line)))
 		}
 		for _, n := range next {
-			a.printf("  %-*s   %s\n", width, n.line, n.does)
+			l.printf("  %-*s   %s\n", width, n.line, n.does)
 		}
 	}
 }

@@ -50,20 +50,20 @@ done is kept all the same. oxbow injected lists what was put before models.`,
 	return c
 }
 
-func (a *app) showInject(out injection.InjectOut) {
-	defer a.tellInjectOff(out.OffBy)
+func (t *terminal) showInject(out injection.InjectOut) {
+	defer t.tellInjectOff(out.OffBy)
 	for l := range strings.Lines(out.Text) {
-		a.printf("%s\n", clean(strings.TrimRight(l, "\n")))
+		t.printf("%s\n", clean(strings.TrimRight(l, "\n")))
 	}
 	if out.Text == "" {
-		a.showNothing(out.Why, nil)
+		t.showNothing(out.Why, nil)
 	}
 	if len(out.Accounts) == 0 {
 		return
 	}
-	a.printf("%s\n", a.dim("strength floor  share  score words unknown answer"))
+	t.printf("%s\n", t.dim("strength floor  share  score words unknown answer"))
 	for _, it := range out.Accounts {
-		a.printf(
+		t.printf(
 			"%8.2f %5.2f  %.3f %6.1f %5d %7.2f %-7s %s",
 			it.G,
 			float64(it.Floor),
@@ -72,30 +72,30 @@ func (a *app) showInject(out injection.InjectOut) {
 			it.Matched,
 			it.Unknown,
 			string(it.Answer),
-			a.bold(nameText(it.Name)),
+			t.bold(nameText(it.Name)),
 		)
 		if it.Why != "" {
-			a.printf(" %s", a.dim("("+it.Why+")"))
+			t.printf(" %s", t.dim("("+it.Why+")"))
 		}
-		a.printf("\n")
+		t.printf("\n")
 	}
 }
 
 // tellInjectOff tells the person if hooks do not inject, because a variable or the file switches
 // them off. file may be "".
-func (a *app) tellInjectOff(file string) {
+func (t *terminal) tellInjectOff(file string) {
 	for _, name := range []string{"OXBOW_INJECT", "OXBOW_HOOKS"} {
-		if a.env.Getenv(name) == "off" {
-			a.note("hooks put nothing before a model: it is off by %s=off", name)
+		if t.env.Getenv(name) == "off" {
+			t.note("hooks put nothing before a model: it is off by %s=off", name)
 			return
 		}
 	}
 	switch {
 	case file == "":
 	case filepath.Base(file) == injection.HooksOff:
-		a.note("hooks put nothing before a model: they are off by %s; remove that file to switch them on", clean(file))
+		t.note("hooks put nothing before a model: they are off by %s; remove that file to switch them on", clean(file))
 	default:
-		a.note("hooks put nothing before a model: it is off by %s; oxbow inject on switches it on", clean(file))
+		t.note("hooks put nothing before a model: it is off by %s; oxbow inject on switches it on", clean(file))
 	}
 }
 

@@ -39,59 +39,59 @@ words: an agent may follow a note without one of them.`,
 }
 
 // isSilent reports whether a person has switched off hooks or injection in the working directory.
-func (a *app) isSilent() bool {
-	if a.env.Getenv("OXBOW_INJECT") == "off" || a.env.Getenv("OXBOW_HOOKS") == "off" {
+func (l *locator) isSilent() bool {
+	if l.env.Getenv("OXBOW_INJECT") == "off" || l.env.Getenv("OXBOW_HOOKS") == "off" {
 		return true
 	}
-	home, err := a.archiveHome()
-	dir, werr := a.env.Getwd()
+	home, err := l.archiveHome()
+	dir, werr := l.env.Getwd()
 	return err == nil && werr == nil &&
-		(a.offBy(injection.InjectOff, home, dir) || a.offBy(injection.HooksOff, home, dir))
+		(l.offBy(injection.InjectOff, home, dir) || l.offBy(injection.HooksOff, home, dir))
 }
 
-func (a *app) showInjected(out injection.InjectedOut) {
+func (t *terminal) showInjected(out injection.InjectedOut) {
 	for _, it := range out.Injections {
-		a.printf("%s  %s  %s\n", a.date(it.Time), a.bold(clean(it.Client+"/"+
+		t.printf("%s  %s  %s\n", t.date(it.Time), t.bold(clean(it.Client+"/"+
 			text.Cut(it.Session, 13))), clean(injectionText(&it.Injection)))
 		for _, s := range it.Shown {
 			text := shownText(s)
 			if slices.Contains(it.Used, s) {
 				text += " (used)"
 			}
-			a.printf("   %s\n", a.dim(clean(text)))
+			t.printf("   %s\n", t.dim(clean(text)))
 		}
 		if it.Text != "" {
 			for l := range strings.Lines(it.Text) {
-				a.printf("   | %s\n", clean(strings.TrimRight(l, "\n")))
+				t.printf("   | %s\n", clean(strings.TrimRight(l, "\n")))
 			}
 		}
 	}
 	for _, c := range out.Unused {
-		a.printf("%s  %s\n", a.bold(nameText(c.Name)), a.dim("shown in "+count(c.Shown, "turn", "turns")+
+		t.printf("%s  %s\n", t.bold(nameText(c.Name)), t.dim("shown in "+count(c.Shown, "turn", "turns")+
 			", used in none"))
 	}
-	if t := out.Total; t.Injections > 0 && !a.quiet {
+	if total := out.Total; total.Injections > 0 && !t.quiet {
 		var places []string
-		for _, p := range slices.Sorted(maps.Keys(t.Places)) {
-			places = append(places, fmt.Sprintf("%s %d", p, t.Places[p]))
+		for _, p := range slices.Sorted(maps.Keys(total.Places)) {
+			places = append(places, fmt.Sprintf("%s %d", p, total.Places[p]))
 		}
-		a.printf(
+		t.printf(
 			"%s\n",
-			a.dim(clean(fmt.Sprintf(
+			t.dim(clean(fmt.Sprintf(
 				"%s (%s), %s, %d used",
-				count(t.Injections, "injection", "injections"),
+				count(total.Injections, "injection", "injections"),
 				strings.Join(places, ", "),
-				count(t.Tokens, "token", "tokens"),
-				t.Used,
+				count(total.Tokens, "token", "tokens"),
+				total.Used,
 			))),
 		)
 	}
 	if len(out.Why) > 0 {
-		a.showNothing(out.Why, nil)
+		t.showNothing(out.Why, nil)
 	}
-	a.showNotes(out.Notes)
+	t.showNotes(out.Notes)
 	if out.More {
-		a.note("there are more; --limit shows them")
+		t.note("there are more; --limit shows them")
 	}
 }
 

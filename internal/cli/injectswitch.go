@@ -44,14 +44,14 @@ func (a *app) injectSwitches() []*cobra.Command {
 	}
 }
 
-func (a *app) showSwitch(out injection.SwitchInjectOut) {
+func (t *terminal) showSwitch(out injection.SwitchInjectOut) {
 	state := wordFor(out.Off, "on", "off")
 	if !out.Changed {
-		a.printf("it was %s already: %s is %s\n", state, clean(out.File), wordFor(out.Off, "not there", "there"))
+		t.printf("it was %s already: %s is %s\n", state, clean(out.File), wordFor(out.Off, "not there", "there"))
 	} else {
-		a.printf("%s: %s was %s\n", state, clean(out.File), wordFor(out.Off, "removed", "made"))
+		t.printf("%s: %s was %s\n", state, clean(out.File), wordFor(out.Off, "removed", "made"))
 	}
 	if out.Still != "" {
-		a.warn("it is still off by %s", clean(out.Still))
+		t.warn("it is still off by %s", clean(out.Still))
 	}
 }

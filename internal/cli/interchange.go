@@ -14,9 +14,9 @@ import (
 )
 
 // showLeft reports the data that does not fit the format, with counts.
-func (a *app) showLeft(left map[string]int) {
+func (t *terminal) showLeft(left map[string]int) {
 	for _, what := range slices.Sorted(maps.Keys(left)) {
-		a.note("%s (%d)", what, left[what])
+		t.note("%s (%d)", what, left[what])
 	}
 }
 
@@ -61,17 +61,17 @@ annotate import finds it again. What does not fit is told on standard error.`,
 }
 
 // wholeFiles returns the names of files as annotations store them.
-func (a *app) wholeFiles(ctx context.Context, names []string) (files []string, err error) {
+func (l *locator) wholeFiles(ctx context.Context, names []string) (files []string, err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	b, err := a.book(ctx)
+	b, err := l.book(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer b.Close()
 	for _, n := range names {
-		at, err := a.target(b, n)
+		at, err := l.target(b, n)
 		if err != nil {
 			return nil, err
 		}

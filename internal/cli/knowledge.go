@@ -18,18 +18,18 @@ func (a *app) knowledge() verb.Knowledge {
 
 // readPrints returns the fingerprints of texts that the home's sessions have read, or nil if the
 // home has none.
-func (a *app) readPrints() *fingerprint.File {
-	if home, err := a.archiveHome(); err == nil {
-		return prints(home, a.env.Now)
+func (l *locator) readPrints() *fingerprint.File {
+	if home, err := l.archiveHome(); err == nil {
+		return prints(home, l.env.Now)
 	}
-	if state, ok := a.layoutState(); ok {
-		return prints(state, a.env.Now)
+	if state, ok := l.layoutState(); ok {
+		return prints(state, l.env.Now)
 	}
 	return nil
 }
 
 // repeatsOthers reports whether a text repeats text of others that agents have read.
-func (a *app) repeatsOthers(text string) bool {
-	p := a.readPrints()
+func (l *locator) repeatsOthers(text string) bool {
+	p := l.readPrints()
 	return p != nil && p.Find([]string{text}, nil)[0].IsRepeat()
 }

@@ -198,27 +198,27 @@ applied, one oxbow undo takes back.`,
 }
 
 // showSuggestions prints suggested labels. command is the command that applies them.
-func (a *app) showSuggestions(out labels.SuggestLabelsOut, command string) {
+func (t *terminal) showSuggestions(out labels.SuggestLabelsOut, command string) {
 	for _, s := range out.Suggestions {
-		a.printf("%.2f  %s  %s\n", s.Confidence, clean(s.Label), a.bold(nameText(s.Name)))
-		if a.quiet {
+		t.printf("%.2f  %s  %s\n", s.Confidence, clean(s.Label), t.bold(nameText(s.Name)))
+		if t.quiet {
 			continue
 		}
 		for _, r := range s.Reasons {
-			a.hang("      ", clean(r))
+			t.hang("      ", clean(r))
 		}
 	}
 	if len(out.Suggestions) == 0 {
-		a.note(
+		t.note(
 			"nothing to propose: every entry has labels of these keys, or too few labelled entries are like those " +
 				"that have none",
 		)
 		return
 	}
-	a.note("nothing was changed; to accept: %s --apply", command)
+	t.note("nothing was changed; to accept: %s --apply", command)
 }
 
-func (a *app) labelProjectCommand() *cobra.Command {
+func (l *locator) labelProjectCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "project [DIR]",
 		Short: "Say the project that a directory belongs to",
@@ -235,22 +235,22 @@ oxbow remember --project auto labels with.`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			if abs, err := a.abs(dir); err == nil && !isDir(abs) {
+			if abs, err := l.abs(dir); err == nil && !isDir(abs) {
 				return misusef("check the path", "there is no directory %s", dir)
 			}
-			p, err := a.project(dir)
+			p, err := l.project(dir)
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(struct {
+			if l.json {
+				return l.printJSON(struct {
 					Project string `json:"project"`
 					Why     string `json:"why"`
 					Root    string `json:"root"`
 				}{p.Name, p.Why, p.Root})
 			}
-			a.printf("%s\n", p.Name)
-			a.note("it is %s (%s)", p.Why, clean(p.Root))
+			l.printf("%s\n", p.Name)
+			l.note("it is %s (%s)", p.Why, clean(p.Root))
 			return nil
 		},
 	}

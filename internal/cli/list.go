@@ -29,44 +29,44 @@ func (a *app) listCommand() *cobra.Command {
 	}, a.showList)
 }
 
-func (a *app) showList(out verb.ListOut) {
+func (t *terminal) showList(out verb.ListOut) {
 	if len(out.Entries) == 0 {
-		a.showNothing(out.Why, out.Near)
-		a.showNotes(out.Notes)
+		t.showNothing(out.Why, out.Near)
+		t.showNotes(out.Notes)
 		return
 	}
-	if a.quiet {
+	if t.quiet {
 		for _, e := range out.Entries {
-			a.printf("%s\n", nameText(e.Name))
+			t.printf("%s\n", nameText(e.Name))
 		}
 		return
 	}
 	rows := make([][]string, 0, len(out.Entries)+1)
-	if a.env.StdoutTerm {
+	if t.env.StdoutTerm {
 		rows = append(rows, []string{"NAME", "KIND", "AGE", "LABELS", "BEGINS"})
 	}
 	for _, e := range out.Entries {
 		rows = append(
 			rows,
-			[]string{nameText(e.Name), e.Kind, age(moment(e.Updated), a.env.Now()),
+			[]string{nameText(e.Name), e.Kind, age(moment(e.Updated), t.env.Now()),
 				labelText(shownLabels(e.Labels), fewValues), oneLine(e.Snippet)},
 		)
 	}
-	a.showTable(rows)
-	a.showNotes(out.Notes)
+	t.showTable(rows)
+	t.showNotes(out.Notes)
 }
 
 // showTable prints rows with a name, two short columns, labels and a text. On a terminal, each
 // column gets a share of the width. In a pipe, cells are not shortened and the text is left out.
-func (a *app) showTable(rows [][]string) {
+func (t *terminal) showTable(rows [][]string) {
 	var wide [5]int
 	for _, row := range rows {
 		for i, cell := range row {
 			wide[i] = max(wide[i], columns(cell))
 		}
 	}
-	head := a.env.StdoutTerm
-	if room := a.screen(); head {
+	head := t.env.StdoutTerm
+	if room := t.screen(); head {
 		wide[0] = min(wide[0], max(16, room/3))
 		room = max(0, room-wide[0]-wide[1]-wide[2]-6)
 		labels := min(wide[3], room/2)
@@ -79,7 +79,7 @@ func (a *app) showTable(rows [][]string) {
 	}
 	for n, row := range rows {
 		if !head {
-			a.printf("%s\n", strings.TrimRight(pad(row[0], wide[0])+"  "+pad(row[1], wide[1])+"  "+pad(row[2], 4)+"  "+
+			t.printf("%s\n", strings.TrimRight(pad(row[0], wide[0])+"  "+pad(row[1], wide[1])+"  "+pad(row[2], 4)+"  "+
 				row[3], " "))
 			continue
 		}
@@ -90,9 +90,9 @@ func (a *app) showTable(rows [][]string) {
 				paint[i] = termtext.Dim
 			}
 			if wide[i] > 0 {
-				line += "  " + pad(a.paint(paint[i], fit(cell, wide[i])), wide[i])
+				line += "  " + pad(t.paint(paint[i], fit(cell, wide[i])), wide[i])
 			}
 		}
-		a.printf("%s\n", strings.TrimRight(line[2:], " "))
+		t.printf("%s\n", strings.TrimRight(line[2:], " "))
 	}
 }

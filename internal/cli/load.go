@@ -69,9 +69,9 @@ first.`,
 	})
 }
 
-func (a *app) showLoaded(out transfer.LoadOut) {
+func (t *terminal) showLoaded(out transfer.LoadOut) {
 	for _, w := range out.Warnings {
-		a.note("%s", clean(w))
+		t.note("%s", clean(w))
 	}
 	did := "loaded"
 	if out.DryRun {
@@ -81,35 +81,35 @@ func (a *app) showLoaded(out transfer.LoadOut) {
 			names []string
 		}{{"+", out.Added}, {"~", out.Changed}, {"-", out.Removed}, {"=", out.Kept}} {
 			for _, name := range l.names {
-				a.printf("%s %s\n", l.mark, nameText(name))
+				t.printf("%s %s\n", l.mark, nameText(name))
 			}
 		}
 	}
-	a.printf("%s %s: %d added, %d changed, %d removed, %d the same\n",
+	t.printf("%s %s: %d added, %d changed, %d removed, %d the same\n",
 		did, out.Dir, len(out.Added), len(out.Changed), len(out.Removed), out.Same)
 	if n := len(out.Kept); n > 0 {
-		a.note(
+		t.note(
 			"%s as in the memory, which alone changed or forgot that since the dump",
 			count(n, "entry stays", "entries stay"),
 		)
 	}
 	changed := len(out.Changed) + len(out.Removed)
 	if !out.Base && changed > 0 {
-		a.note("%s is no dump of this memory, or is newer than it: where both differ, the files win", out.Dir)
+		t.note("%s is no dump of this memory, or is newer than it: where both differ, the files win", out.Dir)
 	}
 	switch {
 	case out.DryRun:
-		a.note("dry run: nothing was changed")
+		t.note("dry run: nothing was changed")
 	case out.Undo > 0:
-		a.note("undo it with: oxbow undo --seq %d", out.Undo)
+		t.note("undo it with: oxbow undo --seq %d", out.Undo)
 	case out.SavedIn != "":
-		a.note(
+		t.note(
 			"this layout keeps no history; what was replaced or forgotten is in %s: oxbow import --overwrite %s "+
 				"brings it back",
 			out.SavedIn,
 			quote(out.SavedIn),
 		)
 	case len(out.Added) > 0:
-		a.note("this layout keeps no history: oxbow forget NAME takes back what was added")
+		t.note("this layout keeps no history: oxbow forget NAME takes back what was added")
 	}
 }

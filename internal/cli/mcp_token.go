@@ -26,8 +26,8 @@ import (
 // tokens reads a token file and returns its tokens, the limits of its tenants and its absolute
 // path. If other users may read the file, it only warns, because the file may contain only
 // digests.
-func (a *app) tokens(file string) (ts auth.Tokens, quotas map[string]auth.Quota, where string, err error) {
-	where, err = a.abs(file)
+func (l *locator) tokens(file string) (ts auth.Tokens, quotas map[string]auth.Quota, where string, err error) {
+	where, err = l.abs(file)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -40,8 +40,8 @@ func (a *app) tokens(file string) (ts auth.Tokens, quotas map[string]auth.Quota,
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("reading the tokens: %w", err)
 	}
-	if fi, err := f.Stat(); err == nil && a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
-		a.warn("others may read the tokens in %s: chmod 600 %s", where, quote(where))
+	if fi, err := f.Stat(); err == nil && l.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
+		l.warn("others may read the tokens in %s: chmod 600 %s", where, quote(where))
 	}
 	ts, quotas, err = auth.ParseTokens(file, b)
 	if err != nil {
@@ -69,9 +69,9 @@ func admitted(s *mcpserver.Server, ts auth.Tokens, where string) error {
 
 // makeToken writes a new token to the file, unless another process has created the file first.
 // The file gets its name only after it is complete, so that no process reads half a token.
-func (a *app) makeToken(file string) error {
+func (t *terminal) makeToken(file string) error {
 	b := make([]byte, 32)
-	if _, err := io.ReadFull(a.env.Rand, b); err != nil {
+	if _, err := io.ReadFull(t.env.Rand, b); err != nil {
 		return err
 	}
 	dir, err := vfs.Dir(filepath.Dir(file))
@@ -97,9 +97,9 @@ func (a *app) makeToken(file string) error {
 // tokenOf returns the path of a home's token file. If the home is in a git working tree, where
 // the token could be committed, the file is in the user's configuration directory, unless the
 // home contains a token file already.
-func (a *app) tokenOf(home string) string {
+func (l *locator) tokenOf(home string) string {
 	file := filepath.Join(home, "token")
-	config := a.configHome()
+	config := l.configHome()
 	if _, err := os.Lstat(file); err == nil || config == "" || !git.InTree(home) {
 		return file
 	}

@@ -236,8 +236,8 @@ func (a *app) done(ctx context.Context, m *oxbow.Memory) error {
 }
 
 // projectHere returns the name of the working directory's project, or "" if there is an error.
-func (a *app) projectHere() string {
-	p, err := a.project(".")
+func (l *locator) projectHere() string {
+	p, err := l.project(".")
 	if err != nil {
 		return ""
 	}
@@ -389,20 +389,20 @@ func (a *app) recordMade() error {
 
 // book opens the annotations of the working tree that contains the working directory, in the
 // directory that the home's layout uses. The caller closes them.
-func (a *app) book(ctx context.Context) (*annotate.Store, error) {
-	wd, err := a.abs(".")
+func (l *locator) book(ctx context.Context) (*annotate.Store, error) {
+	wd, err := l.abs(".")
 	if err != nil {
 		return nil, err
 	}
-	return a.bookAt(ctx, wd)
+	return l.bookAt(ctx, wd)
 }
 
-func (a *app) bookAt(ctx context.Context, dir string) (*annotate.Store, error) {
-	trusted := a.host().Trusted
-	o := annotate.Options{Clock: a.env.Now, Key: trusted.Key, ReviewedCommit: team.ReviewedCommit,
-		MakeKey: func(ctx context.Context) []byte { return trusted.MakeKey(ctx, a.env.Rand) }}
+func (l *locator) bookAt(ctx context.Context, dir string) (*annotate.Store, error) {
+	trusted := l.host().Trusted
+	o := annotate.Options{Clock: l.env.Now, Key: trusted.Key, ReviewedCommit: team.ReviewedCommit,
+		MakeKey: func(ctx context.Context) []byte { return trusted.MakeKey(ctx, l.env.Rand) }}
 	// Ignore an error: code has annotations even if there is no home.
-	if d, other, err := a.layout(); err == nil && other {
+	if d, other, err := l.layout(); err == nil && other {
 		o.Dir = d.Annotations
 	}
 	return annotate.OpenDir(ctx, dir, &o)

@@ -13,8 +13,8 @@ import (
 )
 
 // paged makes a command use a pager, and adds the flag that switches the pager off.
-func (a *app) paged(c *cobra.Command) *cobra.Command {
-	c.Flags().BoolVar(&a.noPager, "no-pager", false, "show long output without a pager")
+func (t *terminal) paged(c *cobra.Command) *cobra.Command {
+	c.Flags().BoolVar(&t.noPager, "no-pager", false, "show long output without a pager")
 	return c
 }
 

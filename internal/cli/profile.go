@@ -70,15 +70,15 @@ func (a *app) profileListCommand() *cobra.Command {
 	}, profiles.ListProfiles, positional, a.showProfiles)
 }
 
-func (a *app) showProfiles(out profiles.ProfilesOut) {
+func (t *terminal) showProfiles(out profiles.ProfilesOut) {
 	wide := 0
 	for _, r := range out.Profiles {
 		wide = max(wide, columns(r.Name))
 	}
 	for _, r := range out.Profiles {
-		if a.quiet {
+		if t.quiet {
 			if !r.Hidden {
-				a.printf("%s\n", clean(r.Name))
+				t.printf("%s\n", clean(r.Name))
 			}
 			continue
 		}
@@ -90,10 +90,10 @@ func (a *app) showProfiles(out profiles.ProfilesOut) {
 		if r.Hidden {
 			what = "(hidden by the one before) " + what
 		}
-		a.hang(pad(clean(r.Name), wide)+"  "+pad(r.From, 7)+"  ", clean(what))
+		t.hang(pad(clean(r.Name), wide)+"  "+pad(r.From, 7)+"  ", clean(what))
 	}
 	if len(out.Profiles) == 0 {
-		a.note("there are no profiles yet; oxbow profile new NAME makes one")
+		t.note("there are no profiles yet; oxbow profile new NAME makes one")
 	}
 }
 
@@ -120,9 +120,9 @@ func (a *app) profileShowCommand() *cobra.Command {
 	}, profiles.ShowProfile, a.showProfile)
 }
 
-func (a *app) showProfile(out profiles.ProfileOut) {
-	line := func(key, value string) { a.field(9, key, clean(value)) }
-	a.printf("%s\n", a.bold(clean(out.Name)))
+func (t *terminal) showProfile(out profiles.ProfileOut) {
+	line := func(key, value string) { t.field(9, key, clean(value)) }
+	t.printf("%s\n", t.bold(clean(out.Name)))
 	line("says", strings.Join(strings.Fields(out.Description), " "))
 	line("file", out.File+", of the "+out.From)
 	line("extends", strings.Join(out.Extends, ", "))
@@ -196,8 +196,8 @@ func (a *app) profileTokensCommand() *cobra.Command {
 	}, profiles.ProfileBudget, a.showBudget)
 }
 
-func (a *app) showBudget(b profiles.ProfileBudgetOut) {
-	line := func(n int, what string) { a.printf("%8d  %s\n", n, clean(what)) }
+func (t *terminal) showBudget(b profiles.ProfileBudgetOut) {
+	line := func(n int, what string) { t.printf("%8d  %s\n", n, clean(what)) }
 	for _, d := range b.Documents {
 		what := "document " + d.Path
 		if d.Wrong != "" {
@@ -209,7 +209,7 @@ func (a *app) showBudget(b profiles.ProfileBudgetOut) {
 	line(b.Tokens, "all of "+count(b.Entries, "entry", "entries")+" that it includes")
 	line(b.Room, fmt.Sprintf("room, by the same estimate, that max_tokens %d surely leaves", b.MaxTokens))
 	if b.Fixed+b.Tokens > b.Room {
-		a.note("not all of it fits; oxbow profile select NAME --manifest shows what is cut")
+		t.note("not all of it fits; oxbow profile select NAME --manifest shows what is cut")
 	}
 }
 
@@ -276,13 +276,13 @@ it compares that profile then with now, and shows what was changed too (~).`,
 	}, a.showDiff)
 }
 
-func (a *app) showDiff(d profiles.DiffProfilesOut) {
-	a.printf(
+func (t *terminal) showDiff(d profiles.DiffProfilesOut) {
+	t.printf(
 		"%s %s (about %d tokens)\n%s %s (about %d tokens)\n",
-		a.dim("---"),
+		t.dim("---"),
 		clean(d.A.String()),
 		d.TokensA,
-		a.dim("+++"),
+		t.dim("+++"),
 		clean(d.B.String()),
 		d.TokensB,
 	)
@@ -290,9 +290,9 @@ func (a *app) showDiff(d profiles.DiffProfilesOut) {
 		for _, c := range cs {
 			note := ""
 			if !c.In {
-				note = a.dim("  (over the budget)")
+				note = t.dim("  (over the budget)")
 			}
-			a.printf("%s %7d  %s%s%s\n", mark, c.Tokens, what, clean(c.Name), note)
+			t.printf("%s %7d  %s%s%s\n", mark, c.Tokens, what, clean(c.Name), note)
 		}
 	}
 	list("-", "document ", d.DocumentsA)
@@ -300,9 +300,9 @@ func (a *app) showDiff(d profiles.DiffProfilesOut) {
 	list("-", "", d.OnlyA)
 	list("+", "", d.OnlyB)
 	for _, c := range d.Changed {
-		a.printf("~ %7d  %s (was %d)\n", c.B, clean(c.Name), c.A)
+		t.printf("~ %7d  %s (was %d)\n", c.B, clean(c.Name), c.A)
 	}
-	a.note("%s the same", count(d.Same, "entry is", "entries are"))
+	t.note("%s the same", count(d.Same, "entry is", "entries are"))
 }
 
 func (a *app) profileEditCommand() *cobra.Command {

@@ -73,28 +73,28 @@ func (a *app) syncs(
 	})
 }
 
-func (a *app) showPushed(out sharing.SyncOut) {
-	a.showSynced(out, "pushed", "would push")
+func (t *terminal) showPushed(out sharing.SyncOut) {
+	t.showSynced(out, "pushed", "would push")
 	for _, p := range out.Kept {
-		a.note("stays here: %s", clean(p.Why))
+		t.note("stays here: %s", clean(p.Why))
 	}
 	both := 0
 	for _, p := range out.Waiting {
 		if p.Both {
 			both++
-			a.warn("%s waits: both sides changed it", nameText(p.Name))
+			t.warn("%s waits: both sides changed it", nameText(p.Name))
 		} else {
-			a.warn("%s was refused: %s", nameText(p.Name), clean(p.Why))
+			t.warn("%s was refused: %s", nameText(p.Name), clean(p.Why))
 		}
 	}
 	switch {
 	case both > 0:
-		a.note("pull first, then push: oxbow pull")
+		t.note("pull first, then push: oxbow pull")
 	case out.Behind > 0:
-		a.note("the server has %s that this home has not: oxbow pull", count(out.Behind, "change", "changes"))
+		t.note("the server has %s that this home has not: oxbow pull", count(out.Behind, "change", "changes"))
 	}
 	if out.Returns > 0 {
-		a.note(
+		t.note(
 			"%s missing on one side: a history was rewritten or is another, and what is missing does not count as "+
 				"removed",
 			areMissing(out.Returns),
@@ -102,31 +102,31 @@ func (a *app) showPushed(out sharing.SyncOut) {
 	}
 }
 
-func (a *app) showPulled(out sharing.SyncOut) {
-	a.showSynced(out, "pulled", "would pull")
+func (t *terminal) showPulled(out sharing.SyncOut) {
+	t.showSynced(out, "pulled", "would pull")
 	for _, c := range out.Changes {
 		if c.Conflict {
-			a.warn("%s has a conflict: both texts are kept", nameText(c.Name))
+			t.warn("%s has a conflict: both texts are kept", nameText(c.Name))
 		}
 	}
-	for _, t := range out.Taken {
-		a.warn("%s", clean(t.String()))
+	for _, taken := range out.Taken {
+		t.warn("%s", clean(taken.String()))
 	}
 	if out.Conflicts() > 0 {
-		a.note(
+		t.note(
 			"settle each with oxbow edit NAME: choose what is right, and take the comments and the label conflict away; " +
 				"oxbow list conflict:content lists them",
 		)
 	}
 	if out.Returns > 0 {
-		a.note(
+		t.note(
 			"%s missing on one side: a history was rewritten or is another, and what is missing does not count as "+
 				"removed",
 			areMissing(out.Returns),
 		)
 	}
 	if out.Undo {
-		a.note("undo it with: oxbow undo")
+		t.note("undo it with: oxbow undo")
 	}
 }
 
@@ -135,7 +135,7 @@ func areMissing(n int) string {
 }
 
 // showSynced prints the changes. It lists each change if there are few, or in a dry run.
-func (a *app) showSynced(out sharing.SyncOut, did, would string) {
+func (t *terminal) showSynced(out sharing.SyncOut, did, would string) {
 	n := map[string]int{}
 	for _, c := range out.Changes {
 		n[c.Verb]++
@@ -144,7 +144,7 @@ func (a *app) showSynced(out sharing.SyncOut, did, would string) {
 			if c.Was != "" {
 				was = " (was " + nameText(c.Was) + ")"
 			}
-			a.printf(
+			t.printf(
 				"%s %s%s\n",
 				map[string]string{"add": "+", "update": "~", "remove": "-"}[c.Verb],
 				nameText(c.Name),
@@ -153,13 +153,13 @@ func (a *app) showSynced(out sharing.SyncOut, did, would string) {
 		}
 	}
 	if out.Forgotten != "" {
-		a.warn("the server is not remembered: %s", clean(out.Forgotten))
+		t.warn("the server is not remembered: %s", clean(out.Forgotten))
 	}
 	if len(out.Changes) == 0 {
-		a.note("nothing to %s: %s", map[string]string{"pushed": "push", "pulled": "pull"}[did], clean(out.Server))
+		t.note("nothing to %s: %s", map[string]string{"pushed": "push", "pulled": "pull"}[did], clean(out.Server))
 		return
 	}
-	a.printf(
+	t.printf(
 		"%s: %d added, %d updated, %d removed\n",
 		wordFor(out.DryRun, did, would),
 		n["add"],

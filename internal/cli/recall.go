@@ -73,17 +73,17 @@ first line, with tabs between.`,
 }
 
 // hasScreen reports whether -i can show a screen.
-func (a *app) hasScreen() bool { return a.env.StdoutTerm && !a.json }
+func (t *terminal) hasScreen() bool { return t.env.StdoutTerm && !t.json }
 
 // withoutWords lists the parameters with which recall needs no words.
 var withoutWords = []string{"filter", "project", "tags", "kind", "after", "before", "until", "collapse", "rank"}
 
 // showRecalled prints the hits: their snippets or, if whole is set because a token budget was
 // given, the contents that fit the budget.
-func (a *app) showRecalled(out verb.RecallOut, whole bool) {
+func (t *terminal) showRecalled(out verb.RecallOut, whole bool) {
 	if len(out.Hits) == 0 {
-		a.showNothing(out.Why, out.Near)
-		a.showNotes(out.Notes)
+		t.showNothing(out.Why, out.Near)
+		t.showNotes(out.Notes)
 		return
 	}
 	excerpt := excerptRows
@@ -91,12 +91,12 @@ func (a *app) showRecalled(out verb.RecallOut, whole bool) {
 		for i := range out.Hits {
 			out.Hits[i].Content = nil
 		}
-		excerpt = a.fittingExcerpt(out)
+		excerpt = t.fittingExcerpt(out)
 	}
-	a.showHits(out.Hits, excerpt)
+	t.showHits(out.Hits, excerpt)
 	for _, n := range out.Notes {
 		if whole || !n.About("max_tokens") {
-			a.showNotes([]verb.Note{n})
+			t.showNotes([]verb.Note{n})
 		}
 	}
 }
@@ -107,17 +107,17 @@ const excerptRows = 4
 // fittingExcerpt returns the maximum number of rows of an excerpt with which all hits fit the
 // terminal, so that the best hit, which is printed first, does not scroll away. It returns at
 // least 1. The rest is for the pager.
-func (a *app) fittingExcerpt(out verb.RecallOut) int {
-	if !a.env.StdoutTerm || a.env.Height < 1 {
+func (t *terminal) fittingExcerpt(out verb.RecallOut) int {
+	if !t.env.StdoutTerm || t.env.Height < 1 {
 		return excerptRows
 	}
-	room := a.env.Height - 1 - 2*len(out.Notes) // for the prompt and the notes
-	shown := a.env.Stdout
-	defer func() { a.env.Stdout = shown }()
+	room := t.env.Height - 1 - 2*len(out.Notes) // for the prompt and the notes
+	shown := t.env.Stdout
+	defer func() { t.env.Stdout = shown }()
 	for rows := excerptRows; rows > 1; rows-- {
 		var text bytes.Buffer
-		a.env.Stdout = &text
-		a.showHits(out.Hits, rows)
+		t.env.Stdout = &text
+		t.showHits(out.Hits, rows)
 		if bytes.Count(text.Bytes(), []byte("\n")) <= room {
 			return rows
 		}
@@ -126,32 +126,32 @@ func (a *app) fittingExcerpt(out verb.RecallOut) int {
 }
 
 // showHits prints hits with excerpts of at most excerpt rows.
-func (a *app) showHits(hits []verb.Entry, excerpt int) {
+func (t *terminal) showHits(hits []verb.Entry, excerpt int) {
 	for i, h := range hits {
 		if i > 0 {
-			a.printf("\n")
+			t.printf("\n")
 		}
-		a.showHit(i+1, h, excerpt)
+		t.showHit(i+1, h, excerpt)
 	}
 }
 
-func (a *app) showHit(n int, h verb.Entry, excerpt int) {
+func (t *terminal) showHit(n int, h verb.Entry, excerpt int) {
 	slices.Sort(h.Words)
-	a.hangMarked(fmt.Sprintf("%d  ", n), nameText(h.Name), h.Words, termtext.Bold)
-	meta := a.summary(h)
+	t.hangMarked(fmt.Sprintf("%d  ", n), nameText(h.Name), h.Words, termtext.Bold)
+	meta := t.summary(h)
 	if h.Score > 0 {
 		meta = fmt.Sprintf("%.2f · ", h.Score) + meta
 	}
-	below := func(s string) { a.printf("   %s\n", a.dim(a.cut(s, a.width()-3))) }
+	below := func(s string) { t.printf("   %s\n", t.dim(t.cut(s, t.width()-3))) }
 	below(meta)
 	if h.Trust != "" {
-		below(strings.TrimSpace(a.warning(oxbow.Trust(h.Trust))))
+		below(strings.TrimSpace(t.warning(oxbow.Trust(h.Trust))))
 	}
-	text := text.Excerpt(h.Text, h.Words, 2*a.width())
+	text := text.Excerpt(h.Text, h.Words, 2*t.width())
 	if h.Content != nil {
 		text = strings.TrimRight(*h.Content, "\n")
 	}
-	rows := wrap(clean(text), a.width()-3)
+	rows := wrap(clean(text), t.width()-3)
 	if h.Content == nil && len(rows) > excerpt {
 		first := slices.IndexFunc(rows, func(row string) bool { return len(termtext.FindWords(row, h.Words)) > 0 })
 		if excerpt > 1 {
@@ -161,13 +161,13 @@ func (a *app) showHit(n int, h verb.Entry, excerpt int) {
 		rows = rows[first : first+excerpt]
 	}
 	turns := func(ts []verb.Turn) {
-		for _, t := range ts {
-			below("… " + clean(strings.Join(strings.Fields(t.Content), " ")))
+		for _, turn := range ts {
+			below("… " + clean(strings.Join(strings.Fields(turn.Content), " ")))
 		}
 	}
 	turns(h.Before)
 	for _, row := range rows {
-		a.printf("   %s\n", a.mark(row, h.Words, ""))
+		t.printf("   %s\n", t.mark(row, h.Words, ""))
 	}
 	turns(h.After)
 	if len(h.Alike) > 0 {
@@ -177,12 +177,12 @@ func (a *app) showHit(n int, h verb.Entry, excerpt int) {
 		below("cites " + citationText(c))
 	}
 	if h.Explanation != nil {
-		a.showExplanation(h)
+		t.showExplanation(h)
 	}
 }
 
-func (a *app) showExplanation(h verb.Entry) {
+func (t *terminal) showExplanation(h verb.Entry) {
 	for _, f := range explained(h) {
-		a.hang("   "+pad(f.Name, 7)+"  ", f.Value)
+		t.hang("   "+pad(f.Name, 7)+"  ", f.Value)
 	}
 }

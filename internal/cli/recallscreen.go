@@ -25,15 +25,15 @@ const screenLimit = 50
 
 // showLines prints the hits for programs, one a line: name, score, time of creation, and the
 // first line of the content.
-func (a *app) showLines(out verb.RecallOut) {
+func (t *terminal) showLines(out verb.RecallOut) {
 	if len(out.Hits) == 0 {
-		a.showNothing(out.Why, out.Near)
+		t.showNothing(out.Why, out.Near)
 	}
 	for _, h := range out.Hits {
 		first, _, _ := strings.Cut(strings.TrimSpace(h.Text), "\n")
-		a.printf("%s\t%.3f\t%s\t%s\n", nameText(h.Name), h.Score, h.Created, oneLine(first))
+		t.printf("%s\t%.3f\t%s\t%s\n", nameText(h.Name), h.Score, h.Created, oneLine(first))
 	}
-	a.showNotes(slices.DeleteFunc(out.Notes, func(n verb.Note) bool { return n.About("max_tokens") }))
+	t.showNotes(slices.DeleteFunc(out.Notes, func(n verb.Note) bool { return n.About("max_tokens") }))
 }
 
 // recallOnScreen shows a screen that answers queries while they are typed, beginning with the

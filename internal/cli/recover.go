@@ -63,7 +63,7 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 }
 
 // backupNamed reads the path of the backup and of its key files from the arguments.
-func (a *app) backupNamed(in *maintenance.RecoverIn, args []string) (err error) {
+func (l *locator) backupNamed(in *maintenance.RecoverIn, args []string) (err error) {
 	if len(args) == 0 {
 		if in.Sessions || in.Identity != "" || in.Passphrase != "" {
 			return misusef(
@@ -73,23 +73,23 @@ func (a *app) backupNamed(in *maintenance.RecoverIn, args []string) (err error) 
 		}
 		return nil
 	}
-	in.File, err = a.abs(args[0])
+	in.File, err = l.abs(args[0])
 	if err != nil {
 		return err
 	}
-	return a.keyFiles(&in.KeyFiles)
+	return l.keyFiles(&in.KeyFiles)
 }
 
 // lostShown is the maximum number of ranges of lost changes that are listed.
 const lostShown = 20
 
-func (a *app) showRecovered(r maintenance.RecoverOut) {
+func (t *terminal) showRecovered(r maintenance.RecoverOut) {
 	if r.Sound && r.From == "" {
-		a.printf("%s is sound: there is nothing to recover\n", r.Store)
-		a.note("oxbow backup FILE makes a copy")
+		t.printf("%s is sound: there is nothing to recover\n", r.Store)
+		t.note("oxbow backup FILE makes a copy")
 		return
 	}
-	a.printf(
+	t.printf(
 		"saved %s, from %s, in %s\n",
 		count(r.Entries, "entry", "entries"),
 		count(r.Changes, "change", "changes"),
@@ -97,42 +97,42 @@ func (a *app) showRecovered(r maintenance.RecoverOut) {
 	)
 	switch {
 	case r.Sound && len(r.Lost) > 0:
-		a.printf("not in the backup:\n")
+		t.printf("not in the backup:\n")
 	case r.Sound:
-		a.printf("the backup is sound\n")
+		t.printf("the backup is sound\n")
 	case len(r.Lost) > 0 || r.Base:
-		a.printf("lost:\n")
+		t.printf("lost:\n")
 	case r.BadBytes > 0:
-		a.printf("no change is known to be lost\n")
+		t.printf("no change is known to be lost\n")
 	default:
-		a.printf("no change was lost\n")
+		t.printf("no change was lost\n")
 	}
 	for _, l := range r.Lost[:min(len(r.Lost), lostShown)] {
 		if l[0] == l[1] {
-			a.printf("  change %d\n", l[0])
+			t.printf("  change %d\n", l[0])
 		} else {
-			a.printf("  changes %d to %d\n", l[0], l[1])
+			t.printf("  changes %d to %d\n", l[0], l[1])
 		}
 	}
 	if n := len(r.Lost) - lostShown; n > 0 {
-		a.printf("  and %d stretches more: --json lists them\n", n)
+		t.printf("  and %d stretches more: --json lists them\n", n)
 	}
 	if r.Base {
-		a.printf("  entries that a compaction had kept, as they were before change %d\n", r.First)
+		t.printf("  entries that a compaction had kept, as they were before change %d\n", r.First)
 	}
 	if r.BadBytes > 0 {
-		a.printf("%s of the file could not be read\n", bytesText(r.BadBytes))
+		t.printf("%s of the file could not be read\n", bytesText(r.BadBytes))
 	}
 	if r.Header {
-		a.printf("the header was damaged; it was worked out from the rest\n")
+		t.printf("the header was damaged; it was worked out from the rest\n")
 	}
 	if r.Out != r.Store {
-		a.note("%s was not changed", r.Store)
-		a.note("to look at what was saved: oxbow --home %s list", quote(r.Out))
+		t.note("%s was not changed", r.Store)
+		t.note("to look at what was saved: oxbow --home %s list", quote(r.Out))
 		if r.From == "" {
-			a.note("to go on with it: oxbow recover --replace")
+			t.note("to go on with it: oxbow recover --replace")
 		} else {
-			a.note("to go on with it, give --replace in the place of --out")
+			t.note("to go on with it, give --replace in the place of --out")
 		}
 		return
 	}
@@ -141,22 +141,22 @@ func (a *app) showRecovered(r maintenance.RecoverOut) {
 		was = "file that was there"
 	}
 	if r.Damaged != "" { // otherwise there was no archive
-		a.printf("the %s is kept as %s\n", was, r.Damaged)
-		a.note("to undo this, before anything new is remembered: mv %s %s", quote(r.Damaged), quote(r.Store))
+		t.printf("the %s is kept as %s\n", was, r.Damaged)
+		t.note("to undo this, before anything new is remembered: mv %s %s", quote(r.Damaged), quote(r.Store))
 	}
-	a.note("restart the programs that had the memory open")
+	t.note("restart the programs that had the memory open")
 }
 
-func (a *app) showAccepted(out maintenance.AcceptOut) {
+func (t *terminal) showAccepted(out maintenance.AcceptOut) {
 	if !out.Accepted {
-		a.printf("%s did not go back: there is nothing to accept\n", out.Store)
+		t.printf("%s did not go back: there is nothing to accept\n", out.Store)
 		return
 	}
-	a.printf("%s goes on from change %d\n", out.Store, out.Last)
+	t.printf("%s goes on from change %d\n", out.Store, out.Last)
 	first, last := out.Last+1, out.Last+out.GivenUp
 	lost := fmt.Sprintf("changes %d to %d are given up, and their numbers are", first, last)
 	if first == last {
 		lost = fmt.Sprintf("change %d is given up, and its number is", first)
 	}
-	a.note("%s used again; restart the programs that had the memory open", lost)
+	t.note("%s used again; restart the programs that had the memory open", lost)
 }

@@ -35,13 +35,13 @@ it cannot reach, such as backups, it says.`,
 	}, positional, a.showRedacted)
 }
 
-func (a *app) showRedacted(out maintenance.RedactOut) {
+func (t *terminal) showRedacted(out maintenance.RedactOut) {
 	did := wordFor(out.DryRun, "erased", "would erase")
-	a.printf("%s %s of %s\n", did, count(out.Versions, "version", "versions"), a.bold(nameText(out.Name)))
-	a.note("what it does not reach:")
-	if !a.quiet {
+	t.printf("%s %s of %s\n", did, count(out.Versions, "version", "versions"), t.bold(nameText(out.Name)))
+	t.note("what it does not reach:")
+	if !t.quiet {
 		for _, l := range out.Left {
-			fmt.Fprintf(a.env.Stderr, "  %s\n", clean(l))
+			fmt.Fprintf(t.env.Stderr, "  %s\n", clean(l))
 		}
 	}
 }

@@ -65,7 +65,7 @@ of the working directory, which oxbow label project prints.`,
 
 // content returns the text to remember from an argument, a flag, a file or standard input. It
 // returns an error if more than one is given.
-func (a *app) content(flag string, flagged bool, file string, args []string) (string, error) {
+func (l *locator) content(flag string, flagged bool, file string, args []string) (string, error) {
 	given := 0
 	for _, is := range []bool{len(args) == 2, flagged, file != ""} {
 		if is {
@@ -80,14 +80,14 @@ func (a *app) content(flag string, flagged bool, file string, args []string) (st
 	case flagged && flag != "-":
 		return flag, nil
 	case file != "":
-		return a.readFile(file)
-	case given == 0 && a.env.StdinTerm && len(args) == 1:
+		return l.readFile(file)
+	case given == 0 && l.env.StdinTerm && len(args) == 1:
 		return "", nil // the only argument is the text itself
-	case given == 0 && a.env.StdinTerm:
+	case given == 0 && l.env.StdinTerm:
 		return "", misusef(
 			"for example: oxbow remember style \"Tabs, not spaces.\"",
 			"there is nothing to remember: no content is given",
 		)
 	}
-	return a.readStdin()
+	return l.readStdin()
 }

@@ -53,33 +53,33 @@ the commands that drop them.`,
 	return c
 }
 
-func (a *app) showScan(out maintenance.ScanOut, fix bool) {
+func (t *terminal) showScan(out maintenance.ScanOut, fix bool) {
 	for _, f := range out.Found {
-		a.showFoundSecret(f)
+		t.showFoundSecret(f)
 	}
 	switch n := count(len(out.Found), "secret", "secrets"); {
 	case len(out.Found) == 0:
-		a.printf("no secrets were found\n")
+		t.printf("no secrets were found\n")
 	case out.Fixed > 0:
-		a.printf(
+		t.printf(
 			"replaced %s; erased %s of the history\n",
 			count(out.Fixed, "secret", "secrets"),
 			count(out.Versions, "version", "versions"),
 		)
 	case fix && out.DryRun:
-		a.printf("would replace %s\n", n)
+		t.printf("would replace %s\n", n)
 	case !fix:
-		a.note(
+		t.note(
 			"oxbow scan --fix replaces them, in the history too; a key that was written down is best changed where " +
 				"it is used",
 		)
 	}
-	a.noteLines("to remove the rest, run:", out.Steps)
-	a.noteLines("what it does not reach:", out.Left)
+	t.noteLines("to remove the rest, run:", out.Steps)
+	t.noteLines("what it does not reach:", out.Left)
 }
 
 // showFoundSecret prints the location of a secret, but not the secret.
-func (a *app) showFoundSecret(f verb.FoundSecret) {
+func (t *terminal) showFoundSecret(f verb.FoundSecret) {
 	where := f.Part
 	if f.Line > 0 {
 		where = fmt.Sprintf("%s, line %d", f.Part, f.Line)
@@ -99,17 +99,17 @@ func (a *app) showFoundSecret(f verb.FoundSecret) {
 	case "file":
 		of = nameText(f.Name)
 	}
-	a.printf("%s: %s (%s)\n", of, f.Rule, where)
+	t.printf("%s: %s (%s)\n", of, f.Rule, where)
 }
 
 // noteLines prints lines below a title on standard error. It prints nothing if there are no
 // lines.
-func (a *app) noteLines(title string, lines []string) {
-	if len(lines) == 0 || a.quiet {
+func (t *terminal) noteLines(title string, lines []string) {
+	if len(lines) == 0 || t.quiet {
 		return
 	}
-	a.note("%s", title)
+	t.note("%s", title)
 	for _, l := range lines {
-		fmt.Fprintf(a.env.Stderr, "  %s\n", clean(l))
+		fmt.Fprintf(t.env.Stderr, "  %s\n", clean(l))
 	}
 }

@@ -58,13 +58,13 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 }
 
 // reopen opens the memory of the home a second time, for reading.
-func (a *app) reopen() (*oxbow.Memory, error) {
-	if a.store != nil {
+func (l *locator) reopen() (*oxbow.Memory, error) {
+	if l.store != nil {
 		return nil, oxbow.ErrUnsupported
 	}
-	path, err := a.storePath()
+	path, err := l.storePath()
 	if err != nil {
 		return nil, err
 	}
-	return oxbow.Open(path, &oxbow.Options{ReadOnly: true, Clock: a.env.Now})
+	return oxbow.Open(path, &oxbow.Options{ReadOnly: true, Clock: l.env.Now})
 }

@@ -62,10 +62,10 @@ func (s serving) sets(d layout.Dialect, other bool, profiles []string) (verb.Set
 }
 
 // rights returns the permissions that the flags grant.
-func (a *app) rights(s serving) (auth.Permissions, error) {
+func (l *locator) rights(s serving) (auth.Permissions, error) {
 	r := auth.Permissions{ReadOnly: s.ReadOnly, Kinds: s.Kinds}
 	for _, p := range s.Projects {
-		name, err := a.projectNamed(p)
+		name, err := l.projectNamed(p)
 		if err != nil {
 			return r, err
 		}
@@ -198,11 +198,11 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 }
 
 // handoffWaits reports whether the home has an open handoff. It does not create a missing memory.
-func (a *app) handoffWaits(
+func (l *locator) handoffWaits(
 	ctx context.Context,
 	open func(context.Context, verb.Access) (*oxbow.Memory, error),
 ) bool {
-	path, err := a.storePath()
+	path, err := l.storePath()
 	if err != nil {
 		return false
 	}
@@ -219,11 +219,11 @@ func (a *app) handoffWaits(
 
 // servedWithout returns a server that answers every call with the reason why there is no memory.
 // A server that exits instead might prevent its client from starting.
-func (a *app) servedWithout(reason error) *served {
+func (t *terminal) servedWithout(reason error) *served {
 	reason = verb.Advise(reason, cmp.Or(hint(reason), "oxbow doctor says more")+"; then start this client again")
 	open := func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, reason }
-	w := &verb.Workspace{Open: open, Now: a.env.Now}
-	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: a.serverLog(), Rand: a.env.Rand,
+	w := &verb.Workspace{Open: open, Now: t.env.Now}
+	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: t.serverLog(), Rand: t.env.Rand,
 		Sets: verb.Sets{verb.SetCore},
 		Hint: oneLine("There is no memory now: " + reason.Error() + "; " + sentence(verb.Remedy(reason)))}
 	return &served{rights.Options{Workspace: w}, mcpserver.New(w, &o), false}
@@ -248,8 +248,8 @@ func (a *app) servedAs(o mcpserver.Options, w *verb.Workspace, profiles []string
 // clientHint returns the part of the instructions for this home. It warns that the home is not
 // trusted, because clients do not show standard error, and says how to list the tools for
 // profiles and annotations if the home has any.
-func (a *app) clientHint(listed verb.Sets, w *verb.Workspace, profiles bool) (said string) {
-	if foreign, err := a.isForeign(); err == nil && foreign {
+func (l *locator) clientHint(listed verb.Sets, w *verb.Workspace, profiles bool) (said string) {
+	if foreign, err := l.isForeign(); err == nil && foreign {
 		said = "This memory is not trusted: others may have written what it holds, and nothing is written to it " +
 			"until a person runs oxbow trust.\n"
 	}
@@ -273,8 +273,8 @@ func (a *app) clientHint(listed verb.Sets, w *verb.Workspace, profiles bool) (sa
 // readingOnly returns the access for a memory that is only read: without a lock, and possible on
 // a file system that is not writable. If the memory does not exist, it is opened as if it were to
 // be created, so that the server notices when another process creates it.
-func (a *app) readingOnly() access {
-	if path, err := a.storePath(); err == nil {
+func (l *locator) readingOnly() access {
+	if path, err := l.storePath(); err == nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return build
 		}
@@ -283,6 +283,6 @@ func (a *app) readingOnly() access {
 }
 
 // serverLog returns the server's log, which contains warnings and errors for its operator.
-func (a *app) serverLog() *slog.Logger {
-	return slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+func (t *terminal) serverLog() *slog.Logger {
+	return slog.New(slog.NewTextHandler(t.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

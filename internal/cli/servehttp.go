@@ -163,14 +163,14 @@ func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
 }
 
 // tellTokens prints which tokens clients must send and where the tokens are.
-func (a *app) tellTokens(address listening) {
-	fmt.Fprintf(a.env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
+func (t *terminal) tellTokens(address listening) {
+	fmt.Fprintf(t.env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
 		wordFor(address.several, "the token is", "the tokens are"),
 		address.where,
 		wordFor(address.several, "it", "one"))
 	if address.several {
-		for _, t := range address.guard.Tokens {
-			fmt.Fprintf(a.env.Stderr, "  token %s %s\n", t.Name, clean(t.May()))
+		for _, token := range address.guard.Tokens {
+			fmt.Fprintf(t.env.Stderr, "  token %s %s\n", token.Name, clean(token.May()))
 		}
 	}
 }

@@ -96,9 +96,9 @@ func moveResumedStart(turn, next *session.Turn) {
 }
 
 // showTurn prints a turn. It marks the person's text with > and calls with $ and *.
-func (a *app) showTurn(t *session.Turn) {
-	a.printf("\n%s\n", a.dim(fmt.Sprintf("%d  %s", t.N, a.date(t.Start))))
-	for _, e := range t.Events {
+func (t *terminal) showTurn(turn *session.Turn) {
+	t.printf("\n%s\n", t.dim(fmt.Sprintf("%d  %s", turn.N, t.date(turn.Start))))
+	for _, e := range turn.Events {
 		head := ""
 		switch e.Kind {
 		case session.Prompt:
@@ -108,7 +108,7 @@ func (a *app) showTurn(t *session.Turn) {
 			head = "(" + string(e.Kind) + ") "
 		case session.Called:
 			if e.Call != nil {
-				a.showCall(e.Call)
+				t.showCall(e.Call)
 			}
 			continue
 		case session.Injected:
@@ -117,20 +117,20 @@ func (a *app) showTurn(t *session.Turn) {
 				for _, s := range e.Injection.Shown {
 					line += " · " + shownText(s)
 				}
-				a.printf("%s\n", a.dim(clean(line)))
+				t.printf("%s\n", t.dim(clean(line)))
 			}
 			continue
 		default:
 			continue
 		}
-		a.hang(head, clean(e.Text))
+		t.hang(head, clean(e.Text))
 	}
-	if t.Cut {
-		a.printf("%s\n", a.dim("(the turn was larger than what is kept)"))
+	if turn.Cut {
+		t.printf("%s\n", t.dim("(the turn was larger than what is kept)"))
 	}
 }
 
-func (a *app) showCall(c *session.Call) {
+func (t *terminal) showCall(c *session.Call) {
 	line := "* " + c.Tool
 	if c.Command != "" {
 		line = "$ " + c.Command
@@ -147,10 +147,10 @@ func (a *app) showCall(c *session.Call) {
 	case c.Failed:
 		line += "  (failed)"
 	}
-	a.printf("%s\n", a.dim(clean(line)))
+	t.printf("%s\n", t.dim(clean(line)))
 	if c.Output != "" {
 		for l := range strings.Lines(c.Output) {
-			a.printf("  %s\n", a.dim(clean(strings.TrimRight(l, "\n"))))
+			t.printf("  %s\n", t.dim(clean(strings.TrimRight(l, "\n"))))
 		}
 	}
 }

@@ -30,12 +30,12 @@ first; the clients' files stay as they are.`,
 }
 
 // prepareSessionImport sets what an import of sessions needs of this machine.
-func (a *app) prepareSessionImport(in *sessions.ImportSessionsIn) error {
-	in.Home = a.userHome()
+func (l *locator) prepareSessionImport(in *sessions.ImportSessionsIn) error {
+	in.Home = l.userHome()
 	if in.DryRun {
 		return nil
 	}
-	home, err := a.archiveHome()
+	home, err := l.archiveHome()
 	if err != nil {
 		return err
 	}
@@ -43,13 +43,13 @@ func (a *app) prepareSessionImport(in *sessions.ImportSessionsIn) error {
 	return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // the archive is created if there is a spool
 }
 
-func (a *app) showImportedSessions(out sessions.ImportSessionsOut) {
+func (t *terminal) showImportedSessions(out sessions.ImportSessionsOut) {
 	for _, c := range out.Clients {
 		if out.DryRun {
-			a.printf("%s: would read %s, %s\n", c.Client, count(c.Files, "file", "files"), bytesText(c.Bytes))
+			t.printf("%s: would read %s, %s\n", c.Client, count(c.Files, "file", "files"), bytesText(c.Bytes))
 			continue
 		}
-		a.printf(
+		t.printf(
 			"%s: %s new, %d changed, of %s, %s\n",
 			c.Client,
 			count(c.Turns, "turn", "turns"),
@@ -58,13 +58,13 @@ func (a *app) showImportedSessions(out sessions.ImportSessionsOut) {
 			bytesText(c.Bytes),
 		)
 		if c.Bad > 0 {
-			a.note("%s of %s could not be read", count(c.Bad, "line", "lines"), c.Client)
+			t.note("%s of %s could not be read", count(c.Bad, "line", "lines"), c.Client)
 		}
 	}
 	for _, f := range out.Unread {
-		a.warn("%s", clean(f.Error))
+		t.warn("%s", clean(f.Error))
 	}
 	if len(out.Clients) == 0 {
-		a.note("no client has kept a session here")
+		t.note("no client has kept a session here")
 	}
 }

@@ -153,15 +153,15 @@ func (o *archiveOpener) open() (err error) {
 }
 
 // archiveHome returns the home, or an error if the home cannot have an archive.
-func (a *app) archiveHome() (string, error) {
-	if err := a.ownOnly("session"); err != nil {
+func (l *locator) archiveHome() (string, error) {
+	if err := l.ownOnly("session"); err != nil {
 		return "", err
 	}
-	path, err := a.storePath()
+	path, err := l.storePath()
 	if err != nil {
 		return "", err
 	}
-	home, err := a.home()
+	home, err := l.home()
 	if err != nil {
 		return "", err
 	}
@@ -174,7 +174,7 @@ func (a *app) archiveHome() (string, error) {
 	if err := ownership.CheckSpool(home); err != nil {
 		return "", err
 	}
-	return a.trustedHome()
+	return l.trustedHome()
 }
 
 // prints returns the file with the fingerprints of texts that the sessions of a home have read.

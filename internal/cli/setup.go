@@ -176,12 +176,12 @@ func (a *app) approvedTools() (names []string, isLayout bool) {
 }
 
 // setupWorld returns a description of the machine for package setup.
-func (a *app) setupWorld() setup.World {
+func (l *locator) setupWorld() setup.World {
 	return setup.World{
-		Getenv: a.env.Getenv,
-		GOOS:   a.env.GOOS,
-		User:   a.userHome(),
-		State:  filepath.Join(a.configHome(), "setup"),
+		Getenv: l.env.Getenv,
+		GOOS:   l.env.GOOS,
+		User:   l.userHome(),
+		State:  filepath.Join(l.configHome(), "setup"),
 	}
 }
 
@@ -211,11 +211,11 @@ func (a *app) mirrorMemory(ctx context.Context, home string, r hook.Report) {
 }
 
 // agree shows the planned changes and asks the person to confirm.
-func (a *app) agree(all []clients.SetupFile) error {
+func (t *terminal) agree(all []clients.SetupFile) error {
 	for _, f := range all {
-		fmt.Fprint(a.env.Stderr, cleanLines(f.Diff))
+		fmt.Fprint(t.env.Stderr, cleanLines(f.Diff))
 	}
-	return a.confirmByEnter("Change these files?")
+	return t.confirmByEnter("Change these files?")
 }
 
 // cleanLines makes a text of several lines safe to print on a terminal.
@@ -331,39 +331,39 @@ func (a *app) listClients(out clients.SetupOut) {
 }
 
 // showFiles prints the changes of a client's files.
-func (a *app) showFiles(c clients.SetupClient, in clients.SetupIn) {
+func (t *terminal) showFiles(c clients.SetupClient, in clients.SetupIn) {
 	for _, f := range c.Files {
 		did := wordFor(in.DryRun && f.Diff != "", f.Did, "would be "+f.Did)
-		a.printf("  %-9s  %s\n", did, clean(in.World.Title(f.Path)))
+		t.printf("  %-9s  %s\n", did, clean(in.World.Title(f.Path)))
 		if did != f.Did {
-			a.printf("%s", cleanLines(f.Diff))
+			t.printf("%s", cleanLines(f.Diff))
 		}
 	}
 }
 
-func (a *app) showServer(s *clients.SetupServer) {
+func (t *terminal) showServer(s *clients.SetupServer) {
 	switch {
 	case s == nil:
 	case s.Problem != "" && s.Home == "", s.NoMemory: // a finding reports this
 	case s.Problem != "":
-		a.printf("  problem: %s: %s\n", quote(s.Command[0]), clean(s.Problem))
+		t.printf("  problem: %s: %s\n", quote(s.Command[0]), clean(s.Problem))
 	case s.Entries != nil:
-		a.printf("  its server answers, with %s (%s)\n", count(*s.Entries, "entry", "entries"), clean(s.Home))
+		t.printf("  its server answers, with %s (%s)\n", count(*s.Entries, "entry", "entries"), clean(s.Home))
 	default:
-		a.printf("  its server answers, on the home %s: %s\n", clean(s.Home), oneLine(s.Answer))
+		t.printf("  its server answers, on the home %s: %s\n", clean(s.Home), oneLine(s.Answer))
 	}
 }
 
 // showOwnMemory prints whether a client's own memory is mirrored.
-func (a *app) showOwnMemory(c clients.SetupClient) {
+func (t *terminal) showOwnMemory(c clients.SetupClient) {
 	switch {
 	case c.Mirrored:
-		a.printf("  its own memory (%s) is mirrored; notes: %d new, %d changed\n", c.Memory, c.Added, c.Updated)
+		t.printf("  its own memory (%s) is mirrored; notes: %d new, %d changed\n", c.Memory, c.Added, c.Updated)
 		if c.Held > 0 {
-			a.printf("  %s\n", heldBack(c.Held, ""))
+			t.printf("  %s\n", heldBack(c.Held, ""))
 		}
 	case c.Memory != "":
-		a.printf(
+		t.printf(
 			"  %s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, off "+
 				"switches it off\n",
 			c.Title,
@@ -394,8 +394,8 @@ var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPR
 
 // startServer starts a server as a client would, and asks it for what it has. If the server
 // created an empty home, the home is removed again.
-func (a *app) startServer(ctx context.Context, s setup.Server) setup.Answer {
-	text, home, isError, err := a.askServer(ctx, s)
+func (l *locator) startServer(ctx context.Context, s setup.Server) setup.Answer {
+	text, home, isError, err := l.askServer(ctx, s)
 	answer := setup.Answer{Home: home, Text: text, Err: err}
 	if isError {
 		answer.NoMemory, answer.Mend, _ = strings.Cut(strings.TrimSpace(text), "\n")
@@ -405,14 +405,14 @@ func (a *app) startServer(ctx context.Context, s setup.Server) setup.Answer {
 
 // askServer starts a server as a client would, asks it for its newest entry or its context, and returns
 // the answer and the home that it serves.
-func (a *app) askServer(ctx context.Context, s setup.Server) (answer, home string, isError bool, err error) {
+func (l *locator) askServer(ctx context.Context, s setup.Server) (answer, home string, isError bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	vars, dir, err := a.clientWorld(s)
+	vars, dir, err := l.clientWorld(s)
 	if err != nil {
 		return "", "", false, err
 	}
-	there := locator{terminal: terminal{env: a.env, name: a.name}, homeFlag: s.Home()}
+	there := locator{terminal: terminal{env: l.env, name: l.name}, homeFlag: s.Home()}
 	there.env.Getenv = func(name string) string { return vars[name] }
 	there.env.Getwd = func() (string, error) { return dir, nil }
 	home, _, err = there.findHome()
@@ -474,21 +474,21 @@ func firstAnswer(ctx context.Context, session *mcp.ClientSession) (answer string
 // the server. The variables are those that every client passes and those of the server's
 // configuration. The directory is the user's own, unless the home was found from the working
 // directory.
-func (a *app) clientWorld(s setup.Server) (vars map[string]string, dir string, err error) {
-	_, rule, err := a.findHome()
+func (l *locator) clientWorld(s setup.Server) (vars map[string]string, dir string, err error) {
+	_, rule, err := l.findHome()
 	if err != nil {
 		return nil, "", err
 	}
-	dir = a.userHome()
+	dir = l.userHome()
 	if rule == foundRule {
-		dir, err = a.abs(".")
+		dir, err = l.abs(".")
 		if err != nil {
 			return nil, "", err
 		}
 	}
 	vars = map[string]string{}
 	for _, name := range clientVariables {
-		if v := a.env.Getenv(name); v != "" {
+		if v := l.env.Getenv(name); v != "" {
 			vars[name] = v
 		}
 	}

@@ -56,14 +56,14 @@ type spawnIn struct {
 }
 
 // task returns the text of the task, from the second argument or from standard input.
-func (a *app) task(args []string) (string, error) {
+func (l *locator) task(args []string) (string, error) {
 	if len(args) == 2 && args[1] != "-" {
 		return args[1], badArgument(verb.CheckText("the task", args[1]))
 	}
-	if a.env.StdinTerm && len(args) < 2 {
+	if l.env.StdinTerm && len(args) < 2 {
 		return "", misusef("for example: oxbow spawn reviewer \"Review the last commit.\"", "no task is given")
 	}
-	text, err := a.readStdin()
+	text, err := l.readStdin()
 	if err != nil {
 		return "", err
 	}
@@ -96,12 +96,12 @@ func (a *app) spawn(ctx context.Context, in profiles.SpawnSubAgentIn) (err error
 
 // showSpawned prints the briefing or, after a run, its summary. The output of the run has been
 // shown before.
-func (a *app) showSpawned(out profiles.SpawnSubAgentOut) {
+func (t *terminal) showSpawned(out profiles.SpawnSubAgentOut) {
 	if out.Run == nil {
-		a.text(out.Briefing)
+		t.text(out.Briefing)
 	} else {
-		if out.Run.Result != "" && !strings.HasSuffix(out.Run.Result, "\n") && a.env.StdoutTerm {
-			a.printf("\n")
+		if out.Run.Result != "" && !strings.HasSuffix(out.Run.Result, "\n") && t.env.StdoutTerm {
+			t.printf("\n")
 		}
 		said := fmt.Sprintf("sub-agent %s: %s after %.1f s", out.AgentID, out.Run.Ended, out.Run.Seconds)
 		if out.Run.Status > 0 {
@@ -111,13 +111,13 @@ func (a *app) showSpawned(out profiles.SpawnSubAgentOut) {
 			said += "; recorded as " + quote(out.Run.Entry)
 		}
 		if out.Run.Ended == subagent.Done {
-			a.note("%s", clean(said))
+			t.note("%s", clean(said))
 		} else {
-			a.warn("%s", clean(said))
+			t.warn("%s", clean(said))
 		}
 	}
 	for _, n := range out.Notes {
-		a.note("%s", clean(n.String()))
+		t.note("%s", clean(n.String()))
 	}
 }
 
@@ -125,8 +125,8 @@ func (a *app) showSpawned(out profiles.SpawnSubAgentOut) {
 // file that does not apply because it may have come with a project. If $OXBOW_SETTINGS is set,
 // only that file applies. Sub-agents are started with this variable, because otherwise the home
 // that they receive by name would make its own settings apply.
-func (a *app) settings() (file, ignored string, err error) {
-	if f := a.env.Getenv(subagent.EnvSettings); f != "" {
+func (l *locator) settings() (file, ignored string, err error) {
+	if f := l.env.Getenv(subagent.EnvSettings); f != "" {
 		if f == subagent.NoSettings {
 			return "", "", nil
 		}
@@ -140,7 +140,7 @@ func (a *app) settings() (file, ignored string, err error) {
 		}
 		return f, "", nil
 	}
-	home, err := a.home()
+	home, err := l.home()
 	if err != nil {
 		return "", "", err
 	}
@@ -155,20 +155,20 @@ func (a *app) settings() (file, ignored string, err error) {
 		return f
 	}
 	f := there(home)
-	if f != "" && ownership.SettingsCount(a.host(), home, f) &&
-		(a.homeIsOwn(home) || a.host().Trusted.TrustsSettings(home, f)) {
+	if f != "" && ownership.SettingsCount(l.host(), home, f) &&
+		(l.homeIsOwn(home) || l.host().Trusted.TrustsSettings(home, f)) {
 		return f, "", nil
 	}
 	ignored = f
-	if data, err := a.dataHome(); err == nil {
+	if data, err := l.dataHome(); err == nil {
 		file = there(data)
 	}
 	return file, ignored, nil
 }
 
 // runner returns the runner for sub-agents, or nil if there are no settings.
-func (a *app) runner() (*subagent.Runner, error) {
-	file, _, err := a.settings()
+func (l *locator) runner() (*subagent.Runner, error) {
+	file, _, err := l.settings()
 	if err != nil || file == "" {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (a *app) runner() (*subagent.Runner, error) {
 	switch {
 	case !fi.Mode().IsRegular():
 		return nil, fmt.Errorf("reading the settings: %s is not a file", file)
-	case a.env.GOOS != "windows" && fi.Mode().Perm()&0o022 != 0:
+	case l.env.GOOS != "windows" && fi.Mode().Perm()&0o022 != 0:
 		return nil, &hinted{
 			fmt.Errorf("reading the settings: others may write %s, and it names a program to run", file),
 			"chmod go-w " + quote(file),
@@ -200,8 +200,8 @@ func (a *app) runner() (*subagent.Runner, error) {
 }
 
 // depth returns the nesting depth of this run: 0 if no sub-agent started it.
-func (a *app) depth() (int, error) {
-	d := a.env.Getenv(subagent.EnvDepth)
+func (t *terminal) depth() (int, error) {
+	d := t.env.Getenv(subagent.EnvDepth)
 	if d == "" {
 		return 0, nil
 	}

@@ -173,22 +173,22 @@ func (a *app) confirmTeam(ctx context.Context, in sharing.TeamTrustIn, yes bool)
 	))
 }
 
-func (a *app) showTeamTrust(out sharing.TeamTrustOut) {
+func (t *terminal) showTeamTrust(out sharing.TeamTrustOut) {
 	switch {
 	case out.Team == "":
-		for _, t := range out.Teams {
-			a.printf("%s  since %s\n", clean(t.ID), a.date(t.Since))
+		for _, tree := range out.Teams {
+			t.printf("%s  since %s\n", clean(tree.ID), t.date(tree.Since))
 		}
 		if len(out.Teams) == 0 {
-			a.note("no repository's team files are trusted")
+			t.note("no repository's team files are trusted")
 		}
 	case out.Did == "":
-		a.printf("nothing was changed: %s\n", clean(out.Team))
+		t.printf("nothing was changed: %s\n", clean(out.Team))
 	default:
 		did := out.Did
 		if out.DryRun {
 			did = "would " + wordFor(out.Did == "forgotten", "trust", "forget")
 		}
-		a.printf("%s: %s\n", did, clean(out.Team))
+		t.printf("%s: %s\n", did, clean(out.Team))
 	}
 }

@@ -33,15 +33,15 @@ that is stale, or team.yaml. It needs no home, no trust and no history of git.`,
 	})
 }
 
-func (a *app) showTeamProblems(problems []sharing.TeamProblem) {
+func (t *terminal) showTeamProblems(problems []sharing.TeamProblem) {
 	for _, p := range problems {
 		at := ""
 		if p.File != "" {
 			at = oneLine(p.File) + ": "
 		}
-		a.printf("%s%s\n", at, oneLine(p.What))
+		t.printf("%s%s\n", at, oneLine(p.What))
 		if p.Mend != "" {
-			a.printf("  %s\n", oneLine(p.Mend))
+			t.printf("  %s\n", oneLine(p.Mend))
 		}
 	}
 }

@@ -6,29 +6,29 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) versionCommand() *cobra.Command {
+func (t *terminal) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Say which version this is",
 		Example: `  oxbow version
   oxbow version --json`,
-		RunE: func(*cobra.Command, []string) error { return a.sayVersion() },
+		RunE: func(*cobra.Command, []string) error { return t.sayVersion() },
 	}
 }
 
-func (a *app) sayVersion() error {
+func (t *terminal) sayVersion() error {
 	v := readVersion()
-	if a.json {
-		return a.printJSON(v)
+	if t.json {
+		return t.printJSON(v)
 	}
-	a.printf("%s %s\n", a.name, v.Version)
+	t.printf("%s %s\n", t.name, v.Version)
 	if v.Revision != "" {
 		changed := ""
 		if v.Modified {
 			changed = ", with changes"
 		}
-		a.printf("revision %s of %s%s\n", v.Revision, v.Time, changed)
+		t.printf("revision %s of %s%s\n", v.Revision, v.Time, changed)
 	}
-	a.printf("file format %d, %s, %s\n", v.Format, v.Go, v.Platform)
+	t.printf("file format %d, %s, %s\n", v.Format, v.Go, v.Platform)
 	return nil
 }

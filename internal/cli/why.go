@@ -129,39 +129,39 @@ func (a *app) whyDiff(ctx context.Context, in whyIn, args []string) error {
 }
 
 // showWhyDiff prints the touched and the added annotations of a change.
-func (a *app) showWhyDiff(out annotations.WhyDiffOut, markdown bool) {
+func (t *terminal) showWhyDiff(out annotations.WhyDiffOut, markdown bool) {
 	if markdown {
-		a.printf("%s", clean(out.Markdown()))
+		t.printf("%s", clean(out.Markdown()))
 	} else {
-		for _, t := range out.Touched {
-			a.printf("%s  touched\n", a.bold(oneLine(t.BaseFile+":"+t.BaseLines)))
-			a.showAnnotation(t.Annotation)
-			a.printf("\n")
+		for _, touched := range out.Touched {
+			t.printf("%s  touched\n", t.bold(oneLine(touched.BaseFile+":"+touched.BaseLines)))
+			t.showAnnotation(touched.Annotation)
+			t.printf("\n")
 		}
 		for _, n := range out.Added {
-			a.printf("%s\n", a.bold("added"))
-			a.showAnnotation(n)
-			a.printf("\n")
+			t.printf("%s\n", t.bold("added"))
+			t.showAnnotation(n)
+			t.printf("\n")
 		}
 	}
 	for _, s := range out.Skipped {
-		a.warn("passed over %s: %s", oneLine(s.File), s.Why)
+		t.warn("passed over %s: %s", oneLine(s.File), s.Why)
 	}
 	if len(out.Touched)+len(out.Added) == 0 && len(out.Notes) == 0 {
-		a.note("no annotation is touched in %s", count(out.Files, "file", "files"))
+		t.note("no annotation is touched in %s", count(out.Files, "file", "files"))
 	}
-	a.showNotes(out.Notes)
+	t.showNotes(out.Notes)
 }
 
 // showAnnotations prints annotations and notes.
-func (a *app) showAnnotations(out annotations.GetAnnotationsOut) {
+func (t *terminal) showAnnotations(out annotations.GetAnnotationsOut) {
 	for i, n := range out.Annotations {
 		if i > 0 {
-			a.printf("\n")
+			t.printf("\n")
 		}
-		a.showAnnotation(n)
+		t.showAnnotation(n)
 	}
-	a.showNotes(out.Notes)
+	t.showNotes(out.Notes)
 }
 
 // showWaysToAnnotate tells a person who found no annotations how to create some. file is the
@@ -201,17 +201,17 @@ func (a *app) showWaysToAnnotate(file string) {
 }
 
 // showAnnotation prints one annotation.
-func (a *app) showAnnotation(n annotations.Annotation) {
+func (t *terminal) showAnnotation(n annotations.Annotation) {
 	at := n.File
 	if n.StartLine > 0 {
 		at += ":" + spanOf(n)
 	}
-	a.printf("%s  %s\n", a.bold(oneLine(at)), placedText(n))
-	for _, l := range wrap(strings.TrimSpace(clean(n.Why)), a.width()-2) {
-		a.printf("  %s\n", l)
+	t.printf("%s  %s\n", t.bold(oneLine(at)), placedText(n))
+	for _, l := range wrap(strings.TrimSpace(clean(n.Why)), t.width()-2) {
+		t.printf("  %s\n", l)
 	}
 	for _, r := range n.Rejected {
-		a.hang("  ", "rejected: "+oneLine(r))
+		t.hang("  ", "rejected: "+oneLine(r))
 	}
 	var by []string
 	for _, s := range []string{n.Agent, n.Model} {
@@ -225,8 +225,8 @@ func (a *app) showAnnotation(n annotations.Annotation) {
 	if n.Standing != "" {
 		by = append(by, n.Standing)
 	}
-	if t, err := time.Parse(time.RFC3339, n.Time); err == nil {
-		by = append(by, a.date(t))
+	if made, err := time.Parse(time.RFC3339, n.Time); err == nil {
+		by = append(by, t.date(made))
 	}
 	if n.Commit != "" {
 		by = append(by, "commit "+n.Commit[:12])
@@ -239,7 +239,7 @@ func (a *app) showAnnotation(n annotations.Annotation) {
 	case n.WasLines != "":
 		by = append(by, "was "+annotations.Lines(n.WasLines))
 	}
-	a.printf("  %s\n", a.dim(oneLine(strings.Join(by, ", "))))
+	t.printf("  %s\n", t.dim(oneLine(strings.Join(by, ", "))))
 }
 
 // placedText describes how an annotation was placed, with which confidence, and whether it is
