@@ -154,3 +154,20 @@ func versionsName(ctx context.Context, h Historian, name string) string {
 	}
 	return name
 }
+
+// askAsOf calls ask for the memory in its state after the change q.AsOf.
+func askAsOf[T any](
+	ctx context.Context,
+	m *Memory,
+	q Query,
+	ask func(*Memory, context.Context, Query) (T, error),
+) (T, error) {
+	view, err := m.AsOf(ctx, q.AsOf)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer view.Close()
+	q.AsOf = 0
+	return ask(newMemory(view, m.opts), ctx, q)
+}

@@ -4,7 +4,6 @@ package oxbow
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/base/text"
@@ -223,20 +222,4 @@ type Diagnosis struct {
 type FilterEffect struct {
 	Filter string
 	Left   int
-}
-
-// checkRecency returns an error if the half-life is negative. It sets q.Now if the half-life
-// is used and q.Now is zero.
-func checkRecency(q *Query, clock func() time.Time) error {
-	switch {
-	case q.Recency < 0:
-		return &InvalidError{
-			Field:  "recency",
-			Value:  fmt.Sprint(q.Recency),
-			Reason: "is a half-life below 0; 0 is for none",
-		}
-	case q.Recency > 0 && q.Now.IsZero():
-		q.Now = clock()
-	}
-	return nil
 }

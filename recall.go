@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
@@ -192,21 +193,20 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 	}
 }
 
-// askAsOf calls ask for the memory in its state after the change q.AsOf.
-func askAsOf[T any](
-	ctx context.Context,
-	m *Memory,
-	q Query,
-	ask func(*Memory, context.Context, Query) (T, error),
-) (T, error) {
-	view, err := m.AsOf(ctx, q.AsOf)
-	if err != nil {
-		var none T
-		return none, err
+// checkRecency returns an error if the half-life is negative. It sets q.Now if the half-life
+// is used and q.Now is zero.
+func checkRecency(q *Query, clock func() time.Time) error {
+	switch {
+	case q.Recency < 0:
+		return &InvalidError{
+			Field:  "recency",
+			Value:  fmt.Sprint(q.Recency),
+			Reason: "is a half-life below 0; 0 is for none",
+		}
+	case q.Recency > 0 && q.Now.IsZero():
+		q.Now = clock()
 	}
-	defer view.Close()
-	q.AsOf = 0
-	return ask(newMemory(view, m.opts), ctx, q)
+	return nil
 }
 
 func checkLimit(n int) (int, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/base/cache"
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
@@ -303,13 +304,15 @@ func (v *rankedView) with(ctx context.Context) *rankedView {
 
 // query converts a query to the form that package ranking uses.
 func (v *rankedView) query(q Query) ranking.Query {
-	r := ranking.Query{Words: q.Text, AsIs: q.Weigh, Accept: v.accept(q.Filter), Recency: v.recency(q)}
+	r := ranking.Query{
+		QueryText: analysis.QueryText{Words: q.Text},
+		AsIs:      q.Weigh,
+		Accept:    v.accept(q.Filter),
+		Recency:   v.recency(q),
+	}
 	r.Filter, r.Times, r.More = conditions(v.scorer, q.Filter)
 	if o := q.Operators; o != nil && v.Ranking() != RankSeed {
-		r.Words = o.Words
-		r.Must = o.Must
-		r.Not = o.Not
-		r.Prefixes = o.Prefixes
+		r.QueryText = analysis.QueryText{Words: o.Words, Must: o.Must, Not: o.Not, Prefixes: o.Prefixes}
 	}
 	for _, d := range q.Dates {
 		r.Spans = append(r.Spans, ranking.Span{From: d.From, To: d.To})

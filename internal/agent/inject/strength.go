@@ -156,7 +156,7 @@ func compareAsNote(x *oxbow.Explanation, terms []gate.Term) {
 func identifiersIn(ctx context.Context, analyzer *analysis.Analyzer, text string) map[string]string {
 	of := map[string]string{}
 	for chunk := range identifierChunks(text) {
-		terms, _ := analyzer.Question(ctx, chunk)
+		terms := analyzer.Question(ctx, analysis.QueryText{Words: chunk}).Words
 		name := ""
 		if len(terms) > 1 && !strings.ContainsFunc(chunk, isIdeograph) {
 			name = chunk

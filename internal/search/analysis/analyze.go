@@ -1,10 +1,9 @@
-// This file converts an entry's fields to a document's terms, and questions to terms.
+// This file converts an entry's fields to a document's terms.
 
 package analysis
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/oxbow-memory/oxbow/internal/search/index"
@@ -39,22 +38,6 @@ func (a *Analyzer) begin() {
 		a.known.empty()
 	}
 	a.stamp++
-}
-
-// watch checks a context after every [maxChunk] bytes of a text.
-type watch struct {
-	ctx  context.Context
-	next int // offset in the text of the next check
-}
-
-// done reports whether the context is done. It checks the context only if enough text was
-// processed since the last check.
-func (w *watch) done(at int) bool {
-	if at < w.next {
-		return false
-	}
-	w.next = at + maxChunk
-	return w.ctx.Err() != nil
 }
 
 // SetDoc sets d to the document with these fields. Each word counts with the weight of its
@@ -117,84 +100,4 @@ func (a *Analyzer) Count(ctx context.Context, text string, terms []string) []int
 		}
 	})
 	return n
-}
-
-// each calls fn with the units of each chunk in the text, until ctx is done.
-func (a *Analyzer) each(ctx context.Context, s string, fn func([]unit)) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.begin()
-	w := watch{ctx: ctx}
-	for from, to := chunk(s, 0); from < to && !w.done(to); from, to = chunk(s, to) {
-		fn(a.known.unitsOf(s[from:to]))
-	}
-}
-
-// Sequence returns the terms of a text's words in order, without wholes. Phrases are
-// compared by this sequence. If ctx is done, it returns early.
-func (a *Analyzer) Sequence(ctx context.Context, s string) []string {
-	var ts []string
-	a.each(ctx, s, func(us []unit) {
-		for _, u := range us {
-			if !u.whole {
-				ts = append(ts, u.text)
-			}
-		}
-	})
-	return ts
-}
-
-// A Word is a term of a question.
-type Word struct {
-	Term string
-	Word string // the word as written, but in lower case and folded (see [Fold])
-	N    int    // number of occurrences in the question
-}
-
-// Question returns the distinct terms of a question in order, without stop words. If the
-// question has only stop words, it returns those and sets only. If ctx is done, it returns
-// early.
-func (a *Analyzer) Question(ctx context.Context, s string) (words []Word, only bool) {
-	var stop []Word
-	var at map[string]int // index in words by term (nil while words is short)
-	find := func(term string) int {
-		if len(words) <= fewUnits {
-			return slices.IndexFunc(words, func(w Word) bool { return w.Term == term })
-		}
-		if at == nil {
-			at = map[string]int{}
-			for i := range words {
-				at[words[i].Term] = i
-			}
-		}
-		if i, seen := at[term]; seen {
-			return i
-		}
-		at[term] = len(words)
-		return -1
-	}
-	add := func(w Word) {
-		i := find(w.Term)
-		if i < 0 {
-			i = len(words)
-			words = append(words, w)
-		}
-		words[i].N++
-	}
-	a.each(ctx, s, func(us []unit) {
-		for _, u := range us {
-			if w := (Word{Term: u.text, Word: u.word}); u.stop {
-				stop = append(stop, w)
-			} else {
-				add(w)
-			}
-		}
-	})
-	if len(words) > 0 || len(stop) == 0 {
-		return words, false
-	}
-	for _, w := range stop {
-		add(w)
-	}
-	return words, true
 }

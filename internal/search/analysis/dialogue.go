@@ -112,18 +112,6 @@ func SpeechOf(text string) Speech {
 	return NoSpeech
 }
 
-// AddressesProgram reports whether a question contains "you" or "your". It may then ask for
-// something that a program said.
-func AddressesProgram(question string) bool {
-	for w := range strings.FieldsFuncSeq(question, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		w = Fold(w)
-		if w == "you" || w == "your" || w == "yours" {
-			return true
-		}
-	}
-	return false
-}
-
 // Speaker returns the name at the start of a turn, or "".
 func Speaker(turn string) string { return turn[:name(turn)] }
 

@@ -1,4 +1,4 @@
-// This file recognizes questions about a time, and texts that mention a time.
+// This file recognizes words that say when something happens.
 
 package analysis
 
@@ -22,10 +22,6 @@ january february march april june july august september october november decembe
 	return m
 }()
 
-// times are the words that make a question ask for a time if they follow "what" or
-// "which".
-var times = map[string]bool{"date": true, "day": true, "week": true, "month": true, "year": true, "time": true}
-
 // MayDate reports whether a word of a question may be part of a date, because it
 // starts with a digit or is a month's name.
 func MayDate(word string) bool { return (word != "" && isDigit(word[0])) || months[word] }
@@ -38,25 +34,6 @@ var months = func() map[string]bool {
 	}
 	return m
 }()
-
-// AsksWhen reports whether a question asks for a time. It does if "when" occurs before the
-// first word that is not a stop word, or if "how long", "what year" or a similar expression
-// occurs anywhere.
-func AsksWhen(question string) bool {
-	before, begun := "", false
-	for w := range strings.FieldsFuncSeq(question, func(r rune) bool {
-		return !((r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || r >= 0x80)
-	}) {
-		w = Fold(w)
-		switch {
-		case w == "when" && !begun, before == "how" && w == "long", (before == "what" || before == "which") && times[w]:
-			return true
-		}
-		begun = begun || !IsStopWord(w)
-		before = w
-	}
-	return false
-}
 
 // TellsWhen reports whether the text has a word that says when, such as "yesterday",
 // "last", "week" or the name of a month.

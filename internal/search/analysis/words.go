@@ -23,6 +23,7 @@
 package analysis
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"unicode"
@@ -75,6 +76,33 @@ func classOf(s string) (class uint8, size int) {
 		return isWord, n
 	}
 	return separates, n
+}
+
+// each calls fn with the units of each chunk in the text, until ctx is done.
+func (a *Analyzer) each(ctx context.Context, s string, fn func([]unit)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.begin()
+	w := watch{ctx: ctx}
+	for from, to := chunk(s, 0); from < to && !w.done(to); from, to = chunk(s, to) {
+		fn(a.known.unitsOf(s[from:to]))
+	}
+}
+
+// watch checks a context after every [maxChunk] bytes of a text.
+type watch struct {
+	ctx  context.Context
+	next int // offset in the text of the next check
+}
+
+// done reports whether the context is done. It checks the context only if enough text was
+// processed since the last check.
+func (w *watch) done(at int) bool {
+	if at < w.next {
+		return false
+	}
+	w.next = at + maxChunk
+	return w.ctx.Err() != nil
 }
 
 // chunk returns the start and end of the first chunk in s at or after byte i. If s has

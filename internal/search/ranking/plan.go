@@ -16,12 +16,9 @@ import (
 
 // A Query has the parameters of a search.
 type Query struct {
-	Words    string   // text to rank by
-	Must     []string // words or phrases that a document must have, or word* for a prefix
-	Not      []string // words or phrases that a document must not have
-	Prefixes []string // rank by all words with these prefixes
-	Spans    []Span   // documents created in these spans rank higher
-	AsIs     bool     // do not correct words
+	analysis.QueryText
+	Spans []Span // documents created in these spans rank higher
+	AsIs  bool   // do not correct words
 
 	Filter []index.Clause       // conditions that the index can evaluate
 	Times  *index.Range         // range of creation times (may be nil)
@@ -103,15 +100,14 @@ func (v *View) Plan(q Query) *Plan {
 		}
 		return p
 	}
-	for _, text := range q.Must {
-		v.addClause(p, Clause{Text: text})
+	asked := r.an.Question(v.ctx, q.QueryText)
+	ws := asked.Words
+	p.StopWords = asked.StopWords
+	p.when = asked.AsksWhen
+	p.you = asked.AddressesProgram
+	for _, c := range asked.Clauses {
+		v.addClause(p, c)
 	}
-	for _, text := range q.Not {
-		v.addClause(p, Clause{Text: text, Not: true})
-	}
-	var ws []analysis.Word
-	ws, p.StopWords = r.an.Question(v.ctx, q.Words)
-	p.when, p.you = analysis.AsksWhen(q.Words), analysis.AddressesProgram(q.Words)
 	p.Words, p.terms = make([]Term, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
 	for _, w := range ws {
 		// A repeated word counts more. In a question it counts less than in a long text.
@@ -133,10 +129,10 @@ func (v *View) Plan(q Query) *Plan {
 			p.terms = append(p.terms, index.QueryTerm{Text: t, Weight: weightWhen})
 		}
 	}
-	for _, prefix := range q.Prefixes {
+	for i, prefix := range asked.Prefixes {
 		ts := v.beginning(prefix)
 		for _, t := range ts[:min(len(ts), mostPrefixed)] {
-			p.Words = append(p.Words, Term{prefix + "*", t, false})
+			p.Words = append(p.Words, Term{q.Prefixes[i] + "*", t, false})
 			p.terms = append(p.terms, index.QueryTerm{Text: t, Weight: weightPrefix})
 		}
 	}
@@ -202,20 +198,19 @@ func spanTerms(d Span) []string {
 	return nil
 }
 
-// beginning returns the terms with this prefix, most frequent first. If no term has the
-// prefix, it returns the prefix's own term as a word.
-func (v *View) beginning(prefix string) []string {
+// beginning returns the terms with this prefix, most frequent first. If no term has the prefix, it
+// returns the prefix's own term.
+func (v *View) beginning(prefix analysis.Prefix) []string {
 	type count struct {
 		term string
 		df   int
 	}
 	var cs []count
-	folded := analysis.Fold(prefix)
-	for t, df := range v.Vocabulary(folded) {
+	for t, df := range v.Vocabulary(prefix.Text) {
 		cs = append(cs, count{t, df})
 	}
 	if len(cs) == 0 {
-		return []string{analysis.Root(folded)}
+		return []string{prefix.Term}
 	}
 	slices.SortFunc(cs, func(a, b count) int { return cmp.Or(b.df-a.df, strings.Compare(a.term, b.term)) })
 	var ts []string
@@ -225,27 +220,26 @@ func (v *View) beginning(prefix string) []string {
 	return ts
 }
 
-// addClause adds a clause to the plan, of which Text and Not are set. The text is a word, a phrase,
-// or word* for any word with this prefix.
-func (v *View) addClause(p *Plan, c Clause) {
+// addClause adds a clause to the plan.
+func (v *View) addClause(p *Plan, asked analysis.Clause) {
+	c := Clause{Text: asked.Text, Not: asked.Not}
 	var holds func(id uint64) bool
 	isExact := true // the index can evaluate the whole clause
-	if prefix, ok := strings.CutSuffix(c.Text, "*"); ok {
-		terms := v.beginning(prefix)
+	if asked.Prefix != nil {
+		terms := v.beginning(*asked.Prefix)
 		holds = v.holdsAny(terms)
 		c.Filter = []index.Clause{{Terms: terms, Not: c.Not}}
 	} else {
-		seq := v.r.an.Sequence(v.ctx, c.Text)
-		holds = v.holds(seq)
-		isExact = len(seq) == 1
+		holds = v.holds(asked.Terms)
+		isExact = len(asked.Terms) == 1
 		switch {
 		case !c.Not:
-			c.Filter = requireAll(seq)
+			c.Filter = requireAll(asked.Terms)
 		case isExact:
-			c.Filter = []index.Clause{{Terms: seq, Not: true}}
+			c.Filter = []index.Clause{{Terms: asked.Terms, Not: true}}
 		}
 	}
-	c.Accept = func(id uint64) bool { return holds(id) != c.Not }
+	c.Accept = func(id uint64) bool { return holds(id) != asked.Not }
 	p.Clauses = append(p.Clauses, c)
 	p.filter = append(p.filter, c.Filter...)
 	p.accept = acceptBoth(p.accept, c.Accept)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
 // chat is an item that is a whole chat with a program, and read when it is needed.
@@ -53,7 +55,8 @@ func TestReads(t *testing.T) {
 			reads[id]++
 			return &chat{id: id}
 		})
-		if hits := v.Search(v.Plan(Query{Words: "where is the lantern in the harbour"}), 5); len(hits) != 5 {
+		q := Query{QueryText: analysis.QueryText{Words: "where is the lantern in the harbour"}}
+		if hits := v.Search(v.Plan(q), 5); len(hits) != 5 {
 			t.Fatalf("%d hits, want 5", len(hits))
 		}
 	}

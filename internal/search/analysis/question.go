@@ -1,0 +1,180 @@
+// This file analyzes the text of a query: its words, what it asks for, and its phrases.
+
+package analysis
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// A QueryText has the texts of a query.
+type QueryText struct {
+	Words    string   // text to rank by
+	Must     []string // words or phrases that a document must have, or word* for a prefix
+	Not      []string // words or phrases that a document must not have, or word* for a prefix
+	Prefixes []string // rank by all words with these prefixes
+}
+
+// A Word is a term of a question.
+type Word struct {
+	Term string
+	Word string // the word as written, but in lower case and folded (see [Fold])
+	N    int    // number of occurrences in the question
+}
+
+// A Clause is an analyzed word or phrase that a query requires or excludes. It has either terms, as
+// [Analyzer.Sequence] returns them, or a prefix.
+type Clause struct {
+	Text   string
+	Not    bool // excluded
+	Terms  []string
+	Prefix *Prefix
+}
+
+// A Prefix is the beginning of words that a query looks for.
+type Prefix struct {
+	Text string // folded (see [Fold])
+	Term string // term of the prefix if it were a word
+}
+
+// A Question has the analyzed texts of a query.
+type Question struct {
+	// Words are the distinct terms of the words in order, without stop words. If there are only stop
+	// words, Words has these, and StopWords is set.
+	Words     []Word
+	StopWords bool
+
+	Clauses  []Clause // the required before the excluded
+	Prefixes []Prefix
+
+	// AsksWhen is set if the words ask for a time: "when" occurs before the first word that is not
+	// a stop word, or "how long", "what year" or a similar expression occurs anywhere.
+	AsksWhen bool
+	// AddressesProgram is set if "you" or "your" occurs. The question may then be about something
+	// that a program said.
+	AddressesProgram bool
+}
+
+// times are the words that make a question ask for a time if they follow "what" or
+// "which".
+var times = map[string]bool{"date": true, "day": true, "week": true, "month": true, "year": true, "time": true}
+
+// Question analyzes the texts of a query. If ctx is done, it returns early.
+func (a *Analyzer) Question(ctx context.Context, t QueryText) Question {
+	q := a.words(ctx, t.Words)
+	for _, s := range t.Must {
+		q.Clauses = append(q.Clauses, a.clause(ctx, s))
+	}
+	for _, s := range t.Not {
+		c := a.clause(ctx, s)
+		c.Not = true
+		q.Clauses = append(q.Clauses, c)
+	}
+	for _, s := range t.Prefixes {
+		q.Prefixes = append(q.Prefixes, prefixOf(s))
+	}
+	return q
+}
+
+// words analyzes the words to rank by.
+func (a *Analyzer) words(ctx context.Context, s string) Question {
+	var q Question
+	var stop []Word
+	var words wordSet
+	before, begun := "", false // the previous word; a word that is not a stop word has occurred
+	a.each(ctx, s, func(us []unit) {
+		for _, u := range us {
+			if w := (Word{Term: u.text, Word: u.word}); u.stop {
+				stop = append(stop, w)
+			} else {
+				words.add(w)
+			}
+		}
+		word := ""
+		if len(us) == 1 { // the parts of an identifier or a name, such as YouTube, ask for nothing
+			word = us[0].word
+		}
+		switch word {
+		case "when":
+			q.AsksWhen = q.AsksWhen || !begun
+		case "long":
+			q.AsksWhen = q.AsksWhen || before == "how"
+		case "you", "your", "yours":
+			q.AddressesProgram = true
+		}
+		q.AsksWhen = q.AsksWhen || ((before == "what" || before == "which") && times[word])
+		before = word
+		begun = len(words.words) > 0
+	})
+	if len(words.words) == 0 {
+		q.StopWords = len(stop) > 0
+		for _, w := range stop {
+			words.add(w)
+		}
+	}
+	q.Words = words.words
+	return q
+}
+
+// wordSet collects the distinct words of a question in order, and counts them.
+type wordSet struct {
+	words []Word
+	at    map[string]int // index in words by term (nil while words is short)
+}
+
+func (s *wordSet) add(w Word) {
+	i := s.find(w.Term)
+	if i < 0 {
+		i = len(s.words)
+		s.words = append(s.words, w)
+		if s.at != nil {
+			s.at[w.Term] = i
+		}
+	}
+	s.words[i].N++
+}
+
+// find returns the index of a term, or -1 if the set does not have it.
+func (s *wordSet) find(term string) int {
+	if len(s.words) <= fewUnits {
+		return slices.IndexFunc(s.words, func(w Word) bool { return w.Term == term })
+	}
+	if s.at == nil {
+		s.at = map[string]int{}
+		for i, w := range s.words {
+			s.at[w.Term] = i
+		}
+	}
+	if i, ok := s.at[term]; ok {
+		return i
+	}
+	return -1
+}
+
+// Sequence returns the terms of a text's words in order, without wholes. Phrases are
+// compared by this sequence. If ctx is done, it returns early.
+func (a *Analyzer) Sequence(ctx context.Context, s string) []string {
+	var ts []string
+	a.each(ctx, s, func(us []unit) {
+		for _, u := range us {
+			if !u.whole {
+				ts = append(ts, u.text)
+			}
+		}
+	})
+	return ts
+}
+
+func (a *Analyzer) clause(ctx context.Context, s string) Clause {
+	if word, ok := strings.CutSuffix(s, "*"); ok {
+		p := prefixOf(word)
+		return Clause{Text: s, Prefix: &p}
+	}
+	return Clause{Text: s, Terms: a.Sequence(ctx, s)}
+}
+
+func prefixOf(word string) Prefix {
+	folded := Fold(word)
+	return Prefix{Text: folded, Term: Root(folded)}
+}
