@@ -75,7 +75,7 @@ func onFile[In, Out any](
 	if err != nil {
 		return out, err
 	}
-	if err := checked(&in); err != nil {
+	if err := checkTexts(verb.ParamsOf[In](), &in); err != nil {
 		return out, err
 	}
 	src, err := a.source()
@@ -89,12 +89,17 @@ func onFile[In, Out any](
 	if bound != nil {
 		src.Profile = bound.Name
 	}
-	out, err = orKeep(
-		ctx,
-		a,
-		&verb.Workspace{Knowledge: a.knowledge, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(),
-			Annotations: func(context.Context) (verb.WorkingTree, error) { return b, nil }}, verbCall, in,
-	)
+	w := &verb.Workspace{
+		Knowledge:   a.knowledge,
+		Now:         a.env.Now,
+		Source:      src,
+		Secrets:     a.secretsPolicy(),
+		Annotations: func(context.Context) (verb.WorkingTree, error) { return b, nil },
+	}
+	err = a.orKeep(func() (err error) {
+		out, err = verbCall(ctx, w, in)
+		return err
+	})
 	return out, adviseOnFile(badArgument(err))
 }
 

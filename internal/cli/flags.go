@@ -28,8 +28,11 @@ type paramFlag struct {
 }
 
 // newFlags adds the flags for the fields of In to a command.
-func newFlags[In any](c *cobra.Command) *flagSet {
-	s := &flagSet{params: verb.ParamsOf[In]()}
+func newFlags[In any](c *cobra.Command) *flagSet { return flagsOf(c, verb.ParamsOf[In]()) }
+
+// flagsOf adds the flags of parameters to a command.
+func flagsOf(c *cobra.Command, params []verb.Param) *flagSet {
+	s := &flagSet{params: params}
 	for _, p := range s.params {
 		if p.Flag == "" {
 			continue

@@ -155,7 +155,7 @@ func (s *recallScreen) answer(ctx context.Context, query string) (out verb.Recal
 	if strings.TrimSpace(query+in.Filter+in.Project+in.Kind+in.After+in.Before+strings.Join(in.Tags, "")) == "" {
 		in.Query = "before:9999"
 	}
-	if err := checked(&in); err != nil {
+	if err := checkTexts(verb.ParamsOf[verb.RecallIn](), &in); err != nil {
 		return out, err
 	}
 	w, err := s.workspace(ctx)

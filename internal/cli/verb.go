@@ -101,43 +101,48 @@ func run[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In) (O
 
 // attempt is like run, but for verbs that may also find invalid values in files. It does not
 // report them as misuse.
-func attempt[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In) (out Out, err error) {
-	if err := checked(&in); err != nil {
+func attempt[In, Out any](ctx context.Context, a *app, verbCall call[In, Out], in In) (out Out, err error) {
+	if err := checkTexts(verb.ParamsOf[In](), &in); err != nil {
 		return out, err
 	}
-	w, done, err := a.workspace(ctx)
-	if err != nil {
-		return out, err
-	}
-	stop := a.working(a.command)
-	defer func() { err = errors.Join(err, done()); stop() }()
-	return orKeep(a.withProgress(ctx), a, w, verb, in)
-}
-
-// orKeep calls a verb. If the verb refuses text that looks like a secret and a person decides to
-// store the text, it calls the verb again.
-func orKeep[In, Out any](
-	ctx context.Context,
-	a *app,
-	w *verb.Workspace,
-	verbCall call[In, Out],
-	in In,
-) (out Out, err error) {
-	out, err = verbCall(ctx, w, in)
-	if err != nil {
-		var again bool
-		again, err = a.mayKeep(err)
-		if again {
-			return verbCall(ctx, w, in)
-		}
-	}
+	err = a.inWorkspace(ctx, func(ctx context.Context, w *verb.Workspace) (err error) {
+		out, err = verbCall(ctx, w, in)
+		return err
+	})
 	return out, err
 }
 
-// checked returns an error if a text among a verb's arguments is not valid UTF-8, or if a
-// required text is empty.
-func checked[In any](in *In) error {
-	for _, p := range verb.ParamsOf[In]() {
+// inWorkspace calls fn with the workspace of this run, shows its progress, and closes what it
+// opened. fn may be called twice (see orKeep).
+func (a *app) inWorkspace(ctx context.Context, fn func(context.Context, *verb.Workspace) error) (err error) {
+	w, done, err := a.workspace(ctx)
+	if err != nil {
+		return err
+	}
+	stop := a.working(a.command)
+	defer func() { err = errors.Join(err, done()); stop() }()
+	ctx = a.withProgress(ctx)
+	return a.orKeep(func() error { return fn(ctx, w) })
+}
+
+// orKeep calls fn. If fn refuses text that looks like a secret and a person decides to store the
+// text, it calls fn again.
+func (a *app) orKeep(fn func() error) error {
+	err := fn()
+	if err == nil {
+		return nil
+	}
+	again, err := a.mayKeep(err)
+	if again {
+		return fn()
+	}
+	return err
+}
+
+// checkTexts returns an error if a text among a verb's arguments is not valid UTF-8, or if a
+// required text is empty. in points to the arguments.
+func checkTexts(params []verb.Param, in any) error {
+	for _, p := range params {
 		if err := p.Check(in, p.Name); err != nil {
 			return badArgument(err)
 		}
@@ -148,14 +153,18 @@ func checked[In any](in *In) error {
 // answer prints the result of a verb as JSON or with show. It returns errReported if the verb
 // itself reports a failure.
 func answer[Out any](a *app, out Out, show func(Out)) error {
-	if a.json {
-		if err := a.printJSON(out); err != nil {
+	return a.print(out, func() { show(out) })
+}
+
+func (t *terminal) print(out any, show func()) error {
+	if t.json {
+		if err := t.printJSON(out); err != nil {
 			return err
 		}
 	} else {
-		a.page(func() { show(out) })
+		t.page(show)
 	}
-	if f, ok := any(out).(interface{ Failed() bool }); ok && f.Failed() {
+	if f, ok := out.(interface{ Failed() bool }); ok && f.Failed() {
 		return errReported
 	}
 	return nil

@@ -51,25 +51,37 @@ func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 
 // verbOf is like MakeVerb, but does not make the schema of the arguments.
 func verbOf[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
-	v.Params = paramsOf(reflect.TypeFor[In]())
-	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(reflect.TypeFor[Out]()) })
+	v.setCall(
+		reflect.TypeFor[In](),
+		reflect.TypeFor[Out](),
+		func(ctx context.Context, w *Workspace, in any) (any, error) { return run(ctx, w, *in.(*In)) },
+	)
+	return v
+}
+
+// setCall sets the call, the parameters and the schema of the answer. run receives a pointer to
+// arguments of type in.
+func (v *Verb) setCall(in, out reflect.Type, run func(ctx context.Context, w *Workspace, in any) (any, error)) {
+	name, readOnly := v.Name, v.ReadOnly
+	params := paramsOf(in)
+	v.Params = params
+	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(out) })
 	v.Call = func(ctx context.Context, w *Workspace, args json.RawMessage) (any, error) {
-		var in In
 		secrets := ""
-		if !v.ReadOnly {
+		if !readOnly {
 			args, secrets = w.Secrets.arguments(args)
 		}
-		if err := readArgs(v.Name, v.Params, args, reflect.ValueOf(&in).Elem()); err != nil {
+		arguments := reflect.New(in)
+		if err := readArgs(name, params, args, arguments.Elem()); err != nil {
 			return nil, err
 		}
-		out, err := run(ctx, w, in)
+		answer, err := run(ctx, w, arguments.Interface())
 		if err != nil {
 			return nil, err
 		}
 		if secrets != "" {
-			return Screened{out, secrets}, nil
+			return Screened{answer, secrets}, nil
 		}
-		return out, nil
+		return answer, nil
 	}
-	return v
 }
