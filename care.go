@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/store"
@@ -70,6 +71,39 @@ func (m *Memory) unindexed(ctx context.Context, all []*Entry) ([]*Entry, error) 
 		return err != nil || now.Version != e.Version
 	}
 	return slices.DeleteFunc(missing, changed), nil
+}
+
+// Stats returns the size of the store. It reads no entries. If the store is no [Counter], the error
+// matches [ErrUnsupported].
+func (m *Memory) Stats(ctx context.Context) (Stats, error) {
+	c, ok := m.store.(Counter)
+	if !ok {
+		return Stats{}, fmt.Errorf("counting: %w", ErrUnsupported)
+	}
+	s, err := c.Stats(ctx)
+	if err != nil {
+		return Stats{}, fmt.Errorf("counting: %w", err)
+	}
+	return s, nil
+}
+
+// A Compaction says which history [Memory.Compact] drops.
+type Compaction struct {
+	Before time.Time // versions that were replaced or removed before this time are dropped
+	DryRun bool      // only report what would be dropped
+}
+
+// Compact drops old history. If the store is no [Compactor], the error matches [ErrUnsupported].
+func (m *Memory) Compact(ctx context.Context, c Compaction) (CompactReport, error) {
+	s, ok := m.store.(Compactor)
+	if !ok {
+		return CompactReport{}, fmt.Errorf("compacting: %w", ErrUnsupported)
+	}
+	r, err := s.Compact(ctx, c.Before, c.DryRun)
+	if err != nil {
+		return CompactReport{}, fmt.Errorf("compacting: %w", err)
+	}
+	return r, nil
 }
 
 // Redact permanently removes the entry with this name and all its versions from the store.

@@ -113,10 +113,8 @@ const mostCompared = 100_000
 
 func nearNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]string, error) {
 	var names []string
-	if c, ok := m.Store().(oxbow.Counter); ok {
-		if s, err := c.Stats(ctx); err == nil && s.Entries > mostCompared {
-			return nil, nil
-		}
+	if s, err := m.Stats(ctx); err == nil && s.Entries > mostCompared {
+		return nil, nil
 	}
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {

@@ -15,11 +15,7 @@ import (
 // nothing in a hook, which does not have time to read so many entries and does not save its index.
 // If building the index fails, the next recall builds it.
 func MakeIndex(ctx context.Context, m *oxbow.Memory, written int) {
-	c, ok := m.Store().(oxbow.Counter)
-	if !ok {
-		return
-	}
-	s, err := c.Stats(ctx)
+	s, err := m.Stats(ctx)
 	if err == nil && (2*written >= s.Entries || (written >= manyWritten+s.Entries/64 && hasIndex(s.Path))) {
 		_ = m.MakeIndex(ctx)
 	}

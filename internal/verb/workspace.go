@@ -287,13 +287,3 @@ func OpenOnFirstUse(
 	}
 	return get, closeFn
 }
-
-// StatsOf returns the statistics of the store.
-func StatsOf(ctx context.Context, m *oxbow.Memory) (oxbow.Stats, error) {
-	c, ok := m.Store().(oxbow.Counter)
-	if !ok {
-		return oxbow.Stats{}, fmt.Errorf("counting: %w", oxbow.ErrUnsupported)
-	}
-	s, err := c.Stats(ctx)
-	return s, Wrapped("counting", err)
-}

@@ -185,11 +185,7 @@ func (s *scoped) Check(ctx context.Context) (oxbow.CheckReport, error) {
 // Stats counts only the entries that the agent may see. The number of bytes includes the entries
 // of other agents, because it is the size of the file.
 func (s *scoped) Stats(ctx context.Context) (oxbow.Stats, error) {
-	c, ok := s.m.Store().(oxbow.Counter)
-	if !ok {
-		return oxbow.Stats{}, oxbow.ErrUnsupported
-	}
-	st, err := c.Stats(ctx)
+	st, err := s.m.Stats(ctx)
 	if err != nil {
 		return st, err
 	}
@@ -204,10 +200,7 @@ func (s *scoped) Stats(ctx context.Context) (oxbow.Stats, error) {
 }
 
 func (s *scoped) Compact(ctx context.Context, before time.Time, dry bool) (oxbow.CompactReport, error) {
-	if c, ok := s.m.Store().(oxbow.Compactor); ok {
-		return c.Compact(ctx, before, dry)
-	}
-	return oxbow.CompactReport{}, oxbow.ErrUnsupported
+	return s.m.Compact(ctx, oxbow.Compaction{Before: before, DryRun: dry})
 }
 
 // Log yields the changes of entries that the agent may see.

@@ -156,11 +156,7 @@ func (r *churnRun) change() []oxbow.Op {
 
 // logSize returns the number of bytes that the log of a memory uses.
 func logSize(m *oxbow.Memory) (int64, error) {
-	st, ok := m.Store().(oxbow.Counter)
-	if !ok {
-		return 0, errors.New("the store tells no size")
-	}
-	s, err := st.Stats(context.Background())
+	s, err := m.Stats(context.Background())
 	return s.Used, err
 }
 

@@ -151,11 +151,7 @@ func (w *writeRun) fresh(group string, i int) oxbow.Add {
 
 // used returns the size of the log's records in bytes.
 func (w *writeRun) used(ctx context.Context) (int64, error) {
-	c, ok := w.m.Store().(oxbow.Counter)
-	if !ok {
-		return 0, errors.New("the store does not know its size")
-	}
-	s, err := c.Stats(ctx)
+	s, err := w.m.Stats(ctx)
 	return s.Used, err
 }
 

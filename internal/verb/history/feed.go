@@ -246,7 +246,7 @@ func (f *Feed) span(ctx context.Context) (first, last uint64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	s, err := verb.StatsOf(ctx, all)
+	s, err := all.Stats(ctx)
 	if errors.Is(err, oxbow.ErrUnsupported) {
 		return 0, 0, nil
 	}

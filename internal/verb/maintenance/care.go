@@ -50,18 +50,14 @@ func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, 
 		return CompactOut{}, err
 	}
 	before := w.Time().Add(-span)
-	c, ok := m.Store().(oxbow.Compactor)
-	if !ok {
-		return CompactOut{}, fmt.Errorf("compacting: %w", oxbow.ErrUnsupported)
-	}
 	if !in.DryRun {
 		if err := verb.MayErase(ctx, "compact", oldVersions(ctx, m, before)); err != nil {
 			return CompactOut{}, err
 		}
 	}
-	r, err := c.Compact(ctx, before, in.DryRun)
+	r, err := m.Compact(ctx, oxbow.Compaction{Before: before, DryRun: in.DryRun})
 	if err != nil {
-		return CompactOut{}, fmt.Errorf("compacting: %w", err)
+		return CompactOut{}, err
 	}
 	if r.Seq > 0 && r.BytesAfter < mostIndexed {
 		// The compaction may have dropped the index file. If making the index fails, the next
@@ -207,7 +203,7 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 	}
 	out := StatsOut{Store: p.Store, Own: p.Own(), Kinds: map[string]int{}, Projects: map[string]int{},
 		Tags: map[string]int{}}
-	if s, err := verb.StatsOf(ctx, m); err == nil {
+	if s, err := m.Stats(ctx); err == nil {
 		out.Bytes = s.Bytes
 		out.Used = s.Used
 		out.First = s.First

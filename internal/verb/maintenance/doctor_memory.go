@@ -117,7 +117,7 @@ func readSoFar(m *oxbow.Memory) string {
 
 // open checks a store that could be opened.
 func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
-	s, err := verb.StatsOf(ctx, m)
+	s, err := m.Stats(ctx)
 	if err != nil {
 		return err
 	}

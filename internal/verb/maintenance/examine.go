@@ -234,7 +234,7 @@ func WentBack(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
 	if err != nil || had == 0 {
 		return verb.Note{}
 	}
-	if s, err := verb.StatsOf(ctx, m); err == nil && had > s.Last {
+	if s, err := m.Stats(ctx); err == nil && had > s.Last {
 		return verb.JoinNotes([]verb.Note{verb.Notef("the memory may lack what was remembered: "+
 			wentBack, s.Last, had), verb.Remedy(oxbow.ErrRolledBack)})
 	}

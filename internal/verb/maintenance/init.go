@@ -125,7 +125,7 @@ func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (
 	if err := goOn(ctx, w, m, p.Store); err != nil {
 		return out, verb.Wrapped("accepting what was restored", err)
 	}
-	s, err := verb.StatsOf(ctx, m)
+	s, err := m.Stats(ctx)
 	out.Entries, out.Last = s.Entries, s.Last
 	return out, err
 }

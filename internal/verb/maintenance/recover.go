@@ -395,7 +395,7 @@ func Accept(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, erro
 	if err != nil {
 		return AcceptOut{}, err
 	}
-	s, err := verb.StatsOf(ctx, m)
+	s, err := m.Stats(ctx)
 	if err != nil {
 		return AcceptOut{}, err
 	}
@@ -414,7 +414,7 @@ func goOn(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string)
 	if err := m.Accept(ctx); err != nil {
 		return err
 	}
-	s, err := verb.StatsOf(ctx, m)
+	s, err := m.Stats(ctx)
 	if err == nil {
 		_, err = signing.SignBack(store, w.Time(), s)
 	}

@@ -130,10 +130,8 @@ func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, scanned scanned
 	if err := o.dropChanges(ctx, w, m, until, len(o.Found)-before-inEntries, archive); err != nil {
 		return err
 	}
-	if size, ok := m.Store().(oxbow.Counter); ok {
-		if s, err := size.Stats(ctx); err == nil && s.Bytes < mostIndexed {
-			_ = m.MakeIndex(ctx) // otherwise the next recall makes the index
-		}
+	if s, err := m.Stats(ctx); err == nil && s.Bytes < mostIndexed {
+		_ = m.MakeIndex(ctx) // otherwise the next recall makes the index
 	}
 	return nil
 }

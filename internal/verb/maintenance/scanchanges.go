@@ -77,11 +77,11 @@ func (o *ScanOut) dropChanges(
 		o.Steps = append(o.Steps, command)
 		return err
 	}
-	c, ok := m.Store().(oxbow.Compactor)
-	if !ok {
+	_, err := m.Compact(ctx, oxbow.Compaction{Before: until.Add(time.Nanosecond)})
+	if errors.Is(err, oxbow.ErrUnsupported) {
 		return nil
 	}
-	if _, err := c.Compact(ctx, until.Add(time.Nanosecond), false); err != nil {
+	if err != nil {
 		return verb.Wrapped("dropping the history of the archive", err)
 	}
 	o.Fixed += found

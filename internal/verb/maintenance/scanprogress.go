@@ -49,11 +49,7 @@ func (s *scanProgress) begin(ctx context.Context, m *oxbow.Memory, isArchive boo
 	}
 	s.inPart = 0
 	s.all = 0
-	size, ok := m.Store().(oxbow.Counter)
-	if !ok {
-		return
-	}
-	if n, err := size.Stats(ctx); err == nil {
+	if n, err := m.Stats(ctx); err == nil {
 		s.all = int64(n.Entries) + int64(n.Last-n.First+1)
 	}
 }

@@ -308,9 +308,13 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 	if !forgotten {
 		out.Turns, err = a.Forget(oxbow.WithNote(ctx, forgetNote+s.Client+"/"+s.Session), s.Client, s.Session)
 	}
-	if c, ok := a.Memory.Store().(oxbow.Compactor); ok && in.Purge && err == nil {
-		_, err = c.Compact(ctx, w.Time().Add(time.Second), false)
-		out.Purged = err == nil
+	if !in.Purge || err != nil {
+		return out, err
+	}
+	_, err = a.Memory.Compact(ctx, oxbow.Compaction{Before: w.Time().Add(time.Second)})
+	out.Purged = err == nil
+	if errors.Is(err, oxbow.ErrUnsupported) {
+		return out, nil // the archive's store keeps no history
 	}
 	return out, err
 }

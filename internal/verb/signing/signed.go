@@ -47,7 +47,7 @@ func SignHeads(m *oxbow.Memory, store string, now func() time.Time) (settle func
 	var changes atomic.Int64
 	var running sync.WaitGroup
 	sign := func() {
-		if s, err := verb.StatsOf(context.Background(), m); err == nil {
+		if s, err := m.Stats(context.Background()); err == nil {
 			_ = signHead(store, now(), s.Last, s.Head, signEvery)
 		}
 	}
@@ -348,7 +348,7 @@ func SignCopied(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) {
 		return
 	}
 	if p, err := w.Located(); err == nil {
-		if s, err := verb.StatsOf(ctx, m); err == nil {
+		if s, err := m.Stats(ctx); err == nil {
 			_ = SignNow(w, p.Store, s.Last, s.Head)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/log/proof"
-	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
@@ -59,7 +58,7 @@ func TestSignHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := verb.StatsOf(t.Context(), m)
+	s, err := m.Stats(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

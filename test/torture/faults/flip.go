@@ -167,7 +167,7 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	if err != nil {
 		return s.refused(b, err, t)
 	}
-	stats, err := m.Store().(oxbow.Counter).Stats(context.Background())
+	stats, err := m.Stats(context.Background())
 	if err != nil {
 		return err
 	}

@@ -89,11 +89,7 @@ func build(k kind, seed uint64, setup workload.Setup) (*flipStore, error) {
 		return nil, err
 	}
 	if k.after >= 0 {
-		if _, err := ms[0].Store().(oxbow.Compactor).Compact(
-			context.Background(),
-			time.Unix(1<<40, 0),
-			false,
-		); err != nil {
+		if _, err := ms[0].Compact(context.Background(), oxbow.Compaction{Before: time.Unix(1<<40, 0)}); err != nil {
 			return nil, err
 		}
 		if err := s.note(ms[0], mem); err != nil {
@@ -126,7 +122,7 @@ func (s *flipStore) note(m *oxbow.Memory, mem *vfs.Mem) error {
 	if err != nil {
 		return err
 	}
-	stats, err := m.Store().(oxbow.Counter).Stats(context.Background())
+	stats, err := m.Stats(context.Background())
 	if err != nil {
 		return err
 	}

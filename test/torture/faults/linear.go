@@ -341,7 +341,7 @@ func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *ra
 		err = m.Forget(ctx, in.name)
 		out.done, err = refused(err, oxbow.ErrNotFound)
 	case compact:
-		_, err = m.Store().(oxbow.Compactor).Compact(ctx, time.Unix(1<<40, 0), false)
+		_, err = m.Compact(ctx, oxbow.Compaction{Before: time.Unix(1<<40, 0)})
 	}
 	end := r.clock.Add(1)
 	// A dead process may still answer from memory, but that answer reaches no caller.

@@ -138,7 +138,7 @@ func torn(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	stats, err := m.Store().(oxbow.Counter).Stats(context.Background())
+	stats, err := m.Stats(context.Background())
 	err = errors.Join(err, m.Close())
 	if err != nil {
 		return nil, 0, err

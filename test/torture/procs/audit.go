@@ -168,12 +168,8 @@ func (a *auditor) finish(ctx context.Context) error {
 		return fmt.Errorf("opening the store in the end: %w", err)
 	}
 	// The next compaction removes the remains of killed compactions.
-	c, ok := m.Store().(oxbow.Compactor)
-	if !ok {
-		return errors.Join(oxbow.ErrUnsupported, m.Close())
-	}
 	var errs []error
-	if _, err := c.Compact(ctx, time.Now(), false); err != nil {
+	if _, err := m.Compact(ctx, oxbow.Compaction{Before: time.Now()}); err != nil {
 		errs = append(errs, fmt.Errorf("refused: compacting in the end: %w", err))
 	}
 	live := a.run.ledger.live()

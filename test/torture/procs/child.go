@@ -139,11 +139,7 @@ func carryOut(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c call) (answer
 		}
 		return a, nil
 	case compact:
-		c2, ok := m.Store().(oxbow.Compactor)
-		if !ok {
-			return answer{}, oxbow.ErrUnsupported
-		}
-		rep, err := c2.Compact(ctx, c.Before, false)
+		rep, err := m.Compact(ctx, oxbow.Compaction{Before: c.Before})
 		return answer{Version: rep.Seq}, err
 	}
 	return answer{}, fmt.Errorf("a call of the unknown verb %q", c.Verb)

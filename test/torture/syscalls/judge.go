@@ -76,11 +76,7 @@ func examine(ctx context.Context, m *oxbow.Memory, done []bool, open []int) erro
 		return fmt.Errorf("remembering afterwards: %w", err)
 	}
 	// The next compaction removes the remains of a killed compaction.
-	c, ok := m.Store().(oxbow.Compactor)
-	if !ok {
-		return oxbow.ErrUnsupported
-	}
-	if _, err := c.Compact(ctx, time.Now().Add(time.Hour), false); err != nil {
+	if _, err := m.Compact(ctx, oxbow.Compaction{Before: time.Now().Add(time.Hour)}); err != nil {
 		return fmt.Errorf("compacting afterwards: %w", err)
 	}
 	have["after"] = "after all"

@@ -89,11 +89,7 @@ func session() []step {
 	compaction := step{
 		what: "compact",
 		do: func(ctx context.Context, m *oxbow.Memory) error {
-			c, ok := m.Store().(oxbow.Compactor)
-			if !ok {
-				return oxbow.ErrUnsupported
-			}
-			_, err := c.Compact(ctx, time.Now().Add(time.Hour), false)
+			_, err := m.Compact(ctx, oxbow.Compaction{Before: time.Now().Add(time.Hour)})
 			return err
 		},
 		model: same,

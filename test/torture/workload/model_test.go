@@ -111,7 +111,7 @@ func (m *machine) check(t *rapid.T) {
 	want := m.h.now().sorted()
 	for i, mem := range m.ms {
 		compare(t, fmt.Sprintf("opener %d", i), m.collect(t, mem), want)
-		stats, err := mem.Store().(oxbow.Counter).Stats(m.ctx)
+		stats, err := mem.Stats(m.ctx)
 		if err != nil || stats.Last != m.h.last() || stats.First != m.h.base+1 {
 			t.Fatalf("opener %d: Stats() = %+v, %v, want changes %d to %d", i, stats, err, m.h.base+1, m.h.last())
 		}
@@ -322,7 +322,7 @@ func (m *machine) compact(t *rapid.T) {
 		c := m.first(t, keep)
 		before = c.Time
 	}
-	rep, err := m.any(t).Store().(oxbow.Compactor).Compact(m.ctx, before, false)
+	rep, err := m.any(t).Compact(m.ctx, oxbow.Compaction{Before: before})
 	m.agree(t, "Compact()", err, nil)
 	if keep == m.h.base+1 {
 		if rep.Seq != 0 {

@@ -44,7 +44,7 @@ func (w *World) Survive(i int, allowed []*State) error {
 	if err != nil {
 		return fmt.Errorf("a third process: open: %w", err)
 	}
-	rep, err := m3.Store().(oxbow.Compactor).Compact(context.Background(), time.Unix(1<<40, 0), false)
+	rep, err := m3.Compact(context.Background(), oxbow.Compaction{Before: time.Unix(1<<40, 0)})
 	if err != nil {
 		return fmt.Errorf("a third process: compact: %w", err)
 	}

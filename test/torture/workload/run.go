@@ -335,7 +335,7 @@ func (w *World) call(st Step, undo uint64) (uint64, error) {
 		if st.Half {
 			before = w.clock.now.Add(-time.Millisecond)
 		}
-		rep, cerr := m.Store().(oxbow.Compactor).Compact(ctx, before, false)
+		rep, cerr := m.Compact(ctx, oxbow.Compaction{Before: before})
 		return rep.Seq, cerr
 	case Reopen:
 		w.procs[st.Proc].mem = nil
@@ -426,7 +426,7 @@ func (w *World) record(st Step, inner, busy bool) error {
 		if d := w.model.differs(es); d != "" && !lax {
 			return errors.New(d)
 		}
-		stats, err := w.procs[i].mem.Store().(oxbow.Counter).Stats(context.Background())
+		stats, err := w.procs[i].mem.Stats(context.Background())
 		if err == nil && stats.Last != w.model.seq && !lax {
 			err = fmt.Errorf("it is at change %d, want %d", stats.Last, w.model.seq)
 		}

@@ -156,7 +156,7 @@ func harmless(p oxbow.Problem) bool {
 
 // lastOf returns the number of the store's last change.
 func lastOf(m *oxbow.Memory) (uint64, error) {
-	stats, err := m.Store().(oxbow.Counter).Stats(context.Background())
+	stats, err := m.Stats(context.Background())
 	if err != nil {
 		return 0, fmt.Errorf("read: %w", err)
 	}
