@@ -133,7 +133,7 @@ func ExampleMemory_Recall() {
 	q := oxbow.Query{Text: "tables", Filter: must(query.ParseFilter("project:harbour", time.Now()))}
 	fmt.Println(len(must(m.Recall(ctx, q))), "hits")
 	d := must(m.Diagnose(ctx, q))
-	fmt.Printf("%d without the filter; %s leaves %d\n", d.Unfiltered, d.Removed[0].Filter, d.Removed[0].Left)
+	fmt.Printf("%d without the filter; %s leaves %d\n", d.Unfiltered, d.Removed[0], d.Removed[0].Left)
 	// Output:
 	// 14.573 double charge
 	// 2.864 berths

@@ -271,14 +271,22 @@ func asDiagnosed(d oxbow.Diagnosis) any {
 	for i, t := range d.Terms {
 		terms[i] = term{t.Word, t.DF}
 	}
+	type effect struct {
+		Filter string
+		Left   int
+	}
+	var removed []effect
+	for _, e := range d.Removed {
+		removed = append(removed, effect{e.String(), e.Left})
+	}
 	return struct {
 		Entries    int
 		Terms      []term
 		StopWords  bool
 		Unfiltered int
-		Removed    []oxbow.FilterEffect
+		Removed    []effect
 		Near       []string
-	}{d.Entries, terms, d.StopWords, d.Unfiltered, d.Removed, d.Near}
+	}{d.Entries, terms, d.StopWords, d.Unfiltered, removed, d.Near}
 }
 
 // goldenHome is a file system with a memory in it, whose clock each change moves on.

@@ -3,6 +3,7 @@
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -217,9 +218,14 @@ type Diagnosis struct {
 	Near       []string       // similar names, projects or tags, the most similar first
 }
 
-// A FilterEffect is one condition of a filter, with the number of hits if the query had
-// only this condition.
+// A FilterEffect is a condition of a query, with the number of hits if the query had only this
+// condition. The condition is a part of the filter (see [Filter.Parts]), or a required or excluded
+// word or phrase.
 type FilterEffect struct {
-	Filter string
+	Filter Filter
+	Clause string // such as +harbor or -"two words"; "" if the condition is the filter
 	Left   int
 }
+
+// String returns the condition in a short form.
+func (e FilterEffect) String() string { return cmp.Or(e.Clause, e.Filter.Brief()) }

@@ -157,7 +157,8 @@ func TestParseQueryAndDiagnosis(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := m.Diagnose(t.Context(), q)
-	if err != nil || !slices.Contains(d.Removed, oxbow.FilterEffect{Filter: "+nowhere", Left: 0}) || d.Unfiltered != 2 {
+	if err != nil || len(d.Removed) != 1 || d.Removed[0].String() != "+nowhere" || d.Removed[0].Left != 0 ||
+		d.Unfiltered != 2 {
 		t.Errorf("Diagnose = %+v, %v, want +nowhere to leave 0 of 2", d, err)
 	}
 	_, err = m.Recall(t.Context(), oxbow.Query{Text: "x", Rank: "best"})

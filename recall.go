@@ -244,9 +244,10 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 	slices.SortFunc(d.Terms, func(a, b ParsedTerm) int { return strings.Compare(a.Word, b.Word) })
 	d.StopWords = !p.Ranks() && !p.Any
 	d.Unfiltered = v.Count(p, index.Query{}, nil)
-	removes := func(what string, only index.Query, accept func(id uint64) bool) {
-		if left := v.Count(p, only, accept); left < d.Unfiltered || left == 0 {
-			d.Removed = append(d.Removed, FilterEffect{what, left})
+	removes := func(condition FilterEffect, only index.Query, accept func(id uint64) bool) {
+		condition.Left = v.Count(p, only, accept)
+		if condition.Left < d.Unfiltered || condition.Left == 0 {
+			d.Removed = append(d.Removed, condition)
 		}
 	}
 	for _, f := range q.Filter.Parts() {
@@ -258,7 +259,7 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 		if more {
 			only.Accept = v.accept(f)
 		}
-		removes(f.Brief(), only, v.accept(f))
+		removes(FilterEffect{Filter: f}, only, v.accept(f))
 	}
 	for _, c := range p.Clauses {
 		if ctx.Err() != nil {
@@ -268,7 +269,8 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 		if c.Not {
 			sign = "-"
 		}
-		removes(sign+syntax.QuoteValue(c.Text), index.Query{Filter: c.Filter, Accept: c.Accept}, c.Accept)
+		clause := FilterEffect{Clause: sign + syntax.QuoteValue(c.Text)}
+		removes(clause, index.Query{Filter: c.Filter, Accept: c.Accept}, c.Accept)
 	}
 	d.Near = v.near(ctx, p, q, d.Unfiltered == 0)
 	return d

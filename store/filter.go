@@ -103,17 +103,14 @@ func (f Filter) And(g Filter) Filter {
 	return r
 }
 
-// Parts splits the filter into filters with a single condition each.
+// Parts splits the filter into filters with a single condition each. The time range is one condition.
 func (f Filter) Parts() []Filter {
 	var ps []Filter
 	for _, t := range f.Terms {
 		ps = append(ps, Filter{Terms: []Term{t}})
 	}
-	if !f.After.IsZero() {
-		ps = append(ps, Filter{After: f.After})
-	}
-	if !f.Before.IsZero() {
-		ps = append(ps, Filter{Before: f.Before})
+	if !f.After.IsZero() || !f.Before.IsZero() {
+		ps = append(ps, Filter{After: f.After, Before: f.Before})
 	}
 	return ps
 }

@@ -4,6 +4,7 @@
 package verb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,7 +211,7 @@ func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Not
 		why = append(why, Plain("found, before the filter: "+few(known)))
 	}
 	for _, r := range g.Removed[:min(len(g.Removed), mostNamed)] {
-		part := typed(r.Filter, q.Filter)
+		part := cmp.Or(r.Clause, filterText(r.Filter))
 		switch {
 		// the words would find nothing even without the filter
 		case r.Left == 0 && g.Unfiltered == 0 && len(g.Terms) > 0:
@@ -220,13 +221,13 @@ func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Not
 			why = append(why, Notef("filter %s alone leaves %s", part, text.Count(r.Left, one, many)))
 		}
 	}
-	why = append(why, notLabels(g, q.Filter)...)
+	why = append(why, notLabels(g)...)
 	if g.Unfiltered > 0 && !q.Filter.IsZero() {
 		n := text.Count(g.Unfiltered, one, many)
 		if g.Unfiltered == oxbow.MaxLimit {
 			n += " or more"
 		}
-		why = append(why, Notef("without the filter %s, %s would be found", typed(q.Filter.String(), q.Filter), n))
+		why = append(why, Notef("without the filter %s, %s would be found", filterText(q.Filter), n))
 	}
 	if len(why) == 0 {
 		why = append(why, Notef("none of the %s matches", text.Count(g.Entries, one, many)))
@@ -236,14 +237,13 @@ func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Not
 
 // notLabels returns what was probably meant by terms that select by a label that no entry has: a key
 // that resembles a key of the filter language, or a date.
-func notLabels(g oxbow.Diagnosis, f oxbow.Filter) (hints []Note) {
-	removesAll := map[string]bool{}
+func notLabels(g oxbow.Diagnosis) (hints []Note) {
 	for _, r := range g.Removed {
-		removesAll[r.Filter] = r.Left == 0
-	}
-	for _, t := range f.Terms {
-		one := oxbow.Filter{Terms: []oxbow.Term{t}}
-		if syntax.IsKnown(t.Key) || len(t.Values) == 0 || !removesAll[one.String()] {
+		if r.Left > 0 || len(r.Filter.Terms) == 0 {
+			continue
+		}
+		t := r.Filter.Terms[0]
+		if syntax.IsKnown(t.Key) || len(t.Values) == 0 {
 			continue
 		}
 		if near := syntax.NearestKey(t.Key); near != "" {
@@ -260,24 +260,28 @@ func notLabels(g oxbow.Diagnosis, f oxbow.Filter) (hints []Note) {
 	return hints
 }
 
-// typed returns a filter's text with its time bounds in the form that people type. Bounds of a
-// single day become on:2026-11-27, and other bounds at midnight become dates.
-func typed(filterText string, f oxbow.Filter) string {
-	after, before := oxbow.Filter{After: f.After}.String(), oxbow.Filter{Before: f.Before}.String()
-	if !f.After.IsZero() && f.Before.Equal(f.After.AddDate(0, 0, 1)) && isMidnight(f.After) {
-		day := "on:" + f.After.Format(time.DateOnly)
-		return strings.NewReplacer(after+" "+before, day, before, day, after, day).Replace(filterText)
+// filterText returns a filter in the form that people type. A time range of a single day becomes
+// on:2026-11-27, and other bounds at midnight become dates.
+func filterText(f oxbow.Filter) string {
+	parts := []string{oxbow.Filter{Terms: f.Terms}.Brief()}
+	switch {
+	case !f.After.IsZero() && f.Before.Equal(f.After.AddDate(0, 0, 1)) && isMidnight(f.After):
+		parts = append(parts, "on:"+f.After.Format(time.DateOnly))
+	default:
+		parts = append(parts, boundText("after:", f.After), boundText("before:", f.Before))
 	}
-	for _, bound := range []struct {
-		text string
-		at   time.Time
-	}{{after, f.After}, {before, f.Before}} {
-		if !bound.at.IsZero() && isMidnight(bound.at) {
-			key, _, _ := strings.Cut(bound.text, ":")
-			filterText = strings.ReplaceAll(filterText, bound.text, key+":"+bound.at.Format(time.DateOnly))
-		}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
+}
+
+// boundText returns a bound of a time range, or "" if there is none.
+func boundText(key string, at time.Time) string {
+	switch {
+	case at.IsZero():
+		return ""
+	case isMidnight(at):
+		return key + at.Format(time.DateOnly)
 	}
-	return filterText
+	return key + at.UTC().Format(time.RFC3339Nano)
 }
 
 // isMidnight reports whether a time is the beginning of a day.
