@@ -44,14 +44,7 @@ type site struct {
 func serve(t *testing.T) *site {
 	t.Helper()
 	dir := t.TempDir()
-	program := filepath.Join(dir, "oxbow")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/oxbow")
-	build.Dir = filepath.Join("..", "..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building oxbow: %v\n%s", err, out)
-	}
-	env := append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_DATA_HOME="+
-		filepath.Join(dir, "data"), "OXBOW_HOME=", "CLAUDECODE=", "TMPDIR="+dir)
+	program, env := buildOxbow(t, dir)
 	s := &site{t: t}
 	s.cli = func(args ...string) string {
 		t.Helper()
@@ -63,37 +56,13 @@ func serve(t *testing.T) *site {
 		}
 		return string(out)
 	}
-	cmd := exec.Command(program, "demo", "--ui")
-	cmd.Env, cmd.Dir = env, dir
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("oxbow demo --ui ended with %v", err)
-		}
-	})
+	s.start(t, program, env, dir, "demo", "--ui")
 	t.Cleanup(func() { s.cli("--home", s.home, "check") }) // check the home before it is removed
-	line := make([]byte, 200)
-	n, err := out.Read(line)
-	if err != nil {
-		t.Fatalf("oxbow demo --ui printed no link: %v", err)
-	}
-	s.link = strings.TrimSpace(string(line[:n]))
 	homes, err := filepath.Glob(filepath.Join(dir, "oxbow-demo-*", "harbor", ".oxbow"))
 	if err != nil || len(homes) != 1 {
 		t.Fatalf("the demo's homes are %q, %v", homes, err)
 	}
 	s.home = homes[0]
-	s.root, _, _ = strings.Cut(s.link, "enter?")
-	if !strings.HasPrefix(s.root, "http://127.0.0.1:") {
-		t.Fatalf("oxbow demo --ui printed %q, want a link", s.link)
-	}
 	return s
 }
 
@@ -193,6 +162,12 @@ func (v *visit) look(t *testing.T, width int64, scheme string, script bool) {
 func (v *visit) open(t *testing.T, path string) {
 	t.Helper()
 	chromiumtest.Do(t, v.tab, "opening "+path, chromedp.Navigate(v.root+path), chromedp.WaitReady("body"))
+	v.loaded(t)
+}
+
+// loaded waits until the script of the page has run.
+func (v *visit) loaded(t *testing.T) {
+	t.Helper()
 	if v.script {
 		chromiumtest.Eval[bool](
 			t,
@@ -326,10 +301,6 @@ func TestEveryPage(t *testing.T) {
 					}
 				}
 				if shots != "" {
-					png, err := chromedp.Run(v.tab, chromedp.FullScreenshot(100))
-					if err != nil {
-						t.Fatal(err)
-					}
 					name := fmt.Sprintf(
 						"%02d-%s-%d-%s.png",
 						n,
@@ -337,9 +308,7 @@ func TestEveryPage(t *testing.T) {
 						width,
 						scheme,
 					)
-					if err := os.WriteFile(filepath.Join(shots, name), png, 0o600); err != nil {
-						t.Fatal(err)
-					}
+					shoot(t, v, filepath.Join(shots, name))
 				}
 				v.clean(t, where)
 			}

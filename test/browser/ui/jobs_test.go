@@ -1,0 +1,140 @@
+//go:build !js
+
+// This file plays the jobs of a person on the memory of package trial, and counts the clicks.
+
+package ui_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
+	"github.com/oxbow-memory/oxbow/test/browser/trial"
+)
+
+// worker is a person at work in a tab, whose clicks are counted.
+type worker struct {
+	*visit
+	t      *testing.T
+	clicks int
+}
+
+// from opens a page and sets the count of clicks to 0.
+func (w *worker) from(path string) {
+	w.t.Helper()
+	w.open(w.t, path)
+	w.clicks = 0
+}
+
+// click clicks on the first visible element that the selector matches and whose text contains text.
+func (w *worker) click(selector, text string) {
+	w.t.Helper()
+	w.clicks++
+	find := fmt.Sprintf(`[...document.querySelectorAll(%q)].find(e => e.textContent.includes(%q) && e.checkVisibility())`,
+		selector, text)
+	if !chromiumtest.Eval[bool](w.t, w.tab, "!!"+find) {
+		w.t.Fatalf("%s has no %s with the text %q", chromiumtest.Eval[string](w.t, w.tab, "location.href"), selector, text)
+	}
+	chromiumtest.Eval[bool](w.t, w.tab, fmt.Sprintf(
+		"(() => { document.documentElement.dataset.before = ''; %s.dataset.click = %d; return true })()", find, w.clicks))
+	chromiumtest.Do(w.t, w.tab, "clicking "+text, chromedp.Click(fmt.Sprintf("[data-click='%d']", w.clicks)))
+}
+
+// arrive waits until another page than that of the last click is loaded.
+func (w *worker) arrive() {
+	w.t.Helper()
+	chromiumtest.Do(w.t, w.tab, "waiting for the next page", chromedp.WaitReady("html:not([data-before]) footer"))
+	w.loaded(w.t)
+}
+
+// most fails the test if the job took more clicks than limit.
+func (w *worker) most(job string, limit int) {
+	w.t.Helper()
+	w.t.Logf("%s: %d clicks", job, w.clicks)
+	if w.clicks > limit {
+		w.t.Errorf("%s took %d clicks, want at most %d", job, w.clicks, limit)
+	}
+	w.clean(w.t, job)
+}
+
+// shows reports whether the visible text of the page contains a text.
+func (w *worker) shows(text string) bool {
+	w.t.Helper()
+	return chromiumtest.Eval[bool](w.t, w.tab, fmt.Sprintf("document.body.innerText.includes(%q)", text))
+}
+
+// TestJobs plays each job of a person once, with scripts.
+func TestJobs(t *testing.T) {
+	s := serveTrial(t)
+	w := &worker{visit: s.enter(t), t: t}
+	w.look(t, 1280, "light", true)
+	for _, job := range []struct {
+		name string
+		play func(*testing.T, *worker)
+	}{
+		{"why was the agent told this", jobWhyTold},
+		{"a wrong memory", jobWrongMemory},
+		{"take a session back", jobSessionBack},
+	} {
+		t.Run(job.name, func(t *testing.T) {
+			w.t = t
+			job.play(t, w)
+		})
+	}
+}
+
+// jobWhyTold leads from an entry to the prompt with which a model was shown it.
+func jobWhyTold(t *testing.T, w *worker) {
+	w.from("entries/" + url.PathEscape(trial.Shown))
+	w.click("#shown a", "With a prompt")
+	w.arrive()
+	if !w.shows("How long is the card network timeout") {
+		t.Error("the page does not show the prompt")
+	}
+	w.most("why was the agent told this", 1)
+}
+
+// jobWrongMemory sees that an agent overwrote a note, and brings the person's text back.
+func jobWrongMemory(t *testing.T, w *worker) {
+	w.from("")
+	for _, line := range strings.Split("Agents changed 1 note\nWe ship on Fridays at noon.\nWe ship on Mondays at noon.", "\n") {
+		if !w.shows(line) {
+			t.Errorf("Today does not show %q", line)
+		}
+	}
+	w.click("#changed button", "Bring back")
+	w.arrive()
+	if got := w.cli("get", trial.Overwritten, "--raw"); !strings.Contains(got, "Fridays") {
+		t.Errorf("the note is %q", got)
+	}
+	w.most("a wrong memory", 2)
+	w.click("form.done button", "Undo")
+	w.arrive()
+	w.from("entries/" + trial.Overwritten)
+	if !w.shows("An agent changed what you wrote") {
+		t.Error("the entry does not say that an agent changed it")
+	}
+}
+
+// jobSessionBack takes back what a session wrote.
+func jobSessionBack(t *testing.T, w *worker) {
+	w.from("sessions/claude/" + trial.Agent)
+	if !w.shows("It wrote 3 entries, changed 1 entry") {
+		t.Error("the session does not say what it wrote")
+	}
+	w.click("#wrote a", "Take back")
+	w.arrive()
+	w.click("main button", "Take it back")
+	w.arrive()
+	if got := w.cli("list", "-q", "--limit", "1000", "project:harbor"); strings.Contains(got, trial.Written[0]) {
+		t.Errorf("after taking the session back, %q is listed", trial.Written[0])
+	}
+	if got := w.cli("get", trial.Overwritten, "--raw"); !strings.Contains(got, "Fridays") {
+		t.Errorf("the note is %q", got)
+	}
+	w.most("take a session back", 2)
+}
