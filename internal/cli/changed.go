@@ -36,6 +36,7 @@ write the entry anew. Imports and pulls count neither as yours nor as an
 agent's, unless an agent made them. What a compaction dropped is not listed.`,
 		Example: `  oxbow changed
   oxbow changed --json
+  oxbow changed --name deploy
   oxbow changed restore --all --dry-run`,
 		Args: args(0, 0, "no arguments, or keep or restore"),
 	}, review.Changed, positional, a.showAllChanged)

@@ -72,9 +72,13 @@ func (s Source) Token() string {
 // ClientSession returns the ID of the client's session that made a change, or "" if it is
 // not known.
 func (s Source) ClientSession() string {
-	_, id, _ := strings.Cut(session.SessionOf(oxbow.Source{Ref: s.Ref}), "/")
+	_, id, _ := strings.Cut(s.SessionName(), "/")
 	return id
 }
+
+// SessionName returns the client's session that made a change as CLIENT/SESSION, the form in
+// which verbs accept it, or "" if it is not known.
+func (s Source) SessionName() string { return session.SessionOf(oxbow.Source{Ref: s.Ref}) }
 
 // Reviewed returns, for the text of a team file, the branch and commit that contain the text
 // as shown. For other texts it returns "".

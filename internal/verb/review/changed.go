@@ -25,8 +25,9 @@ const (
 
 // ChangedIn is the argument of Changed.
 type ChangedIn struct {
-	Limit  *int `json:"limit,omitempty"  usage:"how many entries are listed; 20 by default"`
-	Offset *int `json:"offset,omitempty" usage:"how many are skipped first"`
+	Name   string `json:"name,omitempty"   usage:"only the entry of this NAME" value:"NAME"`
+	Limit  *int   `json:"limit,omitempty"  usage:"how many entries are listed; 20 by default"`
+	Offset *int   `json:"offset,omitempty" usage:"how many are skipped first"`
 }
 
 // ChangedOut lists the entries with a text by a person that agents changed.
@@ -76,7 +77,7 @@ func Changed(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, 
 		return out, err
 	}
 	out.Notes = notes
-	edits, err := editsOf(ctx, m)
+	edits, err := editsOf(ctx, m, in.Name)
 	if err != nil {
 		return out, err
 	}
@@ -97,9 +98,16 @@ func Changed(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, 
 // are kept or restored.
 const mostEdits = 2000
 
-// editsOf returns the changes that agents made to texts of persons, the most recent first.
-func editsOf(ctx context.Context, m *oxbow.Memory) ([]agentedit.Edit, error) {
-	names, err := agentedit.Find(ctx, m)
+// editsOf returns the changes that agents made to texts of persons, the most recent first. If name
+// is not empty, it returns only the change of the entry with that name.
+func editsOf(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.Edit, error) {
+	names := []string{name}
+	var err error
+	if name == "" {
+		names, err = agentedit.Find(ctx, m)
+	} else {
+		err = oxbow.CheckName(name)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +238,7 @@ func decideChanged(
 // namedEdits returns the edits of the named entries, without repetitions.
 func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits []agentedit.Edit, err error) {
 	if in.All {
-		return editsOf(ctx, m)
+		return editsOf(ctx, m, "")
 	}
 	for i, name := range in.Names {
 		if slices.Contains(in.Names[:i], name) {
