@@ -39,14 +39,40 @@ func (c *call) changedNotes() g.Node {
 		))
 }
 
+// changedNote is the notice on the page of an entry whose text an agent changed, or nil if no
+// change waits for a decision.
+func (c *call) changedNote(name string) g.Node {
+	out, err := review.Changed(c.ctx, c.work, review.ChangedIn{Name: name})
+	if err != nil || len(out.Entries) == 0 {
+		return nil
+	}
+	e := out.Entries[0]
+	return h.Section(h.ID("changed"), h.Class("row card changed"), h.Aria("labelledby", "changed-title"),
+		h.H2(h.ID("changed-title"), h.Text("An agent changed what you wrote")), c.changedBody(e, changeWords[e.What]))
+}
+
+// changeWords maps what an agent did to an entry to its word on pages.
+var changeWords = map[string]string{
+	review.EntryChanged:    "Changed",
+	review.EntryForgotten:  "Forgotten",
+	review.EntryRelabelled: "Relabelled",
+	review.EntryRenamed:    "Renamed",
+}
+
 // changedRow shows one entry: who changed it, the difference, and the buttons.
 func (c *call) changedRow(e review.ChangedEntry) g.Node {
-	did := map[string]string{
-		review.EntryChanged:    "Changed",
-		review.EntryForgotten:  "Forgotten",
-		review.EntryRelabelled: "Relabelled",
-		review.EntryRenamed:    "Renamed",
-	}[e.What]
+	did := changeWords[e.What]
+	return h.Li(h.Class("row card"),
+		h.Div(
+			h.Class("head"),
+			h.H3(c.changedTitle(e)),
+			page.Badge("", strings.ToLower(did), "An agent did this to a text that you wrote."),
+		),
+		c.changedBody(e, did))
+}
+
+// changedBody shows the difference that an agent made, its source, and the buttons.
+func (c *call) changedBody(e review.ChangedEntry, did string) g.Node {
 	var by g.Node = page.Isolated(cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
 	if client, id, ok := strings.Cut(e.Session, "/"); ok {
 		by = g.Group{by, h.Text(" in "), h.A(h.Href(page.Root+page.SessionPath(client, id, 0)), h.Text("a session"))}
@@ -61,12 +87,7 @@ func (c *call) changedRow(e review.ChangedEntry) g.Node {
 	for _, a := range e.AliasesRemoved {
 		labels = append(labels, h.Li(h.Text("The alias "), page.Isolated(a), h.Text(" was taken off.")))
 	}
-	return h.Li(h.Class("row card"),
-		h.Div(
-			h.Class("head"),
-			h.H3(c.changedTitle(e)),
-			page.Badge("", strings.ToLower(did), "An agent did this to a text that you wrote."),
-		),
+	return g.Group{
 		g.If(e.What != review.EntryRenamed, page.Diff(e.Own, e.Text)),
 		g.If(len(labels) > 0, h.Ul(h.Class("list"), g.Group(labels))),
 		h.Div(h.Class("meta"), h.Span(h.Text(did+" by "), by, h.Text(", "), page.When(c.now, page.Moment(e.Time)))),
@@ -74,7 +95,7 @@ func (c *call) changedRow(e review.ChangedEntry) g.Node {
 			return h.Div(h.Class("actions"),
 				page.Button("changed/restore", "main", "Bring back", "name", e.Name, "back", c.currentPath()),
 				page.Button("changed/keep", "", "Keep", "name", e.Name, "back", c.currentPath()))
-		}))
+		})}
 }
 
 // changedTitle is the name of the entry, as a link if it leads to an entry.

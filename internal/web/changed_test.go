@@ -104,3 +104,23 @@ func TestChangedRights(t *testing.T) {
 	}
 	b.post(page.Root+"changed/keep", url.Values{"name": {"deploy"}}, http.StatusForbidden)
 }
+
+// TestChangedEntry tests that the page of an entry shows the change of an agent, and its buttons, until
+// the person has decided.
+func TestChangedEntry(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.overwrite("deploy", "We ship on Fridays.", "We ship on Mondays.")
+	b.remember("other", "Of nobody else.")
+	shown := b.get(at("deploy", ""), http.StatusOK)
+	b.has(shown, "An agent changed what you wrote", "<del>", "We ship on Fridays.", ">Bring back<", ">Keep<",
+		`href="/ui/sessions/claude/s1">the conversation`)
+	if err := sound(shown); err != nil {
+		t.Error(err)
+	}
+	shown = b.submit(shown, "Keep", nil, http.StatusOK)
+	for _, page := range []string{shown, b.get(at("other", ""), http.StatusOK)} {
+		if strings.Contains(page, "An agent changed") {
+			t.Error("a page shows a change that does not wait for a decision")
+		}
+	}
+}

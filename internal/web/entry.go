@@ -32,6 +32,7 @@ func entry(c *call) (reply, error) {
 	s := screen{title: page.Visible(e.Name), navPath: "find", live: !past, lead: c.entryLead(e.Entry)}
 	s.body = []g.Node{page.Notes(e.Notes), h.Div(h.ID("entry"), h.Class("entry"), g.If(!past, h.Attr("data-live", "")),
 		h.Div(h.Class("column"),
+			g.Iff(!past, func() g.Node { return c.changedNote(e.Name) }),
 			c.heldBack(e.Entry),
 			h.Section(
 				h.Aria("label", "Text"),
@@ -49,7 +50,8 @@ func entry(c *call) (reply, error) {
 				),
 			),
 			g.If(!past, c.entryActions(e.Entry))),
-		h.Aside(h.Aria("label", "About this entry"), c.facts(e, past), g.If(!past, c.nearEntries(e)))),
+		h.Aside(h.Aria("label", "About this entry"), c.facts(e, past),
+			g.Iff(!past, func() g.Node { return g.Group{c.shownTo(e.Name), c.nearEntries(e)} }))),
 	}
 	return s, nil
 }
@@ -60,7 +62,7 @@ func (c *call) entryLead(e verb.Entry) g.Node {
 		page.TrustBadge(e.Trust),
 		g.If(isPinned(e), page.Badge("good", "pinned", "Contexts show it first.")),
 		g.If(e.Kind != "note", page.Badge("", e.Kind, "")), page.Chips(e.Labels),
-		h.Span(h.Text(page.Writer(e.Source)+", "), page.When(c.now, page.Moment(e.Updated))),
+		h.Span(h.Text(page.Writer(e.Source)+", "), page.When(c.now, page.DateOf(e))),
 	)
 }
 

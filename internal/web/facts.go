@@ -30,38 +30,59 @@ func factText(what, value string) g.Node {
 func (c *call) facts(e verb.GetOut, past bool) g.Node {
 	s := e.Source
 	if !past {
-		s.Session = c.lastSession(e.Name)
+		last := c.lastSource(e.Name)
+		s.Session, s.Ref = last.Session, last.Ref
 	}
-	var used g.Node
-	if e.Shown > 0 {
-		used = fact("Put before models", h.Textf("shown %d, used %d", e.Shown, e.Used))
+	from := s.Ref
+	if s.SessionName() != "" {
+		from = ""
 	}
 	return h.Section(h.Aria("labelledby", "about"), h.H2(h.ID("about"), h.Text("About it")), h.Dl(h.Class("about"),
 		fact("Written by", h.Text(page.Writer(e.Source)), g.If(s.Client != "" &&
 			s.Agent != "", g.Group{h.Text(" in "), page.Isolated(s.Client)})),
-		factText("Through", doors[s.Door]), factText("Session", s.Session), factText("Profile", s.Profile),
-		factText("From", s.Ref),
-		fact("Changed", page.When(c.now, page.Moment(e.Updated)), h.Text(", change "+version(e.Entry))),
+		factText("Through", doors[s.Door]), sessionFact(s), factText("Profile", s.Profile),
+		factText("From", from),
+		fact(writtenWord(e.Entry), page.When(c.now, page.Moment(e.Updated)), h.Text(", change "+version(e.Entry))),
 		g.If(e.Created != e.Updated, fact("First written", page.When(c.now, page.Moment(e.Created)))),
 		factText("Also called", strings.Join(e.Aliases, ", ")),
 		factText("Confidence", strings.Join(e.Labels[oxbow.LabelConfidence], ", ")),
-		factText("Verified by", strings.Join(e.Labels[oxbow.LabelVerified], ", ")), used),
+		factText("Verified by", strings.Join(e.Labels[oxbow.LabelVerified], ", "))),
 		citations(e.Citations))
+}
+
+// writtenWord is the name of the time at which an entry's current version was stored.
+func writtenWord(e verb.Entry) string {
+	switch {
+	case e.Source.By == string(oxbow.Imported):
+		return "Imported"
+	case e.Created == e.Updated:
+		return "Written"
+	}
+	return "Changed"
 }
 
 // doors maps the interface through which an entry was written to its name on pages.
 var doors = map[string]string{"cli": "the command line", "mcp": "an agent's tools (MCP)", "web": "these pages",
 	"hook": "a hook of its client", "http": "the HTTP API", "": ""}
 
-// lastSession returns the session that last wrote the entry. It reads the history, because
-// the entry itself does not record the session.
-func (c *call) lastSession(name string) string {
+// lastSource returns the source of the entry's last change. It reads the history, because the
+// entry itself does not record the session.
+func (c *call) lastSource(name string) verb.Source {
 	one := 1
 	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: name, Limit: &one})
 	if err != nil || len(out.Changes) == 0 {
-		return ""
+		return verb.Source{}
 	}
-	return out.Changes[0].Source.Session
+	return out.Changes[0].Source
+}
+
+// sessionFact links to the conversation in which the entry was written. If the client's
+// session is not known, it links to the changes of the same run of a program.
+func sessionFact(s verb.Source) g.Node {
+	if link := sessionLink(s); link != nil {
+		return fact("Session", link)
+	}
+	return nil
 }
 
 // citations lists the files that an entry cites, with their state in the working tree now.
@@ -105,7 +126,7 @@ func (c *call) nearEntries(e verb.GetOut) g.Node {
 				rows,
 				h.Li(
 					page.EntryLink(n.Name),
-					h.Span(h.Class("dim"), h.Text(", "), page.When(c.now, page.Moment(n.Updated))),
+					h.Span(h.Class("dim"), h.Text(", "), page.When(c.now, page.DateOf(n))),
 				),
 			)
 		}

@@ -4,9 +4,11 @@ package web
 
 import (
 	"net/url"
+	"strings"
 
 	g "maragu.dev/gomponents"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
@@ -53,7 +55,7 @@ func changes(c *call) (reply, error) {
 			h.Attr("data-live", ""),
 			h.Attr("data-keys", ""),
 			h.Class("rows"),
-			g.Map(out.Changes, c.logRow),
+			c.logRows(out.Changes),
 		),
 		page.Pager(c.r.URL, offset, out.Next, logPage),
 	)
@@ -81,37 +83,112 @@ func (c *call) logFilters(name, actor, session string) g.Node {
 		)}
 }
 
-func (c *call) logRow(ch verb.Change) g.Node {
+// logRows shows changes. Successive changes of one session, and the parts of one import, have
+// a common head.
+func (c *call) logRows(changes []verb.Change) (rows g.Group) {
+	for len(changes) > 0 {
+		key := groupKey(changes[0].Source)
+		n := 1
+		for key != "" && n < len(changes) && groupKey(changes[n].Source) == key {
+			n++
+		}
+		isGroup := n > 1 || changes[0].Source.SessionName() != ""
+		if isGroup {
+			rows = append(rows, c.groupHead(changes[:n]))
+		}
+		for _, ch := range changes[:n] {
+			rows = append(rows, c.logRow(ch, isGroup))
+		}
+		changes = changes[n:]
+	}
+	return rows
+}
+
+// groupKey identifies the session of a client, or the run of an import, that made a change.
+// It is "" if the change belongs to neither.
+func groupKey(s verb.Source) string {
+	if name := s.SessionName(); name != "" {
+		return name
+	}
+	if s.By == string(oxbow.Imported) {
+		return s.Session
+	}
+	return ""
+}
+
+// groupHead is the head of the successive changes of one session or import.
+func (c *call) groupHead(changes []verb.Change) g.Node {
+	src := changes[0].Source
+	session := groupKey(src)
+	count := page.Plural(len(changes), "change")
+	title := g.Group{h.Text("An import: " + count)}
+	if client, id, ok := strings.Cut(src.SessionName(), "/"); ok {
+		title = g.Group{h.A(h.Href(page.Root+page.SessionPath(client, id, 0)), h.Text("A session of "),
+			page.Isolated(client)), h.Text(": " + count)}
+	}
+	return h.Li(h.Class("row group"),
+		h.Div(h.Class("head"), h.H2(h.Class("small"), title), h.Span(h.Class("meta"),
+			page.When(c.now, page.Moment(changes[0].Time)))),
+		g.If(c.mayDecide(), h.Div(h.Class("actions"), takeBackLink(session, "Take back…"))))
+}
+
+// logRow shows one change. A member of a group leaves out what the head says.
+func (c *call) logRow(ch verb.Change, isMember bool) g.Node {
 	seq := number(ch.Seq)
 	named := ch.Entries[:min(logNamed, len(ch.Entries))]
-	return h.Li(h.Class("row"), h.ID("change-"+seq),
+	class := "row"
+	if isMember {
+		class += " member"
+	}
+	return h.Li(h.Class(class), h.ID("change-"+seq),
 		h.Div(
 			h.Class("head"),
 			page.Badge("", seq, "number of the change"),
-			h.H2(h.Class("small"), h.Text(page.DidWhat(ch))),
+			h.H2(h.Class("small"), c.didWhat(ch)),
 		),
-		h.Ul(h.Class("list"), g.Map(named, func(e verb.Touched) g.Node {
-			return h.Li(
-				h.Class("snippet"),
-				page.EntryLink(e.Name),
-				g.If(e.Snippet != "", g.Group{h.Text(" "), h.Span(h.Class("dim"), page.Isolated(e.Snippet))}),
-			)
-		})),
+		g.If(len(ch.Entries) > 1, h.P(h.Class("snippet"), g.Map(named, func(e verb.Touched) g.Node {
+			return h.Span(h.Class("item"), page.EntryLink(e.Name))
+		}))),
+		g.If(len(ch.Entries) == 1 && named[0].Snippet != "",
+			h.P(h.Class("snippet dim"), page.Isolated(page.WithoutMarkup(named[0].Snippet)))),
 		h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+
-			", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note), sessionLink(ch.Source.Session),
+			", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note),
+			g.If(!isMember, sessionLink(ch.Source)),
 			h.A(h.Href(page.Root+"log/"+seq), h.Attr("data-inline", "#change"), h.Text("What it changed")),
-			g.If(c.mayWrite(), page.Button("undo", "plain", "Undo", "seq", seq, "back", c.currentPath()))))
+			g.If(c.mayWrite(), page.Button("undo", "plain", undoWord(ch), "seq", seq, "back", c.currentPath()))))
 }
 
-// sessionLink links to the changes of a session.
-func sessionLink(session string) g.Node {
-	if session == "" {
+// didWhat says what a change did, with a link to its entry if it has a single one.
+func (c *call) didWhat(ch verb.Change) g.Node {
+	if len(ch.Entries) != 1 {
+		return h.Text(page.DidWhat(ch))
+	}
+	return g.Group{h.Text(page.DidVerb(ch) + " "), page.EntryLink(ch.Entries[0].Name)}
+}
+
+// undoWord is the text of the button that undoes a change. To undo an undo is to redo.
+func undoWord(ch verb.Change) string {
+	if len(ch.Reverts) > 0 {
+		return "Redo"
+	}
+	return "Undo"
+}
+
+// sessionLink links to the conversation in which a change was made. If the client's session
+// is not known, it links to the changes by the same run of a program, or returns nil for a
+// person: each command that a person types is a run of its own.
+func sessionLink(s verb.Source) g.Node {
+	if client, id, ok := strings.Cut(s.SessionName(), "/"); ok {
+		return h.A(h.Href(page.Root+page.SessionPath(client, id, 0)),
+			h.Text("the conversation "), page.Isolated(id[:min(len(id), 8)]))
+	}
+	if s.Session == "" || s.By == string(oxbow.Person) {
 		return nil
 	}
 	return h.A(
-		h.Href(page.Root+"log?"+url.Values{"session": {session}}.Encode()),
+		h.Href(page.Root+"log?"+url.Values{"session": {s.Session}}.Encode()),
 		h.Text("session "),
-		page.Isolated(session[:min(len(session), 8)]),
+		page.Isolated(s.Session[:min(len(s.Session), 8)]),
 	)
 }
 
@@ -131,7 +208,7 @@ func oneChange(c *call) (reply, error) {
 		title:   "Change " + number(seq),
 		navPath: "log",
 		lead: h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+
-			", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note), sessionLink(ch.Source.Session)),
+			", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note), sessionLink(ch.Source)),
 		body: []g.Node{h.P(h.Text(page.DidWhat(ch))),
 			h.Div(
 				h.ID("change"),

@@ -26,7 +26,7 @@ func TestLog(t *testing.T) {
 		}
 	}
 	shown := b.get(page.Root+"log", http.StatusOK)
-	b.has(shown, "Added &#34;m&#34;.", "session <bdi>01234567</bdi>", `href="/ui/log/2"`)
+	b.has(shown, `Added <a href="/ui/entries/m"><bdi>m</bdi></a>`, "session <bdi>01234567</bdi>", `href="/ui/log/2"`)
 	shown = b.get(page.Root+"log?by=person", http.StatusOK)
 	if strings.Contains(shown, "<bdi>m</bdi>") || !strings.Contains(shown, "<bdi>n</bdi>") {
 		t.Errorf("by a person:\n%s", shown)

@@ -11,6 +11,7 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
@@ -47,29 +48,42 @@ func showSession(c *call) (reply, error) {
 	if to < len(out.List) {
 		next = to
 	}
-	s := screen{title: "Session", navPath: "sessions", body: []g.Node{
+	return screen{title: sessionTitle(out), navPath: "sessions", lead: c.sessionLead(out), body: []g.Node{
+		c.sessionWrote(out.Client + "/" + out.Session),
+		h.Ol(h.Class("turns"), h.Attr("data-keys", ""), g.Map(out.List[from:to], c.turn)),
+		turnPager(page.Root+path, from, next),
 		h.Div(h.Class("actions"),
 			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=markdown"), h.Text("Export as Markdown")),
-			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=json"), h.Text("as JSON")),
-			g.If(c.mayDecide(), takeBackLink(out.Client+"/"+out.Summary.Session, "Take back what it wrote…")),
-			g.If(c.mayWrite(), h.A(h.Class("button"), h.Href(page.Root+path+"/forget"), h.Text("Forget…")))),
-		page.Facts(
-			"Client",
-			out.Client,
-			"Session",
-			out.Summary.Session,
-			"Project",
-			out.Project,
-			"Directory",
-			out.Dir,
-			"Branch",
-			out.Branch,
-			"Turns",
-			strconv.Itoa(out.Turns),
-		),
-		h.Ol(h.Class("turns"), h.Attr("data-keys", ""), g.Map(out.List[from:to], c.turn)),
-		turnPager(page.Root+path, from, next)}}
-	return s, nil
+			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=json"), h.Text("Export as JSON")),
+			g.If(c.mayWrite(),
+				h.A(h.Class("button"), h.Href(page.Root+path+"/forget"), h.Text("Forget the session…")))),
+	}}, nil
+}
+
+// maxTitle is the maximum length in bytes of a session's title.
+const maxTitle = 90
+
+// sessionTitle is the beginning of the session's first prompt.
+func sessionTitle(out sessions.SessionOut) string {
+	prompt := strings.Join(strings.Fields(out.Prompt), " ")
+	if prompt == "" {
+		return "Session " + page.Visible(out.Session[:min(len(out.Session), 8)])
+	}
+	return page.Visible(text.Clip(prompt, maxTitle))
+}
+
+// sessionLead says when and where the session was.
+func (c *call) sessionLead(out sessions.SessionOut) g.Node {
+	where := out.Dir
+	if out.Branch != "" {
+		where += " on branch " + out.Branch
+	}
+	return h.Div(h.Class("meta"),
+		page.Badge("", page.Visible(out.Client), ""),
+		g.If(out.Project != "", h.Span(page.Isolated(out.Project))),
+		h.Span(h.Text(page.Plural(out.Turns, "turn")+", "), page.When(c.now, out.Last)),
+		g.If(where != "", h.Span(page.Isolated(where))),
+		h.Span(h.Text("session "), h.Code(page.Isolated(out.Session))))
 }
 
 // turnPager links to the earlier and the later turns of a session.

@@ -76,7 +76,7 @@ func (c *call) waiting() g.Node {
 		return nil
 	}
 	return h.P(h.Class("callout"), h.A(h.Href(page.Root+"inbox"), h.Text(page.Plural(n, "thing")+
-		" waiting for your word")))
+		" to decide")))
 }
 
 // writtenToday counts the changes since yesterday by the actor who made them.

@@ -48,7 +48,7 @@ func TestToday(t *testing.T) {
 		shown,
 		"3 things remembered.",
 		"<bdi>claude</bdi></a>: 2 changes",
-		"2 things waiting for your word",
+		"2 things to decide",
 		`href="/ui/log?by=agent"`,
 	)
 	if err := sound(shown); err != nil {

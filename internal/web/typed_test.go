@@ -3,12 +3,14 @@
 package web
 
 import (
+	"html"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
@@ -99,14 +101,43 @@ func TestTokensDecideNothing(t *testing.T) {
 	}
 }
 
-// TestSessionTakesBack tests that the link on a session's page undoes the session's changes, whatever
-// the name of the session is.
+// TestSessionTakesBack tests that a session's page lists what the session wrote, whatever its name is,
+// and that two clicks take it back.
 func TestSessionTakesBack(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	const id = "a b&c=%2F+ü#1"
 	b.archived(talk(id, "harbor", "Which port?", "8443.")...)
-	shown := b.get(page.Root+page.SessionPath("claude", id, 0), http.StatusOK)
-	b.has(shown, "Take back what it wrote…", page.Root+"log/revert?"+url.Values{"session": {"claude/" + id}}.Encode())
+	b.has(b.get(page.Root+page.SessionPath("claude", id, 0), http.StatusOK), "It wrote nothing to the memory.")
 	b.has(b.get(page.Root+"log/revert?"+url.Values{"session": {"claude/" +
 		id}}.Encode(), http.StatusOK), "No change is of this session")
+
+	b.remember("port", "8080")
+	b.remember("host", "a.example")
+	agent := oxbow.WithSource(t.Context(), oxbow.Source{
+		Actor:   oxbow.Agent,
+		Ref:     "session:claude/" + id,
+		Claimed: oxbow.Claim{Client: "claude"},
+	})
+	for _, op := range []oxbow.Op{
+		oxbow.Add{Name: "door", Content: "Left."},
+		oxbow.Update{Name: "port", Content: "8443"},
+		oxbow.Remove{Name: "host"},
+	} {
+		if err := b.memory.Apply(agent, op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shown := b.get(page.Root+page.SessionPath("claude", id, 0), http.StatusOK)
+	b.has(shown, "It wrote 1 entry, changed 1 entry, forgot 1 entry",
+		`Wrote </span><a href="/ui/entries/door">`, `Changed </span><a href="/ui/entries/port">`)
+	logged := b.get(page.Root+"log", http.StatusOK)
+	b.has(logged, "A session of <bdi>claude</bdi></a>: 3 changes")
+	_, rest, _ := strings.Cut(logged, page.Root+"log/revert?")
+	query, _, _ := strings.Cut(rest, `"`)
+	shown = b.get(page.Root+"log/revert?"+html.UnescapeString(query), http.StatusOK)
+	b.submit(shown, "Take it back", nil, http.StatusOK)
+	if b.content("port") != "8080" || b.content("host") != "a.example" {
+		t.Errorf("after taking back, port is %q and host %q", b.content("port"), b.content("host"))
+	}
+	b.has(b.get(page.Root+page.SessionPath("claude", id, 0), http.StatusOK), "was taken back")
 }

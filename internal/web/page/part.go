@@ -4,6 +4,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -81,6 +82,15 @@ func When(now, t time.Time) g.Node {
 	)
 }
 
+// DateOf returns the time of an entry: the last change, or, for an imported entry, the date that
+// the entry had before the import.
+func DateOf(e verb.Entry) time.Time {
+	if e.Source.By == string(oxbow.Imported) {
+		return Moment(e.Created)
+	}
+	return Moment(e.Updated)
+}
+
 // Badge is a short label. The tooltip explains it.
 func Badge(kind, text, means string) g.Node {
 	return h.Span(h.Class("badge "+kind), g.If(means != "", h.Title(means)), h.Text(text))
@@ -155,11 +165,11 @@ func rowBody(now time.Time, e verb.Entry) g.Node {
 			TrustBadge(e.Trust),
 			g.If(e.Kind != "note", Badge("", e.Kind, "")),
 		),
-		g.If(e.Snippet != "", h.P(h.Class("snippet"), Marked(e.Snippet, e.Words))),
+		g.If(e.Snippet != "", h.P(h.Class("snippet"), Marked(WithoutMarkup(e.Snippet), e.Words))),
 		h.Div(
 			h.Class("meta"),
 			Chips(e.Labels),
-			h.Span(h.Text(Writer(e.Source)), h.Text(", "), When(now, Moment(e.Updated))),
+			h.Span(h.Text(Writer(e.Source)), h.Text(", "), When(now, DateOf(e))),
 		),
 	}
 }
@@ -190,21 +200,22 @@ func DidWhat(ch verb.Change) string {
 	if len(ch.Entries) == 0 {
 		return fmt.Sprintf("Change %d.", ch.Seq)
 	}
-	verbs := map[string]string{"add": "Added", "update": "Changed", "label": "Relabelled",
-		"alias": "Changed the aliases of", "remove": "Forgot", "restore": "Brought back"}
-	first := ch.Entries[0]
-	verbWord := verbs[first.Verb]
-	if len(ch.Reverts) > 0 {
-		verbWord = "Undid a change of"
-	}
-	if verbWord == "" {
-		verbWord = Sentence(first.Verb)
-	}
-	s := verbWord + " " + strconv.Quote(Visible(first.Name))
+	s := DidVerb(ch) + " " + strconv.Quote(Visible(ch.Entries[0].Name))
 	if n := len(ch.Entries) - 1; n > 0 {
 		s += " and " + Plural(n, "other")
 	}
 	return s + "."
+}
+
+// DidVerb is the verb for what a change did to its first entry, such as "Added".
+func DidVerb(ch verb.Change) string {
+	if len(ch.Reverts) > 0 {
+		return "Undid a change of"
+	}
+	verbs := map[string]string{"add": "Added", "update": "Changed", "label": "Relabelled",
+		"alias": "Changed the aliases of", "remove": "Forgot", "restore": "Brought back"}
+	first := ch.Entries[0]
+	return cmp.Or(verbs[first.Verb], strings.TrimSuffix(Sentence(first.Verb), "."))
 }
 
 // Hidden returns hidden form fields from pairs of names and values.

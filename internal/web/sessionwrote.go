@@ -1,0 +1,64 @@
+// This file shows what a session wrote to the memory, on the session's page.
+
+package web
+
+import (
+	"strings"
+
+	g "maragu.dev/gomponents"
+
+	"github.com/oxbow-memory/oxbow/internal/verb/history"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
+)
+
+// wroteShown is the maximum number of entries that a session's page lists.
+const wroteShown = 20
+
+// stepWords maps what reverting a session does to an entry to what the session did to it.
+var stepWords = map[string]string{"removed": "Wrote", "returned": "Changed", "restored": "Forgot"}
+
+// sessionWrote is the section with the entries that a session wrote, changed and forgot, and
+// with the link that takes this back. The session is named CLIENT/SESSION.
+func (c *call) sessionWrote(session string) g.Node {
+	out, err := history.Revert(c.ctx, c.work, history.RevertIn{Session: session, DryRun: true})
+	if err != nil {
+		return nil
+	}
+	if len(out.Changes) == 0 {
+		return h.P(h.Class("dim"), h.Text("It wrote nothing to the memory."))
+	}
+	if len(out.Steps) == 0 {
+		return h.P(
+			h.Class("dim"),
+			h.Text("What it wrote to the memory was taken back, or others have changed it since."),
+		)
+	}
+	var rows g.Group
+	for _, s := range out.Steps[:min(wroteShown, len(out.Steps))] {
+		rows = append(rows, h.Li(h.Span(h.Class("dim"), h.Text(stepWords[s.Did]+" ")), page.EntryLink(s.Name)))
+	}
+	more := len(out.Steps) - wroteShown
+	return h.Section(h.ID("wrote"), h.Class("callout"), h.Aria("labelledby", "wrote-title"),
+		h.H2(h.ID("wrote-title"), h.Text(wroteSummary(out))),
+		h.Ul(h.Class("list"), rows),
+		g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "other")+"."))),
+		g.If(len(out.Conflicts) > 0, h.P(h.Class("hint"),
+			h.Text("Others have changed "+page.Plural(len(out.Conflicts), "entry")+" of it since; theirs stays."))),
+		g.If(c.mayDecide(), h.Div(h.Class("actions"), takeBackLink(session, "Take back…"))))
+}
+
+// wroteSummary counts what a session did, such as "It wrote 3 entries, changed 1 entry".
+func wroteSummary(out history.RevertOut) string {
+	count := map[string]int{}
+	for _, s := range out.Steps {
+		count[s.Did]++
+	}
+	var parts []string
+	for _, did := range []string{"removed", "returned", "restored"} {
+		if n := count[did]; n > 0 {
+			parts = append(parts, strings.ToLower(stepWords[did])+" "+page.Plural(n, "entry"))
+		}
+	}
+	return "It " + strings.Join(parts, ", ")
+}

@@ -1,0 +1,54 @@
+// This file lists the prompts with which hooks put an entry before a model.
+
+package web
+
+import (
+	"slices"
+
+	g "maragu.dev/gomponents"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
+)
+
+// promptsShown is the maximum number of prompts that the page of an entry lists.
+const promptsShown = 5
+
+// shownTo is the section with the prompts that an entry was put before. It returns nil if
+// there were none.
+func (c *call) shownTo(name string) g.Node {
+	if c.work.Sessions == nil {
+		return nil
+	}
+	limit := promptsShown
+	out, err := injection.Injected(c.ctx, c.work, injection.InjectedIn{Entry: name, Limit: &limit})
+	if err != nil || len(out.Injections) == 0 {
+		return nil
+	}
+	title := "Shown to models " + page.Plural(out.Total.Injections, "time")
+	more := out.Total.Injections - len(out.Injections)
+	return page.Section("shown", title,
+		h.Ul(h.Class("list"), g.Map(out.Injections, func(i injection.InjectedItem) g.Node {
+			used := slices.ContainsFunc(i.Used, func(s session.Shown) bool { return s.Name == name })
+			return h.Li(
+				h.A(h.Href(page.Root+page.TurnPath(i.Turn)), h.Text(injectionPlace(i.Place)+" of "),
+					page.Isolated(i.Client)),
+				h.Span(h.Class("dim"), h.Text(", "), page.When(c.now, i.Time)),
+				g.If(used, g.Group{h.Text(" "), page.Badge("good", "used", "The agent used it in this turn.")}),
+			)
+		})),
+		g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "time")+" before."))))
+}
+
+// injectionPlace names the moment at which hooks put memory before a model.
+func injectionPlace(place string) string {
+	switch place {
+	case "start":
+		return "At the start of a session"
+	case "action":
+		return "Before an edit"
+	}
+	return "With a prompt"
+}
