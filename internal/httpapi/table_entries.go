@@ -57,7 +57,7 @@ func recallRoutes() []route {
 	}
 	return []route{
 		look("/recall", "recall", "Find entries by words", verb.Recall, quick),
-		newRoute(http.MethodPost, "/recall", search, verb.Recall, nil),
+		newRoute(http.MethodPost, "/recall", search, verb.Recall, []trait{quick}),
 	}
 }
 

@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -15,8 +16,10 @@ func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(home.views, nil)
 		h := s.Handler(auth.Guard{Tokens: auth.Tokens{auth.New("all", "all", auth.Permissions{})}})
-		ask := func(path string) (answer *httptest.ResponseRecorder, ended chan bool) {
-			r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+base+path, nil)
+		ask := func(method, path, body string) (answer *httptest.ResponseRecorder, ended chan bool) {
+			r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+base+path,
+				strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Authorization", "Bearer all")
 			answer, ended = httptest.NewRecorder(), make(chan bool)
 			go func() {
@@ -25,8 +28,18 @@ func TestTurns(t *testing.T) {
 			}()
 			return answer, ended
 		}
-		for path, waits := range map[string]bool{"/entries": true, "/log": true, "/labels": true,
-			"/recall?query=crane": false, "/inject?prompt=crane": false} {
+		for _, c := range []struct {
+			method, path, body string
+			waits              bool
+		}{
+			{"GET", "/entries", "", true},
+			{"GET", "/log", "", true},
+			{"GET", "/labels", "", true},
+			{"GET", "/recall?query=crane", "", false},
+			{"POST", "/recall", `{"query":"crane"}`, false},
+			{"GET", "/inject?prompt=crane", "", false},
+		} {
+			path, waits := c.method+" "+c.path, c.waits
 			var ends []func()
 			for range cap(s.turns) {
 				end, err := s.turns.take(t.Context())
@@ -35,7 +48,7 @@ func TestTurns(t *testing.T) {
 				}
 				ends = append(ends, end)
 			}
-			answer, ended := ask(path)
+			answer, ended := ask(c.method, c.path, c.body)
 			synctest.Wait()
 			select {
 			case <-ended:
