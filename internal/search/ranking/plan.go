@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/base/text"
@@ -260,35 +261,38 @@ func acceptBoth(a, b func(id uint64) bool) func(id uint64) bool {
 }
 
 // holdsAny returns a function that reports whether an entry has at least one of
-// the terms.
+// the terms. The list of these entries is made at the first call.
 func (v *View) holdsAny(terms []string) func(id uint64) bool {
-	var ids []uint64
-	for _, t := range terms {
-		ids = append(ids, v.stats.IDs(t)...)
-	}
-	slices.Sort(ids)
+	ids := sync.OnceValue(func() (ids []uint64) {
+		for _, t := range terms {
+			ids = append(ids, v.stats.IDs(t)...)
+		}
+		slices.Sort(ids)
+		return ids
+	})
 	return func(id uint64) bool {
-		_, holds := slices.BinarySearch(ids, id)
+		_, holds := slices.BinarySearch(ids(), id)
 		return holds
 	}
 }
 
 // holds returns a function that reports whether a field of an entry has the words one
-// after the other. It uses the index to find the entries with the rarest word. Their
-// fields are only read when the function is called.
+// after the other. It uses the index to find the entries with the rarest word. The list of
+// these entries is made at the first call, because the index often evaluates the whole
+// clause, and their fields are only read when the function is called.
 func (v *View) holds(seq []string) func(id uint64) bool {
 	if len(seq) == 0 {
 		return func(uint64) bool { return true } // an empty sequence requires nothing
 	}
 	rarest := slices.MinFunc(seq, func(a, b string) int { return cmp.Compare(v.stats.DF(a), v.stats.DF(b)) })
-	ids := v.stats.IDs(rarest)
+	ids := sync.OnceValue(func() []uint64 { return v.stats.IDs(rarest) })
 	found := map[uint64]bool{}
 	return func(id uint64) bool {
 		holds, known := found[id]
 		if known {
 			return holds
 		}
-		if _, may := slices.BinarySearch(ids, id); !may {
+		if _, may := slices.BinarySearch(ids(), id); !may {
 			return false
 		}
 		if it := v.item(id); it != nil {

@@ -1,0 +1,70 @@
+// Tests of which lists of entries a plan reads.
+
+package ranking
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+)
+
+// listCounter counts the lists of entries that are made.
+type listCounter struct {
+	termStats
+	lists int
+}
+
+func (c *listCounter) IDs(term string) []uint64 {
+	c.lists++
+	return c.termStats.IDs(term)
+}
+
+// note is an item with a text.
+type note struct {
+	Memo
+	id   uint64
+	text string
+}
+
+func (n *note) Text(t *Text) { *t = Text{ID: n.id, Labels: t.Labels[:0], Content: n.text} }
+
+func (n *note) Keywords() []string { return nil }
+
+// A search makes no list of all entries with a word if the index evaluates the clause.
+func TestClausesInTheIndexMakeNoLists(t *testing.T) {
+	r := New(Oxbow, nil)
+	err := r.Fill(t.Context(), func(yield func(Item, error) bool) {
+		for i := range 100 {
+			text := fmt.Sprintf("crane harbor pier%d", i)
+			if i%2 == 0 {
+				text += " rope"
+			}
+			if !yield(&note{id: uint64(i + 1), text: text}, nil) {
+				return
+			}
+		}
+	}, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		query Query
+		lists bool
+	}{
+		{Query{QueryText: analysis.QueryText{Words: "crane", Not: []string{"rope"}}}, false},
+		{Query{QueryText: analysis.QueryText{Words: "crane", Must: []string{"rope"}}}, false},
+		{Query{QueryText: analysis.QueryText{Words: "crane", Not: []string{"pier1*"}}}, false},
+		{Query{QueryText: analysis.QueryText{Words: "crane", Must: []string{"harbor pier7"}}}, true},
+	} {
+		v := r.View(t.Context(), nil)
+		counter := &listCounter{termStats: v.stats}
+		v.stats = counter
+		if hits := v.Search(v.Plan(c.query), 10); len(hits) == 0 {
+			t.Errorf("%+v finds nothing", c.query)
+		}
+		if got := counter.lists > 0; got != c.lists {
+			t.Errorf("%+v makes %d lists", c.query, counter.lists)
+		}
+	}
+}
