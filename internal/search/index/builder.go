@@ -286,6 +286,7 @@ func (l *layout) finish(slope float64) {
 // indexDocs builds the tables by which documents are found.
 func (s *segment) indexDocs() {
 	s.blocks = timeBlocks(s.created.all())
+	s.latestUpdates = latestOf(s.updated.all())
 	if !slices.ContainsFunc(s.data, func(d any) bool { return d != nil }) {
 		s.data = nil
 	}

@@ -4,6 +4,7 @@
 package index
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -15,16 +16,28 @@ type filterSet struct {
 	n    int      // number of documents in the set, including deleted documents
 	part float64  // n divided by the number of documents, or 1 if the view is empty
 	some []uint64 // scratch
+
+	// If late is not nil, the set may contain documents outside of this time range, and the
+	// time of each document is compared when the search reaches the document.
+	late    *Range
+	created *column[int64]
 }
 
 // contains reports whether a document meets the conditions.
 func (w *filterSet) contains(number uint32) bool {
-	return w.all || w.set[number/64]>>(number%64)&1 != 0
+	return w.all || (w.set[number/64]>>(number%64)&1 != 0 && w.isInTime(number))
 }
 
-// fill computes the set of documents in a view that meet a query's conditions.
-func (w *filterSet) fill(v *view, ask *Query, hash func(string) uint64) {
+// isInTime reports whether a document of the set meets the condition that is examined late.
+func (w *filterSet) isInTime(number uint32) bool {
+	return w.late == nil || w.late.contains(w.created.at(number))
+}
+
+// fill computes the set of documents in a view that meet a query's conditions. visits is
+// about the number of documents for which the search may call contains.
+func (w *filterSet) fill(v *view, ask *Query, hash func(string) uint64, visits int) {
 	w.all = len(ask.Filter) == 0 && ask.Range == nil
+	w.late = nil
 	w.n = len(v.lens)
 	w.part = 1
 	if w.all || w.n == 0 {
@@ -42,7 +55,7 @@ func (w *filterSet) fill(v *view, ask *Query, hash func(string) uint64) {
 		w.clause(v, c, hash)
 	}
 	if ask.Range != nil {
-		w.times(v, ask.Range)
+		w.times(v, ask.Range, visits)
 	}
 	w.n = 0
 	for _, set := range w.set {
@@ -75,21 +88,56 @@ func (w *filterSet) clause(v *view, c Clause, hash func(string) uint64) {
 	}
 }
 
-// times removes the documents outside of the time range.
-func (w *filterSet) times(v *view, t *Range) {
-	for i, block := range v.times() {
+// times removes the documents outside of the time range. If their times would have to be
+// read one by one, and the search probably reads fewer of them, it leaves the comparison to
+// contains.
+func (w *filterSet) times(v *view, t *Range, visits int) {
+	w.created = &v.created
+	blocks := v.times()
+	var created []int64
+	if visits < mayVisit(blocks, t) {
+		w.late = t
+	} else {
+		created = v.created.all()
+	}
+	for i, block := range blocks {
 		switch {
 		case w.set[i] == 0 || (t.contains(block.first) && t.contains(block.last)):
 		case block.last < t.From || block.first > t.To:
 			w.set[i] = 0
-		default:
+		case w.late == nil:
 			for j := range min(64, len(v.lens)-64*i) {
-				if !t.contains(v.created.at(uint32(64*i + j))) {
+				if !t.contains(created[64*i+j]) {
 					w.set[i] &^= 1 << j
 				}
 			}
 		}
 	}
+}
+
+// In a search that compares times late, about manyInTime·k candidates are compared if one in
+// k documents is in the time range.
+const manyInTime = 4096
+
+// mayVisit returns the number of documents that a search may visit so that comparing their
+// times one by one is faster than comparing the times of all documents in the blocks that
+// are partly in the range. The estimate assumes that times are evenly spread in a block.
+func mayVisit(blocks []timeBlock, t *Range) int {
+	partial, in := 0, 0.0
+	for _, b := range blocks {
+		switch {
+		case b.last < t.From || b.first > t.To:
+		case t.contains(b.first) && t.contains(b.last):
+			in++
+		default:
+			partial++
+			in += (float64(min(b.last, t.To)) - float64(max(b.first, t.From))) / (float64(b.last) - float64(b.first))
+		}
+	}
+	if compared := manyInTime * float64(len(blocks)) / max(in, 1); compared < float64(64*partial) {
+		return math.MaxInt
+	}
+	return 64 * partial
 }
 
 // If fewer than 1 in fewShare documents meet the conditions, the search looks up each of

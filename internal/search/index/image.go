@@ -237,6 +237,7 @@ type image struct {
 	last   atomic.Pointer[lists] // lists of the block that was read last
 
 	blocksOfTimes atomic.Pointer[[]timeBlock] // nil until they are read
+	latestUpdates atomic.Pointer[[]int64]     // nil until they are read (see segment.latest)
 }
 
 // block is a part of the dictionary.

@@ -126,6 +126,7 @@ func (x *Searcher) extend(changes []Change) {
 		m.ends = append(m.ends, uint32(len(m.postings)))
 	}
 	s.blocks = timeBlocks(s.created.all())
+	s.latestUpdates = latestOf(s.updated.all())
 	x.live += s.counted - counted
 	x.total += s.total - total
 	switch {

@@ -28,13 +28,12 @@ func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
 	if !(q.norm > leastNorm && q.norm < mostNorm) {
 		return false
 	}
-	postings := 0
 	for i := range q.cursors {
 		if q.cursors[i].part < leastPart {
 			return false
 		}
-		postings += q.cursors[i].df
 	}
+	postings := q.postings()
 	b := maxScore{query: q, view: v, ask: ask, limit: best.limit, budget: postings / worthOfRefusal, size: firstBatch}
 	b.slack = 1 - float32(len(q.terms)+roundings)*(1.0/(1<<22))
 	b.c0, b.c1 = max(float32(q.s.rest), tiny), float32(q.s.slope)
@@ -279,6 +278,9 @@ func (b *maxScore) scoreFiltered(c *cursor, place int) {
 	for i, set := range b.filter.set {
 		for set &= c.cols.bits[i]; set != 0 && b.budget >= 0; set &= set - 1 {
 			doc := uint32(64*i + bits.TrailingZeros64(set))
+			if !b.filter.isInTime(doc) {
+				continue
+			}
 			b.batch[n] = b.candidate(c, doc, c.cols.tf(doc))
 			n++
 			if n == batchSize {
@@ -488,7 +490,11 @@ func (b *maxScore) scoreAllCandidates() {
 	}
 	for i, set := range b.filter.set {
 		for ; set != 0 && b.budget >= 0; set &= set - 1 {
-			b.batch[n].doc = uint32(64*i + bits.TrailingZeros64(set))
+			doc := uint32(64*i + bits.TrailingZeros64(set))
+			if !b.filter.isInTime(doc) {
+				continue
+			}
+			b.batch[n].doc = doc
 			n++
 			if n == batchSize {
 				complete()

@@ -409,3 +409,50 @@ func TestTenStrongest(t *testing.T) {
 		checkInside(t, x)
 	}
 }
+
+// Times that do not rise with the numbers of the documents are compared late if the search
+// visits few documents, and a wide range, a narrow range and a common word find the same as
+// adding up all postings.
+func TestLateTimes(t *testing.T) {
+	const docs = 4*window + 77
+	rng := rand.New(rand.NewPCG(5, 6))
+	x := New(Params{})
+	times := make([]int64, docs)
+	x.Fill(func(yield func(*Document) bool) {
+		for i := range docs {
+			d := Words(uint64(i), []string{"all", "w" + strconv.Itoa(i%40), "v" + strconv.Itoa(i%700)})
+			times[i] = rng.Int64N(1000)
+			d.Created = times[i]
+			d.Updated = rng.Int64N(1000)
+			yield(&d)
+		}
+	}, nil)
+	late := 0
+	for i := range 200 {
+		from := rng.Int64N(1000)
+		r := &Range{from, from + rng.Int64N([]int64{3, 1000}[i%2])}
+		in := func(id uint64) bool { return r.contains(times[id]) }
+		q := Query{Terms: Any([]string{"w7", []string{"v47", "all", "w8"}[i%3]}), Limit: 10}
+		plain, ranged := q, q
+		plain.Accept = in
+		ranged.Range = r
+		if got, want := x.Search(ranged), x.Search(plain); !slices.Equal(got, want) {
+			t.Fatalf("Search(%+v) = %v, want %v", r, got, want)
+		}
+		if got, want := x.Searcher().Count(ranged), x.Searcher().Count(plain); got != want {
+			t.Fatalf("Count(%+v) = %d, want %d", r, got, want)
+		}
+		if got, want := x.Newest(ranged), x.Newest(plain); !slices.Equal(got, want) {
+			t.Fatalf("Newest(%+v) = %v, want %v", r, got, want)
+		}
+		var w filterSet
+		v := &x.Searcher().views[0]
+		w.fill(v, &ranged, x.Searcher().hash, 100)
+		if w.late != nil {
+			late++
+		}
+	}
+	if late < 100 {
+		t.Errorf("%d of 200 ranges are compared late", late)
+	}
+}

@@ -139,6 +139,15 @@ func (q *query) open(i int) *view {
 	return v
 }
 
+// postings returns the number of postings of the query's terms in the view that was opened
+// last.
+func (q *query) postings() (n int) {
+	for i := range q.cursors {
+		n += q.cursors[i].df
+	}
+	return n
+}
+
 // scan computes the score of each document in a view that has a query term. It calls visit
 // once for each document whose score reaches a threshold, which is minScore at first. visit
 // returns the new threshold, which must be above 0 and must not decrease. Deleted documents

@@ -34,7 +34,7 @@ func (q *query) searchView(ask *Query, i int, best *topK) {
 	if len(q.cursors) == 0 {
 		return
 	}
-	q.filter.fill(v, ask, q.hash)
+	q.filter.fill(v, ask, q.hash, q.postings())
 	if q.filter.n == 0 {
 		return
 	}
@@ -66,7 +66,7 @@ func (x *Searcher) Count(ask Query) int {
 	q.busy = true
 	for i := range x.views {
 		v := q.open(i)
-		q.filter.fill(v, &ask, q.hash)
+		q.filter.fill(v, &ask, q.hash, q.postings())
 		if len(q.cursors) == 0 || q.filter.n == 0 {
 			continue
 		}
@@ -101,19 +101,26 @@ func (x *Searcher) Newest(ask Query) []uint64 {
 	var f filterSet
 	for i := len(x.views) - 1; i >= 0; i-- {
 		v := &x.views[i]
-		f.fill(v, &ask, x.hash)
-		updated, ids := v.updated.all(), v.ids.all()
+		f.fill(v, &ask, x.hash, 0)
+		latest := v.latest()
 		// start with the documents added last, because they are probably the newest
-		for n := len(ids) - 1; n >= 0; n-- {
-			d := newest{updated[n], ids[n]}
-			if (len(best) == limit && order(best[limit-1], d) < 0) || v.isDeleted(uint32(n)) ||
-				!f.contains(uint32(n)) ||
-				(ask.Accept != nil && !ask.Accept(d.id)) {
+		for block := len(latest) - 1; block >= 0; block-- {
+			if len(best) == limit && latest[block] < best[limit-1].updated {
 				continue
 			}
-			at, _ := slices.BinarySearchFunc(best, d, order)
-			best = slices.Insert(best, at, d)
-			best = best[:min(len(best), limit)]
+			for n := min(64*block+64, len(v.lens)) - 1; n >= 64*block; n-- {
+				number := uint32(n)
+				if v.isDeleted(number) || !f.contains(number) {
+					continue
+				}
+				d := newest{v.updated.at(number), v.ids.at(number)}
+				if (len(best) == limit && order(best[limit-1], d) < 0) || (ask.Accept != nil && !ask.Accept(d.id)) {
+					continue
+				}
+				at, _ := slices.BinarySearchFunc(best, d, order)
+				best = slices.Insert(best, at, d)
+				best = best[:min(len(best), limit)]
+			}
 		}
 	}
 	ids := make([]uint64, len(best))

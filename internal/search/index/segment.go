@@ -21,6 +21,8 @@ type segment struct {
 	data    []any       // the documents' Data (nil if no document has Data)
 	blocks  []timeBlock // ranges of created, by number / 64 (see times)
 
+	latestUpdates []int64 // largest values of updated, by number / 64 (see latest)
+
 	rising  bool    // the IDs are ascending
 	byID    idTable // used if the IDs are not ascending
 	counted int     // number of documents that are not unscored
@@ -241,6 +243,31 @@ func timeBlocks(times []int64) []timeBlock {
 	blocks := make([]timeBlock, 0, (len(times)+63)/64)
 	for block := range slices.Chunk(times, 64) {
 		blocks = append(blocks, timeBlock{slices.Min(block), slices.Max(block)})
+	}
+	return blocks
+}
+
+// latest returns for each block of 64 documents the largest value of updated. The values of a
+// snapshot are cached after the first call.
+func (s *segment) latest() []int64 {
+	if s.image == nil {
+		return s.latestUpdates
+	}
+	if blocks := s.image.latestUpdates.Load(); blocks != nil {
+		return *blocks
+	}
+	blocks := latestOf(s.updated.all())
+	if s.image.docs.Err() == nil {
+		s.image.latestUpdates.CompareAndSwap(nil, &blocks)
+	}
+	return blocks
+}
+
+// latestOf returns the largest value of each block of 64 values.
+func latestOf(updated []int64) []int64 {
+	blocks := make([]int64, 0, (len(updated)+63)/64)
+	for block := range slices.Chunk(updated, 64) {
+		blocks = append(blocks, slices.Max(block))
 	}
 	return blocks
 }
