@@ -277,8 +277,7 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 }
 
 // near returns suggestions for the query's misspelled words and values. If the words have
-// no hits (nothing is set), it also compares the names of all entries, which is slow
-// because it reads the entries.
+// no hits (nothing is set), it also compares the names of all entries.
 func (v *rankedView) near(ctx context.Context, p *ranking.Plan, q Query, nothing bool) []string {
 	var near []string
 	add := func(ws ...string) {

@@ -424,11 +424,27 @@ func (v *rankedView) accept(f Filter) func(id uint64) bool {
 	}
 }
 
-// names yields the names of the entries that are not in quarantine, until ctx is done.
+// names yields the names of the entries that are not in quarantine, until ctx is done. It may
+// yield a name more than once. If the store is a log with a snapshot, it reads no entries that
+// the snapshot has.
 func (v *rankedView) names(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		more := true
+		use := func(name string) bool {
+			more = more && yield(name)
+			return more
+		}
+		if v.s.db != nil {
+			ok, err := v.s.db.EachName(ctx, use)
+			for _, e := range v.s.under {
+				_ = quarantined(e) || use(e.Name)
+			}
+			if ok && err == nil {
+				return
+			}
+		}
 		for id := range v.Searcher().Documents() {
-			if e := v.entry(id); ctx.Err() != nil || (e != nil && !quarantined(e) && !yield(e.Name)) {
+			if e := v.entry(id); ctx.Err() != nil || (e != nil && !quarantined(e) && !use(e.Name)) {
 				return
 			}
 		}

@@ -202,6 +202,7 @@ const (
 const (
 	LabelTaint      = store.LabelTaint
 	LabelSuspect    = store.LabelSuspect
+	HeadName        = store.HeadName // key with which the names of heads are requested (see package heads)
 	LabelQuarantine = store.LabelQuarantine
 	LabelOrigin     = store.LabelOrigin
 	LabelVerified   = store.LabelVerified

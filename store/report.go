@@ -32,11 +32,15 @@ type RecoverReport struct {
 	Base     bool        // some entries that an earlier compaction had kept could not be read
 }
 
+// HeadName is the key with which the names and aliases of heads are requested.
+const HeadName = "name"
+
 // A Head is an entry without its content, or the whole entry if the store has it in memory
 // (see package heads).
 type Head struct {
 	// If Whole is not set, Entry has only its ID, version, kind and times, and the labels
-	// with the requested keys. It is then valid only until the next head.
+	// with the requested keys. If [HeadName] is one of these keys, it also has its name and
+	// aliases. It is then valid only until the next head.
 	Entry *Entry
 	Whole bool
 	Size  int // number of bytes in the content

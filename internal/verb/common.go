@@ -19,6 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/query"
+	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
 // snippetWidth is the width of a snippet in bytes, about 40 tokens.
@@ -108,25 +109,44 @@ func NotNil[T any](s []T) []T {
 	return s
 }
 
-// mostCompared is the maximum number of entries that are read to compare their names with an
-// unknown name.
-const mostCompared = 100_000
-
+// nearNames returns at most limit names and aliases of entries that are similar to name, the best
+// first.
 func nearNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]string, error) {
-	var names []string
-	if s, err := m.Stats(ctx); err == nil && s.Entries > mostCompared {
-		return nil, nil
-	}
-	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
-		if err != nil {
-			return nil, err
+	var err error
+	near := text.Near(name, func(yield func(string) bool) {
+		err = eachName(ctx, m, func(e *oxbow.Entry) bool {
+			if e.Trust() == oxbow.TrustQuarantined {
+				return true
+			}
+			for _, alias := range e.Aliases {
+				if !yield(alias) {
+					return false
+				}
+			}
+			return yield(e.Name)
+		}, oxbow.LabelQuarantine)
+	}, limit)
+	return near, err
+}
+
+// eachName calls fn with the name, aliases and the labels with some keys of each entry, until fn
+// returns false. It may call fn again for the same entries. It reads few entries if the store has
+// the names apart.
+func eachName(ctx context.Context, m *oxbow.Memory, fn func(e *oxbow.Entry) bool, keys ...string) error {
+	asked := heads.Asked{Keys: append(keys, oxbow.HeadName)}
+	more := true
+	return heads.View(ctx, m.Store(), asked, func(all heads.List) error {
+		for h, err := range all.All {
+			if err != nil {
+				return err
+			}
+			more = more && fn(h.Entry)
+			if !more {
+				break
+			}
 		}
-		if e.Trust() != oxbow.TrustQuarantined {
-			names = append(append(names, e.Name), e.Aliases...)
-		}
-	}
-	slices.Sort(names) // so that the answer does not depend on the order of IDs
-	return text.Near(name, slices.Values(slices.Compact(names)), limit), nil
+		return nil
+	})
 }
 
 // lostError reports an unknown name, with information that may help to find the entry.

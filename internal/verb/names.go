@@ -5,6 +5,7 @@ package verb
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,18 +43,14 @@ func Names(ctx context.Context, w *Workspace, in NamesIn) (NamesOut, error) {
 	}
 	brief, cancel := context.WithTimeout(ctx, namesTime)
 	defer cancel()
-	for e, err := range m.Entries(brief, oxbow.Filter{}) {
-		switch {
-		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-			return out, nil
-		case err != nil:
-			return out, err
-		case strings.HasPrefix(e.Name, in.Prefix):
-			out.Names = append(out.Names, e.Name)
+	err = eachName(brief, m, func(e *oxbow.Entry) bool {
+		if strings.HasPrefix(e.Name, in.Prefix) && !slices.Contains(out.Names, e.Name) {
+			out.Names = append(out.Names, strings.Clone(e.Name))
 		}
-		if len(out.Names) == in.Limit {
-			break
-		}
+		return len(out.Names) < in.Limit
+	})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = nil
 	}
-	return out, nil
+	return out, err
 }

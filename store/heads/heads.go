@@ -18,7 +18,7 @@ type List struct {
 
 // Asked describes the data that heads must have.
 type Asked struct {
-	Keys  []string // keys in filter terms and keys of labels
+	Keys  []string // keys in filter terms and keys of labels, and [store.HeadName]
 	Names []string // entries with such a name or alias get a whole head
 }
 

@@ -5,6 +5,7 @@ package text
 import (
 	"cmp"
 	"iter"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -32,6 +33,9 @@ func Near(word string, candidates iter.Seq[string], limit int) []string {
 	}
 	var best []match // sorted (at most limit elements)
 	for c := range candidates {
+		if !w.maybeNear(c) {
+			continue
+		}
 		m, ok := w.compare(c)
 		if !ok {
 			continue
@@ -47,7 +51,7 @@ func Near(word string, candidates iter.Seq[string], limit int) []string {
 	}
 	var texts []string
 	for _, m := range best {
-		texts = append(texts, m.text)
+		texts = append(texts, strings.Clone(m.text)) // because the candidate may be a part of a large string
 	}
 	return texts
 }
@@ -57,6 +61,8 @@ type target struct {
 	runes     []rune
 	text      string // in lower case
 	maxErrors int    // maximum number of typing errors
+	letters   uint32 // see lettersOf
+	isASCII   bool
 }
 
 func newTarget(word string) target {
@@ -65,7 +71,36 @@ func newTarget(word string) target {
 	if len(t.runes) < 5 {
 		t.maxErrors = 1
 	}
+	t.letters, t.isASCII = lettersOf(t.text)
 	return t
+}
+
+// lettersOf returns a set of the bytes of an ASCII text, in which bytes that differ in case only
+// are the same.
+func lettersOf(s string) (set uint32, isASCII bool) {
+	all := byte(0)
+	for i := range len(s) {
+		all |= s[i]
+		set |= 1 << (s[i] & 31)
+	}
+	return set, all < utf8.RuneSelf
+}
+
+// maybeNear reports whether a candidate may be similar to the word. For most candidates that are
+// not, it returns false in a few nanoseconds: each letter that only one of the two has needs a
+// typing error, unless the other is a part of it.
+func (t *target) maybeNear(candidate string) bool {
+	letters, isASCII := lettersOf(candidate)
+	if !isASCII || !t.isASCII {
+		return true
+	}
+	more, less := letters&^t.letters, t.letters&^letters
+	if more == 0 || less == 0 {
+		return true // one may contain the other
+	}
+	difference := len(candidate) - len(t.text)
+	return max(difference, -difference) <= t.maxErrors &&
+		bits.OnesCount32(more) <= t.maxErrors && bits.OnesCount32(less) <= t.maxErrors
 }
 
 // match is a candidate that is similar to the word.

@@ -3,6 +3,7 @@
 package text
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -45,5 +46,32 @@ func TestNear(t *testing.T) {
 				t.Errorf("Near(%q, %q, %d) = %q, but %q in the other order", tt.word, back, tt.limit, again, got)
 			}
 		})
+	}
+}
+
+// The quick look at the letters of a candidate rejects only candidates that are not similar.
+func TestMaybeNear(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	word := func() string {
+		b := make([]byte, rng.IntN(9))
+		for i := range b {
+			b[i] = "aAbBc-1K"[rng.IntN(8)]
+		}
+		return string(b)
+	}
+	rejected := 0
+	for range 20_000 {
+		w, candidate := word(), word()
+		target := newTarget(w)
+		_, near := target.compare(candidate)
+		if !target.maybeNear(candidate) {
+			rejected++
+			if near {
+				t.Fatalf("%q is near %q and is rejected", candidate, w)
+			}
+		}
+	}
+	if rejected < 2000 {
+		t.Errorf("%d of 20000 candidates are rejected", rejected)
 	}
 }

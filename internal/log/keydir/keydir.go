@@ -27,21 +27,23 @@ const (
 	Heads          // by ID: number of a form, size
 	Newest         // rows of Entries, the most recently written version first
 	Forms          // bytes: texts, ascending, each after its length
+	Texts          // bytes, by ID: a text for each entry, after its length
 	Tables
 )
 
 // RowSize is the size of a row in bytes, by table.
-var RowSize = [Tables]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1}
+var RowSize = [Tables]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1, 1}
 
 // errTables is the error of base tables that are inconsistent.
 var errTables = errors.New("its tables do not fit together")
 
-// Row combines a row of the table Entries and the corresponding row of Heads.
+// Row combines a row of the table Entries and the corresponding rows of Heads and Texts.
 type Row struct {
 	ID, Version      uint64
 	Offset           int64
 	Created, Updated int64
 	Form, Size       uint32
+	Text             string
 }
 
 // Key is a row of Names, Aliases or Removed.
@@ -92,7 +94,7 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) e
 	forms, numbers := r.usedForms()
 	n, changes := r.based(Entries)-len(r.Gone)+len(r.Entries), r.based(Changes)+len(r.Changes)
 	counts := [Tables]int{n, r.count(Names, r.Names), r.count(Aliases, r.Aliases), r.count(Removed, r.Removed), changes,
-		len(r.OpIDs), len(r.Sums), n, n, len(forms)}
+		len(r.OpIDs), len(r.Sums), n, n, len(forms), r.textBytes()}
 	if counts[Names] != n {
 		r.fail()
 	}
@@ -110,6 +112,7 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) e
 		w.heads,
 		w.newest,
 		func() { w.Write(forms) },
+		w.texts,
 	} {
 		if err := r.err(); err != nil {
 			return err
@@ -229,7 +232,7 @@ func (r *Rows) usedForms() (table []byte, places []uint32) {
 	}
 	slices.Sort(used)
 	for _, text := range used {
-		table = append(binary.AppendUvarint(table, uint64(len(text))), text...)
+		table = AppendText(table, text)
 	}
 	places = make([]uint32, len(has))
 	for n, text := range r.forms {
@@ -237,6 +240,77 @@ func (r *Rows) usedForms() (table []byte, places []uint32) {
 		places[n] = uint32(i)
 	}
 	return table, places
+}
+
+// EachText calls fn with the text of each row of a file, in order, until fn returns false. If the
+// table cannot be read, f.Err returns the error.
+func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
+	rest := "" // start of a text that continues in the next page
+	i, done := 0, false
+	_ = f.EachPage(Texts, func(page []byte) { // ignore the error: f keeps it
+		b := rest + string(page)
+		for !done {
+			text, after, ok := CutText(b)
+			if !ok {
+				break
+			}
+			b = after
+			done = !fn(i, text)
+			i++
+		}
+		rest = b
+	})
+	if !done && (i != f.Count(Entries) || len(rest) > 0) {
+		f.Fail(errTables)
+	}
+}
+
+// AppendText appends the length of a text (uvarint) and the text.
+func AppendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+// CutText cuts a text that AppendText wrote from the start of s. ok is false if s is too short.
+func CutText(s string) (text, rest string, ok bool) {
+	n, shift := uint64(0), 0
+	for i := range len(s) {
+		n |= uint64(s[i]&0x7f) << shift
+		shift += 7
+		if s[i] < 0x80 {
+			s = s[i+1:]
+			return s[:min(n, uint64(len(s)))], s[min(n, uint64(len(s))):], n <= uint64(len(s))
+		}
+		if shift > 28 { // no text has such a length
+			break
+		}
+	}
+	return "", "", false
+}
+
+// eachText calls fn with the texts of the base, if there is a base.
+func (r *Rows) eachText(fn func(i int, text string)) {
+	if r.Base != nil {
+		EachText(r.Base, func(i int, text string) bool {
+			fn(i, text)
+			return true
+		})
+	}
+}
+
+// textSize returns the size of a text in the table Texts.
+func textSize(n int) int { return len(binary.AppendUvarint(nil, uint64(n))) + n }
+
+// textBytes returns the size of the new table Texts.
+func (r *Rows) textBytes() (size int) {
+	for i := range r.Entries {
+		size += textSize(len(r.Entries[i].Text))
+	}
+	r.eachText(func(i int, text string) {
+		if !r.Hidden(i) {
+			size += textSize(len(text))
+		}
+	})
+	return size
 }
 
 // writer writes the tables one after the other.
@@ -299,6 +373,26 @@ func (w *writer) heads() {
 			write(w.formOf(row), binary.LittleEndian.Uint32(row[4:]))
 		}
 	}, func(next int) { write(w.Entries[next].Form, w.Entries[next].Size) })
+}
+
+func (w *writer) texts() {
+	next := 0
+	var b []byte
+	write := func(text string) {
+		b = AppendText(b[:0], text)
+		w.Write(b)
+	}
+	w.eachText(func(i int, text string) {
+		for ; next < len(w.Entries) && i < len(w.places) && w.at[next] < w.places[i]; next++ {
+			write(w.Entries[next].Text)
+		}
+		if !w.Hidden(i) {
+			write(text)
+		}
+	})
+	for ; next < len(w.Entries); next++ {
+		write(w.Entries[next].Text)
+	}
 }
 
 // newest writes the rows ordered by the time of the version, latest first. Rows with equal

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
@@ -33,7 +34,8 @@ type model struct {
 func (m *model) row(r *Rows, name string) Row {
 	id, version := m.ids[name], m.versions[name]
 	return Row{ID: id, Version: version, Offset: int64(version) * 100, Created: int64(id), Updated: int64(version / 3),
-		Form: r.Form(fmt.Sprint("form ", (id+version)%7)), Size: uint32(version)}
+		Form: r.Form(fmt.Sprint("form ", (id+version)%7)), Size: uint32(version),
+		Text: strings.Repeat(name, int(version%5)*int(version%200))}
 }
 
 func hash(name string) uint64 { return binary.LittleEndian.Uint64([]byte(name + "        ")) }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/log/keydir"
 	"github.com/oxbow-memory/oxbow/store"
 )
 
@@ -35,15 +36,10 @@ func encodeForm(e *store.Entry) string {
 	b := []byte{byte(e.Kind)}
 	for _, l := range e.Labels {
 		if slices.Contains(headKeys, l.Key) {
-			b = appendText(appendText(b, l.Key), l.Value)
+			b = keydir.AppendText(keydir.AppendText(b, l.Key), l.Value)
 		}
 	}
 	return string(b)
-}
-
-// appendText appends the length of a text and the text.
-func appendText(b []byte, text string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
 // cutText returns the text at the start of b, and the rest of b.
@@ -53,6 +49,31 @@ func cutText(b []byte) (text string, rest []byte, err error) {
 		return "", nil, errSnapshot
 	}
 	return string(b[size : size+int(n)]), b[size+int(n):], nil
+}
+
+// encodeNames returns the text of an entry in a snapshot: the name and the aliases, each after
+// its length (uvarint).
+func encodeNames(e *store.Entry) string {
+	b := keydir.AppendText(nil, e.Name)
+	for _, a := range e.Aliases {
+		b = keydir.AppendText(b, a)
+	}
+	return string(b)
+}
+
+// decodeNames sets the name and aliases of an entry from its text in a snapshot.
+func decodeNames(text string, e *store.Entry) error {
+	name, text, ok := keydir.CutText(text)
+	e.Name, e.Aliases = name, nil
+	for len(text) > 0 && ok {
+		var alias string
+		alias, text, ok = keydir.CutText(text)
+		e.Aliases = append(e.Aliases, alias)
+	}
+	if !ok {
+		return errSnapshot
+	}
+	return nil
 }
 
 // decodeForms decodes section 10 of a snapshot.

@@ -7,8 +7,10 @@ import (
 	"encoding/binary"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/log/keydir"
 	"github.com/oxbow-memory/oxbow/store"
 )
 
@@ -20,7 +22,8 @@ func (d *DB) ViewHeads(
 	keys, names []string,
 	fn func(all iter.Seq2[store.Head, error], read func(ids []uint64) ([]*store.Entry, error)) error,
 ) (ok bool, err error) {
-	if slices.ContainsFunc(keys, func(key string) bool { return !inForm(key, nil) }) {
+	named := slices.Contains(keys, store.HeadName)
+	if slices.ContainsFunc(keys, func(key string) bool { return key != store.HeadName && !inForm(key, nil) }) {
 		return false, nil
 	}
 	l, err := d.listing(ctx, store.Filter{})
@@ -29,6 +32,9 @@ func (d *DB) ViewHeads(
 	}
 	defer l.close()
 	all := func(yield func(store.Head, error) bool) { l.heads(ctx, names, yield) }
+	if named {
+		all = func(yield func(store.Head, error) bool) { l.namedHeads(ctx, names, yield) }
+	}
 	err = fn(all, func(ids []uint64) ([]*store.Entry, error) {
 		if len(ids) == 0 { // the store may have no snapshot
 			return nil, nil
@@ -80,6 +86,87 @@ func (l *listing) heads(ctx context.Context, names []string, yield func(store.He
 			return
 		}
 	}
+}
+
+// namedHeads is like heads, and all heads have the name and aliases.
+func (l *listing) namedHeads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
+	var texts []string // by row
+	if l.base != nil {
+		texts = l.base.texts()
+	}
+	row := 0
+	l.heads(ctx, names, func(h store.Head, err error) bool {
+		if err == nil && !h.Whole {
+			for row < len(texts)-1 && l.base.id(row) != h.Entry.ID {
+				row++
+			}
+			err = decodeNames(texts[row], h.Entry)
+			if err != nil {
+				l.base.fail(err)
+			}
+		}
+		return yield(h, err)
+	})
+}
+
+// EachName calls fn with the name of each entry that is not in quarantine, until fn returns
+// false. It returns false if the names cannot be read from a snapshot. The caller must then read
+// the entries.
+func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, err error) {
+	l, err := d.listing(ctx, store.Filter{})
+	if err != nil {
+		return true, err
+	}
+	defer l.close()
+	more := true
+	if l.base != nil {
+		isHeld := func(int) bool { return false }
+		if slices.ContainsFunc(l.base.forms(), func(f form) bool { return f.has(store.LabelQuarantine) }) {
+			held := store.Term{Key: "has", Values: []string{store.LabelQuarantine}}
+			isHeld = l.base.selects(store.Filter{Terms: []store.Term{held}})
+		}
+		var e store.Entry
+		keydir.EachText(l.base.rows, func(row int, text string) bool {
+			if row%4096 == 0 {
+				err = ctx.Err()
+			}
+			if err != nil || l.hidden.has(row) || isHeld(row) {
+				return err == nil
+			}
+			err = decodeNames(text, &e)
+			more = err == nil && fn(e.Name)
+			return more
+		})
+	}
+	for _, e := range l.order {
+		_, held := e.Label(store.LabelQuarantine)
+		more = more && err == nil && (held || fn(e.Name))
+	}
+	return l.base.failed() == nil, err
+}
+
+// has reports whether entries with this form have a label with the key.
+func (f form) has(key string) bool {
+	return slices.ContainsFunc(f.labels, func(l store.Label) bool { return l.Key == key })
+}
+
+// texts returns the names and aliases of the entries, encoded, by row. The texts are parts of a
+// single string.
+func (s *snapshot) texts() []string {
+	var all strings.Builder
+	all.Grow(s.head.counts[sectionTexts])
+	ends := make([]int, 0, s.len())
+	keydir.EachText(s.rows, func(_ int, text string) bool {
+		all.WriteString(text)
+		ends = append(ends, all.Len())
+		return true
+	})
+	texts, from := make([]string, s.len()), 0
+	for row, end := range ends[:min(len(ends), s.len())] {
+		texts[row] = all.String()[from:end]
+		from = end
+	}
+	return texts
 }
 
 // headOf sets e to the head of the entry in a row and returns the content's size. far

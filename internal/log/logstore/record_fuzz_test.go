@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/log/keydir"
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/internal/log/wire"
 	"github.com/oxbow-memory/oxbow/store"
@@ -121,7 +122,7 @@ func snapshotAlike(t *testing.T, v *body, data []byte) {
 
 // What encodeForm writes is read as it was; nothing else makes decodeForms panic.
 func FuzzDecodeForms(f *testing.F) {
-	f.Add(appendText(
+	f.Add(keydir.AppendText(
 		nil,
 		encodeForm(&store.Entry{
 			Kind: store.Journal,
@@ -137,7 +138,7 @@ func FuzzDecodeForms(f *testing.F) {
 		fs, err := decodeForms(b)
 		var again []byte
 		for _, k := range fs {
-			again = appendText(again, k.text)
+			again = keydir.AppendText(again, k.text)
 			if k.text == "" || !k.kind.Valid() {
 				t.Errorf("decodeForms(%x) has %+v", b, k)
 			}

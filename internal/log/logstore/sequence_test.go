@@ -104,6 +104,9 @@ func (h *randomHistory) op(name string) store.Op {
 	case 3:
 		return store.Alias{Name: name, Aliases: aliases}
 	case 4:
+		if h.runs%6 == 0 {
+			return store.Relabel{Name: name, Labels: []store.Label{{Key: store.LabelQuarantine, Value: "yes"}}}
+		}
 		return store.Relabel{
 			Name: name,
 			Labels: []store.Label{

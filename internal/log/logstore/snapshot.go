@@ -7,7 +7,7 @@
 //
 //	offset size field
 //	0    8 magic: 89 "oxsnp" 0D 0A
-//	8    4 version, 2
+//	8    4 version, 3
 //	12    4 flags, 0; other values are refused
 //	16   16 identity of the log
 //	32    8 number of the last change in the snapshot, S
@@ -16,9 +16,9 @@
 //	80    8 number of the base of the log
 //	88    8 offset in the log before which everything is on stable storage
 //	96    8 ID of the next new entry
-//	104   80 ten counts (8 bytes each): rows of sections 1 to 5, bytes of 6 and 7,
-//	rows of 8 and 9, bytes of 10
-//	184      zeros
+//	104   88 eleven counts (8 bytes each): rows of sections 1 to 5, bytes of 6 and 7,
+//	rows of 8 and 9, bytes of 10 and 11
+//	192      zeros
 //
 // The sections follow in this order:
 //
@@ -42,6 +42,8 @@
 //	first, then by ID, greatest first
 //	10 forms   common parts of entries, ascending: length (uvarint), kind (1 byte)
 //	and the labels of some keys, as [encodeForm] writes them
+//	11 texts   by ID: for each entry its length (uvarint), then the entry's name and
+//	aliases, each after its length (uvarint)
 //
 // A hash is the first 8 bytes of a text's SHA-256. Different texts may have the same hash,
 // so a row that is found must be compared with the record that it refers to.
@@ -61,6 +63,7 @@
 //
 //	1  2026-11: first
 //	2  2026-11: sections 8 to 10
+//	3  2026-11: section 11
 
 package logstore
 
@@ -85,7 +88,7 @@ import (
 const SnapshotSuffix = ".snap"
 
 const (
-	snapshotVersion = 2
+	snapshotVersion = 3
 
 	manyLooked = 1 << 15 // number of looked-up names after which the cache is emptied
 )
@@ -104,6 +107,7 @@ const (
 	sectionHeads   = keydir.Heads
 	sectionNewest  = keydir.Newest
 	sectionForms   = keydir.Forms
+	sectionTexts   = keydir.Texts
 	sections       = keydir.Tables
 )
 

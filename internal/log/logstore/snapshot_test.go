@@ -123,7 +123,7 @@ func heads(t *testing.T, s store.Store) (all []string) {
 	t.Helper()
 	ok, err := s.(*DB).ViewHeads(
 		t.Context(),
-		headKeys,
+		append(slices.Clone(headKeys), store.HeadName),
 		[]string{"name 1", "alias 2"},
 		func(hs iter.Seq2[store.Head, error], read func(ids []uint64) ([]*store.Entry, error)) error {
 			for h, err := range hs {
@@ -141,7 +141,8 @@ func heads(t *testing.T, s store.Store) (all []string) {
 					t.Errorf("the head of %q says %d bytes of content", e.Name, h.Size)
 				}
 				if encodeForm(&e) != encodeForm(h.Entry) || !e.Created.Equal(h.Entry.Created) ||
-					!e.Updated.Equal(h.Entry.Updated) || e.Version != h.Entry.Version {
+					!e.Updated.Equal(h.Entry.Updated) || e.Version != h.Entry.Version ||
+					e.Name != h.Entry.Name || !slices.Equal(e.Aliases, h.Entry.Aliases) {
 					t.Errorf("the head %+v is of %+v", h.Entry, e)
 				}
 				all = append(all, fmt.Sprint(e, h.Size))
@@ -161,7 +162,32 @@ func heads(t *testing.T, s store.Store) (all []string) {
 			all = append(all, fmt.Sprint(e, len(e.Content)))
 		}
 	}
-	return all
+	return append(all, namesNotHeld(t, s.(*DB))...)
+}
+
+// namesNotHeld returns the names of the entries that are not in quarantine, sorted, and tests
+// that EachName calls its function with them.
+func namesNotHeld(t *testing.T, d *DB) (names []string) {
+	t.Helper()
+	for e, err := range d.Entries(t.Context(), store.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, held := e.Label(store.LabelQuarantine); !held {
+			names = append(names, e.Name)
+		}
+	}
+	slices.Sort(names)
+	var got []string
+	ok, err := d.EachName(t.Context(), func(name string) bool {
+		got = append(got, name)
+		return true
+	})
+	slices.Sort(got)
+	if ok && (err != nil || !slices.Equal(got, names)) {
+		t.Errorf("EachName: %q, %v, want %q", got, err, names)
+	}
+	return names
 }
 
 func sameAnswers(t *testing.T, what string, got, want map[string]any) {

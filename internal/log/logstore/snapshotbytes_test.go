@@ -15,9 +15,9 @@ import (
 )
 
 // Snapshots of random histories, each made of the one before, have the bytes that the
-// first program wrote that made version 2 and small records of a base, whole and in memory.
+// first program wrote that made version 3 and small records of a base, whole and in memory.
 func TestSnapshotBytes(t *testing.T) {
-	const want = "288 files, bd7e35c25eea1d3e73fa474b071dd85a8f921a142abe2c92297267d8363b4939"
+	const want = "288 files, 9b37b995a72680962b324634837c28125c1102db1c76a497a7a1d0dd19b72e67"
 	all, files := sha256.New(), 0
 	for seed := range uint64(30) {
 		h := newRandomHistory(t, 6000+seed)

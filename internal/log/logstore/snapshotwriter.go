@@ -16,7 +16,7 @@ import (
 func newRow(to *keydir.Rows, e *store.Entry, offset int64) keydir.Row {
 	return keydir.Row{ID: e.ID, Version: e.Version, Offset: offset, Created: nanoseconds(e.Created),
 		Updated: e.Updated.UnixNano(),
-		Form:    to.Form(encodeForm(e)), Size: uint32(len(e.Content))}
+		Form:    to.Form(encodeForm(e)), Size: uint32(len(e.Content)), Text: encodeNames(e)}
 }
 
 // collect returns the rows for a snapshot of the state. changes are the offsets of the
@@ -104,4 +104,4 @@ func (d *DB) checkSnapshot(whole *placing) ([]store.Problem, error) {
 
 // sectionNamesOf are the names of the sections for messages.
 var sectionNamesOf = [sections]string{"entries", "names", "aliases", "removed names", "changes", "op ids", "sums",
-	"heads", "newest", "forms"}
+	"heads", "newest", "forms", "texts"}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/log/keydir"
 	"github.com/oxbow-memory/oxbow/store"
 )
 
@@ -48,7 +49,7 @@ func (s *summary) encode() []byte {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
 	})
 	for _, l := range labels {
-		b = appendText(appendText(b, l.Key), l.Value)
+		b = keydir.AppendText(keydir.AppendText(b, l.Key), l.Value)
 		b = binary.LittleEndian.AppendUint64(b, uint64(s.counts[l]))
 	}
 	return b

@@ -103,6 +103,45 @@ func (img *image) read(t *imageTerm, f *found) error {
 	return err
 }
 
+// eachTerm calls fn with the text and df of each term with this prefix, in order, until fn
+// returns false. Unlike term, it caches nothing, because it usually reads many terms of which
+// few are needed again.
+func (img *image) eachTerm(prefix string, fn func(text string, df int) bool) {
+	first, last := img.prefixRange(prefix)
+	var b []byte
+	for i := first / blockTerms; i*blockTerms < last && img.docs.Err() == nil; i++ {
+		k := &img.blocks[i]
+		if ts := k.terms.Load(); ts != nil {
+			for j := range *ts {
+				if t := &(*ts)[j]; strings.HasPrefix(t.text, prefix) && !fn(t.text, int(t.df)) {
+					return
+				}
+			}
+			continue
+		}
+		b = slices.Grow(b[:0], int(k.rest))[:k.rest]
+		if err := img.readBlockBytes(k, b); err != nil {
+			img.fail(err)
+			return
+		}
+		n, err := countTerms(b)
+		if err != nil {
+			img.fail(err)
+			return
+		}
+		texts := string(b[n*entrySize:])
+		for j := range n {
+			size := binary.LittleEndian.Uint32(b[j*entrySize:])
+			text := texts[:size]
+			texts = texts[size:]
+			df := binary.LittleEndian.Uint32(b[j*entrySize+4:])
+			if strings.HasPrefix(text, prefix) && !fn(text, int(df)) {
+				return
+			}
+		}
+	}
+}
+
 // prefixRange returns the numbers of the terms that may have this prefix. last is
 // exclusive.
 func (img *image) prefixRange(prefix string) (first, last int) {
@@ -131,32 +170,52 @@ func (img *image) block(i int) []imageTerm {
 }
 
 func (img *image) readBlock(k *block) ([]imageTerm, error) {
-	at := k.lists + int64(k.size)
-	b, err := piece(img.r, at, int64(k.rest), math.MaxInt64)
-	if err != nil {
+	b := make([]byte, k.rest)
+	if err := img.readBlockBytes(k, b); err != nil {
 		return nil, err
-	}
-	if crc32.Checksum(b, castagnoli) != k.check {
-		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", errSnapshot, len(b), at)
 	}
 	return readTerms(b, k)
 }
 
-// readTerms decodes a block's terms. All blocks except the last have [blockTerms] terms. In
-// the last block, the terms end where the sum of their text lengths reaches the block's
-// end.
-func readTerms(b []byte, k *block) ([]imageTerm, error) {
-	le := binary.LittleEndian
-	n, texts := 0, 0 // number of terms so far, and total size of their texts
+// readBlockBytes fills b with the encoded terms of a block, and verifies their checksum.
+func (img *image) readBlockBytes(k *block, b []byte) error {
+	at := k.lists + int64(k.size)
+	if n, err := img.r.ReadAt(b, at); n < len(b) {
+		if err == io.EOF {
+			err = fmt.Errorf("%w: it is cut short", errSnapshot)
+		}
+		return err
+	}
+	if crc32.Checksum(b, castagnoli) != k.check {
+		return fmt.Errorf("%w: %d bytes at %d do not match their checksum", errSnapshot, len(b), at)
+	}
+	return nil
+}
+
+// countTerms returns the number of terms in an encoded block. All blocks except the last have
+// [blockTerms] terms. In the last block, the terms end where the sum of their text lengths
+// reaches the block's end.
+func countTerms(b []byte) (n int, err error) {
+	texts := 0 // total size of their texts
 	for n < blockTerms && (n+1)*entrySize <= len(b) && n*entrySize+texts < len(b) {
-		texts += int(min(le.Uint32(b[n*entrySize:]), math.MaxInt32))
+		texts += int(min(binary.LittleEndian.Uint32(b[n*entrySize:]), math.MaxInt32))
 		n++
 		if n*entrySize+texts == len(b) {
 			break
 		}
 	}
 	if n == 0 || n*entrySize+texts != len(b) {
-		return nil, fmt.Errorf("%w: the terms of a block have an unknown form", errSnapshot)
+		return 0, fmt.Errorf("%w: the terms of a block have an unknown form", errSnapshot)
+	}
+	return n, nil
+}
+
+// readTerms decodes a block's terms.
+func readTerms(b []byte, k *block) ([]imageTerm, error) {
+	le := binary.LittleEndian
+	n, err := countTerms(b)
+	if err != nil {
+		return nil, err
 	}
 	rest := string(b[n*entrySize:])
 	ts := make([]imageTerm, n)

@@ -188,24 +188,24 @@ func (x *Searcher) IDs(term string) []uint64 {
 func (x *Searcher) Terms(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for i := range x.views {
-			for n := range x.views[i].hasPrefix(prefix) {
-				t := x.views[i].term(n)
-				df := t.df - t.lost
+			more := true
+			x.views[i].eachTerm(prefix, func(text string, df int) bool {
 				if len(x.views) > 1 {
-					hash, seen := x.hash(t.text), false
-					df = 0
+					hash := x.hash(text)
 					for j := range x.views {
-						more := x.views[j].df(t.text, hash)
-						df += more
-						seen = seen || (j < i && x.views[j].knows(t.text, hash))
-					}
-					if seen {
-						continue // already yielded
+						if j < i && x.views[j].knows(text, hash) {
+							return true // already yielded
+						}
+						if j != i {
+							df += x.views[j].df(text, hash)
+						}
 					}
 				}
-				if df > 0 && !yield(t.text, df) {
-					return
-				}
+				more = df <= 0 || yield(text, df)
+				return more
+			})
+			if !more {
+				return
 			}
 		}
 	}

@@ -299,17 +299,16 @@ func (v view) without(number uint32, owned bool) view {
 	return v
 }
 
-// hasPrefix yields the numbers of the terms with this prefix.
-func (s *segment) hasPrefix(prefix string) func(yield func(int) bool) {
-	return func(yield func(int) bool) {
-		first, last := 0, s.numTerms()
-		if s.image != nil {
-			first, last = s.image.prefixRange(prefix)
-		}
-		for n := first; n < last; n++ {
-			if strings.HasPrefix(s.term(n).text, prefix) && !yield(n) {
-				return
-			}
+// eachTerm calls fn with the text of each term with this prefix, and the segment's contribution
+// to the term's df, until fn returns false.
+func (s *segment) eachTerm(prefix string, fn func(text string, df int) bool) {
+	if s.image != nil {
+		s.image.eachTerm(prefix, fn)
+		return
+	}
+	for n := range s.numTerms() {
+		if t := s.term(n); strings.HasPrefix(t.text, prefix) && !fn(t.text, t.df-t.lost) {
+			return
 		}
 	}
 }

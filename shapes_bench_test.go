@@ -1,0 +1,67 @@
+// Benchmarks of queries with filters and operators, beside the plain query.
+
+package oxbow_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/query"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+)
+
+// BenchmarkShapes measures queries in a memory of 100,000 entries of about 230 bytes, whose
+// dates do not rise with their IDs.
+func BenchmarkShapes(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	word := func() string { return fmt.Sprintf("w%d", int(20_000*rng.Float64()*rng.Float64()*rng.Float64())) }
+	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	m := storetest.Open(b, filepath.Join(b.TempDir(), "memory.oxbow"), nil)
+	for i := range 100 {
+		var ops []oxbow.Op
+		for j := range 1000 {
+			var text strings.Builder
+			for text.Len() < 230 {
+				text.WriteString(word() + " ")
+			}
+			ops = append(ops, oxbow.Add{
+				Name:    fmt.Sprintf("note-%d", 1000*i+j),
+				Content: text.String(),
+				Created: start.Add(time.Duration(rng.IntN(60_000_000)) * time.Second),
+				Labels:  []oxbow.Label{{Key: oxbow.LabelProject, Value: fmt.Sprint("p", rng.IntN(20))}},
+			})
+		}
+		if err := m.Apply(b.Context(), ops...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, shape := range []string{
+		"w301 w17", "w301 w17 after:2025-03-01", "after:2025-03-01", "project:p3", "w301 w17 -w0", "w301 w17 +w99",
+		"w301 w17 name:note-77", `w301 w17 "w0 w1"`, "w301 w17 zzz", "zzz",
+	} {
+		q, err := query.Parse(shape, start)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ask := func() {
+			hits, err := m.Recall(b.Context(), q)
+			if err == nil && len(hits) == 0 {
+				_, err = m.Diagnose(b.Context(), q)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		ask() // reads what later queries have cached
+		b.Run(shape, func(b *testing.B) {
+			for b.Loop() {
+				ask()
+			}
+		})
+	}
+}
