@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/markdown"
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -18,8 +19,9 @@ func (a *app) getCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "get NAME[@SEQ]",
 		Short: "Show one entry, now or as change SEQ left it",
-		Long: `Get prints an entry: on a terminal what is known of it and its content, in a
-pipe or with --raw its content alone, byte for byte.`,
+		Long: `Get prints an entry. On a terminal, it prints what is known of the entry, and
+its content with the Markdown rendered. In a pipe or with --raw, it prints only
+the content, byte for byte.`,
 		Example: `  oxbow get style
   oxbow get style@3
   oxbow get runbook --raw > RUNBOOK.md`,
@@ -59,6 +61,8 @@ func (t *terminal) showEntry(out verb.GetOut) {
 		content = *out.Entry.Content
 	}
 	t.showHeader(out.Entry)
-	t.printf("%s\n", strings.TrimRight(clean(content), "\n"))
+	for _, line := range (markdown.Terminal{Width: t.width(), Colour: t.colour()}).Render(content) {
+		t.printf("%s\n", line)
+	}
 	t.showNotes(out.Notes)
 }

@@ -52,12 +52,17 @@ func (t *terminal) page(show func()) {
 	t.env.Stdout, t.env.Stderr = &termtext.Writer{W: &text}, &notes
 	show()
 	t.env.Stdout, t.env.Stderr = out, errs
-	rows := 0
-	for line := range bytes.Lines(text.Bytes()) {
-		rows += 1 + max(0, columns(string(line))+8*bytes.Count(line, []byte("\t"))-1)/t.screen()
-	}
-	if rows < t.env.Height || t.env.Page(argv, bytes.NewReader(text.Bytes())) != nil {
+	if rowsOf(text.Bytes(), t.screen()) < t.env.Height || t.env.Page(argv, bytes.NewReader(text.Bytes())) != nil {
 		_, _ = io.Copy(out, &text) // the text fits, or the pager cannot be started
 	}
 	_, _ = io.Copy(errs, &notes)
+}
+
+// rowsOf returns the number of rows that a text takes on a screen. Tabs count with their maximum
+// width.
+func rowsOf(text []byte, width int) (rows int) {
+	for line := range bytes.Lines(text) {
+		rows += 1 + max(0, columns(string(line))+8*bytes.Count(line, []byte("\t"))-1)/width
+	}
+	return rows
 }

@@ -8,54 +8,16 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	xast "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
 	g "maragu.dev/gomponents"
 
+	"github.com/oxbow-memory/oxbow/internal/base/markdown"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // maxProse is the length in bytes of the longest text that is rendered in full, so that a
 // page stays below 60 kB.
 const maxProse = 40_000
-
-// Limits for parsing. The time for emphasis and links grows with the square of the
-// delimiters in a paragraph, and the time for quotes with the square of their depth. People
-// do not write texts beyond these limits. Such a text is shown unrendered.
-const (
-	maxDelimiters = 2000 // in one paragraph
-	maxPrefix     = 60   // bytes of quote and list markers at the beginning of a line
-	maxDepth      = 40   // nested elements
-)
-
-// markdown returns a parser for CommonMark with tables and strikethrough, but without HTML.
-func markdown() parser.Parser {
-	return parser.NewParser(
-		parser.WithBlockParsers(
-			util.Prioritized(parser.NewSetextHeadingParser(), 100),
-			util.Prioritized(parser.NewThematicBreakParser(), 200),
-			util.Prioritized(parser.NewListParser(), 300),
-			util.Prioritized(parser.NewListItemParser(), 400),
-			util.Prioritized(parser.NewCodeBlockParser(), 500),
-			util.Prioritized(parser.NewATXHeadingParser(), 600),
-			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-			util.Prioritized(parser.NewBlockquoteParser(), 800),
-			util.Prioritized(parser.NewParagraphParser(), 1000)),
-		parser.WithInlineParsers(
-			util.Prioritized(parser.NewCodeSpanParser(), 100),
-			util.Prioritized(parser.NewLinkParser(), 200),
-			util.Prioritized(parser.NewAutoLinkParser(), 300),
-			util.Prioritized(parser.NewEmphasisParser(), 500),
-			util.Prioritized(extension.NewStrikethroughParser(), 500)),
-		parser.WithParagraphTransformers(
-			util.Prioritized(parser.LinkReferenceParagraphTransformer, 100),
-			util.Prioritized(extension.NewTableParagraphTransformer(), 200)),
-		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
-	)
-}
 
 // Prose renders Markdown. A text that exceeds the limits of parsing is shown as plain text.
 // cut reports that the text was longer than maxProse and only its beginning is shown.
@@ -64,11 +26,11 @@ func Prose(source string) (n g.Node, cut bool) {
 	if cut {
 		source = begin(source, maxProse)
 	}
-	if tangled(source) {
+	p := prose{source: []byte(source)}
+	doc := markdown.Parse(p.source)
+	if doc == nil {
 		return Plain(source), cut
 	}
-	p := prose{source: []byte(source)}
-	doc := markdown().Parse(text.NewReader(p.source))
 	return h.Div(h.Class("prose"), h.Dir("auto"), p.children(doc, 0)), cut
 }
 
@@ -85,29 +47,6 @@ func begin(s string, maxBytes int) string {
 	return s
 }
 
-// tangled reports whether parsing the text would take too long.
-func tangled(s string) bool {
-	cost, delimiters := 0, 0
-	for line := range strings.Lines(s) {
-		rest := strings.TrimLeft(line, " \t")
-		rest = strings.TrimRight(rest, "\r\n")
-		if rest == "" {
-			cost, delimiters = cost+delimiters*delimiters, 0
-			continue
-		}
-		if len(rest)-len(strings.TrimLeft(rest, "> \t-*+.)0123456789")) > maxPrefix && strings.Trim(rest, "-* ") != "" {
-			return true
-		}
-		for i := range len(rest) {
-			switch rest[i] {
-			case '[', ']', '*', '_', '~':
-				delimiters++
-			}
-		}
-	}
-	return cost+delimiters*delimiters > maxDelimiters*maxDelimiters
-}
-
 // prose converts a parsed text to HTML.
 type prose struct {
 	source []byte
@@ -116,7 +55,7 @@ type prose struct {
 
 func (p *prose) children(n ast.Node, depth int) g.Group {
 	var out g.Group
-	if depth > maxDepth {
+	if depth > markdown.MaxDepth {
 		return g.Group{h.Text("…")}
 	}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -179,7 +118,7 @@ func (p *prose) inline(n ast.Node, depth int) g.Node {
 	case *ast.String:
 		return h.Text(Visible(string(n.Value)))
 	case *ast.CodeSpan:
-		return p.codeSpan(n)
+		return h.Code(h.Text(Visible(markdown.Code(n, p.source))))
 	case *ast.Emphasis:
 		if n.Level == 2 {
 			return h.Strong(p.children(n, depth))
@@ -202,9 +141,7 @@ func (p *prose) inline(n ast.Node, depth int) g.Node {
 }
 
 func (p *prose) text(n *ast.Text) g.Node {
-	s := h.Text(Visible(string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(n.Value(
-		p.source,
-	)))))))
+	s := h.Text(Visible(markdown.Literal(n, p.source)))
 	switch {
 	case n.HardLineBreak():
 		return g.Group{s, h.Br()}
@@ -212,16 +149,6 @@ func (p *prose) text(n *ast.Text) g.Node {
 		return g.Group{s, h.Text("\n")}
 	}
 	return s
-}
-
-func (p *prose) codeSpan(n *ast.CodeSpan) g.Node {
-	var b strings.Builder
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		if t, ok := c.(*ast.Text); ok {
-			b.Write(t.Value(p.source))
-		}
-	}
-	return h.Code(h.Text(Visible(strings.ReplaceAll(b.String(), "\n", " "))))
 }
 
 // outward returns a link to a web or mail address. For any other address, it returns plain

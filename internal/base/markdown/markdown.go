@@ -1,0 +1,93 @@
+// Package markdown parses the Markdown of entries, which others wrote, and renders it for a terminal.
+// The pages render the same tree as HTML.
+package markdown
+
+import (
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// MaxDepth is the number of nested elements that a renderer shows.
+const MaxDepth = 40
+
+// Limits for parsing. The time for emphasis and links grows with the square of the
+// delimiters in a paragraph, and the time for quotes with the square of their depth. People
+// do not write texts beyond these limits.
+const (
+	maxDelimiters = 2000 // in one paragraph
+	maxPrefix     = 60   // bytes of quote and list markers at the beginning of a line
+)
+
+// Parse parses CommonMark with tables and strikethrough, but without HTML. It returns nil for a text
+// whose parsing would take too long. Such a text is shown as it is.
+func Parse(source []byte) ast.Node {
+	if isTangled(string(source)) {
+		return nil
+	}
+	return parser.NewParser(
+		parser.WithBlockParsers(
+			util.Prioritized(parser.NewSetextHeadingParser(), 100),
+			util.Prioritized(parser.NewThematicBreakParser(), 200),
+			util.Prioritized(parser.NewListParser(), 300),
+			util.Prioritized(parser.NewListItemParser(), 400),
+			util.Prioritized(parser.NewCodeBlockParser(), 500),
+			util.Prioritized(parser.NewATXHeadingParser(), 600),
+			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+			util.Prioritized(parser.NewBlockquoteParser(), 800),
+			util.Prioritized(parser.NewParagraphParser(), 1000)),
+		parser.WithInlineParsers(
+			util.Prioritized(parser.NewCodeSpanParser(), 100),
+			util.Prioritized(parser.NewLinkParser(), 200),
+			util.Prioritized(parser.NewAutoLinkParser(), 300),
+			util.Prioritized(parser.NewEmphasisParser(), 500),
+			util.Prioritized(extension.NewStrikethroughParser(), 500)),
+		parser.WithParagraphTransformers(
+			util.Prioritized(parser.LinkReferenceParagraphTransformer, 100),
+			util.Prioritized(extension.NewTableParagraphTransformer(), 200)),
+		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+	).Parse(text.NewReader(source))
+}
+
+// isTangled reports whether parsing the text would take too long.
+func isTangled(s string) bool {
+	cost, delimiters := 0, 0
+	for line := range strings.Lines(s) {
+		rest := strings.TrimLeft(line, " \t")
+		rest = strings.TrimRight(rest, "\r\n")
+		if rest == "" {
+			cost, delimiters = cost+delimiters*delimiters, 0
+			continue
+		}
+		if len(rest)-len(strings.TrimLeft(rest, "> \t-*+.)0123456789")) > maxPrefix && strings.Trim(rest, "-* ") != "" {
+			return true
+		}
+		for i := range len(rest) {
+			switch rest[i] {
+			case '[', ']', '*', '_', '~':
+				delimiters++
+			}
+		}
+	}
+	return cost+delimiters*delimiters > maxDelimiters*maxDelimiters
+}
+
+// Literal returns the characters of a text in the tree, without escapes and entities.
+func Literal(n *ast.Text, source []byte) string {
+	return string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(n.Value(source)))))
+}
+
+// Code returns the characters of a code span on one line.
+func Code(n *ast.CodeSpan, source []byte) string {
+	var b strings.Builder
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			b.Write(t.Value(source))
+		}
+	}
+	return strings.ReplaceAll(b.String(), "\n", " ")
+}

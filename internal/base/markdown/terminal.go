@@ -1,0 +1,242 @@
+// This file renders Markdown for a terminal.
+
+package markdown
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	xast "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
+)
+
+// A Terminal says how to render Markdown for a terminal.
+type Terminal struct {
+	Width  int  // number of columns, at least 1
+	Colour bool // use the colours of package termtext; without colours, marks such as ** are kept
+}
+
+// narrowest is the smallest width of a text within quotes and lists. A text that is nested deeper is
+// not indented any further.
+const narrowest = 20
+
+// Render returns the text in lines. Lines of code, and single words that are too long, may be longer
+// than the width. Ends of lines in a paragraph are kept, because many notes are lists without marks.
+// Characters that could harm a terminal are replaced (see [termtext.Clean]).
+func (t Terminal) Render(source string) []string {
+	r := renderer{Terminal: t, source: []byte(source)}
+	doc := Parse(r.source)
+	if doc == nil {
+		return termtext.Wrap(termtext.Clean(strings.TrimRight(source, "\n")), t.Width)
+	}
+	return r.blocks(doc, t.Width, 0)
+}
+
+// renderer renders one text.
+type renderer struct {
+	Terminal
+	source []byte
+}
+
+// blocks returns the lines of the blocks in n, with an empty line between two blocks. In a list whose
+// items have no empty lines between them, there is none either.
+func (r *renderer) blocks(n ast.Node, width, depth int) (lines []string) {
+	if depth > MaxDepth {
+		return []string{"…"}
+	}
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		block := r.block(c, width, depth+1)
+		if len(block) == 0 {
+			continue
+		}
+		if len(lines) > 0 && !isTight(c) {
+			lines = append(lines, "")
+		}
+		lines = append(lines, block...)
+	}
+	return lines
+}
+
+// isTight reports whether a block follows the previous one without an empty line.
+func isTight(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.ListItem:
+		return n.Parent().(*ast.List).IsTight
+	case *ast.List:
+		item, ok := n.Parent().(*ast.ListItem)
+		return ok && item.Parent().(*ast.List).IsTight
+	case *xast.TableHeader, *xast.TableRow:
+		return true
+	}
+	return false
+}
+
+// block returns the lines of a block.
+func (r *renderer) block(n ast.Node, width, depth int) []string {
+	switch n := n.(type) {
+	case *ast.Heading:
+		mark := ""
+		if !r.Colour {
+			mark = strings.Repeat("#", n.Level) + " "
+		}
+		return termtext.Wrap(mark+r.inlines(n, termtext.Bold, depth), width)
+	case *ast.Blockquote:
+		return indent(r.blocks(n, r.within(width, 2), depth), r.paint(termtext.Dim, "│")+" ")
+	case *ast.CodeBlock, *ast.FencedCodeBlock:
+		code := termtext.Clean(strings.TrimRight(string(n.Lines().Value(r.source)), "\n"))
+		return indent(strings.Split(strings.ReplaceAll(code, "\t", "    "), "\n"), "    ")
+	case *ast.List:
+		return r.list(n, width, depth)
+	case *ast.ThematicBreak:
+		return []string{r.paint(termtext.Dim, strings.Repeat("─", min(width, 40)))}
+	case *xast.Table:
+		return r.table(n, width, depth)
+	}
+	return termtext.Wrap(r.inlines(n, "", depth), width)
+}
+
+// within returns the width of a text that is indented by some columns.
+func (r *renderer) within(width, columns int) int { return max(width-columns, min(narrowest, r.Width)) }
+
+// indent returns the lines behind a prefix. Empty lines get the prefix without its spaces.
+func indent(lines []string, prefix string) []string {
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(prefix+l, " ")
+	}
+	return lines
+}
+
+func (r *renderer) list(n *ast.List, width, depth int) (lines []string) {
+	number := n.Start
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		mark := "- "
+		if n.IsOrdered() {
+			mark = fmt.Sprintf("%d. ", number)
+			number++
+		}
+		item := r.blocks(c, r.within(width, len(mark)), depth)
+		if len(item) == 0 {
+			item = []string{""}
+		}
+		first := strings.TrimRight(mark+item[0], " ")
+		if len(lines) > 0 && !n.IsTight {
+			lines = append(lines, "")
+		}
+		lines = append(append(lines, first), indent(item[1:], strings.Repeat(" ", len(mark)))...)
+	}
+	return lines
+}
+
+// table returns a table in columns. If they do not fit into the width, each cell is a line.
+func (r *renderer) table(n ast.Node, width, depth int) (lines []string) {
+	var rows [][]string
+	var widths []int
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		style := ""
+		if _, isHeader := row.(*xast.TableHeader); isHeader {
+			style = termtext.Bold
+		}
+		var cells []string
+		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
+			cell := r.inlines(c, style, depth)
+			if len(cells) == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[len(cells)] = max(widths[len(cells)], termtext.Columns(cell))
+			cells = append(cells, cell)
+		}
+		rows = append(rows, cells)
+	}
+	total := -2
+	for _, w := range widths {
+		total += w + 2
+	}
+	for _, cells := range rows {
+		if total > width {
+			for i, c := range cells {
+				lines = append(lines, indent(termtext.Wrap(c, r.within(width, 2)), strings.Repeat(" ", 2*min(i, 1)))...)
+			}
+			continue
+		}
+		var b strings.Builder
+		for i, c := range cells {
+			b.WriteString(termtext.Pad(c, widths[i]+2))
+		}
+		lines = append(lines, strings.TrimRight(b.String(), " "))
+	}
+	return lines
+}
+
+// inlines returns the text in n, painted with a style.
+func (r *renderer) inlines(n ast.Node, style string, depth int) string {
+	if depth > MaxDepth {
+		return "…"
+	}
+	var b strings.Builder
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		b.WriteString(r.inline(c, style, depth+1))
+	}
+	return b.String()
+}
+
+func (r *renderer) inline(n ast.Node, style string, depth int) string {
+	switch n := n.(type) {
+	case *ast.Text:
+		s := r.text(style, Literal(n, r.source))
+		if n.SoftLineBreak() || n.HardLineBreak() {
+			s += "\n"
+		}
+		return s
+	case *ast.String:
+		return r.text(style, string(n.Value))
+	case *ast.CodeSpan:
+		return r.text(style, "`"+Code(n, r.source)+"`")
+	case *ast.Emphasis:
+		if r.Colour {
+			return r.inlines(n, termtext.Bold, depth)
+		}
+		mark := strings.Repeat("*", n.Level)
+		return mark + r.inlines(n, style, depth) + mark
+	case *xast.Strikethrough:
+		return "~~" + r.inlines(n, style, depth) + "~~"
+	case *ast.Link:
+		return r.link(r.inlines(n, style, depth), string(n.Destination))
+	case *ast.Image:
+		return r.link("picture: "+r.inlines(n, style, depth), string(n.Destination))
+	case *ast.AutoLink:
+		return r.text(style, string(n.Label(r.source)))
+	}
+	return r.inlines(n, style, depth)
+}
+
+// link returns the text of a link and its destination.
+func (r *renderer) link(label, to string) string {
+	to = termtext.Clean(to)
+	if label == "" || label == to {
+		return to
+	}
+	return label + " " + r.paint(termtext.Dim, "("+to+")")
+}
+
+// text returns a text of others. Each word is painted for itself, so that the style survives the end
+// of a line.
+func (r *renderer) text(style, s string) string {
+	s = termtext.Clean(s)
+	if style == "" || !r.Colour {
+		return s
+	}
+	words := strings.Split(s, " ")
+	for i, w := range words {
+		words[i] = r.paint(style, w)
+	}
+	return strings.Join(words, " ")
+}
+
+func (r *renderer) paint(code, s string) string {
+	if !r.Colour || s == "" {
+		return s
+	}
+	return code + s + termtext.Plain
+}
