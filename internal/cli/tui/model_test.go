@@ -456,11 +456,26 @@ func TestPreviewShowsWhatWasFound(t *testing.T) {
 	}
 }
 
+// On a wide screen the preview stands at the right of the list, which has all rows.
+func TestPreviewAtRight(t *testing.T) {
+	text := strings.Repeat("Nothing here.\n", 5000) + "The needle.\n" + strings.Repeat("Nothing there.\n", 5000)
+	p := play(t, 120, 12, Hit{Name: "hay", Meta: "note · today", Text: text, Words: []string{"needle"}}, short)
+	rows := p.rows()
+	if !strings.HasPrefix(rows[2], "▸ hay") || !strings.HasSuffix(rows[2], "│ note · today") {
+		t.Errorf("the first row of the list is %q", rows[2])
+	}
+	if !strings.HasPrefix(rows[3], "  "+short.Name) || !slices.ContainsFunc(rows, func(row string) bool {
+		return strings.HasSuffix(row, "│ The needle.")
+	}) {
+		t.Errorf("the screen is\n%s", strings.Join(rows, "\n"))
+	}
+}
+
 // Whatever an entry holds and however small the screen is, each row fits, and none
 // holds what takes a terminal over. FuzzScreen presses keys at random.
 func TestHostileEntries(t *testing.T) {
 	testenv.Sequential(t)
-	for width := 1; width < 100; width += 7 {
+	for width := 1; width < 160; width += 7 {
 		for height := 1; height < 30; height += 3 {
 			p := play(t, width, height, short, hostile)
 			for _, keys := range []string{"x", "\t", "d", "n", "\r", "e", "\x1b", "\t" + keyDown, "d"} {

@@ -28,8 +28,11 @@ const mostNamed = 48
 // mostListed is the maximum number of rows of the list.
 const mostListed = 15
 
+// wide is the number of columns from which the preview stands at the right of the list.
+const wide = 120
+
 // layout returns whether there is room for the state row, and the numbers of rows for the list
-// and for the preview.
+// and for the preview. On a wide screen these are the same rows.
 func (m *model) layout() (state bool, listed, previewed int) {
 	rest := m.height - 2
 	state = rest > 1
@@ -38,6 +41,9 @@ func (m *model) layout() (state bool, listed, previewed int) {
 	}
 	if rest < 5 {
 		return state, max(rest, 0), 0
+	}
+	if m.width >= wide {
+		return state, rest, rest
 	}
 	rest-- // separator between list and preview
 	listed = min((rest*2+4)/5, mostListed)
@@ -82,15 +88,41 @@ func (m *model) foundRows() (rows []string) {
 	if len(hits) == 0 {
 		return append(rows, m.reasons()...)
 	}
+	listWidth := m.width
+	if m.width >= wide {
+		listWidth = m.width * 2 / 5
+	}
 	list := make([]string, listed)
 	for i, h := range hits {
-		list[i] = m.hitRow(h, i == chosen)
+		list[i] = m.hitRow(h, i == chosen, listWidth)
 	}
-	rows = append(rows, list...)
-	if h, ok := m.list.hit(); ok && previewed > 0 {
-		title := termtext.Fit("── "+safe(h.Meta)+" ", m.width)
-		title += strings.Repeat("─", max(m.width-termtext.Columns(title), 0))
-		rows = append(append(rows, paint(termtext.Dim, title)), preview(h, min(m.width, widest), previewed)...)
+	h, ok := m.list.hit()
+	switch {
+	case !ok || previewed == 0:
+		return append(rows, list...)
+	case m.width >= wide:
+		return append(rows, beside(list, listWidth, m.previewAtRight(h, m.width-listWidth-3, previewed))...)
+	}
+	title := termtext.Fit("── "+safe(h.Meta)+" ", m.width)
+	title += strings.Repeat("─", max(m.width-termtext.Columns(title), 0))
+	rows = append(append(rows, list...), paint(termtext.Dim, title))
+	return append(rows, preview(h, min(m.width, widest), previewed)...)
+}
+
+// previewAtRight returns the rows of a preview beside the list. The first row says what the hit is.
+func (m *model) previewAtRight(h Hit, width, n int) []string {
+	title := paint(termtext.Dim, termtext.Fit(safe(h.Meta), width))
+	return append([]string{title}, preview(h, min(width, widest), n-1)...)
+}
+
+// beside returns rows with a column of some width, a line, and another column.
+func beside(left []string, width int, right []string) []string {
+	rows := make([]string, len(left))
+	for i, l := range left {
+		rows[i] = termtext.Pad(l, width) + paint(termtext.Dim, " │ ")
+		if i < len(right) {
+			rows[i] += right[i]
+		}
 	}
 	return rows
 }
@@ -132,8 +164,9 @@ func (m *model) reasons() (rows []string) {
 	return rows
 }
 
-// hitRow returns the row of a hit: its name, and as much of its text as fits beside it.
-func (m *model) hitRow(h Hit, chosen bool) string {
+// hitRow returns the row of a hit in a number of columns: its name, and as much of its text as fits
+// beside it.
+func (m *model) hitRow(h Hit, chosen bool, width int) string {
 	pointer, style := " ", ""
 	if chosen {
 		pointer, style = "▸", termtext.Bold
@@ -143,9 +176,9 @@ func (m *model) hitRow(h Hit, chosen bool) string {
 	} else {
 		pointer += " "
 	}
-	room := m.width - 2
+	room := width - 2
 	named := room
-	if m.width >= 60 {
+	if width >= 60 {
 		named = min(room*2/5, mostNamed)
 	}
 	name := termtext.Fit(safe(h.Name), named)
