@@ -27,6 +27,12 @@ func (t *terminal) confirmByEnter(question string) error {
 	if err != nil {
 		return err
 	}
+	return confirmedByEnter(line)
+}
+
+// confirmedByEnter is like confirmed, but an empty line means yes. The end of the input, which has no
+// newline, does not.
+func confirmedByEnter(line string) error {
 	if line != "" && strings.TrimSpace(line) == "" {
 		return nil
 	}

@@ -212,10 +212,47 @@ func (a *app) mirrorMemory(ctx context.Context, home string, r hook.Report) {
 
 // agree shows the planned changes and asks the person to confirm.
 func (t *terminal) agree(all []clients.SetupFile) error {
+	rows := 0
+	for _, f := range all {
+		rows += strings.Count(f.Diff, "\n")
+	}
+	if rows < t.env.Height || t.env.Height == 0 {
+		t.showDiffs(all)
+		return t.confirmByEnter("Change these files?")
+	}
+	for _, f := range all {
+		added, removed := changedLines(f.Diff)
+		fmt.Fprintf(t.env.Stderr, "  %-10s %s (+%d −%d lines)\n", f.Did, clean(f.Path), added, removed)
+	}
+	line, err := t.ask("Change these files? d shows the difference first [Y/n/d] ")
+	if err != nil {
+		return err
+	}
+	if strings.EqualFold(strings.TrimSpace(line), "d") {
+		t.showDiffs(all)
+		return t.confirmByEnter("Change these files?")
+	}
+	return confirmedByEnter(line)
+}
+
+func (t *terminal) showDiffs(all []clients.SetupFile) {
 	for _, f := range all {
 		fmt.Fprint(t.env.Stderr, cleanLines(f.Diff))
 	}
-	return t.confirmByEnter("Change these files?")
+}
+
+// changedLines returns the numbers of lines that a unified diff adds and removes.
+func changedLines(diff string) (added, removed int) {
+	for line := range strings.Lines(diff) {
+		switch {
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+		case strings.HasPrefix(line, "+"):
+			added++
+		case strings.HasPrefix(line, "-"):
+			removed++
+		}
+	}
+	return added, removed
 }
 
 // cleanLines makes a text of several lines safe to print on a terminal.
