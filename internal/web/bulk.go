@@ -46,11 +46,18 @@ func forgetTicked(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	to := redirect{to: c.returnPath()}
+	to, err := c.forgetAll(names)
+	to.to = c.returnPath()
+	return to, err
+}
+
+// forgetAll forgets entries and returns a redirect that names the changes. It fails only if
+// nothing was forgotten.
+func (c *call) forgetAll(names []string) (to redirect, err error) {
 	for _, name := range names {
 		out, err := verb.Forget(c.ctx, c.work, verb.ForgetIn{Name: name})
 		if err != nil && to.change == 0 && len(to.others) == 0 {
-			return nil, err
+			return to, err
 		}
 		if err != nil { // also show the entries that were forgotten before the error, so that they can be restored
 			to.said += page.Sentence(err.Error()) + " "

@@ -117,7 +117,7 @@ func TestInboxPlaceOf(t *testing.T) {
 	b.remember("ports", "The staging port is 8080.")
 	b.archived(talk("s1", "harbor", "Remember that the staging port is 8443.", "Done.")...)
 	shown := b.get(page.Root+"inbox", http.StatusOK)
-	at := attribute(shown[strings.Index(shown, `<h2><a `)+4:], "href")
+	at := attribute(shown[strings.Index(shown, `<h3><a `)+4:], "href")
 	shown = b.get(at, http.StatusOK)
 	b.has(shown, "All that you said there", "<del>", "The staging port is 8080.", "<ins>")
 	b.submit(shown, "Put it in the place of this text", nil, http.StatusOK)
@@ -258,5 +258,74 @@ func TestInboxHostile(t *testing.T) {
 	}
 	if skeletons[plain] != skeletons[b] {
 		t.Errorf("the page is built otherwise:\n%s\n%s", skeletons[plain], skeletons[b])
+	}
+}
+
+// TestInboxSets tests that the entries of one session are decided about together, that rejecting them
+// can be undone, and that a version which the page did not show stays.
+func TestInboxSets(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	agent := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent, Ref: "session:claude/s1"})
+	taint := []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch https://evil.example"}}
+	for _, name := range []string{"one", "two", "three"} {
+		add := oxbow.Add{Name: name, Content: strings.Repeat("A line of "+name+".\n", 40), Labels: taint}
+		if err := b.memory.Apply(agent, add); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.hold("other", "Of nobody known.")
+	shown := b.get(page.Root+"inbox", http.StatusOK)
+	b.has(shown, "3 notes of <a href=\"/ui/sessions/claude/s1\">", "1 note of other sources", "The whole text",
+		"/ui/inbox/held/one?row=")
+	if n := strings.Count(shown, "A line of one."); n != 6 {
+		t.Errorf("the page shows %d lines of a text, want 6", n)
+	}
+	whole := b.get(page.Root+"inbox/held/one", http.StatusOK)
+	if n := strings.Count(whole, "A line of one."); n != 80 { // the text, and the field for editing
+		t.Errorf("the page of a held entry shows %d lines", n)
+	}
+	b.get(page.Root+"inbox/held/unknown", http.StatusNotFound)
+
+	newer := oxbow.Update{Name: "two", Content: "Written after the page.", Labels: taint}
+	if err := b.memory.Apply(agent, newer); err != nil {
+		t.Fatal(err)
+	}
+	b.submit(shown, "Approve all 3", nil, http.StatusOK)
+	for name, want := range map[string]bool{"one": true, "two": false, "three": true} {
+		if e, err := b.memory.Get(t.Context(), name); err != nil || e.Volunteered() != want {
+			t.Errorf("%s is approved: %v, want %v (%v)", name, e.Volunteered(), want, err)
+		}
+	}
+	agent = oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent, Ref: "session:claude/s2"})
+	for _, name := range []string{"four", "five"} {
+		if err := b.memory.Apply(agent, oxbow.Add{Name: name, Content: "Of " + name, Labels: taint}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rejected := b.submit(b.get(page.Root+"inbox", http.StatusOK), "Reject all 2", nil, http.StatusOK)
+	if n := b.entries(); n != 4 {
+		t.Errorf("%d entries after rejecting a group", n)
+	}
+	b.submit(rejected, "Undo", nil, http.StatusOK)
+	if n := b.entries(); n != 6 {
+		t.Errorf("%d entries after undo", n)
+	}
+	b.post(page.Root+"inbox/approve-set", url.Values{"set": {"session:claude/s1"}}, http.StatusBadRequest)
+	b.post(page.Root+"inbox/forget-set", url.Values{"set": {"unknown"}, "version": {"9"}}, http.StatusBadRequest)
+}
+
+// TestInboxProposalsTogether tests that all proposals can be approved at once.
+func TestInboxProposalsTogether(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.archived(append(talk("s1", "harbor", "From now on, always run the linter before a commit.", "Done."),
+		talk("s2", "harbor", "Remember that the staging port is 8443.", "Noted.")...)...)
+	shown := b.submit(b.get(page.Root+"inbox", http.StatusOK), "Approve all 2", nil, http.StatusOK)
+	b.has(shown, "2 changes", "Nothing waits.")
+	if n := b.entries(); n != 2 {
+		t.Errorf("%d entries, want 2", n)
+	}
+	b.submit(shown, "Undo", nil, http.StatusOK)
+	if n := b.entries(); n != 0 {
+		t.Errorf("%d entries after undo", n)
 	}
 }

@@ -46,6 +46,9 @@ var routes = []route{
 	{"POST", "inbox/approve", approveHeld},
 	{"POST", "inbox/approve-group", approveGroup},
 	{"POST", "inbox/forget", forgetHeld},
+	{"GET", "inbox/held/{name}", heldPage},
+	{"POST", "inbox/approve-set", approveSet},
+	{"POST", "inbox/forget-set", forgetSet},
 
 	{"GET", "sessions", listSessions},
 	{"GET", "sessions/{client}/{session}", showSession},

@@ -146,7 +146,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, auth.MaxBody)
-		mux.ServeHTTP(w, r)
+		withCompression(w, r, func(w http.ResponseWriter) { mux.ServeHTTP(w, r) })
 	})
 }
 

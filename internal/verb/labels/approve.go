@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/label"
@@ -41,6 +42,8 @@ type HeldEntry struct {
 	Unknown []string `json:"unknown,omitempty"` // reasons why nobody vouches for the entry
 	Shaped  []string `json:"shaped,omitempty"`  // rules for texts that look like instructions
 	Created string   `json:"created"`
+	Session string   `json:"session,omitempty"` // the client's session that wrote it, as CLIENT/SESSION
+	From    string   `json:"from,omitempty"`    // file, directory or server that an import read
 	Aliases []string `json:"aliases,omitempty"`
 	Labels  []string `json:"labels,omitempty"` // without the labels that hold the entry back
 	Content string   `json:"content"`
@@ -49,11 +52,12 @@ type HeldEntry struct {
 // HeldGroup is the set of entries that a single import, pull or load added and that are held back
 // only for that reason. It is approved as a whole.
 type HeldGroup struct {
-	ID    string   `json:"id"`             // for [ApproveIn.Group]
-	From  string   `json:"from,omitempty"` // file, directory or server
-	Time  string   `json:"time"`
-	Count int      `json:"count"`
-	Names []string `json:"names"` // the first few
+	ID      string   `json:"id"`                // for [ApproveIn.Group]
+	From    string   `json:"from,omitempty"`    // file, directory or server
+	Session string   `json:"session,omitempty"` // run of the program that imported them, for revert
+	Time    string   `json:"time"`
+	Count   int      `json:"count"`
+	Names   []string `json:"names"` // the first few
 }
 
 // groupNames is the number of names in a [HeldGroup].
@@ -112,20 +116,29 @@ func Held(ctx context.Context, w *verb.Workspace, _ HeldIn) (HeldOut, error) {
 		if id := GroupOf(&e); id != "" {
 			g := groups[id]
 			if g == nil {
-				g = &HeldGroup{ID: id, From: originOf(&e), Time: verb.Timestamp(e.Source.Time)}
+				g = &HeldGroup{
+					ID:      id,
+					From:    originOf(&e),
+					Session: e.Source.Session,
+					Time:    verb.Timestamp(e.Source.Time),
+				}
 				groups[id] = g
 			}
 			g.add(&e)
 			continue
 		}
 		verb.Withhold(ctx, &e)
-		out.Entries = append(out.Entries, HeldEntry{
+		held := HeldEntry{
 			Name: e.Name, Version: e.Version, Trust: string(e.Trust()), Read: e.Values(oxbow.LabelTaint),
 			Unknown: e.Values(oxbow.LabelUnvouched),
 			Shaped:  append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
 			Created: verb.Timestamp(e.Created), Aliases: e.Aliases, Labels: verb.LabelTexts(withoutHeld(e.Labels)),
-			Content: e.Content,
-		})
+			Content: e.Content, Session: session.SessionOf(e.Source),
+		}
+		if e.Source.Actor == oxbow.Imported {
+			held.From = originOf(&e)
+		}
+		out.Entries = append(out.Entries, held)
 	}
 	for _, g := range groups {
 		out.Groups = append(out.Groups, *g)

@@ -79,6 +79,8 @@ func TestJobs(t *testing.T) {
 		{"why was the agent told this", jobWhyTold},
 		{"a wrong memory", jobWrongMemory},
 		{"take a session back", jobSessionBack},
+		{"the inbox by keys", jobInboxByKeys},
+		{"the inbox by groups", jobInboxByGroups},
 	} {
 		t.Run(job.name, func(t *testing.T) {
 			w.t = t
@@ -120,6 +122,68 @@ func jobWrongMemory(t *testing.T, w *worker) {
 	}
 }
 
+// waiting returns the number of rows of the inbox that can be approved.
+func (w *worker) waiting() int {
+	w.t.Helper()
+	return chromiumtest.Eval[int](w.t, w.tab, `document.querySelectorAll(".card [data-key=a]").length`)
+}
+
+// press presses a key and waits for the next page.
+func (w *worker) press(key string) {
+	w.t.Helper()
+	chromiumtest.Eval[string](w.t, w.tab, "document.documentElement.dataset.before = ''")
+	chromiumtest.Do(w.t, w.tab, "pressing "+key, chromedp.KeyEvent(key))
+	w.arrive()
+}
+
+// jobInboxByKeys decides about rows with one key each, and undoes a rejection.
+func jobInboxByKeys(t *testing.T, w *worker) {
+	w.from("inbox")
+	all := w.waiting()
+	if all < trial.Wishes+len(trial.Written)+trial.Shaped {
+		t.Errorf("%d rows wait", all)
+	}
+	current := `document.querySelector(".current").id`
+	for i, key := range []string{"a", "r", "a", "r"} {
+		w.press(key)
+		if got := w.waiting(); got != all-i-1 {
+			t.Fatalf("after %d keys %d of %d rows wait", i+1, got, all)
+		}
+		if got := chromiumtest.Eval[string](t, w.tab, current); got != "row-0" {
+			t.Errorf("after %d keys the current row is %s", i+1, got)
+		}
+	}
+	w.click(".done button", "Undo")
+	w.arrive()
+	if got := w.waiting(); got != all-3 {
+		t.Errorf("after undoing a rejection %d of %d rows wait", got, all)
+	}
+	height := chromiumtest.Eval[int](t, w.tab, "document.documentElement.scrollHeight")
+	t.Logf("the inbox is %d pixels high", height)
+	if height > 12_000 {
+		t.Errorf("the inbox is %d pixels high", height)
+	}
+	w.most("the inbox by keys", 1)
+}
+
+// jobInboxByGroups decides about the rest of the inbox by groups.
+func jobInboxByGroups(t *testing.T, w *worker) {
+	w.from("inbox")
+	for _, button := range []string{"Approve all", "Reject all 3", "Reject all"} {
+		w.click(".group button", button)
+		w.arrive()
+	}
+	if got := w.waiting(); got != 2 {
+		t.Errorf("%d rows wait, want the two imports", got)
+	}
+	w.most("the inbox by groups", 3)
+	w.click(".done button", "Undo")
+	w.arrive()
+	if got := w.waiting(); got != 2+trial.Shaped {
+		t.Errorf("after undoing the rejection of a group %d rows wait", got)
+	}
+}
+
 // jobSessionBack takes back what a session wrote.
 func jobSessionBack(t *testing.T, w *worker) {
 	w.from("sessions/claude/" + trial.Agent)
@@ -137,4 +201,6 @@ func jobSessionBack(t *testing.T, w *worker) {
 		t.Errorf("the note is %q", got)
 	}
 	w.most("take a session back", 2)
+	w.click("form.done button", "Undo")
+	w.arrive()
 }

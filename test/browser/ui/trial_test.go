@@ -139,6 +139,13 @@ func TestTrialPages(t *testing.T) {
 			}
 		}
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for u, n := range v.weight {
+		if n > maxWeight {
+			t.Errorf("%s has %.1f kB, want at most %d", u, n/1000, maxWeight/1000)
+		}
+	}
 }
 
 // shoot writes a picture of the page as far down as maxHeight to a file.

@@ -94,7 +94,7 @@ document.addEventListener('submit', (e) => e.target.removeAttribute('data-dirty'
 addEventListener('beforeunload', (e) => { if (document.querySelector('form[data-dirty]')) e.preventDefault(); });
 
 // The row after the last decision is current already.
-document.querySelector('[data-keys] > .current')?.querySelector('a, button, summary')?.focus({ preventScroll: true });
+if (location.hash) document.querySelector('[data-keys] > .current')?.querySelector('a, button, summary')?.focus({ preventScroll: true });
 
 // Keys: an element with data-key is focused when it is a field, and pressed when it is
 // not. In a list with data-keys, j and k move, and a key is that of the row's own.
@@ -105,7 +105,7 @@ document.addEventListener('keydown', (e) => {
   if (typing(e)) return;
   const list = document.querySelector('[data-keys]');
   if (list && (e.key === 'j' || e.key === 'k')) {
-    const rows = [...list.children];
+    const rows = [...list.children].filter((row) => !row.matches('.group'));
     const now = rows.findIndex((row) => row.classList.contains('current'));
     const next = Math.min(rows.length - 1, Math.max(0, now + (e.key === 'j' ? 1 : -1)));
     rows[now]?.classList.remove('current');
@@ -116,7 +116,9 @@ document.addEventListener('keydown', (e) => {
     return;
   }
   const key = CSS.escape(e.key);
-  const hit = document.querySelector(`.current [data-key="${key}"]`) ?? document.querySelector(`[data-key="${key}"]:not([data-keys] *)`) ;
+  let head = document.querySelector('.current')?.previousElementSibling;
+  while (head && !head.matches('.group')) head = head.previousElementSibling;
+  const hit = document.querySelector(`.current [data-key="${key}"]`) ?? head?.querySelector(`[data-key="${key}"]`) ?? document.querySelector(`[data-key="${key}"]:not([data-keys] *)`) ;
   if (!hit) return;
   e.preventDefault();
   if (hit.matches('input, textarea')) { hit.focus(); hit.select(); } else { hit.click(); }

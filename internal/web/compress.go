@@ -1,0 +1,87 @@
+// This file compresses texts for browsers that accept it. Cookies are not sent to requests of other
+// sites, so the length of a compressed page tells them nothing.
+
+package web
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// minCompressed is the size in bytes from which a text is compressed.
+const minCompressed = 1000
+
+// withCompression runs the handler with a writer that compresses texts, if the browser accepts it.
+func withCompression(w http.ResponseWriter, r *http.Request, handle func(http.ResponseWriter)) {
+	if !acceptsGzip(r.Header.Get("Accept-Encoding")) {
+		handle(w)
+		return
+	}
+	z := &gzipWriter{ResponseWriter: w}
+	defer z.close()
+	handle(z)
+}
+
+// acceptsGzip reports whether a header Accept-Encoding lists gzip without refusing it.
+func acceptsGzip(header string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		name, weight, _ := strings.Cut(strings.ReplaceAll(part, " ", ""), ";")
+		if strings.EqualFold(name, "gzip") {
+			return weight != "q=0" && weight != "q=0.0"
+		}
+	}
+	return false
+}
+
+// gzipWriter compresses the body if the first write is a long part of a text.
+type gzipWriter struct {
+	http.ResponseWriter
+	status int // not written yet if 0 < status
+	out    io.Writer
+	gz     *gzip.Writer
+}
+
+// WriteHeader delays the header until the first write decides about compression.
+func (z *gzipWriter) WriteHeader(status int) { z.status = status }
+
+func (z *gzipWriter) Write(p []byte) (int, error) {
+	if z.out == nil {
+		z.out = z.ResponseWriter
+		header := z.Header()
+		kind := header.Get("Content-Type")
+		isText := strings.HasPrefix(kind, "text/") && !strings.HasPrefix(kind, "text/event-stream")
+		if isText && len(p) >= minCompressed && header.Get("Content-Encoding") == "" {
+			header.Set("Content-Encoding", "gzip")
+			header.Del("Content-Length")
+			z.gz = gzip.NewWriter(z.ResponseWriter)
+			z.out = z.gz
+		}
+		if isText {
+			header.Add("Vary", "Accept-Encoding")
+		}
+		z.sendHeader()
+	}
+	return z.out.Write(p)
+}
+
+func (z *gzipWriter) sendHeader() {
+	if z.status != 0 {
+		z.ResponseWriter.WriteHeader(z.status)
+		z.status = 0
+	}
+}
+
+// Unwrap lets [http.ResponseController] flush streams of events, which are not compressed.
+func (z *gzipWriter) Unwrap() http.ResponseWriter {
+	z.sendHeader()
+	return z.ResponseWriter
+}
+
+func (z *gzipWriter) close() {
+	z.sendHeader()
+	if z.gz != nil {
+		_ = z.gz.Close() // ignore the error: the browser has disconnected
+	}
+}

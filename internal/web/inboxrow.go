@@ -1,0 +1,295 @@
+// This file builds the rows of the inbox, and the form with which a person decides about one.
+
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	g "maragu.dev/gomponents"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
+	"github.com/oxbow-memory/oxbow/internal/verb/review"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
+)
+
+// waitingShown is the maximum number of rows of each kind on the page.
+const waitingShown = 30
+
+// stateOpen is the state of a proposal that has never been decided.
+const stateOpen = "open"
+
+// isUndecided reports whether a proposal of that state waits for a decision. A proposal
+// whose decision was undone waits again.
+func isUndecided(state string) bool { return state == stateOpen || state == "undone" }
+
+// noDecisionNotice says why this browser may not decide, or returns nil if it may.
+func (c *call) noDecisionNotice() g.Node {
+	switch {
+	case c.view.Rights.ReadOnly:
+		return page.Notice(
+			"note",
+			"This browser only reads: it may look at what waits, and decide nothing.",
+			"The link that oxbow ui prints, without --ro, opens a page that may.",
+		)
+	case c.actor != oxbow.Person:
+		return page.Notice(
+			"note",
+			"You signed in with a token, which programs have, too. Only a person approves what is held back, accepts "+
+				"proposals, and keeps or brings back what agents changed.",
+			"Run oxbow ui in a terminal: the link that it prints is yours alone.",
+		)
+	}
+	return nil
+}
+
+// sessionOf returns the session of the first turn in which a proposal was made. A turn's
+// name is the session's, a slash, and a number.
+func sessionOf(from []string) string {
+	if len(from) == 0 {
+		return ""
+	}
+	return from[0][:max(0, strings.LastIndexByte(from[0], '/'))]
+}
+
+// whys maps the reason of a proposal to its text on pages.
+var whys = map[string]string{"asked": "you asked to remember it", "lesson": "you corrected an agent"}
+
+// proposalRow shows a proposal with its buttons. The IDs of all proposals of the same
+// session let one button reject them together.
+func (c *call) proposalRow(p review.ProposalOut, session []string, row int, size textSize) g.Node {
+	name := text.DeriveName(p.AsNote())
+	shown, isCut := rowText(p.AsNote(), size)
+	editPath := ""
+	if isCut {
+		editPath = "inbox/" + p.ID + "?row=" + strconv.Itoa(row)
+	}
+	var turns []g.Node
+	for _, f := range p.From[:min(3, len(p.From))] {
+		turns = append(turns, h.A(h.Href(page.Root+page.TurnPath(f)), h.Text("the turn it was said in")))
+	}
+	return h.Li(c.card(row),
+		h.Div(h.Class("head"), cardTitle(size, h.A(h.Href(page.Root+"inbox/"+
+			p.ID), page.Isolated(name))), page.Badge("", "proposal", "It becomes an entry when you approve it."),
+			g.If(p.State != stateOpen, page.Badge("", p.State, ""))),
+		g.If(name != strings.TrimSpace(p.AsNote()),
+			h.Pre(h.Class("text"), page.Isolated(shown), g.If(isCut, h.Text(" …")))),
+		h.Div(h.Class("meta"), g.If(p.Project != "", page.Chips(map[string][]string{oxbow.LabelProject: {p.Project}})),
+			h.Span(h.Text("Your words: "+whys[p.Why]+
+				", "), page.When(c.now, p.Said)), g.Group(turns),
+			g.If(len(p.Files) > 0, h.Span(h.Text("on "), page.Isolated(strings.Join(p.Files, ", "))))),
+		c.sameName(name, p.AsNote()),
+		g.Iff(c.mayWrite() && c.actor == oxbow.Person && p.State != "accepted", func() g.Node {
+			return g.Group{
+				decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: isUndecided(p.State),
+					text: p.AsNote(), withName: true, row: row, editPath: editPath}.form(
+					"id",
+					p.ID,
+				),
+				g.Iff(len(session) > 1 && p.ID == session[0], func() g.Node {
+					var ids []string
+					for _, s := range session {
+						ids = append(ids, "id", s)
+					}
+					return h.Div(h.Class("actions"), page.Button("inbox/drop", "plain", "Reject all "+
+						strconv.Itoa(len(session))+" of this session", ids...))
+				})}
+		}))
+}
+
+// card returns the attributes of row n. The row that follows the last decision is marked as
+// current, so that keyboard commands continue there. Before the first decision, it is the first row.
+func (c *call) card(n int) g.Node {
+	class := "row card"
+	if cmp.Or(c.value("row"), "0") == strconv.Itoa(n) {
+		class += " current"
+	}
+	return g.Group{h.Class(class), h.ID("row-" + strconv.Itoa(n))}
+}
+
+// decision is the form of a row. Its single button Approve also sends the edited text, so
+// that an edit cannot get lost.
+type decision struct {
+	approve, reject string // paths to which the buttons send the form
+	editPath        string // page with the whole text, if this form does not contain it
+	mayReject       bool
+	text            string
+	withName        bool // the person may name the new entry
+	row             int
+	above           g.Node // content above the buttons (may be nil)
+	open            bool   // show the text field for editing
+}
+
+func (d decision) form(hidden ...string) g.Node {
+	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+d.approve), h.Attr("data-guard", ""),
+		page.Hidden(append(hidden, "row", strconv.Itoa(d.row))...), g.If(d.above != nil, d.above),
+		g.Iff(d.editPath == "", func() g.Node {
+			return h.Details(
+				h.Class("edit"),
+				g.If(d.open, h.Attr("open", "")),
+				h.Summary(h.Class("button"), h.Attr("data-key", "e"), h.Text("Edit")),
+				g.If(d.withName, page.Field("name", "Name; empty for the first line", "")),
+				page.Text("content", "Text", d.text),
+			)
+		}),
+		h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve")),
+			g.If(
+				d.mayReject,
+				h.Button(h.Attr("formaction", page.Root+d.reject), h.Attr("data-key", "r"), h.Text("Reject")),
+			),
+			g.If(d.editPath != "",
+				h.A(h.Class("button"), h.Attr("data-key", "e"), h.Href(page.Root+d.editPath), h.Text("Edit")))))
+}
+
+// editedText returns the text of the decision form if it differs from oldText, otherwise "".
+// It fails if the person deleted the whole text.
+func (c *call) editedText(oldText string) (text string, err error) {
+	_ = c.value("content") // reads the form
+	sent, ok := c.r.PostForm["content"]
+	if !ok {
+		return "", nil
+	}
+	text = strings.TrimSpace(strings.ReplaceAll(sent[0], "\r\n", "\n"))
+	switch {
+	case text == strings.TrimSpace(strings.ReplaceAll(oldText, "\r\n", "\n")):
+		return "", nil
+	case text == "":
+		return "", verb.Advise(verb.Invalidf("the text is empty; nothing was done"), "write a text, or reject this one")
+	}
+	return text, nil
+}
+
+// keepEdit returns the page for a decision that failed. It contains the text that the person
+// typed.
+func keepEdit(err error, d decision, hidden ...string) reply {
+	shown := failed(err)
+	d.above, d.open = g.Group{errorNotice(err), d.above}, true
+	return screen{title: "Inbox", navPath: "inbox", status: shown.status, body: []g.Node{d.form(hidden...)}}
+}
+
+// next returns the path of the inbox with the row after the decided one marked. That row has
+// the decided row's number now.
+func (c *call) next() string {
+	n, err := strconv.Atoi(c.value("row"))
+	if err != nil {
+		return "inbox"
+	}
+	return fmt.Sprintf("inbox?row=%d#row-%d", n, n)
+}
+
+// sameName warns that an entry of this name already exists, and shows how its text differs.
+func (c *call) sameName(name, text string) g.Node {
+	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
+	if err != nil || e.Content == nil {
+		return nil
+	}
+	if strings.TrimSpace(*e.Content) == strings.TrimSpace(text) {
+		return h.P(h.Class("hint"), h.Text("The memory says this already, in "), page.EntryLink(e.Name), h.Text("."))
+	}
+	return h.Details(h.Summary(h.Text("An entry of this name says something else")), page.Diff(*e.Content, text))
+}
+
+// heldRow shows an entry that is held back, the reasons, and the change that it made.
+func (c *call) heldRow(e labels.HeldEntry, row int, size textSize) g.Node {
+	text, isCut := c.heldText(e, size)
+	whole := "inbox/held/" + strings.TrimPrefix(page.EntryPath(e.Name), "entries/") + "?row=" + strconv.Itoa(row)
+	return h.Li(c.card(row),
+		h.Div(h.Class("head"), cardTitle(size, page.EntryLink(e.Name)), page.TrustBadge(e.Trust),
+			h.Span(h.Class("meta"), page.When(c.now, page.Moment(e.Created)))),
+		text,
+		g.If(
+			len(e.Read) > 0,
+			h.P(
+				h.Class("hint"),
+				h.Text("Its agent had read before: "),
+				page.Isolated(strings.Join(e.Read, "; ")),
+				h.Text(". Who wrote that may have had a part in this."),
+			),
+		),
+		g.If(
+			len(e.Shaped) > 0,
+			h.P(
+				h.Class("hint"),
+				h.Text("It is shaped like an instruction to a model: "),
+				page.Isolated(strings.Join(e.Shaped, ", ")),
+				h.Text("."),
+			),
+		),
+		g.If(isCut, h.P(h.A(h.Href(page.Root+whole), h.Text("The whole text")))),
+		g.Iff(c.mayWrite(), func() g.Node {
+			if c.actor != oxbow.Person {
+				return h.Div(h.Class("actions"), h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+
+					"inbox/forget"), page.Hidden("name", e.Name), h.Button(h.Attr("data-key", "r"), h.Text("Reject"))))
+			}
+			form := heldDecision(e.Content, row)
+			if isCut {
+				form.editPath = whole
+			}
+			return form.form("name", e.Name, "version", number(e.Version))
+		}))
+}
+
+// heldDecision returns the form for an entry that is held back.
+func heldDecision(text string, row int) decision {
+	return decision{approve: "inbox/approve", reject: "inbox/forget", mayReject: true, text: text, row: row}
+}
+
+// heldText shows the text of an entry, and reports whether it leaves out a part. If the entry
+// replaced an older version, it shows the difference.
+func (c *call) heldText(e labels.HeldEntry, size textSize) (n g.Node, isCut bool) {
+	two := 2
+	past, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: e.Name, Limit: &two})
+	if err == nil && len(past.Changes) == 2 {
+		was, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: e.Name + "@" +
+			strconv.FormatUint(past.Changes[1].Seq, 10), Bare: true})
+		if err == nil && was.Content != nil && *was.Content != e.Content {
+			diff := page.Diff(*was.Content, e.Content)
+			return g.Group{h.P(h.Class("hint"), h.Text("What it changed:")), diff}, false
+		}
+	}
+	shown, isCut := rowText(e.Content, size)
+	return h.Pre(h.Class("text"), page.Isolated(shown), g.If(isCut, h.Text(" …"))), isCut
+}
+
+// textSize says how much of a text a row of the inbox shows.
+type textSize int
+
+const (
+	clippedText textSize = iota // the first lines
+	wholeText
+)
+
+// Limits for the beginning of a text in a row of the inbox.
+const (
+	rowLines = 6
+	rowBytes = 420
+)
+
+// rowText returns the part of a text that a row shows, and whether it leaves out something.
+func rowText(s string, size textSize) (shown string, isCut bool) {
+	s = strings.TrimSpace(s)
+	if size == wholeText {
+		return s, false
+	}
+	lines := strings.SplitAfterN(s, "\n", rowLines+1)
+	shown = strings.Join(lines[:min(len(lines), rowLines)], "")
+	if len(shown) > rowBytes {
+		shown = strings.ToValidUTF8(shown[:rowBytes], "")
+	}
+	shown = strings.TrimRight(shown, "\n")
+	return shown, len(shown) < len(s)
+}
+
+// cardTitle is the heading of a row: below the heading of its group, or of a page with a single row.
+func cardTitle(size textSize, title g.Node) g.Node {
+	if size == wholeText {
+		return h.H2(title)
+	}
+	return h.H3(title)
+}
