@@ -55,17 +55,17 @@ func (a *app) handoffListCommand() *cobra.Command {
 }
 
 func (a *app) handoffShowCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Show the newest open handoff, or the one of that name, and take nothing",
 		Example: `  oxbow handoff show
   oxbow handoff show "handoff: The grid is done."`,
 		Args: args(0, 1, "at most one NAME"),
-	}, sessions.ShowHandoff, positional, func(out verb.HandoffOut) { a.printf("%s", clean(out.Text())) })
+	}, sessions.ShowHandoff, positional)
 }
 
 func (a *app) handoffTakeCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "take [NAME]",
 		Short: "Take the newest open handoff, or the one of that name",
 		Long: `Take prints a handoff and marks it as taken, so that no other session gets it;
@@ -88,23 +88,14 @@ oxbow undo opens again.`,
 		}
 		in.Project, err = a.projectNamed(in.Project)
 		return err
-	}, func(out sessions.TakenOut) {
-		if out.HandoffOut == nil {
-			a.note("no handoff waits")
-			return
-		}
-		a.printf("%s", clean(out.Text()))
 	})
 }
 
 func (a *app) handoffDropCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:     "drop NAME",
 		Short:   "Forget a handoff, open or taken",
 		Example: `  oxbow handoff drop "handoff: The grid is done."`,
 		Args:    args(1, 1, "the NAME of a handoff"),
-	}, sessions.DropHandoff, positional, func(out verb.HandoffOut) {
-		a.printf("dropped %s\n", a.bold(nameText(out.Name)))
-		a.note("to take this back: oxbow undo")
-	})
+	}, sessions.DropHandoff, positional)
 }

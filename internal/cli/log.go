@@ -30,10 +30,7 @@ elsewhere, it proves that no change up to there was edited since.`,
   oxbow log --verify --head "$(cat ~/noted-head)"`,
 		Args: args(0, 1, "at most one NAME"),
 	}
-	does(a, c, verb.History, positional, func(out verb.HistoryOut) {
-		a.showChanges(out.Changes)
-		a.showNotes(out.Notes)
-	})
+	reports(a, c, verb.History, positional)
 	c.Flags().BoolVar(&verify, "verify", false, "prove that the changes were not edited")
 	c.Flags().StringVar(&head, "head", "", "with --verify: the `HASH` of a change noted earlier")
 	show := c.RunE

@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
 // reports is like does, for verbs whose answer describes itself.
@@ -61,6 +62,10 @@ func (t *terminal) showSection(s report.Section) {
 		t.showRows(s)
 	case report.List:
 		t.showItems(s)
+	case report.Reasons:
+		t.showReasons(s)
+	case report.Document:
+		t.printf("%s", clean(string(s)))
 	}
 }
 
@@ -76,10 +81,23 @@ func (t *terminal) showLine(l report.Line) {
 	}
 }
 
-// showRecord prints the key and the cells of a record on a line, and its lines below.
+// showRecord prints the key and the cells of a record on a line, and its lines below. Of a thing that the caller has
+// named, it prints only what was done with it.
 func (t *terminal) showRecord(r report.Record) {
 	key := t.plainValue(r.Key)
-	if t.quiet {
+	switch {
+	case !r.Did.IsEmpty():
+		did := r.Did.In(t.value)
+		if t.quiet && r.Wrote != 0 {
+			did = key
+		} else if r.Wrote != 0 {
+			did += " " + t.value(r.Wrote)
+		}
+		t.printf("%s\n", strings.TrimRight(did, " "))
+		return
+	case t.showOwnLayout(r.Of):
+		return
+	case t.quiet:
 		t.printf("%s\n", key)
 		return
 	}
@@ -95,6 +113,33 @@ func (t *terminal) showRecord(r report.Record) {
 	t.hang(t.bold(key)+"  ", strings.Join(head, ", "))
 	for _, c := range r.Lines {
 		t.showCell(c)
+	}
+}
+
+// showOwnLayout prints things for which a terminal has a better layout than that of records. A log has a row for each
+// change, because people look for a time or a name in it, and an annotation looks like a comment below its line.
+func (t *terminal) showOwnLayout(thing any) bool {
+	switch thing := thing.(type) {
+	case verb.Operation:
+		t.showOperation(thing)
+	case annotations.Annotation:
+		t.showAnnotation(thing)
+	default:
+		return false
+	}
+	return true
+}
+
+// showReasons explains on standard error why a result is empty.
+func (t *terminal) showReasons(r report.Reasons) {
+	if t.quiet {
+		return
+	}
+	for _, w := range r.Why {
+		t.warn("%s", w.In(t.plainValue))
+	}
+	if len(r.Near) > 0 {
+		fmt.Fprintf(t.env.Stderr, "  near to it: %s\n", t.plainValue(r.Near))
 	}
 }
 
@@ -206,7 +251,10 @@ func (t *terminal) showItems(l report.List) {
 		}
 		shown = few(l.Items)
 	}
-	for _, s := range shown {
+	for i, s := range shown {
+		if l.Spaced && i > 0 {
+			t.printf("\n")
+		}
 		t.showSection(s)
 	}
 	if n := len(l.Items) - len(shown); n > 0 {
@@ -237,6 +285,8 @@ func (t *terminal) plainValue(v any) string {
 		return nameText(string(v))
 	case report.Names:
 		return clean(strings.Join(v, ", "))
+	case report.Labels:
+		return clean(strings.Join(v, " "))
 	case report.Text:
 		return clean(strings.TrimSpace(string(v)))
 	case report.Quote:

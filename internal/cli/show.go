@@ -14,7 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	texts "github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/cli/tui"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
 func seqText(seq uint64) string { return strconv.FormatUint(seq, 10) }
@@ -208,6 +210,61 @@ func (t *terminal) showOperation(c verb.Operation) {
 		room = t.width() - 4
 	}
 	t.hang(t.dim(head), t.cut(oneLine(text), room))
+}
+
+// showAnnotation prints one annotation.
+func (t *terminal) showAnnotation(n annotations.Annotation) {
+	at := n.File
+	if n.StartLine > 0 {
+		at += ":" + spanOf(n)
+	}
+	t.printf("%s  %s\n", t.bold(oneLine(at)), placedText(n))
+	for _, l := range wrap(strings.TrimSpace(clean(n.Why)), t.width()-2) {
+		t.printf("  %s\n", l)
+	}
+	for _, r := range n.Rejected {
+		t.hang("  ", "rejected: "+oneLine(r))
+	}
+	var by []string
+	for _, s := range []string{n.Agent, n.Model} {
+		if s != "" {
+			by = append(by, s)
+		}
+	}
+	if len(by) == 0 && n.By != "" {
+		by = append(by, n.By)
+	}
+	if n.Standing != "" {
+		by = append(by, n.Standing)
+	}
+	if made, err := time.Parse(time.RFC3339, n.Time); err == nil {
+		by = append(by, t.date(made))
+	}
+	if n.Commit != "" {
+		by = append(by, "commit "+n.Commit[:12])
+	}
+	switch {
+	case n.WasFile != "" && n.WasLines == "":
+		by = append(by, "was "+n.WasFile)
+	case n.WasFile != "":
+		by = append(by, "was "+n.WasFile+":"+n.WasLines)
+	case n.WasLines != "":
+		by = append(by, "was "+annotations.Lines(n.WasLines))
+	}
+	t.printf("  %s\n", t.dim(oneLine(strings.Join(by, ", "))))
+}
+
+// placedText describes how an annotation was placed, with which confidence, and whether it is
+// archived.
+func placedText(n annotations.Annotation) string {
+	placed := n.Placed
+	if n.Placed != string(annotate.Lost) {
+		placed += fmt.Sprintf(" %.2f", n.Confidence)
+	}
+	if n.Archived {
+		placed += ", archived"
+	}
+	return placed
 }
 
 // showNothing explains on standard error why a result is empty, unless --quiet is set.

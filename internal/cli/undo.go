@@ -5,7 +5,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -43,7 +42,7 @@ change, which can be undone in turn. An import counts as one change.`,
 		if done, err := a.undoOther(ctx, in); done || err != nil {
 			return err
 		}
-		err := perform(ctx, a, verb.Undo, in, a.showUndone)
+		err := respond(ctx, a, verb.Undo, in)
 		if errors.Is(err, oxbow.ErrUnsupported) {
 			if _, no := a.compressor(verb.Own); no == nil {
 				err = &hinted{
@@ -110,17 +109,6 @@ func (a *app) undoOther(ctx context.Context, in verb.UndoIn) (done bool, err err
 		a.note("%s", n)
 	}
 	return true, nil
-}
-
-func (a *app) showUndone(out verb.UndoOut) {
-	ops := verb.Operations(out.Undone)
-	what := count(len(ops), "change", "changes")
-	if len(ops) == 1 && ops[0].IsImport() {
-		what = fmt.Sprintf("the %s: %s", clean(ops[0].Note), count(len(ops[0].Entries), "entry", "entries"))
-	}
-	a.printf("%s %s\n", wordFor(out.DryRun, "undid", "would undo"), what)
-	showFew(a, ops, a.howToListAll(out.DryRun), a.showOperation)
-	a.showNotes(out.Notes)
 }
 
 func (a *app) restoreCommand() *cobra.Command {

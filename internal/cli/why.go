@@ -7,13 +7,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
-	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 	"github.com/oxbow-memory/oxbow/internal/setup"
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
@@ -88,7 +86,7 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 			return err
 		}
 		return answer(a, out, func(out annotations.GetAnnotationsOut) {
-			a.showAnnotations(out)
+			a.showReport(out.Report())
 			if out.None {
 				a.showWaysToAnnotate(file)
 			}
@@ -153,17 +151,6 @@ func (t *terminal) showWhyDiff(out annotations.WhyDiffOut, markdown bool) {
 	t.showNotes(out.Notes)
 }
 
-// showAnnotations prints annotations and notes.
-func (t *terminal) showAnnotations(out annotations.GetAnnotationsOut) {
-	for i, n := range out.Annotations {
-		if i > 0 {
-			t.printf("\n")
-		}
-		t.showAnnotation(n)
-	}
-	t.showNotes(out.Notes)
-}
-
 // showWaysToAnnotate tells a person who found no annotations how to create some. file is the
 // argument as typed, with or without lines, or "" after a search.
 func (a *app) showWaysToAnnotate(file string) {
@@ -198,59 +185,4 @@ func (a *app) showWaysToAnnotate(file string) {
 		file = cmp.Or(file, "FILE") + ":1"
 	}
 	way("by hand", "oxbow annotate "+quote(file)+` --why "the reason"`)
-}
-
-// showAnnotation prints one annotation.
-func (t *terminal) showAnnotation(n annotations.Annotation) {
-	at := n.File
-	if n.StartLine > 0 {
-		at += ":" + spanOf(n)
-	}
-	t.printf("%s  %s\n", t.bold(oneLine(at)), placedText(n))
-	for _, l := range wrap(strings.TrimSpace(clean(n.Why)), t.width()-2) {
-		t.printf("  %s\n", l)
-	}
-	for _, r := range n.Rejected {
-		t.hang("  ", "rejected: "+oneLine(r))
-	}
-	var by []string
-	for _, s := range []string{n.Agent, n.Model} {
-		if s != "" {
-			by = append(by, s)
-		}
-	}
-	if len(by) == 0 && n.By != "" {
-		by = append(by, n.By)
-	}
-	if n.Standing != "" {
-		by = append(by, n.Standing)
-	}
-	if made, err := time.Parse(time.RFC3339, n.Time); err == nil {
-		by = append(by, t.date(made))
-	}
-	if n.Commit != "" {
-		by = append(by, "commit "+n.Commit[:12])
-	}
-	switch {
-	case n.WasFile != "" && n.WasLines == "":
-		by = append(by, "was "+n.WasFile)
-	case n.WasFile != "":
-		by = append(by, "was "+n.WasFile+":"+n.WasLines)
-	case n.WasLines != "":
-		by = append(by, "was "+annotations.Lines(n.WasLines))
-	}
-	t.printf("  %s\n", t.dim(oneLine(strings.Join(by, ", "))))
-}
-
-// placedText describes how an annotation was placed, with which confidence, and whether it is
-// archived.
-func placedText(n annotations.Annotation) string {
-	placed := n.Placed
-	if n.Placed != string(annotate.Lost) {
-		placed += fmt.Sprintf(" %.2f", n.Confidence)
-	}
-	if n.Archived {
-		placed += ", archived"
-	}
-	return placed
 }

@@ -128,7 +128,7 @@ func (d *transport) handler(t verb.Tool) mcp.ToolHandler {
 			}, nil
 		}
 		text := answer.Text()
-		if q, ok := answer.(verb.Quoter); ok && q.Quoted() {
+		if answer.Quoted() {
 			text = w.Caution(text) + prompt.Fence("markdown", text)
 		}
 		if t.ReadOnly && d.opts.Caution != nil {

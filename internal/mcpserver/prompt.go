@@ -18,6 +18,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/profile"
@@ -236,7 +237,7 @@ func (d *transport) giveProfile(
 	if err != nil {
 		return "", err
 	}
-	return out.Text(), nil
+	return prompt.AnswerText(out), nil
 }
 
 // howToHandOff is the text for the model if no handoff is open.

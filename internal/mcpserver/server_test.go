@@ -28,7 +28,7 @@ func TestLife(t *testing.T) {
 			cs,
 			"remember",
 			obj{"name": "deploy", "content": "Deploy on Friday.", "tag": "ops"},
-		); !strings.HasPrefix(got, `added: "deploy" (note, `) || !strings.Contains(got, "id 1, version 1, "+by) {
+		); !strings.HasPrefix(got, `remembered "deploy" (note, `) || !strings.Contains(got, "id 1, version 1, "+by) {
 			t.Errorf("remember = %q, want the entry, by an agent through %s with its client", got, door)
 		}
 		const fenced = "```markdown\nDeploy on Friday.\n```\n"
@@ -46,14 +46,14 @@ func TestLife(t *testing.T) {
 		}
 		if got := say(t, cs, "forget", obj{"name": "deploy"}); !strings.HasPrefix(
 			got,
-			`forgotten by change 2: "deploy" (`,
+			`forgot "deploy" (`,
 		) || !strings.Contains(got, "undo with seq [2]") {
-			t.Errorf("forget = %q, want the change and how to take it back", got)
+			t.Errorf("forget = %q, want the entry and how to take it back", got)
 		}
 		if got := say(t, cs, "list", nil); !strings.HasPrefix(got, "0 of 0 entries\n- ") {
 			t.Errorf("list = %q, want nothing and why", got)
 		}
-		if got := say(t, cs, "undo", nil); !strings.HasPrefix(got, "undone by change 3:\nchange 2, ") {
+		if got := say(t, cs, "undo", nil); !strings.HasPrefix(got, "undid 1 change\nchange 2 (") {
 			t.Errorf("undo = %q, want the forgetting", got)
 		}
 		say(t, cs, "get", obj{"name": "deploy"})
@@ -62,7 +62,7 @@ func TestLife(t *testing.T) {
 		for _, m := range regexp.MustCompile(`session "([0-9a-f]{16})"`).FindAllStringSubmatch(got, -1) {
 			sessions[m[1]]++
 		}
-		if strings.Count(got, "\nchange ") != 3 || len(sessions) != 1 {
+		if strings.Count("\n"+got, "\nchange ") != 3 || len(sessions) != 1 {
 			t.Errorf("history = %q, sessions %v, want 3 changes of one session", got, sessions)
 		}
 		if got := say(
@@ -70,7 +70,7 @@ func TestLife(t *testing.T) {
 			cs,
 			"restore",
 			obj{"name": "deploy", "seq": 1},
-		); !strings.HasPrefix(got, "restored from change 1 ") {
+		); !strings.HasPrefix(got, `restored "deploy" as of change 1 (`) {
 			t.Errorf("restore = %q", got)
 		}
 	})

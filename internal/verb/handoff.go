@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
@@ -48,6 +49,12 @@ type SkillOut struct {
 
 // Text returns the handoff in the form for the agent that takes it, or "" in a list.
 func (o HandoffOut) Text() string { return o.text }
+
+// Report shows the handoff in the form for the agent that takes it.
+func (o HandoffOut) Report() (r report.Report) {
+	r.Add(report.Document(o.text))
+	return r
+}
 
 // Judge returns the handoff with its trust. In a home without labels, a text that repeats others is
 // tainted, and a text that is shaped like instructions is unvouched. Such a handoff is not offered

@@ -46,6 +46,9 @@ func (n Note) In(write func(Reference) string) string {
 // String returns the sentence in the words for models.
 func (n Note) String() string { return n.In(Reference.model) }
 
+// ForModel implements [report.Worded].
+func (n Note) ForModel() string { return n.String() }
+
 // MarshalText implements [encoding.TextMarshaler].
 func (n Note) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
@@ -56,14 +57,14 @@ func (w *Workspace) PageBounds(offset, maxTokens *int) (from, most int, err erro
 }
 
 // PageOf returns how many items fit a budget of maxTokens tokens, with spent tokens already used.
-// Items are written as text by write.
-func PageOf[T any](items []T, spent, maxTokens int, write func(*strings.Builder, T)) int {
+// Items are described by describe.
+func PageOf[T any](items []T, spent, maxTokens int, describe func(T) report.Record) int {
 	if maxTokens == math.MaxInt {
 		return len(items)
 	}
 	for i, it := range items {
 		var b strings.Builder
-		write(&b, it)
+		prompt.WriteSection(&b, describe(it))
 		spent += prompt.Tokens(b.String())
 		if spent > maxTokens-noteTokens && (i < len(items)-1 || spent > maxTokens) {
 			return i
@@ -85,7 +86,7 @@ func CutNote(all, n, offset, maxTokens int, one, many string) Note {
 // headText returns a hit or a listed entry as text.
 func headText(e Entry) string {
 	var b strings.Builder
-	writeHead(&b, e)
+	prompt.WriteSection(&b, headRecord(e))
 	return b.String()
 }
 
@@ -109,8 +110,8 @@ func (out *RecallOut) fit(contents []string, maxTokens int, keep bool) {
 	}
 	if all > 0 && len(out.Hits) == 0 {
 		out.Notes = notes
-		out.Why = noneFits(prompt.Tokens(out.Text()), all, maxTokens, hits[0])
-		out.TokensUsed = prompt.Tokens(out.Text())
+		out.Why = noneFits(prompt.Tokens(prompt.AnswerText(out)), all, maxTokens, hits[0])
+		out.TokensUsed = prompt.Tokens(prompt.AnswerText(out))
 	}
 }
 
@@ -126,7 +127,7 @@ func noneFits(spent, all, maxTokens int, first Entry) []Note {
 func (out *RecallOut) fill(contents []string, maxTokens int, keep bool) {
 	frame := *out
 	frame.Hits = nil
-	all, spent := len(out.Hits), prompt.Tokens(frame.Text())+noteTokens
+	all, spent := len(out.Hits), prompt.Tokens(prompt.AnswerText(frame))+noteTokens
 	heads := make([]int, 0, all)
 	for i, h := range out.Hits {
 		n := prompt.Tokens(headText(h)) + 2 // two tokens for the number of the hit
@@ -216,7 +217,7 @@ func (out *RecallOut) tell(notes []Note, all, maxTokens int) {
 		)
 	}
 	out.TokensUsed = maxTokens // the number with the most digits
-	out.TokensUsed = prompt.Tokens(out.Text())
+	out.TokensUsed = prompt.Tokens(prompt.AnswerText(out))
 }
 
 // fit cuts the content to a page that begins at offset, so that the answer fits the budget.
@@ -240,7 +241,7 @@ func (out *GetOut) fit(offset, maxTokens int) error {
 	if offset > 0 {
 		out.Size = len(content)
 	}
-	if maxTokens == math.MaxInt || (len(rest)/100 <= maxTokens && prompt.Tokens(out.Text()) <= maxTokens) {
+	if maxTokens == math.MaxInt || (len(rest)/100 <= maxTokens && prompt.Tokens(prompt.AnswerText(out)) <= maxTokens) {
 		return nil
 	}
 	out.Size, out.Next = len(content), len(content)
@@ -253,7 +254,7 @@ func (out *GetOut) cut(text string, maxTokens int) error {
 	empty, notes := "", out.Notes
 	out.Content = &empty
 	out.note(notes)
-	room := maxTokens - prompt.Tokens(out.Text())
+	room := maxTokens - prompt.Tokens(prompt.AnswerText(out))
 	for ; room > 0; room -= room/16 + 1 {
 		page := clipTokens(text, room)
 		if i := strings.LastIndexByte(page, '\n') + 1; i > len(page)/2 {
@@ -261,7 +262,7 @@ func (out *GetOut) cut(text string, maxTokens int) error {
 		}
 		out.Content, out.Next = &page, out.Offset+len(page)
 		out.note(notes)
-		if page != "" && prompt.Tokens(out.Text()) <= maxTokens {
+		if page != "" && prompt.Tokens(prompt.AnswerText(out)) <= maxTokens {
 			return nil
 		}
 	}
@@ -397,7 +398,7 @@ func openFence(s string, n int) (open string) {
 // fit cuts the list, which begins at offset, to a budget. positions has the offsets of the entries
 // on the page, followed by the last entry's end.
 func (out *ListOut) fit(offset, maxTokens int, positions []int) {
-	n := PageOf(out.Entries, prompt.Tokens((&ListOut{Notes: out.Notes}).Text()), maxTokens, writeHead)
+	n := PageOf(out.Entries, prompt.Tokens(prompt.AnswerText(ListOut{Notes: out.Notes})), maxTokens, headRecord)
 	next := offset + positions[n]
 	if all := len(out.Entries); n == 0 && all > 0 {
 		out.Why = noneFits(0, out.Total-offset, maxTokens, out.Entries[0])
@@ -424,7 +425,7 @@ func (out *HistoryOut) fit(offset, maxTokens int) {
 		return
 	}
 	frame := HistoryOut{Name: out.Name, Notes: out.Notes}
-	n := PageOf(out.Changes, prompt.Tokens(frame.Text()), maxTokens, writeChange)
+	n := PageOf(out.Changes, prompt.Tokens(prompt.AnswerText(frame)), maxTokens, Change.record)
 	if n < all {
 		out.Notes = append(out.Notes, CutNote(all, n, offset, maxTokens, "change", "changes"))
 	} else if out.More {

@@ -69,12 +69,12 @@ func TestAnswersKeepWithinBudget(t *testing.T) {
 	for _, h := range out.Hits {
 		carried += len(*h.Content)
 	}
-	if sent := len(out.Text()); sent*2 > carried*3 || len(out.Hits) != 5 {
+	if sent := len(prompt.AnswerText(out)); sent*2 > carried*3 || len(out.Hits) != 5 {
 		t.Errorf(
 			"the answer has %d bytes and carries %d, want at most half as much again:\n%s",
 			sent,
 			carried,
-			out.Text(),
+			prompt.AnswerText(out),
 		)
 	}
 }
@@ -124,7 +124,7 @@ func TestTurnsAroundHits(t *testing.T) {
 			"recall",
 			fmt.Sprintf(`{"query":"lantern","limit":3,"around":10,"max_tokens":%d}`, most),
 		)
-		text, names := out.Text(), named(out)
+		text, names := prompt.AnswerText(out), named(out)
 		if n := prompt.Tokens(text); n > most {
 			t.Errorf("max_tokens %d: %d tokens", most, n)
 		}
@@ -180,7 +180,7 @@ func TestPages(t *testing.T) {
 					in["max_tokens"], want = most, most
 				}
 				out := do[GetOut](b, "get", args(t, in))
-				if n := prompt.Tokens(out.Text()); n > want {
+				if n := prompt.Tokens(prompt.AnswerText(out)); n > want {
 					t.Fatalf("a page of %d has %d tokens", want, n)
 				}
 				got += *out.Content
@@ -200,7 +200,7 @@ func TestPages(t *testing.T) {
 	changes := map[uint64]int{}
 	for offset := 0; ; {
 		out := do[HistoryOut](b, "history", fmt.Sprintf(`{"offset":%d,"limit":50,"max_tokens":700}`, offset))
-		if n := prompt.Tokens(out.Text()); n > 700 {
+		if n := prompt.Tokens(prompt.AnswerText(out)); n > 700 {
 			t.Fatalf("a page of history has %d tokens", n)
 		}
 		for _, c := range out.Changes {

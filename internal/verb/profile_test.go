@@ -87,7 +87,7 @@ func (s *study) call(name, args string) (Answer, error) {
 		}
 	}
 	s.t.Fatalf("there is no verb %s", name)
-	return nil, nil
+	return Answer{}, nil
 }
 
 func (s *study) load(args string) LoadMemoryProfileOut {
@@ -96,7 +96,7 @@ func (s *study) load(args string) LoadMemoryProfileOut {
 	if err != nil {
 		s.t.Fatalf("load_memory_profile %s: %v", args, err)
 	}
-	return a.(LoadMemoryProfileOut)
+	return a.Out.(LoadMemoryProfileOut)
 }
 
 func (s *study) unload(args string) unloadMemoryProfileOut {
@@ -105,7 +105,7 @@ func (s *study) unload(args string) unloadMemoryProfileOut {
 	if err != nil {
 		s.t.Fatalf("unload_memory_profile %s: %v", args, err)
 	}
-	return a.(unloadMemoryProfileOut)
+	return a.Out.(unloadMemoryProfileOut)
 }
 
 // total returns the number of entries that list returns.
@@ -115,7 +115,7 @@ func (s *study) total(args string) int {
 	if err != nil {
 		s.t.Fatalf("list %s: %v", args, err)
 	}
-	return a.(ListOut).Total
+	return a.Out.(ListOut).Total
 }
 
 // fails checks that a call is refused with a message that contains these words.
@@ -140,7 +140,7 @@ func TestLoadInSession(t *testing.T) {
 		t.Fatalf("list sees %d entries at first, want 60", n)
 	}
 	vtt := s.load(`{"name":"vtt","query":"scene 7"}`)
-	text := vtt.Text()
+	text := prompt.AnswerText(vtt)
 	for _, w := range []string{`Loaded memory profile "vtt", handle ` +
 		vtt.Handle, "Until unload_memory_profile", "I am careful.", `## "vtt 07"`} {
 		if !strings.Contains(text, w) {
@@ -161,7 +161,7 @@ func TestLoadInSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := a.(GetOut).Entry; strings.Join(e.Labels["project"], "") != "vtt" ||
+	if e := a.Out.(GetOut).Entry; strings.Join(e.Labels["project"], "") != "vtt" ||
 		strings.Join(e.Labels["profile"], "") != "vtt" || e.Source.Profile != "vtt" {
 		t.Errorf("what was saved has labels %v and source %+v, want both of vtt", e.Labels, e.Source)
 	}
@@ -234,7 +234,7 @@ func TestLoadAfterEdit(t *testing.T) {
 func TestLoadByHandle(t *testing.T) {
 	s := newStudy(t, false)
 	vtt := s.load(`{"name":"vtt"}`)
-	if vtt.InForce || !strings.Contains(vtt.Text(), "Give this handle") {
+	if vtt.InForce || !strings.Contains(prompt.AnswerText(vtt), "Give this handle") {
 		t.Errorf("loaded %+v, want that the handle is to be given", vtt)
 	}
 	if n := s.total(`{}`); n != 60 {
@@ -290,7 +290,7 @@ func TestLoadWhatIsNotThere(t *testing.T) {
 	if s.total(`{}`) != 60 {
 		t.Error("a profile that could not be loaded narrows the memory")
 	}
-	text := s.load(`{}`).Text()
+	text := prompt.AnswerText(s.load(`{}`))
 	for _, w := range []string{"vtt  Builds the tabletop\n", "novel\n", "broken  cannot be loaded"} {
 		if !strings.Contains(text, w) {
 			t.Errorf("the list is %q, want %q in it", text, w)
@@ -317,7 +317,7 @@ func TestLoadKeepsBudget(t *testing.T) {
 	for _, name := range []string{"vtt", "novel"} {
 		for _, budget := range []int{400, 401, 450, 600, 777, 1000, 1999, 2000, 5000, 20000} {
 			out := s.load(fmt.Sprintf(`{"name":%q,"max_tokens":%d,"query":"scene"}`, name, budget))
-			got, most := prompt.Tokens(out.Text()), prompt.Room(min(budget, out.Budget))
+			got, most := prompt.Tokens(prompt.AnswerText(out)), prompt.Room(min(budget, out.Budget))
 			if got > most || out.Tokens > most {
 				t.Errorf(
 					"%s with %d tokens: the text has %d, says %d, want at most %d",
@@ -341,7 +341,7 @@ func TestLoadKeepsBudget(t *testing.T) {
 		t.Errorf("without max_tokens the budget is %d, want %d", out.Budget, DefaultLoadTokens)
 	}
 	out = s.load(`{"name":"novel","max_tokens":600}`)
-	if !strings.Contains(out.Text(), "did not fit whole; recall finds the rest, or max_tokens up to 2000") {
+	if !strings.Contains(prompt.AnswerText(out), "did not fit whole; recall finds the rest, or max_tokens up to 2000") {
 		t.Errorf("what was cut is not told: %v", out.Notes)
 	}
 	s.workspace.Profiles.Document = func(d profile.Document) bool { return d.Path != "SOUL.md" }
@@ -367,7 +367,7 @@ func TestLoadInPages(t *testing.T) {
 	joined, tokens := "", 0
 	for offset := 0; ; {
 		out := s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset))
-		page := out.Text()
+		page := prompt.AnswerText(out)
 		pages, tokens = append(pages, page), tokens+prompt.Tokens(page)
 		if len(page) > s.workspace.Page {
 			t.Errorf("a page has %d bytes:\n%s", len(page), page)
@@ -401,7 +401,7 @@ func TestLoadInPages(t *testing.T) {
 	}
 	// the text of an entry is fenced at any offset
 	for _, offset := range []int{1, 700, 701, 702, 999, strings.Index(whole, "宇") + 1, len(whole) - 1} {
-		page := s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset)).Text()
+		page := prompt.AnswerText(s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset)))
 		if i := strings.Index(page, "A line of the plan."); (i > 0 && openFence(page, i) == "") ||
 			openFence(page, len(page)) != "" || !utf8.ValidString(page) {
 			t.Errorf("the page from %d is not fenced, or no text:\n%s", offset, page)

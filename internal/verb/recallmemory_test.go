@@ -80,7 +80,7 @@ func TestRecallMemory(t *testing.T) {
 			}
 			continue
 		}
-		out := answer.(RecallOut)
+		out := answer.Out.(RecallOut)
 		var names []string
 		for _, h := range out.Hits {
 			names = append(names, h.Name)
@@ -97,7 +97,7 @@ func TestRecallMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := out.(RecallOut); len(got.Hits) != 1 || !got.More {
+	if got := out.Out.(RecallOut); len(got.Hits) != 1 || !got.More {
 		t.Errorf("max_results 1 gives %d hits, more %v, want 1 and more", len(got.Hits), got.More)
 	}
 }

@@ -43,11 +43,6 @@ type SavedOut struct {
 	Notes   []Note `json:"notes,omitempty"`
 }
 
-// Text returns the name and the version of the saved entry.
-func (a SavedOut) Text() string {
-	return ChangesText(fmt.Sprintf("saved %q (change %d)\n", a.Name, a.Version), nil, a.Notes)
-}
-
 func saveMemory(ctx context.Context, w *Workspace, in SaveMemoryIn) (SavedOut, error) {
 	out, err := Remember(
 		ctx,
@@ -176,7 +171,11 @@ func (w *Workspace) notLoadable(ctx context.Context, m *oxbow.Memory, h handoff.
 	return notes
 }
 
-// Report tells which entry was saved.
+// Report tells under which name the text was saved.
 func (a SavedOut) Report() report.Report {
-	return savedReport("handed off as", a.Name, a.Version, a.Notes)
+	name := report.Name(a.Name)
+	return recordReport(report.Record{
+		Key: name, Did: report.Sentencef("saved %s", name), Wrote: report.Change(a.Version),
+		Cells: []report.Cell{{Name: "change", Value: a.Version}},
+	}, a.Notes)
 }

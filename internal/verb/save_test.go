@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
 func TestSaveMemory(t *testing.T) {
@@ -62,8 +63,8 @@ func TestHandoffTask(t *testing.T) {
 	// The tool takes a handoff, and only once.
 	do[HandoffTaskOut](b, "handoff_task", `{"summary":"Walls done","plan":"Doors."}`)
 	b.fail("handoff_task", `{"summary":"x","take":true}`, "give either")
-	if got := do[HandoffTaskOut](b, "handoff_task", `{"take":true}`); !strings.Contains(got.Text(), "Doors.") ||
-		got.Taken.State != handoff.StateTaken {
+	got := do[HandoffTaskOut](b, "handoff_task", `{"take":true}`)
+	if !strings.Contains(prompt.AnswerText(got), "Doors.") || got.Taken.State != handoff.StateTaken {
 		t.Errorf("taken: %+v, want the open handoff", got)
 	}
 	b.fail("handoff_task", `{"take":true}`, "no handoff waits")

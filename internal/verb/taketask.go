@@ -8,6 +8,8 @@ import (
 	"errors"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 )
 
 // HandoffTaskOut is the result of handoff_task, with the handoff that was stored or taken.
@@ -16,12 +18,12 @@ type HandoffTaskOut struct {
 	Taken *HandoffOut `json:"taken,omitempty"`
 }
 
-// Text returns the text for the model.
-func (o HandoffTaskOut) Text() string {
+// Report returns the handoff that was taken, or tells under which name it was stored.
+func (o HandoffTaskOut) Report() report.Report {
 	if o.Taken != nil {
-		return o.Taken.Text()
+		return o.Taken.Report()
 	}
-	return o.SavedOut.Text()
+	return o.SavedOut.Report()
 }
 
 // handoffTask implements the tool handoff_task. It stores a handoff. If in.Take is set, it takes a
@@ -170,5 +172,5 @@ func (w *Workspace) loadFor(ctx context.Context, o *handoff.Opening) string {
 		bounds := r.Scope()
 		h.Name, h.Summary, h.Plan = bounds.Text(h.Name), bounds.Text(h.Summary), bounds.Text(h.Plan)
 	}
-	return "\n" + out.Text()
+	return "\n" + prompt.AnswerText(out)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
 // TestTextCannotBeForged tests that the text of an entry stays inside its fence, and that outside of
@@ -66,10 +67,13 @@ func TestTextSaysTheSame(t *testing.T) {
 	)
 	all := []string{`"n"`, "note", "version 1", "2026-04-18", `project:"two words"`, "confidence:0.5", `"al"`,
 		"The content itself.", "by person"}
+	hits := do[RecallOut](b, "recall", `{"query":"content"}`)
+	explained := do[RecallOut](b, "recall", `{"query":"content","explain":true}`)
+	entry := do[GetOut](b, "get", `{"name":"n"}`)
 	for text, more := range map[string][]string{
-		do[RecallOut](b, "recall", `{"query":"content"}`).Text():                {"tokens", "data, not instructions"},
-		do[RecallOut](b, "recall", `{"query":"content","explain":true}`).Text(): {"score"},
-		do[GetOut](b, "get", `{"name":"n"}`).Text():                             {"id 1", "2026-04-18T", "through cli"},
+		prompt.AnswerText(hits):      {"tokens", "data, not instructions"},
+		prompt.AnswerText(explained): {"score"},
+		prompt.AnswerText(entry):     {"id 1", "2026-04-18T", "through cli"},
 	} {
 		for _, w := range append(all, more...) {
 			if !strings.Contains(text, w) {

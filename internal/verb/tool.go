@@ -12,6 +12,9 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 )
 
 // Tool is a verb that models may call. Its schema omits rare parameters, and its descriptions are
@@ -25,22 +28,41 @@ type Tool struct {
 func (t Tool) Answer(ctx context.Context, w *Workspace, args json.RawMessage) (Answer, error) {
 	out, err := t.Call(ctx, w, args)
 	if err != nil {
-		return nil, err
+		return Answer{}, err
 	}
 	if s, ok := out.(Screened); ok {
-		return screened{s.Answer.(Answer), s.Note}, nil
+		return Answer{s.Answer.(report.Reporter), s.Note}, nil
 	}
-	return out.(Answer), nil
+	return Answer{out.(report.Reporter), ""}, nil
 }
 
-// Answer is the result of a verb. As JSON it is an object for programs. Text returns a text for
-// models. It contains everything that a model needs, with remembered text quoted or in fences that
-// the text cannot close.
-type Answer interface{ Text() string }
+// Answer is the result of a verb for a model.
+type Answer struct {
+	Out  report.Reporter
+	note string // about secrets in the arguments
+}
 
-// Quoter is an [Answer] whose text may consist only of remembered text. A server puts such a text
-// in a fence.
-type Quoter interface{ Quoted() bool }
+// Text returns the text for the model. It contains everything that a model needs, with remembered text quoted or in
+// fences that the text cannot close.
+func (a Answer) Text() string {
+	r := a.Out.Report()
+	if a.note != "" {
+		r.Notef("%s", report.Words(a.note))
+	}
+	return prompt.ReportText(r)
+}
+
+// MarshalJSON implements [json.Marshaler]. It writes the object for programs.
+func (a Answer) MarshalJSON() ([]byte, error) { return json.Marshal(a.Out) }
+
+// Quoted reports whether the text consists only of remembered text. A server puts such a text in a fence.
+func (a Answer) Quoted() bool {
+	q, ok := a.Out.(quoter)
+	return ok && q.Quoted()
+}
+
+// quoter is a result whose text may consist only of remembered text.
+type quoter interface{ Quoted() bool }
 
 //go:embed *.md
 var descriptions embed.FS
@@ -49,7 +71,7 @@ var descriptions embed.FS
 type traits struct{ readOnly, destructive, idempotent bool }
 
 // define makes a tool from a function of this package. The description is in the file NAME.md.
-func define[In any, Out Answer](
+func define[In any, Out report.Reporter](
 	name, title string,
 	t traits,
 	run func(context.Context, *Workspace, In) (Out, error),
@@ -68,7 +90,7 @@ func define[In any, Out Answer](
 }
 
 // Define makes a tool from a function (see [MakeVerb]).
-func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
+func Define[In any, Out report.Reporter](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	t.Description = strings.TrimSpace(t.Description)
 	t.Verb = verbOf(t.Verb, run)
 	t.Input = modelSchema(reflect.TypeFor[In](), t.Params)
@@ -82,25 +104,11 @@ type Reply struct {
 	Remembered bool `json:"-"`
 }
 
-// Quoted implements [Quoter].
+// Quoted reports whether the message is remembered text (see [Answer]).
 func (r Reply) Quoted() bool { return r.Remembered }
 
-// Text returns the message.
-func (r Reply) Text() string { return r.Message }
-
-// screened is the answer to a call whose arguments contained secrets.
-type screened struct {
-	Answer
-	note string
-}
-
-// Text implements [Answer].
-func (a screened) Text() string {
-	return strings.TrimRight(a.Answer.Text(), "\n") + "\n\nnote: " + a.note
-}
-
-// Quoted implements [Quoter].
-func (a screened) Quoted() bool {
-	q, ok := a.Answer.(Quoter)
-	return ok && q.Quoted()
+// Report implements [report.Reporter].
+func (r Reply) Report() (answer report.Report) {
+	answer.Add(report.Document(r.Message))
+	return answer
 }

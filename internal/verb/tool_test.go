@@ -16,6 +16,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -51,7 +52,7 @@ func (b *bench) try(verb, args string) (Answer, error) {
 	}
 	a, err := t.Answer(b.t.Context(), b.Workspace, json.RawMessage(args))
 	if err != nil {
-		return nil, err
+		return Answer{}, err
 	}
 	checkAnswer(b.t, t, a)
 	return a, nil
@@ -60,11 +61,11 @@ func (b *bench) try(verb, args string) (Answer, error) {
 func checkAnswer(t *testing.T, verb Tool, a Answer) {
 	t.Helper()
 	own := map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Note](): {Type: "string"}}
-	resolved, err := schemaOf(reflect.TypeOf(a), own).Resolve(nil)
+	resolved, err := schemaOf(reflect.TypeOf(a.Out), own).Resolve(nil)
 	if err != nil {
 		t.Fatalf("%s: schema of the answer: %v", verb.Name, err)
 	}
-	data, err := json.Marshal(a)
+	data, err := json.Marshal(a.Out)
 	if err != nil {
 		t.Fatalf("%s: answer: %v", verb.Name, err)
 	}
@@ -81,13 +82,13 @@ func checkAnswer(t *testing.T, verb Tool, a Answer) {
 }
 
 // do calls a verb that must succeed.
-func do[A Answer](b *bench, verb, args string) A {
+func do[A report.Reporter](b *bench, verb, args string) A {
 	b.t.Helper()
 	a, err := b.try(verb, args)
 	if err != nil {
 		b.t.Fatalf("%s(%.200s): %v (%s)", verb, args, err, Remedy(err).String())
 	}
-	return a.(A)
+	return a.Out.(A)
 }
 
 // fail calls a verb that must fail. The error and its hint together must contain all the words.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
 // sentences joins notes, one in each line.
@@ -251,8 +252,8 @@ func TestRecall(t *testing.T) {
 	if e := x.Hits[0].Explanation; e == nil || e.Entries != 3 || len(e.Terms) != 1 || e.Terms[0].DF != 1 {
 		t.Errorf("explanation = %+v, want one term in 1 of 3 entries", e)
 	}
-	if !strings.Contains(x.Text(), "idf") {
-		t.Errorf("the text does not explain: %s", x.Text())
+	if !strings.Contains(prompt.AnswerText(x), "idf") {
+		t.Errorf("the text does not explain: %s", prompt.AnswerText(x))
 	}
 	if out := do[RecallOut](b, "recall", `{"query":"cache","limit":1000000000}`); !has(out.Notes, "lowered to 1000") ||
 		len(out.Hits) != 3 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 )
@@ -32,8 +33,14 @@ type readOut struct {
 	Count   *int      `json:"count,omitempty" jsonschema:"how many they are"`
 }
 
-// Text implements [verb.Answer].
-func (o readOut) Text() string {
+// Report implements [report.Reporter].
+func (o readOut) Report() (r report.Report) {
+	r.Add(report.Document(o.text()))
+	return r
+}
+
+// text returns the message, the content or the paragraphs.
+func (o readOut) text() string {
 	switch {
 	case o.Message != "":
 		return o.Message
@@ -45,7 +52,7 @@ func (o readOut) Text() string {
 	return strings.Join(*o.Matches, "\n\n")
 }
 
-// Quoted implements [verb.Quoter].
+// Quoted reports whether the text is only remembered text (see [verb.Answer]).
 func (o readOut) Quoted() bool { return o.Message == "" && (o.Matches == nil || len(*o.Matches) > 0) }
 
 type writeIn struct {
@@ -58,8 +65,11 @@ type writeOut struct {
 	Path    string `json:"path" jsonschema:"the file"`
 }
 
-// Text implements [verb.Answer].
-func (o writeOut) Text() string { return o.Message }
+// Report implements [report.Reporter].
+func (o writeOut) Report() (r report.Report) {
+	r.Add(report.Document(o.Message))
+	return r
+}
 
 type searchIn struct {
 	Query string `json:"query" cli:"positional" also:"q,text" jsonschema:"Words to look for"`
@@ -80,8 +90,8 @@ type found struct {
 	Text string `json:"text" jsonschema:"the entry"`
 }
 
-// Text implements [verb.Answer].
-func (o searchOut) Text() string {
+// Report implements [report.Reporter].
+func (o searchOut) Report() (r report.Report) {
 	var texts []string
 	for _, f := range o.Matches {
 		texts = append(texts, f.Text)
@@ -92,10 +102,11 @@ func (o searchOut) Text() string {
 	for _, n := range o.Notes {
 		texts = append(texts, "note: "+n)
 	}
-	return strings.Join(texts, "\n\n")
+	r.Add(report.Document(strings.Join(texts, "\n\n")))
+	return r
 }
 
-// Quoted implements [verb.Quoter].
+// Quoted reports whether the text is only remembered text (see [verb.Answer]).
 func (o searchOut) Quoted() bool { return o.Count > 0 }
 
 // Tools implements [layout.Home]. It returns the design's two tools, and the session search

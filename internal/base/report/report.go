@@ -21,7 +21,7 @@ type Report struct {
 // Reporter is an answer that describes itself.
 type Reporter interface{ Report() Report }
 
-// Section is a part of a report: a [Line], a [Record], [Fields], a [Table] or a [List].
+// Section is a part of a report: a [Line], a [Record], [Fields], a [Table], a [List], [Reasons] or a [Document].
 type Section interface{ isSection() }
 
 // Line is a sentence on a line of its own.
@@ -38,6 +38,14 @@ type Record struct {
 	Title any    // is shown instead of the key if it is not nil
 	Cells []Cell // what is shown next to the key
 	Lines []Cell // what is shown below
+
+	// What the call did with the thing, such as "forgot NAME". If it is not empty, it is shown instead of the key. A
+	// person has named the thing, so that a terminal shows nothing else, except the number of the change.
+	Did   Sentence
+	Wrote Change // the change that Did made
+
+	// The thing itself. A terminal may have a layout of its own for such things.
+	Of any
 }
 
 // Cell is a value with its name.
@@ -61,17 +69,31 @@ type Fields struct {
 
 // List contains sections of the same kind, which may be many.
 type List struct {
-	Items []Section
+	Items    []Section
+	Spaced   bool // an empty line separates the items, because they contain long texts
+	Numbered bool // the items have numbers, because their order matters
 	// The advice that says how to list all items. If it is not empty, a renderer may omit items of a long list, and a
 	// short report omits all.
 	All Words
 }
 
-func (Line) isSection()   {}
-func (Record) isSection() {}
-func (Table) isSection()  {}
-func (Fields) isSection() {}
-func (List) isSection()   {}
+// Reasons explains why a result is empty.
+type Reasons struct {
+	Why  []Sentence
+	Near Names // names that are similar to what the caller asked for
+}
+
+// Document is a text for a model in which the text of others is already marked, such as the opening of a session.
+// Every interface shows it as it is.
+type Document string
+
+func (Line) isSection()     {}
+func (Record) isSection()   {}
+func (Table) isSection()    {}
+func (Fields) isSection()   {}
+func (List) isSection()     {}
+func (Reasons) isSection()  {}
+func (Document) isSection() {}
 
 // Add adds sections.
 func (r *Report) Add(sections ...Section) { r.Sections = append(r.Sections, sections...) }
@@ -105,7 +127,12 @@ type (
 	Quote string
 	// Change is the number of the change that wrote a version. Homes without numbered changes do not show it.
 	Change uint64
+	// Labels are labels of entries. The characters that they may contain need no quotation marks.
+	Labels []string
 )
+
+// Worded is a value that oxbow words for each interface, such as a note with the name of a parameter.
+type Worded interface{ ForModel() string }
 
 // Did returns the word for what a call did, or for what it would do in a dry run.
 func Did(dryRun bool, did, would string) Words {
@@ -113,6 +140,15 @@ func Did(dryRun bool, did, would string) Words {
 		return Words(would)
 	}
 	return Words(did)
+}
+
+// AddReasons adds the reasons why a result is empty. They may have a type that the interfaces know.
+func AddReasons[N any](r *Report, why []N, near []string) {
+	reasons := Reasons{Near: near}
+	for _, w := range why {
+		reasons.Why = append(reasons.Why, Sentencef("%s", w))
+	}
+	r.Add(reasons)
 }
 
 // AddNotes adds the notes of an answer, which may have a type that its interfaces know.
@@ -148,6 +184,9 @@ type Sentence struct {
 	format string
 	values []any
 }
+
+// IsEmpty reports whether the sentence has no text.
+func (s Sentence) IsEmpty() bool { return s.format == "" }
 
 // Sentencef returns a sentence. The format is written for [fmt.Sprintf]. Numbers may have any verb, and other values
 // have %s or %q.

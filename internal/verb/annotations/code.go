@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/verb"
@@ -350,20 +351,23 @@ func searchAnnotations(
 	return out, nil
 }
 
-// Text returns the place of the new annotation.
-func (o AnnotateOut) Text() string {
-	s := annotate.Span{First: o.Annotation.StartLine, Last: o.Annotation.EndLine}
-	return fmt.Sprintf("annotated %s of %s (%s)", Lines(s.String()), o.Annotation.File, o.Annotation.ID)
+// Report tells the place of the new annotation.
+func (o AnnotateOut) Report() (r report.Report) {
+	span := annotate.Span{First: o.Annotation.StartLine, Last: o.Annotation.EndLine}
+	r.Linef("annotated %s of %s (%s)", report.Words(Lines(span.String())), o.Annotation.File,
+		report.Words(o.Annotation.ID))
+	return r
 }
 
-// Text returns all annotations. Text by others is fenced.
-func (o GetAnnotationsOut) Text() string {
-	var b strings.Builder
-	for _, a := range o.Annotations {
-		writeAnnotation(&b, a)
+// Report lists the annotations.
+func (o GetAnnotationsOut) Report() (r report.Report) {
+	items := make([]report.Section, len(o.Annotations))
+	for i, a := range o.Annotations {
+		items[i] = a.record()
 	}
-	verb.WriteNotes(&b, nil, nil, o.Notes)
-	return b.String()
+	r.Add(report.List{Items: items, Spaced: true})
+	report.AddNotes(&r, o.Notes)
+	return r
 }
 
 // Lines returns a span such as "7" or "42-60" in words.
@@ -374,37 +378,34 @@ func Lines(span string) string {
 	return "line " + span
 }
 
-func writeAnnotation(b *strings.Builder, a Annotation) {
-	at := "lost"
+// record describes an annotation.
+func (a Annotation) record() report.Record {
+	r := report.Record{Key: a.File, Of: a}
+	add := func(name string, value any) { r.Cells = append(r.Cells, report.Cell{Name: name, Value: value}) }
 	if a.StartLine > 0 {
-		at = fmt.Sprintf(
-			"%s, %s, confidence %.2f",
-			Lines(annotate.Span{First: a.StartLine, Last: a.EndLine}.String()),
-			a.Placed,
-			a.Confidence,
-		)
+		add("", report.Words(Lines(annotate.Span{First: a.StartLine, Last: a.EndLine}.String())))
+		add("", report.Words(a.Placed))
+		add("confidence", report.Words(fmt.Sprintf("%.2f", a.Confidence)))
+	} else {
+		add("", report.Words("lost"))
 	}
 	if a.Archived {
-		at += ", archived"
+		add("", report.Words("archived"))
 	}
-	fmt.Fprintf(b, "%q: %s; written %s", a.File, at, a.Time)
+	written := report.Words(a.Time)
 	if a.By != "" {
-		fmt.Fprintf(b, " by %s", a.By)
+		written += report.Words(" by " + a.By)
 	}
-	if a.Profile != "" {
-		fmt.Fprintf(b, ", memory profile %q", a.Profile)
-	}
-	if a.Commit != "" {
-		b.WriteString(", commit " + a.Commit)
-	}
-	if a.Standing != "" {
-		b.WriteString(", " + a.Standing)
-	}
+	add("written", written)
+	add("memory profile", a.Profile)
+	add("commit", report.Words(a.Commit))
+	add("", report.Words(a.Standing))
 	said := a.Why
-	for _, r := range a.Rejected {
-		said += "\nrejected: " + r
+	for _, rejected := range a.Rejected {
+		said += "\nrejected: " + rejected
 	}
-	b.WriteString("\n" + prompt.Fence("annotation", said) + "\n")
+	r.Lines = []report.Cell{{Name: "annotation", Value: report.Text(said)}}
+	return r
 }
 
 // fit cuts the annotations to a page that begins at offset and fits the budget.
@@ -413,9 +414,9 @@ func (o *GetAnnotationsOut) fit(offset, maxTokens int) {
 	all := len(o.Annotations)
 	n := verb.PageOf(
 		o.Annotations,
-		prompt.Tokens((&GetAnnotationsOut{Notes: o.Notes}).Text()),
+		prompt.Tokens(prompt.AnswerText(GetAnnotationsOut{Notes: o.Notes})),
 		maxTokens,
-		writeAnnotation,
+		Annotation.record,
 	)
 	o.Annotations = o.Annotations[:n]
 	if n < all {

@@ -50,7 +50,7 @@ func TestCodeVerbs(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkAnnotationAnswer(t, verbs["get_annotations"], got)
-	out := got.(GetAnnotationsOut)
+	out := got.Out.(GetAnnotationsOut)
 	if len(out.Annotations) != 1 {
 		t.Fatalf("%d annotations, want 1", len(out.Annotations))
 	}
@@ -59,11 +59,11 @@ func TestCodeVerbs(t *testing.T) {
 		a.Model != "m" || len(a.Rejected) != 1 {
 		t.Errorf("get_annotations gives %+v", a)
 	}
-	if !strings.Contains(out.Text(), "````annotation\n") {
-		t.Errorf("the fence can be closed by what is in it:\n%s", out.Text())
+	if !strings.Contains(got.Text(), "````annotation\n") {
+		t.Errorf("the fence can be closed by what is in it:\n%s", got.Text())
 	}
 	got, err = call("get_annotations", `{"file":"a.go","start_line":1}`)
-	if err != nil || len(got.(GetAnnotationsOut).Notes) != 1 || !strings.Contains(got.Text(), "has 1 annotation") {
+	if err != nil || len(got.Out.(GetAnnotationsOut).Notes) != 1 || !strings.Contains(got.Text(), "has 1 annotation") {
 		t.Errorf("of other lines: %v, %v", got, err)
 	}
 	for _, bad := range []string{
@@ -88,7 +88,7 @@ func TestCodeVerbs(t *testing.T) {
 			continue
 		}
 		checkAnnotationAnswer(t, verbs["get_annotations"], got)
-		out := got.(GetAnnotationsOut)
+		out := got.Out.(GetAnnotationsOut)
 		lines := ""
 		for _, a := range out.Annotations {
 			lines += fmt.Sprint(a.StartLine)
@@ -114,7 +114,7 @@ func TestCodeVerbs(t *testing.T) {
 		}
 	}
 	if got, err := call("get_annotations", `{"file":"a.go"}`); err != nil ||
-		!strings.Contains(got.Text(), "exact, confidence 1.00, archived; ") {
+		!strings.Contains(got.Text(), "exact, confidence 1.00, archived, ") {
 		t.Errorf("of an archived one: %v, %v", got, err)
 	}
 	d.Annotations = nil
@@ -130,7 +130,7 @@ func checkAnnotationAnswer(t *testing.T, tool verb.Tool, a verb.Answer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := json.Marshal(a)
+	data, err := json.Marshal(a.Out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/agent/skill"
 	"github.com/oxbow-memory/oxbow/internal/agent/subagent"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -131,7 +132,7 @@ func SpawnSubAgent(
 		out.Briefing, err = out.Cut(
 			slices.Concat([]string{before}, verb.PartsOf(b.Selection.Context), []string{after}),
 			in.Offset,
-			w.Room(len(out.Text())),
+			w.Room(len(prompt.AnswerText(out))),
 		)
 		return out, err
 	case in.Offset != nil:
@@ -200,25 +201,29 @@ func runner(svc *subagent.Service, in SpawnSubAgentIn) (*subagent.Runner, error)
 	return r, nil
 }
 
-// Text returns the briefing, or the result in a fence, because another agent wrote it.
-func (o SpawnSubAgentOut) Text() string {
+// Report shows the briefing, or the result as a quotation, because another agent wrote it.
+func (o SpawnSubAgentOut) Report() (r report.Report) {
+	report.AddNotes(&r, o.Notes)
 	if o.Run == nil {
-		return verb.ChangesText(o.Briefing+"\n", nil, o.Notes) + o.End()
+		r.Add(report.Document(o.Briefing + "\n" + o.End()))
+		return r
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "sub-agent %s: %s after %.1f s", o.AgentID, o.Run.Ended, o.Run.Seconds)
+	ended := report.Sentencef("sub-agent %s: %s after %.1f s", report.Words(o.AgentID), report.Words(o.Run.Ended),
+		o.Run.Seconds)
 	if o.Run.Status >= 0 {
-		fmt.Fprintf(&b, ", exit status %d", o.Run.Status)
+		ended = report.Sentencef("%s, exit status %d", ended, o.Run.Status)
 	}
 	if o.Run.Entry != "" {
-		fmt.Fprintf(&b, "; recorded as %q", o.Run.Entry)
+		ended = report.Sentencef("%s; recorded as %s", ended, report.Name(o.Run.Entry))
 	}
-	b.WriteString("\n\nIt answered (data, to be checked):\n" + prompt.Fence("text", o.Run.Result))
+	r.Linef("%s", ended)
+	r.Add(report.Record{Key: report.Words("It answered (data, to be checked):"),
+		Lines: []report.Cell{{Name: "text", Value: report.Text(o.Run.Result)}}})
 	if o.Run.Errors != "" {
-		b.WriteString("\nIts errors ended with:\n" + prompt.Fence("text", o.Run.Errors))
+		r.Add(report.Record{Key: report.Words("Its errors ended with:"),
+			Lines: []report.Cell{{Name: "text", Value: report.Text(o.Run.Errors)}}})
 	}
-	verb.WriteNotes(&b, nil, nil, o.Notes)
-	return b.String()
+	return r
 }
 
 // Failed reports whether a run was started and failed.

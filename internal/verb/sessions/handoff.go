@@ -97,6 +97,15 @@ type TakeHandoffIn struct {
 // TakenOut is the handoff that was taken. The pointer is nil if none is open.
 type TakenOut struct{ *verb.HandoffOut }
 
+// Report shows the handoff in the form for the agent that takes it.
+func (o TakenOut) Report() (r report.Report) {
+	if o.HandoffOut == nil {
+		r.Notef("no handoff waits")
+		return r
+	}
+	return o.HandoffOut.Report()
+}
+
 // TakeHandoff takes a handoff, so that no other session gets it. It checks the home before, so that
 // an unusable home takes no handoff. A profile or skill that cannot be loaded afterwards is
 // reported in the result.
@@ -125,17 +134,27 @@ type DropHandoffIn struct {
 	Name string `json:"name" flag:"-" usage:"name of the handoff"`
 }
 
+// DroppedOut is the handoff that was forgotten.
+type DroppedOut struct{ verb.HandoffOut }
+
+// Report tells which handoff was forgotten.
+func (o DroppedOut) Report() (r report.Report) {
+	r.Linef("dropped %s", report.Name(o.Name))
+	r.Notef("%s", report.Words("to take this back: oxbow undo"))
+	return r
+}
+
 // DropHandoff forgets a handoff, whether it is open or taken.
-func DropHandoff(ctx context.Context, w *verb.Workspace, in DropHandoffIn) (verb.HandoffOut, error) {
+func DropHandoff(ctx context.Context, w *verb.Workspace, in DropHandoffIn) (DroppedOut, error) {
 	ctx, m, err := w.Memory(ctx, verb.Write)
 	if err != nil {
-		return verb.HandoffOut{}, err
+		return DroppedOut{}, err
 	}
 	h, err := handoff.Drop(ctx, m, in.Name)
 	if err != nil {
-		return verb.HandoffOut{}, err
+		return DroppedOut{}, err
 	}
-	return verb.NewHandoffOut(w.Judge(h), nil), nil
+	return DroppedOut{verb.NewHandoffOut(w.Judge(h), nil)}, nil
 }
 
 // OpenSessionIn is the argument of OpenSession.

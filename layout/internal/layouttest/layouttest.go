@@ -70,7 +70,7 @@ func askIn(
 		}
 	}
 	t.Fatalf("there is no tool %q", name)
-	return nil, nil
+	return verb.Answer{}, nil
 }
 
 // Call calls one of the home's tools and returns the text of its answer.

@@ -1,0 +1,75 @@
+// This file tests the texts of reports.
+
+package prompt
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+)
+
+// toldNote is a note with words for models.
+type toldNote struct{}
+
+func (toldNote) ForModel() string { return "undo with seq [3]" }
+
+// foreign is a value of a type that the renderer does not know.
+type foreign struct{ text string }
+
+func (f foreign) String() string { return f.text }
+
+func TestReportText(t *testing.T) {
+	var r report.Report
+	r.Linef("%d of %s", 2, report.Words("2 entries"))
+	r.Add(
+		report.List{
+			Items: []report.Section{
+				report.Record{Key: report.Name("a\n- b"),
+					Cells: []report.Cell{{Value: report.Words("note")}, {Name: "version", Value: uint64(7)},
+						{Name: "by", Value: ""}},
+					Lines: []report.Cell{{Name: "aliases", Value: report.Names{"x", "y"}},
+						{Name: "labels", Value: report.Labels{"tag:a", "tag:b"}}, {Name: "cites", Value: ""},
+						{Name: "markdown", Value: report.Text("one\n```\ntwo")}}},
+				report.Record{Key: report.Name("c"), Did: report.Sentencef("forgot %s", report.Name("c")),
+					Lines: []report.Cell{{Value: report.Sentencef("add %s: %s", report.Name("d"), "e\x1b")}}},
+			},
+			Spaced: true, Numbered: true, All: "--json lists them all",
+		},
+		report.Fields{Cells: []report.Cell{{Name: "at", Value: time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)},
+			{Name: "who", Value: foreign{"him\nher"}}, {Name: "empty"}}},
+		report.Table{Columns: []string{"NAME", "N"}, Rows: [][]any{{report.Name("a"), 3}, {"b", report.Change(4)}}},
+	)
+	report.AddReasons(&r, []report.Words{"nothing fits"}, []string{"near"})
+	r.Add(report.Document("a text without a line end"))
+	r.Warnf("the file %s is lost", report.Text("f\ng"))
+	report.AddNotes(&r, []toldNote{{}})
+	want := strings.ReplaceAll(`2 of 2 entries
+
+1. "a\n- b" (note, version 7)
+aliases: "x", "y"
+labels: tag:a tag:b
+~~~~markdown
+one
+~~~
+two
+~~~~
+
+2. forgot "c"
+add "d": "e\x1b"
+at: 2026-04-18T09:00:00Z
+who: "him\nher"
+NAME, N
+"a", 3
+"b", (change 4)
+- nothing fits
+near to what was asked: "near"
+a text without a line end
+- the file "f\ng" is lost
+note: undo with seq [3]
+`, "~", "`")
+	if got := ReportText(r); got != want {
+		t.Errorf("ReportText = %s\nwant %s", got, want)
+	}
+}
