@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,19 +19,20 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/internal/verb/imports"
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
 func (a *app) importCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import PATH…",
-		Short: "Bring in Markdown, exports, chat logs",
-		Long: `Import reads files, or all files below directories that end in .md, .markdown,
-.jsonl or .ndjson (.gz may follow): Markdown (with front matter or without),
-exports of oxbow, chat logs in JSON lines, the file of the MCP memory server,
-and memory files of crabtalk under any name; gzip around them is unpacked.
-Exports of ChatGPT and Claude (ZIP or conversations.json) go into the archive
-of sessions. "-" is standard input; a pipe, such as <(COMMAND), is read, too.
+		Short: "Bring in notes, exports and chats of other programs",
+		Long: `Import tells by each PATH which program wrote it, or --from says so. Notes and
+what a program calls a memory become entries: Markdown (*.md) and vaults,
+exports of oxbow, chat logs in JSON lines, and what basic-memory, claude-mem,
+Cursor, engram, mem0, OpenClaw and the MCP memory server keep. Conversations go
+into the archive of sessions: exports of ChatGPT and Claude, and transcripts of
+agents. A ZIP archive is read like a directory. "-" is standard input.
 Importing the same again changes nothing. What cannot be taken is named with
 its file and line, one of each kind unless --verbose, and the rest is taken:
 the exit status is 1 then, and 0 when only files without text, or in
@@ -43,49 +43,69 @@ edited it since. Text that you or your agents wrote stays: another entry of that
 name is added as "NAME (2)", a newer copy of the same entry is reported and
 skipped. --overwrite replaces it.
 
+PROGRAM is one of
+` + sourceList() + `.
 An alias that leads to another entry already is left off, which is said. A
 Markdown entry is named by its front matter, its heading or its file; the file's
-name is an alias, since links lead to it. Further keys of front matter become
-labels; a value that no label can have is put above the text. A note that has
-only properties is an entry with these as its text. With --format obsidian,
-#tags in the text are tags, too. Hidden directories are passed over unless you
-name them. The copy that a sync program left of a note in conflict is named by
-its file.`,
+name is an alias, since links lead to it. Further keys of front matter, and
+fields of records, become labels; a value that no label can have is put above
+the text. A note that has only properties is an entry with these as its text.
+In vaults, #tags in the text are tags, too. Hidden directories are passed over
+unless you name them. The copy that a sync program left of a note in conflict is
+named by its file. A record of a program is found again by its ID.`,
 		Example: `  oxbow import notes/
-  oxbow import backup.jsonl sessions.jsonl.gz --dry-run
-  oxbow export --home ~/old | oxbow import -
-  oxbow import conversations.json   # an export of ChatGPT or Claude`,
+  oxbow import conversations.json     # an export of ChatGPT or Claude
+  oxbow import --from mem0 export.json --dry-run
+  oxbow export --home ~/old | oxbow import -`,
 		Args: args(1, -1, "a file or directory"),
 	}
 	var verbose bool
 	var from string
-	takes(c, func(ctx context.Context, in transfer.ImportIn, args []string) error {
-		if client, err := a.sourceOf(from, &in, args); err != nil {
-			return err
-		} else if client != "" {
-			return a.importSessions(ctx, client, args, in.DryRun)
+	takes(c, func(ctx context.Context, in imports.In, args []string) error {
+		in.From = from
+		if err := imports.CheckSource(from); err != nil {
+			return badArgument(err)
 		}
-		return a.importEntries(ctx, in, args, verbose)
+		return a.importFrom(ctx, in, args, verbose)
 	})
-	c.Flags().StringVar(&from, "from", "", "read what this `PROGRAM` wrote, by default told by each file: "+
-		strings.Join(slices.Sorted(maps.Keys(importSources)), ", "))
+	for name, usage := range map[string]string{
+		"from":   "read what this `PROGRAM` wrote, by default told by each path (see Details)",
+		"format": "", // the flag's name in earlier versions
+	} {
+		c.Flags().StringVar(&from, name, "", usage)
+		complete := func(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			isOther := func(source string) bool { return !strings.HasPrefix(source, word) }
+			return slices.DeleteFunc(imports.Sources(), isOther), cobra.ShellCompDirectiveNoFileComp
+		}
+		_ = c.RegisterFlagCompletionFunc(name, complete) // the flag exists, so this cannot fail
+	}
+	_ = c.Flags().MarkHidden("format") // the flag exists, so this cannot fail
 	c.Flags().BoolVar(&verbose, "verbose", false, "name all that was not taken, not one of each kind")
 	return c
 }
 
-// importEntries imports the entries in files and directories.
-func (a *app) importEntries(ctx context.Context, in transfer.ImportIn, paths []string, verbose bool) (err error) {
+// sourceList returns the names of programs and formats, in lines that fit the help.
+func sourceList() string {
+	var lines []string
+	line := ""
+	for _, name := range imports.Sources() {
+		if len(line)+len(name) > 74 {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimPrefix(line+", "+name, ", ")
+	}
+	return strings.Join(append(lines, line), ",\n")
+}
+
+// importFrom imports files and directories.
+func (a *app) importFrom(ctx context.Context, in imports.In, paths []string, verbose bool) (err error) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	in.Inputs = map[string]io.Reader{}
 	in.Root = a.projectRoot()
 	in.Interrupt = stop
 	in.Brief = !a.json
-	if in.Format != "" {
-		if _, err := exchange.ParseFormat(in.Format); err != nil {
-			return badArgument(err)
-		}
-	}
+	in.PrepareSessions = a.prepareSessionImport
 	for _, path := range paths {
 		if path == "" {
 			return misusef("a script's variable may be unset; . is the working directory", "a path is empty")
@@ -103,20 +123,33 @@ func (a *app) importEntries(ctx context.Context, in transfer.ImportIn, paths []s
 		}
 		in.Paths = append(in.Paths, name)
 	}
-	out, err := attempt(ctx, a, transfer.Import, in)
+	out, err := attempt(ctx, a, imports.Import, in)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &hinted{err, "check the path"}
 	}
-	if err != nil && out.Added+out.Updated == 0 {
+	if err != nil && out.Added+out.Updated == 0 && len(out.Clients) == 0 {
 		return err
 	}
 	// Print the result even after an error, because the entries imported before it remain.
-	if failed := answer(a, out, func(out transfer.ImportOut) {
-		a.showImported(out, verbose)
+	if failed := answer(a, out, func(out imports.Out) {
+		a.showImport(out, verbose)
 	}); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
 		return failed
 	}
 	return err
+}
+
+// showImport prints what was imported: sessions, entries, or both.
+func (a *app) showImport(out imports.Out, verbose bool) {
+	if len(out.Clients) > 0 || len(out.Unread) > 0 {
+		a.showImportedSessions(out.Sessions())
+		if !out.DryRun && !out.Sessions().Failed() {
+			a.note("conversations are in the archive of sessions: oxbow session search WORDS")
+		}
+	}
+	if !out.NoEntries {
+		a.showImported(out.ImportOut, verbose)
+	}
 }
 
 // stdinName is the name of standard input in messages.

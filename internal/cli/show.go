@@ -56,7 +56,7 @@ func labelText(labels map[string][]string, maxValues int) string {
 // keep for themselves.
 func shownLabels(labels map[string][]string) map[string][]string {
 	labels = maps.Clone(labels)
-	for _, key := range []string{oxbow.LabelFileBlob, "import", "import-sum"} {
+	for _, key := range []string{oxbow.LabelFileBlob, "import", "import-id", "import-sum"} {
 		delete(labels, key)
 	}
 	if labels["session"] == nil || labels["turn"] == nil {

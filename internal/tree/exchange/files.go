@@ -54,29 +54,79 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			}
 			return
 		}
-		w := walker{fsys: fsys, o: o, contents: make(map[string]bool)}
-		if err := w.walk(name, 0); err != nil {
+		readDir(fsys, name, o, yield)
+	}
+}
+
+// readDir reads the files below a directory.
+func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bool) {
+	opts := o.or()
+	if opts.Format == "" {
+		opts.Format = dirFormat(fsys, dir)
+	}
+	src, _ := sourceOf(opts.Format) // without a format, each file tells its own
+	roots := []string{dir}
+	if src.roots != nil {
+		roots = src.roots(fsys, dir)
+	}
+	w := walker{fsys: fsys, o: &opts, check: src.check, contents: make(map[string]bool)}
+	for _, root := range roots {
+		if err := w.walkRoot(root); err != nil {
 			yield(Item{}, err)
 			return
 		}
-		if len(w.files) == 0 && len(w.problems) == 0 {
-			yield(Item{}, fmt.Errorf("reading %s: no file below it ends in .md, .markdown, .jsonl or .ndjson%s",
-				o.ref(name), w.byName()))
+	}
+	if len(w.files) == 0 && len(w.problems) == 0 && !w.ignored {
+		yield(Item{}, w.nothing(dir))
+		return
+	}
+	for _, err := range append(w.problems, w.others...) {
+		if !yield(Item{}, err) {
 			return
 		}
-		for _, err := range append(w.problems, w.others...) {
-			if !yield(Item{}, err) {
-				return
-			}
-		}
-		readFiles(fsys, w.files, o, yield)
 	}
+	if len(w.files) > 0 {
+		readFiles(fsys, w.files, &opts, yield)
+	}
+}
+
+// nothing returns the error for a directory without any file to read.
+func (w *walker) nothing(dir string) error {
+	if w.check != nil {
+		return fmt.Errorf("reading %s: no file below it is one of %s%s", w.o.ref(dir), w.o.Format, w.byName())
+	}
+	return fmt.Errorf("reading %s: no file below it ends in .md, .markdown, .jsonl or .ndjson%s", w.o.ref(dir),
+		w.byName())
+}
+
+// walkRoot collects the files below a root, which may also be a single file.
+func (w *walker) walkRoot(root string) error {
+	w.root = root
+	if info, err := w.fsys.Stat(root); err == nil && info.Mode().IsRegular() {
+		w.files = append(w.files, root)
+		return nil
+	}
+	return w.walk(root, 0)
+}
+
+// checkFile returns nil if the file is read.
+func (w *walker) checkFile(name string) error {
+	switch {
+	case w.check != nil:
+		if w.root != "." {
+			name = strings.TrimPrefix(name, w.root+"/")
+		}
+		return w.check(name)
+	case byName(name) == "":
+		return errOther
+	}
+	return nil
 }
 
 // byName says how to import the first file with another ending, which is only read if it is named itself.
 func (w *walker) byName() string {
 	for _, err := range w.others {
-		if item, ok := errors.AsType[*ItemError](err); ok && item.Err == errOther {
+		if item, ok := errors.AsType[*ItemError](err); ok && (item.Err == errOther || isPassedOver(item.Err)) {
 			return "; a file with another ending is read by its own name: oxbow import " + text.ShellQuote(item.Ref)
 		}
 	}
@@ -136,6 +186,10 @@ type walker struct {
 	problems []error
 	others   []error         // errors for files with other endings
 	contents map[string]bool // paths of mdBooks' tables of contents
+
+	check   func(file string) error // see source.check (may be nil)
+	root    string                  // the root that is walked
+	ignored bool                    // a file was ignored
 }
 
 // bookFile is the name of an mdBook's settings file.
@@ -208,8 +262,12 @@ func (w *walker) visit(name string, d fs.DirEntry, depth int) error {
 		}
 	case d.IsDir():
 		return w.walk(name, depth+1)
-	case byName(d.Name()) == "":
-		w.others = append(w.others, problem(w.o.ref(name), errOther))
+	case w.checkFile(name) != nil:
+		if err := w.checkFile(name); err == errIgnored {
+			w.ignored = true
+		} else {
+			w.others = append(w.others, problem(w.o.ref(name), err))
+		}
 	case d.Type()&fs.ModeSymlink != 0:
 		w.problems = append(w.problems, problem(w.o.ref(name), errors.New("is a symbolic link, which is not followed")))
 	case !d.Type().IsRegular():
@@ -352,6 +410,10 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 		if info, err := f.Stat(); err == nil {
 			opts.ModTime, size = info.ModTime(), min(size, info.Size()+bytes.MinRead)
 		}
+		if isZipFile(f) {
+			readZip(f, o.ref(name), &opts, yield)
+			return
+		}
 		for it, err := range readStream(
 			bufio.NewReaderSize(o.meteredReader(o.boundReader(fileSection(f))), int(size)),
 			o.ref(name),
@@ -362,6 +424,25 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			}
 		}
 	}
+}
+
+// isZipFile reports whether a file is a ZIP archive.
+func isZipFile(f vfs.File) bool {
+	var head [4]byte
+	n, _ := f.ReadAt(head[:], 0) // a file that cannot be read is reported by its reader
+	return isZip(head[:n])
+}
+
+// readZip reads the files in an archive. ref is the name of the archive.
+func readZip(f vfs.File, ref string, o *ReadOptions, yield func(Item, error) bool) {
+	fsys, root, err := openZip(f)
+	if err != nil {
+		yield(Item{}, fmt.Errorf("reading %s: %w", ref, err))
+		return
+	}
+	opts := *o
+	opts.Base = ref
+	readDir(fsys, root, &opts, yield)
 }
 
 // fileSection returns a reader for the whole file.
@@ -389,22 +470,11 @@ func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, er
 			return failWith(err)
 		}
 	}
-	switch format {
-	case JSONL:
-		return readJSONL(plain, ref)
-	case Markdown, Obsidian:
-		return ReadMarkdown(plain, ref, o)
-	case Chat:
-		return readChat(plain, ref, o)
-	case crmemFile:
-		return readCRMEM(plain, ref)
-	case Dates:
-		return failWith(fmt.Errorf(
-			"reading %s: holds dates of sessions, but no sessions; name the directory that holds both",
-			ref,
-		))
+	src, ok := sourceOf(format)
+	if !ok {
+		return failWith(fmt.Errorf("reading %s: format %s is unknown", ref, quoteShort(string(format))))
 	}
-	return failWith(fmt.Errorf("reading %s: format %s is unknown", ref, quoteShort(string(format))))
+	return src.read(plain, ref, o)
 }
 
 // unpack returns a reader of the decompressed input. It fails if the result is longer than

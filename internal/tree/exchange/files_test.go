@@ -73,10 +73,24 @@ func TestDetect(t *testing.T) {
 		{"", `{"name":"turns","content":"haystack"}`, JSONL, ""},
 		{"", "plain text", Markdown, ""},
 		{"", "# 日本"[:7], Markdown, ""},
-		{"x.json", "[\n{}]", "", "one object a line"},
+		{"x.json", "[\n{}]", "", "is a JSON array of objects without keys"},
 		{"", "[link](x)\n", Markdown, ""},
-		{"x.json", "[{\"a\":1},", "", "one object a line"},
-		{"x.json", "{\n\"a\":1}", "", "one object a line"},
+		{"x.json", "[{\"a\":1},", "", "is a JSON array of objects whose keys are a, which"},
+		{"x.json", "{\n\"a\":1}", "", "is a JSON document whose keys are a, which"},
+		{"x.json", "{\n\"name\":\"a\",\"content\":", JSONL, ""},
+		{"x.json", "[{\"name\":\"a\",\"content\":\"b\"}]", JSONL, ""},
+		{"x.json", "[{\"mapping\":{}}]", "", "--from chatgpt"},
+		{"x.json", `{"results":[{"id":"1","memory":"x"}]}`, mem0, ""},
+		{"x.json", `[{"id":"1","memory":"x"}]`, mem0, ""},
+		{"x.jsonl", `{"id":"1","content":"x","metadata":{},"state":"active","categories":[]}`, mem0, ""},
+		{"x.json", `{"exportedAt":"x","totalObservations":1,"observations":[`, claudeMem, ""},
+		{"x.json", `[{"id":1,"memory_session_id":"s","title":"x"}]`, claudeMem, ""},
+		{"x.json", `{"version":"1","exported_at":"x","sessions":[{"id":"` + strings.Repeat("x", headSize), engram, ""},
+		{"x.json", `{"entities":[],"relations":[]}`, serverMemory, ""},
+		{"x.json", `[{"conversations_memory":"x"}]`, ClaudeExport, ""},
+		{"x.md", "---\ntitle: a\ntype: note\npermalink: b\n---\n", basicMemory, ""},
+		{"x.mdc", "rule", cursorRules, ""},
+		{"x.db", "SQLite format 3\x00", "", "sqlite3 -json"},
 		{"", "", "", "is empty"},
 		{"x", "a\x00b", "", "is not a text"},
 		{"x", "a\xffb", "", "is not a text"},
@@ -86,15 +100,6 @@ func TestDetect(t *testing.T) {
 		if got != tt.want || (err == nil) != (tt.err == "") || (err != nil && !strings.Contains(err.Error(), tt.err)) {
 			t.Errorf("Detect(%q, %.30q) = %q, %v; want %q, %q", tt.name, tt.head, got, err, tt.want, tt.err)
 		}
-	}
-}
-
-func TestParseFormat(t *testing.T) {
-	if f, err := ParseFormat("chat"); f != Chat || err != nil {
-		t.Errorf("ParseFormat(chat) = %q, %v", f, err)
-	}
-	if _, err := ParseFormat("markdwon"); err == nil || !strings.Contains(err.Error(), "did you mean markdown?") {
-		t.Errorf("ParseFormat(markdwon) = %v, want a hint", err)
 	}
 }
 

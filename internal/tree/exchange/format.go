@@ -10,44 +10,11 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
-
-// Format is a file format for memories.
-type Format string
-
-// The formats.
-const (
-	JSONL    Format = "jsonl"    // an entry on each line
-	Markdown Format = "markdown" // see [ReadMarkdown]
-	Chat     Format = "chat"     // a session on each line
-	Dates    Format = "dates"    // the dates of sessions
-	Obsidian Format = "obsidian" // Markdown with #tags in the text
-)
-
-// crmemFile is the format of a crabtalk memory. It is recognized by its content, and users cannot
-// choose it.
-const crmemFile Format = "crmem"
-
-var formats = []string{string(JSONL), string(Markdown), string(Chat), string(Dates), string(Obsidian)}
-
-// ParseFormat returns the format with that name. If the name is unknown, the error
-// matches [oxbow.ErrInvalid].
-func ParseFormat(s string) (Format, error) {
-	if !slices.Contains(formats, s) {
-		return "", &oxbow.InvalidError{Field: "format", Value: s, Reason: "is not one of " +
-			strings.Join(formats, ", ") + nearestHint(s, formats)}
-	}
-	return Format(s), nil
-}
-
-// headSize is the number of bytes that are read from a file to determine its format.
-const headSize = 64 << 10
 
 // detect determines a file's format from its name, which may be empty, and its first bytes. Callers
 // should pass 64 KiB, which may be compressed. If the name ends in .md, .markdown, .jsonl or
@@ -60,35 +27,72 @@ func detect(name string, head []byte) (Format, error) {
 			head, _ = io.ReadAll(io.LimitReader(zr, headSize))
 		}
 	}
+	format := formatByName(name, head)
+	if format != "" {
+		return format, nil
+	}
+	format, err := formatByText(name, head)
+	if err != nil {
+		return "", fmt.Errorf("detecting the format of %s: %w", name, err)
+	}
+	return format, nil
+}
+
+// formatByName returns the format that the name of a file, or its first bytes, determine. It returns "" if
+// the text must be read.
+func formatByName(name string, head []byte) Format {
 	switch {
 	case bytes.HasPrefix(head, []byte("CRMEM\x00")):
-		return crmemFile, nil
+		return crmemFile
+	case strings.HasSuffix(strings.ToLower(name), ".mdc"), path.Base(name) == ".cursorrules":
+		return cursorRules
+	case byName(name) == Markdown && isBasicMemory(head):
+		return basicMemory
 	case byName(name) == Markdown:
-		return Markdown, nil
+		return Markdown
 	}
+	return ""
+}
+
+// formatByText returns the format of a text.
+func formatByText(name string, head []byte) (Format, error) {
 	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	first = bytes.TrimSpace(first)
 	switch {
 	case bytes.HasPrefix(text, []byte("{")) || isArray(first):
-		if isDocument(first) {
-			return "", fmt.Errorf("detecting the format of %s: %w", name, errDocument)
-		}
-		f := byKeys(text)
-		if f == "" {
-			return "", fmt.Errorf("detecting the format of %s: %w", name, errTranscript)
-		}
-		return f, nil
+		return formatOfJSON(text, first)
 	case byName(name) == JSONL:
 		return JSONL, nil // the reader will report the error
 	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
-		return "", fmt.Errorf("detecting the format of %s: is UTF-16; convert it to UTF-8 first", name)
+		return "", errors.New("is UTF-16; convert it to UTF-8 first")
 	case len(text) == 0:
-		return "", fmt.Errorf("detecting the format of %s: is empty", name)
+		return "", errors.New("is empty")
+	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
+		return "", errDatabase
 	case bytes.IndexByte(head, 0) >= 0 || !isText(head):
-		return "", fmt.Errorf("detecting the format of %s: is not a text", name)
+		return "", errors.New("is not a text")
 	}
 	return Markdown, nil
+}
+
+// formatOfJSON returns the format of a JSON document or of JSON lines. first is the first line.
+func formatOfJSON(text, first []byte) (Format, error) {
+	h, isKnown := readJSONHead(text)
+	if f := documentFormat(h); isKnown && f != "" {
+		return f, nil
+	}
+	if isKnown && hasAny(h.keys, "mapping", "chat_messages") {
+		return "", errChatService
+	}
+	if isKnown && isDocument(first) {
+		return "", unknownDocument(h)
+	}
+	f := byKeys(text)
+	if f == "" {
+		return "", errTranscript
+	}
+	return f, nil
 }
 
 // isArray reports whether the line starts a JSON array. A bracket is not sufficient evidence,
@@ -98,17 +102,14 @@ func isArray(line []byte) bool {
 		(bytes.HasPrefix(line, []byte("[")) && json.Valid(line))
 }
 
-// byName returns the format that the ending of the name indicates, Markdown or JSONL, or "" for
-// other endings.
-func byName(name string) Format {
-	switch path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) {
-	case ".md", ".markdown":
-		return Markdown
-	case ".jsonl", ".ndjson":
-		return JSONL
-	}
-	return ""
-}
+// errDatabase is returned for a database of SQLite.
+var errDatabase = errors.New("is a database of SQLite, which oxbow does not read: sqlite3 -json FILE " +
+	"'SELECT * FROM observations' > observations.json writes a table of claude-mem or engram that it reads; " +
+	"engram export and mem0's get_all write files that it reads, too")
+
+// errChatService is returned for conversations of ChatGPT or Claude.
+var errChatService = errors.New("holds conversations of a chat service, which are read only from a file: oxbow import " +
+	"--from chatgpt FILE, or --from claude-export FILE")
 
 // errTranscript is returned for session logs of Claude Code, Codex and similar programs.
 var errTranscript = errors.New(

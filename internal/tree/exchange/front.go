@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -106,7 +107,12 @@ func cutKey(l string) (name, value string, ok bool) {
 
 // normalizeKey returns the spelling of a key that all its variants share.
 func normalizeKey(name string) string {
-	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(name))
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == ' ' {
+			return '_'
+		}
+		return unicode.ToLower(r)
+	}, name)
 }
 
 func isBullet(l string) bool { return l == "-" || strings.HasPrefix(l, "- ") }

@@ -127,7 +127,8 @@ func (r *Report) message(list *[]string, format string, args ...any) {
 //
 // The same rules apply within an import: of two different items with the same name, the second gets
 // a number. An alias that is an alias or the name of a different entry is left out, with a note.
-// Two labels identify an entry's origin: import:ORIGIN, and import-sum, a digest of the imported
+// Labels identify an entry's origin: import:ORIGIN, import-id:ID for a record of a program, and
+// import-sum, a digest of the imported
 // content, aliases and labels. The digest shows whether the entry or the file was edited since.
 func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o *ImportOptions) (Report, error) {
 	if o == nil {
@@ -163,6 +164,9 @@ type importer struct {
 	// Aliases in the store with their entries' names. They are read when first needed (nil
 	// until then).
 	aliases map[digest]string
+	// Names of the entries that earlier imports made from records, by the digest of the program and
+	// the ID. They are read when first needed (nil until then).
+	records map[digest]string
 	count   int  // number of items processed
 	empty   bool // the store was empty before the import
 	bare    bool // the store does not store labels, so items are not marked
@@ -189,7 +193,8 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 			return fmt.Errorf("importing: %w", cerr)
 		}
 		switch {
-		case errors.Is(err, errEmpty), errors.Is(err, errOther), errors.Is(err, errHidden):
+		case errors.Is(err, errEmpty), errors.Is(err, errOther), errors.Is(err, errHidden),
+			errors.Is(err, errDeleted), isPassedOver(err):
 			im.rep.message(&im.rep.Notes, "%v", err)
 			im.rep.Skipped++
 			im.count++
@@ -271,7 +276,9 @@ func (im *importer) prepare(it Item) (Item, bool) {
 		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, n))
 	}
 	if it.Origin != "" {
-		im.origins[originLabel(it.Origin)] = true
+		if it.ID == "" { // the export of a program may contain only some of its records
+			im.origins[originLabel(it.Origin)] = true
+		}
 		if !im.o.NoOrigin && !im.bare {
 			it = markedItem(it)
 		}

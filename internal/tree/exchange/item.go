@@ -49,8 +49,13 @@ type Item struct {
 	Ref string
 
 	// Origin is the file of the item, if the reader made up the item's name or the file contains no
-	// times of change. It is empty for exported entries, which are recognized by their names.
+	// times of change. It is empty for exported entries, which are recognized by their names. For a
+	// record of a program, it is the name of the program.
 	Origin string
+
+	// ID identifies a record in its program. It is kept as a label. A later import finds the entry by
+	// this label, even if the record has another name or is in another file then.
+	ID string
 
 	// FileName is the name of a Markdown file, if its entry has a different name. The import makes
 	// it an alias of the first entry with this FileName. Further contains the labels in Entry that
@@ -72,6 +77,20 @@ var errOther = errors.New("was passed over: its name ends in none of .md, .markd
 
 // errHidden is returned for a hidden directory that contains files to import. It is only noted.
 var errHidden = errors.New("was passed over: its name begins with a dot; name it to import what it has")
+
+// passedOver is the reason why a file in a directory was not read. It is only noted.
+type passedOver struct{ reason string }
+
+func (p *passedOver) Error() string { return p.reason }
+
+// isPassedOver reports whether the error says that a file in a directory was not read.
+func isPassedOver(err error) bool {
+	_, ok := errors.AsType[*passedOver](err)
+	return ok
+}
+
+// errIgnored is returned for a file that contains nothing to import. It is not reported.
+var errIgnored = errors.New("is ignored")
 
 // ItemError is the reason why an item or a line was not imported. Reading continues after it.
 type ItemError struct {

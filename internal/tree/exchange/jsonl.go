@@ -27,8 +27,8 @@ var otherWords = map[string]string{
 	"label": "labels", "metadata": "labels", "date": "created", "created_at": "created", "updated_at": "updated",
 }
 
-// readJSONL reads a JSON object from each line, as written by [Export]. ref is the input's name,
-// for messages and origins.
+// readJSONL reads JSON objects, such as the lines written by [Export]. ref is the input's name, for
+// messages and origins.
 //
 // name and content are required. kind (default: note), aliases, created and labels are optional.
 // labels is a list of {"key":…,"value":…} or an object such as {"project":"x","tag":["a","b"]}.
@@ -41,13 +41,18 @@ var otherWords = map[string]string{
 // Acme"). Its type becomes a tag. These notes are yielded after all other items. The graph in an
 // input may contain at most maxGraph bytes of text.
 func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
+	return readObjects(objects(r, ref), ref)
+}
+
+// readObjects is like [readJSONL] for objects that may also be in a document.
+func readObjects(lines iter.Seq2[objectAt, error], ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var g graph
-		for l, err := range objects(r, ref) {
+		for l, err := range lines {
 			it := Item{Ref: l.where}
 			read := err == nil
 			if read {
-				if typ, _ := l.fields.text("type"); typ == "entity" || typ == "relation" {
+				if typ := graphType(l); typ != "" {
 					err = g.add(typ, l.fields, l.where)
 					if err == nil {
 						continue
@@ -60,7 +65,7 @@ func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 			case errors.Is(err, errGraphSize):
 				err = fmt.Errorf("reading %s: %w", l.where, err)
 			case err != nil && read:
-				err = problem(l.where, err)
+				err = l.problem(err)
 			}
 			if err != nil {
 				if !yield(Item{}, err) || !isItemError(err) {
@@ -72,6 +77,20 @@ func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 		}
 		g.items(ref, yield)
 	}
+}
+
+// graphType returns entity or relation if the object is a part of a graph, otherwise "".
+func graphType(o objectAt) string {
+	switch o.list {
+	case "entities":
+		return "entity"
+	case "relations":
+		return "relation"
+	}
+	if typ, _ := o.fields.text("type"); typ == "entity" || typ == "relation" {
+		return typ
+	}
+	return ""
 }
 
 // parseEntry returns the entry in a line. The caller checks its name, content and labels.

@@ -144,7 +144,7 @@ func TestReadJSONLBad(t *testing.T) {
 	}
 }
 
-// A file that is one document is refused once, not once a line.
+// Lines are asked for, so a file that is one document is refused once, not once a line.
 func TestReadJSONLDocument(t *testing.T) {
 	for _, in := range []string{
 		"{\n \"name\": \"a\"\n}\n",
@@ -152,7 +152,7 @@ func TestReadJSONLDocument(t *testing.T) {
 		`[{"name":"a","content":"b"}]`,
 	} {
 		items, errs := collect(jsonl(in))
-		if len(items) != 0 || len(errs) != 1 || !strings.Contains(errs[0], "one object a line") {
+		if len(items) != 0 || len(errs) != 1 || !strings.Contains(errs[0], "is one JSON document, and no lines") {
 			t.Errorf("ReadJSONL(%q) = %d items, %q; want one error that tells the form", in, len(items), errs)
 		}
 	}

@@ -26,12 +26,9 @@ const maxFields = 64
 // bytes is not a text file.
 const maxBlank = 64 << 20
 
-// errDocument is returned for a file with a single JSON document instead of an object
-// on each line.
-var errDocument = errors.New(
-	"is one JSON document, such as an array, and oxbow reads one object a line. An array of notes becomes lines with " +
-		"jq -c '.[]' FILE; for an export of ChatGPT or Claude, add --from chatgpt or --from claude-export",
-)
+// errDocument is returned for a JSON document that is read as JSON lines.
+var errDocument = errors.New("is one JSON document, and no lines of JSON; leave out --from, or name the program " +
+	"that wrote it")
 
 // line is a line of a file. Its text is valid until the next line is read.
 type line struct {
@@ -164,6 +161,8 @@ type objectAt struct {
 	fields object
 	text   []byte // valid until the next object is read
 	where  string
+	list   string // list of the document that contains the object, or ""
+	num    int    // number of the object in its list, from 1, or 0 if it is not in a list
 }
 
 // objects yields the objects in lines of JSON. For a line that is not an object, it yields an

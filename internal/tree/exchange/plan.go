@@ -22,6 +22,7 @@ const LabelImport = "import"
 const (
 	markOrigin = LabelImport
 	markSum    = "import-sum" // digest of the imported content, aliases and labels
+	markID     = "import-id"  // identifier of a record in the program that wrote it
 )
 
 // isStamp reports whether programs add labels with this key to imported entries. Such a label is
@@ -35,17 +36,22 @@ func markedItem(it Item) Item {
 	ls := withoutOrigin(it.Entry.Labels)
 	it.Entry.Labels = ls
 	sum := contentSum(it.Entry)
-	it.Entry.Labels = oxbow.SortLabels(append(ls, oxbow.Label{Key: markOrigin, Value: originLabel(it.Origin)},
-		oxbow.Label{Key: markSum, Value: sum}))
+	ls = append(ls, oxbow.Label{Key: markOrigin, Value: originLabel(it.Origin)}, oxbow.Label{Key: markSum, Value: sum})
+	if it.ID != "" {
+		ls = append(ls, oxbow.Label{Key: markID, Value: it.ID})
+	}
+	it.Entry.Labels = oxbow.SortLabels(ls)
 	return it
 }
 
 // isMarked reports whether an item has something that [unmarkedItems] removes.
 func isMarked(it Item) bool {
 	return it.FileName != "" || len(it.Further) > 0 || slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool {
-		return l.Key == markOrigin || l.Key == markSum
+		return isMark(l)
 	})
 }
+
+func isMark(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum || l.Key == markID }
 
 // unmarkedItems returns the items without origin labels, and without aliases and labels that some
 // stores cannot store.
@@ -77,9 +83,7 @@ func originLabel(origin string) string {
 }
 
 func withoutOrigin(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(withoutLocal(ls), func(l oxbow.Label) bool {
-		return l.Key == markOrigin || l.Key == markSum
-	})
+	return slices.DeleteFunc(withoutLocal(ls), isMark)
 }
 
 // withoutLocal returns the labels, sorted, without local labels (see [oxbow.Label.IsLocal]).
@@ -154,6 +158,9 @@ func (im *importer) plan(items []Item, blind bool) (*plan, error) {
 // placeItem finds the entry that matches the item and plans the change.
 func (im *importer) placeItem(it Item, p *plan) error {
 	it, err := im.normalizedItem(it, p)
+	if err == nil {
+		it, err = im.withKnownName(it, p)
+	}
 	if err != nil {
 		return err
 	}
@@ -234,6 +241,31 @@ func (im *importer) normalizedItem(it Item, p *plan) (Item, error) {
 		it.Entry.Name = old.Name
 	} else if !errors.Is(err, oxbow.ErrNotFound) {
 		return it, err
+	}
+	return it, nil
+}
+
+// withKnownName returns the item with the name of the entry that an earlier import made from the same
+// record, if there is one.
+func (im *importer) withKnownName(it Item, p *plan) (Item, error) {
+	if it.ID == "" || p.blind {
+		return it, nil
+	}
+	if im.records == nil {
+		records := map[digest]string{}
+		f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{markID}}}}
+		for e, err := range im.exact.Entries(im.ctx, f) {
+			if err != nil {
+				return it, err
+			}
+			origin, _ := e.Label(markOrigin)
+			id, _ := e.Label(markID)
+			records[hash(origin, id)] = strings.Clone(e.Name)
+		}
+		im.records = records
+	}
+	if name := im.records[hash(originLabel(it.Origin), it.ID)]; name != "" {
+		it.Entry.Name = name
 	}
 	return it, nil
 }
@@ -378,6 +410,8 @@ func (im *importer) judgeImported(it Item, old oxbow.Entry) (verdict, string) {
 	switch {
 	case !slices.Contains(old.Labels, oxbow.Label{Key: markOrigin, Value: originLabel(it.Origin)}):
 		return other, ""
+	case it.ID != "" && !slices.Contains(old.Labels, oxbow.Label{Key: markID, Value: it.ID}):
+		return other, "" // another record of the same program
 	case im.o.Overwrite:
 		return replace, ""
 	case it.Entry.Kind != old.Kind:

@@ -285,13 +285,15 @@ func (m *mirroring) reading(
 	files []setup.MemoryFile,
 	projectOf func(context.Context, setup.MemoryFile) (string, error),
 ) (transfer.ImportIn, error) {
-	read := transfer.ImportIn{Author: oxbow.Agent, Format: "markdown", Projects: map[string]string{}}
+	read := transfer.ImportIn{Author: oxbow.Agent, Formats: map[string]exchange.Format{},
+		Projects: map[string]string{}}
 	for _, f := range files {
 		project, err := projectOf(ctx, f)
 		if err != nil {
 			return read, err
 		}
 		read.Paths, read.Projects[f.Path] = append(read.Paths, f.Path), project
+		read.Formats[f.Path] = exchange.Markdown
 	}
 	return read, nil
 }

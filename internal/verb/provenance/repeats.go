@@ -75,7 +75,7 @@ func textOf(op oxbow.Op, old oxbow.Entry) (written, before string) {
 // stampKeys are the keys of labels with which programs record a text's origin. Their values do
 // not belong to a change's text.
 var stampKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin,
-	oxbow.LabelVerified, oxbow.LabelUnvouched, "from", "import", "import-sum"}
+	oxbow.LabelVerified, oxbow.LabelUnvouched, "from", "import", "import-id", "import-sum"}
 
 func isHeld(e *oxbow.Entry) bool {
 	return slices.ContainsFunc(e.Labels, func(l oxbow.Label) bool {

@@ -54,22 +54,22 @@ func Export(ctx context.Context, w *verb.Workspace, in ExportIn) (out ExportOut,
 
 // ImportIn is the argument of Import.
 type ImportIn struct {
-	Paths     []string `json:"paths"               flag:"-" jsonschema:"Files and directories."`
-	DryRun    bool     `json:"dry_run,omitempty"            jsonschema:"Show what would be brought in and change nothing."          usage:"show what would be brought in and change nothing"`
-	Overwrite bool     `json:"overwrite,omitempty"          jsonschema:"Replace entries that were written, edited or updated here." usage:"let what is read replace entries that were written or edited here, or are newer"`
-	Format    string   `json:"format,omitempty"             jsonschema:"Format of all of them, by default told by each."            usage:"read as this FORMAT whatever the name says"                                      value:"FORMAT" enum:"markdown,obsidian,jsonl,chat,dates"`
+	Paths     []string
+	DryRun    bool                       // report what would be imported, and change nothing
+	Overwrite bool                       // replace entries that were written, edited or updated here
+	Formats   map[string]exchange.Format // formats by path (a path without a format tells its own)
 
-	Inputs map[string]io.Reader `json:"-"` // read instead of the files with these paths
-	Root   string               `json:"-"` // the project's directory: origins below it are relative (may be "")
+	Inputs map[string]io.Reader // read instead of the files with these paths
+	Root   string               // the project's directory: origins below it are relative (may be "")
 
-	Projects map[string]string `json:"-"` // projects by path, for entries that name no project
+	Projects map[string]string // projects by path, for entries that name no project
 
-	Brief bool `json:"-"` // do not list changes, because they are many, unless this is a dry run
+	Brief bool // do not list changes, because they are many, unless this is a dry run
 
-	Interrupt func() `json:"-"` // makes a blocked Read of an input return (may be nil)
+	Interrupt func() // makes a blocked Read of an input return (may be nil)
 
 	// Author is the author of the items, if known. If it is empty, the items count as imported.
-	Author oxbow.Actor `json:"-"`
+	Author oxbow.Actor
 }
 
 // ImportOut is the result of Import. After an error it describes the work that was done before.
@@ -95,11 +95,6 @@ func (o ImportOut) Failed() bool { return len(o.Problems) > 0 }
 
 // Import adds the entries in files and directories.
 func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, error) {
-	if in.Format != "" {
-		if _, err := exchange.ParseFormat(in.Format); err != nil {
-			return ImportOut{}, err
-		}
-	}
 	ctx, m, err := w.Memory(ctx, verb.Create.Unless(in.DryRun))
 	if err != nil {
 		return ImportOut{}, err
@@ -164,7 +159,7 @@ func (in *ImportIn) items(
 		for i, path := range in.Paths {
 			o := &exchange.ReadOptions{
 				Context:  ctx,
-				Format:   exchange.Format(in.Format),
+				Format:   in.Formats[path],
 				Location: zone,
 				Progress: func(read, size int64) {
 					of := min(1, float64(read)/float64(max(size, 1)))

@@ -1,0 +1,47 @@
+// This file reads the notes of basic-memory, which are Markdown files with observations such as
+// "- [decision] Use tokens #auth" and relations such as "- implements [[API]]".
+
+package exchange
+
+import (
+	"bufio"
+	"iter"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// permalinkKey is the key of a note's address, to which other notes and memory:// links refer.
+const permalinkKey = "permalink"
+
+// readBasicMemory reads a note like a Markdown file, with #tags in the text as tags. The permalink
+// becomes an alias, so that links lead to the note.
+func readBasicMemory(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		opts := o.or()
+		opts.Format = Obsidian
+		first := true
+		for it, err := range ReadMarkdown(r, ref, &opts) {
+			links := it.Entry.Values(permalinkKey)
+			isLink := func(l oxbow.Label) bool { return l.Key == permalinkKey }
+			it.Entry.Labels = slices.DeleteFunc(it.Entry.Labels, isLink)
+			it.Further = slices.DeleteFunc(slices.Clone(it.Further), isLink)
+			if first {
+				it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, links...))
+			}
+			first = false
+			if !yield(it, err) {
+				return
+			}
+		}
+	}
+}
+
+// isBasicMemory reports whether a Markdown file begins like a note that basic-memory has written.
+func isBasicMemory(head []byte) bool {
+	keys, _, _ := parseFront(string(head))
+	has := func(key string) bool {
+		return slices.ContainsFunc(keys, func(k frontKey) bool { return k.key == key && len(k.values) == 1 })
+	}
+	return has("title") && has("type") && has(permalinkKey)
+}

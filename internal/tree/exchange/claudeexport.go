@@ -1,0 +1,168 @@
+// This file reads the memories and projects in an export of claude.ai. The file memories.json is
+// [{"conversations_memory":TEXT,"project_memories":{PROJECT:TEXT},"account_uuid"}]. The file projects.json,
+// or each file below projects/, has {"uuid","name","description","prompt_template","created_at",
+// "docs":[{"uuid","filename","content","created_at"}]}. The conversations are read elsewhere.
+
+package exchange
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"iter"
+	"path"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
+)
+
+// readClaudeExport yields an item for each memory, and for the instructions and each document of a
+// project.
+func readClaudeExport(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		for rec, err := range documentObjects(r, ref, documentLists{}) {
+			items, itemErr := []Item(nil), err
+			if err == nil {
+				items, itemErr = claudeExportItems(rec, o)
+				if itemErr == errNotMemory {
+					continue
+				}
+				itemErr = rec.problem(itemErr)
+			}
+			for _, it := range items {
+				if !yieldItem(yield, it) {
+					return
+				}
+			}
+			if itemErr != nil && (!yield(Item{}, itemErr) || !isItemError(itemErr)) {
+				return
+			}
+		}
+	}
+}
+
+var (
+	errConversation = errors.New("is a conversation, which belongs to the archive of sessions; oxbow import FILE " +
+		"--from claude-export brings it there")
+	errNoClaudeRecord = errors.New("is neither a memory nor a project of claude.ai")
+)
+
+// claudeExportItems converts an object of the export.
+func claudeExportItems(rec objectAt, o *ReadOptions) ([]Item, error) {
+	switch f := rec.fields; {
+	case f.has("conversations_memory") || f.has("project_memories"):
+		return claudeMemories(rec)
+	case f.has("chat_messages"):
+		return nil, errConversation
+	case f.has("docs") || f.has("prompt_template"):
+		return claudeProject(rec, o)
+	case f.has("email_address") || f.has("full_name"):
+		return nil, errNotMemory // users.json describes the account
+	}
+	return nil, errNoClaudeRecord
+}
+
+// claudeMemories converts an object of memories.json: what Claude remembers of all conversations, and of
+// those of each project.
+func claudeMemories(rec objectAt) (items []Item, err error) {
+	add := func(name, id, content, project string) {
+		if strings.TrimSpace(content) == "" {
+			return
+		}
+		it := Item{Ref: rec.where, Origin: string(ClaudeExport)}
+		it.Entry.Name, it.Entry.Content = name, content
+		it.ID = cutName(id, oxbow.MaxName)
+		it.addLabel("type", "memory")
+		it.addLabel("claude-project", project)
+		items = append(items, it)
+	}
+	text, err := rec.fields.text("conversations_memory")
+	if err != nil {
+		return nil, err
+	}
+	add("What Claude remembers of me", "memory", text, "")
+	raw, ok := rec.fields.get("project_memories")
+	if !ok || raw[0] != '{' {
+		return items, nil
+	}
+	memories, err := parseObject(raw)
+	if err != nil {
+		return items, err
+	}
+	for _, m := range memories {
+		text, err := asText(m.key, m.raw)
+		if err != nil {
+			return items, err
+		}
+		add("What Claude remembers of project "+m.key, "memory/"+m.key, text, m.key)
+	}
+	return items, nil
+}
+
+var (
+	claudeProjectForm = recordForm{format: ClaudeExport, id: []string{"uuid"}, text: []string{"prompt_template"},
+		keys: map[string]string{"created_at": "created", "updated_at": "updated", "docs": "", "creator": "",
+			"is_private": "", "is_starter_project": "", "docs_count": ""}}
+	claudeDocForm = recordForm{format: ClaudeExport, id: []string{"uuid"}, text: []string{"content"},
+		keys: map[string]string{"created_at": "created", "filename": ""}}
+)
+
+// claudeProject converts a project: its description and instructions, and each document.
+func claudeProject(rec objectAt, o *ReadOptions) (items []Item, err error) {
+	name, err := rec.fields.text("name")
+	if err != nil {
+		return nil, err
+	}
+	it, err := claudeProjectForm.item(rec, o)
+	switch {
+	case err == nil:
+		it.Entry.Name = cutName("Project "+name, 200)
+		it.addLabel("type", "project")
+		items = append(items, it)
+	case !errors.Is(err, errEmpty):
+		return nil, err
+	}
+	raw, ok := rec.fields.get("docs")
+	if !ok || raw[0] != '[' {
+		return items, nil
+	}
+	for part := range rawjson.Elements(raw) {
+		doc, err := claudeDoc(part, rec, name, o)
+		if err != nil {
+			return items, err
+		}
+		items = append(items, doc)
+	}
+	return items, nil
+}
+
+// claudeDoc converts a document of a project.
+func claudeDoc(raw json.RawMessage, project objectAt, projectName string, o *ReadOptions) (Item, error) {
+	doc := objectAt{where: project.where}
+	var err error
+	doc.fields, err = parseRecord(raw)
+	if err != nil {
+		return Item{}, err
+	}
+	file, err := doc.fields.text("filename")
+	if err != nil {
+		return Item{}, err
+	}
+	it, err := claudeDocForm.item(doc, o)
+	if err != nil {
+		return it, err
+	}
+	if file != "" {
+		it.Entry.Name = cutName(strings.TrimSuffix(file, path.Ext(file)), 200)
+	}
+	it.addLabel("claude-project", projectName)
+	it.addLabel("filename", file)
+	return it, nil
+}
+
+// isClaudeExport recognizes the files of the export by their keys.
+func isClaudeExport(h jsonHead) bool {
+	return hasAny(h.keys, "conversations_memory", "project_memories") ||
+		hasAll(h.keys, "uuid", "docs") || hasAll(h.keys, "uuid", "prompt_template")
+}

@@ -1,0 +1,152 @@
+// This file reads claude-mem's memories: the file that its script export-memories writes, which is
+// {"exportedAt","observations":[…],"summaries":[…],"sessions":[…],"prompts":[…]}, and rows of its tables
+// observations and session_summaries as JSON, such as sqlite3 -json writes. In the tables, lists are
+// strings that contain JSON.
+
+package exchange
+
+import (
+	"bufio"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
+)
+
+// errPrompt is returned for a prompt of a conversation.
+var errPrompt = errors.New("is a prompt without its answer, and no memory; oxbow session import brings the " +
+	"conversations that the client has kept")
+
+var claudeMemKeys = map[string]string{
+	"title": "title", "subtitle": "description", "concepts": "tags", "files_read": "related_files",
+	"files_modified": "related_files", "files_edited": "related_files", "created_at": "created",
+	"memory_session_id": "session", "sdk_session_id": "session", "text": "", "facts": "", "narrative": "",
+	"created_at_epoch": "", "content_hash": "", "discovery_tokens": "", "rank": "", "score": "", "prompt_number": "",
+	"generated_by_model": "model", "relevance_count": "", "content_session_id": "", "merged_into_project": "",
+	"agent_type": "", "agent_id": "", "platform_source": "", "metadata": "metadata",
+}
+
+var (
+	claudeMemID          = []string{"memory_session_id", "sdk_session_id", "id"}
+	claudeMemObservation = recordForm{format: claudeMem, id: claudeMemID, keys: claudeMemKeys}
+	claudeMemSummary     = recordForm{format: claudeMem, id: claudeMemID, keys: claudeMemKeys}
+)
+
+// claudeMemSections are the parts of a session's summary, with their titles.
+var claudeMemSections = [][2]string{
+	{"request", "Request"}, {"investigated", "Investigated"}, {"learned", "Learned"}, {"completed", "Completed"},
+	{"next_steps", "Next steps"}, {"notes", "Notes"},
+}
+
+var claudeMemProgram = program{
+	format: claudeMem,
+	lists:  documentLists{read: []string{"observations", "summaries", "prompts"}, ignored: []string{"sessions"}},
+	item: func(rec objectAt, o *ReadOptions) (Item, error) {
+		switch {
+		case rec.list == "prompts" || rec.fields.has("prompt_text"):
+			return Item{}, errPrompt
+		case rec.list == "summaries" || rec.fields.has("request"):
+			return claudeMemSummaryItem(rec, o)
+		}
+		return claudeMemItem(rec, o)
+	},
+}
+
+// readClaudeMem yields an item for each observation and for each summary of a session.
+func readClaudeMem(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+	return claudeMemProgram.readRecords(documentObjects(r, ref, claudeMemProgram.lists), o)
+}
+
+// claudeMemItem converts an observation: its narrative, followed by its facts as a list.
+func claudeMemItem(rec objectAt, o *ReadOptions) (Item, error) {
+	rec.fields = unpackedLists(rec.fields)
+	var facts []string
+	if raw, ok := rec.fields.get("facts"); ok {
+		var err error
+		facts, err = rec.fields.list("facts")
+		if err != nil {
+			facts = []string{string(raw)} // facts in a form that is not known are kept as they are
+		}
+	}
+	if !hasText(rec.fields, "narrative", "text", "title", "subtitle") && len(facts) == 0 {
+		return Item{}, errNoField("narrative")
+	}
+	form := claudeMemObservation
+	form.text = []string{"narrative", "text"}
+	if narrative, _ := rec.fields.text("narrative"); narrative != "" {
+		form.text = []string{"narrative"}
+	}
+	if len(facts) > 0 {
+		rec.fields = append(rec.fields, field{factList, quotedText(bulletList(facts))})
+		form.text = append(form.text, factList)
+	}
+	if !hasText(rec.fields, append(form.text, "subtitle")...) {
+		form.text = []string{"title"} // the title is all that there is
+	}
+	return form.item(rec, o)
+}
+
+// factList is the name of the field that contains the facts as a Markdown list.
+const factList = "\x00facts"
+
+// claudeMemSummaryItem converts a session's summary, which has a heading for each part.
+func claudeMemSummaryItem(rec objectAt, o *ReadOptions) (Item, error) {
+	rec.fields = unpackedLists(rec.fields)
+	form := claudeMemSummary
+	var sections []string
+	for _, s := range claudeMemSections {
+		form.text = append(form.text, s[0])
+		text, err := rec.fields.text(s[0])
+		if err != nil {
+			return Item{}, err
+		}
+		text = strings.TrimSpace(text)
+		if text != "" {
+			sections = append(sections, "## "+s[1]+"\n\n"+text)
+		}
+	}
+	if len(sections) == 0 {
+		return Item{}, errEmpty
+	}
+	it, err := form.item(rec, o)
+	if err != nil {
+		return it, err
+	}
+	request, _ := rec.fields.text("request")
+	it.Entry.Name = cutName("Session: "+nameOr("", request), 100)
+	if request == "" {
+		it.Entry.Name = cutName("Session: "+nameOr("", it.Entry.Content), 100)
+	}
+	it.Entry.Content = strings.Join(sections, "\n\n")
+	if it.ID != "" {
+		it.ID = cutName("summary/"+it.ID, oxbow.MaxName) // observations and summaries are numbered separately
+	}
+	it.addLabel("type", "summary")
+	return it, nil
+}
+
+// unpackedLists returns the fields, where a string that contains a JSON array is replaced by the
+// array.
+func unpackedLists(o object) object {
+	o = slices.Clone(o)
+	for i, f := range o {
+		if f.raw[0] != '"' {
+			continue
+		}
+		s := []byte(strings.TrimSpace(rawjson.Unquote(f.raw)))
+		if len(s) > 1 && s[0] == '[' && rawjson.Valid(s) && rawjson.LoneSurrogate(s) < 0 {
+			o[i].raw = s
+		}
+	}
+	return o
+}
+
+// isClaudeMem recognizes claude-mem's export and the rows of its tables by their keys.
+func isClaudeMem(h jsonHead) bool {
+	row := hasAny(h.keys, "memory_session_id", "sdk_session_id")
+	return hasAll(h.keys, "exportedAt", "totalObservations") || row ||
+		hasAny(h.lists["observations"], "memory_session_id", "sdk_session_id")
+}

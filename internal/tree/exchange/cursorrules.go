@@ -1,0 +1,97 @@
+// This file reads the rules of Cursor: files .cursor/rules/NAME.mdc, which are Markdown with the keys
+// description, globs and alwaysApply, and the older file .cursorrules.
+
+package exchange
+
+import (
+	"bufio"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// globsKey is the key of the patterns of the files to which a rule applies.
+const globsKey = "globs"
+
+// readCursorRules reads a rule like a Markdown file. The description is put above the text. Each
+// pattern in globs becomes a label. The tag rule marks the entry.
+func readCursorRules(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		for it, err := range ReadMarkdown(r, ref, o) {
+			if err == nil {
+				labels := []oxbow.Label{{Key: oxbow.LabelTag, Value: "rule"}}
+				for _, l := range it.Entry.Labels {
+					if l.Key != globsKey {
+						labels = append(labels, l)
+						continue
+					}
+					for _, glob := range splitGlobs(l.Value) {
+						labels = append(labels, oxbow.Label{Key: globsKey, Value: glob})
+					}
+				}
+				it.Entry.Labels = oxbow.SortLabels(labels)
+			}
+			if !yield(it, err) {
+				return
+			}
+		}
+	}
+}
+
+// splitGlobs splits patterns that are separated by commas. A comma in braces belongs to a pattern.
+func splitGlobs(s string) (globs []string) {
+	depth, from := 0, 0
+	add := func(to int) {
+		if glob := strings.TrimSpace(s[from:to]); glob != "" {
+			globs = append(globs, glob)
+		}
+		from = to + 1
+	}
+	for i, r := range s {
+		switch {
+		case r == '{':
+			depth++
+		case r == '}':
+			depth--
+		case r == ',' && depth <= 0:
+			add(i)
+		}
+	}
+	add(len(s))
+	return globs
+}
+
+// cursorRoots returns the directory and the file of rules in a project, or the directory itself if it
+// contains rules.
+func cursorRoots(fsys vfs.FS, dir string) []string {
+	var roots []string
+	for _, below := range []string{".cursor/rules", "rules", ".cursorrules"} {
+		name := path.Join(dir, below)
+		if info, err := fsys.Stat(name); err == nil && (below != "rules" || path.Base(dir) == ".cursor") {
+			if info.IsDir() || info.Mode().IsRegular() {
+				roots = append(roots, name)
+			}
+		}
+	}
+	if roots == nil {
+		roots = []string{dir}
+	}
+	return roots
+}
+
+// isCursorDir recognizes a directory of rules by the names in it.
+func isCursorDir(files []string) bool {
+	return slices.ContainsFunc(files, func(name string) bool { return path.Ext(name) == ".mdc" })
+}
+
+// checkCursorFile returns nil if a file in a directory of rules is a rule.
+func checkCursorFile(file string) error {
+	if slices.Contains([]string{".mdc", ".md"}, strings.ToLower(path.Ext(file))) {
+		return nil
+	}
+	return &passedOver{"was passed over: its name ends in none of .mdc and .md"}
+}

@@ -1,0 +1,68 @@
+// This file reads what "engram export" writes: {"version","exported_at","sessions":[…],"observations":[…],
+// "prompts":[…]}. An observation is {"id","sync_id","session_id","type","title","content","project","scope",
+// "topic_key","created_at","updated_at","deleted_at"}. Its dates have no time zone and are in UTC.
+
+package exchange
+
+import (
+	"bufio"
+	"iter"
+)
+
+var engramKeys = map[string]string{
+	"created_at": "created", "updated_at": "updated", "started_at": "created", "session_id": "session",
+	"topic_key": "aliases", "tool_name": "tool", "revision_count": "", "duplicate_count": "", "last_seen_at": "",
+	"deleted_at": "", "normalized_hash": "", "ended_at": "", "sync_id": "", "id": "", "embedding": "",
+}
+
+var (
+	engramObservation = recordForm{format: engram, id: []string{"sync_id"}, text: []string{"content"}, keys: engramKeys}
+	engramSession     = recordForm{format: engram, id: []string{"id"}, text: []string{"summary"}, keys: engramKeys}
+)
+
+var engramProgram = program{
+	format: engram,
+	lists:  documentLists{read: []string{"sessions", "observations", "prompts"}},
+	item: func(rec objectAt, o *ReadOptions) (Item, error) {
+		if raw, ok := rec.fields.get("deleted_at"); ok && raw[0] == '"' {
+			return Item{}, errDeleted
+		}
+		switch {
+		case rec.list == "prompts":
+			return Item{}, errPrompt
+		case rec.list == "sessions":
+			return engramSessionItem(rec, o)
+		case !hasText(rec.fields, "content"):
+			return Item{}, errNoField("content")
+		}
+		form := engramObservation
+		if id, _ := rec.fields.text("sync_id"); id == "" {
+			form.id = []string{"session_id", "id"} // earlier versions have no sync_id
+		}
+		return form.item(rec, o)
+	},
+}
+
+// readEngram yields an item for each observation, and for each session with a summary.
+func readEngram(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+	return engramProgram.readRecords(documentObjects(r, ref, engramProgram.lists), o)
+}
+
+// engramSessionItem converts the summary of a session.
+func engramSessionItem(rec objectAt, o *ReadOptions) (Item, error) {
+	if summary, _ := rec.fields.text("summary"); summary == "" {
+		return Item{}, errNotMemory
+	}
+	it, err := engramSession.item(rec, o)
+	if err == nil {
+		it.Entry.Name = cutName("Session: "+it.Entry.Name, 100)
+		it.addLabel("type", "summary")
+	}
+	return it, err
+}
+
+// isEngram recognizes the export by its keys.
+func isEngram(h jsonHead) bool {
+	isExport := hasAll(h.keys, "version", "exported_at") && hasAny(h.keys, "sessions", "observations")
+	return isExport || hasAny(h.lists["observations"], "sync_id", "topic_key")
+}

@@ -1,0 +1,116 @@
+// This file reads the memories of mem0: the answer of get_all, which is {"results":[{"id","memory",
+// "user_id","metadata","created_at","updated_at"}]} or only the array, and the backup of OpenMemory.
+// The backup is a ZIP archive with memories.jsonl.gz, whose lines are {"id","content","metadata",
+// "state","app","categories"}, and memories.json, which has the same in tables.
+
+package exchange
+
+import (
+	"bufio"
+	"encoding/json"
+	"iter"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
+)
+
+var mem0Form = recordForm{
+	format: mem0,
+	id:     []string{"id"},
+	text:   []string{"memory", "content", "data", "text"},
+	keys: map[string]string{
+		"created_at": "created", "categories": "tags", "hash": "", "score": "", "updated_at": "updated",
+		"archived_at": "", "deleted_at": "", "category_ids": "", "embedding": "", "vector": "",
+		"structured_attributes": "", "event": "",
+	},
+}
+
+// mem0Lists are the lists in mem0's documents. The other tables of OpenMemory describe the program's
+// users, settings and history, and contain no memories.
+var mem0Lists = documentLists{
+	read:    []string{"results", "memories"},
+	tables:  []string{"categories", "apps"},
+	ignored: []string{"memory_categories", "status_history", "access_controls", "relations"},
+}
+
+// readMem0 yields an item for each memory.
+func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+	names := map[string]string{} // names of categories and apps, by ID
+	p := program{format: mem0, item: func(rec objectAt, o *ReadOptions) (Item, error) {
+		return mem0Item(rec, names, o)
+	}}
+	objects := func(yield func(objectAt, error) bool) {
+		for rec, err := range documentObjects(r, ref, mem0Lists) {
+			if err == nil && (rec.list == "categories" || rec.list == "apps") {
+				id, _ := rec.fields.text("id") // a row without an ID is the name of no memory
+				names[id], _ = rec.fields.text("name")
+				continue
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+	return p.readRecords(objects, o)
+}
+
+// mem0Item converts a memory. A point of a vector database has the memory in its payload.
+func mem0Item(rec objectAt, names map[string]string, o *ReadOptions) (Item, error) {
+	if raw, ok := rec.fields.get("payload"); ok && raw[0] == '{' {
+		inner, err := parseObject(raw)
+		if err != nil {
+			return Item{}, err
+		}
+		rec.fields = slices.DeleteFunc(append(rec.fields, inner...), func(f field) bool { return f.key == "payload" })
+	}
+	if raw, ok := rec.fields.get("deleted_at"); ok && raw[0] == '"' {
+		return Item{}, errDeleted
+	}
+	if state, _ := rec.fields.text("state"); state == "deleted" {
+		return Item{}, errDeleted
+	}
+	if !hasText(rec.fields, mem0Form.text...) {
+		return Item{}, errNoField("memory")
+	}
+	rec.fields = slices.DeleteFunc(slices.Clone(rec.fields), func(f field) bool {
+		return f.key == "state" && string(f.raw) == `"active"`
+	})
+	it, err := mem0Form.item(rec, o)
+	for _, id := range idsIn(rec.fields, "category_ids") {
+		it.addLabel(oxbow.LabelTag, names[id])
+	}
+	if id, _ := rec.fields.text("app_id"); names[id] != "" {
+		it.addLabel("app", names[id])
+	}
+	return it, err
+}
+
+// idsIn returns the strings in a list, or nil if the field is not such a list.
+func idsIn(o object, key string) (ids []string) {
+	raw, ok := o.get(key)
+	if !ok || raw[0] != '[' {
+		return nil
+	}
+	for part := range rawjson.Elements(json.RawMessage(raw)) {
+		if part[0] == '"' {
+			ids = append(ids, rawjson.Unquote(part))
+		}
+	}
+	return ids
+}
+
+// isMem0 recognizes mem0's documents by their keys.
+func isMem0(h jsonHead) bool {
+	memory := func(keys []string) bool {
+		return hasAll(keys, "memory") && hasAny(keys, "id", "user_id", "hash", "created_at")
+	}
+	switch {
+	case memory(h.keys) || memory(h.lists["results"]) || memory(h.lists["memories"]):
+		return true
+	case hasAll(h.keys, "id", "payload") || hasAll(h.keys, "user", "apps"):
+		return true
+	}
+	line := []string{"content", "state", "categories"}
+	return hasAll(h.keys, line...) || hasAll(h.lists["memories"], "content", "state")
+}

@@ -1,0 +1,285 @@
+// Tests of the importers of other programs: each reads an example of what its program writes.
+
+package exchange
+
+import (
+	"archive/zip"
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+var update = flag.Bool("update", false, "rewrite the files that hold expected results")
+
+// describeItems returns everything that an import takes from items, and the errors.
+func describeItems(items []Item, errs []string) string {
+	var b strings.Builder
+	for _, it := range items {
+		e := it.Entry
+		fmt.Fprintf(&b, "== %s\nat %s, from %s, id %q\n", e.Name, it.Ref, it.Origin, it.ID)
+		fmt.Fprintf(&b, "%s %s, aliases %q\n", e.Kind, e.Created.Format(time.RFC3339), e.Aliases)
+		fmt.Fprintf(&b, "labels %s\n", labels(e))
+		for _, w := range it.Warnings {
+			fmt.Fprintf(&b, "warning %s\n", w)
+		}
+		fmt.Fprintf(&b, "%s\n", e.Content)
+	}
+	for _, err := range errs {
+		fmt.Fprintf(&b, "error %s\n", err)
+	}
+	return b.String()
+}
+
+// openPrograms returns the directory of examples.
+func openPrograms(t testing.TB) vfs.FS {
+	t.Helper()
+	fsys, err := vfs.Dir(filepath.Join("testdata", "programs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { fsys.Close() })
+	return fsys
+}
+
+// examples returns the names of the directories with examples. Each begins with the name of a format.
+func examples(t testing.TB) []string {
+	t.Helper()
+	list, err := os.ReadDir(filepath.Join("testdata", "programs"))
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%d examples, %v", len(list), err)
+	}
+	var dirs []string
+	for _, d := range list {
+		if d.IsDir() {
+			dirs = append(dirs, d.Name())
+		}
+	}
+	return dirs
+}
+
+// exampleFormat returns the format of an example: the longest format whose name begins its own.
+func exampleFormat(dir string) Format {
+	best := ""
+	for _, f := range Formats() {
+		if strings.HasPrefix(dir, f) && len(f) > len(best) {
+			best = f
+		}
+	}
+	return Format(best)
+}
+
+func TestPrograms(t *testing.T) {
+	for _, dir := range examples(t) {
+		t.Run(dir, func(t *testing.T) {
+			fsys := openPrograms(t)
+			items, errs := collect(Read(fsys, dir, &ReadOptions{Format: exampleFormat(dir)}))
+			got := describeItems(withoutFileTimes(t, fsys, items), errs)
+			file := filepath.Join("testdata", "programs", dir+".golden")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			if len(items) == 0 {
+				t.Error("read no items")
+			}
+		})
+	}
+}
+
+// withoutFileTimes removes the dates that are the times of files, because they differ in each checkout.
+func withoutFileTimes(t *testing.T, fsys vfs.FS, items []Item) []Item {
+	t.Helper()
+	for i, it := range items {
+		info, err := fsys.Stat(refFile(it.Ref))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if it.Entry.Created.Equal(info.ModTime()) {
+			items[i].Entry.Created = time.Time{}
+		}
+	}
+	return items
+}
+
+// Each program has an example, and the files of an example are recognized without the format's name.
+func TestProgramsAreRecognized(t *testing.T) {
+	fsys := openPrograms(t)
+	dirs := examples(t)
+	for _, s := range sources() {
+		isPlain := slices.Contains([]Format{Markdown, JSONL, Chat, Dates, crmemFile}, s.format)
+		isExample := func(dir string) bool { return exampleFormat(dir) == s.format }
+		if !isPlain && !slices.ContainsFunc(dirs, isExample) {
+			t.Errorf("there is no example of %s", s.format)
+		}
+	}
+	for _, dir := range dirs {
+		named, _ := collect(Read(fsys, dir, &ReadOptions{Format: exampleFormat(dir)}))
+		path := dir
+		if list, err := fsys.ReadDir(dir); err == nil && len(list) == 1 && !list[0].IsDir() {
+			path += "/" + list[0].Name() // a single file is recognized by what it contains
+		}
+		if dir == "cursor-rules" {
+			path += "/.cursor/rules" // a project has notes of its own
+			named = named[:1]
+		}
+		told, errs := collect(Read(fsys, path, nil))
+		if describeItems(told, nil) != describeItems(named, nil) {
+			t.Errorf("%s without its format is read as\n%s%q\nwant\n%s", path, describeItems(told, nil), errs,
+				describeItems(named, nil))
+		}
+	}
+}
+
+// A second import changes nothing, also if the file has another name or order. A record that was changed in
+// its program changes the entry, which keeps its name.
+func TestProgramsAgain(t *testing.T) {
+	for _, dir := range examples(t) {
+		o := &ReadOptions{Format: exampleFormat(dir)}
+		s := newStore()
+		first := load(t, s, Read(openPrograms(t), dir, o), nil)
+		again := load(t, s, Read(openPrograms(t), dir, o), nil)
+		if first.Added == 0 || again.Added+again.Updated != 0 || again.Same != first.Added || len(again.Stale) != 0 {
+			t.Errorf("%s: first %+v, again %+v", dir, counts(first), counts(again))
+		}
+	}
+	s := newStore()
+	read := func(name, text string) Report {
+		return load(t, s, ReadStream(strings.NewReader(text), name, nil), nil)
+	}
+	read("march.json", `[{"id":"1","memory":"Ada likes tea"},{"id":"2","memory":"Ada rows"}]`)
+	rep := read("april.json", `[{"id":"2","memory":"Ada rows"},{"id":"1","memory":"Ada likes coffee"}]`)
+	if counts(rep) != [4]int{0, 1, 1, 0} || len(rep.Stale) != 0 {
+		t.Errorf("a later export: %+v, stale %q", counts(rep), rep.Stale)
+	}
+	if e, err := s.Get(t.Context(), "Ada likes tea"); err != nil || e.Content != "Ada likes coffee" {
+		t.Errorf("the changed memory is %+v, %v", e, err)
+	}
+	if rep := read("part.json", `[{"id":"3","memory":"Ada rows"}]`); counts(rep) != [4]int{0, 0, 1, 0} {
+		t.Errorf("another memory that says exactly the same: %+v", counts(rep))
+	}
+	if rep := read("part.json", `[{"id":"4","memory":"Ada rows","user_id":"bo"}]`); counts(rep) != [4]int{1, 0, 0, 0} {
+		t.Errorf("another memory with the same text: %+v", counts(rep))
+	}
+}
+
+// An archive is read like the directory in it.
+func TestZip(t *testing.T) {
+	for _, tt := range []struct {
+		files map[string]string
+		want  string
+	}{
+		{map[string]string{"vault/.obsidian/app.json": "{}", "vault/a.md": "Text #tag", "__MACOSX/._a": "x"},
+			"a tag:tag"},
+		{map[string]string{"memories.json": `{"user":{},"apps":[],"memories":[]}`,
+			"memories.jsonl.gz": pack(t, `{"id":"1","content":"x","state":"active","categories":["c"]}`)}, "x tag:c"},
+		{map[string]string{"users.json": "[]", "conversations.json": "[]",
+			"memories.json": `[{"conversations_memory":"Ada"}]`}, "What Claude remembers of me type:memory"},
+		{map[string]string{"notes/a.md": "A", "b.txt": "B"}, "a "},
+	} {
+		mem := vfs.NewMem()
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		for name, text := range tt.files {
+			f, err := w.Create(name)
+			if err == nil {
+				_, err = f.Write([]byte(text))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := vfs.WriteFile(mem, "x.zip", b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		items, errs := collect(Read(mem, "x.zip", nil))
+		if len(items) != 1 || items[0].Entry.Name+" "+labels(items[0].Entry) != tt.want {
+			t.Errorf("archive of %v: %+v, %q; want %s", tt.files, items, errs, tt.want)
+		}
+	}
+	mem := vfs.NewMem()
+	if err := vfs.WriteFile(mem, "x.zip", []byte("PK\x03\x04 cut off"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if items, errs := collect(Read(mem, "x.zip", nil)); len(items) != 0 || len(errs) != 1 {
+		t.Errorf("a damaged archive: %v, %q", items, errs)
+	}
+}
+
+// Damage in a document costs the rest of the document, is named with its line, and what comes before is
+// read.
+func TestDamagedDocument(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"[{\"id\":\"1\",\"memory\":\"a\"},\n{\"id\":\"2\",\"mem", "f:2: is not JSON: it ends too early"},
+		{"{\"results\":[{\"id\":\"1\",\"memory\":\"a\"},\n}]}", "f:2: is not JSON: invalid character"},
+		{"[{\"id\":\"1\",\"memory\":\"a\"},\n7]", "f:2: record 2: is not a JSON object"},
+		{"[{\"id\":\"1\",\"memory\":\"a\"},\n{\"id\":\"\xff\"}]", "f:2: record 2: is not UTF-8"},
+		{"[{\"id\":\"1\",\"memory\":\"a\"}]\n\"x\"", "f:2: is not a JSON object or array"},
+		{"[{\"id\":\"1\",\"memory\":\"a\"}]\n{\"results\":3}", "f:2: results is not a list"},
+	} {
+		items, errs := collect(ReadStream(strings.NewReader(tt.in), "f", &ReadOptions{Format: mem0}))
+		if len(items) != 1 || len(errs) != 1 || !strings.HasPrefix(errs[0], tt.want) {
+			t.Errorf("%q gives %d items and %q, want 1 and %q", tt.in, len(items), errs, tt.want)
+		}
+	}
+}
+
+func FuzzDocument(f *testing.F) {
+	for _, dir := range examples(f) {
+		files, err := filepath.Glob(filepath.Join("testdata", "programs", dir, "*.json*"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(text)
+		}
+	}
+	f.Add([]byte("{\"a\":[{}],\"results\":[[],{\"id\":1,\"memory\":\"\\u0000\"}]}[{}]{}"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		for _, format := range []Format{mem0, claudeMem, engram, ClaudeExport, serverMemory} {
+			checkItems(t, format, in)
+		}
+		h, ok := readJSONHead(in)
+		if !ok && documentFormat(h) != "" {
+			t.Errorf("%q is no document, but of format %s", in, documentFormat(h))
+		}
+	})
+}
+
+func FuzzDialects(f *testing.F) {
+	f.Add("---\ntitle: a\ntype: note\npermalink: b/c\n---\n- [x] y #z\n")
+	f.Add("---\ndescription: d\nglobs: **/*.go,{a,b}/*\nalwaysApply: true\n---\nText\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		for _, format := range []Format{basicMemory, cursorRules, openClaw} {
+			checkItems(t, format, []byte(in))
+		}
+		for _, glob := range splitGlobs(in) {
+			if strings.TrimSpace(glob) != glob || glob == "" {
+				t.Errorf("splitGlobs(%q) has %q", in, glob)
+			}
+		}
+		isBasicMemory([]byte(in))
+	})
+}

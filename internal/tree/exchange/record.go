@@ -1,0 +1,257 @@
+// This file converts records of other programs to items. A field of a record is treated like the
+// key of the same name in front matter, so unknown fields become labels.
+
+package exchange
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+)
+
+// errDeleted is returned for a record that its program has deleted. It is only noted.
+var errDeleted = errors.New("was passed over: it is deleted in the program that wrote it")
+
+// errNotMemory is returned for a record that only describes others, such as a session without a
+// summary. It is ignored.
+var errNotMemory = errors.New("is no memory")
+
+// program describes the records of a program.
+type program struct {
+	format Format
+	lists  documentLists
+
+	// item converts a record. If the record contains nothing to import, it returns an error such
+	// as errDeleted.
+	item func(o objectAt, opts *ReadOptions) (Item, error)
+}
+
+// readRecords yields an item for each record in the documents of a program.
+func (p program) readRecords(objects iter.Seq2[objectAt, error], o *ReadOptions) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		for rec, err := range objects {
+			var it Item
+			if err == nil {
+				it, err = p.item(rec, o)
+				if err == errNotMemory {
+					continue
+				}
+				err = rec.problem(err)
+			}
+			if err != nil {
+				if !yield(Item{}, err) || !isItemError(err) {
+					return
+				}
+			} else if !yieldItem(yield, it) {
+				return
+			}
+		}
+	}
+}
+
+// recordForm says how the fields of a program's records become parts of an item.
+type recordForm struct {
+	format Format
+	id     []string // fields that identify the record together, the most important one last
+	text   []string // fields whose texts are the content, joined as paragraphs
+
+	// keys maps further fields to the keys of front matter with the same meaning. A field that is
+	// mapped to "" is left out, because it says nothing outside of its program. Fields that are
+	// not listed keep their names.
+	keys map[string]string
+}
+
+// item returns the item for a record.
+func (f recordForm) item(o objectAt, opts *ReadOptions) (Item, error) {
+	it := Item{Ref: o.where, Origin: string(f.format)}
+	var paragraphs []string
+	for _, name := range f.text {
+		s, err := o.fields.text(name)
+		if err != nil {
+			return it, err
+		}
+		s = strings.TrimSpace(s)
+		if s != "" {
+			paragraphs = append(paragraphs, s)
+		}
+	}
+	id, err := f.recordID(o.fields)
+	if err != nil {
+		return it, err
+	}
+	h := readHeader(f.frontKeys(o), o.where, utcOptions(opts))
+	it.Entry = h.entry
+	it.Further = h.further
+	it.Warnings = h.warnings
+	it.Entry.Content = strings.TrimRight(h.textAbove(), "\n")
+	for _, p := range paragraphs {
+		it.appendText(p)
+	}
+	if it.Entry.Content == "" {
+		return it, errEmpty
+	}
+	it.Entry.Name = nameOr(it.Entry.Name, it.Entry.Content)
+	it.ID = cutName(id, oxbow.MaxName)
+	return it, nil
+}
+
+// recordID returns the ID of a record, or "" if it has none. A number alone identifies a record only in
+// its own database, so the ID of its session is put before it.
+func (f recordForm) recordID(o object) (string, error) {
+	var parts []string
+	last := ""
+	for _, name := range f.id {
+		var err error
+		last, err = o.word(name)
+		if err != nil {
+			return "", err
+		}
+		if last != "" {
+			parts = append(parts, last)
+		}
+	}
+	if last == "" {
+		return "", nil
+	}
+	return strings.Join(parts, "/"), nil
+}
+
+// appendText appends a paragraph to the content.
+func (it *Item) appendText(paragraph string) {
+	if paragraph == "" {
+		return
+	}
+	if it.Entry.Content != "" {
+		it.Entry.Content += "\n\n"
+	}
+	it.Entry.Content += paragraph
+}
+
+// nameOr returns the name, or a name that is derived from the content if the name is empty.
+func nameOr(name, content string) string {
+	if name != "" {
+		return name
+	}
+	return text.DeriveName(content)
+}
+
+// utcOptions returns options in which dates without a time zone are in UTC, because databases write
+// such dates.
+func utcOptions(o *ReadOptions) *ReadOptions {
+	opts := o.or()
+	opts.Location = time.UTC
+	return &opts
+}
+
+// frontKeys returns the record's other fields as keys of front matter.
+func (f recordForm) frontKeys(o objectAt) []frontKey {
+	var keys []frontKey
+	line := refLine(o.where)
+	for _, fd := range o.fields {
+		name, isListed := f.keys[fd.key]
+		isID := len(f.id) > 0 && fd.key == f.id[len(f.id)-1]
+		if isID || slices.Contains(f.text, fd.key) || (isListed && name == "") {
+			continue
+		}
+		if !isListed {
+			name = fd.key
+		}
+		keys = append(keys, jsonKeys(name, fd.raw, line)...)
+	}
+	return keys
+}
+
+// refLine returns the line in file:line.
+func refLine(ref string) int {
+	line := 0
+	_, _ = fmt.Sscanf(ref[len(refFile(ref)):], ":%d", &line) // without a line, it stays 0
+	return line
+}
+
+// jsonKeys returns the keys of front matter for a value: a key for a scalar or a list, and a key for
+// each member of an object. The members of an object called metadata keep their names.
+func jsonKeys(name string, raw json.RawMessage, line int) []frontKey {
+	k := frontKey{name: name, key: normalizeKey(name), line: line}
+	switch raw[0] {
+	case '{':
+		var keys []frontKey
+		member := ""
+		isKey := false
+		for part := range rawjson.Elements(raw) {
+			isKey = !isKey
+			if isKey {
+				member = rawjson.Unquote(part)
+				continue
+			}
+			if k.key != "metadata" {
+				member = name + "." + member
+			}
+			keys = append(keys, jsonKeys(member, part, line)...)
+		}
+		return keys
+	case '[':
+		k.list = true
+		var nested []frontKey
+		for part := range rawjson.Elements(raw) {
+			for _, sub := range jsonKeys(name, part, line) {
+				if sub.key == k.key {
+					k.values = append(k.values, sub.values...)
+				} else {
+					nested = append(nested, sub)
+				}
+			}
+		}
+		return append([]frontKey{k}, nested...)
+	}
+	s := string(raw)
+	if raw[0] == '"' {
+		s = rawjson.Unquote(raw)
+	}
+	if strings.IndexByte(s, 0) >= 0 {
+		k.err = fmt.Errorf("%s: %w: %s", k.name, errNoText, quoteShort(s))
+	} else if s != "" && s != "null" {
+		k.values = []string{s}
+	}
+	return []frontKey{k}
+}
+
+// addLabel adds a label. A value that no label can have is appended to the text. An empty value is
+// ignored.
+func (it *Item) addLabel(key, value string) {
+	l := oxbow.Label{Key: key, Value: strings.Join(strings.Fields(value), " ")}
+	switch {
+	case l.Value == "":
+	case l.Check() != nil || len(it.Entry.Labels) >= maxHeaderLabels:
+		it.appendText(key + ": " + value)
+	default:
+		it.Entry.Labels = append(it.Entry.Labels, l)
+	}
+}
+
+// hasText reports whether one of the fields is a string.
+func hasText(o object, keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool {
+		raw, ok := o.get(key)
+		return ok && raw[0] == '"'
+	})
+}
+
+// errNoField returns the error for a record without the field that contains its text.
+func errNoField(key string) error { return fmt.Errorf("has no text in the field %s", quoteShort(key)) }
+
+// quotedText returns the JSON string of a text.
+func quotedText(s string) json.RawMessage {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return json.RawMessage(`""`) // a string can always be encoded
+	}
+	return b
+}

@@ -1,0 +1,192 @@
+// This file lists the programs and formats whose files are read.
+
+package exchange
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// source says how the files of a program or of a format are read.
+type source struct {
+	format Format
+	read   func(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
+
+	// isDocument recognizes a JSON document by its keys (nil if the format is no JSON document).
+	isDocument func(h jsonHead) bool
+
+	// isDir recognizes a directory by the names of the files in it (nil if the format is told by
+	// each file).
+	isDir func(files []string) bool
+
+	// roots returns the directories and files to read in a directory (nil means the directory).
+	roots func(fsys vfs.FS, dir string) []string
+
+	// check returns nil if a file in a directory is read, a passedOver error if not, or errIgnored
+	// (nil means that files with the endings of Markdown and JSON lines are read). The path is
+	// relative to the root.
+	check func(file string) error
+}
+
+// sources returns the programs and formats.
+func sources() []source {
+	return []source{
+		{format: Markdown, read: readMarkdownFrom},
+		{format: JSONL, read: readEntries, isDocument: isEntries},
+		{format: Chat, read: readChatFrom},
+		{format: Dates, read: readNoSessions},
+		{format: crmemFile, read: readCRMEMFrom},
+		{format: Obsidian, read: readMarkdownFrom, isDir: isObsidianDir},
+		{format: serverMemory, read: readEntries, isDocument: isServerMemory, check: checkJSONFile},
+		{format: ClaudeExport, read: readClaudeExport, isDocument: isClaudeExport, isDir: isClaudeExportDir,
+			check: checkClaudeExportFile},
+		{format: openClaw, read: readOpenClaw, isDir: isOpenClawDir, roots: openClawRoots, check: checkOpenClawFile},
+		{format: cursorRules, read: readCursorRules, isDir: isCursorDir, roots: cursorRoots, check: checkCursorFile},
+		{format: basicMemory, read: readBasicMemory},
+		{format: mem0, read: readMem0, isDocument: isMem0, isDir: isOpenMemoryDir, check: checkMem0File},
+		{format: claudeMem, read: readClaudeMem, isDocument: isClaudeMem, check: checkJSONFile},
+		{format: engram, read: readEngram, isDocument: isEngram, check: checkJSONFile},
+	}
+}
+
+// sourceOf returns the source with a format. If there is none, ok is false.
+func sourceOf(f Format) (s source, ok bool) {
+	for _, s := range sources() {
+		if s.format == f {
+			return s, true
+		}
+	}
+	return source{}, false
+}
+
+// Formats returns the names of the formats, in alphabetical order.
+func Formats() []string {
+	var names []string
+	for _, s := range sources() {
+		if s.format != crmemFile {
+			names = append(names, string(s.format))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// documentFormat returns the format of a JSON document, or "" if no program is known to write it.
+func documentFormat(h jsonHead) Format {
+	for _, s := range sources() {
+		if s.isDocument != nil && s.isDocument(h) {
+			return s.format
+		}
+	}
+	return ""
+}
+
+// dirFormat returns the format of a directory, or "" if each file tells its own.
+func dirFormat(fsys vfs.FS, dir string) Format {
+	list, err := fsys.ReadDir(dir)
+	if err != nil {
+		return ""
+	}
+	files := fileNames(list)
+	for _, s := range sources() {
+		if s.isDir != nil && s.isDir(files) {
+			return s.format
+		}
+	}
+	return ""
+}
+
+func readMarkdownFrom(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+	return ReadMarkdown(r, ref, o)
+}
+
+func readChatFrom(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+	return readChat(r, ref, o)
+}
+
+func readCRMEMFrom(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
+	return readCRMEM(r, ref)
+}
+
+func readNoSessions(_ *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
+	return failWith(fmt.Errorf(
+		"reading %s: holds dates of sessions, but no sessions; name the directory that holds both", ref))
+}
+
+// isObsidianDir recognizes a vault.
+func isObsidianDir(files []string) bool { return slices.Contains(files, ".obsidian") }
+
+// isClaudeExportDir recognizes an export of claude.ai.
+func isClaudeExportDir(files []string) bool {
+	return slices.Contains(files, "users.json") && hasAny(files, "conversations.json", "projects.json", "projects",
+		"memories.json")
+}
+
+// checkClaudeExportFile returns nil for the files with memories and projects. Conversations belong to
+// the archive of sessions, and the other files describe the account.
+func checkClaudeExportFile(file string) error {
+	isProject := strings.HasPrefix(file, "projects/") && path.Ext(file) == ".json"
+	if file == "memories.json" || file == "projects.json" || isProject {
+		return nil
+	}
+	return errIgnored
+}
+
+// isOpenMemoryDir recognizes the unpacked backup of OpenMemory.
+func isOpenMemoryDir(files []string) bool { return hasAll(files, "memories.json", "memories.jsonl.gz") }
+
+// checkMem0File returns nil for a file of JSON. In a backup of OpenMemory, memories.json has the same
+// memories as memories.jsonl.gz, and is ignored.
+func checkMem0File(file string) error {
+	if path.Base(file) == "memories.json" {
+		return errIgnored
+	}
+	return checkJSONFile(file)
+}
+
+// checkJSONFile returns nil for a file that contains JSON according to its name.
+func checkJSONFile(file string) error {
+	ext := path.Ext(strings.TrimSuffix(strings.ToLower(file), ".gz"))
+	if slices.Contains([]string{".json", ".jsonl", ".ndjson"}, ext) {
+		return nil
+	}
+	return &passedOver{"was passed over: its name ends in none of .json, .jsonl and .ndjson"}
+}
+
+// isEntries recognizes a document with entries, as in exports of oxbow.
+func isEntries(h jsonHead) bool { return hasAll(h.keys, "name", "content") }
+
+// readEntries reads entries and the graph of the MCP memory server, in lines or in a document.
+func readEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
+	if isDocumentStart(r) {
+		return readObjects(documentObjects(r, ref, documentLists{read: []string{"entities", "relations"}}), ref)
+	}
+	return readJSONL(r, ref)
+}
+
+// isDocumentStart reports whether the input begins with a JSON document that is not a line of JSON lines.
+func isDocumentStart(r *bufio.Reader) bool {
+	head, err := r.Peek(headSize)
+	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+		return false // the reader reports the error
+	}
+	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))
+	first, _, _ := bytes.Cut(head, []byte("\n"))
+	h, ok := readJSONHead(head)
+	return ok && (h.isArray || isDocument(bytes.TrimSpace(first)) || h.lists["entities"] != nil ||
+		slices.Contains(h.keys, "relations"))
+}
+
+// isServerMemory recognizes a document with the graph of the MCP memory server.
+func isServerMemory(h jsonHead) bool {
+	return hasAll(h.keys, "entities", "relations") || hasAll(h.keys, "type", "entityType") ||
+		hasAll(h.keys, "type", "relationType")
+}

@@ -1,0 +1,100 @@
+// This file reads the files in a ZIP archive like those of a directory.
+
+package exchange
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// maxMember is the maximum size of a file in an archive, in bytes. A file is in memory while it is read.
+const maxMember = 512 << 20
+
+// isZip reports whether the bytes begin a ZIP archive.
+func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
+
+// zipFS is the file system of a ZIP archive. It cannot be changed.
+type zipFS struct {
+	vfs.FS // nil: methods that change files are not called
+	files  *zip.Reader
+}
+
+// openZip opens an archive. If it contains a single directory, root is this directory, otherwise ".".
+func openZip(f vfs.File) (fsys vfs.FS, root string, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, "", err
+	}
+	r, err := zip.NewReader(f, info.Size())
+	if err != nil {
+		return nil, "", fmt.Errorf("unpacking: %w", err)
+	}
+	z := &zipFS{files: r}
+	list, err := z.ReadDir(".")
+	if err == nil && len(list) == 1 && list[0].IsDir() {
+		return z, list[0].Name(), nil
+	}
+	return z, ".", err
+}
+
+// Stat describes a file or directory.
+func (z *zipFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(z.files, name) }
+
+// ReadDir lists a directory, without the directory that macOS adds.
+func (z *zipFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	list, err := fs.ReadDir(z.files, name)
+	var kept []fs.DirEntry
+	for _, d := range list {
+		if d.Name() != "__MACOSX" && !strings.HasPrefix(d.Name(), "._") {
+			kept = append(kept, d)
+		}
+	}
+	return kept, err
+}
+
+// OpenFile opens a file for reading. It reads the whole file into memory.
+func (z *zipFS) OpenFile(name string, flag int, _ fs.FileMode) (vfs.File, error) {
+	if flag != os.O_RDONLY {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	f, err := z.files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxMember+1))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking %s: %w", name, err)
+	}
+	if len(b) > maxMember {
+		return nil, fmt.Errorf("%s has more than the %d MiB of a file in an archive that are read", name, maxMember>>20)
+	}
+	return &zipFile{Reader: bytes.NewReader(b), info: info}, nil
+}
+
+// zipFile is an open file of an archive.
+type zipFile struct {
+	*bytes.Reader
+	info fs.FileInfo
+}
+
+func (f *zipFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *zipFile) Close() error               { return nil }
+func (f *zipFile) Sync() error                { return errReadOnly }
+func (f *zipFile) Truncate(int64) error       { return errReadOnly }
+
+func (f *zipFile) WriteAt([]byte, int64) (int, error) { return 0, errReadOnly }
+
+var errReadOnly = errors.New("an archive cannot be changed")

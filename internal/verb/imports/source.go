@@ -1,0 +1,202 @@
+// This file decides what the files of an import contain: sessions of a client, entries, or both.
+
+package imports
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
+)
+
+// sessionSources maps the names of programs whose files contain sessions to the names of their clients in
+// the archive. The other names belong to formats of entries.
+var sessionSources = map[string]string{
+	"chatgpt":       transcript.ChatGPT,
+	"claude-code":   "claude",
+	"claude-export": transcript.ClaudeAI,
+	"codex":         "codex",
+	"copilot":       "copilot",
+	"gemini":        "gemini",
+	"opencode":      "opencode",
+	"qwen":          "qwen",
+}
+
+// Sources returns the names of the programs and formats that Import reads, in alphabetical order.
+func Sources() []string {
+	names := exchange.Formats()
+	for name := range sessionSources {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// CheckSource returns an error if a name is not one of [Sources]. An empty name is allowed.
+func CheckSource(name string) error {
+	if name == "" || slices.Contains(Sources(), name) {
+		return nil
+	}
+	reason := "is not one of " + strings.Join(Sources(), ", ")
+	if near := text.Near(name, slices.Values(Sources()), 1); len(near) > 0 {
+		reason += "; did you mean " + near[0] + "?"
+	}
+	return verb.Advise(verb.InvalidValue("from", name, reason),
+		`convert its texts to Markdown files, or to lines such as {"name":"…","content":"…"}, `+
+			"which need no --from")
+}
+
+// contents says what the paths of an import contain.
+type contents struct {
+	clients  []string                   // clients, in the order of the paths
+	sessions map[string][]string        // files with sessions, by client
+	entries  []string                   // paths with entries
+	formats  map[string]exchange.Format // format of each path with entries (none if the path tells its own)
+}
+
+func (c *contents) addSessions(client string, files ...string) {
+	if c.sessions[client] == nil {
+		c.clients = append(c.clients, client)
+	}
+	c.sessions[client] = append(c.sessions[client], files...)
+}
+
+func (c *contents) addEntries(path string, format exchange.Format) {
+	c.entries = append(c.entries, path)
+	if format != "" {
+		c.formats[path] = format
+	}
+}
+
+// contents sorts the paths by what they contain.
+func (in *In) contents() (contents, error) {
+	c := contents{sessions: map[string][]string{}, formats: map[string]exchange.Format{}}
+	client := sessionSources[in.From]
+	for _, path := range in.Paths {
+		var err error
+		switch {
+		case in.Inputs[path] != nil && client != "" && client != transcript.ClaudeAI:
+			err = verb.Invalidf("sessions are read from a file or a directory, and %s is neither", path)
+		case in.Inputs[path] != nil:
+			c.addEntries(path, exchange.Format(in.From))
+		case client != "":
+			err = c.addNamed(client, path)
+		case in.From != "":
+			c.addEntries(path, exchange.Format(in.From))
+		default:
+			err = c.addDetected(path)
+		}
+		if err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// addNamed adds a path that contains sessions of the client.
+func (c *contents) addNamed(client, path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case client == transcript.ClaudeAI:
+		return c.addClaudeExport(path, info.IsDir())
+	case transcript.IsChatService(client) || !info.IsDir():
+		c.addSessions(client, path)
+		return nil
+	}
+	files := transcript.FindIn(client, path)
+	if len(files) == 0 {
+		return verb.Advise(verb.Invalidf("%s has no transcripts of %s", path, client),
+			"name the directory in which the client stores its settings, or a transcript")
+	}
+	c.addSessions(client, files...)
+	return nil
+}
+
+// addClaudeExport adds an export of claude.ai, which has conversations, and memories and projects in other
+// files.
+func (c *contents) addClaudeExport(path string, isDir bool) error {
+	files, err := transcript.ChatFiles(path)
+	if err != nil {
+		return err
+	}
+	isWhole := isDir || strings.EqualFold(filepath.Ext(path), ".zip")
+	hasConversations := len(files) > 0 && (isWhole || transcript.ChatServiceOf(path) != "")
+	if hasConversations || (isWhole && len(files) > 0) {
+		c.addSessions(transcript.ClaudeAI, path)
+	}
+	if isWhole || !hasConversations {
+		c.addEntries(path, exchange.ClaudeExport)
+	}
+	return nil
+}
+
+// addDetected adds a path whose files tell which program wrote them.
+func (c *contents) addDetected(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		c.addEntries(path, "") // the import reports it
+		return nil
+	}
+	ext := strings.ToLower(filepath.Ext(path))
+	switch {
+	case info.IsDir() || ext == ".zip" || ext == ".json":
+		service, err := chatServiceOf(path)
+		if err != nil {
+			return err
+		}
+		switch service {
+		case transcript.ClaudeAI:
+			return c.addClaudeExport(path, info.IsDir())
+		case "":
+			c.addEntries(path, "")
+		default:
+			c.addSessions(service, path)
+		}
+		return nil
+	}
+	if client := transcript.ClientOf(path); client != "" {
+		c.addSessions(client, path)
+		return nil
+	}
+	c.addEntries(path, "")
+	return nil
+}
+
+// chatServiceOf returns the chat service whose export is a file or directory, or "".
+func chatServiceOf(path string) (string, error) {
+	files, err := transcript.ChatFiles(path)
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	return transcript.ChatServiceOf(files[0]), nil
+}
+
+// importSessions adds the sessions to the archive, and their counts to the result.
+func (in *In) importSessions(ctx context.Context, w *verb.Workspace, c contents, out *Out) error {
+	for _, client := range c.clients {
+		read := sessions.ImportSessionsIn{Clients: []string{client}, Files: c.sessions[client], DryRun: in.DryRun}
+		if in.PrepareSessions != nil {
+			if err := in.PrepareSessions(&read); err != nil {
+				return err
+			}
+		}
+		got, err := sessions.ImportSessions(ctx, w, read)
+		out.Clients = append(out.Clients, got.Clients...)
+		out.Unread = append(out.Unread, got.Unread...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
