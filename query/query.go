@@ -72,6 +72,27 @@ func Parse(s string, now time.Time) (oxbow.Query, error) {
 	return q, nil
 }
 
+// A Misspelling is a word of a query that looks like a term with a misspelt key, such as projct:vtt.
+// Parse takes it as an ordinary word.
+type Misspelling struct {
+	Word string
+	Err  error // what [ParseFilter] says about the word
+}
+
+// Misspellings returns the words of a query that look like terms with a misspelt key.
+func Misspellings(s string) (all []Misspelling) {
+	for _, w := range splitWords(s) {
+		key, _, hasColon := strings.Cut(strings.TrimPrefix(w, "-"), ":")
+		if !hasColon || syntax.NearestKey(key) == "" {
+			continue
+		}
+		if _, err := cutFilterTerm(w); err != nil {
+			all = append(all, Misspelling{w, err})
+		}
+	}
+	return all
+}
+
 // addOperator adds the word to the operators if the word has an operator's form, and
 // reports whether it has.
 func addOperator(o *oxbow.Operators, w string) bool {

@@ -380,3 +380,25 @@ func parsesBack(t *testing.T, from string, f oxbow.Filter) {
 		t.Errorf("ParseFilter(%q) = %+v, %v, want %+v as from %q", f.String(), again, err, f, from)
 	}
 }
+
+func TestMisspellings(t *testing.T) {
+	for s, want := range map[string]string{
+		"projct:vtt harbour":       "projct:vtt",
+		"-projct:vtt":              "-projct:vtt",
+		"project:vtt tag:a":        "",
+		`"projct:vtt"`:             "",
+		"customer:acme http://x.y": "",
+		"tga:a kidn:note after:x":  "tga:a kidn:note",
+	} {
+		var words []string
+		for _, m := range query.Misspellings(s) {
+			if !errors.Is(m.Err, oxbow.ErrInvalid) || !strings.Contains(m.Err.Error(), "did you mean") {
+				t.Errorf("the error for %q is %v", m.Word, m.Err)
+			}
+			words = append(words, m.Word)
+		}
+		if got := strings.Join(words, " "); got != want {
+			t.Errorf("Misspellings(%q) = %q, want %q", s, got, want)
+		}
+	}
+}

@@ -35,7 +35,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	if err != nil {
 		return RecallOut{}, err
 	}
-	out := RecallOut{Hits: []Entry{}, Notes: append(notes, misspelt(in.Query, w.Time())...)}
+	out := RecallOut{Hits: []Entry{}, Notes: append(notes, misspelt(in.Query)...)}
 	most, err := w.budget(in.MaxTokens, defaultMaxTokens)
 	if err != nil {
 		return RecallOut{}, err
@@ -220,19 +220,15 @@ func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error)
 	return q, nil
 }
 
+// mostMisspelt is the maximum number of misspelt filter terms that an answer names.
+const mostMisspelt = 3
+
 // misspelt returns notes about words that look like misspelt filter terms. They were searched as
 // words, and filtered nothing.
-func misspelt(words string, now time.Time) []Note {
-	var notes []Note
-	for _, f := range strings.Fields(words) {
-		var wrong *oxbow.InvalidError
-		if key, _, ok := strings.Cut(f, ":"); !ok || strings.HasPrefix(key, `"`) || len(notes) == 3 {
-			continue
-		}
-		if _, err := query.ParseFilter(f, now); errors.As(err, &wrong) &&
-			strings.Contains(wrong.Reason, "did you mean") {
-			notes = append(notes, Notef("%q was looked for as words, not as a filter: %v", f, err))
-		}
+func misspelt(words string) (notes []Note) {
+	all := query.Misspellings(words)
+	for _, m := range all[:min(len(all), mostMisspelt)] {
+		notes = append(notes, Notef("%q was looked for as words, not as a filter: %v", m.Word, m.Err))
 	}
 	return notes
 }
