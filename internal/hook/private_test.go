@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // TestPrivate marks a part of the prompts in the recorded sessions of each client as private.
@@ -48,7 +48,7 @@ func TestPrivate(t *testing.T) {
 			if bytes.Contains(b, []byte(secret)) {
 				t.Errorf("an event has the private part: %s", b)
 			}
-			if !bytes.Contains(b, []byte("please "+clientfile.PrivateMark+" do")) {
+			if !bytes.Contains(b, []byte("please "+text.PrivateMark+" do")) {
 				t.Errorf("no event has the rest of the prompt: %s", b)
 			}
 		})

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
@@ -22,8 +22,8 @@ type reasoning struct {
 }
 
 // startRequest starts again with a new request of the user, without its private parts.
-func (r *reasoning) startRequest(text string) *reasoning {
-	return &reasoning{asked: clientfile.WithoutPrivate(text)}
+func (r *reasoning) startRequest(request string) *reasoning {
+	return &reasoning{asked: text.WithoutPrivate(request)}
 }
 
 func (r *reasoning) says(text string) *reasoning {

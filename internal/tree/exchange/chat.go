@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // readChat reads chat logs with a session on each line, in the format of LongMemEval and many other
@@ -165,8 +166,9 @@ func (o object) word(key string) (string, error) {
 	return o.text(key)
 }
 
-// sessionText returns a session's turns as text, and the names of omitted fields.
-func sessionText(raw json.RawMessage) (text string, left []string, err error) {
+// sessionText returns a session's turns as text, without the private parts of what a person wrote
+// ([text.WithoutPrivate]), and the names of omitted fields.
+func sessionText(raw json.RawMessage) (content string, left []string, err error) {
 	if raw[0] != '[' {
 		return "", nil, fmt.Errorf("turns must be a list, not %s", quoteShort(string(raw)))
 	}
@@ -186,6 +188,9 @@ func sessionText(raw json.RawMessage) (text string, left []string, err error) {
 		}
 		if n > 1 {
 			b.WriteString("\n\n")
+		}
+		if role == "user" || role == "human" {
+			said = text.WithoutPrivate(said)
 		}
 		b.WriteString(role)
 		b.WriteByte(':')

@@ -30,6 +30,8 @@ func TestReadChatGood(t *testing.T) {
 			"7", "user: Hi\n\ntool: a\nb", "2024-01-01T00:00:00Z", ""},
 		{`{"id":"s","mood":1,"messages":[{"role":"user","content":[{"type":"image","url":"x"}],"has_answer":true},["a","b"]]}`,
 			"s", "user:\n\na: b", "", `mood, turn's has_answer, turn's part of type "image"`},
+		{`{"id":"s","turns":[["human","Ask <private>Ada</private>."],["user","<private>x"],["a","<private>y"]]}`,
+			"s", "human: Ask […].\n\nuser: […]\n\na: <private>y", "", ""},
 	} {
 		items, errs := chat(tt.in)
 		if len(items) != 1 || len(errs) != 0 {

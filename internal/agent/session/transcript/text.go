@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // own lists the beginnings of user messages that the client wrote.
@@ -41,7 +41,7 @@ var ideContext = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // PromptText returns the part of a user message that the person wrote, without its private parts
-// ([clientfile.WithoutPrivate]). It is "" if the client wrote the message.
+// ([text.WithoutPrivate]). It is "" if the client wrote the message.
 func PromptText(s string, clean func(string) string) string {
 	s = strings.TrimSpace(ideContext().ReplaceAllString(strings.TrimSpace(s), ""))
 	if strings.HasPrefix(s, "<command-") {
@@ -57,7 +57,7 @@ func PromptText(s string, clean func(string) string) string {
 	if slices.ContainsFunc(own, func(o string) bool { return strings.HasPrefix(s, o) }) {
 		return ""
 	}
-	return strings.TrimSpace(clean(clientfile.WithoutPrivate(s)))
+	return strings.TrimSpace(clean(text.WithoutPrivate(s)))
 }
 
 // Unquoted removes the quotes that the command opencode run adds around an argument that contains a

@@ -34,6 +34,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
@@ -276,14 +277,14 @@ func join(spans []annotate.Span) []annotate.Span {
 	return out
 }
 
-// why returns the text for Record.Why: the last request and the last answer of the session, if the
-// log contains them, and the author.
+// why returns the text for Record.Why: the last request without its private parts
+// ([text.WithoutPrivate]) and the last answer of the session, if the log contains them, and the author.
 func (p *session) why() string {
 	asked, said := "", ""
 	for _, m := range p.Messages {
 		switch t := strings.TrimSpace(m.Text); m.Type {
 		case "user":
-			asked = t
+			asked = text.WithoutPrivate(t)
 		case "assistant":
 			said = t
 		}

@@ -31,7 +31,7 @@ const note = `src/pool.go
   "git_ai_version": "1.4.5",
   "base_commit_sha": "7734793b756b3921c88db5375a8c156e9532447b",
   "prompts": {"d9978a8723e02b52": {"agent_id": {"tool": "cursor", "id": "c1", "model": "gpt-5"},
-    "messages": [{"type": "user", "text": "Make it short."}, {"type": "assistant", "text": "One line will do."}],
+    "messages": [{"type": "user", "text": "Make it short<private>, Ada</private>."}, {"type": "assistant", "text": "One line will do."}],
     "total_additions": 1, "total_deletions": 0, "accepted_lines": 1, "overriden_lines": 0}},
   "humans": {"h_31dce776f88375": {"author": "Ada <ada@example.com>"}},
   "sessions": {"s_c9883b05a2487d": {"agent_id": {"tool": "claude", "id": "conv_1", "model": "claude-opus-4-5"}, "human_author": "ada@example.com"}}
@@ -127,7 +127,7 @@ func TestReadGitAI(t *testing.T) {
 		if recs[1].Span != (annotate.Span{First: 5, Last: 5}) {
 			t.Errorf("the second record is of %v", recs[1].Span)
 		}
-		if w := "One line will do.\n\nIt was asked: Make it short.\n\nWritten by cursor " +
+		if w := "One line will do.\n\nIt was asked: Make it short[…].\n\nWritten by cursor " +
 			"(gpt-5)."; recs[2].File != "a name.go" || recs[2].Why != w {
 			t.Errorf("the third record is of %q, because %q, want %q", recs[2].File, recs[2].Why, w)
 		}

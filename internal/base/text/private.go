@@ -1,6 +1,6 @@
 // This file removes parts of a prompt that a person marked as private.
 
-package clientfile
+package text
 
 import (
 	"regexp"

@@ -1,6 +1,6 @@
 // Tests that private parts of a prompt are left out.
 
-package clientfile
+package text
 
 import (
 	"strings"
