@@ -155,7 +155,7 @@ func TestGenerated(t *testing.T) {
 			equalTrees(t, what+", twice", tree(t, dir), once)
 
 			moved := o
-			moved.Executable = "/elsewhere/oxbow"
+			moved.Executable = absolutePath("/elsewhere/oxbow")
 			run(t, c, w, moved, false)
 			for p, text := range tree(t, dir) {
 				if want := strings.ReplaceAll(once[p], o.Executable, moved.Executable); text != want &&
@@ -332,7 +332,8 @@ func TestWithoutARecord(t *testing.T) {
 	write(
 		t,
 		filepath.Join(w.User, ".claude.json"),
-		"{\"mcpServers\":{\n\"oxbow\":{\"args\":[\"mcp\"],\"command\":\"/a/oxbow\"}},\"n\":1e3}",
+		fmt.Sprintf("{\"mcpServers\":{\n\"oxbow\":{\"args\":[\"mcp\"],\"command\":%q}},\"n\":1e3}",
+			absolutePath("/a/oxbow")),
 	)
 	run(t, c, w, o, true)
 	got := tree(t, w.User)

@@ -317,6 +317,7 @@ func replaceFile(path string, oldData, data []byte, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
+	defer dir.Close() // an open directory cannot be removed on Windows
 	err = vfs.ReplaceUnchanged(dir, filepath.Base(path), oldData, bytes.Clone(data), mode)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,15 @@ func world(dir string) World {
 func options() Options {
 	return Options{Executable: "/opt/oxbow/bin/oxbow", Allow: []string{"recall", "remember"},
 		Plugin: func(argv []string) string { return "// oxbow " + strings.Join(argv, " ") + "\n" }}
+}
+
+// absolutePath returns a path that is absolute on the system that runs the test. A relative path of a program is one
+// that a person wrote, which setup keeps.
+func absolutePath(path string) string {
+	if runtime.GOOS == "windows" {
+		return "C:" + path
+	}
+	return path
 }
 
 // run plans and applies.
@@ -43,7 +53,7 @@ func run(t *testing.T, c *Client, w World, o Options, remove bool) []*Change {
 	return all
 }
 
-// tree returns the files below dir with their contents, without the records.
+// tree returns the files below dir with their contents. Their names have slashes on each system.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -52,6 +62,7 @@ func tree(t *testing.T, dir string) map[string]string {
 			return err
 		}
 		rel, _ := filepath.Rel(dir, p)
+		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
 			all[rel+"/"] = ""
 			return nil

@@ -61,6 +61,7 @@ func (m mirrors) write(home string) error {
 	if err != nil {
 		return err
 	}
+	defer dir.Close()
 	return vfs.WriteFile(dir, mirrorFile, append(b, '\n'), 0o600)
 }
 
