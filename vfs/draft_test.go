@@ -129,6 +129,9 @@ func TestDraftRemovesLeftovers(t *testing.T) {
 	long := strings.Repeat("x", 250)
 	for _, name := range []string{"f", long} {
 		d := drafted(t, fsys, name, "half")
+		if err := d.file.Close(); err != nil { // as the end of a killed process does
+			t.Fatal(err)
+		}
 		left := filepath.Join(dir, d.temp)
 		if err := os.Chtimes(left, time.Time{}, time.Unix(0, 0)); err != nil {
 			t.Fatal(err)

@@ -43,10 +43,22 @@ func SameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
-// HasSecondName reports whether the described file has several names, because a program
-// made a hard link to it, for example to save a copy without using space. It returns false
-// if the file system does not report the number of names.
-func HasSecondName(info fs.FileInfo) bool { return nameCount(info) > 1 }
+// HasSecondName reports whether an open file has several names, because a program made a
+// hard link to it, for example to save a copy without using space. It returns false if the
+// file system does not report the number of names.
+func HasSecondName(f File) (bool, error) {
+	if c, ok := f.(nameCounter); ok {
+		n, err := c.nameCount()
+		return n > 1, err
+	}
+	info, err := f.Stat()
+	return err == nil && nameCount(info) > 1, err
+}
+
+// nameCounter is a file of a system where [fs.FileInfo] lacks the number of names.
+type nameCounter interface {
+	nameCount() (uint64, error)
+}
 
 // tempTries is the maximum number of names that are tried for a temporary file.
 const tempTries = 100

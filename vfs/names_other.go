@@ -1,4 +1,5 @@
-// Platforms on which the number of a file's names is not in its description.
+// This file is for platforms on which the number of a file's names is not in its description. On
+// Windows, an open file knows it.
 
 //go:build !unix
 

@@ -1,7 +1,6 @@
-//go:build !linux
+//go:build !linux && !windows
 
-// This file syncs files by package os, which uses F_FULLFSYNC on macOS and FlushFileBuffers
-// on Windows.
+// This file syncs files by package os, which uses F_FULLFSYNC on macOS.
 
 package vfs
 

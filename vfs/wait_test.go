@@ -61,6 +61,7 @@ func TestWaitForLock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { l.Close() }) // an open file cannot be removed on Windows
 		return l
 	}
 	holder, other := open(), open()

@@ -38,11 +38,22 @@ func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 		n.Durable = 0
 		n.Unsynced = false
 	}
-	if info, err := fsys.Stat(l.lockName()); err == nil && vfs.HasSecondName(info) {
+	if hasSecondName(fsys, l.lockName()) {
 		n.Durable = 0
 	}
 	n.Stopped = sysinfo.ProcessState(n.PID) == sysinfo.Stopped
 	return LockMeta{n.Holder, n.ID, n.Durable, n.Unsynced}, true
+}
+
+// hasSecondName reports whether a lock file is known to have several names.
+func hasSecondName(fsys vfs.FS, name string) bool {
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	isShared, err := vfs.HasSecondName(f)
+	return err == nil && isShared
 }
 
 // notedID returns the identity in the lock file, or nil if the file does not
@@ -75,8 +86,8 @@ func (l *Log) readMeta() {
 		}
 		l.metaFile = f
 	}
-	info, err := l.metaFile.Stat()
-	l.metaShared = err == nil && vfs.HasSecondName(info)
+	isShared, err := vfs.HasSecondName(l.metaFile)
+	l.metaShared = err == nil && isShared
 	b := &l.metaRead
 	n, _ := l.metaFile.ReadAt(b[:], 0)
 	if n == lockMetaSize && *b == l.metaWritten {

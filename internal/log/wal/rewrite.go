@@ -338,8 +338,8 @@ func (l *Log) rewriteAfterSyncError(buf []byte, keep string, cause error) error 
 // lock file, so two writers would overwrite each other's records. Also, a copy made by a
 // link must not change.
 func (l *Log) leaveSharedFile() error {
-	info, err := l.file.Stat()
-	if err != nil || !vfs.HasSecondName(info) {
+	isShared, err := vfs.HasSecondName(l.file)
+	if err != nil || !isShared {
 		return err
 	}
 	if _, err := l.keepTail(); err != nil {

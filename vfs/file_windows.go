@@ -1,0 +1,35 @@
+// This file implements open files of Windows. Package os syncs them by FlushFileBuffers.
+
+package vfs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+type windowsFile struct{ *os.File }
+
+func asFile(f *os.File) (File, error) { return windowsFile{f}, nil }
+
+// Stat describes the file. After Close, the error of [os.File.Stat] is that of a bad handle.
+func (f windowsFile) Stat() (fs.FileInfo, error) {
+	info, err := f.File.Stat()
+	if errors.Is(err, windows.ERROR_INVALID_HANDLE) {
+		err = &fs.PathError{Op: "stat", Path: f.Name(), Err: fs.ErrClosed}
+	}
+	return info, err
+}
+
+func (f windowsFile) nameCount() (uint64, error) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var info windows.ByHandleFileInformation
+	var ierr error
+	err = conn.Control(func(fd uintptr) { ierr = windows.GetFileInformationByHandle(windows.Handle(fd), &info) })
+	return uint64(info.NumberOfLinks), errors.Join(err, ierr)
+}
