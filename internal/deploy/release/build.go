@@ -135,12 +135,12 @@ func writeCompletions(dir string) error {
 
 // release is what goreleaser has written to a directory.
 type release struct {
-	dist, version string
-	binaries      []binary
+	root, dist, version string
+	binaries            []binary
 }
 
-func readRelease(dist string) (release, error) {
-	r := release{dist: dist}
+func readRelease(root, dist string) (release, error) {
+	r := release{root: root, dist: dist}
 	var metadata struct {
 		Version string `json:"version"`
 	}
@@ -166,9 +166,10 @@ func readRelease(dist string) (release, error) {
 	return r, nil
 }
 
-// finish writes the files that goreleaser does not make: npm packages, bundles, server.json and install.sh.
+// finish writes the files that goreleaser does not make: npm packages, bundles, container images, server.json and
+// install.sh.
 func finish(root, dist string) error {
-	r, err := readRelease(dist)
+	r, err := readRelease(root, dist)
 	if err != nil {
 		return err
 	}
@@ -209,9 +210,19 @@ func finish(root, dist string) error {
 			return err
 		}
 		bundles = append(bundles, setup.BundleFile{
-			URL:    "https://github.com/oxbow-memory/oxbow/releases/download/v" + r.version + "/" + name,
+			URL:    r.downloads() + name,
 			SHA256: fmt.Sprintf("%x", sha256.Sum256(bundleBytes)),
 		})
+		if b.GOOS != "linux" {
+			continue
+		}
+		image, err := r.imageOf(path, b.GOARCH)
+		if err == nil {
+			err = write(fmt.Sprintf("oxbow_%s_linux_%s%s", r.version, b.GOARCH, imageEnd), image)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	launcher := map[string][]byte{"LICENSE": license}
 	for name, content := range setup.NPMLauncher(r.version, targets) {
@@ -225,7 +236,27 @@ func finish(root, dist string) error {
 	if err != nil {
 		return err
 	}
-	return appendFile(filepath.Join(dist, "checksums.txt"), sums.String())
+	return appendFile(filepath.Join(dist, checksumsFile), sums.String())
+}
+
+// imageEnd is the end of the name of a container image.
+const imageEnd = ".oci.tar"
+
+// imageOf returns a container image with a program for Linux.
+func (r release) imageOf(program, arch string) ([]byte, error) {
+	tmp, err := os.MkdirTemp("", "oxbow-image-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	out := filepath.Join(tmp, "image.tar")
+	c := exec.Command("go", "run", "./internal/deploy/image", "--program", program, "--arch", arch,
+		"--name", "oxbow:"+r.version, "--out", out)
+	c.Dir = r.root
+	if printed, err := c.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("container image: %w: %s", err, printed)
+	}
+	return os.ReadFile(out)
 }
 
 func npmFile(name, version string) string { return name + "-" + version + ".tgz" }

@@ -88,3 +88,35 @@ func TestManuals(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTypedLines tests that docs/install.md leads to the first recall in five lines. The command try types them.
+func TestTypedLines(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("../../..", installPage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"archive", "deb", "npm"} {
+		lines, err := linesOf(string(page), kind)
+		if err != nil || len(lines) > 5 || !strings.HasSuffix(lines[len(lines)-1], "oxbow recall tabs") {
+			t.Errorf("the lines for %s are %q, %v", kind, lines, err)
+		}
+	}
+	if _, err := linesOf(string(page), "abacus"); err == nil {
+		t.Error("the page has lines for an unknown kind")
+	}
+}
+
+// TestWantHash tests that a changed file is found.
+func TestWantHash(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("abc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const sum = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+	if err := wantHash(path, sum); err != nil {
+		t.Error(err)
+	}
+	if err := wantHash(path, strings.Repeat("0", 64)); err == nil {
+		t.Error("a wrong checksum is accepted")
+	}
+}

@@ -6,6 +6,7 @@
 //	cd internal/deploy/release
 //	go run . --out /tmp/dist build
 //	go run . --out /tmp/dist try
+//	go run . --out /tmp/dist try deb npm
 //
 // build needs goreleaser and cyclonedx-gomod in PATH:
 //
@@ -35,8 +36,8 @@ func main() {
 }
 
 func run(repository, out, targets string, args []string) error {
-	if out == "" || len(args) != 1 {
-		return errors.New("usage: go run . --out DIR [--targets LIST] build|try")
+	if out == "" || len(args) == 0 {
+		return errors.New("usage: go run . --out DIR [--targets LIST] build|try [KIND...]")
 	}
 	root, err := filepath.Abs(repository)
 	if err != nil {
@@ -46,11 +47,11 @@ func run(repository, out, targets string, args []string) error {
 	if err != nil {
 		return err
 	}
-	switch args[0] {
-	case "build":
+	switch {
+	case args[0] == "build" && len(args) == 1:
 		return build(root, dist, targets)
-	case "try":
-		return try(dist)
+	case args[0] == "try":
+		return try(root, dist, args[1:])
 	}
-	return fmt.Errorf("unknown command %q: build or try", args[0])
+	return fmt.Errorf("unknown command %q: build or try", args)
 }

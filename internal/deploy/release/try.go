@@ -1,70 +1,155 @@
-// This file installs the packages of a release into empty directories and runs the demo from each.
+// This file tries each way to install oxbow and prints a table.
 
 package main
 
 import (
-	"archive/zip"
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-
-	"github.com/oxbow-memory/oxbow/internal/setup"
 )
 
-// trial tries one way to install oxbow.
+// A trial tries one way to install oxbow.
 type trial struct {
-	name  string
-	needs []string // programs
-	run   func(r release, dir string) error
+	kind    string
+	needs   []string // programs
+	install func(r release, dir string) (installedProgram, error)
+}
+
+// installedProgram is the program that a trial installed in an empty directory.
+type installedProgram struct {
+	argv      []string     // command line that starts it; nil if it cannot run on this system
+	typed     string       // command that its messages suggest
+	variables []string     // environment of the lines in docs/install.md; nil if there are no lines for this way
+	demo      func() error // plays the demo if argv is nil
+	remove    func() error // uninstalls it; may be nil
 }
 
 var trials = []trial{
-	{"archive", []string{"tar", "man"}, tryArchive},
-	{"deb", []string{"dpkg-deb", "dpkg"}, tryDeb},
-	{"rpm", []string{"sh", "rpm2cpio", "cpio"}, tryRPM},
-	{"npm", []string{"npm", "npx", "node"}, tryNPM},
-	{"mcpb", nil, tryBundle},
-	{"install.sh", []string{"sh", "curl", "tar"}, tryInstallScript},
+	{"archive", []string{"tar", "man"}, installArchive},
+	{"deb", []string{"dpkg-deb", "dpkg"}, installDeb},
+	{"rpm", []string{"rpm", "rpm2cpio", "cpio"}, installRPM},
+	{"npm", []string{"npm", "npx", "node"}, installNPM},
+	{"mcpb", nil, installBundle},
+	{"script", []string{"sh", "curl", "tar"}, installByScript},
+	{"homebrew", []string{"ruby", "tar"}, installFormula},
+	{"container", []string{"buildah"}, installImage},
+	{"scoop", []string{"go"}, installScoop},
 }
 
-// try runs all trials. A trial whose program is missing fails.
-func try(dist string) error {
-	r, err := readRelease(dist)
+// try checks the files of the release, runs the trials of the kinds, or all if there are none, and prints a table. A
+// trial whose program is missing fails.
+func try(root, dist string, kinds []string) error {
+	r, err := readRelease(root, dist)
 	if err != nil {
 		return err
 	}
-	var failed error
+	failed := r.checkFiles()
+	fmt.Print("\n| kind | installed | demo | typed lines until the first recall |\n|---|---|---|---|\n")
+	for _, kind := range kinds {
+		if !slices.ContainsFunc(trials, func(t trial) bool { return t.kind == kind }) {
+			return fmt.Errorf("there is no kind %q", kind)
+		}
+	}
 	for _, t := range trials {
-		if err := r.tryOne(t); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", t.name, err))
-			fmt.Printf("FAILED %s: %v\n", t.name, err)
+		if len(kinds) > 0 && !slices.Contains(kinds, t.kind) {
 			continue
 		}
-		fmt.Printf("ok     %s\n", t.name)
+		cells, err := r.tryOne(t)
+		fmt.Printf("| %s | %s |\n", t.kind, strings.Join(cells, " | "))
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", t.kind, err))
+		}
 	}
 	return failed
 }
 
-func (r release) tryOne(t trial) error {
+// tryOne runs a trial and returns the cells of its row.
+func (r release) tryOne(t trial) (cells []string, err error) {
+	cells = []string{"no", "no", ""}
 	for _, program := range t.needs {
 		if _, err := exec.LookPath(program); err != nil {
-			return fmt.Errorf("not tried: %w", err)
+			return cells, fmt.Errorf("not tried: %w", err)
 		}
 	}
 	dir, err := os.MkdirTemp("", "oxbow-try-")
 	if err != nil {
-		return err
+		return cells, err
 	}
-	return errors.Join(t.run(r, dir), os.RemoveAll(dir))
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	installed, err := t.install(r, dir)
+	if err != nil {
+		return cells, err
+	}
+	cells[0] = "yes"
+	if installed.demo == nil {
+		installed.demo = func() error { return wantDemo(dir, installed.typed, installed.argv...) }
+	}
+	if err := installed.demo(); err != nil {
+		return cells, err
+	}
+	cells[1] = "passed"
+	if installed.variables != nil {
+		count, err := r.typeLines(t.kind, dir, installed.variables)
+		if err != nil {
+			return cells, err
+		}
+		cells[2] = fmt.Sprint(count)
+	}
+	if installed.remove != nil {
+		return cells, installed.remove()
+	}
+	return cells, nil
+}
+
+// typeLines runs the lines that docs/install.md shows for a way to install oxbow, in a directory that contains the
+// files of the release, with an empty home. It returns the number of lines.
+func (r release) typeLines(kind, dir string, variables []string) (int, error) {
+	page, err := os.ReadFile(filepath.Join(r.root, installPage))
+	if err != nil {
+		return 0, err
+	}
+	lines, err := linesOf(string(page), kind)
+	if err != nil {
+		return 0, err
+	}
+	place := filepath.Join(dir, "clean")
+	if err := os.Mkdir(place, 0o755); err != nil {
+		return 0, err
+	}
+	files, err := os.ReadDir(r.dist)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range files {
+		err = errors.Join(err, os.Symlink(filepath.Join(r.dist, f.Name()), filepath.Join(place, f.Name())))
+	}
+	if err != nil {
+		return 0, err
+	}
+	script := strings.ReplaceAll(strings.Join(lines, "\n"), "VERSION", r.version)
+	printed, err := outputWith(place, variables, "sh", "-ec", script)
+	if err == nil && !strings.Contains(printed, "Tabs, not spaces.") {
+		err = fmt.Errorf("%q prints %q", script, printed)
+	}
+	return len(lines), err
+}
+
+// installPage is the page whose lines are typed.
+const installPage = "docs/install.md"
+
+// linesOf returns the lines of the shell that the page shows for a way to install oxbow.
+func linesOf(page, kind string) ([]string, error) {
+	_, rest, found := strings.Cut(page, "<!-- try "+kind+" -->\n```sh\n")
+	block, _, ended := strings.Cut(rest, "\n```\n")
+	if !found || !ended {
+		return nil, fmt.Errorf("%s has no lines for %s", installPage, kind)
+	}
+	return strings.Split(block, "\n"), nil
 }
 
 // file returns the path of a file of the release for this machine.
@@ -75,10 +160,12 @@ func (r release) file(end string) string {
 // output runs a program in dir, as a user who has nothing but PATH and a home there.
 func output(dir string, argv ...string) (string, error) { return outputWith(dir, nil, argv...) }
 
+// outputWith is like output, with more variables, which replace those of the same name.
 func outputWith(dir string, variables []string, argv ...string) (string, error) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = dir
-	c.Env = append(variables, "HOME="+dir, "PATH="+os.Getenv("PATH"), "npm_config_update_notifier=false")
+	c.Env = append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "npm_config_update_notifier=false"},
+		variables...)
 	b, err := c.CombinedOutput()
 	if err != nil {
 		return string(b), fmt.Errorf("%s: %w: %s", strings.Join(argv, " "), err, b)
@@ -128,170 +215,9 @@ func wantFiles(dir string, names ...string) error {
 	return nil
 }
 
-func tryArchive(r release, dir string) error {
-	if _, err := output(dir, "tar", "-xzf", r.file(".tar.gz")); err != nil {
-		return err
-	}
-	program := filepath.Join(dir, "oxbow")
-	return errors.Join(
-		wantFiles(dir, "LICENSE", "NOTICE", "man/oxbow.1", "completions/oxbow.bash", "completions/_oxbow",
-			"completions/oxbow.fish", "completions/oxbow.ps1"),
-		wantOutput(dir, []string{"OXBOW-RECALL"}, "man", "-l", "-P", "cat", "man/oxbow-recall.1"),
-		wantDemo(dir, program, program),
-	)
-}
-
-// linuxFiles are the files of the deb and the rpm package beside the program.
-var linuxFiles = []string{"usr/share/man/man1/oxbow.1", "usr/share/bash-completion/completions/oxbow",
-	"usr/share/fish/vendor_completions.d/oxbow.fish", "usr/share/zsh/vendor-completions/_oxbow",
-	"usr/share/doc/oxbow/copyright"}
-
-func tryDeb(r release, dir string) error {
-	root := filepath.Join(dir, "root")
-	for _, d := range []string{"info", "updates"} {
-		if err := os.MkdirAll(filepath.Join(root, "var/lib/dpkg", d), 0o755); err != nil {
-			return err
-		}
-	}
-	for _, f := range []string{"status", "available"} {
-		if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg", f), nil, 0o644); err != nil {
-			return err
-		}
-	}
-	// dpkg installs into another root directory. It needs the right to do so, which a test machine gives to root.
-	if _, err := output(dir, "dpkg", "--root="+root, "--force-not-root", "-i", r.file(".deb")); err != nil {
-		return err
-	}
-	program := filepath.Join(root, "usr/bin/oxbow")
-	return errors.Join(
-		wantFiles(root, linuxFiles...),
-		wantDemo(dir, program, program),
-		wantOutput(dir, nil, "dpkg", "--root="+root, "--force-not-root", "-r", "oxbow"),
-		wantGone(program),
-	)
-}
-
 func wantGone(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s is still there (%v)", path, err)
 	}
 	return nil
-}
-
-func tryRPM(r release, dir string) error {
-	// The paths in the package are absolute. Without the flag, cpio would install it on this machine.
-	const unpack = `rpm2cpio "$0" | cpio -idm --quiet --no-absolute-filenames`
-	if _, err := output(dir, "sh", "-c", unpack, r.file(".rpm")); err != nil {
-		return err
-	}
-	program := filepath.Join(dir, "usr/bin/oxbow")
-	return errors.Join(wantFiles(dir, linuxFiles...), wantDemo(dir, program, program))
-}
-
-func tryNPM(r release, dir string) error {
-	t := setup.Target{OS: runtime.GOOS, Arch: runtime.GOARCH}
-	launcher := filepath.Join(r.dist, npmFile("oxbow", r.version))
-	program := filepath.Join(r.dist, npmFile(t.NPMPackage(), r.version))
-	if _, err := output(dir, "npm", "install", "--offline", "--no-audit", "--no-fund", program, launcher); err != nil {
-		return err
-	}
-	if err := wantDemo(dir, "npx oxbow", "npx", "--offline", "oxbow"); err != nil {
-		return err
-	}
-	got, err := output(dir, "npx", "--offline", "oxbow", "get", "nosuch")
-	var ended *exec.ExitError
-	if !errors.As(err, &ended) || ended.ExitCode() != 1 {
-		return fmt.Errorf("the launcher lost the exit status of get: %v: %s", err, got)
-	}
-	if err := os.RemoveAll(filepath.Join(dir, "node_modules", t.NPMPackage())); err != nil {
-		return err
-	}
-	got, err = output(dir, "npx", "--offline", "oxbow", "version")
-	if err == nil || !strings.Contains(got, t.NPMPackage()+" is not installed") {
-		return fmt.Errorf("without its program the launcher prints %q, %v", got, err)
-	}
-	return nil
-}
-
-// handshake is what a client sends to an MCP server first.
-const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
-	`"capabilities":{},"clientInfo":{"name":"try","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":2,"method":"tools/list"}
-`
-
-func tryBundle(r release, dir string) error {
-	z, err := zip.OpenReader(r.file(".mcpb"))
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	if err := os.CopyFS(filepath.Join(dir, "bundle"), z); err != nil {
-		return err
-	}
-	bundle := filepath.Join(dir, "bundle")
-	argv, err := bundleCommand(bundle)
-	if err != nil {
-		return err
-	}
-	c := exec.Command(argv[0], argv[1:]...)
-	c.Dir = dir
-	c.Env = []string{"HOME=" + dir, "PATH="}
-	c.Stdin = strings.NewReader(handshake)
-	var told bytes.Buffer
-	c.Stderr = &told
-	answers, err := c.Output()
-	if err != nil {
-		return fmt.Errorf("%q: %w: %s", argv, err, told.String())
-	}
-	if !bytes.Contains(answers, []byte(`"name":"recall"`)) {
-		return fmt.Errorf("the server lists no tool recall: %s", answers)
-	}
-	return wantDemo(dir, argv[0], argv[0])
-}
-
-func tryInstallScript(r release, dir string) error {
-	files := http.FileServerFS(os.DirFS(r.dist))
-	sums, err := os.ReadFile(filepath.Join(r.dist, "checksums.txt"))
-	if err != nil {
-		return err
-	}
-	install := func(name string, change func(sums string) string) (program, told string, err error) {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-			if q.URL.Path == "/checksums.txt" {
-				io.WriteString(w, change(string(sums)))
-				return
-			}
-			files.ServeHTTP(w, q)
-		}))
-		defer server.Close()
-		place := filepath.Join(dir, name)
-		told, err = outputWith(dir, []string{"OXBOW_BASE_URL=" + server.URL, "OXBOW_INSTALL_DIR=" + place,
-			"no_proxy=127.0.0.1"}, "sh", filepath.Join(r.dist, "install.sh"))
-		return filepath.Join(place, "oxbow"), told, err
-	}
-	archive := filepath.Base(r.file(".tar.gz"))
-	for name, change := range map[string]func(string) string{
-		"broken": func(s string) string {
-			at := strings.Index(s, "  "+archive)
-			return s[:at-64] + strings.Repeat("0", 64) + s[at:]
-		},
-		"unlisted": func(s string) string { return strings.ReplaceAll(s, archive, "other.tar.gz") },
-	} {
-		program, told, err := install(name, change)
-		if err == nil || !strings.Contains(told, "checksum") {
-			return fmt.Errorf("with %s checksums install.sh prints %q, %v", name, told, err)
-		}
-		if err := wantGone(program); err != nil {
-			return err
-		}
-	}
-	program, told, err := install("bin", func(s string) string { return s })
-	if err != nil {
-		return err
-	}
-	if !strings.Contains(told, "next: "+program+" demo") {
-		return fmt.Errorf("install.sh prints %q, want the next command with %s", told, program)
-	}
-	return wantDemo(dir, program, program)
 }

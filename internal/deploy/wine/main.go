@@ -10,6 +10,10 @@
 //	go run ./internal/deploy/wine
 //	go run ./internal/deploy/wine ./vfs ./internal/log/wal
 //
+// With a program, such as the oxbow.exe of a release, it runs the demo and the first commands of this program only:
+//
+//	go run ./internal/deploy/wine --program oxbow.exe
+//
 // For each package, it prints how many tests passed, failed and were skipped, and which tests failed. The exit status
 // is 1 if the program does not work or if a test failed.
 package main
@@ -31,13 +35,14 @@ var packages = []string{
 func main() {
 	repository := flag.String("repository", ".", "the directory of the clone")
 	prefix := flag.String("prefix", "", "the directory of Wine's files, which is kept; a temporary one when empty")
+	built := flag.String("program", "", "an oxbow.exe to try instead of one built from the clone, without tests")
 	flag.Parse()
 	chosen := flag.Args()
-	if len(chosen) == 0 {
+	if len(chosen) == 0 && *built == "" {
 		chosen = packages
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *repository, *prefix, chosen)
+	err := run(ctx, *repository, *prefix, *built, chosen)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "wine:", err)

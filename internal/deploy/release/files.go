@@ -1,0 +1,149 @@
+// This file checks the files of a release: checksums, lists of modules, and how the programs were built.
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"debug/elf"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// checksumsFile lists the SHA-256 of each file of a release.
+const checksumsFile = "checksums.txt"
+
+// downloads returns the address of the directory in which GitHub publishes the files.
+func (r release) downloads() string {
+	return "https://github.com/oxbow-memory/oxbow/releases/download/v" + r.version + "/"
+}
+
+// checkFiles prints what it checked.
+func (r release) checkFiles() error {
+	count, err := r.checkSums()
+	fmt.Printf("%s: %d files\n", checksumsFile, count)
+	for _, b := range r.binaries {
+		modules, size, berr := r.checkBinary(b)
+		fmt.Printf("%s/%s: %.1f MB, %d modules in its SBOM\n", b.GOOS, b.GOARCH, float64(size)/1e6, modules)
+		if berr != nil {
+			err = errors.Join(err, fmt.Errorf("%s/%s: %w", b.GOOS, b.GOARCH, berr))
+		}
+	}
+	return err
+}
+
+// checkSums compares the listed checksums with the files, and returns their number. Each package must be listed.
+func (r release) checkSums() (int, error) {
+	b, err := os.ReadFile(filepath.Join(r.dist, checksumsFile))
+	if err != nil {
+		return 0, err
+	}
+	listed := map[string]bool{}
+	for line := range strings.Lines(string(b)) {
+		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		if listed[name] {
+			err = errors.Join(err, fmt.Errorf("%s is listed twice", name))
+		}
+		listed[name] = true
+		err = errors.Join(err, wantHash(filepath.Join(r.dist, name), sum))
+	}
+	files, rerr := os.ReadDir(r.dist)
+	for _, f := range files {
+		switch f.Name() {
+		case checksumsFile, "config.yaml", "metadata.json", "artifacts.json":
+			continue
+		}
+		if !f.IsDir() && !listed[f.Name()] {
+			err = errors.Join(err, fmt.Errorf("%s does not list %s", checksumsFile, f.Name()))
+		}
+	}
+	return len(listed), errors.Join(err, rerr)
+}
+
+// wantHash returns an error unless the file has the SHA-256.
+func wantHash(path, want string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(b)
+	if got := hex.EncodeToString(sum[:]); got != want {
+		return fmt.Errorf("the checksum of %s is %s, not %s", filepath.Base(path), got, want)
+	}
+	return nil
+}
+
+// checkBinary tests that a program was built with -trimpath, -s and -w, and that its SBOM lists the modules that are
+// in the program. It returns their number and the size of the program.
+func (r release) checkBinary(b binary) (modules int, size int64, err error) {
+	path := b.Path
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.root, path)
+	}
+	program, err := os.ReadFile(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	size = int64(len(program))
+	info, err := buildinfo.Read(bytes.NewReader(program))
+	if err != nil {
+		return 0, size, err
+	}
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	// A build with -trimpath does not record -ldflags, so the tables that the flags omit are checked. Without a
+	// revision, "oxbow version" cannot name it; Go finds none in a worktree of git.
+	if settings["-trimpath"] != "true" || settings["CGO_ENABLED"] != "0" || settings["vcs.revision"] == "" {
+		err = fmt.Errorf("it was built with %v", settings)
+	}
+	if b.GOOS == "linux" {
+		err = errors.Join(err, checkStripped(program))
+	}
+	document, rerr := os.ReadFile(filepath.Join(r.dist,
+		fmt.Sprintf("oxbow_%s_%s_%s.cdx.json", r.version, b.GOOS, b.GOARCH)))
+	if rerr != nil {
+		return 0, size, errors.Join(err, rerr)
+	}
+	var sbom struct {
+		Format     string `json:"bomFormat"`
+		Components []struct{ Name, Version string }
+	}
+	if err := json.Unmarshal(document, &sbom); err != nil {
+		return 0, size, err
+	}
+	listed := map[string]string{}
+	for _, c := range sbom.Components {
+		listed[c.Name] = c.Version
+	}
+	for _, m := range info.Deps {
+		if listed[m.Path] == "" {
+			err = errors.Join(err, fmt.Errorf("the SBOM does not list %s", m.Path))
+		}
+	}
+	if sbom.Format != "CycloneDX" {
+		err = errors.Join(err, fmt.Errorf("the SBOM has the format %q", sbom.Format))
+	}
+	return len(info.Deps), size, err
+}
+
+// checkStripped returns an error if the program for Linux has a symbol table or debugging information.
+func checkStripped(program []byte) error {
+	f, err := elf.NewFile(bytes.NewReader(program))
+	if err != nil {
+		return err
+	}
+	for _, s := range f.Sections {
+		if s.Name == ".symtab" || strings.HasPrefix(s.Name, ".debug_") || strings.HasPrefix(s.Name, ".zdebug_") {
+			return fmt.Errorf("it has a section %s", s.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,307 @@
+// This file installs each kind of package of a release into an empty directory.
+
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/setup"
+)
+
+func installArchive(r release, dir string) (installedProgram, error) {
+	if _, err := output(dir, "tar", "-xzf", r.file(".tar.gz")); err != nil {
+		return installedProgram{}, err
+	}
+	program := filepath.Join(dir, "oxbow")
+	return installedProgram{argv: []string{program}, typed: program, variables: []string{}}, errors.Join(
+		wantFiles(dir, "LICENSE", "NOTICE", "man/oxbow.1", "completions/oxbow.bash", "completions/_oxbow",
+			"completions/oxbow.fish", "completions/oxbow.ps1"),
+		wantOutput(dir, []string{"OXBOW-RECALL"}, "man", "-l", "-P", "cat", "man/oxbow-recall.1"),
+	)
+}
+
+// linuxFiles are the files of the deb and the rpm package beside the program.
+var linuxFiles = []string{"usr/share/man/man1/oxbow.1", "usr/share/man/man1/oxbow-recall.1",
+	"usr/share/bash-completion/completions/oxbow",
+	"usr/share/fish/vendor_completions.d/oxbow.fish", "usr/share/zsh/vendor-completions/_oxbow",
+	"usr/share/doc/oxbow/copyright"}
+
+// installDeb installs into another root directory. dpkg needs the right to do so, which a test machine gives to root.
+func installDeb(r release, dir string) (installedProgram, error) {
+	root := filepath.Join(dir, "root")
+	dpkg := []string{"dpkg", "--root=" + root, "--force-not-root"}
+	if err := makeDpkgRoot(root); err != nil {
+		return installedProgram{}, err
+	}
+	if _, err := output(dir, append(dpkg, "-i", r.file(".deb"))...); err != nil {
+		return installedProgram{}, err
+	}
+	program := filepath.Join(root, "usr/bin/oxbow")
+	// The typed lines call sudo and dpkg, which here stand for dpkg with a third root directory.
+	clean, stubs := filepath.Join(dir, "clean-root"), filepath.Join(dir, "stubs")
+	path := filepath.Join(clean, "usr/bin") + ":" + stubs + ":" + os.Getenv("PATH")
+	real, err := exec.LookPath("dpkg")
+	err = errors.Join(err, makeDpkgRoot(clean), os.Mkdir(stubs, 0o755),
+		os.WriteFile(filepath.Join(stubs, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755),
+		os.WriteFile(filepath.Join(stubs, "dpkg"),
+			[]byte("#!/bin/sh\nexec "+real+" --root='"+clean+"' --force-not-root \"$@\"\n"), 0o755),
+		wantFiles(root, linuxFiles...))
+	return installedProgram{
+		argv: []string{program}, typed: program, variables: []string{"PATH=" + path},
+		remove: func() error {
+			return errors.Join(wantOutput(dir, nil, append(dpkg, "-r", "oxbow")...), wantGone(program))
+		},
+	}, err
+}
+
+// makeDpkgRoot makes a directory in which dpkg has installed nothing.
+func makeDpkgRoot(root string) error {
+	var err error
+	for _, d := range []string{"info", "updates"} {
+		err = errors.Join(err, os.MkdirAll(filepath.Join(root, "var/lib/dpkg", d), 0o755))
+	}
+	for _, f := range []string{"status", "available"} {
+		err = errors.Join(err, os.WriteFile(filepath.Join(root, "var/lib/dpkg", f), nil, 0o644))
+	}
+	return err
+}
+
+// installRPM installs into another root directory with a database of its own. rpm needs root's rights for that. For
+// other users, the package is unpacked.
+func installRPM(r release, dir string) (installedProgram, error) {
+	root := filepath.Join(dir, "root")
+	program := filepath.Join(root, "usr/bin/oxbow")
+	installed := installedProgram{argv: []string{program}, typed: program}
+	if err := os.Mkdir(root, 0o755); err != nil {
+		return installed, err
+	}
+	if os.Getuid() == 0 {
+		rpm := []string{"rpm", "--root", root, "--dbpath", "/var/lib/rpm"}
+		// On Debian, no package in rpm's database provides what other packages require.
+		if _, err := output(dir, append(rpm, "--nodeps", "-i", r.file(".rpm"))...); err != nil {
+			return installed, err
+		}
+		installed.remove = func() error {
+			return errors.Join(
+				wantOutput(dir, []string{"oxbow"}, append(rpm, "-q", "oxbow")...),
+				wantOutput(dir, nil, append(rpm, "--nodeps", "-e", "oxbow")...), wantGone(program))
+		}
+		return installed, wantFiles(root, linuxFiles...)
+	}
+	// The paths in the package are absolute. Without the flag, cpio would install it on this machine.
+	const unpack = `rpm2cpio "$0" | cpio -idm --quiet --no-absolute-filenames`
+	_, err := output(root, "sh", "-c", unpack, r.file(".rpm"))
+	return installed, errors.Join(err, wantFiles(root, linuxFiles...))
+}
+
+func installNPM(r release, dir string) (installedProgram, error) {
+	t := setup.Target{OS: runtime.GOOS, Arch: runtime.GOARCH}
+	launcher := filepath.Join(r.dist, npmFile("oxbow", r.version))
+	program := filepath.Join(r.dist, npmFile(t.NPMPackage(), r.version))
+	installed := installedProgram{
+		argv:      []string{"npx", "--offline", "oxbow"},
+		typed:     "npx oxbow",
+		variables: []string{"npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false"},
+		remove:    func() error { return checkLauncher(dir, t.NPMPackage()) },
+	}
+	_, err := output(dir, "npm", "install", "--offline", "--no-audit", "--no-fund", program, launcher)
+	return installed, err
+}
+
+// checkLauncher tests that the launcher passes the exit status on, and its message if the program is missing.
+func checkLauncher(dir, programPackage string) error {
+	got, err := output(dir, "npx", "--offline", "oxbow", "get", "nosuch")
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) || ended.ExitCode() != 1 {
+		return fmt.Errorf("the launcher lost the exit status of get: %v: %s", err, got)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "node_modules", programPackage)); err != nil {
+		return err
+	}
+	got, err = output(dir, "npx", "--offline", "oxbow", "version")
+	if err == nil || !strings.Contains(got, programPackage+" is not installed") {
+		return fmt.Errorf("without its program the launcher prints %q, %v", got, err)
+	}
+	return nil
+}
+
+// handshake is what a client sends to an MCP server first.
+const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+	`"capabilities":{},"clientInfo":{"name":"try","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`
+
+// installBundle unpacks the bundle and lets its server answer a client.
+func installBundle(r release, dir string) (installedProgram, error) {
+	bundle := filepath.Join(dir, "bundle")
+	if err := unzip(r.file(".mcpb"), bundle); err != nil {
+		return installedProgram{}, err
+	}
+	argv, err := bundleCommand(bundle)
+	if err != nil {
+		return installedProgram{}, err
+	}
+	installed := installedProgram{argv: argv[:1], typed: argv[0]}
+	c := exec.Command(argv[0], argv[1:]...)
+	c.Dir = dir
+	c.Env = []string{"HOME=" + dir, "PATH="}
+	c.Stdin = strings.NewReader(handshake)
+	var told bytes.Buffer
+	c.Stderr = &told
+	answers, err := c.Output()
+	if err != nil {
+		return installed, fmt.Errorf("%q: %w: %s", argv, err, told.String())
+	}
+	if !bytes.Contains(answers, []byte(`"name":"recall"`)) {
+		return installed, fmt.Errorf("the server lists no tool recall: %s", answers)
+	}
+	return installed, nil
+}
+
+func unzip(file, dir string) error {
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.CopyFS(dir, z), z.Close())
+}
+
+// installByScript runs install.sh with a server on this machine. With a wrong or without a checksum, it must install
+// nothing.
+func installByScript(r release, dir string) (installedProgram, error) {
+	archive := filepath.Base(r.file(".tar.gz"))
+	for name, change := range map[string]func(string) string{
+		"broken": func(s string) string {
+			at := strings.Index(s, "  "+archive)
+			return s[:at-64] + strings.Repeat("0", 64) + s[at:]
+		},
+		"unlisted": func(s string) string { return strings.ReplaceAll(s, archive, "other.tar.gz") },
+	} {
+		program, told, err := r.runScript(filepath.Join(dir, name), change)
+		if err == nil || !strings.Contains(told, "checksum") {
+			return installedProgram{}, fmt.Errorf("with %s checksums install.sh prints %q, %v", name, told, err)
+		}
+		if err := wantGone(program); err != nil {
+			return installedProgram{}, err
+		}
+	}
+	program, told, err := r.runScript(filepath.Join(dir, "bin"), func(s string) string { return s })
+	if err == nil && !strings.Contains(told, "next: "+program+" demo") {
+		err = fmt.Errorf("install.sh prints %q, want the next command with %s", told, program)
+	}
+	return installedProgram{argv: []string{program}, typed: program}, err
+}
+
+// runScript runs install.sh for a directory, with changed checksums, and returns the path of the program and what the
+// script printed.
+func (r release) runScript(place string, change func(sums string) string) (program, told string, err error) {
+	files := http.FileServerFS(os.DirFS(r.dist))
+	sums, err := os.ReadFile(filepath.Join(r.dist, checksumsFile))
+	if err != nil {
+		return "", "", err
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/"+checksumsFile {
+			io.WriteString(w, change(string(sums)))
+			return
+		}
+		files.ServeHTTP(w, q)
+	}))
+	defer server.Close()
+	told, err = outputWith(filepath.Dir(place), []string{"OXBOW_BASE_URL=" + server.URL, "OXBOW_INSTALL_DIR=" + place,
+		"no_proxy=127.0.0.1"}, "sh", filepath.Join(r.dist, "install.sh"))
+	return filepath.Join(place, "oxbow"), told, err
+}
+
+//go:embed formula.rb
+var formulaRunner string
+
+// installFormula evaluates the Homebrew formula with those parts of Homebrew that it uses.
+func installFormula(r release, dir string) (installedProgram, error) {
+	runner, prefix := filepath.Join(dir, "runner.rb"), filepath.Join(dir, "prefix")
+	if err := os.WriteFile(runner, []byte(formulaRunner), 0o600); err != nil {
+		return installedProgram{}, err
+	}
+	formula := filepath.Join(r.dist, "homebrew", "oxbow.rb")
+	if _, err := output(dir, "ruby", "-wc", formula); err != nil {
+		return installedProgram{}, err
+	}
+	program := filepath.Join(prefix, "bin/oxbow")
+	_, err := output(dir, "ruby", runner, formula, r.dist, r.downloads(), r.version, prefix)
+	return installedProgram{argv: []string{program}, typed: program}, errors.Join(err, wantFiles(prefix,
+		"share/man/man1/oxbow.1", "etc/bash_completion.d/oxbow", "share/zsh/site-functions/_oxbow",
+		"share/fish/vendor_completions.d/oxbow.fish"))
+}
+
+// installImage loads the image with buildah and runs its program without a daemon.
+func installImage(r release, dir string) (installedProgram, error) {
+	buildah := []string{"buildah", "--root", filepath.Join(dir, "images"), "--runroot", filepath.Join(dir, "run"),
+		"--storage-driver", "vfs"}
+	const container = "oxbow-try"
+	_, err := output(dir, append(buildah, "from", "--name", container, "oci-archive:"+r.file(imageEnd))...)
+	return installedProgram{
+		argv:  append(buildah, "run", "--isolation", "chroot", container, "--", "/oxbow"),
+		typed: "/oxbow",
+		remove: func() error {
+			_, err := output(dir, append(buildah, "rm", container)...)
+			return err
+		},
+	}, err
+}
+
+// installScoop does what the Scoop manifest says: it takes the archive for Windows, compares its checksum, and unpacks
+// it. The command for Wine then runs the program.
+func installScoop(r release, dir string) (installedProgram, error) {
+	b, err := os.ReadFile(filepath.Join(r.dist, "scoop", "oxbow.json"))
+	if err != nil {
+		return installedProgram{}, fmt.Errorf("%w; the release needs the target windows_amd64", err)
+	}
+	var manifest struct {
+		Version, Homepage, License, Description string
+		Architecture                            map[string]struct {
+			URL, Hash string
+			Bin       []string
+		}
+	}
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&manifest); err != nil {
+		return installedProgram{}, err
+	}
+	x := manifest.Architecture["64bit"]
+	if manifest.Version != r.version || len(x.Bin) != 1 {
+		return installedProgram{}, fmt.Errorf("the manifest has version %q and the programs %q", manifest.Version, x.Bin)
+	}
+	name, isHere := strings.CutPrefix(x.URL, r.downloads())
+	if !isHere {
+		return installedProgram{}, fmt.Errorf("the manifest refers to %s, not to a file in %s", x.URL, r.downloads())
+	}
+	if err := wantHash(filepath.Join(r.dist, name), x.Hash); err != nil {
+		return installedProgram{}, err
+	}
+	place := filepath.Join(dir, "scoop")
+	err = errors.Join(unzip(filepath.Join(r.dist, name), place), wantFiles(place, "completions/oxbow.ps1", "LICENSE"))
+	return installedProgram{demo: func() error {
+		c := exec.Command("go", "run", "./internal/deploy/wine", "--program", filepath.Join(place, x.Bin[0]))
+		c.Dir = r.root
+		printed, err := c.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, printed)
+		}
+		return nil
+	}}, err
+}
