@@ -14,8 +14,8 @@
 //
 //	go run ./internal/deploy/wine --program oxbow.exe
 //
-// For each package, it prints how many tests passed, failed and were skipped, and which tests failed. The exit status
-// is 1 if the program does not work or if a test failed.
+// For each package, it prints how many tests passed, failed and were skipped, and which tests failed. A run that is
+// interrupted prints what it has counted. The exit status is 1 if the program does not work or if a test failed.
 package main
 
 import (
@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 )
 
 // packages are those whose code depends on the file system, locks, processes, or the form of paths.
@@ -41,7 +42,7 @@ func main() {
 	if len(chosen) == 0 && *built == "" {
 		chosen = packages
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, *repository, *prefix, *built, chosen)
 	stop()
 	if err != nil {
