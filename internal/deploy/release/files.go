@@ -99,8 +99,8 @@ func (r release) checkBinary(b binary) (modules int, size int64, err error) {
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 	}
-	// A build with -trimpath does not record -ldflags, so the tables that the flags omit are checked. Without a
-	// revision, "oxbow version" cannot name it; Go finds none in a worktree of git.
+	// A build with -trimpath does not record -ldflags, so the tables that the flags omit are checked. "oxbow
+	// version" names the revision.
 	if settings["-trimpath"] != "true" || settings["CGO_ENABLED"] != "0" || settings["vcs.revision"] == "" {
 		err = fmt.Errorf("it was built with %v", settings)
 	}
