@@ -9,21 +9,56 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// tickedNames returns the entry names that the form contains. It fails if there are none.
-func (c *call) tickedNames() ([]string, error) {
+// selection returns the entries that the form means: those that are ticked, or all that its query
+// selects. It fails if there are none.
+func (c *call) selection() (in labels.EditLabelsIn, err error) {
 	_ = c.value("name") // reads the form
-	names := c.r.PostForm["name"]
-	if len(names) == 0 {
-		return nil, &oxbow.InvalidError{
+	if c.value("all") != "" {
+		if q := c.value("q"); q != "" {
+			in.Where = []string{q}
+		}
+		in.All = in.Where == nil
+		return in, nil
+	}
+	in.Names = c.r.PostForm["name"]
+	if len(in.Names) == 0 {
+		err = &oxbow.InvalidError{
 			Field:  "selection",
 			Reason: "is empty; go back, and tick the entries that are meant",
 		}
+	}
+	return in, err
+}
+
+// mostForgotten is the maximum number of entries that one form forgets.
+const mostForgotten = 500
+
+// selectedNames returns the names of the entries that the form means, at most mostForgotten.
+func (c *call) selectedNames() ([]string, error) {
+	in, err := c.selection()
+	if err != nil || in.Names != nil {
+		return in.Names, err
+	}
+	limit := mostForgotten
+	list, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: c.value("q"), Limit: &limit})
+	if err != nil {
+		return nil, err
+	}
+	if list.Total > mostForgotten {
+		return nil, &oxbow.InvalidError{
+			Field:  "selection",
+			Reason: "has " + page.Plural(list.Total, "entry") + ", which is too many to forget at once; narrow it down",
+		}
+	}
+	var names []string
+	for _, e := range list.Entries {
+		names = append(names, e.Name)
 	}
 	return names, nil
 }
 
 func labelTicked(c *call) (reply, error) {
-	names, err := c.tickedNames()
+	in, err := c.selection()
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +66,8 @@ func labelTicked(c *call) (reply, error) {
 	if c.value("off") != "" {
 		turn = labels.RemoveLabels
 	}
-	out, err := turn(c.ctx, c.work, labels.EditLabelsIn{Labels: []string{c.value("label")}, Names: names})
+	in.Labels = []string{c.value("label")}
+	out, err := turn(c.ctx, c.work, in)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +78,7 @@ func labelTicked(c *call) (reply, error) {
 }
 
 func forgetTicked(c *call) (reply, error) {
-	names, err := c.tickedNames()
+	names, err := c.selectedNames()
 	if err != nil {
 		return nil, err
 	}

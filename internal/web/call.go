@@ -56,30 +56,33 @@ type screen struct {
 	live    bool // elements with the attribute data-live are reloaded when the memory changes
 }
 
-// places are the items of the navigation in three groups: daily use, the rest of the memory,
-// and settings.
-var places = [][]page.Place{
-	{
-		{Path: "", Name: "Today"},
-		{Path: "find", Name: "Find"},
-		{Path: "inbox", Name: "Inbox"},
-		{Path: "log", Name: "Log"},
-		{Path: "sessions", Name: "Sessions"},
-	},
-	{
-		{Path: "context", Name: "Context"},
-		{Path: "ask", Name: "Ask"},
-		{Path: "profiles", Name: "Profiles"},
-		{Path: "handoffs", Name: "Handoffs"},
-		{Path: "annotations", Name: "Annotations"},
-		{Path: "map", Name: "Map"},
-	},
-	{{Path: "settings", Name: "Settings"}},
+// places are the pages of daily use, which the navigation always shows.
+var places = []page.Place{
+	{Path: "", Name: "Today"},
+	{Path: "find", Name: "Find"},
+	{Path: "inbox", Name: "Inbox"},
+	{Path: "sessions", Name: "Sessions"},
+	{Path: "log", Name: "Log"},
+}
+
+// morePlaces are the other pages.
+var morePlaces = []page.Place{
+	{Path: "context", Name: "Context"},
+	{Path: "ask", Name: "Ask"},
+	{Path: "profiles", Name: "Profiles"},
+	{Path: "handoffs", Name: "Handoffs"},
+	{Path: "annotations", Name: "Annotations"},
+	{Path: "map", Name: "Map"},
+	{Path: "numbers", Name: "Numbers"},
+	{Path: "settings", Name: "Settings"},
 }
 
 func (s screen) send(c *call, w http.ResponseWriter, a page.Assets) {
-	f := page.Frame{Title: s.title, Status: s.status, Live: s.live, At: s.navPath, Places: places,
+	f := page.Frame{Title: s.title, Status: s.status, Live: s.live, At: s.navPath, Places: places, More: morePlaces,
 		Done: c.changeNotice(), Lead: s.lead, Body: s.body, Foot: c.accessSummary()}
+	if c.mayWrite() {
+		f.New = "new"
+	}
 	if c.r.URL.Path == page.Root+"find" {
 		f.Search, f.Typed = c.value("q"), "#results"
 	}

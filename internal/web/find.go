@@ -6,6 +6,7 @@ package web
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,8 @@ import (
 
 const (
 	listPage = 25  // entries on a page of a list
-	mostHits = 100 // on a page of a search
+	hitPage  = 20  // entries on a page of a search
+	mostHits = 200 // hits of a search that can be paged through
 )
 
 // found is the result that a page of Find shows.
@@ -72,13 +74,17 @@ func (c *call) search(q string) (found, error) {
 	if !errors.As(err, &wrong) {
 		return found{}, err
 	}
-	limit = min(max(1, c.number("limit", 20)), mostHits)
+	offset = min(offset, mostHits-hitPage)
+	limit = offset + hitPage
 	out, err := verb.Recall(c.ctx, c.work, verb.RecallIn{Query: q, Limit: &limit, Explain: true})
 	if err != nil {
 		return found{}, err
 	}
-	f := found{query: q, entries: out.Hits, total: len(out.Hits), hasMore: out.More &&
-		limit < mostHits, facets: facetsOfHits(out.Hits), why: out.Why, near: out.Near}
+	f := found{query: q, entries: out.Hits[min(offset, len(out.Hits)):], total: len(out.Hits), hasMore: out.More,
+		facets: facetsOfHits(out.Hits), why: out.Why, near: out.Near}
+	if out.More && limit < mostHits {
+		f.next = limit
+	}
 	for _, n := range out.Notes {
 		if !n.About("limit") && !n.About("max_tokens") {
 			f.notes = append(f.notes, n)
@@ -97,7 +103,7 @@ func (f found) countText() string {
 	case f.isListing:
 		return page.Plural(f.total, "entry") + " found, those written last first."
 	case f.hasMore:
-		return fmt.Sprintf("The best %d are shown; there are more.", f.total)
+		return fmt.Sprintf("The best first, %d to %d; there are more.", f.total-len(f.entries)+1, f.total)
 	}
 	return page.Plural(f.total, "entry") + " found, the best first."
 }
@@ -118,21 +124,54 @@ func (c *call) results(f found) g.Node {
 		return page.ChoiceRow(c.now, e, explained(e))
 	}))
 	pager := page.Pager(c.r.URL, c.number("offset", 0), f.next, listPage)
-	if f.hasMore {
-		q := c.r.URL.Query()
-		q.Set("limit", strconv.Itoa(mostHits))
-		pager = h.P(h.A(h.Href(page.Root+"find?"+q.Encode()), h.Text("Show more")))
+	if !f.isListing {
+		pager = page.RankedPager(c.r.URL, c.number("offset", 0), f.next, hitPage)
 	}
 	if !c.mayWrite() {
 		return g.Group{rows, pager}
 	}
-	return g.Group{h.Form(h.Method("post"), h.Action(page.Root+
-		"find/label"), page.Hidden("back", c.currentPath()), rows, h.FieldSet(h.Class("bulk"),
-		h.Legend(h.Text("With those that are ticked")),
-		h.Div(h.Class("actions"), h.Label(h.For("label"), h.Text("Label")),
-			h.Input(h.ID("label"), h.Name("label"), h.Placeholder("tag:rule"), h.AutoComplete("off")),
-			h.Button(h.Text("Add it")), h.Button(h.Name("off"), h.Value("1"), h.Text("Take it off")),
-			h.Button(h.FormAction(page.Root+"find/forget"), h.Text("Forget them"))))), pager}
+	return g.Group{h.Form(h.Class("ticking"), h.Method("post"), h.Action(page.Root+"find/label"),
+		page.Hidden("back", c.currentPath()), bulkBar(f), rows), pager}
+}
+
+// bulkBar has the buttons that change the ticked entries, or all entries that a list of filters
+// selects.
+func bulkBar(f found) g.Node {
+	return h.FieldSet(h.Class("bulk"),
+		h.Legend(h.Class("hidden"), h.Text("Change the ticked entries")),
+		h.Div(h.Class("actions"),
+			g.If(f.isListing, g.Group{page.Hidden("q", f.query), h.Label(h.Class("all"),
+				h.Input(h.Type("checkbox"), h.Name("all"), h.Value("1"), h.Attr("data-all", "")),
+				h.Text(" All "+page.Plural(f.total, "entry")))}),
+			h.Label(h.Class("hidden"), h.For("label"), h.Text("Label")),
+			h.Input(h.ID("label"), h.Name("label"), h.Placeholder("tag:rule"), h.AutoComplete("off"),
+				h.Attr("list", "labels")),
+			h.El("datalist", h.ID("labels"), g.Map(f.labelTerms(), func(t string) g.Node {
+				return h.Option(h.Value(page.Visible(t)))
+			})),
+			h.Button(h.Text("Add label")),
+			h.Button(h.Name("off"), h.Value("1"), h.Text("Remove label")),
+			h.Button(h.FormAction(page.Root+"find/forget"), h.Text("Forget"))))
+}
+
+// suggestedLabels is the maximum number of suggestions for a label.
+const suggestedLabels = 100
+
+// labelTerms returns the projects and tags of the found entries, for suggestions.
+func (f found) labelTerms() (terms []string) {
+	for _, fc := range f.facets {
+		if fc.title != "Project" && fc.title != "Tag" {
+			continue
+		}
+		for _, t := range slices.Sorted(maps.Keys(fc.counts)) {
+			key, value, _ := strings.Cut(t, ":")
+			if plain, err := strconv.Unquote(value); err == nil {
+				value = plain
+			}
+			terms = append(terms, key+":"+value)
+		}
+	}
+	return terms[:min(len(terms), suggestedLabels)]
 }
 
 // nearMisses links to terms that are similar to those of the query. A similar filter
@@ -160,7 +199,7 @@ func explained(e verb.Entry) g.Node {
 	if x == nil {
 		return nil
 	}
-	return h.Details(h.ID("why-"+number(e.ID)), h.Class("meta why"), h.Summary(h.Textf("score %.2f", e.Score)),
+	return h.Details(h.ID("why-"+number(e.ID)), h.Class("meta why"), h.Summary(h.Text("Why here?")),
 		h.Div(h.Class("wide"), h.TabIndex("0"), h.Table(
 			h.THead(h.Tr(
 				h.Th(h.Scope("col"), h.Text("word")),
@@ -178,7 +217,7 @@ func explained(e verb.Entry) g.Node {
 					numberCell("%.2f", t.Score),
 				)
 			})))),
-		h.P(page.Isolated(x.Formula)))
+		h.P(h.Textf("Score %.2f. ", e.Score), page.Isolated(x.Formula)))
 }
 
 func numberHead(s string) g.Node { return h.Th(h.Class("number"), h.Scope("col"), h.Text(s)) }

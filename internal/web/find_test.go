@@ -41,9 +41,9 @@ func TestFind(t *testing.T) {
 	b.has(
 		shown,
 		"The <mark>gate</mark> of <mark>berth</mark> 7 closes.",
-		"<summary>score",
+		"<summary>Why here?", "Score ",
 		"harbor</bdi></a><span class=\"dim\"> 20<",
-		"Show more",
+		`rel="next"`, "The best first, 1 to 20; there are more.",
 	)
 	b.has(
 		b.get(page.Root+page.FindPath("gate project:lantren"), http.StatusOK),
@@ -63,6 +63,57 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestFindRankedPages tests that a search can be paged through, and that no page repeats a hit.
+func TestFindRankedPages(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	for i := range 50 {
+		b.remember(fmt.Sprint("note ", i), fmt.Sprint("The gate closes at ", i, "."))
+	}
+	seen := map[string]bool{}
+	path := page.Root + page.FindPath("gate")
+	for range 3 {
+		shown := b.get(path, http.StatusOK)
+		for i := range 50 {
+			name := fmt.Sprint("note ", i)
+			if strings.Contains(shown, `value="`+name+`"`) {
+				if seen[name] {
+					t.Errorf("%s is shown twice", name)
+				}
+				seen[name] = true
+			}
+		}
+		_, rest, found := strings.Cut(shown, `rel="next" `)
+		if !found {
+			break
+		}
+		path = attribute(`<a `+rest, "href")
+	}
+	if len(seen) != 50 {
+		t.Errorf("three pages show %d of 50 hits", len(seen))
+	}
+}
+
+// TestAllOfQuery tests that all entries which a list of filters selects are labelled or forgotten
+// together, beyond the page.
+func TestAllOfQuery(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	for i := range 30 {
+		b.remember(fmt.Sprint("note ", i), "A gate.", oxbow.Label{Key: "project", Value: "harbor"})
+	}
+	b.remember("other", "A lantern.")
+	all := url.Values{"all": {"1"}, "q": {"project:harbor"}, "label": {"tag:gate"}}
+	b.submit(b.get(page.Root+page.FindPath("project:harbor"), http.StatusOK), "Add label", all, http.StatusOK)
+	b.has(b.get(page.Root+page.FindPath("tag:gate"), http.StatusOK), "30 entries found")
+	shown := b.post(page.Root+"find/forget", all, http.StatusOK)
+	if n := b.entries(); n != 1 {
+		t.Errorf("%d entries after forgetting a project", n)
+	}
+	b.submit(shown, "Undo", nil, http.StatusOK)
+	if n := b.entries(); n != 31 {
+		t.Errorf("%d entries after undo", n)
+	}
+}
+
 // TestTicked tests that the selected entries are labelled together, and that a single Undo restores
 // them after they were deleted.
 func TestTicked(t *testing.T) {
@@ -71,10 +122,10 @@ func TestTicked(t *testing.T) {
 		b.remember(name, "text of "+name)
 	}
 	two := url.Values{"name": {"a", "c"}, "label": {"tag:rule"}}
-	shown := b.submit(b.get(page.Root+"find", http.StatusOK), "Add it", two, http.StatusOK)
+	shown := b.submit(b.get(page.Root+"find", http.StatusOK), "Add label", two, http.StatusOK)
 	b.has(shown, "Relabelled &#34;a&#34; and 1 other.")
 	two["off"] = []string{"1"}
-	b.submit(shown, "Take it off", two, http.StatusOK)
+	b.submit(shown, "Remove label", two, http.StatusOK)
 	two.Set("back", "find?q=")
 	shown = b.post(page.Root+"find/forget", two, http.StatusOK)
 	b.has(shown, "2 changes. The first: Forgot &#34;a&#34;.", "1 entry")

@@ -123,7 +123,9 @@ func (b *browser) submit(shown, button string, fields url.Values, status int) st
 		}
 		values := url.Values{}
 		for _, in := range regexp.MustCompile(`<input[^>]*>`).FindAllString(form, -1) {
-			if name := attribute(in, "name"); name != "" {
+			name := attribute(in, "name")
+			isTicked := attribute(in, "type") != "checkbox" || strings.Contains(in, " checked")
+			if name != "" && isTicked {
 				values.Add(name, attribute(in, "value"))
 			}
 		}

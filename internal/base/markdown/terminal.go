@@ -201,6 +201,11 @@ func (r *renderer) inline(n ast.Node, style string, depth int) string {
 		return mark + r.inlines(n, style, depth) + mark
 	case *xast.Strikethrough:
 		return "~~" + r.inlines(n, style, depth) + "~~"
+	case *xast.TaskCheckBox:
+		if n.IsChecked {
+			return "[x] "
+		}
+		return "[ ] "
 	case *ast.Link:
 		return r.link(r.inlines(n, style, depth), string(n.Destination))
 	case *ast.Image:

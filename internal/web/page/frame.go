@@ -6,6 +6,7 @@ package page
 import (
 	"bytes"
 	"net/http"
+	"slices"
 
 	g "maragu.dev/gomponents"
 
@@ -22,11 +23,13 @@ type Frame struct {
 	Live   bool   // elements with the attribute data-live are reloaded when the memory changes
 	At     string // path of the current [Place]
 
-	Places [][]Place // the navigation, in groups
-	Search string    // text in the search field
-	Typed  string    // selector of the element that is updated while the person types a query ("" means no element)
-	Done   g.Node    // notice about the last change (may be nil)
-	Lead   g.Node    // one line below the title that says what the page shows (may be nil)
+	Places []Place // the navigation
+	More   []Place // further places, which the navigation shows on demand
+	New    string  // path of the page that adds an entry ("" if the browser only reads)
+	Search string  // text in the search field
+	Typed  string  // selector of the element that is updated while the person types a query ("" means no element)
+	Done   g.Node  // notice about the last change (may be nil)
+	Lead   g.Node  // one line below the title that says what the page shows (may be nil)
 	Body   []g.Node
 	Foot   string // footer: the part of the memory that this browser sees
 }
@@ -35,7 +38,7 @@ type Frame struct {
 func (f Frame) Send(w http.ResponseWriter, a Assets) {
 	document{title: f.Title, status: f.Status, isLive: f.Live}.send(w, a, h.Body(
 		h.A(h.Class("skip"), h.Href("#main"), h.Text("Skip to the content")),
-		h.Header(h.Class("top"),
+		h.Header(h.Class("top"), h.Div(h.Class("bar"),
 			h.A(h.Class("brand"), h.Href(Root), mark(), h.Text("oxbow")),
 			h.Form(h.Class("search"), h.Role("search"), h.Action(Root+
 				"find"), g.If(f.Typed != "", h.Attr("data-typed", f.Typed)),
@@ -50,17 +53,10 @@ func (f Frame) Send(w http.ResponseWriter, a Assets) {
 					h.Attr("data-key", "/"),
 				),
 			),
-		),
+			g.If(f.New != "", h.A(h.Class("button"), h.Href(Root+f.New), h.Attr("data-key", "n"), h.Text("New"))),
+		)),
 		h.Div(h.Class("frame"),
-			h.Nav(h.Class("places"), h.Aria("label", "Places"), g.Map(f.Places, func(ps []Place) g.Node {
-				return h.Ul(g.Map(ps, func(p Place) g.Node {
-					return h.Li(h.A(
-						h.Href(Root+p.Path),
-						g.If(p.Path == f.At, h.Aria("current", "page")),
-						h.Text(p.Name),
-					))
-				}))
-			})),
+			h.Nav(h.Class("places"), h.Aria("label", "Places"), h.Ul(g.Map(f.Places, f.place)), f.morePlaces()),
 			h.Main(
 				h.ID("main"),
 				h.TabIndex("-1"),
@@ -73,6 +69,18 @@ func (f Frame) Send(w http.ResponseWriter, a Assets) {
 			"leave"), h.Button(h.Class("plain"), h.Text("Sign out")))),
 		h.Div(h.ID("said"), h.Class("hidden"), h.Role("status"), h.Aria("live", "polite")),
 	))
+}
+
+// place is a link of the navigation.
+func (f Frame) place(p Place) g.Node {
+	return h.Li(h.A(h.Href(Root+p.Path), g.If(p.Path == f.At, h.Aria("current", "page")), h.Text(p.Name)))
+}
+
+// morePlaces shows the further places on demand. They are open if one of them is the current place.
+func (f Frame) morePlaces() g.Node {
+	isCurrent := slices.ContainsFunc(f.More, func(p Place) bool { return p.Path == f.At })
+	return h.Details(h.ID("more"), g.If(isCurrent, h.Attr("open", "")), h.Summary(h.Text("More")),
+		h.Ul(g.Map(f.More, f.place)))
 }
 
 // Door is a page without navigation, for a browser that is not signed in.

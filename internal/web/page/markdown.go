@@ -93,10 +93,11 @@ func (p *prose) node(n ast.Node, depth int) g.Node {
 	case *xast.TableRow:
 		return h.Tr(p.children(n, depth))
 	case *xast.TableCell:
+		align := g.If(n.Alignment != xast.AlignNone, h.Class("to-"+n.Alignment.String()))
 		if _, ok := n.Parent().(*xast.TableHeader); ok {
-			return h.Th(h.Scope("col"), p.children(n, depth))
+			return h.Th(h.Scope("col"), align, p.children(n, depth))
 		}
-		return h.Td(p.children(n, depth))
+		return h.Td(align, p.children(n, depth))
 	}
 	return h.P(p.children(n, depth))
 }
@@ -126,6 +127,11 @@ func (p *prose) inline(n ast.Node, depth int) g.Node {
 		return h.Em(p.children(n, depth))
 	case *xast.Strikethrough:
 		return h.El("s", p.children(n, depth))
+	case *xast.TaskCheckBox:
+		if n.IsChecked {
+			return h.Span(h.Class("task"), h.Role("img"), h.Aria("label", "done:"), h.Text("☑ "))
+		}
+		return h.Span(h.Class("task"), h.Role("img"), h.Aria("label", "to do:"), h.Text("☐ "))
 	case *ast.Link:
 		return outward(string(n.Destination), p.children(n, depth))
 	case *ast.AutoLink:

@@ -164,3 +164,21 @@ func TestDifference(t *testing.T) {
 		t.Errorf("a long difference has %d bytes", len(long))
 	}
 }
+
+func TestProseTasksAndAlignment(t *testing.T) {
+	n, _ := Prose("- [x] done\n- [ ] open\n\n| a | b |\n|--:|:-:|\n| 1 | 2 |\n")
+	var b strings.Builder
+	if err := n.Render(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`aria-label="done:">☑ `,
+		`aria-label="to do:">☐ `,
+		`class="to-right">a`,
+		`class="to-center">2`,
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the text has no %q: %s", want, b.String())
+		}
+	}
+}

@@ -240,6 +240,15 @@ func Button(action, class, text string, fields ...string) g.Node {
 
 // Pager links to the previous and the next page of a list, by the offset in the query of u.
 func Pager(u *url.URL, offset, next, size int) g.Node {
+	return pager(u, offset, next, size, "Newer", "Older")
+}
+
+// RankedPager is like [Pager], for a list with the best first.
+func RankedPager(u *url.URL, offset, next, size int) g.Node {
+	return pager(u, offset, next, size, "Better", "Further")
+}
+
+func pager(u *url.URL, offset, next, size int, before, after string) g.Node {
 	at := func(offset int, rel, text string) g.Node {
 		q := u.Query()
 		q.Del("done")
@@ -251,7 +260,7 @@ func Pager(u *url.URL, offset, next, size int) g.Node {
 		return nil
 	}
 	return h.Nav(h.Class("pager"), h.Aria("label", "Pages"),
-		g.If(offset > 0, at(max(0, offset-size), "prev", "Newer")), g.If(next > 0, at(next, "next", "Older")))
+		g.If(offset > 0, at(max(0, offset-size), "prev", before)), g.If(next > 0, at(next, "next", after)))
 }
 
 // Table shows rows below column heads. A wide table scrolls horizontally.

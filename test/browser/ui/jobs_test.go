@@ -78,9 +78,12 @@ func TestJobs(t *testing.T) {
 	}{
 		{"why was the agent told this", jobWhyTold},
 		{"a wrong memory", jobWrongMemory},
+		{"results of a query", jobResults},
+		{"compare versions", jobVersions},
 		{"take a session back", jobSessionBack},
 		{"the inbox by keys", jobInboxByKeys},
 		{"the inbox by groups", jobInboxByGroups},
+		{"find and label in bulk", jobLabelInBulk},
 	} {
 		t.Run(job.name, func(t *testing.T) {
 			w.t = t
@@ -182,6 +185,62 @@ func jobInboxByGroups(t *testing.T, w *worker) {
 	if got := w.waiting(); got != 2+trial.Shaped {
 		t.Errorf("after undoing the rejection of a group %d rows wait", got)
 	}
+}
+
+// jobLabelInBulk labels all entries with a tag.
+func jobLabelInBulk(t *testing.T, w *worker) {
+	w.from("find?q=tag:nats")
+	w.click(".bulk .all", fmt.Sprintf("All %d entries", trial.Tagged))
+	w.click("#label", "")
+	chromiumtest.Do(t, w.tab, "typing", chromedp.SendKeys("#label", "tag:queue"))
+	w.click(".bulk button", "Add label")
+	w.arrive()
+	if got := w.cli("list", "--json", "--limit", "1", "tag:queue"); !strings.Contains(got,
+		fmt.Sprintf(`"total":%d`, trial.Tagged)) {
+		t.Errorf("of %d entries, these are labelled: %.200s", trial.Tagged, got)
+	}
+	w.most("label 186 entries", 5)
+}
+
+// jobResults tests that Find shows no results of another query after a tick, that keys work after
+// it, and that the page says when the server answers no more.
+func jobResults(t *testing.T, w *worker) {
+	w.from("find?q=tag:nats")
+	w.click(".row.choice > input", "")
+	chromiumtest.Do(t, w.tab, "pressing /", chromedp.KeyEvent("/"))
+	chromiumtest.Do(t, w.tab, "typing", chromedp.KeyEvent("project:harbor berth"))
+	w.until(`location.search.includes("berth") && document.querySelector("#results mark")`)
+	if w.shows("nats.") {
+		t.Error("results of the query before are shown")
+	}
+	if chromiumtest.Eval[bool](t, w.tab, `!!document.querySelector("#results :checked")`) {
+		t.Error("a tick is left on results of another query")
+	}
+	chromiumtest.Eval[bool](t, w.tab, `(() => { window.fetch = () => Promise.reject(new TypeError("gone")); return true })()`)
+	chromiumtest.Do(t, w.tab, "typing", chromedp.KeyEvent(" gate"))
+	w.until(`document.querySelector("#away")`)
+	if !w.shows("The server cannot be reached") || w.shows("An exclusion constraint") {
+		t.Error("the page shows old results, or does not say that the server cannot be reached")
+	}
+	w.most("results of a query", 1)
+}
+
+// until waits until a JavaScript expression is true on this page.
+func (w *worker) until(expression string) {
+	w.t.Helper()
+	chromiumtest.Eval[bool](w.t, w.tab, fmt.Sprintf(
+		"new Promise(done => { const look = () => { if (%s) done(true); else setTimeout(look, 10) }; look() })", expression))
+}
+
+// jobVersions compares the versions of a note.
+func jobVersions(t *testing.T, w *worker) {
+	w.from("entries/" + trial.Overwritten)
+	w.click("main a", "Versions")
+	w.arrive()
+	if !w.shows("We ship on Fridays") {
+		t.Error("the versions do not show the text before")
+	}
+	w.most("compare versions", 1)
 }
 
 // jobSessionBack takes back what a session wrote.
