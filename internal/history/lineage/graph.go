@@ -67,9 +67,12 @@ func (g *Graph) versions(yield func(*oxbow.Version) bool) {
 // connect the same two entries, it returns the first. A version restored by an undo or a revert
 // does not count as copied.
 func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
+	type ends struct{ name, from string }
+	found := map[ends]bool{}
 	add := func(e Edge) {
-		if e.Name != e.From && (names[e.Name] || names[e.From]) &&
-			!slices.ContainsFunc(edges, func(o Edge) bool { return o.Name == e.Name && o.From == e.From }) {
+		k := ends{e.Name, e.From}
+		if e.Name != e.From && (names[e.Name] || names[e.From]) && !found[k] {
+			found[k] = true
 			edges = append(edges, e)
 		}
 	}
@@ -128,14 +131,24 @@ func (g *Graph) labelEdges(v *oxbow.Version) (edges []Edge) {
 // mergeEdges returns edges for entries that a change merged. A merge removes an entry, and the
 // removed name becomes another entry's alias.
 func (g *Graph) mergeEdges(c *oxbow.Change) (edges []Edge) {
-	for _, gone := range c.Versions {
+	var withAlias map[string][]*oxbow.Version // versions of entries that stay, by alias
+	for i := range c.Versions {
+		gone := &c.Versions[i]
 		if gone.Verb != oxbow.VerbRemove {
 			continue
 		}
-		for _, v := range c.Versions {
-			if v.Verb != oxbow.VerbRemove && slices.Contains(v.Entry.Aliases, gone.Entry.Name) {
-				edges = append(edges, Edge{v.Entry.Name, v.Seq, gone.Entry.Name, gone.Prev, ByMerge})
+		if withAlias == nil {
+			withAlias = map[string][]*oxbow.Version{}
+			for j := range c.Versions {
+				if v := &c.Versions[j]; v.Verb != oxbow.VerbRemove {
+					for _, alias := range v.Entry.Aliases {
+						withAlias[alias] = append(withAlias[alias], v)
+					}
+				}
 			}
+		}
+		for _, v := range withAlias[gone.Entry.Name] {
+			edges = append(edges, Edge{v.Entry.Name, v.Seq, gone.Entry.Name, gone.Prev, ByMerge})
 		}
 	}
 	return edges

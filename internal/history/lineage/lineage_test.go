@@ -4,6 +4,7 @@ package lineage
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
@@ -106,5 +107,31 @@ func TestWalk(t *testing.T) {
 		if got := walk(c.name); !slices.Equal(got, c.want) {
 			t.Errorf("walk(%s, %v) = %v\nwant %v", c.name, c.down, got, c.want)
 		}
+	}
+}
+
+// A sentence that many entries share, and a change that merges many, cost what their edges cost.
+func TestManyEdges(t *testing.T) {
+	const n = 3000
+	var added, merged oxbow.Change
+	for i := range n {
+		v := oxbow.Version{Seq: 1, Verb: oxbow.VerbAdd, Entry: oxbow.Entry{
+			Name:    "n" + strconv.Itoa(i),
+			Content: "the crane of the harbor turns left at dawn and stops at night",
+		}}
+		added.Versions = append(added.Versions, v)
+		gone := oxbow.Version{Seq: 2, Prev: 1, Verb: oxbow.VerbRemove, Entry: v.Entry}
+		kept := oxbow.Version{Seq: 2, Verb: oxbow.VerbAdd, Entry: oxbow.Entry{
+			Name:    "k" + strconv.Itoa(i),
+			Aliases: []string{v.Entry.Name},
+		}}
+		merged.Versions = append(merged.Versions, gone, kept)
+	}
+	g := &Graph{changes: []oxbow.Change{added, merged}}
+	if got := g.Edges(map[string]bool{"n0": true}); len(got) != n {
+		t.Errorf("%d edges, want %d", len(got), n) // the first sentence is the source of all others, and of k0
+	}
+	if got := g.mergeEdges(&merged); len(got) != n || got[7] != (Edge{"k7", 2, "n7", 1, ByMerge}) {
+		t.Errorf("%d edges of the merge", len(got))
 	}
 }
