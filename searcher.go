@@ -64,14 +64,20 @@ func (s *searcher) resume(ctx context.Context) error {
 // applySince applies the changes of the store after a position.
 func (s *searcher) applySince(ctx context.Context, pos Position) error {
 	var since []analyzedDelta
-	thinAt := fewPending
+	thinAt, read := fewPending, int64(0)
 	for d, err := range s.db.Since(ctx, pos) {
 		if err != nil {
 			return err
 		}
+		read += weight(d.Entry)
 		since = appendDeltas(since, []analyzedDelta{{Delta: d}}, &thinAt)
 	}
-	return s.apply(ctx, lastDeltas(since))
+	last := lastDeltas(since)
+	for _, d := range last {
+		read -= weight(d.Entry)
+	}
+	s.unsaved.Add(read) // versions that a later version replaced must be read by the next process, too
+	return s.apply(ctx, last)
 }
 
 // putUnder adds an overlay store's lower entries to an index that has only the log's

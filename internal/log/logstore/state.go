@@ -17,6 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
+// opText is the number of content bytes that take about as long to read from the log as an op.
+const opText = 4096
+
 // opIDWindow is the minimum number of changes with an op ID whose IDs are remembered.
 const opIDWindow = 4096
 
@@ -32,7 +35,9 @@ type state struct {
 	order  []*store.Entry          // the same entries, by ID
 	gone   map[string]uint64       // removed names and the changes that removed them
 	nextID uint64
-	ops    int // number of ops that were applied since the base
+	// number of ops that were applied since the base, in which an op counts once more for each
+	// opText bytes of content
+	ops int
 
 	opIDs map[string]seenID // op IDs and their changes, by the keys of the IDs
 	opLog []string          // the keys, oldest first
@@ -165,6 +170,9 @@ func rewrites(r *wal.Record, v *body) bool {
 func (st *state) apply(seq uint64, at time.Time, v *body) []store.Delta {
 	v.stamp(seq, at)
 	st.ops += len(v.ops)
+	for i := range v.ops {
+		st.ops += len(v.ops[i].entry.Content) / opText
+	}
 	deltas := make([]store.Delta, 0, len(v.ops))
 	for i := range v.ops {
 		p := &v.ops[i]

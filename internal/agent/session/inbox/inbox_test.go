@@ -3,6 +3,7 @@
 package inbox
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -400,5 +401,49 @@ func TestUpdate(t *testing.T) {
 	}
 	if _, err := Get(t.Context(), a.Memory, "zz"); err == nil {
 		t.Error("Get() finds what is not there")
+	}
+}
+
+// The commands that passed are counted as if each session rewrote all counts of its project,
+// and few of the counts are written for each session.
+func TestCountsAreWrittenInParts(t *testing.T) {
+	a := open(t)
+	const sessions, perSession = 400, 8
+	var want []run
+	whole := 0 // bytes that would be written if each session wrote all counts
+	for i := range sessions {
+		id := fmt.Sprint("session ", i)
+		all := []session.Event{says("Run the tests.")}
+		for j := range perSession {
+			command := fmt.Sprintf("go test -count=1 ./services/number%d/with/a/long/path", (i*7+j*j*31)%280)
+			all = append(all, runs(command, 0, ""))
+		}
+		turns := session.Fold(events(id, all...))
+		if err := count(t.Context(), a.Memory, turns, "shop"); err != nil {
+			t.Fatal(err)
+		}
+		want = counted(want, passedIn(turns), digest("claude", id))
+		b, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole += len(b)
+	}
+	var commands []string
+	slices.SortStableFunc(want, func(a, b run) int { return b.Last.Compare(a.Last) })
+	for _, r := range want {
+		if len(r.Sessions) >= minRuns {
+			commands = append(commands, r.Command)
+		}
+	}
+	got, err := Runs(t.Context(), a.Memory, "shop")
+	slices.Sort(got)
+	slices.Sort(commands)
+	if err != nil || len(got) < 100 || !slices.Equal(got, commands) {
+		t.Errorf("Runs() has %d commands, %v, want %d", len(got), err, len(commands))
+	}
+	stats, err := a.Memory.Stats(t.Context())
+	if err != nil || stats.Used > int64(whole/3) {
+		t.Errorf("%d bytes were written, want at most a third of %d, %v", stats.Used, whole, err)
 	}
 }

@@ -2,8 +2,8 @@
 //
 // A proposal is an entry proposal/ID. Its content is the sentence. Its labels "from" name the turns
 // that contain the sentence, and its label "proposal" contains the state. A fix is an entry fix/ID.
-// The commands of a project are an entry runs/ID. The entry cursor/inbox contains the version up to
-// which sessions were examined.
+// The commands of a project are the entries runs/ID and runs/ID/recent. The entry cursor/inbox
+// contains the version up to which sessions were examined.
 
 package inbox
 
@@ -379,6 +379,16 @@ func passedIn(turns []session.Turn) map[string]time.Time {
 	return passed
 }
 
+// The counts of a project are two entries, because a session changes few of up to maxRuns
+// commands and the log keeps each version. The entry runs/ID/recent has the commands that differ
+// from those in runs/ID. If it is large, its commands are merged into runs/ID.
+const recentSuffix = "/recent"
+
+const (
+	recentLeast = 4 << 10 // size in bytes that the recent commands may have in any case
+	recentShare = 4       // the recent commands may be 1 in recentShare bytes of all
+)
+
 // count adds the commands that passed in a session to the counts of its project.
 func count(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project string) error {
 	passed := passedIn(turns)
@@ -387,13 +397,50 @@ func count(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project s
 	}
 	id := digest(turns[0].Client, turns[0].Session)
 	name := "runs/" + digest(project)
-	return m.Edit(ctx, name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
-		runs, err := runsOf(old)
+	large := false
+	err := editRuns(ctx, m, name+recentSuffix, project, func(recent []run) ([]run, error) {
+		all, size, err := readRuns(ctx, m, name)
 		if err != nil {
 			return nil, err
 		}
-		b, err := json.Marshal(counted(runs, passed, id))
-		if err != nil || (found && string(b) == old.Content) {
+		rest := differing(counted(mergeRuns(all, recent), passed, id), all)
+		b, err := json.Marshal(rest)
+		large = len(b) > max(recentLeast, size/recentShare)
+		return rest, err
+	})
+	if err != nil || !large {
+		return err
+	}
+	err = editRuns(ctx, m, name, project, func(all []run) ([]run, error) {
+		recent, _, err := readRuns(ctx, m, name+recentSuffix)
+		return counted(mergeRuns(all, recent), nil, ""), err
+	})
+	if err != nil {
+		return err
+	}
+	return editRuns(ctx, m, name+recentSuffix, project, func(recent []run) ([]run, error) {
+		all, _, err := readRuns(ctx, m, name)
+		return differing(recent, all), err
+	})
+}
+
+// editRuns changes an entry with commands of a project. The entry need not exist.
+func editRuns(
+	ctx context.Context,
+	m *oxbow.Memory,
+	name, project string,
+	edit func([]run) ([]run, error),
+) error {
+	return m.Edit(ctx, name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
+		runs, err := runsOf(old)
+		if err == nil {
+			runs, err = edit(runs)
+		}
+		if err != nil {
+			return nil, err
+		}
+		b, err := json.Marshal(runs)
+		if err != nil || (found && string(b) == old.Content) || (!found && len(runs) == 0) {
 			return nil, err
 		}
 		if found {
@@ -408,6 +455,50 @@ func count(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project s
 	})
 }
 
+// readRuns returns the commands in an entry and the size of its content. If the entry does not
+// exist, it returns none.
+func readRuns(ctx context.Context, m *oxbow.Memory, name string) (runs []run, size int, err error) {
+	e, err := m.Store().Get(ctx, name)
+	if errors.Is(err, oxbow.ErrNotFound) {
+		return nil, 0, nil
+	}
+	if err == nil {
+		runs, err = runsOf(e)
+	}
+	return runs, len(e.Content), err
+}
+
+// mergeRuns returns the commands of both lists. If both have a command, it uses the recent one.
+func mergeRuns(all, recent []run) []run {
+	isRecent := map[string]bool{}
+	for _, r := range recent {
+		isRecent[r.Command] = true
+	}
+	merged := slices.Clone(recent)
+	for _, r := range all {
+		if !isRecent[r.Command] {
+			merged = append(merged, r)
+		}
+	}
+	return merged
+}
+
+// differing returns the commands that are not the same in old.
+func differing(runs, old []run) []run {
+	byCommand := map[string]*run{}
+	for i := range old {
+		byCommand[old[i].Command] = &old[i]
+	}
+	rest := []run{}
+	for _, r := range runs {
+		o := byCommand[r.Command]
+		if o == nil || !slices.Equal(o.Sessions, r.Sessions) || !o.Last.Equal(r.Last) {
+			rest = append(rest, r)
+		}
+	}
+	return rest
+}
+
 // counted adds the commands that passed in the session id to runs. The commands with the most
 // sessions come first, and at most maxRuns are kept.
 func counted(runs []run, passed map[string]time.Time, id string) []run {
@@ -419,7 +510,7 @@ func counted(runs []run, passed map[string]time.Time, id string) []run {
 		}
 		r := &runs[i]
 		if !slices.Contains(r.Sessions, id) && len(r.Sessions) < minRuns {
-			r.Sessions = append(r.Sessions, id)
+			r.Sessions = append(slices.Clone(r.Sessions), id)
 		}
 		if passed[line].After(r.Last) {
 			r.Last = passed[line]
@@ -448,14 +539,13 @@ func runsOf(e oxbow.Entry) (runs []run, err error) {
 // Runs returns the commands that passed in at least minRuns sessions of a project, the latest
 // first.
 func Runs(ctx context.Context, m *oxbow.Memory, project string) ([]string, error) {
-	e, err := m.Store().Get(ctx, "runs/"+digest(project))
-	if errors.Is(err, oxbow.ErrNotFound) {
-		return nil, nil
-	}
+	name := "runs/" + digest(project)
+	all, _, err := readRuns(ctx, m, name)
 	if err != nil {
 		return nil, err
 	}
-	runs, err := runsOf(e)
+	recent, _, err := readRuns(ctx, m, name+recentSuffix)
+	runs := counted(mergeRuns(all, recent), nil, "")
 	slices.SortStableFunc(runs, func(a, b run) int { return b.Last.Compare(a.Last) })
 	var commands []string
 	for _, r := range runs {
