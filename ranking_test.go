@@ -80,6 +80,52 @@ func names(t *testing.T, m *oxbow.Memory, words, rank string) string {
 	return strings.Join(ns, " ")
 }
 
+// Words of scripts without spaces, emoji, and versions with and without v are found.
+func TestWordsOfOtherScripts(t *testing.T) {
+	m := filled(t,
+		"thai|เรือจอดที่ท่าเรือทุกเช้า", // the boat moors at the harbor every morning
+		"lao|ເຮືອຈອດຢູ່ທ່າເຮືອ",
+		"khmer|ទូកចតនៅកំពង់ផែ",
+		"burmese|သင်္ဘောသည်ဆိပ်ကမ်းတွင်ရပ်သည်",
+		"javanese|ꦥꦿꦲꦸꦤꦺꦩꦤ꧀ꦝꦼꦒ꧀ꦲꦶꦁꦥꦭꦧꦸꦲꦤ꧀",
+		"rocket|landed 🚀 to 🇩🇪",
+		"heart|❤️ for the crew",
+		"family|👨‍👩‍👧 on deck",
+		"release|crane v2.10.3 and hoist 1.4.2-rc1",
+	)
+	for _, tt := range []struct{ name, query, want string }{
+		{"a Thai word", "ท่าเรือ", "thai"},
+		{"a Lao word", "ທ່າເຮືອ", "lao"},
+		{"a Khmer word", "កំពង់ផែ", "khmer"},
+		{"a Burmese word", "ဆိပ်ကမ်း", "burmese"},
+		{"a Javanese word", "ꦥꦭꦧꦸꦲꦤ꧀", "javanese"},
+		{"an emoji", "🚀", "rocket"},
+		{"a flag", "🇩🇪", "rocket"},
+		{"an emoji without its variant", "❤", "heart"},
+		{"another emoji with a variant", "⚠️", ""},
+		{"joined emoji", "👨‍👩‍👧", "family"},
+		{"one of joined emoji", "👧", "family"},
+		{"a version without its v", "2.10.3", "release"},
+		{"a version with a v", "v1.4.2-rc1", "release"},
+		{"the beginning of a version", "v2.10", "release"},
+		{"the beginning of a version before a hyphen", "1.4.2", "release"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			hits, err := m.Recall(t.Context(), oxbow.Query{Text: tt.query})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if len(hits) > 0 {
+				got = hits[0].Entry.Name
+			}
+			if got != tt.want {
+				t.Errorf("%q finds %q, want %q", tt.query, got, tt.want)
+			}
+		})
+	}
+}
+
 func TestOxbowRanking(t *testing.T) {
 	m := filled(t,
 		"deploy|We ship on Tuesdays. See internal/near.go for getUserName.",

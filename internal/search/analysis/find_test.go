@@ -140,6 +140,7 @@ func TestFinderFindsEveryForm(t *testing.T) {
 
 var finderTexts = []string{
 	"She was using the harbor's old lanterns, crying; it cried as he ran. Going, gone, went!",
+	"🚀 ท่าเรือ👨‍👩‍👧 ❤️❤ v2.10.3-rc1 🇩🇪ok ရေ ឃ្លាំង ꦱꦫ ເຮືອ 👍🏽",
 	"getUserName in internal/near.go, v1.2.3 of user_name and 1,000.5 e-mails — C++ and C#, x+y",
 	"東京都のCafé ＡＢＣ, naïve Straße; don’t, I'm, we've 'quoted' a.b a., b,c 2026-04-14",
 	"tying ties dying dice lying skies sky news owing aging using us use used ability generously",

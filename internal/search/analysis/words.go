@@ -12,11 +12,13 @@
 //	getUserName           get, user, name; getusername
 //	user-name, user_name  user, name; username     whole without its hyphens
 //	internal/near.go      intern, near, go; near.go; internal/near.go
-//	v1.2.3                v1.2.3
+//	v1.2.3-rc1            1.2.3-rc1; 1.2, 1.2.3    a version can be found by its beginnings
 //	1,000                 1000
 //	Café, ＡＢＣ          cafe, abc
 //	C++                   c++
-//	東京都                東京, 京都               pairs of characters
+//	東京都                東京, 京都               pairs of characters, as in Thai and others
+//	❤️, 🇩🇪                 ❤, 🇩🇪                    an emoji is a word
+//	👨‍👩‍👧                    👨, 👩, 👧; 👨‍👩‍👧
 //
 // The terms after a semicolon are called wholes: they combine several words. Wholes can be
 // found like other terms, but do not count as words of the text.
@@ -41,11 +43,12 @@ type unit struct {
 	word  string // the word as written, but in lower case and folded
 }
 
-// Classes of characters: separators, letters and digits, and connectors.
+// Classes of characters: separators, letters and digits, connectors, and emoji.
 const (
 	separates = iota
 	isWord
 	joins
+	isEmoji
 )
 
 var asciiClass = func() (class [utf8.RuneSelf]uint8) {
@@ -70,10 +73,12 @@ func classOf(s string) (class uint8, size int) {
 	switch {
 	case r == '’' || r == '‐' || r == '‑':
 		return joins, n
-	case r == utf8.RuneError && n == 1:
+	case r == utf8.RuneError && n == 1, isEmojiSuffix(r):
 		return separates, n
 	case unicode.IsLetter(r), unicode.IsNumber(r), unicode.IsMark(r):
 		return isWord, n
+	case startsEmoji(r):
+		return isEmoji, n
 	}
 	return separates, n
 }
@@ -117,6 +122,9 @@ func chunk(s string, i int) (from, to int) {
 			continue
 		}
 		class, n := classOf(s[i:])
+		if class == isEmoji {
+			return i, i + emojiSize(s[i:])
+		}
 		if class == isWord {
 			break
 		}
@@ -209,6 +217,32 @@ func (s *unitSet) contains(text string) bool {
 	return s.texts[text]
 }
 
+// addEmoji adds the units of a chunk that is an emoji.
+func (s *unitSet) addEmoji(c string) {
+	parts, whole := cutEmoji(c)
+	for _, p := range parts {
+		s.addPart(p, p)
+	}
+	if len(parts) > 1 && len(whole) <= maxWhole {
+		s.addWhole(whole, whole)
+	}
+}
+
+// addIdentifier adds the units of the parts of an identifier, such as getUserName, and of the whole
+// without its hyphens.
+func (s *unitSet) addIdentifier(c string, root func(word string) string) {
+	parts := camel(c)
+	joined := ""
+	for _, p := range parts {
+		if w := addWord(p, root, s.addPart); len(parts) > 1 && len(joined) <= maxWhole {
+			joined += w
+		}
+	}
+	if len(parts) > 1 && len(joined) <= maxWhole {
+		s.addWhole(root(joined), joined)
+	}
+}
+
 // cut appends the units of a chunk to us: the parts in order, and each whole after its
 // parts. root must return the term of a folded word.
 func cut(us []unit, c string, root func(word string) string) []unit {
@@ -217,26 +251,22 @@ func cut(us []unit, c string, root func(word string) string) []unit {
 		return append(us, unit{text: root(w), word: w})
 	}
 	set := unitSet{units: us, first: len(us)}
+	if class, _ := classOf(c); class == isEmoji {
+		set.addEmoji(c)
+		return set.units
+	}
 	elements := 0
 	for element := range strings.SplitSeq(c, "/") {
 		elements++
 		dotted := strings.FieldsFunc(element, func(r rune) bool { return r == '.' || r == '@' })
 		if isNumbers(element) { // a version, a date or a decimal number
-			w := text.Cut(strings.ReplaceAll(Fold(element), ",", ""), maxWord)
+			w := text.Cut(strings.TrimPrefix(strings.ReplaceAll(Fold(element), ",", ""), "v"), maxWord)
 			set.addPart(w, w)
+			addVersions(&set, w)
 			continue
 		}
 		for _, d := range dotted {
-			parts := camel(d)
-			joined := ""
-			for _, p := range parts {
-				if w := addWord(p, root, set.addPart); len(parts) > 1 && len(joined) <= maxWhole {
-					joined += w
-				}
-			}
-			if len(parts) > 1 && len(joined) <= maxWhole {
-				set.addWhole(root(joined), joined)
-			}
+			set.addIdentifier(d, root)
 		}
 		if w := Fold(element); len(dotted) > 1 && len(w) <= maxWhole {
 			set.addWhole(w, w)
@@ -279,6 +309,24 @@ func isNumbers(s string) bool {
 		}
 	}
 	return false
+}
+
+// addVersions adds the beginnings of a version with at least three parts, such as 1.2 and 1.2.3 of
+// 1.2.3-rc1.
+func addVersions(set *unitSet, version string) {
+	dots := 0
+	for i := range len(version) {
+		switch c := version[i]; {
+		case c == '.':
+			dots++
+			if dots > 1 {
+				set.addWhole(version[:i], version[:i])
+			}
+		case c == '-' && dots > 0:
+			set.addWhole(version[:i], version[:i])
+			return
+		}
+	}
 }
 
 // contracted are the endings that may follow an apostrophe in an English word.
@@ -371,12 +419,20 @@ func hasWide(s string) bool {
 	return false
 }
 
-// isWide reports whether r belongs to a script whose characters are indexed in pairs.
+// isWide reports whether r belongs to a script whose characters are indexed in pairs. These are the
+// scripts of Chinese, Japanese and Korean, and the scripts of South-East Asia that are written
+// without spaces between words: Thai, Lao, Burmese, Khmer and Javanese.
 func isWide(r rune) bool {
-	return r >= 0x1100 && (r <= 0x11ff || (r >= 0x3005 && r <= 0x3007) || (r >= 0x3041 && r <= 0x30ff) ||
-		(r >= 0x3130 && r <= 0x318f) ||
-		(r >= 0x3400 && r <= 0x9fff) || (r >= 0xac00 && r <= 0xd7af) || (r >= 0xf900 && r <= 0xfaff) ||
-		(r >= 0x20000 && r <= 0x3ffff))
+	switch {
+	case r < 0x0e00:
+		return false
+	case r < 0x3000:
+		return r <= 0x0eff || (r >= 0x1000 && r <= 0x109f) || (r >= 0x1100 && r <= 0x11ff) ||
+			(r >= 0x1780 && r <= 0x17ff)
+	}
+	return (r >= 0x3005 && r <= 0x3007) || (r >= 0x3041 && r <= 0x30ff) || (r >= 0x3130 && r <= 0x318f) ||
+		(r >= 0x3400 && r <= 0x9fff) || (r >= 0xa980 && r <= 0xa9ff) || (r >= 0xaa60 && r <= 0xaa7f) ||
+		(r >= 0xac00 && r <= 0xd7af) || (r >= 0xf900 && r <= 0xfaff) || (r >= 0x20000 && r <= 0x3ffff)
 }
 
 // Root returns the term of a folded word. This is the word's stem or, for an irregular
