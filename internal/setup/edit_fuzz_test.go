@@ -18,7 +18,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add(generated(r, Find("claude"), Find("claude").filesFor(world("/"), options())[1]))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		w, o := world("/"), options()
+		w, o := world("/"), optionsHere()
 		fs := Find("claude").filesFor(w, o)
 		one := clientFile{items: append(fs[0].items, fs[1].items...)}
 		foreign, err := one.editText([]byte(text), nil, textEdit{isRemoval: true})
@@ -50,7 +50,7 @@ func FuzzTOML(f *testing.F) {
 		f.Add(finish(r, generatedTOML(r)))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		codex := Find("codex").filesFor(world("/"), options())[1]
+		codex := Find("codex").filesFor(world("/"), optionsHere())[1]
 		foreign, err := codex.editText([]byte(text), nil, textEdit{isRemoval: true})
 		if err != nil {
 			return
@@ -81,4 +81,11 @@ func FuzzTOML(f *testing.F) {
 			t.Errorf("%q became %q and %q", foreign, with, without)
 		}
 	})
+}
+
+// optionsHere returns options with a program whose path is absolute on the system that runs the test.
+func optionsHere() Options {
+	o := options()
+	o.Executable = absolutePath(o.Executable)
+	return o
 }
