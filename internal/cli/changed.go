@@ -49,7 +49,7 @@ agent changes it again. oxbow undo takes that back. A shell that a client's
 agent started keeps nothing.`,
 			Example: `  oxbow changed keep --all --dry-run`,
 			Args:    args(0, -1, "the names of entries, or --all"),
-		}, review.KeepChanged, positional, a.showDecided("kept", "would keep")),
+		}, review.KeepChanged, positional, func(out review.DecideChangedOut) { a.showReport(out.KeptReport()) }),
 		does(a, &cobra.Command{
 			Use:   "restore NAME…",
 			Short: "Bring back your text of notes that agents changed",
@@ -57,7 +57,7 @@ agent started keeps nothing.`,
 that you changed since the agent's change stay. oxbow undo takes it back.`,
 			Example: `  oxbow changed restore --all --dry-run`,
 			Args:    args(0, -1, "the names of entries, or --all"),
-		}, review.RestoreChanged, positional, a.showDecided("restored", "would restore")))
+		}, review.RestoreChanged, positional, func(out review.DecideChangedOut) { a.showReport(out.RestoredReport()) }))
 	return c
 }
 
@@ -77,22 +77,6 @@ func (a *app) showAllChanged(out review.ChangedOut) {
 		a.note("agents changed none of your notes")
 	case out.More:
 		a.note("%d of %d are listed; for more: --limit %d", len(out.Entries), out.Total, min(out.Total, oxbow.MaxLimit))
-	}
-}
-
-func (t *terminal) showDecided(did, would string) func(review.DecideChangedOut) {
-	return func(out review.DecideChangedOut) {
-		verbWord := did
-		if out.DryRun {
-			verbWord = would
-		}
-		for _, e := range out.Entries {
-			t.printf("%s %s\n", verbWord, nameText(e.Name))
-		}
-		if len(out.Entries) == 0 {
-			t.note("agents changed none of your notes")
-		}
-		t.showNotes(out.Notes)
 	}
 }
 

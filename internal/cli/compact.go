@@ -34,38 +34,9 @@ without it none does, and all history is kept.`,
 			}
 			return fmt.Sprintf(
 				"Drop %s from before %s for good? oxbow undo no longer reaches them.",
-				droppedText(would),
+				would.Dropped(),
 				a.date(moment(would.Before)),
 			)
 		},
-	}, func(in maintenance.CompactIn) (bool, error) { return !in.DryRun, nil }, positional, a.showCompacted)
-}
-
-// droppedText returns the numbers of changes and of entry versions that a compaction drops.
-func droppedText(out maintenance.CompactOut) string {
-	return count(out.Changes, "change", "changes") + " and " + count(out.Versions, "version", "versions")
-}
-
-func (t *terminal) showCompacted(out maintenance.CompactOut) {
-	did, before := "dropped", t.date(moment(out.Before))
-	if out.DryRun {
-		did = "would drop"
-	}
-	if out.Changes == 0 && out.Versions == 0 {
-		t.printf("there is no history from before %s to drop; nothing was changed\n", before)
-		return
-	}
-	t.printf(
-		"%s %s from before %s: %s, now %s\n",
-		did,
-		droppedText(out),
-		before,
-		bytesText(out.BytesBefore),
-		bytesText(out.BytesAfter),
-	)
-	if out.DryRun {
-		t.note("nothing was changed; what is dropped cannot be brought back by oxbow undo")
-	} else {
-		t.note("what was dropped cannot be brought back; oxbow undo reaches what was kept")
-	}
+	}, func(in maintenance.CompactIn) (bool, error) { return !in.DryRun, nil }, positional, show[maintenance.CompactOut](a))
 }

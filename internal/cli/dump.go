@@ -47,26 +47,8 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 		case err != nil:
 			return err
 		}
-		return answer(a, out, a.showDumped)
+		return answer(a, out, show[transfer.DumpOut](a))
 	})
-}
-
-func (t *terminal) showDumped(out transfer.DumpOut) {
-	t.printf("dumped %s to %s: %d written, %d unchanged, %d removed\n",
-		count(out.Entries, "entry", "entries"), out.Dir, out.Written, out.Unchanged, out.Removed)
-	if out.Recovered {
-		t.note("an earlier dump that was interrupted was finished first")
-	}
-	for _, kept := range out.Kept {
-		t.showKept(filepath.Join(out.Dir, filepath.FromSlash(kept)))
-	}
-	if n := len(out.Directives); n > 0 {
-		t.warn(
-			"mdbook would put local files into the pages of %s, such as %s, since your book.toml does not forbid it: "+
-				"write use-default-preprocessors = false below [build] there",
-			count(n, "entry", "entries"), nameText(out.Directives[0]),
-		)
-	}
 }
 
 // treePath returns the absolute path of the directory for a tree of files. It returns an error

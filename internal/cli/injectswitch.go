@@ -13,7 +13,7 @@ import (
 func (a *app) injectSwitches() []*cobra.Command {
 	one := func(c *cobra.Command) *cobra.Command {
 		c.Args = args(0, 0, "")
-		return does(a, c, injection.SwitchInject, func(in *injection.SwitchInjectIn, _ *flagSet, _ []string) error {
+		return reports(a, c, injection.SwitchInject, func(in *injection.SwitchInjectIn, _ *flagSet, _ []string) error {
 			in.Off = c.Name() == "off"
 			if !in.Project {
 				return nil
@@ -21,7 +21,7 @@ func (a *app) injectSwitches() []*cobra.Command {
 			p, err := a.project(".")
 			in.Root = p.Root
 			return err
-		}, a.showSwitch)
+		})
 	}
 	return []*cobra.Command{
 		reports(a, &cobra.Command{
@@ -41,17 +41,5 @@ func (a *app) injectSwitches() []*cobra.Command {
 			Short:   "Have hooks put before a model what helps",
 			Example: `  oxbow inject on --project`,
 		}),
-	}
-}
-
-func (t *terminal) showSwitch(out injection.SwitchInjectOut) {
-	state := wordFor(out.Off, "on", "off")
-	if !out.Changed {
-		t.printf("it was %s already: %s is %s\n", state, clean(out.File), wordFor(out.Off, "not there", "there"))
-	} else {
-		t.printf("%s: %s was %s\n", state, clean(out.File), wordFor(out.Off, "removed", "made"))
-	}
-	if out.Still != "" {
-		t.warn("it is still off by %s", clean(out.Still))
 	}
 }

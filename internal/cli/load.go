@@ -65,51 +65,6 @@ first.`,
 		case err != nil:
 			return err
 		}
-		return answer(a, out, a.showLoaded)
+		return answer(a, out, show[transfer.LoadOut](a))
 	})
-}
-
-func (t *terminal) showLoaded(out transfer.LoadOut) {
-	for _, w := range out.Warnings {
-		t.note("%s", clean(w))
-	}
-	did := "loaded"
-	if out.DryRun {
-		did = "would load"
-		for _, l := range []struct {
-			mark  string
-			names []string
-		}{{"+", out.Added}, {"~", out.Changed}, {"-", out.Removed}, {"=", out.Kept}} {
-			for _, name := range l.names {
-				t.printf("%s %s\n", l.mark, nameText(name))
-			}
-		}
-	}
-	t.printf("%s %s: %d added, %d changed, %d removed, %d the same\n",
-		did, out.Dir, len(out.Added), len(out.Changed), len(out.Removed), out.Same)
-	if n := len(out.Kept); n > 0 {
-		t.note(
-			"%s as in the memory, which alone changed or forgot that since the dump",
-			count(n, "entry stays", "entries stay"),
-		)
-	}
-	changed := len(out.Changed) + len(out.Removed)
-	if !out.Base && changed > 0 {
-		t.note("%s is no dump of this memory, or is newer than it: where both differ, the files win", out.Dir)
-	}
-	switch {
-	case out.DryRun:
-		t.note("dry run: nothing was changed")
-	case out.Undo > 0:
-		t.note("undo it with: oxbow undo --seq %d", out.Undo)
-	case out.SavedIn != "":
-		t.note(
-			"this layout keeps no history; what was replaced or forgotten is in %s: oxbow import --overwrite %s "+
-				"brings it back",
-			out.SavedIn,
-			quote(out.SavedIn),
-		)
-	case len(out.Added) > 0:
-		t.note("this layout keeps no history: oxbow forget NAME takes back what was added")
-	}
 }

@@ -177,7 +177,7 @@ func (t *terminal) showFields(cells []report.Cell) {
 		wide = max(wide, columns(c.Name))
 	}
 	for _, c := range cells {
-		t.field(wide, c.Name, t.value(c.Value))
+		t.field(wide+1, c.Name, t.value(c.Value))
 	}
 }
 

@@ -143,7 +143,7 @@ first: they go before your agents as the team's word.`,
 		if err := a.confirmTeam(ctx, in, yes); err != nil {
 			return err
 		}
-		return perform(ctx, a, sharing.TeamTrust, in, a.showTeamTrust)
+		return respond(ctx, a, sharing.TeamTrust, in)
 	})
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
@@ -171,24 +171,4 @@ func (a *app) confirmTeam(ctx context.Context, in sharing.TeamTrustIn, yes bool)
 		count(would.Entries, "entry", "entries"),
 		clean(would.Team),
 	))
-}
-
-func (t *terminal) showTeamTrust(out sharing.TeamTrustOut) {
-	switch {
-	case out.Team == "":
-		for _, tree := range out.Teams {
-			t.printf("%s  since %s\n", clean(tree.ID), t.date(tree.Since))
-		}
-		if len(out.Teams) == 0 {
-			t.note("no repository's team files are trusted")
-		}
-	case out.Did == "":
-		t.printf("nothing was changed: %s\n", clean(out.Team))
-	default:
-		did := out.Did
-		if out.DryRun {
-			did = "would " + wordFor(out.Did == "forgotten", "trust", "forget")
-		}
-		t.printf("%s: %s\n", did, clean(out.Team))
-	}
 }

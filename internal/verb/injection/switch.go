@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -64,6 +65,20 @@ type SwitchInjectOut struct {
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
 	Still   string `json:"still,omitempty"` // path of another file that still switches injection off
+}
+
+// Report tells which file was made or removed, and whether another file still switches injection off.
+func (o SwitchInjectOut) Report() (r report.Report) {
+	state := report.Did(o.Off, "on", "off")
+	if o.Changed {
+		r.Linef("%s: %s was %s", state, o.File, report.Did(o.Off, "removed", "made"))
+	} else {
+		r.Linef("it was %s already: %s is %s", state, o.File, report.Did(o.Off, "not there", "there"))
+	}
+	if o.Still != "" {
+		r.Warnf("it is still off by %s", o.Still)
+	}
+	return r
 }
 
 // SwitchInject switches the injection of text off or on. Only a person may do this. Sessions are recorded in both

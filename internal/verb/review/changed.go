@@ -11,6 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/agentedit"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 )
@@ -176,6 +177,27 @@ type DecideChangedOut struct {
 	Seqs    []uint64       `json:"seqs,omitempty"` // numbers of the new changes, oldest first
 	Entries []ChangedEntry `json:"entries"`        // before these changes
 	Notes   []verb.Note    `json:"notes,omitempty"`
+}
+
+// KeptReport tells which changes of agents the person kept.
+func (o DecideChangedOut) KeptReport() report.Report {
+	return o.report(report.Did(o.DryRun, "kept", "would keep"))
+}
+
+// RestoredReport tells which entries have the person's text again.
+func (o DecideChangedOut) RestoredReport() report.Report {
+	return o.report(report.Did(o.DryRun, "restored", "would restore"))
+}
+
+func (o DecideChangedOut) report(did report.Words) (r report.Report) {
+	for _, e := range o.Entries {
+		r.Linef("%s %s", did, report.Name(e.Name))
+	}
+	if len(o.Entries) == 0 {
+		r.Notef("agents changed none of your notes")
+	}
+	report.AddNotes(&r, o.Notes)
+	return r
 }
 
 // KeepChanged records that the person keeps the changes by agents. The entries are listed again
