@@ -5,11 +5,8 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -373,54 +370,12 @@ func (t *terminal) noteSkipped(skipped []annotations.Skipped) {
 }
 
 func (a *app) annotateStatsCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "stats",
 		Short: "Show how many annotations there are, and how they stand",
 		Example: `  oxbow annotate stats
   oxbow annotate stats --json`,
-	}, annotations.AnnotationStats, positional, a.showAnnotationStats)
-}
-
-func (t *terminal) showAnnotationStats(s annotations.AnnotationStatsOut) {
-	line := func(key, value string) { t.field(11, key, value) }
-	line(
-		"annotations",
-		fmt.Sprintf("%d of %s, %s", s.Annotations, count(s.Files, "file", "files"), bytesText(s.Bytes)),
-	)
-	for _, p := range annotations.Placings {
-		if n := s.Placed[string(p)]; n > 0 {
-			line(string(p), fmt.Sprint(n))
-		}
-	}
-	if s.Archived > 0 {
-		line("archived", fmt.Sprint(s.Archived))
-	}
-	for _, by := range slices.Sorted(maps.Keys(s.By)) {
-		if by != "unknown" {
-			line("by "+by, fmt.Sprint(s.By[by]))
-		}
-	}
-	if s.Annotations > 0 {
-		line(
-			"written",
-			fmt.Sprintf(
-				"%s to %s, half of them by %s",
-				t.date(moment(s.Oldest)),
-				t.date(moment(s.Newest)),
-				t.date(moment(s.Median)),
-			),
-		)
-	}
-	if n := s.Placed["lost"]; n > 0 {
-		t.note(
-			"%s nowhere in the working tree; oxbow annotate gc archives what HEAD lacks, too",
-			count(n, "stands", "stand"),
-		)
-	}
-	if s.Damaged > 0 {
-		t.note("%s of sidecars cannot be read; oxbow check says which", count(s.Damaged, "line", "lines"))
-	}
-	t.noteSkipped(s.Skipped)
+	}, annotations.AnnotationStats, positional)
 }
 
 func (a *app) annotateRecoverCommand() *cobra.Command {

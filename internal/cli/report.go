@@ -174,10 +174,10 @@ func (t *terminal) showCell(c report.Cell) {
 func (t *terminal) showFields(cells []report.Cell) {
 	wide := 0
 	for _, c := range cells {
-		wide = max(wide, columns(c.Name))
+		wide = max(wide, columns(oneLine(c.Name)))
 	}
 	for _, c := range cells {
-		t.field(wide+1, c.Name, t.value(c.Value))
+		t.field(wide+1, oneLine(c.Name), t.value(c.Value))
 	}
 }
 

@@ -93,8 +93,8 @@ type AnnotationStatsOut struct {
 	Skipped     []Skipped      `json:"skipped,omitempty"`
 }
 
-// Placings are the ways in which an annotation can be placed, the most certain first.
-var Placings = []annotate.Placing{annotate.Exact, annotate.Tracked, annotate.Moved, annotate.Edited, annotate.Lost}
+// placings are the ways in which an annotation can be placed, the most certain first.
+var placings = []annotate.Placing{annotate.Exact, annotate.Tracked, annotate.Moved, annotate.Edited, annotate.Lost}
 
 // AnnotationStats returns the statistics of the working tree's annotations.
 func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn) (AnnotationStatsOut, error) {
@@ -109,7 +109,7 @@ func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn
 	out := AnnotationStatsOut{Files: st.Files, Annotations: st.Annotations, Placed: map[string]int{},
 		Archived: st.Archived, By: map[string]int{},
 		Bytes: st.Bytes, Damaged: st.Damaged, Newer: st.Newer, Skipped: skippedOf(st.Skipped)}
-	for _, p := range Placings {
+	for _, p := range placings {
 		out.Placed[string(p)] = st.Placed[p]
 	}
 	for by, n := range st.By {
