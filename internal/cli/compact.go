@@ -38,5 +38,7 @@ without it none does, and all history is kept.`,
 				a.date(moment(would.Before)),
 			)
 		},
-	}, func(in maintenance.CompactIn) (bool, error) { return !in.DryRun, nil }, positional, show[maintenance.CompactOut](a))
+	}, func(in maintenance.CompactIn) (bool, error) {
+		return !in.DryRun, nil
+	}, positional, show[maintenance.CompactOut](a))
 }

@@ -67,7 +67,8 @@ func (a *app) syncs(
 		}
 		// Print the result even after an error, because changes that were made before the error
 		// remain.
-		if failed := answer(a, out, func(out sharing.SyncOut) { a.showReport(describe(out)) }); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
+		failed := answer(a, out, func(out sharing.SyncOut) { a.showReport(describe(out)) })
+		if failed != nil && (err == nil || !errors.Is(failed, errReported)) {
 			return failed
 		}
 		return err

@@ -41,8 +41,8 @@ func (o AnnotationStatsOut) Report() (r report.Report) {
 		}
 	}
 	if o.Annotations > 0 {
-		add("written", report.Sentencef("%s to %s, half of them by %s", report.Moment(o.Oldest), report.Moment(o.Newest),
-			report.Moment(o.Median)))
+		add("written", report.Sentencef("%s to %s, half of them by %s", report.Moment(o.Oldest),
+			report.Moment(o.Newest), report.Moment(o.Median)))
 	}
 	r.Add(report.Fields{Cells: cells})
 	if n := o.Placed[string(annotate.Lost)]; n > 0 {

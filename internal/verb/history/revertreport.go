@@ -39,7 +39,8 @@ func (o RevertOut) Report() (r report.Report) {
 		if d.Taken {
 			fate = report.Did(o.DryRun, "taken back", "goes")
 		}
-		return report.Sentencef("  %s  %s@%d from %s (%s)", fate, report.Name(d.Name), d.Seq, report.Name(d.From), d.How)
+		return report.Sentencef("  %s  %s@%d from %s (%s)", fate, report.Name(d.Name), d.Seq, report.Name(d.From),
+			d.How)
 	})
 	addTitled(&r, "put before models meanwhile:", all, o.Shown, func(s ShownItem) report.Sentence {
 		used := report.Words("")
