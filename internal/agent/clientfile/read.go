@@ -2,7 +2,12 @@
 
 // Package clientfile reads the transcripts of agent clients, with one JSON object in each line, and
 // the reports that clients send to hooks. It also contains the directories in which clients store
-// their files. The callers interpret the objects.
+// their files.
+//
+// The transcripts of Copilot CLI and Qwen Code are converted to events, which are the same for all
+// clients. The archive of sessions and the annotations both consume them. To add a client, add a file
+// with an [EventReader] and a row in [EventClients]. The lines of the other clients are interpreted
+// by the callers.
 //
 // Most of a line is data that callers ignore, such as a tool's output. The fields are therefore
 // found without decoding the rest of the line.

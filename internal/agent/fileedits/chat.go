@@ -1,5 +1,5 @@
-// This file contains the code that the readers for Gemini CLI, Copilot CLI, Qwen Code and opencode
-// share, because their file tools are similar.
+// This file contains the code that the readers for Gemini CLI, opencode and events share, because the
+// file tools of these clients are similar.
 
 package fileedits
 

@@ -121,7 +121,7 @@ var liveReaders = map[string]struct {
 			parseCall(l.Tool, l.Input).argumentKey()
 	}},
 	"copilot": {"copilot", func(l *clientfile.Report, in reader) (any, string) {
-		id := in.(*copilot).pendingCall(parseCall(l.Tool, l.Input))
+		id := in.(*eventReader).pendingCall(parseCall(l.Tool, l.Input))
 		return map[string]any{
 			"type": "tool.execution_complete",
 			"data": map[string]any{"toolCallId": id, "success": true},
@@ -305,8 +305,9 @@ func (r Report) replayEnd(l *clientfile.Report, maxBytes int64) (t *Transcript, 
 	}
 	live := liveReaders[r.Client]
 	t = &Transcript{Client: live.reader}
-	i := slices.IndexFunc(clients, func(c client) bool { return c.name == live.reader })
-	in = clients[i].open(t)
+	all := clients()
+	i := slices.IndexFunc(all, func(c client) bool { return c.name == live.reader })
+	in = all[i].open(t)
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(line)
 		if len(line) > 0 && in.line(line) != nil {

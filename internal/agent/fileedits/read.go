@@ -18,13 +18,18 @@ type client struct {
 	open func(t *Transcript) (in reader) // returns a reader for a file
 }
 
-var clients = []client{
-	{"claude-code", isClaude, newClaude},
-	{"codex", isCodex, newCodex},
-	{"gemini", isGemini, newGemini},
-	{"copilot", isCopilot, newCopilot},
-	{"qwen", isQwen, newQwen},
-	{"opencode", isOpencode, newOpencode},
+// clients returns the supported clients.
+func clients() []client {
+	all := []client{
+		{"claude-code", isClaude, newClaude},
+		{"codex", isCodex, newCodex},
+		{"gemini", isGemini, newGemini},
+		{"opencode", isOpencode, newOpencode},
+	}
+	for _, c := range clientfile.EventClients {
+		all = append(all, client{c.Name, c.Recognizes, newEventReader(c)})
+	}
+	return all
 }
 
 // maxSniff is the maximum number of lines that are read to recognize the client.
@@ -82,7 +87,7 @@ func Read(r io.Reader) (*Transcript, error) {
 // openReader returns a reader for the client that writes such lines, or nil if the client is
 // unknown.
 func (t *Transcript) openReader(line []byte) reader {
-	for _, c := range clients {
+	for _, c := range clients() {
 		if c.is(line) {
 			t.Client = c.name
 			return c.open(t)

@@ -4,8 +4,8 @@
 // edit wrote and the visible reasoning before it. [Join] converts them to annotations.
 //
 // It reads transcripts of Claude Code, Codex, Gemini CLI, Copilot CLI and Qwen Code, and the
-// reports of opencode's plug-in. To support another program, add a file with a reader, and a row
-// to the table of clients.
+// reports of opencode's plug-in. To support another program, add a reader to package clientfile,
+// which converts the program's transcripts to events.
 //
 //	t, err := transcript.Read(file)
 //	found, err := transcript.Join(book, t, nil)

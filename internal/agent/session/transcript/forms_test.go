@@ -113,6 +113,19 @@ func TestForms(t *testing.T) {
 			`{"id":"m2","timestamp":"2026-03-30T10:28:16.793Z","type":"gemini","content":"At the north quay.","model":"g","toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"ls"},"status":"success","timestamp":"2026-03-30T10:28:11.793Z","result":[{"functionResponse":{"id":"c1","response":{"output":"a.go"}}}]}]},`,
 			`{"id":"m3","timestamp":"2026-03-30T10:29:04.070Z","type":"user","content":"And the tug?"}]}`,
 		}, "prompt Where is the dredger?\ntext At the north quay.\ncall run_shell_command ls\nprompt And the tug?"},
+		{"two prompts before Qwen Code answered, and a call that was cancelled", "qwen", "1.jsonl", []string{
+			`{"uuid":"u1","sessionId":"s1","timestamp":"2026-03-01T10:01:00Z","type":"user","message":{"parts":[{"text":"Raise the jetty."}]}}`,
+			`{"uuid":"u2","sessionId":"s1","timestamp":"2026-03-01T10:01:05Z","type":"user","message":{"parts":[{"text":"And oil it."}]}}`,
+			`{"uuid":"u3","sessionId":"s1","timestamp":"2026-03-01T10:01:09Z","type":"assistant","message":{"parts":[{"text":"I will."},{"functionCall":{"id":"c1","name":"edit","args":{"file_path":"a.go"}}}]}}`,
+			`{"uuid":"u4","sessionId":"s1","timestamp":"2026-03-01T10:01:12Z","type":"tool_result","message":{"parts":[{"functionResponse":{"id":"c1","response":{"output":"cancelled by the person"}}}]},"toolCallResult":{"callId":"c1","status":"cancelled"}}`,
+		}, "prompt Raise the jetty.\nprompt And oil it.\ntext I will.\nfailed edit"},
+		{"a text of a skill in Copilot CLI, and a call that was requested only", "copilot", "1.jsonl", []string{
+			`{"type":"session.start","timestamp":"2026-03-01T10:01:00Z","data":{"sessionId":"s1","producer":"copilot-agent"}}`,
+			`{"type":"user.message","timestamp":"2026-03-01T10:01:01Z","data":{"content":"Raise the jetty.","interactionId":"i1"}}`,
+			`{"type":"user.message","timestamp":"2026-03-01T10:01:02Z","data":{"content":"How to raise.","source":"skill-jetty","interactionId":"i1"}}`,
+			`{"type":"assistant.message","timestamp":"2026-03-01T10:01:03Z","data":{"messageId":"m1","content":"I raise it.","toolRequests":[{"toolCallId":"c1","name":"create","arguments":{"path":"a.go"}}]}}`,
+			`{"type":"tool.execution_complete","timestamp":"2026-03-01T10:01:04Z","data":{"toolCallId":"c1","success":true}}`,
+		}, "prompt Raise the jetty.\ntext I raise it.\ncall create a.go"},
 		{"what no person wrote in Claude Code", "claude", "1.jsonl", []string{
 			`{"sessionId":"s1","type":"user","uuid":"u1","timestamp":"2026-03-01T10:01:00.000Z","message":{"role":"user","content":"Raise the jetty.\n<ide_opened_file>The user opened a.go</ide_opened_file>"},"origin":{"kind":"human"}}`,
 			`{"sessionId":"s1","type":"user","uuid":"u2","timestamp":"2026-03-01T10:02:00.000Z","message":{"role":"user","content":"run the linter"},"origin":{"kind":"hook"}}`,

@@ -25,15 +25,6 @@ var ErrRead = errors.New("reading the transcript")
 
 var errUnknown = errors.New("the transcripts of this client are not known")
 
-// readers contains the readers for clients whose transcripts have a JSON object on each line.
-var readers = map[string]func(*file) reader{
-	"claude":  newClaude,
-	"codex":   newCodex,
-	"gemini":  newGemini,
-	"copilot": newCopilot,
-	"qwen":    newQwen,
-}
-
 // maxRead is the number of bytes after which reading stops at the next turn.
 const maxRead = 8 << 20
 
@@ -101,7 +92,7 @@ func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
 	case f.client == "gemini" && isGeminiDocument(f.path):
 		return f.geminiDocument(in)
 	}
-	newReader := readers[f.client]
+	newReader := readers()[f.client]
 	if newReader == nil {
 		return errUnknown
 	}

@@ -1,0 +1,71 @@
+// This file declares events, the form that the transcripts of all clients have in common, and the
+// table of the clients whose transcripts are read as events.
+
+package clientfile
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// EventKind is the kind of an [Event].
+type EventKind int
+
+// The kinds of events.
+const (
+	// EventPrompt is a text that the person wrote. In a sub-agent's conversation, it is the task.
+	EventPrompt EventKind = iota + 1
+
+	EventInserted  // text that a program wrote in the person's name
+	EventText      // visible text by the agent
+	EventThought   // reasoning of the agent that it did not say
+	EventCall      // tool call (a client may report a call twice: as requested and as started)
+	EventResult    // result of a tool call
+	EventCompacted // the client compacted the conversation (Text is the summary, if known)
+)
+
+// Event is something that a transcript reports. The byte slices are valid only until the function
+// that receives the event returns.
+type Event struct {
+	Kind   EventKind
+	Offset int64     // offset of the line in the file
+	Time   time.Time // zero if not known
+	ID     string    // ID of the text or the call
+	Turn   string    // ID of the turn that a prompt begins ("" if the client does not name turns)
+	Text   string
+
+	Session, Dir, Branch, Model string // as far as they are known at this event
+
+	// AgentID, AgentName and AgentType describe the sub-agent. They are "" for the main agent. The
+	// name and the type may be missing.
+	AgentID, AgentName, AgentType string
+
+	Tool string          // only for EventCall
+	Args json.RawMessage // only for EventCall
+
+	// Only for EventResult.
+	Failed bool            // whether the tool failed, or the call was refused or cancelled
+	Exit   *int            // exit status of a command, if the client reports it apart from the output
+	Output string          // the text that the tool returned
+	Shown  json.RawMessage // the data that the client shows for the result, in its own format
+}
+
+// EventReader converts the lines of a transcript to events, in order.
+type EventReader interface {
+	// ReadLine calls yield with each event in the line that begins at an offset. It returns false if
+	// the line is not a JSON object.
+	ReadLine(line []byte, offset int64, yield func(*Event)) bool
+}
+
+// EventClient is a client whose transcripts are read as events.
+type EventClient struct {
+	Name       string                 // the client's name in setup
+	Recognizes func(line []byte) bool // reports whether only this client writes such a line
+	NewReader  func() EventReader
+}
+
+// EventClients lists the clients whose transcripts are read as events.
+var EventClients = []EventClient{
+	{"copilot", isCopilot, newCopilot},
+	{"qwen", isQwen, newQwen},
+}

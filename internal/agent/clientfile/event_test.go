@@ -1,0 +1,138 @@
+// This file tests the conversion of transcripts to events.
+
+package clientfile
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// eventsOf returns the events in a transcript of a client, each as a line.
+func eventsOf(tb testing.TB, client, lines string) string {
+	tb.Helper()
+	for _, c := range EventClients {
+		if c.Name != client {
+			continue
+		}
+		var all []string
+		r := c.NewReader()
+		offset := int64(0)
+		for line := range strings.Lines(lines) {
+			if !r.ReadLine([]byte(line), offset, func(e *Event) { all = append(all, describe(e)) }) {
+				tb.Errorf("line %q cannot be read", line)
+			}
+			offset += int64(len(line))
+		}
+		return strings.Join(all, "\n")
+	}
+	tb.Fatalf("%s is not in the table of clients", client)
+	return ""
+}
+
+var kindNames = map[EventKind]string{EventPrompt: "prompt", EventInserted: "inserted", EventText: "text",
+	EventThought: "thought", EventCall: "call", EventResult: "result", EventCompacted: "compacted"}
+
+func describe(e *Event) string {
+	s := kindNames[e.Kind]
+	for _, part := range []string{e.AgentName, e.ID, e.Turn, e.Text, e.Tool, string(e.Args), e.Output} {
+		if part != "" {
+			s += " " + part
+		}
+	}
+	if e.Exit != nil {
+		s += fmt.Sprint(" exit ", *e.Exit)
+	}
+	if e.Failed {
+		s += " failed"
+	}
+	return s
+}
+
+// TestCopilotEvents reads a prompt, a text of a skill in the person's name, reasoning, a call that is
+// requested and started, a sub-agent's task and a compaction.
+func TestCopilotEvents(t *testing.T) {
+	got := eventsOf(t, "copilot", `{"type":"session.start","data":{"sessionId":"s","producer":"copilot-agent"}}
+{"type":"user.message","data":{"content":"Raise the jetty.","interactionId":"i1"}}
+{"type":"user.message","data":{"content":"How to raise.","source":"skill-jetty","interactionId":"i1"}}
+{"type":"assistant.message","data":{"messageId":"m1","reasoningText":"It is low.","content":"I raise it.","toolRequests":[{"toolCallId":"c1","name":"task","arguments":{"a":1}}]}}
+{"type":"tool.execution_start","data":{"toolCallId":"c1","toolName":"task","arguments":{"a":1}}}
+{"type":"subagent.started","agentId":"a","data":{"agentName":"mason"}}
+{"type":"user.message","agentId":"a","data":{"content":"Lay stones.","source":"agent-s","interactionId":"i2"}}
+{"type":"tool.execution_complete","data":{"toolCallId":"c1","success":false,"error":{"message":"no stones"}}}
+{"type":"session.compaction_complete","data":{"success":false}}
+{"type":"session.compaction_complete","data":{"success":true,"summaryContent":"It was low."}}
+`)
+	want := `prompt i1 Raise the jetty.
+inserted i1 How to raise.
+thought m1 It is low.
+text m1 I raise it.
+call c1 task {"a":1}
+call c1 task {"a":1}
+prompt mason i2 Lay stones.
+result c1 no stones failed
+compacted It was low.`
+	if got != want {
+		t.Errorf("the events are\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestQwenEvents reads prompts with and without telemetry, of which the person typed two before the
+// agent answered, a notification in the person's name, reasoning and calls that ended in several ways.
+func TestQwenEvents(t *testing.T) {
+	got := eventsOf(t, "qwen", `{"uuid":"u1","sessionId":"s","type":"user","message":{"parts":[{"text":"Raise the jetty."}]}}
+{"uuid":"u2","sessionId":"s","type":"user","message":{"parts":[{"text":"And "},{"text":"oil it."}]}}
+{"uuid":"u3","sessionId":"s","type":"system","subtype":"ui_telemetry","systemPayload":{"uiEvent":{"prompt_id":"p2"}}}
+{"uuid":"u4","sessionId":"s","type":"user","provenance":"system","subtype":"notification","message":{"parts":[{"text":"A task ended."}]}}
+{"uuid":"u5","sessionId":"s","type":"assistant","message":{"parts":[{"text":"It is low.","thought":true},{"text":"I raise it."},{"functionCall":{"id":"c1","name":"edit","args":{"a":1}}}]}}
+{"uuid":"u6","sessionId":"s","type":"tool_result","message":{"parts":[{"functionResponse":{"id":"c1","response":{"output":"stopped"}}}]},"toolCallResult":{"callId":"c1","status":"cancelled"}}
+{"uuid":"u7","sessionId":"s","type":"tool_result","message":{"parts":[{"functionResponse":{"id":"c2","response":{"error":"no oil"}}}]},"toolCallResult":{"callId":"c2","resultDisplay":{"exitCode":3}}}
+{"uuid":"u8","sessionId":"s","type":"system","subtype":"chat_compression"}
+`)
+	want := `prompt u1 u1 Raise the jetty.
+prompt u2 p2 And oil it.
+inserted u4 A task ended.
+thought u5 It is low.
+text u5 I raise it.
+call c1 edit {"a":1}
+result c1 stopped failed
+result c2 no oil exit 3 failed
+compacted u8`
+	if got != want {
+		t.Errorf("the events are\n%s\nwant\n%s", got, want)
+	}
+}
+
+// FuzzEventReaders tests that no input causes a panic, and that each event has a kind and an offset
+// of a line before the end of the input.
+func FuzzEventReaders(f *testing.F) {
+	files, err := filepath.Glob("../../hook/testdata/*/transcript*")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no recorded transcripts: %v", err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, c := range EventClients {
+			r := c.NewReader()
+			offset := int64(0)
+			for line := range bytes.Lines(b) {
+				c.Recognizes(line)
+				r.ReadLine(line, offset, func(e *Event) {
+					if kindNames[e.Kind] == "" || e.Offset < 0 || e.Offset > offset {
+						t.Errorf("%s: the line at %d has the event %+v", c.Name, offset, e)
+					}
+				})
+				offset += int64(len(line))
+			}
+		}
+	})
+}

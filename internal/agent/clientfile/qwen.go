@@ -1,0 +1,198 @@
+// This file reads transcripts of Qwen Code: ~/.qwen/projects/PROJECT/chats/SESSION.jsonl, and the
+// transcripts of sub-agents in PROJECT/subagents/SESSION.
+//
+// A line is {"uuid","sessionId","timestamp","type":"user"|"assistant"|"tool_result"|"system",
+// "provenance","cwd","gitBranch","agentId","agentName","model","message":{"parts":
+// [{"text","thought"},{"functionCall":{"id","name","args"}},{"functionResponse":{…}}]},
+// "toolCallResult":{"callId","status","resultDisplay":{"fileDiff","filePath","newContent"}}}. The
+// results of a sub-agent's calls have no resultDisplay. The prompt ID that hooks report occurs only
+// in the telemetry lines after the prompt, so a prompt is held until the next telemetry line, the
+// agent's answer or another prompt.
+
+package clientfile
+
+import (
+	"cmp"
+	"encoding/json"
+	"time"
+)
+
+// qwenLine is a line of Qwen Code.
+type qwenLine struct {
+	Type       string    `json:"type"`
+	Subtype    string    `json:"subtype"`
+	UUID       string    `json:"uuid"`
+	Session    string    `json:"sessionId"`
+	Provenance string    `json:"provenance"`
+	Time       time.Time `json:"timestamp"`
+	Dir        string    `json:"cwd"`
+	Branch     string    `json:"gitBranch"`
+	Model      string    `json:"model"`
+	AgentID    string    `json:"agentId"`
+	AgentName  string    `json:"agentName"`
+	Message    struct {
+		Parts []qwenPart `json:"parts"`
+	} `json:"message"`
+	Payload json.RawMessage `json:"systemPayload"`
+	Result  struct {
+		CallID  string          `json:"callId"`
+		Status  string          `json:"status"`
+		Display json.RawMessage `json:"resultDisplay"`
+	} `json:"toolCallResult"`
+}
+
+// qwenPart is a part of a message.
+type qwenPart struct {
+	Text    string `json:"text"`
+	Thought bool   `json:"thought"`
+	Call    *struct {
+		ID   string          `json:"id"`
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	} `json:"functionCall"`
+	Answer *struct {
+		ID       string `json:"id"`
+		Response Answer `json:"response"`
+	} `json:"functionResponse"`
+}
+
+// isQwen recognizes the parts of a message, which Claude Code does not have.
+func isQwen(line []byte) bool {
+	var l qwenLine
+	return Decode(line, &l) && l.UUID != "" && l.Session != "" &&
+		(len(l.Message.Parts) > 0 || l.Provenance != "")
+}
+
+type qwen struct {
+	model string
+	held  *Event // prompt whose turn is not known yet, or nil
+}
+
+func newQwen() EventReader { return &qwen{} }
+
+// ReadLine implements [EventReader].
+func (q *qwen) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var l qwenLine
+	if !Decode(line, &l) {
+		return false
+	}
+	q.model = cmp.Or(l.Model, q.model)
+	e := Event{Offset: offset, Time: l.Time, ID: l.UUID, Session: l.Session, Dir: l.Dir, Branch: l.Branch,
+		Model: q.model, AgentID: l.AgentID, AgentName: l.AgentName}
+	switch l.Type {
+	case "system":
+		q.system(&l, e, yield)
+	case "user":
+		q.user(&l, e, yield)
+	case "assistant":
+		q.release("", yield)
+		l.message(e, yield)
+	}
+	l.results(e, yield)
+	return true
+}
+
+// release yields the held prompt. If turn is "", the prompt's own ID identifies the turn.
+func (q *qwen) release(turn string, yield func(*Event)) {
+	e := q.held
+	if e == nil {
+		return
+	}
+	q.held = nil
+	e.Turn = cmp.Or(turn, e.Turn)
+	yield(e)
+}
+
+func (q *qwen) system(l *qwenLine, e Event, yield func(*Event)) {
+	switch l.Subtype {
+	case "ui_telemetry":
+		var p struct {
+			Event struct {
+				Prompt string `json:"prompt_id"`
+			} `json:"uiEvent"`
+		}
+		if q.held != nil && Decode(l.Payload, &p) && p.Event.Prompt != "" {
+			q.release(p.Event.Prompt, yield)
+		}
+	case "chat_compression":
+		e.Kind = EventCompacted
+		yield(&e)
+	}
+}
+
+// user reads a text in the person's name.
+func (q *qwen) user(l *qwenLine, e Event, yield func(*Event)) {
+	e.Text, _ = l.texts()
+	switch {
+	case e.Text == "":
+		return // the line contains only results
+	case l.Subtype != "" || l.Provenance == "system":
+		e.Kind = EventInserted
+		yield(&e)
+		return
+	}
+	e.Kind, e.Turn = EventPrompt, l.UUID
+	q.release("", yield) // the person wrote again before the agent answered
+	if l.AgentID != "" {
+		yield(&e)
+		return
+	}
+	q.held = &e
+}
+
+// texts returns the line's text and its reasoning.
+func (l *qwenLine) texts() (text, thought string) {
+	var said, thoughts []byte
+	for i := range l.Message.Parts {
+		if p := &l.Message.Parts[i]; p.Thought {
+			thoughts = append(thoughts, p.Text...)
+		} else {
+			said = append(said, p.Text...)
+		}
+	}
+	return string(said), string(thoughts)
+}
+
+// message yields the reasoning, the text and the calls of a message by the agent.
+func (l *qwenLine) message(e Event, yield func(*Event)) {
+	text, thought := l.texts()
+	e.Kind, e.Text = EventThought, thought
+	if e.Text != "" {
+		yield(&e)
+	}
+	e.Kind, e.Text = EventText, text
+	if e.Text != "" {
+		yield(&e)
+	}
+	e.Kind, e.Text = EventCall, ""
+	for i := range l.Message.Parts {
+		if call := l.Message.Parts[i].Call; call != nil {
+			e.ID = call.ID
+			e.Tool = call.Name
+			e.Args = call.Args
+			yield(&e)
+		}
+	}
+}
+
+// results yields the results of calls in a line.
+func (l *qwenLine) results(e Event, yield func(*Event)) {
+	r := &l.Result
+	e.Kind = EventResult
+	for i := range l.Message.Parts {
+		answer := l.Message.Parts[i].Answer
+		if answer == nil {
+			continue
+		}
+		e.ID = cmp.Or(answer.ID, r.CallID)
+		e.Failed = (r.Status != "success" && r.Status != "") || answer.Response.Error != ""
+		e.Output = answer.Response.Output + answer.Response.Error
+		e.Shown = r.Display
+		var shown struct {
+			Exit *int `json:"exitCode"`
+		}
+		_ = Decode(r.Display, &shown) // a text contains no exit status
+		e.Exit = shown.Exit
+		yield(&e)
+	}
+}

@@ -1,0 +1,65 @@
+// This file converts the events of a transcript to the events of the archive.
+
+package transcript
+
+import (
+	"bytes"
+	"cmp"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+)
+
+// readers returns a reader for each client whose transcripts have a JSON object on each line.
+func readers() map[string]func(*file) reader {
+	all := map[string]func(*file) reader{"claude": newClaude, "codex": newCodex, "gemini": newGemini}
+	for _, c := range clientfile.EventClients {
+		all[c.Name] = func(f *file) reader {
+			return &eventReader{file: f, in: c.NewReader(), calls: map[string]claudeCall{}}
+		}
+	}
+	return all
+}
+
+// eventReader reports the events that a [clientfile.EventReader] finds.
+type eventReader struct {
+	*file
+	in    clientfile.EventReader
+	calls map[string]claudeCall // calls without a result
+}
+
+func (r *eventReader) line(b []byte, offset int64) bool { return r.in.ReadLine(b, offset, r.take) }
+
+// take reports an event of the transcript. Reasoning that the agent did not say is not archived, and
+// neither is text that a program wrote in the person's name.
+func (r *eventReader) take(e *clientfile.Event) {
+	if e.Offset < r.from {
+		return // the first line is read again only because it identifies the session
+	}
+	r.session = e.Session
+	r.dir, r.branch = e.Dir, e.Branch
+	r.agent = cmp.Or(e.AgentType, e.AgentID)
+	if r.agent == "" || r.model == "" { // a turn has the model of the main agent
+		r.model = e.Model
+	}
+	switch e.Kind {
+	case clientfile.EventPrompt:
+		r.prompt(e.Turn, e.Text, e.Time, e.Offset)
+	case clientfile.EventInserted, clientfile.EventThought:
+	case clientfile.EventText:
+		r.say(r.event(session.Text, e.ID, e.Time), e.Text)
+	case clientfile.EventCall:
+		r.calls[e.ID] = claudeCall{r.event(session.Called, e.ID, e.Time), e.Tool, bytes.Clone(e.Args)}
+	case clientfile.EventResult:
+		call, ok := r.calls[e.ID]
+		if !ok {
+			return
+		}
+		delete(r.calls, e.ID)
+		r.call(call.event, call.name, call.args, Outcome{Failed: e.Failed, Exit: e.Exit, Output: e.Output})
+	case clientfile.EventCompacted:
+		report := r.event(session.Compact, r.turn, e.Time)
+		report.Text = SummaryText(e.Text, r.clean)
+		r.report(report)
+	}
+}
