@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/output"
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
@@ -21,14 +22,19 @@ var filterTerm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 func (a *app) exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export [FILE] [FILTER…]",
-		Short: "Write entries as JSON lines",
+		Short: "Write entries as JSON lines, or for other programs",
 		Long: `Export writes entries as JSON, one a line, to FILE or to standard output.
-Import reads it back, on this machine or another.`,
+Import reads it back, on this machine or another.
+
+With --to okf, FILE is a new directory, which gets a bundle of the Open
+Knowledge Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 		Example: `  oxbow export > backup.jsonl
   oxbow export harbor.jsonl project:harbor
-  oxbow export --kind note | jq .name`,
+  oxbow export --kind note | jq .name
+  oxbow export --to okf harbor-okf project:harbor`,
 	}
 	var force bool
+	var to string
 	takes(c, func(ctx context.Context, in transfer.ExportIn, args []string) error {
 		for _, name := range []string{"limit", "offset"} {
 			if c.Flags().Changed(name) {
@@ -52,9 +58,17 @@ Import reads it back, on this machine or another.`,
 			}
 		}
 		in.Filter = strings.Join(append(terms, in.Filter), " ")
+		switch to {
+		case "okf":
+			return a.exportBundle(ctx, in, file)
+		case "", "jsonl":
+		default:
+			return misusef("oxbow dump DIR writes Markdown files", "--to %s is not one of jsonl, okf", to)
+		}
 		return a.export(ctx, in, file, force)
 	})
 	c.Flags().BoolVar(&force, "force", false, "replace FILE if it is there; a copy is kept of what somebody edited")
+	c.Flags().StringVar(&to, "to", "", "write this `FORMAT`: jsonl, or okf for a directory")
 	for _, name := range []string{"limit", "offset"} {
 		c.Flags().Int(name, 0, "")
 		_ = c.Flags().MarkHidden(name) // an export is always complete
@@ -68,6 +82,28 @@ func (t *terminal) showKept(kept string) {
 	if kept != "" {
 		t.note("the file was edited since oxbow wrote it; a copy is kept as %s", oneLine(kept))
 	}
+}
+
+// exportBundle writes a bundle of the Open Knowledge Format to a new directory.
+func (a *app) exportBundle(ctx context.Context, in transfer.ExportIn, name string) error {
+	if name == "" || name == "-" {
+		return misusef("oxbow export --to okf DIR", "export --to okf needs a directory")
+	}
+	path, err := a.abs(name)
+	if err != nil {
+		return err
+	}
+	dir := output.OutputDir{Path: path, Name: name, Doing: "exporting"}
+	write := func(ctx context.Context, w *verb.Workspace, in transfer.ExportIn) (transfer.ExportOut, error) {
+		return transfer.ExportBundle(ctx, w, in, dir)
+	}
+	out, err := run(ctx, a, write, in)
+	if err != nil {
+		return err
+	}
+	return answer(a, out, func(out transfer.ExportOut) {
+		a.printf("exported %s to %s\n", count(out.Entries, "entry", "entries"), out.File)
+	})
 }
 
 func (a *app) export(ctx context.Context, in transfer.ExportIn, file string, force bool) error {

@@ -64,6 +64,7 @@ func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bo
 	if opts.Format == "" {
 		opts.Format = dirFormat(fsys, dir)
 	}
+	opts.root = strings.TrimSuffix(o.ref(dir), "/.")
 	src, _ := sourceOf(opts.Format) // without a format, each file tells its own
 	roots := []string{dir}
 	if src.roots != nil {

@@ -24,6 +24,7 @@ const (
 	cursorRules  Format = "cursor-rules"
 	engram       Format = "engram"
 	mem0         Format = "mem0"
+	okf          Format = "okf" // the Open Knowledge Format
 	openClaw     Format = "openclaw"
 	serverMemory Format = "server-memory"
 )

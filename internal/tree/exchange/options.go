@@ -38,6 +38,9 @@ type ReadOptions struct {
 	// Context, if not nil, cancels the reading: the next read fails with the context's error.
 	Context context.Context
 
+	// root is the directory that is read, as in references ("" for a file).
+	root string
+
 	// MaxExpanded is the maximum size of a decompressed gzip file, in bytes. 0 means 4 GiB.
 	MaxExpanded int64
 }

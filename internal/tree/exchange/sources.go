@@ -50,6 +50,7 @@ func sources() []source {
 			check: checkClaudeExportFile},
 		{format: openClaw, read: readOpenClaw, isDir: isOpenClawDir, roots: openClawRoots, check: checkOpenClawFile},
 		{format: cursorRules, read: readCursorRules, isDir: isCursorDir, roots: cursorRoots, check: checkCursorFile},
+		{format: okf, read: readOKF, check: checkOKFFile},
 		{format: basicMemory, read: readBasicMemory},
 		{format: mem0, read: readMem0, isDocument: isMem0, isDir: isOpenMemoryDir, check: checkMem0File},
 		{format: claudeMem, read: readClaudeMem, isDocument: isClaudeMem, check: checkJSONFile},
@@ -96,6 +97,12 @@ func dirFormat(fsys vfs.FS, dir string) Format {
 		return ""
 	}
 	files := fileNames(list)
+	if slices.Contains(files, "index.md") {
+		index, err := vfs.ReadFile(fsys, path.Join(dir, "index.md"), headSize)
+		if err == nil && isOKFIndex(index) {
+			return okf
+		}
+	}
 	for _, s := range sources() {
 		if s.isDir != nil && s.isDir(files) {
 			return s.format

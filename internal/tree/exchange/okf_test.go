@@ -1,0 +1,182 @@
+// Tests of the Open Knowledge Format: bundles of oxbow and of others come back as they were.
+
+package exchange
+
+import (
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// bundle exports a store.
+func bundle(t *testing.T, s oxbow.Store) *vfs.Mem {
+	t.Helper()
+	mem := vfs.NewMem()
+	if _, err := ExportOKF(t.Context(), s, oxbow.Filter{}, mem); err != nil {
+		t.Fatal(err)
+	}
+	return mem
+}
+
+// bundleFiles returns the files of a directory and below it.
+func bundleFiles(t *testing.T, fsys vfs.FS, dir string) (files []string) {
+	t.Helper()
+	list, err := fsys.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range list {
+		if d.IsDir() {
+			files = append(files, bundleFiles(t, fsys, path.Join(dir, d.Name()))...)
+		} else {
+			files = append(files, path.Join(dir, d.Name()))
+		}
+	}
+	return files
+}
+
+// frontOf returns the front matter of a file without what oxbow adds to it.
+func frontOf(t *testing.T, fsys vfs.FS, name string) map[string]any {
+	t.Helper()
+	b, err := vfs.ReadFile(fsys, name, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _, ok := frontmatter.Cut(string(b))
+	var front map[string]any
+	if err := yaml.Unmarshal([]byte(data), &front); err != nil || !ok {
+		t.Fatalf("%s has no front matter: %v\n%s", name, err, b)
+	}
+	return front
+}
+
+func TestOKFRoundTrip(t *testing.T) {
+	s := newStore()
+	add := func(a oxbow.Add) {
+		if err := s.Apply(oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person}), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	label := func(pairs ...string) (ls []oxbow.Label) {
+		for i := 0; i < len(pairs); i += 2 {
+			ls = append(ls, oxbow.Label{Key: pairs[i], Value: pairs[i+1]})
+		}
+		return oxbow.SortLabels(ls)
+	}
+	created := time.Date(2025, 3, 4, 5, 6, 7, 123456789, time.UTC)
+	add(oxbow.Add{Name: "deploy: how", Kind: oxbow.Note, Content: "\n\n# Deploy\n\nUse the crane. Twice.\n\n",
+		Aliases: []string{"ship", "true"}, Created: created, Labels: label("tag", "a", "tag", "null",
+			"project", "harbor", "type", "guide", "title", "x", "file", "a: b #c",
+			"stale_after", "2026-09-23", "count", "007",
+			"flag", "yes", "sources", `{"resource":"https://x.example","usage_count":5000}`,
+			"okf", `{"Owner Team":"moorings"}`)})
+	add(oxbow.Add{Name: "Deploy, how", Kind: oxbow.Journal, Content: "x",
+		Labels: label("type", "journal", "type", "note")})
+	add(oxbow.Add{Name: "index", Kind: oxbow.Note, Content: "---\nnot: front\n---\n", Labels: label("type", "archive")})
+	add(oxbow.Add{Name: "日本", Kind: oxbow.Archive, Content: "", Labels: label("description", "d", "status", "draft")})
+	add(oxbow.Add{Name: "long", Kind: oxbow.Note, Content: strings.Repeat("# H\n\nword word\n\n", 4000)})
+	mem := bundle(t, s)
+	again := newStore()
+	rep := load(t, again, Read(mem, ".", nil), nil)
+	if rep.Added != len(s.entries) || rep.Skipped != 1 {
+		t.Errorf("read back as %+v", rep)
+	}
+	for _, e := range s.entries {
+		got, err := again.Get(t.Context(), e.Name)
+		if err != nil || got.Kind != e.Kind || got.Content != e.Content || !slices.Equal(got.Aliases, e.Aliases) ||
+			!slices.Equal(got.Labels, e.Labels) || !got.Created.Equal(e.Created) {
+			t.Errorf("%+v\ncame back as\n%+v, %v", e, got, err)
+		}
+	}
+	if rep := load(t, again, Read(mem, ".", nil), nil); rep.Added+rep.Updated != 0 {
+		t.Errorf("a second import: %+v", counts(rep))
+	}
+	conforms(t, mem)
+}
+
+// conforms checks the rules of the specification's section 11.
+func conforms(t *testing.T, fsys vfs.FS) {
+	t.Helper()
+	for _, name := range bundleFiles(t, fsys, ".") {
+		b, err := vfs.ReadFile(fsys, name, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch base := path.Base(name); {
+		case name == "index.md":
+			if front := frontOf(t, fsys, name); !reflect.DeepEqual(front, map[string]any{"okf_version": "0.2"}) {
+				t.Errorf("the index has the front matter %v", front)
+			}
+		case base == "index.md" || base == "log.md":
+			if !strings.HasPrefix(string(b), "# ") {
+				t.Errorf("%s does not begin with a heading:\n%s", name, b)
+			}
+		default:
+			if typ, _ := frontOf(t, fsys, name)[okfType].(string); typ == "" {
+				t.Errorf("%s has no type:\n%s", name, b)
+			}
+		}
+	}
+}
+
+// What another program has said of a concept is said again.
+func TestOKFOfOthers(t *testing.T) {
+	fsys := openPrograms(t)
+	s := newStore()
+	load(t, s, Read(fsys, "okf", nil), nil)
+	mem := bundle(t, s)
+	conforms(t, mem)
+	for file, written := range map[string]string{
+		"okf/tables/berths.md":      "note/berths.md",
+		"okf/computations/depth.md": "note/depth-of-a-berth.md",
+	} {
+		want, got := frontOf(t, fsys, file), frontOf(t, mem, written)
+		for _, key := range []string{okfOwn, okfAliases, LabelImport, markSum} {
+			delete(got, key)
+		}
+		if want["description"] == nil {
+			delete(got, "description")
+		}
+		if want["status"] == nil {
+			delete(got, "status")
+		}
+		if tags, ok := want[okfTags].([]any); ok {
+			slices.SortFunc(tags, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+		}
+		if !reflect.DeepEqual(got, want) {
+			b, _ := vfs.ReadFile(mem, written, 1<<20)
+			t.Errorf("%s\n%v\nis written as\n%v\n%s", file, want, got, b)
+		}
+	}
+}
+
+func FuzzOKF(f *testing.F) {
+	fsys := openPrograms(f)
+	for _, name := range []string{"okf/tables/berths.md", "okf/computations/depth.md"} {
+		b, err := vfs.ReadFile(fsys, name, 1<<20)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Add([]byte("---\ntype: x\na: &a [*a]\n? [b]\n: c\n---\n"))
+	f.Add([]byte("---\ntype: x\noxbow: {kind: note, labels: {tag: [a]}}\n---\n\nx"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		checkItems(t, okf, in)
+		s := newStore()
+		if _, err := Import(t.Context(), s, ReadStream(strings.NewReader(string(in)), "f", &ReadOptions{Format: okf}),
+			nil); err != nil {
+			return
+		}
+		bundle(t, s)
+	})
+}

@@ -1,0 +1,349 @@
+// This file writes bundles of the Open Knowledge Format, version 0.2.
+
+package exchange
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// okfKeys are the keys with a meaning in the format that is not the meaning of a label of the same name.
+var okfKeys = []string{okfType, okfTitle, okfTags, okfAliases, okfOwn}
+
+// okfConcept is a concept that was written.
+type okfConcept struct {
+	name, file, description string
+	created, updated        time.Time
+}
+
+// ExportOKF writes the entries that match the filter as a bundle, ordered by ID, and returns their number.
+// Each entry is a concept in a directory that is named after its kind. [Read] reads the bundle back as the same
+// entries. The directory must be empty.
+func ExportOKF(ctx context.Context, s oxbow.Store, f oxbow.Filter, dir vfs.FS) (int, error) {
+	used := map[string]bool{}
+	concepts := map[string][]okfConcept{} // by directory
+	n, tell := 0, progress.Counter(ctx, progress.Entries)
+	for e, err := range s.Entries(ctx, f) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return n, fmt.Errorf("exporting entries: %w", err)
+		}
+		tell(n, 0)
+		c, err := writeConcept(dir, e, used)
+		if err != nil {
+			return n, fmt.Errorf("exporting entry %q: %w", e.Name, err)
+		}
+		concepts[path.Dir(c.file)] = append(concepts[path.Dir(c.file)], c)
+		n++
+	}
+	return n, writeOKFIndexes(dir, concepts)
+}
+
+// writeConcept writes an entry. used contains the files that were written.
+func writeConcept(dir vfs.FS, e oxbow.Entry, used map[string]bool) (okfConcept, error) {
+	c := okfConcept{name: e.Name, created: e.Created, updated: e.Updated}
+	front, err := okfFront(e, &c)
+	if err != nil {
+		return c, err
+	}
+	stem := text.Slug(e.Name)
+	if stem == "" || stem == "index" || stem == "log" {
+		stem = strings.TrimPrefix(fmt.Sprintf("%s-%d", stem, e.ID), "-")
+	}
+	c.file = path.Join(e.Kind.String(), stem+".md")
+	for i := 2; used[strings.ToLower(c.file)]; i++ {
+		c.file = path.Join(e.Kind.String(), fmt.Sprintf("%s-%d.md", stem, i))
+	}
+	used[strings.ToLower(c.file)] = true
+	if err := dir.MkdirAll(path.Dir(c.file), 0o700); err != nil {
+		return c, err
+	}
+	return c, vfs.WriteFile(dir, c.file, []byte("---\n"+front+"---\n\n"+e.Content+"\n"), 0o600)
+}
+
+// okfFront returns the front matter of an entry, and sets the description of the concept.
+func okfFront(e oxbow.Entry, c *okfConcept) (string, error) {
+	top := &yaml.Node{Kind: yaml.MappingNode}
+	own := okfHeader{Created: e.Created.UTC(), Updated: e.Updated.UTC(), Kind: e.Kind.String()}
+	own.Labels = map[string][]string{}
+	values := map[string][]string{} // labels that become keys
+	var keys []string
+	for _, l := range e.Labels {
+		switch {
+		case l.IsLocal():
+		case l.Key == okfLabel && isFlow(l.Value):
+			key, value := okfMember(l.Value)
+			if values[key] == nil {
+				keys = append(keys, key)
+			}
+			values[key] = append(values[key], value)
+		case isOwnLabel(l):
+			own.Labels[l.Key] = append(own.Labels[l.Key], l.Value)
+		default:
+			if values[l.Key] == nil {
+				keys = append(keys, l.Key)
+			}
+			values[l.Key] = append(values[l.Key], l.Value)
+		}
+	}
+	addKey(top, okfType, okfTypeOf(e, &own))
+	addKey(top, okfTitle, e.Name)
+	addKeys(top, okfAliases, e.Aliases)
+	addKeys(top, okfTags, values[oxbow.LabelTag])
+	for _, key := range keys {
+		if key != oxbow.LabelTag {
+			addKeys(top, key, values[key])
+		}
+	}
+	c.description = firstSentence(e.Content)
+	if d := values["description"]; len(d) == 1 {
+		c.description = d[0]
+	} else if c.description != "" && !hasKey(top, "description") {
+		addKey(top, "description", c.description)
+		own.Derived = append(own.Derived, "description")
+	}
+	addDerived(top, e, &own)
+	node := &yaml.Node{}
+	if err := node.Encode(own); err != nil {
+		return "", err
+	}
+	appendPairs(top, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textScalar(okfOwn), node}})
+	b, err := yaml.Marshal(top)
+	return string(b), err
+}
+
+// okfMember returns the key and the value in a label okf.
+func okfMember(value string) (key, member string) {
+	isKey := true
+	for part := range rawjson.Elements([]byte(value)) {
+		switch {
+		case isKey && part[0] == '"':
+			key = rawjson.Unquote(part)
+		case part[0] == '"':
+			member = rawjson.Unquote(part)
+		default:
+			member = string(part)
+		}
+		isKey = false
+	}
+	return key, member
+}
+
+// isOwnLabel reports whether a label cannot be a key of front matter, because the key means something else
+// there, or only programs may set the label.
+func isOwnLabel(l oxbow.Label) bool {
+	return slices.Contains(okfKeys, l.Key) || isStamp(l) || isMark(l) || l.Key == oxbow.LabelVerified ||
+		l.Key == oxbow.LabelPersonal || l.Key == okfLabel
+}
+
+// okfTypeOf returns the type of a concept: the label type of a note, otherwise the kind.
+func okfTypeOf(e oxbow.Entry, own *okfHeader) string {
+	types := own.Labels[okfType]
+	own.Derived = append(own.Derived, okfType)
+	if e.Kind == oxbow.Note && len(types) == 1 {
+		return types[0]
+	}
+	return e.Kind.String()
+}
+
+// addDerived adds the keys that describe the origin of an entry and its trust. They say what oxbow knows, and
+// an import does not believe them.
+func addDerived(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
+	at := e.Updated.UTC().Format(time.RFC3339Nano)
+	add := func(key string, by string) {
+		if hasKey(top, key) {
+			return // another program has said it, and oxbow has kept it
+		}
+		pair := &yaml.Node{Kind: yaml.MappingNode}
+		addKey(pair, "by", by)
+		pair.Content = append(pair.Content, textScalar("at"), &yaml.Node{Kind: yaml.ScalarNode, Value: at})
+		top.Content = append(top.Content, textScalar(key), pair)
+		own.Derived = append(own.Derived, key)
+	}
+	add(okfGenerated, okfActor(e))
+	switch {
+	case e.TextBy() != oxbow.Person && slices.ContainsFunc(e.Labels, func(l oxbow.Label) bool {
+		return l.Key == oxbow.LabelApproved
+	}):
+		add("verified", "human:owner")
+	case len(e.Values(oxbow.LabelVerified)) > 0:
+		add("verified", "process:"+e.Values(oxbow.LabelVerified)[0])
+	}
+	if e.HeldByLabel() && !hasKey(top, "status") {
+		addKey(top, "status", "draft")
+		own.Derived = append(own.Derived, "status")
+	}
+}
+
+// okfActor returns the author of a text in the convention of the format.
+func okfActor(e oxbow.Entry) string {
+	switch by := e.TextBy(); by {
+	case oxbow.Person:
+		return "human:owner"
+	case oxbow.Agent:
+		claim := e.Source.Claimed
+		if claim.Agent != "" {
+			return "agent/" + claim.Agent
+		}
+		return "agent/unknown"
+	default:
+		return "process:" + string(by)
+	}
+}
+
+// hasKey reports whether a mapping has a key.
+func hasKey(top *yaml.Node, key string) bool {
+	for k := range mappingPairs(top) {
+		if k.Value == key {
+			return true
+		}
+	}
+	return false
+}
+
+func textScalar(s string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
+}
+
+func addKey(top *yaml.Node, key, value string) {
+	top.Content = append(top.Content, textScalar(key), textScalar(value))
+}
+
+// okfLists are the keys whose values are always lists.
+var okfLists = []string{okfTags, okfAliases, "sources", "verified", "parameters"}
+
+// addKeys adds a key with its values: a scalar for one value, otherwise a list, and always a list for
+// okfLists. A value that is JSON is written as such.
+func addKeys(top *yaml.Node, key string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	var nodes []*yaml.Node
+	for _, v := range values {
+		node := &yaml.Node{Kind: yaml.ScalarNode, Value: v}
+		if isFlow(v) {
+			var doc yaml.Node
+			if yaml.Unmarshal([]byte(v), &doc) == nil && len(doc.Content) == 1 {
+				node = doc.Content[0]
+				unquoteDates(node)
+			}
+		} else if isNullText(v) {
+			node.Tag = "!!str"
+		}
+		nodes = append(nodes, node)
+	}
+	if len(nodes) == 1 && !slices.Contains(okfLists, key) {
+		top.Content = append(top.Content, textScalar(key), nodes[0])
+		return
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode, Content: nodes}
+	top.Content = append(top.Content, textScalar(key), list)
+}
+
+// unquoteDates removes the quotes around dates, because in YAML a date has none. A time may have no quotes only
+// in a mapping with a key on each line.
+func unquoteDates(n *yaml.Node) {
+	n.Style &^= yaml.FlowStyle
+	for _, sub := range n.Content {
+		unquoteDates(sub)
+	}
+	_, timeErr := time.Parse(time.RFC3339, n.Value)
+	_, dateErr := time.Parse(time.DateOnly, n.Value)
+	if n.Kind == yaml.ScalarNode && (timeErr == nil || dateErr == nil) {
+		n.Style = 0
+		n.Tag = "" // the value tells
+	}
+}
+
+// isNullText reports whether YAML would read the text as no value.
+func isNullText(s string) bool { return s == "~" || strings.EqualFold(s, "null") || s == "" }
+
+func appendPairs(top, pairs *yaml.Node) { top.Content = append(top.Content, pairs.Content...) }
+
+// firstSentence returns the first sentence of a text, without Markdown's marks, in at most 160 bytes.
+func firstSentence(content string) string {
+	for line := range strings.Lines(content) {
+		line = strings.Join(strings.Fields(strings.TrimLeft(line, "#>*-+ \t")), " ")
+		if line == "" || line == "```" || line == "---" {
+			continue
+		}
+		if i := strings.Index(line, ". "); i > 0 {
+			line = line[:i+1]
+		}
+		return cutName(line, 160)
+	}
+	return ""
+}
+
+// writeOKFIndexes writes an index of each directory, an index of the bundle, and its log.
+func writeOKFIndexes(dir vfs.FS, concepts map[string][]okfConcept) error {
+	var top strings.Builder
+	top.WriteString("---\nokf_version: \"0.2\"\n---\n\n# Contents\n\n")
+	var all []okfConcept
+	for _, kind := range sortedKeys(concepts) {
+		fmt.Fprintf(&top, "* [%s](%s/) - %s\n", kind, kind, text.Count(len(concepts[kind]), "concept", "concepts"))
+		var b strings.Builder
+		fmt.Fprintf(&b, "# %s\n\n", kind)
+		for _, c := range concepts[kind] {
+			fmt.Fprintf(&b, "* [%s](%s)", linkText(c.name), path.Base(c.file))
+			if c.description != "" {
+				fmt.Fprintf(&b, " - %s", c.description)
+			}
+			b.WriteByte('\n')
+		}
+		if err := vfs.WriteFile(dir, path.Join(kind, "index.md"), []byte(b.String()), 0o600); err != nil {
+			return err
+		}
+		all = append(all, concepts[kind]...)
+	}
+	if err := vfs.WriteFile(dir, "index.md", []byte(top.String()), 0o600); err != nil {
+		return err
+	}
+	return vfs.WriteFile(dir, "log.md", []byte(okfLog(all)), 0o600)
+}
+
+// okfLog returns the log of the bundle: the last change of each concept, the newest first.
+func okfLog(all []okfConcept) string {
+	slices.SortStableFunc(all, func(a, b okfConcept) int { return b.updated.Compare(a.updated) })
+	var b strings.Builder
+	b.WriteString("# Log\n")
+	day := ""
+	for _, c := range all {
+		if d := c.updated.UTC().Format(time.DateOnly); d != day {
+			day = d
+			fmt.Fprintf(&b, "\n## %s\n", day)
+		}
+		word := "Update"
+		if c.updated.Equal(c.created) {
+			word = "Creation"
+		}
+		fmt.Fprintf(&b, "* **%s**: [%s](/%s)\n", word, linkText(c.name), c.file)
+	}
+	return b.String()
+}
+
+// linkText returns a name as the text of a link.
+func linkText(name string) string { return strings.NewReplacer("[", `\[`, "]", `\]`).Replace(name) }
+
+func sortedKeys(m map[string][]okfConcept) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

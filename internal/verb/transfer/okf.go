@@ -1,0 +1,48 @@
+// This file implements the export as a bundle of the Open Knowledge Format.
+
+package transfer
+
+import (
+	"context"
+	"errors"
+
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/output"
+	"github.com/oxbow-memory/oxbow/internal/verb/signing"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// ExportBundle writes the selected entries to a new directory, as [exchange.ExportOKF] does. in.To is not used.
+// The directory gets its name only when it is complete.
+func ExportBundle(
+	ctx context.Context,
+	w *verb.Workspace,
+	in ExportIn,
+	dir output.OutputDir,
+) (out ExportOut, err error) {
+	f, err := in.Narrowing.And(in.Filter, w.Time())
+	if err == nil {
+		err = dir.Check()
+	}
+	if err != nil {
+		return out, err
+	}
+	ctx, m, err := w.Memory(ctx, verb.Own)
+	if err != nil {
+		return out, err
+	}
+	_, err = dir.Build(func(path string) error {
+		fsys, err := vfs.Dir(path)
+		if err != nil {
+			return err
+		}
+		out.Entries, err = exchange.ExportOKF(ctx, m, f, fsys)
+		return errors.Join(err, fsys.Close())
+	})
+	if err == nil {
+		out.File = dir.Name
+		signing.SignCopied(ctx, w, m)
+	}
+	return out, err
+}
