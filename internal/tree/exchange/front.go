@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -25,7 +26,8 @@ type frontKey struct {
 	line    int    // line of the file, from 1
 	values  []string
 	list    bool   // the value is a list
-	comment string // a comment after the value, "# …", that was left out
+	comment string // comments after and within the value, "# …", which are not part of values
+	raw     string // lines that are not a key and a value, or a value with an error (if set, values is empty)
 	err     error  // why the value could not be read (if set, values is empty)
 }
 
@@ -49,21 +51,29 @@ func parseFront(text string) (keys []frontKey, size, count int) {
 	for l := range strings.Lines(data) {
 		lines = append(lines, strings.TrimRight(l, " \t\r\n"))
 	}
+	hasKey := false
 	for i := 0; i < len(lines); {
 		l := lines[i]
-		if l == "" || strings.HasPrefix(strings.TrimSpace(l), "#") {
+		if l == "" {
+			i++
+			continue
+		}
+		if strings.HasPrefix(strings.TrimSpace(l), "#") {
+			keys = append(keys, frontKey{line: i + 2, raw: strings.TrimSpace(l)})
 			i++
 			continue
 		}
 		name, value, ok := cutKey(l)
 		if !ok {
-			if len(keys) == 0 {
+			if !hasKey {
 				return nil, 0, 0
 			}
-			keys = append(keys, frontKey{line: i + 2, err: fmt.Errorf("line %s is not key: value", quoteShort(l))})
+			keys = append(keys, frontKey{
+				line: i + 2, raw: l, err: fmt.Errorf("line %s is not key: value", quoteShort(l))})
 			i++
 			continue
 		}
+		hasKey = true
 		// Indented lines and the items of a list belong to the key.
 		end := i + 1
 		for end < len(lines) && (lines[end] == "" || lines[end][0] == ' ' || lines[end][0] == '\t' ||
@@ -73,6 +83,9 @@ func parseFront(text string) (keys []frontKey, size, count int) {
 		k := frontKey{name: name, line: i + 2}
 		keys = append(keys, k.readKeys(value, lines[i+1:end])...)
 		i = end
+	}
+	if !hasKey && len(lines) > 0 {
+		return nil, 0, 0 // only comments and blank lines, which may as well be headings between two rules
 	}
 	return keys, len(text) - len(body), len(lines) + 2
 }
@@ -124,9 +137,9 @@ var errNoText = errors.New("its escapes make no text")
 // below.
 func (k frontKey) readKeys(value string, lines []string) []frontKey {
 	k.key = normalizeKey(k.name)
-	value, k.comment = cutComment(value)
-	if k.comment != "" && value == "" && strings.TrimSpace(strings.Join(lines, "")) != "" {
-		k.comment = "" // this is a remark about the lines below, as in "tags: # all of them"
+	comment := ""
+	if rest, end := cutComment(value); rest == "" || !slices.Contains(textKeys, k.key) {
+		value, comment = rest, end
 	}
 	var node *yaml.Node
 	if isPlain(value) {
@@ -137,7 +150,22 @@ func (k frontKey) readKeys(value string, lines []string) []frontKey {
 			node = decodeLoosely(value, lines)
 		}
 	}
-	return k.flattenNode(node)
+	keys := k.flattenNode(node)
+	if len(keys) == 0 { // an empty mapping
+		keys = []frontKey{k}
+	}
+	keys[0].comment = strings.TrimSpace(comment + " " + nodeComments(node))
+	return keys
+}
+
+// nodeComments returns the comments that the decoder found in a node, joined by spaces.
+func nodeComments(n *yaml.Node) string {
+	parts := []string{n.HeadComment, n.LineComment}
+	for _, c := range n.Content {
+		parts = append(parts, nodeComments(c))
+	}
+	parts = append(parts, n.FootComment)
+	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }
 
 // isPlain reports whether a value is text without quotes, which YAML would cut at " #" and
@@ -195,9 +223,9 @@ func quoteHashes(lines []string) []string {
 		}
 		start := len(scalarStart().FindString(l))
 		inBlock, blockIndent = start < len(l) && strings.ContainsRune("|>", rune(l[start])), indent
-		value, _ := cutComment(l[start:])
+		value, comment := cutComment(l[start:])
 		if start > indent && isPlain(value) && (strings.HasPrefix(value, "#") || strings.Contains(value, " #")) {
-			out[i] = l[:start] + "'" + strings.ReplaceAll(value, "'", "''") + "'"
+			out[i] = strings.TrimRight(l[:start]+"'"+strings.ReplaceAll(value, "'", "''")+"' "+comment, " ")
 		}
 	}
 	return out
@@ -233,12 +261,10 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 				}
 				k.values = append(k.values, sub.values...)
 				if sub.err != nil {
-					k.err = sub.err
+					sub.comment = ""
+					nested = append(nested, sub)
 				}
 			}
-		}
-		if k.err != nil {
-			k.values = nil
 		}
 		return append([]frontKey{k}, nested...)
 	}
@@ -248,6 +274,7 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	}
 	if strings.IndexByte(s, 0) >= 0 {
 		k.err = fmt.Errorf("%s: %w: %s", k.name, errNoText, quoteShort(s))
+		k.raw = k.name + ": " + strings.ReplaceAll(s, "\x00", `\0`)
 	} else if s != "" && !frontmatter.IsNull(n) {
 		k.values = append(k.values, s)
 	}
@@ -290,13 +317,15 @@ func isList(lines []string) bool {
 
 // looseItem returns the node for a list item.
 func looseItem(item string) *yaml.Node {
-	item, _ = cutComment(strings.TrimSpace(item))
+	item, comment := cutComment(strings.TrimSpace(item))
+	node := textNode(item)
 	if !isPlain(item) && item != "" {
 		if n := decodeValue(item, nil); n != nil {
-			return n
+			node = n
 		}
 	}
-	return textNode(item)
+	node.LineComment = strings.TrimSpace(node.LineComment + " " + comment)
+	return node
 }
 
 // textNode returns a node of a text.

@@ -3,6 +3,7 @@
 package exchange
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -56,6 +57,10 @@ var headerFields = []struct {
 	{"type", false, (*header).setType}, // a type that is not a known kind becomes a label
 }
 
+// textKeys lists the keys whose value is a text. Other programs write such a text without quotes, even if
+// it contains " # ", so this does not begin a comment.
+var textKeys = []string{"name", "title", "description"}
+
 // readHeader reads front matter. Values that it cannot use become warnings.
 func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
 	h := header{ref: ref, opts: o, seen: make(map[string]bool)}
@@ -66,6 +71,24 @@ func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
 	return h
 }
 
+// addSecond adds the values of a second front matter, which stays in the text. The values of the
+// first front matter remain.
+func (h *header) addSecond(keys []frontKey) {
+	second := readHeader(keys, h.ref, h.opts)
+	e := &h.entry
+	e.Name = cmp.Or(e.Name, second.entry.Name)
+	if e.Created.IsZero() {
+		e.Created = second.entry.Created
+	}
+	if !h.seen["kind"] && !h.seen["type"] {
+		e.Kind = second.entry.Kind
+	}
+	e.Aliases = tidyAliases(e.Name, append(e.Aliases, second.entry.Aliases...))
+	room := max(0, maxHeaderLabels-len(e.Labels))
+	e.Labels = append(e.Labels, second.entry.Labels[:min(room, len(second.entry.Labels))]...)
+	h.further = append(h.further, second.further...)
+}
+
 // applyKey applies a key. A value that is not valid for its key is kept as a label or a paragraph,
 // with a warning.
 func (h *header) applyKey(k frontKey) {
@@ -73,11 +96,13 @@ func (h *header) applyKey(k frontKey) {
 		k.key = twin
 	}
 	if k.err != nil {
-		h.warn(k, "front matter was left out: %v", k.err)
-		return
+		h.warn(k, "front matter is kept with the text: %v", k.err)
+	}
+	if k.raw != "" {
+		h.addRaw(k.raw)
 	}
 	if k.comment != "" {
-		h.warn(k, "%s: the comment %s was left out", k.name, quoteShort(k.comment))
+		h.addRaw(k.name + ": " + strings.TrimSpace(strings.Join(k.values, ", ")+" "+k.comment))
 	}
 	if len(k.values) == 0 {
 		return
@@ -106,7 +131,7 @@ func (h *header) applyKey(k frontKey) {
 		}
 		return
 	}
-	if near := nearestCandidate(k.key, known); text.Distance([]byte(k.key), []byte(near)) == 1 && !h.seen[k.key] {
+	if near := nearestCandidate(k.key, known); near != "" && text.Distance([]byte(k.key), []byte(near)) == 1 && !h.seen[k.key] {
 		h.warn(k, "key %s is kept as a label; did you mean %s?", quoteShort(k.name), near)
 	}
 	h.seen[k.key] = true
@@ -124,6 +149,15 @@ func (h *header) addParagraph(k frontKey, value string) {
 	h.paragraphs = append(h.paragraphs, k.name+": "+value)
 }
 
+// addRaw keeps lines of front matter as they are written. A comment is escaped, because it would
+// be a heading.
+func (h *header) addRaw(raw string) {
+	if strings.HasPrefix(raw, "#") {
+		raw = `\` + raw
+	}
+	h.paragraphs = append(h.paragraphs, raw)
+}
+
 func (h *header) warn(k frontKey, format string, args ...any) {
 	h.warnings = append(h.warnings, fmt.Sprintf("%s: %s", at(h.ref, k.line), fmt.Sprintf(format, args...)))
 }
@@ -133,7 +167,9 @@ func (h *header) setName(k frontKey) {
 	e := &h.entry
 	name := cutName(k.value(), oxbow.MaxName)
 	if len(name) < len(strings.TrimSpace(k.value())) && len(k.value()) > oxbow.MaxName {
-		h.warn(k, "%s has %d bytes; the most is %d, so its end was cut off", k.key, len(k.value()), oxbow.MaxName)
+		h.warn(k, "%s has %d bytes; the most is %d, so it is cut, and the whole is kept with the text", k.key,
+			len(k.value()), oxbow.MaxName)
+		h.addParagraph(k, k.value())
 	}
 	switch {
 	case e.Name == "":

@@ -23,14 +23,17 @@ import (
 // ReadMarkdown reads a Markdown file of at most maxMarkdown bytes. ref is the file's name, for
 // messages and origins, and is used as title if the file has none.
 //
-// Front matter is YAML between lines of "---", or TOML between lines of "+++". These keys are used:
+// Front matter is YAML between lines of "---", TOML between lines of "+++", or a JSON object, whose
+// lines "{" and "}" enclose the others. These keys are used:
 // name or title, kind or type (a type that is not a kind becomes a label), tags, aliases, project,
 // related_files, confidence, created or date, and description, which is put above the text as a
 // paragraph. The keys tag, alias, created_at, createdAt and "date created" mean tags, aliases and
 // created. All other keys become labels. A key in a nested mapping becomes a label such as
 // owner_name, or type if it is below metadata. A value that cannot become a label is put above the
-// text as "key: value". If a file consists only of front matter, the front matter becomes the text.
-// The item's warnings list everything that was left out.
+// text as "key: value", and so are comments and lines that are not a key and a value. Therefore
+// nothing is left out. The item's warnings list what may be a mistake. If a file consists only of
+// front matter, the front matter becomes the text. A second front matter below the first stays in
+// the text, and its keys are used, too.
 //
 // A file below 4 kB, or of at most 16 kB without headings, becomes a single entry. The entry's name
 // comes from the front matter, or from the only heading of level 1 if this heading is at the
@@ -100,17 +103,26 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	if size == 0 {
 		keys, size, count = parseTOMLFront(text)
 	}
+	if size == 0 && len(keys) == 0 {
+		keys, size, count = parseJSONFront(text)
+	}
 	h := readHeader(keys, ref, o)
 	body := text[size:]
+	second, titleFrom := secondFront(body)
+	if size == 0 {
+		titleFrom = 0
+	} else {
+		h.addSecond(second)
+	}
 	if isConflictCopy(path.Base(ref)) {
 		name, _ := fileTitle(ref)
 		h.entry.Name = name
 		h.warnings = append(h.warnings, at(ref, 1)+
 			": is another version of a note, from a conflict of a sync program; keep the one that is right")
 	}
-	if strings.TrimSpace(body) == "" && slices.ContainsFunc(keys, func(k frontKey) bool { return len(k.values) > 0 }) {
+	if strings.TrimSpace(body) == "" && size > 0 && slices.ContainsFunc(keys, func(k frontKey) bool { return len(k.values) > 0 }) {
 		body = propertyText(text[:size]) // the note consists only of front matter
-		h.paragraphs = nil
+		h.paragraphs, h.description, titleFrom = nil, "", 0
 	}
 	if strings.HasPrefix(body, `<div id="meta">`) {
 		h.warnings = append(h.warnings, "looks like a file of a dump, whose meta block is read by load, not by import")
@@ -122,7 +134,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 			h.entry.Created = o.ModTime.UTC()
 		}
 	}
-	top := firstTitle(body)
+	top := firstTitle(body[titleFrom:])
 	file, common := fileTitle(ref)
 	title := cmp.Or(h.entry.Name, top, file)
 	var items []Item
@@ -147,6 +159,22 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 		items = append(items, it)
 	}
 	return items
+}
+
+// secondFront returns the keys of front matter at the beginning of a text that follows front
+// matter, and its end. Programs that put their own front matter before a note's write this.
+func secondFront(body string) (keys []frontKey, end int) {
+	blank := len(body) - len(strings.TrimLeft(body, " \t\r\n"))
+	keys, size, _ := parseFront(body[blank:])
+	for _, k := range keys {
+		if k.err != nil {
+			return nil, 0 // a text between two rules
+		}
+	}
+	if size == 0 {
+		return nil, 0
+	}
+	return keys, blank + size
 }
 
 // propertyText returns front matter without its first and last line.

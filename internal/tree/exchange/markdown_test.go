@@ -33,7 +33,8 @@ func TestFrontMatter(t *testing.T) {
 		},
 		{"list over lines", "---\na: [x,\n  y]\n---\n", "a=x|y", ""},
 		{"blocks", "---\na: |\n  l1\n    l2\n\nb: >-\n  f1\n  f2\n\n  f3\n---\n", "a=l1\n  l2 b=f1 f2\nf3", ""},
-		{"comments and blank lines", "---\n# c\n\na: x#y\n...\nbody\n", "a=x#y", "body\n"},
+		{"comments and blank lines", "---\n# c\n\na: x#y\n...\nbody\n", "= a=x#y", "body\n"},
+		{"comments alone may be headings", "---\n# c\n---\n", "", "---\n# c\n---\n"},
 		{"carriage returns", "---\r\na: x\r\n---\r\nbody\r\n", "a=x", "body\r\n"},
 		{"null", "---\na: ~\nb: null\nc: []\n---\n", "a= b= c=", ""},
 		{"value with a colon", "---\na: http://x: y\n---\n", "a=http://x: y", ""},
@@ -160,9 +161,9 @@ func TestMarkdownBadHeader(t *testing.T) {
 		{"kind: noet", "did you mean note?"},
 		{"confidence: high", "is not a number from 0 to 1"},
 		{"titel: x", `key "titel" is kept as a label; did you mean title?`},
-		{"name: a # b", `name: the comment "# b" was left out`},
+		{"tags: a\n= b", `line "= b" is not key: value`},
 		{"name: [a, b]", "name takes one value"},
-		{"name: " + strings.Repeat("x", 300), "name has 300 bytes; the most is 256"},
+		{"name: " + strings.Repeat("x", 300), "name has 300 bytes; the most is 256, so it is cut"},
 		{"description: a\ndescription: b", "description is given twice"},
 	} {
 		it := one(t, markdown("x.md", "---\n"+tt.line+"\n---\nthe text\n"))
@@ -203,6 +204,19 @@ func TestFrontMatterIsKept(t *testing.T) {
 			"confidence: high\nname: a, b\ncreated: soon\n\ntext\n",
 		},
 		{"title: one\ntitle: two", "", "", "title: two\n\ntext\n"},
+		{"description: See # 5 # first", "", "", "See # 5 # first\n\ntext\n"},
+		{"a: x", "a:x", "", "text\n"}, // no suggestion for a short key
+		{"status: open # or closed", "status:open", "", "status: open # or closed\n\ntext\n"},
+		{"status: \"open\" # or closed", "status:open", "", "status: open # or closed\n\ntext\n"},
+		{"status: # choose", "", "", "status: # choose\n\ntext\n"},
+		{"a: [x, y] # both", "a:x a:y", "", "a: x, y # both\n\ntext\n"},
+		{"a:\n  # above\n  - x # beside\n  - PR #1 # too", "a:\"PR #1\" a:x", "",
+			"a: x, PR #1 # above # beside # too\n\ntext\n"},
+		{"a: # all\n  - @x # it", "a:@x", "", "a: @x # all # it\n\ntext\n"},
+		{"# head\na: x\n#foot", "a:x", "", "\\# head\n\\#foot\n\ntext\n"},
+		{"a: x\nno key\n= b", "a:x", "", "no key\n= b\n\ntext\n"},
+		{"a: \"x\\0y\"", "", "", "a: x\\0y\n\ntext\n"},
+		{"a: [x, \"\\0\"]", "a:x", "", "a: \\0\n\ntext\n"},
 	} {
 		e := one(t, markdown("x.md", "---\n"+tt.front+"\n---\ntext\n")).Entry
 		if labels(e) != tt.labels || strings.Join(e.Aliases, ",") != tt.aliases || e.Content != tt.text {
@@ -253,11 +267,50 @@ func TestTOMLFrontMatter(t *testing.T) {
 		t.Errorf("a page of properties has the text %q", e.Content)
 	}
 	it := one(t, markdown("h.md", "+++\nno TOML\n+++\ntext\n"))
-	if len(it.Warnings) != 1 || !strings.Contains(it.Warnings[0], "h.md:2: front matter was left out") {
+	if len(it.Warnings) != 1 || !strings.Contains(it.Warnings[0], "h.md:2: front matter is kept with the text: not TOML") ||
+		it.Entry.Content != "+++\nno TOML\n+++\ntext\n" {
 		t.Errorf("the warnings are %q", it.Warnings)
 	}
 	if e := one(t, markdown("h.md", "+++\nnever = \"closed\"\n")).Entry; !strings.HasPrefix(e.Content, "+++\nnever") {
 		t.Errorf("an open front matter left the text %q", e.Content)
+	}
+}
+
+// Comments in TOML are kept, and a # in a string does not begin one.
+func TestTOMLComments(t *testing.T) {
+	e := one(t, markdown("h.md", "+++\n# draft\na = \"x # y\" # z\nb = '''\n# text\n'''\nc = 1\n+++\ntext\n")).Entry
+	if e.Content != "\\# draft\n\\# z\n\ntext\n" || labels(e) != `a:"x # y" b:"# text" c:1` {
+		t.Errorf("content %q, labels %q", e.Content, labels(e))
+	}
+}
+
+// Front matter in JSON is read like YAML. A text that is only an object stays as it is.
+func TestJSONFrontMatter(t *testing.T) {
+	const front = "{\n \"title\": \"A page\",\n \"tags\": [\"a\"],\n \"weight\": 3,\n \"x\": null, \"p\": {\"q\": true}\n}\n"
+	e := one(t, markdown("h.md", front+"\ntext\n")).Entry
+	if e.Name != "A page" || labels(e) != "p_q:true tag:a weight:3" || e.Content != "\ntext\n" {
+		t.Errorf("the entry is %+v", e)
+	}
+	for _, in := range []string{front, "{\n1\n}\ntext\n", "{ x }\ntext\n", "{\n\"a\": 1\n} more\ntext\n"} {
+		if e := one(t, markdown("h.md", in)).Entry; e.Content != in || e.Name != "h" {
+			t.Errorf("%q became %q with the name %q", in, e.Content, e.Name)
+		}
+	}
+}
+
+// A second front matter stays in the text. It adds what the first does not say.
+func TestSecondFrontMatter(t *testing.T) {
+	const second = "\n---\ntitle: Two\nauthor: Pat\ntags: [b]\ncreated: 2024-05-06\n---\n# Heading\n"
+	for _, tt := range []struct{ in, name, labels, text string }{
+		{"---\ntitle: One\ntags: [a]\n---\n" + second, "One", "author:Pat tag:a tag:b", second},
+		{"---\ntags: [a]\n---\n" + second, "Two", "author:Pat tag:a tag:b", second},
+		{"---\ntags: [a]\n---\n---\nTo all hands: x\n= y\n---\n", "h", "tag:a", "---\nTo all hands: x\n= y\n---\n"},
+		{"---\ntags: [a]\n---\n---\nb: c\n---\n# Heading\n", "Heading", "b:c tag:a", "---\nb: c\n---\n# Heading\n"},
+	} {
+		e := one(t, markdown("h.md", tt.in)).Entry
+		if e.Name != tt.name || labels(e) != tt.labels || e.Content != tt.text {
+			t.Errorf("%q became %q with labels %q and text %q", tt.in, e.Name, labels(e), e.Content)
+		}
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v3"
@@ -29,7 +31,12 @@ func parseTOMLFront(text string) (keys []frontKey, size, count int) {
 		var line string
 		line, rest, _ = strings.Cut(rest, "\n")
 		if strings.TrimRight(line, " \t\r") == tomlMark {
-			return tomlKeys(text[start:at]), len(text) - len(rest), strings.Count(text[:at], "\n") + 1
+			keys := tomlKeys(text[start:at])
+			if len(keys) > 0 && keys[0].err != nil {
+				return keys, 0, 0 // the front matter stays in the text
+			}
+			return append(keys, tomlComments(text[start:at])...), len(text) - len(rest),
+				strings.Count(text[:at], "\n") + 1
 		}
 	}
 	return nil, 0, 0
@@ -39,7 +46,7 @@ func parseTOMLFront(text string) (keys []frontKey, size, count int) {
 func tomlKeys(data string) []frontKey {
 	var values map[string]any
 	if err := toml.Unmarshal([]byte(data), &values); err != nil {
-		return []frontKey{{line: 2, err: fmt.Errorf("the front matter is not TOML: %w", err)}}
+		return []frontKey{{line: 2, err: fmt.Errorf("not TOML: %w", err)}}
 	}
 	var keys []frontKey
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -49,6 +56,32 @@ func tomlKeys(data string) []frontKey {
 		}
 		k := frontKey{name: name, key: normalizeKey(name), line: line}
 		keys = append(keys, k.flattenNode(yamlNode(values[name]))...)
+	}
+	return keys
+}
+
+// tomlString matches a string in TOML on a single line, a comment, or the quotes of a string over several lines.
+var tomlString = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\"\"\"|'''|\"(?:[^\"\\\\]|\\\\.)*\"|'[^']*'|#.*")
+})
+
+// tomlComments returns the comments in TOML, each as a key without a name.
+func tomlComments(data string) (keys []frontKey) {
+	line, open := 2, "" // open is the mark that ends the current string over several lines
+	for l := range strings.Lines(data) {
+		for _, m := range tomlString().FindAllString(strings.TrimRight(l, " \t\r\n"), -1) {
+			switch {
+			case open != "":
+				if m == open {
+					open = ""
+				}
+			case m == `"""` || m == "'''":
+				open = m
+			case m[0] == '#':
+				keys = append(keys, frontKey{line: line, raw: m})
+			}
+		}
+		line++
 	}
 	return keys
 }
@@ -70,8 +103,10 @@ func yamlNode(value any) *yaml.Node {
 		return n
 	case string:
 		return textNode(value)
+	case nil: // in JSON
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
 	case interface{ Format(string) string }: // time.Time
-		return textNode(value.Format("2006-01-02T15:04:05Z07:00"))
+		return textNode(value.Format(time.RFC3339Nano))
 	}
 	return textNode(fmt.Sprint(value))
 }

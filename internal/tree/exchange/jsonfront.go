@@ -1,0 +1,48 @@
+// This file reads front matter in JSON, which Hugo accepts. It is an object before the text.
+
+package exchange
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
+)
+
+// parseJSONFront is like [parseFront] for front matter in JSON. A text that consists only of an
+// object has no front matter.
+func parseJSONFront(text string) (keys []frontKey, size, count int) {
+	first, _, _ := strings.Cut(text, "\n")
+	if strings.TrimRight(first, " \t\r") != "{" {
+		return nil, 0, 0
+	}
+	d := json.NewDecoder(strings.NewReader(text[:min(len(text), frontmatter.MaxBytes)]))
+	d.UseNumber()
+	var values map[string]any
+	if err := d.Decode(&values); err != nil {
+		return nil, 0, 0
+	}
+	end := int(d.InputOffset())
+	last, body, _ := strings.Cut(text[end:], "\n")
+	if strings.TrimSpace(last) != "" || strings.TrimSpace(body) == "" {
+		return nil, 0, 0
+	}
+	size = len(text) - len(body)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		k := frontKey{name: name, key: normalizeKey(name), line: jsonKeyLine(text[:end], name)}
+		keys = append(keys, k.flattenNode(yamlNode(values[name]))...)
+	}
+	return keys, size, strings.Count(text[:size], "\n")
+}
+
+// jsonKeyLine returns the line of a key in an object, counting from 1. It returns 1 if the key is
+// written with escapes.
+func jsonKeyLine(data, name string) int {
+	before, _, ok := strings.Cut(data, `"`+name+`"`)
+	if !ok {
+		return 1
+	}
+	return 1 + strings.Count(before, "\n")
+}
