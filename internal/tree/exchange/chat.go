@@ -89,10 +89,10 @@ func (it *Item) setTurns(turns []json.RawMessage) {
 	if err == nil {
 		var left []string
 		it.Entry.Content, left, err = sessionText(raw)
-		it.Warnings = leftOut(it.Ref, left)
+		it.Losses = leftOut(it.Ref, left)
 	}
 	if err != nil {
-		it.Warnings = append(it.Warnings, it.Ref+": "+err.Error())
+		it.Losses = append(it.Losses, it.Ref+": "+err.Error())
 	}
 }
 
@@ -136,7 +136,7 @@ func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 		return err
 	}
 	known := []string{"id", "session_id", "date", "created", "turns", "messages"}
-	it.Warnings = leftOut(it.Ref, slices.Concat(fields.others(known), left))
+	it.Losses = leftOut(it.Ref, slices.Concat(fields.others(known), left))
 	return nil
 }
 

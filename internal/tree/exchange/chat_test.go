@@ -46,7 +46,7 @@ func TestReadChatGood(t *testing.T) {
 		if e.Name != tt.name || e.Content != tt.content || created != tt.created || e.Kind != oxbow.Archive {
 			t.Errorf("ReadChat(%s) = %+v, want %+v", tt.in, e, tt)
 		}
-		if got := strings.Join(items[0].Warnings, "\n"); (got == "") != (tt.warning == "") ||
+		if got := strings.Join(items[0].Losses, "\n"); (got == "") != (tt.warning == "") ||
 			!strings.HasSuffix(got, tt.warning) {
 			t.Errorf("ReadChat(%s) warns %q, want %q", tt.in, got, tt.warning)
 		}

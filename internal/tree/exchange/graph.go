@@ -25,13 +25,21 @@ type node struct {
 	name, typ, where string
 	observations     []string
 	relations        []string
-	warnings         []string
+	further          object // members that the memory server does not write
 }
 
 type edge struct {
 	from, to, typ, where string
-	warnings             []string
+	further              []string // "key: value" for each member that the memory server does not write
 }
+
+// The members of an entity and a relation. Forks of the memory server use the spellings after the first.
+var (
+	fromKeys       = []string{"from", "from_entity", "fromEntity", "source"}
+	toKeys         = []string{"to", "to_entity", "toEntity", "target"}
+	relationKeys   = []string{"relationType", "relation_type", "relation"}
+	entityTypeKeys = []string{"entityType", "entity_type"}
+)
 
 var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", maxGraph>>20)
 
@@ -49,22 +57,25 @@ func (g *graph) add(typ string, o object, where string) error {
 	var err error
 	if typ == "relation" {
 		e := edge{where: where}
-		e.from, err = need(o.firstKey("from", "from_entity"))
+		from, to, relation := o.firstKey(fromKeys...), o.firstKey(toKeys...), o.firstKey(relationKeys...)
+		e.from, err = need(from)
 		if err != nil {
 			return err
 		}
-		e.to, err = need(o.firstKey("to", "to_entity"))
+		e.to, err = need(to)
 		if err != nil {
 			return err
 		}
-		e.typ, err = need("relationType")
+		e.typ, err = need(relation)
 		if err != nil {
 			return err
 		}
-		e.warnings = leftOut(
-			where,
-			o.others([]string{"type", "from", "to", "from_entity", "to_entity", "relationType"}),
-		)
+		for _, f := range o.without("type", from, to, relation) {
+			if s := memberText(f.raw); s != "" {
+				e.further = append(e.further, f.key+": "+s)
+				g.size += len(f.key) + len(s) + 64
+			}
+		}
 		g.edges = append(g.edges, e)
 		return g.checkSize()
 	}
@@ -73,20 +84,21 @@ func (g *graph) add(typ string, o object, where string) error {
 	if err != nil {
 		return err
 	}
-	n.typ, err = o.text("entityType")
+	typeKey := o.firstKey(entityTypeKeys...)
+	n.typ, err = o.text(typeKey)
 	if err != nil {
 		return err
 	}
 	if raw, ok := o.get("observations"); ok {
-		n.observations, err = observationTexts(raw)
-		if err != nil {
-			return err
-		}
+		n.observations = observationTexts(raw)
 	}
 	for _, s := range n.observations {
 		g.size += len(s) + 64
 	}
-	n.warnings = leftOut(where, o.others([]string{"type", "name", "entityType", "observations"}))
+	n.further = o.without("type", "name", typeKey, "observations")
+	for _, f := range n.further {
+		g.size += len(f.key) + len(f.raw) + 64
+	}
 	if g.byName == nil {
 		g.byName = make(map[string]int)
 	}
@@ -99,19 +111,17 @@ func (g *graph) add(typ string, o object, where string) error {
 
 // observationTexts returns the texts of observations. Forks of the memory server write an
 // observation as an object. Its text is the member text or content, and the other members
-// follow in parentheses.
-func observationTexts(raw json.RawMessage) (texts []string, err error) {
+// follow in parentheses. Other values are kept as JSON.
+func observationTexts(raw json.RawMessage) (texts []string) {
 	if raw[0] != '[' {
 		raw = slices.Concat([]byte("["), raw, []byte("]"))
 	}
 	for item := range rawjson.Elements(raw) {
 		var members map[string]any
 		if item[0] != '{' || json.Unmarshal(item, &members) != nil {
-			text, err := asText("each of observations", item)
-			if err != nil {
-				return nil, err
+			if text := memberText(item); text != "" || string(item) == `""` {
+				texts = append(texts, text)
 			}
-			texts = append(texts, text)
 			continue
 		}
 		text, rest := "", []string{}
@@ -127,7 +137,7 @@ func observationTexts(raw json.RawMessage) (texts []string, err error) {
 		}
 		texts = append(texts, text)
 	}
-	return texts, nil
+	return texts
 }
 
 func (g *graph) checkSize() error {
@@ -154,27 +164,62 @@ func (g *graph) items(ref string, yield func(Item, error) bool) {
 			}
 			continue
 		}
-		g.nodes[i].relations = append(g.nodes[i].relations, e.typ+" → "+e.to)
-		g.nodes[i].warnings = append(g.nodes[i].warnings, e.warnings...)
+		text := e.typ + " → " + e.to
+		if len(e.further) > 0 {
+			text += " (" + strings.Join(e.further, ", ") + ")"
+		}
+		g.nodes[i].relations = append(g.nodes[i].relations, text)
 	}
 	for _, n := range g.nodes {
-		it := Item{Ref: n.where, Origin: ref, Warnings: n.warnings}
-		it.Entry = oxbow.Entry{Name: n.name, Content: bulletList(slices.Concat(n.observations, n.relations))}
-		for _, tag := range oxbow.SplitTags(n.typ) {
-			if tag == "" {
-				continue
-			}
-			l := oxbow.Label{Key: oxbow.LabelTag, Value: tag}
-			if err := l.Check(); err != nil {
-				it.Warnings = append(it.Warnings, n.where+": entityType is no tag: "+err.Error())
-			} else {
-				it.Entry.Labels = append(it.Entry.Labels, l)
-			}
-		}
-		if !yieldItem(yield, it) {
+		if !yieldItem(yield, n.item(ref)) {
 			return
 		}
 	}
+}
+
+// item returns the note for an entity.
+func (n *node) item(ref string) Item {
+	it := Item{Ref: n.where, Origin: ref}
+	it.Entry = oxbow.Entry{Name: n.name}
+	texts := slices.Concat(n.observations, n.relations)
+	addLabel := func(key, value string) {
+		l := oxbow.Label{Key: labelKey(normalizeKey(key)), Value: value}
+		if l.Check() != nil || len(it.Entry.Labels) >= maxHeaderLabels {
+			texts = append(texts, key+": "+value)
+			return
+		}
+		it.Entry.Labels = append(it.Entry.Labels, l)
+	}
+	for _, tag := range oxbow.SplitTags(n.typ) {
+		if tag != "" {
+			addLabel(oxbow.LabelTag, tag)
+		}
+	}
+	for _, f := range n.further {
+		value := memberText(f.raw)
+		if keyTwins[normalizeKey(f.key)] == "created" {
+			if t, err := parseDate(value, nil); err == nil {
+				it.Entry.Created = t
+				continue
+			}
+		}
+		if value != "" {
+			addLabel(f.key, value)
+		}
+	}
+	it.Entry.Content = bulletList(texts)
+	return it
+}
+
+// memberText returns a member's value as a text. It returns "" for null and for an empty string.
+func memberText(raw json.RawMessage) string {
+	switch {
+	case raw[0] == '"':
+		return rawjson.Unquote(raw)
+	case string(raw) == "null":
+		return ""
+	}
+	return string(raw)
 }
 
 // bulletList formats the texts as a Markdown list. Further lines of a text are indented.

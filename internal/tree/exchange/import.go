@@ -266,6 +266,9 @@ func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, e
 
 // prepare marks an item with its origin. It returns false if no store could hold the item.
 func (im *importer) prepare(it Item) (Item, bool) {
+	for _, s := range it.Losses {
+		im.rep.message(&im.rep.Problems, "%s", s)
+	}
 	for _, w := range it.Warnings {
 		im.rep.message(&im.rep.Notes, "%s", w)
 	}

@@ -64,7 +64,9 @@ type Item struct {
 	FileName string
 	Further  []oxbow.Label
 
-	// Warnings describes input that the item could not store, each with its file:line.
+	// Losses describes input that the item could not store, each with its file:line. Warnings
+	// describes what the user should know otherwise.
+	Losses   []string
 	Warnings []string
 }
 

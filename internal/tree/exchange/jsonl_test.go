@@ -193,24 +193,22 @@ func TestGraph(t *testing.T) {
 {"type":"entity","name":"Acme","entityType":"company","observations":[],"createdAt":"x"}
 {"type":"relation","from":"Bob","to":"Acme","relationType":"left"}
 {"type":"entity","name":"","entityType":"x","observations":[]}
-{"type":"entity","name":"bad","entityType":"x","observations":[1]}
+{"type":"entity","name":"bad","entityType":"x","observations":[1,null,["x"]]}
 `
 	items, errs := collect(jsonl(in))
-	if len(items) != 2 || len(errs) != 3 {
-		t.Fatalf("ReadJSONL(graph) = %d items, %q; want 2 and 3", len(items), errs)
+	if len(items) != 3 || len(errs) != 2 || items[2].Entry.Content != "- 1\n- [\"x\"]" {
+		t.Fatalf("ReadJSONL(graph) = %+v, %q; want 3 and 2", items, errs)
 	}
 	ada, acme := items[0], items[1]
 	if want := "- likes tea\n- two\n  lines\n- works at → Acme"; ada.Entry.Content != want ||
 		labels(ada.Entry) != "tag:person" {
 		t.Errorf("Ada = %q with %q, want %q with tag:person", ada.Entry.Content, labels(ada.Entry), want)
 	}
-	if acme.Entry.Content != "" || acme.Ref != "in.jsonl:3" || len(acme.Warnings) != 1 ||
-		!strings.Contains(acme.Warnings[0], "createdAt") {
-		t.Errorf("Acme = %+v, want no content and a warning about createdAt", acme)
+	if acme.Entry.Content != "" || acme.Ref != "in.jsonl:3" || labels(acme.Entry) != "createdat:x tag:company" {
+		t.Errorf("Acme = %+v, want no content and a label for createdAt", acme)
 	}
 	for i, want := range []string{
 		"in.jsonl:5: entity has no name",
-		"in.jsonl:6: each of observations must be a string",
 		`in.jsonl:4: relation "left" → "Acme" is from "Bob"`,
 	} {
 		if !strings.HasPrefix(errs[i], want) {
@@ -219,22 +217,27 @@ func TestGraph(t *testing.T) {
 	}
 	s := newStore()
 	load(t, s, jsonl(in), nil)
-	if rep := load(t, s, jsonl(strings.ReplaceAll(in, "tea", "coffee")), nil); counts(rep) != [4]int{0, 1, 1, 3} {
+	if rep := load(t, s, jsonl(strings.ReplaceAll(in, "tea", "coffee")), nil); counts(rep) != [4]int{0, 1, 2, 2} {
 		t.Errorf("importing a changed graph = %+v, want one update", rep)
 	}
 }
 
-// Forks of the memory server write other keys of relations, and observations as a text or
-// as objects.
+// Forks of the memory server write other keys of relations, observations as a text or as objects,
+// and further members.
 func TestGraphOfForks(t *testing.T) {
-	items, errs := collect(jsonl(`{"type":"entity","name":"Wren","entityType":"person","observations":"keeps the log"}
+	items, errs := collect(jsonl(`{"type":"entity","name":"Wren","entity_type":"person","observations":"keeps the log","weight":6,"created_at":"2025-01-02T03:04:05Z","id":"7","where":{"x":null}}
 {"type":"entity","name":"Snipe","entityType":"bird","observations":[{"text":"drums","timestamp":"2025-01-02"},{"content":"dives","weight":null}]}
 {"type":"relation","from_entity":"Wren","to_entity":"Snipe","relationType":"watches"}
+{"type":"relation","source":"Wren","target":"Snipe","relation_type":"feeds","weight":3,"note":null}
 `))
 	if len(items) != 2 || len(errs) > 0 {
 		t.Fatalf("ReadJSONL = %v, %q", items, errs)
 	}
-	for i, want := range []string{"- keeps the log\n- watches → Snipe", "- drums (timestamp: 2025-01-02)\n- dives"} {
+	if e := items[0].Entry; labels(e) != "tag:person weight:6 where:\"{\\\"x\\\":null}\"" || e.Created.Year() != 2025 {
+		t.Errorf("Wren has the labels %q and was created at %v", labels(e), e.Created)
+	}
+	for i, want := range []string{
+		"- keeps the log\n- watches → Snipe\n- feeds → Snipe (weight: 3)\n- id: 7", "- drums (timestamp: 2025-01-02)\n- dives"} {
 		if got := items[i].Entry.Content; got != want {
 			t.Errorf("entity %d has the text %q, want %q", i, got, want)
 		}

@@ -264,6 +264,17 @@ func (o object) others(known []string) []string {
 	return ks
 }
 
+// without returns a copy of the fields whose names are not in known. It does not refer to the line.
+func (o object) without(known ...string) object {
+	var rest object
+	for _, f := range o {
+		if !slices.Contains(known, f.key) {
+			rest = append(rest, field{key: strings.Clone(f.key), raw: bytes.Clone(f.raw)})
+		}
+	}
+	return rest
+}
+
 // leftOut returns a warning that lists fields that an entry cannot store.
 func leftOut(where string, fields []string) []string {
 	if len(fields) == 0 {
