@@ -27,7 +27,7 @@ func TestReadChatGood(t *testing.T) {
 		{`{"id":"dated","date":"2023/05/01 (Mon) 08:00","turns":[["user","x"]]}`, "dated", "user: x",
 			"2023-05-01T08:00:00Z", ""},
 		{`{"session_id":7,"created":"2024-01-01","messages":[{"role":"user","content":"Hi"},{"role":"tool","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]}`,
-			"7", "user: Hi\n\ntool: a\nb", "2024-01-01T00:00:00Z", ""},
+			"7", "user: Hi\n\ntool: a\nb", "2024-01-01T10:00:00Z", ""},
 		{`{"id":"s","mood":1,"messages":[{"role":"user","content":[{"type":"image","url":"x"}],"has_answer":true},["a","b"]]}`,
 			"s", "user:\n\na: b", "", `mood, turn's has_answer, turn's part of type "image"`},
 		{`{"id":"s","turns":[["human","Ask <private>Ada</private>."],["user","<private>x"],["a","<private>y"]]}`,

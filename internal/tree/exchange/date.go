@@ -5,49 +5,214 @@ package exchange
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// layouts lists first the layouts with a time zone. Layouts without a time zone are read in
-// the options' location. The layout with slashes and a weekday is LongMemEval's.
-var layouts = []string{
-	time.RFC3339Nano,
-	"2006-01-02 15:04:05Z07:00",
-	"2006-01-02 15:04:05 Z07:00",
-	"2006-01-02 15:04:05 -0700",
-	"2006-01-02T15:04:05.999999999",
-	"2006-01-02T15:04",
-	"2006-01-02 15:04:05.999999999",
-	"2006-01-02 15:04",
-	"2006-01-02",
-	"2006/01/02 (Mon) 15:04",
-	"2006/01/02 15:04:05",
-	"2006/01/02 15:04",
-	"2006/01/02",
-}
+// calendarHour is the hour in UTC at which a date without a time is stored. At this hour, the date
+// is the same in all time zones from -10:00 (Hawaii) to +13:45 (Chatham Islands in summer), so that
+// filters find the entry on that day wherever it is read. No hour has the same date in all zones,
+// because they span 26 hours.
+const calendarHour = 10
 
-// parseDate parses a date or a time and returns it in UTC. A date without a time zone is in loc.
-// A nil loc means UTC.
+// parseDate parses a date or a time and returns it in UTC. A time without a time zone is in loc. A
+// nil loc means UTC. A date without a time is a day of the calendar, which is stored at
+// [calendarHour].
 func parseDate(s string, loc *time.Location) (time.Time, error) {
 	if loc == nil {
 		loc = time.UTC
 	}
-	s = strings.TrimSpace(s)
-	for _, l := range layouts {
-		if t, err := time.ParseInLocation(l, s, loc); err == nil {
-			t = t.UTC()
-			if y := t.Year(); y < 1 || y > 9999 {
-				break
-			}
-			return t, nil
+	text := strings.TrimSpace(s)
+	if inner, ok := strings.CutPrefix(text, "[["); ok && strings.HasSuffix(inner, "]]") {
+		text = inner[:len(inner)-2] // a link of Obsidian
+	}
+	t, ok := parseNumber(text)
+	if !ok {
+		t, ok = parseWritten(text, loc)
+	}
+	t = t.UTC()
+	if y := t.Year(); !ok || y < 1 || y > 9999 {
+		return time.Time{}, fmt.Errorf(
+			"date %s is not one of 2026-04-18, 2026-04-18T09:30:00Z, 2026/04/18 09:30 or April 18, 2026",
+			quoteShort(s),
+		)
+	}
+	return t, nil
+}
+
+// parseNumber parses a number of seconds since 1970, with 10 digits, or of milliseconds, with 13
+// digits.
+func parseNumber(s string) (time.Time, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	switch {
+	case err != nil || n <= 0 || s[0] == '+':
+		return time.Time{}, false
+	case len(s) == 10:
+		return time.Unix(n, 0), true
+	case len(s) == 13:
+		return time.UnixMilli(n), true
+	}
+	return time.Time{}, false
+}
+
+// dateForms are the forms of a date at the beginning of a text. order has the meaning of each group:
+// year, month, day, or ? for numbers that may be a day and a month or a month and a day.
+var dateForms = sync.OnceValue(func() []dateForm {
+	const month, day = `([A-Za-z]{3,9})`, `([0-9]{1,2})(?:st|nd|rd|th)?`
+	return []dateForm{
+		{regexp.MustCompile(`^([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?: \([A-Za-z]{3,9}\))?`), "ymd"},
+		{regexp.MustCompile(`^([0-9]{4})([0-9]{2})([0-9]{2})`), "ymd"},
+		{regexp.MustCompile(`^([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})`), "dmy"},
+		{regexp.MustCompile(`^([0-9]{1,2})[-/]([0-9]{1,2})[-/]([0-9]{4})`), "??y"},
+		{regexp.MustCompile(`^` + day + `[ -]` + month + `\.?,?[ -]([0-9]{4})`), "dmy"},
+		{regexp.MustCompile(`^` + month + `\.? ` + day + `,? ([0-9]{4})`), "mdy"},
+	}
+})
+
+type dateForm struct {
+	pattern *regexp.Regexp
+	order   string
+}
+
+// weekday matches a weekday before a date. timeOfDay matches the time after a date, with the groups
+// hour, minute, second, fraction, am or pm, and time zone. compactTime is for a date without separators.
+var (
+	weekday = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,? +`)
+	})
+	timeOfDay = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:[Tt]|,? +(?:at +)?)([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9})[0-9]*)?)?` +
+			` ?([AaPp][Mm])? ?` + zone + `?(?: \([^()]*\))?$`)
+	})
+	compactTime = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[T ]?([0-9]{2})([0-9]{2})([0-9]{2})?()()` + zone + `?$`)
+	})
+)
+
+// zone matches a time zone with a known distance from UTC.
+const zone = `([Zz]|(?:UTC|GMT)?[+-][0-9]{2}:?(?:[0-9]{2})?|UTC|GMT)`
+
+// parseWritten parses a date in one of the dateForms, and the time after it.
+func parseWritten(s string, loc *time.Location) (time.Time, bool) {
+	s = s[len(weekday().FindString(s)):]
+	for _, form := range dateForms() {
+		m := form.pattern.FindStringSubmatch(s)
+		if m == nil {
+			continue
+		}
+		day, ok := form.day(m[1:])
+		if !ok {
+			continue
+		}
+		rest := s[len(m[0]):]
+		if rest == "" {
+			return day.Add(calendarHour * time.Hour), true
+		}
+		clock := timeOfDay().FindStringSubmatch(rest)
+		if clock == nil && len(m[0]) == len("20060102") {
+			clock = compactTime().FindStringSubmatch(rest)
+		}
+		if clock != nil {
+			return atTime(day, clock[1:], loc)
 		}
 	}
-	return time.Time{}, fmt.Errorf(
-		"date %s is not one of 2026-04-18, 2026-04-18T09:30:00Z or 2026/04/18 09:30",
-		quoteShort(s),
-	)
+	return time.Time{}, false
+}
+
+// day returns the day of the groups, at midnight UTC.
+func (f *dateForm) day(groups []string) (time.Time, bool) {
+	var y, m, d int
+	for i, g := range groups {
+		switch f.order[i] {
+		case 'y':
+			y = number(g)
+		case 'm':
+			m = monthNumber(g)
+		case 'd':
+			d = number(g)
+		}
+	}
+	if f.order == "??y" {
+		// 4/5/2026 is in April or in May. Only a day above 12, or equal numbers, tell which.
+		m, d = number(groups[0]), number(groups[1])
+		if m > 12 {
+			m, d = d, m
+		} else if d <= 12 && m != d {
+			return time.Time{}, false
+		}
+	}
+	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
+	return t, t.Year() == y && int(t.Month()) == m && t.Day() == d
+}
+
+// number returns the value of at most nine digits, or 0 for an empty text.
+func number(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// monthNumber returns the number of a month, which is a number or an English name of at least three
+// letters. It returns 0 for an unknown month.
+func monthNumber(s string) int {
+	for m := time.January; m <= time.December; m++ {
+		if name := m.String(); len(s) >= 3 && len(s) <= len(name) && strings.EqualFold(s, name[:len(s)]) {
+			return int(m)
+		}
+	}
+	if strings.EqualFold(s, "sept") {
+		return int(time.September)
+	}
+	return number(s)
+}
+
+// atTime returns the time on a day. The groups are those of timeOfDay.
+func atTime(day time.Time, groups []string, loc *time.Location) (time.Time, bool) {
+	hour, minute, second := number(groups[0]), number(groups[1]), number(groups[2])
+	nano := number((groups[3] + "000000000")[:9])
+	half := strings.ToLower(groups[4])
+	if half != "" && (hour < 1 || hour > 12) {
+		return time.Time{}, false
+	}
+	switch half {
+	case "am":
+		hour %= 12
+	case "pm":
+		hour = hour%12 + 12
+	}
+	if hour > 23 || minute > 59 || second > 59 {
+		return time.Time{}, false
+	}
+	loc, ok := zoneOf(groups[5], loc)
+	if !ok {
+		return time.Time{}, false
+	}
+	return time.Date(day.Year(), day.Month(), day.Day(), hour, minute, second, nano, loc), true
+}
+
+// zoneOf returns the time zone of a text that zone matches. Without a text, it is loc.
+func zoneOf(s string, loc *time.Location) (*time.Location, bool) {
+	if s == "" {
+		return loc, true
+	}
+	s = strings.TrimPrefix(strings.TrimPrefix(strings.ToUpper(s), "UTC"), "GMT")
+	if s == "" || s == "Z" {
+		return time.UTC, true
+	}
+	digits := strings.ReplaceAll(s[1:], ":", "")
+	hours, minutes := number(digits[:2]), number(digits[2:])
+	if hours > 23 || minutes > 59 {
+		return nil, false
+	}
+	offset := (hours*60 + minutes) * 60
+	if s[0] == '-' {
+		offset = -offset
+	}
+	return time.FixedZone("", offset), true
 }
 
 var dateInName = sync.OnceValue(func() *regexp.Regexp {

@@ -44,7 +44,7 @@ func TestReadJSONLGood(t *testing.T) {
 				Name:    "a",
 				Content: "b",
 				Created: time.Date(2026, 4, 18, 9, 30, 0, 250e6, time.UTC),
-				Updated: time.Date(2026, 4, 19, 0, 0, 0, 0, time.UTC),
+				Updated: time.Date(2026, 4, 19, 10, 0, 0, 0, time.UTC),
 			},
 		},
 		{

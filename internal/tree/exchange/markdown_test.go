@@ -333,7 +333,7 @@ func TestIsConflictCopy(t *testing.T) {
 
 func TestMarkdownNameAndDate(t *testing.T) {
 	mod := time.Date(2025, 5, 5, 5, 5, 5, 0, time.UTC)
-	day := time.Date(2026, 4, 18, 0, 0, 0, 0, time.UTC)
+	day := time.Date(2026, 4, 18, calendarHour, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
 		ref, in, name string
 		created       time.Time
