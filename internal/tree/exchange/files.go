@@ -296,12 +296,7 @@ func compareBool(a, b bool) int {
 // files come first and conflict copies last. A note therefore gets its name and aliases before
 // its conflict copies.
 func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) {
-	slices.SortFunc(files, func(a, b string) int {
-		if byCopy := compareBool(isConflictCopy(path.Base(a)), isConflictCopy(path.Base(b))); byCopy != 0 {
-			return byCopy
-		}
-		return strings.Compare(a, b)
-	})
+	slices.SortFunc(files, compareFiles)
 	dates, rest, ok := readAllDates(fsys, files, o, yield)
 	if !ok {
 		return

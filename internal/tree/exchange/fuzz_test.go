@@ -183,6 +183,16 @@ func FuzzTOMLFront(f *testing.F) {
 	})
 }
 
+func FuzzHeadingText(f *testing.F) {
+	f.Add("[a](b) ![c](d \"e\") <img alt='f'> `g` {#h} [[i|j]] \\* &amp;")
+	f.Fuzz(func(t *testing.T, in string) {
+		if got := headingText(in); (strings.TrimSpace(got) == "") != (strings.TrimSpace(in) == "") {
+			t.Errorf("headingText(%q) = %q", in, got)
+		}
+		isDecoration(in)
+	})
+}
+
 func FuzzSplit(f *testing.F) {
 	f.Add("# A\n\n## B\ntext\n```\n# no\n```\n### C\n", uint16(1))
 	f.Add("A\n===\n<!--\n# x\n-->\n\nB\n---\n\n", uint16(900))

@@ -37,7 +37,7 @@ import (
 //
 // A file below 4 kB, or of at most 16 kB without headings, becomes a single entry. The entry's name
 // comes from the front matter, or from the only heading of level 1 if this heading is at the
-// beginning, or from the file name. If the file name is common, such as README, the directory's
+// beginning, without its links, emphasis and images, or from the file name. If the file name is common, such as README, the directory's
 // name is put before it. If the entry has another name, the file name becomes an alias, because
 // links refer to it. Only one entry gets this alias. In the format [Obsidian], #tags in the text
 // become tags. A larger file is split at headings of level 1 and 2 into entries named "Title >
@@ -196,31 +196,21 @@ func (h *header) textAbove() string {
 	return b.String()
 }
 
-// firstTitle returns the text's only heading of level 1. It returns "" if there are several, or if
-// other text precedes the heading.
+// firstTitle returns the text of the only heading of level 1. It returns "" if there are several, or
+// if text precedes the heading. Comments, badges and HTML tags before it do not count.
 func firstTitle(body string) string {
 	title := ""
 	for m := range blockStarts(body) {
 		switch {
 		case m.level != 1:
 			continue
-		case title != "" || strings.TrimSpace(body[:m.off]) != "":
+		case title != "" || !isDecoration(body[:m.off]):
 			return ""
 		}
-		title = cutName(m.text, oxbow.MaxName)
+		title = cutName(headingText(m.text), oxbow.MaxName)
 	}
 	return title
 }
-
-// conflictCopy matches the names that sync programs give to a file's second version. Dropbox,
-// Nextcloud and Obsidian Sync write "(… conflicted copy …)", Syncthing
-// ".sync-conflict-DATE-TIME-ID", ownCloud "_conflict-DATE", and QOwnNotes " conflict DATE".
-var conflictCopy = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\bconflict(?:ed)? copy\b|\.sync-conflict-\d|[ _-]conflict[ _-]\d|\(conflict`)
-})
-
-// isConflictCopy reports whether the name belongs to a conflict copy of a file.
-func isConflictCopy(base string) bool { return conflictCopy().MatchString(base) }
 
 // commonNames lists file names that occur in many directories.
 var commonNames = []string{"readme", "index", "_index", "license", "licence", "changelog", "contributing", "copying",
@@ -287,7 +277,7 @@ func inlineTags(text string) (ls []oxbow.Label) {
 // is not repeated.
 func pieceName(title, top string, p piece) string {
 	path := p.path
-	if len(path) > 0 && top != "" && cutName(path[0], oxbow.MaxName) == top {
+	if len(path) > 0 && top != "" && cutName(headingText(path[0]), oxbow.MaxName) == top {
 		path = path[1:]
 	}
 	if len(path) == 0 && p.part < 2 {
@@ -295,7 +285,7 @@ func pieceName(title, top string, p piece) string {
 	}
 	names := []string{cutName(title, oxbow.MaxName/3)}
 	for _, h := range path {
-		h = cutName(h, oxbow.MaxName/3)
+		h = cutName(headingText(h), oxbow.MaxName/3)
 		if h == "" {
 			h = "untitled"
 		}

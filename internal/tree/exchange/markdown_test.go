@@ -317,13 +317,22 @@ func TestSecondFrontMatter(t *testing.T) {
 func TestIsConflictCopy(t *testing.T) {
 	for name, want := range map[string]bool{
 		"Harbor.md": false, "conflict.md": false, "Merge conflicts.md": false, "conflict-resolution.md": false,
-		"Harbor (Pat's conflicted copy 2026-03-01).md":    true,
-		"Harbor.sync-conflict-20260301-120000-ABCDEFG.md": true,
-		"Harbor (Conflicted copy laptop 202603011200).md": true,
-		"Harbor (conflicted copy 2026-03-01 120000).md":   true,
-		"Harbor_conflict-20260301-120000.md":              true,
-		"Harbor conflict 2026-03-01 12:00:00.md":          true,
-		"Harbor (Case Conflict).md":                       false,
+		"Harbor (Pat's conflicted copy 2026-03-01).md":              true,
+		"Harbor.sync-conflict-20260301-120000-ABCDEFG.md":           true,
+		"Harbor (Conflicted copy laptop 202603011200).md":           true,
+		"Harbor (conflicted copy 2026-03-01 120000).md":             true,
+		"Harbor_conflict-20260301-120000.md":                        true,
+		"Harbor conflict 2026-03-01 12:00:00.md":                    true,
+		"Harbor (Case Conflict).md":                                 false,
+		"Border conflict 1848.md":                                   false,
+		"conflict-1.md":                                             false,
+		"Harbor (SFConflict pat@x.org 2026-03-01-12-00-00).md":      true,
+		"Harbor (conflict on 2026-03-01).md":                        true,
+		"Harbor [conflicted].md.gz":                                 true,
+		"Harbor_DESKTOP_Mar-01-1200-2026_Conflict.md":               true,
+		"Harbor (In Konflikt stehende Kopie von Pat 2026-03-01).md": true,
+		"Harbor (Copie en conflit de Pat 2026-03-01).md":            true,
+		"Harbor.conflict-2.md":                                      true,
 	} {
 		if got := isConflictCopy(name); got != want {
 			t.Errorf("isConflictCopy(%q) = %v, want %v", name, got, want)
@@ -342,10 +351,15 @@ func TestMarkdownNameAndDate(t *testing.T) {
 		{"a/2026-04-18-standup.md", "text", "2026-04-18-standup", day},
 		{"a/12026-04-181.md", "text", "12026-04-181", mod},
 		{"a/2026-04-99.md", "text", "2026-04-99", mod},
-		{"x.md", "\n# The *title* #\n\ntext", "The *title*", mod},
+		{"x.md", "\n# The *title* #\n\ntext", "The title", mod},
 		{"x.md", "Title\n=====\ntext\n", "Title", mod},
 		{"x.md", "# A\n# B\n", "x", mod},
 		{"x.md", "before\n# A\n", "x", mod},
+		{"x.md", "<!-- made\nby -->\n\n# A\n", "A", mod},
+		{"x.md", "<!-- made --> by\n\n# A\n", "x", mod},
+		{"x.md", "[![b](x.svg)](y) ![c][d]\n\n[d]: http://x\n\n# A\n", "A", mod},
+		{"x.md", "<p align=\"center\">\n  <img src=\"x\">\n</p>\n\n# A\n", "A", mod},
+		{"x.md", "<p>Words</p>\n\n# A\n", "x", mod},
 		{"x.md", "```\n# A\n```\n", "x", mod},
 		{"x.md.gz", "text", "x", mod},
 		{".md", "text", ".md", mod},
@@ -501,5 +515,22 @@ func checkPieces(t *testing.T, text string) {
 	}
 	if off != len(text) {
 		t.Fatalf("pieces end at %d of %d", off, len(text))
+	}
+}
+
+func TestHeadingText(t *testing.T) {
+	for in, want := range map[string]string{
+		"Plain": "Plain", "a_b_c * 2": "a_b_c * 2", "1 < 2 & 3": "1 < 2 & 3", "[x] done": "[x] done",
+		"[Tide gate](https://x.org/a) **guide**": "Tide gate guide", "[Tide][1] <https://x.org>": "[Tide][1] https://x.org",
+		"Title {#id .cls}": "Title", "Title {not}": "Title {not}", "{#id}": "{#id}",
+		"<img src=\"a\" alt='x'> Pier": "Pier", "<img src=\"a\" alt='The pier'>": "The pier", "![The quay](a.png)": "The quay",
+		"![logo](a) `a*b*` and *s* ~~gone~~ \\*star\\* &amp; <b>bold</b>": "a*b* and s gone *star* & bold",
+		"Vec<T> and List<String>": "Vec<T> and List<String>", "A <!-- b --> c": "A c", "**": "**",
+		"[[Page|shown]] and [[Other]]": "shown and Other", "***": "***",
+		strings.Repeat("[", maxHeadingText+1): strings.Repeat("[", maxHeadingText+1),
+	} {
+		if got := headingText(in); got != want {
+			t.Errorf("headingText(%q) = %q, want %q", in, got, want)
+		}
 	}
 }

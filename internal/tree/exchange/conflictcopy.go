@@ -1,0 +1,51 @@
+// This file recognizes the copies that sync programs make of a file that two devices changed.
+
+package exchange
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// conflictCopy matches the names that sync programs give to a file's second version, without the
+// ending:
+//
+//   - "Note (Pat's conflicted copy 2026-03-01)" of Dropbox, Nextcloud and Obsidian Sync, in the
+//     languages of Dropbox
+//   - "Note.sync-conflict-20260301-120000-ABCDEFG" of Syncthing
+//   - "Note_conflict-20260301-120000" of ownCloud, "Note conflict 2026-03-01 12:00" of QOwnNotes
+//   - "Note (SFConflict pat@example.org 2026-03-01-12-00-00)" of Seafile
+//   - "Note (conflict)", "Note [conflicted]" of pCloud, "Note_DESKTOP_Mar-01_Conflict" of Synology
+//   - "Note.conflict-1" of oxbow's own stores of Markdown files
+var conflictCopy = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bconflict(?:ed|ing)? copy\b|\.sync-conflict-\d|\.conflict-\d+$` +
+		`|[ _-]conflict[ _-]\d{4}-?\d{2}-?\d{2}|\((?:sf)?conflict(?:ed)?\b|\[conflict(?:ed)?\]|_conflict(?:ed)?(?:copy)?$` +
+		`|in konflikt stehende kopie|konfliktkopie|copie en conflit|copie conflictuelle|copia en conflicto` +
+		`|copia in conflitto|cópia em conflito|conflicterende kopie|конфликтующая копия|競合コピー|冲突副本|衝突複本`)
+})
+
+// isConflictCopy reports whether the name belongs to a conflict copy of a file.
+func isConflictCopy(base string) bool { return conflictCopy().MatchString(stem(base)) }
+
+// stem returns a path without the ending of a file that can be imported.
+func stem(name string) string {
+	name = strings.TrimSuffix(name, ".gz")
+	if s := strings.TrimSuffix(name, path.Ext(name)); path.Base(s) != "" && byName(name) != "" {
+		return s
+	}
+	return name
+}
+
+// compareFiles orders the files of a directory so that a note precedes its copies, and gets its name
+// before them: conflict copies are last, and "Note.md" precedes "Note (1).md" and "Note 2.md".
+func compareFiles(a, b string) int {
+	if byCopy := compareBool(isConflictCopy(path.Base(a)), isConflictCopy(path.Base(b))); byCopy != 0 {
+		return byCopy
+	}
+	if byStem := strings.Compare(stem(a), stem(b)); byStem != 0 {
+		return byStem
+	}
+	return strings.Compare(a, b)
+}

@@ -1,0 +1,161 @@
+// This file turns the Markdown of a heading into plain text, so that it can be a name.
+
+package exchange
+
+import (
+	"cmp"
+	"html"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// maxHeadingText is the maximum length of a heading whose Markdown is read, in bytes. The time for
+// links and emphasis grows with the square of their number.
+const maxHeadingText = 1000
+
+// headingParser reads a line as a paragraph, with links, emphasis, code and HTML.
+var headingParser = sync.OnceValue(func() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 100)),
+		parser.WithInlineParsers(
+			util.Prioritized(parser.NewCodeSpanParser(), 100),
+			util.Prioritized(parser.NewLinkParser(), 200),
+			util.Prioritized(parser.NewAutoLinkParser(), 300),
+			util.Prioritized(parser.NewRawHTMLParser(), 400),
+			util.Prioritized(parser.NewEmphasisParser(), 500),
+			util.Prioritized(extension.NewStrikethroughParser(), 500)),
+		parser.WithParagraphTransformers(util.Prioritized(parser.LinkReferenceParagraphTransformer, 100)),
+	)
+})
+
+// headingID matches the attributes at the end of a heading, such as {#id .class}.
+var headingID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s*\{\s*[#.:][^{}]*\}\s*$`) })
+
+// wikiLink matches a link of Obsidian, with its target and the text that is shown instead.
+var wikiLink = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`!?\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]`)
+})
+
+// headingText returns the text of a heading as a reader sees it: links without addresses, no images,
+// HTML, marks of emphasis or attributes. If no text remains, it returns the alternative texts of the
+// images, or the heading itself.
+func headingText(heading string) string {
+	if len(heading) > maxHeadingText || !strings.ContainsAny(heading, "[<*_`~\\&{!") {
+		return heading
+	}
+	source := headingID().ReplaceAllString(heading, "")
+	source = wikiLink().ReplaceAllStringFunc(source, func(link string) string {
+		m := wikiLink().FindStringSubmatch(link)
+		if m[2] != "" {
+			return m[2]
+		}
+		return m[1]
+	})
+	shown, images := visibleText(source)
+	return cmp.Or(shown, images, heading)
+}
+
+// maxDecoration is the maximum length of the text before a title, in bytes.
+const maxDecoration = 4000
+
+// htmlComment matches a comment of HTML.
+var htmlComment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<!--.*?-->`) })
+
+// isDecoration reports whether a text shows no words: comments, badges and other images, HTML tags,
+// and addresses of links.
+func isDecoration(text string) bool {
+	if strings.TrimSpace(text) == "" {
+		return true
+	}
+	text = htmlComment().ReplaceAllString(text, "")
+	if len(text) > maxDecoration || strings.Contains(text, "<!--") {
+		return false
+	}
+	shown, _ := visibleText(text)
+	return shown == ""
+}
+
+// visibleText returns the text that Markdown shows, and the alternative texts of its images.
+func visibleText(source string) (shown, images string) {
+	r := headingReader{source: []byte(source)}
+	r.read(headingParser().Parse(text.NewReader(r.source)), false)
+	return strings.Join(strings.Fields(r.text.String()), " "), strings.Join(strings.Fields(r.images.String()), " ")
+}
+
+// headingReader collects the text of a parsed heading.
+type headingReader struct {
+	source []byte
+	text   strings.Builder
+	images strings.Builder // alternative texts of images
+}
+
+// read adds the text of a node and its children.
+func (r *headingReader) read(n ast.Node, inImage bool) {
+	out := &r.text
+	if inImage {
+		out = &r.images
+	}
+	switch n := n.(type) {
+	case *ast.Text:
+		out.Write(unescape(n.Value(r.source)))
+		if n.SoftLineBreak() || n.HardLineBreak() {
+			out.WriteByte(' ')
+		}
+	case *ast.String:
+		out.Write(n.Value)
+	case *ast.CodeSpan:
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			if t, ok := c.(*ast.Text); ok {
+				out.Write(t.Value(r.source)) // without unescaping
+			}
+		}
+		return
+	case *ast.AutoLink:
+		out.Write(n.Label(r.source))
+	case *ast.Image:
+		inImage = true
+		r.images.WriteByte(' ')
+	case *ast.RawHTML:
+		r.readTag(string(n.Segments.Value(r.source)))
+	}
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		r.read(c, inImage)
+	}
+}
+
+// htmlTag matches a tag of HTML that shows no text itself. Other words in angle brackets, such as the
+// type in Vec<T>, are text. imageText matches the alternative text of an image.
+var (
+	htmlTag = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?is)^</?(?:img|a|abbr|b|big|br|center|code|del|details|div|em|font|h[1-6]|hr|i|ins|` +
+			`kbd|mark|p|picture|q|s|small|source|span|strong|sub|summary|sup|svg|u|wbr)(?:[\s/].*)?>$`)
+	})
+	imageText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?is)^<img\s.*?\balt\s*=\s*(?:"([^"]*)"|'([^']*)')`)
+	})
+)
+
+// readTag adds the text of a tag of HTML.
+func (r *headingReader) readTag(tag string) {
+	switch {
+	case strings.HasPrefix(tag, "<!"):
+	case !htmlTag().MatchString(tag):
+		r.text.WriteString(tag)
+	default:
+		if m := imageText().FindStringSubmatch(tag); m != nil {
+			r.images.WriteString(" " + html.UnescapeString(m[1]+m[2]))
+		}
+	}
+}
+
+// unescape replaces escapes such as \* and entities such as &amp;.
+func unescape(s []byte) []byte {
+	return []byte(html.UnescapeString(string(util.UnescapePunctuations(s))))
+}
