@@ -26,26 +26,9 @@ var conflictCopy = sync.OnceValue(func() *regexp.Regexp {
 		`|copia in conflitto|cópia em conflito|conflicterende kopie|конфликтующая копия|競合コピー|冲突副本|衝突複本`)
 })
 
-// isConflictCopy reports whether the name belongs to a conflict copy of a file.
-func isConflictCopy(base string) bool { return conflictCopy().MatchString(stem(base)) }
-
-// stem returns a path without the ending of a file that can be imported.
-func stem(name string) string {
-	name = strings.TrimSuffix(name, ".gz")
-	if s := strings.TrimSuffix(name, path.Ext(name)); path.Base(s) != "" && byName(name) != "" {
-		return s
-	}
-	return name
-}
-
-// compareFiles orders the files of a directory so that a note precedes its copies, and gets its name
-// before them: conflict copies are last, and "Note.md" precedes "Note (1).md" and "Note 2.md".
-func compareFiles(a, b string) int {
-	if byCopy := compareBool(isConflictCopy(path.Base(a)), isConflictCopy(path.Base(b))); byCopy != 0 {
-		return byCopy
-	}
-	if byStem := strings.Compare(stem(a), stem(b)); byStem != 0 {
-		return byStem
-	}
-	return strings.Compare(a, b)
+// isConflictCopy reports whether the name, which may have an ending, belongs to a conflict copy of a
+// file.
+func isConflictCopy(base string) bool {
+	base = strings.TrimSuffix(base, ".gz")
+	return conflictCopy().MatchString(strings.TrimSuffix(base, path.Ext(base)))
 }

@@ -172,7 +172,8 @@ func monthNumber(s string) int {
 
 // atTime returns the time on a day. The groups are those of timeOfDay.
 func atTime(day time.Time, groups []string, loc *time.Location) (time.Time, bool) {
-	hour, minute, second := number(groups[0]), number(groups[1]), number(groups[2])
+	hour, minute := number(groups[0]), number(groups[1])
+	second := number(groups[2])
 	nano := number((groups[3] + "000000000")[:9])
 	half := strings.ToLower(groups[4])
 	if half != "" && (hour < 1 || hour > 12) {

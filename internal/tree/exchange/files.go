@@ -292,6 +292,27 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
+// stem returns a path without the ending of a file that can be imported.
+func stem(name string) string {
+	name = strings.TrimSuffix(name, ".gz")
+	if s := strings.TrimSuffix(name, path.Ext(name)); path.Base(s) != "" && byName(name) != "" {
+		return s
+	}
+	return name
+}
+
+// compareFiles orders the files of a directory so that a note precedes its copies, and gets its name
+// before them: conflict copies are last, and "Note.md" precedes "Note (1).md" and "Note 2.md".
+func compareFiles(a, b string) int {
+	if byCopy := compareBool(isConflictCopy(path.Base(a)), isConflictCopy(path.Base(b))); byCopy != 0 {
+		return byCopy
+	}
+	if byStem := strings.Compare(stem(a), stem(b)); byStem != 0 {
+		return byStem
+	}
+	return strings.Compare(a, b)
+}
+
 // readFiles reads the files in the order of their names, except that in each directory, date
 // files come first and conflict copies last. A note therefore gets its name and aliases before
 // its conflict copies.

@@ -15,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
@@ -89,6 +90,23 @@ func parseFront(text string) (keys []frontKey, size, count int) {
 	}
 	return keys, len(text) - len(body), len(lines) + 2
 }
+
+// textKeys lists the keys whose value is a text. Other programs write such a text without quotes, even if
+// it contains " # ", so this does not begin a comment.
+var textKeys = []string{"name", "title", "description"}
+
+// maxHeaderLabels is the maximum number of labels from front matter. The rest is for the labels of
+// the origin and for tags in the text.
+const maxHeaderLabels = oxbow.MaxLabels / 2
+
+// keyTwins maps alternative spellings to keys that correspond to a field of an entry. Obsidian
+// used tag and alias until version 1.9. Its linter writes "date created".
+var keyTwins = map[string]string{
+	"tag": "tags", "alias": "aliases", "created_at": "created", "createdat": "created", "date_created": "created",
+}
+
+// labelKey returns the label key for a key of front matter: owner.name becomes owner_name.
+func labelKey(key string) string { return strings.ReplaceAll(key, ".", "_") }
 
 // maxKeyWords is the most words of a key, such as "date created". A line with more words
 // before its colon is a sentence.

@@ -54,36 +54,14 @@ func (g *graph) add(typ string, o object, where string) error {
 		g.size += len(s) + 64
 		return s, err
 	}
-	var err error
 	if typ == "relation" {
-		e := edge{where: where}
-		from, to, relation := o.firstKey(fromKeys...), o.firstKey(toKeys...), o.firstKey(relationKeys...)
-		e.from, err = need(from)
-		if err != nil {
-			return err
-		}
-		e.to, err = need(to)
-		if err != nil {
-			return err
-		}
-		e.typ, err = need(relation)
-		if err != nil {
-			return err
-		}
-		for _, f := range o.without("type", from, to, relation) {
-			if s := memberText(f.raw); s != "" {
-				e.further = append(e.further, f.key+": "+s)
-				g.size += len(f.key) + len(s) + 64
-			}
-		}
-		g.edges = append(g.edges, e)
-		return g.checkSize()
+		return g.addRelation(o, where, need)
 	}
-	n := node{where: where}
-	n.name, err = need("name")
+	name, err := need("name")
 	if err != nil {
 		return err
 	}
+	n := node{name: name, where: where}
 	typeKey := o.firstKey(entityTypeKeys...)
 	n.typ, err = o.text(typeKey)
 	if err != nil {
@@ -106,6 +84,33 @@ func (g *graph) add(typ string, o object, where string) error {
 		g.byName[n.name] = len(g.nodes)
 	}
 	g.nodes = append(g.nodes, n)
+	return g.checkSize()
+}
+
+// addRelation adds a relation. need returns a field that must not be empty.
+func (g *graph) addRelation(o object, where string, need func(key string) (string, error)) (err error) {
+	e := edge{where: where}
+	from, to := o.firstKey(fromKeys...), o.firstKey(toKeys...)
+	relation := o.firstKey(relationKeys...)
+	e.from, err = need(from)
+	if err != nil {
+		return err
+	}
+	e.to, err = need(to)
+	if err != nil {
+		return err
+	}
+	e.typ, err = need(relation)
+	if err != nil {
+		return err
+	}
+	for _, f := range o.without("type", from, to, relation) {
+		if s := memberText(f.raw); s != "" {
+			e.further = append(e.further, f.key+": "+s)
+			g.size += len(f.key) + len(s) + 64
+		}
+	}
+	g.edges = append(g.edges, e)
 	return g.checkSize()
 }
 

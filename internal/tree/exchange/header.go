@@ -12,10 +12,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxHeaderLabels is the maximum number of labels from front matter. The rest is for the labels of
-// the origin and for tags in the text.
-const maxHeaderLabels = oxbow.MaxLabels / 2
-
 // header contains the values in front matter, which apply to all entries from a
 // file.
 type header struct {
@@ -28,12 +24,6 @@ type header struct {
 	ref  string
 	opts *ReadOptions
 	seen map[string]bool // keys that were read
-}
-
-// keyTwins maps alternative spellings to keys that correspond to a field of an entry. Obsidian
-// used tag and alias until version 1.9. Its linter writes "date created".
-var keyTwins = map[string]string{
-	"tag": "tags", "alias": "aliases", "created_at": "created", "createdat": "created", "date_created": "created",
 }
 
 // headerFields lists the keys of front matter that an entry has a field for. All other keys become
@@ -56,10 +46,6 @@ var headerFields = []struct {
 	{"kind", false, (*header).setKind},
 	{"type", false, (*header).setType}, // a type that is not a known kind becomes a label
 }
-
-// textKeys lists the keys whose value is a text. Other programs write such a text without quotes, even if
-// it contains " # ", so this does not begin a comment.
-var textKeys = []string{"name", "title", "description"}
 
 // readHeader reads front matter. Values that it cannot use become warnings.
 func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
@@ -131,7 +117,8 @@ func (h *header) applyKey(k frontKey) {
 		}
 		return
 	}
-	if near := nearestCandidate(k.key, known); near != "" && text.Distance([]byte(k.key), []byte(near)) == 1 && !h.seen[k.key] {
+	near := nearestCandidate(k.key, known)
+	if near != "" && !h.seen[k.key] && text.Distance([]byte(k.key), []byte(near)) == 1 {
 		h.warn(k, "key %s is kept as a label; did you mean %s?", quoteShort(k.name), near)
 	}
 	h.seen[k.key] = true
@@ -139,9 +126,6 @@ func (h *header) applyKey(k frontKey) {
 	h.addLabels(k, labelKey(k.key), k.values...)
 	h.further = append(h.further, h.entry.Labels[at:]...)
 }
-
-// labelKey returns the label key for a key of front matter: owner.name becomes owner_name.
-func labelKey(key string) string { return strings.ReplaceAll(key, ".", "_") }
 
 // addParagraph keeps a value that cannot become a label. It is put above the text of the first
 // entry.

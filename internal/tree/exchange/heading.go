@@ -85,7 +85,7 @@ func isDecoration(text string) bool {
 // visibleText returns the text that Markdown shows, and the alternative texts of its images.
 func visibleText(source string) (shown, images string) {
 	r := headingReader{source: []byte(source)}
-	r.read(headingParser().Parse(text.NewReader(r.source)), false)
+	r.read(headingParser().Parse(text.NewReader(r.source)))
 	return strings.Join(strings.Fields(r.text.String()), " "), strings.Join(strings.Fields(r.images.String()), " ")
 }
 
@@ -94,12 +94,14 @@ type headingReader struct {
 	source []byte
 	text   strings.Builder
 	images strings.Builder // alternative texts of images
+
+	imageDepth int // number of images around the present node
 }
 
 // read adds the text of a node and its children.
-func (r *headingReader) read(n ast.Node, inImage bool) {
+func (r *headingReader) read(n ast.Node) {
 	out := &r.text
-	if inImage {
+	if r.imageDepth > 0 {
 		out = &r.images
 	}
 	switch n := n.(type) {
@@ -120,13 +122,14 @@ func (r *headingReader) read(n ast.Node, inImage bool) {
 	case *ast.AutoLink:
 		out.Write(n.Label(r.source))
 	case *ast.Image:
-		inImage = true
 		r.images.WriteByte(' ')
+		r.imageDepth++
+		defer func() { r.imageDepth-- }()
 	case *ast.RawHTML:
 		r.readTag(string(n.Segments.Value(r.source)))
 	}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		r.read(c, inImage)
+		r.read(c)
 	}
 }
 

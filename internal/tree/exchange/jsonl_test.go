@@ -225,7 +225,8 @@ func TestGraph(t *testing.T) {
 // Forks of the memory server write other keys of relations, observations as a text or as objects,
 // and further members.
 func TestGraphOfForks(t *testing.T) {
-	items, errs := collect(jsonl(`{"type":"entity","name":"Wren","entity_type":"person","observations":"keeps the log","weight":6,"created_at":"2025-01-02T03:04:05Z","id":"7","where":{"x":null}}
+	items, errs := collect(jsonl(`{"type":"entity","name":"Wren","entity_type":"person","observations":"keeps the log",` +
+		`"weight":6,"created_at":"2025-01-02T03:04:05Z","id":"7","where":{"x":null}}
 {"type":"entity","name":"Snipe","entityType":"bird","observations":[{"text":"drums","timestamp":"2025-01-02"},{"content":"dives","weight":null}]}
 {"type":"relation","from_entity":"Wren","to_entity":"Snipe","relationType":"watches"}
 {"type":"relation","source":"Wren","target":"Snipe","relation_type":"feeds","weight":3,"note":null}
@@ -237,7 +238,8 @@ func TestGraphOfForks(t *testing.T) {
 		t.Errorf("Wren has the labels %q and was created at %v", labels(e), e.Created)
 	}
 	for i, want := range []string{
-		"- keeps the log\n- watches → Snipe\n- feeds → Snipe (weight: 3)\n- id: 7", "- drums (timestamp: 2025-01-02)\n- dives"} {
+		"- keeps the log\n- watches → Snipe\n- feeds → Snipe (weight: 3)\n- id: 7",
+		"- drums (timestamp: 2025-01-02)\n- dives"} {
 		if got := items[i].Entry.Content; got != want {
 			t.Errorf("entity %d has the text %q, want %q", i, got, want)
 		}

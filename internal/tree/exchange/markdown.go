@@ -37,13 +37,13 @@ import (
 //
 // A file below 4 kB, or of at most 16 kB without headings, becomes a single entry. The entry's name
 // comes from the front matter, or from the only heading of level 1 if this heading is at the
-// beginning, without its links, emphasis and images, or from the file name. If the file name is common, such as README, the directory's
-// name is put before it. If the entry has another name, the file name becomes an alias, because
-// links refer to it. Only one entry gets this alias. In the format [Obsidian], #tags in the text
-// become tags. A larger file is split at headings of level 1 and 2 into entries named "Title >
-// Heading". A section above 16 kB is split at headings of level 3, and if necessary between
-// paragraphs ("… (part 2)"). Names are unique within the file. The pieces, joined, are exactly the
-// original text.
+// beginning, without its links, emphasis and images, or from the file name. If the file name is
+// common, such as README, the directory's name is put before it. If the entry has another name, the
+// file name becomes an alias, because links refer to it. Only one entry gets this alias. In
+// the format [Obsidian], #tags in the text become tags. A larger file is split at headings of level 1
+// and 2 into entries named "Title > Heading". A section above 16 kB is split at headings of level 3,
+// and if necessary between paragraphs ("… (part 2)"). Names are unique within the file. The pieces,
+// joined, are exactly the original text.
 //
 // If a sync program has left a conflict copy of a note, the copy is named after its file, so that
 // the note itself gets the name from the heading.
@@ -99,13 +99,7 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 
 // markdownItems returns the items of a text. The caller checks them.
 func markdownItems(text, ref string, o *ReadOptions) []Item {
-	keys, size, count := parseFront(text)
-	if size == 0 {
-		keys, size, count = parseTOMLFront(text)
-	}
-	if size == 0 && len(keys) == 0 {
-		keys, size, count = parseJSONFront(text)
-	}
+	keys, size, count := parseAnyFront(text)
 	h := readHeader(keys, ref, o)
 	body := text[size:]
 	second, titleFrom := secondFront(body)
@@ -120,20 +114,15 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 		h.warnings = append(h.warnings, at(ref, 1)+
 			": is another version of a note, from a conflict of a sync program; keep the one that is right")
 	}
-	if strings.TrimSpace(body) == "" && size > 0 && slices.ContainsFunc(keys, func(k frontKey) bool { return len(k.values) > 0 }) {
+	if strings.TrimSpace(body) == "" && size > 0 && hasValues(keys) {
 		body = propertyText(text[:size]) // the note consists only of front matter
-		h.paragraphs, h.description, titleFrom = nil, "", 0
+		titleFrom = 0
+		h.paragraphs, h.description = nil, ""
 	}
 	if strings.HasPrefix(body, `<div id="meta">`) {
 		h.warnings = append(h.warnings, "looks like a file of a dump, whose meta block is read by load, not by import")
 	}
-	if h.entry.Created.IsZero() {
-		if t, ok := nameDate(path.Base(ref), o.location()); ok {
-			h.entry.Created = t
-		} else if o != nil && !o.ModTime.IsZero() {
-			h.entry.Created = o.ModTime.UTC()
-		}
-	}
+	h.setFileDate()
 	top := firstTitle(body[titleFrom:])
 	file, common := fileTitle(ref)
 	title := cmp.Or(h.entry.Name, top, file)
@@ -159,6 +148,34 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 		items = append(items, it)
 	}
 	return items
+}
+
+// parseAnyFront returns the keys of front matter in YAML, TOML or JSON, like [parseFront].
+func parseAnyFront(text string) (keys []frontKey, size, count int) {
+	for _, parse := range []func(string) ([]frontKey, int, int){parseFront, parseTOMLFront, parseJSONFront} {
+		keys, size, count = parse(text)
+		if size > 0 || len(keys) > 0 {
+			break
+		}
+	}
+	return keys, size, count
+}
+
+func hasValues(keys []frontKey) bool {
+	return slices.ContainsFunc(keys, func(k frontKey) bool { return len(k.values) > 0 })
+}
+
+// setFileDate sets the time of creation to the date in the file's name, or to the file's own time, if
+// the front matter has no date.
+func (h *header) setFileDate() {
+	if !h.entry.Created.IsZero() {
+		return
+	}
+	if t, ok := nameDate(path.Base(h.ref), h.opts.location()); ok {
+		h.entry.Created = t
+	} else if h.opts != nil && !h.opts.ModTime.IsZero() {
+		h.entry.Created = h.opts.ModTime.UTC()
+	}
 }
 
 // secondFront returns the keys of front matter at the beginning of a text that follows front

@@ -267,7 +267,8 @@ func TestTOMLFrontMatter(t *testing.T) {
 		t.Errorf("a page of properties has the text %q", e.Content)
 	}
 	it := one(t, markdown("h.md", "+++\nno TOML\n+++\ntext\n"))
-	if len(it.Warnings) != 1 || !strings.Contains(it.Warnings[0], "h.md:2: front matter is kept with the text: not TOML") ||
+	if len(it.Warnings) != 1 ||
+		!strings.Contains(it.Warnings[0], "h.md:2: front matter is kept with the text: not TOML") ||
 		it.Entry.Content != "+++\nno TOML\n+++\ntext\n" {
 		t.Errorf("the warnings are %q", it.Warnings)
 	}
@@ -278,7 +279,8 @@ func TestTOMLFrontMatter(t *testing.T) {
 
 // Comments in TOML are kept, and a # in a string does not begin one.
 func TestTOMLComments(t *testing.T) {
-	e := one(t, markdown("h.md", "+++\n# draft\na = \"x # y\" # z\nb = '''\n# text\n'''\nc = 1\n+++\ntext\n")).Entry
+	e := one(t, markdown("h.md",
+		"+++\n# draft\na = \"x # y\" # z\nb = '''\n# text\n'''\nc = 1\n+++\ntext\n")).Entry
 	if e.Content != "\\# draft\n\\# z\n\ntext\n" || labels(e) != `a:"x # y" b:"# text" c:1` {
 		t.Errorf("content %q, labels %q", e.Content, labels(e))
 	}
@@ -286,7 +288,8 @@ func TestTOMLComments(t *testing.T) {
 
 // Front matter in JSON is read like YAML. A text that is only an object stays as it is.
 func TestJSONFrontMatter(t *testing.T) {
-	const front = "{\n \"title\": \"A page\",\n \"tags\": [\"a\"],\n \"weight\": 3,\n \"x\": null, \"p\": {\"q\": true}\n}\n"
+	const front = "{\n \"title\": \"A page\",\n \"tags\": [\"a\"],\n \"weight\": 3,\n " +
+		"\"x\": null, \"p\": {\"q\": true}\n}\n"
 	e := one(t, markdown("h.md", front+"\ntext\n")).Entry
 	if e.Name != "A page" || labels(e) != "p_q:true tag:a weight:3" || e.Content != "\ntext\n" {
 		t.Errorf("the entry is %+v", e)
@@ -521,9 +524,11 @@ func checkPieces(t *testing.T, text string) {
 func TestHeadingText(t *testing.T) {
 	for in, want := range map[string]string{
 		"Plain": "Plain", "a_b_c * 2": "a_b_c * 2", "1 < 2 & 3": "1 < 2 & 3", "[x] done": "[x] done",
-		"[Tide gate](https://x.org/a) **guide**": "Tide gate guide", "[Tide][1] <https://x.org>": "[Tide][1] https://x.org",
-		"Title {#id .cls}": "Title", "Title {not}": "Title {not}", "{#id}": "{#id}",
-		"<img src=\"a\" alt='x'> Pier": "Pier", "<img src=\"a\" alt='The pier'>": "The pier", "![The quay](a.png)": "The quay",
+		"[Tide gate](https://x.org/a) **guide**": "Tide gate guide",
+		"[Tide][1] <https://x.org>":              "[Tide][1] https://x.org",
+		"Title {#id .cls}":                       "Title", "Title {not}": "Title {not}", "{#id}": "{#id}",
+		"<img src=\"a\" alt='x'> Pier": "Pier", "<img src=\"a\" alt='The pier'>": "The pier",
+		"![The quay](a.png)": "The quay",
 		"![logo](a) `a*b*` and *s* ~~gone~~ \\*star\\* &amp; <b>bold</b>": "a*b* and s gone *star* & bold",
 		"Vec<T> and List<String>": "Vec<T> and List<String>", "A <!-- b --> c": "A c", "**": "**",
 		"[[Page|shown]] and [[Other]]": "shown and Other", "***": "***",
