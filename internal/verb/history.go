@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/store"
 )
 
 // History returns the changes to the memory or to a single entry.
@@ -147,6 +149,9 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	}
 	for _, c := range cs {
 		seqs = append(seqs, c.Seq)
+	}
+	if err == nil && in.DryRun {
+		err = checkUndo(ctx, m, cs)
 	}
 	if err == nil && !in.DryRun {
 		out.Seq, err = m.Revert(ctx, slices.Compact(slices.Sorted(slices.Values(seqs)))...)
@@ -310,6 +315,41 @@ func changes(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Chang
 		return nil, noChangeError(left[0])
 	}
 	return cs, nil
+}
+
+// checkUndo returns the error with which an undo of these changes would be refused, because an entry
+// is no longer as the last of them left it.
+func checkUndo(ctx context.Context, m *oxbow.Memory, cs []oxbow.Change) error {
+	last := map[string]*oxbow.Version{}
+	for i := range cs {
+		for j := range cs[i].Versions {
+			v := &cs[i].Versions[j]
+			if was := last[v.Entry.Name]; was == nil || was.Seq <= v.Seq {
+				last[v.Entry.Name] = v
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		now, err := m.Get(ctx, name)
+		isGone := errors.Is(err, oxbow.ErrNotFound)
+		if err != nil && !isGone {
+			return err
+		}
+		v := last[name]
+		if isLeft := !isGone && v.Verb != oxbow.VerbRemove && isUnchanged(&now, &v.Entry); !isLeft &&
+			(!isGone || v.Verb != oxbow.VerbRemove) {
+			return &oxbow.ConflictError{Name: name, Want: v.Seq, Have: now.Version}
+		}
+	}
+	return nil
+}
+
+// isUnchanged reports whether an entry is still as a version wrote it, apart from labels that are not
+// part of its text.
+func isUnchanged(now, was *oxbow.Entry) bool {
+	return now.ID == was.ID && now.Kind == was.Kind && now.Content == was.Content && now.Created.Equal(was.Created) &&
+		slices.Equal(now.Aliases, was.Aliases) &&
+		slices.Equal(store.WithoutTextBy(now.Labels), store.WithoutTextBy(was.Labels))
 }
 
 // laterChangeError reports that a change cannot be undone because a later change modified the same

@@ -120,7 +120,11 @@ var remedies = []struct {
 	},
 	{
 		oxbow.ErrConflict,
-		Notef("%s shows what came later; undo that in the same call, or restore one entry", VerbRef("history")),
+		Notef(
+			"%s shows what came later; give the number of that change as a further %s, or restore one entry",
+			VerbRef("history"),
+			ParamRef("seq"),
+		),
 	},
 	{oxbow.ErrExists, Plain("leave the entry as it is, or choose another name")},
 	{oxbow.ErrBusy, Plain("another process is writing; try again in a moment")},

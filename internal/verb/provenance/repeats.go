@@ -64,8 +64,11 @@ func textOf(op oxbow.Op, old oxbow.Entry) (written, before string) {
 		written = join(o.Name, o.Content, o.Aliases, o.Labels)
 	case oxbow.Update:
 		written = join("", o.Content, o.Aliases, o.Labels)
-	case oxbow.Relabel:
-		written = join("", "", nil, o.Labels)
+	case oxbow.Relabel: // labels that stay are not written, or an approval would repeat what it approves
+		added := slices.DeleteFunc(slices.Clone(o.Labels), func(l oxbow.Label) bool {
+			return slices.Contains(old.Labels, l)
+		})
+		written = join("", "", nil, added)
 	case oxbow.Alias:
 		written = join("", "", o.Aliases, nil)
 	}
