@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/store"
@@ -170,4 +172,39 @@ func askAsOf[T any](
 	defer view.Close()
 	q.AsOf = 0
 	return ask(newMemory(view, m.opts), ctx, q)
+}
+
+// CheckRevert returns the error with which Revert of these changes would be refused, because an entry
+// is no longer as the last of them left it. Such an error is a [ConflictError].
+func (m *Memory) CheckRevert(ctx context.Context, cs ...Change) error {
+	last := map[string]*Version{}
+	for i := range cs {
+		for j := range cs[i].Versions {
+			v := &cs[i].Versions[j]
+			if was := last[v.Entry.Name]; was == nil || was.Seq <= v.Seq {
+				last[v.Entry.Name] = v
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		now, err := m.Get(ctx, name)
+		isGone := errors.Is(err, ErrNotFound)
+		if err != nil && !isGone {
+			return err
+		}
+		v := last[name]
+		if isLeft := !isGone && v.Verb != VerbRemove && isUnchanged(&now, &v.Entry); !isLeft &&
+			(!isGone || v.Verb != VerbRemove) {
+			return &ConflictError{Name: name, Want: v.Seq, Have: now.Version}
+		}
+	}
+	return nil
+}
+
+// isUnchanged reports whether an entry is still as a version wrote it, apart from labels that are not
+// part of its text.
+func isUnchanged(now, was *Entry) bool {
+	return now.ID == was.ID && now.Kind == was.Kind && now.Content == was.Content && now.Created.Equal(was.Created) &&
+		slices.Equal(now.Aliases, was.Aliases) &&
+		slices.Equal(store.WithoutTextBy(now.Labels), store.WithoutTextBy(was.Labels))
 }

@@ -7,14 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/store"
 )
 
 // History returns the changes to the memory or to a single entry.
@@ -108,28 +106,9 @@ func (p PastTexts) changeOfOne(ctx context.Context, v oxbow.Version) Change {
 
 // Undo reverts changes.
 func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
-	count := 1
-	if in.Count != nil {
-		count = *in.Count
-		switch {
-		case in.Seq != nil:
-			return UndoOut{}, InvalidValue("count", strconv.Itoa(count), "is given beside seq; give one of them")
-		case count < 1:
-			return UndoOut{}, InvalidValue("count", strconv.Itoa(count), "would undo nothing; give 1 or more")
-		case count > oxbow.MaxLimit:
-			return UndoOut{}, InvalidValue(
-				"count",
-				strconv.Itoa(count),
-				fmt.Sprintf("is more than the %d changes that one call may undo", oxbow.MaxLimit),
-			)
-		}
-	}
-	if len(in.Seq) > oxbow.MaxLimit {
-		return UndoOut{}, InvalidValue(
-			"seq",
-			strconv.Itoa(len(in.Seq)),
-			fmt.Sprintf("are more than the %d changes that one call may undo", oxbow.MaxLimit),
-		)
+	count, err := in.check()
+	if err != nil {
+		return UndoOut{}, err
 	}
 	ctx, m, err := w.Memory(ctx, Write)
 	if err != nil {
@@ -151,7 +130,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 		seqs = append(seqs, c.Seq)
 	}
 	if err == nil && in.DryRun {
-		err = checkUndo(ctx, m, cs)
+		err = m.CheckRevert(ctx, cs...)
 	}
 	if err == nil && !in.DryRun {
 		out.Seq, err = m.Revert(ctx, slices.Compact(slices.Sorted(slices.Values(seqs)))...)
@@ -317,39 +296,32 @@ func changes(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Chang
 	return cs, nil
 }
 
-// checkUndo returns the error with which an undo of these changes would be refused, because an entry
-// is no longer as the last of them left it.
-func checkUndo(ctx context.Context, m *oxbow.Memory, cs []oxbow.Change) error {
-	last := map[string]*oxbow.Version{}
-	for i := range cs {
-		for j := range cs[i].Versions {
-			v := &cs[i].Versions[j]
-			if was := last[v.Entry.Name]; was == nil || was.Seq <= v.Seq {
-				last[v.Entry.Name] = v
-			}
+// check returns the number of changes to undo, which counts if no numbers of changes are given.
+func (in UndoIn) check() (int, error) {
+	count := 1
+	if in.Count != nil {
+		count = *in.Count
+		switch {
+		case in.Seq != nil:
+			return 0, InvalidValue("count", strconv.Itoa(count), "is given beside seq; give one of them")
+		case count < 1:
+			return 0, InvalidValue("count", strconv.Itoa(count), "would undo nothing; give 1 or more")
+		case count > oxbow.MaxLimit:
+			return 0, InvalidValue(
+				"count",
+				strconv.Itoa(count),
+				fmt.Sprintf("is more than the %d changes that one call may undo", oxbow.MaxLimit),
+			)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(last)) {
-		now, err := m.Get(ctx, name)
-		isGone := errors.Is(err, oxbow.ErrNotFound)
-		if err != nil && !isGone {
-			return err
-		}
-		v := last[name]
-		if isLeft := !isGone && v.Verb != oxbow.VerbRemove && isUnchanged(&now, &v.Entry); !isLeft &&
-			(!isGone || v.Verb != oxbow.VerbRemove) {
-			return &oxbow.ConflictError{Name: name, Want: v.Seq, Have: now.Version}
-		}
+	if len(in.Seq) > oxbow.MaxLimit {
+		return 0, InvalidValue(
+			"seq",
+			strconv.Itoa(len(in.Seq)),
+			fmt.Sprintf("are more than the %d changes that one call may undo", oxbow.MaxLimit),
+		)
 	}
-	return nil
-}
-
-// isUnchanged reports whether an entry is still as a version wrote it, apart from labels that are not
-// part of its text.
-func isUnchanged(now, was *oxbow.Entry) bool {
-	return now.ID == was.ID && now.Kind == was.Kind && now.Content == was.Content && now.Created.Equal(was.Created) &&
-		slices.Equal(now.Aliases, was.Aliases) &&
-		slices.Equal(store.WithoutTextBy(now.Labels), store.WithoutTextBy(was.Labels))
+	return count, nil
 }
 
 // laterChangeError reports that a change cannot be undone because a later change modified the same

@@ -347,15 +347,15 @@ func (im *importer) judgeItem(it Item, old oxbow.Entry, n int) (verdict, string)
 	// A store may store a note as a different kind.
 	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content &&
 		slices.Equal(it.Entry.Aliases, old.Aliases)
+	// Ignore labels that the store added when it imported the item, and a person's approval.
+	stamped := func(l oxbow.Label) bool { return isStamp(l) && !slices.Contains(it.Entry.Labels, l) }
 	if it.Origin == "" {
-		// Ignore labels that the store added when it imported the item.
-		stamped := func(l oxbow.Label) bool { return isStamp(l) && !slices.Contains(it.Entry.Labels, l) }
 		if equal && slices.Equal(withoutLocal(it.Entry.Labels), slices.DeleteFunc(withoutLocal(old.Labels), stamped)) {
 			return same, ""
 		}
 		return im.judgeExported(it, old, n)
 	}
-	if equal && slices.Equal(withoutOrigin(it.Entry.Labels), withoutOrigin(old.Labels)) {
+	if equal && slices.Equal(withoutOrigin(it.Entry.Labels), slices.DeleteFunc(withoutOrigin(old.Labels), stamped)) {
 		return same, ""
 	}
 	return im.judgeImported(it, old)

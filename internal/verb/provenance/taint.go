@@ -362,17 +362,21 @@ var vouching = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protec
 
 // keepVouched returns the labels that record who vouches for an entry. If a program changes only
 // labels or aliases, a text that a person or the team vouches for stays vouched for. If a program
-// changes the text, it does not. Nobody vouches for an imported text.
+// changes the text, it does not. Nobody vouches for what an import writes.
 func (s *stamper) keepVouched(labels []oxbow.Label, content string, old oxbow.Entry) []oxbow.Label {
 	isSame := old.Name != "" && content == old.Content
 	isImport := s.source.Actor == oxbow.Imported
 	labels = slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool {
 		isNew := !slices.Contains(old.Labels, l)
-		return (l.Key == oxbow.LabelApproved && (isNew || !isSame)) ||
+		return (l.Key == oxbow.LabelApproved && (isNew || !isSame || isImport)) ||
 			(isImport && isNew && slices.Contains(vouching, l.Key))
 	})
+	isHeld := isUnapprovedImport(&old)
+	if isImport {
+		isHeld = !isSame || slices.Contains(old.Labels, ApprovedByPerson)
+	}
 	switch {
-	case isImport && !isSame, !isImport && isUnapprovedImport(&old):
+	case isHeld:
 		labels = append(labels, unvouchedImport)
 	case isSame && old.Vouched() && (old.TextBy() == oxbow.Person || old.TextBy() == oxbow.Team):
 		labels = append(labels, ApprovedByPerson)
