@@ -136,6 +136,10 @@ func (c *call) groupHead(changes []verb.Change) g.Node {
 func (c *call) logRow(ch verb.Change, isMember bool) g.Node {
 	seq := number(ch.Seq)
 	named := ch.Entries[:min(logNamed, len(ch.Entries))]
+	snippet := "" // of the only entry; a change may have none
+	if len(named) == 1 {
+		snippet = page.WithoutMarkup(named[0].Snippet)
+	}
 	class := "row"
 	if isMember {
 		class += " member"
@@ -149,8 +153,7 @@ func (c *call) logRow(ch verb.Change, isMember bool) g.Node {
 		g.If(len(ch.Entries) > 1, h.P(h.Class("snippet"), g.Map(named, func(e verb.Touched) g.Node {
 			return h.Span(h.Class("item"), page.EntryLink(e.Name))
 		}))),
-		g.If(len(ch.Entries) == 1 && named[0].Snippet != "",
-			h.P(h.Class("snippet dim"), page.Isolated(page.WithoutMarkup(named[0].Snippet)))),
+		g.If(snippet != "", h.P(h.Class("snippet dim"), page.Isolated(snippet))),
 		h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+
 			", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note),
 			g.If(!isMember, sessionLink(ch.Source)),
