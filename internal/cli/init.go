@@ -50,13 +50,22 @@ history included; --identity names the key of an encrypted one.`,
 	}, a.showMade)
 }
 
-// outerHome returns the home that would be found from the parent of the working directory, or "".
+// outerHome returns the home that would be found from the parent of the working directory if it has a
+// memory, or "".
 func (l *locator) outerHome() (string, error) {
 	wd, err := l.abs(".")
 	if err != nil || filepath.Dir(wd) == wd {
 		return "", err
 	}
-	return l.nearest(filepath.Dir(wd))
+	outer, err := l.nearest(filepath.Dir(wd))
+	if outer != "" || err != nil {
+		return outer, err
+	}
+	outer, err = l.dataHome()
+	if err != nil || !exists(filepath.Join(outer, storeFile)) {
+		return "", err
+	}
+	return outer, nil
 }
 
 // layOut creates the files of the home's dialect and returns their names.

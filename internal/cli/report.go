@@ -246,7 +246,7 @@ func (t *terminal) columnWidths(rows [][]string) (wide []int) {
 func (t *terminal) showItems(l report.List) {
 	shown := l.Items
 	if l.All != "" {
-		if t.quiet {
+		if t.quiet && !l.IsAnswer {
 			return
 		}
 		shown = few(l.Items)

@@ -281,15 +281,23 @@ func (a *app) askClients(ctx context.Context, in clients.SetupIn) (chosen []stri
 	if len(names) == 0 || a.confirmByEnter("Set up "+strings.Join(titles, ", ")+"?") == nil {
 		return names, nil
 	}
-	if len(names) == 1 {
-		return nil, nil
+	if len(names) > 1 {
+		chosen = a.askEach(names, titles)
 	}
+	if len(chosen) == 0 {
+		a.note("nothing was changed; to set up one: oxbow setup CLIENT")
+	}
+	return chosen, nil
+}
+
+// askEach asks about each client whether to set it up, and returns the chosen clients.
+func (t *terminal) askEach(names, titles []string) (chosen []string) {
 	for i, name := range names {
-		if a.confirm("Set up "+titles[i]+"?") == nil {
+		if t.confirm("Set up "+titles[i]+"?") == nil {
 			chosen = append(chosen, name)
 		}
 	}
-	return chosen, nil
+	return chosen
 }
 
 func (a *app) showClients(out clients.SetupOut, in clients.SetupIn) {

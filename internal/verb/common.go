@@ -312,7 +312,7 @@ func isMidnight(t time.Time) bool {
 // noWordsNote explains why a query contains no word to search for.
 func noWordsNote(query string) Note {
 	if !hasWords(query) {
-		return Plain("the query has no letters and no digits; emoji and other signs are not searched")
+		return Plain("the query has no letters, digits or emoji; other signs are not searched")
 	}
 	return Plain(
 		"the query holds only words that are too common or too short to look for; use rarer words, or list with a " +

@@ -280,7 +280,7 @@ func (a UndoOut) Report() (r report.Report) {
 		what = report.Sentencef("the %s: %s", ops[0].Note, countWords(len(ops[0].Entries), "entry", "entries"))
 	}
 	r.Linef("%s %s", did, what)
-	r.Add(report.List{Items: records, All: AllTouched(a.DryRun)})
+	r.Add(report.List{Items: records, All: AllTouched(a.DryRun), IsAnswer: true})
 	report.AddNotes(&r, a.Notes)
 	return r
 }

@@ -53,15 +53,6 @@ func (c *chat) reasoningFor(sub string) *reasoning {
 func (c *chat) says(sub, text string)   { c.said[sub] = c.reasoningFor(sub).says(text) }
 func (c *chat) thinks(sub, text string) { c.said[sub] = c.reasoningFor(sub).thinks(text) }
 
-// recordText records a passage, which may be a thought.
-func (c *chat) recordText(sub, text string, isThought bool) {
-	if isThought {
-		c.thinks(sub, text)
-	} else {
-		c.says(sub, text)
-	}
-}
-
 // recordRequest records a request of the user. It ignores text that a program inserted in the user's name.
 func (c *chat) recordRequest(sub, text string) {
 	text = strings.TrimSpace(text)

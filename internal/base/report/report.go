@@ -73,8 +73,9 @@ type List struct {
 	Spaced   bool // an empty line separates the items, because they contain long texts
 	Numbered bool // the items have numbers, because their order matters
 	// The advice that says how to list all items. If it is not empty, a renderer may omit items of a long list, and a
-	// short report omits all.
-	All Words
+	// short report omits all, unless they are the answer.
+	All      Words
+	IsAnswer bool // the items are what was asked for
 }
 
 // Reasons explains why a result is empty.

@@ -57,3 +57,4 @@ for event in '"hook_event_name":"UserPromptSubmit","prompt":"mend the rounding e
 	echo "{\"session_id\":\"178e33fd-9063-4693-b268-8132b017fc0c\",\"cwd\":\"$PWD\",\"prompt_id\":\"p1\",$event}" | oxbow hook claude
 done
 printf '[{"uuid":"d-1","chat_messages":[{"uuid":"m1","text":"do herons swim","sender":"human","created_at":"2026-03-02T10:00:00Z"}]}]\n' >conversations.json
+printf '[{"id":"4f1c","memory":"Ann moors at berth 4.","created_at":"2026-03-01T10:00:00Z","user_id":"ann"}]\n' > export.json

@@ -24,7 +24,7 @@ func (o RevertOut) Report() (r report.Report) {
 			report.Words(text.Count(len(o.Changes), "change", "changes")),
 			report.Words(text.Count(len(o.Steps), "entry", "entries")))
 	}
-	steps := report.List{All: verb.AllTouched(o.DryRun)}
+	steps := report.List{All: verb.AllTouched(o.DryRun), IsAnswer: true}
 	for _, s := range o.Steps {
 		steps.Items = append(steps.Items, stepLine(s))
 	}

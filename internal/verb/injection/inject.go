@@ -83,8 +83,8 @@ func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, err
 func whySilent(all []inject.Account) []verb.Note {
 	if len(all) == 0 {
 		return []verb.Note{
-			verb.Plain("a model would be shown nothing: no note or past session shares a word with this prompt " +
-				"(very common words do not count)"),
+			verb.Plain("a model would be shown nothing: no past session, and no note that may be shown without a search, " +
+				"shares a word with this prompt (very common words do not count)"),
 		}
 	}
 	best := all[0]
@@ -105,8 +105,11 @@ func whySilent(all []inject.Account) []verb.Note {
 	case best.G > float64(best.Floor):
 		return []verb.Note{
 			verb.Notef(
-				"the best match, %s, shares too few words with the prompt that are rare in this memory",
+				"the best match is %s, with a strength of %.2f, which is above the floor of %.2f; but a note is shown without a "+
+					"search only if it shares more rare words with the prompt",
 				best.Name,
+				best.G,
+				float64(best.Floor),
 			),
 		}
 	}
