@@ -11,11 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/overlay"
 	"github.com/oxbow-memory/oxbow/internal/share/team"
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
-
-// teamSuffix is appended to the name of a team entry if the memory has an entry with the same
-// name.
-const teamSuffix = " (team)"
 
 // teamLook is how long the result of a look is used that found no team files. A server looks
 // again because team files may be added or trusted later.
@@ -66,7 +63,7 @@ func (a *app) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
 	if err == nil {
 		shown := team.Show(files, a.host().Trusted.Shares)
 		var over *oxbow.Memory
-		over, err = overlay.New(ctx, m, shown, teamSuffix)
+		over, err = overlay.New(ctx, m, shown, verb.TeamSuffix)
 		if err == nil {
 			return over
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
@@ -28,11 +29,7 @@ func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, e
 	}
 	if all, oerr := w.Open(ctx, Read); oerr == nil && all != m {
 		if e, gerr := all.Get(ctx, name); gerr == nil && e.ID != 0 && e.Trust() != oxbow.TrustQuarantined {
-			return Advise(
-				fmt.Errorf("%w: it is in team files, and changes there", err),
-				"edit its file, which oxbow team status names; or take it back into your home: oxbow team unshare "+
-					text.ShellName(e.Name),
-			)
+			return Advise(fmt.Errorf("%w: it is in team files, and changes there", err), teamAdvice(ctx, m, e.Name))
 		}
 	}
 	lost := &lostError{err: err, name: name}
@@ -51,6 +48,21 @@ func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, e
 	}
 	lost.near = near
 	return lost
+}
+
+// TeamSuffix is appended to the name of an entry in team files if the home has an entry with the same
+// name.
+const TeamSuffix = " (team)"
+
+// teamAdvice says how an entry in team files is changed. name is the name with which it is shown.
+func teamAdvice(ctx context.Context, m *oxbow.Memory, name string) string {
+	const edit = "edit its file, which oxbow team status names; or "
+	plain, isTwin := strings.CutSuffix(name, TeamSuffix)
+	if _, err := m.Get(ctx, plain); isTwin && err == nil {
+		return edit + "forget your own " + strconv.Quote(plain) + ", then take it back into your home: oxbow team unshare " +
+			text.ShellName(plain)
+	}
+	return edit + "take it back into your home: oxbow team unshare " + text.ShellName(name)
 }
 
 // noVersion adds the existing versions to the error that NAME@SEQ does not exist.
