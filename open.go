@@ -11,8 +11,8 @@ import (
 
 // Open opens the memory in the file with this path. By convention, the file name ends in
 // .oxbow. If the file does not exist, the memory is empty, and the first change creates the
-// file and its parent directories. Errors match [ErrCorrupt], [ErrVersion], [ErrNotStore]
-// or errors of package io/fs.
+// file and its parent directories. Errors match [ErrCorrupt], [ErrVersion], [ErrNotStore],
+// [ErrInvalid] (for an empty path) or errors of package io/fs.
 func Open(path string, o *Options) (*Memory, error) {
 	opts := o.orDefault()
 	if path == "" {
@@ -54,7 +54,7 @@ func newMemory(s Store, opts Options) *Memory {
 // Close closes the memory and its store. Close takes about the same time for any size of
 // store, because it writes the files derived from the log only if they are small. To
 // write large files, call [Memory.Checkpoint]. An open memory also writes them in the
-// background.
+// background. A second call does nothing and returns nil.
 func (m *Memory) Close() error {
 	if m.closed.Swap(true) {
 		return nil

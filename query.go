@@ -41,8 +41,10 @@ func checkRanking(name string) error {
 // A Query selects entries by a filter and ranks them by the words of a text. Without text,
 // the selected entries are returned newest first.
 type Query struct {
+	// Text has the words to rank by. Filters such as project:harbor in it are ordinary words;
+	// query.Parse reads a text with filters and operators into a Query.
 	Text   string
-	Filter Filter
+	Filter Filter // selects entries
 
 	// Limit is the maximum number of hits. 0 means [DefaultLimit], values above [MaxLimit]
 	// mean MaxLimit, and negative values are an error.

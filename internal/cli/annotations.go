@@ -113,7 +113,8 @@ func adviseOnFile(err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return &hinted{
 			err,
-			"FILE is taken from the working directory; oxbow why --search WORDS looks through all annotations",
+			"FILE is taken from the working directory; oxbow why --search WORDS looks through all annotations, and " +
+				"oxbow log NAME says who changed an entry of the memory",
 		}
 	case strings.Contains(err.Error(), "not a regular file"):
 		return &hinted{err, "name one file of it; oxbow why --search WORDS looks through all annotations"}
