@@ -59,8 +59,8 @@ func teamAdvice(ctx context.Context, m *oxbow.Memory, name string) string {
 	const edit = "edit its file, which oxbow team status names; or "
 	plain, isTwin := strings.CutSuffix(name, TeamSuffix)
 	if _, err := m.Get(ctx, plain); isTwin && err == nil {
-		return edit + "forget your own " + strconv.Quote(plain) + ", then take it back into your home: oxbow team unshare " +
-			text.ShellName(plain)
+		return edit + "forget your own " + strconv.Quote(plain) + ", then take it back into your home: oxbow team " +
+			"unshare " + text.ShellName(plain)
 	}
 	return edit + "take it back into your home: oxbow team unshare " + text.ShellName(name)
 }
