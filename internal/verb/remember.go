@@ -619,11 +619,15 @@ func forgetDry(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool) (F
 // forgottenBefore returns the result for a repeat of a call that has already forgotten the entry
 // with the change made.
 func forgottenBefore(in ForgetIn, made oxbow.Change) ForgetOut {
+	note := Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID)
+	if made.Seq != 0 {
+		note = Notef("%s %q was used before: change %d forgot the entry", ParamRef("op_id"), in.OpID, made.Seq)
+	}
 	return ForgetOut{
 		Forgotten: true,
 		Seq:       made.Seq,
 		Entry:     Entry{Name: in.Name, Aliases: []string{}, Labels: map[string][]string{}},
-		Notes:     []Note{Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID)},
+		Notes:     []Note{note},
 	}
 }
 

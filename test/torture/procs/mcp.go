@@ -127,20 +127,28 @@ var head = regexp.MustCompile(
 		".*\\n)*```[a-z]+\\n((?s:.*?))\\n?```\\n",
 )
 
-// changed matches the beginning of a write verb's answer and captures the version of the
-// entry, or the number of the change that removed it.
+// changed matches the beginning of the answer to remember, and captures the version of the entry.
 var changed = regexp.MustCompile(
-	`^(?:(?:added|updated|unchanged): "(?:[^"\\]|\\.)*" \([a-z]+, .*?version ([0-9]+)|forgotten(?: by change ([0-9]+))?:)`,
+	`^(?:remembered|updated|already remembered) "(?:[^"\\]|\\.)*" \([a-z]+, .*?version ([0-9]+)`,
+)
+
+// forgotten matches the note in the answer to forget, and captures the number of the change.
+var forgotten = regexp.MustCompile(
+	`(?s)^forgot ".*\nnote: (?:undo with seq \[|op_id "[^"]*" was used before: change )([0-9]+)`,
 )
 
 // readText parses the answer of a verb.
 func readText(verb, s string) (answer, error) {
 	if verb == remember || verb == forget {
-		m := changed.FindStringSubmatch(s)
+		form := changed
+		if verb == forget {
+			form = forgotten
+		}
+		m := form.FindStringSubmatch(s)
 		if m == nil {
 			return answer{Refused: fmt.Sprintf("%s answered %q", verb, s)}, nil
 		}
-		version, err := strconv.ParseUint("0"+m[1]+m[2], 10, 64)
+		version, err := strconv.ParseUint(m[1], 10, 64)
 		return answer{Version: version}, err
 	}
 	a := answer{Names: map[string]uint64{}}
