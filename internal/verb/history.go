@@ -273,6 +273,20 @@ func (out *UndoOut) last(ctx context.Context, m *oxbow.Memory, count int) ([]oxb
 	return cs[:i], nil
 }
 
+// ChangeAt returns the change with a number.
+func ChangeAt(ctx context.Context, w *Workspace, seq uint64) (Change, error) {
+	ctx, m, err := w.Memory(ctx, Own)
+	if err != nil {
+		return Change{}, err
+	}
+	cs, err := changes(ctx, m, []uint64{seq})
+	if err != nil {
+		return Change{}, err
+	}
+	past := PastOf(m)
+	return past.ChangeOf(ctx, cs[0]), nil
+}
+
 // changes returns the changes with these numbers, newest first. The numbers must be sorted and
 // distinct.
 func changes(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Change, error) {

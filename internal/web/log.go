@@ -201,11 +201,10 @@ func oneChange(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := verb.Undo(c.ctx, c.work, verb.UndoIn{Seq: []uint64{seq}, DryRun: true})
+	ch, err := verb.ChangeAt(c.ctx, c.work, seq)
 	if err != nil {
 		return nil, err
 	}
-	ch := out.Undone[0]
 	more := len(ch.Entries) - logEntity
 	return screen{
 		title:   "Change " + number(seq),

@@ -39,6 +39,8 @@ func TestLog(t *testing.T) {
 	b.get(page.Root+"log?entry=unknown", http.StatusNotFound)
 	shown = b.get(page.Root+"log/2", http.StatusOK)
 	b.has(shown, `id="change"`, "<del>− <bdi>one</bdi></del><ins>+ <bdi>two</bdi></ins>", "tag:x")
+	// A change is shown also if its entry has changed since, so that an undo would be refused.
+	b.has(b.get(page.Root+"log/1", http.StatusOK), `id="change"`, "<ins>+ <bdi>one</bdi></ins>")
 	for path, status := range map[string]int{
 		"log/99": http.StatusNotFound,
 		"log/x":  http.StatusBadRequest,
