@@ -213,7 +213,7 @@ func TestTLS(t *testing.T) {
 	lost := leader(t, addrs[1], secretLogin(secret, f.Options()))
 	processes[lost].kill()
 	next := (lost + 1) % 3
-	if status, answer := api(t, acme, "PUT", urls[next]+
+	if status, answer := apiAfterLoss(t, acme, "PUT", urls[next]+
 		"/api/v1/entries/after", `{"content":"It goes on."}`); status != http.StatusCreated {
 		t.Errorf("PUT = %d %s", status, answer)
 	}
