@@ -127,7 +127,7 @@ var remedies = []struct {
 		),
 	},
 	{oxbow.ErrExists, Plain("leave the entry as it is, or choose another name")},
-	{oxbow.ErrBusy, Plain("another process is writing; try again in a moment")},
+	{oxbow.ErrBusy, Plain("the memory is busy, usually because another process is writing; try again in a moment")},
 	{oxbow.ErrReadOnly, Plain("nothing was changed; oxbow doctor says why it cannot be written")},
 	{oxbow.ErrFull, Plain("nothing was changed; free some space and try again; reading and forget still work")},
 	{

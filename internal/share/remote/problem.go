@@ -66,7 +66,7 @@ var problemCodes = []struct {
 	{"read_only", http.StatusForbidden, "Only reading is allowed", oxbow.ErrReadOnly},
 	{"unsupported", http.StatusNotImplemented, "This memory cannot do that", oxbow.ErrUnsupported},
 	{"position", http.StatusGone, "The position is not in the history", oxbow.ErrPosition},
-	{"busy", http.StatusServiceUnavailable, "Another process is writing", oxbow.ErrBusy},
+	{"busy", http.StatusServiceUnavailable, "The memory is busy", oxbow.ErrBusy},
 	{"full", http.StatusInsufficientStorage, "No space is left", oxbow.ErrFull},
 	{"quota", http.StatusTooManyRequests, "A bound of the memory is reached", oxbow.ErrQuota},
 	{"closed", http.StatusServiceUnavailable, "The memory is closed", oxbow.ErrClosed},
