@@ -5,12 +5,14 @@
 package ui_test
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -19,20 +21,96 @@ import (
 	"github.com/oxbow-memory/oxbow/test/browser/trial"
 )
 
-// serveTrial builds oxbow, writes the memory of package trial, and serves its pages until the test
-// ends.
-func serveTrial(t *testing.T) *site {
+// shared contains what several tests use and none changes.
+var shared struct {
+	dir     string // removed at the end
+	program func() (path string, err error)
+	trial   func() (home string, err error) // the home that package trial writes
+}
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "oxbow-ui-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	shared.dir = dir
+	shared.program = sync.OnceValues(func() (string, error) {
+		program := filepath.Join(dir, "oxbow")
+		build := exec.Command("go", "build", "-o", program, "./cmd/oxbow")
+		build.Dir = filepath.Join("..", "..", "..")
+		if out, err := build.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("building oxbow: %w\n%s", err, out)
+		}
+		return program, nil
+	})
+	shared.trial = sync.OnceValues(writeTrial)
+	code := m.Run()
+	_ = os.RemoveAll(dir) // ignore the error: the results of the tests are known
+	os.Exit(code)
+}
+
+// oxbowIn returns the path of the command oxbow, and an environment in which it keeps everything
+// below dir.
+func oxbowIn(t *testing.T, dir string) (program string, env []string) {
 	t.Helper()
-	dir := t.TempDir()
-	program, env := buildOxbow(t, dir)
-	s := &site{t: t, home: filepath.Join(dir, "memory")}
-	run := func(vars map[string]string, stdin string, args ...string) string {
-		t.Helper()
-		cmd := exec.Command(program, append([]string{"--home", s.home}, args...)...)
-		cmd.Env, cmd.Dir, cmd.Stdin = env, dir, strings.NewReader(stdin)
+	program, err := shared.program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program, environmentIn(dir)
+}
+
+func environmentIn(dir string) []string {
+	return append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_DATA_HOME="+
+		filepath.Join(dir, "data"), "OXBOW_HOME=", "CLAUDECODE=", "TMPDIR="+dir)
+}
+
+// writeTrial writes the memory of package trial, and returns the directory that contains it.
+func writeTrial() (dir string, err error) {
+	program, err := shared.program()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(shared.dir, "trial")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", err
+	}
+	var failed error
+	err = trial.Write(dir, dir, func(vars map[string]string, stdin string, args ...string) {
+		if failed != nil {
+			return
+		}
+		cmd := exec.Command(program, append([]string{"--home", filepath.Join(dir, "memory")}, args...)...)
+		cmd.Env, cmd.Dir, cmd.Stdin = environmentIn(dir), dir, strings.NewReader(stdin)
 		for k, v := range vars {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			failed = fmt.Errorf("oxbow %q: %w\n%s", args, err, out)
+		}
+	})
+	return dir, errors.Join(err, failed)
+}
+
+// serveTrial copies the memory of package trial, and serves the pages of the copy until the test
+// ends.
+func serveTrial(t *testing.T) *site {
+	t.Helper()
+	source, err := shared.trial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
+		t.Fatal(err)
+	}
+	program, env := oxbowIn(t, dir)
+	s := &site{t: t, home: filepath.Join(dir, "memory")}
+	s.cli = func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command(program, append([]string{"--home", s.home}, args...)...)
+		cmd.Env, cmd.Dir = env, dir
 		var errors strings.Builder
 		cmd.Stderr = &errors
 		out, err := cmd.Output()
@@ -41,34 +119,9 @@ func serveTrial(t *testing.T) *site {
 		}
 		return string(out)
 	}
-	s.cli = func(args ...string) string {
-		t.Helper()
-		return run(nil, "", args...)
-	}
-	err := trial.Write(dir, dir, func(env map[string]string, stdin string, args ...string) {
-		t.Helper()
-		run(env, stdin, args...)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() { s.cli("check") })
 	s.start(t, program, env, dir, "ui", "--no-open", "--home", s.home)
 	return s
-}
-
-// buildOxbow builds the command oxbow in dir, and returns its path and an environment in which it
-// keeps everything below dir.
-func buildOxbow(t *testing.T, dir string) (program string, env []string) {
-	t.Helper()
-	program = filepath.Join(dir, "oxbow")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/oxbow")
-	build.Dir = filepath.Join("..", "..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building oxbow: %v\n%s", err, out)
-	}
-	return program, append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_DATA_HOME="+
-		filepath.Join(dir, "data"), "OXBOW_HOME=", "CLAUDECODE=", "TMPDIR="+dir)
 }
 
 // start runs a command of oxbow that serves pages, until the test ends, and sets the link and the
@@ -114,30 +167,15 @@ var trialPages = []struct{ name, path string }{
 // barrier, in three widths and both colour schemes.
 func TestTrialPages(t *testing.T) {
 	v := serveTrial(t).enter(t)
+	v.look(t, 1280, "light", true)
 	source := axeSource(t)
-	shots := os.Getenv("OXBOW_SHOTS") // directory for screenshots
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{375, 1280, 1920} {
-			v.look(t, width, scheme, true)
-			for _, p := range trialPages {
-				v.open(t, p.path)
-				where := fmt.Sprintf("%s at %d, %s", p.name, width, scheme)
-				if over := chromiumtest.Eval[int](
-					t,
-					v.tab,
-					"document.documentElement.scrollWidth - innerWidth",
-				); over > 0 {
-					t.Errorf("%s: %d pixels wider than the window", where, over)
-				}
-				for _, b := range v.barriers(t, source) {
-					t.Errorf("%s: %s", where, b)
-				}
-				if shots != "" {
-					shoot(t, v, filepath.Join(shots, fmt.Sprintf("%s-%d-%s.png", p.name, width, scheme)))
-				}
-				v.clean(t, where)
-			}
+	for _, p := range trialPages {
+		v.open(t, p.path)
+		shots := os.Getenv("OXBOW_SHOTS") // directory for screenshots
+		if shots != "" {
+			shots = filepath.Join(shots, p.name)
 		}
+		v.inspect(t, p.name, source, shots, [3]int64{375, 1280, 1920})
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -149,11 +187,12 @@ func TestTrialPages(t *testing.T) {
 }
 
 // shoot writes a picture of the page as far down as maxHeight to a file.
-func shoot(t *testing.T, v *visit, file string) {
+func shoot(t *testing.T, v *visit, file string, width int64) {
 	t.Helper()
 	const maxHeight = 1800
-	size := chromiumtest.Eval[[]int64](t, v.tab, "[innerWidth, Math.max(innerHeight, document.documentElement.scrollHeight)]")
-	chromiumtest.Do(t, v.tab, "setting the height", chromedp.EmulateViewport(size[0], min(size[1], maxHeight)))
+	height := chromiumtest.Eval[int64](t, v.tab, "Math.max(innerHeight, document.documentElement.scrollHeight)")
+	chromiumtest.Do(t, v.tab, "setting the height", chromedp.EmulateViewport(width, min(height, maxHeight)))
+	defer chromiumtest.Do(t, v.tab, "setting the height", chromedp.EmulateViewport(width, 900))
 	png, err := chromedp.Run(v.tab, chromedp.CaptureScreenshot())
 	if err == nil {
 		err = os.WriteFile(file, png, 0o600)

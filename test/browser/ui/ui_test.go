@@ -44,7 +44,7 @@ type site struct {
 func serve(t *testing.T) *site {
 	t.Helper()
 	dir := t.TempDir()
-	program, env := buildOxbow(t, dir)
+	program, env := oxbowIn(t, dir)
 	s := &site{t: t}
 	s.cli = func(args ...string) string {
 		t.Helper()
@@ -137,19 +137,12 @@ func (v *visit) clean(t *testing.T, where string) {
 // look sets the width, the colour scheme, and whether scripts run.
 func (v *visit) look(t *testing.T, width int64, scheme string, script bool) {
 	t.Helper()
+	v.colours(t, scheme)
 	_, err := chromedp.Call(
 		v.tab,
-		emulation.SetEmulatedMedia,
-		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}},
+		emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: !script},
 	)
-	if err == nil {
-		_, err = chromedp.Call(
-			v.tab,
-			emulation.SetScriptExecutionDisabled,
-			emulation.SetScriptExecutionDisabledParams{Value: !script},
-		)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,8 +208,9 @@ func kindOf(path string) string {
 	return strings.Join(parts, "/") + "?" + strings.Join(keys, "&")
 }
 
-// pages follows the links of the site and returns one or two pages of each kind.
-func (v *visit) pages(t *testing.T) []string {
+// pages follows the links of the site and opens one or two pages of each kind. It calls inspect for
+// each page, and returns their paths.
+func (v *visit) pages(t *testing.T, inspect func(path string)) []string {
 	t.Helper()
 	seen := map[string]bool{"": true}
 	kinds := map[string]int{}
@@ -237,6 +231,7 @@ func (v *visit) pages(t *testing.T) []string {
 				todo = append(todo, next)
 			}
 		}
+		inspect(path)
 	}
 	return found
 }
@@ -260,59 +255,100 @@ func axeSource(t *testing.T) string {
 	return string(b)
 }
 
-// barriers returns the problems on the page that axe-core rates as serious or critical.
-func (v *visit) barriers(t *testing.T, source string) []string {
+// barrier is a problem that axe-core rates as serious or critical.
+const barrier = `violations.filter(v => ['serious', 'critical'].includes(v.impact)).flatMap(v => v.nodes.map(n => v.id + ': ' + n.html + ' ' + n.failureSummary))`
+
+// loadAxe loads axe-core into the page.
+func (v *visit) loadAxe(t *testing.T, source string) {
 	t.Helper()
 	chromiumtest.Eval[bool](t, v.tab, "(() => {"+source+"; window.axe = axe ?? window.axe; return true })()")
-	return chromiumtest.Eval[[]string](t, v.tab, `axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(r =>
-		r.violations.filter(v => ['serious', 'critical'].includes(v.impact)).flatMap(v => v.nodes.map(n => v.id + ': ' + n.html + ' ' + n.failureSummary)))`)
+}
+
+// barriers returns the problems on the page that axe-core rates as serious or critical.
+func (v *visit) barriers(t *testing.T) []string {
+	t.Helper()
+	return chromiumtest.Eval[[]string](t, v.tab, `axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa',
+		'wcag22aa', 'best-practice'], resultTypes: ['violations']}).then(r => r.`+barrier+`)`)
+}
+
+// faint returns the texts on the page whose contrast is too low. In a second colour scheme, this check is
+// enough, because only colours depend on the scheme.
+func (v *visit) faint(t *testing.T) []string {
+	t.Helper()
+	return chromiumtest.Eval[[]string](t, v.tab, `axe.run(document, {runOnly: {type: 'rule', values: ['color-contrast']},
+		resultTypes: ['violations']}).then(r => r.`+barrier+`)`)
+}
+
+// colours sets the colour scheme.
+func (v *visit) colours(t *testing.T, scheme string) {
+	t.Helper()
+	_, err := chromedp.Call(
+		v.tab,
+		emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inspect checks the page that is open: it fits into the window at each width, and axe-core finds no
+// serious barrier at the narrowest and the middle width, nor faint text in the dark scheme. The page is
+// not loaded again, because it contains nothing that depends on the width or the scheme but styles. The
+// file name of its pictures begins with shots, if that is not empty.
+func (v *visit) inspect(t *testing.T, page, source, shots string, widths [3]int64) {
+	t.Helper()
+	v.loadAxe(t, source)
+	for i, width := range widths {
+		chromiumtest.Do(t, v.tab, "setting the width", chromedp.EmulateViewport(width, 900))
+		where := fmt.Sprintf("%q at %d", page, width)
+		over := chromiumtest.Eval[int](t, v.tab, "document.documentElement.scrollWidth - innerWidth")
+		if over > 0 {
+			t.Errorf("%s: %d pixels wider than the window", where, over)
+		}
+		if i < 2 {
+			for _, b := range v.barriers(t) {
+				t.Errorf("%s: %s", where, b)
+			}
+		}
+		if shots != "" {
+			shoot(t, v, fmt.Sprintf("%s-%d-light.png", shots, width), width)
+		}
+		if i == 1 || shots != "" {
+			v.colours(t, "dark")
+			for _, b := range v.faint(t) {
+				t.Errorf("%s, dark: %s", where, b)
+			}
+			if shots != "" {
+				shoot(t, v, fmt.Sprintf("%s-%d-dark.png", shots, width), width)
+			}
+			v.colours(t, "light")
+		}
+	}
+	v.clean(t, page)
 }
 
 // maxWeight is the maximum size in bytes of a page with everything that it loads.
 const maxWeight = 60_000
 
+// TestEveryPage opens pages of each kind once, and checks them in three widths and both colour schemes.
 func TestEveryPage(t *testing.T) {
-	s := serve(t)
-	v := s.enter(t)
+	v := serve(t).enter(t)
 	v.look(t, 1280, "light", true)
 	source := axeSource(t)
-	pages := v.pages(t)
+	n := 0
+	pages := v.pages(t, func(path string) {
+		shots := os.Getenv("OXBOW_SHOTS") // directory for screenshots
+		if shots != "" {
+			n++
+			shots = filepath.Join(shots, fmt.Sprintf("%02d-%s", n, regexp.MustCompile(`[^a-z]+`).ReplaceAllString(path, "-")))
+		}
+		v.inspect(t, path, source, shots, [3]int64{320, 1280, 2560})
+	})
 	t.Logf("%d pages: %q", len(pages), pages)
 	if len(pages) < 20 {
 		t.Errorf("only %d pages are found: %q", len(pages), pages)
-	}
-	shots := os.Getenv("OXBOW_SHOTS") // directory for screenshots
-	for _, scheme := range []string{"light", "dark"} {
-		for i, width := range []int64{320, 1280, 2560} {
-			v.look(t, width, scheme, true)
-			for n, path := range pages {
-				v.open(t, path)
-				where := fmt.Sprintf("%q at %d, %s", path, width, scheme)
-				if over := chromiumtest.Eval[int](
-					t,
-					v.tab,
-					"document.documentElement.scrollWidth - innerWidth",
-				); over > 0 {
-					t.Errorf("%s: %d pixels wider than the window", where, over)
-				}
-				if i < 2 {
-					for _, b := range v.barriers(t, source) {
-						t.Errorf("%s: %s", where, b)
-					}
-				}
-				if shots != "" {
-					name := fmt.Sprintf(
-						"%02d-%s-%d-%s.png",
-						n,
-						regexp.MustCompile(`[^a-z]+`).ReplaceAllString(path, "-"),
-						width,
-						scheme,
-					)
-					shoot(t, v, filepath.Join(shots, name))
-				}
-				v.clean(t, where)
-			}
-		}
 	}
 	v.mu.Lock()
 	assets := 0.0
