@@ -17,7 +17,7 @@ type analyzedDelta struct {
 	docs map[*ranking.Scorer]index.Document
 }
 
-func unanalyzed(deltas []Delta) []analyzedDelta {
+func withoutAnalysis(deltas []Delta) []analyzedDelta {
 	ds := make([]analyzedDelta, len(deltas))
 	for i, d := range deltas {
 		ds[i].Delta = d

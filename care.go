@@ -20,7 +20,7 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	if err != nil || rep.Damaged {
 		return rep, err // the index cannot be compared with damaged entries
 	}
-	missing, err := m.unindexed(ctx, all)
+	missing, err := m.missingInIndex(ctx, all)
 	for _, e := range missing {
 		rep.Problems = append(
 			rep.Problems,
@@ -33,7 +33,7 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 
 // checkStore examines the store. It returns a report and all entries.
 func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) {
-	if d := logOf(m.store); d != nil {
+	if d := findLog(m.store); d != nil {
 		return d.CheckEntries(ctx)
 	}
 	c, ok := m.store.(Checker)
@@ -48,9 +48,9 @@ func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) 
 	return rep, all, err
 }
 
-// unindexed returns the entries that are missing in the index or have another version
+// missingInIndex returns the entries that are missing in the index or have another version
 // there.
-func (m *Memory) unindexed(ctx context.Context, all []*Entry) ([]*Entry, error) {
+func (m *Memory) missingInIndex(ctx context.Context, all []*Entry) ([]*Entry, error) {
 	s, err := m.refresh(ctx)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (m *Memory) unindexed(ctx context.Context, all []*Entry) ([]*Entry, error) 
 		i, found := slices.BinarySearch(ids, e.ID)
 		return found && versions[i] == e.Version
 	})
-	if v.failed() != nil {
+	if v.readError() != nil {
 		return nil, nil // index files are checked separately
 	}
 	// Ignore entries that changed since they were read: the index has a newer version of
@@ -208,7 +208,7 @@ func (m *Memory) BackupTo(ctx context.Context, w io.Writer) (CheckReport, error)
 // oneFile returns the log that the memory uses as its store. If the store is not a log, the
 // error matches [ErrUnsupported].
 func (m *Memory) oneFile() (*logstore.DB, error) {
-	d := logOf(m.store)
+	d := findLog(m.store)
 	if d == nil {
 		return nil, fmt.Errorf("%w: only a store in one file is copied; use dump or export", ErrUnsupported)
 	}

@@ -157,8 +157,8 @@ func versionsName(ctx context.Context, h Historian, name string) string {
 	return name
 }
 
-// askAsOf calls ask for the memory in its state after the change q.AsOf.
-func askAsOf[T any](
+// askAtChange calls ask for the memory in its state after the change q.AsOf.
+func askAtChange[T any](
 	ctx context.Context,
 	m *Memory,
 	q Query,

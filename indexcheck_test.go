@@ -75,7 +75,7 @@ func TestCheckIndexFile(t *testing.T) {
 	}
 	e := *s.view(t.Context(), s.scorer(RankOxbow)).entry(9)
 	e.Content = "kestrel"
-	_ = s.apply(t.Context(), unanalyzed([]Delta{{ID: e.ID, Entry: &e}}))
+	_ = s.apply(t.Context(), withoutAnalysis([]Delta{{ID: e.ID, Entry: &e}}))
 	f.index = s.scorer(RankOxbow).Index().Searcher()
 	if err := saveIndex(t.Context(), m.Store().(*logstore.DB), &f.frozenIndex); err != nil {
 		t.Fatal(err)

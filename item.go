@@ -12,20 +12,20 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// indexed is an entry as an item of the ranking.
-type indexed struct {
+// indexItem is an entry as an item of the ranking.
+type indexItem struct {
 	entry *Entry
 	ranking.Memo
 }
 
-func newIndexed(e *Entry) *indexed { return &indexed{entry: e} }
+func newIndexed(e *Entry) *indexItem { return &indexItem{entry: e} }
 
 // Text implements [ranking.Item]. The values of some labels are not searchable: confidence,
 // file hashes, kinds of personal data, an entry's sources, trust, and for a session's turn
 // the entries that a hook had shown to the model.
-func (x *indexed) Text(t *ranking.Text) {
+func (x *indexItem) Text(t *ranking.Text) {
 	e := x.entry
-	if quarantined(e) { // queries must not find a quarantined entry, so it has no text
+	if isQuarantined(e) { // queries must not find a quarantined entry, so it has no text
 		*t = ranking.Text{ID: e.ID, Labels: t.Labels[:0], Created: e.Created, Updated: e.Updated}
 		return
 	}
@@ -44,7 +44,7 @@ func (x *indexed) Text(t *ranking.Text) {
 
 // Keywords implements [ranking.Item]. The keywords are the values that filters can select
 // by.
-func (x *indexed) Keywords() []string {
+func (x *indexItem) Keywords() []string {
 	e := x.entry
 	ms := make([]string, 0, 3+2*len(e.Labels))
 	ms = append(
@@ -79,10 +79,10 @@ func hasKeywords(key string) bool {
 	return key != LabelConfidence && key != LabelFileBlob && key != "name"
 }
 
-// conditions converts a filter to clauses and a time range that the index can evaluate. If
+// filterClauses converts a filter to clauses and a time range that the index can evaluate. If
 // more is true, they select too many entries, and the caller must also call f.Match for
 // each entry.
-func conditions(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index.Range, more bool) {
+func filterClauses(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index.Range, more bool) {
 	for _, t := range f.Terms {
 		switch {
 		case hasKeywords(t.Key):
@@ -125,7 +125,7 @@ func ageFactor(age, half time.Duration) float64 {
 	return recencyLeast + float64((1-recencyLeast)*math.Exp2(-float64(age)/float64(half)))
 }
 
-func quarantined(e *Entry) bool {
+func isQuarantined(e *Entry) bool {
 	_, is := e.Label(LabelQuarantine)
 	return is
 }

@@ -43,7 +43,7 @@ func openBound(n int) int { return openLeast + n/16 }
 // has to read more of the log. If ctx is done, Checkpoint ends early. If another process is
 // writing, Checkpoint leaves the files to the next call.
 func (m *Memory) Checkpoint(ctx context.Context) error {
-	d := logOf(m.store)
+	d := findLog(m.store)
 	if d == nil {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (m *Memory) keepBeside(bound func(n int) int) {
 
 // keepAtClose writes the index file if this takes a few milliseconds.
 func (m *Memory) keepAtClose() {
-	d := logOf(m.store)
+	d := findLog(m.store)
 	if d == nil {
 		return
 	}
@@ -173,7 +173,7 @@ func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*heldIndex, e
 	v := s.view(ctx, s.scorer(m.opts.Ranking))
 	f.index, f.rows = v.Searcher(), v.allRows()
 	f.head.entries = int64(f.rows.Len())
-	return f, v.failed()
+	return f, v.readError()
 }
 
 // onlyScanned reports whether the memory has answered queries by a scan, without an index.

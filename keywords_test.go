@@ -143,7 +143,7 @@ func recallAll(t *testing.T, m *Memory, q Query) []Hit {
 		}
 		var hits []Hit
 		for _, h := range find(p, q.Limit) {
-			hits = append(hits, Hit{Entry: *h.Item.(*indexed).entry, Score: h.Score})
+			hits = append(hits, Hit{Entry: *h.Item.(*indexItem).entry, Score: h.Score})
 		}
 		return hits
 	})

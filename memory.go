@@ -46,7 +46,7 @@ type Memory struct {
 	// nil until the first recall and after a reset (mu must be held to set it) index of the
 	// last scan, reused if the next query has the same terms (may be nil)
 	searcher atomic.Pointer[searcher]
-	scanned  atomic.Pointer[scanned]
+	scanned  atomic.Pointer[scanIndex]
 
 	mu       sync.Mutex // guards the fields below
 	building bool       // a searcher is being built
@@ -78,9 +78,9 @@ func (m *Memory) Options() Options { return m.opts }
 // second, and later queries profit from the index.
 const scanFrom = 2 << 20
 
-// scanned is the temporary index made by a scan. It has only the terms of the
+// scanIndex is the temporary index made by a scan. It has only the terms of the
 // scan's query.
-type scanned struct {
+type scanIndex struct {
 	view     *rankedView
 	received int64 // value of pending.received before the scan
 }

@@ -25,7 +25,7 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	x, h := s.scorer(m.opts.Ranking).Index().Searcher(), indexHead{entries: int64(s.rows.Len())}
 	file := s.db.Derived(indexSuffix)
 	// unchanged also ensures that no redaction was missed
-	f, temp, err := file.Begin(func() error { return m.unchanged(resets) })
+	f, temp, err := file.Begin(func() error { return m.checkUnchanged(resets) })
 	if f == nil {
 		f, err = file.Nameless()
 	}
@@ -61,9 +61,9 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	return nil
 }
 
-// unchanged returns an error if the store has changed or was reset since the index was
+// checkUnchanged returns an error if the store has changed or was reset since the index was
 // filled. The caller must have read all changes of other processes.
-func (m *Memory) unchanged(resets int) error {
+func (m *Memory) checkUnchanged(resets int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.resets != resets || m.pending.any() {
@@ -74,7 +74,7 @@ func (m *Memory) unchanged(resets int) error {
 
 // finish writes the part of the index file before the index snapshot.
 func (m *Memory) finish(ctx context.Context, s *searcher, h *indexHead, f vfs.File, resets int) error {
-	err := m.unchanged(resets)
+	err := m.checkUnchanged(resets)
 	if err == nil {
 		err = s.db.Locate(ctx, s.rows)
 	}

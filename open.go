@@ -46,7 +46,7 @@ func newMemory(s Store, opts Options) *Memory {
 		d.Ahead(m.analyzeAhead)
 	}
 	if w, ok := s.(Watcher); ok {
-		w.Watch(m.changed)
+		w.Watch(m.handleEvent)
 	}
 	return m
 }

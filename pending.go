@@ -98,7 +98,7 @@ func (n *pending) putBack(ds []analyzedDelta) {
 	}
 }
 
-func (n *pending) applied() { n.applying.Store(false) }
+func (n *pending) markApplied() { n.applying.Store(false) }
 
 // text returns the size of the changed contents in bytes.
 func (n *pending) text() (bytes int) {

@@ -55,11 +55,11 @@ func (m *Memory) recall(ctx context.Context, q Query) (recallAnswer, error) {
 		}
 	}
 	if q.AsOf != 0 {
-		return askAsOf(ctx, m, q, (*Memory).recall)
+		return askAtChange(ctx, m, q, (*Memory).recall)
 	}
 	return ask(ctx, m, q, func(v *rankedView) recallAnswer {
 		p := v.Plan(v.query(q))
-		return recallAnswer{v.recall(ctx, q, p), v.parsed(q, p)}
+		return recallAnswer{v.recall(ctx, q, p), v.parsedQuery(q, p)}
 	})
 }
 
@@ -81,7 +81,7 @@ func (v *rankedView) recall(ctx context.Context, q Query, p *ranking.Plan) []Hit
 	found := find(p, most)
 	hits := make([]Hit, len(found))
 	for i, h := range found {
-		hits[i] = Hit{Entry: *h.Item.(*indexed).entry, Score: h.Score}
+		hits[i] = Hit{Entry: *h.Item.(*indexItem).entry, Score: h.Score}
 	}
 	if q.Second != nil && !p.Any {
 		hits = v.fuse(ctx, q, p, hits)
@@ -93,7 +93,7 @@ func (v *rankedView) recall(ctx context.Context, q Query, p *ranking.Plan) []Hit
 	if accept := v.accept(q.Filter); q.Around > 0 && v.Ranking() != RankSeed {
 		for i := range hits {
 			before, after := v.Around(hits[i].Entry.ID, q.Around, accept)
-			hits[i].Before, hits[i].After = entriesOf(before), entriesOf(after)
+			hits[i].Before, hits[i].After = itemEntries(before), itemEntries(after)
 		}
 	}
 	if account := v.account(q); account != nil && !p.Any {
@@ -130,10 +130,10 @@ func (v *rankedView) fuse(ctx context.Context, q Query, p *ranking.Plan, hits []
 	return hits
 }
 
-func entriesOf(items []ranking.Item) []Entry {
+func itemEntries(items []ranking.Item) []Entry {
 	var es []Entry
 	for _, it := range items {
-		es = append(es, *it.(*indexed).entry)
+		es = append(es, *it.(*indexItem).entry)
 	}
 	return es
 }
@@ -181,7 +181,7 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 		}
 		v := s.view(ctx, r)
 		answer := fn(v)
-		if v.failed() == nil {
+		if v.readError() == nil {
 			return answer, ctx.Err()
 		}
 		m.mu.Lock()
@@ -232,7 +232,7 @@ const maxNear, mostLooked = 5, 40
 // are similar to those in the query.
 func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 	if q.AsOf != 0 {
-		return askAsOf(ctx, m, q, (*Memory).Diagnose)
+		return askAtChange(ctx, m, q, (*Memory).Diagnose)
 	}
 	return ask(ctx, m, q, func(v *rankedView) Diagnosis { return v.diagnose(ctx, q) })
 }
@@ -240,7 +240,7 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 	p := v.Plan(v.query(Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates}))
 	v.NeedAll(p)
-	d := Diagnosis{Entries: v.Searcher().Size(), Terms: v.parsed(q, p).Terms}
+	d := Diagnosis{Entries: v.Searcher().Size(), Terms: v.parsedQuery(q, p).Terms}
 	slices.SortFunc(d.Terms, func(a, b ParsedTerm) int { return strings.Compare(a.Word, b.Word) })
 	d.StopWords = !p.Ranks() && !p.Any
 	d.Unfiltered = v.Count(p, index.Query{}, nil)
@@ -255,7 +255,7 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 			return d
 		}
 		only, more := index.Query{}, false
-		only.Filter, only.Range, more = conditions(v.scorer, f)
+		only.Filter, only.Range, more = filterClauses(v.scorer, f)
 		if more {
 			only.Accept = v.accept(f)
 		}
@@ -272,13 +272,13 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 		clause := FilterEffect{Clause: sign + syntax.QuoteValue(c.Text)}
 		removes(clause, index.Query{Filter: c.Filter, Accept: c.Accept}, c.Accept)
 	}
-	d.Near = v.near(ctx, p, q, d.Unfiltered == 0)
+	d.Near = v.suggestionsFor(ctx, p, q, d.Unfiltered == 0)
 	return d
 }
 
-// near returns suggestions for the query's misspelled words and values. If the words have
+// suggestionsFor returns suggestions for the query's misspelled words and values. If the words have
 // no hits (nothing is set), it also compares the names of all entries.
-func (v *rankedView) near(ctx context.Context, p *ranking.Plan, q Query, nothing bool) []string {
+func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Query, nothing bool) []string {
 	var near []string
 	add := func(ws ...string) {
 		for _, w := range ws {
@@ -306,7 +306,7 @@ func (v *rankedView) near(ctx context.Context, p *ranking.Plan, q Query, nothing
 	}
 	for _, w := range p.Words {
 		if v.DF(w.Term) == 0 && more() {
-			add(text.Near(w.Term, keys(ctx, v.Vocabulary("")), 2)...)
+			add(text.Near(w.Term, keysUntilDone(ctx, v.Vocabulary("")), 2)...)
 		}
 	}
 	if words := strings.TrimSpace(q.Text); words != "" && nothing {
@@ -315,8 +315,8 @@ func (v *rankedView) near(ctx context.Context, p *ranking.Plan, q Query, nothing
 	return near[:min(len(near), maxNear)]
 }
 
-// keys yields the keys of seq until ctx is done.
-func keys(ctx context.Context, seq iter.Seq2[string, int]) iter.Seq[string] {
+// keysUntilDone yields the keys of seq until ctx is done.
+func keysUntilDone(ctx context.Context, seq iter.Seq2[string, int]) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		n := 0
 		for k := range seq {
@@ -412,13 +412,13 @@ func (v *rankedView) explanation(x *ranking.Explanation) *Explanation {
 // of unknown words. [Memory.RecallParsed] reports the same with the hits.
 func (m *Memory) ParseQuery(ctx context.Context, q Query) (ParsedQuery, error) {
 	if q.AsOf != 0 {
-		return askAsOf(ctx, m, q, (*Memory).ParseQuery)
+		return askAtChange(ctx, m, q, (*Memory).ParseQuery)
 	}
-	return ask(ctx, m, q, func(v *rankedView) ParsedQuery { return v.parsed(q, v.Plan(v.query(q))) })
+	return ask(ctx, m, q, func(v *rankedView) ParsedQuery { return v.parsedQuery(q, v.Plan(v.query(q))) })
 }
 
-// parsed reports how the query with plan p was understood.
-func (v *rankedView) parsed(q Query, p *ranking.Plan) ParsedQuery {
+// parsedQuery reports how the query with plan p was understood.
+func (v *rankedView) parsedQuery(q Query, p *ranking.Plan) ParsedQuery {
 	read := ParsedQuery{Rank: v.Ranking(), StopWords: p.StopWords}
 	if v.Ranking() != RankSeed {
 		read.Dates = q.Dates

@@ -13,16 +13,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// changed receives the events of the store. The store calls it during every change, so it
+// handleEvent receives the events of the store. The store calls it during every change, so it
 // must not wait for a lock that may be held while waiting for the store.
-func (m *Memory) changed(e Event) {
+func (m *Memory) handleEvent(e Event) {
 	if e.Reset {
 		m.mu.Lock()
 		m.resets++
 		m.setSearcher(nil)
 		m.mu.Unlock()
 	}
-	ds := unanalyzed(e.Changes)
+	ds := withoutAnalysis(e.Changes)
 	for _, a := range m.analyzed {
 		if i := slices.IndexFunc(ds, func(d analyzedDelta) bool { return d.Entry == a.Entry }); i >= 0 {
 			ds[i] = a
@@ -67,7 +67,7 @@ func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 // even before the writer knows that they are durable.
 func (m *Memory) applyNow(ds []analyzedDelta) bool {
 	s := m.searcher.Load()
-	if s == nil || max(int(m.pending.unasked.Load()), len(ds)) > mostApplied || !s.applies(ds) ||
+	if s == nil || max(int(m.pending.unasked.Load()), len(ds)) > mostApplied || !s.canApply(ds) ||
 		!m.applying.TryLock() {
 		return false
 	}
@@ -127,7 +127,7 @@ func (m *Memory) applyTaken(ctx context.Context, s *searcher, ds []analyzedDelta
 		}
 		m.mu.Unlock()
 	}
-	m.pending.applied()
+	m.pending.markApplied()
 	return err
 }
 
@@ -263,7 +263,7 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 	r := ranking.New(name, nil)
 	err := r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
 		for _, id := range v.ids() {
-			if x, ok := v.Item(id).(*indexed); ok && !yield(x, nil) {
+			if x, ok := v.Item(id).(*indexItem); ok && !yield(x, nil) {
 				return
 			}
 		}
@@ -271,7 +271,7 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 	if err != nil {
 		return nil, err
 	}
-	if err := v.failed(); err != nil { // entries are missing in the new index, so the query must fail
+	if err := v.readError(); err != nil { // entries are missing in the new index, so the query must fail
 		s.err.CompareAndSwap(nil, &err)
 		return r, nil
 	}
@@ -287,7 +287,7 @@ func (m *Memory) savedFor(ranking string) *savedIndex {
 	m.mu.Lock()
 	distrust := m.distrust
 	m.mu.Unlock()
-	d := logOf(m.store)
+	d := findLog(m.store)
 	if d == nil || distrust {
 		return nil
 	}

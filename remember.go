@@ -80,7 +80,7 @@ func (m *Memory) commit(ctx context.Context, ops []Op, write func(ops []Op) erro
 	}
 	err = write(ops)
 	if _, ok := m.store.(Watcher); !ok && err == nil {
-		m.changed(Event{Reset: true})
+		m.handleEvent(Event{Reset: true})
 	}
 	return err
 }

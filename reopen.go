@@ -51,6 +51,6 @@ func (m *Memory) reopen(ctx context.Context, d *logstore.DB) error {
 		s.close()
 	}
 	m.mu.Unlock()
-	m.pending.applied()
+	m.pending.markApplied()
 	return err
 }

@@ -31,10 +31,10 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 		return nil, nil
 	}
 	v, choice := emptyViewFor(ctx, q, rank)
-	if last := m.scanned.Load(); last.answers(m.pending.received.Load(), rank, choice) {
+	if last := m.scanned.Load(); last.canAnswer(m.pending.received.Load(), rank, choice) {
 		return last.view, nil
 	}
-	if d := logOf(m.store); choice == nil || m.hadScan || (d != nil && d.Derived(indexSuffix).Exists()) {
+	if d := findLog(m.store); choice == nil || m.hadScan || (d != nil && d.Derived(indexSuffix).Exists()) {
 		return nil, nil
 	}
 	items, received, err := m.scanEntries(ctx)
@@ -47,14 +47,14 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	}
 	m.hadScan = true
 	if watched {
-		m.scanned.Store(&scanned{v, received})
+		m.scanned.Store(&scanIndex{v, received})
 	}
 	return v, nil
 }
 
-// answers reports whether the scan had all terms of the choice and the store has not
+// canAnswer reports whether the scan had all terms of the choice and the store has not
 // changed since.
-func (s *scanned) answers(received int64, rank string, choice *analysis.Choice) bool {
+func (s *scanIndex) canAnswer(received int64, rank string, choice *analysis.Choice) bool {
 	return s != nil && s.received == received && s.view.Holds(rank, choice)
 }
 

@@ -34,8 +34,8 @@ type searcher struct {
 	// the log, or nil if the store cannot read entries by ID; the index then keeps the
 	// entries in memory
 	db    *logstore.DB
-	rows  entryRows              // IDs, versions and offsets of the entries that the index started with
-	items *cache.Slots[*indexed] // cached entries by row
+	rows  entryRows                // IDs, versions and offsets of the entries that the index started with
+	items *cache.Slots[*indexItem] // cached entries by row
 	// error of a failed read of an entry, after which the searcher's results are discarded
 	err   atomic.Pointer[error]
 	under []*Entry // lower entries of an overlay store when the index was built, always kept in memory
@@ -45,7 +45,7 @@ type searcher struct {
 // newSearcher returns a searcher with an empty index for the named ranking. The store may be
 // any implementation. If it is not a log, db is nil.
 func newSearcher(name string, store Store) *searcher {
-	s := &searcher{db: logOf(store), under: underOf(store)}
+	s := &searcher{db: findLog(store), under: lowerEntries(store)}
 	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.New(name, nil)})
 	return s
 }
@@ -92,7 +92,7 @@ func (s *searcher) putUnder(ctx context.Context) error {
 
 // begin sets the entries that the index starts with.
 func (s *searcher) begin(rows entryRows) {
-	s.rows, s.items = rows, cache.NewSlots[*indexed](s.db.Room(), rows.Len())
+	s.rows, s.items = rows, cache.NewSlots[*indexItem](s.db.Room(), rows.Len())
 }
 
 // close closes the index file and removes the temporary files. Later reads of the index
@@ -124,7 +124,7 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 		}
 	}
 	changes := make([]index.Change, len(ds))
-	data := make([]*indexed, len(ds))
+	data := make([]*indexItem, len(ds))
 	for i, d := range ds {
 		if d.Entry != nil {
 			data[i] = newIndexed(d.Entry)
@@ -201,7 +201,7 @@ func (s *searcher) analyzeOld(ctx context.Context, r *ranking.Scorer, ds []analy
 // it.
 func (s *searcher) old(x *index.Searcher, id uint64) *Entry {
 	data, _ := x.Data(id)
-	if it, ok := data.(*indexed); ok {
+	if it, ok := data.(*indexItem); ok {
 		return it.entry
 	}
 	i, found := s.rows.find(id)
@@ -219,9 +219,9 @@ const (
 	textApplied = 16 << 10
 )
 
-// applies reports whether the changes can be applied quickly and without reading the store,
+// canApply reports whether the changes can be applied quickly and without reading the store,
 // which may be locked.
-func (s *searcher) applies(ds []analyzedDelta) bool {
+func (s *searcher) canApply(ds []analyzedDelta) bool {
 	bytes := 0
 	for _, d := range ds {
 		for _, r := range *s.scorers.Load() {
@@ -230,7 +230,7 @@ func (s *searcher) applies(ds []analyzedDelta) bool {
 			}
 			if x := r.Index().Searcher(); x.NeedsOld(d.ID) {
 				data, _ := x.Data(d.ID)
-				it, ok := data.(*indexed)
+				it, ok := data.(*indexItem)
 				if !ok {
 					return false
 				}
@@ -298,7 +298,7 @@ type rankedView struct {
 func (s *searcher) view(ctx context.Context, r *ranking.Scorer) *rankedView {
 	var read func(id uint64) ranking.Item
 	if s.items != nil {
-		read = s.read
+		read = s.readItem
 	}
 	return &rankedView{r.View(ctx, read), s, r, ctx}
 }
@@ -316,7 +316,7 @@ func (v *rankedView) query(q Query) ranking.Query {
 		Accept:    v.accept(q.Filter),
 		Recency:   v.recency(q),
 	}
-	r.Filter, r.Times, r.More = conditions(v.scorer, q.Filter)
+	r.Filter, r.Times, r.More = filterClauses(v.scorer, q.Filter)
 	if o := q.Operators; o != nil && v.Ranking() != RankSeed {
 		r.QueryText = analysis.QueryText{Words: o.Words, Must: o.Must, Not: o.Not, Prefixes: o.Prefixes}
 	}
@@ -328,15 +328,15 @@ func (v *rankedView) query(q Query) ranking.Query {
 
 // entry returns the entry with this ID, or nil if the ID is unknown.
 func (v *rankedView) entry(id uint64) *Entry {
-	if x, ok := v.Item(id).(*indexed); ok {
+	if x, ok := v.Item(id).(*indexItem); ok {
 		return x.entry
 	}
 	return nil
 }
 
-// read reads an entry that the index started with, from the cache or the log. It returns
+// readItem reads an entry that the index started with, from the cache or the log. It returns
 // nil if the entry is gone or cannot be read.
-func (s *searcher) read(id uint64) ranking.Item {
+func (s *searcher) readItem(id uint64) ranking.Item {
 	i, found := s.rows.find(id)
 	if !found {
 		return nil
@@ -356,8 +356,8 @@ func (s *searcher) read(id uint64) ranking.Item {
 	return nil
 }
 
-// failed returns the first error of reading the index or an entry, or nil.
-func (v *rankedView) failed() error {
+// readError returns the first error of reading the index or an entry, or nil.
+func (v *rankedView) readError() error {
 	if err := v.s.err.Load(); err != nil {
 		return *err
 	}
@@ -382,7 +382,7 @@ func (v *rankedView) versions() (ids, versions []uint64) {
 	versions = make([]uint64, len(ids))
 	for i, id := range ids {
 		data, _ := v.Searcher().Data(id)
-		if x, ok := data.(*indexed); ok {
+		if x, ok := data.(*indexItem); ok {
 			versions[i] = x.entry.Version
 		} else if j, found := v.s.rows.find(id); found {
 			versions[i] = v.s.rows.version(j)
@@ -443,14 +443,14 @@ func (v *rankedView) names(ctx context.Context) iter.Seq[string] {
 		if v.s.db != nil {
 			ok, err := v.s.db.EachName(ctx, use)
 			for _, e := range v.s.under {
-				_ = quarantined(e) || use(e.Name)
+				_ = isQuarantined(e) || use(e.Name)
 			}
 			if ok && err == nil {
 				return
 			}
 		}
 		for id := range v.Searcher().Documents() {
-			if e := v.entry(id); ctx.Err() != nil || (e != nil && !quarantined(e) && !use(e.Name)) {
+			if e := v.entry(id); ctx.Err() != nil || (e != nil && !isQuarantined(e) && !use(e.Name)) {
 				return
 			}
 		}

@@ -219,7 +219,7 @@ func (s *Store) ViewHeads(
 	if err != nil {
 		return true, err
 	}
-	return true, heads.View(ctx, v, heads.Asked{Keys: keys, Names: names}, func(l heads.List) error {
+	return true, heads.View(ctx, v, heads.Needs{Keys: keys, Names: names}, func(l heads.List) error {
 		return fn(l.All, l.Read)
 	})
 }

@@ -47,11 +47,11 @@ type Diff struct {
 func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error) {
 	d := Diff{OnlyA: []Chosen{}, OnlyB: []Chosen{}, Changed: []Changed{}, DocumentsA: []Chosen{},
 		DocumentsB: []Chosen{}}
-	x, err := s.included(ctx, m, a)
+	x, err := s.readIncluded(ctx, m, a)
 	if err != nil {
 		return d, err
 	}
-	y, err := s.included(ctx, m, b)
+	y, err := s.readIncluded(ctx, m, b)
 	if err != nil {
 		return d, err
 	}
@@ -80,8 +80,8 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 	return d, nil
 }
 
-// included is the set of entries and documents that a side includes.
-type included struct {
+// includedSet is the set of entries and documents that a side includes.
+type includedSet struct {
 	entries   []oxbow.Entry
 	byID      map[uint64]int
 	in        map[string]bool // names of the entries that are in the selection's text
@@ -89,8 +89,8 @@ type included struct {
 	tokens    int
 }
 
-func (s *Set) included(ctx context.Context, m *oxbow.Memory, side Side) (included, error) {
-	x := included{byID: map[uint64]int{}, in: map[string]bool{}}
+func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (includedSet, error) {
+	x := includedSet{byID: map[uint64]int{}, in: map[string]bool{}}
 	sel, err := s.Select(ctx, m, side.Profile, Request{AsOf: side.AsOf})
 	if err != nil {
 		return x, err
@@ -122,11 +122,11 @@ func (s *Set) included(ctx context.Context, m *oxbow.Memory, side Side) (include
 	return x, nil
 }
 
-func (x *included) chosen(e *oxbow.Entry) Chosen {
+func (x *includedSet) chosen(e *oxbow.Entry) Chosen {
 	return Chosen{e.Name, prompt.Tokens(entryPart(e, "").Text), x.in[e.Name]}
 }
 
-func (x *included) documentsBut(y included) []Chosen {
+func (x *includedSet) documentsBut(y includedSet) []Chosen {
 	but := []Chosen{}
 	for _, d := range x.documents {
 		other := false

@@ -35,12 +35,12 @@ func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnosti
 	}
 	for _, p := range r.parts {
 		l.p = p
-		l.unused("include", p.Include)
-		l.unused("exclude", p.Exclude)
+		l.warnUnused("include", p.Include)
+		l.warnUnused("exclude", p.Exclude)
 		l.effect(p.Include)
 	}
 	l.p = r.parts[len(r.parts)-1]
-	l.contradictions()
+	l.warnContradictions()
 	scope := r.Scope()
 	if n := len(l.entries); n > 0 && !slices.ContainsFunc(l.entries, func(e oxbow.Entry) bool {
 		return scope.Sees(&e)
@@ -68,9 +68,9 @@ func (l *linter) add(place, format string, args ...any) {
 	l.found = append(l.found, Diagnostic{File: l.p.File, Line: l.p.lines[place], Text: fmt.Sprintf(format, args...)})
 }
 
-// listed returns the lists of a choice, each with its name in the profile and the
+// choiceLists returns the lists of a choice, each with its name in the profile and the
 // corresponding key in filters.
-func listed(c *Choice) []struct {
+func choiceLists(c *Choice) []struct {
 	key, label string
 	values     []string
 } {
@@ -83,11 +83,11 @@ func listed(c *Choice) []struct {
 	}
 }
 
-func (l *linter) unused(where string, c *Choice) {
+func (l *linter) warnUnused(where string, c *Choice) {
 	if c == nil || len(l.entries) == 0 {
 		return
 	}
-	for _, list := range listed(c) {
+	for _, list := range choiceLists(c) {
 		for _, v := range list.values {
 			if l.values[list.label][v] {
 				continue
@@ -142,17 +142,17 @@ func (l *linter) effect(c *Choice) {
 	l.add("include", "no entry fits all lines of include: %s", strings.Join(parts, ", "))
 }
 
-// contradictions warns about names and values that are both included and excluded, by
+// warnContradictions warns about names and values that are both included and excluded, by
 // the same file or by different files of the chain.
-func (l *linter) contradictions() {
+func (l *linter) warnContradictions() {
 	for _, p := range l.r.parts {
 		if p.Include == nil {
 			continue
 		}
-		for i, in := range listed(p.Include) {
+		for i, in := range choiceLists(p.Include) {
 			for _, v := range in.values {
 				for _, q := range l.r.parts {
-					if q.Exclude != nil && slices.Contains(listed(q.Exclude)[i].values, v) {
+					if q.Exclude != nil && slices.Contains(choiceLists(q.Exclude)[i].values, v) {
 						l.p = p
 						l.add("include."+in.key+"."+v, "%s %q is included here and left out in %s:%d; leaving out wins",
 							strings.TrimSuffix(in.key, "s"), v, q.File, q.lines["exclude."+in.key+"."+v])

@@ -179,7 +179,7 @@ func (r *reader) profile(n *yaml.Node) {
 		case "process":
 			p.Process = r.truth(key, v)
 		case "redact":
-			p.Redact = r.redacted(key, v)
+			p.Redact = r.readRedacted(key, v)
 		}
 	})
 }
@@ -293,8 +293,8 @@ func (r *reader) truth(key string, v *yaml.Node) *bool {
 // allPersonal means all kinds of personal data.
 const allPersonal = "personal"
 
-// redacted returns the kinds of personal data in a list or in a single value.
-func (r *reader) redacted(key string, v *yaml.Node) []string {
+// readRedacted returns the kinds of personal data in a list or in a single value.
+func (r *reader) readRedacted(key string, v *yaml.Node) []string {
 	if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
 		v = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{v}, Line: v.Line, Column: v.Column}
 	}
@@ -342,7 +342,7 @@ func (r *reader) choice(where string, v *yaml.Node) *Choice {
 		case "entries":
 			c.Entries = r.nonEmptyList(full, v, oxbow.CheckName)
 		case "date_range":
-			c.From, c.To = r.dates(full, v)
+			c.From, c.To = r.readDates(full, v)
 		}
 	})
 	return c
@@ -369,7 +369,7 @@ var date = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\d{4}(-\d{2}(-\d{2}([Tt ][0-9:.]+([Zz]|[+-]\d{2}:\d{2})?)?)?)?$`)
 })
 
-func (r *reader) dates(key string, v *yaml.Node) (from, to time.Time) {
+func (r *reader) readDates(key string, v *yaml.Node) (from, to time.Time) {
 	if v.Kind != yaml.SequenceNode || len(v.Content) != 2 {
 		r.Add(v, "%s is not a list of two dates, the first and the last day; write [2026-04-18, 2026-05-01]", key)
 		return from, to

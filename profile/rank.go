@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// ranked is an entry with the values that determine its rank.
-type ranked struct {
+// rankedEntry is an entry with the values that determine its rank.
+type rankedEntry struct {
 	traits
 	id      uint64
 	entry   *oxbow.Entry // nil if the entry has not been read yet
@@ -45,7 +45,7 @@ const (
 )
 
 // why returns the reason for the rank of the entry, for the report.
-func (x *ranked) why() string {
+func (x *rankedEntry) why() string {
 	switch {
 	case x.named:
 		return "named by the profile"
@@ -82,9 +82,9 @@ func find(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string
 	return hits, nil
 }
 
-// asked returns the parts of unread entries that a selection needs.
-func (r *Resolved) asked(inside *scope.Scope) heads.Asked {
-	a := inside.Asked()
+// headNeeds returns the parts of unread entries that a selection needs.
+func (r *Resolved) headNeeds(inside *scope.Scope) heads.Needs {
+	a := inside.HeadNeeds()
 	a.Keys = append(
 		a.Keys,
 		"kind",
@@ -146,7 +146,7 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 	c.left = sum.n
 	c.leftTokens = sum.tokens
 	tried := 0
-	held := func(x ranked) bool { // the author and the content are known only now, so check again
+	held := func(x rankedEntry) bool { // the author and the content are known only now, so check again
 		if !o.isHeld(x.entry) {
 			return false
 		}
@@ -192,11 +192,11 @@ func (r *Resolved) rank(all heads.List, o *order, tokens int) (best ranking, sum
 			return nil, sum, err
 		}
 		e := h.Entry
-		if !o.inside.Sees(e) || r.omits(e) {
+		if !o.inside.Sees(e) || r.omitsText(e) {
 			continue
 		}
 		sum.n, sum.tokens = sum.n+1, sum.tokens+h.Size/4
-		x := ranked{traits: traitsOf(e), id: e.ID, size: h.Size, updated: e.Updated, hit: o.hits[e.ID],
+		x := rankedEntry{traits: entryTraits(e), id: e.ID, size: h.Size, updated: e.Updated, hit: o.hits[e.ID],
 			named: named[e.Name]}
 		if x.named {
 			x.class = classPinned
@@ -209,35 +209,35 @@ func (r *Resolved) rank(all heads.List, o *order, tokens int) (best ranking, sum
 		}
 		heap.Push(&best, x)
 		for size += x.size; (size-best[0].size)/4 > tokens; {
-			size -= heap.Pop(&best).(ranked).size
+			size -= heap.Pop(&best).(rankedEntry).size
 		}
 	}
-	slices.SortFunc(best, func(a, b ranked) int { return compareRanked(&a, &b) })
+	slices.SortFunc(best, func(a, b rankedEntry) int { return compareRanked(&a, &b) })
 	return best, sum, nil
 }
 
-// traitsOf returns the traits of an entry that the profile does not list by name.
-func traitsOf(e *oxbow.Entry) traits {
+// entryTraits returns the traits of an entry that the profile does not list by name.
+func entryTraits(e *oxbow.Entry) traits {
 	t := traits{classRest, confidence(e)}
 	switch {
-	case labelled(e, LabelPinned):
+	case hasLabel(e, LabelPinned):
 		t.class = classPinned
-	case labelled(e, LabelCovered):
+	case hasLabel(e, LabelCovered):
 		t.class = classCovered
-	case labelled(e, LabelProcess):
+	case hasLabel(e, LabelProcess):
 		t.class = classProcess
 	}
 	return t
 }
 
 // ranking is a heap of entries with the lowest-ranking entry at the top.
-type ranking []ranked
+type ranking []rankedEntry
 
 func (r ranking) Len() int           { return len(r) }
 func (r ranking) Less(i, j int) bool { return compareRanked(&r[i], &r[j]) > 0 }
 func (r ranking) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
 
-func (r *ranking) Push(x any) { *r = append(*r, x.(ranked)) }
+func (r *ranking) Push(x any) { *r = append(*r, x.(rankedEntry)) }
 
 func (r *ranking) Pop() any {
 	last := len(*r) - 1
@@ -246,7 +246,7 @@ func (r *ranking) Pop() any {
 	return x
 }
 
-func compareRanked(a, b *ranked) int {
+func compareRanked(a, b *rankedEntry) int {
 	if p := cmp.Compare(min(a.class, 1), min(b.class, 1)); p != 0 {
 		return p // pinned entries come first
 	}
@@ -274,6 +274,6 @@ func confidence(e *oxbow.Entry) float64 {
 	return 0.5
 }
 
-func labelled(e *oxbow.Entry, key string) bool {
+func hasLabel(e *oxbow.Entry, key string) bool {
 	return slices.Contains(e.Labels, oxbow.Label{Key: key, Value: "true"})
 }

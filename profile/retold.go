@@ -17,7 +17,7 @@ const digestSpan = 31 * 24 * time.Hour
 // period, and the digest has its labels. A digest has the tags of all entries that it summarizes. Files
 // and confidence are not compared.
 func isRetoldBy(e, d *oxbow.Entry) bool {
-	if e.ID == d.ID || !labelled(d, LabelDigest) || !labelled(e, LabelCovered) {
+	if e.ID == d.ID || !hasLabel(d, LabelDigest) || !hasLabel(e, LabelCovered) {
 		return false
 	}
 	if e.Created.Before(d.Created) || !e.Created.Before(d.Created.Add(digestSpan)) {
@@ -40,18 +40,18 @@ func isRetoldBy(e, d *oxbow.Entry) bool {
 // them. Any other covered entry is left out if one of the remaining digests summarizes it. All entries
 // must have been read.
 func withoutRetold(all ranking) ranking {
-	isWanted := func(x *ranked) bool { return x.named || x.hit > 0 || x.class == classPinned }
-	isRetold := func(e, by *ranked) bool { return isRetoldBy(e.entry, by.entry) }
-	digests := slices.DeleteFunc(slices.Clone(all), func(d ranked) bool {
-		return !labelled(d.entry, LabelDigest) || slices.ContainsFunc(all, func(x ranked) bool {
+	isWanted := func(x *rankedEntry) bool { return x.named || x.hit > 0 || x.class == classPinned }
+	isRetold := func(e, by *rankedEntry) bool { return isRetoldBy(e.entry, by.entry) }
+	digests := slices.DeleteFunc(slices.Clone(all), func(d rankedEntry) bool {
+		return !hasLabel(d.entry, LabelDigest) || slices.ContainsFunc(all, func(x rankedEntry) bool {
 			return isWanted(&x) && isRetold(&x, &d)
 		})
 	})
-	return slices.DeleteFunc(slices.Clone(all), func(x ranked) bool {
-		if labelled(x.entry, LabelDigest) {
-			isLeft := slices.ContainsFunc(digests, func(d ranked) bool { return d.id == x.id })
+	return slices.DeleteFunc(slices.Clone(all), func(x rankedEntry) bool {
+		if hasLabel(x.entry, LabelDigest) {
+			isLeft := slices.ContainsFunc(digests, func(d rankedEntry) bool { return d.id == x.id })
 			return !isLeft && !x.named
 		}
-		return !isWanted(&x) && slices.ContainsFunc(digests, func(d ranked) bool { return isRetold(&x, &d) })
+		return !isWanted(&x) && slices.ContainsFunc(digests, func(d rankedEntry) bool { return isRetold(&x, &d) })
 	})
 }

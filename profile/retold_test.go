@@ -11,7 +11,7 @@ import (
 )
 
 func TestWithoutRetold(t *testing.T) {
-	entry := func(id uint64, name, day string, labels ...string) ranked {
+	entry := func(id uint64, name, day string, labels ...string) rankedEntry {
 		created, err := time.Parse(time.DateOnly, day)
 		if err != nil {
 			t.Fatal(err)
@@ -20,7 +20,7 @@ func TestWithoutRetold(t *testing.T) {
 		for i := 0; i < len(labels); i += 2 {
 			e.Labels = append(e.Labels, oxbow.Label{Key: labels[i], Value: labels[i+1]})
 		}
-		return ranked{id: id, entry: &e, traits: traitsOf(&e)}
+		return rankedEntry{id: id, entry: &e, traits: entryTraits(&e)}
 	}
 	week := entry(1, "week", "2026-04-06", "project", "vtt", "tag", "decision", "digest", "true")
 	sixth := entry(2, "sixth", "2026-04-06", "project", "vtt", "tag", "decision", "covered", "true", "file", "a.go")

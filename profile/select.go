@@ -101,7 +101,7 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 		return sel, err
 	}
 	var entries choice
-	err = heads.View(ctx, m.Store(), r.asked(&inside), func(all heads.List) (err error) {
+	err = heads.View(ctx, m.Store(), r.headNeeds(&inside), func(all heads.List) (err error) {
 		entries, err = r.choose(all, &order{&inside, &req, hits, s.Repeats}, 4*budget)
 		return err
 	})
@@ -280,14 +280,14 @@ func (s *Set) Count(ctx context.Context, m *oxbow.Memory, r *Resolved) (Budget, 
 	return b, err
 }
 
-// omits reports whether an entry is in the profile's scope but must not be in its text.
+// omitsText reports whether an entry is in the profile's scope but must not be in its text.
 // Either its labels or author hold it back, or it is the record of a run or a handoff that
 // no include lists.
-func (r *Resolved) omits(e *oxbow.Entry) bool {
+func (r *Resolved) omitsText(e *oxbow.Entry) bool {
 	if e.HeldByLabel() {
 		return true
 	}
-	if (e.Kind != oxbow.History && e.Kind != oxbow.Handoff) || labelled(e, LabelPinned) {
+	if (e.Kind != oxbow.History && e.Kind != oxbow.Handoff) || hasLabel(e, LabelPinned) {
 		return false
 	}
 	return !slices.ContainsFunc(r.Includes, func(c Choice) bool {
@@ -303,7 +303,7 @@ func inside(ctx context.Context, m *oxbow.Memory, r *Resolved) ([]oxbow.Entry, e
 		if err != nil {
 			return nil, err
 		}
-		if scope.Sees(&e) && !r.omits(&e) {
+		if scope.Sees(&e) && !r.omitsText(&e) {
 			es = append(es, scope.Shown(e))
 		}
 	}

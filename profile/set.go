@@ -90,7 +90,7 @@ type file struct {
 	path  string // path in the place
 }
 
-func (s *Set) shown(f file) string {
+func (s *Set) shownPath(f file) string {
 	pl := s.Places[f.place]
 	if pl.Path == "" {
 		return f.path
@@ -135,7 +135,7 @@ func (s *Set) List() ([]Found, error) {
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < len(files); i += workers {
-				f := Found{Name: files[i].name, File: s.shown(files[i]), Project: s.Places[files[i].place].Project}
+				f := Found{Name: files[i].name, File: s.shownPath(files[i]), Project: s.Places[files[i].place].Project}
 				if p, err := s.read(files[i]); err != nil {
 					f.Wrong = err
 				} else {
@@ -222,20 +222,20 @@ func (s *Set) File(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.shown(f), nil
+	return s.shownPath(f), nil
 }
 
 func (s *Set) read(f file) (*Profile, error) {
-	b, err := s.bytes(f)
+	b, err := s.readFile(f)
 	if errors.Is(err, errTooLong) {
 		return nil, Diagnostics{
-			{File: s.shown(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", maxFile)},
+			{File: s.shownPath(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", maxFile)},
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", s.shown(f), err)
+		return nil, fmt.Errorf("reading %s: %w", s.shownPath(f), err)
 	}
-	p, err := parse(s.shown(f), b, s.Zone)
+	p, err := parse(s.shownPath(f), b, s.Zone)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (s *Set) read(f file) (*Profile, error) {
 	return p, nil
 }
 
-func (s *Set) bytes(f file) ([]byte, error) {
+func (s *Set) readFile(f file) ([]byte, error) {
 	if s.trial != nil && s.trial.file == f {
 		return s.trial.data, nil
 	}
@@ -330,7 +330,7 @@ func (s *Set) document(d Document) (shownDocument, error) {
 	var err error
 	for _, i := range try {
 		var b []byte
-		out.where = s.shown(file{place: i, path: d.Path})
+		out.where = s.shownPath(file{place: i, path: d.Path})
 		b, err = readFile(s.Places[i].FS, d.Path, oxbow.MaxContent)
 		if err == nil {
 			if withhold := s.Places[i].Withhold; withhold != nil {

@@ -69,7 +69,7 @@ func resolveDate(s string, now time.Time) (oxbow.Span, bool) {
 		if b.day.Year() < 1 || b.day.Year() > 9998 {
 			return oxbow.Span{}, false
 		}
-		*b.to = startOf(b.day, r.loc).In(r.loc)
+		*b.to = dayStart(b.day, r.loc).In(r.loc)
 	}
 	if !d2.To.IsZero() && !d2.From.Before(d2.To) {
 		return oxbow.Span{}, false
@@ -93,18 +93,18 @@ var monthNames = []string{"january", "february", "march", "april", "may", "june"
 var smallNumbers = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 	"eleven", "twelve"}
 
-// monthOf returns the month with this name or three-letter abbreviation, or 0. Because
+// parseMonth returns the month with this name or three-letter abbreviation, or 0. Because
 // "may" is usually a verb, callers must also check the neighbouring word.
-func monthOf(w string) time.Month {
+func parseMonth(w string) time.Month {
 	if w == "sept" {
 		return time.September
 	}
 	return time.Month(1 + slices.IndexFunc(monthNames, func(name string) bool { return w == name || w == name[:3] }))
 }
 
-// numberOf returns the number from 1 to 999 that the word means, such as "3", "three" or
+// parseNumber returns the number from 1 to 999 that the word means, such as "3", "three" or
 // "a". For other words it returns 0.
-func numberOf(w string) int {
+func parseNumber(w string) int {
 	if w == "a" || w == "an" {
 		return 1
 	}
@@ -117,15 +117,15 @@ func numberOf(w string) int {
 	return 0
 }
 
-func yearOf(w string) int {
+func parseYear(w string) int {
 	if y, err := strconv.Atoi(w); err == nil && len(w) == 4 && y >= 1000 {
 		return y
 	}
 	return 0
 }
 
-// dayOf returns the day of a month that a word such as "7", "7th" or "7," means, or 0.
-func dayOf(w string) int {
+// parseDay returns the day of a month that a word such as "7", "7th" or "7," means, or 0.
+func parseDay(w string) int {
 	for _, suffix := range []string{",", "st", "nd", "rd", "th"} {
 		w = strings.TrimSuffix(w, suffix)
 	}
@@ -147,7 +147,7 @@ func date(y int, m time.Month, d int) (from, to time.Time, ok bool) {
 	return day(t)
 }
 
-func months(y int, m time.Month, n int) (from, to time.Time, ok bool) {
+func monthRange(y int, m time.Month, n int) (from, to time.Time, ok bool) {
 	t := time.Date(y, m, 1, 0, 0, 0, 0, time.UTC)
 	return t, t.AddDate(0, n, 0), true
 }
@@ -193,9 +193,9 @@ func (r *dateReader) since(s string) (from, to time.Time, ok bool) {
 	}
 	from, _, ok = r.read(s)
 	if !ok {
-		if y := yearOf(s); y > 0 {
-			from, _, ok = months(y, 1, 12)
-		} else if m := monthOf(s); m > 0 {
+		if y := parseYear(s); y > 0 {
+			from, _, ok = monthRange(y, 1, 12)
+		} else if m := parseMonth(s); m > 0 {
 			from, _, ok = r.latestMonth(m)
 		}
 	}
@@ -211,7 +211,7 @@ func (r *dateReader) iso(s string) (from, to time.Time, ok bool) {
 		}
 	case len("2006-01"):
 		if t, err := time.Parse("2006-01", s); err == nil {
-			return months(t.Year(), t.Month(), 1)
+			return monthRange(t.Year(), t.Month(), 1)
 		}
 	}
 	return from, to, false
@@ -220,16 +220,16 @@ func (r *dateReader) iso(s string) (from, to time.Time, ok bool) {
 // two parses an expression of two words.
 func (r *dateReader) two(a, b string) (from, to time.Time, ok bool) {
 	switch {
-	case a == "in" && yearOf(b) > 0:
-		return months(yearOf(b), 1, 12)
-	case a == "in" && monthOf(b) > 0:
-		return r.latestMonth(monthOf(b))
-	case monthOf(a) > 0 && yearOf(b) > 0:
-		return months(yearOf(b), monthOf(a), 1)
-	case monthOf(a) > 0 && dayOf(b) > 0:
-		return r.latestDay(monthOf(a), dayOf(b))
-	case dayOf(a) > 0 && monthOf(b) > 0:
-		return r.latestDay(monthOf(b), dayOf(a))
+	case a == "in" && parseYear(b) > 0:
+		return monthRange(parseYear(b), 1, 12)
+	case a == "in" && parseMonth(b) > 0:
+		return r.latestMonth(parseMonth(b))
+	case parseMonth(a) > 0 && parseYear(b) > 0:
+		return monthRange(parseYear(b), parseMonth(a), 1)
+	case parseMonth(a) > 0 && parseDay(b) > 0:
+		return r.latestDay(parseMonth(a), parseDay(b))
+	case parseDay(a) > 0 && parseMonth(b) > 0:
+		return r.latestDay(parseMonth(b), parseDay(a))
 	}
 	if nth := slices.Index([]string{"last", "this", "next"}, a); nth >= 0 {
 		return r.relative(nth-1, b)
@@ -244,14 +244,14 @@ func (r *dateReader) relative(nth int, w string) (from, to time.Time, ok bool) {
 	if weekday := slices.Index(weekdayNames, w); weekday >= 0 {
 		return r.weekday(nth, weekday)
 	}
-	if month := monthOf(w); month > 0 {
+	if month := parseMonth(w); month > 0 {
 		switch {
 		case nth == -1 && month >= m:
 			y--
 		case nth == 1 && month <= m:
 			y++
 		}
-		return months(y, month, 1)
+		return monthRange(y, month, 1)
 	}
 	switch w {
 	case "week":
@@ -261,9 +261,9 @@ func (r *dateReader) relative(nth int, w string) (from, to time.Time, ok bool) {
 		t := r.monday().AddDate(0, 0, 7*nth+5)
 		return t, t.AddDate(0, 0, 2), true
 	case "month":
-		return months(y, m+time.Month(nth), 1)
+		return monthRange(y, m+time.Month(nth), 1)
 	case "year":
-		return months(y+nth, 1, 12)
+		return monthRange(y+nth, 1, 12)
 	}
 	return from, to, false
 }
@@ -285,16 +285,16 @@ func (r *dateReader) weekday(nth, weekday int) (from, to time.Time, ok bool) {
 // three parses an expression of three words.
 func (r *dateReader) three(a, b, c string) (from, to time.Time, ok bool) {
 	switch {
-	case c == "ago" && numberOf(a) > 0:
-		return r.ago(numberOf(a), strings.TrimSuffix(b, "s"))
-	case (a == "last" || a == "past") && numberOf(b) > 0:
-		return r.past(numberOf(b), strings.TrimSuffix(c, "s"))
-	case a == "in" && monthOf(b) > 0 && yearOf(c) > 0:
-		return months(yearOf(c), monthOf(b), 1)
-	case monthOf(a) > 0 && dayOf(b) > 0 && yearOf(c) > 0:
-		return date(yearOf(c), monthOf(a), dayOf(b))
-	case dayOf(a) > 0 && monthOf(b) > 0 && yearOf(c) > 0:
-		return date(yearOf(c), monthOf(b), dayOf(a))
+	case c == "ago" && parseNumber(a) > 0:
+		return r.ago(parseNumber(a), strings.TrimSuffix(b, "s"))
+	case (a == "last" || a == "past") && parseNumber(b) > 0:
+		return r.past(parseNumber(b), strings.TrimSuffix(c, "s"))
+	case a == "in" && parseMonth(b) > 0 && parseYear(c) > 0:
+		return monthRange(parseYear(c), parseMonth(b), 1)
+	case parseMonth(a) > 0 && parseDay(b) > 0 && parseYear(c) > 0:
+		return date(parseYear(c), parseMonth(a), parseDay(b))
+	case parseDay(a) > 0 && parseMonth(b) > 0 && parseYear(c) > 0:
+		return date(parseYear(c), parseMonth(b), parseDay(a))
 	}
 	return from, to, false
 }
@@ -309,9 +309,9 @@ func (r *dateReader) ago(n int, unit string) (from, to time.Time, ok bool) {
 		t := r.monday().AddDate(0, 0, -7*n)
 		return t, t.AddDate(0, 0, 7), true
 	case "month":
-		return months(y, m-time.Month(n), 1)
+		return monthRange(y, m-time.Month(n), 1)
 	case "year":
-		return months(y-n, 1, 12)
+		return monthRange(y-n, 1, 12)
 	}
 	return from, to, false
 }
@@ -343,7 +343,7 @@ func (r *dateReader) latestMonth(m time.Month) (from, to time.Time, ok bool) {
 	if m > r.today.Month() {
 		y--
 	}
-	return months(y, m, 1)
+	return monthRange(y, m, 1)
 }
 
 // latestDay returns the latest day with this date, today or earlier.

@@ -97,7 +97,7 @@ func parseNumericDate(s string, loc *time.Location) (from, to time.Time, ok bool
 		{"2006-01-02", 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0},
 	} {
 		if t, err := time.Parse(l.layout, s); err == nil {
-			return startOf(t, loc), startOf(t.AddDate(l.y, l.m, l.day), loc), true
+			return dayStart(t, loc), dayStart(t.AddDate(l.y, l.m, l.day), loc), true
 		}
 	}
 	t, err := time.Parse(time.RFC3339Nano, s)
@@ -117,7 +117,7 @@ func parseAge(s string, now time.Time) (from, to time.Time, ok bool) {
 			n, err := strconv.ParseUint(digits, 10, 16)
 			y, m, d := now.Date()
 			day := time.Date(y, m, d-int(n)*unit.days, 0, 0, 0, 0, time.UTC)
-			return startOf(day, now.Location()), startOf(day.AddDate(0, 0, 1), now.Location()), err == nil
+			return dayStart(day, now.Location()), dayStart(day.AddDate(0, 0, 1), now.Location()), err == nil
 		}
 	}
 	age, err := time.ParseDuration(s)
@@ -128,10 +128,10 @@ func parseAge(s string, now time.Time) (from, to time.Time, ok bool) {
 // clamp limits t to the range from earliest to latest, and returns it in UTC.
 func clamp(t time.Time) time.Time { return text.TimeWithin(t, earliest, latest) }
 
-// startOf returns the first moment in loc with the date of day, which is given as midnight
+// dayStart returns the first moment in loc with the date of day, which is given as midnight
 // UTC. This is not always midnight in loc, because some time zones set their clocks forward
 // at midnight. For such a day, time.Date would return a time on the day before.
-func startOf(day time.Time, loc *time.Location) time.Time {
+func dayStart(day time.Time, loc *time.Location) time.Time {
 	const around = 36 * time.Hour // no time zone differs more from UTC
 	var first time.Time
 	for _, t := range []time.Time{day.Add(-around), day.Add(around)} {

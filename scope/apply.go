@@ -80,7 +80,7 @@ func (v *store) write(
 			return err
 		}
 		err = apply(ctx, b.bound)
-		if b.races && errors.Is(err, oxbow.ErrConflict) && try < maxRaces && !v.conflicts(ctx, ops) {
+		if b.races && errors.Is(err, oxbow.ErrConflict) && try < maxRaces && !v.versionIsHidden(ctx, ops) {
 			continue
 		}
 		return v.hide(ctx, err, ops)
@@ -108,7 +108,7 @@ func (v *store) bind(ctx context.Context, ops []oxbow.Op) (b binder, err error) 
 		}
 	}
 	for _, op := range ops {
-		op, err := v.unredacted(ctx, op)
+		op, err := v.restoreRedacted(ctx, op)
 		if err == nil {
 			err = b.add(ctx, op)
 		}
@@ -201,8 +201,8 @@ func (b *binder) create(ctx context.Context, a oxbow.Add) error {
 	if err := b.unshown(ctx, a.Name); err != nil {
 		return err
 	}
-	a.Labels = b.v.scope.labels(a.Labels, nil)
-	next := b.v.added(ctx, a)
+	a.Labels = b.v.scope.labelsToWrite(a.Labels, nil)
+	next := b.v.addedEntry(ctx, a)
 	if err := b.v.scope.mayBecome(next, nil); err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (b *binder) create(ctx context.Context, a oxbow.Add) error {
 // unshown returns an error if entries in the scope are shown under this name, because parts
 // of their real names are redacted.
 func (b *binder) unshown(ctx context.Context, name string) error {
-	if !b.v.scope.marked(name) {
+	if !b.v.scope.hasMark(name) {
 		return nil
 	}
 	names, err := b.v.shownAs(ctx, name)
@@ -240,7 +240,7 @@ func (b *binder) change(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	case oxbow.Add: // the base refuses the op, because the name exists
 		seq = 0
 	case oxbow.Update:
-		o.Labels = s.labels(o.Labels, old)
+		o.Labels = s.labelsToWrite(o.Labels, old)
 		next.Content = o.Content
 		next.Aliases = o.Aliases
 		next.Labels = o.Labels
@@ -294,8 +294,8 @@ func bindTo(op oxbow.Op, version uint64) oxbow.Op {
 	return op
 }
 
-// added returns the entry that an Add will create, with the fields that filters examine.
-func (v *store) added(ctx context.Context, a oxbow.Add) *oxbow.Entry {
+// addedEntry returns the entry that an Add will create, with the fields that filters examine.
+func (v *store) addedEntry(ctx context.Context, a oxbow.Add) *oxbow.Entry {
 	e := &oxbow.Entry{Name: a.Name, Kind: a.Kind, Content: a.Content, Aliases: a.Aliases, Labels: a.Labels,
 		Created: a.Created, Source: v.source}
 	if e.Created.IsZero() {
@@ -307,9 +307,9 @@ func (v *store) added(ctx context.Context, a oxbow.Add) *oxbow.Entry {
 	return e
 }
 
-// conflicts reports whether the caller required a version of an entry that is not the
+// versionIsHidden reports whether the caller required a version of an entry that is not the
 // current version. If so, a retry cannot succeed.
-func (v *store) conflicts(ctx context.Context, ops []oxbow.Op) bool {
+func (v *store) versionIsHidden(ctx context.Context, ops []oxbow.Op) bool {
 	seen := map[string]bool{}
 	for _, op := range ops {
 		name, want := op.Target(), op.IfVersion()

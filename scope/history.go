@@ -60,9 +60,9 @@ func WithLeaves(ctx context.Context) context.Context {
 	return context.WithValue(ctx, leavesKey{}, true)
 }
 
-// left returns a removal to report instead of w if w left the scope, that is, if w is outside
+// removalIfLeft returns a removal to report instead of w if w left the scope, that is, if w is outside
 // and the version before it was inside. Otherwise it returns nothing.
-func (p *past) left(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
+func (p *past) removalIfLeft(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
 	if !p.leaves || w.Verb == oxbow.VerbRemove || p.scope.Sees(&w.Entry) {
 		return nil, nil
 	}
@@ -104,9 +104,9 @@ func (p *past) last(ctx context.Context, name string) (*oxbow.Entry, error) {
 	return nil, nil
 }
 
-// sees reports whether a version is visible. A removal is visible if the version before it
+// seesVersion reports whether a version is visible. A removal is visible if the version before it
 // is.
-func (p *past) sees(ctx context.Context, w *oxbow.Version) (bool, error) {
+func (p *past) seesVersion(ctx context.Context, w *oxbow.Version) (bool, error) {
 	name := w.Entry.Name
 	in, known := p.inside[name]
 	if !known {
@@ -151,14 +151,14 @@ func (p *past) prev(ctx context.Context, w *oxbow.Version) (*oxbow.Version, erro
 	return nil, nil
 }
 
-// cut returns the visible part of a change. If some versions are hidden, the result does
+// visiblePart returns the visible part of a change. If some versions are hidden, the result does
 // not have the note. It never has a hash, because a hash describes the whole change.
-func (p *past) cut(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
+func (p *past) visiblePart(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 	all := c.Versions
 	c.Versions, c.Hash = nil, ""
 	hidden := false
 	for i := range all {
-		in, err := p.sees(ctx, &all[i])
+		in, err := p.seesVersion(ctx, &all[i])
 		if err != nil {
 			return c, err
 		}
@@ -167,7 +167,7 @@ func (p *past) cut(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 			continue
 		}
 		hidden = true
-		left, err := p.left(ctx, &all[i])
+		left, err := p.removalIfLeft(ctx, &all[i])
 		if err != nil {
 			return c, err
 		}
@@ -190,7 +190,7 @@ func (h *history) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 		p.leaves, _ = ctx.Value(leavesKey{}).(bool)
 		for c, err := range h.of.Log(ctx) {
 			if err == nil {
-				c, err = p.cut(ctx, c)
+				c, err = p.visiblePart(ctx, c)
 			}
 			if err != nil {
 				yield(oxbow.Change{}, err)
@@ -216,7 +216,7 @@ func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Ver
 		for w, err := range h.of.Versions(ctx, name) {
 			in := false
 			if err == nil {
-				in, err = p.sees(ctx, &w)
+				in, err = p.seesVersion(ctx, &w)
 			}
 			if err != nil {
 				yield(oxbow.Version{}, err)
@@ -257,10 +257,10 @@ type view struct {
 	past *past
 }
 
-func (s *view) sees(ctx context.Context, e *oxbow.Entry) (bool, error) {
+func (s *view) seesEntry(ctx context.Context, e *oxbow.Entry) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.past.sees(ctx, &oxbow.Version{Entry: *e, Verb: oxbow.VerbUpdate})
+	return s.past.seesVersion(ctx, &oxbow.Version{Entry: *e, Verb: oxbow.VerbUpdate})
 }
 
 func (s *view) Get(ctx context.Context, name string) (oxbow.Entry, error) {
@@ -268,7 +268,7 @@ func (s *view) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	in, err := s.sees(ctx, &e)
+	in, err := s.seesEntry(ctx, &e)
 	switch {
 	case err != nil:
 		return oxbow.Entry{}, err
@@ -283,7 +283,7 @@ func (s *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entr
 		for e, err := range s.Store.Entries(ctx, f) {
 			in := false
 			if err == nil {
-				in, err = s.sees(ctx, &e)
+				in, err = s.seesEntry(ctx, &e)
 			}
 			if err != nil {
 				yield(oxbow.Entry{}, err)
@@ -336,7 +336,7 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 // mayRevert reports whether a part of the change is visible. It returns an error if a
 // visible change cannot be undone.
 func (h *history) mayRevert(ctx context.Context, p *past, c oxbow.Change) (visible bool, err error) {
-	seen, err := p.cut(ctx, c)
+	seen, err := p.visiblePart(ctx, c)
 	switch {
 	case err != nil:
 		return false, err

@@ -53,17 +53,17 @@ func (s *Scope) shownVersion(w oxbow.Version) oxbow.Version {
 	return w
 }
 
-// marked reports whether the text contains a mark of a kind that the scope redacts.
-func (s *Scope) marked(text string) bool {
+// hasMark reports whether the text contains a mark of a kind that the scope redacts.
+func (s *Scope) hasMark(text string) bool {
 	return slices.ContainsFunc(s.kinds(), func(k personal.Kind) bool { return strings.Contains(text, k.Mark()) })
 }
 
-// aliases replaces each redacted alias in given by the original alias in old.
-func (s *Scope) aliases(given []string, old *oxbow.Entry) []string {
+// restoreAliases replaces each redacted alias in given by the original alias in old.
+func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 	given = slices.Clone(given)
 	for i, a := range given {
 		at := slices.IndexFunc(old.Aliases, func(o string) bool { return s.Text(o) == a && !slices.Contains(given, o) })
-		if at >= 0 && s.marked(a) {
+		if at >= 0 && s.hasMark(a) {
 			given[i] = old.Aliases[at]
 		}
 	}
@@ -77,7 +77,7 @@ func (s *Scope) realLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label 
 		at := slices.IndexFunc(old.Labels, func(o oxbow.Label) bool {
 			return o.Key == l.Key && s.Text(o.Value) == l.Value && !slices.Contains(given, o)
 		})
-		if at >= 0 && s.marked(l.Value) {
+		if at >= 0 && s.hasMark(l.Value) {
 			given[i] = old.Labels[at]
 		}
 	}
@@ -90,7 +90,7 @@ func (s *Scope) realLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label 
 // Otherwise putBack returns an error, so that no data is lost or misplaced.
 func (s *Scope) putBack(text, old string) (string, error) {
 	shown := s.Text(old)
-	if shown == old || !s.marked(text) {
+	if shown == old || !s.hasMark(text) {
 		return text, nil
 	}
 	if text == shown {
@@ -106,7 +106,7 @@ func (s *Scope) putBack(text, old string) (string, error) {
 	for i, line := range out {
 		bare := strings.TrimRight(line, "\r\n")
 		switch were := lines[bare]; {
-		case !s.marked(line):
+		case !s.hasMark(line):
 		case len(were) > 0:
 			out[i], lines[bare] = were[0]+line[len(bare):], were[1:]
 		default:

@@ -89,7 +89,7 @@ func TestRedactedWaysOut(t *testing.T) {
 	err = heads.View(
 		ctx,
 		view.Store(),
-		heads.Asked{Keys: []string{"of"}, Names: []string{"pier"}},
+		heads.Needs{Keys: []string{"of"}, Names: []string{"pier"}},
 		func(hs heads.List) error {
 			var ids []uint64
 			for h, err := range hs.All {
@@ -239,7 +239,7 @@ func (p partial) ViewHeads(
 	keys, names []string,
 	fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error,
 ) (bool, error) {
-	return true, heads.View(ctx, p.Store, heads.Asked{Keys: keys, Names: names}, func(all heads.List) error {
+	return true, heads.View(ctx, p.Store, heads.Needs{Keys: keys, Names: names}, func(all heads.List) error {
 		var es []*oxbow.Entry
 		return fn(func(yield func(oxbow.Head, error) bool) {
 			for h, err := range all.All {
@@ -257,7 +257,7 @@ func (p partial) ViewHeads(
 func TestRedactedHeads(t *testing.T) {
 	base, _ := redacting(t, &oxbow.Options{})
 	view := scope.New(partial{base}, scope.Scope{Any: []oxbow.Filter{{}}, Redact: scope.Kinds()}, nil)
-	err := heads.View(t.Context(), view, heads.Asked{Keys: []string{"of"}}, func(hs heads.List) error {
+	err := heads.View(t.Context(), view, heads.Needs{Keys: []string{"of"}}, func(hs heads.List) error {
 		for h, err := range hs.All {
 			if v, _ := h.Entry.Label("of"); err != nil || (v != "" && v != "[mail]") {
 				t.Errorf("a head has %q, %v", v, err)

@@ -45,10 +45,10 @@ type Scope struct {
 
 // Sees reports whether the entry is in the scope.
 func (s *Scope) Sees(e *oxbow.Entry) bool {
-	if selects(s.Except, e) {
+	if anySelects(s.Except, e) {
 		return false
 	}
-	return selects(s.Any, e) || slices.Contains(s.Names, e.Name) || selects(s.Shared, e)
+	return anySelects(s.Any, e) || slices.Contains(s.Names, e.Name) || anySelects(s.Shared, e)
 }
 
 // IsAll reports whether the scope contains every possible entry.
@@ -56,22 +56,22 @@ func (s *Scope) IsAll() bool {
 	return len(s.Except) == 0 && slices.ContainsFunc(s.Any, oxbow.Filter.IsZero)
 }
 
-// Asked returns the parts of an entry that Sees needs.
-func (s *Scope) Asked() (a heads.Asked) {
+// HeadNeeds returns the parts of an entry that Sees needs.
+func (s *Scope) HeadNeeds() (a heads.Needs) {
 	for _, f := range slices.Concat(s.Any, s.Shared, s.Except) {
-		a.Of(f)
+		a.AddFilter(f)
 	}
 	a.Names = append(a.Names, s.Names...)
 	return a
 }
 
-func selects(fs []oxbow.Filter, e *oxbow.Entry) bool {
+func anySelects(fs []oxbow.Filter, e *oxbow.Entry) bool {
 	return slices.ContainsFunc(fs, func(f oxbow.Filter) bool { return f.Match(e) })
 }
 
 // mayChange returns an error if an entry in the scope must not be changed.
 func (s *Scope) mayChange(e *oxbow.Entry) error {
-	if selects(s.Shared, e) {
+	if anySelects(s.Shared, e) {
 		return invalid("entry", e.Name, "is shared with others and cannot be changed within "+s.title())
 	}
 	return nil
@@ -88,7 +88,7 @@ func (s *Scope) mayBecome(e, old *oxbow.Entry) error {
 			return invalid("entry", e.Name, "would be outside of "+s.title()+", which leaves out "+f.Brief())
 		}
 	}
-	if selects(s.Shared, e) {
+	if anySelects(s.Shared, e) {
 		return invalid("entry", e.Name, "would be shared with others, which cannot be done within "+s.title())
 	}
 	if s.Sees(e) {
@@ -118,9 +118,9 @@ func (s *Scope) mayLabel(e, old *oxbow.Entry) error {
 	return nil
 }
 
-// labels returns the labels to write for an entry that gets the labels ls. Entry old is its
+// labelsToWrite returns the labels to write for an entry that gets the labels ls. Entry old is its
 // current version, or nil for a new entry.
-func (s *Scope) labels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
+func (s *Scope) labelsToWrite(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	ls = slices.Clone(ls)
 	for _, own := range s.Own {
 		if slices.ContainsFunc(ls, func(l oxbow.Label) bool { return l.Key == own.Key }) {

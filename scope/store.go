@@ -59,8 +59,8 @@ func (v *store) watchable() oxbow.Store {
 	if !ok {
 		return v
 	}
-	ws := &watched{store: v, base: w}
-	ws.stop = w.Watch(ws.changed)
+	ws := &watchedStore{store: v, base: w}
+	ws.stop = w.Watch(ws.forwardEvent)
 	return ws
 }
 
@@ -117,13 +117,13 @@ func (v *store) ViewHeads(
 	keys, names []string,
 	fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error,
 ) (bool, error) {
-	asked := v.scope.Asked()
+	asked := v.scope.HeadNeeds()
 	asked.Keys, asked.Names = append(asked.Keys, keys...), append(asked.Names, names...)
 	return true, heads.View(ctx, v.base, asked, func(all heads.List) error {
 		read := func(ids []uint64) ([]*oxbow.Entry, error) {
 			es, err := all.Read(ids)
 			for i := range es {
-				es[i] = v.shown(es[i])
+				es[i] = v.redactedEntry(es[i])
 			}
 			return es, err
 		}
@@ -132,7 +132,7 @@ func (v *store) ViewHeads(
 				if err == nil && !v.scope.Sees(h.Entry) {
 					continue
 				}
-				h.Entry = v.shown(h.Entry)
+				h.Entry = v.redactedEntry(h.Entry)
 				if !yield(h, err) {
 					return
 				}
@@ -141,8 +141,8 @@ func (v *store) ViewHeads(
 	})
 }
 
-// shown returns a redacted copy of the entry, or the entry itself if nothing is redacted.
-func (v *store) shown(e *oxbow.Entry) *oxbow.Entry {
+// redactedEntry returns a redacted copy of the entry, or the entry itself if nothing is redacted.
+func (v *store) redactedEntry(e *oxbow.Entry) *oxbow.Entry {
 	if e == nil || len(v.scope.Redact) == 0 {
 		return e
 	}
@@ -184,9 +184,9 @@ func isNotFound(err error) bool { return errors.Is(err, oxbow.ErrNotFound) }
 
 func notFound(name string) error { return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound} }
 
-// watched is a store that sends events. It watches the base once and forwards events
+// watchedStore is a store that sends events. It watches the base once and forwards events
 // to all its watchers.
-type watched struct {
+type watchedStore struct {
 	*store
 	base     oxbow.Watcher
 	watchers subscribers.List[oxbow.Event]
@@ -194,9 +194,9 @@ type watched struct {
 	closed   atomic.Bool // base is not watched any more
 }
 
-// changed sends an event of the base to the watchers. An entry that is now outside of the
+// forwardEvent sends an event of the base to the watchers. An entry that is now outside of the
 // scope is reported as removed.
-func (w *watched) changed(e oxbow.Event) {
+func (w *watchedStore) forwardEvent(e oxbow.Event) {
 	if w.watchers.Len() == 0 {
 		return
 	}
@@ -206,22 +206,22 @@ func (w *watched) changed(e oxbow.Event) {
 		if d.Entry != nil && !w.scope.Sees(d.Entry) {
 			inside[i].Entry = nil
 		} else {
-			inside[i].Entry = w.shown(d.Entry)
+			inside[i].Entry = w.redactedEntry(d.Entry)
 		}
 	}
 	w.watchers.Send(oxbow.Event{Changes: inside, Reset: e.Reset})
 }
 
-func (w *watched) Watch(fn func(oxbow.Event)) (stop func()) { return w.watchers.Add(fn) }
+func (w *watchedStore) Watch(fn func(oxbow.Event)) (stop func()) { return w.watchers.Add(fn) }
 
-func (w *watched) Refresh(ctx context.Context) error {
+func (w *watchedStore) Refresh(ctx context.Context) error {
 	if w.closed.Load() {
 		return oxbow.ErrClosed
 	}
 	return w.base.Refresh(ctx)
 }
 
-func (w *watched) Close() error {
+func (w *watchedStore) Close() error {
 	w.closed.Store(true)
 	w.stop()
 	return w.store.Close()
@@ -230,7 +230,7 @@ func (w *watched) Close() error {
 // realName returns the name of the entry in the scope that is shown under this name, which
 // may be redacted. If no entry or several entries match, it returns the name unchanged.
 func (v *store) realName(ctx context.Context, name string) (string, error) {
-	if !v.scope.marked(name) {
+	if !v.scope.hasMark(name) {
 		return name, nil
 	}
 	if _, err := v.base.Get(ctx, name); !errors.Is(err, oxbow.ErrNotFound) {
@@ -256,9 +256,9 @@ func (v *store) shownAs(ctx context.Context, name string) (names []string, err e
 	return names, nil
 }
 
-// unredacted replaces redaction marks in the op by the original data. It restores the
+// restoreRedacted replaces redaction marks in the op by the original data. It restores the
 // entry's name, and content, aliases and labels that are unchanged from the redacted entry.
-func (v *store) unredacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
+func (v *store) restoreRedacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
 	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
 		return op, nil
 	}
@@ -273,12 +273,12 @@ func (v *store) unredacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
 	switch o := op.(type) {
 	case oxbow.Update:
 		o.Name = name
-		o.Aliases = v.scope.aliases(o.Aliases, &old)
+		o.Aliases = v.scope.restoreAliases(o.Aliases, &old)
 		o.Labels = v.scope.realLabels(o.Labels, &old)
 		o.Content, err = v.scope.putBack(o.Content, old.Content)
 		return o, err
 	case oxbow.Alias:
-		o.Name, o.Aliases = name, v.scope.aliases(o.Aliases, &old)
+		o.Name, o.Aliases = name, v.scope.restoreAliases(o.Aliases, &old)
 		return o, nil
 	case oxbow.Relabel:
 		o.Name, o.Labels = name, v.scope.realLabels(o.Labels, &old)

@@ -140,7 +140,7 @@ func FreeAliases(
 //
 // An [Alias] op that changes nothing any more is left out. The ops themselves are not changed.
 func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, taken []TakenAlias, err error) {
-	if !slices.ContainsFunc(ops, func(op Op) bool { return len(aliasesOf(op)) > 0 }) {
+	if !slices.ContainsFunc(ops, func(op Op) bool { return len(opAliases(op)) > 0 }) {
 		return ops, nil, nil
 	}
 	holders, err := holdersAfter(ctx, s, ops)
@@ -157,14 +157,14 @@ func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, tak
 	}
 	for _, op := range ops {
 		var kept []string
-		for _, a := range aliasesOf(op) {
+		for _, a := range opAliases(op) {
 			if !slices.ContainsFunc(taken, func(t TakenAlias) bool {
 				return SameName(t.Name, op.Target()) && SameName(t.Alias, a)
 			}) {
 				kept = append(kept, a)
 			}
 		}
-		if len(kept) < len(aliasesOf(op)) {
+		if len(kept) < len(opAliases(op)) {
 			if _, ok := op.(Alias); ok && slices.Equal(kept, had[NormalName(op.Target())]) {
 				continue
 			}
@@ -203,7 +203,7 @@ func holdersAfter(ctx context.Context, s Store, ops []Op) (holders []AliasHolder
 			gone[i] = known
 		case Update, Alias:
 			if known {
-				holders[i].Aliases = aliasesOf(op)
+				holders[i].Aliases = opAliases(op)
 			}
 		}
 	}
@@ -216,8 +216,8 @@ func holdersAfter(ctx context.Context, s Store, ops []Op) (holders []AliasHolder
 	return after, nil
 }
 
-// aliasesOf returns the aliases that an op gives its entry.
-func aliasesOf(op Op) []string {
+// opAliases returns the aliases that an op gives its entry.
+func opAliases(op Op) []string {
 	switch op := op.(type) {
 	case Add:
 		return op.Aliases

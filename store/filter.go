@@ -65,10 +65,10 @@ func (f Filter) Match(e *Entry) bool {
 }
 
 func (t Term) match(e *Entry) bool {
-	return slices.ContainsFunc(t.Values, func(v string) bool { return t.has(e, v) })
+	return slices.ContainsFunc(t.Values, func(v string) bool { return t.matchesValue(e, v) })
 }
 
-func (t Term) has(e *Entry, v string) bool {
+func (t Term) matchesValue(e *Entry, v string) bool {
 	switch t.Key {
 	case "kind":
 		return e.Kind.String() == v

@@ -19,7 +19,7 @@ import (
 // time of writing. If the entry's content is not loaded, as in package heads, Shaped
 // examines only the other parts. Call Shaped again once the content is loaded.
 func (e *Entry) Shaped() bool {
-	if e.TextBy() == Person || e.has(LabelApproved) {
+	if e.TextBy() == Person || e.hasLabel(LabelApproved) {
 		return false
 	}
 	texts := make([]string, 0, 2+len(e.Aliases)+len(e.Labels))

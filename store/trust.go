@@ -116,21 +116,21 @@ func WithoutTextBy(labels []Label) []Label {
 // Trust returns the entry's level of trust.
 func (e *Entry) Trust() Trust {
 	switch {
-	case e.has(LabelQuarantine):
+	case e.hasLabel(LabelQuarantine):
 		return TrustQuarantined
-	case e.has(LabelTaint):
+	case e.hasLabel(LabelTaint):
 		return TrustTainted
-	case e.Source.Actor == Imported || e.Source.Actor == Foreign || e.has(LabelOrigin) ||
+	case e.Source.Actor == Imported || e.Source.Actor == Foreign || e.hasLabel(LabelOrigin) ||
 		e.hasValue(LabelUnvouched, UnvouchedImport):
 		return TrustImported
-	case e.has(LabelUnvouched):
+	case e.hasLabel(LabelUnvouched):
 		return TrustUnvouched
-	case e.TextBy() == Person || e.has(LabelApproved):
+	case e.TextBy() == Person || e.hasLabel(LabelApproved):
 		return trustPerson
 	case e.TextBy() == Team:
 		return trustTeam
 	}
-	if e.has(LabelVerified) {
+	if e.hasLabel(LabelVerified) {
 		return trustVerified
 	}
 	return trustAgent
@@ -147,7 +147,7 @@ func HeldLabels() []string { return slices.Clone(heldLabels) }
 // instructions. Without a person's approval, such an entry is not passed to a server, a
 // layout without labels, or a handoff that was not requested by name.
 func (e *Entry) Suspicious() bool {
-	return e.has(LabelTaint) || e.has(LabelSuspect) || e.has(LabelQuarantine)
+	return e.hasLabel(LabelTaint) || e.hasLabel(LabelSuspect) || e.hasLabel(LabelQuarantine)
 }
 
 // Volunteered reports whether the text may be shown to a model that did not ask for it, for
@@ -161,7 +161,7 @@ func (e *Entry) Volunteered() bool { return !e.HeldByLabel() && !e.Shaped() }
 // not ask for it. It is fast, because it does not need the content, so it can be called
 // for all entries. For the entries that are chosen, call [Entry.Volunteered] as well.
 func (e *Entry) HeldByLabel() bool {
-	return e.Source.Actor == Imported || e.Source.Actor == Foreign || slices.ContainsFunc(heldLabels, e.has)
+	return e.Source.Actor == Imported || e.Source.Actor == Foreign || slices.ContainsFunc(heldLabels, e.hasLabel)
 }
 
 // Vouched reports whether the text may be shown to a model at the beginning of a session. A
@@ -169,7 +169,7 @@ func (e *Entry) HeldByLabel() bool {
 // or commit must support it. That an entry was found or shown before does not count.
 func (e *Entry) Vouched() bool {
 	isByPerson := e.TextBy() == Person || e.TextBy() == Team
-	return e.Volunteered() && (isByPerson || e.has(LabelVerified) || e.has(LabelApproved))
+	return e.Volunteered() && (isByPerson || e.hasLabel(LabelVerified) || e.hasLabel(LabelApproved))
 }
 
 // Withheld reports whether the text is hidden from the caller in ctx: the entry is in
@@ -181,6 +181,6 @@ func (e *Entry) Withheld(ctx context.Context) bool {
 
 func (e *Entry) hasValue(key, value string) bool { return slices.Contains(e.Labels, Label{key, value}) }
 
-func (e *Entry) has(key string) bool {
+func (e *Entry) hasLabel(key string) bool {
 	return slices.ContainsFunc(e.Labels, func(l Label) bool { return l.Key == key })
 }

@@ -34,7 +34,7 @@ func NewDraft(fsys FS, name string, perm fs.FileMode) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	return draftOf(fsys, f, name, temp), nil
+	return newDraft(fsys, f, name, temp), nil
 }
 
 // RemoveDrafts removes drafts of a file that killed processes left behind; see
@@ -44,7 +44,7 @@ func RemoveDrafts(fsys FS, name string) {
 	RemoveStaleTemps(fsys, path.Dir(name), time.Now(), func(of string) bool { return of == base })
 }
 
-func draftOf(fsys FS, f File, name, temp string) *Draft {
+func newDraft(fsys FS, f File, name, temp string) *Draft {
 	return &Draft{fsys: fsys, file: f, name: name, temp: temp}
 }
 
@@ -256,7 +256,7 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	d := draftOf(fsys, f, name, temp)
+	d := newDraft(fsys, f, name, temp)
 	_, err = d.Write(data)
 	if err == nil {
 		err = d.Commit(sure)

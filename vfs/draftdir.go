@@ -66,10 +66,10 @@ func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error
 	}
 	if err == nil {
 		d.cleared = left
-		err = RemoveAll(fsys, d.contents())
+		err = RemoveAll(fsys, d.tempName())
 	}
 	if err == nil {
-		err = fsys.MkdirAll(d.contents(), perm)
+		err = fsys.MkdirAll(d.tempName(), perm)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Discard())
@@ -77,11 +77,11 @@ func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error
 	return d, nil
 }
 
-// contents returns the name that the new directory has until it is finished.
-func (d *DraftDir) contents() string { return path.Join(d.temp, draftContents) }
+// tempName returns the name that the new directory has until it is finished.
+func (d *DraftDir) tempName() string { return path.Join(d.temp, draftContents) }
 
 // Dir returns the name of the directory to build in.
-func (d *DraftDir) Dir() string { return d.contents() }
+func (d *DraftDir) Dir() string { return d.tempName() }
 
 // Cleared returns the name of the unfinished directory that a killed builder left and
 // NewDraftDir removed, or "".
@@ -148,7 +148,7 @@ func (d *DraftDir) Commit() error {
 	if d.lock == nil {
 		return fs.ErrClosed
 	}
-	err := syncTree(d.fsys, d.contents())
+	err := syncTree(d.fsys, d.tempName())
 	if err == nil {
 		err = emptyOrMissing(d.fsys, d.name)
 	}
@@ -158,7 +158,7 @@ func (d *DraftDir) Commit() error {
 	if err := d.fsys.Remove(d.name); err != nil && !isNotExist(err) {
 		return err
 	}
-	if err := d.fsys.Rename(d.contents(), d.name); err != nil {
+	if err := d.fsys.Rename(d.tempName(), d.name); err != nil {
 		return err
 	}
 	return errors.Join(syncName(d.fsys, d.name), d.Discard())
@@ -169,7 +169,7 @@ func (d *DraftDir) Discard() error {
 	if d.lock == nil {
 		return nil
 	}
-	err := RemoveAll(d.fsys, d.contents())
+	err := RemoveAll(d.fsys, d.tempName())
 	if err == nil {
 		err = d.fsys.SyncDir(d.temp) // the lock file must not be gone before the rest is
 	}

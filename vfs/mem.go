@@ -234,7 +234,7 @@ func (m *Mem) MkdirAll(name string, perm fs.FileMode) error {
 
 func (m *Mem) mkdirAll(op, name string, perm fs.FileMode) error {
 	n := m.root
-	for part := range parts(name) {
+	for part := range nameElements(name) {
 		k := n.kids[part]
 		switch {
 		case k == nil:
@@ -366,8 +366,8 @@ func (m *Mem) parent(op, name string) (dir *node, base string, err error) {
 	}
 }
 
-// parts yields the elements of a valid name. For "." it yields none.
-func parts(name string) func(yield func(string) bool) {
+// nameElements yields the elements of a valid name. For "." it yields none.
+func nameElements(name string) func(yield func(string) bool) {
 	if name == "." {
 		return func(func(string) bool) {}
 	}

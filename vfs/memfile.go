@@ -105,7 +105,7 @@ func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 		return 0, nil // an empty write does not extend the file
 	}
 	end := off + int64(len(p))
-	f.n.own()
+	f.n.makeOwn()
 	if end > int64(len(f.n.data)) {
 		f.n.grow(end)
 	}
@@ -152,7 +152,7 @@ func (f *memFile) Close() error {
 
 // truncate sets the size of a file. The caller must hold mu.
 func (m *Mem) truncate(n *node, size int64) {
-	n.own()
+	n.makeOwn()
 	if size > int64(len(n.data)) {
 		n.grow(size)
 	} else {
@@ -161,8 +161,8 @@ func (m *Mem) truncate(n *node, size int64) {
 	n.mod = m.now()
 }
 
-// own replaces data by a copy if it is shared.
-func (n *node) own() {
+// makeOwn replaces data by a copy if it is shared.
+func (n *node) makeOwn() {
 	if n.shared {
 		n.data = slices.Clone(n.data)
 		n.shared = false

@@ -97,7 +97,7 @@ func WithLock(
 		return false, err
 	}
 	call := &lockedCall{limit: limit, do: do, done: make(chan struct{})}
-	queue := lockQueueOf(filepath.Join(full, name))
+	queue := pathLockQueue(filepath.Join(full, name))
 	if isFirst := queue.add(call); isFirst {
 		go queue.run(full, name)
 	}
@@ -133,7 +133,7 @@ type lockQueue struct {
 // *lockQueue.
 var lockQueues sync.Map
 
-func lockQueueOf(path string) *lockQueue {
+func pathLockQueue(path string) *lockQueue {
 	q, ok := lockQueues.Load(path)
 	if !ok {
 		q, _ = lockQueues.LoadOrStore(path, &lockQueue{})

@@ -133,7 +133,7 @@ func nearNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]
 // returns false. It may call fn again for the same entries. It reads few entries if the store has
 // the names apart.
 func eachName(ctx context.Context, m *oxbow.Memory, fn func(e *oxbow.Entry) bool, keys ...string) error {
-	asked := heads.Asked{Keys: append(keys, oxbow.HeadName)}
+	asked := heads.Needs{Keys: append(keys, oxbow.HeadName)}
 	more := true
 	return heads.View(ctx, m.Store(), asked, func(all heads.List) error {
 		for h, err := range all.All {

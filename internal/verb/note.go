@@ -46,7 +46,7 @@ func (n Note) In(write func(Reference) string) string {
 // String returns the sentence in the words for models.
 func (n Note) String() string { return n.In(Reference.model) }
 
-// ForModel implements [report.Worded].
+// ForModel implements [report.WordedValue].
 func (n Note) ForModel() string { return n.String() }
 
 // MarshalText implements [encoding.TextMarshaler].

@@ -16,14 +16,14 @@ type List struct {
 	Read func(ids []uint64) ([]*oxbow.Entry, error) // returns entries whose heads were not whole
 }
 
-// Asked describes the data that heads must have.
-type Asked struct {
+// Needs describes the data that heads must have.
+type Needs struct {
 	Keys  []string // keys in filter terms and keys of labels, and [store.HeadName]
 	Names []string // entries with such a name or alias get a whole head
 }
 
-// Of adds the keys and names that the filter refers to.
-func (a *Asked) Of(f oxbow.Filter) {
+// AddFilter adds the keys and names that the filter refers to.
+func (a *Needs) AddFilter(f oxbow.Filter) {
 	for _, t := range f.Terms {
 		switch t.Key {
 		case "name":
@@ -51,7 +51,7 @@ type Viewer interface {
 // View calls fn with the heads of a store's entries. They are valid until fn returns. If a
 // head could not be read, View calls fn again with whole heads. If the store is not a
 // [Viewer] or lacks the requested data, all heads are whole.
-func View(ctx context.Context, s oxbow.Store, asked Asked, fn func(List) error) error {
+func View(ctx context.Context, s oxbow.Store, asked Needs, fn func(List) error) error {
 	if v, ok := s.(Viewer); ok {
 		ok, err := v.ViewHeads(
 			ctx,

@@ -163,7 +163,7 @@ func reportValue(v any) string {
 		return string(v)
 	case report.Sentence:
 		return v.In(reportValue)
-	case report.Worded:
+	case report.WordedValue:
 		return v.ForModel()
 	case report.Name:
 		return strconv.Quote(string(v))

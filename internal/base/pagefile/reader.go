@@ -81,7 +81,7 @@ type Reader struct {
 // Open opens a file. shapes must return the tables that page 0 describes, or an error.
 func Open(file io.ReaderAt, shapes func(head []byte) ([]Table, error)) (*Reader, error) {
 	r := &Reader{file: file}
-	head, err := r.Read(0, 1)
+	head, err := r.ReadPages(0, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +116,8 @@ func (r *Reader) Count(table int) int { return r.tables[table].Count }
 // Start returns the first page of a table.
 func (r *Reader) Start(table int) int { return r.firstPages[table] }
 
-// Read reads count pages, beginning with page n, and verifies their checksums.
-func (r *Reader) Read(n, count int) ([]byte, error) {
+// ReadPages reads count pages, beginning with page n, and verifies their checksums.
+func (r *Reader) ReadPages(n, count int) ([]byte, error) {
 	b := make([]byte, count*Size)
 	if err := r.readPages(b, n); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (r *Reader) readPages(b []byte, n int) error {
 // loadPages reads up to count pages, beginning with page n, and returns page n. It adds the pages to the
 // cache.
 func (r *Reader) loadPages(n, count int) *page {
-	b, err := r.Read(n, count)
+	b, err := r.ReadPages(n, count)
 	if err != nil {
 		r.Fail(err)
 		return new(page)

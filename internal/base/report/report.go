@@ -132,8 +132,8 @@ type (
 	Labels []string
 )
 
-// Worded is a value that oxbow words for each interface, such as a note with the name of a parameter.
-type Worded interface{ ForModel() string }
+// WordedValue is a value that oxbow words for each interface, such as a note with the name of a parameter.
+type WordedValue interface{ ForModel() string }
 
 // Did returns the word for what a call did, or for what it would do in a dry run.
 func Did(dryRun bool, did, would string) Words {

@@ -61,7 +61,7 @@ type target struct {
 	runes     []rune
 	text      string // in lower case
 	maxErrors int    // maximum number of typing errors
-	letters   uint32 // see lettersOf
+	letters   uint32 // see letterSet
 	isASCII   bool
 }
 
@@ -71,13 +71,13 @@ func newTarget(word string) target {
 	if len(t.runes) < 5 {
 		t.maxErrors = 1
 	}
-	t.letters, t.isASCII = lettersOf(t.text)
+	t.letters, t.isASCII = letterSet(t.text)
 	return t
 }
 
-// lettersOf returns a set of the bytes of an ASCII text, in which bytes that differ in case only
+// letterSet returns a set of the bytes of an ASCII text, in which bytes that differ in case only
 // are the same.
-func lettersOf(s string) (set uint32, isASCII bool) {
+func letterSet(s string) (set uint32, isASCII bool) {
 	all := byte(0)
 	for i := range len(s) {
 		all |= s[i]
@@ -90,7 +90,7 @@ func lettersOf(s string) (set uint32, isASCII bool) {
 // not, it returns false in a few nanoseconds: each letter that only one of the two has needs a
 // typing error, unless the other is a part of it.
 func (t *target) maybeNear(candidate string) bool {
-	letters, isASCII := lettersOf(candidate)
+	letters, isASCII := letterSet(candidate)
 	if !isASCII || !t.isASCII {
 		return true
 	}

@@ -92,7 +92,7 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) e
 		slices.SortFunc(keys, Key.compare)
 	}
 	forms, numbers := r.usedForms()
-	n, changes := r.based(Entries)-len(r.Gone)+len(r.Entries), r.based(Changes)+len(r.Changes)
+	n, changes := r.baseRowCount(Entries)-len(r.Gone)+len(r.Entries), r.baseRowCount(Changes)+len(r.Changes)
 	counts := [Tables]int{n, r.count(Names, r.Names), r.count(Aliases, r.Aliases), r.count(Removed, r.Removed), changes,
 		len(r.OpIDs), len(r.Sums), n, n, len(forms), r.textBytes()}
 	if counts[Names] != n {
@@ -128,8 +128,8 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) e
 	return cmp.Or(r.err(), out.Flush())
 }
 
-// based returns the number of rows that the base has in a table.
-func (r *Rows) based(table int) int {
+// baseRowCount returns the number of rows that the base has in a table.
+func (r *Rows) baseRowCount(table int) int {
 	if r.Base == nil {
 		return 0
 	}
@@ -202,8 +202,8 @@ func (r *Rows) count(table int, keys []Key) int {
 	return n
 }
 
-// formOf returns the form number in a row of the base's table Heads.
-func (r *Rows) formOf(row []byte) uint32 {
+// rowForm returns the form number in a row of the base's table Heads.
+func (r *Rows) rowForm(row []byte) uint32 {
 	n := binary.LittleEndian.Uint32(row)
 	if int(n) >= len(r.forms) {
 		r.fail()
@@ -221,7 +221,7 @@ func (r *Rows) usedForms() (table []byte, places []uint32) {
 	}
 	r.each(Heads, func(i int, row []byte) {
 		if !r.Hidden(i) {
-			has[r.formOf(row)] = true
+			has[r.rowForm(row)] = true
 		}
 	})
 	var used []string
@@ -325,7 +325,7 @@ type writer struct {
 }
 
 func (w *writer) entries() {
-	w.at, w.places = make([]uint32, len(w.Entries)), make([]uint32, w.based(Entries))
+	w.at, w.places = make([]uint32, len(w.Entries)), make([]uint32, w.baseRowCount(Entries))
 	n := uint32(0)
 	w.merge(Entries, len(w.Entries), func(next, _ int, row []byte) bool {
 		return w.Entries[next].ID <= binary.LittleEndian.Uint64(row)
@@ -341,7 +341,7 @@ func (w *writer) entries() {
 		w.at[next] = n
 		n++
 	})
-	if int(n) != w.based(Entries)-len(w.Gone)+len(w.Entries) {
+	if int(n) != w.baseRowCount(Entries)-len(w.Gone)+len(w.Entries) {
 		w.fail()
 	}
 }
@@ -370,7 +370,7 @@ func (w *writer) heads() {
 		return w.at[next] < w.places[i]
 	}, func(i int, row []byte) {
 		if !w.Hidden(i) {
-			write(w.formOf(row), binary.LittleEndian.Uint32(row[4:]))
+			write(w.rowForm(row), binary.LittleEndian.Uint32(row[4:]))
 		}
 	}, func(next int) { write(w.Entries[next].Form, w.Entries[next].Size) })
 }
@@ -405,7 +405,7 @@ func (w *writer) newest() {
 	slices.SortFunc(order, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(w.Entries[b].Updated, w.Entries[a].Updated), cmp.Compare(b, a))
 	})
-	left := w.based(Entries) - len(w.Gone)
+	left := w.baseRowCount(Entries) - len(w.Gone)
 	w.merge(Newest, len(order), func(next, _ int, row []byte) bool {
 		i, e := binary.LittleEndian.Uint32(row), order[next]
 		if int(i) >= len(w.places) {

@@ -21,16 +21,16 @@ const seenPerRecord = 256
 
 // baseWriter creates the records of a base. Each record can be read without the others.
 type baseWriter struct {
-	emit   func(b []byte, ops []put) error
+	emit   func(b []byte, ops []loggedOp) error
 	hash   hash.Hash // hash over all bodies
 	nextID uint64
-	seen   []seenID // op IDs that are not written yet
-	ops    []put    // entries that are not written yet
-	size   int      // approximate size of ops in bytes
+	seen   []seenID   // op IDs that are not written yet
+	ops    []loggedOp // entries that are not written yet
+	size   int        // approximate size of ops in bytes
 }
 
 // newBaseWriter returns a writer for a base with this next ID and these op IDs.
-func newBaseWriter(nextID uint64, seen []seenID, emit func(b []byte, ops []put) error) *baseWriter {
+func newBaseWriter(nextID uint64, seen []seenID, emit func(b []byte, ops []loggedOp) error) *baseWriter {
 	return &baseWriter{emit: emit, hash: sha256.New(), nextID: nextID, seen: seen}
 }
 
@@ -45,7 +45,7 @@ func (w *baseWriter) add(e *store.Entry) error {
 		screened.Source = source
 		e = &screened
 	}
-	p := put{verb: store.VerbAdd, entry: e}
+	p := loggedOp{verb: store.VerbAdd, entry: e}
 	if len(w.ops) > 0 && w.size+p.size() > baseBytes {
 		if err := w.writeEntries(); err != nil {
 			return err
@@ -58,7 +58,7 @@ func (w *baseWriter) add(e *store.Entry) error {
 
 // isLargeGroup reports whether a base record has more entries than oxbow now puts into a
 // record. Before 2026-12, entries of up to 1 MiB shared a record.
-func isLargeGroup(ops []put) bool {
+func isLargeGroup(ops []loggedOp) bool {
 	size := 0
 	for i := range ops {
 		size += ops[i].size()
@@ -110,7 +110,7 @@ func (w *baseWriter) close() (sum [32]byte, err error) {
 // writeStateAsBase calls emit for each base record that represents the entries of a
 // state. It returns the base's hash.
 func writeStateAsBase(st *state, emit func(b []byte) error) (sum [32]byte, err error) {
-	w := newBaseWriter(st.nextID, st.seenIDs(), func(b []byte, _ []put) error { return emit(b) })
+	w := newBaseWriter(st.nextID, st.seenIDs(), func(b []byte, _ []loggedOp) error { return emit(b) })
 	for _, e := range st.order {
 		if err := w.add(e); err != nil {
 			return sum, err

@@ -63,9 +63,9 @@ func (g *batch) commit(opID string) {
 	g.seq++
 }
 
-// seen returns the number of the earlier change with this op ID, or 0 if the ID is new. If
+// changeWithOpID returns the number of the earlier change with this op ID, or 0 if the ID is new. If
 // a different call used the ID, the error is [store.ErrOpIDUsed].
-func (g *batch) seen(opID string) (uint64, error) {
+func (g *batch) changeWithOpID(opID string) (uint64, error) {
 	if opID == "" {
 		return 0, nil
 	}
@@ -88,20 +88,20 @@ func (g *batch) get(name string) *store.Entry {
 	return g.st.find(name)
 }
 
-// touched returns the number of the last change to an entry with this name.
-func (g *batch) touched(name string) uint64 {
+// lastChangeTo returns the number of the last change to an entry with this name.
+func (g *batch) lastChangeTo(name string) uint64 {
 	if e, ok := g.names[name]; ok {
 		if e != nil {
 			return e.Version
 		}
 		return g.gone[name]
 	}
-	return g.st.touched(name)
+	return g.st.lastChangeTo(name)
 }
 
 // put stages an entry in the state after the current change.
-func (g *batch) put(verb store.Verb, e *store.Entry) put {
-	p := put{verb: verb, prev: g.touched(e.Name), entry: e}
+func (g *batch) put(verb store.Verb, e *store.Entry) loggedOp {
+	p := loggedOp{verb: verb, prev: g.lastChangeTo(e.Name), entry: e}
 	g.set(e.Name, e)
 	e.Version = g.seq // temporary; apply sets the version again
 	g.nextID = max(g.nextID, e.ID+1)
@@ -109,8 +109,12 @@ func (g *batch) put(verb store.Verb, e *store.Entry) put {
 }
 
 // drop stages the removal of an entry.
-func (g *batch) drop(e *store.Entry) put {
-	p := put{verb: store.VerbRemove, prev: g.touched(e.Name), entry: &store.Entry{ID: e.ID, Name: e.Name, Kind: e.Kind}}
+func (g *batch) drop(e *store.Entry) loggedOp {
+	p := loggedOp{
+		verb:  store.VerbRemove,
+		prev:  g.lastChangeTo(e.Name),
+		entry: &store.Entry{ID: e.ID, Name: e.Name, Kind: e.Kind},
+	}
 	g.set(e.Name, nil)
 	return p
 }
@@ -156,19 +160,19 @@ func (g *batch) body(ops []store.Op) (*body, error) {
 			g.takeName(v, add.Name, g.owner)
 		}
 	}
-	return v, g.st.failed()
+	return v, g.st.readError()
 }
 
 // op stages a single op.
-func (g *batch) op(op store.Op) (put, error) {
+func (g *batch) op(op store.Op) (loggedOp, error) {
 	name := op.Target()
 	old := g.get(name)
 	if add, ok := op.(store.Add); ok {
 		if old != nil {
-			return put{}, &store.NameError{Name: name, Err: store.ErrExists}
+			return loggedOp{}, &store.NameError{Name: name, Err: store.ErrExists}
 		}
 		if err := store.CheckAliases(op, nil, g.owner); err != nil {
-			return put{}, err
+			return loggedOp{}, err
 		}
 		created := add.Created.UTC().Round(0)
 		if add.Created.IsZero() {
@@ -178,7 +182,7 @@ func (g *batch) op(op store.Op) (put, error) {
 			Aliases: slices.Clone(add.Aliases), Labels: store.SortLabels(add.Labels), Created: created}), nil
 	}
 	if old == nil {
-		return put{}, &store.NameError{Name: name, Err: store.ErrNotFound}
+		return loggedOp{}, &store.NameError{Name: name, Err: store.ErrNotFound}
 	}
 	e := old.Clone()
 	var verb store.Verb
@@ -200,10 +204,10 @@ func (g *batch) op(op store.Op) (put, error) {
 		panic(fmt.Sprintf("oxbow: op %T outside the sealed set", op))
 	}
 	if want := op.IfVersion(); want != 0 && want != old.Version {
-		return put{}, &store.ConflictError{Name: name, Want: want, Have: old.Version}
+		return loggedOp{}, &store.ConflictError{Name: name, Want: want, Have: old.Version}
 	}
 	if err := store.CheckAliases(op, old.Aliases, g.owner); err != nil {
-		return put{}, err
+		return loggedOp{}, err
 	}
 	if verb == store.VerbRemove {
 		return g.drop(old), nil
@@ -227,7 +231,7 @@ func (g *batch) takeWord(v *body, word, name string, owner func(word, but string
 		}
 		e := g.get(other).Clone()
 		e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return a == word })
-		if i := slices.IndexFunc(v.ops, func(p put) bool { return p.entry.Name == other }); i >= 0 {
+		if i := slices.IndexFunc(v.ops, func(p loggedOp) bool { return p.entry.Name == other }); i >= 0 {
 			v.ops[i].entry.Aliases = e.Aliases // the same change has created the other entry
 			continue
 		}

@@ -302,7 +302,7 @@ func compareStates(have, want []*store.Entry) []store.Problem {
 	}
 	for i, e := range have {
 		if w := want[i]; e.Name != w.Name || e.Version != w.Version ||
-			!leftAs(e, put{verb: store.VerbUpdate, entry: w}) {
+			!leftAs(e, loggedOp{verb: store.VerbUpdate, entry: w}) {
 			return []store.Problem{
 				{Offset: -1, What: fmt.Sprintf("entry %q in memory is not the one in the file", e.Name),
 					Mend: "this is a defect of oxbow: please report it; a restart reads the file anew"},

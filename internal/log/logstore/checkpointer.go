@@ -44,8 +44,8 @@ type checkpointer struct {
 	calls  atomic.Int64   // number of calls until the process is expected to run for long
 }
 
-// called counts a call.
-func (c *checkpointer) called() {
+// countCall counts a call.
+func (c *checkpointer) countCall() {
 	if c.calls.Load() < c.opts.LivesOn && c.calls.Add(1) == c.opts.LivesOn {
 		go c.livesOn()
 	}

@@ -35,14 +35,14 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 		return store.Change{}, err
 	}
 	if r.written != nil {
-		return changeOf(r.seq, r.hash, r.written), nil
+		return decodeChange(r.seq, r.hash, r.written), nil
 	}
 	// An earlier call with the same op ID made the change.
 	rec, v, ok, err := d.record(r.seq)
 	if !ok || err != nil {
 		return store.Change{Seq: r.seq}, nil // succeed, because the change was made, even if its record cannot be read
 	}
-	return changeOf(r.seq, rec.Chain, v), nil
+	return decodeChange(r.seq, rec.Chain, v), nil
 }
 
 // applyOps commits the ops and returns the request. Without ops, the request is nil.
@@ -104,12 +104,12 @@ func (d *DB) request(ctx context.Context, build func(g *batch) (*body, error)) (
 			Reason: "is longer than 64 bytes",
 		}
 	}
-	d.checkpointer.called()
+	d.checkpointer.countCall()
 	r := newCommitRequest(ctx, build)
 	if !d.queue.enqueue(r) {
 		<-r.wake
 	}
-	if !r.finished() {
+	if !r.isFinished() {
 		d.leadCommit(r)
 	}
 	return r, r.err
@@ -121,13 +121,13 @@ func (d *DB) leadCommit(r *commitRequest) {
 	batch := d.queue.take()
 	err := errPanic
 	defer func() {
-		if err != nil && err == r.ctx.Err() && !r.finished() {
+		if err != nil && err == r.ctx.Err() && !r.isFinished() {
 			// only this caller was canceled, and nothing was tried the other requests stay
 			// queued
 			r.finish(0, err)
 		} else {
 			for _, o := range batch {
-				if !o.finished() {
+				if !o.isFinished() {
 					o.finish(0, err)
 				}
 			}
@@ -135,14 +135,14 @@ func (d *DB) leadCommit(r *commitRequest) {
 		d.writerMu.Unlock()
 		d.queue.handOff(batch)
 	}()
-	err = d.locked(r.ctx, func() error {
+	err = d.withLock(r.ctx, func() error {
 		err := d.commitAll(batch)
 		// nothing was written, so rebuild the state from the log instead of the damaged
 		// snapshot
 		if errors.Is(err, errSnapshot) {
 			err = d.reload()
 			if err == nil {
-				err = d.commitAll(slices.DeleteFunc(slices.Clone(batch), (*commitRequest).finished))
+				err = d.commitAll(slices.DeleteFunc(slices.Clone(batch), (*commitRequest).isFinished))
 			}
 		}
 		return err
@@ -153,12 +153,12 @@ func (d *DB) leadCommit(r *commitRequest) {
 func (d *DB) alone(ctx context.Context, fn func() error) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
-	return d.locked(ctx, fn)
+	return d.withLock(ctx, fn)
 }
 
-// locked calls fn with the lock between processes and with exclusive access to the log,
+// withLock calls fn with the lock between processes and with exclusive access to the log,
 // after reading the changes of other processes. writerMu must be held.
-func (d *DB) locked(ctx context.Context, fn func() error) error {
+func (d *DB) withLock(ctx context.Context, fn func() error) error {
 	if err := d.ready(ctx); err != nil {
 		return err
 	}
@@ -250,12 +250,12 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 	}
 	for _, r := range requests {
 		id := store.OpIDFrom(r.ctx)
-		if seq, err := g.seen(id); seq != 0 || err != nil {
+		if seq, err := g.changeWithOpID(id); seq != 0 || err != nil {
 			answer(r, seq, err)
 			continue
 		}
 		v, err := g.stage(r.build)
-		if err := g.st.failed(); err != nil {
+		if err := g.st.readError(); err != nil {
 			return nil, nil, err
 		}
 		if err != nil {
@@ -310,7 +310,7 @@ func (d *DB) show(recs []wal.Record, drafts []draft) {
 		deltas = append(deltas, d.st.apply(rec.Seq, time.Unix(0, rec.Time).UTC(), drafts[i].body)...)
 	}
 	d.recent.add(d.position(), deltas)
-	failed := d.st.failed()
+	failed := d.st.readError()
 	d.mu.Unlock()
 	d.publish(deltas)
 	if failed != nil {
@@ -426,7 +426,7 @@ func (d *DB) source(ctx context.Context) store.Source {
 }
 
 func onlyRemoves(v *body) bool {
-	return !slices.ContainsFunc(v.ops, func(p put) bool { return p.verb != store.VerbRemove })
+	return !slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.verb != store.VerbRemove })
 }
 
 // newBatch returns an empty batch on top of the state. writerMu must be held.

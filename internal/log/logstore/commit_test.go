@@ -63,7 +63,7 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 		}
 		return newCommitRequest(ctx, func(g *batch) (*body, error) {
 			p, err := g.op(store.Add{Name: "a", Content: "text"})
-			return &body{ops: []put{p}}, err
+			return &body{ops: []loggedOp{p}}, err
 		})
 	}
 	for _, tt := range []struct {
@@ -84,7 +84,7 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 			var err error
 			batch := []*commitRequest{add("x"), add("x"), add("")}
 			disk.full = tt.full
-			err = d.locked(t.Context(), func() error { return d.commitAll(batch) })
+			err = d.withLock(t.Context(), func() error { return d.commitAll(batch) })
 			if (err != nil) != tt.full {
 				t.Fatalf("the batch ends with %v", err)
 			}
@@ -94,7 +94,7 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 				}
 				r := batch[i]
 				got := err
-				if r.finished() {
+				if r.isFinished() {
 					got = r.err
 				}
 				if !errors.Is(got, want) {

@@ -39,7 +39,7 @@ func (r *commitRequest) finish(seq uint64, err error) {
 	r.wake <- struct{}{}
 }
 
-func (r *commitRequest) finished() bool { return r.done }
+func (r *commitRequest) isFinished() bool { return r.done }
 
 // commitQueue has the requests that wait. The caller of the first request in an empty queue
 // becomes the leader. It commits all queued requests and then makes the caller of the next
@@ -84,7 +84,7 @@ func (q *commitQueue) take() []*commitRequest {
 func (q *commitQueue) handOff(batch []*commitRequest) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	batch = slices.DeleteFunc(batch, (*commitRequest).finished)
+	batch = slices.DeleteFunc(batch, (*commitRequest).isFinished)
 	if len(batch) > 0 {
 		q.waiting = append(batch, q.waiting...)
 	}

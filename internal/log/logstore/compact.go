@@ -99,7 +99,7 @@ func (c *compaction) keptBytes() int64 {
 }
 
 // writeBase calls emit for each record of the base, with the entries in it.
-func (c *compaction) writeBase(emit func(b []byte, ops []put) error) error {
+func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error {
 	w := newBaseWriter(c.first.nextID, c.first.seen, emit)
 	reader := c.log.NewReader()
 	ahead, size := map[uint64]*store.Entry{}, 0
@@ -164,7 +164,7 @@ func (c *compaction) copy() (err error) {
 	c.rows = &keydir.Rows{Entries: make([]keydir.Row, 0, len(c.last)), Names: make([]keydir.Key, 0, len(c.last))}
 	c.sums = &summary{counts: map[store.Label]int{}}
 	last, now := c.log.Seq(), c.d.opts.Clock().UnixNano()
-	err = c.writeBase(func(b []byte, ops []put) error {
+	err = c.writeBase(func(b []byte, ops []loggedOp) error {
 		off, err := c.emit(wal.Record{Seq: c.horizon, Durable: last, Time: now, Type: wal.Base, Body: b,
 			Chain: c.chain})
 		c.place(ops, off)
@@ -205,7 +205,7 @@ func (c *compaction) copy() (err error) {
 }
 
 // place records the offset of each entry that the ops write in its last version.
-func (c *compaction) place(ops []put, offset int64) {
+func (c *compaction) place(ops []loggedOp, offset int64) {
 	for _, p := range slices.Backward(ops) {
 		e := p.entry
 		at, ok := slices.BinarySearchFunc(c.last, placedVersion{id: e.ID, version: e.Version}, placedVersion.compare)
@@ -381,12 +381,12 @@ func (d *DB) compactSelf() {
 func (d *DB) mustHold(drops dropFunc) (int64, error) {
 	var failed error
 	dropped := sort.Search(int(d.log.Seq()-d.base), func(i int) bool {
-		off, _, err := d.offsetOf(d.base + uint64(i) + 1)
+		off, _, err := d.recordOffset(d.base + uint64(i) + 1)
 		r, rerr := d.log.At(off)
 		failed = cmp.Or(failed, err, rerr)
 		return !drops(&r)
 	})
-	off, _, err := d.offsetOf(d.base + uint64(dropped) + 1)
+	off, _, err := d.recordOffset(d.base + uint64(dropped) + 1)
 	err = cmp.Or(failed, err)
 	if err != nil {
 		return 0, err
@@ -443,7 +443,7 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep
 		rep.Changes, rep.Versions = int(c.horizon-c.log.Header().Base), c.versions-len(c.base)
 		if o.dryRun {
 			rep.BytesAfter = wal.HeaderSize + c.keptBytes()
-			return c.writeBase(func(b []byte, _ []put) error {
+			return c.writeBase(func(b []byte, _ []loggedOp) error {
 				rep.BytesAfter += wal.Overhead + int64(len(b))
 				return nil
 			})
@@ -488,7 +488,7 @@ func (d *DB) dropStale(s *survey) error {
 	for _, k := range d.opts.Derived {
 		f := d.Derived(k.Suffix)
 		drop := f.drop
-		if f.stays(k, s) {
+		if f.staysValid(k, s) {
 			drop = f.dropTemps
 		}
 		if err := drop(); err != nil {
@@ -498,14 +498,14 @@ func (d *DB) dropStale(s *survey) error {
 	return nil
 }
 
-// stays reports whether the file is valid after the compaction.
-func (f Derived) stays(is DerivedFiles, s *survey) bool {
+// staysValid reports whether the file is valid after the compaction.
+func (f Derived) staysValid(is DerivedFiles, s *survey) bool {
 	file, err := f.Open()
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	return is.Keep(file, s.horizon, s.has)
+	return is.Keep(file, s.horizon, s.hasVersion)
 }
 
 // durableMark creates the record of the change that states that the log was rewritten. It

@@ -17,7 +17,7 @@ import (
 // nameKey is the first half of a name's SHA-256 hash.
 type nameKey [16]byte
 
-func keyOf(name string) nameKey {
+func hashName(name string) nameKey {
 	h := sha256.Sum256([]byte(name))
 	return nameKey(h[:])
 }
@@ -75,7 +75,7 @@ func (s *survey) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	for _, p := range v.ops {
 		e := p.entry
 		s.ids.nextID = max(s.ids.nextID, e.ID+1)
-		switch key := keyOf(e.Name); {
+		switch key := hashName(e.Name); {
 		case p.erased:
 		case p.verb == store.VerbRemove:
 			delete(s.live, key)
@@ -124,8 +124,8 @@ func (p placedVersion) compare(q placedVersion) int {
 	return cmp.Or(cmp.Compare(p.id, q.id), cmp.Compare(p.version, q.version))
 }
 
-// has reports whether the version is in the base or after it.
-func (s *survey) has(id, version uint64) bool {
+// hasVersion reports whether the version is in the base or after it.
+func (s *survey) hasVersion(id, version uint64) bool {
 	_, ok := slices.BinarySearchFunc(s.base, placedVersion{id: id, version: version}, placedVersion.compare)
 	return ok || version > s.horizon
 }

@@ -160,7 +160,7 @@ func (d *DB) rereadOverwritten() (read bool, err error) {
 		return false, nil
 	}
 	defer d.writerMu.Unlock()
-	err = d.locked(context.Background(), func() error { return nil })
+	err = d.withLock(context.Background(), func() error { return nil })
 	if errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrReadOnly) {
 		return false, nil
 	}
@@ -237,7 +237,7 @@ func (d *DB) reloadBy(read func() (*state, []int64, error)) error {
 	st, offsets, err := read()
 	if err != nil {
 		d.recordBroken(err)
-		if d.broken == nil && d.st.failed() != nil {
+		if d.broken == nil && d.st.readError() != nil {
 			d.broken = err // no usable state is left
 		}
 		return err
@@ -248,7 +248,7 @@ func (d *DB) reloadBy(read func() (*state, []int64, error)) error {
 		d.broken = d.describe(&wal.RolledBackError{Have: d.log.Seq(), Had: seq})
 		return d.broken
 	}
-	deltas, same := d.continued(st, offsets)
+	deltas, same := d.changesSinceLast(st, offsets)
 	d.setState(st, offsets)
 	if same {
 		d.publish(deltas)
@@ -303,9 +303,9 @@ func (d *DB) readAll() (*state, []int64, error) {
 	return st, offsets, err
 }
 
-// continued returns the changes since the last position if the history of the file contains
+// changesSinceLast returns the changes since the last position if the history of the file contains
 // that position. The old state must not be used afterwards.
-func (d *DB) continued(st *state, offsets []int64) ([]store.Delta, bool) {
+func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) {
 	was, ok := logpos.Decode(d.recent.pos)
 	h := d.log.Header()
 	if !ok || h.ID != was.Log {
@@ -345,7 +345,7 @@ type rewriteRefuser struct{ *state }
 
 // applyRecord implements applier.
 func (f rewriteRefuser) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
-	if rewrites(r, v) {
+	if isRewrite(r, v) {
 		return nil, errSnapshot
 	}
 	return f.state.applyRecord(r, v)
@@ -384,7 +384,7 @@ func (d *DB) read(ctx context.Context, fn func(st *state)) error {
 			return err
 		}
 		st := d.with(fn)
-		if st.failed() == nil {
+		if st.readError() == nil {
 			return nil
 		}
 		if err := d.replace(st); err != nil {
@@ -418,7 +418,7 @@ func (d *DB) Refresh(ctx context.Context) error {
 	if err := d.ready(ctx); err != nil {
 		return err
 	}
-	d.checkpointer.called()
+	d.checkpointer.countCall()
 	return d.refresh()
 }
 
@@ -437,7 +437,7 @@ func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	for {
 		var e *store.Entry
 		st := d.with(func(st *state) { e = st.byID(id) })
-		if st.failed() == nil {
+		if st.readError() == nil {
 			return e, nil
 		}
 		if err := d.replace(st); err != nil {

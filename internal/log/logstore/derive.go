@@ -40,7 +40,7 @@ func (d *DB) derive(
 	var f vfs.File
 	var temp string
 	err := begin(func() error {
-		err := d.stillOf(epoch)
+		err := d.checkEpoch(epoch)
 		if err == nil {
 			err = d.dropTemps(name)
 		}
@@ -58,7 +58,7 @@ func (d *DB) derive(
 	named := false
 	if err == nil {
 		err = end(func() error {
-			err := d.stillOf(epoch)
+			err := d.checkEpoch(epoch)
 			if err == nil {
 				err = d.nameFile(f, temp, name)
 			}
@@ -75,9 +75,9 @@ func (d *DB) derive(
 	return err
 }
 
-// stillOf returns an error if the log was read again since the epoch. The lock between
+// checkEpoch returns an error if the log was read again since the epoch. The lock between
 // processes must be held.
-func (d *DB) stillOf(epoch uint64) error {
+func (d *DB) checkEpoch(epoch uint64) error {
 	if err := d.refresh(); err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (d *DB) ViewHeads(
 		return true, err
 	}
 	defer l.close()
-	all := func(yield func(store.Head, error) bool) { l.heads(ctx, names, yield) }
+	all := func(yield func(store.Head, error) bool) { l.yieldHeads(ctx, names, yield) }
 	if named {
 		all = func(yield func(store.Head, error) bool) { l.namedHeads(ctx, names, yield) }
 	}
@@ -39,17 +39,17 @@ func (d *DB) ViewHeads(
 		if len(ids) == 0 { // the store may have no snapshot
 			return nil, nil
 		}
-		es := l.base.entriesOf(ids)
-		return es, l.base.failed()
+		es := l.base.entriesByID(ids)
+		return es, l.base.readError()
 	})
-	return l.base.failed() == nil, err
+	return l.base.readError() == nil, err
 }
 
-// heads yields the heads of the entries.
-func (l *listing) heads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
+// yieldHeads yields the heads of the entries.
+func (l *listing) yieldHeads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
 	var named []int
 	if l.base != nil {
-		named = l.named(names)
+		named = l.rowsNamed(names)
 		l.base.rows.Load(sectionHeads)
 		l.base.rows.Load(sectionEntries)
 	}
@@ -63,7 +63,7 @@ func (l *listing) heads(ctx context.Context, names []string, yield func(store.He
 		if l.hidden.has(row) {
 			continue
 		}
-		size, far := l.base.headOf(row, &e)
+		size, far := l.base.decodeHead(row, &e)
 		for ; len(order) > 0 && order[0].ID < e.ID; order = order[1:] {
 			if !yield(store.Head{Entry: order[0], Whole: true, Size: len(order[0].Content)}, nil) {
 				return
@@ -73,7 +73,7 @@ func (l *listing) heads(ctx context.Context, names []string, yield func(store.He
 		if _, found := slices.BinarySearch(named, row); found || far {
 			h.Entry, h.Whole = l.base.entry(row), true
 			if h.Entry == nil {
-				yield(store.Head{}, l.base.failed())
+				yield(store.Head{}, l.base.readError())
 				return
 			}
 		}
@@ -95,7 +95,7 @@ func (l *listing) namedHeads(ctx context.Context, names []string, yield func(sto
 		texts = l.base.texts()
 	}
 	row := 0
-	l.heads(ctx, names, func(h store.Head, err error) bool {
+	l.yieldHeads(ctx, names, func(h store.Head, err error) bool {
 		if err == nil && !h.Whole {
 			for row < len(texts)-1 && l.base.id(row) != h.Entry.ID {
 				row++
@@ -121,9 +121,9 @@ func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, 
 	more := true
 	if l.base != nil {
 		isHeld := func(int) bool { return false }
-		if slices.ContainsFunc(l.base.forms(), func(f form) bool { return f.has(store.LabelQuarantine) }) {
+		if slices.ContainsFunc(l.base.forms(), func(f form) bool { return f.hasKey(store.LabelQuarantine) }) {
 			held := store.Term{Key: "has", Values: []string{store.LabelQuarantine}}
-			isHeld = l.base.selects(store.Filter{Terms: []store.Term{held}})
+			isHeld = l.base.rowSelector(store.Filter{Terms: []store.Term{held}})
 		}
 		var e store.Entry
 		keydir.EachText(l.base.rows, func(row int, text string) bool {
@@ -142,11 +142,11 @@ func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, 
 		_, held := e.Label(store.LabelQuarantine)
 		more = more && err == nil && (held || fn(e.Name))
 	}
-	return l.base.failed() == nil, err
+	return l.base.readError() == nil, err
 }
 
-// has reports whether entries with this form have a label with the key.
-func (f form) has(key string) bool {
+// hasKey reports whether entries with this form have a label with the key.
+func (f form) hasKey(key string) bool {
 	return slices.ContainsFunc(f.labels, func(l store.Label) bool { return l.Key == key })
 }
 
@@ -169,9 +169,9 @@ func (s *snapshot) texts() []string {
 	return texts
 }
 
-// headOf sets e to the head of the entry in a row and returns the content's size. far
+// decodeHead sets e to the head of the entry in a row and returns the content's size. far
 // reports that the creation time may have been limited to int64's range.
-func (s *snapshot) headOf(row int, e *store.Entry) (size int, far bool) {
+func (s *snapshot) decodeHead(row int, e *store.Entry) (size int, far bool) {
 	number, bytes := s.form(row)
 	f := &s.forms()[number]
 	le, r := binary.LittleEndian, s.rows.Row(sectionEntries, row)

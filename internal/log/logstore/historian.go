@@ -38,7 +38,7 @@ func (d *DB) record(seq uint64) (r wal.Record, v *body, ok bool, err error) {
 func (d *DB) recordOnce(seq uint64) (r wal.Record, v *body, ok bool, err error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	offset, ok, err := d.offsetOf(seq)
+	offset, ok, err := d.recordOffset(seq)
 	if err != nil || !ok {
 		return r, nil, false, err
 	}
@@ -54,8 +54,8 @@ func (d *DB) recordOnce(seq uint64) (r wal.Record, v *body, ok bool, err error) 
 	return r, v, true, nil
 }
 
-// offsetOf returns the offset of a change's record. logmu must be held.
-func (d *DB) offsetOf(seq uint64) (offset int64, ok bool, err error) {
+// recordOffset returns the offset of a change's record. logmu must be held.
+func (d *DB) recordOffset(seq uint64) (offset int64, ok bool, err error) {
 	if seq > d.from {
 		i := seq - d.from - 1
 		if i >= uint64(len(d.offsets)) {
@@ -66,16 +66,16 @@ func (d *DB) offsetOf(seq uint64) (offset int64, ok bool, err error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	offset, ok = d.st.base.change(seq)
-	return offset, ok, d.st.failed()
+	return offset, ok, d.st.readError()
 }
 
-// placeOf returns the offset of a change's record, or 0 for the base. If the offset
+// recordOffsetOrLast returns the offset of a change's record, or 0 for the base. If the offset
 // is unknown, it returns last, the previous offset. logmu must be held.
-func (d *DB) placeOf(seq uint64, last int64) int64 {
+func (d *DB) recordOffsetOrLast(seq uint64, last int64) int64 {
 	if seq == d.base {
 		return 0
 	}
-	if offset, ok, err := d.offsetOf(seq); ok && err == nil {
+	if offset, ok, err := d.recordOffset(seq); ok && err == nil {
 		return offset
 	}
 	return last
@@ -86,7 +86,7 @@ func (d *DB) placeOf(seq uint64, last int64) int64 {
 func (d *DB) EntryAsOf(id, version uint64, last int64) *store.Entry {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	if offset, ok, err := d.offsetOf(version); ok && err == nil {
+	if offset, ok, err := d.recordOffset(version); ok && err == nil {
 		last = offset
 	}
 	r, err := d.log.At(last)
@@ -123,15 +123,15 @@ func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
 			if !ok {
 				return // dropped by a compaction in the meantime
 			}
-			if !yield(changeOf(seq, r.Chain, v), nil) {
+			if !yield(decodeChange(seq, r.Chain, v), nil) {
 				return
 			}
 		}
 	}
 }
 
-// changeOf returns the change in a record. The entries of the body must be stamped.
-func changeOf(seq uint64, hash [32]byte, v *body) store.Change {
+// decodeChange returns the change in a record. The entries of the body must be stamped.
+func decodeChange(seq uint64, hash [32]byte, v *body) store.Change {
 	c := store.Change{Seq: seq, Hash: hex.EncodeToString(hash[:]), Time: v.source.Time, Source: v.source,
 		Note: v.note, Reverts: v.reverts}
 	for _, p := range v.ops {
@@ -140,7 +140,7 @@ func changeOf(seq uint64, hash [32]byte, v *body) store.Change {
 	return c
 }
 
-func version(seq uint64, v *body, p put) store.Version {
+func version(seq uint64, v *body, p loggedOp) store.Version {
 	return store.Version{Seq: seq, Prev: p.prev, Verb: p.verb, Entry: *p.entry, Source: v.source, Note: v.note,
 		Erased: p.erased}
 }
@@ -149,7 +149,7 @@ func version(seq uint64, v *body, p put) store.Version {
 func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version, error] {
 	return func(yield func(store.Version, error) bool) {
 		var seq uint64
-		if err := d.read(ctx, func(st *state) { seq = st.touched(name) }); err != nil {
+		if err := d.read(ctx, func(st *state) { seq = st.lastChangeTo(name) }); err != nil {
 			yield(store.Version{}, err)
 			return
 		}
@@ -200,7 +200,7 @@ func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, er
 		}
 		return vs, nil
 	}
-	err = d.eachBase(func(_ int64, p put) {
+	err = d.eachBase(func(_ int64, p loggedOp) {
 		if p.entry.Name == name && p.entry.Version == seq {
 			vs = append(vs, store.Version{Seq: seq, Verb: store.VerbUpdate, Entry: *p.entry, Source: p.entry.Source,
 				Note: "earlier versions were dropped by a compaction"})
@@ -210,7 +210,7 @@ func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, er
 }
 
 // eachBase calls fn for each entry in the base of the log.
-func (d *DB) eachBase(fn func(offset int64, p put)) error {
+func (d *DB) eachBase(fn func(offset int64, p loggedOp)) error {
 	log, err := d.openSecondLog()
 	if err != nil {
 		return err
@@ -260,15 +260,15 @@ func (d *DB) AsOf(ctx context.Context, seq uint64) (store.Store, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.holds(seq); err != nil {
+	if err := d.checkHasState(seq); err != nil {
 		return nil, err
 	}
 	st, err := d.stateAt(seq)
 	return &view{st: st}, err
 }
 
-// holds returns an error if the log does not have the state after change seq.
-func (d *DB) holds(seq uint64) error {
+// checkHasState returns an error if the log does not have the state after change seq.
+func (d *DB) checkHasState(seq uint64) error {
 	first, last := d.span()
 	if seq > last {
 		return store.NoChange("there is no change %d yet; the last is %d", seq, last)

@@ -41,24 +41,24 @@ func (d *DB) listing(ctx context.Context, f store.Filter) (l *listing, err error
 		}
 	})
 	if err == nil {
-		l.narrow(f)
+		l.excludeRows(f)
 	}
 	return l, err
 }
 
 func (l *listing) close() { l.base.release() }
 
-// narrow excludes rows that the filter certainly does not select.
-func (l *listing) narrow(f store.Filter) {
+// excludeRows excludes rows that the filter certainly does not select.
+func (l *listing) excludeRows(f store.Filter) {
 	if l.base == nil {
 		return
 	}
 	if i := slices.IndexFunc(f.Terms, func(t store.Term) bool { return t.Key == "name" && !t.Not }); i >= 0 {
-		l.rows = l.named(f.Terms[i].Values)
+		l.rows = l.rowsNamed(f.Terms[i].Values)
 		return
 	}
 	if part, _ := byHead(f); !part.IsZero() {
-		selects := l.base.selects(part)
+		selects := l.base.rowSelector(part)
 		l.rows = []int{}
 		for row := range l.base.len() {
 			if selects(row) {
@@ -68,12 +68,14 @@ func (l *listing) narrow(f store.Filter) {
 	}
 }
 
-// named returns the rows of entries whose name or alias is one of the words. Because
+// rowsNamed returns the rows of entries whose name or alias is one of the words. Because
 // it compares hashes, it may return additional rows.
-func (l *listing) named(words []string) []int {
+func (l *listing) rowsNamed(words []string) []int {
 	rows := []int{}
 	for _, w := range store.AllNameForms(words) {
-		for _, id := range append(l.base.numbers(sectionNames, w), l.base.numbers(sectionAliases, w)...) {
+		ids := l.base.numbersWithHash(sectionNames, w)
+		ids = append(ids, l.base.numbersWithHash(sectionAliases, w)...)
+		for _, id := range ids {
 			if row, ok := l.base.find(id); ok {
 				rows = append(rows, row)
 			}
@@ -83,9 +85,9 @@ func (l *listing) named(words []string) []int {
 	return slices.Compact(rows)
 }
 
-// selects returns a function that reports whether a filter selects the entry of a row. It
+// rowSelector returns a function that reports whether a filter selects the entry of a row. It
 // must be possible to evaluate the filter with heads.
-func (s *snapshot) selects(f store.Filter) func(row int) bool {
+func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
 	forms := s.forms()
 	ok := make([]bool, len(forms))
 	for i, k := range forms {
@@ -196,7 +198,7 @@ func (d *DB) yieldListed(ctx context.Context, l *listing, f store.Filter, yield 
 		stopped = !yield(e, err) || err != nil
 		return !stopped
 	})
-	if stopped || l.base.failed() == nil {
+	if stopped || l.base.readError() == nil {
 		return
 	}
 	// The snapshot could not be read, so read the remaining entries from the log.
@@ -324,7 +326,7 @@ func (st *state) newestRows(f store.Filter) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		selects := func(int) bool { return true }
 		if st.base != nil && !f.IsZero() {
-			selects = st.base.selects(f)
+			selects = st.base.rowSelector(f)
 		}
 		for place := range st.base.len() {
 			row := st.base.newest(place)

@@ -17,7 +17,7 @@ import (
 func (d *DB) PlaceOf(p logpos.Position) (logpos.Position, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	p.Offset = d.placeOf(p.Seq, p.Offset)
+	p.Offset = d.recordOffsetOrLast(p.Seq, p.Offset)
 	is := d.log.Header()
 	switch {
 	case !d.log.Exists() || is.ID != p.Log || p.Seq > d.log.Seq():
@@ -69,7 +69,7 @@ func (d *DB) locatePart(vs Versions, from, to int) error {
 	before := map[uint64]int{} // indexes of the versions that are in the base, by ID
 	for i := from; i < to; i++ {
 		id, version := vs.Version(i)
-		off, ok, err := d.offsetOf(version)
+		off, ok, err := d.recordOffset(version)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (d *DB) locatePart(vs Versions, from, to int) error {
 	if len(before) == 0 {
 		return nil
 	}
-	err := d.eachBase(func(off int64, p put) {
+	err := d.eachBase(func(off int64, p loggedOp) {
 		i, ok := before[p.entry.ID]
 		if !ok {
 			return

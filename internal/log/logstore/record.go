@@ -88,7 +88,7 @@ var verbs = [...]store.Verb{1: store.VerbAdd, store.VerbUpdate, store.VerbAlias,
 // body is the decoded body of a record.
 type body struct {
 	source  store.Source
-	ops     []put
+	ops     []loggedOp
 	opID    string
 	note    string
 	reverts []uint64
@@ -110,9 +110,9 @@ func (v *body) stamp(seq uint64, at time.Time) {
 	}
 }
 
-// put is an op in the log: an entry after the change or, if the verb is remove, the entry
+// loggedOp is an op in the log: an entry after the change or, if the verb is remove, the entry
 // that is removed.
-type put struct {
+type loggedOp struct {
 	verb   store.Verb
 	entry  *store.Entry
 	prev   uint64
@@ -189,7 +189,7 @@ func appendBase(b []byte, v *body) []byte {
 }
 
 // size returns the approximate size of the encoded op, which is seldom too low.
-func (p *put) size() int {
+func (p *loggedOp) size() int {
 	n := 64 + len(p.entry.Name) + len(p.entry.Content)
 	for _, a := range p.entry.Aliases {
 		n += len(a) + 4
@@ -201,7 +201,7 @@ func (p *put) size() int {
 }
 
 // appendPut appends the encoded op of a change.
-func appendPut(b []byte, p *put) []byte {
+func appendPut(b []byte, p *loggedOp) []byte {
 	e := p.entry
 	for i, v := range verbs {
 		if v == p.verb {
@@ -227,7 +227,7 @@ func appendPut(b []byte, p *put) []byte {
 
 // appendBasePut appends the encoded op of a base record. The op includes fields that a change
 // stores once for all ops.
-func appendBasePut(b []byte, p *put) []byte {
+func appendBasePut(b []byte, p *loggedOp) []byte {
 	b = appendPut(b, p)
 	b = wire.AppendUint(b, 11, p.entry.Version)
 	b = wire.AppendUint(b, 12, wire.Zigzag(p.entry.Updated.UnixNano()))
@@ -258,11 +258,11 @@ func decodeBody(data []byte) (*body, error) {
 		case fieldSource:
 			v.source, err = decodeSource(f)
 		case fieldOp:
-			var p put
+			var p loggedOp
 			p, err = decodePut(f)
 			v.ops = append(v.ops, p)
 		case fieldErased:
-			var p put
+			var p loggedOp
 			p, err = decodeErased(f)
 			v.ops = append(v.ops, p)
 		case fieldOpID:
@@ -287,9 +287,9 @@ func decodeBody(data []byte) (*body, error) {
 	return v, err
 }
 
-func decodePut(f wire.Field) (put, error) {
+func decodePut(f wire.Field) (loggedOp, error) {
 	e := new(store.Entry)
-	p := put{entry: e}
+	p := loggedOp{entry: e}
 	var sec int64
 	var nsec uint64
 	if !f.Bytes {
@@ -347,8 +347,8 @@ func decodePut(f wire.Field) (put, error) {
 	return p, err
 }
 
-func decodeErased(f wire.Field) (put, error) {
-	p := put{entry: new(store.Entry), erased: true}
+func decodeErased(f wire.Field) (loggedOp, error) {
+	p := loggedOp{entry: new(store.Entry), erased: true}
 	hashed := false
 	err := wire.Each(f.Str, func(f wire.Field) error {
 		switch f.Num {
@@ -463,7 +463,7 @@ func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*store.Entry, er
 		case fieldSource:
 			source, err = decodeSource(f)
 		case fieldOp:
-			var p put
+			var p loggedOp
 			p, err = decodePut(f)
 			if p.verb != store.VerbRemove {
 				es = append(es, p.entry)

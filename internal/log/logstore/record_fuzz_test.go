@@ -29,7 +29,7 @@ func FuzzDecodeBody(f *testing.F) {
 		Labels: []store.Label{{Key: "project", Value: "p"}, {Key: "tag", Value: "t"}}, Created: at}
 	change := &body{source: store.Source{Door: "mcp", Actor: store.Agent, Session: "s"}, opID: "id", note: "why",
 		reverts: []uint64{1, 300},
-		ops: []put{
+		ops: []loggedOp{
 			{verb: store.VerbAdd, entry: e, prev: 7},
 			{verb: store.VerbRemove, entry: &store.Entry{ID: 9, Name: "b"}, prev: 2},
 		}}
@@ -38,14 +38,14 @@ func FuzzDecodeBody(f *testing.F) {
 	for _, year := range []int{-5, 20000} {
 		far := *e
 		far.Created = time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
-		b, _ := encodeBody(&body{ops: []put{{verb: store.VerbAdd, entry: &far}}})
+		b, _ := encodeBody(&body{ops: []loggedOp{{verb: store.VerbAdd, entry: &far}}})
 		f.Add(b)
 	}
 	based := *e
 	based.Version, based.Updated = 12, at
 	f.Add(appendBase(
 		nil,
-		&body{nextID: 40, seen: []seenID{{"id", 7}}, ops: []put{{verb: store.VerbAdd, entry: &based}}},
+		&body{nextID: 40, seen: []seenID{{"id", 7}}, ops: []loggedOp{{verb: store.VerbAdd, entry: &based}}},
 	))
 	f.Add(wire.AppendBytes(nil, fieldErased, wire.AppendUint(wire.AppendBytes(nil, 1, make([]byte, 32)), 2, 5)))
 	f.Add(bytes.Repeat([]byte{fieldOp<<3 | 2, 0}, 500))

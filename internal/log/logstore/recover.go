@@ -70,7 +70,7 @@ type salvagePlan struct {
 }
 
 // begin sets the start values before the first record of a log.
-func (p *salvagePlan) begin(sal *wal.Salvaged) {
+func (p *salvagePlan) begin(sal *wal.SalvageDamage) {
 	if p.started {
 		return
 	}
@@ -84,7 +84,7 @@ func (p *salvagePlan) begin(sal *wal.Salvaged) {
 
 // add adds an undamaged record and reports whether it is used. A record that occurs twice
 // or is in the wrong place is not.
-func (p *salvagePlan) add(sal *wal.Salvaged, r *wal.Record) bool {
+func (p *salvagePlan) add(sal *wal.SalvageDamage, r *wal.Record) bool {
 	p.begin(sal)
 	switch {
 	case r.Type == wal.Seal:
@@ -148,8 +148,8 @@ func (d *DB) tellsHalf(ctx context.Context) func(r *wal.Record, before float64) 
 }
 
 // salvage calls fn for each undamaged record of the log that is used.
-func (d *DB) salvage(ctx context.Context, p *salvagePlan, fn func(r *wal.Record) error) (wal.Salvaged, error) {
-	sal, err := wal.Salvage(d.fs, d.name, d.logOptions(), func(sal *wal.Salvaged, r *wal.Record) error {
+func (d *DB) salvage(ctx context.Context, p *salvagePlan, fn func(r *wal.Record) error) (wal.SalvageDamage, error) {
+	sal, err := wal.Salvage(d.fs, d.name, d.logOptions(), func(sal *wal.SalvageDamage, r *wal.Record) error {
 		if err := ctx.Err(); err != nil || !p.add(sal, r) {
 			return err
 		}
@@ -238,5 +238,5 @@ func (d *DB) Accept(ctx context.Context) error {
 		}
 	}
 	d.logmu.Unlock()
-	return d.locked(ctx, func() error { d.log.Accept(); return nil })
+	return d.withLock(ctx, func() error { d.log.Accept(); return nil })
 }

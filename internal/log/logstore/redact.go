@@ -18,7 +18,7 @@ import (
 // Redact implements [store.Redactor].
 func (d *DB) Redact(ctx context.Context, name string, dry bool) (store.RedactReport, error) {
 	return d.erase(ctx, dry, func() error {
-		if d.st.touched(name) == 0 {
+		if d.st.lastChangeTo(name) == 0 {
 			return &store.NameError{Name: name, Err: store.ErrNotFound}
 		}
 		return nil
@@ -57,9 +57,9 @@ func (d *DB) erase(
 		"what the disk keeps of a deleted file, and snapshots of the file system",
 		"what an agent was already told",
 	}}
-	run := d.locked
+	run := d.withLock
 	if dry {
-		run = d.unlocked
+		run = d.withoutLock
 	}
 	err := run(ctx, func() error {
 		if err := d.loadAll(); err != nil {
@@ -104,9 +104,9 @@ func (d *DB) erase(
 	return rep, err
 }
 
-// unlocked calls fn after reading other processes' changes, but without the lock
+// withoutLock calls fn after reading other processes' changes, but without the lock
 // between processes. fn must not write.
-func (d *DB) unlocked(ctx context.Context, fn func() error) error {
+func (d *DB) withoutLock(ctx context.Context, fn func() error) error {
 	if err := d.ready(ctx); err != nil {
 		return err
 	}

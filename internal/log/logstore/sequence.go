@@ -73,7 +73,7 @@ func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bo
 		return unknown
 	}
 	d.logmu.RLock()
-	at := d.placeOf(p.Seq, p.Offset)
+	at := d.recordOffsetOrLast(p.Seq, p.Offset)
 	d.logmu.RUnlock()
 	switch err := log.Jump(at, p.Seq, p.Chain, 0); {
 	case errors.As(err, new(*wal.CorruptError)):
@@ -97,7 +97,7 @@ type deltaReader struct {
 
 // applyRecord implements applier.
 func (t *deltaReader) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
-	if rewrites(r, v) {
+	if isRewrite(r, v) {
 		return nil, t.unknown
 	}
 	v.source.Time = time.Unix(0, r.Time).UTC()

@@ -271,8 +271,8 @@ func (s *snapshot) release() {
 // fail records an error.
 func (s *snapshot) fail(err error) { s.rows.Fail(err) }
 
-// failed returns the error if something could not be read.
-func (s *snapshot) failed() error {
+// readError returns the error if something could not be read.
+func (s *snapshot) readError() error {
 	if s == nil {
 		return nil
 	}
@@ -282,8 +282,8 @@ func (s *snapshot) failed() error {
 	return nil
 }
 
-// numbers returns the second fields of all rows with the text's hash.
-func (s *snapshot) numbers(section int, text string) []uint64 {
+// numbersWithHash returns the second fields of all rows with the text's hash.
+func (s *snapshot) numbersWithHash(section int, text string) []uint64 {
 	var ns []uint64
 	hash := textHash(text)
 	for i := s.rows.Search(section, hash); i < s.head.counts[section] && s.rows.Key(section, i) == hash; i++ {
@@ -361,13 +361,13 @@ func (s *snapshot) find(id uint64) (row int, ok bool) {
 	return row, row < s.len() && s.id(row) == id
 }
 
-// removed returns the number of the last change that removed an entry with this name, or 0
+// lastRemoval returns the number of the last change that removed an entry with this name, or 0
 // if no change did.
-func (s *snapshot) removed(name string) (last uint64) {
+func (s *snapshot) lastRemoval(name string) (last uint64) {
 	if s == nil || s.head.counts[sectionRemoved] == 0 {
 		return 0
 	}
-	for _, seq := range s.numbers(sectionRemoved, name) {
+	for _, seq := range s.numbersWithHash(sectionRemoved, name) {
 		offset, ok := s.change(seq)
 		r, err := s.log.At(offset)
 		if !ok || err != nil {

@@ -183,7 +183,7 @@ func TestSnapshotEveryBit(t *testing.T) {
 		for i := range sections {
 			s.rows.Load(i)
 		}
-		return s.failed() != nil
+		return s.readError() != nil
 	}
 	if refused(bytes.Clone(sound)) {
 		t.Fatal("the sound snapshot is refused")

@@ -12,15 +12,15 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// named returns the row of the entry with this name.
-func (s *snapshot) named(name string) (row int, ok bool) {
+// rowNamed returns the row of the entry with this name.
+func (s *snapshot) rowNamed(name string) (row int, ok bool) {
 	if s == nil {
 		return 0, false
 	}
 	if row, ok := s.names.Load(name); ok {
 		return row.(int), true
 	}
-	for _, id := range s.numbers(sectionNames, name) {
+	for _, id := range s.numbersWithHash(sectionNames, name) {
 		row, ok := s.find(id)
 		if !ok {
 			s.fail(fmt.Errorf("%w: it lists a name of entry %d, which it does not have", errSnapshot, id))
@@ -63,7 +63,7 @@ func (s *snapshot) entry(row int) *store.Entry {
 		}
 		es, err = s.take(&r, func(op uint64) bool { return op == id })
 	}
-	return s.taken(row, es[row], err)
+	return s.entryOrFail(row, es[row], err)
 }
 
 // entryAt returns the entry of a row if its position in a record is known. Otherwise it
@@ -80,9 +80,9 @@ func (s *snapshot) entryAt(row int) *store.Entry {
 	return e
 }
 
-// entriesOf returns the entries with these IDs, which must have rows. It reads each record
+// entriesByID returns the entries with these IDs, which must have rows. It reads each record
 // once.
-func (s *snapshot) entriesOf(ids []uint64) []*store.Entry {
+func (s *snapshot) entriesByID(ids []uint64) []*store.Entry {
 	rows, es := make([]int, len(ids)), map[int]*store.Entry{}
 	wanted := map[int64][]uint64{} // IDs by the offset of their record
 	for i, id := range ids {
@@ -103,7 +103,7 @@ func (s *snapshot) entriesOf(ids []uint64) []*store.Entry {
 	}
 	found := make([]*store.Entry, len(ids))
 	for i, row := range rows {
-		found[i] = s.taken(row, es[row], nil)
+		found[i] = s.entryOrFail(row, es[row], nil)
 	}
 	return found
 }
@@ -118,11 +118,11 @@ func (s *snapshot) entryBy(rd *wal.Reader, row int) *store.Entry {
 	if err == nil {
 		es, err = s.take(&r, nil)
 	}
-	return s.taken(row, es[row], err)
+	return s.entryOrFail(row, es[row], err)
 }
 
-// taken returns the entry e of a row. If e is nil, it records an error.
-func (s *snapshot) taken(row int, e *store.Entry, err error) *store.Entry {
+// entryOrFail returns the entry e of a row. If e is nil, it records an error.
+func (s *snapshot) entryOrFail(row int, e *store.Entry, err error) *store.Entry {
 	if e == nil {
 		s.fail(errors.Join(
 			fmt.Errorf("%w: entry %d is not at byte %d of the log", errSnapshot, s.id(row), s.field(row, 2)),

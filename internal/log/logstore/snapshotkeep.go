@@ -55,11 +55,11 @@ func (f *frozen) release() {
 // write writes the snapshot.
 func (f *frozen) write(to io.WriterAt) error {
 	rows := f.st.collect(f.offsets, f.offset)
-	if err := f.st.failed(); err != nil {
+	if err := f.st.readError(); err != nil {
 		return err
 	}
 	err := rows.WriteFile(to, f.head.page())
-	return cmp.Or(f.st.failed(), err)
+	return cmp.Or(f.st.readError(), err)
 }
 
 // offset returns the offset of the record with an entry's version.
@@ -81,7 +81,7 @@ func (d *DB) basePlaces() (map[uint64]int64, error) {
 	if d.base == 0 || d.st.base != nil {
 		return places, nil
 	}
-	return places, d.eachBase(func(offset int64, p put) { places[p.entry.ID] = offset })
+	return places, d.eachBase(func(offset int64, p loggedOp) { places[p.entry.ID] = offset })
 }
 
 // Checkpoint writes the snapshot, from which the next process starts, if enough has changed
@@ -183,7 +183,7 @@ func (d *DB) renewSnapshot(ctx context.Context) error {
 func (d *DB) putFrozen(ctx context.Context, f *frozen, begin, end func(fn func() error) error) error {
 	return d.derive(d.snapshotName(), f.epoch, begin, func(put func() error) error {
 		return end(func() error {
-			if err := d.stillOf(f.epoch); err != nil {
+			if err := d.checkEpoch(f.epoch); err != nil {
 				return err
 			}
 			if s, err := d.openSnapshot(); err == nil {
@@ -223,7 +223,7 @@ func (d *DB) restOn(ctx context.Context, put func() error, condition restConditi
 			return errSnapshot
 		}
 		st := d.st.withBase(s)
-		if err := st.failed(); err != nil {
+		if err := st.readError(); err != nil {
 			s.release()
 			return err
 		}

@@ -36,7 +36,7 @@ func (st *state) collect(changes []int64, offset func(e *store.Entry) int64) *ke
 	}
 	use := func(name string) uint64 {
 		hash := textHash(name)
-		if seq := st.base.removed(name); seq > 0 {
+		if seq := st.base.lastRemoval(name); seq > 0 {
 			r.Again[keydir.Key{Hash: hash, Number: seq}] = true
 		}
 		return hash

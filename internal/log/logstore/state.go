@@ -74,8 +74,8 @@ func (st *state) withBase(s *snapshot) *state {
 	return n
 }
 
-// failed returns the error if the base could not be read.
-func (st *state) failed() error { return st.base.failed() }
+// readError returns the error if the base could not be read.
+func (st *state) readError() error { return st.base.readError() }
 
 // len returns the number of entries.
 func (st *state) len() int { return st.base.len() - st.hidden.count() + len(st.order) }
@@ -96,7 +96,7 @@ func (st *state) row(name string) (row int, ok bool) {
 	if _, gone := st.gone[name]; gone || st.base == nil || st.names[name] != nil {
 		return 0, false
 	}
-	row, ok = st.base.named(name)
+	row, ok = st.base.rowNamed(name)
 	return row, ok && !st.hidden.has(row)
 }
 
@@ -125,7 +125,7 @@ func (st *state) withAlias(alias string) (es []*store.Entry) {
 // baseWithAlias returns the entries of the base with this alias.
 func (st *state) baseWithAlias(alias string) (es []*store.Entry) {
 	if st.base != nil {
-		for _, id := range st.base.numbers(sectionAliases, alias) {
+		for _, id := range st.base.numbersWithHash(sectionAliases, alias) {
 			if row, ok := st.base.find(id); ok && !st.hidden.has(row) {
 				es = append(es, st.base.entry(row)) // nil if it cannot be read
 			}
@@ -134,36 +134,36 @@ func (st *state) baseWithAlias(alias string) (es []*store.Entry) {
 	return slices.DeleteFunc(es, func(e *store.Entry) bool { return e == nil || !slices.Contains(e.Aliases, alias) })
 }
 
-// touched returns the number of the last change to an entry with this name, or 0 if no
+// lastChangeTo returns the number of the last change to an entry with this name, or 0 if no
 // change touched it.
-func (st *state) touched(name string) uint64 {
+func (st *state) lastChangeTo(name string) uint64 {
 	if e := st.find(name); e != nil {
 		return e.Version
 	}
 	if seq, ok := st.gone[name]; ok {
 		return seq
 	}
-	return st.base.removed(name)
+	return st.base.lastRemoval(name)
 }
 
 // applyRecord implements applier.
 func (st *state) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
-	if st.base != nil && rewrites(r, v) {
+	if st.base != nil && isRewrite(r, v) {
 		return nil, errSnapshot // the snapshot belongs to an earlier version of the file
 	}
 	deltas := st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
-	return deltas, st.failed()
+	return deltas, st.readError()
 }
 
-// rewrites reports whether a redaction or a recovery wrote the record. If so, earlier
+// isRewrite reports whether a redaction or a recovery wrote the record. If so, earlier
 // records may have changed. A compaction does not count, because it leaves entries
 // unchanged.
-func rewrites(r *wal.Record, v *body) bool {
+func isRewrite(r *wal.Record, v *body) bool {
 	if r.Type == typeChange && len(v.ops) == 0 && v.base != nil && strings.HasPrefix(v.note, compactionNote) {
 		return false
 	}
 	return r.Type != typeChange || (len(v.ops) == 0 && len(v.reverts) == 0) ||
-		slices.ContainsFunc(v.ops, func(p put) bool { return p.erased })
+		slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.erased })
 }
 
 // apply applies a change and returns the deltas.
@@ -344,7 +344,7 @@ func (st *state) load(s *snapshot) error {
 	st.base = s
 	st.nextID = s.head.nextID
 	st.hidden = make(bitmap, (s.len()+63)/64)
-	return s.failed()
+	return s.readError()
 }
 
 func (st *state) get(name string) (store.Entry, error) {

@@ -27,7 +27,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	// later changes exist is checked when the undo is staged.
 	type step struct {
 		seq uint64
-		p   put
+		p   loggedOp
 		old *store.Version // the previous version (may be nil)
 	}
 	var steps []step
@@ -60,14 +60,14 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 		}
 	}
 	seq, err := d.commit(ctx, func(g *batch) (*body, error) {
-		v := &body{reverts: seqs, note: "undo of " + numbers(seqs)}
+		v := &body{reverts: seqs, note: "undo of " + joinNumbers(seqs)}
 		was := map[string]*store.Entry{} // the entries before the undo (nil if the entry did not exist)
 		for _, s := range slices.Backward(steps) {
 			name := s.p.entry.Name
 			now := g.get(name)
 			if _, ours := was[name]; !ours {
 				if !leftAs(now, s.p) {
-					return nil, &store.ConflictError{Name: name, Want: s.seq, Have: g.touched(name)}
+					return nil, &store.ConflictError{Name: name, Want: s.seq, Have: g.lastChangeTo(name)}
 				}
 				was[name] = now
 			}
@@ -90,7 +90,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 // the aliases of other entries, because names have precedence. before returns the entry
 // that had a name before the change.
 func (g *batch) freeRestored(v *body, before func(name string) *store.Entry) error {
-	owner := g.ownerOf(v)
+	owner := g.indexedOwner(v)
 	for _, p := range slices.Clone(v.ops) {
 		if p.verb != store.VerbRestore {
 			continue
@@ -105,16 +105,16 @@ func (g *batch) freeRestored(v *body, before func(name string) *store.Entry) err
 			g.takeName(v, p.entry.Name, owner)
 		}
 	}
-	return g.st.failed()
+	return g.st.readError()
 }
 
 // manyRestored is the number of restored entries at which aliases are looked up in a
 // table instead of searching all entries.
 const manyRestored = 16
 
-// ownerOf returns a function that is like g.owner, but is fast for changes of many
+// indexedOwner returns a function that is like g.owner, but is fast for changes of many
 // entries.
-func (g *batch) ownerOf(v *body) func(word, but string) (string, bool) {
+func (g *batch) indexedOwner(v *body) func(word, but string) (string, bool) {
 	if len(v.ops) < manyRestored {
 		return g.owner
 	}
@@ -168,7 +168,7 @@ func (t *aliasTable) owner(word, but string) (name string, ok bool) {
 
 // leftAs reports whether the entry is still as the op wrote it, because later changes do
 // not exist or were undone.
-func leftAs(now *store.Entry, p put) bool {
+func leftAs(now *store.Entry, p loggedOp) bool {
 	if now == nil || p.verb == store.VerbRemove {
 		return now == nil && p.verb == store.VerbRemove
 	}
@@ -182,8 +182,8 @@ func leftAs(now *store.Entry, p put) bool {
 // change before the first op. If the last op is a removal, it must remove the entry in was,
 // because an op in between may have restored an earlier entry with the same name and
 // another ID.
-func lastOfEach(ops []put, was map[string]*store.Entry) []put {
-	var kept []put
+func lastOfEach(ops []loggedOp, was map[string]*store.Entry) []loggedOp {
+	var kept []loggedOp
 	places := map[string]int{}
 	for _, p := range ops {
 		name := p.entry.Name
@@ -201,7 +201,7 @@ func lastOfEach(ops []put, was map[string]*store.Entry) []put {
 	return kept
 }
 
-func numbers(seqs []uint64) string {
+func joinNumbers(seqs []uint64) string {
 	s := strings.Trim(strings.ReplaceAll(fmt.Sprint(seqs[:min(len(seqs), 10)]), " ", ", "), "[]")
 	if len(seqs) > 10 {
 		s += fmt.Sprintf(", … (%d changes)", len(seqs))
@@ -211,7 +211,7 @@ func numbers(seqs []uint64) string {
 
 // before returns the entry's version before op p, or nil if the entry is new. ops are the
 // earlier ops of the same change, whose body is in.
-func (d *DB) before(seq uint64, in *body, ops []put, p put) (*store.Version, error) {
+func (d *DB) before(seq uint64, in *body, ops []loggedOp, p loggedOp) (*store.Version, error) {
 	for _, o := range slices.Backward(ops) {
 		if o.entry.Name == p.entry.Name {
 			if o.verb == store.VerbRemove {
@@ -296,7 +296,7 @@ func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64)
 	switch {
 	case found == nil || found.Verb == store.VerbRemove:
 		return 0, cmp.Or(
-			d.holds(seq),
+			d.checkHasState(seq),
 			fmt.Errorf("%w as of change %d", &store.NameError{Name: name, Err: store.ErrNotFound}, seq),
 		)
 	case found.Erased:

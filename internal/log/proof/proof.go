@@ -93,13 +93,14 @@ func ParseKey(text []byte) (Key, error) {
 // fields is the number of fields in a line.
 const fields = 6
 
-// signed returns the message that is signed for a line.
-func signed(line string) []byte { return []byte("oxbow signed head 1\n" + line) }
+// signedMessage returns the message that is signed for a line.
+func signedMessage(line string) []byte { return []byte("oxbow signed head 1\n" + line) }
 
 // Sign returns the signed line of a head, including its line end.
 func (k Key) Sign(h Head) []byte {
 	line := fmt.Sprintf("%s %d %s %s %s", h.Kind, h.Seq, h.Chain, h.Time.UTC().Format(time.RFC3339), k.Public())
-	return []byte(line + " " + base64.RawURLEncoding.EncodeToString(ed25519.Sign(k.private, signed(line))) + "\n")
+	signature := ed25519.Sign(k.private, signedMessage(line))
+	return []byte(line + " " + base64.RawURLEncoding.EncodeToString(signature) + "\n")
 }
 
 // parse parses a line without its line end. ok is false if the signature is invalid for
@@ -123,7 +124,7 @@ func parse(line string) (h Head, ok bool) {
 		(h.Kind != Grown && h.Kind != Back) {
 		return Head{}, false
 	}
-	return h, ed25519.Verify(key, signed(strings.Join(w[:fields-1], " ")), sig)
+	return h, ed25519.Verify(key, signedMessage(strings.Join(w[:fields-1], " ")), sig)
 }
 
 // Read parses a file of signed heads. It returns the heads that the public key has signed

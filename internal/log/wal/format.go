@@ -193,8 +193,8 @@ func decodeHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// seed returns the state of the checksum after the log's identity.
-func (h *Header) seed() uint32 { return crc32.Checksum(h.ID[:], castagnoli) }
+// checksumSeed returns the state of the checksum after the log's identity.
+func (h *Header) checksumSeed() uint32 { return crc32.Checksum(h.ID[:], castagnoli) }
 
 // appendRecord appends the encoded record to b.
 func appendRecord(b []byte, r *Record, seed uint32) []byte {
@@ -326,7 +326,7 @@ func (n *lockMeta) encode(b []byte) []byte {
 	if n.ID != "" {
 		b = append(b, `",`...)
 		start := len(b)
-		b = n.facts(b)
+		b = n.appendFields(b)
 		sum := crc32.Checksum(b[start:], castagnoli)
 		b = append(b, `,"sum":`...)
 		b = strconv.AppendUint(b, uint64(sum), 10)
@@ -340,8 +340,8 @@ func (n *lockMeta) encode(b []byte) []byte {
 	return append(b[:lockMetaSize-1], '\n')
 }
 
-// facts appends the fields that affect decisions, which the checksum covers.
-func (n *lockMeta) facts(b []byte) []byte {
+// appendFields appends the fields that affect decisions, which the checksum covers.
+func (n *lockMeta) appendFields(b []byte) []byte {
 	b = append(b, `"id":"`...)
 	b = append(b, n.ID...)
 	b = append(b, `","durable":`...)

@@ -33,7 +33,7 @@ func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 	if err != nil || json.Unmarshal(b, &n) != nil {
 		return LockMeta{}, false
 	}
-	if n.Sum != crc32.Checksum(n.facts(nil), castagnoli) {
+	if n.Sum != crc32.Checksum(n.appendFields(nil), castagnoli) {
 		n.ID = ""
 		n.Durable = 0
 		n.Unsynced = false
@@ -94,7 +94,7 @@ func (l *Log) readMeta() {
 		return // no other process has had the lock since
 	}
 	l.meta = lockMeta{}
-	if json.Unmarshal(b[:n], &l.meta) != nil || l.meta.Sum != crc32.Checksum(l.meta.facts(nil), castagnoli) {
+	if json.Unmarshal(b[:n], &l.meta) != nil || l.meta.Sum != crc32.Checksum(l.meta.appendFields(nil), castagnoli) {
 		l.meta = lockMeta{}
 	}
 	if l.metaShared {

@@ -110,7 +110,7 @@ func (l *Log) adopt(f vfs.File) error {
 	l.file = f
 	l.info = fi
 	l.header = h
-	l.seed = h.seed()
+	l.seed = h.checksumSeed()
 	l.size = fi.Size()
 	l.end = HeaderSize
 	l.seq = h.Base

@@ -175,7 +175,7 @@ func (l *Log) checkFollows(r *Record) error {
 	if r.Seq != want {
 		return &damage{r.Offset, fmt.Sprintf("change %d stands where change %d belongs", r.Seq, want)}
 	}
-	if (r.Type >= Unchained || l.opts.Verify) && !l.links(r) {
+	if (r.Type >= Unchained || l.opts.Verify) && !l.isSuccessor(r) {
 		return &damage{r.Offset, errChain.reason}
 	}
 	return nil
@@ -198,7 +198,7 @@ func (l *Log) advance(r *Record) {
 // are a torn tail.
 func (l *Log) findAfterDamage(from int64) (next int64, lost []uint64, err error) {
 	err = l.scan(from+1, func(r *Record) bool {
-		if l.links(r) {
+		if l.isSuccessor(r) {
 			next = r.Offset
 			return false
 		}
@@ -243,9 +243,9 @@ func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	return begin < Overhead && isZero(b[:begin]) && bytes.HasSuffix(whole, b[max(begin, prefixSize):]), nil
 }
 
-// links reports whether the chain shows that r directly follows the last record before the
+// isSuccessor reports whether the chain shows that r directly follows the last record before the
 // position.
-func (l *Log) links(r *Record) bool {
+func (l *Log) isSuccessor(r *Record) bool {
 	if r.Type >= Unchained {
 		return r.Seq == l.seq && r.Chain == l.chain
 	}

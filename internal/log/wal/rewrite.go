@@ -102,7 +102,7 @@ func (l *Log) rewriter(h Header) (*Rewriter, error) {
 // Durable of a record must be the sequence number that is durable once the file is.
 func (w *Rewriter) Emit(r Record) (offset int64, err error) {
 	offset = w.off
-	if err := w.write(appendRecord(nil, &r, w.header.seed())); err != nil {
+	if err := w.write(appendRecord(nil, &r, w.header.checksumSeed())); err != nil {
 		return 0, noSpace(err)
 	}
 	if r.Type == Base {
@@ -243,7 +243,7 @@ func (l *Log) replace(w *Rewriter) error {
 	l.file = f
 	l.info = fi
 	l.header = *h
-	l.seed = h.seed()
+	l.seed = h.checksumSeed()
 	l.size = fi.Size()
 	l.checked = true
 	l.free.Store(-1)

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Salvaged describes the damage of a salvaged log.
-type Salvaged struct {
+// SalvageDamage describes the damage of a salvaged log.
+type SalvageDamage struct {
 	Header  Header     // has the zero identity if the identity is unknown
 	Guessed bool       // the header was damaged and was reconstructed from the records
 	Bad     [][2]int64 // ranges [from, to) of bytes that are not records
@@ -22,19 +22,19 @@ type Salvaged struct {
 // Salvage calls fn for every valid record in the file, ordered by offset, with the damage
 // found so far. It continues after damage. A record's body is only valid during the call.
 // The file is not changed.
-func Salvage(fsys vfs.FS, name string, o Options, fn func(s *Salvaged, r *Record) error) (Salvaged, error) {
+func Salvage(fsys vfs.FS, name string, o Options, fn func(s *SalvageDamage, r *Record) error) (SalvageDamage, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
-		return Salvaged{}, describeOpen(fsys, name, err)
+		return SalvageDamage{}, describeOpen(fsys, name, err)
 	}
 	defer f.Close()
 	fi, err := f.Stat()
 	if err != nil {
-		return Salvaged{}, err
+		return SalvageDamage{}, err
 	}
-	s := Salvaged{}
+	s := SalvageDamage{}
 	s.Header, err = readHeader(f, fi.Size())
-	seed := s.Header.seed()
+	seed := s.Header.checksumSeed()
 	if err != nil {
 		var v *VersionError
 		if errors.As(err, &v) {

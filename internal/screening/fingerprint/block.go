@@ -91,8 +91,8 @@ func newCipherKey(key []byte) (*cipherKey, error) {
 	return &cipherKey{key, block, seal}, err
 }
 
-// printOf returns the print of a hash.
-func (k *cipherKey) printOf(hash uint64) printHash {
+// hashPrint returns the print of a hash.
+func (k *cipherKey) hashPrint(hash uint64) printHash {
 	var b [16]byte
 	le.PutUint64(b[:], hash)
 	b[15] = 1 // no other use of the key encrypts a block with this last byte

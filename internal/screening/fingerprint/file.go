@@ -87,7 +87,7 @@ func (f File) addMiddle(text string) error {
 		}
 		var prints []printHash
 		eachHash(text[max(0, maxRead-partOverlap):len(text)-maxRead+partOverlap], func(h uint64) {
-			prints = append(prints, key.printOf(h))
+			prints = append(prints, key.hashPrint(h))
 		})
 		return f.addDropped(dir, key, prints)
 	})
@@ -99,7 +99,7 @@ func (f File) addHashes(name string, level Level, labels []string, hashes []uint
 	return f.addPrints(name, level, labels, func(key *cipherKey) []printHash {
 		prints := make([]printHash, len(hashes))
 		for i, h := range hashes {
-			prints[i] = key.printOf(h)
+			prints[i] = key.hashPrint(h)
 		}
 		return prints
 	})

@@ -119,7 +119,7 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 		if w == nil {
 			w = &printSearch[printHash]{texts: map[printHash][]int32{}}
 			for i := first; i < len(texts); i++ {
-				w.addText(i, texts[i], textAt(ignored, i), key.printOf)
+				w.addText(i, texts[i], textAt(ignored, i), key.hashPrint)
 				if len(w.texts) > batchSize {
 					end = i + 1
 					break

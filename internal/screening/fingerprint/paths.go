@@ -100,7 +100,7 @@ func (f File) Writers(paths []string) []Writer {
 		if indexes == nil {
 			indexes = make(map[printHash][]int, len(paths))
 			for i, p := range paths {
-				n := key.printOf(pathHash(p))
+				n := key.hashPrint(pathHash(p))
 				indexes[n] = append(indexes[n], i)
 			}
 		}

@@ -61,7 +61,7 @@ func (c *chain) matchCard(k int) int {
 		if !matchesShape(gs, shape) || !c.isSeparateNumber(k, len(shape)) {
 			continue
 		}
-		if d := c.digitsOf(gs[:len(shape)]); isIssued(d) && hasLuhnDigit(d) {
+		if d := c.groupDigits(gs[:len(shape)]); isIssued(d) && hasLuhnDigit(d) {
 			return len(shape)
 		}
 	}

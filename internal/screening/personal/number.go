@@ -161,8 +161,8 @@ func (c *chain) scanGroups(text string, i int) (end int) {
 	}
 }
 
-// digitsOf returns the digits of the groups.
-func (c *chain) digitsOf(gs []group) []byte {
+// groupDigits returns the digits of the groups.
+func (c *chain) groupDigits(gs []group) []byte {
 	last := gs[len(gs)-1]
 	return c.digits[gs[0].firstDigit : last.firstDigit+last.digitCount]
 }

@@ -119,7 +119,7 @@ func plusBefore(text string, i int) (pos int, ok bool) {
 // The number begins with skip other digits, followed by the country code.
 func (c *chain) matchInternational(k, skip int) int {
 	gs := c.groups[k:]
-	size, digits := countryCode(c.digitsOf(gs)[skip:])
+	size, digits := countryCode(c.groupDigits(gs)[skip:])
 	digitCount, groupCount := -size-skip, 0
 	for i, g := range gs {
 		if i > 0 && g.digitCount == 1 && c.digits[g.firstDigit] == '0' && g.sep == paren {
@@ -169,7 +169,7 @@ const separatorSigns = " -./)"
 // country, or 0. hasParen reports whether the number begins with a parenthesis.
 func (c *chain) matchNational(k int, hasParen bool) int {
 	gs := c.groups[k:]
-	d := c.digitsOf(gs)
+	d := c.groupDigits(gs)
 	switch {
 	case d[0] == '0' && d[1] != '0':
 		return c.matchTrunk(k, hasParen)
@@ -197,7 +197,7 @@ func (c *chain) matchAmerican(k int) int {
 		!c.isFollowedBySpace(k, 3) {
 		return 0
 	}
-	d := c.digitsOf(gs)
+	d := c.groupDigits(gs)
 	seps := string([]byte{separatorSigns[gs[1].sep], separatorSigns[gs[2].sep]})
 	if !slices.Contains(americanSeps, seps) || d[0] < '2' || d[3] < '2' ||
 		(d[0] == d[1] && d[1] == d[2] && d[0] == d[3]) {

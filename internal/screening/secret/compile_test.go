@@ -67,7 +67,7 @@ var fixed = []string{
 // tableWriter writes a table: the sets and the expressions that the rest is made of
 // are known last, and stand first.
 type tableWriter struct {
-	sets  []set
+	sets  []byteSet
 	exprs []string
 	rest  []byte
 }

@@ -13,19 +13,19 @@ import (
 // maxUnrolled is how often a group may be repeated.
 const maxUnrolled = 60
 
-func (s *set) add(c byte) { s[c>>6] |= 1 << (c & 63) }
+func (s *byteSet) add(c byte) { s[c>>6] |= 1 << (c & 63) }
 
-func (s *set) join(t *set) {
+func (s *byteSet) join(t *byteSet) {
 	for i := range s {
 		s[i] |= t[i]
 	}
 }
 
-func (s *set) meets(t *set) bool {
+func (s *byteSet) meets(t *byteSet) bool {
 	return s[0]&t[0]|s[1]&t[1]|s[2]&t[2]|s[3]&t[3] != 0
 }
 
-var allBytes = set{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
+var allBytes = byteSet{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
 
 // newProgram compiles an expression of Go's syntax. It panics where a group is
 // repeated without an end: the data is wrong.
@@ -205,7 +205,7 @@ func wideRunes(re *syntax.Regexp) (wide []*syntax.Regexp) {
 }
 
 // setOf returns the bytes of an expression that matches one byte.
-func setOf(re *syntax.Regexp) (s set, ok bool) {
+func setOf(re *syntax.Regexp) (s byteSet, ok bool) {
 	ranges := re.Rune
 	switch re.Op {
 	case syntax.OpLiteral:

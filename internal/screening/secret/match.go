@@ -14,15 +14,15 @@ type program struct {
 // inst is an instruction. It is followed by the next instruction, except for a jump.
 type inst struct {
 	op         uint8
-	isCaseless bool   // the literal matches in upper and lower case
-	isLazy     bool   // lazy: the run is as short as possible
-	isExact    bool   // the byte after the run cannot be in the set, so that only the longest run can match
-	text       string // literal
-	firstBytes set    // possible first bytes of a match from here on
-	runBytes   *set   // bytes that a run may contain
-	min, max   int    // length of a run in bytes
-	branches   []int  // first instructions of the branches
-	arg        int    // instruction to jump to, or slot to save the position in
+	isCaseless bool     // the literal matches in upper and lower case
+	isLazy     bool     // lazy: the run is as short as possible
+	isExact    bool     // the byte after the run cannot be in the set, so that only the longest run can match
+	text       string   // literal
+	firstBytes byteSet  // possible first bytes of a match from here on
+	runBytes   *byteSet // bytes that a run may contain
+	min, max   int      // length of a run in bytes
+	branches   []int    // first instructions of the branches
+	arg        int      // instruction to jump to, or slot to save the position in
 }
 
 // Operations of instructions.
@@ -42,11 +42,11 @@ const (
 // cachedRun is the largest maximum length of runs whose ends are not cached.
 const cachedRun = 64
 
-// set is a set of bytes. A set that contains runes outside of ASCII contains all bytes of their
+// byteSet is a set of bytes. A set that contains runes outside of ASCII contains all bytes of their
 // UTF-8 encodings.
-type set [4]uint64
+type byteSet [4]uint64
 
-func (s *set) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
+func (s *byteSet) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
 
 // matcher matches a program in a text.
 type matcher struct {

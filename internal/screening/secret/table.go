@@ -47,7 +47,7 @@ func (r *tableReader) readText() string { return r.readBytes(r.readInt()) }
 
 // rules contains all rules, and the automaton of their keywords.
 type rules struct {
-	sets        []set
+	sets        []byteSet
 	expressions []expression // the expressions of the constants below are first
 	all         []rule
 	keywords    automaton
@@ -73,7 +73,7 @@ var ruleSet = sync.OnceValue(loadRules)
 
 func loadRules() *rules {
 	rs, r := new(rules), tableReader(table)
-	rs.sets = make([]set, r.readInt())
+	rs.sets = make([]byteSet, r.readInt())
 	for i := range rs.sets {
 		b := []byte(r.readBytes(32))
 		for j := range rs.sets[i] {
@@ -136,7 +136,7 @@ func (e *expression) program() *program {
 	return e.decoded
 }
 
-func decodeProgram(r tableReader, sets []set) *program {
+func decodeProgram(r tableReader, sets []byteSet) *program {
 	p := &program{groups: r.readInt(), insts: make([]inst, r.readInt())}
 	for i := range p.insts {
 		in := &p.insts[i]

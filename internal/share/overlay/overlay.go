@@ -246,7 +246,7 @@ func (o *overlayStore) ViewHeads(
 	if err != nil {
 		return true, err
 	}
-	return true, heads.View(ctx, o.upper, heads.Asked{Keys: keys, Names: names}, func(h heads.List) error {
+	return true, heads.View(ctx, o.upper, heads.Needs{Keys: keys, Names: names}, func(h heads.List) error {
 		return fn(func(yield func(oxbow.Head, error) bool) {
 			for head, err := range h.All {
 				if !yield(head, err) || err != nil {

@@ -128,7 +128,7 @@ func TestOverlay(t *testing.T) {
 			t.Errorf("%s: newest gives %d of %d: %v", when, len(page), total, err)
 		}
 		seen := 0
-		if err := heads.View(ctx, both.Store(), heads.Asked{}, func(h heads.List) error {
+		if err := heads.View(ctx, both.Store(), heads.Needs{}, func(h heads.List) error {
 			seen = 0
 			for _, err := range h.All {
 				if err != nil {

@@ -249,7 +249,7 @@ func lastNamed(store string) (seq uint64, err error) {
 		dir,
 		filepath.Base(store),
 		wal.Options{ReadOnly: true},
-		func(_ *wal.Salvaged, r *wal.Record) error {
+		func(_ *wal.SalvageDamage, r *wal.Record) error {
 			seq = max(seq, r.Seq, r.Durable)
 			return nil
 		},
