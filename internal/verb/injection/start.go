@@ -190,7 +190,7 @@ func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room,
 	for i := range group {
 		e, size := &group[i], size
 		line, prints := noteLine(e, size)
-		for prompt.Tokens(line) > room-used && prompt.Tokens(line) > leastLine {
+		for size > 0 && prompt.Tokens(line) > room-used && prompt.Tokens(line) > leastLine {
 			size /= 2
 			line, prints = noteLine(e, size)
 		}

@@ -79,6 +79,29 @@ func TestStartIsBounded(t *testing.T) {
 	checkMemory(t, m)
 }
 
+// TestStartWithoutRoomForAName tests that a note is left out if its name alone is longer than the room
+// in the block.
+func TestStartWithoutRoomForAName(t *testing.T) {
+	w, m := startWorkspace(t)
+	person := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})
+	for i := range 60 {
+		add := oxbow.Add{Name: fmt.Sprint(i, strings.Repeat(" the long name of a rule", 7)), Content: "It is a rule."}
+		if i == 0 {
+			add.Labels = []oxbow.Label{{Key: profile.LabelPinned, Value: "true"}}
+		}
+		if err := m.Apply(person, add); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for budget := 200; budget <= 1200; budget += 50 {
+		out, err := Start(t.Context(), w, StartIn{Budget: budget})
+		if err != nil || out.Tokens > budget {
+			t.Errorf("Start with %d tokens has %d, %v: %s", budget, out.Tokens, err, out.Text)
+		}
+	}
+	checkMemory(t, m)
+}
+
 // TestStartHoldsWhatIsVouchedFor tests which notes are included in the block of a new session, and
 // which notes are only counted.
 func TestStartHoldsWhatIsVouchedFor(t *testing.T) {
