@@ -163,6 +163,16 @@ var trialPages = []struct{ name, path string }{
 	{"sessions", "sessions"}, {"log", "log"},
 }
 
+// otherTrialPages are other pages of that memory.
+var otherTrialPages = []struct{ name, path string }{
+	{"all", "find"}, {"new", "new"}, {"edit", "entries/" + trial.Overwritten + "/edit"},
+	{"versions", "entries/" + trial.Overwritten + "/versions"},
+	{"lineage", "entries/" + trial.Overwritten + "/lineage"}, {"redact", "entries/" + trial.Overwritten + "/redact"},
+	{"take back", "log/revert?session=claude/" + trial.Agent}, {"change", "log/2"}, {"context", "context"},
+	{"ask", "ask?q=card+network+timeout"}, {"profiles", "profiles"}, {"handoffs", "handoffs"},
+	{"annotations", "annotations"}, {"map", "map"}, {"numbers", "numbers"}, {"settings", "settings"},
+}
+
 // TestTrialPages tests that the pages of a large memory fit into the window and have no serious
 // barrier, in three widths and both colour schemes.
 func TestTrialPages(t *testing.T) {
@@ -173,9 +183,22 @@ func TestTrialPages(t *testing.T) {
 		v.open(t, p.path)
 		shots := os.Getenv("OXBOW_SHOTS") // directory for screenshots
 		if shots != "" {
-			shots = filepath.Join(shots, p.name)
+			shots = filepath.Join(shots, strings.ReplaceAll(p.name, " ", "-"))
 		}
 		v.inspect(t, p.name, source, shots, [3]int64{375, 1280, 1920})
+	}
+	for _, p := range otherTrialPages { // TestEveryPage checks their kinds, so check that each fits
+		v.open(t, p.path)
+		if shots := os.Getenv("OXBOW_SHOTS"); shots != "" {
+			v.inspect(t, p.name, source, filepath.Join(shots, strings.ReplaceAll(p.name, " ", "-")),
+				[3]int64{375, 1280, 1920})
+			continue
+		}
+		chromiumtest.Do(t, v.tab, "setting the width", chromedp.EmulateViewport(375, 900))
+		if over := chromiumtest.Eval[int](t, v.tab, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+			t.Errorf("%q: %d pixels wider than the window", p.name, over)
+		}
+		v.clean(t, p.name)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
