@@ -120,7 +120,7 @@ part of the repository: look at it with --dry-run first.`,
 		&from.From,
 		"from-transcript",
 		nil,
-		"read a `FILE`, - for standard input, or the files *.jsonl of a directory; may be repeated",
+		"read a `FILE`, - for standard input, or the transcripts in a directory; may be repeated",
 	)
 	c.Flags().StringVar(
 		&from.MovedFrom,

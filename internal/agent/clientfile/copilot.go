@@ -68,7 +68,7 @@ type copilot struct {
 	names, types         map[string]string // of sub-agents, by ID
 }
 
-func newCopilot() EventReader {
+func newCopilot(string) EventReader {
 	return &copilot{names: map[string]string{}, types: map[string]string{}}
 }
 

@@ -34,6 +34,11 @@ type Event struct {
 	Turn   string    // ID of the turn that a prompt begins ("" if the client does not name turns)
 	Text   string
 
+	// Node is a position in the conversation, and Parent is the position before it. They differ from
+	// the order of the events if the person goes back in the conversation. Both are "" if the client
+	// does not report positions.
+	Node, Parent string
+
 	Session, Dir, Branch, Model string // as far as they are known at this event
 
 	// AgentID, AgentName and AgentType describe the sub-agent. They are "" for the main agent. The
@@ -46,6 +51,7 @@ type Event struct {
 	// Only for EventResult.
 	Failed bool            // whether the tool failed, or the call was refused or cancelled
 	Exit   *int            // exit status of a command, if the client reports it apart from the output
+	Silent bool            // whether the client mentions the exit status of a command only if it is not 0
 	Output string          // the text that the tool returned
 	Shown  json.RawMessage // the data that the client shows for the result, in its own format
 }
@@ -59,13 +65,18 @@ type EventReader interface {
 
 // EventClient is a client whose transcripts are read as events.
 type EventClient struct {
-	Name       string                 // the client's name in setup
-	Recognizes func(line []byte) bool // reports whether only this client writes such a line
-	NewReader  func() EventReader
+	Name       string                        // the client's name in setup
+	Recognizes func(line []byte) bool        // reports whether only this client writes such a line
+	NewReader  func(path string) EventReader // path is the transcript's ("" if it is not known)
+
+	// UnnamedCalls is set if the reports to hooks do not contain the IDs of calls. Then a call is
+	// identified by its arguments.
+	UnnamedCalls bool
 }
 
 // EventClients lists the clients whose transcripts are read as events.
 var EventClients = []EventClient{
-	{"copilot", isCopilot, newCopilot},
-	{"qwen", isQwen, newQwen},
+	{Name: "gemini", Recognizes: isGemini, NewReader: newGemini, UnnamedCalls: true},
+	{Name: "copilot", Recognizes: isCopilot, NewReader: newCopilot},
+	{Name: "qwen", Recognizes: isQwen, NewReader: newQwen},
 }

@@ -3,8 +3,10 @@
 package clientfile
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +21,7 @@ func eventsOf(tb testing.TB, client, lines string) string {
 			continue
 		}
 		var all []string
-		r := c.NewReader()
+		r := c.NewReader("")
 		offset := int64(0)
 		for line := range strings.Lines(lines) {
 			if !r.ReadLine([]byte(line), offset, func(e *Event) { all = append(all, describe(e)) }) {
@@ -48,6 +50,9 @@ func describe(e *Event) string {
 	}
 	if e.Failed {
 		s += " failed"
+	}
+	if e.Node != "" {
+		s += " @" + e.Node + "<" + e.Parent
 	}
 	return s
 }
@@ -106,6 +111,72 @@ compacted u8`
 	}
 }
 
+// TestGeminiEvents reads a message that grows, a rewind to the first prompt, the messages of a resumed
+// session, which are known except for one, calls that ended in several ways, and a compaction.
+func TestGeminiEvents(t *testing.T) {
+	got := eventsOf(t, "gemini", `{"sessionId":"s","startTime":"t","kind":"main"}
+{"id":"m1","type":"user","content":[{"text":"Raise the jetty."}]}
+{"id":"m2","type":"gemini","content":"I raise","thoughts":[{"subject":"Low","description":"It is low."}]}
+{"id":"m2","type":"gemini","content":"I raise it.","thoughts":[{"subject":"Low","description":"It is low."}],"toolCalls":[{"id":"c1","name":"replace","args":{"a":1},"status":"executing"}]}
+{"id":"m2","type":"gemini","content":"I raise it.","toolCalls":[{"id":"c1","name":"replace","args":{"a":1},"status":"cancelled","result":[{"functionResponse":{"response":{"error":"stopped"}}}]}]}
+{"id":"m3","type":"user","content":[{"functionResponse":{"id":"c1"}}]}
+{"id":"m4","type":"gemini","content":"Stopped."}
+{"$rewindTo":"m1"}
+{"id":"m5","type":"user","content":"Lower it."}
+{"$set":{"messages":[{"id":"m1","type":"user","content":"Raise the jetty."},{"id":"m6","type":"gemini","content":"Lowered."}]}}
+{"$set":{"messages":[{"id":"m7","type":"user","content":"<state_snapshot>It is low.</state_snapshot>"}]}}
+`)
+	want := `prompt m1 m1 Raise the jetty. @m1<
+thought m2 Low
+It is low. @m2<m1
+text m2 I raise @m2<m1
+text m2 I raise it. @m2<m1
+call c1 replace {"a":1} @m2<m1
+result c1 stopped failed @m2<m1
+text m4 Stopped. @m4<m2
+prompt m5 m5 Lower it. @m5<
+text m6 Lowered. @m6<m5
+compacted m7 m7 <state_snapshot>It is low.</state_snapshot> @m7<m6`
+	if got != want {
+		t.Errorf("the events are\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestDocuments reads a session that is a single document, on one line and on several, and lines of
+// which the first is damaged.
+func TestDocuments(t *testing.T) {
+	document := `{"sessionId":"s","messages":[{"id":"m1","type":"user","content":"Raise it."}]}`
+	for text, want := range map[string]bool{
+		document:                       false, // a line
+		"\ufeff\n{\n" + document[1:]:   true,
+		"{\n" + document + "\n":        false,
+		"{\"a\":\n" + document + "}\n": true,
+		"":                             false,
+	} {
+		got, rest, err := ReadDocument(bufio.NewReaderSize(strings.NewReader(text), 16))
+		if err != nil || (got != nil) != want || (want && string(got) != text) {
+			t.Errorf("ReadDocument(%q) = %q, %v; want a document: %t", text, got, err, want)
+		}
+		if b, err := io.ReadAll(rest); !want && (err != nil || string(b) != text) {
+			t.Errorf("after ReadDocument(%q) the lines are %q, %v", text, b, err)
+		}
+	}
+	if got, want := eventsOf(t, "gemini", document), "prompt m1 m1 Raise it. @m1<"; got != want {
+		t.Errorf("the events of a document are %q, want %q", got, want)
+	}
+}
+
+// TestGeminiSubagent tests that the directory of a sub-agent's transcript names the session.
+func TestGeminiSubagent(t *testing.T) {
+	r := newGemini(filepath.Join(t.TempDir(), "chats", "parent", "child.jsonl"))
+	r.ReadLine([]byte(`{"sessionId":"child","startTime":"t","kind":"subagent"}`), 0, nil)
+	r.ReadLine([]byte(`{"id":"m1","type":"user","content":"Lay stones."}`), 1, func(e *Event) {
+		if e.Session != "parent" || e.AgentID != "sub-agent" {
+			t.Errorf("the task has session %q and agent %q, want parent and sub-agent", e.Session, e.AgentID)
+		}
+	})
+}
+
 // FuzzEventReaders tests that no input causes a panic, and that each event has a kind and an offset
 // of a line before the end of the input.
 func FuzzEventReaders(f *testing.F) {
@@ -122,7 +193,7 @@ func FuzzEventReaders(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, c := range EventClients {
-			r := c.NewReader()
+			r := c.NewReader("")
 			offset := int64(0)
 			for line := range bytes.Lines(b) {
 				c.Recognizes(line)

@@ -21,6 +21,13 @@ import (
 // Compressed is the file name suffix of a compressed transcript.
 const Compressed = ".zst"
 
+// IsTranscript reports whether a file has the name of a transcript: *.jsonl, *.jsonl.zst, or the
+// session-*.json of Gemini CLI up to version 0.38.
+func IsTranscript(path string) bool {
+	isGeminiDocument := strings.HasPrefix(filepath.Base(path), "session-") && strings.HasSuffix(path, ".json")
+	return isGeminiDocument || strings.HasSuffix(strings.TrimSuffix(path, Compressed), ".jsonl")
+}
+
 // maxWindow is the maximum window size of a compressed transcript, in bytes.
 const maxWindow = 128 << 20
 

@@ -52,7 +52,7 @@ type qwenPart struct {
 	} `json:"functionCall"`
 	Answer *struct {
 		ID       string `json:"id"`
-		Response Answer `json:"response"`
+		Response answer `json:"response"`
 	} `json:"functionResponse"`
 }
 
@@ -68,7 +68,7 @@ type qwen struct {
 	held  *Event // prompt whose turn is not known yet, or nil
 }
 
-func newQwen() EventReader { return &qwen{} }
+func newQwen(string) EventReader { return &qwen{} }
 
 // ReadLine implements [EventReader].
 func (q *qwen) ReadLine(line []byte, offset int64, yield func(*Event)) bool {

@@ -1,4 +1,4 @@
-// This file contains the code that the readers for Gemini CLI, opencode and events share, because the
+// This file contains the code that the readers for opencode and events share, because the
 // file tools of these clients are similar.
 
 package fileedits

@@ -49,7 +49,7 @@ type claude struct {
 	n     int
 }
 
-func newClaude(t *Transcript) reader {
+func newClaude(t *Transcript, _ string) reader {
 	return &claude{t: t, at: map[string]*reasoning{}, lines: map[string]*reasoning{},
 		calls: map[string]*claudeCall{}, seen: map[string]bool{}, done: map[int][]Edit{}}
 }

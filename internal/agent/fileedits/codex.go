@@ -85,7 +85,7 @@ type codex struct {
 	order   []string
 }
 
-func newCodex(t *Transcript) reader {
+func newCodex(t *Transcript, _ string) reader {
 	return &codex{t: t, r: &reasoning{}, calls: map[string]*codexCall{}}
 }
 

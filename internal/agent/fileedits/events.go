@@ -12,11 +12,20 @@ import (
 type eventReader struct {
 	*chat
 	in clientfile.EventReader
+
+	at    map[string]*reasoning // reasoning after each node of the conversation
+	nodes map[string]string     // last node, by sub-agent ("" for the main agent)
+
+	unnamed bool              // calls are identified by their arguments
+	keys    map[string]string // names of unnamed calls by the IDs in the transcript
 }
 
 // newEventReader returns a function that opens a reader for a client's transcripts.
-func newEventReader(c clientfile.EventClient) func(t *Transcript) reader {
-	return func(t *Transcript) reader { return &eventReader{newChat(t), c.NewReader()} }
+func newEventReader(c clientfile.EventClient) func(t *Transcript, path string) reader {
+	return func(t *Transcript, path string) reader {
+		return &eventReader{chat: newChat(t), in: c.NewReader(path), at: map[string]*reasoning{},
+			nodes: map[string]string{}, unnamed: c.UnnamedCalls, keys: map[string]string{}}
+	}
 }
 
 func (r *eventReader) line(b []byte) error {
@@ -30,6 +39,7 @@ func (r *eventReader) take(e *clientfile.Event) {
 	r.session, r.dir = e.Session, e.Dir
 	r.model = e.Model
 	sub := cmp.Or(e.AgentName, e.AgentID)
+	r.moveTo(e, sub)
 	switch e.Kind {
 	case clientfile.EventPrompt:
 		r.recordRequest(sub, e.Text)
@@ -38,10 +48,43 @@ func (r *eventReader) take(e *clientfile.Event) {
 	case clientfile.EventThought:
 		r.thinks(sub, e.Text)
 	case clientfile.EventCall:
-		if e.ID != "" {
+		if r.unnamed {
+			r.unnamedCall(e, sub)
+		} else if e.ID != "" {
 			r.call(e.ID, sub, e.Tool, e.Args, e.Time)
 		}
 	case clientfile.EventResult:
-		r.answer(e.ID, e.Failed, e.Shown)
+		id := e.ID
+		if r.unnamed {
+			id = r.keys[e.ID]
+			if e.Failed {
+				delete(r.seen, id) // the same call may succeed later
+			}
+		}
+		r.answer(id, e.Failed, e.Shown)
+	}
+}
+
+// moveTo continues at the position of an event. If the person went back in the conversation, that is
+// not the position of the previous event.
+func (r *eventReader) moveTo(e *clientfile.Event, sub string) {
+	last := r.nodes[sub]
+	if e.Node == "" || e.Node == last {
+		return
+	}
+	if last != "" {
+		r.at[last] = r.reasoningFor(sub)
+	}
+	if e.Parent != last {
+		r.said[sub] = cmp.Or(r.at[e.Parent], &reasoning{})
+	}
+	r.nodes[sub] = e.Node
+}
+
+// unnamedCall records a call of a client whose hooks do not name calls.
+func (r *eventReader) unnamedCall(e *clientfile.Event, sub string) {
+	delete(r.keys, e.ID)
+	if call := r.call("", sub, e.Tool, e.Args, e.Time); call != nil {
+		r.keys[e.ID] = call.argumentKey()
 	}
 }

@@ -30,7 +30,7 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		tr, err := Read(bytes.NewReader(text))
+		tr, err := Read(bytes.NewReader(text), "")
 		if err != nil {
 			return
 		}

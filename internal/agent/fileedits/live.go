@@ -307,7 +307,7 @@ func (r Report) replayEnd(l *clientfile.Report, maxBytes int64) (t *Transcript, 
 	t = &Transcript{Client: live.reader}
 	all := clients()
 	i := slices.IndexFunc(all, func(c client) bool { return c.name == live.reader })
-	in = all[i].open(t)
+	in = all[i].open(t, r.transcriptPath(l))
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(line)
 		if len(line) > 0 && in.line(line) != nil {

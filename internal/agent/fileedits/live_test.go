@@ -227,7 +227,7 @@ func TestLive(t *testing.T) {
 			if len(live) < 2 {
 				t.Fatalf("live annotations are %q", brief(live))
 			}
-			tr, err := Read(bytes.NewReader(s.transcript))
+			tr, err := Read(bytes.NewReader(s.transcript), "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -54,7 +54,7 @@ func rollout(t *testing.T, dir string, patches ...string) *Transcript {
 			},
 		)
 	}
-	tr, err := Read(strings.NewReader(b.String()))
+	tr, err := Read(strings.NewReader(b.String()), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,10 @@ import (
 // client is a program whose transcripts can be read.
 type client struct {
 	name string
-	is   func(line []byte) bool          // reports whether only this program writes such a line
-	open func(t *Transcript) (in reader) // returns a reader for a file
+	is   func(line []byte) bool // reports whether only this program writes such a line
+
+	// open returns a reader for a file.
+	open func(t *Transcript, path string) (in reader)
 }
 
 // clients returns the supported clients.
@@ -23,7 +25,6 @@ func clients() []client {
 	all := []client{
 		{"claude-code", isClaude, newClaude},
 		{"codex", isCodex, newCodex},
-		{"gemini", isGemini, newGemini},
 		{"opencode", isOpencode, newOpencode},
 	}
 	for _, c := range clientfile.EventClients {
@@ -35,62 +36,89 @@ func clients() []client {
 // maxSniff is the maximum number of lines that are read to recognize the client.
 const maxSniff = 200
 
-// Read reads a transcript, which has a JSON object on each line. Lines that cannot be read
-// are counted and ignored. Errors match [ErrUnknown] or are errors of r.
-func Read(r io.Reader) (*Transcript, error) {
+// Read reads a transcript, which has a JSON object on each line or is a single object. The path is that
+// of the file, or "" if it is not known. Lines that cannot be read are counted and ignored. Errors match
+// [ErrUnknown] or are errors of r.
+func Read(r io.Reader, path string) (*Transcript, error) {
 	t := &Transcript{}
-	var in reader
-	var held [][]byte // lines read before the client was recognized
-	give := func(b []byte) {
-		if err := in.line(b); err != nil {
-			t.Bad++
+	in := recognizer{t: t, path: path}
+	document, br, err := clientfile.ReadDocument(bufio.NewReaderSize(r, 1<<16))
+	if document != nil {
+		in.take(document, int64(len(document)))
+		return in.finish()
+	}
+	for err == nil {
+		var b []byte
+		var size int64
+		b, size, err = clientfile.Next(br)
+		if err == nil || err == io.EOF {
+			in.take(b, size)
+		}
+		if len(in.held) > maxSniff {
+			return nil, ErrUnknown
 		}
 	}
-	br := bufio.NewReaderSize(r, 1<<16)
-	for last := false; !last; {
-		b, size, err := clientfile.Next(br)
-		if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("reading a transcript: %w", err)
-		}
-		last = err == io.EOF
-		long := size > clientfile.Max
-		b = bytes.TrimSpace(b)
-		if long || len(b) > 0 {
-			t.Lines++
-		}
-		switch {
-		case long:
-			t.Bad++
-		case len(b) == 0:
-		case in != nil:
-			give(b)
-		default:
-			held = append(held, bytes.Clone(b))
-			in = t.openReader(b)
-			if in != nil {
-				for _, h := range held {
-					give(h)
-				}
-				held = nil
-			} else if len(held) > maxSniff {
-				return nil, ErrUnknown
+	if err != io.EOF {
+		return nil, fmt.Errorf("reading a transcript: %w", err)
+	}
+	return in.finish()
+}
+
+// recognizer passes lines to the reader of the client that wrote them.
+type recognizer struct {
+	t    *Transcript
+	path string
+	in   reader   // nil if the client was not recognized yet
+	held [][]byte // lines before the client was recognized
+}
+
+// take reads a line, or a document as if it were a line.
+func (r *recognizer) take(b []byte, size int64) {
+	isLong := size > clientfile.Max && b == nil
+	b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\ufeff")))
+	if !isLong && len(b) == 0 {
+		return
+	}
+	r.t.Lines++
+	switch {
+	case isLong:
+		r.t.Bad++
+	case r.in != nil:
+		r.give(b)
+	default:
+		r.held = append(r.held, bytes.Clone(b))
+		r.in = r.t.openReader(b, r.path)
+		if r.in != nil {
+			for _, h := range r.held {
+				r.give(h)
 			}
+			r.held = nil
 		}
 	}
-	if in == nil {
+}
+
+func (r *recognizer) give(b []byte) {
+	if err := r.in.line(b); err != nil {
+		r.t.Bad++
+	}
+}
+
+// finish completes and returns the transcript. It returns ErrUnknown if the client was not recognized.
+func (r *recognizer) finish() (*Transcript, error) {
+	if r.in == nil {
 		return nil, ErrUnknown
 	}
-	in.end()
-	return t, nil
+	r.in.end()
+	return r.t, nil
 }
 
 // openReader returns a reader for the client that writes such lines, or nil if the client is
 // unknown.
-func (t *Transcript) openReader(line []byte) reader {
+func (t *Transcript) openReader(line []byte, path string) reader {
 	for _, c := range clients() {
 		if c.is(line) {
 			t.Client = c.name
-			return c.open(t)
+			return c.open(t, path)
 		}
 	}
 	return nil

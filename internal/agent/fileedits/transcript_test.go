@@ -38,7 +38,7 @@ func sample(t testing.TB, name string) *Transcript {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	tr, err := Read(f)
+	tr, err := Read(f, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestAgain(t *testing.T) {
 	lines := strings.SplitAfter(string(text), "\n")
 	total := 0
 	for _, n := range []int{len(lines) / 2, len(lines), len(lines)} {
-		tr, err := Read(strings.NewReader(strings.Join(lines[:n], "")))
+		tr, err := Read(strings.NewReader(strings.Join(lines[:n], "")), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestUnknown(t *testing.T) {
 	for _, text := range []string{"", "hello\n", `{"a":1}` + "\n", strings.Repeat("{}\n", 300),
 		// opencode has lines like those of Claude Code.
 		`{"type":"step_start","timestamp":1,"sessionID":"s","part":{"type":"step-start"}}` + "\n"} {
-		if _, err := Read(strings.NewReader(text)); !errors.Is(err, ErrUnknown) {
+		if _, err := Read(strings.NewReader(text), ""); !errors.Is(err, ErrUnknown) {
 			t.Errorf("Read(%.20q) = %v, want ErrUnknown", text, err)
 		}
 	}
@@ -218,7 +218,7 @@ func TestLongLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := `{"type":"message","text":"` + strings.Repeat("x", clientfile.Max) + "\"}\n"
-	tr, err := Read(strings.NewReader(long + string(text)))
+	tr, err := Read(strings.NewReader(long+string(text)), "")
 	if err != nil || tr.Bad != 1 || len(tr.Edits) != 1 {
 		t.Errorf("Read after a long line = %+v, %v", tr, err)
 	}

@@ -22,7 +22,7 @@ import (
 
 // AnnotateTranscriptsIn is the argument of AnnotateTranscripts.
 type AnnotateTranscriptsIn struct {
-	From      []string `json:"from" flag:"from-transcript" value:"FILE" jsonschema:"read a FILE, - for standard input, or the files *.jsonl of a directory; may be repeated"`
+	From      []string `json:"from" flag:"from-transcript" value:"FILE" jsonschema:"read a FILE, - for standard input, or the transcripts in a directory; may be repeated"`
 	MovedFrom string   `json:"moved_from,omitempty" value:"DIR" jsonschema:"the DIR that this tree was in when the transcript was written"`
 	DryRun    bool     `json:"dry_run,omitempty" jsonschema:"show what a transcript would add, and add nothing"`
 
@@ -104,7 +104,7 @@ func AnnotateTranscripts(
 }
 
 // transcriptsOf returns the files that a name refers to, and whether it is a directory. For a
-// directory these are the files *.jsonl in it, at any depth.
+// directory these are the transcripts in it, at any depth.
 func transcriptsOf(name string) ([]string, bool, error) {
 	if name == "-" {
 		return []string{name}, false, nil
@@ -118,8 +118,7 @@ func transcriptsOf(name string) ([]string, bool, error) {
 	}
 	var names []string
 	err = filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() &&
-			strings.HasSuffix(strings.TrimSuffix(p, clientfile.Compressed), ".jsonl") {
+		if err == nil && d.Type().IsRegular() && clientfile.IsTranscript(p) {
 			names = append(names, p)
 		}
 		return err
@@ -130,7 +129,7 @@ func transcriptsOf(name string) ([]string, bool, error) {
 	if len(names) == 0 {
 		return nil, true, verb.Advise(
 			verb.Invalidf("there is no transcript in %s", name),
-			"transcripts are files that end in .jsonl or .jsonl.zst",
+			"transcripts are files that end in .jsonl or .jsonl.zst, and session-*.json",
 		)
 	}
 	return names, true, nil
@@ -144,16 +143,16 @@ func (out *AnnotateTranscriptsOut) read(
 	name string,
 	in AnnotateTranscriptsIn,
 ) error {
-	r := in.Stdin
+	r, file := in.Stdin, ""
 	if name != "-" {
 		f, err := clientfile.Open(name)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		r = f
+		r, file = f, name
 	}
-	t, err := fileedits.Read(r)
+	t, err := fileedits.Read(r, file)
 	if err != nil {
 		return err
 	}

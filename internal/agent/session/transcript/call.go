@@ -374,11 +374,5 @@ func outcomeOf(response []byte) Outcome {
 	}
 	out := o.Copilot + clientfile.Text(o.Content)
 	return Outcome{Failed: len(o.Error) > 0 &&
-		string(o.Error) != "null", Silent: outputFirst(out), Output: out, Original: o.Original}
-}
-
-// outputFirst reports whether an answer is Gemini CLI's for a finished command, which contains the
-// exit status only if it is not 0.
-func outputFirst(answer string) bool {
-	return strings.HasPrefix(strings.TrimPrefix(answer, "<untrusted_context>\n"), "Output: ")
+		string(o.Error) != "null", Silent: clientfile.OutputFirst(out), Output: out, Original: o.Original}
 }

@@ -12,10 +12,10 @@ import (
 
 // readers returns a reader for each client whose transcripts have a JSON object on each line.
 func readers() map[string]func(*file) reader {
-	all := map[string]func(*file) reader{"claude": newClaude, "codex": newCodex, "gemini": newGemini}
+	all := map[string]func(*file) reader{"claude": newClaude, "codex": newCodex}
 	for _, c := range clientfile.EventClients {
 		all[c.Name] = func(f *file) reader {
-			return &eventReader{file: f, in: c.NewReader(), calls: map[string]claudeCall{}}
+			return &eventReader{file: f, in: c.NewReader(f.path), calls: map[string]claudeCall{}}
 		}
 	}
 	return all
@@ -56,7 +56,13 @@ func (r *eventReader) take(e *clientfile.Event) {
 			return
 		}
 		delete(r.calls, e.ID)
-		r.call(call.event, call.name, call.args, Outcome{Failed: e.Failed, Exit: e.Exit, Output: e.Output})
+		o := Outcome{Failed: e.Failed, Exit: e.Exit, Silent: e.Silent, Output: e.Output}
+		r.call(call.event, call.name, call.args, o)
+		if agent, text := SubagentSaid(call.name, call.args, e.Output); agent != "" {
+			said := r.event(session.Text, e.ID, e.Time)
+			said.Agent = agent
+			r.say(said, text)
+		}
 	case clientfile.EventCompacted:
 		report := r.event(session.Compact, r.turn, e.Time)
 		report.Text = SummaryText(e.Text, r.clean)

@@ -33,7 +33,7 @@ var places = []place{
 	{"codex", "sessions", isRollout},
 	{"codex", "archived_sessions", isRollout},
 	{"gemini", "tmp", func(p string) bool {
-		return (isJSONL(p) || isGeminiDocument(p)) && strings.Contains(p, "/chats/")
+		return clientfile.IsTranscript(p) && strings.Contains(p, "/chats/")
 	}},
 	{"copilot", "session-state", func(p string) bool { return strings.HasSuffix(p, "/events.jsonl") }},
 	{"qwen", "projects", func(p string) bool {

@@ -89,8 +89,6 @@ func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
 		return f.export(in)
 	case IsChatService(f.client):
 		return f.conversations(ctx, in)
-	case f.client == "gemini" && isGeminiDocument(f.path):
-		return f.geminiDocument(in)
 	}
 	newReader := readers()[f.client]
 	if newReader == nil {
@@ -117,6 +115,18 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, offset
 		return err
 	}
 	br := bufio.NewReaderSize(in, 1<<18)
+	if offset == 0 && maxLines == 0 {
+		document, lines, err := clientfile.ReadDocument(br)
+		if err != nil {
+			return err
+		}
+		if document != nil {
+			f.end = int64(len(document))
+			f.give(r, document, 0, 0)
+			return nil
+		}
+		br = lines
+	}
 	for n := 0; !f.full && (maxLines == 0 || n < maxLines); {
 		b, size, err := clientfile.Next(br)
 		if err != nil && err != io.EOF {

@@ -1,0 +1,36 @@
+// This file reads transcripts that are a single JSON document instead of lines.
+
+package clientfile
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+)
+
+// maxDocument is the maximum size of a document in bytes.
+const maxDocument = 256 << 20
+
+// mark is the byte order mark, with which some editors begin a file.
+var mark = []byte("\ufeff")
+
+// ReadDocument reads a file from its beginning. If the file is a single JSON object over several lines,
+// ReadDocument returns the file's text, which an [EventReader] reads like a line. Otherwise document is nil,
+// and the caller continues with lines, which contains the whole file.
+func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err error) {
+	head, _ := br.Peek(br.Size()) // an error occurs again when the file is read
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, mark), " \t\r\n")
+	end := bytes.IndexByte(head, '\n')
+	if end < 0 || head[0] != '{' || fields(head[:end], func(_, _ []byte) {}) {
+		return nil, br, nil
+	}
+	b, err := io.ReadAll(io.LimitReader(br, maxDocument))
+	if err != nil {
+		return nil, br, err
+	}
+	if json.Valid(bytes.TrimPrefix(b, mark)) {
+		return b, br, nil
+	}
+	return nil, bufio.NewReaderSize(io.MultiReader(bytes.NewReader(b), br), br.Size()), nil
+}

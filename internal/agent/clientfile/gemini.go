@@ -1,0 +1,261 @@
+// This file reads transcripts of Gemini CLI: ~/.gemini/tmp/PROJECT/chats/session-*.jsonl. The
+// transcript of a sub-agent is in a directory with the name of the session: chats/SESSION/*.jsonl.
+//
+// The first line is {"sessionId","startTime","kind"}. A line with an ID is a message,
+// {"id","timestamp","type":"user"|"gemini","content","thoughts":[{"subject","description"}],
+// "model","toolCalls":[{"id","name","args","status","result","resultDisplay":{"fileDiff",
+// "filePath","newContent"}}]}. The ID of a person's message identifies a turn. A message that grows
+// is repeated with the same ID. {"$set":{"messages":[…]}} repeats the messages when a session is
+// resumed, and replaces them by a summary when the conversation is compacted. {"$rewindTo":ID}
+// removes the message with this ID and all later ones.
+//
+// Versions up to 0.38 store a session as a single JSON document, session-*.json, with the messages in
+// its member "messages".
+
+package clientfile
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// geminiLine is a line of Gemini CLI: the header of a session, a message, or a change of the session.
+type geminiLine struct {
+	Session  string            `json:"sessionId"`
+	Start    string            `json:"startTime"`
+	Kind     string            `json:"kind"`
+	ID       string            `json:"id"`
+	Time     time.Time         `json:"timestamp"`
+	Type     string            `json:"type"`
+	Content  json.RawMessage   `json:"content"`
+	Model    string            `json:"model"`
+	Thoughts []geminiThought   `json:"thoughts"`
+	Calls    []geminiCall      `json:"toolCalls"`
+	Messages []json.RawMessage `json:"messages"`
+	Set      struct {
+		Messages []json.RawMessage `json:"messages"`
+	} `json:"$set"`
+	Rewind string `json:"$rewindTo"`
+}
+
+type geminiThought struct {
+	Subject     string `json:"subject"`
+	Description string `json:"description"`
+}
+
+// geminiCall is a tool call in a message.
+type geminiCall struct {
+	ID      string          `json:"id"`
+	Name    string          `json:"name"`
+	Args    json.RawMessage `json:"args"`
+	Status  string          `json:"status"`
+	Time    time.Time       `json:"timestamp"`
+	Display json.RawMessage `json:"resultDisplay"`
+	Result  []struct {
+		Response struct {
+			Response answer `json:"response"`
+		} `json:"functionResponse"`
+	} `json:"result"`
+}
+
+// answer is the result of a tool in Gemini CLI or Qwen Code.
+type answer struct {
+	Output string `json:"output"`
+	Error  string `json:"error"`
+}
+
+// isGemini recognizes the header and the document.
+func isGemini(line []byte) bool {
+	var l geminiLine
+	return Decode(line, &l) && l.Session != "" && l.ID == "" && l.Type == "" && (l.Start != "" || l.Messages != nil)
+}
+
+// gemini is the state of reading a transcript.
+type gemini struct {
+	session, dir, agent string
+	model               string
+
+	before map[string]string // ID of the previous message with events, by ID
+	node   string            // ID of the last message with events
+	last   string            // ID of the last message
+	ended  map[string]bool   // IDs of the calls with a result
+
+	// Text, number of thoughts and IDs of the calls that were reported of the last message.
+	text     string
+	thoughts int
+	calls    map[string]bool
+}
+
+func newGemini(path string) EventReader {
+	g := &gemini{before: map[string]string{}, ended: map[string]bool{}}
+	chats := filepath.Dir(path)
+	if parent := filepath.Dir(chats); filepath.Base(parent) == "chats" {
+		g.session, g.agent = filepath.Base(chats), "sub-agent"
+		chats = parent
+	}
+	if path != "" {
+		g.dir = geminiRoot(filepath.Dir(chats))
+	}
+	return g
+}
+
+// geminiRoot returns the project directory that is stored in a file of the project's directory in
+// ~/.gemini/tmp. It returns "" if the file does not exist.
+func geminiRoot(project string) string {
+	in, err := vfs.OpenRegular(filepath.Join(project, ".project_root"))
+	if err != nil {
+		return ""
+	}
+	defer in.Close()
+	b, _ := io.ReadAll(io.LimitReader(in, 1<<12)) // a part of a path leads nowhere
+	return strings.TrimSpace(string(b))
+}
+
+// ReadLine implements [EventReader].
+func (g *gemini) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var l geminiLine
+	if !Decode(line, &l) {
+		return false
+	}
+	switch {
+	case l.Rewind != "":
+		if before, ok := g.before[l.Rewind]; ok {
+			g.begin(before)
+			g.node = before
+		}
+	case l.Type != "":
+		g.message(&l, offset, yield)
+	case l.Session != "":
+		if g.agent == "" {
+			g.session = l.Session
+		}
+		if l.Kind != "" && l.Kind != "main" {
+			g.agent = "sub-agent"
+		}
+	}
+	isRead := true
+	for _, messages := range [][]json.RawMessage{l.Messages, l.Set.Messages} {
+		for _, message := range messages {
+			var m geminiLine
+			if !Decode(message, &m) {
+				isRead = false
+				continue
+			}
+			g.message(&m, offset, yield)
+		}
+	}
+	return isRead
+}
+
+// begin makes a message the last one. Nothing of it was reported before.
+func (g *gemini) begin(id string) {
+	g.last = id
+	g.text, g.thoughts = "", 0
+	g.calls = map[string]bool{}
+}
+
+// message reports the parts of a message that were not reported before.
+func (g *gemini) message(m *geminiLine, offset int64, yield func(*Event)) {
+	if m.ID == "" || m.ID != g.last {
+		if _, isKnown := g.before[m.ID]; isKnown && m.ID != "" {
+			return // a message before the last one is repeated when a session is resumed
+		}
+		g.begin(m.ID)
+		g.before[m.ID] = g.node
+	}
+	e := Event{Offset: offset, Time: m.Time, ID: m.ID, Node: m.ID, Parent: g.before[m.ID], Session: g.session,
+		Dir: g.dir, AgentID: g.agent, Model: g.model}
+	report := func(e *Event) {
+		g.node = m.ID
+		yield(e)
+	}
+	switch m.Type {
+	case "user":
+		g.user(m, e, report)
+	case "gemini":
+		g.model = cmp.Or(m.Model, g.model)
+		e.Model = g.model
+		g.agentMessage(m, e, report)
+	}
+}
+
+// user reports a text in the person's name. A message that contains only the results of calls has no
+// text.
+func (g *gemini) user(m *geminiLine, e Event, yield func(*Event)) {
+	text := Text(m.Content)
+	if text == "" || text == g.text {
+		return
+	}
+	g.text = text
+	e.Kind, e.Text = EventPrompt, text
+	e.Turn = m.ID
+	if strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>") {
+		e.Kind = EventCompacted
+	}
+	yield(&e)
+}
+
+// agentMessage reports the reasoning, the text and the calls of a message by the agent.
+func (g *gemini) agentMessage(m *geminiLine, e Event, yield func(*Event)) {
+	e.Kind = EventThought
+	for _, t := range m.Thoughts[min(g.thoughts, len(m.Thoughts)):] {
+		e.Text = strings.TrimSpace(t.Subject + "\n" + t.Description)
+		yield(&e)
+	}
+	g.thoughts = len(m.Thoughts)
+	if text := Text(m.Content); text != "" && text != g.text {
+		g.text = text
+		e.Kind, e.Text = EventText, text
+		yield(&e)
+	}
+	e.Text = ""
+	for i := range m.Calls {
+		g.call(&m.Calls[i], e, yield)
+	}
+}
+
+// call reports a call and its result.
+func (g *gemini) call(c *geminiCall, e Event, yield func(*Event)) {
+	e.ID = c.ID
+	if !c.Time.IsZero() {
+		e.Time = c.Time
+	}
+	if g.ended[c.ID] {
+		return
+	}
+	if !g.calls[c.ID] {
+		e.Kind = EventCall
+		e.Tool, e.Args = c.Name, c.Args
+		yield(&e)
+	}
+	if c.ID != "" {
+		g.calls[c.ID] = true
+	}
+	switch c.Status {
+	case "success", "error", "cancelled", "": // other statuses are of calls that have not ended
+	default:
+		return
+	}
+	g.ended[c.ID] = c.ID != ""
+	e.Kind = EventResult
+	e.Tool, e.Args = "", nil
+	e.Failed = c.Status == "error" || c.Status == "cancelled"
+	for _, r := range c.Result {
+		e.Output += r.Response.Response.Output + r.Response.Response.Error
+	}
+	e.Silent = OutputFirst(e.Output)
+	e.Shown = c.Display
+	yield(&e)
+}
+
+// OutputFirst reports whether an answer is Gemini CLI's for a finished command, which contains the
+// exit status only if it is not 0.
+func OutputFirst(answer string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(answer, "<untrusted_context>\n"), "Output: ")
+}
