@@ -18,7 +18,7 @@
 //	always_include: [SOUL.md, MEMORY.md]     # these are the default documents
 //	max_tokens: 30000
 //	process: true                       # the default
-//	redact: [mail, phone, iban, card]   # or personal for all kinds; a mark such as [mail] is shown
+//	redact: [mail, iban, card]          # or personal for all kinds; a mark such as [mail] is shown
 //
 // Entries with the label process:true describe how to work, independent of a project. They belong
 // to every profile that does not exclude them or set process: false. Entries with the label

@@ -72,7 +72,7 @@ func TestParseRefuses(t *testing.T) {
 		{"name: b", "is not that of the file"},
 		{
 			"redact: [mail, fone]",
-			`a.yaml:1:16: redact holds "fone"; there are mail, phone, iban, card, and personal for all`,
+			`a.yaml:1:16: redact holds "fone"; there are mail, iban, card, and personal for all`,
 		},
 		{"redact: []", "is an empty list"},
 		{"a: [", "is not YAML"},
@@ -143,15 +143,15 @@ func TestExtends(t *testing.T) {
 func TestRedact(t *testing.T) {
 	fsys := vfs.NewMem()
 	set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
-	write(t, fsys, "profiles/base.yaml", "redact: [phone]")
+	write(t, fsys, "profiles/base.yaml", "redact: [iban]")
 	write(t, fsys, "profiles/safe.yaml", "extends: [base]\nredact: mail")
 	write(t, fsys, "profiles/all.yaml", "redact: personal")
 	write(t, fsys, "MEMORY.md", "Owner: ann@firma.de")
-	if r, err := set.Resolve("all"); err != nil || len(r.Redact) != 4 {
-		t.Errorf("Resolve(all) redacts %q, %v, want all four kinds", r.Redact, err)
+	if r, err := set.Resolve("all"); err != nil || len(r.Redact) != 3 {
+		t.Errorf("Resolve(all) redacts %q, %v, want all three kinds", r.Redact, err)
 	}
 	r, err := set.Resolve("safe")
-	if err != nil || !slices.Equal(r.Redact, []string{"mail", "phone"}) {
+	if err != nil || !slices.Equal(r.Redact, []string{"iban", "mail"}) {
 		t.Fatalf("Resolve(safe) redacts %q, %v, want those of the chain", r.Redact, err)
 	}
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
@@ -162,13 +162,13 @@ func TestRedact(t *testing.T) {
 		t.Context(),
 		oxbow.Add{
 			Name:    "of ann@firma.de",
-			Content: "Call +49 170 1234567, ann@firma.de. Card 4111 1111 1111 1111.",
+			Content: "Account DE89 3704 0044 0532 0130 00, ann@firma.de. Card 4111 1111 1111 1111.",
 			Labels:  []oxbow.Label{{Key: "tag", Value: "ann@firma.de"}},
 		},
 	); err != nil {
 		t.Fatal(err)
 	}
-	for _, query := range []string{"", "call"} {
+	for _, query := range []string{"", "account"} {
 		sel, err := set.Select(t.Context(), m, &r, Request{Query: query})
 		if err != nil {
 			t.Fatal(err)
@@ -178,10 +178,10 @@ func TestRedact(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := sel.Text() + sel.Manifest() + string(b); strings.Contains(got, "firma") ||
-			strings.Contains(got, "1234567") {
+			strings.Contains(got, "3704 0044") {
 			t.Errorf("personal data is in the selection:\n%s", got)
 		}
-		if got := sel.Text(); !strings.Contains(got, "Call [phone], [mail]. Card 4111 1111 1111 1111.") ||
+		if got := sel.Text(); !strings.Contains(got, "Account [iban], [mail]. Card 4111 1111 1111 1111.") ||
 			!strings.Contains(got, "Owner: [mail]") {
 			t.Errorf("Select = %s, want marks", got)
 		}

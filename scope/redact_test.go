@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	annText  = "Reach Ann at ann@firma.de or +49 170 1234567.\nCard: 4111 1111 1111 1111\nBob: bob@firma.de"
-	annShown = "Reach Ann at [mail] or [phone].\nCard: [card]\nBob: [mail]"
+	annText  = "Reach Ann at ann@firma.de or DE89370400440532013000.\nRoom: 12\nBob: bob@firma.de"
+	annShown = "Reach Ann at [mail] or [iban].\nRoom: 12\nBob: [mail]"
 )
 
 func redacting(t *testing.T, o *oxbow.Options) (base, view *oxbow.Memory) {
@@ -72,10 +72,10 @@ func TestRedactedWaysOut(t *testing.T) {
 	for e, err := range view.Entries(ctx, oxbow.Filter{}) {
 		out = append(out, e, err)
 	}
-	for _, q := range []string{"Ann", "ann@firma.de", "4111", "mail"} {
+	for _, q := range []string{"Ann", "ann@firma.de", "DE89370400440532013000", "mail"} {
 		hits, err := view.Recall(ctx, oxbow.Query{Text: q})
 		out = append(out, hits, err)
-		if q == "4111" && len(hits) > 0 {
+		if strings.HasPrefix(q, "DE89") && len(hits) > 0 {
 			t.Error("a number that is not shown is found")
 		}
 	}
@@ -138,7 +138,7 @@ func TestRedactedWaysOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range []string{"firma", "1234567", "4111"} {
+		for _, s := range []string{"firma", "DE89"} {
 			if strings.Contains(string(b), s) {
 				t.Errorf("%q goes out in %s", s, b)
 			}
@@ -157,15 +157,15 @@ func TestRedactedWritten(t *testing.T) {
 	}{
 		{"as it was shown", annShown, annText},
 		{"a line more", annShown + "\nMore: [sic]", annText + "\nMore: [sic]"},
-		{"lines moved", "Bob: [mail]\nCard: [card]", "Bob: bob@firma.de\nCard: 4111 1111 1111 1111"},
+		{"lines moved", "Bob: [mail]\nRoom: 12", "Bob: bob@firma.de\nRoom: 12"},
 		{"CRLF", "Bob: [mail]\r\nx\r\n", "Bob: bob@firma.de\r\nx\r\n"},
 		{
 			"one value left",
-			"Bob: [mail]\nReach Ann by [mail], [phone]",
-			"Bob: bob@firma.de\nReach Ann by ann@firma.de, +49 170 1234567",
+			"Bob: [mail]\nReach Ann by [mail], [iban]",
+			"Bob: bob@firma.de\nReach Ann by ann@firma.de, DE89370400440532013000",
 		},
 		{"two may be meant", "[mail] has left", ""},
-		{"no such value", "Account: [iban]", ""},
+		{"no such value", "Account: [card]", ""},
 		{"without marks", "Ann has left.", "Ann has left."},
 	} {
 		base, view := redacting(t, &oxbow.Options{})

@@ -18,7 +18,7 @@ func (a *app) listCommand() *cobra.Command {
 		Short:   "List entries, newest first",
 		Example: `  oxbow list
   oxbow list project:harbor -tag:draft
-  oxbow list has:personal             # mail, phone, IBAN, card
+  oxbow list has:personal             # mail address, IBAN, card
   oxbow list --kind note --after 2026-04 --limit 100`,
 	}, verb.List, func(in *verb.ListIn, _ *flagSet, args []string) error {
 		if in.Filter != "" {

@@ -68,7 +68,7 @@ var shapes = map[string]string{
 	"lines": "line %d\n", "empty lines": "\n",
 	"headings": "# a\n", "deep headings": "## a%d\n\ntext\n\n", "list": "- a\n", "nested list": "  ",
 	"fences": "```\n", "tags": "#a ", "code": "`",
-	"keys": "key%d: value\n", "anchors": "a: &a [*a]\n", "stars": "*a", "telephone": "+49 ", "area codes": "0170 ",
+	"keys": "key%d: value\n", "anchors": "a: &a [*a]\n", "stars": "*a",
 	"cards": "4111 ", "accounts": "DE89 ", "addresses": "a@b.", "signs": "@", "local parts": "a.",
 	"JSON keys": `"a%d":1,`, "escapes": `\u00e9`,
 }

@@ -176,7 +176,7 @@ var startsDigit = func() (table [256]bool) {
 }()
 
 // minDigits is the minimum number of digits of a number that is searched for.
-const minDigits = 7
+const minDigits = 14
 
 // findNumbers appends the numbers in a text to found.
 func findNumbers(text string, found []Finding) []Finding {
@@ -211,12 +211,7 @@ func (c *chain) appendNumbers(found []Finding, end int) ([]Finding, int) {
 		if len(c.digits)-c.groups[k].firstDigit < minDigits {
 			break
 		}
-		kind, n := card, c.matchCard(k)
-		start := c.groups[k].start
-		if n == 0 {
-			kind = phone
-			start, n = c.matchPhone(k)
-		}
+		n := c.matchCard(k)
 		if n == 0 {
 			if ibanAt(c.text, c.groups[k].start) > 0 { // the next chain begins there
 				return found, c.groups[k].start
@@ -224,7 +219,7 @@ func (c *chain) appendNumbers(found []Finding, end int) ([]Finding, int) {
 			k++
 			continue
 		}
-		found = append(found, Finding{kind, start, c.groups[k+n-1].end})
+		found = append(found, Finding{card, c.groups[k].start, c.groups[k+n-1].end})
 		k += n
 	}
 	return found, end
@@ -249,7 +244,7 @@ func mayEndAt(text string, i int) bool {
 		return false
 	}
 	if i+1 < len(text) && strings.IndexByte("-.,:/", text[i]) >= 0 {
-		return !isWord(text[i+1]) || (text[i] == '-' && !isDigit(rune(text[i+1]))) // Tel. 030 1234567-Fax
+		return !isWord(text[i+1]) || (text[i] == '-' && !isDigit(rune(text[i+1]))) // 4111 1111 1111 1111-Visa
 	}
 	return true
 }

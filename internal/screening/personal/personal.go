@@ -1,9 +1,10 @@
 // This file finds and redacts personal data in texts.
 
-// Package personal finds personal data that can be recognized by its form: mail addresses and
-// telephone numbers, and bank account numbers (IBAN) and card numbers, which have checksums. It
-// does not find names of persons, postal addresses and national identification numbers. The
-// checksums of identification numbers are too short to distinguish them from other numbers.
+// Package personal finds personal data that can be recognized by its form: mail addresses, and bank
+// account numbers (IBAN) and card numbers, which have checksums. It does not find names of persons,
+// postal addresses, telephone numbers and national identification numbers. A telephone number looks
+// like many other numbers, and the checksums of identification numbers are too short to distinguish
+// them from other numbers.
 package personal
 
 import (
@@ -16,14 +17,13 @@ type Kind string
 
 // All kinds.
 const (
-	mail  Kind = "mail"
-	phone Kind = "phone"
-	iban  Kind = "iban"
-	card  Kind = "card"
+	mail Kind = "mail"
+	iban Kind = "iban"
+	card Kind = "card"
 )
 
 // Kinds returns all kinds.
-func Kinds() []Kind { return []Kind{mail, phone, iban, card} }
+func Kinds() []Kind { return []Kind{mail, iban, card} }
 
 // A Finding is personal data at text[Start:End].
 type Finding struct {

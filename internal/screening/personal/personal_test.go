@@ -21,37 +21,6 @@ func TestFind(t *testing.T) {
 		{"a@firma.de@b@firma.de", "mail a@firma.de; mail b@firma.de"},
 		{"ann@example.com", "mail ann@example.com"},
 
-		{"+49 170 1234567", "phone +49 170 1234567"},
-		{"+49 (0)30 1234-567", "phone +49 (0)30 1234-567"},
-		{"tel:+4930123456789", "phone +4930123456789"},
-		{"(+44) 20 7946 0958", "phone (+44) 20 7946 0958"},
-		{"Call +1 (415) 555-0132 24/7.", "phone +1 (415) 555-0132"},
-		{
-			"Call +1-415-555-0132, or (415) 555-0132; 415-555-0132; 1-800-555-0199",
-			"phone +1-415-555-0132; phone (415) 555-0132; phone 415-555-0132; phone 1-800-555-0199",
-		},
-		{"415.555.0132", "phone 415.555.0132"},
-		{"Shop (212-876-8800), (1-888-483-5848)", "phone 212-876-8800; phone 1-888-483-5848"},
-		{"+49 (0) 30 477 54 70", "phone +49 (0) 30 477 54 70"},
-		{"0049 30 1234567", "phone 0049 30 1234567"},
-		{"0170 1234567", "phone 0170 1234567"},
-		{"030/1234567", "phone 030/1234567"},
-		{"(030) 123456-78", "phone (030) 123456-78"},
-		{"030 / 123 456", "phone 030 / 123 456"},
-		{"0170 1234567 / 030 7654321", "phone 0170 1234567; phone 030 7654321"},
-		{"020 7946 0958", "phone 020 7946 0958"},
-		{"06 12 34 56 78", "phone 06 12 34 56 78"},
-		{"06.12.34.56.78", "phone 06.12.34.56.78"},
-		{"090-1234-5678", "phone 090-1234-5678"},
-		{"138 1234 5678", "phone 138 1234 5678"},
-		{"Tel. 01701234567", "phone 01701234567"},
-		{"Phone number is 98765 43210", "phone 98765 43210"},
-		{"我的电话:13812345678。", "phone 13812345678"},
-		{"+４９ １７０ １２３４５６７", "phone +４９ １７０ １２３４５６７"},
-		{"+49\u00A0170\u00A01234567", "phone +49\u00A0170\u00A01234567"},
-		{"+49\u200B170\u200B1234567", "phone +49\u200B170\u200B1234567"},
-		{"+٤٩ ١٧٠ ١٢٣٤٥٦٧", "phone +٤٩ ١٧٠ ١٢٣٤٥٦٧"},
-
 		{"DE89370400440532013000", "iban DE89370400440532013000"},
 		{"IBAN: DE89 3704 0044 0532 0130 00, BIC X", "iban DE89 3704 0044 0532 0130 00"},
 		{"gb82 west 1234 5698 7654 32", "iban gb82 west 1234 5698 7654 32"},
@@ -72,7 +41,7 @@ func TestFind(t *testing.T) {
 		{"４１１１ １１１１ １１１１ １１１１", "card ４１１１ １１１１ １１１１ １１１１"},
 		{"4111\u200B1111\u200B1111\u200B1111", "card 4111\u200B1111\u200B1111\u200B1111"},
 		{"Ann, ann@firma.de, +49 170 1234567, DE89370400440532013000, 4111111111111111",
-			"mail ann@firma.de; phone +49 170 1234567; iban DE89370400440532013000; card 4111111111111111"},
+			"mail ann@firma.de; iban DE89370400440532013000; card 4111111111111111"},
 	} {
 		var got []string
 		for _, f := range Find(c.text) {
@@ -105,6 +74,7 @@ func TestFindNothing(t *testing.T) {
 		"/2026/0170-1234567", "10 000 000 000", "2^31 = 2147483648", "0644 root", "3.14159265358979",
 		"DE89370400440532013001", "DE8937040044053201300", "XDE89370400440532013000", "DE893704004405320130001",
 		"phone: 192.168.0.10", "phone 2026-01-02", "tel 2026-01-02 1415", "AT12 people came to us",
+		"+49 170 1234567", "(415) 555-0132", "Tel. 01701234567", "phone +44 20 7946 0958",
 		"20240102150405", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27", "12:30-14:45",
 		"100-200-3000", "pages 123-456", "+44 2026-01-02",
 	} {
@@ -128,25 +98,20 @@ func TestChecksums(t *testing.T) {
 			t.Errorf("%s has length %d", country, n)
 		}
 	}
-	for code, s := range digitRanges() {
-		if s.min < 6 || s.max < s.min || s.max+len(code) > 15 {
-			t.Errorf("+%s has %d to %d digits", code, s.min, s.max)
-		}
-	}
 }
 
 func TestRedact(t *testing.T) {
-	const text = "Ann: ann@firma.de, +49 170 1234567, 4111 1111 1111 1111."
-	if got, want := Redact(text, Kinds()), "Ann: [mail], [phone], [card]."; got != want {
+	const text = "Ann: ann@firma.de, DE89370400440532013000, 4111 1111 1111 1111."
+	if got, want := Redact(text, Kinds()), "Ann: [mail], [iban], [card]."; got != want {
 		t.Errorf("Redact = %q, want %q", got, want)
 	}
-	if got, want := Redact(text, []Kind{phone}), "Ann: ann@firma.de, [phone], 4111 1111 1111 1111."; got != want {
+	if got, want := Redact(text, []Kind{iban}), "Ann: ann@firma.de, [iban], 4111 1111 1111 1111."; got != want {
 		t.Errorf("Redact = %q, want %q", got, want)
 	}
 	if got := Redact(text, nil); got != text {
 		t.Errorf("Redact of no kinds = %q", got)
 	}
-	if got := FindKinds(text); !slices.Equal(got, []Kind{card, mail, phone}) {
+	if got := FindKinds(text); !slices.Equal(got, []Kind{card, iban, mail}) {
 		t.Errorf("FindKinds = %v", got)
 	}
 }

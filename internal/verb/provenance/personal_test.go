@@ -41,18 +41,20 @@ func TestStampPersonal(t *testing.T) {
 		},
 		{
 			"content",
-			[]oxbow.Op{oxbow.Update{Name: "ann", Content: "ann@firma.de, +49 170 1234567", Labels: []oxbow.Label{tag}}},
-			[]string{"mail", "phone"},
+			[]oxbow.Op{
+				oxbow.Update{Name: "ann", Content: "ann@firma.de, 4111 1111 1111 1111", Labels: []oxbow.Label{tag}},
+			},
+			[]string{"card", "mail"},
 		},
 		{
 			"a caller takes it",
 			[]oxbow.Op{oxbow.Relabel{Name: "ann", Labels: []oxbow.Label{tag}}},
-			[]string{"mail", "phone"},
+			[]string{"card", "mail"},
 		},
 		{
 			"others of that key stay",
 			[]oxbow.Op{oxbow.Relabel{Name: "ann", Labels: []oxbow.Label{tag, mine}}},
-			[]string{"family", "mail", "phone"},
+			[]string{"card", "family", "mail"},
 		},
 		{"text without", []oxbow.Op{oxbow.Update{Name: "ann", Content: "tall"}}, nil},
 		{"an alias", []oxbow.Op{oxbow.Alias{Name: "ann", Aliases: []string{"ann@firma.de"}}}, []string{"mail"}},
