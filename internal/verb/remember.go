@@ -534,10 +534,14 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		return ForgetOut{}, err
 	}
 	if in.OpID != "" && !in.DryRun {
-		// if an earlier call has succeeded, the entry is gone or another entry has the name only
-		// the store knows whether the call is a repeat if the store is busy, return its error
-		if made, err := madeBefore(ctx, m, in.Name); !isOvertaken(err) {
-			return forgottenBefore(in, made), err
+		// If an earlier call has succeeded, the entry is gone or another entry has the name. Only the store
+		// knows whether the call is a repeat.
+		made, err := madeBefore(ctx, m, in.Name)
+		if err == nil {
+			return forgottenBefore(ctx, m, in, made), nil
+		}
+		if !isOvertaken(err) { // for example, the store is busy
+			return ForgetOut{}, err
 		}
 	}
 	e, err := m.Get(ctx, in.Name)
@@ -558,7 +562,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	})
 	if in.OpID != "" && isOvertaken(err) {
 		if first, again := madeBefore(ctx, m, e.Name); again == nil {
-			return forgottenBefore(in, first), nil
+			return forgottenBefore(ctx, m, in, first), nil
 		}
 	}
 	if err != nil {
@@ -617,18 +621,33 @@ func forgetDry(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool) (F
 }
 
 // forgottenBefore returns the result for a repeat of a call that has already forgotten the entry
-// with the change made.
-func forgottenBefore(in ForgetIn, made oxbow.Change) ForgetOut {
-	note := Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID)
-	if made.Seq != 0 {
-		note = Notef("%s %q was used before: change %d forgot the entry", ParamRef("op_id"), in.OpID, made.Seq)
-	}
-	return ForgetOut{
+// with the change made. The result shows the version that was forgotten, if the memory still has it.
+func forgottenBefore(ctx context.Context, m *oxbow.Memory, in ForgetIn, made oxbow.Change) ForgetOut {
+	out := ForgetOut{
 		Forgotten: true,
+		Final:     isFinal(m),
 		Seq:       made.Seq,
 		Entry:     Entry{Name: in.Name, Aliases: []string{}, Labels: map[string][]string{}},
-		Notes:     []Note{note},
+		Notes:     []Note{Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID)},
 	}
+	if made.Seq != 0 {
+		out.Notes[0] = Notef("%s %q was used before: change %d forgot the entry", ParamRef("op_id"), in.OpID, made.Seq)
+	}
+	if len(made.Versions) == 0 {
+		return out
+	}
+	removed := made.Versions[len(made.Versions)-1]
+	out.Name, out.ID, out.Kind = removed.Entry.Name, removed.Entry.ID, removed.Entry.Kind.String()
+	if removed.Prev == 0 {
+		return out
+	}
+	if was, err := m.VersionAt(ctx, out.Name, removed.Prev); err == nil && !was.Erased {
+		e := was.Entry
+		e.Source = was.Source
+		PastOf(m).Withhold(ctx, &e)
+		out.Entry = outline(ctx, e)
+	}
+	return out
 }
 
 // aliasNote returns a note with the entry's name if the caller used an alias.

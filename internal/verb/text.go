@@ -47,8 +47,13 @@ func (e Entry) record() report.Record {
 	if e.Created != "" && e.Created != e.Updated {
 		r.Cells = append(r.Cells, report.Cell{Name: "created", Value: report.Words(e.Created)})
 	}
-	r.Cells = append(r.Cells, report.Cell{Name: "id", Value: e.ID}, report.Cell{Name: "version", Value: e.Version},
-		report.Cell{Value: report.Words(sourceText(e.Source))})
+	if e.ID != 0 {
+		r.Cells = append(r.Cells, report.Cell{Name: "id", Value: e.ID})
+	}
+	if e.Version != 0 {
+		r.Cells = append(r.Cells, report.Cell{Name: "version", Value: e.Version},
+			report.Cell{Value: report.Words(sourceText(e.Source))})
+	}
 	return r
 }
 

@@ -161,8 +161,9 @@ func TestIfVersionAndOpID(t *testing.T) {
 	if e := do[GetOut](b, "get", `{"name":"once"}`); *e.Entry.Content != "second" {
 		t.Errorf("the repeat brought %q back", *e.Entry.Content)
 	}
-	do[ForgetOut](b, "forget", `{"name":"once","op_id":"B"}`)
-	if out := do[ForgetOut](b, "forget", `{"name":"once","op_id":"B"}`); !out.Forgotten || !has(out.Notes, "before") {
+	once := do[ForgetOut](b, "forget", `{"name":"once","op_id":"B"}`)
+	if out := do[ForgetOut](b, "forget", `{"name":"once","op_id":"B"}`); !out.Forgotten || !has(out.Notes, "before") ||
+		out.ID != once.ID || out.Version != once.Version || out.Snippet != once.Snippet || out.Seq != once.Seq {
 		t.Errorf("repeated forget = %+v, want success and a note", out)
 	}
 	again := do[RememberOut](b, "remember", `{"name":"once","content":"first","op_id":"A"}`)
