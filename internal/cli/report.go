@@ -50,6 +50,14 @@ func (t *terminal) showReport(r report.Report) {
 	}
 }
 
+// toText returns a terminal that writes to the builder, with the width and the colours of t.
+func (t *terminal) toText() (*terminal, *strings.Builder) {
+	var b strings.Builder
+	other := *t
+	other.env.Stdout = &b
+	return &other, &b
+}
+
 func (t *terminal) showSection(s report.Section) {
 	switch s := s.(type) {
 	case report.Line:
@@ -62,6 +70,8 @@ func (t *terminal) showSection(s report.Section) {
 		t.showRows(s)
 	case report.List:
 		t.showItems(s)
+	case report.Finding:
+		t.showFinding(s)
 	case report.Reasons:
 		t.showReasons(s)
 	case report.Document:
@@ -73,12 +83,57 @@ func (t *terminal) showLine(l report.Line) {
 	switch {
 	case t.quiet && l.Key != nil:
 		t.printf("%s\n", t.plainValue(l.Key))
+		return
 	case t.quiet && l.Detail:
-	case l.Indent == 0:
-		t.printf("%s\n", strings.TrimRight(l.In(t.value), " "))
-	default:
-		t.hang(strings.Repeat(" ", l.Indent), l.In(t.value))
+		return
 	}
+	text := strings.TrimRight(l.In(t.value), " ")
+	rows := strings.Split(text, "\n")
+	switch {
+	case l.Cut:
+		rows = []string{t.cut(strings.ReplaceAll(l.In(t.plainValue), "\n", " "), t.width()-l.Indent)}
+	case l.Indent > 0 && t.env.StdoutTerm:
+		rows = wrapQuoted(text, t.width()-l.Indent)
+	}
+	for _, row := range rows {
+		if l.Faint {
+			row = t.dim(row)
+		}
+		t.printf("%s%s\n", strings.Repeat(" ", l.Indent), row)
+	}
+}
+
+// wrapQuoted wraps a text. The lines of a quotation keep their mark.
+func wrapQuoted(text string, width int) (rows []string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		quoted, isQuoted := strings.CutPrefix(line, quoteMark)
+		if !isQuoted {
+			rows = append(rows, wrap(line, width)...)
+			continue
+		}
+		for _, row := range wrap(quoted, width-len(quoteMark)) {
+			rows = append(rows, quoteMark+row)
+		}
+	}
+	return rows
+}
+
+// quoteMark begins the lines of a quotation.
+const quoteMark = "| "
+
+// showFinding prints a finding. Its text is wrapped next to the columns of the level and of what was checked.
+func (t *terminal) showFinding(f report.Finding) {
+	if t.quiet && !f.Level.NeedsAction() {
+		return
+	}
+	text := t.plainValue(f.What)
+	if f.Remedy != "" {
+		text += "; mend: " + t.plainValue(f.Remedy)
+	}
+	colours := map[report.Level]string{"problem": termtext.Red, "warning": termtext.Bold, "ok": termtext.Green}
+	const levelWidth, aboutWidth = 7, 11
+	level := t.paint(colours[f.Level], pad(string(f.Level), levelWidth))
+	t.hang(level+"  "+pad(t.plainValue(f.About), aboutWidth)+"  ", text)
 }
 
 // showRecord prints the key and the cells of a record on a line, and its lines below. Of a thing that the caller has
@@ -182,12 +237,13 @@ func (t *terminal) showFields(cells []report.Cell) {
 }
 
 // showRows prints a table. On a terminal, the first column is cut if the table is wider than the screen, and then
-// the last column.
+// the last column is cut or wrapped.
 func (t *terminal) showRows(table report.Table) {
 	var rows [][]string
 	if table.Columns != nil && t.env.StdoutTerm && !t.quiet {
 		rows = append(rows, table.Columns)
 	}
+	heads := len(rows)
 	for _, values := range table.Rows {
 		row := make([]string, len(values))
 		for i, v := range values {
@@ -195,25 +251,35 @@ func (t *terminal) showRows(table report.Table) {
 		}
 		rows = append(rows, row)
 	}
+	if t.quiet {
+		for i, row := range rows {
+			if i == 0 || row[0] != rows[i-1][0] {
+				t.printf("%s\n", row[0])
+			}
+		}
+		return
+	}
 	wide := t.columnWidths(rows)
 	for n, row := range rows {
-		if t.quiet {
-			t.printf("%s\n", row[0])
-			continue
-		}
-		line := ""
+		line, last := "", len(row)-1
 		for i, cell := range row {
+			if table.Wrap && i == last {
+				break
+			}
 			cell = t.cut(cell, max(wide[i], 1))
 			paint := ""
-			switch _, isName := table.Rows[max(0, n-len(rows)+len(table.Rows))][i].(report.Name); {
-			case n < len(rows)-len(table.Rows):
+			if n < heads {
 				paint = termtext.Dim
-			case isName:
+			} else if _, isName := table.Rows[n-heads][i].(report.Name); isName {
 				paint = termtext.Bold
 			}
 			line += pad(t.paint(paint, cell), wide[i]) + "  "
 		}
-		t.printf("%s\n", strings.TrimRight(line, " "))
+		if table.Wrap {
+			t.hang(line, row[last])
+		} else {
+			t.printf("%s\n", strings.TrimRight(line, " "))
+		}
 	}
 }
 
@@ -269,6 +335,8 @@ func (t *terminal) value(v any) string {
 		return t.bold(nameText(string(v)))
 	case report.Change:
 		return t.dim(t.plainValue(v))
+	case verb.Note:
+		return t.advice(t.plainValue(v))
 	}
 	return t.plainValue(v)
 }
@@ -287,6 +355,12 @@ func (t *terminal) plainValue(v any) string {
 		return clean(strings.Join(v, ", "))
 	case report.Labels:
 		return clean(strings.Join(v, " "))
+	case report.Lines:
+		text := ""
+		for _, line := range v {
+			text += "\n  " + oneLine(line)
+		}
+		return text
 	case report.Text:
 		return clean(strings.TrimSpace(string(v)))
 	case report.Quote:
@@ -294,7 +368,7 @@ func (t *terminal) plainValue(v any) string {
 		if quote == "" {
 			return ""
 		}
-		return "| " + strings.ReplaceAll(quote, "\n", "\n| ")
+		return quoteMark + strings.ReplaceAll(quote, "\n", "\n"+quoteMark)
 	case report.Words:
 		return t.advice(clean(string(v)))
 	case report.Change:

@@ -63,7 +63,18 @@ func WriteSection(b *strings.Builder, s report.Section) {
 		}
 	case report.Document:
 		b.WriteString(string(s))
+	case report.Finding:
+		writeFinding(b, s)
 	}
+}
+
+// writeFinding writes a finding on a line.
+func writeFinding(b *strings.Builder, f report.Finding) {
+	b.WriteString(string(f.Level) + ", " + string(f.About) + ": " + reportValue(f.What))
+	if f.Remedy != "" {
+		b.WriteString("; remedy: " + string(f.Remedy))
+	}
+	b.WriteString("\n")
 }
 
 // writeRecord writes the key of a record, its cells in parentheses, and its lines below.
@@ -169,6 +180,8 @@ func reportValue(v any) string {
 		return strconv.Quote(string(v))
 	case report.Names:
 		return quoteAll(v)
+	case report.Lines:
+		return " " + quoteAll(v)
 	case report.Labels:
 		return strings.Join(v, " ")
 	case report.Change:

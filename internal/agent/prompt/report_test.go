@@ -41,10 +41,13 @@ func TestReportText(t *testing.T) {
 			{Name: "who", Value: foreign{"him\nher"}}, {Name: "empty"}}},
 		report.Table{Columns: []string{"NAME", "N"}, Rows: [][]any{{report.Name("a"), 3}, {"b", report.Change(4)}}},
 	)
+	r.Add(report.Finding{Level: "warning", About: "space", What: "9 kB\nfree", Remedy: "oxbow compact"},
+		report.Finding{Level: "ok", About: "lock", What: report.Words("free")})
 	report.AddReasons(&r, []report.Words{"nothing fits"}, []string{"near"})
 	r.Add(report.Document("a text without a line end"))
 	r.Warnf("the file %s is lost", report.Text("f\ng"))
 	report.AddNotes(&r, []toldNote{{}})
+	r.Notef("left:%s", report.Lines{"a\nb", "c"})
 	want := strings.ReplaceAll(`2 of 2 entries
 
 1. "a\n- b" (note, version 7)
@@ -63,11 +66,14 @@ who: "him\nher"
 NAME, N
 "a", 3
 "b", (change 4)
+warning, space: "9 kB\nfree"; remedy: oxbow compact
+ok, lock: free
 - nothing fits
 near to what was asked: "near"
 a text without a line end
 - the file "f\ng" is lost
 note: undo with seq [3]
+note: left: "a\nb", "c"
 `, "~", "`")
 	if got := ReportText(r); got != want {
 		t.Errorf("ReportText = %s\nwant %s", got, want)

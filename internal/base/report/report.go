@@ -21,7 +21,8 @@ type Report struct {
 // Reporter is an answer that describes itself.
 type Reporter interface{ Report() Report }
 
-// Section is a part of a report: a [Line], a [Record], [Fields], a [Table], a [List], [Reasons] or a [Document].
+// Section is a part of a report: a [Line], a [Record], [Fields], a [Table], a [List], a [Finding], [Reasons] or a
+// [Document].
 type Section interface{ isSection() }
 
 // Line is a sentence on a line of its own.
@@ -29,6 +30,8 @@ type Line struct {
 	Sentence
 	Indent int  // spaces before the sentence
 	Detail bool // a short report omits the line
+	Faint  bool // less important than the other lines
+	Cut    bool // the beginning is enough, so that a terminal does not wrap the line
 	Key    any  // if it is not nil, a short report shows it instead of the sentence
 }
 
@@ -56,11 +59,26 @@ type Cell struct {
 }
 
 // Table is a list of rows with the same columns. The first cell of a row identifies it, and is all that a short
-// report shows of the row.
+// report shows of the row. It shows neighbours with the same first cell once.
 type Table struct {
 	Columns []string // names of the columns, or nil
 	Rows    [][]any
+	Wrap    bool // the last column contains sentences, which a terminal wraps instead of cutting them
 }
+
+// Finding is the result of one check among several. A short report omits findings that need no action.
+type Finding struct {
+	Level  Level
+	About  Words // what was checked
+	What   any   // what was found
+	Remedy Words // what to do about it, or ""
+}
+
+// Level is the importance of a finding: "ok", "unknown", "warning" or "problem".
+type Level string
+
+// NeedsAction reports whether somebody should do something about a finding of this level.
+func (l Level) NeedsAction() bool { return l == "warning" || l == "problem" }
 
 // Fields lists the properties of one thing, each on a line. Cells without a value are omitted.
 type Fields struct {
@@ -93,6 +111,7 @@ func (Record) isSection()   {}
 func (Table) isSection()    {}
 func (Fields) isSection()   {}
 func (List) isSection()     {}
+func (Finding) isSection()  {}
 func (Reasons) isSection()  {}
 func (Document) isSection() {}
 
@@ -128,6 +147,9 @@ type (
 	Quote string
 	// Change is the number of the change that wrote a version. Homes without numbered changes do not show it.
 	Change uint64
+	// Lines are short texts of others, each of which is shown on a line of its own below the sentence. The format of
+	// the sentence has no space before them.
+	Lines []string
 	// Labels are labels of entries. The characters that they may contain need no quotation marks.
 	Labels []string
 )

@@ -1,0 +1,15 @@
+// This file adapts sentences of other programs to the style of our messages.
+
+package text
+
+import "strings"
+
+// Uncapitalize changes the first letter of a sentence to lower case, unless the first word is a name such as "URL",
+// and removes the period at the end.
+func Uncapitalize(s string) string {
+	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+		s = strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
+}
