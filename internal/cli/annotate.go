@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
@@ -152,50 +151,7 @@ func (a *app) annotateTranscripts(ctx context.Context, in annotations.AnnotateTr
 	if err := verb.CheckText("--moved-from", in.MovedFrom); err != nil {
 		return badArgument(err)
 	}
-	return perform(ctx, a, annotations.AnnotateTranscripts, in, a.showTranscripts)
-}
-
-func (t *terminal) showTranscripts(out annotations.AnnotateTranscriptsOut) {
-	verb := "added"
-	if out.DryRun {
-		verb = "would add"
-		for _, r := range out.Annotations {
-			at := oneLine(r.File)
-			if r.StartLine > 0 {
-				at += ":" + annotate.Span{First: r.StartLine, Last: r.EndLine}.String()
-			}
-			t.printf("%s  %s\n", t.bold(at), clean(r.Headline))
-		}
-	}
-	if !t.quiet {
-		t.printf(
-			"%s %s of %s; %d were there already\n",
-			verb,
-			count(out.Added, "annotation", "annotations"),
-			count(out.Transcripts, "transcript", "transcripts"),
-			out.Known,
-		)
-	}
-	s := out.Skipped
-	for _, n := range []struct {
-		n               int
-		one, many, what string
-	}{
-		{s.Failed, "edit", "edits", "failed or refused"},
-		{s.Pending, "edit", "edits", "without a result yet"},
-		{s.Outside, "edit", "edits", "of files outside of this tree"},
-		{s.Removed, "file", "files", "deleted: no line is left"},
-		{s.Unlocated, "edit", "edits", "whose lines are not shown"},
-		{s.BadLines, "line", "lines", "that cannot be read"},
-		{s.Others, "file", "files", "without a transcript in it"},
-	} {
-		if n.n > 0 {
-			t.note("left out %s %s", count(n.n, n.one, n.many), n.what)
-		}
-	}
-	if len(out.Outside) > 0 && out.Added+out.Known == 0 {
-		t.note("such as %s; was the tree elsewhere? then say where with --moved-from DIR", oneLine(out.Outside[0]))
-	}
+	return respond(ctx, a, annotations.AnnotateTranscripts, in)
 }
 
 func (a *app) annotateSetupCommand() *cobra.Command {
@@ -231,6 +187,8 @@ func (t *terminal) programForGit() string {
 	return strings.ReplaceAll(program, "%", "%%")
 }
 
+// showSetup prints the changes of git's configuration. Its commands for git are copied as they are, so that they must
+// not be wrapped like the lines of a report.
 func (a *app) showSetup(out annotations.SetupAnnotationsOut) {
 	line := func(l annotations.AttributeLine) {
 		word := "added to"
@@ -316,7 +274,7 @@ func (a *app) mergePaths(args []string, base, ours, theirs *string) error {
 }
 
 func (a *app) annotateGCCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "gc",
 		Short: "Archive annotations whose lines are gone, and bring back returned ones",
 		Long: `Gc archives the annotations whose lines are neither in HEAD nor in the working
@@ -326,47 +284,7 @@ back.`,
 		Example: `  oxbow annotate gc --dry-run
   oxbow annotate gc
   oxbow annotate gc --undo`,
-	}, annotations.GCAnnotations, positional, a.showGC)
-}
-
-func (t *terminal) showGC(out annotations.GCAnnotationsOut) {
-	if out.Undo && out.Run == "" {
-		t.note("there is no gc to take back")
-		return
-	}
-	would := wordFor(out.DryRun, "", "would be ")
-	for _, w := range []struct {
-		word string
-		what []annotations.Annotation
-	}{{"archived", out.Archived}, {"returned", out.Returned}} {
-		for _, n := range w.what {
-			at := n.WasLines
-			if n.StartLine > 0 {
-				at = spanOf(n)
-			}
-			t.printf("%s%s  %s\n", would, w.word, t.cut(oneLine(n.File)+":"+at+"  "+
-				clean(n.Headline), t.width()-len(would)-10))
-		}
-	}
-	t.noteSkipped(out.Skipped)
-	if t.quiet {
-		return
-	}
-	did, back := "archived", "returned"
-	if out.DryRun {
-		did, back = "would archive", "return"
-	}
-	t.printf("%s %d and %s %d of %s in %s\n", did, len(out.Archived), back, len(out.Returned),
-		count(out.Annotations, "annotation", "annotations"), count(out.Files, "sidecar", "sidecars"))
-	if !out.DryRun && !out.Undo && out.Run != "" {
-		t.note("to take this back: oxbow annotate gc --undo")
-	}
-}
-
-func (t *terminal) noteSkipped(skipped []annotations.Skipped) {
-	for _, s := range skipped {
-		t.note("%s was left as it is: %s", oneLine(s.File), oneLine(s.Why))
-	}
+	}, annotations.GCAnnotations, positional)
 }
 
 func (a *app) annotateStatsCommand() *cobra.Command {
@@ -379,7 +297,7 @@ func (a *app) annotateStatsCommand() *cobra.Command {
 }
 
 func (a *app) annotateRecoverCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "recover",
 		Short: "Mend sidecars of annotations that have damaged lines",
 		Long: `Recover takes the lines that cannot be read out of the sidecars, and keeps them
@@ -388,20 +306,5 @@ annotations are found inside of such lines, as where two ran together, are put
 back. oxbow check says which lines these are.`,
 		Example: `  oxbow annotate recover --dry-run
   oxbow annotate recover`,
-	}, annotations.RecoverAnnotations, positional, func(out annotations.RecoverAnnotationsOut) {
-		if len(out.Recovered) == 0 {
-			a.note("no sidecar has a line that cannot be read")
-		}
-		word := wordFor(out.DryRun, "kept", "would be kept")
-		for _, s := range out.Recovered {
-			a.printf(
-				"%s: %s %s in %s, %d found in them\n",
-				oneLine(s.File),
-				count(s.Lines, "damaged line", "damaged lines"),
-				word,
-				oneLine(s.KeptIn),
-				s.Found,
-			)
-		}
-	})
+	}, annotations.RecoverAnnotations, positional)
 }

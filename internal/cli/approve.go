@@ -51,12 +51,3 @@ func (t *terminal) warning(trust oxbow.Trust) string {
 	}
 	return verb.Warning(trust)
 }
-
-// heldBack says how many entries of an import are held back, and how to approve them.
-func heldBack(n int, group string) string {
-	command := "oxbow approve"
-	if group != "" {
-		command += " --group " + group
-	}
-	return count(n, "entry waits", "entries wait") + " for your approval: " + command
-}

@@ -108,6 +108,8 @@ func (t *terminal) blamePorcelain(out annotations.BlameOut) {
 	t.showNotes(out.Notes)
 }
 
+// blameText prints the lines of the file, with each annotation above its first line. The lines keep their indentation,
+// which the text of a report loses.
 func (t *terminal) blameText(out annotations.BlameOut) {
 	wide := len(fmt.Sprint(len(out.Lines)))
 	why := annotationsByID(out)

@@ -4,27 +4,22 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/diff"
-	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
 const (
-	noticedEntries = 3  // entries in a notice
-	noticedLines   = 8  // lines of a difference in a notice
-	listedLines    = 60 // lines of a difference in oxbow changed
+	noticedEntries = 3 // entries in a notice
+	noticedLines   = 8 // lines of a difference in a notice
 )
 
 func (a *app) changedCommand() *cobra.Command {
-	c := does(a, &cobra.Command{
+	c := reports(a, &cobra.Command{
 		Use:   "changed",
 		Short: "Show which of your notes agents changed, and keep or restore them",
 		Long: `Changed lists the entries whose text you wrote and an agent changed or forgot
@@ -39,7 +34,7 @@ agent's, unless an agent made them. What a compaction dropped is not listed.`,
   oxbow changed --name deploy
   oxbow changed restore --all --dry-run`,
 		Args: args(0, 0, "no arguments, or keep or restore"),
-	}, review.Changed, positional, a.showAllChanged)
+	}, review.Changed, positional)
 	c.AddCommand(
 		does(a, &cobra.Command{
 			Use:   "keep NAME…",
@@ -59,84 +54,6 @@ that you changed since the agent's change stay. oxbow undo takes it back.`,
 			Args:    args(0, -1, "the names of entries, or --all"),
 		}, review.RestoreChanged, positional, func(out review.DecideChangedOut) { a.showReport(out.RestoredReport()) }))
 	return c
-}
-
-func (a *app) showAllChanged(out review.ChangedOut) {
-	for i := range out.Entries {
-		if a.quiet {
-			a.printf("%s\n", nameText(out.Entries[i].Name))
-			continue
-		}
-		for _, line := range a.changedLines(&out.Entries[i], listedLines) {
-			a.printf("%s\n", line)
-		}
-	}
-	a.showNotes(out.Notes)
-	switch {
-	case out.Total == 0:
-		a.note("agents changed none of your notes")
-	case out.More:
-		a.note("%d of %d are listed; for more: --limit %d", len(out.Entries), out.Total, min(out.Total, oxbow.MaxLimit))
-	}
-}
-
-// changedLines describes an entry that agents changed: the author, the difference in up to maxLines
-// lines, and the commands with which the person decides.
-func (a *app) changedLines(e *review.ChangedEntry, maxLines int) []string {
-	by := cmp.Or(e.Source.Agent, e.Source.Client, "an agent")
-	if e.Session != "" {
-		_, id, _ := strings.Cut(e.Session, "/")
-		by += " (session " + id + ")"
-	}
-	what := map[string]string{
-		review.EntryChanged: "changed", review.EntryForgotten: "forgotten", review.EntryRelabelled: "relabelled",
-		review.EntryRenamed: "renamed to " + nameText(e.Now),
-	}[e.What]
-	lines := []string{
-		fmt.Sprintf(
-			"%s  %s by %s, %s, change %d",
-			a.bold(nameText(e.Name)),
-			what,
-			clean(by),
-			a.date(moment(e.Time)),
-			e.Seq,
-		),
-	}
-	for _, l := range e.LabelsRemoved {
-		lines = append(lines, "  - "+clean(l))
-	}
-	for _, l := range e.LabelsAdded {
-		lines = append(lines, "  + "+clean(l))
-	}
-	for _, l := range e.AliasesRemoved {
-		lines = append(lines, "  - alias "+clean(l))
-	}
-	if e.What == review.EntryChanged || e.What == review.EntryForgotten {
-		lines = append(lines, differenceLines(e.Own, e.Text, maxLines, a.width()-4)...)
-	}
-	name := quoteName(e.Name)
-	ways := "  keep it: oxbow changed keep " + name + "; bring yours back: oxbow changed restore " + name
-	return append(lines, a.asTyped(ways))
-}
-
-// differenceLines returns the changed lines of two texts. If there are more than maxLines lines, it
-// returns the first ones and a line with the number of lines left out.
-func differenceLines(before, after string, maxLines, width int) (lines []string) {
-	left := 0
-	for mark, line := range diff.Changes(before, after) {
-		if mark == ' ' {
-			continue
-		}
-		if len(lines) == maxLines {
-			left++
-			continue
-		}
-		lines = append(lines, "  "+string(mark)+" "+text.Clip(oneLine(clean(line)), max(width, 20)))
-	}
-	if left > 0 {
-		lines = append(lines, fmt.Sprintf("    … and %s more", count(left, "line", "lines")))
-	}
-	return lines
 }
 
 // tellsChanged makes c print the notice of tellChanged after it succeeded.
@@ -170,10 +87,14 @@ func (a *app) tellChanged(ctx context.Context) {
 		return
 	}
 	fmt.Fprintf(a.env.Stderr, "oxbow: agents changed %s\n", count(out.Total, "of your notes", "of your notes"))
+	notice, text := a.toText()
 	for i := range out.Entries {
-		for _, line := range a.changedLines(&out.Entries[i], noticedLines) {
-			fmt.Fprintf(a.env.Stderr, "  %s\n", line)
+		for _, s := range out.Entries[i].Sections(noticedLines) {
+			notice.showSection(s)
 		}
+	}
+	for line := range strings.Lines(text.String()) {
+		fmt.Fprintf(a.env.Stderr, "  %s", line)
 	}
 	if out.More {
 		fmt.Fprintf(a.env.Stderr, "%s\n", a.asTyped("  all of them: oxbow changed"))

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
@@ -271,53 +272,56 @@ func (t *terminal) showDigests(did, would string, done []layout.Digest, dry bool
 	if dry {
 		did = would
 	}
+	t.showReport(digestsReport(did, done, dry))
+	return err
+}
+
+// digestsReport describes the finished digests. did is what was, or would be, done with them.
+func digestsReport(did string, done []layout.Digest, dry bool) (r report.Report) {
 	var names []string
 	for _, d := range done {
 		if d.Skipped == "" {
 			names = append(names, quote(d.Name))
-			t.showDigest(did, d, dry)
+			r.Add(digestSections(did, d, dry)...)
 		} else {
-			t.note("%s is passed over: it %s", clean(d.Name), clean(d.Skipped))
+			r.Notef("%s is passed over: it %s", report.Text(d.Name), report.Text(d.Skipped))
 		}
 		for _, n := range d.Notes {
-			t.note("%s", clean(n))
+			r.Notef("%s", report.Text(n))
 		}
 	}
 	switch {
 	case len(done) == 0:
-		t.note("nothing is to be compressed: what is over is compressed already, or holds the newest logs")
+		r.Notef("nothing is to be compressed: what is over is compressed already, or holds the newest logs")
 	case !dry && did == "compressed" && len(names) > 0:
-		t.note("to take this back: oxbow compress undo %s", strings.Join(names, " "))
+		r.Notef("to take this back: oxbow compress undo %s", report.Words(strings.Join(names, " ")))
 	}
-	return err
+	return r
 }
 
-// showDigest prints the result for one digest.
-func (t *terminal) showDigest(did string, d layout.Digest, dry bool) {
-	if t.quiet {
-		t.printf("%s\n", clean(d.Name))
-		return
+// digestSections describes a digest and its parts. A dry run shows the text of each part.
+func digestSections(did string, d layout.Digest, dry bool) []report.Section {
+	files := report.Words(count(len(d.Covers), "file", "files"))
+	all := []report.Section{report.Line{Key: report.Name(d.Name),
+		Sentence: report.Sentencef("%s %s, %s", report.Words(did), report.Name(d.Name), files)}}
+	add := func(l report.Line) {
+		l.Detail = true
+		all = append(all, l)
 	}
-	t.printf("%s %s, %s\n", did, t.bold(clean(d.Name)), t.dim(count(len(d.Covers), "file", "files")))
 	for _, p := range d.Parts {
 		if p.Entries == 0 { // undone: the covered files are not read
 			continue
 		}
-		t.printf(
-			"  %s  %s, %s to %s\n",
-			oneLine(p.Entry),
-			count(p.Entries, "entry", "entries"),
-			bytesText(int64(p.Before)),
-			bytesText(int64(p.After)),
-		)
+		add(report.Line{Indent: 2, Sentence: report.Sentencef("%s  %s, %s to %s", p.Entry,
+			report.Words(count(p.Entries, "entry", "entries")), report.Words(bytesText(int64(p.Before))),
+			report.Words(bytesText(int64(p.After))))})
 		if !dry {
 			continue
 		}
 		for _, l := range p.Labels {
-			t.printf("    %s\n", t.dim(oneLine(l.String())))
+			add(report.Line{Indent: 4, Faint: true, Sentence: report.Sentencef("%s", l.String())})
 		}
-		for line := range strings.SplitSeq(strings.TrimRight(p.Text, "\n"), "\n") {
-			t.printf("    | %s\n", clean(line))
-		}
+		add(report.Line{Indent: 4, Sentence: report.Sentencef("%s", report.Quote(p.Text))})
 	}
+	return all
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 	"github.com/oxbow-memory/oxbow/layout"
 )
@@ -109,30 +110,37 @@ func (t *terminal) showTidied(did layout.Tidied, dry bool, nothing string) error
 	if t.json {
 		return t.printTidied(did, dry)
 	}
-	for _, n := range did.Notes {
-		t.note("%s", n)
-	}
-	if len(did.Steps) == 0 {
-		t.printf("%s (%s); nothing was changed\n", nothing, count(did.Before, "token", "tokens"))
-		return nil
-	}
-	for _, s := range did.Steps {
-		t.printf("%s  %s\n", pad(s.Did, 8), t.clipped(s.Text))
-		if s.Kept != "" {
-			t.printf("%s  %s\n", pad("  for", 8), t.clipped(s.Kept))
-		}
-	}
-	if dry {
-		t.printf("would leave %s, of %d\n", count(did.After, "token", "tokens"), did.Before)
-		t.note("nothing was changed")
-		return nil
-	}
-	t.printf("%s, of %d\n", count(did.After, "token", "tokens"), did.Before)
-	t.note("oxbow undo takes it back")
+	t.showReport(tidiedReport(did, dry, nothing))
 	return nil
 }
 
-// clipped returns a text as one line that fits the width of the screen.
-func (t *terminal) clipped(s string) string {
-	return t.cut(oneLine(s), t.width()-10)
+// tidiedReport describes the steps. If there are none, nothing says why.
+func tidiedReport(did layout.Tidied, dry bool, nothing string) (r report.Report) {
+	for _, n := range did.Notes {
+		r.Notef("%s", report.Text(n))
+	}
+	if len(did.Steps) == 0 {
+		r.Linef("%s (%s); nothing was changed", report.Words(nothing),
+			report.Words(count(did.Before, "token", "tokens")))
+		return r
+	}
+	const didWidth = 8
+	step := func(did, text string) {
+		r.Add(report.Line{Sentence: report.Sentencef("%s  %s", report.Words(pad(did, didWidth)), text), Cut: true})
+	}
+	for _, s := range did.Steps {
+		step(s.Did, s.Text)
+		if s.Kept != "" {
+			step("  for", s.Kept)
+		}
+	}
+	left := report.Words(count(did.After, "token", "tokens"))
+	if dry {
+		r.Linef("would leave %s, of %d", left, did.Before)
+		r.Notef("nothing was changed")
+		return r
+	}
+	r.Linef("%s, of %d", left, did.Before)
+	r.Notef("oxbow undo takes it back")
+	return r
 }

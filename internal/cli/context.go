@@ -187,6 +187,7 @@ func (t *terminal) showSelectionOrManifest(out verb.SelectionOut, manifest bool)
 	}
 }
 
+// showSelection prints the text byte for byte in a pipe, where other programs read it. A report is for readers.
 func (t *terminal) showSelection(out verb.SelectionOut) {
 	t.text(out.Text)
 	for _, n := range out.Notes {

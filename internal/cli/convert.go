@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -78,37 +77,13 @@ func (a *app) convert(ctx context.Context, in transfer.ConvertIn) (err error) {
 		if in.Adapt {
 			return &hinted{err, "rename, approve or forget them first, or choose another layout"}
 		}
-		return &hinted{err, adapting(in.Dir, in.Layout) + " leaves out what it cannot hold"}
+		return &hinted{err, transfer.AdaptCommand(in.Dir, in.Layout) + " leaves out what it cannot hold"}
 	}
 	if err != nil {
 		return err
 	}
 	out.From = home
-	return answer(a, out, a.showConverted)
-}
-
-// adapting returns the command that copies the memory to a new home and leaves out what its layout cannot
-// hold.
-func adapting(dir, layout string) string {
-	return "oxbow convert " + quote(dir) + " --to " + layout + " --adapt"
-}
-
-func (a *app) showConverted(out transfer.ConvertOut) {
-	verbWord := wordFor(out.DryRun, "Wrote", "Would write")
-	a.printf("%s %s to %s, laid out as %s.\n", verbWord, count(out.Entries, "entry", "entries"), out.To, out.Layout)
-	again := out.To
-	if !out.DryRun {
-		again += ".new" // a new home needs a name that is free
-	}
-	showFew(a, out.Adapted, adapting(again, out.Layout)+" --dry-run --json lists them all", func(ad exchange.Adapted) {
-		a.printf("  %s: without its %s\n", nameText(ad.Name), strings.Join(ad.Lost, ", "))
-	})
-	if out.Cleared != "" {
-		a.note("removed %s, which an interrupted run had left", clean(out.Cleared))
-	}
-	if !out.DryRun && !a.quiet {
-		a.printf("The old home, %s, is as it was; its history stays there.\n", out.From)
-	}
+	return answer(a, out, show[transfer.ConvertOut](a))
 }
 
 // makeHome creates a new home in dir. If dir is "", the home exists only in memory.

@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 	"github.com/oxbow-memory/oxbow/profile"
@@ -150,7 +150,7 @@ func badArgument(err error) error {
 
 // wording returns the text of an error and the next step for the person.
 func wording(err error) (message, next string) {
-	message, next = lower(err.Error()), hint(err)
+	message, next = text.Uncapitalize(err.Error()), hint(err)
 	if errors.Is(err, context.Canceled) {
 		message = "stopped"
 		var own *hinted // such as the path at which an edited text was saved
@@ -159,14 +159,4 @@ func wording(err error) (message, next string) {
 		}
 	}
 	return message, next
-}
-
-// lower adapts a sentence of another program to our style. It changes the first letter to lower
-// case, unless the first word is a name such as "URL", and removes the period at the end.
-func lower(s string) string {
-	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
-	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
-		s = strings.ToLower(s[:1]) + s[1:]
-	}
-	return s
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) fixCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "fix [ERROR]",
 		Short: "Show what mended an error in a past session",
 		Long: `Fix lists what agents did between a command that failed and the same command
@@ -31,32 +31,5 @@ after the same error, it is told of the fix.`,
 		in.Error = strings.Join(words, " ")
 		in.Project, err = a.projectNamed(in.Project)
 		return err
-	}, a.showFixes)
-}
-
-func (t *terminal) showFixes(out review.FixesOut) {
-	for _, f := range out.Fixes {
-		if t.quiet {
-			t.printf("%s\n", f.ID)
-			continue
-		}
-		about := t.date(f.Time)
-		if f.Project != "" {
-			about += ", " + f.Project
-		}
-		t.printf("%s  %s\n", t.bold(f.ID), clean(about))
-		t.hang("  failed:   ", clean(f.Command))
-		t.hang("  error:    ", clean(f.Error))
-		t.hang("  changed:  ", clean(strings.Join(f.Files, ", ")))
-		if f.Said != "" {
-			t.hang("  said:     ", clean(f.Said))
-		}
-		t.printf("  evidence: %s\n", clean(f.Turn))
-	}
-	if more := out.Of - len(out.Fixes); more > 0 {
-		t.note("%d more; --limit %d shows them all", more, out.Of)
-	}
-	for _, n := range out.Notes {
-		t.note("%s", sentence(n))
-	}
+	})
 }

@@ -5,22 +5,16 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb/imports"
-	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
 func (a *app) importCommand() *cobra.Command {
@@ -131,25 +125,12 @@ func (a *app) importFrom(ctx context.Context, in imports.In, paths []string, ver
 		return err
 	}
 	// Print the result even after an error, because the entries imported before it remain.
-	if failed := answer(a, out, func(out imports.Out) {
-		a.showImport(out, verbose)
-	}); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
+	out.ListsAll = verbose
+	failed := answer(a, out, show[imports.Out](a))
+	if failed != nil && (err == nil || !errors.Is(failed, errReported)) {
 		return failed
 	}
 	return err
-}
-
-// showImport prints what was imported: sessions, entries, or both.
-func (a *app) showImport(out imports.Out, verbose bool) {
-	if len(out.Clients) > 0 || len(out.Unread) > 0 {
-		a.showImportedSessions(out.Sessions())
-		if !out.DryRun && !out.Sessions().Failed() {
-			a.note("conversations are in the archive of sessions: oxbow session search WORDS")
-		}
-	}
-	if !out.NoEntries {
-		a.showImported(out.ImportOut, verbose)
-	}
 }
 
 // stdinName is the name of standard input in messages.
@@ -182,86 +163,4 @@ func (l *locator) projectRoot() string {
 		return ""
 	}
 	return filepath.Dir(home)
-}
-
-// variable matches the parts in which messages with the same cause differ: numbers, and quoted
-// texts. It also matches quoted texts after the word key or field, which alike keeps.
-var variable = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
-})
-
-// alike returns the first message for each cause, with the number of similar messages.
-func alike(messages []string) []string {
-	at, more := map[string]int{}, []int{}
-	var first []string
-	for _, s := range messages {
-		_, cause, ok := strings.Cut(s, ": ")
-		if !ok {
-			cause = s
-		}
-		cause = variable().ReplaceAllStringFunc(cause, func(v string) string {
-			if v[0] == 'k' || v[0] == 'f' {
-				return v
-			}
-			return "…"
-		})
-		i, seen := at[cause]
-		if !seen {
-			i = len(first)
-			at[cause] = i
-			first = append(first, s)
-			more = append(more, 0)
-		} else {
-			more[i]++
-		}
-	}
-	for i, n := range more {
-		if n > 0 {
-			first[i] += fmt.Sprintf(" (and %d more like this; --verbose lists them)", n)
-		}
-	}
-	return first
-}
-
-func (t *terminal) showImportedEntry(c exchange.Change) {
-	mark := map[oxbow.Verb]string{oxbow.VerbAdd: "+", oxbow.VerbUpdate: "~"}[c.Verb]
-	t.printf("%s %s (%s)\n", mark, nameText(c.Name), clean(c.Ref))
-}
-
-func (a *app) showImported(out transfer.ImportOut, verbose bool) {
-	shown := alike
-	if verbose {
-		shown = func(all []string) []string { return all }
-	}
-	for _, s := range shown(out.Problems) {
-		a.warn("%s", clean(s))
-	}
-	for _, s := range shown(out.Notes) {
-		a.note("%s", clean(s))
-	}
-	if out.More > 0 {
-		a.warn("and %d more", out.More)
-	}
-	did := "imported"
-	if out.DryRun {
-		did = "would import"
-		showFew(a, out.Changes, a.howToListAll(out.DryRun), a.showImportedEntry)
-	}
-	a.printf("%s: %d added, %d updated, %d the same, %d skipped\n", did, out.Added, out.Updated, out.Same, out.Skipped)
-	if out.Held > 0 {
-		a.note("%s", heldBack(out.Held, out.Group))
-	}
-	if out.Undo && !out.DryRun {
-		a.note("undo it with: oxbow undo")
-	}
-	if len(out.Stale) > 0 {
-		a.note("no longer in the files they came from, and left as they are:")
-	}
-	shownStale := few(out.Stale)
-	for _, name := range shownStale {
-		a.note("  %s", nameText(name))
-	}
-	if more := len(out.Stale) - len(shownStale); more > 0 {
-		a.note("  and %d more; the same import with --dry-run --json lists them all", more)
-	}
 }

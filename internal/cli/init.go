@@ -89,6 +89,8 @@ func (a *app) layOut(ctx context.Context) ([]string, error) {
 	return made, err
 }
 
+// showMade prints what was made and the next commands. These depend on how the program was started, which the
+// answer does not know. Therefore it is not a report.
 func (l *locator) showMade(out maintenance.InitOut) {
 	if l.quiet {
 		return

@@ -50,6 +50,7 @@ done is kept all the same. oxbow injected lists what was put before models.`,
 	return c
 }
 
+// showInject prints the text as a model receives it, and a table of numbers that are aligned at their decimal points.
 func (t *terminal) showInject(out injection.InjectOut) {
 	defer t.tellInjectOff(out.OffBy)
 	for l := range strings.Lines(out.Text) {

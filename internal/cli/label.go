@@ -181,7 +181,7 @@ applied, one oxbow undo takes back.`,
 				}
 			}
 			return perform(cmd.Context(), a, labels.SuggestLabels, in, func(out labels.SuggestLabelsOut) {
-				a.showSuggestions(out, again)
+				a.showReport(out.Report(again))
 			})
 		},
 	}
@@ -195,27 +195,6 @@ applied, one oxbow undo takes back.`,
 	c.Flags().BoolVar(&apply, "apply", false, "give the entries what is proposed")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "with --apply, show what would be changed and change nothing")
 	return c
-}
-
-// showSuggestions prints suggested labels. command is the command that applies them.
-func (t *terminal) showSuggestions(out labels.SuggestLabelsOut, command string) {
-	for _, s := range out.Suggestions {
-		t.printf("%.2f  %s  %s\n", s.Confidence, clean(s.Label), t.bold(nameText(s.Name)))
-		if t.quiet {
-			continue
-		}
-		for _, r := range s.Reasons {
-			t.hang("      ", clean(r))
-		}
-	}
-	if len(out.Suggestions) == 0 {
-		t.note(
-			"nothing to propose: every entry has labels of these keys, or too few labelled entries are like those " +
-				"that have none",
-		)
-		return
-	}
-	t.note("nothing was changed; to accept: %s --apply", command)
 }
 
 func (l *locator) labelProjectCommand() *cobra.Command {

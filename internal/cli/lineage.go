@@ -37,7 +37,7 @@ one, or a text has six words in a row that stood first in another.`,
 	})
 }
 
-// lineageTree is a tree of entries.
+// lineageTree is a tree of entries. Reports have no trees.
 type lineageTree struct {
 	edges  []lineage.Edge
 	toMade bool            // from sources to what was made from them, not to the sources

@@ -29,6 +29,8 @@ func (a *app) listCommand() *cobra.Command {
 	}, a.showList)
 }
 
+// showList prints the entries as a table. It is not the table of a report because each column gets a share of the
+// width, and the text is left out of a pipe.
 func (t *terminal) showList(out verb.ListOut) {
 	if len(out.Entries) == 0 {
 		t.showNothing(out.Why, out.Near)

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 	"github.com/oxbow-memory/oxbow/profile"
@@ -61,54 +61,26 @@ func (a *app) asked(cmd *cobra.Command, args []string) (string, error) {
 }
 
 func (a *app) profileListCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the profiles there are, with what is wrong with them",
 		Example: `  oxbow profile list
   oxbow profile list --json`,
-	}, profiles.ListProfiles, positional, a.showProfiles)
-}
-
-func (t *terminal) showProfiles(out profiles.ProfilesOut) {
-	wide := 0
-	for _, r := range out.Profiles {
-		wide = max(wide, columns(r.Name))
-	}
-	for _, r := range out.Profiles {
-		if t.quiet {
-			if !r.Hidden {
-				t.printf("%s\n", clean(r.Name))
-			}
-			continue
-		}
-		what := strings.Join(strings.Fields(r.Description), " ")
-		if r.Wrong != "" {
-			first, _, _ := strings.Cut(r.Wrong, "\n")
-			what = "wrong: " + first
-		}
-		if r.Hidden {
-			what = "(hidden by the one before) " + what
-		}
-		t.hang(pad(clean(r.Name), wide)+"  "+pad(r.From, 7)+"  ", clean(what))
-	}
-	if len(out.Profiles) == 0 {
-		t.note("there are no profiles yet; oxbow profile new NAME makes one")
-	}
+	}, profiles.ListProfiles, positional)
 }
 
 // aboutProfile makes c call a verb with the profile that [app.asked] returns.
-func aboutProfile[Out any](
+func aboutProfile[Out report.Reporter](
 	a *app,
 	c *cobra.Command,
 	verbCall call[profiles.ProfileIn, Out],
-	show func(Out),
 ) *cobra.Command {
 	c.Args = args(0, 1, "the name of one profile")
-	return does(a, c, verbCall, func(in *profiles.ProfileIn, _ *flagSet, args []string) (err error) {
+	return reports(a, c, verbCall, func(in *profiles.ProfileIn, _ *flagSet, args []string) (err error) {
 		in.Name, err = a.asked(c, args)
 		return err
-	}, show)
+	})
 }
 
 func (a *app) profileShowCommand() *cobra.Command {
@@ -117,37 +89,11 @@ func (a *app) profileShowCommand() *cobra.Command {
 		Short: "Show what a profile comes to, with all that it extends",
 		Example: `  oxbow profile show vtt
   oxbow profile show vtt --json`,
-	}, profiles.ShowProfile, a.showProfile)
-}
-
-func (t *terminal) showProfile(out profiles.ProfileOut) {
-	line := func(key, value string) { t.field(9, key, clean(value)) }
-	t.printf("%s\n", t.bold(clean(out.Name)))
-	line("says", strings.Join(strings.Fields(out.Description), " "))
-	line("file", out.File+", of the "+out.From)
-	line("extends", strings.Join(out.Extends, ", "))
-	for _, f := range out.Include {
-		line("includes", f)
-	}
-	for _, n := range out.Entries {
-		line("includes", "the entry "+n)
-	}
-	if out.Process {
-		line("includes", "process:true, to read only")
-	}
-	for _, f := range out.Exclude {
-		line("excludes", f)
-	}
-	line("always", strings.Join(out.Documents, ", "))
-	line("redacts", strings.Join(out.Redacts, ", "))
-	line("budget", fmt.Sprintf("%d tokens", out.MaxTokens))
-	if out.Project != "" {
-		line("writes", "project:"+out.Project+" on new entries that name no project")
-	}
+	}, profiles.ShowProfile)
 }
 
 func (a *app) profileLintCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "lint [NAME…]",
 		Short: "Point out what the writer of a profile did not mean",
 		Long: `Lint reads all profiles, or those that are named, and tells with file and line
@@ -157,16 +103,7 @@ are not there, and budgets that the documents alone break. Its exit status is 1
 when it found something.`,
 		Example: `  oxbow profile lint
   oxbow profile lint vtt`,
-	}, profiles.LintProfiles, positional, func(out profiles.LintOut) {
-		for _, l := range out.Profiles {
-			for _, f := range l.Found {
-				a.printf("%s\n", clean(f))
-			}
-		}
-		if !out.Failed() {
-			a.note("nothing is odd about %s", count(len(out.Profiles), "profile", "profiles"))
-		}
-	})
+	}, profiles.LintProfiles, positional)
 }
 
 func (a *app) profileSelectCommand() *cobra.Command {
@@ -193,24 +130,7 @@ func (a *app) profileTokensCommand() *cobra.Command {
 		Short: "Show how many tokens a profile takes, about",
 		Example: `  oxbow profile tokens vtt
   oxbow profile tokens vtt --json`,
-	}, profiles.ProfileBudget, a.showBudget)
-}
-
-func (t *terminal) showBudget(b profiles.ProfileBudgetOut) {
-	line := func(n int, what string) { t.printf("%8d  %s\n", n, clean(what)) }
-	for _, d := range b.Documents {
-		what := "document " + d.Path
-		if d.Wrong != "" {
-			what += ": " + d.Wrong
-		}
-		line(d.Tokens, what)
-	}
-	line(b.Fixed, "always there: the documents and the head")
-	line(b.Tokens, "all of "+count(b.Entries, "entry", "entries")+" that it includes")
-	line(b.Room, fmt.Sprintf("room, by the same estimate, that max_tokens %d surely leaves", b.MaxTokens))
-	if b.Fixed+b.Tokens > b.Room {
-		t.note("not all of it fits; oxbow profile select NAME --manifest shows what is cut")
-	}
+	}, profiles.ProfileBudget)
 }
 
 func (a *app) profileNewCommand() *cobra.Command {
@@ -224,7 +144,7 @@ the tags.`,
   oxbow profile new lore --extends vtt --tag lore --description "The world"`,
 		Args: args(1, 1, "the name of the profile"),
 	}
-	does(a, c, profiles.NewProfile, func(in *profiles.NewProfileIn, _ *flagSet, args []string) error {
+	reports(a, c, profiles.NewProfile, func(in *profiles.NewProfileIn, _ *flagSet, args []string) error {
 		in.Name = args[0]
 		if err := profile.CheckName(in.Name); err != nil {
 			return badArgument(err)
@@ -238,21 +158,13 @@ the tags.`,
 			return fmt.Errorf("making the directory of profiles: %w", err)
 		}
 		return nil
-	}, func(out profiles.NewProfileOut) {
-		a.printf("Wrote %s\n", clean(out.File))
-		a.showNotes(out.Notes)
-		a.note(
-			"oxbow profile lint %s looks it over; oxbow profile select %s shows what it selects",
-			out.Name,
-			out.Name,
-		)
 	})
 	c.Flags().Lookup("max-tokens").DefValue = strconv.Itoa(profile.DefaultMaxTokens)
 	return c
 }
 
 func (a *app) profileDiffCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "diff A [B]",
 		Short: "Show what one profile selects and another does not",
 		Long: `Diff shows the entries and documents that profile A includes and B does not (-),
@@ -273,36 +185,7 @@ it compares that profile then with now, and shows what was changed too (~).`,
 			)
 		}
 		return nil
-	}, a.showDiff)
-}
-
-func (t *terminal) showDiff(d profiles.DiffProfilesOut) {
-	t.printf(
-		"%s %s (about %d tokens)\n%s %s (about %d tokens)\n",
-		t.dim("---"),
-		clean(d.A.String()),
-		d.TokensA,
-		t.dim("+++"),
-		clean(d.B.String()),
-		d.TokensB,
-	)
-	list := func(mark, what string, cs []profile.Chosen) {
-		for _, c := range cs {
-			note := ""
-			if !c.In {
-				note = t.dim("  (over the budget)")
-			}
-			t.printf("%s %7d  %s%s%s\n", mark, c.Tokens, what, clean(c.Name), note)
-		}
-	}
-	list("-", "document ", d.DocumentsA)
-	list("+", "document ", d.DocumentsB)
-	list("-", "", d.OnlyA)
-	list("+", "", d.OnlyB)
-	for _, c := range d.Changed {
-		t.printf("~ %7d  %s (was %d)\n", c.B, clean(c.Name), c.A)
-	}
-	t.note("%s the same", count(d.Same, "entry is", "entries are"))
+	})
 }
 
 func (a *app) profileEditCommand() *cobra.Command {
@@ -343,10 +226,5 @@ func (a *app) editProfile(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return answer(a, out, func(out profiles.ReplaceProfileOut) {
-		a.printf("%s is %s\n", clean(out.File), out.Outcome)
-		for _, o := range out.Found {
-			a.note("%s", clean(o))
-		}
-	})
+	return answer(a, out, show[profiles.ReplaceProfileOut](a))
 }

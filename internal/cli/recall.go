@@ -135,6 +135,8 @@ func (t *terminal) showHits(hits []verb.Entry, excerpt int) {
 	}
 }
 
+// showHit prints a hit with its number. It is not a record of a report because the words of the query are highlighted,
+// and the length of the text depends on the height of the screen.
 func (t *terminal) showHit(n int, h verb.Entry, excerpt int) {
 	slices.Sort(h.Words)
 	t.hangMarked(fmt.Sprintf("%d  ", n), nameText(h.Name), h.Words, termtext.Bold)

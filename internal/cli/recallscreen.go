@@ -24,7 +24,7 @@ import (
 const screenLimit = 50
 
 // showLines prints the hits for programs, one a line: name, score, time of creation, and the
-// first line of the content.
+// first line of the content. A report has no tabs.
 func (t *terminal) showLines(out verb.RecallOut) {
 	if len(out.Hits) == 0 {
 		t.showNothing(out.Why, out.Near)

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -32,16 +31,5 @@ it cannot reach, such as backups, it says.`,
 		},
 	}, func(in maintenance.RedactIn) (bool, error) {
 		return !in.DryRun, a.ownOnly("redact")
-	}, positional, a.showRedacted)
-}
-
-func (t *terminal) showRedacted(out maintenance.RedactOut) {
-	did := wordFor(out.DryRun, "erased", "would erase")
-	t.printf("%s %s of %s\n", did, count(out.Versions, "version", "versions"), t.bold(nameText(out.Name)))
-	t.note("what it does not reach:")
-	if !t.quiet {
-		for _, l := range out.Left {
-			fmt.Fprintf(t.env.Stderr, "  %s\n", clean(l))
-		}
-	}
+	}, positional, show[maintenance.RedactOut](a))
 }

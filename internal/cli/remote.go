@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) remoteCommand() *cobra.Command {
-	c := does(a, &cobra.Command{
+	c := reports(a, &cobra.Command{
 		Use:   "remote",
 		Short: "Show the servers that push and pull remember",
 		Long: `Remote shows the servers that this home was pushed to or pulled from, each with
@@ -19,27 +19,13 @@ a home says of servers may have come with a clone, and counts for nothing.`,
   oxbow remote --json
   oxbow remote forget https://memory.example.org`,
 		Args: args(0, 0, ""),
-	}, sharing.Servers, positional, func(out sharing.ServersOut) {
-		for _, s := range out.Servers {
-			token := "token of OXBOW_TOKEN"
-			if s.TokenFile != "" {
-				token = "token in " + s.TokenFile
-			}
-			a.printf("%s  %s  since %s\n", clean(s.URL), clean(token), a.date(s.Since))
-		}
-		if len(out.Servers) == 0 {
-			a.note(
-				"no server is remembered for %s; oxbow push https://HOST --token-file FILE names one",
-				clean(out.Home),
-			)
-		}
-	})
+	}, sharing.Servers, positional)
 	c.AddCommand(a.remoteForgetCommand())
 	return c
 }
 
 func (a *app) remoteForgetCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "forget URL",
 		Short: "Remember a server no longer",
 		Long: `Forget has push and pull of this home ask for the URL and the token again. It
@@ -48,14 +34,5 @@ last stays in the home: a push or pull that names the server goes on from there.
 		Example: `  oxbow remote forget https://memory.example.org --dry-run
   oxbow remote forget https://memory.example.org`,
 		Args: args(1, 1, "the URL of a server"),
-	}, sharing.ForgetServer, positional, func(out sharing.ForgetServerOut) {
-		a.printf("%s: %s\n", wordFor(out.DryRun, "forgotten", "would be forgotten"), clean(out.Server.URL))
-		if !out.DryRun {
-			again := "oxbow push " + quote(out.Server.URL)
-			if out.Server.TokenFile != "" {
-				again += " --token-file " + quote(out.Server.TokenFile)
-			}
-			a.note("undo it with: %s", again)
-		}
-	})
+	}, sharing.ForgetServer, positional)
 }

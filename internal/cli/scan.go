@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
@@ -47,69 +46,8 @@ the commands that drop them.`,
 				return err
 			}
 		}
-		return perform(ctx, a, maintenance.Scan, in, func(out maintenance.ScanOut) { a.showScan(out, in.Fix) })
+		return respond(ctx, a, maintenance.Scan, in)
 	})
 	isConfirmed = addYes(c)
 	return c
-}
-
-func (t *terminal) showScan(out maintenance.ScanOut, fix bool) {
-	for _, f := range out.Found {
-		t.showFoundSecret(f)
-	}
-	switch n := count(len(out.Found), "secret", "secrets"); {
-	case len(out.Found) == 0:
-		t.printf("no secrets were found\n")
-	case out.Fixed > 0:
-		t.printf(
-			"replaced %s; erased %s of the history\n",
-			count(out.Fixed, "secret", "secrets"),
-			count(out.Versions, "version", "versions"),
-		)
-	case fix && out.DryRun:
-		t.printf("would replace %s\n", n)
-	case !fix:
-		t.note(
-			"oxbow scan --fix replaces them, in the history too; a key that was written down is best changed where " +
-				"it is used",
-		)
-	}
-	t.noteLines("to remove the rest, run:", out.Steps)
-	t.noteLines("what it does not reach:", out.Left)
-}
-
-// showFoundSecret prints the location of a secret, but not the secret.
-func (t *terminal) showFoundSecret(f verb.FoundSecret) {
-	where := f.Part
-	if f.Line > 0 {
-		where = fmt.Sprintf("%s, line %d", f.Part, f.Line)
-	}
-	if f.Archive {
-		where += ", archive of sessions"
-	}
-	if !f.Current {
-		where += ", history"
-	}
-	of := fmt.Sprintf("%s@%d", nameText(f.Name), f.Version)
-	switch f.Part {
-	case "note", "source":
-		of = fmt.Sprintf("change %d", f.Version)
-	case "profile":
-		of = "profile " + nameText(f.Name)
-	case "file":
-		of = nameText(f.Name)
-	}
-	t.printf("%s: %s (%s)\n", of, f.Rule, where)
-}
-
-// noteLines prints lines below a title on standard error. It prints nothing if there are no
-// lines.
-func (t *terminal) noteLines(title string, lines []string) {
-	if len(lines) == 0 || t.quiet {
-		return
-	}
-	t.note("%s", title)
-	for _, l := range lines {
-		fmt.Fprintf(t.env.Stderr, "  %s\n", clean(l))
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
@@ -95,7 +96,8 @@ func moveResumedStart(turn, next *session.Turn) {
 	turn.Events = turn.Events[:n]
 }
 
-// showTurn prints a turn. It marks the person's text with > and calls with $ and *.
+// showTurn prints a turn. It marks the person's text with > and calls with $ and *. It is not a report
+// because a session is read like a conversation.
 func (t *terminal) showTurn(turn *session.Turn) {
 	t.printf("\n%s\n", t.dim(fmt.Sprintf("%d  %s", turn.N, t.date(turn.Start))))
 	for _, e := range turn.Events {
@@ -113,9 +115,9 @@ func (t *terminal) showTurn(turn *session.Turn) {
 			continue
 		case session.Injected:
 			if e.Injection != nil {
-				line := "+ put before the model: " + injectionText(e.Injection)
+				line := "+ put before the model: " + injection.Describe(e.Injection)
 				for _, s := range e.Injection.Shown {
-					line += " · " + shownText(s)
+					line += " · " + injection.ShownText(s)
 				}
 				t.printf("%s\n", t.dim(clean(line)))
 			}
@@ -183,13 +185,13 @@ tool, agent and taint; give those in --filter.`,
 }
 
 func (a *app) sessionResumeCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "resume SESSION",
 		Short: "Print the command line that goes on with a session",
 		Example: `  oxbow session resume 178e33fd
   eval "$(oxbow session resume 178e33fd)"`,
 		Args: args(1, 1, "the identifier of a SESSION, or how it begins"),
-	}, sessions.ResumeSession, positional, func(out sessions.ResumeOut) { a.printf("%s\n", clean(out.Command)) })
+	}, sessions.ResumeSession, positional)
 }
 
 func (a *app) sessionForgetCommand() *cobra.Command {

@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) sessionImportCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "import [CLIENT…|all]",
 		Short: "Add what clients have kept of their sessions themselves",
 		Long: `Import reads the transcripts that Claude Code, Codex, Gemini CLI, Copilot CLI
@@ -26,7 +26,7 @@ first; the clients' files stay as they are.`,
 	}, sessions.ImportSessions, func(in *sessions.ImportSessionsIn, _ *flagSet, args []string) error {
 		in.Clients = args
 		return a.prepareSessionImport(in)
-	}, a.showImportedSessions)
+	})
 }
 
 // prepareSessionImport sets what an import of sessions needs of this machine.
@@ -41,30 +41,4 @@ func (l *locator) prepareSessionImport(in *sessions.ImportSessionsIn) error {
 	}
 	in.Read = func(bad func(string, int)) session.Reader { return transcript.Reader(cleaner(home), bad) }
 	return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // the archive is created if there is a spool
-}
-
-func (t *terminal) showImportedSessions(out sessions.ImportSessionsOut) {
-	for _, c := range out.Clients {
-		if out.DryRun {
-			t.printf("%s: would read %s, %s\n", c.Client, count(c.Files, "file", "files"), bytesText(c.Bytes))
-			continue
-		}
-		t.printf(
-			"%s: %s new, %d changed, of %s, %s\n",
-			c.Client,
-			count(c.Turns, "turn", "turns"),
-			c.Changed,
-			count(c.Files, "file", "files"),
-			bytesText(c.Bytes),
-		)
-		if c.Bad > 0 {
-			t.note("%s of %s could not be read", count(c.Bad, "line", "lines"), c.Client)
-		}
-	}
-	for _, f := range out.Unread {
-		t.warn("%s", clean(f.Error))
-	}
-	if len(out.Clients) == 0 {
-		t.note("no client has kept a session here")
-	}
 }

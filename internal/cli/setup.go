@@ -4,7 +4,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/setup"
 	"github.com/oxbow-memory/oxbow/internal/verb"
@@ -87,7 +85,7 @@ func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 		}
 	}
 	return perform(ctx, a, clients.SetupClients, in.SetupIn, func(out clients.SetupOut) {
-		a.showClients(out, in.SetupIn)
+		a.showReport(out.Report(in.SetupIn))
 	})
 }
 
@@ -271,7 +269,7 @@ func (a *app) askClients(ctx context.Context, in clients.SetupIn) (chosen []stri
 	if err != nil {
 		return nil, err
 	}
-	a.showClients(out, in)
+	a.showReport(out.Report(in))
 	var names, titles []string
 	for _, c := range out.Clients {
 		if c.Installed && !c.SetUp {
@@ -298,136 +296,6 @@ func (t *terminal) askEach(names, titles []string) (chosen []string) {
 		}
 	}
 	return chosen
-}
-
-func (a *app) showClients(out clients.SetupOut, in clients.SetupIn) {
-	if len(in.Clients) == 0 && !in.Remove && !in.Check {
-		a.listClients(out)
-		return
-	}
-	if len(out.Clients) == 0 && len(out.Left) == 0 {
-		a.note(
-			"%s",
-			wordFor(
-				len(in.Clients) > 0,
-				"nothing is set up",
-				"none of them is installed; name one to set it up all the same",
-			),
-		)
-	}
-	if len(out.Left) > 0 {
-		a.note(
-			"still set up: %s; give --scope project in that project, or set the variable that named the directory",
-			clean(strings.Join(out.Left, ", ")),
-		)
-	}
-	for _, c := range out.Clients {
-		a.showClient(c, in)
-	}
-	if slices.ContainsFunc(out.Clients, func(c clients.SetupClient) bool { return c.Annotates && c.Problem == "" }) {
-		a.printf(
-			"why agents edit code is kept next to it, for you alone (%s); oxbow why FILE shows it, setup "+
-				"--no-annotate stops it\n",
-			annotate.DefaultDir,
-		)
-	}
-	a.showSetupFindings(out)
-}
-
-// showClient prints the result for one client.
-func (a *app) showClient(c clients.SetupClient, in clients.SetupIn) {
-	a.printf("%s\n", a.bold(c.Title))
-	if !in.Check {
-		a.showFiles(c, in)
-	}
-	if c.Problem != "" {
-		a.printf("  problem: %s\n", clean(lower(c.Problem)))
-		if mend := sentence(c.Mend); mend != "" {
-			a.printf("  mend: %s\n", clean(a.asTyped(mend)))
-		}
-		return
-	}
-	if in.Remove && !slices.ContainsFunc(c.Files, func(f clients.SetupFile) bool { return f.Did != "unchanged" }) {
-		a.printf("  nothing of oxbow is there\n")
-	}
-	a.showServer(c.Server)
-	a.showOwnMemory(c)
-	for _, n := range c.Notes {
-		a.printf("  note: %s\n", n)
-	}
-}
-
-// listClients prints all known clients with their state.
-func (a *app) listClients(out clients.SetupOut) {
-	for _, c := range out.Clients {
-		state := wordFor(c.Installed, "", "installed")
-		if c.SetUp {
-			state = "set up"
-		}
-		if slices.ContainsFunc(out.Findings, func(f setup.Finding) bool {
-			return f.Level != setup.OK && slices.Contains(f.Clients, c.Client)
-		}) {
-			state = "set up, but see below"
-		}
-		a.printf("%-9s %s  %s\n", c.Client, pad(c.Title, 12), cmp.Or(state, "not found"))
-	}
-	a.showSetupFindings(out)
-	a.note("to set up one: oxbow setup CLIENT; all that are installed: oxbow setup all")
-}
-
-// showFiles prints the changes of a client's files.
-func (t *terminal) showFiles(c clients.SetupClient, in clients.SetupIn) {
-	for _, f := range c.Files {
-		did := wordFor(in.DryRun && f.Diff != "", f.Did, "would be "+f.Did)
-		t.printf("  %-9s  %s\n", did, clean(in.World.Title(f.Path)))
-		if did != f.Did {
-			t.printf("%s", cleanLines(f.Diff))
-		}
-	}
-}
-
-func (t *terminal) showServer(s *clients.SetupServer) {
-	switch {
-	case s == nil:
-	case s.Problem != "" && s.Home == "", s.NoMemory: // a finding reports this
-	case s.Problem != "":
-		t.printf("  problem: %s: %s\n", quote(s.Command[0]), clean(s.Problem))
-	case s.Entries != nil:
-		t.printf("  its server answers, with %s (%s)\n", count(*s.Entries, "entry", "entries"), clean(s.Home))
-	default:
-		t.printf("  its server answers, on the home %s: %s\n", clean(s.Home), oneLine(s.Answer))
-	}
-}
-
-// showOwnMemory prints whether a client's own memory is mirrored.
-func (t *terminal) showOwnMemory(c clients.SetupClient) {
-	switch {
-	case c.Mirrored:
-		t.printf("  its own memory (%s) is mirrored; notes: %d new, %d changed\n", c.Memory, c.Added, c.Updated)
-		if c.Held > 0 {
-			t.printf("  %s\n", heldBack(c.Held, ""))
-		}
-	case c.Memory != "":
-		t.printf(
-			"  %s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, off "+
-				"switches it off\n",
-			c.Title,
-			c.Memory,
-		)
-	}
-}
-
-// showSetupFindings prints the findings that a person should see, with their fixes.
-func (a *app) showSetupFindings(out clients.SetupOut) {
-	for _, f := range out.Findings {
-		if !f.Note {
-			continue
-		}
-		a.printf("%s: %s\n", strings.Replace(f.Level, setup.OK, "note", 1), oneLine(f.What))
-		if f.Mend != "" {
-			a.printf("  mend: %s\n", oneLine(a.asTyped(f.Mend)))
-		}
-	}
 }
 
 // probeTime is the time limit for the answer of a started server.

@@ -1,4 +1,5 @@
-// This file prints entries and changes for people.
+// This file prints entries, changes and annotations for people. Their layouts are not those of reports. The facts about
+// an entry stand above its text, a log has one row for each change, and an annotation looks like a comment in code.
 
 package cli
 

@@ -94,8 +94,8 @@ func (a *app) spawn(ctx context.Context, in profiles.SpawnSubAgentIn) (err error
 	return answer(a, out, a.showSpawned)
 }
 
-// showSpawned prints the briefing or, after a run, its summary. The output of the run has been
-// shown before.
+// showSpawned prints the briefing or, after a run, its summary. It does not print the report of the
+// answer, which is for models, because the output of the run has been shown before.
 func (t *terminal) showSpawned(out profiles.SpawnSubAgentOut) {
 	if out.Run == nil {
 		t.text(out.Briefing)

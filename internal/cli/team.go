@@ -41,7 +41,7 @@ recalled after oxbow team trust alone.`,
 }
 
 func (a *app) teamInitCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "init",
 		Short: "Make the team files of this repository, or set up a clone of it",
 		Long: `Init makes .oxbow/team with its settings and attributes, where they are missing;
@@ -54,20 +54,6 @@ A second run changes nothing.`,
 	}, sharing.TeamInit, func(in *sharing.TeamInitIn, _ *flagSet, _ []string) error {
 		in.Program = a.programForGit()
 		return nil
-	}, func(out sharing.TeamInitOut) {
-		did := wordFor(out.DryRun, "wrote", "would write")
-		for _, f := range out.Written {
-			a.printf("%s %s\n", did, oneLine(f))
-		}
-		a.printf(
-			"%s the merge driver of this clone: %s\n",
-			wordFor(out.DryRun, "set", "would set"),
-			oneLine(out.Driver),
-		)
-		a.printf("%s the team files of %s\n", wordFor(out.DryRun, "trusts", "would trust"), oneLine(out.Trusted))
-		if len(out.Written) > 0 && !out.DryRun {
-			a.note("commit these files: git add %s", quote(out.Dir))
-		}
 	})
 }
 
@@ -101,28 +87,13 @@ names if it was interrupted.`,
 }
 
 func (a *app) teamStatusCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "status",
 		Short: "Say what the team's files hold, and which of them are reviewed",
 		Example: `  oxbow team status
   oxbow team status --json`,
 		Args: args(0, 0, ""),
-	}, sharing.TeamStatus, positional, func(out sharing.TeamStatusOut) {
-		for _, f := range out.Files {
-			standing := f.Standing
-			if f.Commit != "" {
-				standing += " in " + f.Commit
-			}
-			if f.Home != "" {
-				standing += ", the home has " + map[string]string{"same": "it too", "other": "another text"}[f.Home]
-			}
-			a.printf("%s  %s  %s\n", a.bold(nameText(f.Name)), standing, a.dim(oneLine(f.File)))
-		}
-		if len(out.Files) == 0 {
-			a.note("the team has no entries yet; oxbow team share NAME moves one there")
-		}
-		a.showTeamProblems(out.Problems)
-	})
+	}, sharing.TeamStatus, positional)
 }
 
 func (a *app) teamTrustCommand() *cobra.Command {

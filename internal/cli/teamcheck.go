@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) teamCheckCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return reports(a, &cobra.Command{
 		Use:   "check [DIR]",
 		Short: "Look for what must not be merged: for continuous integration",
 		Long: `Check reads the team files of DIR, and ends with status 1 when something is
@@ -25,25 +25,7 @@ that is stale, or team.yaml. It needs no home, no trust and no history of git.`,
 			in.Dir, err = a.abs(args[0])
 		}
 		return err
-	}, func(out sharing.TeamCheckOut) {
-		a.showTeamProblems(out.Problems)
-		if len(out.Problems) == 0 {
-			a.printf("%s, nothing wrong\n", count(out.Entries, "entry", "entries"))
-		}
 	})
-}
-
-func (t *terminal) showTeamProblems(problems []sharing.TeamProblem) {
-	for _, p := range problems {
-		at := ""
-		if p.File != "" {
-			at = oneLine(p.File) + ": "
-		}
-		t.printf("%s%s\n", at, oneLine(p.What))
-		if p.Mend != "" {
-			t.printf("  %s\n", oneLine(p.Mend))
-		}
-	}
 }
 
 func (a *app) mergeEntryCommand() *cobra.Command {

@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 func (a *app) undoCommand() *cobra.Command {
@@ -100,15 +102,21 @@ func (a *app) undoOther(ctx context.Context, in verb.UndoIn) (done bool, err err
 	if a.json {
 		return true, a.printTidied(did, dry)
 	}
-	word := wordFor(dry, "took back", "would take back")
-	a.printf("%s change %d: %s of %s\n", word, did.Number, did.What, a.date(did.Time))
+	a.showReport(revertedReport(did, dry))
+	return true, nil
+}
+
+// revertedReport describes a change of consolidate, compress or a tool that was, or would be, reverted.
+func revertedReport(did layout.Tidied, dry bool) (r report.Report) {
+	r.Linef("%s change %d: %s of %s", report.Did(dry, "took back", "would take back"), did.Number,
+		report.Words(did.What), did.Time)
 	for _, s := range did.Steps {
-		a.printf("%s  %s\n", s.Did, a.clipped(s.Text))
+		r.Add(report.Line{Sentence: report.Sentencef("%s  %s", report.Words(s.Did), s.Text), Cut: true})
 	}
 	for _, n := range did.Notes {
-		a.note("%s", n)
+		r.Notef("%s", report.Text(n))
 	}
-	return true, nil
+	return r
 }
 
 func (a *app) restoreCommand() *cobra.Command {

@@ -119,40 +119,22 @@ func (a *app) whyDiff(ctx context.Context, in whyIn, args []string) error {
 	if err != nil {
 		return err
 	}
-	err = answer(a, out, func(out annotations.WhyDiffOut) { a.showWhyDiff(out, in.Markdown || !a.env.StdoutTerm) })
+	err = answer(a, out, func(out annotations.WhyDiffOut) {
+		if in.Markdown || !a.env.StdoutTerm {
+			a.showReport(out.MarkdownReport())
+		} else {
+			a.showReport(out.Report())
+		}
+	})
 	if err == nil && in.Fail && len(out.Touched) > 0 {
 		return errTouched
 	}
 	return err
 }
 
-// showWhyDiff prints the touched and the added annotations of a change.
-func (t *terminal) showWhyDiff(out annotations.WhyDiffOut, markdown bool) {
-	if markdown {
-		t.printf("%s", clean(out.Markdown()))
-	} else {
-		for _, touched := range out.Touched {
-			t.printf("%s  touched\n", t.bold(oneLine(touched.BaseFile+":"+touched.BaseLines)))
-			t.showAnnotation(touched.Annotation)
-			t.printf("\n")
-		}
-		for _, n := range out.Added {
-			t.printf("%s\n", t.bold("added"))
-			t.showAnnotation(n)
-			t.printf("\n")
-		}
-	}
-	for _, s := range out.Skipped {
-		t.warn("passed over %s: %s", oneLine(s.File), s.Why)
-	}
-	if len(out.Touched)+len(out.Added) == 0 && len(out.Notes) == 0 {
-		t.note("no annotation is touched in %s", count(out.Files, "file", "files"))
-	}
-	t.showNotes(out.Notes)
-}
-
-// showWaysToAnnotate tells a person who found no annotations how to create some. file is the
-// argument as typed, with or without lines, or "" after a search.
+// showWaysToAnnotate tells a person who found no annotations how to create some. file is the argument
+// as typed, with or without lines, or "" after a search. The advice is not part of the report because it
+// depends on the clients of this machine.
 func (a *app) showWaysToAnnotate(file string) {
 	if a.quiet {
 		return

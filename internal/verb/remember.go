@@ -637,7 +637,8 @@ func forgottenBefore(ctx context.Context, m *oxbow.Memory, in ForgetIn, made oxb
 		return out
 	}
 	removed := made.Versions[len(made.Versions)-1]
-	out.Name, out.ID, out.Kind = removed.Entry.Name, removed.Entry.ID, removed.Entry.Kind.String()
+	out.Name = removed.Entry.Name
+	out.ID, out.Kind = removed.Entry.ID, removed.Entry.Kind.String()
 	if removed.Prev == 0 {
 		return out
 	}

@@ -2,7 +2,19 @@
 
 package verb
 
-import "github.com/oxbow-memory/oxbow/internal/base/report"
+import (
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+)
+
+// HeldBack says how many entries of an import are held back, and how to approve them.
+func HeldBack(n int, group string) report.Words {
+	command := "oxbow approve"
+	if group != "" {
+		command += " --group " + group
+	}
+	return report.Words(text.Count(n, "entry waits", "entries wait") + " for your approval: " + command)
+}
 
 // AllTouched returns the advice that says how to list all entries that a call touched. After a dry run there is no
 // change, so that the same call has to list them.

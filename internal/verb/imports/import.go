@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
@@ -44,6 +45,20 @@ type Out struct {
 // Sessions returns the part of the result that describes sessions.
 func (o Out) Sessions() sessions.ImportSessionsOut {
 	return sessions.ImportSessionsOut{DryRun: o.DryRun, Clients: o.Clients, Unread: o.Unread}
+}
+
+// Report tells what was imported: sessions, entries, or both.
+func (o Out) Report() (r report.Report) {
+	if len(o.Clients) > 0 || len(o.Unread) > 0 {
+		r.Append(o.Sessions().Report())
+		if !o.DryRun && !o.Sessions().Failed() {
+			r.Notef("conversations are in the archive of sessions: oxbow session search WORDS")
+		}
+	}
+	if !o.NoEntries {
+		r.Append(o.ImportOut.Report())
+	}
+	return r
 }
 
 // Failed reports whether an item could not be imported, or a session could not be read.

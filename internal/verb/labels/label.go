@@ -362,6 +362,23 @@ type SuggestLabelsOut struct {
 	Suggestions []SuggestedLabel `json:"suggestions"`
 }
 
+// Report lists the suggestions with their reasons. command is the command that applies them.
+func (o SuggestLabelsOut) Report(command string) (r report.Report) {
+	for _, s := range o.Suggestions {
+		r.Linef("%.2f  %s  %s", s.Confidence, report.Text(s.Label), report.Name(s.Name))
+		for _, reason := range s.Reasons {
+			r.Add(report.Line{Sentence: report.Sentencef("%s", report.Text(reason)), Indent: 6, Detail: true})
+		}
+	}
+	if len(o.Suggestions) == 0 {
+		r.Notef("nothing to propose: every entry has labels of these keys, or too few labelled entries are like those " +
+			"that have none")
+		return r
+	}
+	r.Notef("nothing was changed; to accept: %s --apply", report.Words(command))
+	return r
+}
+
 // SuggestedLabel is a label that is suggested for an entry without a label of that key.
 type SuggestedLabel struct {
 	Name       string   `json:"name"`

@@ -32,6 +32,7 @@ type ScanOut struct {
 	Versions int                `json:"versions,omitempty"` // versions erased from the history
 	Left     []string           `json:"left,omitempty"`     // places that --fix does not change
 	Steps    []string           `json:"steps,omitempty"`    // commands that remove the remaining secrets
+	Fix      bool               `json:"-"`                  // secrets were, or would be, replaced
 
 	progress scanProgress
 }
@@ -43,7 +44,7 @@ func (o ScanOut) Failed() bool { return o.Fixed < len(o.Found) }
 // both, and in other files in the home. If Fix is set, it replaces the secrets, which cannot be
 // undone.
 func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
-	out := ScanOut{DryRun: in.DryRun, Found: []verb.FoundSecret{}}
+	out := ScanOut{DryRun: in.DryRun, Fix: in.Fix, Found: []verb.FoundSecret{}}
 	fix := in.Fix && !in.DryRun
 	ctx, m, err := w.Memory(ctx, verb.Write.Unless(!fix))
 	if err != nil {

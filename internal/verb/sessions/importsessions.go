@@ -14,6 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
@@ -38,6 +40,30 @@ type ImportSessionsOut struct {
 // Failed reports whether a transcript, or a line in a transcript, could not be read.
 func (o ImportSessionsOut) Failed() bool {
 	return len(o.Unread) > 0 || slices.ContainsFunc(o.Clients, func(c ImportedClient) bool { return c.Bad > 0 })
+}
+
+// Report tells what was, or would be, read of each client.
+func (o ImportSessionsOut) Report() (r report.Report) {
+	for _, c := range o.Clients {
+		files, size := report.Words(text.Count(c.Files, "file", "files")), report.Words(text.Bytes(c.Bytes))
+		client := report.Words(c.Client)
+		if o.DryRun {
+			r.Linef("%s: would read %s, %s", client, files, size)
+			continue
+		}
+		turns := report.Words(text.Count(c.Turns, "turn", "turns"))
+		r.Linef("%s: %s new, %d changed, of %s, %s", client, turns, c.Changed, files, size)
+		if c.Bad > 0 {
+			r.Notef("%s of %s could not be read", report.Words(text.Count(c.Bad, "line", "lines")), client)
+		}
+	}
+	for _, f := range o.Unread {
+		r.Warnf("%s", report.Text(f.Error))
+	}
+	if len(o.Clients) == 0 {
+		r.Notef("no client has kept a session here")
+	}
+	return r
 }
 
 // ImportedClient is the result for a client.

@@ -211,6 +211,12 @@ type ResumeOut struct {
 	Command string `json:"command"`
 }
 
+// Report shows the command.
+func (o ResumeOut) Report() (r report.Report) {
+	r.Linef("%s", report.Text(o.Command))
+	return r
+}
+
 // resumes maps a client to the beginning of the command that resumes a session. The session's
 // identifier is appended without a space.
 var resumes = map[string]string{

@@ -88,6 +88,8 @@ type ImportOut struct {
 	Held  int    `json:"held,omitempty"`
 	Group string `json:"group,omitempty"` // group with which they are approved together
 	Undo  bool   `json:"-"`               // the next undo reverts the import
+
+	ListsAll bool `json:"-"` // the report lists all problems and notes, not one of each kind
 }
 
 // Failed reports whether an item could not be imported.

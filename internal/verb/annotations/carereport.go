@@ -1,0 +1,85 @@
+// This file describes the answers of the verbs that create annotations of transcripts, archive annotations and repair
+// their files.
+
+package annotations
+
+import (
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+)
+
+// Report counts the annotations that were, or would be, added, and the edits that became none.
+func (o AnnotateTranscriptsOut) Report() (r report.Report) {
+	if o.DryRun {
+		for _, a := range o.Annotations {
+			at := a.File
+			if a.StartLine > 0 {
+				at += ":" + annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
+			}
+			r.Linef("%s  %s", report.Name(at), report.Text(a.Headline))
+		}
+	}
+	r.Detailf("%s %s of %s; %d were there already", report.Did(o.DryRun, "added", "would add"),
+		words(o.Added, "annotation", "annotations"), words(o.Transcripts, "transcript", "transcripts"), o.Known)
+	s := o.Skipped
+	for _, skipped := range []struct {
+		n               int
+		one, many, what string
+	}{
+		{s.Failed, "edit", "edits", "failed or refused"},
+		{s.Pending, "edit", "edits", "without a result yet"},
+		{s.Outside, "edit", "edits", "of files outside of this tree"},
+		{s.Removed, "file", "files", "deleted: no line is left"},
+		{s.Unlocated, "edit", "edits", "whose lines are not shown"},
+		{s.BadLines, "line", "lines", "that cannot be read"},
+		{s.Others, "file", "files", "without a transcript in it"},
+	} {
+		if skipped.n > 0 {
+			r.Notef("left out %s %s", words(skipped.n, skipped.one, skipped.many), report.Words(skipped.what))
+		}
+	}
+	if len(o.Outside) > 0 && o.Added+o.Known == 0 {
+		r.Notef("such as %s; was the tree elsewhere? then say where with --moved-from DIR", o.Outside[0])
+	}
+	return r
+}
+
+// Report lists the annotations that were, or would be, archived or returned.
+func (o GCAnnotationsOut) Report() (r report.Report) {
+	if o.Undo && o.Run == "" {
+		r.Notef("there is no gc to take back")
+		return r
+	}
+	list := func(did report.Words, all []Annotation) {
+		for _, a := range all {
+			at := a.WasLines
+			if a.StartLine > 0 {
+				at = annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
+			}
+			r.Add(report.Line{Sentence: report.Sentencef("%s  %s:%s  %s", did, a.File, report.Words(at),
+				report.Text(a.Headline)), Cut: true})
+		}
+	}
+	list(report.Did(o.DryRun, "archived", "would be archived"), o.Archived)
+	list(report.Did(o.DryRun, "returned", "would be returned"), o.Returned)
+	r.Detailf("%s %d and %s %d of %s in %s", report.Did(o.DryRun, "archived", "would archive"), len(o.Archived),
+		report.Did(o.DryRun, "returned", "return"), len(o.Returned),
+		words(o.Annotations, "annotation", "annotations"), words(o.Files, "sidecar", "sidecars"))
+	noteSkipped(&r, o.Skipped)
+	if !o.DryRun && !o.Undo && o.Run != "" {
+		r.Notef("to take this back: oxbow annotate gc --undo")
+	}
+	return r
+}
+
+// Report tells where the damaged lines were, or would be, kept.
+func (o RecoverAnnotationsOut) Report() (r report.Report) {
+	if len(o.Recovered) == 0 {
+		r.Notef("no sidecar has a line that cannot be read")
+	}
+	for _, s := range o.Recovered {
+		r.Linef("%s: %s %s in %s, %d found in them", s.File, words(s.Lines, "damaged line", "damaged lines"),
+			report.Did(o.DryRun, "kept", "would be kept"), s.KeptIn, s.Found)
+	}
+	return r
+}

@@ -1,0 +1,39 @@
+// This file describes the annotations that a change touches.
+
+package annotations
+
+import "github.com/oxbow-memory/oxbow/internal/base/report"
+
+// Report lists the annotations that the change touches and adds.
+func (o WhyDiffOut) Report() (r report.Report) {
+	emptyLine := report.Line{}
+	for _, touched := range o.Touched {
+		r.Linef("%s  touched", report.Name(touched.BaseFile+":"+touched.BaseLines))
+		r.Add(touched.record(), emptyLine)
+	}
+	for _, n := range o.Added {
+		r.Linef("added")
+		r.Add(n.record(), emptyLine)
+	}
+	r.Append(o.remarks())
+	return r
+}
+
+// MarkdownReport is like Report, with the annotations as Markdown for a review.
+func (o WhyDiffOut) MarkdownReport() (r report.Report) {
+	r.Add(report.Document(o.Markdown()))
+	r.Append(o.remarks())
+	return r
+}
+
+// remarks names the files that were not examined, and says so if no annotation is touched.
+func (o WhyDiffOut) remarks() (r report.Report) {
+	for _, s := range o.Skipped {
+		r.Warnf("passed over %s: %s", s.File, report.Text(s.Why))
+	}
+	if len(o.Touched)+len(o.Added) == 0 && len(o.Notes) == 0 {
+		r.Notef("no annotation is touched in %s", words(o.Files, "file", "files"))
+	}
+	report.AddNotes(&r, o.Notes)
+	return r
+}

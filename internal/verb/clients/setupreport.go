@@ -1,0 +1,142 @@
+// This file describes the answer of setup.
+
+package clients
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/setup"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// Report tells what was, or would be, done for each client. in is the argument of the call. If the call names no
+// client, the report lists all clients with their state.
+func (o SetupOut) Report(in SetupIn) (r report.Report) {
+	if len(in.Clients) == 0 && !in.Remove && !in.Check {
+		o.list(&r)
+		return r
+	}
+	if len(o.Clients) == 0 && len(o.Left) == 0 {
+		r.Notef("%s", report.Did(len(in.Clients) > 0, "nothing is set up",
+			"none of them is installed; name one to set it up all the same"))
+	}
+	if len(o.Left) > 0 {
+		r.Notef("still set up: %s; give --scope project in that project, or set the variable that named the directory",
+			report.Names(o.Left))
+	}
+	for i := range o.Clients {
+		o.Clients[i].report(&r, in)
+	}
+	annotates := func(c SetupClient) bool { return c.Annotates && c.Problem == "" }
+	if slices.ContainsFunc(o.Clients, annotates) {
+		r.Linef("why agents edit code is kept next to it, for you alone (%s); oxbow why FILE shows it, setup "+
+			"--no-annotate stops it", report.Words(annotate.DefaultDir))
+	}
+	o.reportFindings(&r)
+	return r
+}
+
+// list adds all known clients with their state.
+func (o SetupOut) list(r *report.Report) {
+	for _, c := range o.Clients {
+		hasFinding := func(f setup.Finding) bool {
+			return f.Level != setup.OK && slices.Contains(f.Clients, c.Client)
+		}
+		state := "not found"
+		switch {
+		case slices.ContainsFunc(o.Findings, hasFinding):
+			state = "set up, but see below"
+		case c.SetUp:
+			state = "set up"
+		case c.Installed:
+			state = "installed"
+		}
+		r.Linef("%s", report.Words(fmt.Sprintf("%-9s %-12s  %s", c.Client, c.Title, state)))
+	}
+	o.reportFindings(r)
+	r.Notef("to set up one: oxbow setup CLIENT; all that are installed: oxbow setup all")
+}
+
+// indented adds a line about a client, below its title.
+func indented(r *report.Report, format string, values ...any) {
+	r.Add(report.Line{Sentence: report.Sentencef(format, values...), Indent: 2})
+}
+
+// report adds the result for a client.
+func (c *SetupClient) report(r *report.Report, in SetupIn) {
+	r.Linef("%s", report.Name(c.Title))
+	if !in.Check {
+		for _, f := range c.Files {
+			f.report(r, in)
+		}
+	}
+	if c.Problem != "" {
+		indented(r, "problem: %s", report.Text(text.Uncapitalize(c.Problem)))
+		if c.Mend.String() != "" {
+			indented(r, "mend: %s", c.Mend)
+		}
+		return
+	}
+	wasChanged := func(f SetupFile) bool { return f.Did != "unchanged" }
+	if in.Remove && !slices.ContainsFunc(c.Files, wasChanged) {
+		indented(r, "nothing of oxbow is there")
+	}
+	c.Server.report(r)
+	switch {
+	case c.Mirrored:
+		indented(r, "its own memory (%s) is mirrored; notes: %d new, %d changed", report.Text(c.Memory), c.Added,
+			c.Updated)
+		if c.Held > 0 {
+			indented(r, "%s", verb.HeldBack(c.Held, ""))
+		}
+	case c.Memory != "":
+		indented(r, "%s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, "+
+			"off switches it off", report.Text(c.Title), report.Text(c.Memory))
+	}
+	for _, n := range c.Notes {
+		indented(r, "note: %s", report.Words(n))
+	}
+}
+
+// report adds the change of a file. A dry run shows the difference.
+func (f SetupFile) report(r *report.Report, in SetupIn) {
+	isPlanned := in.DryRun && f.Diff != ""
+	did := fmt.Sprintf("%-9s", report.Did(isPlanned, f.Did, "would be "+f.Did))
+	indented(r, "%s  %s", report.Words(did), report.Text(in.World.Title(f.Path)))
+	if isPlanned {
+		r.Linef("%s", report.Text(f.Diff))
+	}
+}
+
+// report adds the answer of the server that the client starts.
+func (s *SetupServer) report(r *report.Report) {
+	switch {
+	case s == nil:
+	case s.Problem != "" && s.Home == "", s.NoMemory: // a finding reports this
+	case s.Problem != "":
+		indented(r, "problem: %s: %s", report.Text(text.ShellQuote(s.Command[0])), report.Text(s.Problem))
+	case s.Entries != nil:
+		indented(r, "its server answers, with %s (%s)", report.Words(text.Count(*s.Entries, "entry", "entries")),
+			report.Text(s.Home))
+	default:
+		indented(r, "its server answers, on the home %s: %s", report.Text(s.Home), s.Answer)
+	}
+}
+
+// reportFindings adds the findings that a person should see, with their remedies.
+func (o SetupOut) reportFindings(r *report.Report) {
+	for _, f := range o.Findings {
+		if !f.Note {
+			continue
+		}
+		r.Linef("%s: %s", report.Words(strings.Replace(f.Level, setup.OK, "note", 1)), f.What)
+		if f.Mend != "" {
+			indented(r, "mend: %s", report.Words(f.Mend))
+		}
+	}
+}

@@ -1,0 +1,140 @@
+// This file describes the answers of the verbs for profiles.
+
+package profiles
+
+import (
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/profile"
+)
+
+// Report lists the profiles with their descriptions, or with their first problem.
+func (o ProfilesOut) Report() (r report.Report) {
+	table := report.Table{Wrap: true}
+	for _, p := range o.Profiles {
+		description := report.Sentencef("%s", p.Description)
+		if p.Wrong != "" {
+			first, _, _ := strings.Cut(p.Wrong, "\n")
+			description = report.Sentencef("wrong: %s", first)
+		}
+		if p.Hidden {
+			description = report.Sentencef("(hidden by the one before) %s", description)
+		}
+		table.Rows = append(table.Rows, []any{report.Text(p.Name), report.Words(p.From), description})
+	}
+	if len(o.Profiles) == 0 {
+		r.Notef("there are no profiles yet; oxbow profile new NAME makes one")
+		return r
+	}
+	r.Add(table)
+	return r
+}
+
+// Report shows what a profile includes.
+func (o ProfileOut) Report() (r report.Report) {
+	r.Linef("%s", report.Name(o.Name))
+	fields := report.Fields{Cells: []report.Cell{
+		{Name: "says", Value: o.Description},
+		{Name: "file", Value: report.Sentencef("%s, of the %s", report.Text(o.File), report.Words(o.From))},
+		{Name: "extends", Value: report.Names(o.Extends)},
+	}}
+	add := func(name string, value any) {
+		fields.Cells = append(fields.Cells, report.Cell{Name: name, Value: value})
+	}
+	for _, filter := range o.Include {
+		add("includes", report.Text(filter))
+	}
+	for _, name := range o.Entries {
+		add("includes", report.Sentencef("the entry %s", report.Name(name)))
+	}
+	if o.Process {
+		add("includes", report.Words("process:true, to read only"))
+	}
+	for _, filter := range o.Exclude {
+		add("excludes", report.Text(filter))
+	}
+	add("always", report.Names(o.Documents))
+	add("redacts", report.Names(o.Redacts))
+	add("budget", report.Sentencef("%d tokens", o.MaxTokens))
+	if o.Project != "" {
+		add("writes", report.Sentencef("project:%s on new entries that name no project", report.Text(o.Project)))
+	}
+	r.Add(fields)
+	return r
+}
+
+// Report shows the tokens of each part of a profile.
+func (o ProfileBudgetOut) Report() (r report.Report) {
+	for _, d := range o.Documents {
+		document := report.Sentencef("document %s", report.Text(d.Path))
+		if d.Wrong != "" {
+			document = report.Sentencef("%s: %s", document, report.Text(d.Wrong))
+		}
+		r.Linef("%8d  %s", d.Tokens, document)
+	}
+	r.Linef("%8d  always there: the documents and the head", o.Fixed)
+	r.Linef("%8d  all of %s that it includes", o.Tokens, report.Words(text.Count(o.Entries, "entry", "entries")))
+	r.Linef("%8d  room, by the same estimate, that max_tokens %d surely leaves", o.Room, o.MaxTokens)
+	if o.Fixed+o.Tokens > o.Room {
+		r.Notef("not all of it fits; oxbow profile select NAME --manifest shows what is cut")
+	}
+	return r
+}
+
+// Report lists the problems of the profiles.
+func (o LintOut) Report() (r report.Report) {
+	for _, l := range o.Profiles {
+		for _, f := range l.Found {
+			r.Linef("%s", report.Text(f))
+		}
+	}
+	if !o.Failed() {
+		r.Notef("nothing is odd about %s", report.Words(text.Count(len(o.Profiles), "profile", "profiles")))
+	}
+	return r
+}
+
+// Report tells which file was written.
+func (o NewProfileOut) Report() (r report.Report) {
+	r.Linef("Wrote %s", report.Text(o.File))
+	report.AddNotes(&r, o.Notes)
+	r.Notef("oxbow profile lint %s looks it over; oxbow profile select %s shows what it selects", report.Text(o.Name),
+		report.Text(o.Name))
+	return r
+}
+
+// Report tells whether the file was changed, and lists problems that do not prevent its use.
+func (o ReplaceProfileOut) Report() (r report.Report) {
+	r.Linef("%s is %s", report.Text(o.File), report.Words(o.Outcome))
+	for _, f := range o.Found {
+		r.Notef("%s", report.Text(f))
+	}
+	return r
+}
+
+// Report lists the differences between two selections.
+func (o DiffProfilesOut) Report() (r report.Report) {
+	r.Linef("--- %s (about %d tokens)", report.Text(o.A.String()), o.TokensA)
+	r.Linef("+++ %s (about %d tokens)", report.Text(o.B.String()), o.TokensB)
+	list := func(mark, kind report.Words, all []profile.Chosen) {
+		for _, c := range all {
+			row := report.Sentencef("%s %7d  %s%s", mark, c.Tokens, kind, report.Text(c.Name))
+			if !c.In {
+				row = report.Sentencef("%s  (over the budget)", row)
+			}
+			r.Add(report.Line{Sentence: row})
+		}
+	}
+	const document report.Words = "document "
+	list("-", document, o.DocumentsA)
+	list("+", document, o.DocumentsB)
+	list("-", "", o.OnlyA)
+	list("+", "", o.OnlyB)
+	for _, c := range o.Changed {
+		r.Linef("~ %7d  %s (was %d)", c.B, report.Text(c.Name), c.A)
+	}
+	r.Notef("%s the same", report.Words(text.Count(o.Same, "entry is", "entries are")))
+	return r
+}

@@ -1,0 +1,90 @@
+// This file describes the list of a person's texts that agents changed.
+
+package review
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+)
+
+const (
+	listedLines = 60  // lines of a difference in the list
+	lineLength  = 200 // characters of a line in a difference
+)
+
+// Report lists the entries with their differences.
+func (o ChangedOut) Report() (r report.Report) {
+	for i := range o.Entries {
+		r.Add(o.Entries[i].Sections(listedLines)...)
+	}
+	report.AddNotes(&r, o.Notes)
+	switch {
+	case o.Total == 0:
+		r.Notef("agents changed none of your notes")
+	case o.More:
+		r.Notef("%d of %d are listed; for more: --limit %d", len(o.Entries), o.Total, min(o.Total, oxbow.MaxLimit))
+	}
+	return r
+}
+
+// Sections describes an entry that agents changed: the author, the difference in up to maxLines lines, and the
+// commands with which the person decides.
+func (e *ChangedEntry) Sections(maxLines int) (sections []report.Section) {
+	add := func(indent int, s report.Sentence) {
+		sections = append(sections, report.Line{Sentence: s, Indent: indent, Detail: true})
+	}
+	what := report.Sentencef("%s", report.Words(e.What))
+	if e.What == EntryRenamed {
+		what = report.Sentencef("renamed to %s", report.Name(e.Now))
+	}
+	by := report.Sentencef("%s", cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
+	if e.Session != "" {
+		_, id, _ := strings.Cut(e.Session, "/")
+		by = report.Sentencef("%s (session %s)", by, id)
+	}
+	sections = append(sections, report.Line{Key: report.Name(e.Name), Sentence: report.Sentencef(
+		"%s  %s by %s, %s, change %d", report.Name(e.Name), what, by, report.Moment(e.Time), e.Seq)})
+	for _, l := range e.LabelsRemoved {
+		add(2, report.Sentencef("- %s", l))
+	}
+	for _, l := range e.LabelsAdded {
+		add(2, report.Sentencef("+ %s", l))
+	}
+	for _, alias := range e.AliasesRemoved {
+		add(2, report.Sentencef("- alias %s", alias))
+	}
+	if e.What == EntryChanged || e.What == EntryForgotten {
+		sections = append(sections, differenceLines(e.Own, e.Text, maxLines)...)
+	}
+	name := text.ShellName(e.Name)
+	add(2, report.Sentencef("keep it: %s", report.Words("oxbow changed keep "+name)))
+	add(2, report.Sentencef("bring yours back: %s", report.Words("oxbow changed restore "+name)))
+	return sections
+}
+
+// differenceLines returns the changed lines of two texts. If there are more than maxLines lines, it returns the first
+// ones and a line with the number of the others.
+func differenceLines(before, after string, maxLines int) (lines []report.Section) {
+	more := 0
+	for mark, line := range diff.Changes(before, after) {
+		if mark == ' ' {
+			continue
+		}
+		if len(lines) == maxLines {
+			more++
+			continue
+		}
+		lines = append(lines, report.Line{Sentence: report.Sentencef("%s %s", report.Words(mark),
+			text.Clip(strings.TrimSpace(line), lineLength)), Indent: 2, Detail: true, Cut: true})
+	}
+	if more > 0 {
+		lines = append(lines, report.Line{Sentence: report.Sentencef("… and %s more",
+			report.Words(text.Count(more, "line", "lines"))), Indent: 4, Detail: true})
+	}
+	return lines
+}

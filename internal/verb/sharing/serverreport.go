@@ -1,0 +1,37 @@
+// This file describes the answers about the servers of push and pull.
+
+package sharing
+
+import (
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+)
+
+// Report lists the servers with their tokens.
+func (o ServersOut) Report() (r report.Report) {
+	for _, s := range o.Servers {
+		token := report.Sentencef("token of OXBOW_TOKEN")
+		if s.TokenFile != "" {
+			token = report.Sentencef("token in %s", report.Text(s.TokenFile))
+		}
+		r.Linef("%s  %s  since %s", report.Text(s.URL), token, s.Since)
+	}
+	if len(o.Servers) == 0 {
+		r.Notef("no server is remembered for %s; oxbow push https://HOST --token-file FILE names one",
+			report.Text(o.Home))
+	}
+	return r
+}
+
+// Report tells which server was, or would be, forgotten.
+func (o ForgetServerOut) Report() (r report.Report) {
+	r.Linef("%s: %s", report.Did(o.DryRun, "forgotten", "would be forgotten"), report.Text(o.Server.URL))
+	if !o.DryRun {
+		again := "oxbow push " + text.ShellQuote(o.Server.URL)
+		if o.Server.TokenFile != "" {
+			again += " --token-file " + text.ShellQuote(o.Server.TokenFile)
+		}
+		r.Notef("undo it with: %s", report.Words(again))
+	}
+	return r
+}

@@ -1,0 +1,66 @@
+// This file describes the answers about the team files of a repository.
+
+package sharing
+
+import (
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+)
+
+// Report tells which files were, or would be, written.
+func (o TeamInitOut) Report() (r report.Report) {
+	for _, f := range o.Written {
+		r.Linef("%s %s", report.Did(o.DryRun, "wrote", "would write"), f)
+	}
+	r.Linef("%s the merge driver of this clone: %s", report.Did(o.DryRun, "set", "would set"), o.Driver)
+	r.Linef("%s the team files of %s", report.Did(o.DryRun, "trusts", "would trust"), o.Trusted)
+	if len(o.Written) > 0 && !o.DryRun {
+		r.Notef("commit these files: git add %s", report.Words(text.ShellQuote(o.Dir)))
+	}
+	return r
+}
+
+// Report lists the team files, followed by their problems.
+func (o TeamStatusOut) Report() (r report.Report) {
+	for _, f := range o.Files {
+		standing := report.Sentencef("%s", report.Words(f.Standing))
+		if f.Commit != "" {
+			standing = report.Sentencef("%s in %s", standing, report.Words(f.Commit))
+		}
+		switch f.Home {
+		case "same":
+			standing = report.Sentencef("%s, the home has it too", standing)
+		case "other":
+			standing = report.Sentencef("%s, the home has another text", standing)
+		}
+		r.Linef("%s  %s  %s", report.Name(f.Name), standing, f.File)
+	}
+	if len(o.Files) == 0 {
+		r.Notef("the team has no entries yet; oxbow team share NAME moves one there")
+	}
+	addTeamProblems(&r, o.Problems)
+	return r
+}
+
+// Report lists the problems.
+func (o TeamCheckOut) Report() (r report.Report) {
+	addTeamProblems(&r, o.Problems)
+	if len(o.Problems) == 0 {
+		r.Linef("%s, nothing wrong", report.Words(text.Count(o.Entries, "entry", "entries")))
+	}
+	return r
+}
+
+// addTeamProblems adds problems, each with its remedy.
+func addTeamProblems(r *report.Report, problems []TeamProblem) {
+	for _, p := range problems {
+		problem := report.Sentencef("%s", p.What)
+		if p.File != "" {
+			problem = report.Sentencef("%s: %s", p.File, p.What)
+		}
+		r.Add(report.Line{Sentence: problem})
+		if p.Mend != "" {
+			r.Add(report.Line{Sentence: report.Sentencef("%s", report.Words(p.Mend)), Indent: 2})
+		}
+	}
+}

@@ -1,0 +1,40 @@
+// This file describes the answer of a conversion into another layout.
+
+package transfer
+
+import (
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+)
+
+// Report tells how many entries were, or would be, written, and what the new layout cannot store of them.
+func (o ConvertOut) Report() (r report.Report) {
+	r.Linef("%s %s to %s, laid out as %s.", report.Did(o.DryRun, "Wrote", "Would write"),
+		report.Words(text.Count(o.Entries, "entry", "entries")), report.Text(o.To), report.Words(o.Layout))
+	again := o.To
+	if !o.DryRun {
+		again += ".new" // a new home needs a name that is free
+	}
+	list := report.List{IsAnswer: true,
+		All: report.Words(AdaptCommand(again, o.Layout) + " --dry-run --json lists them all")}
+	for _, a := range o.Adapted {
+		list.Items = append(list.Items, report.Line{Indent: 2, Sentence: report.Sentencef("%s: without its %s",
+			report.Name(a.Name), report.Text(strings.Join(a.Lost, ", ")))})
+	}
+	r.Add(list)
+	if o.Cleared != "" {
+		r.Notef("removed %s, which an interrupted run had left", report.Text(o.Cleared))
+	}
+	if !o.DryRun {
+		r.Detailf("The old home, %s, is as it was; its history stays there.", report.Text(o.From))
+	}
+	return r
+}
+
+// AdaptCommand returns the command that copies the memory to a new home and leaves out data that its layout cannot
+// store.
+func AdaptCommand(dir, layout string) string {
+	return "oxbow convert " + text.ShellQuote(dir) + " --to " + layout + " --adapt"
+}
