@@ -50,6 +50,7 @@ type app struct {
 	cache     *oxbow.Cache // shared by memories; if nil, each memory has its own cache
 
 	team       teamFiles
+	folders    followed
 	profileSet *profile.Set      // nil until it is needed
 	boundTo    *profile.Resolved // nil until it is needed, and if no profile binds the run
 	// caution describes a defect of the open store in the words of an interface. It is nil, or
@@ -87,6 +88,22 @@ type teamFiles struct {
 	tree   *team.Tree // nil if the user trusts none
 	looked time.Time  // time of the last look (zero before the first)
 }
+
+// followed is the state of the comparisons of registered folders in one run. Its functions are in another file,
+// and are nil in a run that follows no folders.
+type followed struct {
+	mu     sync.Mutex // guards the fields below; locked during a comparison
+	isDone bool       // the run need not compare the folders any more
+	next   time.Time  // time of a server's next comparison
+	said   map[string]bool
+
+	compare  func()                                 // brings changes of files into the memory, once in a run
+	write    func(context.Context, *verb.Workspace) // writes changes of the run into files
+	follower func(how access, open openFunc) func(context.Context, verb.Access)
+}
+
+// openFunc opens the memory for a server.
+type openFunc = func(context.Context, verb.Access) (*oxbow.Memory, error)
 
 func newApp(env Env) *app {
 	return &app{locator: locator{terminal: terminal{env: env, name: "oxbow"}}}

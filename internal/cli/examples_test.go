@@ -48,6 +48,9 @@ var before = map[string]string{
 	"profile new vtt":       "rm .oxbow/profiles/vtt.yaml",
 	"backup ~/":             "rm ~/backups/*",
 	"convert ~/":            "rm -r ~/brain",
+	"folder add ~/vault":    "cp -r notes ~/vault",
+	"folder remove vault":   "cp -r notes vault; oxbow folder add vault",
+	"folder sync vault":     "cp -r notes vault; oxbow folder add vault",
 	"session forget --undo": "oxbow session forget 178e33fd",
 }
 

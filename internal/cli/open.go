@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
@@ -30,6 +31,9 @@ import (
 func (a *app) open(how access) (*oxbow.Memory, error) {
 	if _, err := a.bound(); err != nil {
 		return nil, err
+	}
+	if a.folders.compare != nil {
+		a.folders.compare()
 	}
 	m, err := a.openAll(max(how, look))
 	if err != nil {
@@ -68,7 +72,12 @@ func (a *app) opener(
 	}
 	own, closeOwn := shown(func(_ context.Context, m *oxbow.Memory) *oxbow.Memory { return m })
 	read, closeRead := shown(a.overTeam)
+	follow := func(context.Context, verb.Access) {}
+	if a.folders.follower != nil {
+		follow = a.folders.follower(how, all)
+	}
 	open = func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
+		follow(ctx, how)
 		if how == verb.Read && a.teamTree() != nil {
 			return read(ctx, how)
 		}
@@ -300,6 +309,10 @@ func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, err
 	w.Dir, _ = a.abs(".") // if this fails, handoffs cannot refer to files
 	return w, func() error {
 		var errs []error
+		hasWritten := slices.ContainsFunc(memories[verb.Write:], func(m *oxbow.Memory) bool { return m != nil })
+		if hasWritten && a.folders.write != nil {
+			a.folders.write(ctx, w)
+		}
 		for _, m := range memories {
 			if m != nil {
 				errs = append(errs, a.done(ctx, m))

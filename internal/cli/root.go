@@ -71,7 +71,8 @@ directory for all your work.`,
 		{"code", "Why code is as it is:", []*cobra.Command{
 			a.annotateCommand(), a.paged(a.whyCommand()), a.blameCommand()}},
 		{"move", "Bring in and take out:", []*cobra.Command{
-			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.convertCommand(),
+			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.folderCommand(),
+			a.convertCommand(),
 			a.pushCommand(), a.pullCommand(), a.remoteCommand(), a.teamCommand(), a.mergeEntryCommand()}},
 		{"safe", "Keep safe and mend:", []*cobra.Command{
 			a.doctorCommand(), a.checkCommand(), a.scanCommand(), a.backupCommand(), a.recoverCommand()}},

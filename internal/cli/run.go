@@ -40,6 +40,7 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 		}
 	}
 	a := newApp(env)
+	a.followFolders()
 	a.progress = shown
 	a.repeats = a.repeatsOthers
 	if client, home, ok := hookArgs(env.Args); ok {

@@ -33,7 +33,8 @@ var writers = map[string]func(path string) []string{
 
 // readsFile contains the commands with a path in their usage that only read the path or choose their
 // output themselves.
-var readsFile = []string{"init", "import", "session import", "load", "annotate", "annotate import", "annotate move",
+var readsFile = []string{"init", "import", "folder add", "session import", "load", "annotate", "annotate import",
+	"annotate move",
 	"annotate list", "annotate check", "annotate gc",
 	"why", "blame", "remember", "compress", "spawn", "bench", "context", "handoff new", "label project", "profile new",
 	"trust", "team check", "push", "pull"}

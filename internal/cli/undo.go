@@ -41,6 +41,7 @@ change, which can be undone in turn. An import counts as one change.`,
 			}
 			in.Count = &n
 		}
+		a.leaveFolders() // otherwise a change of a file could become the last change, which is undone
 		if done, err := a.undoOther(ctx, in); done || err != nil {
 			return err
 		}

@@ -46,6 +46,10 @@ type ImportOptions struct {
 	// author, for example for a mirror of a client's own memory.
 	Author oxbow.Actor
 
+	// Follow brings a change of a file in also if its entry was edited in the store. The file's text wins. The
+	// store's text becomes a further entry, and its labels are merged with the file's.
+	Follow bool
+
 	// DryRun reports the changes and makes none.
 	DryRun bool
 

@@ -68,6 +68,8 @@ type Item struct {
 	// describes what the user should know otherwise.
 	Losses   []string
 	Warnings []string
+
+	above int // length of the text at the beginning of the content that comes from front matter
 }
 
 // errEmpty is returned for a file without text. The error only leads to a note, because an

@@ -141,7 +141,9 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 				it.FileName = file
 			}
 			it.Warnings = h.warnings
-			it.Entry.Content = h.textAbove() + it.Entry.Content
+			above := h.textAbove()
+			it.above = len(above)
+			it.Entry.Content = above + it.Entry.Content
 		} else {
 			it.Entry.Aliases = nil // aliases refer to the beginning of the file
 		}

@@ -102,6 +102,12 @@ func contentSum(e oxbow.Entry) string {
 	return hex.EncodeToString(h[:])
 }
 
+// IsEdited reports whether an imported entry was edited after its import.
+func IsEdited(e oxbow.Entry) bool {
+	sum, _ := e.Label(markSum)
+	return sum != contentSum(e)
+}
+
 // digest is 16 bytes of SHA-256. Names and items are stored as digests, so that an import of any
 // size needs only few bytes per item.
 type digest [16]byte
@@ -201,6 +207,9 @@ func (im *importer) placeItem(it Item, p *plan) error {
 		if v == other {
 			continue
 		}
+		if v == both && !im.o.Follow {
+			v = skip
+		}
 		p.names.stood[id] = 1
 		if n > 1 {
 			p.names.last[own] = n
@@ -215,9 +224,12 @@ func (im *importer) placeItem(it Item, p *plan) error {
 				fmt.Sprintf("%s: named %q, since another entry has its name", it.Ref, name),
 			)
 		}
-		if v == fresh || v == replace {
+		if v == fresh || v == replace || v == both {
 			p.rep.Notes = append(p.rep.Notes, left...)
 			p.names.stood[id] = 2
+		}
+		if v == both {
+			return im.follow(it, old, p)
 		}
 		p.planVerdict(v, it, old, reason)
 		return nil
@@ -338,6 +350,7 @@ const (
 	same                   // the entry has the same content as the item
 	replace                // the item replaces the entry
 	skip                   // the entry is kept, and the item is not imported
+	both                   // the entry and its file were both changed since the last import
 	other                  // the entry is a different thing with the same name
 )
 
@@ -419,7 +432,7 @@ func (im *importer) judgeImported(it Item, old oxbow.Entry) (verdict, string) {
 	case was == contentSum(it.Entry):
 		return same, "" // the entry was edited here, and the file has not changed
 	case was != contentSum(old):
-		return skip, fmt.Sprintf("%q was edited in the store, and the file has changed too", old.Name)
+		return both, fmt.Sprintf("%q was edited in the store, and the file has changed too", old.Name)
 	}
 	return replace, ""
 }

@@ -70,6 +70,12 @@ type ImportIn struct {
 
 	// Author is the author of the items, if known. If it is empty, the items count as imported.
 	Author oxbow.Actor
+
+	// Items, if not nil, returns the items instead of those in Paths. Note then describes the change.
+	Items func(context.Context, *time.Location) iter.Seq2[exchange.Item, error]
+	Note  string
+
+	Follow bool // see [exchange.ImportOptions]
 }
 
 // ImportOut is the result of Import. After an error it describes the work that was done before.
@@ -117,11 +123,17 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 			in.Interrupt()
 		}
 	}
-	items := screenedItems(ctx, &w.Secrets, in.items(reading, w.Time().Location(), &part))
-	r, err := exchange.Import(oxbow.WithNote(w.Secrets.Screened(ctx), text.Clip("import of "+
-		strings.Join(in.Paths, ", "), 200)), m, items,
-		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, NoChanges: in.Brief &&
-			!in.DryRun, Progress: tell, Interrupt: interrupt})
+	read := in.Items
+	if read == nil {
+		in.Note = "import of " + strings.Join(in.Paths, ", ")
+		read = func(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
+			return in.items(ctx, zone, &part)
+		}
+	}
+	items := screenedItems(ctx, &w.Secrets, read(reading, w.Time().Location()))
+	r, err := exchange.Import(oxbow.WithNote(w.Secrets.Screened(ctx), text.Clip(in.Note, 200)), m, items,
+		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, Follow: in.Follow,
+			NoChanges: in.Brief && !in.DryRun, Progress: tell, Interrupt: interrupt})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
 		Changes: verb.NotNil(
 			r.Changes,

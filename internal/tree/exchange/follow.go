@@ -1,0 +1,132 @@
+// This file has what a folder needs whose files people continue to edit: it reads some of the files, and writes
+// the changes of entries into them.
+
+package exchange
+
+import (
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// ReadFiles reads the files, whose paths are relative to the root of the file system. A note is read
+// before its conflict copies. A file that cannot be read is an [*ItemError].
+func ReadFiles(fsys vfs.FS, files []string, o *ReadOptions) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		readFiles(fsys, slices.Clone(files), o, yield)
+	}
+}
+
+// NoteFormat returns the format of the notes below a directory, which is Obsidian if the directory is a
+// vault. Otherwise it is empty, and each file tells its own.
+func NoteFormat(fsys vfs.FS, dir string) Format {
+	if dirFormat(fsys, dir) == Obsidian {
+		return Obsidian
+	}
+	return ""
+}
+
+// IsMarkdown reports whether the name is that of a Markdown file.
+func IsMarkdown(name string) bool { return byName(name) == Markdown }
+
+// OriginValue returns the value of the label [LabelImport] for a file.
+func OriginValue(file string) string { return originLabel(file) }
+
+// MarkedLabels returns labels together with the labels that an import of the file would give to an entry with
+// this text and these labels.
+func MarkedLabels(e oxbow.Entry, file string) []oxbow.Label {
+	return markedItem(Item{Entry: e.Clone(), Origin: file}).Entry.Labels
+}
+
+// WithMarks returns the labels with the marks of an import in marked, instead of their own.
+func WithMarks(labels, marked []oxbow.Label) []oxbow.Label {
+	labels = slices.DeleteFunc(slices.Clone(labels), isMark)
+	for _, l := range marked {
+		if isMark(l) {
+			labels = append(labels, l)
+		}
+	}
+	return oxbow.SortLabels(labels)
+}
+
+// FileOf returns the value of the label that names an entry's file, or "".
+func FileOf(e oxbow.Entry) string {
+	file, _ := e.Label(markOrigin)
+	return file
+}
+
+// SameText reports whether two texts differ at most in the line breaks around them.
+func SameText(a, b string) bool { return trimBreaks(a) == trimBreaks(b) }
+
+func trimBreaks(s string) string { return strings.Trim(s, "\r\n") }
+
+// Rewritten returns the text of a Markdown file in which the item has another content. The rest of the file is
+// unchanged. It returns an error if the file cannot express this.
+func Rewritten(file string, it Item, content string) (string, error) {
+	above, was := it.Entry.Content[:it.above], trimBreaks(it.Entry.Content[it.above:])
+	body, ok := strings.CutPrefix(content, above)
+	switch {
+	case !ok:
+		return "", errors.New("its text no longer begins with the description in the front matter of the file")
+	case strings.TrimSpace(was) == "" || strings.Count(file, was) != 1:
+		return "", errors.New("its text cannot be found in the file")
+	}
+	return strings.Replace(file, was, trimBreaks(body), 1), nil
+}
+
+// WithTitle returns the text of a Markdown file with a title in its front matter.
+func WithTitle(file, title string) (string, error) {
+	top := &yaml.Node{Kind: yaml.MappingNode}
+	addKey(top, "title", title)
+	b, err := yaml.Marshal(top)
+	if err != nil {
+		return "", err
+	}
+	const rule = "---\n"
+	if _, size, _ := parseFront(file); size > 0 && strings.HasPrefix(file, rule) {
+		return rule + string(b) + file[len(rule):], nil
+	}
+	return rule + string(b) + rule + "\n" + file, nil
+}
+
+// FormatNote returns an entry as a Markdown file. The aliases and labels are front matter. withName adds the
+// name, for a file with another name.
+func FormatNote(e oxbow.Entry, withName bool) (string, error) {
+	top := &yaml.Node{Kind: yaml.MappingNode}
+	if withName {
+		addKey(top, "title", e.Name)
+	}
+	addKeys(top, "aliases", e.Aliases)
+	values := map[string][]string{}
+	for _, l := range withoutOrigin(e.Labels) {
+		if !isStamp(l) && l.Key != oxbow.LabelVerified {
+			values[l.Key] = append(values[l.Key], l.Value)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		name := key
+		switch key {
+		case oxbow.LabelTag:
+			name = "tags"
+		case oxbow.LabelFile:
+			name = "related_files"
+		}
+		addKeys(top, name, values[key])
+	}
+	front := ""
+	if len(top.Content) > 0 {
+		b, err := yaml.Marshal(top)
+		if err != nil {
+			return "", err
+		}
+		front = "---\n" + string(b) + "---\n\n"
+	}
+	return front + trimBreaks(e.Content) + "\n", nil
+}

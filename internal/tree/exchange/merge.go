@@ -1,0 +1,107 @@
+// This file merges an entry that was edited in the store with its file, which was edited, too.
+
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// follow plans the change of an entry that was edited in the store and whose file has changed too. The text of
+// the file wins. Labels that were added or removed in the store stay added or removed. If the text was edited
+// in the store as well, it becomes an entry of its own, so that nothing is lost.
+func (im *importer) follow(it Item, old oxbow.Entry, p *plan) error {
+	p.planVerdict(replace, it, old, "")
+	base, err := im.importedVersion(old)
+	if err != nil {
+		return err
+	}
+	e := it.Entry.Clone()
+	isLost := old.Content != e.Content
+	if base != nil {
+		e.Labels = mergedLabels(base.Labels, old.Labels, e.Labels)
+		if isLost && e.Content == base.Content { // the file has changed only in its labels
+			e.Content, isLost = old.Content, false
+		}
+		isLost = isLost && old.Content != base.Content
+	}
+	if e.Content != it.Entry.Content || !slices.Equal(e.Labels, it.Entry.Labels) {
+		// The version before this one, which only the file made, is the base of a later comparison.
+		p.ops = append(p.ops, oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels})
+	}
+	if !isLost {
+		return nil
+	}
+	return im.addConflictCopy(it, old, p)
+}
+
+// addConflictCopy plans an entry for the text that an entry had in the store.
+func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *plan) error {
+	for n := 1; ; n++ {
+		name := cutName(old.Name, oxbow.MaxName-len(copySuffix)) + copySuffix
+		if n > 1 {
+			name = numberedName(name, n)
+		}
+		id := hash(name)
+		owner, err := im.nameOwner(name, p)
+		if err != nil {
+			return err
+		}
+		if owner != "" {
+			continue
+		}
+		p.names.stood[id] = 2
+		p.ops = append(p.ops, oxbow.Add{Name: name, Kind: old.Kind, Content: old.Content,
+			Labels: withoutOrigin(old.Labels)})
+		p.rep.Changes = append(p.rep.Changes, Change{name, oxbow.VerbAdd, it.Ref})
+		p.rep.Notes = append(p.rep.Notes, fmt.Sprintf(
+			"%s: %q was edited in the memory, and its file was edited too: the file's text is in %q, the memory's in %q",
+			it.Ref, old.Name, old.Name, name))
+		return nil
+	}
+}
+
+// copySuffix is the end of the name of an entry that has the memory's text after a conflict.
+const copySuffix = " (conflict copy)"
+
+// mergedLabels returns the labels of a file with the changes that the store made to the labels of base.
+func mergedLabels(base, store, file []oxbow.Label) []oxbow.Label {
+	base, store = withoutOrigin(base), withoutOrigin(store)
+	merged := slices.DeleteFunc(slices.Clone(file), func(l oxbow.Label) bool {
+		return slices.Contains(base, l) && !slices.Contains(store, l)
+	})
+	for _, l := range store {
+		if !slices.Contains(base, l) && !slices.Contains(merged, l) && !isStamp(l) && len(merged) < oxbow.MaxLabels {
+			merged = append(merged, l)
+		}
+	}
+	return oxbow.SortLabels(merged)
+}
+
+// importedVersion returns the newest version of an entry that an import wrote and nobody has edited, or nil
+// if the store has none.
+func (im *importer) importedVersion(old oxbow.Entry) (*oxbow.Entry, error) {
+	history, err := oxbow.HistoryOf(im.s)
+	if err != nil {
+		return nil, nil // a store without a history
+	}
+	sum, _ := old.Label(markSum)
+	for v, err := range history.Versions(im.ctx, old.Name) {
+		switch {
+		case errors.Is(err, oxbow.ErrNotFound):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		case v.Verb == oxbow.VerbRemove:
+			return nil, nil
+		}
+		if was, _ := v.Entry.Label(markSum); was == sum && !IsEdited(v.Entry) {
+			e := v.Entry.Clone()
+			return &e, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,329 @@
+// This file finds the files of a folder that have changed since its state was saved.
+
+package folder
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const (
+	maxDepth = 64      // depth of nested directories
+	maxFiles = 100_000 // files in a folder
+	maxRead  = 16 << 20
+
+	// racyTime is the age up to which a file may be changed again without a new modification time.
+	racyTime = 2 * time.Second
+
+	// manyGone is the number of files that may disappear at once without a question. More are withheld if
+	// they are more than half of the folder.
+	manyGone = 10
+
+	// fewGone is the number of notes that may disappear from directories that are empty now. An empty directory
+	// may be the place of a disk that is not mounted.
+	fewGone = 3
+)
+
+// ErrUnavailable is returned for a folder that cannot be read as a whole, for example because its disk is not
+// mounted.
+var ErrUnavailable = errors.New("the folder cannot be read")
+
+// Options configure [Compare].
+type Options struct {
+	Now time.Time
+
+	// Prune treats all missing files as deleted, even if all files of the folder are missing.
+	Prune bool
+}
+
+// Comparison is the difference between a folder and its state.
+type Comparison struct {
+	Changed []string          // new and changed files
+	Moved   map[string]string // present names of files that had another name, by that other name
+	Gone    []string          // deleted files
+
+	// Withheld are files that are missing, but may not have been deleted. Reason says why.
+	Withheld []string
+	Reason   string
+
+	NewProblems []string // problems that the state does not list
+
+	State *State // the state after the comparison
+
+	hasNewState bool
+}
+
+// IsEmpty reports whether the folder is unchanged.
+func (c *Comparison) IsEmpty() bool { return len(c.Changed)+len(c.Moved)+len(c.Gone) == 0 }
+
+// Save writes the new state into a home, if it differs from the state that was compared. at is encoded in the
+// state.
+func (c *Comparison) Save(home, name string) error {
+	if !c.hasNewState {
+		return nil
+	}
+	return c.State.save(home, name)
+}
+
+// Touch makes Save write the state.
+func (c *Comparison) Touch() { c.hasNewState = true }
+
+// Compare compares the files of a folder with a state. An error matching [ErrUnavailable] says that the folder
+// cannot be read. Then nothing is known about its files.
+func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
+	w := walk{fsys: fsys, infos: map[string]fs.FileInfo{}, problems: map[string]string{}, emptyDirs: map[string]bool{}}
+	if err := w.walkDir(".", 0); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	c := &Comparison{Moved: map[string]string{}, State: &State{At: old.At, files: make(map[string]stamp, len(w.infos)),
+		problems: w.problems}}
+	c.hasNewState = old.isNew
+	for name, info := range w.infos {
+		c.compareFile(fsys, name, info, old, o.Now)
+	}
+	c.findMissing(&w, old, o)
+	if !maps.Equal(c.State.problems, old.problems) {
+		c.hasNewState = true
+	}
+	for name, why := range c.State.problems {
+		if old.problems[name] != why {
+			c.NewProblems = append(c.NewProblems, name+": "+why)
+		}
+	}
+	slices.Sort(c.NewProblems)
+	slices.Sort(c.Changed)
+	slices.Sort(c.Gone)
+	slices.Sort(c.Withheld)
+	if len(c.Changed)+len(c.Gone)+len(c.Moved) > 0 {
+		c.hasNewState = true
+	}
+	return c, nil
+}
+
+// compareFile compares a file with its stamp, and reads it if they differ.
+func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old *State, now time.Time) {
+	was, isKnown := old.files[name]
+	st := stamp{size: info.Size(), time: info.ModTime().UnixNano(), inode: sysinfo.Inode(info), sum: was.sum}
+	if isKnown && was.isSame(st) {
+		c.State.files[name] = was
+		return
+	}
+	c.hasNewState = true
+	st.racy = info.ModTime().After(now.Add(-racyTime))
+	sum, err := readSum(fsys, name)
+	if err != nil {
+		c.State.problems[name] = err.Error()
+		if isKnown {
+			c.State.files[name] = was
+		}
+		return
+	}
+	st.sum = sum
+	c.State.files[name] = st
+	if !isKnown || was.sum != sum {
+		c.Changed = append(c.Changed, name)
+	}
+}
+
+// findMissing finds the files of the state that the folder lacks.
+func (c *Comparison) findMissing(w *walk, old *State, o Options) {
+	var missing []string
+	for name, was := range old.files {
+		if _, ok := w.infos[name]; ok {
+			continue
+		}
+		if w.isBelow(name, func(dir string) bool { return w.problems[dir] != "" }) {
+			c.State.files[name] = was // its directory cannot be read
+			continue
+		}
+		missing = append(missing, name)
+	}
+	slices.Sort(missing)
+	missing = c.findMoved(missing, old)
+	for _, name := range missing {
+		if !o.Prune && w.isBelow(name, func(dir string) bool { return w.emptyDirs[dir] }) {
+			c.Withheld = append(c.Withheld, name)
+		} else {
+			c.Gone = append(c.Gone, name)
+		}
+	}
+	if len(c.Withheld) <= fewGone {
+		c.Gone, c.Withheld = append(c.Gone, c.Withheld...), nil
+	}
+	hasNone := len(w.infos) == 0
+	isMost := len(c.Gone) > manyGone && 2*len(c.Gone) > len(old.files)
+	switch {
+	case len(missing) == 0 || o.Prune:
+	case hasNone || isMost:
+		c.Withheld, c.Gone = append(c.Withheld, c.Gone...), nil
+		c.Reason = fmt.Sprintf("%d of %d notes are missing", len(missing), len(old.files))
+	case len(c.Withheld) > 0:
+		c.Reason = fmt.Sprintf("%d of %d notes are missing, and their directory is empty", len(c.Withheld),
+			len(old.files))
+	}
+	for _, name := range c.Withheld {
+		c.State.files[name] = old.files[name]
+	}
+}
+
+// findMoved finds the missing files that exist under another name, and returns the others. Such a file has the
+// same content or the same inode.
+func (c *Comparison) findMoved(missing []string, old *State) (others []string) {
+	if len(missing) == 0 {
+		return nil
+	}
+	bySum, byInode := map[string]string{}, map[uint64]string{}
+	var files []string // new files come last, so that they take precedence over copies that existed before
+	for name := range c.State.files {
+		files = append(files, name)
+	}
+	isNew := func(name string) int {
+		if _, ok := old.files[name]; ok {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(files, func(a, b string) int { return cmp.Or(isNew(a)-isNew(b), strings.Compare(b, a)) })
+	for _, name := range files {
+		st := c.State.files[name]
+		bySum[st.sum] = name
+		if isNew(name) == 1 && st.inode != 0 {
+			byInode[st.inode] = name
+		}
+	}
+	isTaken := map[string]bool{}
+	for _, name := range missing {
+		was := old.files[name]
+		to := cmp.Or(byInode[was.inode], bySum[was.sum])
+		if to == "" || isTaken[to] {
+			others = append(others, name)
+			continue
+		}
+		isTaken[to] = true
+		c.Moved[name] = to
+	}
+	return others
+}
+
+// walk lists the notes below a folder.
+type walk struct {
+	fsys      vfs.FS
+	infos     map[string]fs.FileInfo
+	problems  map[string]string
+	emptyDirs map[string]bool // directories without any file or directory
+}
+
+// isBelow reports whether a directory above a file fulfills the condition.
+func (w *walk) isBelow(name string, cond func(dir string) bool) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if cond(dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// walkDir lists the notes in a directory. It returns an error only for the folder itself and for a folder that
+// is too large. Hidden files and directories, such as those of Obsidian and git, are skipped.
+func (w *walk) walkDir(dir string, depth int) error {
+	list, err := w.fsys.ReadDir(dir)
+	switch {
+	case err != nil && depth == 0:
+		return err
+	case err != nil:
+		w.problems[dir] = reason(err)
+		return nil
+	case depth > maxDepth:
+		w.problems[dir] = fmt.Sprintf("directories are more than %d deep", maxDepth)
+		return nil
+	}
+	if len(list) == 0 {
+		w.emptyDirs[dir] = true
+	}
+	for _, d := range list {
+		if err := w.visit(path.Join(dir, d.Name()), d, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visit lists a note, or the notes in a directory.
+func (w *walk) visit(name string, d fs.DirEntry, depth int) error {
+	switch {
+	case d.Name()[0] == '.':
+	case d.IsDir():
+		return w.walkDir(name, depth+1)
+	case !exchange.IsMarkdown(name):
+	case d.Type()&fs.ModeSymlink != 0:
+		w.problems[name] = "is a symbolic link, which is not followed"
+	case !d.Type().IsRegular():
+		w.problems[name] = "is not a regular file"
+	case len(w.infos) == maxFiles:
+		return fmt.Errorf("it has more than %d notes", maxFiles)
+	default:
+		info, err := d.Info()
+		if err == nil {
+			w.infos[name] = info
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			w.problems[name] = reason(err)
+		}
+	}
+	return nil
+}
+
+// reason returns an error's message without the path, which is named already.
+func reason(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// readSum returns the digest of a file's content.
+func readSum(fsys vfs.FS, name string) (string, error) {
+	b, err := vfs.ReadFile(fsys, name, maxRead)
+	if errors.Is(err, vfs.ErrTooLarge) {
+		return "", fmt.Errorf("has more than the %d MiB of a Markdown file that are read; cut it", maxRead>>20)
+	}
+	if err != nil {
+		return "", errors.New(reason(err))
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16]), nil
+}
+
+// Wrote records that a file was written with this content, which came from the memory.
+func (c *Comparison) Wrote(fsys vfs.FS, name string, content []byte) error {
+	info, err := fsys.Stat(name)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(content)
+	c.State.files[name] = stamp{size: info.Size(), time: info.ModTime().UnixNano(), inode: sysinfo.Inode(info),
+		sum: hex.EncodeToString(sum[:16]), racy: true}
+	c.hasNewState = true
+	return nil
+}
+
+// IsCurrent reports whether a file has not changed since the comparison.
+func (c *Comparison) IsCurrent(fsys vfs.FS, name string) bool {
+	sum, err := readSum(fsys, name)
+	return err == nil && sum == c.State.files[name].sum
+}
+
+// Names returns the notes' file names, sorted.
+func (c *Comparison) Names() []string { return slices.Sorted(maps.Keys(c.State.files)) }

@@ -1,0 +1,145 @@
+// This file reads and writes the list of registered folders.
+
+package folder
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Label is the key of the label that names the folder of an entry.
+const Label = "folder"
+
+const (
+	listFile    = "memory.oxbow.folders"
+	statePrefix = "memory.oxbow.folder."
+	listVersion = 1
+	maxList     = 1 << 20 // bytes
+)
+
+// Folder is a directory of notes that a memory follows.
+type Folder struct {
+	Name  string    `json:"name"`
+	Path  string    `json:"path"`            // absolute
+	Write bool      `json:"write,omitempty"` // changes in the memory are written into the files
+	Added time.Time `json:"added"`
+}
+
+// folderList is the content of the list's file.
+type folderList struct {
+	Version int      `json:"version"`
+	Folders []Folder `json:"folders"`
+}
+
+// Registered reports whether a home has a list of folders. It is fast.
+func Registered(home string) bool {
+	_, err := os.Lstat(filepath.Join(home, listFile))
+	return err == nil
+}
+
+// List returns the folders that are registered in a home.
+func List(home string) ([]Folder, error) {
+	if !Registered(home) {
+		return nil, nil
+	}
+	fsys, err := vfs.Dir(home)
+	if err != nil {
+		return nil, err
+	}
+	defer fsys.Close()
+	b, err := vfs.ReadFile(fsys, listFile, maxList)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var l folderList
+	if err == nil {
+		err = json.Unmarshal(b, &l)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the list of folders %s: %w", filepath.Join(home, listFile), err)
+	}
+	if l.Version != listVersion {
+		return nil, fmt.Errorf("the list of folders %s has version %d, and %d is known: %w",
+			filepath.Join(home, listFile), l.Version, listVersion, oxbow.ErrVersion)
+	}
+	for _, f := range l.Folders {
+		if !isName(f.Name) || !filepath.IsAbs(f.Path) {
+			return nil, fmt.Errorf("the list of folders %s names %q in %q: %w",
+				filepath.Join(home, listFile), text.Clip(f.Name, 60), text.Clip(f.Path, 60), oxbow.ErrInvalid)
+		}
+	}
+	return l.Folders, nil
+}
+
+// Save writes the list of folders. It deletes the file if the list is empty.
+func Save(home string, folders []Folder) error {
+	if len(folders) == 0 {
+		err := os.Remove(filepath.Join(home, listFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	b, err := json.MarshalIndent(folderList{listVersion, folders}, "", "\t")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	fsys, err := vfs.Dir(home)
+	if err != nil {
+		return err
+	}
+	defer fsys.Close()
+	return vfs.WriteFile(fsys, listFile, append(b, '\n'), 0o600)
+}
+
+// Find returns the index of the folder with this name or path, or -1.
+func Find(folders []Folder, nameOrPath string) int {
+	return slices.IndexFunc(folders, func(f Folder) bool { return f.Name == nameOrPath || f.Path == nameOrPath })
+}
+
+// FreeName returns a name for a folder that none of the folders has: the name of its directory, if possible.
+func FreeName(folders []Folder, path string) string {
+	base := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" \t\n\\/:\"'", r) {
+			return '-'
+		}
+		return r
+	}, filepath.Base(path))
+	if !isName(base) {
+		base = "notes"
+	}
+	name := base
+	for n := 2; Find(folders, name) >= 0; n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	return name
+}
+
+// CheckName returns an error if a folder cannot have this name.
+func CheckName(name string) error {
+	if !isName(name) {
+		return fmt.Errorf("%w: %q cannot name a folder: use letters, digits, - and _", oxbow.ErrInvalid,
+			text.Clip(name, 60))
+	}
+	return nil
+}
+
+// isName reports whether a name is safe as a label's value and as a part of a file name.
+func isName(name string) bool {
+	return name != "" && len(name) <= 100 && !strings.ContainsAny(name, " \t\n\\/:*?<>|\"'") && name[0] != '.' &&
+		(oxbow.Label{Key: Label, Value: name}).Check() == nil
+}

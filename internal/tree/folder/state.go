@@ -1,0 +1,186 @@
+// This file reads and writes the state of a folder: which files it had when it was last compared.
+
+package folder
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// stateHead is the beginning of a state's file. The number is the version of the format:
+//
+//	oxbow-folder 1 CRC32            of the following lines, in hexadecimal
+//	at POSITION                     of the memory, in hexadecimal
+//	f SIZE TIME INODE SUM r PATH    a file; r is 1 if the file may have changed after it was read
+//	p PATH TAB PROBLEM              a file or directory that could not be read
+//
+// Paths are quoted like strings in Go, and so are problems.
+const stateHead = "oxbow-folder 1 "
+
+// maxState is the maximum size of a state's file.
+const maxState = 256 << 20
+
+// stamp describes a file as it was when it was read.
+type stamp struct {
+	size  int64
+	time  int64 // modification time in nanoseconds
+	inode uint64
+	sum   string // digest of the content
+	racy  bool   // the file was changed so recently that a further change may not show
+}
+
+// isSame reports whether a file with the stamp now need not be read again.
+func (s stamp) isSame(now stamp) bool {
+	return !s.racy && s.size == now.size && s.time == now.time && s.inode == now.inode
+}
+
+// State is the state of a folder when it was last compared.
+type State struct {
+	At       oxbow.Position // position of the memory then
+	files    map[string]stamp
+	problems map[string]string
+	isNew    bool // there was no state, so nothing is known about earlier files
+}
+
+// Files returns the number of notes.
+func (s *State) Files() int { return len(s.files) }
+
+// Problems returns the problems, in the order of their files.
+func (s *State) Problems() []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(s.problems)) {
+		all = append(all, name+": "+s.problems[name])
+	}
+	return all
+}
+
+// LoadState returns the state of a folder in a home. A missing or damaged state is empty.
+func LoadState(home, name string) (*State, error) {
+	empty := &State{files: map[string]stamp{}, problems: map[string]string{}, isNew: true}
+	fsys, err := vfs.Dir(home)
+	if errors.Is(err, fs.ErrNotExist) {
+		return empty, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer fsys.Close()
+	b, err := vfs.ReadFile(fsys, statePrefix+name, maxState)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return empty, nil
+	case err != nil:
+		return nil, err
+	}
+	s, err := parseState(b)
+	if err != nil {
+		return empty, nil // all files are read again, and nothing is removed
+	}
+	return s, nil
+}
+
+var errState = fmt.Errorf("the state of a folder is damaged: %w", oxbow.ErrCorrupt)
+
+// parseState parses the content of a state's file.
+func parseState(b []byte) (*State, error) {
+	head, rest, _ := bytes.Cut(b, []byte("\n"))
+	sum, ok := strings.CutPrefix(string(head), stateHead)
+	if !ok || sum != checksum(rest) {
+		return nil, errState
+	}
+	s := &State{files: make(map[string]stamp, bytes.Count(rest, []byte("\n"))), problems: map[string]string{}}
+	for line := range strings.Lines(string(rest)) {
+		if err := s.parseLine(strings.TrimSuffix(line, "\n")); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// parseLine parses a line after the first.
+func (s *State) parseLine(line string) error {
+	kind, rest, _ := strings.Cut(line, " ")
+	switch kind {
+	case "at":
+		at, err := hex.DecodeString(rest)
+		s.At = oxbow.Position(at)
+		return err
+	case "p":
+		name, why, _ := strings.Cut(rest, "\t")
+		name, err := strconv.Unquote(name)
+		if err != nil {
+			return errState
+		}
+		s.problems[name], err = strconv.Unquote(why)
+		return err
+	case "f":
+		var st stamp
+		var errs [3]error
+		var fields [5]string
+		for i := range fields {
+			fields[i], rest, _ = strings.Cut(rest, " ")
+		}
+		st.size, errs[0] = strconv.ParseInt(fields[0], 10, 64)
+		st.time, errs[1] = strconv.ParseInt(fields[1], 10, 64)
+		st.inode, errs[2] = strconv.ParseUint(fields[2], 10, 64)
+		st.sum, st.racy = fields[3], fields[4] == "1"
+		name, err := strconv.Unquote(rest)
+		if errors.Join(errs[0], errs[1], errs[2], err) != nil {
+			return errState
+		}
+		s.files[name] = st
+		return nil
+	}
+	return errState
+}
+
+// save writes the state into a home.
+func (s *State) save(home, name string) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "at %x\n", string(s.At))
+	for _, file := range slices.Sorted(maps.Keys(s.files)) {
+		st := s.files[file]
+		racy := 0
+		if st.racy {
+			racy = 1
+		}
+		fmt.Fprintf(&b, "f %d %d %d %s %d %q\n", st.size, st.time, st.inode, st.sum, racy, file)
+	}
+	for _, file := range slices.Sorted(maps.Keys(s.problems)) {
+		fmt.Fprintf(&b, "p %q\t%q\n", file, s.problems[file])
+	}
+	fsys, err := vfs.Dir(home)
+	if err != nil {
+		return err
+	}
+	defer fsys.Close()
+	text := append([]byte(stateHead+checksum(b.Bytes())+"\n"), b.Bytes()...)
+	return vfs.WriteDerived(fsys, statePrefix+name, 0o600, text)
+}
+
+func checksum(b []byte) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE(b)) }
+
+// RemoveState deletes the state of a folder.
+func RemoveState(home, name string) error {
+	fsys, err := vfs.Dir(home)
+	if err != nil {
+		return err
+	}
+	defer fsys.Close()
+	err = fsys.Remove(statePrefix + name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,393 @@
+// This file brings changes in the files of folders into the memory.
+
+package folders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/internal/tree/folder"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// CompareIn is the argument of Compare.
+type CompareIn struct {
+	Folder string `json:"folder,omitempty" flag:"-" jsonschema:"The folder's name or directory; all if it is omitted."`
+	Prune  bool   `json:"prune,omitempty" usage:"forget the notes of all files that are missing: they were deleted on purpose"`
+	DryRun bool   `json:"dry_run,omitempty" usage:"say what would be changed and change nothing"`
+
+	Path string `json:"-"` // absolute path of the directory, if Folder is one
+
+	// OnlyFiles leaves changes in the memory for a later call, if no file has changed. Then the memory need not be
+	// opened.
+	OnlyFiles bool `json:"-"`
+}
+
+// Change describes what a comparison changed.
+type Change struct {
+	Folder    string `json:"folder"`
+	Added     int    `json:"added"`
+	Updated   int    `json:"updated"`
+	Forgotten int    `json:"forgotten"`
+	Written   int    `json:"written"` // files that were written
+	Held      int    `json:"held,omitempty"`
+
+	Problems []string `json:"problems"` // files that could not be read or written
+	Notes    []string `json:"notes"`
+
+	// Withheld is the number of missing files whose notes stay, because they may not have been deleted.
+	Withheld    int    `json:"withheld,omitempty"`
+	Reason      string `json:"reason,omitempty"`
+	Unavailable string `json:"unavailable,omitempty"` // why the folder could not be read
+}
+
+// CompareOut is the result of Compare.
+type CompareOut struct {
+	DryRun  bool     `json:"dry_run,omitempty"`
+	Changes []Change `json:"changes"` // one for each folder
+}
+
+// Compare brings the changes of all registered folders, or of one, into the memory. If nothing has changed, it
+// does not open the memory, unless changes are written into the files of a folder.
+func Compare(ctx context.Context, w *verb.Workspace, in CompareIn) (out CompareOut, err error) {
+	out.DryRun, out.Changes = in.DryRun, []Change{}
+	if in.Prune {
+		if err := verb.PersonOnly(w.Stamped(ctx), "confirms that files were deleted",
+			"oxbow folder sync --prune"); err != nil {
+			return out, err
+		}
+	}
+	home, err := homeOf(w)
+	if err != nil {
+		return out, err
+	}
+	all, err := folder.List(home)
+	if err != nil {
+		return out, err
+	}
+	if in.Folder != "" {
+		i := find(all, in.Folder, in.Path)
+		if i < 0 {
+			return out, missing(all, in.Folder)
+		}
+		all = all[i : i+1]
+	}
+	c := comparing{w: w, home: home, dryRun: in.DryRun, prune: in.Prune, onlyFiles: in.OnlyFiles}
+	for _, f := range all {
+		change, _, err := c.compareFolder(ctx, f)
+		out.Changes = append(out.Changes, change)
+		if err != nil {
+			return out, fmt.Errorf("comparing the folder %s: %w", f.Name, err)
+		}
+	}
+	return out, nil
+}
+
+// comparing is a call of Compare.
+type comparing struct {
+	w      *verb.Workspace
+	home   string
+	dryRun bool
+	prune  bool
+
+	onlyFiles bool // see CompareIn
+}
+
+// compareFolder brings the changes of a folder into the memory, and returns the number of its files.
+func (c *comparing) compareFolder(ctx context.Context, f folder.Folder) (ch Change, files int, err error) {
+	ch = Change{Folder: f.Name, Problems: []string{}, Notes: []string{}}
+	st, err := folder.LoadState(c.home, f.Name)
+	if err != nil {
+		return ch, 0, err
+	}
+	fsys, err := vfs.Dir(f.Path)
+	if err != nil {
+		ch.Unavailable = err.Error()
+		return ch, st.Files(), nil
+	}
+	defer fsys.Close()
+	cmp, err := folder.Compare(fsys, st, folder.Options{Now: c.w.Time(), Prune: c.prune})
+	if errors.Is(err, folder.ErrUnavailable) {
+		ch.Unavailable = err.Error()
+		return ch, st.Files(), nil
+	}
+	if err != nil {
+		return ch, 0, err
+	}
+	ch.Problems = append(ch.Problems, cmp.NewProblems...)
+	ch.Withheld, ch.Reason = len(cmp.Withheld), cmp.Reason
+	s := syncing{comparing: c, folder: f, fsys: fsys, cmp: cmp, change: &ch, base: c.originBase(f)}
+	if !cmp.IsEmpty() {
+		if err := s.bringIn(ctx); err != nil {
+			return ch, 0, err
+		}
+	}
+	if c.dryRun {
+		return ch, cmp.State.Files(), nil
+	}
+	if f.Write && (!c.onlyFiles || !cmp.IsEmpty()) {
+		if err := s.writeBack(ctx); err != nil {
+			return ch, 0, err
+		}
+	}
+	return ch, cmp.State.Files(), cmp.Save(c.home, f.Name)
+}
+
+// originBase returns the path that is put before the names of a folder's files. It is relative to the project
+// if the home belongs to the project, as for an import.
+func (c *comparing) originBase(f folder.Folder) string {
+	if filepath.Base(c.home) != ".oxbow" {
+		return filepath.ToSlash(f.Path)
+	}
+	root := filepath.Dir(c.home)
+	if rel, err := filepath.Rel(root, f.Path); err == nil && filepath.IsLocal(rel) && rel != "." {
+		return filepath.ToSlash(rel)
+	}
+	return filepath.ToSlash(f.Path)
+}
+
+// syncing is the comparison of one folder that has changed.
+type syncing struct {
+	*comparing
+	folder folder.Folder
+	fsys   vfs.FS
+	cmp    *folder.Comparison
+	change *Change
+	base   string // path before the names of files in origins
+}
+
+// ref returns the name of a file in references.
+func (s *syncing) ref(file string) string { return s.base + "/" + file }
+
+// origin returns the value of the label that names a file.
+func (s *syncing) origin(file string) string { return exchange.OriginValue(s.ref(file)) }
+
+// context returns a context for changes that the files caused.
+func (s *syncing) context(ctx context.Context) context.Context {
+	src, _ := oxbow.SourceFrom(ctx)
+	src.Actor = oxbow.Imported
+	ctx = oxbow.WithSource(ctx, src.WithOrigin(s.base))
+	return oxbow.WithNote(ctx, text.Clip("changes in the folder "+s.folder.Path, 200))
+}
+
+// bringIn brings new, changed, renamed and deleted files into the memory.
+func (s *syncing) bringIn(ctx context.Context) error {
+	ctx, m, err := s.w.Memory(ctx, verb.Create.Unless(s.dryRun))
+	if err != nil {
+		return err
+	}
+	if err := s.move(ctx, m); err != nil {
+		return err
+	}
+	stale, err := s.importFiles(ctx)
+	if err != nil {
+		return err
+	}
+	return s.forget(ctx, m, stale)
+}
+
+// move changes the origin of entries whose files have another name now, so that they are recognized.
+func (s *syncing) move(ctx context.Context, m *oxbow.Memory) error {
+	if len(s.cmp.Moved) == 0 {
+		return nil
+	}
+	to := map[string]string{}
+	for old, name := range s.cmp.Moved {
+		to[s.origin(old)] = name
+	}
+	var ops []oxbow.Op
+	hasEntries := map[string]bool{} // by origin
+	var moved []oxbow.Entry
+	for e, err := range m.Entries(ctx, entriesOf(s.folder)) {
+		if err != nil {
+			return err
+		}
+		hasEntries[exchange.FileOf(e)] = true
+		if to[exchange.FileOf(e)] != "" {
+			moved = append(moved, e.Clone())
+		}
+	}
+	for _, e := range moved {
+		name := to[exchange.FileOf(e)]
+		if hasEntries[s.origin(name)] {
+			continue // an entry of its own, made from a copy
+		}
+		marked := exchange.MarkedLabels(e, s.ref(name))
+		labels := exchange.WithMarks(e.Labels, marked)
+		if exchange.IsEdited(e) {
+			labels = replaced(e.Labels, exchange.LabelImport, s.origin(name)) // the digest stays that of the file
+		}
+		ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
+	}
+	for old, name := range s.cmp.Moved {
+		if hasEntries[s.origin(name)] {
+			s.cmp.Gone = append(s.cmp.Gone, old)
+		} else if !slices.Contains(s.cmp.Changed, name) {
+			s.cmp.Changed = append(s.cmp.Changed, name)
+		}
+	}
+	if len(ops) == 0 || s.dryRun {
+		return nil
+	}
+	return m.Apply(s.context(ctx), ops...)
+}
+
+// replaced returns the labels with another value of a key.
+func replaced(labels []oxbow.Label, key, value string) []oxbow.Label {
+	labels = slices.Clone(labels)
+	for i := range labels {
+		if labels[i].Key == key {
+			labels[i].Value = value
+		}
+	}
+	return oxbow.SortLabels(labels)
+}
+
+// importFiles imports the changed files, and returns the names of entries whose text is no longer in them.
+func (s *syncing) importFiles(ctx context.Context) (stale []string, err error) {
+	if len(s.cmp.Changed) == 0 {
+		return nil, nil
+	}
+	out, err := transfer.Import(ctx, s.w, transfer.ImportIn{
+		Items: func(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
+			return s.items(ctx, zone)
+		},
+		Note:   "changes in the folder " + s.folder.Path,
+		DryRun: s.dryRun, Follow: true, Brief: true,
+	})
+	s.change.Added = out.Added
+	s.change.Updated = out.Updated
+	s.change.Held = out.Held
+	s.change.Problems = append(s.change.Problems, out.Problems...)
+	s.change.Notes = append(s.change.Notes, out.Notes...)
+	return out.Stale, err
+}
+
+// items yields the items in the changed files, with the label of the folder.
+func (s *syncing) items(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
+	o := &exchange.ReadOptions{Context: ctx, Location: zone, Base: s.base, Format: exchange.NoteFormat(s.fsys, ".")}
+	return func(yield func(exchange.Item, error) bool) {
+		for it, err := range exchange.ReadFiles(s.fsys, s.cmp.Changed, o) {
+			if err == nil {
+				it = s.withLabel(it)
+			}
+			if !yield(it, err) {
+				return
+			}
+		}
+	}
+}
+
+// withLabel returns an item with the label of the folder.
+func (s *syncing) withLabel(it exchange.Item) exchange.Item {
+	l := oxbow.Label{Key: folder.Label, Value: s.folder.Name}
+	others := slices.DeleteFunc(slices.Clone(it.Entry.Labels), func(o oxbow.Label) bool { return o.Key == l.Key })
+	if len(others) < oxbow.MaxLabels-4 { // four more are added by the import
+		it.Entry.Labels = oxbow.SortLabels(append(others, l))
+	}
+	return it
+}
+
+// forget forgets the entries of deleted files, and the stale ones. An entry that was edited in the memory stays.
+func (s *syncing) forget(ctx context.Context, m *oxbow.Memory, stale []string) error {
+	if len(s.cmp.Gone)+len(stale) == 0 {
+		return nil
+	}
+	gone := map[string]string{}
+	for _, file := range s.cmp.Gone {
+		gone[s.origin(file)] = file
+	}
+	var ops []oxbow.Op
+	for e, err := range m.Entries(ctx, entriesOf(s.folder)) {
+		if err != nil {
+			return err
+		}
+		file, isGone := gone[exchange.FileOf(e)]
+		isStale := slices.Contains(stale, e.Name)
+		switch {
+		case !isGone && !isStale:
+		case !exchange.IsEdited(e):
+			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
+		case isGone:
+			s.change.Notes = append(s.change.Notes, fmt.Sprintf(
+				"%s was deleted, and %q was edited in the memory, so it stays there", s.ref(file), e.Name))
+		default:
+			s.change.Notes = append(s.change.Notes, fmt.Sprintf(
+				"%s no longer has the text of %q, which was edited in the memory, so it stays there", exchange.FileOf(e),
+				e.Name))
+		}
+	}
+	s.change.Forgotten = len(ops)
+	if len(ops) == 0 || s.dryRun {
+		return nil
+	}
+	if err := m.Apply(s.context(ctx), ops...); err != nil {
+		return err
+	}
+	verb.MakeIndex(ctx, m, len(ops))
+	return nil
+}
+
+// open returns what a person should know about a folder although nothing has changed.
+func (c *Change) open() (messages []string) {
+	if c.Unavailable != "" {
+		messages = append(messages, c.Unavailable+"; its notes stay as they are")
+	}
+	if c.Withheld > 0 {
+		messages = append(messages, fmt.Sprintf(
+			"%s, so none was forgotten; if they were deleted on purpose: oxbow folder sync %s --prune",
+			c.Reason, text.ShellQuote(c.Folder)))
+	}
+	return messages
+}
+
+// IsEmpty reports whether there is nothing to say about the comparison.
+func (c *Change) IsEmpty() bool {
+	return c.Added+c.Updated+c.Forgotten+c.Written+c.Withheld+len(c.Problems)+len(c.Notes) == 0 && c.Unavailable == ""
+}
+
+// Messages returns what a person should know about the comparison.
+func (c *Change) Messages() []string { return slices.Concat(c.open(), c.Problems, c.Notes) }
+
+// addTo adds the warnings and notes of a change to a report.
+func (c *Change) addTo(r *report.Report) {
+	for _, said := range slices.Concat(c.open(), c.Problems) {
+		r.Warnf("%s", said)
+	}
+	for _, n := range c.Notes {
+		r.Notef("%s", n)
+	}
+}
+
+// Report describes the comparison.
+func (o CompareOut) Report() (r report.Report) {
+	if len(o.Changes) == 0 {
+		r.Notef("no folder is registered; oxbow folder add DIR registers one")
+	}
+	changed := 0
+	for _, c := range o.Changes {
+		verbWord := "brought in"
+		if o.DryRun {
+			verbWord = "would bring in"
+		}
+		r.Linef("%s: %s %d added, %d updated, %d forgotten; %d files written",
+			c.Folder, report.Words(verbWord), c.Added, c.Updated, c.Forgotten, c.Written)
+		c.addTo(&r)
+		changed += c.Added + c.Updated + c.Forgotten
+	}
+	if changed > 0 && !o.DryRun {
+		r.Notef("undo the last change with: oxbow undo")
+	}
+	return r
+}

@@ -1,0 +1,326 @@
+// This file implements the verbs that register folders, list them, and remove them from the list.
+
+package folders
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/internal/tree/folder"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// AddIn is the argument of Add.
+type AddIn struct {
+	Dir    string `json:"dir" flag:"-" jsonschema:"The directory."`
+	Name   string `json:"name,omitempty" usage:"the value of the label folder, by default the directory's name"`
+	Write  bool   `json:"write,omitempty" usage:"write changes of these notes in the memory into the files, too"`
+	DryRun bool   `json:"dry_run,omitempty" usage:"say what would be brought in and change nothing"`
+
+	Path string `json:"-"` // absolute path of the directory
+}
+
+// AddOut is the result of Add.
+type AddOut struct {
+	DryRun bool          `json:"dry_run,omitempty"`
+	Folder folder.Folder `json:"folder"`
+	Change Change        `json:"change"`
+	Files  int           `json:"files"`
+}
+
+// Add registers a folder, and brings its notes into the memory. For a folder that is registered, it sets
+// whether changes are written into the files.
+func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err error) {
+	if err := verb.PersonOnly(w.Stamped(ctx), "registers folders", "oxbow folder add DIR"); err != nil {
+		return out, err
+	}
+	out.DryRun = in.DryRun
+	home, err := homeOf(w)
+	if err != nil {
+		return out, err
+	}
+	all, err := folder.List(home)
+	if err != nil {
+		return out, err
+	}
+	if err := checkPath(home, in.Path, all); err != nil {
+		return out, err
+	}
+	f := folder.Folder{Name: in.Name, Path: in.Path, Write: in.Write, Added: w.Time().UTC()}
+	i := slices.IndexFunc(all, func(f folder.Folder) bool { return f.Path == in.Path })
+	switch {
+	case i >= 0 && in.Name != "" && in.Name != all[i].Name:
+		return out, verb.Advise(verb.Invalidf("%s is registered as %s", in.Path, all[i].Name),
+			"oxbow folder remove "+all[i].Name+", then add it again")
+	case i >= 0:
+		f.Name, f.Added = all[i].Name, all[i].Added
+		all[i] = f
+	default:
+		if f.Name == "" {
+			f.Name = folder.FreeName(all, in.Path)
+		}
+		if err := folder.CheckName(f.Name); err != nil {
+			return out, err
+		}
+		if folder.Find(all, f.Name) >= 0 {
+			return out, verb.Advise(verb.Invalidf("another folder has the name %s", f.Name), "choose one with --name")
+		}
+		all = append(all, f)
+	}
+	out.Folder = f
+	c := comparing{w: w, home: home, dryRun: in.DryRun}
+	out.Change, out.Files, err = c.compareFolder(ctx, f)
+	if err != nil || in.DryRun {
+		return out, err
+	}
+	if out.Change.Unavailable != "" {
+		return out, verb.Advise(fmt.Errorf("reading %s: %s", in.Path, out.Change.Unavailable), "check the path")
+	}
+	return out, folder.Save(home, all)
+}
+
+// homeOf returns the home, which must have oxbow's own layout, because other layouts do not store where an
+// entry came from.
+func homeOf(w *verb.Workspace) (string, error) {
+	store, err := w.OwnStore("folder")
+	if err != nil {
+		return "", err
+	}
+	if fi, err := os.Stat(filepath.Dir(store)); err == nil && !fi.IsDir() {
+		return "", verb.Invalidf("%s is not a directory", filepath.Dir(store))
+	}
+	return filepath.Dir(store), nil
+}
+
+// checkPath returns an error if a directory cannot be a folder. Its notes must not be in the home, nor in
+// another folder, because then two entries would follow a file.
+func checkPath(home, path string, all []folder.Folder) error {
+	fi, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return verb.Advise(err, "check the path")
+	case !fi.IsDir():
+		return verb.Advise(verb.Invalidf("%s is not a directory", path),
+			"name the directory; for a file: oxbow import "+text.ShellQuote(path))
+	case isWithin(home, path):
+		return verb.Advise(verb.Invalidf("%s is in the home %s, which has the memory itself", path, home),
+			"name a directory outside of it")
+	}
+	for _, f := range all {
+		if f.Path != path && (isWithin(f.Path, path) || isWithin(path, f.Path)) {
+			return verb.Advise(verb.Invalidf("%s and the folder %s (%s) contain the same files", path, f.Name, f.Path),
+				"oxbow folder remove "+f.Name+" if this one replaces it")
+		}
+	}
+	return nil
+}
+
+// isWithin reports whether a path is a directory or below the directory.
+func isWithin(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && (rel == "." || filepath.IsLocal(rel))
+}
+
+// ListIn is the argument of List.
+type ListIn struct{}
+
+// Listed describes a registered folder.
+type Listed struct {
+	folder.Folder
+	Files    int      `json:"files"`
+	Problems []string `json:"problems"` // files that cannot be read, and why the folder cannot be read
+}
+
+// ListOut is the result of List.
+type ListOut struct {
+	Folders []Listed `json:"folders"`
+}
+
+// List returns the registered folders.
+func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err error) {
+	out.Folders = []Listed{}
+	home, err := homeOf(w)
+	if err != nil {
+		return out, err
+	}
+	all, err := folder.List(home)
+	if err != nil {
+		return out, err
+	}
+	for _, f := range all {
+		st, err := folder.LoadState(home, f.Name)
+		if err != nil {
+			return out, err
+		}
+		l := Listed{Folder: f, Files: st.Files(), Problems: verb.NotNil(st.Problems())}
+		c := comparing{w: w, home: home, dryRun: true}
+		if change, _, err := c.compareFolder(ctx, f); err == nil {
+			l.Problems = append(l.Problems, change.open()...)
+		}
+		out.Folders = append(out.Folders, l)
+	}
+	return out, nil
+}
+
+// RemoveIn is the argument of Remove.
+type RemoveIn struct {
+	Folder string `json:"folder" flag:"-" jsonschema:"The folder's name or directory."`
+	Forget bool   `json:"forget,omitempty" usage:"forget its notes in the memory, too, except those edited here"`
+	DryRun bool   `json:"dry_run,omitempty" usage:"say what would be done and change nothing"`
+
+	Path string `json:"-"` // absolute path of the directory, if Folder is one
+}
+
+// RemoveOut is the result of Remove.
+type RemoveOut struct {
+	DryRun    bool          `json:"dry_run,omitempty"`
+	Folder    folder.Folder `json:"folder"`
+	Forgotten int           `json:"forgotten"`
+	Stay      int           `json:"stay"` // notes that stay in the memory
+}
+
+// Remove ends that the memory follows a folder. It does not change the files.
+func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut, err error) {
+	if err := verb.PersonOnly(w.Stamped(ctx), "removes folders", "oxbow folder remove NAME"); err != nil {
+		return out, err
+	}
+	out.DryRun = in.DryRun
+	home, err := homeOf(w)
+	if err != nil {
+		return out, err
+	}
+	all, err := folder.List(home)
+	if err != nil {
+		return out, err
+	}
+	i := find(all, in.Folder, in.Path)
+	if i < 0 {
+		return out, missing(all, in.Folder)
+	}
+	out.Folder = all[i]
+	ctx, m, err := w.Memory(ctx, verb.Write.Unless(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	var ops []oxbow.Op
+	for e, err := range m.Entries(ctx, entriesOf(out.Folder)) {
+		switch {
+		case err != nil:
+			return out, err
+		case in.Forget && exchange.FileOf(e) != "" && !exchange.IsEdited(e):
+			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
+			out.Forgotten++
+		default:
+			out.Stay++
+		}
+	}
+	if in.DryRun {
+		return out, nil
+	}
+	if len(ops) > 0 {
+		if _, err := m.Commit(oxbow.WithNote(ctx, "removal of the folder "+out.Folder.Name), ops...); err != nil {
+			return out, err
+		}
+	}
+	if err := folder.Save(home, slices.Delete(all, i, i+1)); err != nil {
+		return out, err
+	}
+	return out, folder.RemoveState(home, out.Folder.Name)
+}
+
+// find returns the index of a folder, by its name or its path.
+func find(all []folder.Folder, name, path string) int {
+	if i := folder.Find(all, name); i >= 0 || path == "" {
+		return i
+	}
+	return folder.Find(all, path)
+}
+
+// missing returns the error for a folder that is not registered.
+func missing(all []folder.Folder, name string) error {
+	err := fmt.Errorf("%w: no folder %q is registered", oxbow.ErrNotFound, text.Clip(name, 100))
+	if len(all) == 0 {
+		return verb.Advise(err, "oxbow folder add DIR registers one")
+	}
+	var names []string
+	for _, f := range all {
+		names = append(names, f.Name)
+	}
+	return verb.Advise(err, "the folders are: "+strings.Join(names, ", "))
+}
+
+// entriesOf selects the entries of a folder.
+func entriesOf(f folder.Folder) oxbow.Filter {
+	return oxbow.Filter{Terms: []oxbow.Term{{Key: folder.Label, Values: []string{f.Name}}}}
+}
+
+// Report describes the registration of a folder.
+func (o AddOut) Report() (r report.Report) {
+	did := "follows"
+	if o.DryRun {
+		did = "would follow"
+	}
+	r.Linef("the memory %s %s as the folder %s: %d files, %d notes added, %d updated", report.Words(did), o.Folder.Path,
+		o.Folder.Name, o.Files, o.Change.Added, o.Change.Updated)
+	o.Change.addTo(&r)
+	if o.DryRun {
+		return r
+	}
+	if o.Folder.Write {
+		r.Notef("changes of these notes are written into the files, and new notes with the tag %s become files",
+			o.Folder.Name)
+	}
+	if o.Change.Held > 0 {
+		r.Notef("%d notes wait for your approval before agents get them unasked: oxbow approve", o.Change.Held)
+	}
+	r.Notef("to take this back: oxbow folder remove %s --forget", report.Words(text.ShellQuote(o.Folder.Name)))
+	return r
+}
+
+// Report describes the folders.
+func (o ListOut) Report() (r report.Report) {
+	if len(o.Folders) == 0 {
+		r.Notef("no folder is registered; oxbow folder add DIR registers one")
+		return r
+	}
+	for _, f := range o.Folders {
+		how := "read only"
+		if f.Write {
+			how = "read and written"
+		}
+		r.Add(report.Record{Key: f.Name, Cells: []report.Cell{
+			{Value: f.Path}, {Value: report.Words(text.Count(f.Files, "file", "files"))}, {Value: report.Words(how)}}})
+		for _, p := range f.Problems {
+			r.Warnf("%s: %s", f.Name, p)
+		}
+	}
+	return r
+}
+
+// Report describes the removal.
+func (o RemoveOut) Report() (r report.Report) {
+	did := "no longer follows"
+	if o.DryRun {
+		did = "would no longer follow"
+	}
+	r.Linef("the memory %s %s", report.Words(did), o.Folder.Path)
+	if o.Forgotten > 0 {
+		r.Linef("%s %s", report.Words(text.Count(o.Forgotten, "note", "notes")),
+			report.Words(map[bool]string{false: "forgotten", true: "would be forgotten"}[o.DryRun]))
+	}
+	if o.Stay > 0 {
+		r.Linef("%s in the memory", report.Words(text.Count(o.Stay, "note stays", "notes stay")))
+	}
+	if o.Forgotten > 0 && !o.DryRun {
+		r.Notef("undo the forgetting with: oxbow undo")
+	}
+	return r
+}

@@ -1,0 +1,329 @@
+// This file writes changes of notes in the memory into the files of a folder.
+
+package folders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/internal/tree/folder"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// maxNote is the maximum size of a file that is written.
+const maxNote = 16 << 20
+
+// writeBack writes the entries of the folder that have changed since the last comparison into their files. A
+// new entry with the folder's name as a tag becomes a file. A forgotten entry keeps its file.
+func (s *syncing) writeBack(ctx context.Context) error {
+	ctx, m, err := s.w.Memory(ctx, verb.Create)
+	if err != nil {
+		return err
+	}
+	seq, ok := m.Store().(oxbow.Sequencer)
+	if !ok {
+		return nil
+	}
+	at, err := seq.Position(ctx)
+	since := s.cmp.State.At
+	if err != nil || at == since {
+		return err
+	}
+	if since != "" { // otherwise the folder is new, and all its notes came from its files
+		entries, err := s.changedEntries(ctx, m, seq, since)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if err := s.writeEntry(ctx, m, e); err != nil {
+				problem := fmt.Sprintf("%q is not written into a file: %v", e.Name, err)
+				s.change.Problems = append(s.change.Problems, problem)
+			}
+		}
+	}
+	s.cmp.State.At = at
+	s.cmp.Touch()
+	return nil
+}
+
+// changedEntries returns the folder's entries that changed after a position.
+func (s *syncing) changedEntries(
+	ctx context.Context,
+	m *oxbow.Memory,
+	seq oxbow.Sequencer,
+	since oxbow.Position,
+) (entries []oxbow.Entry, err error) {
+	last := map[uint64]*oxbow.Entry{}
+	var ids []uint64
+	for d, err := range seq.Since(ctx, since) {
+		if errors.Is(err, oxbow.ErrPosition) {
+			last = nil
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if _, seen := last[d.ID]; !seen {
+			ids = append(ids, d.ID)
+		}
+		last[d.ID] = d.Entry
+	}
+	if last == nil { // the history is shorter now, so compare all
+		for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+			if err != nil {
+				return nil, err
+			}
+			if s.belongs(&e) {
+				entries = append(entries, e.Clone())
+			}
+		}
+		return entries, nil
+	}
+	for _, id := range ids {
+		if e := last[id]; e != nil && s.belongs(e) {
+			entries = append(entries, e.Clone())
+		}
+	}
+	return entries, nil
+}
+
+// belongs reports whether an entry belongs into the folder: it came from one of the files, or it came from no
+// file and has the folder's name as a tag.
+func (s *syncing) belongs(e *oxbow.Entry) bool {
+	return slices.Contains(e.Values(folder.Label), s.folder.Name) ||
+		(exchange.FileOf(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
+}
+
+// writeEntry writes an entry into its file, if they differ. An entry with text of others, which is held back,
+// is not written.
+func (s *syncing) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
+	if e.Suspicious() {
+		return fmt.Errorf("it waits for your approval: oxbow approve %s", text.ShellName(e.Name))
+	}
+	origin := exchange.FileOf(e)
+	if origin == "" {
+		return s.writeNew(ctx, m, e)
+	}
+	for _, file := range s.cmp.Names() {
+		if s.origin(file) == origin {
+			return s.writeKnown(ctx, m, e, file)
+		}
+	}
+	return nil // the file was deleted, or belongs to another folder
+}
+
+// writeKnown writes an entry into the file from which it came.
+func (s *syncing) writeKnown(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, file string) error {
+	old, err := vfs.ReadFile(s.fsys, file, maxNote)
+	if err != nil {
+		return err
+	}
+	items, hasSecret, err := s.parse(ctx, file, string(old))
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(items, func(it exchange.Item) bool { return it.Entry.Name == e.Name })
+	if i < 0 && len(items) == 1 {
+		i = 0
+	}
+	switch {
+	case i < 0:
+		return fmt.Errorf("%s has no such note", file)
+	case exchange.SameText(items[i].Entry.Content, e.Content):
+		return nil
+	case hasSecret:
+		return fmt.Errorf("%s has a secret, which the memory does not keep", file)
+	case !s.cmp.IsCurrent(s.fsys, file):
+		return nil // it was changed just now, so the next comparison decides
+	}
+	changed, it, err := s.rewrite(ctx, file, string(old), items, i, e)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, m, e, it, file, changed)
+}
+
+// rewrite returns the text of a file in which item i has the entry's content, and the item that the text is read
+// as. It returns an error if the text would be read as other notes.
+func (s *syncing) rewrite(
+	ctx context.Context,
+	file, old string,
+	items []exchange.Item,
+	i int,
+	e oxbow.Entry,
+) (changed string, it exchange.Item, err error) {
+	changed, err = exchange.Rewritten(old, items[i], e.Content)
+	if err != nil {
+		return "", it, err
+	}
+	after, err := s.reread(ctx, file, changed, items, i, e)
+	if after == nil && err == nil { // the name came from a heading that is gone
+		changed, err = exchange.WithTitle(changed, items[i].Entry.Name)
+		if err == nil {
+			after, err = s.reread(ctx, file, changed, items, i, e)
+		}
+	}
+	if err == nil && after == nil {
+		err = fmt.Errorf("%s would be read as other notes then; edit the file", file)
+	}
+	if err != nil {
+		return "", it, err
+	}
+	return changed, *after, nil
+}
+
+// reread returns the item of an entry in the changed text of a file, or nil if the text would not be read as the
+// same notes as before, with the entry's content in item i.
+func (s *syncing) reread(
+	ctx context.Context,
+	file, changed string,
+	before []exchange.Item,
+	i int,
+	e oxbow.Entry,
+) (*exchange.Item, error) {
+	after, _, err := s.parse(ctx, file, changed)
+	if err != nil {
+		return nil, err
+	}
+	isSame := len(after) == len(before) && exchange.SameText(after[i].Entry.Content, e.Content)
+	for j := range before {
+		isSame = isSame && after[j].Entry.Name == before[j].Entry.Name
+	}
+	if !isSame {
+		return nil, nil
+	}
+	return &after[i], nil
+}
+
+// writeNew writes an entry into a new file.
+func (s *syncing) writeNew(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
+	file, err := s.freeFile(e.Name)
+	if err != nil {
+		return err
+	}
+	for _, withName := range []bool{false, true} {
+		content, err := exchange.FormatNote(e, withName)
+		if err != nil {
+			return err
+		}
+		items, _, err := s.parse(ctx, file, content)
+		if err != nil {
+			return err
+		}
+		if len(items) == 1 && items[0].Entry.Name == e.Name &&
+			exchange.SameText(items[0].Entry.Content, e.Content) {
+			return s.write(ctx, m, e, items[0], file, content)
+		}
+	}
+	return errors.New("a file with this text would be read as other notes")
+}
+
+// freeFile returns the name of a file that does not exist.
+func (s *syncing) freeFile(name string) (string, error) {
+	stem := strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|#^[]`, r) {
+			return '-'
+		}
+		return r
+	}, name)
+	stem = strings.Trim(text.Cut(stem, 120), ". ")
+	if stem == "" {
+		stem = "note"
+	}
+	for n := 1; n < 1000; n++ {
+		file := stem + ".md"
+		if n > 1 {
+			file = fmt.Sprintf("%s %d.md", stem, n)
+		}
+		if _, err := s.fsys.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return file, nil
+		} else if err != nil {
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("there are too many files named %s", stem)
+}
+
+// parse returns the items in the text of a file, and reports whether it contains a secret.
+func (s *syncing) parse(ctx context.Context, file, content string) (items []exchange.Item, hasSecret bool, err error) {
+	o := &exchange.ReadOptions{Location: s.w.Time().Location(), Format: exchange.NoteFormat(s.fsys, ".")}
+	ctx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
+	for it, err := range exchange.ReadStream(strings.NewReader(content), s.ref(file), o) {
+		if err != nil {
+			return nil, false, err
+		}
+		var found []secret.Finding
+		if _, err := s.w.Secrets.Entry(ctx, it.Entry, oxbow.Entry{}, &found); err != nil || len(found) > 0 {
+			hasSecret = true
+		}
+		items = append(items, s.withLabel(it))
+	}
+	return items, hasSecret, nil
+}
+
+// write writes a file, and marks its entry as imported from it.
+func (s *syncing) write(
+	ctx context.Context,
+	m *oxbow.Memory,
+	e oxbow.Entry,
+	it exchange.Item,
+	file, content string,
+) error {
+	mode := fs.FileMode(0o600)
+	if info, err := s.fsys.Stat(file); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := vfs.WriteFile(s.fsys, file, []byte(content), mode); err != nil {
+		return err
+	}
+	s.change.Written++
+	if err := s.cmp.Wrote(s.fsys, file, []byte(content)); err != nil {
+		return err
+	}
+	// The first version is exactly what the file says, so that a later edit of the file can be merged with
+	// labels that only the memory has.
+	pure := e.Clone()
+	pure.Labels = it.Entry.Labels
+	marked := exchange.MarkedLabels(pure, s.ref(file))
+	ops := []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: withStamps(marked, e.Labels), If: e.Version}}
+	merged := exchange.WithMarks(e.Labels, marked)
+	if l := (oxbow.Label{Key: folder.Label, Value: s.folder.Name}); !slices.Contains(merged, l) {
+		merged = oxbow.SortLabels(append(merged, l))
+	}
+	if !slices.Equal(merged, withStamps(marked, e.Labels)) {
+		ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: merged})
+	}
+	src, _ := oxbow.SourceFrom(ctx)
+	src.Actor = oxbow.Program
+	ctx = oxbow.WithSource(ctx, src)
+	return m.Apply(oxbow.WithNote(ctx, text.Clip("written into "+path.Join(s.folder.Path, file), 200)), ops...)
+}
+
+// withStamps returns labels together with those labels of an entry that hold it back or approve it.
+func withStamps(labels, of []oxbow.Label) []oxbow.Label {
+	labels = slices.Clone(labels)
+	for _, l := range of {
+		isStamp := l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy
+		isStamp = isStamp || slices.Contains(oxbow.HeldLabels(), l.Key)
+		if isStamp && !slices.Contains(labels, l) {
+			labels = append(labels, l)
+		}
+	}
+	return oxbow.SortLabels(labels)
+}
+
+// HasWritten reports whether changes in the memory are written into the files of a folder of the home.
+func HasWritten(home string) bool {
+	all, err := folder.List(home)
+	return err == nil && slices.ContainsFunc(all, func(f folder.Folder) bool { return f.Write })
+}
