@@ -34,7 +34,7 @@ func goldenAnswers(t *testing.T, w *world, file, got string) {
 		{`\d+(\.\d+)? (bytes|[kMG]B)`, "… bytes"},
 		{`(file format \d+, )\S+`, "${1}SYSTEM"},
 		{`[\w.]+( had it last)`, "PROGRAM${1}"},
-		{`(http://)[^/ "]+`, "${1}SERVER"},
+		{`(http://)[^/\s"]+`, "${1}SERVER"},
 		{`name="(token|csrf|key|op_id)" value="[^"]*"`, `name="$1" value="…"`},
 	} {
 		got = regexp.MustCompile(r.pattern).ReplaceAllString(got, r.text)
@@ -250,6 +250,7 @@ func TestAnswersOfTools(t *testing.T) {
 		{"handoff_task", args{"take": true}}, {"history", args{"limit": 8}},
 		{"load_memory_profile", args{"name": "none"}}, {"load_memory_profile", args{"name": "ops"}},
 		{"remember", args{"name": "milk", "content": "Cold."}}, {"unload_memory_profile", nil},
+		{"forget", args{"name": "milk", "op_id": "f1"}}, {"forget", args{"name": "milk", "op_id": "f1"}},
 	} {
 		said, failed := callIn(t, cs, c.tool, c.args)
 		fmt.Fprintf(&b, "\n$ %s %v\n%s\n", c.tool, c.args, visible(said))
