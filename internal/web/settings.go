@@ -131,9 +131,6 @@ func switchInject(c *call) (reply, error) {
 	return redirect{to: "settings", said: said}, nil
 }
 
-// levels maps the level of a finding to the kind of its badge.
-var levels = map[string]string{"ok": "good", "warning": "warn", "problem": "error"}
-
 // health shows the findings of doctor. If full is set, doctor reads the whole store.
 func (c *call) health(full bool) g.Node {
 	if c.work.Place == nil || c.work.Host == nil {
@@ -148,33 +145,23 @@ func (c *call) health(full bool) g.Node {
 	if fine < 0 {
 		fine = len(out.Findings)
 	}
+	show := func(findings []maintenance.Finding) g.Node {
+		return page.Report(c.now, maintenance.FindingsReport(findings))
+	}
 	return g.Group{h.P(h.Text(map[bool]string{true: "No problem was found.", false: "There is a problem."}[out.OK])),
-		h.Ul(h.Class("rows"), g.Map(out.Findings[:fine], finding)),
-		h.Details(h.Summary(h.Text(page.Plural(len(out.Findings)-fine, "thing")+
-			" looked at, and fine")), h.Ul(h.Class("rows"), g.Map(out.Findings[fine:], finding))),
+		show(out.Findings[:fine]),
+		h.Details(h.Summary(h.Text(page.Plural(len(out.Findings)-fine, "thing")+" looked at, and fine")),
+			show(out.Findings[fine:])),
 		h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+
 			"settings/check"), h.Button(h.Text("Check every byte")),
 			h.Span(h.Class("hint"), h.Text("reads the whole memory and the archive; changes nothing")))}
-}
-
-func finding(f maintenance.Finding) g.Node {
-	return h.Li(
-		h.Class("row"),
-		h.Div(
-			h.Class("head"),
-			page.Badge(levels[f.Level], f.Level, ""),
-			h.Span(h.Class("dim"), page.Isolated(f.About)),
-			h.Span(page.Isolated(page.Sentence(f.What))),
-		),
-		g.If(f.Mend != "", h.P(h.Class("hint"), page.Isolated(f.Mend))),
-	)
 }
 
 func rank(level string) int {
 	return slices.Index([]string{"ok", "unknown", "warning", "problem"}, level)
 }
 
-// check verifies the whole memory and shows the result.
+// check verifies the whole memory and the archive, and shows the result.
 func check(c *call) (reply, error) {
 	out, err := maintenance.Check(c.ctx, c.work, maintenance.CheckIn{})
 	if err != nil {
@@ -186,24 +173,7 @@ func check(c *call) (reply, error) {
 	}
 	return screen{title: "Check", navPath: "settings", body: []g.Node{
 		h.P(page.Badge(kind, map[bool]string{true: "sound", false: "damaged"}[out.OK], ""), h.Text(" "+text)),
-		page.Facts(
-			"File",
-			out.Store,
-			"Records",
-			strconv.Itoa(out.Records),
-			"Entries",
-			strconv.Itoa(out.Entries),
-			"Bytes",
-			weight(out.Bytes),
-			"Changes",
-			fmt.Sprintf("%d to %d", out.First, out.Last),
-			"Head",
-			out.Head,
-		),
-		g.Map(out.Problems, func(p verb.Problem) g.Node {
-			return page.Notice("error", page.Sentence(page.Visible(p.What)), page.Visible(p.Mend))
-		}),
-		g.Map(out.Notes, func(n string) g.Node { return page.Notice("note", page.Sentence(page.Visible(n)), "") }),
+		page.Report(c.now, out.Report()),
 		h.P(h.A(h.Href(page.Root+"settings"), h.Text("Back to the settings")))}}, nil
 }
 
@@ -213,18 +183,7 @@ func (c *call) size() g.Node {
 	if err != nil {
 		return errorInPage(err)
 	}
-	return page.Facts(
-		"File",
-		out.Store,
-		"Entries",
-		strconv.Itoa(out.Entries),
-		"Text",
-		weight(out.Content),
-		"On disk",
-		weight(out.Bytes)+", "+weight(out.Used)+" of them used",
-		"Changes",
-		fmt.Sprintf("%d to %d", out.First, out.Last),
-	)
+	return page.Report(c.now, out.Report())
 }
 
 // weight formats a number of bytes, such as "1.2 MB".
@@ -262,6 +221,8 @@ func (c *call) backupForm() g.Node {
 		))
 }
 
+// backup makes a backup and shows the result. The page is no report of the answer, because that report is for the
+// command line: it consists of commands and options.
 func backup(c *call) (reply, error) {
 	if c.noFiles {
 		return forbidden(

@@ -59,7 +59,7 @@ func TestSettings(t *testing.T) {
 		"memory.oxbow",
 		"No page shows one",
 	)
-	b.has(b.submit(shown, "Check every byte", nil, http.StatusOK), "The memory is sound", "Records")
+	b.has(b.submit(shown, "Check every byte", nil, http.StatusOK), "The memory is sound", "1 record,")
 
 	off := filepath.Join(home, injection.InjectOff)
 	b.has(b.submit(shown, "Switch it off", nil, http.StatusOK), "Hooks put nothing before models now")

@@ -211,6 +211,15 @@ type Sentence struct {
 // IsEmpty reports whether the sentence has no text.
 func (s Sentence) IsEmpty() bool { return s.format == "" }
 
+// EndsWithLines reports whether the last value of the sentence is a list of lines.
+func (s Sentence) EndsWithLines() bool {
+	if len(s.values) == 0 {
+		return false
+	}
+	_, isLines := s.values[len(s.values)-1].(Lines)
+	return isLines
+}
+
 // Sentencef returns a sentence. The format is written for [fmt.Sprintf]. Numbers may have any verb, and other values
 // have %s or %q.
 func Sentencef(format string, values ...any) Sentence { return Sentence{format, values} }

@@ -7,13 +7,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
+// FindingsReport lists findings.
+func FindingsReport(findings []Finding) (r report.Report) {
+	for _, f := range findings {
+		r.Add(report.Finding{Level: report.Level(f.Level), About: report.Words(f.About), What: f.What,
+			Remedy: report.Words(f.Mend)})
+	}
+	return r
+}
+
 // Report lists the findings, followed by a summary.
-func (o DoctorOut) Report() (r report.Report) {
+func (o DoctorOut) Report() report.Report {
+	r := FindingsReport(o.Findings)
 	counts := map[string]int{}
 	for _, f := range o.Findings {
 		counts[f.Level]++
-		r.Add(report.Finding{Level: report.Level(f.Level), About: report.Words(f.About), What: f.What,
-			Remedy: report.Words(f.Mend)})
 	}
 	problems := words(counts[problem], "problem", "problems")
 	warnings := words(counts[warning], "warning", "warnings")
