@@ -22,7 +22,7 @@ func collapse(ctx context.Context, hits []Hit, limit int) []Hit {
 		// The meaning of a short text depends on its heading.
 		texts[i] = analysis.Passage{Text: hits[i].Entry.Content, Heading: hits[i].Entry.Name, Weight: len(hits) - i}
 	}
-	// union-find forest: index of a better duplicate of each hit, or the hit's own index
+	// union-find forest: for each hit, the index of a better duplicate or its own index
 	best := make([]int, len(hits))
 	for i := range best {
 		best[i] = i

@@ -120,10 +120,9 @@ func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64
 	return h.RestoreIf(ctx, versionsName(ctx, h, name), seq, version)
 }
 
-// Undoable returns the last n changes that can be undone, newest first, or fewer if the
-// history has fewer. Changes that are an undo, were undone, or contain a redacted version
-// are skipped. Consecutive changes by the same import count as a single change, but all
-// of them are returned.
+// Undoable returns the last n changes that can be undone, newest first, or fewer if the history
+// has fewer. Changes that are an undo, were undone, or contain a redacted version are skipped.
+// Consecutive changes by the same import count as a single change, but all changes are returned.
 func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
 	h, err := m.History()
 	if err != nil {
@@ -174,8 +173,8 @@ func askAtChange[T any](
 	return ask(newMemory(view, m.opts), ctx, q)
 }
 
-// CheckRevert returns the error with which Revert of these changes would be refused, because an entry
-// is no longer as the last of them left it. Such an error is a [ConflictError].
+// CheckRevert returns an error if Revert would refuse these changes, because a later change
+// modified an entry. Such an error is a [ConflictError].
 func (m *Memory) CheckRevert(ctx context.Context, cs ...Change) error {
 	last := map[string]*Version{}
 	for i := range cs {
@@ -201,8 +200,8 @@ func (m *Memory) CheckRevert(ctx context.Context, cs ...Change) error {
 	return nil
 }
 
-// isUnchanged reports whether an entry is still as a version wrote it, apart from labels that are not
-// part of its text.
+// isUnchanged reports whether an entry is still as a version wrote it, apart from labels outside
+// the text.
 func isUnchanged(now, was *Entry) bool {
 	return now.ID == was.ID && now.Kind == was.Kind && now.Content == was.Content && now.Created.Equal(was.Created) &&
 		slices.Equal(now.Aliases, was.Aliases) &&

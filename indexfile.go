@@ -21,8 +21,8 @@ import (
 
 // indexSuffix is the suffix of the index file's name.
 //
-// The file begins with a file of package pagefile: pages of 4,096 bytes, each with a
-// checksum. All integers are little-endian. Page 0 has these fields, with offset and size
+// The file begins with a pagefile (see package pagefile), that is, with pages of 4,096 bytes and
+// their checksums. All integers are little-endian. Page 0 has these fields, with offset and size
 // in bytes:
 //
 //	0    8 89 "oxidx" 0D 0A
@@ -40,10 +40,10 @@ import (
 //	124    4 CRC-32C of these 124 bytes, which all formats have
 //	128      zeros
 //
-// The table has one row for each entry, ordered by ID. A row has the ID, the version, and
-// the offset of the record with this version (8 bytes each). The snapshot of the index
-// (package index) follows the last page. Opening the file reads page 0. A query reads other
-// pages when it finds an entry on them.
+// The table has one row for each entry, ordered by ID. A row has the ID, the version, and the
+// offset of the record with this version (8 bytes each). The snapshot of the index (package
+// index) follows the last page. Opening the file reads page 0. A query reads other pages only to
+// load the entries on these pages.
 //
 // The index of an entry in the file is valid if the entry has the same version in the log
 // and the log has the same hash chain at S. File and log then have the same history up to

@@ -123,11 +123,14 @@ func (s *Set) pack(sel *Selection, r *Resolved, inside scope.Scope, entries choi
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if d.Wanted {
-				c.Cut = append(c.Cut, prompt.Cut{Name: partDocument, Source: doc.where, Why: "there is no such file"})
+				c.Cut = append(
+					c.Cut,
+					prompt.CutText{Name: partDocument, Source: doc.where, Why: "there is no such file"},
+				)
 			}
 			continue
 		case err != nil:
-			c.Cut = append(c.Cut, prompt.Cut{Name: partDocument, Source: doc.where, Why: err.Error()})
+			c.Cut = append(c.Cut, prompt.CutText{Name: partDocument, Source: doc.where, Why: err.Error()})
 			continue
 		case strings.TrimSpace(doc.text) == "":
 			continue
@@ -143,7 +146,7 @@ func (s *Set) pack(sel *Selection, r *Resolved, inside scope.Scope, entries choi
 	if entries.left > 0 {
 		c.Cut = append(
 			c.Cut,
-			prompt.Cut{
+			prompt.CutText{
 				Name:   PartEntry,
 				Source: fmt.Sprintf("%d more entries", entries.left),
 				Tokens: entries.leftTokens,

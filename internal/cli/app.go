@@ -1,5 +1,5 @@
-// This file defines app, the state of one run of oxbow, including the source of its changes and
-// the resources to close at its end.
+// This file defines app, the state of one oxbow run. The state includes the source of changes
+// and the resources to close at the end.
 
 package cli
 
@@ -53,8 +53,8 @@ type app struct {
 	folders    followed
 	profileSet *profile.Set      // nil until it is needed
 	boundTo    *profile.Resolved // nil until it is needed, and if no profile binds the run
-	// caution describes a defect of the open store in the words of an interface. It is nil, or
-	// returns "", if there is no defect.
+	// caution describes a defect of the open store. Each interface has its own wording. It is nil,
+	// or returns "", if there is no defect.
 	caution  atomic.Pointer[func(say func(verb.Note) string) string]
 	opened   layout.Home     // home of another layout (nil until it is needed)
 	settling settling        // signs heads that are due
@@ -144,8 +144,8 @@ func (a *app) closeAtEnd(m *oxbow.Memory) {
 	a.atEnd = append(a.atEnd, m)
 }
 
-// close closes all that the run has opened, in reverse order. It makes checkpoints first, except
-// in a run that must end quickly and in a server, which has made its own.
+// close closes all that the run has opened, in reverse order. Before that it makes checkpoints,
+// except in a server, which has made them already, and in a run that must end quickly.
 func (a *app) close(ctx context.Context) error {
 	var errs []error
 	for _, m := range a.atEnd {

@@ -99,8 +99,8 @@ func unmark(args []string) []string {
 	return args
 }
 
-// unmarkFlags removes marks from the values of flags, because a marked term may also be the value
-// of a flag, as in --content -tag:draft.
+// unmarkFlags removes marks from flag values, because a marked term may also be a flag value, as
+// in --content -tag:draft.
 func unmarkFlags(cmd *cobra.Command) error {
 	var failed error
 	cmd.Flags().Visit(func(f *pflag.Flag) {

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// command matches a command of this program in a text. What may precede the name prevents a match inside
-// a path, such as sessions.oxbow.
+// command matches a command of this program in a text. The characters that may precede the name
+// are limited, so that a path such as sessions.oxbow does not match.
 var command = regexp.MustCompile(`((?:^|[\s;,:("']))oxbow (--home|[a-z]+)\b`)
 
 // withoutHome contains the commands that do not work on the home of a run.
 var withoutHome = map[string]bool{"bench": true, "completion": true, "demo": true, "help": true, "hook": true,
 	"trust": true, "version": true}
 
-// launcherVariable is the variable with which a launcher, such as the one of the npm package, says how a
-// person started it.
+// launcherVariable is the variable in which a launcher, such as the npm package's launcher,
+// stores how a person started it.
 const launcherVariable = "OXBOW_LAUNCHER"
 
 // programToType returns what a person types to start this program again: "npx oxbow" if npx started it,
@@ -34,8 +34,8 @@ func (l *locator) programToType() string {
 	return "oxbow"
 }
 
-// programForSetup is like programToType, for the command setup. It writes the path of the program into the files of
-// clients, so a program that go run built is installed first.
+// programForSetup is like programToType, for the command setup. It writes the program's path
+// into clients' files, so a program that go run built is installed first.
 func (l *locator) programForSetup() string {
 	if l.env.isGoRun() {
 		return "go install ./cmd/oxbow && oxbow"

@@ -50,7 +50,7 @@ Without --data, quality and inject measure a small set that is built in.`,
 	}
 }
 
-// bench runs the program for measurements, and builds it first if it must.
+// bench runs the program for measurements, and builds the program first if necessary.
 func (t *terminal) bench(ctx context.Context, args []string) error {
 	name := benchProgram
 	if t.env.GOOS == "windows" {
@@ -67,8 +67,8 @@ func (t *terminal) bench(ctx context.Context, args []string) error {
 	if source == "" || err != nil {
 		return noBench(source)
 	}
-	// Do not use "go run", because it would start the program in the source directory and hide
-	// its exit status.
+	// Do not use "go run", which would start the program in the source directory and hide the exit
+	// status.
 	dir, err := os.MkdirTemp("", "oxbow-bench-")
 	if err != nil {
 		return err

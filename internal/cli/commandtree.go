@@ -1,4 +1,5 @@
-// This file gives the command that builds releases what it needs for manual pages and completions.
+// This file exports the command tree, from which the release command makes manual pages and
+// completions.
 
 package cli
 
@@ -10,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Commands returns all commands with their help, so that manual pages can be made of them. They are not to be run.
+// Commands returns all commands with their help, for manual pages. The commands are not to be
+// run.
 func Commands() *cobra.Command {
 	return newApp(Env{GOOS: runtime.GOOS, Getenv: os.Getenv, Getwd: os.Getwd}).root(Run)
 }

@@ -65,8 +65,8 @@ func offers(n int, from words) cobra.CompletionFunc {
 	}
 }
 
-// isActive reports whether a word could run a command if a shell inserts a part of it without
-// quotes, as bash does with the common prefix of several words.
+// isActive reports whether a word could run a command if a shell inserts a part of this word
+// without quotes. Bash does so with a prefix that several words share.
 func isActive(word string) bool {
 	return strings.ContainsAny(word, "$`;&|<>") || strings.ContainsFunc(word, unicode.IsControl)
 }
@@ -203,7 +203,7 @@ func (a *app) terms(ctx context.Context, start string) (found []string) {
 	return found
 }
 
-// profileNames returns the names of all profiles or, in a bound run, the name of its profile.
+// profileNames returns all profile names or, in a bound run, only the name of its profile.
 func (a *app) profileNames(context.Context, string) []string {
 	set, err := a.profiles()
 	if err != nil {

@@ -1,5 +1,5 @@
-// This file implements the command "oxbow context", which prints what a model receives at the
-// beginning of a conversation.
+// This file implements the command "oxbow context", which prints the text that a model receives
+// at the beginning of a conversation.
 
 package cli
 
@@ -82,8 +82,8 @@ func (a *app) context(ctx context.Context, in contextIn) error {
 	)
 }
 
-// openSession prints the context of a session that continues the work of a handoff. If no handoff
-// is open, it prints the usual context.
+// openSession prints the context for a session that continues the work of a handoff. If no
+// handoff is open, it prints the usual context.
 func (a *app) openSession(ctx context.Context, in sessions.OpenSessionIn) (err error) {
 	in.Project, err = a.projectNamed(in.Project)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Daemon describes a program with its own command serve. The command has all flags and interfaces
-// of oxbow serve, and uses the memories of [Memories]. The other data of a home, such as session
-// archives, keys and tokens, stays in its directory.
+// Daemon describes a program with its own command serve. The command has the same flags and
+// interfaces as oxbow serve, and uses the memories of [Memories]. The other data of a home, such
+// as session archives, keys and tokens, stays in the home's directory.
 type Daemon struct {
 	Root  *cobra.Command // name of the program, and its commands besides serve
 	Serve *cobra.Command // help text and additional flags of serve
 
-	// Start starts the storage of the memories and waits until it can be used. It reports with
-	// tell what it waits for.
+	// Start starts the storage of the memories and waits until it can be used. It calls tell with
+	// the reason for waiting.
 	Start func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
 }
 

@@ -17,7 +17,7 @@ type step struct {
 	Status int      `json:"status"`
 }
 
-// story returns the steps of the story. paths are the files of the sample to import.
+// story returns the steps of the story. paths are the sample files to import.
 func story(paths []string) []step {
 	return []step{
 		{Say: "Bring in what is there: notes in Markdown, and chats with an agent.",
@@ -42,8 +42,8 @@ func story(paths []string) []step {
 // runner runs one command line and returns its exit status.
 type runner func(context.Context, Env) int
 
-// stage returns the environment for one command of the story: the directory of the sample, a
-// terminal without colour, and no other variables.
+// stage returns the environment for one command of the story: the sample's directory, a terminal
+// without colour, and no other variables.
 func (t *terminal) stage(dir string, out *bytes.Buffer, args []string) Env {
 	env := t.env
 	env.Args = args

@@ -6,6 +6,7 @@ package cli
 
 import "syscall"
 
-// detached returns the attributes of a process in a session of its own. It gets no signals of the terminal and
-// of the process group of the client that runs a hook.
+// detached returns the attributes for a process in a new session. Such a process does not
+// receive the terminal's signals, nor signals to the client's process group, in which the hook
+// runs.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

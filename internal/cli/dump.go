@@ -51,8 +51,8 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 	})
 }
 
-// treePath returns the absolute path of the directory for a tree of files. It returns an error
-// for an empty path, for a root directory and for a file.
+// treePath returns the absolute path of the directory for a file tree. It returns an error for
+// an empty path, for a root directory and for a file.
 func (l *locator) treePath(dir string) (string, error) {
 	if dir == "" {
 		return "", misusef(

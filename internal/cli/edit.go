@@ -158,8 +158,8 @@ func (l *locator) editDir() (string, error) {
 	return os.MkdirTemp("", "oxbow-"+pattern)
 }
 
-// keep moves an edited file that could not be used to the directory of unsaved texts, and returns
-// the error with the path of the file.
+// keep moves an edited file that could not be used to the directory for unsaved texts, and adds
+// the file's new path to the error.
 func (t *terminal) keep(e editing, file string, cause error) error {
 	dir := filepath.Dir(file)
 	kept := filepath.Join(filepath.Dir(dir), fileName(e.name)+"."+strings.TrimPrefix(filepath.Base(dir), "edit-")+e.ext)

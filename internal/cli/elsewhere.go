@@ -40,8 +40,8 @@ func (a *app) checkElsewhere() error {
 	return os.MkdirAll(home, 0o700)
 }
 
-// placeElsewhere returns the place of a memory that is not a file of its home. Verbs that work on
-// the file refuse such a place.
+// placeElsewhere returns the place of a memory that is not a file in its home. Verbs that work
+// on the file refuse such a place.
 func (l *locator) placeElsewhere() (verb.Place, error) {
 	p, err := l.memoryPlace()
 	p.Store = p.Home

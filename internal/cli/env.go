@@ -85,7 +85,8 @@ type Env struct {
 	Finish func() (release func())
 }
 
-// HookWaits limits how long each step of a hook takes. A client waits for all of them except Drain.
+// HookWaits limits how long each step of a hook takes. The client waits for all steps except
+// Drain.
 type HookWaits struct {
 	Start, Prompt time.Duration // for context that is put before a model
 	Calibrate     time.Duration // for the first calibration of a memory; included in Prompt

@@ -76,8 +76,7 @@ Knowledge Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 	return c
 }
 
-// showKept prints the path of the copy that was kept of a replaced file. It prints nothing if kept
-// is "".
+// showKept prints the path where a replaced file was kept. It prints nothing if kept is "".
 func (t *terminal) showKept(kept string) {
 	if kept != "" {
 		t.note("the file was edited since oxbow wrote it; a copy is kept as %s", oneLine(kept))

@@ -61,7 +61,7 @@ var errReported = errors.New("failed")
 // errTouched ends a run of why --diff --fail that found touched annotations.
 var errTouched = fmt.Errorf("lines with annotations were touched: %w", errReported)
 
-// exited is the exit status of a program that ran in place of this one.
+// exited is the exit status of a program that ran instead of this program.
 type exited int
 
 func (exited) Error() string { return "the program failed" }

@@ -5,7 +5,7 @@ package cli
 
 const (
 	wholeList = 20 // a list of up to this many items is printed whole
-	fewItems  = 5  // number of items that are printed of a longer list
+	fewItems  = 5  // number of items printed from a longer list
 )
 
 // few returns all items, or the first few of a long list.

@@ -1,4 +1,4 @@
-// This file defines the flags of a command: one for each field of a verb's In struct.
+// This file defines the flags of a command: a flag for each field in a verb's In struct.
 
 package cli
 

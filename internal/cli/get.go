@@ -51,8 +51,8 @@ the content, byte for byte.`,
 	return c
 }
 
-// showEntry prints an entry on a terminal: what is known of it, and its content. It is not a report because the
-// content is rendered as Markdown.
+// showEntry prints an entry on a terminal: its facts, such as labels and dates, and its content. It is not
+// a report because the content is rendered as Markdown.
 func (t *terminal) showEntry(out verb.GetOut) {
 	if warning := t.warning(oxbow.Trust(out.Trust)); warning != "" {
 		t.note("%s", strings.TrimSpace(warning))

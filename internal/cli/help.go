@@ -1,5 +1,5 @@
-// This file prints the help of commands: a short list for beginners, the list of all commands,
-// and the flags that every command has.
+// This file prints help: a short list for beginners, the list of all commands, and the flags
+// that every command has.
 
 package cli
 
@@ -59,13 +59,13 @@ func (t *terminal) helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// helpRows is the number of rows for the usage, the examples, the description and the subcommands
-// of a command. What does not fit is printed below the flags.
+// helpRows is the number of rows for a command's usage, examples, description and subcommands.
+// What does not fit is printed below the flags.
 const helpRows = 24
 
-// paragraphs returns the description of a command in paragraphs that end with a newline, wrapped
-// to the width of the terminal. A paragraph that begins with a space, such as a table, is not
-// wrapped and belongs to the one before.
+// paragraphs returns a command's description in paragraphs that end with a newline, wrapped to
+// the terminal's width. A paragraph that begins with a space, such as a table, is not wrapped
+// and belongs to the one before.
 func (t *terminal) paragraphs(c *cobra.Command) (all []string) {
 	text := strings.TrimSpace(c.Long)
 	if text == "" {
@@ -84,8 +84,8 @@ func (t *terminal) paragraphs(c *cobra.Command) (all []string) {
 	return all
 }
 
-// splitHelp joins paragraphs with an empty line before each. First has as many of them as fit
-// into rows, but at least one, and rest has the others.
+// splitHelp joins paragraphs with an empty line before each. First has as many paragraphs as fit
+// into rows, but at least one, and rest has all further paragraphs.
 func splitHelp(paragraphs []string, rows int) (first, rest string) {
 	for i, p := range paragraphs {
 		p = "\n" + p
@@ -109,8 +109,8 @@ func usageLines(c *cobra.Command) (lines []string) {
 	return lines
 }
 
-// printHelp prints the help of a command: usage and examples, then the description, then the
-// flags of the command, and then the rest of a long description.
+// printHelp prints a command's help: usage and examples, then the description, then the flags,
+// and then the rest of a long description.
 func (t *terminal) printHelp(c *cobra.Command) {
 	if !c.HasParent() {
 		t.printFirstCommands(c)

@@ -38,8 +38,7 @@ type locator struct {
 	dialectFlag string
 	network     bool // allow writing on a network file system
 
-	// store opens the store of a home that is not a directory of files. It is nil if the home is
-	// one.
+	// store opens the store of a home without a directory. It is nil if the home is one.
 	store func(context.Context) (oxbow.Store, error)
 
 	homes  map[string]string // home by start directory, or "" if none was found; a cache for one run
@@ -232,8 +231,8 @@ func (l *locator) dataHome() (string, error) {
 	}
 }
 
-// layoutState returns the user's directory for the state of a home of another layout. ok is false
-// if the home has oxbow's own layout, or if an error occurred.
+// layoutState returns the user's directory for the state of a home in another layout. ok is
+// false if the home has oxbow's own layout, or if an error occurred.
 func (l *locator) layoutState() (dir string, ok bool) {
 	home, err := l.home()
 	_, other, lerr := l.layout()
@@ -245,7 +244,7 @@ func (l *locator) layoutState() (dir string, ok bool) {
 	return filepath.Join(data, "layouts", hex.EncodeToString(sum[:8])), true
 }
 
-// configHome returns the directory of the user's configuration of oxbow, or "" if it is unknown.
+// configHome returns the directory with the user's oxbow configuration, or "" if it is unknown.
 func (l *locator) configHome() string {
 	return l.userPlace("AppData", "Roaming", "XDG_CONFIG_HOME", ".config")
 }
@@ -431,7 +430,7 @@ func (l *locator) host() *verb.Host {
 		Version:    readVersion(), Rand: l.env.Rand, NetworkFS: l.network, Trusted: trust.List{Dir: l.configHome()}}
 }
 
-// abs returns the absolute form of a path that is relative to the working directory of the run.
+// abs returns the absolute form of a path that is relative to the run's working directory.
 func (l *locator) abs(path string) (string, error) {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path), nil
@@ -452,7 +451,7 @@ func (l *locator) project(dir string) (project.Project, error) {
 	if err != nil {
 		return project.Project{}, err
 	}
-	return project.Of(dir, os.ReadFile, func(p string) bool {
+	return project.Find(dir, os.ReadFile, func(p string) bool {
 		fi, err := os.Stat(p)
 		return err == nil && fi.IsDir()
 	})
@@ -512,7 +511,7 @@ func (l *locator) projectNamed(s string) (string, error) {
 	return p.Name, err
 }
 
-// autoProject is the value of --project for the project of the working directory.
+// autoProject is the value of --project that means the working directory's project.
 const autoProject = "auto"
 
 // isOnPath reports whether a shell that looks up oxbow in $PATH finds this executable. It returns

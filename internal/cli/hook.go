@@ -151,9 +151,10 @@ func (a *app) drainLater(ctx context.Context) {
 // drainFlag is the flag of "oxbow hook" with which drainLater starts a process.
 const drainFlag = "drain"
 
-// drainSpool moves the hook reports of the home into the archive. Then it makes what the next prompt needs:
-// the index of the archive and the thresholds of the memories. It ends after [HookWaits.Drain] even if another
-// process keeps a lock, so that processes do not gather with each turn.
+// drainSpool moves the hook reports of the home into the archive. Then it prepares the next
+// prompt: it updates the archive's index and the memories' thresholds. It ends after
+// [HookWaits.Drain] even if another process keeps a lock, so that processes do not gather with
+// each turn.
 func (a *app) drainSpool(ctx context.Context) {
 	a.hurried = true // the checkpoint below is the only one that is needed
 	a.drainFor = a.env.hookWaits().Drain

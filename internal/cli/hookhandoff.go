@@ -16,8 +16,9 @@ import (
 // a session.
 const handoffTokens = 2_000
 
-// waitingHandoff returns the name of the open handoff of the session's project, or of an open handoff
-// without a project. It returns "" if there is none that may be shown to a model unasked.
+// waitingHandoff returns the name of the open handoff for the session's project, or of an open
+// handoff without a project. It returns "" if there is none that may be shown to a model
+// unasked.
 func (a *app) waitingHandoff(ctx context.Context, dir string) string {
 	project, _ := projectOf(dir)
 	waiting, err := run(ctx, a, sessions.Handoffs, sessions.HandoffsIn{})
@@ -48,8 +49,8 @@ func (a *app) takeHandoffNamed(ctx context.Context, name string) (text string, h
 	return out.Text(), hasProfile
 }
 
-// maxHandoff is the maximum size of a handoff with its skills and its memory at the start of a
-// session, in bytes.
+// maxHandoff is the maximum size in bytes of a handoff, including skills and memory, at the
+// start of a session.
 const maxHandoff = hook.MaxContext - 500
 
 // fitHandoff cuts a handoff that is longer than limit bytes, and says where the rest is.

@@ -64,7 +64,7 @@ func (t injector) answer(ctx context.Context, r hook.Report) []byte {
 	case r.Prompt != "":
 		return t.prompt(ctx, r)
 	case slices.ContainsFunc(r.Events, func(e session.Event) bool { return e.Kind == session.Compact }):
-		_ = t.state.Compacted(ctx) // so that a sentence may be shown again
+		_ = t.state.RecordCompaction(ctx) // so that a sentence may be shown again
 	default:
 		_ = t.state.Past(ctx) // so that a start that follows at once is answered only once
 	}
@@ -86,9 +86,10 @@ func (l *locator) offBy(name, home, dir string) bool {
 	return injection.OffBy(name, home, dir, wd) != ""
 }
 
-// start answers the start of a session, which may be reported twice, by hooks of the user and of
-// the project. A resumed session still has the context from its beginning, unless the client has
-// compacted or cleared the conversation since. Context that cannot be recorded is not shown.
+// start answers the start of a session. The start may be reported twice, by the user's hooks and
+// the project's hooks. A resumed session still has the context from its beginning, unless the
+// client has compacted or cleared the conversation since. Context that cannot be recorded is not
+// shown.
 func (t injector) start(ctx context.Context, r hook.Report) []byte {
 	state := t.state.State()
 	lost := r.Source == "compact" || r.Source == "clear"
@@ -125,9 +126,9 @@ func isNewSession(source string, state inject.State) bool {
 	return !state.HasStart && (source == "startup" || source == "" || source == "clear")
 }
 
-// withHandoff takes the named handoff and returns the context of a new session with the handoff, which
-// comes first so that a client that cuts the context shows it whole. The start of the session must be
-// recorded before, so that only one of several hooks of a client takes the handoff.
+// withHandoff takes the named handoff and returns the context of a new session with the handoff,
+// which comes first so that a client that cuts the context shows it whole. The session's start
+// must be recorded before, so that only one of a client's hooks takes the handoff.
 func (t injector) withHandoff(ctx context.Context, start, name string) string {
 	taken, _ := t.takeHandoffNamed(ctx, name)
 	taken = fitHandoff(taken, name, maxHandoff)
@@ -142,9 +143,9 @@ func (t injector) withHandoff(ctx context.Context, start, name string) string {
 }
 
 // startBlock returns the context for the start of a session. It is empty if the client has the
-// context already, and leaves out what the client has stored with the prompts of the session. A fork
-// already has the context of the original conversation. If the client lost it by a compaction, the
-// block also says what the agent was doing.
+// context already, and leaves out texts that the client has stored with the session's prompts. A
+// fork already has the context of the original conversation. If the client lost the block by a
+// compaction, the new block also describes the agent's current work.
 func (t injector) startBlock(ctx context.Context, source string, state inject.State) inject.Block {
 	if (state.HasStart && !hook.ForgetsStart(t.event.Client)) || source == "fork" {
 		return inject.Block{}
@@ -269,8 +270,8 @@ func (t injector) show(ctx context.Context, place string, b inject.Block) bool {
 	if now := t.env.Now(); e.Time.Before(now) {
 		e.Time = now
 	}
-	// Include the time in the ID to distinguish the context of a resumed session from the context
-	// of the original start, even if the prompt in between was not reported.
+	// Include the time in the ID, so that a resumed session's context differs from the original
+	// context, even if the prompt in between was not reported.
 	e.ID = digest(fmt.Sprint(place, " ", t.state.State().Prompt, " ", e.Time.UnixNano(), " ", b.Text))
 	return t.spool.Append(e) == nil && err == nil
 }

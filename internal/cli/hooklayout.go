@@ -1,5 +1,5 @@
-// This file answers hooks in homes of other layouts. It does what the layout's own system does by
-// itself.
+// This file answers hooks in homes of other layouts. It performs the steps that the layout's own
+// system performs by itself.
 
 package cli
 
@@ -116,17 +116,17 @@ func (l layoutHook) answer(ctx context.Context) []byte {
 	return l.report.Answer(started + "\n\n" + recalled)
 }
 
-// maxAnswer is the maximum size of an answer without the tags around it, in bytes. What is recalled for
-// a prompt takes at most half of it, so that the answer to the first prompt can also contain the
-// context of the session's start.
+// maxAnswer is the maximum size of an answer without the tags around it, in bytes. Recalled
+// texts take at most half the room, so that the answer to the first prompt can also contain the
+// session's start context.
 const (
 	maxAnswer = hook.MaxContext - 100
 	maxRecall = maxAnswer / 2
 )
 
 // start returns the context for the start of a session, or "" if the model has it already. The
-// state is recorded before a handoff is taken, so that only one of several hooks of a client
-// answers. The text has at most limit bytes.
+// state is recorded before a handoff is taken, so that only one of a client's hooks answers. The
+// text has at most limit bytes.
 func (l layoutHook) start(ctx context.Context, file inject.StateFile, limit int) string {
 	source := l.report.Source
 	state := file.State()
@@ -219,7 +219,7 @@ func (l layoutHook) recall(ctx context.Context) string {
 		return ""
 	}
 	caution := ""
-	if why := verb.CautionReason(c.Of(prompt.User), l.repeatsOthers); why != "" {
+	if why := verb.CautionReason(c.RoleText(prompt.User), l.repeatsOthers); why != "" {
 		caution = verb.CautionLine(why)
 	}
 	c.Parts = slices.DeleteFunc(c.Parts, func(p prompt.Part) bool { return p.Role != prompt.User })
@@ -237,8 +237,8 @@ var keepsSummaries = map[string]session.Kind{"crabtalk": session.Compact, "clawf
 // maxSummary is the maximum size of a stored summary, in bytes.
 const maxSummary = 64 << 10
 
-// keep stores the client's own summary of a compaction, or the last message of a session that
-// ends, if the layout's system stores such a text.
+// keep stores the client's own compaction summary, or the last message of a session that ends,
+// if the layout's system stores such a text.
 func (l layoutHook) keep(ctx context.Context) {
 	for _, e := range l.report.Events {
 		notes := l.notes()
@@ -347,7 +347,7 @@ func (l layoutHook) note() error {
 	}
 	turn := session.Turn{Events: l.report.Events}
 	untraced := turn.Taints()
-	for _, t := range turn.Read() {
+	for _, t := range turn.ReadsOfForeign() {
 		lines = append(lines, noteLine{Taint: t, Untraced: slices.Contains(untraced, t)})
 	}
 	if err := l.noteReasoning(); err != nil {
@@ -370,7 +370,7 @@ func (l layoutHook) note() error {
 	return cmp.Or(err, f.Close())
 }
 
-// noteReasoning stores what the agent of opencode said, until the session ends. This client has no
+// noteReasoning stores the texts of opencode's agent until the session ends. This client has no
 // transcript, and an annotation of an edit needs the text before the edit.
 func (l layoutHook) noteReasoning() error {
 	if l.event.Client != "opencode" {
@@ -420,8 +420,8 @@ func (l layoutHook) notes() (n sessionNotes) {
 	return n
 }
 
-// isTurnTainted reports whether, since the last prompt, the agent has read text of others of
-// which no fingerprints were kept.
+// isTurnTainted reports whether the agent has read foreign text since the last prompt without
+// its fingerprints being stored.
 func (l layoutHook) isTurnTainted(client, id string) bool {
 	l.event = session.Event{Client: client, Session: id}
 	return len(l.notes().turn) > 0

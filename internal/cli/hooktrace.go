@@ -61,9 +61,9 @@ func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) 
 	return func(ctx context.Context) { a.markWritten(ctx, v, since, names) }
 }
 
-// judgeCall determines the origin of the tool result in a report. A result that contains tainted
-// entries of a memory counts as text of others, unless the fingerprints show that this home
-// returned the entries and stored them before.
+// judgeCall determines the origin of the tool result in a report. A result with tainted entries
+// counts as foreign text, unless the fingerprints show that this home returned the entries and
+// had stored them before.
 func judgeCall(p *fingerprint.File, r *hook.Report, dir string, getenv func(string) string) origin.Verdict {
 	text := fingerprint.OutputText(r.Output)
 	v := origin.Judge(origin.Call{Client: r.Client, Tool: r.Tool, Input: r.Input, Dir: dir, Output: text},
@@ -76,9 +76,9 @@ func judgeCall(p *fingerprint.File, r *hook.Report, dir string, getenv func(stri
 }
 
 // keepRead stores fingerprints of a tool result and returns their identifier. The identifier is
-// "" if the text is the agent's own, or if the client does not report the result. An empty result
-// of a command means that it printed nothing. An empty result of any other tool that reads foreign
-// text means that the client left the text out of its report.
+// "" if the text is the agent's own, or if the client does not report the result. An empty
+// result of a command means that it printed nothing. If another tool reads foreign text and its
+// result is empty, the client left the text out of the report.
 func keepRead(p *fingerprint.File, v origin.Verdict, command string, output []byte) (trace string, err error) {
 	if v.Level == origin.Own || output == nil {
 		return "", nil
@@ -125,8 +125,8 @@ func (l *locator) hasWritten(home string, e *session.Event) bool {
 	return err == nil && !fi.ModTime().Before(l.lastReport(home, e).Add(-time.Second))
 }
 
-// maxCommandTime is the assumed running time of a command if the time of the session's last
-// report is unknown.
+// maxCommandTime is the assumed running time of a command if it is unknown when the session last
+// reported.
 const maxCommandTime = 10 * time.Minute
 
 // lastReport returns the time of the session's last report before the event, but at most
@@ -168,12 +168,12 @@ func (a *app) markWritten(ctx context.Context, v origin.Verdict, since time.Time
 // writtenNotes are the notes that the command line wrote from a time on.
 type writtenNotes struct {
 	since       time.Time
-	withPersons bool // also notes of persons and imported notes, not only notes of agents
+	withPersons bool // also imported notes and persons' notes, not only agents' notes
 	mark        oxbow.Label
 }
 
-// label adds the mark to the notes. It first tries one change for all notes. If another writer has
-// changed one of them meanwhile, label adds the mark to each note by itself.
+// label adds the mark to the notes. It first tries one change for all notes. If another writer
+// has changed a note meanwhile, label adds the mark to each note in a change of its own.
 func (w *writtenNotes) label(ctx context.Context, m *oxbow.Memory) error {
 	names, err := w.names(ctx, m)
 	if err != nil {

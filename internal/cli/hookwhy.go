@@ -24,8 +24,7 @@ type whysIn struct {
 	report fileedits.Report
 
 	// state and tainted are set in a home of another layout. state is the directory with the
-	// session state. tainted reports whether the current turn of a session has read text of
-	// others.
+	// session state. tainted reports whether the session's current turn has read foreign text.
 	state   string
 	tainted func(client, session string) bool
 }

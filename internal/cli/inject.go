@@ -1,5 +1,5 @@
-// This file implements the command "oxbow inject", which shows what a prompt would get from
-// memory, and why.
+// This file implements the command "oxbow inject", which shows the entries that a hook would add
+// to a prompt, with the reasons.
 
 package cli
 

@@ -40,7 +40,7 @@ one, or a text has six words in a row that stood first in another.`,
 // lineageTree is a tree of entries. Reports have no trees.
 type lineageTree struct {
 	edges  []lineage.Edge
-	toMade bool            // from sources to what was made from them, not to the sources
+	toMade bool            // from sources to the entries made from them, not to the sources
 	drawn  map[string]bool // names whose edges were printed
 }
 

@@ -1,5 +1,5 @@
-// This file reads and creates the tokens for clients of servers over HTTP: the token of the home,
-// or the tokens of a file with the rights of each.
+// This file reads and creates tokens for HTTP clients: the home's own token, or the tokens in a
+// file that specifies each token's rights.
 
 package cli
 

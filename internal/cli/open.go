@@ -1,4 +1,4 @@
-// This file opens the memory and the other resources that the verbs of a run use.
+// This file opens the memory and all other resources that a run's verbs use.
 
 package cli
 
@@ -340,9 +340,8 @@ func (a *app) loader() (*handoff.Loader, error) {
 	return &handoff.Loader{Profiles: profiles, Skills: skills, Bound: bound}, err
 }
 
-// skills returns the set of skills from the home, from the user's directory and from the project
-// of the working directory. Skills of a home that is not the user's own are treated as skills of
-// the project.
+// skills returns the skills of the home, the user's directory and the working directory's
+// project. If the home is not the user's own, its skills are treated like the project's skills.
 func (a *app) skills() (*skill.Set, error) {
 	home, err := a.home()
 	if err != nil {

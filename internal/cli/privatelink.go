@@ -1,5 +1,5 @@
 // This file opens a sign-in link in a browser without revealing it to others. Every user of the
-// machine can read the arguments of a program, and the link works only once.
+// machine can read a program's arguments, and the link works only once.
 
 package cli
 

@@ -101,10 +101,10 @@ func (t *terminal) showRecalled(out verb.RecallOut, whole bool) {
 	}
 }
 
-// excerptRows is the maximum number of rows of a hit's excerpt.
+// excerptRows is the maximum number of rows in a hit's excerpt.
 const excerptRows = 4
 
-// fittingExcerpt returns the maximum number of rows of an excerpt with which all hits fit the
+// fittingExcerpt returns the maximum number of rows per excerpt with which all hits fit the
 // terminal, so that the best hit, which is printed first, does not scroll away. It returns at
 // least 1. The rest is for the pager.
 func (t *terminal) fittingExcerpt(out verb.RecallOut) int {

@@ -60,7 +60,7 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 	return c
 }
 
-// backupNamed reads the path of the backup and of its key files from the arguments.
+// backupNamed reads the paths of the backup and its key files from the arguments.
 func (l *locator) backupNamed(in *maintenance.RecoverIn, args []string) (err error) {
 	if len(args) == 0 {
 		if in.Sessions || in.Identity != "" || in.Passphrase != "" {

@@ -57,7 +57,7 @@ func hintText(h *verb.Hint) string {
 	return strings.TrimSpace(text + " " + h.Does)
 }
 
-// versionText formats a version of an entry as an argument of restore.
+// versionText formats an entry version as an argument for restore.
 func versionText(name string, seq any) string {
 	return quoteName(fmt.Sprintf("%s@%v", name, seq))
 }

@@ -136,8 +136,8 @@ func (t *terminal) showFinding(f report.Finding) {
 	t.hang(level+"  "+pad(t.plainValue(f.About), aboutWidth)+"  ", text)
 }
 
-// showRecord prints the key and the cells of a record on a line, and its lines below. Of a thing that the caller has
-// named, it prints only what was done with it.
+// showRecord prints the key and the cells of a record on a line, and its lines below. For a
+// thing that the caller has named, it prints only the effect of the call.
 func (t *terminal) showRecord(r report.Record) {
 	key := t.plainValue(r.Key)
 	switch {
@@ -171,8 +171,9 @@ func (t *terminal) showRecord(r report.Record) {
 	}
 }
 
-// showOwnLayout prints things for which a terminal has a better layout than that of records. A log has a row for each
-// change, because people look for a time or a name in it, and an annotation looks like a comment below its line.
+// showOwnLayout prints things for which a terminal has a better layout than records. A log has a
+// row for each change, because people search a log for a time or a name, and an annotation looks
+// like a comment below its line.
 func (t *terminal) showOwnLayout(thing any) bool {
 	switch thing := thing.(type) {
 	case verb.Operation:
@@ -283,7 +284,7 @@ func (t *terminal) showRows(table report.Table) {
 	}
 }
 
-// columnWidths returns the widths of the columns of a table.
+// columnWidths returns the width of each table column.
 func (t *terminal) columnWidths(rows [][]string) (wide []int) {
 	for _, row := range rows {
 		for i, cell := range row {
@@ -308,7 +309,7 @@ func (t *terminal) columnWidths(rows [][]string) (wide []int) {
 	return wide
 }
 
-// showItems prints the sections of a list, or the first few of a long list.
+// showItems prints a list's sections, or the first few of a long list.
 func (t *terminal) showItems(l report.List) {
 	shown := l.Items
 	if l.All != "" {

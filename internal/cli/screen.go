@@ -62,7 +62,7 @@ func (t *terminal) mark(s string, words []string, code string) string {
 	return termtext.Mark(s, words, code)
 }
 
-// screen returns the number of columns of the terminal. It returns 80 if the number is unknown or
+// screen returns the terminal's width in columns. It returns 80 if the number is unknown or
 // below 20.
 func (t *terminal) screen() int {
 	if t.env.Width < 20 {

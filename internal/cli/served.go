@@ -1,4 +1,4 @@
-// This file builds what a server serves: the workspace of its calls, and its clients'
+// This file builds the service behind a server: the workspace for calls, and the clients'
 // permissions.
 
 package cli
@@ -46,8 +46,8 @@ type serving struct {
 }
 
 // sets returns the sets of oxbow's tools that are listed. The default is the core set, and also
-// the profiles set if there are profiles and all clients see the whole memory. For a home of
-// another layout the default is the sets of its dialect.
+// the profiles set if there are profiles and all clients see the whole memory. For a home in
+// another layout, the default is the sets of its dialect.
 func (s serving) sets(d layout.Dialect, other bool, profiles []string) (verb.Sets, error) {
 	switch {
 	case len(s.Tools) > 0:
@@ -182,8 +182,8 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		closers = append(closers, svc.Close)
 		o.Whole = profiles.SubAgents(svc)
 	}
-	// In a repository there is code to annotate. If there are no annotations, or if they cannot
-	// be opened, serve the memory without them.
+	// In a repository there is code to annotate. If the annotations are missing or cannot be
+	// opened, serve the memory without annotations.
 	if book, berr := a.book(ctx); berr != nil {
 		a.warn("the annotations of code are not served: %v", berr)
 	} else {
@@ -271,8 +271,8 @@ func (l *locator) clientHint(listed verb.Sets, w *verb.Workspace, profiles bool)
 }
 
 // readingOnly returns the access for a memory that is only read: without a lock, and possible on
-// a file system that is not writable. If the memory does not exist, it is opened as if it were to
-// be created, so that the server notices when another process creates it.
+// a file system that is not writable. A missing memory is opened with the right to create it, so
+// that the server notices when another process creates the file.
 func (l *locator) readingOnly() access {
 	if path, err := l.storePath(); err == nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

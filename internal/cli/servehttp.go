@@ -1,4 +1,4 @@
-// This file implements servers over HTTP: their address, their tokens, and how they end.
+// This file implements servers over HTTP: address, tokens and shutdown.
 
 package cli
 
@@ -22,7 +22,7 @@ type listening struct {
 	site
 	url     string // such as http://127.0.0.1:8333
 	where   string // token file
-	several bool   // the file is the one of --tokens
+	several bool   // the file is the value of --tokens
 	guard   auth.Guard
 	quotas  map[string]auth.Quota // by tenant
 	port    net.Listener          // nil until the port is open

@@ -29,7 +29,7 @@ first; the clients' files stay as they are.`,
 	})
 }
 
-// prepareSessionImport sets what an import of sessions needs of this machine.
+// prepareSessionImport sets the fields for this machine that a session import needs.
 func (l *locator) prepareSessionImport(in *sessions.ImportSessionsIn) error {
 	in.Home = l.userHome()
 	if in.DryRun {

@@ -1,4 +1,4 @@
-// This file opens the archive of sessions and drains the spool of hook reports into it.
+// This file opens the session archive and drains the spool of hook reports into it.
 
 package cli
 
@@ -218,7 +218,7 @@ func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive,
 	if !none {
 		a.closeAtEnd(m)
 	}
-	return &session.Archive{Memory: m, Project: archivedProject, Commits: git.CommitsOf(a.env.Now),
+	return &session.Archive{Memory: m, Project: archivedProject, Commits: git.PeriodCommits(a.env.Now),
 		Label: inbox.Label, Redact: redactor(home), Prints: prints(home, a.env.Now)}, none, nil
 }
 
@@ -249,7 +249,7 @@ func projectOf(dir string) (name, root string) {
 		}
 		return words[len(words)-1], dir
 	}
-	p, err := project.Of(filepath.Clean(dir), os.ReadFile, isDir)
+	p, err := project.Find(filepath.Clean(dir), os.ReadFile, isDir)
 	if err != nil {
 		return "", dir
 	}
@@ -266,8 +266,8 @@ func archivedProject(dir string) (name, root string) {
 	return name, root
 }
 
-// exposureOf returns what a caller's session has been shown and has read. The result is empty if
-// the home cannot have sessions.
+// exposureOf returns the texts that a caller's session was shown or has read. The result is
+// empty if the home cannot have sessions.
 func (a *app) exposureOf(ctx context.Context, c session.Caller) session.Exposure {
 	home, err := a.archiveHome()
 	if err != nil {

@@ -142,7 +142,7 @@ func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 	return nil
 }
 
-// approvedTools returns the tools that may run without asking in a home of another layout: all
+// approvedTools returns the tools that may run without asking in a home with another layout: all
 // tools that a server of the home may list. isLayout is false if the home has oxbow's own layout
 // or cannot be opened.
 func (a *app) approvedTools() (names []string, isLayout bool) {
@@ -263,7 +263,7 @@ func cleanLines(s string) string {
 }
 
 // askClients lists the clients and asks whether to set up all that are installed and not set up.
-// If the answer is no, it asks about each of them. It returns the chosen clients.
+// If the answer is no, it asks about each client. It returns the chosen clients.
 func (a *app) askClients(ctx context.Context, in clients.SetupIn) (chosen []string, err error) {
 	out, err := run(ctx, a, clients.SetupClients, in)
 	if err != nil {
@@ -305,8 +305,8 @@ const probeTime = 20 * time.Second
 var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
 	"SYSTEMROOT", "TEMP", "TMP", "USERNAME"}
 
-// startServer starts a server as a client would, and asks it for what it has. If the server
-// created an empty home, the home is removed again.
+// startServer starts a server as a client would, and returns the server's home and newest entry,
+// or the error. If the server created an empty home, the home is removed again.
 func (l *locator) startServer(ctx context.Context, s setup.Server) setup.Answer {
 	text, home, isError, err := l.askServer(ctx, s)
 	answer := setup.Answer{Home: home, Text: text, Err: err}
@@ -316,8 +316,8 @@ func (l *locator) startServer(ctx context.Context, s setup.Server) setup.Answer 
 	return answer
 }
 
-// askServer starts a server as a client would, asks it for its newest entry or its context, and returns
-// the answer and the home that it serves.
+// askServer starts a server as a client would, and asks for the newest entry or the context. It
+// returns the answer and the server's home.
 func (l *locator) askServer(ctx context.Context, s setup.Server) (answer, home string, isError bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -354,8 +354,8 @@ func (l *locator) askServer(ctx context.Context, s setup.Server) (answer, home s
 	return answer, home, isError, err
 }
 
-// firstAnswer calls the server's tool list. A server of a home of another layout has no such tool. It is
-// asked for the context of the home.
+// firstAnswer calls the server's tool list. The server for a home in another layout lacks this
+// tool. It is asked for the context of the home.
 func firstAnswer(ctx context.Context, session *mcp.ClientSession) (answer string, isError bool, err error) {
 	tools, err := session.ListTools(ctx, nil)
 	if err != nil {
@@ -384,9 +384,9 @@ func firstAnswer(ctx context.Context, session *mcp.ClientSession) (answer string
 }
 
 // clientWorld returns the environment variables and the directory in which a client would start
-// the server. The variables are those that every client passes and those of the server's
-// configuration. The directory is the user's own, unless the home was found from the working
-// directory.
+// the server. The variables are the variables that every client passes, and the variables in the
+// server's configuration. The directory is the user's own, unless the home was found from the
+// working directory.
 func (l *locator) clientWorld(s setup.Server) (vars map[string]string, dir string, err error) {
 	_, rule, err := l.findHome()
 	if err != nil {

@@ -28,9 +28,9 @@ func moment(s string) time.Time {
 	return t
 }
 
-// labelText formats labels in the order in which people look for them: the project, the tags, and
-// the other labels sorted by key. If a key has more than maxValues values, the first ones and the
-// number of the others are written.
+// labelText formats labels in the order in which people look for them: the project, the tags,
+// and the other labels sorted by key. If a key has more than maxValues values, only the first
+// maxValues values and the number of omitted values are written.
 func labelText(labels map[string][]string, maxValues int) string {
 	var keys, words []string
 	for key := range labels {
@@ -51,10 +51,10 @@ func labelText(labels map[string][]string, maxValues int) string {
 	return clean(strings.Join(words, " "))
 }
 
-// shownLabels returns a copy of labels without those that are shown elsewhere: the source of an
-// import (shown only by get) and the state of cited files (shown only by --json). For a turn of a
-// session it also removes the labels that repeat its name and those that hooks and the archive
-// keep for themselves.
+// shownLabels returns a copy of labels without labels that are shown elsewhere, namely import
+// sources (shown only by get) and states of cited files (shown only by --json). For a session's
+// turn it also removes labels that repeat the turn's name, and internal labels of hooks and the
+// archive.
 func shownLabels(labels map[string][]string) map[string][]string {
 	labels = maps.Clone(labels)
 	for _, key := range []string{oxbow.LabelFileBlob, "import", "import-id", "import-sum"} {
@@ -70,8 +70,7 @@ func shownLabels(labels map[string][]string) map[string][]string {
 	return labels
 }
 
-// fewValues is the maximum number of values of one key that are shown on a line with other
-// labels.
+// fewValues is the maximum number of values for a key on a line with other labels.
 const fewValues = 4
 
 // summary returns an entry's kind, date and labels on one line.

@@ -121,10 +121,10 @@ func (t *terminal) showSpawned(out profiles.SpawnSubAgentOut) {
 	}
 }
 
-// settings returns the path of the settings file that applies, or "". ignored is the path of a
-// file that does not apply because it may have come with a project. If $OXBOW_SETTINGS is set,
-// only that file applies. Sub-agents are started with this variable, because otherwise the home
-// that they receive by name would make its own settings apply.
+// settings returns the path of the settings file that applies, or "". ignored is a file path
+// that does not apply, because the file may have come with a project. If $OXBOW_SETTINGS is set,
+// only that file applies. Sub-agents are started with this variable, because otherwise the
+// settings of the home that the command line names would apply.
 func (l *locator) settings() (file, ignored string, err error) {
 	if f := l.env.Getenv(subagent.EnvSettings); f != "" {
 		if f == subagent.NoSettings {

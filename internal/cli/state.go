@@ -1,5 +1,5 @@
-// This file implements "oxbow" without a command: what is remembered, what waits for the person,
-// what agents changed, and which commands come next.
+// This file implements "oxbow" without a command. It shows the size of the memory, the proposals
+// that wait for the person, the changes by agents, and the next commands.
 
 package cli
 
@@ -15,8 +15,8 @@ import (
 type nextCommand struct{ line, purpose string }
 
 // showState prints the state of the memory and three next commands, without what agents changed,
-// which tellChanged prints. It reports whether it printed anything. It prints nothing if there is
-// no memory or if it cannot be read, because the list of commands helps more then.
+// which tellChanged prints. It reports whether it printed anything. Without a readable memory it
+// prints nothing, because the list of commands helps more then.
 func (a *app) showState(ctx context.Context) bool {
 	if a.json || a.quiet {
 		return false

@@ -70,9 +70,9 @@ func (c *checkedWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// outcome returns the error of the run, joined with the first write error if that is not included
-// yet. It ignores the error of a pipe that its reader has closed, because a reader such as head
-// stops when it has enough.
+// outcome returns the error of the run, joined with the first write error if that is not
+// included yet. It ignores the error of a closed pipe, because a reader such as head stops when
+// it has enough.
 func (c *checkedWriter) outcome(run error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +86,7 @@ func (c *checkedWriter) outcome(run error) error {
 	}
 	err := &hinted{fmt.Errorf("standard output is not complete: %w", c.err), "make room, or write to another place"}
 	if errors.Is(run, errReported) {
-		return err // the other error has been printed already
+		return err // the command's own error has been printed already
 	}
 	return errors.Join(run, err)
 }

@@ -1,5 +1,5 @@
-// This file implements the commands "oxbow team check" and "oxbow merge-entry". Git runs the
-// latter as a merge driver.
+// This file implements the commands "oxbow team check" and "oxbow merge-entry". Git runs
+// merge-entry as a merge driver.
 
 package cli
 

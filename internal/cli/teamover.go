@@ -1,4 +1,4 @@
-// This file adds the entries of team files to the memory of a run.
+// This file adds the team files' entries to a run's memory.
 
 package cli
 
@@ -49,9 +49,9 @@ func (a *app) teamTree() *team.Tree {
 	return t.tree
 }
 
-// overTeam returns a read-only memory that contains the entries of m and, in addition, the
-// entries of the trusted team files. It returns m if there are no team files or if they cannot be
-// read. Closing the returned memory does not close m.
+// overTeam returns a read-only memory with the entries of m and of the trusted team files. It
+// returns m if team files are missing or cannot be read. Closing the returned memory does not
+// close m.
 func (a *app) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
 	t := a.teamTree()
 	if t == nil {

@@ -1,5 +1,5 @@
-// This file implements commands that call one verb: they decode its arguments, call it, and
-// encode its result.
+// This file implements commands that call one verb: they decode the arguments, call the verb,
+// and encode the result.
 
 package cli
 
@@ -27,8 +27,8 @@ func does[In, Out any](
 	return decodes(c, arguments, func(ctx context.Context, in In) error { return perform(ctx, a, verb, in, show) })
 }
 
-// decodes makes c call fn with the values of its flags, which are the fields of In, and of its
-// other arguments, which the function arguments stores in In.
+// decodes makes c call fn with an In. Its flags are the fields of In, and the function arguments
+// stores all other arguments in In.
 func decodes[In any](
 	c *cobra.Command,
 	arguments func(*In, *flagSet, []string) error,
@@ -51,8 +51,7 @@ func decodes[In any](
 	return c
 }
 
-// takes makes c call fn with the values of its flags, which are the fields of In, and with its
-// other arguments.
+// takes makes c call fn with an In, filled from its flags, and with its other arguments.
 func takes[In any](c *cobra.Command, fn func(ctx context.Context, in In, args []string) error) *cobra.Command {
 	flags := newFlags[In](c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -65,7 +64,7 @@ func takes[In any](c *cobra.Command, fn func(ctx context.Context, in In, args []
 	return c
 }
 
-// perform calls a verb and prints its result. Then it closes what the verb opened.
+// perform calls a verb and prints its result. Then it closes all resources that the verb opened.
 func perform[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In, show func(Out)) error {
 	a.answers = true
 	defer func() { a.answers = false }()
@@ -93,14 +92,15 @@ func positional[In any](in *In, f *flagSet, args []string) error {
 	return nil
 }
 
-// run calls a verb, and closes what the verb opened. An invalid value is reported as misuse.
+// run calls a verb, and closes all resources that the verb opened. An invalid value is reported
+// as misuse.
 func run[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In) (Out, error) {
 	out, err := attempt(ctx, a, verb, in)
 	return out, badArgument(err)
 }
 
 // attempt is like run, but for verbs that may also find invalid values in files. It does not
-// report them as misuse.
+// report invalid values as misuse.
 func attempt[In, Out any](ctx context.Context, a *app, verbCall call[In, Out], in In) (out Out, err error) {
 	if err := checkTexts(verb.ParamsOf[In](), &in); err != nil {
 		return out, err
@@ -112,8 +112,8 @@ func attempt[In, Out any](ctx context.Context, a *app, verbCall call[In, Out], i
 	return out, err
 }
 
-// inWorkspace calls fn with the workspace of this run, shows its progress, and closes what it
-// opened. fn may be called twice (see orKeep).
+// inWorkspace calls fn with this run's workspace, shows the progress, and closes all resources
+// that fn opened. fn may be called twice (see orKeep).
 func (a *app) inWorkspace(ctx context.Context, fn func(context.Context, *verb.Workspace) error) (err error) {
 	w, done, err := a.workspace(ctx)
 	if err != nil {

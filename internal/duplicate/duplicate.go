@@ -21,12 +21,12 @@ type Duplicate struct {
 
 // Duplicates returns the entries that can be removed because another entry has the same words in
 // the same order (see [analysis.NearDuplicates]). The result is sorted by ID and depends only on
-// the entries. Only notes and world facts are compared, and only with entries of the same kind and
-// projects. An entry is never removed if it has the label tag:keep, or if its names and labels do
-// not fit into the remaining entry. Entries that are withheld from models as suspicious are neither
-// removed nor used as the remaining entry, because the text of the removed entry would then be
-// withheld. progress may be nil. It is called with the number of analyzed entries and the number of
-// all entries.
+// the entries. Only notes and world facts are compared, and only with entries of the same kind
+// and projects. An entry is never removed if it has the label tag:keep, or if its names and
+// labels do not fit into the remaining entry. Entries that are withheld from models as
+// suspicious are neither removed nor used as the remaining entry, because the text of the
+// removed entry would then be withheld. progress may be nil. It is called with the number of
+// analyzed entries and the total number.
 func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total int)) ([]Duplicate, error) {
 	groups := map[string][]oxbow.Entry{} // by kind and projects
 	done, total := 0, 0
@@ -66,8 +66,8 @@ func groupDuplicates(
 ) (dups []Duplicate, err error) {
 	texts := make([]analysis.Passage, len(entries))
 	for i, e := range entries {
-		// The name is the context of the content, so the names of entries with few words are also
-		// compared.
+		// The name is context for the content, so names are also compared if an entry has few
+		// words.
 		texts[i] = analysis.Passage{Text: e.Content, Heading: e.Name}
 		if isKept(e) {
 			texts[i].Weight = 1

@@ -62,7 +62,7 @@ type Report struct {
 	eventName string // event name, in the client's spelling
 }
 
-// adapter describes how a client differs from the others.
+// adapter describes how a client differs from other clients.
 type adapter struct {
 	events []string // names of the events that are read; other events are ignored
 
@@ -139,8 +139,8 @@ func Read(client string, stdin []byte, env Env) Report {
 	return report
 }
 
-// subagentName returns the name of the sub-agent to which a report belongs, in the spelling of the
-// client's transcripts. It returns "" for the main agent.
+// subagentName returns the name of the sub-agent to which a report belongs, as the client's
+// transcripts spell it. It returns "" for the main agent.
 func subagentName(r clientfile.Report, client string) string {
 	switch {
 	case client == "opencode":
@@ -197,16 +197,16 @@ func addPrompt(out *Report, r *clientfile.Report, e session.Event, clean func(st
 		slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
 		return
 	}
-	out.Prompt = transcript.PromptText(transcript.Unquoted(out.Client, r.Prompt), clean)
+	out.Prompt = transcript.PromptText(transcript.RemoveQuotes(out.Client, r.Prompt), clean)
 	if out.Prompt != "" {
 		out.addEvent(e, session.Prompt, out.Prompt)
 	}
 }
 
 func addToolUse(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
-	o := transcript.OutcomeOf(r.Response)
+	o := transcript.DecodeOutcome(r.Response)
 	if len(r.Result) > 0 {
-		o = transcript.OutcomeOf(r.Result)
+		o = transcript.DecodeOutcome(r.Result)
 	}
 	if r.Event == "PostToolUseFailure" {
 		o = transcript.Outcome{Failed: true, Output: r.Error}
@@ -224,7 +224,7 @@ func addToolUse(out *Report, r *clientfile.Report, e session.Event, clean func(s
 	if out.Client == "copilot" {
 		r.Tool = cmp.Or(copilotTools[r.Tool], r.Tool)
 	}
-	if e, ok := transcript.Called(e, r.Tool, r.Input, o, clean); ok {
+	if e, ok := transcript.CompleteCall(e, r.Tool, r.Input, o, clean); ok {
 		out.Events = append(out.Events, e)
 		out.Tool = r.Tool
 		out.Input = r.Input
@@ -257,8 +257,8 @@ func toolOutput(r *clientfile.Report) json.RawMessage {
 	return nil
 }
 
-// copilotTools maps the tool names that Copilot CLI reports to hooks, which are those of Claude
-// Code, to the names in its transcripts.
+// copilotTools maps the tool names that Copilot CLI reports to hooks, which are the names of
+// Claude Code, to the names in its transcripts.
 var copilotTools = map[string]string{"Read": "view", "Edit": "edit", "Write": "create", "Bash": "bash",
 	"Agent": "task", "Glob": "glob", "Grep": "grep", "WebFetch": "web_fetch", "WebSearch": "web_search"}
 
@@ -302,9 +302,9 @@ func addSessionEnd(out *Report, r *clientfile.Report, e session.Event, _ func(st
 	out.addEvent(e, session.End, r.Reason)
 }
 
-// StartsLate reports whether the client receives the context of a session's start with the first
-// prompt instead of at the start. Gemini CLI writes the answer of its start hook into the
-// person's prompt, and leaves that prompt out when the session is resumed.
+// StartsLate reports whether the client receives the start context with the first prompt instead
+// of at the session's start. Gemini CLI writes the answer of its start hook into the person's
+// prompt, and leaves that prompt out when the session is resumed.
 func (r Report) StartsLate() bool { return r.Client == "gemini" }
 
 // ForgetsStart reports whether a client does not store the context from a session's start in the
@@ -314,7 +314,7 @@ func ForgetsStart(client string) bool {
 	return client == "opencode" || client == "copilot" || client == "qwen"
 }
 
-// MaxContext is the maximum number of characters of context that all clients accept without
+// MaxContext is the maximum context length, in characters, that all clients accept without
 // truncation.
 const MaxContext = 9_500
 

@@ -125,7 +125,7 @@ func (o *room) setEntryHeaders(ctx context.Context, r *http.Request, rt *route, 
 	if !ok || e.Version == 0 {
 		return false // the version in the result is not known, so it gets no ETag
 	}
-	tag := tagOf(ctx, e)
+	tag := entityTag(ctx, e)
 	res.header.Set("ETag", tag)
 	if rt.verb.ReadOnly {
 		res.header.Set("Cache-Control", "private, no-cache")
@@ -138,7 +138,7 @@ func (o *room) setEntryHeaders(ctx context.Context, r *http.Request, rt *route, 
 }
 
 // writtenEntry returns the entry as the call wrote it, for its ETag. Others may have changed the
-// entry since. It returns false if the result is not that of a write.
+// entry since. It returns false if the call was not a write.
 func writtenEntry(out any) (oxbow.Entry, bool) {
 	switch out := out.(type) {
 	case verb.RememberOut:

@@ -17,9 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// tagOf returns the entity tag of an entry: the SHA-256 of the content that the caller may
+// entityTag returns the entity tag of an entry: the SHA-256 of the content that the caller may
 // see, a dash, and the version. The version also changes with the labels.
-func tagOf(ctx context.Context, e oxbow.Entry) string {
+func entityTag(ctx context.Context, e oxbow.Entry) string {
 	verb.Withhold(ctx, &e)
 	sum := sha256.Sum256([]byte(e.Content))
 	return fmt.Sprintf(`"%x-%d"`, sum, e.Version)
@@ -93,7 +93,7 @@ func (o *room) callAtVersion(
 		// The condition may fail because an earlier request with the same key was executed
 		// before the server restarted. The store then returns the result of that request.
 		// For any other request, the version below does not exist, so nothing changes.
-		if args.set("if_version", uint64(math.MaxUint64)) == nil {
+		if args.setArgument("if_version", uint64(math.MaxUint64)) == nil {
 			if out, rerr := o.run(ctx, rt.verb, args); rerr == nil {
 				return out, false, nil
 			}
@@ -110,7 +110,7 @@ func (o *room) callAtVersion(
 		out, err = o.run(ctx, creator(), args)
 		return out, errors.Is(err, oxbow.ErrExists), err
 	}
-	if err := args.set("if_version", version); err != nil {
+	if err := args.setArgument("if_version", version); err != nil {
 		return nil, false, err
 	}
 	out, err = o.run(ctx, rt.verb, args)
@@ -151,7 +151,7 @@ func (o *room) versionIfMet(ctx context.Context, args *arguments, c condition) (
 	missing := errors.Is(err, oxbow.ErrNotFound)
 	switch {
 	case missing && c.needsEntry && matchesTag(c.match, "*"):
-		return 0, fmt.Errorf("changing %s: %w", quoted(name), err)
+		return 0, fmt.Errorf("changing %s: %w", quoteName(name), err)
 	case missing && len(c.match) > 0:
 		return 0, failedCondition(name, "")
 	case missing:
@@ -159,9 +159,9 @@ func (o *room) versionIfMet(ctx context.Context, args *arguments, c condition) (
 	case err != nil:
 		return 0, err
 	}
-	tag := tagOf(ctx, e)
+	tag := entityTag(ctx, e)
 	if (len(c.match) > 0 && !matchesTag(c.match, tag)) || (len(c.noneMatch) > 0 && matchesTag(c.noneMatch, tag)) {
 		return 0, failedCondition(e.Name, tag)
 	}
-	return e.Version, args.set("name", e.Name)
+	return e.Version, args.setArgument("name", e.Name)
 }

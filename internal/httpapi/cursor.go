@@ -1,4 +1,4 @@
-// This file implements cursors, which mark the beginning of the next page of a list.
+// This file implements cursors, which mark where the next page of a list begins.
 
 package httpapi
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// cursor encodes the cursors of one list. A cursor is four bytes of a hash of the request's
-// arguments, followed by the offset as an unsigned varint, in URL-safe base64.
+// cursor encodes the cursors of one list. A cursor consists of four bytes from a hash of the
+// request's arguments, followed by the offset as an unsigned varint, in URL-safe base64.
 type cursor struct{ listHash [4]byte }
 
 // takeCursor replaces the cursor in the arguments by the offset that it encodes. It returns
@@ -55,7 +55,7 @@ func (a *arguments) takeCursor(rt *route) (*cursor, error) {
 	if _, both := a.values["offset"]; both {
 		return nil, &oxbow.InvalidError{Field: "cursor", Reason: "is given next to offset; give one of them"}
 	}
-	return c, a.set("offset", offset)
+	return c, a.setArgument("offset", offset)
 }
 
 // drop removes a name from the order of arguments.

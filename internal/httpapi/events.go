@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
-// event is the data of a change, or of a reset, which has no entries.
+// event is the data for a change or a reset. A reset has no entries.
 type event struct {
 	Seq     uint64         `json:"seq"` // number of the change; the client has received every change up to it
 	Time    string         `json:"time,omitempty"`
@@ -25,9 +25,9 @@ type changedEntry struct {
 	Verb string `json:"verb"`
 }
 
-// serveEvents streams the changes of the view. The ID of an event is the number of its
-// change. The stream begins with the changes after Last-Event-ID, or with the event "reset"
-// if they are no longer known.
+// serveEvents streams the changes of the view. An event's ID is the number of its change. The
+// stream begins with the changes after Last-Event-ID, or with the event "reset" if they are no
+// longer known.
 func (o *room) serveEvents(w http.ResponseWriter, r *http.Request, feed *history.Feed) error {
 	if r.Method != http.MethodGet { // HEAD would never end
 		return wrongMethod(w, r, []string{http.MethodGet, http.MethodOptions})

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
-// newMux returns the handlers of all paths. Each of them needs the room of its request; see
-// [roomInContext].
+// newMux returns the handlers of all paths. Each handler needs the room of its request (see
+// [roomInContext]).
 func newMux(feed *history.Feed, log *slog.Logger) *http.ServeMux {
 	mux := http.NewServeMux()
 	handle := func(pattern string, answer func(w http.ResponseWriter, r *http.Request) error) {
@@ -26,14 +26,14 @@ func newMux(feed *history.Feed, log *slog.Logger) *http.ServeMux {
 	for i := range all {
 		rt := &all[i]
 		handle(rt.method+" "+base+rt.path, func(w http.ResponseWriter, r *http.Request) error {
-			if err := roomOf(r).allows(rt); err != nil {
+			if err := requestRoom(r).checkRoute(rt); err != nil {
 				return err
 			}
-			return roomOf(r).answer(w, r, rt)
+			return requestRoom(r).answer(w, r, rt)
 		})
 	}
 	handle(base+"/events", func(w http.ResponseWriter, r *http.Request) error {
-		return roomOf(r).serveEvents(w, r, feed)
+		return requestRoom(r).serveEvents(w, r, feed)
 	})
 	mux.Handle(base+"/store/", remote.Handler(openStore, log))
 	return mux
@@ -44,7 +44,7 @@ func newMux(feed *history.Feed, log *slog.Logger) *http.ServeMux {
 func dispatch(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) error {
 	escaped := r.URL.EscapedPath()
 	if clean := path.Clean(escaped); escaped != clean && escaped != clean+"/" {
-		return noRoute(r) // ServeMux would redirect to the clean path, which is that of something else
+		return noRoute(r) // ServeMux would redirect to the clean path, which belongs to a different resource
 	}
 	h, pattern := mux.Handler(r)
 	if pattern != "" {

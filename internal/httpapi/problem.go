@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// problemOf returns the problem document for an error, with a remedy.
-func problemOf(err error) remote.Problem {
+// makeProblem returns the problem document for an error, with a remedy.
+func makeProblem(err error) remote.Problem {
 	if e, ok := errors.AsType[*refusal](err); ok {
 		return e.Problem
 	}
@@ -29,7 +29,7 @@ func problemOf(err error) remote.Problem {
 	switch {
 	case isRefused:
 		p.Status = refused.Status
-		p.Code = codeOf(refused.Status)
+		p.Code = statusCode(refused.Status)
 		p.Title = http.StatusText(refused.Status)
 	case errors.Is(err, rights.ErrBound):
 		p.Status = http.StatusForbidden
@@ -47,8 +47,8 @@ func problemOf(err error) remote.Problem {
 	return p
 }
 
-// codeOf returns the problem code for a status with which the guard refuses a request.
-func codeOf(status int) string {
+// statusCode returns the problem code for a status with which the guard refuses a request.
+func statusCode(status int) string {
 	return map[int]string{
 		http.StatusUnauthorized:          "unauthorized",
 		http.StatusForbidden:             "forbidden",
@@ -66,7 +66,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error, log *slog.L
 	if refused, ok := errors.AsType[*refusal](err); ok && refused.tag != "" {
 		w.Header().Set("ETag", refused.tag)
 	}
-	p := problemOf(err)
+	p := makeProblem(err)
 	p.Report(log)
 	if p.Code == "too_large" {
 		w.Header().Set("Connection", "close") // the server does not read the rest of the body

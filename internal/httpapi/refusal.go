@@ -31,9 +31,9 @@ func refuse(status int, code, title, detail, remedy string) error {
 // failedCondition returns the error for a change with a condition that does not hold for the
 // named entry. The tag is the entry's current ETag, or "" if there is no such entry.
 func failedCondition(name, tag string) error {
-	detail := "the entry " + quoted(name) + " is not as the request was made for it"
+	detail := "the entry " + quoteName(name) + " is not as the request was made for it"
 	if tag == "" {
-		detail = "there is no entry " + quoted(name) + " that If-Match could hold for"
+		detail = "there is no entry " + quoteName(name) + " that If-Match could hold for"
 	}
 	return &refusal{
 		tag: tag,
@@ -67,4 +67,4 @@ const maxClip = 200
 
 func clip(s string) string { return text.Clip(strings.ToValidUTF8(s, "\uFFFD"), maxClip) }
 
-func quoted(name string) string { return strconv.Quote(clip(name)) }
+func quoteName(name string) string { return strconv.Quote(clip(name)) }

@@ -34,7 +34,7 @@ type replay struct {
 	response *response // nil until done is closed, and if the request failed
 }
 
-// Limits of replays, and of the length of a key in bytes.
+// Limits for replays, and for the length of a key in bytes.
 const (
 	maxReplays     = 1024
 	maxReplayBytes = 8 << 20
@@ -52,7 +52,7 @@ func (p *replays) once(r *http.Request, args *arguments, call func() (*response,
 	if len(key) > maxKey {
 		return nil, &oxbow.InvalidError{Field: keyHeader, Value: clip(key), Reason: "is longer than 255 bytes"}
 	}
-	digest, err := digestOf(r, args)
+	digest, err := requestDigest(r, args)
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +119,8 @@ func (p *replays) end(key string, promise *replay, res *response) {
 	}
 }
 
-// digestOf returns a digest of all that two requests with the same key must have in common.
-func digestOf(r *http.Request, args *arguments) (print [sha256.Size]byte, err error) {
+// requestDigest returns a digest of all that two requests with the same key must have in common.
+func requestDigest(r *http.Request, args *arguments) (print [sha256.Size]byte, err error) {
 	b, err := json.Marshal([]any{r.Method, r.URL.EscapedPath(), args.values, string(args.body),
 		r.Header.Values("If-Match"), r.Header.Values("If-None-Match")})
 	return sha256.Sum256(b), err

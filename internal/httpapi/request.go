@@ -1,5 +1,4 @@
-// This file reads the arguments of a verb from the path, the query and the body of a
-// request.
+// This file reads a verb's arguments from the path, the query and the body of a request.
 
 package httpapi
 
@@ -38,7 +37,7 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*argument
 		return nil, &oxbow.InvalidError{Field: "query of the URL", Reason: "cannot be read (" + clip(err.Error()) +
 			"); write % as %25, & as %26 and ; as %3B"}
 	}
-	for _, name := range slices.Sorted(keys(query)) {
+	for _, name := range slices.Sorted(mapKeys(query)) {
 		if err := a.addQueryParam(name, query[name], rt); err != nil {
 			return nil, err
 		}
@@ -49,7 +48,7 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*argument
 	return a, a.readBody(w, r)
 }
 
-func keys(m map[string][]string) func(func(string) bool) {
+func mapKeys(m map[string][]string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {
 			if !yield(k) {
@@ -110,8 +109,8 @@ func (a *arguments) add(name string, value json.RawMessage) error {
 	return nil
 }
 
-// set sets an argument and replaces any earlier value.
-func (a *arguments) set(name string, value any) error {
+// setArgument sets an argument and replaces any earlier value.
+func (a *arguments) setArgument(name string, value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {
 		return err
@@ -153,7 +152,7 @@ func (a *arguments) readBody(w http.ResponseWriter, r *http.Request) error {
 		return bodyError(err)
 	}
 	body = bytes.TrimSpace(body)
-	if len(body) == 0 || string(body) == "null" { // null in place of the arguments of the path would hide them
+	if len(body) == 0 || string(body) == "null" { // null in place of path arguments would hide them
 		return nil
 	}
 	if t := r.Header.Get("Content-Type"); t != "" {
@@ -169,7 +168,7 @@ func (a *arguments) readBody(w http.ResponseWriter, r *http.Request) error {
 
 // bodyError returns the error for a body that is too long or incomplete.
 func bodyError(err error) error {
-	if p := problemOf(err); p.Code != "internal" {
+	if p := makeProblem(err); p.Code != "internal" {
 		return err
 	}
 	return refuse(http.StatusBadRequest, "body", "The body could not be read", "reading the body: "+
@@ -180,7 +179,7 @@ func bodyError(err error) error {
 // and in the path or query must have the same value.
 func (a *arguments) object() (json.RawMessage, error) {
 	if a.body != nil && (len(a.names) == 0 || a.body[0] != '{') {
-		return a.body, nil // let the verb report what is wrong with it
+		return a.body, nil // let the verb report the problem
 	}
 	var b bytes.Buffer
 	b.WriteByte('{')

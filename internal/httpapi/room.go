@@ -28,8 +28,8 @@ type room struct {
 	store *oxbow.Memory // readable part of the view's memory (nil until first used)
 }
 
-// maxRooms is the maximum number of rooms, which is the number of combinations of a token
-// and a profile.
+// maxRooms is the maximum number of rooms. There is a room for each combination of token and
+// profile.
 const maxRooms = 256
 
 // memory opens the view's memory.
@@ -60,8 +60,8 @@ func (o *room) openReadable(ctx context.Context) (*oxbow.Memory, error) {
 	return o.store, nil
 }
 
-// allows returns an error if the rights of the room do not include the route.
-func (o *room) allows(r *route) error {
+// checkRoute returns an error if the rights of the room do not include the route.
+func (o *room) checkRoute(r *route) error {
 	switch {
 	case r.wholeMemory && o.Partial():
 		return refuse(http.StatusForbidden, "partial", "This token sees a part of the memory",
@@ -82,10 +82,10 @@ func (o *room) allows(r *route) error {
 // roomInContext is the context key for the room of a request.
 type roomInContext struct{}
 
-func roomOf(r *http.Request) *room { return r.Context().Value(roomInContext{}).(*room) }
+func requestRoom(r *http.Request) *room { return r.Context().Value(roomInContext{}).(*room) }
 
 // openStore returns the store for a request: the readable part of the view's memory.
 func openStore(r *http.Request) (oxbow.Store, context.Context, error) {
-	m, err := roomOf(r).openReadable(r.Context())
+	m, err := requestRoom(r).openReadable(r.Context())
 	return m, r.Context(), err
 }

@@ -19,7 +19,7 @@ type route struct {
 	path   string // relative to base, such as /entries/{name}; braces contain the name of an argument
 	verb   verb.Verb
 
-	wholeMemory    bool // refused for a view of a part of the memory
+	wholeMemory    bool // refused for a view that shows only a part of the memory
 	isSingleChange bool // makes a single change, so that the store can record the idempotency key in it
 	isAboutEntry   bool // concerns the entry that the argument name names, which may be new
 	needsEntry     bool // fails if the entry does not exist
@@ -30,15 +30,15 @@ type route struct {
 // trait sets a field of a route.
 type trait func(*route)
 
-func whole(r *route) { r.wholeMemory = true }
-func once(r *route)  { r.isSingleChange = true }
-func entry(r *route) { r.isAboutEntry = true }
-func must(r *route)  { r.needsEntry = true }
-func paged(r *route) { r.hasPages = true }
-func quick(r *route) { r.isQuick = true }
+func wholeMemory(r *route)  { r.wholeMemory = true }
+func singleChange(r *route) { r.isSingleChange = true }
+func aboutEntry(r *route)   { r.isAboutEntry = true }
+func needsEntry(r *route)   { r.needsEntry = true }
+func withPages(r *route)    { r.hasPages = true }
+func isQuick(r *route)      { r.isQuick = true }
 
-// removes marks a route that removes something.
-func removes(r *route) { r.verb.Destructive = true }
+// removesData marks a route that removes something.
+func removesData(r *route) { r.verb.Destructive = true }
 
 // call is a function of package verb that implements a verb.
 type call[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)

@@ -103,7 +103,7 @@ func (s *Server) room(t auth.Token, profile string) (*room, error) {
 // Give the http.Server a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an
 // IdleTimeout (120 s), but no WriteTimeout: events go on.
 func (s *Server) Handler(g auth.Guard) http.Handler {
-	g.Large = base + "/store/apply" // a change of a store has the bound of the engine
+	g.Large = base + "/store/apply" // a store change has the engine's bound
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if err := s.serve(w, r, g); err != nil {

@@ -18,7 +18,7 @@ func contextRoutes() []route {
 	return []route{
 		look("/context", "context", "What stands before a model when a session begins", injection.Start),
 		look("/context/selection", "selection", "What is selected of the memory", selection),
-		look("/inject", "inject", "What a prompt would get, and why not", injection.Inject, quick),
+		look("/inject", "inject", "What a prompt would get, and why not", injection.Inject, isQuick),
 		newRoute(
 			http.MethodPost,
 			"/inject",
@@ -50,15 +50,15 @@ func selection(ctx context.Context, w *verb.Workspace, in selectionIn) (verb.Sel
 
 func inboxRoutes() []route {
 	return []route{
-		look("/inbox", "inbox", "List proposals", review.Inbox, whole),
-		look("/inbox/{id}", "proposal", "Show a proposal", review.Proposal, whole),
+		look("/inbox", "inbox", "List proposals", review.Inbox, wholeMemory),
+		look("/inbox/{id}", "proposal", "Show a proposal", review.Proposal, wholeMemory),
 		change(
 			http.MethodPost,
 			"/inbox/accept",
 			"accept",
 			"Make notes of proposals; for persons",
 			review.AcceptProposals,
-			whole,
+			wholeMemory,
 		),
 		change(
 			http.MethodPost,
@@ -66,18 +66,18 @@ func inboxRoutes() []route {
 			"reject",
 			"Drop proposals; for persons",
 			review.DropProposals,
-			whole,
-			removes,
+			wholeMemory,
+			removesData,
 		),
-		look("/changed", "changed", "List entries of a person that agents changed", review.Changed, whole),
-		look("/held", "held", "List entries that are held back", labels.Held, whole),
+		look("/changed", "changed", "List entries of a person that agents changed", review.Changed, wholeMemory),
+		look("/held", "held", "List entries that are held back", labels.Held, wholeMemory),
 		change(
 			http.MethodPost,
 			"/approve",
 			"approve",
 			"Let entries be shown that are held back; for persons",
 			labels.Approve,
-			whole,
+			wholeMemory,
 		),
 	}
 }
@@ -94,7 +94,7 @@ func sessionRoutes() []route {
 			"forget_session",
 			"Remove a session from the archive",
 			forgetSession,
-			removes,
+			removesData,
 		),
 		change(
 			http.MethodPost,
@@ -133,23 +133,29 @@ func handoffRoutes() []route {
 			"drop_handoff",
 			"Forget a handoff",
 			sessions.DropHandoff,
-			removes,
+			removesData,
 		),
 	}
 }
 
 func profileRoutes() []route {
 	return []route{
-		look("/profiles", "profiles", "List profiles", profiles.ListProfiles, whole),
-		look("/profiles/{name}", "profile", "Show a profile with all that it extends", profiles.ShowProfile, whole),
-		look("/profiles/{profile}/selection", "select", "What a profile selects", profiles.Select, whole),
-		look("/profiles/{name}/budget", "budget", "Count the tokens of a profile", profiles.ProfileBudget, whole),
+		look("/profiles", "profiles", "List profiles", profiles.ListProfiles, wholeMemory),
+		look(
+			"/profiles/{name}",
+			"profile",
+			"Show a profile with all that it extends",
+			profiles.ShowProfile,
+			wholeMemory,
+		),
+		look("/profiles/{profile}/selection", "select", "What a profile selects", profiles.Select, wholeMemory),
+		look("/profiles/{name}/budget", "budget", "Count the tokens of a profile", profiles.ProfileBudget, wholeMemory),
 		look(
 			"/profiles/{names}/lint",
 			"lint_profile",
 			"What the writer of a profile did not mean",
 			profiles.LintProfiles,
-			whole,
+			wholeMemory,
 		),
 	}
 }

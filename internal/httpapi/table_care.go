@@ -15,7 +15,7 @@ import (
 
 func codeRoutes() []route {
 	return []route{
-		look("/annotations", "annotations", "Why lines of code are as they are", annotations.GetAnnotations, paged),
+		look("/annotations", "annotations", "Why lines of code are as they are", annotations.GetAnnotations, withPages),
 		change(http.MethodPost, "/annotations", "annotate", "Keep why lines are as they are", annotations.Annotate),
 		look("/annotations/stats", "annotation_stats", "Numbers of the annotations", annotations.AnnotationStats),
 	}
@@ -23,19 +23,26 @@ func codeRoutes() []route {
 
 func careRoutes() []route {
 	return []route{
-		change(http.MethodPost, "/consolidate", "consolidate", "Join entries that say the same", consolidate, removes),
+		change(
+			http.MethodPost,
+			"/consolidate",
+			"consolidate",
+			"Join entries that say the same",
+			consolidate,
+			removesData,
+		),
 		change(
 			http.MethodPost,
 			"/scan",
 			"scan",
 			"Look for secrets in all that is kept",
 			maintenance.Scan,
-			whole,
-			removes,
+			wholeMemory,
+			removesData,
 		),
-		look("/check", "check", "Look for damage", check, whole),
-		look("/stats", "stats", "Numbers of the memory", stats, whole),
-		look("/doctor", "doctor", "Examine the memory and what is around it", doctor, whole),
+		look("/check", "check", "Look for damage", check, wholeMemory),
+		look("/stats", "stats", "Numbers of the memory", memoryStats, wholeMemory),
+		look("/doctor", "doctor", "Examine the memory and what is around it", doctor, wholeMemory),
 	}
 }
 
@@ -85,8 +92,8 @@ func check(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.Chec
 	return out, err
 }
 
-// stats calls [maintenance.Stats]. It reports the store's file name without its directory.
-func stats(ctx context.Context, w *verb.Workspace, in maintenance.StatsIn) (maintenance.StatsOut, error) {
+// memoryStats calls [maintenance.Stats]. It reports the store's file name without its directory.
+func memoryStats(ctx context.Context, w *verb.Workspace, in maintenance.StatsIn) (maintenance.StatsOut, error) {
 	out, err := maintenance.Stats(ctx, w, in)
 	out.Store = fileName(out.Store)
 	return out, err

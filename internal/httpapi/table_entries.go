@@ -11,17 +11,17 @@ import (
 
 func entryRoutes() []route {
 	return []route{
-		look("/entries", "list", "List entries, newest first", verb.List, paged),
-		change(http.MethodPost, "/entries", "create", "Add an entry", verb.RememberNew, once, entry),
-		look("/entries/{name}", "get", "Read one entry", verb.Get, entry, quick),
+		look("/entries", "list", "List entries, newest first", verb.List, withPages),
+		change(http.MethodPost, "/entries", "create", "Add an entry", verb.RememberNew, singleChange, aboutEntry),
+		look("/entries/{name}", "get", "Read one entry", verb.Get, aboutEntry, isQuick),
 		change(
 			http.MethodPut,
 			"/entries/{name}",
 			"remember",
 			"Keep an entry under this name",
 			verb.Remember,
-			once,
-			entry,
+			singleChange,
+			aboutEntry,
 		),
 		change(
 			http.MethodPatch,
@@ -29,20 +29,29 @@ func entryRoutes() []route {
 			"update",
 			"Change parts of an entry",
 			verb.Remember,
-			once,
-			entry,
-			must,
+			singleChange,
+			aboutEntry,
+			needsEntry,
 		),
-		change(http.MethodDelete, "/entries/{name}", "forget", "Remove an entry", verb.Forget, once, entry, removes),
-		look("/entries/{name}/versions", "history", "List the versions of an entry", verb.History, paged),
+		change(
+			http.MethodDelete,
+			"/entries/{name}",
+			"forget",
+			"Remove an entry",
+			verb.Forget,
+			singleChange,
+			aboutEntry,
+			removesData,
+		),
+		look("/entries/{name}/versions", "history", "List the versions of an entry", verb.History, withPages),
 		change(
 			http.MethodPost,
 			"/entries/{name}/restore",
 			"restore",
 			"Bring a version back",
 			verb.Restore,
-			once,
-			entry,
+			singleChange,
+			aboutEntry,
 		),
 		look("/entries/{name}/lineage", "lineage", "What an entry was made from, and what from it", history.Lineage),
 	}
@@ -56,23 +65,23 @@ func recallRoutes() []route {
 		Idempotent: true,
 	}
 	return []route{
-		look("/recall", "recall", "Find entries by words", verb.Recall, quick),
-		newRoute(http.MethodPost, "/recall", search, verb.Recall, []trait{quick}),
+		look("/recall", "recall", "Find entries by words", verb.Recall, isQuick),
+		newRoute(http.MethodPost, "/recall", search, verb.Recall, []trait{isQuick}),
 	}
 }
 
 func logRoutes() []route {
 	return []route{
-		look("/log", "log", "List changes, newest first", verb.History, paged),
-		change(http.MethodPost, "/undo", "undo", "Take changes back", verb.Undo, once, removes),
+		look("/log", "log", "List changes, newest first", verb.History, withPages),
+		change(http.MethodPost, "/undo", "undo", "Take changes back", verb.Undo, singleChange, removesData),
 		change(
 			http.MethodPost,
 			"/revert",
 			"revert",
 			"Show by a dry run what taking back all changes of a source would do; a person does it with oxbow revert",
 			history.Revert,
-			whole,
-			removes,
+			wholeMemory,
+			removesData,
 		),
 	}
 }

@@ -14,7 +14,7 @@ import (
 func reference(r verb.Reference) string {
 	switch r := r.(type) {
 	case verb.VerbRef:
-		return requestOf(string(r))
+		return verbRequest(string(r))
 	case verb.PageRef:
 		return fmt.Sprintf("the next page has offset %d", int(r))
 	case *verb.Hint:
@@ -30,7 +30,7 @@ func reference(r verb.Reference) string {
 // requestWith returns the method, path and JSON body of a call. An argument in the path is
 // not repeated in the body.
 func requestWith(verbName string, args []verb.Arg) string {
-	request, body := requestOf(verbName), map[string]any{}
+	request, body := verbRequest(verbName), map[string]any{}
 	for _, a := range args {
 		inPath := "{" + a.Name + "}"
 		if s, ok := a.Value.(string); ok && strings.Contains(request, inPath) {
@@ -46,8 +46,8 @@ func requestWith(verbName string, args []verb.Arg) string {
 	return request + " with " + string(b)
 }
 
-// requestOf returns the method and path of a verb, by its name in notes.
-func requestOf(verb string) string {
+// verbRequest returns the method and path of a verb, by its name in notes.
+func verbRequest(verb string) string {
 	if verb == "history" {
 		verb = "log"
 	}

@@ -102,9 +102,9 @@ func Remove(sel Selection, labels ...oxbow.Label) Planner {
 	})
 }
 
-// Set plans to replace each selected entry's labels by change's result. note describes the
+// SetLabels plans to replace each selected entry's labels by change's result. note describes the
 // change in the log.
-func Set(sel Selection, note string, change func([]oxbow.Label) []oxbow.Label) Planner {
+func SetLabels(sel Selection, note string, change func([]oxbow.Label) []oxbow.Label) Planner {
 	return sel.planEach(note, nil, change)
 }
 
@@ -152,7 +152,7 @@ func Merge(labels []oxbow.Label, target oxbow.Label) Planner {
 type UnusedError struct{ Labels []oxbow.Label }
 
 func (e *UnusedError) Error() string {
-	return "no entry has the label " + strings.Join(texts(e.Labels), " or ")
+	return "no entry has the label " + strings.Join(labelTexts(e.Labels), " or ")
 }
 
 // Is reports whether the target is [oxbow.ErrNotFound].
@@ -226,7 +226,7 @@ func isNamed(e *oxbow.Entry, wanted, seen map[string]bool) (named bool) {
 	return named
 }
 
-func texts(ls []oxbow.Label) []string {
+func labelTexts(ls []oxbow.Label) []string {
 	ss := make([]string, len(ls))
 	for i, l := range ls {
 		ss[i] = l.String()
@@ -234,4 +234,4 @@ func texts(ls []oxbow.Label) []string {
 	return ss
 }
 
-func join(ls []oxbow.Label) string { return strings.Join(texts(ls), " ") }
+func join(ls []oxbow.Label) string { return strings.Join(labelTexts(ls), " ") }

@@ -18,8 +18,8 @@ import (
 type Finding struct {
 	Labels []Count
 	Why    string
-	// Merge is the label that should replace the others. It is the zero Label if merging does not
-	// help.
+	// Merge is the label that should replace the misspellings. It is the zero Label if merging does
+	// not help.
 	Merge oxbow.Label
 }
 

@@ -211,7 +211,7 @@ func (g *suggester) learn(ctx context.Context, es []oxbow.Entry) error {
 // vote is the neighbours' support for a value.
 type vote struct {
 	value string
-	share float64  // part of the sum of all neighbours' scores
+	share float64  // share of all neighbours' scores
 	from  []string // names of the neighbours that have the value
 	of    int      // number of neighbours that were asked
 }
@@ -227,7 +227,7 @@ func (g *suggester) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 	if g.single {
 		f.Terms = []oxbow.Term{{Key: "has", Values: []string{g.key}}}
 	}
-	hits, err := g.near(ctx, e, neighbours, f)
+	hits, err := g.similarEntries(ctx, e, neighbours, f)
 	if err != nil {
 		return nil, err
 	}
@@ -259,8 +259,8 @@ func (g *suggester) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 	return votes, nil
 }
 
-// near returns the n entries that match f and rank best for the text of e.
-func (g *suggester) near(ctx context.Context, e *oxbow.Entry, n int, f oxbow.Filter) ([]oxbow.Hit, error) {
+// similarEntries returns the n entries that match f and rank best for the text of e.
+func (g *suggester) similarEntries(ctx context.Context, e *oxbow.Entry, n int, f oxbow.Filter) ([]oxbow.Hit, error) {
 	hits, err := g.m.Recall(ctx, oxbow.Query{Text: queryText(e), Limit: n + 1, Filter: f})
 	if err != nil {
 		return nil, fmt.Errorf("looking for neighbours of %q: %w", e.Name, err)
@@ -275,7 +275,7 @@ func (g *suggester) near(ctx context.Context, e *oxbow.Entry, n int, f oxbow.Fil
 // applies Bayes' rule to the number of labelled entries among the 20 nearest, with two binomial
 // distributions.
 func (g *suggester) foreign(ctx context.Context, e *oxbow.Entry) (float64, error) {
-	hits, err := g.near(ctx, e, 2*neighbours, oxbow.Filter{})
+	hits, err := g.similarEntries(ctx, e, 2*neighbours, oxbow.Filter{})
 	if err != nil {
 		return 0, err
 	}

@@ -23,7 +23,7 @@ import (
 // Names are ordered by time, newest first, and labels by the number of their entries,
 // highest first.
 func (d *transport) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-	values, err := d.completions(ctx, req.Params)
+	values, err := d.completeArgument(ctx, req.Params)
 	if err != nil {
 		return nil, errors.New(d.explain(err))
 	}
@@ -34,8 +34,8 @@ func (d *transport) complete(ctx context.Context, req *mcp.CompleteRequest) (*mc
 	return res, nil
 }
 
-// completions returns all completions of an argument, best first.
-func (d *transport) completions(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
+// completeArgument returns all completions of an argument, best first.
+func (d *transport) completeArgument(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
 	if p.Ref == nil || !d.hasMemory() {
 		return nil, nil
 	}
@@ -51,15 +51,15 @@ func (d *transport) completions(ctx context.Context, p *mcp.CompleteParams) ([]s
 	case p.Ref.Type != "ref/prompt":
 		return nil, nil
 	case at == "context."+argProject, at == "handoff."+argProject:
-		labels, err := d.labels(ctx, oxbow.LabelProject, "")
+		labels, err := d.labelValues(ctx, oxbow.LabelProject, "")
 		return matchingValues(labels, typed), err
 	case at == "context."+argTags:
 		return d.completeTags(ctx, p)
 	case at == "handoff."+argName:
-		names, err := d.handoffs(ctx)
+		names, err := d.handoffNames(ctx)
 		return matchingValues(names, typed), err
 	case at == "profile."+argName && d.Workspace.Profiles != nil:
-		return d.profiles(typed)
+		return d.profileNames(typed)
 	}
 	return nil, nil
 }
@@ -80,9 +80,9 @@ func matchingValues(values []string, typed string) []string {
 	return append(begin, hold...)
 }
 
-// labels returns the values of a label, ordered by the number of their entries, highest
+// labelValues returns the values of a label, ordered by the number of their entries, highest
 // first. If project is not "", only entries of that project count.
-func (d *transport) labels(ctx context.Context, key, project string) ([]string, error) {
+func (d *transport) labelValues(ctx context.Context, key, project string) ([]string, error) {
 	es, err := d.Workspace.Newest(ctx, math.MaxInt32)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (d *transport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]
 	if p.Context != nil {
 		project = p.Context.Arguments[argProject]
 	}
-	tags, err := d.labels(ctx, oxbow.LabelTag, project)
+	tags, err := d.labelValues(ctx, oxbow.LabelTag, project)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +125,8 @@ func (d *transport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]
 	return tags, nil
 }
 
-// handoffs returns the names of all handoffs: open handoffs first, newest first.
-func (d *transport) handoffs(ctx context.Context) ([]string, error) {
+// handoffNames returns the names of all handoffs: open handoffs first, newest first.
+func (d *transport) handoffNames(ctx context.Context) ([]string, error) {
 	m, err := d.Workspace.Open(ctx, verb.Read)
 	if err != nil {
 		return nil, err
@@ -143,9 +143,9 @@ func (d *transport) handoffs(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// profiles returns the profiles that the client may name. To check a profile, it may have to
+// profileNames returns the profiles that the client may name. To check a profile, it may have to
 // be read, so the check stops as soon as there are enough to show.
-func (d *transport) profiles(typed string) ([]string, error) {
+func (d *transport) profileNames(typed string) ([]string, error) {
 	all, err := d.opts.Profiles.Names()
 	if err != nil {
 		return nil, err

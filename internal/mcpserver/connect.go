@@ -39,17 +39,17 @@ var metas = map[string]mcp.Meta{
 	subAgent:              {"anthropic/maxResultSizeChars": claudeBytes},
 }
 
-// open returns a protocol server for a client with all rights of the server.
-func (s *Server) open(name string) (*mcp.Server, error) {
+// openUnlimited returns a protocol server for a client with all rights of the server.
+func (s *Server) openUnlimited(name string) (*mcp.Server, error) {
 	v, err := s.service(auth.Token{}, "")
 	if err != nil {
 		return nil, err
 	}
-	return v.open(name)
+	return v.openServer(name)
 }
 
-// open returns a protocol server for one transport.
-func (v *service) open(name string) (*mcp.Server, error) {
+// openServer returns a protocol server for one transport.
+func (v *service) openServer(name string) (*mcp.Server, error) {
 	run, err := v.random(8)
 	if err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
@@ -110,7 +110,7 @@ func (v *service) open(name string) (*mcp.Server, error) {
 func (d *transport) handler(t verb.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = d.stampCall(ctx, req)
-		w := d.workspaceOf(req.Session, req.ProtocolVersion())
+		w := d.sessionWorkspace(req.Session, req.ProtocolVersion())
 		w.Page = pageBytes
 		if req.ClientInfo() != nil && req.ClientInfo().Name == claudeCode {
 			w.Page = claudeBytes

@@ -82,7 +82,7 @@ func clientNamed(t *testing.T, name string, tr mcp.Transport, version string) *m
 
 func overMemory(t *testing.T, s *Server, version string) *mcp.ClientSession {
 	t.Helper()
-	m, err := s.open("mcp")
+	m, err := s.openUnlimited("mcp")
 	if err != nil {
 		t.Fatal(err)
 	}

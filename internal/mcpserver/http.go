@@ -75,7 +75,7 @@ type room struct {
 func (h *house) serve(w http.ResponseWriter, r *http.Request, t auth.Token) {
 	room, err := h.room(t, r.PathValue("profile"))
 	if err != nil {
-		http.Error(w, err.Error(), statusOf(err))
+		http.Error(w, err.Error(), errorStatus(err))
 		return
 	}
 	if refused := checkBody(r); refused != nil {
@@ -163,8 +163,8 @@ func (w codeWriter) Write(b []byte) (int, error) {
 
 var errFullHouse = fmt.Errorf("more than %d profiles are served to tokens; restart this server", maxRooms)
 
-// statusOf returns the HTTP status for a view that could not be made.
-func statusOf(err error) int {
+// errorStatus returns the HTTP status for a view that could not be made.
+func errorStatus(err error) int {
 	_, unreadable := errors.AsType[profile.Diagnostics](err)
 	switch {
 	case errors.Is(err, rights.ErrBound):
@@ -192,7 +192,7 @@ func (h *house) room(t auth.Token, profileName string) (*room, error) {
 	if len(h.rooms) >= maxRooms {
 		return nil, errFullHouse
 	}
-	m, err := v.open("http")
+	m, err := v.openServer("http")
 	if err != nil {
 		return nil, err
 	}

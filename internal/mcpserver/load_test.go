@@ -85,11 +85,11 @@ func TestLoadsEndWithTheSession(t *testing.T) {
 	kept := new(mcp.ServerSession)
 	for range 100 {
 		ss := new(mcp.ServerSession)
-		if first, again := d.loadedOf(ss), d.loadedOf(ss); first != again {
+		if first, again := d.loadedProfiles(ss), d.loadedProfiles(ss); first != again {
 			t.Fatal("one session has two lists of what it loaded")
 		}
 	}
-	mine := d.loadedOf(kept)
+	mine := d.loadedProfiles(kept)
 	count := func() int {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -99,7 +99,7 @@ func TestLoadsEndWithTheSession(t *testing.T) {
 		runtime.GC()
 		runtime.Gosched()
 	}
-	if n := count(); n != 1 || d.loadedOf(kept) != mine {
+	if n := count(); n != 1 || d.loadedProfiles(kept) != mine {
 		t.Errorf("%d lists are kept, want that of the session that is left", n)
 	}
 	runtime.KeepAlive(kept)
@@ -127,7 +127,10 @@ func TestLongAnswersComeInPages(t *testing.T) {
 			set := harborProfiles(t)
 			workspace := harborWorkspace(m)
 			subAgents := &subagent.Service{Profiles: set, Program: "oxbow"}
-			s, err := New(workspace, &Options{Profiles: set, Whole: profiles.SubAgents(subAgents)}).open(stdioName)
+			s, err := New(
+				workspace,
+				&Options{Profiles: set, Whole: profiles.SubAgents(subAgents)},
+			).openUnlimited(stdioName)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -113,7 +113,7 @@ func (d *transport) addPrompts(m *mcp.Server) {
 	for _, a := range d.prompts() {
 		m.AddPrompt(&a.Prompt, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			ctx = d.stamp(ctx, req.Session, req.ClientInfo())
-			args, err := a.arguments(req.Params.Arguments)
+			args, err := a.knownArguments(req.Params.Arguments)
 			if err != nil {
 				return nil, d.invalidParams(err)
 			}
@@ -138,8 +138,8 @@ func (v *service) invalidParams(err error) error {
 // argument that the user left out.
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$([0-9]+|ARGUMENTS)$`) })
 
-// arguments returns the given arguments without those that are empty or a placeholder.
-func (a *promptDef) arguments(given map[string]string) (map[string]string, error) {
+// knownArguments returns the given arguments without those that are empty or a placeholder.
+func (a *promptDef) knownArguments(given map[string]string) (map[string]string, error) {
 	args := map[string]string{}
 	var names []string
 	for _, p := range a.Arguments {
@@ -232,7 +232,7 @@ func (d *transport) giveProfile(
 	if err != nil {
 		return "", err
 	}
-	out, err := verb.LoadProfile(ctx, d.workspaceOf(req.Session, req.ProtocolVersion()),
+	out, err := verb.LoadProfile(ctx, d.sessionWorkspace(req.Session, req.ProtocolVersion()),
 		verb.LoadMemoryProfileIn{Name: args[argName], Query: args[argQuery], MaxTokens: budget})
 	if err != nil {
 		return "", err
@@ -254,7 +254,7 @@ func (d *transport) giveHandoff(
 ) (string, error) {
 	out, err := verb.TakeForSession(
 		ctx,
-		d.workspaceOf(req.Session, req.ProtocolVersion()),
+		d.sessionWorkspace(req.Session, req.ProtocolVersion()),
 		verb.TakeForSessionIn{Name: args[argName], Project: args[argProject], ShowOnly: d.Rights.ReadOnly},
 	)
 	if errors.Is(err, handoff.ErrNone) {

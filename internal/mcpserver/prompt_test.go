@@ -307,7 +307,7 @@ func TestCompletePrompts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := (&transport{service: v}).profiles(""); err != nil || !slices.Equal(got, []string{"harbor"}) {
+	if got, err := (&transport{service: v}).profileNames(""); err != nil || !slices.Equal(got, []string{"harbor"}) {
 		t.Errorf("profiles = %v, %v, want harbor", got, err)
 	}
 }

@@ -372,12 +372,12 @@ func rememberMany(t *testing.T, cs *mcp.ClientSession, prefix string, n int) {
 
 func TestURI(t *testing.T) {
 	for _, n := range []string{"a", "a b", "a/b", "%41", "ü", "a+b", "#?&=", "..", "~-._"} {
-		got, ok := nameOf(uriOf(n))
+		got, ok := decodeURI(makeURI(n))
 		if !ok || got != n {
 			t.Errorf("nameOf(uriOf(%q)) = %q, %v", n, got, ok)
 		}
-		if strings.ContainsAny(strings.TrimPrefix(uriOf(n), entryURI), " /#?&=+") {
-			t.Errorf("uriOf(%q) = %s, which is not escaped", n, uriOf(n))
+		if strings.ContainsAny(strings.TrimPrefix(makeURI(n), entryURI), " /#?&=+") {
+			t.Errorf("uriOf(%q) = %s, which is not escaped", n, makeURI(n))
 		}
 	}
 }

@@ -30,7 +30,7 @@ const callTime = 2 * time.Minute
 // the error of writing at the end. It writes only protocol messages to out and closes
 // neither in nor out.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	m, err := s.open(stdioName)
+	m, err := s.openUnlimited(stdioName)
 	if err != nil {
 		return err
 	}

@@ -34,25 +34,25 @@ type transport struct {
 	loaded map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles
 }
 
-// workspaceOf returns the workspace with the profiles that the session has loaded. Over
+// sessionWorkspace returns the workspace with the profiles that the session has loaded. Over
 // standard streams, the process is the session, in every version of the protocol. Over HTTP,
 // a version without sessions has no loaded profiles, because the requests may come from many
 // conversations.
-func (d *transport) workspaceOf(ss *mcp.ServerSession, version string) *verb.Workspace {
+func (d *transport) sessionWorkspace(ss *mcp.ServerSession, version string) *verb.Workspace {
 	w := *d.Workspace
 	switch {
 	case w.Profiles == nil:
 	case d.door.Name == stdioName:
 		w.Loaded = &d.stdio
 	case version < stateless:
-		w.Loaded = d.loadedOf(ss)
+		w.Loaded = d.loadedProfiles(ss)
 	}
 	return &w
 }
 
-// loadedOf returns the profiles that a session has loaded. The entry is removed when the
+// loadedProfiles returns the profiles that a session has loaded. The entry is removed when the
 // session is garbage-collected, because the SDK has no callback for its end.
-func (d *transport) loadedOf(ss *mcp.ServerSession) *verb.LoadedProfiles {
+func (d *transport) loadedProfiles(ss *mcp.ServerSession) *verb.LoadedProfiles {
 	key := weak.Make(ss)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,7 +80,7 @@ func (d *transport) stamp(ctx context.Context, ss *mcp.ServerSession, client *mc
 
 // stampCall is like stamp for a tool call. The source then also names the client's session.
 func (d *transport) stampCall(ctx context.Context, req *mcp.CallToolRequest) context.Context {
-	ctx, c := d.stamp(ctx, req.Session, req.ClientInfo()), d.callerOf(req)
+	ctx, c := d.stamp(ctx, req.Session, req.ClientInfo()), d.requestCaller(req)
 	if src, ok := oxbow.SourceFrom(ctx); ok {
 		src.Ref = c.Ref()
 		ctx = oxbow.WithSource(ctx, src)
@@ -88,14 +88,14 @@ func (d *transport) stampCall(ctx context.Context, req *mcp.CallToolRequest) con
 	return verb.WithCaller(ctx, c)
 }
 
-// callerOf returns what is known about the client's session of a call. The directory is
+// requestCaller returns what is known about the client's session of a call. The directory is
 // known only over standard streams, because an HTTP client may run on a different machine.
-func (d *transport) callerOf(req *mcp.CallToolRequest) session.Caller {
+func (d *transport) requestCaller(req *mcp.CallToolRequest) session.Caller {
 	name := ""
 	if info := req.ClientInfo(); info != nil {
 		name = info.Name
 	}
-	c := session.CallerOf(name, req.Params.Meta)
+	c := session.RequestCaller(name, req.Params.Meta)
 	if d.door.Name == stdioName {
 		c.Dir = d.Workspace.Dir
 	}

@@ -36,7 +36,7 @@ type WorkingTree interface {
 	IsTree() bool // reports whether there is a working tree at all
 
 	// CheckFileRefs returns the result for each reference, in the same order.
-	CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.Checked
+	CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.CheckResult
 
 	// Blob returns git's name for the present content of a file, if the file is in the tree.
 	Blob(file string) (name string, isFile bool)

@@ -65,7 +65,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 // wants reports whether the caller asked for changes of that source.
 func (in HistoryIn) wants(s oxbow.Source) bool {
 	return (in.By == "" || in.By == string(s.Actor)) &&
-		(in.Session == "" || in.Session == s.Session || in.Session == session.SessionOf(s))
+		(in.Session == "" || in.Session == s.Session || in.Session == session.SourceSession(s))
 }
 
 // only yields the items for which keep returns true, and all errors.

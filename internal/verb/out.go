@@ -78,7 +78,7 @@ func (s Source) ClientSession() string {
 
 // SessionName returns the client's session that made a change as CLIENT/SESSION, the form in
 // which verbs accept it, or "" if it is not known.
-func (s Source) SessionName() string { return session.SessionOf(oxbow.Source{Ref: s.Ref}) }
+func (s Source) SessionName() string { return session.SourceSession(oxbow.Source{Ref: s.Ref}) }
 
 // Reviewed returns, for the text of a team file, the branch and commit that contain the text
 // as shown. For other texts it returns "".

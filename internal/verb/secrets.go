@@ -181,7 +181,7 @@ func SecretsOf(e oxbow.Entry) (found []FoundSecret) {
 	look := func(part, text string) { found = append(found, SecretsIn(part, text)...) }
 	look("name", e.Name)
 	look("content", e.Content)
-	for _, t := range session.Packed(e.Content) {
+	for _, t := range session.PackedTexts(e.Content) {
 		look("packed", t)
 	}
 	for _, a := range e.Aliases {

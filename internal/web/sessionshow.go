@@ -103,7 +103,7 @@ func (c *call) turn(t session.Turn) g.Node {
 	for _, e := range t.Events {
 		parts = append(parts, eventPart(e))
 	}
-	taints := t.Read()
+	taints := t.ReadsOfForeign()
 	return h.Li(h.ID(id), h.Class("turn"),
 		h.Div(h.Class("head"), h.H2(h.A(h.Href("#"+
 			id), h.Textf("Turn %d", t.N))), h.Span(h.Class("meta"), page.When(c.now, t.Start)),

@@ -81,7 +81,7 @@ func (s *session) context(ctx context.Context, more ...prompt.Part) (prompt.Cont
 	if err := s.h.inject(ctx, &c, s.r.Budget, more...); err != nil {
 		return prompt.Context{}, err
 	}
-	s.last = c.Of(prompt.System)
+	s.last = c.RoleText(prompt.System)
 	return c, nil
 }
 

@@ -48,7 +48,7 @@ func Example() {
 			if err != nil {
 				log.Fatal(err)
 			}
-			if text := before.Of(layout.System); text != "" {
+			if text := before.RoleText(layout.System); text != "" {
 				fmt.Printf("system: %q\n", text)
 			}
 			fmt.Println("user:", t.message)
@@ -71,7 +71,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("system: %q\n", system.Of(layout.System))
+		fmt.Printf("system: %q\n", system.RoleText(layout.System))
 		return s
 	}
 
@@ -93,12 +93,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("compacted as %q, goes on from %q\n", name, goOn.Of(layout.User))
+	fmt.Printf("compacted as %q, goes on from %q\n", name, goOn.RoleText(layout.User))
 	resumed, err := begin().Resume(ctx, name)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("resumed from %q\n", resumed.Of(layout.User))
+	fmt.Printf("resumed from %q\n", resumed.RoleText(layout.User))
 	if err := first.End(ctx, "Luna has a vet on Thursdays at nine; nothing else was settled."); err != nil {
 		log.Fatal(err)
 	}

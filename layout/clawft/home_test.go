@@ -185,7 +185,7 @@ func TestEditsShow(t *testing.T) {
 		t.Fatal(err)
 	}
 	start, err := s.Start(t.Context())
-	if err != nil || start.Of(prompt.System) != "\n\n## Memory\n\nlikes tea\n" {
+	if err != nil || start.RoleText(prompt.System) != "\n\n## Memory\n\nlikes tea\n" {
 		t.Fatalf("Start() = %q, %v", start.Text(), err)
 	}
 	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil || len(turn.Parts) != 0 {
@@ -193,7 +193,7 @@ func TestEditsShow(t *testing.T) {
 	}
 	put(t, fsys, ownDir+"/MEMORY.md", "likes coffee\n")
 	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil ||
-		turn.Of(prompt.System) != "\n\n## Memory\n\nlikes coffee\n" {
+		turn.RoleText(prompt.System) != "\n\n## Memory\n\nlikes coffee\n" {
 		t.Errorf("BeforeTurn() after an edit = %q, %v", turn.Text(), err)
 	}
 	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil || len(turn.Parts) != 0 {
@@ -257,8 +257,9 @@ func TestSession(t *testing.T) {
 	}
 	s := begin()
 	name, goOn, err := s.Compact(t.Context(), "We talked of Luna.\n")
-	if err != nil || name != "[2026-04-14 10:23] We talked of Luna." || goOn.Of(prompt.User) != "We talked of Luna." ||
-		goOn.Of(prompt.System) != "\n\n## Memory\n\nfacts\n" {
+	if err != nil || name != "[2026-04-14 10:23] We talked of Luna." ||
+		goOn.RoleText(prompt.User) != "We talked of Luna." ||
+		goOn.RoleText(prompt.System) != "\n\n## Memory\n\nfacts\n" {
 		t.Errorf("Compact() = %q, %q, %v", name, goOn.Text(), err)
 	}
 	if again, _, err := s.Compact(t.Context(), "We talked of Luna."); err != nil || again != name+" (2)" {
@@ -278,7 +279,7 @@ func TestSession(t *testing.T) {
 	}
 	h = openHome(t, fsys)
 	s = begin()
-	if c, err := s.Resume(t.Context(), name); err != nil || c.Of(prompt.User) != name {
+	if c, err := s.Resume(t.Context(), name); err != nil || c.RoleText(prompt.User) != name {
 		t.Errorf("Resume() = %q, %v", c.Text(), err)
 	}
 	for _, name := range []string{"ghost", "facts"} {

@@ -104,7 +104,7 @@ func (h *home) system(ctx context.Context, r layout.Request) (prompt.Context, er
 	}
 	c.Add(prompt.Part{Name: partInstructions, Pinned: true, Why: "says how to use the tools", Text: instructions +
 		"\n"})
-	tried, left := 0, prompt.Cut{Name: partLog, Why: "over the budget: four times as much is newer"}
+	tried, left := 0, prompt.CutText{Name: partLog, Why: "over the budget: four times as much is newer"}
 	more := 0
 	err := h.Tree.View(ctx, func(v mdtree.View) error {
 		logs := 0

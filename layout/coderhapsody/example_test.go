@@ -71,7 +71,7 @@ func Example() {
 			if err != nil {
 				log.Fatal(err)
 			}
-			fmt.Print(before.Of(layout.User))
+			fmt.Print(before.RoleText(layout.User))
 			fmt.Println("user:", t.message)
 			if t.tool != "" {
 				answer, err := tools[t.tool].Answer(ctx, workspace, json.RawMessage(t.args))
@@ -134,7 +134,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("resumes with:", c.Of(layout.User))
+	fmt.Println("resumes with:", c.RoleText(layout.User))
 	if err := second.End(ctx, ""); err != nil {
 		log.Fatal(err)
 	}

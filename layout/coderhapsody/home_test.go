@@ -251,7 +251,7 @@ func TestAutoRecall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := c.Of(prompt.User)
+	text := c.RoleText(prompt.User)
 	if !strings.HasPrefix(text, "[Auto-recalled memories]\n\nFrom 2026-04-14.md — 2026-04-14 Squares, not hexes.") ||
 		!strings.Contains(text, "\n> Squares, not hexes.") {
 		t.Errorf("BeforeTurn() = %q", text)
@@ -269,8 +269,8 @@ func TestAutoRecall(t *testing.T) {
 		t.Errorf("BeforeTurn() of a short message = %q, %v", c.Text(), err)
 	}
 	c, err = h.Context(t.Context(), layout.Request{Message: message})
-	if err != nil || strings.Count(c.Of(prompt.User), "\nFrom ") != strings.Count(text, "\nFrom ") {
-		t.Errorf("Context() with a message = %q, %v", c.Of(prompt.User), err)
+	if err != nil || strings.Count(c.RoleText(prompt.User), "\nFrom ") != strings.Count(text, "\nFrom ") {
+		t.Errorf("Context() with a message = %q, %v", c.RoleText(prompt.User), err)
 	}
 }
 
@@ -374,14 +374,15 @@ func TestSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	note := c.Of(prompt.User)
+	note := c.RoleText(prompt.User)
 	for _, want := range []string{"The grid is done.", "Walls next.", `Memory profile to load: "vtt"`,
 		`Skill to load: "vtt-core"`, `"map.go"` + "\n", `"gone.go" (missing)`, `"../x" (outside`} {
 		if !strings.Contains(note, want) {
 			t.Errorf("the handoff is %q, without %q", note, want)
 		}
 	}
-	if system := c.Of(prompt.System); !strings.Contains(system, "profile vtt") || strings.Contains(system, "Chapters") {
+	if system := c.RoleText(prompt.System); !strings.Contains(system, "profile vtt") ||
+		strings.Contains(system, "Chapters") {
 		t.Errorf("the handoff's profile was not loaded: %q", system)
 	}
 	// It is taken once, and the memory is bound for this conversation alone.
@@ -389,7 +390,8 @@ func TestSession(t *testing.T) {
 		t.Errorf("open handoffs: %+v, %v", hs, err)
 	}
 	name, goOn, err := s.Compact(t.Context(), "We built walls.\n\nAnd doors.")
-	if err != nil || name != "2026-05-20 We built walls." || !strings.Contains(goOn.Of(prompt.User), "And doors.") ||
+	if err != nil || name != "2026-05-20 We built walls." ||
+		!strings.Contains(goOn.RoleText(prompt.User), "And doors.") ||
 		strings.Count(goOn.Text(), "And doors.") != 1 {
 		t.Errorf("Compact() = %q, %q, %v", name, goOn.Text(), err)
 	}
@@ -411,20 +413,21 @@ func TestSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err = s.Resume(t.Context(), name)
-	if err != nil || !strings.Contains(c.Of(prompt.User), "And doors.") || strings.Count(c.Text(), "And doors.") != 1 ||
+	if err != nil || !strings.Contains(c.RoleText(prompt.User), "And doors.") ||
+		strings.Count(c.Text(), "And doors.") != 1 ||
 		!strings.Contains(c.Text(), "All done.") {
 		t.Errorf("Resume() = %q, %v", c.Text(), err)
 	}
 	c, err = s.Resume(t.Context(), "2026-04-13")
-	if err != nil || !strings.Contains(c.Of(prompt.User), "not there") || len(warned) != 1 {
-		t.Errorf("Resume() from what is no summary = %q, %v, told %q", c.Of(prompt.User), err, warned)
+	if err != nil || !strings.Contains(c.RoleText(prompt.User), "not there") || len(warned) != 1 {
+		t.Errorf("Resume() from what is no summary = %q, %v, told %q", c.RoleText(prompt.User), err, warned)
 	}
 	// A handoff of a profile that is not there is shown all the same.
 	if _, err := call(t, h, "handoff_task", m{"summary": "More.", "memory_profile": "none"}); err != nil {
 		t.Fatal(err)
 	}
 	c, err = s.Start(t.Context())
-	if err != nil || !strings.Contains(c.Of(prompt.User), "More.") || !strings.Contains(c.Text(), "Chapters") ||
+	if err != nil || !strings.Contains(c.RoleText(prompt.User), "More.") || !strings.Contains(c.Text(), "Chapters") ||
 		len(warned) != 2 {
 		t.Errorf("Start() = %q, %v, told %q", c.Text(), err, warned)
 	}
@@ -447,8 +450,8 @@ func TestReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := s.Start(t.Context()); err != nil || len(c.Parts) == 0 || c.Of(prompt.User) != "" {
-		t.Errorf("Start() = %q, %v", c.Of(prompt.User), err)
+	if c, err := s.Start(t.Context()); err != nil || len(c.Parts) == 0 || c.RoleText(prompt.User) != "" {
+		t.Errorf("Start() = %q, %v", c.RoleText(prompt.User), err)
 	}
 	c := h.(layout.Compressor)
 	if d, err := c.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Dry: true}); err != nil ||

@@ -47,7 +47,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("user: %s%s\n", before.Of(layout.User), message)
+		fmt.Printf("user: %s%s\n", before.RoleText(layout.User), message)
 		for _, t := range home.Tools() {
 			if call := script[message]; t.Name == call[0] {
 				answer, err := t.Answer(ctx, workspace, json.RawMessage(call[1]))
@@ -67,7 +67,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		first, _, _ := strings.Cut(system.Of(layout.System), "\n\n")
+		first, _, _ := strings.Cut(system.RoleText(layout.System), "\n\n")
 		fmt.Printf("system: %s\n", strings.ReplaceAll(first, "\n", " / "))
 		return s
 	}
@@ -79,7 +79,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("compacted as %s: %s\n", archive, goOn.Of(layout.User))
+	fmt.Printf("compacted as %s: %s\n", archive, goOn.RoleText(layout.User))
 	if err := s.End(ctx, ""); err != nil {
 		log.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("resumed: %s\n", resumed.Of(layout.User))
+	fmt.Printf("resumed: %s\n", resumed.RoleText(layout.User))
 	turn(s, "What did we discuss?")
 	if err := s.End(ctx, ""); err != nil {
 		log.Fatal(err)

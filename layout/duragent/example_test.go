@@ -104,7 +104,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Print(goOn.Of(layout.User))
+	fmt.Print(goOn.RoleText(layout.User))
 	if err := s.End(ctx, "We talked about the database."); err != nil {
 		log.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func Example() {
 			if err != nil {
 				log.Fatal(err)
 			}
-			if block := before.Of(layout.User); block != "" {
+			if block := before.RoleText(layout.User); block != "" {
 				fmt.Println(block)
 			}
 			fmt.Println("user:", t.message)
@@ -95,7 +95,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("compacted: name %q, goes on from %q\n", name, goOn.Of(layout.User))
+	fmt.Printf("compacted: name %q, goes on from %q\n", name, goOn.RoleText(layout.User))
 	_, err = first.Resume(ctx, "anything")
 	fmt.Println("can resume:", !errors.Is(err, oxbow.ErrUnsupported))
 	if err := first.End(ctx, ""); err != nil {

@@ -153,8 +153,8 @@ func TestContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Of(prompt.User) != block || c.Of(prompt.System) != head {
-		t.Errorf("for the user %q, for the system %q", c.Of(prompt.User), c.Of(prompt.System))
+	if c.RoleText(prompt.User) != block || c.RoleText(prompt.System) != head {
+		t.Errorf("for the user %q, for the system %q", c.RoleText(prompt.User), c.RoleText(prompt.System))
 	}
 	var parts []string
 	for _, p := range c.Parts {
@@ -182,13 +182,13 @@ func TestContext(t *testing.T) {
 	}
 	c, err = h.Context(t.Context(), layout.Request{Message: "vet", Budget: whole.Tokens - 1})
 	if err != nil || c.Tokens >= whole.Tokens || len(c.Cut) != 1 || c.Cut[0].Name != "recall" ||
-		c.Of(prompt.User) != block {
+		c.RoleText(prompt.User) != block {
 		t.Errorf(
 			"within a budget: %d of %d tokens, cut %+v, %q, %v",
 			c.Tokens,
 			whole.Tokens,
 			c.Cut,
-			c.Of(prompt.User),
+			c.RoleText(prompt.User),
 			err,
 		)
 	}
@@ -223,7 +223,8 @@ func TestSession(t *testing.T) {
 		t.Errorf("BeforeTurn() = %q, %v", turn.Text(), err)
 	}
 	name, goOn, err := s.Compact(t.Context(), "we talked")
-	if err != nil || name != "" || goOn.Of(prompt.User) != "we talked" || goOn.Of(prompt.System) != start.Text() {
+	if err != nil || name != "" || goOn.RoleText(prompt.User) != "we talked" ||
+		goOn.RoleText(prompt.System) != start.Text() {
 		t.Errorf("Compact() = %q, %q, %v", name, goOn.Text(), err)
 	}
 	if _, err := s.Resume(t.Context(), "x"); !errors.Is(err, oxbow.ErrUnsupported) {

@@ -56,7 +56,7 @@ func TestVectors(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					got = ctx.Of(prompt.System)
+					got = ctx.RoleText(prompt.System)
 					// The words of the instructions are oxbow's own.
 					want, _, _ := strings.Cut(c.Results[i], "## Memory\n")
 					got, c.Results[i] = strings.TrimSuffix(got, instructions), want

@@ -162,7 +162,7 @@ func (f *finder) readLog() (trails map[string]*trail, head state, isWhole bool, 
 				trails[v.Entry.Name] = t
 			}
 			if !t.done {
-				t.read(&v)
+				t.processVersion(&v)
 			}
 		}
 	}
@@ -199,7 +199,7 @@ func Describe(ctx context.Context, m *oxbow.Memory, name string) (e Edit, isOpen
 			return e, false, err
 		}
 		versions = append(versions, v)
-		t.read(&v)
+		t.processVersion(&v)
 		if t.done || len(versions) == mostVersions {
 			break
 		}
@@ -227,13 +227,13 @@ func Describe(ctx context.Context, m *oxbow.Memory, name string) (e Edit, isOpen
 		e.Now = &top.Entry
 		return e, true, nil
 	}
-	e.Renamed, err = renamed(ctx, m, &e)
+	e.Renamed, err = currentName(ctx, m, &e)
 	return e, true, err
 }
 
-// renamed returns the current name of a deleted text. This is the entry with the old name as an
+// currentName returns the current name of a deleted text. This is the entry with the old name as an
 // alias, or an entry with the same text. It returns "" if neither exists.
-func renamed(ctx context.Context, m *oxbow.Memory, e *Edit) (string, error) {
+func currentName(ctx context.Context, m *oxbow.Memory, e *Edit) (string, error) {
 	now, err := m.Get(ctx, e.Name)
 	switch {
 	case err == nil && now.Name != e.Name:

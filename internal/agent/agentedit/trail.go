@@ -28,7 +28,7 @@ type image struct {
 	labels  []oxbow.Label // only labels with a protecting key
 }
 
-func imageOf(v *oxbow.Version) image {
+func versionImage(v *oxbow.Version) image {
 	e := &v.Entry
 	img := image{removed: v.Verb == oxbow.VerbRemove, content: sha256.Sum256([]byte(e.Content)), aliases: e.Aliases}
 	for _, l := range e.Labels {
@@ -77,9 +77,9 @@ type trail struct {
 	sought *image          // version that an undo restored, if its note does not list all undone changes
 }
 
-// read processes the next older version. If done is set, no more versions need to be read.
-func (t *trail) read(v *oxbow.Version) {
-	img := imageOf(v)
+// processVersion processes the next older version. If done is set, no more versions need to be read.
+func (t *trail) processVersion(v *oxbow.Version) {
+	img := versionImage(v)
 	if !t.started {
 		t.started, t.top = true, img
 		if v.Erased || v.Entry.Kind == oxbow.Handoff {
@@ -130,11 +130,11 @@ func (t *trail) readOwn(v *oxbow.Version, img image) {
 		return
 	}
 	t.base, t.done = v.Seq, true
-	t.open = t.agents > 0 && !img.removed && !v.Erased && t.differs(img)
+	t.open = t.agents > 0 && !img.removed && !v.Erased && t.differsFrom(img)
 }
 
-// differs reports whether the entry differs from the person's version.
-func (t *trail) differs(own image) bool {
+// differsFrom reports whether the entry differs from the person's version.
+func (t *trail) differsFrom(own image) bool {
 	if t.top.removed || t.top.content != own.content || !slices.Equal(t.top.labels, t.labels) {
 		return true
 	}

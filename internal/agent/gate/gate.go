@@ -16,7 +16,7 @@
 // but a long prompt in ordinary words can still find its note. The benchmark command inject compares
 // this rule with others.
 //
-// The strength of a note ([StrengthOfNote]) differs from the strength of a turn ([StrengthOf]). Only the
+// The strength of a note ([StrengthOfNote]) differs from the strength of a turn ([MakeStrength]). Only the
 // [mostAsked] heaviest words of the prompt count in the sum below the line, because a prompt may be long
 // and still be about a single note. A note that states a rule is stronger than a description, and so is a
 // note that contains a word of the prompt that no other note contains.
@@ -74,11 +74,11 @@ const (
 	lowestNote      = .9   // the lowest floor of a note for a question
 	lowestNoteOrder = 1.25 // the lowest floor of a note for an order
 
-	// mostAsked is the number of words of a prompt, the heaviest, that count in the share of a note.
+	// mostAsked is the number of a prompt's heaviest words that count in the share of a note.
 	mostAsked = 6
 
-	// A note's strength is multiplied by plainNote, and also by ruleFactor or uniqueFactor if the note has that
-	// property. So the strength of a note with exactly one of the two properties does not change.
+	// A note's strength is multiplied by plainNote, and also by ruleFactor or uniqueFactor if the
+	// note has that property. So the strength of a note with exactly one property does not change.
 	plainNote    = 1 / 1.6
 	ruleFactor   = 1.6 // the note states a rule ([statesRule])
 	uniqueFactor = 1.6 // no other note contains some word of the prompt
@@ -114,18 +114,18 @@ type Strength struct {
 	isNote bool
 }
 
-// StrengthOf returns the strength of a turn for a prompt's terms. An identifier's terms count as a
+// MakeStrength returns the strength of a turn for a prompt's terms. An identifier's terms count as a
 // single word, or as two if the identifier is long or contains an underscore.
-func StrengthOf(terms []Term) Strength {
-	s, most, _ := add(words(terms))
+func MakeStrength(terms []Term) Strength {
+	s, most, _ := add(promptWords(terms))
 	s.weigh(sum(most), 1)
 	return s
 }
 
-// StrengthOfNote is like StrengthOf for a note with this content. The scores of the terms should not depend on the
-// length of a short note.
+// StrengthOfNote is like MakeStrength for a note with this content. The terms' scores should not
+// depend on the length of a short note.
 func StrengthOfNote(terms []Term, content string) Strength {
-	s, most, isUnique := add(words(terms))
+	s, most, isUnique := add(promptWords(terms))
 	s.isNote = true
 	slices.Sort(most)
 	factor := plainNote
@@ -193,10 +193,10 @@ type word struct {
 	count  int  // 1, or 2 for a long identifier
 }
 
-// words returns a prompt's words. An identifier's terms are joined to a single word. Its highest
-// possible score is the sum over its terms that some unit contains. If no unit contains any, it is
-// the rarest term's score.
-func words(terms []Term) (all []word) {
+// promptWords returns a prompt's words. An identifier's terms are joined to a single word. The
+// highest possible score is the sum over all terms that some unit contains. If no unit contains
+// any, it is the rarest term's score.
+func promptWords(terms []Term) (all []word) {
 	at := map[string]int{}
 	size := map[string]int{}
 	for _, t := range terms {
@@ -264,10 +264,10 @@ const Never Floor = math.MaxFloat64
 // decoysAbove is the share of a language's decoys that may be above the floor.
 const decoysAbove = .02
 
-// FloorOf returns the floor for the decoys' strengths, which are grouped by language. The
+// MakeFloor returns the floor for the decoys' strengths, which are grouped by language. The
 // floor is the highest of the languages' 98th percentiles, because a memory is written in only
 // one or two languages.
-func FloorOf(gs map[string][]float64) Floor {
+func MakeFloor(gs map[string][]float64) Floor {
 	floor := lowest
 	for _, of := range gs {
 		of = slices.Sorted(slices.Values(of))

@@ -12,7 +12,7 @@ func term(text string, idf, score float64) Term {
 }
 
 func TestStrengthOf(t *testing.T) {
-	s := StrengthOf([]Term{
+	s := MakeStrength([]Term{
 		term("kayak", 5, 8),
 		term("price", 3, 4),
 		{Text: "bornholm", Most: 13.2, IDF: 6, Absent: true},
@@ -20,12 +20,12 @@ func TestStrengthOf(t *testing.T) {
 	// share = 12 / (2.2·(5+3+6/2)), g = share·√12
 	if want := 12 / 24.2 * math.Sqrt(12); math.Abs(s.G-want) > 1e-9 || s.Matched != 2 || s.Subject != 2 ||
 		math.Abs(s.Unknown-6./14) > 1e-9 {
-		t.Errorf("StrengthOf = %+v, want g %v, 2 terms, unknown 6/14", s, want)
+		t.Errorf("MakeStrength = %+v, want g %v, 2 terms, unknown 6/14", s, want)
 	}
-	if s := StrengthOf([]Term{term("kayak", 5, 8)}); s.G != 0 || s.Matched != 1 {
+	if s := MakeStrength([]Term{term("kayak", 5, 8)}); s.G != 0 || s.Matched != 1 {
 		t.Errorf("of one term: %+v, want g 0", s)
 	}
-	if s := StrengthOf(nil); s != (Strength{}) {
+	if s := MakeStrength(nil); s != (Strength{}) {
 		t.Errorf("of none: %+v", s)
 	}
 }
@@ -104,14 +104,14 @@ func TestIdentifiers(t *testing.T) {
 			0,
 		},
 	} {
-		if s := StrengthOf(c.terms); s.Matched != c.matched || math.Abs(s.Unknown-c.unknown) > 1e-9 {
+		if s := MakeStrength(c.terms); s.Matched != c.matched || math.Abs(s.Unknown-c.unknown) > 1e-9 {
 			t.Errorf("%s: %d words, unknown %v; want %d and %v", c.name, s.Matched, s.Unknown, c.matched, c.unknown)
 		}
 	}
 }
 
 func TestSteeringWords(t *testing.T) {
-	s := StrengthOf([]Term{
+	s := MakeStrength([]Term{
 		term("look", 2, 3),
 		term("good", 2, 3),
 		term("test", 3, 4),
@@ -179,11 +179,11 @@ func TestFloorOf(t *testing.T) {
 	for i := range 100 {
 		english = append(english, float64(i+1)/10)
 	}
-	got := FloorOf(map[string][]float64{"en": english, "de": {2, 1}, "ja": nil})
+	got := MakeFloor(map[string][]float64{"en": english, "de": {2, 1}, "ja": nil})
 	if got != 9.8 { // two of the hundred strengths are above 9.8
-		t.Errorf("FloorOf = %v, want 9.8", got)
+		t.Errorf("MakeFloor = %v, want 9.8", got)
 	}
-	if got := FloorOf(map[string][]float64{"en": {.1, .2}}); got != lowest {
-		t.Errorf("FloorOf of a small memory = %v, want %v", got, lowest)
+	if got := MakeFloor(map[string][]float64{"en": {.1, .2}}); got != lowest {
+		t.Errorf("MakeFloor of a small memory = %v, want %v", got, lowest)
 	}
 }

@@ -22,8 +22,9 @@ var rulingParts = []string{"不要", "不能", "不可", "不得", "必须", "�
 // mostRuling is the number of bytes of a note in which a rule is searched for.
 const mostRuling = 2 << 10
 
-// statesRule reports whether a note says what must or must not be done, or why. Such a note is more often what a
-// prompt needs than a description, which an agent can also find in the project itself.
+// statesRule reports whether a note says what must or must not be done, or why. Such a note
+// answers a prompt more often than a description does, because an agent can find descriptions in
+// the project itself.
 func statesRule(content string) bool {
 	content = content[:min(len(content), mostRuling)]
 	content = strings.ReplaceAll(strings.ToLower(content), "’", "'")

@@ -60,8 +60,8 @@ func TestStrengthOfNote(t *testing.T) {
 	for range 20 {
 		long = append(long, term("light", 2, 0))
 	}
-	if got := StrengthOfNote(long, rule); got.G != six.G || StrengthOf(long).G >= six.G {
-		t.Errorf("of 26 words %v, of the six heaviest %v, as a turn %v", got.G, six.G, StrengthOf(long).G)
+	if got := StrengthOfNote(long, rule); got.G != six.G || MakeStrength(long).G >= six.G {
+		t.Errorf("of 26 words %v, of the six heaviest %v, as a turn %v", got.G, six.G, MakeStrength(long).G)
 	}
 }
 

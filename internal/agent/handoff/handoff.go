@@ -1,9 +1,9 @@
 // This file converts handoffs to entries and back.
 
-// Package handoff passes a task from a session to the next. A handoff tells what was done, what to
-// do next, which files to read first, and which memory profile and skills to load. A handoff is an
-// entry of kind handoff. It is open until a session takes it, and only a single session can take
-// it.
+// Package handoff passes a task from a session to the next. A handoff lists the finished work,
+// the next steps, the files to read first, and the memory profile and skills to load. A handoff
+// is an entry of kind handoff. A handoff is open until a session takes it, which only one
+// session can do.
 package handoff
 
 import (

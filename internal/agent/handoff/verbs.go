@@ -144,15 +144,15 @@ func projectFilter(project string) oxbow.Filter {
 // Get returns the handoff with this name. It returns an error that matches [oxbow.ErrInvalid] if the
 // entry is of another kind or [oxbow.Entry.Withheld].
 func Get(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
-	e, err := shown(ctx, s, name)
+	e, err := getVisible(ctx, s, name)
 	if err != nil {
 		return Handoff{}, err
 	}
 	return of(ctx, e), nil
 }
 
-// shown is like get, but returns an error if the entry is withheld from the caller.
-func shown(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
+// getVisible is like get, but returns an error if the entry is withheld from the caller.
+func getVisible(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	e, err := get(ctx, s, name)
 	if err == nil && e.Withheld(ctx) {
 		err = &oxbow.InvalidError{
@@ -173,8 +173,8 @@ func get(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	return e, err
 }
 
-// Take marks a handoff as taken and returns it. If name is "", it takes the newest open handoff of
-// the project, or of all projects if project is "". It then skips handoffs that are
+// Take marks a handoff as taken and returns it. If name is "", it takes the project's newest
+// open handoff, or the newest in all projects if project is "". It then skips handoffs that are
 // [oxbow.Entry.Suspicious]. The mark is set only if the version that was read is still current.
 // Therefore only a single session gets the handoff, even if several processes try.
 //
@@ -224,7 +224,7 @@ func next(ctx context.Context, s oxbow.Store, name, project string) (oxbow.Entry
 		}
 		return oxbow.Entry{}, ErrNone
 	}
-	e, err := shown(ctx, s, name)
+	e, err := getVisible(ctx, s, name)
 	if err != nil {
 		return e, err
 	}
@@ -303,7 +303,7 @@ func (h Handoff) text(files []File, profile string, skill func(i int) string) st
 	return b.String()
 }
 
-// longestRun returns the length of the longest sequence of backticks.
+// longestRun returns the length of the longest backtick sequence.
 func longestRun(s string) int {
 	most, run := 0, 0
 	for _, r := range s {

@@ -40,7 +40,7 @@ const (
 // block if no unit that is a payload has a new sentence.
 func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 	var shown []quote
-	asked, prints := p.asked(), map[string]bool{}
+	asked, prints := p.ownSentences(), map[string]bool{}
 	strongest := 0.
 	for _, u := range units {
 		if u.Why == "" {
@@ -82,10 +82,10 @@ func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 	return Block{}
 }
 
-// shrink returns the quotes with less text, strongest unit first. It prefers short parts of several units to
-// all sentences of the strongest, because the strongest unit is often not the one with the answer. It first
-// shortens the sentences of the other units, then drops the sentence with the lowest score of the last unit
-// that has several sentences, then drops the last unit.
+// shrink returns the quotes with less text, strongest unit first. It prefers short parts of
+// several units to the whole strongest unit, because the answer is often in another unit. It
+// first shortens the other units' sentences. Then, in the last unit with several sentences, it
+// drops the sentence with the lowest score. Finally it drops the last unit.
 func shrink(shown []quote) []quote {
 	isShorter := false
 	for i := 1; i < len(shown); i++ {
@@ -105,9 +105,9 @@ func shrink(shown []quote) []quote {
 	return shown[:len(shown)-1]
 }
 
-// asked returns the fingerprints of the prompt's own sentences. A unit that only repeats them, because
+// ownSentences returns the fingerprints of the prompt's own sentences. A unit that only repeats them, because
 // the same question was asked before, is not an answer.
-func (p *Prompt) asked() map[string]bool {
+func (p *Prompt) ownSentences() map[string]bool {
 	prints := map[string]bool{}
 	for s := range extract.Sentences(session.Strip(p.Text)) {
 		prints[fingerprint(s)], prints[fingerprint(fromUser+s)] = true, true
@@ -148,7 +148,7 @@ func (p *Prompt) pointer(units []unit) (b Block) {
 	var names []string
 	for i := range units {
 		u := &units[i]
-		if len(names) == mostPointers || u.Answer == gate.Silence || p.State.rests(u.Shown) {
+		if len(names) == mostPointers || u.Answer == gate.Silence || p.State.wasShownLately(u.Shown) {
 			continue
 		}
 		name, prints := u.pointer()
@@ -168,11 +168,11 @@ func (p *Prompt) pointer(units []unit) (b Block) {
 // whole text has no more tokens than that, it returns the whole text and its fingerprints. This does
 // not apply to units of other projects and to units that were never used.
 func (u *unit) pointer() (line string, prints []string) {
-	name, said := quote{unit: u}.origin()+": ", OneLine(u.said())
+	name, said := quote{unit: u}.origin()+": ", OneLine(u.spokenText())
 	short := name + text.Clip(said, pointerBytes)
 	whole := name + said
 	if u.Why == "" && text.EstimateTokens(said) <= text.EstimateTokens(short) {
-		return whole, PrintsIn(u.said(), said)
+		return whole, PrintsIn(u.spokenText(), said)
 	}
 	return short, nil
 }
@@ -217,7 +217,7 @@ func fingerprint(sentence string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// PrintsIn returns the fingerprints of the sentences of a text that are contained in shown, which is a part of
+// PrintsIn returns fingerprints of a text's sentences that shown contains. shown is a part of
 // the text on one line. If shown is the whole text, its own fingerprint is included.
 func PrintsIn(content, shown string) (prints []string) {
 	if OneLine(content) == shown {

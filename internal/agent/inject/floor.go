@@ -40,16 +40,16 @@ func (c Calibration) Fits(entries int) bool {
 	return c.Decoys == decoysHash() && max(off, -off) <= floorGrows*float64(c.Entries)
 }
 
-// Near reports whether the floor may be used until the next calibration. This requires that the
+// IsNear reports whether the floor may be used until the next calibration. This requires that the
 // number of entries has less than doubled and not halved since the last calibration.
-func (c Calibration) Near(entries int) bool {
+func (c Calibration) IsNear(entries int) bool {
 	return c.Decoys == decoysHash() && entries < 2*c.Entries && c.Entries < 2*entries
 }
 
 // ruleVersion is increased when units get other strengths, so that floors are calibrated again.
 const ruleVersion = "2\n"
 
-// decoysHash returns the hash of the list of decoys and of the rule's version.
+// decoysHash returns a hash over all decoys and the rule's version.
 var decoysHash = sync.OnceValue(func() string {
 	sum := sha256.New()
 	_, _ = sum.Write([]byte(ruleVersion)) // hash.Hash never returns an error
@@ -74,7 +74,7 @@ func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err e
 	gs := map[string][]float64{}
 	analyzer := analysis.NewAnalyzer() // share an analyzer for all decoys, because they have most words in common
 	for _, d := range gate.Decoys() {
-		units, uerr := s.strengths(ctx, analyzer, d.Text, s.Filter, mostUnits)
+		units, uerr := s.rankUnits(ctx, analyzer, d.Text, s.Filter, mostUnits)
 		err = uerr
 		if err != nil {
 			break
@@ -88,7 +88,7 @@ func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err e
 		gs[d.Language] = append(gs[d.Language], best)
 		asked++
 	}
-	c.Floor = gate.FloorOf(gs)
+	c.Floor = gate.MakeFloor(gs)
 	return c, asked, err
 }
 

@@ -72,8 +72,8 @@ type State struct {
 // Key returns the key of an entry in a [State].
 func Key(s session.Shown) string { return s.In + " " + s.Name }
 
-// rests reports whether an entry was shown at any of the last [restPrompts] prompts.
-func (s *State) rests(e session.Shown) bool {
+// wasShownLately reports whether an entry was shown at any of the last [restPrompts] prompts.
+func (s *State) wasShownLately(e session.Shown) bool {
 	at, shown := s.Shown[Key(e)]
 	return shown && s.Prompt-at < restPrompts
 }
@@ -158,7 +158,7 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 	if s.In == InSessions && p.Session != "" {
 		f = f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "session", Values: []string{p.Session}, Not: true}}})
 	}
-	units, err := s.strengths(ctx, analysis.NewAnalyzer(), words, f, mostFound)
+	units, err := s.rankUnits(ctx, analysis.NewAnalyzer(), words, f, mostFound)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 			u.Why = whyShaped
 		case foreign(&u.entry, p.Project):
 			u.Why = whyProject
-		case p.State.rests(u.Shown):
+		case p.State.wasShownLately(u.Shown):
 			u.Why = whyRests
 		case s.Unused != nil && u.Answer == gate.Payload && s.Unused(ctx, u.Name):
 			u.Why = whyUnused

@@ -17,7 +17,7 @@ const (
 	mostSentences = 2     // sentences of the strongest unit, in addition to a conclusion
 	moreSentences = 1     // sentences of each other unit, in addition to a conclusion
 	mostShown     = 200   // characters of each sentence
-	moreShown     = 120   // characters of each sentence of the other units, if the block is too large otherwise
+	moreShown     = 120   // maximum characters per sentence in later units of a large block
 	mostLooked    = 1_000 // sentences of a unit that are considered
 )
 
@@ -51,11 +51,12 @@ func (q *quote) text() string {
 	return strings.Join(all, " ")
 }
 
-// shorten shortens the sentences to [moreShown] characters. It reports whether one of them was longer.
+// shorten shortens the sentences to [moreShown] characters. It reports whether any sentence was
+// longer.
 func (q *quote) shorten() (isShorter bool) {
 	for i := range q.sentences {
 		s := &q.sentences[i]
-		if short := OneLine(text.Snippet(s.candidate.text, q.words(), moreShown)); len(short) < len(s.shown) {
+		if short := OneLine(text.Snippet(s.candidate.text, q.snippetWords(), moreShown)); len(short) < len(s.shown) {
 			s.shown = short
 			isShorter = true
 		}
@@ -79,10 +80,10 @@ func (q *quote) dropWeakest() {
 // is in asked are not chosen. Chosen sentences whose fingerprint is in shown are left out of the
 // result.
 func (u *unit) quote(asked, shown map[string]bool, maxSentences int) quote {
-	content := u.said()
+	content := u.spokenText()
 	all := u.candidates(content)
 	if len(all) == 0 { // without prose, such as code, a table or a list of figures
-		all = append(all, candidate{text: text.Snippet(content, u.words(), mostShown), score: 1})
+		all = append(all, candidate{text: text.Snippet(content, u.snippetWords(), mostShown), score: 1})
 	}
 	best := slices.Clone(all)
 	slices.SortStableFunc(best, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
@@ -103,7 +104,7 @@ func (u *unit) quote(asked, shown map[string]bool, maxSentences int) quote {
 	slices.SortFunc(chosen, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
 	q := quote{unit: u}
 	for _, c := range chosen {
-		said := OneLine(text.Snippet(c.text, u.words(), mostShown))
+		said := OneLine(text.Snippet(c.text, u.snippetWords(), mostShown))
 		if said != "" && !shown[fingerprint(said)] {
 			q.sentences = append(q.sentences, sentence{c, said, fingerprint(said)})
 		}
@@ -124,7 +125,7 @@ func (u *unit) candidates(content string) (all []candidate) {
 	}
 	find := analysis.NewFinder(analysis.NewChoice(terms, nil))
 	concluded := map[string]bool{}
-	for _, s := range extract.Concluded(content) {
+	for _, s := range extract.Conclusions(content) {
 		concluded[s] = true
 	}
 	for s := range extract.Sentences(content) {
@@ -153,8 +154,8 @@ func isHeading(s string) bool {
 	return strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：")
 }
 
-// words returns the terms of the prompt that the unit contains, in lower case, for a snippet.
-func (u *unit) words() (ws []string) {
+// snippetWords returns the terms of the prompt that the unit contains, in lower case, for a snippet.
+func (u *unit) snippetWords() (ws []string) {
 	for _, t := range u.terms {
 		if t.Held {
 			ws = append(ws, strings.ToLower(t.Text))

@@ -14,9 +14,9 @@ import (
 // fromUser is the prefix of a person's words in a turn's text.
 const fromUser = "user: "
 
-// said returns the unit's text. For a turn, this is what the person and the agent said, without
+// spokenText returns the unit's text. For a turn, this is what the person and the agent said, without
 // tool output.
-func (u *unit) said() string {
+func (u *unit) spokenText() string {
 	if u.In != InSessions {
 		return u.entry.Content
 	}
@@ -52,7 +52,7 @@ func (u *unit) dropPrinted() {
 	said := map[string]bool{}
 	analysis.NewFinder(analysis.NewChoice(terms, nil)).Occurrences(
 		context.Background(),
-		u.said(),
+		u.spokenText(),
 		func(term string, _ int) {
 			said[term] = true
 		},
@@ -66,6 +66,6 @@ func (u *unit) dropPrinted() {
 		}
 	}
 	if lost {
-		u.Strength = gate.StrengthOf(u.terms)
+		u.Strength = gate.MakeStrength(u.terms)
 	}
 }

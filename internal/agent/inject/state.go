@@ -23,9 +23,9 @@ import (
 // is registered for both the user and the project runs twice at the same time, so a lock on the
 // file orders the changes.
 //
-// Each line of the file is a [stateLine] in JSON. A line includes the sums of all lines up to and
-// including itself, so the last part of the file is enough to restore the state. A line that was
-// not written completely is skipped.
+// Each line of the file is a [stateLine] in JSON. Each line includes the sums over all earlier
+// lines and itself, so the end of the file is enough to restore the state. A line that was not
+// written completely is skipped.
 type StateFile struct {
 	Dir             string // directory with a file for each session
 	Client, Session string
@@ -120,9 +120,9 @@ func (f StateFile) Add(ctx context.Context, b Block) (fresh bool, err error) {
 	return fresh, err
 }
 
-// Compacted records that the session lost everything shown to it. Claude Code reports a compaction
+// RecordCompaction records that the session lost everything shown to it. Claude Code reports a compaction
 // again after the start that follows it. That second report does not change the state.
-func (f StateFile) Compacted(ctx context.Context) error {
+func (f StateFile) RecordCompaction(ctx context.Context) error {
 	return f.change(ctx, func(_ State, lines []stateLine) *stateLine {
 		for _, l := range slices.Backward(lines) {
 			if l.Event == AtStart && l.Key == "compact" {

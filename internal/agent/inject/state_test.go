@@ -78,7 +78,7 @@ func TestState(t *testing.T) {
 	if s := other.mustBegin(t, AtPrompt, "1", true, true); s.Prompt != 1 {
 		t.Errorf("another session has the state %+v", s)
 	}
-	if err := f.Compacted(t.Context()); err != nil {
+	if err := f.RecordCompaction(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if s := f.State(); s.Prompt != 2 || s.Tokens != 20 || len(s.Shown)+len(s.Prints) > 0 {
@@ -114,7 +114,7 @@ func TestHasStart(t *testing.T) {
 	f.mustBegin(t, AtPrompt, "1", true, true)
 	f.mustBegin(t, AtStart, "resume", false, true)
 	has("resumed", true, false)
-	if err := f.Compacted(t.Context()); err != nil {
+	if err := f.RecordCompaction(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	has("compacted", false, true)
@@ -125,7 +125,7 @@ func TestHasStart(t *testing.T) {
 	f.mustBegin(t, AtStart, "compact", false, true)
 	has("after a compaction", false, true)
 	f.mustAdd(t, shown, true)
-	if err := f.Compacted(t.Context()); err != nil {
+	if err := f.RecordCompaction(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	has("whose report comes late", true, false)
@@ -274,7 +274,7 @@ func TestStored(t *testing.T) {
 	if s := f.State(); len(s.Prints) != 3 || s.Stored["start"] || !s.Stored["prompt"] || !s.Stored["action"] {
 		t.Errorf("shown are %v, and the client stored %v", s.Prints, s.Stored)
 	}
-	if err := f.Compacted(t.Context()); err != nil {
+	if err := f.RecordCompaction(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if s := f.State(); len(s.Stored) != 0 {

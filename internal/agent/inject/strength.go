@@ -32,9 +32,9 @@ const (
 	leastUnique = 40
 )
 
-// stackFrame matches lines of a stack trace in the form of Java and JavaScript, Python or Go. These
-// are lines with a place in a program, and the line with which a trace begins. It does not match
-// the message of the error.
+// stackFrame matches stack trace lines as Java, JavaScript, Python and Go print them. These are
+// lines with a place in a program, and the line with which a trace begins. It does not match the
+// message of the error.
 var stackFrame = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Exception in thread "[^"\n]*"|Traceback \(most recent call last\):|` +
 		`\bat [\w$.<>/]+ ?\([^()\s]+:\d+\)|File "[^"\n]+", line \d+(, in \S+)?|goroutine \d+ \[[^\]\n]*\]:`)
@@ -63,9 +63,9 @@ func prose(prompt string) string {
 	return strings.Join(sentences[:first], "") + strings.Join(sentences[last:], "")
 }
 
-// strengths returns the best units of a memory for the words, at most limit units, each with its
+// rankUnits returns the best units of a memory for the words, at most limit units, each with its
 // strength. The analyzer finds the identifiers among the words.
-func (s *Source) strengths(
+func (s *Source) rankUnits(
 	ctx context.Context,
 	analyzer *analysis.Analyzer,
 	words string,
@@ -88,9 +88,9 @@ func (s *Source) strengths(
 		u := unit{src: s, entry: h.Entry}
 		u.Shown = session.Shown{In: s.In, Name: h.Entry.Name, Version: h.Entry.Version}
 		u.Floor = s.Floor
-		u.terms = termsOf(h.Explanation, identifiers)
+		u.terms = gateTerms(h.Explanation, identifiers)
 		if s.In == InSessions || analysis.IsTurn(h.Entry.Content) {
-			u.Strength = gate.StrengthOf(u.terms)
+			u.Strength = gate.MakeStrength(u.terms)
 		} else {
 			compareAsNote(h.Explanation, u.terms)
 			u.Strength = gate.StrengthOfNote(u.terms, h.Entry.Content)
@@ -115,8 +115,8 @@ func (s *Source) shorten(ctx context.Context, q *oxbow.Query) error {
 	return nil
 }
 
-// termsOf returns the terms of a prompt, compared with the unit that x explains.
-func termsOf(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.Term) {
+// gateTerms returns the terms of a prompt, compared with the unit that x explains.
+func gateTerms(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.Term) {
 	if x == nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ func TestCompareAsNote(t *testing.T) {
 			{Term: "kayak", Weight: 1, TF: 2, DF: 1, IDF: 5},
 			{Term: "price", Weight: 3, DF: 4, IDF: 3},
 		}}
-		terms := termsOf(x, nil)
+		terms := gateTerms(x, nil)
 		compareAsNote(x, terms)
 		return terms
 	}

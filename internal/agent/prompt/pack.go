@@ -55,7 +55,7 @@ func (c *Context) Pack(budget int) {
 	for n, i := range over {
 		if shortened || n >= maxShortened {
 			p := c.Parts[i]
-			c.Cut = append(c.Cut, Cut{p.Name, p.Source, p.Tokens, "over the budget"})
+			c.Cut = append(c.Cut, CutText{p.Name, p.Source, p.Tokens, "over the budget"})
 			continue
 		}
 		k.takeShortened(i)
@@ -96,9 +96,9 @@ func (k *packer) takeShortened(i int) {
 		k.takeWhole(i)
 	}
 	if k.in[i] {
-		k.Cut = append(k.Cut, Cut{p.Name, p.Source, whole - p.Tokens, "over the budget: made shorter"})
+		k.Cut = append(k.Cut, CutText{p.Name, p.Source, whole - p.Tokens, "over the budget: made shorter"})
 	} else {
-		k.Cut = append(k.Cut, Cut{p.Name, p.Source, whole, "over the budget"})
+		k.Cut = append(k.Cut, CutText{p.Name, p.Source, whole, "over the budget"})
 	}
 }
 

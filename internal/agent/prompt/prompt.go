@@ -41,8 +41,8 @@ type Part struct {
 	before, after string // for a framed part: the text around its body
 }
 
-// Cut is text that was left out because of the budget.
-type Cut struct {
+// CutText is text that was left out because of the budget.
+type CutText struct {
 	Name   string `json:"name"`
 	Source string `json:"source,omitempty"`
 	Tokens int    `json:"tokens"` // number of tokens left out (for a shortened part, the difference)
@@ -51,10 +51,10 @@ type Cut struct {
 
 // Context is the text that is put before the model, and the reasons for it.
 type Context struct {
-	Parts  []Part `json:"parts"`
-	Cut    []Cut  `json:"cut,omitempty"`
-	Budget int    `json:"budget,omitempty"` // in tokens (0 means unlimited)
-	Tokens int    `json:"tokens"`           // estimate for all parts
+	Parts  []Part    `json:"parts"`
+	Cut    []CutText `json:"cut,omitempty"`
+	Budget int       `json:"budget,omitempty"` // in tokens (0 means unlimited)
+	Tokens int       `json:"tokens"`           // estimate for all parts
 }
 
 // Add appends the parts that have a text. Empty parts are ignored, so that a layout can add a file
@@ -70,8 +70,8 @@ func (c *Context) Add(parts ...Part) {
 // Text returns the concatenated parts. Blank lines are included in the parts.
 func (c Context) Text() string { return c.of("") }
 
-// Of returns the concatenated parts with that role.
-func (c Context) Of(r Role) string { return c.of(r) }
+// RoleText returns the concatenated parts with that role.
+func (c Context) RoleText(r Role) string { return c.of(r) }
 
 func (c Context) of(r Role) string {
 	var b strings.Builder
@@ -88,15 +88,15 @@ func (c Context) of(r Role) string {
 func (c Context) Manifest() string {
 	var b strings.Builder
 	for _, p := range c.Parts {
-		fmt.Fprintf(&b, "in   %7d  %s%s\n", p.Tokens, p.Name, details(p.Source, p.Why))
+		fmt.Fprintf(&b, "in   %7d  %s%s\n", p.Tokens, p.Name, describeSource(p.Source, p.Why))
 	}
 	for _, k := range c.Cut {
-		fmt.Fprintf(&b, "cut  %7d  %s%s\n", k.Tokens, k.Name, details(k.Source, k.Why))
+		fmt.Fprintf(&b, "cut  %7d  %s%s\n", k.Tokens, k.Name, describeSource(k.Source, k.Why))
 	}
 	return b.String()
 }
 
-func details(source, why string) string {
+func describeSource(source, why string) string {
 	if source != "" {
 		source = " " + strconv.Quote(source)
 	}
@@ -130,7 +130,7 @@ func (c *Context) Fit(budget int) {
 				whole := p.Tokens
 				p.Text = shorten(p, left)
 				p.Tokens = Tokens(p.Text)
-				c.Cut = append(c.Cut, Cut{p.Name, p.Source, whole - p.Tokens, "over the budget"})
+				c.Cut = append(c.Cut, CutText{p.Name, p.Source, whole - p.Tokens, "over the budget"})
 				if p.Text == "" {
 					continue
 				}

@@ -74,7 +74,7 @@ func TestText(t *testing.T) {
 	var c Context
 	c.Add(Part{Text: "a\n"}, Part{Role: User, Text: "b\n"}, Part{Role: System, Text: "c\n"})
 	for _, tt := range []struct{ got, want string }{
-		{c.Text(), "a\nb\nc\n"}, {c.Of(System), "a\nc\n"}, {c.Of(User), "b\n"},
+		{c.Text(), "a\nb\nc\n"}, {c.RoleText(System), "a\nc\n"}, {c.RoleText(User), "b\n"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("text = %q, want %q", tt.got, tt.want)

@@ -41,7 +41,8 @@ func endLine(b *strings.Builder) {
 // AnswerText returns an answer as a text for a model.
 func AnswerText(a report.Reporter) string { return ReportText(a.Report()) }
 
-// WriteSection writes one section of a report. It is for callers that count the tokens of the items of a list.
+// WriteSection writes one section of a report. It is for callers that count each list item's
+// tokens.
 func WriteSection(b *strings.Builder, s report.Section) {
 	switch s := s.(type) {
 	case report.Line:
@@ -107,7 +108,8 @@ func writeRecord(b *strings.Builder, r report.Record) {
 	writeCells(b, r.Lines)
 }
 
-// writeCells writes cells below each other. The name of a cell with a text becomes the name of its fence.
+// writeCells writes cells below each other. If a cell contains a text, the cell's name becomes
+// the fence's name.
 func writeCells(b *strings.Builder, cells []report.Cell) {
 	for _, c := range cells {
 		switch v := c.Value.(type) {
@@ -143,7 +145,8 @@ func writeRows(b *strings.Builder, t report.Table) {
 	}
 }
 
-// writeItems writes all items of a list, because a model cannot list the others in another way.
+// writeItems writes all items of a list, because a model has no other way to list the remaining
+// items.
 func writeItems(b *strings.Builder, l report.List) {
 	for i, s := range l.Items {
 		if l.Spaced && b.Len() > 0 {

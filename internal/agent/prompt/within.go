@@ -21,8 +21,8 @@ const (
 	maxNamed = 3
 )
 
-// Framed returns a copy of the part with a text that can be cut. before and after are never
-// cut and can be, for example, the tags of a block. Only body is cut.
+// Framed returns a copy of the part with a text that can be cut. before and after, for example a
+// block's tags, are never cut. Only body is cut.
 func (p Part) Framed(before, body, after string) Part {
 	p.Text = before + body + after
 	p.before = before
@@ -73,11 +73,11 @@ func cutAtParagraph(s string, limit int) string {
 	return s[:limit]
 }
 
-// TextWithin returns the text in at most limit bytes. If the text is too long, the pinned parts are
-// added first. Small pinned parts are complete. Large pinned parts are cut at a paragraph's end and
-// share the room. The remaining room is used for the other parts, in their order. The last line
-// names the parts that were cut and ends with advice, a sentence that states where the complete
-// text is.
+// TextWithin returns the text in at most limit bytes. If the text is too long, the pinned parts
+// are added first. Small pinned parts are complete. Large pinned parts are cut at a paragraph's
+// end and share the room. The remaining room is used for all further parts, in order. The last
+// line names the parts that were cut and ends with advice, a sentence that states where the
+// complete text is.
 func (c Context) TextWithin(limit int, advice string) string {
 	if text := c.Text(); len(text) <= limit {
 		return text

@@ -59,11 +59,11 @@ type Report struct {
 	Turns   int `json:"turns"`             // new turns
 	Changed int `json:"changed,omitempty"` // existing turns that changed
 
-	Sessions []Touched `json:"-"` // sessions with new or changed turns
+	Sessions []ChangedSession `json:"-"` // sessions with new or changed turns
 }
 
-// Touched is a session with new or changed turns.
-type Touched struct {
+// ChangedSession is a session with new or changed turns.
+type ChangedSession struct {
 	Client, Session, Project string
 
 	From int // number of the first new or changed turn
@@ -75,7 +75,7 @@ func (r *Report) add(o Report) {
 	r.Turns = r.Turns + o.Turns
 	r.Changed = r.Changed + o.Changed
 	for _, t := range o.Sessions {
-		i := slices.IndexFunc(r.Sessions, func(u Touched) bool {
+		i := slices.IndexFunc(r.Sessions, func(u ChangedSession) bool {
 			return u.Client == t.Client && u.Session == t.Session
 		})
 		if i < 0 {
@@ -172,7 +172,7 @@ func (a *addition) session(ctx context.Context, t talk) error {
 		return err
 	}
 	for _, op := range ops {
-		a.size += sizeOf(op)
+		a.size += opSize(op)
 	}
 	a.batch, a.ops = append(a.batch, t), append(a.ops, ops...)
 	a.sum.add(r)
@@ -249,7 +249,7 @@ func (a *Archive) commit(ctx context.Context, ops []oxbow.Op) error {
 	return a.Memory.Apply(ctx, ops...)
 }
 
-func sizeOf(op oxbow.Op) int {
+func opSize(op oxbow.Op) int {
 	switch op := op.(type) {
 	case oxbow.Add:
 		return len(op.Content)
@@ -265,9 +265,9 @@ func (a *Archive) incoming(e Event) Event {
 	if a.Redact == nil {
 		return e.clean()
 	}
-	e = e.screened(a.Redact)
+	e = e.applyToNames(a.Redact)
 	if e.Kind == Injected {
-		return redacted(e, a.Redact).clean()
+		return applyToInjection(e, a.Redact).clean()
 	}
 	clean := func(s string) string { return a.Redact(Strip(s)) }
 	e.Text = clean(e.Text)
@@ -281,9 +281,9 @@ func (a *Archive) incoming(e Event) Event {
 	return e.clean()
 }
 
-// Redacted applies fn to a turn's texts, including texts that only its compressed part contains,
+// ApplyToTurn applies fn to a turn's texts, including texts that only its compressed part contains,
 // and returns the new content. The bool reports whether the content belongs to a turn.
-func Redacted(content string, fn func(string) string) (string, bool) {
+func ApplyToTurn(content string, fn func(string) string) (string, bool) {
 	t, err := Parse(content)
 	if err != nil {
 		return content, false
@@ -312,7 +312,7 @@ func (a *Archive) plan(ctx context.Context, t talk, events []Event) ([]oxbow.Op,
 		return nil, Report{}, nil
 	}
 	if enough {
-		if ops, r, ok := a.changes(&k, events); ok {
+		if ops, r, ok := a.turnOps(&k, events); ok {
 			return ops, r, nil
 		}
 	}
@@ -320,13 +320,13 @@ func (a *Archive) plan(ctx context.Context, t talk, events []Event) ([]oxbow.Op,
 	if err != nil {
 		return nil, Report{}, err
 	}
-	ops, r, _ := a.changes(&k, events)
+	ops, r, _ := a.turnOps(&k, events)
 	return ops, r, nil
 }
 
-// changes returns the operations that add the events to the loaded session. It returns false if the
+// turnOps returns the operations that add the events to the loaded session. It returns false if the
 // loaded turns do not suffice.
-func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report, ok bool) {
+func (a *Archive) turnOps(k *storedSession, events []Event) (ops []oxbow.Op, r Report, ok bool) {
 	events = slices.Clone(events)
 	given := map[string][]oxbow.Label{} // existing labels by turn identity
 	for _, t := range k.all {
@@ -347,9 +347,9 @@ func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report, ok
 		if content == old.Content && old.Version != 0 {
 			continue
 		}
-		labels := a.labels(&t, given[t.identity()])
+		labels := a.turnLabels(&t, given[t.identity()])
 		if len(ops) == 0 {
-			r.Sessions = []Touched{{Client: t.Client, Session: t.Session, From: t.N}}
+			r.Sessions = []ChangedSession{{Client: t.Client, Session: t.Session, From: t.N}}
 		}
 		switch {
 		case old.Version == 0:
@@ -368,7 +368,7 @@ func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report, ok
 			ops = append(ops, oxbow.Update{Name: old.Name, Content: content, Labels: labels, If: old.Version})
 		}
 	}
-	ops = append(ops, removals(k.turns[min(len(turns), len(k.turns)):])...) // after two turns were joined
+	ops = append(ops, removalOps(k.turns[min(len(turns), len(k.turns)):])...) // after two turns were joined
 	if len(ops) == 0 {
 		return nil, r, true
 	}
@@ -379,8 +379,8 @@ func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report, ok
 	return append(ops, k.headOps(sum, turns)...), r, true
 }
 
-// removals returns the operations that remove the entries that exist (version > 0).
-func removals(es []oxbow.Entry) (ops []oxbow.Op) {
+// removalOps returns the operations that remove the entries that exist (version > 0).
+func removalOps(es []oxbow.Entry) (ops []oxbow.Op) {
 	for _, e := range es {
 		if e.Version != 0 {
 			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
@@ -393,7 +393,7 @@ func removals(es []oxbow.Entry) (ops []oxbow.Op) {
 func (t *Turn) identity() string { return cmp.Or(t.ID, t.Start.Format(time.RFC3339Nano)) }
 
 // headOps returns the operations that update the pages and the summary entry of a session.
-func (k *kept) headOps(s Summary, turns []Turn) []oxbow.Op {
+func (k *storedSession) headOps(s Summary, turns []Turn) []oxbow.Op {
 	b, _ := json.Marshal(&s) // cannot fail: texts, numbers and valid times
 	labels := appendLabel(nil, "client", s.Client)
 	labels = appendLabel(labels, oxbow.LabelProject, s.Project)
@@ -410,7 +410,7 @@ func (k *kept) headOps(s Summary, turns []Turn) []oxbow.Op {
 
 // summary returns the summary of the session after turns replace the loaded turns. It returns false
 // if the summary depends on earlier turns that are not loaded.
-func (k *kept) summary(turns []Turn) (s Summary, ok bool) {
+func (k *storedSession) summary(turns []Turn) (s Summary, ok bool) {
 	s = Summary{Client: k.talk.client, Session: k.talk.session, Turns: k.first - 1 + len(turns)}
 	if k.first > 1 {
 		s.Start = k.sum.Start

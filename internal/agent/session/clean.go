@@ -55,9 +55,9 @@ func (e Event) clean() Event {
 	return e
 }
 
-// screened returns the event with fn applied to its names and paths, except for the path of the
+// applyToNames returns the event with fn applied to its names and paths, except for the path of the
 // transcript, which is still needed to read the transcript.
-func (e Event) screened(fn func(string) string) Event {
+func (e Event) applyToNames(fn func(string) string) Event {
 	for _, s := range []*string{&e.Session, &e.Turn, &e.ID, &e.Dir, &e.Branch, &e.Agent, &e.Model} {
 		*s = fn(*s)
 	}
@@ -255,7 +255,7 @@ func (c *Call) merge(o *Call) *Call {
 	d.Was, d.Became = fuller(c.Was, o.Was), fuller(c.Became, o.Became)
 	d.Before, d.After = fuller(c.Before, o.Before), fuller(c.After, o.After)
 	d.Failed = c.Failed || o.Failed
-	if exitOf(o) > exitOf(c) {
+	if exitStatus(o) > exitStatus(c) {
 		d.Exit = o.Exit
 	}
 	d.Reading = c.Reading.merge(o.Reading)
@@ -264,14 +264,14 @@ func (c *Call) merge(o *Call) *Call {
 
 // merge returns the fuller of two reports about the same injection.
 func (in *Injection) merge(o *Injection) *Injection {
-	if in == nil || (o != nil && fuller(in.whole(), o.whole()) != in.whole()) {
+	if in == nil || (o != nil && fuller(in.asJSON(), o.asJSON()) != in.asJSON()) {
 		return o
 	}
 	return in
 }
 
-// whole returns the injection as JSON, for comparisons.
-func (in *Injection) whole() string {
+// asJSON returns the injection as JSON, for comparisons.
+func (in *Injection) asJSON() string {
 	b, _ := json.Marshal(in) // cannot fail after clean
 	return string(b)
 }

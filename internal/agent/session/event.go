@@ -62,7 +62,7 @@ type Call struct {
 	Tool    string   `json:"tool"`              // the client's name for the tool
 	Command string   `json:"command,omitempty"` // shell command without secrets, at most [MaxCommand] bytes
 	Wrote   []string `json:"wrote,omitempty"`   // paths of changed files, as the client reports them
-	Was     string   `json:"was,omitempty"`     // hash of the text that the edit of a file replaced ("" if unknown)
+	Was     string   `json:"was,omitempty"`     // hash of the text that a file edit replaced ("" if unknown)
 	Became  string   `json:"became,omitempty"`  // hash of the replacement text
 	Before  string   `json:"before,omitempty"`  // hash of the whole file before the call ("" if not known)
 	After   string   `json:"after,omitempty"`   // hash of the whole file after the call

@@ -17,7 +17,7 @@
 //     without ID are joined if their texts are equal.
 //
 // An event without Turn belongs to the turn that contains an event of the same kind and ID.
-// Otherwise it belongs to the last turn that began before it, or to the first turn if all began
+// Otherwise it belongs to the last turn that began earlier, or to the first turn if all began
 // later. The start of a session and the text that the model was shown at the start belong to the
 // next turn, because a resumed session begins with them.
 
@@ -51,7 +51,7 @@ func Fold(events []Event) []Turn {
 // fold returns the turns of a session, numbered from first on. It reports whether an event is
 // earlier than the first turn.
 func (t talk) fold(events []Event, first int) (turns []Turn, early bool) {
-	groups, early := groupsOf(union(events))
+	groups, early := makeGroups(union(events))
 	for i, g := range groups {
 		turns = append(turns, g.asTurn(t.client, t.session, first+i))
 	}
@@ -145,17 +145,17 @@ func (gs *groups) add(e Event) {
 	}
 }
 
-// takes reports whether group a can absorb group b, which belongs to the same prompt.
-func takes(a, b *group) bool {
+// canAbsorb reports whether group a can absorb group b, which belongs to the same prompt.
+func canAbsorb(a, b *group) bool {
 	if a.turn != "" {
 		return b.turn == "" && (a.id == "" || b.id == "" || a.id == b.id)
 	}
 	return a.id != "" && b.turn == "" && b.id == ""
 }
 
-// groupsOf returns the turns of a session by time, and whether an event is earlier than all turns.
+// makeGroups returns the turns of a session by time, and whether an event is earlier than all turns.
 // The reports must be sorted.
-func groupsOf(reports []Event) (all []*group, early bool) {
+func makeGroups(reports []Event) (all []*group, early bool) {
 	gs := groups{named: map[string]*group{}}
 	for _, e := range reports {
 		gs.add(e)
@@ -190,7 +190,7 @@ func joinGroups(all []*group) []*group {
 		// Groups with a prompt ID absorb first, then groups with a Turn.
 		for _, named := range []bool{false, true} {
 			nearest(same, promptNear, func(g *group) time.Time { return g.start }, func(a, b *group) bool {
-				return (a.turn != "") == named && !gone[a] && !gone[b] && takes(a, b)
+				return (a.turn != "") == named && !gone[a] && !gone[b] && canAbsorb(a, b)
 			}, func(a, b *group) {
 				a.absorb(b)
 				gone[b] = true
@@ -200,9 +200,9 @@ func joinGroups(all []*group) []*group {
 	return slices.DeleteFunc(all, func(g *group) bool { return gone[g] })
 }
 
-// ownersOf returns the group of each event that has an ID. The group is nil if several groups
+// groupsByEvent returns the group of each event that has an ID. The group is nil if several groups
 // contain the event.
-func ownersOf(groups []*group) map[key]*group {
+func groupsByEvent(groups []*group) map[key]*group {
 	owner := map[key]*group{}
 	for _, g := range groups {
 		for _, e := range g.reports {
@@ -226,7 +226,7 @@ func place(groups []*group, rest []Event) (all []*group, early bool) {
 	if len(groups) == 0 && len(rest) > 0 {
 		groups = []*group{{start: rest[0].Time}}
 	}
-	owner := ownersOf(groups)
+	owner := groupsByEvent(groups)
 	var started *group // next group after the last session start
 	for _, e := range rest {
 		g := owner[key{kind: e.Kind, id: e.ID}]
@@ -283,7 +283,7 @@ const placeStart = "start"
 // asTurn returns the group as a turn.
 func (g *group) asTurn(client, session string, n int) Turn {
 	t := Turn{Client: client, Session: session, N: n, ID: cmp.Or(g.turn, g.id), Start: g.start}
-	t.reports = g.bound()
+	t.reports = g.limitReports()
 	t.derive()
 	return t
 }
@@ -300,9 +300,9 @@ func (t *Turn) derive() {
 	}
 }
 
-// bound returns the reports that fit into a turn: all prompts and injections come first, then the
+// limitReports returns the reports that fit into a turn: all prompts and injections come first, then the
 // earliest other reports. If reports are left out, it adds a report of kind cutKind.
-func (g *group) bound() (kept []Event) {
+func (g *group) limitReports() (kept []Event) {
 	cut := false
 	rank := func(e *Event) int {
 		switch {

@@ -9,10 +9,10 @@
 //	<!--1 '*=~…-->
 //
 // The lines before the last line contain each text of the turn once. The last line contains
-// everything else. These are the reports of events as compressed JSON, encoded with 32 characters
-// that do not occur in words, so that only the texts determine the search rank. It also contains
-// the texts of injections and of session starts and ends, because neither the person nor the
-// agent wrote them.
+// everything else. These are the reports of events as compressed JSON, encoded with 32
+// characters that do not occur in words, so that only the texts determine the search rank. It
+// also contains texts from injections and from session starts and ends, because neither the
+// person nor the agent wrote these.
 
 package session
 
@@ -174,9 +174,9 @@ func Parse(content string) (Turn, error) {
 	return t, nil
 }
 
-// Packed returns texts that only the last line of a turn's content has, that is, injections, and
+// PackedTexts returns texts that only the last line of a turn's content has, that is, injections, and
 // the URLs and queries of calls. It returns nil if the content is not a turn's.
-func Packed(content string) (texts []string) {
+func PackedTexts(content string) (texts []string) {
 	t, _ := Parse(content)
 	for _, e := range t.reports {
 		if e.Kind == Injected {

@@ -291,10 +291,12 @@ func TestRedactedTurn(t *testing.T) {
 		put("p1", "i1", 1, "It was hunter2.", session.Injection{Place: "prompt", Rare: []string{"hunter2"}}),
 		asked,
 	})[0]
-	if got := session.Packed(turn.Content()); fmt.Sprint(got) != "[It was hunter2. https://a.example/?key=hunter2]" {
+	if got := session.PackedTexts(turn.Content()); fmt.Sprint(
+		got,
+	) != "[It was hunter2. https://a.example/?key=hunter2]" {
 		t.Errorf("Packed = %q", got)
 	}
-	content, ok := session.Redacted(turn.Content(), func(s string) string {
+	content, ok := session.ApplyToTurn(turn.Content(), func(s string) string {
 		return strings.ReplaceAll(s, "hunter2", "[x]")
 	})
 	back, err := session.Parse(content)
@@ -307,8 +309,8 @@ func TestRedactedTurn(t *testing.T) {
 	if again := session.Fold(back.Reports()); again[0].Content() != content {
 		t.Error("it folds to another turn")
 	}
-	if got, ok := session.Redacted("a note with hunter2", strings.ToUpper); ok || got != "a note with hunter2" ||
-		session.Packed(got) != nil {
+	if got, ok := session.ApplyToTurn("a note with hunter2", strings.ToUpper); ok || got != "a note with hunter2" ||
+		session.PackedTexts(got) != nil {
 		t.Errorf("of a note: %q, %v", got, ok)
 	}
 }

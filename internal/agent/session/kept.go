@@ -31,8 +31,8 @@ const (
 	joinReach = 3*promptNear + 2*doubleNear
 )
 
-// kept is a stored session. Entries of version 0 do not exist.
-type kept struct {
+// storedSession is a stored session. Entries of version 0 do not exist.
+type storedSession struct {
 	talk  talk
 	head  oxbow.Entry
 	sum   Summary       // parsed content of head
@@ -44,7 +44,7 @@ type kept struct {
 }
 
 // load reads a whole session. Turns that cannot be read are skipped.
-func (a *Archive) load(ctx context.Context, t talk) (kept, error) {
+func (a *Archive) load(ctx context.Context, t talk) (storedSession, error) {
 	k, err := a.begin(ctx, t)
 	for n := 1; err == nil; n++ {
 		var e oxbow.Entry
@@ -61,7 +61,7 @@ func (a *Archive) load(ctx context.Context, t talk) (kept, error) {
 }
 
 // begin reads the summary and the pages of a session.
-func (a *Archive) begin(ctx context.Context, t talk) (k kept, err error) {
+func (a *Archive) begin(ctx context.Context, t talk) (k storedSession, err error) {
 	k.talk, k.first = t, 1
 	k.head, err = a.get(ctx, t.name())
 	if err != nil {
@@ -98,7 +98,7 @@ func (a *Archive) get(ctx context.Context, name string) (oxbow.Entry, error) {
 
 // loadEnd reads the turns of a session that the events can change and the turns near them. It
 // returns false if these turns do not suffice.
-func (a *Archive) loadEnd(ctx context.Context, t talk, events []Event) (k kept, enough bool, err error) {
+func (a *Archive) loadEnd(ctx context.Context, t talk, events []Event) (k storedSession, enough bool, err error) {
 	k, err = a.begin(ctx, t)
 	if err != nil || k.sum.Turns == 0 {
 		return k, false, err
@@ -128,7 +128,7 @@ func (a *Archive) loadEnd(ctx context.Context, t talk, events []Event) (k kept, 
 
 // loadLead reads the session's first turns, up to the loaded turns, because they determine the
 // summary. It returns false if a turn cannot be read.
-func (a *Archive) loadLead(ctx context.Context, k *kept) (bool, error) {
+func (a *Archive) loadLead(ctx context.Context, k *storedSession) (bool, error) {
 	for n, s := 1, (Summary{}); n < k.first &&
 		((s.Prompt == "" && k.sum.Prompt != "") || (s.Dir == "" && k.sum.Dir != "")); n++ {
 		e, err := a.get(ctx, k.talk.turn(n))
@@ -142,15 +142,15 @@ func (a *Archive) loadLead(ctx context.Context, k *kept) (bool, error) {
 	return true, nil
 }
 
-// touched describes which turns new events may change. These are the turns from start on, and
+// turnRange describes which turns new events may change. These are the turns from start on, and
 // turns joined to the events by name or prompt text.
-type touched struct {
+type turnRange struct {
 	start time.Time
 	names map[string]bool // turn names, prompt IDs and prompt texts
 }
 
-func newTouched(events []Event) touched {
-	t := touched{start: events[0].Time, names: map[string]bool{}}
+func newTouched(events []Event) turnRange {
+	t := turnRange{start: events[0].Time, names: map[string]bool{}}
 	for _, e := range events {
 		if e.Time.Before(t.start) {
 			t.start = e.Time
@@ -160,7 +160,7 @@ func newTouched(events []Event) touched {
 	return t
 }
 
-func (t *touched) add(e *Event) {
+func (t *turnRange) add(e *Event) {
 	t.names["turn "+e.Turn] = e.Turn != ""
 	if e.Kind == Prompt && e.Agent == "" {
 		t.names["text "+e.Text], t.names["id "+e.ID] = true, e.ID != ""
@@ -168,7 +168,7 @@ func (t *touched) add(e *Event) {
 }
 
 // from returns the time from which turns are touched, after it has examined the given turn.
-func (t *touched) from(turn *Turn) time.Time {
+func (t *turnRange) from(turn *Turn) time.Time {
 	if slices.ContainsFunc(turn.reports, func(e Event) bool {
 		return t.names["turn "+e.Turn] || (e.Kind == Prompt && (t.names["text "+e.Text] || t.names["id "+e.ID]))
 	}) {
@@ -184,11 +184,11 @@ func (t *touched) from(turn *Turn) time.Time {
 
 // isApart reports whether no turn before the loaded turns has a name or an identifier in common
 // with the events or the loaded turns. It returns false if a page is missing.
-func (k *kept) isApart(events []Event) bool {
+func (k *storedSession) isApart(events []Event) bool {
 	asked := map[string]bool{}
 	ask := func(events []Event) {
 		for _, e := range events {
-			_, other := hashesOf(&e)
+			_, other := eventHashes(&e)
 			for _, h := range other {
 				asked[h] = true
 			}
@@ -218,10 +218,10 @@ func (k *kept) isApart(events []Event) bool {
 	return n == k.first
 }
 
-// hashesOf returns the hashes of an event's turn name and identifier (own), and the hashes that an
+// eventHashes returns the hashes of an event's turn name and identifier (own), and the hashes that an
 // event in the same turn but with another name would have (other). Events that name different
 // turns may have the same identifier.
-func hashesOf(e *Event) (own, other []string) {
+func eventHashes(e *Event) (own, other []string) {
 	id := string(e.Kind) + "\x00" + e.ID
 	switch {
 	case e.Turn != "":
@@ -249,7 +249,7 @@ func hash(kind, s string) string {
 func (t *Turn) line() string {
 	var all []string
 	for i := range t.reports {
-		own, _ := hashesOf(&t.reports[i])
+		own, _ := eventHashes(&t.reports[i])
 		all = append(all, own...)
 	}
 	slices.Sort(all)
@@ -257,7 +257,7 @@ func (t *Turn) line() string {
 }
 
 // pageOps returns the operations that update the pages after turns replace the loaded turns.
-func (k *kept) pageOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
+func (k *storedSession) pageOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
 	total, first := k.first-1+len(turns), (k.first-1)/pageTurns
 	for p := first; p*pageTurns < total || p < len(k.pages); p++ {
 		var old oxbow.Entry

@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Keys of labels that record a turn's injections: their places, the entries that they showed, and
-// the shown entries that the agent used. They are not indexed as words of the turn, so that a
-// search for an entry's name does not find turns in which the entry was shown.
+// Keys of labels that record a turn's injections: the place, the entries shown, and the shown
+// entries that the agent used. They are not indexed as words of the turn, so that a search for
+// an entry's name does not find turns in which the entry was shown.
 const (
 	LabelInjected = "injected"
 	LabelShown    = "shown"
@@ -28,8 +28,8 @@ const turnLabel = "turn"
 // TurnFilter selects the entries of an archive that are turns.
 var TurnFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{turnLabel}}}}
 
-// most lists the keys of a turn's labels in order of priority, with the maximum number of labels
-// for each key. Labels beyond maxMade in total are left out.
+// most lists a turn's label keys by priority, each with its maximum number of labels. Labels
+// beyond maxMade in total are left out.
 var most = []struct {
 	key string
 	n   int
@@ -47,28 +47,28 @@ var most = []struct {
 	{LabelShown, maxShown}, {labelUsed, maxShown}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80},
 }
 
-// maxMade is the maximum number of labels made from a turn's events. maxForeign is the maximum
-// number of other labels, that is, existing labels and labels from [Archive.Label].
+// maxMade limits the labels made from a turn's events. maxForeign is the maximum number of other
+// labels, that is, existing labels and labels from [Archive.Label].
 const (
 	maxMade    = 244
 	maxForeign = oxbow.MaxLabels - maxMade
 )
 
-// labels returns the labels of a turn. It keeps existing labels (old) with other keys than those
+// turnLabels returns the labels of a turn. It keeps existing labels (old) with other keys than those
 // it makes.
-func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
+func (a *Archive) turnLabels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)},
-		"branch": {t.Branch()}, oxbow.LabelTaint: t.Taints(), oxbow.LabelUnvouched: t.Unvouched()}
+		"branch": {t.Branch()}, oxbow.LabelTaint: t.Taints(), oxbow.LabelUnvouched: t.UnknownPrograms()}
 	project, root := a.project(t.Dir(), old)
 	given[oxbow.LabelProject] = []string{project}
-	given["commit"] = valuesOf(old, "commit")
+	given["commit"] = labelValues(old, "commit")
 	if a.Commits != nil && t.Dir() != "" {
 		if found := a.Commits(t.Dir(), t.Start, t.End); len(found) > 0 {
 			given["commit"] = found
 		}
 	}
 	for i := range t.Events {
-		t.Events[i].labels(root, func(key, value string) { given[key] = append(given[key], value) })
+		t.Events[i].addLabels(root, func(key, value string) { given[key] = append(given[key], value) })
 	}
 	for _, s := range t.Used() {
 		given[labelUsed] = append(given[labelUsed], s.Name)
@@ -76,7 +76,7 @@ func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	var all []oxbow.Label
 	for _, m := range most {
 		for _, v := range given[m.key] {
-			if n := len(valuesOf(all, m.key)); n < m.n && len(all) < maxMade {
+			if n := len(labelValues(all, m.key)); n < m.n && len(all) < maxMade {
 				all = appendLabel(all, m.key, v)
 			}
 		}
@@ -89,8 +89,8 @@ func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	return oxbow.SortLabels(append(all, foreign[:min(len(foreign), maxForeign)]...))
 }
 
-// labels calls add for each label of the event.
-func (e *Event) labels(root string, add func(key, value string)) {
+// addLabels calls add for each label of the event.
+func (e *Event) addLabels(root string, add func(key, value string)) {
 	add("agent", e.Agent)
 	if in := e.Injection; in != nil {
 		add(LabelInjected, in.Place)
@@ -131,7 +131,7 @@ func isMade(key string) bool {
 	return false
 }
 
-func valuesOf(ls []oxbow.Label, key string) []string { return oxbow.Entry{Labels: ls}.Values(key) }
+func labelValues(ls []oxbow.Label, key string) []string { return oxbow.Entry{Labels: ls}.Values(key) }
 
 // appendLabel adds a label in a valid form, unless the list already contains it or the value is
 // empty.
@@ -151,7 +151,7 @@ func (a *Archive) project(dir string, old []oxbow.Label) (name, root string) {
 		return "", ""
 	}
 	name, root = a.Project(dir)
-	if vs := valuesOf(old, oxbow.LabelProject); (name == "" || root == "") && len(vs) > 0 {
+	if vs := labelValues(old, oxbow.LabelProject); (name == "" || root == "") && len(vs) > 0 {
 		name = vs[0]
 	}
 	return name, root

@@ -28,9 +28,9 @@ func IsCaller(s oxbow.Source) bool {
 	return caller != ""
 }
 
-// SessionOf returns the session that the source of a change names, as CLIENT/SESSION, or "" if the
+// SourceSession returns the session that the source of a change names, as CLIENT/SESSION, or "" if the
 // source names no session.
-func SessionOf(s oxbow.Source) string {
+func SourceSession(s oxbow.Source) string {
 	caller, _ := s.SplitRef()
 	name, ok := strings.CutPrefix(caller, oxbow.RefSession)
 	if !ok {
@@ -59,13 +59,13 @@ func (a *Archive) Origin(ctx context.Context, client, session string) (Origin, e
 	return o, err
 }
 
-// Made reports whether the session made the change with this source.
-func (o Origin) Made(s oxbow.Source) bool {
+// MadeChange reports whether the session made the change with this source.
+func (o Origin) MadeChange(s oxbow.Source) bool {
 	caller, _ := s.SplitRef()
-	return caller != "" && (o.calls[caller] || SessionOf(s) == o.name)
+	return caller != "" && (o.calls[caller] || SourceSession(s) == o.name)
 }
 
-// Said reports whether the name belongs to a turn of the session.
-func (o Origin) Said(turn string) bool {
+// HasTurn reports whether the name belongs to a turn of the session.
+func (o Origin) HasTurn(turn string) bool {
 	return o.name != "" && strings.HasPrefix(turn, o.name+"/")
 }

@@ -12,10 +12,10 @@ var isCommit = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[;&|]\s*)git\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*commit\b`)
 })
 
-// proofOf returns the command of the last passed test or the last commit, and the files
+// findProof returns the command of the last passed test or the last commit, and the files
 // written before it. The proof is "" if neither exists, or if a test failed or a file
 // was written afterwards.
-func proofOf(events []Event) (proof string, files []string) {
+func findProof(events []Event) (proof string, files []string) {
 	for _, e := range events {
 		c := e.Call
 		if e.Kind != Called || c == nil {

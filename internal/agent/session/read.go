@@ -17,7 +17,7 @@ import (
 // examines the sessions that were written last, at least limit if so many exist. With a filter it
 // examines at most [oxbow.MaxLimit] sessions.
 func (a *Archive) Sessions(ctx context.Context, f oxbow.Filter, since time.Time, limit int) ([]Summary, error) {
-	heads, err := a.heads(ctx, f, limit)
+	heads, err := a.summaryEntries(ctx, f, limit)
 	all := []Summary{}
 	for _, e := range heads {
 		var s Summary
@@ -29,9 +29,9 @@ func (a *Archive) Sessions(ctx context.Context, f oxbow.Filter, since time.Time,
 	return all, err
 }
 
-// heads returns summary entries. Without a filter, it reads only the last written entries,
+// summaryEntries returns summary entries. Without a filter, it reads only the last written entries,
 // because this needs no index and reads few entries.
-func (a *Archive) heads(ctx context.Context, f oxbow.Filter, limit int) (heads []oxbow.Entry, err error) {
+func (a *Archive) summaryEntries(ctx context.Context, f oxbow.Filter, limit int) (heads []oxbow.Entry, err error) {
 	if _, whole := a.Memory.Store().(oxbow.Counter); !whole || !f.IsZero() {
 		hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,
 			Filter: f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{summaryLabel}}}})})
@@ -115,6 +115,6 @@ func (a *Archive) Forget(ctx context.Context, client, session string) (int, erro
 	if err != nil || k.head.Version == 0 {
 		return 0, err
 	}
-	turns := removals(k.turns)
-	return len(turns), a.commit(ctx, slices.Concat(turns, removals([]oxbow.Entry{k.head}), removals(k.pages)))
+	turns := removalOps(k.turns)
+	return len(turns), a.commit(ctx, slices.Concat(turns, removalOps([]oxbow.Entry{k.head}), removalOps(k.pages)))
 }

@@ -67,7 +67,7 @@ func (s Spool) Exposure(
 	now time.Time,
 ) (x Exposure, err error) {
 	all := s.running(now) // read the spool before the archive drains it
-	chosen := c.named(all)
+	chosen := c.sessionsNamed(all)
 	if len(chosen) == 0 || !slices.ContainsFunc(chosen[0].events, isPrompt) {
 		a, err := open(ctx)
 		if err != nil {
@@ -80,17 +80,17 @@ func (s Spool) Exposure(
 		}
 	}
 	if len(chosen) == 1 {
-		x.Proof, x.Proved = proofOf(chosen[0].sincePrompt())
+		x.Proof, x.Proved = findProof(chosen[0].sincePrompt())
 	}
 	x.Known = len(chosen) > 0
 	for _, r := range chosen {
 		since := r.sincePrompt()
-		if !s.Prints(func() time.Time { return now }).Has(traces(since)...) {
+		if !s.Prints(func() time.Time { return now }).Has(foreignTraces(since)...) {
 			since = withoutTraces(since)
 		}
 		turn := Turn{Events: since}
-		x.Read = appendNew(x.Read, turn.Read()...)
-		x.Taints = appendNew(x.Taints, untraced(since, r.dir, strings.Split(c.Own, "\n")...)...)
+		x.Read = appendNew(x.Read, turn.ReadsOfForeign()...)
+		x.Taints = appendNew(x.Taints, untracedCalls(since, r.dir, strings.Split(c.Own, "\n")...)...)
 		for _, e := range r.events {
 			if e.Kind != Injected || e.Injection == nil {
 				continue
@@ -133,7 +133,7 @@ func (a *Archive) choose(ctx context.Context, c Caller, all []running, now time.
 			return nil, err
 		}
 	}
-	if chosen := c.named(all); len(chosen) > 0 || c.Dir == "" {
+	if chosen := c.sessionsNamed(all); len(chosen) > 0 || c.Dir == "" {
 		return chosen, nil
 	}
 	return only(all, func(r *running) bool {
@@ -142,8 +142,8 @@ func (a *Archive) choose(ctx context.Context, c Caller, all []running, now time.
 	}), nil
 }
 
-// named returns the session that the caller names, or else the session that made the call.
-func (c *Caller) named(all []running) []running {
+// sessionsNamed returns the session that the caller names, or else the session that made the call.
+func (c *Caller) sessionsNamed(all []running) []running {
 	if c.Session != "" {
 		if named := only(all, func(r *running) bool { return r.session == c.Session }); len(named) > 0 {
 			return named
@@ -152,7 +152,7 @@ func (c *Caller) named(all []running) []running {
 	if c.Call == "" {
 		return nil
 	}
-	return only(all, func(r *running) bool { return r.has(c.Call) })
+	return only(all, func(r *running) bool { return r.hasCall(c.Call) })
 }
 
 func only(all []running, fits func(*running) bool) (some []running) {
@@ -221,14 +221,14 @@ type running struct {
 	bytes                            []byte
 }
 
-// has reports whether the spool or the end of the transcript contains the call ID. IDs of fewer
+// hasCall reports whether the spool or the end of the transcript contains the call ID. IDs of fewer
 // than 6 bytes never match.
-func (r *running) has(call string) bool {
+func (r *running) hasCall(call string) bool {
 	if len(call) < 6 { // too short for an identifier
 		return false
 	}
 	return bytes.Contains(r.bytes, []byte(call)) ||
-		(r.transcript != "" && bytes.Contains(tailOf(r.transcript, tailOfTalk), []byte(call)))
+		(r.transcript != "" && bytes.Contains(readTail(r.transcript, tailOfTalk), []byte(call)))
 }
 
 // running returns at most maxRunning sessions that reported within runningFor, the latest first. A
@@ -256,7 +256,7 @@ func (s Spool) running(now time.Time) (all []running) {
 	for _, n := range names[:min(len(names), maxRunning)] {
 		name := filepath.Join(s.Dir, n.name)
 		r := running{
-			bytes: slices.Concat(tailOf(name+takenSuffix, tailOfSpool), []byte{'\n'}, tailOf(name, tailOfSpool)),
+			bytes: slices.Concat(readTail(name+takenSuffix, tailOfSpool), []byte{'\n'}, readTail(name, tailOfSpool)),
 		}
 		r.events, _ = readEvents(r.bytes)
 		r.bytes = withoutInjections(r.bytes)
@@ -289,7 +289,7 @@ const tailOfFailure = 64 << 10 // bytes
 // returns "" if no command failed since the last prompt or the last write to a file, or if the same
 // command has passed since.
 func (s Spool) Failure(client, session string) string {
-	events, _ := readEvents(tailOf(s.File(client, session), tailOfFailure))
+	events, _ := readEvents(readTail(s.File(client, session), tailOfFailure))
 	passed := map[string]bool{}
 	for _, e := range slices.Backward(events) {
 		c := e.Call
@@ -306,8 +306,8 @@ func (s Spool) Failure(client, session string) string {
 	return ""
 }
 
-// tailOf returns the last maxBytes bytes of a file, or nil if the file cannot be read.
-func tailOf(name string, maxBytes int64) []byte {
+// readTail returns the last maxBytes bytes of a file, or nil if the file cannot be read.
+func readTail(name string, maxBytes int64) []byte {
 	f, err := vfs.OpenRegular(name)
 	if err != nil {
 		return nil
@@ -329,9 +329,9 @@ func isInside(dir, other string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// CallerOf returns the caller of an MCP request, according to the client's name and the request's
+// RequestCaller returns the caller of an MCP request, according to the client's name and the request's
 // metadata.
-func CallerOf(clientName string, meta map[string]any) Caller {
+func RequestCaller(clientName string, meta map[string]any) Caller {
 	var c Caller
 	for _, k := range []struct{ prefix, client string }{
 		{"claude", "claude"},

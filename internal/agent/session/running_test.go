@@ -110,7 +110,7 @@ func TestCallerOf(t *testing.T) {
 		{"gemini-cli-mcp-client", nil, Caller{Client: "gemini"}},
 		{"somebody", map[string]any{"sessionId": 7}, Caller{}},
 	} {
-		if got := CallerOf(c.client, c.meta); !reflect.DeepEqual(got, c.want) {
+		if got := RequestCaller(c.client, c.meta); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("CallerOf(%q, %v) = %+v, want %+v", c.client, c.meta, got, c.want)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // reported as unused.
 const UnusedFrom = 10
 
-// Count is the number of turns in which parts of an entry were shown to a model, and the number of
-// those in which the agent used them ([Turn.Used]).
+// Count contains two numbers for an entry: the turns in which a model was shown parts of it, and
+// the turns in which the agent also used these parts ([Turn.Used]).
 type Count struct {
 	Name  string `json:"name"`
 	Shown int    `json:"shown"`

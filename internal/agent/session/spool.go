@@ -49,7 +49,7 @@ func (s Spool) Append(events ...Event) error {
 			e.Time = time.Now()
 		}
 		if s.Redact != nil {
-			e = e.screened(s.Redact)
+			e = e.applyToNames(s.Redact)
 		}
 		if !ValidID(e.Session) {
 			return fmt.Errorf("%.80q is no identifier of a session", e.Session)
@@ -70,7 +70,7 @@ func (s Spool) Append(events ...Event) error {
 	defer root.Close()
 	first := events[0]
 	if s.Redact != nil {
-		first = first.screened(s.Redact)
+		first = first.applyToNames(s.Redact)
 	}
 	name := spoolName(first.Client, first.Session)
 	for range spoolRounds {

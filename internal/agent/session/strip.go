@@ -12,8 +12,8 @@ import (
 // [Strip] removes it.
 const Fence = "oxbow-memory"
 
-// fences lists the elements that clients and memories insert into prompts. Our own elements
-// come first, then those of clients and other memory programs.
+// fences lists the elements that clients and memories insert into prompts. Our own elements come
+// first, then the elements that clients and other memory programs write.
 var fences = []string{
 	Fence,
 	"hook_context", "qwen:user-prompt-submit-context", "system-reminder", "system_reminder", "local-command-caveat",

@@ -49,7 +49,7 @@ var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", 
 // Taints returns the calls whose results the turn's texts and commands repeat, and the calls that
 // returned text by others without fingerprints. Each is the tool and its argument.
 func (t *Turn) Taints() []string {
-	found := untraced(t.Events, t.Dir())
+	found := untracedCalls(t.Events, t.Dir())
 	for i := range t.Events {
 		if r := t.Events[i].Repeats; r != nil {
 			found = appendNew(found, r.Foreign...)
@@ -58,9 +58,9 @@ func (t *Turn) Taints() []string {
 	return found
 }
 
-// Unvouched returns the calls of unknown programs whose output the turn's texts and commands
+// UnknownPrograms returns the calls of unknown programs whose output the turn's texts and commands
 // repeat.
-func (t *Turn) Unvouched() (found []string) {
+func (t *Turn) UnknownPrograms() (found []string) {
 	for i := range t.Events {
 		if r := t.Events[i].Repeats; r != nil {
 			found = appendNew(found, r.Unvouched...)
@@ -69,14 +69,14 @@ func (t *Turn) Unvouched() (found []string) {
 	return found
 }
 
-// Read returns the calls that returned text by others, whether or not the turn repeats it.
-func (t *Turn) Read() (found []string) {
+// ReadsOfForeign returns the calls that returned text by others, whether or not the turn repeats it.
+func (t *Turn) ReadsOfForeign() (found []string) {
 	for i := range t.Events {
 		if c := t.Events[i].Call; c != nil && c.Reading != nil && c.Reading.Level == ReadForeign {
 			found = appendNew(found, c.Reading.What)
 		}
 	}
-	return appendNew(found, untraced(t.Events, t.Dir())...)
+	return appendNew(found, untracedCalls(t.Events, t.Dir())...)
 }
 
 // appendNew adds the texts that the list does not contain, up to maxTaints texts in total.
@@ -89,18 +89,18 @@ func appendNew(list []string, more ...string) []string {
 	return list
 }
 
-// untraced returns the calls, in order of time, that returned text by others without fingerprints.
+// untracedCalls returns the calls, in order of time, that returned text by others without fingerprints.
 // Reading the agent's own files does not count.
-func untraced(events []Event, dir string, own ...string) (found []string) {
-	for _, s := range taints(events, dir, own...) {
+func untracedCalls(events []Event, dir string, own ...string) (found []string) {
+	for _, s := range taintedEvents(events, dir, own...) {
 		found = appendNew(found, s)
 	}
 	return found
 }
 
-// taints yields the index and the tool with its argument of each call that returned text by others
+// taintedEvents yields the index and the tool with its argument of each call that returned text by others
 // without fingerprints.
-func taints(events []Event, dir string, own ...string) iter.Seq2[int, string] {
+func taintedEvents(events []Event, dir string, own ...string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		wrote := slices.Clone(own) // files that the agent wrote are its own
 		for i, e := range events {
@@ -115,8 +115,8 @@ func taints(events []Event, dir string, own ...string) iter.Seq2[int, string] {
 	}
 }
 
-// traces returns the traces of all texts in the events that are not the agent's own.
-func traces(events []Event) (ids []string) {
+// foreignTraces returns the traces of all texts in the events that are not the agent's own.
+func foreignTraces(events []Event) (ids []string) {
 	for _, e := range events {
 		if e.Call != nil && e.Call.Reading != nil && e.Call.Reading.Level != ReadOwn && e.Call.Reading.Trace != "" {
 			ids = append(ids, e.Call.Reading.Trace)
@@ -125,13 +125,13 @@ func traces(events []Event) (ids []string) {
 	return ids
 }
 
-// Untainted returns the turn without the agent's texts, plans and commands that repeat foreign
+// WithoutTainted returns the turn without the agent's texts, plans and commands that repeat foreign
 // text. It also leaves out all of these from the first call on that returned foreign text
 // without fingerprints. Paths of written files stay.
-func (t *Turn) Untainted() Turn {
+func (t *Turn) WithoutTainted() Turn {
 	u := *t
 	from := len(t.Events)
-	for i := range taints(t.Events, t.Dir()) {
+	for i := range taintedEvents(t.Events, t.Dir()) {
 		from = i
 		break
 	}

@@ -140,7 +140,7 @@ func TestTaints(t *testing.T) {
 		call(Call{Tool: "WebSearch", Asked: "q"}),
 		call(Call{Tool: "Read", Read: []string{"/tmp/b.go"}}),
 	}
-	if got, want := untraced(events, "/p"), []string{"WebSearch q", "Read /tmp/b.go"}; !slices.Equal(got, want) {
+	if got, want := untracedCalls(events, "/p"), []string{"WebSearch q", "Read /tmp/b.go"}; !slices.Equal(got, want) {
 		t.Errorf("untraced() = %q, want %q", got, want)
 	}
 }

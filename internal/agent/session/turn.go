@@ -30,8 +30,8 @@ type Turn struct {
 // talk identifies a session of a client.
 type talk struct{ client, session string }
 
-// texts returns the main agent's texts of a kind, separated by blank lines.
-func (t *Turn) texts(k Kind) string {
+// joinTexts returns the main agent's texts of a kind, separated by blank lines.
+func (t *Turn) joinTexts(k Kind) string {
 	var all []string
 	for _, e := range t.Events {
 		if e.Kind == k && e.Agent == "" && e.Text != "" {
@@ -42,12 +42,12 @@ func (t *Turn) texts(k Kind) string {
 }
 
 // Prompt returns the person's text, or "" if only the agent's part is known.
-func (t *Turn) Prompt() string { return t.texts(Prompt) }
+func (t *Turn) Prompt() string { return t.joinTexts(Prompt) }
 
 // Said returns the agent's visible text, without the texts of sub-agents.
-func (t *Turn) Said() string { return t.texts(Text) }
+func (t *Turn) Said() string { return t.joinTexts(Text) }
 
-// Calls returns the events that are calls, including those of sub-agents.
+// Calls returns all call events, including calls by sub-agents.
 func (t *Turn) Calls() []Event {
 	return slices.DeleteFunc(slices.Clone(t.Events), func(e Event) bool { return e.Kind != Called || e.Call == nil })
 }
@@ -67,8 +67,7 @@ func (t *Turn) first(valueOf func(*Event) string) string {
 	return ""
 }
 
-// cutKind is the kind of a report that marks the omission of other reports from a
-// turn.
+// cutKind is the kind of a report which says that the turn omits reports.
 const cutKind Kind = "cut"
 
 // kindOrder lists the kinds in the order of simultaneous events.
@@ -91,7 +90,7 @@ func compareCalls(a, b *Call) int {
 	}
 	return cmp.Or(
 		cmp.Compare(a.input(), b.input()),
-		cmp.Compare(exitOf(a), exitOf(b)),
+		cmp.Compare(exitStatus(a), exitStatus(b)),
 		cmp.Compare(a.Output, b.Output),
 		cmp.Compare(a.Was+a.Became, b.Was+b.Became),
 		cmp.Compare(a.Before+a.After, b.Before+b.After),
@@ -119,8 +118,8 @@ func word(b bool) string {
 	return ""
 }
 
-// exitOf returns the exit status of a call, or a value below every status if it is not known.
-func exitOf(c *Call) int {
+// exitStatus returns the exit status of a call, or a value below every status if it is not known.
+func exitStatus(c *Call) int {
 	if c.Exit == nil {
 		return -1 << 31
 	}

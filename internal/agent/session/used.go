@@ -23,10 +23,10 @@ func (t *Turn) Injections() []Event {
 const leastRare = 3
 
 // Used returns the entries that were shown in the turn and used in it. An entry was used if the
-// agent wrote at least leastRare of the rare terms shown with it, and none of these before the
-// injection. Its texts, commands, queries and paths of changed files count. Used only compares
-// words. An agent may follow a note without repeating its words, and later turns are not
-// examined.
+// agent wrote at least leastRare rare terms shown with the entry, and wrote none of them before
+// the injection. Its texts, commands, queries and paths of changed files count. Used only
+// compares words. An agent may follow a note without repeating its words, and later turns are
+// not examined.
 func (t *Turn) Used() (used []Shown) {
 	all := t.Injections()
 	var rare []string
@@ -111,9 +111,9 @@ func termsIn(s string, find *analysis.Finder) map[string]bool {
 	return held
 }
 
-// redacted returns an injection after fn was applied to its text and names. Rare terms that the
+// applyToInjection returns an injection after fn was applied to its text and names. Rare terms that the
 // text no longer contains are removed.
-func redacted(e Event, fn func(string) string) Event {
+func applyToInjection(e Event, fn func(string) string) Event {
 	was := e.Text
 	e.Text = fn(e.Text)
 	if e.Injection == nil {

@@ -128,7 +128,7 @@ func joinTexts(all, texts []Event) []Event {
 		var named []string
 		for _, o := range all {
 			if o.Kind == Text && o.ID != "" && o.Agent == e.Agent {
-				named = append(named, letters(o.Text))
+				named = append(named, withoutSpace(o.Text))
 			}
 		}
 		same := slices.IndexFunc(all, func(o Event) bool {
@@ -137,15 +137,15 @@ func joinTexts(all, texts []Event) []Event {
 		switch {
 		case same >= 0:
 			all[same] = all[same].merge(e)
-		case !madeOf(letters(e.Text), named):
+		case !isConcatenation(withoutSpace(e.Text), named):
 			all = append(all, e)
 		}
 	}
 	return all
 }
 
-// letters returns a text without white space.
-func letters(s string) string {
+// withoutSpace returns a text without white space.
+func withoutSpace(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return -1
@@ -154,9 +154,9 @@ func letters(s string) string {
 	}, s)
 }
 
-// madeOf reports whether s is a concatenation of parts in their order (not
+// isConcatenation reports whether s is a concatenation of parts in their order (not
 // necessarily all).
-func madeOf(s string, parts []string) bool {
+func isConcatenation(s string, parts []string) bool {
 	ends := []int{0}
 	for _, p := range parts {
 		for _, at := range slices.Clone(ends) {

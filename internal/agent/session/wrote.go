@@ -42,7 +42,7 @@ func (a *Archive) Wrote(
 				continue
 			}
 			wrote = wrote || near
-			for _, s := range untraced(t.Events[:i], t.Dir(), own...) {
+			for _, s := range untracedCalls(t.Events[:i], t.Dir(), own...) {
 				if !slices.Contains(taints, s) && len(taints) < maxTaints {
 					taints = append(taints, s)
 				}

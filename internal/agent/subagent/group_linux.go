@@ -12,5 +12,5 @@ import (
 // process also gets SIGTERM.
 func together(cmd *exec.Cmd) (stopAll func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	return groupOf(cmd)
+	return startGroup(cmd)
 }

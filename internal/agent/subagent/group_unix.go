@@ -13,5 +13,5 @@ import (
 // gets SIGTERM. stopAll kills the remaining processes of the group.
 func together(cmd *exec.Cmd) (stopAll func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return groupOf(cmd)
+	return startGroup(cmd)
 }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-func groupOf(cmd *exec.Cmd) (stopAll func()) {
+func startGroup(cmd *exec.Cmd) (stopAll func()) {
 	cmd.Cancel = func() error {
 		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil {
 			return os.ErrProcessDone

@@ -67,7 +67,7 @@ type Runner struct {
 // runner. The error is a [profile.Diagnostics].
 func ParseRunner(file string, data []byte) (*Runner, error) {
 	p := &settings{file: file}
-	r := p.read(data)
+	r := p.readRunner(data)
 	if len(p.wrong) > 0 {
 		return nil, p.wrong
 	}
@@ -87,7 +87,7 @@ func (p *settings) add(n *yaml.Node, format string, args ...any) {
 	p.wrong = append(p.wrong, m)
 }
 
-func (p *settings) read(data []byte) *Runner {
+func (p *settings) readRunner(data []byte) *Runner {
 	if len(data) > MaxSettings {
 		p.add(nil, "has more than %d bytes, which is the most", MaxSettings)
 		return nil

@@ -61,7 +61,7 @@ type Service struct {
 	Dir     string           // working directory of sub-agents
 	Environ func() []string  // environment for sub-agents, without oxbow's variables (nil means empty)
 	Now     func() time.Time // nil means time.Now
-	Stdout  io.Writer        // receives sub-agents' output as they print it (nil discards it)
+	Stdout  io.Writer        // receives sub-agents' output while they run (nil discards the output)
 	Stderr  io.Writer        // receives their standard error
 	Grace   time.Duration    // time between SIGTERM and SIGKILL (5 s by default)
 

@@ -1,4 +1,4 @@
-// This file maps the lines of one text to the lines of another.
+// This file finds, for each line in a text, the equal line in another text.
 
 // Package diff compares texts by line and merges two changed versions of a text.
 package diff
@@ -28,19 +28,19 @@ func (in Interner) LineIDs(lines []string) []int32 {
 	return out
 }
 
-// Mapper maps lines of one text to equal lines of another. It reuses its working memory. The zero
-// Mapper is ready to use.
+// Mapper maps lines in one text to equal lines in another. It reuses its working memory. The
+// zero Mapper is ready to use.
 type Mapper struct {
 	occurrences []occurrence // by line ID; all zero between calls
 }
 
-// occurrence has the number of occurrences of a line in each of two texts, and the index of its
-// last occurrence in each.
+// occurrence describes where a line occurs in two texts: the number of occurrences in each, and
+// the index of the last.
 type occurrence struct{ countA, countB, lastA, lastB int32 }
 
-// MapLines returns, for each line of a, the index of the equal line of b to which it is mapped, or -1.
-// Mapped lines are in the same order in both texts. It is a patience diff (Bram Cohen): lines that
-// occur exactly once in each text are anchors, and the parts between two anchors are mapped
+// MapLines returns, for each line in a, the index of its equal line in b, or -1. Mapped lines
+// are in the same order in both texts. It is a patience diff (Bram Cohen): lines that occur
+// exactly once in each text are anchors, and the parts between two anchors are mapped
 // separately. A part without anchors is mapped by a shortest edit script (Myers, "An O(ND)
 // Difference Algorithm and Its Variations", 1986).
 func (d *Mapper) MapLines(a, b []int32) []int {

@@ -12,10 +12,10 @@ import (
 // lineRange is a range of lines from from to to, without to, counting from 0.
 type lineRange struct{ from, to int }
 
-// Edit returns data with new lines for some of the keys. top is the block mapping in data. render
+// Edit returns data with new lines for some keys. top is the block mapping in data. render
 // receives the current value of a key, or nil, and returns whether the key changes, and its new
-// lines, or "" to remove it. A new key is inserted after the existing keys that precede it in keys.
-// Lines end with eol.
+// lines, or "" to remove it. A new key is inserted after the existing keys that precede it in
+// keys. Lines end with eol.
 func Edit(
 	data, eol string,
 	top *yaml.Node,
@@ -58,7 +58,7 @@ func Edit(
 	return b.String()
 }
 
-// findKeys returns the lines and the value of the first occurrence of each key.
+// findKeys returns, for each key, the lines and the value of the first occurrence.
 func findKeys(top *yaml.Node, lines []string) (map[string]lineRange, map[string]*yaml.Node) {
 	spans, values := map[string]lineRange{}, map[string]*yaml.Node{}
 	for i := 0; i+1 < len(top.Content); i += 2 {

@@ -1,8 +1,8 @@
 // This file parses a YAML mapping strictly. It rejects anchors, aliases, tags, merge keys and
 // multiple documents, because a reader could overlook their meaning.
 
-// Package frontmatter reads and edits the YAML front matter of a text, which is a mapping of plain
-// values and lists between two lines of three dashes. It reports each mistake with its line and
+// Package frontmatter reads and edits a text's YAML front matter. Front matter is a mapping with
+// plain values and lists, enclosed by two lines "---". It reports each mistake with its line and
 // column. Edits preserve all other lines.
 package frontmatter
 

@@ -1,4 +1,4 @@
-// Package logpos defines the encoding of positions in the history of a log store.
+// Package logpos defines how positions in a log store's history are encoded.
 package logpos
 
 import "encoding/binary"

@@ -1,11 +1,11 @@
 // Package pagefile reads and writes files that contain tables. The files are divided into pages
 // with checksums, so that single pages can be read.
 //
-// A page has 4,096 bytes. It ends with a CRC-32C checksum of the checksum of page 0 (except in page
-// 0 itself), the page's number (8 bytes), and the first 4,092 bytes of the page. Therefore a page
-// of another file, or a page at a wrong position, is detected. Page 0 is the caller's head. The
-// tables follow in order. Each table begins on a new page. A row never crosses pages, and the space
-// after the last row of a page is zero. All integers are little-endian.
+// A page has 4,096 bytes. It ends with a CRC-32C checksum over page 0's checksum (except in page
+// 0 itself), the page's number (8 bytes), and the page's first 4,092 bytes. Therefore a page of
+// another file, or a page at a wrong position, is detected. Page 0 is the caller's head. The
+// tables follow in order. Each table begins on a new page. A row never crosses pages, and the
+// space after the last row of a page is zero. All integers are little-endian.
 package pagefile
 
 import (
@@ -33,8 +33,8 @@ var errDamaged = errors.New("the file is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Checksum returns the checksum of page n. data contains the bytes of the page before its checksum.
-// head is the checksum of page 0.
+// Checksum returns the checksum of page n. data is the page without its checksum. head is the
+// checksum of page 0.
 func Checksum(data []byte, n int, head uint32) uint32 {
 	if n == 0 {
 		return crc32.Update(0, castagnoli, data)
@@ -45,17 +45,16 @@ func Checksum(data []byte, n int, head uint32) uint32 {
 	return crc32.Update(crc32.Checksum(b[:], castagnoli), castagnoli, data)
 }
 
-// A Table describes a table: the size of a row in bytes, which is 1 for a table of plain bytes, and
-// the number of rows.
+// A Table describes a table: the row size in bytes (1 for plain bytes) and the number of rows.
 type Table struct{ Row, Count int }
 
-// Pages returns the number of pages of the table.
+// Pages returns the table's number of pages.
 func (t Table) Pages() int {
 	perPage := Data / t.Row
 	return (t.Count + perPage - 1) / perPage
 }
 
-// Pages returns the number of pages of a file with these tables, including page 0.
+// Pages returns the number of pages in a file with these tables, including page 0.
 func Pages(tables []Table) int {
 	n := 1
 	for _, t := range tables {
@@ -171,9 +170,9 @@ func (r *Reader) Row(table, i int) []byte {
 	return r.Page(table, i/perPage)[i%perPage*size:][:size]
 }
 
-// EachPage calls fn with the rows of each page of a table, in order. The rows are not cached, and fn
-// must not keep them. If a page cannot be read, Each stops and returns the error. Err also returns
-// it.
+// EachPage calls fn with the rows on each page of a table, in order. The rows are not cached,
+// and fn must not keep them. If a page cannot be read, Each stops and returns the error. Err
+// also returns it.
 func (r *Reader) EachPage(table int, fn func(rows []byte)) error {
 	t := r.tables[table]
 	perPage, rowsLeft := Data/t.Row, t.Count

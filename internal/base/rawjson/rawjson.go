@@ -31,7 +31,7 @@ func Elements(b []byte) iter.Seq[json.RawMessage] {
 	}
 }
 
-// valueEnd returns the end of the value at index i of an array or object.
+// valueEnd returns the end of the value at index i in an array or object.
 func valueEnd(b []byte, i int) int {
 	for depth := 0; ; {
 		switch b[i] {

@@ -39,11 +39,12 @@ type Line struct {
 type Record struct {
 	Key   any    // identifies the thing, and is all that a short report shows of it
 	Title any    // is shown instead of the key if it is not nil
-	Cells []Cell // what is shown next to the key
-	Lines []Cell // what is shown below
+	Cells []Cell // values shown next to the key
+	Lines []Cell // text shown below the cells
 
-	// What the call did with the thing, such as "forgot NAME". If it is not empty, it is shown instead of the key. A
-	// person has named the thing, so that a terminal shows nothing else, except the number of the change.
+	// The call's effect on the thing, such as "forgot NAME". If it is not empty, it is shown
+	// instead of the key. A person has named the thing, so that a terminal shows nothing else,
+	// except the number of the change.
 	Did   Sentence
 	Wrote Change // the change that Did made
 
@@ -55,11 +56,11 @@ type Record struct {
 type Cell struct {
 	Name  string // "" if the value needs no name
 	Value any
-	Faint bool // less important than the other cells
+	Faint bool // less important than the remaining cells
 }
 
-// Table is a list of rows with the same columns. The first cell of a row identifies it, and is all that a short
-// report shows of the row. It shows neighbours with the same first cell once.
+// Table is a list of rows with the same columns. The first cell identifies the row, and a short
+// report shows only this cell. It shows neighbours with the same first cell once.
 type Table struct {
 	Columns []string // names of the columns, or nil
 	Rows    [][]any
@@ -93,7 +94,7 @@ type List struct {
 	// The advice that says how to list all items. If it is not empty, a renderer may omit items of a long list, and a
 	// short report omits all, unless they are the answer.
 	All      Words
-	IsAnswer bool // the items are what was asked for
+	IsAnswer bool // the items are the answer that the caller asked for
 }
 
 // Reasons explains why a result is empty.
@@ -102,8 +103,8 @@ type Reasons struct {
 	Near Names // names that are similar to what the caller asked for
 }
 
-// Document is a text for a model in which the text of others is already marked, such as the opening of a session.
-// Every interface shows it as it is.
+// Document is a text for a model that already marks text by others, such as the opening of a
+// session. Every interface shows the text unchanged.
 type Document string
 
 func (Line) isSection()     {}
@@ -143,7 +144,7 @@ type (
 	Names []string
 	// Text is a text of others, in which line ends are kept.
 	Text string
-	// Quote is a Text that is marked as a quotation, because it is not what the caller asked for.
+	// Quote is a Text that is marked as a quotation, because the caller did not ask for it.
 	Quote string
 	// Change is the number of the change that wrote a version. Homes without numbered changes do not show it.
 	Change uint64
@@ -157,7 +158,7 @@ type (
 // WordedValue is a value that oxbow words for each interface, such as a note with the name of a parameter.
 type WordedValue interface{ ForModel() string }
 
-// Did returns the word for what a call did, or for what it would do in a dry run.
+// Did returns the verb for the effect of a call, in a form that also fits a dry run.
 func Did(dryRun bool, did, would string) Words {
 	if dryRun {
 		return Words(would)

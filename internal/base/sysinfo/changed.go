@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// LastChange returns the time of the last change of a file: the modification time, or the change time
-// of the inode if that is later. Programs cannot set the change time of the inode.
+// LastChange returns the time of a file's last change: the modification time, or the inode's
+// change time if that is later. Programs cannot set the change time of the inode.
 func LastChange(fi fs.FileInfo) time.Time {
 	if at := inodeChangeTime(fi); at.After(fi.ModTime()) {
 		return at

@@ -90,9 +90,9 @@ func mountTypeAt(path string) string {
 	return mountType(string(b), fmt.Sprintf("%d:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev))))
 }
 
-// mountType returns the type of the mount with a device, such as "8:1", from the text of
-// /proc/self/mountinfo (see proc_pid_mountinfo(5)). The third field of a line is the device. The
-// first field after a single dash is the type.
+// mountType returns the type of the mount with a device, such as "8:1". mountinfo is the content
+// of /proc/self/mountinfo (see proc_pid_mountinfo(5)). The third field of a line is the device.
+// The first field after a single dash is the type.
 func mountType(mountinfo, device string) string {
 	for line := range strings.Lines(mountinfo) {
 		before, after, ok := strings.Cut(line, " - ")

@@ -91,7 +91,7 @@ var localPrograms = []string{
 	"zfs-fuse", "ext2", "apfs",
 }
 
-// fuseKind returns the kind of a FUSE file system. mount is the type of its mount, such as
+// fuseKind returns the kind of a FUSE file system. mount is the mount type, such as
 // "fuse.sshfs", "fuseblk" or "virtiofs".
 func fuseKind(mount string) Kind {
 	_, sub, _ := strings.Cut(mount, ".")

@@ -63,7 +63,7 @@ func appendSafe(b []byte, r rune) []byte {
 // A Writer writes text to a terminal like [Clean], but permits its own escape sequences and CR LF.
 type Writer struct {
 	W          io.Writer
-	incomplete []byte // start of a character or of a permitted sequence, whose rest has not been written yet
+	incomplete []byte // beginning of a character or permitted sequence whose rest has not been written yet
 }
 
 // permitted contains the byte sequences that [Writer] does not change.

@@ -22,10 +22,10 @@ import (
 //   - at most 2 typing errors (see [Distance]), or 1 if word has fewer than 5 letters. Candidates
 //     with more than 64 letters are not compared in this way.
 //
-// In the second and third class, the shorter of the two must have at least 3 letters, unless word
-// is a prefix of the candidate. In a class, candidates with fewer typing errors come first, then
-// candidates with the same first byte, then candidates with a similar length, then in lexical
-// order. Duplicates are removed. Nothing is similar to an empty word.
+// In the second and third class, both must have at least 3 letters, unless word is a prefix of
+// the candidate. In a class, candidates with fewer typing errors come first, then candidates
+// with the same first byte, then candidates with a similar length, then in lexical order.
+// Duplicates are removed. Nothing is similar to an empty word.
 func Near(word string, candidates iter.Seq[string], limit int) []string {
 	w := newTarget(word)
 	if len(w.runes) == 0 || limit <= 0 {
@@ -75,8 +75,7 @@ func newTarget(word string) target {
 	return t
 }
 
-// letterSet returns a set of the bytes of an ASCII text, in which bytes that differ in case only
-// are the same.
+// letterSet returns the set of bytes in an ASCII text, ignoring case.
 func letterSet(s string) (set uint32, isASCII bool) {
 	all := byte(0)
 	for i := range len(s) {
@@ -87,8 +86,8 @@ func letterSet(s string) (set uint32, isASCII bool) {
 }
 
 // maybeNear reports whether a candidate may be similar to the word. For most candidates that are
-// not, it returns false in a few nanoseconds: each letter that only one of the two has needs a
-// typing error, unless the other is a part of it.
+// not, it returns false in a few nanoseconds: each letter that only one word has requires a
+// typing error, unless one word is a part of the other.
 func (t *target) maybeNear(candidate string) bool {
 	letters, isASCII := letterSet(candidate)
 	if !isASCII || !t.isASCII {
@@ -96,7 +95,7 @@ func (t *target) maybeNear(candidate string) bool {
 	}
 	more, less := letters&^t.letters, t.letters&^letters
 	if more == 0 || less == 0 {
-		return true // one may contain the other
+		return true // one word may be a part of the other
 	}
 	difference := len(candidate) - len(t.text)
 	return max(difference, -difference) <= t.maxErrors &&

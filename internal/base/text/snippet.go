@@ -61,8 +61,8 @@ func cutExcerpt(s string, terms []string, width int) string {
 		return s
 	}
 	start, stop, room := bestPart(s, terms, width)
-	// Show a little of the text before the terms, and more of the text after them. Near the end of
-	// the text, show more of the text before.
+	// Show a little text before the terms and more text after them. Near the end, show more text
+	// before the terms.
 	from := nextCut(s, min(runesBefore(s, start, room/3), runesBefore(s, len(s), width)), start)
 	to := lastCut(s, from, runesAfter(s, from, width), stop)
 	out := strings.TrimSuffix(strings.TrimRight(s[from:to], " \n"), "\n-")
@@ -145,7 +145,7 @@ func bestPart(s string, terms []string, width int) (start, stop, room int) {
 		runes += p.Runes
 	}
 
-	// first and last are the indexes of the first and last hit of a part that fits into width.
+	// first and last are the indexes of the first and last hit in a part that fits into width.
 	count := make([]int, len(terms))
 	distinct := 0
 	maxDistinct := 0

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Costs of pieces of text in hundredths of a token.
+// Costs of text pieces in hundredths of a token.
 const (
 	costWord        = 100 // a run of at most baseLetters ASCII letters
 	costLetter      = 22  // each further letter, up to longLetters
@@ -118,7 +118,7 @@ var classes = func() (cs [256]class) {
 	return cs
 }()
 
-// runLength returns the number of bytes of the same class at the start of s. Marks must also be
+// runLength returns how many bytes at the start of s have the same class. Marks must also be
 // equal.
 func runLength(s string) int {
 	c, n := classes[s[0]], 1
@@ -128,7 +128,7 @@ func runLength(s string) int {
 	return n
 }
 
-// wordCost returns the cost of a run of ASCII letters.
+// wordCost returns the cost of consecutive ASCII letters.
 func wordCost(word string) int {
 	sum := costWord + max(
 		0,

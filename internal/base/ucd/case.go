@@ -1,8 +1,8 @@
 // This file converts letters to lower case.
 
-// Package ucd has tables of the Unicode Character Database, version 17, for alphanumeric characters
-// and full lower case. The tables of the standard library are of an older version, and do not
-// include these properties.
+// Package ucd has tables of the Unicode Character Database, version 17, for alphanumeric
+// characters and full lower case. The standard library's tables have an older version and lack
+// these properties.
 package ucd
 
 import (

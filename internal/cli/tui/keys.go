@@ -44,15 +44,16 @@ const (
 	pasteEnds   = "\x1b[201~"
 )
 
-// mostPending is the maximum number of bytes of an incomplete escape sequence, and mostPasted
-// that of an incomplete paste. If more bytes arrive, the decoder stops waiting for the end.
+// mostPending is the maximum length in bytes of an incomplete escape sequence, and mostPasted
+// the maximum length of an incomplete paste. If more bytes arrive, the decoder stops waiting for
+// the end.
 const (
 	mostPending = 64
 	mostPasted  = 1 << 16
 )
 
-// sequences maps the ends of escape sequences to keys. It includes the forms of xterm, of the
-// Linux console, and of application mode.
+// sequences maps the ends of escape sequences to keys. It includes the forms for xterm, for the
+// Linux console, and for application mode.
 var sequences = map[string]code{
 	"A": up, "B": down, "C": right, "D": left, "H": home, "F": end,
 	"1~": home, "3~": del, "4~": end, "5~": pageUp, "6~": pageDown, "7~": home, "8~": end,

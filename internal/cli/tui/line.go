@@ -72,8 +72,8 @@ func (l *line) press(k key) bool {
 	return true
 }
 
-// show returns the part of the line around the cursor that fits n columns, and the column of the
-// cursor. An ellipsis replaces the text that does not fit.
+// show returns the part of the line around the cursor that fits n columns, and the cursor's
+// column. An ellipsis replaces the text that does not fit.
 func (l *line) show(n int) (text string, cursor int) {
 	before := safe(string(l.text[:l.at]))
 	if termtext.Columns(before) >= n {

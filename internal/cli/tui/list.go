@@ -1,4 +1,4 @@
-// This file implements the list of hits, one of which is chosen.
+// This file implements the hit list, in which one hit is chosen.
 
 package tui
 
@@ -41,8 +41,8 @@ func (l *list) hit() (Hit, bool) {
 	return l.Hits[l.chosen], true
 }
 
-// move moves the choice down by the given number of rows, or up if it is negative, but not
-// beyond the ends of the list. It reports whether the choice changed.
+// move moves the choice down by the given number of rows, or up if the number is negative, but
+// not beyond the list's ends. It reports whether the choice changed.
 func (l *list) move(rows int) bool {
 	to := max(min(l.chosen+rows, len(l.Hits)-1), 0)
 	moved := to != l.chosen

@@ -38,8 +38,8 @@ func Show(ctx context.Context, t *Terminal, query string, now func() time.Time, 
 	return l.run(ctx)
 }
 
-// loop is one run of the screen. Only calls of verbs and the reading of keys run in goroutines of
-// their own.
+// loop is one run of the screen. Only verb calls and the reading of keys run in separate
+// goroutines.
 type loop struct {
 	t       *Terminal
 	verbs   Verbs
@@ -174,8 +174,8 @@ func (l *loop) press(ctx context.Context, more moreBytes) error {
 	return nil
 }
 
-// readKeys sends the typed bytes. It reads only when a value arrives in l.wanted, so that it does
-// not take keys from an editor.
+// readKeys sends the typed bytes. It reads only when a value arrives in l.wanted, so that an
+// editor receives its own keys.
 func (l *loop) readKeys(ctx context.Context) {
 	for {
 		select {
@@ -245,8 +245,8 @@ func (l *loop) carryOut(ctx context.Context, effects []effect) error {
 	return nil
 }
 
-// call calls a verb in its own goroutine, after the verbs that are running, and sends its result.
-// It does neither if wanted is cancelled before.
+// call calls a verb in its own goroutine, after the verbs that are running, and sends the
+// result. It does neither if wanted is cancelled before.
 func (l *loop) call(ctx context.Context, verb func() any, wanted context.Context) {
 	l.calls.Go(func() {
 		defer func() {

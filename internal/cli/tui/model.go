@@ -26,7 +26,7 @@ type model struct {
 	list  list
 	pager pager
 
-	lacks   string   // what an incomplete query lacks, or ""
+	lacks   string   // the missing end of an incomplete query, or ""
 	victim  Hit      // entry that is about to be forgotten
 	doubts  mode     // mode before doubting
 	busy    bool     // a change is running, or the list is being updated after it

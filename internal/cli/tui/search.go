@@ -78,8 +78,8 @@ func (s *searching) slow(now time.Time) bool {
 	return s.running() && now.Sub(s.began) >= slowAfter
 }
 
-// unfinished describes what an incomplete query lacks at its end, or returns "" if it is
-// complete.
+// unfinished describes the missing end of an incomplete query, or returns "" for a complete
+// query.
 func unfinished(query string) string {
 	word, open := lastWord(query)
 	switch bare := strings.TrimLeft(word, "+-"); {

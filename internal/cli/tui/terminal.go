@@ -26,8 +26,8 @@ type Terminal struct {
 func NewTerminal(in, out *os.File) *Terminal { return &Terminal{in: in, out: out} }
 
 // The sequences at the beginning and at the end of the screen. They switch to the alternate
-// screen, enclose pasted text in marks, and disable wrapping, because a terminal may treat a
-// character as wider than it is.
+// screen, enclose pasted text in marks, and disable wrapping, because a terminal may show a
+// character wider than expected.
 const (
 	begins = "\x1b[?1049h\x1b[?2004h\x1b[?7l"
 	ends   = "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l"
@@ -62,8 +62,8 @@ func (t *Terminal) leave() {
 	_ = t.undo()
 }
 
-// copyText puts a text on the clipboard of the terminal by the sequence OSC 52. Terminals that do
-// not support it ignore it.
+// copyText puts a text on the clipboard of the terminal by the sequence OSC 52. Terminals
+// without support ignore the sequence.
 func (t *Terminal) copyText(s string) {
 	_, _ = t.out.WriteString("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(s)) + "\a")
 }

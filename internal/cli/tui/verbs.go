@@ -1,7 +1,7 @@
 // Package tui implements the screen of "oxbow recall -i". It answers a query while the query is
-// being typed, and shows the list of hits and the chosen entry. A model, which receives keys and
-// returns rows, decides what is shown and which verbs are called. The rest of the package
-// connects the model to the terminal.
+// being typed, and shows the list of hits and the chosen entry. A model receives keys and
+// returns rows. It decides which rows are shown and which verbs are called. The rest of the
+// package connects the model to the terminal.
 package tui
 
 import "context"
@@ -49,7 +49,7 @@ type Found struct {
 	Why   []string // why nothing was found (nil if there are hits)
 	Notes []string // other notes for the person
 
-	Unfinished string // what an incomplete query lacks ("" if the query was answered)
+	Unfinished string // missing end of an incomplete query ("" if the query was answered)
 	Failed     string // why the query failed, or ""
 }
 
@@ -66,7 +66,7 @@ type Fact struct{ Name, Value string }
 
 // Done is the result of a change.
 type Done struct {
-	Text   string // what was done, or why not
+	Text   string // the effect, or the reason for a failure
 	Failed bool
 	Name   string // name of the entry to choose now, or ""
 	Change uint64 // change number for Undo (0 if nothing was changed)

@@ -11,24 +11,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// frame is the content of the screen: its rows, which are safe text with the colours of package
-// screen, and the cursor, if it is visible.
+// frame is the screen content: rows (safe text with package screen's colours) and, if visible,
+// the cursor.
 type frame struct {
 	rows        []string
 	cursor      bool
 	column, row int
 }
 
-// widest is the maximum number of columns of a text, because longer rows are hard to read.
+// widest is the maximum width of a text in columns, because longer rows are hard to read.
 const widest = 120
 
-// mostNamed is the maximum number of columns of a name that has text beside it.
+// mostNamed is the maximum width in columns of a name with text beside it.
 const mostNamed = 48
 
-// mostListed is the maximum number of rows of the list.
+// mostListed is the list's maximum number of rows.
 const mostListed = 15
 
-// wide is the number of columns from which the preview stands at the right of the list.
+// wide is the minimum screen width, in columns, for a preview to the right of the list.
 const wide = 120
 
 // layout returns whether there is room for the state row, and the numbers of rows for the list
@@ -109,7 +109,8 @@ func (m *model) foundRows() (rows []string) {
 	return append(rows, preview(h, min(m.width, widest), previewed)...)
 }
 
-// previewAtRight returns the rows of a preview beside the list. The first row says what the hit is.
+// previewAtRight returns the rows of a preview beside the list. The first row identifies the
+// hit.
 func (m *model) previewAtRight(h Hit, width, n int) []string {
 	title := paint(termtext.Dim, termtext.Fit(safe(h.Meta), width))
 	return append([]string{title}, preview(h, min(width, widest), n-1)...)
@@ -127,7 +128,7 @@ func beside(left []string, width int, right []string) []string {
 	return rows
 }
 
-// state returns the text of the state row, such as the number of hits.
+// state returns the state row's text, such as the number of hits.
 func (m *model) state() string {
 	count := text.Count(len(m.list.Hits), "entry", "entries")
 	switch {
@@ -164,8 +165,8 @@ func (m *model) reasons() (rows []string) {
 	return rows
 }
 
-// hitRow returns the row of a hit in a number of columns: its name, and as much of its text as fits
-// beside it.
+// hitRow returns a hit's row for a number of columns: the name, and as much text as fits beside
+// the name.
 func (m *model) hitRow(h Hit, chosen bool, width int) string {
 	pointer, style := " ", ""
 	if chosen {

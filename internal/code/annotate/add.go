@@ -198,7 +198,7 @@ func (b *Store) appendMissing(ctx context.Context, name string, records []*Recor
 	defer func() { err = errors.Join(err, unlock()) }()
 	// read the file again, now that it is locked, because another process may have
 	// appended to it
-	have, err := b.read(name)
+	have, err := b.readSidecar(name)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ type Report struct {
 	Annotations int // number of readable annotations
 	Lines       int // number of lines that are not empty
 	Torn        int // number of sidecars whose last line is an incomplete write, which is normal after a crash
-	Newer       int // number of lines that a newer version of the program wrote
+	Newer       int // number of lines written by a newer program version
 	Problems    []Problem
 }
 

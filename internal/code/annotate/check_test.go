@@ -57,7 +57,8 @@ func TestCheckAndRecover(t *testing.T) {
 		t.Errorf("a dry run = %+v, %v", dry, err)
 	}
 	saved, err := b.Recover(t.Context(), false)
-	if err != nil || len(saved) != 1 || saved[0] != dry[0] || saved[0] != (Recovered{name, 3, 2, name + ".damaged"}) {
+	if err != nil || len(saved) != 1 || saved[0] != dry[0] ||
+		saved[0] != (RecoverResult{name, 3, 2, name + ".damaged"}) {
 		t.Fatalf("Recover = %+v, %v", saved, err)
 	}
 	kept := get(t, m, name+".damaged")

@@ -30,15 +30,15 @@ type DiffOptions struct {
 type Diff struct {
 	Base, Head string // commits (Head may also be "index" or "working tree")
 	Files      int    // number of changed and deleted files, without added files
-	Touched    []Touched
+	Touched    []TouchedAnnotation
 	Added      []Found // annotations that only the sidecars of the head contain
-	Skipped    []Skipped
+	Skipped    []SkippedFile
 	Annotated  bool // the base contains annotations
 }
 
-// Touched is an annotation of lines that a change touches, with its position after the change and
+// TouchedAnnotation is an annotation of lines that a change touches, with its position after the change and
 // at the base.
-type Touched struct {
+type TouchedAnnotation struct {
 	Found
 	BaseFile string
 	Base     Span
@@ -81,7 +81,7 @@ func (b *Store) compare(ctx context.Context, o DiffOptions) (*comparison, error)
 	if err := x.resolveSides(ctx, o); err != nil {
 		return nil, err
 	}
-	x.base = b.repo.Pinned(x.Base)
+	x.base = b.repo.AtCommit(x.Base)
 	x.blobs = readAhead{History: x.base, blobs: map[string][]byte{}}
 	x.at = &Store{work: b.work, dir: b.dir, history: &x.blobs, opts: b.opts}
 	x.at.dropCaches()
@@ -168,8 +168,8 @@ func (x *comparison) resolveCommit(ctx context.Context, name string) (string, er
 	return id, err
 }
 
-// setCommits sets the head. If to starts with the third dot of A...B, it sets the base to the merge
-// base of both commits.
+// setCommits sets the head. If to starts with the third dot of A...B, it sets the base to both
+// commits' merge base.
 func (x *comparison) setCommits(ctx context.Context, all, to string) (err error) {
 	to, common := strings.CutPrefix(to, ".")
 	x.Head, err = x.resolveCommit(ctx, to)
@@ -212,7 +212,7 @@ type diffJob struct {
 }
 
 // baseSidecars returns the blobs of a file's sidecars at the base. The file's own sidecar comes
-// first, then those of its former names.
+// first, followed by the sidecars of its former names.
 func (x *comparison) baseSidecars(file string) []string {
 	if own, ok := x.old.files[x.tree.dir+"/"+sidecarPath(file)]; ok {
 		return slices.Concat([]string{own}, x.former[file])
@@ -254,7 +254,7 @@ func (x *comparison) findFormer(ctx context.Context) error {
 		}
 	}
 	slices.Sort(gone)
-	now, err := x.base.Renamed(ctx, gone[:min(len(gone), maxOrphans)])
+	now, err := x.base.FindRenamed(ctx, gone[:min(len(gone), maxOrphans)])
 	x.former = map[string][]string{}
 	for _, file := range gone {
 		if to := now[file]; to != "" {
@@ -289,7 +289,7 @@ func (x *comparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
 	for _, name := range names {
 		data, err := x.sideContent(x.now, name)
 		if err != nil {
-			x.Skipped = append(x.Skipped, Skipped{name, err})
+			x.Skipped = append(x.Skipped, SkippedFile{name, err})
 			continue
 		}
 		s := parse(data)
@@ -352,7 +352,7 @@ func (x *comparison) readMissing(ctx context.Context, names []string) error {
 		_, ok := x.blobs.blobs[n]
 		return ok || (len(n) == 64) != x.tree.sha256() || n == ""
 	})
-	return x.blobs.read(ctx, names)
+	return x.blobs.readBlobs(ctx, names)
 }
 
 // find finds a file's annotations on a side. It finds none if the side does not contain the file,
@@ -387,7 +387,7 @@ func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []
 		was, before, err = x.find(ctx, x.old, j.file, sidecars)
 	}
 	if err != nil && ctx.Err() == nil {
-		x.Skipped = append(x.Skipped, Skipped{cmp.Or(j.file, j.to), err})
+		x.Skipped = append(x.Skipped, SkippedFile{cmp.Or(j.file, j.to), err})
 		return nil
 	}
 	if err != nil || before == nil {
@@ -402,7 +402,7 @@ func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []
 		if f.Placed == Lost || !touches(f.Now) {
 			continue
 		}
-		t := Touched{Found: at[f.ID], BaseFile: j.file, Base: f.Now}
+		t := TouchedAnnotation{Found: at[f.ID], BaseFile: j.file, Base: f.Now}
 		if t.ID == "" || after == nil {
 			t.Found = Found{Record: f.Record, In: j.file, Placed: Lost}
 		}
@@ -431,8 +431,8 @@ func (x *comparison) add(j diffJob, now []Found) {
 func touchedLines(before, after []string) func(Span) bool {
 	in := diff.Interner{}
 	to := new(diff.Mapper).MapLines(in.LineIDs(before), in.LineIDs(after))
-	// gone[i] is the number of deleted lines before line i. apart[i] is the number of lines before
-	// line i that new lines were inserted before.
+	// gone[i] is the number of deleted lines before line i. apart[i] counts the lines before line i
+	// with new lines inserted before them.
 	gone, apart := make([]int, len(to)+1), make([]int, len(to)+1)
 	for i, t := range to {
 		gone[i+1], apart[i+1] = gone[i], apart[i]
@@ -474,8 +474,8 @@ func (b *Store) Touched(ctx context.Context, file string, change func(text strin
 	return out, nil
 }
 
-// Annotated reports whether the tree has annotations.
-func (b *Store) Annotated() bool {
+// HasAnnotations reports whether the tree has annotations.
+func (b *Store) HasAnnotations() bool {
 	_, err := b.work.Stat(b.dir)
 	return err == nil
 }

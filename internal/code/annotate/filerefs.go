@@ -84,16 +84,16 @@ func splitLines(file string) (string, Span) {
 // the last version of the file in HEAD's history before Time, or the first version after Time,
 // which may have existed in the working tree then. CheckFileRefs never fails. A reference that
 // cannot be checked is unverifiable, with the reason in How.
-func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.Checked {
+func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.CheckResult {
 	c := &refChecker{store: b, ctx: ctx, left: maxAsked}
 	if b.history != nil {
 		c.head, c.err = b.history.Head(ctx)
 	}
-	out := make([]fileref.Checked, len(refs))
+	out := make([]fileref.CheckResult, len(refs))
 	var open []openRef
 	want := map[string]bool{}
 	for i, r := range refs {
-		out[i] = fileref.Checked{Ref: r, State: fileref.Unverifiable}
+		out[i] = fileref.CheckResult{Ref: r, State: fileref.Unverifiable}
 		o := openRef{checked: &out[i]}
 		if !o.readFile(b) {
 			continue
@@ -124,7 +124,7 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref
 
 // openRef is a reference that has to be compared with its old content.
 type openRef struct {
-	checked *fileref.Checked
+	checked *fileref.CheckResult
 	file    string
 	span    Span
 	content []byte
@@ -214,7 +214,7 @@ func (a *refChecker) countQuestion() bool {
 
 // oldVersions returns the possible old contents of the file, and a phrase about their source. sure is
 // set if the file is known to belong to this tree.
-func (a *refChecker) oldVersions(c *fileref.Checked, file string) (texts [][]byte, how string, sure bool) {
+func (a *refChecker) oldVersions(c *fileref.CheckResult, file string) (texts [][]byte, how string, sure bool) {
 	if text, ok := a.blobs[c.Blob]; ok && c.Blob != "" {
 		return [][]byte{text}, "", true
 	}
@@ -241,9 +241,9 @@ func (a *refChecker) oldVersions(c *fileref.Checked, file string) (texts [][]byt
 	return texts, ", by what git has of that time", len(texts) > 0
 }
 
-// compare sets the result of a reference to a file. now is the present path of the file, and content
-// its present content.
-func (a *refChecker) compare(c *fileref.Checked, file, now string, span Span, content []byte) {
+// compare sets the result of a file reference. now and content are the file's present path and
+// content.
+func (a *refChecker) compare(c *fileref.CheckResult, file, now string, span Span, content []byte) {
 	texts, how, _ := a.oldVersions(c, file)
 	if a.err != nil {
 		return
@@ -286,7 +286,7 @@ func (a *refChecker) compare(c *fileref.Checked, file, now string, span Span, co
 	}
 }
 
-// bestMatch compares a file, or some of its lines, with each of the old texts and returns the best
+// bestMatch compares a file, or some of its lines, with each old text and returns the best
 // match. Its confidence is -1 if all old texts are binary.
 func bestMatch(texts [][]byte, file string, span Span, content []byte) match {
 	x := newLineIndex(newInterner(), Lines(content))
@@ -330,7 +330,7 @@ func keptShare(pg *lineIndex, old []string) float64 {
 }
 
 // checkMissingFile checks a reference to a file that is not in the working tree.
-func (a *refChecker) checkMissingFile(c *fileref.Checked, file string, span Span) {
+func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span Span) {
 	if a.head == "" {
 		c.How = "there is no such file here, and no git that says whether there was"
 		return

@@ -16,7 +16,7 @@ import (
 )
 
 // referred to judges one reference.
-func checkRef(t *testing.T, b *Store, c fileref.Ref) fileref.Checked {
+func checkRef(t *testing.T, b *Store, c fileref.Ref) fileref.CheckResult {
 	t.Helper()
 	out := b.CheckFileRefs(t.Context(), []fileref.Ref{c})
 	if len(out) != 1 || out[0].Ref != c || out[0].How == "" || out[0].Kept < 0 || out[0].Kept > 1 {
@@ -25,7 +25,7 @@ func checkRef(t *testing.T, b *Store, c fileref.Ref) fileref.Checked {
 	return out[0]
 }
 
-func wantRef(t *testing.T, what string, got fileref.Checked, state fileref.State, now string) {
+func wantRef(t *testing.T, what string, got fileref.CheckResult, state fileref.State, now string) {
 	t.Helper()
 	if got.State != state || got.Now != now {
 		t.Errorf("%s: %s is %s %q (%s), want %s %q", what, got.File, got.State, got.Now, got.How, state, now)

@@ -116,9 +116,8 @@ const (
 	maxHolders   = 50   // a line that is in more files is ignored
 )
 
-// findRenames sets the new names of those files of the base that have annotations and do not exist
-// in the head. The new name belongs to an added file with the same content, or with most of the
-// lines.
+// findRenames sets the new names of base files that have annotations and do not exist in the
+// head. The new name belongs to an added file with the same content, or with most of the lines.
 func (x *comparison) findRenames(ctx context.Context) error {
 	x.renamed = map[string]string{}
 	var gone, fresh []string
@@ -226,8 +225,8 @@ func (x *comparison) pickRenames(pairs []renamePair, gone, fresh []string) {
 	}
 }
 
-// eachText calls fn with the significant lines of each file, without white space, and the index of
-// the file. Binary files are skipped.
+// eachText calls fn with each file's significant lines, without white space, and the file's
+// index. Binary files are skipped.
 func (x *comparison) eachText(
 	ctx context.Context,
 	side *fileSet,

@@ -1,9 +1,9 @@
 // This file encodes and decodes sidecars. docs/format.md describes the format for other programs.
 //
-// A sidecar is a UTF-8 text. Each line is a JSON object, ends with a line feed, and does not depend
-// on other lines. Lines may be in any order and may be repeated. The result of git's union merge,
-// or the concatenation of two sidecars, is therefore a sidecar with both contents. There are three
-// kinds of lines, distinguished by a key:
+// A sidecar is a UTF-8 text. Each line is a JSON object, ends with a line feed, and does not
+// depend on other lines. Lines may be in any order and may be repeated. Therefore git's union
+// merge, or a concatenation of two sidecars, results in a sidecar with both contents. There are
+// three kinds of lines, distinguished by a key:
 //
 //	{"v":1,"id":"3f…","file":"a/b.go","lines":[42,60],"why":"…",…}   an annotation
 //	{"v":1,"archive":"3f…","time":"2026-11-21T12:00:00Z"}            it is archived
@@ -211,12 +211,12 @@ type sidecar struct {
 	records []*Record        // sorted by time, then ID, with each ID once
 	events  []event          // sorted, without repetitions
 	last    map[string]event // last event of each annotation, by ID
-	newer   int              // number of lines of newer versions
+	newer   int              // number of lines by newer versions
 	damaged []damage
 	torn    bool // the last write is incomplete
 }
 
-// parsedLine is a line of a sidecar, with the result of parsing it.
+// parsedLine is a line in a sidecar, with its parsed record or error.
 type parsedLine struct {
 	text   []byte
 	record *Record

@@ -16,15 +16,15 @@ type Found struct {
 	Now    Span // lines in that file (zero if Placed is [Lost])
 
 	// Confidence is the probability, 0 to 1, that the block is at this position. For [Edited], it
-	// is the share of the block that is unchanged; .5 or more means that some of its lines are
-	// equal except for white space. It is 0 if Placed is [Lost].
+	// is the unchanged share of the block. A share of at least .5 means that some lines are equal
+	// except for white space. It is 0 if Placed is [Lost].
 	Confidence float64
 
 	How string // the result in words, for people ("" if Placed is [Lost])
 }
 
-// set sets the position of the annotation to a match.
-func (f *Found) set(file string, m match) {
+// setPosition sets the position of the annotation to a match.
+func (f *Found) setPosition(file string, m match) {
 	if f.File != file && (m.placing == Exact || m.placing == Moved) {
 		m.placing = Tracked
 		m.how = "the file was called " + f.File + " then; " + m.how
@@ -40,7 +40,7 @@ func (f *Found) set(file string, m match) {
 type fileResults struct {
 	content  []byte
 	head     string
-	sidecars []*sidecar // sidecars of the file, of its former names, and of missing files, in this order
+	sidecars []*sidecar // sidecars for the file, for its former names, and for missing files, in this order
 	former   int        // number of former names
 	found    []Found    // sorted by position, lost annotations last
 	lines    int

@@ -15,12 +15,12 @@ import (
 
 // GCReport is the result of [Store.GC] or [Store.UndoGC].
 type GCReport struct {
-	Run         string    // name of the run ("" if nothing was changed, and for a dry run of GC)
-	Files       int       // number of sidecars examined
-	Annotations int       // number of annotations in these files, including archived annotations
-	Archived    []Found   // sorted by path of the sidecar, then by time
-	Returned    []Found   // likewise, with their present positions
-	Skipped     []Skipped // files that could not be examined and were not changed
+	Run         string        // name of the run ("" if nothing was changed, and for a dry run)
+	Files       int           // number of sidecars examined
+	Annotations int           // number of annotations in these files, including archived annotations
+	Archived    []Found       // sorted by path of the sidecar, then by time
+	Returned    []Found       // likewise, with their present positions
+	Skipped     []SkippedFile // files that could not be examined and were not changed
 }
 
 // GC archives the annotations whose lines are neither in HEAD nor in the working tree, including

@@ -38,7 +38,7 @@ func (r *Record) Reasoning() string {
 	return editreason.Trim(r.Why)
 }
 
-// NoReasoning is the beginning of the text of an annotation if the transcript has no reasoning for
+// NoReasoning is the beginning of an annotation's text if the transcript has no reasoning for
 // the edit.
 const NoReasoning = "No reasoning is shown."
 

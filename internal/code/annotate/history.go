@@ -25,9 +25,10 @@ type History interface {
 	// path.
 	At(ctx context.Context, commit, file string) (string, error)
 
-	// Names returns the former names of a file of HEAD, newest first, and the names of files it was
-	// copied from. The original of a copy that the copying commit did not change is found only if
-	// it is in others. If git fails, Names returns the names found so far and the error.
+	// Names returns the former names of a file in HEAD, newest first, and the names of the files
+	// that it was copied from. The original of a copy that the copying commit did not change is
+	// found only if it is in others. If git fails, Names returns the names found so far and the
+	// error.
 	Names(ctx context.Context, file string, others []string) ([]string, error)
 
 	// Alongside returns the other files that were added or changed together with the file by
@@ -39,9 +40,9 @@ type History interface {
 	// not be in HEAD.
 	Successors(ctx context.Context, file string) (names []string, was bool, err error)
 
-	// Around returns the blobs of the path in the last commit before t that changed it, and in
-	// the first such commit at or after t, in the history of HEAD. A blob is "" if no such
-	// commit exists.
+	// Around returns two blobs at the path: in the last commit before t that changed the path, and
+	// in the first such commit at or after t. It considers only commits in HEAD's history. A blob
+	// is "" if no such commit exists.
 	Around(ctx context.Context, file string, t time.Time) (before, after string, err error)
 
 	// SHA256 reports whether objects are named by SHA-256 instead of SHA-1.

@@ -50,8 +50,8 @@ type FileVersion struct {
 	Time  time.Time // time of the commit (zero if git does not have the commit)
 }
 
-// FilesAt returns the versions of files at commits, in the order of places. Without a git
-// repository, the error matches [oxbow.ErrUnsupported].
+// FilesAt returns file versions at commits, in the order of places. Without a git repository,
+// the error matches [oxbow.ErrUnsupported].
 func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("%w: this tree is in no git repository", oxbow.ErrUnsupported)
@@ -95,7 +95,7 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 // maxBatch is the number of files that are requested from git at once.
 const maxBatch = 64
 
-// Notes returns the texts of the git notes of a reference, such as refs/notes/ai, by commit.
+// Notes returns the texts of git notes under a reference, such as refs/notes/ai, by commit.
 // Without a git repository, the error matches [oxbow.ErrUnsupported].
 func (b *Store) Notes(ctx context.Context, ref string) (map[string][]byte, error) {
 	if b.repo == nil {

@@ -17,8 +17,8 @@ func newInterner() *interner {
 	return &interner{lines: diff.Interner{}, words: diff.Interner{}, bareLines: diff.Interner{}}
 }
 
-// wordsOf returns the words of the line with number n.
-func (x *interner) wordsOf(n int32, line string) []int32 {
+// cachedWords returns the words of the line with number n.
+func (x *interner) cachedWords(n int32, line string) []int32 {
 	if int(n) >= len(x.lineWords) {
 		x.lineWords = append(x.lineWords, make([][]int32, len(x.lines)-len(x.lineWords))...)
 	}
@@ -30,7 +30,7 @@ func (x *interner) wordsOf(n int32, line string) []int32 {
 
 // appendWords appends the numbers of the words in the line.
 func (x *interner) appendWords(to []int32, line string) []int32 {
-	for w := range words(line) {
+	for w := range lineTokens(line) {
 		to = append(to, x.words.LineID(w))
 	}
 	return to
@@ -80,7 +80,7 @@ func newPostings(ids []int32, idCount int) postings {
 	return p
 }
 
-// of returns the positions of the number n. It returns nil for numbers that were assigned later.
+// of returns all positions of number n. It returns nil for numbers that were assigned later.
 func (p postings) of(n int32) []int32 {
 	if int(n) >= len(p.first)-1 {
 		return nil

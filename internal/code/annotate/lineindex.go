@@ -90,8 +90,8 @@ func enclosingLines(lines []string) []int32 {
 	return out
 }
 
-// sharedScope returns how many of the enclosing lines of a record enclose the line with index
-// first, too, and the number of the record's enclosing lines. Indentation is ignored.
+// sharedScope returns the number of a record's enclosing lines that also enclose the line with
+// index first, and the number of all its enclosing lines. Indentation is ignored.
 func (p *lineIndex) sharedScope(r *Record, first int) (same, of int) {
 	if len(r.Scope) == 0 || first >= len(p.lines) {
 		return 0, len(r.Scope)
@@ -110,8 +110,8 @@ func (p *lineIndex) sharedScope(r *Record, first int) (same, of int) {
 	return min(same, len(r.Scope)), len(r.Scope)
 }
 
-// sharedContext returns the share of the record's context that is also the context of the span. The
-// context consists of the lines before and after, in any order, and of the enclosing lines. White
+// sharedContext returns the share of the record's context that also surrounds the span. The
+// context consists of the lines before and after, in any order, and the enclosing lines. White
 // space is ignored.
 func (p *lineIndex) sharedContext(r *Record, s Span) float64 {
 	got, all := 0, 0
@@ -149,8 +149,8 @@ func (p *lineIndex) bareSet(from, to int) map[string]bool {
 // weigh 1 each.
 const scopeWeight = 1.5
 
-// contextScore returns the share (0 to 1) of the record's context that surrounds the block of n
-// lines that begins at index first. Nearer lines have more weight. The beginning and the end of the
+// contextScore returns how much of the record's context (0 to 1) surrounds the block of n lines
+// that begins at index first. Nearer lines have more weight. The beginning and the end of the
 // file count as lines.
 func (p *lineIndex) contextScore(r *Record, first, n int) float64 {
 	got, all := 0.0, 0.0

@@ -71,8 +71,8 @@ func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 80
 // blobName returns git's name for the content.
 func blobName(data []byte, sha2 bool) string { return git.BlobName(data, sha2) }
 
-// countLetters returns the number of letters and digits in the lines. Lines with few of them occur in
-// many places.
+// countLetters returns the number of letters and digits in the lines. Lines with few letters
+// occur in many places.
 func countLetters(lines ...string) int {
 	n := 0
 	for _, l := range lines {
@@ -110,8 +110,8 @@ func isLetter(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// words yields the words of a line. A word consists of letters, digits and underscores.
-func words(l string) func(func(string) bool) {
+// lineTokens yields the words of a line. A word consists of letters, digits and underscores.
+func lineTokens(l string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		start := -1
 		for i, r := range l {

@@ -100,13 +100,13 @@ func (b *Store) searchElsewhere(ctx context.Context, p *fileResults, file string
 
 // resolve finds all annotations of a file.
 func (b *Store) resolve(ctx context.Context, file string) (*fileResults, error) {
-	own, err := b.read(sidecarPath(file))
+	own, err := b.readSidecar(sidecarPath(file))
 	if err != nil {
 		return nil, err
 	}
 	p := &fileResults{sidecars: []*sidecar{own}}
 	p.content, err = b.content(file)
-	// Git runs while the other sidecars are read.
+	// Git runs while the remaining sidecars are read.
 	names, known := b.askNames(ctx, p, file)
 	defer names.stop()
 	if errors.Is(err, fs.ErrNotExist) && len(own.records) > 0 {
@@ -148,9 +148,9 @@ func (b *Store) resolve(ctx context.Context, file string) (*fileResults, error) 
 	return p, nil
 }
 
-// resolveMissing sets p to the present positions of the annotations of a deleted file.
+// resolveMissing sets p to the present positions of a deleted file's annotations.
 func (b *Store) resolveMissing(ctx context.Context, p *fileResults, file string, own *sidecar) error {
-	found, err := b.statuses(ctx, p.head, treeOnly, file, own)
+	found, err := b.findStatuses(ctx, p.head, treeOnly, file, own)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -167,8 +167,8 @@ func (b *Store) resolveMissing(ctx context.Context, p *fileResults, file string,
 	return nil
 }
 
-// readSidecars reads the sidecars of the file's former names. If the file has no annotations of its
-// own, it also reads the sidecars of deleted files.
+// readSidecars reads the sidecars of the file's former names. If the file has no annotations, it
+// also reads deleted files' sidecars.
 func (b *Store) readSidecars(ctx context.Context, p *fileResults, own *sidecar, names *nameQuery) error {
 	former, err := names.wait()
 	if ctx.Err() != nil {
@@ -181,7 +181,7 @@ func (b *Store) readSidecars(ctx context.Context, p *fileResults, own *sidecar, 
 		if CheckFile(n) != nil {
 			continue
 		}
-		s, err := b.read(sidecarPath(n))
+		s, err := b.readSidecar(sidecarPath(n))
 		if err != nil {
 			return err
 		}
@@ -316,7 +316,7 @@ func (b *Store) possibleOrigins(ctx context.Context, own string, content []byte)
 		file, ok := sidecarSource(name)
 		n++
 		if n <= maxOrigins || !ok {
-			s, err := b.read(name)
+			s, err := b.readSidecar(name)
 			if err != nil || len(s.records) == 0 {
 				return err
 			}
@@ -335,7 +335,7 @@ func (b *Store) possibleOrigins(ctx context.Context, own string, content []byte)
 	return files, err
 }
 
-// Limits of the number of sidecars that are read: of any files, and of deleted files.
+// Limits for the number of sidecars to read: for any files, and for deleted files.
 const (
 	maxOrigins = 200
 	maxOrphans = 200
@@ -352,7 +352,7 @@ func (b *Store) orphanSidecars(ctx context.Context) (names []string, sidecars []
 		if _, err := b.work.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		s, err := b.read(name)
+		s, err := b.readSidecar(name)
 		if err != nil {
 			return err
 		}

@@ -11,25 +11,26 @@ import (
 	"time"
 )
 
-// Merged is the result of [Merge].
-type Merged struct {
+// MergeResult is the result of [Merge].
+type MergeResult struct {
 	Data       []byte // the merged sidecar
 	Records    int    // number of annotations in it
 	Unreadable []byte // lines of ours and theirs that cannot be read, each with a line feed; they are not in Data
-	Removed    int    // number of lines of base that one side had deleted
+	Removed    int    // number of base lines that one side had deleted
 }
 
-// Merge merges two sidecars with the common ancestor base, which may be empty. ours and theirs may
-// be swapped without changing the result. Data contains the lines of base in their order, then the
-// added lines of both sides, sorted by time. Equal lines occur only once, and so do annotations
-// that both sides added and that differ only in time, commit and blob. A line of base that one side
-// deleted is deleted, because a person may have had to erase it. If that side is damaged, the line
-// is kept, because the deletion may have been an accident. Lines of newer versions are kept.
-func Merge(base, ours, theirs []byte) Merged {
+// Merge merges two sidecars with the common ancestor base, which may be empty. ours and theirs
+// may be swapped without changing the result. Data contains the lines of base in their order,
+// followed by both sides' added lines, sorted by time. Equal lines occur only once, and so do
+// annotations that both sides added and that differ only in time, commit and blob. A line of
+// base that one side deleted is deleted, because a person may have had to erase it. If that side
+// is damaged, the line is kept, because the deletion may have been an accident. Lines of newer
+// versions are kept.
+func Merge(base, ours, theirs []byte) MergeResult {
 	b := parseMergeSide(base)
 	o := parseMergeSide(ours)
 	t := parseMergeSide(theirs)
-	var m Merged
+	var m MergeResult
 	var all []*mergeLine
 	at := map[string]int{}
 	add := func(p *mergeLine) {

@@ -1,4 +1,4 @@
-// This file opens the annotations of a directory of the operating system.
+// This file opens the annotations in a directory of the operating system.
 
 package annotate
 
@@ -15,10 +15,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// OpenDir opens the store of the working tree that contains the directory: the tree of its git
-// repository; without git, the nearest parent directory that has annotations and belongs to the
-// user; or the directory itself. Options.History is set to the repository, unless the caller has
-// set it. Only files below the root of the tree are opened. The caller must close the store.
+// OpenDir opens the store of the working tree that contains the directory. This is the tree of
+// its git repository; without git, the nearest parent directory that has annotations and belongs
+// to the user; or the directory itself. Options.History is set to the repository, unless the
+// caller has set it. Only files below the root of the tree are opened. The caller must close the
+// store.
 func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	var opts Options
 	if o != nil {
@@ -67,7 +68,7 @@ func annotatedDir(dir, sub string) string {
 	}
 	for d := dir; ; d = filepath.Dir(d) {
 		at := filepath.Join(d, filepath.FromSlash(sub))
-		if fi, err := os.Stat(at); err == nil && fi.IsDir() && git.Ours(d) && git.Ours(at) {
+		if fi, err := os.Stat(at); err == nil && fi.IsDir() && git.IsOwnPath(d) && git.IsOwnPath(at) {
 			return d
 		}
 		if d == filepath.Dir(d) {
@@ -79,8 +80,8 @@ func annotatedDir(dir, sub string) string {
 // Root returns the path of the tree's root, or "" if the store was not opened with [OpenDir].
 func (b *Store) Root() string { return b.root }
 
-// File converts a path of the operating system, absolute or relative to dir, to a path relative to
-// the root of the tree.
+// File converts an operating system path, absolute or relative to dir, to a path relative to the
+// tree's root.
 func (b *Store) File(dir, name string) (string, error) {
 	given := strings.ToValidUTF8(name, "\ufffd")
 	if !filepath.IsAbs(name) {

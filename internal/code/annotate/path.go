@@ -1,5 +1,5 @@
-// This file determines the paths of sidecars. The sidecars' directories mirror those of the source
-// files.
+// This file determines the paths of sidecars. The sidecars' directories mirror the source files'
+// directories.
 
 package annotate
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// DefaultDir is the default directory of sidecars, relative to the root of the working tree.
+// DefaultDir is the default sidecar directory, relative to the root of the working tree.
 const DefaultDir = ".oxbow/annotations"
 
 // suffix is the end of a sidecar's name.
@@ -50,14 +50,14 @@ func CheckFile(name string) error {
 	return &oxbow.InvalidError{Field: "file", Value: strings.ToValidUTF8(name, "\ufffd"), Reason: reason}
 }
 
-// maxPart is the maximum length, in bytes, of a part of a sidecar's path without the suffix. Most
-// file systems allow 255.
+// maxPart is the maximum length in bytes of an element in a sidecar's path, without the suffix.
+// Most file systems allow 255.
 const maxPart = 200
 
 // sidecarPath returns the path of the file's sidecar, relative to the annotations directory. The
-// directories mirror those of the source files. Characters that some file systems refuse are
-// percent-encoded. A directory whose name ends like a sidecar is encoded as well, so that different
-// files have different sidecars.
+// directories mirror the source files' directories. Characters that some file systems refuse are
+// percent-encoded. A directory whose name ends like a sidecar is encoded as well, so that
+// different files have different sidecars.
 func sidecarPath(file string) string {
 	parts := strings.Split(file, "/")
 	for i, p := range parts {

@@ -37,13 +37,13 @@ func (h *readAhead) Blobs(ctx context.Context, names []string) (map[string][]byt
 	return found, err
 }
 
-// read reads blobs into the cache, in batches. A blob that is too long is cached as missing.
-func (h *readAhead) read(ctx context.Context, names []string) error {
+// readBlobs reads blobs into the cache, in batches. A blob that is too long is cached as missing.
+func (h *readAhead) readBlobs(ctx context.Context, names []string) error {
 	for some := range slices.Chunk(names, batch) {
 		blobs, err := h.History.Blobs(ctx, some)
 		if errors.Is(err, git.ErrTooMuch) && len(some) > 1 {
 			for _, n := range some {
-				if err := h.read(ctx, []string{n}); err != nil {
+				if err := h.readBlobs(ctx, []string{n}); err != nil {
 					return err
 				}
 			}

@@ -1,4 +1,4 @@
-// This file declares the annotation: a record of the reason why a block of lines was written.
+// This file declares the annotation, which records why a block of lines was written.
 
 // Package annotate records why code is as it is: the reasoning behind an edit and the alternatives
 // that were rejected, together with the lines that the edit wrote. The annotations of a source file
@@ -53,9 +53,9 @@ func (s Span) String() string {
 // Limits of a [Record].
 const (
 	Context   = 3     // number of lines kept before and after the block
-	MaxWhy    = 65536 // maximum size of the reasoning and of each alternative, in bytes
+	MaxWhy    = 65536 // maximum size in bytes of the reasoning and each alternative
 	MaxFile   = 16 << 20
-	maxBlock  = 200 // number of lines kept of a block; of a longer block, half of them from each end
+	maxBlock  = 200 // number of a block's lines to store; for a longer block, half at each end
 	maxWord   = 256 // maximum size of Agent, Model, Session, Profile and Ref, in bytes
 	maxReject = 100
 )
@@ -67,7 +67,7 @@ const (
 // Before, After, By, Session, Profile, Agent. A caller that knows better values, such as a reader
 // of old transcripts, sets them.
 type Record struct {
-	// ID identifies the annotation. It consists of 1 to 64 of the characters A-Z a-z 0-9 . _ -. The
+	// ID identifies the annotation. It consists of 1 to 64 characters from A-Z a-z 0-9 . _ -. The
 	// default is a hash of File, Span, Hash, Why, Rejected, Agent, Session and Ref, so that adding
 	// the same annotation twice stores it once.
 	ID string
@@ -109,8 +109,9 @@ type Record struct {
 	Archived bool
 }
 
-// SetLines sets Block, Hash, Cut, Before, After and Scope from Span and from all lines of the file
-// in the form of [Lines]. It returns false and does nothing if the file does not have these lines.
+// SetLines sets Block, Hash, Cut, Before, After and Scope from Span and from all lines of the
+// file, as [Lines] returns them. It returns false and does nothing if the file does not have
+// these lines.
 func (r *Record) SetLines(lines []string) bool {
 	if r.Span.Len() == 0 || r.Span.Last > len(lines) {
 		return false

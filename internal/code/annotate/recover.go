@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Recovered is the result of [Store.Recover] for one sidecar.
-type Recovered struct {
-	File   string // path of the sidecar, relative to the root of the tree
+// RecoverResult is the result of [Store.Recover] for one sidecar.
+type RecoverResult struct {
+	File   string // path of the sidecar, relative to the tree's root
 	Lines  int    // number of lines that could not be read
-	Found  int    // number of annotations and events that were found inside of those lines and written to the sidecar
+	Found  int    // number of annotations and events that were found inside damaged lines and written to the sidecar
 	KeptIn string // file that keeps the unreadable lines; it never replaces an existing file
 }
 
@@ -26,10 +26,10 @@ type Recovered struct {
 // next to the sidecar, and restores complete annotations found inside of them, for example if two
 // lines were joined. Readable lines are kept. A dry run changes nothing. Errors match
 // [oxbow.ErrBusy] or the errors of package io/fs.
-func (b *Store) Recover(ctx context.Context, dryRun bool) ([]Recovered, error) {
-	var all []Recovered
+func (b *Store) Recover(ctx context.Context, dryRun bool) ([]RecoverResult, error) {
+	var all []RecoverResult
 	err := b.walkSidecars(ctx, func(name string) error {
-		s, err := b.read(name)
+		s, err := b.readSidecar(name)
 		if err != nil || (len(s.damaged) == 0 && !s.torn) {
 			return err
 		}
@@ -45,7 +45,7 @@ func (b *Store) Recover(ctx context.Context, dryRun bool) ([]Recovered, error) {
 	return all, nil
 }
 
-func (b *Store) recover(ctx context.Context, name string, dryRun bool) (saved Recovered, err error) {
+func (b *Store) recover(ctx context.Context, name string, dryRun bool) (saved RecoverResult, err error) {
 	full := path.Join(b.dir, name)
 	if !dryRun {
 		unlock, err := b.lockWriters(ctx)

@@ -1,5 +1,5 @@
-// This file finds the present positions of all annotations of one file: in the file itself, and in
-// other files to which its lines were moved.
+// This file finds the present positions of all annotations for one file, either in the file
+// itself or in other files to which its lines were moved.
 
 package annotate
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// resolveAll searches p.content, the content of the file, for the annotations of p.sidecars and
-// sets p.found. Annotations from the sidecar of a deleted file are found only if that file was
+// resolveAll searches p.content, the file's content, for the annotations of p.sidecars and sets
+// p.found. Annotations from the sidecar of a deleted file are found only if that file was
 // probably renamed to this file, or if their text is the same and distinctive.
 func (b *Store) resolveAll(ctx context.Context, p *fileResults, file string) error {
 	h := b.blobHistory(file)
@@ -74,7 +74,7 @@ func (b *Store) resolveAll(ctx context.Context, p *fileResults, file string) err
 			}
 			seen[r.ID] = true
 			f := Found{Record: *r}
-			f.set(file, m)
+			f.setPosition(file, m)
 			p.found = append(p.found, f)
 		}
 	}

@@ -1,5 +1,5 @@
-// This file decides which annotations are trusted. Anybody can commit a sidecar, so what it says
-// about its author proves nothing.
+// This file decides which annotations are trusted. Anybody can commit a sidecar, so the author
+// named in it proves nothing.
 
 package annotate
 
@@ -87,8 +87,8 @@ func (b *Store) Unreviewed(ctx context.Context, found []Found) []bool {
 	return out
 }
 
-// possibleSidecars returns the names of the sidecars that may contain the annotations: the sidecar of the
-// file's former name and that of its present name.
+// possibleSidecars returns the names of the sidecars that may contain the annotations: the
+// sidecar for the file's former name and the sidecar for its present name.
 func possibleSidecars(found []Found) (names []string) {
 	seen := map[string]bool{}
 	for _, f := range found {
@@ -102,7 +102,8 @@ func possibleSidecars(found []Found) (names []string) {
 	return names
 }
 
-// reviewedStatements returns the statements of the annotations in the named sidecars of the reviewed branch.
+// reviewedStatements returns the statements of all annotations that the named sidecars contain
+// on the reviewed branch.
 func (b *Store) reviewedStatements(ctx context.Context, names []string) map[string]bool {
 	if b.repo == nil || b.opts.ReviewedCommit == nil {
 		return nil

@@ -49,7 +49,7 @@ const maxAttributes = 4 << 20
 
 // SetupOptions are the options of [Store.Setup].
 type SetupOptions struct {
-	Install bool // make Command the merge driver of this clone, by settings of the repository's config
+	Install bool // make Command the merge driver of this clone, by settings in the repository's config
 
 	// Command is a shell command such as "oxbow annotate merge-driver", to which git appends the names
 	// of the input files.

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// mostSimilar returns the most similar window of lines between the indexes lo and hi. Of equally
-// similar windows, it prefers the window with more lines of the block in their order, then the
+// mostSimilar returns the most similar window of lines between the indexes lo and hi. Among
+// equally similar windows, it prefers the window with more block lines in their order, then the
 // window nearest to want.
 func (p *lineIndex) mostSimilar(block []string, lo, hi, want int) match {
 	n := len(block)
@@ -84,8 +84,9 @@ const (
 	maxVoted  = 4  // number of positions that are compared
 )
 
-// bySimilarity finds lines that are similar to the block. Each line of the block and of its context
-// votes for a position, ignoring white space. Then the blocks at the best positions are compared.
+// bySimilarity finds lines that are similar to the block. Each block line and each context line
+// votes for a position, ignoring white space. Then the blocks at the best positions are
+// compared.
 func (p *lineIndex) bySimilarity(r *Record) match {
 	votes := p.countVotes(r)
 	places := slices.SortedFunc(maps.Keys(votes), func(a, b int) int {
@@ -121,8 +122,8 @@ func (p *lineIndex) bySimilarity(r *Record) match {
 	return best
 }
 
-// countVotes returns, for each possible position of the block's first line, the weight of the lines of
-// the block and its context that support it.
+// countVotes returns, for each possible position of the block's first line, the weight of the
+// block and context lines that support this position.
 func (p *lineIndex) countVotes(r *Record) map[int]float64 {
 	bare := p.barePostings()
 	votes := map[int]float64{}

@@ -1,14 +1,14 @@
-// This file measures the similarity of a block and a window of lines by their words.
+// This file measures by words how similar a block and a window of lines are.
 
 package annotate
 
 import "math"
 
-// wordBag counts the words of a block and of a window of lines that slides along a text. Moving the
-// window costs only the lines that enter and leave it. The similarity of block and window is the
-// Sørensen–Dice coefficient of their words: twice the common weight divided by the total weight.
-// The weight of a word is 1 divided by the square root of its frequency in the text. White space
-// and punctuation, which occur in all code, do not count.
+// wordBag counts the words in a block, and in a window of lines that slides along a text. Moving
+// the window costs only the lines that enter and leave it. The similarity of block and window is
+// the Sørensen–Dice coefficient of their words: twice the common weight divided by the total
+// weight. A word's weight is 1 divided by the square root of its frequency in the text. White
+// space and punctuation, which occur in all code, do not count.
 type wordBag struct {
 	lines  []string // lines of the text
 	ids    []int32  // numbers of the lines
@@ -17,9 +17,9 @@ type wordBag struct {
 	have   []int32 // for each word, its frequency in the window
 	words  []int32 // words of the block
 	weight []int32 // weight of each word, in 1/1,024
-	own    int     // total weight of the words of the block
+	own    int     // total weight of the block's words
 	common int     // weight of the words that the block and the window have in common
-	total  int     // total weight of the words of the window
+	total  int     // total weight of the window's words
 	lo, hi int     // the window: the lines with indexes lo to hi-1
 }
 
@@ -27,7 +27,7 @@ type wordBag struct {
 func newWordBag(lines []string, ids []int32, in *interner) *wordBag {
 	b := &wordBag{lines: lines, ids: ids, in: in}
 	for i := range lines {
-		ws := in.wordsOf(ids[i], lines[i])
+		ws := in.cachedWords(ids[i], lines[i])
 		if n := len(in.words); n > len(b.weight) {
 			b.weight = append(b.weight, make([]int32, n-len(b.weight)+n/2)...)
 		}
@@ -106,7 +106,7 @@ func (b *wordBag) moveWindow(lo, hi int) {
 }
 
 func (b *wordBag) add(line int) {
-	ws := b.in.wordsOf(b.ids[line], b.lines[line])
+	ws := b.in.cachedWords(b.ids[line], b.lines[line])
 	b.grow()
 	for _, w := range ws {
 		b.have[w]++
@@ -118,7 +118,7 @@ func (b *wordBag) add(line int) {
 }
 
 func (b *wordBag) drop(line int) {
-	for _, w := range b.in.wordsOf(b.ids[line], b.lines[line]) {
+	for _, w := range b.in.cachedWords(b.ids[line], b.lines[line]) {
 		if b.have[w] <= b.want[w] {
 			b.common -= b.wordWeight(w)
 		}

@@ -14,7 +14,7 @@ import (
 func wordDice(page, a, b []string) float64 {
 	often := map[string]int{}
 	for _, l := range page {
-		for w := range words(l) {
+		for w := range lineTokens(l) {
 			often[w]++
 		}
 	}
@@ -22,13 +22,13 @@ func wordDice(page, a, b []string) float64 {
 	count := map[string]int{}
 	all, common := 0.0, 0.0
 	for _, l := range a {
-		for w := range words(l) {
+		for w := range lineTokens(l) {
 			count[w]++
 			all += weight(w)
 		}
 	}
 	for _, l := range b {
-		for w := range words(l) {
+		for w := range lineTokens(l) {
 			all += weight(w)
 			if count[w] > 0 {
 				count[w]--

@@ -21,8 +21,8 @@ type Stats struct {
 
 	Bytes   int64 // total size of the sidecars
 	Damaged int   // number of sidecar lines that cannot be read (see [Store.Check])
-	Newer   int   // number of lines that a newer version of the program wrote
-	Skipped []Skipped
+	Newer   int   // number of lines written by a newer program version
+	Skipped []SkippedFile
 }
 
 // Stats counts the annotations of the tree and finds their present positions.

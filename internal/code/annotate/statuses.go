@@ -1,5 +1,5 @@
-// This file finds the present positions of all annotations of a sidecar, including annotations of
-// renamed files and of lines that were moved to other files.
+// This file finds the present positions of all annotations in a sidecar, also if the file was
+// renamed or the lines were moved to other files.
 
 package annotate
 
@@ -22,8 +22,8 @@ func sidecarOwner(name string, s *sidecar) string {
 	return s.records[len(s.records)-1].File
 }
 
-// Skipped is a file whose annotations could not be examined.
-type Skipped struct {
+// SkippedFile is a file whose annotations could not be examined.
+type SkippedFile struct {
 	File string
 	Err  error
 }
@@ -44,7 +44,7 @@ func (b *Store) surveySidecars(
 	ctx context.Context,
 	area searchArea,
 	fn func(name string, s *sidecar, at []Found) error,
-) ([]Skipped, error) {
+) ([]SkippedFile, error) {
 	commit := ""
 	if b.history != nil {
 		var err error
@@ -63,7 +63,7 @@ func (b *Store) surveySidecars(
 		}
 		var err error
 		own := sidecarOwner(name, s)
-		l.at, err = b.statuses(ctx, commit, area, own, s)
+		l.at, err = b.findStatuses(ctx, commit, area, own, s)
 		if errors.As(err, &l.no) {
 			return nil
 		}
@@ -75,13 +75,13 @@ func (b *Store) surveySidecars(
 	if err == nil {
 		err = b.inOthers(ctx, gone)
 	}
-	var skipped []Skipped
+	var skipped []SkippedFile
 	for i, l := range all {
 		switch {
 		case err != nil:
 			return nil, err
 		case l.no != nil:
-			skipped = append(skipped, Skipped{l.no.file, l.no.err})
+			skipped = append(skipped, SkippedFile{l.no.file, l.no.err})
 		default:
 			err = fn(names[i], l.sidecar, l.at)
 		}
@@ -99,7 +99,7 @@ func (e *unreadableError) Error() string { return e.err.Error() }
 
 func (e *unreadableError) Unwrap() error { return e.err }
 
-// errShallow means that the history of a shallow clone is too short to contain the deletion or
+// errShallow means that a shallow clone's history is too short to contain the deletion or
 // renaming of a file.
 var errShallow = errors.New(
 	"this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it",
@@ -107,8 +107,8 @@ var errShallow = errors.New(
 
 var errNoAnswer = errors.New("git did not say what the file was like")
 
-// statuses finds the annotations in the sidecar of the file own.
-func (b *Store) statuses(
+// findStatuses finds the annotations in the sidecar of the file own.
+func (b *Store) findStatuses(
 	ctx context.Context,
 	commit string,
 	area searchArea,
@@ -252,12 +252,12 @@ func (l *locator) inHead(ctx context.Context, names []string, seen map[string]st
 	return nil
 }
 
-// maxOthers is the maximum number of files of the working tree that inOthers searches.
+// maxOthers is the maximum number of files that inOthers searches.
 const maxOthers = 5000
 
-// inOthers searches all files of the working tree for the annotations of deleted files, because
-// each file may be a deleted file with a new name. If there are too many files, the annotations
-// that were not found get an error.
+// inOthers searches all files in the working tree for annotations of deleted files, because each
+// file may be a deleted file with a new name. If there are too many files, the annotations that
+// were not found get an error.
 func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
 	if len(gone) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// This file implements the store of annotations: the sidecars of one working tree.
+// This file implements the annotation store, which consists of the sidecars in one working tree.
 
 package annotate
 
@@ -23,8 +23,8 @@ const defaultLockWait = 5 * time.Second
 
 // Options configure a store. Nil and zero fields mean the default.
 type Options struct {
-	// Dir is the directory of the sidecars, slash-separated and relative to the root of the tree.
-	// The default is [DefaultDir]; CodeRhapsody uses .cr/annotations.
+	// Dir is the sidecar directory, slash-separated and relative to the tree's root. The default is
+	// [DefaultDir]; CodeRhapsody uses .cr/annotations.
 	Dir string
 
 	// History gives access to the git history of the tree. Nil means that there is no git. Then
@@ -125,9 +125,9 @@ func (b *Store) SkipLarge(size int64) { b.skipAbove = size }
 
 var noSidecar = &sidecar{} // used for files without a sidecar; must not be changed
 
-// read returns the content of the sidecar with this path, relative to the annotations directory. If
+// readSidecar returns the content of the sidecar with this path, relative to the annotations directory. If
 // there is none, it returns noSidecar. The result is shared and must not be changed.
-func (b *Store) read(name string) (*sidecar, error) {
+func (b *Store) readSidecar(name string) (*sidecar, error) {
 	full := path.Join(b.dir, name)
 	fi, err := b.work.Stat(full)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -171,7 +171,7 @@ func (b *Store) CheckedOut() error {
 	if _, err := b.work.Stat(b.dir); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if names, err := git.Tracked(filepath.Join(b.root, filepath.FromSlash(b.dir))); err != nil || len(names) == 0 {
+	if names, err := git.IndexNames(filepath.Join(b.root, filepath.FromSlash(b.dir))); err != nil || len(names) == 0 {
 		return nil // an unreadable index proves nothing
 	}
 	return fmt.Errorf(
@@ -206,7 +206,7 @@ func (b *Store) Records(_ context.Context, file string) ([]Record, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
-	s, err := b.read(sidecarPath(file))
+	s, err := b.readSidecar(sidecarPath(file))
 	if err != nil {
 		return nil, err
 	}
@@ -304,7 +304,7 @@ func (b *Store) walkFiles(ctx context.Context, root string, fn func(name string)
 // each calls fn for each sidecar, sorted by path.
 func (b *Store) each(ctx context.Context, fn func(name string, s *sidecar) error) error {
 	return b.walkSidecars(ctx, func(name string) error {
-		s, err := b.read(name)
+		s, err := b.readSidecar(name)
 		if err != nil {
 			return err
 		}
@@ -317,7 +317,7 @@ func (b *Store) each(ctx context.Context, fn func(name string, s *sidecar) error
 func (b *Store) All(ctx context.Context) ([]Record, error) {
 	var all []Record
 	err := b.walkSidecars(ctx, func(name string) error {
-		c, err := b.read(name)
+		c, err := b.readSidecar(name)
 		if err != nil {
 			return err
 		}
@@ -329,8 +329,9 @@ func (b *Store) All(ctx context.Context) ([]Record, error) {
 	return all, err
 }
 
-// Text returns the lines of a file in the working tree, in the form of [Lines]. The error matches
-// [oxbow.ErrInvalid] if the file cannot be annotated. Other errors match those of package io/fs.
+// Text returns the lines of a file in the working tree, as [Lines] splits them. The error
+// matches [oxbow.ErrInvalid] if the file cannot be annotated. Other errors match errors of
+// package io/fs.
 func (b *Store) Text(file string) ([]string, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err

@@ -254,7 +254,7 @@ func TestManyWriters(t *testing.T) {
 	if err != nil || len(rs) != writers*each {
 		t.Errorf("%d annotations are there, %v, want %d", len(rs), err, writers*each)
 	}
-	if s, _ := b.read(sidecarPath("a.txt")); len(s.damaged) > 0 || s.torn {
+	if s, _ := b.readSidecar(sidecarPath("a.txt")); len(s.damaged) > 0 || s.torn {
 		t.Errorf("the sidecar is damaged: %+v", s)
 	}
 }

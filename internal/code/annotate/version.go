@@ -14,7 +14,7 @@ type oldText struct {
 	ids   []int32 // numbers of the lines
 }
 
-// oldVersion is an older version of a file and the result of comparing it with the present text.
+// oldVersion is an older version of a file, compared with the present text.
 type oldVersion struct {
 	*oldText
 	mapper *diff.Mapper
@@ -39,9 +39,9 @@ func (f *oldVersion) mapLines(p *lineIndex) {
 	}
 }
 
-// bareAt returns the new index of an old line, ignoring white space, or a negative number if there
-// is none. Lines between two unchanged lines are compared without white space when the index of one
-// of them is first needed.
+// bareAt returns the new index of an old line, ignoring white space, or a negative number if
+// there is none. Lines between two unchanged lines are compared without white space when one of
+// their indexes is first needed.
 func (f *oldVersion) bareAt(p *lineIndex, index int) int {
 	if f.bareTo[index] != -1 {
 		return f.bareTo[index]
@@ -80,7 +80,7 @@ func (f *oldVersion) extendToGap(p *lineIndex, from, to int) (first, last, lo, h
 // noLine marks an old line that was searched for and not found.
 const noLine = -2
 
-// find finds the block of an annotation in the text. blob is the blob name of the text.
+// find finds an annotation's block in the text. blob is the text's blob name.
 func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
 	if len(r.Block) == 0 || (r.Span.Len() == 0 && len(p.lines) == 0) {
 		return notFound
@@ -134,7 +134,7 @@ func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 // keptLines describes the unchanged lines of a block.
 type keptLines struct {
 	first, last int     // first and last unchanged line, as indexes in the new text (-1 if there are none)
-	head, tail  int     // number of lines of the block before and after the unchanged lines
+	head, tail  int     // number of block lines before and after the unchanged lines
 	lines       int     // number of unchanged lines, ignoring white space
 	share       float64 // share of the block's letters in unchanged lines
 	whole       bool    // the whole block is unchanged and contiguous
@@ -225,9 +225,9 @@ func (f *oldVersion) extendUnchanged(p *lineIndex, was Span, k keptLines) (m mat
 	return m, m.confidence >= similar
 }
 
-// extendToSimilar extends the unchanged lines of a block to the most similar range of lines. The range ends
-// at the unchanged lines before and after the block, or contains as many additional lines as the
-// block had.
+// extendToSimilar extends a block's unchanged lines to the most similar range of lines. The
+// range ends at the unchanged lines before and after the block, or contains as many additional
+// lines as the block had.
 func (f *oldVersion) extendToSimilar(p *lineIndex, was Span, k keptLines) match {
 	from := was.First - 1
 	to := was.Last
@@ -279,7 +279,7 @@ func (f *oldVersion) extendToSimilar(p *lineIndex, was Span, k keptLines) match 
 
 // Limits of [oldVersion.isDistinctiveBlock].
 const (
-	firmLetters = 30 // number of letters of a block and of the unchanged lines next to it
+	firmLetters = 30 // number of letters in a block and in the unchanged lines next to it
 	doubtful    = .6 // confidence in a block with fewer letters
 )
 
@@ -354,7 +354,7 @@ func (f *oldVersion) isContested(p *lineIndex, r *Record, now Span) bool {
 // Limits for the comparison of blocks.
 const (
 	maxRun    = 1000 // number of lines in a group that was moved
-	maxRivals = 100  // number of lines whose similarity is compared with that of the block
+	maxRivals = 100  // number of lines that are compared with the block
 
 	fewLetters    = 20  // a line with fewer letters is similar to many other lines
 	littleContext = .25 // share of the context below which such a line is not accepted

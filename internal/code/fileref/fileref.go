@@ -1,5 +1,5 @@
-// Package fileref defines references from entries to files of a working tree, and the results of checking them.
-// Package annotate checks them.
+// Package fileref defines references from entries to files in a working tree, and the results of
+// checking such references. Package annotate checks them.
 package fileref
 
 import "time"
@@ -30,12 +30,12 @@ type Ref struct {
 	Doubtful bool
 }
 
-// Checked is the result of checking a reference.
-type Checked struct {
+// CheckResult is the result of checking a reference.
+type CheckResult struct {
 	Ref
 	State State
-	// Now is the present path of the file, or of the file that contains what remains of it. It is "" if the
-	// path is File. It has line numbers if File has them.
+	// Now is the file's present path, or the path of the file that contains its remaining lines. It
+	// is "" if the path is File. It has line numbers if File has them.
 	Now  string
 	Kept float64 // share that is unchanged, 0 to 1 (0 if it is unverifiable or not known)
 	How  string  // the result in words, for people

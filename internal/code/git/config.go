@@ -12,8 +12,9 @@ import (
 // url.*.insteadOf.
 func (r *Repo) RemoteURL(remote string) string { return r.Config("remote", remote, "url") }
 
-// Config returns the first value of a key in a named section of the repository's own config, such
-// as remote.origin.url. It returns "" if the key is not set. Included files are not read.
+// Config returns the first value of a key in a named section, such as remote.origin.url. It
+// reads only the repository's own config. It returns "" if the key is not set. Included files
+// are not read.
 func (r *Repo) Config(section, name, wanted string) string {
 	b, err := readSmall(filepath.Join(r.common, "config"))
 	if err != nil {

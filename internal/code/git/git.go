@@ -47,10 +47,10 @@ type noRepository struct{}
 
 func (noRepository) Error() string { return "no git repository" }
 
-// Advice returns what the caller can do, as a sentence without a period.
+// Advice returns a remedy for the caller, as a sentence without a period.
 func (noRepository) Advice() string { return "call it inside a git repository" }
 
-// ErrBare is returned by [Find] inside of a repository without a working tree, or inside of a .git
+// ErrBare is returned by [Find] in a repository without a working tree, or inside a .git
 // directory. It matches [ErrNone].
 var ErrBare = fmt.Errorf("%w with a working tree", ErrNone)
 
@@ -71,7 +71,7 @@ type Options struct {
 type Repo struct {
 	root    string // root of the working tree
 	dir     string // .git, or the directory that the file .git refers to
-	common  string // directory with the shared references: dir, or that of the main working tree
+	common  string // directory with the shared references: dir, or the main working tree's .git directory
 	program string
 	opts    Options
 	sha256  bool
@@ -109,7 +109,7 @@ func Find(dir string, o *Options) (*Repo, error) {
 		return nil, err
 	}
 	for _, p := range []string{r.root, r.dir, r.common} {
-		if !Ours(p) {
+		if !IsOwnPath(p) {
 			return nil, fmt.Errorf("%w: %s", ErrOwner, p)
 		}
 	}

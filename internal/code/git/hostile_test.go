@@ -166,7 +166,7 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.Files(t.Context(), head); got["a.txt"] != blob || len(got) != 2 || err != nil {
 		t.Errorf("Files = %v, %v, want a.txt and the attributes", got, err)
 	}
-	if got, err := r.Renamed(t.Context(), []string{"old.txt"}); got["old.txt"] != "a.txt" || err != nil {
+	if got, err := r.FindRenamed(t.Context(), []string{"old.txt"}); got["old.txt"] != "a.txt" || err != nil {
 		t.Errorf("Renamed = %v, %v, want a.txt", got, err)
 	}
 	if got, _, err := r.Index(); len(got) != 2 || err != nil {

@@ -21,10 +21,10 @@ const maxIndex = 256 << 20
 
 var errIndex = errors.New("git's index is of a form that is not known")
 
-// Tracked returns the names in the index of a working tree that are at or below a path. They are
+// IndexNames returns the names in the index of a working tree that are at or below a path. They are
 // slash-separated and relative to the path; the path itself is ".". It returns none if the path is
 // not in a working tree. Letter case is ignored, as on most file systems of macOS and Windows.
-func Tracked(path string) ([]string, error) {
+func IndexNames(path string) ([]string, error) {
 	r := &Repo{}
 	if err := r.find(filepath.Dir(path)); err != nil {
 		if r.root == "" {
@@ -69,13 +69,13 @@ type IndexEntry struct {
 	Stage int  // not 0 if the file has a merge conflict
 
 	// Size and modification time of the file when git last examined it. If they are unchanged, the
-	// file still has the content of the blob, unless Time is not before the time of the index.
+	// file still has the blob's content, unless Time is not before the index's modification time.
 	Size  uint32
 	Time  time.Time
 	Apart bool // the file is not checked out
 }
 
-// Index returns the entries of the working tree's index, and the modification time of the index.
+// Index returns the entries of the working tree's index, and the index's modification time.
 func (r *Repo) Index() (entries []IndexEntry, at time.Time, err error) {
 	name := filepath.Join(r.dir, "index")
 	if fi, err := os.Stat(name); err == nil {
@@ -88,9 +88,9 @@ func (r *Repo) Index() (entries []IndexEntry, at time.Time, err error) {
 	return entries, at, err
 }
 
-// readIndexNames calls fn with the entries of an index and, if it is a split index, with those of the
-// shared index. Only the names of shared entries are reliable, because the changes of the split
-// index are not applied to them.
+// readIndexNames calls fn with the entries of an index and, if the index is split, also with the
+// shared index's entries. Only the names of shared entries are reliable, because the changes of
+// the split index are not applied to them.
 func (r *Repo) readIndexNames(file string, fn func(IndexEntry)) error {
 	shared, err := r.readIndex(file, fn)
 	if err != nil || shared == "" {
@@ -139,8 +139,8 @@ func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err e
 	return filepath.Join(filepath.Dir(file), shared), nil
 }
 
-// sharedIndex returns the file name of the shared index that the extensions of a split index name,
-// or "".
+// sharedIndex returns the file name of the shared index that a split index names in its
+// extensions, or "".
 func sharedIndex(extensions []byte, hash int) (string, error) {
 	for len(extensions) >= 8 {
 		size := binary.BigEndian.Uint32(extensions[4:])

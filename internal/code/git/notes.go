@@ -32,8 +32,8 @@ func (r *Repo) Ref(_ context.Context, name string) (string, error) {
 	return "", fmt.Errorf("reading a reference: %.80q leads nowhere", name)
 }
 
-// Notes returns the blobs of the notes in a reference, by the object to which the note belongs. It
-// returns nil if the reference does not exist. In the tree of notes, the path of a note is the name
+// Notes returns the blobs of the notes in a reference, by the object to which the note belongs.
+// It returns nil if the reference does not exist. In the notes tree, a note's path is the name
 // of its object, possibly with slashes inserted.
 func (r *Repo) Notes(ctx context.Context, ref string) (map[string]string, error) {
 	at, err := r.Ref(ctx, ref)
@@ -59,9 +59,9 @@ func (r *Repo) Notes(ctx context.Context, ref string) (map[string]string, error)
 // FileAt is a file at a commit.
 type FileAt struct{ Commit, File string }
 
-// BlobsAt returns the blob names of files at commits, in the order of places. A name is "" if there
-// is no such file, if its path is not valid for io/fs, or if its path contains a line feed, which
-// the command's input cannot represent.
+// BlobsAt returns blob names for files at commits, in the order of places. A name is "" if there
+// is no such file, if its path is not valid for io/fs, or if its path contains a line feed,
+// which the command's input cannot represent.
 func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 	var in bytes.Buffer
 	var asked []int

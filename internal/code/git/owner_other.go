@@ -4,6 +4,6 @@
 
 package git
 
-// Ours returns true. On Windows, access lists protect directories, and in a browser there is only
+// IsOwnPath returns true. On Windows, access lists protect directories, and in a browser there is only
 // one user.
-func Ours(string) bool { return true }
+func IsOwnPath(string) bool { return true }

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Ours reports whether the user of this process owns the path.
-func Ours(path string) bool {
+// IsOwnPath reports whether the user of this process owns the path.
+func IsOwnPath(path string) bool {
 	fi, err := os.Stat(path)
 	if err != nil {
 		return false

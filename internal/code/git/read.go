@@ -64,7 +64,7 @@ func (r *Repo) readRef(ref string) ([]byte, error) {
 	return b, err
 }
 
-// maxPacked is the maximum number of bytes of packed-refs that are read.
+// maxPacked is the maximum number of bytes to read from packed-refs.
 const maxPacked = 64 << 20
 
 func (r *Repo) packedRef(ref string) (string, error) {
@@ -130,7 +130,7 @@ func (r *Repo) readObjects(ctx context.Context, names []string, kind string) (ma
 	return found, nil
 }
 
-// At returns the name of the blob of a path in a commit, or "" if there is none.
+// At returns the blob name for a path in a commit, or "" if the commit lacks the path.
 func (r *Repo) At(ctx context.Context, commit, file string) (string, error) {
 	if err := checkHex(commit); err != nil {
 		return "", fmt.Errorf("reading a tree: %w", err)
@@ -149,7 +149,7 @@ func (r *Repo) At(ctx context.Context, commit, file string) (string, error) {
 	return "", nil
 }
 
-// step is the change of one file by a commit, from the output of git log --raw.
+// step is a commit's change of one file, as git log --raw prints it.
 type step struct {
 	commit   string
 	old, new string // blobs; all zeros if the file does not exist
@@ -225,10 +225,10 @@ func (r *Repo) Names(ctx context.Context, file string, others []string) (names [
 	return names, err
 }
 
-// copyOrigin returns the newest commit in the history of head that created the file by renaming or
-// copying another file, and the name of that file. It considers only files that the commit deleted
-// or changed, and others. Considering all files, like git log --follow, would take most of the time
-// of a lookup.
+// copyOrigin returns the newest commit in the history of head that created the file by renaming
+// or copying another file, and the name of that file. It considers only files that the commit
+// deleted or changed, and others. Considering all files, like git log --follow, would be the
+// slowest part of a lookup.
 func (r *Repo) copyOrigin(ctx context.Context, head, file string, others []string) (commit, from string, err error) {
 	made, err := r.log(ctx, nil, "--no-renames", "--diff-filter=A", "-n", strconv.Itoa(maxDeletions), head, "--", file)
 	if err != nil {
@@ -257,9 +257,9 @@ func (r *Repo) copyOrigin(ctx context.Context, head, file string, others []strin
 	return "", "", nil
 }
 
-// Alongside returns the other files that commits after the given commit, in the history of HEAD,
-// added or changed together with the file. It follows only first parents and starts with the newest
-// commits.
+// Alongside returns the files that were added or changed together with the given file, by
+// commits after the given commit in HEAD's history. It follows only first parents and starts
+// with the newest commits.
 func (r *Repo) Alongside(ctx context.Context, commit, file string) ([]string, error) {
 	if err := checkHex(commit); err != nil {
 		return nil, fmt.Errorf("reading a history: %w", err)
@@ -333,8 +333,8 @@ func (r *Repo) Around(ctx context.Context, file string, t time.Time) (before, af
 	return before, after, nil
 }
 
-// maxHops is the maximum number of renames of a file that are followed. maxDeletions is the maximum
-// number of deletions of a file that are examined.
+// maxHops is the maximum number of renames to follow for a file. maxDeletions is the maximum
+// number of deletions to examine for a file.
 const (
 	maxHops      = 16
 	maxDeletions = 5

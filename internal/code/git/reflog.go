@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxReflog is the number of bytes at the end of the reflog that are read.
+// maxReflog is the number of bytes to read at the end of the reflog.
 const maxReflog = 1 << 20
 
 // Move is a change of HEAD. Its time has a precision of one second.
@@ -79,10 +79,10 @@ func parseMove(line string) (Move, bool) {
 	return m, true
 }
 
-// CommitsOf returns a function that finds the commits of a period in the reflog of a working tree:
+// PeriodCommits returns a function that finds the commits of a period in the reflog of a working tree:
 // the commit that was checked out at from, and the commits that were created until to. The function
 // caches the reflog of the last directory.
-func CommitsOf(now func() time.Time) func(dir string, from, to time.Time) []string {
+func PeriodCommits(now func() time.Time) func(dir string, from, to time.Time) []string {
 	var mu sync.Mutex // guards the following variables
 	var last string
 	var moves []Move

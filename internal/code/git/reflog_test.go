@@ -75,7 +75,7 @@ func TestCommitsOf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	find := CommitsOf(time.Now)
+	find := PeriodCommits(time.Now)
 	for _, c := range []struct {
 		from, to time.Duration
 		want     string

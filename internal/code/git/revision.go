@@ -1,5 +1,5 @@
-// This file resolves names of commits, lists the files of a commit, and finds the new names of
-// deleted files.
+// This file resolves commit names, lists a commit's files, and finds the new names of deleted
+// files.
 
 package git
 
@@ -21,8 +21,8 @@ import (
 // ErrNoCommit is returned for a name that is not the name of a commit in this clone.
 var ErrNoCommit = errors.New("names no commit of this clone")
 
-// Pinned returns a copy of the repository with the commit as its HEAD.
-func (r *Repo) Pinned(commit string) *Repo {
+// AtCommit returns a copy of the repository with the commit as its HEAD.
+func (r *Repo) AtCommit(commit string) *Repo {
 	p := *r
 	p.pinned = commit
 	return &p
@@ -103,13 +103,12 @@ func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	return "", err
 }
 
-// Files returns the blob names of the regular files of a commit, by path.
+// Files returns the blob names of a commit's regular files, by path.
 func (r *Repo) Files(ctx context.Context, commit string) (map[string]string, error) {
 	return r.listTree(ctx, commit, "-r", "")
 }
 
-// FilesIn returns the blob names of the regular files that are directly in a directory of a commit,
-// by path.
+// FilesIn is like Files for the files directly in a directory.
 func (r *Repo) FilesIn(ctx context.Context, commit, dir string) (map[string]string, error) {
 	return r.listTree(ctx, commit, "-t", dir+"/")
 }
@@ -180,9 +179,9 @@ func BlobName(data []byte, sha2 bool) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Renamed returns the present names of files that are not in HEAD, if commits in its history
+// FindRenamed returns the present names of files that are not in HEAD, if commits in its history
 // renamed them. It follows only first parents, and asks git for all files at once.
-func (r *Repo) Renamed(ctx context.Context, files []string) (map[string]string, error) {
+func (r *Repo) FindRenamed(ctx context.Context, files []string) (map[string]string, error) {
 	head, err := r.Head(ctx)
 	if err != nil || head == "" {
 		return nil, err

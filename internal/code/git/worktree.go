@@ -16,8 +16,8 @@ const maxHookIndex = 12 << 20
 // Worktree is a git working tree.
 type Worktree struct{ repo Repo }
 
-// WorktreeOf returns the working tree that contains a directory. It returns false if there is none.
-func WorktreeOf(dir string) (*Worktree, bool) {
+// FindWorktree returns the working tree that contains a directory. It returns false if there is none.
+func FindWorktree(dir string) (*Worktree, bool) {
 	w := &Worktree{}
 	if err := w.repo.find(dir); err != nil {
 		return nil, false
@@ -29,10 +29,10 @@ func WorktreeOf(dir string) (*Worktree, bool) {
 // Root returns the root directory of the working tree.
 func (w *Worktree) Root() string { return w.repo.root }
 
-// Tracks returns those of the named files that the index contains. The names are relative to the
+// TrackedNames returns those of the named files that the index contains. The names are relative to the
 // root and slash-separated. Letter case is ignored. It fails if the index is too large to be read
 // while a client waits.
-func (w *Worktree) Tracks(names ...string) (map[string]bool, error) {
+func (w *Worktree) TrackedNames(names ...string) (map[string]bool, error) {
 	index := filepath.Join(w.repo.dir, "index")
 	if fi, err := os.Stat(index); err == nil && fi.Size() > maxHookIndex {
 		return nil, fmt.Errorf("%s has %d bytes, which take too long to read", index, fi.Size())

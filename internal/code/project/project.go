@@ -23,7 +23,7 @@ type Project struct {
 // maxUp is the maximum number of parent directories that are examined.
 const maxUp = 64
 
-// Of determines the project of a directory. The name is the first of these that exists:
+// Find determines the project of a directory. The name is the first of these that exists:
 //
 //  1. the last element in the URL of the git remote origin, or of the first remote if origin does
 //     not exist. All clones and worktrees have this in common, wherever they are.
@@ -36,9 +36,9 @@ const maxUp = 64
 // name by hand.
 //
 // dir is an absolute path in the operating system's form. Of reads git's files and runs no
-// program. read returns the content of a file like [os.ReadFile]. isDir reports whether a path is a
+// program. read returns a file's content like [os.ReadFile]. isDir reports whether a path is a
 // directory.
-func Of(dir string, read func(path string) ([]byte, error), isDir func(path string) bool) (Project, error) {
+func Find(dir string, read func(path string) ([]byte, error), isDir func(path string) bool) (Project, error) {
 	home := ""
 	for d, n := dir, 0; n < maxUp; d, n = filepath.Dir(d), n+1 {
 		if p, ok := gitProject(d, read); ok {

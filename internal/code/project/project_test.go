@@ -89,7 +89,7 @@ func TestProjectOf(t *testing.T) {
 			}
 			return false
 		}
-		p, err := Of(abs(tt.dir), read, isDir)
+		p, err := Find(abs(tt.dir), read, isDir)
 		if p.Name != tt.want || p.Root != abs(tt.root) || p.Why == "" || !errors.Is(err, tt.err) {
 			t.Errorf(
 				"%s: Of(%s) = %+v, %v; want %s of %s, %v",

@@ -239,7 +239,7 @@ func finish(root, dist string) error {
 	return appendFile(filepath.Join(dist, checksumsFile), sums.String())
 }
 
-// imageEnd is the end of the name of a container image.
+// imageEnd is the end of a container image's name.
 const imageEnd = ".oci.tar"
 
 // imageOf returns a container image with a program for Linux.

@@ -1,4 +1,5 @@
-// This file checks the files of a release: checksums, lists of modules, and how the programs were built.
+// This file checks the files of a release: checksums, module lists, and how the programs were
+// built.
 
 package main
 
@@ -16,7 +17,7 @@ import (
 	"strings"
 )
 
-// checksumsFile lists the SHA-256 of each file of a release.
+// checksumsFile lists the SHA-256 of each file in a release.
 const checksumsFile = "checksums.txt"
 
 // downloads returns the address of the directory in which GitHub publishes the files.
@@ -24,7 +25,7 @@ func (r release) downloads() string {
 	return "https://github.com/oxbow-memory/oxbow/releases/download/v" + r.version + "/"
 }
 
-// checkFiles prints what it checked.
+// checkFiles prints the number of checked files.
 func (r release) checkFiles() error {
 	count, err := r.checkSums()
 	fmt.Printf("%s: %d files\n", checksumsFile, count)

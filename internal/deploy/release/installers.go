@@ -1,4 +1,4 @@
-// This file installs each kind of package of a release into an empty directory.
+// This file installs each kind of release package into an empty directory.
 
 package main
 
@@ -138,7 +138,7 @@ func checkLauncher(dir, programPackage string) error {
 	return nil
 }
 
-// handshake is what a client sends to an MCP server first.
+// handshake is the first message from a client to an MCP server.
 const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
 	`"capabilities":{},"clientInfo":{"name":"try","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
@@ -206,8 +206,8 @@ func installByScript(r release, dir string) (installedProgram, error) {
 	return installedProgram{argv: []string{program}, typed: program}, err
 }
 
-// runScript runs install.sh for a directory, with changed checksums, and returns the path of the program and what the
-// script printed.
+// runScript runs install.sh for a directory, with changed checksums, and returns the program's
+// path and the script's output.
 func (r release) runScript(place string, change func(sums string) string) (program, told string, err error) {
 	files := http.FileServerFS(os.DirFS(r.dist))
 	sums, err := os.ReadFile(filepath.Join(r.dist, checksumsFile))
@@ -263,8 +263,8 @@ func installImage(r release, dir string) (installedProgram, error) {
 	}, err
 }
 
-// installScoop does what the Scoop manifest says: it takes the archive for Windows, compares its checksum, and unpacks
-// it. The command for Wine then runs the program.
+// installScoop follows the Scoop manifest: it compares the checksum of the Windows archive, and
+// unpacks the archive. The command for Wine then runs the program.
 func installScoop(r release, dir string) (installedProgram, error) {
 	b, err := os.ReadFile(filepath.Join(r.dist, "scoop", "oxbow.json"))
 	if err != nil {

@@ -13,7 +13,7 @@
 //	go install github.com/goreleaser/goreleaser/v2@v2.15.1
 //	go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 //
-// It is a module of its own, so that what only a release needs is no dependency of oxbow.
+// It is a separate module, so that oxbow does not depend on packages that only a release needs.
 package main
 
 import (

@@ -152,7 +152,7 @@ func linesOf(page, kind string) ([]string, error) {
 	return strings.Split(block, "\n"), nil
 }
 
-// file returns the path of a file of the release for this machine.
+// file returns the path of a release file for this machine.
 func (r release) file(end string) string {
 	return filepath.Join(r.dist, fmt.Sprintf("oxbow_%s_linux_%s%s", r.version, runtime.GOARCH, end))
 }
@@ -160,7 +160,7 @@ func (r release) file(end string) string {
 // output runs a program in dir, as a user who has nothing but PATH and a home there.
 func output(dir string, argv ...string) (string, error) { return outputWith(dir, nil, argv...) }
 
-// outputWith is like output, with more variables, which replace those of the same name.
+// outputWith is like output, with more variables, which replace variables with the same name.
 func outputWith(dir string, variables []string, argv ...string) (string, error) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = dir

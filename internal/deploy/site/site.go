@@ -37,7 +37,7 @@ type navigationLink struct {
 	IsCurrent      bool
 }
 
-// searchItem is a section of a page in the index of the search.
+// searchItem is a page section in the search index.
 type searchItem struct {
 	Page    string `json:"page"`
 	Heading string `json:"heading"`
@@ -75,7 +75,7 @@ func writeSite(repository fs.FS, source, out string) (int, error) {
 	return len(paths), writeAssets(items, out)
 }
 
-// findPages returns the Markdown files of the root and of docs.
+// findPages returns the Markdown files in the root and in docs.
 func findPages(repository fs.FS) ([]string, error) {
 	var paths []string
 	for _, dir := range []string{".", "docs"} {
@@ -145,7 +145,7 @@ func (s *pageSite) resolveLink(from, link string) (string, error) {
 	return address, nil
 }
 
-// relativeAddress returns the address of a file of the site, relative to another file.
+// relativeAddress returns the address of a file relative to another file of the site.
 func relativeAddress(from, to string) string {
 	return strings.Repeat("../", strings.Count(from, "/")) + to
 }

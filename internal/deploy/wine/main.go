@@ -14,8 +14,9 @@
 //
 //	go run ./internal/deploy/wine --program oxbow.exe
 //
-// For each package, it prints how many tests passed, failed and were skipped, and which tests failed. A run that is
-// interrupted prints what it has counted. The exit status is 1 if the program does not work or if a test failed.
+// For each package, it prints how many tests passed, failed and were skipped, and which tests
+// failed. An interrupted run prints its counts so far. The exit status is 1 if the program does
+// not work or if a test failed.
 package main
 
 import (

@@ -74,7 +74,7 @@ func (w wine) environment() []string {
 		"GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
 }
 
-// output runs a program and returns what it prints. If it fails, the error contains this.
+// output runs a program and returns its output. If it fails, the error contains this.
 func (w wine) output(ctx context.Context, name string, args ...string) (string, error) {
 	return w.outputIn(ctx, w.repository, name, args...)
 }

@@ -19,9 +19,9 @@ type Gram uint64
 
 var seed = maphash.MakeSeed()
 
-// Grams returns the hashes of all sequences of six words in a text, in order. It ignores letter
-// case and the characters between words. In scripts that are written without spaces, each letter is
-// a word. The hashes are comparable only within the same run of the program.
+// Grams returns the hashes of a text's sequences of six words, in order. It ignores letter case
+// and the characters between words. In scripts that are written without spaces, each letter is a
+// word. The hashes are comparable only within the same run of the program.
 func Grams(s string) []Gram { return wordGrams(splitWords(s)) }
 
 // gramFactor is the hash's multiplier. It is odd, so that no bits are lost, and its set bits are

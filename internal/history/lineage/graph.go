@@ -43,7 +43,7 @@ func Read(ctx context.Context, h oxbow.Historian) (*Graph, error) {
 	}
 	slices.Reverse(g.changes)
 	last := map[string]*oxbow.Version{}
-	for v := range g.versions {
+	for v := range g.eachVersion {
 		if old := last[v.Entry.Name]; old != nil {
 			g.before[v] = old
 		}
@@ -52,8 +52,8 @@ func Read(ctx context.Context, h oxbow.Historian) (*Graph, error) {
 	return g, nil
 }
 
-// versions yields all versions that were not erased, oldest first.
-func (g *Graph) versions(yield func(*oxbow.Version) bool) {
+// eachVersion yields all versions that were not erased, oldest first.
+func (g *Graph) eachVersion(yield func(*oxbow.Version) bool) {
 	for i := range g.changes {
 		for j := range g.changes[i].Versions {
 			if v := &g.changes[i].Versions[j]; !v.Erased && !yield(v) {
@@ -103,7 +103,7 @@ func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
 // versionGrams returns the grams in all versions of the named entries.
 func (g *Graph) versionGrams(names map[string]bool) map[Gram]bool {
 	all := map[Gram]bool{}
-	for v := range g.versions {
+	for v := range g.eachVersion {
 		if names[v.Entry.Name] {
 			for _, w := range Grams(v.Entry.Content) {
 				all[w] = true
@@ -168,7 +168,7 @@ func (g *Graph) WalkMade(name string) []Edge {
 	return g.walk(name, func(e Edge) (near, far string) { return e.From, e.Name })
 }
 
-// walk follows edges from their near end to their far end.
+// walk follows edges from the near end to the far end.
 func (g *Graph) walk(name string, ends func(Edge) (near, far string)) (edges []Edge) {
 	seen, next := map[string]bool{name: true}, map[string]bool{name: true}
 	for range maxSteps {

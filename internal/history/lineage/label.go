@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Label is the key of labels that name an entry's sources. The value is NAME@SEQ for a version
-// of an entry, or the name of a session's turn. Only oxbow sets this label, and callers of
-// verbs cannot add or remove it.
+// Label is the key of labels that name an entry's sources. The value is NAME@SEQ for an entry
+// version, or the name of a session's turn. Only oxbow sets this label, and callers of verbs
+// cannot add or remove it.
 const Label = "from"
 
 // Source returns the label value for a version of an entry.

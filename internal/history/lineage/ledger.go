@@ -26,18 +26,18 @@ const (
 // empty and ready to use.
 type Ledger struct {
 	mu      sync.Mutex      // guards all fields below
-	shown   []*Shown        // in the order in which they were shown, the newest last
+	shown   []*ShownText    // in the order in which they were shown, the newest last
 	known   map[string]bool // keys of shown's elements
 	bytes   int             // total size of the texts in shown
 	indexed int             // the first indexed elements of shown are in grams and words
 	// The first text that contains each gram, and all texts that contain each word.
-	grams map[Gram]*Shown
-	words map[string][]*Shown
+	grams map[Gram]*ShownText
+	words map[string][]*ShownText
 }
 
-// Shown is a text that was shown. It belongs to a version of an entry or to a
+// ShownText is a text that was shown. It belongs to a version of an entry or to a
 // turn.
-type Shown struct {
+type ShownText struct {
 	Name    string
 	Version uint64 // 0 for a turn
 	Taints  []string
@@ -46,18 +46,18 @@ type Shown struct {
 }
 
 // ShownEntry returns the content of an entry as a shown text.
-func ShownEntry(e *oxbow.Entry) Shown {
-	return Shown{Name: e.Name, Version: e.Version, Taints: e.Values(oxbow.LabelTaint), Trust: e.Trust(),
+func ShownEntry(e *oxbow.Entry) ShownText {
+	return ShownText{Name: e.Name, Version: e.Version, Taints: e.Values(oxbow.LabelTaint), Trust: e.Trust(),
 		Text: e.Content}
 }
 
 // key identifies the text and its version.
-func (s *Shown) key() string {
+func (s *ShownText) key() string {
 	return fmt.Sprintf("%s@%d %x", s.Name, s.Version, maphash.String(seed, s.Text))
 }
 
 // Source returns the value of the label [Label] that names the text's entry or turn.
-func (s *Shown) Source() string {
+func (s *ShownText) Source() string {
 	if s.Version == 0 {
 		return s.Name
 	}
@@ -66,7 +66,7 @@ func (s *Shown) Source() string {
 
 // Show adds texts to the ledger. It keeps the first maxShown/2 bytes of each text. If the ledger is
 // full, it drops the oldest texts. On a nil Ledger, Show does nothing.
-func (l *Ledger) Show(all ...Shown) {
+func (l *Ledger) Show(all ...ShownText) {
 	if l == nil {
 		return
 	}
@@ -103,7 +103,7 @@ func (l *Ledger) Show(all ...Shown) {
 // common with it. Words that are also in old, the previous content, do not count. Texts that were
 // shown from the entry name itself are left out. Sources with more matches come first. rare
 // returns the words that are rare in the memory.
-func (l *Ledger) Sources(name, text, old string, rare func(words []string) map[string]bool) []*Shown {
+func (l *Ledger) Sources(name, text, old string, rare func(words []string) map[string]bool) []*ShownText {
 	if l == nil {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (l *Ledger) Sources(name, text, old string, rare func(words []string) map[s
 	}
 	l.indexNew()
 	words, had := splitWords(text), splitWords(old)
-	rows := map[*Shown]int{}
+	rows := map[*ShownText]int{}
 	before := map[Gram]bool{}
 	for _, g := range wordGrams(had) {
 		before[g] = true
@@ -135,7 +135,7 @@ func (l *Ledger) Sources(name, text, old string, rare func(words []string) map[s
 
 // rareWords returns how many of the words are rare and occur in a shown text, for each text with at
 // least leastRare such words.
-func (l *Ledger) rareWords(name string, words map[string]bool, rare func([]string) map[string]bool) map[*Shown]int {
+func (l *Ledger) rareWords(name string, words map[string]bool, rare func([]string) map[string]bool) map[*ShownText]int {
 	var shared []string
 	for w := range words {
 		if l.words[w] != nil {
@@ -146,20 +146,20 @@ func (l *Ledger) rareWords(name string, words map[string]bool, rare func([]strin
 		return nil
 	}
 	slices.Sort(shared)
-	counts := map[*Shown]int{}
+	counts := map[*ShownText]int{}
 	for w := range rare(shared) {
 		for _, s := range l.words[w] {
 			counts[s]++
 		}
 	}
-	maps.DeleteFunc(counts, func(s *Shown, n int) bool { return n < leastRare || s.Name == name })
+	maps.DeleteFunc(counts, func(s *ShownText, n int) bool { return n < leastRare || s.Name == name })
 	return counts
 }
 
 // indexNew adds the texts that were shown since the last call to grams and words.
 func (l *Ledger) indexNew() {
 	if l.grams == nil {
-		l.grams, l.words = map[Gram]*Shown{}, map[string][]*Shown{}
+		l.grams, l.words = map[Gram]*ShownText{}, map[string][]*ShownText{}
 	}
 	for _, s := range l.shown[l.indexed:] {
 		words := splitWords(s.Text)
@@ -177,13 +177,13 @@ func (l *Ledger) indexNew() {
 
 // mostCommon returns the texts in counts, by falling count. Texts with the same count are sorted by time,
 // the newest first.
-func (l *Ledger) mostCommon(counts map[*Shown]int) (found []*Shown) {
+func (l *Ledger) mostCommon(counts map[*ShownText]int) (found []*ShownText) {
 	for _, s := range slices.Backward(l.shown) {
 		if counts[s] > 0 {
 			found = append(found, s)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *Shown) int { return cmp.Compare(counts[b], counts[a]) })
+	slices.SortStableFunc(found, func(a, b *ShownText) int { return cmp.Compare(counts[b], counts[a]) })
 	return found
 }
 

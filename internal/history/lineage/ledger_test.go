@@ -23,17 +23,17 @@ func few(some ...string) func([]string) map[string]bool {
 }
 
 func TestSources(t *testing.T) {
-	page := Shown{
+	page := ShownText{
 		Name:    "page",
 		Version: 3,
 		Text:    "Deploys of harbor run from the mirror zinc, with the token of Ann Reyes, at dawn.",
 	}
-	other := Shown{
+	other := ShownText{
 		Name:    "other",
 		Version: 5,
 		Text:    "The crane of harbor turns left and then stops at the northern gate.",
 	}
-	turn := Shown{Name: "claude/a/0001", Text: "We chose tabs over spaces for all of the generated code."}
+	turn := ShownText{Name: "claude/a/0001", Text: "We chose tabs over spaces for all of the generated code."}
 	for _, c := range []struct {
 		what, name, text, old string
 		rare                  func([]string) map[string]bool
@@ -86,12 +86,12 @@ func TestLedgerIsBounded(t *testing.T) {
 	large := ""
 	for i := range 3 {
 		large = strings.Repeat(fmt.Sprintf("a large text%d of the harbor ", i), maxShown/2/29)
-		l.Show(Shown{Name: fmt.Sprint("large", i), Version: 1, Text: large})
+		l.Show(ShownText{Name: fmt.Sprint("large", i), Version: 1, Text: large})
 		if got := l.Sources("n", large[:1000], "", few()); len(got) != 1 || got[0].Name != fmt.Sprint("large", i) {
 			t.Errorf("a large text that was shown last is not found: %d sources", len(got))
 		}
 	}
-	l.Show(Shown{Name: "longest", Version: 1, Text: "the northern gate opens at nine sharp " +
+	l.Show(ShownText{Name: "longest", Version: 1, Text: "the northern gate opens at nine sharp " +
 		strings.Repeat(large, 3)})
 	if got := l.Sources("n", "the northern gate opens at nine sharp", "", few()); len(got) != 1 {
 		t.Error("the beginning of a text that is too long is not found")
@@ -107,7 +107,7 @@ func TestLedgerIsBounded(t *testing.T) {
 func BenchmarkSources(b *testing.B) {
 	l := new(Ledger)
 	for i := range 500 {
-		l.Show(Shown{
+		l.Show(ShownText{
 			Name:    fmt.Sprint("e", i),
 			Version: 1,
 			Text:    strings.Repeat(fmt.Sprintf("word%d of entry%d and some more ", i, i), 30),

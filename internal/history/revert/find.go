@@ -31,9 +31,9 @@ type Selection struct {
 	Derived bool
 }
 
-// Derived describes a version that was made from a selected version, directly or through other
+// DerivedVersion describes a version that was made from a selected version, directly or through other
 // derived versions.
-type Derived struct {
+type DerivedVersion struct {
 	Name string `json:"name"`
 	Seq  uint64 `json:"seq"`
 	From string `json:"from"` // source: NAME@SEQ, or the name of a turn
@@ -48,13 +48,13 @@ type node struct {
 	oxbow.Version
 	prev     *oxbow.Entry // the entry before this version (nil if it did not exist)
 	selected bool
-	derived  *Derived
+	derived  *DerivedVersion
 	undone   bool // the version was undone, or is itself an undo, and therefore has no effect now
 }
 
-// restores reports whether the version was written by an undo or a revert, and so contains no new
+// isRestore reports whether the version was written by an undo or a revert, and so contains no new
 // work.
-func (n *node) restores() bool {
+func (n *node) isRestore() bool {
 	return n.Verb == oxbow.VerbRestore || strings.HasPrefix(n.Note, noteStart)
 }
 
@@ -70,8 +70,8 @@ type window struct {
 	changes []uint64    // numbers of the changes with a selected version
 }
 
-// read returns the window, or nil if nothing is selected.
-func read(ctx context.Context, h oxbow.Historian, sel *Selection) (*window, error) {
+// readWindow returns the window, or nil if nothing is selected.
+func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window, error) {
 	first := uint64(0)
 	for c, err := range h.Log(ctx) {
 		if err != nil {
@@ -232,7 +232,7 @@ func (t *trace) change(nodes []*node) {
 			t.mark(n, from, how)
 		}
 	}
-	t.merges(nodes)
+	t.markMerges(nodes)
 	for _, n := range nodes {
 		t.leaveText(n)
 	}
@@ -240,7 +240,7 @@ func (t *trace) change(nodes []*node) {
 
 func (t *trace) mark(n *node, from, how string) {
 	if from != "" {
-		n.derived = &Derived{Name: n.Entry.Name, Seq: n.Seq, From: from, How: how, Source: n.Source}
+		n.derived = &DerivedVersion{Name: n.Entry.Name, Seq: n.Seq, From: from, How: how, Source: n.Source}
 	}
 }
 
@@ -286,7 +286,7 @@ func addedGrams(n *node) []lineage.Gram {
 // findCause returns the source of a version, and the way in which it was recognized. Both are "" if the
 // version is not derived.
 func (t *trace) findCause(n *node) (from, how string) {
-	if n.Verb == oxbow.VerbRemove || n.restores() {
+	if n.Verb == oxbow.VerbRemove || n.isRestore() {
 		return "", ""
 	}
 	from = t.labelSource(n)
@@ -334,13 +334,13 @@ func (t *trace) copySource(n *node) (from string) {
 	return from
 }
 
-// merges marks versions of entries that a change merged. A merge removes an entry, and the removed
+// markMerges marks versions of entries that a change merged. A merge removes an entry, and the removed
 // name becomes another entry's alias. If either version contains text from selected or derived
 // versions, both versions are derived.
-func (t *trace) merges(nodes []*node) {
+func (t *trace) markMerges(nodes []*node) {
 	gone := map[string]*node{}
 	for _, n := range nodes {
-		if n.Verb == oxbow.VerbRemove && !n.selected && !n.undone && !n.restores() {
+		if n.Verb == oxbow.VerbRemove && !n.selected && !n.undone && !n.isRestore() {
 			gone[n.Entry.Name] = n
 		}
 	}

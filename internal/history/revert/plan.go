@@ -46,7 +46,7 @@ type Plan struct {
 	Changes   []uint64 // numbers of the selected changes
 	Steps     []Step
 	Conflicts []Conflict
-	Derived   []Derived
+	Derived   []DerivedVersion
 	Taken     []oxbow.TakenAlias // aliases that are not restored, because other entries have them by now
 	Standing  map[string]uint64  // for each name with text of selected or derived versions, the first such version
 
@@ -58,7 +58,7 @@ type Plan struct {
 // Make plans the revert of the selected versions.
 func Make(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) {
 	p := &Plan{h: h, Standing: map[string]uint64{}, last: map[string]uint64{}}
-	w, err := read(ctx, h, &sel)
+	w, err := readWindow(ctx, h, &sel)
 	if err != nil || w == nil {
 		return p, err
 	}
@@ -115,7 +115,7 @@ func (p *Plan) add(ctx context.Context, w *window, nodes []*node, sel *Selection
 		)
 		return nil
 	}
-	ops := ops(now, r.now)
+	ops := editOps(now, r.now)
 	if c, ok := r.conflict(now); ok {
 		p.Conflicts = append(p.Conflicts, c)
 	}
@@ -142,10 +142,10 @@ func (p *Plan) add(ctx context.Context, w *window, nodes []*node, sel *Selection
 func (r *replay) conflict(now *oxbow.Entry) (c Conflict, ok bool) {
 	c.Kept = []string{} // encode as [] instead of null in JSON
 	for _, n := range r.later {
-		if !n.restores() && !(n.Verb == oxbow.VerbRemove && r.now == nil && now == nil) {
+		if !n.isRestore() && !(n.Verb == oxbow.VerbRemove && r.now == nil && now == nil) {
 			c.Name, c.By = n.Entry.Name, string(n.Source.Actor)
 			c.Later = append(c.Later, n.Seq)
-			c.Kept = append(c.Kept, r.kept(n)...)
+			c.Kept = append(c.Kept, r.keptParts(n)...)
 		}
 	}
 	slices.Sort(c.Kept)
@@ -153,8 +153,8 @@ func (r *replay) conflict(now *oxbow.Entry) (c Conflict, ok bool) {
 	return c, len(c.Later) > 0
 }
 
-// kept returns the parts that a later change modified and that remain.
-func (r *replay) kept(n *node) (parts []string) {
+// keptParts returns the parts that a later change modified and that remain.
+func (r *replay) keptParts(n *node) (parts []string) {
 	if r.now == nil {
 		if n.Verb == oxbow.VerbRemove {
 			parts = append(parts, "forgotten")
@@ -180,7 +180,7 @@ func (r *replay) kept(n *node) (parts []string) {
 // maxNumbers is the maximum number of change numbers in a note.
 const maxNumbers = 10
 
-func numbers(seqs []uint64) string {
+func joinNumbers(seqs []uint64) string {
 	var words []string
 	for _, n := range seqs[:min(len(seqs), maxNumbers)] {
 		words = append(words, strconv.FormatUint(n, 10))
@@ -201,7 +201,7 @@ func (p *Plan) Apply(ctx context.Context) (uint64, error) {
 	if p.Empty() {
 		return 0, nil
 	}
-	made, err := oxbow.Commit(oxbow.WithNote(ctx, noteStart+numbers(p.Changes)), p.h, p.ops...)
+	made, err := oxbow.Commit(oxbow.WithNote(ctx, noteStart+joinNumbers(p.Changes)), p.h, p.ops...)
 	if errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) {
 		err = &oxbow.ConflictError{Name: p.ops[0].Target()}
 	}

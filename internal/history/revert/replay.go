@@ -1,5 +1,5 @@
 // This file computes an entry's state as if some of its versions had never been written. It
-// repeats the other changes, each part of the entry separately.
+// repeats all changes that are not reverted, for each part of the entry separately.
 
 package revert
 
@@ -16,7 +16,7 @@ type replay struct {
 	now *oxbow.Entry // the entry without the reverted versions (nil if it would not exist)
 	// Contents of reverted versions, each with the entry that would have been there instead.
 	bad   map[string]*oxbow.Entry
-	good  map[string]bool // the other versions' contents
+	good  map[string]bool // contents of the remaining versions
 	took  []uint64        // numbers of the reverted versions
 	later []*node         // other versions after the first reverted version
 }
@@ -42,7 +42,7 @@ func without(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 			r.now = nil
 		default:
 			r.now = r.repeatChange(n)
-			if !n.restores() {
+			if !n.isRestore() {
 				r.good[content] = true
 				delete(r.bad, content)
 			}
@@ -88,7 +88,7 @@ func (r *replay) content(n *node, old string) (content string, ok bool) {
 		}
 		return r.now.Content, true
 	}
-	if n.restores() {
+	if n.isRestore() {
 		was, ok := r.bad[content]
 		if !ok {
 			return content, true
@@ -141,10 +141,10 @@ func addOperation(e *oxbow.Entry) oxbow.Add {
 		Created: e.Created}
 }
 
-// ops returns the operations that change the entry from into to. Either may be nil, for an entry
+// editOps returns the operations that change the entry from into to. Either may be nil, for an entry
 // that does not exist. The operations require the version of from. It returns nil if nothing
 // differs.
-func ops(from, to *oxbow.Entry) []oxbow.Op {
+func editOps(from, to *oxbow.Entry) []oxbow.Op {
 	switch {
 	case from == nil && to == nil:
 		return nil

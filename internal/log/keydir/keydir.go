@@ -37,7 +37,7 @@ var RowSize = [Tables]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1, 1}
 // errTables is the error of base tables that are inconsistent.
 var errTables = errors.New("its tables do not fit together")
 
-// Row combines a row of the table Entries and the corresponding rows of Heads and Texts.
+// Row combines a row in the table Entries and the corresponding rows in Heads and Texts.
 type Row struct {
 	ID, Version      uint64
 	Offset           int64
@@ -83,9 +83,8 @@ func (r *Rows) Form(text string) uint32 {
 	return n
 }
 
-// WriteFile writes the tables. The first page is the result of head, which receives the
-// number of rows or bytes in each table. The caller must have passed the base's forms to
-// Form, in order.
+// WriteFile writes the tables. head returns the first page, and receives the number of rows or
+// bytes in each table. The caller must have passed the base's forms to Form, in order.
 func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) error {
 	slices.SortFunc(r.Entries, func(a, b Row) int { return cmp.Compare(a.ID, b.ID) })
 	for _, keys := range [][]Key{r.Names, r.Aliases, r.Removed} {
@@ -150,9 +149,8 @@ func (r *Rows) err() error {
 	return r.Base.Err()
 }
 
-// merge iterates over a table of the base and calls fn for each of its rows. Between these
-// rows, it calls add for each of n other rows, before the first row for which before
-// returns true.
+// merge calls fn for each row in a table of the base. Between these rows, it calls add for each
+// of n other rows, before the first row for which before returns true.
 func (r *Rows) merge(
 	table, n int,
 	before func(next, i int, row []byte) bool,
@@ -242,8 +240,8 @@ func (r *Rows) usedForms() (table []byte, places []uint32) {
 	return table, places
 }
 
-// EachText calls fn with the text of each row of a file, in order, until fn returns false. If the
-// table cannot be read, f.Err returns the error.
+// EachText calls fn with the text of each row in a file, in order, until fn returns false. If
+// the table cannot be read, f.Err returns the error.
 func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
 	rest := "" // start of a text that continues in the next page
 	i, done := 0, false
@@ -313,7 +311,7 @@ func (r *Rows) textBytes() (size int) {
 	return size
 }
 
-// writer writes the tables one after the other.
+// writer writes the tables in order.
 type writer struct {
 	*Rows
 	*pagefile.Writer

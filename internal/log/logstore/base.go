@@ -16,10 +16,11 @@ import (
 // with large records. With a record for each entry, it would be 104 % larger.
 const baseBytes = 1 << 10
 
-// seenPerRecord is the number of op IDs in a record of a base.
+// seenPerRecord is the number of op IDs in a base record.
 const seenPerRecord = 256
 
-// baseWriter creates the records of a base. Each record can be read without the others.
+// baseWriter creates the records of a base. Each record can be read alone, without earlier
+// records.
 type baseWriter struct {
 	emit   func(b []byte, ops []loggedOp) error
 	hash   hash.Hash // hash over all bodies

@@ -232,7 +232,7 @@ func (g *batch) takeWord(v *body, word, name string, owner func(word, but string
 		e := g.get(other).Clone()
 		e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return a == word })
 		if i := slices.IndexFunc(v.ops, func(p loggedOp) bool { return p.entry.Name == other }); i >= 0 {
-			v.ops[i].entry.Aliases = e.Aliases // the same change has created the other entry
+			v.ops[i].entry.Aliases = e.Aliases // the same change has created the entry with this alias
 			continue
 		}
 		// insert it before the last op, because callers expect their own version last

@@ -312,9 +312,9 @@ func compareStates(have, want []*store.Entry) []store.Problem {
 	return nil
 }
 
-// staleFiles finds temporary files of interrupted rewrites of the log. It ignores
-// temporary files of derived files, because a process may be writing them, and the next
-// write removes them anyway.
+// staleFiles finds temporary files from interrupted rewrites of the log. It ignores temporary
+// files of derived files, because a process may be writing them, and the next write removes them
+// anyway.
 func (d *DB) staleFiles() []store.Problem {
 	dir, base := path.Split(d.name)
 	es, err := d.fs.ReadDir(path.Clean(dir))

@@ -11,14 +11,13 @@ import (
 )
 
 const (
-	// A snapshot is written if enough ops are newer than the last snapshot: at least
-	// snapshotLeast, plus a snapshotShare-th of the number of entries. So starting from it
-	// stays fast, and snapshots are written rarely.
+	// A snapshot is written if enough ops are newer than the last snapshot: at least snapshotLeast
+	// + entries/snapshotShare. So starting from it stays fast, and snapshots are written rarely.
 	snapshotLeast = 1000
 	snapshotShare = 256
 
-	// rowsAtClose is the maximum number of rows of a snapshot written by Close. This
-	// takes a few milliseconds.
+	// rowsAtClose is the maximum number of rows in a snapshot written by Close. This takes a few
+	// milliseconds.
 	rowsAtClose = 8192
 
 	// While a store is open, a snapshot is written if the log after the last snapshot has
@@ -29,8 +28,8 @@ const (
 	tailEntry = 80
 )
 
-// tailBound returns the number of log bytes after a snapshot of n entries at which the
-// next snapshot is written. The result is at least minBytes.
+// tailBound returns, for a snapshot with n entries, the number of log bytes after which the next
+// snapshot is written. The result is at least minBytes.
 func tailBound(minBytes int64, n int) int64 { return max(minBytes, min(tailMost, tailEntry*int64(n))) }
 
 // checkpointer decides when a process writes a snapshot. It writes one snapshot

@@ -122,8 +122,7 @@ func (d *DB) leadCommit(r *commitRequest) {
 	err := errPanic
 	defer func() {
 		if err != nil && err == r.ctx.Err() && !r.isFinished() {
-			// only this caller was canceled, and nothing was tried the other requests stay
-			// queued
+			// Nothing was tried, so fail only this canceled request. Later requests stay queued.
 			r.finish(0, err)
 		} else {
 			for _, o := range batch {
@@ -198,10 +197,9 @@ func (d *DB) startAppending() error {
 }
 
 // commitAll stages the requests, appends the valid ones, and makes them visible. An invalid
-// request does not affect the other requests. Its error may be the consequence of an
-// earlier change in the batch (such as an entry with the same name or an op ID that was
-// used) that may never become durable. Therefore the error is returned only when that
-// change is durable.
+// request does not affect later requests. Its error may be the consequence of an earlier change
+// in the batch (such as an entry with the same name or an op ID that was used) that may never
+// become durable. Therefore the error is returned only when that change is durable.
 func (d *DB) commitAll(batch []*commitRequest) error {
 	g := d.newBatch()
 	defer d.keepBatch(g)

@@ -22,7 +22,7 @@ func hashName(name string) nameKey {
 	return nameKey(h[:])
 }
 
-// placedVersion is a version of an entry, with the offset of its record.
+// placedVersion is an entry version with the offset of its record.
 type placedVersion struct {
 	id, version uint64
 	offset      int64 // -1 if the version is already in the new file
@@ -101,8 +101,8 @@ func (s *survey) freeze() {
 	s.base = s.byID()
 }
 
-// settle ends the survey after the last change. It converts the map of entries to rows,
-// which need a third of the memory.
+// settle ends the survey after the last change. It converts the entry map to rows, which need a
+// third of the memory.
 func (s *survey) settle() {
 	if s.frozen {
 		s.last = s.byID()

@@ -42,7 +42,7 @@ func encodeForm(e *store.Entry) string {
 	return string(b)
 }
 
-// cutText returns the text at the start of b, and the rest of b.
+// cutText returns the text at the start of b, and the remaining bytes.
 func cutText(b []byte) (text string, rest []byte, err error) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 || n > uint64(len(b)-size) {

@@ -68,8 +68,8 @@ func (l *listing) excludeRows(f store.Filter) {
 	}
 }
 
-// rowsNamed returns the rows of entries whose name or alias is one of the words. Because
-// it compares hashes, it may return additional rows.
+// rowsNamed returns the rows of entries whose name or alias is in words. Because it compares
+// hashes, it may return additional rows.
 func (l *listing) rowsNamed(words []string) []int {
 	rows := []int{}
 	for _, w := range store.AllNameForms(words) {

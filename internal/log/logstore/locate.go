@@ -34,7 +34,7 @@ func (d *DB) PlaceOf(p logpos.Position) (logpos.Position, error) {
 	return p, fmt.Errorf("%w: %s", store.ErrPosition, d.path)
 }
 
-// Versions is a list of entry versions with the offsets of their records.
+// Versions is a list of entry versions and their records' offsets.
 type Versions interface {
 	Len() int
 	Version(i int) (id, version uint64)
@@ -122,7 +122,7 @@ func (d *DB) Moment(fn func()) Moment {
 	return Moment{p, ok, d.st.nextID, d.epoch.Load()}
 }
 
-// Size returns the log's size in bytes and its number of entries, as of the last read.
+// Size returns the log's size in bytes and its number of entries at the last read.
 func (d *DB) Size() (bytes int64, entries int) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()

@@ -1,5 +1,5 @@
-// This file stores the positions of entries in large records, so that an entry can be read
-// without the rest of its record.
+// This file stores where entries are in large records, so that an entry can be read without the
+// rest of its record.
 
 package logstore
 

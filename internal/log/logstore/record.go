@@ -248,8 +248,7 @@ func appendSource(b []byte, s *store.Source) []byte {
 	return b
 }
 
-// decodeBody decodes a record's body. All its strings are parts of a single copy
-// of data.
+// decodeBody decodes a record's body. All its strings share a single copy of data.
 func decodeBody(data []byte) (*body, error) {
 	v := new(body)
 	err := wire.Each(string(data), func(f wire.Field) error {

@@ -27,7 +27,7 @@ type sharedLog struct {
 	log     *wal.Log
 	base    uint64  // number of the change before the first change in the log
 	from    uint64  // number of the last change in the snapshot or base
-	offsets []int64 // offsets of the records of changes after from
+	offsets []int64 // record offsets of changes after from
 	broken  error   // error that prevents further reading of the log
 	// incremented when the log is read again, because data derived in an earlier epoch may
 	// contain redacted texts

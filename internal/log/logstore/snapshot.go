@@ -2,8 +2,8 @@
 // entry in the log, so that opening a store or reading an entry does not require reading
 // the whole log. It is derived from the log and may be deleted at any time.
 //
-// The file consists of pages with checksums and of tables (here called sections), in the
-// format of package pagefile. All integers are little-endian. Page 0:
+// The file has the format of package pagefile: pages with checksums, and tables (here called
+// sections). All integers are little-endian. Page 0:
 //
 //	offset size field
 //	0    8 magic: 89 "oxsnp" 0D 0A

@@ -107,11 +107,11 @@ func (l *Log) sync(work func()) error {
 	return l.file.Sync()
 }
 
-// refresh prepends to buf the records before the position that may not be on stable
-// storage, because another process has just appended them. It returns the offset at which
-// buf must be written. The other process's sync may have failed, and the process may have
-// died before it could record this. A later sync would then succeed without writing the
-// records. Therefore the same bytes are written again.
+// refresh prepends to buf the records before the position that may not be on stable storage,
+// because another process has just appended them. It returns the offset at which buf must be
+// written. Another process's sync may have failed, and that process may have died before it
+// could record this. A later sync would then succeed without writing the records. Therefore the
+// same bytes are written again.
 func (l *Log) refresh(buf *[]byte) (from int64, err error) {
 	if l.syncedEnd >= l.end || l.end-l.syncedEnd > MaxBody {
 		return l.end, nil

@@ -90,7 +90,7 @@ const (
 	prefixSize = 40
 	chainSize  = 32
 
-	// Unchained is the lowest type of records outside of the chain.
+	// Unchained is the lowest record type outside of the chain.
 	Unchained = 128
 
 	// Base is the type of records in the base section.

@@ -58,8 +58,7 @@ func guessHeader(f io.ReaderAt, size int64, noted []byte) (h Header, seed uint32
 	return h, seed, err
 }
 
-// guessReads is the maximum of the average number of times that a byte of the
-// file is read.
+// guessReads limits how often, on average, each byte of the file is read.
 const guessReads = 4
 
 // seedAt returns the checksum seed for which there is a valid record at offset, and the

@@ -114,7 +114,7 @@ func (l *Log) writeMeta() error {
 	l.meta.Since = l.opts.Clock().UTC()
 	meta := l.meta
 	if l.metaShared && !meta.Unsynced {
-		meta.ID = "" // the log with the other name may be shorter
+		meta.ID = "" // the log under the recorded name may be shorter
 	}
 	_, err := l.metaFile.WriteAt(meta.encode(l.metaWritten[:0]), 0)
 	return err

@@ -333,10 +333,10 @@ func (l *Log) rewriteAfterSyncError(buf []byte, keep string, cause error) error 
 	return nil
 }
 
-// leaveSharedFile copies the log into a new file if its file has a second name, such as the
-// hard link of a backup program. A program that writes under the other name locks another
-// lock file, so two writers would overwrite each other's records. Also, a copy made by a
-// link must not change.
+// leaveSharedFile copies the log into a new file if its file has a second name, such as the hard
+// link of a backup program. A program that writes under a second name locks a second lock file,
+// so two writers would overwrite each other's records. Also, a copy made by a link must not
+// change.
 func (l *Log) leaveSharedFile() error {
 	isShared, err := vfs.HasSecondName(l.file)
 	if err != nil || !isShared {

@@ -101,7 +101,7 @@ func (f *homeFacts) readItems() error {
 // readTracked sets tracked, for the home's path with and without symbolic links.
 func (f *homeFacts) readTracked() {
 	for _, path := range slices.Compact([]string{f.home, f.path}) {
-		names, err := git.Tracked(path)
+		names, err := git.IndexNames(path)
 		if err != nil && f.trackedErr == nil {
 			f.trackedErr = err
 		}

@@ -293,7 +293,7 @@ func (l List) TrustsSettings(home, settings string) bool {
 // trusted and git tracks it, because a pull or a checkout may have changed it.
 func (l List) WithholdDocument(home, name string) string {
 	path := filepath.Join(home, filepath.FromSlash(name))
-	names, err := git.Tracked(path)
+	names, err := git.IndexNames(path)
 	if err == nil && len(names) == 0 {
 		return ""
 	}

@@ -109,7 +109,7 @@ func sayCorrected(file string) func(e *oxbow.Entry) string {
 		if err != nil {
 			return ""
 		}
-		said := extract.Corrects(t.Prompt())
+		said := extract.FindCorrection(t.Prompt())
 		if said == "" {
 			return ""
 		}

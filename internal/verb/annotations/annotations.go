@@ -66,7 +66,7 @@ func GCAnnotations(ctx context.Context, w *verb.Workspace, in GCAnnotationsIn) (
 	return out, nil
 }
 
-func skippedOf(skipped []annotate.Skipped) []Skipped {
+func skippedOf(skipped []annotate.SkippedFile) []Skipped {
 	var out []Skipped
 	for _, s := range skipped {
 		out = append(out, Skipped{s.File, s.Err.Error()})

@@ -47,7 +47,7 @@ type AnnotateHookOut struct {
 // unknown text was read. Both remain in the transcript.
 func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotateHookOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
-	if err != nil || (!s.Annotated() && !(in.Everywhere && s.IsTree())) {
+	if err != nil || (!s.HasAnnotations() && !(in.Everywhere && s.IsTree())) {
 		return AnnotateHookOut{}, err
 	}
 	s.StartPrivate()
@@ -96,7 +96,7 @@ func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBefo
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
 	ctx, s, err := OpenStore(ctx, w)
-	if err != nil || !s.Annotated() {
+	if err != nil || !s.HasAnnotations() {
 		return WhyBeforeOut{}, err
 	}
 	s.SkipLarge(beforeFile)

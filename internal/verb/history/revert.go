@@ -39,15 +39,15 @@ type RevertIn struct {
 
 // RevertOut is the result of Revert.
 type RevertOut struct {
-	DryRun    bool              `json:"dry_run,omitempty"`
-	Seq       uint64            `json:"seq,omitempty"`       // number of the change that reverted the others
-	Changes   []uint64          `json:"changes"`             // numbers of the reverted changes
-	Steps     []revert.Step     `json:"entries"`             // steps taken for each entry
-	Conflicts []revert.Conflict `json:"conflicts,omitempty"` // later changes by others
-	Derived   []revert.Derived  `json:"derived,omitempty"`
-	Shown     []ShownItem       `json:"shown,omitempty"` // reverted text that was put before models, newest first
-	Why       []verb.Note       `json:"why,omitempty"`   // reasons why no change was selected
-	Notes     []verb.Note       `json:"notes,omitempty"`
+	DryRun    bool                    `json:"dry_run,omitempty"`
+	Seq       uint64                  `json:"seq,omitempty"`       // number of the change that reverted the others
+	Changes   []uint64                `json:"changes"`             // numbers of the reverted changes
+	Steps     []revert.Step           `json:"entries"`             // steps taken for each entry
+	Conflicts []revert.Conflict       `json:"conflicts,omitempty"` // later changes by others
+	Derived   []revert.DerivedVersion `json:"derived,omitempty"`
+	Shown     []ShownItem             `json:"shown,omitempty"` // reverted text that was put before models, newest first
+	Why       []verb.Note             `json:"why,omitempty"`   // reasons why no change was selected
+	Notes     []verb.Note             `json:"notes,omitempty"`
 }
 
 // ShownItem reports that an entry was put before a model.
@@ -131,7 +131,7 @@ func (out *RevertOut) attempt(
 
 // note adds notes about the result and the next steps.
 func (out *RevertOut) note(p *revert.Plan) {
-	left := slices.ContainsFunc(p.Derived, func(d revert.Derived) bool { return !d.Taken })
+	left := slices.ContainsFunc(p.Derived, func(d revert.DerivedVersion) bool { return !d.Taken })
 	switch {
 	case p.Empty():
 		out.Notes = append(out.Notes, verb.Plain("nothing of it stands any more: nothing was changed"))
@@ -225,7 +225,7 @@ func madeIn(
 		if err != nil {
 			return nil, nil, err
 		}
-		runs[c.Source.Session], named[session.SessionOf(c.Source)] = true, true
+		runs[c.Source.Session], named[session.SourceSession(c.Source)] = true, true
 	}
 	var found []session.Summary
 	if a != nil {
@@ -268,10 +268,10 @@ func madeIn(
 		return func(s oxbow.Source) bool { return s.Session == all[0] }, nil, nil
 	}
 	if a == nil {
-		return func(s oxbow.Source) bool { return session.SessionOf(s) == all[0] }, nil, nil
+		return func(s oxbow.Source) bool { return session.SourceSession(s) == all[0] }, nil, nil
 	}
 	o, err := a.Origin(ctx, client, name)
-	return o.Made, o.Said, err
+	return o.MadeChange, o.HasTurn, err
 }
 
 // matching returns the sorted names that begin with an identifier, either in full or after the

@@ -34,7 +34,7 @@ func (o RevertOut) Report() (r report.Report) {
 	addTitled(&r, "changed by others since:", all, o.Conflicts, func(c revert.Conflict) report.Sentence {
 		return report.Sentencef("  %s  %s", report.Name(c.Name), conflictSentence(c))
 	})
-	addTitled(&r, "derived:", all, o.Derived, func(d revert.Derived) report.Sentence {
+	addTitled(&r, "derived:", all, o.Derived, func(d revert.DerivedVersion) report.Sentence {
 		fate := report.Words("stays")
 		if d.Taken {
 			fate = report.Did(o.DryRun, "taken back", "goes")

@@ -131,7 +131,7 @@ func (c *contents) addClaudeExport(path string, isDir bool) error {
 		return err
 	}
 	isWhole := isDir || strings.EqualFold(filepath.Ext(path), ".zip")
-	hasConversations := len(files) > 0 && (isWhole || transcript.ChatServiceOf(path) != "")
+	hasConversations := len(files) > 0 && (isWhole || transcript.FindChatService(path) != "")
 	if hasConversations || (isWhole && len(files) > 0) {
 		c.addSessions(transcript.ClaudeAI, path)
 	}
@@ -165,7 +165,7 @@ func (c *contents) addDetected(path string) error {
 		}
 		return nil
 	}
-	if client := transcript.ClientOf(path); client != "" {
+	if client := transcript.FindClient(path); client != "" {
 		c.addSessions(client, path)
 		return nil
 	}
@@ -179,7 +179,7 @@ func chatServiceOf(path string) (string, error) {
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
-	return transcript.ChatServiceOf(files[0]), nil
+	return transcript.FindChatService(files[0]), nil
 }
 
 // importSessions adds the sessions to the archive, and their counts to the result.

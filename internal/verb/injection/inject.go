@@ -199,7 +199,7 @@ func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error 
 	if s.store != "" {
 		c := inject.ReadFloor(s.store)
 		s.Floor = c.Floor
-		if c.Fits(n) || (wait > 0 && c.Near(n)) {
+		if c.Fits(n) || (wait > 0 && c.IsNear(n)) {
 			return nil
 		}
 	}

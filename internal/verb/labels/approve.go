@@ -133,7 +133,7 @@ func Held(ctx context.Context, w *verb.Workspace, _ HeldIn) (HeldOut, error) {
 			Unknown: e.Values(oxbow.LabelUnvouched),
 			Shaped:  append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
 			Created: verb.Timestamp(e.Created), Aliases: e.Aliases, Labels: verb.LabelTexts(withoutHeld(e.Labels)),
-			Content: e.Content, Session: session.SessionOf(e.Source),
+			Content: e.Content, Session: session.SourceSession(e.Source),
 		}
 		if e.Source.Actor == oxbow.Imported {
 			held.From = originOf(&e)
@@ -221,9 +221,14 @@ func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, 
 	if len(names) == 0 {
 		return RelabelOut{}, verb.Advise(verb.Invalidf("no entry is named"), "oxbow approve lists what is held back")
 	}
-	return relabel(ctx, w, label.Set(label.Selection{Names: names}, "approve", func(ls []oxbow.Label) []oxbow.Label {
-		return append(withoutHeld(ls), provenance.ApprovedByPerson)
-	}), in.DryRun)
+	return relabel(
+		ctx,
+		w,
+		label.SetLabels(label.Selection{Names: names}, "approve", func(ls []oxbow.Label) []oxbow.Label {
+			return append(withoutHeld(ls), provenance.ApprovedByPerson)
+		}),
+		in.DryRun,
+	)
 }
 
 // namesOfGroup returns the names of a group's entries. If the group is empty, the error matches

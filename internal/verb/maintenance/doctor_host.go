@@ -105,7 +105,7 @@ func (d *diagnosis) tracked() {
 		return
 	}
 	const about = "git"
-	names, err := git.Tracked(d.place.Home)
+	names, err := git.IndexNames(d.place.Home)
 	if err != nil {
 		d.add(unknown, about, "", "%v", err)
 		return

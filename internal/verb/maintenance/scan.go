@@ -251,7 +251,7 @@ func clean(ctx context.Context, s *verb.Secrets, m *oxbow.Memory, dirty []oxbow.
 	ctx = oxbow.WithNote(oxbow.WithSource(ctx, by), "scan: secrets replaced")
 	for _, old := range dirty {
 		var found []secret.Finding
-		old.Content, _ = session.Redacted(old.Content, func(t string) string { return s.Redact(t, &found) })
+		old.Content, _ = session.ApplyToTurn(old.Content, func(t string) string { return s.Redact(t, &found) })
 		e, err := s.Entry(ctx, old, oxbow.Entry{}, &found)
 		if err != nil {
 			return err

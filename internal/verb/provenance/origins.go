@@ -38,7 +38,7 @@ func originsOf(ctx context.Context, m *oxbow.Memory) origins {
 // show adds the texts that hooks put before the model.
 func (o *origins) show(shown []session.ShownText) {
 	for _, s := range shown {
-		x := lineage.Shown{Name: s.Name, Version: s.Version, Text: s.Text}
+		x := lineage.ShownText{Name: s.Name, Version: s.Version, Text: s.Text}
 		if s.In == inject.InSessions {
 			x.Version = 0 // a turn does not have a version
 		}

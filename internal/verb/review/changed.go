@@ -134,7 +134,7 @@ func changedEntry(ctx context.Context, p verb.PastTexts, e *agentedit.Edit) Chan
 		Kind:    own.Kind.String(),
 		Written: verb.Timestamp(e.Own.Source.Time), Time: verb.Timestamp(e.Last.Source.Time), Seq: e.Last.Seq,
 		Source:  verb.SourceOf(e.Last.Source),
-		Session: session.SessionOf(e.Last.Source), Changes: e.Changes}
+		Session: session.SourceSession(e.Last.Source), Changes: e.Changes}
 	switch {
 	case e.Now != nil:
 		now := e.Now.Clone()

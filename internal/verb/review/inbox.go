@@ -279,7 +279,7 @@ func accept(
 	if err != nil {
 		return out, fmt.Errorf("accepting %s: %w", it.ID, err)
 	}
-	return out, inbox.Set(ctx, a.Memory, it.ID, inbox.Accepted, out.Name)
+	return out, inbox.SetState(ctx, a.Memory, it.ID, inbox.Accepted, out.Name)
 }
 
 // noteOf returns the name of the entry that was made from a proposal, or "" if the entry does not
@@ -381,7 +381,7 @@ func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (
 		}
 	}
 	for _, it := range items {
-		if err := inbox.Set(ctx, a.Memory, it.ID, inbox.Dropped, ""); err != nil {
+		if err := inbox.SetState(ctx, a.Memory, it.ID, inbox.Dropped, ""); err != nil {
 			return out, err
 		}
 		it.State = inbox.Dropped
@@ -404,7 +404,7 @@ func ReopenProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn)
 		if it.State != inbox.Dropped {
 			continue
 		}
-		if err := inbox.Set(ctx, a.Memory, it.ID, inbox.Open, ""); err != nil {
+		if err := inbox.SetState(ctx, a.Memory, it.ID, inbox.Open, ""); err != nil {
 			return out, err
 		}
 		it.State = inbox.Open

@@ -149,7 +149,7 @@ func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
 }
 
 // find returns the transcripts to read.
-func (in *ImportSessionsIn) find(w *verb.Workspace) (files []transcript.Found, err error) {
+func (in *ImportSessionsIn) find(w *verb.Workspace) (files []transcript.FoundTranscript, err error) {
 	clients := in.Clients
 	if len(clients) == 0 || slices.Contains(clients, "all") {
 		clients = sessionClients
@@ -169,7 +169,7 @@ func (in *ImportSessionsIn) find(w *verb.Workspace) (files []transcript.Found, e
 		files = transcript.Find(in.Home, w.Host.Getenv, clients...)
 	}
 	since, err := Since(w, in.Since)
-	return slices.DeleteFunc(files, func(f transcript.Found) bool { return f.Time.Before(since) }), err
+	return slices.DeleteFunc(files, func(f transcript.FoundTranscript) bool { return f.Time.Before(since) }), err
 }
 
 // checkSessionClients returns an error if a client's sessions cannot be imported. isGiven reports
@@ -198,7 +198,7 @@ func checkSessionClients(clients []string, isGiven bool) error {
 
 // givenTranscripts returns the transcripts in a file that the user named. A chat service's export
 // may contain several.
-func givenTranscripts(client, path string) ([]transcript.Found, error) {
+func givenTranscripts(client, path string) ([]transcript.FoundTranscript, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -208,15 +208,18 @@ func givenTranscripts(client, path string) ([]transcript.Found, error) {
 		return nil, err
 	}
 	if !transcript.IsChatService(client) {
-		return []transcript.Found{{Client: client, Path: path, Size: fi.Size(), Time: fi.ModTime()}}, nil
+		return []transcript.FoundTranscript{{Client: client, Path: path, Size: fi.Size(), Time: fi.ModTime()}}, nil
 	}
 	names, err := transcript.ChatFiles(path)
 	if err == nil && len(names) == 0 {
 		err = verb.Invalidf("%s has no file whose name begins with conversations and ends in .json", path)
 	}
-	var files []transcript.Found
+	var files []transcript.FoundTranscript
 	for _, name := range names {
-		files = append(files, transcript.Found{Client: client, Path: name, Size: fi.Size(), Time: fi.ModTime()})
+		files = append(
+			files,
+			transcript.FoundTranscript{Client: client, Path: name, Size: fi.Size(), Time: fi.ModTime()},
+		)
 	}
 	return files, err
 }

@@ -129,7 +129,7 @@ func wrote(ctx context.Context, w *verb.Workspace, a *session.Archive, s session
 		if left < 0 || len(made) == mostWrote || c.Time.Before(s.Start) {
 			break
 		}
-		if origin.Made(c.Source) {
+		if origin.MadeChange(c.Source) {
 			made = append(made, past.ChangeOf(ctx, c))
 		}
 	}

@@ -5,7 +5,7 @@
 // token budget. The same turns result in the same bytes.
 //
 // If room is short, paths and commands take precedence, because a compaction loses these most
-// often. They are written in full if they fit. Otherwise similar paths and commands are grouped,
+// often. Texts that fit are written in full. Otherwise similar paths and commands are grouped,
 // then frequent words are replaced by names such as $A, and finally the commands that tell least
 // for their length are left out.
 package continuation
@@ -27,7 +27,7 @@ const budget = 900
 // happened in the turns, it returns "". The keys of stats are paths relative to the session's
 // directory. Stats may be nil.
 func compose(turns []session.Turn, stats map[string]stat) string {
-	r := read(turns)
+	r := readTurns(turns)
 	if r.empty() {
 		return ""
 	}
@@ -74,7 +74,7 @@ func compose(turns []session.Turn, stats map[string]stat) string {
 
 // chosen returns the lines of the commands selected by taken, or all commands' lines if taken
 // is nil.
-func chosen(short []merged, taken []bool) (lines []string) {
+func chosen(short []mergedLine, taken []bool) (lines []string) {
 	for i := range short {
 		if taken == nil || taken[i] {
 			lines = append(lines, short[i].line())
@@ -83,8 +83,8 @@ func chosen(short []merged, taken []bool) (lines []string) {
 	return lines
 }
 
-// step limits the parts of a handoff, namely the bytes of goal and asked, and the numbers of
-// lines. It also selects the form of files and commands.
+// step limits a handoff: the bytes of goal and asked, and the line counts. It also selects the
+// form of files and commands.
 type step struct {
 	goal, asked, concluded, todos, failing int
 	files                                  int
@@ -117,9 +117,9 @@ func (r *record) write(s step, files, commands []string) string {
 	if r.asked != "" && r.asked != r.goal {
 		b.WriteString("\nAsked last: " + cutText(r.asked, s.asked) + "\n")
 	}
-	part("Concluded:", firsts(bullets(r.concluded), s.concluded))
-	part("Open:", firsts(bullets(r.todos), s.todos))
-	part("Still failing:", firsts(r.failing, s.failing))
+	part("Concluded:", firstLines(asBullets(r.concluded), s.concluded))
+	part("Open:", firstLines(asBullets(r.todos), s.todos))
+	part("Still failing:", firstLines(r.failing, s.failing))
 	if s.files > 0 && len(r.names) > 0 && len(files)+len(commands) > 0 {
 		b.WriteString("\nHere " + namesLine(r.names) + "\n")
 	}
@@ -132,7 +132,7 @@ func (r *record) write(s step, files, commands []string) string {
 	return b.String()
 }
 
-func bullets(ss []string) []string {
+func asBullets(ss []string) []string {
 	var lines []string
 	for _, s := range ss {
 		lines = append(lines, "- "+cutText(s, 220))
@@ -140,8 +140,8 @@ func bullets(ss []string) []string {
 	return lines
 }
 
-// firsts returns the first n lines, and a line with the number of omitted lines if there are any.
-func firsts(lines []string, n int) []string {
+// firstLines returns the first n lines, and a line with the number of omitted lines if there are any.
+func firstLines(lines []string, n int) []string {
 	if more := len(lines) - n; more > 0 {
 		return append(slices.Clone(lines[:n]), fmt.Sprintf("(and %d more)", more))
 	}

@@ -289,7 +289,7 @@ func reached(turns []session.Turn, out string) (files, commands, work float64, a
 				ok = 1
 			}
 			c, cs = c+ok, cs+1
-			if !extract.Looks(line) {
+			if !extract.OnlyPrints(line) {
 				w, ws = w+ok, ws+1
 			}
 		}
@@ -479,9 +479,9 @@ func TestMerge(t *testing.T) {
 		{"x {a,b}\nx c", "x {a,b}\nx c"},
 		{"echo 1 | wc\necho 1 ; wc", "echo 1 | wc\necho 1 ; wc"},
 	} {
-		var in []merged
+		var in []mergedLine
 		for line := range strings.SplitSeq(c.in, "\n") {
-			in = append(in, merged{words: strings.Split(line, " "), n: 1})
+			in = append(in, mergedLine{words: strings.Split(line, " "), n: 1})
 		}
 		if got := strings.Join(chosen(merge(in), nil), "\n"); got != c.want {
 			t.Errorf("merge(%q) = %q, want %q", c.in, got, c.want)
@@ -504,7 +504,7 @@ func TestMerge(t *testing.T) {
 	for in, want := range map[string]bool{"git status --short && git diff": true, "sed -i s/a/b/ x": false,
 		"cat a > b": false, "ls 2>&1 | head": true, "git commit -m x": false, "go test": false,
 		"cat x 2>/dev/null": true} {
-		if got := extract.Looks(in); got != want {
+		if got := extract.OnlyPrints(in); got != want {
 			t.Errorf("Looks(%q) = %v", in, got)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// record contains what a handoff reports about the turns. Lists begin with the latest turn, except
-// for todos, which are in plan order.
+// record contains the facts about the turns that a handoff reports. Lists begin with the latest
+// turn, except for todos, which are in plan order.
 type record struct {
 	goal      string
 	asked     string
@@ -27,7 +27,7 @@ type record struct {
 	files     []string  // relative to dir for files inside dir
 	passed    []command // commands that did not fail, each once
 	unknown   bool      // the client did not report an exit status for some commands
-	names     []named
+	names     []replacedWord
 	dir       string
 }
 
@@ -41,12 +41,12 @@ func (r *record) empty() bool {
 	return r.goal == "" && r.asked == "" && len(r.concluded)+len(r.todos)+len(r.failing)+len(r.files)+len(r.passed) == 0
 }
 
-// read reads the turns of a session.
-func read(turns []session.Turn) *record {
+// readTurns reads the turns of a session.
+func readTurns(turns []session.Turn) *record {
 	r := &record{}
 	turns = slices.Clone(sinceClear(turns))
 	for i := range turns {
-		turns[i] = turns[i].Untainted()
+		turns[i] = turns[i].WithoutTainted()
 	}
 	for i := range turns {
 		if d := turns[i].Dir(); d != "" && r.dir == "" {
@@ -64,10 +64,10 @@ func read(turns []session.Turn) *record {
 	}
 	recent := turns[max(0, len(turns)-window):]
 	for i := len(recent) - 1; i >= 0; i-- {
-		r.conclusions(&recent[i])
+		r.addConclusions(&recent[i])
 	}
 	r.plan(turns)
-	r.calls(recent)
+	r.addCalls(recent)
 	return r
 }
 
@@ -113,11 +113,11 @@ func sinceBoundary(turns []session.Turn) []session.Turn {
 	return turns
 }
 
-// conclusions adds the agent's conclusions in a turn, and its sentences with measured numbers.
-func (r *record) conclusions(t *session.Turn) {
+// addConclusions adds the agent's conclusions in a turn, and its sentences with measured numbers.
+func (r *record) addConclusions(t *session.Turn) {
 	said := t.Said()
-	all := extract.Concluded(said)
-	all = append(all, extract.Figures(said)...)
+	all := extract.Conclusions(said)
+	all = append(all, extract.FigureSentences(said)...)
 	for _, s := range all {
 		if !slices.Contains(r.concluded, s) && !instruction.LooksLikeInstructions(s) {
 			r.concluded = append(r.concluded, s)
@@ -149,8 +149,8 @@ const (
 	maxCommands = 120
 )
 
-// calls sets the files and commands of the turns.
-func (r *record) calls(turns []session.Turn) {
+// addCalls sets the files and commands of the turns.
+func (r *record) addCalls(turns []session.Turn) {
 	seen := map[string]bool{}
 	for i := len(turns) - 1; i >= 0; i-- {
 		for _, e := range slices.Backward(turns[i].Calls()) {
@@ -170,7 +170,7 @@ func (r *record) calls(turns []session.Turn) {
 				continue
 			}
 			r.unknown = r.unknown || e.Call.Exit == nil
-			r.passed = append(r.passed, command{line, extract.Looks(line)})
+			r.passed = append(r.passed, command{line, extract.OnlyPrints(line)})
 		}
 	}
 }
@@ -222,8 +222,8 @@ func failure(line string, c *session.Call) string {
 	return out
 }
 
-// named is a word, such as a directory, and the name that replaces it, such as $A.
-type named struct{ word, name string }
+// replacedWord is a word, such as a directory, and the name that replaces it, such as $A.
+type replacedWord struct{ word, name string }
 
 // window is the number of last turns whose files, commands and conclusions are collected.
 const window = 30

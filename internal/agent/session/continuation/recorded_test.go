@@ -32,9 +32,9 @@ func TestRecorded(t *testing.T) {
 		}
 		turns := session.Fold(events)
 		out := compose(turns, nil)
-		r := read(turns)
+		r := readTurns(turns)
 		for i := range turns {
-			u := turns[i].Untainted()
+			u := turns[i].WithoutTainted()
 			for _, e := range u.Calls() {
 				for _, p := range e.Call.Wrote {
 					files++

@@ -28,13 +28,13 @@ const (
 // Now returns the handoff for a session's turns, with the line counts of the working tree if they
 // can be computed within statTime.
 func Now(ctx context.Context, turns []session.Turn) string {
-	return compose(turns, statsOf(ctx, turns, statTime))
+	return compose(turns, countLines(ctx, turns, statTime))
 }
 
-// statsOf returns the line counts of files that the turns changed, by path relative to the
+// countLines returns the line counts of files that the turns changed, by path relative to the
 // session's directory. If the counts cannot be computed within the limit, it returns nil.
-func statsOf(ctx context.Context, turns []session.Turn, limit time.Duration) map[string]stat {
-	r := read(turns)
+func countLines(ctx context.Context, turns []session.Turn, limit time.Duration) map[string]stat {
+	r := readTurns(turns)
 	dir := filepath.FromSlash(r.dir)
 	if !filepath.IsAbs(dir) || len(r.files) == 0 {
 		return nil
@@ -62,7 +62,7 @@ func statsOf(ctx context.Context, turns []session.Turn, limit time.Duration) map
 			files = append(files, f)
 		}
 	}
-	was, err := committed(ctx, repo, filepath.ToSlash(in), files)
+	was, err := committedTexts(ctx, repo, filepath.ToSlash(in), files)
 	if err != nil {
 		return nil
 	}
@@ -97,8 +97,8 @@ func readFile(root *os.Root, name string) (text string, ok bool) {
 	return string(b), err == nil && !strings.Contains(string(b[:min(len(b), 8000)]), "\x00")
 }
 
-// committed returns the texts of the files at the last commit, or "" for files that did not exist.
-func committed(ctx context.Context, repo *git.Repo, in string, files []string) (map[string]string, error) {
+// committedTexts returns the texts of the files at the last commit, or "" for files that did not exist.
+func committedTexts(ctx context.Context, repo *git.Repo, in string, files []string) (map[string]string, error) {
 	head, err := repo.Head(ctx)
 	if err != nil || head == "" {
 		return nil, err

@@ -72,7 +72,7 @@ func TestStats(t *testing.T) {
 		events[i].Dir = work
 	}
 	turns := session.Fold(events)
-	got := statsOf(t.Context(), turns, time.Minute) // a machine may be busy
+	got := countLines(t.Context(), turns, time.Minute) // a machine may be busy
 	if want := map[string]stat{"a.go": {2, 1}, "gone.go": {0, 1}, "new.go": {2, 0}}; !maps.Equal(got, want) {
 		t.Errorf("statsOf() = %v, want %v", got, want)
 	}

@@ -18,7 +18,7 @@ import (
 
 // fileForms returns the files in two forms. In the first, each file has its own line. In the
 // second, files are grouped by directory and names replace words.
-func fileForms(r *record, stats map[string]stat, names []named) [][]string {
+func fileForms(r *record, stats map[string]stat, names []replacedWord) [][]string {
 	withStat := func(file, name string) string {
 		if s, ok := stats[file]; ok {
 			return fmt.Sprintf("%s +%d-%d", name, s.Added, s.Deleted)
@@ -46,17 +46,17 @@ func fileForms(r *record, stats map[string]stat, names []named) [][]string {
 	return [][]string{whole, grouped}
 }
 
-// merged is a line for a command or for several similar commands.
-type merged struct {
+// mergedLine is a line for a command or for several similar commands.
+type mergedLine struct {
 	words []string
 	n     int  // number of commands
 	works bool // at least one command does more than printing
 }
 
-func (m *merged) line() string { return strings.Join(m.words, " ") }
+func (m *mergedLine) line() string { return strings.Join(m.words, " ") }
 
 // worth returns how much a line tells for its length.
-func (m *merged) worth() float64 {
+func (m *mergedLine) worth() float64 {
 	n := float64(m.n)
 	if m.works {
 		n *= 2
@@ -66,10 +66,10 @@ func (m *merged) worth() float64 {
 
 // commandForms returns the commands as typed, and in a short form with similar commands
 // merged and names in place of words.
-func commandForms(r *record, names []named) (typed []string, short []merged) {
+func commandForms(r *record, names []replacedWord) (typed []string, short []mergedLine) {
 	for _, c := range r.passed {
 		typed = append(typed, c.line)
-		short = append(short, merged{strings.Split(replaceWords(core(c.line, r.dir), names), " "), 1, !c.looks})
+		short = append(short, mergedLine{strings.Split(replaceWords(core(c.line, r.dir), names), " "), 1, !c.looks})
 	}
 	return typed, merge(short)
 }
@@ -92,7 +92,7 @@ const maxNames = 26
 
 // nameWords returns names for the directories and other words that occur so often in files and
 // commands that names save room. The longest words come first.
-func nameWords(r *record) (names []named) {
+func nameWords(r *record) (names []replacedWord) {
 	count := map[string]int{}
 	for _, f := range r.files {
 		count[path.Dir(f)] = 1 // it is written once, whatever the number of files
@@ -137,9 +137,9 @@ func nameWords(r *record) (names []named) {
 		if strings.ContainsAny(d, " =$") { // the end of the word would be unclear
 			continue
 		}
-		names = append(names, named{d, "$" + letters[len(names):len(names)+1]})
+		names = append(names, replacedWord{d, "$" + letters[len(names):len(names)+1]})
 	}
-	slices.SortStableFunc(names, func(a, b named) int { return cmp.Compare(len(b.word), len(a.word)) })
+	slices.SortStableFunc(names, func(a, b replacedWord) int { return cmp.Compare(len(b.word), len(a.word)) })
 	return names
 }
 
@@ -150,7 +150,7 @@ const (
 )
 
 // replaceWords replaces words of a line by their names.
-func replaceWords(line string, names []named) string {
+func replaceWords(line string, names []replacedWord) string {
 	for _, n := range names {
 		signs := wordSigns
 		if strings.Contains(n.word, "/") {
@@ -176,7 +176,7 @@ func replaceWords(line string, names []named) string {
 }
 
 // namesLine returns the line that defines the names.
-func namesLine(names []named) string {
+func namesLine(names []replacedWord) string {
 	var all []string
 	for _, n := range names {
 		all = append(all, n.name+"="+n.word)
@@ -215,8 +215,8 @@ func withoutQuotes(line string) string {
 // merge returns each command once, at its first occurrence. Commands that differ in a single word
 // are merged into a line with the words in braces, as a shell would expand them. If lines then
 // differ only in numbers, merge returns the first line with the number of similar lines.
-func merge(lines []merged) []merged {
-	all := firstOf(lines, (*merged).line)
+func merge(lines []mergedLine) []mergedLine {
+	all := mergeByKey(lines, (*mergedLine).line)
 	for {
 		same := alike(all)
 		if same == nil {
@@ -224,10 +224,10 @@ func merge(lines []merged) []merged {
 		}
 		all = join(all, same)
 	}
-	numbered := firstOf(all, func(m *merged) string { return digits().ReplaceAllString(m.line(), "0") })
+	numbered := mergeByKey(all, func(m *mergedLine) string { return digits().ReplaceAllString(m.line(), "0") })
 	for i := range numbered {
 		m := &numbered[i]
-		j := slices.IndexFunc(all, func(o merged) bool { return slices.Equal(o.words, m.words) })
+		j := slices.IndexFunc(all, func(o mergedLine) bool { return slices.Equal(o.words, m.words) })
 		if more := m.n - all[j].n; more > 0 {
 			m.words = append(slices.Clip(m.words), fmt.Sprintf("(and %d with other numbers)", more))
 		}
@@ -237,8 +237,8 @@ func merge(lines []merged) []merged {
 
 var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
 
-// firstOf returns the first line for each key, with the counts of all lines with this key.
-func firstOf(lines []merged, key func(*merged) string) (all []merged) {
+// mergeByKey returns the first line for each key, with the counts of all lines with this key.
+func mergeByKey(lines []mergedLine, key func(*mergedLine) string) (all []mergedLine) {
 	at := map[string]int{}
 	for _, m := range lines {
 		k := key(&m)
@@ -252,16 +252,16 @@ func firstOf(lines []merged, key func(*merged) string) (all []merged) {
 	return all
 }
 
-// set contains the indexes of commands that differ in a single word.
-type set struct {
+// commandSet contains the indexes of commands that differ in a single word.
+type commandSet struct {
 	word    int
 	members []int
 }
 
 // alike returns the largest set, or nil if no two commands differ in a single word only.
-func alike(all []merged) *set {
-	sets := map[string]*set{}
-	var best *set
+func alike(all []mergedLine) *commandSet {
+	sets := map[string]*commandSet{}
+	var best *commandSet
 	for i := range all {
 		words := all[i].words
 		for w := 1; w < len(words); w++ { // programs are not merged
@@ -271,7 +271,7 @@ func alike(all []merged) *set {
 			key := fmt.Sprint(w, " ", strings.Join(words[:w], " "), "\x00", strings.Join(words[w+1:], " "))
 			s := sets[key]
 			if s == nil {
-				s = &set{word: w}
+				s = &commandSet{word: w}
 				sets[key] = s
 			}
 			s.members = append(s.members, i)
@@ -284,7 +284,7 @@ func alike(all []merged) *set {
 }
 
 // join replaces the set's commands by a merged line in the place of the first command.
-func join(all []merged, s *set) (out []merged) {
+func join(all []mergedLine, s *commandSet) (out []mergedLine) {
 	var values []string
 	first := all[s.members[0]]
 	first.words, first.n = slices.Clone(first.words), 0

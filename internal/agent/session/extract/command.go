@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Patterns for parts of a command line that do not change its effect: the directory, the amount
-// of output to show, and some flags.
+// Patterns for parts of a command line without influence on its effect, such as the directory,
+// limits for output, and some flags.
 var (
 	shapeBefore = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^cd (?:"[^"]*"|'[^']*'|[^ ;&|]+) ?(?:&&|;) ?`)
@@ -48,8 +48,8 @@ var lookers = []string{"ls", "cat", "head", "tail", "grep", "rg", "find", "sed",
 
 var gitLooks = []string{"status", "diff", "log", "show", "branch", "blame", "ls-files", "remote", "rev-parse", "grep"}
 
-// Looks reports whether a single-line command only prints something.
-func Looks(line string) bool {
+// OnlyPrints reports whether a single-line command only prints something.
+func OnlyPrints(line string) bool {
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&", r) }) {
 		w := strings.Fields(part)
 		if len(w) == 0 || strings.HasPrefix(w[0], ">") || isDigits(w[0]) { // such as the 1 of 2>&1

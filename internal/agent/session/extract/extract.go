@@ -9,19 +9,19 @@ import (
 	"sync"
 )
 
-// Asked returns the sentences of a person's text that ask to remember something, unchanged, in
+// AskedToRemember returns the sentences of a person's text that ask to remember something, unchanged, in
 // order and without duplicates.
-func Asked(text string) []string { return find(asked, text) }
+func AskedToRemember(text string) []string { return find(asked, text) }
 
-// Concluded returns the sentences in an agent's text that report a finding or decision,
+// Conclusions returns the sentences in an agent's text that report a finding or decision,
 // unchanged, in order and without duplicates.
-func Concluded(text string) []string { return find(concluded, text) }
+func Conclusions(text string) []string { return find(concluded, text) }
 
-// Corrects returns the first sentence of a person's text if it refuses what an agent just did,
+// FindCorrection returns the first sentence of a person's text if it refuses what an agent just did,
 // otherwise "".
-func Corrects(text string) (first string) {
-	sentences(text, func(s string) bool {
-		if w := words(s); matches(corrects, w) {
+func FindCorrection(text string) (first string) {
+	splitSentences(text, func(s string) bool {
+		if w := foldWords(s); anyRuleMatches(corrects, w) {
 			first = s
 		}
 		return false
@@ -31,8 +31,8 @@ func Corrects(text string) (first string) {
 
 // find returns the sentences that match a row of the signal.
 func find(signal signal, text string) (found []string) {
-	sentences(text, func(s string) bool {
-		if w := words(s); matches(signal, w) && !slices.Contains(found, s) {
+	splitSentences(text, func(s string) bool {
+		if w := foldWords(s); anyRuleMatches(signal, w) && !slices.Contains(found, s) {
 			found = append(found, s)
 		}
 		return len(found) < maxFound
@@ -44,9 +44,9 @@ func find(signal signal, text string) (found []string) {
 // pasted list of rules.
 const maxFound = 12
 
-// matches reports whether a row for the signal matches a sentence in the form returned
-// by [words].
-func matches(signal signal, words string) bool {
+// anyRuleMatches reports whether a row for the signal matches a sentence in the form returned
+// by [foldWords].
+func anyRuleMatches(signal signal, words string) bool {
 	return matching(signal, words) != nil
 }
 

@@ -269,13 +269,13 @@ func TestTable(t *testing.T) {
 		}
 		tested[table[i]] = true
 		for _, s := range ex.yes {
-			if r := ruleOf(table[i]); !r.matches(words(s)) || matching(ex.signal, words(s)) == nil {
-				t.Errorf("%d %s/%s: %q is not found", ex.signal, ex.lang, ex.row, words(s))
+			if r := ruleOf(table[i]); !r.matches(foldWords(s)) || matching(ex.signal, foldWords(s)) == nil {
+				t.Errorf("%d %s/%s: %q is not found", ex.signal, ex.lang, ex.row, foldWords(s))
 			}
 		}
 		for _, s := range ex.no {
-			if r := matching(ex.signal, words(s)); r != nil {
-				t.Errorf("%d %s/%s: %q is found by %s/%s", ex.signal, ex.lang, ex.row, words(s), r.lang, r.name)
+			if r := matching(ex.signal, foldWords(s)); r != nil {
+				t.Errorf("%d %s/%s: %q is found by %s/%s", ex.signal, ex.lang, ex.row, foldWords(s), r.lang, r.name)
 			}
 		}
 	}
@@ -297,16 +297,16 @@ func TestProse(t *testing.T) {
 		"记住端口 8080。",
 		"从现在起都用制表符。",
 	}
-	if got := Asked(text); !slices.Equal(got, want) {
+	if got := AskedToRemember(text); !slices.Equal(got, want) {
 		t.Errorf("Asked() = %q, want %q", got, want)
 	}
-	if got := Corrects("No, use the map. Thanks."); got != "No, use the map." {
+	if got := FindCorrection("No, use the map. Thanks."); got != "No, use the map." {
 		t.Errorf("Corrects() = %q", got)
 	}
-	if got := Corrects("Use the map. No, not that."); got != "" {
+	if got := FindCorrection("Use the map. No, not that."); got != "" {
 		t.Errorf("Corrects() of a later sentence = %q", got)
 	}
-	if got := Concluded(
+	if got := Conclusions(
 		"Looking.\nIt turned out that the port was taken. Next I fix it.",
 	); !slices.Equal(got, []string{"It turned out that the port was taken."}) {
 		t.Errorf("Concluded() = %q", got)
@@ -317,7 +317,7 @@ func TestProse(t *testing.T) {
 func TestWordBoundaries(t *testing.T) {
 	for _, s := range []string{"Unforgettable, remembers that.", "Hallway always.", "Непомни: это.",
 		"Nevertheless use it.", "rememberthat we use pnpm"} {
-		if got := Asked(s); got != nil {
+		if got := AskedToRemember(s); got != nil {
 			t.Errorf("Asked(%q) = %q", s, got)
 		}
 	}
@@ -328,7 +328,7 @@ func TestWordBoundaries(t *testing.T) {
 		"":                        "",
 		"ﾃｽﾄ":                     " ﾃｽﾄ ",
 	} {
-		if got := words(s); got != want {
+		if got := foldWords(s); got != want {
 			t.Errorf("words(%q) = %q, want %q", s, got, want)
 		}
 	}
@@ -343,8 +343,8 @@ func FuzzFind(f *testing.F) {
 	f.Add("```\n~~~\n> \n- ")
 	f.Add("\xff\xfe remember that \xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, find := range []func(string) []string{Asked, Concluded, func(s string) []string {
-			return []string{Corrects(s)}
+		for _, find := range []func(string) []string{AskedToRemember, Conclusions, func(s string) []string {
+			return []string{FindCorrection(s)}
 		}} {
 			got := find(text)
 			if len(got) > maxFound || !slices.Equal(got, find(text)) {
@@ -366,11 +366,11 @@ func TestWorkIsLinear(t *testing.T) {
 	for _, unit := range []string{"a ", "remember that ", ". ", "记住", "> ", "```\n", "e.g. ", "no, ", "\xff",
 		"always use x. ", "' "} {
 		count := func(n int) (sentences_ int) {
-			sentences(strings.Repeat(unit, n), func(s string) bool {
+			splitSentences(strings.Repeat(unit, n), func(s string) bool {
 				if len(s) > maxSentence {
 					t.Fatalf("a sentence of %d bytes", len(s))
 				}
-				sentences_ += len(words(s))
+				sentences_ += len(foldWords(s))
 				return true
 			})
 			return sentences_

@@ -14,11 +14,11 @@ var figure = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// Figures returns the sentences of an agent's text that contain a number with a unit and express no
+// FigureSentences returns the sentences of an agent's text that contain a number with a unit and express no
 // plan in English words.
-func Figures(text string) (found []string) {
-	sentences(text, func(s string) bool {
-		if figure().MatchString(s) && !plan().MatchString(words(s)) {
+func FigureSentences(text string) (found []string) {
+	splitSentences(text, func(s string) bool {
+		if figure().MatchString(s) && !plan().MatchString(foldWords(s)) {
 			found = append(found, s)
 		}
 		return len(found) < maxFound

@@ -13,7 +13,7 @@ const (
 )
 
 // row is a sign in a certain language. Its patterns are regular expressions for the output of
-// [words], in which each word and each mark is surrounded by spaces and diacritics are removed. So
+// [foldWords], in which each word and each mark is surrounded by spaces and diacritics are removed. So
 // a pattern must contain dass and not daß.
 type row struct {
 	signal signal
@@ -48,8 +48,8 @@ var plans = map[string]string{
 	"ja": `^ (?:次に|まず|今から|これから|計画)|しましょう|します 。|かもしれ|だろう|でしょう|おそらく|多分|たぶん|もし|必要があり|べき|試し|予定|ようです|と思われ|ましょう`,
 }
 
-// table contains the rows. A new row needs tests with sentences that it must match, and with
-// similar sentences that it must not match.
+// table contains the rows. A new row needs tests with matching sentences, and with similar
+// sentences that must not match.
 var table = []row{
 	// Asked to remember.
 	{asked, "remember", "en", "remember",

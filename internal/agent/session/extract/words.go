@@ -24,10 +24,10 @@ const (
 // Sentences yields the sentences in the prose of a text that are between minSentence and
 // maxSentence bytes long. Fenced blocks, quotations, tables and indented code are skipped.
 func Sentences(s string) iter.Seq[string] {
-	return func(yield func(string) bool) { sentences(s, yield) }
+	return func(yield func(string) bool) { splitSentences(s, yield) }
 }
 
-func sentences(s string, fn func(sentence string) bool) {
+func splitSentences(s string, fn func(sentence string) bool) {
 	fence := ""
 	for line := range strings.Lines(s) {
 		trimmed := strings.TrimSpace(line)
@@ -92,15 +92,15 @@ func isShort(s string) bool {
 	return unicode.IsLetter(r) && r < 0x2e80 && (n == len(s) || before == '.' || before == ' ' || before == '(')
 }
 
-// words returns a sentence in the form that patterns match: folded, with a space around each word
+// foldWords returns a sentence in the form that patterns match: folded, with a space around each word
 // and each mark. A run of Chinese or Japanese characters is a single word. Apostrophes separate
-// words, so that don't becomes "don t".
-func words(sentence string) string {
+// foldWords, so that don't becomes "don t".
+func foldWords(sentence string) string {
 	var b strings.Builder
 	b.Grow(len(sentence) + 16)
 	last := classSpace
 	for _, r := range analysis.Fold(sentence) {
-		c := classOf(r)
+		c := letterClass(r)
 		switch {
 		case c == classQuote:
 			continue
@@ -135,19 +135,19 @@ const (
 // asciiClass contains the classes of ASCII characters.
 var asciiClass = func() (classes [utf8.RuneSelf]int8) {
 	for r := range rune(utf8.RuneSelf) {
-		classes[r] = int8(slowClassOf(r))
+		classes[r] = int8(unicodeClass(r))
 	}
 	return classes
 }()
 
-func classOf(r rune) int {
+func letterClass(r rune) int {
 	if r < utf8.RuneSelf {
 		return int(asciiClass[r])
 	}
-	return slowClassOf(r)
+	return unicodeClass(r)
 }
 
-func slowClassOf(r rune) int {
+func unicodeClass(r rune) int {
 	switch {
 	case strings.ContainsRune("\"“”„«»`*_「」『』", r):
 		return classQuote

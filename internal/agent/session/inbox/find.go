@@ -47,19 +47,19 @@ func digest(parts ...string) string {
 // that.", is not useful as a note.
 const minLesson = 20
 
-// proposalsOf returns the proposals in a session's turns, which must be in order of time.
-func proposalsOf(turns []session.Turn) (found []proposal) {
+// findProposals returns the proposals in a session's turns, which must be in order of time.
+func findProposals(turns []session.Turn) (found []proposal) {
 	for i := range turns {
 		t := &turns[i]
 		prompt := t.Prompt()
-		for _, s := range extract.Asked(prompt) {
+		for _, s := range extract.AskedToRemember(prompt) {
 			found = append(found, proposal{Why: Asked, Sentence: s, Turn: *t})
 		}
 		if i == 0 {
 			continue
 		}
-		files := filesOf(&turns[i-1])
-		s := extract.Corrects(prompt)
+		files := changedFiles(&turns[i-1])
+		s := extract.FindCorrection(prompt)
 		if len(s) < minLesson || len(files) == 0 || slices.ContainsFunc(found, func(p proposal) bool {
 			return p.Sentence == s && p.Turn.N == t.N
 		}) {
@@ -70,8 +70,8 @@ func proposalsOf(turns []session.Turn) (found []proposal) {
 	return found
 }
 
-// filesOf returns the files that a turn changed, relative to its directory if possible.
-func filesOf(t *session.Turn) (files []string) {
+// changedFiles returns the files that a turn changed, relative to its directory if possible.
+func changedFiles(t *session.Turn) (files []string) {
 	for _, e := range t.Calls() {
 		for _, p := range e.Call.Wrote {
 			p = relative(p, t.Dir())
@@ -117,14 +117,14 @@ const (
 	maxOpen    = 64 // maximum number of failures waiting for a success (above it, all are forgotten)
 )
 
-// fixesOf returns the fixes in a session's turns, which must be ordered by time. A command that
+// findFixes returns the fixes in a session's turns, which must be ordered by time. A command that
 // fails several times with the same error has a single fix, which begins at the first of these
 // failures. A failure is ignored if no file changed before the command passed, or if the client
 // does not report the command's exit status.
-func fixesOf(turns []session.Turn) []fix {
+func findFixes(turns []session.Turn) []fix {
 	s := fixSearch{open: map[string]*fix{}}
 	for i := range turns {
-		own := turns[i].Untainted()
+		own := turns[i].WithoutTainted()
 		trusted := own.Said()
 		s.said = ""
 		for _, e := range turns[i].Events {
@@ -153,14 +153,14 @@ func (s *fixSearch) call(e *session.Event, t *session.Turn) {
 		clear(s.open)
 	}
 	command := strings.Join(strings.Fields(c.Command), " ")
-	if f := s.open[command]; f != nil && passed(c) {
+	if f := s.open[command]; f != nil && hasPassed(c) {
 		delete(s.open, command)
 		if len(f.Edits) > 0 && len(f.Edits) <= maxEdits {
 			f.Turn, f.Said = *t, f.sentence()
 			s.found = append(s.found, *f)
 		}
 	}
-	if failed(c) {
+	if hasFailed(c) {
 		note(s.open, command, e)
 	}
 	shown := command
@@ -175,10 +175,10 @@ func (s *fixSearch) call(e *session.Event, t *session.Turn) {
 	}
 }
 
-func failed(c *session.Call) bool { return c.Failed || (c.Exit != nil && *c.Exit != 0) }
+func hasFailed(c *session.Call) bool { return c.Failed || (c.Exit != nil && *c.Exit != 0) }
 
-// passed reports whether the command passed, according to its exit status.
-func passed(c *session.Call) bool { return !failed(c) && c.Exit != nil }
+// hasPassed reports whether the command passed, according to its exit status.
+func hasPassed(c *session.Call) bool { return !hasFailed(c) && c.Exit != nil }
 
 // note begins a fix, unless the output names no error or the command already waits with the same
 // error.
@@ -207,7 +207,7 @@ func (f *fix) add(c *session.Call, edits []string, command, said string) {
 	if len(edits) > 0 {
 		f.texts = append(f.texts, said)
 	}
-	if command != "" && passed(c) && len(f.Between) < maxBetween && !slices.Contains(f.Between, command) {
+	if command != "" && hasPassed(c) && len(f.Between) < maxBetween && !slices.Contains(f.Between, command) {
 		f.Between = append(f.Between, command)
 	}
 }
@@ -216,7 +216,7 @@ func (f *fix) add(c *session.Call, edits []string, command, said string) {
 // the latest sentence that gives a reason for an edit. It returns "" if the agent only announced
 // its steps.
 func (f *fix) sentence() string {
-	if found := extract.Concluded(strings.Join(f.texts, "\n")); len(found) > 0 {
+	if found := extract.Conclusions(strings.Join(f.texts, "\n")); len(found) > 0 {
 		return found[len(found)-1]
 	}
 	for _, said := range slices.Backward(f.texts) {

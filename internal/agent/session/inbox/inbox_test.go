@@ -55,7 +55,7 @@ func TestProposals(t *testing.T) {
 		says("No, not that."),
 	))
 	var got []string
-	for _, p := range proposalsOf(turns) {
+	for _, p := range findProposals(turns) {
 		got = append(got, fmt.Sprint(p.Why, p.Turn.N, " ", p.Sentence, p.Files))
 	}
 	want := []string{
@@ -80,7 +80,7 @@ func TestFixes(t *testing.T) {
 		runs("make", 2, "make: fail"),
 		runs("make", 0, ""),
 	))
-	fixes := fixesOf(turns)
+	fixes := findFixes(turns)
 	if len(fixes) != 1 {
 		t.Fatalf("fixesOf() = %+v", fixes)
 	}
@@ -103,7 +103,7 @@ func TestFixSaid(t *testing.T) {
 		{"fmt is imported and no longer needed. Let me fix that now:", "", "fmt is imported and no longer needed."},
 		{"Let me look at the file.", "All is well now, and it was easy to do.", ""},
 	} {
-		fixes := fixesOf(session.Fold(events(
+		fixes := findFixes(session.Fold(events(
 			"s",
 			says("x"),
 			runs("go vet ./...", 1, vet),
@@ -165,7 +165,7 @@ func TestRevertedByAFile(t *testing.T) {
 		{"nothing is known", []session.Event{says("x"), edits(tax), says("y"), edits(tax)}, nil},
 	} {
 		turns := session.Fold(events("s", c.all...))
-		if got := revertedOf(turns); !slices.Equal(got, c.want) {
+		if got := revertedFiles(turns); !slices.Equal(got, c.want) {
 			t.Errorf("%s: revertedOf() = %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -200,7 +200,7 @@ func TestRevertedByAnEdit(t *testing.T) {
 		},
 	} {
 		turns := session.Fold(events("s", append(slices.Clone(first), c.last...)...))
-		if got := revertedOf(turns); !slices.Equal(got, c.want) {
+		if got := revertedFiles(turns); !slices.Equal(got, c.want) {
 			t.Errorf("%s: revertedOf() = %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -216,7 +216,7 @@ func TestUnknownStatus(t *testing.T) {
 		edits("/src/shop/tax.go"),
 		unknown,
 	))
-	if fixes := fixesOf(turns); len(fixes) > 0 {
+	if fixes := findFixes(turns); len(fixes) > 0 {
 		t.Errorf("fixesOf() = %+v", fixes)
 	}
 }
@@ -260,7 +260,7 @@ func TestReverted(t *testing.T) {
 				c.last...,
 			)...,
 		))
-		if got := revertedOf(turns); !slices.Equal(got, c.want) {
+		if got := revertedFiles(turns); !slices.Equal(got, c.want) {
 			t.Errorf("%s: revertedOf() = %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -278,7 +278,7 @@ func TestCorrected(t *testing.T) {
 		"tax.go is fine.":                                        nil,
 	} {
 		turns := session.Fold(events("s", says("x"), edits("/src/shop/tax.go", "/src/shop/lib/vat.go"), says(prompt)))
-		if got := correctedOf(turns); !slices.Equal(got, want) {
+		if got := correctedTurns(turns); !slices.Equal(got, want) {
 			t.Errorf("correctedOf(%q) = %v, want %v", prompt, got, want)
 		}
 	}
@@ -386,7 +386,7 @@ func TestUpdate(t *testing.T) {
 	}
 
 	// A state stays, whatever is said again.
-	if err := Set(t.Context(), a.Memory, asked.ID, Dropped, ""); err != nil {
+	if err := SetState(t.Context(), a.Memory, asked.ID, Dropped, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Add(t.Context(), events("d", slices.Clone(talk)...)); err != nil {
@@ -422,7 +422,7 @@ func TestCountsAreWrittenInParts(t *testing.T) {
 		if err := count(t.Context(), a.Memory, turns, "shop"); err != nil {
 			t.Fatal(err)
 		}
-		want = counted(want, passedIn(turns), digest("claude", id))
+		want = addRuns(want, passedIn(turns), digest("claude", id))
 		b, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)

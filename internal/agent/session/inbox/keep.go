@@ -54,13 +54,13 @@ const (
 // meant for [session.Archive].
 func Label(t *session.Turn) []oxbow.Label {
 	var ls []oxbow.Label
-	if len(extract.Concluded(t.Said())) > 0 {
+	if len(extract.Conclusions(t.Said())) > 0 {
 		ls = append(ls, oxbow.Label{Key: "concluded", Value: "yes"})
 	}
 	for _, v := range t.Taints() {
 		ls = append(ls, oxbow.Label{Key: oxbow.LabelTaint, Value: v})
 	}
-	for _, v := range t.Unvouched() {
+	for _, v := range t.UnknownPrograms() {
 		ls = append(ls, oxbow.Label{Key: oxbow.LabelUnvouched, Value: v})
 	}
 	return ls
@@ -99,7 +99,7 @@ func Update(ctx context.Context, a *session.Archive) (int, error) {
 		if err := Learn(
 			ctx,
 			a,
-			session.Touched{Client: h.Client, Session: h.Session, Project: h.Project, From: 1},
+			session.ChangedSession{Client: h.Client, Session: h.Session, Project: h.Project, From: 1},
 		); err != nil {
 			return i, err
 		}
@@ -142,18 +142,18 @@ const reach = 30
 
 // Learn stores the lessons from a session's new turns. It also reads up to reach earlier turns,
 // because a fix may have begun there.
-func Learn(ctx context.Context, a *session.Archive, t session.Touched) error {
+func Learn(ctx context.Context, a *session.Archive, t session.ChangedSession) error {
 	turns, err := a.TurnsFrom(ctx, t.Client, t.Session, max(1, t.From-reach))
 	if err != nil || len(turns) == 0 {
 		return err
 	}
 	fresh := max(0, slices.IndexFunc(turns, func(u session.Turn) bool { return u.N >= t.From }))
-	for _, p := range proposalsOf(turns[max(0, fresh-1):]) {
+	for _, p := range findProposals(turns[max(0, fresh-1):]) {
 		if err := propose(ctx, a.Memory, &p, t.Project); err != nil {
 			return err
 		}
 	}
-	for _, f := range fixesOf(turns) {
+	for _, f := range findFixes(turns) {
 		if f.Turn.N < t.From {
 			continue
 		}
@@ -161,37 +161,37 @@ func Learn(ctx context.Context, a *session.Archive, t session.Touched) error {
 			return err
 		}
 	}
-	if err := markTurns(ctx, a.Memory, turns, LabelReverted, revertedOf(turns)); err != nil {
+	if err := markTurns(ctx, a.Memory, turns, LabelReverted, revertedFiles(turns)); err != nil {
 		return err
 	}
-	if err := markTurns(ctx, a.Memory, turns, LabelCorrected, correctedOf(turns)); err != nil {
+	if err := markTurns(ctx, a.Memory, turns, LabelCorrected, correctedTurns(turns)); err != nil {
 		return err
 	}
 	return count(ctx, a.Memory, turns[fresh:], t.Project)
 }
 
 func keepFix(ctx context.Context, m *oxbow.Memory, f *fix, project string) error {
-	labels := labelsOf("error", f.Signature, "cmd", f.Command, oxbow.LabelProject, project, labelFrom, f.Turn.Name())
+	labels := makeLabels("error", f.Signature, "cmd", f.Command, oxbow.LabelProject, project, labelFrom, f.Turn.Name())
 	for _, file := range f.Edits {
-		labels = append(labels, labelsOf(oxbow.LabelFile, file)...)
+		labels = append(labels, makeLabels(oxbow.LabelFile, file)...)
 	}
 	if r := f.Repeats; r != nil {
 		for _, call := range r.Foreign {
-			labels = append(labels, labelsOf(oxbow.LabelTaint, call)...)
+			labels = append(labels, makeLabels(oxbow.LabelTaint, call)...)
 		}
 		for _, call := range r.Unvouched {
-			labels = append(labels, labelsOf(oxbow.LabelUnvouched, call)...)
+			labels = append(labels, makeLabels(oxbow.LabelUnvouched, call)...)
 		}
 	}
 	return upsert(ctx, m, oxbow.Entry{Name: "fix/" +
-		f.ID(), Content: f.Text(), Labels: append(labels, labelsOf("fix", "yes")...), Created: f.Turn.Start})
+		f.ID(), Content: f.Text(), Labels: append(labels, makeLabels("fix", "yes")...), Created: f.Turn.Start})
 }
 
 // markTurns adds a label with the file of each mark to its turn.
 func markTurns(ctx context.Context, m *oxbow.Memory, turns []session.Turn, key string, marks []mark) error {
 	for _, mark := range marks {
 		err := m.Edit(ctx, turns[mark.turn].Name(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
-			l := labelsOf(key, mark.file)
+			l := makeLabels(key, mark.file)
 			if !found || len(l) == 0 || slices.Contains(old.Labels, l[0]) {
 				return nil, nil
 			}
@@ -205,8 +205,8 @@ func markTurns(ctx context.Context, m *oxbow.Memory, turns []session.Turn, key s
 	return nil
 }
 
-// labelsOf returns labels from pairs of keys and values. Invalid labels are left out.
-func labelsOf(pairs ...string) (ls []oxbow.Label) {
+// makeLabels returns labels from pairs of keys and values. Invalid labels are left out.
+func makeLabels(pairs ...string) (ls []oxbow.Label) {
 	for i := 0; i < len(pairs); i += 2 {
 		l := oxbow.Label{
 			Key:   pairs[i],
@@ -235,11 +235,11 @@ func propose(ctx context.Context, m *oxbow.Memory, p *proposal, project string) 
 			}, nil
 		}
 		labels := append(
-			labelsOf(labelState, Open, labelWhy, p.Why, oxbow.LabelProject, project, "client", p.Turn.Client),
+			makeLabels(labelState, Open, labelWhy, p.Why, oxbow.LabelProject, project, "client", p.Turn.Client),
 			from,
 		)
 		for _, f := range p.Files[:min(len(p.Files), maxFiles)] {
-			labels = append(labels, labelsOf(oxbow.LabelFile, f)...)
+			labels = append(labels, makeLabels(oxbow.LabelFile, f)...)
 		}
 		return oxbow.Add{Name: "proposal/" +
 			p.ID(), Kind: oxbow.History, Content: p.Sentence, Labels: oxbow.SortLabels(labels),
@@ -277,7 +277,7 @@ func (it *Item) Sessions() int {
 	return len(seen)
 }
 
-func itemOf(e oxbow.Entry) Item {
+func makeItem(e oxbow.Entry) Item {
 	it := Item{ID: strings.TrimPrefix(e.Name, "proposal/"), Sentence: e.Content, Files: e.Values(oxbow.LabelFile),
 		From: e.Values(labelFrom), Said: e.Created}
 	it.State, _ = e.Label(labelState)
@@ -302,7 +302,7 @@ func List(ctx context.Context, m *oxbow.Memory, state, project string) ([]Item, 
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, itemOf(e))
+		items = append(items, makeItem(e))
 	}
 	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Said.Compare(a.Said), cmp.Compare(a.ID, b.ID)) })
 	return items, nil
@@ -334,9 +334,9 @@ func Get(ctx context.Context, m *oxbow.Memory, id string) (Item, error) {
 	return fit[0], nil
 }
 
-// Set changes a proposal's state, and the name of the note made from it (may be empty). An unknown
+// SetState changes a proposal's state, and the name of the note made from it (may be empty). An unknown
 // ID is ignored.
-func Set(ctx context.Context, m *oxbow.Memory, id, state, note string) error {
+func SetState(ctx context.Context, m *oxbow.Memory, id, state, note string) error {
 	return m.Edit(ctx, "proposal/"+id, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		if !found {
 			return nil, nil
@@ -344,7 +344,7 @@ func Set(ctx context.Context, m *oxbow.Memory, id, state, note string) error {
 		labels := slices.DeleteFunc(slices.Clone(old.Labels), func(l oxbow.Label) bool {
 			return l.Key == labelState || l.Key == labelNote
 		})
-		labels = oxbow.SortLabels(append(labels, labelsOf(labelState, state, labelNote, note)...))
+		labels = oxbow.SortLabels(append(labels, makeLabels(labelState, state, labelNote, note)...))
 		if slices.Equal(labels, old.Labels) {
 			return nil, nil
 		}
@@ -366,8 +366,8 @@ func passedIn(turns []session.Turn) map[string]time.Time {
 	for i := range turns {
 		for _, e := range turns[i].Calls() {
 			line := strings.Join(strings.Fields(e.Call.Command), " ")
-			if line == "" || failed(e.Call) || e.Call.Exit == nil || len(line) >= session.MaxCommand ||
-				extract.Looks(line) {
+			if line == "" || hasFailed(e.Call) || e.Call.Exit == nil || len(line) >= session.MaxCommand ||
+				extract.OnlyPrints(line) {
 				continue
 			}
 			line = extract.Bare(line, strings.TrimSuffix(turns[i].Dir(), "/"))
@@ -379,9 +379,9 @@ func passedIn(turns []session.Turn) map[string]time.Time {
 	return passed
 }
 
-// The counts of a project are two entries, because a session changes few of up to maxRuns
-// commands and the log keeps each version. The entry runs/ID/recent has the commands that differ
-// from those in runs/ID. If it is large, its commands are merged into runs/ID.
+// A project's counts are split into two entries: a session changes few of the up to maxRuns
+// commands, and the log keeps every version. The entry runs/ID/recent has the commands that
+// differ from those in runs/ID. If this entry is large, its commands are merged into runs/ID.
 const recentSuffix = "/recent"
 
 const (
@@ -403,7 +403,7 @@ func count(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project s
 		if err != nil {
 			return nil, err
 		}
-		rest := differing(counted(mergeRuns(all, recent), passed, id), all)
+		rest := differing(addRuns(mergeRuns(all, recent), passed, id), all)
 		b, err := json.Marshal(rest)
 		large = len(b) > max(recentLeast, size/recentShare)
 		return rest, err
@@ -413,7 +413,7 @@ func count(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project s
 	}
 	err = editRuns(ctx, m, name, project, func(all []run) ([]run, error) {
 		recent, _, err := readRuns(ctx, m, name+recentSuffix)
-		return counted(mergeRuns(all, recent), nil, ""), err
+		return addRuns(mergeRuns(all, recent), nil, ""), err
 	})
 	if err != nil {
 		return err
@@ -432,7 +432,7 @@ func editRuns(
 	edit func([]run) ([]run, error),
 ) error {
 	return m.Edit(ctx, name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
-		runs, err := runsOf(old)
+		runs, err := decodeRuns(old)
 		if err == nil {
 			runs, err = edit(runs)
 		}
@@ -450,7 +450,7 @@ func editRuns(
 			Name:    name,
 			Kind:    oxbow.History,
 			Content: string(b),
-			Labels:  oxbow.SortLabels(labelsOf("runs", "yes", oxbow.LabelProject, project)),
+			Labels:  oxbow.SortLabels(makeLabels("runs", "yes", oxbow.LabelProject, project)),
 		}, nil
 	})
 }
@@ -463,7 +463,7 @@ func readRuns(ctx context.Context, m *oxbow.Memory, name string) (runs []run, si
 		return nil, 0, nil
 	}
 	if err == nil {
-		runs, err = runsOf(e)
+		runs, err = decodeRuns(e)
 	}
 	return runs, len(e.Content), err
 }
@@ -499,9 +499,9 @@ func differing(runs, old []run) []run {
 	return rest
 }
 
-// counted adds the commands that passed in the session id to runs. The commands with the most
+// addRuns adds the commands that passed in the session id to runs. The commands with the most
 // sessions come first, and at most maxRuns are kept.
-func counted(runs []run, passed map[string]time.Time, id string) []run {
+func addRuns(runs []run, passed map[string]time.Time, id string) []run {
 	for _, line := range slices.Sorted(maps.Keys(passed)) {
 		i := slices.IndexFunc(runs, func(r run) bool { return r.Command == line })
 		if i < 0 {
@@ -526,7 +526,7 @@ func counted(runs []run, passed map[string]time.Time, id string) []run {
 	return runs[:min(len(runs), maxRuns)]
 }
 
-func runsOf(e oxbow.Entry) (runs []run, err error) {
+func decodeRuns(e oxbow.Entry) (runs []run, err error) {
 	if e.Content != "" {
 		err = json.Unmarshal([]byte(e.Content), &runs)
 	}
@@ -545,7 +545,7 @@ func Runs(ctx context.Context, m *oxbow.Memory, project string) ([]string, error
 		return nil, err
 	}
 	recent, _, err := readRuns(ctx, m, name+recentSuffix)
-	runs := counted(mergeRuns(all, recent), nil, "")
+	runs := addRuns(mergeRuns(all, recent), nil, "")
 	slices.SortStableFunc(runs, func(a, b run) int { return b.Last.Compare(a.Last) })
 	var commands []string
 	for _, r := range runs {

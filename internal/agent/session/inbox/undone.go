@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 )
 
-// Keys of turns' labels. The values are files, as filesOf names them.
+// Keys of turns' labels. The values are files, as changedFiles names them.
 const (
 	LabelReverted  = "reverted"  // git or an edit of a later turn took the turn's edits back
 	LabelCorrected = "corrected" // the prompt names the file and refuses the previous turn's work
@@ -25,14 +25,14 @@ type mark struct {
 	file string
 }
 
-// edited contains, by file, the indexes of the turns that changed it.
-type edited map[string][]int
+// editingTurns contains, by file, the indexes of the turns that changed it.
+type editingTurns map[string][]int
 
 // tree is the state of a working tree while commands are read.
 type tree struct {
-	changed   edited // changed since the last commit
-	committed edited // changed by the last commit
-	stashed   edited
+	changed   editingTurns // changed since the last commit
+	committed editingTurns // changed by the last commit
+	stashed   editingTurns
 	edits     []replacement
 	found     []mark
 }
@@ -44,12 +44,12 @@ type replacement struct {
 	before, after     string // hashes of the whole file ("" if not known)
 }
 
-// revertedOf returns the files of turns whose edits were reverted, either by a later git command
+// revertedFiles returns the files of turns whose edits were reverted, either by a later git command
 // or by a later turn's edit that restored the replaced text. For git, only edits in the working
 // tree count. git restore does not revert committed edits, and git stash pop restores stashed
 // edits.
-func revertedOf(turns []session.Turn) []mark {
-	t := tree{changed: edited{}, committed: edited{}, stashed: edited{}}
+func revertedFiles(turns []session.Turn) []mark {
+	t := tree{changed: editingTurns{}, committed: editingTurns{}, stashed: editingTurns{}}
 	for i := range turns {
 		for _, e := range turns[i].Calls() {
 			for _, f := range wroteBy(e.Call, turns[i].Dir()) {
@@ -58,7 +58,7 @@ func revertedOf(turns []session.Turn) []mark {
 				}
 				t.edit(replacement{i, f, e.Call.Was, e.Call.Became, e.Call.Before, e.Call.After})
 			}
-			if passed(e.Call) && len(e.Call.Command) < session.MaxCommand { // otherwise it was cut
+			if hasPassed(e.Call) && len(e.Call.Command) < session.MaxCommand { // otherwise it was cut
 				for _, args := range gitCommands(e.Call.Command) {
 					t.run(args)
 				}
@@ -155,7 +155,7 @@ func (t *tree) run(args []string) {
 	has := func(word string) bool { return slices.Contains(rest, word) }
 	switch args[0] {
 	case "commit":
-		t.committed, t.changed = t.changed, edited{}
+		t.committed, t.changed = t.changed, editingTurns{}
 	case "restore", "checkout":
 		if !has("--staged") && !has("-b") {
 			t.restore(rest)
@@ -165,15 +165,15 @@ func (t *tree) run(args []string) {
 			return
 		}
 		t.take(t.changed)
-		t.changed = edited{}
+		t.changed = editingTurns{}
 		if has("HEAD~1") || has("HEAD^") || has("HEAD~") {
 			t.take(t.committed)
-			t.committed = edited{}
+			t.committed = editingTurns{}
 		}
 	case "revert":
 		if has("HEAD") {
 			t.take(t.committed)
-			t.committed = edited{}
+			t.committed = editingTurns{}
 		}
 	case "stash":
 		t.stash(rest)
@@ -182,7 +182,7 @@ func (t *tree) run(args []string) {
 
 // restore reverts the uncommitted changes of files named by the arguments.
 func (t *tree) restore(args []string) {
-	some := edited{}
+	some := editingTurns{}
 	for f, turns := range t.changed {
 		if slices.ContainsFunc(args, func(a string) bool {
 			return a == "." || a == ":/" || isPath(strings.Trim(a, `"'`), f)
@@ -210,17 +210,17 @@ func (t *tree) stash(args []string) {
 		for f, turns := range t.stashed {
 			t.changed[f] = append(t.changed[f], turns...)
 		}
-		t.stashed = edited{}
+		t.stashed = editingTurns{}
 	case what == "drop" || what == "clear":
 		t.take(t.stashed)
-		t.stashed = edited{}
+		t.stashed = editingTurns{}
 	case what == "push" || what == "save" || strings.HasPrefix(what, "-"):
-		t.stashed, t.changed = t.changed, edited{}
+		t.stashed, t.changed = t.changed, editingTurns{}
 	}
 }
 
 // take marks the changes as reverted.
-func (t *tree) take(changes edited) {
+func (t *tree) take(changes editingTurns) {
 	for f, turns := range changes {
 		for _, i := range turns {
 			t.found = append(t.found, mark{i, f})
@@ -228,15 +228,15 @@ func (t *tree) take(changes edited) {
 	}
 }
 
-// correctedOf returns the turns with a prompt that refuses the previous turn's work and names a
+// correctedTurns returns the turns with a prompt that refuses the previous turn's work and names a
 // file that it changed. Whether the edit was taken back is not known.
-func correctedOf(turns []session.Turn) (found []mark) {
+func correctedTurns(turns []session.Turn) (found []mark) {
 	for i := range turns {
-		if i == 0 || extract.Corrects(turns[i].Prompt()) == "" {
+		if i == 0 || extract.FindCorrection(turns[i].Prompt()) == "" {
 			continue
 		}
-		for _, f := range filesOf(&turns[i-1]) {
-			if names(turns[i].Prompt(), f) {
+		for _, f := range changedFiles(&turns[i-1]) {
+			if namesFile(turns[i].Prompt(), f) {
 				found = append(found, mark{i, f})
 			}
 		}
@@ -244,8 +244,8 @@ func correctedOf(turns []session.Turn) (found []mark) {
 	return found
 }
 
-// names reports whether a text contains the name or a path of a file as a word.
-func names(text, file string) bool {
+// namesFile reports whether a text contains the name or a path of a file as a word.
+func namesFile(text, file string) bool {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)
 	})

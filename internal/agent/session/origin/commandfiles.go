@@ -30,9 +30,9 @@ type program struct {
 	what string // all words as a text
 }
 
-// read judges files that a program reads. A file with the prefix "?" counts only if it exists.
-func (s *shell) read(files []string, what string) {
-	s.j.readFiles(s.dir, s.filesOf(files), what)
+// readFiles judges files that a program reads. A file with the prefix "?" counts only if it exists.
+func (s *shell) readFiles(files []string, what string) {
+	s.j.readFiles(s.dir, s.resolveFiles(files), what)
 	if slices.Contains(files, unknownWord) {
 		s.j.raise(Foreign, what)
 	}
@@ -43,20 +43,20 @@ func (s *shell) search(files []string, what string) {
 	if slices.Contains(files, unknownWord) {
 		s.j.raise(Foreign, what)
 	}
-	s.j.searchFiles(s.dir, s.filesOf(files), s.printed, what)
+	s.j.searchFiles(s.dir, s.resolveFiles(files), s.printed, what)
 }
 
-// levelOf returns the files' level without raising the command's level.
-func (s *shell) levelOf(files []string) Level {
+// fileLevel returns the files' level without raising the command's level.
+func (s *shell) fileLevel(files []string) Level {
 	apart := judge{Machine: s.j.Machine, tree: s.j.tree}
 	t := *s
 	t.j = &apart
-	t.read(files, "")
+	t.readFiles(files, "")
 	return apart.level
 }
 
-// filesOf returns the files that words name. It expands patterns.
-func (s *shell) filesOf(words []string) (files []string) {
+// resolveFiles returns the files that words name. It expands patterns.
+func (s *shell) resolveFiles(words []string) (files []string) {
 	for _, w := range words {
 		isOptional := strings.HasPrefix(w, "?") && len(w) > 1
 		w = strings.TrimPrefix(w, "?")
@@ -73,7 +73,7 @@ func (s *shell) filesOf(words []string) (files []string) {
 				continue
 			}
 		}
-		if isOptional && !exists(filePath) {
+		if isOptional && !pathExists(filePath) {
 			continue
 		}
 		files = append(files, w)
@@ -83,7 +83,7 @@ func (s *shell) filesOf(words []string) (files []string) {
 
 // hasFile reports whether a file exists. Relative names are below the current directory.
 func (s *shell) hasFile(name string) bool {
-	return (filepath.IsAbs(name) && exists(name)) || (s.dir != "" && exists(filepath.Join(s.dir, name)))
+	return (filepath.IsAbs(name) && pathExists(name)) || (s.dir != "" && pathExists(filepath.Join(s.dir, name)))
 }
 
 // hasFiles reports whether all files exist.
@@ -108,7 +108,7 @@ func (s *shell) recordWritten(files []string, record func(paths ...string)) {
 	if s.dir == "" {
 		return
 	}
-	for _, f := range s.filesOf(files) {
+	for _, f := range s.resolveFiles(files) {
 		if !isDevice(f) {
 			record(absolute(s.dir, []string{f})...)
 		}

@@ -111,7 +111,7 @@ func (s *shell) gitOptions(args []string) (rest []string, ok bool) {
 func (s *shell) isOwnOutput(command string, args []string) bool {
 	switch gitCommands[command] {
 	case gitOwn:
-		return command != "config" || s.levelOf(append(namedIfPresent(operands(args)), optionFiles(args)...)) == Own
+		return command != "config" || s.fileLevel(append(namedIfPresent(operands(args)), optionFiles(args)...)) == Own
 	case gitFiles:
 		return s.printsTracked(command, args)
 	case gitDiff:
@@ -145,11 +145,11 @@ func (s *shell) printsTracked(command string, args []string) bool {
 	for line := range strings.Lines(s.printed) {
 		printed.add(strings.TrimSpace(line))
 	}
-	return s.levelOf(append(names, printed.files...)) == Own
+	return s.fileLevel(append(names, printed.files...)) == Own
 }
 
-// Patterns for git's output: any hash, the hash that git log prints before each commit,
-// possibly after the lines of its graph, and the title of a note.
+// Patterns for git's output: any hash, the hash that git log prints before each commit (possibly
+// after graph lines), and a note's title.
 var (
 	anyHash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b([0-9a-f]{7,64})\b`) })
 	logHash = sync.OnceValue(func() *regexp.Regexp {

@@ -32,7 +32,7 @@ func (s *shell) isOwnInput(arg string) bool {
 		return !isRemote(arg)
 	}
 	var judged []string
-	for _, f := range absolute(s.dir, s.filesOf([]string{"?" + strings.TrimSuffix(arg, "/...")})) {
+	for _, f := range absolute(s.dir, s.resolveFiles([]string{"?" + strings.TrimSuffix(arg, "/...")})) {
 		real := s.j.tree.resolve(f)
 		rel, isInside := s.j.tree.inside(real)
 		switch {
@@ -52,7 +52,7 @@ func (s *shell) isUntracked(rel string) bool {
 	if s.j.tree.git == nil {
 		return true
 	}
-	tracked, err := s.j.tree.git.Tracks(rel)
+	tracked, err := s.j.tree.git.TrackedNames(rel)
 	return err == nil && !tracked[rel]
 }
 
@@ -84,8 +84,8 @@ func (p *program) inputs() (all []string) {
 	return all
 }
 
-// optionFiles returns the values of options that may be files, as in --file=NAME and -fNAME. They
-// get the prefix "?", because they count only if the file exists.
+// optionFiles returns the values of options that may be files, as in --file=NAME and -fNAME.
+// Such arguments get the prefix "?", because they count only if the file exists.
 func optionFiles(args []string) (files []string) {
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-") || a == "-" {
@@ -111,8 +111,8 @@ func namedIfPresent(operands []string) (files []string) {
 	return files
 }
 
-// isOtherHome reports whether a command of this program reads the memory of another home. This is a
-// home outside of the project that the command names, or the home nearest to another directory.
+// isOtherHome reports whether an oxbow command reads another home's memory. This is a home
+// outside of the project that the command names, or the home nearest to another directory.
 func (s *shell) isOtherHome(args []string) bool {
 	for i, a := range args {
 		name, value, hasValue := strings.Cut(a, "=")
@@ -185,7 +185,7 @@ func (s *shell) isInProject() bool {
 	if s.dir == s.j.tree.dir {
 		return true
 	}
-	w, ok := git.WorktreeOf(s.dir)
+	w, ok := git.FindWorktree(s.dir)
 	return ok && s.j.tree.resolve(w.Root()) == s.j.tree.root
 }
 

@@ -69,7 +69,7 @@ func (j *judge) editedPart(paths []string) {
 // is Foreign.
 const maxFiles = 500
 
-// readFiles raises the level to that of the files read.
+// readFiles raises the level to the highest level among the files read.
 func (j *judge) readFiles(dir string, paths []string, what string) {
 	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
 	if (dir == "" && hasRelative) || len(paths) > maxFiles {

@@ -53,7 +53,7 @@ func Judge(c Call, m Machine) (v Verdict) {
 			v = Verdict{Level: Foreign, What: label(c.Tool, "")}
 		}
 	}()
-	u, _ := useOf(c.Client, c.Tool)
+	u, _ := toolUse(c.Client, c.Tool)
 	j := &judge{Machine: m, tree: newTree(c.Dir)}
 	var in map[string]any
 	_ = json.Unmarshal(c.Input, &in) // arguments that cannot be decoded stay empty
@@ -82,11 +82,11 @@ func Judge(c Call, m Machine) (v Verdict) {
 		j.wroteOwn(absolute(c.Dir, patchedFiles(in, "*** Add File: "))...)
 		j.editedPart(absolute(c.Dir, patchedFiles(in, "*** Update File: ", "*** Move to: ")))
 	case web, late:
-		arg = firstOf(in, "url", "query", "uri", "server", "prompt", "id", "bash_id", "task_id", "session_id")
+		arg = firstText(in, "url", "query", "uri", "server", "prompt", "id", "bash_id", "task_id", "session_id")
 		j.raise(Foreign, "")
 	case agents, quiet:
 	case unseen:
-		arg = firstOf(in, "skill", "command", "query", "name", "prompt", "objective")
+		arg = firstText(in, "skill", "command", "query", "name", "prompt", "objective")
 		j.raise(Unvouched, "")
 	default:
 		j.raise(Unvouched, "")
@@ -170,8 +170,8 @@ func beforePattern(p string) string {
 	return p[:i]
 }
 
-// firstOf returns the first of the arguments that is a text and not empty.
-func firstOf(in map[string]any, keys ...string) string {
+// firstText returns the first of the arguments that is a text and not empty.
+func firstText(in map[string]any, keys ...string) string {
 	for _, k := range keys {
 		if s, ok := in[k].(string); ok && s != "" {
 			return s
@@ -198,7 +198,7 @@ func commandIn(in map[string]any) string {
 				return args[2]
 			}
 			for i, a := range args {
-				args[i] = quoted(a)
+				args[i] = quoteArg(a)
 			}
 			return strings.Join(args, " ")
 		}
@@ -206,12 +206,12 @@ func commandIn(in map[string]any) string {
 	return ""
 }
 
-// quoted returns an argument with quotes for a shell.
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// quoteArg returns an argument with quotes for a shell.
+func quoteArg(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // patchedFiles returns the files that an apply_patch patch names after one of the marks.
 func patchedFiles(in map[string]any, marks ...string) (files []string) {
-	patch := firstOf(in, "input", "patch", "patchText", "command")
+	patch := firstText(in, "input", "patch", "patchText", "command")
 	for line := range strings.Lines(patch) {
 		for _, mark := range marks {
 			if f, ok := strings.CutPrefix(line, mark); ok {

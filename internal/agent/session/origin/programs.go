@@ -1,4 +1,4 @@
-// This file has the table of programs by the origin of their output.
+// This file has a table that specifies, for each program, where its output comes from.
 
 package origin
 
@@ -108,14 +108,14 @@ func (s *shell) simple(words []string) {
 		s.j.raise(Unvouched, p.what) // a program outside of systemDirs may be any program, whatever its name
 	}
 	if w, ok := wrappers[p.name]; ok {
-		s.wrapped(w, p.args)
+		s.judgeWrapped(w, p.args)
 		return
 	}
 	if m, ok := managers[p.name]; ok {
 		s.manager(m, p)
 		return
 	}
-	if i, ok := interpreterOf(p.name); ok {
+	if i, ok := findInterpreter(p.name); ok {
 		s.interpreter(i, p)
 		return
 	}
@@ -127,16 +127,16 @@ func (s *shell) judge(p program) {
 	switch kinds[p.name] {
 	case prints:
 	case building:
-		s.builds(p)
+		s.judgeBuild(p)
 		if slices.Contains(p.args, "-E") { // a compiler prints the file
-			s.read(s.namedFiles(p.name, operands(p.args)), p.what)
+			s.readFiles(s.namedFiles(p.name, operands(p.args)), p.what)
 		}
 	case reader:
-		s.read(append(s.namedFiles(p.name, operands(p.args)), optionFiles(p.args)...), p.what)
+		s.readFiles(append(s.namedFiles(p.name, operands(p.args)), optionFiles(p.args)...), p.what)
 	case filter:
 		s.filter(p)
 	case lister:
-		s.read(slices.DeleteFunc(operands(p.args), func(a string) bool {
+		s.readFiles(slices.DeleteFunc(operands(p.args), func(a string) bool {
 			return !strings.ContainsAny(a, `/\.~*`) && !s.hasFile(a)
 		}), p.what)
 	case finder:
@@ -146,7 +146,7 @@ func (s *shell) judge(p program) {
 	case foreign:
 		s.j.raise(Foreign, p.what)
 	case database:
-		s.read(operands(p.args), p.what)
+		s.readFiles(operands(p.args), p.what)
 	case shellKind:
 		s.shellProgram(p)
 	case gitKind:
@@ -166,7 +166,7 @@ func (s *shell) quiet(p program) {
 			s.j.raise(Foreign, p.what)
 		}
 	case copier:
-		s.copies(p.args)
+		s.judgeCopy(p.args)
 	case teeing:
 		s.write(operands(p.args), s.j.level == Own)
 	case moving:
@@ -178,7 +178,7 @@ func (s *shell) quiet(p program) {
 		s.run(strings.Join(p.args, " "))
 	case setting:
 		for _, name := range operands(p.args) {
-			s.set(name, manyValues)
+			s.addToVariable(name, manyValues)
 		}
 	}
 }
@@ -228,20 +228,20 @@ func (s *shell) fetch(p program) {
 	}
 }
 
-// copies judges cp, mv and similar programs. The written files are the agent's own if the read
+// judgeCopy judges cp, mv and similar programs. The written files are the agent's own if the read
 // files are.
-func (s *shell) copies(args []string) {
+func (s *shell) judgeCopy(args []string) {
 	rest := operands(args)
 	if len(rest) < 2 {
 		return
 	}
 	from, to := rest[:len(rest)-1], rest[len(rest)-1]
 	if strings.HasPrefix(to, "/dev/") || strings.HasPrefix(to, "/proc/") { // such as /dev/stdout
-		s.read(from, "cp "+strings.Join(rest, " "))
+		s.readFiles(from, "cp "+strings.Join(rest, " "))
 		return
 	}
-	isOwn := s.levelOf(from) == Own
-	if !isOwn || s.levelOf([]string{"?" + to}) != Own { // the last operand is a source after -t
+	isOwn := s.fileLevel(from) == Own
+	if !isOwn || s.fileLevel([]string{"?" + to}) != Own { // the last operand is a source after -t
 		s.j.runs = Foreign
 	}
 	s.write([]string{to}, isOwn)
@@ -262,7 +262,7 @@ func (s *shell) filter(p program) {
 		rest = rest[1:]
 	}
 	files := append(s.namedFiles(p.name, rest), optionFiles(p.args)...)
-	if len(rest) == 0 && p.walks() && !s.isPiped {
+	if len(rest) == 0 && p.isRecursive() && !s.isPiped {
 		files = []string{"."}
 	}
 	s.search(files, p.what)
@@ -281,7 +281,7 @@ func (s *shell) script(p program, script string) {
 			named = append(named, word)
 		}
 	}
-	s.read(named, p.what)
+	s.readFiles(named, p.what)
 	runsCommand := strings.Contains(script, "system(") || strings.Contains(script, "getline") ||
 		(strings.HasSuffix(p.name, "sed") && sedRuns().MatchString(script)) ||
 		(strings.HasSuffix(p.name, "awk") && strings.Contains(script, "|"))
@@ -293,8 +293,8 @@ func (s *shell) script(p program, script string) {
 // sedRuns matches a sed script that may run a command, by the command e or a replacement's flag e.
 var sedRuns = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s;{}0-9$/!])e(?:[\s;}]|$)`) })
 
-// walks reports whether the program searches directories.
-func (p *program) walks() bool {
+// isRecursive reports whether the program searches directories.
+func (p *program) isRecursive() bool {
 	if slices.Contains([]string{"rg", "ag", "ack"}, p.name) {
 		return true
 	}
@@ -316,7 +316,7 @@ func (s *shell) finder(p program) {
 		rest := operands(p.args)
 		roots = rest[min(1, len(rest)):]
 	}
-	s.read(roots, p.what)
+	s.readFiles(roots, p.what)
 	for i, a := range p.args {
 		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, a) {
 			continue
@@ -328,12 +328,12 @@ func (s *shell) finder(p program) {
 		for k, a := range run {
 			run[k] = strings.ReplaceAll(a, "{}", unknownWord)
 		}
-		s.simple(known(run))
+		s.simple(hideUnknown(run))
 	}
 }
 
-// known replaces each word that is partly unknown by unknownWord.
-func known(words []string) []string {
+// hideUnknown replaces each word that is partly unknown by unknownWord.
+func hideUnknown(words []string) []string {
 	for i, w := range words {
 		if strings.Contains(w, unknownWord) {
 			words[i] = unknownWord

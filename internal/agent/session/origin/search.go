@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// searchFiles raises the level to that of the searched files and directories, and of the files
-// with lines in the output. A line without a file name may be from any file of a searched
-// directory, so it is unvouched.
+// searchFiles raises the level to the highest level among the searched files and directories and
+// the files with lines in the output. A line without a file name may be from any file of a
+// searched directory, so it is unvouched.
 func (j *judge) searchFiles(dir string, paths []string, output, what string) {
 	j.readFiles(dir, paths, what)
 	hasDir := slices.ContainsFunc(absolute(dir, paths), isDir)
@@ -66,7 +66,7 @@ func (l *searchLines) add(line string) {
 	l.hasUnnamed = l.hasUnnamed || len(strings.Fields(line)) > maxUnnamed
 }
 
-// maxName is the number of bytes of a line in which a file name is searched for.
+// maxName is the number of bytes at the start of a line that are searched for a file name.
 const maxName = 400
 
 // findPrinted reports whether a file with the name exists. If so, it records that a line of the file
@@ -87,7 +87,7 @@ func (l *searchLines) find(name string) bool {
 		if !filepath.IsAbs(name) {
 			filePath = filepath.Join(l.dir, name)
 		}
-		isFile = name != "" && len(name) <= maxName && exists(filePath)
+		isFile = name != "" && len(name) <= maxName && pathExists(filePath)
 		l.isFile[name] = isFile
 	}
 	return isFile

@@ -30,7 +30,7 @@ func (s *shell) run(line string) {
 	defer func() { s.nested-- }()
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err == nil {
-		s.stmts(file.Stmts)
+		s.judgeStatements(file.Stmts)
 		return
 	}
 	s.j.raise(Unvouched, line)
@@ -43,7 +43,7 @@ func (s *shell) run(line string) {
 	}
 }
 
-func (s *shell) stmts(list []*syntax.Stmt) {
+func (s *shell) judgeStatements(list []*syntax.Stmt) {
 	for _, st := range list {
 		s.stmt(st)
 	}
@@ -54,7 +54,7 @@ func (s *shell) stmts(list []*syntax.Stmt) {
 func (s *shell) sub(list []*syntax.Stmt) {
 	inner := *s
 	inner.vars = maps.Clone(s.vars)
-	inner.stmts(list)
+	inner.judgeStatements(list)
 }
 
 // stmt judges a statement. A file that it writes counts as the agent's own text only if everything
@@ -84,7 +84,7 @@ func (s *shell) redirect(r *syntax.Redirect) {
 	values := s.word(r.Word)
 	switch r.Op {
 	case syntax.RdrIn, syntax.RdrInOut:
-		s.read(values, "< "+strings.Join(values, " "))
+		s.readFiles(values, "< "+strings.Join(values, " "))
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob:
 		s.write(values, s.j.level == Own)
 	}
@@ -99,7 +99,7 @@ func (s *shell) cmd(c syntax.Command) {
 	case *syntax.Subshell:
 		s.sub(c.Stmts)
 	case *syntax.Block:
-		s.stmts(c.Stmts)
+		s.judgeStatements(c.Stmts)
 	case *syntax.FuncDecl:
 		s.stmt(c.Body)
 	case *syntax.TimeClause:
@@ -111,32 +111,32 @@ func (s *shell) cmd(c syntax.Command) {
 	case *syntax.DeclClause:
 		s.assign(c.Args)
 	default:
-		s.branches(c)
+		s.judgeCompound(c)
 	}
 }
 
-// branches judges all statements within a compound statement.
-func (s *shell) branches(c syntax.Command) {
+// judgeCompound judges all statements within a compound statement.
+func (s *shell) judgeCompound(c syntax.Command) {
 	switch c := c.(type) {
 	case *syntax.IfClause:
 		for c := c; c != nil; c = c.Else {
-			s.stmts(c.Cond)
-			s.stmts(c.Then)
+			s.judgeStatements(c.Cond)
+			s.judgeStatements(c.Then)
 		}
 	case *syntax.WhileClause:
 		for range 2 { // twice, because values of the first round may be used in the second
-			s.stmts(c.Cond)
-			s.stmts(c.Do)
+			s.judgeStatements(c.Cond)
+			s.judgeStatements(c.Do)
 		}
 	case *syntax.ForClause:
 		s.loopVariable(c.Loop)
 		for range 2 {
-			s.stmts(c.Do)
+			s.judgeStatements(c.Do)
 		}
 	case *syntax.CaseClause:
 		s.word(c.Word)
 		for _, item := range c.Items {
-			s.stmts(item.Stmts)
+			s.judgeStatements(item.Stmts)
 		}
 	default: // tests and arithmetic, which may contain commands
 		s.inside(c)
@@ -154,19 +154,19 @@ func (s *shell) loopVariable(l syntax.Loop) {
 	for _, w := range loop.Items {
 		values = append(values, s.word(w)...)
 	}
-	s.set(loop.Name.Value, values)
+	s.addToVariable(loop.Name.Value, values)
 }
 
-// set adds values to a variable. The variable keeps its old values, because it is unknown which
+// addToVariable adds values to a variable. The variable keeps its old values, because it is unknown which
 // statements run.
-func (s *shell) set(name string, values []string) {
+func (s *shell) addToVariable(name string, values []string) {
 	all := slices.Clone(s.vars[name])
 	for _, v := range values {
 		if !slices.Contains(all, v) {
 			all = append(all, v)
 		}
 	}
-	s.vars[name] = bounded(all)
+	s.vars[name] = limitValues(all)
 }
 
 // binary judges two statements. The second statement of a pipe reads the first's output, so the
@@ -225,7 +225,7 @@ func (s *shell) assign(assignments []*syntax.Assign) {
 			s.j.raise(Unvouched, name+"=")
 			s.isGitMoved = s.isGitMoved || strings.HasPrefix(name, "GIT_")
 		}
-		s.set(a.Name.Value, values)
+		s.addToVariable(a.Name.Value, values)
 	}
 }
 
@@ -233,7 +233,7 @@ func (s *shell) call(c *syntax.CallExpr) {
 	s.assign(c.Assigns)
 	var words []string
 	for _, w := range c.Args {
-		for _, split := range braces(w) {
+		for _, split := range expandBraces(w) {
 			words = append(words, s.word(split)...)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// use is a tool's kind of work, which determines the origin of its output.
+// use is a tool's kind of work. It determines where the tool's output comes from.
 type use int
 
 const (
@@ -115,9 +115,9 @@ var mcpNames = map[string]struct{ front, between string }{
 // server with such a name is mistaken for it.
 var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
 
-// useOf returns the use of a client's tool, and whether this program's own server provides the
+// toolUse returns the use of a client's tool, and whether this program's own server provides the
 // tool.
-func useOf(client, tool string) (u use, own bool) {
+func toolUse(client, tool string) (u use, own bool) {
 	name := strings.ToLower(tool)
 	for u, names := range tables[client] {
 		if slices.Contains(names, name) {

@@ -32,7 +32,7 @@ func newTree(dir string) *tree {
 	if dir == "" {
 		return t
 	}
-	if w, ok := git.WorktreeOf(dir); ok {
+	if w, ok := git.FindWorktree(dir); ok {
 		t.git, t.root = w, w.Root()
 	}
 	t.root = t.resolve(t.root)
@@ -124,7 +124,7 @@ func (t *tree) levelOfFiles(files []string, m Machine) Level {
 	if t.git == nil {
 		return Unvouched
 	}
-	tracked, err := t.git.Tracks(unwritten...)
+	tracked, err := t.git.TrackedNames(unwritten...)
 	switch {
 	case err != nil:
 		return Unvouched
@@ -192,7 +192,7 @@ func isDir(p string) bool {
 	return err == nil && fi.IsDir()
 }
 
-func exists(p string) bool {
+func pathExists(p string) bool {
 	_, err := os.Lstat(p)
 	return err == nil
 }

@@ -16,22 +16,22 @@ const maxValues = 64
 // manyValues is the result for a word with more than maxValues values.
 var manyValues = []string{unknownWord}
 
-// bounded returns the values, or manyValues if there are more than maxValues.
-func bounded(values []string) []string {
+// limitValues returns the values, or manyValues if there are more than maxValues.
+func limitValues(values []string) []string {
 	if len(values) > maxValues {
 		return manyValues
 	}
 	return values
 }
 
-// braces expands the braces of a word. The values of a sequence such as {1..9} are not known.
-func braces(w *syntax.Word) []*syntax.Word {
+// expandBraces expands the braces of a word. The values of a sequence such as {1..9} are not known.
+func expandBraces(w *syntax.Word) []*syntax.Word {
 	words := []*syntax.Word{{}}
 	syntax.SplitBraces(w)
 	for _, p := range w.Parts {
 		ends := []*syntax.Word{{Parts: []syntax.WordPart{p}}}
 		if b, ok := p.(*syntax.BraceExp); ok {
-			ends = elements(b)
+			ends = braceWords(b)
 		}
 		if len(words)*len(ends) > maxValues {
 			return []*syntax.Word{unknownSyntax()}
@@ -47,13 +47,13 @@ func braces(w *syntax.Word) []*syntax.Word {
 	return words
 }
 
-// elements returns the words between braces.
-func elements(b *syntax.BraceExp) (all []*syntax.Word) {
+// braceWords returns the words between braces.
+func braceWords(b *syntax.BraceExp) (all []*syntax.Word) {
 	if b.Sequence {
 		return []*syntax.Word{unknownSyntax()}
 	}
 	for _, e := range b.Elems {
-		all = append(all, braces(e)...)
+		all = append(all, expandBraces(e)...)
 	}
 	return all
 }
@@ -65,7 +65,7 @@ func unknownSyntax() *syntax.Word {
 
 // word returns the values of a word, and judges the commands in it. Unknown values are unknownWord.
 func (s *shell) word(w *syntax.Word) []string {
-	values := s.parts(w.Parts)
+	values := s.partValues(w.Parts)
 	for i, v := range values {
 		switch {
 		case strings.Contains(v, unknownWord):
@@ -77,8 +77,8 @@ func (s *shell) word(w *syntax.Word) []string {
 	return values
 }
 
-// parts returns the possible values of a word's concatenated parts.
-func (s *shell) parts(ps []syntax.WordPart) []string {
+// partValues returns the possible values of a word's concatenated parts.
+func (s *shell) partValues(ps []syntax.WordPart) []string {
 	values := []string{""}
 	for _, p := range ps {
 		var next []string
@@ -87,7 +87,7 @@ func (s *shell) parts(ps []syntax.WordPart) []string {
 				next = append(next, front+v)
 			}
 		}
-		values = slices.Clone(bounded(next))
+		values = slices.Clone(limitValues(next))
 	}
 	return values
 }
@@ -95,14 +95,14 @@ func (s *shell) parts(ps []syntax.WordPart) []string {
 func (s *shell) part(p syntax.WordPart) []string {
 	switch p := p.(type) {
 	case *syntax.Lit:
-		return []string{unquoted(p.Value)}
+		return []string{removeBackslashes(p.Value)}
 	case *syntax.SglQuoted:
 		if p.Dollar && strings.Contains(p.Value, `\`) {
 			return manyValues
 		}
 		return []string{p.Value}
 	case *syntax.DblQuoted:
-		return s.parts(p.Parts)
+		return s.partValues(p.Parts)
 	case *syntax.ParamExp:
 		s.inside(p)
 		if isPlain(p) {
@@ -149,8 +149,8 @@ func (s *shell) variable(name string) []string {
 	return manyValues
 }
 
-// unquoted returns a literal without backslashes.
-func unquoted(s string) string {
+// removeBackslashes returns a literal without backslashes.
+func removeBackslashes(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}

@@ -56,8 +56,8 @@ var wrappers = map[string]wrapper{
 	"busybox":    {},
 }
 
-// wrapped judges the program that a wrapper runs.
-func (s *shell) wrapped(w wrapper, args []string) {
+// judgeWrapped judges the program that a wrapper runs.
+func (s *shell) judgeWrapped(w wrapper, args []string) {
 	was := s.dir
 	defer func() { s.dir = was }()
 	for len(args) > 0 && (strings.HasPrefix(args[0], "-") || isAssignment(args[0])) {
@@ -70,7 +70,7 @@ func (s *shell) wrapped(w wrapper, args []string) {
 	}
 	args = args[min(w.skip, len(args)):]
 	if i := slices.Index(args, "::::"); w.isFed && i >= 0 { // parallel reads arguments from files
-		s.read(args[i+1:], "::::")
+		s.readFiles(args[i+1:], "::::")
 	}
 	switch {
 	case w.isLine:
@@ -106,10 +106,10 @@ func (s *shell) wrapperOption(w wrapper, option string, args []string) []string 
 	case strings.HasPrefix(option, "--chdir="):
 		s.changeDir([]string{strings.TrimPrefix(option, "--chdir=")})
 	case w.isFed && option == "-a" && hasValue:
-		s.read(args[:1], option)
+		s.readFiles(args[:1], option)
 		return args[1:]
 	case w.isFed && (strings.HasPrefix(option, "-a") || strings.HasPrefix(option, "--arg-file=")):
-		s.read(optionFiles([]string{option}), option)
+		s.readFiles(optionFiles([]string{option}), option)
 	case hasWord(w.values, option) && hasValue:
 		return args[1:]
 	}
@@ -228,9 +228,9 @@ func (s *shell) manager(m manager, p program) {
 	case hasWord(m.own, word) && !s.isOwnCommand(p.name, word, rest):
 		s.j.raise(Foreign, p.what)
 	case hasWord(m.own, word), hasWord(m.own, two):
-		s.builds(p)
+		s.judgeBuild(p)
 	case hasWord(m.runs, word):
-		s.wrapped(wrapper{values: "--with --python --extra --group -p"}, rest)
+		s.judgeWrapped(wrapper{values: "--with --python --extra --group -p"}, rest)
 	case hasWord(m.unknown, word):
 		s.j.raise(Unvouched, p.what)
 	case p.name == "go" && word == "doc" && isStandardPackage(rest):
@@ -239,10 +239,10 @@ func (s *shell) manager(m manager, p program) {
 	}
 }
 
-// builds judges a program that builds or tests a project. Its messages are the project's own text
+// judgeBuild judges a program that builds or tests a project. Its messages are the project's own text
 // if it runs in the project and its arguments name no foreign files, no other directory and no
 // address.
-func (s *shell) builds(p program) {
+func (s *shell) judgeBuild(p program) {
 	isOwn := s.isBuiltHere()
 	for _, a := range p.inputs() {
 		if a == unknownWord {
@@ -317,7 +317,7 @@ var interpreters = map[string]interpreter{
 	"julia": {code: "-e"},
 }
 
-func interpreterOf(name string) (interpreter, bool) {
+func findInterpreter(name string) (interpreter, bool) {
 	i, ok := interpreters[strings.TrimRight(name, "0123456789.")]
 	return i, ok
 }
@@ -329,9 +329,9 @@ func (s *shell) interpreter(i interpreter, p program) {
 	if level != Own {
 		return
 	}
-	s.builds(p)
+	s.judgeBuild(p)
 	if slices.Contains(p.args, "json.tool") {
-		s.read(s.namedFiles(p.name, operands(p.args)), p.what)
+		s.readFiles(s.namedFiles(p.name, operands(p.args)), p.what)
 	}
 }
 

@@ -92,10 +92,16 @@ type Outcome struct {
 	Silent bool
 }
 
-// Called completes the event e of a finished call. The kind becomes [session.Called], or
+// CompleteCall completes the event e of a finished call. The kind becomes [session.Called], or
 // [session.Plan] if the tool manages a to-do list. It returns false if the call need not be
 // reported. Clean is applied to texts and removes what must not be stored.
-func Called(e session.Event, tool string, args []byte, o Outcome, clean func(string) string) (session.Event, bool) {
+func CompleteCall(
+	e session.Event,
+	tool string,
+	args []byte,
+	o Outcome,
+	clean func(string) string,
+) (session.Event, bool) {
 	var in input
 	_ = clientfile.Decode(args, &in) // arguments that cannot be decoded stay empty
 	r := roles[strings.ToLower(tool)]
@@ -105,7 +111,7 @@ func Called(e session.Event, tool string, args []byte, o Outcome, clean func(str
 		return e, !o.Failed && e.Text != ""
 	}
 	c := &session.Call{Tool: tool, Failed: o.Failed}
-	command := commandOf(in)
+	command := commandLine(in)
 	if r == writes && command == "view" {
 		r = reads
 	}
@@ -118,16 +124,16 @@ func Called(e session.Event, tool string, args []byte, o Outcome, clean func(str
 		endCommand(c, o, clean)
 		c.Command = text.Cut(clean(command), session.MaxCommand)
 		if !c.Failed {
-			c.Wrote = patched(command)
+			c.Wrote = patchedFiles(command)
 			identify(c, &in, clean)
 		}
 	case reads:
-		c.Read = named(file)
+		c.Read = fileList(file)
 	case writes:
 		if !c.Failed {
-			c.Wrote = named(file)
+			c.Wrote = fileList(file)
 			if c.Wrote == nil {
-				c.Wrote = patched(command + in.Input + in.Patch + in.PatchText)
+				c.Wrote = patchedFiles(command + in.Input + in.Patch + in.PatchText)
 			}
 			identify(c, &in, clean)
 			identifyFile(c, &in, o, clean)
@@ -151,16 +157,16 @@ func (o *Outcome) foreign() string {
 	return ""
 }
 
-func named(file string) []string {
+func fileList(file string) []string {
 	if file == "" {
 		return nil
 	}
 	return []string{file}
 }
 
-// commandOf returns a shell call's command line. In the call, it is a text or an array of
+// commandLine returns a shell call's command line. In the call, it is a text or an array of
 // arguments. An array of a shell, its -c option and a script is reduced to the script.
-func commandOf(in input) string {
+func commandLine(in input) string {
 	raw := in.Command
 	if len(raw) == 0 {
 		raw = in.Cmd
@@ -180,8 +186,8 @@ func commandOf(in input) string {
 	return strings.Join(args, " ")
 }
 
-// patched returns the files that an apply_patch patch changes.
-func patched(text string) (files []string) {
+// patchedFiles returns the files that an apply_patch patch changes.
+func patchedFiles(text string) (files []string) {
 	_, text, ok := strings.Cut(text, "*** Begin Patch")
 	if !ok {
 		return nil
@@ -261,7 +267,7 @@ func endCommand(c *session.Call, o Outcome, clean func(string) string) {
 	c.Exit = o.Exit
 	c.Failed = o.Failed || (o.Exit != nil && *o.Exit != 0)
 	if c.Failed {
-		c.Output = tail(clean(unwrapped(out)))
+		c.Output = tail(clean(commandOutput(out)))
 	}
 }
 
@@ -298,8 +304,8 @@ func statusIn(out string) *int {
 	return nil
 }
 
-// unwrapped returns the output of a command without the text that the client added.
-func unwrapped(out string) string {
+// commandOutput returns the output of a command without the text that the client added.
+func commandOutput(out string) string {
 	out = strings.TrimSpace(out)
 	out = strings.TrimSuffix(strings.TrimPrefix(out, "<untrusted_context>\n"), "\n</untrusted_context>")
 	if i := strings.Index(out, "\nOutput:\n"); i >= 0 && i < maxSearched && !strings.HasPrefix(out, "Output:") {
@@ -340,15 +346,15 @@ func tail(s string) string {
 	return strings.Join(lines[max(0, len(lines)-session.MaxOutputLines):], "\n")
 }
 
-// OutcomeOf decodes a finished call's outcome from a client's report. The report is a text, or an
+// DecodeOutcome decodes a finished call's outcome from a client's report. The report is a text, or an
 // object in the form of Claude Code, Gemini CLI, Qwen Code or Copilot CLI.
-func OutcomeOf(response []byte) Outcome {
-	o := outcomeOf(response)
+func DecodeOutcome(response []byte) Outcome {
+	o := decodeOutcome(response)
 	o.Tainted = bytes.Contains(response, []byte(session.Warned))
 	return o
 }
 
-func outcomeOf(response []byte) Outcome {
+func decodeOutcome(response []byte) Outcome {
 	var o struct {
 		Stdout      *string `json:"stdout"`
 		Stderr      string  `json:"stderr"`

@@ -100,9 +100,9 @@ func escapeGlob(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
-// ChatServiceOf returns the chat service that wrote a file, or "" for any other file. It reads the
+// FindChatService returns the chat service that wrote a file, or "" for any other file. It reads the
 // beginning of the file. path may also name a file in a ZIP archive.
-func ChatServiceOf(path string) string {
+func FindChatService(path string) string {
 	in, err := clientfile.Open(path)
 	if err != nil {
 		return ""
@@ -132,9 +132,9 @@ func ChatServiceOf(path string) string {
 	return ""
 }
 
-// conversations reads the conversations of a file that begin at f.from or later. When the file ends,
+// readConversationsOrRestart reads the conversations of a file that begin at f.from or later. When the file ends,
 // the next call begins anew, because the next export to the same path has another order.
-func (f *file) conversations(ctx context.Context, in io.ReadSeeker) error {
+func (f *file) readConversationsOrRestart(ctx context.Context, in io.ReadSeeker) error {
 	err := f.readConversations(ctx, in)
 	if errors.Is(err, errMoved) {
 		f.from = 0
@@ -295,7 +295,7 @@ type gptMessage struct {
 // chatMessage returns the message without its place in the conversation. Its text is empty if
 // nobody spoke the message.
 func (m *gptMessage) chatMessage() chatMessage {
-	c := chatMessage{when: seconds(m.Created), model: m.Metadata.Model}
+	c := chatMessage{when: unixTime(m.Created), model: m.Metadata.Model}
 	isText := slices.Contains([]string{"text", "multimodal_text", "code"}, m.Content.Type)
 	if m.Metadata.Hidden || !isText {
 		return c
@@ -426,8 +426,8 @@ func (f *file) claudeAI(b []byte) bool {
 	return true
 }
 
-// seconds converts seconds since 1970 to a time. 0 becomes the zero time.
-func seconds(s float64) time.Time {
+// unixTime converts seconds since 1970 to a time. 0 becomes the zero time.
+func unixTime(s float64) time.Time {
 	if s <= 0 {
 		return time.Time{}
 	}

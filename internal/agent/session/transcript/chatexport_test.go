@@ -102,8 +102,8 @@ claude-ai/d-1 m3 prompt Thanks`},
 			if err != nil || len(files) != 1 || files[0] != want {
 				t.Fatalf("ChatFiles(%s) = %q, %v, want %q", export, files, err, want)
 			}
-			if got := ChatServiceOf(files[0]); got != tt.client {
-				t.Errorf("ChatServiceOf(%s) = %q, want %q", files[0], got, tt.client)
+			if got := FindChatService(files[0]); got != tt.client {
+				t.Errorf("FindChatService(%s) = %q, want %q", files[0], got, tt.client)
 			}
 			if got := strings.Join(told(t, tt.client, files[0]), "\n"); got != tt.want {
 				t.Errorf("%s gives\n%s\nwant\n%s", export, got, tt.want)
@@ -206,7 +206,7 @@ func FuzzChatExport(f *testing.F) {
 		if isChatGPT {
 			client = ChatGPT
 		}
-		ChatServiceOf(path)
+		FindChatService(path)
 		cursor := ""
 		for n := 0; ; n++ {
 			f := &file{client: client, path: path, clean: strings.TrimSpace, most: 1}

@@ -137,7 +137,7 @@ func (c *claude) user(l *clientfile.Claude, offset int64) {
 		return
 	}
 	isPerson := l.Source != "system" && (l.Origin.Kind == "" || l.Origin.Kind == "human")
-	if !c.results(l, l.Message.Content) && !l.Meta && isPerson {
+	if !c.reportResults(l, l.Message.Content) && !l.Meta && isPerson {
 		turn := l.Prompt
 		if turn == "" {
 			turn = l.UUID
@@ -153,9 +153,9 @@ func (c *claude) user(l *clientfile.Claude, offset int64) {
 	}
 }
 
-// results reports the calls with results in a line. It returns false if the line contains no
-// results.
-func (c *claude) results(l *clientfile.Claude, content json.RawMessage) bool {
+// reportResults reports the calls with results in a line. It returns false if the line contains no
+// reportResults.
+func (c *claude) reportResults(l *clientfile.Claude, content json.RawMessage) bool {
 	var blocks []clientfile.ClaudeBlock
 	if !clientfile.DecodeArray(content, &blocks) {
 		return false
@@ -177,7 +177,7 @@ func (c *claude) results(l *clientfile.Claude, content json.RawMessage) bool {
 		case b.IsError:
 			o = Outcome{Failed: true, Output: clientfile.Text(b.Content, "text")}
 		case found == 1 && len(l.Result) > 0 && l.Result[0] == '{':
-			o = OutcomeOf(l.Result)
+			o = DecodeOutcome(l.Result)
 		default: // the line of a sub-agent contains only the text
 			o = Outcome{Silent: true, Output: clientfile.Text(b.Content, "text")}
 			if strings.HasPrefix(o.Output, "Command running in background") {

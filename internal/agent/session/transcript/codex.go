@@ -140,12 +140,12 @@ func (c *codex) compactTurn() string {
 var codexTake = map[string]func(*codex, *clientfile.CodexItem, time.Time, int64){
 	"task_started": func(c *codex, p *clientfile.CodexItem, _ time.Time, at int64) { c.begin(p.Turn, at) },
 	"user_message": func(c *codex, p *clientfile.CodexItem, when time.Time, at int64) {
-		c.asked(p.Turn, p.Message, when, at)
+		c.addPrompt(p.Turn, p.Message, when, at)
 	},
 
-	"item_completed":   (*codex).completed,
-	"exec_command_end": (*codex).ended,
-	"patch_apply_end":  (*codex).ended,
+	"item_completed":   (*codex).addCompletion,
+	"exec_command_end": (*codex).addCallEnd,
+	"patch_apply_end":  (*codex).addCallEnd,
 
 	"message": func(c *codex, p *clientfile.CodexItem, when time.Time, at int64) {
 		switch {
@@ -156,15 +156,15 @@ var codexTake = map[string]func(*codex, *clientfile.CodexItem, time.Time, int64)
 			if dir := workingDirectory().FindStringSubmatch(said); dir != nil {
 				c.dir = dir[1]
 			}
-			c.asked(p.Turn, said, when, at)
+			c.addPrompt(p.Turn, said, when, at)
 		}
 	},
-	"function_call":    (*codex).called,
-	"custom_tool_call": (*codex).called,
-	"local_shell_call": (*codex).called,
+	"function_call":    (*codex).addCall,
+	"custom_tool_call": (*codex).addCall,
+	"local_shell_call": (*codex).addCall,
 
-	"function_call_output":    (*codex).answered,
-	"custom_tool_call_output": (*codex).answered,
+	"function_call_output":    (*codex).addAnswer,
+	"custom_tool_call_output": (*codex).addAnswer,
 }
 
 // workingDirectory matches the working directory in the message about the environment with which
@@ -186,8 +186,9 @@ func (c *codex) answer(id, said string, when time.Time, form int) {
 	}
 }
 
-// asked reports a prompt. If it names no turn, it belongs to the last task that began.
-func (c *codex) asked(turn, said string, when time.Time, offset int64) {
+// addPrompt reports a prompt. Without a turn name, the prompt belongs to the last task that
+// began.
+func (c *codex) addPrompt(turn, said string, when time.Time, offset int64) {
 	if turn == "" {
 		turn = c.task
 	}
@@ -204,22 +205,22 @@ func (c *codex) asked(turn, said string, when time.Time, offset int64) {
 	}
 }
 
-func (c *codex) completed(p *clientfile.CodexItem, when time.Time, offset int64) {
+func (c *codex) addCompletion(p *clientfile.CodexItem, when time.Time, offset int64) {
 	var item clientfile.CodexItem
 	_ = clientfile.Decode(p.Item, &item)
 	switch item.Type {
 	case "UserMessage":
-		c.asked(p.Turn, clientfile.Text(item.Content, "text"), when, offset)
+		c.addPrompt(p.Turn, clientfile.Text(item.Content, "text"), when, offset)
 	case "AgentMessage":
 		c.answer(item.ID, clientfile.Text(item.Content, "text", "Text"), when, 1)
 	case "CommandExecution", "FileChange":
 		done := item.Status == "completed"
-		c.ended(&clientfile.CodexItem{CallID: item.ID, Exit: item.Exit, Success: &done}, when, offset)
+		c.addCallEnd(&clientfile.CodexItem{CallID: item.ID, Exit: item.Exit, Success: &done}, when, offset)
 	}
 }
 
-// ended records how a call ended. Its output follows later.
-func (c *codex) ended(p *clientfile.CodexItem, _ time.Time, _ int64) {
+// addCallEnd records how a call ended. Its output follows later.
+func (c *codex) addCallEnd(p *clientfile.CodexItem, _ time.Time, _ int64) {
 	if call, ok := c.calls[p.CallID]; ok {
 		call.exit = p.Exit
 		call.ended = p.Success == nil || *p.Success
@@ -227,7 +228,7 @@ func (c *codex) ended(p *clientfile.CodexItem, _ time.Time, _ int64) {
 	}
 }
 
-func (c *codex) called(p *clientfile.CodexItem, when time.Time, _ int64) {
+func (c *codex) addCall(p *clientfile.CodexItem, when time.Time, _ int64) {
 	call := codexCall{event: c.event(session.Called, p.CallID, when), name: p.Name, args: []byte(p.Arguments)}
 	switch {
 	case p.Type == "custom_tool_call":
@@ -244,7 +245,7 @@ func (c *codex) called(p *clientfile.CodexItem, when time.Time, _ int64) {
 	c.calls[p.CallID] = call
 }
 
-func (c *codex) answered(p *clientfile.CodexItem, _ time.Time, _ int64) {
+func (c *codex) addAnswer(p *clientfile.CodexItem, _ time.Time, _ int64) {
 	call, ok := c.calls[p.CallID]
 	if !ok {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// readers returns a reader for each client whose transcripts have a JSON object on each line.
-func readers() map[string]func(*file) reader {
+// newReaders returns a reader for each client whose transcripts have a JSON object on each line.
+func newReaders() map[string]func(*file) reader {
 	all := map[string]func(*file) reader{"claude": newClaude, "codex": newCodex}
 	for _, c := range clientfile.EventClients {
 		all[c.Name] = func(f *file) reader {

@@ -94,7 +94,7 @@ func (f *file) prompt(turn, text string, when time.Time, offset int64) {
 
 // call reports a call with its outcome.
 func (f *file) call(e session.Event, tool string, args []byte, o Outcome) {
-	if e, ok := Called(e, tool, args, o, f.clean); ok {
+	if e, ok := CompleteCall(e, tool, args, o, f.clean); ok {
 		f.report(e)
 	}
 }

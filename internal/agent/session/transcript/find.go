@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// Found is a transcript on this machine.
-type Found struct {
+// FoundTranscript is a transcript on this machine.
+type FoundTranscript struct {
 	Client string
 	Path   string
 	Size   int64
@@ -50,8 +50,8 @@ func isRollout(path string) bool {
 
 // Find returns the transcripts of the clients, the oldest first. Home is the user's home directory.
 // Directories and files that cannot be read are left out.
-func Find(home string, getenv func(string) string, clients ...string) []Found {
-	var all []Found
+func Find(home string, getenv func(string) string, clients ...string) []FoundTranscript {
+	var all []FoundTranscript
 	for _, p := range places {
 		if !slices.Contains(clients, p.client) {
 			continue
@@ -62,23 +62,23 @@ func Find(home string, getenv func(string) string, clients ...string) []Found {
 				return nil
 			}
 			if fi, err := os.Stat(path); err == nil {
-				all = append(all, Found{p.client, path, fi.Size(), fi.ModTime()})
+				all = append(all, FoundTranscript{p.client, path, fi.Size(), fi.ModTime()})
 			}
 			return nil
 		})
 	}
 	all = withoutCopies(all)
-	slices.SortStableFunc(all, func(a, b Found) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(all, func(a, b FoundTranscript) int { return a.Time.Compare(b.Time) })
 	return all
 }
 
 // withoutCopies removes compressed transcripts that also exist uncompressed.
-func withoutCopies(all []Found) []Found {
+func withoutCopies(all []FoundTranscript) []FoundTranscript {
 	plain := map[string]bool{}
 	for _, f := range all {
 		plain[f.Path] = true
 	}
-	return slices.DeleteFunc(all, func(f Found) bool {
+	return slices.DeleteFunc(all, func(f FoundTranscript) bool {
 		path, isCompressed := strings.CutSuffix(f.Path, clientfile.Compressed)
 		return isCompressed && plain[path]
 	})
@@ -91,8 +91,8 @@ type Directory struct {
 }
 
 // Directories returns the transcript directories that exist. The projects are given by their
-// directories. If a client has a separate transcript directory for any of the projects, the first
-// such directory is returned instead of the client's whole directory.
+// directories. If a client has a separate transcript directory for any project, the first such
+// directory is returned instead of the client's whole directory.
 func Directories(home string, getenv func(string) string, projects ...string) []Directory {
 	var all []Directory
 	for _, p := range places {

@@ -15,10 +15,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// FindIn returns the paths of a client's transcripts below a directory, the oldest first. The directory is the
-// one in which the client stores its settings, or one below it.
+// FindIn returns the paths of a client's transcripts below a directory, the oldest first. The
+// directory contains the client's settings, or is below that directory.
 func FindIn(client, dir string) []string {
-	var all []Found
+	var all []FoundTranscript
 	for _, p := range places {
 		if p.client != client {
 			continue
@@ -31,15 +31,15 @@ func FindIn(client, dir string) []string {
 			if err != nil || !d.Type().IsRegular() || !p.is(filepath.ToSlash(path)) {
 				return nil // files that cannot be read are left out
 			}
-			isNew := !slices.ContainsFunc(all, func(f Found) bool { return f.Path == path })
+			isNew := !slices.ContainsFunc(all, func(f FoundTranscript) bool { return f.Path == path })
 			if info, err := d.Info(); err == nil && isNew {
-				all = append(all, Found{client, path, info.Size(), info.ModTime()})
+				all = append(all, FoundTranscript{client, path, info.Size(), info.ModTime()})
 			}
 			return nil
 		})
 	}
 	all = withoutCopies(all)
-	slices.SortStableFunc(all, func(a, b Found) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(all, func(a, b FoundTranscript) int { return a.Time.Compare(b.Time) })
 	var paths []string
 	for _, f := range all {
 		paths = append(paths, f.Path)
@@ -50,9 +50,9 @@ func FindIn(client, dir string) []string {
 // maxFirstLines is the number of lines that are read to recognize a client.
 const maxFirstLines = 20
 
-// ClientOf returns the client that wrote a transcript, claude or codex, or "" if the file is no transcript of
+// FindClient returns the client that wrote a transcript, claude or codex, or "" if the file is no transcript of
 // these. It reads the first lines.
-func ClientOf(path string) string {
+func FindClient(path string) string {
 	name := strings.TrimSuffix(path, clientfile.Compressed)
 	if !isJSONL(name) {
 		return ""

@@ -175,7 +175,7 @@ func TestCompressed(t *testing.T) {
 		}
 	}
 	put(compressed, packed)
-	find := func() []transcript.Found {
+	find := func() []transcript.FoundTranscript {
 		return transcript.Find(home, func(string) string { return "" }, "codex")
 	}
 	if found := find(); len(found) != 1 || found[0].Path != compressed {

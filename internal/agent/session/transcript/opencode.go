@@ -18,7 +18,7 @@ import (
 // maxExport is the maximum size of a session in a single document, in bytes.
 const maxExport = 256 << 20
 
-type exported struct {
+type openCodeExport struct {
 	Info struct {
 		ID     string `json:"id"`
 		Dir    string `json:"directory"`
@@ -68,7 +68,7 @@ func (f *file) export(in io.ReadSeeker) error {
 	if err != nil {
 		return err
 	}
-	var x exported
+	var x openCodeExport
 	if err := json.Unmarshal(b, &x); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
 		return fmt.Errorf("it is no session: %w", err)
 	}
@@ -92,7 +92,7 @@ func (f *file) export(in io.ReadSeeker) error {
 					said += p.Text
 				}
 			}
-			f.prompt(m.Info.ID, Unquoted("opencode", said), when, 0)
+			f.prompt(m.Info.ID, RemoveQuotes("opencode", said), when, 0)
 			continue
 		}
 		f.model = m.Info.Model

@@ -17,11 +17,11 @@ func TestInterpretedStatus(t *testing.T) {
 		`{"stdout":"","stderr":"","interrupted":false,"returnCodeInterpretation":"No matches found"}`:   false,
 		`{"stdout":"","stderr":"","interrupted":false,"backgroundTaskId":"b1"}`:                         false,
 	} {
-		e, ok := Called(
+		e, ok := CompleteCall(
 			session.Event{},
 			"Bash",
 			[]byte(`{"command":"grep x y"}`),
-			OutcomeOf([]byte(response)),
+			DecodeOutcome([]byte(response)),
 			func(s string) string {
 				return s
 			},

@@ -24,9 +24,9 @@ func identify(c *session.Call, in *input, clean func(string) string) {
 	}
 	before, after := in.OldString+in.OldStringC+in.OldStr, in.NewString+in.NewStringC+in.NewStr
 	if before == "" && after == "" {
-		before, after = replacedByPatch(commandOf(*in) + in.Input + in.Patch + in.PatchText)
+		before, after = replacedByPatch(commandLine(*in) + in.Input + in.Patch + in.PatchText)
 	}
-	before, after = changed(clean(before), clean(after))
+	before, after = changedPart(clean(before), clean(after))
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
@@ -34,7 +34,7 @@ func identify(c *session.Call, in *input, clean func(string) string) {
 		return -1
 	}, before+after)
 	if before != after && len(letters) >= minReplaced {
-		c.Was, c.Became = digestOf(before), digestOf(after)
+		c.Was, c.Became = textDigest(before), textDigest(after)
 	}
 }
 
@@ -56,8 +56,8 @@ func replacedByPatch(patch string) (before, after string) {
 	return before, after
 }
 
-// changed removes the lines with which both texts begin and end.
-func changed(before, after string) (string, string) {
+// changedPart removes the lines with which both texts begin and end.
+func changedPart(before, after string) (string, string) {
 	a, b := strings.Split(strings.TrimSuffix(before, "\n"), "\n"), strings.Split(strings.TrimSuffix(after, "\n"), "\n")
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -75,7 +75,7 @@ func identifyFile(c *session.Call, in *input, o Outcome, clean func(string) stri
 	if len(c.Wrote) != 1 {
 		return
 	}
-	digest := func(text string) string { return digestOf(strings.TrimSpace(clean(text))) }
+	digest := func(text string) string { return textDigest(strings.TrimSpace(clean(text))) }
 	before, after := in.OldString+in.OldStringC+in.OldStr, in.NewString+in.NewStringC+in.NewStr
 	if o.Original != nil {
 		c.Before = digest(*o.Original)
@@ -93,7 +93,7 @@ func identifyFile(c *session.Call, in *input, o Outcome, clean func(string) stri
 	}
 }
 
-func digestOf(text string) string {
+func textDigest(text string) string {
 	s := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(s[:])[:session.ReplacedLen]
 }

@@ -17,7 +17,7 @@ func TestReplaced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, ok := Called(session.Event{}, tool, b, Outcome{}, func(s string) string { return s })
+		e, ok := CompleteCall(session.Event{}, tool, b, Outcome{}, func(s string) string { return s })
 		if !ok {
 			t.Fatalf("%s is no call", tool)
 		}
@@ -92,7 +92,13 @@ func TestReplacedFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, ok := Called(session.Event{}, tool, b, OutcomeOf([]byte(response)), func(s string) string { return s })
+		e, ok := CompleteCall(
+			session.Event{},
+			tool,
+			b,
+			DecodeOutcome([]byte(response)),
+			func(s string) string { return s },
+		)
 		if !ok {
 			t.Fatalf("%s is no call", tool)
 		}
@@ -143,7 +149,7 @@ func TestReplacedSecret(t *testing.T) {
 			"old_string": "password = x",
 			"new_string": "password = " + secret,
 		})
-		e, _ := Called(session.Event{}, "Edit", args, Outcome{}, func(s string) string {
+		e, _ := CompleteCall(session.Event{}, "Edit", args, Outcome{}, func(s string) string {
 			return s[:min(len(s), len("password = "))] + "…"
 		})
 		return e.Call.Became

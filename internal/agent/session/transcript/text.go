@@ -60,9 +60,9 @@ func PromptText(s string, clean func(string) string) string {
 	return strings.TrimSpace(clean(text.WithoutPrivate(s)))
 }
 
-// Unquoted removes the quotes that the command opencode run adds around an argument that contains a
+// RemoveQuotes removes the quotes that the command opencode run adds around an argument that contains a
 // space.
-func Unquoted(client, s string) string {
+func RemoveQuotes(client, s string) string {
 	inner, ok := strings.CutPrefix(strings.TrimSpace(s), `"`)
 	inner, end := strings.CutSuffix(inner, `"`)
 	if client != "opencode" || !ok || !end || !strings.Contains(inner, " ") ||

@@ -88,9 +88,9 @@ func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
 	case f.client == "opencode":
 		return f.export(in)
 	case IsChatService(f.client):
-		return f.conversations(ctx, in)
+		return f.readConversationsOrRestart(ctx, in)
 	}
-	newReader := readers()[f.client]
+	newReader := newReaders()[f.client]
 	if newReader == nil {
 		return errUnknown
 	}

@@ -13,7 +13,7 @@ func TestUnquoted(t *testing.T) {
 		{"opencode", "no quotes here", "no quotes here"},
 		{"claude", `"Remember that we ship."`, `"Remember that we ship."`},
 	} {
-		if got := Unquoted(c.client, c.text); got != c.want {
+		if got := RemoveQuotes(c.client, c.text); got != c.want {
 			t.Errorf("Unquoted(%q, %q) = %q, want %q", c.client, c.text, got, c.want)
 		}
 	}

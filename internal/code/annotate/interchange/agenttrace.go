@@ -85,10 +85,10 @@ func WriteTraces(w io.Writer, records []annotate.Record) (Report, error) {
 	for i := range records {
 		r := &records[i]
 		if r.Span.Len() == 0 {
-			rep.left("annotations whose lines are not known are left out")
+			rep.noteOmitted("annotations whose lines are not known are left out")
 			continue
 		}
-		t, err := traceOf(r, &rep)
+		t, err := makeTrace(r, &rep)
 		if err != nil {
 			return rep, fmt.Errorf("writing agent traces: %w", err)
 		}
@@ -106,20 +106,20 @@ func WriteTraces(w io.Writer, records []annotate.Record) (Report, error) {
 	return rep, nil
 }
 
-// traceOf converts an annotation to a trace record, and adds to the report what the format cannot
-// express.
-func traceOf(r *annotate.Record, rep *Report) (*record, error) {
+// makeTrace converts an annotation to a trace record, and adds to the report all values that the
+// format cannot express.
+func makeTrace(r *annotate.Record, rep *Report) (*record, error) {
 	t := &record{Version: traceVersion, ID: uuid(r.ID + " " + r.File), Timestamp: r.Time.UTC()}
 	if r.Commit != "" {
 		t.VCS = &vcs{"git", r.Commit}
 	} else {
-		rep.left("annotations without a commit: no revision says where their lines are")
+		rep.noteOmitted("annotations without a commit: no revision says where their lines are")
 	}
 	if r.Agent != "" {
 		t.Tool = &tool{Name: r.Agent}
 	}
 	c := conversation{
-		Contributor: contributorOf(r),
+		Contributor: makeContributor(r),
 		Ranges:      []lines{{Start: r.Span.First, End: r.Span.Last, ContentHash: "sha256-128:" + r.Hash}},
 	}
 	if u, err := url.Parse(r.Ref); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
@@ -131,14 +131,14 @@ func traceOf(r *annotate.Record, rep *Report) (*record, error) {
 		return nil, err
 	}
 	t.Metadata = map[string]json.RawMessage{traceKey: l}
-	rep.left("reasoning has no place in Agent Trace: it is in the metadata")
+	rep.noteOmitted("reasoning has no place in Agent Trace: it is in the metadata")
 	if r.Archived {
-		rep.left("archived annotations: read again they are not archived")
+		rep.noteOmitted("archived annotations: read again they are not archived")
 	}
 	return t, nil
 }
 
-func contributorOf(r *annotate.Record) *contributor {
+func makeContributor(r *annotate.Record) *contributor {
 	switch r.By {
 	case oxbow.Agent:
 		if id := modelID(r.Model); len(id) <= 250 {

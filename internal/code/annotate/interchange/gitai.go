@@ -1,8 +1,8 @@
-// This file reads the notes of Git AI: authorship logs in its Standard v3.0.0, stored as notes of
-// commits in refs/notes/ai.
+// This file reads Git AI's notes: authorship logs in the format Standard v3.0.0, stored as
+// commit notes in refs/notes/ai.
 //
-// A log lists the lines of the files of a commit that were written by a session of an agent or by a
-// known person:
+// For the files in a commit, a log lists the lines that an agent's session or a known person
+// wrote:
 //
 //	src/main.rs
 //	  s_c9883b05a2487d::t_9f8e7d6c5b4a32 1-10,15-20
@@ -15,8 +15,8 @@
 //	 "sessions":{"s_c9883b05a2487d":{…}},"humans":{"h_31dce776f88375":{"author":…}}}
 //
 // Two spaces precede the key of an author. The text after "::" differs between the edits of one
-// session. Logs of Git AI before 1.4 have keys without a prefix, and some of them contain the
-// messages of the conversation.
+// session. Logs of Git AI before 1.4 have keys without a prefix, and some of these logs contain
+// the conversation's messages.
 
 package interchange
 
@@ -163,12 +163,11 @@ func parseAuthored(s string) (e authoredLines, bad error) {
 	return e, bad
 }
 
-// ReadGitAI converts the notes of Git AI in the repository of b to records for
-// [annotate.Store.Add]. It makes one record for each range of lines that a session wrote; adjacent
-// and overlapping ranges of a session are joined. A record names the author of the lines. It
-// contains a reason only if the log contains the messages of the conversation. Reading the same
-// notes again gives the same records. The error matches [oxbow.ErrUnsupported] if there is no
-// repository.
+// ReadGitAI converts Git AI's notes in the repository of b to records for [annotate.Store.Add].
+// It makes one record for each line range that a session wrote. Adjacent and overlapping ranges
+// of a session are joined. A record names the author of the lines. It contains a reason only if
+// the log contains the messages of the conversation. Reading the same notes again gives the same
+// records. The error matches [oxbow.ErrUnsupported] if there is no repository.
 func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Report, error) {
 	var rep Report
 	notes, err := b.Notes(ctx, notesRef)
@@ -180,15 +179,15 @@ func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Repor
 	for _, commit := range slices.Sorted(maps.Keys(notes)) {
 		l, err := parseAuthorship(notes[commit])
 		if errors.Is(err, errVersion) {
-			rep.left("notes of another version than 3")
+			rep.noteOmitted("notes of another version than 3")
 			continue
 		}
 		if err != nil {
-			rep.left(fmt.Sprintf("bad note: that of commit %.12s: %v", commit, err))
+			rep.noteOmitted(fmt.Sprintf("bad note: that of commit %.12s: %v", commit, err))
 			continue
 		}
 		for _, b := range l.bad {
-			rep.left(fmt.Sprintf("bad line: note of commit %.12s, %s", commit, b))
+			rep.noteOmitted(fmt.Sprintf("bad line: note of commit %.12s, %s", commit, b))
 		}
 		rep.Notes++
 		for _, r := range l.records(commit, &rep) {
@@ -204,9 +203,9 @@ func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Repor
 	for i, r := range recs {
 		switch t := then[i]; {
 		case t.Time.IsZero():
-			rep.left("ranges of commits that are not there, such as before a rebase")
+			rep.noteOmitted("ranges of commits that are not there, such as before a rebase")
 		case t.Lines == nil || !r.SetLines(t.Lines):
-			rep.left("ranges that their file does not have")
+			rep.noteOmitted("ranges that their file does not have")
 		default:
 			r.Blob, r.Time = t.Blob, t.Time
 			out = append(out, r)
@@ -221,14 +220,14 @@ func (l *authorship) records(commit string, rep *Report) []annotate.Record {
 	var out []annotate.Record
 	for _, f := range l.Files {
 		if annotate.CheckFile(f.Path) != nil {
-			rep.left("files whose path cannot be")
+			rep.noteOmitted("files whose path cannot be")
 			continue
 		}
 		spans := map[string][]annotate.Span{}
 		var keys []string
 		for _, e := range f.Entries {
 			if strings.HasPrefix(e.Key, "h_") {
-				rep.left("entries of known persons")
+				rep.noteOmitted("entries of known persons")
 				continue
 			}
 			if spans[e.Key] == nil {
@@ -242,7 +241,7 @@ func (l *authorship) records(commit string, rep *Report) []annotate.Record {
 				p, ok = l.meta.Prompts[k]
 			}
 			if !ok {
-				rep.left("entries of sessions that the note does not describe")
+				rep.noteOmitted("entries of sessions that the note does not describe")
 				continue
 			}
 			for _, s := range join(spans[k]) {

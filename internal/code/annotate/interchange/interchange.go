@@ -1,4 +1,4 @@
-// This file contains the parts that both formats use: the report, and the lookup of the lines of
+// This file contains the parts that both formats use: the report, and the lookup of lines in
 // imported ranges.
 
 // Package interchange writes annotations as Agent Trace records, and imports annotations from Agent
@@ -23,7 +23,7 @@ type Report struct {
 	Left    map[string]int // number of losses by description
 }
 
-func (r *Report) left(what string) {
+func (r *Report) noteOmitted(what string) {
 	if r.Left == nil {
 		r.Left = map[string]int{}
 	}
@@ -39,7 +39,7 @@ type wantedRange struct {
 // fill looks up the lines of the ranges and returns the complete records. Ranges whose lines cannot
 // be found are counted in the report.
 func fill(ctx context.Context, b *annotate.Store, wants []wantedRange, rep *Report) ([]annotate.Record, error) {
-	then, err := versionsOf(ctx, b, wants)
+	then, err := readVersions(ctx, b, wants)
 	if err != nil {
 		return nil, err
 	}
@@ -48,15 +48,15 @@ func fill(ctx context.Context, b *annotate.Store, wants []wantedRange, rep *Repo
 		t := then[i]
 		switch {
 		case t.Lines == nil && w.place.Commit != "" && t.Time.IsZero():
-			rep.left("ranges at a revision that this repository does not have")
+			rep.noteOmitted("ranges at a revision that this repository does not have")
 		case t.Lines == nil:
-			rep.left("ranges of a file that is not there")
+			rep.noteOmitted("ranges of a file that is not there")
 		case !w.rec.SetLines(t.Lines):
-			rep.left("ranges that end behind their file")
+			rep.noteOmitted("ranges that end behind their file")
 		default:
 			w.rec.Blob = t.Blob
 			if w.place.Commit == "" {
-				rep.left("ranges without a revision: their lines are those of now")
+				rep.noteOmitted("ranges without a revision: their lines are those of now")
 			}
 			out = append(out, w.rec)
 		}
@@ -64,9 +64,9 @@ func fill(ctx context.Context, b *annotate.Store, wants []wantedRange, rep *Repo
 	return out, nil
 }
 
-// versionsOf returns for each range the version of its file at its commit, or the current file if
+// readVersions returns for each range the version of its file at its commit, or the current file if
 // the range has no commit. Lines is nil if the file does not exist.
-func versionsOf(ctx context.Context, b *annotate.Store, wants []wantedRange) ([]annotate.FileVersion, error) {
+func readVersions(ctx context.Context, b *annotate.Store, wants []wantedRange) ([]annotate.FileVersion, error) {
 	var places []annotate.FileAt
 	var at []int
 	then := make([]annotate.FileVersion, len(wants))
@@ -97,8 +97,8 @@ func versionsOf(ctx context.Context, b *annotate.Store, wants []wantedRange) ([]
 	return then, nil
 }
 
-// maxWord is the maximum length of a short field of a record (agent, model, session, reference), in
-// bytes.
+// maxWord is the maximum length in bytes of a short record field (agent, model, session,
+// reference).
 const maxWord = 256
 
 // word replaces invalid UTF-8 in s and cuts s to maxWord bytes.

@@ -18,12 +18,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// maxText is the maximum size of the input of [ReadTraces], in bytes.
+// maxText is the maximum input size of [ReadTraces] in bytes.
 const maxText = 256 << 20
 
-// traces parses trace records: a JSON array, or a sequence of JSON values, usually one per line.
+// parseTraces parses trace records: a JSON array, or a sequence of JSON values, usually one per line.
 // bad is the number of unreadable records.
-func traces(text []byte) (ts []record, bad int) {
+func parseTraces(text []byte) (ts []record, bad int) {
 	take := func(raw []byte) bool {
 		var t record
 		if json.Unmarshal(raw, &t) != nil || t.Files == nil {
@@ -68,11 +68,12 @@ func traces(text []byte) (ts []record, bad int) {
 	return ts, bad
 }
 
-// ReadTraces converts trace records to records for [annotate.Store.Add]. A trace that was written
-// by [WriteTraces] gives the original annotation. In traces of other programs, each range that was
-// not written by a person gives a record that names the author of the lines; the lines are read at
-// the revision of the trace, if the repository has it. The report counts what was omitted. Reading
-// the same traces again gives the same records. The input may have at most 256 MiB.
+// ReadTraces converts trace records to records for [annotate.Store.Add]. A trace that was
+// written by [WriteTraces] gives the original annotation. In traces of other programs, each
+// range that was not written by a person gives a record that names the author of the lines; the
+// lines are read at the revision of the trace, if the repository has it. The report counts the
+// omitted parts. Reading the same traces again gives the same records. The input may have at
+// most 256 MiB.
 func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate.Record, Report, error) {
 	var rep Report
 	text, err := io.ReadAll(io.LimitReader(r, maxText+1))
@@ -85,9 +86,9 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 			&oxbow.InvalidError{Field: "traces", Reason: fmt.Sprintf("have more than %d MiB", maxText>>20)},
 		)
 	}
-	ts, bad := traces(text)
+	ts, bad := parseTraces(text)
 	for range bad {
-		rep.left("records that cannot be read")
+		rep.noteOmitted("records that cannot be read")
 	}
 	var out []annotate.Record
 	var wants []wantedRange
@@ -98,9 +99,9 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 				out = append(out, rec)
 				continue
 			}
-			rep.left("annotations in metadata that cannot be read; their ranges are taken")
+			rep.noteOmitted("annotations in metadata that cannot be read; their ranges are taken")
 		}
-		wants = append(wants, ranges(&ts[i], &rep)...)
+		wants = append(wants, traceRanges(&ts[i], &rep)...)
 	}
 	more, err := fill(ctx, b, wants, &rep)
 	if err != nil {
@@ -111,29 +112,29 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 	return out, rep, nil
 }
 
-// ranges returns the ranges of a trace that another program wrote.
-func ranges(t *record, rep *Report) []wantedRange {
+// traceRanges returns the ranges of a trace that another program wrote.
+func traceRanges(t *record, rep *Report) []wantedRange {
 	var out []wantedRange
 	commit := ""
 	switch {
 	case t.VCS == nil:
 	case t.VCS.Type != "git":
-		rep.left("records of another version control system than git")
+		rep.noteOmitted("records of another version control system than git")
 		return nil
 	case !git.IsHash(strings.ToLower(t.VCS.Revision)):
-		rep.left("records whose revision is no whole name of a commit")
+		rep.noteOmitted("records whose revision is no whole name of a commit")
 		return nil
 	default:
 		commit = strings.ToLower(t.VCS.Revision)
 	}
 	if strings.SplitN(t.Version, ".", 2)[0] > "1" {
-		rep.left("records of a version that is not known")
+		rep.noteOmitted("records of a version that is not known")
 		return nil
 	}
 	for fi, f := range t.Files {
 		for ci, c := range f.Conversations {
 			if len(c.Related) > 0 {
-				rep.left("related resources of a conversation")
+				rep.noteOmitted("related resources of a conversation")
 			}
 			for ri, l := range c.Ranges {
 				who := contributor{Type: "unknown"}
@@ -146,14 +147,14 @@ func ranges(t *record, rep *Report) []wantedRange {
 				span := annotate.Span{First: l.Start, Last: l.End}
 				switch {
 				case who.Type == "human":
-					rep.left("ranges that a person wrote")
+					rep.noteOmitted("ranges that a person wrote")
 					continue
 				case annotate.CheckFile(f.Path) != nil || span.Len() == 0:
-					rep.left("ranges whose path or lines cannot be")
+					rep.noteOmitted("ranges whose path or lines cannot be")
 					continue
 				}
 				if l.ContentHash != "" {
-					rep.left("content hashes: they are not compared")
+					rep.noteOmitted("content hashes: they are not compared")
 				}
 				sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %d %d", t.ID, f.Path, fi, ci, ri))
 				r := annotate.Record{ID: "a" + hex.EncodeToString(sum[:8]), File: f.Path, Span: span, By: oxbow.Agent,
