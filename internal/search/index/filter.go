@@ -25,8 +25,12 @@ type filterSet struct {
 
 // contains reports whether a document meets the conditions.
 func (w *filterSet) contains(number uint32) bool {
-	return w.all || (w.set[number/64]>>(number%64)&1 != 0 && w.isInTime(number))
+	return w.all || (w.hasBit(number) && w.isInTime(number))
 }
+
+// hasBit reports whether the set has a document. The set must not be all documents. If late is
+// not nil, the document's time must be compared, too.
+func (w *filterSet) hasBit(number uint32) bool { return w.set[number/64]>>(number%64)&1 != 0 }
 
 // isInTime reports whether a document of the set meets the condition that is examined late.
 func (w *filterSet) isInTime(number uint32) bool {

@@ -209,7 +209,7 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 				end = w.upTo(upper)
 			}
 			doc, f := upper|uint32(docs[at]), float32(0)
-			if !all && !b.filter.contains(doc) {
+			if !all && !b.filter.hasBit(doc) {
 				continue
 			}
 			if dense == nil {
@@ -226,8 +226,12 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 			b.batch[left] = candidate{doc, part * f / (f + k), k}
 			left++
 		}
+		batch := b.batch[:left]
+		if b.filter.late != nil { // outside of the loop above, which is faster if it is small
+			batch = slices.DeleteFunc(batch, func(c candidate) bool { return !b.filter.isInTime(c.doc) })
+		}
 		b.size = min(2*b.size, batchSize)
-		b.complete(place, b.batch[:left])
+		b.complete(place, batch)
 	}
 }
 
