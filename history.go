@@ -156,23 +156,6 @@ func versionsName(ctx context.Context, h Historian, name string) string {
 	return name
 }
 
-// askAtChange calls ask for the memory in its state after the change q.AsOf.
-func askAtChange[T any](
-	ctx context.Context,
-	m *Memory,
-	q Query,
-	ask func(*Memory, context.Context, Query) (T, error),
-) (T, error) {
-	view, err := m.AsOf(ctx, q.AsOf)
-	if err != nil {
-		var none T
-		return none, err
-	}
-	defer view.Close()
-	q.AsOf = 0
-	return ask(newMemory(view, m.opts), ctx, q)
-}
-
 // CheckRevert returns an error if Revert would refuse these changes, because a later change
 // modified an entry. Such an error is a [ConflictError].
 func (m *Memory) CheckRevert(ctx context.Context, cs ...Change) error {

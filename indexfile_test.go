@@ -55,7 +55,7 @@ func TestOldVersionsAreReadFromTheLog(t *testing.T) {
 	for id := uint64(1); id <= 600; id++ {
 		ds = append(ds, analyzedDelta{Delta: Delta{ID: id}})
 	}
-	olds, err := s.analyzeOld(t.Context(), r, ds)
+	olds, err := s.analyzeOld(t.Context(), r, r.Index().Searcher(), ds)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 	"github.com/oxbow-memory/oxbow/store"
@@ -53,9 +54,6 @@ func (m *Memory) recall(ctx context.Context, q Query) (recallAnswer, error) {
 			Value:  fmt.Sprint(q.Around),
 			Reason: fmt.Sprintf("is not from 0 to %d", MaxAround),
 		}
-	}
-	if q.AsOf != 0 {
-		return askAtChange(ctx, m, q, (*Memory).recall)
 	}
 	return ask(ctx, m, q, func(v *rankedView) recallAnswer {
 		p := v.Plan(v.query(q))
@@ -147,8 +145,8 @@ func (m *Memory) View(ctx context.Context, fn func(all Entries)) error {
 	return err
 }
 
-// ask calls fn with the current index for the query's ranking, and returns its result.
-// Once ctx is done, fn must end early.
+// ask calls fn with the index for the query's ranking and state (see [Query.AsOf]), and returns its
+// result. Once ctx is done, fn must end early.
 //
 // If the index file turns out to be damaged, ask builds a new index and calls fn again. It
 // also calls fn again, with the full index, if the temporary index of a scan has too few
@@ -158,6 +156,9 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 	rank := cmp.Or(q.Rank, m.opts.Ranking)
 	if err := checkRanking(rank); err != nil {
 		return none, err
+	}
+	if q.AsOf != 0 {
+		return askAtChange(ctx, m, q, fn)
 	}
 	if v, err := m.scan(ctx, q, rank); err != nil {
 		return none, err
@@ -191,6 +192,26 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 		}
 		m.mu.Unlock()
 	}
+}
+
+// askAtChange calls fn with a view of the memory after the change q.AsOf, and returns its result. Once ctx
+// is done, fn must end early. If few entries have changed since, the view is made from the current
+// index. Otherwise it is made from the entries of that time.
+func askAtChange[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) T) (T, error) {
+	if d, ok := m.store.(*logstore.DB); ok && m.opts.History == nil {
+		answer, ok, err := askFromIndex(ctx, m, d, q, fn)
+		if ok || err != nil {
+			return answer, err
+		}
+	}
+	view, err := m.AsOf(ctx, q.AsOf)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer view.Close()
+	q.AsOf = 0
+	return ask(ctx, newMemory(view, m.opts), q, fn)
 }
 
 // checkRecency returns an error if the half-life is negative. It sets q.Now if the half-life
@@ -231,9 +252,6 @@ const maxNear, mostLooked = 5, 40
 // entry, the filter conditions that exclude hits, and names, projects, tags and words that
 // are similar to those in the query.
 func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
-	if q.AsOf != 0 {
-		return askAtChange(ctx, m, q, (*Memory).Diagnose)
-	}
 	return ask(ctx, m, q, func(v *rankedView) Diagnosis { return v.diagnose(ctx, q) })
 }
 
@@ -411,9 +429,6 @@ func (v *rankedView) explanation(x *ranking.Explanation) *Explanation {
 // ParseQuery reports how a query is understood: its ranking, its terms, and the corrections
 // of unknown words. [Memory.RecallParsed] reports the same with the hits.
 func (m *Memory) ParseQuery(ctx context.Context, q Query) (ParsedQuery, error) {
-	if q.AsOf != 0 {
-		return askAtChange(ctx, m, q, (*Memory).ParseQuery)
-	}
 	return ask(ctx, m, q, func(v *rankedView) ParsedQuery { return v.parsedQuery(q, v.Plan(v.query(q))) })
 }
 

@@ -118,7 +118,7 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	olds := make(map[*ranking.Scorer][]*index.Document, len(scorers))
 	for _, r := range scorers {
 		var err error
-		olds[r], err = s.analyzeOld(ctx, r, ds)
+		olds[r], err = s.analyzeOld(ctx, r, r.Index().Searcher(), ds)
 		if err != nil {
 			return err
 		}
@@ -173,11 +173,15 @@ func (s *searcher) dropUnder(ctx context.Context) error {
 const manyOld = 64
 
 // analyzeOld returns, for each change, the old document that the change replaces or
-// removes. A document is nil if the index does not need it or if it cannot be
-// found.
-func (s *searcher) analyzeOld(ctx context.Context, r *ranking.Scorer, ds []analyzedDelta) ([]*index.Document, error) {
+// removes in x, a searcher of the scorer. A document is nil if the index does not need it or if it
+// cannot be found.
+func (s *searcher) analyzeOld(
+	ctx context.Context,
+	r *ranking.Scorer,
+	x *index.Searcher,
+	ds []analyzedDelta,
+) ([]*index.Document, error) {
 	olds := make([]*index.Document, len(ds))
-	x := r.Index().Searcher()
 	if len(ds) > max(fewPending, x.Size()/manyOld) {
 		return olds, nil
 	}
@@ -291,6 +295,7 @@ type rankedView struct {
 	s      *searcher
 	scorer *ranking.Scorer
 	ctx    context.Context // context of the query
+	isPast bool            // the view is of an earlier state than the store's
 }
 
 // view returns the current state of the searcher for a query. Once ctx is done, the view's
@@ -300,12 +305,12 @@ func (s *searcher) view(ctx context.Context, r *ranking.Scorer) *rankedView {
 	if s.items != nil {
 		read = s.readItem
 	}
-	return &rankedView{r.View(ctx, read), s, r, ctx}
+	return &rankedView{View: r.View(ctx, read), s: s, scorer: r, ctx: ctx}
 }
 
 // with returns the view for another query.
 func (v *rankedView) with(ctx context.Context) *rankedView {
-	return &rankedView{v.With(ctx), v.s, v.scorer, ctx}
+	return &rankedView{View: v.With(ctx), s: v.s, scorer: v.scorer, ctx: ctx, isPast: v.isPast}
 }
 
 // query converts a query to the form that package ranking uses.
@@ -440,7 +445,7 @@ func (v *rankedView) names(ctx context.Context) iter.Seq[string] {
 			more = more && yield(name)
 			return more
 		}
-		if v.s.db != nil {
+		if v.s.db != nil && !v.isPast {
 			ok, err := v.s.db.EachName(ctx, use)
 			for _, e := range v.s.under {
 				_ = isQuarantined(e) || use(e.Name)

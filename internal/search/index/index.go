@@ -76,7 +76,6 @@ func lastOfEach(changes []Change) []Change {
 // next returns the searcher after changes of different documents. A few changes are added
 // to the memtable. Many changes become a new segment.
 func (x *Index) next(now *Searcher, changes []Change) *Searcher {
-	to := now.with(slices.Clone(now.views))
 	terms := 0
 	for _, c := range changes {
 		if c.Document != nil {
@@ -84,10 +83,26 @@ func (x *Index) next(now *Searcher, changes []Change) *Searcher {
 		}
 	}
 	if len(changes) < memDocs && terms < memPostings {
+		to := now.with(slices.Clone(now.views))
 		to.extend(changes)
 		return to
 	}
-	b := now.newBuilder()
+	return now.withSegment(changes)
+}
+
+// After returns the searcher after changes of different documents, without a change to an index. The
+// documents become a new segment.
+func (x *Searcher) After(changes []Change) *Searcher {
+	if len(changes) == 0 {
+		return x
+	}
+	return x.withSegment(changes)
+}
+
+// withSegment returns the searcher after changes of different documents, which become a new segment.
+func (x *Searcher) withSegment(changes []Change) *Searcher {
+	to := x.with(slices.Clone(x.views))
+	b := x.newBuilder()
 	to.removeAll(changes, b.lose)
 	for _, c := range changes {
 		if c.Document != nil {

@@ -37,7 +37,11 @@ type termStats interface {
 // be discarded. read reads the item of a document without Data, and returns nil if this
 // fails. It may be nil if all documents have Data.
 func (r *Scorer) View(ctx context.Context, read func(id uint64) Item) *View {
-	x := r.index.Searcher()
+	return r.ViewOf(ctx, r.index.Searcher(), read)
+}
+
+// ViewOf is like View, for a searcher that was made from one of the scorer's index.
+func (r *Scorer) ViewOf(ctx context.Context, x *index.Searcher, read func(id uint64) Item) *View {
 	return &View{ctx: ctx, r: r, x: x, stats: x, read: read}
 }
 

@@ -1,0 +1,87 @@
+// This file finds out how entries that changed since an earlier change were at that time.
+
+package logstore
+
+import (
+	"context"
+	"errors"
+
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// errFromStart means that an earlier state can only be read from the start of the log.
+var errFromStart = errors.New("the state must be read from the start of the log")
+
+// Before returns the deltas that turn the current state, or a slightly older state, into the state
+// after change seq. For each entry that a later change touched, there is a delta with the version at
+// that time, or without an entry if it did not exist.
+//
+// ok is false if the later changes have more than limit ops, or if they contain a redaction, a
+// recovery or a compaction. The caller must then use [DB.AsOf].
+func (d *DB) Before(ctx context.Context, seq uint64, limit int) (deltas []store.Delta, ok bool, err error) {
+	if err := d.Refresh(ctx); err != nil {
+		return nil, false, err
+	}
+	if err := d.checkHasState(seq); err != nil {
+		return nil, false, err
+	}
+	p := past{entries: map[uint64]*store.Entry{}}
+	ops := 0
+	for _, last := d.span(); last > seq; last-- {
+		r, v, found, err := d.record(last)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		if !found || v.base != nil || isRewrite(&r, v) || ops+len(v.ops) > limit {
+			return nil, false, nil
+		}
+		ops += len(v.ops)
+		err = d.undoInto(&p, last, v)
+		if errors.Is(err, errFromStart) || errors.Is(err, store.ErrNotFound) {
+			return nil, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	for _, id := range p.ids {
+		deltas = append(deltas, store.Delta{ID: id, Entry: p.entries[id]})
+	}
+	return deltas, true, nil
+}
+
+// past has entries as they were before some changes.
+type past struct {
+	entries map[uint64]*store.Entry // nil if the entry did not exist
+	ids     []uint64                // the keys of entries
+}
+
+func (p *past) set(id uint64, e *store.Entry) {
+	if _, known := p.entries[id]; !known {
+		p.ids = append(p.ids, id)
+	}
+	p.entries[id] = e
+}
+
+// undoInto sets the entries of change seq in p to their state before the change.
+func (d *DB) undoInto(p *past, seq uint64, v *body) error {
+	first, _ := d.span()
+	for i := len(v.ops) - 1; i >= 0; i-- {
+		op := v.ops[i]
+		if op.prev != 0 && op.prev < first {
+			return errFromStart // before would read all entries of the base
+		}
+		old, err := d.before(seq, v, v.ops[:i], op)
+		if err != nil {
+			return err
+		}
+		p.set(op.entry.ID, nil)
+		if old != nil {
+			p.set(old.Entry.ID, &old.Entry)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+// Tests of queries about an earlier state. Lists from the current index are compared with lists from
+// the entries of that time.
+
+package oxbow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// pastHome makes random changes to a memory and asks about earlier states.
+type pastHome struct {
+	*indexHome
+	m    *Memory
+	rand *rand.Rand
+	fast int // number of questions that the current index answered
+}
+
+func (h *pastHome) text() string {
+	words := []string{"harbor", "lantern", "silver", "crane", "quay", "mole", "mist", "gull"}
+	var b strings.Builder
+	for range 1 + h.rand.IntN(12) {
+		fmt.Fprintf(&b, "%s w%d ", words[h.rand.IntN(len(words))], h.rand.IntN(30))
+	}
+	return b.String()
+}
+
+// change makes a random change. Refused changes count, too.
+func (h *pastHome) change(seq uint64) {
+	ctx := h.t.Context()
+	name := func() string { return fmt.Sprint("name", h.rand.IntN(40)) }
+	var err error
+	switch n := h.rand.IntN(20); {
+	case n < 12:
+		var ops []Op
+		for range 1 + h.rand.IntN(3) {
+			switch h.rand.IntN(5) {
+			case 0, 1:
+				ops = append(ops, Add{Name: name(), Content: h.text(), Aliases: []string{name()}})
+			case 2, 3:
+				ops = append(ops, Update{Name: name(), Content: h.text()})
+			default:
+				ops = append(ops, Remove{Name: name()})
+			}
+		}
+		err = h.m.Apply(ctx, ops...)
+	case n < 14:
+		_, _, err = h.m.Undo(ctx, 1+h.rand.IntN(3))
+	case n < 16:
+		_, err = h.m.Restore(ctx, name(), 1+h.rand.Uint64N(seq+1))
+	case n < 18:
+		_, err = h.m.Revert(ctx, 1+h.rand.Uint64N(seq+1))
+	case n < 19:
+		err = h.m.Checkpoint(ctx)
+	case h.rand.IntN(4) == 0:
+		_, err = h.m.Redact(ctx, name(), false)
+	case h.rand.IntN(6) == 0:
+		_, err = h.m.Compact(ctx, Compaction{Before: time.Unix(1776200000+int64(h.rand.IntN(600)), 0)})
+	}
+	for _, want := range []error{nil, ErrNotFound, ErrExists, ErrConflict, ErrInvalid} {
+		if errors.Is(err, want) {
+			return
+		}
+	}
+	h.t.Fatal(err)
+}
+
+// ask compares the answers to a question about the state after change seq.
+func (h *pastHome) ask(q Query, seq uint64) {
+	h.t.Helper()
+	ctx := h.t.Context()
+	view, err := h.m.AsOf(ctx, seq)
+	if errors.Is(err, ErrNotFound) {
+		return // a compaction dropped it
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	then := newMemory(view, h.m.opts)
+	want, err := then.Recall(ctx, q)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	wantWhy, err := then.Diagnose(ctx, q)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	q.AsOf = seq
+	_, isFast, err := askFromIndex(ctx, h.m, h.m.store.(*logstore.DB), q, func(*rankedView) bool { return true })
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if isFast {
+		h.fast++
+	}
+	got, err := h.m.Recall(ctx, q)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if fmt.Sprintf("%+v", deref(got)) != fmt.Sprintf("%+v", deref(want)) {
+		h.t.Errorf("%q as of %d finds %+v\nwant %+v", q.Text, seq, deref(got), deref(want))
+	}
+	why, err := h.m.Diagnose(ctx, q)
+	if err != nil || fmt.Sprintf("%+v", why) != fmt.Sprintf("%+v", wantWhy) {
+		h.t.Errorf("%q as of %d is explained by %+v %v\nwant %+v", q.Text, seq, why, err, wantWhy)
+	}
+}
+
+func TestPastFromTheCurrentIndex(t *testing.T) {
+	for seed := range uint64(2) {
+		h := &pastHome{indexHome: newIndexHome(t, 300), rand: rand.New(rand.NewPCG(seed, 3))}
+		h.m = h.open(nil)
+		asked := 0
+		for range 50 {
+			last := lastSeq(t, h.m)
+			h.change(last)
+			if h.rand.IntN(3) > 0 {
+				continue
+			}
+			asked++
+			last = lastSeq(t, h.m)
+			q := Query{Text: h.text(), Limit: 1 + h.rand.IntN(20), Explain: h.rand.IntN(2) == 0}
+			if h.rand.IntN(4) == 0 {
+				q.Text = ""
+			}
+			h.ask(q, max(1, last-min(last, h.rand.Uint64N(20)))) // 0 means the current state
+			if h.rand.IntN(8) == 0 {
+				h.close(h.m)
+				h.m = h.open(nil)
+			}
+		}
+		if h.fast < asked/4 {
+			t.Errorf("seed %d: the current index answered %d of %d questions", seed, h.fast, asked)
+		}
+		h.close(h.m)
+	}
+}
+
+// An entry that changes while a question about an earlier state is answered has its version of then.
+func TestPastWhileItChanges(t *testing.T) {
+	h := newIndexHome(t, 600)
+	m := h.open(nil)
+	ctx := t.Context()
+	if _, err := m.Recall(ctx, Query{Text: "harbor"}); err != nil {
+		t.Fatal(err)
+	}
+	seq := lastSeq(t, m)
+	d := m.store.(*logstore.DB)
+	var hits []Hit
+	_, ok, err := askFromIndex(ctx, m, d, Query{AsOf: seq}, func(v *rankedView) bool {
+		hits = v.recall(ctx, Query{Text: "harbor"}, v.Plan(v.query(Query{Text: "harbor"})))
+		name := hits[0].Entry.Name
+		if err := m.Apply(context.WithoutCancel(ctx), store.Update{Name: name, Content: "changed"}); err != nil {
+			t.Fatal(err)
+		}
+		hits = v.recall(ctx, Query{Text: "harbor"}, v.Plan(v.query(Query{Text: "harbor"})))
+		return true
+	})
+	if err != nil || !ok || len(hits) == 0 || hits[0].Entry.Content == "changed" {
+		t.Errorf("%d hits, %v, %v: the first has the later text", len(hits), ok, err)
+	}
+	h.close(m)
+}
