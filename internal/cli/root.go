@@ -78,8 +78,9 @@ directory for all your work.`,
 			a.doctorCommand(), a.checkCommand(), a.scanCommand(), a.backupCommand(), a.recoverCommand()}},
 		{"agent", "Give to agents:", []*cobra.Command{
 			a.mcpCommand(), a.serveCommand(), a.hookCommand(), a.injectCommand(), a.sessionCommand(), a.inboxCommand(),
-			a.paged(a.fixCommand()), a.approveCommand(), a.paged(a.changedCommand()), a.paged(a.injectedCommand()),
-			a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
+			a.paged(a.fixCommand()), a.paged(a.howCommand()), a.approveCommand(), a.paged(a.changedCommand()),
+			a.paged(a.injectedCommand()), a.contextCommand(), a.profileCommand(), a.handoffCommand(),
+			a.spawnCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
 			a.setupCommand(), a.initCommand(), a.trustCommand(), a.statsCommand(), a.labelCommand(),
 			a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(), a.embedCommand(),

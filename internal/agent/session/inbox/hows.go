@@ -1,0 +1,189 @@
+// This file finds out from the archive how a task is done with commands in a project.
+
+package inbox
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+)
+
+// How is a command that passed in past sessions.
+type How struct {
+	Command  string    `json:"command"`
+	Passed   int       `json:"passed"` // how often it passed
+	Failed   int       `json:"failed"` // how often it failed
+	Sessions int       `json:"sessions"`
+	Project  string    `json:"project,omitempty"`
+	Turn     string    `json:"turn"` // name of the turn in which it passed last
+	Time     time.Time `json:"time"` // when it passed last
+	Asked    string    `json:"asked,omitempty"`
+
+	match    float64 // share of the task's words that the command and its turns have
+	sessions map[string]bool
+}
+
+const (
+	// maxHowTurns is the maximum number of turns that are read for a task.
+	maxHowTurns = 200
+
+	// contextShare is the weight of a word that only the prompt or the answer of a turn has, and not the command.
+	contextShare = 0.5
+
+	// minMatch is the smallest match of a command that is listed.
+	minMatch = 0.25
+)
+
+// Hows returns the commands that passed in past sessions for a task, the best first. The task is a text such as
+// "run the tests" or a part of a command. A command matches the task if it contains the words, or if the person
+// or the agent used the words in the turn. Commands that only print something, such as ls, are left out. If
+// project is not empty, only its turns count.
+func Hows(ctx context.Context, m *oxbow.Memory, project, task string) ([]How, error) {
+	f := session.TurnFilter.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{"cmd"}}}})
+	if project != "" {
+		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
+	}
+	hits, err := m.Recall(ctx, oxbow.Query{Text: quietQuery(task), Filter: f, Limit: maxHowTurns})
+	if err != nil {
+		return nil, err
+	}
+	s := howSearch{words: taskWords(task), byCommand: map[string]*How{}}
+	for _, h := range hits {
+		turn, err := session.Parse(h.Entry.Content)
+		if err == nil {
+			s.addTurn(&turn, &h.Entry)
+		}
+	}
+	return s.best(), nil
+}
+
+// quietQuery returns the words of a task without signs that have a meaning in a query.
+func quietQuery(task string) string {
+	return strings.Join(strings.FieldsFunc(task, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}), " ")
+}
+
+// howSearch collects the commands for a task.
+type howSearch struct {
+	words     []string // stems of the task's words
+	byCommand map[string]*How
+}
+
+// addTurn adds the commands of a turn.
+func (s *howSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
+	said := stems(turn.Prompt() + " " + turn.Said())
+	for _, ev := range turn.Calls() {
+		line := strings.Join(strings.Fields(ev.Call.Command), " ")
+		if line == "" || len(line) >= session.MaxCommand || extract.OnlyPrints(line) {
+			continue
+		}
+		line = extract.Bare(line, strings.TrimSuffix(turn.Dir(), "/"))
+		h := s.byCommand[line]
+		if h == nil {
+			h = &How{Command: line, sessions: map[string]bool{}}
+			s.byCommand[line] = h
+		}
+		h.match = max(h.match, s.match(stems(line), said))
+		switch {
+		case hasFailed(ev.Call):
+			h.Failed++
+			continue
+		case !hasPassed(ev.Call):
+			continue // the client reports no exit status
+		}
+		h.Passed++
+		h.sessions[turn.Client+"/"+turn.Session] = true
+		if !ev.Time.Before(h.Time) {
+			h.Time, h.Turn = ev.Time, e.Name
+			h.Asked, _, _ = strings.Cut(strings.TrimSpace(turn.Prompt()), "\n")
+			h.Project, _ = e.Label(oxbow.LabelProject)
+		}
+	}
+}
+
+// match returns the share of the task's words that a command contains. Words that are only in what was said in the
+// turn count less. A task without words matches every command.
+func (s *howSearch) match(command, said map[string]bool) float64 {
+	if len(s.words) == 0 {
+		return 1
+	}
+	sum := 0.0
+	for _, w := range s.words {
+		switch {
+		case command[w]:
+			sum++
+		case said[w]:
+			sum += contextShare
+		}
+	}
+	return sum / float64(len(s.words))
+}
+
+// best returns the commands that passed, the best first.
+func (s *howSearch) best() []How {
+	all := []How{}
+	for _, h := range s.byCommand {
+		if h.Passed > 0 && h.match >= minMatch {
+			h.Sessions = len(h.sessions)
+			all = append(all, *h)
+		}
+	}
+	slices.SortFunc(all, func(a, b How) int {
+		return cmp.Or(
+			cmp.Compare(b.match, a.match),
+			cmp.Compare(b.Sessions, a.Sessions),
+			cmp.Compare(b.rate(), a.rate()),
+			b.Time.Compare(a.Time),
+			strings.Compare(a.Command, b.Command),
+		)
+	})
+	return all
+}
+
+// rate returns the share of runs that passed.
+func (h *How) rate() float64 { return float64(h.Passed) / float64(h.Passed+h.Failed) }
+
+// emptyWords are words of a task that say nothing about the command.
+var emptyWords = strings.Fields("a an the to in of for on with and or do does i we is are this that how what run runs " +
+	"running start command please project it its my our")
+
+// taskWords returns the stems of a task's words. If all words are empty words, it returns these.
+func taskWords(task string) []string {
+	var words, empty []string
+	for _, w := range splitWords(task) {
+		if slices.Contains(emptyWords, w) {
+			empty = append(empty, analysis.Stem(w))
+		} else {
+			words = append(words, analysis.Stem(w))
+		}
+	}
+	if len(words) == 0 {
+		words = empty
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// stems returns the stems of a text's words.
+func stems(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, w := range splitWords(text) {
+		all[analysis.Stem(w)] = true
+	}
+	return all
+}
+
+func splitWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
