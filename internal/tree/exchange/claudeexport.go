@@ -81,7 +81,11 @@ func claudeMemories(rec objectAt) (items []Item, err error) {
 	if err != nil {
 		return nil, err
 	}
-	add("What Claude remembers of me", "memory", text, "")
+	account, err := claudeAccount(rec)
+	if err != nil {
+		return nil, err
+	}
+	add("What Claude remembers of me", "memory"+account, text, "")
 	raw, ok := rec.fields.get("project_memories")
 	if !ok || raw[0] != '{' {
 		return items, nil
@@ -95,9 +99,25 @@ func claudeMemories(rec objectAt) (items []Item, err error) {
 		if err != nil {
 			return items, err
 		}
-		add("What Claude remembers of project "+m.key, "memory/"+m.key, text, m.key)
+		add("What Claude remembers of project "+m.key, "memory"+account+"/"+m.key, text, m.key)
 	}
 	return items, nil
+}
+
+// claudeAccount returns the part of an ID that distinguishes the memories of several accounts: the account's ID
+// in the object, or the name of a file such as memories/ID.json. It is empty if neither is known.
+func claudeAccount(rec objectAt) (string, error) {
+	if raw, ok := rec.fields.get("account_uuid"); ok && string(raw) != "null" {
+		id, err := asText("account_uuid", raw)
+		if err != nil || id != "" {
+			return "/" + id, err
+		}
+	}
+	file := refFile(rec.where)
+	if path.Base(path.Dir(file)) == "memories" {
+		return "/" + strings.TrimSuffix(path.Base(file), path.Ext(file)), nil
+	}
+	return "", nil
 }
 
 var (

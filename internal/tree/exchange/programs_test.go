@@ -283,3 +283,43 @@ func FuzzDialects(f *testing.F) {
 		isBasicMemory([]byte(in))
 	})
 }
+
+// TestClaudeAccounts tests that the memories of two accounts stay apart, also if their exports are imported in turns.
+func TestClaudeAccounts(t *testing.T) {
+	export := func(account, said string) string {
+		return `[{"conversations_memory":"` + said + `","project_memories":{"p1":"` + said + ` in p1"},` +
+			`"account_uuid":"` + account + `"}]`
+	}
+	m := openMemory(t)
+	imports := func(name, text string) Report {
+		t.Helper()
+		items := ReadStream(strings.NewReader(text), name, &ReadOptions{Format: ClaudeExport})
+		r, err := Import(t.Context(), m, items, nil)
+		if err != nil || len(r.Problems) > 0 {
+			t.Fatalf("importing %s: %v, %q", text, err, r.Problems)
+		}
+		return r
+	}
+	imports("memories.json", export("a", "Ada"))
+	if r := imports("memories.json", export("b", "Bob")); r.Added != 2 || r.Updated != 0 {
+		t.Errorf("the second account: %d added, %d updated; want 2 and 0", r.Added, r.Updated)
+	}
+	if r := imports("other/memories.json", export("a", "Ada now")); r.Added != 0 || r.Updated != 2 {
+		t.Errorf("the first account again: %d added, %d updated; want 0 and 2", r.Added, r.Updated)
+	}
+	// The newer form of the export has a file for each account.
+	r := imports("memories/b.json", `{"conversations_memory":"Bob now","project_memories":{},"memory_files":[]}`)
+	if r.Updated != 1 {
+		t.Errorf("the second account in a file of its own: %d updated, want 1", r.Updated)
+	}
+	want := map[string]string{"What Claude remembers of me": "Ada now", "What Claude remembers of me (2)": "Bob now",
+		"What Claude remembers of project p1": "Ada now in p1", "What Claude remembers of project p1 (2)": "Bob in p1"}
+	for name, content := range want {
+		if e, err := m.Get(t.Context(), name); err != nil || e.Content != content {
+			t.Errorf("%q is %q, %v; want %q", name, e.Content, err, content)
+		}
+	}
+	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+		t.Errorf("Check() = %v, %v", r.Problems, err)
+	}
+}
