@@ -212,7 +212,7 @@ type piece struct{ word, gap string }
 // an empty word.
 func splitPieces(s string) []piece {
 	isGap := func(i int) bool { return (s[i] < utf8.RuneSelf && !isWord(s[i])) || s[i] == '_' }
-	var all []piece
+	all := make([]piece, 0, 1+len(s)/6) // a word and its gap have some six bytes
 	for i := 0; i < len(s); {
 		from := i
 		for i < len(s) && !isGap(i) {
