@@ -51,7 +51,11 @@ func (a *app) compareFolders() {
 	if isDone || a.folderHome() == "" {
 		return
 	}
-	ctx := context.Background()
+	ctx, stop := context.WithCancel(context.Background())
+	if a.hurried {
+		ctx, stop = context.WithTimeout(ctx, a.env.hookWaits().Start)
+	}
+	defer stop()
 	wasAnswer := a.answers
 	a.answers = false
 	defer func() { a.answers = wasAnswer }()

@@ -111,13 +111,7 @@ func (c *comparing) compareFolder(ctx context.Context, f folder.Folder) (ch Chan
 	if err != nil {
 		return ch, 0, err
 	}
-	fsys, err := vfs.Dir(f.Path)
-	if err != nil {
-		ch.Unavailable = err.Error()
-		return ch, st.Files(), nil
-	}
-	defer fsys.Close()
-	cmp, err := folder.Compare(fsys, st, folder.Options{Now: c.w.Time(), Prune: c.prune})
+	fsys, cmp, err := c.listFolder(ctx, f, st)
 	if errors.Is(err, folder.ErrUnavailable) {
 		ch.Unavailable = err.Error()
 		return ch, st.Files(), nil
@@ -125,6 +119,7 @@ func (c *comparing) compareFolder(ctx context.Context, f folder.Folder) (ch Chan
 	if err != nil {
 		return ch, 0, err
 	}
+	defer fsys.Close()
 	ch.Problems = append(ch.Problems, cmp.NewProblems...)
 	ch.Withheld, ch.Reason = len(cmp.Withheld), cmp.Reason
 	s := syncing{comparing: c, folder: f, fsys: fsys, cmp: cmp, change: &ch, base: c.originBase(f)}
@@ -142,6 +137,62 @@ func (c *comparing) compareFolder(ctx context.Context, f folder.Folder) (ch Chan
 		}
 	}
 	return ch, cmp.State.Files(), cmp.Save(c.home, f.Name)
+}
+
+// listWait is how long listing a folder may take. A server of files that does not answer must not stop every use of
+// the memory.
+const listWait = 10 * time.Second
+
+// listFolder opens a folder and compares its files with a state. An error matching [folder.ErrUnavailable] says
+// that the folder cannot be read.
+func (c *comparing) listFolder(
+	ctx context.Context,
+	f folder.Folder,
+	st *folder.State,
+) (fsys *vfs.OS, cmp *folder.Comparison, err error) {
+	ctx, stop := context.WithTimeout(ctx, listWait)
+	defer stop()
+	type listed struct {
+		fsys *vfs.OS
+		cmp  *folder.Comparison
+	}
+	now := c.w.Time()
+	got, err := waitFor(ctx, func() (listed, error) {
+		fsys, err := vfs.Dir(f.Path)
+		if err != nil {
+			return listed{}, fmt.Errorf("%w: %w", folder.ErrUnavailable, err)
+		}
+		cmp, err := folder.Compare(fsys, st, folder.Options{Now: now, Prune: c.prune})
+		if err != nil {
+			return listed{}, errors.Join(err, fsys.Close())
+		}
+		return listed{fsys, cmp}, nil
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: its disk does not answer", folder.ErrUnavailable)
+	}
+	return got.fsys, got.cmp, err
+}
+
+// waitFor returns the result of fn, or an error if the context ends before. Then fn goes on, and its result is
+// discarded.
+func waitFor[T any](ctx context.Context, fn func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := fn()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
 }
 
 // originBase returns the path that is put before the names of a folder's files. It is relative to the project

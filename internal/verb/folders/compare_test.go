@@ -1,0 +1,28 @@
+// This file tests that a folder whose disk does not answer stops nothing.
+
+package folders
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestWaitFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), listWait)
+		defer stop()
+		answer := make(chan int)
+		start := time.Now()
+		_, err := waitFor(ctx, func() (int, error) { return <-answer, nil })
+		if waited := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || waited != listWait {
+			t.Errorf("without an answer: %v after %v, want a deadline after %v", err, waited, listWait)
+		}
+		answer <- 1
+		if got, err := waitFor(t.Context(), func() (int, error) { return 7, nil }); got != 7 || err != nil {
+			t.Errorf("waitFor() = %d, %v; want 7", got, err)
+		}
+	})
+}
