@@ -80,8 +80,8 @@ func matchingValues(values []string, typed string) []string {
 	return append(begin, hold...)
 }
 
-// labelValues returns the values of a label, ordered by the number of their entries, highest
-// first. If project is not "", only entries of that project count.
+// labelValues returns a label's values, ordered by number of entries, highest first. If project
+// is not "", only entries of that project count.
 func (d *transport) labelValues(ctx context.Context, key, project string) ([]string, error) {
 	es, err := d.Workspace.Newest(ctx, math.MaxInt32)
 	if err != nil {

@@ -27,8 +27,8 @@ import (
 // ends.
 const sessionTimeout = 30 * time.Minute
 
-// maxRooms is the maximum number of kept views, one for each combination of a token and a
-// profile.
+// maxRooms is the maximum number of kept views. There is a view for each combination of token
+// and profile.
 const maxRooms = 256
 
 // Handler returns the streamable HTTP endpoint of the protocol, for requests that the guard

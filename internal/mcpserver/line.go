@@ -22,7 +22,7 @@ import (
 // maxLine is the maximum length of a message, in bytes.
 const maxLine = 16 << 20
 
-// noLists is the first version of the protocol without batches (lists of messages).
+// noLists is the first protocol version without batches (lists of messages).
 const noLists = "2025-06-18"
 
 // messages passes on the lines of a client that are messages. It answers a line that is not

@@ -25,8 +25,7 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// promptDef is a prompt: its description for clients, and the function that returns its
-// text.
+// promptDef is a prompt: a description for clients, and a function that returns the text.
 type promptDef struct {
 	mcp.Prompt
 	text func(d *transport, ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error)

@@ -1,5 +1,5 @@
-// This file offers entries as resources. In a home of another layout, it also offers the
-// documents and the context of the home.
+// This file offers entries as resources. In a home with another layout, it also offers the
+// home's documents and context.
 
 package mcpserver
 

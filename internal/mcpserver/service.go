@@ -22,8 +22,8 @@ type service struct {
 	instructions string
 }
 
-// service returns the service for a token, restricted to a profile if one is named. The
-// errors are those of [view.Options.View].
+// service returns the service for a token, restricted to a profile if one is named. It returns
+// the errors of [view.Options.View].
 func (s *Server) service(t auth.Token, profileName string) (*service, error) {
 	sharedView, err := s.views.View(t, profileName)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Server) service(t auth.Token, profileName string) (*service, error) {
 func (v *service) offeredTools() []verb.Tool {
 	sets := v.opts.Sets
 	if v.Partial() && sets != nil && len(sets) == 0 {
-		sets = verb.Sets{verb.SetCore} // a part of a memory in another layout has none of the layout's tools
+		sets = verb.Sets{verb.SetCore} // a client that sees only a part of a memory gets no layout tools
 	}
 	tools, withMemory := slices.Clone(v.opts.Tools), v.hasMemory()
 	switch {

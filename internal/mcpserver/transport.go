@@ -88,8 +88,9 @@ func (d *transport) stampCall(ctx context.Context, req *mcp.CallToolRequest) con
 	return verb.WithCaller(ctx, c)
 }
 
-// requestCaller returns what is known about the client's session of a call. The directory is
-// known only over standard streams, because an HTTP client may run on a different machine.
+// requestCaller returns the known facts about the client session that makes a call. The
+// directory is known only over standard streams, because an HTTP client may run on a different
+// machine.
 func (d *transport) requestCaller(req *mcp.CallToolRequest) session.Caller {
 	name := ""
 	if info := req.ClientInfo(); info != nil {

@@ -30,8 +30,8 @@ const (
 // A plug-in starts the program oxbow, which must be in PATH. plugin returns the source of
 // opencode's plug-in (see [Options.Plugin]).
 //
-// The formats are those of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, opencode 1.18, Copilot
-// CLI 1.0 and Qwen Code 0.24.
+// The formats are for Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, opencode 1.18, Copilot CLI
+// 1.0 and Qwen Code 0.24.
 func Bundles(plugin func(argv []string) string) (map[string]string, error) {
 	o := Options{Executable: programName, Plugin: plugin}
 	all := map[string]string{
@@ -166,7 +166,7 @@ func copilotBundle(o Options) (map[string]string, error) {
 	}, err
 }
 
-// extensionBundle returns a function that builds an extension of Gemini CLI or of Qwen Code. Both
+// extensionBundle returns a function that builds an extension for Gemini CLI or Qwen Code. Both
 // use the same format.
 func extensionBundle(client string, filesFor func(World, Options) []clientFile) func(Options) (map[string]string,
 	error) {

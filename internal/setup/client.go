@@ -42,7 +42,7 @@ type Client struct {
 	notes      func(w World, o Options) []string
 }
 
-// clientFile describes a file of a client, and the parts of it that setup writes.
+// clientFile describes a client's file, and the parts that setup writes.
 type clientFile struct {
 	path     string
 	servers  []string  // path of names to the object with the servers

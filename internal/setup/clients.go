@@ -1,5 +1,5 @@
 // This file lists the clients, with the paths and formats of their files. Setup of the first six
-// clients was tested by running them. Setup of the others follows their documentation.
+// clients was tested by running them. Setup of all other clients follows their documentation.
 
 package setup
 

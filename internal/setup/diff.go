@@ -45,7 +45,7 @@ func (c *Change) Diff() string {
 	return out.String()
 }
 
-// diffRow is a line of a diff, and the number of lines before it in each text.
+// diffRow is a diff line, and the number of lines before it in each text.
 type diffRow struct {
 	sign byte
 	line string

@@ -35,7 +35,7 @@ type Finding struct {
 // Answer is the answer of a server to a question about its memory.
 type Answer struct {
 	Home string // home that the server serves
-	Text string // text of its newest entry, or of its context
+	Text string // text of the newest entry, or the context
 	Err  error  // error if the server does not answer
 
 	// NoMemory is the reason why the server has no memory, and Mend is the remedy. Both are "" if

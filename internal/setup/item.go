@@ -89,8 +89,8 @@ type hookEntry struct {
 	handler        fields
 }
 
-// hooksItem returns the hooks of a client. For each event, the file has a list of groups of
-// handlers, and each group has a matcher.
+// hooksItem returns the hooks of a client. For each event, the file has a list of handler
+// groups, and each group has a matcher.
 func hooksItem(own ownPrograms, client string, want []hookEntry) setting {
 	owned := own.hookMatcher(client)
 	take := func(d, base *jsonDocument, keep map[string]hookEntry) error {
@@ -151,7 +151,7 @@ func (h hookEntry) groupFields() fields {
 	return group
 }
 
-// foundHandler is the position of a handler: its event, the index of its group, and its index in the
+// foundHandler is a handler's position: the event, the index of the group, and the index in the
 // group.
 type foundHandler struct {
 	event        string

@@ -132,7 +132,7 @@ func sameJSON(a, b []byte) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// newline returns the line ending of the first line of a text.
+// newline returns the line ending of a text's first line.
 func newline(text []byte) string {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
@@ -140,8 +140,8 @@ func newline(text []byte) string {
 	return "\n"
 }
 
-// indentUnit returns the indentation of one level, which is the indentation of the first member of the
-// root.
+// indentUnit returns the indentation for one level, which is how the root's first member is
+// indented.
 func (d *jsonDocument) indentUnit() string {
 	if o := d.root.Value.(*hujson.Object); len(o.Members) > 0 {
 		if space, ok := lineIndent(o.Members[0].Name.BeforeExtra); ok && space != "" {
@@ -264,7 +264,8 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	return d.replaceRange(from, pos, ","+isKept+withSpace(entry, lines))
 }
 
-// partGap returns the end of the last part, including its comma, and the end of the comments after it.
+// partGap returns the end of the last part, including its comma, and the end of the following
+// comments.
 func (d *jsonDocument) partGap(c valueContents) (from, to int) {
 	close := c.value.EndOffset - 1 // offset of the closing bracket
 	from = c.value.StartOffset + 1

@@ -1,5 +1,5 @@
-// This file stores records of changed files: the exact content without oxbow, and a digest of the
-// content that setup wrote.
+// This file stores records of changed files: the exact content without oxbow, and a digest of
+// the new content.
 
 package setup
 
@@ -75,7 +75,7 @@ func digestHex(b []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// recordPaths returns the paths of a file's record and of its copy.
+// recordPaths returns the paths of a file's record and copy.
 func (w World) recordPaths(real string) (meta, backup string) {
 	base := filepath.Join(w.State, digestHex([]byte(real))[:16])
 	return base + ".json", base + ".bak"
@@ -221,8 +221,8 @@ func isStale(e fs.DirEntry) bool {
 	return err == nil && time.Since(fi.ModTime()) > vfs.StaleAfter
 }
 
-// removeStaleFiles removes the remains of killed runs from the directory of records: temporary files, and
-// copies without a record.
+// removeStaleFiles removes the remains of killed runs from the record directory: temporary
+// files, and copies without a record.
 func (w World) removeStaleFiles() {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {

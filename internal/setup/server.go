@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// programName is the name of oxbow's executable, and of its server in clients' files.
+// programName is the name of oxbow's executable, and also the server's name in clients' files.
 const programName = "oxbow"
 
 // A Server is an entry that starts a program. There are three forms of the command: a word with a

@@ -28,7 +28,7 @@ type tomlExpression struct {
 	isArray  bool     // the header belongs to an array of tables
 	from, to int      // byte range of the expression's lines, including the last line ending
 	value    int      // offset of the value
-	end      int      // offset of the end of the value
+	end      int      // offset where the value ends
 }
 
 func parseTOML(text []byte) (*tomlTable, error) {
@@ -110,7 +110,7 @@ func (e *tomlExpression) hasPath(path []string) bool {
 	return len(e.path) >= len(path) && slices.Equal(e.path[:len(path)], path)
 }
 
-// setFields sets fields of the table at a path. It keeps the other fields of the table.
+// setFields sets fields of the table at a path. It keeps all other fields in the table.
 func (t *tomlTable) setFields(want fields, path ...string) error {
 	if t.valueAt(path...) == nil {
 		return t.addFields(want, path)

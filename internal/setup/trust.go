@@ -44,7 +44,7 @@ func snakeCase(name string) string {
 	return b.String()
 }
 
-// hookHashes returns the hashes of oxbow's hooks in a file of hooks. The keys are the names of the
+// hookHashes returns the hashes of oxbow's hooks in a hook file. The keys are the names of the
 // hooks' entries in Codex' configuration.
 func hookHashes(own ownPrograms, path string, text []byte) map[string]string {
 	all := map[string]string{}

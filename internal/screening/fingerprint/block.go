@@ -72,7 +72,7 @@ const (
 	programRun  Level = 7 // like foreignRun, for text that nobody vouches for
 )
 
-// printHash is the keyed 48-bit hash of a run of words. It is called a print.
+// printHash is a keyed 48-bit hash of consecutive words. It is called a print.
 type printHash uint64
 
 // cipherKey contains the ciphers for the key of a home.

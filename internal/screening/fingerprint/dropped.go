@@ -27,7 +27,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Names of the files of dropped prints: the current generation, and the previous generation.
+// Files with dropped prints: the current generation, and the previous generation.
 const (
 	droppedFile    = "read.dropped"
 	droppedOldFile = "read.dropped.old"
@@ -49,7 +49,7 @@ type droppedSet struct {
 	data  []byte // header and bits
 }
 
-// eachBit calls fn with the position of each bit of a print, until fn returns false. It reports
+// eachBit calls fn with the position of each bit in a print, until fn returns false. It reports
 // whether all calls returned true.
 func eachBit(p printHash, fn func(bit uint64) bool) bool {
 	h := mixBits(uint64(p) * runFactor)

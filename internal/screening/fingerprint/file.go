@@ -36,12 +36,12 @@ const (
 	// maxAge is the time for which the prints of a text are kept.
 	maxAge = 14 * 24 * time.Hour
 
-	maxFile     = 8 << 20   // maximum size of a file in bytes; the oldest blocks of a larger file are dropped
+	maxFile     = 8 << 20   // maximum file size in bytes; a larger file loses its oldest blocks
 	shrunkSize  = 6 << 20   // size of the file in bytes after blocks were dropped
-	recentBytes = 256 << 10 // number of bytes at the end of a file in which an equal block is not repeated
+	recentBytes = 256 << 10 // number of bytes at the end of a file in which an equal block is not stored again
 	repeatAfter = 24 * time.Hour
 	keySize     = 32
-	partOverlap = 4 << 10 // number of bytes by which parts of a long text overlap, so that no run of words is lost
+	partOverlap = 4 << 10 // overlap of a long text's parts in bytes, so that no word sequence is lost
 	maxLabels   = 8       // maximum number of labels of a block
 	lockWait    = 2 * time.Second
 	readerSize  = 256 << 10
@@ -69,10 +69,10 @@ func (f File) Add(level Level, text string, labels ...string) (id string, err er
 	return id, err
 }
 
-// maxMiddle is the maximum size, in bytes, of the middle of a text whose prints are stored.
+// maxMiddle is the maximum size in bytes of a text's middle whose prints are stored.
 const maxMiddle = 8 << 20
 
-// addMiddle adds the prints of the middle of a long text to the dropped prints. If the middle is
+// addMiddle adds the prints from a long text's middle to the dropped prints. If the middle is
 // too long, it records that fingerprints were lost.
 func (f File) addMiddle(text string) error {
 	middle := text[maxRead : len(text)-maxRead]

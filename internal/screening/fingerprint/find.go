@@ -21,7 +21,7 @@ func (m *Match) IsRepeat() bool { return len(m.Foreign) > 0 || len(m.Unvouched) 
 // batchSize is the approximate number of prints that are searched for in one pass over the file.
 const batchSize = 1 << 18
 
-// printNumber is the type of a hash: a keyed hash of a file, or a plain hash.
+// printNumber is a keyed hash from a file, or a plain hash.
 type printNumber interface{ ~uint64 }
 
 // printSearch contains the prints of the texts that are searched.
@@ -233,7 +233,7 @@ func Compare(texts, ignored []string) *Comparison {
 	return c
 }
 
-// FindRepeats returns the indexes of the written texts that repeat the other text.
+// FindRepeats returns the indexes of written texts that repeat a foreign text.
 func (c *Comparison) FindRepeats(other string) (indexes []int) {
 	eachHash(other, func(h uint64) {
 		if !c.search.mayHave(h) {

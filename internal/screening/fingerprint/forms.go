@@ -50,8 +50,8 @@ func hasTags(text string) bool {
 	return strings.Contains(text, "&") && html.UnescapeString(text) != text
 }
 
-// removeAddresses removes the parts that a reader omits from a sentence: targets of Markdown
-// links, addresses, and numbers of footnotes.
+// removeAddresses removes the parts that a reader omits from a sentence: Markdown link targets,
+// addresses, and footnote numbers.
 func removeAddresses(s string) string {
 	if !strings.Contains(s, "](") && !strings.Contains(s, "://") && !strings.Contains(s, "[") {
 		return s
@@ -70,8 +70,8 @@ func removeAddresses(s string) string {
 	return b.String()
 }
 
-// addressSize returns the length of the address or footnote at the start of a text, or 0 if the
-// text does not begin with one.
+// addressSize returns the length of the address or footnote at the start of a text, or 0 without
+// an address or footnote.
 func addressSize(s string) int {
 	switch {
 	case strings.HasPrefix(s, "]("):
@@ -110,7 +110,7 @@ func joinHyphenated(s string) string {
 	return b.String()
 }
 
-// replaceLookalikes replaces look-alikes of ASCII letters if some word of the text mixes scripts.
+// replaceLookalikes replaces look-alikes of ASCII letters if some word mixes scripts.
 func replaceLookalikes(s string) string {
 	if isASCII(s) {
 		return s

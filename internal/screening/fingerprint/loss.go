@@ -21,7 +21,7 @@ const lossLabel = "fingerprints-lost"
 type Loss struct {
 	Time   time.Time
 	Reason string
-	Ends   time.Time // until then, texts of agents count as repetitions of a text that nobody vouches for
+	Ends   time.Time // until then, agents' texts count as repetitions of a text that nobody vouches for
 }
 
 // renameDamaged renames a damaged file, or a directory or link with its name, and records that

@@ -34,7 +34,8 @@ func (f File) AddRun(level Level, from, to time.Time) error {
 	return err
 }
 
-// runWriters contains the writer of the files that changed during a run, by the level of the run.
+// runWriters contains, for each level of a run, the writer for files that changed during such a
+// run.
 var runWriters = map[Level]Writer{foreignRun: Other, programRun: Program}
 
 // setRunWriters sets the writers of the files that changed while a program ran. It also sets the writer of
@@ -52,8 +53,8 @@ func setRunWriters(writers []Writer, changed []int64, now int64, run Level, prin
 	}
 }
 
-// changeTimes returns the time of the last change of each file, in milliseconds. The time is 0 if
-// the file does not exist.
+// changeTimes returns each file's last change time in milliseconds. The time is 0 if the file
+// does not exist.
 func changeTimes(paths []string) []int64 {
 	times := make([]int64, len(paths))
 	for i, p := range paths {

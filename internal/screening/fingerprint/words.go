@@ -1,4 +1,4 @@
-// This file converts a text to hashes of runs of six words.
+// This file converts a text to hashes of six consecutive words.
 
 // Package fingerprint finds texts that repeat words of earlier texts. It stores only hashes of the
 // earlier texts.
@@ -198,7 +198,7 @@ func mixRune(h uint64, r rune) uint64 {
 	return h
 }
 
-// eachRun calls fn with the hash of each run of words.
+// eachRun calls fn with each word sequence's hash.
 func eachRun(words []word, fn func(hash uint64)) {
 	for i := range words {
 		var h uint64
@@ -245,7 +245,7 @@ func shortHash(words []word) (h uint64, units, letters int) {
 	return h, units, letters
 }
 
-// eachInnerLine calls fn with the hashes of all word sequences that can be a short line of another
+// eachInnerLine calls fn with the hash of each word sequence that can be a short line in another
 // text.
 func eachInnerLine(words []word, fn func(hash uint64)) {
 	for i := range words {
@@ -293,7 +293,7 @@ func eachHash(text string, fn func(hash uint64)) {
 		eachRun(words, fn)
 		eachShortLine(words, fn)
 	}
-	// Find short lines of a file even if only some lines of the output have a prefix.
+	// Find a file's short lines even if only some output lines have a prefix.
 	eachShortLine(splitWords(linesWithPrefix(text)), fn)
 }
 

@@ -17,7 +17,7 @@ import (
 type pattern struct {
 	anchored      *regexp.Regexp // matches one character, followed by the expression
 	unanchored    func() *regexp.Regexp
-	prefixes      []string         // sorted prefixes; each match begins with one of them
+	prefixes      []string         // sorted prefixes; each match begins with a prefix
 	firstPrefix   [1<<8 + 1]uint16 // by first byte: index of the first prefix
 	isAtWordStart bool             // a match begins at the start of a word
 	isAtLineStart bool             // only signs may precede a match in its line
@@ -127,7 +127,7 @@ func beginsWord(re *syntax.Regexp) bool {
 // used.
 const maxPrefixes = 64
 
-// matchPrefixes returns prefixes such that each match begins with one of them. whole is true if the
+// matchPrefixes returns prefixes such that each match begins with a prefix. whole is true if the
 // prefixes are complete matches.
 func matchPrefixes(re *syntax.Regexp) (all []string, whole bool) {
 	switch re.Op {

@@ -38,8 +38,8 @@ func removeInvisible(low string) string {
 	return string(b)
 }
 
-// escapeSize returns the length of the terminal escape sequence at the start of a text. It returns
-// 1 for an unfinished or unknown sequence.
+// escapeSize returns the length of the terminal escape sequence that a text begins with. It
+// returns 1 for an unfinished or unknown sequence.
 func escapeSize(s string) int {
 	if len(s) < 2 || s[1] != '[' {
 		return 1
@@ -271,7 +271,7 @@ func withoutEmphasis(gap string) string {
 	}, gap)
 }
 
-// countSingleLetters returns the number of consecutive single letters at the start of a text.
+// countSingleLetters returns how many consecutive single letters a text begins with.
 func countSingleLetters(all []piece) int {
 	const widest = 8 // maximum number of bytes between two letters
 	n := 0
@@ -313,8 +313,8 @@ func joinLetters(b *strings.Builder, letters []piece) (run string) {
 	return all.String()
 }
 
-// countChained returns the number of words at the start of a text that are joined to their next word by
-// the same sign. It returns 0 if there are fewer than minChain.
+// countChained returns how many words at the start of a text are joined to the next word by the
+// same sign. It returns 0 if there are fewer than minChain.
 func countChained(all []piece) int {
 	sign := all[0].gap
 	if len(sign) != 1 || strings.IndexByte("_-.*~+/|,:;=\\", sign[0]) < 0 {
@@ -330,8 +330,8 @@ func countChained(all []piece) int {
 	return n
 }
 
-// joinShortLines joins consecutive lines of at most two words, if there are at least
-// minShortLines of them. It ignores empty lines between them.
+// joinShortLines joins consecutive lines of at most two words, if at least minShortLines lines
+// are that short. It ignores empty lines between them.
 func joinShortLines(low string) string {
 	var b, run, joined strings.Builder
 	n := 0

@@ -1,5 +1,4 @@
-// This file contains the table of all rules, and finds the words of the rules in one pass over a
-// text.
+// This file contains all rules in a table, and finds the rules' words in one pass over a text.
 
 package instruction
 
@@ -23,7 +22,7 @@ type table struct {
 
 const headCount = 1 << 12
 
-// minInnerLetters is the minimum number of letters of a word that is searched for inside longer words.
+// minInnerLetters is the minimum length of a word that is also searched for inside longer words.
 const minInnerLetters = 4
 
 // headIndex returns the index in words for a head, which depends on its first three bytes.
@@ -63,10 +62,10 @@ func (t *table) addWord(w word) {
 	}
 }
 
-// groupsIn returns, for each rule, a bit for each of its word groups of which the text contains a
-// word. It also reports whether words of the text may be split or joined, because the text has four
-// single letters at equal distances, three joining signs within a few words, or an unusually long
-// word.
+// groupsIn returns, for each rule, a bit set of the word groups from which the text contains a
+// word. It also reports whether words of the text may be split or joined, because the text has
+// four single letters at equal distances, three joining signs within a few words, or an
+// unusually long word.
 func (t *table) groupsIn(low string) (foundGroups []uint8, mayBeSplit bool) {
 	foundGroups = make([]uint8, len(t.rules))
 	sign, isIn := byte(0), false
@@ -108,7 +107,7 @@ func (t *table) groupsIn(low string) (foundGroups []uint8, mayBeSplit bool) {
 type splitDetector struct {
 	isSplit     bool
 	joinCount   int // number of signs in the previous block that join words
-	tailLetters int // number of letters at the end of the previous block
+	tailLetters int // number of letters that end the previous block
 }
 
 const (

@@ -32,8 +32,7 @@ var issuers = []issuer{
 	{6759, 6763, 4, []int{16, 18, 19}}, // Maestro
 }
 
-// cardShapes contains the lengths of the digit groups of card numbers, as printed or without
-// spaces.
+// cardShapes contains the lengths of digit groups in card numbers, as printed or without spaces.
 var cardShapes = [][]int{
 	{16},
 	{15},
@@ -137,8 +136,7 @@ func hasLuhnDigit(d []byte) bool {
 	return sum%10 == 0 && !allEqual
 }
 
-// ibanLengths contains the length of the account numbers of each country, from SWIFT's IBAN
-// registry.
+// ibanLengths contains the length of each country's account numbers, from SWIFT's IBAN registry.
 var ibanLengths = map[string]int{
 	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29,
 	"BY": 28,

@@ -4,7 +4,7 @@ package personal
 
 import "strings"
 
-// separator is the kind of characters between two groups of digits.
+// separator is the kind of characters between two digit groups.
 type separator uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 // group is a sequence of digits without a separator.
 type group struct {
 	start, end             int       // position in the text
-	firstDigit, digitCount int       // index of the first digit in chain.digits, and number of digits
+	firstDigit, digitCount int       // index in chain.digits, and number of digits
 	sep                    separator // separator before the group (unused for the first group)
 }
 
@@ -97,9 +97,9 @@ func separatorAt(text string) (separator, int) {
 	return 0, 0
 }
 
-// gapAt returns the separator between two groups of digits and the length of the whole gap in
-// bytes. The length is 0 if no group can follow. A gap may have a space on each side of the
-// separator, and another separator after a parenthesis.
+// gapAt returns the separator between two digit groups and the length of the whole gap in bytes.
+// The length is 0 if no group can follow. A gap may have a space on each side of the separator,
+// and another separator after a parenthesis.
 func gapAt(text string) (sep separator, size int) {
 	signs := 0
 	for n := 0; n < 3; n++ {
@@ -175,7 +175,7 @@ var startsDigit = func() (table [256]bool) {
 	return table
 }()
 
-// minDigits is the minimum number of digits of a number that is searched for.
+// minDigits is the minimum number of digits in a number that is searched for.
 const minDigits = 14
 
 // findNumbers appends the numbers in a text to found.

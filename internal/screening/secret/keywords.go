@@ -8,8 +8,8 @@ type keyword struct {
 	rule int
 }
 
-// maxPrefix is the number of bytes of each word that the automaton stores, which keeps it small. A
-// match of this prefix is then compared with the whole word.
+// maxPrefix is the number of bytes that the automaton stores per word, to stay small. A match of
+// this prefix is then compared with the whole word.
 const maxPrefix = 4
 
 // automaton finds many words in one pass, ignoring case. See Aho and Corasick, Efficient

@@ -1,4 +1,4 @@
-// This file matches the expression of a rule at a position of a text.
+// This file matches a rule's expression at a position in a text.
 
 package secret
 
@@ -54,13 +54,13 @@ type matcher struct {
 	text  string
 	slots [2 * maxGroups]int // start and end of each group; group 0 is the match
 	runs  []span             // by instruction: the most recent long run
-	steps int                // number of instructions and run bytes so far, as a measure of time
+	steps int                // number of instructions and run bytes so far, to measure time
 }
 
 // span is a range of positions from from to to, without to.
 type span struct{ from, to int }
 
-// maxGroups is the maximum number of groups of an expression, including the match.
+// maxGroups is the maximum number of groups in an expression, including the match.
 const maxGroups = 20
 
 // matchAt reports whether the expression matches at a position.
@@ -127,8 +127,8 @@ func (m *matcher) match(pc, pos int) bool {
 	}
 }
 
-// fixedSize returns the length of the match of an instruction that can match in only one way. It returns
-// -1 if the instruction does not match.
+// fixedSize returns the match length of an instruction that can match in only one way. It
+// returns -1 if the instruction does not match.
 func (m *matcher) fixedSize(pc, pos int) int {
 	instr := &m.insts[pc]
 	switch instr.op {
@@ -167,7 +167,7 @@ func (m *matcher) checkAssertion(op uint8, pos int) bool {
 	return isInWord == (op == opNoBoundary)
 }
 
-// tryRunLengths tries each length of a run, followed by the rest of the program.
+// tryRunLengths tries each possible run length, followed by the rest of the program.
 func (m *matcher) tryRunLengths(pc, pos int) bool {
 	instr := &m.insts[pc]
 	if instr.isLazy {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// reading is a decoded form of a text, or of a part of it.
+// reading is a text, or a part of a text, in decoded form.
 type reading struct {
 	text       string
 	starts     []int // position of the original character for each byte of text, and for the end of text (may be nil)
@@ -57,7 +57,7 @@ func otherReadings(text string) []reading {
 	return all
 }
 
-// lineLength returns the length of the first line of a text, including its line feed.
+// lineLength returns the length of a text's first line, including the line feed.
 func lineLength(text string) int {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		return i + 1
@@ -180,10 +180,10 @@ func isInvisible(c rune) bool {
 const (
 	minBase64   = 24 // minimum length of a run; the rules would find no secret in a shorter run
 	minFullLine = 60 // minimum length of a line after which a run continues in the next line
-	probeSize   = 24 // length of the start of a run that is examined to see whether the run encodes text
+	probeSize   = 24 // number of bytes that are examined to see whether a run encodes text
 )
 
-// base64Readings returns the decoded forms of the runs of base64 that encode text.
+// base64Readings returns the base64 runs that encode text, in decoded form.
 func base64Readings(text string) (all []reading) {
 	for i := 0; i+minBase64 <= len(text); {
 		last := i + minBase64 - 1

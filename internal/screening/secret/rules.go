@@ -16,7 +16,7 @@ const generic = "generic-api-key"
 type rule struct {
 	name                    string
 	order                   int  // index in the table
-	bytesBefore, bytesAfter int  // number of bytes before and after the start of a keyword in which a match may begin
+	bytesBefore, bytesAfter int  // maximum distance in bytes between the starts of a match and its keyword
 	isForAssignments        bool // the keyword is part of a name, to which the secret is assigned
 	noWords                 bool // secrets of this rule do not contain words
 	entropy                 float64
@@ -154,8 +154,8 @@ func isJoinedWords(s string) bool {
 	return words >= minJoinedWords && float64(letterCount) >= minAverageWord*float64(words)
 }
 
-// maxJoinedWord is the maximum number of letters in one word of a joined name. Random letters that
-// are pronounceable by chance are longer.
+// maxJoinedWord is the maximum number of letters in one word within a joined name. Random
+// letters that are pronounceable by chance are longer.
 const maxJoinedWord = 16
 
 // publicKeys contains the first characters of public keys, which are not secret: age, SSH (RSA,
@@ -180,7 +180,8 @@ func (r *rule) hasWords(secret string) bool {
 		(r.isForAssignments && isPlainValue(secret) && isCapitalized(secret))
 }
 
-// lineMargin is the maximum number of bytes on each side of a match that are examined as its line.
+// lineMargin is the maximum number of bytes to examine before and after a match as the match's
+// line.
 const lineMargin = 128
 
 // surroundingLines returns text[start:end] with the rest of its lines, up to lineMargin bytes on each
@@ -234,16 +235,16 @@ func extendToName(text string, start, end int) string {
 }
 
 // The tableLines lines before a value and the tableLines lines after it are examined, at most
-// maxTableLine bytes on each side. If minTableLines of these lines have hexadecimal values, the value
-// is part of a table.
+// maxTableLine bytes on each side. If minTableLines lines have hexadecimal values, the value is
+// part of a table.
 const (
 	minTableLines = 4
 	tableLines    = 6
 	maxTableLine  = 4 << 10
 )
 
-// isInTable reports whether a hexadecimal secret is part of a table of values that are not secrets,
-// such as test vectors.
+// isInTable reports whether a hexadecimal value is part of a table and therefore not a secret,
+// such as a test vector.
 func isInTable(text string, f Finding) bool {
 	if !isHexadecimal(text[f.Start:f.End]) {
 		return false
@@ -298,7 +299,7 @@ func isPlainValue(s string) bool {
 const (
 	minScrambled    = 14
 	maxUnspoken     = 4   // maximum length of an unpronounceable part that counts as one word, such as TLS
-	perUnspoken     = 3.0 // number of bytes of a longer unpronounceable part that count as one more word
+	perUnspoken     = 3.0 // bytes of a longer unpronounceable part that count as one more word
 	minWithStopword = 2.5 // minimum average word length in a value that contains a stop word
 )
 
@@ -327,7 +328,7 @@ func isScrambled(s string) bool {
 	return false
 }
 
-// wordSize returns the length of the first word of an identifier in camel case. For example, RSAKey
+// wordSize returns the length of the first word in a camel-case identifier. For example, RSAKey
 // consists of the words RSA and Key.
 func wordSize(s string) int {
 	kind, n := byteKind(s[0]), 1
@@ -392,8 +393,8 @@ func isCapitalized(s string) bool {
 // words often occur in random letters.
 const minStopword = 4
 
-// startsWithStopword reports whether a word of an identifier is a stop word, or begins with
-// a stop word of at least half its length.
+// startsWithStopword reports whether a word in an identifier is a stop word, or begins with a
+// stop word at least half as long.
 func startsWithStopword(w string) bool {
 	if len(w) < minStopword {
 		return false

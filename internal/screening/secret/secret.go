@@ -146,9 +146,9 @@ func findMarks(text string) (marks []Finding) {
 	}
 }
 
-// markSize returns the length of the mark at the start of a text, or 0 if the text does not begin
-// with a mark. A mark must have the name of an existing rule and a valid tag, so that no secret can
-// be hidden in a false mark.
+// markSize returns the length of the mark that a text begins with, or 0 without a mark. A mark
+// must have the name of an existing rule and a valid tag, so that no secret can be hidden in a
+// false mark.
 func markSize(text string) int {
 	body, _, ok := strings.Cut(text[len(markBegin):min(len(text), maxMark)], markEnd)
 	if !ok {
@@ -193,16 +193,16 @@ func replaceSecrets(text string, tag func(secret string) string) (string, []Find
 	return text, first
 }
 
-// The lengths of the pieces of a divided secret, in bytes. A first piece that is shorter does not
+// Lengths, in bytes, of the pieces of a divided secret. A first piece that is shorter does not
 // contain the whole prefix of a key, and a piece that is longer is found by itself.
 const (
 	minPiece = 4
 	maxPiece = 300
 )
 
-// FindDivided returns the secrets that begin at the end of one text and continue at the start of
-// another, such as an entry's name and content. The result contains, for each text, the pieces in
-// it. Only keys with a distinctive prefix, such as ghp_, are found. Other rules would match words
+// FindDivided returns secrets that begin where one text ends and continue where the next begins,
+// such as an entry's name and content. The result contains, for each text, the pieces in it.
+// Only keys with a distinctive prefix, such as ghp_, are found. Other rules would match words
 // that are neighbors by chance.
 func FindDivided(texts ...string) [][]Finding {
 	found := make([][]Finding, len(texts))
@@ -256,7 +256,7 @@ func findAcrossLines(text string) (found []Finding) {
 	}
 }
 
-// startOfPiece returns the start of the run of key characters that ends at end.
+// startOfPiece returns the start of the consecutive key characters that end at end.
 func startOfPiece(text string, end int) int {
 	start := end
 	for start > max(0, end-maxPiece) && isKeyByte(text[start-1]) {
@@ -265,7 +265,7 @@ func startOfPiece(text string, end int) int {
 	return start
 }
 
-// endOfPiece returns the end of the run of key characters that begins at start.
+// endOfPiece returns the end of the consecutive key characters that begin at start.
 func endOfPiece(text string, start int) int {
 	end := start
 	for end < min(len(text), start+maxPiece) && isKeyByte(text[end]) {

@@ -61,7 +61,7 @@ const (
 	exprNamesSecret
 )
 
-// The part of a text to which the expression of an allowance is applied.
+// The part of a text to which an allowance applies its expression.
 const (
 	targetSecret = iota
 	targetMatch

@@ -37,9 +37,9 @@ func speaker(s string) (n int, program bool) {
 // mention the person.
 const speakerWeight = 48
 
-// name returns the length of the name at the start of s if a colon and a space follow, as
-// in "Caroline Smith: Hello". Otherwise it returns 0. A name has up to three words, each
-// with a capital letter at its start.
+// name returns the length of the name that s begins with, if a colon and a space follow, as in
+// "Caroline Smith: Hello". Otherwise it returns 0. A name has up to three words, each with a
+// capital letter at its start.
 func name(s string) int {
 	i := strings.Index(s[:min(len(s), 48)], ": ")
 	if i < 1 || strings.ContainsAny(s[:i], "\n.,;/(") {

@@ -60,9 +60,9 @@ type sample struct {
 	sharps  string   // the words that must be identical: numbers, words with symbols, and negations
 }
 
-// signature returns a set with one bit for each word. Several words may have the same bit.
-// If a text contains all words of a second text, its signature contains all bits of the
-// second signature.
+// signature returns a set with one bit for each word. Several words may have the same bit. If a
+// text contains all words in a second text, its signature contains all bits in the second
+// signature.
 func (s *sample) signature() (bits uint64) {
 	for _, w := range s.words {
 		bits |= 1 << (w * 0x9e3779b1 >> 26)

@@ -29,8 +29,8 @@ func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 // emoji, or as a key.
 func isEmojiSuffix(r rune) bool { return r == 0xfe0e || r == 0xfe0f || r == 0x20e3 }
 
-// emojiSize returns the size of the emoji at the start of s. An emoji may consist of several emoji
-// that are joined, and a flag of two letters. The size is not much larger than maxEmoji.
+// emojiSize returns the size of the emoji that s begins with. An emoji may consist of several
+// emoji that are joined, and a flag of two letters. The size is not much larger than maxEmoji.
 func emojiSize(s string) int {
 	first, i := utf8.DecodeRuneInString(s)
 	if isRegion(first) {
@@ -60,8 +60,8 @@ func emojiSize(s string) int {
 	return i
 }
 
-// cutEmoji returns the emoji that a text of emojiSize bytes consists of, and their combination
-// without variants and skin tones.
+// cutEmoji returns the emoji in a text of emojiSize bytes, and their combination without
+// variants and skin tones.
 func cutEmoji(emoji string) (parts []string, whole string) {
 	whole = strings.Map(func(r rune) rune {
 		if isEmojiSuffix(r) || isSkinTone(r) {

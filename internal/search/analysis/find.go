@@ -288,8 +288,8 @@ func plain(s string) (n, end int, first uint64) {
 	return n, end, first
 }
 
-// contraction returns the length of an English contraction such as 's at the start of s, if
-// the chunk ends there. Otherwise it returns 0.
+// contraction returns the length of an English contraction, such as 's, if s begins with it and
+// the chunk ends after it. Otherwise it returns 0.
 func contraction(s string) int {
 	n := len("'")
 	if s[0] != '\'' {

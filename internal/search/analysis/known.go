@@ -31,7 +31,7 @@ type known struct {
 	seed1, seed2 uint64
 	seed         maphash.Seed
 
-	slots  []slot // length is a power of two, and at least half of the slots are free
+	slots  []slot // length is a power of two, and at least half the slots are free
 	chunks []seen
 	terms  []term
 	texts  []string

@@ -228,8 +228,8 @@ func (s *unitSet) addEmoji(c string) {
 	}
 }
 
-// addIdentifier adds the units of the parts of an identifier, such as getUserName, and of the whole
-// without its hyphens.
+// addIdentifier adds units for the parts of an identifier, such as getUserName, and for the
+// whole without its hyphens.
 func (s *unitSet) addIdentifier(c string, root func(word string) string) {
 	parts := camel(c)
 	joined := ""
@@ -311,8 +311,8 @@ func isNumbers(s string) bool {
 	return false
 }
 
-// addVersions adds the beginnings of a version with at least three parts, such as 1.2 and 1.2.3 of
-// 1.2.3-rc1.
+// addVersions adds the beginnings of a version with at least three parts. For 1.2.3-rc1 these
+// are 1.2 and 1.2.3.
 func addVersions(set *unitSet, version string) {
 	dots := 0
 	for i := range len(version) {

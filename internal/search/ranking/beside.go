@@ -85,9 +85,9 @@ func (t *dialogue) beside(i int, own *candidate, a *account) {
 	}
 }
 
-// besideLimit returns an upper limit for the score of a turn that has no query word itself
-// and does not answer a question. The limit is the score of the second-best candidate with
-// the rarest word, or of the only such candidate. It returns 0, which means no limit, if
+// besideLimit returns an upper limit for the score of a turn that has no query word itself and
+// does not answer a question. The limit is the second-best score among candidates with the
+// rarest word, or the score of the only such candidate. It returns 0, which means no limit, if
 // no candidate has a query word.
 func (t *dialogue) besideLimit() float64 {
 	t.p.besideLimit = 0

@@ -252,12 +252,12 @@ func (t *dialogue) find(id uint64) int {
 	return i
 }
 
-// neighbours calls fn for each neighbour of a turn at a distance of at most reach. A
-// neighbour is a turn that the plan selects, that was created within an hour of the turn,
-// and that belongs to the same session, if both have a session. Consecutive turns have
-// consecutive IDs, and entries between them that are not turns are skipped. If worth is
-// not nil and returns false for a candidate, the candidate is skipped without being read.
-// If the entry is not a turn, fn is not called.
+// neighbours calls fn for each neighbour of a turn within the distance reach. A neighbour is a
+// turn that the plan selects, that was created within an hour of the turn, and that belongs to
+// the same session, if both have a session. Consecutive turns have consecutive IDs, and entries
+// between them that are not turns are skipped. If worth is not nil and returns false for a
+// candidate, the candidate is skipped without being read. If the entry is not a turn, fn is not
+// called.
 func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) bool, fn func(n *candidate, step int)) {
 	if !t.p.found.talks {
 		return // so the entry does not have to be read

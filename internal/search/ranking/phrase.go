@@ -13,8 +13,8 @@ type field struct {
 	at    map[string][]int
 }
 
-// contains reports whether the words of seq occur one after the other in the field. It
-// returns false if ctx is done.
+// contains reports whether the words of seq occur in sequence in the field. It returns false if
+// ctx is done.
 func (f *field) contains(ctx context.Context, seq []string) bool {
 	rarest := 0
 	for i, w := range seq {

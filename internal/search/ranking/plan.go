@@ -276,10 +276,10 @@ func (v *View) holdsAny(terms []string) func(id uint64) bool {
 	}
 }
 
-// holds returns a function that reports whether a field of an entry has the words one
-// after the other. It uses the index to find the entries with the rarest word. The list of
-// these entries is made at the first call, because the index often evaluates the whole
-// clause, and their fields are only read when the function is called.
+// holds returns a function that reports whether a field of an entry has the words in sequence.
+// It uses the index to find the entries with the rarest word. The list of these entries is made
+// at the first call, because the index often evaluates the whole clause, and their fields are
+// only read when the function is called.
 func (v *View) holds(seq []string) func(id uint64) bool {
 	if len(seq) == 0 {
 		return func(uint64) bool { return true } // an empty sequence requires nothing

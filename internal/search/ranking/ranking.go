@@ -78,7 +78,7 @@ var noTurns = [...]*turn{
 	analysis.WholeChat:  {kind: analysis.WholeChat},
 }
 
-// noTurn is the turn of items outside of dialogues.
+// noTurn is the turn of items that are not in a dialogue.
 var noTurn = noTurns[analysis.NoSpeech]
 
 // neighbourTime is the maximum time between the creation of neighbouring turns.

@@ -70,8 +70,8 @@ func (v *View) Newest(p *Plan, limit int) []Hit {
 	return hits
 }
 
-// Count returns the number of documents that have a word of the plan and meet the filter's
-// conditions. accept must implement the same conditions and may be nil.
+// Count returns how many documents have a word of the plan and meet the filter's conditions.
+// accept must implement the same conditions and may be nil.
 func (v *View) Count(p *Plan, filter index.Query, accept func(id uint64) bool) int {
 	if !p.Any {
 		filter.Terms = p.terms

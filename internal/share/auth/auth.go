@@ -1,8 +1,8 @@
 // This file declares the permissions of a client.
 
-// Package auth identifies the client of a server, and determines which entries of a memory the
-// client may read and change. [Permissions] describe this. A client gets its permissions with a
-// token from [Tokens]. Combined permissions allow only the operations that each of them allows.
+// Package auth identifies a server's client, and determines which entries of a memory the client
+// may read and change. [Permissions] describe this. A client gets its permissions with a token
+// from [Tokens]. Combined permissions allow only the operations that all permissions allow.
 package auth
 
 import (

@@ -1,4 +1,4 @@
-// Package overlay combines the entries of a memory and of another store in a single memory.
+// Package overlay combines a memory and another store in a single memory.
 package overlay
 
 import (
@@ -34,9 +34,9 @@ type overlayStore struct {
 
 var _ oxbow.Watcher = (*overlayStore)(nil)
 
-// New returns a read-only memory with the entries of m and of the store lower, which must be an
-// [oxbow.Watcher]. If both have an entry of the same name, New appends the suffix to the name of
-// the entry in lower, repeatedly if necessary. The IDs of entries in lower start at 1<<52. The
+// New returns a read-only memory with the entries of m and lower. lower must be an
+// [oxbow.Watcher]. If both have an entry with the same name, New appends the suffix to the lower
+// entry's name, repeatedly if necessary. The IDs of entries in lower start at 1<<52. The
 // history, and the index file next to m's store, contain only m's entries. Closing the memory
 // closes lower but not m, which must stay open until then.
 func New(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix string) (*oxbow.Memory, error) {
@@ -77,8 +77,8 @@ func (o *overlayStore) Under() []*oxbow.Entry {
 }
 
 // forwardEvents forwards an event of the upper store, and makes the next Refresh load the lower
-// entries again, because the change may use or free names. It cannot load them itself: a store must
-// not be called while it sends an event.
+// entries again, because the change may use or free names. It cannot load the entries itself,
+// because a store must not be called while it sends an event.
 func (o *overlayStore) forwardEvents(e oxbow.Event) {
 	o.isStale.Store(true)
 	o.watchers.Send(e)

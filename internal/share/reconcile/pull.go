@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/team"
 )
 
-// labelConflict is the key of a label on entries that conflict: both versions of the entry were
-// kept.
+// labelConflict is the key of a label on conflicting entries. A conflict means that both
+// versions were kept.
 const labelConflict = "conflict"
 
 func (s *syncRun) planPull() (steps []*plannedStep, err error) {
@@ -86,8 +86,8 @@ func stepRank(s *plannedStep) int {
 	return 3
 }
 
-// freeName returns the name of e, or a variant if another entry of the home has the name. own is
-// the present name of the entry.
+// freeName returns the name of e, or a variant if another entry in the home has this name. own
+// is the entry's present name.
 func (s *syncRun) freeName(e *oxbow.Entry, own string) string {
 	name := e.Name
 	for n := 1; name != own && s.usedNames[name]; n++ {
@@ -204,8 +204,8 @@ func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 	return nil
 }
 
-// mergeEntry merges both versions of an entry. The base of the merge is baseContent, and
-// the aliases and labels of which the record has hashes.
+// mergeEntry merges both versions of an entry. The merge base consists of baseContent, and the
+// aliases and labels whose hashes are in the record.
 func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, error) {
 	a, b := p.home.Clone(), p.server.Clone()
 	a.Labels, b.Labels = removeStamps(a.Labels), removeStamps(b.Labels)
@@ -270,8 +270,8 @@ func countChanges(steps []*plannedStep) (n int) {
 	return n
 }
 
-// countFittingSteps returns the number of steps that fit into a change of at most items entries and bytes
-// bytes. It returns at least 1.
+// countFittingSteps returns how many steps fit into a change with at most items entries and
+// bytes bytes. It returns at least 1.
 func countFittingSteps(steps []*plannedStep, items, bytes int) (n int) {
 	size := 0
 	for n < len(steps) && n < items && (n == 0 || size+steps[n].size <= bytes) {

@@ -227,7 +227,7 @@ func (s *syncRun) newReadLimit() *readLimit {
 	return &readLimit{maxEntries: cmp.Or(s.opts.maxEntries, maxServerEntries)}
 }
 
-// countEntry counts an entry of a number of bytes. It fails if the limit is exceeded.
+// countEntry counts an entry with this size in bytes. It fails if the limit is exceeded.
 func (b *readLimit) countEntry(bytes int) error {
 	b.entries, b.bytes = b.entries+1, b.bytes+bytes
 	if b.entries > b.maxEntries || b.bytes > maxServerBytes {

@@ -72,7 +72,7 @@ type syncRecord struct {
 	Server  entryIdentity `json:"server"`
 	Home    entryIdentity `json:"home"`
 
-	// Hashes of the server's version, which is the base of a merge.
+	// Hashes of the server's version, which is the merge base.
 	Content string   `json:"content"`
 	Aliases []string `json:"aliases,omitempty"`
 	Labels  []string `json:"labels,omitempty"`
@@ -128,8 +128,8 @@ func (s *State) saltedHashes(all []string) (out []string) {
 	return out
 }
 
-// entryHash returns a hash of the synchronized parts of an entry. It omits stamps, because each
-// side has its own.
+// entryHash returns a hash of an entry's synchronized parts. It omits stamps, because each side
+// has its own.
 func (s *State) entryHash(e *oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
 	labels := labelTexts(removeStamps(e.Labels))
@@ -218,8 +218,8 @@ func parseState(b []byte) (*State, error) {
 	return s, nil
 }
 
-// headerDigest returns the digest of the header line, which in turn contains the digest of all other
-// lines.
+// headerDigest returns the header line's digest. The header in turn contains the digest of all
+// other lines.
 func headerDigest(line []byte) []byte {
 	sum := sha256.Sum256(line)
 	return sum[:]

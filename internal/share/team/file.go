@@ -1,5 +1,5 @@
-// This file reads and writes an entry's file in the format of package mdtree, and enforces limits
-// and the form of the file name.
+// This file reads and writes an entry's file in the format of package mdtree, and enforces
+// limits and the file name's form.
 
 package team
 

@@ -9,8 +9,8 @@
 // obstruct the next merge, and could not be written if git merges without a working tree.
 //
 // The order of merges does not matter. A version is treated as a set of changes to the base. A
-// merge is the union of two such sets. A conflict contains the complete text of each of its
-// changes, so that the next merge can find them again. This is limited by the comparison of lines,
+// merge is the union of two such sets. A conflict contains the complete text of each change, so
+// that the next merge can find the changes again. This is limited by the comparison of lines,
 // which is ambiguous if lines are repeated.
 //
 // If one side deleted the file and the other side changed it, git reports a conflict that the user
@@ -120,7 +120,7 @@ func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 }
 
 // mergeSets returns the values of base that both a and b contain, in the order of base, followed
-// by the other values in all, sorted.
+// by all new values, sorted.
 func mergeSets[T comparable](base, a, b, all []T) (out []T) {
 	for _, v := range base {
 		if slices.Contains(a, v) && slices.Contains(b, v) {
@@ -151,7 +151,7 @@ func splitLines(content string) []string {
 	return strings.Split(content, "\n")
 }
 
-// lineChange is a replacement of some lines of the base.
+// lineChange replaces some lines of the base.
 type lineChange struct {
 	from, to int // lines of the base, without to
 	text     []string

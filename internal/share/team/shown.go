@@ -85,8 +85,8 @@ func (s *Shown) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// shownEntry returns an entry as it is shown. An entry's version depends on whether it is reviewed
-// or shared by the user, so that a change of this state counts as a change of the entry.
+// shownEntry returns an entry as it is shown. An entry's version depends on whether it is
+// reviewed or shared by the user, so that a change of this state also changes the entry.
 func shownEntry(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstream) oxbow.Entry {
 	isOwn := !reviewed && prints[Print(e)]
 	e.Version &^= 3

@@ -39,9 +39,9 @@ type Tree struct {
 	reviewed map[Upstream]map[string]string
 }
 
-// Find returns the team files nearest to a directory. It looks in the directory itself and in its
-// parents, up to the root of the git working tree. It returns nil if none of them contains team
-// files. Directories that are reached through a link below the working tree are ignored.
+// Find returns the team files nearest to a directory. It looks in the directory itself and in
+// all parents up to the root of the git working tree. It returns nil if no directory contains
+// team files. Directories that are reached through a link below the working tree are ignored.
 func Find(dir string) (*Tree, error) {
 	current, err := realDir(dir)
 	if err != nil {

@@ -51,7 +51,7 @@ type homeFacts struct {
 	id           sysinfo.FileID
 	fingerprint  string    // fingerprint
 	items        []string  // names in the home that are not shared
-	oldestChange time.Time // earliest change of items or of the link, as the earliest proof that the home existed
+	oldestChange time.Time // earliest change of items or of the link, which proves that the home existed
 	trackedNames []string  // names in the home that git tracks and that are not shared ("." is the home itself)
 	trackedErr   error     // error that prevented finding out tracked
 }

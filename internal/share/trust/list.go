@@ -1,4 +1,5 @@
-// This file stores the record of the user's own homes, a file of JSON lines outside of all homes.
+// This file stores the record of the user's own homes. The record is a JSON lines file outside
+// of all homes.
 
 package trust
 

@@ -50,7 +50,7 @@ type Verdict struct {
 }
 
 // Judge decides about a home that was found from the working directory. store is the path of its
-// store file, or of the home itself if the layout uses several files.
+// store file, or the home itself if the layout uses several files.
 func (l List) Judge(home, store string) Verdict {
 	if v, refused := judgeOwner(home, store); refused {
 		return v

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Prefixes of keys: of a public age key, a secret age key, and an ssh key.
+// Prefixes of a public age key, a secret age key, and an ssh key.
 const (
 	publicStart = "age1"
 	secretStart = "AGE-SECRET-KEY-"

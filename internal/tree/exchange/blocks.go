@@ -47,7 +47,7 @@ type scanner struct {
 	paraLine  int
 }
 
-// block is the type of block that a next line of text would continue.
+// block is the type of block that the next text line would continue.
 type block uint8
 
 const (
@@ -155,8 +155,8 @@ func parseATX(s string) (level int, title string, ok bool) {
 	return level, rest, true
 }
 
-// underlineLevel returns the level of the heading if the line underlines a paragraph: 1 for a line
-// of =, 2 for a line of -. It returns 0 for other lines.
+// underlineLevel returns the heading's level if the line underlines a paragraph: 1 for =, 2 for
+// -. It returns 0 for other lines.
 func underlineLevel(s string) int {
 	switch {
 	case strings.Trim(s, "=") == "":

@@ -166,8 +166,8 @@ func (o object) word(key string) (string, error) {
 	return o.text(key)
 }
 
-// sessionText returns a session's turns as text, without the private parts of what a person wrote
-// ([text.WithoutPrivate]), and the names of omitted fields.
+// sessionText returns a session's turns as text, without the private parts of a person's
+// messages ([text.WithoutPrivate]), and the names of omitted fields.
 func sessionText(raw json.RawMessage) (content string, left []string, err error) {
 	if raw[0] != '[' {
 		return "", nil, fmt.Errorf("turns must be a list, not %s", quoteShort(string(raw)))

@@ -63,8 +63,8 @@ func claudeExportItems(rec objectAt, o *ReadOptions) ([]Item, error) {
 	return nil, errNoClaudeRecord
 }
 
-// claudeMemories converts an object of memories.json: what Claude remembers of all conversations, and of
-// those of each project.
+// claudeMemories converts an object of memories.json: the memories from all conversations, and
+// from the conversations of each project.
 func claudeMemories(rec objectAt) (items []Item, err error) {
 	add := func(name, id, content, project string) {
 		if strings.TrimSpace(content) == "" {

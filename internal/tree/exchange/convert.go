@@ -161,7 +161,7 @@ func (c *converter) writeOne(ctx context.Context, add oxbow.Add) error {
 	}
 }
 
-// reason returns the message of err without the text of [oxbow.ErrUnsupported].
+// reason returns err's message without the text of [oxbow.ErrUnsupported].
 func reason(err error) string {
 	words := oxbow.ErrUnsupported.Error()
 	return strings.TrimSuffix(strings.ReplaceAll(err.Error(), words+": ", ""), ": "+words)

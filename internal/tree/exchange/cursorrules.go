@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// globsKey is the key of the patterns of the files to which a rule applies.
+// globsKey is the key with the file patterns to which a rule applies.
 const globsKey = "globs"
 
 // readCursorRules reads a rule like a Markdown file. The description is put above the text. Each

@@ -42,8 +42,7 @@ func parseDate(s string, loc *time.Location) (time.Time, error) {
 	return t, nil
 }
 
-// parseNumber parses a number of seconds since 1970, with 10 digits, or of milliseconds, with 13
-// digits.
+// parseNumber parses seconds since 1970 (10 digits) or milliseconds (13 digits).
 func parseNumber(s string) (time.Time, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	switch {
@@ -156,7 +155,7 @@ func number(digits string) int {
 	return n
 }
 
-// monthNumber returns the number of a month, which is a number or an English name of at least three
+// monthNumber returns a month's number. s is a number or an English name with at least three
 // letters. It returns 0 for an unknown month.
 func monthNumber(s string) int {
 	for m := time.January; m <= time.December; m++ {
@@ -170,7 +169,7 @@ func monthNumber(s string) int {
 	return number(s)
 }
 
-// atTime returns the time on a day. The groups are those of timeOfDay.
+// atTime returns the time on a day. The groups are the same as in timeOfDay.
 func atTime(day time.Time, groups []string, loc *time.Location) (time.Time, bool) {
 	hour, minute := number(groups[0]), number(groups[1])
 	second := number(groups[2])

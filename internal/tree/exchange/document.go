@@ -332,7 +332,7 @@ func (c *lineCounter) nextLine(offset int64) int {
 // jsonHead describes the beginning of a JSON document, which may be cut off.
 type jsonHead struct {
 	isArray bool
-	keys    []string            // keys of the object, or of the first element of the array
+	keys    []string            // keys of the object, or of the first array element
 	lists   map[string][]string // for each list in the object, the keys of its first element
 }
 
@@ -373,7 +373,8 @@ func readJSONHead(head []byte) (h jsonHead, ok bool) {
 	return h, true
 }
 
-// firstKeys returns the keys of the first element of an array whose opening bracket was read.
+// firstKeys returns the keys of an array's first element. The opening bracket must have been
+// read.
 func firstKeys(dec *json.Decoder) []string {
 	if !dec.More() {
 		return nil

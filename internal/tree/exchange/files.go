@@ -201,7 +201,7 @@ var bookSource = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*src\s*=\s*["']([^"']*)["']`)
 })
 
-// noteContents records the path of the table of contents of the book in the directory.
+// noteContents records the path of the book's table of contents in the directory.
 func (w *walker) noteContents(dir string) {
 	src := "src"
 	text, err := vfs.ReadFile(w.fsys, path.Join(dir, bookFile), headSize)
@@ -348,8 +348,8 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	}
 }
 
-// readAllDates reads the date files, grouped by directory, and returns the other files. ok is
-// false if the caller must stop.
+// readAllDates reads the date files, grouped by directory, and returns all remaining files. ok
+// is false if the caller must stop.
 func readAllDates(
 	fsys vfs.FS,
 	files []string,

@@ -222,8 +222,8 @@ func decodeValue(value string, lines []string) *yaml.Node {
 	return top.Content[1]
 }
 
-// scalarStart matches the part of a block's line before the text: the indent, list
-// markers, and the key of a nested mapping.
+// scalarStart matches the part of a block's line before the text: the indent, list markers, and
+// the key in a nested mapping.
 var scalarStart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:- +)*(?:[^\s"'\[\]{}#,&*!|>%@` + "`" + `:-][^"'\[\]{}#:]*: +)?`)
 })

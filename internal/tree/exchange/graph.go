@@ -43,7 +43,7 @@ var (
 
 var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", maxGraph>>20)
 
-// add adds a line of the file, of type entity or relation.
+// add adds a line of type entity or relation.
 func (g *graph) add(typ string, o object, where string) error {
 	need := func(key string) (s string, err error) {
 		s, err = o.text(key)

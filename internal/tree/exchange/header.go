@@ -1,4 +1,4 @@
-// This file decides what each key in front matter sets in the entries of a Markdown file.
+// This file maps each key in front matter to a part of the entries in a Markdown file.
 
 package exchange
 

@@ -145,7 +145,7 @@ var (
 	})
 )
 
-// readTag adds the text of a tag of HTML.
+// readTag adds the text of an HTML tag.
 func (r *headingReader) readTag(tag string) {
 	switch {
 	case strings.HasPrefix(tag, "<!"):

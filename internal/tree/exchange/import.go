@@ -28,7 +28,8 @@ const (
 // meantime.
 const maxTries = 4
 
-// maxMessages is the maximum number of problems, and of notes, in a report.
+// maxMessages is the maximum number of problems, and also the maximum number of notes, in a
+// report.
 const maxMessages = 1000
 
 // ImportOptions configure [Import]. Nil means the defaults.
@@ -71,8 +72,8 @@ type ImportOptions struct {
 	Interrupt func()
 }
 
-// Report describes the result of an import. The sum of Added, Updated, Same and Skipped is the
-// number of items, including invalid items.
+// Report describes the result of an import. Added, Updated, Same and Skipped together count all
+// items, including invalid items.
 type Report struct {
 	Added   int
 	Updated int
@@ -169,8 +170,8 @@ type importer struct {
 	// Aliases in the store with their entries' names. They are read when first needed (nil
 	// until then).
 	aliases map[digest]string
-	// Names of the entries that earlier imports made from records, by the digest of the program and
-	// the ID. They are read when first needed (nil until then).
+	// Names of entries that earlier imports made from records, by a digest of program and ID. They
+	// are read when first needed (nil until then).
 	records map[digest]string
 	count   int  // number of items processed
 	empty   bool // the store was empty before the import
@@ -284,7 +285,7 @@ func (im *importer) prepare(it Item) (Item, bool) {
 		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, n))
 	}
 	if it.Origin != "" {
-		if it.ID == "" { // the export of a program may contain only some of its records
+		if it.ID == "" { // a program's export may contain only some of its records
 			im.origins[originLabel(it.Origin)] = true
 		}
 		if !im.o.NoOrigin && !im.bare {
@@ -338,8 +339,8 @@ func (im *importer) flush(batch importBatch) error {
 		// The store may be unable to store the marks, so try without them.
 		return im.flush(importBatch{items: unmarkedItems(items), isUnmarked: true})
 	case refused && len(items) > 1:
-		// the store has narrower limits than usual, so split the batch to find the item that
-		// it refuses, and write the other items
+		// the store has narrower limits than usual, so split the batch to find the item that it
+		// refuses, and write the remaining items
 		half := len(items) / 2
 		if err := im.flush(importBatch{items[:half], batch.isUnmarked}); err != nil {
 			return err

@@ -64,8 +64,8 @@ type Item struct {
 	FileName string
 	Further  []oxbow.Label
 
-	// Losses describes input that the item could not store, each with its file:line. Warnings
-	// describes what the user should know otherwise.
+	// Losses describes input that the item could not store, each with its file:line. Warnings lists
+	// further facts that the user should know.
 	Losses   []string
 	Warnings []string
 

@@ -1,4 +1,4 @@
-// This file reads lines of JSON, and fields of JSON objects.
+// This file reads JSON lines, and fields of JSON objects.
 
 package exchange
 
@@ -22,7 +22,7 @@ import (
 // the comparison of all field names fast.
 const maxFields = 64
 
-// maxBlank is the maximum number of bytes of consecutive blank lines. A file with more blank
+// maxBlank is the maximum number of bytes in consecutive blank lines. A file with more blank
 // bytes is not a text file.
 const maxBlank = 64 << 20
 

@@ -23,17 +23,17 @@ import (
 // ReadMarkdown reads a Markdown file of at most maxMarkdown bytes. ref is the file's name, for
 // messages and origins, and is used as title if the file has none.
 //
-// Front matter is YAML between lines of "---", TOML between lines of "+++", or a JSON object, whose
-// lines "{" and "}" enclose the others. These keys are used:
-// name or title, kind or type (a type that is not a kind becomes a label), tags, aliases, project,
-// related_files, confidence, created or date, and description, which is put above the text as a
-// paragraph. The keys tag, alias, created_at, createdAt and "date created" mean tags, aliases and
-// created. All other keys become labels. A key in a nested mapping becomes a label such as
-// owner_name, or type if it is below metadata. A value that cannot become a label is put above the
-// text as "key: value", and so are comments and lines that are not a key and a value. Therefore
-// nothing is left out. The item's warnings list what may be a mistake. If a file consists only of
-// front matter, the front matter becomes the text. A second front matter below the first stays in
-// the text, and its keys are used, too.
+// Front matter is YAML between lines of "---", TOML between lines of "+++", or a JSON object,
+// whose lines "{" and "}" enclose the others. These keys are used: name or title, kind or type
+// (a type that is not a kind becomes a label), tags, aliases, project, related_files,
+// confidence, created or date, and description, which is put above the text as a paragraph. The
+// keys tag, alias, created_at, createdAt and "date created" mean tags, aliases and created. All
+// other keys become labels. A key in a nested mapping becomes a label such as owner_name, or
+// type if it is below metadata. A value that cannot become a label is put above the text as
+// "key: value", and so are comments and lines that are not a key and a value. Therefore nothing
+// is left out. The item's warnings list possible mistakes. If a file consists only of front
+// matter, the front matter becomes the text. A second front matter below the first stays in the
+// text, and its keys are used, too.
 //
 // A file below 4 kB, or of at most 16 kB without headings, becomes a single entry. The entry's name
 // comes from the front matter, or from the only heading of level 1 if this heading is at the
@@ -180,8 +180,9 @@ func (h *header) setFileDate() {
 	}
 }
 
-// secondFront returns the keys of front matter at the beginning of a text that follows front
-// matter, and its end. Programs that put their own front matter before a note's write this.
+// secondFront looks for more front matter at the beginning of text, which follows front matter.
+// It returns the keys and the end. Programs that put their own front matter before a note's
+// write this.
 func secondFront(body string) (keys []frontKey, end int) {
 	blank := len(body) - len(strings.TrimLeft(body, " \t\r\n"))
 	keys, size, _ := parseFront(body[blank:])
@@ -215,8 +216,8 @@ func (h *header) textAbove() string {
 	return b.String()
 }
 
-// firstTitle returns the text of the only heading of level 1. It returns "" if there are several, or
-// if text precedes the heading. Comments, badges and HTML tags before it do not count.
+// firstTitle returns the text of the only level 1 heading. It returns "" if there are several,
+// or if text precedes the heading. Comments, badges and HTML tags before it do not count.
 func firstTitle(body string) string {
 	title := ""
 	for m := range blockStarts(body) {

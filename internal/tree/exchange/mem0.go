@@ -26,8 +26,8 @@ var mem0Form = recordForm{
 	},
 }
 
-// mem0Lists are the lists in mem0's documents. The other tables of OpenMemory describe the program's
-// users, settings and history, and contain no memories.
+// mem0Lists are the lists in mem0's documents. All other OpenMemory tables describe the
+// program's users, settings and history, and contain no memories.
 var mem0Lists = documentLists{
 	read:    []string{"results", "memories"},
 	tables:  []string{"categories", "apps"},

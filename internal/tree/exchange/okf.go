@@ -31,14 +31,14 @@ const (
 	okfAliases   = "aliases"
 	okfGenerated = "generated"
 	okfTimestamp = "timestamp" // of version 0.1
-	okfOwn       = "oxbow"     // what an export of oxbow adds
+	okfOwn       = "oxbow"     // keys that an oxbow export adds
 )
 
-// okfLabel is the key of labels for keys of front matter that no label can have. The value is a JSON object
-// with the key.
+// okfLabel is the label key for front matter keys that no label can have. The value is a JSON
+// object with the key.
 const okfLabel = "okf"
 
-// okfHeader is the part of the front matter that only exports of oxbow have.
+// okfHeader is the part of the front matter that only oxbow's exports have.
 type okfHeader struct {
 	Created time.Time           `yaml:"created"`
 	Updated time.Time           `yaml:"updated"`
@@ -47,8 +47,8 @@ type okfHeader struct {
 	Labels  map[string][]string `yaml:"labels"`  // labels whose keys have another meaning in the format
 }
 
-// readOKF reads a concept as a single entry. A concept of an export of oxbow becomes the entry that was
-// exported. In another bundle, the concept's path is an alias.
+// readOKF reads a concept as a single entry. A concept in an oxbow export becomes the entry that
+// was exported. In another bundle, the concept's path is an alias.
 func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		b, err := io.ReadAll(io.LimitReader(r, maxMarkdown+1))
@@ -150,7 +150,7 @@ func okfTime(n *yaml.Node, o *ReadOptions) time.Time {
 	return t
 }
 
-// applyOKF sets the part of the entry that a key of front matter describes.
+// applyOKF sets the part of the entry that a front matter key describes.
 func (it *Item) applyOKF(key string, value *yaml.Node) {
 	values := []*yaml.Node{value}
 	if value.Kind == yaml.SequenceNode {
@@ -172,7 +172,7 @@ func (it *Item) applyOKF(key string, value *yaml.Node) {
 	}
 }
 
-// applyOKFValue sets the part of the entry that a value of a key describes.
+// applyOKFValue sets the part of the entry that a key's value describes.
 func (it *Item) applyOKFValue(key string, v *yaml.Node) {
 	switch {
 	case frontmatter.IsNull(v):

@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// okfKeys are the keys with a meaning in the format that is not the meaning of a label of the same name.
+// okfKeys are the keys whose meaning in the format differs from the label with the same name.
 var okfKeys = []string{okfType, okfTitle, okfTags, okfAliases, okfOwn}
 
 // okfConcept is a concept that was written.
@@ -189,7 +189,7 @@ func addDerived(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	}
 }
 
-// okfActor returns the author of a text in the convention of the format.
+// okfActor returns a text's author in the format's convention.
 func okfActor(e oxbow.Entry) string {
 	switch by := e.TextBy(); by {
 	case oxbow.Person:
@@ -289,7 +289,8 @@ func firstSentence(content string) string {
 	return ""
 }
 
-// writeOKFIndexes writes an index of each directory, an index of the bundle, and its log.
+// writeOKFIndexes writes an index for each directory, an index for the bundle, and the bundle's
+// log.
 func writeOKFIndexes(dir vfs.FS, concepts map[string][]okfConcept) error {
 	var top strings.Builder
 	top.WriteString("---\nokf_version: \"0.2\"\n---\n\n# Contents\n\n")
