@@ -36,13 +36,13 @@ type app struct {
 	modelFlag    string // model at that URL
 	allowSecret  bool   // store text that looks like a secret
 	secrets      *secret.Redactor
-	session      string        // random ID of this run
-	command      string        // the command's words, without oxbow
-	commandNames []string      // names of all commands, for asTyped
-	sample       bool          // the memory is the demo's sample
-	tenant       bool          // the home is one of several that a server serves
-	limit        *tenant.Limit // limits on writing (nil means no limit)
-	elsewhere    *elsewhere    // nil if memories are files of their homes
+	session      string          // random ID of this run
+	command      string          // the command's words, without oxbow
+	commandNames func() []string // names of all commands, for asTyped
+	sample       bool            // the memory is the demo's sample
+	tenant       bool            // the home is one of several that a server serves
+	limit        *tenant.Limit   // limits on writing (nil means no limit)
+	elsewhere    *elsewhere      // nil if memories are files of their homes
 
 	// sealAfter is the delay after which a change is sealed while the memory stays open. If it is
 	// 0, changes are sealed when the memory is closed.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 )
 
 // command matches a command of this program in a text. The characters that may precede the name
@@ -43,27 +45,51 @@ func (l *locator) programForSetup() string {
 	return l.programToType()
 }
 
-// asTyped rewrites the commands in a text so that they work as typed. Commands that work on a home get the
-// flag --home if this run has it. The name oxbow is replaced by what starts this program; see [app.programToType].
-func (a *app) asTyped(text string) string {
-	program, home := a.programToType(), ""
-	if a.homeFlag != "" && a.homeFlag != homeDir { // init sets homeDir, which is found without the flag
-		home = " --home " + quote(a.homeFlag)
+func namesOfCommands(root *cobra.Command) (names []string) {
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
 	}
-	if (program == "oxbow" && home == "") || !strings.Contains(text, "oxbow ") {
+	return names
+}
+
+// asTyped rewrites the commands in a text so that they work as typed in the shell of this run. Commands that work on
+// a home get the flag --home if this run has it. The name oxbow is replaced by what starts this program; see
+// [locator.programToType].
+func (a *app) asTyped(text string) string {
+	if a.homeFlag == "" || a.homeFlag == homeDir { // init sets homeDir, which is found without the flag
+		return a.typedWith("", text)
+	}
+	return a.typedWith(" --home "+quote(a.homeFlag), text)
+}
+
+// typedElsewhere returns a function that is like asTyped, for the answers of a server or of a hook, which a client
+// starts. Their reader has another shell, so the commands get the flag --home unless that shell finds the home by
+// itself.
+func (a *app) typedElsewhere() func(text string) string {
+	homeFlag := a.homeArgs()
+	return func(text string) string { return a.typedWith(homeFlag, text) }
+}
+
+// typedWith rewrites the commands in a text. Those that work on a home get the flag. A text that was rewritten
+// before does not change.
+func (a *app) typedWith(homeFlag, text string) string {
+	program := a.programToType()
+	if (program == "oxbow" && homeFlag == "") || !strings.Contains(text, "oxbow ") {
 		return text
 	}
+	names := a.commandNames()
+	text = strings.ReplaceAll(text, program+" ", "oxbow ")
 	return command.ReplaceAllStringFunc(text, func(found string) string {
 		match := command.FindStringSubmatch(found)
 		before, name := match[1], match[2]
-		isCommand := slices.Contains(a.commandNames, name)
+		isCommand := slices.Contains(names, name)
 		switch {
 		case name == "--home" || (isCommand && withoutHome[name]):
 			return before + program + " " + name
 		case isCommand && name == "setup":
-			return before + a.programForSetup() + home + " " + name
+			return before + a.programForSetup() + homeFlag + " " + name
 		case isCommand:
-			return before + program + home + " " + name
+			return before + program + homeFlag + " " + name
 		}
 		return found // a sentence about oxbow
 	})

@@ -89,6 +89,7 @@ func (a *app) hook(ctx context.Context, client string) {
 		_, _ = stdout.Write(a.hookLayout(ctx, client))
 		return
 	}
+	a.typed = a.typedElsewhere()
 	redactor := secret.NewRedactor(home)
 	clean := func(s string) string {
 		s, _ = redactor.Redact(session.Strip(s))

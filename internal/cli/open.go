@@ -295,6 +295,7 @@ func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, err
 		Place:   a.memoryPlace,
 		Host:    a.host(),
 		Words:   referenceText,
+		Typed:   a.typed,
 		Loader:  a.loader,
 
 		Sessions: a.archive(),

@@ -43,6 +43,8 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 	a.followFolders()
 	a.progress = shown
 	a.repeats = a.repeatsOthers
+	// The commands of another app, because the definition of flags would reset those of this run.
+	a.commandNames = func() []string { return namesOfCommands(tree(newApp(env))) }
 	if client, home, ok := hookArgs(env.Args); ok {
 		a.homeFlag = home
 		a.hook(ctx, client)
@@ -51,9 +53,6 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 	}
 	root := tree(a)
 	a.typed = a.asTyped
-	for _, c := range root.Commands() {
-		a.commandNames = append(a.commandNames, c.Name())
-	}
 	if slices.ContainsFunc(env.Args, func(arg string) bool {
 		return strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
 	}) {

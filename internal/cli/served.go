@@ -45,6 +45,11 @@ type serving struct {
 	Most   int          `json:"-"` // maximum number of tenants whose memory is open at once (0 means the default)
 }
 
+// isForOwner reports whether only the user of this machine can be served, who may see where the memory is.
+func (s serving) isForOwner() bool {
+	return s.TokensFile == "" && s.OIDC.Issuer == "" && s.Public == public{}
+}
+
 // sets returns the sets of oxbow's tools that are listed. The default is the core set, and also
 // the profiles set if there are profiles and all clients see the whole memory. For a home in
 // another layout, the default is the sets of its dialect.
@@ -156,6 +161,9 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	}
 	workspace := &verb.Workspace{Open: open, Knowledge: a.knowledge, Now: a.env.Now, Source: src,
 		Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
+	if !a.tenant && flags.isForOwner() {
+		workspace.Typed = a.typedElsewhere()
+	}
 	if o.Home != nil {
 		workspace.Written, workspace.Unlabelled = o.Home.Written(), true
 	}
@@ -219,22 +227,22 @@ func (l *locator) handoffWaits(
 
 // servedWithout returns a server that answers every call with the reason why there is no memory.
 // A server that exits instead might prevent its client from starting.
-func (t *terminal) servedWithout(reason error) *served {
+func (a *app) servedWithout(reason error) *served {
 	reason = verb.Advise(reason, cmp.Or(hint(reason), "oxbow doctor says more")+"; then start this client again")
 	open := func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, reason }
-	w := &verb.Workspace{Open: open, Now: t.env.Now}
-	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: t.serverLog(), Rand: t.env.Rand,
+	w := &verb.Workspace{Open: open, Now: a.env.Now, Typed: a.typedElsewhere()}
+	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: a.serverLog(), Rand: a.env.Rand,
 		Sets: verb.Sets{verb.SetCore},
-		Hint: oneLine("There is no memory now: " + reason.Error() + "; " + sentence(verb.Remedy(reason)))}
+		Hint: oneLine("There is no memory now: " + reason.Error() + "; " + w.AsTyped(sentence(verb.Remedy(reason))))}
 	return &served{rights.Options{Workspace: w}, mcpserver.New(w, &o), false}
 }
 
 // servedAs builds the service from finished options.
 func (a *app) servedAs(o mcpserver.Options, w *verb.Workspace, profiles []string, other bool) *served {
-	o.Hint = a.clientHint(o.Sets, w, len(profiles) > 0)
+	o.Hint = w.AsTyped(a.clientHint(o.Sets, w, len(profiles) > 0))
 	o.Caution = func() string {
 		if said := a.caution.Load(); said != nil {
-			return (*said)(verb.Note.String)
+			return w.AsTyped((*said)(verb.Note.String))
 		}
 		return ""
 	}

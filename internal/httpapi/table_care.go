@@ -85,6 +85,9 @@ type checkIn struct {
 // directories.
 func check(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.CheckOut, error) {
 	out, err := maintenance.Check(ctx, w, maintenance.CheckIn{Since: in.Since})
+	for i := range out.Problems {
+		out.Problems[i].Mend = w.AsTyped(out.Problems[i].Mend)
+	}
 	out.Store = fileName(out.Store)
 	if out.Sessions != nil {
 		out.Sessions.Store = fileName(out.Sessions.Store)
@@ -99,14 +102,19 @@ func memoryStats(ctx context.Context, w *verb.Workspace, in maintenance.StatsIn)
 	return out, err
 }
 
-// doctor calls [maintenance.Doctor]. It removes the path of the home from the findings.
+// doctor calls [maintenance.Doctor]. It removes the path of the home from the findings, but not from the remedies
+// for a caller who may see it.
 func doctor(ctx context.Context, w *verb.Workspace, in maintenance.DoctorIn) (maintenance.DoctorOut, error) {
 	out, err := maintenance.Doctor(ctx, w, in)
 	home := out.Home
 	out.Home, out.Store = fileName(home), fileName(out.Store)
 	for i := range out.Findings {
 		f := &out.Findings[i]
-		f.What, f.Mend = strings.ReplaceAll(f.What, home, out.Home), strings.ReplaceAll(f.Mend, home, out.Home)
+		f.What = strings.ReplaceAll(f.What, home, out.Home)
+		if w.Typed == nil {
+			f.Mend = strings.ReplaceAll(f.Mend, home, out.Home)
+		}
+		f.Mend = w.AsTyped(f.Mend)
 	}
 	return out, err
 }

@@ -264,7 +264,7 @@ func (d *transport) giveHandoff(
 		if !d.opts.Sets.Has("handoff_task") {
 			leave = "run oxbow handoff new SUMMARY in a shell (oxbow mcp --tools core,session lists the tool handoff_task)"
 		}
-		return fmt.Sprintf(howToHandOff, leave), nil
+		return fmt.Sprintf(howToHandOff, d.Workspace.AsTyped(leave)), nil
 	}
 	return out.Text(), err
 }

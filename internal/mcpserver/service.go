@@ -88,7 +88,7 @@ func (s *Server) Admits(t auth.Token) error {
 func (v *service) explain(err error) string {
 	s := err.Error()
 	if h := verb.Remedy(err).In(v.reference); h != "" {
-		s += "\n" + h
+		s += "\n" + v.Workspace.AsTyped(h)
 	}
 	return s
 }

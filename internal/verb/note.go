@@ -13,15 +13,16 @@ import (
 // Note is a sentence in an answer. It may contain a [Reference] to a verb, a parameter or a call.
 // As JSON and as a string it is written for models. The zero Note is empty.
 type Note struct {
-	format string
-	args   []any
+	format  string
+	args    []any
+	rewrite func(string) string // of the commands in the sentence, or nil; see [Workspace.AsTyped]
 }
 
 // Notef returns a note with that format. References among the arguments are formatted with %s.
-func Notef(format string, args ...any) Note { return Note{format, args} }
+func Notef(format string, args ...any) Note { return Note{format: format, args: args} }
 
 // Plain returns a note of a sentence without references.
-func Plain(sentence string) Note { return Note{"%s", []any{sentence}} }
+func Plain(sentence string) Note { return Notef("%s", sentence) }
 
 // Plains is like Plain, for several sentences.
 func Plains(sentences []string) []Note {
@@ -40,7 +41,11 @@ func (n Note) In(write func(Reference) string) string {
 			args[i] = write(r)
 		}
 	}
-	return fmt.Sprintf(n.format, args...)
+	said := fmt.Sprintf(n.format, args...)
+	if n.rewrite != nil {
+		said = n.rewrite(said)
+	}
+	return said
 }
 
 // String returns the sentence in the words for models.
@@ -67,7 +72,7 @@ func (n Note) withParam(old, name ParamRef) Note {
 			args[i] = name
 		}
 	}
-	return Note{n.format, args}
+	return Note{n.format, args, n.rewrite}
 }
 
 // About reports whether the note refers to a parameter.
@@ -80,7 +85,7 @@ func JoinNotes(notes []Note) Note {
 	for _, n := range notes {
 		formats, args = append(formats, n.format), append(args, n.args...)
 	}
-	return Note{strings.Join(formats, "; "), args}
+	return Notef(strings.Join(formats, "; "), args...)
 }
 
 // Reference is a part of a note that each door writes in its own words: a [ParamRef], [VerbRef],

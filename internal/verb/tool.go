@@ -31,15 +31,16 @@ func (t Tool) Answer(ctx context.Context, w *Workspace, args json.RawMessage) (A
 		return Answer{}, err
 	}
 	if s, ok := out.(Screened); ok {
-		return Answer{s.Answer.(report.Reporter), s.Note}, nil
+		return Answer{s.Answer.(report.Reporter), s.Note, w.AsTyped}, nil
 	}
-	return Answer{out.(report.Reporter), ""}, nil
+	return Answer{out.(report.Reporter), "", w.AsTyped}, nil
 }
 
 // Answer is the result of a verb for a model.
 type Answer struct {
-	Out  report.Reporter
-	note string // about secrets in the arguments
+	Out   report.Reporter
+	note  string                   // about secrets in the arguments
+	typed func(text string) string // see [Workspace.AsTyped]
 }
 
 // Text returns the text for the model. It contains everything that a model needs, with remembered text quoted or in
@@ -49,7 +50,7 @@ func (a Answer) Text() string {
 	if a.note != "" {
 		r.Notef("%s", report.Words(a.note))
 	}
-	return prompt.ReportText(r)
+	return prompt.ReportText(r, a.typed)
 }
 
 // MarshalJSON implements [json.Marshaler]. It writes the object for programs.

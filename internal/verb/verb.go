@@ -77,8 +77,9 @@ func (v *Verb) setCall(in, out reflect.Type, run func(ctx context.Context, w *Wo
 		}
 		answer, err := run(ctx, w, arguments.Interface())
 		if err != nil {
-			return nil, err
+			return nil, w.typeError(err)
 		}
+		answer = w.typeNotes(answer)
 		if secrets != "" {
 			return Screened{answer, secrets}, nil
 		}

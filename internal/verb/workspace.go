@@ -78,6 +78,11 @@ type Workspace struct {
 	// uses the words for models.
 	Words func(Reference) string
 
+	// Typed rewrites the commands in a text of oxbow so that a person who types them in a shell
+	// reaches this memory, which may need the flag --home. Nil leaves them as they are, for readers
+	// who may not see where the memory is.
+	Typed func(text string) string
+
 	// Unbounded is set if the reader can scroll. Results are then cut only to budgets that
 	// the caller gives.
 	Unbounded bool
@@ -137,10 +142,11 @@ func (w *Workspace) Date(t time.Time) string {
 
 // Say returns a note in the words of the interface.
 func (w *Workspace) Say(n Note) string {
-	if w.Words == nil {
-		return n.String()
+	words := w.Words
+	if words == nil {
+		words = Reference.model
 	}
-	return n.In(w.Words)
+	return w.AsTyped(n.In(words))
 }
 
 // Stamped returns a context with the workspace's source, unless ctx has a source already.

@@ -12,21 +12,26 @@ import (
 )
 
 // ReportText returns a report as a text for a model. Every word costs the model tokens, so the text has no column
-// and no empty line that it does not need. The text of others is quoted, or in a fence that it cannot close.
-func ReportText(r report.Report) string {
+// and no empty line that it does not need. The text of others is quoted, or in a fence that it cannot close. typed
+// rewrites the commands in the text of oxbow so that they work as typed. If it is nil, they stay as they are.
+func ReportText(r report.Report, typed func(text string) string) string {
+	if typed == nil {
+		typed = func(text string) string { return text }
+	}
 	var b strings.Builder
+	w := sectionWriter{&b, typed}
 	for _, s := range r.Sections {
 		endLine(&b)
-		WriteSection(&b, s)
+		w.section(s)
 	}
 	if len(r.Warnings)+len(r.Notes) > 0 {
 		endLine(&b)
 	}
-	for _, w := range r.Warnings {
-		b.WriteString("- " + w.In(reportValue) + "\n")
+	for _, warning := range r.Warnings {
+		b.WriteString("- " + typed(warning.In(w.value)) + "\n")
 	}
 	for _, n := range r.Notes {
-		b.WriteString("note: " + n.In(reportValue) + "\n")
+		b.WriteString("note: " + typed(n.In(w.value)) + "\n")
 	}
 	return b.String()
 }
@@ -39,144 +44,154 @@ func endLine(b *strings.Builder) {
 }
 
 // AnswerText returns an answer as a text for a model.
-func AnswerText(a report.Reporter) string { return ReportText(a.Report()) }
+func AnswerText(a report.Reporter) string { return ReportText(a.Report(), nil) }
 
 // WriteSection writes one section of a report. It is for callers that count each list item's
 // tokens.
 func WriteSection(b *strings.Builder, s report.Section) {
+	sectionWriter{b, func(text string) string { return text }}.section(s)
+}
+
+// sectionWriter writes the sections of a report.
+type sectionWriter struct {
+	b     *strings.Builder
+	typed func(text string) string // see [ReportText]
+}
+
+func (w sectionWriter) section(s report.Section) {
 	switch s := s.(type) {
 	case report.Line:
-		b.WriteString(strings.Repeat(" ", s.Indent) + s.In(reportValue) + "\n")
+		w.b.WriteString(strings.Repeat(" ", s.Indent) + s.In(w.value) + "\n")
 	case report.Record:
-		writeRecord(b, s)
+		w.record(s)
 	case report.Fields:
-		writeCells(b, s.Cells)
+		w.cells(s.Cells)
 	case report.Table:
-		writeRows(b, s)
+		w.rows(s)
 	case report.List:
-		writeItems(b, s)
+		w.items(s)
 	case report.Reasons:
-		for _, w := range s.Why {
-			b.WriteString("- " + w.In(reportValue) + "\n")
+		for _, why := range s.Why {
+			w.b.WriteString("- " + w.typed(why.In(w.value)) + "\n")
 		}
 		if len(s.Near) > 0 {
-			b.WriteString("near to what was asked: " + reportValue(s.Near) + "\n")
+			w.b.WriteString("near to what was asked: " + w.value(s.Near) + "\n")
 		}
 	case report.Document:
-		b.WriteString(string(s))
+		w.b.WriteString(string(s))
 	case report.Finding:
-		writeFinding(b, s)
+		w.finding(s)
 	}
 }
 
-// writeFinding writes a finding on a line.
-func writeFinding(b *strings.Builder, f report.Finding) {
-	b.WriteString(string(f.Level) + ", " + string(f.About) + ": " + reportValue(f.What))
+// finding writes a finding on a line.
+func (w sectionWriter) finding(f report.Finding) {
+	w.b.WriteString(string(f.Level) + ", " + string(f.About) + ": " + w.value(f.What))
 	if f.Remedy != "" {
-		b.WriteString("; remedy: " + string(f.Remedy))
+		w.b.WriteString("; remedy: " + w.typed(string(f.Remedy)))
 	}
-	b.WriteString("\n")
+	w.b.WriteString("\n")
 }
 
-// writeRecord writes the key of a record, its cells in parentheses, and its lines below.
-func writeRecord(b *strings.Builder, r report.Record) {
+// record writes the key of a record, its cells in parentheses, and its lines below.
+func (w sectionWriter) record(r report.Record) {
 	switch {
 	case !r.Did.IsEmpty():
-		b.WriteString(r.Did.In(reportValue))
+		w.b.WriteString(r.Did.In(w.value))
 	case r.Title != nil:
-		b.WriteString(reportValue(r.Title))
+		w.b.WriteString(w.value(r.Title))
 	default:
-		b.WriteString(reportValue(r.Key))
+		w.b.WriteString(w.value(r.Key))
 	}
 	before := " ("
 	for _, c := range r.Cells {
-		value := cellValue(c.Value)
+		value := w.cell(c.Value)
 		if value == "" {
 			continue
 		}
-		b.WriteString(before)
+		w.b.WriteString(before)
 		before = ", "
 		if c.Name != "" {
-			b.WriteString(c.Name + " ")
+			w.b.WriteString(c.Name + " ")
 		}
-		b.WriteString(value)
+		w.b.WriteString(value)
 	}
 	if before == ", " {
-		b.WriteString(")")
+		w.b.WriteString(")")
 	}
-	b.WriteString("\n")
-	writeCells(b, r.Lines)
+	w.b.WriteString("\n")
+	w.cells(r.Lines)
 }
 
-// writeCells writes cells below each other. If a cell contains a text, the cell's name becomes
+// cells writes cells below each other. If a cell contains a text, the cell's name becomes
 // the fence's name.
-func writeCells(b *strings.Builder, cells []report.Cell) {
+func (w sectionWriter) cells(cells []report.Cell) {
 	for _, c := range cells {
 		switch v := c.Value.(type) {
 		case report.Text:
-			b.WriteString(Fence(c.Name, string(v)))
+			w.b.WriteString(Fence(c.Name, string(v)))
 			continue
 		case report.Quote:
-			b.WriteString(Fence(c.Name, string(v)))
+			w.b.WriteString(Fence(c.Name, string(v)))
 			continue
 		}
-		value := cellValue(c.Value)
+		value := w.cell(c.Value)
 		switch {
 		case value == "":
 		case c.Name == "":
-			b.WriteString(value + "\n")
+			w.b.WriteString(value + "\n")
 		default:
-			b.WriteString(c.Name + ": " + value + "\n")
+			w.b.WriteString(c.Name + ": " + value + "\n")
 		}
 	}
 }
 
-// writeRows writes a table without padding.
-func writeRows(b *strings.Builder, t report.Table) {
+// rows writes a table without padding.
+func (w sectionWriter) rows(t report.Table) {
 	if t.Columns != nil {
-		b.WriteString(strings.Join(t.Columns, ", ") + "\n")
+		w.b.WriteString(strings.Join(t.Columns, ", ") + "\n")
 	}
 	for _, row := range t.Rows {
 		cells := make([]string, len(row))
 		for i, v := range row {
-			cells[i] = reportValue(v)
+			cells[i] = w.value(v)
 		}
-		b.WriteString(strings.Join(cells, ", ") + "\n")
+		w.b.WriteString(strings.Join(cells, ", ") + "\n")
 	}
 }
 
-// writeItems writes all items of a list, because a model has no other way to list the remaining
+// items writes all items of a list, because a model has no other way to list the remaining
 // items.
-func writeItems(b *strings.Builder, l report.List) {
+func (w sectionWriter) items(l report.List) {
 	for i, s := range l.Items {
-		if l.Spaced && b.Len() > 0 {
-			b.WriteString("\n")
+		if l.Spaced && w.b.Len() > 0 {
+			w.b.WriteString("\n")
 		}
 		if l.Numbered {
-			fmt.Fprintf(b, "%d. ", i+1)
+			fmt.Fprintf(w.b, "%d. ", i+1)
 		}
-		WriteSection(b, s)
+		w.section(s)
 	}
 }
 
-// cellValue is like reportValue, but returns "" for an empty text, because such cells are omitted.
-func cellValue(v any) string {
+// cell is like value, but returns "" for an empty text, because such cells are omitted.
+func (w sectionWriter) cell(v any) string {
 	if v == "" {
 		return ""
 	}
-	return reportValue(v)
+	return w.value(v)
 }
 
-// reportValue returns a value on one line. It is the only function that quotes the values of a report for models. All
+// value returns a value on one line. It is the only function that quotes the values of a report for models. All
 // values are quoted except those that are oxbow's own, because they may contain the text of others.
-func reportValue(v any) string {
+func (w sectionWriter) value(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case report.Words:
-		return string(v)
+		return w.typed(string(v))
 	case report.Sentence:
-		return v.In(reportValue)
+		return v.In(w.value)
 	case report.WordedValue:
 		return v.ForModel()
 	case report.Name:

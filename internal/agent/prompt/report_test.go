@@ -75,7 +75,7 @@ a text without a line end
 note: undo with seq [3]
 note: left: "a\nb", "c"
 `, "~", "`")
-	if got := ReportText(r); got != want {
+	if got := ReportText(r, nil); got != want {
 		t.Errorf("ReportText = %s\nwant %s", got, want)
 	}
 }

@@ -122,7 +122,7 @@ func Start(ctx context.Context, w *verb.Workspace, in StartIn) (StartOut, error)
 	if selected == "" && notes == "" && waiting == "" {
 		return out, nil
 	}
-	out.Place, out.Text = inject.AtStart, selected+notes+waiting+howToSearch
+	out.Place, out.Text = inject.AtStart, selected+notes+w.AsTyped(waiting+howToSearch)
 	out.Tokens = prompt.Tokens(out.Text)
 	return out, nil
 }
@@ -219,8 +219,7 @@ func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow
 		term("has", oxbow.LabelVerified, oxbow.LabelApproved),
 	}
 	groups := []oxbow.Filter{term(profile.LabelPinned, "true"), term(profile.LabelProcess, "true"), {}}
-	base := Volunteered.And(oxbow.Filter{Terms: []oxbow.Term{
-		{Key: "kind", Values: []string{oxbow.History.String(), oxbow.Handoff.String()}, Not: true},
+	base := Volunteered.And(noSessions).And(oxbow.Filter{Terms: []oxbow.Term{
 		{Key: profile.LabelCovered, Values: []string{"true"}, Not: true},
 	}})
 	isListed := map[uint64]bool{}
@@ -259,6 +258,11 @@ func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow
 	}
 	return all, nil
 }
+
+// noSessions leaves out the entries that sessions leave: handoffs, which have a line of their own, and histories.
+var noSessions = oxbow.Filter{Terms: []oxbow.Term{
+	{Key: "kind", Values: []string{oxbow.History.String(), oxbow.Handoff.String()}, Not: true},
+}}
 
 // placesOf returns a filter for the notes of a project and a filter for notes without a project. If
 // the project is unknown, it returns a single filter for all notes.
@@ -349,7 +353,7 @@ func (out *StartOut) restLine(ctx context.Context, m *oxbow.Memory, project stri
 	var names []string
 	for _, place := range placesOf(project) {
 		limit := len(out.Shown) + len(out.known) + namedNotes
-		hits, err := m.Recall(ctx, oxbow.Query{Filter: Volunteered.And(place), Limit: limit})
+		hits, err := m.Recall(ctx, oxbow.Query{Filter: Volunteered.And(noSessions).And(place), Limit: limit})
 		if err != nil {
 			return "", err
 		}

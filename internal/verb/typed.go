@@ -1,0 +1,96 @@
+// This file makes the commands in the answers of verbs work as typed.
+
+package verb
+
+import (
+	"reflect"
+	"sync"
+)
+
+// AsTyped returns a text of oxbow with its commands as a person types them to reach this memory.
+func (w *Workspace) AsTyped(text string) string {
+	if w.Typed == nil || text == "" {
+		return text
+	}
+	return w.Typed(text)
+}
+
+// typedAs returns the note with a function that rewrites the commands in its sentence.
+func (n Note) typedAs(rewrite func(string) string) Note {
+	n.rewrite = rewrite
+	return n
+}
+
+// typeError adds the advice about an error with the commands as a person types them.
+func (w *Workspace) typeError(err error) error {
+	remedy := Remedy(err)
+	if w.Typed == nil || remedy.format == "" {
+		return err
+	}
+	return AdviseNote(err, remedy.typedAs(w.Typed))
+}
+
+var (
+	noteType    = reflect.TypeFor[Note]()
+	noteHolders sync.Map // by type: whether its values may contain a note
+)
+
+// typeNotes returns an answer in which the commands of all notes are as a person types them. It
+// copies slices with notes, because verbs share some of them.
+func (w *Workspace) typeNotes(answer any) any {
+	if w.Typed == nil || answer == nil || !mayHoldNotes(reflect.TypeOf(answer)) {
+		return answer
+	}
+	copied := reflect.New(reflect.TypeOf(answer)).Elem()
+	copied.Set(reflect.ValueOf(answer))
+	w.typeNotesIn(copied)
+	return copied.Interface()
+}
+
+func (w *Workspace) typeNotesIn(v reflect.Value) {
+	switch {
+	case !mayHoldNotes(v.Type()):
+	case v.Type() == noteType:
+		v.Set(reflect.ValueOf(v.Interface().(Note).typedAs(w.Typed)))
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				w.typeNotesIn(v.Field(i))
+			}
+		}
+	case v.Kind() == reflect.Slice && v.Len() > 0:
+		copied := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(copied, v)
+		for i := range copied.Len() {
+			w.typeNotesIn(copied.Index(i))
+		}
+		v.Set(copied)
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		copied := reflect.New(v.Type().Elem())
+		copied.Elem().Set(v.Elem())
+		w.typeNotesIn(copied.Elem())
+		v.Set(copied)
+	}
+}
+
+// mayHoldNotes reports whether values of a type may contain a note in an exported field.
+func mayHoldNotes(t reflect.Type) bool {
+	if t == noteType {
+		return true
+	}
+	if known, ok := noteHolders.Load(t); ok {
+		return known.(bool)
+	}
+	found := false
+	switch t.Kind() {
+	case reflect.Struct:
+		noteHolders.Store(t, false) // ends the search in a type that contains itself
+		for i := range t.NumField() {
+			found = found || (t.Field(i).IsExported() && mayHoldNotes(t.Field(i).Type))
+		}
+	case reflect.Slice, reflect.Pointer:
+		found = mayHoldNotes(t.Elem())
+	}
+	noteHolders.Store(t, found)
+	return found
+}
