@@ -51,7 +51,7 @@ func (t *terminal) helpCommand(root *cobra.Command) *cobra.Command {
 			}
 			c, rest, err := root.Find(args)
 			if err != nil || (len(rest) > 0 && c == root) {
-				return unknownCommand(root, args[0])
+				return unknownCommand(root, args)
 			}
 			c.InitDefaultHelpFlag()
 			return c.Help()

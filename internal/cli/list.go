@@ -4,9 +4,11 @@ package cli
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -25,9 +27,32 @@ func (a *app) listCommand() *cobra.Command {
 			args = append(args, in.Filter)
 		}
 		in.Filter = strings.Join(args, " ")
-		return nil
+		return adviseOnWords(args)
 	}, a.showList)
 }
+
+// otherLists are the commands for words that people type after "list".
+var otherLists = map[string]string{"entries": "list", "notes": "list", "memories": "list", "all": "list",
+	"everything": "list", "labels": "label list", "tags": "label list", "sessions": "session list",
+	"handoffs": "handoff list", "profiles": "profile list"}
+
+// adviseOnWords returns an error if the arguments of list are words instead of filters. List takes no words,
+// because it does not rank.
+func adviseOnWords(args []string) error {
+	if len(args) == 0 || strings.ContainsFunc(strings.Join(args, ""), isNoLetter) {
+		return nil
+	}
+	if name, ok := otherLists[strings.ToLower(args[0])]; ok && len(args) == 1 {
+		return misusef("did you mean: oxbow "+name, "filter %q is not key:value, such as tag:decision", args[0])
+	}
+	if len(args) == 1 && syntax.NearestKey(args[0]) != "" {
+		return nil // a key that is mistyped, for which the error suggests the right one
+	}
+	return misusef("to find entries by words: oxbow recall "+quoteAll(args),
+		"filter %q is not key:value, such as project:vtt or -tag:draft", args[0])
+}
+
+func isNoLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 // showList prints the entries as a table. It is not the table of a report because each column gets a share of the
 // width, and the text is left out of a pipe.

@@ -29,7 +29,13 @@ of the working directory, which oxbow label project prints.`,
   oxbow remember style --content "Tabs." --tag go --project site --alias tabs
   oxbow remember runbook --file RUNBOOK.md
   git log -1 --format=%B | oxbow remember --tag commit`,
-		Args: args(0, 2, "a NAME and a TEXT"),
+		Args: func(cmd *cobra.Command, words []string) error {
+			if len(words) > 2 {
+				return misusef("quote the text: oxbow remember "+quote(strings.Join(unmark(words), " ")),
+					"%d words are too many for a NAME and a TEXT", len(words))
+			}
+			return nil
+		},
 	}
 	reports(a, c, verb.Remember, func(in *verb.RememberIn, f *flagSet, args []string) (err error) {
 		if len(args) > 0 {

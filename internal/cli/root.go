@@ -29,7 +29,7 @@ directory for all your work.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 0:
-				return unknownCommand(cmd, unmark(args)[0])
+				return unknownCommand(cmd, unmark(args))
 			case version:
 				return a.sayVersion()
 			case !a.showState(cmd.Context()):

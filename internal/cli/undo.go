@@ -31,7 +31,7 @@ change, which can be undone in turn. An import counts as one change.`,
 			n, err := strconv.Atoi(args[0])
 			if err != nil {
 				return misusef(
-					"for one change by its number: oxbow undo --seq N",
+					"for the last change: oxbow undo; for one change by its number, which oxbow log shows: oxbow undo --seq N",
 					"%q is not a number of changes",
 					args[0],
 				)

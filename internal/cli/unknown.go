@@ -11,10 +11,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/setup"
 )
 
-// unknownCommand returns an error that suggests the command that may have been meant.
-func unknownCommand(root *cobra.Command, word string) error {
+// unknownCommand returns an error that suggests the command that may have been meant by the words.
+func unknownCommand(root *cobra.Command, words []string) error {
+	word := words[0]
 	var names []string
 	for _, c := range root.Commands() {
 		if !c.Hidden {
@@ -24,7 +26,10 @@ func unknownCommand(root *cobra.Command, word string) error {
 	// Names that other programs use.
 	other := map[string]string{
 		"add": "remember", "save": "remember", "store": "remember", "set": "remember", "new": "remember",
-		"note":   "remember",
+		"note":  "remember",
+		"entry": "list", "entries": "list", "notes": "list", "memories": "list",
+		"tag": "label add", "pin": "label add pinned:true", "tags": "label list",
+		"install": "setup", "connect": "setup", "configure": "setup", "config": "setup", "client": "setup",
 		"search": "recall", "find": "recall", "query": "recall", "show": "get", "cat": "get", "read": "get",
 		"ls": "list",
 		"rm": "forget", "delete": "forget", "remove": "forget", "serve": "mcp", "verify": "check", "fsck": "check",
@@ -32,13 +37,26 @@ func unknownCommand(root *cobra.Command, word string) error {
 		"erase": "redact", "purge": "redact", "shred": "redact", "copy": "backup", "snapshot": "backup",
 		"repair": "recover", "salvage": "recover", "mend": "doctor", "diagnose": "doctor", "health": "doctor",
 	}
+	if c := setup.Find(word); c != nil {
+		return misusef("did you mean: oxbow setup "+c.Name, "unknown command %q", word)
+	}
 	if name, ok := other[word]; ok {
 		return misusef("did you mean: oxbow "+name, "unknown command %q", word)
 	}
 	if near := text.Near(word, slices.Values(names), 1); len(near) > 0 {
 		return misusef("did you mean: oxbow "+near[0], "unknown command %q", word)
 	}
-	return misusef("oxbow help all lists them", "unknown command %q", word)
+	return misusef("to search the memory: oxbow recall "+quoteAll(words)+"; oxbow help all lists the commands",
+		"unknown command %q", word)
+}
+
+// quoteAll returns words as a person types them in a shell.
+func quoteAll(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = quote(word)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // flagError returns an error that suggests the flag that may have been meant.

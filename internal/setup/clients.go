@@ -61,8 +61,9 @@ func Clients() []*Client { return allClients }
 // Find returns the client with a name or title, ignoring case. It returns nil if there is no such
 // client.
 func Find(name string) *Client {
+	title := strings.ReplaceAll(name, "-", " ") // such as claude-code
 	for _, c := range allClients {
-		if strings.EqualFold(c.Name, name) || strings.EqualFold(c.Title, name) {
+		if strings.EqualFold(c.Name, name) || strings.EqualFold(c.Title, title) {
 			return c
 		}
 	}
