@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -260,6 +261,10 @@ func (in *Inspection) findFaults(ctx context.Context, s *Status) (all []setupFau
 	if s.lacksServer() {
 		add(warning, isRepeated, "{clients}: hooks of oxbow are set up, and its server is no longer in the files")
 	}
+	if in.lacksHooks(s) {
+		add(warning, isRepeated, "{clients}: the hooks that setup wrote are no longer in the files: nothing is kept, "+
+			"and nothing is shown by itself")
+	}
 	isGone := false
 	for _, p := range s.programNames() {
 		if fi, err := os.Stat(p); errors.Is(err, fs.ErrNotExist) {
@@ -306,6 +311,39 @@ func (in *Inspection) tryServer(ctx context.Context, s *Status) []setupFault {
 // lacksServer reports whether the files no longer contain the server that setup wrote.
 func (s *Status) lacksServer() bool {
 	return s.canServe && s.choices != nil && !s.choices.NoMCP && len(s.Servers) == 0
+}
+
+// lacksHooks reports whether no file contains the hooks that setup would write with the same choices.
+func (in *Inspection) lacksHooks(s *Status) bool {
+	wouldWrite := false
+	for _, change := range in.changesAgain(s) {
+		if in.Options.Project && !isBelow(in.World.Dir, change.Path) {
+			continue
+		}
+		call := hookCall(s.Client.Name)
+		if call.Match(change.Before) {
+			return false
+		}
+		wouldWrite = wouldWrite || call.Match(change.After)
+	}
+	return wouldWrite
+}
+
+// hookCall matches the command of a hook in a file of a client, with arguments in one string or in several.
+func hookCall(client string) *regexp.Regexp {
+	return regexp.MustCompile(`\bhook\W+` + regexp.QuoteMeta(client) + `\b`)
+}
+
+// changesAgain returns the changes that setup would make now with the same choices, or nil if they are unknown.
+func (in *Inspection) changesAgain(s *Status) []*Change {
+	if s.choices == nil || !in.Compares {
+		return nil
+	}
+	changes, err := s.Client.Plan(in.World, s.choices.applyTo(in.Options))
+	if err != nil {
+		return nil
+	}
+	return changes
 }
 
 // isOther reports whether a program is different from the running one.
@@ -371,11 +409,7 @@ func (in *Inspection) describeSetup(s *Status) string {
 // outdatedFiles returns the problem that files differ from the files that setup would write now,
 // because a different version or a person changed them. It returns "" if they do not differ.
 func (in *Inspection) outdatedFiles(s *Status) string {
-	if s.choices == nil || !in.Compares {
-		return ""
-	}
-	changes, err := s.Client.Plan(in.World, s.choices.applyTo(in.Options))
-	if err != nil || !slices.ContainsFunc(changes, func(c *Change) bool { return !c.Same() }) {
+	if !slices.ContainsFunc(in.changesAgain(s), func(c *Change) bool { return !c.Same() }) {
 		return ""
 	}
 	return "its files are not as this oxbow writes them: " + in.setupCommand([]Status{*s})

@@ -1,0 +1,48 @@
+// This file tests that each client works without oxbow, if its program is gone or its memory is refused.
+
+package clients
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestStarts(t *testing.T) { eachClient(t, startsWithoutMemory) }
+
+// startsWithoutMemory runs a client in a project with a home that others may write to, which is refused, and then
+// without the program that setup wrote into its files. Both times the model must get the prompt.
+func startsWithoutMemory(t *testing.T, c *client, argv []string, program, modules string) {
+	m := &model{name: c.tool, marker: marker}
+	s := httptest.NewServer(m)
+	defer s.Close()
+	b, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	installed := filepath.Join(t.TempDir(), "oxbow")
+	if err := os.WriteFile(installed, b, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := newPerson(t, c, installed, modules, s.URL)
+	p.run(installed, "init")
+	home := filepath.Join(p.project, ".oxbow")
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"others may write to the home", func() error { return os.Chmod(home, 0o777) }},
+		{"the program is gone", func() error { return os.Remove(installed) }},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		m.reset(marker)
+		p.run(slices.Concat(argv, c.run, []string{"Please do it. " + marker})...)
+		if len(m.requests) == 0 {
+			t.Errorf("%s: the model was not asked", step.name)
+		}
+	}
+}
