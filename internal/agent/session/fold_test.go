@@ -154,6 +154,11 @@ func TestFold(t *testing.T) {
 				exited(call("", "c2", 9, "go vet"), 0),
 				exited(call("", "", 8, "go vet"), 1), exited(call("", "", 12, "go vet"), 0)},
 			`1[u1]"go" Bash(go vet)=1 Bash(go vet)=0`},
+		{"a transcript with the time of writing has the call after the report, late on a busy machine",
+			[]session.Event{event(session.Prompt, "", "u1", 0, "go"), exited(call("", "", 2, "go vet"), 1),
+				exited(call("", "c1", 9, "go vet"), 1), exited(call("", "", 12, "go vet"), 0),
+				exited(call("", "c2", 18, "go vet"), 0)},
+			`1[u1]"go" Bash(go vet)=1 Bash(go vet)=0`},
 		{"a report that is missing takes no other with it",
 			[]session.Event{
 				event(session.Prompt, "", "u1", 0, "go"),

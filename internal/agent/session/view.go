@@ -14,6 +14,7 @@ const (
 	promptNear = 2 * time.Minute
 	doubleNear = 2 * time.Second
 	clockSlack = 2 * time.Second // maximum difference between the clocks of a client's hooks and its transcript
+	writeDelay = time.Minute     // maximum time after a report at which a transcript without start times has the call
 )
 
 // key identifies an event. Two reports with equal keys are of the same event.
@@ -215,20 +216,26 @@ func isDouble(a, b *Event) bool {
 
 // joinInOrder merges hooks' reports, made when calls end, into the transcript's calls, which have
 // the start time. It returns the merged reports. Each report is merged into the earliest call that
-// began before it, has no report yet and agrees with its outcome.
+// began before it, has no report yet and agrees with its outcome. Gemini CLI gives a call the time at
+// which it writes the call, which is after the report. So what remains is merged in order, too.
 func joinInOrder(calls, reports []*Event) (joined []*Event) {
 	byTime := func(a, b *Event) int { return compare(*a, *b) }
 	calls, reports = slices.SortedFunc(slices.Values(calls), byTime), slices.SortedFunc(slices.Values(reports), byTime)
-	for _, r := range reports {
-		i := slices.IndexFunc(calls, func(c *Event) bool {
-			return !c.Time.After(r.Time.Add(clockSlack)) && !c.Call.contradicts(r.Call)
-		})
-		if i < 0 {
-			continue
+	for _, delay := range []time.Duration{clockSlack, writeDelay} {
+		var rest []*Event
+		for _, r := range reports {
+			i := slices.IndexFunc(calls, func(c *Event) bool {
+				return !c.Time.After(r.Time.Add(delay)) && !c.Call.contradicts(r.Call)
+			})
+			if i < 0 {
+				rest = append(rest, r)
+				continue
+			}
+			*calls[i] = calls[i].merge(*r)
+			calls = slices.Delete(calls, i, i+1)
+			joined = append(joined, r)
 		}
-		*calls[i] = calls[i].merge(*r)
-		calls = slices.Delete(calls, i, i+1)
-		joined = append(joined, r)
+		reports = rest
 	}
 	return joined
 }
