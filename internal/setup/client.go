@@ -190,6 +190,9 @@ func (o Options) clientHooks(client string, handler func(e hookEvent) fields) (w
 // second in the client's timeouts.
 func (o Options) shellHooks(w World, client string, windows shellKind, unit int, more ...field) []hookEntry {
 	line := commandLine(choose(w.GOOS == "windows", windows, posixShell), o.commandArgs("hook", client))
+	if client == "gemini" && w.GOOS != "windows" {
+		line += orWarn
+	}
 	return o.clientHooks(client, func(e hookEvent) fields {
 		return append(fields{{"type", "command"}, {"command", line}, {"timeout", e.timeout * unit}}, more...)
 	})

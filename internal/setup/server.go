@@ -84,7 +84,7 @@ func (own ownPrograms) startServer(s Server) bool {
 func (own ownPrograms) runHook(s Server, client string) bool {
 	argv := s.Argv()
 	if line, ok := s.Command.(string); ok && len(s.Args) == 0 {
-		argv = splitWords(line)
+		argv = splitWords(strings.TrimSuffix(line, orWarn))
 	} else if s.Command == nil {
 		argv = splitWords(s.Bash)
 	}
@@ -134,6 +134,10 @@ const (
 	cmdShell
 	powerShell
 )
+
+// orWarn follows the command of a hook of Gemini CLI, which refuses the prompt if a hook ends with a status above 1.
+// A shell has such a status if the program is gone. PowerShell has the status 1, with which the client warns.
+const orWarn = " || exit 1"
 
 // commandLine quotes a command for a shell.
 func commandLine(sh shellKind, argv []string) string {

@@ -40,9 +40,9 @@ func startsWithoutMemory(t *testing.T, c *client, argv []string, program, module
 			t.Fatal(err)
 		}
 		m.reset(marker)
-		p.run(slices.Concat(argv, c.run, []string{"Please do it. " + marker})...)
+		said := p.run(slices.Concat(argv, c.run, []string{"Please do it. " + marker})...)
 		if len(m.requests) == 0 {
-			t.Errorf("%s: the model was not asked", step.name)
+			t.Errorf("%s: the model was not asked: %s", step.name, tail([]byte(said)))
 		}
 	}
 }
