@@ -373,10 +373,10 @@ func TestLoadRedacted(t *testing.T) {
 	}
 	h := Handoff{
 		Name: "for ann@firma.de",
-		Task: Task{Summary: "Ask ann@firma.de.", Plan: "Call +49 170 1234567.", Profile: "safe"},
+		Task: Task{Summary: "Ask ann@firma.de.", Plan: "Pay to DE89 3704 0044 0532 0130 00.", Profile: "safe"},
 	}
 	o := l.Load(t.Context(), m, h, nil, profile.Request{})
-	if got := o.Handoff.Name + o.Text(); strings.Contains(got, "firma") || strings.Contains(got, "1234567") ||
+	if got := o.Handoff.Name + o.Text(); strings.Contains(got, "firma") || strings.Contains(got, "0532 0130") ||
 		!strings.Contains(got, "Ask [mail].") {
 		t.Errorf("Load = %s, want marks", got)
 	}
