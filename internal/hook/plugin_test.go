@@ -36,6 +36,48 @@ await say(1, "when ship")
 await say(2, "thanks")
 await p.dispose()`
 
+// keeps is a program that keeps the event of a report in a file.
+const keeps = `import { writeFileSync } from "node:fs"
+let text = ""
+process.stdin.on("data", (d) => (text += d)).on("end", () => {
+  const name = JSON.parse(text).hook_event_name
+  writeFileSync(new URL("kept." + name, import.meta.url), "")
+})`
+
+// slow uses the plug-in with a deadline that no program meets, and waits for what the program keeps of a command.
+const slow = `import { existsSync } from "node:fs"
+import { Oxbow } from "./oxbow.mjs"
+const p = await Oxbow({ directory: "/p" })
+const state = { status: "completed", input: { command: "ls" }, output: "a", metadata: { exit: 0 } }
+const part = { type: "tool", tool: "bash", sessionID: "ses_1", callID: "c1", state }
+await p.event({ event: { type: "message.part.updated", properties: { part } } })
+const message = { id: "msg_1" }
+await p["chat.message"]({ sessionID: "ses_1" }, { message, parts: [{ type: "text", text: "when ship" }] })
+await p.dispose()
+while (!existsSync(new URL("kept.PostToolUse", import.meta.url))) await new Promise((next) => setTimeout(next, 5))
+console.log(existsSync(new URL("kept.UserPromptSubmit", import.meta.url)))`
+
+// TestPluginSlow tests that a report of a command is kept if that takes longer than opencode waits, and that the
+// program for a prompt is stopped then.
+func TestPluginSlow(t *testing.T) {
+	node := testenv.Program(t, "node", "apt install nodejs")
+	dir := t.TempDir()
+	plugin, err := hook.Plugin([]string{node, filepath.Join(dir, "keeps.mjs")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hasty := strings.Replace(string(plugin), "deadline = 2000", "deadline = 1", 1)
+	for name, text := range map[string]string{"oxbow.mjs": hasty, "keeps.mjs": keeps, "slow.mjs": slow} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.CommandContext(t.Context(), node, filepath.Join(dir, "slow.mjs")).CombinedOutput()
+	if got := strings.TrimSpace(string(out)); err != nil || got != "false" {
+		t.Errorf("%v; the program for a prompt has kept its report: %s", err, got)
+	}
+}
+
 // TestPluginPrompt: what there is to a prompt is a part of its own message, after the
 // prompt; the system prompt stays as it is.
 func TestPluginPrompt(t *testing.T) {

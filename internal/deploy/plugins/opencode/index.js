@@ -8,6 +8,10 @@ import { spawn } from "node:child_process"
 const command = ["oxbow","hook","opencode"]
 const deadline = 2000 // milliseconds
 
+// answered are the events whose answer is put before the model. An answer that comes too late must not
+// count as shown, so the program is stopped. It keeps other reports even if that takes longer.
+const answered = ["SessionStart", "UserPromptSubmit"]
+
 // ask gives a report to oxbow and returns what it answers, "" without an answer.
 function ask(report) {
   return new Promise((done) => {
@@ -20,7 +24,8 @@ function ask(report) {
     try {
       const child = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
       timer = setTimeout(() => {
-        child.kill()
+        if (answered.includes(report.hook_event_name)) child.kill()
+        else child.unref()
         end("")
       }, deadline)
       child.on("error", () => end(""))
