@@ -78,6 +78,15 @@ func (c *Comparison) Save(home, name string) error {
 	return c.State.save(home, name)
 }
 
+// AddNotes adds notes to the state, which keeps the newest.
+func (c *Comparison) AddNotes(notes ...string) {
+	if len(notes) > 0 {
+		all := slices.Concat(c.State.notes, notes)
+		c.State.notes = all[max(0, len(all)-maxNotes):]
+		c.hasNewState = true
+	}
+}
+
 // Touch makes Save write the state.
 func (c *Comparison) Touch() { c.hasNewState = true }
 
@@ -89,7 +98,7 @@ func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	c := &Comparison{Moved: map[string]string{}, State: &State{At: old.At, files: make(map[string]stamp, len(w.infos)),
-		problems: w.problems}}
+		problems: w.problems, notes: old.notes}}
 	c.hasNewState = old.isNew
 	for name, info := range w.infos {
 		c.compareFile(fsys, name, info, old, o.Now)

@@ -250,7 +250,7 @@ func TestList(t *testing.T) {
 }
 
 func FuzzParseState(f *testing.F) {
-	f.Add("at 00\nf 1 2 3 abc 0 \"a.md\"\np \"b.md\"\t\"is a link\"\n")
+	f.Add("at 00\nn \"a note\"\nf 1 2 3 abc 0 \"a.md\"\np \"b.md\"\t\"is a link\"\n")
 	f.Fuzz(func(t *testing.T, lines string) {
 		s, err := parseState([]byte(stateHead + checksum([]byte(lines)) + "\n" + lines))
 		if err != nil {
@@ -261,7 +261,8 @@ func FuzzParseState(f *testing.F) {
 			t.Fatal(err)
 		}
 		again, err := LoadState(home, "f")
-		if err != nil || !reflect.DeepEqual(s.files, again.files) || !reflect.DeepEqual(s.problems, again.problems) {
+		if err != nil || !reflect.DeepEqual(s.files, again.files) || !reflect.DeepEqual(s.problems, again.problems) ||
+			!slices.Equal(s.notes, again.notes) {
 			t.Errorf("%q: saved and loaded, %v and %v, %v", lines, s, again, err)
 		}
 	})

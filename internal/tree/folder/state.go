@@ -24,8 +24,9 @@ import (
 //	at POSITION                     of the memory, in hexadecimal
 //	f SIZE TIME INODE SUM r PATH    a file; r is 1 if the file may have changed after it was read
 //	p PATH TAB PROBLEM              a file or directory that could not be read
+//	n NOTE                          what a person should know about an earlier comparison
 //
-// Paths are quoted like strings in Go, and so are problems.
+// Paths are quoted like strings in Go, and so are problems and notes.
 const stateHead = "oxbow-folder 1 "
 
 // maxState is the maximum size of a state's file.
@@ -50,7 +51,8 @@ type State struct {
 	At       oxbow.Position // position of the memory then
 	files    map[string]stamp
 	problems map[string]string
-	isNew    bool // there was no state, so nothing is known about earlier files
+	notes    []string // at most maxNotes, the newest last
+	isNew    bool     // there was no state, so nothing is known about earlier files
 }
 
 // Files returns the number of notes.
@@ -64,6 +66,12 @@ func (s *State) Problems() []string {
 	}
 	return all
 }
+
+// maxNotes is the number of notes that are kept. A hook shows no notes, so a person sees them later.
+const maxNotes = 20
+
+// Notes returns what a person should know about earlier comparisons, the newest last.
+func (s *State) Notes() []string { return s.notes }
 
 // LoadState returns the state of a folder in a home. A missing or damaged state is empty.
 func LoadState(home, name string) (*State, error) {
@@ -116,6 +124,10 @@ func (s *State) parseLine(line string) error {
 		at, err := hex.DecodeString(rest)
 		s.At = oxbow.Position(at)
 		return err
+	case "n":
+		note, err := strconv.Unquote(rest)
+		s.notes = append(s.notes, note)
+		return err
 	case "p":
 		name, why, _ := strings.Cut(rest, "\t")
 		name, err := strconv.Unquote(name)
@@ -159,6 +171,9 @@ func (s *State) save(home, name string) error {
 	}
 	for _, file := range slices.Sorted(maps.Keys(s.problems)) {
 		fmt.Fprintf(&b, "p %q\t%q\n", file, s.problems[file])
+	}
+	for _, note := range s.notes {
+		fmt.Fprintf(&b, "n %q\n", note)
 	}
 	fsys, err := vfs.Dir(home)
 	if err != nil {

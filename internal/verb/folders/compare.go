@@ -136,6 +136,7 @@ func (c *comparing) compareFolder(ctx context.Context, f folder.Folder) (ch Chan
 			return ch, 0, err
 		}
 	}
+	cmp.AddNotes(ch.Notes...)
 	return ch, cmp.State.Files(), cmp.Save(c.home, f.Name)
 }
 

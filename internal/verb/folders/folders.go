@@ -137,6 +137,7 @@ type Listed struct {
 	folder.Folder
 	Files    int      `json:"files"`
 	Problems []string `json:"problems"` // files that cannot be read, and why the folder cannot be read
+	Notes    []string `json:"notes"`    // what earlier comparisons reported, such as conflicts, the newest last
 }
 
 // ListOut is the result of List.
@@ -160,7 +161,8 @@ func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err er
 		if err != nil {
 			return out, err
 		}
-		l := Listed{Folder: f, Files: st.Files(), Problems: verb.NotNil(st.Problems())}
+		l := Listed{Folder: f, Files: st.Files(), Problems: verb.NotNil(st.Problems()),
+			Notes: verb.NotNil(st.Notes())}
 		c := comparing{w: w, home: home, dryRun: true}
 		if change, _, err := c.compareFolder(ctx, f); err == nil {
 			l.Problems = append(l.Problems, change.open()...)
@@ -300,6 +302,9 @@ func (o ListOut) Report() (r report.Report) {
 			{Value: f.Path}, {Value: report.Words(text.Count(f.Files, "file", "files"))}, {Value: report.Words(how)}}})
 		for _, p := range f.Problems {
 			r.Warnf("%s: %s", f.Name, p)
+		}
+		for _, n := range f.Notes {
+			r.Notef("%s: %s", f.Name, n)
 		}
 	}
 	return r
