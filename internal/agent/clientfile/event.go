@@ -20,6 +20,7 @@ const (
 	EventText      // visible text by the agent
 	EventThought   // reasoning of the agent that it did not say
 	EventCall      // tool call (a client may report a call twice: as requested and as started)
+	EventEdit      // changes of files by a tool call, which the transcript need not contain
 	EventResult    // result of a tool call
 	EventCompacted // the client compacted the conversation (Text is the summary, if known)
 )
@@ -28,10 +29,11 @@ const (
 // that receives the event returns.
 type Event struct {
 	Kind   EventKind
-	Offset int64     // offset of the line in the file
+	Offset int64     // offset of the line in the file. For a prompt, it is the first line of the turn.
 	Time   time.Time // zero if not known
 	ID     string    // ID of the text or the call
-	Turn   string    // ID of the turn that a prompt begins ("" if the client does not name turns)
+	Turn   string    // ID of the turn that a prompt or a compaction begins ("" if not known)
+	IsCopy bool      // the line was copied from the transcript of another session, when this one was forked
 	Text   string
 
 	// Node is a position in the conversation, and Parent is the position before it. They differ from
@@ -48,12 +50,15 @@ type Event struct {
 	Tool string          // only for EventCall
 	Args json.RawMessage // only for EventCall
 
-	// Only for EventResult.
+	// Only for EventResult and EventEdit.
 	Failed bool            // whether the tool failed, or the call was refused or cancelled
 	Exit   *int            // exit status of a command, if the client reports it apart from the output
 	Silent bool            // whether the client mentions the exit status of a command only if it is not 0
 	Output string          // the text that the tool returned
 	Shown  json.RawMessage // the data that the client shows for the result, in its own format
+
+	// For EventEdit, Shown is an object with a member for each file, {PATH:{"type":"add","content"}},
+	// {PATH:{"type":"update","unified_diff","move_path"}} or {PATH:{"type":"delete"}}.
 }
 
 // EventReader converts the lines of a transcript to events, in order.
@@ -72,10 +77,13 @@ type EventClient struct {
 	// UnnamedCalls is set if the reports to hooks do not contain the IDs of calls. Then a call is
 	// identified by its arguments.
 	UnnamedCalls bool
+
+	UniqueCalls bool // the IDs of calls are unique, also across sessions
 }
 
 // EventClients lists the clients whose transcripts are read as events.
 var EventClients = []EventClient{
+	{Name: "codex", Recognizes: isCodex, NewReader: newCodex, UniqueCalls: true},
 	{Name: "gemini", Recognizes: isGemini, NewReader: newGemini, UnnamedCalls: true},
 	{Name: "copilot", Recognizes: isCopilot, NewReader: newCopilot},
 	{Name: "qwen", Recognizes: isQwen, NewReader: newQwen},

@@ -36,10 +36,13 @@ func eventsOf(tb testing.TB, client, lines string) string {
 }
 
 var kindNames = map[EventKind]string{EventPrompt: "prompt", EventInserted: "inserted", EventText: "text",
-	EventThought: "thought", EventCall: "call", EventResult: "result", EventCompacted: "compacted"}
+	EventThought: "thought", EventCall: "call", EventEdit: "edit", EventResult: "result", EventCompacted: "compacted"}
 
 func describe(e *Event) string {
 	s := kindNames[e.Kind]
+	if e.IsCopy {
+		s = "copied " + s
+	}
 	for _, part := range []string{e.AgentName, e.ID, e.Turn, e.Text, e.Tool, string(e.Args), e.Output} {
 		if part != "" {
 			s += " " + part
@@ -136,9 +139,67 @@ result c1 stopped failed @m2<m1
 text m4 Stopped. @m4<m2
 prompt m5 m5 Lower it. @m5<
 text m6 Lowered. @m6<m5
-compacted m7 m7 <state_snapshot>It is low.</state_snapshot> @m7<m6`
+compacted m7 <state_snapshot>It is low.</state_snapshot> @m7<m6`
 	if got != want {
 		t.Errorf("the events are\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestCodexEvents reads prompts with and without an event that repeats them, inserted texts, texts and
+// reasoning that are in two types of lines, calls that ended in several ways, changes without a call and
+// the copied beginning of a fork.
+func TestCodexEvents(t *testing.T) {
+	message := func(role, text string) string {
+		return `{"type":"response_item","payload":{"type":"message","role":"` + role +
+			`","content":[{"type":"input_text","text":"` + text + `"},{"type":"output_text","text":"` + text + `"}]}}` + "\n"
+	}
+	event := func(members string) string { return `{"type":"event_msg","payload":{` + members + "}}\n" }
+	item := func(members string) string { return `{"type":"response_item","payload":{` + members + "}}\n" }
+	call := func(id, tool, args string) string {
+		return item(`"type":"function_call","call_id":"` + id + `","name":"` + tool + `","arguments":"` + args + `"`)
+	}
+	output := func(id, text string) string {
+		return item(`"type":"function_call_output","call_id":"` + id + `","output":"` + text + `"`)
+	}
+	const meta = `{"type":"session_meta","payload":{"id":"s"}}` + "\n"
+	for _, tt := range []struct{ name, lines, want string }{
+		{"an event repeats the prompt", meta + event(`"type":"task_started","turn_id":"t1"`) +
+			message("user", "<environment_context>") + message("user", "Raise it.") +
+			event(`"type":"user_message","message":"Raise it."`) +
+			event(`"type":"agent_reasoning","text":"Low."`) +
+			item(`"type":"reasoning","summary":[{"type":"summary_text","text":"Low."}]`) +
+			event(`"type":"agent_message","message":"Done."`) + message("assistant", "Done.") +
+			message("user", "Remember the tide.") + message("assistant", "Yes."),
+			"inserted <environment_context>\nprompt t1 Raise it.\nthought Low.\ntext Done.\n" +
+				"inserted Remember the tide.\ntext Yes."},
+		{"no event repeats the prompt", meta + message("user", "Raise it.") + message("assistant", "Done."),
+			"prompt Raise it.\ntext Done."},
+		{"events without messages", meta + event(`"type":"user_message","message":"Raise it."`) +
+			event(`"type":"agent_message","message":"Done."`), "prompt Raise it.\ntext Done."},
+		{"calls", meta + call("c1", "shell", `{\"command\":[\"apply_patch\",\"*** Begin Patch\"]}`) +
+			output("c1", "denied") + call("c2", "apply_patch", "*** Begin Patch") + output("c2", "Done!") +
+			call("c3", "plan", "{}") + output("c3", "unsupported call: plan") +
+			event(`"type":"patch_apply_end","call_id":"exec-1","success":true,"changes":{}`) +
+			call("c4", "exec_command", "{}") + event(`"type":"exec_command_end","call_id":"c4","exit_code":3`) +
+			output("c4", "boom"),
+			`call c1 Bash {"command":["apply_patch","*** Begin Patch"]}
+result c1 denied failed
+call c2 apply_patch {"input":"*** Begin Patch"}
+result c2 Done!
+call c3 plan {}
+result c3 unsupported call: plan failed
+edit exec-1
+call c4 Bash {}
+result c4 boom exit 3`},
+		{"a fork", `{"timestamp":"2026-02-03T10:00:00Z","type":"session_meta","payload":{"id":"s2","forked_from_id":"s"}}
+{"timestamp":"2026-02-03T10:00:00Z","type":"event_msg","payload":{"type":"user_message","message":"Raise it."}}
+{"timestamp":"2026-02-03T10:05:00Z","type":"event_msg","payload":{"type":"user_message","message":"Paint it."}}
+{"timestamp":"2026-02-03T10:05:01Z","type":"compacted","payload":{"message":"It is raised."}}
+`, "copied prompt Raise it.\nprompt Paint it.\ncompacted It is raised."},
+	} {
+		if got := eventsOf(t, "codex", tt.lines); got != tt.want {
+			t.Errorf("%s: the events are\n%s\nwant\n%s", tt.name, got, tt.want)
+		}
 	}
 }
 

@@ -196,7 +196,7 @@ func (g *gemini) user(m *geminiLine, e Event, yield func(*Event)) {
 	e.Kind, e.Text = EventPrompt, text
 	e.Turn = m.ID
 	if strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>") {
-		e.Kind = EventCompacted
+		e.Kind, e.Turn = EventCompacted, ""
 	}
 	yield(&e)
 }

@@ -1,4 +1,4 @@
-// This file contains the code that the readers for opencode and events share, because the
+// This file contains the code that the readers share, because the
 // file tools of these clients are similar.
 
 package fileedits
@@ -17,12 +17,15 @@ import (
 
 // chat is a conversation whose lines are in order.
 type chat struct {
-	t       *Transcript
-	said    map[string]*reasoning // by sub-agent ("" for the main agent)
-	calls   map[string]*chatCall  // calls without an answer
-	seen    map[string]bool
-	done    map[int][]Edit // edits by number of the call
-	n       int
+	t     *Transcript
+	said  map[string]*reasoning // by sub-agent ("" for the main agent)
+	calls map[string]*chatCall  // calls without an answer
+	seen  map[string]bool
+	done  map[int][]Edit // edits by number of the call
+	n     int
+
+	areUnique bool // the IDs of calls are unique, also across sessions
+
 	session string
 	dir     string
 	model   string
@@ -35,11 +38,16 @@ type chatCall struct {
 	todo  []claudeEdit
 	whole *string // content of the whole file, if the call wrote the whole file (otherwise nil)
 	patch string
+
+	// The result of a call with a patch is used at the end, because the client may report the changes
+	// before or after it.
+	isOver, failed bool
+	changes        map[string]reportedChange // nil if the client did not report the changes
 }
 
-func newChat(t *Transcript) *chat {
+func newChat(t *Transcript, areUnique bool) *chat {
 	return &chat{t: t, said: map[string]*reasoning{}, calls: map[string]*chatCall{}, seen: map[string]bool{},
-		done: map[int][]Edit{}}
+		done: map[int][]Edit{}, areUnique: areUnique}
 }
 
 // reasoningFor returns the reasoning of a sub-agent so far.
@@ -96,9 +104,26 @@ type toolArgs struct {
 	PatchC   string  `json:"patchText"`
 }
 
+// shellArgs contains the arguments of tools that run a command.
+type shellArgs struct {
+	Command json.RawMessage `json:"command"`
+	Cmd     json.RawMessage `json:"cmd"`
+	Workdir string          `json:"workdir"`
+	Dir     string          `json:"working_directory"`
+}
+
 // parseCall parses the arguments of a tool. It returns nil if the tool does not edit files.
 func parseCall(tool string, raw json.RawMessage) *chatCall {
-	if !fileTools[strings.ToLower(tool)] {
+	name := strings.ToLower(tool)
+	if !fileTools[name] && !shells[name] {
+		return nil
+	}
+	var shell shellArgs
+	_ = json.Unmarshal(raw, &shell) // the arguments may be a text
+	if patch := shellPatch(shell.Command, shell.Cmd); patch != "" {
+		return &chatCall{edit: Edit{Dir: shell.Workdir + shell.Dir}, patch: patch}
+	}
+	if shells[name] {
 		return nil
 	}
 	var a toolArgs
@@ -117,6 +142,7 @@ func parseCall(tool string, raw json.RawMessage) *chatCall {
 		call.patch = a.Command
 	}
 	call.edit.Path = cmp.Or(a.FilePath, a.FilePathC, a.Path)
+	call.edit.Dir = shell.Workdir + shell.Dir
 	if len(a.Edits) > 0 {
 		for _, e := range a.Edits {
 			call.todo = append(call.todo, claudeEdit{Old: cmp.Or(e.Old, e.OldC), New: cmp.Or(e.New, e.NewC)})
@@ -152,10 +178,19 @@ func (c *chat) call(id, sub, tool string, args json.RawMessage, at time.Time) *c
 	if c.seen[id] {
 		return c.calls[id]
 	}
+	c.add(call, id, sub, at)
+	return call
+}
+
+// add records a call that was not recorded before.
+func (c *chat) add(call *chatCall, id, sub string, at time.Time) {
 	c.seen[id] = true
 	e := &call.edit
-	e.Call = strings.TrimSpace(c.session + " " + id)
-	e.Dir = c.dir
+	e.Call = id
+	if !c.areUnique {
+		e.Call = strings.TrimSpace(c.session + " " + id)
+	}
+	e.Dir = cmp.Or(e.Dir, c.dir)
 	e.Why = c.reasoningFor(sub).why()
 	e.Time = at
 	e.Session = c.session
@@ -166,7 +201,6 @@ func (c *chat) call(id, sub, tool string, args json.RawMessage, at time.Time) *c
 	c.t.Calls++
 	c.calls[id] = call
 	c.said[sub] = c.reasoningFor(sub).edits()
-	return call
 }
 
 // shownResult contains the data that a client shows for a successful edit.
@@ -179,32 +213,34 @@ type shownResult struct {
 
 // answer records the answer to a call: whether it failed, and the data that the client shows.
 func (c *chat) answer(id string, failed bool, result json.RawMessage) {
-	if failed {
-		c.recordFailure(id)
-	} else {
-		c.recordSuccess(id, result)
-	}
-}
-
-// recordSuccess records that a call succeeded, with the data that the client shows.
-func (c *chat) recordSuccess(id string, result json.RawMessage) {
-	if call := c.takeCall(id); call != nil {
-		c.recordResult(call, result)
-	}
-}
-
-// recordFailure records that a call failed.
-func (c *chat) recordFailure(id string) {
-	if c.takeCall(id) != nil {
-		c.t.Failed++
-	}
-}
-
-// takeCall removes and returns a call without an answer. It returns nil if no such call exists.
-func (c *chat) takeCall(id string) *chatCall {
 	call := c.calls[id]
-	delete(c.calls, id)
-	return call
+	switch {
+	case call == nil || call.isOver:
+	case call.patch != "":
+		call.isOver, call.failed = true, failed
+	case failed:
+		c.t.Failed++
+		delete(c.calls, id)
+	default:
+		c.recordResult(call, result)
+		delete(c.calls, id)
+	}
+}
+
+// recordChanges records the changes of files that a client reports for a call. If the call is not known,
+// recordChanges adds it.
+func (c *chat) recordChanges(id, sub string, failed bool, changes json.RawMessage, at time.Time) {
+	call := c.calls[id]
+	if call == nil && !c.seen[id] && id != "" {
+		call = &chatCall{}
+		c.add(call, id, sub, at)
+	}
+	if call == nil || call.changes != nil {
+		return
+	}
+	call.isOver, call.failed = true, failed
+	call.changes = map[string]reportedChange{}
+	_ = json.Unmarshal(changes, &call.changes) // unreadable changes are treated as missing
 }
 
 func (c *chat) recordResult(call *chatCall, result json.RawMessage) {
@@ -213,7 +249,7 @@ func (c *chat) recordResult(call *chatCall, result json.RawMessage) {
 		s = shownResult{} // the answer is a text
 	}
 	es := c.edits(call, s)
-	if len(es) == 0 && call.patch == "" {
+	if len(es) == 0 {
 		c.t.Unread++
 	}
 	c.done[call.at] = es
@@ -225,9 +261,6 @@ func (c *chat) edits(call *chatCall, s shownResult) []Edit {
 	e := call.edit
 	if s.Path != "" {
 		e.Path = s.Path
-	}
-	if call.patch != "" {
-		return c.t.requestedEdits(e, call.patch)
 	}
 	if s.Now != nil && len(*s.Now) > maxFile {
 		s.Now = nil
@@ -242,8 +275,23 @@ func (c *chat) edits(call *chatCall, s shownResult) []Edit {
 }
 
 func (c *chat) end() {
-	c.t.Pending += len(c.calls)
+	rest := map[int]*chatCall{}
+	for _, call := range c.calls {
+		rest[call.at] = call
+	}
 	for i := range c.n {
-		c.t.Edits = append(c.t.Edits, c.done[i]...)
+		call := rest[i]
+		switch {
+		case call == nil:
+			c.t.Edits = append(c.t.Edits, c.done[i]...)
+		case !call.isOver:
+			c.t.Pending++
+		case call.failed:
+			c.t.Failed++
+		case len(call.changes) > 0:
+			c.t.Edits = append(c.t.Edits, c.t.reportedEdits(call.edit, call.changes)...)
+		default:
+			c.t.Edits = append(c.t.Edits, c.t.requestedEdits(call.edit, call.patch)...)
+		}
 	}
 }

@@ -23,7 +23,7 @@ type eventReader struct {
 // newEventReader returns a function that opens a reader for a client's transcripts.
 func newEventReader(c clientfile.EventClient) func(t *Transcript, path string) reader {
 	return func(t *Transcript, path string) reader {
-		return &eventReader{chat: newChat(t), in: c.NewReader(path), at: map[string]*reasoning{},
+		return &eventReader{chat: newChat(t, c.UniqueCalls), in: c.NewReader(path), at: map[string]*reasoning{},
 			nodes: map[string]string{}, unnamed: c.UnnamedCalls, keys: map[string]string{}}
 	}
 }
@@ -53,6 +53,8 @@ func (r *eventReader) take(e *clientfile.Event) {
 		} else if e.ID != "" {
 			r.call(e.ID, sub, e.Tool, e.Args, e.Time)
 		}
+	case clientfile.EventEdit:
+		r.recordChanges(e.ID, sub, e.Failed, e.Shown, e.Time)
 	case clientfile.EventResult:
 		id := e.ID
 		if r.unnamed {

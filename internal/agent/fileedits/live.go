@@ -209,8 +209,6 @@ func editsFiles(l *clientfile.Report) bool {
 	switch strings.ToLower(l.Tool) {
 	case "notebookedit", "multiedit":
 		return true
-	case "bash", "shell", "exec_command", "local_shell", "shell_command":
-		return bytes.Contains(l.Input, []byte("*** Begin Patch"))
 	}
 	return parseCall(l.Tool, l.Input) != nil
 }

@@ -37,7 +37,7 @@ func isOpencode(b []byte) bool {
 
 type opencode struct{ *chat }
 
-func newOpencode(t *Transcript, _ string) reader { return opencode{newChat(t)} }
+func newOpencode(t *Transcript, _ string) reader { return opencode{newChat(t, false)} }
 
 func (c opencode) line(b []byte) error {
 	var l opencodeLine

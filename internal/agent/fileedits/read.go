@@ -24,7 +24,6 @@ type client struct {
 func clients() []client {
 	all := []client{
 		{"claude-code", isClaude, newClaude},
-		{"codex", isCodex, newCodex},
 		{"opencode", isOpencode, newOpencode},
 	}
 	for _, c := range clientfile.EventClients {

@@ -7,11 +7,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
@@ -239,27 +236,15 @@ func planText(in input) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// status matches the exit status in the text that clients add to a command's output. Claude Code
-// and Codex add it before the output, Gemini CLI and Qwen Code after it, and Copilot CLI in the
-// last line.
-var status = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`(?m)^(?:Error: )?(?:Exit code:? (-?\d+)|Process exited with code (-?\d+)|Exit Code: (-?\d+)|<shellId: .* completed with exit code (-?\d+)>)\r?$`,
-	)
-})
-
-// maxSearched is the number of bytes at each end of an output that are searched for an exit status.
-const maxSearched = 1 << 10
-
 // endCommand sets a command's exit status. If the command failed, it also sets the end
 // of the output.
 func endCommand(c *session.Call, o Outcome, clean func(string) string) {
-	out, exit := oldOutput(o.Output)
+	out, exit := clientfile.OldOutput(o.Output)
 	if o.Exit == nil {
 		o.Exit = exit
 	}
 	if o.Exit == nil {
-		o.Exit = statusIn(out)
+		o.Exit = clientfile.ExitStatus(out)
 	}
 	if o.Exit == nil && o.Silent && !o.Failed {
 		o.Exit = new(int)
@@ -271,44 +256,14 @@ func endCommand(c *session.Call, o Outcome, clean func(string) string) {
 	}
 }
 
-// oldOutput returns the text and the exit status in the output format of older Codex versions, a
-// JSON object. Any other output is returned unchanged.
-func oldOutput(output string) (text string, exit *int) {
-	var old struct {
-		Output   *string `json:"output"`
-		Metadata struct {
-			Exit *int `json:"exit_code"`
-		} `json:"metadata"`
-	}
-	if strings.HasPrefix(output, "{") && json.Unmarshal([]byte(output), &old) == nil && old.Output != nil {
-		return *old.Output, old.Metadata.Exit
-	}
-	return output, nil
-}
-
-func statusIn(out string) *int {
-	parts := []string{out}
-	if len(out) > 2*maxSearched {
-		parts = []string{out[:maxSearched], out[len(out)-maxSearched:]}
-	}
-	for _, p := range parts {
-		if !strings.Contains(p, "xit code") && !strings.Contains(p, "with code") && !strings.Contains(p, "Exit Code") {
-			continue // faster than the regular expression
-		}
-		if m := status().FindStringSubmatch(p); m != nil {
-			if n, err := strconv.Atoi(m[1] + m[2] + m[3] + m[4]); err == nil {
-				return &n
-			}
-		}
-	}
-	return nil
-}
+// maxHead is the maximum size in bytes of the text that a client adds before a command's output.
+const maxHead = 1 << 10
 
 // commandOutput returns the output of a command without the text that the client added.
 func commandOutput(out string) string {
 	out = strings.TrimSpace(out)
 	out = strings.TrimSuffix(strings.TrimPrefix(out, "<untrusted_context>\n"), "\n</untrusted_context>")
-	if i := strings.Index(out, "\nOutput:\n"); i >= 0 && i < maxSearched && !strings.HasPrefix(out, "Output:") {
+	if i := strings.Index(out, "\nOutput:\n"); i >= 0 && i < maxHead && !strings.HasPrefix(out, "Output:") {
 		return out[i+len("\nOutput:\n"):] // Codex
 	}
 	if strings.HasPrefix(out, "Command: ") {

@@ -100,6 +100,13 @@ func TestForms(t *testing.T) {
 			`{"timestamp":"2026-02-01T10:00:05.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Painted."}]}}`,
 			`{"timestamp":"2026-02-01T10:00:06.000Z","type":"event_msg","payload":{"type":"item_completed","turn_id":"t1","item":{"type":"AgentMessage","id":"i3","content":[{"type":"Text","text":"Painted."}]}}}`,
 		}, "prompt Paint the pier.\ntext Painted.\ntext Painted."},
+		{"changes by a program that the model wrote", "codex", "rollout-1.jsonl", []string{codexMeta, codexAsk,
+			`{"timestamp":"2026-02-01T10:00:02.000Z","type":"event_msg","payload":{"type":"agent_message","message":"I change it."}}`,
+			`{"timestamp":"2026-02-01T10:00:03.000Z","type":"event_msg","payload":{"type":"patch_apply_end","call_id":"exec-1","success":true,"changes":{"b.go":{"type":"add","content":"b"},"a.go":{"type":"delete"}}}}`,
+			patchCall,
+			`{"timestamp":"2026-02-01T10:00:06.200Z","type":"event_msg","payload":{"type":"patch_apply_end","call_id":"c2","success":true,"changes":{"a.go":{"type":"add","content":"a"}}}}`,
+			patchEnd(`""`)},
+			"prompt Change a to b.\ntext I change it.\ncall apply_patch a.go,b.go\ncall apply_patch a.go"},
 		{"a fork of Codex", "codex", "rollout-1.jsonl", []string{
 			`{"timestamp":"2026-02-03T10:00:00.000Z","type":"session_meta","payload":{"id":"s2","forked_from_id":"s1","cwd":"/home/pat/harbor"}}`,
 			`{"timestamp":"2026-02-03T10:00:00.000Z","type":"session_meta","payload":{"id":"s1","cwd":"/home/pat/harbor"}}`,

@@ -1,0 +1,481 @@
+// This file reads transcripts of Codex: $CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl.
+//
+// A line is {"timestamp","type","payload"}. The first line, session_meta, identifies the session. A
+// sub-agent has a separate file, which names its parent's session. Lines of type turn_context have the
+// directory and the model. Lines of type event_msg contain the person's text, commands' results and
+// the changes of files. Lines of type response_item contain messages, reasoning, calls and their
+// outputs, as the model sees them. Most texts are in both types, in either order.
+//
+// Before September 2025, a line was only the payload, without a time, and the first line had id,
+// timestamp and instructions. Turn IDs did not exist.
+//
+// A fork (forked_from_id) begins with a copy of its parent's lines, all written at the same moment.
+
+package clientfile
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// codexLine is a line of Codex.
+type codexLine struct {
+	Type    string          `json:"type"`
+	Time    time.Time       `json:"timestamp"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// codexItem is the payload of a line, or the item in the payload.
+type codexItem struct {
+	Type        string          `json:"type"`
+	ID          string          `json:"id"`
+	Session     string          `json:"session_id"`
+	Forked      string          `json:"forked_from_id"`
+	Turn        string          `json:"turn_id"`
+	Role        string          `json:"role"`
+	Dir         string          `json:"cwd"`
+	Model       string          `json:"model"`
+	AgentRole   string          `json:"agent_role"`
+	AgentName   string          `json:"agent_nickname"`
+	Source      json.RawMessage `json:"source"`
+	Message     string          `json:"message"`
+	Text        string          `json:"text"`
+	Content     json.RawMessage `json:"content"`
+	Summary     json.RawMessage `json:"summary"`
+	SummaryText []string        `json:"summary_text"`
+	CallID      string          `json:"call_id"`
+	Name        string          `json:"name"`
+	Namespace   string          `json:"namespace"`
+	Arguments   string          `json:"arguments"`
+	Input       string          `json:"input"`
+	Action      json.RawMessage `json:"action"`
+	Output      json.RawMessage `json:"output"`
+	Exit        *int            `json:"exit_code"`
+	Success     *bool           `json:"success"`
+	Status      string          `json:"status"`
+	Item        json.RawMessage `json:"item"`
+	Changes     json.RawMessage `json:"changes"`
+	Git         struct {
+		Branch string `json:"branch"`
+	} `json:"git"`
+}
+
+// isCodex recognizes the envelope, or in old files the first line.
+func isCodex(line []byte) bool {
+	var l struct {
+		Type         string          `json:"type"`
+		Payload      json.RawMessage `json:"payload"`
+		Record       string          `json:"record_type"`
+		ID           string          `json:"id"`
+		Instructions json.RawMessage `json:"instructions"`
+	}
+	if !Decode(line, &l) {
+		return false
+	}
+	switch l.Type {
+	case "session_meta", "response_item", "turn_context", "event_msg":
+		return l.Payload != nil
+	case "":
+		return l.Record == "state" || (l.ID != "" && l.Instructions != nil)
+	}
+	return false
+}
+
+// codexCall is a call without an output.
+type codexCall struct {
+	isPatch bool // the call applies a patch, directly or in a shell
+	exit    *int
+	success *bool // nil if no event reported how the call ended
+}
+
+// codex is the state of reading a transcript.
+type codex struct {
+	session, dir, branch, model   string
+	agentID, agentName, agentType string
+
+	started bool
+	born    time.Time // time of the first line
+	isBare  bool      // lines are payloads without a type
+	copied  bool      // lines are copied from the fork's parent
+	last    time.Time // time of the previous line
+
+	turn   string // turn of the last prompt
+	task   string // turn of the last task_started that no prompt has used yet
+	taskAt int64  // offset of its line
+
+	calls map[string]codexCall
+
+	hasItems   bool            // the file contains messages as items
+	hasPrompts bool            // the file contains events with prompts
+	held       *Event          // text in the person's name, which an event may repeat, or nil
+	said       map[string]int  // number of items minus number of messages, by the agent's text in this turn
+	thoughts   map[string]bool // reasoning in this turn
+}
+
+// copyGap is the time between two lines from which on the second line does not belong to the
+// copy at a fork's beginning. The person's first prompt always comes later.
+const copyGap = 100 * time.Millisecond
+
+func newCodex(string) EventReader { return &codex{calls: map[string]codexCall{}} }
+
+// ReadLine implements [EventReader].
+func (c *codex) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var l codexLine
+	var p codexItem
+	if !Decode(line, &l) {
+		return false
+	}
+	if l.Payload == nil { // an old file, in which the line is the payload
+		c.isBare = true
+		l.Payload, l.Type = line, "response_item"
+		if !c.started {
+			l.Type = "session_meta"
+		}
+	}
+	if !c.started {
+		c.born = l.Time
+	} else if l.Time.IsZero() {
+		l.Time = c.born
+	}
+	if !Decode(l.Payload, &p) {
+		return false
+	}
+	c.endCopy(l.Time)
+	switch l.Type {
+	case "session_meta":
+		c.meta(&p)
+	case "turn_context":
+		c.dir = cmp.Or(p.Dir, c.dir)
+		c.model = cmp.Or(p.Model, c.model)
+		c.begin(p.Turn, offset)
+	}
+	e := Event{Offset: offset, Time: l.Time, Session: c.session, Dir: c.dir, Branch: c.branch, Model: c.model,
+		AgentID: c.agentID, AgentName: c.agentName, AgentType: c.agentType, IsCopy: c.copied}
+	switch l.Type {
+	case "compacted":
+		e.Kind, e.Text = EventCompacted, p.Message
+		e.Turn = c.task
+		yield(&e)
+	case "event_msg":
+		return c.message(&p, e, yield)
+	case "response_item":
+		c.item(&p, e, yield)
+	}
+	return true
+}
+
+// meta reads the session that the file belongs to.
+func (c *codex) meta(p *codexItem) {
+	if c.started {
+		return // a fork repeats the line of its parent
+	}
+	c.started = true
+	c.session = p.ID
+	c.dir = p.Dir
+	c.model = p.Model
+	c.branch = p.Git.Branch
+	c.copied = p.Forked != ""
+	var source struct {
+		Agent struct {
+			Spawn struct {
+				Parent string `json:"parent_thread_id"`
+			} `json:"thread_spawn"`
+		} `json:"subagent"`
+	}
+	_ = Decode(p.Source, &source) // other sources are texts
+	if strings.Contains(string(p.Source), `"subagent"`) {
+		c.agentName = cmp.Or(p.AgentName, "sub-agent")
+	}
+	if parent := cmp.Or(p.Session, source.Agent.Spawn.Parent); parent != "" && parent != p.ID {
+		c.session = parent
+		c.agentID, c.agentType = p.ID, p.AgentRole
+	}
+}
+
+// endCopy notices the end of the lines that were copied from a fork's parent.
+func (c *codex) endCopy(when time.Time) {
+	if c.copied && !c.last.IsZero() && when.Sub(c.last) >= copyGap {
+		c.copied = false
+		c.turn, c.task = "", ""
+		c.said = nil
+	}
+	c.last = when
+}
+
+// begin records the ID of a turn that has begun.
+func (c *codex) begin(turn string, offset int64) {
+	if turn != "" && turn != c.turn && turn != c.task && c.agentID == "" {
+		c.task, c.taskAt = turn, offset
+	}
+}
+
+// message reads a line of type event_msg. It returns false if the line contains an item that is not an
+// object.
+func (c *codex) message(p *codexItem, e Event, yield func(*Event)) bool {
+	switch p.Type {
+	case "task_started":
+		c.begin(p.Turn, e.Offset)
+	case "user_message":
+		c.event(p.Turn, p.Message, e, yield)
+	case "agent_message":
+		if !c.hasItems {
+			c.say(&e, p.Message, 0, yield)
+		}
+	case "agent_reasoning":
+		c.think(&e, p.Text, yield)
+	case "exec_command_end":
+		c.end(p.CallID, p.Exit, p.Success == nil || *p.Success)
+	case "patch_apply_end":
+		c.changed(p, p.CallID, p.Success == nil || *p.Success, e, yield)
+	case "item_completed":
+		return c.completed(p, e, yield)
+	}
+	return true
+}
+
+// completed reads the item in an event.
+func (c *codex) completed(p *codexItem, e Event, yield func(*Event)) bool {
+	var item codexItem
+	if !Decode(p.Item, &item) {
+		return false
+	}
+	e.ID = item.ID
+	switch item.Type {
+	case "UserMessage":
+		e.ID = ""
+		c.event(p.Turn, Text(item.Content, "text"), e, yield)
+	case "AgentMessage":
+		c.say(&e, Text(item.Content, "text", "Text"), 1, yield)
+	case "Reasoning":
+		for _, t := range item.SummaryText {
+			c.think(&e, t, yield)
+		}
+	case "CommandExecution":
+		c.end(item.ID, item.Exit, item.Status == "completed")
+	case "FileChange":
+		c.changed(&item, item.ID, item.Status == "completed", e, yield)
+	}
+	return true
+}
+
+// item reads a line of type response_item.
+func (c *codex) item(p *codexItem, e Event, yield func(*Event)) {
+	e.ID = p.ID
+	switch p.Type {
+	case "message":
+		c.hasItems = true
+		switch p.Role {
+		case "assistant":
+			c.say(&e, Text(p.Content, "output_text"), -1, yield)
+		case "user":
+			e.ID = ""
+			c.user(p, e, yield)
+		}
+	case "reasoning":
+		for _, t := range Texts(p.Summary, "summary_text") {
+			c.think(&e, t, yield)
+		}
+	case "function_call", "custom_tool_call", "local_shell_call":
+		c.call(p, e, yield)
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
+		e.ID = p.CallID
+		c.answer(p.Output, e, yield)
+	}
+}
+
+// workingDirectory matches the working directory in the message about the environment with which
+// Codex begins a session.
+var workingDirectory = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*<environment_context>[\s\S]*?<cwd>([^<]{1,1000})</cwd>`)
+})
+
+// user reads a text in the person's name. If an event follows that repeats the text, the event
+// contains the prompt.
+func (c *codex) user(p *codexItem, e Event, yield func(*Event)) {
+	c.release(yield)
+	e.Text = Text(p.Content, "input_text", "text")
+	if dir := workingDirectory().FindStringSubmatch(e.Text); dir != nil && (c.dir == "" || c.isBare) {
+		c.dir = dir[1]
+		e.Dir = c.dir
+	}
+	begin := strings.TrimSpace(e.Text)
+	e.Turn = p.Turn
+	switch {
+	case begin == "":
+	case strings.HasPrefix(begin, "<") || strings.HasPrefix(begin, "# AGENTS.md"):
+		e.Kind = EventInserted
+		yield(&e)
+	case c.isBare:
+		c.prompt(e, yield)
+	default:
+		c.held = &e
+	}
+}
+
+// event reports the prompt in an event.
+func (c *codex) event(turn, text string, e Event, yield func(*Event)) {
+	c.held = nil // it is the same prompt
+	c.hasPrompts = true
+	e.Turn, e.Text = turn, text
+	c.prompt(e, yield)
+}
+
+// release reports the held text. If no event in the file contains a prompt, the text is one.
+func (c *codex) release(yield func(*Event)) {
+	e := c.held
+	c.held = nil
+	switch {
+	case e == nil:
+	case c.hasPrompts:
+		e.Kind = EventInserted
+		yield(e)
+	default:
+		c.prompt(*e, yield)
+	}
+}
+
+// prompt reports a prompt. If it names no turn, it belongs to the last task that began. A turn
+// begins at the line that names it first.
+func (c *codex) prompt(e Event, yield func(*Event)) {
+	e.Kind = EventPrompt
+	e.Turn = cmp.Or(e.Turn, c.task)
+	if e.Turn != "" && e.Turn == c.task {
+		e.Offset = c.taskAt
+		c.task = ""
+	}
+	if e.Turn == "" || e.Turn != c.turn {
+		c.said = nil
+	}
+	c.turn = e.Turn
+	c.thoughts = nil
+	yield(&e)
+}
+
+// say reports a text of the agent. Newer versions write each text both as an item (form 1) and
+// as a message (form -1), in either order. The second of the pair is skipped.
+func (c *codex) say(e *Event, text string, form int, yield func(*Event)) {
+	c.release(yield)
+	if c.said == nil {
+		c.said = map[string]int{}
+	}
+	isSecond := c.said[text]*form < 0
+	c.said[text] += form
+	if !isSecond && text != "" {
+		e.Kind, e.Text = EventText, text
+		yield(e)
+	}
+}
+
+// think reports reasoning, unless it was reported in this turn.
+func (c *codex) think(e *Event, text string, yield func(*Event)) {
+	text = strings.TrimSpace(text)
+	if text == "" || c.thoughts[text] {
+		return
+	}
+	if c.thoughts == nil {
+		c.thoughts = map[string]bool{}
+	}
+	c.thoughts[text] = true
+	e.Kind, e.Text = EventThought, text
+	yield(e)
+}
+
+// codexShells are the names of tools that run a command.
+var codexShells = map[string]bool{"shell": true, "exec_command": true, "local_shell": true, "shell_command": true,
+	"container.exec": true}
+
+// call reports a call. A call that runs a command has the name that hooks report.
+func (c *codex) call(p *codexItem, e Event, yield func(*Event)) {
+	c.release(yield)
+	e.Kind, e.ID = EventCall, p.CallID
+	e.Tool = p.Name
+	switch {
+	case p.Type == "local_shell_call":
+		e.Tool, e.Args = "Bash", p.Action
+	case p.Type == "function_call" && strings.HasPrefix(strings.TrimSpace(p.Arguments), "{"):
+		e.Args = json.RawMessage(p.Arguments)
+	default:
+		e.Args, _ = json.Marshal(map[string]string{"input": p.Input + p.Arguments}) // texts can be encoded
+	}
+	if codexShells[p.Name] {
+		e.Tool = "Bash"
+	} else if p.Namespace != "" && p.Type == "function_call" {
+		e.Tool = p.Namespace + "__" + p.Name
+	}
+	isPatch := e.Tool == "apply_patch" || (e.Tool == "Bash" && strings.Contains(string(e.Args), "*** Begin Patch"))
+	c.calls[p.CallID] = codexCall{isPatch: isPatch}
+	yield(&e)
+}
+
+// end records how a call ended. Its output follows later.
+func (c *codex) end(id string, exit *int, success bool) {
+	if call, ok := c.calls[id]; ok {
+		call.exit, call.success = exit, &success
+		c.calls[id] = call
+	}
+}
+
+// changed reports the changes of files by a call. The transcript need not contain the call, because the
+// model can write a program that applies patches.
+func (c *codex) changed(p *codexItem, id string, success bool, e Event, yield func(*Event)) {
+	c.end(id, nil, success)
+	e.Kind, e.ID = EventEdit, id
+	e.Failed = !success
+	e.Shown = p.Changes
+	yield(&e)
+}
+
+// answer reports the result of a call.
+func (c *codex) answer(output json.RawMessage, e Event, yield func(*Event)) {
+	call := c.calls[e.ID]
+	delete(c.calls, e.ID)
+	e.Kind = EventResult
+	e.Exit = call.exit
+	e.Output = Text(output)
+	e.Failed = strings.HasPrefix(e.Output, "unsupported call")
+	switch {
+	case call.success != nil:
+		e.Failed = e.Failed || (call.isPatch && !*call.success)
+	case call.isPatch:
+		e.Failed = !isPatched(output)
+	}
+	yield(&e)
+}
+
+// isPatched reports whether the output of apply_patch indicates success. The output is a text, JSON
+// with an exit status in a text, or blocks of text.
+func isPatched(output json.RawMessage) bool {
+	text := Text(output)
+	if text == "" {
+		var o struct {
+			Content string `json:"content"`
+			Success *bool  `json:"success"`
+		}
+		_ = Decode(output, &o) // an output that is no object has neither
+		if o.Success != nil {
+			return *o.Success
+		}
+		text = o.Content
+	}
+	text, exit := OldOutput(text)
+	if exit == nil {
+		exit = ExitStatus(text)
+	}
+	if exit != nil {
+		return *exit == 0
+	}
+	if strings.Contains(text, "Success. Updated") {
+		return true
+	}
+	text = strings.ToLower(text)
+	for _, sign := range []string{"failed", "error", "rejected", "aborted", "denied", "invalid"} {
+		if strings.Contains(text, sign) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,60 @@
+// This file finds the exit status in the output of commands.
+
+package clientfile
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// OldOutput returns the text and the exit status in the output format of older Codex versions, a
+// JSON object. Any other output is returned unchanged.
+func OldOutput(output string) (text string, exit *int) {
+	var old struct {
+		Output   *string `json:"output"`
+		Metadata struct {
+			Exit *int `json:"exit_code"`
+		} `json:"metadata"`
+	}
+	if strings.HasPrefix(output, "{") && json.Unmarshal([]byte(output), &old) == nil &&
+		(old.Output != nil || old.Metadata.Exit != nil) {
+		if old.Output != nil {
+			text = *old.Output
+		}
+		return text, old.Metadata.Exit
+	}
+	return output, nil
+}
+
+// status matches the exit status in the text that clients add to a command's output. Claude Code
+// and Codex add it before the output, Gemini CLI and Qwen Code after it, and Copilot CLI in the
+// last line.
+var status = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:Error: )?(?:Exit code:? (-?\d+)|Process exited with code (-?\d+)|` +
+		`Exit Code: (-?\d+)|<shellId: .* completed with exit code (-?\d+)>)\r?$`)
+})
+
+// maxSearched is the number of bytes at each end of an output that are searched for an exit status.
+const maxSearched = 1 << 10
+
+// ExitStatus returns the exit status in a command's output, or nil.
+func ExitStatus(output string) *int {
+	parts := []string{output}
+	if len(output) > 2*maxSearched {
+		parts = []string{output[:maxSearched], output[len(output)-maxSearched:]}
+	}
+	for _, p := range parts {
+		if !strings.Contains(p, "xit code") && !strings.Contains(p, "with code") && !strings.Contains(p, "Exit Code") {
+			continue // faster than the regular expression
+		}
+		if m := status().FindStringSubmatch(p); m != nil {
+			if n, err := strconv.Atoi(m[1] + m[2] + m[3] + m[4]); err == nil {
+				return &n
+			}
+		}
+	}
+	return nil
+}

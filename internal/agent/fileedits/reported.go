@@ -1,0 +1,129 @@
+// This file creates edits from the changes of files that a client reports, and from patches.
+
+package fileedits
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+)
+
+// reportedChange is the change of a file in a [clientfile.EventEdit].
+type reportedChange struct {
+	Type    string `json:"type"`
+	Content string `json:"content"`
+	Diff    string `json:"unified_diff"`
+	Moved   string `json:"move_path"`
+}
+
+// shells lists the tools that run a command, by name in lower case.
+var shells = map[string]bool{"bash": true, "shell": true, "exec_command": true, "local_shell": true,
+	"shell_command": true, "container.exec": true}
+
+// shellPatch returns the patch that a command passes to apply_patch, or "". The command is a text or an
+// array of arguments.
+func shellPatch(commands ...json.RawMessage) string {
+	for _, raw := range commands {
+		var words []string
+		if json.Unmarshal(raw, &words) != nil {
+			var one string
+			if json.Unmarshal(raw, &one) != nil {
+				continue
+			}
+			words = []string{one}
+		}
+		all := strings.Join(words, "\n")
+		begin := strings.Index(all, "*** Begin Patch")
+		if begin >= 0 && (strings.Contains(all[:begin], "apply_patch") || strings.Contains(all[:begin], "applypatch")) {
+			return all[begin:]
+		}
+	}
+	return ""
+}
+
+// reportedEdits returns the edits in the changes that an event reports.
+func (t *Transcript) reportedEdits(made Edit, changes map[string]reportedChange) []Edit {
+	var out []Edit
+	unread := false
+	for _, path := range slices.Sorted(maps.Keys(changes)) {
+		ch := changes[path]
+		e := made
+		e.Path = path
+		if ch.Moved != "" {
+			t.Moves = append(t.Moves, Move{From: e.Path, To: ch.Moved, Dir: e.Dir, At: len(t.Edits)})
+			e.Path = ch.Moved
+		}
+		var es []Edit
+		switch ch.Type {
+		case "delete":
+			t.Removed++
+			continue
+		case "add":
+			es = e.editsFrom(ch.Content, []stretch{{first: 1, n: len(annotate.Lines([]byte(ch.Content)))}})
+		case "update":
+			hunks, err := parseUnified(ch.Diff)
+			if err != nil || len(hunks) == 0 {
+				unread = unread || err != nil || ch.Moved == ""
+				continue
+			}
+			for _, h := range hunks {
+				es = append(es, h.edits(e)...)
+			}
+		default:
+			unread = true
+		}
+		out = append(out, count(es)...)
+	}
+	if unread {
+		t.Unread++
+	}
+	return out
+}
+
+// requestedEdits returns the edits in a requested patch. Such a patch contains line numbers only for new
+// files.
+func (t *Transcript) requestedEdits(made Edit, patch string) []Edit {
+	files, err := parseEnvelope(patch)
+	if err != nil {
+		t.Unread++
+		return nil
+	}
+	var out []Edit
+	for _, f := range files {
+		e := made
+		e.Path = f.path
+		if f.moved != "" {
+			t.Moves = append(t.Moves, Move{From: e.Path, To: f.moved, Dir: e.Dir, At: len(t.Edits)})
+			e.Path = f.moved
+		}
+		if f.del {
+			t.Removed++
+			continue
+		}
+		if f.add {
+			var b strings.Builder
+			for _, l := range f.hunks[0].lines {
+				b.WriteString(l[1:] + "\n")
+			}
+			out = append(out, count(e.editsFrom(b.String(), []stretch{{first: 1, n: len(f.hunks[0].lines)}}))...)
+			continue
+		}
+		var es []Edit
+		for _, h := range f.hunks {
+			es = append(es, h.edits(e)...)
+		}
+		out = append(out, count(es)...)
+	}
+	return out
+}
+
+// count numbers the edits in a file.
+func count(es []Edit) []Edit {
+	for i := range es {
+		es[i].N = i
+	}
+	return es
+}
