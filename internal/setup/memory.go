@@ -93,7 +93,9 @@ func workingDir(path string) string {
 	defer f.Close()
 	for r := bufio.NewReader(io.LimitReader(f, maxHeadBytes)); ; {
 		b, _, err := clientfile.Next(r)
-		var l clientfile.Claude      // Qwen Code uses the same field name
+		var l struct { // Claude Code and Qwen Code use the same field name
+			Dir string `json:"cwd"`
+		}
 		_ = clientfile.Decode(b, &l) // ignore the error: a line that was cut off may still name the directory
 		if l.Dir != "" || err != nil {
 			return l.Dir

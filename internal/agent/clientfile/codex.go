@@ -276,7 +276,7 @@ func (c *codex) item(p *codexItem, e Event, yield func(*Event)) {
 			c.user(p, e, yield)
 		}
 	case "reasoning":
-		for _, t := range Texts(p.Summary, "summary_text") {
+		for _, t := range texts(p.Summary, "summary_text") {
 			c.think(&e, t, yield)
 		}
 	case "function_call", "custom_tool_call", "local_shell_call":

@@ -1,5 +1,4 @@
-// This file declares events, the form that the transcripts of all clients have in common, and the
-// table of the clients whose transcripts are read as events.
+// This file declares events, the form that the transcripts of all clients have in common.
 
 package clientfile
 
@@ -32,8 +31,12 @@ type Event struct {
 	Offset int64     // offset of the line in the file. For a prompt, it is the first line of the turn.
 	Time   time.Time // zero if not known
 	ID     string    // ID of the text or the call
-	Turn   string    // ID of the turn that a prompt or a compaction begins ("" if not known)
-	IsCopy bool      // the line was copied from the transcript of another session, when this one was forked
+	Turn   string    // ID of the turn, if the line names it. A prompt begins the turn.
+	// Position is the position of a prompt's turn as the client counts ("" if not known). If a prompt
+	// names the same turn as the one before, but another position, the one before is a copy.
+	Position string
+
+	IsCopy bool // the line was copied from the transcript of another session, when this one was forked
 	Text   string
 
 	// Node is a position in the conversation, and Parent is the position before it. They differ from
@@ -66,25 +69,4 @@ type EventReader interface {
 	// ReadLine calls yield with each event in the line that begins at an offset. It returns false if
 	// the line is not a JSON object.
 	ReadLine(line []byte, offset int64, yield func(*Event)) bool
-}
-
-// EventClient is a client whose transcripts are read as events.
-type EventClient struct {
-	Name       string                        // the client's name in setup
-	Recognizes func(line []byte) bool        // reports whether only this client writes such a line
-	NewReader  func(path string) EventReader // path is the transcript's ("" if it is not known)
-
-	// UnnamedCalls is set if the reports to hooks do not contain the IDs of calls. Then a call is
-	// identified by its arguments.
-	UnnamedCalls bool
-
-	UniqueCalls bool // the IDs of calls are unique, also across sessions
-}
-
-// EventClients lists the clients whose transcripts are read as events.
-var EventClients = []EventClient{
-	{Name: "codex", Recognizes: isCodex, NewReader: newCodex, UniqueCalls: true},
-	{Name: "gemini", Recognizes: isGemini, NewReader: newGemini, UnnamedCalls: true},
-	{Name: "copilot", Recognizes: isCopilot, NewReader: newCopilot},
-	{Name: "qwen", Recognizes: isQwen, NewReader: newQwen},
 }

@@ -145,13 +145,54 @@ compacted m7 <state_snapshot>It is low.</state_snapshot> @m7<m6`
 	}
 }
 
+// TestClaudeEvents reads the copied beginning of a fork, a rewind to the first prompt, two calls at once, a
+// prompt that was typed while the agent worked, texts that no person wrote and a compaction.
+func TestClaudeEvents(t *testing.T) {
+	got := eventsOf(t, "claude", `{"type":"file-history-snapshot","uuid":"h","timestamp":"2026-03-01T10:00:00Z"}
+{"type":"user","uuid":"u0","parentUuid":null,"timestamp":"2026-02-28T10:00:00Z","message":{"content":"Build it."}}
+{"type":"user","uuid":"u1","parentUuid":"u0","timestamp":"2026-03-01T10:01:00Z","promptId":"p1","message":{"content":[{"type":"text","text":"Raise it."}]}}
+{"type":"assistant","uuid":"u2","parentUuid":"u1","timestamp":"2026-03-01T10:01:01Z","message":{"model":"m","content":[{"type":"thinking","thinking":"Low."},{"type":"text","text":"I raise it."}]}}
+{"type":"assistant","uuid":"u3","parentUuid":"u2","timestamp":"2026-03-01T10:01:02Z","message":{"model":"m","content":[{"type":"tool_use","id":"c1","name":"Bash","input":{}}]}}
+{"type":"assistant","uuid":"u4","parentUuid":"u3","timestamp":"2026-03-01T10:01:02Z","message":{"model":"m","content":[{"type":"tool_use","id":"c2","name":"Bash","input":{}}]}}
+{"type":"user","uuid":"u5","parentUuid":"u3","timestamp":"2026-03-01T10:01:03Z","promptId":"p1","message":{"content":[{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}}
+{"type":"user","uuid":"u6","parentUuid":"u4","timestamp":"2026-03-01T10:01:03Z","promptId":"p1","message":{"content":[{"type":"tool_result","tool_use_id":"c2","content":"no","is_error":true},{"type":"text","text":"<system-reminder>"}]}}
+{"type":"attachment","uuid":"u7","parentUuid":"u6","timestamp":"2026-03-01T10:01:04Z","attachment":{"type":"queued_command","prompt":"And oil it.","commandMode":"prompt"}}
+{"type":"attachment","uuid":"u8","parentUuid":"u7","timestamp":"2026-03-01T10:01:05Z","attachment":{"type":"queued_command","prompt":"A task ended.","commandMode":"task-notification"}}
+{"type":"attachment","uuid":"u9","parentUuid":"u8","timestamp":"2026-03-01T10:01:05Z","attachment":{"type":"date"}}
+{"type":"assistant","uuid":"u10","parentUuid":"u9","timestamp":"2026-03-01T10:01:06Z","message":{"model":"m","content":"Oiled."}}
+{"type":"assistant","uuid":"u11","parentUuid":"u10","timestamp":"2026-03-01T10:01:06Z","message":{"model":"<synthetic>","content":[{"type":"text","text":"API Error"}]}}
+{"type":"user","uuid":"u12","parentUuid":"u0","timestamp":"2026-03-01T10:02:00Z","origin":{"kind":"hook"},"message":{"content":"run the linter"}}
+{"type":"user","uuid":"u13","logicalParentUuid":"u12","timestamp":"2026-03-01T10:03:00Z","isCompactSummary":true,"message":{"content":"It is raised."}}
+{"type":"user","uuid":"s1","isSidechain":true,"agentId":"a1","timestamp":"2026-03-01T10:03:00Z","promptId":"p1","message":{"content":"Lay stones."}}
+`)
+	want := `copied prompt u0 u0 Build it. @u0<
+prompt u1 p1 Raise it. @u1<u0
+thought u2 Low. @u2<u1
+text u2.1 I raise it. @u2<u1
+call c1 Bash {} @u3<u2
+call c2 Bash {} @u4<u3
+result c1 ok @u5<u3
+result c2 no failed @u6<u4
+inserted u6 p1 <system-reminder> @u6<u4
+prompt u7 p1 And oil it. @u7<u6
+inserted u8 p1 A task ended. @u8<u7
+text u10 Oiled. @u10<u8
+inserted u12 u12 run the linter @u12<u0
+compacted u13 It is raised. @u13<u12
+prompt s1 p1 Lay stones. @s1<`
+	if got != want {
+		t.Errorf("the events are\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestCodexEvents reads prompts with and without an event that repeats them, inserted texts, texts and
 // reasoning that are in two types of lines, calls that ended in several ways, changes without a call and
 // the copied beginning of a fork.
 func TestCodexEvents(t *testing.T) {
 	message := func(role, text string) string {
 		return `{"type":"response_item","payload":{"type":"message","role":"` + role +
-			`","content":[{"type":"input_text","text":"` + text + `"},{"type":"output_text","text":"` + text + `"}]}}` + "\n"
+			`","content":[{"type":"input_text","text":"` + text + `"},` +
+			`{"type":"output_text","text":"` + text + `"}]}}` + "\n"
 	}
 	event := func(members string) string { return `{"type":"event_msg","payload":{` + members + "}}\n" }
 	item := func(members string) string { return `{"type":"response_item","payload":{` + members + "}}\n" }

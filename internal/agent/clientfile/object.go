@@ -58,9 +58,9 @@ func fields(b []byte, f func(key, value []byte)) bool {
 // shares memory with b. Decode returns false if b does not begin with a complete object.
 func Decode(b []byte, to any) bool { return decodeObject(b, reflect.ValueOf(to).Elem()) }
 
-// DecodeArray decodes a JSON array into the slice that to points to. It returns false if b does not
+// decodeArray decodes a JSON array into the slice that to points to. It returns false if b does not
 // begin with "[".
-func DecodeArray(b []byte, to any) bool {
+func decodeArray(b []byte, to any) bool {
 	return len(b) > 0 && b[0] == '[' && decode(b, reflect.ValueOf(to).Elem())
 }
 
@@ -207,9 +207,9 @@ func valueEnd(b []byte, i int) int {
 	return -1
 }
 
-// Texts returns the texts in a content. A content is a string, or an array of parts. If types are
+// texts returns the texts in a content. A content is a string, or an array of parts. If types are
 // given, only parts of these types are included.
-func Texts(content json.RawMessage, types ...string) []string {
+func texts(content json.RawMessage, types ...string) []string {
 	if len(content) > 0 && content[0] == '"' {
 		var s string
 		decode(content, reflect.ValueOf(&s).Elem())
@@ -219,7 +219,7 @@ func Texts(content json.RawMessage, types ...string) []string {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
-	DecodeArray(content, &parts)
+	decodeArray(content, &parts)
 	var all []string
 	for _, p := range parts {
 		if p.Text != "" && (len(types) == 0 || slices.Contains(types, p.Type)) {
@@ -229,7 +229,7 @@ func Texts(content json.RawMessage, types ...string) []string {
 	return all
 }
 
-// Text returns the texts in a content, separated by newlines. See [Texts].
+// Text returns the texts in a content, separated by newlines. See [texts].
 func Text(content json.RawMessage, types ...string) string {
-	return strings.Join(Texts(content, types...), "\n")
+	return strings.Join(texts(content, types...), "\n")
 }

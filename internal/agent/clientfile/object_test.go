@@ -15,7 +15,7 @@ type sample struct {
 	Exit   *int            `json:"exit"`
 	Raw    json.RawMessage `json:"raw"`
 	Inner  struct{ A, B string }
-	Blocks []ClaudeBlock `json:"blocks,omitempty"`
+	Blocks []claudeBlock `json:"blocks,omitempty"`
 	Part   *struct {
 		Text string `json:"text"`
 	} `json:"part"`

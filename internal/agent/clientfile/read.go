@@ -4,10 +4,9 @@
 // the reports that clients send to hooks. It also contains the directories in which clients store
 // their files.
 //
-// The transcripts of Codex, Gemini CLI, Copilot CLI and Qwen Code are converted to events, which are the same for all
-// clients. The archive of sessions and the annotations both consume them. To add a client, add a file
-// with an [EventReader] and a row in [EventClients]. The lines of the other clients are interpreted
-// by the callers.
+// Transcripts are converted to events, which are the same for all clients. The archive of sessions and
+// the annotations both consume them. To add a client, add a file with an [EventReader] and a row in
+// [EventClients]. The sessions of opencode are interpreted by the callers.
 //
 // Most of a line is data that callers ignore, such as a tool's output. The fields are therefore
 // found without decoding the rest of the line.

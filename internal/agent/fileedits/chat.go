@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
@@ -25,6 +26,7 @@ type chat struct {
 	n     int
 
 	areUnique bool // the IDs of calls are unique, also across sessions
+	parse     func(tool string, args json.RawMessage) *chatCall
 
 	session string
 	dir     string
@@ -39,15 +41,17 @@ type chatCall struct {
 	whole *string // content of the whole file, if the call wrote the whole file (otherwise nil)
 	patch string
 
+	claude *claudeCall // the call is one of Claude Code (otherwise nil)
+
 	// The result of a call with a patch is used at the end, because the client may report the changes
 	// before or after it.
 	isOver, failed bool
 	changes        map[string]reportedChange // nil if the client did not report the changes
 }
 
-func newChat(t *Transcript, areUnique bool) *chat {
+func newChat(t *Transcript) *chat {
 	return &chat{t: t, said: map[string]*reasoning{}, calls: map[string]*chatCall{}, seen: map[string]bool{},
-		done: map[int][]Edit{}, areUnique: areUnique}
+		done: map[int][]Edit{}, parse: parseCall}
 }
 
 // reasoningFor returns the reasoning of a sub-agent so far.
@@ -63,8 +67,8 @@ func (c *chat) thinks(sub, text string) { c.said[sub] = c.reasoningFor(sub).thin
 
 // recordRequest records a request of the user. It ignores text that a program inserted in the user's name.
 func (c *chat) recordRequest(sub, text string) {
-	text = strings.TrimSpace(text)
-	if text != "" && !strings.HasPrefix(text, "<") {
+	text = clientfile.PromptText(text)
+	if text != "" {
 		c.said[sub] = c.reasoningFor(sub).startRequest(text)
 	}
 }
@@ -137,12 +141,17 @@ func parseCall(tool string, raw json.RawMessage) *chatCall {
 	if (a.Patch == "" && json.Unmarshal(raw, &a) != nil) || a.Command == "view" {
 		return nil
 	}
+	return a.asCall(shell.Workdir + shell.Dir)
+}
+
+// asCall returns the call with these arguments, in a directory if the call names one.
+func (a *toolArgs) asCall(dir string) *chatCall {
 	call := &chatCall{whole: cmp.Or(a.Content, a.FileText), patch: cmp.Or(a.Input, a.Patch, a.PatchC)}
 	if call.patch == "" && strings.Contains(a.Command, "*** Begin Patch") {
 		call.patch = a.Command
 	}
 	call.edit.Path = cmp.Or(a.FilePath, a.FilePathC, a.Path)
-	call.edit.Dir = shell.Workdir + shell.Dir
+	call.edit.Dir = dir
 	if len(a.Edits) > 0 {
 		for _, e := range a.Edits {
 			call.todo = append(call.todo, claudeEdit{Old: cmp.Or(e.Old, e.OldC), New: cmp.Or(e.New, e.NewC)})
@@ -168,7 +177,7 @@ func (call *chatCall) argumentKey() string {
 // call records a call of a tool, unless it was recorded before. If id is "", the call is identified
 // by its arguments.
 func (c *chat) call(id, sub, tool string, args json.RawMessage, at time.Time) *chatCall {
-	call := parseCall(tool, args)
+	call := c.parse(tool, args)
 	if call == nil {
 		return nil
 	}
@@ -212,7 +221,8 @@ type shownResult struct {
 }
 
 // answer records the answer to a call: whether it failed, and the data that the client shows.
-func (c *chat) answer(id string, failed bool, result json.RawMessage) {
+// Output is the text that the tool returned.
+func (c *chat) answer(id string, failed bool, result json.RawMessage, output string) {
 	call := c.calls[id]
 	switch {
 	case call == nil || call.isOver:
@@ -222,7 +232,7 @@ func (c *chat) answer(id string, failed bool, result json.RawMessage) {
 		c.t.Failed++
 		delete(c.calls, id)
 	default:
-		c.recordResult(call, result)
+		c.recordResult(call, result, output)
 		delete(c.calls, id)
 	}
 }
@@ -243,12 +253,17 @@ func (c *chat) recordChanges(id, sub string, failed bool, changes json.RawMessag
 	_ = json.Unmarshal(changes, &call.changes) // unreadable changes are treated as missing
 }
 
-func (c *chat) recordResult(call *chatCall, result json.RawMessage) {
-	var s shownResult
-	if len(bytes.TrimSpace(result)) > 0 && json.Unmarshal(result, &s) != nil {
-		s = shownResult{} // the answer is a text
+func (c *chat) recordResult(call *chatCall, result json.RawMessage, output string) {
+	var es []Edit
+	if call.claude != nil {
+		es = call.claude.finish(call.edit, result, output)
+	} else {
+		var s shownResult
+		if len(bytes.TrimSpace(result)) > 0 && json.Unmarshal(result, &s) != nil {
+			s = shownResult{} // the answer is a text
+		}
+		es = c.edits(call, s)
 	}
-	es := c.edits(call, s)
 	if len(es) == 0 {
 		c.t.Unread++
 	}

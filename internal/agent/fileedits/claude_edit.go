@@ -4,6 +4,7 @@ package fileedits
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -49,12 +50,36 @@ type claudeResult struct {
 	} `json:"structuredPatch"`
 }
 
-// claudeCall is an editing tool's call that has no result yet.
+// claudeCall is a call of an editing tool of Claude Code.
 type claudeCall struct {
-	at   int // number of the call
 	name string
 	in   claudeInput
 	edit Edit
+}
+
+// parseClaudeCall parses the arguments of a tool. It returns nil if the tool does not edit files.
+func parseClaudeCall(tool string, raw json.RawMessage) *chatCall {
+	switch tool {
+	case "Edit", "MultiEdit", "Write", "NotebookEdit":
+	default:
+		return nil
+	}
+	call := &chatCall{claude: &claudeCall{name: tool}}
+	_ = json.Unmarshal(raw, &call.claude.in) // without arguments, no edit is found
+	call.edit.Path = call.claude.in.File + call.claude.in.Notebook
+	call.edit.tabs = true
+	return call
+}
+
+// finish returns the edits of a successful call. Output is the text that the tool returned.
+func (call *claudeCall) finish(made Edit, result json.RawMessage, output string) []Edit {
+	var res claudeResult
+	if len(result) > 0 && json.Unmarshal(result, &res) != nil {
+		res = claudeResult{}
+	}
+	call.edit = made
+	call.edit.Path = cmp.Or(res.File+res.Notebook, made.Path)
+	return count(call.edits(&res, output))
 }
 
 func quote(s string) string {

@@ -23,7 +23,12 @@ type eventReader struct {
 // newEventReader returns a function that opens a reader for a client's transcripts.
 func newEventReader(c clientfile.EventClient) func(t *Transcript, path string) reader {
 	return func(t *Transcript, path string) reader {
-		return &eventReader{chat: newChat(t, c.UniqueCalls), in: c.NewReader(path), at: map[string]*reasoning{},
+		made := newChat(t)
+		made.areUnique = c.UniqueCalls
+		if c.Name == "claude" {
+			made.parse = parseClaudeCall
+		}
+		return &eventReader{chat: made, in: c.NewReader(path), at: map[string]*reasoning{},
 			nodes: map[string]string{}, unnamed: c.UnnamedCalls, keys: map[string]string{}}
 	}
 }
@@ -63,7 +68,7 @@ func (r *eventReader) take(e *clientfile.Event) {
 				delete(r.seen, id) // the same call may succeed later
 			}
 		}
-		r.answer(id, e.Failed, e.Shown)
+		r.answer(id, e.Failed, e.Shown, e.Output)
 	}
 }
 

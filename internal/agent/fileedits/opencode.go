@@ -37,7 +37,7 @@ func isOpencode(b []byte) bool {
 
 type opencode struct{ *chat }
 
-func newOpencode(t *Transcript, _ string) reader { return opencode{newChat(t, false)} }
+func newOpencode(t *Transcript, _ string) reader { return opencode{newChat(t)} }
 
 func (c opencode) line(b []byte) error {
 	var l opencodeLine
@@ -67,7 +67,7 @@ func (c opencode) line(b []byte) error {
 	case "PostToolUse", "PostToolUseFailure":
 		if l.UseID != "" {
 			c.call(l.UseID, sub, l.Tool, l.Input, l.Time)
-			c.answer(l.UseID, l.Event != "PostToolUse", l.Metadata)
+			c.answer(l.UseID, l.Event != "PostToolUse", l.Metadata, "")
 		}
 	}
 	return nil

@@ -23,13 +23,20 @@ type client struct {
 // clients returns the supported clients.
 func clients() []client {
 	all := []client{
-		{"claude-code", isClaude, newClaude},
 		{"opencode", isOpencode, newOpencode},
 	}
 	for _, c := range clientfile.EventClients {
-		all = append(all, client{c.Name, c.Recognizes, newEventReader(c)})
+		all = append(all, client{agentName(c.Name), c.Recognizes, newEventReader(c)})
 	}
 	return all
+}
+
+// agentName returns the name of a client in annotations.
+func agentName(client string) string {
+	if client == "claude" {
+		return "claude-code"
+	}
+	return client
 }
 
 // maxSniff is the maximum number of lines that are read to recognize the client.

@@ -13,25 +13,35 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// newReaders returns a reader for each client whose transcripts have a JSON object on each line.
-func newReaders() map[string]func(*file) reader {
-	all := map[string]func(*file) reader{"claude": newClaude}
+// newEventReader returns a reader for the transcripts of a file's client, or nil if the client is unknown.
+func newEventReader(f *file) *eventReader {
 	for _, c := range clientfile.EventClients {
-		all[c.Name] = func(f *file) reader {
-			return &eventReader{file: f, in: c.NewReader(f.path), calls: map[string]claudeCall{}, known: map[string]bool{}}
+		if c.Name == f.client {
+			return &eventReader{file: f, client: c, in: c.NewReader(f.path), calls: map[string]startedCall{},
+				known: map[string]bool{}}
 		}
 	}
-	return all
+	return nil
 }
 
 // eventReader reports the events that a [clientfile.EventReader] finds.
 type eventReader struct {
 	*file
-	in    clientfile.EventReader
-	calls map[string]claudeCall // calls without a result
-	known map[string]bool       // IDs of all calls
+	client   clientfile.EventClient
+	in       clientfile.EventReader
+	calls    map[string]startedCall // calls without a result
+	known    map[string]bool        // IDs of all calls
+	position string                 // position of the turn, as the client counts
 }
 
+// startedCall is a call without a result.
+type startedCall struct {
+	event session.Event
+	name  string
+	args  json.RawMessage
+}
+
+// line reads the line that begins at an offset. It returns false if the line is not JSON.
 func (r *eventReader) line(b []byte, offset int64) bool { return r.in.ReadLine(b, offset, r.take) }
 
 // take reports an event of the transcript. Reasoning that the agent did not say is not archived, and
@@ -51,33 +61,57 @@ func (r *eventReader) take(e *clientfile.Event) {
 	}
 	switch e.Kind {
 	case clientfile.EventPrompt:
-		r.prompt(e.Turn, e.Text, e.Time, e.Offset)
+		r.personAsked(e)
 	case clientfile.EventInserted, clientfile.EventThought:
 	case clientfile.EventText:
+		r.turn = cmp.Or(e.Turn, r.turn)
 		r.say(r.event(session.Text, e.ID, e.Time), e.Text)
 	case clientfile.EventCall:
-		r.calls[e.ID] = claudeCall{r.event(session.Called, e.ID, e.Time), e.Tool, bytes.Clone(e.Args)}
+		r.turn = cmp.Or(e.Turn, r.turn)
+		r.calls[e.ID] = startedCall{r.event(session.Called, e.ID, e.Time), e.Tool, bytes.Clone(e.Args)}
 		r.known[e.ID] = true
 	case clientfile.EventEdit:
 		r.changed(e)
 	case clientfile.EventResult:
-		call, ok := r.calls[e.ID]
-		if !ok {
-			return
-		}
-		delete(r.calls, e.ID)
-		o := Outcome{Failed: e.Failed, Exit: e.Exit, Silent: e.Silent, Output: e.Output}
-		r.call(call.event, call.name, call.args, o)
-		if agent, text := SubagentSaid(call.name, call.args, e.Output); agent != "" {
-			said := r.event(session.Text, e.ID, e.Time)
-			said.Agent = agent
-			r.say(said, text)
-		}
+		r.ended(e)
 	case clientfile.EventCompacted:
-		report := r.event(session.Compact, cmp.Or(e.Turn, r.turn), e.Time)
-		report.Turn = report.ID
+		r.turn = cmp.Or(e.Turn, r.turn)
+		report := r.event(session.Compact, r.turn, e.Time)
 		report.Text = SummaryText(e.Text, r.clean)
 		r.report(report)
+	}
+}
+
+// personAsked reports a prompt. The prompt before it and the events since then are dropped if they turn
+// out to be a copy.
+func (r *eventReader) personAsked(e *clientfile.Event) {
+	if r.agent != "" || PromptText(e.Text, r.clean) == "" {
+		return
+	}
+	if e.Turn != "" && e.Turn == r.turn && e.Position != r.position {
+		r.turn, r.held = "", nil
+	}
+	r.release()
+	r.position, r.hold = e.Position, true
+	r.prompt(e.Turn, e.Text, e.Time, e.Offset)
+}
+
+// ended reports a call that has a result, and what a sub-agent of Gemini CLI said in it.
+func (r *eventReader) ended(e *clientfile.Event) {
+	call, ok := r.calls[e.ID]
+	if !ok {
+		return
+	}
+	delete(r.calls, e.ID)
+	o := Outcome{Failed: e.Failed, Exit: e.Exit, Silent: e.Silent, Output: e.Output}
+	if r.client.ShowsResponses && !e.Failed && len(e.Shown) > 0 {
+		o = DecodeOutcome(e.Shown)
+	}
+	r.call(call.event, call.name, call.args, o)
+	if agent, text := SubagentSaid(call.name, call.args, e.Output); agent != "" {
+		said := r.event(session.Text, e.ID, e.Time)
+		said.Agent = agent
+		r.say(said, text)
 	}
 }
 

@@ -9,12 +9,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// reader reads the lines of a file in order.
-type reader interface {
-	// line reads the line that begins at an offset. It returns false if the line is not JSON.
-	line(b []byte, at int64) bool
-}
-
 // file is the state of reading a transcript.
 type file struct {
 	client, path string

@@ -133,6 +133,11 @@ func TestForms(t *testing.T) {
 			`{"type":"assistant.message","timestamp":"2026-03-01T10:01:03Z","data":{"messageId":"m1","content":"I raise it.","toolRequests":[{"toolCallId":"c1","name":"create","arguments":{"path":"a.go"}}]}}`,
 			`{"type":"tool.execution_complete","timestamp":"2026-03-01T10:01:04Z","data":{"toolCallId":"c1","success":true}}`,
 		}, "prompt Raise the jetty.\ntext I raise it.\ncall create a.go"},
+		{"a prompt typed while Claude Code worked, and a reply that is one text", "claude", "1.jsonl", []string{
+			`{"sessionId":"s1","type":"user","uuid":"u1","promptId":"p1","timestamp":"2026-03-01T10:01:00.000Z","message":{"role":"user","content":"Raise the jetty."}}`,
+			`{"sessionId":"s1","type":"attachment","uuid":"u2","timestamp":"2026-03-01T10:02:00.000Z","attachment":{"type":"queued_command","prompt":[{"type":"text","text":"And oil it."}],"commandMode":"prompt"}}`,
+			`{"sessionId":"s1","type":"assistant","uuid":"u3","timestamp":"2026-03-01T10:03:00.000Z","message":{"role":"assistant","model":"m","content":"Done."}}`,
+		}, "prompt Raise the jetty.\nprompt And oil it.\ntext Done."},
 		{"what no person wrote in Claude Code", "claude", "1.jsonl", []string{
 			`{"sessionId":"s1","type":"user","uuid":"u1","timestamp":"2026-03-01T10:01:00.000Z","message":{"role":"user","content":"Raise the jetty.\n<ide_opened_file>The user opened a.go</ide_opened_file>"},"origin":{"kind":"human"}}`,
 			`{"sessionId":"s1","type":"user","uuid":"u2","timestamp":"2026-03-01T10:02:00.000Z","message":{"role":"user","content":"run the linter"},"origin":{"kind":"hook"}}`,

@@ -3,61 +3,15 @@
 package transcript
 
 import (
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
 
-	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// own lists the beginnings of user messages that the client wrote.
-var own = []string{
-	"<local-command-", "<bash-", "<task-notification>", "<environment_context>", "<user_instructions>",
-	"<session_context>", "<turn_aborted>",
-	"<subagent_notification>", "# AGENTS.md instructions", "Caveat: The messages below", "[Request interrupted",
-	"Stop hook feedback:", "<teammate-message", "This session is being continued from a previous conversation",
-}
-
-var command = sync.OnceValue(func() [2]*regexp.Regexp {
-	return [2]*regexp.Regexp{
-		regexp.MustCompile(`(?s)<command-name>(.*?)</command-name>`),
-		regexp.MustCompile(`(?s)<command-args>(.*?)</command-args>`),
-	}
-})
-
-// builtin lists commands of Claude Code itself, which are not prompts.
-var builtin = []string{"/add-dir", "/agents", "/clear", "/compact", "/config", "/context", "/cost", "/doctor",
-	"/exit", "/export", "/fork", "/help",
-	"/hooks", "/ide", "/login", "/logout", "/mcp", "/memory", "/model", "/permissions", "/plugin", "/quit", "/rename",
-	"/resume", "/rewind", "/status", "/statusline", "/usage"}
-
-// ideContext matches what editors add to a person's prompt. Codex's extension puts a description
-// of the open files before the request. Claude Code adds the open file or the selected lines.
-var ideContext = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`(?s)^# Context from my IDE setup:.*?\n## My request for Codex:\n|<ide_(opened_file|selection)>.*?</ide_(?:opened_file|selection)>`,
-	)
-})
-
-// PromptText returns the part of a user message that the person wrote, without its private parts
-// ([text.WithoutPrivate]). It is "" if the client wrote the message.
+// PromptText returns the part of a user message that the person wrote, as [clientfile.PromptText]. Clean
+// removes what must not be stored.
 func PromptText(s string, clean func(string) string) string {
-	s = strings.TrimSpace(ideContext().ReplaceAllString(strings.TrimSpace(s), ""))
-	if strings.HasPrefix(s, "<command-") {
-		name, args := command()[0].FindStringSubmatch(s), command()[1].FindStringSubmatch(s)
-		if name == nil || slices.Contains(builtin, name[1]) {
-			return ""
-		}
-		s = name[1]
-		if args != nil {
-			s = strings.TrimSpace(s + " " + args[1])
-		}
-	}
-	if slices.ContainsFunc(own, func(o string) bool { return strings.HasPrefix(s, o) }) {
-		return ""
-	}
-	return strings.TrimSpace(clean(text.WithoutPrivate(s)))
+	return strings.TrimSpace(clean(clientfile.PromptText(s)))
 }
 
 // RemoveQuotes removes the quotes that the command opencode run adds around an argument that contains a

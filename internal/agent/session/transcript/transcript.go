@@ -90,11 +90,10 @@ func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
 	case IsChatService(f.client):
 		return f.readConversationsOrRestart(ctx, in)
 	}
-	newReader := newReaders()[f.client]
-	if newReader == nil {
+	r := newEventReader(f)
+	if r == nil {
 		return errUnknown
 	}
-	r := newReader(f)
 	if from > 0 { // the first line identifies the session
 		if err := f.readLines(ctx, in, r, 0, 1); err != nil {
 			return err
@@ -110,7 +109,7 @@ func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
 }
 
 // readLines passes lines from offset on to the reader: maxLines lines, or all lines if maxLines is 0.
-func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, offset int64, maxLines int) error {
+func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r *eventReader, offset int64, maxLines int) error {
 	if _, err := in.Seek(offset, io.SeekStart); err != nil {
 		return err
 	}
@@ -151,7 +150,7 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, offset
 }
 
 // give passes a line to the reader. It returns false if the line is empty.
-func (f *file) give(r reader, b []byte, size, offset int64) bool {
+func (f *file) give(r *eventReader, b []byte, size, offset int64) bool {
 	b = bytes.TrimPrefix(bytes.TrimSpace(b), []byte("\ufeff"))
 	if len(b) == 0 && size <= clientfile.Max {
 		return false

@@ -1,0 +1,295 @@
+// This file reads transcripts of Claude Code: ~/.claude/projects/*/*.jsonl, and those of sub-agents in
+// SESSION/subagents/agent-ID.jsonl.
+//
+// A line is a block of a message: {"type":"assistant"|"user","uuid","parentUuid","sessionId","cwd",
+// "gitBranch","timestamp","isSidechain","agentId","message":{"role","model","content"}}. An
+// assistant's content consists of blocks of the types text, thinking and tool_use. A user's content is
+// a text, or blocks of the types text and tool_result. User lines have a promptId, which hooks report as
+// well. A line with the result of a tool contains it also in toolUseResult, in the form that hooks
+// report. A compaction is a user line with isCompactSummary. A prompt that the person typed while the
+// agent worked is a line of type attachment.
+//
+// The parents make the lines a tree, because a conversation can be rewound. Older versions wrote the
+// conversations of sub-agents into the same file.
+//
+// A forked conversation continues in a new file, which begins with a copy of the old file. The
+// copied lines differ only in the session, and all have the promptId of the first new prompt. So a
+// line is recognized as a copy if it is older than the first line of the file. This applies up to
+// the first line that is not older, because the clock may be set back later. Copies of other versions
+// are recognized by turnPosition: a later prompt with the same promptId has another position.
+
+package clientfile
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// claudeLine is a line of Claude Code.
+type claudeLine struct {
+	Type    string `json:"type"`
+	UUID    string `json:"uuid"`
+	Parent  string `json:"parentUuid"`
+	Logical string `json:"logicalParentUuid"` // parent of the line across a compaction
+	Session string `json:"sessionId"`
+	Dir     string `json:"cwd"`
+	Branch  string `json:"gitBranch"`
+	Prompt  string `json:"promptId"`
+	Source  string `json:"promptSource"`
+	Origin  struct {
+		Kind string `json:"kind"` // "human", or the program that wrote the text in the person's name
+	} `json:"origin"`
+	Agent     string    `json:"agentId"`
+	AgentType string    `json:"attributionAgent"`
+	Time      time.Time `json:"timestamp"`
+	Sidechain bool      `json:"isSidechain"`
+	Meta      bool      `json:"isMeta"`
+	Summary   bool      `json:"isCompactSummary"`
+	Message   struct {
+		Model   string          `json:"model"`
+		Content json.RawMessage `json:"content"`
+	} `json:"message"`
+	Result     json.RawMessage `json:"toolUseResult"`
+	Position   json.RawMessage `json:"turnPosition"`
+	Attachment struct {
+		Type   string          `json:"type"`
+		Prompt json.RawMessage `json:"prompt"`
+		Mode   string          `json:"commandMode"`
+	} `json:"attachment"`
+}
+
+// claudeBlock is a part of a message's content.
+type claudeBlock struct {
+	Type     string          `json:"type"`
+	Text     string          `json:"text"`
+	Thinking string          `json:"thinking"`
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Input    json.RawMessage `json:"input"`
+	UseID    string          `json:"tool_use_id"`
+	Content  json.RawMessage `json:"content"`
+	IsError  bool            `json:"is_error"`
+}
+
+// isClaude recognizes lines that only Claude Code writes: a message with content (in similar
+// lines, other programs have parts or nothing), or the end of a summary.
+func isClaude(line []byte) bool {
+	var l struct {
+		Type    string          `json:"type"`
+		Session string          `json:"sessionId"`
+		Parent  json.RawMessage `json:"parentUuid"`
+		Leaf    string          `json:"leafUuid"`
+		Message struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"message"`
+	}
+	return Decode(line, &l) && l.Type != "" &&
+		(l.Leaf != "" || ((l.Session != "" || l.Parent != nil) && l.Message.Content != nil))
+}
+
+// claude is the state of reading a transcript.
+type claude struct {
+	agentType string // type of the sub-agent to which the file belongs
+	model     string
+	born      time.Time // time of the first line that has a time
+	isOwn     bool      // the lines from here on are not copies
+
+	turn      string // turn of the main agent
+	position  string // position of its prompt
+	agentTurn string // turn of the sub-agents
+
+	nodes map[string]string // last line with events up to each line, by UUID
+}
+
+// outOfOrder is the maximum age of a line, compared with the file's first line, at which it is
+// still not regarded as a copy.
+const outOfOrder = time.Second
+
+func newClaude(path string) EventReader {
+	return &claude{agentType: claudeAgent(path), nodes: map[string]string{}}
+}
+
+// claudeAgent returns the type of the sub-agent to which a transcript belongs, which is stored in a
+// file next to it. It returns "" for other transcripts.
+func claudeAgent(path string) string {
+	name, ok := strings.CutSuffix(path, ".jsonl")
+	if !ok || !strings.HasPrefix(filepath.Base(name), "agent-") {
+		return ""
+	}
+	in, err := vfs.OpenRegular(name + ".meta.json")
+	if err != nil {
+		return ""
+	}
+	defer in.Close()
+	var meta struct {
+		Type string `json:"agentType"`
+	}
+	_ = json.NewDecoder(io.LimitReader(in, 1<<16)).Decode(&meta) // an unreadable file names no type
+	return meta.Type
+}
+
+// ReadLine implements [EventReader].
+func (c *claude) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var l claudeLine
+	if !Decode(line, &l) {
+		return false
+	}
+	if c.born.IsZero() {
+		c.born = l.Time
+	}
+	parent := c.parent(&l)
+	isQueued := l.Type == "attachment" && l.Attachment.Type == "queued_command"
+	if l.Type != "assistant" && l.Type != "user" && !isQueued {
+		return true
+	}
+	if !c.isOwn && !l.Time.Before(c.born.Add(-outOfOrder)) {
+		c.isOwn = true
+		c.model = "" // the copies may have another model
+	}
+	e := Event{Offset: offset, Time: l.Time, ID: l.UUID, Node: l.UUID, Parent: parent, Session: l.Session,
+		Dir: l.Dir, Branch: l.Branch, Model: c.model, IsCopy: !c.isOwn}
+	if l.Sidechain || c.agentType != "" {
+		e.AgentID = cmp.Or(l.Agent, "sub-agent")
+		e.AgentType = cmp.Or(c.agentType, l.AgentType)
+	}
+	report := func(e *Event) {
+		if l.UUID != "" {
+			c.nodes[l.UUID] = l.UUID
+		}
+		yield(e)
+	}
+	switch {
+	case isQueued:
+		c.queued(&l, e, report)
+	case l.Type == "assistant":
+		c.assistant(&l, e, report)
+	default:
+		c.user(&l, e, report)
+	}
+	return true
+}
+
+// parent returns the last line with events before a line in the conversation.
+func (c *claude) parent(l *claudeLine) string {
+	parent, isKnown := c.nodes[l.Parent]
+	if !isKnown {
+		parent = c.nodes[l.Logical]
+	}
+	if l.UUID != "" {
+		c.nodes[l.UUID] = parent
+	}
+	return parent
+}
+
+// assistant reports the text, the reasoning and the calls in a line of the agent.
+func (c *claude) assistant(l *claudeLine, e Event, yield func(*Event)) {
+	if l.Message.Model == "<synthetic>" { // a text by the client, such as an error
+		return
+	}
+	c.model = l.Message.Model
+	e.Model = c.model
+	if e.AgentID != "" {
+		e.Turn = c.agentTurn
+	}
+	var blocks []claudeBlock
+	if !decodeArray(l.Message.Content, &blocks) {
+		e.Kind, e.Text = EventText, Text(l.Message.Content)
+		if e.Text != "" {
+			yield(&e)
+		}
+		return
+	}
+	for i, b := range blocks {
+		e.ID = l.UUID
+		if i > 0 && e.ID != "" {
+			e.ID += "." + string(rune('0'+i%10))
+		}
+		switch b.Type {
+		case "text":
+			e.Kind, e.Text = EventText, b.Text
+			yield(&e)
+		case "thinking":
+			e.Kind, e.Text = EventThought, b.Thinking
+			yield(&e)
+		case "tool_use":
+			call := e
+			call.Kind, call.ID = EventCall, b.ID
+			call.Text = ""
+			call.Tool, call.Args = b.Name, b.Input
+			yield(&call)
+		}
+	}
+}
+
+// user reports the results of calls, the compaction or the text in a line in the person's name.
+func (c *claude) user(l *claudeLine, e Event, yield func(*Event)) {
+	turn := l.Prompt
+	if e.AgentID != "" {
+		c.agentTurn = cmp.Or(turn, c.agentTurn)
+		e.Turn = c.agentTurn
+	}
+	if l.Summary {
+		e.Kind, e.Turn = EventCompacted, cmp.Or(turn, e.Turn)
+		e.Text = Text(l.Message.Content)
+		yield(&e)
+		return
+	}
+	hasResults := c.results(l, e, yield)
+	e.Text = Text(l.Message.Content, "text")
+	if e.Text == "" {
+		return
+	}
+	e.Kind = EventPrompt
+	if hasResults || l.Meta || l.Source == "system" || (l.Origin.Kind != "" && l.Origin.Kind != "human") {
+		e.Kind = EventInserted
+	}
+	e.Turn = cmp.Or(turn, l.UUID)
+	e.Position = string(l.Position)
+	if e.Kind == EventPrompt && e.AgentID == "" && PromptText(e.Text) != "" {
+		c.turn, c.position = e.Turn, e.Position
+	}
+	yield(&e)
+}
+
+// queued reports a prompt that the person typed while the agent worked. It belongs to the current
+// turn, unless the client names another.
+func (c *claude) queued(l *claudeLine, e Event, yield func(*Event)) {
+	e.Kind, e.Text = EventPrompt, Text(l.Attachment.Prompt, "text")
+	isPerson := l.Origin.Kind == "" || l.Origin.Kind == "human"
+	if (l.Attachment.Mode != "" && l.Attachment.Mode != "prompt") || l.Meta || !isPerson {
+		e.Kind = EventInserted
+	}
+	e.Turn = cmp.Or(l.Prompt, c.turn, l.UUID)
+	e.Position = c.position
+	if e.Text != "" {
+		yield(&e)
+	}
+}
+
+// results reports the results of calls in a line. It returns false if the line contains no results.
+func (c *claude) results(l *claudeLine, e Event, yield func(*Event)) bool {
+	var blocks []claudeBlock
+	if !decodeArray(l.Message.Content, &blocks) {
+		return false
+	}
+	blocks = slices.DeleteFunc(blocks, func(b claudeBlock) bool { return b.Type != "tool_result" })
+	for _, b := range blocks {
+		result := e
+		result.Kind, result.ID = EventResult, b.UseID
+		result.Failed = b.IsError
+		result.Output = Text(b.Content, "text")
+		result.Silent = !strings.HasPrefix(result.Output, "Command running in background")
+		if len(blocks) == 1 && len(l.Result) > 0 && l.Result[0] == '{' {
+			result.Shown = l.Result
+		}
+		yield(&result)
+	}
+	return len(blocks) > 0
+}
