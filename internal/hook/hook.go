@@ -197,7 +197,7 @@ func addPrompt(out *Report, r *clientfile.Report, e session.Event, clean func(st
 		slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
 		return
 	}
-	out.Prompt = transcript.PromptText(transcript.RemoveQuotes(out.Client, r.Prompt), clean)
+	out.Prompt = transcript.PromptText(clientfile.RemoveQuotes(out.Client, r.Prompt), clean)
 	if out.Prompt != "" {
 		out.addEvent(e, session.Prompt, out.Prompt)
 	}

@@ -25,4 +25,5 @@ var EventClients = []EventClient{
 	{Name: "gemini", Recognizes: isGemini, NewReader: newGemini, UnnamedCalls: true},
 	{Name: "copilot", Recognizes: isCopilot, NewReader: newCopilot},
 	{Name: "qwen", Recognizes: isQwen, NewReader: newQwen},
+	{Name: "opencode", Recognizes: isOpencode, NewReader: newOpencode},
 }

@@ -61,7 +61,8 @@ type Event struct {
 	Shown  json.RawMessage // the data that the client shows for the result, in its own format
 
 	// For EventEdit, Shown is an object with a member for each file, {PATH:{"type":"add","content"}},
-	// {PATH:{"type":"update","unified_diff","move_path"}} or {PATH:{"type":"delete"}}.
+	// {PATH:{"type":"update","unified_diff","move_path"}} or {PATH:{"type":"delete"}}. If the ID is "",
+	// only the fact that a call changed files is known.
 }
 
 // EventReader converts the lines of a transcript to events, in order.

@@ -185,6 +185,35 @@ prompt s1 p1 Lay stones. @s1<`
 	}
 }
 
+// TestOpencodeEvents reads a document, reports and notes.
+func TestOpencodeEvents(t *testing.T) {
+	for _, tt := range []struct{ name, lines, want string }{
+		{"a document", `{"info":{"id":"ses_1"},"messages":[{"info":{"id":"m1","role":"user","time":{"created":1}},` +
+			`"parts":[{"type":"text","text":"Called the tool","synthetic":true},{"type":"text","text":"Raise it."}]},` +
+			`{"info":{"role":"assistant"},"parts":[{"id":"p1","type":"reasoning","text":"Low."},` +
+			`{"id":"p2","type":"text","text":"I raise it."},` +
+			`{"type":"tool","callID":"c1","tool":"bash","state":{"status":"completed","input":{"a":1},"output":"boom",` +
+			`"metadata":{"exit":3}}},{"type":"tool","callID":"c2","tool":"edit","state":{"status":"running"}}]}]}`,
+			`inserted m1 m1 Called the tool
+prompt m1 m1 Raise it.
+thought p1 Low.
+text p2 I raise it.
+call c1 bash {"a":1}
+result c1 boom exit 3
+call c2 edit`},
+		{"reports and notes", `{"hook_event_name":"UserPromptSubmit","session_id":"ses_1","turn_id":"m1","prompt":"\"Raise it.\""}
+{"hook_event_name":"AgentText","session_id":"ses_1","agent_type":"mason","text":"I raise it.","text_id":"p1"}
+{"hook_event_name":"PostToolUseFailure","session_id":"ses_1","tool_name":"edit","tool_use_id":"c1","tool_input":{},"error":"no"}
+{"client":"opencode","kind":"prompt","session":"ses_1","turn":"m2","text":"Oil it."}
+{"client":"opencode","kind":"call","session":"ses_1","call":{"wrote":["a.go"]}}
+`, "prompt m1 Raise it.\ntext mason p1 I raise it.\ncall c1 edit {}\nresult c1 no failed\nprompt m2 Oil it.\nedit"},
+	} {
+		if got := eventsOf(t, "opencode", tt.lines); got != tt.want {
+			t.Errorf("%s: the events are\n%s\nwant\n%s", tt.name, got, tt.want)
+		}
+	}
+}
+
 // TestCodexEvents reads prompts with and without an event that repeats them, inserted texts, texts and
 // reasoning that are in two types of lines, calls that ended in several ways, changes without a call and
 // the copied beginning of a fork.

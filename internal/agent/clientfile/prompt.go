@@ -59,3 +59,15 @@ func PromptText(s string) string {
 	}
 	return strings.TrimSpace(text.WithoutPrivate(s))
 }
+
+// RemoveQuotes removes the quotes that the command opencode run adds around an argument that contains a
+// space.
+func RemoveQuotes(client, s string) string {
+	inner, ok := strings.CutPrefix(strings.TrimSpace(s), `"`)
+	inner, end := strings.CutSuffix(inner, `"`)
+	if client != "opencode" || !ok || !end || !strings.Contains(inner, " ") ||
+		strings.Contains(strings.ReplaceAll(inner, `\"`, ""), `"`) {
+		return s
+	}
+	return strings.ReplaceAll(inner, `\"`, `"`)
+}

@@ -6,7 +6,7 @@
 //
 // Transcripts are converted to events, which are the same for all clients. The archive of sessions and
 // the annotations both consume them. To add a client, add a file with an [EventReader] and a row in
-// [EventClients]. The sessions of opencode are interpreted by the callers.
+// [EventClients].
 //
 // Most of a line is data that callers ignore, such as a tool's output. The fields are therefore
 // found without decoding the rest of the line.

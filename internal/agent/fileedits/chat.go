@@ -218,6 +218,13 @@ type shownResult struct {
 	Path     string  `json:"filePath"`
 	Now      *string `json:"newContent"`
 	Detailed string  `json:"detailedContent"`
+
+	// Change is the file before and after an edit by opencode. Its diff is not used, because the
+	// indentation is removed in it.
+	Change struct {
+		Before *string `json:"before"`
+		After  *string `json:"after"`
+	} `json:"filediff"`
 }
 
 // answer records the answer to a call: whether it failed, and the data that the client shows.
@@ -279,6 +286,12 @@ func (c *chat) edits(call *chatCall, s shownResult) []Edit {
 	}
 	if s.Now != nil && len(*s.Now) > maxFile {
 		s.Now = nil
+	}
+	if before, now := s.Change.Before, s.Change.After; before != nil && now != nil && len(*now) <= maxFile {
+		if text, places, ok := replaceIn(*before, call.todo); ok && text == *now {
+			return e.editsFrom(*now, places)
+		}
+		return e.editsFrom(*now, stretchBetween(*before, *now))
 	}
 	if hunks, err := parseUnified(s.Diff + s.Detailed); err == nil && len(hunks) > 0 {
 		return count(e.byHunks(hunks, s.Now, nil))

@@ -59,6 +59,9 @@ func (r *eventReader) take(e *clientfile.Event) {
 			r.call(e.ID, sub, e.Tool, e.Args, e.Time)
 		}
 	case clientfile.EventEdit:
+		if e.ID == "" {
+			r.said[sub] = r.reasoningFor(sub).edits()
+		}
 		r.recordChanges(e.ID, sub, e.Failed, e.Shown, e.Time)
 	case clientfile.EventResult:
 		id := e.ID

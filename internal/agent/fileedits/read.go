@@ -22,9 +22,7 @@ type client struct {
 
 // clients returns the supported clients.
 func clients() []client {
-	all := []client{
-		{"opencode", isOpencode, newOpencode},
-	}
+	var all []client
 	for _, c := range clientfile.EventClients {
 		all = append(all, client{agentName(c.Name), c.Recognizes, newEventReader(c)})
 	}

@@ -3,9 +3,8 @@
 // Package fileedits finds file edits in agent programs' transcripts, with the lines that each
 // edit wrote and the visible reasoning before it. [Join] converts them to annotations.
 //
-// It reads transcripts of Claude Code, Codex, Gemini CLI, Copilot CLI and Qwen Code, and the
-// reports of opencode's plug-in. To support another program, add a reader to package clientfile,
-// which converts the program's transcripts to events.
+// Package clientfile converts the transcripts of all clients to events. This package interprets the
+// calls of editing tools and their results.
 //
 //	t, err := transcript.Read(file)
 //	found, err := transcript.Join(book, t, nil)

@@ -117,7 +117,7 @@ func (r *eventReader) ended(e *clientfile.Event) {
 
 // changed reports a call of which the transcript contains only the changes of files.
 func (r *eventReader) changed(e *clientfile.Event) {
-	if r.known[e.ID] {
+	if e.ID == "" || r.known[e.ID] {
 		return
 	}
 	r.known[e.ID] = true

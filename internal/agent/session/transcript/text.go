@@ -14,18 +14,6 @@ func PromptText(s string, clean func(string) string) string {
 	return strings.TrimSpace(clean(clientfile.PromptText(s)))
 }
 
-// RemoveQuotes removes the quotes that the command opencode run adds around an argument that contains a
-// space.
-func RemoveQuotes(client, s string) string {
-	inner, ok := strings.CutPrefix(strings.TrimSpace(s), `"`)
-	inner, end := strings.CutSuffix(inner, `"`)
-	if client != "opencode" || !ok || !end || !strings.Contains(inner, " ") ||
-		strings.Contains(strings.ReplaceAll(inner, `\"`, ""), `"`) {
-		return s
-	}
-	return strings.ReplaceAll(inner, `\"`, `"`)
-}
-
 // SummaryText returns the summary of a conversation from the text that a client stored or put
 // before the model.
 func SummaryText(s string, clean func(string) string) string {

@@ -84,10 +84,7 @@ func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
 	f.from = from
 	f.next = from
 	f.end = from
-	switch {
-	case f.client == "opencode":
-		return f.export(in)
-	case IsChatService(f.client):
+	if IsChatService(f.client) {
 		return f.readConversationsOrRestart(ctx, in)
 	}
 	r := newEventReader(f)

@@ -1,10 +1,10 @@
 // This file tests that the quotes which opencode run adds to a prompt are no part of it.
 
-package transcript
+package clientfile
 
 import "testing"
 
-func TestUnquoted(t *testing.T) {
+func TestRemoveQuotes(t *testing.T) {
 	for _, c := range []struct{ client, text, want string }{
 		{"opencode", `"Remember that we ship on Tuesdays."`, "Remember that we ship on Tuesdays."},
 		{"opencode", `"say \"no\" to it"`, `say "no" to it`},
@@ -14,7 +14,7 @@ func TestUnquoted(t *testing.T) {
 		{"claude", `"Remember that we ship."`, `"Remember that we ship."`},
 	} {
 		if got := RemoveQuotes(c.client, c.text); got != c.want {
-			t.Errorf("Unquoted(%q, %q) = %q, want %q", c.client, c.text, got, c.want)
+			t.Errorf("RemoveQuotes(%q, %q) = %q, want %q", c.client, c.text, got, c.want)
 		}
 	}
 }

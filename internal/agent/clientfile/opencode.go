@@ -1,0 +1,269 @@
+// This file reads sessions of opencode, which keeps its own in a database. It reads two forms.
+//
+// The command export writes a document, {"info":{"id","directory","parentID"},"messages":[{"info":
+// {"id","role","modelID","time"},"parts":[{"id","type":"text"|"reasoning"|"tool","text","synthetic",
+// "tool","callID","state":{"status","input","output","error","metadata","time"}}]}]}.
+//
+// The plug-in passes reports to hooks, one on each line: {"hook_event_name":"UserPromptSubmit"|
+// "AgentText"|"PostToolUse"|…,"session_id","turn_id","cwd","timestamp","agent_type","prompt","text",
+// "tool_name","tool_use_id","tool_input","model"}. Between them there may be notes that a hook made of
+// other reports: {"client":"opencode","kind":"prompt"|"text"|"call","session","agent","text",
+// "call":{"wrote"}}.
+
+package clientfile
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// opencodeLine is a document, a report or a note.
+type opencodeLine struct {
+	Info struct {
+		ID     string `json:"id"`
+		Dir    string `json:"directory"`
+		Parent string `json:"parentID"`
+		Agent  string `json:"agent"`
+	} `json:"info"`
+	Messages []opencodeMessage `json:"messages"`
+
+	Event     string          `json:"hook_event_name"`
+	SessionID string          `json:"session_id"`
+	Turn      string          `json:"turn_id"`
+	Dir       string          `json:"cwd"`
+	Time      time.Time       `json:"timestamp"`
+	AgentType string          `json:"agent_type"`
+	Prompt    string          `json:"prompt"`
+	Text      string          `json:"text"`
+	TextID    string          `json:"text_id"`
+	Tool      string          `json:"tool_name"`
+	UseID     string          `json:"tool_use_id"`
+	Input     json.RawMessage `json:"tool_input"`
+	Response  json.RawMessage `json:"tool_response"`
+	Metadata  json.RawMessage `json:"tool_metadata"`
+	Error     string          `json:"error"`
+	Model     string          `json:"model"`
+
+	Kind      string    `json:"kind"`
+	Client    string    `json:"client"`
+	Session   string    `json:"session"`
+	NotedTurn string    `json:"turn"`
+	NotedTime time.Time `json:"time"`
+	NotedDir  string    `json:"dir"`
+	Agent     string    `json:"agent"`
+	Call      struct {
+		Wrote []string `json:"wrote"`
+	} `json:"call"`
+}
+
+// opencodeMessage is a message in a document.
+type opencodeMessage struct {
+	Info struct {
+		ID    string `json:"id"`
+		Role  string `json:"role"`
+		Model string `json:"modelID"`
+		Time  struct {
+			Created int `json:"created"`
+		} `json:"time"`
+	} `json:"info"`
+	Parts []opencodePart `json:"parts"`
+}
+
+// opencodePart is a part of a message.
+type opencodePart struct {
+	ID        string `json:"id"`
+	Type      string `json:"type"`
+	Text      string `json:"text"`
+	Synthetic bool   `json:"synthetic"`
+	Ignored   bool   `json:"ignored"`
+	Tool      string `json:"tool"`
+	CallID    string `json:"callID"`
+	State     struct {
+		Status   string          `json:"status"`
+		Input    json.RawMessage `json:"input"`
+		Output   string          `json:"output"`
+		Error    string          `json:"error"`
+		Metadata json.RawMessage `json:"metadata"`
+		Time     struct {
+			End int `json:"end"`
+		} `json:"time"`
+	} `json:"state"`
+}
+
+// isOpencode recognizes the prefix of opencode's session IDs.
+func isOpencode(line []byte) bool {
+	var l opencodeLine
+	return Decode(line, &l) &&
+		((l.Event != "" && strings.HasPrefix(l.SessionID, "ses_")) || (l.Client == "opencode" && l.Kind != "") ||
+			(strings.HasPrefix(l.Info.ID, "ses_") && l.Messages != nil))
+}
+
+// opencode is the state of reading a session.
+type opencode struct{ model string }
+
+func newOpencode(string) EventReader { return &opencode{} }
+
+// ReadLine implements [EventReader].
+func (o *opencode) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var l opencodeLine
+	if !Decode(line, &l) {
+		return false
+	}
+	o.model = cmp.Or(l.Model, o.model)
+	e := Event{Offset: offset, Model: o.model}
+	switch {
+	case l.Messages != nil:
+		o.document(&l, e, yield)
+	case l.Event != "":
+		e.Session, e.Dir = l.SessionID, l.Dir
+		e.Time = l.Time
+		e.setAgent(l.AgentType)
+		l.report(e, yield)
+	default:
+		e.Session, e.Dir = l.Session, l.NotedDir
+		e.Time = l.NotedTime
+		e.setAgent(l.Agent)
+		l.note(e, yield)
+	}
+	return true
+}
+
+// setAgent sets the fields that describe the sub-agent.
+func (e *Event) setAgent(name string) {
+	e.AgentID = name
+	e.AgentName, e.AgentType = name, name
+}
+
+// document reports the events in a document.
+func (o *opencode) document(l *opencodeLine, e Event, yield func(*Event)) {
+	e.Session, e.Dir = l.Info.ID, l.Info.Dir
+	if l.Info.Parent != "" {
+		e.Session = l.Info.Parent
+		e.setAgent(cmp.Or(l.Info.Agent, "subagent"))
+	}
+	for i := range l.Messages {
+		m := &l.Messages[i]
+		e.Time = milli(m.Info.Time.Created)
+		if m.Info.Role == "user" {
+			m.user(e, yield)
+			continue
+		}
+		o.model = m.Info.Model
+		e.Model = o.model
+		for k := range m.Parts {
+			m.Parts[k].report(e, yield)
+		}
+	}
+}
+
+// user reports the prompt in a message, and text that a program wrote in the person's name.
+func (m *opencodeMessage) user(e Event, yield func(*Event)) {
+	e.ID = m.Info.ID
+	e.Turn = m.Info.ID
+	var said []string
+	for _, p := range m.Parts {
+		switch {
+		case p.Type != "text" || p.Text == "":
+		case p.Synthetic || p.Ignored:
+			inserted := e
+			inserted.Kind, inserted.Text = EventInserted, p.Text
+			yield(&inserted)
+		default:
+			said = append(said, p.Text)
+		}
+	}
+	e.Kind, e.Text = EventPrompt, RemoveQuotes("opencode", strings.Join(said, "\n"))
+	if e.Text != "" {
+		yield(&e)
+	}
+}
+
+// report reports the text, the reasoning or the call in a part of the agent's message.
+func (p *opencodePart) report(e Event, yield func(*Event)) {
+	e.ID = p.ID
+	switch {
+	case p.Type == "text" && !p.Synthetic:
+		e.Kind, e.Text = EventText, p.Text
+		yield(&e)
+	case p.Type == "reasoning":
+		e.Kind, e.Text = EventThought, p.Text
+		yield(&e)
+	case p.Type == "tool":
+		s := &p.State
+		if s.Time.End > 0 {
+			e.Time = milli(s.Time.End)
+		}
+		e.Kind, e.ID = EventCall, p.CallID
+		e.Tool, e.Args = p.Tool, s.Input
+		yield(&e)
+		if s.Status != "completed" && s.Status != "error" {
+			return // the call has not ended
+		}
+		var metadata struct {
+			Exit *int `json:"exit"`
+		}
+		_ = Decode(s.Metadata, &metadata) // only commands have an exit status
+		e.Kind = EventResult
+		e.Tool, e.Args = "", nil
+		e.Failed = s.Status == "error"
+		e.Exit = metadata.Exit
+		e.Output = s.Output + s.Error
+		e.Shown = s.Metadata
+		yield(&e)
+	}
+}
+
+// report reports the event in a report to a hook.
+func (l *opencodeLine) report(e Event, yield func(*Event)) {
+	switch l.Event {
+	case "UserPromptSubmit":
+		e.Kind, e.Text = EventPrompt, RemoveQuotes("opencode", l.Prompt)
+		e.Turn = l.Turn
+		yield(&e)
+	case "AgentText":
+		e.Kind, e.Text = EventText, l.Text
+		e.ID = l.TextID
+		yield(&e)
+	case "PostToolUse", "PostToolUseFailure":
+		if l.UseID == "" {
+			return
+		}
+		e.Kind, e.ID = EventCall, l.UseID
+		e.Tool, e.Args = l.Tool, l.Input
+		yield(&e)
+		e.Kind = EventResult
+		e.Tool, e.Args = "", nil
+		e.Failed = l.Event != "PostToolUse"
+		e.Output = Text(l.Response) + l.Error
+		e.Shown = l.Metadata
+		yield(&e)
+	}
+}
+
+// note reports the event in a note.
+func (l *opencodeLine) note(e Event, yield func(*Event)) {
+	e.Text = l.Text
+	switch l.Kind {
+	case "prompt":
+		e.Kind, e.Turn = EventPrompt, l.NotedTurn
+		yield(&e)
+	case "text":
+		e.Kind = EventText
+		yield(&e)
+	case "call":
+		if len(l.Call.Wrote) > 0 {
+			e.Kind = EventEdit
+			yield(&e)
+		}
+	}
+}
+
+// milli returns the time that is some milliseconds after 1970, or the zero time.
+func milli(ms int) time.Time {
+	if ms <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(ms)).UTC()
+}
