@@ -1,4 +1,5 @@
-// This file shows the difference of two texts, line by line.
+// This file shows the difference of two texts, line by line. In a changed line, it marks the changed
+// words.
 
 package page
 
@@ -19,8 +20,9 @@ const (
 // diffLine is a line of a difference. The mark is ' ' if both texts have the line, '-' if
 // only the old text has it, and '+' if only the new text has it.
 type diffLine struct {
-	mark byte
-	text string
+	mark  byte
+	text  string
+	parts []diff.Part // the changed words of the line, if another line is similar
 }
 
 // Diff shows the difference of two texts. It returns nil if they are equal.
@@ -52,7 +54,7 @@ func Diff(before, after string) g.Node {
 		case '+':
 			shape, mark = "ins", "+ "
 		}
-		out = append(out, h.El(shape, h.Text(mark), Isolated(text.Clip(l.text, maxLine))))
+		out = append(out, h.El(shape, h.Text(mark), l.content()))
 	}
 	return h.El("div", h.Attr("class", "diff"), h.Attr("role", "group"), h.Attr("aria-label", "What changed"), out)
 }
@@ -67,10 +69,45 @@ func near(lines []diffLine, i int) bool {
 	return false
 }
 
+// content shows the text of the line with its changed words marked.
+func (l diffLine) content() g.Node {
+	if l.parts == nil {
+		return Isolated(text.Clip(l.text, maxLine))
+	}
+	var out g.Group
+	for _, p := range l.parts {
+		if p.IsChanged {
+			out = append(out, h.El("b", h.Text(Visible(p.Text))))
+			continue
+		}
+		out = append(out, h.Text(Visible(p.Text)))
+	}
+	return h.El("bdi", out)
+}
+
 // diffLines returns the lines of both texts, merged in order.
 func diffLines(before, after string) (out []diffLine) {
 	for mark, line := range diff.Changes(before, after) {
-		out = append(out, diffLine{mark, line})
+		out = append(out, diffLine{mark: mark, text: line})
+	}
+	for i := 0; i < len(out); {
+		removed := countLines(out[i:], '-')
+		added := countLines(out[i+removed:], '+')
+		for j := range min(removed, added) {
+			a, b := &out[i+j], &out[i+removed+j]
+			if len(a.text) <= maxLine && len(b.text) <= maxLine {
+				a.parts, b.parts = diff.Words(a.text, b.text)
+			}
+		}
+		i += max(1, removed+added)
 	}
 	return out
+}
+
+// countLines returns the number of lines with the mark at the beginning of lines.
+func countLines(lines []diffLine, mark byte) (n int) {
+	for n < len(lines) && lines[n].mark == mark {
+		n++
+	}
+	return n
 }

@@ -1,0 +1,81 @@
+// This file finds the words by which two lines differ.
+
+package diff
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Part is a part of a line.
+type Part struct {
+	Text      string
+	IsChanged bool // the other line does not contain the part
+}
+
+// maxWords is the maximum number of words in lines that [Words] compares.
+const maxWords = 400
+
+// Words compares two lines word by word and returns the parts of each. It returns nil if the lines have
+// less in common than they differ, or are too long, because then the parts would not help a reader.
+func Words(before, after string) (a, b []Part) {
+	wordsA, wordsB := splitWords(before), splitWords(after)
+	if len(wordsA) > maxWords || len(wordsB) > maxWords {
+		return nil, nil
+	}
+	in := Interner{}
+	m := new(Mapper).MapLines(in.LineIDs(wordsA), in.LineIDs(wordsB))
+	isCommonA, isCommonB := make([]bool, len(wordsA)), make([]bool, len(wordsB))
+	common := 0
+	for i, j := range m {
+		if j >= 0 {
+			isCommonA[i], isCommonB[j] = true, true
+			if strings.TrimSpace(wordsA[i]) != "" {
+				common += 2 * len(wordsA[i])
+			}
+		}
+	}
+	if 2*common < len(before)+len(after) {
+		return nil, nil
+	}
+	return joinParts(wordsA, isCommonA), joinParts(wordsB, isCommonB)
+}
+
+// joinParts joins neighboring words that are alike common or changed. A space between two changed words
+// is changed, too.
+func joinParts(words []string, isCommon []bool) (parts []Part) {
+	for i, w := range words {
+		isChanged := !isCommon[i]
+		if w == " " && i > 0 && i+1 < len(words) && !isCommon[i-1] && !isCommon[i+1] {
+			isChanged = true
+		}
+		if n := len(parts); n > 0 && parts[n-1].IsChanged == isChanged {
+			parts[n-1].Text += w
+			continue
+		}
+		parts = append(parts, Part{w, isChanged})
+	}
+	return parts
+}
+
+// splitWords splits a line into words, runs of spaces, and single signs.
+func splitWords(s string) (words []string) {
+	const space, word, sign = 1, 2, 3
+	last := 0
+	for _, r := range s {
+		kind := sign
+		switch {
+		case unicode.IsSpace(r):
+			kind = space
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), r == '_':
+			kind = word
+		}
+		// a letter of a script without spaces is a word of its own
+		if kind == sign || kind != last || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) {
+			words = append(words, "")
+		}
+		words[len(words)-1] += string(r)
+		last = kind
+	}
+	return words
+}
