@@ -1,12 +1,14 @@
-// This file is the page Ask: how recall ranks entries for a query, what a hook would do with
-// it, and why a given entry is not among the hits.
+// This file explains on the page Find, on demand, how recall ranks entries for a query, what a hook
+// would do with the query, and why a given entry is not among the hits.
 
 package web
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	g "maragu.dev/gomponents"
 
@@ -17,69 +19,53 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// askHits is the number of hits that the page explains.
-const askHits = 8
-
+// ask redirects an old address to the explanation on the page Find.
 func ask(c *call) (reply, error) {
 	q := c.value("q")
-	project := c.value("project")
-	missed := c.value("why")
-	s := screen{
-		title:   "Ask",
-		navPath: "ask",
-		lead: h.P(
-			h.Class("lead"),
-			h.Text(
-				"How the memory answers: the ranking term by term, and whether hooks would speak up. Nothing is "+
-					"recorded.",
-			),
-		),
+	if project := c.value("project"); project != "" {
+		q = strings.TrimSpace(q + " " + oxbow.LabelProject + ":" + page.Quoted(project))
 	}
-	s.body = []g.Node{
-		page.Ask(
-			"ask",
-			"Ask",
-			h.Div(h.Class("field grow"), page.Field("q", "Question", q, h.Required())),
-			page.Field("project", "Project", project),
-			page.Field("why", "Why not this entry?", missed, h.Placeholder("its name")),
-		),
-	}
-	if q == "" {
-		return s, nil
-	}
-	limit := askHits
-	in := verb.RecallIn{Query: q, Narrowing: verb.Narrowing{Project: project}, Explain: true, Limit: &limit}
-	out, err := verb.Recall(c.ctx, c.work, in)
-	if err != nil {
-		s.body, s.status = append(s.body, errorInPage(err)), failed(err).status
-		return s, nil
-	}
-	if missed != "" {
-		s.body = append(s.body, page.Section("why-not", "Why not "+page.Visible(missed)+"?", c.whyNot(in, out, missed)))
-	}
-	s.body = append(
-		s.body,
-		page.Section("ranking", "The ranking", ranking(out)),
-		page.Section("gate", "Would hooks speak up?", c.gate(q, project)),
-	)
-	return s, nil
+	return redirect{to: explanationPath(q, c.value("why"))}, nil
 }
 
-// ranking lists the hits, each with the contribution of every query term to its score.
-func ranking(out verb.RecallOut) g.Node {
-	if len(out.Hits) == 0 {
-		return page.Empty("Nothing fits.", out.Why)
+// explanationPath returns the path of Find with an explanation of the query. If missed is not empty, the
+// page also explains why that entry is not among the hits.
+func explanationPath(q, missed string) string {
+	v := url.Values{"q": {q}, "explain": {"1"}}
+	if missed != "" {
+		v.Set("why", missed)
 	}
-	return g.Group{page.Notes(out.Notes), h.Ol(h.Class("rows"), g.Map(out.Hits, func(e verb.Entry) g.Node {
-		return h.Li(h.Class("row"),
-			h.Div(
-				h.Class("head"),
-				h.H3(page.EntryLink(e.Name)),
-				page.Badge("", fmt.Sprintf("%.2f", e.Score), "the score; higher is better"),
-				page.TrustBadge(e.Trust),
-			),
-			h.P(h.Class("snippet"), page.Isolated(e.Snippet)), scoreTable(e))
-	}))}
+	return "find?" + v.Encode()
+}
+
+// explanationLink is a link to the explanation of a query, if the page does not show it.
+func (c *call) explanationLink(query string) g.Node {
+	if c.value("explain") != "" {
+		return nil
+	}
+	return h.P(h.A(h.Href(page.Root+explanationPath(query, "")), h.Text("Explain these results")))
+}
+
+// explanation explains the shown hits of a query, if the address asks for an explanation.
+func (c *call) explanation(query string, shown []verb.Entry) g.Node {
+	if c.value("explain") == "" {
+		return nil
+	}
+	missed := c.value("why")
+	return h.Section(h.Class("explanation"), h.Aria("labelledby", "explanation-title"),
+		h.Div(h.Class("head"), h.H2(h.ID("explanation-title"), h.Text("How the memory answers")),
+			h.A(h.Href(page.Root+page.FindPath(query)), h.Text("Close"))),
+		h.P(h.Class("hint"), h.Text("Each result shows what its words contribute to the score. Nothing is recorded.")),
+		h.H3(h.Text("Would hooks speak up?")),
+		c.gate(query, ""),
+		h.H3(h.Text("Is an entry missing?")),
+		page.Ask("find", "Why not?", page.Hidden("q", query, "explain", "1"),
+			page.Field("why", "Name of the entry", missed, h.Required())),
+		g.Iff(missed != "", func() g.Node {
+			limit := len(shown) + 1
+			in := verb.RecallIn{Query: query, Explain: true, Limit: &limit}
+			return c.whyNot(in, shown, missed)
+		}))
 }
 
 // scoreTable shows how a score adds up, or nil if the entry has no explanation.
@@ -106,8 +92,8 @@ func scoreTable(e verb.Entry) g.Node {
 		)
 	}
 	return h.Details(
-		h.Summary(h.Text("Term by term")),
-		page.Table([]string{"Term", "Gave", "Times", "In entries", "Rarity"}, rows...),
+		h.Summary(h.Textf("Score %.2f, word by word", e.Score)),
+		page.Table([]string{"Word", "Score", "Times", "In entries", "Rarity"}, rows...),
 		h.P(
 			h.Class("hint"),
 			h.Textf("%s. Its length is %.0f, the mean %.0f.", page.Visible(x.Formula), x.Length, x.AvgLen),
@@ -165,7 +151,7 @@ func gateTable(out injection.InjectOut) g.Node {
 }
 
 // whyNot explains why the named entry is not among the hits.
-func (c *call) whyNot(in verb.RecallIn, shown verb.RecallOut, name string) g.Node {
+func (c *call) whyNot(in verb.RecallIn, shown []verb.Entry, name string) g.Node {
 	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 	if err != nil {
 		return errorInPage(err)
@@ -173,7 +159,7 @@ func (c *call) whyNot(in verb.RecallIn, shown verb.RecallOut, name string) g.Nod
 	at := func(hits []verb.Entry) int {
 		return slices.IndexFunc(hits, func(h verb.Entry) bool { return h.Name == e.Name })
 	}
-	if i := at(shown.Hits); i >= 0 {
+	if i := at(shown); i >= 0 {
 		return h.P(h.Textf("It is number %d of the hits below.", i+1))
 	}
 	if oxbow.Trust(e.Trust) == oxbow.TrustQuarantined {
@@ -186,27 +172,42 @@ func (c *call) whyNot(in verb.RecallIn, shown verb.RecallOut, name string) g.Nod
 		return errorInPage(err)
 	}
 	if i := at(out.Hits); i >= 0 {
-		last := shown.Hits[len(shown.Hits)-1]
 		return g.Group{
-			h.P(h.Textf(
-				"It is number %d, with a score of %.2f; the last of those below has %.2f.",
-				i+1,
-				out.Hits[i].Score,
-				last.Score,
-			)),
+			h.P(h.Textf("It is number %d, with a score of %.2f. This page shows others.", i+1, out.Hits[i].Score)),
 			scoreTable(out.Hits[i]),
 		}
 	}
 	limit := 1
-	alone := verb.RecallIn{Query: in.Query, Filter: "name:" + strconv.Quote(e.Name), Limit: &limit}
+	words, err := c.wordsOf(in.Query)
+	if err != nil {
+		return errorInPage(err)
+	}
+	alone := verb.RecallIn{Query: words, Filter: "name:" + strconv.Quote(e.Name), Limit: &limit}
 	out, err = verb.Recall(c.ctx, c.work, alone)
 	if err != nil {
 		return errorInPage(err)
 	}
 	if len(out.Hits) > 0 {
-		return h.P(h.Text("Its words fit. The project, or a filter of the question, leaves it out."))
+		return h.P(h.Text("Its words fit, but a filter of the query excludes it."))
 	}
-	return g.Group{h.P(h.Text("It holds none of the words of the question, or not one that must be there.")),
-		h.P(h.Class("hint"), h.Text("An alias with the word that people use makes it found.")),
+	return g.Group{h.P(h.Text("It contains none of the words of the query, or lacks a word that the query requires.")),
+		h.P(h.Class("hint"), h.Text("If people use another word for it, add that word as an alias.")),
 		h.P(page.EntryLink(e.Name))}
+}
+
+// wordsOf returns the words of a query, without its filters.
+func (c *call) wordsOf(query string) (string, error) {
+	ctx, m, err := c.work.Memory(c.ctx, verb.Own)
+	if err != nil {
+		return "", err
+	}
+	parsed, err := m.ParseQuery(ctx, oxbow.Query{Text: query})
+	if err != nil {
+		return "", err
+	}
+	var words []string
+	for _, t := range parsed.Terms {
+		words = append(words, t.Word)
+	}
+	return plainWords(strings.Join(words, " ")), nil
 }

@@ -49,8 +49,13 @@ func find(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	var link, explanation g.Node
+	if !f.isListing {
+		link, explanation = c.explanationLink(f.query), c.explanation(f.query, f.entries)
+	}
 	s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-live", ""), h.Attr("data-count", f.countText()),
-		h.P(h.Class("lead"), h.Text(f.countText())), page.Notes(f.notes),
+		h.Div(h.Class("head"), h.P(h.Class("lead"), h.Text(f.countText())), link),
+		page.Notes(f.notes), explanation,
 		h.Div(
 			h.Class("entry"),
 			h.Div(h.Class("column"), c.results(f)),
@@ -76,7 +81,7 @@ func (c *call) search(q string) (found, error) {
 	}
 	offset = min(offset, mostHits-hitPage)
 	limit = offset + hitPage
-	out, err := verb.Recall(c.ctx, c.work, verb.RecallIn{Query: q, Limit: &limit, Explain: true})
+	out, err := verb.Recall(c.ctx, c.work, verb.RecallIn{Query: q, Limit: &limit, Explain: c.value("explain") != ""})
 	if err != nil {
 		return found{}, err
 	}
@@ -117,11 +122,13 @@ func (c *call) results(f found) g.Node {
 	if len(f.entries) == 0 { // the offset is beyond the last page
 		return page.Empty("There is nothing so far back.", f.why)
 	}
+	withScores := c.value("explain") != ""
 	rows := h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(f.entries, func(e verb.Entry) g.Node {
+		score := g.If(withScores, scoreTable(e))
 		if !c.mayWrite() {
-			return page.Row(c.now, e, explained(e))
+			return page.Row(c.now, e, score)
 		}
-		return page.ChoiceRow(c.now, e, explained(e))
+		return page.ChoiceRow(c.now, e, score)
 	}))
 	pager := page.Pager(c.r.URL, c.number("offset", 0), f.next, listPage)
 	if !f.isListing {
@@ -191,37 +198,4 @@ func nearMisses(f found) g.Node {
 		}
 		return g.Group{h.A(h.Href(page.Root+page.FindPath(to)), page.Isolated(n)), h.Text(" ")}
 	})))
-}
-
-// explained shows how a score adds up, or nil if the entry has no explanation.
-func explained(e verb.Entry) g.Node {
-	x := e.Explanation
-	if x == nil {
-		return nil
-	}
-	return h.Details(h.ID("why-"+number(e.ID)), h.Class("meta why"), h.Summary(h.Text("Why here?")),
-		h.Div(h.Class("wide"), h.TabIndex("0"), h.Table(
-			h.THead(h.Tr(
-				h.Th(h.Scope("col"), h.Text("word")),
-				numberHead("in entries"),
-				numberHead("rarity"),
-				numberHead("here"),
-				numberHead("gives"),
-			)),
-			h.TBody(g.Map(x.Terms, func(t verb.TermScore) g.Node {
-				return h.Tr(
-					h.Td(page.Isolated(t.Term)),
-					numberCell("%d", t.DF),
-					numberCell("%.2f", t.IDF),
-					numberCell("%.1f", t.TF),
-					numberCell("%.2f", t.Score),
-				)
-			})))),
-		h.P(h.Textf("Score %.2f. ", e.Score), page.Isolated(x.Formula)))
-}
-
-func numberHead(s string) g.Node { return h.Th(h.Class("number"), h.Scope("col"), h.Text(s)) }
-
-func numberCell(format string, v any) g.Node {
-	return h.Td(h.Class("number"), h.Text(fmt.Sprintf(format, v)))
 }

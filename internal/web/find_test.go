@@ -41,7 +41,7 @@ func TestFind(t *testing.T) {
 	b.has(
 		shown,
 		"The <mark>gate</mark> of <mark>berth</mark> 7 closes.",
-		"<summary>Why here?", "Score ",
+		"Explain these results",
 		"harbor</bdi></a><span class=\"dim\"> 20<",
 		`rel="next"`, "The best first, 1 to 20; there are more.",
 	)

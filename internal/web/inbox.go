@@ -23,7 +23,7 @@ func inbox(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := labels.Held(c.ctx, c.work, labels.HeldIn{})
+	held, err := c.held()
 	if err != nil {
 		return nil, err
 	}

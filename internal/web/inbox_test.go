@@ -119,7 +119,7 @@ func TestInboxPlaceOf(t *testing.T) {
 	shown := b.get(page.Root+"inbox", http.StatusOK)
 	at := attribute(shown[strings.Index(shown, `<h3><a `)+4:], "href")
 	shown = b.get(at, http.StatusOK)
-	b.has(shown, "All that you said there", "<del>", "The staging port is 8080.", "<ins>")
+	b.has(shown, "All that you said there", "<del>", "staging port is <b>8080</b>.", "<ins>")
 	b.submit(shown, "Put it in the place of this text", nil, http.StatusOK)
 	if e, err := b.memory.Get(t.Context(), "ports"); err != nil || !strings.Contains(e.Content, "8443") {
 		t.Errorf("the entry is %+v, %v", e, err)

@@ -46,6 +46,8 @@ type Server struct {
 
 	mu   sync.Mutex              // guards seen
 	seen map[string]*rights.View // by session ID
+
+	heldCache heldCache
 }
 
 // maxViews is the maximum number of cached views.
@@ -169,7 +171,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 		work.Loader = nil
 	}
 	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, work: &work,
-		actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample, noFiles: s.opts.NoFiles}
+		actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample, noFiles: s.opts.NoFiles,
+		heldCache: &s.heldCache}
 	out, err := handle(c)
 	if err != nil {
 		page := failed(err)

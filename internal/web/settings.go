@@ -145,11 +145,17 @@ func (c *call) health(full bool) g.Node {
 	if fine < 0 {
 		fine = len(out.Findings)
 	}
+	said := "There is a problem."
+	switch {
+	case out.OK && fine > 0:
+		said = "Nothing is broken. Look at " + page.Plural(fine, "finding") + " below."
+	case out.OK:
+		said = "All is well."
+	}
 	show := func(findings []maintenance.Finding) g.Node {
 		return page.Report(c.now, maintenance.FindingsReport(findings))
 	}
-	return g.Group{h.P(h.Text(map[bool]string{true: "No problem was found.", false: "There is a problem."}[out.OK])),
-		show(out.Findings[:fine]),
+	return g.Group{h.P(h.Text(said)), show(out.Findings[:fine]),
 		h.Details(h.Summary(h.Text(page.Plural(len(out.Findings)-fine, "thing")+" looked at, and fine")),
 			show(out.Findings[fine:])),
 		h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+

@@ -55,7 +55,7 @@ func TestSettings(t *testing.T) {
 		shown,
 		"/ui/sessions?client=claude",
 		"minutes ago",
-		"No problem was found.",
+		"Nothing is broken.",
 		"memory.oxbow",
 		"No page shows one",
 	)

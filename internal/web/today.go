@@ -15,8 +15,6 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
-	"github.com/oxbow-memory/oxbow/internal/verb/labels"
-	"github.com/oxbow-memory/oxbow/internal/verb/review"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -36,8 +34,8 @@ func today(c *call) (reply, error) {
 		return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text("Nothing is remembered yet.")),
 			body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""), c.changedNotes(), c.firstSteps())}}, nil
 	}
-	return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text(page.Plural(list.Total, "thing")+
-		" remembered.")),
+	return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text(page.Plural(list.Total, "entry")+
+		".")),
 		body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""),
 			c.changedNotes(),
 			c.waiting(),
@@ -65,13 +63,7 @@ func today(c *call) (reply, error) {
 // waiting says how many proposals and held-back entries wait for a person, or returns nil if
 // none do.
 func (c *call) waiting() g.Node {
-	n := 0
-	if inbox, err := review.Inbox(c.ctx, c.work, review.InboxIn{}); err == nil {
-		n += len(inbox.Proposals)
-	}
-	if held, err := labels.Held(c.ctx, c.work, labels.HeldIn{}); err == nil {
-		n += len(held.Entries) + len(held.Groups)
-	}
+	n := c.countWaiting()
 	if n == 0 {
 		return nil
 	}

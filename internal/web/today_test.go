@@ -46,7 +46,7 @@ func TestToday(t *testing.T) {
 	shown = b.get(page.Root, http.StatusOK)
 	b.has(
 		shown,
-		"3 things remembered.",
+		"3 entries.",
 		"<bdi>claude</bdi></a>: 2 changes",
 		"2 things to decide",
 		`href="/ui/log?by=agent"`,

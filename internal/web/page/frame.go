@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strconv"
 
 	g "maragu.dev/gomponents"
 
@@ -14,7 +15,10 @@ import (
 )
 
 // Place is an item of the navigation.
-type Place struct{ Path, Name string }
+type Place struct {
+	Path, Name string
+	Count      int // things on the page that wait for a decision
+}
 
 // Frame is a whole page with the navigation around its content.
 type Frame struct {
@@ -56,7 +60,8 @@ func (f Frame) Send(w http.ResponseWriter, a Assets) {
 			g.If(f.New != "", h.A(h.Class("button"), h.Href(Root+f.New), h.Attr("data-key", "n"), h.Text("New"))),
 		)),
 		h.Div(h.Class("frame"),
-			h.Nav(h.Class("places"), h.Aria("label", "Places"), h.Ul(g.Map(f.Places, f.place)), f.morePlaces()),
+			h.Nav(h.ID("places"), h.Class("places"), h.Aria("label", "Places"), g.If(f.Live, h.Attr("data-live", "")),
+				h.Ul(g.Map(f.Places, f.place)), f.morePlaces()),
 			h.Main(
 				h.ID("main"),
 				h.TabIndex("-1"),
@@ -73,7 +78,9 @@ func (f Frame) Send(w http.ResponseWriter, a Assets) {
 
 // place is a link of the navigation.
 func (f Frame) place(p Place) g.Node {
-	return h.Li(h.A(h.Href(Root+p.Path), g.If(p.Path == f.At, h.Aria("current", "page")), h.Text(p.Name)))
+	return h.Li(h.A(h.Href(Root+p.Path), g.If(p.Path == f.At, h.Aria("current", "page")), h.Text(p.Name),
+		g.If(p.Count > 0, g.Group{h.Text(" "), h.Span(h.Class("count"), h.Text(strconv.Itoa(p.Count))),
+			h.Span(h.Class("hidden"), h.Text(" to decide"))})))
 }
 
 // morePlaces shows the further places on demand. They are open if one of them is the current place.

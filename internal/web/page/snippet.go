@@ -16,7 +16,7 @@ var (
 	sentenceMark = regexp.MustCompile(`(^…?|[.:!?] )(?:#|>|[-*+])( |$)`)
 	mdLink       = regexp.MustCompile(`!?\[([^\]\[]*)\]\([^()\s]*\)`)
 	emphasis     = regexp.MustCompile(`(\*\*|__|~~)([^*_~]+)(\*\*|__|~~)|\*([^*\s][^*]*)\*`)
-	tableRule    = regexp.MustCompile(`\|?( ?:?-{2,}:? ?\|)+( ?:?-{2,}:?)?( |$)`)
+	tableRule    = regexp.MustCompile(`\|?( ?(?::?-{2,}:?|:-:?|-:) ?\|)+( ?(?::?-{2,}:?|:-:?|-:))?( |$)`)
 )
 
 // WithoutMarkup returns a snippet, which is a part of a Markdown text in a single line, as it is

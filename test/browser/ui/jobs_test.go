@@ -79,6 +79,7 @@ func TestJobs(t *testing.T) {
 		{"why was the agent told this", jobWhyTold},
 		{"a wrong memory", jobWrongMemory},
 		{"results of a query", jobResults},
+		{"why is an entry missing", jobExplain},
 		{"compare versions", jobVersions},
 		{"take a session back", jobSessionBack},
 		{"the inbox by keys", jobInboxByKeys},
@@ -143,6 +144,9 @@ func (w *worker) press(key string) {
 func jobInboxByKeys(t *testing.T, w *worker) {
 	w.from("inbox")
 	all := w.waiting()
+	if got := chromiumtest.Eval[string](t, w.tab, `document.querySelector("#places .count").textContent`); got != fmt.Sprint(all) {
+		t.Errorf("the navigation says that %s things wait, want %d", got, all)
+	}
 	if all < trial.Wishes+len(trial.Written)+trial.Shaped {
 		t.Errorf("%d rows wait", all)
 	}
@@ -232,6 +236,28 @@ func (w *worker) until(expression string) {
 		"new Promise(done => { const look = () => { if (%s) done(true); else setTimeout(look, 10) }; look() })", expression))
 }
 
+// jobExplain asks how results were ranked, and why another entry is not among them.
+func jobExplain(t *testing.T, w *worker) {
+	w.from("find?q=card+network+timeout")
+	if w.shows("Score ") {
+		t.Error("results are explained before anybody asks")
+	}
+	w.click("#results a", "Explain these results")
+	w.arrive()
+	for _, text := range []string{"Score ", "Would hooks speak up?"} {
+		if !w.shows(text) {
+			t.Errorf("the explanation does not show %q", text)
+		}
+	}
+	chromiumtest.Do(t, w.tab, "typing", chromedp.SendKeys("input[name=why]", "gate times"))
+	w.click(".explanation button", "Why not?")
+	w.arrive()
+	if !w.shows("It contains none of the words of the query") {
+		t.Error("the page does not say why the entry is missing")
+	}
+	w.most("why is an entry missing", 2)
+}
+
 // jobVersions compares the versions of a note.
 func jobVersions(t *testing.T, w *worker) {
 	w.from("entries/" + trial.Overwritten)
@@ -239,6 +265,10 @@ func jobVersions(t *testing.T, w *worker) {
 	w.arrive()
 	if !w.shows("We ship on Fridays") {
 		t.Error("the versions do not show the text before")
+	}
+	words := `[...document.querySelectorAll(".diff b")].slice(0, 2).map(b => b.textContent).join(" ")`
+	if got := chromiumtest.Eval[string](t, w.tab, words); got != "Fridays Mondays" {
+		t.Errorf("the marked words are %q", got)
 	}
 	w.most("compare versions", 1)
 }

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the pictures of docs/ui.md again"
 var pictures = []struct{ name, path string }{
 	{"today", ""}, {"find", "find?q=charged+twice"}, {"entry", "entries/Double%20charge%20on%20slow%20card%20networks"},
 	{"edit", "entries/Double%20charge%20on%20slow%20card%20networks/edit"}, {"inbox", "inbox"}, {"log", "log"},
-	{"sessions", "sessions"}, {"context", "context"}, {"ask", "ask?q=charged+twice"}, {"profiles", "profiles"},
+	{"sessions", "sessions"}, {"context", "context"}, {"explained", "find?q=charged+twice&explain=1"}, {"profiles", "profiles"},
 	{"handoffs", "handoffs"},
 	{"annotations", "annotations"}, {"map", "map"}, {"settings", "settings"},
 }

@@ -169,7 +169,7 @@ var otherTrialPages = []struct{ name, path string }{
 	{"versions", "entries/" + trial.Overwritten + "/versions"},
 	{"lineage", "entries/" + trial.Overwritten + "/lineage"}, {"redact", "entries/" + trial.Overwritten + "/redact"},
 	{"take back", "log/revert?session=claude/" + trial.Agent}, {"change", "log/2"}, {"context", "context"},
-	{"ask", "ask?q=card+network+timeout"}, {"profiles", "profiles"}, {"handoffs", "handoffs"},
+	{"explained", "find?q=card+network+timeout&explain=1&why=deploy"}, {"profiles", "profiles"}, {"handoffs", "handoffs"},
 	{"annotations", "annotations"}, {"map", "map"}, {"numbers", "numbers"}, {"settings", "settings"},
 }
 

@@ -1,0 +1,102 @@
+// This file builds pages with the navigation around them, and the pages for errors.
+
+package web
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"slices"
+
+	g "maragu.dev/gomponents"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+)
+
+// screen is a page with the navigation around it.
+type screen struct {
+	title   string
+	navPath string // path of the navigation item that is marked as current
+	lead    g.Node // one line below the title that says what the page shows (optional)
+	body    []g.Node
+	status  int  // 200 by default
+	live    bool // elements with the attribute data-live are reloaded when the memory changes
+}
+
+// places are the pages of daily use, which the navigation always shows.
+var places = []page.Place{
+	{Path: "", Name: "Today"},
+	{Path: "find", Name: "Find"},
+	{Path: "inbox", Name: "Inbox"},
+	{Path: "sessions", Name: "Sessions"},
+	{Path: "log", Name: "Log"},
+}
+
+// morePlaces are the other pages.
+var morePlaces = []page.Place{
+	{Path: "context", Name: "Context"},
+	{Path: "profiles", Name: "Profiles"},
+	{Path: "handoffs", Name: "Handoffs"},
+	{Path: "annotations", Name: "Annotations"},
+	{Path: "map", Name: "Map"},
+	{Path: "numbers", Name: "Numbers"},
+	{Path: "settings", Name: "Settings"},
+}
+
+func (s screen) send(c *call, w http.ResponseWriter, a page.Assets) {
+	shownPlaces := slices.Clone(places)
+	shownPlaces[slices.IndexFunc(places, func(p page.Place) bool { return p.Path == "inbox" })].Count = c.countWaiting()
+	f := page.Frame{Title: s.title, Status: s.status, Live: s.live, At: s.navPath,
+		Places: shownPlaces, More: morePlaces,
+		Done: c.changeNotice(), Lead: s.lead, Body: s.body, Foot: c.accessSummary()}
+	if c.mayWrite() {
+		f.New = "new"
+	}
+	if c.r.URL.Path == page.Root+"find" {
+		f.Search, f.Typed = c.value("q"), "#results"
+	}
+	f.Send(w, a)
+}
+
+// statuses maps errors to HTTP statuses. The first match counts.
+var statuses = []struct {
+	err    error
+	status int
+}{
+	{oxbow.ErrNotFound, http.StatusNotFound},
+	{fs.ErrNotExist, http.StatusNotFound},
+	{oxbow.ErrConflict, http.StatusConflict},
+	{oxbow.ErrExists, http.StatusConflict},
+	{oxbow.ErrInvalid, http.StatusBadRequest},
+	{oxbow.ErrQuota, http.StatusTooManyRequests},
+	{oxbow.ErrReadOnly, http.StatusForbidden},
+	{oxbow.ErrUnsupported, http.StatusNotImplemented},
+}
+
+// failed returns the page for an error.
+func failed(err error) screen {
+	status, title := http.StatusInternalServerError, "That did not work"
+	for _, s := range statuses {
+		if errors.Is(err, s.err) {
+			status = s.status
+			break
+		}
+	}
+	if status == http.StatusNotFound {
+		title = "Not found"
+	}
+	return screen{title: title, navPath: "-", status: status, body: []g.Node{
+		page.Notice("error", page.Sentence(err.Error()), page.Said(verb.Remedy(err))),
+	}}
+}
+
+func nothingHere(c *call) (reply, error) {
+	return screen{
+		title:   "Not found",
+		navPath: "-",
+		status:  http.StatusNotFound,
+		body:    []g.Node{page.Notice("error", "There is no page at "+c.r.URL.Path+".", "")},
+	}, nil
+}

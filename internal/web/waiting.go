@@ -1,0 +1,35 @@
+// This file counts what waits for a decision of a person, for the navigation and the start page.
+
+package web
+
+import (
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
+	"github.com/oxbow-memory/oxbow/internal/verb/review"
+)
+
+// held lists the entries that are held back. The result is shared and must not be changed.
+func (c *call) held() (labels.HeldOut, error) {
+	one := 1
+	last, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &one})
+	if err != nil || len(last.Changes) == 0 { // the store does not number its changes
+		return labels.Held(c.ctx, c.work, labels.HeldIn{})
+	}
+	return c.heldCache.get(c.view, last.Changes[0].Seq, func() (labels.HeldOut, error) {
+		return labels.Held(c.ctx, c.work, labels.HeldIn{})
+	})
+}
+
+// countWaiting returns the number of proposals, entries that are held back, and imports that wait for a
+// decision.
+func (c *call) countWaiting() (n int) {
+	if c.work.Sessions != nil {
+		if inbox, err := review.Inbox(c.ctx, c.work, review.InboxIn{}); err == nil {
+			n += len(inbox.Proposals)
+		}
+	}
+	if held, err := c.held(); err == nil {
+		n += len(held.Entries) + len(held.Groups)
+	}
+	return n
+}
