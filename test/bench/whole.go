@@ -21,7 +21,7 @@ import (
 
 func whole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	sizes := fl.String("n", "10000,100000", "entries in the home, `N,N…`")
-	rounds := fl.Int("rounds", 5, "runs to time of what takes an instant; export, import, dump and check run once")
+	rounds := fl.Int("rounds", 5, "runs to time of what takes an instant; export, import, dump, load and check run once")
 	only := fl.String("only", "", "commands whose names match `REGEXP`")
 	var src source
 	src.flags(fl)
@@ -102,6 +102,7 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 		return nil, err
 	}
 	lines := filepath.Join(w.dir, "export.jsonl")
+	tree := filepath.Join(w.dir, "tree")
 	noIndex := func() error { return os.RemoveAll(filepath.Join(home, "memory.oxbow.idx")) }
 	steps := []struct {
 		name   string
@@ -124,7 +125,9 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 			nil,
 			[]string{"--home", filepath.Join(w.dir, "new"), "import", lines},
 		},
-		{"dump, the first", true, nil, []string{"dump", filepath.Join(w.dir, "tree")}},
+		{"dump, the first", true, nil, []string{"dump", tree}},
+		{"dump again", true, nil, []string{"dump", tree}},
+		{"load, one file edited", true, func() error { return editFile(tree) }, []string{"load", tree}},
 		{"check", true, nil, []string{"check"}},
 	}
 	if err := os.Mkdir(filepath.Join(w.dir, "new"), 0o700); err != nil {
@@ -155,6 +158,20 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 		costs = append(costs, wholeCost{s.name, clock.p50(), cpu.p50(), peak})
 	}
 	return costs, nil
+}
+
+// editFile adds a line to a file of a dump.
+func editFile(tree string) error {
+	files, err := filepath.Glob(filepath.Join(tree, "notes", "*.md"))
+	if err != nil || len(files) == 0 {
+		return errors.Join(fmt.Errorf("the dump in %s has no notes", tree), err)
+	}
+	f, err := os.OpenFile(files[len(files)/2], os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("A line that a person added.\n")
+	return errors.Join(err, f.Close())
 }
 
 // once runs one command. The output of export goes to the file lines.

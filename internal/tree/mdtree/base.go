@@ -5,6 +5,8 @@ package mdtree
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"path"
 	"slices"
@@ -27,29 +29,29 @@ func (o Origin) knows(was string) bool { return was != "" && o.Same != nil && o.
 // if the origin is unknown.
 func (o Origin) denies(was string) bool { return was != "" && o.Same != nil && !o.Same(was) }
 
-// byName returns the items of a manifest by name. If several items have the same name, the result
-// has only the name, without path and sum. m may be nil.
-func (m *manifest) byName() map[string]manifestItem {
-	items := make(map[string]manifestItem)
-	if m == nil {
-		return items
-	}
-	for _, f := range m.Files {
-		if _, twice := items[f.Name]; twice {
-			f = manifestItem{Name: f.Name}
-		}
-		items[f.Name] = f
-	}
-	return items
-}
-
 // is reports whether a dump of the entry would write the item's file.
 func (f manifestItem) is(e *oxbow.Entry) bool {
-	return f.Sum != "" && path.Dir(f.Path) == dirOf(e.Kind) &&
-		(f.wrote(entryText{Entry: e}) || f.wrote(entryText{Entry: e, showName: true}))
+	if f.Sum == "" || path.Dir(f.Path) != dirOf(e.Kind) {
+		return false
+	}
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	text, nameAt := entryText{Entry: e}.appendWithoutName((*buf)[:0])
+	if f.hasSum(text) {
+		return true
+	}
+	return f.hasSum(slices.Insert(text, nameAt, appendName(nil, e.Name)...))
 }
 
-func (f manifestItem) wrote(e entryText) bool { return journal.Sum(e.appendTo(nil)) == f.Sum }
+// hasSum reports whether the text has the item's hash.
+func (f manifestItem) hasSum(text []byte) bool {
+	sum := sha256.Sum256(text)
+	var digits [2 * sha256.Size]byte
+	hex.Encode(digits[:], sum[:])
+	return string(digits[:]) == f.Sum
+}
+
+func (f manifestItem) wrote(e entryText) bool { return f.hasSum(e.appendTo(nil)) }
 
 // isText reports whether dir and text are those of the item. Line ends and line breaks around the
 // content are ignored.

@@ -20,6 +20,8 @@
 //	archives/ journals/ worlds/ histories/ handoffs/
 //	.oxbow-manifest.json      name, path and SHA-256 of each entry's file, and which
 //	                          memory was dumped
+//	.oxbow-dump.files         hashes, sizes and times of the files, so that the next dump and load
+//	                          need not read unchanged files; it may be deleted at any time
 //	.oxbow-dump.lock          held while a dump runs
 //	.oxbow-dump/              the new files of a dump that is not complete yet
 //
@@ -71,7 +73,7 @@
 //
 // Reading a dump returns the same names, kinds, contents, aliases, labels and dates, byte for byte.
 // Dumping them again writes the same bytes, except for the line of the manifest that names the
-// memory. If all files are up to date, a dump writes nothing. [Dump] describes the state after a
+// memory. If all files are up to date, a dump writes at most the list of known files. [Dump] describes the state after a
 // crash, and [Read] describes which trees are refused.
 //
 // A load compares three states: the files, the store, and the manifest as their base. Files that

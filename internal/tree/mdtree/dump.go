@@ -11,7 +11,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"sync/atomic"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/tree/journal"
@@ -33,6 +34,10 @@ type DumpOptions struct {
 
 	// Progress is called once with done = 0, and after each entry.
 	Progress func(done, total int)
+
+	resolution time.Duration // resolution of the file system's clock (0 means that it is estimated)
+
+	spoolMemory int // texts of new files that are kept in memory, in bytes (0 means the default)
 
 	bulk int // minimum number of files for which the whole file system is synced instead (0 means the default)
 }
@@ -71,56 +76,58 @@ func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOp
 	if o == nil {
 		o = &DumpOptions{}
 	}
-	d := &dumper{dumpTree: newDumpTree(fsys, dir), force: o.Force, origin: o.Origin, progress: o.Progress,
-		past: newPast(ctx, s)}
+	d := &dumper{dumpTree: newDumpTree(fsys, dir), store: s, force: o.Force, origin: o.Origin, progress: o.Progress,
+		past: newPast(ctx, s), spoolMemory: cmp.Or(o.spoolMemory, defaultSpoolMemory)}
+	d.resolution = o.resolution
 	if o.bulk > 0 {
 		d.bulk = o.bulk
 	}
 	if d.progress == nil {
 		d.progress = func(int, int) {}
 	}
-	if err := d.dump(ctx, s); err != nil {
+	if err := d.dump(ctx); err != nil {
 		return Report{}, fmt.Errorf("dumping to %s: %w", cmp.Or(o.Ref, d.dir), err)
 	}
 	return d.report, nil
 }
 
-// outputFile is an entry and the file to which it is written.
-type outputFile struct {
-	entry    oxbow.Entry
-	path     string
-	showName bool
-}
-
-func (f *outputFile) text() entryText { return entryText{Entry: &f.entry, showName: f.showName} }
-
 type dumper struct {
 	dumpTree
+	store    oxbow.Store
 	force    bool
 	origin   Origin
 	past     *past
 	progress func(done, total int)
 	report   Report
 
-	outputs  []outputFile
-	byName   map[string]*oxbow.Entry
-	onDisk   map[string]bool         // existing files of entries, by path
-	was      string                  // origin in the last dump's manifest
-	listed   []manifestItem          // files that the last dump wrote, even for a different store
-	sums     map[string]string       // their hashes, by path
-	base     map[string]manifestItem // the same items, by name
-	spelling map[string]string       // path as spelled by the file system, by foldKey
+	outputs []outputFile
+	spool   spool
+	keepAll bool              // keep the text of each entry, even if its file probably stays as it is
+	done    atomic.Int64      // entries that were reported as progress
+	items   []item            // existing files of entries, sorted by path
+	same    map[string]string // path as spelled by the file system, by Unicode normal form C, if it is not ASCII
+	base    *manifest         // manifest of the last dump, or nil if a different store was dumped
+	listed  []manifestItem    // files that the last dump wrote, even for a different store
 
-	write  []journal.Change
+	known    knownFiles
+	examined examination
+
+	write  []plannedWrite
 	remove []journal.Deletion
 	edited []string
 	keep   []string // edited files that are replaced or removed
+
+	spoolMemory    int
+	findDirectives bool // see Report.Directives
 }
 
-func (d *dumper) dump(ctx context.Context, s oxbow.Store) error {
-	if err := d.collect(ctx, s); err != nil {
-		return err
-	}
+// plannedWrite is a file to write. output is its index in outputs, or -1 if it is not an entry's file.
+type plannedWrite struct {
+	journal.Change
+	output int
+}
+
+func (d *dumper) dump(ctx context.Context) error {
 	if err := d.checkOurs(); err != nil {
 		return err
 	}
@@ -135,67 +142,68 @@ func (d *dumper) dump(ctx context.Context, s oxbow.Store) error {
 	if err := d.recover(); err != nil {
 		return fmt.Errorf("finishing an interrupted dump: %w", err)
 	}
+	err = d.dumpOnce(ctx)
+	if errors.Is(err, errEntryChanged) {
+		recovered := d.report.Recovered
+		d.reset()
+		d.report.Recovered = recovered
+		d.keepAll = true
+		err = d.dumpOnce(ctx)
+	}
+	return err
+}
+
+// reset forgets the plan of an attempt.
+func (d *dumper) reset() {
+	d.report = Report{}
+	d.outputs = nil
+	d.write = nil
+	d.remove = nil
+	d.edited = nil
+	d.keep = nil
+	d.done.Store(0)
+}
+
+// dumpOnce makes a dump. If it needs the text of an entry that was changed after the entries were
+// listed, nothing is changed and the error matches errEntryChanged.
+func (d *dumper) dumpOnce(ctx context.Context) error {
 	if err := d.scan(); err != nil {
 		return err
 	}
-	contents, err := d.compare(ctx)
-	if err != nil {
-		return err
+	d.spool = spool{tree: &d.tree, limit: d.spoolMemory}
+	contents, err := d.plan(ctx)
+	if err != nil || len(d.write)+len(d.remove) == 0 {
+		err = errors.Join(err, d.dropSpool())
+	} else {
+		err = d.swap(ctx, contents)
 	}
-	if len(d.edited) > 0 {
-		slices.Sort(d.edited)
-		return &FilesError{Dir: d.dir, Err: ErrEdited, Files: d.edited,
-			Hint: "load the tree first, or force the dump, which keeps a copy of each of them"}
+	if err == nil {
+		d.saveKnownFiles()
 	}
-	if len(d.write)+len(d.remove) == 0 {
-		return nil
-	}
-	return d.swap(ctx, contents)
+	return err
 }
 
-// collect reads the entries from the store and assigns a file to each.
-func (d *dumper) collect(ctx context.Context, s oxbow.Store) error {
-	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
-		if err != nil {
-			return err
-		}
-		for _, text := range append([]string{e.Name, e.Content}, e.Aliases...) {
-			if !utf8.ValidString(text) {
-				return &oxbow.NameError{
-					Name: e.Name,
-					Err:  fmt.Errorf("entry %w: its text is not UTF-8", oxbow.ErrInvalid),
-				}
-			}
-		}
-		e.Labels = withoutLocal(e.Labels)
-		d.outputs = append(d.outputs, outputFile{entry: e})
+// plan determines what to write and remove. It returns the contents of new files that are not
+// entries.
+func (d *dumper) plan(ctx context.Context) (map[string][]byte, error) {
+	if err := d.collect(ctx); err != nil {
+		return nil, err
 	}
-	slices.SortFunc(d.outputs, func(a, b outputFile) int {
-		return cmp.Or(cmp.Compare(a.entry.Kind, b.entry.Kind), strings.Compare(a.entry.Name, b.entry.Name))
-	})
-	d.report.Entries = len(d.outputs)
-	d.byName = make(map[string]*oxbow.Entry, len(d.outputs))
-	for i := range d.outputs {
-		d.byName[d.outputs[i].entry.Name] = &d.outputs[i].entry
+	contents, err := d.compare(ctx)
+	if err == nil && len(d.edited) > 0 {
+		slices.Sort(d.edited)
+		err = &FilesError{Dir: d.dir, Err: ErrEdited, Files: d.edited,
+			Hint: "load the tree first, or force the dump, which keeps a copy of each of them"}
 	}
-	for from := 0; from < len(d.outputs); {
-		kind, to := d.outputs[from].entry.Kind, from
-		var names []string
-		for ; to < len(d.outputs) && d.outputs[to].entry.Kind == kind; to++ {
-			names = append(names, d.outputs[to].entry.Name)
-		}
-		dir := dirOf(kind)
-		if dir == "" {
-			return &oxbow.NameError{Name: names[0], Err: fmt.Errorf("entry of kind %v has no place in a tree", kind)}
-		}
-		stems, shown := assignStems(names)
-		for k, stem := range stems {
-			out := &d.outputs[from+k]
-			out.path, out.showName = dir+"/"+stem+".md", !shown[k]
-		}
-		from = to
+	return contents, err
+}
+
+// dropSpool deletes the spool of a dump that stages nothing.
+func (d *dumper) dropSpool() error {
+	if d.spool.file == nil {
+		return nil
 	}
-	return nil
+	return errors.Join(d.spool.close(), d.stage.Clean())
 }
 
 // checkOurs returns an error if the directory contains files that are not from a dump.
@@ -268,15 +276,15 @@ func (d *dumper) recover() error {
 
 // scan lists the files in the tree.
 func (d *dumper) scan() error {
-	items, err := d.items()
+	items, err := d.dumpTree.items()
 	if err != nil {
 		return err
 	}
 	if err := d.checkTop(); err != nil {
 		return err
 	}
-	d.onDisk = make(map[string]bool)
-	d.spelling = make(map[string]string)
+	d.items = items[:0]
+	d.same = make(map[string]string)
 	for _, it := range items {
 		if it.path != it.kind.dir && !isEntryFile(path.Base(it.path)) {
 			continue
@@ -284,15 +292,18 @@ func (d *dumper) scan() error {
 		if it.path == it.kind.dir || it.mode != 0 {
 			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", it.path, describe(it.mode))
 		}
-		d.onDisk[it.path] = true
-		d.spelling[foldKey(it.path)] = it.path
+		d.items = append(d.items, it)
+		if !isASCII(it.path) {
+			d.same[nfc(it.path)] = it.path
+		}
 	}
+	slices.SortFunc(d.items, func(a, b item) int { return strings.Compare(a.path, b.path) })
 	var m *manifest
 	text, err := d.read(manifestFile, maxList)
 	if err == nil {
 		// A damaged manifest counts as empty, so all files that the store does not contain count as
 		// edited.
-		m, _ = parseManifest([]byte(text))
+		m, _ = parseManifest(text)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -302,11 +313,15 @@ func (d *dumper) scan() error {
 	if m != nil && d.origin.denies(m.Memory) {
 		m = nil
 	}
-	if m != nil {
-		d.was = m.Memory
-	}
-	d.sums, d.base = m.sums(), m.byName()
-	return nil
+	d.base = m
+	d.known = d.loadKnownFiles()
+	d.examined = examination{}
+	return d.scanBook()
+}
+
+// findItem returns the index of an existing file in d.items.
+func (d *dumper) findItem(p string) (int, bool) {
+	return slices.BinarySearchFunc(d.items, p, func(it item, p string) int { return strings.Compare(it.path, p) })
 }
 
 // checkTop returns an error if a link or directory has the name of a file that the dump
@@ -327,34 +342,23 @@ func (d *dumper) checkTop() error {
 
 // swap stages the new files, commits, and moves all files to their places.
 func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
-	byPath := make(map[string]*outputFile, len(d.outputs))
-	for i := range d.outputs {
-		byPath[d.outputs[i].path] = &d.outputs[i]
-	}
-	j, names, err := d.stageNames()
+	j, staged, err := d.stageNames()
 	if err == nil {
-		err = d.stageFiles(ctx, len(d.write), func(i int, buf *[]byte) (string, []byte, fs.FileMode) {
-			c := &d.write[i]
-			perm := fs.FileMode(0o600)
-			if c.Was != "" {
-				if info, err := d.fs.Stat(d.path(c.Path)); err == nil {
-					perm = info.Mode().Perm()
-				}
-			}
-			if data, ok := contents[c.Path]; ok {
-				return names[i], data, perm
-			}
-			out := byPath[c.Path]
-			*buf = out.text().appendTo((*buf)[:0])
-			return names[i], *buf, perm
+		err = d.stageFiles(ctx, len(d.write), func(i int, buf *[]byte) (newFile, error) {
+			return d.newFile(ctx, &d.write[i], staged[i], contents, buf)
 		})
 	}
 	if err == nil {
 		err = d.keepCopies()
 	}
+	err = errors.Join(err, d.spool.close())
 	if err != nil {
 		// Nothing has been committed. The next dump deletes the files that cannot be deleted now.
 		return errors.Join(err, d.stage.Clean())
+	}
+	settled, hasSettled := int64(0), false
+	if d.hasStamps() {
+		settled, hasSettled = d.settledTime()
 	}
 	if err := d.stage.Commit(j); err != nil {
 		return fmt.Errorf("committing: %w", err)
@@ -362,14 +366,50 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 	if err := d.finish(j); err != nil {
 		return fmt.Errorf("putting files in place (the next dump goes on with it): %w", err)
 	}
+	d.examined.forget(d.write, d.remove)
+	if hasSettled {
+		d.examineWritten(settled)
+	}
 	return nil
 }
 
-// stageNames returns the dump's journal and each new file's staged name. If a directory does not
-// exist, its files are staged in a directory that is later moved as a whole.
-func (d *dumper) stageNames() (*journal.Journal, []string, error) {
+// newFile returns a file to be staged. contents has the files that are not entries. buf is used for
+// the text of an entry.
+func (d *dumper) newFile(
+	ctx context.Context,
+	w *plannedWrite,
+	index int,
+	contents map[string][]byte,
+	buf *[]byte,
+) (newFile, error) {
+	f := newFile{name: d.stage.Path(w.Path), perm: 0o600}
+	if index >= 0 {
+		f.name = d.stage.File(index)
+	}
+	if w.Was != "" {
+		if info, err := d.fs.Stat(d.path(w.Path)); err == nil {
+			f.perm = info.Mode().Perm()
+		}
+	}
+	if w.output < 0 {
+		f.data = contents[w.Path]
+		return f, nil
+	}
+	var err error
+	*buf, err = d.appendText(ctx, (*buf)[:0], &d.outputs[w.output])
+	f.data = *buf
+	if err == nil {
+		d.advance()
+	}
+	return f, err
+}
+
+// stageNames returns the dump's journal and each new file's index in it. If a directory does not
+// exist, its files are staged under their names in a directory that is later moved as a whole. They
+// have the index -1.
+func (d *dumper) stageNames() (*journal.Journal, []int, error) {
 	j := &journal.Journal{Version: journal.Version, Remove: d.remove}
-	names := make([]string, len(d.write))
+	staged := make([]int, len(d.write))
 	missing := map[string]bool{".": false}
 	for i, c := range d.write {
 		dir := path.Dir(c.Path)
@@ -387,11 +427,14 @@ func (d *dumper) stageNames() (*journal.Journal, []string, error) {
 			missing[dir] = whole
 		}
 		if whole {
-			names[i] = d.stage.Path(c.Path)
+			staged[i] = -1
 			continue
 		}
-		names[i] = d.stage.File(len(j.Write))
-		j.Write = append(j.Write, c)
+		staged[i] = len(j.Write)
+		j.Write = append(j.Write, c.Change)
 	}
-	return j, names, nil
+	return j, staged, nil
 }
+
+// advance reports that another entry is done.
+func (d *dumper) advance() { d.progress(int(d.done.Add(1)), len(d.outputs)) }

@@ -4,44 +4,45 @@ package mdtree
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/tree/journal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // compare determines the files to write and remove. It returns the contents of new files that are
-// not entries. Entry contents are created again when they are staged, so that they do not all have
-// to be in memory.
+// not entries.
 func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 	m := manifest{Files: make([]manifestItem, 0, len(d.outputs))}
 	links := make(map[string][]link)
-	wanted := make(map[string]bool, len(d.outputs))
+	isWanted := make([]bool, len(d.items))
 	// If the file system changes the spelling of names, like HFS+, a file with a different spelling
 	// may be the same file.
 	sameFile := make(map[string]bool)
-	var buf []byte
 	d.progress(0, len(d.outputs))
 	for i := range d.outputs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		out := &d.outputs[i]
-		buf = out.text().appendTo(buf[:0])
-		sum := journal.Sum(buf)
-		wanted[out.path] = true
-		m.Files = append(m.Files, manifestItem{out.path, out.entry.Name, sum})
+		m.Files = append(m.Files, manifestItem{out.path, out.name, out.sum})
 		dir := path.Dir(out.path)
-		links[dir] = append(links[dir], link{out.entry.Name, out.path})
+		links[dir] = append(links[dir], link{out.name, out.path})
 
-		spelled, like := d.spelling[foldKey(out.path)]
-		there := d.onDisk[out.path]
-		if !there && like && isSameName(spelled, out.path) {
+		index, there := d.findItem(out.path)
+		if there {
+			isWanted[index] = true
+		}
+		if spelled, like := d.same[nfc(out.path)]; !there && like {
 			found, err := d.exists(d.path(out.path))
 			if err != nil {
 				return nil, err
@@ -49,27 +50,27 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 			there = found
 			sameFile[spelled] = found
 		}
-		if err := d.planFile(out.path, there, buf, sum); err != nil {
-			return nil, err
-		}
-		d.progress(i+1, len(d.outputs))
-	}
-	for p := range d.onDisk {
-		if wanted[p] || sameFile[p] {
-			continue
-		}
-		text, err := d.read(p, maxFile)
+		isPlanned, err := d.planFile(ctx, i, there)
 		if err != nil {
 			return nil, err
 		}
-		if may, err := d.mayReplace(p, text); err != nil {
-			return nil, err
-		} else if !may {
+		if !isPlanned {
+			d.advance()
+		}
+	}
+	for i := range d.items {
+		p := d.items[i].path
+		if isWanted[i] || sameFile[p] {
 			continue
 		}
-		d.remove = append(d.remove, journal.Deletion{Path: p, Was: journal.Sum([]byte(text))})
+		sum, may, err := d.mayReplace(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if may {
+			d.remove = append(d.remove, journal.Deletion{Path: p, Was: sum})
+		}
 	}
-	slices.SortFunc(d.remove, func(a, b journal.Deletion) int { return strings.Compare(a.Path, b.Path) })
 	d.report.Removed = len(d.remove)
 	return d.compareOther(&m, links)
 }
@@ -77,22 +78,21 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 // compareOther is like compare, for the files that are not entries.
 func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string][]byte, error) {
 	m.Memory = d.origin.Name
-	if d.was != "" && len(d.write)+len(d.remove) == 0 {
-		m.Memory = d.was // nothing else changed, so keep the manifest unchanged as well
+	if d.base != nil && d.base.Memory != "" && len(d.write)+len(d.remove) == 0 {
+		m.Memory = d.base.Memory // nothing else changed, so keep the manifest unchanged as well
 	}
 	slices.SortFunc(m.Files, func(a, b manifestItem) int { return strings.Compare(a.Path, b.Path) })
-	list, err := m.marshal()
-	if err != nil {
-		return nil, err
-	}
-	contents := map[string][]byte{
-		summaryFile:  appendSummary(nil, links),
-		manifestFile: list,
-	}
+	contents := map[string][]byte{summaryFile: appendSummary(nil, links)}
 	if err := d.compareBook(contents); err != nil {
 		return nil, err
 	}
+	if err := d.compareManifest(m, contents); err != nil {
+		return nil, err
+	}
 	for _, p := range slices.Sorted(maps.Keys(contents)) {
+		if p == manifestFile {
+			continue
+		}
 		was, err := d.sum(p)
 		if err != nil {
 			return nil, err
@@ -104,10 +104,9 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 			}
 		}
 		if sum != was {
-			d.write = append(d.write, journal.Change{Path: p, Was: was, Sum: sum})
+			d.write = append(d.write, plannedWrite{journal.Change{Path: p, Was: was, Sum: sum}, -1})
 		}
 		switch {
-		case p == manifestFile:
 		case sum == was:
 			d.report.Unchanged++
 		default:
@@ -117,97 +116,196 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 	return contents, nil
 }
 
-// compareBook adds the settings of the book to the files to write, unless the user has changed
-// them. In that case, it reports the entries whose directives mdbook would execute.
-func (d *dumper) compareBook(contents map[string][]byte) error {
+// compareManifest adds the manifest to the files to write, if it changes.
+func (d *dumper) compareManifest(m *manifest, contents map[string][]byte) error {
+	was, err := d.sumStream(manifestFile)
+	if err != nil {
+		return err
+	}
+	sum, err := m.sum()
+	if err != nil || sum == was {
+		return err
+	}
+	contents[manifestFile], err = m.marshal()
+	d.write = append(d.write, plannedWrite{journal.Change{Path: manifestFile, Was: was, Sum: sum}, -1})
+	return err
+}
+
+// book returns the settings of the book, and whether they are those of a dump or do not exist.
+func (d *dumper) book() (settings string, isOurs bool, err error) {
 	exists, err := d.exists(d.path(bookFile))
+	if err != nil || !exists {
+		return "", true, err
+	}
+	settings, err = d.read(bookFile, maxFile)
+	if err != nil {
+		return "", false, nil // not a text file, so it is left unchanged
+	}
+	return settings, settings == oldBookSeed, nil
+}
+
+// scanBook determines whether the entries with directives that mdbook would execute are reported.
+func (d *dumper) scanBook() error {
+	settings, isOurs, err := d.book()
+	d.findDirectives = !isOurs && readsFiles(settings)
+	return err
+}
+
+// compareBook adds the settings of the book to the files to write, unless the user has changed
+// them.
+func (d *dumper) compareBook(contents map[string][]byte) error {
+	_, isOurs, err := d.book()
 	if err != nil {
 		return err
 	}
-	settings := oldBookSeed
-	if exists {
-		settings, err = d.read(bookFile, maxFile)
-		if err != nil {
-			settings = "" // not a text file, so it is left unchanged
-		}
-	}
-	if settings == oldBookSeed {
+	if isOurs {
 		contents[bookFile] = []byte(bookSeed)
-		return nil
-	}
-	d.report.Unchanged++ // the user's file is not changed
-	if !readsFiles(settings) {
-		return nil
-	}
-	for i := range d.outputs {
-		if e := &d.outputs[i].entry; directives().MatchString(e.Content) || directives().MatchString(e.Name) {
-			d.report.Directives = append(d.report.Directives, e.Name)
-		}
-	}
-	return nil
-}
-
-// isSameName reports whether two paths are equal in Unicode normal form C.
-func isSameName(a, b string) bool { return nfc(a) == nfc(b) }
-
-// planFile plans the change of an entry's file.
-func (d *dumper) planFile(p string, exists bool, data []byte, sum string) error {
-	if !exists {
-		d.write = append(d.write, journal.Change{Path: p, Was: "", Sum: sum})
-		d.report.Written++
-		return nil
-	}
-	old, err := d.read(p, maxFile)
-	if err != nil {
-		return err
-	}
-	if old == string(data) {
+	} else {
 		d.report.Unchanged++
-		return nil
 	}
-	if may, err := d.mayReplace(p, old); err != nil {
-		return err
-	} else if !may {
-		return nil
-	}
-	d.write = append(d.write, journal.Change{Path: p, Was: journal.Sum([]byte(old)), Sum: sum})
-	d.report.Written++
 	return nil
 }
 
-// mayReplace reports whether a file may be replaced or removed. If the file was edited, it is added
-// to d.edited, or, with force, to d.keep.
-func (d *dumper) mayReplace(p, text string) (bool, error) {
-	isSaved, err := d.isSaved(p, text)
-	switch {
-	case err != nil || isSaved:
-		return true, err
-	case d.force:
-		d.keep = append(d.keep, p)
+// planFile plans the change of an entry's file. It reports whether the file will be written.
+func (d *dumper) planFile(ctx context.Context, i int, exists bool) (bool, error) {
+	out := &d.outputs[i]
+	if !exists {
+		d.write = append(d.write, plannedWrite{journal.Change{Path: out.path, Sum: out.sum}, i})
+		d.report.Written++
 		return true, nil
 	}
+	sum, err := d.fileSum(out.path)
+	if err != nil {
+		return false, err
+	}
+	if sum == out.sum {
+		d.report.Unchanged++
+		return false, nil
+	}
+	sum, may, err := d.mayReplace(ctx, out.path)
+	if err != nil || !may {
+		return false, err
+	}
+	d.write = append(d.write, plannedWrite{journal.Change{Path: out.path, Was: sum, Sum: out.sum}, i})
+	d.report.Written++
+	return true, nil
+}
+
+// fileSum returns the hash of an existing file. It does not read a file that is known.
+func (d *dumper) fileSum(p string) (string, error) {
+	if i, ok := d.findItem(p); ok {
+		if f, ok := d.known.row(&d.items[i]); ok {
+			d.examined.next = append(d.examined.next, *f)
+			return hex.EncodeToString(f.sum[:]), nil
+		}
+	}
+	text, err := d.readExamined(p)
+	return journal.Sum([]byte(text)), err
+}
+
+// readExamined returns the text of an entry's file, and adds the file to the list of known files.
+func (d *dumper) readExamined(p string) (string, error) {
+	if d.examined.settled == 0 && !d.examined.failed {
+		d.prepareExamination()
+	}
+	text, info, err := d.tree.read(p, maxFile)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", d.path(p), err)
+	}
+	if !d.examined.failed && info != nil {
+		d.examined.add(p, info, sha256.Sum256([]byte(text)))
+	}
+	return text, nil
+}
+
+// prepareExamination determines before which time the files must have been changed to enter the list
+// of known files.
+func (d *dumper) prepareExamination() {
+	ok := d.hasStamps()
+	if ok {
+		d.examined.settled, ok = d.settledTime()
+	}
+	d.examined.failed = !ok
+}
+
+// examineWritten adds the files that this dump wrote to the list of known files. Changes since the
+// time settled are not among them, because they may be by another program.
+func (d *dumper) examineWritten(settled int64) {
+	d.examined.settled = settled
+	for _, w := range d.write {
+		if w.output < 0 {
+			continue
+		}
+		sum, err := hex.DecodeString(w.Sum)
+		info, serr := d.fs.Stat(d.path(w.Path))
+		if err == nil && serr == nil && info.Mode().IsRegular() {
+			d.examined.add(w.Path, info, [sha256.Size]byte(sum))
+		}
+	}
+}
+
+// saveKnownFiles writes the list of known files if it has changed. Errors are ignored, because the
+// list only saves time.
+func (d *dumper) saveKnownFiles() {
+	next := d.examined.list()
+	if d.examined.changed || len(next) != len(d.known) {
+		_ = vfs.WriteFile(d.fs, d.path(knownFilesFile), next.marshal(), 0o600)
+	}
+}
+
+// mayReplace returns the hash of a file, and reports whether the file may be replaced or removed. If
+// the file was edited, it is added to d.edited, or, with force, to d.keep.
+func (d *dumper) mayReplace(ctx context.Context, p string) (sum string, may bool, err error) {
+	sum, err = d.fileSum(p)
+	if err != nil {
+		return "", false, err
+	}
+	if last, ok := d.base.at(p); ok && last.Sum == sum {
+		return sum, true, nil
+	}
+	text, err := d.readExamined(p)
+	if err != nil {
+		return "", false, err
+	}
+	sum = journal.Sum([]byte(text))
+	isSaved, err := d.isSaved(ctx, p, text)
+	switch {
+	case err != nil || isSaved:
+		return sum, true, err
+	case d.force:
+		d.keep = append(d.keep, p)
+		return sum, true, nil
+	}
 	d.edited = append(d.edited, p)
-	return false, nil
+	return sum, false, nil
 }
 
 // isSaved reports whether replacing the file loses nothing, because the last dump wrote the
 // file, or because the store contains the text or contained it before.
-func (d *dumper) isSaved(p, text string) (bool, error) {
-	if d.sums[p] == journal.Sum([]byte(text)) {
+func (d *dumper) isSaved(ctx context.Context, p, text string) (bool, error) {
+	if last, ok := d.base.at(p); ok && last.Sum == journal.Sum([]byte(text)) {
 		return true, nil
 	}
 	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.dir == path.Dir(p) })
-	if len(d.base) > 0 {
+	if d.base != nil && len(d.base.Files) > 0 {
 		text = unixLines(text)
 	}
 	e, f, err := readEntryFile(&kindDirs[i], p, text)
 	if err != nil || len(f.warnings) > 0 {
 		return false, nil
 	}
-	if have, ok := d.byName[e.Name]; ok && sameEntry(&e, have) {
-		return true, nil
+	have, err := d.store.Get(ctx, e.Name)
+	switch {
+	case err == nil:
+		have.Labels = withoutLocal(have.Labels)
+		if sameEntry(&e, &have) {
+			return true, nil
+		}
+	case !errors.Is(err, oxbow.ErrNotFound):
+		return false, err
 	}
-	return d.past.held(&e, d.base[e.Name])
+	last, _ := d.base.named(e.Name)
+	return d.past.held(&e, last)
 }
 
 // keepSummary adds the table of contents to d.keep, unless it is unchanged since the last dump.

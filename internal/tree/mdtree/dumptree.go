@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/tree/journal"
@@ -33,7 +34,10 @@ func isForeignWrite(p string) bool {
 func isForeignRemoval(p string) bool { return !isEntryPath(p) }
 
 // dumpTree is a directory that a dump writes and a load reads.
-type dumpTree struct{ tree }
+type dumpTree struct {
+	tree
+	resolution time.Duration // resolution of the file system's clock (0 means that it is estimated)
+}
 
 func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 	t := newTree(fsys, path.Clean(dir), dumpStageDir)
@@ -44,7 +48,7 @@ func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 	for _, k := range kindDirs {
 		t.stage.Dirs = append(t.stage.Dirs, k.dir)
 	}
-	return dumpTree{t}
+	return dumpTree{tree: t}
 }
 
 // read returns the text of a file.
@@ -74,6 +78,17 @@ type item struct {
 	path string // path in the tree
 	kind *kindDir
 	mode fs.FileMode // type bits
+
+	stamp    fileStamp
+	hasStamp bool // false for a staged file, and if the system reports too little
+}
+
+func newItem(p string, kind *kindDir, f fs.DirEntry) item {
+	it := item{path: p, kind: kind, mode: f.Type()}
+	if info, err := f.Info(); it.mode == 0 && err == nil && info.Mode().IsRegular() {
+		it.stamp, it.hasStamp = stampFromInfo(info)
+	}
+	return it
 }
 
 // items returns all names in the directories of the kinds, including hidden names. The directories
@@ -92,27 +107,32 @@ func (t *dumpTree) items() ([]item, error) {
 				continue
 			}
 			if !e.IsDir() {
-				here = append(here, item{s.dir, s, e.Type()})
+				here = append(here, item{path: s.dir, kind: s, mode: e.Type()})
 				continue
 			}
 			files, err := t.fs.ReadDir(t.path(s.dir))
 			if err != nil {
 				return nil, err
 			}
+			here = make([]item, 0, len(files))
 			for _, f := range files {
 				p := s.dir + "/" + f.Name()
 				if _, changed := t.overlay[p]; !changed {
-					here = append(here, item{p, s, f.Type()})
+					here = append(here, newItem(p, s, f))
 				}
 			}
 		}
 		for p, staged := range t.overlay {
 			if staged != "" && path.Dir(p) == s.dir {
-				here = append(here, item{p, s, 0})
+				here = append(here, item{path: p, kind: s})
 			}
 		}
 		slices.SortFunc(here, func(a, b item) int { return strings.Compare(a.path, b.path) })
-		all = append(all, here...)
+		if all == nil {
+			all = here
+		} else {
+			all = append(all, here...)
+		}
 	}
 	return all, nil
 }

@@ -154,7 +154,7 @@ func load(t testing.TB, tree *Tree, s oxbow.Store, o *PlanOptions) Plan {
 	return p
 }
 
-// files returns all files below dir but the lock, by their paths below dir.
+// files returns all files below dir but the lock and the list of known files, by their paths below dir.
 func files(t testing.TB, fsys vfs.FS, dir string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -169,7 +169,7 @@ func files(t testing.TB, fsys vfs.FS, dir string) map[string]string {
 			switch {
 			case it.IsDir():
 				walk(sub)
-			case sub != dumpLockFile:
+			case sub != dumpLockFile && sub != knownFilesFile:
 				data, err := vfs.ReadFile(fsys, path.Join(dir, sub), -1)
 				if err != nil {
 					t.Fatalf("ReadFile(%s): %v", sub, err)

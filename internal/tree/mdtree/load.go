@@ -29,6 +29,11 @@ type ReadOptions struct {
 	MaxFiles int                   // maximum number of entries (0 means 100,000 more than the last dump wrote)
 	Ref      string                // name of the directory in errors (its path by default)
 	Progress func(done, total int) // called once with done = 0, and after each file
+
+	// SkipUnchanged leaves entries out of [Tree.Entries] if their files are as the last dump wrote
+	// them. [Tree.Plan] adds such an entry if the store has a different one. Files that are known to
+	// be unchanged are not read at all.
+	SkipUnchanged bool
 }
 
 // Tree is the content of a directory tree of entry files.
@@ -52,9 +57,19 @@ type Tree struct {
 	Warnings []Problem
 
 	dir      string
-	base     map[string]manifestItem // by name of the entry
-	unedited []bool                  // for each entry, whether its file is unchanged since the last dump
-	marked   []bool                  // for each entry, whether its file contains git's conflict markers
+	files    dumpTree
+	base     *manifest // manifest of the last dump, or nil
+	unedited []bool    // for each entry, whether its file is unchanged since the last dump
+	marked   []bool    // for each entry, whether its file contains git's conflict markers
+
+	unchanged   []unchangedFile // files that are as the last dump wrote them
+	isUnchanged []bool          // for each file in base, whether it is in unchanged
+}
+
+// unchangedFile is a file that is as the last dump wrote it, and that is not in [Tree.Files].
+type unchangedFile struct {
+	manifestItem
+	kind *kindDir
 }
 
 // MissingFile is an entry of the last dump whose file does not exist any more.
@@ -114,11 +129,11 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 func (r *dumpTree) stamp() (string, error) {
 	s := ""
 	for _, p := range []string{commitFile, manifestFile} {
-		text, err := r.read(p, maxList)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		sum, err := r.sumStream(p)
+		if err != nil {
 			return "", err
 		}
-		s += journal.Sum([]byte(text)) + " "
+		s += sum + " "
 	}
 	return s, nil
 }
@@ -138,7 +153,7 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{dir: r.dir}
+	t := &Tree{dir: r.dir, files: *r}
 	problems := &ProblemsError{Dir: r.dir}
 	files := t.entryFiles(items, problems)
 	m := r.manifest(problems)
@@ -149,9 +164,14 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 	if len(files) == 0 && len(problems.Problems) == 0 && (m == nil || m.Count > 0) {
 		return nil, fmt.Errorf("%w: it has no files such as notes/NAME.md", ErrNoTree)
 	}
-	t.base = m.byName()
-	rd := &treeReader{tree: t, problems: problems, hasManifest: m != nil,
-		spelled: m.spellings(), owner: make(map[string]string, len(files))}
+	t.base = m
+	rd := &treeReader{tree: t, problems: problems, spelled: m.spellings(),
+		owner: make(map[string]string), skipUnchanged: opts.SkipUnchanged}
+	if opts.SkipUnchanged && m != nil {
+		rd.known = r.loadKnownFiles()
+		t.unchanged = make([]unchangedFile, 0, len(files))
+		t.isUnchanged = make([]bool, len(m.Files))
+	}
 	topics := rd.readAll(r, files, opts.Progress)
 	if topics > 0 {
 		t.warn(
@@ -215,7 +235,7 @@ func (r *dumpTree) manifest(problems *ProblemsError) *manifest {
 	}
 	var m *manifest
 	if err == nil {
-		m, err = parseManifest([]byte(text))
+		m, err = parseManifest(text)
 	}
 	if err != nil {
 		problems.Add(manifestFile, err)
@@ -225,53 +245,116 @@ func (r *dumpTree) manifest(problems *ProblemsError) *manifest {
 
 // treeReader adds files to a tree as entries.
 type treeReader struct {
-	tree        *Tree
-	problems    *ProblemsError
-	hasManifest bool
-	spelled     map[string]string // see manifest.spellings
-	owner       map[string]string // file of each name
+	tree          *Tree
+	problems      *ProblemsError
+	spelled       map[string]string // see manifest.spellings
+	owner         map[string]string // file of each name
+	skipUnchanged bool
+	known         knownFiles
 }
 
 // readAll adds the files to the tree, and returns the number of topics.
 func (r *treeReader) readAll(t *dumpTree, files []item, progress func(done, total int)) (topics int) {
 	progress(0, len(files))
-	for i, it := range files {
-		text, err := t.read(it.path, maxFile)
-		switch {
-		case errors.Is(err, vfs.ErrTooLarge):
-			r.problems.Add(
-				it.path,
-				fmt.Errorf("it is longer than the %d bytes that one entry may hold", oxbow.MaxContent),
-			)
-		case err != nil:
-			r.problems.Add(it.path, err)
-		default:
-			r.add(it, text)
-			if it.kind.topic {
-				topics++
-			}
+	for i := range files {
+		it := &files[i]
+		if r.readFile(t, it) && it.kind.topic {
+			topics++
 		}
 		progress(i+1, len(files))
 	}
 	return topics
 }
 
-// add adds a file to the tree.
-func (r *treeReader) add(it item, text string) {
+// readFile adds a file to the tree. It reports whether the file could be read.
+func (r *treeReader) readFile(t *dumpTree, it *item) bool {
+	last, isUnique := r.dumped(it)
+	if isUnique {
+		if sum, ok := r.known.sum(it); ok && sum == last.Sum {
+			r.tree.addUnchanged(it, last)
+			return true
+		}
+	}
+	text, err := t.read(it.path, maxFile)
+	switch {
+	case errors.Is(err, vfs.ErrTooLarge):
+		r.problems.Add(
+			it.path,
+			fmt.Errorf("it is longer than the %d bytes that one entry may hold", oxbow.MaxContent),
+		)
+		return false
+	case err != nil:
+		r.problems.Add(it.path, err)
+		return false
+	case isUnique && journal.Sum([]byte(text)) == last.Sum:
+		r.tree.addUnchanged(it, last)
+	default:
+		r.add(it, text)
+	}
+	return true
+}
+
+// dumped returns the item of the last dump for a file that need not be parsed if it still has the
+// item's hash. ok is false if there is none.
+func (r *treeReader) dumped(it *item) (last manifestItem, ok bool) {
+	if !r.skipUnchanged || it.kind.topic {
+		return last, false
+	}
+	last, ok = r.tree.base.at(it.path)
+	if !ok {
+		return last, false
+	}
+	named, _ := r.tree.base.named(last.Name)
+	_, isOwned := r.owner[last.Name]
+	// If the path does not show the name, the name may be wrong, because somebody edited the
+	// manifest.
+	return last, named.Path == it.path && !isOwned && decodeName(stemOf(it.path)) == last.Name
+}
+
+// addUnchanged adds a file that is as the last dump wrote it.
+func (t *Tree) addUnchanged(it *item, last manifestItem) {
+	t.unchanged = append(t.unchanged, unchangedFile{last, it.kind})
+	t.isUnchanged[t.base.rows[last.Name]] = true
+}
+
+// entryState describes an entry's file.
+type entryState struct{ unedited, marked bool }
+
+func (t *Tree) append(e oxbow.Entry, file string, s entryState) {
+	t.Entries = append(t.Entries, e)
+	t.Files = append(t.Files, file)
+	t.unedited = append(t.unedited, s.unedited)
+	t.marked = append(t.marked, s.marked)
+}
+
+// unchangedPath returns the path of a name's file if the file is in t.unchanged.
+func (t *Tree) unchangedPath(name string) (string, bool) {
+	if t.isUnchanged == nil {
+		return "", false
+	}
+	row, ok := t.base.rows[name]
+	if !ok || row == severalRows || !t.isUnchanged[row] {
+		return "", false
+	}
+	return t.base.Files[row].Path, true
+}
+
+// add adds the text of a file to the tree.
+func (r *treeReader) add(it *item, text string) {
 	p := it.path
 	if as := r.spelled[nfc(p)]; as != "" {
 		p = as
 	}
-	lines := text
-	if r.hasManifest {
-		lines = unixLines(text)
-	}
-	e, f, err := readEntryFile(it.kind, p, lines)
+	e, f, err := r.tree.parse(it.kind, p, text)
 	if err != nil {
 		r.problems.Add(it.path, err)
 		return
 	}
-	if first, ok := r.owner[e.Name]; ok {
+	first, isOwned := r.owner[e.Name]
+	if !isOwned {
+		first, isOwned = r.tree.unchangedPath(e.Name)
+	}
+	if isOwned {
 		r.problems.Add(it.path, fmt.Errorf("%w: %s has the name %q too", oxbow.ErrExists, first, e.Name))
 		return
 	}
@@ -279,13 +362,43 @@ func (r *treeReader) add(it item, text string) {
 	for _, w := range f.warnings {
 		r.tree.warn(it.path, errors.New(w))
 	}
-	if !r.hasManifest && !f.named && strings.Contains(p, "%") && e.Name != stemOf(p) {
+	if r.tree.base == nil && !f.named && strings.Contains(p, "%") && e.Name != stemOf(p) {
 		r.tree.warn(it.path, fmt.Errorf("its name is read as %q", e.Name))
 	}
-	r.tree.Entries = append(r.tree.Entries, e)
-	r.tree.Files = append(r.tree.Files, it.path)
-	r.tree.marked = append(r.tree.marked, HasConflictMarkers(text))
-	r.tree.unedited = append(r.tree.unedited, r.tree.base[e.Name].isText(it.kind.dir, text, &e, f.named))
+	last, _ := r.tree.base.named(e.Name)
+	r.tree.append(e, it.path, entryState{
+		unedited: last.isText(it.kind.dir, text, &e, f.named),
+		marked:   HasConflictMarkers(text),
+	})
+}
+
+// parse parses the text of a file with path p.
+func (t *Tree) parse(kind *kindDir, p, text string) (oxbow.Entry, parsed, error) {
+	if t.base != nil {
+		text = unixLines(text)
+	}
+	return readEntryFile(kind, p, text)
+}
+
+// readUnchanged reads a file that was left out, and adds its entry to t.Entries. If the file was
+// edited since the tree was read, the entry has the new text.
+func (t *Tree) readUnchanged(f *unchangedFile) error {
+	text, err := t.files.read(f.Path, maxFile)
+	if err != nil {
+		return err
+	}
+	e, parsed, err := t.parse(f.kind, f.Path, text)
+	if err == nil && e.Name != f.Name {
+		err = fmt.Errorf("%w: its name was changed to %q meanwhile", oxbow.ErrBusy, e.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", t.files.path(f.Path), err)
+	}
+	t.append(e, f.Path, entryState{
+		unedited: f.isText(f.kind.dir, text, &e, parsed.named),
+		marked:   HasConflictMarkers(text),
+	})
+	return nil
 }
 
 // spellings maps the paths in the manifest, in Unicode normal form C, to the spelling in the dump.
@@ -297,6 +410,9 @@ func (m *manifest) spellings() map[string]string {
 		return as
 	}
 	for _, f := range m.Files {
+		if isASCII(f.Path) {
+			continue // it has only one form
+		}
 		// If two paths differ only in normal form, use the spelling on disk.
 		if _, twice := as[nfc(f.Path)]; twice {
 			as[nfc(f.Path)] = ""
@@ -349,7 +465,8 @@ func (t *Tree) findMissing(m *manifest, owner map[string]string) {
 		return
 	}
 	for _, f := range m.Files {
-		if _, ok := owner[f.Name]; !ok {
+		_, ok := owner[f.Name]
+		if _, unchanged := t.unchangedPath(f.Name); !ok && !unchanged {
 			t.Missing = append(t.Missing, MissingFile{f.Name, f.Path})
 		}
 	}

@@ -87,7 +87,7 @@ func TestParseManifest(t *testing.T) {
 		{`{"version":1,"count":1,"files":[{"path":"notes/","name":"a"}]}`, oxbow.ErrInvalid},
 		{``, oxbow.ErrInvalid},
 	} {
-		if _, err := parseManifest([]byte(c.text)); !errors.Is(err, c.want) {
+		if _, err := parseManifest(c.text); !errors.Is(err, c.want) {
 			t.Errorf("parseManifest(%s) = %v, want %v", c.text, err, c.want)
 		}
 	}

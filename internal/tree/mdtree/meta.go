@@ -36,6 +36,23 @@ type entryText struct {
 
 // appendTo appends the text of the entry's file to b.
 func (e entryText) appendTo(b []byte) []byte {
+	start := len(b)
+	b, nameAt := e.appendWithoutName(b)
+	if !e.showName {
+		return b
+	}
+	return slices.Insert(b, start+nameAt, appendName(nil, e.Name)...)
+}
+
+// appendName appends the name to a block of data.
+func appendName(b []byte, name string) []byte {
+	return append(b, "  <dt>Name</dt>\n  <dd>"+escapeEdges(name)+"</dd>\n"...)
+}
+
+// appendWithoutName appends the text of the entry's file to b, without the name. nameAt is the
+// position in that text at which [appendName] would add the name.
+func (e entryText) appendWithoutName(b []byte) (text []byte, nameAt int) {
+	start := len(b)
 	b = append(b, metaOpen+"\n<dl>\n"...)
 	if !e.Created.IsZero() {
 		t := formatTime(e.Created)
@@ -47,9 +64,7 @@ func (e entryText) appendTo(b []byte) []byte {
 	if len(e.Labels) > 0 {
 		b = appendList(b, "Labels", len(e.Labels), func(i int) string { return e.Labels[i].String() })
 	}
-	if e.showName {
-		b = append(b, "  <dt>Name</dt>\n  <dd>"+escapeEdges(e.Name)+"</dd>\n"...)
-	}
+	nameAt = len(b) - start
 	head, _, tail := cutLineEnds(e.Content)
 	if head != "" || tail != "" {
 		b = append(b, "  "+lineEndsOpen...)
@@ -70,7 +85,7 @@ func (e entryText) appendTo(b []byte) []byte {
 	if content != "" && !strings.HasSuffix(content, "\n") {
 		b = append(b, '\n')
 	}
-	return b
+	return b, nameAt
 }
 
 func appendList(b []byte, title string, n int, item func(int) string) []byte {

@@ -76,18 +76,14 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 	if o != nil {
 		opts = *o
 	}
-	have := make(map[string]oxbow.Entry)
-	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
-		if err != nil {
-			return Plan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
-		}
-		e.Labels = withoutLocal(e.Labels)
-		have[e.Name] = e
+	have, err := t.readStore(ctx, s)
+	if err != nil {
+		return Plan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
 	}
 	t.normalizeNames(have)
 	p := &planner{tree: t, have: have, opts: opts, past: newPast(ctx, s)}
 	p.Base = opts.Origin.knows(t.Memory)
-	err := p.plan()
+	err = p.plan()
 	if err == nil {
 		err = p.leaveTakenAliases(ctx, s)
 	}
@@ -100,20 +96,65 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 	return p.Plan, nil
 }
 
+// storedEntry is an entry of the store. Of most entries, a plan needs only the head, so that the memory
+// of a load does not grow with the contents of all entries.
+type storedEntry struct {
+	aliases []string
+	version uint64
+	isBase  bool         // the last dump wrote the entry as it is
+	whole   *oxbow.Entry // nil if the tree has no file that may be different
+}
+
+// readStore returns the entries of the store by name.
+func (t *Tree) readStore(ctx context.Context, s oxbow.Store) (map[string]*storedEntry, error) {
+	isRead := make(map[string]bool, len(t.Entries)) // names of t.Entries, also in normal form
+	for i := range t.Entries {
+		isRead[t.Entries[i].Name] = true
+		isRead[oxbow.NormalName(t.Entries[i].Name)] = true
+	}
+	have := make(map[string]*storedEntry, len(t.Entries)+len(t.unchanged))
+	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		e.Labels = withoutLocal(e.Labels)
+		last, dumped := t.base.named(e.Name)
+		stored := &storedEntry{version: e.Version, isBase: dumped && last.is(&e)}
+		_, unchanged := t.unchangedPath(e.Name)
+		// A name that is not ASCII may belong to a file in another Unicode form.
+		if isRead[e.Name] || !isASCII(e.Name) || (unchanged && !stored.isBase) {
+			stored.whole = &e
+			stored.aliases = e.Aliases
+		} else {
+			// Clone the strings, because they may share the memory of the whole entry.
+			for _, a := range e.Aliases {
+				stored.aliases = append(stored.aliases, strings.Clone(a))
+			}
+		}
+		have[strings.Clone(e.Name)] = stored
+	}
+	return have, nil
+}
+
 // normalizeNames changes the entries' names to the spelling in the store or in the last dump, or
 // otherwise to Unicode normal form C. This is needed because some file systems and archives change
 // the composition of names. If this makes two names equal and the store does not have both, the
 // decomposed name gets a number.
-func (t *Tree) normalizeNames(have map[string]oxbow.Entry) {
+func (t *Tree) normalizeNames(have map[string]*storedEntry) {
 	used := make(map[string]int)
 	for i := range t.Entries {
 		used[oxbow.NormalName(t.Entries[i].Name)]++
+	}
+	if len(t.Entries) > 0 {
+		for _, f := range t.unchanged {
+			used[oxbow.NormalName(f.Name)]++
+		}
 	}
 	for i := range t.Entries {
 		e := &t.Entries[i]
 		normal := oxbow.NormalName(e.Name)
 		_, known := have[e.Name]
-		_, dumped := t.base[e.Name]
+		_, dumped := t.base.named(e.Name)
 		isTwin := used[normal] > 1
 		if known || e.Name == normal || (dumped && !isTwin) {
 			continue
@@ -140,7 +181,7 @@ func (t *Tree) normalizeNames(have map[string]oxbow.Entry) {
 
 // spellingOf returns the spelling that the store uses for a name in normal form, or the name
 // itself.
-func spellingOf(name string, have map[string]oxbow.Entry) string {
+func spellingOf(name string, have map[string]*storedEntry) string {
 	for _, form := range oxbow.AllNameForms([]string{name}) {
 		if _, ok := have[form]; ok {
 			return form
@@ -153,7 +194,7 @@ func spellingOf(name string, have map[string]oxbow.Entry) string {
 type planner struct {
 	Plan
 	tree *Tree
-	have map[string]oxbow.Entry // entries of the store
+	have map[string]*storedEntry // entries of the store
 	opts PlanOptions
 	past *past
 
@@ -166,6 +207,9 @@ func (p *planner) plan() error {
 		if err := p.planRemovals(); err != nil {
 			return err
 		}
+	}
+	if err := p.planUnchanged(); err != nil {
+		return err
 	}
 	problems := &ProblemsError{Dir: p.tree.dir}
 	for i := range p.tree.Entries {
@@ -197,16 +241,36 @@ func (p *planner) plan() error {
 	return problems.orNil()
 }
 
+// planUnchanged plans the entries whose files are as the last dump wrote them. It reads the files for
+// which the store has a different entry.
+func (p *planner) planUnchanged() error {
+	for i := range p.tree.unchanged {
+		f := &p.tree.unchanged[i]
+		e, exists := p.have[f.Name]
+		switch {
+		case exists && e.isBase:
+			p.Same = append(p.Same, f.Name)
+		case !exists && p.Base:
+			p.Kept = append(p.Kept, f.Name)
+		default:
+			if err := p.tree.readUnchanged(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // unfinished returns an error if a file's content is probably not intended. Either the file lost
 // all its text, for example because the disk was full, or it contains git's conflict markers.
 // Blank text or markers are accepted if the store's entry also has them.
 func (p *planner) unfinished(i int) error {
 	want := &p.tree.Entries[i]
 	e, exists := p.have[want.Name]
-	if exists && isBlank(want.Content) && !isBlank(e.Content) {
+	if exists && isBlank(want.Content) && !isBlank(e.whole.Content) {
 		return errors.New("it has no text any more: write some, or delete the file to forget its entry")
 	}
-	if p.tree.marked[i] && !HasConflictMarkers(e.Content) {
+	if p.tree.marked[i] && !(exists && HasConflictMarkers(e.whole.Content)) {
 		return fmt.Errorf("it %w", ErrConflictMarkers)
 	}
 	return nil
@@ -244,7 +308,7 @@ func (p *planner) leaveTakenAliases(ctx context.Context, s oxbow.Store) error {
 		isAdded[name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.have)) {
-		for _, a := range p.have[name].Aliases {
+		for _, a := range p.have[name].aliases {
 			if isAdded[a] {
 				p.Warnings = append(p.Warnings, Problem{file[a], fmt.Errorf(
 					"%q is an alias of %q, too; oxbow remember NAME --alias changes the aliases of one", a, name)})
@@ -258,14 +322,14 @@ func (p *planner) leaveTakenAliases(ctx context.Context, s oxbow.Store) error {
 func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 	want := &p.tree.Entries[i]
 	e, exists := p.have[want.Name]
-	if exists && sameEntry(want, &e) {
+	if exists && sameEntry(want, e.whole) {
 		p.Same = append(p.Same, want.Name)
 		return nil, nil
 	}
-	if p.Base && !(exists && p.lacksTaken(want, &e)) {
-		base, known := p.tree.base[want.Name]
+	if p.Base && !(exists && p.lacksTaken(want, e.whole)) {
+		base, known := p.tree.base.named(want.Name)
 		kept := known && p.tree.unedited[i]
-		storeChanged := exists != known || (exists && !base.is(&e))
+		storeChanged := exists != known || (exists && !e.isBase)
 		if !kept && (storeChanged || !exists) {
 			held, err := p.past.held(want, base)
 			if err != nil {
@@ -287,7 +351,7 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 		return []oxbow.Op{addOf(want)}, nil
 	}
 	p.Changed = append(p.Changed, want.Name)
-	return opsOf(want, &e), nil
+	return opsOf(want, e.whole), nil
 }
 
 // lacksTaken reports whether the store's entry differs from the entry in a file only by aliases
@@ -306,7 +370,7 @@ func (p *planner) isTaken(word, but string) bool {
 	if p.owners == nil {
 		p.owners = map[string][]string{}
 		for name, e := range p.have {
-			for _, w := range append([]string{name}, e.Aliases...) {
+			for _, w := range append([]string{name}, e.aliases...) {
 				w = oxbow.NormalName(w)
 				p.owners[w] = append(p.owners[w], name)
 			}
@@ -320,6 +384,9 @@ func (p *planner) planRemovals() error {
 	in := make(map[string]bool, len(p.tree.Entries))
 	for i := range p.tree.Entries {
 		in[p.tree.Entries[i].Name] = true
+	}
+	for _, f := range p.tree.unchanged {
+		in[f.Name] = true
 	}
 	if !p.opts.Prune {
 		var files []string
@@ -336,11 +403,11 @@ func (p *planner) planRemovals() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.have)) {
 		e := p.have[name]
-		base, known := p.tree.base[name]
+		base, known := p.tree.base.named(name)
 		switch {
 		case in[name]:
 			continue
-		case !p.Base || p.opts.FilesWin || (known && base.is(&e)):
+		case !p.Base || p.opts.FilesWin || e.isBase:
 		case known:
 			p.diverged = append(p.diverged, base.Path)
 			continue
@@ -349,7 +416,7 @@ func (p *planner) planRemovals() error {
 			continue
 		}
 		p.Removed = append(p.Removed, name)
-		p.Ops = append(p.Ops, oxbow.Remove{Name: name, If: e.Version})
+		p.Ops = append(p.Ops, oxbow.Remove{Name: name, If: e.version})
 	}
 	return nil
 }

@@ -184,38 +184,44 @@ func TestPlanBase(t *testing.T) {
 		{"", "v2", PlanOptions{Mode: Replace, Prune: true, FilesWin: true}, "[] [] [a] [] []"},
 		{"", "", PlanOptions{Mode: Replace}, "[] [] [] [] []"},
 	} {
-		fsys := vfs.NewMem()
-		s := storeOf(t, note("a", "v1"), note("b", "b"))
-		if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Origin: origin}); err != nil {
-			t.Fatal(err)
-		}
-		switch c.store {
-		case "":
-			mustApply(t, s, oxbow.Remove{Name: "a"})
-		default:
-			mustApply(t, s, oxbow.Update{Name: "a", Content: c.store})
-		}
-		if c.file == "" {
-			if err := fsys.Remove("brain/notes/a.md"); err != nil {
+		for _, skip := range []bool{false, true} {
+			fsys := vfs.NewMem()
+			s := storeOf(t, note("a", "v1"), note("b", "b"))
+			if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Origin: origin}); err != nil {
 				t.Fatal(err)
 			}
-		} else {
-			edit(t, fsys, "brain/notes/a.md", "v1", c.file)
-		}
-		c.o.Origin = origin
-		p, err := mustRead(t, fsys, "brain").Plan(t.Context(), s, &c.o)
-		p.Same = slices.DeleteFunc(p.Same, func(n string) bool { return n == "b" })
-		got := fmt.Sprint(p.Added, p.Changed, p.Removed, p.Same, p.Kept)
-		switch {
-		case errors.Is(err, ErrDiverged):
-			got = "ErrDiverged"
-		case errors.Is(err, ErrMissing):
-			got = "ErrMissing"
-		case err != nil:
-			t.Fatal(err)
-		}
-		if got != c.want {
-			t.Errorf("file %q, store %q, %+v: plan %s, want %s", c.file, c.store, c.o.Mode, got, c.want)
+			switch c.store {
+			case "":
+				mustApply(t, s, oxbow.Remove{Name: "a"})
+			default:
+				mustApply(t, s, oxbow.Update{Name: "a", Content: c.store})
+			}
+			if c.file == "" {
+				if err := fsys.Remove("brain/notes/a.md"); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				edit(t, fsys, "brain/notes/a.md", "v1", c.file)
+			}
+			c.o.Origin = origin
+			tree, err := Read(fsys, "brain", &ReadOptions{SkipUnchanged: skip})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := tree.Plan(t.Context(), s, &c.o)
+			p.Same = slices.DeleteFunc(p.Same, func(n string) bool { return n == "b" })
+			got := fmt.Sprint(p.Added, p.Changed, p.Removed, p.Same, p.Kept)
+			switch {
+			case errors.Is(err, ErrDiverged):
+				got = "ErrDiverged"
+			case errors.Is(err, ErrMissing):
+				got = "ErrMissing"
+			case err != nil:
+				t.Fatal(err)
+			}
+			if got != c.want {
+				t.Errorf("file %q, store %q, %+v, skip %v: plan %s, want %s", c.file, c.store, c.o.Mode, skip, got, c.want)
+			}
 		}
 	}
 }

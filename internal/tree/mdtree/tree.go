@@ -10,10 +10,13 @@ package mdtree
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"sync"
@@ -143,6 +146,24 @@ func (t *tree) sum(p string) (string, error) {
 	return journal.Sum([]byte(text)), nil
 }
 
+// sumStream returns the hash of a file, or "" if it does not exist. It does not need memory for the
+// whole file.
+func (t *tree) sumStream(p string) (string, error) {
+	f, err := t.fs.OpenFile(t.path(p), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(f, 0, math.MaxInt64)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
 // exists reports whether fs contains a file or directory with that name.
 func (t *tree) exists(name string) (bool, error) {
 	_, err := t.fs.Stat(name)
@@ -177,7 +198,7 @@ func (t *tree) makeDir(dir string) error {
 	return nil
 }
 
-// Each worker stages at least filesPerWorker files. Several workers are faster, because a sync
+// Without a common sync, each worker stages at least filesPerWorker files. Several workers are faster, because a sync
 // waits for the disk, and file systems can complete several syncs with a single journal write. A
 // few files are staged in order by a single worker.
 const (
@@ -185,37 +206,48 @@ const (
 	filesPerWorker  = 64
 )
 
-// newFile returns the name, the content and the mode of file i to be staged. It may store the
-// content in buf, which a worker reuses for all calls.
-type newFile func(i int, buf *[]byte) (name string, data []byte, perm fs.FileMode)
+// newFile is a file to be staged.
+type newFile struct {
+	name string
+	data []byte
+	perm fs.FileMode
+}
+
+// makeFile returns file i of those to be staged. It may store the content in buf, which a worker
+// reuses for all calls.
+type makeFile func(i int, buf *[]byte) (newFile, error)
 
 // stageFiles writes and syncs n new files. If the files are many and the file system supports it,
 // they are synced together.
-func (t *tree) stageFiles(ctx context.Context, n int, file newFile) error {
+func (t *tree) stageFiles(ctx context.Context, n int, file makeFile) error {
 	if err := t.fs.MkdirAll(t.path(t.stage.Name), t.dirPerm); err != nil {
 		return err
 	}
 	if bulk, ok := t.fs.(vfs.BulkSyncer); ok && n >= t.bulk {
-		err := bulk.SyncAfter(t.path(t.stage.Name), func() error { return t.putFiles(ctx, n, file, t.stage.Put) })
+		err := bulk.SyncAfter(t.path(t.stage.Name), func() error {
+			// With several workers, each would wait for the others most of the time, because a file
+			// system creates one file at a time in a directory.
+			return t.putFiles(ctx, n, 1, file, t.stage.Put)
+		})
 		if !errors.Is(err, vfs.ErrUnsupported) {
 			return err
 		}
 	}
-	return t.putFiles(ctx, n, file, t.stage.PutSync)
+	return t.putFiles(ctx, n, min(maxStageWorkers, 1+n/filesPerWorker), file, t.stage.PutSync)
 }
 
-// putFiles writes n new files with the function put.
+// putFiles writes n new files with the function put, in several goroutines.
 func (t *tree) putFiles(
 	ctx context.Context,
-	n int,
-	file newFile,
+	n, workers int,
+	file makeFile,
 	put func(name string, data []byte, perm fs.FileMode) error,
 ) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(maxStageWorkers, 1+n/filesPerWorker) {
+	for range workers {
 		wg.Go(func() {
 			var buf []byte
 			for ctx.Err() == nil {
@@ -223,8 +255,11 @@ func (t *tree) putFiles(
 				if i >= n {
 					return
 				}
-				name, data, perm := file(i, &buf)
-				if err := put(name, data, perm); err != nil {
+				f, err := file(i, &buf)
+				if err == nil {
+					err = put(f.name, f.data, f.perm)
+				}
+				if err != nil {
 					stop(err)
 				}
 			}

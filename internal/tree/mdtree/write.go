@@ -230,8 +230,8 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 		staged = append(staged, w)
 		j.Write = append(j.Write, journal.Change{Path: w.path, Was: was, Sum: journal.Sum([]byte(w.text))})
 	}
-	err := s.stageFiles(ctx, len(staged), func(i int, _ *[]byte) (string, []byte, fs.FileMode) {
-		return s.stage.File(i), []byte(staged[i].text), staged[i].perm
+	err := s.stageFiles(ctx, len(staged), func(i int, _ *[]byte) (newFile, error) {
+		return newFile{s.stage.File(i), []byte(staged[i].text), staged[i].perm}, nil
 	})
 	for i := 0; err == nil && i < len(changes); i++ {
 		err = vfs.CheckUnchanged(s.fs, changes[i].path, changes[i].contentBefore())

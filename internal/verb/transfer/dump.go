@@ -159,7 +159,7 @@ func Load(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err e
 	tree, err := mdtree.Read(
 		fsys,
 		filepath.Base(in.Path),
-		&mdtree.ReadOptions{Ref: in.Dir, Progress: progress.Counter(ctx, progress.Files)},
+		&mdtree.ReadOptions{Ref: in.Dir, SkipUnchanged: true, Progress: progress.Counter(ctx, progress.Files)},
 	)
 	if err != nil {
 		return out, err

@@ -1,0 +1,259 @@
+// This file implements the list of known files. With this list, a dump and a load need not read the
+// files that nobody has changed.
+//
+// The list contains a hash and a stamp for each file: the size, the inode, and the times of the last
+// change of the content and of the inode. While the stamp stays the same, the file has the same
+// content. The only exception is a change within the resolution of the clock. Therefore a file that
+// was changed shortly before it was examined is left out of the list, like git does.
+//
+// The list belongs to a directory on one machine: in a copy, the stamps differ, and all files are
+// read. A damaged list counts as empty. A wrong row cannot destroy text, because a dump reads a file
+// again before it replaces or removes the file.
+
+package mdtree
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/tree/journal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const (
+	knownFilesFile = ".oxbow-dump.files"
+	probeFile      = ".oxbow-dump.clock"
+
+	// knownFilesMagic is the beginning of the list: its name and version.
+	//
+	//	1: the first
+	knownFilesMagic = "oxbow known files 1\n"
+)
+
+// fileStamp is the part of a file's metadata that changes whenever the file's content changes.
+type fileStamp struct {
+	size              int64
+	modified, changed int64 // times of the last change of the content and of the inode, in nanoseconds since 1970
+	inode             uint64
+}
+
+// knownFile is a row of the list.
+type knownFile struct {
+	path  string
+	stamp fileStamp
+	sum   [sha256.Size]byte // hash of the content
+}
+
+// knownFiles is the list, sorted by path.
+type knownFiles []knownFile
+
+// find returns the row of a path.
+func (k knownFiles) find(p string) (*knownFile, bool) {
+	i, ok := slices.BinarySearchFunc(k, p, func(f knownFile, p string) int { return strings.Compare(f.path, p) })
+	if !ok {
+		return nil, false
+	}
+	return &k[i], true
+}
+
+// marshal encodes the list: the magic, the number of rows, the rows in order of their paths, and the
+// SHA-256 of all bytes before. Numbers are varints. A row consists of the length of the path, the
+// path, the hash, the size, both times, and the inode.
+func (k knownFiles) marshal() []byte {
+	b := make([]byte, 0, 128*len(k)+128)
+	b = append(b, knownFilesMagic...)
+	b = binary.AppendUvarint(b, uint64(len(k)))
+	for _, f := range k {
+		b = binary.AppendUvarint(b, uint64(len(f.path)))
+		b = append(b, f.path...)
+		b = append(b, f.sum[:]...)
+		b = binary.AppendVarint(b, f.stamp.size)
+		b = binary.AppendVarint(b, f.stamp.modified)
+		b = binary.AppendVarint(b, f.stamp.changed)
+		b = binary.AppendUvarint(b, f.stamp.inode)
+	}
+	sum := sha256.Sum256(b)
+	return append(b, sum[:]...)
+}
+
+// parseKnownFiles decodes a list. It returns an empty list if the data is damaged or of an unknown
+// version.
+func parseKnownFiles(data []byte) knownFiles {
+	body := len(data) - sha256.Size
+	if body < 0 || sha256.Sum256(data[:body]) != [sha256.Size]byte(data[body:]) {
+		return nil
+	}
+	rest, ok := bytes.CutPrefix(data[:body], []byte(knownFilesMagic))
+	if !ok {
+		return nil
+	}
+	r := rowReader{rest: rest}
+	count := r.unsigned()
+	const minRow = sha256.Size + 5 // bytes
+	if count > uint64(len(rest))/minRow {
+		return nil
+	}
+	known := make(knownFiles, 0, count)
+	for range count {
+		p := string(r.bytes(r.unsigned()))
+		f := knownFile{path: p, sum: [sha256.Size]byte(r.bytes(sha256.Size))}
+		f.stamp.size = r.signed()
+		f.stamp.modified = r.signed()
+		f.stamp.changed = r.signed()
+		f.stamp.inode = r.unsigned()
+		if r.failed || (len(known) > 0 && known[len(known)-1].path >= p) {
+			return nil
+		}
+		known = append(known, f)
+	}
+	return known
+}
+
+// rowReader decodes numbers and bytes. After an error it returns zeros.
+type rowReader struct {
+	rest   []byte
+	failed bool
+}
+
+func (r *rowReader) unsigned() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	return v * uint64(r.advance(n))
+}
+
+func (r *rowReader) signed() int64 {
+	v, n := binary.Varint(r.rest)
+	return v * int64(r.advance(n))
+}
+
+// advance skips n bytes that were decoded. It returns 1, or 0 after an error.
+func (r *rowReader) advance(n int) int {
+	if n <= 0 || r.failed {
+		r.failed = true
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return 1
+}
+
+func (r *rowReader) bytes(n uint64) []byte {
+	if r.failed || n > uint64(len(r.rest)) {
+		r.failed = true
+		return make([]byte, sha256.Size)
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+// loadKnownFiles reads the list of a tree. It returns an empty list if the list cannot be read.
+func (t *dumpTree) loadKnownFiles() knownFiles {
+	data, err := vfs.ReadFile(t.fs, t.path(knownFilesFile), maxList)
+	if err != nil {
+		return nil
+	}
+	return parseKnownFiles(data)
+}
+
+// row returns the row of a file that has not changed since it entered the list.
+func (k knownFiles) row(it *item) (*knownFile, bool) {
+	if !it.hasStamp {
+		return nil, false
+	}
+	f, ok := k.find(it.path)
+	return f, ok && f.stamp == it.stamp
+}
+
+// sum returns the hash, in hex, of a file that has not changed since it entered the list.
+func (k knownFiles) sum(it *item) (string, bool) {
+	f, ok := k.row(it)
+	if !ok {
+		return "", false
+	}
+	return hex.EncodeToString(f.sum[:]), true
+}
+
+// examination collects the rows of the next list.
+type examination struct {
+	next    knownFiles // in any order, and possibly with several rows for a file
+	changed bool       // next has a row that the present list lacks
+
+	settled int64 // only files whose last change was before this time enter the list; 0 until known
+	failed  bool  // the time is unknown, so no file enters the list
+}
+
+// add adds a file to the list, unless it was changed too late.
+func (x *examination) add(p string, info fs.FileInfo, sum [sha256.Size]byte) {
+	s, ok := stampFromInfo(info)
+	if !ok || max(s.modified, s.changed) >= x.settled {
+		return
+	}
+	x.next = append(x.next, knownFile{p, s, sum})
+	x.changed = true
+}
+
+// list returns the next list.
+func (x *examination) list() knownFiles {
+	slices.SortStableFunc(x.next, func(a, b knownFile) int { return strings.Compare(a.path, b.path) })
+	return slices.CompactFunc(x.next, func(a, b knownFile) bool { return a.path == b.path })
+}
+
+// forget removes the rows of files that a dump wrote or removed.
+func (x *examination) forget(written []plannedWrite, removed []journal.Deletion) {
+	gone := make(map[string]bool, len(removed))
+	for _, w := range written {
+		if w.Was != "" {
+			gone[w.Path] = true
+		}
+	}
+	for _, r := range removed {
+		gone[r.Path] = true
+	}
+	x.next = slices.DeleteFunc(x.next, func(f knownFile) bool { return gone[f.path] })
+}
+
+// hasStamps reports whether files of the tree have stamps.
+func (t *dumpTree) hasStamps() bool {
+	info, err := t.fs.Stat(t.dir)
+	if err != nil {
+		return false
+	}
+	_, ok := stampFromInfo(info)
+	return ok
+}
+
+// settledTime returns the time of the file system's clock, less the time within which a change may
+// not change a stamp. Any change from now on gives a file a later time. It uses the clock of
+// the file system, because a file server may have a different clock.
+func (t *dumpTree) settledTime() (int64, bool) {
+	f, err := t.fs.OpenFile(t.path(probeFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return 0, false
+	}
+	_, err = f.WriteAt([]byte("x"), 0)
+	info, serr := f.Stat()
+	cerr := f.Close()
+	rerr := t.fs.Remove(t.path(probeFile))
+	if err != nil || serr != nil || cerr != nil || rerr != nil {
+		return 0, false
+	}
+	s, ok := stampFromInfo(info)
+	return s.modified - int64(cmp.Or(t.resolution, timeResolution(s.modified))), ok
+}
+
+// timeResolution returns an upper bound for the resolution of a file system's clock, given one of its
+// times. Some file systems record whole seconds or even two. If a time has a fraction of a
+// millisecond, the clock advances with each tick of the kernel, which takes at most 10 ms.
+func timeResolution(nanoseconds int64) time.Duration {
+	if nanoseconds%int64(time.Millisecond) == 0 {
+		return 3 * time.Second
+	}
+	return 100 * time.Millisecond
+}

@@ -1,0 +1,279 @@
+// Tests of the list of known files, and of dumps and loads that do not read what nobody changed.
+
+package mdtree
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestKnownFilesRoundTrip(t *testing.T) {
+	list := knownFiles{
+		{"notes/a.md", fileStamp{1, -2, 3, 4}, [32]byte{5}},
+		{"notes/b c.md", fileStamp{1 << 40, 1 << 62, -1 << 62, 1<<64 - 1}, [32]byte{31: 255}},
+	}
+	data := list.marshal()
+	if got := parseKnownFiles(data); !reflect.DeepEqual(got, list) {
+		t.Errorf("parseKnownFiles(marshal) = %v, want %v", got, list)
+	}
+	for i := range data {
+		damaged := bytes.Clone(data)
+		damaged[i] ^= 1
+		if got := parseKnownFiles(damaged); len(got) > 0 {
+			t.Errorf("with byte %d changed, the list has %d rows, want none", i, len(got))
+		}
+		if got := parseKnownFiles(data[:i]); len(got) > 0 {
+			t.Errorf("cut to %d bytes, the list has %d rows, want none", i, len(got))
+		}
+	}
+}
+
+// readFS counts the files of entries that are read.
+type readFS struct {
+	*vfs.OS
+	read []string
+}
+
+func (c *readFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if flag == os.O_RDONLY && strings.HasSuffix(name, ".md") && !strings.HasSuffix(name, summaryFile) {
+		c.read = append(c.read, filepath.Base(name))
+	}
+	return c.OS.OpenFile(name, flag, perm)
+}
+
+func (c *readFS) take() []string {
+	read := c.read
+	c.read = nil
+	slices.Sort(read)
+	return read
+}
+
+// stamped returns a file system with stamps and its directory.
+func stamped(t *testing.T) (*readFS, string) {
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skip("files have no stamps on this system, so that all of them are read")
+	}
+	dir := t.TempDir()
+	disk, err := vfs.Dir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { disk.Close() })
+	return &readFS{OS: disk}, dir
+}
+
+// editUntilSeen replaces a file's text by another of the same length, and restores the time of its
+// change. It repeats this until the clock has moved on.
+func editUntilSeen(t *testing.T, file, text string) {
+	t.Helper()
+	before, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, before.ModTime(), before.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+		after, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was, _ := stampFromInfo(before)
+		now, _ := stampFromInfo(after)
+		if was != now {
+			return
+		}
+	}
+}
+
+// A second dump and a load read only the files that were changed, even if a file has the same length
+// and the same time as before.
+func TestUnchangedFilesAreNotRead(t *testing.T) {
+	fsys, dir := stamped(t)
+	s := storeOf(t, note("a", "one"), note("b", "two"), note("c", "three"))
+	origin := Origin{Name: "x", Same: func(was string) bool { return was == "x" }}
+	// An hour less than nothing: every file counts as settled.
+	o := &DumpOptions{Origin: origin, resolution: -time.Hour}
+	dump := func() Report {
+		t.Helper()
+		r, err := Dump(t.Context(), s, fsys, "brain", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	dump()
+	fsys.take()
+	if r := dump(); len(fsys.take()) > 0 || r.Unchanged != 5 {
+		t.Errorf("the second dump read files or found %d of 5 unchanged", r.Unchanged)
+	}
+
+	file := filepath.Join(dir, "brain/notes/b.md")
+	text := get(t, fsys, "brain/notes/b.md")
+	fsys.take()
+	editUntilSeen(t, file, strings.Replace(text, "two", "TWO", 1))
+	tree, err := Read(fsys, "brain", &ReadOptions{SkipUnchanged: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fsys.take(); !slices.Equal(got, []string{"b.md"}) {
+		t.Errorf("the load read %q, want b.md", got)
+	}
+	if _, err := Dump(t.Context(), s, fsys, "brain", o); err == nil || !strings.Contains(err.Error(), "notes/b.md") {
+		t.Errorf("Dump over an edited file = %v, want an error that names notes/b.md", err)
+	}
+	p := load(t, tree, s, &PlanOptions{Origin: origin})
+	if !slices.Equal(p.Changed, []string{"b"}) || !slices.Equal(p.Same, []string{"a", "c"}) {
+		t.Errorf("the load changed %q and left %q, want b, and a c", p.Changed, p.Same)
+	}
+	if e, err := s.Get(t.Context(), "b"); err != nil || e.Content != "TWO" {
+		t.Errorf("b is %q after the load (%v), want TWO", e.Content, err)
+	}
+	dump()
+	fsys.take()
+	if r := dump(); len(fsys.take()) > 0 || r.Unchanged != 5 {
+		t.Errorf("the dump after the load read files or found %d of 5 unchanged", r.Unchanged)
+	}
+
+	// In a copy, the stamps differ, and all files are read.
+	if err := os.CopyFS(filepath.Join(dir, "copy"), os.DirFS(filepath.Join(dir, "brain"))); err != nil {
+		t.Fatal(err)
+	}
+	tree, err = Read(fsys, "copy", &ReadOptions{SkipUnchanged: true})
+	if err != nil || len(fsys.take()) != 3 || len(tree.Entries) != 0 {
+		t.Errorf("Read of a copy: %v; want that it reads three files, all unchanged", err)
+	}
+}
+
+// A file that was changed just before the dump examined it is read again, because a further change
+// may leave the same times.
+func TestRecentFilesAreRead(t *testing.T) {
+	fsys, _ := stamped(t)
+	s := storeOf(t, note("a", "one"), note("b", "two"))
+	for range 2 {
+		if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{resolution: time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fsys.take()
+	if _, err := Read(fsys, "brain", &ReadOptions{SkipUnchanged: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := fsys.take(); len(got) != 2 {
+		t.Errorf("Read of two files from just now read %q", got)
+	}
+}
+
+func TestTimeResolution(t *testing.T) {
+	for _, c := range []struct {
+		time int64
+		want time.Duration
+	}{
+		{1_700_000_000_000_000_000, 3 * time.Second},
+		{1_700_000_000_120_000_000, 3 * time.Second},
+		{1_700_000_000_123_456_789, 100 * time.Millisecond},
+	} {
+		if got := timeResolution(c.time); got != c.want {
+			t.Errorf("timeResolution(%d) = %v, want %v", c.time, got, c.want)
+		}
+	}
+}
+
+// A dump whose texts do not fit into memory writes the same files.
+func TestDumpWithSpoolFile(t *testing.T) {
+	s := nastyStore(t)
+	fsys := vfs.NewMem()
+	mustDump(t, s, fsys, "brain")
+	if _, err := Dump(t.Context(), s, fsys, "again", &DumpOptions{spoolMemory: 100}); err != nil {
+		t.Fatal(err)
+	}
+	if d := diffFiles(files(t, fsys, "again"), files(t, fsys, "brain")); d != "" {
+		t.Errorf("the tree differs:\n%s", d)
+	}
+	// A refused dump leaves no spool.
+	put(t, fsys, "again/notes/mine.md", "mine")
+	mustApply(t, s, note("new one", strings.Repeat("x", 200)), note("new two", strings.Repeat("x", 200)))
+	if _, err := Dump(t.Context(), s, fsys, "again", &DumpOptions{spoolMemory: 100}); err == nil {
+		t.Error("a dump over a new file was not refused")
+	}
+	for name := range files(t, fsys, "again") {
+		if strings.HasPrefix(name, dumpStageDir+"/") {
+			t.Errorf("the refused dump left %s", name)
+		}
+	}
+}
+
+// changingStore changes an entry when it is read again.
+type changingStore struct {
+	*mapStore
+	gets int
+}
+
+func (s *changingStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+	s.gets++
+	op := oxbow.Update{Name: name, Content: fmt.Sprint("changed ", s.gets)}
+	if err := s.Apply(ctx, op); err != nil {
+		return oxbow.Entry{}, err
+	}
+	return s.mapStore.Get(ctx, name)
+}
+
+// If an entry changes while it is dumped, the tree has one state of it, and the manifest has the same.
+func TestDumpOfChangingStore(t *testing.T) {
+	fsys := vfs.NewMem()
+	s := &changingStore{mapStore: storeOf(t, note("a", "one"), note("b", "two"))}
+	mustDump(t, s.mapStore, fsys, "brain")
+	if err := fsys.Remove("brain/notes/a.md"); err != nil {
+		t.Fatal(err)
+	}
+	mustDump(t, s, fsys, "brain")
+	if s.gets == 0 {
+		t.Fatal("the dump did not read the entry again, so that this test shows nothing")
+	}
+	tree := mustRead(t, fsys, "brain")
+	if got, want := describeAll(tree.Entries), describeAll(s.entries); !slices.Equal(got, want) {
+		t.Errorf("the tree has %q, want %q", got, want)
+	}
+	if slices.Contains(tree.unedited, false) {
+		t.Errorf("unedited = %v, want that the manifest agrees with all files", tree.unedited)
+	}
+}
+
+// Lines of a manifest are read like any JSON.
+func TestParseManifestLines(t *testing.T) {
+	m := &manifest{Memory: "log:12", Files: []manifestItem{
+		{"notes/a.md", "a", strings.Repeat("0", 64)},
+		{"notes/b%22.md", `b"\`, ""},
+		{"notes/c.md", "line\nbreak", "1"},
+		{"notes/日.md", "日", "2"},
+	}}
+	data, err := m.marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fast, ok := parseManifestLines(string(data))
+	slow, err := parseManifest(strings.ReplaceAll(string(data), `,"name"`, `, "name"`))
+	if !ok || err != nil || !reflect.DeepEqual(fast.Files, m.Files) || !reflect.DeepEqual(slow.Files, m.Files) ||
+		fast.Memory != m.Memory {
+		t.Errorf("the lines are read as %v (%v), as JSON %v (%v); want %v", fast, ok, slow, err, m.Files)
+	}
+	if sum, err := m.sum(); err != nil || sum != hexSum(data) {
+		t.Errorf("sum = %s, %v; want the hash of the bytes", sum, err)
+	}
+}

@@ -1,0 +1,22 @@
+// The stamp of a file on macOS.
+
+package mdtree
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// stampFromInfo returns the stamp of a file. ok is false if the file system does not report all of it.
+func stampFromInfo(info fs.FileInfo) (s fileStamp, ok bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fileStamp{}, false
+	}
+	return fileStamp{
+		size:     info.Size(),
+		modified: info.ModTime().UnixNano(),
+		changed:  syscall.TimespecToNsec(st.Ctimespec),
+		inode:    st.Ino,
+	}, true
+}
