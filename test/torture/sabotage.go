@@ -102,6 +102,16 @@ var sabotages = []sabotage{
 	{"a compaction that puts all entries into one record", "", "base-of-large-records", ofStore + "TestBaseDamage"},
 	{"what a first look finds called damage", "", "first-look-believed", ofStore + "TestCheckBesideWriters"},
 
+	{"an edited file taken for unchanged", "", "edited-file-taken-for-unchanged", ofTwoSides},
+	{"a conflict of a load not named", "", "conflict-not-named", ofTwoSides},
+	{"an edit taken for a text that is saved", "", "edit-taken-for-saved", ofTwoSides},
+	{"a change of the memory removed with the file", "", "change-removed-with-file", ofTwoSides},
+	{"a dump over edits", "", "dump-over-edits", ofTwoSides},
+	{"labels not compared by a load", "", "labels-not-compared", ofTwoSides},
+	{"a file of the same size taken for known", "", "stamp-is-the-size", ofTree + "TestUnchangedFilesAreNotRead"},
+	{"a file from just now taken for known", "", "recent-file-known", ofTree + "TestRecentFilesAreRead"},
+	{"an entry that changes while it is dumped", "", "changed-entry-dumped", ofTree + "TestDumpOfChangingStore"},
+
 	{"no lock, processes", "no-lock", "", "procs"},
 	{"no lock and no note, processes", "no-lock,no-note", "", "procs"},
 	{"a lock of fcntl, processes", "fcntl-lock", "", "procs"},
@@ -163,6 +173,12 @@ const recoveryCampaign = "./test/torture/recovery TestRecovery"
 
 // ofStore is the beginning of a hunt that is a test of the log store.
 const ofStore = "./internal/log/logstore "
+
+// ofTree is the package of dump and load, and ofTwoSides the campaign over trees that two sides edit.
+const (
+	ofTree     = "./internal/tree/mdtree "
+	ofTwoSides = ofTree + "TestTwoSides"
+)
 
 // planned returns the sabotages, with their campaigns in the short or the long form.
 func planned(short bool) []sabotage {

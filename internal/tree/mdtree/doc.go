@@ -73,8 +73,8 @@
 //
 // Reading a dump returns the same names, kinds, contents, aliases, labels and dates, byte for byte.
 // Dumping them again writes the same bytes, except for the line of the manifest that names the
-// memory. If all files are up to date, a dump writes at most the list of known files. [Dump] describes the state after a
-// crash, and [Read] describes which trees are refused.
+// memory. If all files are up to date, a dump writes at most the list of known files. [Dump] describes
+// the state after a crash, and [Read] describes which trees are refused.
 //
 // A load compares three states: the files, the store, and the manifest as their base. Files that
 // were not edited change nothing. A change that was made only in the store is kept. If both were

@@ -171,7 +171,7 @@ func (d *dumper) dumpOnce(ctx context.Context) error {
 		return err
 	}
 	d.spool = spool{tree: &d.tree, limit: d.spoolMemory}
-	contents, err := d.plan(ctx)
+	contents, err := d.planFiles(ctx)
 	if err != nil || len(d.write)+len(d.remove) == 0 {
 		err = errors.Join(err, d.dropSpool())
 	} else {
@@ -183,9 +183,9 @@ func (d *dumper) dumpOnce(ctx context.Context) error {
 	return err
 }
 
-// plan determines what to write and remove. It returns the contents of new files that are not
+// planFiles determines what to write and remove. It returns the contents of new files that are not
 // entries.
-func (d *dumper) plan(ctx context.Context) (map[string][]byte, error) {
+func (d *dumper) planFiles(ctx context.Context) (map[string][]byte, error) {
 	if err := d.collect(ctx); err != nil {
 		return nil, err
 	}
@@ -366,7 +366,7 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 	if err := d.finish(j); err != nil {
 		return fmt.Errorf("putting files in place (the next dump goes on with it): %w", err)
 	}
-	d.examined.forget(d.write, d.remove)
+	d.forgetChanged()
 	if hasSettled {
 		d.examineWritten(settled)
 	}
@@ -438,3 +438,17 @@ func (d *dumper) stageNames() (*journal.Journal, []int, error) {
 
 // advance reports that another entry is done.
 func (d *dumper) advance() { d.progress(int(d.done.Add(1)), len(d.outputs)) }
+
+// forgetChanged removes the files that this dump wrote or removed from the list of known files.
+func (d *dumper) forgetChanged() {
+	gone := make(map[string]bool, len(d.remove))
+	for _, w := range d.write {
+		if w.Was != "" {
+			gone[w.Path] = true
+		}
+	}
+	for _, r := range d.remove {
+		gone[r.Path] = true
+	}
+	d.examined.next = slices.DeleteFunc(d.examined.next, func(f knownFile) bool { return gone[f.path] })
+}

@@ -24,7 +24,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/tree/journal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -37,13 +36,6 @@ const (
 	//	1: the first
 	knownFilesMagic = "oxbow known files 1\n"
 )
-
-// fileStamp is the part of a file's metadata that changes whenever the file's content changes.
-type fileStamp struct {
-	size              int64
-	modified, changed int64 // times of the last change of the content and of the inode, in nanoseconds since 1970
-	inode             uint64
-}
 
 // knownFile is a row of the list.
 type knownFile struct {
@@ -203,20 +195,6 @@ func (x *examination) add(p string, info fs.FileInfo, sum [sha256.Size]byte) {
 func (x *examination) list() knownFiles {
 	slices.SortStableFunc(x.next, func(a, b knownFile) int { return strings.Compare(a.path, b.path) })
 	return slices.CompactFunc(x.next, func(a, b knownFile) bool { return a.path == b.path })
-}
-
-// forget removes the rows of files that a dump wrote or removed.
-func (x *examination) forget(written []plannedWrite, removed []journal.Deletion) {
-	gone := make(map[string]bool, len(removed))
-	for _, w := range written {
-		if w.Was != "" {
-			gone[w.Path] = true
-		}
-	}
-	for _, r := range removed {
-		gone[r.Path] = true
-	}
-	x.next = slices.DeleteFunc(x.next, func(f knownFile) bool { return gone[f.path] })
 }
 
 // hasStamps reports whether files of the tree have stamps.

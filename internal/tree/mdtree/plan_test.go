@@ -220,7 +220,10 @@ func TestPlanBase(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != c.want {
-				t.Errorf("file %q, store %q, %+v, skip %v: plan %s, want %s", c.file, c.store, c.o.Mode, skip, got, c.want)
+				t.Errorf(
+					"file %q, store %q, %+v, skip %v: plan %s, want %s",
+					c.file, c.store, c.o.Mode, skip, got, c.want,
+				)
 			}
 		}
 	}

@@ -53,8 +53,8 @@ var All = []Mutant{
 		"if l.end >= 0 {\n\t\treturn nil\n\t}\n\tnext, lost, err := l.findAfterDamage(d.offset)"},
 	{"no-catch-up", "internal/log/logstore/commit.go", "err = d.catchUp()",
 		"err = error(nil)"},
-	{"op-ids-ignored", "internal/log/logstore/commit.go", "if seq, err := g.seen(id); seq != 0 || err != nil {",
-		"if seq, err := g.seen(id); err != nil && seq != 0 {"},
+	{"op-ids-ignored", "internal/log/logstore/commit.go", "if seq, err := g.changeWithOpID(id); seq != 0 || err != nil {",
+		"if seq, err := g.changeWithOpID(id); err != nil && seq != 0 {"},
 	{
 		"answered-before-durable",
 		"internal/log/logstore/commit.go",
@@ -113,7 +113,7 @@ var All = []Mutant{
 			"c.log.Chain() != d.log.Chain() {",
 		"if false {",
 	},
-	{"redaction-taken-for-compaction", "internal/log/logstore/db.go", "if rewrites(r, v) {",
+	{"redaction-taken-for-compaction", "internal/log/logstore/db.go", "if isRewrite(r, v) {",
 		"if false {"},
 	{
 		"compaction-lists-old-versions",
@@ -151,6 +151,26 @@ var All = []Mutant{
 	}
 	d.mu.Unlock()
 	recs, err := d.append(drafts, g.now)`},
+
+	{"edited-file-taken-for-unchanged", "internal/tree/mdtree/load.go",
+		"case isUnique && journal.Sum([]byte(text)) == last.Sum:", "case isUnique && (true || journal.Sum([]byte(text)) == last.Sum):"},
+	{"conflict-not-named", "internal/tree/mdtree/plan.go", "case storeChanged && !p.opts.FilesWin:",
+		"case storeChanged && !p.opts.FilesWin && false:"},
+	{"edit-taken-for-saved", "internal/tree/mdtree/dumpplan.go", "return d.past.held(&e, last)",
+		"_ = last\n\treturn true, nil"},
+	{"change-removed-with-file", "internal/tree/mdtree/plan.go",
+		"case !p.Base || p.opts.FilesWin || e.isBase:", "case !p.Base || p.opts.FilesWin || known:"},
+	{"dump-over-edits", "internal/tree/mdtree/dumpplan.go", "case err != nil || isSaved:",
+		"case err != nil || isSaved || !d.force:"},
+	{"labels-not-compared", "internal/tree/mdtree/plan.go",
+		"sameAliases(want.Aliases, e.Aliases) && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)) &&",
+		"sameAliases(want.Aliases, e.Aliases) &&"},
+	{"stamp-is-the-size", "internal/tree/mdtree/knownfiles.go", "return f, ok && f.stamp == it.stamp",
+		"return f, ok && f.stamp.size == it.stamp.size"},
+	{"recent-file-known", "internal/tree/mdtree/knownfiles.go",
+		"if !ok || max(s.modified, s.changed) >= x.settled {", "if !ok {"},
+	{"changed-entry-dumped", "internal/tree/mdtree/dumpplan.go",
+		"if e.Kind != out.kind || (out.sum != \"\" && hexSum(b[start:]) != out.sum) {", "if e.Kind != out.kind || start < 0 {"},
 }
 
 // Named returns the mutant with the given name.
