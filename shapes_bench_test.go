@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/query"
 	"github.com/oxbow-memory/oxbow/store/storetest"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // BenchmarkShapes measures queries in a memory of 100,000 entries of about 230 bytes, whose
@@ -48,20 +49,41 @@ func BenchmarkShapes(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		ask := func() {
-			hits, err := m.Recall(b.Context(), q)
-			if err == nil && len(hits) == 0 {
-				_, err = m.Diagnose(b.Context(), q)
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
-		ask() // reads what later queries have cached
-		b.Run(shape, func(b *testing.B) {
-			for b.Loop() {
-				ask()
-			}
-		})
+		benchQuery(b, m, shape, q)
 	}
+	for i := range 10 {
+		err := m.Apply(b.Context(), oxbow.Update{Name: fmt.Sprintf("note-%d", 997*i), Content: "w301 w17 again"})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	stats, err := m.Stats(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, back := range []uint64{1, 10} {
+		q := oxbow.Query{Text: "w301 w17", AsOf: stats.Last - back}
+		benchQuery(b, m, fmt.Sprintf("w301 w17, %d changes back", back), q)
+	}
+}
+
+// benchQuery measures a query, and its diagnosis if it has no hits.
+func benchQuery(b *testing.B, m *oxbow.Memory, name string, q oxbow.Query) {
+	ask := func() {
+		hits, err := m.Recall(b.Context(), q)
+		if err == nil && len(hits) == 0 {
+			_, err = m.Diagnose(b.Context(), q)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	ask() // reads what later queries have cached
+	b.Run(name, func(b *testing.B) {
+		from := testenv.ProcessorTime()
+		for b.Loop() {
+			ask()
+		}
+		b.ReportMetric(float64(testenv.ProcessorTime()-from)/float64(b.N)/1e3, "µs-cpu/query")
+	})
 }
