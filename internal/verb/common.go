@@ -33,11 +33,11 @@ func (n Narrowing) And(filter string, now time.Time) (oxbow.Filter, error) {
 	if err != nil {
 		return oxbow.Filter{}, err
 	}
-	for _, p := range []struct {
-		key    string
-		values []string
-	}{{oxbow.LabelProject, valueOf(n.Project)}, {oxbow.LabelTag, oxbow.SplitTags(n.Tags...)}} {
-		for _, v := range p.values {
+	for _, p := range labelParams {
+		if p.selected == nil {
+			continue
+		}
+		for _, v := range p.selected(n) {
 			if err := (oxbow.Label{Key: p.key, Value: v}).Check(); err != nil {
 				return oxbow.Filter{}, err
 			}
@@ -355,12 +355,4 @@ func InvalidValue(field, value, reason string) error {
 func lowerFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToLower(r)) + s[n:]
-}
-
-// valueOf returns a list with s, or nil if s is empty.
-func valueOf(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return []string{s}
 }

@@ -1,35 +1,40 @@
-// This file lists the parameters of remember that set labels.
+// This file lists the parameters that set labels, and those that select entries by labels.
 
 package verb
 
 import "github.com/oxbow-memory/oxbow"
 
-// labelParam is a parameter of remember that sets the labels with one key.
+// labelParam is a parameter for the labels with one key.
 type labelParam struct {
 	name string // of the parameter, which is also the part that clear names
 	key  string // of the labels
 
-	// values returns the values of the labels. It returns nil if the parameter is not given.
+	// values returns the values that remember sets. It returns nil if the parameter is not given.
 	values func(in RememberIn) []string
+
+	// selected returns the values that an entry must have to be selected. It is nil if no parameter selects by
+	// the key.
+	selected func(n Narrowing) []string
 }
 
-// labelParams are the parameters of remember that set labels. Checks, clear and updates without a text follow
-// from this table.
+// labelParams are the parameters for labels. Checks, clear, updates without a text, and the filters of recall, list
+// and export follow from this table.
 var labelParams = []labelParam{
-	{"project", oxbow.LabelProject, func(in RememberIn) []string { return valueOf(in.Project) }},
+	{"project", oxbow.LabelProject, func(in RememberIn) []string { return valueOf(in.Project) },
+		func(n Narrowing) []string { return valueOf(n.Project) }},
 	{"tags", oxbow.LabelTag, func(in RememberIn) []string {
 		if in.Tags == nil {
 			return nil
 		}
-		return NotNil(oxbow.SplitTags(in.Tags...))
-	}},
-	{"related_files", oxbow.LabelFile, func(in RememberIn) []string { return in.RelatedFiles }},
+		return append([]string{}, oxbow.SplitTags(in.Tags...)...) // not nil, which means no parameter
+	}, func(n Narrowing) []string { return oxbow.SplitTags(n.Tags...) }},
+	{"related_files", oxbow.LabelFile, func(in RememberIn) []string { return in.RelatedFiles }, nil},
 	{"confidence", oxbow.LabelConfidence, func(in RememberIn) []string {
 		if in.Confidence == nil {
 			return nil
 		}
 		return []string{oxbow.Confidence(*in.Confidence).Value}
-	}},
+	}, nil},
 }
 
 // clearableParts returns the parts of an entry that remember can clear.
@@ -38,4 +43,12 @@ func clearableParts() (names []string) {
 		names = append(names, p.name)
 	}
 	return append(names, "aliases")
+}
+
+// valueOf returns a list with s, or nil if s is empty.
+func valueOf(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
 }
