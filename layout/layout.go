@@ -257,8 +257,8 @@ func Detect(all []Dialect, fsys vfs.FS) (Dialect, bool, error) {
 		strings.Join(names, " or ") + "; name it with --dialect"}
 }
 
-// NoAgents returns an error if [Options.Agent] is set, for a layout with only one memory. The hint
-// says what the user can do instead. It follows a semicolon in the error message.
+// NoAgents returns an error if [Options.Agent] is set, for a layout with only one memory. The
+// hint names another way for the user. It follows a semicolon in the error message.
 func (o *Options) NoAgents(hint string) error {
 	if o.Agent == "" {
 		return nil

@@ -105,7 +105,7 @@ func figure(format string, f float64) g.Node {
 	return h.Td(h.Class("number"), h.Text(fmt.Sprintf(format, f)))
 }
 
-// gate shows what a hook would do if the question were a prompt.
+// gate shows how a hook would answer if the question were a prompt.
 func (c *call) gate(q, project string) g.Node {
 	out, err := injection.Inject(c.ctx, c.work, injection.InjectIn{Prompt: q, Project: project, Explain: true})
 	if err != nil {

@@ -51,7 +51,7 @@ func (c *call) changedNote(name string) g.Node {
 		h.H2(h.ID("changed-title"), h.Text("An agent changed what you wrote")), c.changedBody(e, changeWords[e.What]))
 }
 
-// changeWords maps what an agent did to an entry to its word on pages.
+// changeWords maps an agent's kinds of changes to the words on pages.
 var changeWords = map[string]string{
 	review.EntryChanged:    "Changed",
 	review.EntryForgotten:  "Forgotten",

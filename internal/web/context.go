@@ -97,7 +97,7 @@ func (c *call) atStart() (g.Node, error) {
 	}, nil
 }
 
-// startNotes lists the notes in the block of a new session, and why they are in it.
+// startNotes lists the notes in the block of a new session, each with a reason.
 func startNotes(notes []injection.StartEntry) g.Node {
 	if len(notes) == 0 {
 		return nil

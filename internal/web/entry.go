@@ -1,5 +1,4 @@
-// This file is the page of one entry: its text, the facts about it, and the forms that
-// change it.
+// This file is the page of one entry, with text, facts, and the forms for changes.
 
 package web
 

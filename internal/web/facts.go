@@ -14,7 +14,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// fact returns one row of the list of facts.
+// fact returns one row in the list of facts.
 func fact(what string, value ...g.Node) g.Node {
 	return h.Div(h.Dt(h.Text(what)), h.Dd(value...))
 }

@@ -31,7 +31,7 @@ type found struct {
 	isListing bool // newest first, because the query has no words
 	entries   []verb.Entry
 	total     int // size of the whole list
-	next      int // offset of the next page of the list
+	next      int // offset of the list's next page
 	hasMore   bool
 	facets    []facet
 	why       []verb.Note

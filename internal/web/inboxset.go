@@ -34,7 +34,7 @@ func setKey(e labels.HeldEntry) string {
 	return "other"
 }
 
-// heldSets groups entries, in the order of the first entry of each group.
+// heldSets groups entries, in the order of each group's first entry.
 func heldSets(entries []labels.HeldEntry) (sets []heldSet) {
 	index := map[string]int{}
 	for _, e := range entries {

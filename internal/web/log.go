@@ -1,4 +1,5 @@
-// This file is the page Log: every change, who made it, and how to undo it.
+// This file is the page Log. It shows every change with its author and a button to undo the
+// change.
 
 package web
 
@@ -16,7 +17,7 @@ import (
 
 const (
 	logPage   = 30 // changes on a page of the log
-	logNamed  = 5  // maximum number of entries that a row of the log names
+	logNamed  = 5  // maximum number of entries that a log row names
 	logEntity = 20 // maximum number of entries whose difference the page of a change shows
 )
 
@@ -132,7 +133,7 @@ func (c *call) groupHead(changes []verb.Change) g.Node {
 		g.If(c.mayDecide(), h.Div(h.Class("actions"), takeBackLink(session, "Take back…"))))
 }
 
-// logRow shows one change. A member of a group leaves out what the head says.
+// logRow shows one change. A member of a group omits the facts that the group's head shows.
 func (c *call) logRow(ch verb.Change, isMember bool) g.Node {
 	seq := number(ch.Seq)
 	named := ch.Entries[:min(logNamed, len(ch.Entries))]
@@ -161,7 +162,7 @@ func (c *call) logRow(ch verb.Change, isMember bool) g.Node {
 			g.If(c.mayWrite(), page.Button("undo", "plain", undoWord(ch), "seq", seq, "back", c.currentPath()))))
 }
 
-// didWhat says what a change did, with a link to its entry if it has a single one.
+// didWhat describes the effect of a change, with a link to the entry if only one entry changed.
 func (c *call) didWhat(ch verb.Change) g.Node {
 	if len(ch.Entries) != 1 {
 		return h.Text(page.DidWhat(ch))

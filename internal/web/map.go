@@ -1,5 +1,4 @@
-// This file is the page Map: entries, their labels and their files, as a graph and as a
-// list.
+// This file is the page Map, which shows entries, labels and files as a graph and as a list.
 
 package web
 

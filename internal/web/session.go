@@ -68,10 +68,10 @@ func (s *Sessions) Link(to string, actor oxbow.Actor) (string, error) {
 	return page.Root + "enter?" + q.Encode(), err
 }
 
-// TenantOf returns the tenant that a browser's request names in its token, its sign-in key,
-// or its cookie, in this order. ok is true only for a token, because tokens are checked
-// here; the caller must check keys and cookies. The tokens are those of all tenants. If the
-// request is a form, TenantOf parses it with a size limit.
+// TenantOf returns the tenant that a browser's request names in its token, its sign-in key, or
+// its cookie, in this order. ok is true only for a token, because tokens are checked here; the
+// caller must check keys and cookies. The tokens belong to all tenants. If the request is a
+// form, TenantOf parses it with a size limit.
 func TenantOf(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (tenant string, ok bool) {
 	if r.URL.Path == page.Root+"enter" {
 		if r.Method == http.MethodPost {

@@ -1,4 +1,4 @@
-// This file shows what a session wrote to the memory, on the session's page.
+// This file shows, on a session's page, the changes that the session made to the memory.
 
 package web
 
@@ -15,7 +15,8 @@ import (
 // wroteShown is the maximum number of entries that a session's page lists.
 const wroteShown = 20
 
-// stepWords maps what reverting a session does to an entry to what the session did to it.
+// stepWords maps the effect that reverting a session has on an entry to the session's own
+// change.
 var stepWords = map[string]string{"removed": "Wrote", "returned": "Changed", "restored": "Forgot"}
 
 // sessionWrote is the section with the entries that a session wrote, changed and forgot, and
@@ -48,7 +49,7 @@ func (c *call) sessionWrote(session string) g.Node {
 		g.If(c.mayDecide(), h.Div(h.Class("actions"), takeBackLink(session, "Take back…"))))
 }
 
-// wroteSummary counts what a session did, such as "It wrote 3 entries, changed 1 entry".
+// wroteSummary counts a session's changes, such as "It wrote 3 entries, changed 1 entry".
 func wroteSummary(out history.RevertOut) string {
 	count := map[string]int{}
 	for _, s := range out.Steps {

@@ -13,7 +13,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// promptsShown is the maximum number of prompts that the page of an entry lists.
+// promptsShown is the maximum number of prompts that an entry's page lists.
 const promptsShown = 5
 
 // shownTo is the section with the prompts that an entry was put before. It returns nil if

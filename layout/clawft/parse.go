@@ -1,11 +1,11 @@
 // This file parses MEMORY.md and HISTORY.md into entries.
 //
 // Each paragraph (lines without a blank line between them) is an entry. Headings belong to the
-// paragraph below them. A fenced and closed code block is always part of a single paragraph. The
-// name of an entry is made from its first line, or from the last of several headings. If the name
-// is already used, a number is appended. An HTML comment above a paragraph, which Markdown does not
-// show, contains data that the paragraph cannot express. This is a different name, labels, aliases,
-// a time, or the end of a content with blank lines:
+// paragraph below them. A fenced and closed code block is always part of a single paragraph. An
+// entry's name is made from its first line, or from the last of several headings. If the name is
+// already used, a number is appended. An HTML comment above a paragraph, which Markdown does not
+// show, contains data that the paragraph cannot express. This is a different name, labels,
+// aliases, a time, or the end of a content with blank lines:
 //
 //	<!-- oxbow {"name":"style","labels":["tag:go"],"created":"2026-04-14T10:23:45Z"} -->
 //	Tabs, not spaces.

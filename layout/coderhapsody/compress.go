@@ -107,8 +107,8 @@ func (h *home) whollyOpen() error {
 	return nil
 }
 
-// inputs returns the uncovered logs of a period that are longer than minBytes bytes, oldest first.
-// These are logs of days and of shorter spans.
+// inputs returns the uncovered logs of a period that are longer than minBytes bytes, oldest
+// first. These are logs of days or shorter spans.
 func (h *home) inputs(v mdtree.View, s span, period string, minBytes int) []liveFile {
 	var in []liveFile
 	for _, f := range slices.Backward(h.live(v)) {

@@ -1,4 +1,4 @@
-// This file defines the names of logs and of their entries.
+// This file defines the names of logs and their entries.
 
 package coderhapsody
 

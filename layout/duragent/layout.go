@@ -84,7 +84,7 @@ func (l treeLayout) parseDay(date, text string) []mdtree.Item {
 	return items
 }
 
-// timeOf returns the time of a moment in a day. The time of an opening is the beginning of the day.
+// timeOf returns the time of a moment in a day. An opening has the time of the day's beginning.
 func (l treeLayout) timeOf(date, moment string) time.Time {
 	if moment == "" {
 		moment = "00:00"

@@ -1,5 +1,5 @@
-// This file formats the output of recall in the form of duragent: the world, the agent's MEMORY.md
-// and its days.
+// This file formats recall's output in duragent's form: the world, the agent's MEMORY.md and its
+// days.
 
 package duragent
 

@@ -46,7 +46,7 @@ const (
 // marker opens and closes the front matter.
 const marker = "---"
 
-// document is the text of a file, with the positions of its parts.
+// document is a file's text, with the positions of its parts.
 type document struct {
 	text      string
 	eol       string // "\n", or "\r\n" if the first line ends with it
@@ -275,7 +275,7 @@ func formatWords(words []string) string {
 	return b.String()
 }
 
-// cutLabels splits a line of labels at spaces outside of quotes.
+// cutLabels splits a label line at spaces outside of quotes.
 func cutLabels(s string) ([]string, error) {
 	var words []string
 	start := -1

@@ -25,7 +25,7 @@ type diffLine struct {
 	parts []diff.Part // the changed words of the line, if another line is similar
 }
 
-// Diff shows the difference of two texts. It returns nil if they are equal.
+// Diff shows the difference of two texts. It returns nil for equal texts.
 func Diff(before, after string) g.Node {
 	if before == after {
 		return nil

@@ -83,7 +83,8 @@ func (f Frame) place(p Place) g.Node {
 			h.Span(h.Class("hidden"), h.Text(" to decide"))})))
 }
 
-// morePlaces shows the further places on demand. They are open if one of them is the current place.
+// morePlaces shows the further places on demand. The group is open if it contains the current
+// place.
 func (f Frame) morePlaces() g.Node {
 	isCurrent := slices.ContainsFunc(f.More, func(p Place) bool { return p.Path == f.At })
 	return h.Details(h.ID("more"), g.If(isCurrent, h.Attr("open", "")), h.Summary(h.Text("More")),

@@ -195,7 +195,7 @@ func Writer(s verb.Source) string {
 	return s.By
 }
 
-// DidWhat describes in one sentence what a change did.
+// DidWhat describes the effect of a change in one sentence.
 func DidWhat(ch verb.Change) string {
 	if len(ch.Entries) == 0 {
 		return fmt.Sprintf("Change %d.", ch.Seq)
@@ -207,7 +207,7 @@ func DidWhat(ch verb.Change) string {
 	return s + "."
 }
 
-// DidVerb is the verb for what a change did to its first entry, such as "Added".
+// DidVerb is the verb for the effect of a change on its first entry, such as "Added".
 func DidVerb(ch verb.Change) string {
 	if len(ch.Reverts) > 0 {
 		return "Undid a change of"
