@@ -34,7 +34,7 @@ const (
 	// knownFilesMagic is the beginning of the list: its name and version.
 	//
 	//	1: the first
-	knownFilesMagic = "oxbow known files 1\n"
+	knownFilesMagic = "known files of a dump of oxbow, version 1\n"
 )
 
 // knownFile is a row of the list.
