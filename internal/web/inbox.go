@@ -341,7 +341,7 @@ func (c *call) groupRows(groups []labels.HeldGroup, first int) (rows []g.Node) {
 				h.Class("hint"),
 				h.Text("Agents find them when they search. Until you approve them, none comes up unasked."),
 			),
-			h.P(page.Isolated(strings.Join(group.Names, "; "))),
+			h.P(page.Isolated(group.NamesText())),
 			h.Div(h.Class("meta"), h.Span(h.Text("Imported "), page.When(c.now, page.Moment(group.Time)))),
 			g.If(c.mayWrite() && c.actor == oxbow.Person, h.Div(h.Class("actions"),
 				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+

@@ -7,9 +7,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/internal/log/wire"
 	"github.com/oxbow-memory/oxbow/store"
@@ -51,12 +54,12 @@ func (d *DB) erase(
 ) (store.RedactReport, error) {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
-	rep := store.RedactReport{Left: []string{
-		"backups, dumps and exports made before",
-		"torn tails set aside in " + d.path + ".lost",
-		"what the disk keeps of a deleted file, and snapshots of the file system",
-		"what an agent was already told",
-	}}
+	rep := store.RedactReport{Left: []string{"backups, dumps and exports made before"}}
+	if _, err := d.fs.Stat(d.log.LostDir()); !errors.Is(err, fs.ErrNotExist) {
+		rep.Left = append(rep.Left, "torn tails set aside in "+d.path+".lost")
+	}
+	rep.Left = append(rep.Left,
+		"what the disk keeps of a deleted file, and snapshots of the file system", "what an agent was already told")
 	run := d.withLock
 	if dry {
 		run = d.withoutLock
@@ -97,7 +100,12 @@ func (d *DB) erase(
 		}
 		counted := rep.Versions
 		var err error
-		rep.Seq, err = d.rewrite(ctx, base, fmt.Sprintf("erasure: %d versions erased for good", counted), edit)
+		rep.Seq, err = d.rewrite(
+			ctx,
+			base,
+			fmt.Sprintf("erasure: %s erased for good", text.Count(counted, "version", "versions")),
+			edit,
+		)
 		rep.Versions = counted
 		return err
 	})

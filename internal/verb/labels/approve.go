@@ -150,6 +150,15 @@ func Held(ctx context.Context, w *verb.Workspace, _ HeldIn) (HeldOut, error) {
 	return out, nil
 }
 
+// NamesText returns the first names of the group, and how many more it has.
+func (g *HeldGroup) NamesText() string {
+	s := strings.Join(g.Names, "; ")
+	if more := g.Count - len(g.Names); more > 0 {
+		s += fmt.Sprintf("; and %d more", more)
+	}
+	return s
+}
+
 // add counts an entry in the group. From becomes the common part of the entries' origins.
 func (g *HeldGroup) add(e *oxbow.Entry) {
 	g.Count++
@@ -271,7 +280,7 @@ func (o HeldOut) Report() (r report.Report) {
 			from = report.Sentencef("%s imported from %s", report.Words(count), g.From)
 		}
 		r.Add(report.Record{Key: g.ID, Cells: []report.Cell{{Value: from}, {Value: report.Moment(g.Time)}},
-			Lines: []report.Cell{{Value: report.Quote(strings.Join(g.Names, "; "))}}})
+			Lines: []report.Cell{{Value: report.Quote(g.NamesText())}}})
 	}
 	if len(o.Groups) > 0 {
 		r.Notef("to approve all that an import brought: oxbow approve --group %s", o.Groups[0].ID)
