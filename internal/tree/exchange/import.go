@@ -17,10 +17,9 @@ import (
 )
 
 // Limits for a batch. A batch is written with a single Apply, so it is written completely or
-// not at all. Each batch is compared with the tainted entries of the store and is synced to the disk, so small
-// batches are slow.
+// not at all. A larger batch would be faster, but a person who stops an import waits until the batch is written.
 const (
-	batchItems = 2000
+	batchItems = 500
 	batchBytes = 4 << 20
 )
 
@@ -114,7 +113,7 @@ func (r *Report) message(list *[]string, format string, args ...any) {
 	*list = append(*list, fmt.Sprintf(format, args...))
 }
 
-// Import adds the items to the store, in batches of at most 2000 entries or 4 MiB. Each batch is a
+// Import adds the items to the store, in batches of at most 500 entries or 4 MiB. Each batch is a
 // single Apply with a source whose actor is import. If reading or the store fails, Import returns
 // an error and a report of the batches that were written. Call Import again to continue.
 //

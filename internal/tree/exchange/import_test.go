@@ -278,13 +278,13 @@ func many(n, size int) (items []any) {
 func TestImportBatches(t *testing.T) {
 	var done []int
 	s := newStore()
-	items := append(many(4001, 1), problem("bad:1", errors.New("bad")))
+	items := append(many(1001, 1), problem("bad:1", errors.New("bad")))
 	load(t, s, sequence(items...), &ImportOptions{Progress: func(n int) { done = append(done, n) }})
-	if !slices.Equal(s.applied, []int{2000, 2000, 1}) || !slices.Equal(done, []int{2000, 4000, 4002}) {
-		t.Errorf("4001 items were applied as %v with progress %v", s.applied, done)
+	if !slices.Equal(s.applied, []int{500, 500, 1}) || !slices.Equal(done, []int{500, 1000, 1002}) {
+		t.Errorf("1001 items were applied as %v with progress %v", s.applied, done)
 	}
-	if s.source.Actor != oxbow.Imported || s.source.Ref != "d/f2000.md" {
-		t.Errorf("source = %+v, want an import of d/f2000.md", s.source)
+	if s.source.Actor != oxbow.Imported || s.source.Ref != "d/f500.md" {
+		t.Errorf("source = %+v, want an import of d/f500.md", s.source)
 	}
 	s = newStore()
 	load(t, s, sequence(many(5, 3<<20/2)...), nil)
