@@ -61,7 +61,7 @@ func (p PastTexts) Withhold(ctx context.Context, v *oxbow.Entry) {
 	}
 }
 
-// Warning returns a line to write before a text of that trust, or "" if none is needed.
+// Warning returns the line to write before a text that has the trust level t, or "" if the text needs no warning.
 func Warning(t oxbow.Trust) string {
 	switch t {
 	case oxbow.TrustImported, oxbow.TrustUnvouched:

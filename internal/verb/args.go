@@ -316,7 +316,7 @@ func toBool(p Param, _ string, s scalar) (any, error) {
 	return s.text == "true", nil
 }
 
-// signed are the parameters whose verbs themselves report negative numbers.
+// signed lists the parameters that accept a negative number here, because their verbs report it themselves.
 var signed = []string{"limit", "max_tokens", "count", "offset"}
 
 func toInteger(p Param, _ string, s scalar) (any, error) {

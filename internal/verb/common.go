@@ -210,8 +210,8 @@ func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why []Note, 
 	return EmptyReasons(g, q, "entry", "entries"), g.Near, nil
 }
 
-// EmptyReasons returns the reasons why a query found nothing. one and many are the words for the
-// searched things in singular and plural.
+// EmptyReasons returns the reasons why a query found nothing. The arguments one and many are the singular and the
+// plural of the noun for the searched items, such as "entry" and "entries".
 func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 	if g.StopWords {
 		why = append(why, noWordsNote(q.Text))
@@ -255,8 +255,8 @@ func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Not
 	return why
 }
 
-// notLabels returns what was probably meant by terms that select by a label that no entry has: a key
-// that resembles a key of the filter language, or a date.
+// notLabels returns hints about filter terms that select by a label and match no entry. Such a term is probably a
+// mistake if its key resembles a key of the filter language, or if its value is a date.
 func notLabels(g oxbow.Diagnosis) (hints []Note) {
 	for _, r := range g.Removed {
 		if r.Left > 0 || len(r.Filter.Terms) == 0 {
@@ -329,7 +329,7 @@ func hasWords(s string) bool {
 // names.
 const mostNamed = 10
 
-// few joins the words, of which it omits those after the first mostNamed.
+// few joins at most mostNamed of the words with commas, and adds the number of the omitted words.
 func few(words []string) string {
 	if more := len(words) - mostNamed; more > 0 {
 		return strings.Join(words[:mostNamed], ", ") + " and " + strconv.Itoa(more) + " more"

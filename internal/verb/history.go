@@ -62,7 +62,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	return out, nil
 }
 
-// wants reports whether the caller asked for changes of that source.
+// wants reports whether in selects changes that the source s made.
 func (in HistoryIn) wants(s oxbow.Source) bool {
 	return (in.By == "" || in.By == string(s.Actor)) &&
 		(in.Session == "" || in.Session == s.Session || in.Session == session.SourceSession(s))
@@ -79,7 +79,8 @@ func only[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[T, erro
 	}
 }
 
-// takePage appends a page of changes to the result. Each item becomes a change by asChange.
+// takePage skips offset items, and appends at most limit of the following items to the result. It converts each item
+// to a change with asChange, and sets out.More if there are more items.
 func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit int, asChange func(T) Change) error {
 	for it, err := range items {
 		if err != nil {
@@ -98,7 +99,8 @@ func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit i
 	return nil
 }
 
-// changeOfOne returns the change that made a version, with only that entry.
+// changeOfOne returns the change that wrote a version of an entry. The result leaves out the other entries of the
+// change.
 func (p PastTexts) changeOfOne(ctx context.Context, v oxbow.Version) Change {
 	return Change{Seq: v.Seq, Time: Timestamp(v.Source.Time), Source: SourceOf(v.Source), Note: v.Note,
 		Entries: []Touched{p.touchedOf(ctx, v)}}
@@ -310,7 +312,8 @@ func changes(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Chang
 	return cs, nil
 }
 
-// check returns the number of changes to undo, which counts if no numbers of changes are given.
+// check validates the arguments, and returns how many changes to undo if the caller does not name changes in Seq. The
+// default is 1. Invalid arguments match [oxbow.ErrInvalid].
 func (in UndoIn) check() (int, error) {
 	count := 1
 	if in.Count != nil {

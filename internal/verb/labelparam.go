@@ -6,14 +6,14 @@ import "github.com/oxbow-memory/oxbow"
 
 // labelParam is a parameter for the labels with one key.
 type labelParam struct {
-	name string // of the parameter, which is also the part that clear names
-	key  string // of the labels
+	name string // name of the parameter, and of the part of an entry that the parameter clear can remove
+	key  string // key of the labels
 
 	// values returns the values that remember sets. It returns nil if the parameter is not given.
 	values func(in RememberIn) []string
 
-	// selected returns the values that an entry must have to be selected. It is nil if no parameter selects by
-	// the key.
+	// selected returns the values that an entry must have to be selected. It is nil if no parameter selects entries
+	// by labels with the key.
 	selected func(n Narrowing) []string
 }
 

@@ -10,10 +10,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// MakeIndex builds the index after many entries were written. These are many if they are at least
-// half of the memory, or if an index file exists and the next recall would take long. It does
-// nothing in a hook, which does not have time to read so many entries and does not save its index.
-// If building the index fails, the next recall builds it.
+// MakeIndex builds the index of a memory if a large part of the memory was written, so that the next recall need not
+// do it. It does so if at least half of the entries were written or, if an index file exists, at least manyWritten plus
+// a 64th of the entries. It does nothing in a hook, because a hook has no time to read so many entries and does not
+// save its index. Errors are ignored, because the next recall then builds the index.
 func MakeIndex(ctx context.Context, m *oxbow.Memory, written int) {
 	s, err := m.Stats(ctx)
 	if err == nil && (2*written >= s.Entries || (written >= manyWritten+s.Entries/64 && hasIndex(s.Path))) {
@@ -21,8 +21,8 @@ func MakeIndex(ctx context.Context, m *oxbow.Memory, written int) {
 	}
 }
 
-// If at least manyWritten plus a 64th of the entries were written, a checkpoint writes the index
-// file again.
+// manyWritten is the number of written entries, in addition to a 64th of all entries, from which a checkpoint
+// writes the index file again.
 const manyWritten = 256
 
 // hasIndex reports whether a store has an index file that is not empty. The file is empty if no

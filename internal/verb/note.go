@@ -11,17 +11,18 @@ import (
 )
 
 // Note is a sentence in an answer. It may contain a [Reference] to a verb, a parameter or a call.
-// As JSON and as a string it is written for models. The zero Note is empty.
+// [Note.String] and [Note.MarshalText], and therefore JSON, use the words for models. The zero Note is empty.
 type Note struct {
 	format  string
 	args    []any
-	rewrite func(string) string // of the commands in the sentence, or nil; see [Workspace.AsTyped]
+	rewrite func(string) string // rewrites the commands in the sentence (may be nil); see [Workspace.AsTyped]
 }
 
-// Notef returns a note with that format. References among the arguments are formatted with %s.
+// Notef returns a note that is formatted as by [fmt.Sprintf]. The format needs %s for an argument that is a
+// [Reference].
 func Notef(format string, args ...any) Note { return Note{format: format, args: args} }
 
-// Plain returns a note of a sentence without references.
+// Plain returns a note that consists of a sentence without references.
 func Plain(sentence string) Note { return Notef("%s", sentence) }
 
 // Plains is like Plain, for several sentences.

@@ -289,8 +289,7 @@ func clipTokens(s string, maxTokens int) string {
 	return text.Cut(s, low)
 }
 
-// note returns a note about which part of the text the answer has, and where the next part
-// begins.
+// note returns a note with the byte range of this page and the offset at which the next page begins.
 func (p Page) note() Note {
 	return Notef("bytes %d to %d of %d; %s", p.Offset, p.Next, p.Size, PageRef(p.Next))
 }
@@ -303,8 +302,8 @@ func (p Page) End() string {
 	return "note: " + p.note().String() + ", all else as in this call\n"
 }
 
-// Room returns the number of bytes for the text on a page if the rest of the answer has around
-// bytes.
+// Room returns the number of bytes that a page has for its text. The argument around is the size of the rest of the
+// answer, in bytes. The result is at least half of w.Page, and unlimited if w.Page is 0.
 func (w *Workspace) Room(around int) int {
 	if w.Page == 0 {
 		return math.MaxInt
@@ -320,9 +319,10 @@ func PartsOf(c prompt.Context) (texts []string) {
 	return texts
 }
 
-// Cut returns the page that begins at offset and has about so many bytes at most.
-// It ends between two parts of the text. A part that is longer than a page is split,
-// and a fence that is open there is closed, and opened again on the next page.
+// Cut returns a page of the text that consists of the parts. The page begins at the byte *offset or, if offset is nil,
+// at p.Offset, and has about maxBytes bytes at most. It ends between two parts. A part that is longer than a page is
+// split. If the split is inside a fence, the fence is closed there and opened again on the next page. If the offset is
+// not in the text, the error matches [oxbow.ErrInvalid].
 func (p *Page) Cut(parts []string, offset *int, maxBytes int) (string, error) {
 	all := strings.Join(parts, "")
 	if offset != nil {

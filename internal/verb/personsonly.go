@@ -1,5 +1,5 @@
-// This file restricts actions to persons: deciding about proposals, and permanently erasing a text
-// by a person.
+// This file restricts actions to persons. Only a person may decide about proposals, or permanently erase a text that
+// a person wrote.
 
 package verb
 

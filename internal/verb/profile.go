@@ -50,10 +50,10 @@ type unloadMemoryProfileIn struct {
 type LoadMemoryProfileOut struct {
 	Handle    string         `json:"handle,omitempty"`
 	Profile   string         `json:"profile,omitempty"`
-	InForce   bool           `json:"in_force,omitempty"` // in the session, without the handle
-	Inside    int            `json:"inside"`             // visible entries that the profile includes
-	In        int            `json:"in"`                 // entries in the selection
-	Tokens    int            `json:"tokens"`             // approximate length of the whole text
+	InForce   bool           `json:"in_force,omitempty"` // applies to the session even without the handle
+	Inside    int            `json:"inside"`             // number of visible entries that the profile includes
+	In        int            `json:"in"`                 // number of entries in the selection
+	Tokens    int            `json:"tokens"`             // estimated number of tokens of the whole text
 	Budget    int            `json:"budget"`
 	Selection string         `json:"selection,omitempty"`
 	Page                     // page of the selection

@@ -139,8 +139,8 @@ func (out *RecallOut) recallWithoutMust(
 	return hits, relaxedRead, nil
 }
 
-// found returns the hits except those with texts that the caller may not see. If past is set, the
-// hits are old versions.
+// found removes the hits that the caller may not see, and such turns around the other hits. If past is set, the hits
+// are old versions.
 func found(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []oxbow.Hit {
 	p := PastOf(m)
 	withheld := func(e oxbow.Entry) bool { return e.Withheld(ctx) || (past && p.withheld(ctx, &e)) }

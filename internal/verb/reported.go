@@ -16,8 +16,8 @@ func HeldBack(n int, group string) report.Words {
 	return report.Words(text.Count(n, "entry waits", "entries wait") + " for your approval: " + command)
 }
 
-// AllTouched returns the advice that says how to list all entries that a call touched. After a dry run there is no
-// change, so that the same call has to list them.
+// AllTouched returns advice on how to list all entries that a call touched. Normally the log lists them. A dry run
+// makes no change that the log could list, so the advice is then to repeat the call with --json.
 func AllTouched(dryRun bool) report.Words {
 	return report.Did(dryRun, "oxbow log --limit 1 --json lists them all", "--json lists them all")
 }

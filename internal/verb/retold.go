@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// RecallOnce is like [oxbow.Memory.RecallParsed], but leaves out a digest if a narrower hit covers
-// the same: of a day and its week, the day stays.
+// RecallOnce is like [oxbow.Memory.RecallParsed], but leaves out digests if the hits also contain narrower entries. For
+// example, it returns the notes of a day instead of the digest of the week.
 func RecallOnce(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
 	hits, read, err := m.RecallParsed(ctx, q)
 	if err != nil {
@@ -39,8 +39,9 @@ func limitOfQuery(q oxbow.Query) int {
 	return q.Limit
 }
 
-// withoutRetold removes digests from the hits if an entry that they summarize is also among the
-// hits. Otherwise it removes digests of digests if the hits contain digests that they summarize.
+// withoutRetold removes all digests from the hits if a hit is an entry that was summarized and is not a digest itself.
+// Otherwise, if a hit is a digest that was summarized, it removes the digests that were not summarized. It does not
+// check which digest summarizes which entry.
 func withoutRetold(hits []oxbow.Hit) []oxbow.Hit {
 	is := func(h oxbow.Hit, key string) bool {
 		return slices.Contains(h.Entry.Labels, oxbow.Label{Key: key, Value: "true"})

@@ -88,7 +88,8 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 	return SavedOut{h.Name, h.Version, notes}, nil
 }
 
-// redactHandoff replaces the secrets in a handoff by a program, like remember.
+// redactHandoff replaces the secrets in a handoff and returns notes about them. It does nothing if the caller is a
+// person, because a person's texts are checked when the change is applied.
 func (w *Workspace) redactHandoff(ctx context.Context, in *HandoffTaskIn) []Note {
 	if person, _ := w.Secrets.keeps(ctx); person {
 		return nil

@@ -45,8 +45,8 @@ func (s *Secrets) keeps(ctx context.Context) (person, keep bool) {
 	return person, person && s.Allow != nil && s.Allow()
 }
 
-// Text returns a text of a change without secrets. If the text is a person's and has secrets, it
-// returns an error.
+// Text returns the text with its secrets replaced. A person's text is not changed. If it contains a secret that the
+// person has not allowed, Text returns a [SecretError] with the part.
 func (s *Secrets) Text(ctx context.Context, part, text string, found *[]secret.Finding) (string, error) {
 	person, keep := s.keeps(ctx)
 	if keep {
@@ -117,8 +117,8 @@ func textsOf(e *oxbow.Entry) []*string {
 	return texts
 }
 
-// divided replaces the pieces of secrets that begin in one of the texts and end in another. If the
-// texts are a person's, it returns an error.
+// divided replaces the pieces of secrets that begin in one of the texts and end in another. If the texts are a
+// person's, it returns a [SecretError] instead, unless the person allowed secrets.
 func (s *Secrets) divided(ctx context.Context, texts []*string, found *[]secret.Finding) error {
 	person, keep := s.keeps(ctx)
 	if keep {
@@ -148,9 +148,9 @@ type FoundSecret struct {
 	Current bool   `json:"current"` // the secret is in the current version, not only in the history
 	Archive bool   `json:"archive,omitempty"`
 	Rule    string `json:"rule"`
-	// Part is where the secret is: name, content, alias or label. It is packed for a text that
-	// hooks put before the model in a turn, note or source for the change Version, and profile or
-	// file for a file in the home.
+	// Part is the kind of text that contains the secret. For an entry it is "name", "content", "alias" or "label".
+	// For a text that hooks put before the model in a turn it is "packed". For the change with the number Version it
+	// is "note" or "source". For a file in the home it is "profile" or "file".
 	Part string `json:"part"`
 	Line int    `json:"line,omitempty"` // line in the content or file, counting from 1
 }

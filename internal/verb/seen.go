@@ -22,7 +22,7 @@ import (
 // knows. This prevents overwriting a change by another session. It is safe for concurrent use. The
 // zero Seen is empty.
 type Seen struct {
-	writing sync.Mutex // held by a write until the session knows of it
+	writing sync.Mutex // held while an entry is written, until the written entry is recorded as known
 
 	mu    sync.Mutex // guards the following fields
 	known map[string]oxbow.Entry

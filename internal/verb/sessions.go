@@ -12,7 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// readMemory takes the memory to search from the query, if the query names one.
+// readMemory moves the term in:MEMORY, which names the memory to search, from the query to in.In. It returns an error
+// if in.In already has a different value.
 func (in *RecallIn) readMemory() error {
 	said, rest := query.CutIn(in.Query)
 	switch {

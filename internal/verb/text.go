@@ -166,7 +166,8 @@ func sourceText(s Source) string {
 	return strings.Join(ws, " ")
 }
 
-// record describes a change, or the changes of an import. Who scans a log on a terminal has a row for each change.
+// record describes a change, or the changes of an import. The record names at most maxTouched entries, and the number
+// of the others.
 func (o Operation) record() report.Record {
 	r := report.Record{Key: report.Words(fmt.Sprintf("change %d", o.Seq)), Of: o}
 	if o.IsImport() {

@@ -39,7 +39,7 @@ func (t Tool) Answer(ctx context.Context, w *Workspace, args json.RawMessage) (A
 // Answer is the result of a verb for a model.
 type Answer struct {
 	Out   report.Reporter
-	note  string                   // about secrets in the arguments
+	note  string                   // sentence about secrets that were replaced in the arguments, or ""
 	typed func(text string) string // see [Workspace.AsTyped]
 }
 

@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// AsTyped returns a text of oxbow with its commands as a person types them to reach this memory.
+// AsTyped rewrites the commands in a text of oxbow so that they reach this memory when a person types them in a shell
+// (see [Workspace.Typed]).
 func (w *Workspace) AsTyped(text string) string {
 	if w.Typed == nil || text == "" {
 		return text
@@ -21,7 +22,7 @@ func (n Note) typedAs(rewrite func(string) string) Note {
 	return n
 }
 
-// typeError adds the advice about an error with the commands as a person types them.
+// typeError adds the advice about an error, with commands that reach this memory (see [Workspace.AsTyped]).
 func (w *Workspace) typeError(err error) error {
 	remedy := Remedy(err)
 	if w.Typed == nil || remedy.format == "" {
@@ -32,11 +33,11 @@ func (w *Workspace) typeError(err error) error {
 
 var (
 	noteType    = reflect.TypeFor[Note]()
-	noteHolders sync.Map // by type: whether its values may contain a note
+	noteHolders sync.Map // maps a type to a bool: whether its values may contain a note
 )
 
-// typeNotes returns an answer in which the commands of all notes are as a person types them. It
-// copies slices with notes, because verbs share some of them.
+// typeNotes returns the answer with the commands in all notes rewritten as by [Workspace.AsTyped]. It copies slices
+// that contain notes before it changes them, because verbs share some of these slices.
 func (w *Workspace) typeNotes(answer any) any {
 	if w.Typed == nil || answer == nil || !mayHoldNotes(reflect.TypeOf(answer)) {
 		return answer

@@ -74,13 +74,13 @@ type Workspace struct {
 	Place func() (Place, error)
 	Host  *Host
 
-	// Words describes what notes refer to, for notes that a result contains as text. Nil
-	// uses the words for models.
+	// Words returns the text for a reference in a note, for results that contain notes as plain text. If it is nil,
+	// the words for models are used.
 	Words func(Reference) string
 
 	// Typed rewrites the commands in a text of oxbow so that a person who types them in a shell
-	// reaches this memory, which may need the flag --home. Nil leaves them as they are, for readers
-	// who may not see where the memory is.
+	// reaches this memory, which may need the flag --home. If it is nil, commands are not rewritten, for readers who
+	// may not know the location of the memory.
 	Typed func(text string) string
 
 	// Unbounded is set if the reader can scroll. Results are then cut only to budgets that

@@ -18,8 +18,8 @@ import (
 
 // Written lists the texts that a home's tools wrote, and the lines of these texts. It is stored as
 // a file of hashes in a home without a history. A text is not listed if somebody else wrote one of
-// its lines or aliases, so that a tool never overwrites a person's text unseen. A missing text is
-// only protected more than necessary, so errors of the file are ignored. A nil Written is empty.
+// its lines or aliases, so that a tool never overwrites a person's text unseen. Errors of the file are ignored, because
+// a text that is missing from the list is merely protected more than necessary. A nil Written is empty.
 // It is safe for concurrent use.
 type Written struct {
 	fs   vfs.FS
