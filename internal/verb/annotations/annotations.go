@@ -194,7 +194,7 @@ type MergeDriver struct {
 type AttributeLine struct {
 	File  string `json:"file"`
 	Line  string `json:"line"`
-	There bool   `json:"there"` // before
+	There bool   `json:"there"` // the file contained the line before the call
 }
 
 // SetupAnnotations configures git to track the annotations and to merge them between branches.
@@ -276,7 +276,7 @@ func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (ou
 	})
 }
 
-// inDir calls fn with the directory at that path of the operating system.
+// inDir opens the directory name, a path in the operating system's form, calls fn with it, and closes it.
 func inDir(name string, fn func(vfs.FS) error) error {
 	dir, err := vfs.Dir(name)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// Report counts the annotations that were, or would be, added, and the edits that became none.
+// Report counts the annotations that were, or would be, added, and the edits for which no annotation is made.
 func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 	if o.DryRun {
 		for _, a := range o.Annotations {
@@ -72,7 +72,7 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 	return r
 }
 
-// Report tells where the damaged lines were, or would be, kept.
+// Report tells in which files the damaged lines were, or would be, saved.
 func (o RecoverAnnotationsOut) Report() (r report.Report) {
 	if len(o.Recovered) == 0 {
 		r.Notef("no sidecar has a line that cannot be read")

@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// What models read about the tools.
+// Descriptions of the tools for models.
 var (
 	//go:embed annotate.md
 	annotateDescription string

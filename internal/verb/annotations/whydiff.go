@@ -155,7 +155,7 @@ var inertly = func() *strings.Replacer {
 	for _, c := range "\\`*_{}[]()<>|~!$" {
 		pairs = append(pairs, string(c), "\\"+string(c))
 	}
-	// An empty comment inside a mention, an issue number or a link prevents that it takes effect.
+	// Insert an empty comment into mentions, issue numbers and links, so that they have no effect.
 	return strings.NewReplacer(append(
 		pairs,
 		"&",

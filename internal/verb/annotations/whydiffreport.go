@@ -26,7 +26,8 @@ func (o WhyDiffOut) MarkdownReport() (r report.Report) {
 	return r
 }
 
-// remarks names the files that were not examined, and says so if no annotation is touched.
+// remarks adds a warning for each file that was not examined, and the notes. If there are no annotations and no notes,
+// it adds a note that no annotation is touched.
 func (o WhyDiffOut) remarks() (r report.Report) {
 	for _, s := range o.Skipped {
 		r.Warnf("passed over %s: %s", s.File, report.Text(s.Why))

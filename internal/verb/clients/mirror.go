@@ -80,8 +80,8 @@ type MirrorIn struct {
 	World   setup.World             `json:"-"`
 	Project func(dir string) string `json:"-"` // returns the name of a directory's project (may be nil)
 
-	// Report is an event of a running session, or nil. Taints returns the foreign texts that the
-	// session has read since the person's last prompt, apart from the files in own.
+	// Report is an event that a hook of a running session reported, or nil. Taints returns the foreign texts that the
+	// session has read since the person's last prompt. It does not count the files in own.
 	Report *session.Event              `json:"-"`
 	Taints func(own []string) []string `json:"-"`
 }
@@ -171,9 +171,9 @@ func (m *mirroring) judge(ctx context.Context, young time.Time) error {
 	return nil
 }
 
-// unnamed imports a file that changed although the report does not name it. If the change is recent
-// and a session is running, the call that made it may still be reported, so the file waits for a
-// later call of Mirror.
+// unnamed imports a changed file that the report does not name. If the file changed after the time young and a session
+// is running, a hook may still report the call that changed the file. In this case the import waits for a later call of
+// Mirror.
 func (m *mirroring) unnamed(ctx context.Context, f setup.MemoryFile, young time.Time) error {
 	own, err := m.own(ctx, &f)
 	if err != nil {
@@ -192,7 +192,8 @@ func (m *mirroring) unnamed(ctx context.Context, f setup.MemoryFile, young time.
 	return m.take(ctx, []setup.MemoryFile{f}, taints)
 }
 
-// wait records that a file waits for a later call of Mirror, if importing it would change notes.
+// wait records that a file is to be imported by a later call of Mirror, if the import would add or update notes. It
+// does not wait.
 func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
 	read, err := m.reading(ctx, []setup.MemoryFile{f}, m.storedProject)
 	if err != nil {
@@ -206,7 +207,8 @@ func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
 	return err
 }
 
-// archived looks in the archive for the calls that wrote a file, and returns their taints.
+// archived looks in the archive of sessions for the calls that wrote a file. It returns their taints, and whether there
+// is such a call.
 func (m *mirroring) archived(
 	ctx context.Context,
 	f setup.MemoryFile,
@@ -222,9 +224,8 @@ func (m *mirroring) archived(
 	return a.Wrote(ctx, m.in.Client, f.Path, m.seen, f.Time, own)
 }
 
-// own returns the client's files that are safe to read, because no note made from them is held
-// back. If but is not nil, it leaves out all other files whose changes have not been judged
-// yet.
+// own returns the paths of the client's files that are safe to read, because no note that was made from them is held
+// back. If but is not nil, it leaves out the changed files except but, because their changes are not judged yet.
 func (m *mirroring) own(ctx context.Context, but *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.w.Memory(ctx, verb.Create)
 	if err != nil {

@@ -154,8 +154,7 @@ func (in *SetupIn) left(all []SetupClient) []string {
 // lists reports whether the call only lists the clients.
 func (in *SetupIn) lists() bool { return len(in.Clients) == 0 && !in.Remove && !in.Check }
 
-// begin returns the clients that the call is about, and an inspection that finds out how they are
-// set up.
+// begin validates the arguments. It returns the chosen clients, and an inspection of their configuration.
 func (in *SetupIn) begin(w *verb.Workspace) ([]*setup.Client, *setup.Inspection, error) {
 	chosen, err := in.chosen()
 	if err == nil {
@@ -188,8 +187,8 @@ func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
 		Start: in.Start}
 }
 
-// keep records an error in the client's result. If the error ends setup, keep
-// returns it instead.
+// keep records an error, which may be nil, in the client's result and returns nil. If ends is set, it records nothing
+// and returns the error, so that setup ends.
 func (s *SetupClient) keep(err error, ends bool) error {
 	if err == nil || ends {
 		return err
@@ -210,7 +209,7 @@ func (in *SetupIn) client(
 	if in.Check {
 		o = look.Chosen(c)
 	}
-	if in.Remove { // before the last record is deleted, together with its directory
+	if in.Remove { // do this first, because in.one may delete the last record together with its directory
 		if err := in.switchAnnotations(c, o, s); err != nil {
 			return err
 		}
@@ -227,7 +226,7 @@ func (in *SetupIn) client(
 	if p, perr := w.Located(); perr == nil && p.Own() && !in.DryRun && !in.Check {
 		err = errors.Join(err, switchFor(p.Dir(), c.Name, in.NoInject && !in.Remove))
 	}
-	if in.Remove { // even if the home cannot be read
+	if in.Remove { // ignore err: oxbow can be removed even if the home cannot be read
 		return nil
 	}
 	if err != nil {
@@ -240,7 +239,8 @@ func (in *SetupIn) client(
 	return nil
 }
 
-// switchAnnotations switches on or off that hooks record why the client's agent edited lines.
+// switchAnnotations switches the annotations on or off with which hooks record why the client's agent edited lines. A
+// check or a dry run switches nothing.
 func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupClient) error {
 	if in.Check {
 		s.Annotates = in.World.AnnotatesBelow(c.Name, in.World.Dir)

@@ -29,8 +29,8 @@ type CompareIn struct {
 
 	Path string `json:"-"` // absolute path of the directory, if Folder is one
 
-	// OnlyFiles leaves changes in the memory for a later call, if no file has changed. Then the memory need not be
-	// opened.
+	// OnlyFiles makes the call ignore changes in the memory if no file of the folder has changed, so that it need not
+	// open the memory. A later call writes these changes.
 	OnlyFiles bool `json:"-"`
 }
 
@@ -46,7 +46,8 @@ type Change struct {
 	Problems []string `json:"problems"` // files that could not be read or written
 	Notes    []string `json:"notes"`
 
-	// Withheld is the number of missing files whose notes stay, because they may not have been deleted.
+	// Withheld is the number of missing files whose notes were not forgotten, because the files may be missing for
+	// another reason than a deletion. Reason describes it.
 	Withheld    int    `json:"withheld,omitempty"`
 	Reason      string `json:"reason,omitempty"`
 	Unavailable string `json:"unavailable,omitempty"` // why the folder could not be read
@@ -58,8 +59,10 @@ type CompareOut struct {
 	Changes []Change `json:"changes"` // one for each folder
 }
 
-// Compare brings the changes of all registered folders, or of one, into the memory. If nothing has changed, it
-// does not open the memory, unless changes are written into the files of a folder.
+// Compare brings the file changes in the named folder, or in all registered folders, into the memory. It also writes
+// changes in the memory into the files of folders that are registered for writing. It does not open the memory if no
+// file has changed and no folder is registered for writing (see also [CompareIn.OnlyFiles]). Only a person may set
+// in.Prune.
 func Compare(ctx context.Context, w *verb.Workspace, in CompareIn) (out CompareOut, err error) {
 	out.DryRun, out.Changes = in.DryRun, []Change{}
 	if in.Prune {
@@ -94,7 +97,7 @@ func Compare(ctx context.Context, w *verb.Workspace, in CompareIn) (out CompareO
 	return out, nil
 }
 
-// comparing is a call of Compare.
+// comparing is the state of a call of Compare.
 type comparing struct {
 	w      *verb.Workspace
 	home   string
@@ -140,12 +143,12 @@ func (c *comparing) compareFolder(ctx context.Context, f folder.Folder) (ch Chan
 	return ch, cmp.State.Files(), cmp.Save(c.home, f.Name)
 }
 
-// listWait is how long listing a folder may take. A server of files that does not answer must not stop every use of
+// listWait is the maximum time for listing a folder. A file server that does not answer must not block every use of
 // the memory.
 const listWait = 10 * time.Second
 
-// listFolder opens a folder and compares its files with a state. An error matching [folder.ErrUnavailable] says
-// that the folder cannot be read.
+// listFolder opens a folder and compares its files with the state of the last comparison. If the folder cannot be read,
+// or not within listWait, the error matches [folder.ErrUnavailable]. The caller must close fsys.
 func (c *comparing) listFolder(
 	ctx context.Context,
 	f folder.Folder,
@@ -175,8 +178,8 @@ func (c *comparing) listFolder(
 	return got.fsys, got.cmp, err
 }
 
-// waitFor returns the result of fn, or an error if the context ends before. Then fn goes on, and its result is
-// discarded.
+// waitFor calls fn in a goroutine and returns its result. If ctx ends first, it returns the error of ctx. In this case
+// fn continues to run, and its result is discarded.
 func waitFor[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -196,8 +199,8 @@ func waitFor[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 	}
 }
 
-// originBase returns the path that is put before the names of a folder's files. It is relative to the project
-// if the home belongs to the project, as for an import.
+// originBase returns the path prefix for the names of a folder's files in origins. The prefix is relative to the
+// project's directory if the home belongs to a project that contains the folder, and absolute otherwise.
 func (c *comparing) originBase(f folder.Folder) string {
 	if filepath.Base(c.home) != ".oxbow" {
 		return filepath.ToSlash(f.Path)
@@ -216,16 +219,16 @@ type syncing struct {
 	fsys   vfs.FS
 	cmp    *folder.Comparison
 	change *Change
-	base   string // path before the names of files in origins
+	base   string // path prefix for the names of files in origins (see originBase)
 }
 
-// ref returns the name of a file in references.
+// ref returns the path with which entries refer to a file of the folder.
 func (s *syncing) ref(file string) string { return s.base + "/" + file }
 
-// origin returns the value of the label that names a file.
+// origin returns the value of the label that records from which file an entry was imported.
 func (s *syncing) origin(file string) string { return exchange.OriginValue(s.ref(file)) }
 
-// context returns a context for changes that the files caused.
+// context returns a context for changes of the memory that follow from changes of the files.
 func (s *syncing) context(ctx context.Context) context.Context {
 	src, _ := oxbow.SourceFrom(ctx)
 	src.Actor = oxbow.Imported
@@ -249,7 +252,8 @@ func (s *syncing) bringIn(ctx context.Context) error {
 	return s.forget(ctx, m, stale)
 }
 
-// move changes the origin of entries whose files have another name now, so that they are recognized.
+// move changes the origin of entries whose files were renamed, so that a later comparison finds the entries of the new
+// names. If the new name already has entries of its own, the old name counts as deleted.
 func (s *syncing) move(ctx context.Context, m *oxbow.Memory) error {
 	if len(s.cmp.Moved) == 0 {
 		return nil
@@ -273,12 +277,12 @@ func (s *syncing) move(ctx context.Context, m *oxbow.Memory) error {
 	for _, e := range moved {
 		name := to[exchange.FileOf(e)]
 		if hasEntries[s.origin(name)] {
-			continue // an entry of its own, made from a copy
+			continue // the new name has an entry of its own, made from a copy of the file
 		}
 		marked := exchange.MarkedLabels(e, s.ref(name))
 		labels := exchange.WithMarks(e.Labels, marked)
 		if exchange.IsEdited(e) {
-			labels = replaced(e.Labels, exchange.LabelImport, s.origin(name)) // the digest stays that of the file
+			labels = replaced(e.Labels, exchange.LabelImport, s.origin(name)) // keep the digest of the file's text
 		}
 		ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
 	}
@@ -295,7 +299,7 @@ func (s *syncing) move(ctx context.Context, m *oxbow.Memory) error {
 	return m.Apply(s.context(ctx), ops...)
 }
 
-// replaced returns the labels with another value of a key.
+// replaced returns the labels, sorted, with value as the value of each label with the key.
 func replaced(labels []oxbow.Label, key, value string) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for i := range labels {
@@ -306,7 +310,7 @@ func replaced(labels []oxbow.Label, key, value string) []oxbow.Label {
 	return oxbow.SortLabels(labels)
 }
 
-// importFiles imports the changed files, and returns the names of entries whose text is no longer in them.
+// importFiles imports the changed files. It returns the names of entries whose text is no longer in these files.
 func (s *syncing) importFiles(ctx context.Context) (stale []string, err error) {
 	if len(s.cmp.Changed) == 0 {
 		return nil, nil
@@ -341,17 +345,18 @@ func (s *syncing) items(ctx context.Context, zone *time.Location) iter.Seq2[exch
 	}
 }
 
-// withLabel returns an item with the label of the folder.
+// withLabel returns the item with the label of the folder. It leaves out the label if the item has too many labels.
 func (s *syncing) withLabel(it exchange.Item) exchange.Item {
 	l := oxbow.Label{Key: folder.Label, Value: s.folder.Name}
 	others := slices.DeleteFunc(slices.Clone(it.Entry.Labels), func(o oxbow.Label) bool { return o.Key == l.Key })
-	if len(others) < oxbow.MaxLabels-4 { // four more are added by the import
+	if len(others) < oxbow.MaxLabels-4 { // the import adds up to four labels
 		it.Entry.Labels = oxbow.SortLabels(append(others, l))
 	}
 	return it
 }
 
-// forget forgets the entries of deleted files, and the stale ones. An entry that was edited in the memory stays.
+// forget forgets the entries of deleted files and the entries named in stale. If an entry was edited in the memory, it
+// is kept and a note is added to the result.
 func (s *syncing) forget(ctx context.Context, m *oxbow.Memory, stale []string) error {
 	if len(s.cmp.Gone)+len(stale) == 0 {
 		return nil
@@ -391,7 +396,7 @@ func (s *syncing) forget(ctx context.Context, m *oxbow.Memory, stale []string) e
 	return nil
 }
 
-// open returns what a person should know about a folder although nothing has changed.
+// open returns messages about a folder that cannot be read, and about missing files whose notes were not forgotten.
 func (c *Change) open() (messages []string) {
 	if c.Unavailable != "" {
 		messages = append(messages, c.Unavailable+"; its notes stay as they are")
@@ -404,12 +409,12 @@ func (c *Change) open() (messages []string) {
 	return messages
 }
 
-// IsEmpty reports whether there is nothing to say about the comparison.
+// IsEmpty reports whether the comparison changed nothing and has no problems, notes or warnings to show.
 func (c *Change) IsEmpty() bool {
 	return c.Added+c.Updated+c.Forgotten+c.Written+c.Withheld+len(c.Problems)+len(c.Notes) == 0 && c.Unavailable == ""
 }
 
-// Messages returns what a person should know about the comparison.
+// Messages returns the warnings, problems and notes of the comparison, for a person.
 func (c *Change) Messages() []string { return slices.Concat(c.open(), c.Problems, c.Notes) }
 
 // addTo adds the warnings and notes of a change to a report.

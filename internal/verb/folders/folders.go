@@ -136,8 +136,8 @@ type ListIn struct{}
 type Listed struct {
 	folder.Folder
 	Files    int      `json:"files"`
-	Problems []string `json:"problems"` // files that cannot be read, and why the folder cannot be read
-	Notes    []string `json:"notes"`    // what earlier comparisons reported, such as conflicts, the newest last
+	Problems []string `json:"problems"` // files that cannot be read, or the reason why the folder cannot be read
+	Notes    []string `json:"notes"`    // notes of earlier comparisons, for example about conflicts, newest last
 }
 
 // ListOut is the result of List.
@@ -189,7 +189,9 @@ type RemoveOut struct {
 	Stay      int           `json:"stay"` // notes that stay in the memory
 }
 
-// Remove ends that the memory follows a folder. It does not change the files.
+// Remove removes a folder from the list of folders that the memory follows. If in.Forget is set, it also forgets the
+// entries from the folder's files that were not edited in the memory. It does not change the files. Only a person may
+// call it.
 func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut, err error) {
 	if err := verb.PersonOnly(w.Stamped(ctx), "removes folders", "oxbow folder remove NAME"); err != nil {
 		return out, err

@@ -20,11 +20,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxNote is the maximum size of a file that is written.
+// maxNote is the maximum size of a file that is read before it is written, in bytes.
 const maxNote = 16 << 20
 
-// writeBack writes the entries of the folder that have changed since the last comparison into their files. A
-// new entry with the folder's name as a tag becomes a file. A forgotten entry keeps its file.
+// writeBack writes the folder's entries that have changed since the last comparison into their files. For a new entry
+// that has the folder's name as a tag, it creates a file. The file of a forgotten entry is not deleted. An entry that
+// cannot be written is reported in the result's problems.
 func (s *syncing) writeBack(ctx context.Context) error {
 	ctx, m, err := s.w.Memory(ctx, verb.Create)
 	if err != nil {
@@ -78,7 +79,7 @@ func (s *syncing) changedEntries(
 		}
 		last[d.ID] = d.Entry
 	}
-	if last == nil { // the history is shorter now, so compare all
+	if last == nil { // the history no longer reaches back to the position, so return all entries
 		for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
 				return nil, err
@@ -97,15 +98,15 @@ func (s *syncing) changedEntries(
 	return entries, nil
 }
 
-// belongs reports whether an entry belongs into the folder: it came from one of the files, or it came from no
-// file and has the folder's name as a tag.
+// belongs reports whether an entry belongs to the folder. The entry either has the label of the folder, or it was not
+// made from a file and has the folder's name as a tag.
 func (s *syncing) belongs(e *oxbow.Entry) bool {
 	return slices.Contains(e.Values(folder.Label), s.folder.Name) ||
 		(exchange.FileOf(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
 }
 
-// writeEntry writes an entry into its file, if they differ. An entry with text of others, which is held back,
-// is not written.
+// writeEntry writes an entry into its file if their texts differ, or into a new file if the entry was not made from a
+// file. It returns an error for an entry that is held back because others may have written its text.
 func (s *syncing) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	if e.Suspicious() {
 		return fmt.Errorf("it waits for your approval: oxbow approve %s", text.ShellName(e.Name))
@@ -122,7 +123,9 @@ func (s *syncing) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry
 	return nil // the file was deleted, or belongs to another folder
 }
 
-// writeKnown writes an entry into the file from which it came.
+// writeKnown writes an entry into the file that the entry was imported from. It does nothing if the file has the same
+// text, or changed after the comparison. It returns an error if the file does not contain the entry, or contains a
+// secret.
 func (s *syncing) writeKnown(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, file string) error {
 	old, err := vfs.ReadFile(s.fsys, file, maxNote)
 	if err != nil {
@@ -144,7 +147,7 @@ func (s *syncing) writeKnown(ctx context.Context, m *oxbow.Memory, e oxbow.Entry
 	case hasSecret:
 		return fmt.Errorf("%s has a secret, which the memory does not keep", file)
 	case !s.cmp.IsCurrent(s.fsys, file):
-		return nil // it was changed just now, so the next comparison decides
+		return nil // the file was changed after the comparison, so the next comparison decides
 	}
 	changed, it, err := s.rewrite(ctx, file, string(old), items, i, e)
 	if err != nil {
@@ -153,8 +156,9 @@ func (s *syncing) writeKnown(ctx context.Context, m *oxbow.Memory, e oxbow.Entry
 	return s.write(ctx, m, e, it, file, changed)
 }
 
-// rewrite returns the text of a file in which item i has the entry's content, and the item that the text is read
-// as. It returns an error if the text would be read as other notes.
+// rewrite returns the text of a file with the content of item i replaced by the entry's content, and the item that
+// reading the new text returns in place of item i. It returns an error if reading the new text would return other notes
+// than items.
 func (s *syncing) rewrite(
 	ctx context.Context,
 	file, old string,
@@ -167,7 +171,7 @@ func (s *syncing) rewrite(
 		return "", it, err
 	}
 	after, err := s.reread(ctx, file, changed, items, i, e)
-	if after == nil && err == nil { // the name came from a heading that is gone
+	if after == nil && err == nil { // perhaps the heading that named the note is gone, so add a title
 		changed, err = exchange.WithTitle(changed, items[i].Entry.Name)
 		if err == nil {
 			after, err = s.reread(ctx, file, changed, items, i, e)
@@ -182,8 +186,8 @@ func (s *syncing) rewrite(
 	return changed, *after, nil
 }
 
-// reread returns the item of an entry in the changed text of a file, or nil if the text would not be read as the
-// same notes as before, with the entry's content in item i.
+// reread reads the changed text of a file and returns item i. It returns nil if the text does not contain notes with
+// the same names as before, or if item i does not have the entry's content.
 func (s *syncing) reread(
 	ctx context.Context,
 	file, changed string,
@@ -290,7 +294,7 @@ func (s *syncing) write(
 	if err := s.cmp.Wrote(s.fsys, file, []byte(content)); err != nil {
 		return err
 	}
-	// The first version is exactly what the file says, so that a later edit of the file can be merged with
+	// First write a version with exactly the labels in the file. A later edit of the file can then be merged with
 	// labels that only the memory has.
 	pure := e.Clone()
 	pure.Labels = it.Entry.Labels
@@ -309,7 +313,8 @@ func (s *syncing) write(
 	return m.Apply(oxbow.WithNote(ctx, text.Clip("written into "+path.Join(s.folder.Path, file), 200)), ops...)
 }
 
-// withStamps returns labels together with those labels of an entry that hold it back or approve it.
+// withStamps returns labels, and those labels in of that hold an entry back, approve it, or name the author of its
+// text. The result is sorted.
 func withStamps(labels, of []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for _, l := range of {
