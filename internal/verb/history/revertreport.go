@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Report tells what was taken back, what others changed since, what was derived, and what models have seen of it.
+// Report lists the entries that were, or would be, reverted, later changes by others, entries that were derived from
+// the reverted entries, and reverted text that models were shown.
 func (o RevertOut) Report() (r report.Report) {
 	if len(o.Changes) == 0 {
 		report.AddReasons(&r, o.Why, nil)

@@ -26,7 +26,8 @@ type In struct {
 	Brief     bool                 `json:"-"` // do not list changes, because they are many, unless this is a dry run
 	Interrupt func()               `json:"-"` // makes a blocked Read of an input return (may be nil)
 
-	// PrepareSessions sets what reading transcripts needs of the machine (nil if nothing).
+	// PrepareSessions sets the fields that depend on the machine, such as the user's directory, before transcripts are
+	// read. It may be nil.
 	PrepareSessions func(*sessions.ImportSessionsIn) error `json:"-"`
 }
 

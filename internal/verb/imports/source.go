@@ -55,12 +55,12 @@ func CheckSource(name string) error {
 			"which need no --from")
 }
 
-// contents says what the paths of an import contain.
+// contents lists the paths of an import by the kind of their contents.
 type contents struct {
 	clients  []string                   // clients, in the order of the paths
 	sessions map[string][]string        // files with sessions, by client
 	entries  []string                   // paths with entries
-	formats  map[string]exchange.Format // format of each path with entries (none if the path tells its own)
+	formats  map[string]exchange.Format // format of each path with entries (no element if the format is to be detected)
 }
 
 func (c *contents) addSessions(client string, files ...string) {
@@ -77,7 +77,7 @@ func (c *contents) addEntries(path string, format exchange.Format) {
 	}
 }
 
-// contents sorts the paths by what they contain.
+// contents determines whether each path contains sessions, entries, or both.
 func (in *In) contents() (contents, error) {
 	c := contents{sessions: map[string][]string{}, formats: map[string]exchange.Format{}}
 	client := sessionSources[in.From]

@@ -23,8 +23,8 @@ type InjectIn struct {
 	Project string `json:"project,omitempty"          usage:"as if it were written in this PROJECT; auto is the one of the working directory" value:"PROJECT"`
 	Explain bool   `json:"explain,omitempty"          usage:"show how strong each match is, and what decides"`
 
-	// Of is the context of a hook's prompt, except its text. It is nil if the prompt is only a
-	// trial.
+	// Of is the prompt that a hook reported. Its text is replaced by Prompt. It is nil if a person only tries out what
+	// a prompt would get.
 	Of *inject.Prompt `json:"-"`
 	// Wait is the maximum time for calibrating a memory. 0 means unlimited.
 	Wait time.Duration `json:"-"`

@@ -17,11 +17,12 @@ type StateIn struct{}
 // StateOut is the result of State.
 type StateOut struct {
 	On         bool     `json:"on"`
-	OffBy      []string `json:"off_by"`      // variables, as NAME=off, and paths of files that switch it off
-	ClientsOff []string `json:"clients_off"` // clients for which setup has switched it off
+	OffBy      []string `json:"off_by"`      // variables, as NAME=off, and paths of files that switch hooks off
+	ClientsOff []string `json:"clients_off"` // clients for which setup has switched injection off
 }
 
-// State says whether hooks put texts before models in this home and working directory, and if not, why.
+// State reports whether hooks put texts before models in this home and working directory. If they do not, the result
+// lists the variables and files that switch hooks off. Clients that are switched off individually do not affect On.
 func State(_ context.Context, w *verb.Workspace, _ StateIn) (StateOut, error) {
 	out := StateOut{OffBy: []string{}, ClientsOff: []string{}}
 	p, err := w.Located()

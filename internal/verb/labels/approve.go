@@ -57,7 +57,7 @@ type HeldGroup struct {
 	Session string   `json:"session,omitempty"` // run of the program that imported them, for revert
 	Time    string   `json:"time"`
 	Count   int      `json:"count"`
-	Names   []string `json:"names"` // the first few
+	Names   []string `json:"names"` // names of at most groupNames entries
 }
 
 // groupNames is the number of names in a [HeldGroup].

@@ -22,7 +22,8 @@ type CompactIn struct {
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"show what would be dropped and change nothing"`
 }
 
-// mostIndexed is the size of a store whose index can be made in a second or two, in bytes.
+// mostIndexed is the store size, in bytes, below which Compact builds the index again. Building it for a store of this
+// size takes one or two seconds.
 const mostIndexed = 32 << 20
 
 // CompactOut is the result of Compact.
@@ -67,8 +68,8 @@ func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, 
 	return CompactOut{in.DryRun, verb.Timestamp(before), r.Changes, r.Versions, r.BytesBefore, r.BytesAfter, r.Seq}, nil
 }
 
-// oldVersions yields the versions that were written before the time before and are not current:
-// those that a compaction may drop.
+// oldVersions yields the versions that a compaction may drop, because they are not current and were written before the
+// time before. It leaves out versions without content.
 func oldVersions(ctx context.Context, m *oxbow.Memory, before time.Time) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		now := map[string]uint64{}

@@ -41,7 +41,7 @@ func (o CompactOut) Report() (r report.Report) {
 // lostShown is the maximum number of ranges of lost changes that are listed.
 const lostShown = 20
 
-// Report tells what was saved, what was lost, and how to go on.
+// Report tells which data was saved, which was lost, and how to continue.
 func (o RecoverOut) Report() (r report.Report) {
 	if o.Sound && o.From == "" {
 		r.Linef("%s is sound: there is nothing to recover", o.Store)
@@ -74,7 +74,7 @@ func (o RecoverOut) Report() (r report.Report) {
 	return r
 }
 
-// reportLost adds what could not be saved.
+// reportLost adds the changes that could not be saved.
 func (o RecoverOut) reportLost(r *report.Report) {
 	switch {
 	case o.Sound && len(o.Lost) > 0:
@@ -109,7 +109,7 @@ func (o RecoverOut) reportLost(r *report.Report) {
 	}
 }
 
-// Report tells which changes were given up.
+// Report tells which missing changes were given up, and that their numbers are used again.
 func (o AcceptOut) Report() (r report.Report) {
 	if !o.Accepted {
 		r.Linef("%s did not go back: there is nothing to accept", o.Store)

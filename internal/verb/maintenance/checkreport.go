@@ -63,7 +63,7 @@ func (o CheckOut) sound() (r report.Report) {
 	return r
 }
 
-// remarks contains what is not damage.
+// remarks returns the notes of the check, and a note about torn tails that were kept. Neither is damage.
 func (o CheckOut) remarks() (r report.Report) {
 	for _, n := range o.Notes {
 		r.Notef("%s", report.Words(n))

@@ -275,9 +275,8 @@ func headerOf(store string) (h wal.Header, err error) {
 	return log.Header(), log.Close()
 }
 
-// durableOf returns the number of the last change that was known to be durable in the store, or 0
-// if no number is recorded. It returns 0 if the record has another store identity than the file
-// same.
+// durableOf returns the number of the last change in the store that is recorded as durable. It returns 0 if no number
+// is recorded, or if the record belongs to a store with another identity than the store in the file same.
 func durableOf(store, same string) (seq uint64, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
@@ -295,5 +294,5 @@ func durableOf(store, same string) (seq uint64, err error) {
 	return n.Durable, nil
 }
 
-// wentBack is the format of the message that changes are missing that were durable.
+// wentBack is the format of the message that durable changes are missing.
 const wentBack = "it went back: it ends at change %d, and change %d had been written"

@@ -40,7 +40,7 @@ func (o DoctorOut) Report() report.Report {
 	return r
 }
 
-// notReached adds the places that a call cannot change.
+// notReached adds a note that lists the places that the call could not change.
 func notReached(r *report.Report, places []string) {
 	if len(places) > 0 {
 		r.Notef("what it does not reach:%s", report.Lines(places))
@@ -55,7 +55,7 @@ func (o RedactOut) Report() (r report.Report) {
 	return r
 }
 
-// Report lists the places of the secrets, and tells what was done about them.
+// Report lists the places of the secrets, and tells how many were, or would be, replaced.
 func (o ScanOut) Report() (r report.Report) {
 	for _, f := range o.Found {
 		r.Linef("%s: %s (%s)", secretOwner(f), report.Words(f.Rule), secretPlace(f))

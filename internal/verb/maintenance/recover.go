@@ -319,8 +319,8 @@ func salvage(ctx context.Context, w *verb.Workspace, store, out string) (Recover
 	if o.Lost == nil {
 		o.Lost = [][2]uint64{}
 	}
-	// use the identity in the new file, which is the same as the damaged file's The header
-	// of the damaged file may be unreadable.
+	// Read the store's identity from the new file, which has the same identity as the damaged file. The header of the
+	// damaged file may be unreadable.
 	noted, err := durableOf(store, out)
 	if err != nil {
 		return RecoverOut{}, err

@@ -61,8 +61,8 @@ func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 	return out, out.besides(ctx, w, p, fix)
 }
 
-// besides scans the files next to the store, that is, the sessions archive and
-// other files.
+// besides scans the sessions archive and the other files next to the store. If fix is set and secrets were found, it
+// also removes the vectors.
 func (o *ScanOut) besides(ctx context.Context, w *verb.Workspace, p verb.Place, fix bool) error {
 	if fix && w.Sessions != nil {
 		_, _ = w.Sessions(ctx) // move hooks' reports into the archive (files reports those that remain)
