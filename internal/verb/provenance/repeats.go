@@ -56,7 +56,7 @@ func textOf(op oxbow.Op, old oxbow.Entry) (written, before string) {
 		}
 		return strings.Join(lines, "\n")
 	}
-	if !isHeld(&old) { // a held entry's old text does not justify repeating it
+	if !isHeld(&old) { // text of an entry that is held back counts as foreign, even if it was there before
 		before = join(old.Name, old.Content, old.Aliases, old.Labels)
 	}
 	switch o := op.(type) {
@@ -64,7 +64,7 @@ func textOf(op oxbow.Op, old oxbow.Entry) (written, before string) {
 		written = join(o.Name, o.Content, o.Aliases, o.Labels)
 	case oxbow.Update:
 		written = join("", o.Content, o.Aliases, o.Labels)
-	case oxbow.Relabel: // labels that stay are not written, or an approval would repeat what it approves
+	case oxbow.Relabel: // compare only new labels, otherwise an approval would repeat the approved entry's labels
 		added := slices.DeleteFunc(slices.Clone(o.Labels), func(l oxbow.Label) bool {
 			return slices.Contains(old.Labels, l)
 		})

@@ -331,8 +331,8 @@ func WithRestoring(ctx context.Context, h oxbow.Historian) context.Context {
 }
 
 // restoredText returns the newest version of an entry with the text that a change restores. If no
-// version has the text, it returns an entry whose author is an agent. It returns nil if the context
-// is not of a restoring call.
+// version has the text, it returns an entry whose author is an agent. It returns nil if the context does not come from
+// [WithRestoring].
 func restoredText(ctx context.Context, name, content string) *oxbow.Entry {
 	h, ok := ctx.Value(restoringKey{}).(oxbow.Historian)
 	if !ok {
@@ -360,9 +360,10 @@ func isUnapprovedImport(e *oxbow.Entry) bool {
 // cannot set them, because the file's author is unknown.
 var vouching = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protected...)
 
-// keepVouched returns the labels that record who vouches for an entry. If a program changes only
-// labels or aliases, a text that a person or the team vouches for stays vouched for. If a program
-// changes the text, it does not. Nobody vouches for what an import writes.
+// keepVouched returns the labels of a changed entry, with the labels that record whether somebody vouches for its
+// text. If a program changes only labels or aliases, a text that a person or the team vouches for stays vouched for.
+// If a program changes the text, an approval is removed. If an import changes the text, or any part of an entry that a
+// person approved, nobody vouches for the entry.
 func (s *stamper) keepVouched(labels []oxbow.Label, content string, old oxbow.Entry) []oxbow.Label {
 	isSame := old.Name != "" && content == old.Content
 	isImport := s.source.Actor == oxbow.Imported

@@ -22,7 +22,7 @@ type HowsIn struct {
 // HowsOut is a list of commands, the best first.
 type HowsOut struct {
 	Commands []inbox.How `json:"commands"`
-	Of       int         `json:"of"` // how many match
+	Of       int         `json:"of"` // number of all matching commands, regardless of the limit
 	Notes    []verb.Note `json:"notes,omitempty"`
 }
 

@@ -100,7 +100,7 @@ type FixesIn struct {
 // FixesOut is a list of fixes, newest first.
 type FixesOut struct {
 	Fixes []inbox.Fix `json:"fixes"`
-	Of    int         `json:"of"` // how many match
+	Of    int         `json:"of"` // number of all matching fixes, regardless of the limit
 	Notes []verb.Note `json:"notes,omitempty"`
 }
 
@@ -358,7 +358,8 @@ type DropProposalsIn struct {
 	IDs []string `json:"ids" flag:"-" usage:"ids of proposals, or how they begin"`
 }
 
-// DropProposals marks proposals as dropped, so that they are not proposed again. Only a person may.
+// DropProposals marks proposals as dropped, so that they are not proposed again. If the caller is not a person, the
+// error matches [oxbow.ErrInvalid].
 func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (InboxOut, error) {
 	out := InboxOut{Proposals: []inbox.Item{}}
 	if err := verb.PersonOnly(w.Stamped(ctx), "rejects a proposal", "oxbow inbox drop ID"); err != nil {
@@ -390,7 +391,8 @@ func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (
 	return out, nil
 }
 
-// ReopenProposals reopens proposals that were dropped. Only a person may.
+// ReopenProposals reopens proposals that were dropped. If the caller is not a person, the error matches
+// [oxbow.ErrInvalid].
 func ReopenProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (InboxOut, error) {
 	out := InboxOut{Proposals: []inbox.Item{}}
 	if err := verb.PersonOnly(w.Stamped(ctx), "brings a proposal back", "oxbow inbox"); err != nil {

@@ -42,7 +42,7 @@ func (o ImportSessionsOut) Failed() bool {
 	return len(o.Unread) > 0 || slices.ContainsFunc(o.Clients, func(c ImportedClient) bool { return c.Bad > 0 })
 }
 
-// Report tells what was, or would be, read of each client.
+// Report tells for each client how many files were, or would be, read, and how many turns are new or changed.
 func (o ImportSessionsOut) Report() (r report.Report) {
 	for _, c := range o.Clients {
 		files, size := report.Words(text.Count(c.Files, "file", "files")), report.Words(text.Bytes(c.Bytes))

@@ -39,7 +39,7 @@ type SyncOut struct {
 	Changes []SyncChange `json:"changes"`
 	// push: entries that were not sent, because both sides changed them or the server refused them
 	Waiting []SyncProblem `json:"waiting"`
-	Kept    []SyncProblem `json:"kept"`             // push: entries that are not for others
+	Kept    []SyncProblem `json:"kept"`             // push: entries that were not sent because they may not be shared
 	Behind  int           `json:"behind,omitempty"` // push: number of entries that a pull would change
 	// removals that are not applied, because a history was rewritten or is a different history
 	Returns int  `json:"returns,omitempty"`
@@ -59,7 +59,7 @@ type SyncChange struct {
 	Conflict bool   `json:"conflict,omitempty"`
 }
 
-// SyncProblem is an entry that was not transferred, with the reason: Both, or the text of an error.
+// SyncProblem is an entry that was not transferred. The reason is either Both, or the error text in Why.
 type SyncProblem struct {
 	Name string `json:"name"`
 	Both bool   `json:"both,omitempty"` // both sides changed it

@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Report tells how many entries were, or would be, written, and what the new layout cannot store of them.
+// Report tells how many entries were, or would be, written, and lists the data that the new layout cannot store.
 func (o ConvertOut) Report() (r report.Report) {
 	r.Linef("%s %s to %s, laid out as %s.", report.Did(o.DryRun, "Wrote", "Would write"),
 		report.Words(text.Count(o.Entries, "entry", "entries")), report.Text(o.To), report.Words(o.Layout))

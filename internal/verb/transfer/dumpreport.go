@@ -28,7 +28,8 @@ func (o DumpOut) Report() (r report.Report) {
 	return r
 }
 
-// Report tells which entries were changed, and how to take the changes back. A dry run lists the entries.
+// Report tells how many entries were, or would be, changed, and how to revert the changes. For a dry run, it also lists
+// the names of the entries.
 func (o LoadOut) Report() (r report.Report) {
 	for _, w := range o.Warnings {
 		r.Notef("%s", report.Text(w))

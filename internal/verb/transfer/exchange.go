@@ -57,7 +57,7 @@ type ImportIn struct {
 	Paths     []string
 	DryRun    bool                       // report what would be imported, and change nothing
 	Overwrite bool                       // replace entries that were written, edited or updated here
-	Formats   map[string]exchange.Format // formats by path (a path without a format tells its own)
+	Formats   map[string]exchange.Format // formats by path (the format of any other path is detected)
 
 	Inputs map[string]io.Reader // read instead of the files with these paths
 	Root   string               // the project's directory: origins below it are relative (may be "")
@@ -162,8 +162,8 @@ func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, 
 	return n, group
 }
 
-// items yields the items of all paths. It stores in part how much was read, where each path counts
-// the same. It ends when ctx is done.
+// items yields the items of all paths. It stores the finished share of the work in part, as the bits of a float64
+// between 0 and 1. Every path counts as the same amount of work. The sequence ends when ctx is done.
 func (in *ImportIn) items(
 	ctx context.Context,
 	zone *time.Location,

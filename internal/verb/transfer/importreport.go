@@ -13,10 +13,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// shownStale is the number of entries shown that are no longer in their files, if there are many of them.
+// shownStale is the number of stale entries that a report names, if there are many. An entry is stale if it is no
+// longer in the file that it was imported from.
 const shownStale = 5
 
-// Report tells what was, or would be, imported, and what was not.
+// Report tells how many entries were, or would be, imported. It also lists the problems and the notes, by default only
+// one for each cause.
 func (o ImportOut) Report() (r report.Report) {
 	shown := alike
 	if o.ListsAll {
@@ -73,8 +75,9 @@ func (o ImportOut) noteStale(r *report.Report) {
 	}
 }
 
-// variable matches the parts in which messages with the same cause differ: numbers, and quoted
-// texts. It also matches quoted texts after the word key or field, which alike keeps.
+// variable matches the parts of a message that may differ between messages with the same cause: numbers and quoted
+// texts. For a quoted text after the word key or field, the match includes the word, because alike must not ignore
+// such texts.
 var variable = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
 })
