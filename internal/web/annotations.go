@@ -16,7 +16,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// the first limits the list of all files, the second the lines shown of one file
+// mostAnnotations is the maximum number of annotations that the list of all files counts. shownLines is the maximum
+// number of lines that the page of a file shows.
 const mostAnnotations, shownLines = 1000, 2000
 
 func annotationsPage(c *call) (reply, error) {

@@ -1,4 +1,4 @@
-// This file changes many entries at once: the ones that a person has ticked in a list.
+// This file changes many entries at once: the entries that a person has ticked in a list, or all entries in the list.
 
 package web
 
@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// selection returns the entries that the form means: those that are ticked, or all that its query
-// selects. It fails if there are none.
+// selection returns the entries that the form selects. If the field "all" is set, these are all entries that match the
+// form's query, otherwise the ticked entries. If no entry is ticked, selection returns an error.
 func (c *call) selection() (in labels.EditLabelsIn, err error) {
 	_ = c.value("name") // reads the form
 	if c.value("all") != "" {
@@ -33,7 +33,7 @@ func (c *call) selection() (in labels.EditLabelsIn, err error) {
 // mostForgotten is the maximum number of entries that one form forgets.
 const mostForgotten = 500
 
-// selectedNames returns the names of the entries that the form means, at most mostForgotten.
+// selectedNames returns the names of the entries that the form selects, at most mostForgotten.
 func (c *call) selectedNames() ([]string, error) {
 	in, err := c.selection()
 	if err != nil || in.Names != nil {

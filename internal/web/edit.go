@@ -87,9 +87,9 @@ func save(c *call) (reply, error) {
 	return redirectToSaved(out), err
 }
 
-// conflict returns the page for a person whose entry was changed by somebody else meanwhile.
-// Its form contains the typed text. Saving it replaces exactly the version that the page
-// shows; if there is a newer one by then, the page appears again.
+// conflict returns the page that is shown if somebody else changed the entry while a person edited it. Its form
+// contains the text that the person typed. Saving the form replaces the version that the page shows. If a newer version
+// exists by then, the page is shown again.
 func (c *call) conflict(now verb.Entry, t formValues, base uint64) screen {
 	mine, theirs := t, formValuesOf(now)
 	was, gone, err := c.asOf(now.Name, base)

@@ -20,7 +20,7 @@ import (
 // part is a field of the form, with the name of its argument in remember.
 type part struct{ name, label, hint, key string }
 
-// parts are all fields but the text. A field with several values has one value on each line.
+// parts lists all fields of the form except the text. A field with several values has one value on each line.
 var parts = []part{
 	{"project", "Project", "", oxbow.LabelProject},
 	{"tags", "Tags", "One on each line, or with commas between them.", oxbow.LabelTag},

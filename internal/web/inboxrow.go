@@ -173,8 +173,8 @@ func keepEdit(err error, d decision, hidden ...string) reply {
 	return screen{title: "Inbox", navPath: "inbox", status: shown.status, body: []g.Node{d.form(hidden...)}}
 }
 
-// next returns the path of the inbox with the row after the decided one marked. That row has
-// the decided row's number now.
+// next returns the path of the inbox with the row marked that follows the decided row. Without the decided row, the
+// following row has its number.
 func (c *call) next() string {
 	n, err := strconv.Atoi(c.value("row"))
 	if err != nil {

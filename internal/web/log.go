@@ -137,7 +137,7 @@ func (c *call) groupHead(changes []verb.Change) g.Node {
 func (c *call) logRow(ch verb.Change, isMember bool) g.Node {
 	seq := number(ch.Seq)
 	named := ch.Entries[:min(logNamed, len(ch.Entries))]
-	snippet := "" // of the only entry; a change may have none
+	snippet := "" // beginning of the entry's text, if the change has exactly one entry and the entry has a snippet
 	if len(named) == 1 {
 		snippet = page.WithoutMarkup(named[0].Snippet)
 	}
@@ -170,7 +170,7 @@ func (c *call) didWhat(ch verb.Change) g.Node {
 	return g.Group{h.Text(page.DidVerb(ch) + " "), page.EntryLink(ch.Entries[0].Name)}
 }
 
-// undoWord is the text of the button that undoes a change. To undo an undo is to redo.
+// undoWord returns the text of the button that undoes a change. The text is "Redo" if the change is itself an undo.
 func undoWord(ch verb.Change) string {
 	if len(ch.Reverts) > 0 {
 		return "Redo"
@@ -178,9 +178,9 @@ func undoWord(ch verb.Change) string {
 	return "Undo"
 }
 
-// sessionLink links to the conversation in which a change was made. If the client's session
-// is not known, it links to the changes by the same run of a program, or returns nil for a
-// person: each command that a person types is a run of its own.
+// sessionLink links to the conversation in which a change was made. If the client's session is not known, it links to
+// the changes by the same run of a program. For a change by a person it then returns nil, because each command that a
+// person types is a run of its own.
 func sessionLink(s verb.Source) g.Node {
 	if client, id, ok := strings.Cut(s.SessionName(), "/"); ok {
 		return h.A(h.Href(page.Root+page.SessionPath(client, id, 0)),

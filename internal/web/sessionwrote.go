@@ -15,12 +15,12 @@ import (
 // wroteShown is the maximum number of entries that a session's page lists.
 const wroteShown = 20
 
-// stepWords maps the effect that reverting a session has on an entry to the session's own
-// change.
+// stepWords maps what a revert of a session would do to an entry to the word for what the session did to the entry. For
+// example, an entry that a revert would remove is an entry that the session wrote.
 var stepWords = map[string]string{"removed": "Wrote", "returned": "Changed", "restored": "Forgot"}
 
-// sessionWrote is the section with the entries that a session wrote, changed and forgot, and
-// with the link that takes this back. The session is named CLIENT/SESSION.
+// sessionWrote returns the section with the entries that a session wrote, changed and forgot, and with a link to revert
+// these changes. The session is named CLIENT/SESSION. It returns nil if the changes cannot be determined.
 func (c *call) sessionWrote(session string) g.Node {
 	out, err := history.Revert(c.ctx, c.work, history.RevertIn{Session: session, DryRun: true})
 	if err != nil {

@@ -227,8 +227,8 @@ func (c *call) backupForm() g.Node {
 		))
 }
 
-// backup makes a backup and shows the result. The page is no report of the answer, because that report is for the
-// command line: it consists of commands and options.
+// backup makes a backup and shows the result. It does not show the result's Report, because that report consists of
+// commands and options for the command line.
 func backup(c *call) (reply, error) {
 	if c.noFiles {
 		return forbidden(

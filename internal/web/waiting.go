@@ -1,4 +1,5 @@
-// This file counts what waits for a decision of a person, for the navigation and the start page.
+// This file counts the proposals, entries and imports that wait for a person's decision. The navigation and the start
+// page show the count.
 
 package web
 

@@ -16,7 +16,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Report shows the report of an answer. A page has room for all of it, so that it shows what a short report omits.
+// Report shows the report of an answer. A page has room for the whole report, so it also shows the parts that shorter
+// forms of the report omit.
 func Report(now time.Time, r report.Report) g.Node {
 	p := reportPage{now}
 	return g.Group{p.sections(r.Sections), p.notices("warn", r.Warnings), p.notices("note", r.Notes)}
@@ -100,7 +101,7 @@ func (p reportPage) finding(f report.Finding) g.Node {
 	)
 }
 
-// found shows what was found, as a sentence if it is a text.
+// found shows the text or value of a finding. A text is shown as a sentence.
 func (p reportPage) found(what any) g.Node {
 	if text, isText := what.(string); isText {
 		return Isolated(Sentence(text))
@@ -108,7 +109,7 @@ func (p reportPage) found(what any) g.Node {
 	return p.value(what)
 }
 
-// record shows the name of a thing, or what was done with it, and its cells.
+// record shows a record: its title, or a sentence about what was done to the named item, followed by its cells.
 func (p reportPage) record(r report.Record) g.Node {
 	title := r.Key
 	if r.Title != nil {
@@ -161,10 +162,11 @@ func (p reportPage) notices(kind string, sentences []report.Sentence) g.Node {
 	})
 }
 
-// place stands for a text of others in the text of a sentence.
+// place is the placeholder, in the text of a sentence, for a value that others may have written.
 const place = "\x00"
 
-// sentence renders a sentence. It begins with a capital letter, unless it begins with a text of others or a command.
+// sentence renders a sentence with a capital letter at its beginning. The case is not changed if the sentence begins
+// with a command, or with a value that others may have written.
 func (p reportPage) sentence(s report.Sentence) g.Node {
 	text, values := p.split(s)
 	if !strings.HasPrefix(text, "oxbow ") {
@@ -173,7 +175,7 @@ func (p reportPage) sentence(s report.Sentence) g.Node {
 	return join(text, values)
 }
 
-// fullSentence is like sentence, and adds a full stop, unless the sentence ends with lines of their own.
+// fullSentence is like sentence, but also adds a full stop, unless the sentence ends with a list of separate lines.
 func (p reportPage) fullSentence(s report.Sentence) g.Node {
 	text, values := p.split(s)
 	if s.EndsWithLines() {
@@ -182,7 +184,8 @@ func (p reportPage) fullSentence(s report.Sentence) g.Node {
 	return join(Sentence(text), values)
 }
 
-// split returns the text of a sentence, with a place for each value that others may have written, and these values.
+// split returns the text of a sentence, in which the placeholder place replaces each value that others may have
+// written. It also returns these values, rendered and in order.
 func (p reportPage) split(s report.Sentence) (text string, values []g.Node) {
 	var write func(v any) string
 	write = func(v any) string {
@@ -200,7 +203,7 @@ func (p reportPage) split(s report.Sentence) (text string, values []g.Node) {
 	return s.In(write), values
 }
 
-// join puts the values at their places.
+// join replaces each placeholder in the text by the next value.
 func join(text string, values []g.Node) g.Node {
 	var nodes g.Group
 	for i, part := range strings.Split(text, place) {
@@ -247,7 +250,7 @@ func (p reportPage) value(v any) g.Node {
 	return Isolated(fmt.Sprint(v))
 }
 
-// joined shows texts of others with a separator.
+// joined shows untrusted texts with a separator between them.
 func joined(texts []string, separator g.Node) g.Node {
 	var nodes g.Group
 	for i, s := range texts {
@@ -259,7 +262,7 @@ func joined(texts []string, separator g.Node) g.Node {
 	return nodes
 }
 
-// hasValue reports whether a cell is shown.
+// hasValue reports whether the value of a cell is not empty, so that the cell is shown.
 func hasValue(v any) bool { return v != nil && fmt.Sprint(v) != "" }
 
 // capital returns a text with a capital letter at its beginning.

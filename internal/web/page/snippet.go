@@ -10,18 +10,19 @@ import (
 var (
 	frontMatter = regexp.MustCompile(`^--- .*? ---( |$)`)
 	fence       = regexp.MustCompile("(^| )```[\\w+-]*( |$)")
-	// marks that begin a line and are hardly ever text in the middle of one
+	// lineMark matches marks that are removed anywhere, because they are hardly ever part of the text: headings from
+	// level 2 on, and items of task lists.
 	lineMark = regexp.MustCompile(`(^…?| )(?:#{2,6}|[-*+] \[[ xX]\])( |$)`)
-	// marks that may be text in the middle of a line, such as a dash
+	// sentenceMark matches marks that are removed only at the beginning of the snippet or after a sentence, because
+	// elsewhere they may be part of the text, such as a dash.
 	sentenceMark = regexp.MustCompile(`(^…?|[.:!?] )(?:#|>|[-*+])( |$)`)
 	mdLink       = regexp.MustCompile(`!?\[([^\]\[]*)\]\([^()\s]*\)`)
 	emphasis     = regexp.MustCompile(`(\*\*|__|~~)([^*_~]+)(\*\*|__|~~)|\*([^*\s][^*]*)\*`)
 	tableRule    = regexp.MustCompile(`\|?( ?(?::?-{2,}:?|:-:?|-:) ?\|)+( ?(?::?-{2,}:?|:-:?|-:))?( |$)`)
 )
 
-// WithoutMarkup returns a snippet, which is a part of a Markdown text in a single line, as it is
-// read: without front matter, and without the characters for headings, lists, links, tables,
-// emphasis and code.
+// WithoutMarkup returns a snippet as plain text. A snippet is a part of a Markdown text, joined to a single line.
+// WithoutMarkup removes front matter, and the characters for headings, lists, links, tables, emphasis and code.
 func WithoutMarkup(s string) string {
 	s = frontMatter.ReplaceAllString(s, "")
 	s = tableRule.ReplaceAllString(s, " ")
