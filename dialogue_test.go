@@ -201,7 +201,7 @@ func TestTurnsTogether(t *testing.T) {
 	all.Wait()
 }
 
-// told returns hits in a form to be read.
+// show returns hits in a form to be read.
 func show(hits []oxbow.Hit) string {
 	s := ""
 	for _, h := range hits {

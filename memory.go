@@ -43,10 +43,10 @@ type Memory struct {
 	notKept atomic.Int64   // number of entries that were not in the file when the last write failed
 	recalls atomic.Int64   // number of recalls until this process was considered long-lived
 
-	// nil until the first recall and after a reset (mu must be held to set it) index of the
-	// last scan, reused if the next query has the same terms (may be nil)
+	// searcher is nil until the first recall and after a reset. mu must be held to set it.
 	searcher atomic.Pointer[searcher]
-	scanned  atomic.Pointer[scanIndex]
+	// scanned is the index of the last scan, which is reused if the next query has the same terms. It may be nil.
+	scanned atomic.Pointer[scanIndex]
 
 	mu       sync.Mutex // guards the fields below
 	building bool       // a searcher is being built

@@ -274,7 +274,7 @@ func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error
 
 // acquireReplica returns a brain's replica and counts a further handle for it. If isNew is true, acquireReplica has
 // locked the replica's mu, and the caller must open the replica. If the replica is being closed,
-// handle waits until its files are released.
+// acquireReplica waits until its files are released.
 func (c *Cluster) acquireReplica(ctx context.Context, info brainInfo) (r *replica, isNew bool, err error) {
 	for {
 		c.mu.Lock()

@@ -237,7 +237,7 @@ type requestChoice struct {
 }
 
 // chooseRequests selects requests for the next envelope. If a request fails only because of another chosen
-// change, which is not durable yet, choose leaves it for the envelope after that.
+// change, which is not durable yet, chooseRequests leaves it for the envelope after that.
 func (r *replica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -292,7 +292,7 @@ func (c *requestChoice) addRequest(q *commitRequest) {
 func (r *replica) nextTime() int64 { return max(r.cluster.opts.Clock().UnixNano(), r.at.Time) }
 
 // sendRequests publishes the requests in an envelope, applies the envelope and finishes the requests. If
-// send returns errMoved, nothing was published and the replica has a newer head.
+// sendRequests returns errMoved, nothing was published and the replica has a newer head.
 func (r *replica) sendRequests(ctx context.Context, qs []*commitRequest) error {
 	m, expect, err := r.buildEnvelope(qs)
 	if err != nil {

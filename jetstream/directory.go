@@ -210,8 +210,8 @@ func (d *directory) getValue(ctx context.Context, key string) ([]byte, error) {
 	return m.Data, nil // the message of a deleted key has no data
 }
 
-// getOrCreate returns the value of a key. If the key has no value, enter stores the result of value and
-// returns it.
+// getOrCreate returns the value of a key. If the key has no value, getOrCreate stores the result
+// of value and returns it.
 func getOrCreate[T any](ctx context.Context, d *directory, key string, value func() (T, error)) (v T, err error) {
 	for try := range 40 { // another process may create the key and delete it again
 		if try > 0 && !waitFor(ctx, 50*time.Millisecond) {

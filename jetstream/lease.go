@@ -79,7 +79,7 @@ func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 // before the call. follow must read the missing messages, up to the head that the leader reports.
 // lastRead must return the sequence of the last message that was read.
 //
-// Without a lease, confirm stores an empty message. The stream accepts it only if the reader is at
+// Without a lease, confirmCurrent stores an empty message. The stream accepts it only if the reader is at
 // the head.
 func (c *Cluster) confirmCurrent(ctx context.Context, b brainInfo, lastRead func() uint64, follow func() error) error {
 	if c.replicas == 1 {

@@ -125,12 +125,11 @@ func (l *locator) hasWritten(home string, e *session.Event) bool {
 	return err == nil && !fi.ModTime().Before(l.lastReport(home, e).Add(-time.Second))
 }
 
-// maxCommandTime is the assumed running time of a command if it is unknown when the session last
-// reported.
+// maxCommandTime is the longest time that a command is assumed to have run.
 const maxCommandTime = 10 * time.Minute
 
-// lastReport returns the time of the session's last report before the event, but at most
-// maxCommandTime before it.
+// lastReport returns the time of the session's last report before the event. If that time is unknown, or more
+// than maxCommandTime before the event, it returns the time that is maxCommandTime before the event.
 func (t *terminal) lastReport(home string, e *session.Event) time.Time {
 	since := e.Time.Add(-maxCommandTime)
 	file := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.File(e.Client, e.Session)

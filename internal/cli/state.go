@@ -1,4 +1,4 @@
-// This file implements "oxbow" without a command. It shows the size of the memory, the proposals
+// This file implements "oxbow" without a subcommand. It shows the size of the memory, the proposals
 // that wait for the person, the changes by agents, and the next commands.
 
 package cli

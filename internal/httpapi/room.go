@@ -37,7 +37,7 @@ func (o *room) memory(ctx context.Context) (*oxbow.Memory, error) {
 	return o.Workspace.Open(ctx, verb.Read)
 }
 
-// openReadable is the scope of the memory for programs that read the store directly. Verbs
+// readableScope is the scope of the memory for programs that read the store directly. Verbs
 // withhold quarantined entries, which only a person may see; a store does not, so the scope
 // excludes them.
 var readableScope = scope.Scope{

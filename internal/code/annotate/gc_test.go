@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// names returns which annotations were archived and returned, by their why.
+// summary returns which annotations were archived and returned, by their why.
 func (r GCReport) summary() string {
 	var a, b []string
 	for _, s := range r.Archived {

@@ -29,7 +29,7 @@ func lineByLine(t *testing.T, b *Store, file string) int {
 	return n
 }
 
-// found counts the annotations that stand in the file.
+// countFound counts the annotations that stand in the file.
 func countFound(t *testing.T, b *Store, file string) int {
 	t.Helper()
 	all, err := b.Lookup(t.Context(), file, Span{})

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// dice is the Sørensen–Dice coefficient of the words of two texts, as defined,
+// wordDice is the Sørensen–Dice coefficient of the words of two texts, as defined,
 // where a word weighs 1 by the square root of how often the text has it.
 func wordDice(page, a, b []string) float64 {
 	often := map[string]int{}

@@ -66,7 +66,8 @@ func (c *checkpointer) instant(rows int, read int64) bool {
 	return rows <= rowsAtClose && read <= quickBytes
 }
 
-// rest records the position in the log of the snapshot that the state uses.
+// rest sets the length of the log at which the next snapshot is due, for a state that uses a snapshot of so many
+// entries, which was written at the position end.
 func (c *checkpointer) rest(end int64, entries int) {
 	c.tailAt.Store(end + tailBound(c.opts.TailLeast, entries))
 }

@@ -108,8 +108,8 @@ func (g *batch) freeRestored(v *body, before func(name string) *store.Entry) err
 	return g.st.readError()
 }
 
-// From manyRestored restored entries on, aliases are looked up in a table instead of searching
-// all entries.
+// manyRestored is the number of operations in a change from which aliases are looked up in a table. For
+// fewer operations, each lookup searches all entries.
 const manyRestored = 16
 
 // indexedOwner returns a function that is like g.owner, but is fast for changes of many

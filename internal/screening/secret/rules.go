@@ -243,8 +243,8 @@ const (
 	maxTableLine  = 4 << 10
 )
 
-// isInTable reports whether a hexadecimal value is part of a table and therefore not a secret,
-// such as a test vector.
+// isInTable reports whether a finding is a hexadecimal value in a table of such values, for example of test
+// vectors. Such a value is not a secret. A table has at least tableLines lines of hexadecimal values near the finding.
 func isInTable(text string, f Finding) bool {
 	if !isHexadecimal(text[f.Start:f.End]) {
 		return false

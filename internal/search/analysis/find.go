@@ -116,7 +116,7 @@ func (f *Finder) begins(first uint64) bool {
 	return false
 }
 
-// unruled returns, by term, the words whose terms do not follow from the rules of the
+// wordsWithoutRule returns, by term, the words whose terms do not follow from the rules of the
 // stemmer.
 var wordsWithoutRule = sync.OnceValue(func() map[string][]string {
 	words := map[string][]string{}

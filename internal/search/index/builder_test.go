@@ -26,7 +26,7 @@ func randomDoc(r *rand.Rand) Doc {
 	return d
 }
 
-// pairs are ids and documents.
+// fill adds documents with these ids to an index.
 func fill(x *Index, ids []uint64, docs []Doc) {
 	fillRuns(x, nil, ids, docs)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// texts parses "name|content|alias,alias|key:value,…", a short form of an entry.
+// entryFrom parses "name|content|alias,alias|key:value,…", a short form of an entry.
 func entryFrom(t testing.TB, s string) oxbow.Entry {
 	t.Helper()
 	parts := append(strings.Split(s, "|"), "", "", "")

@@ -26,7 +26,7 @@ func openOn(t *testing.T, fsys vfs.FS, o Options) *Store {
 	return s
 }
 
-// dir returns a new directory of the operating system.
+// tempTree returns a new directory of the operating system.
 func tempTree(t *testing.T) (*vfs.OS, string) {
 	t.Helper()
 	path := t.TempDir()

@@ -179,7 +179,7 @@ func web(m *maker, dir, file, fn string) {
 	}
 }
 
-// command runs a command of those that agents run on a program in Go.
+// goCommand runs a command of those that agents run on a program in Go.
 func goCommand(m *maker, dir, file, fn string) {
 	test := fmt.Sprintf("go test ./%s -run '%s' -count=1 2>&1 | tail -30", dir, fn)
 	switch m.IntN(16) {

@@ -132,8 +132,8 @@ func FindChatService(path string) string {
 	return ""
 }
 
-// readConversationsOrRestart reads the conversations of a file that begin at f.from or later. When the file ends,
-// the next call begins anew, because the next export to the same path has another order.
+// readConversationsOrRestart reads the conversations of a file that begin at f.from or later. If none begins there,
+// the file was replaced by another export, and readConversationsOrRestart reads it from the start.
 func (f *file) readConversationsOrRestart(ctx context.Context, in io.ReadSeeker) error {
 	err := f.readConversations(ctx, in)
 	if errors.Is(err, errMoved) {
