@@ -76,22 +76,30 @@ func (w *Workspace) typeNotesIn(v reflect.Value) {
 
 // mayHoldNotes reports whether values of a type may contain a note in an exported field.
 func mayHoldNotes(t reflect.Type) bool {
-	if t == noteType {
-		return true
-	}
 	if known, ok := noteHolders.Load(t); ok {
 		return known.(bool)
 	}
-	found := false
-	switch t.Kind() {
-	case reflect.Struct:
-		noteHolders.Store(t, false) // ends the search in a type that contains itself
-		for i := range t.NumField() {
-			found = found || (t.Field(i).IsExported() && mayHoldNotes(t.Field(i).Type))
-		}
-	case reflect.Slice, reflect.Pointer:
-		found = mayHoldNotes(t.Elem())
-	}
+	found := leadsToNotes(t, map[reflect.Type]bool{})
 	noteHolders.Store(t, found)
 	return found
+}
+
+// leadsToNotes implements mayHoldNotes. It does not examine the types in seen, because a type may contain itself, and
+// adds the examined types to seen.
+func leadsToNotes(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if t == noteType || seen[t] {
+		return t == noteType
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if t.Field(i).IsExported() && leadsToNotes(t.Field(i).Type, seen) {
+				return true
+			}
+		}
+	case reflect.Slice, reflect.Pointer:
+		return leadsToNotes(t.Elem(), seen)
+	}
+	return false
 }
