@@ -52,6 +52,8 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 		return 0
 	}
 	root := tree(a)
+	names := namesOfCommands(root) // before it runs, because cobra then adds commands
+	a.commandNames = func() []string { return names }
 	a.typed = a.asTyped
 	if slices.ContainsFunc(env.Args, func(arg string) bool {
 		return strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
