@@ -51,7 +51,7 @@ part of the repository: look at it with --dry-run first.`,
 		Example: `  oxbow annotate pool.go:42-60 "The proxy drops idle connections."
   oxbow annotate pool.go:42 --why "So that a leak shows." --rejected "a context"
   oxbow annotate --from-transcript ~/.claude/projects/-home-ada-pool --dry-run`,
-		Args: args(0, 2, "one FILE:A-B and one TEXT"),
+		Args: argCount(0, 2, "one FILE:A-B and one TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch byHand := why != "" || model != "" || len(rejected) > 0; {
 			case len(from.From) > 0 && (len(args) > 0 || byHand):
@@ -98,7 +98,7 @@ part of the repository: look at it with --dry-run first.`,
 			}
 			return answer(a, out, func(out annotations.AnnotateOut) {
 				if !a.quiet {
-					a.printf("annotated %s:%s\n", oneLine(out.Annotation.File), spanOf(out.Annotation))
+					a.printf("annotated %s:%s\n", oneLine(out.Annotation.File), parseLineRange(out.Annotation))
 					if out.Private {
 						a.note("git ignores the annotations of this repository until oxbow annotate setup")
 					}
@@ -143,7 +143,7 @@ func (a *app) annotateTranscripts(ctx context.Context, in annotations.AnnotateTr
 		if name == "-" {
 			continue
 		}
-		in.From[i], err = a.abs(name)
+		in.From[i], err = a.absolutePath(name)
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (a *app) annotateTranscripts(ctx context.Context, in annotations.AnnotateTr
 }
 
 func (a *app) annotateSetupCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return setUpCall(a, &cobra.Command{
 		Use:   "setup",
 		Short: "Commit annotations, and have git merge those of two branches",
 		Long: `Annotations that hooks began are private: git ignores them until you run setup.
@@ -235,7 +235,7 @@ BASE, and writes them to OURS, as git wants of a merge driver (%O %A %B %P).
 Lines that cannot be read are kept beside NAME, the path of the sidecar, in
 NAME.damaged; without a NAME, at the end of OURS.`,
 		Example: `  git config merge.oxbow.driver 'oxbow annotate merge-driver %O %A %B %P'`,
-		Args:    args(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
+		Args:    argCount(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		var in annotations.MergeSidecarsIn
@@ -264,7 +264,7 @@ NAME.damaged; without a NAME, at the end of OURS.`,
 func (a *app) mergePaths(args []string, base, ours, theirs *string) error {
 	for i, to := range []*string{base, ours, theirs} {
 		var err error
-		*to, err = a.abs(args[i])
+		*to, err = a.absolutePath(args[i])
 		if err != nil {
 			return err
 		}
@@ -274,7 +274,7 @@ func (a *app) mergePaths(args []string, base, ours, theirs *string) error {
 }
 
 func (a *app) annotateGCCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "gc",
 		Short: "Archive annotations whose lines are gone, and bring back returned ones",
 		Long: `Gc archives the annotations whose lines are neither in HEAD nor in the working
@@ -288,7 +288,7 @@ back.`,
 }
 
 func (a *app) annotateStatsCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "stats",
 		Short: "Show how many annotations there are, and how they stand",
 		Example: `  oxbow annotate stats
@@ -297,7 +297,7 @@ func (a *app) annotateStatsCommand() *cobra.Command {
 }
 
 func (a *app) annotateRecoverCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "recover",
 		Short: "Mend sidecars of annotations that have damaged lines",
 		Long: `Recover takes the lines that cannot be read out of the sidecars, and keeps them

@@ -17,11 +17,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// bookOf opens the annotations of the repository that contains the file in FILE[:A[-B]]. The
+// openAnnotations opens the annotations of the repository that contains the file in FILE[:A[-B]]. The
 // repository may differ from that of the working directory, for example if the file is in a
 // submodule.
-func (l *locator) bookOf(ctx context.Context, arg string) (*annotate.Store, error) {
-	wd, err := l.abs(".")
+func (l *locator) openAnnotations(ctx context.Context, arg string) (*annotate.Store, error) {
+	wd, err := l.absolutePath(".")
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func onFile[In, Out any](
 	verbCall call[In, Out],
 	make func(target) (In, error),
 ) (out Out, err error) {
-	b, err := a.bookOf(ctx, arg)
+	b, err := a.openAnnotations(ctx, arg)
 	if err != nil {
 		return out, adviseOnFile(err)
 	}
@@ -75,14 +75,14 @@ func onFile[In, Out any](
 	if err != nil {
 		return out, err
 	}
-	if err := checkTexts(verb.ParamsOf[In](), &in); err != nil {
+	if err := checkTexts(verb.StructParams[In](), &in); err != nil {
 		return out, err
 	}
 	src, err := a.source()
 	if err != nil {
 		return out, err
 	}
-	bound, err := a.bound()
+	bound, err := a.boundProfile()
 	if err != nil {
 		return out, err
 	}
@@ -109,17 +109,17 @@ func adviseOnFile(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, git.ErrBare):
-		return &hinted{err, "lines are annotated where there are files: run it in a clone with a working tree"}
+		return &hintedError{err, "lines are annotated where there are files: run it in a clone with a working tree"}
 	case errors.Is(err, fs.ErrNotExist):
-		return &hinted{
+		return &hintedError{
 			err,
 			"FILE is taken from the working directory; oxbow why --search WORDS looks through all annotations, and " +
 				"oxbow log NAME says who changed an entry of the memory",
 		}
 	case strings.Contains(err.Error(), "not a regular file"):
-		return &hinted{err, "name one file of it; oxbow why --search WORDS looks through all annotations"}
+		return &hintedError{err, "name one file of it; oxbow why --search WORDS looks through all annotations"}
 	case strings.Contains(err.Error(), "path escapes from parent"): // package os exports no error value for this
-		return &hinted{err, "a link on the way leads out of the working tree; name the file itself"}
+		return &hintedError{err, "a link on the way leads out of the working tree; name the file itself"}
 	}
 	return err
 }
@@ -131,7 +131,7 @@ func (l *locator) target(b *annotate.Store, arg string) (target, error) {
 	if err := verb.CheckText("FILE", arg); err != nil {
 		return target{}, badArgument(err)
 	}
-	wd, err := l.abs(".")
+	wd, err := l.absolutePath(".")
 	if err != nil {
 		return target{}, err
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 func (a *app) approveCommand() *cobra.Command {
-	list := reports(a, &cobra.Command{Use: "list"}, labels.Held, positional)
-	c := reports(a, &cobra.Command{
+	list := setUpReport(a, &cobra.Command{Use: "list"}, labels.Held, positional)
+	c := setUpReport(a, &cobra.Command{
 		Use:   "approve [NAME…]",
 		Short: "Show what is held back from agents, and let it be shown",
 		Long: `Agents find every note when they search. What may come up by itself, at the
@@ -29,7 +29,7 @@ names or --group you say that these may come up. oxbow undo takes that back. A
 shell that an agent started approves nothing.`,
 		Example: `  oxbow approve
   oxbow approve --json`,
-		Args: args(0, -1, "the names of entries"),
+		Args: argCount(0, -1, "the names of entries"),
 	}, labels.Approve, positional)
 	approve := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {

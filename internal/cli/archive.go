@@ -24,7 +24,7 @@ archive lists them.`,
 }
 
 func (a *app) archivePruneCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "prune",
 		Short: "Forget archives by age or number",
 		Long: `Prune forgets the archives that are older than a date or a number of days, or

@@ -25,7 +25,7 @@ func finish(c *cobra.Command) {
 
 func finishOne(c *cobra.Command) {
 	if c.Args == nil && !c.HasSubCommands() && !strings.Contains(c.Use, " ") {
-		c.Args = args(0, 0, "no arguments")
+		c.Args = argCount(0, 0, "no arguments")
 	}
 	check, run := c.Args, c.RunE
 	c.Args = func(cmd *cobra.Command, args []string) error {
@@ -47,9 +47,9 @@ func finishOne(c *cobra.Command) {
 	c.Flags().SortFlags = false
 }
 
-// args returns a check that there are between minArgs and maxArgs arguments. A negative maxArgs means no
+// argCount returns a check that there are between minArgs and maxArgs arguments. A negative maxArgs means no
 // upper limit. what describes the expected arguments in the error, and "" means that there are none.
-func args(minArgs, maxArgs int, what string) cobra.PositionalArgs {
+func argCount(minArgs, maxArgs int, what string) cobra.PositionalArgs {
 	what = cmp.Or(what, "no arguments")
 	return func(cmd *cobra.Command, args []string) error {
 		switch {

@@ -18,7 +18,7 @@ func (t *terminal) confirm(question string) error {
 	if err != nil {
 		return err
 	}
-	return confirmed(strings.TrimSpace(line))
+	return checkReply(strings.TrimSpace(line))
 }
 
 // confirmByEnter is like confirm, but an empty line means yes. The end of the input does not.
@@ -36,7 +36,7 @@ func confirmedByEnter(line string) error {
 	if line != "" && strings.TrimSpace(line) == "" {
 		return nil
 	}
-	return confirmed(strings.TrimSpace(line))
+	return checkReply(strings.TrimSpace(line))
 }
 
 // ask prints a question and returns the line that the person types, with its newline. It returns
@@ -50,13 +50,13 @@ func (t *terminal) ask(question string) (line string, err error) {
 	return line, err
 }
 
-// confirmed returns an error unless an answer is yes.
-func confirmed(reply string) error {
+// checkReply returns an error unless an answer is yes.
+func checkReply(reply string) error {
 	switch strings.ToLower(reply) {
 	case "y", "yes":
 		return nil
 	}
-	return &hinted{errors.New("not confirmed; nothing was changed"), "answer y, or give --yes"}
+	return &hintedError{errors.New("not confirmed; nothing was changed"), "answer y, or give --yes"}
 }
 
 // mayKeep asks a person whether to store text that looks like a secret, and returns the answer.
@@ -68,7 +68,7 @@ func (a *app) mayKeep(err error) (bool, error) {
 		return false, err
 	}
 	if !a.env.StdinTerm || !a.env.StderrTerm {
-		return false, &hinted{err, "leave it out, or keep it as it is with --allow-secret; nothing was written"}
+		return false, &hintedError{err, "leave it out, or keep it as it is with --allow-secret; nothing was written"}
 	}
 	if err := a.confirm(fmt.Sprintf(
 		"Line %d of the %s looks like a secret (%s). Keep it as it is?",
@@ -76,7 +76,7 @@ func (a *app) mayKeep(err error) (bool, error) {
 		found.Part,
 		found.Rule,
 	)); err != nil {
-		return false, &hinted{errors.New("nothing was written"), "leave it out, or keep it with --allow-secret"}
+		return false, &hintedError{errors.New("nothing was written"), "leave it out, or keep it with --allow-secret"}
 	}
 	a.allowSecret = true
 	return true, nil

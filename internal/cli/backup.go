@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) backupCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the memory to a file, while others use it",
 		Long: `Backup copies the memory as it is at one moment to a new file, with all its
@@ -32,7 +32,7 @@ age -d decrypts it.`,
   oxbow backup ~/backups/memory.age \
     --to age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm
   oxbow backup ~/backups/memory.age --to ~/key.pub --identity ~/key.txt`,
-		Args: args(1, 1, "the name of the new file"),
+		Args: argCount(1, 1, "the name of the new file"),
 	}, maintenance.Backup, func(in *maintenance.BackupIn, _ *flagSet, args []string) (err error) {
 		in.File, err = a.outputPath(args[0])
 		if err != nil {
@@ -42,7 +42,7 @@ age -d decrypts it.`,
 			if backup.IsKey(to) {
 				continue
 			}
-			in.To[i], err = a.abs(to)
+			in.To[i], err = a.absolutePath(to)
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ age -d decrypts it.`,
 func (l *locator) keyFiles(o *maintenance.KeyFiles) (err error) {
 	for _, file := range []*string{&o.Identity, &o.Passphrase} {
 		if *file != "" && err == nil {
-			*file, err = l.abs(*file)
+			*file, err = l.absolutePath(*file)
 		}
 	}
 	return err

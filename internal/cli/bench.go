@@ -119,10 +119,10 @@ func (t *terminal) benchSource() (string, error) {
 // noBench returns an error that says how to get the program for measurements.
 func noBench(source string) error {
 	if source != "" {
-		return &hinted{errors.New("there is no " + benchProgram + ", and no Go to build it"),
+		return &hintedError{errors.New("there is no " + benchProgram + ", and no Go to build it"),
 			"install Go from https://go.dev/dl, then run the same again"}
 	}
-	return &hinted{errors.New("there is no " + benchProgram +
+	return &hintedError{errors.New("there is no " + benchProgram +
 		" next to this program or on the PATH, and this is no clone of its source"),
 		"git clone https://github.com/oxbow-memory/oxbow && cd oxbow, then run the same again there"}
 }
@@ -133,7 +133,7 @@ func (t *terminal) startProgram(ctx context.Context, argv []string) error {
 	err := t.env.Start(ctx, argv)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() > 0 {
-		return exited(exit.ExitCode())
+		return exitStatusError(exit.ExitCode())
 	}
 	return err
 }

@@ -25,7 +25,7 @@ an edit, the last sentence. --porcelain prints what git blame
 a line that is not committed has zeros for its commit.`,
 		Example: `  oxbow blame pool.go
   oxbow blame pool.go --json`,
-		Args: args(1, 1, "one FILE"),
+		Args: argCount(1, 1, "one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if porcelain && a.json {
 				return misusef("give one of the two", "--porcelain and --json are two forms")
@@ -57,8 +57,8 @@ a line that is not committed has zeros for its commit.`,
 	return c
 }
 
-// spanOf returns the line range of an annotation, such as "7" or "42-60".
-func spanOf(n annotations.Annotation) string {
+// parseLineRange returns the line range of an annotation, such as "7" or "42-60".
+func parseLineRange(n annotations.Annotation) string {
 	return annotate.Span{First: n.StartLine, Last: n.EndLine}.String()
 }
 
@@ -121,10 +121,10 @@ func (t *terminal) blameText(out annotations.BlameOut) {
 			}
 			delete(why, id)
 			mark := ""
-			if n.Edited() {
+			if n.LinesChanged() {
 				mark = " (edited since)"
 			}
-			t.printf("%s\n", t.bold(t.cut(strings.Repeat(" ", 10+wide)+"# "+spanOf(n)+mark+": "+
+			t.printf("%s\n", t.bold(t.cutColumns(strings.Repeat(" ", 10+wide)+"# "+parseLineRange(n)+mark+": "+
 				clean(n.Headline), t.width())))
 		}
 		commit := "-"

@@ -19,9 +19,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// profiles returns the profiles of the home, followed by the profiles of the working directory's
+// loadProfiles returns the profiles of the home, followed by the profiles of the working directory's
 // project.
-func (a *app) profiles() (*profile.Set, error) {
+func (a *app) loadProfiles() (*profile.Set, error) {
 	if a.profileSet != nil {
 		return a.profileSet, nil
 	}
@@ -48,7 +48,7 @@ func (a *app) profiles() (*profile.Set, error) {
 	if a.isUnlabelled() {
 		set.Repeats = a.repeats
 	}
-	root, err := a.abs(".")
+	root, err := a.absolutePath(".")
 	if err != nil { // a home that was named needs no working directory
 		a.profileSet = set
 		return set, nil
@@ -108,9 +108,9 @@ func (a *app) boundName() (string, error) {
 	return a.profileFlag, nil
 }
 
-// bound returns the profile that the run is bound to, or nil. The profile is read only once, so
+// boundProfile returns the profile that the run is bound to, or nil. The profile is read only once, so
 // that editing it does not affect a running server.
-func (a *app) bound() (*profile.Resolved, error) {
+func (a *app) boundProfile() (*profile.Resolved, error) {
 	name, err := a.boundName()
 	if err != nil || name == "" || a.boundTo != nil {
 		return a.boundTo, err
@@ -125,7 +125,7 @@ func (a *app) bound() (*profile.Resolved, error) {
 
 // resolve returns the profile with the given name.
 func (a *app) resolve(name string) (profile.Resolved, error) {
-	set, err := a.profiles()
+	set, err := a.loadProfiles()
 	if err != nil {
 		return profile.Resolved{}, err
 	}
@@ -136,7 +136,7 @@ func (a *app) resolve(name string) (profile.Resolved, error) {
 // bind returns the part of m that the run may see. Without a bound profile this is m itself.
 // Closing the returned memory closes m, which is closed at the latest at the end of the run.
 func (a *app) bind(m *oxbow.Memory) (*oxbow.Memory, error) {
-	r, err := a.bound()
+	r, err := a.boundProfile()
 	if err != nil || r == nil {
 		return m, err
 	}
@@ -177,13 +177,13 @@ func (a *app) unboundOnly(command string) error {
 	if err != nil || name == "" {
 		return err
 	}
-	return &hinted{&scopeError{command, name}, "run it without --profile, and without OXBOW_PROFILE"}
+	return &hintedError{&scopeError{command, name}, "run it without --profile, and without OXBOW_PROFILE"}
 }
 
 // outputPath returns the absolute path of an output file, or an error if the memory is at that
 // path.
 func (a *app) outputPath(path string) (string, error) {
-	abs, err := a.abs(path)
+	abs, err := a.absolutePath(path)
 	bound, berr := a.boundName()
 	p, perr := a.memoryPlace()
 	err = errors.Join(err, berr, perr)

@@ -19,7 +19,7 @@ const (
 )
 
 func (a *app) changedCommand() *cobra.Command {
-	c := reports(a, &cobra.Command{
+	c := setUpReport(a, &cobra.Command{
 		Use:   "changed",
 		Short: "Show which of your notes agents changed, and keep or restore them",
 		Long: `Changed lists the entries whose text you wrote and an agent changed or forgot
@@ -33,25 +33,25 @@ agent's, unless an agent made them. What a compaction dropped is not listed.`,
   oxbow changed --json
   oxbow changed --name deploy
   oxbow changed restore --all --dry-run`,
-		Args: args(0, 0, "no arguments, or keep or restore"),
+		Args: argCount(0, 0, "no arguments, or keep or restore"),
 	}, review.Changed, positional)
 	c.AddCommand(
-		does(a, &cobra.Command{
+		setUpCall(a, &cobra.Command{
 			Use:   "keep NAME…",
 			Short: "Keep what agents made of your notes",
 			Long: `Keep makes the text as it is now yours: the entry is no longer listed, until an
 agent changes it again. oxbow undo takes that back. A shell that a client's
 agent started keeps nothing.`,
 			Example: `  oxbow changed keep --all --dry-run`,
-			Args:    args(0, -1, "the names of entries, or --all"),
+			Args:    argCount(0, -1, "the names of entries, or --all"),
 		}, review.KeepChanged, positional, func(out review.DecideChangedOut) { a.showReport(out.KeptReport()) }),
-		does(a, &cobra.Command{
+		setUpCall(a, &cobra.Command{
 			Use:   "restore NAME…",
 			Short: "Bring back your text of notes that agents changed",
 			Long: `Restore brings back the text as you left it, with its aliases and labels. Labels
 that you changed since the agent's change stay. oxbow undo takes it back.`,
 			Example: `  oxbow changed restore --all --dry-run`,
-			Args:    args(0, -1, "the names of entries, or --all"),
+			Args:    argCount(0, -1, "the names of entries, or --all"),
 		}, review.RestoreChanged, positional, func(out review.DecideChangedOut) { a.showReport(out.RestoredReport()) }))
 	return c
 }
@@ -75,7 +75,7 @@ func (a *app) tellChanged(ctx context.Context) {
 	if variable, _ := a.env.startedBy(); variable != "" || a.json || a.quiet {
 		return
 	}
-	if path, err := a.storePath(); err != nil || !exists(path) {
+	if path, err := a.storePath(); err != nil || !fileExists(path) {
 		return
 	}
 	if foreign, err := a.isForeign(); err != nil || foreign {

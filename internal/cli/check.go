@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "check",
 		Short: "Examine the memory, byte by byte",
 		Long: `Check reads the whole memory, compares checksums and the chain of changes, and

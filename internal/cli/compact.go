@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) compactCommand() *cobra.Command {
-	return erases(a, &cobra.Command{
+	return setUpErasure(a, &cobra.Command{
 		Use:   "compact",
 		Short: "Drop old history for good",
 		Long: `Compact rewrites the file without the versions that were replaced or forgotten
@@ -34,7 +34,7 @@ without it none does, and all history is kept.`,
 			}
 			return fmt.Sprintf(
 				"Drop %s from before %s for good? oxbow undo no longer reaches them.",
-				would.Dropped(),
+				would.DroppedCounts(),
 				a.date(moment(would.Before)),
 			)
 		},

@@ -30,7 +30,7 @@ filters, too: oxbow recall project:<Tab>.`,
   oxbow completion zsh > "${fpath[1]}/_oxbow"
   oxbow completion fish > ~/.config/fish/completions/oxbow.fish
   oxbow completion powershell | Out-String | Invoke-Expression`,
-		Args:      args(1, 1, "one of bash, zsh, fish, powershell"),
+		Args:      argCount(1, 1, "one of bash, zsh, fish, powershell"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return completionScript(cmd.Root(), args[0], t.env.Stdout)
@@ -45,9 +45,9 @@ const maxCompletions = 200
 // shell cannot show errors.
 type words func(ctx context.Context, start string) []string
 
-// offers returns a completion function that offers words for the first n arguments. The shell
+// completeFirst returns a completion function that offers words for the first n arguments. The shell
 // adds no space after a word that ends in a colon, so that the person can continue typing.
-func offers(n int, from words) cobra.CompletionFunc {
+func completeFirst(n int, from words) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		then := cobra.ShellCompDirectiveNoFileComp
 		if len(args) >= n || from == nil {
@@ -77,26 +77,26 @@ func isActive(word string) bool {
 func (a *app) complete(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		if sub.ValidArgs == nil {
-			sub.ValidArgsFunction = a.arguments(sub)
+			sub.ValidArgsFunction = a.completeArguments(sub)
 		}
 		a.complete(sub)
 	}
 	flag := func(f *pflag.Flag) {
 		kind, _ := pflag.UnquoteUsage(f)
-		from := a.values(f.Name)
+		from := a.completeValues(f.Name)
 		if p, ok := f.Value.(*paramFlag); ok && len(p.param.Enum) > 0 {
 			from = func(context.Context, string) []string { return slices.Clone(p.param.Enum) }
 		}
 		if from != nil || (kind != "FILE" && kind != "DIR") { // the shell completes files and directories itself
-			_ = c.RegisterFlagCompletionFunc(f.Name, offers(math.MaxInt, from))
+			_ = c.RegisterFlagCompletionFunc(f.Name, completeFirst(math.MaxInt, from))
 		}
 	}
 	c.Flags().VisitAll(flag)
 	c.PersistentFlags().VisitAll(flag)
 }
 
-// arguments returns the completion function for a command's arguments.
-func (a *app) arguments(c *cobra.Command) cobra.CompletionFunc {
+// completeArguments returns the completion function for a command's arguments.
+func (a *app) completeArguments(c *cobra.Command) cobra.CompletionFunc {
 	n := len(strings.Fields(c.Use)) - 1
 	if strings.Contains(c.Use, "…") {
 		n = math.MaxInt
@@ -107,7 +107,7 @@ func (a *app) arguments(c *cobra.Command) cobra.CompletionFunc {
 	switch profile := c.Parent().Name() == "profile"; {
 	case has("[FILE] [FILTER"): // files and terms
 		return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
-			found, then := offers(n, a.terms)(cmd, args, start)
+			found, then := completeFirst(n, a.completeTerms)(cmd, args, start)
 			return found, then &^ cobra.ShellCompDirectiveNoFileComp
 		}
 	case has("FILE", "PATH", "BASE"):
@@ -115,22 +115,22 @@ func (a *app) arguments(c *cobra.Command) cobra.CompletionFunc {
 	case has("DIR"):
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	case has("FILTER", "WORDS"):
-		return offers(n, a.terms)
+		return completeFirst(n, a.completeTerms)
 	case has("LABEL", "OLD"):
-		return offers(n, a.labels)
+		return completeFirst(n, a.completeLabels)
 	case c.Name() == "new":
 	case profile && has("NAME", "A [B]"):
-		return offers(n, a.profileNames)
+		return completeFirst(n, a.profileNames)
 	case has("[TEXT]"):
-		return offers(1, a.names)
+		return completeFirst(1, a.completeNames)
 	case has("NAME"):
-		return offers(n, a.names)
+		return completeFirst(n, a.completeNames)
 	}
 	return cobra.NoFileCompletions
 }
 
-// values returns the completions for a flag's value, or nil if they are not known.
-func (a *app) values(flag string) words {
+// completeValues returns the completions for a flag's value, or nil if they are not known.
+func (a *app) completeValues(flag string) words {
 	fixed := func(all ...string) words { return func(context.Context, string) []string { return slices.Clone(all) } }
 	return map[string]words{
 		"project": func(ctx context.Context, _ string) []string { return a.labelValues(ctx, "project") },
@@ -142,11 +142,11 @@ func (a *app) values(flag string) words {
 		"kind":    fixed(kindNames()...),
 		"tools":   fixed(verb.SetNames()...),
 		"rank":    fixed(oxbow.RankOxbow, oxbow.RankSeed),
-		"name":    a.names,
-		"where":   a.terms,
-		"filter":  a.terms,
+		"name":    a.completeNames,
+		"where":   a.completeTerms,
+		"filter":  a.completeTerms,
 		"skill": func(context.Context, string) []string {
-			set, err := a.skills()
+			set, err := a.skillSet()
 			if err != nil {
 				return nil
 			}
@@ -155,14 +155,14 @@ func (a *app) values(flag string) words {
 	}[flag]
 }
 
-// names returns names of entries that begin with start.
-func (a *app) names(ctx context.Context, start string) []string {
+// completeNames returns names of entries that begin with start.
+func (a *app) completeNames(ctx context.Context, start string) []string {
 	out, _ := run(ctx, a, verb.Names, verb.NamesIn{Prefix: start, Limit: maxCompletions})
 	return out.Names
 }
 
-// labels returns all labels, each as KEY:VALUE.
-func (a *app) labels(ctx context.Context, _ string) (found []string) {
+// completeLabels returns all labels, each as KEY:VALUE.
+func (a *app) completeLabels(ctx context.Context, _ string) (found []string) {
 	out, _ := run(ctx, a, labels.Labels, labels.LabelsIn{})
 	for _, l := range out.Labels {
 		found = append(found, l.Key+":"+l.Value)
@@ -171,7 +171,7 @@ func (a *app) labels(ctx context.Context, _ string) (found []string) {
 }
 
 func (a *app) labelValues(ctx context.Context, key string) (found []string) {
-	for _, l := range a.labels(ctx, "") {
+	for _, l := range a.completeLabels(ctx, "") {
 		if v, ok := strings.CutPrefix(l, key+":"); ok {
 			found = append(found, v)
 		}
@@ -179,10 +179,10 @@ func (a *app) labelValues(ctx context.Context, key string) (found []string) {
 	return found
 }
 
-// terms returns the keys of filter terms and, if start has a key, the terms with the values of
+// completeTerms returns the keys of filter terms and, if start has a key, the terms with the values of
 // that key. Values with spaces or quotes are left out, because a shell would remove the quotes
 // that they need.
-func (a *app) terms(ctx context.Context, start string) (found []string) {
+func (a *app) completeTerms(ctx context.Context, start string) (found []string) {
 	key := strings.TrimLeft(start, "+-")
 	not := start[:len(start)-len(key)]
 	key, _, valued := strings.Cut(key, ":")
@@ -205,7 +205,7 @@ func (a *app) terms(ctx context.Context, start string) (found []string) {
 
 // profileNames returns all profile names or, in a bound run, only the name of its profile.
 func (a *app) profileNames(context.Context, string) []string {
-	set, err := a.profiles()
+	set, err := a.loadProfiles()
 	if err != nil {
 		return nil
 	}

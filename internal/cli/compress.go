@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) compressCommand() *cobra.Command {
-	c := takes(&cobra.Command{
+	c := setUpArguments(&cobra.Command{
 		Use:   "compress [SPAN [PERIOD] | --max-tokens N]",
 		Short: "Say what is kept in fewer words",
 		Long: `Compress puts a digest in the place of the days of a week, or of the weeks and
@@ -43,7 +43,7 @@ back.`,
   oxbow compress month 2026-04
   oxbow compress undo month-2026-04
   oxbow compress --max-tokens 2000 --dry-run`,
-		Args: args(0, 2, "a SPAN and a PERIOD at most"),
+		Args: argCount(0, 2, "a SPAN and a PERIOD at most"),
 	}, func(ctx context.Context, in compressIn, args []string) error {
 		if in.Budget != nil {
 			switch budget := *in.Budget; {
@@ -95,10 +95,10 @@ back.`,
 
 // compressIn contains the flags of oxbow compress.
 type compressIn struct {
-	Texts  []string `json:"text,omitempty" empty:"allowed" value:"FILE" usage:"the digest, from a FILE or - for standard input; of a part of it, as GROUP=FILE"`
-	Budget *int     `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens before the model"`
-	Over   *int     `json:"over,omitempty" value:"BYTES" usage:"only logs of more than BYTES (default 2000; with --text, all)"`
-	DryRun bool     `json:"dry_run,omitempty" usage:"show what would be done and change nothing"`
+	Texts  []string `json:"text,omitempty"       empty:"allowed" value:"FILE"  usage:"the digest, from a FILE or - for standard input; of a part of it, as GROUP=FILE"`
+	Budget *int     `json:"max_tokens,omitempty"                               usage:"at most N tokens before the model"                                               also:"token_budget,budget"`
+	Over   *int     `json:"over,omitempty"                       value:"BYTES" usage:"only logs of more than BYTES (default 2000; with --text, all)"`
+	DryRun bool     `json:"dry_run,omitempty"                                  usage:"show what would be done and change nothing"`
 }
 
 // compressTo shortens the files that a model receives whole so that they fit a token budget.
@@ -108,7 +108,7 @@ func (a *app) compressTo(ctx context.Context, budget int, dry bool) error {
 		return err
 	}
 	if !ok {
-		return &hinted{
+		return &hintedError{
 			fmt.Errorf(
 				"compressing: %w: it has no file that is whole before the model and grows",
 				oxbow.ErrUnsupported,
@@ -157,7 +157,7 @@ func (a *app) compressor(how access) (layout.Compressor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, &hinted{
+	return nil, &hintedError{
 		fmt.Errorf(
 			"compress works on layouts that keep days, and %s is laid out as %s: %w",
 			home,
@@ -245,7 +245,7 @@ func (a *app) compressUndoCommand() *cobra.Command {
 kept in memory/undone, where nothing reads it.`,
 		Example: `  oxbow compress undo week-2026-W16 --dry-run
   oxbow compress undo month-2026-04 week-2026-W16`,
-		Args: args(1, -1, "the name of a digest, such as week-2026-W16"),
+		Args: argCount(1, -1, "the name of a digest, such as week-2026-W16"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.compressor(change.Unless(dry))
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) consolidateCommand() *cobra.Command {
-	return takes(&cobra.Command{
+	return setUpArguments(&cobra.Command{
 		Use:   "consolidate",
 		Short: "Take out what is remembered twice",
 		Long: `Consolidate takes out what another entry says in the same words: the same text,

@@ -21,12 +21,12 @@ func (l *locator) readFile(name string) (string, error) {
 	if name == "-" {
 		return l.readStdin()
 	}
-	path, err := l.abs(name)
+	path, err := l.absolutePath(name)
 	if err != nil {
 		return "", err
 	}
 	if isDir(path) {
-		return "", &hinted{
+		return "", &hintedError{
 			err: fmt.Errorf(
 				"reading content: %w",
 				&fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("is a directory")},

@@ -27,7 +27,7 @@ type contextIn struct {
 }
 
 func (a *app) contextCommand() *cobra.Command {
-	return takes(&cobra.Command{
+	return setUpArguments(&cobra.Command{
 		Use:   "context",
 		Short: "Print what a model should know before it begins",
 		Long: `Context prints the documents that are always included, SOUL.md and MEMORY.md of
@@ -67,7 +67,7 @@ func (a *app) context(ctx context.Context, in contextIn) error {
 	case !in.Handoff && in.Project != "":
 		return misusef("add --handoff", "--project says whose handoff is taken, and none is")
 	case other && bound == "":
-		return a.contextOf(ctx, d, in)
+		return a.printLayoutContext(ctx, d, in)
 	}
 	s := profiles.SelectIn{Query: in.Message, Budget: in.Budget, AsOf: in.AsOf}
 	if in.Handoff {
@@ -103,8 +103,8 @@ func (a *app) openSession(ctx context.Context, in sessions.OpenSessionIn) (err e
 	return answer[any](a, whole, func(any) { a.text(whole.Text) })
 }
 
-// contextOf prints the context that the system of another layout would put before the model.
-func (a *app) contextOf(ctx context.Context, d layout.Dialect, in contextIn) error {
+// printLayoutContext prints the context that the system of another layout would put before the model.
+func (a *app) printLayoutContext(ctx context.Context, d layout.Dialect, in contextIn) error {
 	if in.AsOf != "" {
 		return misusef(
 			"leave it out, or choose a profile with --profile",
@@ -134,7 +134,7 @@ func (a *app) contextOf(ctx context.Context, d layout.Dialect, in contextIn) err
 	}
 	begin := h.Context
 	if in.Handoff {
-		begin = a.startOf(h)
+		begin = a.startFunc(h)
 	}
 	got, err := begin(ctx, r)
 	if err != nil {
@@ -162,9 +162,9 @@ func (a *app) contextOf(ctx context.Context, d layout.Dialect, in contextIn) err
 	return nil
 }
 
-// startOf returns a function that starts a session of the home, which takes the open handoff. The
+// startFunc returns a function that starts a session of the home, which takes the open handoff. The
 // context contains the texts of the handoff's skills.
-func (a *app) startOf(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
+func (a *app) startFunc(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
 	return func(ctx context.Context, r layout.Request) (prompt.Context, error) {
 		l, err := a.loader()
 		if err != nil {

@@ -33,7 +33,7 @@ left there is removed by the next one.`,
 		Example: `  oxbow convert ~/brain --home ~/.crabtalk        # from crabtalk to oxbow
   oxbow convert ./bot --to duragent --dry-run
   oxbow convert ./crab --to crabtalk --adapt`,
-		Args: args(1, 1, "the name of the new home"),
+		Args: argCount(1, 1, "the name of the new home"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Dir = args[0]
 			return a.convert(cmd.Context(), in)
@@ -75,9 +75,9 @@ func (a *app) convert(ctx context.Context, in transfer.ConvertIn) (err error) {
 			a.note("and %d more", n)
 		}
 		if in.Adapt {
-			return &hinted{err, "rename, approve or forget them first, or choose another layout"}
+			return &hintedError{err, "rename, approve or forget them first, or choose another layout"}
 		}
-		return &hinted{err, transfer.AdaptCommand(in.Dir, in.Layout) + " leaves out what it cannot hold"}
+		return &hintedError{err, transfer.AdaptCommand(in.Dir, in.Layout) + " leaves out what it cannot hold"}
 	}
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (a *app) makeHome(ctx context.Context, target layout.Dialect, dir string) (
 		Memory: oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand}}
 	if dir != "" {
 		var err error
-		o, err = a.options(dir, build)
+		o, err = a.layoutOptions(dir, build)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -26,7 +26,7 @@ type Daemon struct {
 // MainDaemon runs the command line of this process, which is a daemon, and returns its exit
 // status.
 func MainDaemon(d Daemon) int {
-	return mainOf(func(ctx context.Context, env Env) int {
+	return runMain(func(ctx context.Context, env Env) int {
 		return runRoot(ctx, env, func(a *app) *cobra.Command { return a.daemonRoot(d) })
 	}, os.Interrupt, syscall.SIGTERM) // SIGHUP is left to the daemon, which reloads its certificates
 }
@@ -40,14 +40,14 @@ func (a *app) daemonRoot(d Daemon) *cobra.Command {
 		if len(args) > 0 {
 			return misusef(a.name+" --help lists them", "unknown command %q", unmark(args)[0])
 		}
-		return helpOf(cmd)
+		return printHelp(cmd)
 	}
 	fs := root.PersistentFlags()
 	fs.StringVar(&a.homeFlag, "home", "", "the `DIR` of what this server keeps by itself")
 	a.commonFlags(fs)
 	version := a.versionCommand()
 	version.Example = "  " + a.name + " version"
-	root.AddCommand(a.serves(d.Serve), version)
+	root.AddCommand(a.setUpServe(d.Serve), version)
 	finish(root)
 	return root
 }

@@ -16,9 +16,9 @@ import (
 // demoSession is the session ID of the agent in the sample.
 const demoSession = "5d0c71aa"
 
-// played is a step of that session: the report of a client's hook, or a command that the agent
+// storyStep is a step of that session: the report of a client's hook, or a command that the agent
 // runs.
-type played struct {
+type storyStep struct {
 	Hook  map[string]any `json:"hook"`
 	Agent []string       `json:"agent"`
 }
@@ -43,7 +43,7 @@ func (a *app) demoPages(ctx context.Context, run runner, dir, home string) error
 		}
 	}
 	for line := range strings.Lines(demo.Session) {
-		var p played
+		var p storyStep
 		if err := json.Unmarshal([]byte(line), &p); err != nil {
 			return fmt.Errorf("reading the sample's session: %w", err)
 		}

@@ -6,4 +6,4 @@ package cli
 
 import "syscall"
 
-func detached() *syscall.SysProcAttr { return nil }
+func detachedAttributes() *syscall.SysProcAttr { return nil }

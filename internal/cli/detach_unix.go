@@ -6,7 +6,7 @@ package cli
 
 import "syscall"
 
-// detached returns the attributes for a process in a new session. Such a process does not
+// detachedAttributes returns the attributes for a process in a new session. Such a process does not
 // receive the terminal's signals, nor signals to the client's process group, in which the hook
 // runs.
-func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+func detachedAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

@@ -7,8 +7,8 @@ import "syscall"
 // createNoWindow is the flag CREATE_NO_WINDOW of CreateProcess: the process has a console without a window.
 const createNoWindow = 0x08000000
 
-// detached returns the attributes for a process that does not receive Ctrl-C and Ctrl-Break from
+// detachedAttributes returns the attributes for a process that does not receive Ctrl-C and Ctrl-Break from
 // this console.
-func detached() *syscall.SysProcAttr {
+func detachedAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | createNoWindow}
 }

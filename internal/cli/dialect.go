@@ -16,9 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// options returns the options with which a dialect opens the home. If how is build, it creates
+// layoutOptions returns the options with which a dialect opens the home. If how is build, it creates
 // the home's directory.
-func (a *app) options(home string, how access) (layout.Options, error) {
+func (a *app) layoutOptions(home string, how access) (layout.Options, error) {
 	src, err := a.source()
 	if err != nil {
 		return layout.Options{}, err
@@ -41,7 +41,7 @@ func (a *app) options(home string, how access) (layout.Options, error) {
 			ReadOnly: how == look, Screen: a.screener(new(*oxbow.Memory))},
 		Warn: func(message string) { a.note("%s", message) },
 	}
-	wd, err := a.abs(".")
+	wd, err := a.absolutePath(".")
 	if err != nil {
 		return layout.Options{}, err
 	}
@@ -74,7 +74,7 @@ func (a *app) openHome(d layout.Dialect, how access) (layout.Home, error) {
 			return nil, err
 		}
 	}
-	o, err := a.options(home, how)
+	o, err := a.layoutOptions(home, how)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what may be wrong, and say how to mend it",
 		Long: `Doctor looks at the memory and what is around it: how the home was found, the

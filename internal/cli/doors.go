@@ -26,13 +26,13 @@ type doors struct {
 
 func (d *doors) Close() error { return d.close() }
 
-// doors opens the interfaces of the run's home for the requests that the guard admits.
-func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *web.Sessions) (*doors, error) {
-	s, done, err := a.served(ctx, flags)
+// openDoors opens the interfaces of the run's home for the requests that the guard admits.
+func (a *app) openDoors(ctx context.Context, flags serving, g auth.Guard, sessions *web.Sessions) (*doors, error) {
+	s, done, err := a.buildService(ctx, flags)
 	if err != nil {
 		return nil, err
 	}
-	if err := admitted(s.mcp, g.Tokens, flags.TokensFile); err != nil {
+	if err := checkTokens(s.mcp, g.Tokens, flags.TokensFile); err != nil {
 		return nil, errors.Join(err, done())
 	}
 	// A person at a page may also see the files that the command line shows.
@@ -45,12 +45,12 @@ func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *
 		here.Place = a.placeElsewhere
 	}
 	views.Workspace = &here
-	return &doors{a.doorsOf(&views, s, g, sessions), done}, nil
+	return &doors{a.newHandler(&views, s, g, sessions), done}, nil
 }
 
-// doorsOf returns a handler for the pages and the API of the given views, and for the MCP server
+// newHandler returns a handler for the pages and the API of the given views, and for the MCP server
 // of s.
-func (a *app) doorsOf(views *rights.Options, s *served, g auth.Guard, sessions *web.Sessions) http.Handler {
+func (a *app) newHandler(views *rights.Options, s *servedMemory, g auth.Guard, sessions *web.Sessions) http.Handler {
 	feed := history.NewFeed(views.Workspace.Open, nil)
 	api := httpapi.New(views, &httpapi.Options{Rand: a.env.Rand, Feed: feed, Merge: s.other, Logger: a.serverLog()})
 	pages := web.New(
@@ -75,5 +75,5 @@ func (a *app) noDoors(g auth.Guard) http.Handler {
 		return nil, oxbow.ErrNotFound
 	}}
 	g.Tokens = nil
-	return a.doorsOf(&rights.Options{Workspace: none}, &served{mcp: mcpserver.New(none, nil)}, g, nil)
+	return a.newHandler(&rights.Options{Workspace: none}, &servedMemory{mcp: mcpserver.New(none, nil)}, g, nil)
 }

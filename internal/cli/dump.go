@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) dumpCommand() *cobra.Command {
-	return takes(&cobra.Command{
+	return setUpArguments(&cobra.Command{
 		Use:   "dump DIR",
 		Short: "Write all entries as Markdown files",
 		Long: `Dump writes each entry as a Markdown file below DIR, and a table of contents:
@@ -24,7 +24,7 @@ are not touched. What you change there, load brings back. Only you can read the
 files, as the memory; chmod what others shall read: a later dump keeps the mode.`,
 		Example: `  oxbow dump brain
   git -C brain diff`,
-		Args: args(1, 1, "one directory"),
+		Args: argCount(1, 1, "one directory"),
 	}, func(ctx context.Context, in transfer.DumpIn, args []string) (err error) {
 		in.Dir = args[0]
 		in.Path, err = a.outputPath(in.Dir)
@@ -37,12 +37,12 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 		out, err := attempt(ctx, a, transfer.Dump, in)
 		switch {
 		case errors.Is(err, mdtree.ErrForeign):
-			return &hinted{
+			return &hintedError{
 				err,
 				"choose another directory; or, if what is in it may be mixed with the dump, add --force",
 			}
 		case errors.Is(err, mdtree.ErrEdited):
-			return &hinted{err, "to keep the edits: oxbow load " + quote(in.Dir) +
+			return &hintedError{err, "to keep the edits: oxbow load " + quote(in.Dir) +
 				"; to replace the files, and keep a copy of each, add --force"}
 		case err != nil:
 			return err
@@ -60,7 +60,7 @@ func (l *locator) treePath(dir string) (string, error) {
 			"the path of the directory is empty",
 		)
 	}
-	path, err := l.abs(dir)
+	path, err := l.absolutePath(dir)
 	if err != nil {
 		return "", err
 	}

@@ -30,7 +30,7 @@ save. When somebody else changed the entry meanwhile, nothing is overwritten:
 your text is kept in a file of its own.`,
 		Example: `  oxbow edit style
   EDITOR='code --wait' oxbow edit runbook`,
-		Args: args(1, 1, "the name of one entry"),
+		Args: argCount(1, 1, "the name of one entry"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.edit(cmd.Context(), args[0]) },
 	}
 }
@@ -80,7 +80,7 @@ func (a *app) editEntry(ctx context.Context, name string) (out verb.RememberOut,
 			out = verb.RememberOut{Outcome: unchanged, Entry: entry}
 			return nil
 		case strings.TrimSpace(text) == "":
-			return &hinted{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
+			return &hintedError{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
 				hint: "to take it out of the memory: oxbow forget " + quoteName(entry.Name)}
 		}
 		err := verb.CheckText("the edited text", text)
@@ -168,7 +168,7 @@ func (t *terminal) keep(e editing, file string, cause error) error {
 		_ = vfs.RemoveTree(dir) // remove other files of the editor
 	}
 	next := "your text is kept in " + file
-	if own, ok := errors.AsType[*hinted](cause); ok {
+	if own, ok := errors.AsType[*hintedError](cause); ok {
 		next = own.hint + "; " + next
 	}
 	switch gone, ok := errors.AsType[*oxbow.ConflictError](cause); {
@@ -182,7 +182,7 @@ func (t *terminal) keep(e editing, file string, cause error) error {
 	if m, ok := errors.AsType[*misuse](cause); ok {
 		cause = m.err
 	}
-	return &hinted{err: cause, hint: next}
+	return &hintedError{err: cause, hint: next}
 }
 
 // fileName converts an entry name to a file name of at most 60 bytes that is valid on every

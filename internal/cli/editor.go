@@ -17,7 +17,7 @@ func (t *terminal) editor() ([]string, error) {
 		}
 		argv, err := splitCommand(line, t.env.GOOS == "windows")
 		if err != nil {
-			return nil, &hinted{
+			return nil, &hintedError{
 				err:  fmt.Errorf("reading $%s: %w", key, err),
 				hint: "write it as in a shell, for example EDITOR='code --wait'",
 			}
@@ -40,7 +40,7 @@ func (t *terminal) runEditor(file string) error {
 		return fmt.Errorf("starting editor: there is no terminal for one")
 	}
 	if err := t.env.Edit(append(argv, file)); err != nil {
-		return &hinted{err: fmt.Errorf("running editor %s: %w", argv[0], err),
+		return &hintedError{err: fmt.Errorf("running editor %s: %w", argv[0], err),
 			hint: "set EDITOR to an editor that waits until you are done, for example EDITOR='code --wait'"}
 	}
 	return nil

@@ -32,9 +32,9 @@ func (a *app) checkElsewhere() error {
 		return err
 	}
 	if fi, err := os.Stat(home); err == nil && !fi.IsDir() {
-		return &hinted{fmt.Errorf("the home %s is a file", home), "name a directory with --home DIR"}
+		return &hintedError{fmt.Errorf("the home %s is a file", home), "name a directory with --home DIR"}
 	}
-	if file := filepath.Join(home, storeFile); exists(file) {
+	if file := filepath.Join(home, storeFile); fileExists(file) {
 		a.warn("%s is not served: the memories of %s are elsewhere", file, a.name)
 	}
 	return os.MkdirAll(home, 0o700)

@@ -17,10 +17,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// vectors returns the vectors of the home's memory, computed by the endpoint that flags or
+// memoryVectors returns the vectors of the home's memory, computed by the endpoint that flags or
 // variables name. It returns nil if no endpoint is named. If the home cannot be written to, the
-// vectors are kept only for this run.
-func (a *app) vectors() (*verb.Vectors, error) {
+// memoryVectors are kept only for this run.
+func (a *app) memoryVectors() (*verb.Vectors, error) {
 	url, model := cmp.Or(a.embedFlag, a.env.Getenv("OXBOW_EMBED")), cmp.Or(
 		a.modelFlag,
 		a.env.Getenv("OXBOW_EMBED_MODEL"),
@@ -42,7 +42,7 @@ func (a *app) vectors() (*verb.Vectors, error) {
 		err = c.SetKey(a.env.Getenv("OXBOW_EMBED_KEY"))
 	}
 	if err != nil {
-		return nil, &hinted{err, "for example --embed http://127.0.0.1:11434"}
+		return nil, &hintedError{err, "for example --embed http://127.0.0.1:11434"}
 	}
 	place, err := a.memoryPlace()
 	if err != nil {
@@ -64,7 +64,7 @@ func (a *app) vectors() (*verb.Vectors, error) {
 }
 
 func (a *app) embedCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return setUpCall(a, &cobra.Command{
 		Use:   "embed",
 		Short: "Make the vectors of entries that have none, at an endpoint of yours",
 		Long: `Embed sends the text of each entry that has no vector yet to an endpoint like

@@ -35,7 +35,7 @@ Knowledge Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 	}
 	var force bool
 	var to string
-	takes(c, func(ctx context.Context, in transfer.ExportIn, args []string) error {
+	setUpArguments(c, func(ctx context.Context, in transfer.ExportIn, args []string) error {
 		for _, name := range []string{"limit", "offset"} {
 			if c.Flags().Changed(name) {
 				return misusef(
@@ -88,7 +88,7 @@ func (a *app) exportBundle(ctx context.Context, in transfer.ExportIn, name strin
 	if name == "" || name == "-" {
 		return misusef("oxbow export --to okf DIR", "export --to okf needs a directory")
 	}
-	path, err := a.abs(name)
+	path, err := a.absolutePath(name)
 	if err != nil {
 		return err
 	}

@@ -46,14 +46,14 @@ func isNoMemory(err error) bool {
 	return !errors.As(err, &m) || errors.As(err, &unknown) || errors.As(err, &wrong)
 }
 
-// hinted is an error with a text that says how to fix it.
-type hinted struct {
+// hintedError is an error with a text that says how to fix it.
+type hintedError struct {
 	err  error
 	hint string
 }
 
-func (e *hinted) Error() string { return e.err.Error() }
-func (e *hinted) Unwrap() error { return e.err }
+func (e *hintedError) Error() string { return e.err.Error() }
+func (e *hintedError) Unwrap() error { return e.err }
 
 // errReported ends a run that failed and has already printed the reason.
 var errReported = errors.New("failed")
@@ -61,17 +61,17 @@ var errReported = errors.New("failed")
 // errTouched ends a run of why --diff --fail that found touched annotations.
 var errTouched = fmt.Errorf("lines with annotations were touched: %w", errReported)
 
-// exited is the exit status of a program that ran instead of this program.
-type exited int
+// exitStatusError is the exit status of a program that ran instead of this program.
+type exitStatusError int
 
-func (exited) Error() string { return "the program failed" }
-func (exited) Unwrap() error { return errReported }
+func (exitStatusError) Error() string { return "the program failed" }
+func (exitStatusError) Unwrap() error { return errReported }
 
-// status returns the exit status for an error. No other function converts errors to exit
+// exitCode returns the exit status for an error. No other function converts errors to exit
 // statuses.
-func status(err error) int {
+func exitCode(err error) int {
 	var m *misuse
-	var e exited
+	var e exitStatusError
 	switch {
 	case err == nil:
 		return exitDone
@@ -91,7 +91,7 @@ func hint(err error) string {
 	if errors.As(err, &m) && m.hint != "" {
 		return m.hint
 	}
-	var h *hinted
+	var h *hintedError
 	if errors.As(err, &h) && h.hint != "" {
 		return h.hint
 	}
@@ -112,8 +112,8 @@ func hint(err error) string {
 	return sentence(verb.Remedy(err))
 }
 
-// kindOf returns the class of an error, for programs that read --json.
-func kindOf(err error) string {
+// errorClass returns the class of an error, for programs that read --json.
+func errorClass(err error) string {
 	var m *misuse
 	switch {
 	case errors.As(err, &m):
@@ -153,7 +153,7 @@ func wording(err error) (message, next string) {
 	message, next = text.Uncapitalize(err.Error()), hint(err)
 	if errors.Is(err, context.Canceled) {
 		message = "stopped"
-		var own *hinted // such as the path at which an edited text was saved
+		var own *hintedError // such as the path at which an edited text was saved
 		if !errors.As(err, &own) {
 			next = ""
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) fixCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "fix [ERROR]",
 		Short: "Show what mended an error in a past session",
 		Long: `Fix lists what agents did between a command that failed and the same command
@@ -26,7 +26,7 @@ after the same error, it is told of the fix.`,
 		Example: `  oxbow fix
   oxbow fix 'main.go:12:3: undefined: Frob'
   oxbow fix undefined --project auto --json`,
-		Args: args(0, -1, "the error"),
+		Args: argCount(0, -1, "the error"),
 	}, review.Fixes, func(in *review.FixesIn, _ *flagSet, words []string) (err error) {
 		in.Error = strings.Join(words, " ")
 		in.Project, err = a.projectNamed(in.Project)

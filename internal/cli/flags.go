@@ -28,10 +28,10 @@ type paramFlag struct {
 }
 
 // newFlags adds the flags for the fields of In to a command.
-func newFlags[In any](c *cobra.Command) *flagSet { return flagsOf(c, verb.ParamsOf[In]()) }
+func newFlags[In any](c *cobra.Command) *flagSet { return addFlags(c, verb.StructParams[In]()) }
 
-// flagsOf adds the flags of parameters to a command.
-func flagsOf(c *cobra.Command, params []verb.Param) *flagSet {
+// addFlags adds the flags of parameters to a command.
+func addFlags(c *cobra.Command, params []verb.Param) *flagSet {
 	s := &flagSet{params: params}
 	for _, p := range s.params {
 		if p.Flag == "" {
@@ -104,8 +104,8 @@ func (s *flagSet) flag(param string) *paramFlag {
 	return s.flags[i]
 }
 
-// given reports whether the flag of the parameter was given on the command line.
-func (s *flagSet) given(param string) bool { return s.flag(param).set }
+// wasGiven reports whether the flag of the parameter was given on the command line.
+func (s *flagSet) wasGiven(param string) bool { return s.flag(param).set }
 
 // fill stores the values of the flags, or their defaults, in the struct that in points to.
 func (s *flagSet) fill(in any) error {
@@ -115,7 +115,7 @@ func (s *flagSet) fill(in any) error {
 			values = []string{f.param.Default}
 		}
 		for _, v := range values {
-			if err := f.put(in, v); err != nil {
+			if err := f.putValue(in, v); err != nil {
 				return badArgument(err)
 			}
 		}
@@ -123,7 +123,7 @@ func (s *flagSet) fill(in any) error {
 	return nil
 }
 
-func (f *paramFlag) put(in any, v string) error {
+func (f *paramFlag) putValue(in any, v string) error {
 	if err := verb.CheckText("--"+f.param.Flag, v); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (f *paramFlag) put(in any, v string) error {
 func (s *flagSet) check(in any) error {
 	for _, p := range s.params {
 		called := p.Name
-		if p.Flag != "" && s.given(p.Name) {
+		if p.Flag != "" && s.wasGiven(p.Name) {
 			called = "--" + p.Flag
 		}
 		if err := p.Check(in, called); err != nil {

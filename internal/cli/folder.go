@@ -31,7 +31,7 @@ or most files are gone, no note is forgotten before you say so with sync.`,
 }
 
 func (a *app) folderAddCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "add DIR",
 		Short: "Follow a directory of Markdown files",
 		Long: `Add brings the notes in DIR into the memory, as oxbow import does, and follows
@@ -45,7 +45,7 @@ your mind. oxbow folder remove NAME --forget takes all back.`,
 		Example: `  oxbow folder add ~/vault
   oxbow folder add notes --write
   oxbow folder add ~/vault --dry-run`,
-		Args: args(1, 1, "one directory"),
+		Args: argCount(1, 1, "one directory"),
 	}, folders.Add, func(in *folders.AddIn, _ *flagSet, args []string) (err error) {
 		a.leaveFolders()
 		in.Dir = args[0]
@@ -61,17 +61,17 @@ your mind. oxbow folder remove NAME --forget takes all back.`,
 }
 
 func (a *app) folderListCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "list",
 		Short: "List the folders, and the files that could not be read",
 		Example: `  oxbow folder list
   oxbow folder list --json`,
-		Args: args(0, 0, ""),
+		Args: argCount(0, 0, ""),
 	}, folders.List, func(*folders.ListIn, *flagSet, []string) error { a.leaveFolders(); return nil })
 }
 
 func (a *app) folderRemoveCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "remove FOLDER",
 		Short: "Follow a folder no longer",
 		Long: `Remove ends that the memory follows FOLDER, which is a name or a directory. The
@@ -80,7 +80,7 @@ forgotten, except those that were edited in the memory; oxbow undo brings them
 back.`,
 		Example: `  oxbow folder remove vault
   oxbow folder remove vault --forget --dry-run`,
-		Args: args(1, 1, "one folder"),
+		Args: argCount(1, 1, "one folder"),
 	}, folders.Remove, func(in *folders.RemoveIn, _ *flagSet, args []string) error {
 		a.leaveFolders()
 		in.Folder, in.Path = args[0], a.folderPath(args[0])
@@ -89,7 +89,7 @@ back.`,
 }
 
 func (a *app) folderSyncCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "sync [FOLDER]",
 		Short: "Compare a folder now, or say that missing files were deleted",
 		Long: `Sync compares FOLDER, or all folders, as each opening of the memory does, and
@@ -98,7 +98,7 @@ forgotten, also if most files are gone or the directory is empty. oxbow undo
 brings them back.`,
 		Example: `  oxbow folder sync --dry-run
   oxbow folder sync vault --prune`,
-		Args: args(0, 1, "one folder"),
+		Args: argCount(0, 1, "one folder"),
 	}, folders.Compare, func(in *folders.CompareIn, _ *flagSet, args []string) error {
 		a.leaveFolders()
 		if len(args) > 0 {
@@ -117,7 +117,7 @@ func (a *app) leaveFolders() {
 
 // folderPath returns the path that a name refers to if it is a directory.
 func (l *locator) folderPath(name string) string {
-	path, err := l.abs(name)
+	path, err := l.absolutePath(name)
 	if err != nil {
 		return ""
 	}

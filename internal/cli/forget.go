@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) forgetCommand() *cobra.Command {
-	return erases(a, &cobra.Command{
+	return setUpErasure(a, &cobra.Command{
 		Use:   "forget NAME",
 		Short: "Take an entry out of the memory",
 		Long: `Forget takes an entry out of the memory. Its versions stay in the log: undo
@@ -20,7 +20,7 @@ good, and forget asks first; without a terminal, give --yes.`,
 		Example: `  oxbow forget style
   oxbow forget style --dry-run
   oxbow undo                   # brings it back`,
-		Args: args(1, 1, "the name of one entry"),
+		Args: argCount(1, 1, "the name of one entry"),
 	}, loss[verb.ForgetIn, verb.ForgetOut]{
 		command: "forget",
 		verb:    verb.Forget,

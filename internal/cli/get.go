@@ -25,9 +25,9 @@ the content, byte for byte.`,
 		Example: `  oxbow get style
   oxbow get style@3
   oxbow get runbook --raw > RUNBOOK.md`,
-		Args: args(1, 1, "the name of one entry"),
+		Args: argCount(1, 1, "the name of one entry"),
 	}
-	does(a, c, verb.Get, func(in *verb.GetIn, _ *flagSet, args []string) error {
+	setUpCall(a, c, verb.Get, func(in *verb.GetIn, _ *flagSet, args []string) error {
 		in.Name, a.noPager = args[0], a.noPager || raw
 		in.Bare = (raw || !a.env.StdoutTerm) && !a.json
 		return nil

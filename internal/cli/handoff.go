@@ -27,14 +27,14 @@ session takes it; no two sessions can take the same.`,
 }
 
 func (a *app) handoffNewCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "new SUMMARY",
 		Short: "Leave a task to the next session",
 		Long: `New stores a handoff. --project auto labels it with the project of the working
 directory. The same handoff that is open already is not stored twice.`,
 		Example: `  oxbow handoff new "The grid is done." --plan "Walls next." \
     --read pkg/map.go --skill senior-developer --profile vtt --project auto`,
-		Args: args(1, 1, "a SUMMARY"),
+		Args: argCount(1, 1, "a SUMMARY"),
 	}, verb.HandOff, func(in *verb.HandoffTaskIn, _ *flagSet, args []string) (err error) {
 		in.Summary = args[0]
 		in.Project, err = a.projectNamed(in.Project)
@@ -43,7 +43,7 @@ directory. The same handoff that is open already is not stored twice.`,
 }
 
 func (a *app) handoffListCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the open handoffs, the newest first",
@@ -55,17 +55,17 @@ func (a *app) handoffListCommand() *cobra.Command {
 }
 
 func (a *app) handoffShowCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Show the newest open handoff, or the one of that name, and take nothing",
 		Example: `  oxbow handoff show
   oxbow handoff show "handoff: The grid is done."`,
-		Args: args(0, 1, "at most one NAME"),
+		Args: argCount(0, 1, "at most one NAME"),
 	}, sessions.ShowHandoff, positional)
 }
 
 func (a *app) handoffTakeCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "take [NAME]",
 		Short: "Take the newest open handoff, or the one of that name",
 		Long: `Take prints a handoff and marks it as taken, so that no other session gets it;
@@ -75,7 +75,7 @@ done: so it can stand at the start of every session. What was taken by mistake,
 oxbow undo opens again.`,
 		Example: `  oxbow handoff take
   oxbow handoff take --project auto`,
-		Args: args(0, 1, "at most one NAME"),
+		Args: argCount(0, 1, "at most one NAME"),
 	}, sessions.TakeHandoff, func(in *sessions.TakeHandoffIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Name = args[0]
@@ -92,10 +92,10 @@ oxbow undo opens again.`,
 }
 
 func (a *app) handoffDropCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:     "drop NAME",
 		Short:   "Forget a handoff, open or taken",
 		Example: `  oxbow handoff drop "handoff: The grid is done."`,
-		Args:    args(1, 1, "the NAME of a handoff"),
+		Args:    argCount(1, 1, "the NAME of a handoff"),
 	}, sessions.DropHandoff, positional)
 }

@@ -63,10 +63,10 @@ func (t *terminal) helpCommand(root *cobra.Command) *cobra.Command {
 // What does not fit is printed below the flags.
 const helpRows = 24
 
-// paragraphs returns a command's description in paragraphs that end with a newline, wrapped to
+// helpParagraphs returns a command's description in paragraphs that end with a newline, wrapped to
 // the terminal's width. A paragraph that begins with a space, such as a table, is not wrapped
 // and belongs to the one before.
-func (t *terminal) paragraphs(c *cobra.Command) (all []string) {
+func (t *terminal) helpParagraphs(c *cobra.Command) (all []string) {
 	text := strings.TrimSpace(c.Long)
 	if text == "" {
 		text = c.Short + "."
@@ -125,7 +125,7 @@ func (t *terminal) printHelp(c *cobra.Command) {
 	if c.HasAvailableSubCommands() {
 		commands = "\nCommands:\n" + t.commandLines(c.Commands())
 	}
-	first, details := splitHelp(t.paragraphs(c), helpRows-strings.Count(b.String()+commands, "\n"))
+	first, details := splitHelp(t.helpParagraphs(c), helpRows-strings.Count(b.String()+commands, "\n"))
 	fmt.Fprintf(&b, "%s%s", first, commands)
 	if flags := t.flagLines(c.LocalNonPersistentFlags()); flags != "" {
 		fmt.Fprintf(&b, "\nFlags:\n%s", flags)

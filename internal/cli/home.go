@@ -61,7 +61,7 @@ func (l *locator) home() (string, error) {
 	}
 	v, err := l.verdict()
 	if err == nil && v.State == trust.Refused {
-		err = &hinted{fmt.Errorf("the home %s was found here and is not used: %s", dir, v.Why), v.Mend}
+		err = &hintedError{fmt.Errorf("the home %s was found here and is not used: %s", dir, v.Why), v.Mend}
 	}
 	return dir, err
 }
@@ -97,7 +97,7 @@ func (l *locator) chooseHome() (dir, rule string, err error) {
 		if c.dir == "" {
 			continue
 		}
-		dir, err = l.abs(c.dir)
+		dir, err = l.absolutePath(c.dir)
 		if err == nil {
 			err = canHold(dir)
 		}
@@ -106,7 +106,7 @@ func (l *locator) chooseHome() (dir, rule string, err error) {
 	if l.inUserHome() {
 		return filepath.Clean(l.userHome()), "the user's own directory, by the custom of the layout", nil
 	}
-	wd, err := l.abs(".")
+	wd, err := l.absolutePath(".")
 	if err != nil {
 		return "", "", err
 	}
@@ -203,7 +203,7 @@ func canHold(home string) error {
 	default:
 		return nil
 	}
-	return &hinted{err, "make the directory that it should be, or name another home with --home DIR"}
+	return &hintedError{err, "make the directory that it should be, or name another home with --home DIR"}
 }
 
 // inUserHome reports whether the named layout keeps its home in the user's own directory.
@@ -225,7 +225,7 @@ func (l *locator) dataHome() (string, error) {
 	if dir := l.userPlace("LocalAppData", "Local", "XDG_DATA_HOME", ".local/share"); dir != "" {
 		return dir, nil
 	}
-	return "", &hinted{
+	return "", &hintedError{
 		err:  fmt.Errorf("finding a home: neither a %s directory nor the user's own directory is known", homeDir),
 		hint: "give one with --home DIR, set OXBOW_HOME, or make one here with: oxbow init",
 	}
@@ -316,10 +316,10 @@ func (l *locator) layout() (layout.Dialect, bool, error) {
 	if err != nil {
 		return layout.Dialect{}, false, err
 	}
-	return l.layoutOf(home)
+	return l.findLayout(home)
 }
 
-func (l *locator) layoutOf(home string) (layout.Dialect, bool, error) {
+func (l *locator) findLayout(home string) (layout.Dialect, bool, error) {
 	name, from := l.dialectFlag, "--dialect"
 	if name == "" {
 		name, from = l.env.Getenv("OXBOW_DIALECT"), "OXBOW_DIALECT"
@@ -367,14 +367,14 @@ func (l *locator) placeAt(home, rule string) (verb.Place, error) {
 	p := verb.Place{Home: home, Rule: rule, Found: rule == foundRule, Store: storeIn(home),
 		ForClients: l.homeForClients(home, rule)}
 	if p.Found {
-		wd, err := l.abs(".")
+		wd, err := l.absolutePath(".")
 		rel, rerr := filepath.Rel(filepath.Dir(home), wd)
 		isAbove := rerr == nil && (rel == "." || filepath.IsLocal(rel))
 		if err == nil && !isAbove {
 			p.Rule = linkedRule
 		}
 	}
-	d, other, err := l.layoutOf(home)
+	d, other, err := l.findLayout(home)
 	if err == nil && other {
 		p.Layout = d.Name
 		p.Title = d.Title
@@ -394,7 +394,7 @@ func (l *locator) ownOnly(command string) error {
 	if err != nil {
 		return err
 	}
-	return &hinted{
+	return &hintedError{
 		fmt.Errorf(
 			"%s works on oxbow's own layout, and %s is laid out as %s: %w",
 			command,
@@ -430,14 +430,14 @@ func (l *locator) host() *verb.Host {
 		Version:    readVersion(), Rand: l.env.Rand, NetworkFS: l.network, Trusted: trust.List{Dir: l.configHome()}}
 }
 
-// abs returns the absolute form of a path that is relative to the run's working directory.
-func (l *locator) abs(path string) (string, error) {
+// absolutePath returns the absolute form of a path that is relative to the run's working directory.
+func (l *locator) absolutePath(path string) (string, error) {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path), nil
 	}
 	wd, err := l.env.Getwd()
 	if err != nil {
-		return "", &hinted{
+		return "", &hintedError{
 			fmt.Errorf("finding the working directory: %w", err),
 			"it may have been deleted: change to another one, or give paths from the root",
 		}
@@ -447,7 +447,7 @@ func (l *locator) abs(path string) (string, error) {
 
 // project returns the project that contains a directory.
 func (l *locator) project(dir string) (project.Project, error) {
-	dir, err := l.abs(dir)
+	dir, err := l.absolutePath(dir)
 	if err != nil {
 		return project.Project{}, err
 	}
@@ -485,7 +485,7 @@ func (l *locator) trustedHome() (string, error) {
 		return "", err
 	}
 	if foreign, err := l.isForeign(); err != nil || foreign {
-		return "", cmp.Or(err, ownership.Untrusted(home))
+		return "", cmp.Or(err, ownership.UntrustedError(home))
 	}
 	return home, nil
 }

@@ -58,9 +58,9 @@ project when it is in the project's directory ` + homeDir + `.`,
   OXBOW_HOOKS=off claude            # a session of which nothing is kept`,
 		Args: func(c *cobra.Command, given []string) error {
 			if drain {
-				return args(0, 0, "")(c, given)
+				return argCount(0, 0, "")(c, given)
 			}
-			return args(1, 1, "the client: claude, codex, gemini, opencode, copilot or qwen")(c, given)
+			return argCount(1, 1, "the client: claude, codex, gemini, opencode, copilot or qwen")(c, given)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if drain {
@@ -179,7 +179,7 @@ func (l *locator) hookHome() (string, error) {
 		return "", err
 	}
 	if v.State == trust.Foreign || v.State == trust.Refused || !p.Own() || p.Home == p.Store {
-		return "", ownership.Untrusted(p.Home)
+		return "", ownership.UntrustedError(p.Home)
 	}
 	home := filepath.Dir(p.Store)
 	return home, ownership.CheckSpool(home)

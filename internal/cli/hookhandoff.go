@@ -20,7 +20,7 @@ const handoffTokens = 2_000
 // handoff without a project. It returns "" if there is none that may be shown to a model
 // unasked.
 func (a *app) waitingHandoff(ctx context.Context, dir string) string {
-	project, _ := projectOf(dir)
+	project, _ := findProject(dir)
 	waiting, err := run(ctx, a, sessions.Handoffs, sessions.HandoffsIn{})
 	if err != nil {
 		return ""

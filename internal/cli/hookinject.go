@@ -82,7 +82,7 @@ func (t injector) off() bool {
 // in the project that contains the session's directory, and in the project that contains the
 // hook's working directory.
 func (l *locator) offBy(name, home, dir string) bool {
-	wd, _ := l.abs(".") // if this fails, only the session's directory counts
+	wd, _ := l.absolutePath(".") // if this fails, only the session's directory counts
 	return injection.OffBy(name, home, dir, wd) != ""
 }
 
@@ -153,9 +153,9 @@ func (t injector) startBlock(ctx context.Context, source string, state inject.St
 	return inTime(ctx, t.env.hookWaits().Start, func(ctx context.Context) inject.Block {
 		goOn := ""
 		if state.Compacted {
-			goOn = t.handoffOf(ctx, t.event.Client, t.event.Session)
+			goOn = t.handoffText(ctx, t.event.Client, t.event.Session)
 		}
-		project, _ := projectOf(t.event.Dir)
+		project, _ := findProject(t.event.Dir)
 		out, err := run(ctx, t.app, injection.Start, injection.StartIn{
 			Project: project, Budget: inject.StartTokens, WithoutHandoff: isNewSession(source, state),
 			Shown: state.Stored})
@@ -167,8 +167,8 @@ func (t injector) startBlock(ctx context.Context, source string, state inject.St
 	})
 }
 
-// handoffOf returns the text that an agent needs to continue its session, or "" if there is none.
-func (a *app) handoffOf(ctx context.Context, client, id string) string {
+// handoffText returns the text that an agent needs to continue its session, or "" if there is none.
+func (a *app) handoffText(ctx context.Context, client, id string) string {
 	archive, err := a.archive()(ctx)
 	if err != nil {
 		return ""
@@ -204,7 +204,7 @@ func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 		}
 	}
 	t.asItIs = true // do not drain the spool, because the client waits for the answer
-	project, _ := projectOf(t.event.Dir)
+	project, _ := findProject(t.event.Dir)
 	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.event.Session, Project: project,
 		Now: t.env.Now(), State: state}
 	b := inTime(ctx, t.env.hookWaits().Prompt, func(ctx context.Context) inject.Block {
@@ -229,7 +229,7 @@ func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 func (t injector) beforeAction(ctx context.Context, state inject.State, files []string) inject.Block {
 	in := annotations.BeforeActionIn{Failure: t.spool.Failure(t.event.Client, t.event.Session), Shown: state.Prints}
 	for _, path := range files {
-		name, root := projectOf(filepath.Dir(path))
+		name, root := findProject(filepath.Dir(path))
 		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
 			in.Project, in.Files = name, append(in.Files, filepath.ToSlash(rel))
 		}

@@ -241,7 +241,7 @@ const maxSummary = 64 << 10
 // if the layout's system stores such a text.
 func (l layoutHook) keep(ctx context.Context) {
 	for _, e := range l.report.Events {
-		notes := l.notes()
+		notes := l.readNotes()
 		isEnd := e.Kind == session.End
 		if kind, ok := keepsSummaries[l.dialect.Name]; ok && kind == e.Kind && e.Agent == "" {
 			summary := e.Text
@@ -386,9 +386,9 @@ func (l layoutHook) noteReasoning() error {
 	return spool.Append(l.report.Events...)
 }
 
-// notes reads the notes of the session. It skips lines that are not valid JSON, such as an
+// readNotes reads the notes of the session. It skips lines that are not valid JSON, such as an
 // incomplete last line.
-func (l layoutHook) notes() (n sessionNotes) {
+func (l layoutHook) readNotes() (n sessionNotes) {
 	f, err := os.Open(l.notesFile())
 	if err != nil {
 		return n
@@ -424,7 +424,7 @@ func (l layoutHook) notes() (n sessionNotes) {
 // its fingerprints being stored.
 func (l layoutHook) isTurnTainted(client, id string) bool {
 	l.event = session.Event{Client: client, Session: id}
-	return len(l.notes().turn) > 0
+	return len(l.readNotes().turn) > 0
 }
 
 // Limits of one hook call.

@@ -38,7 +38,7 @@ func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) 
 		return nil
 	}
 	e := &r.Events[i]
-	p := prints(home, a.env.Now)
+	p := fingerprintFile(home, a.env.Now)
 	v := judgeCall(p, r, e.Dir, a.env.Getenv)
 	v.What = clean(v.What)
 	e.Call.Reading = &session.Reading{Level: readLevels[v.Level], What: v.What}
@@ -143,7 +143,7 @@ func (t *terminal) lastReport(home string, e *session.Event) time.Time {
 // not the agent's own, because their text may have come through a pipe. Notes that were not
 // written by an agent are labelled only if the command contains the word oxbow.
 func (a *app) markWritten(ctx context.Context, v origin.Verdict, since time.Time, named bool) {
-	m, err := a.open(verb.Write)
+	m, err := a.openMemory(verb.Write)
 	if err != nil {
 		return // then the command cannot have written either
 	}
@@ -174,7 +174,7 @@ type writtenNotes struct {
 // label adds the mark to the notes. It first tries one change for all notes. If another writer
 // has changed a note meanwhile, label adds the mark to each note in a change of its own.
 func (w *writtenNotes) label(ctx context.Context, m *oxbow.Memory) error {
-	names, err := w.names(ctx, m)
+	names, err := w.noteNames(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -204,9 +204,9 @@ func (w *writtenNotes) label(ctx context.Context, m *oxbow.Memory) error {
 	return errors.Join(errs...)
 }
 
-// names returns the names of the notes, each once. A layout without history is searched for the
+// noteNames returns the names of the notes, each once. A layout without history is searched for the
 // notes that were written last, at most [oxbow.MaxLimit].
-func (w *writtenNotes) names(ctx context.Context, m *oxbow.Memory) ([]string, error) {
+func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	var names []string
 	seen := map[string]bool{}
 	add := func(e oxbow.Entry) {

@@ -63,7 +63,7 @@ func (a *app) isTainted(ctx context.Context, from whysIn, about fileedits.About)
 		return from.tainted(from.report.Client, about.Session)
 	}
 	caller := session.Caller{Client: from.report.Client, Session: about.Session, Dir: about.Dir}
-	return len(a.exposureOf(ctx, caller).Taints) > 0
+	return len(a.sessionExposure(ctx, caller).Taints) > 0
 }
 
 // annotateHook annotates edits in a directory. It ignores a directory whose annotations cannot be

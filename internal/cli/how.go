@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) howCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "how [TASK]",
 		Short: "Show with which commands a task was done in past sessions",
 		Long: `How lists the commands that passed in past sessions for TASK: how often they
@@ -26,7 +26,7 @@ so its commands come when its transcript is read, at the end of a turn.`,
 		Example: `  oxbow how run the tests --project auto
   oxbow how 'go test'
   oxbow how deploy --json`,
-		Args: args(0, -1, "the task"),
+		Args: argCount(0, -1, "the task"),
 	}, review.Hows, func(in *review.HowsIn, _ *flagSet, words []string) (err error) {
 		in.Task = strings.Join(words, " ")
 		in.Project, err = a.projectNamed(in.Project)

@@ -51,11 +51,11 @@ named by its file. A record of a program is found again by its ID.`,
   oxbow import conversations.json     # an export of ChatGPT or Claude
   oxbow import --from mem0 export.json --dry-run
   oxbow export --home ~/old | oxbow import -`,
-		Args: args(1, -1, "a file or directory"),
+		Args: argCount(1, -1, "a file or directory"),
 	}
 	var verbose bool
 	var from string
-	takes(c, func(ctx context.Context, in imports.In, args []string) error {
+	setUpArguments(c, func(ctx context.Context, in imports.In, args []string) error {
 		in.From = from
 		if err := imports.CheckSource(from); err != nil {
 			return badArgument(err)
@@ -106,11 +106,11 @@ func (a *app) importFrom(ctx context.Context, in imports.In, paths []string, ver
 		}
 		name, r := stdinName, a.env.Stdin
 		if path != "-" {
-			name, err = a.abs(path)
+			name, err = a.absolutePath(path)
 			if err != nil {
 				return err
 			}
-			r = pipeOf(name)
+			r = openPipe(name)
 		}
 		if r != nil {
 			in.Inputs[name] = &interruptible{ctx: reading, r: r}
@@ -119,7 +119,7 @@ func (a *app) importFrom(ctx context.Context, in imports.In, paths []string, ver
 	}
 	out, err := attempt(ctx, a, imports.Import, in)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = &hinted{err, "check the path"}
+		err = &hintedError{err, "check the path"}
 	}
 	if err != nil && out.Added+out.Updated == 0 && len(out.Clients) == 0 {
 		return err
@@ -136,11 +136,11 @@ func (a *app) importFrom(ctx context.Context, in imports.In, paths []string, ver
 // stdinName is the name of standard input in messages.
 const stdinName = "standard input"
 
-// pipeOf returns a reader for a file that is not regular, such as /dev/stdin or the pipe that a
+// openPipe returns a reader for a file that is not regular, such as /dev/stdin or the pipe that a
 // shell creates for <(COMMAND). Such a file has no name in a directory, and opening it may block,
-// so it is opened in the background. For a regular file, a directory or a missing file, pipeOf
+// so it is opened in the background. For a regular file, a directory or a missing file, openPipe
 // returns nil.
-func pipeOf(path string) io.Reader {
+func openPipe(path string) io.Reader {
 	if fi, err := os.Stat(path); err != nil || fi.IsDir() || fi.Mode().IsRegular() {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) inboxCommand() *cobra.Command {
-	c := reports(a, &cobra.Command{
+	c := setUpReport(a, &cobra.Command{
 		Use:   "inbox",
 		Short: "Show what you asked agents to remember, and make notes of it",
 		Long: `Inbox lists proposals: sentences of yours in sessions with agents that ask to
@@ -28,7 +28,7 @@ sessions. With --project it also lists the commands that passed in three
 sessions of the project and more.`,
 		Example: `  oxbow inbox
   oxbow inbox --project auto --json`,
-		Args: args(0, 0, "no arguments, or list, show, accept or drop"),
+		Args: argCount(0, 0, "no arguments, or list, show, accept or drop"),
 	}, review.Inbox, a.inboxArguments)
 	a.tellsChanged(c)
 	c.AddCommand(a.inboxListCommand(), a.inboxShowCommand(), a.inboxAcceptCommand(), a.inboxDropCommand())
@@ -42,21 +42,21 @@ func (l *locator) inboxArguments(in *review.InboxIn, _ *flagSet, _ []string) (er
 }
 
 func (a *app) inboxListCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the proposals, the last said first",
 		Example: "  oxbow inbox list --all",
-		Args:    args(0, 0, "no arguments"),
+		Args:    argCount(0, 0, "no arguments"),
 	}, review.Inbox, a.inboxArguments)
 }
 
 func (a *app) inboxShowCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:     "show ID",
 		Short:   "Show a proposal with all that you said there",
 		Example: "  oxbow inbox show 3fa9",
-		Args:    args(1, 1, "the ID of a proposal"),
+		Args:    argCount(1, 1, "the ID of a proposal"),
 	}, review.Proposal, positional)
 }
 
@@ -73,7 +73,7 @@ func (a *app) inboxAcceptCommand() *cobra.Command {
 		out.AcceptProposalsOut, err = review.AcceptProposals(ctx, w, in)
 		return out, err
 	}
-	c := decodes(&cobra.Command{
+	c := setUpDecoding(&cobra.Command{
 		Use:   "accept ID…",
 		Short: "Make notes of proposals",
 		Long: `Accept remembers the sentence, with its project, its files and a label from that
@@ -81,7 +81,7 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 --team moves the notes on into the team's files, as oxbow team share does.`,
 		Example: `  oxbow inbox accept 3fa9 81c0
   oxbow inbox accept 3fa9 --name prices --edit`,
-		Args: args(1, -1, "the IDs of proposals"),
+		Args: argCount(1, -1, "the IDs of proposals"),
 	}, positional, func(ctx context.Context, in review.AcceptProposalsIn) error {
 		if edit {
 			return a.acceptEdited(ctx, accept, in)
@@ -124,11 +124,11 @@ func (a *app) acceptEdited(
 }
 
 func (a *app) inboxDropCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return setUpCall(a, &cobra.Command{
 		Use:     "drop ID…",
 		Short:   "Put proposals away; they do not come back",
 		Example: "  oxbow inbox drop 3fa9",
-		Args:    args(1, -1, "the IDs of proposals"),
+		Args:    argCount(1, -1, "the IDs of proposals"),
 	}, review.DropProposals, positional, func(out review.InboxOut) {
 		for _, it := range out.Proposals {
 			a.printf("dropped %s\n", it.ID)

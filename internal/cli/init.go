@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) initCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return setUpCall(a, &cobra.Command{
 		Use:   "init",
 		Short: "Make a memory for this directory",
 		Long: `Init makes a home: a directory that only you can read, and in it an empty
@@ -25,7 +25,7 @@ history included; --identity names the key of an encrypted one.`,
   oxbow init --home ~/brain
   oxbow init --dialect duragent --home ./bot
   oxbow init --home ~/restored --from ~/backups/memory.age --identity ~/key.txt`,
-		Args: args(0, 0, "no arguments; say --home DIR for another place"),
+		Args: argCount(0, 0, "no arguments; say --home DIR for another place"),
 	}, maintenance.Init, func(in *maintenance.InitIn, _ *flagSet, _ []string) (err error) {
 		if a.homeFlag == "" && a.env.Getenv("OXBOW_HOME") == "" && !a.inUserHome() {
 			a.homeFlag = homeDir // in the working directory, not in a directory above
@@ -41,7 +41,7 @@ history included; --identity names the key of an encrypted one.`,
 			}
 			return nil
 		}
-		in.From, err = a.abs(in.From)
+		in.From, err = a.absolutePath(in.From)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ history included; --identity names the key of an encrypted one.`,
 // outerHome returns the home that would be found from the parent of the working directory if it has a
 // memory, or "".
 func (l *locator) outerHome() (string, error) {
-	wd, err := l.abs(".")
+	wd, err := l.absolutePath(".")
 	if err != nil || filepath.Dir(wd) == wd {
 		return "", err
 	}
@@ -62,7 +62,7 @@ func (l *locator) outerHome() (string, error) {
 		return outer, err
 	}
 	outer, err = l.dataHome()
-	if err != nil || !exists(filepath.Join(outer, storeFile)) {
+	if err != nil || !fileExists(filepath.Join(outer, storeFile)) {
 		return "", err
 	}
 	return outer, nil
@@ -74,11 +74,11 @@ func (a *app) layOut(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, _, err := a.layoutOf(home)
+	d, _, err := a.findLayout(home)
 	if err != nil {
 		return nil, err
 	}
-	o, err := a.options(home, build)
+	o, err := a.layoutOptions(home, build)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) injectCommand() *cobra.Command {
-	c := does(a, &cobra.Command{
+	c := setUpCall(a, &cobra.Command{
 		Use:   "inject [PROMPT…]",
 		Short: "Show what hooks would put before a model with a prompt, or switch that off",
 		Long: `Inject prints what the hooks would add to a prompt: sentences of notes and past
@@ -33,7 +33,7 @@ done is kept all the same. oxbow injected lists what was put before models.`,
   oxbow inject --explain --json "how do we deploy"
   oxbow inject off
   oxbow inject on --project`,
-		Args: args(0, -1, "a prompt"),
+		Args: argCount(0, -1, "a prompt"),
 	}, injection.Inject, func(in *injection.InjectIn, _ *flagSet, args []string) (err error) {
 		in.Prompt = strings.Join(args, " ")
 		in.Project, err = a.projectNamed(in.Project)

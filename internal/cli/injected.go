@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) injectedCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "injected",
 		Short: "Show what hooks put before models, and what of it was used",
 		Long: `Injected lists what hooks put before models, the last first: when, in which
@@ -24,7 +24,7 @@ words: an agent may follow a note without one of them.`,
   oxbow injected --place prompt --since 7d --text
   oxbow injected --entry style --json
   oxbow injected --unused`,
-		Args: args(0, 0, ""),
+		Args: argCount(0, 0, ""),
 	}, injection.Injected, func(in *injection.InjectedIn, _ *flagSet, _ []string) error {
 		in.Off = a.isSilent()
 		return nil

@@ -12,23 +12,28 @@ import (
 // injectSwitches returns the two commands.
 func (a *app) injectSwitches() []*cobra.Command {
 	one := func(c *cobra.Command) *cobra.Command {
-		c.Args = args(0, 0, "")
-		return reports(a, c, injection.SwitchInject, func(in *injection.SwitchInjectIn, _ *flagSet, _ []string) error {
-			in.Off = c.Name() == "off"
-			if !in.Project {
-				return nil
-			}
-			p, err := a.project(".")
-			in.Root = p.Root
-			return err
-		})
+		c.Args = argCount(0, 0, "")
+		return setUpReport(
+			a,
+			c,
+			injection.SwitchInject,
+			func(in *injection.SwitchInjectIn, _ *flagSet, _ []string) error {
+				in.Off = c.Name() == "off"
+				if !in.Project {
+					return nil
+				}
+				p, err := a.project(".")
+				in.Root = p.Root
+				return err
+			},
+		)
 	}
 	return []*cobra.Command{
-		reports(a, &cobra.Command{
+		setUpReport(a, &cobra.Command{
 			Use:     "status",
 			Short:   "Say whether hooks put something before a model, and if not, why",
 			Example: `  oxbow inject status`,
-			Args:    args(0, 0, ""),
+			Args:    argCount(0, 0, ""),
 		}, injection.State, func(*injection.StateIn, *flagSet, []string) error { return nil }),
 		one(&cobra.Command{
 			Use:   "off",

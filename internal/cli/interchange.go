@@ -30,7 +30,7 @@ The format has no place for why; that travels in the metadata, where oxbow
 annotate import finds it again. What does not fit is told on standard error.`,
 		Example: "  oxbow annotate export --output mine.jsonl",
 	}
-	return does(
+	return setUpCall(
 		a,
 		c,
 		annotations.ExportAnnotations,
@@ -84,7 +84,7 @@ func (l *locator) wholeFiles(ctx context.Context, names []string) (files []strin
 }
 
 func (a *app) annotateImportCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return setUpCall(a, &cobra.Command{
 		Use:   "import [FILE]",
 		Short: "Read annotations from the format of others",
 		Long: `Import makes annotations of the Agent Trace records in a FILE (- for standard
@@ -95,7 +95,7 @@ revision, when the repository has it. What is read again is not added again.
 What does not fit is told on standard error.`,
 		Example: `  oxbow annotate import traces.jsonl --dry-run
   oxbow annotate import --format git-ai`,
-		Args: args(0, 1, "one FILE"),
+		Args: argCount(0, 1, "one FILE"),
 	}, annotations.ImportAnnotations, func(in *annotations.ImportAnnotationsIn, _ *flagSet, args []string) (err error) {
 		switch {
 		case in.Format == annotations.GitAI && len(args) > 0:
@@ -109,7 +109,7 @@ What does not fit is told on standard error.`,
 		if err := verb.CheckText("FILE", args[0]); err != nil {
 			return badArgument(err)
 		}
-		in.File, err = a.abs(args[0])
+		in.File, err = a.absolutePath(args[0])
 		return err
 	}, func(out annotations.InterchangeOut) {
 		verbWord := "added"

@@ -11,7 +11,7 @@ import (
 func (a *app) knowledge() verb.Knowledge {
 	k := verb.Knowledge{Exposure: a.exposure, AtTerminal: a.env.StdinTerm, Prints: a.readPrints()}
 	if variable, c := a.env.startedBy(); variable != "" && k.Exposure == nil {
-		k.Exposure, k.Caller = a.exposureOf, c
+		k.Exposure, k.Caller = a.sessionExposure, c
 	}
 	return k
 }
@@ -20,10 +20,10 @@ func (a *app) knowledge() verb.Knowledge {
 // home has none.
 func (l *locator) readPrints() *fingerprint.File {
 	if home, err := l.archiveHome(); err == nil {
-		return prints(home, l.env.Now)
+		return fingerprintFile(home, l.env.Now)
 	}
 	if state, ok := l.layoutState(); ok {
-		return prints(state, l.env.Now)
+		return fingerprintFile(state, l.env.Now)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ oxbow undo takes all of it back.`,
 }
 
 func (a *app) labelListCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:     "list [FILTER…]",
 		Aliases: []string{"ls"},
 		Short:   "List the labels, each with its number of entries",
@@ -76,8 +76,8 @@ and --name together, an entry must fit both.`,
 
 // labelSelected makes c change the labels of selected entries.
 func (a *app) labelSelected(c *cobra.Command, verbCall call[labels.EditLabelsIn, labels.RelabelOut]) *cobra.Command {
-	c.Args = args(1, -1, "a LABEL such as tag:decision")
-	return reports(a, c, labelVerb(verbCall), func(in *labels.EditLabelsIn, _ *flagSet, args []string) error {
+	c.Args = argCount(1, -1, "a LABEL such as tag:decision")
+	return setUpReport(a, c, labelVerb(verbCall), func(in *labels.EditLabelsIn, _ *flagSet, args []string) error {
 		in.Labels = args
 		chosen := len(in.Where) > 0 || len(in.Names) > 0
 		switch {
@@ -94,7 +94,7 @@ func (a *app) labelSelected(c *cobra.Command, verbCall call[labels.EditLabelsIn,
 }
 
 func (a *app) labelRenameCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "rename OLD NEW",
 		Short: "Give a label another value or key, on every entry that carries it",
 		Long: `Rename puts the label NEW in the place of OLD on every entry. A label that is in
@@ -102,19 +102,19 @@ use already is refused, because the two could not be told apart afterwards:
 oxbow label merge joins them.`,
 		Example: `  oxbow label rename tag:decison tag:decision
   oxbow label rename tag:vtt project:vtt --dry-run`,
-		Args: args(2, 2, "an OLD and a NEW label"),
+		Args: argCount(2, 2, "an OLD and a NEW label"),
 	}, labelVerb(labels.RenameLabel), positional)
 }
 
 func (a *app) labelMergeCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "merge LABEL… INTO",
 		Short: "Join labels into one, on every entry that carries one of them",
 		Long: `Merge puts the last label in the place of all that stand before it, on every
 entry. The last may be one of them, or new.`,
 		Example: `  oxbow label merge project:VTT project:homebrew-vtt
   oxbow label merge tag:idea tag:ideas tag:thought tag:idea --dry-run`,
-		Args: args(2, -1, "the labels to join, and the one that they become"),
+		Args: argCount(2, -1, "the labels to join, and the one that they become"),
 	}, labelVerb(labels.MergeLabels), func(in *labels.MergeLabelsIn, _ *flagSet, args []string) error {
 		in.Labels, in.Into = args[:len(args)-1], args[len(args)-1]
 		return nil
@@ -133,7 +133,7 @@ func labelVerb[In, Out any](verbCall call[In, Out]) call[In, Out] {
 }
 
 func (a *app) labelLintCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "lint",
 		Short: "Point out labels that were perhaps meant to be one",
 		Long: `Lint finds labels that differ in capitals, accents or the marks between words
@@ -208,13 +208,13 @@ and worktrees of a repository share one name. It is what
 oxbow remember --project auto labels with.`,
 		Example: `  oxbow label project
   oxbow remember style "Tabs." --project auto`,
-		Args: args(0, 1, "at most one DIR"),
+		Args: argCount(0, 1, "at most one DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			if abs, err := l.abs(dir); err == nil && !isDir(abs) {
+			if abs, err := l.absolutePath(dir); err == nil && !isDir(abs) {
 				return misusef("check the path", "there is no directory %s", dir)
 			}
 			p, err := l.project(dir)

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) lineageCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return setUpCall(a, &cobra.Command{
 		Use:   "lineage NAME",
 		Short: "Show what an entry was made from, and what was made from it",
 		Long: `Lineage draws the sources of an entry and what was made from it as trees, as
@@ -20,7 +20,7 @@ far as the history says: a label from: names the source, two entries were made
 one, or a text has six words in a row that stood first in another.`,
 		Example: `  oxbow lineage style
   oxbow lineage style --json`,
-		Args: args(1, 1, "the NAME of an entry"),
+		Args: argCount(1, 1, "the NAME of an entry"),
 	}, history.Lineage, positional, func(out history.LineageOut) {
 		if len(out.Why) > 0 {
 			a.showNothing(out.Why, nil)

@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) listCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return setUpCall(a, &cobra.Command{
 		Use:     "list [FILTER…]",
 		Aliases: []string{"ls"},
 		Short:   "List entries, newest first",

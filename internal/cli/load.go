@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) loadCommand() *cobra.Command {
-	return takes(&cobra.Command{
+	return setUpArguments(&cobra.Command{
 		Use:   "load DIR",
 		Short: "Read a dump, with your edits, back in",
 		Long: `Load brings what you changed in the files below DIR into the memory, all in one
@@ -34,7 +34,7 @@ first.`,
 		Example: `  oxbow load brain --dry-run
   oxbow load brain
   oxbow load brain --replace --prune`,
-		Args: args(1, 1, "one directory"),
+		Args: argCount(1, 1, "one directory"),
 	}, func(ctx context.Context, in transfer.LoadIn, args []string) (err error) {
 		in.Dir = args[0]
 		switch {
@@ -50,18 +50,21 @@ first.`,
 		out, err := attempt(ctx, a, transfer.Load, in)
 		switch {
 		case errors.Is(err, mdtree.ErrNoTree) && errors.Is(err, fs.ErrNotExist):
-			return &hinted{err, "check the path; oxbow dump DIR makes such a directory"}
+			return &hintedError{err, "check the path; oxbow dump DIR makes such a directory"}
 		case errors.Is(err, mdtree.ErrNoTree):
-			return &hinted{err, "oxbow dump DIR makes such a directory; for other Markdown files: oxbow import " +
+			return &hintedError{err, "oxbow dump DIR makes such a directory; for other Markdown files: oxbow import " +
 				quote(in.Dir)}
 		case errors.Is(err, mdtree.ErrDiverged):
-			return &hinted{
+			return &hintedError{
 				err,
 				"nothing was changed; compare them with oxbow get NAME, and make the files say what shall count; or " +
 					"add --files-win to take what they say",
 			}
 		case errors.Is(err, mdtree.ErrMissing):
-			return &hinted{err, "if they were deleted on purpose, add --prune; else dump again, or copy the tree again"}
+			return &hintedError{
+				err,
+				"if they were deleted on purpose, add --prune; else dump again, or copy the tree again",
+			}
 		case err != nil:
 			return err
 		}

@@ -28,9 +28,9 @@ elsewhere, it proves that no change up to there was edited since.`,
   oxbow log --limit 100 --json
   oxbow log --verify
   oxbow log --verify --head "$(cat ~/noted-head)"`,
-		Args: args(0, 1, "at most one NAME"),
+		Args: argCount(0, 1, "at most one NAME"),
 	}
-	reports(a, c, verb.History, positional)
+	setUpReport(a, c, verb.History, positional)
 	c.Flags().BoolVar(&verify, "verify", false, "prove that the changes were not edited")
 	c.Flags().StringVar(&head, "head", "", "with --verify: the `HASH` of a change noted earlier")
 	show := c.RunE

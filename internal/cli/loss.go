@@ -43,13 +43,13 @@ func addYes(c *cobra.Command) *bool {
 	return c.Flags().BoolP("yes", "y", false, "do not ask")
 }
 
-// erases makes c call the verb. If mayLose reports that the call may erase data for good, the
+// setUpErasure makes c call the verb. If mayLose reports that the call may erase data for good, the
 // person is asked first. The flags of c are the fields of In. The function arguments stores the
 // other arguments in In.
-func erases[In, Out any](a *app, c *cobra.Command, l loss[In, Out], mayLose func(In) (bool, error),
+func setUpErasure[In, Out any](a *app, c *cobra.Command, l loss[In, Out], mayLose func(In) (bool, error),
 	arguments func(*In, *flagSet, []string) error, show func(Out)) *cobra.Command {
 	var isConfirmed *bool
-	decodes(c, arguments, func(ctx context.Context, in In) error {
+	setUpDecoding(c, arguments, func(ctx context.Context, in In) error {
 		isRisky, err := mayLose(in)
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) mcpCommand() *cobra.Command {
-	return takes(&cobra.Command{
+	return setUpArguments(&cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the memory to agents (Model Context Protocol)",
 		Long: `Mcp serves the memory to one client over standard input and output or, with
@@ -77,7 +77,7 @@ func kindNames() []string {
 }
 
 func (a *app) mcp(ctx context.Context, flags serving) (err error) {
-	s, done, err := a.served(ctx, flags)
+	s, done, err := a.buildService(ctx, flags)
 	if err != nil && flags.Addr == "" && isNoMemory(err) {
 		a.warn("there is no memory to serve, and each answer says so: %v", err)
 		s = a.servedWithout(err)
@@ -100,11 +100,11 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		err = s.mcp.ServeStdio(ctx, a.env.Stdin, a.env.Stdout)
 	} else {
 		var at listening
-		at, err = a.clients(flags)
+		at, err = a.listenAddress(flags)
 		if err != nil {
 			return err
 		}
-		err = admitted(s.mcp, at.guard.Tokens, at.where)
+		err = checkTokens(s.mcp, at.guard.Tokens, at.where)
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 
 // agentsDoor returns the handler for MCP over HTTP, at one path for the memory and one for each
 // profile.
-func agentsDoor(s *served, g auth.Guard) http.Handler {
+func agentsDoor(s *servedMemory, g auth.Guard) http.Handler {
 	mux, door := http.NewServeMux(), s.mcp.Handler(g)
 	mux.Handle("/mcp", door)
 	mux.Handle("/mcp/p/{profile}", door)

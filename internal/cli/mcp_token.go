@@ -23,11 +23,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// tokens reads a token file and returns its tokens, the limits of its tenants and its absolute
+// readTokens reads a token file and returns its tokens, the limits of its tenants and its absolute
 // path. If other users may read the file, it only warns, because the file may contain only
 // digests.
-func (l *locator) tokens(file string) (ts auth.Tokens, quotas map[string]auth.Quota, where string, err error) {
-	where, err = l.abs(file)
+func (l *locator) readTokens(file string) (ts auth.Tokens, quotas map[string]auth.Quota, where string, err error) {
+	where, err = l.absolutePath(file)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -50,8 +50,8 @@ func (l *locator) tokens(file string) (ts auth.Tokens, quotas map[string]auth.Qu
 	return ts, quotas, where, err
 }
 
-// admitted returns an error with file and line for each token that the server could never serve.
-func admitted(s *mcpserver.Server, ts auth.Tokens, where string) error {
+// checkTokens returns an error with file and line for each token that the server could never serve.
+func checkTokens(s *mcpserver.Server, ts auth.Tokens, where string) error {
 	var wrong profile.Diagnostics
 	for _, t := range ts {
 		if err := s.Admits(t); err != nil {
@@ -94,10 +94,10 @@ func (t *terminal) makeToken(file string) error {
 	return err
 }
 
-// tokenOf returns the path of a home's token file. If the home is in a git working tree, where
+// tokenPath returns the path of a home's token file. If the home is in a git working tree, where
 // the token could be committed, the file is in the user's configuration directory, unless the
 // home contains a token file already.
-func (l *locator) tokenOf(home string) string {
+func (l *locator) tokenPath(home string) string {
 	file := filepath.Join(home, "token")
 	config := l.configHome()
 	if _, err := os.Lstat(file); err == nil || config == "" || !git.InTree(home) {
@@ -115,18 +115,18 @@ func (a *app) token(file string) (token, where string, err error) {
 		if err != nil {
 			return "", "", err
 		}
-		file = a.tokenOf(home)
+		file = a.tokenPath(home)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), maintenance.WriteGitignore(home)); err != nil {
 			return "", "", fmt.Errorf("making the token's directory: %w", err)
 		}
 	} else {
-		file, err = a.abs(file)
+		file, err = a.absolutePath(file)
 		if err != nil {
 			return "", "", err
 		}
 	}
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		if home, err := a.home(); err != nil || file != a.tokenOf(home) {
+		if home, err := a.home(); err != nil || file != a.tokenPath(home) {
 			_, err = a.outputPath(file)
 			if err != nil {
 				return "", "", err
@@ -141,11 +141,14 @@ func (a *app) token(file string) (token, where string, err error) {
 		return "", "", fmt.Errorf("reading the token: %w", err)
 	}
 	if fi, err := os.Stat(file); err == nil && a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
-		return "", "", &hinted{fmt.Errorf("reading the token: others may read %s", file), "chmod 600 " + quote(file)}
+		return "", "", &hintedError{
+			fmt.Errorf("reading the token: others may read %s", file),
+			"chmod 600 " + quote(file),
+		}
 	}
 	token = strings.TrimSpace(string(b))
 	if len(token) < 16 || strings.ContainsAny(token, " \t\r\n") {
-		return "", "", &hinted{
+		return "", "", &hintedError{
 			fmt.Errorf("reading the token: %s does not hold one word of 16 characters or more", file),
 			"remove the file to have a new token made",
 		}

@@ -26,10 +26,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// open opens the memory of the home, restricted to the entries that the run's profile includes.
+// openMemory opens the memory of the home, restricted to the entries that the run's profile includes.
 // The caller closes it.
-func (a *app) open(how access) (*oxbow.Memory, error) {
-	if _, err := a.bound(); err != nil {
+func (a *app) openMemory(how access) (*oxbow.Memory, error) {
+	if _, err := a.boundProfile(); err != nil {
 		return nil, err
 	}
 	if a.folders.compare != nil {
@@ -54,7 +54,7 @@ func (a *app) opener(
 	how access,
 ) (open func(context.Context, verb.Access) (*oxbow.Memory, error), closeFn func() error) {
 	all, closeAll := verb.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
-		if _, err := a.bound(); err != nil {
+		if _, err := a.boundProfile(); err != nil {
 			return nil, err
 		}
 		return a.openAll(how)
@@ -121,13 +121,13 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 		return a.openStore(path, how, a.host().MayWrite(path))
 	}
 	if how != look {
-		return nil, ownership.Untrusted(filepath.Dir(path))
+		return nil, ownership.UntrustedError(filepath.Dir(path))
 	}
-	m, err := a.openStore(path, look, ownership.Untrusted(filepath.Dir(path)))
+	m, err := a.openStore(path, look, ownership.UntrustedError(filepath.Dir(path)))
 	if err != nil {
 		return nil, err
 	}
-	return trust.Serve(m, ownership.Untrusted(filepath.Dir(path))), nil
+	return trust.Serve(m, ownership.UntrustedError(filepath.Dir(path))), nil
 }
 
 // openElsewhere opens the memory of a home that is not a directory of files. The store then does
@@ -231,9 +231,9 @@ func openError(path string, err error) error {
 	return fmt.Errorf("opening %s: %w", path, err)
 }
 
-// done closes the memory, or leaves that to the end of a run that still has to show its answer. A
+// closeMemory closes the memory, or leaves that to the end of a run that still has to show its answer. A
 // home of another layout is closed with its memory and reopened when it is needed again.
-func (a *app) done(ctx context.Context, m *oxbow.Memory) error {
+func (a *app) closeMemory(ctx context.Context, m *oxbow.Memory) error {
 	a.opened = nil
 	a.settling.run()
 	if a.answers {
@@ -275,7 +275,7 @@ func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, err
 					break
 				}
 			}
-			memories[how], err = a.open(how)
+			memories[how], err = a.openMemory(how)
 			return memories[how], err
 		},
 		Annotations: func(ctx context.Context) (_ verb.WorkingTree, err error) {
@@ -303,11 +303,11 @@ func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, err
 
 		Unbounded: true,
 	}
-	w.Vectors, err = a.vectors()
+	w.Vectors, err = a.memoryVectors()
 	if err != nil {
 		return nil, nil, err
 	}
-	w.Dir, _ = a.abs(".") // if this fails, handoffs cannot refer to files
+	w.Dir, _ = a.absolutePath(".") // if this fails, handoffs cannot refer to files
 	return w, func() error {
 		var errs []error
 		hasWritten := slices.ContainsFunc(memories[verb.Write:], func(m *oxbow.Memory) bool { return m != nil })
@@ -316,7 +316,7 @@ func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, err
 		}
 		for _, m := range memories {
 			if m != nil {
-				errs = append(errs, a.done(ctx, m))
+				errs = append(errs, a.closeMemory(ctx, m))
 			}
 		}
 		if notes != nil {
@@ -329,21 +329,21 @@ func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, err
 // loader returns a loader for the profiles and skills that handoffs and sessions name, and for
 // the profile that binds the run.
 func (a *app) loader() (*handoff.Loader, error) {
-	profiles, err := a.profiles()
+	profiles, err := a.loadProfiles()
 	if err != nil {
 		return nil, err
 	}
-	skills, err := a.skills()
+	skills, err := a.skillSet()
 	if err != nil {
 		return nil, err
 	}
-	bound, err := a.bound()
+	bound, err := a.boundProfile()
 	return &handoff.Loader{Profiles: profiles, Skills: skills, Bound: bound}, err
 }
 
-// skills returns the skills of the home, the user's directory and the working directory's
+// skillSet returns the skills of the home, the user's directory and the working directory's
 // project. If the home is not the user's own, its skills are treated like the project's skills.
-func (a *app) skills() (*skill.Set, error) {
+func (a *app) skillSet() (*skill.Set, error) {
 	home, err := a.home()
 	if err != nil {
 		return nil, err
@@ -356,7 +356,7 @@ func (a *app) skills() (*skill.Set, error) {
 	if user := a.userHome(); user != "" {
 		set.Places = append(set.Places, skill.Place{FS: os.DirFS(user), Path: user, Dirs: skill.UserDirs})
 	}
-	root, err := a.abs(".")
+	root, err := a.absolutePath(".")
 	if err != nil { // a home that was named needs no working directory
 		return set, nil
 	}
@@ -403,7 +403,7 @@ func (a *app) recordMade() error {
 // book opens the annotations of the working tree that contains the working directory, in the
 // directory that the home's layout uses. The caller closes them.
 func (l *locator) book(ctx context.Context) (*annotate.Store, error) {
-	wd, err := l.abs(".")
+	wd, err := l.absolutePath(".")
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// paged makes a command use a pager, and adds the flag that switches the pager off.
-func (t *terminal) paged(c *cobra.Command) *cobra.Command {
+// withPager makes a command use a pager, and adds the flag that switches the pager off.
+func (t *terminal) withPager(c *cobra.Command) *cobra.Command {
 	c.Flags().BoolVar(&t.noPager, "no-pager", false, "show long output without a pager")
 	return c
 }
@@ -52,15 +52,15 @@ func (t *terminal) page(show func()) {
 	t.env.Stdout, t.env.Stderr = &termtext.Writer{W: &text}, &notes
 	show()
 	t.env.Stdout, t.env.Stderr = out, errs
-	if rowsOf(text.Bytes(), t.screen()) < t.env.Height || t.env.Page(argv, bytes.NewReader(text.Bytes())) != nil {
+	if screenRows(text.Bytes(), t.screen()) < t.env.Height || t.env.Page(argv, bytes.NewReader(text.Bytes())) != nil {
 		_, _ = io.Copy(out, &text) // the text fits, or the pager cannot be started
 	}
 	_, _ = io.Copy(errs, &notes)
 }
 
-// rowsOf returns the number of rows that a text takes on a screen. Tabs count with their maximum
+// screenRows returns the number of rows that a text takes on a screen. Tabs count with their maximum
 // width.
-func rowsOf(text []byte, width int) (rows int) {
+func screenRows(text []byte, width int) (rows int) {
 	for line := range bytes.Lines(text) {
 		rows += 1 + max(0, columns(string(line))+8*bytes.Count(line, []byte("\t"))-1)/width
 	}

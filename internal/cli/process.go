@@ -25,9 +25,9 @@ import (
 const stopWait = 7 * time.Second
 
 // Main runs the command line of this process and returns its exit status.
-func Main() int { return mainOf(Run, endSignals()...) }
+func Main() int { return runMain(Run, endSignals()...) }
 
-func mainOf(run runner, ends ...os.Signal) int {
+func runMain(run runner, ends ...os.Signal) int {
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	// A second Ctrl-C ends the process at once. After the first one, a run that ignores its
@@ -93,7 +93,7 @@ func mainOf(run runner, ends ...os.Signal) int {
 				return err
 			}
 			cmd := exec.Command(path, args...)
-			cmd.SysProcAttr = detached()
+			cmd.SysProcAttr = detachedAttributes()
 			if err := cmd.Start(); err != nil {
 				return err
 			}

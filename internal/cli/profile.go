@@ -37,9 +37,9 @@ oxbow mcp too: nothing else is seen then.`,
 	return c
 }
 
-// asked returns the name of the profile that a command names, or "" for the profile that the run
+// profileToUse returns the name of the profile that a command names, or "" for the profile that the run
 // is bound to. In a bound run, another name is an error.
-func (a *app) asked(cmd *cobra.Command, args []string) (string, error) {
+func (a *app) profileToUse(cmd *cobra.Command, args []string) (string, error) {
 	name, err := a.boundName()
 	switch {
 	case err != nil:
@@ -61,7 +61,7 @@ func (a *app) asked(cmd *cobra.Command, args []string) (string, error) {
 }
 
 func (a *app) profileListCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the profiles there are, with what is wrong with them",
@@ -70,15 +70,15 @@ func (a *app) profileListCommand() *cobra.Command {
 	}, profiles.ListProfiles, positional)
 }
 
-// aboutProfile makes c call a verb with the profile that [app.asked] returns.
+// aboutProfile makes c call a verb with the profile that [app.profileToUse] returns.
 func aboutProfile[Out report.Reporter](
 	a *app,
 	c *cobra.Command,
 	verbCall call[profiles.ProfileIn, Out],
 ) *cobra.Command {
-	c.Args = args(0, 1, "the name of one profile")
-	return reports(a, c, verbCall, func(in *profiles.ProfileIn, _ *flagSet, args []string) (err error) {
-		in.Name, err = a.asked(c, args)
+	c.Args = argCount(0, 1, "the name of one profile")
+	return setUpReport(a, c, verbCall, func(in *profiles.ProfileIn, _ *flagSet, args []string) (err error) {
+		in.Name, err = a.profileToUse(c, args)
 		return err
 	})
 }
@@ -93,7 +93,7 @@ func (a *app) profileShowCommand() *cobra.Command {
 }
 
 func (a *app) profileLintCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "lint [NAME…]",
 		Short: "Point out what the writer of a profile did not mean",
 		Long: `Lint reads all profiles, or those that are named, and tells with file and line
@@ -113,11 +113,11 @@ func (a *app) profileSelectCommand() *cobra.Command {
 		Example: `  oxbow profile select vtt
   oxbow profile select vtt --query "fog of war" --max-tokens 4000 --manifest
   oxbow profile select author --as-of 2026-04-18`,
-		Args: args(0, 1, "the name of one profile"),
+		Args: argCount(0, 1, "the name of one profile"),
 	}
 	var manifest *bool
-	does(a, c, profiles.Select, func(in *profiles.SelectIn, _ *flagSet, args []string) (err error) {
-		in.Profile, err = a.asked(c, args)
+	setUpCall(a, c, profiles.Select, func(in *profiles.SelectIn, _ *flagSet, args []string) (err error) {
+		in.Profile, err = a.profileToUse(c, args)
 		return err
 	}, func(out verb.SelectionOut) { a.showSelectionOrManifest(out, *manifest) })
 	manifest = c.Flags().Bool("manifest", false, "print what got in, what was cut and why, instead of the text")
@@ -142,9 +142,9 @@ file. An entry belongs to the profile when it has one of the projects and one of
 the tags.`,
 		Example: `  oxbow profile new vtt --project homebrew-vtt
   oxbow profile new lore --extends vtt --tag lore --description "The world"`,
-		Args: args(1, 1, "the name of the profile"),
+		Args: argCount(1, 1, "the name of the profile"),
 	}
-	reports(a, c, profiles.NewProfile, func(in *profiles.NewProfileIn, _ *flagSet, args []string) error {
+	setUpReport(a, c, profiles.NewProfile, func(in *profiles.NewProfileIn, _ *flagSet, args []string) error {
 		in.Name = args[0]
 		if err := profile.CheckName(in.Name); err != nil {
 			return badArgument(err)
@@ -164,7 +164,7 @@ the tags.`,
 }
 
 func (a *app) profileDiffCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "diff A [B]",
 		Short: "Show what one profile selects and another does not",
 		Long: `Diff shows the entries and documents that profile A includes and B does not (-),
@@ -172,7 +172,7 @@ and the other way round (+), each with its tokens. With one profile and --as-of
 it compares that profile then with now, and shows what was changed too (~).`,
 		Example: `  oxbow profile diff vtt-developer base-developer
   oxbow profile diff vtt --as-of 2026-04-18`,
-		Args: args(1, 2, "the names of two profiles, or of one with --as-of"),
+		Args: argCount(1, 2, "the names of two profiles, or of one with --as-of"),
 	}, profiles.DiffProfiles, func(in *profiles.DiffProfilesIn, _ *flagSet, args []string) error {
 		in.A = args[0]
 		if len(args) == 2 {
@@ -198,13 +198,13 @@ file of its own. What is only odd, as lint points it out, is told and saved.
 When somebody else changed the file meanwhile, nothing is overwritten.`,
 		Example: `  oxbow profile edit vtt
   EDITOR='code --wait' oxbow profile edit vtt`,
-		Args: args(1, 1, "the name of one profile"),
+		Args: argCount(1, 1, "the name of one profile"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.editProfile(cmd.Context(), args[0]) },
 	}
 }
 
 func (a *app) editProfile(ctx context.Context, name string) error {
-	set, err := a.profiles()
+	set, err := a.loadProfiles()
 	if err != nil {
 		return err
 	}

@@ -58,8 +58,8 @@ func (p *progressLine) start(what string) (stop func()) {
 	}
 }
 
-// set sets the progress of the operation.
-func (p *progressLine) set(s progress.State) {
+// setProgress sets the progress of the operation.
+func (p *progressLine) setProgress(s progress.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.state = s
@@ -98,16 +98,19 @@ func (p *progressLine) line() string {
 		s.Part = float64(s.Done) / float64(s.Total)
 	}
 	if p.wait > 0 {
-		facts = append(facts, fmt.Sprintf("the server is busy and asks to wait %s", seconds(p.wait+time.Second-1)))
+		facts = append(
+			facts,
+			fmt.Sprintf("the server is busy and asks to wait %s", formatSeconds(p.wait+time.Second-1)),
+		)
 	}
 	if s.Done > 0 && took >= rateAfter {
 		facts = append(facts, rate(s, took))
 	}
 	if s.Part > 0 && s.Part < 1 && took >= rateAfter {
 		left := time.Duration(float64(took) * (1 - s.Part) / s.Part)
-		facts = append(facts, "about "+seconds(left+time.Second-1)+" left")
+		facts = append(facts, "about "+formatSeconds(left+time.Second-1)+" left")
 	} else {
-		facts = append(facts, seconds(took))
+		facts = append(facts, formatSeconds(took))
 	}
 	return p.what + ": " + strings.Join(facts, ", ")
 }
@@ -143,8 +146,8 @@ func rate(s progress.State, took time.Duration) string {
 	return fmt.Sprintf("%.0f a minute", float64(s.Done)/took.Minutes())
 }
 
-// seconds formats a time in whole seconds, or in minutes and seconds.
-func seconds(d time.Duration) string {
+// formatSeconds formats a time in whole seconds, or in minutes and seconds.
+func formatSeconds(d time.Duration) string {
 	s := int(d / time.Second)
 	if s < 60 {
 		return fmt.Sprintf("%d s", s)

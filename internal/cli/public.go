@@ -29,7 +29,7 @@ type site struct {
 // admit returns the site of a server that listens at addr, or an error if the flags do not allow
 // it.
 func (p public) admit(addr string) (at site, err error) {
-	u, err := p.parsed()
+	u, err := p.parsedURL()
 	if err != nil {
 		return at, err
 	}
@@ -72,8 +72,8 @@ func (p public) check(site *url.URL, host, port string) error {
 	return nil
 }
 
-// parsed returns the public URL, or nil if none is given.
-func (p public) parsed() (*url.URL, error) {
+// parsedURL returns the public URL, or nil if none is given.
+func (p public) parsedURL() (*url.URL, error) {
 	if p.url == "" {
 		return nil, nil
 	}

@@ -55,7 +55,7 @@ func TestPublic(t *testing.T) {
 	} {
 		at, err := tt.p.admit(tt.addr)
 		if (tt.say == "" && (err != nil || at.public != tt.url)) ||
-			(tt.say != "" && (status(err) != exitMisused || !strings.Contains(err.Error(), tt.say))) {
+			(tt.say != "" && (exitCode(err) != exitMisused || !strings.Contains(err.Error(), tt.say))) {
 			t.Errorf("%+v at %s: %q, %v, want %q, %q", tt.p, tt.addr, at.public, err, tt.url, tt.say)
 		}
 	}

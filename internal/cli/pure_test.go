@@ -57,7 +57,7 @@ func TestLoopback(t *testing.T) {
 		at, err := public{}.admit(c.in)
 		got := at.addr
 		if (err == nil && got != c.want) || (err != nil) != (c.want == "") ||
-			(err != nil && status(err) != exitMisused) {
+			(err != nil && exitCode(err) != exitMisused) {
 			t.Errorf("admit(%q) = %q, %v, want %q", c.in, got, err, c.want)
 		}
 	}
@@ -136,9 +136,9 @@ func TestStatus(t *testing.T) {
 		want int
 	}{
 		{nil, exitDone}, {errors.New("x"), exitFailed}, {errReported, exitFailed}, {misusef("", "x"), exitMisused},
-		{&hinted{err: errors.New("x")}, exitFailed}, {errors.Join(errors.New("x"), misusef("", "y")), exitMisused},
+		{&hintedError{err: errors.New("x")}, exitFailed}, {errors.Join(errors.New("x"), misusef("", "y")), exitMisused},
 	} {
-		if got := status(c.err); got != c.want {
+		if got := exitCode(c.err); got != c.want {
 			t.Errorf("status(%v) = %d, want %d", c.err, got, c.want)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) pushCommand() *cobra.Command {
-	return a.syncs(&cobra.Command{
+	return a.setUpSync(&cobra.Command{
 		Use:   "push [URL]",
 		Short: "Send what changed here to a server",
 		Long: `Push sends what changed in the home to a server that runs oxbow serve, and
@@ -31,7 +31,7 @@ it was interrupted, and does nothing twice.`,
 }
 
 func (a *app) pullCommand() *cobra.Command {
-	return a.syncs(&cobra.Command{
+	return a.setUpSync(&cobra.Command{
 		Use:   "pull [URL]",
 		Short: "Bring in what changed on a server, merged with what changed here",
 		Long: `Pull brings what changed on a server into the home, and changes nothing there.
@@ -44,17 +44,17 @@ it is one change, which oxbow undo takes back; the next pull brings it again.`,
 	}, sharing.Pull, sharing.SyncOut.PullReport)
 }
 
-// syncs makes c synchronize the home with a server.
-func (a *app) syncs(
+// setUpSync makes c synchronize the home with a server.
+func (a *app) setUpSync(
 	c *cobra.Command,
 	verb call[sharing.SyncIn, sharing.SyncOut],
 	describe func(sharing.SyncOut) report.Report,
 ) *cobra.Command {
-	c.Args = args(0, 1, "the URL of a server")
-	return decodes(c, func(in *sharing.SyncIn, f *flagSet, args []string) (err error) {
-		in.Waits, in.Sleep = a.waits, a.env.Sleep
+	c.Args = argCount(0, 1, "the URL of a server")
+	return setUpDecoding(c, func(in *sharing.SyncIn, f *flagSet, args []string) (err error) {
+		in.Waits, in.Sleep = a.showWait, a.env.Sleep
 		if in.TokenFile != "" {
-			in.TokenFile, err = a.abs(in.TokenFile)
+			in.TokenFile, err = a.absolutePath(in.TokenFile)
 			if err != nil {
 				return err
 			}

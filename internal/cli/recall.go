@@ -42,8 +42,8 @@ first line, with tabs between.`,
   oxbow recall -i deploy                     # type on, choose, read, correct
   oxbow recall -i deploy | cut -f 1          # the names alone`,
 	}
-	decodes(c, func(in *verb.RecallIn, f *flagSet, args []string) error {
-		in.Query, whole = strings.Join(args, " "), f.given("max_tokens")
+	setUpDecoding(c, func(in *verb.RecallIn, f *flagSet, args []string) error {
+		in.Query, whole = strings.Join(args, " "), f.wasGiven("max_tokens")
 		if sessions {
 			if in.In != "" && in.In != "sessions" {
 				return misusef("leave one of them out", "--sessions and --in %s are given", in.In)
@@ -51,7 +51,7 @@ first line, with tabs between.`,
 			in.In = "sessions"
 		}
 		if strings.TrimSpace(in.Query) == "" && !(interactive && a.hasScreen()) &&
-			!slices.ContainsFunc(withoutWords, f.given) {
+			!slices.ContainsFunc(withoutWords, f.wasGiven) {
 			return misusef(
 				"for example: oxbow recall deploy project:harbor; oxbow list shows all entries",
 				"recall needs words to look for, or a filter",
@@ -144,7 +144,7 @@ func (t *terminal) showHit(n int, h verb.Entry, excerpt int) {
 	if h.Score > 0 {
 		meta = fmt.Sprintf("%.2f · ", h.Score) + meta
 	}
-	below := func(s string) { t.printf("   %s\n", t.dim(t.cut(s, t.width()-3))) }
+	below := func(s string) { t.printf("   %s\n", t.dim(t.cutColumns(s, t.width()-3))) }
 	below(meta)
 	if h.Trust != "" {
 		below(strings.TrimSpace(t.warning(oxbow.Trust(h.Trust))))
@@ -184,7 +184,7 @@ func (t *terminal) showHit(n int, h verb.Entry, excerpt int) {
 }
 
 func (t *terminal) showExplanation(h verb.Entry) {
-	for _, f := range explained(h) {
+	for _, f := range scoreFacts(h) {
 		t.hang("   "+pad(f.Name, 7)+"  ", f.Value)
 	}
 }

@@ -69,7 +69,7 @@ func (a *app) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 	}
 	err = errors.Join(err, s.release())
 	a.env.Stderr, a.progress = errs, shown
-	for _, line := range append(s.parting, s.said.lines()...) {
+	for _, line := range append(s.parting, s.said.newLines()...) {
 		a.warn("%s", line)
 	}
 	if err != nil || s.chosen == "" {
@@ -105,8 +105,8 @@ func (n *notebook) Write(b []byte) (int, error) {
 	return n.b.Write(b)
 }
 
-// lines returns the lines that were written since the last call.
-func (n *notebook) lines() (lines []string) {
+// newLines returns the lines that were written since the last call.
+func (n *notebook) newLines() (lines []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for line := range strings.Lines(n.b.String()) {
@@ -155,20 +155,20 @@ func (s *recallScreen) answer(ctx context.Context, query string) (out verb.Recal
 	if strings.TrimSpace(query+in.Filter+in.Project+in.Kind+in.After+in.Before+strings.Join(in.Tags, "")) == "" {
 		in.Query = "before:9999"
 	}
-	if err := checkTexts(verb.ParamsOf[verb.RecallIn](), &in); err != nil {
+	if err := checkTexts(verb.StructParams[verb.RecallIn](), &in); err != nil {
 		return out, err
 	}
 	w, err := s.workspace(ctx)
 	if err == nil {
 		out, err = verb.Recall(ctx, w, in)
 	}
-	if path, perr := s.app.storePath(); perr == nil && !exists(path) {
+	if path, perr := s.app.storePath(); perr == nil && !fileExists(path) {
 		err = errors.Join(err, s.release()) // so that a memory created later is found
 	}
 	return out, err
 }
 
-func (s *recallScreen) recall(ctx context.Context, query string) (f tui.Found) {
+func (s *recallScreen) recall(ctx context.Context, query string) (f tui.QueryResult) {
 	out, err := s.answer(ctx, query)
 	switch {
 	case errors.Is(err, oxbow.ErrInvalid):
@@ -192,11 +192,11 @@ func (s *recallScreen) recall(ctx context.Context, query string) (f tui.Found) {
 			f.Notes = append(f.Notes, sentence(n))
 		}
 	}
-	f.More, f.Notes = out.More, append(f.Notes, s.said.lines()...)
+	f.More, f.Notes = out.More, append(f.Notes, s.said.newLines()...)
 	return f
 }
 
-func exists(path string) bool {
+func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
@@ -220,7 +220,7 @@ func (s *recallScreen) hit(h verb.Entry) tui.Hit {
 	}
 	add("alike", h.Alike...)
 	if h.Explanation != nil {
-		t.Facts = append(t.Facts, explained(h)...)
+		t.Facts = append(t.Facts, scoreFacts(h)...)
 	}
 	switch {
 	case s.in.AsOf != "":
@@ -232,46 +232,46 @@ func (s *recallScreen) hit(h verb.Entry) tui.Hit {
 }
 
 // choose implements the key Enter: the entry is printed after the screen has closed.
-func (s *recallScreen) choose(h tui.Hit) { s.chosen = s.nameOf(h) }
+func (s *recallScreen) choose(h tui.Hit) { s.chosen = s.hitName(h) }
 
-// nameOf returns the name for verb.Get, with the version if the screen shows the past.
-func (s *recallScreen) nameOf(h tui.Hit) string {
+// hitName returns the name for verb.Get, with the version if the screen shows the past.
+func (s *recallScreen) hitName(h tui.Hit) string {
 	if s.in.AsOf != "" {
 		return fmt.Sprintf("%s@%d", h.Name, h.Version)
 	}
 	return h.Name
 }
 
-func (s *recallScreen) get(ctx context.Context, h tui.Hit) tui.Whole {
+func (s *recallScreen) get(ctx context.Context, h tui.Hit) tui.EntryDetails {
 	w, err := s.workspace(ctx)
 	if err != nil {
-		return tui.Whole{Failed: problem(err)}
+		return tui.EntryDetails{Failed: problem(err)}
 	}
-	out, err := verb.Get(ctx, w, verb.GetIn{Name: s.nameOf(h)})
+	out, err := verb.Get(ctx, w, verb.GetIn{Name: s.hitName(h)})
 	if err != nil {
-		return tui.Whole{Failed: problem(err)}
+		return tui.EntryDetails{Failed: problem(err)}
 	}
-	facts := append(s.app.facts(out.Entry), h.Facts...)
+	facts := append(s.app.entryFacts(out.Entry), h.Facts...)
 	for _, n := range out.Notes {
 		facts = append(facts, tui.Fact{Name: "note", Value: sentence(n)})
 	}
-	return tui.Whole{Version: out.Version, Facts: facts, Text: *out.Content}
+	return tui.EntryDetails{Version: out.Version, Facts: facts, Text: *out.Content}
 }
 
-// changed returns the result of a change: the text did, or the error.
-func (s *recallScreen) changed(did string, change uint64, err error) tui.Done {
+// changeResult returns the result of a change: the text did, or the error.
+func (s *recallScreen) changeResult(did string, change uint64, err error) tui.ChangeResult {
 	if err != nil {
-		return tui.Done{Text: problem(err), Failed: true}
+		return tui.ChangeResult{Text: problem(err), Failed: true}
 	}
 	if s.app.foreign {
 		change = 0 // versions are not change numbers
 	}
-	return tui.Done{Text: strings.Join(append([]string{did}, s.said.lines()...), "\n"), Change: change}
+	return tui.ChangeResult{Text: strings.Join(append([]string{did}, s.said.newLines()...), "\n"), Change: change}
 }
 
 // edit implements the key e, like oxbow edit. An error that says where the text was saved is
 // repeated after the screen has closed.
-func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.Done {
+func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.ChangeResult {
 	a := s.app
 	errs, allow := a.env.Stderr, a.allowSecret
 	a.env.Stderr = s.errs // the person may be asked a question
@@ -280,19 +280,19 @@ func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.Done {
 		out, err = a.editEntry(ctx, h.Name)
 	}
 	a.env.Stderr, a.allowSecret = errs, allow
-	var own *hinted
+	var own *hintedError
 	if errors.As(err, &own) {
 		s.parting = append(s.parting, strings.ReplaceAll(problem(err), "\n", ": "))
 	}
 	name := nameText(cmp.Or(out.Name, h.Name))
 	if err == nil && out.Outcome == unchanged {
-		return s.changed(name+" is unchanged", 0, nil)
+		return s.changeResult(name+" is unchanged", 0, nil)
 	}
 	did := "updated " + name
 	for _, n := range out.Notes {
 		did += "\n" + sentence(n)
 	}
-	return s.changed(did+undoKey(out.Version), out.Version, err)
+	return s.changeResult(did+undoKey(out.Version), out.Version, err)
 }
 
 // undoKey returns the text that tells how to undo a change on the screen.
@@ -303,15 +303,15 @@ func undoKey(change uint64) string {
 	return " · u takes it back"
 }
 
-func (s *recallScreen) forget(ctx context.Context, h tui.Hit) tui.Done {
+func (s *recallScreen) forget(ctx context.Context, h tui.Hit) tui.ChangeResult {
 	out, err := verb.ForgetOut{}, s.release()
 	if err == nil {
 		out, err = run(ctx, s.app, verb.Forget, verb.ForgetIn{Name: h.Name, IfVersion: &h.Version})
 	}
-	return s.changed("forgot "+nameText(h.Name)+undoKey(out.Seq), out.Seq, err)
+	return s.changeResult("forgot "+nameText(h.Name)+undoKey(out.Seq), out.Seq, err)
 }
 
-func (s *recallScreen) undo(ctx context.Context, change uint64) tui.Done {
+func (s *recallScreen) undo(ctx context.Context, change uint64) tui.ChangeResult {
 	out, err := verb.UndoOut{}, s.release()
 	if err == nil {
 		out, err = run(ctx, s.app, verb.Undo, verb.UndoIn{Seq: []uint64{change}})
@@ -322,7 +322,7 @@ func (s *recallScreen) undo(ctx context.Context, change uint64) tui.Done {
 			did, name = fmt.Sprintf("undone: %s %s (change %d)", t.Verb, nameText(t.Name), c.Seq), t.Name
 		}
 	}
-	d := s.changed(did, 0, err)
+	d := s.changeResult(did, 0, err)
 	d.Name = name
 	return d
 }

@@ -29,9 +29,9 @@ to an earlier state, as when you put a backup in its place on purpose.`,
   oxbow recover --replace
   oxbow recover ~/backups/memory.age --identity ~/key.txt --out restored.oxbow
   oxbow recover --accept`,
-		Args: args(0, 1, "the backup to read; say --out FILE for another place"),
+		Args: argCount(0, 1, "the backup to read; say --out FILE for another place"),
 	}
-	reports(a, c, maintenance.Recover, func(in *maintenance.RecoverIn, _ *flagSet, args []string) (err error) {
+	setUpReport(a, c, maintenance.Recover, func(in *maintenance.RecoverIn, _ *flagSet, args []string) (err error) {
 		if err := a.backupNamed(in, args); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (l *locator) backupNamed(in *maintenance.RecoverIn, args []string) (err err
 		}
 		return nil
 	}
-	in.File, err = l.abs(args[0])
+	in.File, err = l.absolutePath(args[0])
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) redactCommand() *cobra.Command {
-	return erases(a, &cobra.Command{
+	return setUpErasure(a, &cobra.Command{
 		Use:   "redact NAME",
 		Short: "Erase an entry and all it ever said, for good",
 		Long: `Redact takes an entry, with every version it ever had, out of the file: for a
@@ -21,7 +21,7 @@ it cannot reach, such as backups, it says.`,
 		Example: `  oxbow redact 'db password' --dry-run
   oxbow redact 'db password'
   oxbow redact 'db password' --yes     # does not ask`,
-		Args: args(1, 1, "the name of one entry"),
+		Args: argCount(1, 1, "the name of one entry"),
 	}, loss[maintenance.RedactIn, maintenance.RedactOut]{
 		command: "redact",
 		verb:    maintenance.Redact,

@@ -37,7 +37,7 @@ of the working directory, which oxbow label project prints.`,
 			return nil
 		},
 	}
-	reports(a, c, verb.Remember, func(in *verb.RememberIn, f *flagSet, args []string) (err error) {
+	setUpReport(a, c, verb.Remember, func(in *verb.RememberIn, f *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Name = args[0]
 			if strings.TrimSpace(in.Name) == "" {
@@ -47,11 +47,11 @@ of the working directory, which oxbow label project prints.`,
 				)
 			}
 		}
-		in.Content, err = a.content(in.Content, f.given("content"), file, args)
+		in.Content, err = a.content(in.Content, f.wasGiven("content"), file, args)
 		if err != nil {
 			return err
 		}
-		if len(args) == 1 && strings.TrimSpace(in.Content) == "" && !f.given("content") && file == "" {
+		if len(args) == 1 && strings.TrimSpace(in.Content) == "" && !f.wasGiven("content") && file == "" {
 			in.OnlyArgument = args[0]
 			in.Name = ""
 			in.Content = ""

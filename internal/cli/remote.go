@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) remoteCommand() *cobra.Command {
-	c := reports(a, &cobra.Command{
+	c := setUpReport(a, &cobra.Command{
 		Use:   "remote",
 		Short: "Show the servers that push and pull remember",
 		Long: `Remote shows the servers that this home was pushed to or pulled from, each with
@@ -18,14 +18,14 @@ a home says of servers may have come with a clone, and counts for nothing.`,
 		Example: `  oxbow remote
   oxbow remote --json
   oxbow remote forget https://memory.example.org`,
-		Args: args(0, 0, ""),
+		Args: argCount(0, 0, ""),
 	}, sharing.Servers, positional)
 	c.AddCommand(a.remoteForgetCommand())
 	return c
 }
 
 func (a *app) remoteForgetCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "forget URL",
 		Short: "Remember a server no longer",
 		Long: `Forget has push and pull of this home ask for the URL and the token again. It
@@ -33,6 +33,6 @@ changes nothing on the server, nor the file of the token. What both sides had
 last stays in the home: a push or pull that names the server goes on from there.`,
 		Example: `  oxbow remote forget https://memory.example.org --dry-run
   oxbow remote forget https://memory.example.org`,
-		Args: args(1, 1, "the URL of a server"),
+		Args: argCount(1, 1, "the URL of a server"),
 	}, sharing.ForgetServer, positional)
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// reports is like does, for verbs whose answer describes itself.
-func reports[In any, Out report.Reporter](
+// setUpReport is like does, for verbs whose answer describes itself.
+func setUpReport[In any, Out report.Reporter](
 	a *app,
 	c *cobra.Command,
 	verb call[In, Out],
 	arguments func(*In, *flagSet, []string) error,
 ) *cobra.Command {
-	return does(a, c, verb, arguments, show[Out](a))
+	return setUpCall(a, c, verb, arguments, show[Out](a))
 }
 
 // respond is like perform, for verbs whose answer describes itself.
@@ -91,7 +91,7 @@ func (t *terminal) showLine(l report.Line) {
 	rows := strings.Split(text, "\n")
 	switch {
 	case l.Cut:
-		rows = []string{t.cut(strings.ReplaceAll(l.In(t.plainValue), "\n", " "), t.width()-l.Indent)}
+		rows = []string{t.cutColumns(strings.ReplaceAll(l.In(t.plainValue), "\n", " "), t.width()-l.Indent)}
 	case l.Indent > 0 && t.env.StdoutTerm:
 		rows = wrapQuoted(text, t.width()-l.Indent)
 	}
@@ -267,7 +267,7 @@ func (t *terminal) showRows(table report.Table) {
 			if table.Wrap && i == last {
 				break
 			}
-			cell = t.cut(cell, max(wide[i], 1))
+			cell = t.cutColumns(cell, max(wide[i], 1))
 			paint := ""
 			if n < heads {
 				paint = termtext.Dim

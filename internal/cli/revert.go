@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) revertCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "revert",
 		Short: "Take back all that a session, a client or a door did",
 		Long: `Revert takes back all that the selected changes did, in one new change, which
@@ -24,6 +24,6 @@ is listed. Several selectors narrow together. Look first with --dry-run.`,
 		Example: `  oxbow revert --session 178e33fd --with-derived --dry-run
   oxbow revert --door mcp --since yesterday
   oxbow revert --trust tainted --json`,
-		Args: args(0, 0, ""),
+		Args: argCount(0, 0, ""),
 	}, history.Revert, positional)
 }

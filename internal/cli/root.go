@@ -33,7 +33,7 @@ directory for all your work.`,
 			case version:
 				return a.sayVersion()
 			case !a.showState(cmd.Context()):
-				if err := helpOf(cmd); err != nil {
+				if err := printHelp(cmd); err != nil {
 					return err
 				}
 			}
@@ -63,13 +63,13 @@ directory for all your work.`,
 		cmds      []*cobra.Command
 	}{
 		{"use", "Remember and recall:", []*cobra.Command{
-			a.rememberCommand(), a.paged(a.recallCommand()), a.paged(a.getCommand()), a.paged(a.listCommand()),
-			a.editCommand(), a.forgetCommand(), a.uiCommand(), a.openCommand()}},
+			a.rememberCommand(), a.withPager(a.recallCommand()), a.withPager(a.getCommand()),
+			a.withPager(a.listCommand()), a.editCommand(), a.forgetCommand(), a.uiCommand(), a.openCommand()}},
 		{"past", "Look back and undo:", []*cobra.Command{
-			a.paged(a.logCommand()), a.paged(a.lineageCommand()), a.undoCommand(), a.revertCommand(),
+			a.withPager(a.logCommand()), a.withPager(a.lineageCommand()), a.undoCommand(), a.revertCommand(),
 			a.restoreCommand(), a.redactCommand()}},
 		{"code", "Why code is as it is:", []*cobra.Command{
-			a.annotateCommand(), a.paged(a.whyCommand()), a.blameCommand()}},
+			a.annotateCommand(), a.withPager(a.whyCommand()), a.blameCommand()}},
 		{"move", "Bring in and take out:", []*cobra.Command{
 			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.folderCommand(),
 			a.convertCommand(),
@@ -77,10 +77,10 @@ directory for all your work.`,
 		{"safe", "Keep safe and mend:", []*cobra.Command{
 			a.doctorCommand(), a.checkCommand(), a.scanCommand(), a.backupCommand(), a.recoverCommand()}},
 		{"agent", "Give to agents:", []*cobra.Command{
-			a.mcpCommand(), a.serveCommand(), a.hookCommand(), a.injectCommand(), a.sessionCommand(), a.inboxCommand(),
-			a.paged(a.fixCommand()), a.paged(a.howCommand()), a.approveCommand(), a.paged(a.changedCommand()),
-			a.paged(a.injectedCommand()), a.contextCommand(), a.profileCommand(), a.handoffCommand(),
-			a.spawnCommand()}},
+			a.mcpCommand(), a.serveCommand(), a.hookCommand(), a.injectCommand(), a.sessionCommand(),
+			a.inboxCommand(), a.withPager(a.fixCommand()), a.withPager(a.howCommand()), a.approveCommand(),
+			a.withPager(a.changedCommand()), a.withPager(a.injectedCommand()), a.contextCommand(),
+			a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
 			a.setupCommand(), a.initCommand(), a.trustCommand(), a.statsCommand(), a.labelCommand(),
 			a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(), a.embedCommand(),

@@ -63,7 +63,7 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 	root.SetArgs(markTerms(env.Args))
 	err := out.outcome(errors.Join(root.ExecuteContext(ctx), a.unknown, a.close(ctx)))
 	if a.judged != nil && a.judged.State == trust.Foreign && errors.Is(err, oxbow.ErrUnsupported) {
-		err = &hinted{
+		err = &hintedError{
 			fmt.Errorf(
 				"a memory that is not trusted can be listed, recalled from and exported, no more: %w",
 				oxbow.ErrUnsupported,
@@ -75,7 +75,7 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 		a.json = a.json || asksJSON(env.Args)
 		a.report(err)
 	}
-	return status(err)
+	return exitCode(err)
 }
 
 // asksJSON reports whether the flag --json is among the arguments. It is used if the flags could
@@ -104,7 +104,7 @@ func (t *terminal) report(err error) {
 		}
 		body.Error.Message = message
 		body.Error.Hint = h
-		body.Error.Kind = kindOf(err)
+		body.Error.Kind = errorClass(err)
 		enc := json.NewEncoder(t.env.Stderr)
 		enc.SetEscapeHTML(false)
 		_ = enc.Encode(body)

@@ -38,9 +38,9 @@ the commands that drop them.`,
 		Example: `  oxbow scan
   oxbow scan --fix --dry-run
   oxbow scan --fix --yes        # does not ask`,
-		Args: args(0, 0, "no arguments"),
+		Args: argCount(0, 0, "no arguments"),
 	}
-	takes(c, func(ctx context.Context, in maintenance.ScanIn, _ []string) error {
+	setUpArguments(c, func(ctx context.Context, in maintenance.ScanIn, _ []string) error {
 		if in.Fix && !in.DryRun {
 			if err := fixLoss.confirm(ctx, a, in, *isConfirmed); err != nil {
 				return err

@@ -88,11 +88,11 @@ func (t *terminal) withProgress(ctx context.Context) context.Context {
 	if t.progress == nil {
 		return ctx
 	}
-	return progress.WithReporter(ctx, t.progress.set)
+	return progress.WithReporter(ctx, t.progress.setProgress)
 }
 
-// waits shows how long the run still waits for a server; 0 means that it no longer waits.
-func (t *terminal) waits(d time.Duration) {
+// showWait shows how long the run still waits for a server; 0 means that it no longer waits.
+func (t *terminal) showWait(d time.Duration) {
 	if t.progress != nil {
 		t.progress.setWait(d)
 	}
@@ -185,8 +185,8 @@ func (t *terminal) date(at time.Time) string {
 	return at.In(t.env.Now().Location()).Format("2006-01-02 15:04")
 }
 
-// cut shortens s to n columns on a terminal. In a pipe it returns s unchanged.
-func (t *terminal) cut(s string, n int) string {
+// cutColumns shortens s to n columns on a terminal. In a pipe it returns s unchanged.
+func (t *terminal) cutColumns(s string, n int) string {
 	if !t.env.StdoutTerm {
 		return s
 	}

@@ -206,7 +206,7 @@ func TestPager(t *testing.T) {
 		}
 	}
 	// Tabs count with their maximum width.
-	if rows := rowsOf([]byte(strings.Repeat("\t\t\t\t\t\tx\n", 4)+"\nend\n"), 20); rows != 4*3+2 {
+	if rows := screenRows([]byte(strings.Repeat("\t\t\t\t\t\tx\n", 4)+"\nend\n"), 20); rows != 4*3+2 {
 		t.Errorf("four lines with six tabs and two short lines have %d rows, want 14", rows)
 	}
 	// Messages on standard error come after the pager.
@@ -231,9 +231,9 @@ func TestProgress(t *testing.T) {
 			t.Errorf("short work wrote %q", b.String())
 		}
 		stop = p.start("dump")
-		p.set(progress.State{Unit: progress.Entries, Done: 3, Total: 0})
+		p.setProgress(progress.State{Unit: progress.Entries, Done: 3, Total: 0})
 		time.Sleep(progressAfter + progressEvery/2)
-		p.set(progress.State{Unit: progress.Entries, Done: 4, Total: 20})
+		p.setProgress(progress.State{Unit: progress.Entries, Done: 4, Total: 20})
 		time.Sleep(5 * progressEvery)
 		fmt.Fprint(p, "oxbow: a warning\n")
 		time.Sleep(progressEvery)
@@ -254,7 +254,7 @@ func TestProgressOfAPart(t *testing.T) {
 		var b strings.Builder
 		p := &progressLine{Writer: &b, now: time.Now}
 		stop := p.start("import")
-		p.set(progress.State{Unit: progress.Entries, Done: 14500, Part: 0.459})
+		p.setProgress(progress.State{Unit: progress.Entries, Done: 14500, Part: 0.459})
 		time.Sleep(progressAfter + progressEvery/2)
 		stop()
 		if want := "\rimport: 14500 entries (45 %), 0 s\x1b[K\r\x1b[K"; b.String() != want {
@@ -269,7 +269,7 @@ func TestProgressOfAWait(t *testing.T) {
 		var b strings.Builder
 		p := &progressLine{Writer: &b, now: time.Now}
 		stop := p.start("push")
-		p.set(progress.State{Unit: progress.Changes, Done: 500, Total: 900})
+		p.setProgress(progress.State{Unit: progress.Changes, Done: 500, Total: 900})
 		p.setWait(2500 * time.Millisecond)
 		time.Sleep(progressAfter + progressEvery/2)
 		p.setWait(0)
@@ -326,7 +326,7 @@ func TestProgressHasARateAndAnEnd(t *testing.T) {
 		} {
 			p := &progressLine{Writer: io.Discard, now: time.Now}
 			stop := p.start("x")
-			p.set(c.state)
+			p.setProgress(c.state)
 			time.Sleep(c.after)
 			p.mu.Lock()
 			if got := p.line(); got != c.want {

@@ -53,7 +53,7 @@ var patient = &HookWaits{Start: time.Minute, Prompt: time.Minute, Calibrate: tim
 // patientMain is [Main] with the limits in patient. Hooks do not start other processes, which could write
 // to the directory of a test after its end.
 func patientMain() int {
-	return mainOf(func(ctx context.Context, env Env) int {
+	return runMain(func(ctx context.Context, env Env) int {
 		env.HookWaits = patient
 		env.Detach = nil
 		return Run(ctx, env)

@@ -21,21 +21,21 @@ const defaultAddr = "127.0.0.1:8333"
 
 // serveIn contains the flags of oxbow serve.
 type serveIn struct {
-	Addr       string   `json:"http,omitempty" value:"ADDR" usage:"serve on this ADDR (default 127.0.0.1:8333); port 0 takes a free one"`
+	Addr       string   `json:"http,omitempty"       value:"ADDR" usage:"serve on this ADDR (default 127.0.0.1:8333); port 0 takes a free one"`
 	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)"`
-	TokensFile string   `json:"tokens,omitempty" value:"FILE" usage:"a FILE of tokens with the rights of each, instead of one token; see oxbow mcp --help"`
-	ReadOnly   bool     `json:"ro,omitempty" usage:"clients only read"`
-	Projects   []string `json:"project,omitempty" empty:"allowed" usage:"clients see and write only entries of this PROJECT; auto is that of the working directory"`
-	Kinds      []string `json:"kind,omitempty" empty:"allowed" usage:"clients see and write only entries of this KIND"`
+	TokensFile string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE of tokens with the rights of each, instead of one token; see oxbow mcp --help"`
+	ReadOnly   bool     `json:"ro,omitempty"                      usage:"clients only read"`
+	Projects   []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is that of the working directory"                                 empty:"allowed"`
+	Kinds      []string `json:"kind,omitempty"                    usage:"clients see and write only entries of this KIND"                                                                           empty:"allowed"`
 
-	PublicURL string `json:"public_url,omitempty" value:"URL" usage:"the https URL by which other machines call this server, such as that of a proxy before it"`
-	ListenAll bool   `json:"listen_all,omitempty" usage:"let other machines in at the address of --http: with --public-url, and TLS here or in a proxy"`
-	TLSCert   string `json:"tls_cert,omitempty" value:"FILE" usage:"speak TLS with the certificates in this FILE"`
-	TLSKey    string `json:"tls_key,omitempty" value:"FILE" usage:"and their key in this FILE"`
-	Issuer    string `json:"oidc_issuer,omitempty" value:"URL" usage:"take tokens that this OpenID provider signed, with --public-url"`
-	Audience  string `json:"oidc_audience,omitempty" value:"NAME" usage:"that its tokens must be for (default the public URL, or that and /mcp)"`
-	Claim     string `json:"oidc_tenant,omitempty" value:"CLAIM" usage:"the CLAIM of its tokens that names the tenant; without it, they are for the server's own home"`
-	Open      *int   `json:"open,omitempty" value:"N" usage:"memories of tenants that are open at once (default 64)"`
+	PublicURL string `json:"public_url,omitempty"    value:"URL"   usage:"the https URL by which other machines call this server, such as that of a proxy before it"`
+	ListenAll bool   `json:"listen_all,omitempty"                  usage:"let other machines in at the address of --http: with --public-url, and TLS here or in a proxy"`
+	TLSCert   string `json:"tls_cert,omitempty"      value:"FILE"  usage:"speak TLS with the certificates in this FILE"`
+	TLSKey    string `json:"tls_key,omitempty"       value:"FILE"  usage:"and their key in this FILE"`
+	Issuer    string `json:"oidc_issuer,omitempty"   value:"URL"   usage:"take tokens that this OpenID provider signed, with --public-url"`
+	Audience  string `json:"oidc_audience,omitempty" value:"NAME"  usage:"that its tokens must be for (default the public URL, or that and /mcp)"`
+	Claim     string `json:"oidc_tenant,omitempty"   value:"CLAIM" usage:"the CLAIM of its tokens that names the tenant; without it, they are for the server's own home"`
+	Open      *int   `json:"open,omitempty"          value:"N"     usage:"memories of tenants that are open at once (default 64)"`
 }
 
 func (in serveIn) serving() serving {
@@ -50,7 +50,7 @@ func (in serveIn) serving() serving {
 }
 
 func (a *app) serveCommand() *cobra.Command {
-	return a.serves(&cobra.Command{
+	return a.setUpServe(&cobra.Command{
 		Use:   "serve",
 		Short: "Serve the memory over HTTP: pages, API, agents",
 		Long: `Serve offers the memory on this machine to browsers at /ui/, to agents at /mcp
@@ -84,19 +84,22 @@ own.`,
 	})
 }
 
-// serves makes c serve all interfaces.
-func (a *app) serves(c *cobra.Command) *cobra.Command {
-	c.Args = args(0, 0, "nothing")
-	return takes(c, func(ctx context.Context, in serveIn, _ []string) error {
+// setUpServe makes c serve all interfaces.
+func (a *app) setUpServe(c *cobra.Command) *cobra.Command {
+	c.Args = argCount(0, 0, "nothing")
+	return setUpArguments(c, func(ctx context.Context, in serveIn, _ []string) error {
 		if in.TokenFile != "" && in.TokensFile != "" {
-			return misusef("give that token a line in the file of --tokens", "--token-file and --tokens are both given")
+			return misusef(
+				"give that token a line in the file of --tokens",
+				"--token-file and --tokens are both given",
+			)
 		}
 		flags := in.serving()
 		if flags.Addr == "" {
 			flags.Addr = defaultAddr
 		}
 		return a.serveAll(ctx, flags, func(at listening, t *tenants) error {
-			links, err := t.links(at)
+			links, err := t.signInLinks(at)
 			if err != nil {
 				return err
 			}
@@ -117,15 +120,15 @@ func (a *app) serves(c *cobra.Command) *cobra.Command {
 
 // uiIn contains the flags of oxbow ui.
 type uiIn struct {
-	Addr     string   `json:"http,omitempty" value:"ADDR" usage:"serve on this ADDR, such as 127.0.0.1:8334 (default a free port of this machine)"`
-	NoOpen   bool     `json:"no_open,omitempty" usage:"print the link and open no browser"`
-	ReadOnly bool     `json:"ro,omitempty" usage:"the pages only show"`
-	Projects []string `json:"project,omitempty" empty:"allowed" usage:"only entries of this PROJECT; auto is that of the working directory"`
-	Kinds    []string `json:"kind,omitempty" empty:"allowed" usage:"only entries of this KIND"`
+	Addr     string   `json:"http,omitempty"    value:"ADDR" usage:"serve on this ADDR, such as 127.0.0.1:8334 (default a free port of this machine)"`
+	NoOpen   bool     `json:"no_open,omitempty"              usage:"print the link and open no browser"`
+	ReadOnly bool     `json:"ro,omitempty"                   usage:"the pages only show"`
+	Projects []string `json:"project,omitempty"              usage:"only entries of this PROJECT; auto is that of the working directory"              empty:"allowed"`
+	Kinds    []string `json:"kind,omitempty"                 usage:"only entries of this KIND"                                                        empty:"allowed"`
 }
 
 func (a *app) uiCommand() *cobra.Command {
-	return takes(&cobra.Command{
+	return setUpArguments(&cobra.Command{
 		Use:   "ui",
 		Short: "See and correct the memory in a browser",
 		Long: `Ui serves the memory's pages on this machine and opens them in your browser. The
@@ -134,20 +137,20 @@ ends it.`,
 		Example: `  oxbow ui
   oxbow ui --no-open --http 127.0.0.1:8334
   oxbow ui --ro --project harbor`,
-		Args: args(0, 0, "nothing"),
+		Args: argCount(0, 0, "nothing"),
 	}, func(ctx context.Context, in uiIn, _ []string) error {
 		return a.ui(ctx, in, "")
 	})
 }
 
 func (a *app) openCommand() *cobra.Command {
-	return takes(&cobra.Command{
+	return setUpArguments(&cobra.Command{
 		Use:   "open NAME",
 		Short: "See one entry in a browser",
 		Long:  `Open is oxbow ui that begins at the page of an entry.`,
 		Example: `  oxbow open deploy
   oxbow open deploy --no-open`,
-		Args: args(1, 1, "the NAME of an entry"),
+		Args: argCount(1, 1, "the NAME of an entry"),
 	}, func(ctx context.Context, in uiIn, args []string) error {
 		e, err := run(ctx, a, verb.Get, verb.GetIn{Name: args[0]}) // report an unknown entry before anything is opened
 		if err != nil {
@@ -187,7 +190,7 @@ func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening,
 	if err := a.checkElsewhere(); err != nil {
 		return err
 	}
-	at, err := a.clients(flags)
+	at, err := a.listenAddress(flags)
 	if err != nil {
 		return err
 	}
@@ -203,7 +206,7 @@ func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening,
 	}
 	stop, err := a.startElsewhere(ctx, &at)
 	if err == nil {
-		err = errors.Join(a.serveTenants(ctx, a.tenants(flags, at), described, hello), stop())
+		err = errors.Join(a.serveTenants(ctx, a.newTenants(flags, at), described, hello), stop())
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil // the server was told to end

@@ -31,14 +31,14 @@ import (
 
 // serving contains the flags of oxbow mcp.
 type serving struct {
-	Addr       string   `json:"http,omitempty" value:"ADDR" usage:"serve HTTP on this ADDR, such as 127.0.0.1:8333; port 0 takes a free one"`
+	Addr       string   `json:"http,omitempty"       value:"ADDR" usage:"serve HTTP on this ADDR, such as 127.0.0.1:8333; port 0 takes a free one"`
 	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)"`
-	TokensFile string   `json:"tokens,omitempty" value:"FILE" usage:"a FILE of tokens with the rights of each, instead of one token"`
-	Tools      []string `json:"tools,omitempty" empty:"allowed" value:"SETS" usage:"the sets of tools that clients are shown, with commas; see above (default core, and profiles where there are some)"`
-	ReadOnly   bool     `json:"ro,omitempty" usage:"clients only read"`
-	ReadWrite  bool     `json:"rw,omitempty" usage:"clients read and write, which is the default"`
-	Projects   []string `json:"project,omitempty" empty:"allowed" usage:"clients see and write only entries of this PROJECT; auto is that of the working directory"`
-	Kinds      []string `json:"kind,omitempty" empty:"allowed" usage:"clients see and write only entries of this KIND"`
+	TokensFile string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE of tokens with the rights of each, instead of one token"`
+	Tools      []string `json:"tools,omitempty"      value:"SETS" usage:"the sets of tools that clients are shown, with commas; see above (default core, and profiles where there are some)"        empty:"allowed"`
+	ReadOnly   bool     `json:"ro,omitempty"                      usage:"clients only read"`
+	ReadWrite  bool     `json:"rw,omitempty"                      usage:"clients read and write, which is the default"`
+	Projects   []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is that of the working directory"                                 empty:"allowed"`
+	Kinds      []string `json:"kind,omitempty"                    usage:"clients see and write only entries of this KIND"                                                                           empty:"allowed"`
 
 	Public public       `json:"-"`
 	OIDC   oidc.Options `json:"-"`
@@ -50,10 +50,10 @@ func (s serving) isForOwner() bool {
 	return s.TokensFile == "" && s.OIDC.Issuer == "" && s.Public == public{}
 }
 
-// sets returns the sets of oxbow's tools that are listed. The default is the core set, and also
+// toolSets returns the sets of oxbow's tools that are listed. The default is the core set, and also
 // the profiles set if there are profiles and all clients see the whole memory. For a home in
 // another layout, the default is the sets of its dialect.
-func (s serving) sets(d layout.Dialect, other bool, profiles []string) (verb.Sets, error) {
+func (s serving) toolSets(d layout.Dialect, other bool, profiles []string) (verb.Sets, error) {
 	switch {
 	case len(s.Tools) > 0:
 		sets, err := verb.ParseSets(s.Tools)
@@ -66,8 +66,8 @@ func (s serving) sets(d layout.Dialect, other bool, profiles []string) (verb.Set
 	return verb.Sets{verb.SetCore}, nil
 }
 
-// rights returns the permissions that the flags grant.
-func (l *locator) rights(s serving) (auth.Permissions, error) {
+// grantedRights returns the permissions that the flags grant.
+func (l *locator) grantedRights(s serving) (auth.Permissions, error) {
 	r := auth.Permissions{ReadOnly: s.ReadOnly, Kinds: s.Kinds}
 	for _, p := range s.Projects {
 		name, err := l.projectNamed(p)
@@ -79,17 +79,17 @@ func (l *locator) rights(s serving) (auth.Permissions, error) {
 	return r, badArgument(r.Check())
 }
 
-// served is a memory that a server serves: the options that its interfaces share, and the MCP
+// servedMemory is a memory that a server serves: the options that its interfaces share, and the MCP
 // server.
-type served struct {
+type servedMemory struct {
 	views rights.Options
 	mcp   *mcpserver.Server
 	other bool // the home has another layout than oxbow's own
 }
 
-// served builds the service that the flags describe, and returns it with the function that closes
+// buildService builds the service that the flags describe, and returns it with the function that closes
 // it.
-func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() error, err error) {
+func (a *app) buildService(ctx context.Context, flags serving) (_ *servedMemory, _ func() error, err error) {
 	src, err := a.source()
 	if err != nil {
 		return nil, nil, err
@@ -130,22 +130,22 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		Rand:    a.env.Rand,
 		Drain:   a.env.Drain,
 	}
-	o.Rights, err = a.rights(flags)
+	o.Rights, err = a.grantedRights(flags)
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Bound, err = a.bound()
+	o.Bound, err = a.boundProfile()
 	if err != nil { // a missing profile stops the server at once
 		return nil, nil, err
 	}
 	var profileNames []string
-	o.Profiles, err = a.profiles()
+	o.Profiles, err = a.loadProfiles()
 	if err != nil {
 		a.warn("profiles are not served: %v", err)
 	} else if o.Bound == nil {
 		profileNames, _ = o.Profiles.Names() // if the names cannot be read, the tools report the error
 	}
-	o.Sets, err = flags.sets(d, other, profileNames)
+	o.Sets, err = flags.toolSets(d, other, profileNames)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -155,9 +155,9 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 			return nil, nil, err
 		}
 		o.Home = h
-		o.Tools = toolsOf(h, o.Sets)
+		o.Tools = serverTools(h, o.Sets)
 		o.Leave = leftOut(d, h)
-		o.Instructions = instructionsOf(d, h, len(o.Sets) > len(d.Sets))
+		o.Instructions = serverInstructions(d, h, len(o.Sets) > len(d.Sets))
 	}
 	workspace := &verb.Workspace{Open: open, Knowledge: a.knowledge, Now: a.env.Now, Source: src,
 		Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
@@ -171,12 +171,12 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	if isDefault && !other && !a.tenant && a.handoffWaits(ctx, open) {
 		o.Sets = append(o.Sets, "session") // so that the agent can take the handoff
 	}
-	a.exposure = a.exposureOf
+	a.exposure = a.sessionExposure
 	if !a.tenant {
 		workspace.Loader = a.loader
 	}
-	workspace.Dir, _ = a.abs(".") // if this fails, calls are matched to sessions only by what clients report
-	workspace.Vectors, err = a.vectors()
+	workspace.Dir, _ = a.absolutePath(".") // if this fails, calls are matched to sessions only by what clients report
+	workspace.Vectors, err = a.memoryVectors()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -227,18 +227,18 @@ func (l *locator) handoffWaits(
 
 // servedWithout returns a server that answers every call with the reason why there is no memory.
 // A server that exits instead might prevent its client from starting.
-func (a *app) servedWithout(reason error) *served {
+func (a *app) servedWithout(reason error) *servedMemory {
 	reason = verb.Advise(reason, cmp.Or(hint(reason), "oxbow doctor says more")+"; then start this client again")
 	open := func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, reason }
 	w := &verb.Workspace{Open: open, Now: a.env.Now, Typed: a.typedElsewhere()}
 	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: a.serverLog(), Rand: a.env.Rand,
 		Sets: verb.Sets{verb.SetCore},
 		Hint: oneLine("There is no memory now: " + reason.Error() + "; " + w.AsTyped(sentence(verb.Remedy(reason))))}
-	return &served{rights.Options{Workspace: w}, mcpserver.New(w, &o), false}
+	return &servedMemory{rights.Options{Workspace: w}, mcpserver.New(w, &o), false}
 }
 
 // servedAs builds the service from finished options.
-func (a *app) servedAs(o mcpserver.Options, w *verb.Workspace, profiles []string, other bool) *served {
+func (a *app) servedAs(o mcpserver.Options, w *verb.Workspace, profiles []string, other bool) *servedMemory {
 	o.Hint = w.AsTyped(a.clientHint(o.Sets, w, len(profiles) > 0))
 	o.Caution = func() string {
 		if said := a.caution.Load(); said != nil {
@@ -246,7 +246,7 @@ func (a *app) servedAs(o mcpserver.Options, w *verb.Workspace, profiles []string
 		}
 		return ""
 	}
-	return &served{
+	return &servedMemory{
 		rights.Options{Workspace: w, Profiles: o.Profiles, Bound: o.Bound, Rights: o.Rights},
 		mcpserver.New(w, &o),
 		other,

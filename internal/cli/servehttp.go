@@ -28,8 +28,8 @@ type listening struct {
 	port    net.Listener          // nil until the port is open
 }
 
-// clients returns the address and the accepted tokens of a server with these flags.
-func (a *app) clients(flags serving) (at listening, err error) {
+// listenAddress returns the address and the accepted tokens of a server with these flags.
+func (a *app) listenAddress(flags serving) (at listening, err error) {
 	at.site, err = flags.Public.admit(flags.Addr)
 	if err != nil {
 		return at, err
@@ -39,7 +39,7 @@ func (a *app) clients(flags serving) (at listening, err error) {
 	}
 	at.several = flags.TokensFile != ""
 	if at.several {
-		at.guard.Tokens, at.quotas, at.where, err = a.tokens(flags.TokensFile)
+		at.guard.Tokens, at.quotas, at.where, err = a.readTokens(flags.TokensFile)
 		return at, err
 	}
 	secret, where, err := a.token(flags.TokenFile)
@@ -89,8 +89,11 @@ func (a *app) listen(ctx context.Context, address *listening) (err error) {
 		address.port, err = new(net.ListenConfig).Listen(ctx, "tcp", address.addr)
 	}
 	if err != nil {
-		return &hinted{fmt.Errorf("listening: %w", err), "choose another port, or 0 for a free one: " + a.name + " " +
-			a.command + " --http 127.0.0.1:0"}
+		return &hintedError{
+			fmt.Errorf("listening: %w", err),
+			"choose another port, or 0 for a free one: " + a.name + " " +
+				a.command + " --http 127.0.0.1:0",
+		}
 	}
 	return nil
 }

@@ -31,8 +31,8 @@ recall asks it only with --sessions, or in:sessions among the words.`,
 	})
 	c.AddCommand(
 		a.sessionListCommand(),
-		a.paged(a.sessionShowCommand()),
-		a.paged(a.sessionSearchCommand()),
+		a.withPager(a.sessionShowCommand()),
+		a.withPager(a.sessionSearchCommand()),
 		a.sessionResumeCommand(),
 		a.sessionImportCommand(),
 		a.sessionForgetCommand(),
@@ -41,13 +41,13 @@ recall asks it only with --sessions, or in:sessions among the words.`,
 }
 
 func (a *app) sessionListCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the sessions, the last active first",
 		Example: `  oxbow session list --client claude --since 7d
   oxbow session list --project auto --json`,
-		Args: args(0, 0, ""),
+		Args: argCount(0, 0, ""),
 	}, sessions.Sessions, func(in *sessions.SessionsIn, _ *flagSet, _ []string) (err error) {
 		in.Project, err = a.projectNamed(in.Project)
 		return err
@@ -55,11 +55,11 @@ func (a *app) sessionListCommand() *cobra.Command {
 }
 
 func (a *app) sessionShowCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return setUpCall(a, &cobra.Command{
 		Use:     "show SESSION",
 		Short:   "Show what was said and done in a session",
 		Example: `  oxbow session show 178e33fd --last 3`,
-		Args:    args(1, 1, "the identifier of a SESSION, or how it begins"),
+		Args:    argCount(1, 1, "the identifier of a SESSION, or how it begins"),
 	}, sessions.ShowSession, positional, func(out sessions.SessionOut) {
 		a.printf("%s\n", a.bold(clean(out.Client+"/"+out.Summary.Session)))
 		if out.Dir != "" {
@@ -171,8 +171,8 @@ tool, agent and taint; give those in --filter.`,
   oxbow session search deploy --files`,
 	}
 	c.Flags().BoolVar(&files, "files", false, "list the files that the turns touched")
-	return does(a, c, sessions.SearchSessions, func(in *verb.RecallIn, f *flagSet, args []string) error {
-		in.Query, whole = strings.Join(args, " "), f.given("max_tokens")
+	return setUpCall(a, c, sessions.SearchSessions, func(in *verb.RecallIn, f *flagSet, args []string) error {
+		in.Query, whole = strings.Join(args, " "), f.wasGiven("max_tokens")
 		return nil
 	}, func(out verb.RecallOut) {
 		a.showRecalled(out, whole)
@@ -185,17 +185,17 @@ tool, agent and taint; give those in --filter.`,
 }
 
 func (a *app) sessionResumeCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "resume SESSION",
 		Short: "Print the command line that goes on with a session",
 		Example: `  oxbow session resume 178e33fd
   eval "$(oxbow session resume 178e33fd)"`,
-		Args: args(1, 1, "the identifier of a SESSION, or how it begins"),
+		Args: argCount(1, 1, "the identifier of a SESSION, or how it begins"),
 	}, sessions.ResumeSession, positional)
 }
 
 func (a *app) sessionForgetCommand() *cobra.Command {
-	return erases(a, &cobra.Command{
+	return setUpErasure(a, &cobra.Command{
 		Use:   "forget SESSION",
 		Short: "Take a session out of the archive",
 		Long: `Forget removes the turns of a session. They stay in the archive's history, and
@@ -205,7 +205,7 @@ asks first, and without a terminal needs --yes. The client's own transcript is
 not touched.`,
 		Example: `  oxbow session forget 178e33fd --dry-run
   oxbow session forget --undo`,
-		Args: args(0, 1, "the identifier of a SESSION"),
+		Args: argCount(0, 1, "the identifier of a SESSION"),
 	}, loss[sessions.ForgetSessionIn, sessions.ForgetSessionOut]{
 		command: "session forget --purge",
 		verb:    sessions.ForgetSession,

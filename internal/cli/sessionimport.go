@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) sessionImportCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "import [CLIENT…|all]",
 		Short: "Add what clients have kept of their sessions themselves",
 		Long: `Import reads the transcripts that Claude Code, Codex, Gemini CLI, Copilot CLI

@@ -44,7 +44,7 @@ const (
 func (a *app) archive() func(context.Context) (*session.Archive, error) {
 	if a.sessions == nil {
 		o := &archiveOpener{app: a}
-		a.sessions, a.kept = o.drained, o.kept
+		a.sessions, a.kept = o.openDrained, o.openWithoutDrain
 	}
 	return a.sessions
 }
@@ -66,11 +66,11 @@ type archiveOpener struct {
 	spool     session.Spool
 }
 
-// drained returns the archive after draining the hook reports into it, unless asItIs is set.
-func (o *archiveOpener) drained(ctx context.Context) (*session.Archive, error) {
+// openDrained returns the archive after draining the hook reports into it, unless asItIs is set.
+func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := o.open(); err != nil {
+	if err := o.openArchive(); err != nil {
 		return nil, err
 	}
 	if all := o.all; !o.app.asItIs && !o.none && !all.Memory.Options().ReadOnly {
@@ -106,9 +106,9 @@ func answersNow(file string) bool {
 	return err == nil && fi.Size() > 0 // otherwise the next query creates the index
 }
 
-// kept returns the archive without draining the spool. It returns nil if there is no archive that
+// openWithoutDrain returns the archive without draining the spool. It returns nil if there is no archive that
 // can be queried at once.
-func (o *archiveOpener) kept(context.Context) (*session.Archive, error) {
+func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.all == nil || o.none {
@@ -117,13 +117,13 @@ func (o *archiveOpener) kept(context.Context) (*session.Archive, error) {
 			return nil, nil
 		}
 	}
-	err := o.open()
+	err := o.openArchive()
 	return o.seen, err
 }
 
-// open opens the archive, and tries again in later calls if there was none. The caller must hold
+// openArchive opens the archive, and tries again in later calls if there was none. The caller must hold
 // o.mu.
-func (o *archiveOpener) open() (err error) {
+func (o *archiveOpener) openArchive() (err error) {
 	if o.all == nil || o.none {
 		home, err := o.app.archiveHome()
 		if err != nil {
@@ -139,7 +139,7 @@ func (o *archiveOpener) open() (err error) {
 	if o.seen != nil {
 		return nil
 	}
-	r, err := o.app.bound()
+	r, err := o.app.boundProfile()
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (l *locator) archiveHome() (string, error) {
 		return "", err
 	}
 	if home == path {
-		return "", &hinted{
+		return "", &hintedError{
 			errors.New("a home that is a file has no archive of sessions"),
 			"give its directory as the home",
 		}
@@ -177,8 +177,8 @@ func (l *locator) archiveHome() (string, error) {
 	return l.trustedHome()
 }
 
-// prints returns the file with the fingerprints of texts that the sessions of a home have read.
-func prints(home string, now func() time.Time) *fingerprint.File {
+// fingerprintFile returns the file with the fingerprints of texts that the sessions of a home have read.
+func fingerprintFile(home string, now func() time.Time) *fingerprint.File {
 	p := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.Prints(now)
 	return &p
 }
@@ -211,7 +211,7 @@ func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive,
 	if err != nil {
 		err = fmt.Errorf("opening the archive of sessions: %w", err)
 		if errors.Is(err, oxbow.ErrCorrupt) || errors.Is(err, oxbow.ErrNotStore) {
-			err = &hinted{err, maintenance.MendSessions(path)}
+			err = &hintedError{err, maintenance.MendSessions(path)}
 		}
 		return nil, false, err
 	}
@@ -219,7 +219,7 @@ func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive,
 		a.closeAtEnd(m)
 	}
 	return &session.Archive{Memory: m, Project: archivedProject, Commits: git.PeriodCommits(a.env.Now),
-		Label: inbox.Label, Redact: redactor(home), Prints: prints(home, a.env.Now)}, none, nil
+		Label: inbox.Label, Redact: redactor(home), Prints: fingerprintFile(home, a.env.Now)}, none, nil
 }
 
 // cleaner returns a function that removes secrets and the fences of hooks from a text.
@@ -237,9 +237,9 @@ func redactor(home string) func(string) string {
 	}
 }
 
-// projectOf returns the name and root of the project that contains a directory. The directory may
+// findProject returns the name and root of the project that contains a directory. The directory may
 // have been deleted, or be a path of another operating system.
-func projectOf(dir string) (name, root string) {
+func findProject(dir string) (name, root string) {
 	if !filepath.IsAbs(dir) {
 		words := strings.FieldsFunc(project.MainTree(strings.ReplaceAll(dir, `\`, "/")), func(r rune) bool {
 			return r == '/' || r == '\\'
@@ -256,19 +256,19 @@ func projectOf(dir string) (name, root string) {
 	return p.Name, p.Root
 }
 
-// archivedProject is like projectOf, but for the directory of an archived session. If the
+// archivedProject is like findProject, but for the directory of an archived session. If the
 // directory has been deleted, such as a removed worktree, the name is a guess and root is "".
 func archivedProject(dir string) (name, root string) {
-	name, root = projectOf(dir)
+	name, root = findProject(dir)
 	if root == dir && !isDir(dir) {
 		root = ""
 	}
 	return name, root
 }
 
-// exposureOf returns the texts that a caller's session was shown or has read. The result is
+// sessionExposure returns the texts that a caller's session was shown or has read. The result is
 // empty if the home cannot have sessions.
-func (a *app) exposureOf(ctx context.Context, c session.Caller) session.Exposure {
+func (a *app) sessionExposure(ctx context.Context, c session.Caller) session.Exposure {
 	home, err := a.archiveHome()
 	if err != nil {
 		return session.Exposure{}

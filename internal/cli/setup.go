@@ -34,7 +34,7 @@ type setupIn struct {
 }
 
 func (a *app) setupCommand() *cobra.Command {
-	return takes(&cobra.Command{
+	return setUpArguments(&cobra.Command{
 		Use:   "setup [CLIENT...|all]",
 		Short: "Make your agents use this memory, or stop it",
 		Long: `Setup writes what an agent's client needs to use this memory: the server for its
@@ -113,9 +113,9 @@ func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 	in.World = a.setupWorld()
 	in.Project = projectName
 	if in.World.User == "" || a.configHome() == "" {
-		return &hinted{errors.New("the user's own directory is not known"), "set HOME"}
+		return &hintedError{errors.New("the user's own directory is not known"), "set HOME"}
 	}
-	in.World.Dir, err = a.abs(".")
+	in.World.Dir, err = a.absolutePath(".")
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 	}
 	in.Home = place.ForClients
 	if a.env.isGoRun() {
-		return &hinted{
+		return &hintedError{
 			errors.New("this oxbow was built by go run and will be gone"),
 			"go install ./cmd/oxbow, then run that one",
 		}
@@ -154,11 +154,11 @@ func (a *app) approvedTools() (names []string, isLayout bool) {
 	if err != nil {
 		return nil, false
 	}
-	sets, err := serving{}.sets(d, other, nil)
+	sets, err := serving{}.toolSets(d, other, nil)
 	if err != nil {
 		return nil, false
 	}
-	tools := toolsOf(h, sets)
+	tools := serverTools(h, sets)
 	if len(tools) > 0 { // otherwise the home's configuration switches the tools off
 		// These are listed only in a working tree, if there are profiles, or if programs may be started.
 		more := append(sets.Of(annotations.Code()), sets.Of(profiles.SubAgents(nil))...)
@@ -184,7 +184,7 @@ func (l *locator) setupWorld() setup.World {
 }
 
 func projectName(dir string) string {
-	name, _ := projectOf(dir)
+	name, _ := findProject(dir)
 	return name
 }
 
@@ -199,7 +199,7 @@ func (a *app) mirrorMemory(ctx context.Context, home string, r hook.Report) {
 	in := clients.MirrorIn{Client: r.Client, World: a.setupWorld(), Project: projectName}
 	if e := &r.Events[0]; r.Source == "" {
 		in.Report, in.Taints = e, func(own []string) []string {
-			return a.exposureOf(
+			return a.sessionExposure(
 				ctx,
 				session.Caller{Client: r.Client, Session: e.Session, Dir: e.Dir, Own: strings.Join(own, "\n")},
 			).Taints
@@ -394,7 +394,7 @@ func (l *locator) clientWorld(s setup.Server) (vars map[string]string, dir strin
 	}
 	dir = l.userHome()
 	if rule == foundRule {
-		dir, err = l.abs(".")
+		dir, err = l.absolutePath(".")
 		if err != nil {
 			return nil, "", err
 		}

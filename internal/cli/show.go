@@ -125,14 +125,14 @@ func who(s verb.Source) string {
 // showHeader prints an entry without its content.
 func (t *terminal) showHeader(e verb.Entry) {
 	t.printf("%s\n", t.bold(nameText(e.Name)))
-	for _, f := range t.facts(e) {
+	for _, f := range t.entryFacts(e) {
 		t.field(8, f.Name, f.Value)
 	}
 	t.printf("\n")
 }
 
-// facts returns the facts about an entry in the order in which they are shown.
-func (t *terminal) facts(e verb.Entry) (fs []tui.Fact) {
+// entryFacts returns the facts about an entry in the order in which they are shown.
+func (t *terminal) entryFacts(e verb.Entry) (fs []tui.Fact) {
 	add := func(name, value string) {
 		if value != "" {
 			fs = append(fs, tui.Fact{Name: name, Value: value})
@@ -209,14 +209,14 @@ func (t *terminal) showOperation(c verb.Operation) {
 	if room < t.width()/2 {
 		room = t.width() - 4
 	}
-	t.hang(t.dim(head), t.cut(oneLine(text), room))
+	t.hang(t.dim(head), t.cutColumns(oneLine(text), room))
 }
 
 // showAnnotation prints one annotation.
 func (t *terminal) showAnnotation(n annotations.Annotation) {
 	at := n.File
 	if n.StartLine > 0 {
-		at += ":" + spanOf(n)
+		at += ":" + parseLineRange(n)
 	}
 	t.printf("%s  %s\n", t.bold(oneLine(at)), placedText(n))
 	for _, l := range wrap(strings.TrimSpace(clean(n.Why)), t.width()-2) {
@@ -290,8 +290,8 @@ func (t *terminal) showNotes(notes []verb.Note) {
 	}
 }
 
-// explained returns the parts of a hit's score, each with its origin, followed by the total.
-func explained(h verb.Entry) (fs []tui.Fact) {
+// scoreFacts returns the parts of a hit's score, each with its origin, followed by the total.
+func scoreFacts(h verb.Entry) (fs []tui.Fact) {
 	x := h.Explanation
 	add := func(score float64, of string) {
 		fs = append(fs, tui.Fact{Name: fmt.Sprintf("%7.3f", score), Value: of})

@@ -22,7 +22,7 @@ import (
 )
 
 func (a *app) spawnCommand() *cobra.Command {
-	return takes(&cobra.Command{
+	return setUpArguments(&cobra.Command{
 		Use:   "spawn AGENT_ID [TASK]",
 		Short: "Start a sub-agent that knows what one profile selects",
 		Long: `Spawn makes the briefing of a sub-agent: what the profile of --profile selects,
@@ -36,7 +36,7 @@ or from your data directory; never from a home that came with a project.`,
 		Example: `  oxbow spawn vtt-refactor --profile vtt --skill senior-developer \
     "Refactor spatial.go for 3D coordinates."
   oxbow spawn author --profile vtt --as-of 2026-04-18 --briefing < question.md`,
-		Args: args(1, 2, "an AGENT_ID and a TASK"),
+		Args: argCount(1, 2, "an AGENT_ID and a TASK"),
 	}, func(ctx context.Context, in spawnIn, args []string) error {
 		task, err := a.task(args)
 		if err != nil {
@@ -121,11 +121,11 @@ func (t *terminal) showSpawned(out profiles.SpawnSubAgentOut) {
 	}
 }
 
-// settings returns the path of the settings file that applies, or "". ignored is a file path
+// settingsFile returns the path of the settings file that applies, or "". ignored is a file path
 // that does not apply, because the file may have come with a project. If $OXBOW_SETTINGS is set,
 // only that file applies. Sub-agents are started with this variable, because otherwise the
-// settings of the home that the command line names would apply.
-func (l *locator) settings() (file, ignored string, err error) {
+// settingsFile of the home that the command line names would apply.
+func (l *locator) settingsFile() (file, ignored string, err error) {
 	if f := l.env.Getenv(subagent.EnvSettings); f != "" {
 		if f == subagent.NoSettings {
 			return "", "", nil
@@ -168,7 +168,7 @@ func (l *locator) settings() (file, ignored string, err error) {
 
 // runner returns the runner for sub-agents, or nil if there are no settings.
 func (l *locator) runner() (*subagent.Runner, error) {
-	file, _, err := l.settings()
+	file, _, err := l.settingsFile()
 	if err != nil || file == "" {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (l *locator) runner() (*subagent.Runner, error) {
 	case !fi.Mode().IsRegular():
 		return nil, fmt.Errorf("reading the settings: %s is not a file", file)
 	case l.env.GOOS != "windows" && fi.Mode().Perm()&0o022 != 0:
-		return nil, &hinted{
+		return nil, &hintedError{
 			fmt.Errorf("reading the settings: others may write %s, and it names a program to run", file),
 			"chmod go-w " + quote(file),
 		}
@@ -193,7 +193,7 @@ func (l *locator) runner() (*subagent.Runner, error) {
 	}
 	r, err := subagent.ParseRunner(file, b)
 	if err != nil {
-		err = &hinted{err, "mend " + quote(file) +
+		err = &hintedError{err, "mend " + quote(file) +
 			"; with OXBOW_SETTINGS=none, the same command prints the briefing and starts nothing"}
 	}
 	return r, err
@@ -222,11 +222,11 @@ func (a *app) subAgents() (*subagent.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	wd, err := a.abs(".")
+	wd, err := a.absolutePath(".")
 	if err != nil {
 		return nil, err
 	}
-	file, ignored, err := a.settings()
+	file, ignored, err := a.settingsFile()
 	if err != nil {
 		return nil, err
 	}

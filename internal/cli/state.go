@@ -22,7 +22,7 @@ func (a *app) showState(ctx context.Context) bool {
 		return false
 	}
 	path, err := a.storePath()
-	if err != nil || !exists(path) {
+	if err != nil || !fileExists(path) {
 		return false
 	}
 	stats, err := run(ctx, a, maintenance.Stats, maintenance.StatsIn{})

@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) statsCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "stats",
 		Short: "Show how much the memory holds",
 		Example: `  oxbow stats

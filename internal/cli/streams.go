@@ -84,7 +84,10 @@ func (c *checkedWriter) outcome(run error) error {
 	if c.err == nil || closed || known {
 		return run
 	}
-	err := &hinted{fmt.Errorf("standard output is not complete: %w", c.err), "make room, or write to another place"}
+	err := &hintedError{
+		fmt.Errorf("standard output is not complete: %w", c.err),
+		"make room, or write to another place",
+	}
 	if errors.Is(run, errReported) {
 		return err // the command's own error has been printed already
 	}

@@ -41,7 +41,7 @@ recalled after oxbow team trust alone.`,
 }
 
 func (a *app) teamInitCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "init",
 		Short: "Make the team files of this repository, or set up a clone of it",
 		Long: `Init makes .oxbow/team with its settings and attributes, where they are missing;
@@ -50,7 +50,7 @@ trusts them. Run it once in the repository, and once in each clone that merges.
 A second run changes nothing.`,
 		Example: `  oxbow team init
   oxbow team init --dry-run`,
-		Args: args(0, 0, ""),
+		Args: argCount(0, 0, ""),
 	}, sharing.TeamInit, func(in *sharing.TeamInitIn, _ *flagSet, _ []string) error {
 		in.Program = a.programForGit()
 		return nil
@@ -58,7 +58,7 @@ A second run changes nothing.`,
 }
 
 func (a *app) teamShareCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "share NAME…",
 		Short: "Move entries from the home into files that the team gets",
 		Long: `Share writes each entry into a file of .oxbow/team, and then takes it out of the
@@ -69,12 +69,12 @@ edited is not replaced until the edit is committed. The files are not committed:
 review and commit them as you do code.`,
 		Example: `  oxbow team share 'hex maps' --dry-run
   oxbow team share 'hex maps' 'grid size'`,
-		Args: args(1, -1, "the names of entries"),
+		Args: argCount(1, -1, "the names of entries"),
 	}, sharing.TeamShare, positional)
 }
 
 func (a *app) teamUnshareCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "unshare NAME…",
 		Short: "Move entries from the team's files back into the home",
 		Long: `Unshare puts each entry into the home, as one change, and then removes its file,
@@ -82,17 +82,17 @@ which git has until that is committed. It can be called again with the same
 names if it was interrupted.`,
 		Example: `  oxbow team unshare 'tabs' --dry-run
   oxbow team unshare 'tabs'`,
-		Args: args(1, -1, "the names of entries"),
+		Args: argCount(1, -1, "the names of entries"),
 	}, sharing.TeamUnshare, positional)
 }
 
 func (a *app) teamStatusCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "status",
 		Short: "Say what the team's files hold, and which of them are reviewed",
 		Example: `  oxbow team status
   oxbow team status --json`,
-		Args: args(0, 0, ""),
+		Args: argCount(0, 0, ""),
 	}, sharing.TeamStatus, positional)
 }
 
@@ -108,9 +108,9 @@ first: they go before your agents as the team's word.`,
 		Example: `  oxbow team trust --yes
   oxbow team trust --list
   oxbow team trust --forget`,
-		Args: args(0, 0, ""),
+		Args: argCount(0, 0, ""),
 	}
-	takes(c, func(ctx context.Context, in sharing.TeamTrustIn, _ []string) error {
+	setUpArguments(c, func(ctx context.Context, in sharing.TeamTrustIn, _ []string) error {
 		if err := a.confirmTeam(ctx, in, yes); err != nil {
 			return err
 		}

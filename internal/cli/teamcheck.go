@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) teamCheckCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "check [DIR]",
 		Short: "Look for what must not be merged: for continuous integration",
 		Long: `Check reads the team files of DIR, and ends with status 1 when something is
@@ -19,10 +19,10 @@ long, a name that is there twice, a conflict that is not settled, a citation
 that is stale, or team.yaml. It needs no home, no trust and no history of git.`,
 		Example: `  oxbow team check
   oxbow team check . --json`,
-		Args: args(0, 1, "a directory of the repository"),
+		Args: argCount(0, 1, "a directory of the repository"),
 	}, sharing.TeamCheck, func(in *sharing.TeamCheckIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
-			in.Dir, err = a.abs(args[0])
+			in.Dir, err = a.absolutePath(args[0])
 		}
 		return err
 	})
@@ -37,7 +37,7 @@ writes the merge to OURS, as git wants of a merge driver (%O %A %B %P). Where
 both changed the same lines, both texts stay in the entry, with the label
 conflict.`,
 		Example: `  git config merge.oxbow-entry.driver 'oxbow merge-entry %O %A %B %P'`,
-		Args:    args(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
+		Args:    argCount(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
 		Hidden:  true,
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {

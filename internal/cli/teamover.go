@@ -29,7 +29,7 @@ func (a *app) teamTree() *team.Tree {
 		return t.tree
 	}
 	t.looked = now
-	wd, err := a.abs(".")
+	wd, err := a.absolutePath(".")
 	if err != nil {
 		return nil
 	}

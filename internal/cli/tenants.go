@@ -33,7 +33,7 @@ type tenants struct {
 	own      *doors // of the server's own home (nil if no token is for it)
 }
 
-func (a *app) tenants(flags serving, address listening) *tenants {
+func (a *app) newTenants(flags serving, address listening) *tenants {
 	a.cache = &oxbow.Cache{Bytes: tenantsCache}
 	t := &tenants{app: a, flags: flags, at: address, sessions: map[string]*web.Sessions{},
 		limits: map[string]*tenant.Limit{}}
@@ -53,7 +53,7 @@ func (t *tenants) handler(ctx context.Context, described http.Handler) (http.Han
 	outside := t.app.noDoors(g)
 	if len(g.Tokens) > 0 || (g.Verify != nil && t.flags.OIDC.Claim == "") {
 		var err error
-		t.own, err = t.app.doors(ctx, t.flags, g, t.sessions[""])
+		t.own, err = t.app.openDoors(ctx, t.flags, g, t.sessions[""])
 		if err != nil {
 			return nil, err
 		}
@@ -69,17 +69,17 @@ func (t *tenants) handler(ctx context.Context, described http.Handler) (http.Han
 
 // visitor returns the tenant whose pages a browser is signed in to, or "" if there is none.
 func (t *tenants) visitor(w http.ResponseWriter, r *http.Request) string {
-	name, signed := web.TenantOf(w, r, t.at.guard.Tokens)
+	name, signed := web.RequestTenant(w, r, t.at.guard.Tokens)
 	if s := t.sessions[name]; s == nil || (!signed && !s.Know(r)) {
 		return ""
 	}
 	return name
 }
 
-// links returns lines with a link for each home, which signs a person in. If standard error is
+// signInLinks returns lines with a link for each home, which signs a person in. If standard error is
 // not a terminal, links of tenants are left out, because they are secrets that must not be kept
 // in a log.
-func (t *tenants) links(address listening) (string, error) {
+func (t *tenants) signInLinks(address listening) (string, error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(t.sessions)) {
 		switch {
@@ -149,7 +149,7 @@ func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
 	if err := os.MkdirAll(a.homeFlag, 0o700); err != nil {
 		return nil, err
 	}
-	d, err := a.doors(ctx, t.flags, t.at.guard.Of(name), t.sessions[name])
+	d, err := a.openDoors(ctx, t.flags, t.at.guard.Of(name), t.sessions[name])
 	if err != nil {
 		return nil, errors.Join(err, a.close(ctx))
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) trustCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "trust [DIR]",
 		Short: "Take a memory that came with a repository for your own",
 		Long: `Trust records, in your configuration directory, that a home counts as yours.
@@ -33,7 +33,7 @@ trust alone when it is in a repository. An agent cannot run oxbow trust.`,
   oxbow trust ./bot --dry-run
   oxbow trust --list
   oxbow trust --revoke`,
-		Args: args(0, 1, "the directory of a home, if not the one that is found here"),
+		Args: argCount(0, 1, "the directory of a home, if not the one that is found here"),
 	}, ownership.Trust, func(in *ownership.TrustIn, _ *flagSet, args []string) (err error) {
 		a.noForeignWarning = true
 		switch {
@@ -42,7 +42,7 @@ trust alone when it is in a repository. An agent cannot run oxbow trust.`,
 		case len(args) == 0:
 			return nil
 		}
-		a.homeFlag, err = a.abs(args[0])
+		a.homeFlag, err = a.absolutePath(args[0])
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) undoCommand() *cobra.Command {
-	return takes(&cobra.Command{
+	return setUpArguments(&cobra.Command{
 		Use:   "undo [N]",
 		Short: "Undo the last change, or the last N",
 		Long: `Undo takes back the last N changes that were not undone yet, all in one new
@@ -25,7 +25,7 @@ change, which can be undone in turn. An import counts as one change.`,
 		Example: `  oxbow undo
   oxbow undo 3 --dry-run
   oxbow undo --seq 41      # undo change 41 and nothing else`,
-		Args: args(0, 1, "at most one number"),
+		Args: argCount(0, 1, "at most one number"),
 	}, func(ctx context.Context, in verb.UndoIn, args []string) error {
 		if len(args) > 0 {
 			n, err := strconv.Atoi(args[0])
@@ -48,7 +48,7 @@ change, which can be undone in turn. An import counts as one change.`,
 		err := respond(ctx, a, verb.Undo, in)
 		if errors.Is(err, oxbow.ErrUnsupported) {
 			if _, no := a.compressor(verb.Own); no == nil {
-				err = &hinted{
+				err = &hintedError{
 					err,
 					"in this layout, oxbow compress undo NAME takes a digest back, and nothing takes back other " +
 						"changes",
@@ -63,7 +63,7 @@ change, which can be undone in turn. An import counts as one change.`,
 // another layout that keeps the replaced files. done is false if the home is not of this kind, or
 // if the run is bound to a profile, because the files belong to the whole memory.
 func (a *app) undoOther(ctx context.Context, in verb.UndoIn) (done bool, err error) {
-	r, err := a.bound()
+	r, err := a.boundProfile()
 	if err != nil || r != nil {
 		return false, err
 	}
@@ -87,12 +87,12 @@ func (a *app) undoOther(ctx context.Context, in verb.UndoIn) (done bool, err err
 	did, err := t.Revert(ctx, number, dry)
 	switch {
 	case errors.Is(err, oxbow.ErrConflict) && number == 0:
-		return true, &hinted{
+		return true, &hintedError{
 			err,
 			"oxbow undo --seq N takes change N back all the same, and keeps what was changed since",
 		}
 	case errors.Is(err, oxbow.ErrNotFound):
-		return true, &hinted{
+		return true, &hintedError{
 			err,
 			"in this layout, what consolidate, compress and the tool memory_write replaced as a whole can be taken " +
 				"back, and no other change",
@@ -121,7 +121,7 @@ func revertedReport(did layout.Tidied, dry bool) (r report.Report) {
 }
 
 func (a *app) restoreCommand() *cobra.Command {
-	return reports(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "restore NAME[@SEQ]",
 		Short: "Bring back a forgotten entry, or an earlier version of one",
 		Long: `Restore brings back an entry that was forgotten, as it last was. With a number,
@@ -129,7 +129,7 @@ it makes the version that change SEQ left the current one, whether the entry was
 forgotten or not. oxbow log NAME shows the numbers.`,
 		Example: `  oxbow log style
   oxbow restore style@3`,
-		Args: args(1, 2, "NAME or NAME@SEQ"),
+		Args: argCount(1, 2, "NAME or NAME@SEQ"),
 	}, verb.Restore, func(in *verb.RestoreIn, _ *flagSet, args []string) error {
 		name, seq, ok := cutSeq(args)
 		if !ok && len(args) == 1 {

@@ -15,21 +15,25 @@ import (
 // call is the type of a verb.
 type call[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
-// does makes c call a verb. The flags of c are the fields of In. The function arguments stores
+// setUpCall makes c call a verb. The flags of c are the fields of In. The function arguments stores
 // the other arguments in In, and show prints the result for people.
-func does[In, Out any](
+func setUpCall[In, Out any](
 	a *app,
 	c *cobra.Command,
 	verb call[In, Out],
 	arguments func(*In, *flagSet, []string) error,
 	show func(Out),
 ) *cobra.Command {
-	return decodes(c, arguments, func(ctx context.Context, in In) error { return perform(ctx, a, verb, in, show) })
+	return setUpDecoding(
+		c,
+		arguments,
+		func(ctx context.Context, in In) error { return perform(ctx, a, verb, in, show) },
+	)
 }
 
-// decodes makes c call fn with an In. Its flags are the fields of In, and the function arguments
+// setUpDecoding makes c call fn with an In. Its flags are the fields of In, and the function arguments
 // stores all other arguments in In.
-func decodes[In any](
+func setUpDecoding[In any](
 	c *cobra.Command,
 	arguments func(*In, *flagSet, []string) error,
 	fn func(context.Context, In) error,
@@ -51,8 +55,11 @@ func decodes[In any](
 	return c
 }
 
-// takes makes c call fn with an In, filled from its flags, and with its other arguments.
-func takes[In any](c *cobra.Command, fn func(ctx context.Context, in In, args []string) error) *cobra.Command {
+// setUpArguments makes c call fn with an In, filled from its flags, and with its other arguments.
+func setUpArguments[In any](
+	c *cobra.Command,
+	fn func(ctx context.Context, in In, args []string) error,
+) *cobra.Command {
 	flags := newFlags[In](c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		var in In
@@ -102,7 +109,7 @@ func run[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In) (O
 // attempt is like run, but for verbs that may also find invalid values in files. It does not
 // report invalid values as misuse.
 func attempt[In, Out any](ctx context.Context, a *app, verbCall call[In, Out], in In) (out Out, err error) {
-	if err := checkTexts(verb.ParamsOf[In](), &in); err != nil {
+	if err := checkTexts(verb.StructParams[In](), &in); err != nil {
 		return out, err
 	}
 	err = a.inWorkspace(ctx, func(ctx context.Context, w *verb.Workspace) (err error) {
@@ -178,7 +185,7 @@ func group(c *cobra.Command) *cobra.Command {
 		if len(args) > 0 {
 			return misusef("oxbow help "+name+" lists what there is", "unknown command %q for oxbow %s", args[0], name)
 		}
-		return helpOf(c)
+		return printHelp(c)
 	}
 	return c
 }
@@ -188,9 +195,9 @@ const groupAnnotation = "group"
 // isGroup reports whether the command has only subcommands.
 func isGroup(c *cobra.Command) bool { return c.Annotations[groupAnnotation] != "" }
 
-// helpOf prints the help of a command that has only subcommands. It returns an error if --json is
+// printHelp prints the help of a command that has only subcommands. It returns an error if --json is
 // set, because help is text.
-func helpOf(c *cobra.Command) error {
+func printHelp(c *cobra.Command) error {
 	if asked, _ := c.Flags().GetBool("json"); asked {
 		return misusef(c.CommandPath()+" --help lists them", "%s --json needs a command", c.CommandPath())
 	}

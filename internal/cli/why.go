@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) whyCommand() *cobra.Command {
-	return takes(&cobra.Command{
+	return setUpArguments(&cobra.Command{
 		Use:   "why FILE[:A[-B]]",
 		Short: "Show why lines of code are as they are",
 		Long: `Why shows the annotations whose lines stand in a range of a file now, with how
@@ -43,7 +43,7 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
   oxbow why --filter agent:coder --limit 100
   oxbow why --diff main..HEAD
   oxbow why --diff origin/main...HEAD --markdown > whys.md`,
-		Args: args(0, 1, "one FILE, or FILE:A-B"),
+		Args: argCount(0, 1, "one FILE, or FILE:A-B"),
 	}, func(ctx context.Context, in whyIn, args []string) error {
 		if in.Diff {
 			return a.whyDiff(ctx, in, args)
@@ -139,7 +139,7 @@ func (a *app) showWaysToAnnotate(file string) {
 	if a.quiet {
 		return
 	}
-	wd, err := a.abs(".")
+	wd, err := a.absolutePath(".")
 	if err != nil {
 		return
 	}
@@ -159,7 +159,7 @@ func (a *app) showWaysToAnnotate(file string) {
 	} else {
 		way("to have what agents edit annotated", "oxbow setup all")
 	}
-	_, root := projectOf(wd)
+	_, root := findProject(wd)
 	for _, d := range transcript.Directories(a.userHome(), a.env.Getenv, wd, root) {
 		way("what "+setup.Find(d.Client).Title+" edited before", "oxbow annotate --from-transcript "+quote(d.Path))
 	}

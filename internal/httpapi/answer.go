@@ -65,7 +65,7 @@ func (o *room) call(r *http.Request, rt *route, args *arguments) (*response, err
 	if err != nil {
 		return nil, err
 	}
-	if s, ok := out.(verb.Screened); ok {
+	if s, ok := out.(verb.ScreenedAnswer); ok {
 		res.header.Set("Oxbow-Note", strings.Join(strings.Fields(s.Note), " "))
 		out = s.Answer
 	}

@@ -94,7 +94,7 @@ func (d *transport) readEntry(ctx context.Context, req *mcp.ReadResourceRequest)
 	verb.Withhold(ctx, &e)
 	verb.SeenFrom(ctx, nil).Show(e)
 	verb.ShowTo(ctx, e)
-	if warning := d.Workspace.WarningOf(&e); warning != "" {
+	if warning := d.Workspace.EntryWarning(&e); warning != "" {
 		e.Content = warning + prompt.Fence("markdown", e.Content)
 	}
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{

@@ -37,7 +37,7 @@ type PastTexts struct {
 	held map[string]bool // by entry name: whether the entry is in quarantine now
 }
 
-func PastOf(m *oxbow.Memory) PastTexts { return PastTexts{m, map[string]bool{}} }
+func NewPastTexts(m *oxbow.Memory) PastTexts { return PastTexts{m, map[string]bool{}} }
 
 // withheld reports whether the caller may not see the text of a version, because the version was in
 // quarantine or its entry is now.

@@ -178,7 +178,7 @@ func decode(p Param, m member, in reflect.Value) (filled bool, err error) {
 	}
 	list := []json.RawMessage{raw}
 	if p.Repeatable {
-		list, err = items(raw)
+		list, err = decodeList(raw)
 		if err != nil {
 			return false, err
 		}
@@ -195,15 +195,15 @@ func decode(p Param, m member, in reflect.Value) (filled bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		p.put(in, v)
+		p.setField(in, v)
 		filled = true
 	}
 	return filled, nil
 }
 
-// items returns the items of a list. The list may be encoded twice, as some models do, or be a
+// decodeList returns the items of a list. The list may be encoded twice, as some models do, or be a
 // single item.
-func items(raw json.RawMessage) (list []json.RawMessage, err error) {
+func decodeList(raw json.RawMessage) (list []json.RawMessage, err error) {
 	switch {
 	case raw[0] == '[':
 		if err := json.Unmarshal(raw, &list); err != nil {
@@ -238,7 +238,7 @@ const (
 	formNull   form = "null"
 )
 
-func formOf(raw []byte) form {
+func argumentForm(raw []byte) form {
 	switch raw[0] {
 	case '{':
 		return formObject
@@ -255,7 +255,7 @@ func formOf(raw []byte) form {
 }
 
 func readScalar(p Param, raw json.RawMessage) (scalar, error) {
-	s := scalar{raw: string(raw), text: string(raw), form: formOf(raw)}
+	s := scalar{raw: string(raw), text: string(raw), form: argumentForm(raw)}
 	if s.form != formString {
 		return s, nil
 	}
@@ -288,7 +288,7 @@ func (p Param) Set(in any, word string) error {
 	}
 	v, err := coercions[p.Type](p, p.Name, s)
 	if err == nil {
-		p.put(reflect.ValueOf(in).Elem(), v)
+		p.setField(reflect.ValueOf(in).Elem(), v)
 	}
 	return err
 }

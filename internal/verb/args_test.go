@@ -19,7 +19,7 @@ func ptr[T any](v T) *T { return &v }
 
 func readAs[In any](verb, args string) (In, error) {
 	var v In
-	err := readArgs(verb, paramsOf(reflect.TypeFor[In]()), json.RawMessage(args), reflect.ValueOf(&v).Elem())
+	err := readArgs(verb, structParams(reflect.TypeFor[In]()), json.RawMessage(args), reflect.ValueOf(&v).Elem())
 	return v, err
 }
 
@@ -178,7 +178,7 @@ func FuzzReadArgs(f *testing.F) {
 		`{"tags":[null,""]}`, `{"a":{"b":[1]}}`} {
 		f.Add(s)
 	}
-	params := paramsOf(reflect.TypeFor[RecallIn]())
+	params := structParams(reflect.TypeFor[RecallIn]())
 	f.Fuzz(func(t *testing.T, s string) {
 		var in RecallIn
 		if err := readArgs("recall", params, json.RawMessage(s), reflect.ValueOf(&in).Elem()); err != nil {

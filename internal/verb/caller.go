@@ -15,8 +15,8 @@ func WithCaller(ctx context.Context, c session.Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// CallerOf returns the client that makes the call of the context, and whether it is known.
-func CallerOf(ctx context.Context) (c session.Caller, isKnown bool) {
+// ContextCaller returns the client that makes the call of the context, and whether it is known.
+func ContextCaller(ctx context.Context) (c session.Caller, isKnown bool) {
 	c, isKnown = ctx.Value(callerKey{}).(session.Caller)
 	return c, isKnown
 }

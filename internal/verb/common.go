@@ -70,8 +70,8 @@ func TimeFilter(param, key, date string, now time.Time) (oxbow.Filter, error) {
 	return f, err
 }
 
-// LimitOf returns the limit to use, and a note if it differs from the given limit.
-func LimitOf(given *int, standard int) (limit int, notes []Note, err error) {
+// ResolveLimit returns the limit to use, and a note if it differs from the given limit.
+func ResolveLimit(given *int, standard int) (limit int, notes []Note, err error) {
 	switch {
 	case given == nil:
 		return standard, nil, nil
@@ -171,7 +171,10 @@ func (e *lostError) remedy() Note {
 		ns = append(ns, Notef("it was forgotten by change %d", e.removed))
 	}
 	if len(e.versions) > 0 {
-		ns = append(ns, Notef("there is %s; %s shows all versions", strings.Join(e.versions, ", "), VerbRef("history")))
+		ns = append(
+			ns,
+			Notef("there is %s; %s shows all versions", strings.Join(e.versions, ", "), VerbRef("history")),
+		)
 	} else if len(e.near) > 0 {
 		ns = append(ns, Plain("nearest names: "+QuoteAll(e.near)))
 	} else if e.removed == 0 {
@@ -273,8 +276,11 @@ func notLabels(g oxbow.Diagnosis) (hints []Note) {
 		}
 		// Any time will do, because only the form of the date counts.
 		if _, err := query.TimeFilter("on", t.Values[0], time.Unix(0, 0)); err == nil {
-			hints = append(hints, Notef("%s is taken as a label; on:%s, after:%s and before:%s select by the time of the "+
-				"last change", t.Key, t.Values[0], t.Values[0], t.Values[0]))
+			hints = append(
+				hints,
+				Notef("%s is taken as a label; on:%s, after:%s and before:%s select by the time of the "+
+					"last change", t.Key, t.Values[0], t.Values[0], t.Values[0]),
+			)
 		}
 	}
 	return hints

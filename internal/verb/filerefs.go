@@ -65,7 +65,7 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 	here := w.here()
 	left := 0
 	for _, e := range es {
-		blobs := hashesOf(e.Labels)
+		blobs := fileHashes(e.Labels)
 		for _, f := range e.Values(oxbow.LabelFile) {
 			if len(asked) == maxFileRefs {
 				left++
@@ -155,8 +155,8 @@ func demote(hits []oxbow.Hit, cited map[uint64][]FileRef) (notes []Note) {
 	return nil
 }
 
-// hashesOf returns the recorded hash of each file in the labels.
-func hashesOf(labels []oxbow.Label) map[string]string {
+// fileHashes returns the recorded hash of each file in the labels.
+func fileHashes(labels []oxbow.Label) map[string]string {
 	out := map[string]string{}
 	for _, l := range labels {
 		if l.Key == oxbow.LabelFileBlob {
@@ -184,7 +184,7 @@ func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxb
 	if err != nil || (b != nil && elsewhere(labels, w.here())) {
 		b = nil // remember the entry without hashes
 	}
-	old := hashesOf(labels)
+	old := fileHashes(labels)
 	out := withoutHashes(labels)
 	for i, f := range files {
 		blob := old[f]

@@ -215,7 +215,7 @@ type narrowStore struct{ oxbow.Store }
 
 func (s narrowStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	for _, op := range ops {
-		if a, ok := op.(oxbow.Add); ok && len(hashesOf(a.Labels)) > 0 {
+		if a, ok := op.(oxbow.Add); ok && len(fileHashes(a.Labels)) > 0 {
 			return fmt.Errorf("%w: this store does not hold %v", oxbow.ErrUnsupported, a.Labels)
 		}
 	}

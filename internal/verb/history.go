@@ -22,7 +22,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 			return HistoryOut{}, err
 		}
 	}
-	limit, notes, err := LimitOf(in.Limit, DefaultListLimit)
+	limit, notes, err := ResolveLimit(in.Limit, DefaultListLimit)
 	if err != nil {
 		return HistoryOut{}, err
 	}
@@ -35,12 +35,12 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 		return HistoryOut{}, err
 	}
 	out := HistoryOut{Name: in.Name, Changes: []Change{}, Notes: notes}
-	past := PastOf(m)
-	changeOf := func(c oxbow.Change) Change { return past.ChangeOf(ctx, c) }
+	past := NewPastTexts(m)
+	changeOf := func(c oxbow.Change) Change { return past.VisibleChange(ctx, c) }
 	changeOfOne := func(v oxbow.Version) Change { return past.changeOfOne(ctx, v) }
 	if in.Name == "" {
 		err = takePage(&out, only(m.Log(ctx), func(c oxbow.Change) bool {
-			return in.wants(c.Source)
+			return in.wantsSource(c.Source)
 		}), offset, limit, changeOf)
 	} else {
 		err = takePage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
@@ -62,8 +62,8 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	return out, nil
 }
 
-// wants reports whether in selects changes that the source s made.
-func (in HistoryIn) wants(s oxbow.Source) bool {
+// wantsSource reports whether in selects changes that the source s made.
+func (in HistoryIn) wantsSource(s oxbow.Source) bool {
 	return (in.By == "" || in.By == string(s.Actor)) &&
 		(in.Session == "" || in.Session == s.Session || in.Session == session.SourceSession(s))
 }
@@ -102,8 +102,8 @@ func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit i
 // changeOfOne returns the change that wrote a version of an entry. The result leaves out the other entries of the
 // change.
 func (p PastTexts) changeOfOne(ctx context.Context, v oxbow.Version) Change {
-	return Change{Seq: v.Seq, Time: Timestamp(v.Source.Time), Source: SourceOf(v.Source), Note: v.Note,
-		Entries: []Touched{p.touchedOf(ctx, v)}}
+	return Change{Seq: v.Seq, Time: Timestamp(v.Source.Time), Source: MakeSource(v.Source), Note: v.Note,
+		Entries: []TouchedEntry{p.touchedEntry(ctx, v)}}
 }
 
 // Undo reverts changes.
@@ -120,7 +120,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	var cs []oxbow.Change
 	seqs := slices.Compact(slices.Sorted(slices.Values(in.Seq)))
 	if in.Seq != nil {
-		cs, err = changes(ctx, m, seqs)
+		cs, err = readChanges(ctx, m, seqs)
 	} else {
 		cs, err = out.last(ctx, m, count)
 		if err == nil && len(cs) == 0 {
@@ -147,9 +147,9 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if err != nil {
 		return UndoOut{}, err
 	}
-	past := PastOf(m)
+	past := NewPastTexts(m)
 	for _, c := range cs {
-		out.Undone = append(out.Undone, past.ChangeOf(ctx, c))
+		out.Undone = append(out.Undone, past.VisibleChange(ctx, c))
 	}
 	parts := 0 // parts of imports, apart from the first
 	for i := 1; i < len(cs); i++ {
@@ -178,7 +178,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 // noteAliases adds notes about aliases that the undo could not restore, and about aliases that
 // other entries lost because a restored entry has that name.
 func (out *UndoOut) noteAliases(ctx context.Context, m *oxbow.Memory, undone []oxbow.Change) {
-	undo, err := changes(ctx, m, []uint64{out.Seq})
+	undo, err := readChanges(ctx, m, []uint64{out.Seq})
 	if err != nil {
 		return // the undo itself has succeeded
 	}
@@ -215,7 +215,7 @@ func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[str
 		}
 	}
 	slices.Sort(seqs)
-	earlier, err := changes(ctx, m, slices.Compact(seqs))
+	earlier, err := readChanges(ctx, m, slices.Compact(seqs))
 	if err != nil {
 		return nil
 	}
@@ -230,11 +230,11 @@ func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[str
 
 // undoneBy returns the changes that an undo reverted.
 func undoneBy(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change, error) {
-	undo, err := changes(ctx, m, []uint64{seq})
+	undo, err := readChanges(ctx, m, []uint64{seq})
 	if err != nil {
 		return nil, err
 	}
-	return changes(ctx, m, slices.Sorted(slices.Values(undo[0].Reverts)))
+	return readChanges(ctx, m, slices.Sorted(slices.Values(undo[0].Reverts)))
 }
 
 // last returns the last count changes that can be undone. If none can be undone, it returns an
@@ -281,17 +281,17 @@ func ChangeAt(ctx context.Context, w *Workspace, seq uint64) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	cs, err := changes(ctx, m, []uint64{seq})
+	cs, err := readChanges(ctx, m, []uint64{seq})
 	if err != nil {
 		return Change{}, err
 	}
-	past := PastOf(m)
-	return past.ChangeOf(ctx, cs[0]), nil
+	past := NewPastTexts(m)
+	return past.VisibleChange(ctx, cs[0]), nil
 }
 
-// changes returns the changes with these numbers, newest first. The numbers must be sorted and
+// readChanges returns the changes with these numbers, newest first. The numbers must be sorted and
 // distinct.
-func changes(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Change, error) {
+func readChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Change, error) {
 	left := slices.Clone(seqs)
 	var cs []oxbow.Change
 	for c, err := range m.Log(ctx) {

@@ -44,7 +44,7 @@ func (r *SecondReader) Read(store oxbow.Store, fn func(oxbow.Store) error) error
 	if r == nil {
 		return fn(store)
 	}
-	m := r.open()
+	m := r.openShared()
 	if m == nil {
 		return fn(store)
 	}
@@ -56,8 +56,8 @@ func (r *SecondReader) Read(store oxbow.Store, fn func(oxbow.Store) error) error
 	return err
 }
 
-// open returns the memory with r.mu locked for reading. If it returns nil, r.mu is not locked.
-func (r *SecondReader) open() *oxbow.Memory {
+// openShared returns the memory with r.mu locked for reading. If it returns nil, r.mu is not locked.
+func (r *SecondReader) openShared() *oxbow.Memory {
 	r.mu.RLock()
 	if r.memory != nil {
 		return r.memory
@@ -93,8 +93,8 @@ func (k *Knowledge) Vouches(src oxbow.Source) bool {
 	return src.Actor == oxbow.Person && (src.Door != "cli" || k.AtTerminal)
 }
 
-// KeepPrintsOf records fingerprints of an entry if nobody vouches for it.
-func KeepPrintsOf(p fingerprint.File, e *oxbow.Entry) {
+// KeepPrints records fingerprints of an entry if nobody vouches for it.
+func KeepPrints(p fingerprint.File, e *oxbow.Entry) {
 	if taints := e.Values(oxbow.LabelTaint); len(taints) > 0 {
 		_, _ = p.Add(fingerprint.Foreign, WrittenText(e), taints...)
 	} else if unvouched := e.Values(oxbow.LabelUnvouched); len(unvouched) > 0 {

@@ -20,8 +20,8 @@ type labelParam struct {
 // labelParams are the parameters for labels. Checks, clear, updates without a text, and the filters of recall, list
 // and export follow from this table.
 var labelParams = []labelParam{
-	{"project", oxbow.LabelProject, func(in RememberIn) []string { return valueOf(in.Project) },
-		func(n Narrowing) []string { return valueOf(n.Project) }},
+	{"project", oxbow.LabelProject, func(in RememberIn) []string { return singleValue(in.Project) },
+		func(n Narrowing) []string { return singleValue(n.Project) }},
 	{"tags", oxbow.LabelTag, func(in RememberIn) []string {
 		if in.Tags == nil {
 			return nil
@@ -45,8 +45,8 @@ func clearableParts() (names []string) {
 	return append(names, "aliases")
 }
 
-// valueOf returns a list with s, or nil if s is empty.
-func valueOf(s string) []string {
+// singleValue returns a list with s, or nil if s is empty.
+func singleValue(s string) []string {
 	if s == "" {
 		return nil
 	}

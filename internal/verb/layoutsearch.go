@@ -41,7 +41,7 @@ func (w *Workspace) FuseVectors(ctx context.Context, m *oxbow.Memory, words stri
 		return nil, nil, err
 	}
 	ids, _ = ranking.Fuse(first, second)
-	return ids[:min(len(ids), limit)], w.Vectors.notes(by), nil
+	return ids[:min(len(ids), limit)], w.Vectors.missingNotes(by), nil
 }
 
 // AddNotes appends notes to the text of an answer.

@@ -19,8 +19,8 @@ func WithLedger(ctx context.Context, s *Seen) context.Context {
 	return context.WithValue(ctx, ledgerKey{}, &s.ledger)
 }
 
-// LedgerOf returns the record of what the session of the context was shown, or nil if there is none.
-func LedgerOf(ctx context.Context) *lineage.Ledger {
+// ContextLedger returns the record of what the session of the context was shown, or nil if there is none.
+func ContextLedger(ctx context.Context) *lineage.Ledger {
 	l, _ := ctx.Value(ledgerKey{}).(*lineage.Ledger)
 	return l
 }
@@ -29,10 +29,10 @@ func LedgerOf(ctx context.Context) *lineage.Ledger {
 func ShowTo(ctx context.Context, entries ...oxbow.Entry) {
 	if p, ok := ctx.Value(printsKey{}).(fingerprint.File); ok {
 		for i := range entries {
-			KeepPrintsOf(p, &entries[i])
+			KeepPrints(p, &entries[i])
 		}
 	}
-	l := LedgerOf(ctx)
+	l := ContextLedger(ctx)
 	for i := range entries {
 		if l != nil && !entries[i].Withheld(ctx) {
 			l.Show(lineage.ShownEntry(&entries[i]))
@@ -50,8 +50,8 @@ func withOrigins(ctx context.Context, turns []string) context.Context {
 	return context.WithValue(ctx, turnsKey{}, turns)
 }
 
-// TurnsOf returns the turns that a change under the context may name in labels (see withOrigins).
-func TurnsOf(ctx context.Context) []string {
+// ContextTurns returns the turns that a change under the context may name in labels (see withOrigins).
+func ContextTurns(ctx context.Context) []string {
 	turns, _ := ctx.Value(turnsKey{}).([]string)
 	return turns
 }

@@ -176,16 +176,16 @@ type ForgetOut struct {
 
 // Change is a change in the log.
 type Change struct {
-	Seq     uint64    `json:"seq"`
-	Time    string    `json:"time"`
-	Source  Source    `json:"source"`
-	Note    string    `json:"note,omitempty"`
-	Reverts []uint64  `json:"reverts,omitempty"`
-	Entries []Touched `json:"entries"`
+	Seq     uint64         `json:"seq"`
+	Time    string         `json:"time"`
+	Source  Source         `json:"source"`
+	Note    string         `json:"note,omitempty"`
+	Reverts []uint64       `json:"reverts,omitempty"`
+	Entries []TouchedEntry `json:"entries"`
 }
 
-// Touched is an entry after a change.
-type Touched struct {
+// TouchedEntry is an entry after a change.
+type TouchedEntry struct {
 	Name string `json:"name"`
 	Verb string `json:"verb"`
 	Prev uint64 `json:"prev,omitempty"` // number of the entry's previous change
@@ -230,9 +230,9 @@ func Timestamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// entryOf returns the entry without its content and its session, which the history
+// makeEntry returns the entry without its content and its session, which the history
 // contains.
-func entryOf(e oxbow.Entry) Entry {
+func makeEntry(e oxbow.Entry) Entry {
 	trust := e.Trust()
 	if Warning(trust) == "" {
 		trust = ""
@@ -240,7 +240,7 @@ func entryOf(e oxbow.Entry) Entry {
 	e.Source.Session = ""
 	_, e.Source.Ref = e.Source.SplitRef()
 	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: NotNil(e.Aliases),
-		Created: Timestamp(e.Created), Updated: Timestamp(e.Updated), Version: e.Version, Source: SourceOf(e.Source),
+		Created: Timestamp(e.Created), Updated: Timestamp(e.Updated), Version: e.Version, Source: MakeSource(e.Source),
 		Trust: string(trust)}
 	a.Labels = map[string][]string{}
 	for _, l := range e.Labels {
@@ -253,12 +253,12 @@ func entryOf(e oxbow.Entry) Entry {
 // the caller of the context may not see.
 func outline(ctx context.Context, e oxbow.Entry) Entry {
 	Withhold(ctx, &e)
-	a := entryOf(e)
+	a := makeEntry(e)
 	a.Snippet = snippet(e.Content, nil, snippetWidth)
 	return a
 }
 
-func SourceOf(s oxbow.Source) Source {
+func MakeSource(s oxbow.Source) Source {
 	return Source{By: string(s.Actor), Door: s.Door, Client: s.Claimed.Client, Agent: s.Claimed.Agent,
 		Session: s.Session, Profile: s.Profile, Ref: s.Ref}
 }
@@ -267,21 +267,21 @@ func SourceOf(s oxbow.Source) Source {
 // snippet, because an import may have many.
 const maxTouched = 10
 
-// ChangeOf returns a change as the caller of the context may see it.
-func (p PastTexts) ChangeOf(ctx context.Context, c oxbow.Change) Change {
-	a := Change{Seq: c.Seq, Time: Timestamp(c.Time), Source: SourceOf(c.Source), Note: c.Note, Reverts: c.Reverts,
-		Entries: []Touched{}}
+// VisibleChange returns a change as the caller of the context may see it.
+func (p PastTexts) VisibleChange(ctx context.Context, c oxbow.Change) Change {
+	a := Change{Seq: c.Seq, Time: Timestamp(c.Time), Source: MakeSource(c.Source), Note: c.Note, Reverts: c.Reverts,
+		Entries: []TouchedEntry{}}
 	for i, v := range c.Versions {
 		if i >= maxTouched {
 			v.Entry.Content = ""
 		}
-		a.Entries = append(a.Entries, p.touchedOf(ctx, v))
+		a.Entries = append(a.Entries, p.touchedEntry(ctx, v))
 	}
 	return a
 }
 
-func (p PastTexts) touchedOf(ctx context.Context, v oxbow.Version) Touched {
+func (p PastTexts) touchedEntry(ctx context.Context, v oxbow.Version) TouchedEntry {
 	p.Withhold(ctx, &v.Entry)
-	return Touched{Name: v.Entry.Name, Verb: string(v.Verb), Prev: v.Prev,
+	return TouchedEntry{Name: v.Entry.Name, Verb: string(v.Verb), Prev: v.Prev,
 		Snippet: snippet(v.Entry.Content, nil, snippetWidth), Erased: v.Erased}
 }

@@ -56,9 +56,9 @@ func (w *Workspace) PageBounds(offset, maxTokens *int) (from, most int, err erro
 	return from, most, err
 }
 
-// PageOf returns how many items fit a budget of maxTokens tokens, with spent tokens already used.
+// FitPage returns how many items fit a budget of maxTokens tokens, with spent tokens already used.
 // Items are described by describe.
-func PageOf[T any](items []T, spent, maxTokens int, describe func(T) report.Record) int {
+func FitPage[T any](items []T, spent, maxTokens int, describe func(T) report.Record) int {
 	if maxTokens == math.MaxInt {
 		return len(items)
 	}
@@ -245,12 +245,12 @@ func (out *GetOut) fit(offset, maxTokens int) error {
 		return nil
 	}
 	out.Size, out.Next = len(content), len(content)
-	return out.cut(rest, maxTokens)
+	return out.cutContent(rest, maxTokens)
 }
 
-// cut sets the content to the beginning of text, as long as the budget allows. It cuts after a
+// cutContent sets the content to the beginning of text, as long as the budget allows. It cuts after a
 // line if the result is not too short.
-func (out *GetOut) cut(text string, maxTokens int) error {
+func (out *GetOut) cutContent(text string, maxTokens int) error {
 	empty, notes := "", out.Notes
 	out.Content = &empty
 	out.note(notes)
@@ -312,7 +312,7 @@ func (w *Workspace) Room(around int) int {
 	return max(w.Page-around-notes, w.Page/2)
 }
 
-func PartsOf(c prompt.Context) (texts []string) {
+func PartTexts(c prompt.Context) (texts []string) {
 	for _, p := range c.Parts {
 		texts = append(texts, p.Text)
 	}
@@ -363,7 +363,7 @@ func (p *Page) Cut(parts []string, offset *int, maxBytes int) (string, error) {
 		}
 		page, end = page+fence+here, end+len(here)
 		if open := openFence(s, from+len(here)); open != "" {
-			page = strings.TrimSuffix(page, "\n") + "\n" + open[:ticks(open)] + "\n"
+			page = strings.TrimSuffix(page, "\n") + "\n" + open[:countTicks(open)] + "\n"
 		}
 		break
 	}
@@ -374,8 +374,8 @@ func (p *Page) Cut(parts []string, offset *int, maxBytes int) (string, error) {
 	return page, nil
 }
 
-// ticks returns the number of backticks that a line begins with.
-func ticks(line string) int { return len(line) - len(strings.TrimLeft(line, "`")) }
+// countTicks returns the number of backticks that a line begins with.
+func countTicks(line string) int { return len(line) - len(strings.TrimLeft(line, "`")) }
 
 // openFence returns the line that opened the fence around byte n of a text, or "" outside of
 // fences.
@@ -384,11 +384,11 @@ func openFence(s string, n int) (open string) {
 		n += strings.IndexByte(s[n:]+"\n", '\n') + 1
 	}
 	for line := range strings.Lines(s[:min(n, len(s))]) {
-		switch n := ticks(line); {
+		switch n := countTicks(line); {
 		case n < 3:
 		case open == "":
 			open = line
-		case n >= ticks(open) && strings.TrimSpace(line[n:]) == "":
+		case n >= countTicks(open) && strings.TrimSpace(line[n:]) == "":
 			open = ""
 		}
 	}
@@ -398,7 +398,7 @@ func openFence(s string, n int) (open string) {
 // fit cuts the list, which begins at offset, to a budget. positions has the offsets of the entries
 // on the page, followed by the last entry's end.
 func (out *ListOut) fit(offset, maxTokens int, positions []int) {
-	n := PageOf(out.Entries, prompt.Tokens(prompt.AnswerText(ListOut{Notes: out.Notes})), maxTokens, headRecord)
+	n := FitPage(out.Entries, prompt.Tokens(prompt.AnswerText(ListOut{Notes: out.Notes})), maxTokens, headRecord)
 	next := offset + positions[n]
 	if all := len(out.Entries); n == 0 && all > 0 {
 		out.Why = noneFits(0, out.Total-offset, maxTokens, out.Entries[0])
@@ -425,7 +425,7 @@ func (out *HistoryOut) fit(offset, maxTokens int) {
 		return
 	}
 	frame := HistoryOut{Name: out.Name, Notes: out.Notes}
-	n := PageOf(out.Changes, prompt.Tokens(prompt.AnswerText(frame)), maxTokens, Change.record)
+	n := FitPage(out.Changes, prompt.Tokens(prompt.AnswerText(frame)), maxTokens, Change.record)
 	if n < all {
 		out.Notes = append(out.Notes, CutNote(all, n, offset, maxTokens, "change", "changes"))
 	} else if out.More {

@@ -33,7 +33,7 @@ type Param struct {
 	index []int // index of the field
 }
 
-// ParamsOf returns the parameters of a verb whose argument is In. The tags of a field are
+// StructParams returns the parameters of a verb whose argument is In. The tags of a field are
 //
 //	json        name; without omitempty the argument is required
 //	jsonschema  short description for models, without repeating the name
@@ -49,9 +49,9 @@ type Param struct {
 //	usage       sentence for the help of a command line and for errors; the default is jsonschema
 //
 // It panics if a field has a type that is not supported, because that is a programming error.
-func ParamsOf[In any]() []Param { return paramsOf(reflect.TypeFor[In]()) }
+func StructParams[In any]() []Param { return structParams(reflect.TypeFor[In]()) }
 
-func paramsOf(t reflect.Type) []Param {
+func structParams(t reflect.Type) []Param {
 	var ps []Param
 	tag := map[string]string{}
 	for _, f := range reflect.VisibleFields(t) {
@@ -63,14 +63,14 @@ func paramsOf(t reflect.Type) []Param {
 		p := Param{Name: name, Flag: cmp.Or(tag["flag"], strings.ReplaceAll(name, "_", "-")), Short: tag["short"],
 			Usage: cmp.Or(tag["usage"], tag["jsonschema"]),
 			Value: tag["value"], Default: tag["default"], Required: !strings.Contains(opts, "omitempty"),
-			Empty: tag["empty"] != "", Enum: enumOf(tag["enum"]), Unlisted: tag["schema"] == "-", index: f.Index}
+			Empty: tag["empty"] != "", Enum: enumValues(tag["enum"]), Unlisted: tag["schema"] == "-", index: f.Index}
 		if p.Flag == "-" {
 			p.Flag = ""
 		}
 		if a := tag["also"]; a != "" {
 			p.Also = strings.Split(a, ",")
 		}
-		p.Type, p.Repeatable = typeOf(f.Type)
+		p.Type, p.Repeatable = paramType(f.Type)
 		if p.Type == "" {
 			panic(fmt.Sprintf("tool: parameter %s of %v has a type that no door can show", name, t))
 		}
@@ -95,7 +95,7 @@ func readTag(values map[string]string, tag string) {
 	}
 }
 
-func enumOf(tag string) []string {
+func enumValues(tag string) []string {
 	switch tag {
 	case "":
 		return nil
@@ -111,8 +111,8 @@ func enumOf(tag string) []string {
 	return strings.Split(tag, ",")
 }
 
-// typeOf returns the parameter type for a field of type t.
-func typeOf(t reflect.Type) (name string, repeatable bool) {
+// paramType returns the parameter type for a field of type t.
+func paramType(t reflect.Type) (name string, repeatable bool) {
 	switch t.Kind() {
 	case reflect.Slice:
 		repeatable, t = true, t.Elem()
@@ -132,9 +132,9 @@ func typeOf(t reflect.Type) (name string, repeatable bool) {
 	return name, repeatable
 }
 
-// put sets the parameter's field in a struct. If the field is a list, put
+// setField sets the parameter's field in a struct. If the field is a list, put
 // appends to it.
-func (p Param) put(in reflect.Value, value any) {
+func (p Param) setField(in reflect.Value, value any) {
 	f := in.FieldByIndex(p.index)
 	switch f.Kind() {
 	case reflect.Slice:

@@ -149,8 +149,8 @@ type invalidError struct{ message string }
 func (e *invalidError) Error() string      { return e.message }
 func (*invalidError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// Wrapped adds the failed operation to an error. It returns nil if err is nil.
-func Wrapped(doing string, err error) error {
+// WrapError adds the failed operation to an error. It returns nil if err is nil.
+func WrapError(doing string, err error) error {
 	if err == nil {
 		return nil
 	}

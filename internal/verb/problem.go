@@ -11,7 +11,7 @@ type Problem struct {
 	Mend   string `json:"mend,omitempty"`
 }
 
-func ProblemsOf(r oxbow.CheckReport) []Problem {
+func CheckProblems(r oxbow.CheckReport) []Problem {
 	var ps []Problem
 	for _, p := range r.Problems {
 		ps = append(ps, Problem{p.Offset, p.What, p.Mend})

@@ -35,10 +35,10 @@ const maxProfilesListed = 50
 
 // LoadMemoryProfileIn is the argument of load_memory_profile.
 type LoadMemoryProfileIn struct {
-	Name      string `json:"name,omitempty" also:"memory_profile,profile" jsonschema:"Without it, the profiles are listed." usage:"Name of the profile; without it, the profiles are listed."`
-	Query     string `json:"query,omitempty" also:"q,message,text" jsonschema:"What it is for: what fits ranks higher."`
-	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"20000 by default, never above the profile's own." usage:"Most tokens to spend, at most the profile's own budget."`
-	Offset    *int   `json:"offset,omitempty" also:"skip,start" jsonschema:"Where the page begins." usage:"Bytes of the selection to pass over first."`
+	Name      string `json:"name,omitempty"       also:"memory_profile,profile" jsonschema:"Without it, the profiles are listed."             usage:"Name of the profile; without it, the profiles are listed."`
+	Query     string `json:"query,omitempty"      also:"q,message,text"         jsonschema:"What it is for: what fits ranks higher."`
+	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"    jsonschema:"20000 by default, never above the profile's own." usage:"Most tokens to spend, at most the profile's own budget."`
+	Offset    *int   `json:"offset,omitempty"     also:"skip,start"             jsonschema:"Where the page begins."                           usage:"Bytes of the selection to pass over first."`
 }
 
 // unloadMemoryProfileIn is the argument of unload_memory_profile.
@@ -148,7 +148,7 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 	}
 	switch {
 	case err == nil && w.Loaded != nil:
-		w.Loaded.shown(l.handle, prompt.Tokens(prompt.AnswerText(out)))
+		w.Loaded.addShown(l.handle, prompt.Tokens(prompt.AnswerText(out)))
 	case w.Loaded != nil && len(notes) == 0:
 		w.Loaded.drop(l.handle) // unload the profile again, because nothing was shown
 	}
@@ -221,7 +221,7 @@ func (p *Profiles) selectInto(
 			continue
 		}
 		out.Tokens = all
-		return PartsOf(sel.Context), nil
+		return PartTexts(sel.Context), nil
 	}
 }
 
@@ -313,8 +313,11 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 		out.Profiles = append(out.Profiles, s)
 	}
 	if shaped > 0 {
-		out.Notes = append(out.Notes, Notef("%d with names that are shaped like instructions; a person sees them with "+
-			"oxbow profile list", shaped))
+		out.Notes = append(
+			out.Notes,
+			Notef("%d with names that are shaped like instructions; a person sees them with "+
+				"oxbow profile list", shaped),
+		)
 	}
 	switch {
 	case more > 0:

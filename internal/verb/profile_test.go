@@ -461,7 +461,7 @@ func FuzzHandle(f *testing.F) {
 		if profile.CheckName(name) != nil {
 			t.Errorf("parseHandle(%q) gives the name %q", h, name)
 		}
-		n, a, d, err := parseHandle(handleOf(name, at, digest))
+		n, a, d, err := parseHandle(makeHandle(name, at, digest))
 		if n != name || !a.Equal(at) || d != digest || err != nil {
 			t.Errorf("%q reads back as %q, %v, %q, %v", h, n, a, d, err)
 		}

@@ -31,7 +31,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	if err != nil {
 		return RecallOut{}, err
 	}
-	limit, notes, err := LimitOf(in.Limit, oxbow.DefaultLimit)
+	limit, notes, err := ResolveLimit(in.Limit, oxbow.DefaultLimit)
 	if err != nil {
 		return RecallOut{}, err
 	}
@@ -49,7 +49,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		return RecallOut{}, err
 	}
 	if in.AsOf != "" {
-		q.AsOf, err = AsOf(ctx, m, in.AsOf, w.Time())
+		q.AsOf, err = ResolveAsOf(ctx, m, in.AsOf, w.Time())
 		if err != nil {
 			return RecallOut{}, err
 		}
@@ -72,11 +72,11 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	if w.overTurns {
 		readable(hits)
 	}
-	hits = found(ctx, m, hits, q.AsOf != 0)
+	hits = visibleHits(ctx, m, hits, q.AsOf != 0)
 	out.Notes = append(out.Notes, lacked()...)
 	if len(hits) == 0 {
 		for _, d := range read.Dates {
-			out.Notes = append(out.Notes, Notef("%q was read as %s", d.Text, spanned(d)))
+			out.Notes = append(out.Notes, Notef("%q was read as %s", d.Text, formatSpan(d)))
 		}
 		out.Why, out.Near, err = w.diagnose(ctx, m, q)
 		return out, err
@@ -92,7 +92,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	out.Notes = append(out.Notes, readingNotes(read, hits)...)
 	var cited map[uint64][]FileRef
 	if q.AsOf == 0 { // the working tree does not match past states
-		cited, notes = w.CheckFileRefs(ctx, entriesOf(hits))
+		cited, notes = w.CheckFileRefs(ctx, hitEntries(hits))
 		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
 	}
 	contents := out.add(hits, cited, read)
@@ -100,7 +100,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	for i := range out.Hits {
 		shown[i] = &out.Hits[i]
 	}
-	w.setTrusts(shown, entriesOf(hits))
+	w.setTrusts(shown, hitEntries(hits))
 	out.fit(contents, most, keep)
 	for i, h := range out.Hits {
 		ShowTo(ctx, hits[i].Entry)
@@ -139,10 +139,10 @@ func (out *RecallOut) recallWithoutMust(
 	return hits, relaxedRead, nil
 }
 
-// found removes the hits that the caller may not see, and such turns around the other hits. If past is set, the hits
-// are old versions.
-func found(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []oxbow.Hit {
-	p := PastOf(m)
+// visibleHits removes the hits that the caller may not see, and such turns around the other hits. If past is set, the
+// hits are old versions.
+func visibleHits(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []oxbow.Hit {
+	p := NewPastTexts(m)
 	withheld := func(e oxbow.Entry) bool { return e.Withheld(ctx) || (past && p.withheld(ctx, &e)) }
 	hits = slices.DeleteFunc(hits, func(h oxbow.Hit) bool { return withheld(h.Entry) })
 	for i := range hits {
@@ -233,7 +233,7 @@ func misspelt(words string) (notes []Note) {
 	return notes
 }
 
-func entriesOf(hits []oxbow.Hit) []oxbow.Entry {
+func hitEntries(hits []oxbow.Hit) []oxbow.Entry {
 	es := make([]oxbow.Entry, len(hits))
 	for i, h := range hits {
 		es[i] = h.Entry
@@ -261,7 +261,7 @@ func readingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 			Notef(
 				"%q was read as %s: what is from then comes a little sooner; on:%s would leave out all else",
 				d.Text,
-				spanned(d),
+				formatSpan(d),
 				strconv.Quote(d.Text),
 			),
 		)
@@ -269,8 +269,8 @@ func readingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 	return notes
 }
 
-// spanned returns the first and last day of a span as text.
-func spanned(d oxbow.Span) string {
+// formatSpan returns the first and last day of a span as text.
+func formatSpan(d oxbow.Span) string {
 	first := d.From.Format(time.DateOnly)
 	switch last := d.To.Add(-time.Second).Format(time.DateOnly); {
 	case d.To.IsZero():
@@ -330,14 +330,14 @@ func (out *RecallOut) add(hits []oxbow.Hit, cited map[uint64][]FileRef, read oxb
 		return ts
 	}
 	for _, h := range hits {
-		e := entryOf(h.Entry)
+		e := makeEntry(h.Entry)
 		e.Score = h.Score
 		e.Citations = cited[h.Entry.ID]
 		e.Alike = h.Alike
 		e.Text = h.Entry.Content
 		e.Words = shownWords(h.Entry.Name+"\n"+h.Entry.Content, read)
 		e.Snippet = snippet(h.Entry.Content, e.Words, snippetWidth)
-		e.Explanation = explanationOf(h.Explanation)
+		e.Explanation = makeExplanation(h.Explanation)
 		e.around = [2][]Turn{turns(h.Before), turns(h.After)}
 		slices.Reverse(e.around[0])
 		out.Hits, contents = append(out.Hits, e), append(contents, h.Entry.Content)
@@ -345,7 +345,7 @@ func (out *RecallOut) add(hits []oxbow.Hit, cited map[uint64][]FileRef, read oxb
 	return contents
 }
 
-func explanationOf(x *oxbow.Explanation) *Explanation {
+func makeExplanation(x *oxbow.Explanation) *Explanation {
 	if x == nil {
 		return nil
 	}
@@ -360,10 +360,10 @@ func explanationOf(x *oxbow.Explanation) *Explanation {
 	return a
 }
 
-// AsOf returns the number of the last change at the given change number or date. It returns 0 if
+// ResolveAsOf returns the number of the last change at the given change number or date. It returns 0 if
 // the date is before the first change. A plain number is always the number of a change, so a year
 // must be written as a date, such as 2026-12-31. A date means the end of its day or month.
-func AsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64, error) {
+func ResolveAsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64, error) {
 	if seq, err := strconv.ParseUint(s, 10, 64); err == nil {
 		if seq == 0 {
 			return 0, InvalidValue("as_of", s, "is no change; they count from 1")
@@ -408,9 +408,9 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	}
 	Withhold(ctx, &e)
 	if past {
-		PastOf(m).Withhold(ctx, &e)
+		NewPastTexts(m).Withhold(ctx, &e)
 	}
-	out := GetOut{Entry: entryOf(e), Notes: notes}
+	out := GetOut{Entry: makeEntry(e), Notes: notes}
 	w.setTrusts([]*Entry{&out.Entry}, []oxbow.Entry{e})
 	out.Entry.Content = &e.Content
 	if !past {
@@ -524,7 +524,7 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 	if err != nil {
 		return ListOut{}, err
 	}
-	limit, notes, err := LimitOf(in.Limit, DefaultListLimit)
+	limit, notes, err := ResolveLimit(in.Limit, DefaultListLimit)
 	if err != nil {
 		return ListOut{}, err
 	}

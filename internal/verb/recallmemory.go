@@ -86,7 +86,7 @@ func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 		f = f.And(day)
 	}
 	if len(in.DateRange) > 0 {
-		span, err := spanOf(in.DateRange, now)
+		span, err := daySpan(in.DateRange, now)
 		if err != nil {
 			return f, err
 		}
@@ -117,8 +117,8 @@ func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 // means an absent value.
 const openSide = ".."
 
-// spanOf returns the filter from the first to the last day of a range, both included.
-func spanOf(days []string, now time.Time) (oxbow.Filter, error) {
+// daySpan returns the filter from the first to the last day of a range, both included.
+func daySpan(days []string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if len(days) != 2 {
 		return f, InvalidValue(

@@ -79,13 +79,13 @@ func busyRemedy(e *oxbow.BusyError) Note {
 	)
 }
 
-// Unserved returns the error for a call that needs a part of the workspace that the door does
+// UnservedError returns the error for a call that needs a part of the workspace that the door does
 // not provide.
-func Unserved(why, remedy string) error {
+func UnservedError(why, remedy string) error {
 	return Advise(fmt.Errorf("%w: %s", oxbow.ErrUnsupported, why), remedy)
 }
 
-var errNoProfiles = Unserved(
+var errNoProfiles = UnservedError(
 	"no memory profiles are served here",
 	"the server said why when it started; one that is bound to a profile serves no other",
 )
@@ -152,7 +152,9 @@ var remedies = []struct {
 	{oxbow.ErrNotStore, Plain("this path holds something else; name another file for the memory")},
 	{
 		oxbow.ErrUnsupported,
-		Plain("if this memory has the layout of another system, oxbow convert DIR copies it into a home that can do this"),
+		Plain(
+			"if this memory has the layout of another system, oxbow convert DIR copies it into a home that can do this",
+		),
 	},
 	{oxbow.ErrClosed, Plain("the memory was closed; restart this program")},
 	{oxbow.ErrNotFound, Notef("%s shows what there is, %s what was changed", VerbRef("list"), VerbRef("history"))},

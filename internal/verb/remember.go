@@ -26,7 +26,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	if err := in.check(); err != nil {
 		return RememberOut{}, err
 	}
-	ctx = withOrigins(w.Stamped(ctx), in.From)
+	ctx = withOrigins(w.WithSource(ctx), in.From)
 	secrets := w.Secrets.remember(ctx, &in)
 	call := in
 	call.IfVersion = nil // a repeat may pass the version that the first call created
@@ -84,7 +84,7 @@ func withOpID(ctx context.Context, id, verb string, in any) (context.Context, er
 	}
 	src, _ := oxbow.SourceFrom(ctx)
 	print, err := json.Marshal([]any{verb, in})
-	return oxbow.WithOpID(ctx, oxbow.CallOpID(SourceOf(src).Token()+":"+id, string(print))), err
+	return oxbow.WithOpID(ctx, oxbow.CallOpID(MakeSource(src).Token()+":"+id, string(print))), err
 }
 
 // RememberNew adds a new entry. If the name is in use, the error matches [oxbow.ErrExists].
@@ -156,7 +156,7 @@ func (in RememberIn) check() error {
 			"needs the name of the entry that is at this version",
 		)
 	}
-	given := in.given()
+	given := in.changedParams()
 	for _, c := range in.Clear {
 		if slices.Contains(given, c) {
 			return InvalidValue("clear", c, "is given too; either set it or clear it")
@@ -170,11 +170,11 @@ func (in RememberIn) check() error {
 
 // keepsContent reports whether the call changes only labels and aliases of an entry.
 func (in RememberIn) keepsContent() bool {
-	return in.Content == "" && len(in.given())+len(in.Clear) > 0
+	return in.Content == "" && len(in.changedParams())+len(in.Clear) > 0
 }
 
-// given returns the names of the parameters that change labels or aliases.
-func (in RememberIn) given() (names []string) {
+// changedParams returns the names of the parameters that change labels or aliases.
+func (in RememberIn) changedParams() (names []string) {
 	for _, p := range labelParams {
 		if p.values(in) != nil {
 			names = append(names, p.name)
@@ -344,7 +344,7 @@ func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	if found && e.base != "" && old.Content != e.in.Content {
 		return nil, errTaken // do not overwrite an entry that the caller has not named
 	}
-	ls, err := e.in.labels(old.Labels)
+	ls, err := e.in.mergeLabels(old.Labels)
 	if err != nil {
 		return nil, err
 	}
@@ -492,8 +492,8 @@ func takenFrom(c oxbow.Change, name string) (notes []Note) {
 	return notes
 }
 
-// labels returns the old labels, with the keys replaced that the call sets or clears.
-func (in RememberIn) labels(old []oxbow.Label) ([]oxbow.Label, error) {
+// mergeLabels returns the old labels, with the keys replaced that the call sets or clears.
+func (in RememberIn) mergeLabels(old []oxbow.Label) ([]oxbow.Label, error) {
 	if c := in.Confidence; c != nil && !(*c >= 0 && *c <= 1) {
 		return nil, InvalidValue("confidence", strconv.FormatFloat(*c, 'g', -1, 64), "is not a number from 0 to 1")
 	}
@@ -525,7 +525,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err := checkIfVersion(in.IfVersion); err != nil {
 		return ForgetOut{}, err
 	}
-	ctx, err := withOpID(w.Stamped(ctx), in.OpID, "forget", in.Name)
+	ctx, err := withOpID(w.WithSource(ctx), in.OpID, "forget", in.Name)
 	if err != nil {
 		return ForgetOut{}, err
 	}
@@ -600,7 +600,7 @@ func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *Seen) (
 		return nil, &oxbow.ConflictError{Name: e.Name, Want: *in.IfVersion, Have: e.Version}
 	}
 	if in.IfVersion == nil || *in.IfVersion == 0 {
-		if err := seen.Gone(e); err != nil {
+		if err := seen.CheckRemoval(e); err != nil {
 			return nil, err
 		}
 	}
@@ -645,7 +645,7 @@ func forgottenBefore(ctx context.Context, m *oxbow.Memory, in ForgetIn, made oxb
 	if was, err := m.VersionAt(ctx, out.Name, removed.Prev); err == nil && !was.Erased {
 		e := was.Entry
 		e.Source = was.Source
-		PastOf(m).Withhold(ctx, &e)
+		NewPastTexts(m).Withhold(ctx, &e)
 		out.Entry = outline(ctx, e)
 	}
 	return out

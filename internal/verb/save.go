@@ -17,22 +17,22 @@ import (
 
 // SaveMemoryIn is the argument of save_memory.
 type SaveMemoryIn struct {
-	Content      string   `json:"content" also:"text,memory" jsonschema:"Markdown." usage:"What to remember, in Markdown; its first line names it."`
-	Project      string   `json:"project,omitempty" usage:"Project that it belongs to."`
-	Tags         []string `json:"tags,omitempty" also:"tag" jsonschema:"Such as decision, lesson, architecture, debugging." usage:"Such as decision, lesson, architecture, identity, debugging, feature."`
-	RelatedFiles []string `json:"related_files,omitempty" also:"files" usage:"Files that it is about."`
-	Confidence   *float64 `json:"confidence,omitempty" jsonschema:"0 to 1." usage:"How sure you are, from 0 to 1."`
+	Content      string   `json:"content"                 also:"text,memory" jsonschema:"Markdown."                                          usage:"What to remember, in Markdown; its first line names it."`
+	Project      string   `json:"project,omitempty"                                                                                          usage:"Project that it belongs to."`
+	Tags         []string `json:"tags,omitempty"          also:"tag"         jsonschema:"Such as decision, lesson, architecture, debugging." usage:"Such as decision, lesson, architecture, identity, debugging, feature."`
+	RelatedFiles []string `json:"related_files,omitempty" also:"files"                                                                       usage:"Files that it is about."`
+	Confidence   *float64 `json:"confidence,omitempty"                       jsonschema:"0 to 1."                                            usage:"How sure you are, from 0 to 1."`
 }
 
 // HandoffTaskIn is the argument of handoff_task.
 type HandoffTaskIn struct {
-	Summary       string   `json:"summary,omitempty" flag:"-" usage:"What was done and where it stands, in Markdown."`
-	MemoryProfile string   `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"Profile to load." usage:"Memory profile that the next session loads."`
-	Skills        []string `json:"skills,omitempty" also:"skill" flag:"skill" jsonschema:"Skills to load." usage:"Skills that the next session loads."`
-	FilesToRead   []string `json:"files_to_read,omitempty" also:"files,file" flag:"read" jsonschema:"Files to read first." usage:"Files to read first, relative to the working directory."`
-	Plan          string   `json:"plan,omitempty" usage:"What is to be done next, in Markdown."`
-	Project       string   `json:"project,omitempty" usage:"Project that it belongs to."`
-	Take          bool     `json:"take,omitempty" flag:"-" jsonschema:"Take one." usage:"Take the newest open handoff instead, once, with its profile and its skills."`
+	Summary       string   `json:"summary,omitempty"        flag:"-"       usage:"What was done and where it stands, in Markdown."`
+	MemoryProfile string   `json:"memory_profile,omitempty" flag:"profile" usage:"Memory profile that the next session loads."                                  also:"profile"    jsonschema:"Profile to load."`
+	Skills        []string `json:"skills,omitempty"         flag:"skill"   usage:"Skills that the next session loads."                                          also:"skill"      jsonschema:"Skills to load."`
+	FilesToRead   []string `json:"files_to_read,omitempty"  flag:"read"    usage:"Files to read first, relative to the working directory."                      also:"files,file" jsonschema:"Files to read first."`
+	Plan          string   `json:"plan,omitempty"                          usage:"What is to be done next, in Markdown."`
+	Project       string   `json:"project,omitempty"                       usage:"Project that it belongs to."`
+	Take          bool     `json:"take,omitempty"           flag:"-"       usage:"Take the newest open handoff instead, once, with its profile and its skills."                   jsonschema:"Take one."`
 }
 
 // SavedOut is the result of save_memory. It is also the result of handoff_task if a
@@ -91,7 +91,7 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 // redactHandoff replaces the secrets in a handoff and returns notes about them. It does nothing if the caller is a
 // person, because a person's texts are checked when the change is applied.
 func (w *Workspace) redactHandoff(ctx context.Context, in *HandoffTaskIn) []Note {
-	if person, _ := w.Secrets.keeps(ctx); person {
+	if person, _ := w.Secrets.keepsSecrets(ctx); person {
 		return nil
 	}
 	return w.Secrets.redactAll(

@@ -9,9 +9,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemaOf infers the schema of a struct. The map own has the schemas of types that cannot be
+// inferSchema infers the schema of a struct. The map own has the schemas of types that cannot be
 // inferred. Null is never allowed, so absent fields must be omitted.
-func schemaOf(t reflect.Type, own map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
+func inferSchema(t reflect.Type, own map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: own})
 	if err != nil {
 		panic(err)
@@ -59,7 +59,7 @@ func fullSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 
 // paramSchema returns the schema of arguments without descriptions.
 func paramSchema(in reflect.Type, params []Param) *jsonschema.Schema {
-	schema := schemaOf(in, nil)
+	schema := inferSchema(in, nil)
 	for _, p := range params {
 		s := schema.Properties[p.Name]
 		s.Minimum = nil
@@ -75,13 +75,13 @@ func paramSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 
 // outputSchema returns the schema of a result. It allows additional properties.
 func outputSchema(out reflect.Type) *jsonschema.Schema {
-	s := schemaOf(out, map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Note](): {Type: "string"}})
-	open(s)
+	s := inferSchema(out, map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Note](): {Type: "string"}})
+	allowMore(s)
 	return s
 }
 
-// open allows properties that a schema does not list.
-func open(s *jsonschema.Schema) {
+// allowMore allows properties that a schema does not list.
+func allowMore(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -89,8 +89,8 @@ func open(s *jsonschema.Schema) {
 		s.AdditionalProperties = nil
 	}
 	for _, p := range s.Properties {
-		open(p)
+		allowMore(p)
 	}
-	open(s.Items)
-	open(s.AdditionalProperties)
+	allowMore(s.Items)
+	allowMore(s.AdditionalProperties)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 )
 
-// arguments returns the arguments of an agent's call without secrets, and a note about the replaced
+// screenArguments returns the arguments of an agent's call without secrets, and a note about the replaced
 // secrets. Arguments that are not valid JSON are returned unchanged, because the call itself
 // refuses them.
-func (s *Secrets) arguments(args json.RawMessage) (json.RawMessage, string) {
+func (s *Secrets) screenArguments(args json.RawMessage) (json.RawMessage, string) {
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber()
 	var v any

@@ -37,9 +37,9 @@ type Secrets struct {
 	Allow    func() bool // reports whether a person allowed secrets to be stored (nil means no)
 }
 
-// keeps reports whether the source in the context is a person, and whether that person allowed
+// keepsSecrets reports whether the source in the context is a person, and whether that person allowed
 // secrets to be stored.
-func (s *Secrets) keeps(ctx context.Context) (person, keep bool) {
+func (s *Secrets) keepsSecrets(ctx context.Context) (person, keep bool) {
 	src, _ := oxbow.SourceFrom(ctx)
 	person = src.Actor == oxbow.Person
 	return person, person && s.Allow != nil && s.Allow()
@@ -48,7 +48,7 @@ func (s *Secrets) keeps(ctx context.Context) (person, keep bool) {
 // Text returns the text with its secrets replaced. A person's text is not changed. If it contains a secret that the
 // person has not allowed, Text returns a [SecretError] with the part.
 func (s *Secrets) Text(ctx context.Context, part, text string, found *[]secret.Finding) (string, error) {
-	person, keep := s.keeps(ctx)
+	person, keep := s.keepsSecrets(ctx)
 	if keep {
 		return text, nil
 	}
@@ -85,7 +85,7 @@ func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]secret
 		}
 		return err
 	}
-	if _, keep := s.keeps(ctx); !keep && e.Name != "" && e.Name != old.Name {
+	if _, keep := s.keepsSecrets(ctx); !keep && e.Name != "" && e.Name != old.Name {
 		e.Name = cutSecret(e.Name, e.Content)
 	}
 	err := errors.Join(screen("name", &e.Name, old.Name), screen("content", &e.Content, old.Content))
@@ -100,13 +100,13 @@ func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]secret
 		err = errors.Join(err, screen("labels", &e.Labels[i].Value, labels...))
 	}
 	if err == nil {
-		err = s.divided(ctx, textsOf(&e), found)
+		err = s.replaceDivided(ctx, entryTexts(&e), found)
 	}
 	return e, err
 }
 
-// textsOf returns the texts of an entry.
-func textsOf(e *oxbow.Entry) []*string {
+// entryTexts returns the texts of an entry.
+func entryTexts(e *oxbow.Entry) []*string {
 	texts := []*string{&e.Name, &e.Content}
 	for i := range e.Aliases {
 		texts = append(texts, &e.Aliases[i])
@@ -117,10 +117,10 @@ func textsOf(e *oxbow.Entry) []*string {
 	return texts
 }
 
-// divided replaces the pieces of secrets that begin in one of the texts and end in another. If the texts are a
+// replaceDivided replaces the pieces of secrets that begin in one of the texts and end in another. If the texts are a
 // person's, it returns a [SecretError] instead, unless the person allowed secrets.
-func (s *Secrets) divided(ctx context.Context, texts []*string, found *[]secret.Finding) error {
-	person, keep := s.keeps(ctx)
+func (s *Secrets) replaceDivided(ctx context.Context, texts []*string, found *[]secret.Finding) error {
+	person, keep := s.keepsSecrets(ctx)
 	if keep {
 		return nil
 	}
@@ -176,8 +176,8 @@ func SecretsOfSource(src oxbow.Source) (found []FoundSecret) {
 	return found
 }
 
-// SecretsOf returns the secrets in all texts of an entry.
-func SecretsOf(e oxbow.Entry) (found []FoundSecret) {
+// FindSecrets returns the secrets in all texts of an entry.
+func FindSecrets(e oxbow.Entry) (found []FoundSecret) {
 	look := func(part, text string) { found = append(found, SecretsIn(part, text)...) }
 	look("name", e.Name)
 	look("content", e.Content)
@@ -191,7 +191,7 @@ func SecretsOf(e oxbow.Entry) (found []FoundSecret) {
 		look("label", l.Value)
 	}
 	var texts []string
-	for _, t := range textsOf(&e) {
+	for _, t := range entryTexts(&e) {
 		texts = append(texts, *t)
 	}
 	for _, pieces := range secret.FindDivided(texts...) {
@@ -300,7 +300,7 @@ func (s *Secrets) op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 // remember replaces an agent's secrets before a name is made from the content, and returns notes
 // about them. A person's text is checked only when the change is applied.
 func (s *Secrets) remember(ctx context.Context, in *RememberIn) []Note {
-	if person, _ := s.keeps(ctx); person {
+	if person, _ := s.keepsSecrets(ctx); person {
 		return nil
 	}
 	return s.redactAll(
@@ -339,8 +339,8 @@ func (s *Secrets) Redact(text string, found *[]secret.Finding) string {
 // value is the redactor.
 type screenedKey struct{}
 
-// Screened returns a context for changes made from items that were screened.
-func (s *Secrets) Screened(ctx context.Context) context.Context {
+// WithScreened returns a context for changes made from items that were screened.
+func (s *Secrets) WithScreened(ctx context.Context) context.Context {
 	return context.WithValue(ctx, screenedKey{}, s.Redactor)
 }
 

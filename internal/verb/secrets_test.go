@@ -42,10 +42,10 @@ func TestScreenOfWhatIsImported(t *testing.T) {
 	if got := holds(&s, t.Context()); got != nil {
 		t.Errorf("a change holds the key in %q", got)
 	}
-	if got := holds(&s, s.Screened(t.Context())); !slices.Equal(got, []string{"content"}) {
+	if got := holds(&s, s.WithScreened(t.Context())); !slices.Equal(got, []string{"content"}) {
 		t.Errorf("a change of what was screened holds the key in %q, want the content, which it leaves", got)
 	}
-	if got := holds(&other, s.Screened(t.Context())); got != nil {
+	if got := holds(&other, s.WithScreened(t.Context())); got != nil {
 		t.Errorf("a change of what another screened holds the key in %q", got)
 	}
 }

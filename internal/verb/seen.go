@@ -134,7 +134,7 @@ func (s *Seen) wrote(now oxbow.Entry, content string) oxbow.Entry {
 		return oxbow.Entry{}
 	}
 	if content == "" {
-		known, ok := s.Known(now)
+		known, ok := s.KnownVersion(now)
 		if !ok {
 			return oxbow.Entry{}
 		}
@@ -153,8 +153,8 @@ func (s *Seen) drop(name string) {
 	}
 }
 
-// Known returns the version of the entry that the session knows.
-func (s *Seen) Known(e oxbow.Entry) (oxbow.Entry, bool) {
+// KnownVersion returns the version of the entry that the session knows.
+func (s *Seen) KnownVersion(e oxbow.Entry) (oxbow.Entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.known[e.Name]
@@ -172,11 +172,11 @@ func (s *Seen) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
 	if s == nil {
 		return want, nil
 	}
-	base, known := s.Known(now)
+	base, known := s.KnownVersion(now)
 	if !known && s.written.Has(now) {
 		base, known = oxbow.Entry{Content: now.Content, Aliases: now.Aliases}, true
 	}
-	if !known && strings.TrimSpace(now.Content) != "" && !same(now.Content, want.Content) {
+	if !known && strings.TrimSpace(now.Content) != "" && !equalText(now.Content, want.Content) {
 		return want, s.refuse(
 			now,
 			"this session was not shown it",
@@ -208,17 +208,17 @@ func (s *Seen) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
 	return want, nil
 }
 
-// Gone returns an error if the session may not remove the entry because it was not shown the
+// CheckRemoval returns an error if the session may not remove the entry because it was not shown the
 // current text. The error is like Merge's.
-func (s *Seen) Gone(now oxbow.Entry) error {
+func (s *Seen) CheckRemoval(now oxbow.Entry) error {
 	if s == nil {
 		return nil
 	}
-	base, known := s.Known(now)
+	base, known := s.KnownVersion(now)
 	switch {
 	case !known && strings.TrimSpace(now.Content) != "" && !s.written.Has(now):
 		return s.refuse(now, "this session was not shown it", "call again if this is what is to go")
-	case known && !same(base.Content, now.Content):
+	case known && !equalText(base.Content, now.Content):
 		return s.refuse(now, "another changed it since this session saw it", "call again if this is what is to go")
 	}
 	return nil
@@ -278,15 +278,15 @@ func mergeText(base, want, now string) (string, bool) {
 	if strings.Contains(now, "\r\n") {
 		eol = "\r\n"
 	}
-	merged, ok := diff.MergeLines(lines(base), lines(want), lines(now))
+	merged, ok := diff.MergeLines(normalLines(base), normalLines(want), normalLines(now))
 	if !strings.HasSuffix(want, "\n") {
 		merged = strings.TrimSuffix(merged, "\n")
 	}
 	return strings.ReplaceAll(merged, "\n", eol), ok
 }
 
-// same reports whether two texts are equal apart from line ends.
-func same(a, b string) bool { return lines(a) == lines(b) }
+// equalText reports whether two texts are equal apart from line ends.
+func equalText(a, b string) bool { return normalLines(a) == normalLines(b) }
 
 // mergeSets merges three sets. The result has the order of want.
 func mergeSets[T comparable](base, want, now []T) []T {

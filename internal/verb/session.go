@@ -35,15 +35,15 @@ type Profiles struct {
 	Fit func(scope.Scope) scope.Scope
 
 	mu    sync.Mutex // guards kept
-	kept  []*narrowed
+	kept  []*scopedView
 	clock uint64 // counts uses
 }
 
 // maxKept is the number of narrowed memories that a workspace caches.
 const maxKept = 8
 
-// narrowed is a view of a memory, restricted to a profile's scope.
-type narrowed struct {
+// scopedView is a view of a memory, restricted to a profile's scope.
+type scopedView struct {
 	base *oxbow.Memory
 	key  string
 	m    *oxbow.Memory
@@ -90,12 +90,12 @@ func (p *Profiles) load(r *profile.Resolved, now time.Time) loadedProfile {
 	if p.Fit != nil {
 		s = p.Fit(s)
 	}
-	d := digestOf(s)
-	return loadedProfile{handle: handleOf(r.Name, now, d), name: r.Name, scope: s, digest: d}
+	d := scopeDigest(s)
+	return loadedProfile{handle: makeHandle(r.Name, now, d), name: r.Name, scope: s, digest: d}
 }
 
-// digestOf returns 8 hexadecimal digits of the scope's hash.
-func digestOf(s scope.Scope) string {
+// scopeDigest returns 8 hexadecimal digits of the scope's hash.
+func scopeDigest(s scope.Scope) string {
 	b, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // a scope has only strings and times, which always encode
@@ -104,11 +104,11 @@ func digestOf(s scope.Scope) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// handleOf returns NAME@TIME-DIGEST: the profile's name, the load time in seconds since 1970 in
+// makeHandle returns NAME@TIME-DIGEST: the profile's name, the load time in seconds since 1970 in
 // base 36, and the digest of the profile's scope. A handle is not secret and does not give rights,
 // because the profile is resolved again within the caller's bounds. Therefore the server need not
 // remember it.
-func handleOf(name string, at time.Time, digest string) string {
+func makeHandle(name string, at time.Time, digest string) string {
 	return name + "@" + strconv.FormatInt(at.Unix(), 36) + "-" + digest
 }
 
@@ -171,10 +171,10 @@ func (p *Profiles) within(base *oxbow.Memory, l loadedProfile) (m *oxbow.Memory,
 	defer p.mu.Unlock()
 	p.clock++
 	key := l.name + "@" + l.digest
-	i := slices.IndexFunc(p.kept, func(n *narrowed) bool { return n.base == base && n.key == key })
+	i := slices.IndexFunc(p.kept, func(n *scopedView) bool { return n.base == base && n.key == key })
 	if i < 0 {
 		i = len(p.kept)
-		p.kept = append(p.kept, &narrowed{base: base, key: key, m: scope.Within(base, l.scope)})
+		p.kept = append(p.kept, &scopedView{base: base, key: key, m: scope.Within(base, l.scope)})
 	}
 	n := p.kept[i]
 	n.busy++
@@ -228,7 +228,7 @@ func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, notes []Note,
 			fmt.Sprintf(
 				"cannot be loaded beside %d others; unload one: %s",
 				maxLoaded,
-				strings.Join(s.handles(), ", "),
+				strings.Join(s.handleList(), ", "),
 			),
 		)
 	case i < 0:
@@ -251,8 +251,8 @@ func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, notes []Note,
 	return old, []Note{Plain("it was loaded already: the handle is the same, and unloading it once is enough")}, nil
 }
 
-// shown adds the length of a text that was returned for a handle.
-func (s *LoadedProfiles) shown(handle string, tokens int) {
+// addShown adds the length of a text that was returned for a handle.
+func (s *LoadedProfiles) addShown(handle string, tokens int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.stack {
@@ -277,8 +277,8 @@ func (s *LoadedProfiles) bury(handle string) {
 	}
 }
 
-// handles returns the loaded handles, the last of which is in force. The caller holds s.mu.
-func (s *LoadedProfiles) handles() []string {
+// handleList returns the loaded handles, the last of which is in force. The caller holds s.mu.
+func (s *LoadedProfiles) handleList() []string {
 	var hs []string
 	for _, l := range s.stack {
 		hs = append(hs, l.handle)
@@ -295,7 +295,7 @@ func (s *LoadedProfiles) stale(handle string) error {
 	if slices.Contains(s.gone, handle) {
 		why = "was unloaded already"
 	}
-	if hs := s.handles(); len(hs) > 0 {
+	if hs := s.handleList(); len(hs) > 0 {
 		why += "; loaded now: " + strings.Join(hs, ", ")
 	} else {
 		why += "; nothing is loaded now"
@@ -339,7 +339,7 @@ func (s *LoadedProfiles) unload(handle string) (unloadMemoryProfileOut, error) {
 	l := s.stack[i]
 	s.stack = slices.Delete(s.stack, i, i+1)
 	s.bury(l.handle)
-	out := unloadMemoryProfileOut{Handle: l.handle, Profile: l.name, Tokens: l.tokens, Loaded: s.handles()}
+	out := unloadMemoryProfileOut{Handle: l.handle, Profile: l.name, Tokens: l.tokens, Loaded: s.handleList()}
 	out.Message = fmt.Sprintf(
 		"Unloaded memory profile %q. The results of load_memory_profile with handle %s, about %d tokens, may be "+
 			"dropped from the conversation, and so may what was recalled for it.",

@@ -73,7 +73,7 @@ func TakeForSession(ctx context.Context, w *Workspace, in TakeForSessionIn) (Han
 		return HandoffOut{}, err
 	}
 	h = w.Judge(h)
-	o := handoff.Opening{Handoff: h, Files: w.filesOf(ctx, h.Files), Skills: w.skillsOf(h)}
+	o := handoff.Opening{Handoff: h, Files: w.handoffFiles(ctx, h.Files), Skills: w.handoffSkills(h)}
 	loaded := w.loadFor(ctx, &o)
 	out := OpeningOut(&o)
 	if note != "" {
@@ -113,10 +113,10 @@ func (in TakeForSessionIn) take(ctx context.Context, w *Workspace) (handoff.Hand
 	return open[0], shown, nil
 }
 
-// filesOf returns the files that a handoff names. Their state is examined only if the caller works on
+// handoffFiles returns the files that a handoff names. Their state is examined only if the caller works on
 // this machine, because other callers may have other files.
-func (w *Workspace) filesOf(ctx context.Context, names []string) []handoff.File {
-	c, _ := CallerOf(ctx)
+func (w *Workspace) handoffFiles(ctx context.Context, names []string) []handoff.File {
+	c, _ := ContextCaller(ctx)
 	if c.Dir != "" && w.Dir != "" {
 		return w.ScanFiles(names)
 	}
@@ -127,8 +127,8 @@ func (w *Workspace) filesOf(ctx context.Context, names []string) []handoff.File 
 	return files
 }
 
-// skillsOf loads the skills that a handoff names.
-func (w *Workspace) skillsOf(h handoff.Handoff) (skills []handoff.LoadedSkill) {
+// handoffSkills loads the skills that a handoff names.
+func (w *Workspace) handoffSkills(h handoff.Handoff) (skills []handoff.LoadedSkill) {
 	if len(h.Skills) == 0 {
 		return nil
 	}

@@ -30,7 +30,7 @@ func (t Tool) Answer(ctx context.Context, w *Workspace, args json.RawMessage) (A
 	if err != nil {
 		return Answer{}, err
 	}
-	if s, ok := out.(Screened); ok {
+	if s, ok := out.(ScreenedAnswer); ok {
 		return Answer{s.Answer.(report.Reporter), s.Note, w.AsTyped}, nil
 	}
 	return Answer{out.(report.Reporter), "", w.AsTyped}, nil
@@ -93,7 +93,7 @@ func define[In any, Out report.Reporter](
 // Define makes a tool from a function (see [MakeVerb]).
 func Define[In any, Out report.Reporter](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	t.Description = strings.TrimSpace(t.Description)
-	t.Verb = verbOf(t.Verb, run)
+	t.Verb = makeVerb(t.Verb, run)
 	t.Input = modelSchema(reflect.TypeFor[In](), t.Params)
 	return t
 }

@@ -61,7 +61,7 @@ func (b *bench) try(verb, args string) (Answer, error) {
 func checkAnswer(t *testing.T, verb Tool, a Answer) {
 	t.Helper()
 	own := map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Note](): {Type: "string"}}
-	resolved, err := schemaOf(reflect.TypeOf(a.Out), own).Resolve(nil)
+	resolved, err := inferSchema(reflect.TypeOf(a.Out), own).Resolve(nil)
 	if err != nil {
 		t.Fatalf("%s: schema of the answer: %v", verb.Name, err)
 	}

@@ -30,11 +30,11 @@ func (v *Vectors) second(q *oxbow.Query) func() []Note {
 	}
 	by := v.Query(v.Wait)
 	q.Second = by
-	return func() []Note { return v.notes(by) }
+	return func() []Note { return v.missingNotes(by) }
 }
 
-// notes returns notes about the vectors that a ranking lacked.
-func (v *Vectors) notes(query *vectors.Query) (notes []Note) {
+// missingNotes returns notes about the vectors that a ranking lacked.
+func (v *Vectors) missingNotes(query *vectors.Query) (notes []Note) {
 	if query.Err != nil {
 		notes = append(notes, Notef("ranked by words, as vectors are lacking: %v", query.Err))
 	}

@@ -26,31 +26,31 @@ type Verb struct {
 	Params []Param                   // parameters, in the order of the fields
 
 	// Call runs the verb. The arguments are a JSON object, or empty. The result is the struct that
-	// the function returns, or a [Screened]. The error is readable for people and models (see
+	// the function returns, or a [ScreenedAnswer]. The error is readable for people and models (see
 	// [Remedy]). Call is safe for concurrent use.
 	Call func(ctx context.Context, w *Workspace, args json.RawMessage) (any, error)
 }
 
-// Screened is the answer to a call whose arguments contained secrets. As JSON it is only the
+// ScreenedAnswer is the answer to a call whose arguments contained secrets. As JSON it is only the
 // Answer.
-type Screened struct {
+type ScreenedAnswer struct {
 	Answer any
 	Note   string // description of the replaced secrets
 }
 
 // MarshalJSON implements [json.Marshaler].
-func (s Screened) MarshalJSON() ([]byte, error) { return json.Marshal(s.Answer) }
+func (s ScreenedAnswer) MarshalJSON() ([]byte, error) { return json.Marshal(s.Answer) }
 
 // MakeVerb makes a verb from a function. Missing parts of v are derived from the structs. Each
-// field of In is a parameter (see [ParamsOf]).
+// field of In is a parameter (see [StructParams]).
 func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
-	v = verbOf(v, run)
+	v = makeVerb(v, run)
 	v.Input = fullSchema(reflect.TypeFor[In](), v.Params)
 	return v
 }
 
-// verbOf is like MakeVerb, but does not make the schema of the arguments.
-func verbOf[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
+// makeVerb is like MakeVerb, but does not make the schema of the arguments.
+func makeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
 	v.setCall(
 		reflect.TypeFor[In](),
 		reflect.TypeFor[Out](),
@@ -63,13 +63,13 @@ func verbOf[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out,
 // arguments of type in.
 func (v *Verb) setCall(in, out reflect.Type, run func(ctx context.Context, w *Workspace, in any) (any, error)) {
 	name, readOnly := v.Name, v.ReadOnly
-	params := paramsOf(in)
+	params := structParams(in)
 	v.Params = params
 	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(out) })
 	v.Call = func(ctx context.Context, w *Workspace, args json.RawMessage) (any, error) {
 		secrets := ""
 		if !readOnly {
-			args, secrets = w.Secrets.arguments(args)
+			args, secrets = w.Secrets.screenArguments(args)
 		}
 		arguments := reflect.New(in)
 		if err := readArgs(name, params, args, arguments.Elem()); err != nil {
@@ -81,7 +81,7 @@ func (v *Verb) setCall(in, out reflect.Type, run func(ctx context.Context, w *Wo
 		}
 		answer = w.typeNotes(answer)
 		if secrets != "" {
-			return Screened{answer, secrets}, nil
+			return ScreenedAnswer{answer, secrets}, nil
 		}
 		return answer, nil
 	}

@@ -39,7 +39,7 @@ func TestScreened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, ok := out.(Screened)
+	s, ok := out.(ScreenedAnswer)
 	if !ok || s.Note == "" {
 		t.Fatalf("Call gave %T %v, want that a secret was replaced", out, out)
 	}

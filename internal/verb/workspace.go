@@ -149,9 +149,9 @@ func (w *Workspace) Say(n Note) string {
 	return w.AsTyped(n.In(words))
 }
 
-// Stamped returns a context with the workspace's source, unless ctx has a source already.
+// WithSource returns a context with the workspace's source, unless ctx has a source already.
 // Secrets are removed from the caller's claims about itself.
-func (w *Workspace) Stamped(ctx context.Context) context.Context {
+func (w *Workspace) WithSource(ctx context.Context) context.Context {
 	s, ok := oxbow.SourceFrom(ctx)
 	if !ok {
 		s = w.Source
@@ -176,11 +176,11 @@ func (w *Workspace) Memory(ctx context.Context, how Access) (context.Context, *o
 	if w.Knowledge != nil {
 		ctx = withPrints(ctx, w.Knowledge())
 	}
-	return w.Stamped(ctx), m, nil
+	return w.WithSource(ctx), m, nil
 }
 
-// Located returns the location of the memory. It fails if the memory is not in a file.
-func (w *Workspace) Located() (Place, error) {
+// Location returns the location of the memory. It fails if the memory is not in a file.
+func (w *Workspace) Location() (Place, error) {
 	if w.Place == nil {
 		return Place{}, fmt.Errorf("%w: the memory lies in no file", oxbow.ErrUnsupported)
 	}
@@ -190,7 +190,7 @@ func (w *Workspace) Located() (Place, error) {
 // OwnStore returns the path of the memory's file. It fails if the home has a layout other
 // than oxbow's own.
 func (w *Workspace) OwnStore(verb string) (string, error) {
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil || p.Own() {
 		return p.Store, err
 	}
@@ -222,13 +222,13 @@ func (w *Workspace) ExistingStore(verb string) (string, error) {
 // Archive returns the archive of sessions, and a context with the workspace's source.
 func (w *Workspace) Archive(ctx context.Context) (context.Context, *session.Archive, error) {
 	if w.Sessions == nil {
-		return ctx, nil, Unserved(
+		return ctx, nil, UnservedError(
 			"no sessions are kept here",
 			"ask a server of the whole memory, with a token that sees all of it",
 		)
 	}
 	a, err := w.Sessions(ctx)
-	return w.Stamped(ctx), a, err
+	return w.WithSource(ctx), a, err
 }
 
 // OverSessions returns a workspace with the archive of sessions as its memory.

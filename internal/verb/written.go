@@ -52,7 +52,7 @@ func (w *Written) Has(e oxbow.Entry) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Contains(w.read(), hashWritten(e))
+	return slices.Contains(w.readHashes(), hashWritten(e))
 }
 
 // Record adds the text that a tool wrote, and the lines that the tool itself added. It does not add
@@ -64,7 +64,7 @@ func (w *Written) Record(was, is oxbow.Entry) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	hashes := w.read()
+	hashes := w.readHashes()
 	listed := make(map[string]bool, len(hashes))
 	for _, hash := range hashes {
 		listed[hash] = true
@@ -123,7 +123,7 @@ const lineKey = "\x01"
 
 // textLines returns an entry's lines, except blank lines, without surrounding space.
 func textLines(e oxbow.Entry) (out []string) {
-	for line := range strings.Lines(lines(e.Content)) {
+	for line := range strings.Lines(normalLines(e.Content)) {
 		line = strings.TrimSpace(line)
 		if line != "" {
 			out = append(out, line)
@@ -132,8 +132,8 @@ func textLines(e oxbow.Entry) (out []string) {
 	return out
 }
 
-// read returns the hashes in the file, oldest first.
-func (w *Written) read() []string {
+// readHashes returns the hashes in the file, oldest first.
+func (w *Written) readHashes() []string {
 	data, err := vfs.ReadFile(w.fs, w.path, 2*writtenBytes)
 	if err != nil {
 		return nil
@@ -161,7 +161,7 @@ func hashWritten(e oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
 	for _, part := range append(
 		[]string{"written 1", e.Name},
-		append(aliases, strings.TrimSpace(lines(e.Content)))...,
+		append(aliases, strings.TrimSpace(normalLines(e.Content)))...,
 	) {
 		b.WriteString(strconv.Itoa(len(part)) + ":" + part)
 	}
@@ -169,8 +169,8 @@ func hashWritten(e oxbow.Entry) string {
 	return hex.EncodeToString(sum[:writtenHash])
 }
 
-// lines returns the text with \n at the end of each line.
-func lines(s string) string {
+// normalLines returns the text with \n at the end of each line.
+func normalLines(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	if s != "" && !strings.HasSuffix(s, "\n") {
 		s += "\n"

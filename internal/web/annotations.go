@@ -214,6 +214,9 @@ func (c *call) whyNote(a annotations.Annotation, place g.Node) g.Node {
 					"This machine did not write it, and the reviewed branch does not have it.",
 				),
 			),
-			g.If(a.Edited(), page.Badge("warn", "edited since", "The lines have changed since this was written.")),
+			g.If(
+				a.LinesChanged(),
+				page.Badge("warn", "edited since", "The lines have changed since this was written."),
+			),
 		))
 }

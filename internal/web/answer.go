@@ -26,14 +26,14 @@ func redirectToSaved(out verb.RememberOut) redirect {
 		to.change = out.Version
 	}
 	for _, n := range out.Notes {
-		to.said += page.Said(n) + " "
+		to.said += page.NoteSentence(n) + " "
 	}
 	return to
 }
 
 // errorNotice shows an error above the form that caused it.
 func errorNotice(err error) g.Node {
-	return page.Notice("error", page.Sentence(err.Error()), page.Said(verb.Remedy(err)))
+	return page.Notice("error", page.Sentence(err.Error()), page.NoteSentence(verb.Remedy(err)))
 }
 
 // version returns the version of an entry as text, for the hidden field of a form.

@@ -23,7 +23,7 @@ import (
 func ask(c *call) (reply, error) {
 	q := c.value("q")
 	if project := c.value("project"); project != "" {
-		q = strings.TrimSpace(q + " " + oxbow.LabelProject + ":" + page.Quoted(project))
+		q = strings.TrimSpace(q + " " + oxbow.LabelProject + ":" + page.QuoteValue(project))
 	}
 	return redirect{to: explanationPath(q, c.value("why"))}, nil
 }
@@ -119,7 +119,7 @@ func (c *call) gate(q, project string) g.Node {
 		says = "No: with this prompt a model gets nothing by itself."
 	}
 	return g.Group{h.P(h.Text(says)), g.Map(out.Why, func(n verb.Note) g.Node {
-		return h.P(h.Class("dim"), h.Text(page.Said(n)))
+		return h.P(h.Class("dim"), h.Text(page.NoteSentence(n)))
 	}),
 		g.If(out.Text != "", h.Pre(h.Class("text"), page.Isolated(out.Text))), gateTable(out)}
 }

@@ -83,10 +83,10 @@ func BenchmarkPages(b *testing.B) {
 		{"find?offset=5000", find},
 		{"find?q=project:p7", find},
 		{"find?q=gate+berth+77", find},
-		{"log", changes},
+		{"log", changesPage},
 		{"entries/entry 77", entry},
 		{"entries/entry 77/edit", editPage},
-		{"entries/entry 77/versions", versions},
+		{"entries/entry 77/versions", showVersions},
 	} {
 		b.Run(p.path, func(b *testing.B) {
 			var took []time.Duration

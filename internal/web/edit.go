@@ -21,7 +21,7 @@ func editPage(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.editForm(e.Entry, formValuesOf(e.Entry), "Save", 0), nil
+	return c.editForm(e.Entry, entryFormValues(e.Entry), "Save", 0), nil
 }
 
 // editForm returns the page with the edit form, which is bound to the version of e.
@@ -30,7 +30,7 @@ func (c *call) editForm(e verb.Entry, t formValues, save string, status int, not
 	return screen{title: "Edit", navPath: "find", status: status, lead: h.P(h.Class("lead"), page.EntryLink(e.Name)),
 		body: append(notices,
 			h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+at+
-				"/edit"), h.Attr("data-guard", ""), page.Hidden("version", version(e)), t.fields(),
+				"/edit"), h.Attr("data-guard", ""), page.Hidden("version", version(e)), t.inputFields(),
 				h.Div(
 					h.Class("actions"),
 					h.Button(h.Class("main"), h.Text(save)),
@@ -62,7 +62,7 @@ func save(c *call) (reply, error) {
 		return c.conflict(now.Entry, t, *base), nil
 	}
 	in := verb.RememberIn{Name: now.Name, IfVersion: base}
-	err = t.addTo(&in, formValuesOf(now.Entry))
+	err = t.addTo(&in, entryFormValues(now.Entry))
 	if err == nil && in.Content == "" && t["content"] == "" && *now.Content != "" {
 		err = &oxbow.InvalidError{Field: "content", Reason: "is empty; to take the entry out, forget it"}
 	}
@@ -81,7 +81,7 @@ func save(c *call) (reply, error) {
 			return c.conflict(now.Entry, t, *base), nil
 		}
 	case err != nil:
-		shown := failed(err)
+		shown := errorScreen(err)
 		return c.editForm(now.Entry, t, "Save", shown.status, errorNotice(err)), nil
 	}
 	return redirectToSaved(out), err
@@ -91,12 +91,12 @@ func save(c *call) (reply, error) {
 // contains the text that the person typed. Saving the form replaces the version that the page shows. If a newer version
 // exists by then, the page is shown again.
 func (c *call) conflict(now verb.Entry, t formValues, base uint64) screen {
-	mine, theirs := t, formValuesOf(now)
-	was, gone, err := c.asOf(now.Name, base)
+	mine, theirs := t, entryFormValues(now)
+	was, gone, err := c.stateAt(now.Name, base)
 	var both string
 	merged := false
 	if err == nil && !gone {
-		from := formValuesOf(verb.Entry{Content: &was.text, Aliases: was.aliases, Labels: was.labels})
+		from := entryFormValues(verb.Entry{Content: &was.text, Aliases: was.aliases, Labels: was.labels})
 		mine = t.rebase(from, theirs)
 		both, merged = diff.MergeLines(from["content"], mine["content"], theirs["content"])
 	}

@@ -49,7 +49,7 @@ func entry(c *call) (reply, error) {
 				),
 			),
 			g.If(!past, c.entryActions(e.Entry))),
-		h.Aside(h.Aria("label", "About this entry"), c.facts(e, past),
+		h.Aside(h.Aria("label", "About this entry"), c.entryFacts(e, past),
 			g.Iff(!past, func() g.Node { return g.Group{c.shownTo(e.Name), c.nearEntries(e)} }))),
 	}
 	return s, nil
@@ -61,7 +61,7 @@ func (c *call) entryLead(e verb.Entry) g.Node {
 		page.TrustBadge(e.Trust),
 		g.If(isPinned(e), page.Badge("good", "pinned", "Contexts show it first.")),
 		g.If(e.Kind != "note", page.Badge("", e.Kind, "")), page.Chips(e.Labels),
-		h.Span(h.Text(page.Writer(e.Source)+", "), page.When(c.now, page.DateOf(e))),
+		h.Span(h.Text(page.Writer(e.Source)+", "), page.When(c.now, page.EntryDate(e))),
 	)
 }
 

@@ -15,7 +15,7 @@ import (
 // stream is a reply that lasts until the browser disconnects or the server stops.
 type stream struct{ news *history.Listener }
 
-func events(c *call) (reply, error) {
+func eventsPage(c *call) (reply, error) {
 	l, err := c.feed.Listen(c.ctx, c.work, c.r.Header.Get(sse.LastID))
 	return stream{l}, err
 }

@@ -98,11 +98,11 @@ func (c *call) facetsOfList(q string, list verb.ListOut) ([]facet, error) {
 }
 
 // term returns a filter as it is written in a query.
-func term(key, value string) string { return key + ":" + page.Quoted(value) }
+func term(key, value string) string { return key + ":" + page.QuoteValue(value) }
 
 // facetLists shows the facets as links. The link of a filter that the query already has
 // removes it.
-func facetLists(f found) g.Node {
+func facetLists(f findResult) g.Node {
 	var out g.Group
 	for i, fc := range f.facets {
 		terms := slices.SortedFunc(maps.Keys(fc.counts), func(a, b string) int {

@@ -26,8 +26,8 @@ func factText(what, value string) g.Node {
 	return fact(what, page.Isolated(value))
 }
 
-// facts returns the facts that the page shows next to the text of an entry.
-func (c *call) facts(e verb.GetOut, past bool) g.Node {
+// entryFacts returns the facts that the page shows next to the text of an entry.
+func (c *call) entryFacts(e verb.GetOut, past bool) g.Node {
 	s := e.Source
 	if !past {
 		last := c.lastSource(e.Name)
@@ -47,7 +47,7 @@ func (c *call) facts(e verb.GetOut, past bool) g.Node {
 		factText("Also called", strings.Join(e.Aliases, ", ")),
 		factText("Confidence", strings.Join(e.Labels[oxbow.LabelConfidence], ", ")),
 		factText("Verified by", strings.Join(e.Labels[oxbow.LabelVerified], ", "))),
-		citations(e.Citations))
+		citationList(e.Citations))
 }
 
 // writtenWord is the name of the time at which an entry's current version was stored.
@@ -85,8 +85,8 @@ func sessionFact(s verb.Source) g.Node {
 	return nil
 }
 
-// citations lists the files that an entry cites, with their state in the working tree now.
-func citations(refs []verb.FileRef) g.Node {
+// citationList lists the files that an entry cites, with their state in the working tree now.
+func citationList(refs []verb.FileRef) g.Node {
 	if len(refs) == 0 {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (c *call) nearEntries(e verb.GetOut) g.Node {
 				rows,
 				h.Li(
 					page.EntryLink(n.Name),
-					h.Span(h.Class("dim"), h.Text(", "), page.When(c.now, page.DateOf(n))),
+					h.Span(h.Class("dim"), h.Text(", "), page.When(c.now, page.EntryDate(n))),
 				),
 			)
 		}

@@ -25,8 +25,8 @@ const (
 	mostHits = 200 // hits of a search that can be paged through
 )
 
-// found is the result that a page of Find shows.
-type found struct {
+// findResult is the result that a page of Find shows.
+type findResult struct {
 	query     string
 	isListing bool // newest first, because the query has no words
 	entries   []verb.Entry
@@ -58,7 +58,7 @@ func find(c *call) (reply, error) {
 		page.Notes(f.notes), explanation,
 		h.Div(
 			h.Class("entry"),
-			h.Div(h.Class("column"), c.results(f)),
+			h.Div(h.Class("column"), c.resultList(f)),
 			h.Aside(h.Aria("label", "Narrow it down"), facetLists(f)),
 		))}
 	return s, nil
@@ -66,26 +66,26 @@ func find(c *call) (reply, error) {
 
 // search runs a query. A query of filters only lists the entries; a query with words ranks
 // them.
-func (c *call) search(q string) (found, error) {
+func (c *call) search(q string) (findResult, error) {
 	limit, offset := listPage, max(0, c.number("offset", 0))
 	list, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: q, Limit: &limit, Offset: &offset})
 	if err == nil {
-		f := found{query: q, isListing: true, entries: list.Entries, total: list.Total, next: list.Next,
+		f := findResult{query: q, isListing: true, entries: list.Entries, total: list.Total, next: list.Next,
 			why: list.Why, near: list.Near}
 		f.facets, err = c.facetsOfList(q, list)
 		return f, err
 	}
 	var wrong *oxbow.InvalidError
 	if !errors.As(err, &wrong) {
-		return found{}, err
+		return findResult{}, err
 	}
 	offset = min(offset, mostHits-hitPage)
 	limit = offset + hitPage
 	out, err := verb.Recall(c.ctx, c.work, verb.RecallIn{Query: q, Limit: &limit, Explain: c.value("explain") != ""})
 	if err != nil {
-		return found{}, err
+		return findResult{}, err
 	}
-	f := found{query: q, entries: out.Hits[min(offset, len(out.Hits)):], total: len(out.Hits), hasMore: out.More,
+	f := findResult{query: q, entries: out.Hits[min(offset, len(out.Hits)):], total: len(out.Hits), hasMore: out.More,
 		facets: facetsOfHits(out.Hits), why: out.Why, near: out.Near}
 	if out.More && limit < mostHits {
 		f.next = limit
@@ -99,7 +99,7 @@ func (c *call) search(q string) (found, error) {
 }
 
 // countText says how many entries were found.
-func (f found) countText() string {
+func (f findResult) countText() string {
 	switch {
 	case f.total == 0:
 		return "Nothing was found."
@@ -113,7 +113,7 @@ func (f found) countText() string {
 	return page.Plural(f.total, "entry") + " found, the best first."
 }
 
-func (c *call) results(f found) g.Node {
+func (c *call) resultList(f findResult) g.Node {
 	if f.total == 0 {
 		return page.Empty("Nothing was found.", f.why, nearMisses(f), g.If(f.query != "", h.P(h.A(h.Href(page.Root+
 			"find"), h.Text("All entries")))),
@@ -143,7 +143,7 @@ func (c *call) results(f found) g.Node {
 
 // bulkBar has the buttons that change the ticked entries, or all entries that a list of filters
 // selects.
-func bulkBar(f found) g.Node {
+func bulkBar(f findResult) g.Node {
 	return h.FieldSet(h.Class("bulk"),
 		h.Legend(h.Class("hidden"), h.Text("Change the ticked entries")),
 		h.Div(h.Class("actions"),
@@ -165,7 +165,7 @@ func bulkBar(f found) g.Node {
 const suggestedLabels = 100
 
 // labelTerms returns the projects and tags of the found entries, for suggestions.
-func (f found) labelTerms() (terms []string) {
+func (f findResult) labelTerms() (terms []string) {
 	for _, fc := range f.facets {
 		if fc.title != "Project" && fc.title != "Tag" {
 			continue
@@ -183,7 +183,7 @@ func (f found) labelTerms() (terms []string) {
 
 // nearMisses links to terms that are similar to those of the query. A similar filter
 // replaces the query's own filter of the same key.
-func nearMisses(f found) g.Node {
+func nearMisses(f findResult) g.Node {
 	if len(f.near) == 0 {
 		return nil
 	}

@@ -33,8 +33,8 @@ var parts = []part{
 // the name "content".
 type formValues map[string]string
 
-// formValuesOf returns the form values that show an entry.
-func formValuesOf(e verb.Entry) formValues {
+// entryFormValues returns the form values that show an entry.
+func entryFormValues(e verb.Entry) formValues {
 	t := formValues{"content": *e.Content, "aliases": strings.Join(e.Aliases, "\n")}
 	for _, p := range parts {
 		if p.key != "" {
@@ -50,17 +50,17 @@ func (c *call) readForm() formValues {
 	t := formValues{}
 	for _, name := range append(
 		[]string{"content"},
-		slices.Collect(maps.Keys(formValuesOf(verb.Entry{Content: new(string)})))...,
+		slices.Collect(maps.Keys(entryFormValues(verb.Entry{Content: new(string)})))...,
 	) {
 		t[name] = strings.ReplaceAll(c.r.PostFormValue(name), "\r\n", "\n")
 		if name != "content" {
-			t[name] = strings.Join(valuesOf(t[name]), "\n")
+			t[name] = strings.Join(splitValues(t[name]), "\n")
 		}
 	}
 	return t
 }
 
-func valuesOf(s string) (vs []string) {
+func splitValues(s string) (vs []string) {
 	for line := range strings.Lines(s) {
 		if v := strings.TrimSpace(line); v != "" && !slices.Contains(vs, v) {
 			vs = append(vs, v)
@@ -69,8 +69,8 @@ func valuesOf(s string) (vs []string) {
 	return vs
 }
 
-// same reports whether a field is unchanged from base, apart from the kind of line ending.
-func (t formValues) same(base formValues, name string) bool {
+// isUnchanged reports whether a field is unchanged from base, apart from the kind of line ending.
+func (t formValues) isUnchanged(base formValues, name string) bool {
 	return t[name] == base[name] || t[name] == strings.ReplaceAll(base[name], "\r\n", "\n")
 }
 
@@ -79,7 +79,7 @@ func (t formValues) same(base formValues, name string) bool {
 func (t formValues) rebase(base, now formValues) formValues {
 	out := maps.Clone(t)
 	for name := range t {
-		if t.same(base, name) {
+		if t.isUnchanged(base, name) {
 			out[name] = now[name]
 		}
 	}
@@ -88,14 +88,14 @@ func (t formValues) rebase(base, now formValues) formValues {
 
 // addTo sets the arguments of remember for the fields that differ from base.
 func (t formValues) addTo(in *verb.RememberIn, base formValues) error {
-	if !t.same(base, "content") {
+	if !t.isUnchanged(base, "content") {
 		in.Content = t["content"]
 	}
 	for _, p := range parts {
-		if t.same(base, p.name) {
+		if t.isUnchanged(base, p.name) {
 			continue
 		}
-		vs := valuesOf(t[p.name])
+		vs := splitValues(t[p.name])
 		if len(vs) == 0 {
 			in.Clear = append(in.Clear, p.name)
 			continue
@@ -124,8 +124,8 @@ func (t formValues) addTo(in *verb.RememberIn, base formValues) error {
 	return nil
 }
 
-// fields returns the form's input elements, filled with the values.
-func (t formValues) fields() g.Node {
+// inputFields returns the form's input elements, filled with the values.
+func (t formValues) inputFields() g.Node {
 	out := g.Group{h.Label(h.For("content"), h.Text("Text, in Markdown")), textArea("content", t["content"], 16)}
 	var side g.Group
 	for _, p := range parts {

@@ -16,7 +16,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func handoffs(c *call) (reply, error) {
+func handoffsPage(c *call) (reply, error) {
 	all := c.value("all") != ""
 	out, err := sessions.Handoffs(c.ctx, c.work, sessions.HandoffsIn{All: all})
 	if err != nil {

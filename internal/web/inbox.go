@@ -19,7 +19,7 @@ import (
 
 func inbox(c *call) (reply, error) {
 	all := c.value("all") != ""
-	proposals, err := c.proposals(all)
+	proposals, err := c.listProposals(all)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (c *call) proposalRows(out review.InboxOut) (rows g.Group) {
 	var waiting []string
 	for _, p := range out.Proposals {
 		if isUndecided(p.State) {
-			ofSession[sessionOf(p.From)] = append(ofSession[sessionOf(p.From)], p.ID)
+			ofSession[proposalSession(p.From)] = append(ofSession[proposalSession(p.From)], p.ID)
 			waiting = append(waiting, p.ID)
 		}
 	}
@@ -88,13 +88,16 @@ func (c *call) proposalRows(out review.InboxOut) (rows g.Group) {
 		rows = append(rows, c.proposalsHead(waiting))
 	}
 	for i, p := range out.Proposals[:min(waitingShown, len(out.Proposals))] {
-		rows = append(rows, c.proposalRow(review.ProposalOut{Item: p}, ofSession[sessionOf(p.From)], i, clippedText))
+		rows = append(
+			rows,
+			c.proposalRow(review.ProposalOut{Item: p}, ofSession[proposalSession(p.From)], i, clippedText),
+		)
 	}
 	return rows
 }
 
-// proposals lists the proposals. It returns none if no archive of sessions is kept.
-func (c *call) proposals(all bool) (review.InboxOut, error) {
+// listProposals lists the proposals. It returns none if no archive of sessions is kept.
+func (c *call) listProposals(all bool) (review.InboxOut, error) {
 	if c.work.Sessions == nil {
 		return review.InboxOut{}, nil
 	}

@@ -49,9 +49,9 @@ func (c *call) noDecisionNotice() g.Node {
 	return nil
 }
 
-// sessionOf returns the session of the first turn in which a proposal was made. A turn's
+// proposalSession returns the session of the first turn in which a proposal was made. A turn's
 // name is the session's, a slash, and a number.
-func sessionOf(from []string) string {
+func proposalSession(from []string) string {
 	if len(from) == 0 {
 		return ""
 	}
@@ -168,7 +168,7 @@ func (c *call) editedText(oldText string) (text string, err error) {
 // keepEdit returns the page for a decision that failed. It contains the text that the person
 // typed.
 func keepEdit(err error, d decision, hidden ...string) reply {
-	shown := failed(err)
+	shown := errorScreen(err)
 	d.above, d.open = g.Group{errorNotice(err), d.above}, true
 	return screen{title: "Inbox", navPath: "inbox", status: shown.status, body: []g.Node{d.form(hidden...)}}
 }

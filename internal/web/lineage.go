@@ -20,7 +20,7 @@ type lineageRow struct {
 // ways maps the kind of an edge to its text on the page.
 var ways = map[string]string{"from": "named as its source", "merged": "merged into it", "words": "shares its words"}
 
-func lineageOf(c *call) (reply, error) {
+func lineagePage(c *call) (reply, error) {
 	out, err := history.Lineage(c.ctx, c.work, history.LineageIn{Name: c.name()})
 	if err != nil {
 		return nil, err
@@ -37,11 +37,11 @@ func lineageOf(c *call) (reply, error) {
 	for _, e := range out.Made {
 		made = append(made, lineageRow{e.From, e.Name, e.How, e.Seq})
 	}
-	s.body = []g.Node{edges("from", "Made from", from), edges("made", "Made of it", made)}
+	s.body = []g.Node{edgeList("from", "Made from", from), edgeList("made", "Made of it", made)}
 	return s, nil
 }
 
-func edges(id, title string, rows []lineageRow) g.Node {
+func edgeList(id, title string, rows []lineageRow) g.Node {
 	if rows == nil {
 		return nil
 	}

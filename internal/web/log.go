@@ -21,7 +21,7 @@ const (
 	logEntity = 20 // maximum number of entries whose difference the page of a change shows
 )
 
-func changes(c *call) (reply, error) {
+func changesPage(c *call) (reply, error) {
 	limit, offset := logPage, max(0, c.number("offset", 0))
 	name := c.value("entry")
 	by := c.value("by")
@@ -151,7 +151,7 @@ func (c *call) logRow(ch verb.Change, isMember bool) g.Node {
 			page.Badge("", seq, "number of the change"),
 			h.H2(h.Class("small"), c.didWhat(ch)),
 		),
-		g.If(len(ch.Entries) > 1, h.P(h.Class("snippet"), g.Map(named, func(e verb.Touched) g.Node {
+		g.If(len(ch.Entries) > 1, h.P(h.Class("snippet"), g.Map(named, func(e verb.TouchedEntry) g.Node {
 			return h.Span(h.Class("item"), page.EntryLink(e.Name))
 		}))),
 		g.If(snippet != "", h.P(h.Class("snippet dim"), page.Isolated(snippet))),
@@ -216,7 +216,7 @@ func oneChange(c *call) (reply, error) {
 			h.Div(
 				h.ID("change"),
 				h.Class("rows"),
-				g.Map(ch.Entries[:min(logEntity, len(ch.Entries))], func(t verb.Touched) g.Node {
+				g.Map(ch.Entries[:min(logEntity, len(ch.Entries))], func(t verb.TouchedEntry) g.Node {
 					return h.Div(h.Class("row"), h.P(page.EntryLink(t.Name)), c.touchedDiff(t, seq))
 				}), g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "other")+"."))),
 			),

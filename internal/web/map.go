@@ -52,7 +52,7 @@ func showMap(c *call) (reply, error) {
 		s.body = append(s.body, page.Empty("There is nothing to draw.", nil))
 		return s, nil
 	}
-	graph := graphOf(entries, name)
+	graph := labelGraph(entries, name)
 	s.body = append(s.body, page.Draw(graph, "Map of "+page.Plural(len(entries), "entry")),
 		h.Ul(
 			h.Class("legend"),
@@ -114,9 +114,9 @@ func (c *call) mapEntriesFor(name, query string) (all []verb.Entry, more bool, e
 	return all, more, nil
 }
 
-// graphOf returns a graph of the entries and the labels that they share. A label that only
+// labelGraph returns a graph of the entries and the labels that they share. A label that only
 // one entry has becomes a node only if that entry is in the middle.
-func graphOf(entries []verb.Entry, middle string) (out page.Graph) {
+func labelGraph(entries []verb.Entry, middle string) (out page.Graph) {
 	count, names := map[string]int{}, []string{}
 	each := func(e verb.Entry, fn func(key, value string)) {
 		for _, k := range mapKeys {

@@ -34,14 +34,14 @@ func (c *call) newForm(name string, t formValues, status int, notices ...g.Node)
 				h.ID("name-hint"),
 				h.Text("Short and unique. Empty takes the first line of the text."),
 			),
-			t.fields(), h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Remember"))))),
+			t.inputFields(), h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Remember"))))),
 	}
 }
 
 func add(c *call) (reply, error) {
 	name, t := c.value("name"), c.readForm()
 	again := func(err error) (reply, error) {
-		return c.newForm(name, t, failed(err).status, errorNotice(err)), nil
+		return c.newForm(name, t, errorScreen(err).status, errorNotice(err)), nil
 	}
 	if name != "" {
 		if e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true}); err == nil && e.Name == name {

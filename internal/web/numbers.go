@@ -21,7 +21,7 @@ const (
 	mostProjects = 12
 )
 
-func numbers(c *call) (reply, error) {
+func numbersPage(c *call) (reply, error) {
 	most := oxbow.MaxLimit
 	changes, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &most})
 	if err != nil {
@@ -35,7 +35,7 @@ func numbers(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	activity, growth := c.days(), c.days()
+	activity, growth := c.countDays(), c.countDays()
 	for _, ch := range changes.Changes {
 		activity.add(page.Moment(ch.Time), 1)
 	}
@@ -73,7 +73,7 @@ func numbers(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	tokens, used := c.days(), c.days()
+	tokens, used := c.countDays(), c.countDays()
 	for _, i := range out.Injections {
 		tokens.add(i.Time, i.Tokens)
 		used.add(i.Time, min(1, len(i.Used)))
@@ -107,7 +107,7 @@ type days struct {
 	at   map[string]int // index in bars, by date
 }
 
-func (c *call) days() days {
+func (c *call) countDays() days {
 	d := days{zone: c.now.Location(), at: map[string]int{}}
 	for i := range numberDays {
 		date := c.now.AddDate(0, 0, i+1-numberDays).Format(time.DateOnly)

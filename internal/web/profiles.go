@@ -89,7 +89,7 @@ func showProfile(c *call) (reply, error) {
 		"Includes the entries", strings.Join(p.Entries, ", "),
 		"Includes too", process, "Leaves out", strings.Join(p.Exclude, "; "), "Documents",
 		strings.Join(p.Documents, ", "), "Redacts", strings.Join(p.Redacts, ", "), "Budget", strconv.Itoa(p.MaxTokens)+
-			" tokens", "New entries get", labelOf("project", p.Project)),
+			" tokens", "New entries get", makeLabel("project", p.Project)),
 		h.P(h.Class("hint"), h.Code(h.Text("oxbow profile edit "+
 			page.Visible(name))), h.Text(" opens the file in your editor, and looks over what you save.")),
 		c.profileBudget(name))
@@ -103,7 +103,7 @@ func showProfile(c *call) (reply, error) {
 	return s, nil
 }
 
-func labelOf(key, value string) string {
+func makeLabel(key, value string) string {
 	if value == "" {
 		return ""
 	}

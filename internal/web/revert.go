@@ -40,7 +40,7 @@ func revertPage(c *call) (reply, error) {
 	}
 	s.body = []g.Node{h.P(h.Text(page.Plural(len(out.Changes), "change") +
 		" would be taken back, as one change that can be undone.")),
-		steps(out), conflicts(out), derived(out, in)}
+		stepList(out), conflictList(out), derivedRows(out, in)}
 	if n := len(out.Shown); n > 0 {
 		s.body = append(s.body, h.P(h.Text("Models were shown some of it "+page.Plural(n, "time")+".")))
 	}
@@ -78,8 +78,8 @@ func revertSession(c *call) (reply, error) {
 	return redirect{to: "log", change: out.Seq}, nil
 }
 
-// steps lists what would happen to each entry.
-func steps(out history.RevertOut) g.Node {
+// stepList lists what would happen to each entry.
+func stepList(out history.RevertOut) g.Node {
 	did := map[string]string{"removed": "is forgotten", "returned": "is again as before", "restored": "comes back"}
 	rows := g.Group{g.If(len(out.Steps) == 0, h.Li(h.Text("Nothing: nothing of it stands any more.")))}
 	for _, st := range out.Steps {
@@ -88,8 +88,8 @@ func steps(out history.RevertOut) g.Node {
 	return page.Section("steps", "What would be done", h.Ul(h.Class("list"), rows))
 }
 
-// conflicts lists the entries that others have changed since.
-func conflicts(out history.RevertOut) g.Node {
+// conflictList lists the entries that others have changed since.
+func conflictList(out history.RevertOut) g.Node {
 	var rows g.Group
 	for _, k := range out.Conflicts {
 		why := k.Reason
@@ -104,8 +104,8 @@ func conflicts(out history.RevertOut) g.Node {
 	return page.Section("conflicts", "What others changed since", h.Ul(h.Class("list"), rows))
 }
 
-// derived lists the entries that were made from entries that would be undone.
-func derived(out history.RevertOut, in history.RevertIn) g.Node {
+// derivedRows lists the entries that were made from entries that would be undone.
+func derivedRows(out history.RevertOut, in history.RevertIn) g.Node {
 	var rows g.Group
 	for _, d := range out.Derived {
 		rows = append(

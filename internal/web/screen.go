@@ -75,8 +75,8 @@ var statuses = []struct {
 	{oxbow.ErrUnsupported, http.StatusNotImplemented},
 }
 
-// failed returns the page for an error.
-func failed(err error) screen {
+// errorScreen returns the page for an error.
+func errorScreen(err error) screen {
 	status, title := http.StatusInternalServerError, "That did not work"
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {
@@ -88,7 +88,7 @@ func failed(err error) screen {
 		title = "Not found"
 	}
 	return screen{title: title, navPath: "-", status: status, body: []g.Node{
-		page.Notice("error", page.Sentence(err.Error()), page.Said(verb.Remedy(err))),
+		page.Notice("error", page.Sentence(err.Error()), page.NoteSentence(verb.Remedy(err))),
 	}}
 }
 

@@ -164,7 +164,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 	src.Actor = v.actor
 	src.Session = v.id
 	work := *seen.Workspace
-	work.Unbounded, work.Words = true, page.Words
+	work.Unbounded, work.Words = true, page.ReferenceWords
 	if seen.Partial() { // files and profiles belong to the whole memory
 		work.Place = nil
 		work.Host = nil
@@ -175,7 +175,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 		heldCache: &s.heldCache}
 	out, err := handle(c)
 	if err != nil {
-		page := failed(err)
+		page := errorScreen(err)
 		page.body = append(page.body, typedBack(r))
 		out = page
 	}

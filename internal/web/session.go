@@ -68,11 +68,11 @@ func (s *Sessions) Link(to string, actor oxbow.Actor) (string, error) {
 	return page.Root + "enter?" + q.Encode(), err
 }
 
-// TenantOf returns the tenant that a browser's request names in its token, its sign-in key, or
+// RequestTenant returns the tenant that a browser's request names in its token, its sign-in key, or
 // its cookie, in this order. ok is true only for a token, because tokens are checked here; the
 // caller must check keys and cookies. The tokens belong to all tenants. If the request is a
-// form, TenantOf parses it with a size limit.
-func TenantOf(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (tenant string, ok bool) {
+// form, RequestTenant parses it with a size limit.
+func RequestTenant(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (tenant string, ok bool) {
 	if r.URL.Path == page.Root+"enter" {
 		if r.Method == http.MethodPost {
 			r.Body = http.MaxBytesReader(w, r.Body, auth.MaxBody)

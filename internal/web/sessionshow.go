@@ -130,7 +130,7 @@ func eventPart(e session.Event) g.Node {
 		return h.Div(
 			h.Class("event "+class),
 			h.P(h.Class("who"), h.Text(who)),
-			h.Div(h.Class("words"), page.Isolated(clipped(text))),
+			h.Div(h.Class("words"), page.Isolated(clipText(text))),
 		)
 	}
 	switch e.Kind {
@@ -168,13 +168,13 @@ func callPart(call *session.Call) g.Node {
 	}
 	return h.Div(
 		h.Class("event tool"),
-		h.Code(page.Isolated(clipped(line))),
+		h.Code(page.Isolated(clipText(line))),
 		g.If(wrong, g.Group{h.Text(" "), page.Badge("error", how, "")}),
 		g.If(
 			call.Output != "",
 			h.Details(
 				h.Summary(h.Text("What it printed")),
-				h.Pre(h.Class("text"), page.Isolated(clipped(call.Output))),
+				h.Pre(h.Class("text"), page.Isolated(clipText(call.Output))),
 			),
 		),
 	)
@@ -193,7 +193,7 @@ func injectionPart(e session.Event) g.Node {
 		h.Summary(h.Textf("Memory was put before the model %s: %d tokens", where, i.Tokens)),
 		g.If(i.G > 0, h.P(h.Class("hint"), h.Textf("Strength %.2f, above the floor of %.2f.", i.G, i.Floor))),
 		h.Ul(h.Class("chips"), h.Aria("label", "Of these entries"), g.Map(i.Shown, shownItem)),
-		g.If(e.Text != "", h.Pre(h.Class("text"), page.Isolated(clipped(e.Text)))),
+		g.If(e.Text != "", h.Pre(h.Class("text"), page.Isolated(clipText(e.Text)))),
 	)
 }
 
@@ -206,9 +206,9 @@ func shownItem(s session.Shown) g.Node {
 	return h.Li(h.A(h.Class("chip"), h.Href(page.Root+path), page.Isolated(s.Name)))
 }
 
-// clipped returns the beginning of a text that is longer than turnBytes, otherwise the whole
+// clipText returns the beginning of a text that is longer than turnBytes, otherwise the whole
 // text.
-func clipped(s string) string {
+func clipText(s string) string {
 	if len(s) <= turnBytes {
 		return s
 	}

@@ -21,8 +21,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// turnOf returns the session that the path names, and the turn that the form or query names.
-func (c *call) turnOf() (out sessions.SessionOut, t *session.Turn, err error) {
+// findTurn returns the session that the path names, and the turn that the form or query names.
+func (c *call) findTurn() (out sessions.SessionOut, t *session.Turn, err error) {
 	out, err = sessions.ShowSession(c.ctx, c.work, sessions.SessionIn{Session: c.sessionID()})
 	if err != nil {
 		return out, nil, err
@@ -37,7 +37,7 @@ func (c *call) turnOf() (out sessions.SessionOut, t *session.Turn, err error) {
 
 // noteForm is the page that makes a note of a turn.
 func noteForm(c *call) (reply, error) {
-	out, t, err := c.turnOf()
+	out, t, err := c.findTurn()
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func noteForm(c *call) (reply, error) {
 	if text == "" {
 		text = strings.TrimSpace(t.Prompt())
 	}
-	return noteScreen(out, t, formValues{"content": clipped(text), "project": out.Project}, 0), nil
+	return noteScreen(out, t, formValues{"content": clipText(text), "project": out.Project}, 0), nil
 }
 
 // noteScreen returns the page with the note form for a turn.
@@ -67,7 +67,7 @@ func noteScreen(out sessions.SessionOut, t *session.Turn, v formValues, status i
 }
 
 func noteTurn(c *call) (reply, error) {
-	session, t, err := c.turnOf()
+	session, t, err := c.findTurn()
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func noteTurn(c *call) (reply, error) {
 	}
 	again := func(err error) (reply, error) {
 		v := formValues{"name": in.Name, "content": in.Content, "project": in.Project, "tags": c.value("tags")}
-		return noteScreen(session, t, v, failed(err).status, errorNotice(err)), nil
+		return noteScreen(session, t, v, errorScreen(err).status, errorNotice(err)), nil
 	}
 	if in.Name != "" { // do not replace an existing entry of that name unseen
 		if _, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: in.Name, Bare: true}); err == nil {

@@ -20,7 +20,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func settings(c *call) (reply, error) {
+func settingsPage(c *call) (reply, error) {
 	full := c.value("full") != ""
 	s := screen{
 		title:   "Settings",
@@ -31,7 +31,7 @@ func settings(c *call) (reply, error) {
 			h.A(h.Href(page.Root+"numbers"), h.Text("Numbers and pictures")),
 		),
 	}
-	clients, err := c.clients()
+	clients, err := c.clientList()
 	if err != nil {
 		clients = errorInPage(err)
 	}
@@ -57,9 +57,9 @@ func settings(c *call) (reply, error) {
 // mostSessions is the number of recent sessions that are searched for clients.
 const mostSessions = 200
 
-// clients lists the clients that have reported sessions, each with the time of its last
+// clientList lists the clients that have reported sessions, each with the time of its last
 // report, and the switch for what hooks show to models.
-func (c *call) clients() (g.Node, error) {
+func (c *call) clientList() (g.Node, error) {
 	var all []session.Summary
 	if c.work.Sessions != nil {
 		most := mostSessions

@@ -19,7 +19,7 @@ import (
 // versionsPage is the number of versions on a page.
 const versionsPage = 10
 
-func versions(c *call) (reply, error) {
+func showVersions(c *call) (reply, error) {
 	name := c.name()
 	limit := versionsPage
 	offset := max(0, c.number("offset", 0))
@@ -72,15 +72,15 @@ func restore(c *call) (reply, error) {
 }
 
 // touchedDiff shows how a change altered the text and the labels of an entry.
-func (c *call) touchedDiff(t verb.Touched, seq uint64) g.Node {
+func (c *call) touchedDiff(t verb.TouchedEntry, seq uint64) g.Node {
 	if t.Erased {
 		return h.P(h.Class("dim"), h.Text("What it said was erased for good."))
 	}
-	after, gone, err := c.asOf(t.Name, seq)
+	after, gone, err := c.stateAt(t.Name, seq)
 	if err == nil && gone && t.Verb != string(oxbow.VerbRemove) {
 		err = oxbow.ErrNotFound
 	}
-	before, _, berr := c.asOf(t.Name, t.Prev)
+	before, _, berr := c.stateAt(t.Name, t.Prev)
 	if err != nil || berr != nil {
 		return h.P(h.Class("dim"), h.Text("What it changed is not kept any more."))
 	}
@@ -99,9 +99,9 @@ type state struct {
 	labels  map[string][]string
 }
 
-// asOf returns the content of an entry as of a change. gone is true if there was no such
+// stateAt returns the content of an entry as of a change. gone is true if there was no such
 // entry then.
-func (c *call) asOf(name string, seq uint64) (s state, gone bool, err error) {
+func (c *call) stateAt(name string, seq uint64) (s state, gone bool, err error) {
 	if seq == 0 {
 		return s, true, nil
 	}
@@ -117,7 +117,7 @@ func (c *call) asOf(name string, seq uint64) (s state, gone bool, err error) {
 
 // labelDiff lists the labels and aliases that were added or removed.
 func (c *call) labelDiff(before, after state) g.Node {
-	was, is := before.words(), after.words()
+	was, is := before.labelWords(), after.labelWords()
 	var out g.Group
 	for _, w := range was {
 		if !slices.Contains(is, w) {
@@ -135,8 +135,8 @@ func (c *call) labelDiff(before, after state) g.Node {
 	return h.Ul(h.Class("relabelled"), h.Aria("label", "Labels that changed"), out)
 }
 
-// words returns the labels and aliases, except the hashes of files.
-func (s state) words() (out []string) {
+// labelWords returns the labels and aliases, except the hashes of files.
+func (s state) labelWords() (out []string) {
 	for k, vs := range s.labels {
 		for _, v := range vs {
 			if k != oxbow.LabelFileBlob {

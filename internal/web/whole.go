@@ -50,6 +50,6 @@ func forbidden(why, remedy string) screen {
 
 // errorInPage shows an error inside a page, so that the page's form stays.
 func errorInPage(err error) g.Node {
-	f := failed(err)
+	f := errorScreen(err)
 	return g.Group(f.body)
 }

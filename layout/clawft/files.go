@@ -76,7 +76,7 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		}
 		// record the session's own text as seen, but not text that others wrote
 		// meanwhile
-		if known, ok := s.Known(verb.Document(memoryFile, "")); ok || isBlank(was) {
+		if known, ok := s.KnownVersion(verb.Document(memoryFile, "")); ok || isBlank(was) {
 			now = verb.Document(memoryFile, withBlankLine(appended(known.Content, content)))
 		}
 		return now, err

@@ -19,15 +19,15 @@ var descriptions embed.FS
 
 // recallIn contains the arguments of recall.
 type recallIn struct {
-	Query string `json:"query" cli:"positional" also:"q,text" jsonschema:"Keyword or phrase to look for."`
-	Limit *int   `json:"limit,omitempty" jsonschema:"Most entries to return, 5 by default."`
+	Query string `json:"query"           cli:"positional" also:"q,text" jsonschema:"Keyword or phrase to look for."`
+	Limit *int   `json:"limit,omitempty"                                jsonschema:"Most entries to return, 5 by default."`
 }
 
 // rememberIn contains the arguments of remember.
 type rememberIn struct {
-	Name    string   `json:"name" cli:"positional" also:"key,title" jsonschema:"Name of the entry, by which it is updated and forgotten."`
-	Content string   `json:"content" cli:"positional" also:"text,body" jsonschema:"What to remember, in Markdown."`
-	Aliases []string `json:"aliases,omitempty" also:"alias" flag:"alias" jsonschema:"Other words that the entry is found by; they replace those it had."`
+	Name    string   `json:"name"              cli:"positional" also:"key,title" jsonschema:"Name of the entry, by which it is updated and forgotten."`
+	Content string   `json:"content"           cli:"positional" also:"text,body" jsonschema:"What to remember, in Markdown."`
+	Aliases []string `json:"aliases,omitempty"                  also:"alias"     jsonschema:"Other words that the entry is found by; they replace those it had." flag:"alias"`
 }
 
 // forgetIn contains the arguments of forget.
@@ -81,7 +81,7 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 	parts := make([]string, len(hits))
 	for i, hit := range hits {
 		parts[i] = "## " + hit.Entry.Name + "\n" + hit.Entry.Content
-		known, _ := h.Seen(ctx).Known(hit.Entry) // needed for the aliases, which are not shown
+		known, _ := h.Seen(ctx).KnownVersion(hit.Entry) // needed for the aliases, which are not shown
 		h.Seen(ctx).Show(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
 	}
 	return verb.Reply{Message: d.AddNotes(strings.Join(parts, "\n---\n"), notes), Remembered: true}, nil
@@ -105,8 +105,12 @@ func onlyNotes(what string) func(oxbow.Entry) error {
 		if old.Kind == oxbow.Note {
 			return nil
 		}
-		return &oxbow.InvalidError{Field: "name", Value: old.Name, Reason: "is that of an " + old.Kind.String() + ", " +
-			what}
+		return &oxbow.InvalidError{
+			Field: "name",
+			Value: old.Name,
+			Reason: "is that of an " + old.Kind.String() + ", " +
+				what,
+		}
 	}
 }
 

@@ -11,14 +11,14 @@ type (
 
 	answer struct { // result of search n
 		n     int
-		found Found
+		found QueryResult
 	}
 	entry struct { // entry to show
 		hit   Hit
-		whole Whole
+		whole EntryDetails
 	}
 	outcome struct { // result of a change
-		done   Done
+		done   ChangeResult
 		undoes bool // the change was an undo
 	}
 )

@@ -69,7 +69,7 @@ var controls = map[byte]code{'\r': enter, '\n': enter, '\t': tab, 0x7f: backspac
 func nextKey(b []byte, last bool) (k key, n int) {
 	switch c := b[0]; {
 	case c == 0x1b:
-		return escaped(b, last)
+		return nextEscape(b, last)
 	case controls[c] != 0:
 		return key{code: controls[c]}, 1
 	case c < 0x20:
@@ -84,8 +84,8 @@ func nextKey(b []byte, last bool) (k key, n int) {
 	return key{typed, string(r)}, n
 }
 
-// escaped is like nextKey, for bytes that begin with an escape character.
-func escaped(b []byte, last bool) (key, int) {
+// nextEscape is like nextKey, for bytes that begin with an escape character.
+func nextEscape(b []byte, last bool) (key, int) {
 	switch {
 	case len(b) == 1 && last, len(b) > 1 && b[1] == 0x1b:
 		return key{code: escape}, 1
@@ -93,7 +93,7 @@ func escaped(b []byte, last bool) (key, int) {
 		return key{}, 0
 	case b[1] == '[' || b[1] == 'O':
 		if bytes.HasPrefix(b, []byte(pasteBegins)) {
-			return pasted(b[len(pasteBegins):], last)
+			return nextPaste(b[len(pasteBegins):], last)
 		}
 		return long(b, last)
 	case !utf8.FullRune(b[1:]) && !last:
@@ -136,8 +136,8 @@ func sequence(s string) code {
 	return unknown
 }
 
-// pasted is like nextKey, for the bytes after [pasteBegins].
-func pasted(b []byte, last bool) (key, int) {
+// nextPaste is like nextKey, for the bytes after [pasteBegins].
+func nextPaste(b []byte, last bool) (key, int) {
 	text, _, whole := strings.Cut(string(b), pasteEnds)
 	if !whole && !last && len(b) < mostPasted {
 		return key{}, 0

@@ -6,7 +6,7 @@ import "slices"
 
 // list contains the last answer and the position in it.
 type list struct {
-	Found
+	QueryResult
 	of     string // query of the answer
 	is     bool   // there is an answer
 	chosen int
@@ -14,11 +14,11 @@ type list struct {
 	wanted string // name of the entry that the next answer should choose, or ""
 }
 
-// set replaces the answer. If same is set, the answer is to the same query and the chosen entry
+// setAnswer replaces the answer. If same is set, the answer is to the same query and the chosen entry
 // stays chosen.
-func (l *list) set(f Found, same bool) {
+func (l *list) setAnswer(f QueryResult, same bool) {
 	was, ok := l.hit()
-	l.Found, l.is = f, true
+	l.QueryResult, l.is = f, true
 	name := was.Name
 	if l.wanted != "" {
 		name, l.wanted = l.wanted, ""
@@ -50,9 +50,9 @@ func (l *list) move(rows int) bool {
 	return moved
 }
 
-// shown returns the hits that fit the given number of rows, and the index of the chosen hit among
+// visibleHits returns the hits that fit the given number of rows, and the index of the chosen hit among
 // them.
-func (l *list) shown(rows int) (hits []Hit, chosen int) {
+func (l *list) visibleHits(rows int) (hits []Hit, chosen int) {
 	if rows < 1 {
 		return nil, 0
 	}

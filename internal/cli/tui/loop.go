@@ -62,8 +62,8 @@ type (
 		bytes []byte
 		err   error
 	}
-	silence  struct{ pending int } // no byte arrived while pending bytes were waiting
-	panicked struct {
+	silence    struct{ pending int } // no byte arrived while pending bytes were waiting
+	panicEvent struct {
 		value any
 		stack []byte
 	}
@@ -123,7 +123,7 @@ func (l *loop) stop() error {
 // handle processes an event.
 func (l *loop) handle(ctx context.Context, e any) error {
 	switch e := e.(type) {
-	case panicked:
+	case panicEvent:
 		panic(fmt.Sprintf("%v\n\n%s", e.value, e.stack))
 	case input:
 		if errors.Is(e.err, io.EOF) {
@@ -251,7 +251,7 @@ func (l *loop) call(ctx context.Context, verb func() any, wanted context.Context
 	l.calls.Go(func() {
 		defer func() {
 			if v := recover(); v != nil {
-				l.send(ctx, panicked{v, debug.Stack()})
+				l.send(ctx, panicEvent{v, debug.Stack()})
 			}
 		}()
 		l.turn.Lock()

@@ -86,11 +86,11 @@ func (s *shown) ends() any {
 
 // A verb that panics ends the screen, and the panic is seen at the shell.
 func TestPanicRestoresTheTerminal(t *testing.T) {
-	s := show(t, t.Context(), Verbs{Recall: func(_ context.Context, query string) Found {
+	s := show(t, t.Context(), Verbs{Recall: func(_ context.Context, query string) QueryResult {
 		if query == "x" {
 			panic("out of luck")
 		}
-		return Found{Why: []string{"empty"}}
+		return QueryResult{Why: []string{"empty"}}
 	}})
 	s.until("empty")
 	s.types("x")
@@ -103,14 +103,14 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 // its answer is not shown.
 func TestSlowRecall(t *testing.T) {
 	began, ended := make(chan string), make(chan string, 3)
-	s := show(t, t.Context(), Verbs{Recall: func(ctx context.Context, query string) Found {
+	s := show(t, t.Context(), Verbs{Recall: func(ctx context.Context, query string) QueryResult {
 		if query == "fast" {
-			return Found{Why: []string{"this is fast"}}
+			return QueryResult{Why: []string{"this is fast"}}
 		}
 		began <- query
 		<-ctx.Done()
 		ended <- query
-		return Found{Why: []string{"too late"}}
+		return QueryResult{Why: []string{"too late"}}
 	}})
 	if q := <-began; q != "" {
 		t.Fatalf("the first search is for %q", q)
@@ -142,10 +142,12 @@ func TestEditorHasTheTerminal(t *testing.T) {
 	var s *shown
 	edited := make(chan bool)
 	s = show(t, ctx, Verbs{
-		Recall: func(context.Context, string) Found { return Found{Hits: []Hit{{Name: "style", Meta: "note"}}} },
-		Edit: func(context.Context, Hit) Done {
+		Recall: func(context.Context, string) QueryResult {
+			return QueryResult{Hits: []Hit{{Name: "style", Meta: "note"}}}
+		},
+		Edit: func(context.Context, Hit) ChangeResult {
 			edited <- s.settings() == s.before
-			return Done{Text: "edited it", Change: 4}
+			return ChangeResult{Text: "edited it", Change: 4}
 		},
 	})
 	s.until("style")

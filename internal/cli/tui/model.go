@@ -67,7 +67,7 @@ func (m *model) update(e any, now time.Time) []effect {
 	case answer:
 		return m.take(e)
 	case entry:
-		m.open(e)
+		m.showEntry(e)
 	case outcome:
 		return m.finish(e)
 	}
@@ -76,7 +76,7 @@ func (m *model) update(e any, now time.Time) []effect {
 
 // ask runs the query, unless the query is incomplete.
 func (m *model) ask() []effect {
-	m.lacks = unfinished(m.query.String())
+	m.lacks = missingEnd(m.query.String())
 	if m.lacks != "" {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (m *model) ask() []effect {
 // take handles the answer to a search. It ignores the answer if a later search was started.
 func (m *model) take(a answer) []effect {
 	query := m.asked
-	if !m.answered(a.n) {
+	if !m.markAnswered(a.n) {
 		return nil
 	}
 	if m.after != nil {
@@ -100,7 +100,7 @@ func (m *model) take(a answer) []effect {
 	case f.Failed != "":
 		m.message = message{f.Failed, true}
 	default:
-		m.list.set(f, m.list.of == query)
+		m.list.setAnswer(f, m.list.of == query)
 		m.list.of = query
 	}
 	if m.again {
@@ -109,8 +109,8 @@ func (m *model) take(a answer) []effect {
 	return nil
 }
 
-// open shows a whole entry.
-func (m *model) open(e entry) {
+// showEntry shows a whole entry.
+func (m *model) showEntry(e entry) {
 	if e.whole.Failed != "" {
 		m.message = message{e.whole.Failed, true}
 		return

@@ -34,7 +34,7 @@ func play(t *testing.T, width, height int, entries ...Hit) *player {
 	return p
 }
 
-func (p *player) recall(query string) (f Found) {
+func (p *player) recall(query string) (f QueryResult) {
 	for _, h := range p.entries {
 		if strings.Contains(h.Name+h.Text, query) {
 			f.Hits = append(f.Hits, h)
@@ -202,14 +202,14 @@ func TestLatestSearchWins(t *testing.T) {
 	p.shows("", "2 entries, newest first")
 	p.wait(slowAfter)
 	p.shows("", "searching…", "▸ style  Tabs, not spaces. In Go, too.")
-	p.event(answer{3, Found{Hits: []Hit{deploy}}})
-	p.event(answer{2, Found{Hits: []Hit{style}}})
+	p.event(answer{3, QueryResult{Hits: []Hit{deploy}}})
+	p.event(answer{2, QueryResult{Hits: []Hit{style}}})
 	p.shows("> depl", "1 entry", "▸ deploy  Deploy before noon.")
 
 	// A key that does not change the query has it asked again, once.
 	p.types(keyDown)
 	p.types(keyDown)
-	p.event(answer{4, Found{Hits: []Hit{style, deploy}}})
+	p.event(answer{4, QueryResult{Hits: []Hit{style, deploy}}})
 	if want := []search{{4, "depl"}, {5, "depl"}}; !slices.Equal(p.asked[2:], want) {
 		t.Fatalf("asked %v, want %v", p.asked[2:], want)
 	}
@@ -234,17 +234,28 @@ func TestUnfinishedQuery(t *testing.T) {
 	}
 	for _, q := range []string{"", "a:", "http:", `a"b`, `"two words"`, `tag:"x"`, "project: x", "-5", `"a\"b"`,
 		"+must", "tag:a,b"} {
-		if lacks := unfinished(q); lacks != "" {
+		if lacks := missingEnd(q); lacks != "" {
 			t.Errorf("unfinished(%q) = %q", q, lacks)
 		}
 	}
 	p.mute = true
 	p.types(" on:2")
-	p.event(answer{p.m.n, Found{Unfinished: `"2" is not a date`}})
+	p.event(answer{p.m.n, QueryResult{Unfinished: `"2" is not a date`}})
 	p.shows("> style on:2", `"2" is not a date · as before`, "▸ style  Tabs, not spaces. In Go, too.")
 	p.types("0")
-	p.event(answer{p.m.n, Found{Failed: "the store is damaged\noxbow check"}})
-	p.shows("", "", "▸ style  Tabs, not spaces. In Go, too.", "", "", "", "", "", "the store is damaged", "oxbow check")
+	p.event(answer{p.m.n, QueryResult{Failed: "the store is damaged\noxbow check"}})
+	p.shows(
+		"",
+		"",
+		"▸ style  Tabs, not spaces. In Go, too.",
+		"",
+		"",
+		"",
+		"",
+		"",
+		"the store is damaged",
+		"oxbow check",
+	)
 }
 
 // Enter chooses an entry and Ctrl-Y copies one, in each mode.
@@ -255,7 +266,7 @@ func TestChoosing(t *testing.T) {
 	p.foot("copied style, if the terminal allows it")
 	p.types(keyDown + keyDown + "\x19\r")
 	p.hasDone(clip{deploy}, choice{deploy})
-	p.event(entry{deploy, Whole{Version: 2, Text: "whole"}})
+	p.event(entry{deploy, EntryDetails{Version: 2, Text: "whole"}})
 	p.types("\x19")
 	p.types("\r")
 	whole := deploy
@@ -274,7 +285,7 @@ func TestListKeys(t *testing.T) {
 	p.hasDone(edit{deploy})
 	p.types("ed") // one change at a time
 	p.hasDone()
-	p.event(outcome{Done{Text: "updated deploy", Change: 7}, false})
+	p.event(outcome{ChangeResult{Text: "updated deploy", Change: 7}, false})
 	p.foot("updated deploy")
 	p.types("d")
 	p.foot("Forget deploy? y forgets it, any other key keeps it")
@@ -283,19 +294,19 @@ func TestListKeys(t *testing.T) {
 	p.types("dy")
 	p.hasDone(forget{deploy})
 	p.entries = []Hit{style}
-	p.event(outcome{Done{Text: "forgot deploy", Change: 8}, false})
+	p.event(outcome{ChangeResult{Text: "forgot deploy", Change: 8}, false})
 	p.shows("", "1 entry, newest first", "▸ style  Tabs, not spaces. In Go, too.")
 	p.types("u")
 	p.hasDone(undo{8})
 	p.entries = []Hit{style, deploy}
-	p.event(outcome{Done{Text: "undone", Name: "deploy"}, true})
+	p.event(outcome{ChangeResult{Text: "undone", Name: "deploy"}, true})
 	p.shows("", "2 entries, newest first", "  style  Tabs, not spaces. In Go, too.", "▸ deploy  Deploy before noon.")
 	p.types("u")
 	p.hasDone(undo{7})
-	p.event(outcome{Done{Text: "undoing: it changed since", Failed: true}, true})
+	p.event(outcome{ChangeResult{Text: "undoing: it changed since", Failed: true}, true})
 	p.types("u") // it is not lost
 	p.hasDone(undo{7})
-	p.event(outcome{Done{Text: "undone"}, true})
+	p.event(outcome{ChangeResult{Text: "undone"}, true})
 
 	p.types("x")
 	p.foot("Tab goes back to the query")
@@ -315,7 +326,7 @@ func TestUndoOfTheLastHit(t *testing.T) {
 	p := play(t, 80, 12, style)
 	p.types("\tdy")
 	p.entries = nil
-	p.event(outcome{Done{Text: "forgot style", Change: 3}, false})
+	p.event(outcome{ChangeResult{Text: "forgot style", Change: 3}, false})
 	p.types("d") // nothing to forget
 	p.shows("", "nothing found", "no entry holds")
 	p.foot("u undo · Tab back to the query · Esc quits")
@@ -343,7 +354,7 @@ func TestLiveList(t *testing.T) {
 func TestReading(t *testing.T) {
 	long := Hit{Name: "long", Version: 4, Text: "x"}
 	p := play(t, 40, 10, long)
-	whole := Whole{
+	whole := EntryDetails{
 		Version: 5,
 		Facts:   []Fact{{"kind", "note"}, {"labels", "project:site tag:one tag:two tag:three"}},
 		Text:    "first\n" + strings.Repeat("more\n", 20) + "last",
@@ -380,11 +391,11 @@ func TestReading(t *testing.T) {
 	was := long
 	long.Version = 5 // the one that is shown
 	p.hasDone(edit{long})
-	p.event(outcome{Done{Text: "updated long", Change: 6}, false})
+	p.event(outcome{ChangeResult{Text: "updated long", Change: 6}, false})
 	p.hasDone(get{long})
 	p.types("\x0f")
 	p.shows(">", "1 entry, newest first")
-	p.event(entry{long, Whole{Failed: "entry not found"}})
+	p.event(entry{long, EntryDetails{Failed: "entry not found"}})
 	p.shows(">", "1 entry, newest first")
 	p.foot("entry not found")
 	p.types("\x0f")
@@ -481,7 +492,7 @@ func TestHostileEntries(t *testing.T) {
 			for _, keys := range []string{"x", "\t", "d", "n", "\r", "e", "\x1b", "\t" + keyDown, "d"} {
 				p.types(keys)
 				p.rows()
-				p.event(entry{hostile, Whole{Facts: []Fact{{"labels", hostile.Name}}, Text: hostile.Text}})
+				p.event(entry{hostile, EntryDetails{Facts: []Fact{{"labels", hostile.Name}}, Text: hostile.Text}})
 				p.rows()
 			}
 		}
@@ -509,11 +520,11 @@ func FuzzScreen(f *testing.F) {
 			for _, e := range p.did {
 				switch e := e.(type) {
 				case get:
-					p.event(entry{e.hit, Whole{Text: e.hit.Text}})
+					p.event(entry{e.hit, EntryDetails{Text: e.hit.Text}})
 				case edit, forget:
-					p.event(outcome{Done{Change: uint64(i + 1)}, false})
+					p.event(outcome{ChangeResult{Change: uint64(i + 1)}, false})
 				case undo:
-					p.event(outcome{Done{}, true})
+					p.event(outcome{ChangeResult{}, true})
 				}
 			}
 			p.did = nil

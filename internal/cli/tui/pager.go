@@ -12,7 +12,7 @@ import (
 // pager shows one entry.
 type pager struct {
 	hit    Hit
-	whole  Whole
+	whole  EntryDetails
 	rows   []string // laid out for width; rows of the text are not painted
 	textAt int      // index of the first row of the text
 	width  int

@@ -16,7 +16,7 @@ func (m *model) press(k key) []effect {
 	case choosing:
 		return m.choose(k)
 	case reading:
-		return m.read(k)
+		return m.pressReading(k)
 	case doubting:
 		return m.decide(k)
 	}
@@ -105,8 +105,8 @@ func (m *model) use(k key, h Hit) []effect {
 	return nil
 }
 
-// read handles a key in mode reading.
-func (m *model) read(k key) []effect {
+// pressReading handles a key in mode reading.
+func (m *model) pressReading(k key) []effect {
 	page := max(m.pager.height-1, 1)
 	switch {
 	case k.code == enter:

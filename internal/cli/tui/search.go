@@ -56,8 +56,8 @@ func (s *searching) ask(query string, now time.Time) []effect {
 	return []effect{search{s.n, query}, wake{now.Add(slowAfter)}}
 }
 
-// answered reports whether n is the last search, and marks it as answered if so.
-func (s *searching) answered(n int) bool {
+// markAnswered reports whether n is the last search, and marks it as answered if so.
+func (s *searching) markAnswered(n int) bool {
 	if n == s.n {
 		s.began = time.Time{}
 	}
@@ -78,9 +78,9 @@ func (s *searching) slow(now time.Time) bool {
 	return s.running() && now.Sub(s.began) >= slowAfter
 }
 
-// unfinished describes the missing end of an incomplete query, or returns "" for a complete
+// missingEnd describes the missing end of an incomplete query, or returns "" for a complete
 // query.
-func unfinished(query string) string {
+func missingEnd(query string) string {
 	word, open := lastWord(query)
 	switch bare := strings.TrimLeft(word, "+-"); {
 	case open:

@@ -11,22 +11,22 @@ import "context"
 type Verbs struct {
 	// Recall answers a query, which may be "". ctx is cancelled if a newer query replaces this
 	// one.
-	Recall func(ctx context.Context, query string) Found
+	Recall func(ctx context.Context, query string) QueryResult
 
 	// Get returns an entry with all its details.
-	Get func(ctx context.Context, h Hit) Whole
+	Get func(ctx context.Context, h Hit) EntryDetails
 
 	// Choose stores the entry that the person chose. The screen then ends.
 	Choose func(h Hit)
 
 	// Edit lets a person change an entry in an editor. The terminal is restored while the editor
 	// runs.
-	Edit func(ctx context.Context, h Hit) Done
+	Edit func(ctx context.Context, h Hit) ChangeResult
 
-	Forget func(ctx context.Context, h Hit) Done
+	Forget func(ctx context.Context, h Hit) ChangeResult
 
 	// Undo reverts the change with that number.
-	Undo func(ctx context.Context, change uint64) Done
+	Undo func(ctx context.Context, change uint64) ChangeResult
 }
 
 // Hit is an entry that the query found.
@@ -42,8 +42,8 @@ type Hit struct {
 	Final   bool     // forgetting the entry cannot be undone
 }
 
-// Found is the answer to a query.
-type Found struct {
+// QueryResult is the answer to a query.
+type QueryResult struct {
 	Hits  []Hit
 	More  bool     // there are more hits
 	Why   []string // why nothing was found (nil if there are hits)
@@ -53,8 +53,8 @@ type Found struct {
 	Failed     string // why the query failed, or ""
 }
 
-// Whole is an entry with all its details.
-type Whole struct {
+// EntryDetails is an entry with all its details.
+type EntryDetails struct {
 	Version uint64
 	Facts   []Fact
 	Text    string
@@ -64,8 +64,8 @@ type Whole struct {
 // Fact is a named part of an entry, such as its labels.
 type Fact struct{ Name, Value string }
 
-// Done is the result of a change.
-type Done struct {
+// ChangeResult is the result of a change.
+type ChangeResult struct {
 	Text   string // the effect, or the reason for a failure
 	Failed bool
 	Name   string // name of the entry to choose now, or ""

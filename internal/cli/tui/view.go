@@ -84,9 +84,9 @@ func (m *model) foundRows() (rows []string) {
 	if state {
 		rows = append(rows, paint(termtext.Dim, termtext.Fit(safe(m.state()), m.width)))
 	}
-	hits, chosen := m.list.shown(listed)
+	hits, chosen := m.list.visibleHits(listed)
 	if len(hits) == 0 {
-		return append(rows, m.reasons()...)
+		return append(rows, m.reasonRows()...)
 	}
 	listWidth := m.width
 	if m.width >= wide {
@@ -155,8 +155,8 @@ func (m *model) state() string {
 	return strings.Join(parts, " · ")
 }
 
-// reasons returns rows that explain why nothing was found.
-func (m *model) reasons() (rows []string) {
+// reasonRows returns rows that explain why nothing was found.
+func (m *model) reasonRows() (rows []string) {
 	for _, w := range slices.Concat(m.list.Why, m.list.Notes) {
 		for i, row := range termtext.Break(safe(w), max(m.width-2, 1)) {
 			rows = append(rows, termtext.Fit(strings.Repeat(" ", 2*min(i, 1))+row, m.width))

@@ -98,7 +98,7 @@ func sayReverted(file string) func(e *oxbow.Entry) string {
 		if err != nil || t.Prompt() == "" {
 			return ""
 		}
-		return "an edit of " + file + " was taken back; it was made for the prompt: " + quoted(t.Prompt())
+		return "an edit of " + file + " was taken back; it was made for the prompt: " + quoteArg(t.Prompt())
 	}
 }
 
@@ -113,11 +113,11 @@ func sayCorrected(file string) func(e *oxbow.Entry) string {
 		if said == "" {
 			return ""
 		}
-		return "an agent edited " + file + "; then the person said: " + quoted(said)
+		return "an agent edited " + file + "; then the person said: " + quoteArg(said)
 	}
 }
 
-func quoted(s string) string { return `"` + onOneLine(s) + `"` }
+func quoteArg(s string) string { return `"` + onOneLine(s) + `"` }
 
 // firstParagraph returns the content up to the first blank line.
 func firstParagraph(content string) string {

@@ -28,19 +28,19 @@ type GCAnnotationsIn struct {
 
 // GCAnnotationsOut is the result of GCAnnotations.
 type GCAnnotationsOut struct {
-	DryRun      bool         `json:"dry_run,omitempty"`
-	Run         string       `json:"run,omitempty"`
-	Files       int          `json:"files"`
-	Annotations int          `json:"annotations"`
-	Archived    []Annotation `json:"archived"`
-	Returned    []Annotation `json:"returned"`
-	Skipped     []Skipped    `json:"skipped,omitempty"`
+	DryRun      bool          `json:"dry_run,omitempty"`
+	Run         string        `json:"run,omitempty"`
+	Files       int           `json:"files"`
+	Annotations int           `json:"annotations"`
+	Archived    []Annotation  `json:"archived"`
+	Returned    []Annotation  `json:"returned"`
+	Skipped     []SkippedFile `json:"skipped,omitempty"`
 
 	Undo bool `json:"-"`
 }
 
-// Skipped is a file whose annotations were not changed.
-type Skipped struct {
+// SkippedFile is a file whose annotations were not changed.
+type SkippedFile struct {
 	File string `json:"file"`
 	Why  string `json:"why"`
 }
@@ -62,14 +62,14 @@ func GCAnnotations(ctx context.Context, w *verb.Workspace, in GCAnnotationsIn) (
 	}
 	out := GCAnnotationsOut{DryRun: in.DryRun, Undo: in.Undo, Run: r.Run, Files: r.Files, Annotations: r.Annotations,
 		Archived: annotationList(r.Archived), Returned: annotationList(r.Returned),
-		Skipped: skippedOf(r.Skipped)}
+		Skipped: makeSkipped(r.Skipped)}
 	return out, nil
 }
 
-func skippedOf(skipped []annotate.SkippedFile) []Skipped {
-	var out []Skipped
+func makeSkipped(skipped []annotate.SkippedFile) []SkippedFile {
+	var out []SkippedFile
 	for _, s := range skipped {
-		out = append(out, Skipped{s.File, s.Err.Error()})
+		out = append(out, SkippedFile{s.File, s.Err.Error()})
 	}
 	return out
 }
@@ -90,7 +90,7 @@ type AnnotationStatsOut struct {
 	Bytes       int64          `json:"bytes"`
 	Damaged     int            `json:"damaged"`
 	Newer       int            `json:"newer,omitempty"`
-	Skipped     []Skipped      `json:"skipped,omitempty"`
+	Skipped     []SkippedFile  `json:"skipped,omitempty"`
 }
 
 // placings are the ways in which an annotation can be placed, the most certain first.
@@ -108,7 +108,7 @@ func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn
 	}
 	out := AnnotationStatsOut{Files: st.Files, Annotations: st.Annotations, Placed: map[string]int{},
 		Archived: st.Archived, By: map[string]int{},
-		Bytes: st.Bytes, Damaged: st.Damaged, Newer: st.Newer, Skipped: skippedOf(st.Skipped)}
+		Bytes: st.Bytes, Damaged: st.Damaged, Newer: st.Newer, Skipped: makeSkipped(st.Skipped)}
 	for _, p := range placings {
 		out.Placed[string(p)] = st.Placed[p]
 	}

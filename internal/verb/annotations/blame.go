@@ -59,7 +59,7 @@ func Blame(ctx context.Context, w *verb.Workspace, in BlameIn) (BlameOut, error)
 			b.Why = append(b.Why, f.ID)
 			if !seen[f.ID] {
 				seen[f.ID] = true
-				out.Annotations = append(out.Annotations, annotationOf(f))
+				out.Annotations = append(out.Annotations, makeAnnotation(f))
 			}
 		}
 		out.Lines = append(out.Lines, b)

@@ -19,8 +19,17 @@ func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 			r.Linef("%s  %s", report.Name(at), report.Text(a.Headline))
 		}
 	}
-	r.Detailf("%s %s of %s; %d were there already", report.Did(o.DryRun, "added", "would add"),
-		words(o.Added, "annotation", "annotations"), words(o.Transcripts, "transcript", "transcripts"), o.Known)
+	r.Detailf(
+		"%s %s of %s; %d were there already",
+		report.Did(o.DryRun, "added", "would add"),
+		countWords(
+			o.Added,
+			"annotation",
+			"annotations",
+		),
+		countWords(o.Transcripts, "transcript", "transcripts"),
+		o.Known,
+	)
 	s := o.Skipped
 	for _, skipped := range []struct {
 		n               int
@@ -35,7 +44,7 @@ func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 		{s.Others, "file", "files", "without a transcript in it"},
 	} {
 		if skipped.n > 0 {
-			r.Notef("left out %s %s", words(skipped.n, skipped.one, skipped.many), report.Words(skipped.what))
+			r.Notef("left out %s %s", countWords(skipped.n, skipped.one, skipped.many), report.Words(skipped.what))
 		}
 	}
 	if len(o.Outside) > 0 && o.Added+o.Known == 0 {
@@ -64,7 +73,7 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 	list(report.Did(o.DryRun, "returned", "would be returned"), o.Returned)
 	r.Detailf("%s %d and %s %d of %s in %s", report.Did(o.DryRun, "archived", "would archive"), len(o.Archived),
 		report.Did(o.DryRun, "returned", "return"), len(o.Returned),
-		words(o.Annotations, "annotation", "annotations"), words(o.Files, "sidecar", "sidecars"))
+		countWords(o.Annotations, "annotation", "annotations"), countWords(o.Files, "sidecar", "sidecars"))
 	noteSkipped(&r, o.Skipped)
 	if !o.DryRun && !o.Undo && o.Run != "" {
 		r.Notef("to take this back: oxbow annotate gc --undo")
@@ -78,7 +87,7 @@ func (o RecoverAnnotationsOut) Report() (r report.Report) {
 		r.Notef("no sidecar has a line that cannot be read")
 	}
 	for _, s := range o.Recovered {
-		r.Linef("%s: %s %s in %s, %d found in them", s.File, words(s.Lines, "damaged line", "damaged lines"),
+		r.Linef("%s: %s %s in %s, %d found in them", s.File, countWords(s.Lines, "damaged line", "damaged lines"),
 			report.Did(o.DryRun, "kept", "would be kept"), s.KeptIn, s.Found)
 	}
 	return r

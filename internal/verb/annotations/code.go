@@ -102,20 +102,20 @@ type Annotation struct {
 	Headline string `json:"-"` // the reasoning, joined to a single line
 }
 
-// Edited reports whether the lines of the annotation have changed since.
-func (a Annotation) Edited() bool { return a.Placed == string(annotate.Edited) }
+// LinesChanged reports whether the lines of the annotation have changed since.
+func (a Annotation) LinesChanged() bool { return a.Placed == string(annotate.Edited) }
 
 // annotationList returns the annotations in the form for answers. The slice is never nil.
 func annotationList(found []annotate.Found) []Annotation {
 	all := make([]Annotation, len(found))
 	for i, f := range found {
-		all[i] = annotationOf(f)
+		all[i] = makeAnnotation(f)
 	}
 	return all
 }
 
-// annotationOf returns the annotation in the form for answers.
-func annotationOf(f annotate.Found) Annotation {
+// makeAnnotation returns the annotation in the form for answers.
+func makeAnnotation(f annotate.Found) Annotation {
 	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed),
 		Confidence: f.Confidence,
 		How:        f.How, Why: f.Reasoning(), Rejected: f.Rejected, By: string(f.By), Agent: f.Agent, Model: f.Model,
@@ -181,7 +181,7 @@ func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOu
 		return AnnotateOut{}, err
 	}
 	f := annotate.Found{Record: rs[0], In: in.File, Placed: annotate.Exact, Now: s, Confidence: 1, How: "just written"}
-	return AnnotateOut{annotationOf(f), b.IsPrivate()}, nil
+	return AnnotateOut{makeAnnotation(f), b.IsPrivate()}, nil
 }
 
 // GetAnnotations returns the annotations in a line range, or the annotations that match a
@@ -191,13 +191,17 @@ func GetAnnotations(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn)
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
-	out, err := annotationsOf(ctx, w, in)
+	out, err := getAllAnnotations(ctx, w, in)
 	out.fit(offset, most)
 	return out, err
 }
 
-// annotationsOf is like GetAnnotations, but does not cut the result to a page.
-func annotationsOf(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn) (out GetAnnotationsOut, err error) {
+// getAllAnnotations is like GetAnnotations, but does not cut the result to a page.
+func getAllAnnotations(
+	ctx context.Context,
+	w *verb.Workspace,
+	in GetAnnotationsIn,
+) (out GetAnnotationsOut, err error) {
 	ctx, b, err := OpenStore(ctx, w)
 	if err != nil {
 		return GetAnnotationsOut{}, err
@@ -313,7 +317,7 @@ func searchAnnotations(
 		q.Filter = q.Filter.And(oxbow.Filter{Terms: []oxbow.Term{{Key: oxbow.LabelFile, Values: []string{in.File}}}})
 	}
 	out := GetAnnotationsOut{Annotations: []Annotation{}}
-	q.Limit, out.Notes, err = verb.LimitOf(in.Limit, oxbow.DefaultLimit)
+	q.Limit, out.Notes, err = verb.ResolveLimit(in.Limit, oxbow.DefaultLimit)
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
@@ -323,7 +327,7 @@ func searchAnnotations(
 	}
 	var found []annotate.Found
 	for _, h := range hits {
-		a := annotationOf(h.Found)
+		a := makeAnnotation(h.Found)
 		a.Score, a.ByLines = h.Score, h.ByLines
 		out.Annotations, found = append(out.Annotations, a), append(found, h.Found)
 	}
@@ -412,7 +416,7 @@ func (a Annotation) record() report.Record {
 func (o *GetAnnotationsOut) fit(offset, maxTokens int) {
 	o.Annotations = o.Annotations[min(offset, len(o.Annotations)):]
 	all := len(o.Annotations)
-	n := verb.PageOf(
+	n := verb.FitPage(
 		o.Annotations,
 		prompt.Tokens(prompt.AnswerText(GetAnnotationsOut{Notes: o.Notes})),
 		maxTokens,

@@ -105,13 +105,13 @@ func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBefo
 		return WhyBeforeOut{}, err
 	}
 	found = slices.DeleteFunc(found, func(f annotate.Found) bool { return in.Shown[f.ID] || f.OnlyAnnounces() })
-	line, ids := beforeLine(vouched(ctx, s, found), in.Report.Clean)
+	line, ids := beforeLine(vouchedOnly(ctx, s, found), in.Report.Clean)
 	return WhyBeforeOut{line, ids}, nil
 }
 
-// vouched returns the annotations that may be shown to a model that did not ask for them. This
+// vouchedOnly returns the annotations that may be shown to a model that did not ask for them. This
 // machine wrote them or they are on the reviewed branch, and they do not look like instructions.
-func vouched(ctx context.Context, s *annotate.Store, found []annotate.Found) []annotate.Found {
+func vouchedOnly(ctx context.Context, s *annotate.Store, found []annotate.Found) []annotate.Found {
 	var out []annotate.Found
 	for _, f := range found {
 		if !instruction.LooksLikeInstructions(f.In, f.Headline()) {

@@ -37,9 +37,9 @@ type InterchangeOut struct {
 
 // ExportAnnotationsIn is the argument of ExportAnnotations.
 type ExportAnnotationsIn struct {
-	Files  []string `json:"files,omitempty" flag:"-" jsonschema:"source files, slash-separated, below the root of the tree; all without any"`
-	Format string   `json:"format" default:"agent-trace" value:"FORMAT" enum:"agent-trace" jsonschema:"the FORMAT"`
-	Output string   `json:"output,omitempty" short:"o" value:"FILE" jsonschema:"write to a FILE, and not to standard output"`
+	Files  []string `json:"files,omitempty"  flag:"-" jsonschema:"source files, slash-separated, below the root of the tree; all without any"`
+	Format string   `json:"format"                    jsonschema:"the FORMAT"                                                                 default:"agent-trace" value:"FORMAT" enum:"agent-trace"`
+	Output string   `json:"output,omitempty"          jsonschema:"write to a FILE, and not to standard output"                                                      value:"FILE"                      short:"o"`
 
 	Force bool `json:"force,omitempty" jsonschema:"replace the file of --output if it is there; a copy is kept of what somebody edited"`
 
@@ -80,7 +80,7 @@ func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotati
 	}
 	write := func(to io.Writer) error {
 		_, err := to.Write(text.Bytes())
-		return verb.Wrapped("writing", err)
+		return verb.WrapError("writing", err)
 	}
 	out := InterchangeOut{Format: in.Format, Written: rep.Written, Left: rep.Left, Output: in.Output}
 	if in.Output == "" {
@@ -98,9 +98,9 @@ func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotati
 
 // ImportAnnotationsIn is the argument of ImportAnnotations.
 type ImportAnnotationsIn struct {
-	File   string `json:"file,omitempty" flag:"-" jsonschema:"a file of Agent Trace records, or - for standard input"`
-	Format string `json:"format" default:"agent-trace" value:"FORMAT" enum:"agent-trace,git-ai" jsonschema:"the FORMAT"`
-	DryRun bool   `json:"dry_run,omitempty" jsonschema:"show what would be added, and add nothing"`
+	File   string `json:"file,omitempty"    flag:"-" jsonschema:"a file of Agent Trace records, or - for standard input"`
+	Format string `json:"format"                     jsonschema:"the FORMAT"                                             default:"agent-trace" value:"FORMAT" enum:"agent-trace,git-ai"`
+	DryRun bool   `json:"dry_run,omitempty"          jsonschema:"show what would be added, and add nothing"`
 
 	Stdin io.Reader `json:"-"` // read for the file -
 }

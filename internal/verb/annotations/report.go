@@ -11,11 +11,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// words returns a number and its noun as a value of a report.
-func words(n int, one, many string) report.Words { return report.Words(text.Count(n, one, many)) }
+// countWords returns a number and its noun as a value of a report.
+func countWords(n int, one, many string) report.Words { return report.Words(text.Count(n, one, many)) }
 
 // noteSkipped adds notes about files whose annotations were not changed.
-func noteSkipped(r *report.Report, skipped []Skipped) {
+func noteSkipped(r *report.Report, skipped []SkippedFile) {
 	for _, s := range skipped {
 		r.Notef("%s was left as it is: %s", s.File, s.Why)
 	}
@@ -25,7 +25,7 @@ func noteSkipped(r *report.Report, skipped []Skipped) {
 func (o AnnotationStatsOut) Report() (r report.Report) {
 	var cells []report.Cell
 	add := func(name string, value any) { cells = append(cells, report.Cell{Name: name, Value: value}) }
-	add("annotations", report.Sentencef("%d of %s, %s", o.Annotations, words(o.Files, "file", "files"),
+	add("annotations", report.Sentencef("%d of %s, %s", o.Annotations, countWords(o.Files, "file", "files"),
 		report.Words(text.Bytes(o.Bytes))))
 	for _, p := range placings {
 		if n := o.Placed[string(p)]; n > 0 {
@@ -47,10 +47,10 @@ func (o AnnotationStatsOut) Report() (r report.Report) {
 	r.Add(report.Fields{Cells: cells})
 	if n := o.Placed[string(annotate.Lost)]; n > 0 {
 		r.Notef("%s nowhere in the working tree; oxbow annotate gc archives what HEAD lacks, too",
-			words(n, "stands", "stand"))
+			countWords(n, "stands", "stand"))
 	}
 	if o.Damaged > 0 {
-		r.Notef("%s of sidecars cannot be read; oxbow check says which", words(o.Damaged, "line", "lines"))
+		r.Notef("%s of sidecars cannot be read; oxbow check says which", countWords(o.Damaged, "line", "lines"))
 	}
 	noteSkipped(&r, o.Skipped)
 	return r

@@ -13,7 +13,7 @@ import (
 // OpenStore returns the annotations of the working tree, and a context that records the workspace's source in changes.
 func OpenStore(ctx context.Context, w *verb.Workspace) (context.Context, *annotate.Store, error) {
 	if w.Annotations == nil {
-		return ctx, nil, verb.Unserved(
+		return ctx, nil, verb.UnservedError(
 			"no working tree is served here",
 			"start the server inside the working tree of the code, and ask with a token that sees the whole memory",
 		)
@@ -26,5 +26,5 @@ func OpenStore(ctx context.Context, w *verb.Workspace) (context.Context, *annota
 	if !ok {
 		return ctx, nil, fmt.Errorf("the annotations of the working tree are of type %T", tree)
 	}
-	return w.Stamped(ctx), s, nil
+	return w.WithSource(ctx), s, nil
 }

@@ -22,9 +22,9 @@ import (
 
 // AnnotateTranscriptsIn is the argument of AnnotateTranscripts.
 type AnnotateTranscriptsIn struct {
-	From      []string `json:"from" flag:"from-transcript" value:"FILE" jsonschema:"read a FILE, - for standard input, or the transcripts in a directory; may be repeated"`
-	MovedFrom string   `json:"moved_from,omitempty" value:"DIR" jsonschema:"the DIR that this tree was in when the transcript was written"`
-	DryRun    bool     `json:"dry_run,omitempty" jsonschema:"show what a transcript would add, and add nothing"`
+	From      []string `json:"from"                 flag:"from-transcript" value:"FILE" jsonschema:"read a FILE, - for standard input, or the transcripts in a directory; may be repeated"`
+	MovedFrom string   `json:"moved_from,omitempty"                        value:"DIR"  jsonschema:"the DIR that this tree was in when the transcript was written"`
+	DryRun    bool     `json:"dry_run,omitempty"                                        jsonschema:"show what a transcript would add, and add nothing"`
 
 	Stdin io.Reader `json:"-"` // read for the name -
 }
@@ -86,12 +86,12 @@ func AnnotateTranscripts(
 		)
 	}
 	for _, name := range in.From {
-		names, dir, err := transcriptsOf(name)
+		names, dir, err := listTranscripts(name)
 		if err != nil {
 			return out, err
 		}
 		for _, n := range names {
-			err := out.read(ctx, w, s, n, in)
+			err := out.addTranscript(ctx, w, s, n, in)
 			switch {
 			case errors.Is(err, fileedits.ErrUnknown) && dir:
 				out.Skipped.Others++
@@ -103,9 +103,9 @@ func AnnotateTranscripts(
 	return out, nil
 }
 
-// transcriptsOf returns the files that a name refers to, and whether it is a directory. For a
+// listTranscripts returns the files that a name refers to, and whether it is a directory. For a
 // directory these are the transcripts in it, at any depth.
-func transcriptsOf(name string) ([]string, bool, error) {
+func listTranscripts(name string) ([]string, bool, error) {
 	if name == "-" {
 		return []string{name}, false, nil
 	}
@@ -135,8 +135,8 @@ func transcriptsOf(name string) ([]string, bool, error) {
 	return names, true, nil
 }
 
-// read adds the result of reading a transcript.
-func (out *AnnotateTranscriptsOut) read(
+// addTranscript adds the result of reading a transcript.
+func (out *AnnotateTranscriptsOut) addTranscript(
 	ctx context.Context,
 	w *verb.Workspace,
 	s *annotate.Store,
@@ -230,7 +230,7 @@ func addImported(
 		return nil, err
 	}
 	if dry {
-		return fresh, verb.Wrapped("annotating", s.CheckedOut())
+		return fresh, verb.WrapError("annotating", s.CheckedOut())
 	}
 	_, err = s.AddOthers(ctx, fresh...)
 	return fresh, err

@@ -17,8 +17,8 @@ import (
 
 // WhyDiffIn is the argument of WhyDiff.
 type WhyDiffIn struct {
-	Range  string `json:"range,omitempty" flag:"-" jsonschema:"A..B or A...B, or A for what the working tree has changed since; HEAD by default"`
-	Staged bool   `json:"staged,omitempty" jsonschema:"compare with git's index, not with the working tree"`
+	Range  string `json:"range,omitempty"  flag:"-" jsonschema:"A..B or A...B, or A for what the working tree has changed since; HEAD by default"`
+	Staged bool   `json:"staged,omitempty"          jsonschema:"compare with git's index, not with the working tree"`
 }
 
 // WhyDiffOut lists the annotations that a change touches, and the annotations that it adds.
@@ -28,7 +28,7 @@ type WhyDiffOut struct {
 	Files   int                 `json:"files"`
 	Touched []TouchedAnnotation `json:"touched"`
 	Added   []Annotation        `json:"added"`
-	Skipped []Skipped           `json:"skipped,omitempty"`
+	Skipped []SkippedFile       `json:"skipped,omitempty"`
 	Notes   []verb.Note         `json:"notes,omitempty"`
 }
 
@@ -57,9 +57,9 @@ func WhyDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (WhyDiffOut, 
 		return WhyDiffOut{}, err
 	}
 	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.Files, Touched: []TouchedAnnotation{},
-		Added: annotationList(d.Added), Skipped: skippedOf(d.Skipped)}
+		Added: annotationList(d.Added), Skipped: makeSkipped(d.Skipped)}
 	for _, t := range d.Touched {
-		out.Touched = append(out.Touched, TouchedAnnotation{annotationOf(t.Found), t.BaseFile, t.Base.String()})
+		out.Touched = append(out.Touched, TouchedAnnotation{makeAnnotation(t.Found), t.BaseFile, t.Base.String()})
 	}
 	if !d.Annotated && len(out.Added) == 0 {
 		out.Notes = append(
@@ -98,7 +98,7 @@ func (o WhyDiffOut) Markdown() string {
 		for l := range strings.Lines(text) {
 			one.WriteString(strings.TrimRight("> "+inert(strings.TrimRight(l, "\r\n")), " ") + "\n")
 		}
-		fmt.Fprintf(&one, ">\n> — %s\n", inert(byOf(a)))
+		fmt.Fprintf(&one, ">\n> — %s\n", inert(authorAndDate(a)))
 		if left > 0 || b.Len()+one.Len() > maxMarkdown {
 			left++
 			return
@@ -135,8 +135,8 @@ func spanOf(a Annotation) string {
 	return annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
 }
 
-// byOf returns the author and the date of an annotation.
-func byOf(a Annotation) string {
+// authorAndDate returns the author and the date of an annotation.
+func authorAndDate(a Annotation) string {
 	var by []string
 	for _, s := range []string{a.Agent, a.Model} {
 		if s != "" {

@@ -33,7 +33,7 @@ func (o WhyDiffOut) remarks() (r report.Report) {
 		r.Warnf("passed over %s: %s", s.File, report.Text(s.Why))
 	}
 	if len(o.Touched)+len(o.Added) == 0 && len(o.Notes) == 0 {
-		r.Notef("no annotation is touched in %s", words(o.Files, "file", "files"))
+		r.Notef("no annotation is touched in %s", countWords(o.Files, "file", "files"))
 	}
 	report.AddNotes(&r, o.Notes)
 	return r

@@ -93,7 +93,7 @@ type MirrorIn struct {
 // Changes after the first import are tainted. The exception is a file that one of the client's own
 // calls wrote, according to its report, in a turn that had not read text by others.
 func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.ImportOut, err error) {
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil {
 		return out, err
 	}
@@ -151,18 +151,18 @@ func (m *mirroring) judge(ctx context.Context, young time.Time) error {
 			named = append(named, f)
 			continue
 		}
-		if err := m.unnamed(ctx, f, young); err != nil {
+		if err := m.mirrorUnnamed(ctx, f, young); err != nil {
 			return err
 		}
 	}
 	for _, f := range named {
-		own, err := m.own(ctx, nil)
+		own, err := m.ownFiles(ctx, nil)
 		if err != nil {
 			return err
 		}
 		taints := m.in.Taints(own)
 		if at, ok := m.known[f.Path]; ok && !at.Equal(f.Time) {
-			taints = append(taints, edited(f.Path)) // the file was edited before the reported call
+			taints = append(taints, editTaint(f.Path)) // the file was edited before the reported call
 		}
 		if err := m.take(ctx, []setup.MemoryFile{f}, taints); err != nil {
 			return err
@@ -171,15 +171,15 @@ func (m *mirroring) judge(ctx context.Context, young time.Time) error {
 	return nil
 }
 
-// unnamed imports a changed file that the report does not name. If the file changed after the time young and a session
-// is running, a hook may still report the call that changed the file. In this case the import waits for a later call of
-// Mirror.
-func (m *mirroring) unnamed(ctx context.Context, f setup.MemoryFile, young time.Time) error {
-	own, err := m.own(ctx, &f)
+// mirrorUnnamed imports a changed file that the report does not name. If the file changed after the time young and a
+// session is running, a hook may still report the call that changed the file. In this case the import waits for a
+// later call of Mirror.
+func (m *mirroring) mirrorUnnamed(ctx context.Context, f setup.MemoryFile, young time.Time) error {
+	own, err := m.ownFiles(ctx, &f)
 	if err != nil {
 		return err
 	}
-	taints, wrote, err := m.archived(ctx, f, own)
+	taints, wrote, err := m.archivedWrites(ctx, f, own)
 	at, waited := m.known[f.Path]
 	switch {
 	case err != nil:
@@ -187,7 +187,7 @@ func (m *mirroring) unnamed(ctx context.Context, f setup.MemoryFile, young time.
 	case !wrote && m.in.Report != nil && f.Time.After(young):
 		return m.wait(ctx, f)
 	case !wrote || (waited && !at.Equal(f.Time)):
-		taints = append(taints, edited(f.Path))
+		taints = append(taints, editTaint(f.Path))
 	}
 	return m.take(ctx, []setup.MemoryFile{f}, taints)
 }
@@ -207,9 +207,9 @@ func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
 	return err
 }
 
-// archived looks in the archive of sessions for the calls that wrote a file. It returns their taints, and whether there
-// is such a call.
-func (m *mirroring) archived(
+// archivedWrites looks in the archive of sessions for the calls that wrote a file. It returns their taints, and
+// whether there is such a call.
+func (m *mirroring) archivedWrites(
 	ctx context.Context,
 	f setup.MemoryFile,
 	own []string,
@@ -224,9 +224,9 @@ func (m *mirroring) archived(
 	return a.Wrote(ctx, m.in.Client, f.Path, m.seen, f.Time, own)
 }
 
-// own returns the paths of the client's files that are safe to read, because no note that was made from them is held
-// back. If but is not nil, it leaves out the changed files except but, because their changes are not judged yet.
-func (m *mirroring) own(ctx context.Context, but *setup.MemoryFile) ([]string, error) {
+// ownFiles returns the paths of the client's files that are safe to read, because no note that was made from them is
+// held back. If but is not nil, it leaves out the changed files except but, because their changes are not judged yet.
+func (m *mirroring) ownFiles(ctx context.Context, but *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.w.Memory(ctx, verb.Create)
 	if err != nil {
 		return nil, err
@@ -250,8 +250,8 @@ func (m *mirroring) own(ctx context.Context, but *setup.MemoryFile) ([]string, e
 	return own, nil
 }
 
-// edited returns the taint for a file that may have been edited by others.
-func edited(file string) string {
+// editTaint returns the taint for a file that may have been edited by others.
+func editTaint(file string) string {
 	s := "edit " + filepath.Base(file)
 	if (oxbow.Label{Key: oxbow.LabelTaint, Value: s}).Check() != nil {
 		return "edit of a file"

@@ -24,17 +24,17 @@ import (
 
 // SetupIn is the argument of SetupClients.
 type SetupIn struct {
-	Clients    []string `json:"clients,omitempty" flag:"-" usage:"The clients, or all."`
-	Scope      string   `json:"scope,omitempty" enum:"user,project" usage:"Files of the user, or of this project."`
-	NoMCP      bool     `json:"no_mcp,omitempty" usage:"Without the server."`
-	NoInject   bool     `json:"no_inject,omitempty" usage:"Without the hooks that show a memory."`
-	NoCapture  bool     `json:"no_capture,omitempty" usage:"Without the hooks that keep what is said and done."`
-	NoAnnotate bool     `json:"no_annotate,omitempty" usage:"Do not keep, next to the code, why agents edited it."`
-	OwnMemory  string   `json:"own_memory,omitempty" enum:"leave,mirror,off" usage:"Leave the client's own memory as it is, bring it into this one too, now and when sessions begin, or switch it off."`
-	Trust      bool     `json:"trust,omitempty" usage:"Mark the hooks as trusted where the client (Codex) asks for that."`
-	Check      bool     `json:"check,omitempty" usage:"Change nothing; say what is set up, and start it."`
-	Remove     bool     `json:"remove,omitempty" usage:"Take oxbow out of the files again."`
-	DryRun     bool     `json:"dry_run,omitempty" usage:"Show what would change, and change nothing."`
+	Clients    []string `json:"clients,omitempty"     flag:"-" usage:"The clients, or all."`
+	Scope      string   `json:"scope,omitempty"                usage:"Files of the user, or of this project."                                                                             enum:"user,project"`
+	NoMCP      bool     `json:"no_mcp,omitempty"               usage:"Without the server."`
+	NoInject   bool     `json:"no_inject,omitempty"            usage:"Without the hooks that show a memory."`
+	NoCapture  bool     `json:"no_capture,omitempty"           usage:"Without the hooks that keep what is said and done."`
+	NoAnnotate bool     `json:"no_annotate,omitempty"          usage:"Do not keep, next to the code, why agents edited it."`
+	OwnMemory  string   `json:"own_memory,omitempty"           usage:"Leave the client's own memory as it is, bring it into this one too, now and when sessions begin, or switch it off." enum:"leave,mirror,off"`
+	Trust      bool     `json:"trust,omitempty"                usage:"Mark the hooks as trusted where the client (Codex) asks for that."`
+	Check      bool     `json:"check,omitempty"                usage:"Change nothing; say what is set up, and start it."`
+	Remove     bool     `json:"remove,omitempty"               usage:"Take oxbow out of the files again."`
+	DryRun     bool     `json:"dry_run,omitempty"              usage:"Show what would change, and change nothing."`
 
 	World      setup.World                 `json:"-"`
 	Project    func(dir string) string     `json:"-"` // the name of a directory's project
@@ -120,7 +120,7 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 	for _, c := range chosen {
 		s := in.state(c)
 		switch {
-		case in.lists(): // only list the client
+		case in.onlyLists(): // only list the client
 		case len(in.Clients) == 0 && !s.SetUp && !c.Recorded(in.World, look.Options):
 			continue
 		default:
@@ -133,17 +133,17 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 		out.Clients = append(out.Clients, s)
 	}
 	if !in.Remove && !in.DryRun {
-		out.Findings = findings(ctx, look, chosen)
+		out.Findings = chosenFindings(ctx, look, chosen)
 	}
 	if in.Remove && len(in.Clients) == 0 && !in.DryRun {
-		out.Left = in.left(out.Clients)
+		out.Left = in.remainingFiles(out.Clients)
 	}
 	return out, nil
 }
 
-// left returns the files that are still set up, without the files of clients that have a problem.
-func (in *SetupIn) left(all []SetupClient) []string {
-	o := in.options()
+// remainingFiles returns the files that are still set up, without the files of clients that have a problem.
+func (in *SetupIn) remainingFiles(all []SetupClient) []string {
+	o := in.setupOptions()
 	return slices.DeleteFunc(in.World.Recorded(), func(path string) bool {
 		return slices.ContainsFunc(all, func(s SetupClient) bool {
 			return s.Problem != "" && slices.Contains(setup.Find(s.Client).Paths(in.World, o), path)
@@ -151,8 +151,8 @@ func (in *SetupIn) left(all []SetupClient) []string {
 	})
 }
 
-// lists reports whether the call only lists the clients.
-func (in *SetupIn) lists() bool { return len(in.Clients) == 0 && !in.Remove && !in.Check }
+// onlyLists reports whether the call only lists the clients.
+func (in *SetupIn) onlyLists() bool { return len(in.Clients) == 0 && !in.Remove && !in.Check }
 
 // begin validates the arguments. It returns the chosen clients, and an inspection of their configuration.
 func (in *SetupIn) begin(w *verb.Workspace) ([]*setup.Client, *setup.Inspection, error) {
@@ -163,19 +163,19 @@ func (in *SetupIn) begin(w *verb.Workspace) ([]*setup.Client, *setup.Inspection,
 	if err != nil {
 		return nil, nil, err
 	}
-	place, err := w.Located()
+	place, err := w.Location()
 	if err != nil && !in.Remove { // oxbow can be removed even if its home cannot be read
 		return nil, nil, err
 	}
 	look := in.Inspection(place)
-	if in.lists() {
+	if in.onlyLists() {
 		look.Start = nil
 	}
 	return chosen, look, nil
 }
 
-// findings returns the findings about the chosen clients.
-func findings(ctx context.Context, look *setup.Inspection, chosen []*setup.Client) []setup.Finding {
+// chosenFindings returns the findings about the chosen clients.
+func chosenFindings(ctx context.Context, look *setup.Inspection, chosen []*setup.Client) []setup.Finding {
 	return slices.DeleteFunc(look.Find(ctx), func(f setup.Finding) bool {
 		return !slices.ContainsFunc(chosen, func(c *setup.Client) bool { return slices.Contains(f.Clients, c.Name) })
 	})
@@ -183,7 +183,7 @@ func findings(ctx context.Context, look *setup.Inspection, chosen []*setup.Clien
 
 // Inspection returns an inspection of the clients' configuration for the home at p.
 func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
-	return &setup.Inspection{World: in.World, Options: in.options(), Home: p.Home, Rule: p.Rule, Compares: true,
+	return &setup.Inspection{World: in.World, Options: in.setupOptions(), Home: p.Home, Rule: p.Rule, Compares: true,
 		Start: in.Start}
 }
 
@@ -223,7 +223,7 @@ func (in *SetupIn) client(
 		}
 	}
 	err := in.ownMemory(ctx, w, c, s)
-	if p, perr := w.Located(); perr == nil && p.Own() && !in.DryRun && !in.Check {
+	if p, perr := w.Location(); perr == nil && p.Own() && !in.DryRun && !in.Check {
 		err = errors.Join(err, switchFor(p.Dir(), c.Name, in.NoInject && !in.Remove))
 	}
 	if in.Remove { // ignore err: oxbow can be removed even if the home cannot be read
@@ -255,7 +255,7 @@ func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupC
 
 // ownMemory begins, continues or ends the mirror of a client's own memory.
 func (in *SetupIn) ownMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil || c.Memory == "" || !p.Own() {
 		return err
 	}
@@ -304,7 +304,7 @@ func (in *SetupIn) mirrorable(w *verb.Workspace) error {
 	if in.OwnMemory != "mirror" {
 		return nil
 	}
-	p, err := w.Located()
+	p, err := w.Location()
 	if err == nil && p.Found {
 		err = verb.Advise(
 			verb.Invalidf("%s is the home of a project, and a client's memory is of all of them", p.Home),
@@ -343,7 +343,7 @@ func (in *SetupIn) chosen() (all []*setup.Client, err error) {
 	return all, nil
 }
 
-func (in *SetupIn) options() setup.Options {
+func (in *SetupIn) setupOptions() setup.Options {
 	o := setup.Options{Executable: in.Executable, Home: in.Home, Project: in.Scope == "project", NoMCP: in.NoMCP,
 		NoInject:  in.NoInject,
 		NoCapture: in.NoCapture, Off: in.OwnMemory == "off", Trust: in.Trust, Plugin: in.Plugin}
@@ -365,7 +365,7 @@ func (in *SetupIn) state(c *setup.Client) SetupClient {
 		Client:    c.Name,
 		Title:     c.Title,
 		Installed: c.Installed(in.World),
-		SetUp:     len(c.Servers(in.World, in.options())) > 0,
+		SetUp:     len(c.Servers(in.World, in.setupOptions())) > 0,
 	}
 }
 
@@ -381,7 +381,7 @@ func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 		if err != nil {
 			return verb.Advise(err, "nothing was changed for "+c.Title+"; "+in.mendFile(c, err))
 		}
-		s.Files = filesOf(changes)
+		s.Files = setupFiles(changes)
 		if in.DryRun || in.Check {
 			return nil
 		}
@@ -397,7 +397,7 @@ func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 			s.SetUp = !in.Remove
 			return nil
 		case !setup.Changed(err) || try == 5:
-			s.SetUp, s.Files = false, filesOf(changes[:n])
+			s.SetUp, s.Files = false, setupFiles(changes[:n])
 			return verb.Advise(err, "nothing more was changed for "+c.Title+"; "+in.mendFile(c, err))
 		}
 	}
@@ -418,10 +418,10 @@ func (in *SetupIn) mendFile(c *setup.Client, err error) string {
 	return "correct the file, then " + command
 }
 
-func filesOf(changes []*setup.Change) (all []SetupFile) {
+func setupFiles(changes []*setup.Change) (all []SetupFile) {
 	for _, ch := range changes {
 		if !ch.Same() || ch.Before != nil {
-			all = append(all, SetupFile{Path: ch.Path, Did: didOf(ch), Diff: ch.Diff()})
+			all = append(all, SetupFile{Path: ch.Path, Did: describeChange(ch), Diff: ch.Diff()})
 		}
 	}
 	return all
@@ -437,7 +437,7 @@ func apply(changes []*setup.Change) (int, error) {
 	return len(changes), nil
 }
 
-func didOf(c *setup.Change) string {
+func describeChange(c *setup.Change) string {
 	switch {
 	case c.Same():
 		return "unchanged"
@@ -457,14 +457,14 @@ func (in *SetupIn) verify(
 	look *setup.Inspection,
 	s *SetupClient,
 ) {
-	servers := c.Servers(in.World, in.options())
+	servers := c.Servers(in.World, in.setupOptions())
 	if len(servers) == 0 || in.Start == nil {
 		return
 	}
 	server := servers[0].Server
 	r := &SetupServer{Command: server.Argv()}
 	s.Server = r
-	p, err := w.Located()
+	p, err := w.Location()
 	if err == nil {
 		a := look.Ask(ctx, server)
 		r.Answer = a.Text

@@ -23,9 +23,9 @@ import (
 
 // CompareIn is the argument of Compare.
 type CompareIn struct {
-	Folder string `json:"folder,omitempty" flag:"-" jsonschema:"The folder's name or directory; all if it is omitted."`
-	Prune  bool   `json:"prune,omitempty" usage:"forget the notes of all files that are missing: they were deleted on purpose"`
-	DryRun bool   `json:"dry_run,omitempty" usage:"say what would be changed and change nothing"`
+	Folder string `json:"folder,omitempty"  flag:"-" jsonschema:"The folder's name or directory; all if it is omitted."`
+	Prune  bool   `json:"prune,omitempty"                                                                               usage:"forget the notes of all files that are missing: they were deleted on purpose"`
+	DryRun bool   `json:"dry_run,omitempty"                                                                             usage:"say what would be changed and change nothing"`
 
 	Path string `json:"-"` // absolute path of the directory, if Folder is one
 
@@ -66,7 +66,7 @@ type CompareOut struct {
 func Compare(ctx context.Context, w *verb.Workspace, in CompareIn) (out CompareOut, err error) {
 	out.DryRun, out.Changes = in.DryRun, []Change{}
 	if in.Prune {
-		if err := verb.PersonOnly(w.Stamped(ctx), "confirms that files were deleted",
+		if err := verb.PersonOnly(w.WithSource(ctx), "confirms that files were deleted",
 			"oxbow folder sync --prune"); err != nil {
 			return out, err
 		}
@@ -381,8 +381,10 @@ func (s *syncing) forget(ctx context.Context, m *oxbow.Memory, stale []string) e
 				"%s was deleted, and %q was edited in the memory, so it stays there", s.ref(file), e.Name))
 		default:
 			s.change.Notes = append(s.change.Notes, fmt.Sprintf(
-				"%s no longer has the text of %q, which was edited in the memory, so it stays there", exchange.FileOf(e),
-				e.Name))
+				"%s no longer has the text of %q, which was edited in the memory, so it stays there",
+				exchange.FileOf(e),
+				e.Name,
+			))
 		}
 	}
 	s.change.Forgotten = len(ops)

@@ -39,7 +39,7 @@ type AddOut struct {
 // Add registers a folder, and brings its notes into the memory. For a folder that is registered, it sets
 // whether changes are written into the files.
 func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err error) {
-	if err := verb.PersonOnly(w.Stamped(ctx), "registers folders", "oxbow folder add DIR"); err != nil {
+	if err := verb.PersonOnly(w.WithSource(ctx), "registers folders", "oxbow folder add DIR"); err != nil {
 		return out, err
 	}
 	out.DryRun = in.DryRun
@@ -193,7 +193,7 @@ type RemoveOut struct {
 // entries from the folder's files that were not edited in the memory. It does not change the files. Only a person may
 // call it.
 func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut, err error) {
-	if err := verb.PersonOnly(w.Stamped(ctx), "removes folders", "oxbow folder remove NAME"); err != nil {
+	if err := verb.PersonOnly(w.WithSource(ctx), "removes folders", "oxbow folder remove NAME"); err != nil {
 		return out, err
 	}
 	out.DryRun = in.DryRun

@@ -173,7 +173,7 @@ func (l *Listener) since(ctx context.Context) ([]verb.Change, error) {
 		for i := range c.Versions {
 			c.Versions[i].Entry.Content = ""
 		}
-		cs = append(cs, verb.PastOf(l.memory).ChangeOf(ctx, c))
+		cs = append(cs, verb.NewPastTexts(l.memory).VisibleChange(ctx, c))
 	}
 	slices.Reverse(cs)
 	return cs, nil
@@ -202,7 +202,7 @@ func (f *Feed) add(l *Listener, all *oxbow.Memory) error {
 	f.mu.Unlock()
 	if f.end == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		stop := w.Watch(f.changed)
+		stop := w.Watch(f.wakeAll)
 		var poller sync.WaitGroup
 		poller.Go(func() { f.poll(ctx, w) })
 		f.end = func() { cancel(); stop(); poller.Wait() }
@@ -227,8 +227,8 @@ func (f *Feed) poll(ctx context.Context, w oxbow.Watcher) {
 	}
 }
 
-// changed wakes all listeners. The store calls it.
-func (f *Feed) changed(e oxbow.Event) {
+// wakeAll wakes all listeners. The store calls it.
+func (f *Feed) wakeAll(e oxbow.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e.Reset {

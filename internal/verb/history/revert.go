@@ -77,7 +77,7 @@ func Revert(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, err
 		)
 	}
 	if !in.DryRun {
-		err := verb.PersonOnly(w.Stamped(ctx), "takes back all changes of a source", "oxbow revert")
+		err := verb.PersonOnly(w.WithSource(ctx), "takes back all changes of a source", "oxbow revert")
 		if err != nil {
 			return out, err
 		}
@@ -186,14 +186,14 @@ func toRevert(
 	}
 	sel.Has = func(c *oxbow.Change, v *oxbow.Version) bool {
 		inTime := (since.IsZero() || !c.Time.Before(since)) && (until.Before.IsZero() || c.Time.Before(until.Before))
-		return inTime && in.fits(c.Source, v) && made(c.Source)
+		return inTime && in.matchesVersion(c.Source, v) && made(c.Source)
 	}
 	return sel, a, nil
 }
 
-// fits reports whether a version with that source matches the door, client, agent and taint of the
+// matchesVersion reports whether a version with that source matches the door, client, agent and taint of the
 // arguments.
-func (in *RevertIn) fits(s oxbow.Source, v *oxbow.Version) bool {
+func (in *RevertIn) matchesVersion(s oxbow.Source, v *oxbow.Version) bool {
 	return (in.Door == "" || strings.EqualFold(s.Door, in.Door)) &&
 		(in.Agent == "" || strings.EqualFold(s.Claimed.Agent, in.Agent)) &&
 		hasPrefixFold(s.Claimed.Client, in.Client) && (in.Trust == "" || isTainted(s, v))
@@ -298,7 +298,7 @@ func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64)
 		return nil, err
 	}
 	for _, hit := range hits {
-		for _, it := range (injection.InjectedIn{}).ItemsOf(hit.Entry, time.Time{}) {
+		for _, it := range (injection.InjectedIn{}).SelectItems(hit.Entry, time.Time{}) {
 			for _, s := range it.Shown {
 				if v, ok := from[s.Name]; ok && s.In == query.InNotes && s.Version >= v {
 					shown = append(

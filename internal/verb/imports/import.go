@@ -17,8 +17,8 @@ import (
 // In is the argument of Import.
 type In struct {
 	Paths     []string `json:"paths"               flag:"-" jsonschema:"Files and directories."`
-	DryRun    bool     `json:"dry_run,omitempty"            jsonschema:"Show what would be brought in and change nothing."           usage:"show what would be brought in and change nothing"`
-	Overwrite bool     `json:"overwrite,omitempty"          jsonschema:"Replace entries that were written, edited or updated here."  usage:"let what is read replace entries that were written or edited here, or are newer"`
+	DryRun    bool     `json:"dry_run,omitempty"            jsonschema:"Show what would be brought in and change nothing."                usage:"show what would be brought in and change nothing"`
+	Overwrite bool     `json:"overwrite,omitempty"          jsonschema:"Replace entries that were written, edited or updated here."       usage:"let what is read replace entries that were written or edited here, or are newer"`
 	From      string   `json:"from,omitempty"      flag:"-" jsonschema:"Program or format, one of Sources; by default told by each path."`
 
 	Inputs    map[string]io.Reader `json:"-"` // read instead of the files with these paths
@@ -70,7 +70,7 @@ func Import(ctx context.Context, w *verb.Workspace, in In) (Out, error) {
 	if err := CheckSource(in.From); err != nil {
 		return Out{}, err
 	}
-	c, err := in.contents()
+	c, err := in.sortPaths()
 	if err != nil {
 		return Out{}, err
 	}

@@ -77,8 +77,8 @@ func (c *contents) addEntries(path string, format exchange.Format) {
 	}
 }
 
-// contents determines whether each path contains sessions, entries, or both.
-func (in *In) contents() (contents, error) {
+// sortPaths determines whether each path contains sessions, entries, or both.
+func (in *In) sortPaths() (contents, error) {
 	c := contents{sessions: map[string][]string{}, formats: map[string]exchange.Format{}}
 	client := sessionSources[in.From]
 	for _, path := range in.Paths {
@@ -151,7 +151,7 @@ func (c *contents) addDetected(path string) error {
 	ext := strings.ToLower(filepath.Ext(path))
 	switch {
 	case info.IsDir() || ext == ".zip" || ext == ".json":
-		service, err := chatServiceOf(path)
+		service, err := findChatService(path)
 		if err != nil {
 			return err
 		}
@@ -173,8 +173,8 @@ func (c *contents) addDetected(path string) error {
 	return nil
 }
 
-// chatServiceOf returns the chat service whose export is a file or directory, or "".
-func chatServiceOf(path string) (string, error) {
+// findChatService returns the chat service whose export is a file or directory, or "".
+func findChatService(path string) (string, error) {
 	files, err := transcript.ChatFiles(path)
 	if err != nil || len(files) == 0 {
 		return "", err

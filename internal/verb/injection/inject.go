@@ -69,7 +69,7 @@ func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, err
 	if in.Explain {
 		out.Accounts = b.Accounts
 	}
-	if place, err := w.Located(); err == nil && in.Of == nil {
+	if place, err := w.Location(); err == nil && in.Of == nil {
 		out.OffBy = cmp.Or(OffBy(InjectOff, place.Dir(), w.Dir), OffBy(HooksOff, place.Dir(), w.Dir))
 	}
 	if out.Text == "" {
@@ -83,8 +83,10 @@ func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, err
 func whySilent(all []inject.Account) []verb.Note {
 	if len(all) == 0 {
 		return []verb.Note{
-			verb.Plain("a model would be shown nothing: no past session, and no note that may be shown without a search, " +
-				"shares a word with this prompt (very common words do not count)"),
+			verb.Plain(
+				"a model would be shown nothing: no past session, and no note that may be shown without a search, " +
+					"shares a word with this prompt (very common words do not count)",
+			),
 		}
 	}
 	best := all[0]
@@ -147,7 +149,7 @@ var Volunteered = oxbow.Filter{Terms: []oxbow.Term{
 
 // injectSources returns the notes and the archive of sessions, if they exist.
 func injectSources(ctx context.Context, w *verb.Workspace) (all []injectSource, err error) {
-	place, perr := w.Located()
+	place, perr := w.Location()
 	_, m, err := w.Memory(ctx, verb.Read)
 	if err == nil {
 		s := injectSource{Source: inject.Source{In: inject.InNotes, Memory: m, Filter: Volunteered}}

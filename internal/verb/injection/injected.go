@@ -71,7 +71,7 @@ func Injected(ctx context.Context, w *verb.Workspace, in InjectedIn) (InjectedOu
 	if err != nil {
 		return out, err
 	}
-	limit, notes, err := verb.LimitOf(in.Limit, sessions.DefaultLimit)
+	limit, notes, err := verb.ResolveLimit(in.Limit, sessions.DefaultLimit)
 	if err != nil {
 		return out, err
 	}
@@ -102,7 +102,7 @@ func Injected(ctx context.Context, w *verb.Workspace, in InjectedIn) (InjectedOu
 	}
 	var all []InjectedItem
 	for _, h := range hits {
-		all = append(all, in.ItemsOf(h.Entry, since)...)
+		all = append(all, in.SelectItems(h.Entry, since)...)
 	}
 	out.add(all, limit, in.Text)
 	if len(all) == 0 {
@@ -135,8 +135,8 @@ func (in InjectedIn) filter(ctx context.Context, a *session.Archive, since time.
 	return f, nil
 }
 
-// ItemsOf returns the selected injections of a turn.
-func (in InjectedIn) ItemsOf(e oxbow.Entry, since time.Time) (items []InjectedItem) {
+// SelectItems returns the selected injections of a turn.
+func (in InjectedIn) SelectItems(e oxbow.Entry, since time.Time) (items []InjectedItem) {
 	t, err := session.Parse(e.Content)
 	if err != nil {
 		return nil // the turn was edited, so its injections are unknown

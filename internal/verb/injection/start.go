@@ -112,7 +112,7 @@ func Start(ctx context.Context, w *verb.Workspace, in StartIn) (StartOut, error)
 	}
 	notes := ""
 	if isBound {
-		out.Shown = shownOf(ctx, m, &sel)
+		out.Shown = selectionAsShown(ctx, m, &sel)
 	} else {
 		notes, err = out.addNotes(ctx, m, in)
 		if err != nil {
@@ -127,8 +127,8 @@ func Start(ctx context.Context, w *verb.Workspace, in StartIn) (StartOut, error)
 	return out, nil
 }
 
-// shownOf returns the entries of a selection as the ledger records them.
-func shownOf(ctx context.Context, m *oxbow.Memory, sel *profile.Selection) (shown []session.Shown) {
+// selectionAsShown returns the entries of a selection as the ledger records them.
+func selectionAsShown(ctx context.Context, m *oxbow.Memory, sel *profile.Selection) (shown []session.Shown) {
 	for _, p := range sel.Context.Parts {
 		if p.Name != profile.PartEntry {
 			continue
@@ -227,9 +227,9 @@ func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow
 	for i, group := range groups {
 		var found []oxbow.Entry
 		for _, author := range authors {
-			places := placesOf(project)
+			places := projectFilters(project)
 			if i == 0 {
-				places = placesOf("") // pinned notes count in every project
+				places = projectFilters("") // pinned notes count in every project
 			}
 			for _, place := range places {
 				hits, err := m.Recall(
@@ -264,9 +264,9 @@ var noSessions = oxbow.Filter{Terms: []oxbow.Term{
 	{Key: "kind", Values: []string{oxbow.History.String(), oxbow.Handoff.String()}, Not: true},
 }}
 
-// placesOf returns a filter for the notes of a project and a filter for notes without a project. If
+// projectFilters returns a filter for the notes of a project and a filter for notes without a project. If
 // the project is unknown, it returns a single filter for all notes.
-func placesOf(project string) []oxbow.Filter {
+func projectFilters(project string) []oxbow.Filter {
 	if project == "" {
 		return []oxbow.Filter{{}}
 	}
@@ -351,7 +351,7 @@ func (out *StartOut) restLine(ctx context.Context, m *oxbow.Memory, project stri
 		return "", nil
 	}
 	var names []string
-	for _, place := range placesOf(project) {
+	for _, place := range projectFilters(project) {
 		limit := len(out.Shown) + len(out.known) + namedNotes
 		hits, err := m.Recall(ctx, oxbow.Query{Filter: Volunteered.And(noSessions).And(place), Limit: limit})
 		if err != nil {

@@ -25,7 +25,7 @@ type StateOut struct {
 // lists the variables and files that switch hooks off. Clients that are switched off individually do not affect On.
 func State(_ context.Context, w *verb.Workspace, _ StateIn) (StateOut, error) {
 	out := StateOut{OffBy: []string{}, ClientsOff: []string{}}
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil {
 		return out, err
 	}

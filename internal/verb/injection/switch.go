@@ -31,12 +31,12 @@ func InjectOffFor(client string) string { return "inject." + client + ".off" }
 // OffBy returns the path of the file with this name in the home, or in a project that contains one
 // of the directories. It returns "" if the file does not exist.
 func OffBy(name, home string, dirs ...string) string {
-	if path := filepath.Join(home, name); exists(path) {
+	if path := filepath.Join(home, name); pathExists(path) {
 		return path
 	}
 	for _, dir := range dirs {
 		for ; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
-			if path := filepath.Join(dir, ProjectDir, name); exists(path) {
+			if path := filepath.Join(dir, ProjectDir, name); pathExists(path) {
 				return path
 			}
 			if filepath.Dir(dir) == dir {
@@ -47,7 +47,7 @@ func OffBy(name, home string, dirs ...string) string {
 	return ""
 }
 
-func exists(path string) bool {
+func pathExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
@@ -88,11 +88,11 @@ func SwitchInject(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) (ou
 	if in.Off {
 		command = "oxbow inject off"
 	}
-	err = verb.PersonOnly(w.Stamped(ctx), "decides what hooks put before models", command)
+	err = verb.PersonOnly(w.WithSource(ctx), "decides what hooks put before models", command)
 	if err != nil {
 		return out, err
 	}
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil {
 		return out, err
 	}

@@ -87,9 +87,9 @@ func HeldEntries(ctx context.Context, m *oxbow.Memory) iter.Seq2[oxbow.Entry, er
 	}
 }
 
-// GroupOf returns the identifier of the group that an entry is approved with, or "" if the entry is
+// ApprovalGroup returns the identifier of the group that an entry is approved with, or "" if the entry is
 // held back for another reason.
-func GroupOf(e *oxbow.Entry) string {
+func ApprovalGroup(e *oxbow.Entry) string {
 	if e.Suspicious() || e.Trust() != oxbow.TrustImported {
 		return ""
 	}
@@ -113,12 +113,12 @@ func Held(ctx context.Context, w *verb.Workspace, _ HeldIn) (HeldOut, error) {
 		if err != nil {
 			return out, err
 		}
-		if id := GroupOf(&e); id != "" {
+		if id := ApprovalGroup(&e); id != "" {
 			g := groups[id]
 			if g == nil {
 				g = &HeldGroup{
 					ID:      id,
-					From:    originOf(&e),
+					From:    importOrigin(&e),
 					Session: e.Source.Session,
 					Time:    verb.Timestamp(e.Source.Time),
 				}
@@ -136,7 +136,7 @@ func Held(ctx context.Context, w *verb.Workspace, _ HeldIn) (HeldOut, error) {
 			Content: e.Content, Session: session.SourceSession(e.Source),
 		}
 		if e.Source.Actor == oxbow.Imported {
-			held.From = originOf(&e)
+			held.From = importOrigin(&e)
 		}
 		out.Entries = append(out.Entries, held)
 	}
@@ -165,7 +165,7 @@ func (g *HeldGroup) add(e *oxbow.Entry) {
 	if len(g.Names) < groupNames {
 		g.Names = append(g.Names, e.Name)
 	}
-	origin := originOf(e)
+	origin := importOrigin(e)
 	for g.From != origin && !strings.HasPrefix(origin, g.From+"/") && g.From != "" {
 		up := path.Dir(g.From)
 		if up == g.From || up == "." {
@@ -176,8 +176,8 @@ func (g *HeldGroup) add(e *oxbow.Entry) {
 	g.Time = max(g.Time, verb.Timestamp(e.Source.Time))
 }
 
-// originOf returns the file, directory or server of an imported text.
-func originOf(e *oxbow.Entry) string {
+// importOrigin returns the file, directory or server of an imported text.
+func importOrigin(e *oxbow.Entry) string {
 	_, origin := e.Source.SplitRef()
 	return origin
 }
@@ -191,9 +191,9 @@ func withoutHeld(ls []oxbow.Label) []oxbow.Label {
 
 // ApproveIn is the argument of Approve: names, or a group.
 type ApproveIn struct {
-	Names  []string `json:"names,omitempty" flag:"-" usage:"names of entries that are held back"`
-	Group  string   `json:"group,omitempty" usage:"approve all that one import, pull or load brought, by the ID that oxbow approve lists" value:"ID"`
-	DryRun bool     `json:"dry_run,omitempty" usage:"show what would be changed and change nothing"`
+	Names  []string `json:"names,omitempty"   flag:"-" usage:"names of entries that are held back"`
+	Group  string   `json:"group,omitempty"            usage:"approve all that one import, pull or load brought, by the ID that oxbow approve lists" value:"ID"`
+	DryRun bool     `json:"dry_run,omitempty"          usage:"show what would be changed and change nothing"`
 }
 
 // Approve lets entries be shown to models that have not asked for them. In a single change it
@@ -247,7 +247,7 @@ func namesOfGroup(ctx context.Context, m *oxbow.Memory, group string) (names []s
 		if err != nil {
 			return nil, err
 		}
-		if GroupOf(&e) == group {
+		if ApprovalGroup(&e) == group {
 			names = append(names, e.Name)
 		}
 	}

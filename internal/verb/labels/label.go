@@ -126,12 +126,12 @@ type EditLabelsIn struct {
 type RelabelOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
 	// number of the change (0 if nothing changed or the store does not number changes)
-	Seq     uint64       `json:"seq,omitempty"`
-	Entries []Relabelled `json:"entries"`
+	Seq     uint64            `json:"seq,omitempty"`
+	Entries []RelabelledEntry `json:"entries"`
 }
 
-// Relabelled is an entry whose labels changed.
-type Relabelled struct {
+// RelabelledEntry is an entry whose labels changed.
+type RelabelledEntry struct {
 	Name    string   `json:"name"`
 	Added   []string `json:"added,omitempty"`
 	Removed []string `json:"removed,omitempty"`
@@ -219,7 +219,7 @@ func MergeLabels(ctx context.Context, w *verb.Workspace, in MergeLabelsIn) (Rela
 
 // relabel makes a plan and applies it, unless dry is set.
 func relabel(ctx context.Context, w *verb.Workspace, plan label.Planner, dry bool) (RelabelOut, error) {
-	out := RelabelOut{DryRun: dry, Entries: []Relabelled{}}
+	out := RelabelOut{DryRun: dry, Entries: []RelabelledEntry{}}
 	ctx, m, err := w.Memory(ctx, verb.Write.Unless(dry))
 	if err != nil {
 		return out, err
@@ -245,7 +245,7 @@ func relabel(ctx context.Context, w *verb.Workspace, plan label.Planner, dry boo
 		return out, err
 	}
 	for _, c := range p.Changes {
-		r, err := relabelled(ctx, w, m, c, dry)
+		r, err := relabelEntry(ctx, w, m, c, dry)
 		if err != nil {
 			return out, err
 		}
@@ -287,29 +287,33 @@ func withoutProgramLabels(plan label.Planner) label.Planner {
 	}
 }
 
-// relabelled returns the change of an entry's labels. After a change, the new labels are those that
+// relabelEntry returns the change of an entry's labels. After a change, the new labels are those that
 // are stored. They may differ from the requested labels, because secrets in labels are replaced and
 // labels that only programs set do not change. For a dry run they are the requested labels, without
 // secrets.
-func relabelled(
+func relabelEntry(
 	ctx context.Context,
 	w *verb.Workspace,
 	m *oxbow.Memory,
 	c label.Change,
 	dry bool,
-) (Relabelled, error) {
+) (RelabelledEntry, error) {
 	if !dry {
 		switch now, err := m.Get(ctx, c.Name); {
 		case err == nil:
 			c.After = now.Labels
 		case !errors.Is(err, oxbow.ErrNotFound): // another process may have forgotten the entry
-			return Relabelled{}, err
+			return RelabelledEntry{}, err
 		}
 	}
 	withoutAuthor := func(ls []oxbow.Label) []oxbow.Label {
 		return slices.DeleteFunc(ls, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTextBy })
 	}
-	r := Relabelled{c.Name, verb.LabelTexts(withoutAuthor(c.Added())), verb.LabelTexts(withoutAuthor(c.Removed()))}
+	r := RelabelledEntry{
+		c.Name,
+		verb.LabelTexts(withoutAuthor(c.Added())),
+		verb.LabelTexts(withoutAuthor(c.Removed())),
+	}
 	for i := range r.Added {
 		r.Added[i] = w.Secrets.Redact(r.Added[i], new([]secret.Finding))
 	}
@@ -371,8 +375,10 @@ func (o SuggestLabelsOut) Report(command string) (r report.Report) {
 		}
 	}
 	if len(o.Suggestions) == 0 {
-		r.Notef("nothing to propose: every entry has labels of these keys, or too few labelled entries are like those " +
-			"that have none")
+		r.Notef(
+			"nothing to propose: every entry has labels of these keys, or too few labelled entries are like those " +
+				"that have none",
+		)
 		return r
 	}
 	r.Notef("nothing was changed; to accept: %s --apply", report.Words(command))
@@ -391,7 +397,7 @@ type SuggestedLabel struct {
 // SuggestLabels suggests labels.
 func SuggestLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (SuggestLabelsOut, error) {
 	out := SuggestLabelsOut{Suggestions: []SuggestedLabel{}}
-	ss, err := suggestions(ctx, w, in, verb.Read)
+	ss, err := suggestLabels(ctx, w, in, verb.Read)
 	for _, s := range ss {
 		out.Suggestions = append(
 			out.Suggestions,
@@ -403,14 +409,14 @@ func SuggestLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (
 
 // AcceptLabels adds the suggested labels to the entries.
 func AcceptLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (RelabelOut, error) {
-	ss, err := suggestions(ctx, w, in, verb.Write.Unless(in.DryRun))
+	ss, err := suggestLabels(ctx, w, in, verb.Write.Unless(in.DryRun))
 	if err != nil {
 		return RelabelOut{}, err
 	}
 	return relabel(ctx, w, label.Accept(ss, in.MinConfidence), in.DryRun)
 }
 
-func suggestions(
+func suggestLabels(
 	ctx context.Context,
 	w *verb.Workspace,
 	in SuggestLabelsIn,

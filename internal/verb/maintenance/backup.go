@@ -22,8 +22,8 @@ import (
 
 // BackupIn is the argument of Backup.
 type BackupIn struct {
-	File  string `json:"file" flag:"-" jsonschema:"path of the new file"`
-	Force bool   `json:"force,omitempty" jsonschema:"replace a file of that name; a copy is kept of what oxbow did not write"`
+	File  string `json:"file"            flag:"-" jsonschema:"path of the new file"`
+	Force bool   `json:"force,omitempty"          jsonschema:"replace a file of that name; a copy is kept of what oxbow did not write"`
 
 	Sessions bool `json:"sessions,omitempty" jsonschema:"copy the archive of sessions, not the memory"`
 
@@ -33,11 +33,11 @@ type BackupIn struct {
 
 // KeyFiles names the files with the keys for an encrypted copy.
 type KeyFiles struct {
-	Identity   string `json:"identity,omitempty" value:"KEYFILE" jsonschema:"the file of secret keys, as age-keygen writes it, that opens the copy"`
-	Passphrase string `json:"passphrase_file,omitempty" value:"FILE" jsonschema:"a file whose only line is the passphrase of the copy"`
+	Identity   string `json:"identity,omitempty"        value:"KEYFILE" jsonschema:"the file of secret keys, as age-keygen writes it, that opens the copy"`
+	Passphrase string `json:"passphrase_file,omitempty" value:"FILE"    jsonschema:"a file whose only line is the passphrase of the copy"`
 }
 
-func (f KeyFiles) keys(to ...string) backup.Keys {
+func (f KeyFiles) backupKeys(to ...string) backup.Keys {
 	return backup.Keys{To: to, Identity: f.Identity, Passphrase: f.Passphrase}
 }
 
@@ -126,7 +126,7 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 	if err != nil {
 		return BackupOut{}, err
 	}
-	k := in.keys(in.To...)
+	k := in.backupKeys(in.To...)
 	if k.Opens() && !k.Encrypts() {
 		return BackupOut{}, verb.Advise(
 			verb.Invalidf("an identity opens a copy, and this one is not encrypted"),
@@ -155,7 +155,7 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 	out.Last = r.Last
 	out.Bytes = r.Bytes
 	out.Head = r.Head
-	out.Problems = verb.ProblemsOf(r)
+	out.Problems = verb.CheckProblems(r)
 	return out, nil
 }
 
@@ -172,7 +172,7 @@ func (o *BackupOut) encrypt(ctx context.Context, m *oxbow.Memory, in BackupIn, k
 	o.Last = r.Last
 	o.Bytes = r.Size
 	o.Head = r.Head
-	o.Problems = verb.ProblemsOf(r.CheckReport)
+	o.Problems = verb.CheckProblems(r.CheckReport)
 	o.Encrypted, o.Opened = true, r.Opened
 	return err
 }
@@ -235,7 +235,7 @@ func settleStore(ctx context.Context, w *verb.Workspace, temp, store string) err
 		return verb.Advise(fmt.Errorf("making the home: the backup holds no sound memory: %w", err),
 			"oxbow init, then oxbow recover FILE --replace, saves what can be read of it")
 	}
-	return verb.Wrapped("making the home", backup.Settle(filepath.Base(temp), store))
+	return verb.WrapError("making the home", backup.Settle(filepath.Base(temp), store))
 }
 
 // Report tells what was copied, how to look into the copy, and what is not in it.

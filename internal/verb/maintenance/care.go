@@ -117,7 +117,7 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	if err != nil {
 		return RedactOut{}, err
 	}
-	if err := verb.MayErase(ctx, "redact", versionsOf(ctx, m, in.Name)); !in.DryRun &&
+	if err := verb.MayErase(ctx, "redact", keptVersions(ctx, m, in.Name)); !in.DryRun &&
 		errors.Is(err, oxbow.ErrInvalid) {
 		return RedactOut{}, err // Redact reports other errors
 	}
@@ -137,7 +137,7 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	}
 	if !in.DryRun { // vectors reveal the erased text
 		if err := os.Remove(store + verb.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return RedactOut{}, verb.Wrapped("removing the vectors", err)
+			return RedactOut{}, verb.WrapError("removing the vectors", err)
 		}
 	}
 	out := RedactOut{DryRun: in.DryRun, Name: in.Name, Versions: r.Versions, Seq: r.Seq, Left: r.Left}
@@ -152,8 +152,8 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	return out, err
 }
 
-// versionsOf yields the versions of an entry that are not erased.
-func versionsOf(ctx context.Context, m *oxbow.Memory, name string) iter.Seq2[oxbow.Entry, error] {
+// keptVersions yields the versions of an entry that are not erased.
+func keptVersions(ctx context.Context, m *oxbow.Memory, name string) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for v, err := range m.Versions(ctx, name) {
 			if err != nil {
@@ -198,7 +198,7 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 	if err != nil {
 		return StatsOut{}, err
 	}
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil {
 		return StatsOut{}, err
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// words returns a number and its noun as a value of a report.
-func words(n int, one, many string) report.Words { return report.Words(text.Count(n, one, many)) }
+// countWords returns a number and its noun as a value of a report.
+func countWords(n int, one, many string) report.Words { return report.Words(text.Count(n, one, many)) }
 
 // size returns a number of bytes as a value of a report.
 func size(bytes int64) report.Words { return report.Words(text.Bytes(bytes)) }
 
-// Dropped returns the numbers of changes and of entry versions that a compaction drops.
-func (o CompactOut) Dropped() string {
+// DroppedCounts returns the numbers of changes and of entry versions that a compaction drops.
+func (o CompactOut) DroppedCounts() string {
 	return text.Count(o.Changes, "change", "changes") + " and " + text.Count(o.Versions, "version", "versions")
 }
 
@@ -29,7 +29,7 @@ func (o CompactOut) Report() (r report.Report) {
 		return r
 	}
 	r.Linef("%s %s from before %s: %s, now %s", report.Did(o.DryRun, "dropped", "would drop"),
-		report.Words(o.Dropped()), report.Moment(o.Before), size(o.BytesBefore), size(o.BytesAfter))
+		report.Words(o.DroppedCounts()), report.Moment(o.Before), size(o.BytesBefore), size(o.BytesAfter))
 	if o.DryRun {
 		r.Notef("nothing was changed; what is dropped cannot be brought back by oxbow undo")
 	} else {
@@ -48,8 +48,12 @@ func (o RecoverOut) Report() (r report.Report) {
 		r.Notef("oxbow backup FILE makes a copy")
 		return r
 	}
-	r.Linef("saved %s, from %s, in %s", words(o.Entries, "entry", "entries"), words(o.Changes, "change", "changes"),
-		o.Out)
+	r.Linef(
+		"saved %s, from %s, in %s",
+		countWords(o.Entries, "entry", "entries"),
+		countWords(o.Changes, "change", "changes"),
+		o.Out,
+	)
 	o.reportLost(&r)
 	if o.Out != o.Store {
 		r.Notef("%s was not changed", o.Store)
@@ -141,7 +145,7 @@ func (o StatsOut) Report() (r report.Report) {
 		add("created", report.Sentencef("%s to %s", report.Moment(o.Oldest), report.Moment(o.Newest)))
 	}
 	if o.Waiting > 0 {
-		add("inbox", words(o.Waiting, "proposal waits", "proposals wait")+"; oxbow inbox shows what")
+		add("inbox", countWords(o.Waiting, "proposal waits", "proposals wait")+"; oxbow inbox shows what")
 	}
 	switch {
 	case !o.Own:

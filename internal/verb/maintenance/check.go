@@ -22,7 +22,7 @@ import (
 // CheckIn is the argument of Check.
 type CheckIn struct {
 	Since string `json:"since,omitempty" value:"HEAD" usage:"Prove that changes were only added since this HEAD, which check, backup or stats printed."`
-	Sign  bool   `json:"sign,omitempty" usage:"Sign the head of the memory, where it is sound, with the key of its home."`
+	Sign  bool   `json:"sign,omitempty"               usage:"Sign the head of the memory, where it is sound, with the key of its home."`
 }
 
 // Check examines the whole memory, the working tree's annotations, and the archive of
@@ -114,7 +114,7 @@ func archiveFile(w *verb.Workspace) (string, error) {
 	if w.Place == nil {
 		return "", nil
 	}
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil || !p.Own() || p.Home == p.Store {
 		return "", err
 	}
@@ -157,7 +157,7 @@ func checkSessions(ctx context.Context, w *verb.Workspace) (*SessionsCheck, erro
 		return out, nil
 	}
 	out.Entries, out.Bytes = r.Entries, r.Bytes
-	for _, p := range verb.ProblemsOf(r) {
+	for _, p := range verb.CheckProblems(r) {
 		if strings.Contains(p.Mend, "oxbow recover") { // this advice would recover the memory instead of the archive
 			p.Mend = MendSessions(file)
 		}

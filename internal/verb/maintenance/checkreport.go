@@ -20,7 +20,7 @@ func (o CheckOut) Report() (r report.Report) {
 	if len(o.Problems) > 0 {
 		r.Append(o.unsound())
 	} else {
-		r.Append(o.sound())
+		r.Append(o.checkedReport())
 	}
 	if o.Annotations != nil {
 		r.Append(o.Annotations.report())
@@ -37,12 +37,12 @@ func (o CheckOut) Report() (r report.Report) {
 // unsound lists the problems of the memory.
 func (o CheckOut) unsound() (r report.Report) {
 	addProblems(&r, o.Store, o.Problems)
-	r.Append(o.remarks())
+	r.Append(o.remarkReport())
 	return r
 }
 
-// sound tells what was checked.
-func (o CheckOut) sound() (r report.Report) {
+// checkedReport tells what was checked.
+func (o CheckOut) checkedReport() (r report.Report) {
 	if o.Missing {
 		r.Notef("there is no memory in %s yet", filepath.Dir(o.Store))
 	} else {
@@ -59,12 +59,12 @@ func (o CheckOut) sound() (r report.Report) {
 			r.Detailf("%s with it, the last of change %d, by key %s", report.Words(agree), h.Last, h.Key)
 		}
 	}
-	r.Append(o.remarks())
+	r.Append(o.remarkReport())
 	return r
 }
 
-// remarks returns the notes of the check, and a note about torn tails that were kept. Neither is damage.
-func (o CheckOut) remarks() (r report.Report) {
+// remarkReport returns the notes of the check, and a note about torn tails that were kept. Neither is damage.
+func (o CheckOut) remarkReport() (r report.Report) {
 	for _, n := range o.Notes {
 		r.Notef("%s", report.Words(n))
 	}

@@ -33,30 +33,30 @@ func (o DoctorOut) Failed() bool { return !o.OK }
 
 // Doctor checks a memory and its surroundings. It changes nothing.
 func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, error) {
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil {
 		return DoctorOut{}, err
 	}
 	d := &diagnosis{w: w, place: p, dir: p.Dir()}
 	d.environment()
-	d.clients(ctx, in.Clients)
+	d.checkClients(ctx, in.Clients)
 	trusted := d.trust()
 	d.version()
 	d.layout()
 	d.fileSystem()
-	d.permissions()
+	d.checkPermissions()
 	if p.Own() && !d.closed { // do not check the files of other layouts
 		d.lock()
 		d.staleFiles()
-		d.hooks(ctx)
-		d.switches()
+		d.checkHooks(ctx)
+		d.checkSwitches()
 	}
 	if trusted && !d.closed {
 		if err := d.memory(ctx, in.Full); err != nil {
 			return DoctorOut{}, err
 		}
 	}
-	if err := d.annotations(ctx); err != nil {
+	if err := d.checkAnnotations(ctx); err != nil {
 		return DoctorOut{}, err
 	}
 	out := DoctorOut{OK: true, Full: in.Full, Home: d.dir, Store: p.Store, Findings: d.findings}

@@ -9,9 +9,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/setup"
 )
 
-// clients adds findings about the clients that are set up. Only a caller that knows all options of
+// checkClients adds findings about the clients that are set up. Only a caller that knows all options of
 // setup passes an inspection. Without an inspection, no server is started.
-func (d *diagnosis) clients(ctx context.Context, in *setup.Inspection) {
+func (d *diagnosis) checkClients(ctx context.Context, in *setup.Inspection) {
 	if in == nil {
 		in = d.inspection()
 	}

@@ -73,7 +73,7 @@ func (d *diagnosis) trust() bool {
 		d.add(fine, "trust", "", "the home is your own")
 	}
 	d.withheld()
-	d.tracked()
+	d.checkTracked()
 	return v.State == trust.Own || v.State == trust.Trusted
 }
 
@@ -99,8 +99,8 @@ func (d *diagnosis) withheld() {
 	}
 }
 
-// tracked checks which files of the home git tracks, or would track after "git add".
-func (d *diagnosis) tracked() {
+// checkTracked checks which files of the home git tracks, or would track after "git add".
+func (d *diagnosis) checkTracked() {
 	if !git.InTree(d.place.Home) {
 		return
 	}
@@ -227,8 +227,8 @@ func inBrackets(s string) string {
 	return " (" + s + ")"
 }
 
-// permissions checks who may read the home, and whether this process may write to it.
-func (d *diagnosis) permissions() {
+// checkPermissions checks who may read the home, and whether this process may write to it.
+func (d *diagnosis) checkPermissions() {
 	const about = "permissions"
 	before := len(d.findings)
 	type place struct {

@@ -71,7 +71,7 @@ func (d *diagnosis) memory(ctx context.Context, full bool) error {
 	found := len(d.findings)
 	ctx, m, err := d.w.Memory(ctx, verb.Own)
 	if err == nil {
-		err = d.open(ctx, m)
+		err = d.checkStore(ctx, m)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -115,8 +115,8 @@ func readSoFar(m *oxbow.Memory) string {
 	return "it opens, and every change was read"
 }
 
-// open checks a store that could be opened.
-func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
+// checkStore checks a store that could be opened.
+func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 	s, err := m.Stats(ctx)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 		d.add(fine, "size", "", "%s, %s", text.Bytes(s.Bytes), text.Count(s.Entries, "entry", "entries"))
 		return nil
 	}
-	had, err := durableOf(d.place.Store, d.place.Store)
+	had, err := recordedDurable(d.place.Store, d.place.Store)
 	if err != nil {
 		return err
 	}
@@ -215,8 +215,8 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 	return nil
 }
 
-// annotations checks the sidecars of the working tree, if there are any.
-func (d *diagnosis) annotations(ctx context.Context) error {
+// checkAnnotations checks the sidecars of the working tree, if there are any.
+func (d *diagnosis) checkAnnotations(ctx context.Context) error {
 	const about = "annotations"
 	out, err := checkAnnotations(ctx, d.w)
 	if ctx.Err() != nil {

@@ -105,7 +105,7 @@ type NotedHead struct {
 
 // examine checks the store. Damage is reported in the result, not as an error.
 func examine(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil {
 		return CheckOut{}, err
 	}
@@ -116,8 +116,8 @@ func examine(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	}
 	// Continue if the file is too damaged to be opened, because the check has to report this.
 	var damage *oxbow.CorruptError
-	if err := out.read(ctx, w, p); errors.As(err, &damage) {
-		out.damaged(damage)
+	if err := out.readStore(ctx, w, p); errors.As(err, &damage) {
+		out.addDamage(damage)
 	} else if err != nil {
 		return out, err
 	}
@@ -159,15 +159,15 @@ func (o *CheckOut) lookForFile(p verb.Place) {
 	}
 }
 
-// read opens the store and reads all of it.
-func (o *CheckOut) read(ctx context.Context, w *verb.Workspace, p verb.Place) error {
+// readStore opens the store and reads all of it.
+func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Place) error {
 	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
 		return err
 	}
 	if _, serr := os.Stat(p.Store); p.Own() && serr == nil {
 		// Read this before the number of the last change, which other processes may increase.
-		o.durable, err = durableOf(p.Store, p.Store)
+		o.durable, err = recordedDurable(p.Store, p.Store)
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (o *CheckOut) read(ctx context.Context, w *verb.Workspace, p verb.Place) er
 	o.First = r.First
 	o.Last = r.Last
 	o.Head = r.Head
-	o.Problems = append(o.Problems, verb.ProblemsOf(r)...)
+	o.Problems = append(o.Problems, verb.CheckProblems(r)...)
 	for _, file := range r.Unread {
 		if len(o.Notes) < maxUnread {
 			o.Notes = append(o.Notes, fmt.Sprintf(
@@ -206,8 +206,8 @@ func (o *CheckOut) read(ctx context.Context, w *verb.Workspace, p verb.Place) er
 	return nil
 }
 
-// damaged adds the damage that prevents opening the store.
-func (o *CheckOut) damaged(c *oxbow.CorruptError) {
+// addDamage adds the damage that prevents opening the store.
+func (o *CheckOut) addDamage(c *oxbow.CorruptError) {
 	what := c.Reason
 	switch n := len(c.Lost); {
 	case n == 1:
@@ -230,7 +230,7 @@ func (o *CheckOut) damaged(c *oxbow.CorruptError) {
 // The note is empty if the store lacks nothing.
 func WentBack(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
 	// Read this before the number of the last change, which other processes may increase.
-	had, err := durableOf(file, file)
+	had, err := recordedDurable(file, file)
 	if err != nil || had == 0 {
 		return verb.Note{}
 	}
@@ -260,9 +260,9 @@ func checkFile(
 	return r, err
 }
 
-// headerOf reads a store's header. It returns the zero header if the file has no valid
+// readHeader reads a store's header. It returns the zero header if the file has no valid
 // header.
-func headerOf(store string) (h wal.Header, err error) {
+func readHeader(store string) (h wal.Header, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
 		return h, err
@@ -275,9 +275,9 @@ func headerOf(store string) (h wal.Header, err error) {
 	return log.Header(), log.Close()
 }
 
-// durableOf returns the number of the last change in the store that is recorded as durable. It returns 0 if no number
-// is recorded, or if the record belongs to a store with another identity than the store in the file same.
-func durableOf(store, same string) (seq uint64, err error) {
+// recordedDurable returns the number of the last change in the store that is recorded as durable. It returns 0 if no
+// number is recorded, or if the record belongs to a store with another identity than the store in the file same.
+func recordedDurable(store, same string) (seq uint64, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
 		return 0, err
@@ -287,7 +287,7 @@ func durableOf(store, same string) (seq uint64, err error) {
 	if !ok || n.Durable == 0 {
 		return 0, nil
 	}
-	h, err := headerOf(same)
+	h, err := readHeader(same)
 	if err != nil || n.ID != hex.EncodeToString(h.ID[:]) {
 		return 0, err
 	}

@@ -23,8 +23,8 @@ func (o DoctorOut) Report() report.Report {
 	for _, f := range o.Findings {
 		counts[f.Level]++
 	}
-	problems := words(counts[problem], "problem", "problems")
-	warnings := words(counts[warning], "warning", "warnings")
+	problems := countWords(counts[problem], "problem", "problems")
+	warnings := countWords(counts[warning], "warning", "warnings")
 	switch {
 	case counts[problem] > 0 && counts[warning] > 0:
 		r.Detailf("%s, %s", problems, warnings)
@@ -35,7 +35,10 @@ func (o DoctorOut) Report() report.Report {
 	case o.Full:
 		r.Detailf("all is fine")
 	default:
-		r.Detailf("%s", report.Words("nothing wrong was found; oxbow doctor --full also reads every byte of the memory"))
+		r.Detailf(
+			"%s",
+			report.Words("nothing wrong was found; oxbow doctor --full also reads every byte of the memory"),
+		)
 	}
 	return r
 }
@@ -49,8 +52,12 @@ func notReached(r *report.Report, places []string) {
 
 // Report tells how many versions were, or would be, erased.
 func (o RedactOut) Report() (r report.Report) {
-	r.Linef("%s %s of %s", report.Did(o.DryRun, "erased", "would erase"), words(o.Versions, "version", "versions"),
-		report.Name(o.Name))
+	r.Linef(
+		"%s %s of %s",
+		report.Did(o.DryRun, "erased", "would erase"),
+		countWords(o.Versions, "version", "versions"),
+		report.Name(o.Name),
+	)
 	notReached(&r, o.Left)
 	return r
 }
@@ -64,10 +71,10 @@ func (o ScanOut) Report() (r report.Report) {
 	case len(o.Found) == 0:
 		r.Linef("no secrets were found")
 	case o.Fixed > 0:
-		r.Linef("replaced %s; erased %s of the history", words(o.Fixed, "secret", "secrets"),
-			words(o.Versions, "version", "versions"))
+		r.Linef("replaced %s; erased %s of the history", countWords(o.Fixed, "secret", "secrets"),
+			countWords(o.Versions, "version", "versions"))
 	case o.Fix && o.DryRun:
-		r.Linef("would replace %s", words(len(o.Found), "secret", "secrets"))
+		r.Linef("would replace %s", countWords(len(o.Found), "secret", "secrets"))
 	case !o.Fix:
 		r.Notef("oxbow scan --fix replaces them, in the history too; a key that was written down is best changed " +
 			"where it is used")

@@ -31,7 +31,7 @@ func WriteGitignore(home string) error {
 		return nil
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return verb.Wrapped("making the home", err)
+		return verb.WrapError("making the home", err)
 	}
 	f, err := os.OpenFile(filepath.Join(home, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
@@ -42,7 +42,7 @@ func WriteGitignore(home string) error {
 			strings.Join(append(slices.Clone(ignores), ignoredDrafts), "\n") + "\n")
 		err = errors.Join(err, f.Close())
 	}
-	return verb.Wrapped("writing .gitignore", err)
+	return verb.WrapError("writing .gitignore", err)
 }
 
 // missingIgnores returns the lines that are missing from a home's .gitignore.

@@ -69,8 +69,8 @@ func lastFailure(home string) (f HookFailure, ok bool) {
 	return HookFailure{"a client", "why could not be written either, as on a full disk", fi.ModTime()}, true
 }
 
-// fingerprints reports whether fingerprints of texts that agents have read were lost.
-func (d *diagnosis) fingerprints(spool string) {
+// checkFingerprints reports whether fingerprints of texts that agents have read were lost.
+func (d *diagnosis) checkFingerprints(spool string) {
 	l, ok := fingerprint.File{Dir: spool, Now: d.w.Time}.LastLoss()
 	if !ok {
 		return
@@ -81,9 +81,9 @@ func (d *diagnosis) fingerprints(spool string) {
 		d.w.Date(l.Time), l.Reason, d.w.Date(l.Ends))
 }
 
-// hooks checks the spool and the archive, to which hooks write, and reports the last failure of a
+// checkHooks checks the spool and the archive, to which hooks write, and reports the last failure of a
 // hook.
-func (d *diagnosis) hooks(ctx context.Context) {
+func (d *diagnosis) checkHooks(ctx context.Context) {
 	const about = "hooks"
 	spool := filepath.Join(d.dir, session.SpoolDir)
 	fi, err := os.Stat(spool)
@@ -112,7 +112,7 @@ func (d *diagnosis) hooks(ctx context.Context) {
 			f.Error,
 		)
 	}
-	d.fingerprints(spool)
+	d.checkFingerprints(spool)
 	out, err := checkSessions(ctx, d.w)
 	switch {
 	case err != nil && ctx.Err() == nil:
@@ -133,8 +133,8 @@ func (d *diagnosis) hooks(ctx context.Context) {
 	}
 }
 
-// switches reports which hooks are switched off.
-func (d *diagnosis) switches() {
+// checkSwitches reports which hooks are switched off.
+func (d *diagnosis) checkSwitches() {
 	const about, mend = "hooks", "remove that file"
 	getenv := func(string) string { return "" }
 	if d.w.Host != nil && d.w.Host.Getenv != nil {

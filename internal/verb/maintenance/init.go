@@ -43,7 +43,7 @@ type InitOut struct {
 // Init creates the home with an empty memory. If there is a home already, it only checks that the
 // memory can be opened.
 func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil {
 		return InitOut{}, err
 	}
@@ -61,7 +61,7 @@ func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 	if !p.Own() {
 		files, err := in.LayOut(ctx)
 		return InitOut{Home: p.Home, Layout: p.Layout, Files: files, Made: len(files) > 0},
-			verb.Wrapped("laying out "+p.Home+" as "+p.Layout, err)
+			verb.WrapError("laying out "+p.Home+" as "+p.Layout, err)
 	}
 	if fi, err := os.Stat(p.Home); err == nil && !fi.IsDir() {
 		return InitOut{}, verb.Advise(
@@ -81,7 +81,7 @@ func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 	var m *oxbow.Memory
 	ctx, m, err = w.Memory(ctx, how)
 	if err == nil && out.Made {
-		err = verb.Wrapped("making the store", m.Create(ctx))
+		err = verb.WrapError("making the store", m.Create(ctx))
 	}
 	return out, err
 }
@@ -98,9 +98,9 @@ func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (
 	}
 	_, serr := os.Stat(p.Home)
 	if err := os.MkdirAll(p.Home, 0o700); err != nil {
-		return out, verb.Wrapped("making the home", err)
+		return out, verb.WrapError("making the home", err)
 	}
-	temp, err := openBackup(ctx, in.From, in.keys(), p.Store)
+	temp, err := openBackup(ctx, in.From, in.backupKeys(), p.Store)
 	if err == nil {
 		err = settleStore(ctx, w, temp, p.Store)
 		if err != nil {
@@ -123,7 +123,7 @@ func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (
 	}
 	// Another store of that name may have been here before.
 	if err := goOn(ctx, w, m, p.Store); err != nil {
-		return out, verb.Wrapped("accepting what was restored", err)
+		return out, verb.WrapError("accepting what was restored", err)
 	}
 	s, err := m.Stats(ctx)
 	out.Entries, out.Last = s.Entries, s.Last

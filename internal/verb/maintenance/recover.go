@@ -25,12 +25,12 @@ import (
 
 // RecoverIn is the argument of Recover.
 type RecoverIn struct {
-	File string `json:"file,omitempty" flag:"-" jsonschema:"a backup, to read that and not the memory"`
+	File string `json:"file,omitempty"     flag:"-" jsonschema:"a backup, to read that and not the memory"`
 	KeyFiles
-	Sessions bool `json:"sessions,omitempty" jsonschema:"the backup is one of the archive of sessions"`
+	Sessions bool `json:"sessions,omitempty"          jsonschema:"the backup is one of the archive of sessions"`
 
-	Out     string `json:"out,omitempty" value:"FILE" jsonschema:"write what is saved to this FILE (default HOME/memory.oxbow.recovered)"`
-	Replace bool   `json:"replace,omitempty" jsonschema:"put the new file in the place of the damaged one"`
+	Out     string `json:"out,omitempty"     value:"FILE" jsonschema:"write what is saved to this FILE (default HOME/memory.oxbow.recovered)"`
+	Replace bool   `json:"replace,omitempty"              jsonschema:"put the new file in the place of the damaged one"`
 }
 
 // RecoverOut is the result of Recover.
@@ -101,7 +101,7 @@ func (o *RecoverOut) loseAfter(durable uint64) {
 // recoverBackup saves the contents of a backup to a new file. If Replace is set, the new file
 // replaces the memory.
 func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out RecoverOut, err error) {
-	store, err := in.restored(w)
+	store, err := in.restoredPath(w)
 	if err != nil {
 		return out, err
 	}
@@ -142,7 +142,7 @@ func restore(ctx context.Context, w *verb.Workspace, store string, in RecoverIn)
 	} else if _, err := os.Lstat(out); err == nil {
 		return o, verb.Advise(fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out")
 	}
-	temp, err := openBackup(ctx, in.File, in.keys(), out)
+	temp, err := openBackup(ctx, in.File, in.backupKeys(), out)
 	if err != nil {
 		return o, err
 	}
@@ -155,10 +155,10 @@ func restore(ctx context.Context, w *verb.Workspace, store string, in RecoverIn)
 	default:
 		o = RecoverOut{Out: out, Entries: r.Entries, Changes: int(r.Last + 1 - r.First), First: r.First,
 			Last: r.Last, Lost: [][2]uint64{}}
-		err = verb.Wrapped("recovering", backup.Settle(filepath.Base(temp), out))
+		err = verb.WrapError("recovering", backup.Settle(filepath.Base(temp), out))
 		if err == nil {
 			o.Sound, temp = true, ""
-			o.durable, err = durableOf(store, out)
+			o.durable, err = recordedDurable(store, out)
 		}
 	}
 	o.Store, o.From = store, in.File
@@ -168,9 +168,9 @@ func restore(ctx context.Context, w *verb.Workspace, store string, in RecoverIn)
 	return o, err
 }
 
-// restored returns the path that a backup is restored to: the memory, or the archive of sessions
+// restoredPath returns the path that a backup is restored to: the memory, or the archive of sessions
 // next to it.
-func (in RecoverIn) restored(w *verb.Workspace) (string, error) {
+func (in RecoverIn) restoredPath(w *verb.Workspace) (string, error) {
 	if !in.Sessions {
 		store, err := w.ExistingStore("recover")
 		if err != nil && store == "" {
@@ -220,7 +220,7 @@ func recoverInPlace(
 	if err != nil {
 		return rep, err
 	}
-	return rep, verb.Wrapped("accepting what was recovered", goOn(ctx, w, m, store))
+	return rep, verb.WrapError("accepting what was recovered", goOn(ctx, w, m, store))
 }
 
 // removeDerived removes the file store's snapshot and index. They were made from the old log and
@@ -254,7 +254,7 @@ func lastNamed(store string) (seq uint64, err error) {
 			return nil
 		},
 	)
-	return seq, verb.Wrapped("reading "+store+" for numbers", err)
+	return seq, verb.WrapError("reading "+store+" for numbers", err)
 }
 
 // hold takes the write lock of a store, which may be too damaged to open.
@@ -284,7 +284,7 @@ func salvage(ctx context.Context, w *verb.Workspace, store, out string) (Recover
 		}
 	}
 	r, err := oxbow.Recover(
-		w.Stamped(ctx),
+		w.WithSource(ctx),
 		store,
 		out,
 		&oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source},
@@ -321,7 +321,7 @@ func salvage(ctx context.Context, w *verb.Workspace, store, out string) (Recover
 	}
 	// Read the store's identity from the new file, which has the same identity as the damaged file. The header of the
 	// damaged file may be unreadable.
-	noted, err := durableOf(store, out)
+	noted, err := recordedDurable(store, out)
 	if err != nil {
 		return RecoverOut{}, err
 	}
@@ -338,7 +338,7 @@ func salvage(ctx context.Context, w *verb.Workspace, store, out string) (Recover
 // can detect.
 func replaceStore(w *verb.Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
 	if _, err := os.Lstat(store); errors.Is(err, fs.ErrNotExist) { // a new archive, from a backup
-		return "", verb.Wrapped("naming what was restored", backup.Settle(filepath.Base(recovered), store))
+		return "", verb.WrapError("naming what was restored", backup.Settle(filepath.Base(recovered), store))
 	}
 	damaged, err = freePath(store + damagedEnd + w.Time().Format("20060102-150405"))
 	if err != nil {
@@ -391,7 +391,7 @@ func Accept(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, erro
 	}
 	// Read the durable number before the statistics, so that changes made in between do not count
 	// as missing.
-	durable, err := durableOf(store, store)
+	durable, err := recordedDurable(store, store)
 	if err != nil {
 		return AcceptOut{}, err
 	}
@@ -405,7 +405,7 @@ func Accept(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, erro
 	back, berr := signing.SignBack(store, w.Time(), s)
 	err = errors.Join(err, berr)
 	return AcceptOut{Store: store, Accepted: back ||
-		durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, verb.Wrapped("accepting", err)
+		durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, verb.WrapError("accepting", err)
 }
 
 // goOn makes the store continue from its last change, even if later changes were written or later

@@ -50,7 +50,7 @@ func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 	if err != nil {
 		return out, err
 	}
-	p, perr := w.Located()
+	p, perr := w.Location()
 	out.progress = newScanProgress(ctx, p)
 	if err := out.memory(ctx, w, scannedMemory{Memory: m}, fix); err != nil {
 		return out, err
@@ -58,12 +58,12 @@ func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 	if perr != nil || !p.Own() {
 		return out, nil // only oxbow's own layout has an archive
 	}
-	return out, out.besides(ctx, w, p, fix)
+	return out, out.scanHome(ctx, w, p, fix)
 }
 
-// besides scans the sessions archive and the other files next to the store. If fix is set and secrets were found, it
+// scanHome scans the sessions archive and the other files next to the store. If fix is set and secrets were found, it
 // also removes the vectors.
-func (o *ScanOut) besides(ctx context.Context, w *verb.Workspace, p verb.Place, fix bool) error {
+func (o *ScanOut) scanHome(ctx context.Context, w *verb.Workspace, p verb.Place, fix bool) error {
 	if fix && w.Sessions != nil {
 		_, _ = w.Sessions(ctx) // move hooks' reports into the archive (files reports those that remain)
 	}
@@ -71,11 +71,11 @@ func (o *ScanOut) besides(ctx context.Context, w *verb.Workspace, p verb.Place, 
 		return err
 	}
 	src, _ := oxbow.SourceFrom(ctx)
-	if err := o.files(w, p, fix && src.Actor != oxbow.Agent); err != nil || !fix || len(o.Found) == 0 {
+	if err := o.scanFiles(w, p, fix && src.Actor != oxbow.Agent); err != nil || !fix || len(o.Found) == 0 {
 		return err
 	}
 	if err := os.Remove(p.Store + verb.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return verb.Wrapped("removing the vectors", err)
+		return verb.WrapError("removing the vectors", err)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (o *ScanOut) archive(ctx context.Context, w *verb.Workspace, file string, f
 	}
 	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source, ReadOnly: !fix})
 	if err != nil {
-		return verb.Wrapped("opening the archive of sessions", err)
+		return verb.WrapError("opening the archive of sessions", err)
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	return o.memory(ctx, w, scannedMemory{Memory: m, isArchive: true}, fix)
@@ -105,13 +105,13 @@ func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, scanned scanned
 	before := len(o.Found)
 	l := look{out: o, w: w, archive: archive, current: map[string]uint64{}, sources: map[uint64][]verb.FoundSecret{}}
 	o.progress.begin(ctx, m, archive)
-	if err := l.entries(ctx, m); err != nil {
-		return verb.Wrapped("scanning", err)
+	if err := l.scanEntries(ctx, m); err != nil {
+		return verb.WrapError("scanning", err)
 	}
 	inEntries := len(o.Found) - before
-	until, err := o.changes(ctx, m, l.sources, archive)
+	until, err := o.scanChanges(ctx, m, l.sources, archive)
 	if err != nil {
-		return verb.Wrapped("scanning the notes of changes", err)
+		return verb.WrapError("scanning the notes of changes", err)
 	}
 	if !fix || len(o.Found) == before {
 		return nil
@@ -141,13 +141,13 @@ func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, scanned scanned
 // that have secrets.
 func (o *ScanOut) eraseVersions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, dirty []oxbow.Entry) error {
 	if err := clean(ctx, &w.Secrets, m, dirty); err != nil {
-		return verb.Wrapped("replacing secrets", err)
+		return verb.WrapError("replacing secrets", err)
 	}
 	r, err := m.RedactVersions(ctx, func(e oxbow.Entry, current bool) bool {
-		return !current && verb.SecretsOf(e) != nil
+		return !current && verb.FindSecrets(e) != nil
 	}, false)
 	if err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
-		return verb.Wrapped("erasing old versions", err)
+		return verb.WrapError("erasing old versions", err)
 	}
 	o.Versions += r.Versions
 	// The method files scans these files itself.
@@ -167,8 +167,8 @@ type look struct {
 	hasTyped bool                          // a person wrote a version that has a secret
 }
 
-// entries scans the current entries and their old versions.
-func (l *look) entries(ctx context.Context, m *oxbow.Memory) error {
+// scanEntries scans the current entries and their old versions.
+func (l *look) scanEntries(ctx context.Context, m *oxbow.Memory) error {
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func (l *look) entries(ctx context.Context, m *oxbow.Memory) error {
 
 // version scans a version, and reports whether it contains a secret.
 func (l *look) version(e oxbow.Entry) bool {
-	found := verb.SecretsOf(e)
+	found := verb.FindSecrets(e)
 	for _, f := range found {
 		f.Name = l.w.Secrets.Redact(e.Name, new([]secret.Finding))
 		f.Version = e.Version

@@ -16,10 +16,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// changes finds secrets in changes' notes and sources. The argument sources contains the secrets
+// scanChanges finds secrets in changes' notes and sources. The argument sources contains the secrets
 // in the versions' sources. It returns the time of the newest change that must be dropped to
 // remove all these secrets. The time is zero if no secrets were found.
-func (o *ScanOut) changes(
+func (o *ScanOut) scanChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
 	sources map[uint64][]verb.FoundSecret,
@@ -82,7 +82,7 @@ func (o *ScanOut) dropChanges(
 		return nil
 	}
 	if err != nil {
-		return verb.Wrapped("dropping the history of the archive", err)
+		return verb.WrapError("dropping the history of the archive", err)
 	}
 	o.Fixed += found
 	return nil
@@ -90,7 +90,7 @@ func (o *ScanOut) dropChanges(
 
 // dropCommand returns the command that drops the changes up to that time.
 func dropCommand(w *verb.Workspace, until time.Time) (string, error) {
-	p, err := w.Located()
+	p, err := w.Location()
 	hours := max(int(w.Time().Sub(until).Hours()), 0)
 	return fmt.Sprintf("oxbow --home %s compact --keep %dh --yes", text.ShellQuote(p.Home), hours), err
 }

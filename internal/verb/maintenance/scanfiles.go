@@ -25,28 +25,28 @@ import (
 // not scanned.
 const maxScanned = 256 << 20
 
-// files finds secrets in the home's profiles, skills and documents, in hooks' reports that are not
+// scanFiles finds secrets in the home's profiles, skills and documents, in hooks' reports that are not
 // in the archive yet, and in leftovers of interrupted work. If fix is set, it replaces secrets in
 // texts. For other files, it reports a command that deletes the file.
-func (o *ScanOut) files(w *verb.Workspace, p verb.Place, fix bool) (err error) {
+func (o *ScanOut) scanFiles(w *verb.Workspace, p verb.Place, fix bool) (err error) {
 	home, err := vfs.Dir(p.Dir())
 	if err != nil {
-		return verb.Wrapped("scanning the files of the home", err)
+		return verb.WrapError("scanning the files of the home", err)
 	}
 	defer func() { err = errors.Join(err, home.Close()) }()
 	texts, leftovers, err := scannedFiles(p)
 	if err != nil {
-		return verb.Wrapped("scanning the files of the home", err)
+		return verb.WrapError("scanning the files of the home", err)
 	}
 	for _, name := range texts {
 		if err := o.textFile(w, home, p.Dir(), name, fix); err != nil {
-			return verb.Wrapped("scanning "+name, err)
+			return verb.WrapError("scanning "+name, err)
 		}
 	}
 	for _, name := range leftovers {
 		found, err := o.lookInto(home, p.Dir(), name, "file")
 		if err != nil {
-			return verb.Wrapped("scanning "+name, err)
+			return verb.WrapError("scanning "+name, err)
 		}
 		if found != "" && fix {
 			o.Steps = append(o.Steps, "rm "+text.ShellQuote(filepath.Join(p.Dir(), filepath.FromSlash(name))))

@@ -55,7 +55,7 @@ func checkHead(flag, head string) error {
 // checkProof examines the store, and compares it with the signed heads and with the noted head
 // since. If sign is set and the store is sound, it signs the head of the store.
 func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool) (CheckOut, error) {
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil {
 		return CheckOut{}, err
 	}
@@ -122,7 +122,7 @@ func compareHeads(
 	heads *signing.HeadsCheck,
 	out CheckOut,
 ) ([]verb.Problem, error) {
-	h, err := headerOf(out.Store)
+	h, err := readHeader(out.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*Note
 		}
 	}
 	// the hash may be the start of the chain, which is the hash before the first change
-	h, err := headerOf(store)
+	h, err := readHeader(store)
 	if err == nil && hex.EncodeToString(h.Chain[:]) == head {
 		out.Found, out.Seq = true, h.Base
 	}
@@ -172,8 +172,10 @@ func (o VerifyOut) Report() (r report.Report) {
 			"edited")
 	case n == nil:
 	case !n.Found:
-		why := report.Sentencef("what was noted is not the history of this memory: it was edited, or another memory or " +
-			"an older copy is here")
+		why := report.Sentencef(
+			"what was noted is not the history of this memory: it was edited, or another memory or " +
+				"an older copy is here",
+		)
 		if o.First > 1 {
 			why = report.Sentencef("%s, or the change was dropped by a compaction (the log begins at change %d)", why,
 				o.First)
@@ -183,7 +185,11 @@ func (o VerifyOut) Report() (r report.Report) {
 	case n.Time == "":
 		r.Linef("the hash noted is that of the state before change %d: nothing up to there was edited", n.Seq+1)
 	default:
-		r.Linef("the hash noted is that of change %d, %s: nothing up to there was edited", n.Seq, report.Moment(n.Time))
+		r.Linef(
+			"the hash noted is that of change %d, %s: nothing up to there was edited",
+			n.Seq,
+			report.Moment(n.Time),
+		)
 	}
 	return r
 }

@@ -58,14 +58,14 @@ func (o Output) Place() (string, error) {
 	case !fi.Mode().IsRegular():
 		return "", verb.Advise(verb.Invalidf("%s is not a regular file", o.Name), "name another file"+o.Other)
 	case !o.Force:
-		return "", o.exists()
+		return "", o.existsError()
 	}
 	path, err := filepath.EvalSymlinks(o.Path)
-	return path, verb.Wrapped(o.Doing, err)
+	return path, verb.WrapError(o.Doing, err)
 }
 
-// exists returns the error for a file that may not be replaced.
-func (o Output) exists() error {
+// existsError returns the error for a file that may not be replaced.
+func (o Output) existsError() error {
 	return verb.Advise(fmt.Errorf("%s: %w: %s", o.Doing, fs.ErrExist, o.Name),
 		"name another file, or replace it with --force, which keeps a copy of a file that was edited")
 }
@@ -120,7 +120,7 @@ func (o Output) to(
 	})
 	switch {
 	case errors.Is(err, fs.ErrExist): // another program created it in the meantime
-		return "", o.exists()
+		return "", o.existsError()
 	case err != nil:
 		if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == filepath.Base(path) {
 			p.Path = path

@@ -77,7 +77,7 @@ func (o OutputDir) Build(write func(dir string) error) (cleared string, err erro
 	}
 	err = write(filepath.Join(parent, filepath.FromSlash(draft.Dir())))
 	if err == nil {
-		err = verb.Wrapped(o.Doing, draft.Commit())
+		err = verb.WrapError(o.Doing, draft.Commit())
 	}
 	return cleared, errors.Join(err, draft.Discard())
 }

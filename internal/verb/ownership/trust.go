@@ -42,12 +42,12 @@ func Trust(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, error)
 	if in.List {
 		return TrustOut{Homes: verb.NotNil(w.Host.Trusted.Homes())}, nil
 	}
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil {
 		return TrustOut{}, err
 	}
 	command := "oxbow trust " + text.ShellQuote(p.Home)
-	if err := verb.PersonOnly(w.Stamped(ctx), "decides which homes are trusted", command); err != nil {
+	if err := verb.PersonOnly(w.WithSource(ctx), "decides which homes are trusted", command); err != nil {
 		return TrustOut{}, err
 	}
 	out := TrustOut{DryRun: in.DryRun, Home: p.Home, Before: w.Host.Trusted.Judge(p.Home, p.Store)}
@@ -91,8 +91,8 @@ func Judge(h *verb.Host, p verb.Place) trust.Verdict {
 	return h.Trusted.Judge(p.Home, p.Store)
 }
 
-// Untrusted returns the error of a change to a foreign home. It matches [oxbow.ErrReadOnly].
-func Untrusted(home string) error {
+// UntrustedError returns the error of a change to a foreign home. It matches [oxbow.ErrReadOnly].
+func UntrustedError(home string) error {
 	return verb.Advise(
 		fmt.Errorf(
 			"%s is not trusted: nothing is written to it, and no program is started by it: %w",
@@ -120,9 +120,9 @@ func CheckSpool(home string) error {
 
 // TrustsPlace returns an error if the home is foreign, so that nothing in it is replaced.
 func TrustsPlace(w *verb.Workspace) error {
-	p, err := w.Located()
+	p, err := w.Location()
 	if err == nil && Judge(w.Host, p).State == trust.Foreign {
-		err = Untrusted(p.Home)
+		err = UntrustedError(p.Home)
 	}
 	return err
 }

@@ -139,11 +139,11 @@ type LintIn struct {
 
 // LintOut is the result of LintProfiles.
 type LintOut struct {
-	Profiles []Linted `json:"profiles"`
+	Profiles []LintedProfile `json:"profiles"`
 }
 
-// Linted lists a profile's problems.
-type Linted struct {
+// LintedProfile lists a profile's problems.
+type LintedProfile struct {
 	Profile string   `json:"profile"`
 	Found   []string `json:"found"`
 }
@@ -160,7 +160,7 @@ func (o LintOut) Failed() bool {
 
 // LintProfiles reports likely mistakes in profiles.
 func LintProfiles(ctx context.Context, w *verb.Workspace, in LintIn) (LintOut, error) {
-	out := LintOut{Profiles: []Linted{}}
+	out := LintOut{Profiles: []LintedProfile{}}
 	l, err := w.Loader()
 	if err != nil {
 		return out, err
@@ -185,8 +185,8 @@ func LintProfiles(ctx context.Context, w *verb.Workspace, in LintIn) (LintOut, e
 	return out, nil
 }
 
-func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name string) (Linted, error) {
-	l := Linted{Profile: name, Found: []string{}}
+func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name string) (LintedProfile, error) {
+	l := LintedProfile{Profile: name, Found: []string{}}
 	r, err := set.Resolve(name)
 	var wrong profile.Diagnostics
 	var unknown *profile.UnknownError
@@ -211,9 +211,9 @@ func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name st
 // DiffProfilesIn is the argument of DiffProfiles. It names two profiles, or a profile and
 // a date.
 type DiffProfilesIn struct {
-	A    string `json:"a" flag:"-" usage:"name of a profile"`
-	B    string `json:"b,omitempty" flag:"-"`
-	AsOf string `json:"as_of,omitempty" value:"DATE" usage:"the memory as it stood at this DATE, or after this change; with one profile, then against now"`
+	A    string `json:"a"               flag:"-" usage:"name of a profile"`
+	B    string `json:"b,omitempty"     flag:"-"`
+	AsOf string `json:"as_of,omitempty"          usage:"the memory as it stood at this DATE, or after this change; with one profile, then against now" value:"DATE"`
 }
 
 // DiffProfilesOut is the result of DiffProfiles.
@@ -271,15 +271,15 @@ func DiffProfiles(ctx context.Context, w *verb.Workspace, in DiffProfilesIn) (Di
 
 // NewProfileIn is the argument of NewProfile.
 type NewProfileIn struct {
-	Name            string   `json:"name" flag:"-" usage:"name of the profile"`
-	Description     string   `json:"description,omitempty" value:"SENTENCE" usage:"one SENTENCE that says who the agent is with it"`
-	Extends         []string `json:"extends,omitempty" value:"PROFILE" usage:"a PROFILE whose choice is taken over"`
-	Projects        []string `json:"projects,omitempty" flag:"project" usage:"a PROJECT that is included"`
-	Tags            []string `json:"tags,omitempty" flag:"tag" usage:"a TAG that is included"`
-	WithoutProjects []string `json:"without_projects,omitempty" flag:"without-project" value:"PROJECT" usage:"a PROJECT that is left out"`
-	WithoutTags     []string `json:"without_tags,omitempty" flag:"without-tag" value:"TAG" usage:"a TAG that is left out"`
-	Always          []string `json:"always_include,omitempty" flag:"always" value:"FILE" usage:"a FILE of the home that is always included (default SOUL.md, MEMORY.md)"`
-	MaxTokens       *int     `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"the budget of N tokens"`
+	Name            string   `json:"name"                       flag:"-"               usage:"name of the profile"`
+	Description     string   `json:"description,omitempty"                             usage:"one SENTENCE that says who the agent is with it"                         value:"SENTENCE"`
+	Extends         []string `json:"extends,omitempty"                                 usage:"a PROFILE whose choice is taken over"                                    value:"PROFILE"`
+	Projects        []string `json:"projects,omitempty"         flag:"project"         usage:"a PROJECT that is included"`
+	Tags            []string `json:"tags,omitempty"             flag:"tag"             usage:"a TAG that is included"`
+	WithoutProjects []string `json:"without_projects,omitempty" flag:"without-project" usage:"a PROJECT that is left out"                                              value:"PROJECT"`
+	WithoutTags     []string `json:"without_tags,omitempty"     flag:"without-tag"     usage:"a TAG that is left out"                                                  value:"TAG"`
+	Always          []string `json:"always_include,omitempty"   flag:"always"          usage:"a FILE of the home that is always included (default SOUL.md, MEMORY.md)" value:"FILE"`
+	MaxTokens       *int     `json:"max_tokens,omitempty"                              usage:"the budget of N tokens"                                                                   also:"token_budget,budget"`
 }
 
 // NewProfileOut is the result of NewProfile.
@@ -295,10 +295,10 @@ func NewProfile(ctx context.Context, w *verb.Workspace, in NewProfileIn) (NewPro
 	if err != nil {
 		return NewProfileOut{}, err
 	}
-	if err := provenance.RefuseRepeats(w.Stamped(ctx), w, "description", in.Name, in.Description); err != nil {
+	if err := provenance.RefuseRepeats(w.WithSource(ctx), w, "description", in.Name, in.Description); err != nil {
 		return NewProfileOut{}, err
 	}
-	notes, err := in.screen(w.Stamped(ctx), &w.Secrets)
+	notes, err := in.screen(w.WithSource(ctx), &w.Secrets)
 	if err != nil {
 		return NewProfileOut{}, err
 	}
@@ -403,11 +403,11 @@ func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn)
 	if err != nil || bytes.Equal(in.Was, in.Text) {
 		return out, err
 	}
-	if err := provenance.RefuseRepeats(w.Stamped(ctx), w, "profile", string(in.Text)); err != nil {
+	if err := provenance.RefuseRepeats(w.WithSource(ctx), w, "profile", string(in.Text)); err != nil {
 		return out, err
 	}
 	text := string(in.Text)
-	found, err := w.Secrets.Texts(w.Stamped(ctx), "profile", &text)
+	found, err := w.Secrets.Texts(w.WithSource(ctx), "profile", &text)
 	if err != nil {
 		return out, err
 	}

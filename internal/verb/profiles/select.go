@@ -16,10 +16,10 @@ import (
 // SelectIn is the argument of Select. Without a profile, it is the profile that the caller is bound
 // to, or the whole memory.
 type SelectIn struct {
-	Profile string `json:"profile,omitempty" flag:"-" usage:"Name of the profile."`
-	Query   string `json:"query,omitempty" value:"TEXT" usage:"the TEXT that it is for: what fits it ranks higher"`
-	Budget  int    `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens, instead of the profile's own"`
-	AsOf    string `json:"as_of,omitempty" value:"DATE" usage:"the memory as it stood at this DATE, or after this change"`
+	Profile string `json:"profile,omitempty"    flag:"-" usage:"Name of the profile."`
+	Query   string `json:"query,omitempty"               usage:"the TEXT that it is for: what fits it ranks higher"        value:"TEXT"`
+	Budget  int    `json:"max_tokens,omitempty"          usage:"at most N tokens, instead of the profile's own"                         also:"token_budget,budget"`
+	AsOf    string `json:"as_of,omitempty"               usage:"the memory as it stood at this DATE, or after this change" value:"DATE"`
 }
 
 // Select returns the selection of a profile.
@@ -32,10 +32,10 @@ func Select(ctx context.Context, w *verb.Workspace, in SelectIn) (verb.Selection
 	if err != nil {
 		return verb.SelectionOut{}, err
 	}
-	return Selected(ctx, w, l.Profiles, m, r, in)
+	return SelectWith(ctx, w, l.Profiles, m, r, in)
 }
 
-func Selected(
+func SelectWith(
 	ctx context.Context, w *verb.Workspace,
 	set *profile.Set,
 	m *oxbow.Memory,
@@ -59,7 +59,7 @@ func SelectionRequest(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, i
 	if in.AsOf == "" {
 		return req, nil
 	}
-	seq, err := verb.AsOf(ctx, m, in.AsOf, w.Time())
+	seq, err := verb.ResolveAsOf(ctx, m, in.AsOf, w.Time())
 	if err == nil && seq == 0 {
 		err = &BeforeFirstError{in.AsOf}
 	}

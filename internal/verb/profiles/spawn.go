@@ -43,14 +43,14 @@ func SubAgents(svc *subagent.Service) []verb.Tool {
 
 // SpawnSubAgentIn is the argument of spawn_sub_agent.
 type SpawnSubAgentIn struct {
-	AgentID       string `json:"agent_id" also:"agent,id,name" jsonschema:"Letters, digits, dashes." usage:"Name of the sub-agent, such as vtt-refactor."`
-	Task          string `json:"task" also:"prompt,instructions" jsonschema:"All that it is told of this conversation: what is wanted, which files, what to answer." usage:"What it is to do and to answer, in Markdown; it sees nothing of this conversation."`
-	SkillName     string `json:"skill_name,omitempty" also:"skill" flag:"skill" jsonschema:"Skill that says how." usage:"Skill that says how to do the task."`
-	MemoryProfile string `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"By default this session's memory." usage:"Memory profile that the sub-agent is bound to."`
-	AsOf          string `json:"as_of,omitempty" jsonschema:"The memory at this date or change." usage:"Select from the memory as it stood at this date, or after this change."`
-	Budget        *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"Most tokens of what is selected." usage:"Most tokens of the selection, instead of the profile's own."`
-	Offset        *int   `json:"offset,omitempty" also:"skip,start" jsonschema:"Where the page of the briefing begins." usage:"Bytes of the briefing to pass over first."`
-	BriefingOnly  bool   `json:"briefing_only,omitempty" flag:"briefing" jsonschema:"Start nothing." usage:"Answer with the briefing and start nothing."`
+	AgentID       string `json:"agent_id"                 also:"agent,id,name"       jsonschema:"Letters, digits, dashes."                                                               usage:"Name of the sub-agent, such as vtt-refactor."`
+	Task          string `json:"task"                     also:"prompt,instructions" jsonschema:"All that it is told of this conversation: what is wanted, which files, what to answer." usage:"What it is to do and to answer, in Markdown; it sees nothing of this conversation."`
+	SkillName     string `json:"skill_name,omitempty"     also:"skill"               jsonschema:"Skill that says how."                                                                   usage:"Skill that says how to do the task."                                                flag:"skill"`
+	MemoryProfile string `json:"memory_profile,omitempty" also:"profile"             jsonschema:"By default this session's memory."                                                      usage:"Memory profile that the sub-agent is bound to."                                     flag:"profile"`
+	AsOf          string `json:"as_of,omitempty"                                     jsonschema:"The memory at this date or change."                                                     usage:"Select from the memory as it stood at this date, or after this change."`
+	Budget        *int   `json:"max_tokens,omitempty"     also:"token_budget,budget" jsonschema:"Most tokens of what is selected."                                                       usage:"Most tokens of the selection, instead of the profile's own."`
+	Offset        *int   `json:"offset,omitempty"         also:"skip,start"          jsonschema:"Where the page of the briefing begins."                                                 usage:"Bytes of the briefing to pass over first."`
+	BriefingOnly  bool   `json:"briefing_only,omitempty"                             jsonschema:"Start nothing."                                                                         usage:"Answer with the briefing and start nothing."                                        flag:"briefing"`
 }
 
 // SpawnSubAgentOut is the result of spawn_sub_agent.
@@ -90,7 +90,7 @@ func SpawnSubAgent(
 	in SpawnSubAgentIn,
 ) (SpawnSubAgentOut, error) {
 	if svc == nil {
-		return SpawnSubAgentOut{}, verb.Unserved(
+		return SpawnSubAgentOut{}, verb.UnservedError(
 			"sub-agents are not served here",
 			"oxbow spawn AGENT_ID TASK starts one, on the machine of the memory",
 		)
@@ -118,19 +118,24 @@ func SpawnSubAgent(
 	out := SpawnSubAgentOut{AgentID: b.Agent, MemoryProfile: b.Profile, Skill: b.Skill, AsOf: b.Selection.AsOf,
 		Entries: b.Selection.In, Tokens: b.Tokens, Memory: b.Reach, Notes: verb.Plains(b.Selection.Notes)}
 	if b.Selection.In == 0 {
-		out.Notes = append(out.Notes, verb.Plain("the profile selects no entries: the sub-agent begins without memory"))
+		out.Notes = append(
+			out.Notes,
+			verb.Plain("the profile selects no entries: the sub-agent begins without memory"),
+		)
 	}
 	switch {
 	case r == nil:
 		if !in.BriefingOnly {
 			out.Notes = append(
 				out.Notes,
-				verb.Plain("nothing was started: the user has configured no runner; start an agent with this briefing"),
+				verb.Plain(
+					"nothing was started: the user has configured no runner; start an agent with this briefing",
+				),
 			)
 		}
 		before, after, _ := strings.Cut(b.Text(), b.Selection.Text())
 		out.Briefing, err = out.Cut(
-			slices.Concat([]string{before}, verb.PartsOf(b.Selection.Context), []string{after}),
+			slices.Concat([]string{before}, verb.PartTexts(b.Selection.Context), []string{after}),
 			in.Offset,
 			w.Room(len(prompt.AnswerText(out))),
 		)
@@ -164,7 +169,7 @@ func (in *SpawnSubAgentIn) request(
 		}
 	}
 	if in.AsOf != "" {
-		req.AsOf, err = verb.AsOf(ctx, m, in.AsOf, w.Time())
+		req.AsOf, err = verb.ResolveAsOf(ctx, m, in.AsOf, w.Time())
 		if err == nil && req.AsOf == 0 {
 			err = verb.InvalidValue("as_of", in.AsOf, "is before the memory held anything")
 		}

@@ -21,7 +21,7 @@ func keepPrints(ops []oxbow.Op, k verb.Knowledge) {
 		isOnlyImported := len(unvouched) == 1 && unvouched[0] == oxbow.UnvouchedImport &&
 			len(e.Values(oxbow.LabelTaint)) == 0
 		if e.Content != "" && !isOnlyImported {
-			verb.KeepPrintsOf(*k.Prints, &e)
+			verb.KeepPrints(*k.Prints, &e)
 		}
 	}
 }

@@ -26,12 +26,12 @@ type origins struct {
 	agent  bool
 }
 
-func originsOf(ctx context.Context, m *oxbow.Memory) origins {
+func collectOrigins(ctx context.Context, m *oxbow.Memory) origins {
 	o := origins{ctx: ctx, memory: m}
 	src, _ := oxbow.SourceFrom(ctx)
 	o.agent = src.Actor == oxbow.Agent
-	o.ledger = verb.LedgerOf(ctx)
-	o.turns = verb.TurnsOf(ctx)
+	o.ledger = verb.ContextLedger(ctx)
+	o.turns = verb.ContextTurns(ctx)
 	return o
 }
 
@@ -56,10 +56,10 @@ func (o *origins) may(l oxbow.Label, old []oxbow.Label) bool {
 	return slices.Contains(old, l) || (l.Key == lineage.Label && slices.Contains(o.turns, l.Value))
 }
 
-// labels returns labels for the origins of an agent's text. These are the old version's
+// originLabels returns labels for the origins of an agent's text. These are the old version's
 // origin labels, labels for new origins and their taints, and a label if an origin was
 // imported. It returns nil if the caller is not an agent.
-func (o *origins) labels(name, content string, old oxbow.Entry) (ls []oxbow.Label) {
+func (o *origins) originLabels(name, content string, old oxbow.Entry) (ls []oxbow.Label) {
 	if !o.agent {
 		return nil
 	}

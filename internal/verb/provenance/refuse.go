@@ -36,10 +36,10 @@ func RefuseRepeats(ctx context.Context, w *verb.Workspace, what string, texts ..
 		before: []string{""},
 		found:  []repeats{{foreign: s.taints}},
 	}
-	c.read(k)
+	c.addSessionTexts(k)
 	if w.Open != nil && !c.found[0].any() {
 		if ctx, m, err := w.Memory(ctx, verb.Own); err == nil { // without a memory, the texts cannot repeat entries
-			c.entries(ctx, m.Store(), nil)
+			c.addEntries(ctx, m.Store(), nil)
 		}
 	}
 	found := &c.found[0]

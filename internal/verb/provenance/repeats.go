@@ -44,8 +44,8 @@ func sentenceKeys(l oxbow.Label) []string {
 	return nil
 }
 
-// textOf returns the text that a change writes, and the text that the entry had before.
-func textOf(op oxbow.Op, old oxbow.Entry) (written, before string) {
+// writtenText returns the text that a change writes, and the text that the entry had before.
+func writtenText(op oxbow.Op, old oxbow.Entry) (written, before string) {
 	join := func(name, content string, aliases []string, labels []oxbow.Label) string {
 		lines := append([]string{content, name}, aliases...)
 		for _, l := range labels {
@@ -86,10 +86,10 @@ func isHeld(e *oxbow.Entry) bool {
 	})
 }
 
-// repeatsOf returns the foreign texts that each change repeats. It compares with the texts that
+// findRepeats returns the foreign texts that each change repeats. It compares with the texts that
 // sessions have read, and with entries that nobody vouches for. If isUnvouched is set, the changes
 // are unvouched whatever they repeat.
-func repeatsOf(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowledge, isUnvouched bool) []repeats {
+func findRepeats(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowledge, isUnvouched bool) []repeats {
 	c := comparer{
 		names:  make([]string, len(ops)),
 		texts:  make([]string, len(ops)),
@@ -104,12 +104,12 @@ func repeatsOf(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Kn
 			old, _ = store.Get(ctx, name) // the store reports the error
 		}
 		c.names[i] = name
-		c.texts[i], c.before[i] = textOf(op, old)
+		c.texts[i], c.before[i] = writtenText(op, old)
 		staged[name] = op.ApplyTo(old)
 	}
-	c.read(k)
+	c.addSessionTexts(k)
 	c.isUnvouched = isUnvouched
-	c.entries(ctx, store, k.Second)
+	c.addEntries(ctx, store, k.Second)
 	return c.found
 }
 
@@ -121,8 +121,8 @@ type comparer struct {
 	isUnvouched   bool // the change is unvouched in any case
 }
 
-// read adds the texts that sessions have read.
-func (c *comparer) read(k verb.Knowledge) {
+// addSessionTexts adds the texts that sessions have read.
+func (c *comparer) addSessionTexts(k verb.Knowledge) {
 	if k.Prints == nil {
 		return
 	}
@@ -142,10 +142,10 @@ const maxCompared = 32 << 20
 // errTooMany stops a comparison with too many entries.
 var errTooMany = errors.New("too many entries that nobody vouches for")
 
-// entries adds the entries that are tainted, unvouched or imported and that the texts repeat. If
+// addEntries adds the entries that are tainted, unvouched or imported and that the texts repeat. If
 // some of these entries cannot be compared, the texts become unvouched. The write does not fail,
 // because damage must not prevent writing.
-func (c *comparer) entries(ctx context.Context, store oxbow.Store, second *verb.SecondReader) {
+func (c *comparer) addEntries(ctx context.Context, store oxbow.Store, second *verb.SecondReader) {
 	var all *fingerprint.Comparison // created for the first entry
 	bytes := 0
 	compare := func(e *oxbow.Entry) error {
@@ -165,7 +165,7 @@ func (c *comparer) entries(ctx context.Context, store oxbow.Store, second *verb.
 		}
 		return nil
 	}
-	err := second.Read(store, func(store oxbow.Store) error { return suspects(ctx, store, c.isUnvouched, compare) })
+	err := second.Read(store, func(store oxbow.Store) error { return eachSuspect(ctx, store, c.isUnvouched, compare) })
 	if err == nil {
 		return
 	}
@@ -176,10 +176,10 @@ func (c *comparer) entries(ctx context.Context, store oxbow.Store, second *verb.
 	}
 }
 
-// suspects calls fn once for each entry that nobody vouches for, until fn returns an error. If
+// eachSuspect calls fn once for each entry that nobody vouches for, until fn returns an error. If
 // isUnvouched is set, the change is unvouched in any case, so fn is called only for tainted
 // entries.
-func suspects(ctx context.Context, store oxbow.Store, isUnvouched bool, fn func(*oxbow.Entry) error) error {
+func eachSuspect(ctx context.Context, store oxbow.Store, isUnvouched bool, fn func(*oxbow.Entry) error) error {
 	terms := []oxbow.Term{{Key: "has", Values: []string{oxbow.LabelTaint}}}
 	if !isUnvouched {
 		terms = append(terms,
@@ -220,7 +220,7 @@ func vouchFor(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Kno
 	}
 	var texts []string
 	for _, op := range ops {
-		s, _ := textOf(op, oxbow.Entry{})
+		s, _ := writtenText(op, oxbow.Entry{})
 		if o, ok := op.(oxbow.Relabel); ok && !isHeld(&oxbow.Entry{Labels: o.Labels}) {
 			if old, err := store.Get(ctx, o.Name); err == nil && isHeld(&old) { // a person approves the entry
 				s += "\n" + old.Content

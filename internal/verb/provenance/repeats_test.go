@@ -54,7 +54,7 @@ func TestSuspectsAreComparedOnce(t *testing.T) {
 		{true, []string{"all", "tainted"}},
 	} {
 		var names []string
-		if err := suspects(t.Context(), m, c.isUnvouched, func(e *oxbow.Entry) error {
+		if err := eachSuspect(t.Context(), m, c.isUnvouched, func(e *oxbow.Entry) error {
 			names = append(names, e.Name)
 			return nil
 		}); err != nil {

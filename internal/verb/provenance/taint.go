@@ -41,7 +41,7 @@ const unvouchedNoHooks = "no-hooks"
 // them that repeats others counts as the person's from then on. The changes of a person whose input
 // is not a terminal are returned without new labels unless they repeat others.
 //
-// All other changes get labels for the foreign texts that they repeat ([repeatsOf]), for the turn's
+// All other changes get labels for the foreign texts that they repeat ([findRepeats]), for the turn's
 // calls with unknown results, for the text's origin, and for the rules that make it look like
 // instructions. An entry keeps the taints that it has. Stamp is part of an [oxbow.Options.Screen].
 //
@@ -58,11 +58,11 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowle
 	}
 	s := stamper{staged: map[string]oxbow.Entry{}, source: src}
 	if src.Actor != oxbow.Person {
-		s.origins = originsOf(ctx, k.Memory)
+		s.origins = collectOrigins(ctx, k.Memory)
 		s.expose(ctx, k)
 	}
 	// An import is unvouched whatever it repeats.
-	repeats := repeatsOf(ctx, store, ops, k, s.noHooks || src.Actor == oxbow.Imported)
+	repeats := findRepeats(ctx, store, ops, k, s.noHooks || src.Actor == oxbow.Imported)
 	var out []oxbow.Op
 	for i, op := range ops {
 		s.repeats = repeats[i]
@@ -92,7 +92,7 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowle
 // expose sets the fields about texts that the model in the caller's session has
 // read.
 func (s *stamper) expose(ctx context.Context, k verb.Knowledge) {
-	caller, ok := verb.CallerOf(ctx)
+	caller, ok := verb.ContextCaller(ctx)
 	if !ok {
 		caller = k.Caller
 	}
@@ -125,18 +125,18 @@ func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ 
 	}
 	switch o := op.(type) {
 	case oxbow.Add:
-		o.Labels, err = s.labels(o.Name, o.Content, o.Aliases, o.Labels, oxbow.Entry{})
+		o.Labels, err = s.stampLabels(o.Name, o.Content, o.Aliases, o.Labels, oxbow.Entry{})
 		op = o
 	case oxbow.Update:
-		o.Labels, err = s.labels(o.Name, o.Content, o.Aliases, o.Labels, old)
+		o.Labels, err = s.stampLabels(o.Name, o.Content, o.Aliases, o.Labels, old)
 		op = o
 	case oxbow.Relabel:
-		o.Labels, err = s.labels(old.Name, old.Content, old.Aliases, o.Labels, old)
+		o.Labels, err = s.stampLabels(old.Name, old.Content, old.Aliases, o.Labels, old)
 		op = o
 	case oxbow.Alias:
 		err = s.mayChange(old.Labels)
 		if err == nil {
-			ops := append([]oxbow.Op{op}, s.aliased(o, old)...)
+			ops := append([]oxbow.Op{op}, s.aliasLabelOps(o, old)...)
 			if kept := s.keepVouched(old.Labels, old.Content, old); len(ops) == 1 && len(kept) > len(old.Labels) {
 				ops = append(ops, oxbow.Relabel{Name: o.Name, Labels: oxbow.SortLabels(kept)})
 			}
@@ -148,16 +148,16 @@ func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ 
 	return []oxbow.Op{op}, err
 }
 
-// aliased returns the change that labels an entry to which a tainted call adds aliases, because
+// aliasLabelOps returns the change that labels an entry to which a tainted call adds aliases, because
 // others may have chosen the words by which the entry is then found. It returns nil if the call is
 // not tainted or adds no alias.
-func (s *stamper) aliased(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
+func (s *stamper) aliasLabelOps(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 	add := slices.DeleteFunc(slices.Clone(o.Aliases), func(a string) bool { return slices.Contains(old.Aliases, a) })
 	if (len(s.taints) == 0 && !s.repeats.any()) || len(add) == 0 {
 		return nil
 	}
 	bare := stamper{taints: s.taints, repeats: s.repeats, staged: map[string]oxbow.Entry{}}
-	ls, _ := bare.labels("", "", add, nil, oxbow.Entry{}) // this never fails without protected labels
+	ls, _ := bare.stampLabels("", "", add, nil, oxbow.Entry{}) // this never fails without protected labels
 	bare.looks[0].labels = append(ls, old.Labels...)
 	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
 	bare.look(out)
@@ -215,10 +215,10 @@ func (s *stamper) look(ops []oxbow.Op) {
 // unnamedCall is the label value for a call whose name is not a valid value.
 const unnamedCall = "call"
 
-// labels returns an entry's labels: the given labels, the old version's taints, and labels
+// stampLabels returns an entry's labels: the given labels, the old version's taints, and labels
 // for the call and the text's origin. It also queues the entry's text for [stamper.look],
 // which adds labels for the rules that the text matches.
-func (s *stamper) labels(
+func (s *stamper) stampLabels(
 	name, content string,
 	aliases []string,
 	given []oxbow.Label,
@@ -261,8 +261,8 @@ func (s *stamper) labels(
 	if s.repeats.isImported {
 		add(oxbow.LabelOrigin, []string{string(oxbow.TrustImported)})
 	}
-	out = append(out, s.origins.labels(name, content, old)...)
-	if s.proof != "" && content != old.Content && cites(content, out, s.proved) {
+	out = append(out, s.origins.originLabels(name, content, old)...)
+	if s.proof != "" && content != old.Content && citesFile(content, out, s.proved) {
 		add(oxbow.LabelVerified, []string{s.proof})
 	}
 	shaped := oxbow.LabelSuspect
@@ -385,9 +385,9 @@ func (s *stamper) keepVouched(labels []oxbow.Label, content string, old oxbow.En
 	return labels
 }
 
-// cites reports whether an entry refers to one of the files, in a label or in its text. Only the
+// citesFile reports whether an entry refers to one of the files, in a label or in its text. Only the
 // last elements of the paths are compared.
-func cites(content string, labels []oxbow.Label, files []string) bool {
+func citesFile(content string, labels []oxbow.Label, files []string) bool {
 	return slices.ContainsFunc(files, func(file string) bool {
 		base := path.Base(strings.ReplaceAll(file, `\`, "/"))
 		isLabelled := slices.ContainsFunc(labels, func(l oxbow.Label) bool {

@@ -65,7 +65,7 @@ type ChangedEntry struct {
 // unprotected, until the person keeps or restores them.
 func Changed(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, error) {
 	out := ChangedOut{Entries: []ChangedEntry{}}
-	limit, notes, err := verb.LimitOf(in.Limit, verb.DefaultListLimit)
+	limit, notes, err := verb.ResolveLimit(in.Limit, verb.DefaultListLimit)
 	if err != nil {
 		return out, err
 	}
@@ -78,7 +78,7 @@ func Changed(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, 
 		return out, err
 	}
 	out.Notes = notes
-	edits, err := editsOf(ctx, m, in.Name)
+	edits, err := agentEdits(ctx, m, in.Name)
 	if err != nil {
 		return out, err
 	}
@@ -88,7 +88,7 @@ func Changed(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, 
 	if out.More {
 		edits = edits[:limit]
 	}
-	past := verb.PastOf(m)
+	past := verb.NewPastTexts(m)
 	for i := range edits {
 		out.Entries = append(out.Entries, changedEntry(ctx, past, &edits[i]))
 	}
@@ -99,9 +99,9 @@ func Changed(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, 
 // are kept or restored.
 const mostEdits = 2000
 
-// editsOf returns the changes that agents made to texts of persons, the most recent first. If name
+// agentEdits returns the changes that agents made to texts of persons, the most recent first. If name
 // is not empty, it returns only the change of the entry with that name.
-func editsOf(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.Edit, error) {
+func agentEdits(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.Edit, error) {
 	names := []string{name}
 	var err error
 	if name == "" {
@@ -133,7 +133,7 @@ func changedEntry(ctx context.Context, p verb.PastTexts, e *agentedit.Edit) Chan
 	c := ChangedEntry{Name: e.Name, What: EntryForgotten, Now: e.Renamed, Back: e.Back, Own: own.Content,
 		Kind:    own.Kind.String(),
 		Written: verb.Timestamp(e.Own.Source.Time), Time: verb.Timestamp(e.Last.Source.Time), Seq: e.Last.Seq,
-		Source:  verb.SourceOf(e.Last.Source),
+		Source:  verb.MakeSource(e.Last.Source),
 		Session: session.SourceSession(e.Last.Source), Changes: e.Changes}
 	switch {
 	case e.Now != nil:
@@ -235,7 +235,7 @@ func decideChanged(
 	if err != nil {
 		return out, err
 	}
-	past := verb.PastOf(m)
+	past := verb.NewPastTexts(m)
 	for i := range edits {
 		out.Entries = append(out.Entries, changedEntry(ctx, past, &edits[i]))
 	}
@@ -260,7 +260,7 @@ func decideChanged(
 // namedEdits returns the edits of the named entries, without repetitions.
 func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits []agentedit.Edit, err error) {
 	if in.All {
-		return editsOf(ctx, m, "")
+		return agentEdits(ctx, m, "")
 	}
 	for i, name := range in.Names {
 		if slices.Contains(in.Names[:i], name) {
@@ -320,7 +320,7 @@ func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) 
 	for i := range edits {
 		seq, err := restoreEdit(ctx, m, &edits[i])
 		if err != nil {
-			return seqs, verb.Wrapped(fmt.Sprintf("restoring %q", edits[i].Name), err)
+			return seqs, verb.WrapError(fmt.Sprintf("restoring %q", edits[i].Name), err)
 		}
 		seqs = append(seqs, seq)
 	}

@@ -21,7 +21,7 @@ import (
 // InboxIn is the argument of the verb inbox.
 type InboxIn struct {
 	Project string `json:"project,omitempty" usage:"only proposals of this PROJECT; auto is that of the working directory"`
-	All     bool   `json:"all,omitempty" usage:"the accepted and the dropped ones too"`
+	All     bool   `json:"all,omitempty"     usage:"the accepted and the dropped ones too"`
 
 	// Twice turns a request that a person made in two sessions into a note. It has an effect only
 	// if a person makes the call.
@@ -58,7 +58,7 @@ func Inbox(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, er
 	if err != nil {
 		return out, err
 	}
-	if in.Twice && verb.IsPerson(w.Stamped(ctx)) {
+	if in.Twice && verb.IsPerson(w.WithSource(ctx)) {
 		open, err := inbox.List(ctx, a.Memory, inbox.Open, in.Project)
 		if err != nil {
 			return out, err
@@ -92,9 +92,9 @@ func Inbox(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, er
 
 // FixesIn is the argument of Fixes.
 type FixesIn struct {
-	Error   string `json:"error,omitempty" flag:"-" usage:"only fixes of this error: a line that a command printed, or a part of one"`
-	Project string `json:"project,omitempty" usage:"only fixes of this PROJECT; auto is that of the working directory"`
-	Limit   int    `json:"limit,omitempty" default:"20" usage:"at most this many"`
+	Error   string `json:"error,omitempty"   flag:"-" usage:"only fixes of this error: a line that a command printed, or a part of one"`
+	Project string `json:"project,omitempty"          usage:"only fixes of this PROJECT; auto is that of the working directory"`
+	Limit   int    `json:"limit,omitempty"            usage:"at most this many"                                                         default:"20"`
 }
 
 // FixesOut is a list of fixes, newest first.
@@ -128,7 +128,9 @@ func Fixes(ctx context.Context, w *verb.Workspace, in FixesIn) (FixesOut, error)
 	case len(all) > 0:
 		out.Notes = append(
 			out.Notes,
-			verb.Plain(fmt.Sprintf("no fix matches; %d are kept, and the list without arguments shows them", len(all))),
+			verb.Plain(
+				fmt.Sprintf("no fix matches; %d are kept, and the list without arguments shows them", len(all)),
+			),
 		)
 	default:
 		out.Notes = append(
@@ -189,8 +191,8 @@ func proposal(ctx context.Context, w *verb.Workspace, a *session.Archive, id str
 
 // AcceptProposalsIn identifies the proposals that become notes.
 type AcceptProposalsIn struct {
-	IDs  []string `json:"ids" flag:"-" usage:"ids of proposals, or how they begin"`
-	Name string   `json:"name,omitempty" usage:"name of the note; by default its first line"`
+	IDs  []string `json:"ids"            flag:"-" usage:"ids of proposals, or how they begin"`
+	Name string   `json:"name,omitempty"          usage:"name of the note; by default its first line"`
 
 	// Content replaces the sentence of a single proposal, unless it is empty.
 	Content string `json:"-"`
@@ -210,15 +212,15 @@ func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsI
 	if len(in.IDs) != 1 && (in.Name != "" || in.Content != "") {
 		return out, verb.InvalidValue("name", in.Name, "is for one proposal alone")
 	}
-	if err := verb.PersonOnly(w.Stamped(ctx), "accepts a proposal", "oxbow inbox accept ID"); err != nil {
+	if err := verb.PersonOnly(w.WithSource(ctx), "accepts a proposal", "oxbow inbox accept ID"); err != nil {
 		return out, err
 	}
-	ctx, a, items, err := proposals(ctx, w, in.IDs)
+	ctx, a, items, err := findProposals(ctx, w, in.IDs)
 	if err != nil {
 		return out, err
 	}
 	for _, it := range items {
-		note, err := noteOf(ctx, w, it)
+		note, err := acceptedNote(ctx, w, it)
 		if err == nil && note != "" {
 			err = verb.Advise(
 				fmt.Errorf("%s was accepted, as %q: %w", it.ID, note, oxbow.ErrExists),
@@ -239,9 +241,9 @@ func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsI
 	return out, nil
 }
 
-// proposals returns the proposals with these IDs. If a proposal does not exist, it
+// findProposals returns the proposals with these IDs. If a proposal does not exist, it
 // returns an error.
-func proposals(
+func findProposals(
 	ctx context.Context, w *verb.Workspace,
 	ids []string,
 ) (_ context.Context, a *session.Archive, items []inbox.Item, err error) {
@@ -282,9 +284,9 @@ func accept(
 	return out, inbox.SetState(ctx, a.Memory, it.ID, inbox.Accepted, out.Name)
 }
 
-// noteOf returns the name of the entry that was made from a proposal, or "" if the entry does not
+// acceptedNote returns the name of the entry that was made from a proposal, or "" if the entry does not
 // exist any more.
-func noteOf(ctx context.Context, w *verb.Workspace, it inbox.Item) (string, error) {
+func acceptedNote(ctx context.Context, w *verb.Workspace, it inbox.Item) (string, error) {
 	if it.State != inbox.Accepted || it.Note == "" {
 		return "", nil
 	}
@@ -362,15 +364,15 @@ type DropProposalsIn struct {
 // error matches [oxbow.ErrInvalid].
 func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (InboxOut, error) {
 	out := InboxOut{Proposals: []inbox.Item{}}
-	if err := verb.PersonOnly(w.Stamped(ctx), "rejects a proposal", "oxbow inbox drop ID"); err != nil {
+	if err := verb.PersonOnly(w.WithSource(ctx), "rejects a proposal", "oxbow inbox drop ID"); err != nil {
 		return out, err
 	}
-	ctx, a, items, err := proposals(ctx, w, in.IDs)
+	ctx, a, items, err := findProposals(ctx, w, in.IDs)
 	if err != nil {
 		return out, err
 	}
 	for _, it := range items {
-		note, err := noteOf(ctx, w, it)
+		note, err := acceptedNote(ctx, w, it)
 		if err == nil && note != "" {
 			err = verb.Advise(
 				verb.Invalidf("%s was accepted, as %q", it.ID, note),
@@ -395,10 +397,10 @@ func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (
 // [oxbow.ErrInvalid].
 func ReopenProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (InboxOut, error) {
 	out := InboxOut{Proposals: []inbox.Item{}}
-	if err := verb.PersonOnly(w.Stamped(ctx), "brings a proposal back", "oxbow inbox"); err != nil {
+	if err := verb.PersonOnly(w.WithSource(ctx), "brings a proposal back", "oxbow inbox"); err != nil {
 		return out, err
 	}
-	ctx, a, items, err := proposals(ctx, w, in.IDs)
+	ctx, a, items, err := findProposals(ctx, w, in.IDs)
 	if err != nil {
 		return out, err
 	}

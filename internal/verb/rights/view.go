@@ -78,13 +78,13 @@ func (o *Options) View(t auth.Token, named string) (*View, error) {
 	v.Scoped = len(v.scopes) > 0
 	if v.Scoped {
 		w.Open = v.opener()
-		w.Sessions, w.Kept = v.sessions(o.Workspace.Sessions), v.sessions(o.Workspace.Kept)
+		w.Sessions, w.Kept = v.limitSessions(o.Workspace.Sessions), v.limitSessions(o.Workspace.Kept)
 	}
 	if v.Bound != nil {
 		w.Source.Profile = v.Bound.Name
 	}
 	if v.Partial() {
-		v.narrow(&w)
+		v.removeOutside(&w)
 	}
 	if !v.seesTree() {
 		w.Annotations, w.Project = nil, nil
@@ -126,9 +126,9 @@ func (v *View) bind(t auth.Token) (below []scope.Scope, err error) {
 // Partial reports whether the view leaves out a part of the memory.
 func (v *View) Partial() bool { return v.Bound != nil || v.Rights.Narrow() }
 
-// narrow removes from a workspace all that lies outside the memory: its file, the host, the working
+// removeOutside removes from a workspace all that lies outside the memory: its file, the host, the working
 // directory, skills, and other profiles than the view's own.
-func (v *View) narrow(w *verb.Workspace) {
+func (v *View) removeOutside(w *verb.Workspace) {
 	w.Place = nil
 	w.Host = nil
 	w.Dir = ""
@@ -175,9 +175,9 @@ func (v *View) opener() func(context.Context, verb.Access) (*oxbow.Memory, error
 	}
 }
 
-// sessions returns a function that opens the archive of sessions with open and restricts it to the
+// limitSessions returns a function that opens the archive of sessions with open and restricts it to the
 // scopes.
-func (v *View) sessions(
+func (v *View) limitSessions(
 	open func(context.Context) (*session.Archive, error),
 ) func(context.Context) (*session.Archive, error) {
 	if open == nil {

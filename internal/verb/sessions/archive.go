@@ -56,7 +56,7 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 	var all []oxbow.Entry
 	for e, err := range m.Entries(ctx, archives) {
 		if err != nil {
-			return out, verb.Wrapped("looking for archives", err)
+			return out, verb.WrapError("looking for archives", err)
 		}
 		all = append(all, e)
 	}
@@ -82,7 +82,7 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 			return out, err
 		}
 	}
-	return out, verb.Wrapped("forgetting archives", m.Apply(ctx, ops...))
+	return out, verb.WrapError("forgetting archives", m.Apply(ctx, ops...))
 }
 
 // age returns the time before which an archive is too old, or the zero time if age is not

@@ -186,7 +186,7 @@ func OpenSession(ctx context.Context, w *verb.Workspace, in OpenSessionIn) (Open
 	}
 	h, err := handoff.Take(ctx, m, "", in.Project)
 	if errors.Is(err, handoff.ErrNone) {
-		got, err := profiles.Selected(ctx, w, l.Profiles, m, r, in.SelectIn)
+		got, err := profiles.SelectWith(ctx, w, l.Profiles, m, r, in.SelectIn)
 		return OpenSessionOut{Selection: &got}, err
 	}
 	if err != nil {

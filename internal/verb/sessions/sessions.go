@@ -48,7 +48,7 @@ func Sessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (SessionsOu
 	if err != nil {
 		return out, err
 	}
-	limit, _, err := verb.LimitOf(in.Limit, DefaultLimit)
+	limit, _, err := verb.ResolveLimit(in.Limit, DefaultLimit)
 	if err != nil {
 		return out, err
 	}
@@ -117,7 +117,7 @@ func wrote(ctx context.Context, w *verb.Workspace, a *session.Archive, s session
 		return nil, err
 	}
 	var made []verb.Change
-	past, left := verb.PastOf(m), mostSearched
+	past, left := verb.NewPastTexts(m), mostSearched
 	for c, err := range m.Log(ctx) {
 		if errors.Is(err, oxbow.ErrUnsupported) {
 			return nil, nil // the memory keeps no history
@@ -130,7 +130,7 @@ func wrote(ctx context.Context, w *verb.Workspace, a *session.Archive, s session
 			break
 		}
 		if origin.MadeChange(c.Source) {
-			made = append(made, past.ChangeOf(ctx, c))
+			made = append(made, past.VisibleChange(ctx, c))
 		}
 	}
 	return made, nil
@@ -307,7 +307,7 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 		said := func(yield func(oxbow.Entry, error) bool) { // a session contains text by its person
 			yield(oxbow.Entry{Name: s.Client + "/" + s.Session, Source: oxbow.Source{Actor: oxbow.Person}}, nil)
 		}
-		if err := verb.MayErase(w.Stamped(ctx), "session forget --purge", said); err != nil {
+		if err := verb.MayErase(w.WithSource(ctx), "session forget --purge", said); err != nil {
 			return out, err
 		}
 	}

@@ -23,9 +23,9 @@ import (
 
 // SyncIn is the argument of Push and Pull.
 type SyncIn struct {
-	Server    string `json:"server,omitempty" flag:"-" usage:"the URL of the server, by default the one that is remembered"`
-	TokenFile string `json:"token_file,omitempty" value:"FILE" usage:"the file whose only line is the token, by default the one that is remembered, or OXBOW_TOKEN"`
-	DryRun    bool   `json:"dry_run,omitempty" usage:"show what would be changed and change nothing"`
+	Server    string `json:"server,omitempty"     flag:"-" usage:"the URL of the server, by default the one that is remembered"`
+	TokenFile string `json:"token_file,omitempty"          usage:"the file whose only line is the token, by default the one that is remembered, or OXBOW_TOKEN" value:"FILE"`
+	DryRun    bool   `json:"dry_run,omitempty"             usage:"show what would be changed and change nothing"`
 
 	Waits func(time.Duration)                        `json:"-"` // called for a pause, with 0 at its end
 	Sleep func(context.Context, time.Duration) error `json:"-"` // default: a timer
@@ -83,7 +83,7 @@ func (o SyncOut) Conflicts() (n int) {
 // Push sends the changes in the home to a server. An entry that both sides changed is not sent
 // until [Pull] has merged it. An entry that [TeamShare] would refuse is not sent.
 func Push(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, error) {
-	if err := verb.PersonOnly(w.Stamped(ctx), "pushes to a server", "oxbow push"); err != nil {
+	if err := verb.PersonOnly(w.WithSource(ctx), "pushes to a server", "oxbow push"); err != nil {
 		return SyncOut{}, err
 	}
 	ctx, m, err := w.Memory(ctx, verb.Own)
@@ -106,7 +106,7 @@ func Push(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, error) {
 // Pull merges the changes on a server into the home, as a single change. The new texts are trusted
 // as little as imports.
 func Pull(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err error) {
-	if err := verb.PersonOnly(w.Stamped(ctx), "pulls from a server", "oxbow pull"); err != nil {
+	if err := verb.PersonOnly(w.WithSource(ctx), "pulls from a server", "oxbow pull"); err != nil {
 		return out, err
 	}
 	ctx, m, err := w.Memory(ctx, verb.Create.Unless(in.DryRun))
@@ -172,7 +172,7 @@ func syncWith(
 		return out, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil {
 		return out, err
 	}
@@ -221,7 +221,11 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 	if err != nil {
 		return nil, err
 	}
-	s := &syncing{url: known.URL, tokenFile: known.TokenFile, file: reconcile.FileOf(filepath.Base(p.Store), known.URL)}
+	s := &syncing{
+		url:       known.URL,
+		tokenFile: known.TokenFile,
+		file:      reconcile.FileOf(filepath.Base(p.Store), known.URL),
+	}
 	s.state, err = reconcile.ReadState(dir, s.file)
 	if err != nil {
 		return nil, err
@@ -233,7 +237,7 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 		s.url,
 		token,
 		&remote.Options{
-			Client: &http.Client{Transport: paced{transport}},
+			Client: &http.Client{Transport: pacedTransport{transport}},
 			Rand:   w.Host.Rand,
 			Later:  newWaiter(in.Sleep, in.Waits).wait,
 		},

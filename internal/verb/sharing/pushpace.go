@@ -19,18 +19,18 @@ const leastPace = 4 << 10
 // errSlow reports that a connection was ended because the server is too slow.
 var errSlow = errors.New("the server is too slow: it took or gave less than 4 kB a second for two minutes")
 
-// paced is a transport that ends connections to slow servers.
-type paced struct{ base http.RoundTripper }
+// pacedTransport is a transport that ends connections to slow servers.
+type pacedTransport struct{ base http.RoundTripper }
 
-// allowed returns the maximum time for a transfer of n bytes.
-func allowed(n int64) time.Duration {
+// allowedTime returns the maximum time for a transfer of n bytes.
+func allowedTime(n int64) time.Duration {
 	return answerWait + time.Duration(max(n, 0))*time.Second/leastPace
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (p paced) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p pacedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
-	timer := time.AfterFunc(allowed(req.ContentLength), func() { cancel(errSlow) })
+	timer := time.AfterFunc(allowedTime(req.ContentLength), func() { cancel(errSlow) })
 	res, err := p.base.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		timer.Stop()
@@ -43,7 +43,7 @@ func (p paced) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // CloseIdleConnections closes the idle connections of the underlying transport.
-func (p paced) CloseIdleConnections() {
+func (p pacedTransport) CloseIdleConnections() {
 	if c, ok := p.base.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
@@ -71,7 +71,7 @@ type pacedBody struct {
 // Read implements [io.Reader].
 func (b *pacedBody) Read(p []byte) (int, error) {
 	began := time.Now()
-	b.timer.Reset(allowed(b.n) - b.took)
+	b.timer.Reset(allowedTime(b.n) - b.took)
 	n, err := b.ReadCloser.Read(p)
 	b.timer.Stop()
 	b.took += time.Since(began)

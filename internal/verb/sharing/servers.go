@@ -32,7 +32,7 @@ type ServersOut struct {
 
 // Servers returns the servers that are recorded for push and pull of the home.
 func Servers(_ context.Context, w *verb.Workspace, _ ServersIn) (ServersOut, error) {
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil {
 		return ServersOut{}, err
 	}
@@ -57,11 +57,11 @@ type ForgetServerOut struct {
 // The state of the last exchange stays in the home, so that a push or pull which names the server
 // continues from there.
 func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (out ForgetServerOut, err error) {
-	err = verb.PersonOnly(w.Stamped(ctx), "says which servers are remembered", "oxbow remote forget URL")
+	err = verb.PersonOnly(w.WithSource(ctx), "says which servers are remembered", "oxbow remote forget URL")
 	if err != nil {
 		return out, err
 	}
-	p, err := w.Located()
+	p, err := w.Location()
 	if err != nil {
 		return out, err
 	}

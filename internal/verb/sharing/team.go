@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// teamOf returns the team files of the working directory.
-func teamOf(w *verb.Workspace) (*team.Tree, error) {
+// findTeam returns the team files of the working directory.
+func findTeam(w *verb.Workspace) (*team.Tree, error) {
 	t, err := team.Find(w.Dir)
 	if err == nil && t == nil {
 		err = verb.Advise(
@@ -49,7 +49,7 @@ type TeamInitOut struct {
 // TeamInit creates the missing team files of a working tree, registers the merge driver with git in
 // this clone, and trusts the team files. A second call changes nothing.
 func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamInitOut, err error) {
-	if err := verb.PersonOnly(w.Stamped(ctx), "sets up team files", "oxbow team init"); err != nil {
+	if err := verb.PersonOnly(w.WithSource(ctx), "sets up team files", "oxbow team init"); err != nil {
 		return out, err
 	}
 	t, err := team.At(w.Dir)
@@ -91,10 +91,10 @@ func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out Team
 	if in.List {
 		return TeamTrustOut{Teams: w.Host.Trusted.Teams()}, nil
 	}
-	if err := verb.PersonOnly(w.Stamped(ctx), "trusts team files", "oxbow team trust"); err != nil {
+	if err := verb.PersonOnly(w.WithSource(ctx), "trusts team files", "oxbow team trust"); err != nil {
 		return out, err
 	}
-	t, err := teamOf(w)
+	t, err := findTeam(w)
 	if err != nil {
 		return out, err
 	}
@@ -154,7 +154,7 @@ const mostCommits = 20
 
 // TeamStatus lists the team files and the state of each.
 func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out TeamStatusOut, err error) {
-	t, err := teamOf(w)
+	t, err := findTeam(w)
 	if err != nil {
 		return out, err
 	}
@@ -186,12 +186,12 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 		}
 		out.Files = append(out.Files, file)
 	}
-	out.problems(t, wrong, up, rerr)
+	out.addProblems(t, wrong, up, rerr)
 	return out, nil
 }
 
-// problems adds the problems that prevent reading or merging the files.
-func (out *TeamStatusOut) problems(t *team.Tree, wrong []team.Finding, up team.Upstream, rerr error) {
+// addProblems adds the problems that prevent reading or merging the files.
+func (out *TeamStatusOut) addProblems(t *team.Tree, wrong []team.Finding, up team.Upstream, rerr error) {
 	add := func(file, what, mend string) { out.Problems = append(out.Problems, TeamProblem{file, what, mend}) }
 	switch {
 	case rerr != nil:

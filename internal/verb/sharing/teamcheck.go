@@ -63,7 +63,7 @@ func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamChec
 		out.Problems = append(out.Problems, TeamProblem{f.File, f.What, f.Mend})
 	}
 	for _, f := range files {
-		for _, s := range verb.SecretsOf(f.Entry) {
+		for _, s := range verb.FindSecrets(f.Entry) {
 			out.Problems = append(
 				out.Problems,
 				TeamProblem{
@@ -114,8 +114,8 @@ func staleCitations(ctx context.Context, w *verb.Workspace, files []team.File) (
 
 // MergeEntryIn is the argument of MergeEntry, with the paths of three files.
 type MergeEntryIn struct {
-	Base   string `json:"base" flag:"-"`
-	Ours   string `json:"ours" flag:"-"`
+	Base   string `json:"base"   flag:"-"`
+	Ours   string `json:"ours"   flag:"-"`
 	Theirs string `json:"theirs" flag:"-"`
 }
 

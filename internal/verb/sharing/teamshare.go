@@ -53,7 +53,7 @@ type TeamMoved struct {
 // uncommitted edits. If TeamShare is interrupted, the same call completes it, because an entry that
 // only the team files have counts as shared.
 func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
-	if err := verb.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow team share NAME"); err != nil {
+	if err := verb.PersonOnly(w.WithSource(ctx), "shares what is remembered", "oxbow team share NAME"); err != nil {
 		return out, err
 	}
 	t, s, err := openTeam(ctx, w, &out, in.DryRun)
@@ -89,12 +89,12 @@ func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Team
 			"oxbow team status shows where it is",
 		)
 	}
-	return out, verb.Wrapped("taking what is shared out of the home", err)
+	return out, verb.WrapError("taking what is shared out of the home", err)
 }
 
 // openTeam opens the team files of the working directory.
 func openTeam(ctx context.Context, w *verb.Workspace, out *TeamShareOut, dryRun bool) (*team.Tree, *team.Store, error) {
-	t, err := teamOf(w)
+	t, err := findTeam(w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -219,7 +219,7 @@ func mayLeave(e *oxbow.Entry) error {
 			"read it, then oxbow approve "+text.ShellName(e.Name),
 		)
 	}
-	if found := verb.SecretsOf(*e); len(found) > 0 {
+	if found := verb.FindSecrets(*e); len(found) > 0 {
 		return verb.Advise(
 			fmt.Errorf(
 				"%w: the %s of %q looks like a secret (%s), and is not shared",
@@ -289,7 +289,7 @@ func lineMap(a, b []string) []int {
 // files. If it is interrupted, the same call completes it, because an entry that only the home has
 // is treated as moved.
 func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
-	if err := verb.PersonOnly(w.Stamped(ctx), "takes back what is shared", "oxbow team unshare NAME"); err != nil {
+	if err := verb.PersonOnly(w.WithSource(ctx), "takes back what is shared", "oxbow team unshare NAME"); err != nil {
 		return out, err
 	}
 	t, s, err := openTeam(ctx, w, &out, in.DryRun)
@@ -322,7 +322,7 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 			return out, err
 		}
 		if err := m.Apply(oxbow.WithNote(ctx, "taken back from the team"), adds...); err != nil {
-			return out, verb.Wrapped("putting the entries into the home", err)
+			return out, verb.WrapError("putting the entries into the home", err)
 		}
 		out.Home = true
 	}
@@ -416,10 +416,10 @@ func ShareProposals(
 	w *verb.Workspace,
 	in review.AcceptProposalsIn,
 ) (out ShareProposalsOut, err error) {
-	if err := verb.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow inbox accept ID"); err != nil {
+	if err := verb.PersonOnly(w.WithSource(ctx), "shares what is remembered", "oxbow inbox accept ID"); err != nil {
 		return out, err
 	}
-	if _, err := teamOf(w); err != nil {
+	if _, err := findTeam(w); err != nil {
 		return out, err
 	}
 	out.AcceptProposalsOut, err = review.AcceptProposals(ctx, w, in)
@@ -432,7 +432,7 @@ func ShareProposals(
 	}
 	shared, err := TeamShare(ctx, w, TeamShareIn{Names: names})
 	out.Shared = &shared
-	return out, verb.Wrapped("the notes are in your home; sharing them", err)
+	return out, verb.WrapError("the notes are in your home; sharing them", err)
 }
 
 // Report lists the entries that were moved.

@@ -70,7 +70,7 @@ func SignHeads(m *oxbow.Memory, store string, now func() time.Time) (settle func
 func signHead(store string, now time.Time, seq uint64, chain string, after uint64) error {
 	text, err := os.ReadFile(store + headsEnd)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return verb.Wrapped("signing the head", err)
+		return verb.WrapError("signing the head", err)
 	}
 	last, _ := proof.Last(text)
 	if seq == 0 || seq < last+after || (after == 0 && seq == last) {
@@ -78,9 +78,9 @@ func signHead(store string, now time.Time, seq uint64, chain string, after uint6
 	}
 	k, err := createSigningKey(store)
 	if err != nil {
-		return verb.Wrapped("signing the head", err)
+		return verb.WrapError("signing the head", err)
 	}
-	return verb.Wrapped(
+	return verb.WrapError(
 		"signing the head",
 		appendHead(store, k.Sign(proof.Head{Kind: proof.Grown, Seq: seq, Chain: chain, Time: now})),
 	)
@@ -99,12 +99,12 @@ func SignBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	}
 	err = errors.Join(err, kerr)
 	if err != nil {
-		return false, verb.Wrapped("signing that the memory went back", err)
+		return false, verb.WrapError("signing that the memory went back", err)
 	}
 	heads, _ := proof.Read(text, k.Public())
 	for _, h := range heads {
 		if h.Seq > s.Last {
-			return true, verb.Wrapped(
+			return true, verb.WrapError(
 				"signing that the memory went back",
 				appendHead(store, k.Sign(proof.Head{Kind: proof.Back, Seq: s.Last, Chain: s.Head, Time: now})),
 			)
@@ -207,7 +207,7 @@ func SignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
 				headsEnd, "oxbow check --sign signs what is there now"),
 		}, nil
 	case err != nil:
-		return nil, nil, verb.Wrapped("reading the signed heads", err)
+		return nil, nil, verb.WrapError("reading the signed heads", err)
 	case keyless:
 		return nil, []verb.Problem{headProblem("heads were signed, and the key is gone: "+store+
 			signKeyEnd, "bring the key back, or remove "+store+headsEnd+" to begin again")}, nil
@@ -333,8 +333,8 @@ func (c *HeadsCheck) Without(head string, first uint64) verb.Problem {
 
 // SignNow signs the head of a home's memory. It is best called after a copy was made.
 func SignNow(w *verb.Workspace, store string, seq uint64, chain string) error {
-	if p, err := w.Located(); err != nil || !p.Own() || p.Home == p.Store || p.Store != store {
-		return verb.Wrapped("signing the head", errors.Join(err, oxbow.ErrUnsupported))
+	if p, err := w.Location(); err != nil || !p.Own() || p.Home == p.Store || p.Store != store {
+		return verb.WrapError("signing the head", errors.Join(err, oxbow.ErrUnsupported))
 	}
 	if err := errors.Join(ownership.TrustsPlace(w), w.Host.MayWrite(store)); err != nil {
 		return err
@@ -347,7 +347,7 @@ func SignCopied(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) {
 	if w.Place == nil || w.Host == nil {
 		return
 	}
-	if p, err := w.Located(); err == nil {
+	if p, err := w.Location(); err == nil {
 		if s, err := m.Stats(ctx); err == nil {
 			_ = SignNow(w, p.Store, s.Last, s.Head)
 		}

@@ -22,8 +22,8 @@ import (
 
 // DumpIn is the argument of Dump.
 type DumpIn struct {
-	Dir   string `json:"dir" flag:"-" jsonschema:"The directory."`
-	Force bool   `json:"force,omitempty" jsonschema:"Dump into a directory that was not made by a dump, or over changes that were not loaded, of which a copy is kept." usage:"dump into a directory that was not made by a dump, or over changes that were not loaded, of which a copy is kept"`
+	Dir   string `json:"dir"             flag:"-" jsonschema:"The directory."`
+	Force bool   `json:"force,omitempty"          jsonschema:"Dump into a directory that was not made by a dump, or over changes that were not loaded, of which a copy is kept." usage:"dump into a directory that was not made by a dump, or over changes that were not loaded, of which a copy is kept"`
 
 	Path string `json:"-"` // absolute path of the directory
 }
@@ -84,7 +84,7 @@ func Dump(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err e
 func origin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Origin, error) {
 	seq, ok := m.Store().(oxbow.Sequencer)
 	if !ok {
-		p, err := w.Located()
+		p, err := w.Location()
 		if err != nil {
 			return mdtree.Origin{}, nil // a memory that is not in a file has no origin
 		}
@@ -110,12 +110,12 @@ func origin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Ori
 
 // LoadIn is the argument of Load.
 type LoadIn struct {
-	Dir      string `json:"dir" flag:"-" jsonschema:"The directory."`
-	Merge    bool   `json:"merge,omitempty" jsonschema:"Keep entries that have no file; the default." usage:"keep entries that have no file (the default)"`
-	Replace  bool   `json:"replace,omitempty" jsonschema:"Forget entries that have no file." usage:"forget entries that have no file"`
-	Prune    bool   `json:"prune,omitempty" jsonschema:"With replace, forget entries whose files were deleted since the dump, too." usage:"with --replace: forget entries whose files were deleted since the dump, too"`
-	FilesWin bool   `json:"files_win,omitempty" jsonschema:"Take the files' side where the memory changed the same entries since the dump." usage:"take the files' side where the memory changed the same entries since the dump"`
-	DryRun   bool   `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
+	Dir      string `json:"dir"                 flag:"-" jsonschema:"The directory."`
+	Merge    bool   `json:"merge,omitempty"              jsonschema:"Keep entries that have no file; the default."                                   usage:"keep entries that have no file (the default)"`
+	Replace  bool   `json:"replace,omitempty"            jsonschema:"Forget entries that have no file."                                              usage:"forget entries that have no file"`
+	Prune    bool   `json:"prune,omitempty"              jsonschema:"With replace, forget entries whose files were deleted since the dump, too."     usage:"with --replace: forget entries whose files were deleted since the dump, too"`
+	FilesWin bool   `json:"files_win,omitempty"          jsonschema:"Take the files' side where the memory changed the same entries since the dump." usage:"take the files' side where the memory changed the same entries since the dump"`
+	DryRun   bool   `json:"dry_run,omitempty"            jsonschema:"Show what would be changed and change nothing."                                 usage:"show what would be changed and change nothing"`
 
 	Path string `json:"-"` // absolute path of the directory
 }

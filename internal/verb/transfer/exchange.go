@@ -23,7 +23,7 @@ import (
 
 // ExportIn is the argument of Export.
 type ExportIn struct {
-	Filter string `json:"filter,omitempty"  jsonschema:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
+	Filter string `json:"filter,omitempty" jsonschema:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
 	verb.Narrowing
 	To io.Writer `json:"-"` // gets the entries, as [exchange.Export] writes them
 }
@@ -127,11 +127,11 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	if read == nil {
 		in.Note = "import of " + strings.Join(in.Paths, ", ")
 		read = func(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
-			return in.items(ctx, zone, &part)
+			return in.readItems(ctx, zone, &part)
 		}
 	}
 	items := screenedItems(ctx, &w.Secrets, read(reading, w.Time().Location()))
-	r, err := exchange.Import(oxbow.WithNote(w.Secrets.Screened(ctx), text.Clip(in.Note, 200)), m, items,
+	r, err := exchange.Import(oxbow.WithNote(w.Secrets.WithScreened(ctx), text.Clip(in.Note, 200)), m, items,
 		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, Follow: in.Follow,
 			NoChanges: in.Brief && !in.DryRun, Progress: tell, Interrupt: interrupt})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
@@ -156,15 +156,15 @@ func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, 
 	}
 	for e, err := range labels.HeldEntries(ctx, m) {
 		if err == nil && r.Changed(e.Name) {
-			n, group = n+1, cmp.Or(group, labels.GroupOf(&e))
+			n, group = n+1, cmp.Or(group, labels.ApprovalGroup(&e))
 		}
 	}
 	return n, group
 }
 
-// items yields the items of all paths. It stores the finished share of the work in part, as the bits of a float64
+// readItems yields the items of all paths. It stores the finished share of the work in part, as the bits of a float64
 // between 0 and 1. Every path counts as the same amount of work. The sequence ends when ctx is done.
-func (in *ImportIn) items(
+func (in *ImportIn) readItems(
 	ctx context.Context,
 	zone *time.Location,
 	part *atomic.Uint64,

@@ -31,8 +31,8 @@ func Save(
 	stem string,
 	f oxbow.Filter,
 ) (path string, err error) {
-	defer func() { err = verb.Wrapped("saving entries", err) }()
-	p, err := w.Located()
+	defer func() { err = verb.WrapError("saving entries", err) }()
+	p, err := w.Location()
 	if err != nil {
 		return "", err
 	}

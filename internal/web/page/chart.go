@@ -67,7 +67,7 @@ func Bars(title, unit string, bars []Bar) g.Node {
 			h.Span(h.Textf("at most %d %s", most, unit)),
 			h.Span(h.Text(Visible(bars[len(bars)-1].Name))),
 		),
-		figures(unit, bars))
+		figureTable(unit, bars))
 }
 
 // Shares draws horizontal bars, for example one for each project.
@@ -113,11 +113,11 @@ func Shares(title, unit string, bars []Bar) g.Node {
 			h.Aria("label", title),
 			g.Group(out),
 		),
-		figures(unit, bars))
+		figureTable(unit, bars))
 }
 
-// figures returns the numbers of a chart as a table.
-func figures(unit string, bars []Bar) g.Node {
+// figureTable returns the numbers of a chart as a table.
+func figureTable(unit string, bars []Bar) g.Node {
 	return h.Details(
 		h.Summary(h.Text("The same in numbers")),
 		Table([]string{"", Sentence(unit)}, g.Map(bars, func(b Bar) g.Node {

@@ -34,7 +34,7 @@ func Diff(before, after string) g.Node {
 	var out g.Group
 	shown, left := 0, false // left reports whether the previous line was left out
 	for i, l := range lines {
-		if !near(lines, i) {
+		if !isNearChange(lines, i) {
 			if !left {
 				out = append(out, h.El("span", h.Text("  …")))
 			}
@@ -59,8 +59,8 @@ func Diff(before, after string) g.Node {
 	return h.El("div", h.Attr("class", "diff"), h.Attr("role", "group"), h.Attr("aria-label", "What changed"), out)
 }
 
-// near reports whether line i has changed or is within diffAround lines of a change.
-func near(lines []diffLine, i int) bool {
+// isNearChange reports whether line i has changed or is within diffAround lines of a change.
+func isNearChange(lines []diffLine, i int) bool {
 	for j := max(0, i-diffAround); j <= min(len(lines)-1, i+diffAround); j++ {
 		if lines[j].mark != ' ' {
 			return true

@@ -37,19 +37,24 @@ func Notice(kind, text, remedy string) g.Node {
 
 // Notes shows the notes of a verb's result.
 func Notes(ns []verb.Note) g.Node {
-	return g.Map(ns, func(n verb.Note) g.Node { return Notice("note", Said(n), "") })
+	return g.Map(ns, func(n verb.Note) g.Node { return Notice("note", NoteSentence(n), "") })
 }
 
 // Empty replaces an empty list and says why the list is empty.
 func Empty(text string, why []verb.Note, next ...g.Node) g.Node {
 	return h.Div(h.Class("empty"), h.P(h.Text(text)), g.Map(why, func(n verb.Note) g.Node {
-		return h.P(h.Class("dim"), h.Text(Said(n)))
+		return h.P(h.Class("dim"), h.Text(NoteSentence(n)))
 	}), g.Group(next))
 }
 
 // Section is a part of a page with a heading, and an ID to link to.
 func Section(id, title string, body ...g.Node) g.Node {
-	return h.Section(h.ID(id), h.Aria("labelledby", id+"-title"), h.H2(h.ID(id+"-title"), h.Text(title)), g.Group(body))
+	return h.Section(
+		h.ID(id),
+		h.Aria("labelledby", id+"-title"),
+		h.H2(h.ID(id+"-title"), h.Text(title)),
+		g.Group(body),
+	)
 }
 
 // EntryPath returns the path of an entry's page, relative to [Root]. Browsers would resolve
@@ -82,9 +87,9 @@ func When(now, t time.Time) g.Node {
 	)
 }
 
-// DateOf returns the time of an entry: the last change, or, for an imported entry, the date that
+// EntryDate returns the time of an entry: the last change, or, for an imported entry, the date that
 // the entry had before the import.
-func DateOf(e verb.Entry) time.Time {
+func EntryDate(e verb.Entry) time.Time {
 	if e.Source.By == string(oxbow.Imported) {
 		return Moment(e.Created)
 	}
@@ -126,7 +131,7 @@ func Chips(labels map[string][]string) g.Node {
 	for _, k := range shownLabels {
 		for _, v := range labels[k] {
 			out = append(out, h.Li(h.A(h.Class("chip "+
-				k), h.Href(Root+FindPath(k+":"+Quoted(v))), h.Span(h.Class("key"), h.Text(k+" ")), Isolated(v))))
+				k), h.Href(Root+FindPath(k+":"+QuoteValue(v))), h.Span(h.Class("key"), h.Text(k+" ")), Isolated(v))))
 		}
 	}
 	if out == nil {
@@ -135,8 +140,8 @@ func Chips(labels map[string][]string) g.Node {
 	return h.Ul(h.Class("chips"), h.Aria("label", "Labels"), g.Group(out))
 }
 
-// Quoted returns a value as a filter of a query needs it, in quotes if necessary.
-func Quoted(v string) string {
+// QuoteValue returns a value as a filter of a query needs it, in quotes if necessary.
+func QuoteValue(v string) string {
 	if strings.ContainsAny(v, " \t\",") || v == "" {
 		return strconv.Quote(v)
 	}
@@ -169,7 +174,7 @@ func rowBody(now time.Time, e verb.Entry) g.Node {
 		h.Div(
 			h.Class("meta"),
 			Chips(e.Labels),
-			h.Span(h.Text(Writer(e.Source)), h.Text(", "), When(now, DateOf(e))),
+			h.Span(h.Text(Writer(e.Source)), h.Text(", "), When(now, EntryDate(e))),
 		),
 	}
 }

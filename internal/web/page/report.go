@@ -195,7 +195,7 @@ func (p reportPage) split(s report.Sentence) (text string, values []g.Node) {
 		case report.Sentence:
 			return v.In(write)
 		case verb.Note:
-			return v.In(Words)
+			return v.In(ReferenceWords)
 		}
 		values = append(values, p.value(v))
 		return place
@@ -243,9 +243,9 @@ func (p reportPage) value(v any) g.Node {
 	case time.Time:
 		return When(p.now, v)
 	case verb.Note:
-		return h.Text(Visible(v.In(Words)))
+		return h.Text(Visible(v.In(ReferenceWords)))
 	case verb.Reference:
-		return h.Text(Visible(Words(v)))
+		return h.Text(Visible(ReferenceWords(v)))
 	}
 	return Isolated(fmt.Sprint(v))
 }

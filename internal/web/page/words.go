@@ -12,12 +12,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Words describes what a note refers to, for a reader of a page. Package verb calls it for
+// ReferenceWords describes what a note refers to, for a reader of a page. Package verb calls it for
 // each reference in a note.
-func Words(r verb.Reference) string { return verb.Notef("%s", r).String() }
+func ReferenceWords(r verb.Reference) string { return verb.Notef("%s", r).String() }
 
-// Said returns a note as a sentence for a page.
-func Said(n verb.Note) string { return Sentence(n.In(Words)) }
+// NoteSentence returns a note as a sentence for a page.
+func NoteSentence(n verb.Note) string { return Sentence(n.In(ReferenceWords)) }
 
 // Sentence turns the text of an error or a note into a sentence, with a capital letter and a
 // full stop.

@@ -60,7 +60,7 @@ func (b *Base) Delete(ctx context.Context, m *oxbow.Memory, name string, check f
 				return nil, err
 			}
 		}
-		return oxbow.Remove{Name: name, If: old.Version}, b.Seen(ctx).Gone(old)
+		return oxbow.Remove{Name: name, If: old.Version}, b.Seen(ctx).CheckRemoval(old)
 	})
 }
 
