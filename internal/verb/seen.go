@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
 // Seen holds the entries that a session was shown or wrote. In a home without a history, a verb
@@ -203,8 +204,8 @@ func (s *Seen) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
 	if want.Labels == nil {
 		want.Labels = now.Labels
 	}
-	want.Aliases = mergeSets(base.Aliases, want.Aliases, now.Aliases)
-	want.Labels = mergeSets(base.Labels, want.Labels, now.Labels)
+	want.Aliases = threeway.Sets(base.Aliases, want.Aliases, now.Aliases)
+	want.Labels = threeway.Labels(base.Labels, want.Labels, now.Labels)
 	return want, nil
 }
 
@@ -287,19 +288,3 @@ func mergeText(base, want, now string) (string, bool) {
 
 // equalText reports whether two texts are equal apart from line ends.
 func equalText(a, b string) bool { return normalLines(a) == normalLines(b) }
-
-// mergeSets merges three sets. The result has the order of want.
-func mergeSets[T comparable](base, want, now []T) []T {
-	var out []T
-	for _, x := range want {
-		if slices.Contains(now, x) || !slices.Contains(base, x) {
-			out = append(out, x)
-		}
-	}
-	for _, x := range now {
-		if !slices.Contains(base, x) && !slices.Contains(out, x) {
-			out = append(out, x)
-		}
-	}
-	return out
-}

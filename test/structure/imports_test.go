@@ -32,13 +32,17 @@ var floors = []struct {
 	{"scope", []string{".", "store/heads", "internal/base/*", "internal/screening/*"}},
 
 	// Packages that use the library and do not import verbs.
-	{"internal/tree/*", []string{".", "vfs", "internal/base/*", "internal/tree/*"}},
+	{"internal/threeway", []string{".", "internal/base/*"}},
+	{"internal/tree/*", []string{".", "vfs", "internal/base/*", "internal/threeway", "internal/tree/*"}},
 	{"internal/code/git", []string{"vfs", "internal/base/*"}},
 	{"internal/code/project", []string{".", "internal/search/analysis"}},
 	{"internal/code/*", []string{".", "vfs", "internal/base/*", "internal/code/*"}},
 	{"internal/label", []string{".", "internal/base/*", "internal/search/*"}},
 	{"internal/duplicate", []string{".", "internal/search/*", "internal/history/lineage"}},
-	{"internal/history/*", []string{".", "vfs", "internal/base/*", "internal/search/*", "internal/history/*"}},
+	{
+		"internal/history/*",
+		[]string{".", "vfs", "internal/base/*", "internal/search/*", "internal/threeway", "internal/history/*"},
+	},
 	{"internal/vectors", []string{".", "vfs"}},
 	{"internal/agent/prompt", []string{"internal/base/*"}},
 	{"internal/agent/clientfile", []string{"vfs", "internal/base/*"}},
@@ -58,7 +62,7 @@ var floors = []struct {
 	{
 		"internal/share/*",
 		[]string{".", "vfs", "store/heads", "scope", "profile", "internal/base/*", "internal/screening/*",
-			"internal/log/*", "internal/code/git", "internal/tree/mdtree", "internal/share/*"},
+			"internal/log/*", "internal/code/git", "internal/threeway", "internal/tree/mdtree", "internal/share/*"},
 	},
 
 	// Verbs, and layouts, which provide verbs.
@@ -108,7 +112,7 @@ var floors = []struct {
 // belowVerbs contains the packages that a verb may import.
 var belowVerbs = []string{".", "vfs", "store/heads", "scope", "query", "profile", "internal/base/*",
 	"internal/screening/*", "internal/search/*", "internal/log/*",
-	"internal/tree/*", "internal/code/*", "internal/label", "internal/duplicate",
+	"internal/threeway", "internal/tree/*", "internal/code/*", "internal/label", "internal/duplicate",
 	"internal/history/*", "internal/vectors",
 	"internal/agent/*", "internal/setup", "internal/share/*"}
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
 // replay is an entry's state while its changes are repeated.
@@ -71,8 +72,8 @@ func (r *replay) repeatChange(n *node) *oxbow.Entry {
 	} else {
 		return nil
 	}
-	e.Aliases = apply(e.Aliases, old.Aliases, n.Entry.Aliases)
-	e.Labels = oxbow.SortLabels(oneConfidence(apply(e.Labels, old.Labels, n.Entry.Labels), n.Entry.Labels))
+	e.Aliases = threeway.Sets(old.Aliases, n.Entry.Aliases, e.Aliases)
+	e.Labels = threeway.Labels(old.Labels, n.Entry.Labels, e.Labels)
 	if addOperation(&e).Check() != nil { // there are too many labels, so keep the version's own
 		e.Aliases, e.Labels = n.Entry.Aliases, n.Entry.Labels
 	}
@@ -105,34 +106,6 @@ func (r *replay) content(n *node, old string) (content string, ok bool) {
 		return merged, true
 	}
 	return content, true
-}
-
-// apply applies the change from old to new to list. It removes the elements that new lacks and
-// appends the elements that new adds.
-func apply[T comparable](list, old, new []T) []T {
-	if slices.Equal(list, old) {
-		return slices.Clone(new)
-	}
-	list = slices.DeleteFunc(slices.Clone(list), func(x T) bool {
-		return slices.Contains(old, x) && !slices.Contains(new, x)
-	})
-	for _, x := range new {
-		if !slices.Contains(old, x) && !slices.Contains(list, x) {
-			list = append(list, x)
-		}
-	}
-	return list
-}
-
-// oneConfidence removes all confidence labels except the label in newest, because an entry has
-// only one.
-func oneConfidence(labels, newest []oxbow.Label) []oxbow.Label {
-	is := func(l oxbow.Label) bool { return l.Key == oxbow.LabelConfidence }
-	i := slices.IndexFunc(newest, is)
-	if i < 0 {
-		return labels
-	}
-	return slices.DeleteFunc(labels, func(l oxbow.Label) bool { return is(l) && l != newest[i] })
 }
 
 // addOperation returns the operation that adds the entry.

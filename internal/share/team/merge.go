@@ -19,6 +19,7 @@
 package team
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -28,6 +29,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
 // The lines around the two texts of a conflict. They are comments, which Markdown does not render.
@@ -85,7 +87,7 @@ func Merge(base, ours, theirs string) (string, error) {
 func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	conflicts := map[string]bool{}
 	e.Created = earlierTime(a.Created, b.Created)
-	aliases := slices.Concat(a.Aliases, b.Aliases)
+	var names []string
 	switch {
 	case a.Name == b.Name || b.Name == o.Name:
 		e.Name = a.Name
@@ -93,13 +95,13 @@ func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 		e.Name = b.Name
 	default: // keep both names, so that both find the entry
 		e.Name = min(a.Name, b.Name)
-		aliases = append(aliases, a.Name, b.Name)
+		names = []string{a.Name, b.Name}
 		conflicts["name"] = true
 	}
-	e.Aliases = slices.DeleteFunc(mergeSets(o.Aliases, a.Aliases, b.Aliases, aliases), func(s string) bool {
+	e.Aliases = slices.DeleteFunc(mergeAliases(o.Aliases, a.Aliases, b.Aliases, names), func(s string) bool {
 		return s == e.Name
 	})
-	e.Labels = oxbow.SortLabels(mergeSets(o.Labels, a.Labels, b.Labels, slices.Concat(a.Labels, b.Labels)))
+	e.Labels = oxbow.SortLabels(threeway.Sets(o.Labels, a.Labels, b.Labels))
 	if both := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		return l.Key != "status" || slices.Contains(o.Labels, l)
 	}); len(both) > 1 {
@@ -119,22 +121,19 @@ func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	return e, nil
 }
 
-// mergeSets returns the values of base that both a and b contain, in the order of base, followed
-// by all new values, sorted.
-func mergeSets[T comparable](base, a, b, all []T) (out []T) {
-	for _, v := range base {
-		if slices.Contains(a, v) && slices.Contains(b, v) {
-			out = append(out, v)
+// mergeAliases merges the aliases of two versions, which may be swapped. The aliases of base come first,
+// in their order, followed by the new aliases, sorted. add contains further aliases of the result.
+func mergeAliases(base, a, b, add []string) []string {
+	merged := threeway.Sets(base, slices.Concat(a, add), slices.Concat(b, add))
+	place := func(s string) int {
+		i := slices.Index(base, s)
+		if i < 0 {
+			return len(base)
 		}
+		return i
 	}
-	old := len(out)
-	for _, v := range all {
-		if !slices.Contains(base, v) && !slices.Contains(out, v) {
-			out = append(out, v)
-		}
-	}
-	slices.SortFunc(out[old:], func(x, y T) int { return strings.Compare(fmt.Sprint(x), fmt.Sprint(y)) })
-	return out
+	slices.SortFunc(merged, func(x, y string) int { return cmp.Or(place(x)-place(y), strings.Compare(x, y)) })
+	return slices.Compact(merged)
 }
 
 func earlierTime(a, b time.Time) time.Time {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
 // follow plans the change of an entry that was edited in the store and whose file has changed too. The text of
@@ -22,7 +23,7 @@ func (im *importer) follow(it Item, old oxbow.Entry, p *plan) error {
 	e := it.Entry.Clone()
 	isLost := old.Content != e.Content
 	if base != nil {
-		e.Labels = mergedLabels(base.Labels, old.Labels, e.Labels)
+		e.Labels = mergeLabels(base.Labels, old.Labels, e.Labels)
 		if isLost && e.Content == base.Content { // the file has changed only in its labels
 			e.Content, isLost = old.Content, false
 		}
@@ -67,18 +68,18 @@ func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *plan) error {
 // copySuffix is the end of the name of an entry that has the memory's text after a conflict.
 const copySuffix = " (conflict copy)"
 
-// mergedLabels returns the labels of a file with the changes that the store made to the labels of base.
-func mergedLabels(base, store, file []oxbow.Label) []oxbow.Label {
-	base, store = withoutOrigin(base), withoutOrigin(store)
-	merged := slices.DeleteFunc(slices.Clone(file), func(l oxbow.Label) bool {
-		return slices.Contains(base, l) && !slices.Contains(store, l)
-	})
-	for _, l := range store {
-		if !slices.Contains(base, l) && !slices.Contains(merged, l) && !isStamp(l) && len(merged) < oxbow.MaxLabels {
-			merged = append(merged, l)
+// mergeLabels merges the labels of a file with the changes that the store made to the labels of base. If an
+// entry cannot have so many labels, the last labels that the store added are left out.
+func mergeLabels(base, store, file []oxbow.Label) []oxbow.Label {
+	isOwn := func(l oxbow.Label) bool { return isStamp(l) && !slices.Contains(base, l) }
+	store = slices.DeleteFunc(withoutOrigin(store), isOwn)
+	merged := threeway.Labels(withoutOrigin(base), file, store)
+	for i := len(merged) - 1; i >= 0 && len(merged) > oxbow.MaxLabels; i-- {
+		if !slices.Contains(file, merged[i]) {
+			merged = slices.Delete(merged, i, i+1)
 		}
 	}
-	return oxbow.SortLabels(merged)
+	return merged
 }
 
 // importedVersion returns the newest version of an entry that an import wrote and nobody has edited, or nil

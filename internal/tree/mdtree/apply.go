@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
 // Apply implements [oxbow.Store]. If another program changed an entry since this store returned it,
@@ -185,31 +186,17 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 		own.copies[now.Path] = fmt.Sprintf("entry %q was written while somebody else changed the same lines", name)
 		return u
 	}
-	theirs := func(was, is, want []string) bool {
-		return !slices.Equal(was, is) && !slices.Equal(is, want)
+	merged := u
+	merged.Aliases = threeway.Sets(base.Aliases, u.Aliases, now.Entry.Aliases)
+	merged.Labels = threeway.Labels(base.Labels, u.Labels, now.Entry.Labels)
+	if merged.Check() != nil { // for example, there are too many labels
+		own.copies[now.Path] = fmt.Sprintf(
+			"entry %q was given labels or aliases while somebody else gave it others",
+			name,
+		)
+		return u
 	}
-	labels := func(ls []oxbow.Label) (text []string) {
-		for _, l := range oxbow.SortLabels(ls) {
-			text = append(text, l.String())
-		}
-		return text
-	}
-	switch {
-	case theirs(base.Aliases, now.Entry.Aliases, u.Aliases) && slices.Equal(base.Aliases, u.Aliases):
-		u.Aliases = now.Entry.Aliases
-	case theirs(base.Aliases, now.Entry.Aliases, u.Aliases):
-		own.copies[now.Path] = fmt.Sprintf("entry %q was given other aliases while somebody else changed them", name)
-	}
-	was := labels(base.Labels)
-	is := labels(now.Entry.Labels)
-	want := labels(u.Labels)
-	switch {
-	case theirs(was, is, want) && slices.Equal(was, want):
-		u.Labels = now.Entry.Labels
-	case theirs(was, is, want):
-		own.copies[now.Path] = fmt.Sprintf("entry %q was given other labels while somebody else changed them", name)
-	}
-	return u
+	return merged
 }
 
 // checkResult returns an error if the files would not contain the entry exactly as requested.

@@ -285,8 +285,7 @@ func TestMerge(t *testing.T) {
 			"name: a\nkind: note\nmood: calm\nlabel: tag:x\n\nONE\ntwo\nthree\n", ""},
 		{"labels of both", "name: a\nkind: note\nmood: calm\nlabel: tag:x\n\none\ntwo\nthree\n",
 			oxbow.Update{Name: "a", Content: "one\ntwo\nthree", Labels: []oxbow.Label{{Key: "tag", Value: "y"}}},
-			"name: a\nkind: note\nmood: calm\nlabel: tag:y\n\none\ntwo\nthree\n",
-			"name: a\nkind: note\nmood: calm\nlabel: tag:x\n\none\ntwo\nthree\n"},
+			"name: a\nkind: note\nmood: calm\nlabel: tag:x\nlabel: tag:y\n\none\ntwo\nthree\n", ""},
 		{"removed by us", "name: a\nkind: note\nmood: calm\n\none\ntwo\nTHREE\n", oxbow.Remove{Name: "a"},
 			"", "name: a\nkind: note\nmood: calm\n\none\ntwo\nTHREE\n"},
 	} {
