@@ -1,6 +1,8 @@
-// This file shortens a text with an ellipsis.
+// This file shortens texts.
 
 package text
+
+import "unicode/utf8"
 
 // Clip returns s if it has at most n bytes. Otherwise it returns the first n bytes, cut between
 // characters, and an ellipsis.
@@ -9,4 +11,15 @@ func Clip(s string, n int) string {
 		return cut + ellipsis
 	}
 	return s
+}
+
+// Cut returns the longest prefix of s that has at most n bytes and ends between characters.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }

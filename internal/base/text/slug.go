@@ -30,17 +30,6 @@ func Slug(s string) string {
 	return b.String()
 }
 
-// Cut returns the longest prefix of s that has at most n bytes and ends between characters.
-func Cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
 // InvalidUTF8Index returns the offset of the first byte that is not UTF-8, or the length of the text if the
 // text is UTF-8.
 func InvalidUTF8Index(s string) int {

@@ -1,11 +1,18 @@
-// This file splits text into words, the longest sequences of alphanumeric characters.
+// This file splits text into words, the longest sequences of alphanumeric characters, and converts
+// words to lower case.
 
+// Package ucd has tables of the Unicode Character Database, version 17, for alphanumeric
+// characters and full lower case. The standard library's tables have an older version and lack
+// these properties.
 package ucd
 
 import (
 	"iter"
+	"slices"
 	"unicode/utf8"
 )
+
+//go:generate go run github.com/oxbow-memory/oxbow/test/gen/ucd
 
 // A Word is a longest sequence of alphanumeric characters.
 type Word struct {
@@ -71,4 +78,124 @@ func Words(s string) iter.Seq[Word] {
 			}
 		}
 	}
+}
+
+// lowerRun is a sequence of code points first, first+step, …, last. Adding delta to a code point
+// gives its lower case.
+type lowerRun struct {
+	first, last rune
+	step, delta int32
+}
+
+// IsAlnum reports whether r is Alphabetic or a number (Nd, Nl, No).
+func IsAlnum(r rune) bool {
+	if p := uint32(r) >> 8; p < uint32(len(alnumPage)) {
+		return alnumBits[alnumPage[p]][(r>>6)&3]>>(r&63)&1 != 0
+	}
+	return false
+}
+
+// isCapital reports whether conversion to lower case changes r.
+func isCapital(r rune) bool {
+	if p := uint32(r) >> 8; p < uint32(len(capitalPage)) {
+		return capitalBits[capitalPage[p]][(r>>6)&3]>>(r&63)&1 != 0
+	}
+	return false
+}
+
+const (
+	CapitalIWithDot = 'İ' // the only capital whose lower case has two characters
+	capitalSigma    = 'Σ' // its lower case depends on its position in the word
+)
+
+// LowerRune returns the lower case of a character, regardless of its position in a word.
+// [CapitalIWithDot] has no lower case of a single character.
+func LowerRune(r rune) rune {
+	if !isCapital(r) {
+		return r
+	}
+	i, found := slices.BinarySearchFunc(lowerRuns, r, func(run lowerRun, r rune) int {
+		switch {
+		case run.last < r:
+			return -1
+		case run.first > r:
+			return 1
+		}
+		return 0
+	})
+	if !found || (r-lowerRuns[i].first)%lowerRuns[i].step != 0 {
+		return r
+	}
+	return r + lowerRuns[i].delta
+}
+
+// Lower returns the full lower case of an alphanumeric word. A word without capitals is
+// returned unchanged.
+func Lower(word string) string {
+	for i, r := range word {
+		if isCapital(r) {
+			return lowerAfter(word, i)
+		}
+	}
+	return word
+}
+
+// lowerAfter returns the lower case of a word whose first capital is at byte index.
+func lowerAfter(word string, index int) string {
+	b := make([]byte, index, len(word)+4)
+	copy(b, word)
+	for i, r := range word[index:] {
+		switch {
+		case r < utf8.RuneSelf:
+			if r >= 'A' && r <= 'Z' {
+				r += 'a' - 'A'
+			}
+			b = append(b, byte(r))
+		case r == CapitalIWithDot:
+			b = append(b, "i\u0307"...)
+		case r == capitalSigma && isFinalSigma(word, index+i):
+			b = append(b, "ς"...)
+		default:
+			b = utf8.AppendRune(b, LowerRune(r))
+		}
+	}
+	return string(b)
+}
+
+// isFinalSigma reports whether the sigma at byte i ends its word, by the condition Final_Sigma
+// of the Unicode Standard, section 3.13: a cased letter precedes it and none follows, where
+// Case_Ignorable characters are skipped.
+func isFinalSigma(word string, i int) bool {
+	before := false
+	for s := word[:i]; s != ""; {
+		r, n := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-n]
+		if !inRanges(ignorable, r) {
+			before = inRanges(cased, r)
+			break
+		}
+	}
+	if !before {
+		return false
+	}
+	for _, r := range word[i+len("Σ"):] {
+		if !inRanges(ignorable, r) {
+			return !inRanges(cased, r)
+		}
+	}
+	return true
+}
+
+// inRanges reports whether r is in one of the ranges, which must ascend.
+func inRanges(ranges [][2]rune, r rune) bool {
+	_, found := slices.BinarySearchFunc(ranges, r, func(x [2]rune, r rune) int {
+		switch {
+		case x[1] < r:
+			return -1
+		case x[0] > r:
+			return 1
+		}
+		return 0
+	})
+	return found
 }
