@@ -84,20 +84,3 @@ func (a *Analyzer) count(d *index.Document, number uint32, whole bool, weight ui
 	n := &d.Terms[t.at].TF
 	*n = uint16(min(uint32(*n)+weight, 1<<16-1))
 }
-
-// Count returns for each term how often it occurs in the text, including wholes. If ctx
-// is done, it returns early.
-func (a *Analyzer) Count(ctx context.Context, text string, terms []string) []int {
-	n, place := make([]int, len(terms)), make(map[string]int, len(terms))
-	for i, t := range terms {
-		place[t] = i
-	}
-	a.each(ctx, text, func(us []unit) {
-		for _, u := range us {
-			if i, ok := place[u.text]; ok {
-				n[i]++
-			}
-		}
-	})
-	return n
-}

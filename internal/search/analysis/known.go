@@ -162,11 +162,11 @@ func (k *known) find(c string) *seen {
 // unitsOf returns the units of a chunk. A chunk that is too long for the cache is analyzed
 // each time.
 func (k *known) unitsOf(c string) []unit {
-	if len(c) > maxWhole {
-		us, _, _ := k.cut(nil, strings.Clone(c))
-		return us
+	if len(c) <= maxWhole {
+		return k.storedUnits(k.find(c))
 	}
-	return k.storedUnits(k.find(c))
+	us, _, _ := k.cut(nil, strings.Clone(c))
+	return us
 }
 
 // storedUnits returns the stored units of a chunk.

@@ -166,6 +166,34 @@ func (a *Analyzer) Sequence(ctx context.Context, s string) []string {
 	return ts
 }
 
+// Count returns for each term how often it occurs in the text, including wholes. If ctx
+// is done, it returns early.
+func (a *Analyzer) Count(ctx context.Context, text string, terms []string) []int {
+	n, place := make([]int, len(terms)), make(map[string]int, len(terms))
+	for i, t := range terms {
+		place[t] = i
+	}
+	a.each(ctx, text, func(us []unit) {
+		for _, u := range us {
+			if i, ok := place[u.text]; ok {
+				n[i]++
+			}
+		}
+	})
+	return n
+}
+
+// each calls fn with the units of each chunk in the text, until ctx is done.
+func (a *Analyzer) each(ctx context.Context, s string, fn func([]unit)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.begin()
+	w := watch{ctx: ctx}
+	for from, to := chunk(s, 0); from < to && !w.done(to); from, to = chunk(s, to) {
+		fn(a.known.unitsOf(s[from:to]))
+	}
+}
+
 func (a *Analyzer) clause(ctx context.Context, s string) Clause {
 	if word, ok := strings.CutSuffix(s, "*"); ok {
 		p := prefixOf(word)

@@ -1,4 +1,4 @@
-// This file splits text into words, and converts words to terms.
+// This file splits chunks into words, and converts words to terms.
 
 // Package analysis converts text to the terms of the default ranking. It analyzes documents
 // field by field, and queries. It does not depend on entries or scores.
@@ -25,10 +25,8 @@
 package analysis
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow/internal/base/text"
@@ -43,141 +41,11 @@ type unit struct {
 	word  string // the word as written, but in lower case and folded
 }
 
-// Classes of characters: separators, letters and digits, connectors, and emoji.
-const (
-	separates = iota
-	isWord
-	joins
-	isEmoji
-)
-
-var asciiClass = func() (class [utf8.RuneSelf]uint8) {
-	for c := range class {
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-			class[c] = isWord
-		}
-	}
-	for _, c := range "-_./@'," {
-		class[c] = joins
-	}
-	return class
-}()
-
-// classOf returns the class and byte length of the first character in s.
-func classOf(s string) (class uint8, size int) {
-	if c := s[0]; c < utf8.RuneSelf {
-		return asciiClass[c], 1
-	}
-	r, n := utf8.DecodeRuneInString(s)
-	switch {
-	case r == '’' || r == '‐' || r == '‑':
-		return joins, n
-	case r == utf8.RuneError && n == 1, isEmojiSuffix(r):
-		return separates, n
-	case unicode.IsLetter(r), unicode.IsNumber(r), unicode.IsMark(r):
-		return isWord, n
-	case startsEmoji(r):
-		return isEmoji, n
-	}
-	return separates, n
-}
-
-// each calls fn with the units of each chunk in the text, until ctx is done.
-func (a *Analyzer) each(ctx context.Context, s string, fn func([]unit)) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.begin()
-	w := watch{ctx: ctx}
-	for from, to := chunk(s, 0); from < to && !w.done(to); from, to = chunk(s, to) {
-		fn(a.known.unitsOf(s[from:to]))
-	}
-}
-
-// watch checks a context after every [maxChunk] bytes of a text.
-type watch struct {
-	ctx  context.Context
-	next int // offset in the text of the next check
-}
-
-// done reports whether the context is done. It checks the context only if enough text was
-// processed since the last check.
-func (w *watch) done(at int) bool {
-	if at < w.next {
-		return false
-	}
-	w.next = at + maxChunk
-	return w.ctx.Err() != nil
-}
-
-// chunk returns the start and end of the first chunk in s at or after byte i. If s has
-// no further chunk, start and end are equal. A chunk is not much longer than maxChunk.
-func chunk(s string, i int) (from, to int) {
-	for i < len(s) {
-		if c := s[i]; c < utf8.RuneSelf { // a fast version of classOf for ASCII
-			if asciiClass[c] == isWord {
-				break
-			}
-			i++
-			continue
-		}
-		class, n := classOf(s[i:])
-		if class == isEmoji {
-			return i, i + emojiSize(s[i:])
-		}
-		if class == isWord {
-			break
-		}
-		i += n
-	}
-	from = i
-	joined := false // the previous character was a connector, so the chunk cannot end here
-	for i < len(s) && (i-from < maxChunk || joined) {
-		if c := s[i]; c < utf8.RuneSelf {
-			if class := asciiClass[c]; class == isWord {
-				i, joined = i+1, false
-				continue
-			} else if class == separates {
-				break
-			}
-		}
-		class, n := classOf(s[i:])
-		if class == isWord {
-			i, joined = i+n, false
-			continue
-		}
-		if class != joins || i+n == len(s) {
-			break
-		}
-		next, _ := classOf(s[i+n:])
-		if next != isWord || (s[i] == ',' && !(isDigit(s[i-1]) && isDigit(s[i+1]))) {
-			break
-		}
-		i, joined = i+n, true
-	}
-	if from < i { // a single letter may be followed by ++ or #, as in C++ and C#
-		switch rest := s[i:]; {
-		case i-from > 1:
-		case strings.HasPrefix(rest, "++"):
-			i += 2
-		case strings.HasPrefix(rest, "#"):
-			i++
-		}
-	}
-	return from, i
-}
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
-
 // Size limits. A whole with more bytes is not a term, so that only its parts can be found.
-// A longer word is cut, so that a line of base64 needs little memory. A longer chunk is
-// split, so that a text without spaces needs little memory and cancellation is noticed
-// soon.
+// A longer word is cut, so that a line of base64 needs little memory.
 const (
-	maxWhole = 64      // in bytes
-	maxWord  = 64      // in bytes
-	maxChunk = 1 << 16 // in bytes
+	maxWhole = 64 // in bytes
+	maxWord  = 64 // in bytes
 )
 
 // unitSet collects the units of a chunk.
@@ -226,6 +94,18 @@ func (s *unitSet) addEmoji(c string) {
 	if len(parts) > 1 && len(whole) <= maxWhole {
 		s.addWhole(whole, whole)
 	}
+}
+
+// cutEmoji returns the emoji in a text of emojiSize bytes, and their combination without
+// variants and skin tones.
+func cutEmoji(emoji string) (parts []string, whole string) {
+	whole = strings.Map(func(r rune) rune {
+		if isEmojiSuffix(r) || isSkinTone(r) {
+			return -1
+		}
+		return r
+	}, emoji)
+	return strings.Split(whole, string(zeroWidthJoiner)), whole
 }
 
 // addIdentifier adds units for the parts of an identifier, such as getUserName, and for the

@@ -9,7 +9,6 @@ package ranking
 
 import (
 	"context"
-	"iter"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,77 +18,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
-
-// scanStats records look-ups of terms that the choice does not contain.
-type scanStats struct {
-	x      *index.Searcher
-	choice *analysis.Choice
-	missed atomic.Bool
-
-	// terms and prefixes that were looked up (only recorded during planning, while choice is
-	// nil)
-	terms, prefixes []string
-}
-
-// missTerm records that a term was looked up that is not part of the choice.
-func (s *scanStats) missTerm(term string) {
-	s.missed.Store(true)
-	if s.choice == nil {
-		s.terms = append(s.terms, term)
-	}
-}
-
-// missPrefix is like missTerm for all terms with a prefix.
-func (s *scanStats) missPrefix(prefix string) {
-	s.missed.Store(true)
-	if s.choice == nil {
-		s.prefixes = append(s.prefixes, prefix)
-	}
-}
-
-func (s *scanStats) DF(term string) int {
-	if s.choice == nil || !s.choice.Has(term) {
-		s.missTerm(term)
-	}
-	return s.x.DF(term)
-}
-
-func (s *scanStats) IDs(term string) []uint64 {
-	if s.choice == nil || !s.choice.Has(term) {
-		s.missTerm(term)
-	}
-	return s.x.IDs(term)
-}
-
-func (s *scanStats) Terms(prefix string) iter.Seq2[string, int] {
-	if s.choice == nil || !s.choice.HasAll(prefix) {
-		s.missPrefix(prefix)
-	}
-	return s.x.Terms(prefix)
-}
-
-// Asked returns the terms that a query may look up in an index, including all values of the
-// given [Keyword] keys. It returns nil if the query may look up all terms.
-func Asked(ranking string, q Query, keys []string) *analysis.Choice {
-	v := New(ranking, nil).View(context.Background(), nil)
-	asked := &scanStats{x: v.x}
-	v.stats = asked
-	p := v.Plan(q)
-	terms, prefixes := asked.terms, asked.prefixes
-	for _, t := range p.terms {
-		terms = append(terms, t.Text)
-	}
-	for _, c := range p.filter {
-		terms = append(terms, c.Terms...)
-	}
-	for _, k := range keys {
-		prefixes = append(prefixes, Keyword(k, ""))
-	}
-	if slices.Contains(prefixes, "") {
-		return nil
-	}
-	return analysis.NewChoice(terms, prefixes)
-}
 
 // scanBatch is the number of items that a worker scans at a time.
 const scanBatch = 512
