@@ -75,9 +75,9 @@ func setUpArguments[In any](
 func perform[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In, show func(Out)) error {
 	a.answers = true
 	defer func() { a.answers = false }()
-	out, err := run(ctx, a, verb, in)
+	out, err := attempt(ctx, a, verb, in)
 	if err != nil {
-		return err
+		return badArgument(err)
 	}
 	return answer(a, out, show)
 }

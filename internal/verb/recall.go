@@ -24,6 +24,62 @@ import (
 // turns, and to 86 with them.
 const defaultAround = 2
 
+// Recall finds entries by words, best first, in the memories that the caller selects.
+func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
+	if err := in.readMemory(); err != nil {
+		return RecallOut{}, err
+	}
+	if in.In == "" || in.In == query.InNotes {
+		return recallWhere(ctx, w, in, oxbow.Filter{})
+	}
+	over, err := w.OverSessions(ctx)
+	if err != nil {
+		return RecallOut{}, err
+	}
+	if in.In == query.InSessions {
+		return recallWhere(ctx, over, in, session.TurnFilter)
+	}
+	if in.MaxTokens == nil && !w.Unbounded {
+		half := defaultMaxTokens / 2
+		in.MaxTokens = &half
+	} else if in.MaxTokens != nil {
+		half := (*in.MaxTokens + 1) / 2
+		in.MaxTokens = &half
+	}
+	notes, err := recallWhere(ctx, w, in, oxbow.Filter{})
+	if err != nil {
+		return notes, err
+	}
+	turns, err := recallWhere(ctx, over, in, session.TurnFilter)
+	if err != nil || len(turns.Hits) == 0 {
+		return notes, err
+	}
+	if len(notes.Hits) == 0 {
+		return turns, nil
+	}
+	notes.Hits, notes.More = append(notes.Hits, turns.Hits...), notes.More || turns.More
+	notes.Notes = append(
+		append(notes.Notes, turns.Notes...),
+		Notef("%s last", text.Count(len(turns.Hits), "hit from past sessions comes", "hits from past sessions come")),
+	)
+	return notes, nil
+}
+
+// readMemory moves the term in:MEMORY, which names the memory to search, from the query to in.In. It returns an error
+// if in.In already has a different value.
+func (in *RecallIn) readMemory() error {
+	said, rest := query.CutIn(in.Query)
+	switch {
+	case said == "":
+		return nil
+	case in.In != "" && in.In != said:
+		return InvalidValue("in", in.In, "is not what the query says, which is in:"+said)
+	}
+	in.In = said
+	in.Query = rest
+	return nil
+}
+
 // recallWhere searches a single memory. The filter where applies in addition to the
 // arguments.
 func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Filter) (RecallOut, error) {
@@ -111,6 +167,79 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	return out, nil
 }
 
+// query returns the query for the arguments, without its limit and time.
+func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error) {
+	q, err := query.Parse(in.Query, now)
+	if err != nil {
+		return q, err
+	}
+	f, err := in.Narrowing.And(in.Filter, now)
+	if err != nil {
+		return q, err
+	}
+	q.Filter = q.Filter.And(f).And(where)
+	if in.Recency != "" {
+		half, ok := ParseSpan(in.Recency)
+		if !ok || half <= 0 {
+			return q, InvalidValue("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
+		}
+		q.Recency, q.Now = half, now
+	}
+	q.Explain = in.Explain
+	q.Collapse = in.Collapse
+	q.Rank = in.Rank
+	q.Around = defaultAround
+	if in.Around != nil {
+		q.Around = *in.Around
+	}
+	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() {
+		return q, InvalidValue("query", "", "is empty; say what to look for, give a filter, or use list")
+	}
+	return q, nil
+}
+
+// mostMisspelt is the maximum number of misspelt filter terms that an answer names.
+const mostMisspelt = 3
+
+// misspelt returns notes about words that look like misspelt filter terms. They were searched as
+// words, and filtered nothing.
+func misspelt(words string) (notes []Note) {
+	all := query.Misspellings(words)
+	for _, m := range all[:min(len(all), mostMisspelt)] {
+		notes = append(notes, Notef("%q was looked for as words, not as a filter: %v", m.Word, m.Err))
+	}
+	return notes
+}
+
+// RecallOnce is like [oxbow.Memory.RecallParsed], but leaves out digests if the hits also contain narrower entries. For
+// example, it returns the notes of a day instead of the digest of the week.
+func RecallOnce(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
+	hits, read, err := m.RecallParsed(ctx, q)
+	if err != nil {
+		return nil, read, err
+	}
+	kept := withoutRetold(slices.Clone(hits))
+	if len(kept) == len(hits) || len(hits) < limitOfQuery(q) {
+		return kept, read, nil
+	}
+	// Other hits replace the removed digests, of which there are at most as many as hits.
+	q.Limit = min(2*limitOfQuery(q), oxbow.MaxLimit)
+	more, read, err := m.RecallParsed(ctx, q)
+	if err != nil {
+		return nil, read, err
+	}
+	kept = withoutRetold(more)
+	return kept[:min(len(kept), len(hits))], read, nil
+}
+
+// limitOfQuery returns a query's maximum number of hits.
+func limitOfQuery(q oxbow.Query) int {
+	if q.Limit == 0 {
+		return oxbow.DefaultLimit
+	}
+	return q.Limit
+}
+
 // recallWithoutMust recalls without the query's required words and phrases. If it finds
 // something, it adds a note, changes the query accordingly and returns how the changed query was
 // understood. Otherwise it returns read.
@@ -154,6 +283,13 @@ func visibleHits(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bo
 	return hits
 }
 
+// NoSession reports that the archive is empty.
+var NoSession = Notef(
+	"no session is kept yet; %s to read those that clients have kept, or %s to connect clients",
+	PersonRef("oxbow session import"),
+	PersonRef("oxbow setup"),
+)
+
 // diagnose explains why a query found nothing. For the archive of sessions, it reports an empty
 // archive, and does not suggest the filter that the archive itself adds.
 func (w *Workspace) diagnose(
@@ -187,50 +323,6 @@ func readable(hits []oxbow.Hit) {
 			}
 		}
 	}
-}
-
-// query returns the query for the arguments, without its limit and time.
-func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error) {
-	q, err := query.Parse(in.Query, now)
-	if err != nil {
-		return q, err
-	}
-	f, err := in.Narrowing.And(in.Filter, now)
-	if err != nil {
-		return q, err
-	}
-	q.Filter = q.Filter.And(f).And(where)
-	if in.Recency != "" {
-		half, ok := ParseSpan(in.Recency)
-		if !ok || half <= 0 {
-			return q, InvalidValue("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
-		}
-		q.Recency, q.Now = half, now
-	}
-	q.Explain = in.Explain
-	q.Collapse = in.Collapse
-	q.Rank = in.Rank
-	q.Around = defaultAround
-	if in.Around != nil {
-		q.Around = *in.Around
-	}
-	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() {
-		return q, InvalidValue("query", "", "is empty; say what to look for, give a filter, or use list")
-	}
-	return q, nil
-}
-
-// mostMisspelt is the maximum number of misspelt filter terms that an answer names.
-const mostMisspelt = 3
-
-// misspelt returns notes about words that look like misspelt filter terms. They were searched as
-// words, and filtered nothing.
-func misspelt(words string) (notes []Note) {
-	all := query.Misspellings(words)
-	for _, m := range all[:min(len(all), mostMisspelt)] {
-		notes = append(notes, Notef("%q was looked for as words, not as a filter: %v", m.Word, m.Err))
-	}
-	return notes
 }
 
 func hitEntries(hits []oxbow.Hit) []oxbow.Entry {
