@@ -4,7 +4,6 @@
 package logstore
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -167,52 +166,39 @@ func (g *batch) body(ops []store.Op) (*body, error) {
 func (g *batch) op(op store.Op) (loggedOp, error) {
 	name := op.Target()
 	old := g.get(name)
-	if add, ok := op.(store.Add); ok {
-		if old != nil {
-			return loggedOp{}, &store.NameError{Name: name, Err: store.ErrExists}
-		}
-		if err := store.CheckAliases(op, nil, g.owner); err != nil {
-			return loggedOp{}, err
-		}
-		created := add.Created.UTC().Round(0)
-		if add.Created.IsZero() {
-			created = g.now
-		}
-		return g.put(store.VerbAdd, &store.Entry{ID: g.nextID, Name: name, Kind: add.Kind, Content: add.Content,
-			Aliases: slices.Clone(add.Aliases), Labels: store.SortLabels(add.Labels), Created: created}), nil
+	_, isAdd := op.(store.Add)
+	if isAdd && old != nil {
+		return loggedOp{}, &store.NameError{Name: name, Err: store.ErrExists}
 	}
-	if old == nil {
+	if !isAdd && old == nil {
 		return loggedOp{}, &store.NameError{Name: name, Err: store.ErrNotFound}
 	}
-	e := old.Clone()
-	var verb store.Verb
-	switch op := op.(type) {
-	case store.Update:
-		verb = store.VerbUpdate
-		e.Content = op.Content
-		e.Aliases = slices.Clone(op.Aliases)
-		e.Labels = store.SortLabels(op.Labels)
-	case store.Alias:
-		verb = store.VerbAlias
-		e.Aliases = slices.Clone(op.Aliases)
-	case store.Relabel:
-		verb = store.VerbLabel
-		e.Labels = store.SortLabels(op.Labels)
-	case store.Remove:
-		verb = store.VerbRemove
-	default:
-		panic(fmt.Sprintf("oxbow: op %T outside the sealed set", op))
+	var e store.Entry
+	if old != nil {
+		if want := op.IfVersion(); want != 0 && want != old.Version {
+			return loggedOp{}, &store.ConflictError{Name: name, Want: want, Have: old.Version}
+		}
+		e = *old
 	}
-	if want := op.IfVersion(); want != 0 && want != old.Version {
-		return loggedOp{}, &store.ConflictError{Name: name, Want: want, Have: old.Version}
-	}
-	if err := store.CheckAliases(op, old.Aliases, g.owner); err != nil {
+	if err := store.CheckAliases(op, e.Aliases, g.owner); err != nil {
 		return loggedOp{}, err
 	}
-	if verb == store.VerbRemove {
+	if _, isRemove := op.(store.Remove); isRemove {
 		return g.drop(old), nil
 	}
-	return g.put(verb, &e), nil
+	e = op.ApplyTo(e)
+	// copy the lists, because they belong to the op or to the old version
+	e.Aliases = slices.Clone(e.Aliases)
+	e.Labels = store.SortLabels(e.Labels)
+	if isAdd {
+		e.ID = g.nextID
+		if e.Created.IsZero() {
+			e.Created = g.now
+		} else {
+			e.Created = e.Created.UTC().Round(0)
+		}
+	}
+	return g.put(store.WrittenBy(op, e).Verb, &e), nil
 }
 
 // takeName removes a new entry's name from other entries' aliases.
