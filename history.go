@@ -81,15 +81,6 @@ func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Versio
 	return Version{}, missing
 }
 
-// AsOf returns a read-only store in its state after change seq.
-func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
-	h, err := m.History()
-	if err != nil {
-		return nil, err
-	}
-	return h.AsOf(ctx, seq)
-}
-
 // Revert makes a new change that undoes the changes with these numbers. It returns the
 // number of the new change.
 func (m *Memory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {

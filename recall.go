@@ -3,7 +3,6 @@
 package oxbow
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 	"github.com/oxbow-memory/oxbow/store"
@@ -30,35 +28,30 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 // RecallParsed is like [Memory.Recall], and also reports how the query was understood. Both
 // results describe the same state of the memory, and the query is planned only once.
 func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery, error) {
-	answer, err := m.recall(ctx, q)
-	return answer.hits, answer.read, err
-}
-
-// recallAnswer is the result of [Memory.RecallParsed].
-type recallAnswer struct {
-	hits []Hit
-	read ParsedQuery
-}
-
-func (m *Memory) recall(ctx context.Context, q Query) (recallAnswer, error) {
-	var none recallAnswer
 	if _, err := checkLimit(q.Limit); err != nil {
-		return none, err
+		return nil, ParsedQuery{}, err
 	}
 	if err := checkRecency(&q, m.opts.Clock); err != nil {
-		return none, err
+		return nil, ParsedQuery{}, err
 	}
 	if q.Around < 0 || q.Around > MaxAround {
-		return none, &InvalidError{
+		return nil, ParsedQuery{}, &InvalidError{
 			Field:  "around",
 			Value:  fmt.Sprint(q.Around),
 			Reason: fmt.Sprintf("is not from 0 to %d", MaxAround),
 		}
 	}
-	return ask(ctx, m, q, func(v *rankedView) recallAnswer {
+	answer, err := ask(ctx, m, q, func(v *rankedView) recallAnswer {
 		p := v.Plan(v.query(q))
 		return recallAnswer{v.recall(ctx, q, p), v.parsedQuery(q, p)}
 	})
+	return answer.hits, answer.parsed, err
+}
+
+// recallAnswer has the results of [Memory.RecallParsed].
+type recallAnswer struct {
+	hits   []Hit
+	parsed ParsedQuery
 }
 
 // recall returns the hits of the query, whose plan is p.
@@ -143,75 +136,6 @@ func (m *Memory) View(ctx context.Context, fn func(all Entries)) error {
 		return true
 	})
 	return err
-}
-
-// ask calls fn with the index for the query's ranking and state (see [Query.AsOf]), and returns its
-// result. Once ctx is done, fn must end early.
-//
-// If the index file turns out to be damaged, ask builds a new index and calls fn again. It
-// also calls fn again, with the full index, if the temporary index of a scan has too few
-// terms.
-func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) T) (T, error) {
-	var none T
-	rank := cmp.Or(q.Rank, m.opts.Ranking)
-	if err := checkRanking(rank); err != nil {
-		return none, err
-	}
-	if q.AsOf != 0 {
-		return askAtChange(ctx, m, q, fn)
-	}
-	if v, err := m.scan(ctx, q, rank); err != nil {
-		return none, err
-	} else if v != nil {
-		if answer := fn(v.with(ctx)); !v.Missed() {
-			return answer, ctx.Err()
-		}
-		m.scanned.Store(nil)
-	}
-	for {
-		s, err := m.refresh(ctx)
-		if err != nil {
-			return none, err
-		}
-		r := s.scorer(rank)
-		if r == nil {
-			r, err = m.addScorer(ctx, s, rank)
-			if err != nil {
-				return none, err
-			}
-		}
-		v := s.view(ctx, r)
-		answer := fn(v)
-		if v.readError() == nil {
-			return answer, ctx.Err()
-		}
-		m.mu.Lock()
-		if m.searcher.Load() == s {
-			m.setSearcher(nil)
-			m.distrust = true
-		}
-		m.mu.Unlock()
-	}
-}
-
-// askAtChange calls fn with a view of the memory after the change q.AsOf, and returns its result. Once ctx
-// is done, fn must end early. If few entries have changed since, the view is made from the current
-// index. Otherwise it is made from the entries of that time.
-func askAtChange[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) T) (T, error) {
-	if d, ok := m.store.(*logstore.DB); ok && m.opts.History == nil {
-		answer, ok, err := askFromIndex(ctx, m, d, q, fn)
-		if ok || err != nil {
-			return answer, err
-		}
-	}
-	view, err := m.AsOf(ctx, q.AsOf)
-	if err != nil {
-		var none T
-		return none, err
-	}
-	defer view.Close()
-	q.AsOf = 0
-	return ask(ctx, newMemory(view, m.opts), q, fn)
 }
 
 // checkRecency returns an error if the half-life is negative. It sets q.Now if the half-life

@@ -154,7 +154,7 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	}
 	e.ID = old.ID
 	e.Version = c.Seq
-	e.Labels = SortLabels(e.Labels)
+	e.Labels = store.SortLabels(e.Labels)
 	return e, nil
 }
 

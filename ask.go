@@ -1,0 +1,250 @@
+// This file finds the index that answers a query: the current index, the index of an earlier
+// state, or a temporary index.
+//
+// A temporary index answers the first query of a memory that has no index yet. Indexing 100,000
+// entries takes seconds. A single query needs only a few terms, so [ranking.Scan] indexes only
+// those terms, and returns the same hits.
+
+package oxbow
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
+	"github.com/oxbow-memory/oxbow/internal/search/ranking"
+)
+
+// ask calls fn with the index for the query's ranking and state (see [Query.AsOf]), and returns its
+// result. Once ctx is done, fn must end early.
+//
+// If the index file turns out to be damaged, ask builds a new index and calls fn again. It
+// also calls fn again, with the full index, if the temporary index of a scan has too few
+// terms.
+func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) T) (T, error) {
+	var none T
+	rank := cmp.Or(q.Rank, m.opts.Ranking)
+	if err := checkRanking(rank); err != nil {
+		return none, err
+	}
+	if q.AsOf != 0 {
+		return askAtChange(ctx, m, q, fn)
+	}
+	if v, err := m.scan(ctx, q, rank); err != nil {
+		return none, err
+	} else if v != nil {
+		if answer := fn(v.with(ctx)); !v.Missed() {
+			return answer, ctx.Err()
+		}
+		m.scanned.Store(nil)
+	}
+	for {
+		s, err := m.refresh(ctx)
+		if err != nil {
+			return none, err
+		}
+		r := s.scorer(rank)
+		if r == nil {
+			r, err = m.addScorer(ctx, s, rank)
+			if err != nil {
+				return none, err
+			}
+		}
+		v := s.view(ctx, r)
+		answer := fn(v)
+		if v.readError() == nil {
+			return answer, ctx.Err()
+		}
+		m.mu.Lock()
+		if m.searcher.Load() == s {
+			m.setSearcher(nil)
+			m.distrust = true
+		}
+		m.mu.Unlock()
+	}
+}
+
+// askAtChange calls fn with a view of the memory after the change q.AsOf, and returns its result. Once ctx
+// is done, fn must end early. If few entries have changed since, the view is made from the current
+// index. Otherwise it is made from the entries of that time.
+func askAtChange[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) T) (T, error) {
+	if d, ok := m.store.(*logstore.DB); ok && m.opts.History == nil {
+		answer, ok, err := askFromIndex(ctx, m, d, q, fn)
+		if ok || err != nil {
+			return answer, err
+		}
+	}
+	view, err := m.AsOf(ctx, q.AsOf)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer view.Close()
+	q.AsOf = 0
+	return ask(ctx, newMemory(view, m.opts), q, fn)
+}
+
+// askFromIndex implements askAtChange with the current index. It returns false if there is no index yet, or
+// if too many entries have changed since.
+func askFromIndex[T any](
+	ctx context.Context,
+	m *Memory,
+	d *logstore.DB,
+	q Query,
+	fn func(v *rankedView) T,
+) (answer T, ok bool, err error) {
+	if m.searcher.Load() == nil && !d.Derived(indexSuffix).Exists() {
+		return answer, false, nil // to make an index of all entries takes longer than a scan
+	}
+	s, err := m.refresh(ctx)
+	if err != nil {
+		return answer, false, err
+	}
+	r := s.scorer(cmp.Or(q.Rank, m.opts.Ranking))
+	if r == nil {
+		return answer, false, nil
+	}
+	v, err := s.viewBefore(ctx, r, q.AsOf)
+	if v == nil || err != nil {
+		return answer, false, err
+	}
+	answer = fn(v)
+	return answer, v.readError() == nil, ctx.Err()
+}
+
+// viewBefore returns a view of the searcher's log after change seq. It returns nil if too many entries
+// have changed since.
+func (s *searcher) viewBefore(ctx context.Context, r *ranking.Scorer, seq uint64) (*rankedView, error) {
+	x := r.Index().Searcher() // before the deltas are read, because they may be of a later state
+	deltas, ok, err := s.db.Before(ctx, seq, mostChanged(x.Size()))
+	if err != nil || !ok {
+		return nil, err
+	}
+	ds := withoutAnalysis(deltas)
+	if err := analyzeAll(ctx, ds, []*ranking.Scorer{r}); err != nil {
+		return nil, err
+	}
+	olds, err := s.analyzeOld(ctx, r, x, ds)
+	if err != nil {
+		return nil, err
+	}
+	changes := make([]index.Change, len(ds))
+	for i, d := range ds {
+		changes[i] = index.Change{ID: d.ID, Old: olds[i]}
+		if d.Entry != nil {
+			doc := d.docs[r]
+			doc.Data = newIndexed(d.Entry)
+			changes[i].Document = &doc
+		}
+	}
+	read := func(id uint64) ranking.Item { return s.readItemBefore(id, seq) }
+	return &rankedView{View: r.ViewOf(ctx, x.After(changes), read), s: s, scorer: r, ctx: ctx, isPast: true}, nil
+}
+
+// mostChanged returns the number of changed entries up to which the state of a memory with n entries is
+// made from the current index. For each changed entry, two versions are read and analyzed, which takes
+// about as long as to read and index eight entries.
+func mostChanged(n int) int { return max(fewPending, n/manyOld) }
+
+// readItemBefore is like readItem, for an entry that did not change between change seq and the view. It may
+// have changed after that.
+func (s *searcher) readItemBefore(id, seq uint64) ranking.Item {
+	it := s.readItem(id)
+	if x, ok := it.(*indexItem); !ok || x.entry.Version <= seq {
+		return it
+	}
+	i, _ := s.rows.find(id)
+	e := s.db.EntryAsOf(id, s.rows.version(i), s.rows.offset(i))
+	if e == nil {
+		return nil
+	}
+	return newIndexed(e)
+}
+
+// AsOf returns a read-only store in its state after change seq.
+func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
+	h, err := m.History()
+	if err != nil {
+		return nil, err
+	}
+	return h.AsOf(ctx, seq)
+}
+
+// scan returns a view with the query's terms, made by one scan of the entries. It returns
+// nil if an index exists or should be built. An index should be built if the entries are
+// few, if the query needs all terms, if an earlier scan was for other terms, or if another
+// process has scanned the same store, which makes further queries likely.
+func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, error) {
+	if m.searcher.Load() != nil {
+		return nil, nil
+	}
+	watched, err := m.refreshStore(ctx)
+	if err == nil {
+		err = m.buildMu.LockContext(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer m.buildMu.Unlock()
+	if m.searcher.Load() != nil {
+		return nil, nil
+	}
+	v, choice := emptyViewFor(ctx, q, rank)
+	if last := m.scanned.Load(); last.canAnswer(m.pending.received.Load(), rank, choice) {
+		return last.view, nil
+	}
+	if d := findLog(m.store); choice == nil || m.hadScan || (d != nil && d.Derived(indexSuffix).Exists()) {
+		return nil, nil
+	}
+	items, received, err := m.scanEntries(ctx)
+	if items == nil || err != nil {
+		return nil, err
+	}
+	v.View, err = ranking.Scan(ctx, rank, items, choice)
+	if err != nil {
+		return nil, err
+	}
+	m.hadScan = true
+	if watched {
+		m.scanned.Store(&scanIndex{v, received})
+	}
+	return v, nil
+}
+
+// canAnswer reports whether the scan had all terms of the choice and the store has not
+// changed since.
+func (s *scanIndex) canAnswer(received int64, rank string, choice *analysis.Choice) bool {
+	return s != nil && s.received == received && s.view.Holds(rank, choice)
+}
+
+// emptyViewFor returns an empty view and the terms that the query may look up in it. It returns
+// nil for the terms if the query may look up all.
+func emptyViewFor(ctx context.Context, q Query, rank string) (*rankedView, *analysis.Choice) {
+	var keys []string
+	for _, t := range q.Filter.Terms {
+		keys = append(keys, t.Key)
+	}
+	s := newSearcher(rank, nil)
+	v := s.view(ctx, s.scorer(rank))
+	return v, ranking.Asked(rank, v.query(q), keys)
+}
+
+// scanEntries returns all entries in order of ID, or nil if they have so little text that
+// an index is better. It also returns the value that pending.received had before the
+// entries were read.
+func (m *Memory) scanEntries(ctx context.Context) (items []ranking.Item, received int64, err error) {
+	received = m.pending.received.Load()
+	size := 0
+	for e, err := range m.store.Entries(ctx, Filter{}) {
+		if err != nil {
+			return nil, 0, err
+		}
+		items, size = append(items, newIndexed(&e)), size+len(e.Content)
+	}
+	if size < m.scanFrom {
+		return nil, 0, nil
+	}
+	return items, received, nil
+}
