@@ -5,6 +5,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -327,5 +328,41 @@ func TestInboxProposalsTogether(t *testing.T) {
 	b.submit(shown, "Undo", nil, http.StatusOK)
 	if n := b.entries(); n != 0 {
 		t.Errorf("%d entries after undo", n)
+	}
+}
+
+// TestInboxSetsKeepTheirSource tests that an entry stays in the group of the session or import that wrote
+// its text, after a person has labelled it, or has rejected it and undone this.
+func TestInboxSetsKeepTheirSource(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	agent := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent, Ref: "session:claude/s1"})
+	taint := []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch https://evil.example"}}
+	source := oxbow.Source{Actor: oxbow.Imported, Session: "run"}.WithOrigin("book.jsonl")
+	imported := oxbow.WithSource(t.Context(), source)
+	for _, name := range []string{"one", "two", "three"} {
+		note := oxbow.Add{Name: name, Content: "A line of " + name, Labels: taint}
+		if err := b.memory.Apply(agent, note); err != nil {
+			t.Fatal(err)
+		}
+		add := oxbow.Add{Name: "chapter " + name, Content: "A chapter.",
+			Labels: []oxbow.Label{{Key: oxbow.LabelUnvouched, Value: oxbow.UnvouchedImport}}}
+		if err := b.memory.Apply(imported, add); err != nil {
+			t.Fatal(err)
+		}
+	}
+	groups := []string{"3 notes of <a href=\"/ui/sessions/claude/s1\">", "3 imported notes from book.jsonl"}
+	for _, name := range []string{"two", "chapter two"} {
+		b.post(page.Root+"find/label", url.Values{"name": {name}, "label": {"tag:read"}}, http.StatusOK)
+		if e, err := b.memory.Get(t.Context(), name); err != nil || !slices.Contains(e.Values("tag"), "read") {
+			t.Errorf("the labelled entry is %+v, %v", e, err)
+		}
+		b.has(b.get(page.Root+"inbox", http.StatusOK), groups...)
+		rejected := b.post(page.Root+"inbox/forget", url.Values{"name": {name}}, http.StatusOK)
+		b.submit(rejected, "Undo", nil, http.StatusOK)
+		b.has(b.get(page.Root+"inbox", http.StatusOK), groups...)
+	}
+	b.submit(b.get(page.Root+"inbox", http.StatusOK), "Approve all", nil, http.StatusOK)
+	if e, err := b.memory.Get(t.Context(), "chapter two"); err != nil || !e.Volunteered() {
+		t.Errorf("after approving the import its labelled entry is %+v, %v", e, err)
 	}
 }

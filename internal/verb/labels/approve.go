@@ -42,7 +42,7 @@ type HeldEntry struct {
 	Unknown []string `json:"unknown,omitempty"` // reasons why nobody vouches for the entry
 	Shaped  []string `json:"shaped,omitempty"`  // rules for texts that look like instructions
 	Created string   `json:"created"`
-	Session string   `json:"session,omitempty"` // the client's session that wrote it, as CLIENT/SESSION
+	Session string   `json:"session,omitempty"` // the client's session that wrote the text, as CLIENT/SESSION
 	From    string   `json:"from,omitempty"`    // file, directory or server that an import read
 	Aliases []string `json:"aliases,omitempty"`
 	Labels  []string `json:"labels,omitempty"` // without the labels that hold the entry back
@@ -89,15 +89,47 @@ func HeldEntries(ctx context.Context, m *oxbow.Memory) iter.Seq2[oxbow.Entry, er
 
 // ApprovalGroup returns the identifier of the group that an entry is approved with, or "" if the entry is
 // held back for another reason.
-func ApprovalGroup(e *oxbow.Entry) string {
-	if e.Suspicious() || e.Trust() != oxbow.TrustImported {
+func ApprovalGroup(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) string {
+	if !isInGroup(e) {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(e.Source.Session + "\x00" + e.Source.Ref))
-	if e.Source.Session != "" {
-		sum = sha256.Sum256([]byte(e.Source.Session))
+	return groupID(textSource(ctx, m, e))
+}
+
+// isInGroup reports whether an entry is held back only because it was imported.
+func isInGroup(e *oxbow.Entry) bool { return !e.Suspicious() && e.Trust() == oxbow.TrustImported }
+
+// groupID returns the identifier of the group of texts with this source.
+func groupID(s oxbow.Source) string {
+	sum := sha256.Sum256([]byte(s.Session + "\x00" + s.Ref))
+	if s.Session != "" {
+		sum = sha256.Sum256([]byte(s.Session))
 	}
 	return hex.EncodeToString(sum[:4])
+}
+
+// textSource returns the source of the change that wrote the text of an entry. Later changes of
+// labels and names do not count, and neither does undoing that the entry was forgotten. If the history
+// does not contain that change, textSource returns the oldest source of this text that the history has.
+func textSource(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.Source {
+	source := e.Source
+	if source.Actor == oxbow.Imported {
+		return source // without reading the history, because a memory can have 100,000 such entries
+	}
+	for v, err := range m.Versions(ctx, e.Name) {
+		isOtherEntry := v.Entry.ID != e.ID
+		if err != nil || isOtherEntry {
+			break
+		}
+		if v.Verb == oxbow.VerbRemove {
+			continue
+		}
+		if v.Entry.Content != e.Content {
+			break
+		}
+		source = v.Source
+	}
+	return source
 }
 
 // Held lists the entries that are shown to a model only on request until a person approves
@@ -113,18 +145,15 @@ func Held(ctx context.Context, w *verb.Workspace, _ HeldIn) (HeldOut, error) {
 		if err != nil {
 			return out, err
 		}
-		if id := ApprovalGroup(&e); id != "" {
+		source := textSource(ctx, m, &e)
+		if isInGroup(&e) {
+			id := groupID(source)
 			g := groups[id]
 			if g == nil {
-				g = &HeldGroup{
-					ID:      id,
-					From:    importOrigin(&e),
-					Session: e.Source.Session,
-					Time:    verb.Timestamp(e.Source.Time),
-				}
+				g = &HeldGroup{ID: id, From: importOrigin(source), Session: source.Session}
 				groups[id] = g
 			}
-			g.add(&e)
+			g.add(e.Name, source)
 			continue
 		}
 		verb.Withhold(ctx, &e)
@@ -133,10 +162,10 @@ func Held(ctx context.Context, w *verb.Workspace, _ HeldIn) (HeldOut, error) {
 			Unknown: e.Values(oxbow.LabelUnvouched),
 			Shaped:  append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
 			Created: verb.Timestamp(e.Created), Aliases: e.Aliases, Labels: verb.LabelTexts(withoutHeld(e.Labels)),
-			Content: e.Content, Session: session.SourceSession(e.Source),
+			Content: e.Content, Session: session.SourceSession(source),
 		}
-		if e.Source.Actor == oxbow.Imported {
-			held.From = importOrigin(&e)
+		if source.Actor == oxbow.Imported {
+			held.From = importOrigin(source)
 		}
 		out.Entries = append(out.Entries, held)
 	}
@@ -159,13 +188,13 @@ func (g *HeldGroup) NamesText() string {
 	return s
 }
 
-// add counts an entry in the group. From becomes the common part of the entries' origins.
-func (g *HeldGroup) add(e *oxbow.Entry) {
+// add counts an entry in the group. From becomes the common part of the origins.
+func (g *HeldGroup) add(name string, source oxbow.Source) {
 	g.Count++
 	if len(g.Names) < groupNames {
-		g.Names = append(g.Names, e.Name)
+		g.Names = append(g.Names, name)
 	}
-	origin := importOrigin(e)
+	origin := importOrigin(source)
 	for g.From != origin && !strings.HasPrefix(origin, g.From+"/") && g.From != "" {
 		up := path.Dir(g.From)
 		if up == g.From || up == "." {
@@ -173,12 +202,12 @@ func (g *HeldGroup) add(e *oxbow.Entry) {
 		}
 		g.From = up
 	}
-	g.Time = max(g.Time, verb.Timestamp(e.Source.Time))
+	g.Time = max(g.Time, verb.Timestamp(source.Time))
 }
 
 // importOrigin returns the file, directory or server of an imported text.
-func importOrigin(e *oxbow.Entry) string {
-	_, origin := e.Source.SplitRef()
+func importOrigin(s oxbow.Source) string {
+	_, origin := s.SplitRef()
 	return origin
 }
 
@@ -247,7 +276,7 @@ func namesOfGroup(ctx context.Context, m *oxbow.Memory, group string) (names []s
 		if err != nil {
 			return nil, err
 		}
-		if ApprovalGroup(&e) == group {
+		if ApprovalGroup(ctx, m, &e) == group {
 			names = append(names, e.Name)
 		}
 	}

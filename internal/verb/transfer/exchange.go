@@ -156,7 +156,7 @@ func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, 
 	}
 	for e, err := range labels.HeldEntries(ctx, m) {
 		if err == nil && r.Changed(e.Name) {
-			n, group = n+1, cmp.Or(group, labels.ApprovalGroup(&e))
+			n, group = n+1, cmp.Or(group, labels.ApprovalGroup(ctx, m, &e))
 		}
 	}
 	return n, group
