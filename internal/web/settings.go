@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	g "maragu.dev/gomponents"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
@@ -27,7 +29,7 @@ func settingsPage(c *call) (reply, error) {
 		navPath: "settings",
 		lead: h.P(
 			h.Class("lead"),
-			h.Text("What is around the memory: clients, files, and what may be wrong with them. "),
+			h.Text("Your agents' clients, the files of the memory, and what may be wrong with them. "),
 			h.A(h.Href(page.Root+"numbers"), h.Text("Numbers and pictures")),
 		),
 	}
@@ -42,13 +44,9 @@ func settingsPage(c *call) (reply, error) {
 			"tokens",
 			"Tokens",
 			h.P(
-				h.Text("Programs sign in with tokens. They lie in the file that "),
-				h.Code(h.Text("--tokens FILE")),
-				h.Text(" names or, with one token alone, in "),
-				h.Code(h.Text("token")),
-				h.Text(" in the home. No page shows one; "),
+				h.Text("Programs sign in with tokens. No page shows one. Run "),
 				h.Code(h.Text("oxbow mcp --help")),
-				h.Text(" shows what stands in such a file."),
+				h.Text(" in a terminal to read where tokens are stored."),
 			),
 		)}
 	return s, nil
@@ -99,17 +97,33 @@ func (c *call) clientList() (g.Node, error) {
 		list,
 		h.P(
 			h.Class("hint"),
-			h.Code(h.Text("oxbow setup CLIENT")),
-			h.Text(" connects one or changes what its hooks do ("),
-			h.Code(h.Text("--no-inject")),
-			h.Text(" shows it nothing), "),
-			h.Code(h.Text("--remove")),
-			h.Text(" takes oxbow out again."),
+			h.Text("Run "),
+			h.Code(h.Text("oxbow setup")),
+			h.Text(" in a terminal to connect a client, or to disconnect one."),
 		),
-		h.Div(h.Class("actions"), h.Span(h.Text("What hooks put before models, of all clients:")),
-			page.Button("settings/inject", "", "Switch it off", "off", "1"),
-			page.Button("settings/inject", "", "Switch it on")),
+		c.injectSwitch(),
 	}, nil
+}
+
+// injectSwitch says whether hooks show memory to models, and has the button that changes this.
+func (c *call) injectSwitch() g.Node {
+	if c.work.Place == nil || c.work.Host == nil {
+		return nil
+	}
+	state, err := injection.State(c.ctx, c.work, injection.StateIn{})
+	if err != nil {
+		return errorInPage(err)
+	}
+	text, button := "Hooks show memory to models.", page.Button("settings/inject", "", "Switch off", "off", "1")
+	if !state.On {
+		text = "Hooks show no memory to models, because of " + strings.Join(state.OffBy, " and ") + "."
+		button = page.Button("settings/inject", "", "Switch on")
+	}
+	if len(state.ClientsOff) > 0 {
+		text += " They show none to " + strings.Join(state.ClientsOff, ", ") + ", as you chose when you set it up."
+	}
+	isAllowed := c.actor == oxbow.Person && c.mayWrite()
+	return h.Div(h.Class("actions"), h.Span(page.Isolated(text)), g.If(isAllowed, button))
 }
 
 // switchInject turns the context from hooks off or on.
@@ -119,11 +133,11 @@ func switchInject(c *call) (reply, error) {
 		return nil, err
 	}
 	said := map[bool]string{
-		true:  "Hooks put nothing before models now; what is said and done is kept all the same.",
-		false: "Hooks put memory before models.",
+		true:  "Hooks show no memory to models now. They still record your sessions.",
+		false: "Hooks show memory to models.",
 	}[out.Off]
 	if !out.Changed {
-		said += " It was so before."
+		said += " Nothing was changed."
 	}
 	if out.Still != "" {
 		said += " But " + out.Still + " still switches it off."
@@ -156,7 +170,7 @@ func (c *call) health(full bool) g.Node {
 		return page.Report(c.now, maintenance.FindingsReport(findings))
 	}
 	return g.Group{h.P(h.Text(said)), show(out.Findings[:fine]),
-		h.Details(h.Summary(h.Text(page.Plural(len(out.Findings)-fine, "thing")+" looked at, and fine")),
+		h.Details(h.Summary(h.Text(page.Plural(len(out.Findings)-fine, "check")+" passed")),
 			show(out.Findings[fine:])),
 		h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+
 			"settings/check"), h.Button(h.Text("Check every byte")),

@@ -62,11 +62,19 @@ func TestSettings(t *testing.T) {
 	b.has(b.submit(shown, "Check every byte", nil, http.StatusOK), "The memory is sound", "1 record,")
 
 	off := filepath.Join(home, injection.InjectOff)
-	b.has(b.submit(shown, "Switch it off", nil, http.StatusOK), "Hooks put nothing before models now")
+	b.has(shown, "Hooks show memory to models.")
+	if strings.Contains(shown, "Switch on") {
+		t.Error("hooks are on, and the page offers to switch them on")
+	}
+	shown = b.submit(shown, "Switch off", nil, http.StatusOK)
+	b.has(shown, "Hooks show no memory to models now", "because of "+off)
+	if strings.Contains(shown, "Switch off") {
+		t.Error("hooks are off, and the page offers to switch them off")
+	}
 	if _, err := os.Stat(off); err != nil {
 		t.Error(err)
 	}
-	b.has(b.submit(shown, "Switch it on", nil, http.StatusOK), "Hooks put memory before models.")
+	b.has(b.submit(shown, "Switch on", nil, http.StatusOK), "Hooks show memory to models.")
 	if _, err := os.Stat(off); err == nil {
 		t.Error("it is still off")
 	}
