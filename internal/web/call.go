@@ -39,6 +39,7 @@ type call struct {
 	noFiles bool   // pages may not write files
 
 	heldCache *heldCache // shared by all calls of the server
+	uploads   *uploads   // shared by all calls of the server
 }
 
 // reply is the result of a handler, such as a [screen] or a [redirect].

@@ -101,7 +101,8 @@ func (c *call) entryActions(e verb.Entry) g.Node {
 	at := page.EntryPath(e.Name)
 	more := h.P(h.Class("meta"),
 		h.A(h.Href(page.Root+at+"/versions"), h.Text("Versions")), rawLink(e.Name, "Raw text"),
-		h.A(h.Href(page.Root+at+"/lineage"), h.Text("What it was made from")))
+		h.A(h.Href(page.Root+at+"/lineage"), h.Text("What it was made from")),
+		g.If(c.mayShare(), h.A(h.Href(page.Root+at+"/share"), h.Text("Share with the team…"))))
 	if !c.mayWrite() {
 		return more
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,8 +51,13 @@ func find(c *call) (reply, error) {
 		return nil, err
 	}
 	var link, explanation g.Node
-	if !f.isListing {
+	switch {
+	case !f.isListing:
 		link, explanation = c.explanationLink(f.query), c.explanation(f.query, f.entries)
+	case f.total > 0 && c.actor == oxbow.Person:
+		query := url.Values{"q": {f.query}}
+		link = h.A(h.Href(page.Root+"transfer/export?"+query.Encode()), h.Attr("download", ""),
+			h.Text("Export "+page.Plural(f.total, "entry")))
 	}
 	s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-live", ""), h.Attr("data-count", f.countText()),
 		h.Div(h.Class("head"), h.P(h.Class("lead"), h.Text(f.countText())), link),

@@ -24,6 +24,8 @@ var routes = []route{
 	{"POST", "entries/{name}/forget", forget},
 	{"GET", "entries/{name}/redact", redactPage},
 	{"POST", "entries/{name}/redact", redact},
+	{"GET", "entries/{name}/share", personOnly(sharePage)},
+	{"POST", "entries/{name}/share", personOnly(shareEntry)},
 	{"GET", "new", newPage},
 	{"POST", "new", add},
 	{"GET", "events", eventsPage},
@@ -67,6 +69,11 @@ var routes = []route{
 	{"GET", "handoffs/{name}", showHandoff},
 	{"POST", "handoffs/{name}/drop", dropHandoff},
 	{"GET", "annotations", annotationsPage},
+
+	{"GET", "transfer", transferPage},
+	{"GET", "transfer/export", exportEntries},
+	{"POST", "transfer/preview", personOnly(previewImport)},
+	{"POST", "transfer/import", personOnly(importUpload)},
 
 	{"GET", "map", showMap},
 	{"GET", "numbers", numbersPage},

@@ -42,6 +42,7 @@ var morePlaces = []page.Place{
 	{Path: "annotations", Name: "Annotations"},
 	{Path: "map", Name: "Map"},
 	{Path: "numbers", Name: "Numbers"},
+	{Path: "transfer", Name: "Import, export"},
 	{Path: "settings", Name: "Settings"},
 }
 

@@ -48,6 +48,7 @@ type Server struct {
 	seen map[string]*rights.View // by session ID
 
 	heldCache heldCache
+	uploads   uploads
 }
 
 // maxViews is the maximum number of cached views.
@@ -172,7 +173,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 	}
 	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, work: &work,
 		actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample, noFiles: s.opts.NoFiles,
-		heldCache: &s.heldCache}
+		heldCache: &s.heldCache, uploads: &s.uploads}
 	out, err := handle(c)
 	if err != nil {
 		page := errorScreen(err)

@@ -1,0 +1,77 @@
+// This file moves an entry into the files of the team, after a preview.
+
+package web
+
+import (
+	g "maragu.dev/gomponents"
+
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
+)
+
+// mayShare reports whether this browser may move entries into the files of the team.
+func (c *call) mayShare() bool { return c.mayDecide() && !c.noFiles && c.work.Host != nil }
+
+// errNoTeamFiles is the error of a server whose pages write no files.
+var errNoTeamFiles = verb.Advise(
+	verb.Invalidf("the pages of this server cannot share entries with a team"),
+	"run oxbow ui in the directory of the repository",
+)
+
+// sharePage shows the file that sharing an entry would write.
+func sharePage(c *call) (reply, error) {
+	name := c.name()
+	s := screen{title: "Share with the team", navPath: "find", lead: h.P(h.Class("lead"), page.EntryLink(name))}
+	if !c.mayShare() {
+		return nil, errNoTeamFiles
+	}
+	out, err := sharing.TeamShare(c.ctx, c.work, sharing.TeamShareIn{Names: []string{name}, DryRun: true})
+	if err != nil {
+		s.body = []g.Node{errorNotice(err)}
+		return s, nil
+	}
+	s.body = []g.Node{
+		h.P(h.Text("The entry moves from your memory into a file of the repository. Your team gets the file when you " +
+			"commit and push it. You can undo this.")),
+		h.Ul(h.Class("rows"), g.Map(out.Moved, func(m sharing.TeamMoved) g.Node { return sharedRow(m, out.Top) })),
+		h.Div(h.Class("actions"), page.Button(page.EntryPath(name)+"/share", "main", "Share with the team"),
+			h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)), h.Text("Cancel"))),
+	}
+	return s, nil
+}
+
+// sharedRow names the file of a shared entry, and shows the lines that change in a file that exists. A new
+// file has no name before it is written. The directory top contains the files of the team.
+func sharedRow(m sharing.TeamMoved, top string) g.Node {
+	what, file := "The file ", m.File
+	if file == "" {
+		what, file = "A new file below ", top
+	}
+	return h.Li(h.Class("row"), h.P(h.Text(what), h.Code(page.Isolated(file))),
+		g.If(len(m.Changes) > 0, h.Pre(h.Class("text"), g.Map(m.Changes, func(line string) g.Node {
+			return g.Group{page.Isolated(line), h.Text("\n")}
+		}))))
+}
+
+// shareEntry moves an entry into the files of the team.
+func shareEntry(c *call) (reply, error) {
+	if !c.mayShare() {
+		return nil, errNoTeamFiles
+	}
+	out, err := sharing.TeamShare(c.ctx, c.work, sharing.TeamShareIn{Names: []string{c.name()}})
+	if err != nil {
+		return nil, err
+	}
+	to := redirect{to: ""}
+	for _, m := range out.Moved {
+		to.said += "Shared as " + m.File + ". Commit this file to git, so that your team gets it. "
+	}
+	one := 1
+	last, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &one})
+	if out.Home && err == nil && len(last.Changes) > 0 {
+		to.change = last.Changes[0].Seq
+	}
+	return to, nil
+}

@@ -1,0 +1,201 @@
+// This file exports entries as a downloaded file, and imports a file that the browser uploads.
+
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+
+	g "maragu.dev/gomponents"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
+)
+
+// transferPage has the forms for importing a file and for exporting entries.
+func transferPage(c *call) (reply, error) { return c.transferScreen(0), nil }
+
+func (c *call) transferScreen(status int, notices ...g.Node) screen {
+	s := screen{title: "Import and export", navPath: "transfer", status: status,
+		lead: h.P(h.Class("lead"), h.Text("Bring notes in from a file, or take yours with you.")), body: notices}
+	if c.mayDecide() {
+		s.body = append(s.body, page.Section("import", "Import a file", importForm()))
+	}
+	s.body = append(s.body, page.Section("export", "Export entries", exportForm(c.value("q"))))
+	return s
+}
+
+func importForm() g.Node {
+	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+"transfer/preview"),
+		h.Attr("enctype", "multipart/form-data"),
+		h.Label(h.For("file"), h.Text("File")),
+		h.Input(h.ID("file"), h.Type("file"), h.Name("file"), h.Required(), h.Aria("describedby", "file-hint")),
+		h.P(h.Class("hint"), h.ID("file-hint"),
+			h.Text("An export of oxbow or of another memory, or a Markdown file, of at most 4 MB. "+
+				"You see what would come in before anything is stored.")),
+		h.Label(h.Input(h.Type("checkbox"), h.Name("overwrite"), h.Value("1")),
+			h.Text(" Replace entries that were edited here")),
+		h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Preview"))))
+}
+
+func exportForm(query string) g.Node {
+	return h.Form(h.Class("stack"), h.Action(page.Root+"transfer/export"),
+		page.Field("q", "Which entries; empty for all", query, h.Placeholder("project:…, tag:…")),
+		h.Div(h.Class("actions"), h.Button(h.Text("Export")),
+			h.Span(h.Class("hint"), h.Text("One entry on each line, as JSON. The file can be imported again."))))
+}
+
+// exportEntries sends the entries that the query selects as a file.
+func exportEntries(c *call) (reply, error) {
+	if c.actor != oxbow.Person {
+		return forbidden("Only a person exports entries.",
+			"Run oxbow ui in a terminal: the link that it prints is yours alone."), nil
+	}
+	one := 1
+	if _, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: c.value("q"), Limit: &one}); err != nil {
+		return c.transferScreen(errorScreen(err).status, errorNotice(err)), nil
+	}
+	return exportedFile{c.value("q")}, nil
+}
+
+// exportedFile is a reply that browsers save as a file.
+type exportedFile struct {
+	filter string
+}
+
+func (f exportedFile) send(c *call, w http.ResponseWriter, _ page.Assets) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Content-Disposition", `attachment; filename="oxbow-`+c.now.Format("2006-01-02")+`.jsonl"`)
+	_, err := transfer.Export(c.ctx, c.work, transfer.ExportIn{Filter: f.filter, To: w})
+	if err != nil { // make the download fail, because the file would look complete
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// browserID identifies the browser.
+func (c *call) browserID() string {
+	source, _ := oxbow.SourceFrom(c.ctx)
+	return source.Session
+}
+
+// readUpload reads the file that the form contains.
+func (c *call) readUpload() (f upload, err error) {
+	in, head, err := c.r.FormFile("file")
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return f, verb.Advise(verb.Invalidf("the file has more than 4 MB"), "oxbow import FILE in a terminal reads it")
+	case err != nil:
+		return f, &oxbow.InvalidError{Field: "file", Reason: "is missing; choose one"}
+	}
+	defer func() { _ = in.Close() }() // ignore the error: the file was only read
+	f.name = path.Base(strings.ReplaceAll(head.Filename, `\`, "/"))
+	f.content, err = io.ReadAll(in)
+	sum := sha256.Sum256(f.content)
+	f.digest = hex.EncodeToString(sum[:8])
+	return f, err
+}
+
+// previewImport shows the entries that an import of the uploaded file would add and update.
+func previewImport(c *call) (reply, error) {
+	file, err := c.readUpload()
+	if err != nil {
+		return nil, err
+	}
+	in := file.importInput()
+	in.DryRun, in.Overwrite = true, c.value("overwrite") != ""
+	out, err := transfer.Import(c.ctx, c.work, in)
+	if err != nil {
+		return nil, err
+	}
+	s := screen{title: "Import " + page.Visible(file.name), navPath: "transfer",
+		lead: h.P(h.Class("lead"), h.Text("Nothing is stored yet. "+importCounts(out, "would be")))}
+	s.body = append(s.body, importMessages(out))
+	if out.Added+out.Updated == 0 {
+		s.body = append(s.body, h.P(h.A(h.Href(page.Root+"transfer"), h.Text("Choose another file"))))
+		return s, nil
+	}
+	c.uploads.put(c.browserID(), file)
+	fields := []string{"digest", file.digest}
+	if in.Overwrite {
+		fields = append(fields, "overwrite", "1")
+	}
+	s.body = append(s.body, importedNames(out),
+		h.P(h.Class("hint"), h.Text("Imported entries wait in the inbox for your approval. "+
+			"Until then, agents see them only if they search.")),
+		h.Div(h.Class("actions"), page.Button("transfer/import", "main", "Import "+
+			page.Plural(out.Added+out.Updated, "entry"), fields...),
+			h.A(h.Class("button"), h.Href(page.Root+"transfer"), h.Text("Cancel"))))
+	return s, nil
+}
+
+// importCounts says how many entries an import adds, updates and leaves as they are.
+func importCounts(out transfer.ImportOut, be string) string {
+	s := page.Plural(out.Added, "entry") + " " + be + " added"
+	if out.Updated > 0 {
+		s += ", " + page.Plural(out.Updated, "entry") + " updated"
+	}
+	if out.Same > 0 {
+		s += ", " + page.Plural(out.Same, "entry") + " left as it is"
+	}
+	if out.Skipped > 0 {
+		s += ", " + page.Plural(out.Skipped, "item") + " skipped"
+	}
+	return s + "."
+}
+
+// importMessages shows the problems and the notes of an import.
+func importMessages(out transfer.ImportOut) g.Node {
+	show := func(kind string, all []string) g.Node {
+		return g.Map(all, func(s string) g.Node { return page.Notice(kind, page.Visible(s), "") })
+	}
+	return g.Group{show("warn", out.Problems), show("note", out.Notes),
+		g.If(out.More > 0, h.P(h.Class("dim"), h.Textf("And %d more.", out.More)))}
+}
+
+// importedShown is the maximum number of names in a preview.
+const importedShown = 100
+
+// importedNames lists the entries that an import adds and updates.
+func importedNames(out transfer.ImportOut) g.Node {
+	var rows g.Group
+	for _, ch := range out.Changes[:min(len(out.Changes), importedShown)] {
+		isUpdate := ch.Verb == oxbow.VerbUpdate
+		rows = append(rows, h.Li(page.Isolated(ch.Name), h.Text(" "),
+			g.If(isUpdate, page.Badge("warn", "updated", "It replaces the text of your entry."))))
+	}
+	more := len(out.Changes) - len(rows)
+	return g.Group{h.Ul(h.Class("list"), rows), g.If(more > 0, h.P(h.Class("dim"), h.Textf("And %d more.", more)))}
+}
+
+// importUpload imports the file that the preview has shown. The import counts as a session, so that
+// it can be taken back without the other changes of the person.
+func importUpload(c *call) (reply, error) {
+	file, ok := c.uploads.take(c.browserID(), c.value("digest"))
+	if !ok {
+		err := fmt.Errorf("%w: the server has this file no more; nothing was imported", oxbow.ErrConflict)
+		return nil, verb.Advise(err, "choose the file again")
+	}
+	in := file.importInput()
+	in.Overwrite, in.Brief = c.value("overwrite") != "", true
+	source, _ := oxbow.SourceFrom(c.ctx)
+	source.Session += "-" + file.digest
+	out, err := transfer.Import(oxbow.WithSource(c.ctx, source), c.work, in)
+	if err != nil {
+		return nil, err
+	}
+	said := importCounts(out, "were")
+	for _, problem := range out.Problems {
+		said += " " + page.Sentence(problem)
+	}
+	return redirect{to: "inbox", said: said}, nil
+}

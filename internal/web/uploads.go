@@ -1,0 +1,53 @@
+// This file holds uploaded files between the preview of an import and the import.
+
+package web
+
+import (
+	"bytes"
+	"io"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
+)
+
+// upload is a file that a browser has sent and a person has not imported yet.
+type upload struct {
+	name    string
+	content []byte
+	digest  string
+}
+
+// uploads holds the last file of each browser between the preview and the import.
+type uploads struct {
+	mu    sync.Mutex
+	files map[string]upload // by session ID
+}
+
+// maxUploads is the maximum number of files, so that they need at most 64 MB of memory.
+const maxUploads = 16
+
+func (u *uploads) put(id string, file upload) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.files == nil || len(u.files) >= maxUploads {
+		u.files = map[string]upload{}
+	}
+	u.files[id] = file
+}
+
+// take removes and returns the file of a browser, if it is the one with this digest.
+func (u *uploads) take(id, digest string) (upload, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	file, ok := u.files[id]
+	if !ok || file.digest != digest {
+		return upload{}, false
+	}
+	delete(u.files, id)
+	return file, true
+}
+
+// importInput returns the argument of the import of a file.
+func (f upload) importInput() transfer.ImportIn {
+	return transfer.ImportIn{Paths: []string{f.name}, Inputs: map[string]io.Reader{f.name: bytes.NewReader(f.content)}}
+}
