@@ -75,8 +75,11 @@ func (p *prose) node(n ast.Node, depth int) g.Node {
 		return p.children(n, depth)
 	case *ast.Blockquote:
 		return h.BlockQuote(p.children(n, depth))
-	case *ast.CodeBlock, *ast.FencedCodeBlock:
+	case *ast.CodeBlock:
 		return h.Pre(h.TabIndex("0"), h.Code(h.Text(Visible(string(n.Lines().Value(p.source))))))
+	case *ast.FencedCodeBlock:
+		code := string(n.Lines().Value(p.source))
+		return h.Pre(h.TabIndex("0"), h.Code(highlighted(code, string(n.Language(p.source)))))
 	case *ast.List:
 		if n.IsOrdered() {
 			return h.Ol(g.If(n.Start > 1, h.Attr("start", fmt.Sprint(n.Start))), p.children(n, depth))

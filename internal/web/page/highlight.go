@@ -1,0 +1,232 @@
+// This file highlights code in the blocks of a Markdown text.
+
+package page
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	g "maragu.dev/gomponents"
+
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
+)
+
+// maxHighlighted is the length in bytes of the longest code that is highlighted, so that the page stays small.
+const maxHighlighted = 16_000
+
+// Classes of the spans in highlighted code. The style sheet has their colours.
+const (
+	commentClass = "hc"
+	keywordClass = "hk"
+	numberClass  = "hn"
+	stringClass  = "hs"
+)
+
+// language describes the parts of a programming language that are highlighted.
+type language struct {
+	lineComments []string
+	blockComment [2]string // beginning and end ("" if there are no such comments)
+	strings      []stringForm
+	keywords     map[string]bool
+	isCaseless   bool // keywords can have capital letters
+	isSpaced     bool // a line comment begins at the start of a line or after a space
+}
+
+// stringForm is a form of string literals.
+type stringForm struct {
+	open, close string
+	isRaw       bool // a backslash does not escape the next character
+	isMultiline bool
+	isCharacter bool // it contains a single character or an escape, because other quotes are lifetimes
+}
+
+var (
+	doubleQuoted = stringForm{open: `"`, close: `"`}
+	singleQuoted = stringForm{open: `'`, close: `'`}
+	character    = stringForm{open: `'`, close: `'`, isCharacter: true}
+	backQuoted   = stringForm{open: "`", close: "`", isMultiline: true}
+)
+
+// words returns the set of the words in s.
+func words(s string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		set[w] = true
+	}
+	return set
+}
+
+// braces returns a language with the comments of C.
+func braces(keywords string, forms ...stringForm) *language {
+	return &language{lineComments: []string{"//"}, blockComment: [2]string{"/*", "*/"}, strings: forms,
+		keywords: words(keywords)}
+}
+
+// languages maps the word after the fence of a code block to its language.
+var languages = func() map[string]*language {
+	golang := braces("break case chan const continue default defer else fallthrough for func go goto if import "+
+		"interface map package range return select struct switch type var nil true false",
+		stringForm{open: "`", close: "`", isRaw: true, isMultiline: true}, doubleQuoted, character)
+	script := braces("async await break case catch class const continue default delete do else enum export extends "+
+		"false finally for from function if implements import in instanceof interface let new null of private "+
+		"public readonly return static super switch this throw true try type typeof undefined var void while yield",
+		doubleQuoted, singleQuoted, backQuoted)
+	rust := braces("as async await break const continue crate dyn else enum extern false fn for if impl in let loop "+
+		"match mod move mut pub ref return self Self static struct super trait true type unsafe use where while",
+		doubleQuoted, character)
+	java := braces("abstract auto bool boolean break case catch char class const continue default delete do double "+
+		"else enum extends extern false final finally float for goto if implements import include instanceof int "+
+		"interface long namespace new null nullptr operator override package private protected public return "+
+		"short signed sizeof static struct super switch template this throw throws true try typedef typename union "+
+		"unsigned using virtual void volatile while", doubleQuoted, character)
+	python := &language{lineComments: []string{"#"},
+		strings: []stringForm{{open: `"""`, close: `"""`, isMultiline: true},
+			{open: `'''`, close: `'''`, isMultiline: true}, doubleQuoted, singleQuoted},
+		keywords: words("and as assert async await break class continue def del elif else except False finally " +
+			"for from global if import in is lambda None nonlocal not or pass raise return self True try while " +
+			"with yield")}
+	shell := &language{lineComments: []string{"#"}, isSpaced: true,
+		strings: []stringForm{{open: `"`, close: `"`, isMultiline: true},
+			{open: `'`, close: `'`, isRaw: true, isMultiline: true}},
+		keywords: words("case do done elif else esac exit export fi for function if in local return set then " +
+			"until while")}
+	sql := &language{lineComments: []string{"--"}, blockComment: [2]string{"/*", "*/"}, isCaseless: true,
+		strings: []stringForm{{open: `'`, close: `'`, isRaw: true, isMultiline: true}, doubleQuoted},
+		keywords: words("add all alter and as asc begin between by case check column commit constraint create " +
+			"cross default delete desc distinct drop else end exclude exists false foreign from full group having " +
+			"if in index inner insert into is join key left like limit not null offset on or order outer primary " +
+			"references returning right rollback select set table then true union unique update using values view " +
+			"when where with")}
+	data := &language{lineComments: []string{"#"}, isSpaced: true, strings: []stringForm{doubleQuoted, singleQuoted},
+		keywords: words("true false null")}
+	json := &language{lineComments: []string{"//"}, blockComment: [2]string{"/*", "*/"},
+		strings: []stringForm{doubleQuoted}, keywords: words("true false null")}
+	all := map[string]*language{}
+	for names, l := range map[string]*language{"go golang": golang, "js javascript jsx ts typescript tsx": script,
+		"rust rs": rust, "java c cpp c++ cs csharp": java, "python py": python, "sh bash shell zsh": shell, "sql": sql,
+		"yaml yml toml": data, "json jsonc": json} {
+		for name := range words(names) {
+			all[name] = l
+		}
+	}
+	return all
+}()
+
+// highlighted shows code with its comments, strings, keywords and numbers in spans. If the language is unknown
+// or the code is long, it is shown without spans.
+func highlighted(code, languageName string) g.Node {
+	l := languages[strings.ToLower(languageName)]
+	code = Visible(code)
+	if l == nil || len(code) > maxHighlighted {
+		return h.Text(code)
+	}
+	var out g.Group
+	plain := 0 // start of the code that was not written yet
+	for at := 0; at < len(code); {
+		class, end := l.token(code, at)
+		if class != "" {
+			out = append(out, h.Text(code[plain:at]), h.Span(h.Class(class), h.Text(code[at:end])))
+			plain = end
+		}
+		at = end
+	}
+	return append(out, h.Text(code[plain:]))
+}
+
+// token returns the class and the end of the token that begins at an offset of the code. The class is "" if
+// the token is not highlighted.
+func (l *language) token(code string, at int) (class string, end int) {
+	if end := l.commentEnd(code, at); end > 0 {
+		return commentClass, end
+	}
+	for _, f := range l.strings {
+		switch end, isClosed := f.end(code, at); {
+		case isClosed:
+			return stringClass, end
+		case end > 0:
+			return "", end
+		}
+	}
+	first, size := utf8.DecodeRuneInString(code[at:])
+	if !isIdentifierRune(first) {
+		return "", at + size
+	}
+	end = len(code)
+	if n := strings.IndexFunc(code[at:], func(r rune) bool { return !isIdentifierRune(r) }); n >= 0 {
+		end = at + n
+	}
+	word := code[at:end]
+	isShortWord := len(word) <= 2 && !unicode.IsDigit(first)
+	if isShortWord && strings.HasPrefix(code[end:], `"`) {
+		return "", end // the prefix of a string
+	}
+	if l.isCaseless {
+		word = strings.ToLower(word)
+	}
+	switch {
+	case l.keywords[word]:
+		return keywordClass, end
+	case unicode.IsDigit(first):
+		return numberClass, end
+	}
+	if strings.HasPrefix(code[end:], "'") && !isShortWord {
+		end++ // an apostrophe
+	}
+	return "", end
+}
+
+// commentEnd returns the end of the comment that begins at an offset, or 0 if none does.
+func (l *language) commentEnd(code string, at int) int {
+	for _, c := range l.lineComments {
+		isBegin := at == 0 || !l.isSpaced || strings.ContainsRune(" \t\n", rune(code[at-1]))
+		if strings.HasPrefix(code[at:], c) && isBegin {
+			return lineEnd(code, at)
+		}
+	}
+	if begin := l.blockComment[0]; begin != "" && strings.HasPrefix(code[at:], begin) {
+		if n := strings.Index(code[at+len(begin):], l.blockComment[1]); n >= 0 {
+			return at + len(begin) + n + len(l.blockComment[1])
+		}
+		return len(code)
+	}
+	return 0
+}
+
+// end returns the end of the string that begins at an offset, or 0 if there is no string of this form. If the
+// string is not closed, the end is that of the line or of the code, so that no text is searched twice.
+func (f stringForm) end(code string, at int) (end int, isClosed bool) {
+	if !strings.HasPrefix(code[at:], f.open) {
+		return 0, false
+	}
+	begin := at + len(f.open)
+	limit := len(code)
+	if !f.isMultiline {
+		limit = lineEnd(code, at)
+	}
+	if f.isCharacter && !strings.HasPrefix(code[begin:], `\`) {
+		_, size := utf8.DecodeRuneInString(code[begin:])
+		limit = min(limit, begin+size+len(f.close))
+		if !strings.HasSuffix(code[begin:limit], f.close) {
+			return 0, false
+		}
+	}
+	for i := begin; i < limit; i++ {
+		if strings.HasPrefix(code[i:limit], f.close) {
+			return i + len(f.close), true
+		}
+		if code[i] == '\\' && !f.isRaw {
+			i++
+		}
+	}
+	return limit, false
+}
+
+func lineEnd(code string, at int) int {
+	if n := strings.IndexByte(code[at:], '\n'); n >= 0 {
+		return at + n
+	}
+	return len(code)
+}
+
+func isIdentifierRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
