@@ -37,7 +37,7 @@ func (w World) AnnotatesBelow(client, dir string) bool {
 }
 
 // CanAnnotate reports whether the client has hooks that report what its agent edited.
-func (c *Client) CanAnnotate() bool { return hookEvents[c.Name] != nil || c.Name == "opencode" }
+func (c *Client) CanAnnotate() bool { return c.events != nil || c.Name == "opencode" }
 
 // SwitchAnnotations turns annotations by the client's hooks on or off: everywhere, or only
 // in the project if o.Project is set.

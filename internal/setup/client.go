@@ -35,6 +35,8 @@ type Client struct {
 	Memory      string // name of the client's own memory ("" if it has none)
 
 	filesFor func(w World, o Options) []clientFile
+	events   []hookEvent // events that run hooks (nil if setup does not write hooks)
+
 	// memories returns the directory of the client's own memory. It is nil if the client has no
 	// memory of its own.
 	memories   func(w World) string
@@ -131,53 +133,9 @@ type hookEvent struct {
 	timeout       int // seconds
 }
 
-var hookEvents = map[string][]hookEvent{
-	"claude": {
-		{"SessionStart", "", injectUse, 5},
-		{"UserPromptSubmit", "", captureUse, 5},
-		{"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit", injectUse, 5},
-		{"PostToolUse", "", captureUse, 5},
-		{"PostToolUseFailure", "", captureUse, 5}, {"SubagentStop", "", captureUse, 5}, {"PostCompact", "",
-			captureUse, 5},
-		{"Stop", "", captureUse, 5}, {"SessionEnd", "", captureUse, 10},
-	},
-	"codex": {
-		{"SessionStart", "", injectUse, 5},
-		{"UserPromptSubmit", "", captureUse, 5},
-		{"PreToolUse", "apply_patch", injectUse, 5},
-		{"PostToolUse", "", captureUse, 5},
-		{"PostCompact", "", captureUse, 5}, {"SubagentStop", "", captureUse, 5}, {"Stop", "", captureUse, 5},
-		{"SessionEnd", "", captureUse, 3},
-	},
-	"gemini": {
-		{"SessionStart", "", injectUse, 5},
-		{"BeforeAgent", "", captureUse, 5},
-		{"AfterTool", "*", captureUse, 5},
-		{"AfterAgent", "", captureUse, 5},
-		{"SessionEnd", "", captureUse, 5},
-	},
-	"copilot": {
-		{"SessionStart", "", injectUse, 5},
-		{"UserPromptSubmit", "", captureUse, 5},
-		{"PreToolUse", "", injectUse, 5},
-		{"PostToolUse", "", captureUse, 5},
-		{"PostToolUseFailure", "", captureUse, 5},
-		{"Stop", "", captureUse, 5},
-		{"SessionEnd", "", captureUse, 5},
-	},
-	"qwen": {
-		{"SessionStart", "", injectUse, 5},
-		{"UserPromptSubmit", "", captureUse, 5},
-		{"PostToolUse", "", captureUse, 5},
-		{"PostToolUseFailure", "", captureUse, 5},
-		{"PostCompact", "", captureUse, 5}, {"SubagentStop", "", captureUse, 5}, {"Stop", "", captureUse, 5},
-		{"SessionEnd", "", captureUse, 5},
-	},
-}
-
 // clientHooks returns the hooks that the options require.
-func (o Options) clientHooks(client string, handler func(e hookEvent) fields) (want []hookEntry) {
-	for _, e := range hookEvents[client] {
+func (o Options) clientHooks(events []hookEvent, handler func(e hookEvent) fields) (want []hookEntry) {
+	for _, e := range events {
 		if (e.use == injectUse && o.NoInject) || (e.use == captureUse && o.NoCapture) {
 			continue
 		}
@@ -188,12 +146,19 @@ func (o Options) clientHooks(client string, handler func(e hookEvent) fields) (w
 
 // shellHooks returns hooks whose command is a line for a shell. unit is the number of time units per
 // second in the client's timeouts.
-func (o Options) shellHooks(w World, client string, windows shellKind, unit int, more ...field) []hookEntry {
+func (o Options) shellHooks(
+	w World,
+	client string,
+	events []hookEvent,
+	windows shellKind,
+	unit int,
+	more ...field,
+) []hookEntry {
 	line := commandLine(choose(w.GOOS == "windows", windows, posixShell), o.commandArgs("hook", client))
 	if client == "gemini" && w.GOOS != "windows" {
 		line += orWarn
 	}
-	return o.clientHooks(client, func(e hookEvent) fields {
+	return o.clientHooks(events, func(e hookEvent) fields {
 		return append(fields{{"type", "command"}, {"command", line}, {"timeout", e.timeout * unit}}, more...)
 	})
 }

@@ -11,20 +11,21 @@ import (
 
 var allClients = []*Client{
 	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory",
-		filesFor:   claudeFiles,
+		filesFor: claudeFiles, events: claudeEvents,
 		memories:   func(w World) string { return w.clientHome("claude", "") },
 		signsHooks: func(w World) []string { return []string{w.clientHome("claude", "")} }},
-	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, filesFor: codexFiles,
+	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, filesFor: codexFiles, events: codexEvents,
 		signsHooks: func(w World) []string { return []string{w.clientHome("codex", "")} }},
-	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Proved: true, filesFor: geminiFiles,
+	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Proved: true, filesFor: geminiFiles, events: geminiEvents,
 		signsHooks: func(w World) []string { return []string{w.clientHome("gemini", "settings.json")} }},
 	{Name: "opencode", Title: "opencode", Program: "opencode", Proved: true, filesFor: opencodeFiles,
 		signsHooks: func(w World) []string { return []string{w.dirFrom("XDG_CONFIG_HOME", ".config", "opencode")} }},
-	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true, filesFor: copilotFiles,
+	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true,
+		filesFor: copilotFiles, events: copilotEvents,
 		notes:      copilotNotes,
 		signsHooks: func(w World) []string { return []string{w.clientHome("copilot", "")} }},
 	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory",
-		filesFor:   qwenFiles,
+		filesFor: qwenFiles, events: qwenEvents,
 		memories:   func(w World) string { return w.clientHome("qwen", "") },
 		signsHooks: func(w World) []string { return []string{w.clientHome("qwen", "")} }},
 	plainClient("cursor", "Cursor", []string{"mcpServers"}, nil, nil,
@@ -54,6 +55,51 @@ var allClients = []*Client{
 	{Name: "kilo", Title: "Kilo Code", Program: "kilo", filesFor: kiloFiles,
 		signsHooks: func(w World) []string { return []string{filepath.Dir(w.userPath(".config/kilo/kilo.jsonc"))} }},
 }
+
+// The events of each client that run a hook.
+var (
+	claudeEvents = []hookEvent{
+		{"SessionStart", "", injectUse, 5},
+		{"UserPromptSubmit", "", captureUse, 5},
+		{"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit", injectUse, 5},
+		{"PostToolUse", "", captureUse, 5},
+		{"PostToolUseFailure", "", captureUse, 5}, {"SubagentStop", "", captureUse, 5}, {"PostCompact", "",
+			captureUse, 5},
+		{"Stop", "", captureUse, 5}, {"SessionEnd", "", captureUse, 10},
+	}
+	codexEvents = []hookEvent{
+		{"SessionStart", "", injectUse, 5},
+		{"UserPromptSubmit", "", captureUse, 5},
+		{"PreToolUse", "apply_patch", injectUse, 5},
+		{"PostToolUse", "", captureUse, 5},
+		{"PostCompact", "", captureUse, 5}, {"SubagentStop", "", captureUse, 5}, {"Stop", "", captureUse, 5},
+		{"SessionEnd", "", captureUse, 3},
+	}
+	geminiEvents = []hookEvent{
+		{"SessionStart", "", injectUse, 5},
+		{"BeforeAgent", "", captureUse, 5},
+		{"AfterTool", "*", captureUse, 5},
+		{"AfterAgent", "", captureUse, 5},
+		{"SessionEnd", "", captureUse, 5},
+	}
+	copilotEvents = []hookEvent{
+		{"SessionStart", "", injectUse, 5},
+		{"UserPromptSubmit", "", captureUse, 5},
+		{"PreToolUse", "", injectUse, 5},
+		{"PostToolUse", "", captureUse, 5},
+		{"PostToolUseFailure", "", captureUse, 5},
+		{"Stop", "", captureUse, 5},
+		{"SessionEnd", "", captureUse, 5},
+	}
+	qwenEvents = []hookEvent{
+		{"SessionStart", "", injectUse, 5},
+		{"UserPromptSubmit", "", captureUse, 5},
+		{"PostToolUse", "", captureUse, 5},
+		{"PostToolUseFailure", "", captureUse, 5},
+		{"PostCompact", "", captureUse, 5}, {"SubagentStop", "", captureUse, 5}, {"Stop", "", captureUse, 5},
+		{"SessionEnd", "", captureUse, 5},
+	}
+)
 
 // Clients returns all clients that oxbow can set up.
 func Clients() []*Client { return allClients }
@@ -117,7 +163,7 @@ func claudeFiles(w World, o Options) []clientFile {
 	settings := clientFile{path: w.scopedPath(o, w.clientHome("claude", "settings.json"),
 		".claude/settings.local.json")}
 	settings.addItem(o.allowItems("permissions", "allow"))
-	settings.addItem([]setting{hooksItem(o.own, "claude", o.clientHooks("claude", func(e hookEvent) fields {
+	settings.addItem([]setting{hooksItem(o.own, "claude", o.clientHooks(claudeEvents, func(e hookEvent) fields {
 		argv := o.commandArgs("hook", "claude")
 		return fields{{"type", "command"}, {"command", argv[0]}, {"args", argv[1:]}, {"timeout", e.timeout}}
 	}))}, nil)
@@ -132,7 +178,8 @@ func geminiFiles(w World, o Options) []clientFile {
 	}
 	f.addItem(o.serverItems(f.servers, nil))
 	f.addItem(
-		[]setting{hooksItem(o.own, "gemini", o.shellHooks(w, "gemini", powerShell, 1000, field{"name", programName}))},
+		[]setting{hooksItem(o.own, "gemini",
+			o.shellHooks(w, "gemini", geminiEvents, powerShell, 1000, field{"name", programName}))},
 		nil,
 	)
 	policy := clientFile{path: w.clientHome("gemini", "policies/oxbow.toml"), isOxbows: true}
@@ -161,7 +208,8 @@ func qwenFiles(w World, o Options) []clientFile {
 	if w.GOOS == "windows" {
 		more = []field{{"shell", "powershell"}}
 	}
-	f.addItem([]setting{hooksItem(o.own, "qwen", o.shellHooks(w, "qwen", powerShell, 1000, more...))}, nil)
+	hooks := o.shellHooks(w, "qwen", qwenEvents, powerShell, 1000, more...)
+	f.addItem([]setting{hooksItem(o.own, "qwen", hooks)}, nil)
 	f.memory = valueItem(false, "memory", "enableManagedAutoMemory")
 	return []clientFile{f}
 }
@@ -176,7 +224,7 @@ func copilotFiles(w World, o Options) []clientFile {
 		line = "powershell"
 	}
 	command := commandLine(choose(w.GOOS == "windows", powerShell, posixShell), o.commandArgs("hook", "copilot"))
-	want := o.clientHooks("copilot", func(e hookEvent) fields {
+	want := o.clientHooks(copilotEvents, func(e hookEvent) fields {
 		return fields{{"type", "command"}, {choose(line == "bash", "command", line), command}, {"timeout", e.timeout}}
 	})
 	if len(want) > 0 {
@@ -231,7 +279,7 @@ func copilotNotes(_ World, o Options) []string {
 func codexFiles(w World, o Options) []clientFile {
 	dir := w.scopedPath(o, w.clientHome("codex", ""), ".codex")
 	hooks := clientFile{path: filepath.Join(dir, "hooks.json")}
-	want := o.shellHooks(w, "codex", cmdShell, 1)
+	want := o.shellHooks(w, "codex", codexEvents, cmdShell, 1)
 	for i, h := range want {
 		if h.event == "SessionStart" {
 			want[i].handler = append(h.handler, field{"additionalContextLimit", 20000})

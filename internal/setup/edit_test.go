@@ -82,8 +82,8 @@ func generated(r *rand.Rand, c *Client, f clientFile) string {
 		list := []string{`[]`, `["Bash", "Read"]`, "[" + line(3) + `"Bash"` + line(2) + "]"}[r.IntN(3)]
 		members = append(members, `"permissions": `+object(2, []string{`"allow": ` + list, `"deny": []`}[:1+r.IntN(2)]))
 	}
-	if r.IntN(2) == 0 && len(hookEvents[c.Name]) > 0 {
-		e := hookEvents[c.Name][r.IntN(len(hookEvents[c.Name]))].name
+	if r.IntN(2) == 0 && len(c.events) > 0 {
+		e := c.events[r.IntN(len(c.events))].name
 		members = append(members, `"hooks": `+
 			object(
 				2,

@@ -293,3 +293,16 @@ func (c *claude) results(l *claudeLine, e Event, yield func(*Event)) bool {
 	}
 	return len(blocks) > 0
 }
+
+// claudeAnswer returns the line for the result of a call.
+func claudeAnswer(r *Report, id string) any {
+	result := map[string]any{"type": "tool_result", "tool_use_id": id, "content": ""}
+	return map[string]any{
+		"type":          "user",
+		"sessionId":     r.Session,
+		"isSidechain":   r.AgentID != "",
+		"agentId":       r.AgentID,
+		"toolUseResult": r.Response,
+		"message":       map[string]any{"content": []any{result}},
+	}
+}

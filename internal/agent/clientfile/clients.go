@@ -2,11 +2,26 @@
 
 package clientfile
 
+import (
+	"path/filepath"
+	"strings"
+)
+
 // EventClient is a client whose transcripts are read as events.
 type EventClient struct {
 	Name       string                        // the client's name in setup
 	Recognizes func(line []byte) bool        // reports whether only this client writes such a line
 	NewReader  func(path string) EventReader // path is the transcript's ("" if it is not known)
+
+	// AnswerLine converts a report about a call's result to the line that the transcript will contain for
+	// the result. The ID is the call's in the transcript.
+	AnswerLine func(r *Report, id string) any
+
+	// Transcripts lists the places of transcripts in the client's directory. It is empty if the client
+	// keeps no files that can be read.
+	Transcripts []TranscriptPlace
+
+	Resume string // beginning of the command that resumes a session, which the session's ID follows
 
 	// UnnamedCalls is set if the reports to hooks do not contain the IDs of calls. Then a call is
 	// identified by its arguments.
@@ -16,14 +31,74 @@ type EventClient struct {
 	ShowsResponses bool
 
 	UniqueCalls bool // the IDs of calls are unique, also across sessions
+
+	home clientHome
+}
+
+// TranscriptPlace is a directory below the client's own directory, in which the client stores transcripts.
+type TranscriptPlace struct {
+	Below        string
+	IsTranscript func(path string) bool // reports whether the file with this path, with slashes, is a transcript
 }
 
 // EventClients lists the clients whose transcripts are read as events.
 var EventClients = []EventClient{
-	{Name: "claude", Recognizes: isClaude, NewReader: newClaude, ShowsResponses: true, UniqueCalls: true},
-	{Name: "codex", Recognizes: isCodex, NewReader: newCodex, UniqueCalls: true},
-	{Name: "gemini", Recognizes: isGemini, NewReader: newGemini, UnnamedCalls: true},
-	{Name: "copilot", Recognizes: isCopilot, NewReader: newCopilot},
-	{Name: "qwen", Recognizes: isQwen, NewReader: newQwen},
-	{Name: "opencode", Recognizes: isOpencode, NewReader: newOpencode},
+	{
+		Name: "claude", Recognizes: isClaude, NewReader: newClaude, AnswerLine: claudeAnswer,
+		Transcripts: []TranscriptPlace{{"projects", isJSONL}},
+		Resume:      "claude --resume=", ShowsResponses: true, UniqueCalls: true,
+		home: clientHome{variable: "CLAUDE_CONFIG_DIR", dir: ".claude"},
+	},
+	{
+		Name: "codex", Recognizes: isCodex, NewReader: newCodex, AnswerLine: codexAnswer,
+		Transcripts: []TranscriptPlace{{"sessions", IsRollout}, {"archived_sessions", IsRollout}},
+		Resume:      "codex resume ", UniqueCalls: true,
+		home: clientHome{variable: "CODEX_HOME", dir: ".codex"},
+	},
+	{
+		Name: "gemini", Recognizes: isGemini, NewReader: newGemini, AnswerLine: geminiAnswer,
+		Transcripts: []TranscriptPlace{{"tmp", func(p string) bool {
+			return IsTranscript(p) && strings.Contains(p, "/chats/")
+		}}},
+		Resume: "gemini --resume=", UnnamedCalls: true,
+		home: clientHome{variable: "GEMINI_CLI_HOME", below: ".gemini"},
+	},
+	{
+		Name: "copilot", Recognizes: isCopilot, NewReader: newCopilot, AnswerLine: copilotAnswer,
+		Transcripts: []TranscriptPlace{{"session-state", func(p string) bool {
+			return strings.HasSuffix(p, "/events.jsonl")
+		}}},
+		Resume: "copilot --resume=",
+		home:   clientHome{variable: "COPILOT_HOME", dir: ".copilot"},
+	},
+	{
+		Name: "qwen", Recognizes: isQwen, NewReader: newQwen, AnswerLine: qwenAnswer,
+		Transcripts: []TranscriptPlace{{"projects", func(p string) bool {
+			return isJSONL(p) && (strings.Contains(p, "/chats/") || strings.Contains(p, "/subagents/"))
+		}}},
+		Resume: "qwen --resume=",
+		home:   clientHome{variable: "QWEN_HOME", dir: ".qwen"},
+	},
+	{
+		Name: "opencode", Recognizes: isOpencode, NewReader: newOpencode, AnswerLine: opencodeAnswer,
+		Resume: "opencode --session=",
+	},
+}
+
+// FindEventClient returns the client with a name. It returns false if the client is not in the table.
+func FindEventClient(name string) (EventClient, bool) {
+	for _, c := range EventClients {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return EventClient{}, false
+}
+
+func isJSONL(path string) bool { return strings.HasSuffix(path, ".jsonl") }
+
+// IsRollout reports whether a file is a transcript of Codex, which may be compressed.
+func IsRollout(path string) bool {
+	path = filepath.ToSlash(path)
+	return isJSONL(strings.TrimSuffix(path, Compressed)) && strings.Contains(path, "/rollout-")
 }

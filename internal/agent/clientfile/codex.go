@@ -479,3 +479,11 @@ func isPatched(output json.RawMessage) bool {
 	}
 	return true
 }
+
+// codexAnswer returns the line for the result of a call.
+func codexAnswer(r *Report, id string) any {
+	return map[string]any{
+		"type":    "response_item",
+		"payload": map[string]any{"type": "custom_tool_call_output", "call_id": id, "output": r.Response},
+	}
+}

@@ -259,3 +259,11 @@ func (g *gemini) call(c *geminiCall, e Event, yield func(*Event)) {
 func OutputFirst(answer string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(answer, "<untrusted_context>\n"), "Output: ")
 }
+
+// geminiAnswer returns the line for the result of a call. It contains no ID, because the arguments
+// identify the call.
+func geminiAnswer(r *Report, _ string) any {
+	status, shown := r.outcome()
+	call := map[string]any{"name": r.Tool, "args": r.Input, "status": status, "resultDisplay": shown}
+	return map[string]any{"type": "gemini", "toolCalls": []any{call}}
+}

@@ -196,3 +196,16 @@ func (l *qwenLine) results(e Event, yield func(*Event)) {
 		yield(&e)
 	}
 }
+
+// qwenAnswer returns the line for the result of a call.
+func qwenAnswer(r *Report, id string) any {
+	status, shown := r.outcome()
+	response := map[string]any{"functionResponse": map[string]any{"id": id}}
+	return map[string]any{
+		"type":           "tool_result",
+		"sessionId":      r.Session,
+		"cwd":            r.Dir,
+		"message":        map[string]any{"parts": []any{response}},
+		"toolCallResult": map[string]any{"callId": id, "status": status, "resultDisplay": shown},
+	}
+}

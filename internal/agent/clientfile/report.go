@@ -49,3 +49,17 @@ func ReadReport(stdin []byte) (r Report, ok bool) {
 	err := json.Unmarshal(bytes.TrimPrefix(stdin, []byte("\ufeff")), &r)
 	return r, (err == nil || errors.As(err, new(*json.UnmarshalTypeError))) && r.Session != ""
 }
+
+// outcome returns the status of the reported call, in the words of the transcripts of Gemini CLI and Qwen
+// Code, and the data that these clients show.
+func (r *Report) outcome() (status string, shown json.RawMessage) {
+	var o struct {
+		Display json.RawMessage `json:"returnDisplay"`
+		Error   json.RawMessage `json:"error"`
+	}
+	_ = json.Unmarshal(r.Response, &o) // ignore the error: unreadable fields stay empty
+	if len(o.Error) > 0 && string(o.Error) != "null" {
+		return "error", nil
+	}
+	return "success", o.Display
+}

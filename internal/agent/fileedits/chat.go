@@ -191,14 +191,19 @@ func (c *chat) call(id, sub, tool string, args json.RawMessage, at time.Time) *c
 	return call
 }
 
+// callName returns the name of a call in annotations.
+func (c *chat) callName(session, id string) string {
+	if c.areUnique {
+		return id
+	}
+	return strings.TrimSpace(session + " " + id)
+}
+
 // add records a call that was not recorded before.
 func (c *chat) add(call *chatCall, id, sub string, at time.Time) {
 	c.seen[id] = true
 	e := &call.edit
-	e.Call = id
-	if !c.areUnique {
-		e.Call = strings.TrimSpace(c.session + " " + id)
-	}
+	e.Call = c.callName(c.session, id)
 	e.Dir = cmp.Or(e.Dir, c.dir)
 	e.Why = c.reasoningFor(sub).why()
 	e.Time = at

@@ -20,17 +20,15 @@ type eventReader struct {
 	keys    map[string]string // names of unnamed calls by the IDs in the transcript
 }
 
-// newEventReader returns a function that opens a reader for a client's transcripts.
-func newEventReader(c clientfile.EventClient) func(t *Transcript, path string) reader {
-	return func(t *Transcript, path string) reader {
-		made := newChat(t)
-		made.areUnique = c.UniqueCalls
-		if c.Name == "claude" {
-			made.parse = parseClaudeCall
-		}
-		return &eventReader{chat: made, in: c.NewReader(path), at: map[string]*reasoning{},
-			nodes: map[string]string{}, unnamed: c.UnnamedCalls, keys: map[string]string{}}
+// newEventReader returns a reader for a client's transcript, which adds the edits to t.
+func newEventReader(c clientfile.EventClient, t *Transcript, path string) *eventReader {
+	made := newChat(t)
+	made.areUnique = c.UniqueCalls
+	if c.Name == "claude" {
+		made.parse = parseClaudeCall
 	}
+	return &eventReader{chat: made, in: c.NewReader(path), at: map[string]*reasoning{},
+		nodes: map[string]string{}, unnamed: c.UnnamedCalls, keys: map[string]string{}}
 }
 
 func (r *eventReader) line(b []byte) error {

@@ -94,68 +94,14 @@ var (
 	endEvents  = []string{"Stop", "AfterAgent", "SessionEnd", "SubagentStop"}
 )
 
-// liveReaders contains, for each client, its reader, and a function that converts a report to the
-// line that the transcript will contain for the result of the call. The function also returns the
-// name of the call in the transcript.
-var liveReaders = map[string]struct {
-	reader string
-	answer func(l *clientfile.Report, in reader) (line any, call string)
-}{
-	"claude": {"claude-code", func(l *clientfile.Report, _ reader) (any, string) {
-		return map[string]any{"type": "user", "sessionId": l.Session, "isSidechain": l.AgentID != "",
-			"agentId": l.AgentID, "toolUseResult": l.Response,
-			"message": map[string]any{
-				"content": []any{map[string]any{"type": "tool_result", "tool_use_id": l.UseID, "content": ""}},
-			}}, l.UseID
-	}},
-	"codex": {"codex", func(l *clientfile.Report, _ reader) (any, string) {
-		return map[string]any{
-			"type":    "response_item",
-			"payload": map[string]any{"type": "custom_tool_call_output", "call_id": l.UseID, "output": l.Response},
-		}, l.UseID
-	}},
-	"gemini": {"gemini", func(l *clientfile.Report, _ reader) (any, string) {
-		status, shown := callOutcome(l)
-		call := map[string]any{"name": l.Tool, "args": l.Input, "status": status, "resultDisplay": shown}
-		return map[string]any{"type": "gemini", "toolCalls": []any{call}}, l.Session + " " +
-			parseCall(l.Tool, l.Input).argumentKey()
-	}},
-	"copilot": {"copilot", func(l *clientfile.Report, in reader) (any, string) {
-		id := in.(*eventReader).pendingCall(parseCall(l.Tool, l.Input))
-		return map[string]any{
-			"type": "tool.execution_complete",
-			"data": map[string]any{"toolCallId": id, "success": true},
-		}, l.Session + " " + id
-	}},
-	"qwen": {"qwen", func(l *clientfile.Report, _ reader) (any, string) {
-		status, shown := callOutcome(l)
-		answer := map[string]any{"functionResponse": map[string]any{"id": l.CallID}}
-		return map[string]any{"type": "tool_result", "sessionId": l.Session, "cwd": l.Dir,
-				"message": map[string]any{"parts": []any{answer}},
-				"toolCallResult": map[string]any{
-					"callId":        l.CallID,
-					"status":        status,
-					"resultDisplay": shown,
-				}}, l.Session +
-				" " + l.CallID
-	}},
-	"opencode": {"opencode", func(l *clientfile.Report, _ reader) (any, string) {
-		return l, l.Session + " " + l.UseID
-	}},
-}
-
-// callOutcome returns a call's status, in the words used in Gemini CLI and Qwen Code transcripts,
-// and the data that the client shows.
-func callOutcome(l *clientfile.Report) (status string, shown json.RawMessage) {
-	var o struct {
-		Display json.RawMessage `json:"returnDisplay"`
-		Error   json.RawMessage `json:"error"`
+// liveCallID returns the ID that the reported call has in the transcript. If the report contains no ID,
+// it is the last unanswered call with the same arguments.
+func liveCallID(c clientfile.EventClient, l *clientfile.Report, in *eventReader) string {
+	call := parseCall(l.Tool, l.Input)
+	if c.UnnamedCalls {
+		return call.argumentKey()
 	}
-	_ = json.Unmarshal(l.Response, &o) // ignore the error: unreadable fields stay empty
-	if len(o.Error) > 0 && string(o.Error) != "null" {
-		return "error", nil
-	}
-	return "success", o.Display
+	return cmp.Or(l.CallID, l.UseID, in.pendingCall(call))
 }
 
 // pendingCall returns the ID of the last unanswered call with the same arguments, or "".
@@ -175,7 +121,7 @@ func (c *chat) pendingCall(same *chatCall) string {
 // nothing, and the annotation is made at the turn's end. Live changes nothing.
 func Live(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Record, error) {
 	l, ok := r.read()
-	if _, known := liveReaders[r.Client]; !ok || !known {
+	if _, isKnown := clientfile.FindEventClient(r.Client); !ok || !isKnown {
 		return nil, nil
 	}
 	var t *Transcript
@@ -280,8 +226,9 @@ func (r Report) replayCall(l *clientfile.Report) (*Transcript, error) {
 	if err != nil {
 		return nil, err
 	}
-	next, call := liveReaders[r.Client].answer(l, in)
-	line, err := json.Marshal(next)
+	c, _ := clientfile.FindEventClient(r.Client)
+	id := liveCallID(c, l, in)
+	line, err := json.Marshal(c.AnswerLine(l, id))
 	if err == nil {
 		err = in.line(line)
 	}
@@ -289,23 +236,21 @@ func (r Report) replayCall(l *clientfile.Report) (*Transcript, error) {
 		return nil, err
 	}
 	in.end()
-	t.Edits = slices.DeleteFunc(t.Edits, func(e Edit) bool { return e.Call != call })
+	t.Edits = slices.DeleteFunc(t.Edits, func(e Edit) bool { return e.Call != in.callName(l.Session, id) })
 	r.cleanReasons(t)
 	return t, nil
 }
 
 // replayEnd reads at most maxBytes at a transcript's end, and returns the reader, which can read
 // more lines.
-func (r Report) replayEnd(l *clientfile.Report, maxBytes int64) (t *Transcript, in reader, err error) {
+func (r Report) replayEnd(l *clientfile.Report, maxBytes int64) (t *Transcript, in *eventReader, err error) {
 	text, err := readEnd(r.transcriptPath(l), maxBytes)
 	if err != nil && !(r.Client == "opencode" && errors.Is(err, fs.ErrNotExist)) {
 		return nil, nil, err
 	}
-	live := liveReaders[r.Client]
-	t = &Transcript{Client: live.reader}
-	all := clients()
-	i := slices.IndexFunc(all, func(c client) bool { return c.name == live.reader })
-	in = all[i].open(t, r.transcriptPath(l))
+	c, _ := clientfile.FindEventClient(r.Client)
+	t = &Transcript{Client: agentName(c.Name)}
+	in = newEventReader(c, t, r.transcriptPath(l))
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(line)
 		if len(line) > 0 && in.line(line) != nil {

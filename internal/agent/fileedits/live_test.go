@@ -413,7 +413,7 @@ func FuzzLive(f *testing.F) {
 		}
 		_ = r.About()
 		l, ok := r.read()
-		if _, known := liveReaders[client]; ok && known && editsFiles(l) {
+		if _, known := clientfile.FindEventClient(client); ok && known && editsFiles(l) {
 			if _, err := r.replayCall(l); err != nil {
 				t.Logf("replay: %v", err)
 			}

@@ -11,24 +11,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// client is a program whose transcripts can be read.
-type client struct {
-	name string
-	is   func(line []byte) bool // reports whether only this program writes such a line
-
-	// open returns a reader for a file.
-	open func(t *Transcript, path string) (in reader)
-}
-
-// clients returns the supported clients.
-func clients() []client {
-	var all []client
-	for _, c := range clientfile.EventClients {
-		all = append(all, client{agentName(c.Name), c.Recognizes, newEventReader(c)})
-	}
-	return all
-}
-
 // agentName returns the name of a client in annotations.
 func agentName(client string) string {
 	if client == "claude" {
@@ -72,8 +54,8 @@ func Read(r io.Reader, path string) (*Transcript, error) {
 type recognizer struct {
 	t    *Transcript
 	path string
-	in   reader   // nil if the client was not recognized yet
-	held [][]byte // lines before the client was recognized
+	in   *eventReader // nil if the client was not recognized yet
+	held [][]byte     // lines before the client was recognized
 }
 
 // take reads a line, or a document as if it were a line.
@@ -118,11 +100,11 @@ func (r *recognizer) finish() (*Transcript, error) {
 
 // openReader returns a reader for the client that writes such lines, or nil if the client is
 // unknown.
-func (t *Transcript) openReader(line []byte, path string) reader {
-	for _, c := range clients() {
-		if c.is(line) {
-			t.Client = c.name
-			return c.open(t, path)
+func (t *Transcript) openReader(line []byte, path string) *eventReader {
+	for _, c := range clientfile.EventClients {
+		if c.Recognizes(line) {
+			t.Client = agentName(c.Name)
+			return newEventReader(c, t, path)
 		}
 	}
 	return nil

@@ -86,10 +86,3 @@ type Move struct {
 	Dir      string // working directory of the agent, as in [Edit]
 	At       int    // number of edits before the rename
 }
-
-// reader processes a transcript's lines in order. An error means that the line cannot be read.
-// The next line can still be read.
-type reader interface {
-	line(b []byte) error
-	end() // is called after the last line
-}

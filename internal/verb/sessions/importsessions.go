@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
@@ -82,9 +83,6 @@ type UnreadTranscript struct {
 	Error string `json:"error"`
 }
 
-// sessionClients are the clients whose sessions can be imported from this machine.
-var sessionClients = []string{"claude", "codex", "gemini", "copilot", "qwen"}
-
 // ImportSessions adds the clients' new sessions to the archive. It continues after the last import.
 func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn) (ImportSessionsOut, error) {
 	out := ImportSessionsOut{DryRun: in.DryRun, Clients: []ImportedClient{}}
@@ -152,7 +150,7 @@ func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
 func (in *ImportSessionsIn) find(w *verb.Workspace) (files []transcript.FoundTranscript, err error) {
 	clients := in.Clients
 	if len(clients) == 0 || slices.Contains(clients, "all") {
-		clients = sessionClients
+		clients = transcript.Clients()
 	}
 	given := len(in.Files) > 0
 	if err := checkSessionClients(clients, given); err != nil {
@@ -175,17 +173,21 @@ func (in *ImportSessionsIn) find(w *verb.Workspace) (files []transcript.FoundTra
 // checkSessionClients returns an error if a client's sessions cannot be imported. isGiven reports
 // whether the user named the files.
 func checkSessionClients(clients []string, isGiven bool) error {
+	found := transcript.Clients()
 	for _, c := range clients {
+		_, hasReader := clientfile.FindEventClient(c)
+		isFound := slices.Contains(found, c)
+		isService := transcript.IsChatService(c)
 		switch {
-		case c == "opencode" && !isGiven:
-			return verb.Advise(verb.Invalidf("opencode keeps its sessions in a database, which is not read"),
-				"its plug-in reports them as they happen: oxbow setup opencode; for one of before: opencode export "+
-					"SESSION > FILE, oxbow session import opencode --file FILE")
-		case transcript.IsChatService(c) && !isGiven:
+		case hasReader && !isFound && !isGiven:
+			return verb.Advise(verb.Invalidf("%s keeps its sessions in a database, which is not read", c),
+				"its plug-in reports them as they happen: oxbow setup "+c+"; for one of before: "+c+" export "+
+					"SESSION > FILE, oxbow session import "+c+" --file FILE")
+		case isService && !isGiven:
 			return verb.Advise(verb.Invalidf("%s keeps its conversations on its servers", c),
 				"ask it for an export of your data, then: oxbow import FILE.zip")
-		case c != "opencode" && !transcript.IsChatService(c) && !slices.Contains(sessionClients, c):
-			return verb.InvalidValue("clients", c, "is none of "+strings.Join(sessionClients, ", "))
+		case !hasReader && !isService:
+			return verb.InvalidValue("clients", c, "is none of "+strings.Join(found, ", "))
 		case isGiven && len(clients) > 1:
 			return verb.Advise(
 				verb.Invalidf("--file needs the client that the files are of"),

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
@@ -217,13 +218,6 @@ func (o ResumeOut) Report() (r report.Report) {
 	return r
 }
 
-// resumes maps a client to the beginning of the command that resumes a session. The session's
-// identifier is appended without a space.
-var resumes = map[string]string{
-	"claude": "claude --resume=", "codex": "codex resume ", "gemini": "gemini --resume=",
-	"opencode": "opencode --session=", "copilot": "copilot --resume=", "qwen": "qwen --resume=",
-}
-
 // ResumeSession returns the command line with which a client resumes a session.
 func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out ResumeOut, err error) {
 	ctx, a, err := w.Archive(ctx)
@@ -234,7 +228,7 @@ func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out Res
 	if err != nil {
 		return out, err
 	}
-	begin, ok := resumes[s.Client]
+	client, ok := clientfile.FindEventClient(s.Client)
 	if !session.ValidID(s.Session) { // an earlier version of oxbow stored it
 		return out, verb.Advise(
 			verb.InvalidValue("session", s.Session, "is no identifier that may be an argument of a client"),
@@ -247,7 +241,8 @@ func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out Res
 			"oxbow session show "+text.ShellQuote(s.Client+"/"+s.Session)+" prints what was said",
 		)
 	}
-	out = ResumeOut{Client: s.Client, Session: s.Session, Dir: s.Dir, Command: begin + text.ShellQuote(s.Session)}
+	out = ResumeOut{Client: s.Client, Session: s.Session, Dir: s.Dir}
+	out.Command = client.Resume + text.ShellQuote(s.Session)
 	if filepath.IsAbs(s.Dir) { // otherwise the directory is missing, or a shell would resolve it differently
 		out.Command = "cd -- " + text.ShellQuote(s.Dir) + " && " + out.Command
 	}

@@ -15,13 +15,12 @@ import (
 
 // newEventReader returns a reader for the transcripts of a file's client, or nil if the client is unknown.
 func newEventReader(f *file) *eventReader {
-	for _, c := range clientfile.EventClients {
-		if c.Name == f.client {
-			return &eventReader{file: f, client: c, in: c.NewReader(f.path), calls: map[string]startedCall{},
-				known: map[string]bool{}}
-		}
+	c, ok := clientfile.FindEventClient(f.client)
+	if !ok {
+		return nil
 	}
-	return nil
+	return &eventReader{file: f, client: c, in: c.NewReader(f.path), calls: map[string]startedCall{},
+		known: map[string]bool{}}
 }
 
 // eventReader reports the events that a [clientfile.EventReader] finds.

@@ -4,6 +4,7 @@ package transcript
 
 import (
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,48 +22,43 @@ type FoundTranscript struct {
 	Time   time.Time // time of the last change
 }
 
-// place is a client's directory with transcripts, and the pattern of their paths.
-type place struct {
-	client string
-	below  string
-	is     func(path string) bool // whether a file's path in the directory is a transcript's
+// places yields the places of transcripts, each with the name of its client.
+func places() iter.Seq2[string, clientfile.TranscriptPlace] {
+	return func(yield func(string, clientfile.TranscriptPlace) bool) {
+		for _, c := range clientfile.EventClients {
+			for _, p := range c.Transcripts {
+				if !yield(c.Name, p) {
+					return
+				}
+			}
+		}
+	}
 }
 
-var places = []place{
-	{"claude", "projects", isJSONL},
-	{"codex", "sessions", isRollout},
-	{"codex", "archived_sessions", isRollout},
-	{"gemini", "tmp", func(p string) bool {
-		return clientfile.IsTranscript(p) && strings.Contains(p, "/chats/")
-	}},
-	{"copilot", "session-state", func(p string) bool { return strings.HasSuffix(p, "/events.jsonl") }},
-	{"qwen", "projects", func(p string) bool {
-		return isJSONL(p) && (strings.Contains(p, "/chats/") || strings.Contains(p, "/subagents/"))
-	}},
-}
-
-func isJSONL(path string) bool { return strings.HasSuffix(path, ".jsonl") }
-
-// isRollout reports whether a file is a transcript of Codex, which may be compressed.
-func isRollout(path string) bool {
-	return isJSONL(strings.TrimSuffix(path, clientfile.Compressed)) && strings.Contains(path, "/rollout-")
+// Clients returns the names of the clients whose transcripts [Find] finds.
+func Clients() []string {
+	var names []string
+	for client := range places() {
+		names = append(names, client)
+	}
+	return slices.Compact(names)
 }
 
 // Find returns the transcripts of the clients, the oldest first. Home is the user's home directory.
 // Directories and files that cannot be read are left out.
 func Find(home string, getenv func(string) string, clients ...string) []FoundTranscript {
 	var all []FoundTranscript
-	for _, p := range places {
-		if !slices.Contains(clients, p.client) {
+	for client, p := range places() {
+		if !slices.Contains(clients, client) {
 			continue
 		}
-		dir := clientfile.Home(p.client, home, getenv)
-		_ = filepath.WalkDir(filepath.Join(dir, p.below), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() || !p.is(filepath.ToSlash(path)) {
+		dir := clientfile.Home(client, home, getenv)
+		_ = filepath.WalkDir(filepath.Join(dir, p.Below), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() || !p.IsTranscript(filepath.ToSlash(path)) {
 				return nil
 			}
 			if fi, err := os.Stat(path); err == nil {
-				all = append(all, FoundTranscript{p.client, path, fi.Size(), fi.ModTime()})
+				all = append(all, FoundTranscript{client, path, fi.Size(), fi.ModTime()})
 			}
 			return nil
 		})
@@ -95,9 +91,9 @@ type Directory struct {
 // directory is returned instead of the client's whole directory.
 func Directories(home string, getenv func(string) string, projects ...string) []Directory {
 	var all []Directory
-	for _, p := range places {
-		dir := filepath.Join(clientfile.Home(p.client, home, getenv), p.below)
-		if p.below == "projects" { // Claude Code and Qwen Code
+	for client, p := range places() {
+		dir := filepath.Join(clientfile.Home(client, home, getenv), p.Below)
+		if p.Below == "projects" { // Claude Code and Qwen Code
 			for _, project := range projects {
 				if own := filepath.Join(dir, projectDirectory(project)); isDirectory(own) {
 					dir = own
@@ -106,7 +102,7 @@ func Directories(home string, getenv func(string) string, projects ...string) []
 			}
 		}
 		if isDirectory(dir) {
-			all = append(all, Directory{p.client, dir})
+			all = append(all, Directory{client, dir})
 		}
 	}
 	return all

@@ -19,16 +19,16 @@ import (
 // directory contains the client's settings, or is below that directory.
 func FindIn(client, dir string) []string {
 	var all []FoundTranscript
-	for _, p := range places {
-		if p.client != client {
+	for name, p := range places() {
+		if name != client {
 			continue
 		}
-		root := filepath.Join(dir, p.below)
+		root := filepath.Join(dir, p.Below)
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			root = dir
 		}
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() || !p.is(filepath.ToSlash(path)) {
+			if err != nil || !d.Type().IsRegular() || !p.IsTranscript(filepath.ToSlash(path)) {
 				return nil // files that cannot be read are left out
 			}
 			isNew := !slices.ContainsFunc(all, func(f FoundTranscript) bool { return f.Path == path })
@@ -54,10 +54,10 @@ const maxFirstLines = 20
 // these. It reads the first lines.
 func FindClient(path string) string {
 	name := strings.TrimSuffix(path, clientfile.Compressed)
-	if !isJSONL(name) {
+	if !strings.HasSuffix(name, ".jsonl") {
 		return ""
 	}
-	if isRollout(filepath.ToSlash(path)) {
+	if clientfile.IsRollout(path) {
 		return "codex"
 	}
 	in, err := clientfile.Open(path)
