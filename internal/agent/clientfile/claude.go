@@ -243,29 +243,30 @@ func (c *claude) user(l *claudeLine, e Event, yield func(*Event)) {
 	}
 	hasResults := c.results(l, e, yield)
 	e.Text = Text(l.Message.Content, "text")
-	if e.Text == "" {
+	byProgram := l.Meta || l.Source == "system" || !l.isByPerson()
+	if e.Text == "" || hasResults || byProgram {
 		return
 	}
 	e.Kind = EventPrompt
-	if hasResults || l.Meta || l.Source == "system" || (l.Origin.Kind != "" && l.Origin.Kind != "human") {
-		e.Kind = EventInserted
-	}
 	e.Turn = cmp.Or(turn, l.UUID)
 	e.Position = string(l.Position)
-	if e.Kind == EventPrompt && e.AgentID == "" && PromptText(e.Text) != "" {
+	if e.AgentID == "" && PromptText(e.Text) != "" {
 		c.turn, c.position = e.Turn, e.Position
 	}
 	yield(&e)
 }
 
+// isByPerson reports whether the line does not name a program as its origin.
+func (l *claudeLine) isByPerson() bool { return l.Origin.Kind == "" || l.Origin.Kind == "human" }
+
 // queued reports a prompt that the person typed while the agent worked. It belongs to the current
 // turn, unless the client names another.
 func (c *claude) queued(l *claudeLine, e Event, yield func(*Event)) {
-	e.Kind, e.Text = EventPrompt, Text(l.Attachment.Prompt, "text")
-	isPerson := l.Origin.Kind == "" || l.Origin.Kind == "human"
-	if (l.Attachment.Mode != "" && l.Attachment.Mode != "prompt") || l.Meta || !isPerson {
-		e.Kind = EventInserted
+	isCommand := l.Attachment.Mode != "" && l.Attachment.Mode != "prompt"
+	if isCommand || l.Meta || !l.isByPerson() {
+		return
 	}
+	e.Kind, e.Text = EventPrompt, Text(l.Attachment.Prompt, "text")
 	e.Turn = cmp.Or(l.Prompt, c.turn, l.UUID)
 	e.Position = c.position
 	if e.Text != "" {

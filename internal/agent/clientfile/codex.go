@@ -306,9 +306,7 @@ func (c *codex) user(p *codexItem, e Event, yield func(*Event)) {
 	e.Turn = p.Turn
 	switch {
 	case begin == "":
-	case strings.HasPrefix(begin, "<") || strings.HasPrefix(begin, "# AGENTS.md"):
-		e.Kind = EventInserted
-		yield(&e)
+	case strings.HasPrefix(begin, "<") || strings.HasPrefix(begin, "# AGENTS.md"): // Codex wrote the text
 	case c.isBare:
 		c.prompt(e, yield)
 	default:
@@ -328,12 +326,7 @@ func (c *codex) event(turn, text string, e Event, yield func(*Event)) {
 func (c *codex) release(yield func(*Event)) {
 	e := c.held
 	c.held = nil
-	switch {
-	case e == nil:
-	case c.hasPrompts:
-		e.Kind = EventInserted
-		yield(e)
-	default:
+	if e != nil && !c.hasPrompts {
 		c.prompt(*e, yield)
 	}
 }

@@ -90,11 +90,11 @@ func (c *copilot) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	case "subagent.started":
 		c.names[l.Agent], c.types[l.Agent] = d.AgentName, d.AgentType
 	case "user.message":
-		e := c.event(EventPrompt, &l, offset)
 		// In a sub-agent's conversation, the agent is the source of the task.
 		if l.Agent == "" && d.Source != "" && d.Source != "user" {
-			e.Kind = EventInserted
+			break // a program wrote the text
 		}
+		e := c.event(EventPrompt, &l, offset)
 		e.Turn, e.Text = d.Interaction, Text(d.Content)
 		yield(&e)
 	case "assistant.message":

@@ -12,10 +12,10 @@ type EventKind int
 
 // The kinds of events.
 const (
-	// EventPrompt is a text that the person wrote. In a sub-agent's conversation, it is the task.
+	// EventPrompt is a text that the person wrote. In a sub-agent's conversation, it is the task. A text
+	// that a program wrote in the person's name is no event.
 	EventPrompt EventKind = iota + 1
 
-	EventInserted  // text that a program wrote in the person's name
 	EventText      // visible text by the agent
 	EventThought   // reasoning of the agent that it did not say
 	EventCall      // tool call (a client may report a call twice: as requested and as started)

@@ -35,7 +35,7 @@ func eventsOf(tb testing.TB, client, lines string) string {
 	return ""
 }
 
-var kindNames = map[EventKind]string{EventPrompt: "prompt", EventInserted: "inserted", EventText: "text",
+var kindNames = map[EventKind]string{EventPrompt: "prompt", EventText: "text",
 	EventThought: "thought", EventCall: "call", EventEdit: "edit", EventResult: "result", EventCompacted: "compacted"}
 
 func describe(e *Event) string {
@@ -75,7 +75,6 @@ func TestCopilotEvents(t *testing.T) {
 {"type":"session.compaction_complete","data":{"success":true,"summaryContent":"It was low."}}
 `)
 	want := `prompt i1 Raise the jetty.
-inserted i1 How to raise.
 thought m1 It is low.
 text m1 I raise it.
 call c1 task {"a":1}
@@ -102,7 +101,6 @@ func TestQwenEvents(t *testing.T) {
 `)
 	want := `prompt u1 u1 Raise the jetty.
 prompt u2 p2 And oil it.
-inserted u4 A task ended.
 thought u5 It is low.
 text u5 I raise it.
 call c1 edit {"a":1}
@@ -173,12 +171,9 @@ call c1 Bash {} @u3<u2
 call c2 Bash {} @u4<u3
 result c1 ok @u5<u3
 result c2 no failed @u6<u4
-inserted u6 p1 <system-reminder> @u6<u4
 prompt u7 p1 And oil it. @u7<u6
-inserted u8 p1 A task ended. @u8<u7
-text u10 Oiled. @u10<u8
-inserted u12 u12 run the linter @u12<u0
-compacted u13 It is raised. @u13<u12
+text u10 Oiled. @u10<u7
+compacted u13 It is raised. @u13<u0
 prompt s1 p1 Lay stones. @s1<`
 	if got != want {
 		t.Errorf("the events are\n%s\nwant\n%s", got, want)
@@ -194,8 +189,7 @@ func TestOpencodeEvents(t *testing.T) {
 			`{"id":"p2","type":"text","text":"I raise it."},` +
 			`{"type":"tool","callID":"c1","tool":"bash","state":{"status":"completed","input":{"a":1},"output":"boom",` +
 			`"metadata":{"exit":3}}},{"type":"tool","callID":"c2","tool":"edit","state":{"status":"running"}}]}]}`,
-			`inserted m1 m1 Called the tool
-prompt m1 m1 Raise it.
+			`prompt m1 m1 Raise it.
 thought p1 Low.
 text p2 I raise it.
 call c1 bash {"a":1}
@@ -214,7 +208,7 @@ call c2 edit`},
 	}
 }
 
-// TestCodexEvents reads prompts with and without an event that repeats them, inserted texts, texts and
+// TestCodexEvents reads prompts with and without an event that repeats them, texts by Codex, texts and
 // reasoning that are in two types of lines, calls that ended in several ways, changes without a call and
 // the copied beginning of a fork.
 func TestCodexEvents(t *testing.T) {
@@ -240,8 +234,7 @@ func TestCodexEvents(t *testing.T) {
 			item(`"type":"reasoning","summary":[{"type":"summary_text","text":"Low."}]`) +
 			event(`"type":"agent_message","message":"Done."`) + message("assistant", "Done.") +
 			message("user", "Remember the tide.") + message("assistant", "Yes."),
-			"inserted <environment_context>\nprompt t1 Raise it.\nthought Low.\ntext Done.\n" +
-				"inserted Remember the tide.\ntext Yes."},
+			"prompt t1 Raise it.\nthought Low.\ntext Done.\ntext Yes."},
 		{"no event repeats the prompt", meta + message("user", "Raise it.") + message("assistant", "Done."),
 			"prompt Raise it.\ntext Done."},
 		{"events without messages", meta + event(`"type":"user_message","message":"Raise it."`) +

@@ -158,19 +158,14 @@ func (o *opencode) document(l *opencodeLine, e Event, yield func(*Event)) {
 	}
 }
 
-// user reports the prompt in a message, and text that a program wrote in the person's name.
+// user reports the prompt in a message, without the parts that a program wrote in the person's name.
 func (m *opencodeMessage) user(e Event, yield func(*Event)) {
 	e.ID = m.Info.ID
 	e.Turn = m.Info.ID
 	var said []string
 	for _, p := range m.Parts {
-		switch {
-		case p.Type != "text" || p.Text == "":
-		case p.Synthetic || p.Ignored:
-			inserted := e
-			inserted.Kind, inserted.Text = EventInserted, p.Text
-			yield(&inserted)
-		default:
+		isByProgram := p.Synthetic || p.Ignored
+		if p.Type == "text" && p.Text != "" && !isByProgram {
 			said = append(said, p.Text)
 		}
 	}

@@ -123,13 +123,9 @@ func (q *qwen) system(l *qwenLine, e Event, yield func(*Event)) {
 // user reads a text in the person's name.
 func (q *qwen) user(l *qwenLine, e Event, yield func(*Event)) {
 	e.Text, _ = l.texts()
-	switch {
-	case e.Text == "":
-		return // the line contains only results
-	case l.Subtype != "" || l.Provenance == "system":
-		e.Kind = EventInserted
-		yield(&e)
-		return
+	isByProgram := l.Subtype != "" || l.Provenance == "system"
+	if e.Text == "" || isByProgram {
+		return // a line without text contains only results
 	}
 	e.Kind, e.Turn = EventPrompt, l.UUID
 	q.release("", yield) // the person wrote again before the agent answered

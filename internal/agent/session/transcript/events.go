@@ -43,8 +43,7 @@ type startedCall struct {
 // line reads the line that begins at an offset. It returns false if the line is not JSON.
 func (r *eventReader) line(b []byte, offset int64) bool { return r.in.ReadLine(b, offset, r.take) }
 
-// take reports an event of the transcript. Reasoning that the agent did not say is not archived, and
-// neither is text that a program wrote in the person's name.
+// take reports an event of the transcript. Reasoning that the agent did not say is not archived.
 func (r *eventReader) take(e *clientfile.Event) {
 	if e.Offset < r.from {
 		return // the first line is read again only because it identifies the session
@@ -61,7 +60,7 @@ func (r *eventReader) take(e *clientfile.Event) {
 	switch e.Kind {
 	case clientfile.EventPrompt:
 		r.personAsked(e)
-	case clientfile.EventInserted, clientfile.EventThought:
+	case clientfile.EventThought:
 	case clientfile.EventText:
 		r.turn = cmp.Or(e.Turn, r.turn)
 		r.say(r.event(session.Text, e.ID, e.Time), e.Text)
