@@ -95,6 +95,20 @@ func FindEventClient(name string) (EventClient, bool) {
 	return EventClient{}, false
 }
 
+// Recognize returns the name of the client that writes such lines, or "" if it is unknown. If several
+// clients do, it prefers the expected client.
+func Recognize(line []byte, expected EventClient) string {
+	if expected.Recognizes(line) {
+		return expected.Name
+	}
+	for _, c := range EventClients {
+		if c.Name != expected.Name && c.Recognizes(line) {
+			return c.Name
+		}
+	}
+	return ""
+}
+
 func isJSONL(path string) bool { return strings.HasSuffix(path, ".jsonl") }
 
 // IsRollout reports whether a file is a transcript of Codex, which may be compressed.

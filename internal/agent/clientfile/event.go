@@ -68,6 +68,6 @@ type Event struct {
 // EventReader converts the lines of a transcript to events, in order.
 type EventReader interface {
 	// ReadLine calls yield with each event in the line that begins at an offset. It returns false if
-	// the line is not a JSON object.
+	// the line is not a JSON object, or if its session cannot be the client's.
 	ReadLine(line []byte, offset int64, yield func(*Event)) bool
 }

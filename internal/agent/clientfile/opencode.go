@@ -92,12 +92,23 @@ type opencodePart struct {
 	} `json:"state"`
 }
 
-// isOpencode recognizes the prefix of opencode's session IDs.
+// isOpencode reports whether only opencode writes such a line.
 func isOpencode(line []byte) bool {
 	var l opencodeLine
-	return Decode(line, &l) &&
-		((l.Event != "" && strings.HasPrefix(l.SessionID, "ses_")) || (l.Client == "opencode" && l.Kind != "") ||
-			(strings.HasPrefix(l.Info.ID, "ses_") && l.Messages != nil))
+	return Decode(line, &l) && l.isOwn() && (l.Messages != nil || l.Event != "" || l.Kind != "")
+}
+
+// isOwn reports whether the line is about a session of opencode. The IDs of these sessions have a prefix.
+// Without this check, the reports of other clients' hooks would be read, because they have the same form.
+func (l *opencodeLine) isOwn() bool {
+	const prefix = "ses_"
+	switch {
+	case l.Messages != nil:
+		return strings.HasPrefix(l.Info.ID, prefix)
+	case l.Event != "":
+		return strings.HasPrefix(l.SessionID, prefix)
+	}
+	return l.Client == "opencode"
 }
 
 // opencode is the state of reading a session.
@@ -108,7 +119,7 @@ func newOpencode(string) EventReader { return &opencode{} }
 // ReadLine implements [EventReader].
 func (o *opencode) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l opencodeLine
-	if !Decode(line, &l) {
+	if !Decode(line, &l) || !l.isOwn() {
 		return false
 	}
 	o.model = cmp.Or(l.Model, o.model)

@@ -287,14 +287,14 @@ func TestLiveLate(t *testing.T) {
 func TestLiveNoted(t *testing.T) {
 	s := recordedSession(t, "opencode")
 	s.put("hello.go", hello)
-	noted := `{"client":"opencode","session":"s","kind":"prompt","text":"do it"}
-{"client":"opencode","session":"s","kind":"text","text":"for the first"}
-{"client":"opencode","session":"s","kind":"call","id":"1","call":{"tool":"edit","wrote":["a.go"]}}
-{"client":"opencode","session":"s","kind":"text","text":"for the second"}
-{"client":"opencode","session":"s","kind":"call","id":"2","call":{"tool":"edit","wrote":["hello.go"]}}
+	noted := `{"client":"opencode","session":"ses_1","kind":"prompt","text":"do it"}
+{"client":"opencode","session":"ses_1","kind":"text","text":"for the first"}
+{"client":"opencode","session":"ses_1","kind":"call","id":"1","call":{"tool":"edit","wrote":["a.go"]}}
+{"client":"opencode","session":"ses_1","kind":"text","text":"for the second"}
+{"client":"opencode","session":"ses_1","kind":"call","id":"2","call":{"tool":"edit","wrote":["hello.go"]}}
 {"client":"opencode","ses`
 	report := fmt.Sprintf(
-		`{"hook_event_name":"PostToolUse","session_id":"s","cwd":%q,"tool_name":"edit","tool_use_id":"2","tool_input":{"filePath":"hello.go","oldString":"x","newString":"Greet(\"world\")"}}`,
+		`{"hook_event_name":"PostToolUse","session_id":"ses_1","cwd":%q,"tool_name":"edit","tool_use_id":"2","tool_input":{"filePath":"hello.go","oldString":"x","newString":"Greet(\"world\")"}}`,
 		s.dir,
 	)
 	got, err := Live(t.Context(), s.b, s.write([]byte(report), []byte(noted)))

@@ -31,6 +31,9 @@ type eventReader struct {
 	calls    map[string]startedCall // calls without a result
 	known    map[string]bool        // IDs of all calls
 	position string                 // position of the turn, as the client counts
+
+	author  string // client that wrote the file, according to its first recognized line ("" if unknown)
+	sniffed int    // number of lines from which the author was not recognized
 }
 
 // startedCall is a call without a result.
@@ -40,8 +43,21 @@ type startedCall struct {
 	args  json.RawMessage
 }
 
-// line reads the line that begins at an offset. It returns false if the line is not JSON.
-func (r *eventReader) line(b []byte, offset int64) bool { return r.in.ReadLine(b, offset, r.take) }
+// maxSniff is the number of lines from which the client is recognized.
+const maxSniff = 20
+
+// line reads the line that begins at an offset. It returns false if the line cannot be read. It ignores
+// the lines of other clients.
+func (r *eventReader) line(b []byte, offset int64) bool {
+	if r.author == "" && r.sniffed < maxSniff {
+		r.author = clientfile.Recognize(b, r.client)
+		r.sniffed++
+	}
+	return r.isOther() || r.in.ReadLine(b, offset, r.take)
+}
+
+// isOther reports whether another client wrote the file.
+func (r *eventReader) isOther() bool { return r.author != "" && r.author != r.client.Name }
 
 // take reports an event of the transcript. Reasoning that the agent did not say is not archived.
 func (r *eventReader) take(e *clientfile.Event) {

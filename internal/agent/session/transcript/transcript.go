@@ -102,6 +102,9 @@ func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
 	}
 	err := f.readLines(ctx, in, r, from, 0)
 	f.release()
+	if err == nil && r.isOther() {
+		return fmt.Errorf("it was written by %s, not by %s; name the client that wrote it", r.author, f.client)
+	}
 	return err
 }
 

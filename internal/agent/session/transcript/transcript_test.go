@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 	"github.com/oxbow-memory/oxbow/test/testenv"
@@ -55,6 +56,27 @@ func folded(t *testing.T, events []session.Event) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// TestOtherClient tests that a recorded transcript is a session only of the client that wrote it, and that
+// the reports of a client's hooks are no session of another client.
+func TestOtherClient(t *testing.T) {
+	files := recorded(t)
+	reports, err := filepath.Glob("../../../hook/testdata/*/hooks.jsonl")
+	if err != nil || len(reports) == 0 {
+		t.Fatalf("no recorded reports: %v", err)
+	}
+	for _, file := range append(files, reports...) {
+		for _, c := range clientfile.EventClients {
+			if c.Name == clientOf(file) {
+				continue
+			}
+			events, _, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), c.Name, file, "")
+			if len(events) > 0 {
+				t.Errorf("%s is a session of %s with %d events, error %v", file, c.Name, len(events), err)
+			}
+		}
+	}
 }
 
 // TestCursor ends a transcript anywhere, also within a line, and lets it grow:
@@ -180,7 +202,7 @@ func FuzzReader(f *testing.F) {
 		}
 		for _, c := range []string{"claude", "codex", "gemini", "copilot", "qwen", "opencode"} {
 			events, next, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), c, path, "")
-			if err != nil && c != "opencode" {
+			if err != nil && c != "opencode" && !strings.Contains(err.Error(), "it was written by") {
 				t.Fatal(err)
 			}
 			for _, e := range events {
