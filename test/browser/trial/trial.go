@@ -69,6 +69,8 @@ func Write(dir, home string, run Runner) error {
 		}
 		run(nil, n.text, append(args, "--project", "harbor")...)
 	}
+	// Store how strong a match must be. A hook has little time for this, and on a busy machine it would show nothing.
+	run(nil, "", "inject", "How long is the timeout?")
 	return play(dir, run)
 }
 
