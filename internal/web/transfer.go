@@ -118,7 +118,7 @@ func previewImport(c *call) (reply, error) {
 		return nil, err
 	}
 	s := screen{title: "Import " + page.Visible(file.name), navPath: "transfer",
-		lead: h.P(h.Class("lead"), h.Text("Nothing is stored yet. "+importCounts(out, "would be")))}
+		lead: h.P(h.Class("lead"), h.Text("Nothing is stored yet. The file contains "+importCounts(out)))}
 	s.body = append(s.body, importMessages(out))
 	if out.Added+out.Updated == 0 {
 		s.body = append(s.body, h.P(h.A(h.Href(page.Root+"transfer"), h.Text("Choose another file"))))
@@ -138,17 +138,17 @@ func previewImport(c *call) (reply, error) {
 	return s, nil
 }
 
-// importCounts says how many entries an import adds, updates and leaves as they are.
-func importCounts(out transfer.ImportOut, be string) string {
-	s := page.Plural(out.Added, "entry") + " " + be + " added"
+// importCounts says how many entries an import adds, changes and leaves as they are.
+func importCounts(out transfer.ImportOut) string {
+	s := page.Plural(out.Added, "new entry")
 	if out.Updated > 0 {
-		s += ", " + page.Plural(out.Updated, "entry") + " updated"
+		s += ", " + page.Plural(out.Updated, "changed entry")
 	}
 	if out.Same > 0 {
-		s += ", " + page.Plural(out.Same, "entry") + " left as it is"
+		s += ", " + page.Plural(out.Same, "unchanged entry")
 	}
 	if out.Skipped > 0 {
-		s += ", " + page.Plural(out.Skipped, "item") + " skipped"
+		s += ", " + page.Plural(out.Skipped, "skipped item")
 	}
 	return s + "."
 }
@@ -193,7 +193,7 @@ func importUpload(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	said := importCounts(out, "were")
+	said := "Imported " + importCounts(out)
 	for _, problem := range out.Problems {
 		said += " " + page.Sentence(problem)
 	}

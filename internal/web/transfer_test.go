@@ -48,15 +48,15 @@ func TestImportUpload(t *testing.T) {
 	b.remember("own", "Mine.")
 	lines := `{"name":"gate","content":"Closes at nine."}` + "\n" + `{"name":"quay","content":"Holds 14 boats."}` + "\n"
 	shown := b.upload("book.jsonl", lines, http.StatusOK)
-	b.has(shown, "Nothing is stored yet. 2 entries would be added.", "gate", "quay")
+	b.has(shown, "Nothing is stored yet. The file contains 2 new entries.", "gate", "quay")
 	if n := b.entries(); n != 1 {
 		t.Fatalf("%d entries after the preview, want 1", n)
 	}
 	b.post(page.Root+"transfer/import", url.Values{"digest": {"0123"}}, http.StatusConflict)
 	inbox := b.submit(shown, "Import 2 entries", nil, http.StatusOK)
-	b.has(inbox, "2 entries were added.", "2 imported notes from book.jsonl")
+	b.has(inbox, "Imported 2 new entries.", "2 imported notes from book.jsonl")
 	b.has(b.submit(shown, "Import 2 entries", nil, http.StatusConflict), "nothing was imported")
-	b.has(b.upload("book.jsonl", lines, http.StatusOK), "2 entries left as it is", "Choose another file")
+	b.has(b.upload("book.jsonl", lines, http.StatusOK), "2 unchanged entries", "Choose another file")
 
 	at := attribute(inbox[strings.Index(inbox, `<a class="button" href="/ui/log/revert`):], "href")
 	b.submit(b.get(at, http.StatusOK), "Take it back", nil, http.StatusOK)
@@ -64,7 +64,7 @@ func TestImportUpload(t *testing.T) {
 		t.Errorf("after taking the import back %d entries are left, %v", b.entries(), err)
 	}
 	b.has(b.upload("nothing.jsonl", "", 0), "nothing.jsonl")
-	b.has(b.upload("broken.jsonl", "\x00\x01", http.StatusOK), "0 entries would be added", "is not JSON")
+	b.has(b.upload("broken.jsonl", "\x00\x01", http.StatusOK), "0 new entries", "is not JSON")
 }
 
 // TestImportSecret tests that a secret in an uploaded file is not stored, and that the preview says so.
@@ -94,7 +94,7 @@ func TestExport(t *testing.T) {
 		t.Errorf("the export is %s", file)
 	}
 	other := open(t, auth.Permissions{})
-	other.has(other.upload("export.jsonl", file, http.StatusOK), "1 entry would be added.", "gate")
+	other.has(other.upload("export.jsonl", file, http.StatusOK), "1 new entry.", "gate")
 	b.get(page.Root+"transfer/export?q=charged+twice", http.StatusBadRequest)
 }
 
