@@ -7,6 +7,9 @@ package ui_test
 import (
 	"fmt"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +17,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
 	"github.com/oxbow-memory/oxbow/test/browser/trial"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // worker is a person at work in a tab, whose clicks are counted.
@@ -85,6 +89,9 @@ func TestJobs(t *testing.T) {
 		{"the inbox by keys", jobInboxByKeys},
 		{"the inbox by groups", jobInboxByGroups},
 		{"find and label in bulk", jobLabelInBulk},
+		{"export what was found", jobExport},
+		{"import a file", jobImport},
+		{"share with the team", jobShare},
 	} {
 		t.Run(job.name, func(t *testing.T) {
 			w.t = t
@@ -292,4 +299,57 @@ func jobSessionBack(t *testing.T, w *worker) {
 	w.most("take a session back", 2)
 	w.click("form.done button", "Undo")
 	w.arrive()
+}
+
+// jobExport downloads the entries with a tag.
+func jobExport(t *testing.T, w *worker) {
+	w.from("find?q=tag:nats")
+	link := `[...document.querySelectorAll("#results a[download]")].find(a => a.textContent.startsWith("Export"))`
+	w.clicks++ // the browser saves the file, so the test reads it instead
+	lines := chromiumtest.Eval[int](t, w.tab, fmt.Sprintf(
+		"fetch(%s.href).then(r => r.text()).then(text => text.trim().split('\\n').length)", link))
+	if lines != trial.Tagged {
+		t.Errorf("the exported file has %d lines, want %d", lines, trial.Tagged)
+	}
+	w.most("export what was found", 2)
+}
+
+// jobImport imports a file after its preview.
+func jobImport(t *testing.T, w *worker) {
+	file := filepath.Join(t.TempDir(), "berths.jsonl")
+	if err := os.WriteFile(file, []byte(`{"name":"berth 7","content":"It is for pilots."}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.from("transfer")
+	chromiumtest.Do(t, w.tab, "choosing a file", chromedp.SetUploadFiles("#file", []string{file}))
+	w.click("form button", "Preview")
+	w.arrive()
+	if !w.shows("The file contains 1 new entry") || !w.shows("berth 7") {
+		t.Error("the preview does not show the entry")
+	}
+	w.click("form button", "Import 1 entry")
+	w.arrive()
+	if !w.shows("Imported 1 new entry") || !w.shows("1 imported note from berths.jsonl") {
+		t.Error("the inbox does not show the import")
+	}
+	w.most("import a file", 2)
+}
+
+// jobShare moves a note into the files of the team.
+func jobShare(t *testing.T, w *worker) {
+	git := exec.Command(testenv.Program(t, "git", "apt install git"), "init", "-q", filepath.Dir(w.home))
+	git.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	if out, err := git.CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v\n%s", err, out)
+	}
+	w.cli("team", "init")
+	w.from("entries/gate%20times")
+	w.click("main a", "Share with the team")
+	w.arrive()
+	w.click("main button", "Share with the team")
+	w.arrive()
+	if got := w.cli("team", "status"); !strings.Contains(got, "gate times") {
+		t.Errorf("the team has %s", got)
+	}
+	w.most("share with the team", 2)
 }

@@ -171,6 +171,7 @@ var otherTrialPages = []struct{ name, path string }{
 	{"take back", "log/revert?session=claude/" + trial.Agent}, {"change", "log/2"}, {"context", "context"},
 	{"explained", "find?q=card+network+timeout&explain=1&why=deploy"}, {"profiles", "profiles"}, {"handoffs", "handoffs"},
 	{"annotations", "annotations"}, {"map", "map"}, {"numbers", "numbers"}, {"settings", "settings"},
+	{"transfer", "transfer"}, {"share", "entries/gate%20times/share"},
 }
 
 // TestTrialPages tests that the pages of a large memory fit into the window and have no serious
