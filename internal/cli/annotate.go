@@ -96,14 +96,7 @@ part of the repository: look at it with --dry-run first.`,
 			if err != nil {
 				return err
 			}
-			return answer(a, out, func(out annotations.AnnotateOut) {
-				if !a.quiet {
-					a.printf("annotated %s:%s\n", oneLine(out.Annotation.File), parseLineRange(out.Annotation))
-					if out.Private {
-						a.note("git ignores the annotations of this repository until oxbow annotate setup")
-					}
-				}
-			})
+			return answer(a, out, show[annotations.AnnotateOut](a))
 		},
 	}
 	c.Flags().StringVar(&why, "why", "", "the reasoning, as `TEXT`, if it is not an argument")

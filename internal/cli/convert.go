@@ -67,6 +67,7 @@ func (a *app) convert(ctx context.Context, in transfer.ConvertIn) (err error) {
 	}
 	out, err := attempt(ctx, a, transfer.Convert, in)
 	if e, ok := errors.AsType[*transfer.RefusedError](err); ok {
+		// These lines are printed here, beside the error, because a call that failed has no report.
 		shown := few(e.Refused)
 		for _, r := range shown {
 			a.note("%s: %s", nameText(r.Name), clean(r.Why))

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -40,22 +41,27 @@ func (a *app) edit(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return answer(a, out, a.showEdited)
+	return answer(a, out, show[editOut](a))
 }
 
 // unchanged is the outcome of an edit without a change.
 const unchanged = "unchanged"
 
-func (t *terminal) showEdited(out verb.RememberOut) {
-	if out.Outcome == unchanged && len(out.Notes) == 0 {
-		t.printf("%s is unchanged\n", t.bold(nameText(out.Name)))
-		return
+// editOut is the result of edit. JSON has the same fields as for remember.
+type editOut struct{ verb.RememberOut }
+
+// Report tells what became of the entry. If the person saved the text as it was, nothing was remembered.
+func (o editOut) Report() report.Report {
+	if o.Outcome != unchanged || len(o.Notes) > 0 {
+		return o.RememberOut.Report()
 	}
-	t.showReport(out.Report())
+	return report.Report{Sections: []report.Section{report.Line{
+		Sentence: report.Sentencef("%s is unchanged", report.Name(o.Name)),
+	}}}
 }
 
 // editEntry opens an entry in the person's editor and stores the edited text.
-func (a *app) editEntry(ctx context.Context, name string) (out verb.RememberOut, err error) {
+func (a *app) editEntry(ctx context.Context, name string) (out editOut, err error) {
 	got, err := run(ctx, a, verb.Get, verb.GetIn{Name: name, Own: true})
 	if err != nil {
 		return out, err
@@ -77,7 +83,7 @@ func (a *app) editEntry(ctx context.Context, name string) (out verb.RememberOut,
 		switch {
 		case text == was:
 			entry.Content = nil
-			out = verb.RememberOut{Outcome: unchanged, Entry: entry}
+			out.RememberOut = verb.RememberOut{Outcome: unchanged, Entry: entry}
 			return nil
 		case strings.TrimSpace(text) == "":
 			return &hintedError{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
@@ -85,7 +91,7 @@ func (a *app) editEntry(ctx context.Context, name string) (out verb.RememberOut,
 		}
 		err := verb.CheckText("the edited text", text)
 		if err == nil {
-			out, err = run(
+			out.RememberOut, err = run(
 				ctx,
 				a,
 				verb.Remember,

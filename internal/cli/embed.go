@@ -1,70 +1,15 @@
-// This file implements the command "oxbow embed", and configures the endpoint that computes
-// vectors.
+// This file implements the command "oxbow embed".
 
 package cli
 
 import (
-	"cmp"
-	"context"
-	"fmt"
-	"path/filepath"
-
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/vectors"
-	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
-	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// memoryVectors returns the vectors of the home's memory, computed by the endpoint that flags or
-// variables name. It returns nil if no endpoint is named. If the home cannot be written to, the
-// memoryVectors are kept only for this run.
-func (a *app) memoryVectors() (*verb.Vectors, error) {
-	url, model := cmp.Or(a.embedFlag, a.env.Getenv("OXBOW_EMBED")), cmp.Or(
-		a.modelFlag,
-		a.env.Getenv("OXBOW_EMBED_MODEL"),
-	)
-	switch {
-	case url == "" && a.modelFlag != "":
-		return nil, misusef("add --embed URL", "--embed-model names a model of no endpoint")
-	case url == "":
-		return nil, nil
-	case model == "":
-		return nil, misusef(
-			"add --embed-model NAME, or set OXBOW_EMBED_MODEL",
-			"the endpoint %s needs the name of a model",
-			url,
-		)
-	}
-	c, err := vectors.NewClient(url, model)
-	if err == nil {
-		err = c.SetKey(a.env.Getenv("OXBOW_EMBED_KEY"))
-	}
-	if err != nil {
-		return nil, &hintedError{err, "for example --embed http://127.0.0.1:11434"}
-	}
-	place, err := a.memoryPlace()
-	if err != nil {
-		return nil, err
-	}
-	var fsys vfs.FS
-	if place.Own() && isDir(filepath.Dir(place.Store)) && a.host().MayWrite(place.Store) == nil {
-		if foreign, err := a.isForeign(); err != nil {
-			return nil, err
-		} else if !foreign {
-			fsys, err = a.openDir(filepath.Dir(place.Store))
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	return &verb.Vectors{Index: vectors.New(c, fsys, filepath.Base(place.Store)+verb.VectorSuffix),
-		Model: model, Endpoint: c.Stats().Endpoint, Wait: vectors.DefaultWait, Saved: fsys != nil}, nil
-}
-
 func (a *app) embedCommand() *cobra.Command {
-	return setUpCall(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "embed",
 		Short: "Make the vectors of entries that have none, at an endpoint of yours",
 		Long: `Embed sends the text of each entry that has no vector yet to an endpoint like
@@ -76,21 +21,5 @@ OXBOW_EMBED_KEY stand for the flags and for the key.
 
 Nothing is ever sent unless you name an endpoint.`,
 		Example: `  oxbow embed --dry-run --embed http://127.0.0.1:11434 --embed-model bge-m3`,
-	}, func(ctx context.Context, w *verb.Workspace, in maintenance.EmbedIn) (maintenance.EmbedOut, error) {
-		return maintenance.Embed(ctx, w, in)
-	}, positional, func(out maintenance.EmbedOut) {
-		did := "made"
-		if out.DryRun {
-			did = "would make"
-		}
-		a.printf(
-			"%s %s of %s by %s: %s of text; %s had one\n",
-			did,
-			count(out.Made, "vector", "vectors"),
-			clean(out.Model),
-			clean(out.Endpoint),
-			bytesText(int64(out.Bytes)),
-			fmt.Sprint(out.Kept),
-		)
-	})
+	}, maintenance.Embed, positional)
 }

@@ -76,13 +76,6 @@ Knowledge Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 	return c
 }
 
-// showKept prints the path where a replaced file was kept. It prints nothing if kept is "".
-func (t *terminal) showKept(kept string) {
-	if kept != "" {
-		t.note("the file was edited since oxbow wrote it; a copy is kept as %s", oneLine(kept))
-	}
-}
-
 // exportBundle writes a bundle of the Open Knowledge Format to a new directory.
 func (a *app) exportBundle(ctx context.Context, in transfer.ExportIn, name string) error {
 	if name == "" || name == "-" {
@@ -96,13 +89,7 @@ func (a *app) exportBundle(ctx context.Context, in transfer.ExportIn, name strin
 	write := func(ctx context.Context, w *verb.Workspace, in transfer.ExportIn) (transfer.ExportOut, error) {
 		return transfer.ExportBundle(ctx, w, in, dir)
 	}
-	out, err := run(ctx, a, write, in)
-	if err != nil {
-		return err
-	}
-	return answer(a, out, func(out transfer.ExportOut) {
-		a.printf("exported %s to %s\n", count(out.Entries, "entry", "entries"), out.File)
-	})
+	return respond(ctx, a, write, in)
 }
 
 func (a *app) export(ctx context.Context, in transfer.ExportIn, file string, force bool) error {
@@ -132,8 +119,5 @@ func (a *app) export(ctx context.Context, in transfer.ExportIn, file string, for
 	if err != nil {
 		return badArgument(err)
 	}
-	return answer(a, transfer.ExportOut{File: file, Entries: n, Kept: kept}, func(out transfer.ExportOut) {
-		a.printf("exported %s to %s\n", count(out.Entries, "entry", "entries"), out.File)
-		a.showKept(out.Kept)
-	})
+	return answer(a, transfer.ExportOut{File: file, Entries: n, Kept: kept}, show[transfer.ExportOut](a))
 }

@@ -4,21 +4,12 @@ package cli
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
-
-// showLeft reports the data that does not fit the format, with counts.
-func (t *terminal) showLeft(left map[string]int) {
-	for _, what := range slices.Sorted(maps.Keys(left)) {
-		t.note("%s (%d)", what, left[what])
-	}
-}
 
 func (a *app) annotateExportCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -30,7 +21,7 @@ The format has no place for why; that travels in the metadata, where oxbow
 annotate import finds it again. What does not fit is told on standard error.`,
 		Example: "  oxbow annotate export --output mine.jsonl",
 	}
-	return setUpCall(
+	return setUpReport(
 		a,
 		c,
 		annotations.ExportAnnotations,
@@ -50,12 +41,6 @@ annotate import finds it again. What does not fit is told on standard error.`,
 				in.Path, err = a.outputPath(in.Output)
 			}
 			return err
-		}, func(out annotations.InterchangeOut) {
-			if out.Output != "" && !a.quiet {
-				a.printf("wrote %s to %s\n", count(out.Written, "annotation", "annotations"), oneLine(out.Output))
-			}
-			a.showKept(out.Kept)
-			a.showLeft(out.Left)
 		},
 	)
 }
@@ -84,7 +69,7 @@ func (l *locator) wholeFiles(ctx context.Context, names []string) (files []strin
 }
 
 func (a *app) annotateImportCommand() *cobra.Command {
-	return setUpCall(a, &cobra.Command{
+	return setUpReport(a, &cobra.Command{
 		Use:   "import [FILE]",
 		Short: "Read annotations from the format of others",
 		Long: `Import makes annotations of the Agent Trace records in a FILE (- for standard
@@ -111,22 +96,5 @@ What does not fit is told on standard error.`,
 		}
 		in.File, err = a.absolutePath(args[0])
 		return err
-	}, func(out annotations.InterchangeOut) {
-		verbWord := "added"
-		if out.DryRun {
-			verbWord = "would add"
-			for _, r := range out.New {
-				a.printf("%s  %s\n", a.bold(oneLine(r.File)+":"+r.Span.String()), clean(r.Headline()))
-			}
-		}
-		if !a.quiet {
-			a.printf(
-				"%s %s; %d were there already\n",
-				verbWord,
-				count(out.Written, "annotation", "annotations"),
-				out.Known,
-			)
-		}
-		a.showLeft(out.Left)
 	})
 }

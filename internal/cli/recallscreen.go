@@ -275,7 +275,7 @@ func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.ChangeResult {
 	a := s.app
 	errs, allow := a.env.Stderr, a.allowSecret
 	a.env.Stderr = s.errs // the person may be asked a question
-	out, err := verb.RememberOut{}, s.release()
+	out, err := editOut{}, s.release()
 	if err == nil {
 		out, err = a.editEntry(ctx, h.Name)
 	}

@@ -142,6 +142,9 @@ func (t *terminal) showRecord(r report.Record) {
 	key := t.plainValue(r.Key)
 	switch {
 	case !r.Did.IsEmpty():
+		if t.quiet && r.Key == nil {
+			return
+		}
 		did := r.Did.In(t.value)
 		if t.quiet && r.Wrote != 0 {
 			did = key

@@ -16,7 +16,8 @@ type nextCommand struct{ line, purpose string }
 
 // showState prints the state of the memory and three next commands, without what agents changed,
 // which tellChanged prints. It reports whether it printed anything. Without a readable memory it
-// prints nothing, because the list of commands helps more then.
+// prints nothing, because the list of commands helps more then. It prints the lines itself and makes no
+// report, because only a person at a terminal sees them.
 func (a *app) showState(ctx context.Context) bool {
 	if a.json || a.quiet {
 		return false

@@ -18,17 +18,5 @@ func (t *terminal) versionCommand() *cobra.Command {
 
 func (t *terminal) sayVersion() error {
 	v := readVersion()
-	if t.json {
-		return t.printJSON(v)
-	}
-	t.printf("%s %s\n", t.name, v.Version)
-	if v.Revision != "" {
-		changed := ""
-		if v.Modified {
-			changed = ", with changes"
-		}
-		t.printf("revision %s of %s%s\n", v.Revision, v.Time, changed)
-	}
-	t.printf("file format %d, %s, %s\n", v.Format, v.Go, v.Platform)
-	return nil
+	return t.print(v, func() { t.showReport(v.Report()) })
 }

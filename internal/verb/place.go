@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
@@ -64,6 +65,20 @@ type Version struct {
 	Format   int    `json:"format"`             // version of the file format that it writes
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+}
+
+// Report shows the version, its revision, and the formats.
+func (v Version) Report() (r report.Report) {
+	r.Linef("oxbow %s", v.Version)
+	if v.Revision != "" {
+		changed := report.Words("")
+		if v.Modified {
+			changed = ", with changes"
+		}
+		r.Linef("revision %s of %s%s", v.Revision, v.Time, changed)
+	}
+	r.Linef("file format %d, %s, %s", v.Format, v.Go, v.Platform)
+	return r
 }
 
 // NetworkAllowed reports whether a person declared that only this host writes to the store.

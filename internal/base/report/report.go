@@ -37,7 +37,7 @@ type Line struct {
 
 // Record describes one thing, such as an entry or a proposal.
 type Record struct {
-	Key   any    // identifies the thing, and is all that a short report shows of it
+	Key   any    // identifies the thing, and is all that a short report shows of it (nil if it shows nothing)
 	Title any    // is shown instead of the key if it is not nil
 	Cells []Cell // values shown next to the key
 	Lines []Cell // text shown below the cells

@@ -358,8 +358,13 @@ func searchAnnotations(
 // Report tells the place of the new annotation.
 func (o AnnotateOut) Report() (r report.Report) {
 	span := annotate.Span{First: o.Annotation.StartLine, Last: o.Annotation.EndLine}
-	r.Linef("annotated %s of %s (%s)", report.Words(Lines(span.String())), o.Annotation.File,
-		report.Words(o.Annotation.ID))
+	r.Add(report.Record{
+		Did:   report.Sentencef("annotated %s", o.Annotation.File+":"+span.String()),
+		Cells: []report.Cell{{Value: report.Words(o.Annotation.ID)}},
+	})
+	if o.Private {
+		r.Notef("git ignores the annotations of this repository until oxbow annotate setup")
+	}
 	return r
 }
 

@@ -8,8 +8,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate/interchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
@@ -33,6 +37,32 @@ type InterchangeOut struct {
 	Kept    string         `json:"kept,omitempty"`   // copy of the edited file that was replaced
 
 	New []annotate.Record `json:"-"`
+
+	isImport bool
+}
+
+// Report tells how many annotations were written, and which data does not fit the format.
+func (o InterchangeOut) Report() (r report.Report) {
+	switch {
+	case o.isImport:
+		if o.DryRun {
+			for _, a := range o.New {
+				r.Add(report.Record{
+					Key:   a.File + ":" + a.Span.String(),
+					Cells: []report.Cell{{Value: report.Text(a.Headline())}},
+				})
+			}
+		}
+		r.Detailf("%s %s; %d were there already", report.Did(o.DryRun, "added", "would add"),
+			report.Words(text.Count(o.Written, "annotation", "annotations")), o.Known)
+	case o.Output != "":
+		r.Detailf("wrote %s to %s", report.Words(text.Count(o.Written, "annotation", "annotations")), o.Output)
+	}
+	output.NoteKept(&r, o.Kept)
+	for _, left := range slices.Sorted(maps.Keys(o.Left)) {
+		r.Notef("%s (%d)", report.Words(left), o.Left[left])
+	}
+	return r
 }
 
 // ExportAnnotationsIn is the argument of ExportAnnotations.
@@ -141,6 +171,6 @@ func ImportAnnotations(ctx context.Context, w *verb.Workspace, in ImportAnnotati
 	if err != nil {
 		return InterchangeOut{}, err
 	}
-	return InterchangeOut{Format: in.Format, DryRun: in.DryRun, Written: len(fresh),
+	return InterchangeOut{Format: in.Format, DryRun: in.DryRun, isImport: true, Written: len(fresh),
 		Known: len(records) - len(fresh), Left: rep.Left, New: fresh}, nil
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/vectors"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -25,6 +27,14 @@ type EmbedOut struct {
 	Made     int    `json:"made"`  // vectors that were, or would be, made
 	Kept     int    `json:"kept"`  // entries that already have a vector
 	Bytes    int    `json:"bytes"` // size of the texts that were, or would be, sent
+}
+
+// Report tells how many vectors were, or would be, made.
+func (o EmbedOut) Report() (r report.Report) {
+	r.Linef("%s %s of %s by %s: %s of text; %d had one", report.Did(o.DryRun, "made", "would make"),
+		report.Words(text.Count(o.Made, "vector", "vectors")), o.Model, o.Endpoint,
+		report.Words(text.Bytes(int64(o.Bytes))), o.Kept)
+	return r
 }
 
 // Embed makes the missing vectors of entries.

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -34,6 +35,13 @@ type Output struct {
 	Other string // advice if the path is a pipe, a device or similar (may be "")
 
 	Record trust.List // records the digest of each written file (see [Host.Trusted])
+}
+
+// NoteKept adds a note with the path of the copy that was kept of an edited file. It adds nothing if kept is "".
+func NoteKept(r *report.Report, kept string) {
+	if kept != "" {
+		r.Notef("the file was edited since oxbow wrote it; a copy is kept as %s", kept)
+	}
 }
 
 // Place returns the path of the regular file to write, after following links. It returns an error

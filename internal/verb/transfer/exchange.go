@@ -14,10 +14,12 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/labels"
+	"github.com/oxbow-memory/oxbow/internal/verb/output"
 	"github.com/oxbow-memory/oxbow/internal/verb/signing"
 )
 
@@ -33,6 +35,13 @@ type ExportOut struct {
 	File    string `json:"file"` // set by the door
 	Entries int    `json:"entries"`
 	Kept    string `json:"kept,omitempty"` // copy of the edited file that was replaced (set by the door)
+}
+
+// Report tells how many entries were written to which file.
+func (o ExportOut) Report() (r report.Report) {
+	r.Linef("exported %s to %s", report.Words(text.Count(o.Entries, "entry", "entries")), o.File)
+	output.NoteKept(&r, o.Kept)
+	return r
 }
 
 // Export writes the selected entries as JSON lines.

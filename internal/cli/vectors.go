@@ -1,0 +1,58 @@
+// This file configures the endpoint that computes vectors.
+
+package cli
+
+import (
+	"cmp"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow/internal/vectors"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// memoryVectors returns the vectors of the home's memory, computed by the endpoint that flags or
+// variables name. It returns nil if no endpoint is named. If the home cannot be written to, the
+// memoryVectors are kept only for this run.
+func (a *app) memoryVectors() (*verb.Vectors, error) {
+	url, model := cmp.Or(a.embedFlag, a.env.Getenv("OXBOW_EMBED")), cmp.Or(
+		a.modelFlag,
+		a.env.Getenv("OXBOW_EMBED_MODEL"),
+	)
+	switch {
+	case url == "" && a.modelFlag != "":
+		return nil, misusef("add --embed URL", "--embed-model names a model of no endpoint")
+	case url == "":
+		return nil, nil
+	case model == "":
+		return nil, misusef(
+			"add --embed-model NAME, or set OXBOW_EMBED_MODEL",
+			"the endpoint %s needs the name of a model",
+			url,
+		)
+	}
+	c, err := vectors.NewClient(url, model)
+	if err == nil {
+		err = c.SetKey(a.env.Getenv("OXBOW_EMBED_KEY"))
+	}
+	if err != nil {
+		return nil, &hintedError{err, "for example --embed http://127.0.0.1:11434"}
+	}
+	place, err := a.memoryPlace()
+	if err != nil {
+		return nil, err
+	}
+	var fsys vfs.FS
+	if place.Own() && isDir(filepath.Dir(place.Store)) && a.host().MayWrite(place.Store) == nil {
+		if foreign, err := a.isForeign(); err != nil {
+			return nil, err
+		} else if !foreign {
+			fsys, err = a.openDir(filepath.Dir(place.Store))
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &verb.Vectors{Index: vectors.New(c, fsys, filepath.Base(place.Store)+verb.VectorSuffix),
+		Model: model, Endpoint: c.Stats().Endpoint, Wait: vectors.DefaultWait, Saved: fsys != nil}, nil
+}
