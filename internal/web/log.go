@@ -1,5 +1,5 @@
 // This file is the page Log. It shows every change with its author and a button to undo the
-// change.
+// change. It does not render the report of the verb, because reports have no buttons.
 
 package web
 

@@ -1,5 +1,6 @@
 // This file shows profiles: the entries that each selects for an agent, and problems in its
-// definition.
+// definition. The pages do not render the reports of the verbs, because each entry and each problem
+// has a link to the place where a reader can change it.
 
 package web
 

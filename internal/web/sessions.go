@@ -1,4 +1,5 @@
-// This file lists the archived sessions, and searches them.
+// This file lists the archived sessions, and searches them. The list does not render the report of
+// the verb, because rows are links and stay current while the page is open.
 
 package web
 

@@ -1,5 +1,6 @@
 // This file shows the turns of one session, including the memory that hooks added for the
-// model.
+// model. The page does not render the report of the verb, because each turn can be folded, linked
+// to, and kept as a note.
 
 package web
 

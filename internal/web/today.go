@@ -1,5 +1,6 @@
 // This file is the start page: recent changes, decisions that wait, and what models were
-// shown since yesterday.
+// shown since yesterday. It combines the answers of several verbs in two columns, so that it does
+// not render their reports one after the other.
 
 package web
 
