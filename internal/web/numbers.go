@@ -48,7 +48,7 @@ func numbersPage(c *call) (reply, error) {
 	}
 	s := screen{
 		title:   "Numbers",
-		navPath: "settings",
+		navPath: "numbers",
 		lead:    h.P(h.Class("lead"), h.Textf("The last %d days.", numberDays)),
 		body: []g.Node{
 			page.Section("activity", "Changes each day", page.Bars("Changes each day", "changes", activity.bars)),
