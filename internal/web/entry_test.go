@@ -163,6 +163,23 @@ func TestVersions(t *testing.T) {
 	b.post(at("n", "/restore"), url.Values{"seq": {"99"}}, http.StatusNotFound)
 	b.post(at("n", "/restore"), url.Values{"seq": {"x"}}, http.StatusBadRequest)
 	b.get(at("unknown", "/versions"), http.StatusNotFound)
+
+	b.remember("third", "One boat.")
+	for _, text := range []string{"Two boats.", "Three boats."} {
+		if err := b.memory.Apply(t.Context(), oxbow.Update{Name: "third", Content: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, err := b.memory.Get(t.Context(), "third")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := b.get(at("third", "/versions")+fmt.Sprintf("?from=%d&to=%d", e.Version-2, e.Version), http.StatusOK)
+	_, section, _ := strings.Cut(compared, `id="compared"`)
+	section, _, _ = strings.Cut(section, "</section>")
+	if !strings.Contains(section, "One") || !strings.Contains(section, "Three") || strings.Contains(section, "Two") {
+		t.Errorf("the comparison of the first and the third version is %s", section)
+	}
 	b.post(at("n", "/forget"), url.Values{"version": {"1"}}, http.StatusConflict)
 	b.has(b.get(at("n", "/lineage"), http.StatusOK), "Nothing is known")
 }

@@ -55,8 +55,47 @@ func showVersions(c *call) (reply, error) {
 				!ch.Entries[0].Erased,
 				page.Button(page.EntryPath(out.Name)+"/restore", "", "Bring this back", "seq", number(ch.Seq)))))
 	}
-	s.body = []g.Node{h.Ol(h.Class("rows"), rows), page.Pager(c.r.URL, offset, out.Next, versionsPage)}
+	s.body = []g.Node{c.compareForm(out.Changes), c.comparison(out.Name),
+		h.Ol(h.Class("rows"), rows), page.Pager(c.r.URL, offset, out.Next, versionsPage)}
 	return s, nil
+}
+
+// compareForm selects two of the listed versions for a comparison. It returns nil if there are fewer.
+func (c *call) compareForm(changes []verb.Change) g.Node {
+	if len(changes) < 2 {
+		return nil
+	}
+	choice := func(name, label string, selected uint64) g.Node {
+		return h.Label(h.Class("field"), h.Span(h.Text(label)), h.Select(h.Name(name),
+			g.Map(changes, func(ch verb.Change) g.Node {
+				at := page.Moment(ch.Time).In(c.now.Location())
+				return h.Option(h.Value(number(ch.Seq)), g.If(ch.Seq == selected, h.Selected()),
+					h.Text(number(ch.Seq)+", "+at.Format("2 January 2006, 15:04")))
+			})))
+	}
+	from := uint64(c.number("from", int(changes[len(changes)-1].Seq)))
+	to := uint64(c.number("to", int(changes[0].Seq)))
+	return h.Form(h.Class("ask"), choice("from", "From change", from), choice("to", "To change", to),
+		h.Button(h.Text("Compare")))
+}
+
+// comparison shows the difference between the two versions that the query selects, or nil if it selects none.
+func (c *call) comparison(name string) g.Node {
+	from, to := c.number("from", 0), c.number("to", 0)
+	if from <= 0 || to <= 0 {
+		return nil
+	}
+	before, _, err := c.stateAt(name, uint64(from))
+	after, _, aerr := c.stateAt(name, uint64(to))
+	var shown g.Node = h.P(h.Class("dim"), h.Text("One of these versions is not kept any more."))
+	if err == nil && aerr == nil {
+		text, labels := page.Diff(before.text, after.text), c.labelDiff(before, after)
+		shown = g.Group{text, labels}
+		if text == nil && labels == nil {
+			shown = h.P(h.Class("dim"), h.Text("The two versions are equal."))
+		}
+	}
+	return page.Section("compared", fmt.Sprintf("From change %d to change %d", from, to), shown)
 }
 
 func restore(c *call) (reply, error) {
