@@ -2,11 +2,6 @@
 
 package annotate
 
-import (
-	"slices"
-	"strings"
-)
-
 // lineIndex is a text in which blocks are searched for.
 type lineIndex struct {
 	lines    []string
@@ -90,52 +85,6 @@ func enclosingLines(lines []string) []int32 {
 	return out
 }
 
-// sharedScope returns the number of a record's enclosing lines that also enclose the line with
-// index first, and the number of all its enclosing lines. Indentation is ignored.
-func (p *lineIndex) sharedScope(r *Record, first int) (same, of int) {
-	if len(r.Scope) == 0 || first >= len(p.lines) {
-		return 0, len(r.Scope)
-	}
-	at := p.enclosingLine(first)
-	for n := 0; at >= 0 && n < maxScope && first-at <= maxScopeFar; n++ {
-		l := strings.TrimSpace(p.lines[at])
-		for _, s := range r.Scope {
-			if strings.TrimSpace(s) == l {
-				same++
-				break
-			}
-		}
-		at = p.enclosingLine(at)
-	}
-	return min(same, len(r.Scope)), len(r.Scope)
-}
-
-// sharedContext returns the share of the record's context that also surrounds the span. The
-// context consists of the lines before and after, in any order, and the enclosing lines. White
-// space is ignored.
-func (p *lineIndex) sharedContext(r *Record, s Span) float64 {
-	got, all := 0, 0
-	side := func(want []string, from, to int) {
-		have := p.bareSet(from, to)
-		for _, l := range want {
-			if b := bareLine(l); b != "" {
-				all++
-				if have[b] {
-					got++
-				}
-			}
-		}
-	}
-	side(r.Before, s.First-1-Context, s.First-1)
-	side(r.After, s.Last, s.Last+Context)
-	same, of := p.sharedScope(r, s.First-1)
-	got, all = got+same, all+of
-	if all == 0 {
-		return 0
-	}
-	return float64(got) / float64(all)
-}
-
 // bareSet returns the lines with indexes from to to-1, without white space.
 func (p *lineIndex) bareSet(from, to int) map[string]bool {
 	set := map[string]bool{}
@@ -143,34 +92,4 @@ func (p *lineIndex) bareSet(from, to int) map[string]bool {
 		set[bareLine(l)] = true
 	}
 	return set
-}
-
-// scopeWeight is the weight of the enclosing lines in contextScore. The two lines next to the block
-// weigh 1 each.
-const scopeWeight = 1.5
-
-// contextScore returns how much of the record's context (0 to 1) surrounds the block of n lines
-// that begins at index first. Nearer lines have more weight. The beginning and the end of the
-// file count as lines.
-func (p *lineIndex) contextScore(r *Record, first, n int) float64 {
-	got, all := 0.0, 0.0
-	line := func(w float64, want []string, k int, at int) {
-		w /= float64(k + 1)
-		all += w
-		in := at >= 0 && at < len(p.lines)
-		if (k < len(want) && in && p.lines[at] == want[k]) || (k >= len(want) && !in) {
-			got += w
-		}
-	}
-	before := slices.Clone(r.Before)
-	slices.Reverse(before)
-	for k := range Context {
-		line(1, before, k, first-1-k)
-		line(1, r.After, k, first+n+k)
-	}
-	if len(r.Scope) > 0 {
-		same, of := p.sharedScope(r, first)
-		got, all = got+scopeWeight*float64(same)/float64(of), all+scopeWeight
-	}
-	return got / all
 }

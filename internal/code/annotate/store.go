@@ -21,18 +21,18 @@ import (
 // defaultLockWait is the time for which an append waits for another process.
 const defaultLockWait = 5 * time.Second
 
-// Options configure a store. Nil and zero fields mean the default.
+// Options are the options of [Open] and [OpenDir]. A field that is nil or zero has its default value.
 type Options struct {
-	// Dir is the sidecar directory, slash-separated and relative to the tree's root. The default is
-	// [DefaultDir]; CodeRhapsody uses .cr/annotations.
+	// Dir is the directory of the sidecars, relative to the root of the tree and with slashes. The default
+	// is [DefaultDir]. The layout of CodeRhapsody uses .cr/annotations.
 	Dir string
 
-	// History gives access to the git history of the tree. Nil means that there is no git. Then
+	// History reads the git history of the tree. If History is nil, old versions of files are unknown, and
 	// blocks are found only by their text.
 	History History
 
-	Clock    func() time.Time // sets the time of records without one; time.Now by default
-	LockWait time.Duration    // maximum time to wait for other writers; 5 s by default
+	Clock    func() time.Time // returns the time for a new record that has no time; default time.Now
+	LockWait time.Duration    // maximum time for which Add waits for other writers; default 5 s
 
 	// Key returns the key of this machine. MakeKey also creates the key if necessary. Without them,
 	// no annotation counts as written by this machine (see [Store.Unreviewed]).
@@ -44,8 +44,8 @@ type Options struct {
 	ReviewedCommit func(ctx context.Context, repo *git.Repo) (string, error)
 }
 
-// Store contains the annotations of one working tree. It is safe for concurrent use. Several
-// processes may have stores of the same tree open.
+// Store reads and writes the annotations of one working tree. Several goroutines may use a Store at the same
+// time, and several processes may open the same tree.
 type Store struct {
 	work     vfs.FS
 	dir      string
@@ -67,7 +67,8 @@ type Store struct {
 	histories map[string]*blobHistory // by file
 }
 
-// Open returns the store of the tree with the root work. It does not read or create any files.
+// Open returns a store for a working tree. Work is the file system at the root of the tree. Open reads and
+// creates no files.
 func Open(work vfs.FS, o *Options) (*Store, error) {
 	b := &Store{work: work}
 	if o != nil {
@@ -118,15 +119,14 @@ type cachedSidecar struct {
 // maxSidecar is the maximum size, in bytes, of a sidecar.
 const maxSidecar = 256 << 20
 
-// SkipLarge makes the store ignore sidecars with more than size bytes. It is for callers that must
-// answer quickly, because the time for reading is proportional to the size. Call it before any
-// other method.
+// SkipLarge makes the store ignore sidecars with more than size bytes. Hooks call it because they must
+// answer quickly, and reading a large sidecar takes long. SkipLarge must be called before other methods.
 func (b *Store) SkipLarge(size int64) { b.skipAbove = size }
 
 var noSidecar = &sidecar{} // used for files without a sidecar; must not be changed
 
-// readSidecar returns the content of the sidecar with this path, relative to the annotations directory. If
-// there is none, it returns noSidecar. The result is shared and must not be changed.
+// readSidecar reads a sidecar. Name is the path relative to the sidecar directory. If the file does not
+// exist, readSidecar returns noSidecar. The caller must not change the result, because the result is cached.
 func (b *Store) readSidecar(name string) (*sidecar, error) {
 	full := path.Join(b.dir, name)
 	fi, err := b.work.Stat(full)
@@ -162,8 +162,8 @@ func (b *Store) readSidecar(name string) (*sidecar, error) {
 // sha256 reports whether blobs are named by SHA-256.
 func (b *Store) sha256() bool { return b.history != nil && b.history.SHA256() }
 
-// CheckedOut returns an error if the working tree lacks the annotations that are in git's index, as
-// in a sparse checkout. It reads the index only if the tree has no annotations.
+// CheckedOut returns an error if git's index contains annotations, but the working tree has none. This
+// happens in a sparse checkout.
 func (b *Store) CheckedOut() error {
 	if b.repo == nil {
 		return nil
@@ -187,7 +187,7 @@ func (b *Store) isShallow() bool {
 	return ok && h.Shallow()
 }
 
-// keepNames caches names that git returned. The key contains the HEAD and the file.
+// keepNames caches the former names of a file. The key consists of HEAD, the file and the candidates.
 func (b *Store) keepNames(key string, names []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -200,8 +200,8 @@ func (b *Store) keepNames(key string, names []string) {
 // maxResolved is the maximum number of files whose annotations or names are cached.
 const maxResolved = 64
 
-// Records returns the annotations in the sidecar of a file, including archived ones, the oldest
-// first. They are returned as they were written. [Store.Lookup] finds their present positions.
+// Records returns the annotations in a file's sidecar, the oldest first, including archived annotations.
+// Their lines are those at the time of writing. [Store.Lookup] finds the present lines.
 func (b *Store) Records(_ context.Context, file string) ([]Record, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -233,7 +233,8 @@ func (b *Store) content(file string) ([]byte, error) {
 	return data, err
 }
 
-// blobHistory returns the history of a file. The caller must unlock it.
+// blobHistory returns the cache of a file's old versions, locked. The caller must unlock it. If the cache has
+// become too large, it is emptied first.
 func (b *Store) blobHistory(file string) *blobHistory {
 	b.mu.Lock()
 	l := b.histories[file]
@@ -258,7 +259,8 @@ func (b *Store) blobHistory(file string) *blobHistory {
 // maxDepth is the maximum depth of directories that walkFiles visits.
 const maxDepth = 64
 
-// walkSidecars calls fn for each sidecar with its path relative to the annotations directory, sorted.
+// walkSidecars calls fn for each sidecar, in the order of their paths. The name is the path relative to the
+// sidecar directory.
 func (b *Store) walkSidecars(ctx context.Context, fn func(name string) error) error {
 	return b.walkFiles(ctx, b.dir, func(name string) error {
 		if !strings.HasSuffix(name, suffix) {
@@ -268,9 +270,9 @@ func (b *Store) walkSidecars(ctx context.Context, fn func(name string) error) er
 	})
 }
 
-// walkFiles calls fn for each file below a directory of the tree with its path relative to that
-// directory, sorted. It does not follow links. It skips the annotations directory unless root is
-// that directory.
+// walkFiles calls fn for each regular file below the directory root, in the order of their paths. The name
+// is the path relative to root. walkFiles does not follow symbolic links. It skips the sidecar directory,
+// unless root is the sidecar directory.
 func (b *Store) walkFiles(ctx context.Context, root string, fn func(name string) error) error {
 	var down func(dir string, depth int) error
 	down = func(dir string, depth int) error {
@@ -312,8 +314,8 @@ func (b *Store) each(ctx context.Context, fn func(name string, s *sidecar) error
 	})
 }
 
-// All returns the records of all sidecars as they were written, sorted by sidecar and then by time.
-// Each ID occurs once per sidecar.
+// All returns the annotations of all files, sorted by sidecar and then by time. Their lines are those at the
+// time of writing. An ID occurs at most once in each sidecar.
 func (b *Store) All(ctx context.Context) ([]Record, error) {
 	var all []Record
 	err := b.walkSidecars(ctx, func(name string) error {
@@ -329,9 +331,8 @@ func (b *Store) All(ctx context.Context) ([]Record, error) {
 	return all, err
 }
 
-// Text returns the lines of a file in the working tree, as [Lines] splits them. The error
-// matches [oxbow.ErrInvalid] if the file cannot be annotated. Other errors match errors of
-// package io/fs.
+// Text reads a file of the working tree and splits the content with [Lines]. If the file cannot be
+// annotated, the error matches [oxbow.ErrInvalid]. Otherwise it matches an error of package io/fs.
 func (b *Store) Text(file string) ([]string, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -352,8 +353,7 @@ func (b *Store) HasFile(file string) bool {
 	return err == nil && fi.Mode().IsRegular()
 }
 
-// BlobName returns git's name for the content in the tree's repository, even if git has not stored
-// the content.
+// BlobName computes the name that git has, or would have, for a file with this content.
 func (b *Store) BlobName(content []byte) string {
 	return blobName(content, b.sha256())
 }

@@ -1,0 +1,198 @@
+// This file implements the second step of finding a block: it measures how well a position fits. Scores
+// are shares from 0 to 1, of the context around the block, and of the block itself.
+
+package annotate
+
+import (
+	"slices"
+	"strings"
+)
+
+// Thresholds for matching (see docs/annotations.md).
+const (
+	distinctiveLetters      = 40 // number of letters that a line needs to be found by its text alone
+	distinctiveBlockLetters = 30 // the same for two or more lines
+
+	nearContext = .34 // share of the context that must match otherwise
+	similar     = .5  // minimum similarity of edited text
+	similarLine = .6  // the same for a single line, which has only few words
+)
+
+// isDistinctive reports whether the lines are distinctive enough to be found without context.
+func isDistinctive(lines []string) bool {
+	n := countLetters(lines...)
+	return n >= distinctiveLetters || (len(lines) > 1 && n >= distinctiveBlockLetters)
+}
+
+// Limits of [oldVersion.isDistinctiveBlock].
+const (
+	firmLetters = 30 // number of letters in a block and in the unchanged lines next to it
+	doubtful    = .6 // confidence in a block with fewer letters
+)
+
+// isDistinctiveBlock reports whether an unchanged block is distinctive, alone or together with the unchanged
+// lines next to it.
+func (f *oldVersion) isDistinctiveBlock(was Span) bool {
+	from, to := was.First-1, was.Last
+	n := countLetters(f.lines[from:to]...)
+	along := func(i, step int) {
+		for k := 0; k < Context && i >= 0 && i < len(f.to) && i-step >= 0 && f.to[i] >= 0 &&
+			f.to[i] == f.to[i-step]+step; k++ {
+			n += countLetters(f.lines[i])
+			i += step
+		}
+	}
+	along(from-1, -1)
+	along(to, 1)
+	return n >= firmLetters || len(f.lines) < 2*Context
+}
+
+// scopeWeight is the weight of the enclosing lines in contextScore. The two lines next to the block
+// weigh 1 each.
+const scopeWeight = 1.5
+
+// contextScore returns how much of the record's context (0 to 1) surrounds the block of n lines
+// that begins at index first. Nearer lines have more weight. The beginning and the end of the
+// file count as lines.
+func (p *lineIndex) contextScore(r *Record, first, n int) float64 {
+	got, all := 0.0, 0.0
+	line := func(w float64, want []string, k int, at int) {
+		w /= float64(k + 1)
+		all += w
+		in := at >= 0 && at < len(p.lines)
+		if (k < len(want) && in && p.lines[at] == want[k]) || (k >= len(want) && !in) {
+			got += w
+		}
+	}
+	before := slices.Clone(r.Before)
+	slices.Reverse(before)
+	for k := range Context {
+		line(1, before, k, first-1-k)
+		line(1, r.After, k, first+n+k)
+	}
+	if len(r.Scope) > 0 {
+		same, of := p.sharedScope(r, first)
+		got, all = got+scopeWeight*float64(same)/float64(of), all+scopeWeight
+	}
+	return got / all
+}
+
+// sharedContext returns the share of the record's context that also surrounds the span. The
+// context consists of the lines before and after, in any order, and the enclosing lines. White
+// space is ignored.
+func (p *lineIndex) sharedContext(r *Record, s Span) float64 {
+	got, all := 0, 0
+	side := func(want []string, from, to int) {
+		have := p.bareSet(from, to)
+		for _, l := range want {
+			if b := bareLine(l); b != "" {
+				all++
+				if have[b] {
+					got++
+				}
+			}
+		}
+	}
+	side(r.Before, s.First-1-Context, s.First-1)
+	side(r.After, s.Last, s.Last+Context)
+	same, of := p.sharedScope(r, s.First-1)
+	got, all = got+same, all+of
+	if all == 0 {
+		return 0
+	}
+	return float64(got) / float64(all)
+}
+
+// sharedScope returns the number of a record's enclosing lines that also enclose the line with
+// index first, and the number of all its enclosing lines. Indentation is ignored.
+func (p *lineIndex) sharedScope(r *Record, first int) (same, of int) {
+	if len(r.Scope) == 0 || first >= len(p.lines) {
+		return 0, len(r.Scope)
+	}
+	at := p.enclosingLine(first)
+	for n := 0; at >= 0 && n < maxScope && first-at <= maxScopeFar; n++ {
+		l := strings.TrimSpace(p.lines[at])
+		for _, s := range r.Scope {
+			if strings.TrimSpace(s) == l {
+				same++
+				break
+			}
+		}
+		at = p.enclosingLine(at)
+	}
+	return min(same, len(r.Scope)), len(r.Scope)
+}
+
+// sharedLetters returns the share of the block's letters that are in lines which also occur in the
+// span. White space is ignored.
+func (p *lineIndex) sharedLetters(block []string, s Span) float64 {
+	have := p.bareSet(s.First-1, s.Last)
+	got, all := 0, 0
+	for _, l := range block {
+		n := countLetters(l) + 1 // plus 1, so that lines without letters count
+		all += n
+		if have[bareLine(l)] {
+			got += n
+		}
+	}
+	return float64(got) / float64(all)
+}
+
+// inOrder returns the number of lines that a and b have in common at the same index. White space is
+// ignored.
+func inOrder(a, b []string) int {
+	n := 0
+	for i := range min(len(a), len(b)) {
+		if a[i] == b[i] || bareLine(a[i]) == bareLine(b[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// movedWith reports whether the block was moved to the span as part of a distinctive group of at
+// least two lines that the old text lost and the new text gained. White space is ignored.
+func (f *oldVersion) movedWith(p *lineIndex, was, now Span) bool {
+	o, n := was.First-1, now.First-1
+	same := func(k int) bool {
+		i, j := o+k, n+k
+		return i >= 0 && i < len(f.lines) && j >= 0 && j < len(p.lines) && f.to[i] < 0 && !f.taken[j] &&
+			bareLine(f.lines[i]) == bareLine(p.lines[j])
+	}
+	lo, hi := 0, now.Len()
+	for hi-lo < maxRun && same(lo-1) {
+		lo--
+	}
+	for hi-lo < maxRun && same(hi) {
+		hi++
+	}
+	return hi-lo > 1 && countLetters(f.lines[o+lo:o+hi]...) >= distinctiveBlockLetters
+}
+
+// Limits for the comparison of blocks.
+const (
+	maxRun    = 1000 // number of lines in a group that was moved
+	maxRivals = 100  // number of lines that are compared with the block
+
+	fewLetters    = 20  // a line with fewer letters is similar to many other lines
+	littleContext = .25 // share of the context below which such a line is not accepted
+	sameWords     = .95 // similarity of a line in which only punctuation or white space changed
+)
+
+func lineDistance(a, b int) int { return max(a-b, b-a) }
+
+func shareInWords(f float64) string {
+	switch {
+	case f >= .99:
+		return "all"
+	case f >= .5:
+		return "most"
+	case f > 0:
+		return "some"
+	}
+	return "none"
+}
+
+// alikeOnly is the factor for the confidence if almost no line of the block is unchanged. So a
+// confidence of .5 or more means that some lines are unchanged.
+const alikeOnly = .49
