@@ -157,6 +157,65 @@ func TestNotTwice(t *testing.T) {
 	}
 }
 
+// TestPointers tests that a pointer carries enough words to decide whether to follow it. A note that is no
+// longer than its pointer is shown whole.
+func TestPointers(t *testing.T) {
+	const answer = "Since the Hamburg migration the staging proxy listens on port 8443."
+	long := answer + strings.Repeat(" It was moved there because the old port was taken by the mail relay.", 8)
+	for _, c := range []struct {
+		name, content string
+		isWhole       bool
+	}{{"a short note", answer, true}, {"a long note", long, false}} {
+		s := memoryOf(t, kayak("staging-proxy", c.content))
+		b := ask(t, Prompt{State: State{Tokens: SessionTokens - 100}}, s)
+		isWhole := strings.HasSuffix(b.Text, c.content)
+		if b.Answer != "pointer" || isWhole != c.isWhole || !strings.Contains(b.Text, "by person: Since the Hamburg") {
+			t.Errorf("%s: %q", c.name, b.Text)
+		}
+		if !isWhole && !strings.HasSuffix(b.Text, "…") {
+			t.Errorf("%s: nothing says that the text goes on: %q", c.name, b.Text)
+		}
+	}
+	m := storetest.Open(t, "sessions.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return start }})
+	a := &session.Archive{Memory: m}
+	if _, err := a.Add(t.Context(), []session.Event{
+		{Client: "claude", Session: "one", Turn: "1", Kind: session.Prompt, Time: start, Text: long},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s := Source{In: InSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}
+	b := ask(t, Prompt{State: State{Tokens: SessionTokens - 100}}, s)
+	if b.Answer != "pointer" || !strings.Contains(b.Text, "past session: user: Since the Hamburg migration") {
+		t.Errorf("a past turn: %q", b.Text)
+	}
+}
+
+// TestWeakCompanion tests that a turn which only shares a word or two with a question does not come with the
+// turn that answers it.
+func TestWeakCompanion(t *testing.T) {
+	m := storetest.Open(t, "sessions.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return start }})
+	a := &session.Archive{Memory: m}
+	var events []session.Event
+	for i, said := range []string{
+		"Make Greet return its string, because the server writes the reply itself.",
+		"No, do not call the test TestGreet, instead name it TestGreetReturns.",
+		"Run the linter and fix what it reports.",
+		"Update the README with the new flags.",
+	} {
+		events = append(events, session.Event{Client: "claude", Session: "one", Turn: fmt.Sprint(i),
+			Kind: session.Prompt, Text: said, Time: start.Add(time.Duration(i) * time.Hour)})
+	}
+	if _, err := a.Add(t.Context(), events); err != nil {
+		t.Fatal(err)
+	}
+	s := Source{In: InSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}
+	b := ask(t, Prompt{Text: "Why does Greet return its string instead of writing the reply?"}, s)
+	if b.Answer != "payload" || !strings.Contains(b.Text, "the server writes the reply itself") ||
+		strings.Contains(b.Text, "do not call") {
+		t.Errorf("%q, %+v", b.Text, b.Accounts)
+	}
+}
+
 func TestOtherProjects(t *testing.T) {
 	s := memoryOf(
 		t,

@@ -56,12 +56,12 @@ type StartEntry struct {
 const (
 	selectionTokens = 1_500 // for the home's documents, or for a bound profile's selection
 	startTail       = 75    // text after the notes: names of other notes, an open handoff, how to search
-	// 1/slicePart of the budget is for the newest notes in a group that does not fit
-	// completely
+	// 1/slicePart of the budget is for a group that does not fit completely: for its notes that agents used most,
+	// then for the newest
 	slicePart = 4
 	leastLine = 25 // a note that has to be cut to fewer tokens is left out
 
-	newestVouched = 40  // number of notes considered for each kind of author
+	newestVouched = 200 // number of notes considered for each kind of author
 	namedNotes    = 3   // other notes whose names are shown
 	lineBytes     = 140 // maximum number of bytes of a note's text
 	pinnedBytes   = 320 // the same for a note that is pinned or for every process
@@ -74,8 +74,8 @@ const (
 
 // Start returns the block for a new session. It contains vouched notes ([oxbow.Entry.Vouched]) of
 // this project or of no project. Then follow the number of other notes with a few of their names,
-// the open handoff, and how to search. Start is deterministic: the same memory gives the same
-// bytes.
+// the open handoff, and how to search. Start is deterministic: the same memory and archive of sessions
+// give the same bytes.
 //
 // The documents of the home (SOUL.md, MEMORY.md) come first, without changes. If a profile binds
 // the caller, the block contains the profile's selection instead of the notes.
@@ -114,7 +114,7 @@ func Start(ctx context.Context, w *verb.Workspace, in StartIn) (StartOut, error)
 	if isBound {
 		out.Shown = selectionAsShown(ctx, m, &sel)
 	} else {
-		notes, err = out.addNotes(ctx, m, in)
+		notes, err = out.addNotes(ctx, w, m, in)
 		if err != nil {
 			return out, err
 		}
@@ -142,7 +142,12 @@ func selectionAsShown(ctx context.Context, m *oxbow.Memory, sel *profile.Selecti
 
 // addNotes returns the lines for notes and the line about the remaining notes. It records in the
 // block which notes the lines show.
-func (out *StartOut) addNotes(ctx context.Context, m *oxbow.Memory, in StartIn) (string, error) {
+func (out *StartOut) addNotes(
+	ctx context.Context,
+	w *verb.Workspace,
+	m *oxbow.Memory,
+	in StartIn,
+) (string, error) {
 	vouched, err := vouchedNotes(ctx, m, in.Project)
 	if err != nil {
 		return "", err
@@ -156,7 +161,13 @@ func (out *StartOut) addNotes(ctx context.Context, m *oxbow.Memory, in StartIn) 
 		if n < 0 {
 			n = len(vouched)
 		}
-		room -= out.addGroup(&lines, withoutShown(vouched[:n], in.Shown, &out.known), room, budget/slicePart)
+		group := withoutShown(vouched[:n], in.Shown, &out.known)
+		groupRoom := room
+		if !fitsAtStart(group, room) {
+			groupRoom = min(room, budget/slicePart)
+			sortByUse(ctx, w, group)
+		}
+		room -= out.addGroup(&lines, group, groupRoom)
 		vouched = vouched[n:]
 	}
 	rest, err := out.restLine(ctx, m, in.Project)
@@ -166,26 +177,55 @@ func (out *StartOut) addNotes(ctx context.Context, m *oxbow.Memory, in StartIn) 
 	return startHead + lines.String() + rest, nil
 }
 
-// addGroup appends lines for a group of notes as long as they fit, and returns the number of
-// tokens used. A note's age says little about its value. Therefore a group that does not fit
-// completely is normally shortened. Unless its notes are pinned or for every process, it gets at
-// most slice tokens, for the newest notes.
-func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room, slice int) (used int) {
+// fitsAtStart reports whether the lines of all notes of a group fit into the room. A group of pinned notes or of
+// notes for every process always fits, because each of its notes is more important than other notes.
+func fitsAtStart(group []oxbow.Entry, room int) bool {
+	if len(group) == 0 || groupAtStart(&group[0]) < groupDecision {
+		return true
+	}
+	all := 0
+	for i := range group {
+		line, _ := noteLine(&group[i], lineBytes)
+		all += prompt.Tokens(line)
+	}
+	return all <= room
+}
+
+// sortByUse moves the notes that agents used most to the front. Notes that were used equally often keep
+// their order, so that the newest comes first. If the archive of sessions is not available at once, the order
+// does not change.
+func sortByUse(ctx context.Context, w *verb.Workspace, notes []oxbow.Entry) {
+	if w.Kept == nil {
+		return
+	}
+	archive, err := w.Kept(ctx)
+	if err != nil || archive == nil {
+		return
+	}
+	names := make([]string, len(notes))
+	for i := range notes {
+		names[i] = notes[i].Name
+	}
+	counts, err := archive.Shown(ctx, names...)
+	if err != nil {
+		return
+	}
+	used := map[string]int{}
+	for _, c := range counts {
+		used[c.Name] = c.Used
+	}
+	slices.SortStableFunc(notes, func(a, b oxbow.Entry) int { return cmp.Compare(used[b.Name], used[a.Name]) })
+}
+
+// addGroup appends lines for the notes of a group that fit into the room, and returns the number of tokens
+// used. A note that is pinned or for every process gets a longer line.
+func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room int) (used int) {
 	if len(group) == 0 {
 		return 0
 	}
 	size := lineBytes
 	if groupAtStart(&group[0]) < groupDecision {
 		size = pinnedBytes
-	} else {
-		all := 0
-		for i := range group {
-			line, _ := noteLine(&group[i], size)
-			all += prompt.Tokens(line)
-		}
-		if all > room {
-			room = min(room, slice)
-		}
 	}
 	for i := range group {
 		e, size := &group[i], size

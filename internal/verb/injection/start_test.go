@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/store/storetest"
@@ -77,6 +78,48 @@ func TestStartIsBounded(t *testing.T) {
 		t.Errorf("in another project are shown %+v, %v", out.Shown, err)
 	}
 	checkMemory(t, m)
+}
+
+// TestStartOfManyDecisions tests the block of a project with 144 decisions. A slice of the newest decisions
+// helps nobody, so that the decisions that agents used come first, and the rest is a number and a few names.
+func TestStartOfManyDecisions(t *testing.T) {
+	w, m := startWorkspace(t)
+	var ops []oxbow.Op
+	for i := range 144 {
+		ops = append(ops, oxbow.Add{Name: fmt.Sprint("decision ", i),
+			Content: fmt.Sprintf("We decided on crane %d, because the older ones are too slow for the new quay.", i),
+			Labels:  []oxbow.Label{{Key: oxbow.LabelProject, Value: "harbor"}, {Key: oxbow.LabelTag, Value: "decision"}}})
+	}
+	if err := m.Apply(oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person}), ops...); err != nil {
+		t.Fatal(err)
+	}
+	archive := &session.Archive{Memory: storetest.Open(t, "s.oxbow", &oxbow.Options{FS: vfs.NewMem()})}
+	w.Kept = func(context.Context) (*session.Archive, error) { return archive, nil }
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	report := session.Event{Client: "claude", Session: "s", Turn: "1", Time: at}
+	asked, shown, said := report, report, report
+	asked.Kind, asked.ID, asked.Text = session.Prompt, "p", "Which crane is it?"
+	shown.Kind, shown.ID, shown.Text = session.Injected, "i", "The crane with the vermilion boom and a winch."
+	shown.Injection = &session.Injection{Place: inject.AtPrompt, Rare: []string{"vermilion", "boom", "winch"},
+		Shown: []session.Shown{{In: inject.InNotes, Name: "decision 7", Version: 1}}}
+	said.Kind, said.ID, said.Text, said.Time = session.Text, "t", "The vermilion boom has a winch.", at.Add(time.Second)
+	if _, err := archive.Add(t.Context(), []session.Event{asked, shown, said}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := Start(t.Context(), w, StartIn{Project: "harbor", Budget: inject.StartTokens})
+	if err != nil || out.Tokens > inject.StartTokens || len(out.Entries) == 0 || out.Entries[0].Name != "decision 7" {
+		t.Fatalf("Start has %d tokens and begins with %+v, %v: %s", out.Tokens, out.Entries, err, out.Text)
+	}
+	tokens := 0
+	for _, e := range out.Entries {
+		tokens += e.Tokens
+	}
+	want := fmt.Sprintf("%d more notes, such as decision 1", 144-len(out.Entries))
+	if tokens > inject.StartTokens/slicePart || !strings.Contains(out.Text, want) {
+		t.Errorf("%d tokens are decisions, and %q is expected: %s", tokens, want, out.Text)
+	}
+	checkMemory(t, m)
+	checkMemory(t, archive.Memory)
 }
 
 // TestStartWithoutRoomForAName tests that a note is left out if its name alone is longer than the room
