@@ -199,7 +199,12 @@ func QuoteAll(ss []string) string {
 }
 
 // diagnose returns at least one reason why a query found nothing, and similar names.
-func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why []Note, near []string, err error) {
+func diagnose(
+	ctx context.Context,
+	m *oxbow.Memory,
+	q oxbow.Query,
+	dates TypedDates,
+) (why []Note, near []string, err error) {
 	g, err := m.Diagnose(ctx, q)
 	if err != nil {
 		return nil, nil, err
@@ -210,12 +215,12 @@ func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why []Note, 
 	if g.Entries == 0 {
 		return []Note{Plain("the memory holds no entries yet; remember adds the first")}, nil, nil
 	}
-	return EmptyReasons(g, q, "entry", "entries"), g.Near, nil
+	return EmptyReasons(g, q, dates, "entry", "entries"), g.Near, nil
 }
 
 // EmptyReasons returns the reasons why a query found nothing. The arguments one and many are the singular and the
-// plural of the noun for the searched items, such as "entry" and "entries".
-func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
+// plural of the noun for the searched items, such as "entry" and "entries". A time range is named as in dates.
+func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, dates TypedDates, one, many string) (why []Note) {
 	if g.StopWords {
 		why = append(why, noWordsNote(q.Text))
 	}
@@ -234,7 +239,7 @@ func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Not
 		why = append(why, Plain("found, before the filter: "+few(known)))
 	}
 	for _, r := range g.Removed[:min(len(g.Removed), mostNamed)] {
-		part := cmp.Or(r.Clause, filterText(r.Filter))
+		part := cmp.Or(r.Clause, dates.filterText(r.Filter))
 		switch {
 		// the words would find nothing even without the filter
 		case r.Left == 0 && g.Unfiltered == 0 && len(g.Terms) > 0:
@@ -250,7 +255,7 @@ func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Not
 		if g.Unfiltered == oxbow.MaxLimit {
 			n += " or more"
 		}
-		why = append(why, Notef("without the filter %s, %s would be found", filterText(q.Filter), n))
+		why = append(why, Notef("without the filter %s, %s would be found", dates.filterText(q.Filter), n))
 	}
 	if len(why) == 0 {
 		why = append(why, Notef("none of the %s matches", text.Count(g.Entries, one, many)))
@@ -286,10 +291,51 @@ func notLabels(g oxbow.Diagnosis) (hints []Note) {
 	return hints
 }
 
-// filterText returns a filter in the form that people type. A time range of a single day becomes
-// on:2026-11-27, and other bounds at midnight become dates.
-func filterText(f oxbow.Filter) string {
+// TypedDates contains the filter terms that select by time, as the caller typed them, such as on:yesterday.
+type TypedDates []typedDate
+
+// typedDate is such a term with its time range.
+type typedDate struct {
+	term  string
+	times oxbow.Filter
+}
+
+// Dates returns the filter terms by time in the texts, which are queries and filters, and in the parameters.
+func (n Narrowing) Dates(now time.Time, texts ...string) (dates TypedDates) {
+	terms := strings.Fields(strings.Join(texts, " "))
+	for _, bound := range [][2]string{{"after", n.After}, {"before", n.Before}, {"until", n.Until}} {
+		if bound[1] != "" {
+			terms = append(terms, bound[0]+":"+bound[1])
+		}
+	}
+	for _, term := range terms {
+		key, date, _ := strings.Cut(term, ":")
+		if f, err := query.TimeFilter(key, date, now); err == nil {
+			dates = append(dates, typedDate{term, f})
+		}
+	}
+	return dates
+}
+
+// filterText returns a filter in the form that people type. A time range has the words of the caller if
+// they are known. Otherwise a range of a single day becomes on:2026-11-27, and other bounds at midnight become
+// dates.
+func (dates TypedDates) filterText(f oxbow.Filter) string {
 	parts := []string{oxbow.Filter{Terms: f.Terms}.Brief()}
+	for _, d := range dates {
+		hasAfter := d.times.After.IsZero() || d.times.After.Equal(f.After)
+		hasBefore := d.times.Before.IsZero() || d.times.Before.Equal(f.Before)
+		if !hasAfter || !hasBefore {
+			continue
+		}
+		parts = append(parts, d.term)
+		if !d.times.After.IsZero() {
+			f.After = time.Time{}
+		}
+		if !d.times.Before.IsZero() {
+			f.Before = time.Time{}
+		}
+	}
 	switch {
 	case !f.After.IsZero() && f.Before.Equal(f.After.AddDate(0, 0, 1)) && isMidnight(f.After):
 		parts = append(parts, "on:"+f.After.Format(time.DateOnly))

@@ -134,7 +134,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		for _, d := range read.Dates {
 			out.Notes = append(out.Notes, Notef("%q was read as %s", d.Text, formatSpan(d)))
 		}
-		out.Why, out.Near, err = w.diagnose(ctx, m, q)
+		out.Why, out.Near, err = w.diagnose(ctx, m, q, in.Dates(w.Time(), in.Query, in.Filter))
 		return out, err
 	}
 	out.More = len(hits) > limit
@@ -296,9 +296,10 @@ func (w *Workspace) diagnose(
 	ctx context.Context,
 	m *oxbow.Memory,
 	q oxbow.Query,
+	dates TypedDates,
 ) (why []Note, near []string, err error) {
 	if !w.overTurns {
-		return diagnose(ctx, m, q)
+		return diagnose(ctx, m, q, dates)
 	}
 	kept, err := m.Recall(ctx, oxbow.Query{Limit: 1, Filter: session.SessionFilter})
 	if err != nil {
@@ -307,7 +308,7 @@ func (w *Workspace) diagnose(
 	if len(kept) == 0 {
 		return []Note{NoSession}, nil, nil
 	}
-	why, near, err = diagnose(ctx, m, q)
+	why, near, err = diagnose(ctx, m, q, dates)
 	own := session.SessionFilter.String()
 	return why, slices.DeleteFunc(near, func(s string) bool { return s == own }), err
 }
@@ -636,7 +637,7 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 	out.Total = total
 	switch {
 	case total == 0:
-		out.Why, out.Near, err = diagnose(ctx, m, oxbow.Query{Filter: f})
+		out.Why, out.Near, err = diagnose(ctx, m, oxbow.Query{Filter: f}, in.Dates(w.Time(), in.Filter))
 		return out, err
 	case offset >= total:
 		out.Why = []Note{Notef("offset %d is past the last of %s", offset, text.Count(total, "entry", "entries"))}

@@ -348,7 +348,8 @@ func searchAnnotations(
 		out.Notes = append(out.Notes, verb.Plain(err.Error()))
 		return out, nil
 	}
-	out.Notes = append(out.Notes, verb.EmptyReasons(g, q, "annotation", "annotations")...)
+	dates := verb.Narrowing{}.Dates(w.Time(), in.Query, in.Filter)
+	out.Notes = append(out.Notes, verb.EmptyReasons(g, q, dates, "annotation", "annotations")...)
 	if len(g.Near) > 0 {
 		out.Notes = append(out.Notes, verb.Plain("near to what was asked: "+verb.QuoteAll(g.Near)))
 	}
