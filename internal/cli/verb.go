@@ -165,7 +165,7 @@ func answer[Out any](a *app, out Out, show func(Out)) error {
 
 func (t *terminal) print(out any, show func()) error {
 	if t.json {
-		if err := t.printJSON(out); err != nil {
+		if err := t.printJSON(verb.TypeCommands(out, t.typed)); err != nil {
 			return err
 		}
 	} else {

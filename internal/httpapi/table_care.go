@@ -85,9 +85,6 @@ type checkIn struct {
 // directories.
 func check(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.CheckOut, error) {
 	out, err := maintenance.Check(ctx, w, maintenance.CheckIn{Since: in.Since})
-	for i := range out.Problems {
-		out.Problems[i].Mend = w.AsTyped(out.Problems[i].Mend)
-	}
 	out.Store = fileName(out.Store)
 	if out.Sessions != nil {
 		out.Sessions.Store = fileName(out.Sessions.Store)
@@ -114,7 +111,6 @@ func doctor(ctx context.Context, w *verb.Workspace, in maintenance.DoctorIn) (ma
 		if w.Typed == nil {
 			f.Mend = strings.ReplaceAll(f.Mend, home, out.Home)
 		}
-		f.Mend = w.AsTyped(f.Mend)
 	}
 	return out, err
 }

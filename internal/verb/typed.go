@@ -4,6 +4,7 @@ package verb
 
 import (
 	"reflect"
+	"slices"
 	"sync"
 )
 
@@ -33,48 +34,65 @@ func (w *Workspace) typeError(err error) error {
 
 var (
 	noteType    = reflect.TypeFor[Note]()
-	noteHolders sync.Map // maps a type to a bool: whether its values may contain a note
+	noteHolders sync.Map // maps a type to a bool: whether its values may contain a note or advice
 )
 
-// typeNotes returns the answer with the commands in all notes rewritten as by [Workspace.AsTyped]. It copies slices
-// that contain notes before it changes them, because verbs share some of these slices.
-func (w *Workspace) typeNotes(answer any) any {
-	if w.Typed == nil || answer == nil || !mayHoldNotes(reflect.TypeOf(answer)) {
+// TypeCommands returns the answer of a verb with its commands changed by rewrite, so that they work as typed. It
+// changes all notes, all strings that are fields named Mend, and the text that replaces withheld entries. It copies slices that contain these before it changes
+// them, because verbs share some of these slices. If rewrite is nil, nothing changes.
+func TypeCommands(answer any, rewrite func(string) string) any {
+	if rewrite == nil || answer == nil || !mayHoldNotes(reflect.TypeOf(answer)) {
 		return answer
 	}
 	copied := reflect.New(reflect.TypeOf(answer)).Elem()
 	copied.Set(reflect.ValueOf(answer))
-	w.typeNotesIn(copied)
+	typeCommandsIn(copied, rewrite)
 	return copied.Interface()
 }
 
-func (w *Workspace) typeNotesIn(v reflect.Value) {
+// isAdvice reports whether a field is a string that may contain a command: advice such as "oxbow recover saves the
+// rest", or the text of an entry, which [Withhold] may have replaced.
+func isAdvice(f reflect.StructField) bool {
+	names := []string{"Mend", "Content", "Snippet"}
+	isText := f.Type.Kind() == reflect.String || f.Type == reflect.TypeFor[*string]()
+	return isText && slices.Contains(names, f.Name)
+}
+
+func typeCommandsIn(v reflect.Value, rewrite func(string) string) {
 	switch {
 	case !mayHoldNotes(v.Type()):
 	case v.Type() == noteType:
-		v.Set(reflect.ValueOf(v.Interface().(Note).typedAs(w.Typed)))
+		v.Set(reflect.ValueOf(v.Interface().(Note).typedAs(rewrite)))
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				w.typeNotesIn(v.Field(i))
-			}
+			f, field := v.Field(i), v.Type().Field(i)
+			switch {
+			case !f.CanSet():
+			case !isAdvice(field):
+				typeCommandsIn(f, rewrite)
+			case f.Kind() == reflect.Pointer && !f.IsNil() && f.Elem().String() == withheld:
+				typed := rewrite(withheld)
+				f.Set(reflect.ValueOf(&typed))
+			case f.Kind() == reflect.String && (field.Name == "Mend" || f.String() == withheld):
+				f.SetString(rewrite(f.String()))
+			} // other texts of entries must not change
 		}
 	case v.Kind() == reflect.Slice && v.Len() > 0:
 		copied := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		reflect.Copy(copied, v)
 		for i := range copied.Len() {
-			w.typeNotesIn(copied.Index(i))
+			typeCommandsIn(copied.Index(i), rewrite)
 		}
 		v.Set(copied)
 	case v.Kind() == reflect.Pointer && !v.IsNil():
 		copied := reflect.New(v.Type().Elem())
 		copied.Elem().Set(v.Elem())
-		w.typeNotesIn(copied.Elem())
+		typeCommandsIn(copied.Elem(), rewrite)
 		v.Set(copied)
 	}
 }
 
-// mayHoldNotes reports whether values of a type may contain a note in an exported field.
+// mayHoldNotes reports whether values of a type may contain a note or advice in an exported field.
 func mayHoldNotes(t reflect.Type) bool {
 	if known, ok := noteHolders.Load(t); ok {
 		return known.(bool)
@@ -94,7 +112,8 @@ func leadsToNotes(t reflect.Type, seen map[reflect.Type]bool) bool {
 	switch t.Kind() {
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if t.Field(i).IsExported() && leadsToNotes(t.Field(i).Type, seen) {
+			f := t.Field(i)
+			if f.IsExported() && (isAdvice(f) || leadsToNotes(f.Type, seen)) {
 				return true
 			}
 		}

@@ -3,7 +3,10 @@
 package verb
 
 import (
+	"encoding/json"
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -21,13 +24,52 @@ type (
 	}
 )
 
+// finding contains advice and no note.
+type finding struct{ Mend string }
+
+// TestTypeCommands tests that notes and advice are rewritten in a copy of the answer.
+func TestTypeCommands(t *testing.T) {
+	rewrite := func(s string) string { return strings.ReplaceAll(s, "oxbow ", "oxbow --home x ") }
+	quarantined, ordinary := withheld, "oxbow list lists"
+	answer := struct {
+		Notes    []Note
+		Findings []finding
+		Entries  []Entry
+	}{
+		[]Note{Notef("%s", PersonRef("oxbow setup"))},
+		[]finding{{"oxbow recover saves the rest"}},
+		[]Entry{{Content: &quarantined, Snippet: withheld}, {Content: &ordinary, Snippet: ordinary}},
+	}
+	typed, err := json.Marshal(TypeCommands(answer, rewrite))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(typed)
+	for _, want := range []string{"a person runs oxbow --home x setup", "oxbow --home x recover saves the rest",
+		`"snippet":"(in quarantine: only a person sees this, with oxbow --home x approve)"`,
+		`"content":"(in quarantine: only a person sees this, with oxbow --home x approve)"`,
+		`"content":"oxbow list lists"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("TypeCommands = %s, want %q in it", got, want)
+		}
+	}
+	if answer.Notes[0].String() != "a person runs oxbow setup" || answer.Findings[0].Mend[:9] != "oxbow rec" ||
+		*answer.Entries[0].Content != withheld {
+		t.Errorf("the given answer has changed: %+v", answer)
+	}
+	if got := TypeCommands(answer, nil); fmt.Sprint(got) != fmt.Sprint(answer) {
+		t.Errorf("without a function, TypeCommands = %+v", got)
+	}
+}
+
 // TestMayHoldNotes tests types that contain themselves or each other, in every order of the calls.
 func TestMayHoldNotes(t *testing.T) {
 	types := map[reflect.Type]bool{
-		reflect.TypeFor[noteless](): false,
-		reflect.TypeFor[whole]():    true,
-		reflect.TypeFor[part]():     true,
-		reflect.TypeFor[[]string](): false,
+		reflect.TypeFor[noteless]():  false,
+		reflect.TypeFor[whole]():     true,
+		reflect.TypeFor[part]():      true,
+		reflect.TypeFor[[]string]():  false,
+		reflect.TypeFor[[]finding](): true,
 	}
 	for first := range types {
 		noteHolders.Clear()

@@ -79,7 +79,7 @@ func (v *Verb) setCall(in, out reflect.Type, run func(ctx context.Context, w *Wo
 		if err != nil {
 			return nil, w.typeError(err)
 		}
-		answer = w.typeNotes(answer)
+		answer = TypeCommands(answer, w.Typed)
 		if secrets != "" {
 			return ScreenedAnswer{answer, secrets}, nil
 		}
