@@ -95,6 +95,7 @@ func onFile[In, Out any](
 		Source:      src,
 		Secrets:     a.secretsPolicy(),
 		Annotations: func(context.Context) (verb.WorkingTree, error) { return b, nil },
+		Sessions:    a.archive(),
 	}
 	err = a.orKeep(func() (err error) {
 		out, err = verbCall(ctx, w, in)

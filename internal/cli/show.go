@@ -225,6 +225,9 @@ func (t *terminal) showAnnotation(n annotations.Annotation) {
 	for _, r := range n.Rejected {
 		t.hang("  ", "rejected: "+oneLine(r))
 	}
+	if n.Prompt != "" {
+		t.hang("  ", "asked: "+oneLine(n.Prompt))
+	}
 	var by []string
 	for _, s := range []string{n.Agent, n.Model} {
 		if s != "" {

@@ -68,14 +68,14 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 				ctx,
 				a,
 				annotations.GetAnnotations,
-				annotations.GetAnnotationsIn{Query: in.Search, Filter: in.Filter, Limit: &in.Limit},
+				annotations.GetAnnotationsIn{Query: in.Search, Filter: in.Filter, Limit: &in.Limit, WithPrompts: true},
 			)
 		} else {
 			out, err = onFile(ctx, a, args[0], annotations.GetAnnotations, func(at target) (
 				annotations.GetAnnotationsIn, error,
 			) {
 				file = args[0]
-				in := annotations.GetAnnotationsIn{File: at.file}
+				in := annotations.GetAnnotationsIn{File: at.file, WithPrompts: true}
 				if at.span.Len() > 0 {
 					in.StartLine, in.EndLine = &at.span.First, &at.span.Last
 				}

@@ -68,6 +68,8 @@ type GetAnnotationsIn struct {
 	Limit     *int   `json:"limit,omitempty"      also:"max_results,top_k,k,n" jsonschema:"Of a query; 5 by default."                   usage:"With query, the most annotations to return, 5 by default, at most 1000."`
 	Offset    *int   `json:"offset,omitempty"     also:"skip"                  jsonschema:"Where the page begins."                      usage:"Annotations to pass over first."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"   jsonschema:"4000 by default."                            usage:"Most tokens of the answer; the rest follows at an offset."`
+
+	WithPrompts bool `json:"-"` // add the prompts that led to the edits, from the archive of sessions
 }
 
 // Annotation is an annotation in an answer.
@@ -98,6 +100,8 @@ type Annotation struct {
 	// Standing is "unreviewed" if nobody vouches for the annotation, because this machine did not
 	// write it and the reviewed branch does not contain it.
 	Standing string `json:"standing,omitempty" jsonschema:"unreviewed: this machine did not write it and the reviewed branch does not have it, so that by and agent prove nothing"`
+
+	Prompt string `json:"prompt,omitempty" jsonschema:"what the person wrote before the edit, if the archive of sessions has it"`
 
 	Headline string `json:"-"` // the reasoning, joined to a single line
 }
@@ -192,6 +196,9 @@ func GetAnnotations(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn)
 		return GetAnnotationsOut{}, err
 	}
 	out, err := getAllAnnotations(ctx, w, in)
+	if in.WithPrompts {
+		addPrompts(ctx, w, out.Annotations)
+	}
 	out.fit(offset, most)
 	return out, err
 }
@@ -413,6 +420,9 @@ func (a Annotation) record() report.Record {
 	said := a.Why
 	for _, rejected := range a.Rejected {
 		said += "\nrejected: " + rejected
+	}
+	if a.Prompt != "" {
+		said += "\nasked: " + a.Prompt
 	}
 	r.Lines = []report.Cell{{Name: "annotation", Value: report.Text(said)}}
 	return r

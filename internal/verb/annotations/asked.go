@@ -1,0 +1,69 @@
+// This file finds the prompts that led to annotated edits.
+
+package annotations
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// promptBytes is the maximum length of a prompt beside an annotation, in bytes.
+const promptBytes = 300
+
+// addPrompts sets Prompt of the annotations that were written in sessions of the archive. If there is no archive, or if
+// it does not contain a session, the annotations do not change.
+func addPrompts(ctx context.Context, w *verb.Workspace, all []Annotation) {
+	turns := map[string][]session.Turn{} // by agent and session
+	for i := range all {
+		a := &all[i]
+		at, err := time.Parse(time.RFC3339, a.Time)
+		if a.Session == "" || err != nil {
+			continue
+		}
+		key := a.Agent + " " + a.Session
+		if _, known := turns[key]; !known {
+			turns[key] = turnsIn(ctx, w, a)
+		}
+		a.Prompt = promptAt(turns[key], at.Add(time.Second)) // the annotation's time is cut to a second
+	}
+}
+
+// turnsIn returns the turns of an annotation's session, or nil if the archive does not contain it. If several clients
+// have a session with this ID, it is the session of the client whose name begins the agent's name, such as claude for
+// claude-code.
+func turnsIn(ctx context.Context, w *verb.Workspace, a *Annotation) []session.Turn {
+	ctx, archive, err := w.Archive(ctx)
+	if err != nil {
+		return nil
+	}
+	found, err := archive.Find(ctx, a.Session)
+	if err != nil {
+		return nil
+	}
+	isOnly := len(found) == 1
+	found = slices.DeleteFunc(found, func(s session.Summary) bool {
+		isClient := isOnly || strings.HasPrefix(a.Agent, s.Client)
+		return s.Session != a.Session || !isClient
+	})
+	if len(found) != 1 {
+		return nil
+	}
+	turns, _ := archive.Turns(ctx, found[0].Client, a.Session) // turns before an error are correct
+	return turns
+}
+
+// promptAt returns the prompt of the last turn that began before a time, on one line, or "" if there is none.
+func promptAt(turns []session.Turn, at time.Time) (prompt string) {
+	for i := range turns {
+		if turns[i].Start.Before(at) {
+			prompt = turns[i].Prompt()
+		}
+	}
+	return text.Clip(strings.Join(strings.Fields(prompt), " "), promptBytes)
+}
