@@ -137,6 +137,7 @@ func (a *app) confirmTeam(ctx context.Context, in sharing.TeamTrustIn, yes bool)
 			"team files of others go before your agents, and there is no terminal to ask at",
 		)
 	}
+	a.note("%s", clean(would.NamesText()))
 	return a.confirm(fmt.Sprintf(
 		"Have %s of %s recalled?",
 		count(would.Entries, "entry", "entries"),

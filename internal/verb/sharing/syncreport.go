@@ -110,6 +110,9 @@ func (o TeamTrustOut) Report() (r report.Report) {
 			did = "would " + report.Did(o.Did == "forgotten", "trust", "forget")
 		}
 		r.Linef("%s: %s", did, o.Team)
+		if len(o.Names) > 0 {
+			r.Notef("%s: %s", text.Count(o.Entries, "entry", "entries"), report.Text(o.NamesText()))
+		}
 	}
 	return r
 }

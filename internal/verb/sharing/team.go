@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 	"github.com/oxbow-memory/oxbow/internal/share/team"
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
@@ -81,8 +83,21 @@ type TeamTrustOut struct {
 	DryRun  bool         `json:"dry_run,omitempty"`
 	Team    string       `json:"team,omitempty"` // identity under which the repository is trusted
 	Entries int          `json:"entries,omitempty"`
-	Did     string       `json:"did,omitempty"` // "trusted", "forgotten", or "" if nothing was done
+	Names   []string     `json:"names,omitempty"` // first names of the entries
+	Did     string       `json:"did,omitempty"`   // "trusted", "forgotten", or "" if nothing was done
 	Teams   []trust.Team `json:"teams,omitempty"`
+}
+
+// shownTeamNames is the number of names of team files that a person sees before trusting them.
+const shownTeamNames = 5
+
+// NamesText returns the first names, and how many entries there are besides.
+func (o TeamTrustOut) NamesText() string {
+	s := strings.Join(o.Names, "; ")
+	if more := o.Entries - len(o.Names); more > 0 && len(o.Names) > 0 {
+		s += fmt.Sprintf("; and %d more", more)
+	}
+	return s
 }
 
 // TeamTrust records that the working tree's team files may be recalled, in every clone of the
@@ -111,6 +126,9 @@ func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out Team
 	}
 	files, _, err := team.Lint(t.Path())
 	out.Entries, out.Did = len(files), "trusted"
+	for _, f := range files[:min(len(files), shownTeamNames)] {
+		out.Names = append(out.Names, text.Clip(f.Entry.Name, 60))
+	}
 	if err == nil && !in.DryRun {
 		err = t.Trust(ctx, w.Host.Trusted, w.Time())
 	}
