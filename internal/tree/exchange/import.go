@@ -51,6 +51,10 @@ type ImportOptions struct {
 	// store's text becomes a further entry, and its labels are merged with the file's.
 	Follow bool
 
+	// IsGone reports whether the origin of an entry is a file that was imported from a directory that is imported
+	// again, and does not exist any more (may be nil). See [GoneFiles].
+	IsGone func(origin string) bool
+
 	// DryRun reports the changes and makes none.
 	DryRun bool
 
@@ -89,11 +93,20 @@ type Report struct {
 	// Changes lists the added and updated entries, in order. It is empty if NoChanges is set.
 	Changes []Change
 
+	// First contains the names of the first added or updated entries, at most shownFirst.
+	First []string
+
 	// Stale lists entries that an earlier import made from a file and that the file no longer
 	// contains. They are not changed.
 	Stale []string
+
+	// Gone lists entries whose file was deleted or renamed since the import, with the file. They are not changed.
+	Gone  []string
 	stood map[digest]byte // names.stood from the importer
 }
+
+// shownFirst is the maximum number of names in Report.First.
+const shownFirst = 3
 
 // Changed reports whether the import added or updated the named entry.
 func (r *Report) Changed(name string) bool { return r.stood[hash(name)] == 2 }
@@ -389,6 +402,9 @@ func (im *importer) commit(p *plan) {
 	if !im.o.NoChanges {
 		im.rep.Changes = append(im.rep.Changes, p.rep.Changes...)
 	}
+	for _, c := range p.rep.Changes[:min(len(p.rep.Changes), shownFirst-len(im.rep.First))] {
+		im.rep.First = append(im.rep.First, c.Name)
+	}
 	for _, m := range p.rep.Problems {
 		im.rep.message(&im.rep.Problems, "%s", m)
 	}
@@ -431,9 +447,10 @@ func refFile(ref string) string {
 	return ref
 }
 
-// findStale adds to Report.Stale the entries that come from the files read but match no item.
+// findStale adds to Report.Stale the entries that come from the files read but match no item, and to Report.Gone the
+// entries whose file does not exist any more.
 func (im *importer) findStale() error {
-	if len(im.origins) == 0 || im.o.NoOrigin || im.bare {
+	if (len(im.origins) == 0 && im.o.IsGone == nil) || im.o.NoOrigin || im.bare {
 		return nil
 	}
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{markOrigin}}}}
@@ -441,8 +458,12 @@ func (im *importer) findStale() error {
 		if err != nil {
 			return fmt.Errorf("looking for stale entries: %w", err)
 		}
-		if origin, _ := e.Label(markOrigin); im.origins[origin] && im.done.stood[hash(e.Name)] == 0 {
+		origin, _ := e.Label(markOrigin)
+		switch {
+		case im.isStale(&e, origin):
 			im.rep.Stale = append(im.rep.Stale, e.Name)
+		case im.o.IsGone != nil && im.done.stood[hash(e.Name)] == 0 && im.o.IsGone(origin):
+			im.rep.Gone = append(im.rep.Gone, fmt.Sprintf("%s (%s)", e.Name, origin))
 		}
 	}
 	return nil

@@ -34,6 +34,7 @@ type AddOut struct {
 	Folder folder.Folder `json:"folder"`
 	Change Change        `json:"change"`
 	Files  int           `json:"files"`
+	Vault  bool          `json:"vault,omitempty"` // the folder is a vault of Obsidian
 }
 
 // Add registers a folder, and brings its notes into the memory. For a folder that is registered, it sets
@@ -75,7 +76,7 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 		}
 		all = append(all, f)
 	}
-	out.Folder = f
+	out.Folder, out.Vault = f, exchange.IsVault(in.Path)
 	c := comparing{w: w, home: home, dryRun: in.DryRun}
 	out.Change, out.Files, err = c.compareFolder(ctx, f)
 	if err != nil || in.DryRun {
@@ -275,6 +276,9 @@ func (o AddOut) Report() (r report.Report) {
 	r.Linef("the memory %s %s as the folder %s: %d files, %d notes added, %d updated", report.Words(did), o.Folder.Path,
 		o.Folder.Name, o.Files, o.Change.Added, o.Change.Updated)
 	o.Change.addTo(&r)
+	if o.Vault {
+		r.Notef("a vault of Obsidian: its #tags are tags")
+	}
 	if o.DryRun {
 		return r
 	}

@@ -98,11 +98,15 @@ type ImportOut struct {
 	Problems []string          `json:"problems"`
 	Notes    []string          `json:"notes"`
 	Stale    []string          `json:"stale"`
-	More     int               `json:"more"` // problems and notes not listed
+	Gone     []string          `json:"gone,omitempty"` // entries whose file was deleted or renamed
+	More     int               `json:"more"`           // problems and notes not listed
 	// number of added or updated entries that are held back (see [Held])
-	Held  int    `json:"held,omitempty"`
-	Group string `json:"group,omitempty"` // group with which they are approved together
-	Undo  bool   `json:"-"`               // the next undo reverts the import
+	Held  int      `json:"held,omitempty"`
+	Group string   `json:"group,omitempty"` // group with which they are approved together
+	Undo  string   `json:"-"`               // command that undoes the import, also after further changes ("" if none does)
+	First []string `json:"-"`               // names of the first added or updated entries
+
+	Vaults []string `json:"vaults,omitempty"` // imported directories that are vaults of Obsidian
 
 	ListsAll bool `json:"-"` // the report lists all problems and notes, not one of each kind
 }
@@ -142,16 +146,22 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	items := screenedItems(ctx, &w.Secrets, read(reading, w.Time().Location()))
 	r, err := exchange.Import(oxbow.WithNote(w.Secrets.WithScreened(ctx), text.Clip(in.Note, 200)), m, items,
 		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, Follow: in.Follow,
-			NoChanges: in.Brief && !in.DryRun, Progress: tell, Interrupt: interrupt})
+			IsGone: exchange.GoneFiles(in.Root, in.Paths), NoChanges: in.Brief && !in.DryRun, Progress: tell,
+			Interrupt: interrupt})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
 		Changes: verb.NotNil(
 			r.Changes,
 		), Problems: verb.NotNil(r.Problems), Notes: verb.NotNil(r.Notes), Stale: verb.NotNil(r.Stale),
-		More: r.More}
-	if _, err := m.History(); err == nil && r.Added+r.Updated > 0 {
-		out.Undo = true
+		More: r.More, First: r.First, Gone: r.Gone}
+	for _, dir := range in.Paths {
+		if exchange.IsVault(dir) {
+			out.Vaults = append(out.Vaults, dir)
+		}
 	}
 	if !in.DryRun {
+		if r.Added+r.Updated > 0 {
+			out.Undo = verb.ImportUndo(ctx, w)
+		}
 		verb.MakeIndex(ctx, m, r.Added+r.Updated)
 		out.Held, out.Group = countHeld(ctx, m, r)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
@@ -38,14 +39,46 @@ func (o ImportOut) Report() (r report.Report) {
 	}
 	r.Linef("%s: %d added, %d updated, %d the same, %d skipped", report.Did(o.DryRun, "imported", "would import"),
 		o.Added, o.Updated, o.Same, o.Skipped)
+	for _, dir := range o.Vaults {
+		r.Notef("a vault of Obsidian: its #tags are tags; oxbow folder add %s follows its later edits",
+			report.Words(text.ShellQuote(dir)))
+	}
+	o.noteFirst(&r)
 	if o.Held > 0 {
 		r.Notef("%s", verb.HeldBack(o.Held, o.Group))
 	}
-	if o.Undo && !o.DryRun {
-		r.Notef("undo it with: oxbow undo")
+	if o.Undo != "" {
+		r.Notef("undo it with: %s", report.Words(o.Undo))
 	}
-	o.noteStale(&r)
+	noteNames(&r, "no longer in the files they came from, and left as they are", o.Stale)
+	noteNames(&r, "the file was deleted or renamed, and the entry is left as it is", o.Gone)
 	return r
+}
+
+// firstBytes is the maximum length of the first names, so that they and the number of others fit a line of a terminal.
+const firstBytes = 45
+
+// noteFirst adds a note with the names of the first entries that were added or updated.
+func (o ImportOut) noteFirst(r *report.Report) {
+	if o.DryRun || len(o.First) == 0 {
+		return
+	}
+	did := "added or updated"
+	switch {
+	case o.Updated == 0:
+		did = "added"
+	case o.Added == 0:
+		did = "updated"
+	}
+	names, n := text.Clip(o.First[0], firstBytes), 1
+	for n < len(o.First) && len(names)+len("; ")+len(o.First[n]) <= firstBytes {
+		names += "; " + o.First[n]
+		n++
+	}
+	if more := o.Added + o.Updated - n; more > 0 {
+		names += fmt.Sprintf("; and %d more", more)
+	}
+	r.Notef("%s: %s", report.Words(did), report.Text(names))
 }
 
 // changeList lists the entries that would be added or updated.
@@ -59,18 +92,18 @@ func (o ImportOut) changeList() report.List {
 	return list
 }
 
-// noteStale adds a note about entries that are no longer in the files that they came from.
-func (o ImportOut) noteStale(r *report.Report) {
+// noteNames adds a note with the names of entries. If there are many, it contains only the first.
+func noteNames(r *report.Report, what string, all []string) {
 	const manyStale = 20
-	if len(o.Stale) == 0 {
+	if len(all) == 0 {
 		return
 	}
-	names := o.Stale
+	names := all
 	if len(names) > manyStale {
 		names = names[:shownStale]
 	}
-	r.Notef("no longer in the files they came from, and left as they are:%s", report.Lines(names))
-	if more := len(o.Stale) - len(names); more > 0 {
+	r.Notef("%s:%s", report.Words(what), report.Lines(names))
+	if more := len(all) - len(names); more > 0 {
 		r.Notef("and %d more; the same import with --dry-run --json lists them all", more)
 	}
 }

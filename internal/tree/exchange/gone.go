@@ -1,0 +1,47 @@
+// This file examines the directories of an import: which files were deleted or renamed since an earlier import, and
+// whether a directory is a vault.
+
+package exchange
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// GoneFiles returns a function that reports whether the origin of an entry is a file below one of the directories that
+// does not exist any more. The paths of the directories are absolute. root is as in [ReadPath].
+func GoneFiles(root string, dirs []string) func(origin string) bool {
+	byPrefix := map[string]string{} // directories by the beginning of the origins of their files
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			prefix := path.Join(originBase(filepath.Dir(dir), root), filepath.Base(dir)) + "/"
+			byPrefix[prefix] = dir
+		}
+	}
+	return func(origin string) bool {
+		for prefix, dir := range byPrefix {
+			if below, ok := strings.CutPrefix(origin, prefix); ok {
+				_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(below)))
+				return errors.Is(err, fs.ErrNotExist)
+			}
+		}
+		return false
+	}
+}
+
+// isStale reports whether an entry came from a file that was read now, and was not in this file.
+func (im *importer) isStale(e *oxbow.Entry, origin string) bool {
+	return im.origins[origin] && im.done.stood[hash(e.Name)] == 0
+}
+
+// IsVault reports whether a directory is a vault of Obsidian, so that the #tags in its notes are tags.
+func IsVault(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, ".obsidian"))
+	return err == nil && info.IsDir()
+}
