@@ -212,6 +212,16 @@ func (t *terminal) showOperation(c verb.Operation) {
 	t.hang(t.dim(head), t.cutColumns(oneLine(text), room))
 }
 
+// showBackground prints the rejected alternatives of an annotation, and the prompt that led to the edit.
+func (t *terminal) showBackground(n annotations.Annotation) {
+	for _, r := range n.Rejected {
+		t.hang("  ", "rejected: "+oneLine(r))
+	}
+	if n.Prompt != "" {
+		t.hang("  ", "asked: "+oneLine(n.Prompt))
+	}
+}
+
 // showAnnotation prints one annotation.
 func (t *terminal) showAnnotation(n annotations.Annotation) {
 	at := n.File
@@ -222,12 +232,7 @@ func (t *terminal) showAnnotation(n annotations.Annotation) {
 	for _, l := range wrap(strings.TrimSpace(clean(n.Why)), t.width()-2) {
 		t.printf("  %s\n", l)
 	}
-	for _, r := range n.Rejected {
-		t.hang("  ", "rejected: "+oneLine(r))
-	}
-	if n.Prompt != "" {
-		t.hang("  ", "asked: "+oneLine(n.Prompt))
-	}
+	t.showBackground(n)
 	var by []string
 	for _, s := range []string{n.Agent, n.Model} {
 		if s != "" {

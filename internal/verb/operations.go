@@ -4,8 +4,6 @@
 package verb
 
 import (
-	"context"
-	"fmt"
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
@@ -40,20 +38,4 @@ func (o Operation) isSameImport(c Change) bool {
 	isImport := c.Source.By == string(oxbow.Imported) && c.Note != "" && c.Source.Session != ""
 	sameCall := c.Source.Session == o.Source.Session && c.Source.By == o.Source.By && c.Source.Door == o.Source.Door
 	return isImport && sameCall && c.Note == o.Note
-}
-
-// ImportUndo returns the command that undoes an import that this call made, also after further changes. It returns ""
-// if the memory has no history.
-func ImportUndo(ctx context.Context, w *Workspace) string {
-	limit := 2
-	out, err := History(ctx, w, HistoryIn{Limit: &limit})
-	source, _ := oxbow.SourceFrom(ctx)
-	if err != nil || len(out.Changes) == 0 {
-		return ""
-	}
-	last := Operations(out.Changes)[0]
-	if last.IsImport() || last.Source.Session != source.Session {
-		return "oxbow revert --session " + source.Session
-	}
-	return fmt.Sprintf("oxbow undo --seq %d", last.Seq)
 }

@@ -38,8 +38,9 @@ var (
 )
 
 // TypeCommands returns the answer of a verb with its commands changed by rewrite, so that they work as typed. It
-// changes all notes, all strings that are fields named Mend, and the text that replaces withheld entries. It copies slices that contain these before it changes
-// them, because verbs share some of these slices. If rewrite is nil, nothing changes.
+// changes all notes, all strings that are fields named Mend, and the text that replaces withheld entries. It
+// copies slices that contain these before it changes them, because verbs share some of these slices. If rewrite is
+// nil, nothing changes.
 func TypeCommands(answer any, rewrite func(string) string) any {
 	if rewrite == nil || answer == nil || !mayHoldNotes(reflect.TypeOf(answer)) {
 		return answer
@@ -65,17 +66,11 @@ func typeCommandsIn(v reflect.Value, rewrite func(string) string) {
 		v.Set(reflect.ValueOf(v.Interface().(Note).typedAs(rewrite)))
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
-			f, field := v.Field(i), v.Type().Field(i)
-			switch {
-			case !f.CanSet():
-			case !isAdvice(field):
-				typeCommandsIn(f, rewrite)
-			case f.Kind() == reflect.Pointer && !f.IsNil() && f.Elem().String() == withheld:
-				typed := rewrite(withheld)
-				f.Set(reflect.ValueOf(&typed))
-			case f.Kind() == reflect.String && (field.Name == "Mend" || f.String() == withheld):
-				f.SetString(rewrite(f.String()))
-			} // other texts of entries must not change
+			if isAdvice(v.Type().Field(i)) {
+				typeAdvice(v.Field(i), v.Type().Field(i).Name == "Mend", rewrite)
+			} else if v.Field(i).CanSet() {
+				typeCommandsIn(v.Field(i), rewrite)
+			}
 		}
 	case v.Kind() == reflect.Slice && v.Len() > 0:
 		copied := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
@@ -89,6 +84,18 @@ func typeCommandsIn(v reflect.Value, rewrite func(string) string) {
 		copied.Elem().Set(v.Elem())
 		typeCommandsIn(copied.Elem(), rewrite)
 		v.Set(copied)
+	}
+}
+
+// typeAdvice rewrites a string, or the string that a pointer leads to, if it is advice or replaces a withheld text. The
+// texts of entries must not change.
+func typeAdvice(v reflect.Value, isMend bool, rewrite func(string) string) {
+	if v.Kind() == reflect.String && (isMend || v.String() == withheld) {
+		v.SetString(rewrite(v.String()))
+	}
+	if v.Kind() == reflect.Pointer && !v.IsNil() && v.Elem().String() == withheld {
+		typed := rewrite(withheld)
+		v.Set(reflect.ValueOf(&typed))
 	}
 }
 

@@ -10,8 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-
-	"github.com/oxbow-memory/oxbow"
 )
 
 // GoneFiles returns a function that reports whether the origin of an entry is a file below one of the directories that
@@ -33,11 +31,6 @@ func GoneFiles(root string, dirs []string) func(origin string) bool {
 		}
 		return false
 	}
-}
-
-// isStale reports whether an entry came from a file that was read now, and was not in this file.
-func (im *importer) isStale(e *oxbow.Entry, origin string) bool {
-	return im.origins[origin] && im.done.stood[hash(e.Name)] == 0
 }
 
 // IsVault reports whether a directory is a vault of Obsidian, so that the #tags in its notes are tags.

@@ -468,3 +468,8 @@ func (im *importer) findStale() error {
 	}
 	return nil
 }
+
+// isStale reports whether an entry came from a file that was read now, and was not in this file.
+func (im *importer) isStale(e *oxbow.Entry, origin string) bool {
+	return im.origins[origin] && im.done.stood[hash(e.Name)] == 0
+}

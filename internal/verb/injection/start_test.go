@@ -88,7 +88,10 @@ func TestStartOfManyDecisions(t *testing.T) {
 	for i := range 144 {
 		ops = append(ops, oxbow.Add{Name: fmt.Sprint("decision ", i),
 			Content: fmt.Sprintf("We decided on crane %d, because the older ones are too slow for the new quay.", i),
-			Labels:  []oxbow.Label{{Key: oxbow.LabelProject, Value: "harbor"}, {Key: oxbow.LabelTag, Value: "decision"}}})
+			Labels: []oxbow.Label{
+				{Key: oxbow.LabelProject, Value: "harbor"},
+				{Key: oxbow.LabelTag, Value: "decision"},
+			}})
 	}
 	if err := m.Apply(oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person}), ops...); err != nil {
 		t.Fatal(err)
@@ -96,13 +99,15 @@ func TestStartOfManyDecisions(t *testing.T) {
 	archive := &session.Archive{Memory: storetest.Open(t, "s.oxbow", &oxbow.Options{FS: vfs.NewMem()})}
 	w.Kept = func(context.Context) (*session.Archive, error) { return archive, nil }
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	report := session.Event{Client: "claude", Session: "s", Turn: "1", Time: at}
-	asked, shown, said := report, report, report
-	asked.Kind, asked.ID, asked.Text = session.Prompt, "p", "Which crane is it?"
-	shown.Kind, shown.ID, shown.Text = session.Injected, "i", "The crane with the vermilion boom and a winch."
+	event := func(kind session.Kind, text string, seconds int) session.Event {
+		return session.Event{Client: "claude", Session: "s", Turn: "1", Kind: kind, ID: string(kind), Text: text,
+			Time: at.Add(time.Duration(seconds) * time.Second)}
+	}
+	asked := event(session.Prompt, "Which crane is it?", 0)
+	shown := event(session.Injected, "The crane with the vermilion boom and a winch.", 0)
 	shown.Injection = &session.Injection{Place: inject.AtPrompt, Rare: []string{"vermilion", "boom", "winch"},
 		Shown: []session.Shown{{In: inject.InNotes, Name: "decision 7", Version: 1}}}
-	said.Kind, said.ID, said.Text, said.Time = session.Text, "t", "The vermilion boom has a winch.", at.Add(time.Second)
+	said := event(session.Text, "The vermilion boom has a winch.", 1)
 	if _, err := archive.Add(t.Context(), []session.Event{asked, shown, said}); err != nil {
 		t.Fatal(err)
 	}

@@ -101,10 +101,11 @@ type ImportOut struct {
 	Gone     []string          `json:"gone,omitempty"` // entries whose file was deleted or renamed
 	More     int               `json:"more"`           // problems and notes not listed
 	// number of added or updated entries that are held back (see [Held])
-	Held  int      `json:"held,omitempty"`
-	Group string   `json:"group,omitempty"` // group with which they are approved together
-	Undo  string   `json:"-"`               // command that undoes the import, also after further changes ("" if none does)
-	First []string `json:"-"`               // names of the first added or updated entries
+	Held  int    `json:"held,omitempty"`
+	Group string `json:"group,omitempty"` // group with which they are approved together
+	// command that undoes the import, also after further changes ("" if none does)
+	Undo  string   `json:"-"`
+	First []string `json:"-"` // names of the first added or updated entries
 
 	Vaults []string `json:"vaults,omitempty"` // imported directories that are vaults of Obsidian
 
@@ -160,7 +161,7 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	}
 	if !in.DryRun {
 		if r.Added+r.Updated > 0 {
-			out.Undo = verb.ImportUndo(ctx, w)
+			out.Undo = undoCommand(ctx, w)
 		}
 		verb.MakeIndex(ctx, m, r.Added+r.Updated)
 		out.Held, out.Group = countHeld(ctx, m, r)

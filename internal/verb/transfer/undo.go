@@ -1,0 +1,27 @@
+// This file finds the command that undoes an import.
+
+package transfer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// undoCommand returns the command that undoes an import that this call made, also after further changes. It returns ""
+// if the memory has no history.
+func undoCommand(ctx context.Context, w *verb.Workspace) string {
+	limit := 2
+	out, err := verb.History(ctx, w, verb.HistoryIn{Limit: &limit})
+	source, _ := oxbow.SourceFrom(ctx)
+	if err != nil || len(out.Changes) == 0 {
+		return ""
+	}
+	last := verb.Operations(out.Changes)[0]
+	if last.IsImport() || last.Source.Session != source.Session {
+		return "oxbow revert --session " + source.Session
+	}
+	return fmt.Sprintf("oxbow undo --seq %d", last.Seq)
+}
