@@ -3,8 +3,6 @@
 package cli
 
 import (
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,25 +59,8 @@ func TestServersFollowFolders(t *testing.T) {
 	}
 
 	pageURL, stopPages := w.serveCommand(t, "serve", "--tokens", "tokens", "--http", "127.0.0.1:0")
-	get := func(path string) string {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, pageURL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+secret)
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		b, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
-	}
 	write("sextant.md", "The sextant is in the drawer.\n")
-	if page := get("/api/v1/entries"); !strings.Contains(page, "drawer") {
+	if page := get(t, pageURL+"/api/v1/entries", secret); !strings.Contains(page, "drawer") {
 		t.Errorf("the HTTP API says %q, want the new note", page)
 	}
 	stopPages()
