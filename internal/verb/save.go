@@ -95,6 +95,7 @@ func (w *Workspace) redactHandoff(ctx context.Context, in *HandoffTaskIn) []Note
 		return nil
 	}
 	return w.Secrets.redactAll(
+		ctx,
 		[]*string{&in.Summary, &in.Plan, &in.Project, &in.MemoryProfile},
 		[]*[]string{&in.Skills, &in.FilesToRead},
 	)

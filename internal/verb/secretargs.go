@@ -4,6 +4,7 @@ package verb
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
@@ -12,7 +13,7 @@ import (
 // screenArguments returns the arguments of an agent's call without secrets, and a note about the replaced
 // secrets. Arguments that are not valid JSON are returned unchanged, because the call itself
 // refuses them.
-func (s *Secrets) screenArguments(args json.RawMessage) (json.RawMessage, string) {
+func (s *Secrets) screenArguments(ctx context.Context, args json.RawMessage) (json.RawMessage, string) {
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber()
 	var v any
@@ -20,7 +21,7 @@ func (s *Secrets) screenArguments(args json.RawMessage) (json.RawMessage, string
 		return args, ""
 	}
 	var found []secret.Finding
-	v = s.value(v, &found)
+	v = s.value(ctx, v, &found)
 	if found == nil {
 		return args, ""
 	}
@@ -32,17 +33,17 @@ func (s *Secrets) screenArguments(args json.RawMessage) (json.RawMessage, string
 }
 
 // value replaces the secrets in all strings of a JSON value.
-func (s *Secrets) value(v any, found *[]secret.Finding) any {
+func (s *Secrets) value(ctx context.Context, v any, found *[]secret.Finding) any {
 	switch v := v.(type) {
 	case string:
-		return s.Redact(v, found)
+		return s.Redact(ctx, v, found)
 	case []any:
 		for i := range v {
-			v[i] = s.value(v[i], found)
+			v[i] = s.value(ctx, v[i], found)
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = s.value(v[k], found)
+			v[k] = s.value(ctx, v[k], found)
 		}
 	}
 	return v

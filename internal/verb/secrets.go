@@ -52,13 +52,18 @@ func (s *Secrets) Text(ctx context.Context, part, text string, found *[]secret.F
 	if keep {
 		return text, nil
 	}
-	if person {
-		if fs := secret.Find(text); fs != nil {
-			return "", &SecretError{fs[0].Rule, part, 1 + strings.Count(text[:fs[0].Start], "\n")}
-		}
+	if !person {
+		return s.Redact(ctx, text, found), nil
+	}
+	searched := searchedFrom(ctx)
+	if searched.contains(text) {
 		return text, nil
 	}
-	return s.Redact(text, found), nil
+	if fs := secret.Find(text); fs != nil {
+		return "", &SecretError{fs[0].Rule, part, 1 + strings.Count(text[:fs[0].Start], "\n")}
+	}
+	searched.add(text)
+	return text, nil
 }
 
 // Texts replaces secrets in texts that a verb writes to other places than entries, such as a
@@ -304,15 +309,16 @@ func (s *Secrets) remember(ctx context.Context, in *RememberIn) []Note {
 		return nil
 	}
 	return s.redactAll(
+		ctx,
 		[]*string{&in.Name, &in.Content, &in.Project},
 		[]*[]string{&in.Aliases, &in.Tags, &in.RelatedFiles},
 	)
 }
 
 // redactAll replaces the secrets in texts and in lists of texts, and returns notes about them.
-func (s *Secrets) redactAll(texts []*string, lists []*[]string) []Note {
+func (s *Secrets) redactAll(ctx context.Context, texts []*string, lists []*[]string) []Note {
 	var found []secret.Finding
-	redact := func(t *string) { *t = s.Redact(*t, &found) }
+	redact := func(t *string) { *t = s.Redact(ctx, *t, &found) }
 	for _, t := range texts {
 		redact(t)
 	}
@@ -328,9 +334,17 @@ func (s *Secrets) redactAll(texts []*string, lists []*[]string) []Note {
 	return []Note{Plain(ReplacedSecrets(found))}
 }
 
-// Redact returns the text without secrets, and appends the replaced secrets to found.
-func (s *Secrets) Redact(text string, found *[]secret.Finding) string {
+// Redact returns the text without secrets, and appends the replaced secrets to found. A text in
+// which a step of the same call found no secret is not searched again.
+func (s *Secrets) Redact(ctx context.Context, text string, found *[]secret.Finding) string {
+	searched := searchedFrom(ctx)
+	if text == "" || searched.contains(text) {
+		return text
+	}
 	clean, fs := s.Redactor.Redact(text)
+	if fs == nil {
+		searched.add(text)
+	}
 	*found = append(*found, fs...)
 	return clean
 }

@@ -67,9 +67,10 @@ func (v *Verb) setCall(in, out reflect.Type, run func(ctx context.Context, w *Wo
 	v.Params = params
 	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(out) })
 	v.Call = func(ctx context.Context, w *Workspace, args json.RawMessage) (any, error) {
+		ctx = withSearched(ctx)
 		secrets := ""
 		if !readOnly {
-			args, secrets = w.Secrets.screenArguments(args)
+			args, secrets = w.Secrets.screenArguments(ctx, args)
 		}
 		arguments := reflect.New(in)
 		if err := readArgs(name, params, args, arguments.Elem()); err != nil {

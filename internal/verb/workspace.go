@@ -150,15 +150,17 @@ func (w *Workspace) Say(n Note) string {
 }
 
 // WithSource returns a context with the workspace's source, unless ctx has a source already.
-// Secrets are removed from the caller's claims about itself.
+// Secrets are removed from the caller's claims about itself. The context remembers which texts of the
+// call were searched for secrets.
 func (w *Workspace) WithSource(ctx context.Context) context.Context {
+	ctx = withSearched(ctx)
 	s, ok := oxbow.SourceFrom(ctx)
 	if !ok {
 		s = w.Source
 	}
 	was := s
 	for _, t := range []*string{&s.Session, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent} {
-		*t = w.Secrets.Redact(*t, new([]secret.Finding))
+		*t = w.Secrets.Redact(ctx, *t, new([]secret.Finding))
 	}
 	if ok && s == was {
 		return ctx

@@ -315,7 +315,7 @@ func relabelEntry(
 		verb.LabelTexts(withoutAuthor(c.Removed())),
 	}
 	for i := range r.Added {
-		r.Added[i] = w.Secrets.Redact(r.Added[i], new([]secret.Finding))
+		r.Added[i] = w.Secrets.Redact(ctx, r.Added[i], new([]secret.Finding))
 	}
 	return r, nil
 }

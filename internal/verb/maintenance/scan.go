@@ -186,7 +186,7 @@ func (l *look) scanEntries(ctx context.Context, m *oxbow.Memory) error {
 func (l *look) version(e oxbow.Entry) bool {
 	found := verb.FindSecrets(e)
 	for _, f := range found {
-		f.Name = l.w.Secrets.Redact(e.Name, new([]secret.Finding))
+		f.Name, _ = l.w.Secrets.Redactor.Redact(e.Name)
 		f.Version = e.Version
 		f.Current = l.current[e.Name] == e.Version
 		f.Archive = l.archive
@@ -251,7 +251,7 @@ func clean(ctx context.Context, s *verb.Secrets, m *oxbow.Memory, dirty []oxbow.
 	ctx = oxbow.WithNote(oxbow.WithSource(ctx, by), "scan: secrets replaced")
 	for _, old := range dirty {
 		var found []secret.Finding
-		old.Content, _ = session.ApplyToTurn(old.Content, func(t string) string { return s.Redact(t, &found) })
+		old.Content, _ = session.ApplyToTurn(old.Content, func(t string) string { return s.Redact(ctx, t, &found) })
 		e, err := s.Entry(ctx, old, oxbow.Entry{}, &found)
 		if err != nil {
 			return err

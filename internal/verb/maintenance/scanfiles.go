@@ -14,7 +14,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
@@ -117,7 +116,7 @@ func (o *ScanOut) textFile(w *verb.Workspace, home vfs.FS, dir, name string, fix
 	if err != nil {
 		return err
 	}
-	clean := w.Secrets.Redact(content, new([]secret.Finding))
+	clean, _ := w.Secrets.Redactor.Redact(content)
 	err = vfs.ReplaceUnchanged(home, name, []byte(content), []byte(clean), fi.Mode().Perm())
 	if errors.Is(err, vfs.ErrChanged) {
 		err = fmt.Errorf("%w; run scan again", err)

@@ -1,0 +1,162 @@
+// This file tests that each text of a call is searched for secrets once, and that the memory of
+// searched texts lets no secret pass.
+
+package verb
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const testKey = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
+
+// screenedWorkspace returns the workspace of an agent whose memory screens all changes.
+func screenedWorkspace(t testing.TB, fsys vfs.FS) *Workspace {
+	t.Helper()
+	s := Secrets{Redactor: secret.NewRedactor(t.TempDir())}
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys, Screen: s.Screen})
+	return &Workspace{
+		Open:    func(context.Context, Access) (*oxbow.Memory, error) { return m, nil },
+		Source:  oxbow.Source{Door: "mcp", Actor: oxbow.Agent},
+		Secrets: s,
+	}
+}
+
+// callRemember calls remember as MCP and HTTP do.
+func callRemember(ctx context.Context, t testing.TB, w *Workspace, args map[string]any) {
+	t.Helper()
+	remember, ok := Find("remember")
+	if !ok {
+		t.Fatal("there is no verb remember")
+	}
+	data, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := remember.Call(ctx, w, data); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSearchedOnce tests that the memory of searched texts contains the clean arguments of a call
+// before the change is applied, and never an argument with a secret.
+func TestSearchedOnce(t *testing.T) {
+	w := screenedWorkspace(t, vfs.NewMem())
+	ctx := withSearched(t.Context())
+	var before map[string]struct{}
+	open := w.Open
+	w.Open = func(ctx context.Context, how Access) (*oxbow.Memory, error) {
+		searched := searchedFrom(ctx)
+		before = make(map[string]struct{}, len(searched.texts))
+		for text := range searched.texts {
+			before[text] = struct{}{}
+		}
+		return open(ctx, how)
+	}
+	callRemember(ctx, t, w, map[string]any{
+		"name":    "caching",
+		"content": "The cache is warm.",
+		"aliases": []string{"warm"},
+		"tags":    []string{"plain", "the key " + testKey},
+	})
+	for _, text := range []string{"caching", "The cache is warm.", "warm", "plain"} {
+		if _, ok := before[text]; !ok {
+			t.Errorf("the text %q would be searched a second time", text)
+		}
+	}
+	for text := range searchedFrom(ctx).texts {
+		if strings.Contains(text, testKey) {
+			t.Errorf("a text with a secret counts as clean: %q", text)
+		}
+	}
+}
+
+// TestRedactedOnce tests that a secret in each part of an entry is replaced by one mark, and that
+// the file of the memory does not contain the secret.
+func TestRedactedOnce(t *testing.T) {
+	for _, part := range []string{"name", "content", "aliases", "tags", "project", "related_files"} {
+		t.Run(part, func(t *testing.T) {
+			fsys := vfs.NewMem()
+			w := screenedWorkspace(t, fsys)
+			args := map[string]any{"name": "caching", "content": "The cache is warm."}
+			text := "uses " + testKey
+			args[part] = text
+			if part == "aliases" || part == "tags" || part == "related_files" {
+				args[part] = []string{text}
+			}
+			callRemember(t.Context(), t, w, args)
+			m, err := w.Open(t.Context(), Read)
+			if err != nil {
+				t.Fatal(err)
+			}
+			marks := 0
+			for e, err := range m.Store().Entries(t.Context(), oxbow.Filter{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, s := range entryTexts(&e) {
+					marks += strings.Count(*s, "[redacted: github-pat #")
+				}
+			}
+			if marks != 1 {
+				t.Errorf("the entry has %d marks, want 1", marks)
+			}
+			data, err := vfs.ReadFile(fsys, "m.oxbow", 1<<20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(data, []byte(testKey)) {
+				t.Error("the file contains the secret")
+			}
+		})
+	}
+}
+
+// TestSearchedTexts tests that the memory of searched texts is bounded, and that a context without
+// it works.
+func TestSearchedTexts(t *testing.T) {
+	s := Secrets{Redactor: secret.NewRedactor(t.TempDir())}
+	ctx := withSearched(t.Context())
+	if withSearched(ctx) != ctx {
+		t.Error("a second call of withSearched forgets the texts of the first")
+	}
+	var found []secret.Finding
+	large := strings.Repeat("plain words. ", maxSearched/13+1)
+	for _, c := range []struct {
+		ctx    context.Context
+		text   string
+		wanted bool
+	}{
+		{t.Context(), "plain", false},
+		{ctx, "plain", true},
+		{ctx, "the key " + testKey, false},
+		{ctx, large, false},
+	} {
+		s.Redact(c.ctx, c.text, &found)
+		if got := searchedFrom(c.ctx).contains(c.text); got != c.wanted {
+			t.Errorf("after the search, contains(%.20q) = %t, want %t", c.text, got, c.wanted)
+		}
+	}
+	if len(found) != 1 {
+		t.Errorf("%d secrets were found, want 1", len(found))
+	}
+}
+
+// BenchmarkRememberCall measures a call of remember by an agent, as over MCP and HTTP, with a note
+// of about 2 kB.
+func BenchmarkRememberCall(b *testing.B) {
+	w := screenedWorkspace(b, vfs.NewMem())
+	text := strings.Repeat("The service reads its configuration from deploy.yaml and restarts if it changes. ", 24)
+	for i := 0; b.Loop(); i++ {
+		callRemember(b.Context(), b, w, map[string]any{"name": "note", "content": text + string(rune('a'+i%26)),
+			"tags": []string{"deploy", "service"}, "related_files": []string{"deploy.yaml"}})
+	}
+}
