@@ -27,7 +27,11 @@ type Daemon struct {
 // status.
 func MainDaemon(d Daemon) int {
 	return runMain(func(ctx context.Context, env Env) int {
-		return runRoot(ctx, env, func(a *app) *cobra.Command { return a.daemonRoot(d) })
+		build := func(a *app) *cobra.Command { return a.daemonRoot(d) }
+		return runRoot(ctx, env, commandTree{
+			build: build,
+			names: func(a *app) []string { return namesOfCommands(build(a)) },
+		})
 	}, os.Interrupt, syscall.SIGTERM) // SIGHUP is left to the daemon, which reloads its certificates
 }
 

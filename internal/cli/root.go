@@ -12,9 +12,80 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// A commandRow is the name of a subcommand and the function that builds it.
+type commandRow struct {
+	name  string
+	build func() *cobra.Command
+}
+
+// A commandGroup is a group of subcommands in the help.
+type commandGroup struct {
+	id, title string
+	commands  []commandRow
+}
+
 // root returns the command tree of oxbow. The demo uses the function run for the commands that it
 // shows.
-func (a *app) root(run runner) *cobra.Command {
+func (a *app) root(run runner) *cobra.Command { return a.buildTree(run, "") }
+
+// buildTree is like root. If only is not empty, it builds only the subcommand with this name,
+// because each start of the program runs one command, and building all commands takes longer than
+// running most of them.
+func (a *app) buildTree(run runner, only string) *cobra.Command {
+	root := a.bareRoot()
+	for _, g := range a.commandGroups(run) {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, row := range g.commands {
+			if only != "" && row.name != only {
+				continue
+			}
+			c := row.build()
+			c.GroupID = g.id
+			root.AddCommand(c)
+		}
+	}
+	finish(root)
+	return root
+}
+
+// buildCalled builds the command tree that a command line needs: only the subcommand that it
+// calls, or all commands if args do not begin with the name of a subcommand.
+func (a *app) buildCalled(run runner, args []string) *cobra.Command {
+	return a.buildTree(run, a.calledCommand(run, args))
+}
+
+// calledCommand returns the name of the subcommand that a command line calls. It returns "" if the
+// command line needs the whole tree, for example for help, completion or an unknown word.
+func (a *app) calledCommand(run runner, args []string) string {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--home":
+			i++ // skip the flag's value
+		case arg == "--json", arg == "--quiet", arg == "-q", strings.HasPrefix(arg, "--home="):
+		case arg == "completion": // its script contains the names of all commands
+			return ""
+		default:
+			if slices.Contains(a.namesInTable(run), arg) {
+				return arg
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// namesInTable returns the names of all subcommands of the root.
+func (a *app) namesInTable(run runner) (names []string) {
+	for _, g := range a.commandGroups(run) {
+		for _, c := range g.commands {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+// bareRoot returns the root command with its global flags and without subcommands.
+func (a *app) bareRoot() *cobra.Command {
 	var version bool
 	root := a.asRoot(&cobra.Command{
 		Use:   "oxbow",
@@ -58,42 +129,94 @@ directory for all your work.`,
 	a.commonFlags(fs)
 	fs.BoolVar(&a.network, "network-fs", false, "write to a network file system: only this host does")
 
-	for _, g := range []struct {
-		id, title string
-		cmds      []*cobra.Command
-	}{
-		{"use", "Remember and recall:", []*cobra.Command{
-			a.rememberCommand(), a.withPager(a.recallCommand()), a.withPager(a.getCommand()),
-			a.withPager(a.listCommand()), a.editCommand(), a.forgetCommand(), a.uiCommand(), a.openCommand()}},
-		{"past", "Look back and undo:", []*cobra.Command{
-			a.withPager(a.logCommand()), a.withPager(a.lineageCommand()), a.undoCommand(), a.revertCommand(),
-			a.restoreCommand(), a.redactCommand()}},
-		{"code", "Why code is as it is:", []*cobra.Command{
-			a.annotateCommand(), a.withPager(a.whyCommand()), a.blameCommand()}},
-		{"move", "Bring in and take out:", []*cobra.Command{
-			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.folderCommand(),
-			a.convertCommand(),
-			a.pushCommand(), a.pullCommand(), a.remoteCommand(), a.teamCommand(), a.mergeEntryCommand()}},
-		{"safe", "Keep safe and mend:", []*cobra.Command{
-			a.doctorCommand(), a.checkCommand(), a.scanCommand(), a.backupCommand(), a.recoverCommand()}},
-		{"agent", "Give to agents:", []*cobra.Command{
-			a.mcpCommand(), a.serveCommand(), a.hookCommand(), a.injectCommand(), a.sessionCommand(),
-			a.inboxCommand(), a.withPager(a.fixCommand()), a.withPager(a.howCommand()), a.approveCommand(),
-			a.withPager(a.changedCommand()), a.withPager(a.injectedCommand()), a.contextCommand(),
-			a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
-		{"care", "Set up and look after:", []*cobra.Command{
-			a.setupCommand(), a.initCommand(), a.trustCommand(), a.statsCommand(), a.labelCommand(),
-			a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(), a.embedCommand(),
-			a.benchCommand(), a.demoCommand(run), a.versionCommand(), a.completionCommand()}},
-	} {
-		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
-		for _, c := range g.cmds {
-			c.GroupID = g.id
-			root.AddCommand(c)
-		}
-	}
-	finish(root)
 	return root
+}
+
+// commandGroups returns the subcommands of the root by their groups in the help.
+func (a *app) commandGroups(run runner) []commandGroup {
+	return []commandGroup{
+		{"use", "Remember and recall:", []commandRow{
+			{"remember", a.rememberCommand},
+			{"recall", a.buildWithPager(a.recallCommand)},
+			{"get", a.buildWithPager(a.getCommand)},
+			{"list", a.buildWithPager(a.listCommand)},
+			{"edit", a.editCommand},
+			{"forget", a.forgetCommand},
+			{"ui", a.uiCommand},
+			{"open", a.openCommand},
+		}},
+		{"past", "Look back and undo:", []commandRow{
+			{"log", a.buildWithPager(a.logCommand)},
+			{"lineage", a.buildWithPager(a.lineageCommand)},
+			{"undo", a.undoCommand},
+			{"revert", a.revertCommand},
+			{"restore", a.restoreCommand},
+			{"redact", a.redactCommand},
+		}},
+		{"code", "Why code is as it is:", []commandRow{
+			{"annotate", a.annotateCommand},
+			{"why", a.buildWithPager(a.whyCommand)},
+			{"blame", a.blameCommand},
+		}},
+		{"move", "Bring in and take out:", []commandRow{
+			{"dump", a.dumpCommand},
+			{"load", a.loadCommand},
+			{"export", a.exportCommand},
+			{"import", a.importCommand},
+			{"folder", a.folderCommand},
+			{"convert", a.convertCommand},
+			{"push", a.pushCommand},
+			{"pull", a.pullCommand},
+			{"remote", a.remoteCommand},
+			{"team", a.teamCommand},
+			{"merge-entry", a.mergeEntryCommand},
+		}},
+		{"safe", "Keep safe and mend:", []commandRow{
+			{"doctor", a.doctorCommand},
+			{"check", a.checkCommand},
+			{"scan", a.scanCommand},
+			{"backup", a.backupCommand},
+			{"recover", a.recoverCommand},
+		}},
+		{"agent", "Give to agents:", []commandRow{
+			{"mcp", a.mcpCommand},
+			{"serve", a.serveCommand},
+			{"hook", a.hookCommand},
+			{"inject", a.injectCommand},
+			{"session", a.sessionCommand},
+			{"inbox", a.inboxCommand},
+			{"fix", a.buildWithPager(a.fixCommand)},
+			{"how", a.buildWithPager(a.howCommand)},
+			{"approve", a.approveCommand},
+			{"changed", a.buildWithPager(a.changedCommand)},
+			{"injected", a.buildWithPager(a.injectedCommand)},
+			{"context", a.contextCommand},
+			{"profile", a.profileCommand},
+			{"handoff", a.handoffCommand},
+			{"spawn", a.spawnCommand},
+		}},
+		{"care", "Set up and look after:", []commandRow{
+			{"setup", a.setupCommand},
+			{"init", a.initCommand},
+			{"trust", a.trustCommand},
+			{"stats", a.statsCommand},
+			{"label", a.labelCommand},
+			{"archive", a.archiveCommand},
+			{"compact", a.compactCommand},
+			{"consolidate", a.consolidateCommand},
+			{"compress", a.compressCommand},
+			{"embed", a.embedCommand},
+			{"bench", a.benchCommand},
+			{"demo", func() *cobra.Command { return a.demoCommand(run) }},
+			{"version", a.versionCommand},
+			{"completion", a.completionCommand},
+		}},
+	}
+}
+
+// buildWithPager returns a function that builds a command whose output is shown in a pager.
+func (a *app) buildWithPager(build func() *cobra.Command) func() *cobra.Command {
+	return func() *cobra.Command { return a.withPager(build()) }
 }
 
 // asRoot makes c the root of a command tree.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -20,11 +21,20 @@ import (
 // Run runs one command line and returns its exit status: 0 if it succeeded, 1 if it failed, 2 if
 // the command line was wrong, 3 if why --diff --fail found touched annotations.
 func Run(ctx context.Context, env Env) int {
-	return runRoot(ctx, env, func(a *app) *cobra.Command { return a.root(Run) })
+	return runRoot(ctx, env, commandTree{
+		build: func(a *app) *cobra.Command { return a.buildCalled(Run, env.Args) },
+		names: func(a *app) []string { return a.namesInTable(Run) },
+	})
 }
 
-// runRoot runs one command line with the command tree that tree returns.
-func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
+// A commandTree builds the commands of a program.
+type commandTree struct {
+	build func(*app) *cobra.Command // builds at least the commands that the command line needs
+	names func(*app) []string       // returns the names of all commands
+}
+
+// runRoot runs one command line with the commands of a program.
+func runRoot(ctx context.Context, env Env, tree commandTree) int {
 	env.Stdin = &interruptible{ctx: ctx, r: env.Stdin}
 	out := &checkedWriter{w: env.Stdout}
 	env.Stdout = out
@@ -44,16 +54,14 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 	a.progress = shown
 	a.repeats = a.repeatsOthers
 	// The commands of another app, because the definition of flags would reset those of this run.
-	a.commandNames = func() []string { return namesOfCommands(tree(newApp(env))) }
+	a.commandNames = sync.OnceValue(func() []string { return tree.names(newApp(env)) })
 	if client, home, ok := hookArgs(env.Args); ok {
 		a.homeFlag = home
 		a.hook(ctx, client)
 		_ = a.close(ctx)
 		return 0
 	}
-	root := tree(a)
-	names := namesOfCommands(root) // before it runs, because cobra then adds commands
-	a.commandNames = func() []string { return names }
+	root := tree.build(a)
 	a.typed = a.asTyped
 	if slices.ContainsFunc(env.Args, func(arg string) bool {
 		return strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
