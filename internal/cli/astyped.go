@@ -6,13 +6,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 )
 
 // command matches a command of this program in a text. The characters that may precede the name
 // are limited, so that a path such as sessions.oxbow does not match.
-var command = regexp.MustCompile(`((?:^|[\s;,:("']))oxbow (--home|[a-z]+)\b`)
+var command = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`((?:^|[\s;,:("']))oxbow (--home|[a-z]+)\b`)
+})
 
 // withoutHome contains the commands that do not work on the home of a run.
 var withoutHome = map[string]bool{"bench": true, "completion": true, "demo": true, "help": true, "hook": true,
@@ -79,8 +82,8 @@ func (a *app) typedWith(homeFlag, text string) string {
 	}
 	names := a.commandNames()
 	text = strings.ReplaceAll(text, program+" ", "oxbow ")
-	return command.ReplaceAllStringFunc(text, func(found string) string {
-		match := command.FindStringSubmatch(found)
+	return command().ReplaceAllStringFunc(text, func(found string) string {
+		match := command().FindStringSubmatch(found)
 		before, name := match[1], match[2]
 		isCommand := slices.Contains(names, name)
 		switch {
@@ -98,7 +101,9 @@ func (a *app) typedWith(homeFlag, text string) string {
 // goRunPath matches the path of a program that go run built. The first run has it in a temporary directory, such
 // as /tmp/go-build123/b001/exe/oxbow, and later runs in the build cache, such as
 // ~/.cache/go-build/97/97bd…-d/oxbow with 64 hexadecimal digits. Go removes both.
-var goRunPath = regexp.MustCompile(`[/\\](go-build[0-9]+[/\\]b001[/\\]exe|[0-9a-f]{2}[/\\][0-9a-f]{64}-d)[/\\][^/\\]+$`)
+var goRunPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[/\\](go-build[0-9]+[/\\]b001[/\\]exe|[0-9a-f]{2}[/\\][0-9a-f]{64}-d)[/\\][^/\\]+$`)
+})
 
 // isGoRun reports whether this program was built by go run, so that its path will not exist for long.
-func (e *Env) isGoRun() bool { return goRunPath.MatchString(e.Executable) }
+func (e *Env) isGoRun() bool { return goRunPath().MatchString(e.Executable) }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
@@ -49,13 +50,15 @@ type ownPrograms struct {
 }
 
 // oxbowName matches the names under which oxbow is installed, such as oxbow and oxbow-1.2.
-var oxbowName = regexp.MustCompile(`^` + programName + `([-_.]?v?[0-9].*)?$`)
+var oxbowName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^` + programName + `([-_.]?v?[0-9].*)?$`)
+})
 
 // contain reports whether a path leads to oxbow, with the path syntax of any system. A program with another name
 // is oxbow if it is running now or if setup wrote its path.
 func (own ownPrograms) contain(path string) bool {
 	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
-	if oxbowName.MatchString(strings.TrimSuffix(base, ".exe")) {
+	if oxbowName().MatchString(strings.TrimSuffix(base, ".exe")) {
 		return true
 	}
 	return slices.ContainsFunc(own.paths, func(p string) bool {

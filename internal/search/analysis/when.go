@@ -6,12 +6,13 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
 // timeTerms are the terms of words that say when something happened or will happen. May is
 // missing, because it is usually a verb.
-var timeTerms = func() map[string]bool {
+var timeTerms = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`
 yesterday today tomorrow tonight night morning day week weekend month year ago last next recently
@@ -20,27 +21,27 @@ january february march april june july august september october november decembe
 		m[Root(w)] = true
 	}
 	return m
-}()
+})
 
 // MayDate reports whether a word of a question may be part of a date, because it
 // starts with a digit or is a month's name.
-func MayDate(word string) bool { return (word != "" && isDigit(word[0])) || months[word] }
+func MayDate(word string) bool { return (word != "" && isDigit(word[0])) || months()[word] }
 
 // months are the names of the months in lower case.
-var months = func() map[string]bool {
+var months = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for i := time.January; i <= time.December; i++ {
 		m[strings.ToLower(i.String())] = true
 	}
 	return m
-}()
+})
 
 // TellsWhen reports whether the text has a word that says when, such as "yesterday",
 // "last", "week" or the name of a month.
 func (a *Analyzer) TellsWhen(text string) bool {
 	tells := false
 	a.each(context.Background(), text, func(us []unit) {
-		tells = tells || slices.ContainsFunc(us, func(u unit) bool { return timeTerms[u.text] })
+		tells = tells || slices.ContainsFunc(us, func(u unit) bool { return timeTerms()[u.text] })
 	})
 	return tells
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Quota limits a tenant's data and the rate of its changes. A field that is 0 limits nothing.
@@ -23,8 +24,12 @@ type Quota struct {
 const maxTenantName = 63
 
 var (
-	tenantName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
-	deviceName = regexp.MustCompile(`^(con|prn|aux|nul|(com|lpt)[0-9])$`)
+	tenantName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+	})
+	deviceName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(con|prn|aux|nul|(com|lpt)[0-9])$`)
+	})
 )
 
 // CheckTenant returns an error if the name is not valid for a tenant. The name is also the name of
@@ -34,12 +39,12 @@ func CheckTenant(name string) error {
 	switch {
 	case name == "" || len(name) > maxTenantName:
 		return fmt.Errorf("a tenant's name has 1 to %d characters; this has %d", maxTenantName, len(name))
-	case !tenantName.MatchString(name):
+	case !tenantName().MatchString(name):
 		return errors.New(
 			"a tenant's name is made of lower-case letters, digits, dashes and underscores, and begins with a letter " +
 				"or digit",
 		)
-	case deviceName.MatchString(name):
+	case deviceName().MatchString(name):
 		return fmt.Errorf("%q is the name of a device on Windows, and cannot be a tenant's", name)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -111,11 +112,13 @@ func ProblemOf(err error) Problem {
 }
 
 // serverPath matches the beginning of an absolute path on the server's machine.
-var serverPath = regexp.MustCompile(`(^|[^\w.~/-])(/[^/\s]|[A-Za-z]:[\\/]|\\\\)`)
+var serverPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|[^\w.~/-])(/[^/\s]|[A-Za-z]:[\\/]|\\\\)`)
+})
 
 // hideFileNames removes the server's file names from the detail of a server failure.
 func (p *Problem) hideFileNames(err error) {
-	if (p.Status < 500 && p.Code != "read_only" && p.Code != "position") || !serverPath.MatchString(p.Detail) {
+	if (p.Status < 500 && p.Code != "read_only" && p.Code != "position") || !serverPath().MatchString(p.Detail) {
 		return
 	}
 	p.Withheld, p.Detail = err, "the log of the server says why"

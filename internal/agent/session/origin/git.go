@@ -24,7 +24,7 @@ const (
 )
 
 // gitCommands are the git commands whose output can be proved to be the project's own.
-var gitCommands = func() map[string]gitCommand {
+var gitCommands = sync.OnceValue(func() map[string]gitCommand {
 	all := map[string]gitCommand{}
 	for kind, names := range map[gitCommand]string{
 		gitOwn: `status add rm mv init config rev-parse symbolic-ref remote ls-files check-ignore gc fsck update-index
@@ -40,7 +40,7 @@ var gitCommands = func() map[string]gitCommand {
 		}
 	}
 	return all
-}()
+})
 
 // git judges a git command. Only in the project's own working tree is it known which repository git
 // reads.
@@ -56,7 +56,7 @@ func (s *shell) git(p program) {
 		return
 	}
 	s.gitRuns(args)
-	chooses := gitCommands[args[0]] != gitOwn && args[0] != "commit" // whether the arguments determine the output
+	chooses := gitCommands()[args[0]] != gitOwn && args[0] != "commit" // whether the arguments determine the output
 	if (chooses && slices.Contains(args, unknownWord)) || !s.isOwnOutput(args[0], args[1:]) {
 		if slices.Contains(movesTree, args[0]) {
 			s.j.raisePrinted(Foreign, p.what)
@@ -109,7 +109,7 @@ func (s *shell) gitOptions(args []string) (rest []string, ok bool) {
 
 // isOwnOutput reports whether the output of a git command is proved to be the project's own text.
 func (s *shell) isOwnOutput(command string, args []string) bool {
-	switch gitCommands[command] {
+	switch gitCommands()[command] {
 	case gitOwn:
 		return command != "config" || s.fileLevel(append(namedIfPresent(operands(args)), optionFiles(args)...)) == Own
 	case gitFiles:

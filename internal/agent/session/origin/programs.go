@@ -36,26 +36,27 @@ const (
 )
 
 // kinds contains the kinds of programs by name.
-var kinds = kindsByName(map[kind]string{
-	prints: `echo printf true false : test [ pwd mkdir rmdir rm touch chmod chown which type hash whereis tr
+var kinds = sync.OnceValue(func() map[string]kind {
+	return kindsByName(map[kind]string{
+		prints: `echo printf true false : test [ pwd mkdir rmdir rm touch chmod chown which type hash whereis tr
 		cal whoami id uname hostname arch nproc sleep wait kill pkill killall ps pgrep df du free uptime
 		export set unset shift exit return local declare readonly alias umask trap ulimit stat wc basename dirname
 		realpath readlink seq expr bc sha256sum sha1sum md5sum cksum cmp truncate mktemp let getopts break continue
 		ld ar nm tput clear get-location set-location write-output write-host new-item remove-item test-path`,
-	building: `staticcheck golangci-lint tsc eslint jest vitest mocha pytest tox nox ruff black mypy flake8 pylint isort
+		building: `staticcheck golangci-lint tsc eslint jest vitest mocha pytest tox nox ruff black mypy flake8 pylint isort
 		rustc gcc g++ cc c++ clang clang++ javac ctest cmake ninja make gmake mvn mvnw gradle gradlew bazel buck just task
 		rspec rubocop phpunit shellcheck swiftc sbt`,
-	ownKind: `oxbow`,
-	reader: `cat bat tac head tail less more nl strings xxd od hexdump base64 cut sort uniq rev fold fmt column
+		ownKind: `oxbow`,
+		reader: `cat bat tac head tail less more nl strings xxd od hexdump base64 cut sort uniq rev fold fmt column
 		paste join comm diff sdiff colordiff zcat gzcat bzcat xzcat zless gunzip gzip unzip tar 7z pdftotext pandoc docx2txt
 		antiword tesseract exiftool mdls file iconv expand split csvlook xmllint get-content gc glow mdcat view vim nvim
 		emacs nano dd source . date gofmt goimports prettier rustfmt clang-format shfmt`,
-	filter: `grep egrep fgrep zgrep rg ag ack ugrep sed gsed awk gawk mawk jq yq select-string`,
-	lister: `ls dir tree exa eza get-childitem`,
-	finder: `find fd fdfind`,
-	fetcher: `curl wget http https xh httpie lynx w3m links elinks aria2c axel invoke-webrequest iwr invoke-restmethod irm
+		filter: `grep egrep fgrep zgrep rg ag ack ugrep sed gsed awk gawk mawk jq yq select-string`,
+		lister: `ls dir tree exa eza get-childitem`,
+		finder: `find fd fdfind`,
+		fetcher: `curl wget http https xh httpie lynx w3m links elinks aria2c axel invoke-webrequest iwr invoke-restmethod irm
 		grpcurl websocat yt-dlp youtube-dl`,
-	foreign: `ssh scp sftp rsync telnet nc ncat netcat socat ftp lftp mosh dig nslookup host whois finger
+		foreign: `ssh scp sftp rsync telnet nc ncat netcat socat ftp lftp mosh dig nslookup host whois finger
 		aws gcloud gsutil bq az doctl heroku flyctl fly vercel netlify wrangler tofu pulumi ansible vault s3cmd rclone mc
 		docker-compose podman nerdctl kubectl oc helm k9s minikube kind crictl lxc vagrant
 		psql pg_dump mysql mysqldump mariadb mongo mongosh mongodump redis-cli valkey-cli sqlcmd clickhouse-client cqlsh
@@ -64,14 +65,15 @@ var kinds = kindsByName(map[kind]string{
 		apt apt-get apt-cache dpkg dpkg-query yum dnf rpm zypper pacman apk brew port snap flatpak nix nix-env winget choco
 		scoop man info tldr cheat apropos whatis pydoc ri perldoc
 		journalctl dmesg last locate pbpaste xclip xsel wl-paste get-clipboard svn hg bzr osascript`,
-	database:   `sqlite3 duckdb`,
-	copier:     `cp mv install ln`,
-	teeing:     `tee`,
-	moving:     `cd pushd popd set-location`,
-	evaluating: `eval`,
-	setting:    `read mapfile readarray`,
-	gitKind:    `git`,
-	shellKind:  `sh bash zsh dash ksh ash fish pwsh powershell cmd`,
+		database:   `sqlite3 duckdb`,
+		copier:     `cp mv install ln`,
+		teeing:     `tee`,
+		moving:     `cd pushd popd set-location`,
+		evaluating: `eval`,
+		setting:    `read mapfile readarray`,
+		gitKind:    `git`,
+		shellKind:  `sh bash zsh dash ksh ash fish pwsh powershell cmd`,
+	})
 })
 
 func kindsByName(names map[kind]string) map[string]kind {
@@ -124,7 +126,7 @@ func (s *shell) simple(words []string) {
 
 // judge judges a program by its kind.
 func (s *shell) judge(p program) {
-	switch kinds[p.name] {
+	switch kinds()[p.name] {
 	case prints:
 	case building:
 		s.judgeBuild(p)
@@ -160,7 +162,7 @@ func (s *shell) judge(p program) {
 
 // quiet judges a program that prints no text of its own.
 func (s *shell) quiet(p program) {
-	switch kinds[p.name] {
+	switch kinds()[p.name] {
 	case ownKind:
 		if s.isOtherHome(p.args) {
 			s.j.raise(Foreign, p.what)
