@@ -28,45 +28,61 @@ one, or a text has six words in a row that stood first in another.`,
 		}
 		if len(out.Sources) > 0 {
 			a.printf("%s was made from\n", a.bold(nameText(out.Name)))
-			lineageTree{edges: out.Sources, drawn: map[string]bool{}}.print(a, out.Name, 1)
+			newLineageTree(out.Sources, toSources).print(a, out.Name, 1)
 		}
 		if len(out.Made) > 0 {
 			a.printf("made from %s\n", a.bold(nameText(out.Name)))
-			lineageTree{edges: out.Made, toMade: true, drawn: map[string]bool{}}.print(a, out.Name, 1)
+			newLineageTree(out.Made, toMade).print(a, out.Name, 1)
 		}
 	})
 }
 
+// direction is the direction of the edges in a lineageTree.
+type direction int
+
+const (
+	toSources direction = iota // from entries to their sources
+	toMade                     // from sources to the entries made from them
+)
+
 // lineageTree is a tree of entries. Reports have no trees.
 type lineageTree struct {
-	edges  []lineage.Edge
-	toMade bool            // from sources to the entries made from them, not to the sources
-	drawn  map[string]bool // names whose edges were printed
+	edges map[string][]lineageStep // by the name of the entry from which they lead
+	drawn map[string]bool          // names whose edges were printed
+}
+
+// lineageStep is an edge of a lineageTree.
+type lineageStep struct {
+	name string // entry or turn to which the edge leads
+	seq  uint64 // its version (0 if it has none)
+	how  string
+}
+
+// newLineageTree returns the tree of edges that lead in one direction.
+func newLineageTree(edges []lineage.Edge, to direction) lineageTree {
+	t := lineageTree{edges: map[string][]lineageStep{}, drawn: map[string]bool{}}
+	for _, e := range edges {
+		if to == toMade {
+			t.edges[e.From] = append(t.edges[e.From], lineageStep{e.Name, e.Seq, e.How})
+		} else {
+			t.edges[e.Name] = append(t.edges[e.Name], lineageStep{e.From, e.Source, e.How})
+		}
+	}
+	return t
 }
 
 // print prints the edges that lead from a name as a tree. The edges of each name are printed only
 // once.
 func (t lineageTree) print(a *app, name string, depth int) {
 	t.drawn[name] = true
-	for _, e := range t.edges {
-		near := e.Name
-		far := e.From
-		seq := e.Source
-		if t.toMade {
-			near = e.From
-			far = e.Name
-			seq = e.Seq
+	for _, step := range t.edges[name] {
+		text := nameText(step.name)
+		if step.seq != 0 {
+			text += "@" + seqText(step.seq)
 		}
-		if near != name {
-			continue
-		}
-		text := nameText(far)
-		if seq != 0 {
-			text += "@" + seqText(seq)
-		}
-		a.printf("%s%s  %s\n", strings.Repeat("  ", depth), text, a.dim(e.How))
-		if !t.drawn[far] {
-			t.print(a, far, depth+1)
+		a.printf("%s%s  %s\n", strings.Repeat("  ", depth), text, a.dim(step.how))
+		if !t.drawn[step.name] {
+			t.print(a, step.name, depth+1)
 		}
 	}
 }

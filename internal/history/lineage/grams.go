@@ -1,13 +1,17 @@
 // This file divides texts into sequences of six words (grams), so that text copied between
-// entries can be found.
+// entries can be found. The history of a memory is searched for each question, so most of this
+// code saves time for long histories.
 
 // Package lineage finds out which texts of a memory were made from which other texts.
 package lineage
 
 import (
+	"encoding/binary"
 	"hash/maphash"
+	"math/bits"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // gramWords is the number of consecutive words that two texts must have in common for a copy to
@@ -22,29 +26,122 @@ var seed = maphash.MakeSeed()
 // Grams returns the hashes of a text's sequences of six words, in order. It ignores letter case
 // and the characters between words. In scripts that are written without spaces, each letter is a
 // word. The hashes are comparable only within the same run of the program.
-func Grams(s string) []Gram { return wordGrams(splitWords(s)) }
+func Grams(s string) []Gram { return new(gramScanner).scan(s) }
 
 // gramFactor is the hash's multiplier. It is odd, so that no bits are lost, and its set bits are
-// spread over the whole number.
-const gramFactor = 0x9e3779b97f4a7c15
+// spread over the whole number. oldestFactor is its power by which the oldest word of a gram is
+// multiplied.
+const (
+	gramFactor   = 0x9e3779b97f4a7c15
+	oldestFactor = gramFactor * gramFactor % (1 << 64) * gramFactor % (1 << 64) *
+		gramFactor % (1 << 64) * gramFactor % (1 << 64)
+)
+
+// A gramScanner computes the grams of many texts in the same memory. The zero gramScanner is ready
+// to use.
+type gramScanner struct {
+	lower  []byte   // the text in lower case
+	hashes []uint64 // of its words
+	grams  []Gram
+}
+
+// scan returns the grams of a text. They are valid until the next call.
+func (s *gramScanner) scan(text string) []Gram {
+	if !s.hashASCII(text) {
+		s.hashWords(splitWords(text))
+	}
+	return s.combine()
+}
+
+// wordByte contains the lower case of the ASCII letters and digits, 0 for the other ASCII
+// characters, and notASCII for all other bytes.
+var wordByte = func() (table [256]byte) {
+	for c := range table {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			table[c] = byte(c) - 'A' + 'a'
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			table[c] = byte(c)
+		case c >= utf8.RuneSelf:
+			table[c] = notASCII
+		}
+	}
+	return table
+}()
+
+const notASCII = 0xff
+
+// hashASCII computes the hashes of the words of an ASCII text, which are the words that splitWords
+// returns. It returns false if the text has other characters.
+func (s *gramScanner) hashASCII(text string) bool {
+	s.hashes, s.lower = s.hashes[:0], append(s.lower[:0], text...)
+	s.lower = append(s.lower, make([]byte, 1+shortWord)...) // a character after the last word, and space for hashWord
+	from := -1
+	for i := range len(text) + 1 {
+		switch b := wordByte[s.lower[i]]; {
+		case b == notASCII:
+			return false
+		case b != 0:
+			s.lower[i] = b
+			if from < 0 {
+				from = i
+			}
+		case from >= 0:
+			s.hashes = append(s.hashes, hashWord(s.lower[from:], i-from))
+			from = -1
+		}
+	}
+	return true
+}
+
+// hashWords computes the hashes of words.
+func (s *gramScanner) hashWords(words []string) {
+	s.hashes = s.hashes[:0]
+	for _, w := range words {
+		s.lower = append(append(s.lower[:0], w...), make([]byte, shortWord)...)
+		s.hashes = append(s.hashes, hashWord(s.lower, len(w)))
+	}
+}
+
+// shortWord is the number of bytes of the longest words that hashWord multiplies as one number.
+const shortWord = 8
+
+// secrets are two numbers that nobody outside of this run of the program knows.
+var secrets = [2]uint64{maphash.String(seed, "add"), maphash.String(seed, "multiply") | 1}
+
+// hashWord returns the hash of the word in the first n bytes of b. At least shortWord bytes must
+// follow it. Most words are short, and for these it is faster than a hash of any length.
+func hashWord(b []byte, n int) uint64 {
+	if n > shortWord {
+		return maphash.Bytes(seed, b[:n])
+	}
+	word := binary.LittleEndian.Uint64(b) << (8 * (shortWord - n)) // without the bytes behind the word
+	hi, lo := bits.Mul64(word^secrets[0], secrets[1])
+	return hi ^ lo
+}
+
+// combine computes the grams from the hashes of the words. Each gram is computed from the one
+// before it.
+func (s *gramScanner) combine() []Gram {
+	s.grams = s.grams[:0]
+	g := uint64(0)
+	for i, h := range s.hashes {
+		if i >= gramWords {
+			g -= s.hashes[i-gramWords] * oldestFactor
+		}
+		g = g*gramFactor + h
+		if i >= gramWords-1 {
+			s.grams = append(s.grams, Gram(g))
+		}
+	}
+	return s.grams
+}
 
 // wordGrams is like Grams, but takes the words.
-func wordGrams(words []string) (grams []Gram) {
-	if len(words) < gramWords {
-		return nil
-	}
-	hashes := make([]uint64, len(words))
-	for i, w := range words {
-		hashes[i] = maphash.String(seed, w)
-	}
-	for i := gramWords; i <= len(words); i++ {
-		g := uint64(0)
-		for _, h := range hashes[i-gramWords : i] {
-			g = g*gramFactor + h
-		}
-		grams = append(grams, Gram(g))
-	}
-	return grams
+func wordGrams(words []string) []Gram {
+	var s gramScanner
+	s.hashWords(words)
+	return s.combine()
 }
 
 // firstUnspaced is the first letter of the Thai block. Han and Kana have higher code points, so

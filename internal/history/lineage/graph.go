@@ -77,6 +77,7 @@ func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
 		}
 	}
 	asked, first := g.versionGrams(names), map[Gram]*oxbow.Version{}
+	var scanner gramScanner
 	for i := range g.changes {
 		for _, e := range g.mergeEdges(&g.changes[i]) {
 			add(e)
@@ -86,12 +87,13 @@ func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
 			for _, e := range g.labelEdges(v) {
 				add(e)
 			}
-			for _, w := range Grams(v.Entry.Content) {
-				switch o := first[w]; {
-				case !asked[w]:
-				case o == nil:
+			for _, w := range scanner.scan(v.Entry.Content) {
+				if !asked.contains(w) {
+					continue
+				}
+				if o := first[w]; o == nil {
 					first[w] = v
-				case v.Verb != oxbow.VerbRestore:
+				} else if v.Verb != oxbow.VerbRestore {
 					add(Edge{v.Entry.Name, v.Seq, o.Entry.Name, o.Seq, ByWords})
 				}
 			}
@@ -101,16 +103,16 @@ func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
 }
 
 // versionGrams returns the grams in all versions of the named entries.
-func (g *Graph) versionGrams(names map[string]bool) map[Gram]bool {
-	all := map[Gram]bool{}
+func (g *Graph) versionGrams(names map[string]bool) *gramSet {
+	all, scanner := map[Gram]bool{}, gramScanner{}
 	for v := range g.eachVersion {
 		if names[v.Entry.Name] {
-			for _, w := range Grams(v.Entry.Content) {
+			for _, w := range scanner.scan(v.Entry.Content) {
 				all[w] = true
 			}
 		}
 	}
-	return all
+	return newGramSet(all)
 }
 
 // labelEdges returns an edge for each source label that the version before does not have.
@@ -154,27 +156,23 @@ func (g *Graph) mergeEdges(c *oxbow.Change) (edges []Edge) {
 	return edges
 }
 
-// maxSteps is the maximum length of a path that WalkSources and WalkMade follow.
+// maxSteps is the maximum length of a path that Walk follows.
 const maxSteps = 8
 
-// WalkSources returns the edges from an entry to its sources, to their sources, and so on.
-func (g *Graph) WalkSources(name string) []Edge {
-	return g.walk(name, func(e Edge) (near, far string) { return e.Name, e.From })
+// Walk returns the edges from an entry to its sources, then to their sources, and so on. It also
+// returns the edges from the entry to the entries made from it, then to those made from these.
+func (g *Graph) Walk(name string) (sources, made []Edge) {
+	nearest := g.Edges(map[string]bool{name: true})
+	sources = g.walk(name, nearest, func(e Edge) (near, far string) { return e.Name, e.From })
+	made = g.walk(name, nearest, func(e Edge) (near, far string) { return e.From, e.Name })
+	return sources, made
 }
 
-// WalkMade returns the edges from an entry to the entries made from it, to the entries made from
-// those, and so on.
-func (g *Graph) WalkMade(name string) []Edge {
-	return g.walk(name, func(e Edge) (near, far string) { return e.From, e.Name })
-}
-
-// walk follows edges from the near end to the far end.
-func (g *Graph) walk(name string, ends func(Edge) (near, far string)) (edges []Edge) {
-	seen, next := map[string]bool{name: true}, map[string]bool{name: true}
-	for range maxSteps {
-		found := g.Edges(next)
-		at := next
-		next = map[string]bool{}
+// walk follows edges from the near end to the far end. found are the edges of the named entry.
+func (g *Graph) walk(name string, found []Edge, ends func(Edge) (near, far string)) (edges []Edge) {
+	seen, at := map[string]bool{name: true}, map[string]bool{name: true}
+	for step := 1; ; step++ {
+		next := map[string]bool{}
 		for _, e := range found {
 			near, far := ends(e)
 			if !at[near] {
@@ -185,9 +183,9 @@ func (g *Graph) walk(name string, ends func(Edge) (near, far string)) (edges []E
 				seen[far], next[far] = true, true
 			}
 		}
-		if len(next) == 0 {
-			break
+		if len(next) == 0 || step == maxSteps {
+			return edges
 		}
+		at, found = next, g.Edges(next)
 	}
-	return edges
 }

@@ -100,11 +100,11 @@ func TestWalk(t *testing.T) {
 		{"both", true, nil},
 		{"claude/a/0001", true, []Edge{{"said", 4, "claude/a/0001", 0, ByLabel}, {"both", 5, "said", 4, ByLabel}}},
 	} {
-		walk := g.WalkSources
+		got, made := g.Walk(c.name)
 		if c.down {
-			walk = g.WalkMade
+			got = made
 		}
-		if got := walk(c.name); !slices.Equal(got, c.want) {
+		if !slices.Equal(got, c.want) {
 			t.Errorf("walk(%s, %v) = %v\nwant %v", c.name, c.down, got, c.want)
 		}
 	}

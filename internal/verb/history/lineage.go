@@ -46,8 +46,9 @@ func Lineage(ctx context.Context, w *verb.Workspace, in LineageIn) (LineageOut, 
 	if err != nil {
 		return out, err
 	}
-	out.Sources = append(out.Sources, g.WalkSources(out.Name)...)
-	out.Made = append(out.Made, g.WalkMade(out.Name)...)
+	sources, made := g.Walk(out.Name)
+	out.Sources = append(out.Sources, sources...)
+	out.Made = append(out.Made, made...)
 	if len(out.Sources)+len(out.Made) > 0 {
 		return out, nil
 	}
