@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/base/logpos"
-	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/store"
 )
 
@@ -26,7 +25,7 @@ type listing struct {
 	rows   []int // selected rows of base, ascending (nil means all)
 	order  []*store.Entry
 	seq    uint64 // number of the last change
-	reader *wal.Reader
+	scan   *scan  // reads most entries of base in order, or nil until it is used
 }
 
 // listing returns the entries that a filter may select. The caller must close it.
@@ -142,10 +141,10 @@ func (l *listing) read(row int) *store.Entry {
 	if l.rows != nil && len(l.rows) < l.base.len()/fewRows {
 		return l.base.entry(row)
 	}
-	if l.reader == nil {
-		l.reader = l.base.log.NewReader()
+	if l.scan == nil {
+		l.scan = newScan(l.base)
 	}
-	return l.base.entryBy(l.reader, row)
+	return l.scan.entry(row)
 }
 
 func (l *listing) baseRows() iter.Seq[int] {

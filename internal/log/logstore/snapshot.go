@@ -193,6 +193,7 @@ type snapshot struct {
 	refs atomic.Int32 // the files are closed when it reaches 0
 
 	entries *cache.Slots[*store.Entry] // cached entries by row
+	room    *cache.Budget              // the limit of the cache
 	shared  atomic.Pointer[[]form]     // nil until they are read
 
 	places sync.Map     // *opPlaces by offset, for large records that were read
@@ -212,7 +213,7 @@ func openSnapshot(
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot{file: f}
+	s := &snapshot{file: f, room: room}
 	s.refs.Store(1)
 	defer func() {
 		if err != nil {

@@ -108,19 +108,6 @@ func (s *snapshot) entriesByID(ids []uint64) []*store.Entry {
 	return found
 }
 
-// entryBy returns the entry of a row, read with rd, or nil if it cannot be read.
-func (s *snapshot) entryBy(rd *wal.Reader, row int) *store.Entry {
-	if e, ok := s.entries.Get(row); ok {
-		return e
-	}
-	var es map[int]*store.Entry
-	r, err := rd.At(s.field(row, 2))
-	if err == nil {
-		es, err = s.take(&r, nil)
-	}
-	return s.entryOrFail(row, es[row], err)
-}
-
 // entryOrFail returns the entry e of a row. If e is nil, it records an error.
 func (s *snapshot) entryOrFail(row int, e *store.Entry, err error) *store.Entry {
 	if e == nil {
@@ -135,15 +122,29 @@ func (s *snapshot) entryOrFail(row int, e *store.Entry, err error) *store.Entry 
 // take returns the wanted entries of a record that rows refer to, by row, and caches them.
 // A nil want means all.
 func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) (map[int]*store.Entry, error) {
+	taken, err := s.decodeRows(r, want)
+	s.cacheRows(taken)
+	return taken, err
+}
+
+// decodeRows returns the wanted entries of a record that rows refer to, by row. A nil want means all.
+func (s *snapshot) decodeRows(r *wal.Record, want func(id uint64) bool) (map[int]*store.Entry, error) {
 	es, err := decodeEntries(r, want)
-	taken := make(map[int]*store.Entry, len(es))
+	decoded := make(map[int]*store.Entry, len(es))
 	for _, e := range slices.Backward(es) { // if a record has several versions of an entry, use the last version
 		row, ok := s.find(e.ID)
-		if ok && taken[row] == nil && s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == e.Version {
-			taken[row] = s.entries.Put(row, e, EntryBytes(e))
+		if ok && decoded[row] == nil && s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == e.Version {
+			decoded[row] = e
 		}
 	}
-	return taken, err
+	return decoded, err
+}
+
+// cacheRows caches entries by row. Entries that are cached already replace those in the map.
+func (s *snapshot) cacheRows(decoded map[int]*store.Entry) {
+	for row, e := range decoded {
+		decoded[row] = s.entries.Put(row, e, EntryBytes(e))
+	}
 }
 
 // EntryBytes returns the approximate memory use of an entry.

@@ -144,6 +144,9 @@ func linkText(name string) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
+// targetEscaper escapes the characters that have a meaning between angle brackets.
+var targetEscaper = strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", `\&`)
+
 // linkTarget returns a path as the target of a Markdown link. A path with characters that would end
 // the target is put in angle brackets. Paths are not percent-encoded, because mdbook uses the
 // target as a file name and decodes only %20, which never occurs in a stem.
@@ -154,7 +157,7 @@ func linkTarget(path string) string {
 	if plain {
 		return path
 	}
-	return "<" + strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", `\&`).Replace(path) + ">"
+	return "<" + targetEscaper.Replace(path) + ">"
 }
 
 // isEntryPath reports whether p could be the path of an entry's file. This is a kind's directory
