@@ -162,7 +162,7 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 		return nil, problems
 	}
 	if len(files) == 0 && len(problems.Problems) == 0 && (m == nil || m.Count > 0) {
-		return nil, fmt.Errorf("%w: it has no files such as notes/NAME.md", ErrNoTree)
+		return nil, emptyTreeError(m)
 	}
 	t.base = m
 	rd := &treeReader{tree: t, problems: problems, spelled: m.spellings(),
@@ -189,6 +189,25 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 	}
 	return t, nil
 }
+
+// emptyTreeError returns the error for a directory without entries. m is the manifest of the last dump,
+// or nil.
+func emptyTreeError(m *manifest) error {
+	if m == nil {
+		return fmt.Errorf("%w: it has no files such as notes/NAME.md", ErrNoTree)
+	}
+	return emptiedError(len(m.Files))
+}
+
+// emptiedError is returned for a directory whose manifest lists this number of files, all of which are gone.
+type emptiedError int
+
+func (n emptiedError) Error() string {
+	return fmt.Sprintf("all files of entries that the last dump wrote here are gone (number of files: %d), "+
+		"and nothing was changed; dump again to restore the files, or forget the entries by name", int(n))
+}
+
+func (emptiedError) Is(target error) bool { return target == ErrNoTree }
 
 // maxFiles returns the maximum number of entries for a tree with this manifest. m is nil for a
 // tree without a manifest.

@@ -28,8 +28,8 @@ func TestReadNoTree(t *testing.T) {
 	if err := fsys.Remove("brain/notes/a.md"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(fsys, "brain", nil); !errors.Is(err, ErrNoTree) {
-		t.Errorf("Read of a tree whose files are all gone: %v, want ErrNoTree", err)
+	if _, err := Read(fsys, "brain", nil); !errors.Is(err, ErrNoTree) || !strings.Contains(err.Error(), "are gone") {
+		t.Errorf("Read of a tree whose files are all gone: %v, want ErrNoTree and what happened", err)
 	}
 }
 
