@@ -1,0 +1,237 @@
+// This file opens a database, and reads its pages and its schema.
+
+// Package sqlitefile reads tables of SQLite databases. Several clients of agents store their sessions in such
+// a database. The package only reads, does not run SQL, and takes no locks, so it cannot disturb the client.
+// If another program changes the database while it is read, [DB.Changed] reports that.
+//
+// The format is described on https://www.sqlite.org/fileformat2.html. Tables without row IDs and texts in
+// UTF-16 are not supported.
+package sqlitefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// errFormat is matched by the errors for a file that is not a database, is damaged, or uses a part of the
+// format that is not supported.
+var errFormat = errors.New("not a readable SQLite database")
+
+// errBusy means that another program is changing the database.
+var errBusy = errors.New("another program is writing this database; try again")
+
+const (
+	headerSize = 100
+	maxDepth   = 24        // maximum depth of a tree of pages
+	maxRecord  = 256 << 20 // maximum size of a record in bytes
+)
+
+var magic = []byte("SQLite format 3\x00")
+
+// DB is an open database.
+type DB struct {
+	file, wal *os.File // wal is nil if there is no write-ahead log
+	pageSize  int
+	usable    int              // bytes of a page that are used
+	pages     int64            // number of pages
+	logged    map[uint32]int64 // offsets in the write-ahead log of the newest pages
+	state     []byte           // bytes that change when another program writes
+	path      string
+	visits    int64 // pages that the present walk through a tree has visited
+}
+
+// IsDatabase reports whether a file begins like a database.
+func IsDatabase(path string) bool {
+	f, err := vfs.OpenRegular(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(magic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && bytes.Equal(head, magic)
+}
+
+// Open opens a database with its write-ahead log. The caller closes it.
+func Open(path string) (*DB, error) {
+	if hasJournal(path) {
+		return nil, errBusy
+	}
+	f, err := vfs.OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{file: f, path: path, logged: map[uint32]int64{}}
+	if err := db.open(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+func (db *DB) open() error {
+	head := make([]byte, headerSize)
+	if _, err := db.file.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, magic) {
+		return errFormat
+	}
+	db.pageSize = int(binary.BigEndian.Uint16(head[16:]))
+	if db.pageSize == 1 {
+		db.pageSize = 1 << 16
+	}
+	db.usable = db.pageSize - int(head[20])
+	isPower := db.pageSize&(db.pageSize-1) == 0
+	if db.pageSize < 512 || !isPower || db.usable < 480 {
+		return fmt.Errorf("%w: its page size is %d", errFormat, db.pageSize)
+	}
+	info, err := db.file.Stat()
+	if err != nil {
+		return err
+	}
+	db.pages = info.Size() / int64(db.pageSize)
+	wal, err := vfs.OpenRegular(db.path + "-wal")
+	if err == nil {
+		db.wal = wal
+		err = db.readLog()
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	first, err := db.page(1)
+	if err != nil {
+		return err
+	}
+	if encoding := binary.BigEndian.Uint32(first[56:]); encoding > 1 {
+		return fmt.Errorf("%w: its texts are in UTF-16", errFormat)
+	}
+	db.state, err = db.readState()
+	return err
+}
+
+// Close closes the database.
+func (db *DB) Close() error {
+	err := db.file.Close()
+	if db.wal != nil {
+		err = errors.Join(err, db.wal.Close())
+	}
+	return err
+}
+
+// Changed returns an error if another program has changed the database since it was opened. Then the rows
+// that were read may belong to different states.
+func (db *DB) Changed() error {
+	state, err := db.readState()
+	if err != nil {
+		return err
+	}
+	if hasJournal(db.path) || !bytes.Equal(state, db.state) {
+		return errBusy
+	}
+	return nil
+}
+
+// readState returns the change counter of the database, and the salts of the write-ahead log.
+func (db *DB) readState() ([]byte, error) {
+	state := make([]byte, 4+logHeader)
+	if _, err := db.file.ReadAt(state[:4], 24); err != nil {
+		return nil, err
+	}
+	if db.wal != nil {
+		if _, err := db.wal.ReadAt(state[4:], 0); err != nil && err != io.EOF {
+			return nil, err
+		}
+	}
+	return state, nil
+}
+
+// hasJournal reports whether a rollback journal is in use. SQLite deletes, truncates or clears the journal at
+// the end of a change.
+func hasJournal(path string) bool {
+	f, err := vfs.OpenRegular(path + "-journal")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [8]byte
+	_, err = io.ReadFull(f, head[:])
+	return err == nil && head != [8]byte{}
+}
+
+// page returns a page, from the write-ahead log if it is newer there.
+func (db *DB) page(number uint32) ([]byte, error) {
+	b := make([]byte, db.pageSize)
+	if offset, ok := db.logged[number]; ok {
+		_, err := db.wal.ReadAt(b, offset)
+		return b, err
+	}
+	if number == 0 || int64(number) > db.pages {
+		return nil, fmt.Errorf("%w: page %d is missing", errFormat, number)
+	}
+	_, err := db.file.ReadAt(b, int64(number-1)*int64(db.pageSize))
+	return b, err
+}
+
+// Sizes in the write-ahead log, in bytes.
+const (
+	logHeader   = 32
+	frameHeader = 24
+)
+
+// readLog records the position of the newest version of each page in the write-ahead log, up to the last
+// frame that ends a transaction. Frames with another salt or a wrong checksum are remains of an older log.
+func (db *DB) readLog() error {
+	head := make([]byte, logHeader)
+	if _, err := io.ReadFull(db.wal, head); err != nil {
+		return nil // an empty log
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	switch binary.BigEndian.Uint32(head) {
+	case 0x377f0682:
+	case 0x377f0683:
+		order = binary.BigEndian
+	default:
+		return fmt.Errorf("%w: the write-ahead log is damaged", errFormat)
+	}
+	if size := binary.BigEndian.Uint32(head[8:]); int64(size) != int64(db.pageSize) {
+		return fmt.Errorf("%w: the write-ahead log has pages of %d bytes", errFormat, size)
+	}
+	sum := checksum(order, [2]uint32{}, head[:24])
+	if sum[0] != binary.BigEndian.Uint32(head[24:]) || sum[1] != binary.BigEndian.Uint32(head[28:]) {
+		return nil // SQLite ignores such a log
+	}
+	pending := map[uint32]int64{}
+	frame := make([]byte, frameHeader+db.pageSize)
+	for offset := int64(logHeader); ; offset += int64(len(frame)) {
+		if _, err := io.ReadFull(db.wal, frame); err != nil {
+			return nil
+		}
+		sum = checksum(order, checksum(order, sum, frame[:8]), frame[frameHeader:])
+		isSame := bytes.Equal(frame[8:16], head[16:24]) && sum[0] == binary.BigEndian.Uint32(frame[16:]) &&
+			sum[1] == binary.BigEndian.Uint32(frame[20:])
+		if !isSame {
+			return nil
+		}
+		pending[binary.BigEndian.Uint32(frame)] = offset + frameHeader
+		if size := binary.BigEndian.Uint32(frame[4:]); size > 0 { // the end of a transaction
+			for number, at := range pending {
+				db.logged[number] = at
+			}
+			clear(pending)
+			db.pages = int64(size)
+		}
+	}
+}
+
+// checksum continues the checksum of a write-ahead log with bytes whose number is a multiple of eight.
+func checksum(order binary.ByteOrder, sum [2]uint32, b []byte) [2]uint32 {
+	for i := 0; i+8 <= len(b); i += 8 {
+		sum[0] += order.Uint32(b[i:]) + sum[1]
+		sum[1] += order.Uint32(b[i+4:]) + sum[0]
+	}
+	return sum
+}

@@ -1,0 +1,293 @@
+// This file reads the rows of tables.
+
+package sqlitefile
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Table is a table of a database.
+type Table struct {
+	db      *DB
+	root    uint32
+	columns []string
+	alias   int               // index of the column that is the row ID, or -1
+	indexes map[string]uint32 // root pages of indexes that begin with a column in ascending order
+}
+
+// Row is a row of a table.
+type Row struct {
+	table  *Table
+	values []any
+	id     int64
+}
+
+// schemaRow is a row of the table sqlite_schema.
+type schemaRow struct {
+	kind, name, table, sql string
+	root                   uint32
+}
+
+// schema returns the tables and indexes of the database.
+func (db *DB) schema() (all []schemaRow, err error) {
+	db.visits = 0
+	_, walkErr := db.walkTable(1, 0, func(c cell) bool {
+		values, valueErr := db.values(c.raw)
+		if valueErr != nil || len(values) < 5 {
+			err = valueErr
+			return false
+		}
+		var r schemaRow
+		r.kind, _ = values[0].(string)
+		r.name, _ = values[1].(string)
+		r.table, _ = values[2].(string)
+		root, _ := values[3].(int64)
+		r.root = uint32(root)
+		r.sql, _ = values[4].(string)
+		all = append(all, r)
+		return true
+	})
+	return all, errors.Join(err, walkErr)
+}
+
+// Table returns a table, or an error if it does not exist or cannot be read.
+func (db *DB) Table(name string) (*Table, error) {
+	all, err := db.schema()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		if r.kind != "table" || !strings.EqualFold(r.name, name) {
+			continue
+		}
+		parts, rest := splitDefinition(r.sql)
+		if strings.Contains(strings.ToUpper(rest), "WITHOUT") {
+			return nil, fmt.Errorf("%w: the table %s has no row IDs", errFormat, name)
+		}
+		t := &Table{db: db, root: r.root, alias: -1, indexes: map[string]uint32{}}
+		unique := t.readColumns(parts)
+		for _, i := range all {
+			if i.kind != "index" || !strings.EqualFold(i.table, name) {
+				continue
+			}
+			if column := indexedColumn(i, unique); column != "" && t.indexes[column] == 0 {
+				t.indexes[column] = i.root
+			}
+		}
+		return t, nil
+	}
+	return nil, fmt.Errorf("%w: it has no table %s", errFormat, name)
+}
+
+// HasTables reports whether the database has all the tables.
+func (db *DB) HasTables(names ...string) bool {
+	all, err := db.schema()
+	if err != nil {
+		return false
+	}
+	return !slices.ContainsFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(all, func(r schemaRow) bool {
+			return r.kind == "table" && strings.EqualFold(r.name, name)
+		})
+	})
+}
+
+// readColumns sets the columns from the parts of the table's definition. It returns the first column of each
+// index that SQLite creates by itself, in the order of their numbers.
+func (t *Table) readColumns(parts []string) (unique []string) {
+	for _, p := range parts {
+		words := strings.Fields(p)
+		if len(words) == 0 {
+			continue
+		}
+		upper := strings.ToUpper(strings.Join(words, " "))
+		first, _, _ := strings.Cut(strings.ToUpper(words[0]), "(")
+		switch first {
+		case "CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN":
+			if strings.Contains(upper, "PRIMARY KEY") || strings.Contains(upper, "UNIQUE") {
+				inner, _ := splitDefinition(p)
+				unique = append(unique, firstName(inner))
+			}
+			continue
+		}
+		name := unquoteName(words[0])
+		t.columns = append(t.columns, name)
+		isKey := strings.Contains(upper, "PRIMARY KEY")
+		switch {
+		case isKey && len(words) > 1 && strings.EqualFold(words[1], "INTEGER"):
+			t.alias = len(t.columns) - 1
+		case isKey, strings.Contains(upper, "UNIQUE"):
+			unique = append(unique, name)
+		}
+	}
+	return unique
+}
+
+// indexedColumn returns the first column of an index, or "" if the index cannot be used to find texts.
+func indexedColumn(i schemaRow, unique []string) string {
+	if i.sql == "" { // sqlite_autoindex_TABLE_NUMBER
+		n, err := strconv.Atoi(i.name[strings.LastIndexByte(i.name, '_')+1:])
+		if err != nil || n < 1 || n > len(unique) {
+			return ""
+		}
+		return unique[n-1]
+	}
+	parts, rest := splitDefinition(i.sql)
+	upper := strings.ToUpper(strings.Join(parts, " ") + " ")
+	isOther := strings.Contains(upper, " DESC ") || strings.Contains(upper, "COLLATE") || strings.Contains(upper, "(")
+	if isOther || strings.TrimSpace(rest) != "" {
+		return ""
+	}
+	return firstName(parts)
+}
+
+func firstName(parts []string) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	words := strings.Fields(parts[0])
+	if len(words) == 0 {
+		return ""
+	}
+	return unquoteName(words[0])
+}
+
+func unquoteName(s string) string { return strings.Trim(s, "\"'`[]") }
+
+// splitDefinition returns the parts between the first parenthesis of a statement and its end, and the text
+// after it. Comments are removed.
+func splitDefinition(sql string) (parts []string, rest string) {
+	depth := 0
+	var part strings.Builder
+	for i := 0; i < len(sql); i++ {
+		c := sql[i]
+		switch {
+		case strings.HasPrefix(sql[i:], "--"):
+			length := strings.IndexByte(sql[i:], '\n')
+			if length < 0 {
+				return parts, ""
+			}
+			i += length
+			continue
+		case c == '(':
+			depth++
+			if depth == 1 {
+				continue
+			}
+		case c == ')':
+			depth--
+			if depth == 0 {
+				return append(parts, part.String()), sql[i+1:]
+			}
+		case c == ',' && depth == 1:
+			parts = append(parts, part.String())
+			part.Reset()
+			continue
+		}
+		if depth > 0 {
+			part.WriteByte(c)
+		}
+	}
+	return parts, ""
+}
+
+// row decodes a cell of the table.
+func (t *Table) row(c cell) (Row, error) {
+	values, err := t.db.values(c.raw)
+	if t.alias >= 0 && t.alias < len(values) {
+		values[t.alias] = c.rowID
+	}
+	return Row{t, values, c.rowID}, err
+}
+
+// Rows yields all rows in order of row ID. It yields at most one error, and nothing after it.
+func (t *Table) Rows() iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		t.db.visits = 0
+		_, err := t.db.walkTable(t.root, 0, func(c cell) bool {
+			row, err := t.row(c)
+			return yield(row, err) && err == nil
+		})
+		if err != nil {
+			yield(Row{}, err)
+		}
+	}
+}
+
+// With returns the rows in which a column is a text, in order of row ID.
+func (t *Table) With(column, text string) ([]Row, error) {
+	return t.within(column, span{text, text + "\x00"})
+}
+
+// WithPrefix returns the rows in which a column is a text with a prefix, in order of row ID.
+func (t *Table) WithPrefix(column, prefix string) ([]Row, error) {
+	return t.within(column, span{prefix, prefix + "\xff"})
+}
+
+// within returns the rows in which a column is a text in a span. It uses an index if there is one.
+func (t *Table) within(column string, s span) (all []Row, err error) {
+	root := t.indexes[column]
+	if root == 0 {
+		for row, err := range t.Rows() {
+			if err != nil {
+				return nil, err
+			}
+			if s.compare(row.value(column)) == 0 {
+				all = append(all, row)
+			}
+		}
+		return all, nil
+	}
+	t.db.visits = 0
+	err = t.db.walkIndex(root, 0, s, func(id int64) error {
+		c, found, err := t.db.findRow(t.root, id)
+		if err != nil || !found {
+			return err
+		}
+		row, err := t.row(c)
+		all = append(all, row)
+		return err
+	})
+	slices.SortFunc(all, func(a, b Row) int { return int(max(min(a.id-b.id, 1), -1)) })
+	return all, err
+}
+
+func (r Row) value(column string) any {
+	i := slices.IndexFunc(r.table.columns, func(c string) bool { return strings.EqualFold(c, column) })
+	if i < 0 || i >= len(r.values) {
+		return nil
+	}
+	return r.values[i]
+}
+
+// Text returns a column as text: a text or a blob as it is, and a number in decimal. It is "" for other values
+// and for a column that does not exist.
+func (r Row) Text(column string) string {
+	switch v := r.value(column).(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return ""
+}
+
+// Number returns a column as a number. It is 0 for a value that is not a number.
+func (r Row) Number(column string) float64 {
+	switch v := r.value(column).(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	}
+	return 0
+}
