@@ -33,6 +33,9 @@ type EventClient struct {
 	UniqueCalls bool // the IDs of calls are unique, also across sessions
 
 	home clientHome
+
+	// roots returns the directories of a client that may have several. It is nil for the others.
+	roots func(b baseDirs) []string
 }
 
 // TranscriptPlace is a directory below the client's own directory, in which the client stores transcripts.
@@ -81,7 +84,81 @@ var EventClients = []EventClient{
 	},
 	{
 		Name: "opencode", Recognizes: isOpencode, NewReader: newOpencode, AnswerLine: opencodeAnswer,
-		Resume: "opencode --session=",
+		Transcripts: []TranscriptPlace{{"", endsWith("/opencode/opencode.db")}},
+		Resume:      "opencode --session=", roots: func(b baseDirs) []string { return b.data("opencode") },
+	},
+	{
+		Name: "cursor", Recognizes: isCursor, NewReader: newCursor, roots: cursorRoots,
+		Transcripts: []TranscriptPlace{
+			{"globalStorage", endsWith("/globalStorage/state.vscdb")},
+			{"projects", func(p string) bool { return isJSONL(p) && strings.Contains(p, "/agent-transcripts/") }},
+		},
+	},
+	{
+		Name: "vscode", Recognizes: isVSCode, NewReader: newVSCode, roots: vscodeRoots,
+		Transcripts: []TranscriptPlace{
+			{"workspaceStorage", func(p string) bool { return isJSON(p) && strings.Contains(p, "/chatSessions/") }},
+			{"globalStorage/emptyWindowChatSessions", isJSON},
+		},
+	},
+	{
+		Name: "zed", Recognizes: isZed, NewReader: newZed,
+		Transcripts: []TranscriptPlace{{"threads", endsWith("/threads.db")}},
+		roots:       func(b baseDirs) []string { return append(b.data("zed"), b.data("Zed")...) },
+	},
+	{
+		Name: "goose", Recognizes: isGoose, NewReader: newGoose, roots: gooseRoots,
+		Transcripts: []TranscriptPlace{{"sessions", func(p string) bool {
+			return isJSONL(p) || strings.HasSuffix(p, "/sessions.db")
+		}}},
+	},
+	{
+		Name: "cline", Recognizes: isCline, NewReader: newCline, roots: clineRoots,
+		Transcripts: []TranscriptPlace{{"tasks", IsTask}, {"sessions", endsWith(".messages.json")}},
+	},
+	{
+		Name: "roo", Recognizes: isCline, NewReader: newCline,
+		Transcripts: []TranscriptPlace{{"tasks", IsTask}},
+		roots:       func(b baseDirs) []string { return b.extension("rooveterinaryinc.roo-cline") },
+	},
+	{
+		Name: "kilo", Recognizes: isCline, NewReader: newCline,
+		Transcripts: []TranscriptPlace{{"tasks", IsTask}},
+		roots:       func(b baseDirs) []string { return b.extension("kilocode.kilo-code") },
+	},
+	{
+		Name: "pi", Recognizes: isPi, NewReader: newPi,
+		Transcripts: []TranscriptPlace{{"sessions", isJSONL}},
+		roots:       func(b baseDirs) []string { return []string{b.home("PI_CODING_AGENT_DIR", ".pi/agent")} },
+	},
+	{
+		Name: "openclaw", Recognizes: isPi, NewReader: newPi,
+		Transcripts: []TranscriptPlace{{"agents", func(p string) bool {
+			return isJSONL(p) && strings.Contains(p, "/sessions/") && !strings.HasSuffix(p, ".trajectory.jsonl")
+		}}},
+		roots: func(b baseDirs) []string { return []string{b.home("OPENCLAW_STATE_DIR", ".openclaw")} },
+	},
+	{
+		Name: "amp", Recognizes: isAmp, NewReader: newAmp,
+		Transcripts: []TranscriptPlace{{"threads", func(p string) bool {
+			return strings.HasSuffix(p, ".json") && strings.Contains(p, "/T-")
+		}}},
+		roots: func(b baseDirs) []string { return b.data("amp") },
+	},
+	{
+		Name: "crush", Recognizes: isCrush, NewReader: newCrush, roots: crushRoots,
+		Transcripts: []TranscriptPlace{{"", endsWith("/crush.db")}},
+	},
+	{
+		Name: "hermes", Recognizes: isHermes, NewReader: newHermes,
+		Transcripts: []TranscriptPlace{{"", func(p string) bool {
+			return strings.HasSuffix(p, "/state.db") || (isJSONL(p) && strings.Contains(p, "/sessions/"))
+		}}},
+		roots: func(b baseDirs) []string { return []string{b.home("HERMES_HOME", ".hermes")} },
+	},
+	{
+		Name: "kimi", Recognizes: isKimi, NewReader: newKimi, roots: kimiRoots,
+		Transcripts: []TranscriptPlace{{"sessions", endsWith("/wire.jsonl")}},
 	},
 }
 
@@ -116,3 +193,11 @@ func IsRollout(path string) bool {
 	path = filepath.ToSlash(path)
 	return isJSONL(strings.TrimSuffix(path, Compressed)) && strings.Contains(path, "/rollout-")
 }
+
+// endsWith returns a function that reports whether a path ends in a suffix.
+func endsWith(suffix string) func(string) bool {
+	return func(path string) bool { return strings.HasSuffix(path, suffix) }
+}
+
+// isJSON reports whether a file is a JSON document or JSON lines.
+func isJSON(path string) bool { return isJSONL(path) || strings.HasSuffix(path, ".json") }

@@ -15,14 +15,16 @@ const maxDocument = 256 << 20
 // mark is the byte order mark, with which some editors begin a file.
 var mark = []byte("\ufeff")
 
-// ReadDocument reads a file from its beginning. If the file is a single JSON object over several lines,
-// ReadDocument returns the file's text, which an [EventReader] reads like a line. Otherwise document is nil,
-// and the caller continues with lines, which contains the whole file.
+// ReadDocument reads a file from its beginning. If the file is a single JSON object over several lines, or a
+// JSON array, ReadDocument returns the file's text, which an [EventReader] reads like a line. Otherwise document
+// is nil, and the caller continues with lines, which contains the whole file.
 func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err error) {
 	head, _ := br.Peek(br.Size()) // an error occurs again when the file is read
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, mark), " \t\r\n")
 	end := bytes.IndexByte(head, '\n')
-	if end < 0 || head[0] != '{' || fields(head[:end], func(_, _ []byte) {}) {
+	isArray := len(head) > 0 && head[0] == '['
+	isLines := end < 0 || head[0] != '{' || fields(head[:end], func(_, _ []byte) {})
+	if isLines && !isArray {
 		return nil, br, nil
 	}
 	b, err := io.ReadAll(io.LimitReader(br, maxDocument))

@@ -5,6 +5,7 @@ package clientfile
 
 import (
 	"archive/zip"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,12 @@ type Transcript struct {
 // Open opens a transcript. A file whose name ends in .zst, or that is in a ZIP archive, is
 // decompressed while it is read. The caller closes it.
 func Open(path string) (*Transcript, error) {
+	if database, id := splitDatabase(path); id != "" {
+		return openSession(database, id)
+	}
+	if IsDatabase(path) {
+		return nil, databaseError(path)
+	}
 	path, member := splitArchived(path)
 	f, err := vfs.OpenRegular(path)
 	if err != nil {
@@ -64,6 +71,9 @@ func Open(path string) (*Transcript, error) {
 	switch {
 	case member != "":
 		err = t.openMember(member)
+	case filepath.Base(filepath.Dir(path)) == changeLogDir && strings.HasSuffix(path, ".jsonl"),
+		filepath.Base(filepath.Dir(path)) == emptyWindowDir && strings.HasSuffix(path, ".jsonl"):
+		err = t.openChangeLog()
 	case strings.HasSuffix(path, Compressed):
 		size := t.size
 		t.size = -1
@@ -83,6 +93,48 @@ func Open(path string) (*Transcript, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return t, nil
+}
+
+// Directories in which VS Code stores logs of changes.
+const (
+	changeLogDir   = "chatSessions"
+	emptyWindowDir = "emptyWindowChatSessions"
+)
+
+// openChangeLog replaces a log of changes by the document that they lead to.
+func (t *Transcript) openChangeLog() error {
+	b, err := io.ReadAll(io.LimitReader(t.file, maxDocument))
+	if err != nil {
+		return err
+	}
+	b, err = replayLog(b)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", t.file.Name(), err)
+	}
+	t.setText(b)
+	return nil
+}
+
+// openSession opens a session of a database.
+func openSession(database, id string) (*Transcript, error) {
+	b, err := readSession(database, id)
+	if err != nil {
+		return nil, err
+	}
+	f, err := vfs.OpenRegular(database)
+	if err != nil {
+		return nil, err
+	}
+	t := &Transcript{file: f}
+	t.setText(b)
+	t.text, _ = t.begin()
+	return t, nil
+}
+
+// setText sets the text that Read returns instead of the file's.
+func (t *Transcript) setText(b []byte) {
+	t.size = int64(len(b))
+	t.begin = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
 }
 
 // splitArchived divides a path into a ZIP archive and the file in it. member is "" for other

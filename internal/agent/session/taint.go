@@ -29,7 +29,22 @@ var webTools = map[string][]string{
 	"qwen":     {"web_fetch", "web_search", "WebFetch", "WebSearch"},
 	"opencode": {"webfetch", "websearch", "codesearch"},
 	"copilot":  {"web_fetch", "web_search", "fetch_copilot_cli_documentation", "WebFetch", "WebSearch"},
+	"cursor":   {"web_search", "web_fetch", "WebSearch", "WebFetch", "CallMcpTool", "fetch_pull_request"},
+	"vscode":   {"fetch_webpage", "github_repo", "copilot_fetchWebPage", "vscode_fetchWebPage_internal"},
+	"zed":      {"fetch", "web_search"},
+	"goose":    {"computercontroller__web_scrape", "computercontroller__web_search"},
+	"cline":    clineWebTools,
+	"roo":      clineWebTools,
+	"kilo":     clineWebTools,
+	"openclaw": {"web_search", "web_fetch", "browser", "message"},
+	"amp":      {"read_web_page", "web_search", "librarian"},
+	"crush":    {"fetch", "agentic_fetch", "web_fetch", "web_search", "sourcegraph", "download"},
+	"hermes":   {"web_search", "web_extract", "browser_navigate", "browser_snapshot"},
+	"kimi":     {"SearchWeb", "FetchURL", "WebSearch"},
 }
+
+var clineWebTools = []string{"web_fetch", "web_search", "browser_action", "use_mcp_tool", "access_mcp_resource",
+	"fetch_web_content"}
 
 // openTools lists, by client, built-in tools that are named like MCP tools.
 var openTools = map[string][]string{
@@ -182,12 +197,18 @@ func (c *Call) server(client string) string {
 	}
 	name, apart := c.Tool, ""
 	switch client {
-	case "gemini":
+	case "gemini", "cursor", "vscode", "crush", "hermes":
 		rest, ok := strings.CutPrefix(name, "mcp_")
 		if !ok {
 			return ""
 		}
 		name, apart = rest, "_"
+	case "goose":
+		if strings.HasPrefix(name, "developer__") || strings.HasPrefix(name, "todo__") ||
+			strings.HasPrefix(name, "platform__") || strings.HasPrefix(name, "memory__") {
+			return "" // extensions that are a part of Goose
+		}
+		apart = "__"
 	case "opencode":
 		apart = "_"
 	case "copilot":

@@ -19,14 +19,26 @@ import (
 // sessionSources maps the names of programs whose files contain sessions to the names of their clients in
 // the archive. The other names belong to formats of entries.
 var sessionSources = map[string]string{
+	"amp":           "amp",
 	"chatgpt":       transcript.ChatGPT,
 	"claude-code":   "claude",
 	"claude-export": transcript.ClaudeAI,
+	"cline":         "cline",
 	"codex":         "codex",
 	"copilot":       "copilot",
+	"crush":         "crush",
+	"cursor":        "cursor",
 	"gemini":        "gemini",
+	"goose":         "goose",
+	"hermes":        "hermes",
+	"kilo":          "kilo",
+	"kimi":          "kimi",
 	"opencode":      "opencode",
+	"pi":            "pi",
 	"qwen":          "qwen",
+	"roo":           "roo",
+	"vscode":        "vscode",
+	"zed":           "zed",
 }
 
 // Sources returns the names of the programs and formats that Import reads, in alphabetical order.
@@ -149,7 +161,14 @@ func (c *contents) addDetected(path string) error {
 		return nil
 	}
 	ext := strings.ToLower(filepath.Ext(path))
+	client := ""
+	if !info.IsDir() {
+		client = transcript.FindClient(path)
+	}
 	switch {
+	case client != "":
+		c.addSessions(client, path)
+		return nil
 	case info.IsDir() || ext == ".zip" || ext == ".json":
 		service, err := findChatService(path)
 		if err != nil {
@@ -163,10 +182,6 @@ func (c *contents) addDetected(path string) error {
 		default:
 			c.addSessions(service, path)
 		}
-		return nil
-	}
-	if client := transcript.FindClient(path); client != "" {
-		c.addSessions(client, path)
 		return nil
 	}
 	c.addEntries(path, "")

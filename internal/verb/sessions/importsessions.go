@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
@@ -24,7 +23,7 @@ import (
 type ImportSessionsIn struct {
 	Clients []string `json:"clients,omitempty" flag:"-"`
 	Since   string   `json:"since,omitempty" value:"DATE" usage:"Only what a client wrote on or after this date (2026-04-18, 7d, yesterday)."`
-	Files   []string `json:"files,omitempty" flag:"file" value:"FILE" usage:"Read these transcripts of the one client that is named, wherever they are; of opencode, what opencode export writes; of chatgpt and claude-ai, the export of your data."`
+	Files   []string `json:"files,omitempty" flag:"file" value:"FILE" usage:"Read these transcripts or databases of the one client that is named, wherever they are; of chatgpt and claude-ai, the export of your data."`
 	DryRun  bool     `json:"dry_run,omitempty" usage:"Say what would be read, and read nothing."`
 
 	Home string                                     `json:"-"` // the user's own directory
@@ -175,18 +174,12 @@ func (in *ImportSessionsIn) find(w *verb.Workspace) (files []transcript.FoundTra
 func checkSessionClients(clients []string, isGiven bool) error {
 	found := transcript.Clients()
 	for _, c := range clients {
-		_, hasReader := clientfile.FindEventClient(c)
-		isFound := slices.Contains(found, c)
 		isService := transcript.IsChatService(c)
 		switch {
-		case hasReader && !isFound && !isGiven:
-			return verb.Advise(verb.Invalidf("%s keeps its sessions in a database, which is not read", c),
-				"its plug-in reports them as they happen: oxbow setup "+c+"; for one of before: "+c+" export "+
-					"SESSION > FILE, oxbow session import "+c+" --file FILE")
 		case isService && !isGiven:
 			return verb.Advise(verb.Invalidf("%s keeps its conversations on its servers", c),
 				"ask it for an export of your data, then: oxbow import FILE.zip")
-		case !hasReader && !isService:
+		case !slices.Contains(found, c) && !isService:
 			return verb.InvalidValue("clients", c, "is none of "+strings.Join(found, ", "))
 		case isGiven && len(clients) > 1:
 			return verb.Advise(
@@ -210,7 +203,8 @@ func givenTranscripts(client, path string) ([]transcript.FoundTranscript, error)
 		return nil, err
 	}
 	if !transcript.IsChatService(client) {
-		return []transcript.FoundTranscript{{Client: client, Path: path, Size: fi.Size(), Time: fi.ModTime()}}, nil
+		file := transcript.FoundTranscript{Client: client, Path: path, Size: fi.Size(), Time: fi.ModTime()}
+		return transcript.Sessions(file), nil
 	}
 	names, err := transcript.ChatFiles(path)
 	if err == nil && len(names) == 0 {

@@ -126,7 +126,8 @@ func label(tool, arg string) string {
 
 // pathKeys are tools' arguments that contain paths.
 var pathKeys = []string{"file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path", "directory",
-	"paths", "file_paths", "include", "target_file"}
+	"paths", "file_paths", "include", "target_file", "targetFile", "relativeWorkspacePath", "relative_workspace_path",
+	"target_directory", "targetDirectory"}
 
 // pathsIn returns the files and directories in a tool's arguments.
 func pathsIn(in map[string]any) (paths []string) {

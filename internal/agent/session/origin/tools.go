@@ -27,7 +27,8 @@ const (
 type clientTools map[use][]string
 
 // tables contains the tools of the clients, taken from Claude Code 2.1.330, Codex 0.169, Gemini CLI
-// 0.61, opencode 1.18, Copilot CLI 1.0.102 and Qwen Code 0.24. A tool that is not listed is an MCP
+// 0.61, opencode 1.18, Copilot CLI 1.0.102 and Qwen Code 0.24. The tools of the other clients are taken from the
+// sources that package clientfile names. A tool that is not listed is an MCP
 // tool if its name has an MCP tool's form. The output of other tools is unvouched.
 var tables = map[string]clientTools{
 	"claude": {
@@ -98,7 +99,122 @@ var tables = map[string]clientTools{
 		unseen:   {"skill", "tool_search", "lsp"},
 		quiet:    {"todo_write", "save_memory", "exit_plan_mode", "ask_user_question", "enter_plan_mode", "task_stop"},
 	},
+	"cursor": {
+		runs:  {"run_terminal_cmd", "run_terminal_command", "run_terminal_command_v2", "shell"},
+		files: {"read_file", "read_file_v2", "read"},
+		searches: {"list_dir", "list_dir_v2", "grep", "grep_search", "ripgrep_raw_search", "glob", "glob_file_search",
+			"file_search", "codebase_search", "semantic_search_full"},
+		edits: {"edit_file", "edit_file_v2", "search_replace", "write", "strreplace", "apply_patch", "applypatch",
+			"delete_file", "delete"},
+		web:    {"web_search", "websearch", "web_fetch", "webfetch", "fetch_pull_request", "callmcptool"},
+		agents: {"task", "task_v2", "subagent"},
+		unseen: {"fetch_rules"},
+		quiet:  {"todo_write", "todowrite", "create_plan", "ask_question", "switch_mode", "update_memory"},
+	},
+	"vscode": {
+		runs:  {"run_in_terminal", "copilot_runinterminal", "runtests", "run_task"},
+		files: {"read_file", "copilot_readfile"},
+		searches: {"grep_search", "file_search", "semantic_search", "list_dir", "copilot_findtextinfiles",
+			"copilot_findfiles", "copilot_searchcodebase", "copilot_listdirectory"},
+		edits: {"replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file", "create_file",
+			"apply_patch", "edit_notebook_file", "copilot_replacestring", "copilot_multireplacestring",
+			"copilot_createfile", "copilot_applypatch", "copilot_insertedit"},
+		web: {"fetch_webpage", "github_repo", "copilot_fetchwebpage", "vscode_fetchwebpage_internal",
+			"copilot_githubrepo"},
+		late:   {"get_terminal_output", "copilot_getterminaloutput"},
+		unseen: {"runsubagent"},
+		quiet:  {"manage_todo_list", "think", "copilot_think", "create_directory", "copilot_createdirectory"},
+	},
+	"zed": {
+		runs:     {"terminal"},
+		files:    {"read_file", "open"},
+		searches: {"grep", "find_path", "list_directory", "diagnostics"},
+		edits:    {"edit_file", "write_file", "streaming_edit_file"},
+		web:      {"fetch", "web_search"},
+		unseen:   {"spawn_agent", "subagent", "skill"},
+		quiet: {"thinking", "now", "create_directory", "copy_path", "move_path", "delete_path", "save_file",
+			"restore_file_from_disk", "update_plan"},
+	},
+	"goose": {
+		runs:     {"developer__shell", "shell"},
+		files:    {"developer__read_image", "read_image"},
+		searches: {"developer__analyze", "developer__tree", "tree", "analyze"},
+		edits:    {"developer__text_editor", "developer__write", "developer__edit", "write", "edit", "text_editor"},
+		web:      {"computercontroller__web_scrape", "computercontroller__web_search"},
+		unseen:   {"subagent", "delegate", "load"},
+		quiet: {"todo__todo_write", "todo__todo_read", "memory__remember_memory", "memory__retrieve_memories",
+			"platform__manage_extensions", "platform__search_available_extensions"},
+	},
+	"cline": {
+		runs:     {"execute_command", "run_commands"},
+		files:    {"read_file", "read_files"},
+		searches: {"list_files", "search_files", "list_code_definition_names", "codebase_search", "search_codebase"},
+		edits: {"write_to_file", "replace_in_file", "apply_diff", "apply_patch", "insert_content",
+			"search_and_replace", "search_replace", "edit_file", "editor", "delete_file"},
+		web: {"web_fetch", "web_search", "browser_action", "use_mcp_tool", "access_mcp_resource",
+			"fetch_web_content"},
+		unseen: {"use_skill", "skills", "use_subagents", "new_task", "fetch_instructions"},
+		quiet: {"ask_followup_question", "attempt_completion", "plan_mode_respond", "act_mode_respond", "focus_chain",
+			"update_todo_list", "switch_mode"},
+	},
+	"pi": {
+		runs:     {"bash"},
+		files:    {"read"},
+		searches: {"grep", "find", "ls"},
+		edits:    {"write", "edit"},
+	},
+	"openclaw": {
+		runs:     {"exec", "bash"},
+		files:    {"read"},
+		searches: {"grep", "find", "ls"},
+		edits:    {"write", "edit", "apply_patch"},
+		web:      {"web_search", "web_fetch", "browser", "message"},
+		late:     {"process"},
+		unseen:   {"sessions_spawn", "sessions_send", "sessions_history", "subagents"},
+		quiet:    {"memory_search", "memory_get", "session_status", "sessions_list", "update_plan"},
+	},
+	"amp": {
+		runs:     {"bash", "shell_command"},
+		files:    {"read"},
+		searches: {"grep", "glob", "finder", "list_directory"},
+		edits:    {"edit_file", "create_file", "apply_patch", "undo_edit"},
+		web:      {"read_web_page", "web_search", "librarian"},
+		unseen:   {"task", "oracle", "skill", "read_thread", "find_thread"},
+		quiet:    {"todo_write", "todo_read", "task_list"},
+	},
+	"crush": {
+		runs:     {"bash"},
+		files:    {"view"},
+		searches: {"glob", "grep", "ls", "lsp_diagnostics", "lsp_references"},
+		edits:    {"edit", "multiedit", "write"},
+		web:      {"fetch", "agentic_fetch", "web_fetch", "web_search", "sourcegraph", "download"},
+		late:     {"job_output"},
+		unseen:   {"agent"},
+		quiet:    {"todos", "job_kill"},
+	},
+	"hermes": {
+		runs:     {"terminal"},
+		files:    {"read_file"},
+		searches: {"search_files"},
+		edits:    {"write_file", "patch"},
+		web:      {"web_search", "web_extract", "browser_navigate", "browser_snapshot", "browser_click"},
+		late:     {"process"},
+		unseen:   {"delegate_task", "skill_view", "execute_code", "session_search"},
+		quiet:    {"todo", "memory", "clarify"},
+	},
+	"kimi": {
+		runs:     {"shell", "bash"},
+		files:    {"readfile", "readmediafile", "read"},
+		searches: {"glob", "grep"},
+		edits:    {"writefile", "strreplacefile", "write", "edit"},
+		web:      {"searchweb", "fetchurl", "websearch"},
+		agents:   {"task", "agent"},
+		quiet:    {"settodolist", "think", "todolist"},
+	},
 }
+
+// sameTools contains the clients that have the tools of another client, because one is a fork of the other.
+var sameTools = map[string]string{"roo": "cline", "kilo": "cline"}
 
 // mcpNames contains, by client, the forms of MCP tool names: the prefix before the server, and the
 // separator between the server and the tool.
@@ -109,6 +225,11 @@ var mcpNames = map[string]struct{ front, between string }{
 	"gemini":   {"mcp_", "_"},
 	"opencode": {"", "_"},
 	"copilot":  {"", "-"},
+	"cursor":   {"mcp_", "_"},
+	"vscode":   {"mcp_", "_"},
+	"goose":    {"", "__"},
+	"crush":    {"mcp_", "_"},
+	"hermes":   {"mcp_", "_"},
 }
 
 // ownServers lists the names under which setup registers this program's server. Another program's
@@ -119,6 +240,9 @@ var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
 // tool.
 func toolUse(client, tool string) (u use, own bool) {
 	name := strings.ToLower(tool)
+	if other := sameTools[client]; other != "" {
+		client = other
+	}
 	for u, names := range tables[client] {
 		if slices.Contains(names, name) {
 			return u, false

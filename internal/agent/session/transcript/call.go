@@ -31,19 +31,31 @@ const (
 var roles = map[string]role{
 	"bash": shell, "shell": shell, "exec_command": shell, "local_shell": shell, "shell_command": shell,
 	"container.exec": shell, "run_shell_command": shell, "powershell": shell, "execute_command": shell,
+	"run_terminal_cmd": shell, "run_terminal_command": shell, "run_terminal_command_v2": shell,
+	"run_in_terminal": shell, "copilot_runinterminal": shell, "terminal": shell, "developer__shell": shell,
+	"exec": shell,
 
 	"read": reads, "view": reads, "read_file": reads, "notebookread": reads, "open_file": reads,
+	"read_file_v2": reads, "copilot_readfile": reads, "readfile": reads,
 
 	"edit": writes, "write": writes, "multiedit": writes, "notebookedit": writes, "notebook_edit": writes,
 	"replace":    writes,
 	"write_file": writes, "create": writes, "str_replace": writes, "insert": writes, "str_replace_editor": writes,
 	"multi_edit": writes, "apply_patch": writes, "patch": writes,
+	"write_to_file": writes, "replace_in_file": writes, "apply_diff": writes, "insert_content": writes,
+	"search_and_replace": writes, "delete_file": writes, "edit_file": writes, "edit_file_v2": writes,
+	"search_replace": writes, "strreplace": writes, "applypatch": writes, "create_file": writes,
+	"replace_string_in_file": writes, "multi_replace_string_in_file": writes, "insert_edit_into_file": writes,
+	"developer__text_editor": writes, "text_editor": writes, "developer__write": writes, "developer__edit": writes,
+	"writefile": writes, "strreplacefile": writes,
 
 	"webfetch": asks, "websearch": asks, "web_fetch": asks, "web_search": asks, "google_web_search": asks,
 	"fetch":      asks,
-	"codesearch": asks, "web_search_call": asks,
+	"codesearch": asks, "web_search_call": asks, "fetch_webpage": asks, "read_web_page": asks, "web_extract": asks,
+	"browser_action": asks, "searchweb": asks, "fetchurl": asks,
 
 	"todowrite": plans, "todo_write": plans, "update_plan": plans, "write_todos": plans, "update_todo": plans,
+	"update_todo_list": plans, "manage_todo_list": plans, "settodolist": plans,
 }
 
 // input contains the arguments of a tool, with the names that the clients use.
@@ -55,6 +67,9 @@ type input struct {
 	Notebook   string          `json:"notebook_path"`
 	Absolute   string          `json:"absolute_path"`
 	Path       string          `json:"path"`
+	Target     string          `json:"target_file"`           // Cursor, until 2025
+	TargetC    string          `json:"targetFile"`            // Cursor
+	Relative   string          `json:"relativeWorkspacePath"` // Cursor, of edits
 	URL        string          `json:"url"`
 	Query      string          `json:"query"`
 	Prompt     string          `json:"prompt"`
@@ -71,6 +86,7 @@ type input struct {
 	Content    *string         `json:"content"`   // text of a whole file
 	FileText   *string         `json:"file_text"` // the same in Copilot CLI
 	Todos      json.RawMessage `json:"todos"`
+	TodoList   json.RawMessage `json:"todoList"` // VS Code
 	Plan       json.RawMessage `json:"plan"`
 }
 
@@ -112,7 +128,7 @@ func CompleteCall(
 	if r == writes && command == "view" {
 		r = reads
 	}
-	file := in.FilePath + in.FilePathC + in.Notebook + in.Absolute
+	file := in.FilePath + in.FilePathC + in.Notebook + in.Absolute + in.Target + in.TargetC + in.Relative
 	if file == "" {
 		file = in.Path
 	}
@@ -205,6 +221,9 @@ func patchedFiles(text string) (files []string) {
 // planText returns a to-do list as Markdown.
 func planText(in input) string {
 	raw := in.Todos
+	if len(raw) == 0 {
+		raw = in.TodoList
+	}
 	if len(raw) == 0 {
 		raw = in.Plan
 	}

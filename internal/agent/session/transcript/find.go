@@ -52,32 +52,70 @@ func Find(home string, getenv func(string) string, clients ...string) []FoundTra
 		if !slices.Contains(clients, client) {
 			continue
 		}
-		dir := clientfile.Home(client, home, getenv)
-		_ = filepath.WalkDir(filepath.Join(dir, p.Below), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() || !p.IsTranscript(filepath.ToSlash(path)) {
-				return nil
-			}
-			if fi, err := os.Stat(path); err == nil {
-				all = append(all, FoundTranscript{client, path, fi.Size(), fi.ModTime()})
-			}
-			return nil
-		})
+		for _, dir := range clientfile.Roots(client, home, getenv) {
+			all = append(all, findBelow(client, p, filepath.Join(dir, p.Below))...)
+		}
 	}
 	all = withoutCopies(all)
 	slices.SortStableFunc(all, func(a, b FoundTranscript) int { return a.Time.Compare(b.Time) })
 	return all
 }
 
-// withoutCopies removes compressed transcripts that also exist uncompressed.
+// findBelow returns the transcripts of a place below a directory. Directories and files that cannot be read are left out, except
+// for databases, because a database may contain many sessions.
+func findBelow(client string, p clientfile.TranscriptPlace, dir string) (all []FoundTranscript) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || !p.IsTranscript(filepath.ToSlash(path)) {
+			return nil
+		}
+		if info, err := os.Stat(path); err == nil {
+			all = append(all, Sessions(FoundTranscript{client, path, info.Size(), info.ModTime()})...)
+		}
+		return nil
+	})
+	return all
+}
+
+// Sessions returns the sessions in a file: several if it is a database, otherwise the file itself. A database
+// that cannot be read is returned itself, so that reading it reports the error. The first session has the size of
+// the whole database.
+func Sessions(f FoundTranscript) []FoundTranscript {
+	if !clientfile.IsDatabase(f.Path) {
+		return []FoundTranscript{f}
+	}
+	_, paths, err := clientfile.DatabaseSessions(f.Path)
+	if err != nil {
+		return []FoundTranscript{f}
+	}
+	var all []FoundTranscript
+	for _, path := range paths {
+		all = append(all, FoundTranscript{f.Client, path, f.Size, f.Time})
+		f.Size = 0
+	}
+	return all
+}
+
+// withoutCopies removes compressed transcripts that also exist uncompressed, and files with a session that is
+// also in a database. Cursor and Goose have both.
 func withoutCopies(all []FoundTranscript) []FoundTranscript {
 	plain := map[string]bool{}
 	for _, f := range all {
 		plain[f.Path] = true
+		if isInDatabase(f.Path) {
+			plain[f.Client+"/"+filepath.Base(f.Path)] = true
+		}
 	}
 	return slices.DeleteFunc(all, func(f FoundTranscript) bool {
 		path, isCompressed := strings.CutSuffix(f.Path, clientfile.Compressed)
-		return isCompressed && plain[path]
+		session, isLines := strings.CutSuffix(filepath.Base(f.Path), ".jsonl")
+		return (isCompressed && plain[path]) || (isLines && plain[f.Client+"/"+session])
 	})
+}
+
+// isInDatabase reports whether a path is one of a session in a database.
+func isInDatabase(path string) bool {
+	dir := filepath.Dir(path)
+	return strings.HasSuffix(dir, ".db") || strings.HasSuffix(dir, ".vscdb")
 }
 
 // Directory is a directory in which a client stores transcripts.
@@ -92,6 +130,9 @@ type Directory struct {
 func Directories(home string, getenv func(string) string, projects ...string) []Directory {
 	var all []Directory
 	for client, p := range places() {
+		if !hasDirectory(client) {
+			continue
+		}
 		dir := filepath.Join(clientfile.Home(client, home, getenv), p.Below)
 		if p.Below == "projects" { // Claude Code and Qwen Code
 			for _, project := range projects {
@@ -106,6 +147,11 @@ func Directories(home string, getenv func(string) string, projects ...string) []
 		}
 	}
 	return all
+}
+
+// hasDirectory reports whether a client's hooks report sessions, so that its directory is watched.
+func hasDirectory(client string) bool {
+	return slices.Contains([]string{"claude", "codex", "gemini", "copilot", "qwen"}, client)
 }
 
 // projectDirectory returns the name of a project's directory in Claude Code and Qwen Code. This is

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,16 +26,12 @@ func FindIn(client, dir string) []string {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			root = dir
 		}
-		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() || !p.IsTranscript(filepath.ToSlash(path)) {
-				return nil // files that cannot be read are left out
+		for _, f := range findBelow(client, p, root) {
+			isNew := !slices.ContainsFunc(all, func(g FoundTranscript) bool { return g.Path == f.Path })
+			if isNew {
+				all = append(all, f)
 			}
-			isNew := !slices.ContainsFunc(all, func(f FoundTranscript) bool { return f.Path == path })
-			if info, err := d.Info(); err == nil && isNew {
-				all = append(all, FoundTranscript{client, path, info.Size(), info.ModTime()})
-			}
-			return nil
-		})
+		}
 	}
 	all = withoutCopies(all)
 	slices.SortStableFunc(all, func(a, b FoundTranscript) int { return a.Time.Compare(b.Time) })
@@ -50,14 +45,20 @@ func FindIn(client, dir string) []string {
 // maxFirstLines is the number of lines that are read to recognize a client.
 const maxFirstLines = 20
 
-// FindClient returns the client that wrote a transcript, claude or codex, or "" if the file is no transcript of
-// these. It reads the first lines.
+// FindClient returns the client that wrote a transcript or a database of sessions, or "" if the file is neither.
+// It reads the first lines of a file.
 func FindClient(path string) string {
-	name := strings.TrimSuffix(path, clientfile.Compressed)
-	if !strings.HasSuffix(name, ".jsonl") {
+	slashed := filepath.ToSlash(path)
+	name := strings.TrimSuffix(slashed, clientfile.Compressed)
+	switch {
+	case clientfile.IsDatabase(path):
+		client, _, _ := clientfile.DatabaseSessions(path) // an error occurs again when the sessions are read
+		return client
+	case clientfile.IsTask(slashed):
+		return taskClient(slashed)
+	case !strings.HasSuffix(name, ".jsonl") && !strings.HasSuffix(name, ".json"):
 		return ""
-	}
-	if clientfile.IsRollout(path) {
+	case clientfile.IsRollout(slashed):
 		return "codex"
 	}
 	in, err := clientfile.Open(path)
@@ -69,13 +70,39 @@ func FindClient(path string) string {
 	for range maxFirstLines {
 		line, err := lines.ReadBytes('\n')
 		var l firstLine
-		if json.Unmarshal(line, &l) == nil {
+		if strings.HasSuffix(name, ".jsonl") && json.Unmarshal(line, &l) == nil {
 			if client := l.client(); client != "" {
 				return client
 			}
 		}
+		if client := recognizedClient(line); client != "" {
+			return client
+		}
 		if err != nil {
 			return ""
+		}
+	}
+	return ""
+}
+
+// taskClient returns the client of a task: Cline, or the fork whose directory the path contains.
+func taskClient(path string) string {
+	switch {
+	case strings.Contains(path, "roo-cline"):
+		return "roo"
+	case strings.Contains(path, "kilo"):
+		return "kilo"
+	}
+	return "cline"
+}
+
+// recognizedClient returns the client that wrote a line or a document. Only clients whose transcripts cannot be
+// confused with a file of entries are recognized.
+func recognizedClient(line []byte) string {
+	for _, c := range clientfile.EventClients {
+		isCertain := slices.Contains([]string{"cursor", "vscode", "goose", "pi", "amp", "hermes", "kimi"}, c.Name)
+		if isCertain && c.Recognizes(line) {
+			return c.Name
 		}
 	}
 	return ""

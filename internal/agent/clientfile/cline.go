@@ -1,0 +1,336 @@
+// This file reads the tasks of Cline and its forks Roo Code and Kilo Code, and the sessions of Cline's command
+// line. The formats come from src/core/storage/disk.ts and src/shared/ExtensionMessage.ts in cline/cline,
+// src/core/task-persistence in RooCodeInc/Roo-Code, and internal/parser/cline.go in kenn-io/agentsview.
+//
+// An extension has a directory for each task, tasks/ID. Its file ui_messages.json is an array of what the person
+// sees, {"ts","type":"say"|"ask","say","ask","text","partial"}. say is "task" ("text" in Roo Code) for the task,
+// user_feedback for a later text by the person, text, completion_result and reasoning for the agent's, and tool,
+// command, use_mcp_server or browser_action for a call, whose text is JSON or a command line. The results are in
+// command_output, mcp_server_response and browser_action_result. The file api_conversation_history.json has the
+// same conversation as the model sees it, [{"role","content"}], and is read only if the other file is missing.
+//
+// The command line has ~/.cline/data/sessions/ID/ID.messages.json, {"sessionId","messages":[{"id","role",
+// "content","ts","modelInfo":{"id"}}]}, and ID.json with the directory in cwd.
+
+package clientfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// clineMessage is an element of ui_messages.json, of api_conversation_history.json, or of the messages of the
+// command line.
+type clineMessage struct {
+	ID      string          `json:"id"`
+	Time    json.RawMessage `json:"ts"`
+	Say     string          `json:"say"`
+	Ask     string          `json:"ask"`
+	Text    string          `json:"text"`
+	Partial bool            `json:"partial"`
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+	Model   struct {
+		ID      string `json:"id"`      // command line
+		ModelID string `json:"modelId"` // extension
+	} `json:"modelInfo"`
+	Condensed struct {
+		Summary string `json:"summary"`
+	} `json:"contextCondense"` // Roo Code
+}
+
+// isCline recognizes the array of a task, and the document of the command line, whose messages have roles. No
+// other client that is read writes an array.
+func isCline(line []byte) bool {
+	if bytes.HasPrefix(bytes.TrimSpace(line), []byte("[")) {
+		return true
+	}
+	var d struct {
+		Session  string `json:"sessionId"`
+		Messages []struct {
+			Role string `json:"role"`
+		} `json:"messages"`
+	}
+	return Decode(line, &d) && d.Session != "" && len(d.Messages) > 0 && d.Messages[0].Role != ""
+}
+
+// IsTask reports whether a file is the conversation of a task of Cline or one of its forks. The file for the
+// model is read only if there is no file with what the person saw.
+func IsTask(path string) bool {
+	dir, name := filepath.Split(filepath.FromSlash(path))
+	switch name {
+	case "ui_messages.json":
+		return true
+	case "api_conversation_history.json":
+		_, err := os.Stat(filepath.Join(dir, "ui_messages.json"))
+		return err != nil
+	}
+	return false
+}
+
+// cline is the state of reading a task.
+type cline struct {
+	path         string
+	session, dir string
+	start        time.Time // time of messages without a time
+	asks         func(string) string
+
+	messageEvents
+	hasPrompt bool
+	pending   string // ID of a call without a result
+	output    []string
+	number    int
+}
+
+func newCline(path string) EventReader {
+	c := &cline{path: path}
+	if path != "" {
+		c.session = filepath.Base(filepath.Dir(path))
+		c.dir = clineDir(path)
+		c.start = jsonTime(json.RawMessage(c.session)) // most IDs are the time in milliseconds
+		if c.start.IsZero() {
+			c.start = modTime(path)
+		}
+	}
+	return c
+}
+
+// clinePromptTags are the tags in which the extensions put the person's text for the model.
+var clinePromptTags = sync.OnceValue(func() func(string) string {
+	return taggedText("task", "feedback", "user_message", "answer", "user_input")
+})
+
+// clineAdded matches what the command line adds to the person's text.
+var clineAdded = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)<(environment_details|mode_notice)(?: [^>]*)?>.*?</(?:environment_details|mode_notice)>`)
+})
+
+// ReadLine implements [EventReader]. A line is a whole file.
+func (c *cline) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var file struct {
+		Session  string            `json:"sessionId"`
+		Messages []json.RawMessage `json:"messages"`
+	}
+	c.asks = clinePromptTags()
+	if line[0] == '{' {
+		if !parseObject(line, &file) || file.Messages == nil {
+			return false
+		}
+		if file.Session != "" {
+			c.session = file.Session
+		}
+		c.asks = func(text string) string {
+			if tagged := clinePromptTags()(text); tagged != "" {
+				text = tagged
+			}
+			return clineAdded().ReplaceAllString(text, "")
+		}
+	} else if !parseObject(line, &file.Messages) {
+		return false
+	}
+	c.messageEvents = messageEvents{yield: yield,
+		Event: Event{Offset: offset, Session: c.session, Dir: c.dir, Time: c.start}}
+	isRead := true
+	for i, raw := range file.Messages {
+		var m clineMessage
+		if !parseObject(raw, &m) {
+			isRead = false
+			continue
+		}
+		if model := m.Model.ID + m.Model.ModelID; model != "" {
+			c.Model = model
+		}
+		c.beginNumber(i, jsonTime(m.Time))
+		if m.Role != "" {
+			if m.ID != "" {
+				c.begin(m.ID, c.Time)
+			}
+			c.blocks(m.Role, m.Content, c.asks)
+			continue
+		}
+		if !m.Partial {
+			c.shown(&m)
+		}
+	}
+	c.end()
+	return isRead
+}
+
+// shown reports an element of ui_messages.json.
+func (c *cline) shown(m *clineMessage) {
+	switch kind := m.Say + m.Ask; kind {
+	case "command_output", "mcp_server_response", "browser_action_result":
+		c.output = append(c.output, m.Text)
+		return
+	default:
+		c.end()
+		c.shownText(kind, m)
+		c.shownCall(kind, m.Text)
+	}
+}
+
+// shownText reports a text by the person or the agent.
+func (c *cline) shownText(kind string, m *clineMessage) {
+	isTask := kind == "task" || (kind == "text" && !c.hasPrompt)
+	switch {
+	case isTask, kind == "user_feedback":
+		c.hasPrompt = true
+		c.text(EventPrompt, m.Text)
+	case kind == "reasoning":
+		c.text(EventThought, m.Text)
+	case kind == "text", kind == "completion_result", kind == "followup", kind == "plan_mode_respond":
+		c.text(EventText, clineAnswer(m.Text))
+	case kind == "user_feedback_diff":
+		c.text(noEvent, m.Text)
+	case kind == "condense_context", kind == "condense", kind == "summarize_task":
+		e := c.Event
+		e.Kind, e.Text = EventCompacted, m.Text+m.Condensed.Summary
+		c.yield(&e)
+	}
+}
+
+// clineAnswer returns the text of a question or an answer, which may be JSON with the text and the choices.
+func clineAnswer(text string) string {
+	var answer struct {
+		Question string `json:"question"`
+		Response string `json:"response"`
+	}
+	if strings.HasPrefix(text, "{") && json.Unmarshal([]byte(text), &answer) == nil {
+		if found := answer.Question + answer.Response; found != "" {
+			return found
+		}
+	}
+	return strings.TrimSuffix(text, "HAS_CHANGES")
+}
+
+// clineTools contains the tools of the model by their names in ui_messages.json.
+var clineTools = map[string]string{
+	"editedExistingFile": "replace_in_file", "newFileCreated": "write_to_file", "appliedDiff": "apply_diff",
+	"searchAndReplace": "search_and_replace", "insertContent": "insert_content", "fileDeleted": "delete_file",
+	"readFile": "read_file", "listFilesTopLevel": "list_files", "listFilesRecursive": "list_files",
+	"listCodeDefinitionNames": "list_code_definition_names", "searchFiles": "search_files",
+	"codebaseSearch": "codebase_search", "webFetch": "web_fetch", "webSearch": "web_search", "useSkill": "use_skill",
+	"updateTodoList": "update_todo_list",
+}
+
+// shownCall reports a call of a tool.
+func (c *cline) shownCall(kind, text string) {
+	var tool string
+	args := json.RawMessage(text)
+	switch kind {
+	case "tool":
+		var t struct {
+			Tool string `json:"tool"`
+			Path string `json:"path"`
+		}
+		if !parseObject(args, &t) {
+			return
+		}
+		tool = clineTools[t.Tool]
+		if tool == "" {
+			tool = t.Tool
+		}
+		if tool == "web_fetch" { // its path is the address
+			args, _ = json.Marshal(map[string]string{"url": t.Path})
+		}
+	case "command":
+		tool = "execute_command"
+		args, _ = json.Marshal(map[string]string{"command": strings.TrimSuffix(text, "REQ_APP")})
+	case "browser_action_launch":
+		tool = "browser_action"
+		args, _ = json.Marshal(map[string]string{"url": text})
+	case "use_mcp_server":
+		var t struct {
+			Server string          `json:"serverName"`
+			Tool   string          `json:"toolName"`
+			Args   json.RawMessage `json:"arguments"`
+			URI    string          `json:"uri"`
+		}
+		if !parseObject(args, &t) {
+			return
+		}
+		tool, args = "mcp__"+t.Server+"__"+t.Tool, embeddedJSON(t.Args)
+		if t.URI != "" {
+			tool = "access_mcp_resource"
+			args, _ = json.Marshal(map[string]string{"uri": t.URI})
+		}
+	case "browser_action", "use_subagents":
+		tool = kind
+	default:
+		return
+	}
+	c.number++
+	c.pending = "c" + strconv.Itoa(c.number)
+	c.call(c.pending, tool, args)
+}
+
+// end reports the result of the call before. The extensions do not store the exit status of a command.
+func (c *cline) end() {
+	if c.pending != "" {
+		c.result(callResult{id: c.pending, output: strings.Join(c.output, "\n")})
+	}
+	c.pending, c.output = "", nil
+}
+
+var clineWorkingDir = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`Current (?:Working|Workspace) Directory \((.+?)\)`)
+})
+
+// clineDir returns the working directory of a task, from one of the files in which a client stores the
+// directory. It returns "" if none of them has it.
+func clineDir(path string) string {
+	dir := filepath.Dir(path)
+	id := filepath.Base(dir)
+	var item struct {
+		Dir       string `json:"cwd"`       // command line
+		Workspace string `json:"workspace"` // Roo Code and Kilo Code
+	}
+	for _, name := range []string{"history_item.json", id + ".json"} {
+		_ = json.Unmarshal(readSmall(filepath.Join(dir, name)), &item) // the next file may have the directory
+		if found := item.Dir + item.Workspace; found != "" {
+			return found
+		}
+	}
+	var history []struct {
+		ID  string `json:"id"`
+		Dir string `json:"cwdOnTaskInitialization"`
+	}
+	_ = json.Unmarshal(readSmall(filepath.Join(dir, "..", "..", "state", "taskHistory.json")), &history)
+	for _, h := range history {
+		if h.ID == id && h.Dir != "" {
+			return h.Dir
+		}
+	}
+	found := clineWorkingDir().FindSubmatch(readSmall(filepath.Join(dir, "api_conversation_history.json")))
+	if found == nil {
+		return ""
+	}
+	return strings.ReplaceAll(string(found[1]), `\\`, `\`) // the text is inside of JSON
+}
+
+// maxSmall is the number of bytes that are read of a file beside a transcript.
+const maxSmall = 8 << 20
+
+// readSmall returns the beginning of a file, or nil if the file cannot be read.
+func readSmall(path string) []byte {
+	in, err := vfs.OpenRegular(path)
+	if err != nil {
+		return nil
+	}
+	defer in.Close()
+	b, err := io.ReadAll(io.LimitReader(in, maxSmall))
+	if err != nil {
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,202 @@
+// This file reads the sessions of Cursor. Cursor is not public. The formats come from programs that read its
+// files: docs/cursor/storage-reference.md in michaeldhood/chatrxiv, docs/vscdbRelation.md in
+// pppp606/cursor-efficiency, and internal/parser/cursor.go in kenn-io/agentsview.
+//
+// The editor has its sessions in the database User/globalStorage/state.vscdb (see database.go). The document of a
+// session is {"cursor":{"composerId","createdAt","modelConfig","workspaceIdentifier"},"bubbles":[…]}. A bubble is
+// {"bubbleId","type":1|2,"text","createdAt","thinking":{"text"},"toolFormerData":{"toolCallId","name","params",
+// "rawArgs","result","status"},"modelInfo":{"modelName"},"workspaceUris"}. Type 1 is the person, 2 the agent.
+//
+// The agent of the command line writes ~/.cursor/projects/PROJECT/agent-transcripts/SESSION/SESSION.jsonl, and
+// sub-agents write to the directory subagents beside that file. A line is {"role","message":{"content"}}. It has
+// no time, so that the time of the file's last change is the time of each message. The person's text is in
+// <user_query>.
+
+package clientfile
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// cursorLine is the document of a session, or a line of a transcript.
+type cursorLine struct {
+	Composer struct {
+		ID      string          `json:"composerId"`
+		Created json.RawMessage `json:"createdAt"`
+		Config  struct {
+			Model string `json:"modelName"`
+		} `json:"modelConfig"`
+		Workspace struct {
+			URI struct {
+				Path string `json:"fsPath"`
+			} `json:"uri"`
+		} `json:"workspaceIdentifier"`
+		Dir string `json:"currentDir"`
+	} `json:"cursor"`
+	Bubbles []json.RawMessage `json:"bubbles"`
+
+	Role    string `json:"role"`
+	Message struct {
+		Content json.RawMessage `json:"content"`
+	} `json:"message"`
+}
+
+// cursorBubble is a message of the editor.
+type cursorBubble struct {
+	ID       string          `json:"bubbleId"`
+	Type     int             `json:"type"`
+	Text     string          `json:"text"`
+	Created  json.RawMessage `json:"createdAt"`
+	Thinking struct {
+		Text string `json:"text"`
+	} `json:"thinking"`
+	Tool struct {
+		ID     string          `json:"toolCallId"`
+		Name   string          `json:"name"`
+		Args   json.RawMessage `json:"rawArgs"`
+		Params json.RawMessage `json:"params"`
+		Result json.RawMessage `json:"result"`
+		Status string          `json:"status"`
+	} `json:"toolFormerData"`
+	Model struct {
+		Name string `json:"modelName"`
+	} `json:"modelInfo"`
+	Workspaces []string `json:"workspaceUris"`
+}
+
+// isCursor recognizes the document of a session, and the first line of a transcript.
+func isCursor(line []byte) bool {
+	var l struct {
+		Composer json.RawMessage `json:"cursor"`
+		Bubbles  json.RawMessage `json:"bubbles"`
+		Type     string          `json:"type"`
+		Role     string          `json:"role"`
+		Message  struct {
+			Content json.RawMessage `json:"content"`
+			Role    string          `json:"role"`
+		} `json:"message"`
+	}
+	isDocument := Decode(line, &l) && l.Composer != nil && l.Bubbles != nil
+	isLine := l.Role != "" && l.Type == "" && l.Message.Content != nil && l.Message.Role == ""
+	return isDocument || isLine
+}
+
+// cursor is the state of reading a session.
+type cursor struct {
+	session, agent string
+	time           time.Time
+	number         int
+}
+
+func newCursor(path string) EventReader {
+	c := &cursor{session: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
+	if strings.HasSuffix(path, ".jsonl") {
+		c.time = modTime(path)
+		if dir := filepath.Dir(path); filepath.Base(dir) == "subagents" {
+			c.session, c.agent = filepath.Base(filepath.Dir(dir)), "sub-agent"
+		}
+	}
+	return c
+}
+
+// withResults returns a function that reports a result after each call, because a transcript of the command line
+// has no results. Some calls have no ID.
+func (c *cursor) withResults(yield func(*Event)) func(*Event) {
+	calls := 0
+	return func(e *Event) {
+		if e.Kind != EventCall {
+			yield(e)
+			return
+		}
+		calls++
+		if e.ID == "" {
+			e.ID = "m" + strconv.Itoa(c.number) + "-call" + strconv.Itoa(calls)
+		}
+		yield(e)
+		yield(&Event{Kind: EventResult, Offset: e.Offset, Time: e.Time, ID: e.ID, Session: e.Session, Dir: e.Dir,
+			AgentID: e.AgentID, Model: e.Model})
+	}
+}
+
+// cursorQuery returns the person's text in a message of the command line.
+var cursorQuery = sync.OnceValue(func() func(string) string { return taggedText("user_query") })
+
+// ReadLine implements [EventReader].
+func (c *cursor) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var l cursorLine
+	if !parseObject(line, &l) {
+		return false
+	}
+	m := messageEvents{yield: yield,
+		Event: Event{Offset: offset, Session: c.session, AgentID: c.agent, Time: c.time}}
+	if l.Bubbles == nil {
+		c.number++
+		m.beginNumber(c.number, m.Time)
+		m.yield = c.withResults(yield)
+		m.blocks(l.Role, l.Message.Content, cursorQuery())
+		return true
+	}
+	if l.Composer.ID != "" {
+		m.Session = l.Composer.ID
+	}
+	m.Time = jsonTime(l.Composer.Created)
+	m.Model = l.Composer.Config.Model
+	m.Dir = l.Composer.Workspace.URI.Path + l.Composer.Dir
+	isRead := true
+	for i, raw := range l.Bubbles {
+		var b cursorBubble
+		if !parseObject(raw, &b) {
+			isRead = false
+			continue
+		}
+		m.beginNumber(i, jsonTime(b.Created))
+		if b.ID != "" {
+			m.begin(b.ID, m.Time)
+		}
+		b.report(&m)
+	}
+	return isRead
+}
+
+func (b *cursorBubble) report(m *messageEvents) {
+	if b.Model.Name != "" {
+		m.Model = b.Model.Name
+	}
+	if m.Dir == "" && len(b.Workspaces) > 0 {
+		m.Dir = fileURL(b.Workspaces[0])
+	}
+	if b.Type == 1 {
+		m.text(EventPrompt, b.Text)
+		return
+	}
+	m.text(EventThought, b.Thinking.Text)
+	m.text(EventText, b.Text)
+	t := &b.Tool
+	if t.Name == "" {
+		return
+	}
+	id := t.ID
+	if id == "" {
+		id = b.ID
+	}
+	args := embeddedJSON(t.Args)
+	if len(args) == 0 || args[0] != '{' {
+		args = t.Params
+	}
+	m.call(id, t.Name, args)
+	var status struct {
+		Exit  *int `json:"exitCode"`
+		Exit2 *int `json:"exitCodeV2"`
+	}
+	_ = json.Unmarshal(embeddedJSON(t.Result), &status) // only commands have an exit status
+	if status.Exit == nil {
+		status.Exit = status.Exit2
+	}
+	isFailed := t.Status == "error" || t.Status == "cancelled"
+	m.result(callResult{id: id, output: resultText(t.Result), failed: isFailed, exit: status.Exit})
+}

@@ -1,0 +1,410 @@
+// This file reads sessions out of the SQLite databases of clients. A session in a database has a path that
+// consists of the database's path, a slash, and the session's ID. [Open] returns it as a JSON document, which the
+// client's [EventReader] reads. The readers describe the documents.
+
+package clientfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/oxbow-memory/oxbow/internal/base/sqlitefile"
+)
+
+// databaseForm is the form in which a client's database contains sessions.
+type databaseForm struct {
+	client string
+	tables []string // the tables by which the form is recognized
+
+	sessions func(db *sqlitefile.DB) (ids []string, err error)
+	document func(db *sqlitefile.DB, path, id string) (any, error)
+}
+
+// databaseForms lists the forms. The first form whose tables exist is used.
+var databaseForms = []databaseForm{
+	{"cursor", []string{"cursorDiskKV", "ItemTable"}, cursorSessions, cursorDocument},
+	{"opencode", []string{"session", "message", "part"}, tableSessions("session"), opencodeDocument},
+	{"crush", []string{"sessions", "messages", "files"}, tableSessions("sessions"), crushSession},
+	{"goose", []string{"sessions", "messages", "schema_version"}, gooseSessions, gooseSession},
+	{"hermes", []string{"sessions", "messages"}, tableSessions("sessions"), hermesSession},
+	{"zed", []string{"threads"}, tableSessions("threads"), zedThread},
+}
+
+// databaseSuffixes are the endings of database names.
+var databaseSuffixes = []string{".db", ".vscdb"}
+
+// IsDatabase reports whether a file has the name and the beginning of a database.
+func IsDatabase(path string) bool {
+	return slices.ContainsFunc(databaseSuffixes, func(s string) bool { return strings.HasSuffix(path, s) }) &&
+		sqlitefile.IsDatabase(path)
+}
+
+// splitDatabase divides a path into a database and the ID of a session in it. id is "" for other paths.
+func splitDatabase(path string) (database, id string) {
+	slashed := filepath.ToSlash(path)
+	for _, s := range databaseSuffixes {
+		i := strings.LastIndex(slashed, s+"/")
+		if i < 0 {
+			continue
+		}
+		database = filepath.FromSlash(slashed[:i+len(s)])
+		if info, err := os.Stat(database); err == nil && !info.IsDir() {
+			return database, slashed[i+len(s)+1:]
+		}
+	}
+	return path, ""
+}
+
+// formOf returns the form of a database, and whether it has one of the forms that are read.
+func formOf(db *sqlitefile.DB) (databaseForm, bool) {
+	i := slices.IndexFunc(databaseForms, func(f databaseForm) bool { return db.HasTables(f.tables...) })
+	if i < 0 {
+		return databaseForm{}, false
+	}
+	return databaseForms[i], true
+}
+
+// DatabaseSessions returns the client whose sessions a database contains, and their paths, which [Open] opens.
+// The client is "" if the database is not one of a known client.
+func DatabaseSessions(path string) (client string, paths []string, err error) {
+	db, err := sqlitefile.Open(path)
+	if err != nil {
+		return "", nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	defer db.Close()
+	form, ok := formOf(db)
+	if !ok {
+		return "", nil, nil
+	}
+	ids, err := form.sessions(db)
+	if err == nil {
+		err = db.Changed()
+	}
+	if err != nil {
+		return form.client, nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	for _, id := range ids {
+		paths = append(paths, path+"/"+id)
+	}
+	return form.client, paths, nil
+}
+
+// databaseError returns the reason why a database is not read as a transcript.
+func databaseError(path string) error {
+	client, paths, err := DatabaseSessions(path)
+	switch {
+	case err != nil:
+		return err
+	case client == "":
+		return fmt.Errorf("%s is not the database of a client that oxbow knows", path)
+	}
+	return fmt.Errorf("%s is a database with %d sessions of %s, and not a single one", path, len(paths), client)
+}
+
+// readSession returns a session of a database as a document of several lines.
+func readSession(path, id string) ([]byte, error) {
+	db, err := sqlitefile.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	defer db.Close()
+	form, ok := formOf(db)
+	if !ok {
+		return nil, fmt.Errorf("%s is not the database of a client that oxbow knows", path)
+	}
+	document, err := form.document(db, path, id)
+	if err == nil {
+		err = db.Changed()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the session %s in %s: %w", id, path, err)
+	}
+	return json.MarshalIndent(document, "", " ")
+}
+
+// tableSessions returns a function that returns the column id of a table.
+func tableSessions(table string) func(*sqlitefile.DB) ([]string, error) {
+	return func(db *sqlitefile.DB) (ids []string, err error) {
+		t, err := db.Table(table)
+		if err != nil {
+			return nil, err
+		}
+		for row, err := range t.Rows() {
+			if err != nil {
+				return nil, err
+			}
+			ids = append(ids, row.Text("id"))
+		}
+		return ids, nil
+	}
+}
+
+// findRow returns the row of a table with an ID, and the rows of another table that belong to it.
+func findRow(db *sqlitefile.DB, table, id, more, column string) (row sqlitefile.Row, rows []sqlitefile.Row, err error) {
+	t, err := db.Table(table)
+	if err != nil {
+		return row, nil, err
+	}
+	found, err := t.With("id", id)
+	if err != nil {
+		return row, nil, err
+	}
+	if len(found) == 0 {
+		return row, nil, fs.ErrNotExist
+	}
+	if more == "" {
+		return found[0], nil, nil
+	}
+	t, err = db.Table(more)
+	if err != nil {
+		return row, nil, err
+	}
+	rows, err = t.With(column, id)
+	return found[0], rows, err
+}
+
+// columns returns columns of a row as an object.
+func columns(row sqlitefile.Row, names ...string) map[string]any {
+	object := map[string]any{}
+	for _, name := range names {
+		if text := row.Text(name); text != "" {
+			object[name] = text
+		}
+	}
+	return object
+}
+
+// rawColumn returns a column that contains JSON. A column with another text is returned as a JSON text.
+func rawColumn(row sqlitefile.Row, name string) json.RawMessage {
+	text := row.Text(name)
+	if json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	b, _ := json.Marshal(text) // a text can be marshaled
+	return b
+}
+
+func cursorSessions(db *sqlitefile.DB) (ids []string, err error) {
+	t, err := db.Table("cursorDiskKV")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := t.WithPrefix("key", "composerData:")
+	for _, row := range rows {
+		if row.Text("value") != "" { // a deleted session has the value null
+			ids = append(ids, strings.TrimPrefix(row.Text("key"), "composerData:"))
+		}
+	}
+	return ids, err
+}
+
+// cursorDocument returns a session of Cursor. The conversation is a list of IDs, or of older sessions the
+// messages themselves.
+func cursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
+	t, err := db.Table("cursorDiskKV")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := t.With("key", "composerData:"+id)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, fs.ErrNotExist
+	}
+	composer := rawColumn(rows[0], "value")
+	var content struct {
+		Headers []struct {
+			ID string `json:"bubbleId"`
+		} `json:"fullConversationHeadersOnly"`
+		Inline []json.RawMessage          `json:"conversation"`
+		Map    map[string]json.RawMessage `json:"conversationMap"`
+	}
+	if !parseObject(composer, &content) {
+		return nil, fmt.Errorf("its value is not a JSON object")
+	}
+	stored, err := t.WithPrefix("key", "bubbleId:"+id+":")
+	if err != nil {
+		return nil, err
+	}
+	byID := map[string]json.RawMessage{}
+	for _, row := range stored {
+		byID[strings.TrimPrefix(row.Text("key"), "bubbleId:"+id+":")] = rawColumn(row, "value")
+	}
+	bubbles := append([]json.RawMessage{}, content.Inline...)
+	for _, h := range content.Headers {
+		switch b := byID[h.ID]; {
+		case b != nil:
+			bubbles = append(bubbles, b)
+		case content.Map[h.ID] != nil:
+			bubbles = append(bubbles, content.Map[h.ID])
+		}
+	}
+	return map[string]any{"cursor": withoutLarge(composer), "bubbles": bubbles}, nil
+}
+
+// withoutLarge returns the members of a Cursor session that are read, because the others may be large.
+func withoutLarge(composer json.RawMessage) map[string]json.RawMessage {
+	var all map[string]json.RawMessage
+	_ = json.Unmarshal(composer, &all) // it was parsed before
+	small := map[string]json.RawMessage{}
+	for _, name := range []string{"composerId", "createdAt", "modelConfig", "workspaceIdentifier", "currentDir"} {
+		if all[name] != nil {
+			small[name] = all[name]
+		}
+	}
+	return small
+}
+
+// opencodeDocument returns a session of opencode in the form of its command export.
+func opencodeDocument(db *sqlitefile.DB, _, id string) (any, error) {
+	session, messages, err := findRow(db, "session", id, "message", "session_id")
+	if err != nil {
+		return nil, err
+	}
+	_, parts, err := findRow(db, "session", id, "part", "session_id")
+	if err != nil {
+		return nil, err
+	}
+	type message struct {
+		Info  map[string]json.RawMessage   `json:"info"`
+		Parts []map[string]json.RawMessage `json:"parts"`
+	}
+	withID := func(row sqlitefile.Row) map[string]json.RawMessage {
+		object := map[string]json.RawMessage{}
+		_ = json.Unmarshal(rawColumn(row, "data"), &object) // without data, only the ID is known
+		object["id"], _ = json.Marshal(row.Text("id"))
+		return object
+	}
+	order := func(a, b sqlitefile.Row) int { return strings.Compare(a.Text("id"), b.Text("id")) }
+	slices.SortFunc(messages, order) // IDs are in the order of time
+	slices.SortFunc(parts, order)
+	all := []*message{}
+	byID := map[string]*message{}
+	for _, row := range messages {
+		m := &message{Info: withID(row)}
+		byID[row.Text("id")] = m
+		all = append(all, m)
+	}
+	for _, row := range parts {
+		if m := byID[row.Text("message_id")]; m != nil {
+			m.Parts = append(m.Parts, withID(row))
+		}
+	}
+	info := map[string]any{"id": id, "directory": session.Text("directory")}
+	if parent := session.Text("parent_id"); parent != "" {
+		info["parentID"] = parent
+	}
+	return map[string]any{"info": info, "messages": all}, nil
+}
+
+func crushSession(db *sqlitefile.DB, path, id string) (any, error) {
+	session, rows, err := findRow(db, "sessions", id, "messages", "session_id")
+	if err != nil {
+		return nil, err
+	}
+	messages := []map[string]any{}
+	for _, row := range rows {
+		m := columns(row, "id", "role", "model", "created_at")
+		m["parts"] = rawColumn(row, "parts")
+		m["is_summary_message"] = int(row.Number("is_summary_message"))
+		messages = append(messages, m)
+	}
+	dir := filepath.Dir(path)
+	if filepath.Base(dir) == ".crush" {
+		dir = filepath.Dir(dir)
+	}
+	return map[string]any{"crush": columns(session, "id", "parent_session_id"), "dir": dir, "messages": messages}, nil
+}
+
+// gooseSessions returns the sessions of persons and sub-agents. Hidden sessions belong to the program.
+func gooseSessions(db *sqlitefile.DB) (ids []string, err error) {
+	t, err := db.Table("sessions")
+	if err != nil {
+		return nil, err
+	}
+	for row, err := range t.Rows() {
+		if err != nil {
+			return nil, err
+		}
+		if row.Text("session_type") != "hidden" {
+			ids = append(ids, row.Text("id"))
+		}
+	}
+	return ids, nil
+}
+
+func gooseSession(db *sqlitefile.DB, _, id string) (any, error) {
+	session, rows, err := findRow(db, "sessions", id, "messages", "session_id")
+	if err != nil {
+		return nil, err
+	}
+	messages := []map[string]any{}
+	for _, row := range rows {
+		m := columns(row, "role")
+		m["id"] = row.Text("message_id")
+		if row.Text("message_id") == "" {
+			m["id"] = "row" + row.Text("id")
+		}
+		m["created"] = row.Number("created_timestamp")
+		m["content"] = rawColumn(row, "content_json")
+		if row.Text("metadata_json") != "" {
+			m["metadata"] = rawColumn(row, "metadata_json")
+		}
+		messages = append(messages, m)
+	}
+	return map[string]any{"goose": columns(session, "id", "working_dir", "session_type"), "messages": messages}, nil
+}
+
+func hermesSession(db *sqlitefile.DB, _, id string) (any, error) {
+	session, rows, err := findRow(db, "sessions", id, "messages", "session_id")
+	if err != nil {
+		return nil, err
+	}
+	messages := []map[string]any{}
+	for _, row := range rows {
+		m := columns(row, "role", "content", "reasoning", "tool_call_id", "timestamp")
+		if row.Text("tool_calls") != "" {
+			m["tool_calls"] = rawColumn(row, "tool_calls")
+		}
+		messages = append(messages, m)
+	}
+	return map[string]any{"hermes": columns(session, "id", "model", "cwd"), "messages": messages}, nil
+}
+
+func zedThread(db *sqlitefile.DB, _, id string) (any, error) {
+	row, _, err := findRow(db, "threads", id, "", "")
+	if err != nil {
+		return nil, err
+	}
+	data := []byte(row.Text("data"))
+	switch row.Text("data_type") {
+	case "json":
+	case "zstd":
+		d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxMemory(maxDocument))
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		data, err = d.DecodeAll(data, nil)
+		if err != nil {
+			return nil, err
+		}
+	default:
+		return nil, fmt.Errorf("its data has the type %q, which is not known", row.Text("data_type"))
+	}
+	if !json.Valid(data) {
+		return nil, fmt.Errorf("its data is not JSON")
+	}
+	return map[string]any{"zed": columns(row, "id", "parent_id", "folder_paths", "created_at", "updated_at"),
+		"thread": json.RawMessage(data)}, nil
+}

@@ -1,0 +1,153 @@
+// This file reads the sessions of Goose: its database sessions/sessions.db (see database.go), and the files
+// sessions/SESSION.jsonl of versions before 1.10. The formats come from crates/goose/src/session/
+// session_manager.rs and crates/goose/src/conversation/message.rs in block/goose.
+//
+// The document of a session in the database is {"goose":{"id","working_dir","session_type"},"messages":[…]}. A
+// message is {"id","role","created","content":[…],"metadata":{"userVisible"}}. A part of the content has the type
+// text, thinking, toolRequest ({"id","toolCall":{"status","value":{"name","arguments"}}}) or toolResponse ({"id",
+// "toolResult":{"status","value","error"}}). In a file, the first line is {"working_dir",…}, and each other line
+// is a message.
+
+package clientfile
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+)
+
+// gooseDocument is a session of the database, the first line of a file, or a message.
+type gooseDocument struct {
+	Row struct {
+		ID   string `json:"id"`
+		Dir  string `json:"working_dir"`
+		Type string `json:"session_type"`
+	} `json:"goose"`
+	Messages []json.RawMessage `json:"messages"`
+
+	Dir string `json:"working_dir"`
+	gooseMessage
+}
+
+type gooseMessage struct {
+	ID       string          `json:"id"`
+	Role     string          `json:"role"`
+	Created  json.RawMessage `json:"created"`
+	Content  []goosePart     `json:"content"`
+	Metadata struct {
+		Visible *bool `json:"userVisible"`
+	} `json:"metadata"`
+}
+
+// goosePart is a part of a message.
+type goosePart struct {
+	Type     string `json:"type"`
+	ID       string `json:"id"`
+	Text     string `json:"text"`
+	Thinking string `json:"thinking"`
+	Message  string `json:"msg"` // of the types conversationCompacted and summarizationRequested
+	Call     struct {
+		Value struct {
+			Name string          `json:"name"`
+			Args json.RawMessage `json:"arguments"`
+		} `json:"value"`
+	} `json:"toolCall"`
+	Result struct {
+		Status string          `json:"status"`
+		Value  json.RawMessage `json:"value"`
+		Error  string          `json:"error"`
+	} `json:"toolResult"`
+}
+
+// isGoose recognizes the first line of a file, and a document that database.go made of a session.
+func isGoose(line []byte) bool {
+	var d struct {
+		Row   json.RawMessage `json:"goose"`
+		Dir   string          `json:"working_dir"`
+		Count json.RawMessage `json:"message_count"`
+	}
+	return Decode(line, &d) && (d.Row != nil || (d.Dir != "" && d.Count != nil))
+}
+
+// goose is the state of reading a session.
+type goose struct {
+	session, dir string
+	number       int
+}
+
+func newGoose(path string) EventReader {
+	return &goose{session: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
+}
+
+// ReadLine implements [EventReader].
+func (g *goose) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var d gooseDocument
+	if !parseObject(line, &d) {
+		return false
+	}
+	m := messageEvents{yield: yield}
+	if d.Dir != "" {
+		g.dir = d.Dir
+	}
+	isRead := true
+	if d.Row.ID != "" {
+		g.session, g.dir = d.Row.ID, d.Row.Dir
+		if d.Row.Type == "sub_agent" {
+			m.AgentID = "sub-agent"
+		}
+	}
+	m.Offset = offset
+	m.Session, m.Dir = g.session, g.dir
+	for _, raw := range d.Messages {
+		var message gooseMessage
+		if !parseObject(raw, &message) {
+			isRead = false
+			continue
+		}
+		g.report(&message, &m)
+	}
+	if d.Role != "" {
+		g.report(&d.gooseMessage, &m)
+	}
+	return isRead
+}
+
+// report reports a message. A message that the person does not see was written by the program for the model.
+func (g *goose) report(message *gooseMessage, m *messageEvents) {
+	g.number++
+	m.beginNumber(g.number, jsonTime(message.Created))
+	if message.ID != "" {
+		m.begin(message.ID, m.Time)
+	}
+	kind := EventText
+	if message.Role == "user" {
+		kind = EventPrompt
+	}
+	if message.Metadata.Visible != nil && !*message.Metadata.Visible {
+		kind = noEvent
+	}
+	var said []string
+	for _, p := range message.Content {
+		switch p.Type {
+		case "text":
+			said = append(said, p.Text)
+		case "thinking":
+			m.text(EventThought, p.Thinking)
+		case "conversationCompacted":
+			m.text(EventCompacted, p.Message)
+		}
+	}
+	m.text(kind, strings.Join(said, "\n"))
+	for _, p := range message.Content {
+		switch p.Type {
+		case "toolRequest", "frontendToolRequest":
+			m.call(p.ID, p.Call.Value.Name, p.Call.Value.Args)
+		case "toolResponse":
+			output := resultText(p.Result.Value)
+			if p.Result.Error != "" {
+				output = p.Result.Error
+			}
+			m.result(callResult{id: p.ID, output: output, failed: p.Result.Status == "error"})
+		}
+	}
+}

@@ -1,0 +1,267 @@
+// This file contains what the readers of clients share that store a session as a list of messages. Such a file
+// is read as a whole, because the client rewrites it.
+
+package clientfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// messageEvents reports the events of a list of messages. The embedded event contains what the following
+// events have in common, such as the session and the time.
+type messageEvents struct {
+	Event
+	yield func(*Event)
+	part  int // number of events of the present message
+}
+
+// noEvent is the kind of a text that a program wrote in the person's name. Such a text is not reported.
+const noEvent EventKind = 0
+
+// begin sets the ID and the time of the message to which the next events belong. If the client does not store
+// a time, the time before stays.
+func (m *messageEvents) begin(id string, at time.Time) {
+	m.ID = id
+	m.part = 0
+	if !at.IsZero() {
+		m.Time = at
+	}
+}
+
+// beginNumber is begin for a client that does not store IDs. The ID is the number of the message.
+func (m *messageEvents) beginNumber(number int, at time.Time) { m.begin("m"+strconv.Itoa(number), at) }
+
+// text reports a text of the present message.
+func (m *messageEvents) text(kind EventKind, text string) {
+	text = strings.TrimSpace(text)
+	if text == "" || kind == noEvent {
+		return
+	}
+	e := m.Event
+	e.Kind, e.Text = kind, text
+	switch {
+	case kind == EventPrompt:
+		e.Turn = m.ID
+	case m.part > 0:
+		e.ID += "." + strconv.Itoa(m.part)
+	}
+	m.part++
+	m.yield(&e)
+}
+
+// call reports a call of a tool. The arguments are a JSON object, or a JSON text that contains one.
+func (m *messageEvents) call(id, tool string, args json.RawMessage) {
+	e := m.Event
+	e.Kind, e.ID = EventCall, id
+	e.Tool, e.Args = tool, embeddedJSON(args)
+	m.yield(&e)
+}
+
+// callResult is the result of a call.
+type callResult struct {
+	id, output string
+	failed     bool
+	exit       *int // exit status of a command, or nil if it is not known
+}
+
+// result reports the result of a call.
+func (m *messageEvents) result(r callResult) {
+	e := m.Event
+	e.Kind, e.ID = EventResult, r.id
+	e.Output, e.Failed = r.output, r.failed
+	e.Exit = r.exit
+	m.yield(&e)
+}
+
+// embeddedJSON returns the JSON that a JSON text contains. Any other JSON is returned unchanged.
+func embeddedJSON(raw json.RawMessage) json.RawMessage {
+	var inner string
+	if json.Unmarshal(raw, &inner) == nil && json.Valid([]byte(inner)) {
+		return json.RawMessage(inner)
+	}
+	return raw
+}
+
+// parseObject decodes a JSON value. A field of the wrong type stays empty. It returns false if the text is not
+// JSON, or not of the kind that to points to.
+func parseObject(b []byte, to any) bool {
+	err := json.Unmarshal(b, to)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return wrong.Field != ""
+	}
+	return err == nil
+}
+
+// block is a part of a message in the form of Anthropic's API, with the additional names of several clients.
+type block struct {
+	Type     string          `json:"type"`
+	Text     string          `json:"text"`
+	Thinking string          `json:"thinking"`
+	Think    string          `json:"think"` // Kimi
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Input    json.RawMessage `json:"input"`
+	Args     json.RawMessage `json:"arguments"` // pi
+	CallID   string          `json:"tool_use_id"`
+	CallID2  string          `json:"toolUseID"` // Amp
+	Content  json.RawMessage `json:"content"`
+	Failed   bool            `json:"is_error"`
+	Run      struct {        // Amp
+		Status string          `json:"status"`
+		Result json.RawMessage `json:"result"`
+		Error  struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	} `json:"run"`
+}
+
+// messageBlocks decodes the content of a message, which is a text or an array of blocks.
+func messageBlocks(content json.RawMessage) (all []block) {
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		return []block{{Type: "text", Text: text}}
+	}
+	var raws []json.RawMessage
+	_ = json.Unmarshal(content, &raws) // other contents have no blocks
+	for _, raw := range raws {
+		var b block
+		if parseObject(raw, &b) {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// blocks reports the blocks of a message. asks returns what a person wrote in a text of a user's message, or "".
+func (m *messageEvents) blocks(role string, content json.RawMessage, asks func(text string) string) {
+	var asked, inserted []string
+	for _, b := range messageBlocks(content) {
+		switch b.Type {
+		case "text":
+			if role == "assistant" {
+				m.text(EventText, b.Text)
+				continue
+			}
+			if text := asks(b.Text); text != "" {
+				asked = append(asked, text)
+			} else {
+				inserted = append(inserted, b.Text)
+			}
+		case "thinking", "think":
+			m.text(EventThought, b.Thinking+b.Think)
+		case "tool_use", "toolCall":
+			m.call(b.ID, b.Name, append(b.Input, b.Args...))
+		case "tool_result":
+			m.result(callResult{id: b.CallID + b.CallID2, output: b.output(), failed: b.isFailed()})
+		}
+	}
+	m.text(EventPrompt, strings.Join(asked, "\n"))
+	m.text(noEvent, strings.Join(inserted, "\n"))
+}
+
+func (b *block) isFailed() bool {
+	return b.Failed || b.Run.Status == "error" || b.Run.Status == "cancelled"
+}
+
+func (b *block) output() string {
+	if len(b.Content) > 0 {
+		return Text(b.Content)
+	}
+	return strings.TrimSpace(resultText(b.Run.Result) + "\n" + b.Run.Error.Message)
+}
+
+// resultText returns the text in the result of a tool. The result is a text, an array of parts, or an object
+// that contains the text in one of the usual members.
+func resultText(raw json.RawMessage) string {
+	raw = embeddedJSON(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	switch raw[0] {
+	case '"', '[':
+		if text := Text(raw); text != "" {
+			return text
+		}
+	case '{':
+		var members map[string]json.RawMessage
+		_ = json.Unmarshal(raw, &members) // an object without members has no text
+		for _, name := range []string{"output", "Text", "text", "content", "contents", "stdout", "error", "message"} {
+			if text := resultText(members[name]); text != "" {
+				return text
+			}
+		}
+	}
+	return string(raw)
+}
+
+// ownText is the function asks of blocks for clients that store the person's text as it is.
+func ownText(text string) string { return text }
+
+// taggedText returns a function for blocks that returns the texts between certain tags.
+func taggedText(tags ...string) func(string) string {
+	var patterns []*regexp.Regexp
+	for _, tag := range tags {
+		patterns = append(patterns, regexp.MustCompile(`(?s)<`+tag+`(?: [^>]*)?>(.*?)</`+tag+`>`))
+	}
+	return func(text string) string {
+		var all []string
+		for _, p := range patterns {
+			for _, found := range p.FindAllStringSubmatch(text, -1) {
+				all = append(all, strings.TrimSpace(found[1]))
+			}
+		}
+		return strings.Join(all, "\n")
+	}
+}
+
+// jsonTime parses a time: RFC 3339, SQLite's form of it, or seconds or milliseconds since 1970. It returns the
+// zero time for other values.
+func jsonTime(raw json.RawMessage) time.Time {
+	text := strings.Trim(string(bytes.TrimSpace(raw)), `"`)
+	if n, err := strconv.ParseFloat(text, 64); err == nil && n > 0 {
+		if n > 1e11 {
+			n /= 1000
+		}
+		if n < 1e11 {
+			return time.UnixMilli(int64(n * 1000)).UTC()
+		}
+		return time.Time{}
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02T15:04:05.999999999"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// modTime returns the time of the last change of a file, or the zero time if it is not known.
+func modTime(path string) time.Time {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime().UTC()
+}
+
+// fileURL returns the path in a file URL. Other texts are returned unchanged.
+func fileURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "file" {
+		return text
+	}
+	path := u.Path
+	if len(path) > 2 && path[0] == '/' && path[2] == ':' { // file:///c:/project
+		path = path[1:]
+	}
+	return path
+}

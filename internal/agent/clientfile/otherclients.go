@@ -1,0 +1,466 @@
+// This file reads the sessions of clients that store messages in nearly the same forms: pi, OpenClaw, Amp, Crush,
+// Hermes and Kimi. The formats come from these public sources:
+//
+//   - pi and OpenClaw: packages/coding-agent/docs/session.md in badlogic/pi-mono, and internal/parser/pi.go in
+//     kenn-io/agentsview. OpenClaw uses pi's sessions.
+//   - Amp: internal/parser/amp.go in kenn-io/agentsview
+//   - Crush: internal/message/content.go and internal/db/migrations in charmbracelet/crush
+//   - Hermes: internal/parser/hermes.go in kenn-io/agentsview
+//   - Kimi: internal/parser/kimi.go in kenn-io/agentsview
+
+package clientfile
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+)
+
+// pi reads sessions/PROJECT/TIME_ID.jsonl. The first line is {"type":"session","id","timestamp","cwd"}. A line
+// {"type":"message","id","parentId","timestamp","message":{"role","content","model","toolCallId","isError"}} has
+// the role user, assistant, toolResult or bashExecution (a command that the person ran). A compaction has the
+// type compaction and a summary. Other types are states of the program, or text that extensions insert.
+type pi struct{ session, dir, model string }
+
+func newPi(path string) EventReader {
+	name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	if _, id, ok := strings.Cut(name, "_"); ok {
+		name = id
+	}
+	return &pi{session: name}
+}
+
+type piLine struct {
+	Type    string          `json:"type"`
+	ID      string          `json:"id"`
+	Parent  string          `json:"parentId"`
+	Time    json.RawMessage `json:"timestamp"`
+	Dir     string          `json:"cwd"`
+	Model   string          `json:"modelId"`
+	Summary string          `json:"summary"`
+	Content json.RawMessage `json:"content"`
+	Message struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+		Model   string          `json:"model"`
+		CallID  string          `json:"toolCallId"`
+		Failed  bool            `json:"isError"`
+		Command string          `json:"command"`
+		Output  string          `json:"output"`
+		Exit    *int            `json:"exitCode"`
+	} `json:"message"`
+}
+
+// isPi recognizes the first line.
+func isPi(line []byte) bool {
+	var l piLine
+	return Decode(line, &l) && l.Type == "session" && l.Dir != ""
+}
+
+// ReadLine implements [EventReader].
+func (p *pi) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var l piLine
+	if !parseObject(line, &l) {
+		return false
+	}
+	switch {
+	case l.Type == "session":
+		p.dir = l.Dir
+		if l.ID != "" {
+			p.session = l.ID
+		}
+	case l.Model != "":
+		p.model = l.Model
+	case l.Message.Model != "":
+		p.model = l.Message.Model
+	}
+	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: p.session, Dir: p.dir, Model: p.model,
+		Node: l.ID, Parent: l.Parent}}
+	m.begin(l.ID, jsonTime(l.Time))
+	switch l.Type {
+	case "compaction":
+		m.text(EventCompacted, l.Summary)
+	case "custom_message":
+		m.text(noEvent, Text(l.Content))
+	case "message":
+		switch l.Message.Role {
+		case "toolResult":
+			m.result(callResult{id: l.Message.CallID, output: Text(l.Message.Content), failed: l.Message.Failed})
+		case "bashExecution":
+			args, _ := json.Marshal(map[string]string{"command": l.Message.Command})
+			m.call(l.ID, "bash", args)
+			m.result(callResult{id: l.ID, output: l.Message.Output, exit: l.Message.Exit})
+		default:
+			m.blocks(l.Message.Role, l.Message.Content, ownText)
+		}
+	}
+	return true
+}
+
+// amp reads threads/T-ID.json, {"id","created","env":{"initial":{"trees":[{"uri"}]}},"messages":[{"role",
+// "messageId","content","meta":{"sentAt"},"usage":{"model","timestamp"}}]}. Results of tools have the form
+// {"type":"tool_result","toolUseID","run":{"status","result","error"}}.
+type amp struct{}
+
+func newAmp(string) EventReader { return amp{} }
+
+type ampThread struct {
+	ID      string          `json:"id"`
+	Created json.RawMessage `json:"created"`
+	Env     struct {
+		Initial struct {
+			Trees []struct {
+				URI string `json:"uri"`
+			} `json:"trees"`
+		} `json:"initial"`
+	} `json:"env"`
+	Messages []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+		Meta    struct {
+			Sent json.RawMessage `json:"sentAt"`
+		} `json:"meta"`
+		Usage struct {
+			Model string          `json:"model"`
+			Time  json.RawMessage `json:"timestamp"`
+		} `json:"usage"`
+	} `json:"messages"`
+}
+
+// isAmp recognizes a thread.
+func isAmp(line []byte) bool {
+	var t struct {
+		ID       string          `json:"id"`
+		Created  json.RawMessage `json:"created"`
+		Messages json.RawMessage `json:"messages"`
+	}
+	return Decode(line, &t) && strings.HasPrefix(t.ID, "T-") && t.Created != nil && t.Messages != nil
+}
+
+// ReadLine implements [EventReader]. A line is a thread.
+func (amp) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var t ampThread
+	if !parseObject(line, &t) || t.ID == "" {
+		return false
+	}
+	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: t.ID, Time: jsonTime(t.Created)}}
+	if len(t.Env.Initial.Trees) > 0 {
+		m.Dir = fileURL(t.Env.Initial.Trees[0].URI)
+	}
+	for i, message := range t.Messages {
+		at := jsonTime(message.Meta.Sent)
+		if at.IsZero() {
+			at = jsonTime(message.Usage.Time)
+		}
+		m.beginNumber(i, at)
+		if message.Usage.Model != "" {
+			m.Model = message.Usage.Model
+		}
+		m.blocks(message.Role, message.Content, ownText)
+	}
+	return true
+}
+
+// crush reads the database .crush/crush.db of a project (see database.go). The document of a session is
+// {"crush":{"id","parent_session_id"},"dir","messages":[{"id","role","parts":[{"type","data"}],"model",
+// "created_at","is_summary_message"}]}. A part has the type text, reasoning, tool_call, tool_result or
+// shell_command (a command that the person ran).
+type crush struct{}
+
+func newCrush(string) EventReader { return crush{} }
+
+type crushDocument struct {
+	Row struct {
+		ID     string `json:"id"`
+		Parent string `json:"parent_session_id"`
+	} `json:"crush"`
+	Dir      string `json:"dir"`
+	Messages []struct {
+		ID      string          `json:"id"`
+		Role    string          `json:"role"`
+		Model   string          `json:"model"`
+		Created json.RawMessage `json:"created_at"`
+		Summary int             `json:"is_summary_message"`
+		Parts   []struct {
+			Type string `json:"type"`
+			Data struct {
+				Text     string          `json:"text"`
+				Hidden   bool            `json:"hidden"`
+				Thinking string          `json:"thinking"`
+				ID       string          `json:"id"`
+				Name     string          `json:"name"`
+				Input    json.RawMessage `json:"input"`
+				CallID   string          `json:"tool_call_id"`
+				Content  string          `json:"content"`
+				Failed   bool            `json:"is_error"`
+				Command  string          `json:"command"`
+				Output   string          `json:"output"`
+				Exit     *int            `json:"exit_code"`
+			} `json:"data"`
+		} `json:"parts"`
+	} `json:"messages"`
+}
+
+// isCrush recognizes a document that database.go made of a session.
+func isCrush(line []byte) bool {
+	var d crushDocument
+	return Decode(line, &d) && d.Row.ID != ""
+}
+
+// ReadLine implements [EventReader]. A line is a session.
+func (crush) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var d crushDocument
+	if !parseObject(line, &d) || d.Row.ID == "" {
+		return false
+	}
+	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: d.Row.ID, Dir: d.Dir}}
+	if d.Row.Parent != "" {
+		m.Session, m.AgentID = d.Row.Parent, "sub-agent"
+	}
+	for _, message := range d.Messages {
+		m.begin(message.ID, jsonTime(message.Created))
+		m.Model = message.Model
+		for _, p := range message.Parts {
+			kind := EventText
+			switch {
+			case message.Summary != 0:
+				kind = EventCompacted
+			case p.Data.Hidden:
+				kind = noEvent
+			case message.Role == "user":
+				kind = EventPrompt
+			}
+			switch p.Type {
+			case "text":
+				m.text(kind, p.Data.Text)
+			case "reasoning":
+				m.text(EventThought, p.Data.Thinking)
+			case "tool_call":
+				m.call(p.Data.ID, p.Data.Name, p.Data.Input)
+			case "tool_result":
+				m.result(callResult{id: p.Data.CallID, output: p.Data.Content, failed: p.Data.Failed})
+			case "shell_command":
+				args, _ := json.Marshal(map[string]string{"command": p.Data.Command})
+				m.call(message.ID, "bash", args)
+				m.result(callResult{id: message.ID, output: p.Data.Output, exit: p.Data.Exit})
+			}
+		}
+	}
+	return true
+}
+
+// hermes reads the database state.db of Hermes (see database.go), and its older files sessions/SESSION.jsonl.
+// The document of a session is {"hermes":{"id","model","cwd"},"messages":[…]}. A message, or a line of a file, is
+// {"role","content","tool_calls","tool_call_id","timestamp"} in the form of OpenAI's API, where tool_calls is
+// [{"id","function":{"name","arguments"}}]. The first line of a file has the role session_meta.
+type hermes struct {
+	session, model string
+	number         int
+}
+
+func newHermes(path string) EventReader {
+	return &hermes{session: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
+}
+
+type hermesLine struct {
+	Row struct {
+		ID    string `json:"id"`
+		Model string `json:"model"`
+		Dir   string `json:"cwd"`
+	} `json:"hermes"`
+	Messages []hermesMessage `json:"messages"`
+	hermesMessage
+}
+
+type hermesMessage struct {
+	Role      string          `json:"role"`
+	Model     string          `json:"model"`
+	Content   json.RawMessage `json:"content"`
+	Reasoning string          `json:"reasoning"`
+	Time      json.RawMessage `json:"timestamp"`
+	CallID    string          `json:"tool_call_id"`
+	Calls     json.RawMessage `json:"tool_calls"`
+}
+
+// isHermes recognizes the first line of a file, and a document that database.go made of a session.
+func isHermes(line []byte) bool {
+	var d struct {
+		Row  json.RawMessage `json:"hermes"`
+		Role string          `json:"role"`
+	}
+	return Decode(line, &d) && (d.Row != nil || d.Role == "session_meta")
+}
+
+// ReadLine implements [EventReader].
+func (h *hermes) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var l hermesLine
+	if !parseObject(line, &l) {
+		return false
+	}
+	if l.Row.ID != "" {
+		h.session, h.model = l.Row.ID, l.Row.Model
+	}
+	if l.Role == "session_meta" {
+		h.model = l.Model
+	}
+	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: h.session, Dir: l.Row.Dir, Model: h.model}}
+	messages := l.Messages
+	if l.Role != "" {
+		messages = append(messages, l.hermesMessage)
+	}
+	for i := range messages {
+		h.number++
+		m.beginNumber(h.number, jsonTime(messages[i].Time))
+		messages[i].report(&m)
+	}
+	return true
+}
+
+// hermesSummary begins the text with which Hermes replaces a part of the conversation.
+const hermesSummary = "[CONTEXT COMPACTION"
+
+func (h *hermesMessage) report(m *messageEvents) {
+	content := Text(h.Content)
+	switch h.Role {
+	case "user":
+		kind := EventPrompt
+		if strings.HasPrefix(content, hermesSummary) {
+			kind = EventCompacted
+		}
+		m.text(kind, content)
+	case "assistant":
+		m.text(EventThought, h.Reasoning)
+		m.text(EventText, content)
+		var calls []struct {
+			ID       string `json:"id"`
+			Function struct {
+				Name string          `json:"name"`
+				Args json.RawMessage `json:"arguments"`
+			} `json:"function"`
+		}
+		_ = json.Unmarshal(embeddedJSON(h.Calls), &calls) // most messages have none
+		for _, c := range calls {
+			m.call(c.ID, c.Function.Name, c.Function.Args)
+		}
+	case "tool":
+		m.result(callResult{id: h.CallID, output: content})
+	}
+}
+
+// kimi reads sessions/PROJECT/SESSION/wire.jsonl of Kimi CLI, and sessions/PROJECT/SESSION/agents/AGENT/
+// wire.jsonl of Kimi Code. A line of the former is {"timestamp","message":{"type","payload"}} with the types
+// TurnBegin, ContentPart, ToolCall and ToolResult. A line of the latter is {"type":"turn.prompt","input"} or
+// {"type":"context.append_loop_event","event":{"type":"content.part"|"tool.call"|"tool.result",…}}.
+type kimi struct {
+	session, agent, model string
+	number                int
+}
+
+func newKimi(path string) EventReader {
+	dir := filepath.Dir(path)
+	k := &kimi{session: filepath.Base(dir)}
+	if agents := filepath.Dir(dir); filepath.Base(agents) == "agents" {
+		if k.session != "main" {
+			k.agent = k.session
+		}
+		k.session = filepath.Base(filepath.Dir(agents))
+	}
+	return k
+}
+
+type kimiLine struct {
+	Type    string          `json:"type"`
+	Time    json.RawMessage `json:"timestamp"`
+	Time2   json.RawMessage `json:"time"`
+	Model   string          `json:"modelAlias"`
+	Input   json.RawMessage `json:"input"`
+	Message struct {
+		Type    string `json:"type"`
+		Payload struct {
+			Input json.RawMessage `json:"user_input"`
+			block
+			Function struct {
+				Name string          `json:"name"`
+				Args json.RawMessage `json:"arguments"`
+			} `json:"function"`
+			CallID string `json:"tool_call_id"`
+			Return struct {
+				Failed bool            `json:"is_error"`
+				Output json.RawMessage `json:"output"`
+			} `json:"return_value"`
+		} `json:"payload"`
+	} `json:"message"`
+	Event struct {
+		Type   string          `json:"type"`
+		Part   block           `json:"part"`
+		CallID string          `json:"toolCallId"`
+		Name   string          `json:"name"`
+		Args   json.RawMessage `json:"args"`
+		Result struct {
+			Failed bool            `json:"isError"`
+			Output json.RawMessage `json:"output"`
+		} `json:"result"`
+	} `json:"event"`
+}
+
+// isKimi recognizes the lines of both programs.
+func isKimi(line []byte) bool {
+	var l struct {
+		Type    string `json:"type"`
+		Message struct {
+			Type    string          `json:"type"`
+			Payload json.RawMessage `json:"payload"`
+		} `json:"message"`
+	}
+	return Decode(line, &l) && (l.Type == "turn.prompt" || l.Type == "context.append_loop_event" ||
+		(l.Message.Type != "" && l.Message.Payload != nil))
+}
+
+// ReadLine implements [EventReader].
+func (k *kimi) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var l kimiLine
+	if !parseObject(line, &l) {
+		return false
+	}
+	if l.Model != "" {
+		k.model = l.Model
+	}
+	k.number++
+	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: k.session, AgentID: k.agent, Model: k.model}}
+	at := jsonTime(l.Time)
+	if at.IsZero() {
+		at = jsonTime(l.Time2)
+	}
+	m.beginNumber(k.number, at)
+	p, e := &l.Message.Payload, &l.Event
+	switch l.Type + l.Message.Type {
+	case "turn.prompt", "turn.steer":
+		m.text(EventPrompt, Text(l.Input, "text"))
+	case "TurnBegin", "SteerInput":
+		m.text(EventPrompt, Text(p.Input, "text"))
+	case "ContentPart":
+		m.kimiPart(&p.block)
+	case "ToolCall":
+		m.call(p.ID, p.Function.Name, p.Function.Args)
+	case "ToolResult":
+		m.result(callResult{id: p.CallID, output: resultText(p.Return.Output), failed: p.Return.Failed})
+	case "context.append_loop_event":
+		switch e.Type {
+		case "content.part":
+			m.kimiPart(&e.Part)
+		case "tool.call":
+			m.call(e.CallID, e.Name, e.Args)
+		case "tool.result":
+			m.result(callResult{id: e.CallID, output: resultText(e.Result.Output), failed: e.Result.Failed})
+		}
+	}
+	return true
+}
+
+func (m *messageEvents) kimiPart(b *block) {
+	if b.Type == "think" {
+		m.text(EventThought, b.Think)
+		return
+	}
+	m.text(EventText, b.Text)
+}

@@ -1,0 +1,247 @@
+// This file reads the chats of VS Code: User/workspaceStorage/WORKSPACE/chatSessions/SESSION.json or .jsonl, and
+// User/globalStorage/emptyWindowChatSessions. The formats come from src/vs/workbench/contrib/chat/common/model
+// in microsoft/vscode (chatModel.ts and objectMutationLog.ts).
+//
+// A session is {"sessionId","requests":[{"requestId","timestamp","modelId","message":{"text"},"response":[…],
+// "result":{"metadata":{"toolCallRounds":[{"toolCalls":[{"id","name","arguments"}]}],"toolCallResults":
+// {ID:{"content":[{"value"}]}}}}}]}. A part of the response without a kind is text. The kinds thinking and
+// toolInvocationSerialized are reasoning and a call. The calls in result have the arguments and the results, but
+// are missing if the request was stopped. The directory is in the file workspace.json of the workspace.
+//
+// A file .jsonl is a log of changes of the session: {"kind":0,"v"} sets it, {"kind":1,"k":PATH,"v"} sets a
+// member, {"kind":2,"k":PATH,"v":[…],"i"} cuts an array at i and appends to it, and {"kind":3,"k":PATH} deletes
+// a member. Open converts a log to the session ([replayLog]).
+
+package clientfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// vscodeSession is a session of VS Code.
+type vscodeSession struct {
+	Session  string          `json:"sessionId"`
+	Created  json.RawMessage `json:"creationDate"`
+	Requests []vscodeRequest `json:"requests"`
+}
+
+// vscodeRequest is a prompt with the agent's response.
+type vscodeRequest struct {
+	ID       string          `json:"requestId"`
+	Time     json.RawMessage `json:"timestamp"`
+	Model    string          `json:"modelId"`
+	Message  json.RawMessage `json:"message"`
+	Response []vscodePart    `json:"response"`
+	Result   struct {
+		Metadata struct {
+			Rounds []struct {
+				Calls []struct {
+					ID   string          `json:"id"`
+					Name string          `json:"name"`
+					Args json.RawMessage `json:"arguments"`
+				} `json:"toolCalls"`
+			} `json:"toolCallRounds"`
+			Results map[string]struct {
+				Content []struct {
+					Value json.RawMessage `json:"value"`
+				} `json:"content"`
+			} `json:"toolCallResults"`
+		} `json:"metadata"`
+	} `json:"result"`
+}
+
+// vscodePart is a part of a response.
+type vscodePart struct {
+	Kind    string          `json:"kind"`
+	Value   json.RawMessage `json:"value"`
+	Content json.RawMessage `json:"content"` // kind markdownContent: the text, or {"value"}
+	Tool    string          `json:"toolId"`
+	CallID  string          `json:"toolCallId"`
+	Data    struct {
+		Command     string `json:"command"`
+		CommandLine struct {
+			Original string `json:"original"`
+		} `json:"commandLine"`
+		State struct {
+			Exit *int `json:"exitCode"`
+		} `json:"terminalCommandState"`
+	} `json:"toolSpecificData"`
+}
+
+// isVSCode recognizes a session.
+func isVSCode(line []byte) bool {
+	var s struct {
+		Session  string          `json:"sessionId"`
+		Requests json.RawMessage `json:"requests"`
+	}
+	return Decode(line, &s) && s.Session != "" && s.Requests != nil
+}
+
+type vscode struct{ session, dir string }
+
+func newVSCode(path string) EventReader {
+	v := &vscode{}
+	if path != "" {
+		v.session = strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), "l"), ".json")
+		var workspace struct {
+			Folder string `json:"folder"`
+		}
+		file := filepath.Join(filepath.Dir(filepath.Dir(path)), "workspace.json")
+		_ = json.Unmarshal(readSmall(file), &workspace) // without a workspace, the directory is not known
+		v.dir = fileURL(workspace.Folder)
+	}
+	return v
+}
+
+// ReadLine implements [EventReader]. A line is a session.
+func (v *vscode) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var s vscodeSession
+	if !parseObject(line, &s) || s.Requests == nil {
+		return false
+	}
+	if s.Session != "" {
+		v.session = s.Session
+	}
+	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: v.session, Dir: v.dir,
+		Time: jsonTime(s.Created)}}
+	for i := range s.Requests {
+		r := &s.Requests[i]
+		m.begin(r.ID, jsonTime(r.Time))
+		if r.ID == "" {
+			m.beginNumber(i, m.Time)
+		}
+		m.Model = r.Model
+		m.text(EventPrompt, resultText(r.Message))
+		r.report(&m)
+	}
+	return true
+}
+
+// report reports the response to a request.
+func (r *vscodeRequest) report(m *messageEvents) {
+	answer := ""
+	say := func() {
+		m.text(EventText, answer)
+		answer = ""
+	}
+	hasRounds := len(r.Result.Metadata.Rounds) > 0
+	for i := range r.Response {
+		switch p := &r.Response[i]; p.Kind {
+		case "", "markdownContent", "markdownVuln":
+			answer += resultText(p.Value) + resultText(p.Content)
+		case "thinking":
+			say()
+			m.text(EventThought, resultText(p.Value))
+		case "toolInvocationSerialized":
+			say()
+			if !hasRounds {
+				r.reportInvocation(m, p)
+			}
+		}
+	}
+	for _, round := range r.Result.Metadata.Rounds {
+		for _, c := range round.Calls {
+			m.call(c.ID, c.Name, c.Args)
+			output := ""
+			for _, part := range r.Result.Metadata.Results[c.ID].Content {
+				output += resultText(part.Value)
+			}
+			m.result(callResult{id: c.ID, output: output})
+		}
+	}
+	say()
+}
+
+// reportInvocation reports a call without arguments, except for the command line of a terminal.
+func (r *vscodeRequest) reportInvocation(m *messageEvents, p *vscodePart) {
+	args := json.RawMessage("{}")
+	if command := p.Data.Command + p.Data.CommandLine.Original; command != "" {
+		args, _ = json.Marshal(map[string]string{"command": command})
+	}
+	m.call(p.CallID, p.Tool, args)
+	m.result(callResult{id: p.CallID, exit: p.Data.State.Exit})
+}
+
+// replayLog applies a log of changes, and returns the session as a JSON document.
+func replayLog(log []byte) ([]byte, error) {
+	var state any
+	n := 0
+	for line := range bytes.Lines(log) {
+		n++
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
+		}
+		var change struct {
+			Kind  int   `json:"kind"`
+			Path  []any `json:"k"`
+			Value any   `json:"v"`
+			Index *int  `json:"i"`
+		}
+		if err := json.Unmarshal(line, &change); err != nil {
+			if !bytes.HasSuffix(log, []byte("\n")) && bytes.HasSuffix(log, line) {
+				break // the line is still being written
+			}
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		var edit func(old any) any
+		switch change.Kind {
+		case 0, 1, 3: // a deleted member is null, which has the same meaning in a session
+			edit = func(any) any { return change.Value }
+		case 2:
+			edit = func(old any) any {
+				list, _ := old.([]any)
+				if change.Index != nil && *change.Index >= 0 && *change.Index < len(list) {
+					list = list[:*change.Index]
+				}
+				added, _ := change.Value.([]any)
+				return append(list, added...)
+			}
+		default:
+			return nil, fmt.Errorf("line %d: a change of kind %d is not known", n, change.Kind)
+		}
+		var err error
+		state, err = editPath(state, change.Path, edit)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	return json.Marshal(state)
+}
+
+// maxElement is the largest index of an array that a log may set.
+const maxElement = 1 << 20
+
+// editPath returns the value after a change of the part at a path. Missing parts are created.
+func editPath(value any, path []any, edit func(old any) any) (any, error) {
+	if len(path) == 0 {
+		return edit(value), nil
+	}
+	switch key := path[0].(type) {
+	case string:
+		object, ok := value.(map[string]any)
+		if !ok {
+			object = map[string]any{}
+		}
+		changed, err := editPath(object[key], path[1:], edit)
+		object[key] = changed
+		return object, err
+	case float64:
+		list, _ := value.([]any)
+		i := int(key)
+		if i < 0 || i > maxElement {
+			return nil, fmt.Errorf("an array has no element %v", key)
+		}
+		for len(list) <= i {
+			list = append(list, nil)
+		}
+		changed, err := editPath(list[i], path[1:], edit)
+		list[i] = changed
+		return list, err
+	}
+	return nil, fmt.Errorf("%v is not a path", path)
+}

@@ -1,0 +1,205 @@
+// This file reads the threads of Zed's agent, which are in the database threads/threads.db (see database.go). The
+// formats come from crates/agent/src/db.rs, thread.rs and legacy_thread.rs in zed-industries/zed.
+//
+// The document of a thread is {"zed":{"id","folder_paths","created_at","updated_at"},"thread":{"version",
+// "messages","model":{"model"}}}. A message of version 0.3.0 is {"User":{"id","content":[{"Text"}|{"Mention":
+// {"uri","content"}}]}} or {"Agent":{"content":[{"Text"}|{"Thinking":{"text"}}|{"ToolUse":{"id","name",
+// "input"}}],"tool_results":{ID:{"is_error","content","output"}}}}, or "Resume". A message of older versions is
+// {"id","role","segments":[{"type","text"}],"tool_uses","tool_results"}. Messages have no times, so that all have
+// the time of the thread.
+
+package clientfile
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// zedDocument is a thread with the columns of its row.
+type zedDocument struct {
+	Row struct {
+		ID      string          `json:"id"`
+		Folders string          `json:"folder_paths"`
+		Created json.RawMessage `json:"created_at"`
+		Updated json.RawMessage `json:"updated_at"`
+		Parent  string          `json:"parent_id"`
+	} `json:"zed"`
+	Thread struct {
+		Messages []json.RawMessage `json:"messages"`
+		Model    struct {
+			Model string `json:"model"`
+		} `json:"model"`
+		Snapshot struct {
+			Worktrees []struct {
+				Path string `json:"worktree_path"`
+			} `json:"worktree_snapshots"`
+		} `json:"initial_project_snapshot"`
+	} `json:"thread"`
+}
+
+// zedMessage is a message of any version.
+type zedMessage struct {
+	User *struct {
+		ID      string       `json:"id"`
+		Content []zedContent `json:"content"`
+	} `json:"User"`
+	Agent *struct {
+		Content []zedContent         `json:"content"`
+		Results map[string]zedResult `json:"tool_results"`
+	} `json:"Agent"`
+
+	// Older versions.
+	Role     string `json:"role"`
+	Text     string `json:"text"`
+	Segments []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"segments"`
+	Uses    []zedUse    `json:"tool_uses"`
+	Results []zedResult `json:"tool_results"`
+}
+
+type zedContent struct {
+	Text     string `json:"Text"`
+	Thinking struct {
+		Text string `json:"text"`
+	} `json:"Thinking"`
+	Use     *zedUse `json:"ToolUse"`
+	Mention struct {
+		Content string `json:"content"`
+	} `json:"Mention"`
+}
+
+type zedUse struct {
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+type zedResult struct {
+	ID      string          `json:"tool_use_id"`
+	Failed  bool            `json:"is_error"`
+	Content json.RawMessage `json:"content"`
+	Output  json.RawMessage `json:"output"`
+}
+
+// isZed recognizes a document that database.go made of a thread.
+func isZed(line []byte) bool {
+	var d zedDocument
+	return Decode(line, &d) && d.Row.ID != ""
+}
+
+type zed struct{}
+
+func newZed(string) EventReader { return zed{} }
+
+// ReadLine implements [EventReader]. A line is a thread.
+func (zed) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	var d zedDocument
+	if !parseObject(line, &d) || d.Row.ID == "" {
+		return false
+	}
+	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: d.Row.ID, Model: d.Thread.Model.Model,
+		Time: jsonTime(d.Row.Created)}}
+	if m.Time.IsZero() {
+		m.Time = jsonTime(d.Row.Updated)
+	}
+	m.Dir, _, _ = strings.Cut(d.Row.Folders, "\n")
+	if m.Dir == "" && len(d.Thread.Snapshot.Worktrees) > 0 {
+		m.Dir = d.Thread.Snapshot.Worktrees[0].Path
+	}
+	if d.Row.Parent != "" {
+		m.AgentID = "sub-agent"
+		m.Session = d.Row.Parent
+	}
+	isRead := true
+	for i, raw := range d.Thread.Messages {
+		var message zedMessage
+		isResume := string(raw) == `"Resume"`
+		if !isResume && !parseObject(raw, &message) {
+			isRead = false
+			continue
+		}
+		m.beginNumber(i, m.Time)
+		message.report(&m)
+	}
+	return isRead
+}
+
+func (z *zedMessage) report(m *messageEvents) {
+	switch {
+	case z.User != nil:
+		if z.User.ID != "" {
+			m.begin(z.User.ID, m.Time)
+		}
+		var asked, mentioned []string
+		for _, c := range z.User.Content {
+			asked = append(asked, c.Text)
+			mentioned = append(mentioned, c.Mention.Content)
+		}
+		m.text(EventPrompt, strings.Join(asked, ""))
+		m.text(noEvent, strings.Join(mentioned, "\n"))
+	case z.Agent != nil:
+		for _, c := range z.Agent.Content {
+			m.text(EventThought, c.Thinking.Text)
+			m.text(EventText, c.Text)
+			if c.Use != nil {
+				m.call(c.Use.ID, c.Use.Name, c.Use.Input)
+			}
+		}
+		for _, c := range z.Agent.Content {
+			if c.Use != nil {
+				if r, ok := z.Agent.Results[c.Use.ID]; ok {
+					r.ID = c.Use.ID
+					r.report(m)
+				}
+			}
+		}
+	default:
+		z.reportOld(m)
+	}
+}
+
+// reportOld reports a message of a version before 0.3.0.
+func (z *zedMessage) reportOld(m *messageEvents) {
+	kind := EventText
+	switch z.Role {
+	case "user":
+		kind = EventPrompt
+	case "system":
+		kind = noEvent
+	}
+	m.text(kind, z.Text)
+	for i, s := range z.Segments {
+		if s.Type == "thinking" {
+			m.text(EventThought, s.Text)
+			continue
+		}
+		if i > 0 && kind == EventPrompt {
+			m.begin(m.ID+"."+strconv.Itoa(i), m.Time)
+		}
+		m.text(kind, s.Text)
+	}
+	for _, u := range z.Uses {
+		m.call(u.ID, u.Name, u.Input)
+	}
+	for _, r := range z.Results {
+		r.report(m)
+	}
+}
+
+func (r *zedResult) report(m *messageEvents) {
+	output := resultText(r.Content)
+	if output == "" {
+		output = resultText(r.Output)
+	}
+	var parts []json.RawMessage
+	if json.Unmarshal(r.Content, &parts) == nil { // an array of {"Text"}
+		output = ""
+		for _, part := range parts {
+			output += resultText(part)
+		}
+	}
+	m.result(callResult{id: r.ID, output: output, failed: r.Failed})
+}
