@@ -228,14 +228,14 @@ func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out Res
 	if err != nil {
 		return out, err
 	}
-	client, ok := clientfile.FindEventClient(s.Client)
+	client, _ := clientfile.FindEventClient(s.Client)
 	if !session.ValidID(s.Session) { // an earlier version of oxbow stored it
 		return out, verb.Advise(
 			verb.InvalidValue("session", s.Session, "is no identifier that may be an argument of a client"),
 			"oxbow session show "+text.ShellName(s.Client+"/"+s.Session)+" prints what was said",
 		)
 	}
-	if !ok {
+	if client.Resume == "" {
 		return out, verb.Advise(
 			fmt.Errorf("%w: it is not known how %s goes on with a session", oxbow.ErrUnsupported, s.Client),
 			"oxbow session show "+text.ShellQuote(s.Client+"/"+s.Session)+" prints what was said",
