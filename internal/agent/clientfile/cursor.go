@@ -150,7 +150,7 @@ func (c *cursor) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	isRead := true
 	for i, raw := range l.Bubbles {
 		var b cursorBubble
-		if !parseObject(raw, &b) {
+		if raw[0] != '{' || !parseObject(raw, &b) {
 			isRead = false
 			continue
 		}

@@ -246,6 +246,8 @@ func cursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 			bubbles = append(bubbles, b)
 		case content.Map[h.ID] != nil:
 			bubbles = append(bubbles, content.Map[h.ID])
+		default: // the reader counts it as unread
+			bubbles = append(bubbles, json.RawMessage("null"))
 		}
 	}
 	return map[string]any{"cursor": withoutLarge(composer), "bubbles": bubbles}, nil

@@ -46,6 +46,9 @@ var webTools = map[string][]string{
 var clineWebTools = []string{"web_fetch", "web_search", "browser_action", "use_mcp_tool", "access_mcp_resource",
 	"fetch_web_content"}
 
+// gooseExtensions are the extensions that are a part of Goose. Their tools have the names of MCP tools.
+var gooseExtensions = []string{"developer", "todo", "platform", "memory"}
+
 // openTools lists, by client, built-in tools that are named like MCP tools.
 var openTools = map[string][]string{
 	"opencode": {"apply_patch", "plan_exit", "plan_enter"},
@@ -204,11 +207,10 @@ func (c *Call) server(client string) string {
 		}
 		name, apart = rest, "_"
 	case "goose":
-		if strings.HasPrefix(name, "developer__") || strings.HasPrefix(name, "todo__") ||
-			strings.HasPrefix(name, "platform__") || strings.HasPrefix(name, "memory__") {
-			return "" // extensions that are a part of Goose
-		}
 		apart = "__"
+		if extension, _, _ := strings.Cut(name, apart); slices.Contains(gooseExtensions, extension) {
+			return ""
+		}
 	case "opencode":
 		apart = "_"
 	case "copilot":

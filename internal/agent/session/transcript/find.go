@@ -61,8 +61,8 @@ func Find(home string, getenv func(string) string, clients ...string) []FoundTra
 	return all
 }
 
-// findBelow returns the transcripts of a place below a directory. Directories and files that cannot be read are left out, except
-// for databases, because a database may contain many sessions.
+// findBelow returns the transcripts of a place below a directory. Directories and files that cannot be
+// read are left out, except for databases, because a database may contain many sessions.
 func findBelow(client string, p clientfile.TranscriptPlace, dir string) (all []FoundTranscript) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || !p.IsTranscript(filepath.ToSlash(path)) {

@@ -1,0 +1,20 @@
+// This file tests the reader of Cursor's sessions.
+
+package clientfile
+
+import "testing"
+
+// TestCursorMissingMessage tests that a message without text in the database counts as unread, and that the
+// messages around it are read.
+func TestCursorMissingMessage(t *testing.T) {
+	document := `{"cursor":{"composerId":"s1"},"bubbles":[{"type":1,"text":"Fix the pump."},null,{"type":2,"text":"Done."}]}`
+	var texts []string
+	isRead := newCursor("state.vscdb").ReadLine([]byte(document), 0, func(e *Event) {
+		if e.Text != "" {
+			texts = append(texts, e.Text)
+		}
+	})
+	if isRead || len(texts) != 2 {
+		t.Errorf("read %t with the texts %q, want false with both texts", isRead, texts)
+	}
+}
