@@ -35,7 +35,7 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 	if v, err := m.scan(ctx, q, rank); err != nil {
 		return none, err
 	} else if v != nil {
-		if answer := fn(v.with(ctx)); !v.Missed() {
+		if answer := fn(v.with(ctx)); !v.HasMissingTerms() {
 			return answer, ctx.Err()
 		}
 		m.scanned.Store(nil)
@@ -95,7 +95,7 @@ func askFromIndex[T any](
 	q Query,
 	fn func(v *rankedView) T,
 ) (answer T, ok bool, err error) {
-	if m.searcher.Load() == nil && !d.Derived(indexSuffix).Exists() {
+	if m.searcher.Load() == nil && !d.DerivedFile(indexSuffix).Exists() {
 		return answer, false, nil // to make an index of all entries takes longer than a scan
 	}
 	s, err := m.refresh(ctx)
@@ -140,7 +140,7 @@ func (s *searcher) viewBefore(ctx context.Context, r *ranking.Scorer, seq uint64
 		}
 	}
 	read := func(id uint64) ranking.Item { return s.readItemBefore(id, seq) }
-	return &rankedView{View: r.ViewOf(ctx, x.After(changes), read), s: s, scorer: r, ctx: ctx, isPast: true}, nil
+	return &rankedView{View: r.ViewWith(ctx, x.After(changes), read), s: s, scorer: r, ctx: ctx, isPast: true}, nil
 }
 
 // mostChanged returns the number of changed entries up to which the state of a memory with n entries is
@@ -156,7 +156,7 @@ func (s *searcher) readItemBefore(id, seq uint64) ranking.Item {
 		return it
 	}
 	i, _ := s.rows.find(id)
-	e := s.db.EntryAsOf(id, s.rows.version(i), s.rows.offset(i))
+	e := s.db.EntryVersion(id, s.rows.version(i), s.rows.offset(i))
 	if e == nil {
 		return nil
 	}
@@ -195,7 +195,7 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	if last := m.scanned.Load(); last.canAnswer(m.pending.received.Load(), rank, choice) {
 		return last.view, nil
 	}
-	if d := findLog(m.store); choice == nil || m.hadScan || (d != nil && d.Derived(indexSuffix).Exists()) {
+	if d := findLog(m.store); choice == nil || m.hadScan || (d != nil && d.DerivedFile(indexSuffix).Exists()) {
 		return nil, nil
 	}
 	items, received, err := m.scanEntries(ctx)
@@ -216,7 +216,7 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 // canAnswer reports whether the scan had all terms of the choice and the store has not
 // changed since.
 func (s *scanIndex) canAnswer(received int64, rank string, choice *analysis.Choice) bool {
-	return s != nil && s.received == received && s.view.Holds(rank, choice)
+	return s != nil && s.received == received && s.view.CoversTerms(rank, choice)
 }
 
 // emptyViewFor returns an empty view and the terms that the query may look up in it. It returns
@@ -228,7 +228,7 @@ func emptyViewFor(ctx context.Context, q Query, rank string) (*rankedView, *anal
 	}
 	s := newSearcher(rank, nil)
 	v := s.view(ctx, s.scorer(rank))
-	return v, ranking.Asked(rank, v.query(q), keys)
+	return v, ranking.LookupTerms(rank, v.query(q), keys)
 }
 
 // scanEntries returns all entries in order of ID, or nil if they have so little text that

@@ -77,7 +77,7 @@ func TestIndexKeepsNoEntry(t *testing.T) {
 	}
 	h.agree(m)
 	kept := 0
-	for _, data := range m.searcher.Load().scorer(RankOxbow).Index().Searcher().Documents() {
+	for _, data := range m.searcher.Load().scorer(RankOxbow).Index().Searcher().EachDocument() {
 		if data != nil {
 			kept++
 		}

@@ -56,7 +56,7 @@ func (m *Memory) missingInIndex(ctx context.Context, all []*Entry) ([]*Entry, er
 		return nil, err
 	}
 	v := s.view(ctx, s.scorer(m.opts.Ranking))
-	ids, versions := v.versions()
+	ids, versions := v.entryVersions()
 	missing := slices.DeleteFunc(slices.Clone(all), func(e *Entry) bool {
 		i, found := slices.BinarySearch(ids, e.ID)
 		return found && versions[i] == e.Version

@@ -235,13 +235,13 @@ func TestCheckpointCrash(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.recall(m, "kestrel")
-		before := disk.Ops()
+		before := disk.CountOps()
 		disk.StopAt(before + k)
 		_ = m.Checkpoint(t.Context()) // the disk stops
-		over := disk.Ops() < before+k
+		over := disk.CountOps() < before+k
 		disk.Stop()
 		n := 0
-		disk.Images(func(left *vfs.Mem, label string) bool {
+		disk.EachImage(func(left *vfs.Mem, label string) bool {
 			n++
 			if n > 4 && n%29 != 0 {
 				return true

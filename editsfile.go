@@ -45,7 +45,7 @@ func (m *Memory) EditsFile() *EditsFile {
 
 // Read returns the content of the file, or nil if it cannot be read.
 func (f *EditsFile) Read() []byte {
-	file, err := f.db.Derived(editsSuffix).Open()
+	file, err := f.db.DerivedFile(editsSuffix).Open()
 	if err != nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (f *EditsFile) Write(ctx context.Context, data []byte) {
 	if f.readOnly || len(data) > maxEditsFile {
 		return
 	}
-	_ = f.db.Derived(editsSuffix).Make(ctx, f.epoch, func(file vfs.File) error {
+	_ = f.db.DerivedFile(editsSuffix).Make(ctx, f.epoch, func(file vfs.File) error {
 		_, err := file.WriteAt(data, 0)
 		return err
 	})

@@ -27,7 +27,7 @@ func (r *runFiles) of(d *logstore.DB) *index.Runs {
 		return nil
 	}
 	return &index.Runs{Bytes: r.bytes, New: func() (index.RunFile, error) {
-		f, err := d.Derived(indexSuffix).Nameless()
+		f, err := d.DerivedFile(indexSuffix).Nameless()
 		if err == nil {
 			r.files = append(r.files, f)
 		}

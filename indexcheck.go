@@ -58,7 +58,7 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 	x, err := index.OpenSnapshot(
 		io.NewSectionReader(ctxfile.File{Context: ctx, Inner: f}, head.imageAt(), size),
 		size,
-		ranking.Params(head.ranking),
+		ranking.FormulaParams(head.ranking),
 	)
 	if err == nil {
 		err = x.Searcher().Check()

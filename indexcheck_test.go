@@ -90,7 +90,7 @@ func TestCheckIndexFile(t *testing.T) {
 	cancel()
 	if ps, err := checkIndexFile(
 		ctx,
-		fileOf{m.Store().(*logstore.DB).Derived(indexSuffix), m.Store().(*logstore.DB)},
+		fileOf{m.Store().(*logstore.DB).DerivedFile(indexSuffix), m.Store().(*logstore.DB)},
 	); len(ps) > 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended check finds %v, %v", ps, err)
 	}
@@ -99,7 +99,7 @@ func TestCheckIndexFile(t *testing.T) {
 
 // fileOf is the index file of a store that no entry is asked of.
 type fileOf struct {
-	logstore.Derived
+	logstore.DerivedFile
 	of *logstore.DB
 }
 

@@ -88,13 +88,15 @@ type indexHead struct {
 	nextID  uint64
 }
 
-// tables returns the sizes of the tables after page 0.
-func (h *indexHead) tables() []pagefile.Table {
+// tableSizes returns the sizes of the tables after page 0.
+func (h *indexHead) tableSizes() []pagefile.Table {
 	return []pagefile.Table{{Row: indexRow, Count: int(h.entries)}}
 }
 
 // imageAt returns the offset of the index snapshot in the file.
-func (h *indexHead) imageAt() int64 { return int64(pagefile.Pages(h.tables())) * pagefile.Size }
+func (h *indexHead) imageAt() int64 {
+	return int64(pagefile.CountPages(h.tableSizes())) * pagefile.Size
+}
 
 // readIndexHead reads the head of an index file. It also returns the size of the index
 // snapshot that follows.
@@ -158,7 +160,7 @@ func (h *indexHead) encode() []byte {
 
 // openRows opens the table of entries in the file.
 func (h *indexHead) openRows(f vfs.File) (entryRows, error) {
-	r, err := pagefile.Open(f, func([]byte) ([]pagefile.Table, error) { return h.tables(), nil })
+	r, err := pagefile.Open(f, func([]byte) ([]pagefile.Table, error) { return h.tableSizes(), nil })
 	return entryRows{file: r}, err
 }
 
@@ -252,7 +254,7 @@ func (s *savedIndex) close() {
 // openIndex opens the index file. It returns an error if the file is for another ranking,
 // or if the history of the store does not contain the file's last change.
 func openIndex(d *logstore.DB, rank string) (_ *savedIndex, err error) {
-	f, err := d.Derived(indexSuffix).Open()
+	f, err := d.DerivedFile(indexSuffix).Open()
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +280,11 @@ func openIndex(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.index, err = index.OpenSnapshot(io.NewSectionReader(f, s.head.imageAt(), image), image, ranking.Params(rank))
+	s.index, err = index.OpenSnapshot(
+		io.NewSectionReader(f, s.head.imageAt(), image),
+		image,
+		ranking.FormulaParams(rank),
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -320,7 +320,7 @@ func TestIndexRevision(t *testing.T) {
 			var d index.Document
 			r.Analyze(t.Context(), newIndexed(&entries[i]), &d, new(ranking.Buffer))
 			slices.SortFunc(d.Terms, func(a, b index.Term) int { return strings.Compare(a.Text, b.Text) })
-			fmt.Fprintln(sum, d.Len, d.Terms, ranking.Params(name))
+			fmt.Fprintln(sum, d.Len, d.Terms, ranking.FormulaParams(name))
 		}
 		if got := hex.EncodeToString(sum.Sum(nil)[:8]); got != want[name] {
 			t.Errorf(

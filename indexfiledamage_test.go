@@ -146,7 +146,7 @@ func TestIndexPageDamaged(t *testing.T) {
 	for _, q := range questions {
 		want = append(want, answer(plain, q))
 	}
-	pages := int(head.imageAt())/pagefile.Size + pagefile.Pages([]pagefile.Table{
+	pages := int(head.imageAt())/pagefile.Size + pagefile.CountPages([]pagefile.Table{
 		{Row: 24, Count: 600},
 		{Row: 2, Count: 600},
 		{Row: 8, Count: 0},

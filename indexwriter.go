@@ -29,7 +29,7 @@ func saveIndex(ctx context.Context, d *logstore.DB, f *frozenIndex) error {
 	if err := d.Locate(ctx, f.rows); err != nil {
 		return err
 	}
-	return d.Derived(indexSuffix).Make(ctx, f.epoch, func(file vfs.File) error {
+	return d.DerivedFile(indexSuffix).Make(ctx, f.epoch, func(file vfs.File) error {
 		to := ctxfile.File{Context: ctx, Inner: file}
 		if _, err := f.index.WriteSnapshot(to, f.head.imageAt()); err != nil {
 			return err

@@ -93,7 +93,7 @@ func filterClauses(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index
 			cs = append(cs, c)
 			continue
 		case t.Key == "name" && !t.Not && len(store.AllNameForms(t.Values)) == 1:
-			cs = append(cs, r.Holds(t.Values[0])...)
+			cs = append(cs, r.WordClauses(t.Values[0])...)
 		}
 		more = true
 	}

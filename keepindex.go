@@ -65,7 +65,7 @@ func (m *Memory) keepIndex(ctx context.Context, d *logstore.DB, bound func(n int
 		return nil
 	}
 	if m.onlyScanned() {
-		_ = d.Derived(indexSuffix).MakeEmpty()
+		_ = d.DerivedFile(indexSuffix).MakeEmpty()
 	}
 	if err := m.keeping.LockContext(ctx); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (m *Memory) keepAtClose() {
 	case bytes <= logAtClose && entries <= entriesAtClose && m.pending.text() <= textAtClose:
 		_ = m.keepIndex(context.Background(), d, startBound)
 	case m.opts.keepsFiles() && m.onlyScanned():
-		_ = d.Derived(indexSuffix).MakeEmpty()
+		_ = d.DerivedFile(indexSuffix).MakeEmpty()
 	}
 }
 

@@ -23,7 +23,7 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 		return nil
 	}
 	x, h := s.scorer(m.opts.Ranking).Index().Searcher(), indexHead{entries: int64(s.rows.Len())}
-	file := s.db.Derived(indexSuffix)
+	file := s.db.DerivedFile(indexSuffix)
 	// unchanged also ensures that no redaction was missed
 	f, temp, err := file.Begin(func() error { return m.checkUnchanged(resets) })
 	if f == nil {
@@ -48,7 +48,7 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 		merged, err = index.OpenSnapshot(
 			io.NewSectionReader(f, h.imageAt(), size),
 			size,
-			ranking.Params(m.opts.Ranking),
+			ranking.FormulaParams(m.opts.Ranking),
 		)
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ func (n *pending) add(deltas []analyzedDelta) {
 			n.fillAhead(nil)
 		}
 	case n.wanted:
-		n.set(appendDeltas(n.deltas, deltas, &n.thinAt))
+		n.setDeltas(appendDeltas(n.deltas, deltas, &n.thinAt))
 	}
 }
 
@@ -43,8 +43,8 @@ func (n *pending) fillAhead(f *filling) {
 	n.ahead = f
 }
 
-// set replaces the list of changes. n.mu must be held.
-func (n *pending) set(deltas []analyzedDelta) {
+// setDeltas replaces the list of changes. n.mu must be held.
+func (n *pending) setDeltas(deltas []analyzedDelta) {
 	n.deltas = deltas
 	n.queued.Store(int64(len(deltas)))
 }
@@ -58,7 +58,7 @@ func (n *pending) begin() *filling {
 	n.wanted = true
 	n.ahead = nil
 	n.thinAt = fewPending
-	n.set(nil)
+	n.setDeltas(nil)
 	return f
 }
 
@@ -69,7 +69,7 @@ func (n *pending) want(wanted bool) {
 	n.wanted = wanted
 	if !wanted {
 		n.fillAhead(nil)
-		n.set(nil)
+		n.setDeltas(nil)
 	}
 }
 
@@ -81,7 +81,7 @@ func (n *pending) take() []analyzedDelta {
 	ds := n.deltas
 	if len(ds) > 0 {
 		n.applying.Store(true)
-		n.set(nil)
+		n.setDeltas(nil)
 		n.thinAt = fewPending
 		ds = lastDeltas(ds)
 	}
@@ -94,7 +94,7 @@ func (n *pending) putBack(ds []analyzedDelta) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.wanted {
-		n.set(append(ds, n.deltas...))
+		n.setDeltas(append(ds, n.deltas...))
 	}
 }
 

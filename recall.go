@@ -184,7 +184,7 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 	v.NeedAll(p)
 	d := Diagnosis{Entries: v.Searcher().Size(), Terms: v.parsedQuery(q, p).Terms}
 	slices.SortFunc(d.Terms, func(a, b ParsedTerm) int { return strings.Compare(a.Word, b.Word) })
-	d.StopWords = !p.Ranks() && !p.Any
+	d.StopWords = !p.HasTerms() && !p.Any
 	d.Unfiltered = v.Count(p, index.Query{}, nil)
 	removes := func(condition FilterEffect, only index.Query, accept func(id uint64) bool) {
 		condition.Left = v.Count(p, only, accept)
@@ -239,7 +239,7 @@ func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Quer
 			if !more() {
 				break
 			}
-			for _, w := range text.Near(value, v.Values(t.Key), 2) {
+			for _, w := range text.FindSimilar(value, v.Values(t.Key), 2) {
 				if w != value {
 					add(Label{Key: t.Key, Value: w}.String())
 				}
@@ -248,11 +248,11 @@ func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Quer
 	}
 	for _, w := range p.Words {
 		if v.DF(w.Term) == 0 && more() {
-			add(text.Near(w.Term, keysUntilDone(ctx, v.Vocabulary("")), 2)...)
+			add(text.FindSimilar(w.Term, keysUntilDone(ctx, v.Vocabulary("")), 2)...)
 		}
 	}
 	if words := strings.TrimSpace(q.Text); words != "" && nothing {
-		add(text.Near(words, v.names(ctx), 3)...)
+		add(text.FindSimilar(words, v.visibleNames(ctx), 3)...)
 	}
 	return near[:min(len(near), maxNear)]
 }
@@ -277,7 +277,7 @@ func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	return text.Near(name, s.view(ctx, s.scorer(m.opts.Ranking)).names(ctx), max), nil
+	return text.FindSimilar(name, s.view(ctx, s.scorer(m.opts.Ranking)).visibleNames(ctx), max), nil
 }
 
 // Values returns the number of entries for each of the given values of a label key, or for
@@ -363,7 +363,7 @@ func (v *rankedView) parsedQuery(q Query, p *ranking.Plan) ParsedQuery {
 		read.Dates = q.Dates
 	}
 	for _, w := range p.Words {
-		df, idf := v.Known(w)
+		df, idf := v.TermFrequency(w)
 		read.Terms = append(
 			read.Terms,
 			ParsedTerm{Word: w.Word, Term: w.Term, Corrected: w.Corrected, DF: df, IDF: idf},

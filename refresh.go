@@ -262,7 +262,7 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 	}
 	r := ranking.New(name, nil)
 	err := r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
-		for _, id := range v.ids() {
+		for _, id := range v.entryIDs() {
 			if x, ok := v.Item(id).(*indexItem); ok && !yield(x, nil) {
 				return
 			}

@@ -158,7 +158,7 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 func (s *searcher) dropUnder(ctx context.Context) error {
 	var ds []analyzedDelta
 	for _, r := range *s.scorers.Load() {
-		for id := range r.Index().Searcher().Documents() {
+		for id := range r.Index().Searcher().EachDocument() {
 			if id >= underID {
 				ds = append(ds, analyzedDelta{Delta: Delta{ID: id}})
 			}
@@ -212,7 +212,7 @@ func (s *searcher) old(x *index.Searcher, id uint64) *Entry {
 	if !found {
 		return nil
 	}
-	return s.db.EntryAsOf(id, s.rows.version(i), s.rows.offset(i))
+	return s.db.EntryVersion(id, s.rows.version(i), s.rows.offset(i))
 }
 
 const (
@@ -369,21 +369,21 @@ func (v *rankedView) readError() error {
 	return cmp.Or(v.s.rows.err(), v.Searcher().Err())
 }
 
-// ids returns the IDs of all entries in ascending order.
-func (v *rankedView) ids() []uint64 {
+// entryIDs returns the IDs of all entries in ascending order.
+func (v *rankedView) entryIDs() []uint64 {
 	x := v.Searcher()
 	ids := make([]uint64, 0, x.Size())
-	for id := range x.Documents() {
+	for id := range x.EachDocument() {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
 	return ids
 }
 
-// versions returns the IDs of all entries in ascending order, and each entry's
+// entryVersions returns the IDs of all entries in ascending order, and each entry's
 // version.
-func (v *rankedView) versions() (ids, versions []uint64) {
-	ids = v.ids()
+func (v *rankedView) entryVersions() (ids, versions []uint64) {
+	ids = v.entryIDs()
 	versions = make([]uint64, len(ids))
 	for i, id := range ids {
 		data, _ := v.Searcher().Data(id)
@@ -398,7 +398,7 @@ func (v *rankedView) versions() (ids, versions []uint64) {
 
 // allRows returns all entries as rows of an index file. Their offsets are 0.
 func (v *rankedView) allRows() entryRows {
-	ids, versions := v.versions()
+	ids, versions := v.entryVersions()
 	rows := entryRows{made: make([]byte, 0, indexRow*len(ids))}
 	for i, id := range ids {
 		rows = rows.append(id, versions[i], 0)
@@ -414,7 +414,7 @@ type rankedEntries struct {
 
 func (s rankedEntries) Len() int { return s.Searcher().Size() }
 
-func (s rankedEntries) Versions() (ids, versions []uint64) { return s.versions() }
+func (s rankedEntries) Versions() (ids, versions []uint64) { return s.entryVersions() }
 
 func (s rankedEntries) Entry(id uint64) *Entry { return s.entry(id) }
 
@@ -435,10 +435,10 @@ func (v *rankedView) accept(f Filter) func(id uint64) bool {
 	}
 }
 
-// names yields the names of the entries that are not in quarantine, until ctx is done. It may
+// visibleNames yields the names of the entries that are not in quarantine, until ctx is done. It may
 // yield a name more than once. If the store is a log with a snapshot, it reads no entries that
 // the snapshot has.
-func (v *rankedView) names(ctx context.Context) iter.Seq[string] {
+func (v *rankedView) visibleNames(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		more := true
 		use := func(name string) bool {
@@ -454,7 +454,7 @@ func (v *rankedView) names(ctx context.Context) iter.Seq[string] {
 				return
 			}
 		}
-		for id := range v.Searcher().Documents() {
+		for id := range v.Searcher().EachDocument() {
 			if e := v.entry(id); ctx.Err() != nil || (e != nil && !isQuarantined(e) && !use(e.Name)) {
 				return
 			}

@@ -378,8 +378,12 @@ func (r *replica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint64, e
 	}
 	data, hash, err := e.encodeMessage()
 	if err == nil && len(data) > maxMessage {
-		err = &oxbow.InvalidError{Field: "change", Value: text.Bytes(int64(len(data))), Reason: "is more than the " +
-			text.Bytes(maxMessage) + " that a message of the cluster may hold; split it"}
+		err = &oxbow.InvalidError{
+			Field: "change",
+			Value: text.FormatBytes(int64(len(data))),
+			Reason: "is more than the " +
+				text.FormatBytes(maxMessage) + " that a message of the cluster may hold; split it",
+		}
 	}
 	r.flight = &flight{id: id, n: e.N, changes: len(qs)}
 	return encodedEnvelope{e, data, hash}, r.at.Seq, err

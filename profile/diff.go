@@ -65,7 +65,11 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 		case y.entries[j].Version != e.Version:
 			d.Changed = append(
 				d.Changed,
-				Changed{e.Name, prompt.Tokens(entryPart(e, "").Text), prompt.Tokens(entryPart(&y.entries[j], "").Text)},
+				Changed{
+					e.Name,
+					prompt.EstimateTokens(entryPart(e, "").Text),
+					prompt.EstimateTokens(entryPart(&y.entries[j], "").Text),
+				},
 			)
 		default:
 			d.Same++
@@ -123,7 +127,7 @@ func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (inc
 }
 
 func (x *includedSet) chosen(e *oxbow.Entry) Chosen {
-	return Chosen{e.Name, prompt.Tokens(entryPart(e, "").Text), x.in[e.Name]}
+	return Chosen{e.Name, prompt.EstimateTokens(entryPart(e, "").Text), x.in[e.Name]}
 }
 
 func (x *includedSet) documentsBut(y includedSet) []Chosen {

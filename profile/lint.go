@@ -96,7 +96,7 @@ func (l *linter) warnUnused(where string, c *Choice) {
 			if list.label == "name" {
 				what = fmt.Sprintf("there is no entry %q", v)
 			}
-			if near := text.Near(v, keys(l.values[list.label]), 1); len(near) > 0 {
+			if near := text.FindSimilar(v, eachKey(l.values[list.label]), 1); len(near) > 0 {
 				what += "; did you mean " + near[0] + "?"
 			}
 			l.add(where+"."+list.key+"."+v, "%s", what)
@@ -104,7 +104,7 @@ func (l *linter) warnUnused(where string, c *Choice) {
 	}
 }
 
-func keys(m map[string]bool) func(func(string) bool) {
+func eachKey(m map[string]bool) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {
 			if !yield(k) {
@@ -136,7 +136,7 @@ func (l *linter) effect(c *Choice) {
 		return
 	}
 	var parts []string
-	for _, g := range c.filters() {
+	for _, g := range c.splitFilters() {
 		parts = append(parts, fmt.Sprintf("%s fits %d", g, count(g)))
 	}
 	l.add("include", "no entry fits all lines of include: %s", strings.Join(parts, ", "))
@@ -169,7 +169,7 @@ func (l *linter) warnContradictions() {
 				if q.Exclude == nil {
 					continue
 				}
-				for _, f := range q.Exclude.filters() {
+				for _, f := range q.Exclude.splitFilters() {
 					if f.Match(&l.entries[i]) {
 						l.p = p
 						l.add("include.entries."+name, "entry %q is named here, but %s leaves out %s", name, q.File, f)

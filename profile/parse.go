@@ -134,7 +134,7 @@ func (r *reader) unknown(k *yaml.Node, where string, known []string) {
 		what += " in " + where
 	}
 	norm := strings.ReplaceAll(strings.ToLower(key), "-", "_")
-	near := text.Near(norm, slices.Values(known), 1)
+	near := text.FindSimilar(norm, slices.Values(known), 1)
 	switch other := otherWords[norm]; {
 	case key == "<<":
 		r.Add(k, "<< merges another mapping, which is refused here; use extends")
@@ -357,7 +357,7 @@ func checkKind(s string) error {
 	for _, k := range oxbow.Kinds() {
 		kinds = append(kinds, k.String())
 	}
-	if near := text.Near(s, slices.Values(kinds), 1); len(near) > 0 {
+	if near := text.FindSimilar(s, slices.Values(kinds), 1); len(near) > 0 {
 		return fmt.Errorf("%w; did you mean %s?", err, near[0])
 	}
 	return err

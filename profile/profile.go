@@ -68,7 +68,7 @@ type Choice struct {
 // filter returns the conditions, except Entries, as a single filter. It returns false if
 // c has no other conditions.
 func (c *Choice) filter() (oxbow.Filter, bool) {
-	fs := c.filters()
+	fs := c.splitFilters()
 	var f oxbow.Filter
 	for _, g := range fs {
 		f = f.And(g)
@@ -76,8 +76,8 @@ func (c *Choice) filter() (oxbow.Filter, bool) {
 	return f, len(fs) > 0
 }
 
-// filters returns the conditions, except Entries, as separate filters.
-func (c *Choice) filters() []oxbow.Filter {
+// splitFilters returns the conditions, except Entries, as separate filters.
+func (c *Choice) splitFilters() []oxbow.Filter {
 	var fs []oxbow.Filter
 	for _, t := range []oxbow.Term{
 		{Key: oxbow.LabelProject, Values: c.Projects}, {Key: oxbow.LabelTag, Values: c.Tags},
@@ -229,7 +229,7 @@ func (r *Resolved) Scope() scope.Scope {
 	}
 	for i := range r.Excludes {
 		c := &r.Excludes[i]
-		s.Except = append(s.Except, c.filters()...)
+		s.Except = append(s.Except, c.splitFilters()...)
 		if len(c.Entries) > 0 {
 			s.Except = append(s.Except, oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: c.Entries}}})
 		}

@@ -187,7 +187,10 @@ func (d *shownDocument) part(name string) prompt.Part {
 		Text: show(strings.TrimRight(d.text, "\n"), ""),
 		Short: func(tokens int) string {
 			const note = "(cut here: the rest does not fit into the budget)\n\n"
-			cut := prompt.Paragraphs(d.text, func(s string) bool { return prompt.Tokens(show(s, note)) <= tokens })
+			cut := prompt.FitParagraphs(
+				d.text,
+				func(s string) bool { return prompt.EstimateTokens(show(s, note)) <= tokens },
+			)
 			if cut == "" {
 				return ""
 			}
@@ -219,7 +222,10 @@ func entryPart(e *oxbow.Entry, why string) prompt.Part {
 			render := func(s string) string {
 				return head + prompt.Fence("markdown", s) + "\n(cut here: get gives it whole)\n\n"
 			}
-			cut := prompt.Paragraphs(e.Content, func(s string) bool { return prompt.Tokens(render(s)) <= tokens })
+			cut := prompt.FitParagraphs(
+				e.Content,
+				func(s string) bool { return prompt.EstimateTokens(render(s)) <= tokens },
+			)
 			if cut == "" {
 				return ""
 			}
@@ -258,7 +264,7 @@ type Cost struct {
 
 // Count estimates the size of a profile's documents and entries, ignoring the budget.
 func (s *Set) Count(ctx context.Context, m *oxbow.Memory, r *Resolved) (Budget, error) {
-	b := Budget{MaxTokens: r.MaxTokens, Fixed: prompt.Tokens(r.head()), Documents: []Cost{}}
+	b := Budget{MaxTokens: r.MaxTokens, Fixed: prompt.EstimateTokens(r.head()), Documents: []Cost{}}
 	for _, d := range r.Documents {
 		doc, err := s.document(d)
 		k := Cost{Path: doc.where}
@@ -270,14 +276,14 @@ func (s *Set) Count(ctx context.Context, m *oxbow.Memory, r *Resolved) (Budget, 
 		case err != nil:
 			k.Wrong = err.Error()
 		default:
-			k.Tokens = prompt.Tokens(doc.part(d.Path).Text)
+			k.Tokens = prompt.EstimateTokens(doc.part(d.Path).Text)
 		}
 		b.Fixed += k.Tokens
 		b.Documents = append(b.Documents, k)
 	}
 	es, err := inside(ctx, m, r)
 	for i := range es {
-		b.Tokens += prompt.Tokens(entryPart(&es[i], "").Text)
+		b.Tokens += prompt.EstimateTokens(entryPart(&es[i], "").Text)
 	}
 	b.Entries = len(es)
 	return b, err

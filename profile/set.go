@@ -98,8 +98,8 @@ func (s *Set) shownPath(f file) string {
 	return strings.TrimSuffix(strings.ReplaceAll(pl.Path, `\`, "/"), "/") + "/" + f.path
 }
 
-// files returns the profile files from all places in order of precedence.
-func (s *Set) files() ([]file, error) {
+// profileFiles returns the profile files from all places in order of precedence.
+func (s *Set) profileFiles() ([]file, error) {
 	var all []file
 	for i, pl := range s.Places {
 		for _, dir := range pl.Dirs {
@@ -125,7 +125,7 @@ func (s *Set) files() ([]file, error) {
 // List returns all profile files, ordered by name, including files with mistakes. If
 // several files have the same name, the file that is used comes first.
 func (s *Set) List() ([]Found, error) {
-	files, err := s.files()
+	files, err := s.profileFiles()
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *Set) List() ([]Found, error) {
 		wg.Go(func() {
 			for i := w; i < len(files); i += workers {
 				f := Found{Name: files[i].name, File: s.shownPath(files[i]), Project: s.Places[files[i].place].Project}
-				if p, err := s.read(files[i]); err != nil {
+				if p, err := s.readProfile(files[i]); err != nil {
 					f.Wrong = err
 				} else {
 					f.Description = p.Description
@@ -157,7 +157,7 @@ func (s *Set) List() ([]Found, error) {
 
 // Names returns the names of all profiles, sorted, without reading their files.
 func (s *Set) Names() ([]string, error) {
-	files, err := s.files()
+	files, err := s.profileFiles()
 	names := make([]string, len(files))
 	for i, f := range files {
 		names[i] = f.name
@@ -213,7 +213,7 @@ func (s *Set) find(name string) (file, error) {
 	}
 	any := len(names) > 0
 	names = slices.DeleteFunc(names, func(n string) bool { return n == name }) // listed, but a link without a target
-	return file{}, &UnknownError{name, text.Near(name, slices.Values(names), 2), any}
+	return file{}, &UnknownError{name, text.FindSimilar(name, slices.Values(names), 2), any}
 }
 
 // File returns the path of the profile's file for messages.
@@ -225,7 +225,7 @@ func (s *Set) File(name string) (string, error) {
 	return s.shownPath(f), nil
 }
 
-func (s *Set) read(f file) (*Profile, error) {
+func (s *Set) readProfile(f file) (*Profile, error) {
 	b, err := s.readFile(f)
 	if errors.Is(err, errTooLong) {
 		return nil, Diagnostics{
@@ -256,7 +256,7 @@ func (s *Set) Read(name string) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.read(f)
+	return s.readProfile(f)
 }
 
 // Resolve returns the profile with this name, combined with all profiles that it extends.

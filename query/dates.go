@@ -54,7 +54,7 @@ func resolveDate(s string, now time.Time) (oxbow.Span, bool) {
 	r := dateReader{now: now, loc: now.Location()}
 	y, m, d := now.Date()
 	r.today = time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-	from, to, ok := r.read(strings.ToLower(strings.TrimSpace(s)))
+	from, to, ok := r.parseDate(strings.ToLower(strings.TrimSpace(s)))
 	if !ok {
 		return oxbow.Span{}, false
 	}
@@ -152,9 +152,9 @@ func monthRange(y int, m time.Month, n int) (from, to time.Time, ok bool) {
 	return t, t.AddDate(0, n, 0), true
 }
 
-// read parses an expression. It returns the first day of the range and the day
+// parseDate parses an expression. It returns the first day of the range and the day
 // after the last.
-func (r *dateReader) read(s string) (from, to time.Time, ok bool) {
+func (r *dateReader) parseDate(s string) (from, to time.Time, ok bool) {
 	if a, b, cut := strings.Cut(s, ".."); cut {
 		from, _, ok = r.iso(a)
 		_, to, ok2 := r.iso(b)
@@ -172,7 +172,7 @@ func (r *dateReader) read(s string) (from, to time.Time, ok bool) {
 	case ws[0] == "since":
 		return r.since(rest)
 	case ws[0] == "on" && len(ws) > 1 && ws[1] != "on":
-		from, to, ok = r.read(rest)
+		from, to, ok = r.parseDate(rest)
 		return from, to, ok && to.Sub(from) == 24*time.Hour
 	case len(ws) == 1:
 		if i := slices.Index([]string{"yesterday", "today", "tomorrow"}, ws[0]); i >= 0 {
@@ -191,7 +191,7 @@ func (r *dateReader) since(s string) (from, to time.Time, ok bool) {
 	if strings.HasPrefix(s, "since") {
 		return from, to, false
 	}
-	from, _, ok = r.read(s)
+	from, _, ok = r.parseDate(s)
 	if !ok {
 		if y := parseYear(s); y > 0 {
 			from, _, ok = monthRange(y, 1, 12)

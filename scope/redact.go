@@ -12,14 +12,14 @@ import (
 
 // Kinds returns the kinds of personal data that a scope can redact.
 func Kinds() (ks []string) {
-	for _, k := range personal.Kinds() {
+	for _, k := range personal.AllKinds() {
 		ks = append(ks, string(k))
 	}
 	return ks
 }
 
-// kinds returns s.Redact with the type of package personal.
-func (s *Scope) kinds() (ks []personal.Kind) {
+// redactedKinds returns s.Redact with the type of package personal.
+func (s *Scope) redactedKinds() (ks []personal.Kind) {
 	for _, k := range s.Redact {
 		ks = append(ks, personal.Kind(k))
 	}
@@ -27,7 +27,7 @@ func (s *Scope) kinds() (ks []personal.Kind) {
 }
 
 // Text returns the text with marks, such as [mail], in place of the redacted data.
-func (s *Scope) Text(text string) string { return personal.Redact(text, s.kinds()) }
+func (s *Scope) Text(text string) string { return personal.Redact(text, s.redactedKinds()) }
 
 // Shown returns the entry with its texts redacted. The result shares unchanged data
 // with e.
@@ -55,14 +55,20 @@ func (s *Scope) shownVersion(w oxbow.Version) oxbow.Version {
 
 // hasMark reports whether the text contains a mark of a kind that the scope redacts.
 func (s *Scope) hasMark(text string) bool {
-	return slices.ContainsFunc(s.kinds(), func(k personal.Kind) bool { return strings.Contains(text, k.Mark()) })
+	return slices.ContainsFunc(
+		s.redactedKinds(),
+		func(k personal.Kind) bool { return strings.Contains(text, k.Mark()) },
+	)
 }
 
 // restoreAliases replaces each redacted alias in given by the original alias in old.
 func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 	given = slices.Clone(given)
 	for i, a := range given {
-		at := slices.IndexFunc(old.Aliases, func(o string) bool { return s.Text(o) == a && !slices.Contains(given, o) })
+		at := slices.IndexFunc(
+			old.Aliases,
+			func(o string) bool { return s.Text(o) == a && !slices.Contains(given, o) },
+		)
 		if at >= 0 && s.hasMark(a) {
 			given[i] = old.Aliases[at]
 		}
@@ -113,9 +119,9 @@ func (s *Scope) putBack(text, old string) (string, error) {
 			edited = append(edited, i)
 		}
 	}
-	values := s.values(lines)
+	values := s.personalValues(lines)
 	for _, i := range edited {
-		for _, k := range s.kinds() {
+		for _, k := range s.redactedKinds() {
 			if !strings.Contains(out[i], k.Mark()) {
 				continue
 			}
@@ -130,9 +136,9 @@ func (s *Scope) putBack(text, old string) (string, error) {
 	return strings.Join(out, ""), nil
 }
 
-// values returns the distinct values of personal data in lines, by kind. A literal mark in
+// personalValues returns the distinct values of personal data in lines, by kind. A literal mark in
 // an old line counts as a value.
-func (s *Scope) values(lines map[string][]string) map[personal.Kind][]string {
+func (s *Scope) personalValues(lines map[string][]string) map[personal.Kind][]string {
 	values := map[personal.Kind][]string{}
 	add := func(k personal.Kind, v string) {
 		if !slices.Contains(values[k], v) {
@@ -144,7 +150,7 @@ func (s *Scope) values(lines map[string][]string) map[personal.Kind][]string {
 			for _, f := range personal.Find(line) {
 				add(f.Kind, line[f.Start:f.End])
 			}
-			for _, k := range s.kinds() {
+			for _, k := range s.redactedKinds() {
 				if strings.Contains(line, k.Mark()) {
 					add(k, k.Mark())
 				}

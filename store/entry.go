@@ -156,7 +156,7 @@ func CheckContent(content string) error {
 	switch {
 	case len(content) > MaxContent:
 		return &InvalidError{Field: "content",
-			Reason: "is longer than the " + text.Bytes(MaxContent) +
+			Reason: "is longer than the " + text.FormatBytes(MaxContent) +
 				" that one entry may hold; split it, or keep the file and remember its path"}
 	case !utf8.ValidString(content):
 		return &InvalidError{

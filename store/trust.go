@@ -58,7 +58,7 @@ const UnvouchedImport = "import"
 
 // IsPersonal reports whether programs set this label to mark personal data.
 func (l Label) IsPersonal() bool {
-	return l.Key == LabelPersonal && slices.Contains(personal.Kinds(), personal.Kind(l.Value))
+	return l.Key == LabelPersonal && slices.Contains(personal.AllKinds(), personal.Kind(l.Value))
 }
 
 // IsLocal reports whether the label is left out of exported files. This is so for the mark

@@ -40,7 +40,7 @@ func (o *OS) OpenLock(name string) (Lock, error) {
 }
 
 func (o *OS) openLockFile(name string) (*os.File, fs.FileInfo, error) {
-	f, err := o.open(name, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := o.openFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, nil, err
 	}

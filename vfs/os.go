@@ -69,15 +69,15 @@ func (o *OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if err := checkFlag(name, flag); err != nil {
 		return nil, err
 	}
-	f, err := o.open(name, flag, perm)
+	f, err := o.openFile(name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
 	return asFile(f)
 }
 
-// open is like OpenFile, but returns an [os.File].
-func (o *OS) open(name string, flag int, perm fs.FileMode) (*os.File, error) {
+// openFile is like OpenFile, but returns an [os.File].
+func (o *OS) openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	local, err := localize("open", name)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ type app struct {
 	cache     *oxbow.Cache // shared by memories; if nil, each memory has its own cache
 
 	team       teamFiles
-	folders    followed
+	folders    folderState
 	profileSet *profile.Set      // nil until it is needed
 	boundTo    *profile.Resolved // nil until it is needed, and if no profile binds the run
 	// caution describes a defect of the open store. Each interface has its own wording. It is nil,
@@ -89,9 +89,9 @@ type teamFiles struct {
 	looked time.Time  // time of the last look (zero before the first)
 }
 
-// followed is the state of the comparisons of registered folders in one run. Its functions are in another file,
+// folderState is the state of the comparisons of registered folders in one run. Its functions are in another file,
 // and are nil in a run that follows no folders.
-type followed struct {
+type folderState struct {
 	mu     sync.Mutex // guards the fields below; locked during a comparison
 	isDone bool       // the run need not compare the folders any more
 	next   time.Time  // time of a server's next comparison

@@ -29,7 +29,7 @@ func (a *app) folderHome() string {
 		return ""
 	}
 	path, err := a.storePath()
-	if err != nil || filepath.Base(path) != storeFile || !folder.Registered(filepath.Dir(path)) {
+	if err != nil || filepath.Base(path) != storeFile || !folder.HasList(filepath.Dir(path)) {
 		return ""
 	}
 	if _, other, err := a.layout(); err != nil || other {

@@ -171,7 +171,7 @@ func (l *locator) remember(dir, home string, p verb.Place, v trust.Verdict) {
 		return
 	}
 	if v.Unrecorded {
-		_ = l.host().Trusted.Made(context.Background(), p.Home, p.Store, l.env.Now()) // else the next run retries
+		_ = l.host().Trusted.RecordHome(context.Background(), p.Home, p.Store, l.env.Now()) // else the next run retries
 	}
 	if v.State == trust.Foreign && !l.noForeignWarning {
 		l.warn("not trusted, so only read: %s; if this memory is yours: %s", clean(v.Why), clean(v.Mend))

@@ -178,7 +178,7 @@ func (l *locator) hookHome() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if v.State == trust.Foreign || v.State == trust.Refused || !p.Own() || p.Home == p.Store {
+	if v.State == trust.Foreign || v.State == trust.Refused || !p.HasOwnLayout() || p.Home == p.Store {
 		return "", ownership.UntrustedError(p.Home)
 	}
 	home := filepath.Dir(p.Store)

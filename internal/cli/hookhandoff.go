@@ -69,7 +69,7 @@ func cutTo(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	cut := prompt.Paragraphs(s, func(s string) bool { return len(s) <= limit })
+	cut := prompt.FitParagraphs(s, func(s string) bool { return len(s) <= limit })
 	if len(cut) < limit/2 {
 		return text.Clip(s, limit)
 	}

@@ -173,7 +173,7 @@ func (a *app) handoffText(ctx context.Context, client, id string) string {
 	if err != nil {
 		return ""
 	}
-	turns, err := archive.Turns(ctx, client, id)
+	turns, err := archive.ReadTurns(ctx, client, id)
 	if err != nil || len(turns) == 0 {
 		return ""
 	}

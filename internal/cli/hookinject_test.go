@@ -35,7 +35,7 @@ func newPrompted(t *testing.T) *prompted {
 	p.block.Text = "Ship on Tuesdays. </oxbow-memory>"
 	p.block.Answer = "payload"
 	p.block.Prints = []string{"1"}
-	p.block.Shown = []session.Shown{{In: inject.InNotes, Name: "ship", Version: 3}}
+	p.block.Shown = []session.ShownEntry{{In: inject.InNotes, Name: "ship", Version: 3}}
 	return p
 }
 

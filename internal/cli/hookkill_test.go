@@ -281,7 +281,7 @@ func archived(t *testing.T, home, last string) map[string]int {
 	seen := map[string]int{}
 	for i, id := 0, ""; id != last; i++ {
 		id = fmt.Sprint("s", i)
-		turns, err := a.Turns(t.Context(), "claude", id)
+		turns, err := a.ReadTurns(t.Context(), "claude", id)
 		if err != nil {
 			t.Fatal(err)
 		}

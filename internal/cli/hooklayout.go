@@ -143,7 +143,7 @@ func (l layoutHook) start(ctx context.Context, file inject.StateFile, limit int)
 	}
 	if _, err := file.Add(
 		ctx,
-		inject.Block{Injection: session.Injection{Place: inject.AtStart, Tokens: prompt.Tokens(text)}},
+		inject.Block{Injection: session.Injection{Place: inject.AtStart, Tokens: prompt.EstimateTokens(text)}},
 	); err != nil {
 		return ""
 	}
@@ -268,7 +268,7 @@ func (l layoutHook) keepSummary(ctx context.Context, summary string, notes sessi
 		return nil
 	}
 	if len(summary) > maxSummary {
-		summary = prompt.Paragraphs(summary, func(s string) bool { return len(s) <= maxSummary })
+		summary = prompt.FitParagraphs(summary, func(s string) bool { return len(s) <= maxSummary })
 	}
 	if len(notes.taints) > 0 {
 		summary = "(This session read what others wrote: " + strings.Join(notes.taints, "; ") + ". " + session.Warned +
@@ -346,7 +346,7 @@ func (l layoutHook) note() error {
 		}
 	}
 	turn := session.Turn{Events: l.report.Events}
-	untraced := turn.Taints()
+	untraced := turn.FindTaints()
 	for _, t := range turn.ReadsOfForeign() {
 		lines = append(lines, noteLine{Taint: t, Untraced: slices.Contains(untraced, t)})
 	}

@@ -67,7 +67,7 @@ func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) 
 func judgeCall(p *fingerprint.File, r *hook.Report, dir string, getenv func(string) string) origin.Verdict {
 	text := fingerprint.OutputText(r.Output)
 	v := origin.Judge(origin.Call{Client: r.Client, Tool: r.Tool, Input: r.Input, Dir: dir, Output: text},
-		origin.Machine{Getenv: getenv, Writers: p.Writers})
+		origin.Machine{Getenv: getenv, Writers: p.LastWriters})
 	isWarned := v.Level == origin.Own && bytes.Contains(r.Output, []byte(session.Warned))
 	if isWarned && len(p.Find([]string{text}, nil)[0].Foreign) == 0 {
 		v.Level, v.What = origin.Foreign, r.Tool+" tainted entry"

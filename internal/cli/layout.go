@@ -33,7 +33,7 @@ func layoutNames() []string { return append([]string{ownLayout}, layout.Names(di
 func serverTools(h layout.Home, sets verb.Sets) []verb.Tool {
 	tools := append([]verb.Tool{}, h.Tools()...)
 	some := len(tools) > 0
-	for _, t := range sets.Of(verb.Table()) {
+	for _, t := range sets.Select(verb.Table()) {
 		if some && !slices.ContainsFunc(tools, func(u verb.Tool) bool { return u.Name == t.Name }) {
 			tools = append(tools, t)
 		}

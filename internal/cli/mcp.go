@@ -108,11 +108,11 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		if err != nil {
 			return err
 		}
-		if len(at.guard.Tokens.Tenants()) > 0 {
+		if len(at.guard.Tokens.TenantNames()) > 0 {
 			return misusef("oxbow serve serves them: oxbow serve --tokens "+
 				quote(flags.TokensFile), "%s has tokens of tenants", at.where)
 		}
-		err = a.serveHTTP(ctx, at, agentsDoor(s, at.guard.Of("")), func(at listening) error {
+		err = a.serveHTTP(ctx, at, agentsDoor(s, at.guard.ForTenant("")), func(at listening) error {
 			fmt.Fprintf(a.env.Stderr, "oxbow: serving %s/mcp\n", at.url)
 			a.tellTokens(at)
 			return nil

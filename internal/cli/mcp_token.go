@@ -54,7 +54,7 @@ func (l *locator) readTokens(file string) (ts auth.Tokens, quotas map[string]aut
 func checkTokens(s *mcpserver.Server, ts auth.Tokens, where string) error {
 	var wrong profile.Diagnostics
 	for _, t := range ts {
-		if err := s.Admits(t); err != nil {
+		if err := s.CheckToken(t); err != nil {
 			wrong = append(
 				wrong,
 				profile.Diagnostic{File: where, Line: t.Line, Text: fmt.Sprintf("token %q: %v", t.Name, err)},

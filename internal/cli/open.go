@@ -388,7 +388,7 @@ func (a *app) recordMade() error {
 	if err != nil || a.sample || (filepath.Base(p.Home) != homeDir && !git.InTree(p.Home)) || !isDir(p.Home) {
 		return nil
 	}
-	if err := a.host().Trusted.Made(context.Background(), p.Home, p.Store, a.env.Now()); err != nil &&
+	if err := a.host().Trusted.RecordHome(context.Background(), p.Home, p.Store, a.env.Now()); err != nil &&
 		git.InTree(p.Home) {
 		a.note(
 			"it is not recorded that you made %s: %v; if it is not trusted later, say: oxbow trust %s",

@@ -119,7 +119,7 @@ func (p *progressLine) line() string {
 func doneText(s progress.State) string {
 	count := func(n int64) string {
 		if s.Unit == progress.Bytes {
-			return text.Bytes(n)
+			return text.FormatBytes(n)
 		}
 		return text.Count(int(n), s.Unit.One, s.Unit.Many)
 	}
@@ -138,7 +138,7 @@ func doneText(s progress.State) string {
 func rate(s progress.State, took time.Duration) string {
 	each := float64(s.Done) / took.Seconds()
 	if s.Unit == progress.Bytes {
-		return text.Bytes(int64(each)) + " a second"
+		return text.FormatBytes(int64(each)) + " a second"
 	}
 	if each >= 1 {
 		return fmt.Sprintf("%.0f a second", each)

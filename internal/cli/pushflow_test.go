@@ -213,7 +213,7 @@ func TestPushFromAClone(t *testing.T) {
 			if err := os.WriteFile(secret, []byte("another-secret-of-the-user"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			name := filepath.Join(home, reconcile.FileOf("memory.oxbow", srv.URL))
+			name := filepath.Join(home, reconcile.StateFile("memory.oxbow", srv.URL))
 			if err := os.WriteFile(
 				name,
 				fmt.Appendf(

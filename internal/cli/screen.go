@@ -227,11 +227,11 @@ func (t *terminal) field(wide int, name, value string) {
 
 // Short names for functions of other packages that format text for people.
 var (
-	columns, fit, pad, wrap = termtext.Columns, termtext.Fit, termtext.Pad, termtext.Wrap
+	columns, fit, pad, wrap = termtext.CountColumns, termtext.Fit, termtext.Pad, termtext.Wrap
 
 	clean     = termtext.Clean
 	count     = text.Count
-	bytesText = text.Bytes
+	bytesText = text.FormatBytes
 	quote     = text.ShellQuote
 	quoteName = text.ShellName
 )

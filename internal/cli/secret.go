@@ -17,7 +17,7 @@ import (
 func (a *app) secretsPolicy() verb.Secrets {
 	if a.secrets == nil {
 		dir := a.configHome()
-		if p, err := a.memoryPlace(); err == nil && p.Own() {
+		if p, err := a.memoryPlace(); err == nil && p.HasOwnLayout() {
 			dir = p.Dir()
 		}
 		a.secrets = secret.NewRedactor(dir)
@@ -41,7 +41,7 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 		if err != nil {
 			return nil, err
 		}
-		if p, err := a.memoryPlace(); err == nil && !p.Own() {
+		if p, err := a.memoryPlace(); err == nil && !p.HasOwnLayout() {
 			return ops, nil // other layouts cannot store such labels
 		}
 		k := a.knowledge()

@@ -179,7 +179,7 @@ func (l *locator) archiveHome() (string, error) {
 
 // fingerprintFile returns the file with the fingerprints of texts that the sessions of a home have read.
 func fingerprintFile(home string, now func() time.Time) *fingerprint.File {
-	p := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.Prints(now)
+	p := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.FingerprintFile(now)
 	return &p
 }
 

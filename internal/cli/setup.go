@@ -161,7 +161,7 @@ func (a *app) approvedTools() (names []string, isLayout bool) {
 	tools := serverTools(h, sets)
 	if len(tools) > 0 { // otherwise the home's configuration switches the tools off
 		// These are listed only in a working tree, if there are profiles, or if programs may be started.
-		more := append(sets.Of(annotations.Code()), sets.Of(profiles.SubAgents(nil))...)
+		more := append(sets.Select(annotations.Code()), sets.Select(profiles.SubAgents(nil))...)
 		tools = verb.WithProfiles(append(tools, more...), sets)
 	}
 	out := leftOut(d, h)

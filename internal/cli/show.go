@@ -191,7 +191,7 @@ func (t *terminal) showOperation(c verb.Operation) {
 	}
 	text := strings.Join(what, ", ")
 	if len(c.Reverts) > 0 {
-		what := "undo of " + texts.Ranges(slices.Sorted(slices.Values(c.Reverts)))
+		what := "undo of " + texts.FormatRanges(slices.Sorted(slices.Values(c.Reverts)))
 		text = what + ": " + text
 	}
 	if c.Note != "" && !strings.HasPrefix(c.Note, "undo of ") {
@@ -257,7 +257,7 @@ func (t *terminal) showAnnotation(n annotations.Annotation) {
 	case n.WasFile != "":
 		by = append(by, "was "+n.WasFile+":"+n.WasLines)
 	case n.WasLines != "":
-		by = append(by, "was "+annotations.Lines(n.WasLines))
+		by = append(by, "was "+annotations.LinesInWords(n.WasLines))
 	}
 	t.printf("  %s\n", t.dim(oneLine(strings.Join(by, ", "))))
 }

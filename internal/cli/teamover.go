@@ -38,7 +38,7 @@ func (a *app) teamTree() *team.Tree {
 	case err != nil && first:
 		a.warn("team files are not read: %v", err)
 	case err != nil || found == nil:
-	case found.Trusted(a.host().Trusted):
+	case found.IsTrusted(a.host().Trusted):
 		t.tree = found
 	case first:
 		a.note(

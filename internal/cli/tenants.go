@@ -37,19 +37,19 @@ func (a *app) newTenants(flags serving, address listening) *tenants {
 	a.cache = &oxbow.Cache{Bytes: tenantsCache}
 	t := &tenants{app: a, flags: flags, at: address, sessions: map[string]*web.Sessions{},
 		limits: map[string]*tenant.Limit{}}
-	for _, name := range append(address.guard.Tokens.Tenants(), "") {
+	for _, name := range append(address.guard.Tokens.TenantNames(), "") {
 		t.sessions[name] = web.NewSessions(name, a.env.Now, a.env.Rand)
 	}
 	for name, q := range address.quotas {
 		t.limits[name] = tenant.NewLimit(q, time.Now)
 	}
-	t.pool = tenant.New(t.open, &tenant.Options{Most: flags.Most, Logger: a.serverLog()})
+	t.pool = tenant.New(t.openTenant, &tenant.Options{Most: flags.Most, Logger: a.serverLog()})
 	return t
 }
 
 // handler returns the handler for all requests of the server.
 func (t *tenants) handler(ctx context.Context, described http.Handler) (http.Handler, error) {
-	g := t.at.guard.Of("")
+	g := t.at.guard.ForTenant("")
 	outside := t.app.noDoors(g)
 	if len(g.Tokens) > 0 || (g.Verify != nil && t.flags.OIDC.Claim == "") {
 		var err error
@@ -116,9 +116,9 @@ const tenantsCache = 256 << 20
 
 var errNoDir = errors.New("a tenant has no working directory")
 
-// open opens the home of a tenant as a separate run, which has neither the server's working
+// openTenant opens the home of a tenant as a separate run, which has neither the server's working
 // directory nor its user or environment.
-func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
+func (t *tenants) openTenant(ctx context.Context, name string) (tenant.Home, error) {
 	home, err := t.app.home()
 	err = errors.Join(err, auth.CheckTenant(name))
 	if err != nil {
@@ -149,7 +149,7 @@ func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
 	if err := os.MkdirAll(a.homeFlag, 0o700); err != nil {
 		return nil, err
 	}
-	d, err := a.openDoors(ctx, t.flags, t.at.guard.Of(name), t.sessions[name])
+	d, err := a.openDoors(ctx, t.flags, t.at.guard.ForTenant(name), t.sessions[name])
 	if err != nil {
 		return nil, errors.Join(err, a.close(ctx))
 	}

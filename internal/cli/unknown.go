@@ -43,7 +43,7 @@ func unknownCommand(root *cobra.Command, words []string) error {
 	if name, ok := other[word]; ok {
 		return misusef("did you mean: oxbow "+name, "unknown command %q", word)
 	}
-	if near := text.Near(word, slices.Values(names), 1); len(near) > 0 {
+	if near := text.FindSimilar(word, slices.Values(names), 1); len(near) > 0 {
 		return misusef("did you mean: oxbow "+near[0], "unknown command %q", word)
 	}
 	return misusef("to search the memory: oxbow recall "+quoteAll(words)+"; oxbow help all lists the commands",
@@ -77,7 +77,7 @@ func flagError(cmd *cobra.Command, err error) error {
 			}
 		})
 		if len(near) == 0 {
-			near = text.Near(word, slices.Values(names), 1)
+			near = text.FindSimilar(word, slices.Values(names), 1)
 		}
 		if len(near) > 0 {
 			return misusef("did you mean: --"+near[0], "unknown flag --%s", word)

@@ -43,7 +43,7 @@ func (a *app) memoryVectors() (*verb.Vectors, error) {
 		return nil, err
 	}
 	var fsys vfs.FS
-	if place.Own() && isDir(filepath.Dir(place.Store)) && a.host().MayWrite(place.Store) == nil {
+	if place.HasOwnLayout() && isDir(filepath.Dir(place.Store)) && a.host().MayWrite(place.Store) == nil {
 		if foreign, err := a.isForeign(); err != nil {
 			return nil, err
 		} else if !foreign {

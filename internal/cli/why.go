@@ -148,7 +148,7 @@ func (a *app) showWaysToAnnotate(file string) {
 	var on []string
 	this := setup.Options{Executable: a.env.Executable}
 	for _, c := range setup.Clients() {
-		if c.CanAnnotate() && len(c.Servers(world, this)) > 0 && world.AnnotatesBelow(c.Name, wd) {
+		if c.CanAnnotate() && len(c.ServerEntries(world, this)) > 0 && world.AnnotatesBelow(c.Name, wd) {
 			on = append(on, c.Title)
 		}
 	}
@@ -160,7 +160,7 @@ func (a *app) showWaysToAnnotate(file string) {
 		way("to have what agents edit annotated", "oxbow setup all")
 	}
 	_, root := findProject(wd)
-	for _, d := range transcript.Directories(a.userHome(), a.env.Getenv, wd, root) {
+	for _, d := range transcript.FindDirectories(a.userHome(), a.env.Getenv, wd, root) {
 		way("what "+setup.Find(d.Client).Title+" edited before", "oxbow annotate --from-transcript "+quote(d.Path))
 	}
 	if m := lineRange().FindStringSubmatch(file); m == nil {

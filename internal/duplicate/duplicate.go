@@ -19,7 +19,7 @@ type Duplicate struct {
 	Exact      bool // their contents are equal except for white space and letter case
 }
 
-// Duplicates returns the entries that can be removed because another entry has the same words in
+// FindDuplicates returns the entries that can be removed because another entry has the same words in
 // the same order (see [analysis.NearDuplicates]). The result is sorted by ID and depends only on
 // the entries. Only notes and world facts are compared, and only with entries of the same kind
 // and projects. An entry is never removed if it has the label tag:keep, or if its names and
@@ -27,7 +27,7 @@ type Duplicate struct {
 // suspicious are neither removed nor used as the remaining entry, because the text of the
 // removed entry would then be withheld. progress may be nil. It is called with the number of
 // analyzed entries and the total number.
-func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total int)) ([]Duplicate, error) {
+func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, total int)) ([]Duplicate, error) {
 	groups := map[string][]oxbow.Entry{} // by kind and projects
 	done, total := 0, 0
 	for e, err := range s.Entries(ctx, oxbow.Filter{}) {

@@ -73,7 +73,7 @@ func TestConsolidate(t *testing.T) {
 		oxbow.Add{Name: "sky", Content: "blue"}, oxbow.Add{Name: "sea", Content: "blue"},
 	)
 	var seen [][2]int // progress: eight notes in four groups
-	dups, err := Duplicates(t.Context(), m, func(done, total int) { seen = append(seen, [2]int{done, total}) })
+	dups, err := FindDuplicates(t.Context(), m, func(done, total int) { seen = append(seen, [2]int{done, total}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,13 +101,13 @@ func TestConsolidate(t *testing.T) {
 		) {
 		t.Errorf("Get(ship) = %+v, %v", e, err)
 	}
-	if left, err := Duplicates(t.Context(), m, nil); err != nil || len(left) != 0 {
+	if left, err := FindDuplicates(t.Context(), m, nil); err != nil || len(left) != 0 {
 		t.Errorf("Duplicates() again = %+v, %v", left, err)
 	}
 	if _, undone, err := m.Undo(t.Context(), 1); err != nil || len(undone) != 1 {
 		t.Fatalf("Undo() = %+v, %v", undone, err)
 	}
-	if again, err := Duplicates(t.Context(), m, nil); err != nil || len(again) != 2 {
+	if again, err := FindDuplicates(t.Context(), m, nil); err != nil || len(again) != 2 {
 		t.Errorf("after an undo: %+v, %v", again, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestConsolidateChanged(t *testing.T) {
 		oxbow.Add{Name: "a", Content: "one two three four"},
 		oxbow.Add{Name: "b", Content: "one two three four"},
 	)
-	dups, err := Duplicates(t.Context(), m, nil)
+	dups, err := FindDuplicates(t.Context(), m, nil)
 	if err != nil || len(dups) != 1 || !dups[0].Exact {
 		t.Fatalf("Duplicates() = %+v, %v", dups, err)
 	}
@@ -140,7 +140,7 @@ func TestConsolidateLimits(t *testing.T) {
 	for i := range oxbow.MaxAliases + 3 {
 		apply(t, m, oxbow.Add{Name: fmt.Sprint("n", i), Content: "one two three four"})
 	}
-	dups, err := Duplicates(t.Context(), m, nil)
+	dups, err := FindDuplicates(t.Context(), m, nil)
 	if err != nil || len(dups) != oxbow.MaxAliases {
 		t.Fatalf("Duplicates() = %d dups, %v", len(dups), err)
 	}
@@ -173,7 +173,7 @@ func TestConsolidateWithoutHistory(t *testing.T) {
 		oxbow.Add{Name: "a", Content: "one two three four"},
 		oxbow.Add{Name: "b", Content: "one two three four"},
 	)
-	dups, err := Duplicates(t.Context(), m, nil)
+	dups, err := FindDuplicates(t.Context(), m, nil)
 	if err != nil || len(dups) != 1 {
 		t.Fatalf("Duplicates() = %+v, %v", dups, err)
 	}
@@ -200,7 +200,7 @@ func TestConsolidateLeavesHeldBack(t *testing.T) {
 				oxbow.Add{Name: "clean", Content: clean},
 				oxbow.Add{Name: "other", Content: other, Labels: []oxbow.Label{{Key: held, Value: "x"}}},
 			)
-			dups, err := Duplicates(t.Context(), m, nil)
+			dups, err := FindDuplicates(t.Context(), m, nil)
 			if err != nil || len(dups) != 0 {
 				t.Errorf("Duplicates with %s = %v, %v, want none", held, dups, err)
 			}

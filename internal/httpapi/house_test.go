@@ -122,8 +122,11 @@ func (h *home) fill(archive *session.Archive) {
 				p.project, Text: "Always use the lift of " + p.mark + ", never the stairs. Remember that."},
 			session.Event{Client: "claude", Session: "s-" +
 				p.mark, Kind: session.Injected, Turn: "1", ID: "i1", Time: at, Text: "note " + p.mark,
-				Injection: &session.Injection{Place: "prompt", Shown: []session.Shown{{In: "notes", Name: "style " +
-					p.mark, Version: 1}}}})
+				Injection: &session.Injection{
+					Place: "prompt",
+					Shown: []session.ShownEntry{{In: "notes", Name: "style " +
+						p.mark, Version: 1}},
+				}})
 	}
 	_, err := archive.Add(h.t.Context(), events)
 	h.must(err)

@@ -145,7 +145,7 @@ func describe(t *testing.T, r *route) obj {
 		what := s["description"]
 		delete(s, "description")
 		switch {
-		case slices.Contains(r.arguments(), p.Name):
+		case slices.Contains(r.argumentNames(), p.Name):
 			if p.Repeatable {
 				s = s["items"].(obj)
 			}
@@ -455,7 +455,7 @@ func followRef(doc obj, ref string) any {
 // A parameter that is in a path is one of its verb.
 func TestPathArguments(t *testing.T) {
 	for _, r := range routes() {
-		for _, name := range r.arguments() {
+		for _, name := range r.argumentNames() {
 			if !slices.ContainsFunc(r.verb.Params, func(p verb.Param) bool { return p.Name == name }) {
 				t.Errorf("%s %s: the verb takes no %s", r.method, r.path, name)
 			}

@@ -20,7 +20,7 @@ func makeProblem(err error) remote.Problem {
 	if e, ok := errors.AsType[*refusal](err); ok {
 		return e.Problem
 	}
-	p := remote.ProblemOf(err)
+	p := remote.MakeProblem(err)
 	if p.Code != "too_large" {
 		p.Remedy = verb.Remedy(err).In(reference)
 	}

@@ -27,7 +27,7 @@ type arguments struct {
 // readArguments reads the arguments of a request.
 func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*arguments, error) {
 	a := &arguments{values: map[string]json.RawMessage{}}
-	for _, name := range rt.arguments() {
+	for _, name := range rt.argumentNames() {
 		if err := a.addText(name, r.PathValue(name)); err != nil {
 			return nil, err
 		}

@@ -73,8 +73,8 @@ func newRoute[In, Out any](method, path string, v verb.Verb, run call[In, Out], 
 	return r
 }
 
-// arguments returns the names of the arguments in the path.
-func (r *route) arguments() (names []string) {
+// argumentNames returns the names of the arguments in the path.
+func (r *route) argumentNames() (names []string) {
 	for s := range strings.SplitSeq(r.path, "/") {
 		if name, ok := argument(s); ok {
 			names = append(names, name)

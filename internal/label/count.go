@@ -19,9 +19,9 @@ type Count struct {
 	Entries int
 }
 
-// Counts returns the labels of the entries that match the filter. They are sorted by key, then by
+// CountValues returns the labels of the entries that match the filter. They are sorted by key, then by
 // falling number of entries, then by value.
-func Counts(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]Count, error) {
+func CountValues(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]Count, error) {
 	n := map[oxbow.Label]int{}
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {

@@ -27,11 +27,11 @@ type Change struct {
 	After   []oxbow.Label
 }
 
-// Added returns the labels that the entry gets.
-func (c Change) Added() []oxbow.Label { return subtractLabels(c.After, c.Before) }
+// AddedLabels returns the labels that the entry gets.
+func (c Change) AddedLabels() []oxbow.Label { return subtractLabels(c.After, c.Before) }
 
-// Removed returns the labels that the entry loses.
-func (c Change) Removed() []oxbow.Label { return subtractLabels(c.Before, c.After) }
+// RemovedLabels returns the labels that the entry loses.
+func (c Change) RemovedLabels() []oxbow.Label { return subtractLabels(c.Before, c.After) }
 
 func subtractLabels(ls, others []oxbow.Label) []oxbow.Label {
 	var rest []oxbow.Label

@@ -175,7 +175,7 @@ func TestApplyPlansAgain(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	m := open(t, "a tag:x project:p", "b tag:x", "c tag:y")
-	cs, err := Counts(t.Context(), m, oxbow.Filter{})
+	cs, err := CountValues(t.Context(), m, oxbow.Filter{})
 	if got, want := fmt.Sprint(cs), "[{project:p 1} {tag:x 2} {tag:y 1}]"; got != want || err != nil {
 		t.Errorf("Counts() = %s, %v; want %s", got, err, want)
 	}

@@ -68,7 +68,7 @@ func (m *evidenceModel) addName(v string) {
 	if _, ok := m.words[v]; ok {
 		return
 	}
-	ws := words(v)
+	ws := foldedWords(v)
 	if len(ws) == 1 && (len(ws[0]) < 3 || analysis.IsStopWord(ws[0])) { // too short or too common to be evidence
 		ws = nil // its occurrence in a text is no evidence
 	}
@@ -162,7 +162,7 @@ func (m *evidenceModel) filesIn(e *oxbow.Entry) map[string]evidence {
 // namedIn returns the values that occur as words in an entry's name or text, in the order of the
 // text.
 func (m *evidenceModel) namedIn(e *oxbow.Entry) []string {
-	ws := words(e.Name + "\n" + e.Content)
+	ws := foldedWords(e.Name + "\n" + e.Content)
 	text := " " + strings.Join(ws, " ") + " "
 	var found []string
 	seen := map[string]bool{}
@@ -180,8 +180,8 @@ func (m *evidenceModel) namedIn(e *oxbow.Entry) []string {
 	return found
 }
 
-// words returns the words of s, case-folded. A word consists of letters, marks, digits, + and #.
-func words(s string) []string {
+// foldedWords returns the words of s, case-folded. A word consists of letters, marks, digits, + and #.
+func foldedWords(s string) []string {
 	return strings.FieldsFunc(analysis.Fold(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '+' && r != '#'
 	})

@@ -294,7 +294,7 @@ func (g *suggester) foreign(ctx context.Context, e *oxbow.Entry) (float64, error
 
 // queryText returns the text to search for neighbours of an entry.
 func queryText(e *oxbow.Entry) string {
-	return text.Cut(e.Name+"\n"+e.Content, maxQueryText)
+	return text.CutPrefix(e.Name+"\n"+e.Content, maxQueryText)
 }
 
 // precision estimates how often a vote with this share is correct. It combines trials with a
@@ -337,8 +337,8 @@ func (bs beliefs) add(value string, p float64, reason string) {
 	b.reasons = append(b.reasons, reason)
 }
 
-// probabilities returns the probability of each value if several values can be right.
-func (bs beliefs) probabilities() map[string]float64 {
+// valueProbabilities returns the probability of each value if several values can be right.
+func (bs beliefs) valueProbabilities() map[string]float64 {
 	ps := map[string]float64{}
 	for v, b := range bs {
 		ps[v] = 1 - b.residual
@@ -350,7 +350,7 @@ func (bs beliefs) probabilities() map[string]float64 {
 // value's odds by the sum of all odds and of the odds that no value is correct (1). known is the
 // probability that the correct value is among the known values.
 func (bs beliefs) exclusive(known float64) map[string]float64 {
-	ps, odds := bs.probabilities(), 1.0
+	ps, odds := bs.valueProbabilities(), 1.0
 	for _, b := range bs {
 		odds += (1 - b.residual) / b.residual
 	}
@@ -378,7 +378,7 @@ func (g *suggester) guess(ctx context.Context, e *oxbow.Entry) ([]Suggestion, er
 		bs.add(s.value, s.precision, s.reason)
 	}
 	g.addVotes(bs, votes)
-	ps := bs.probabilities()
+	ps := bs.valueProbabilities()
 	if g.single && len(bs) > 0 {
 		p, err := g.foreign(ctx, e)
 		if err != nil {

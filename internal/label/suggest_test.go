@@ -205,7 +205,7 @@ func TestAccept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(p.Changes) != 1 || p.Changes[0].Name != "dough" ||
-		join(p.Changes[0].Added()) != "project:bakery tag:recipe" || len(p.Changes[0].Removed()) > 0 {
+		join(p.Changes[0].AddedLabels()) != "project:bakery tag:recipe" || len(p.Changes[0].RemovedLabels()) > 0 {
 		t.Errorf("Apply() changed %+v; want dough with two labels more", p.Changes)
 	}
 	if es := shown(t, m); !slices.Contains(es, "dough file:bread.md project:bakery tag:recipe") ||

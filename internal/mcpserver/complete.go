@@ -152,7 +152,7 @@ func (d *transport) profileNames(typed string) ([]string, error) {
 	}
 	var names []string
 	for _, n := range matchingValues(all, typed) {
-		if d.Sees(n) {
+		if d.MaySee(n) {
 			names = append(names, n)
 		}
 		if len(names) > maxCompleted {

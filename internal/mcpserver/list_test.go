@@ -67,7 +67,7 @@ func TestToolListIsShort(t *testing.T) {
 		for _, tl := range list.Tools {
 			read += encode(mcp.Tool{Name: tl.Name, Description: tl.Description, InputSchema: tl.InputSchema})
 		}
-		estimate := prompt.Tokens(read)
+		estimate := prompt.EstimateTokens(read)
 		bytes := len(read) / 4
 		sent := len(encode(list.Tools))
 		t.Logf(

@@ -83,8 +83,8 @@ var promptHandoff = promptDef{
 	text: (*transport).giveHandoff,
 }
 
-// prompts returns the prompts that a view offers.
-func (v *service) prompts() []promptDef {
+// listPrompts returns the prompts that a view offers.
+func (v *service) listPrompts() []promptDef {
 	var ps []promptDef
 	switch {
 	case v.home() != nil:
@@ -109,7 +109,7 @@ func (v *service) prompts() []promptDef {
 }
 
 func (d *transport) addPrompts(m *mcp.Server) {
-	for _, a := range d.prompts() {
+	for _, a := range d.listPrompts() {
 		m.AddPrompt(&a.Prompt, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			ctx = d.stamp(ctx, req.Session, req.ClientInfo())
 			args, err := a.knownArguments(req.Params.Arguments)

@@ -152,8 +152,8 @@ func TestContextKeepsBudget(t *testing.T) {
 	)
 	for _, budget := range []int{50, 100, 150, 300} {
 		text, err := give(t, cs, "context", map[string]string{"max_tokens": fmt.Sprint(budget)})
-		if err != nil || prompt.Tokens(text) > prompt.Room(budget) {
-			t.Errorf("/context with %d tokens has %d, %v", budget, prompt.Tokens(text), err)
+		if err != nil || prompt.EstimateTokens(text) > prompt.Room(budget) {
+			t.Errorf("/context with %d tokens has %d, %v", budget, prompt.EstimateTokens(text), err)
 		}
 	}
 }

@@ -146,7 +146,7 @@ func (v *service) home() layout.Home {
 // that is too long for the client is cut. The session is not recorded as having seen the
 // context, because some clients do not show instructions to the model.
 func (d *transport) instruct(ctx context.Context, client *mcp.Implementation) string {
-	ctx = verb.WithSeen(ctx, &verb.Seen{})
+	ctx = verb.WithSeen(ctx, &verb.SeenEntries{})
 	const rest = "All of it is the resource " + contextURI + " and the prompt /context."
 	c, err := d.home().Context(ctx, layout.Request{})
 	if err != nil {

@@ -241,7 +241,7 @@ func TestAdmits(t *testing.T) {
 		{"another than the server's", bound, auth.Permissions{Profile: "airfield"}, `is not "harbor"`},
 		{"no profiles at all", none, auth.Permissions{Profile: "harbor"}, "there are none yet"},
 	} {
-		err := tt.s.Admits(auth.New("it", token, tt.rights))
+		err := tt.s.CheckToken(auth.New("it", token, tt.rights))
 		if (err == nil) != (tt.wrong == "") || (err != nil && !strings.Contains(err.Error(), tt.wrong)) {
 			t.Errorf("%s: Admits = %v, want %q", tt.name, err, tt.wrong)
 		}

@@ -53,15 +53,15 @@ func (v *service) offeredTools() []verb.Tool {
 	tools, withMemory := slices.Clone(v.opts.Tools), v.hasMemory()
 	switch {
 	case withMemory && v.Partial():
-		tools = sets.Of(append(verb.Table(), verb.RecallMemory()))
+		tools = sets.Select(append(verb.Table(), verb.RecallMemory()))
 	case withMemory && tools == nil:
-		tools = sets.Of(verb.Table())
+		tools = sets.Select(verb.Table())
 	}
 	if v.Workspace.Annotations != nil {
-		tools = append(tools, sets.Of(v.opts.Code)...)
+		tools = append(tools, sets.Select(v.opts.Code)...)
 	}
 	if !v.Scoped && withMemory {
-		tools = append(tools, sets.Of(v.opts.Whole)...)
+		tools = append(tools, sets.Select(v.opts.Whole)...)
 	}
 	if v.Rights.ReadOnly {
 		tools = slices.DeleteFunc(tools, func(t verb.Tool) bool { return !t.ReadOnly })
@@ -77,9 +77,9 @@ func (v *service) offeredTools() []verb.Tool {
 // completions or prompts either, but still the context and the documents of the home.
 func (v *service) hasMemory() bool { return v.opts.Tools == nil || len(v.opts.Tools) > 0 }
 
-// Admits returns an error if a token cannot be served, because its profile cannot be read or
+// CheckToken returns an error if a token cannot be served, because its profile cannot be read or
 // because its rights and the server's exclude each other.
-func (s *Server) Admits(t auth.Token) error {
+func (s *Server) CheckToken(t auth.Token) error {
 	_, err := s.views.View(t, "")
 	return err
 }

@@ -24,7 +24,7 @@ const (
 	bundleOwner    = "oxbow"
 )
 
-// Bundles returns the files of all plug-ins, and the lists with which clients find the plug-ins in
+// PluginFiles returns the files of all plug-ins, and the lists with which clients find the plug-ins in
 // the repository. The keys are slash-separated paths in the repository.
 //
 // A plug-in starts the program oxbow, which must be in PATH. plugin returns the source of
@@ -32,7 +32,7 @@ const (
 //
 // The formats are for Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, opencode 1.18, Copilot CLI
 // 1.0 and Qwen Code 0.24.
-func Bundles(plugin func(argv []string) string) (map[string]string, error) {
+func PluginFiles(plugin func(argv []string) string) (map[string]string, error) {
 	o := Options{Executable: programName, Plugin: plugin}
 	all := map[string]string{
 		".claude-plugin/marketplace.json": indentedJSON(fields{

@@ -24,7 +24,7 @@ type Options struct {
 	// event. If Plugin is nil, setup does not write the plug-in.
 	Plugin func(argv []string) string
 
-	own ownPrograms // programs that are oxbow; set by [Client.files]
+	own ownPrograms // programs that are oxbow; set by [Client.desiredFiles]
 }
 
 // Client is a program for which oxbow can be set up.
@@ -56,8 +56,8 @@ type clientFile struct {
 	isOxbows bool
 }
 
-// Installed reports whether the client appears to be installed.
-func (c *Client) Installed(w World) bool {
+// IsInstalled reports whether the client appears to be installed.
+func (c *Client) IsInstalled(w World) bool {
 	return c.OnPath(w) || slices.ContainsFunc(c.signsHooks(w), fileExists)
 }
 

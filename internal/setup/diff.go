@@ -15,7 +15,7 @@ const contextLines = 3
 
 // Diff returns the change as a unified diff, or "" if nothing changes.
 func (c *Change) Diff() string {
-	if c.Same() {
+	if c.IsUnchanged() {
 		return ""
 	}
 	a, b := slices.Collect(strings.Lines(string(c.Before))), slices.Collect(strings.Lines(string(c.After)))

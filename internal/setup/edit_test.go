@@ -80,7 +80,10 @@ func generated(r *rand.Rand, c *Client, f clientFile) string {
 	}
 	if r.IntN(2) == 0 {
 		list := []string{`[]`, `["Bash", "Read"]`, "[" + line(3) + `"Bash"` + line(2) + "]"}[r.IntN(3)]
-		members = append(members, `"permissions": `+object(2, []string{`"allow": ` + list, `"deny": []`}[:1+r.IntN(2)]))
+		members = append(
+			members,
+			`"permissions": `+object(2, []string{`"allow": ` + list, `"deny": []`}[:1+r.IntN(2)]),
+		)
 	}
 	if r.IntN(2) == 0 && len(c.events) > 0 {
 		e := c.events[r.IntN(len(c.events))].name
@@ -337,7 +340,8 @@ func TestWithoutARecord(t *testing.T) {
 	)
 	run(t, c, w, o, true)
 	got := tree(t, w.User)
-	if got[".claude/settings.json"] != `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]},"permissions":{"allow":["Bash"]}}` || got[".claude.json"] != "{\"n\":1e3}" {
+	if got[".claude/settings.json"] != `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]},"permissions":{"allow":["Bash"]}}` ||
+		got[".claude.json"] != "{\"n\":1e3}" {
 		t.Errorf("left: %q", got)
 	}
 }
@@ -466,7 +470,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, path, `{"n":2}`)
-	if err := all[0].Apply(); !Changed(err) {
+	if err := all[0].Apply(); !IsChangedError(err) {
 		t.Errorf("Apply = %v", err)
 	}
 	run(t, Find("claude"), w, options(), false)

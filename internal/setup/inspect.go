@@ -86,8 +86,8 @@ func (s *Status) SetUp() bool { return len(s.Servers) > 0 || s.Holds }
 
 // Status returns how a client is set up.
 func (in *Inspection) Status(c *Client) Status {
-	s := Status{Client: c, Servers: c.Servers(in.World, in.Options), isTrusted: true}
-	for _, f := range c.files(in.World, in.Options) {
+	s := Status{Client: c, Servers: c.ServerEntries(in.World, in.Options), isTrusted: true}
+	for _, f := range c.desiredFiles(in.World, in.Options) {
 		// skip the user's files, which a project's setup also changes
 		if !in.Options.Project || isBelow(in.World.Dir, f.path) {
 			s.readFile(in.World, &f)
@@ -409,7 +409,7 @@ func (in *Inspection) describeSetup(s *Status) string {
 // outdatedFiles returns the problem that files differ from the files that setup would write now,
 // because a different version or a person changed them. It returns "" if they do not differ.
 func (in *Inspection) outdatedFiles(s *Status) string {
-	if !slices.ContainsFunc(in.changesAgain(s), func(c *Change) bool { return !c.Same() }) {
+	if !slices.ContainsFunc(in.changesAgain(s), func(c *Change) bool { return !c.IsUnchanged() }) {
 		return ""
 	}
 	return "its files are not as this oxbow writes them: " + in.setupCommand([]Status{*s})

@@ -35,13 +35,13 @@ type Change struct {
 	choices *setupChoices
 }
 
-// Same reports whether the change leaves the file unchanged.
-func (c *Change) Same() bool {
+// IsUnchanged reports whether the change leaves the file unchanged.
+func (c *Change) IsUnchanged() bool {
 	return (c.Before == nil) == (c.After == nil) && bytes.Equal(c.Before, c.After)
 }
 
-// Notes returns advice for the person who set up the client.
-func (c *Client) Notes(w World, o Options) []string {
+// SetupAdvice returns advice for the person who set up the client.
+func (c *Client) SetupAdvice(w World, o Options) []string {
 	if c.notes == nil {
 		return nil
 	}
@@ -61,8 +61,8 @@ func (c *Client) PlanRemoval(w World, o Options) ([]*Change, error) {
 	return c.planFiles(w, o, (*clientFile).planRemoval)
 }
 
-// files returns the client's files with the parts that the options ask for.
-func (c *Client) files(w World, o Options) []clientFile {
+// desiredFiles returns the client's files with the parts that the options ask for.
+func (c *Client) desiredFiles(w World, o Options) []clientFile {
 	o.own = w.ownPrograms(o)
 	return c.filesFor(w, o)
 }
@@ -73,7 +73,7 @@ func (c *Client) planFiles(
 	o Options,
 	plan func(f *clientFile, w World, o Options) (*Change, error),
 ) ([]*Change, error) {
-	files := c.files(w, o)
+	files := c.desiredFiles(w, o)
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s: %w", c.Title, errScope)
 	}
@@ -150,7 +150,7 @@ func (c *Change) checkFile() (*Change, error) {
 	if c.Before == nil && len(c.After) == 0 {
 		c.After = nil
 	}
-	if c.Before == nil || c.Same() {
+	if c.Before == nil || c.IsUnchanged() {
 		return c, nil
 	}
 	return c, checkWritable(c.realPath)
@@ -262,7 +262,7 @@ func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) 
 // Apply writes the file, and the record that allows removing the change.
 func (c *Change) Apply() error {
 	removeStaleIn(c.realPath)
-	if c.Same() {
+	if c.IsUnchanged() {
 		if c.isRemoval {
 			return c.w.deleteRecord(c.realPath)
 		}
@@ -294,16 +294,16 @@ func (c *Change) replaceFile() error {
 	return vfs.RemoveUnchanged(dir, filepath.Base(c.realPath), c.Before)
 }
 
-// Changed reports whether err means that a file has changed since the change was planned. If so,
+// IsChangedError reports whether err means that a file has changed since the change was planned. If so,
 // the caller should plan again.
-func Changed(err error) bool { return errors.Is(err, vfs.ErrChanged) }
+func IsChangedError(err error) bool { return errors.Is(err, vfs.ErrChanged) }
 
 // HasNoProject reports whether err means that the client has no project files.
 func HasNoProject(err error) bool { return errors.Is(err, errScope) }
 
-// Paths returns the files of a client, with links resolved.
-func (c *Client) Paths(w World, o Options) (all []string) {
-	for _, f := range c.files(w, o) {
+// FilePaths returns the files of a client, with links resolved.
+func (c *Client) FilePaths(w World, o Options) (all []string) {
+	for _, f := range c.desiredFiles(w, o) {
 		if real, err := resolveLink(f.path); err == nil {
 			all = append(all, real)
 		}
@@ -311,10 +311,10 @@ func (c *Client) Paths(w World, o Options) (all []string) {
 	return all
 }
 
-// Recorded reports whether setup has changed files of the client, and the changes have not been
+// IsRecorded reports whether setup has changed files of the client, and the changes have not been
 // removed.
-func (c *Client) Recorded(w World, o Options) bool {
-	return slices.ContainsFunc(c.files(w, o), func(f clientFile) bool {
+func (c *Client) IsRecorded(w World, o Options) bool {
+	return slices.ContainsFunc(c.desiredFiles(w, o), func(f clientFile) bool {
 		real, err := resolveLink(f.path)
 		r, rerr := w.readRecord(real)
 		return err == nil && (r != nil || rerr != nil)

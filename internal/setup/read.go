@@ -15,11 +15,11 @@ type Entry struct {
 	Server       Server
 }
 
-// Servers returns the entries in the client's files that start oxbow as a server. Project is the
+// ServerEntries returns the entries in the client's files that start oxbow as a server. Project is the
 // only option that it uses.
-func (c *Client) Servers(w World, o Options) (all []Entry) {
+func (c *Client) ServerEntries(w World, o Options) (all []Entry) {
 	own := w.ownPrograms(o)
-	for _, f := range c.files(w, Options{Executable: cmp.Or(o.Executable, programName), Project: o.Project}) {
+	for _, f := range c.desiredFiles(w, Options{Executable: cmp.Or(o.Executable, programName), Project: o.Project}) {
 		var servers map[string]Server
 		b, err := readFile(f.path)
 		if err != nil || len(f.servers) == 0 {

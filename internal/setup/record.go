@@ -178,7 +178,7 @@ func (w World) assignDirs(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
 	}
-	for _, path := range w.Recorded() {
+	for _, path := range w.RecordedFiles() {
 		if r, err := w.readRecord(path); err == nil && r != nil {
 			r.Made = append(r.Made, dirs...)
 			meta, _ := w.recordPaths(path)
@@ -188,9 +188,9 @@ func (w World) assignDirs(dirs []string) error {
 	return nil
 }
 
-// Recorded returns all files that setup has changed and that have a record. They include files of
+// RecordedFiles returns all files that setup has changed and that have a record. They include files of
 // other projects, and files in directories that environment variables named.
-func (w World) Recorded() (paths []string) {
+func (w World) RecordedFiles() (paths []string) {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
 		var r setupRecord
@@ -208,7 +208,7 @@ func (w World) ownPrograms(o Options) ownPrograms {
 	if o.Executable != "" {
 		own.paths = append(own.paths, o.Executable)
 	}
-	for _, path := range w.Recorded() {
+	for _, path := range w.RecordedFiles() {
 		if r, err := w.readRecord(path); err == nil && r != nil && r.Choices != nil {
 			own.paths = append(own.paths, r.Choices.Executable)
 		}

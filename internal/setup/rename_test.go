@@ -52,14 +52,14 @@ func TestOtherProgramNames(t *testing.T) {
 func checkSetUp(t *testing.T, c *Client, w World, o Options) {
 	t.Helper()
 	for _, ch := range run(t, c, w, o, false) {
-		if !ch.Same() {
+		if !ch.IsUnchanged() {
 			t.Errorf("a second run changes %s:\n%s", ch.Path, ch.Diff())
 		}
 	}
 	o.Trust = c.Name == "codex"
 	run(t, c, w, o, false)
-	if len(c.Servers(w, Options{Executable: o.Executable})) != 1 {
-		t.Errorf("the servers are %+v", c.Servers(w, o))
+	if len(c.ServerEntries(w, Options{Executable: o.Executable})) != 1 {
+		t.Errorf("the servers are %+v", c.ServerEntries(w, o))
 	}
 	in := &Inspection{World: w, Options: o, Compares: true}
 	for _, f := range in.Find(context.Background()) {

@@ -161,7 +161,7 @@ func unknownParam(verb string, params []Param, key string) error {
 		names = append(names, p.Name)
 	}
 	reason := "is not known to " + verb
-	if near := text.Near(snake(key), slices.Values(names), 1); len(near) > 0 {
+	if near := text.FindSimilar(snake(key), slices.Values(names), 1); len(near) > 0 {
 		reason += "; did you mean " + near[0] + "?"
 	} else {
 		reason += ";"
@@ -303,7 +303,7 @@ func toString(p Param, key string, s scalar) (any, error) {
 		return s.text, nil
 	}
 	reason := "is not one of " + strings.Join(p.Enum, ", ")
-	if near := text.Near(s.text, slices.Values(p.Enum), 1); len(near) > 0 {
+	if near := text.FindSimilar(s.text, slices.Values(p.Enum), 1); len(near) > 0 {
 		reason += "; did you mean " + near[0] + "?"
 	}
 	return nil, InvalidValue(p.Name, s.text, reason)

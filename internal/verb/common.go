@@ -113,7 +113,7 @@ func NotNil[T any](s []T) []T {
 // first.
 func nearNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]string, error) {
 	var err error
-	near := text.Near(name, func(yield func(string) bool) {
+	near := text.FindSimilar(name, func(yield func(string) bool) {
 		err = eachName(ctx, m, func(e *oxbow.Entry) bool {
 			if e.Trust() == oxbow.TrustQuarantined {
 				return true

@@ -25,8 +25,8 @@ func Notef(format string, args ...any) Note { return Note{format: format, args: 
 // Plain returns a note that consists of a sentence without references.
 func Plain(sentence string) Note { return Notef("%s", sentence) }
 
-// Plains is like Plain, for several sentences.
-func Plains(sentences []string) []Note {
+// PlainNotes is like Plain, for several sentences.
+func PlainNotes(sentences []string) []Note {
 	var ns []Note
 	for _, s := range sentences {
 		ns = append(ns, Plain(s))

@@ -15,7 +15,7 @@ type ledgerKey struct{}
 
 // WithLedger returns a context that records in s which entries the session is shown, because its
 // texts may be made from them. Servers call it.
-func WithLedger(ctx context.Context, s *Seen) context.Context {
+func WithLedger(ctx context.Context, s *SeenEntries) context.Context {
 	return context.WithValue(ctx, ledgerKey{}, &s.ledger)
 }
 

@@ -65,7 +65,7 @@ func FitPage[T any](items []T, spent, maxTokens int, describe func(T) report.Rec
 	for i, it := range items {
 		var b strings.Builder
 		prompt.WriteSection(&b, describe(it))
-		spent += prompt.Tokens(b.String())
+		spent += prompt.EstimateTokens(b.String())
 		if spent > maxTokens-noteTokens && (i < len(items)-1 || spent > maxTokens) {
 			return i
 		}
@@ -110,8 +110,8 @@ func (out *RecallOut) fit(contents []string, maxTokens int, keep bool) {
 	}
 	if all > 0 && len(out.Hits) == 0 {
 		out.Notes = notes
-		out.Why = noneFits(prompt.Tokens(prompt.AnswerText(out)), all, maxTokens, hits[0])
-		out.TokensUsed = prompt.Tokens(prompt.AnswerText(out))
+		out.Why = noneFits(prompt.EstimateTokens(prompt.AnswerText(out)), all, maxTokens, hits[0])
+		out.TokensUsed = prompt.EstimateTokens(prompt.AnswerText(out))
 	}
 }
 
@@ -120,17 +120,17 @@ func (out *RecallOut) fit(contents []string, maxTokens int, keep bool) {
 func noneFits(spent, all, maxTokens int, first Entry) []Note {
 	return []Note{Notef("%s found, and none fits into %s %d; the first needs about %d",
 		text.Count(all, "entry was", "entries were"), ParamRef("max_tokens"), maxTokens,
-		spent+prompt.Tokens(headText(first))+3*noteTokens)}
+		spent+prompt.EstimateTokens(headText(first))+3*noteTokens)}
 }
 
 // fill does fit's work, except for the notes about cuts.
 func (out *RecallOut) fill(contents []string, maxTokens int, keep bool) {
 	frame := *out
 	frame.Hits = nil
-	all, spent := len(out.Hits), prompt.Tokens(prompt.AnswerText(frame))+noteTokens
+	all, spent := len(out.Hits), prompt.EstimateTokens(prompt.AnswerText(frame))+noteTokens
 	heads := make([]int, 0, all)
 	for i, h := range out.Hits {
-		n := prompt.Tokens(headText(h)) + 2 // two tokens for the number of the hit
+		n := prompt.EstimateTokens(headText(h)) + 2 // two tokens for the number of the hit
 		if !keep && spent+n > maxTokens && (i < all-1 || spent-noteTokens+n > maxTokens) {
 			break
 		}
@@ -144,7 +144,7 @@ func (out *RecallOut) fill(contents []string, maxTokens int, keep bool) {
 		}
 		whole := out.Hits[i]
 		whole.Content = &contents[i]
-		if n := prompt.Tokens(headText(whole)) + 2; n <= heads[i] || spent-heads[i]+n <= maxTokens {
+		if n := prompt.EstimateTokens(headText(whole)) + 2; n <= heads[i] || spent-heads[i]+n <= maxTokens {
 			out.Hits[i], spent = whole, spent-heads[i]+n
 		}
 	}
@@ -162,9 +162,9 @@ func (out *RecallOut) addTurns(room int) {
 				if step >= len(turns) || len(*sides[side]) < step || len(turns[step].Content)/100 > room {
 					continue
 				}
-				cost := prompt.Tokens(turns[step].Content) + 1
+				cost := prompt.EstimateTokens(turns[step].Content) + 1
 				if step == 0 {
-					cost += prompt.Tokens(prompt.Fence("before", ""))
+					cost += prompt.EstimateTokens(prompt.Fence("before", ""))
 				}
 				if cost <= room {
 					*sides[side], room = append(*sides[side], turns[step]), room-cost
@@ -217,7 +217,7 @@ func (out *RecallOut) tell(notes []Note, all, maxTokens int) {
 		)
 	}
 	out.TokensUsed = maxTokens // the number with the most digits
-	out.TokensUsed = prompt.Tokens(prompt.AnswerText(out))
+	out.TokensUsed = prompt.EstimateTokens(prompt.AnswerText(out))
 }
 
 // fit cuts the content to a page that begins at offset, so that the answer fits the budget.
@@ -241,7 +241,8 @@ func (out *GetOut) fit(offset, maxTokens int) error {
 	if offset > 0 {
 		out.Size = len(content)
 	}
-	if maxTokens == math.MaxInt || (len(rest)/100 <= maxTokens && prompt.Tokens(prompt.AnswerText(out)) <= maxTokens) {
+	if maxTokens == math.MaxInt ||
+		(len(rest)/100 <= maxTokens && prompt.EstimateTokens(prompt.AnswerText(out)) <= maxTokens) {
 		return nil
 	}
 	out.Size, out.Next = len(content), len(content)
@@ -254,7 +255,7 @@ func (out *GetOut) cutContent(text string, maxTokens int) error {
 	empty, notes := "", out.Notes
 	out.Content = &empty
 	out.note(notes)
-	room := maxTokens - prompt.Tokens(prompt.AnswerText(out))
+	room := maxTokens - prompt.EstimateTokens(prompt.AnswerText(out))
 	for ; room > 0; room -= room/16 + 1 {
 		page := clipTokens(text, room)
 		if i := strings.LastIndexByte(page, '\n') + 1; i > len(page)/2 {
@@ -262,7 +263,7 @@ func (out *GetOut) cutContent(text string, maxTokens int) error {
 		}
 		out.Content, out.Next = &page, out.Offset+len(page)
 		out.note(notes)
-		if page != "" && prompt.Tokens(prompt.AnswerText(out)) <= maxTokens {
+		if page != "" && prompt.EstimateTokens(prompt.AnswerText(out)) <= maxTokens {
 			return nil
 		}
 	}
@@ -286,7 +287,7 @@ func clipTokens(s string, maxTokens int) string {
 			high = mid - 1
 		}
 	}
-	return text.Cut(s, low)
+	return text.CutPrefix(s, low)
 }
 
 // note returns a note with the byte range of this page and the offset at which the next page begins.
@@ -319,11 +320,11 @@ func PartTexts(c prompt.Context) (texts []string) {
 	return texts
 }
 
-// Cut returns a page of the text that consists of the parts. The page begins at the byte *offset or, if offset is nil,
-// at p.Offset, and has about maxBytes bytes at most. It ends between two parts. A part that is longer than a page is
-// split. If the split is inside a fence, the fence is closed there and opened again on the next page. If the offset is
-// not in the text, the error matches [oxbow.ErrInvalid].
-func (p *Page) Cut(parts []string, offset *int, maxBytes int) (string, error) {
+// CutText returns a page of the text that consists of the parts. The page begins at the byte *offset or, if offset is
+// nil, at p.Offset, and has about maxBytes bytes at most. It ends between two parts. A part that is longer than a
+// page is split. If the split is inside a fence, the fence is closed there and opened again on the next page. If the
+// offset is not in the text, the error matches [oxbow.ErrInvalid].
+func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error) {
 	all := strings.Join(parts, "")
 	if offset != nil {
 		p.Offset = *offset
@@ -338,7 +339,7 @@ func (p *Page) Cut(parts []string, offset *int, maxBytes int) (string, error) {
 			fmt.Sprintf("is not in the text, which has %d bytes; begin again without it", len(all)),
 		)
 	}
-	p.Offset = len(text.Cut(all, p.Offset))
+	p.Offset = len(text.CutPrefix(all, p.Offset))
 	from := p.Offset
 	for from >= len(parts[0]) {
 		from, parts = from-len(parts[0]), parts[1:]
@@ -357,7 +358,7 @@ func (p *Page) Cut(parts []string, offset *int, maxBytes int) (string, error) {
 		if page != "" && (len(s) <= maxBytes || room < maxBytes/2) {
 			break
 		}
-		here = text.Cut(here, max(room-len(fence), room/2))
+		here = text.CutPrefix(here, max(room-len(fence), room/2))
 		if i := strings.LastIndexByte(here, '\n') + 1; i > len(here)/2 {
 			here = here[:i]
 		}
@@ -398,7 +399,12 @@ func openFence(s string, n int) (open string) {
 // fit cuts the list, which begins at offset, to a budget. positions has the offsets of the entries
 // on the page, followed by the last entry's end.
 func (out *ListOut) fit(offset, maxTokens int, positions []int) {
-	n := FitPage(out.Entries, prompt.Tokens(prompt.AnswerText(ListOut{Notes: out.Notes})), maxTokens, headRecord)
+	n := FitPage(
+		out.Entries,
+		prompt.EstimateTokens(prompt.AnswerText(ListOut{Notes: out.Notes})),
+		maxTokens,
+		headRecord,
+	)
 	next := offset + positions[n]
 	if all := len(out.Entries); n == 0 && all > 0 {
 		out.Why = noneFits(0, out.Total-offset, maxTokens, out.Entries[0])
@@ -425,7 +431,7 @@ func (out *HistoryOut) fit(offset, maxTokens int) {
 		return
 	}
 	frame := HistoryOut{Name: out.Name, Notes: out.Notes}
-	n := FitPage(out.Changes, prompt.Tokens(prompt.AnswerText(frame)), maxTokens, Change.record)
+	n := FitPage(out.Changes, prompt.EstimateTokens(prompt.AnswerText(frame)), maxTokens, Change.record)
 	if n < all {
 		out.Notes = append(out.Notes, CutNote(all, n, offset, maxTokens, "change", "changes"))
 	} else if out.More {

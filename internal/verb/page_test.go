@@ -44,7 +44,7 @@ func TestAnswersKeepWithinBudget(t *testing.T) {
 						t.Fatal(err)
 					}
 					// With less than 70 tokens, there is only room for the message about omitted text.
-					if n := prompt.Tokens(a.Text()); n > max(most, 70) {
+					if n := prompt.EstimateTokens(a.Text()); n > max(most, 70) {
 						t.Errorf(
 							"%s, limit %d, max_tokens %d%s: the answer has %d tokens:\n%s",
 							verb,
@@ -125,7 +125,7 @@ func TestTurnsAroundHits(t *testing.T) {
 			fmt.Sprintf(`{"query":"lantern","limit":3,"around":10,"max_tokens":%d}`, most),
 		)
 		text, names := prompt.AnswerText(out), named(out)
-		if n := prompt.Tokens(text); n > most {
+		if n := prompt.EstimateTokens(text); n > most {
 			t.Errorf("max_tokens %d: %d tokens", most, n)
 		}
 		shown = max(shown, len(names)-len(out.Hits))
@@ -180,7 +180,7 @@ func TestPages(t *testing.T) {
 					in["max_tokens"], want = most, most
 				}
 				out := do[GetOut](b, "get", args(t, in))
-				if n := prompt.Tokens(prompt.AnswerText(out)); n > want {
+				if n := prompt.EstimateTokens(prompt.AnswerText(out)); n > want {
 					t.Fatalf("a page of %d has %d tokens", want, n)
 				}
 				got += *out.Content
@@ -200,7 +200,7 @@ func TestPages(t *testing.T) {
 	changes := map[uint64]int{}
 	for offset := 0; ; {
 		out := do[HistoryOut](b, "history", fmt.Sprintf(`{"offset":%d,"limit":50,"max_tokens":700}`, offset))
-		if n := prompt.Tokens(prompt.AnswerText(out)); n > 700 {
+		if n := prompt.EstimateTokens(prompt.AnswerText(out)); n > 700 {
 			t.Fatalf("a page of history has %d tokens", n)
 		}
 		for _, c := range out.Changes {

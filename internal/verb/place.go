@@ -33,12 +33,12 @@ type Place struct {
 	ForClients string // the home in clients' configuration ("" if clients find it themselves)
 }
 
-// Own reports whether the memory has oxbow's own layout, which is a single file.
-func (p Place) Own() bool { return p.Layout == "" }
+// HasOwnLayout reports whether the memory has oxbow's own layout, which is a single file.
+func (p Place) HasOwnLayout() bool { return p.Layout == "" }
 
 // Dir returns the directory of the memory.
 func (p Place) Dir() string {
-	if p.Own() {
+	if p.HasOwnLayout() {
 		return filepath.Dir(p.Store)
 	}
 	return p.Home

@@ -144,11 +144,11 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 	out.Notes = append(out.Notes, notes...)
 	parts, err := w.Profiles.selectInto(ctx, m, r, in.Query, &out)
 	if err == nil {
-		out.Selection, err = out.Cut(parts, in.Offset, w.Room(len(prompt.AnswerText(out))-len(out.Selection)))
+		out.Selection, err = out.CutText(parts, in.Offset, w.Room(len(prompt.AnswerText(out))-len(out.Selection)))
 	}
 	switch {
 	case err == nil && w.Loaded != nil:
-		w.Loaded.addShown(l.handle, prompt.Tokens(prompt.AnswerText(out)))
+		w.Loaded.addShown(l.handle, prompt.EstimateTokens(prompt.AnswerText(out)))
 	case w.Loaded != nil && len(notes) == 0:
 		w.Loaded.drop(l.handle) // unload the profile again, because nothing was shown
 	}
@@ -215,7 +215,7 @@ func (p *Profiles) selectInto(
 		out.In = sel.In
 		out.Notes = append(notes[:len(notes):len(notes)], loadNotes(&sel, r.MaxTokens, out.Budget)...)
 		out.Tokens = out.Budget // the number with the most digits
-		all := prompt.Tokens(prompt.AnswerText(out))
+		all := prompt.EstimateTokens(prompt.AnswerText(out))
 		if over := all - prompt.Room(out.Budget); over > 0 {
 			around += over*prompt.Margin/100 + 1
 			continue
@@ -252,7 +252,7 @@ func loadNotes(sel *profile.Selection, maxTokens, budget int) []Note {
 		}
 		notes = append(notes, Plain(n))
 	}
-	return append(notes, Plains(sel.Notes)...)
+	return append(notes, PlainNotes(sel.Notes)...)
 }
 
 // unloadProfile implements unload_memory_profile.
@@ -350,7 +350,7 @@ func loadVerbs() []Tool {
 // session. The tools for loading and unloading are added if the sets include them. Otherwise the
 // tools have no parameter for handles.
 func WithProfiles(tools []Tool, sets Sets) []Tool {
-	verbs := sets.Of(loadVerbs())
+	verbs := sets.Select(loadVerbs())
 	out := make([]Tool, 0, len(tools)+len(verbs))
 	for _, t := range tools {
 		out = append(out, loadable(t, len(verbs) > 0))

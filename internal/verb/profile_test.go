@@ -317,7 +317,7 @@ func TestLoadKeepsBudget(t *testing.T) {
 	for _, name := range []string{"vtt", "novel"} {
 		for _, budget := range []int{400, 401, 450, 600, 777, 1000, 1999, 2000, 5000, 20000} {
 			out := s.load(fmt.Sprintf(`{"name":%q,"max_tokens":%d,"query":"scene"}`, name, budget))
-			got, most := prompt.Tokens(prompt.AnswerText(out)), prompt.Room(min(budget, out.Budget))
+			got, most := prompt.EstimateTokens(prompt.AnswerText(out)), prompt.Room(min(budget, out.Budget))
 			if got > most || out.Tokens > most {
 				t.Errorf(
 					"%s with %d tokens: the text has %d, says %d, want at most %d",
@@ -368,7 +368,7 @@ func TestLoadInPages(t *testing.T) {
 	for offset := 0; ; {
 		out := s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset))
 		page := prompt.AnswerText(out)
-		pages, tokens = append(pages, page), tokens+prompt.Tokens(page)
+		pages, tokens = append(pages, page), tokens+prompt.EstimateTokens(page)
 		if len(page) > s.workspace.Page {
 			t.Errorf("a page has %d bytes:\n%s", len(page), page)
 		}

@@ -34,7 +34,7 @@ func TestListedNames(t *testing.T) {
 
 func TestListedDescriptions(t *testing.T) {
 	s := newStudy(t, true)
-	for form, order := range testenv.Orders() {
+	for form, order := range testenv.DisguisedOrders() {
 		s.write("profiles/vtt.yaml", "name: vtt\ndescription: "+order+"\n")
 		out, err := s.workspace.Profiles.list()
 		if err != nil {

@@ -543,7 +543,7 @@ func (out *GetOut) count(ctx context.Context, w *Workspace) {
 	if err != nil || a == nil {
 		return
 	}
-	counts, err := a.Shown(ctx, out.Name)
+	counts, err := a.ShownCounts(ctx, out.Name)
 	if err != nil || counts[0].Shown == 0 {
 		return
 	}

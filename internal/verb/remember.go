@@ -203,7 +203,7 @@ type edit struct {
 	now     oxbow.Entry // the entry after this call
 	repeat  string      // note for the caller if an earlier call with the same op id made the change, otherwise ""
 
-	seen  *Seen                             // entries that the session knows (nil if the memory has a history)
+	seen  *SeenEntries                      // entries that the session knows (nil if the memory has a history)
 	blobs func([]oxbow.Label) []oxbow.Label // adds labels with the hashes of cited files
 	noted bool                              // blobs added such labels
 }
@@ -592,7 +592,7 @@ func backNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
 
 // forgetOp returns the change that removes the entry. The change applies to the version in e. It
 // returns a ConflictError if the caller gives another version.
-func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *Seen) (oxbow.Op, error) {
+func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *SeenEntries) (oxbow.Op, error) {
 	if !found {
 		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}

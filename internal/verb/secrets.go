@@ -66,10 +66,10 @@ func (s *Secrets) Text(ctx context.Context, part, text string, found *[]secret.F
 	return text, nil
 }
 
-// Texts replaces secrets in texts that a verb writes to other places than entries, such as a
+// ScreenTexts replaces secrets in texts that a verb writes to other places than entries, such as a
 // profile's file. If the texts are a person's, it returns a [SecretError] that names the part,
 // unless the person allowed secrets.
-func (s *Secrets) Texts(ctx context.Context, part string, texts ...*string) (found []secret.Finding, err error) {
+func (s *Secrets) ScreenTexts(ctx context.Context, part string, texts ...*string) (found []secret.Finding, err error) {
 	for _, t := range texts {
 		*t, err = s.Text(ctx, part, *t, &found)
 		if err != nil {

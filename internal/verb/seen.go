@@ -18,11 +18,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// Seen holds the entries that a session was shown or wrote. In a home without a history, a verb
+// SeenEntries holds the entries that a session was shown or wrote. In a home without a history, a verb
 // that replaces or removes an entry compares the current entry with the version that the session
 // knows. This prevents overwriting a change by another session. It is safe for concurrent use. The
 // zero Seen is empty.
-type Seen struct {
+type SeenEntries struct {
 	writing sync.Mutex // held while an entry is written, until the written entry is recorded as known
 
 	mu    sync.Mutex // guards the following fields
@@ -38,7 +38,7 @@ type Seen struct {
 
 // NewSeen returns an empty Seen for a new session. The session may overwrite the texts in w, which
 // may be nil.
-func NewSeen(w *Written) *Seen { return &Seen{written: w} }
+func NewSeen(w *Written) *SeenEntries { return &SeenEntries{written: w} }
 
 // maxSeen is the maximum length of all contents in a Seen, in bytes. An entry that is dropped
 // counts as never shown.
@@ -47,21 +47,21 @@ const maxSeen = 8 << 20
 type seenKey struct{}
 
 // WithSeen returns a context for a call of the session with s.
-func WithSeen(ctx context.Context, s *Seen) context.Context {
+func WithSeen(ctx context.Context, s *SeenEntries) context.Context {
 	return context.WithValue(ctx, seenKey{}, s)
 }
 
 // SeenFrom returns the Seen for the context's session, or other if the context has
 // none.
-func SeenFrom(ctx context.Context, other *Seen) *Seen {
-	if s, ok := ctx.Value(seenKey{}).(*Seen); ok {
+func SeenFrom(ctx context.Context, other *SeenEntries) *SeenEntries {
+	if s, ok := ctx.Value(seenKey{}).(*SeenEntries); ok {
 		return s
 	}
 	return other
 }
 
 // Show records that the session knows the current version of entries. A nil Seen records nothing.
-func (s *Seen) Show(entries ...oxbow.Entry) {
+func (s *SeenEntries) Show(entries ...oxbow.Entry) {
 	if s == nil {
 		return
 	}
@@ -88,7 +88,7 @@ type version struct {
 
 // showPage records that the session was shown an entry's bytes from and to. When the pages of a
 // version cover the whole content, the session knows the entry.
-func (s *Seen) showPage(e oxbow.Entry, from, to int) {
+func (s *SeenEntries) showPage(e oxbow.Entry, from, to int) {
 	if s == nil {
 		return
 	}
@@ -109,7 +109,7 @@ func (s *Seen) showPage(e oxbow.Entry, from, to int) {
 
 // Write calls apply, and records the returned entry. A session's writes run one after the other, so
 // that they are not mistaken for changes by another session.
-func (s *Seen) Write(apply func() (oxbow.Entry, error)) error {
+func (s *SeenEntries) Write(apply func() (oxbow.Entry, error)) error {
 	if s != nil {
 		s.writing.Lock()
 		defer s.writing.Unlock()
@@ -122,7 +122,7 @@ func (s *Seen) Write(apply func() (oxbow.Entry, error)) error {
 }
 
 // RecordWrite calls [Written.Record] of the home's list.
-func (s *Seen) RecordWrite(was, is oxbow.Entry) {
+func (s *SeenEntries) RecordWrite(was, is oxbow.Entry) {
 	if s != nil {
 		s.written.Record(was, is)
 	}
@@ -130,7 +130,7 @@ func (s *Seen) RecordWrite(was, is oxbow.Entry) {
 
 // wrote returns the entry to record after a write. If the call passed no content, the result has
 // the content that the session knew before, or none if the session did not know the entry.
-func (s *Seen) wrote(now oxbow.Entry, content string) oxbow.Entry {
+func (s *SeenEntries) wrote(now oxbow.Entry, content string) oxbow.Entry {
 	if s == nil {
 		return oxbow.Entry{}
 	}
@@ -146,7 +146,7 @@ func (s *Seen) wrote(now oxbow.Entry, content string) oxbow.Entry {
 }
 
 // drop removes a name.
-func (s *Seen) drop(name string) {
+func (s *SeenEntries) drop(name string) {
 	if old, ok := s.known[name]; ok {
 		delete(s.known, name)
 		s.order = slices.DeleteFunc(s.order, func(n string) bool { return n == name })
@@ -155,7 +155,7 @@ func (s *Seen) drop(name string) {
 }
 
 // KnownVersion returns the version of the entry that the session knows.
-func (s *Seen) KnownVersion(e oxbow.Entry) (oxbow.Entry, bool) {
+func (s *SeenEntries) KnownVersion(e oxbow.Entry) (oxbow.Entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.known[e.Name]
@@ -169,12 +169,12 @@ func (s *Seen) KnownVersion(e oxbow.Entry) (oxbow.Entry, bool) {
 // entry, the error matches [oxbow.ErrConflict] and contains the current text. The entry then
 // counts as shown. An entry that only the home's tools wrote need not be shown first (see
 // [Written]). If s is nil, Merge returns want.
-func (s *Seen) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
+func (s *SeenEntries) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
 	if s == nil {
 		return want, nil
 	}
 	base, known := s.KnownVersion(now)
-	if !known && s.written.Has(now) {
+	if !known && s.written.HasEntry(now) {
 		base, known = oxbow.Entry{Content: now.Content, Aliases: now.Aliases}, true
 	}
 	if !known && strings.TrimSpace(now.Content) != "" && !equalText(now.Content, want.Content) {
@@ -211,13 +211,13 @@ func (s *Seen) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
 
 // CheckRemoval returns an error if the session may not remove the entry because it was not shown the
 // current text. The error is like Merge's.
-func (s *Seen) CheckRemoval(now oxbow.Entry) error {
+func (s *SeenEntries) CheckRemoval(now oxbow.Entry) error {
 	if s == nil {
 		return nil
 	}
 	base, known := s.KnownVersion(now)
 	switch {
-	case !known && strings.TrimSpace(now.Content) != "" && !s.written.Has(now):
+	case !known && strings.TrimSpace(now.Content) != "" && !s.written.HasEntry(now):
 		return s.refuse(now, "this session was not shown it", "call again if this is what is to go")
 	case known && !equalText(base.Content, now.Content):
 		return s.refuse(now, "another changed it since this session saw it", "call again if this is what is to go")
@@ -230,7 +230,7 @@ const maxStands = 32 << 10
 
 // guard returns the Seen of the context's session, or nil if the memory has a history, which keeps
 // every version.
-func guard(ctx context.Context, m *oxbow.Memory) *Seen {
+func guard(ctx context.Context, m *oxbow.Memory) *SeenEntries {
 	if _, err := m.History(); err == nil {
 		return nil
 	}
@@ -238,7 +238,7 @@ func guard(ctx context.Context, m *oxbow.Memory) *Seen {
 }
 
 // refuse returns the error for a change that would overwrite the current entry.
-func (s *Seen) refuse(now oxbow.Entry, why, remedy string) error {
+func (s *SeenEntries) refuse(now oxbow.Entry, why, remedy string) error {
 	name := strings.TrimPrefix(now.Name, documentKey)
 	said := fmt.Sprintf("%s is there, and %s; nothing was changed", strconv.Quote(name), why)
 	if len(now.Content) > maxStands {
@@ -266,7 +266,7 @@ func (refusal) Is(target error) bool { return target == oxbow.ErrConflict }
 // name with it.
 const documentKey = "\x00"
 
-// Document returns an entry that represents a document in a [Seen].
+// Document returns an entry that represents a document in a [SeenEntries].
 func Document(path, text string) oxbow.Entry {
 	return oxbow.Entry{Name: documentKey + path, Content: text}
 }

@@ -31,7 +31,7 @@ func TestSeenPages(t *testing.T) {
 		"from the beginning":    {[]shown{{e, 0, 8}, {changed, 0, 8}, {changed, 8, 12}}, true},
 		"empty":                 {[]shown{{oxbow.Entry{Name: "long"}, 0, 0}}, true},
 	} {
-		var s Seen
+		var s SeenEntries
 		for _, p := range tc.pages {
 			s.showPage(p.e, p.from, p.to)
 		}

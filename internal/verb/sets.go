@@ -73,7 +73,7 @@ func (s Sets) Has(verb string) bool {
 		})
 }
 
-// Of returns the tools with a verb in any of the sets.
-func (s Sets) Of(tools []Tool) []Tool {
+// Select returns the tools with a verb in any of the sets.
+func (s Sets) Select(tools []Tool) []Tool {
 	return slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !s.Has(t.Name) })
 }

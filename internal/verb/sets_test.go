@@ -15,7 +15,7 @@ import (
 // TestMemoryFindsRecallAndRemember tests a search for "memory" in the descriptions, as clients that
 // load tools on demand do it: recall and remember must be the first of the five results.
 func TestMemoryFindsRecallAndRemember(t *testing.T) {
-	for _, tool := range (verb.Sets{verb.SetCore}).Of(verb.Table()) {
+	for _, tool := range (verb.Sets{verb.SetCore}).Select(verb.Table()) {
 		n := len(regexp.MustCompile(`(?i)\bmemory\b`).FindAllString(tool.Description, -1))
 		if main := tool.Name == "recall" || tool.Name == "remember"; main != (n > 1) {
 			t.Errorf(

@@ -176,7 +176,7 @@ func (o Operation) record() report.Record {
 	r.Cells = []report.Cell{{Value: report.Words(o.Time)}, {Value: report.Words(sourceText(o.Source))},
 		{Name: "session", Value: o.Source.Session}}
 	if len(o.Reverts) > 0 {
-		undone := text.Ranges(slices.Sorted(slices.Values(o.Reverts)))
+		undone := text.FormatRanges(slices.Sorted(slices.Values(o.Reverts)))
 		r.Cells = append(r.Cells, report.Cell{Name: "undid", Value: report.Words(undone)})
 	} else {
 		r.Cells = append(r.Cells, report.Cell{Name: "note", Value: o.Note})

@@ -193,7 +193,7 @@ func (w *Workspace) Location() (Place, error) {
 // than oxbow's own.
 func (w *Workspace) OwnStore(verb string) (string, error) {
 	p, err := w.Location()
-	if err != nil || p.Own() {
+	if err != nil || p.HasOwnLayout() {
 		return p.Store, err
 	}
 	return "", Advise(

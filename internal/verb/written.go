@@ -44,9 +44,9 @@ const (
 // NewWritten returns the list in the file at path.
 func NewWritten(fsys vfs.FS, path string) *Written { return &Written{fs: fsys, path: path} }
 
-// Has reports whether the entry, with its name, content and aliases, is in the list. White space
+// HasEntry reports whether the entry, with its name, content and aliases, is in the list. White space
 // around the content is ignored.
-func (w *Written) Has(e oxbow.Entry) bool {
+func (w *Written) HasEntry(e oxbow.Entry) bool {
 	if w == nil {
 		return false
 	}

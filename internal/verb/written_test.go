@@ -16,7 +16,7 @@ func TestWritten(t *testing.T) {
 	fsys := vfs.NewMem()
 	w := NewWritten(fsys, WrittenFile)
 	e := oxbow.Entry{Name: "n", Content: "text", Aliases: []string{"a", "b"}}
-	if w.Has(e) {
+	if w.HasEntry(e) {
 		t.Error("an empty list has an entry")
 	}
 	w.Record(oxbow.Entry{}, e)
@@ -36,11 +36,11 @@ func TestWritten(t *testing.T) {
 		{oxbow.Entry{Name: "n", Content: "a text", Aliases: e.Aliases}, false},
 		{oxbow.Entry{Name: "n", Content: "btext", Aliases: []string{"a"}}, false},
 	} {
-		if got := w.Has(tt.entry); got != tt.want {
+		if got := w.HasEntry(tt.entry); got != tt.want {
 			t.Errorf("Has(%+v) = %v, want %v", tt.entry, got, tt.want)
 		}
 	}
-	if (*Written)(nil).Has(e) {
+	if (*Written)(nil).HasEntry(e) {
 		t.Error("a nil list has an entry")
 	}
 }
@@ -71,10 +71,10 @@ func TestWrittenLines(t *testing.T) {
 		w := NewWritten(vfs.NewMem(), WrittenFile)
 		w.Record(oxbow.Entry{}, text("a", "b"))
 		w.Record(tt.was, tt.is)
-		if got := w.Has(tt.is); got != tt.want {
+		if got := w.HasEntry(tt.is); got != tt.want {
 			t.Errorf("%s: Has = %v, want %v", tt.name, got, tt.want)
 		}
-		if w.Has(tt.was) && tt.was.Content != text("a", "b").Content && tt.was.Name != "" {
+		if w.HasEntry(tt.was) && tt.was.Content != text("a", "b").Content && tt.was.Name != "" {
 			t.Errorf("%s: the text before is listed", tt.name)
 		}
 	}
@@ -100,7 +100,7 @@ func TestWrittenFile(t *testing.T) {
 	w.Record(oxbow.Entry{}, entry(1)) // the torn line contained its first hash
 	w.Record(oxbow.Entry{}, entry(2))
 	for i := range 3 {
-		if !w.Has(entry(i)) {
+		if !w.HasEntry(entry(i)) {
 			t.Errorf("after a torn line the list lacks text %d", i)
 		}
 	}
@@ -112,7 +112,7 @@ func TestWrittenFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Record(oxbow.Entry{}, entry(maxWritten))
-	if w.Has(entry(0)) || !w.Has(entry(maxWritten/2+2)) || !w.Has(entry(maxWritten)) {
+	if w.HasEntry(entry(0)) || !w.HasEntry(entry(maxWritten/2+2)) || !w.HasEntry(entry(maxWritten)) {
 		t.Error("the older half was not dropped, or more than it")
 	}
 }

@@ -178,7 +178,7 @@ func (c *call) whyNot(in verb.RecallIn, shown []verb.Entry, name string) g.Node 
 		}
 	}
 	limit := 1
-	words, err := c.wordsOf(in.Query)
+	words, err := c.queryWords(in.Query)
 	if err != nil {
 		return errorInPage(err)
 	}
@@ -195,8 +195,8 @@ func (c *call) whyNot(in verb.RecallIn, shown []verb.Entry, name string) g.Node 
 		h.P(page.EntryLink(e.Name))}
 }
 
-// wordsOf returns the words of a query, without its filters.
-func (c *call) wordsOf(query string) (string, error) {
+// queryWords returns the words of a query, without its filters.
+func (c *call) queryWords(query string) (string, error) {
 	ctx, m, err := c.work.Memory(c.ctx, verb.Own)
 	if err != nil {
 		return "", err

@@ -23,7 +23,7 @@ func inbox(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := c.held()
+	held, err := c.listHeld()
 	if err != nil {
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func (c *call) setOfForm() (names []string, err error) {
 	if last == nil {
 		return nil, &oxbow.InvalidError{Field: "version", Reason: "is missing; open the inbox again"}
 	}
-	held, err := c.held()
+	held, err := c.listHeld()
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func acceptProposals(c *call, ids []string) (reply, error) {
 
 // heldPage is the page of one entry that is held back, with its whole text.
 func heldPage(c *call) (reply, error) {
-	held, err := c.held()
+	held, err := c.listHeld()
 	if err != nil {
 		return nil, err
 	}

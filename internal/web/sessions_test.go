@@ -21,7 +21,7 @@ func injected(of session.Event, text string, names ...string) session.Event {
 		Time: of.Time.Add(time.Millisecond), Kind: session.Injected, ID: "i1", Text: text,
 		Injection: &session.Injection{Place: "prompt", Answer: "payload", Tokens: 21, G: 0.71, Floor: 0.4}}
 	for _, n := range names {
-		e.Injection.Shown = append(e.Injection.Shown, session.Shown{In: "notes", Name: n, Version: 1})
+		e.Injection.Shown = append(e.Injection.Shown, session.ShownEntry{In: "notes", Name: n, Version: 1})
 	}
 	return e
 }

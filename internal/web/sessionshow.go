@@ -199,7 +199,7 @@ func injectionPart(e session.Event) g.Node {
 }
 
 // shownItem links to an entry or a turn that the model was shown.
-func shownItem(s session.Shown) g.Node {
+func shownItem(s session.ShownEntry) g.Node {
 	path := page.EntryPath(s.Name)
 	if s.In == "sessions" {
 		path = page.TurnPath(s.Name)

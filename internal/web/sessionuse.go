@@ -41,7 +41,7 @@ func noteForm(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := strings.TrimSpace(t.Said())
+	text := strings.TrimSpace(t.AgentText())
 	if text == "" {
 		text = strings.TrimSpace(t.Prompt())
 	}

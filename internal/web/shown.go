@@ -31,7 +31,7 @@ func (c *call) shownTo(name string) g.Node {
 	more := out.Total.Injections - len(out.Injections)
 	return page.Section("shown", title,
 		h.Ul(h.Class("list"), g.Map(out.Injections, func(i injection.InjectedItem) g.Node {
-			used := slices.ContainsFunc(i.Used, func(s session.Shown) bool { return s.Name == name })
+			used := slices.ContainsFunc(i.Used, func(s session.ShownEntry) bool { return s.Name == name })
 			return h.Li(
 				h.A(h.Href(page.Root+page.TurnPath(i.Turn)), h.Text(injectionPlace(i.Place)+" of "),
 					page.Isolated(i.Client)),

@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
-// held lists the entries that are held back. The result is shared and must not be changed.
-func (c *call) held() (labels.HeldOut, error) {
+// listHeld lists the entries that are held back. The result is shared and must not be changed.
+func (c *call) listHeld() (labels.HeldOut, error) {
 	one := 1
 	last, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &one})
 	if err != nil || len(last.Changes) == 0 { // the store does not number its changes
@@ -29,7 +29,7 @@ func (c *call) countWaiting() (n int) {
 			n += len(inbox.Proposals)
 		}
 	}
-	if held, err := c.held(); err == nil {
+	if held, err := c.listHeld(); err == nil {
 		n += len(held.Entries) + len(held.Groups)
 	}
 	return n

@@ -20,8 +20,8 @@ const more = " […]"
 // compress returns a text that fits the budget, and the texts to be appended to HISTORY.md. If the
 // text cannot be made to fit, ok is false and the returned text is the smallest possible. If ctx is
 // done, the result is not usable.
-func compress(ctx context.Context, text string, budget int) (is string, out []moved, steps []layout.Step, ok bool) {
-	fits := func(s string) bool { return prompt.Tokens(injected(s)) <= budget }
+func compress(ctx context.Context, text string, budget int) (is string, out []movedText, steps []layout.Step, ok bool) {
+	fits := func(s string) bool { return prompt.EstimateTokens(injectedText(s)) <= budget }
 	if fits(text) {
 		return text, nil, nil, true
 	}
@@ -61,7 +61,7 @@ func (c *compressor) plan() {
 	for _, move := range []bool{false, true} {
 		for i := range c.base {
 			u := &c.base[i]
-			if !u.isFact() || u.gone || u.kept() {
+			if !u.isFact() || u.gone || u.mustStay() {
 				continue
 			}
 			if !move {
@@ -90,22 +90,22 @@ func (c *compressor) after(n int) (string, []unit) {
 }
 
 // report returns the texts that the actions move to HISTORY.md, and the steps.
-func (c *compressor) report(units []unit) (out []moved, steps []layout.Step) {
+func (c *compressor) report(units []unit) (out []movedText, steps []layout.Step) {
 	for i := range units {
 		u := &units[i]
 		switch {
 		case c.base[i].gone || !u.isFact():
 		case u.gone:
-			m := moved{under: u.under, text: u.text}
+			m := movedText{under: u.under, text: u.text}
 			if last := markNow(u); last != nil {
 				whole := *u
 				whole.short = ""
-				m.named, m.name = whole.print(c.text, eolOf(c.text)), last.Name
+				m.named, m.name = whole.print(c.text, lineEnding(c.text)), last.Name
 			}
 			out = append(out, m)
 			steps = append(steps, layout.Step{Did: "move", Text: u.fact(), Why: "over the budget"})
 		case u.short != "":
-			out = append(out, moved{under: u.under, text: u.text})
+			out = append(out, movedText{under: u.under, text: u.text})
 			steps = append(
 				steps,
 				layout.Step{Did: "shorten", Text: u.fact(), Kept: strings.TrimSpace(u.short), Why: "over the budget"},
@@ -132,7 +132,7 @@ func shorten(u *unit) string {
 		return ""
 	}
 	short := first + more
-	if readMark(firstLine(short)) != nil || 3*prompt.Tokens(short) > 2*prompt.Tokens(text) {
+	if readMark(firstLine(short)) != nil || 3*prompt.EstimateTokens(short) > 2*prompt.EstimateTokens(text) {
 		return ""
 	}
 	return short
@@ -174,8 +174,8 @@ func firstSentence(s string) string {
 	return ""
 }
 
-// injected returns the text that is put into the model's context for the text of MEMORY.md.
-func injected(memory string) string {
+// injectedText returns the text that is put into the model's context for the text of MEMORY.md.
+func injectedText(memory string) string {
 	memory = strings.TrimPrefix(memory, "\ufeff")
 	if strings.TrimSpace(memory) == "" {
 		return ""

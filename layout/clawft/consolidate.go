@@ -14,8 +14,8 @@ import (
 
 var _ layout.Tidier = (*Home)(nil)
 
-// moved is a text that is moved to HISTORY.md.
-type moved struct {
+// movedText is a text that is moved to HISTORY.md.
+type movedText struct {
 	under string
 	text  string
 	named string // full text of a named entry with its comment ("" if the entry has no name)
@@ -23,7 +23,7 @@ type moved struct {
 }
 
 // consolidate marks the units to remove, and returns those to be appended to HISTORY.md.
-func consolidate(ctx context.Context, units []unit) (out []moved, steps []layout.Step, err error) {
+func consolidate(ctx context.Context, units []unit) (out []movedText, steps []layout.Step, err error) {
 	var texts []analysis.Passage
 	var at []int
 	for i := range units {
@@ -44,7 +44,7 @@ func consolidate(ctx context.Context, units []unit) (out []moved, steps []layout
 	}
 	for _, tw := range near {
 		drop, keep := &units[at[tw.Drop]], &units[at[tw.Keep]]
-		if drop.kept() || !heir(drop, keep) {
+		if drop.mustStay() || !heir(drop, keep) {
 			continue
 		}
 		drop.gone = true
@@ -54,7 +54,7 @@ func consolidate(ctx context.Context, units []unit) (out []moved, steps []layout
 			step.Did, step.Why = "move", "what stays says all of it"
 		}
 		if !same || drop.under != keep.under {
-			out = append(out, moved{under: drop.under, text: drop.text})
+			out = append(out, movedText{under: drop.under, text: drop.text})
 		}
 		steps = append(steps, step)
 	}

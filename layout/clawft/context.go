@@ -35,20 +35,20 @@ func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more .
 	memory, _ = h.apart(memoryFile, memory, notSuspicious)
 	c.Add(
 		prompt.Part{Name: "memory", Source: filepath.Join(h.shown, memoryFile), Role: prompt.System,
-			Text: injected(memory),
+			Text: injectedText(memory),
 			Short: func(tokens int) string {
 				s, _, _, ok := compress(ctx, memory, tokens)
-				s = injected(s)
-				if ok && prompt.Tokens(s) >= tokens/4 {
+				s = injectedText(s)
+				if ok && prompt.EstimateTokens(s) >= tokens/4 {
 					return s
 				}
 				// Cut facts that are too long, such as a fact that is the whole file.
-				return prompt.Part{}.Framed("", injected(memory), "").Short(tokens)
+				return prompt.Part{}.WithFrame("", injectedText(memory), "").Short(tokens)
 			}},
 	)
 	c.Add(more...)
 	c.Fit(budget)
-	if len(c.Parts) > 0 && c.Parts[0].Text == injected(memory) {
+	if len(c.Parts) > 0 && c.Parts[0].Text == injectedText(memory) {
 		h.Seen(ctx).Show(verb.Document(memoryFile, memory))
 	}
 	return ctx.Err()

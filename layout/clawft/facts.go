@@ -37,8 +37,8 @@ type unit struct {
 // isFact reports whether the unit is a fact, which can be removed, and not a heading or a lead.
 func (u *unit) isFact() bool { return u.kind != aHeading && u.kind != aLead }
 
-// kept reports whether the unit must stay, because a person gave it the label tag:keep.
-func (u *unit) kept() bool { return u.mark != nil && slices.Contains(u.mark.Labels, "tag:keep") }
+// mustStay reports whether the unit must stay, because a person gave it the label tag:keep.
+func (u *unit) mustStay() bool { return u.mark != nil && slices.Contains(u.mark.Labels, "tag:keep") }
 
 // bullet returns the length of a line's indentation, and the length of the indentation with the
 // list marker. The second length is 0 if the line does not begin a list item.
@@ -75,7 +75,7 @@ func cutUnits(text string) []unit {
 			)
 			continue
 		}
-		c.cut(it.start, it.end)
+		c.splitAt(it.start, it.end)
 	}
 	return c.units
 }
@@ -111,8 +111,8 @@ func (c *unitCutter) flush() {
 	c.now = unit{start: -1}
 }
 
-// cut splits the entry without a comment at text[start:end].
-func (c *unitCutter) cut(start, end int) {
+// splitAt splits the entry without a comment at text[start:end].
+func (c *unitCutter) splitAt(start, end int) {
 	c.now = unit{start: -1}
 	c.outer = -1
 	c.lead = ""
@@ -219,7 +219,7 @@ func join(text string, units []unit) string {
 	if len(units) == 0 {
 		return text
 	}
-	eol := eolOf(text)
+	eol := lineEnding(text)
 	var b strings.Builder
 	b.WriteString(text[:units[0].start])
 	var last *unit

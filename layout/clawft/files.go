@@ -43,7 +43,7 @@ func (h *Home) apart(file, text string, may func(*oxbow.Entry) bool) (shown, res
 	items, _ := h.layout.Parse(file, text) // parsing never fails
 	for _, it := range slices.Backward(items) {
 		if !may(&it.Entry) {
-			eol := eolOf(text)
+			eol := lineEnding(text)
 			rest = text[it.Start:it.End] + eol + eol + rest
 			text = text[:it.Start] + text[it.End:]
 		}
@@ -68,7 +68,7 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		var was, is string
 		err = h.Tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
 			was, _ = v.File(memoryFile)
-			is = withBlankLine(appended(was, content))
+			is = withBlankLine(appendText(was, content))
 			return []mdtree.Edit{{Path: memoryFile, Text: is}}, nil
 		})
 		if err == nil {
@@ -77,7 +77,7 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		// record the session's own text as seen, but not text that others wrote
 		// meanwhile
 		if known, ok := s.KnownVersion(verb.Document(memoryFile, "")); ok || isBlank(was) {
-			now = verb.Document(memoryFile, withBlankLine(appended(known.Content, content)))
+			now = verb.Document(memoryFile, withBlankLine(appendText(known.Content, content)))
 		}
 		return now, err
 	})
@@ -103,7 +103,7 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 			if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {
 				return nil, nil
 			}
-			_, kept, err := h.record(replaced{What: "overwrite", Time: now, Was: was, Is: atLeastALine(is)})
+			_, kept, err := h.record(replacedFile{What: "overwrite", Time: now, Was: was, Is: atLeastALine(is)})
 			return kept, err
 		},
 		End: withBlankLine,
@@ -114,8 +114,8 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	return len(content), nil
 }
 
-// appended returns a text with more text after it.
-func appended(text, more string) string {
+// appendText returns a text with more text after it.
+func appendText(text, more string) string {
 	if strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" {
 		return text[:len(text)-len(strings.TrimLeft(text, "\ufeff"))] + more
 	}
@@ -129,7 +129,7 @@ func withBlankLine(text string) string {
 	if body == "" {
 		return text
 	}
-	return body + eolOf(text) + eolOf(text)
+	return body + lineEnding(text) + lineEnding(text)
 }
 
 // AppendHistory appends an entry and a blank line to HISTORY.md.
@@ -143,7 +143,9 @@ func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	}
 	err := h.Tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
 		now, _ := v.File(historyFile)
-		return []mdtree.Edit{{Path: historyFile, Text: appended(now, content) + eolOf(now) + eolOf(now)}}, nil
+		return []mdtree.Edit{
+			{Path: historyFile, Text: appendText(now, content) + lineEnding(now) + lineEnding(now)},
+		}, nil
 	})
 	if err != nil {
 		return fmt.Errorf("writing the history: %w", err)
@@ -178,7 +180,7 @@ func clean(s string) string {
 func (h *Home) Search(ctx context.Context, query string, limit int) ([]string, error) {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	history, _, herr := h.Tree.Document(ctx, historyFile)
-	found := append(matches(memory, query), matches(history, query)...)
+	found := append(findParagraphs(memory, query), findParagraphs(history, query)...)
 	if limit > 0 && len(found) > limit {
 		found = found[:limit]
 	}

@@ -58,7 +58,7 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 // gap returns the line ends to add to a text before a new paragraph, so that a blank line separates
 // them.
 func gap(text string) string {
-	eol := eolOf(text)
+	eol := lineEnding(text)
 	body := strings.TrimRightFunc(text, unicode.IsSpace)
 	tail := text[len(body):]
 	have, want := strings.Count(tail, "\n"), 2
@@ -83,14 +83,14 @@ func (l treeLayout) add(path, text string, e oxbow.Entry, now time.Time) string 
 	if !given {
 		e.Created = now.UTC().Truncate(time.Second)
 	}
-	eol := eolOf(text)
+	eol := lineEnding(text)
 	before := l.parse(path, text)
 	result := text
-	for body := range l.forms(e, nil, before, eol, bare) {
+	for body := range l.entryForms(e, nil, before, eol, bare) {
 		result = text + gap(text) + body + eol + eol
 		after := l.parse(path, result)
-		if len(after) == len(before)+1 && others(before, after, -1, len(before)) &&
-			l.says(path, &after[len(before)], e) &&
+		if len(after) == len(before)+1 && sameOthers(before, after, -1, len(before)) &&
+			l.parsesAs(path, &after[len(before)], e) &&
 			(!given || after[len(before)].entry(path).Created.Equal(e.Created)) {
 			break
 		}
@@ -106,19 +106,19 @@ func (l treeLayout) rewrite(path, text string, items []item, i int, e oxbow.Entr
 		e.Created = it.created
 	}
 	result := text
-	for body := range l.forms(e, it.mark, items, eolOf(text), bare) {
+	for body := range l.entryForms(e, it.mark, items, lineEnding(text), bare) {
 		result = text[:it.start] + body + text[it.end:]
 		after := l.parse(path, result)
-		if len(after) == len(items) && others(items, after, i, i) && l.says(path, &after[i], e) {
+		if len(after) == len(items) && sameOthers(items, after, i, i) && l.parsesAs(path, &after[i], e) {
 			break
 		}
 	}
 	return result
 }
 
-// forms yields the ways to write an entry, from simplest to most explicit: as a paragraph without a
+// entryForms yields the ways to write an entry, from simplest to most explicit: as a paragraph without a
 // comment (only if bare is true), as a paragraph below a comment, and between two comments.
-func (l treeLayout) forms(e oxbow.Entry, old *mark, among []item, eol string, bare bool) iter.Seq[string] {
+func (l treeLayout) entryForms(e oxbow.Entry, old *mark, among []item, eol string, bare bool) iter.Seq[string] {
 	content := e.Content
 	if eol != "\n" {
 		content = strings.ReplaceAll(content, "\n", eol)
@@ -127,7 +127,7 @@ func (l treeLayout) forms(e oxbow.Entry, old *mark, among []item, eol string, ba
 		if bare && !yield(content) {
 			return
 		}
-		m := markOf(e, old)
+		m := makeMark(e, old)
 		if !yield(m.line() + eol + content) {
 			return
 		}
@@ -145,16 +145,16 @@ func (l treeLayout) forms(e oxbow.Entry, old *mark, among []item, eol string, ba
 	}
 }
 
-// says reports whether an item is parsed as the entry, except for the time when it was created.
-func (l treeLayout) says(path string, it *item, e oxbow.Entry) bool {
+// parsesAs reports whether an item is parsed as the entry, except for the time when it was created.
+func (l treeLayout) parsesAs(path string, it *item, e oxbow.Entry) bool {
 	got := it.entry(path)
 	return got.Name == e.Name && got.Content == e.Content && slices.Equal(got.Aliases, e.Aliases) &&
 		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels))
 }
 
-// others reports whether before without item i and after without item j contain the same
+// sameOthers reports whether before without item i and after without item j contain the same
 // entries.
-func others(before, after []item, i, j int) bool {
+func sameOthers(before, after []item, i, j int) bool {
 	rest := func(items []item, but int) []item {
 		if but < 0 || but >= len(items) {
 			return items
@@ -171,7 +171,7 @@ func others(before, after []item, i, j int) bool {
 // comment.
 func (l treeLayout) remove(path, text string, items []item, i int) string {
 	want := slices.Delete(slices.Clone(items), i, i+1)
-	eol := eolOf(text)
+	eol := lineEnding(text)
 	base := items[i].name
 	if items[i].mark == nil {
 		base = l.baseName(path, items[i].content)
@@ -188,12 +188,12 @@ func (l treeLayout) remove(path, text string, items []item, i int) string {
 			for j := len(items) - 1; j >= 0; j-- { // backwards, so that earlier positions stay valid
 				switch it := &items[j]; {
 				case j == i:
-					result = cut(result, it.start, it.end, between)
+					result = replaceRange(result, it.start, it.end, between)
 				case named[j]:
-					result = result[:it.start] + markOf(it.entry(path), nil).line() + eol + result[it.start:]
+					result = result[:it.start] + makeMark(it.entry(path), nil).line() + eol + result[it.start:]
 				}
 			}
-			if others(want, l.parse(path, result), -1, -1) {
+			if sameOthers(want, l.parse(path, result), -1, -1) {
 				return result
 			}
 		}
@@ -206,8 +206,8 @@ func (l treeLayout) remove(path, text string, items []item, i int) string {
 	return result
 }
 
-// cut returns the text with text[start:end] and the blank lines after it replaced by replacement.
-func cut(text string, start, end int, replacement string) string {
+// replaceRange returns the text with text[start:end] and the blank lines after it replaced by replacement.
+func replaceRange(text string, start, end int, replacement string) string {
 	for end < len(text) {
 		stop, next := lineAt(text, end)
 		if !isBlank(text[end:stop]) {

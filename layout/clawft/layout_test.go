@@ -360,7 +360,7 @@ func FuzzLayout(f *testing.F) {
 		i := int(uint(pick) % uint(len(items)))
 		left := l.parse(memoryFile, l.remove(memoryFile, text, items, i))
 		if want := slices.Delete(slices.Clone(items), i, i+1); !strings.Contains(text, "\r") &&
-			!strings.Contains(text, "oxbow") && !others(want, left, -1, -1) {
+			!strings.Contains(text, "oxbow") && !sameOthers(want, left, -1, -1) {
 			t.Fatalf("without %q, %q has %q, want %q", items[i].name, text, names(left), names(want))
 		}
 	})

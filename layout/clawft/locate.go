@@ -34,7 +34,7 @@ type place struct {
 // matters only if the home contains no memory.
 func find(fsys vfs.FS, shown string) (place, error) {
 	at := prober{fs: fsys}
-	isDir, isFile, held := at.isDir, at.isFile, at.held
+	isDir, isFile, held := at.isDir, at.isFile, at.countFiles
 	p := place{there: true}
 	switch {
 	case isDir(ownDir):
@@ -96,8 +96,8 @@ func (p *prober) stat(name string) fs.FileInfo {
 	return nil
 }
 
-// held returns how many of the two files a directory contains.
-func (p *prober) held(dir string) (n int) {
+// countFiles returns how many of the two files a directory contains.
+func (p *prober) countFiles(dir string) (n int) {
 	for _, f := range []string{memoryFile, historyFile} {
 		if p.isFile(path.Join(dir, f)) {
 			n++

@@ -72,9 +72,9 @@ type item struct {
 	created    time.Time // zero if the text contains no time
 }
 
-// eolOf returns the line ending of the text's first line, or "\n" if the line has
+// lineEnding returns the line ending of the text's first line, or "\n" if the line has
 // no ending.
-func eolOf(text string) string {
+func lineEnding(text string) string {
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
 	}
@@ -100,7 +100,7 @@ func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 // cutItems returns the entries of a text. Entries without a comment get their names
 // later.
 func cutItems(text string) []item {
-	eol := eolOf(text)
+	eol := lineEnding(text)
 	plain := func(s string) string {
 		if eol == "\n" {
 			return s
@@ -208,7 +208,7 @@ func closing(text string, from, n int) (start, to, after int) {
 			continue
 		}
 		to = max(i-1, from)
-		if to > from && text[to-1] == '\r' && eolOf(text) == "\r\n" {
+		if to > from && text[to-1] == '\r' && lineEnding(text) == "\r\n" {
 			to--
 		}
 		return from, to, end
@@ -269,8 +269,8 @@ func (m *mark) line() string {
 	return "<!-- oxbow " + string(b) + " -->"
 }
 
-// markOf returns the comment for an entry, with the unknown keys of an older comment.
-func markOf(e oxbow.Entry, old *mark) *mark {
+// makeMark returns the comment for an entry, with the unknown keys of an older comment.
+func makeMark(e oxbow.Entry, old *mark) *mark {
 	m := &mark{Name: e.Name, Aliases: e.Aliases, labels: oxbow.SortLabels(e.Labels), created: e.Created}
 	for _, l := range m.labels {
 		m.Labels = append(m.Labels, l.String())
@@ -302,7 +302,7 @@ func (l treeLayout) parse(path, text string) []item {
 			continue
 		}
 		if path == historyFile {
-			if t, ok := l.dateOf(it.content); ok {
+			if t, ok := l.leadingDate(it.content); ok {
 				last = t
 			}
 			it.created = last
@@ -336,7 +336,7 @@ func (l treeLayout) baseName(path, content string) string {
 		title = next
 	}
 	name := text.DeriveName(title)
-	_, dated := l.dateOf(name)
+	_, dated := l.leadingDate(name)
 	switch {
 	case path == historyFile && !dated:
 		return "history: " + name
@@ -346,9 +346,9 @@ func (l treeLayout) baseName(path, content string) string {
 	return name
 }
 
-// dateOf returns the time at the beginning of a paragraph, 2026-04-14 or 2026-04-14 10:23, which
+// leadingDate returns the time at the beginning of a paragraph, 2026-04-14 or 2026-04-14 10:23, which
 // may be in brackets, in a heading, or bare.
-func (l treeLayout) dateOf(content string) (time.Time, bool) {
+func (l treeLayout) leadingDate(content string) (time.Time, bool) {
 	s := strings.TrimLeft(content, "#*[ \t")
 	if len(s) < len(time.DateOnly) || s[4] != '-' || s[7] != '-' {
 		return time.Time{}, false
@@ -368,8 +368,8 @@ func (l treeLayout) dateOf(content string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// kindOf returns the kind of the entries in a file.
-func kindOf(path string) oxbow.Kind {
+// fileKind returns the kind of the entries in a file.
+func fileKind(path string) oxbow.Kind {
 	if path == historyFile {
 		return oxbow.History
 	}
@@ -377,7 +377,7 @@ func kindOf(path string) oxbow.Kind {
 }
 
 func (it *item) entry(path string) oxbow.Entry {
-	e := oxbow.Entry{Name: it.name, Kind: kindOf(path), Content: it.content, Created: it.created}
+	e := oxbow.Entry{Name: it.name, Kind: fileKind(path), Content: it.content, Created: it.created}
 	if it.mark != nil {
 		e.Aliases, e.Labels = it.mark.Aliases, oxbow.SortLabels(it.mark.labels)
 	}

@@ -9,19 +9,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// matches returns the paragraphs of a text that contain the query. The comment above an entry is
+// findParagraphs returns the paragraphs of a text that contain the query. The comment above an entry is
 // searched with its paragraphs, but is not returned.
-func matches(text, query string) []string {
+func findParagraphs(text, query string) []string {
 	if query == "" {
 		return nil
 	}
-	lower, folded := lowered(query), analysis.Fold(query)
+	lower, folded := lowerText(query), analysis.Fold(query)
 	var found []string
-	for _, p := range paragraphs(text) {
+	for _, p := range splitParagraphs(text) {
 		// Try both forms, because folding turns some letters into two that are a single letter in
 		// lower case.
 		s := p.name + "\n" + p.text
-		if strings.Contains(lowered(s), lower) || strings.Contains(analysis.Fold(s), folded) {
+		if strings.Contains(lowerText(s), lower) || strings.Contains(analysis.Fold(s), folded) {
 			if t := strings.TrimSpace(p.text); t != "" {
 				found = append(found, t)
 			}
@@ -30,8 +30,8 @@ func matches(text, query string) []string {
 	return found
 }
 
-// lowered returns a text in lower case with a single form of sigma.
-func lowered(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ς", "σ") }
+// lowerText returns a text in lower case with a single form of sigma.
+func lowerText(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ς", "σ") }
 
 // paragraph is a sequence of lines without a blank line.
 type paragraph struct {
@@ -39,9 +39,9 @@ type paragraph struct {
 	name string // name, aliases and labels in the comment above it
 }
 
-// paragraphs splits a text at blank lines outside of code blocks. The name in a comment applies to
+// splitParagraphs splits a text at blank lines outside of code blocks. The name in a comment applies to
 // all paragraphs of its entry.
-func paragraphs(text string) []paragraph {
+func splitParagraphs(text string) []paragraph {
 	var ps []paragraph
 	for _, it := range cutItems(text) {
 		name := ""

@@ -22,12 +22,17 @@ import (
 // fact stays. A removed fact whose text differs is moved to HISTORY.md. The name, aliases and
 // labels of a removed entry are added to the fact that stays.
 func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error) {
-	return h.tidy(ctx, dry, "consolidate", func(text string, now time.Time) (string, []moved, []layout.Step, error) {
-		units := cutUnits(text)
-		out, steps, err := consolidate(ctx, units)
-		settle(units)
-		return join(text, units), out, steps, err
-	})
+	return h.tidy(
+		ctx,
+		dry,
+		"consolidate",
+		func(text string, now time.Time) (string, []movedText, []layout.Step, error) {
+			units := cutUnits(text)
+			out, steps, err := consolidate(ctx, units)
+			settle(units)
+			return join(text, units), out, steps, err
+		},
+	)
 }
 
 // tidy makes a change of MEMORY.md that can be undone. It appends the texts that the change removes
@@ -36,7 +41,7 @@ func (h *Home) tidy(
 	ctx context.Context,
 	dry bool,
 	what string,
-	change func(text string, now time.Time) (string, []moved, []layout.Step, error),
+	change func(text string, now time.Time) (string, []movedText, []layout.Step, error),
 ) (layout.Tidied, error) {
 	var did layout.Tidied
 	err := h.edit(ctx, dry, func(file func(string) string, now time.Time) ([]mdtree.Edit, error) {
@@ -45,12 +50,12 @@ func (h *Home) tidy(
 		if err != nil {
 			return nil, err
 		}
-		did = layout.Tidied{What: what, Time: now, Before: prompt.Tokens(injected(was)),
-			After: prompt.Tokens(injected(is)), Steps: steps}
+		did = layout.Tidied{What: what, Time: now, Before: prompt.EstimateTokens(injectedText(was)),
+			After: prompt.EstimateTokens(injectedText(is)), Steps: steps}
 		if len(steps) == 0 {
 			return nil, nil
 		}
-		r := replaced{What: what, Time: now, Was: was, Is: atLeastALine(is)}
+		r := replacedFile{What: what, Time: now, Was: was, Is: atLeastALine(is)}
 		edits := []mdtree.Edit{{Path: memoryFile, Text: is}}
 		if len(out) > 0 {
 			r.History = h.archive(what, out, now, history)
@@ -70,8 +75,8 @@ func (h *Home) tidy(
 
 // archive returns the text to append to HISTORY.md: a line with the date and the reason, then
 // each removed text as a paragraph, below a line with its former headings.
-func (h *Home) archive(what string, out []moved, now time.Time, history string) string {
-	eol := eolOf(history)
+func (h *Home) archive(what string, out []movedText, now time.Time, history string) string {
+	eol := lineEnding(history)
 	why := "Taken out of MEMORY.md, where what stays says the same:"
 	if what == "compress" {
 		why = "Moved out of MEMORY.md, to fit its budget:"
@@ -110,12 +115,15 @@ func (h *Home) Compress(ctx context.Context, budget int, dry bool) (layout.Tidie
 			Reason: "is less than 1 token",
 		}
 	}
-	return h.tidy(ctx, dry, "compress", func(text string, _ time.Time) (string, []moved, []layout.Step, error) {
+	return h.tidy(ctx, dry, "compress", func(text string, _ time.Time) (string, []movedText, []layout.Step, error) {
 		is, out, steps, ok := compress(ctx, text, budget)
 		if err := ctx.Err(); err != nil || ok {
 			return is, out, steps, err
 		}
 		return "", nil, nil, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget),
-			Reason: fmt.Sprintf("cannot be kept: what must stay are %d tokens", prompt.Tokens(injected(is)))}
+			Reason: fmt.Sprintf(
+				"cannot be kept: what must stay are %d tokens",
+				prompt.EstimateTokens(injectedText(is)),
+			)}
 	})
 }

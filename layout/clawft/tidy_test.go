@@ -196,7 +196,7 @@ func TestCompress(t *testing.T) {
 		}
 		// Nothing is lost: each fact, whole, is in one of the files.
 		history := read(t, fsys, ownDir+"/HISTORY.md")
-		for _, p := range paragraphs(text) {
+		for _, p := range splitParagraphs(text) {
 			name := strings.Trim(p.text, "# ") // of a heading
 			if !strings.Contains(c.Text()+history, p.text) && !strings.Contains(history, "("+name+")\n") {
 				t.Errorf("budget %d: %q is in neither file", budget, p.text)
@@ -333,7 +333,7 @@ func TestRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ns, err := h.records()
+	ns, err := h.recordNumbers()
 	if err != nil || len(ns) != undoMost || ns[0] != 3 || ns[undoMost-1] != undoMost+2 {
 		t.Errorf("records %v, %v", ns, err)
 	}
@@ -379,7 +379,7 @@ func FuzzCompress(f *testing.F) {
 			t.Skip("too long, no content that a store takes, or no budget")
 		}
 		is, out, steps, ok := compress(t.Context(), text, budget)
-		if prompt.Tokens(injected(is)) > budget && ok {
+		if prompt.EstimateTokens(injectedText(is)) > budget && ok {
 			t.Fatalf("%q is over %d tokens", is, budget)
 		}
 		if !ok {

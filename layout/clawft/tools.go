@@ -21,16 +21,16 @@ var descriptions embed.FS
 
 type readIn struct {
 	Query string `json:"query,omitempty" cli:"positional" also:"q,text" jsonschema:"Optional search query to filter memory content"`
-	File  string `json:"file,omitempty" also:"source" enum:"memory,history,all" jsonschema:"What to read: memory (default), history or all"`
+	File  string `json:"file,omitempty"                   also:"source" jsonschema:"What to read: memory (default), history or all" enum:"memory,history,all"`
 }
 
 // readOut is the result of memory_read: a file's content, or the paragraphs found by a search.
 type readOut struct {
 	Content *string   `json:"content,omitempty" jsonschema:"all of the file"`
 	Message string    `json:"message,omitempty" jsonschema:"why there is none"`
-	Query   string    `json:"query,omitempty" jsonschema:"what was looked for"`
+	Query   string    `json:"query,omitempty"   jsonschema:"what was looked for"`
 	Matches *[]string `json:"matches,omitempty" jsonschema:"the paragraphs that hold it, in their order"`
-	Count   *int      `json:"count,omitempty" jsonschema:"how many they are"`
+	Count   *int      `json:"count,omitempty"   jsonschema:"how many they are"`
 }
 
 // Report implements [report.Reporter].
@@ -56,13 +56,13 @@ func (o readOut) text() string {
 func (o readOut) Quoted() bool { return o.Message == "" && (o.Matches == nil || len(*o.Matches) > 0) }
 
 type writeIn struct {
-	Content string `json:"content" cli:"positional" also:"text" jsonschema:"The content to write to memory"`
-	Mode    string `json:"mode,omitempty" jsonschema:"Write mode: 'append' (default) or 'overwrite'"`
+	Content string `json:"content"        cli:"positional" also:"text" jsonschema:"The content to write to memory"`
+	Mode    string `json:"mode,omitempty"                              jsonschema:"Write mode: 'append' (default) or 'overwrite'"`
 }
 
 type writeOut struct {
 	Message string `json:"message" jsonschema:"what was done"`
-	Path    string `json:"path" jsonschema:"the file"`
+	Path    string `json:"path"    jsonschema:"the file"`
 }
 
 // Report implements [report.Reporter].
@@ -72,14 +72,14 @@ func (o writeOut) Report() (r report.Report) {
 }
 
 type searchIn struct {
-	Query string `json:"query" cli:"positional" also:"q,text" jsonschema:"Words to look for"`
-	Limit *int   `json:"limit,omitempty" jsonschema:"Most entries to return, 5 by default"`
+	Query string `json:"query"           cli:"positional" also:"q,text" jsonschema:"Words to look for"`
+	Limit *int   `json:"limit,omitempty"                                jsonschema:"Most entries to return, 5 by default"`
 }
 
 type searchOut struct {
-	Query   string  `json:"query" jsonschema:"what was looked for"`
+	Query   string  `json:"query"   jsonschema:"what was looked for"`
 	Matches []found `json:"matches" jsonschema:"the entries, best first"`
-	Count   int     `json:"count" jsonschema:"how many they are"`
+	Count   int     `json:"count"   jsonschema:"how many they are"`
 
 	Notes []string `json:"notes,omitempty" jsonschema:"what the search lacked"`
 }
@@ -146,14 +146,14 @@ func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readIn) (read
 	if in.Query != "" {
 		all := []string{}
 		for _, text := range texts {
-			all = append(all, matches(text, in.Query)...)
+			all = append(all, findParagraphs(text, in.Query)...)
 		}
 		n := len(all)
 		return readOut{Query: in.Query, Matches: &all, Count: &n}, nil
 	}
 	content := texts[0]
 	if len(texts) > 1 && texts[1] != "" {
-		content = appended(content, texts[1])
+		content = appendText(content, texts[1])
 	}
 	out := readOut{Content: &content}
 	if !there {

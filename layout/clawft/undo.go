@@ -33,8 +33,8 @@ const (
 	undoMost    = 20
 )
 
-// replaced is the content of a record.
-type replaced struct {
+// replacedFile is the content of a record.
+type replacedFile struct {
 	Version int       `json:"version"`
 	What    string    `json:"what"`
 	Time    time.Time `json:"time"`
@@ -45,8 +45,8 @@ type replaced struct {
 
 func undoFile(n int) string { return path.Join(undoDir, strconv.Itoa(n)+".json") }
 
-// records returns the numbers of the existing records in ascending order.
-func (h *Home) records() ([]int, error) {
+// recordNumbers returns the numbers of the existing records in ascending order.
+func (h *Home) recordNumbers() ([]int, error) {
 	entries, err := h.fs.ReadDir(undoDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -64,8 +64,8 @@ func (h *Home) records() ([]int, error) {
 
 // record returns the number of a new record, and the edits that write it and remove the oldest
 // records.
-func (h *Home) record(r replaced) (int, []mdtree.Edit, error) {
-	ns, err := h.records()
+func (h *Home) record(r replacedFile) (int, []mdtree.Edit, error) {
+	ns, err := h.recordNumbers()
 	if err != nil {
 		return 0, nil, err
 	}
@@ -91,8 +91,8 @@ func (h *Home) record(r replaced) (int, []mdtree.Edit, error) {
 }
 
 // readRecord decodes a record.
-func readRecord(text string) (replaced, error) {
-	var r replaced
+func readRecord(text string) (replacedFile, error) {
+	var r replacedFile
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return r, fmt.Errorf("%w: %v", oxbow.ErrCorrupt, err)
 	}
@@ -117,7 +117,7 @@ func (h *Home) Revert(ctx context.Context, number int, dry bool) (layout.Tidied,
 }
 
 func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, _ []mdtree.Edit, _ error) {
-	ns, err := h.records()
+	ns, err := h.recordNumbers()
 	if err != nil {
 		return did, nil, err
 	}
@@ -158,8 +158,8 @@ func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, 
 			oxbow.ErrConflict, number, r.What, file,
 		)
 	}
-	did = layout.Tidied{Number: number, What: r.What, Time: r.Time, Before: prompt.Tokens(memory),
-		After: prompt.Tokens(was)}
+	did = layout.Tidied{Number: number, What: r.What, Time: r.Time, Before: prompt.EstimateTokens(memory),
+		After: prompt.EstimateTokens(was)}
 	edits := []mdtree.Edit{{Path: memoryFile, Text: was}, {Path: file, Remove: true}}
 	switch {
 	case r.History == "":
@@ -176,11 +176,11 @@ func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, 
 // missing returns a step for each paragraph of text that other does not contain.
 func missing(text, other string) []layout.Step {
 	there := map[string]bool{}
-	for _, p := range paragraphs(other) {
+	for _, p := range splitParagraphs(other) {
 		there[p.text] = true
 	}
 	var steps []layout.Step
-	for _, p := range paragraphs(text) {
+	for _, p := range splitParagraphs(text) {
 		if !there[p.text] {
 			steps = append(steps, layout.Step{Did: "put back", Text: p.text, Why: "it was there before"})
 		}

@@ -46,7 +46,7 @@ func Dialect() layout.Dialect {
 		Handoffs:    true,
 		Detect:      detect,
 		Init:        initHome,
-		Open:        open,
+		Open:        newHome,
 		Annotations: ".cr/annotations",
 	}
 }
@@ -66,7 +66,7 @@ func detect(fsys vfs.FS) (int, error) {
 	}
 	logs, other := 0, false
 	for _, it := range items {
-		if _, ok := fileOf(logDir+"/"+it.Name(), time.UTC); ok && !it.IsDir() {
+		if _, ok := parseLogPath(logDir+"/"+it.Name(), time.UTC); ok && !it.IsDir() {
 			logs = 2
 		}
 		switch it.Name() {
@@ -110,7 +110,7 @@ var (
 	_ layout.Compressor = (*home)(nil)
 )
 
-func open(ctx context.Context, o layout.Options) (layout.Home, error) {
+func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if err := o.NoAgents(", or bind it to a memory profile"); err != nil {
 		return nil, err
 	}

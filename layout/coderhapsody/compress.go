@@ -61,7 +61,7 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	}
 	var periods []string
 	err := h.Tree.View(ctx, func(v mdtree.View) error {
-		periods = h.periods(v, spans[i], r.Period)
+		periods = h.listPeriods(v, spans[i], r.Period)
 		return nil
 	})
 	if err != nil {
@@ -107,12 +107,12 @@ func (h *home) whollyOpen() error {
 	return nil
 }
 
-// inputs returns the uncovered logs of a period that are longer than minBytes bytes, oldest
+// uncoveredLogs returns the uncovered logs of a period that are longer than minBytes bytes, oldest
 // first. These are logs of days or shorter spans.
-func (h *home) inputs(v mdtree.View, s span, period string, minBytes int) []liveFile {
+func (h *home) uncoveredLogs(v mdtree.View, s span, period string, minBytes int) []liveFile {
 	var in []liveFile
 	for _, f := range slices.Backward(h.live(v)) {
-		if p, ok := belongs(f.file, s); ok && p == period && isLonger(v, f.path, minBytes) {
+		if p, ok := logPeriod(f.file, s); ok && p == period && isLonger(v, f.path, minBytes) {
 			in = append(in, f)
 		}
 	}
@@ -135,9 +135,9 @@ func isLonger(v mdtree.View, p string, minBytes int) bool {
 	return size > minBytes
 }
 
-// belongs returns the period of span s to which a log belongs. It returns false if logs of this
+// logPeriod returns the period of span s to which a log belongs. It returns false if logs of this
 // kind are not compressed into the span.
-func belongs(f file, s span) (string, bool) {
+func logPeriod(f file, s span) (string, bool) {
 	if f.covered || (f.span != "day" && !(f.span == "week" && s.name == "month")) {
 		return "", false
 	}
@@ -145,14 +145,14 @@ func belongs(f file, s span) (string, bool) {
 	return period, true
 }
 
-// periods returns the periods that can be compressed, the oldest first. If period is not empty, it
+// listPeriods returns the periods that can be compressed, the oldest first. If period is not empty, it
 // returns at most that period.
-func (h *home) periods(v mdtree.View, s span, period string) []string {
+func (h *home) listPeriods(v mdtree.View, s span, period string) []string {
 	found := map[string]bool{}
 	logs := 0
 	recent := map[string]bool{}
 	for _, f := range h.live(v) {
-		p, ok := belongs(f.file, s)
+		p, ok := logPeriod(f.file, s)
 		if !ok {
 			continue
 		}
@@ -187,9 +187,9 @@ func apart(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	})
 }
 
-// excluded returns the tags and files that memory profiles of the home exclude. Notes name the
+// profileExclusions returns the tags and files that memory profiles of the home exclude. Notes name the
 // profiles that cannot be read.
-func (h *home) excluded() (labels map[oxbow.Label]bool, notes []string) {
+func (h *home) profileExclusions() (labels map[oxbow.Label]bool, notes []string) {
 	labels = map[oxbow.Label]bool{}
 	names, err := h.profiles.Names()
 	if err != nil {
@@ -213,8 +213,8 @@ func (h *home) excluded() (labels map[oxbow.Label]bool, notes []string) {
 	return labels, notes
 }
 
-// titleOf returns a group's title, which lists its labels.
-func titleOf(labels []oxbow.Label) string {
+// groupTitle returns a group's title, which lists its labels.
+func groupTitle(labels []oxbow.Label) string {
 	words := make([]string, len(labels))
 	for i, l := range labels {
 		words[i] = l.String()
@@ -242,14 +242,14 @@ func (h *home) digest(
 			d.Name + " first, to tell again what was added since"}
 	}
 	var notes []string
-	d.excluded, notes = h.excluded()
+	d.excluded, notes = h.profileExclusions()
 	d.Notes = append(d.Notes, notes...)
-	if err := d.cover(h.inputs(v, s, period, r.Over)); err != nil {
+	if err := d.cover(h.uncoveredLogs(v, s, period, r.Over)); err != nil {
 		return d.Digest, nil, err
 	}
 	if len(d.groups) == 0 {
 		why := "holds nothing that a digest could tell"
-		if len(h.inputs(v, s, period, 0)) > len(h.inputs(v, s, period, r.Over)) {
+		if len(h.uncoveredLogs(v, s, period, 0)) > len(h.uncoveredLogs(v, s, period, r.Over)) {
 			why = fmt.Sprintf("has no log of more than %d bytes", r.Over)
 		}
 		if r.Period == "" {
@@ -263,7 +263,7 @@ func (h *home) digest(
 			return d.Digest, nil, &oxbow.InvalidError{
 				Field:  "text",
 				Value:  title,
-				Reason: "is for a group that is not there; there are " + quoted(slices.Sorted(maps.Keys(d.groups))),
+				Reason: "is for a group that is not there; there are " + quoteWords(slices.Sorted(maps.Keys(d.groups))),
 			}
 		}
 	}
@@ -319,7 +319,7 @@ func (d *digester) cover(logs []liveFile) error {
 				continue
 			}
 			labels := apart(&e, d.excluded)
-			title := titleOf(labels)
+			title := groupTitle(labels)
 			if d.groups[title] == nil {
 				d.groups[title] = &group{title: title, apart: labels}
 			}
@@ -333,7 +333,7 @@ func (d *digester) cover(logs []liveFile) error {
 func (d *digester) add(g *group, from time.Time, texts map[string]string) error {
 	e := oxbow.Entry{Name: freeName(d.view, d.Name, g.title, d.entries), Kind: oxbow.Archive, Created: from}
 	var notes []string
-	e.Labels, notes = g.labels()
+	e.Labels, notes = g.groupLabels()
 	for _, n := range notes {
 		d.Notes = append(d.Notes, e.Name+": "+n)
 	}
@@ -357,7 +357,7 @@ func (d *digester) add(g *group, from time.Time, texts map[string]string) error 
 	if len(d.entries) == 0 {
 		front[keyCovers] = d.Covers
 	}
-	text, ok := d.log.appended(newMatter(front), e.Content)
+	text, ok := d.log.appendBlock(newMatter(front), e.Content)
 	if !ok {
 		return &oxbow.InvalidError{Field: "text", Value: g.title, Reason: "cannot be held by this layout"}
 	}
@@ -385,7 +385,7 @@ func (h *home) readsBack(p, text string, want []oxbow.Entry) error {
 	return nil
 }
 
-func quoted(words []string) string {
+func quoteWords(words []string) string {
 	qs := make([]string, len(words))
 	for i, w := range words {
 		qs[i] = fmt.Sprintf("%q", w)
@@ -415,10 +415,10 @@ const (
 	maxDigestBytes  = 32 << 10
 )
 
-// labels returns the labels of a group's entry: the common labels, the tags and files of all
+// groupLabels returns the labels of a group's entry: the common labels, the tags and files of all
 // entries (the most frequent first, up to the limits), and the lowest confidence if each entry has
 // a confidence. Notes report omitted labels.
-func (g *group) labels() (labels []oxbow.Label, notes []string) {
+func (g *group) groupLabels() (labels []oxbow.Label, notes []string) {
 	count := map[oxbow.Label]int{}
 	least := 0.0
 	value := ""
@@ -501,28 +501,28 @@ func (h *home) revert(v mdtree.View, name string) (layout.Digest, []mdtree.Edit,
 	none := func(why string) (layout.Digest, []mdtree.Edit, error) {
 		return d, nil, &oxbow.InvalidError{Field: "digest", Value: name, Reason: why}
 	}
-	f, ok := fileOf(p, h.Zone)
+	f, ok := parseLogPath(p, h.Zone)
 	if !ok || (f.span != "week" && f.span != "month") {
 		return none("is not the name of one, such as week-2026-W16 or month-2026-04")
 	}
 	text, ok := v.File(p)
 	if !ok {
 		if _, covered := v.File(coveredPath(p)); covered {
-			return none("is itself told again by " + h.coverOf(v, path.Base(p)) + "; undo that first")
+			return none("is itself told again by " + h.coveringDigest(v, path.Base(p)) + "; undo that first")
 		}
 		return none("is not there, or cannot be read")
 	}
-	_, ps, err := treeLayout{h.Zone}.parts(p, text)
+	_, ps, err := treeLayout{h.Zone}.splitParts(p, text)
 	if err != nil {
 		return d, nil, err
 	}
-	excluded, _ := h.excluded()
+	excluded, _ := h.profileExclusions()
 	for i, q := range ps {
 		d.Covers = append(d.Covers, q.matter.covers...)
 		it := v.Items(p)[i].Entry
 		d.Parts = append(
 			d.Parts,
-			layout.DigestPart{Entry: it.Name, Group: titleOf(apart(&it, excluded)), Labels: it.Labels,
+			layout.DigestPart{Entry: it.Name, Group: groupTitle(apart(&it, excluded)), Labels: it.Labels,
 				After: len(it.Content), Text: it.Content},
 		)
 	}
@@ -547,7 +547,7 @@ func (h *home) uncover(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, wh
 	for _, c := range d.Covers {
 		// reject names that lead out of logDir, because people may edit the text of a
 		// digest
-		if _, ok := fileOf(logDir+"/"+c, h.Zone); !ok || path.Base(c) != c {
+		if _, ok := parseLogPath(logDir+"/"+c, h.Zone); !ok || path.Base(c) != c {
 			return nil, fmt.Sprintf("names %q, which is not the file of a log", c)
 		}
 		back := logDir + "/" + c
@@ -566,17 +566,17 @@ func (h *home) uncover(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, wh
 	return edits, ""
 }
 
-// coverOf returns the name of the digest that covers a file.
-func (h *home) coverOf(v mdtree.View, base string) string {
+// coveringDigest returns the name of the digest that covers a file.
+func (h *home) coveringDigest(v mdtree.View, base string) string {
 	for p := range v.Files() {
-		if f, ok := fileOf(p, h.Zone); !ok || f.covered {
+		if f, ok := parseLogPath(p, h.Zone); !ok || f.covered {
 			continue
 		}
 		text, ok := v.File(p)
 		if !ok {
 			continue
 		}
-		_, ps, err := treeLayout{h.Zone}.parts(p, text)
+		_, ps, err := treeLayout{h.Zone}.splitParts(p, text)
 		if err != nil {
 			continue
 		}

@@ -24,9 +24,12 @@ var may = time.Date(2026, 5, 20, 9, 0, 0, 0, time.UTC)
 
 func openHome(t *testing.T, fsys vfs.FS, now time.Time) *home {
 	t.Helper()
-	h, err := open(t.Context(), layout.Options{FS: fsys, Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time {
-		return now
-	}}})
+	h, err := newHome(
+		t.Context(),
+		layout.Options{FS: fsys, Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time {
+			return now
+		}}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +92,7 @@ func entries(t *testing.T, s oxbow.Store) map[string]oxbow.Entry {
 	return es
 }
 
-func labelText(e oxbow.Entry) string { return titleOf(e.Labels) }
+func labelText(e oxbow.Entry) string { return groupTitle(e.Labels) }
 
 func TestCompressWeeks(t *testing.T) {
 	fsys := aprilHome(t)
@@ -166,7 +169,8 @@ func TestCompressWeeks(t *testing.T) {
 		!strings.Contains(rest, "- Rejected: It took a while.") {
 		t.Errorf("the digest of the rest is %q", rest)
 	}
-	if again, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week"}); err != nil || len(again) != 0 {
+	if again, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week"}); err != nil ||
+		len(again) != 0 {
 		t.Errorf("compressing again did %+v, %v", again, err)
 	}
 
@@ -395,7 +399,7 @@ func TestCompressCrash(t *testing.T) {
 	for stop, done := 1, false; !done; stop++ {
 		disk := crashfs.New(start)
 		disk.StopAt(stop)
-		h, err := open(
+		h, err := newHome(
 			t.Context(),
 			layout.Options{FS: disk.Process(), Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time {
 				return may
@@ -409,7 +413,7 @@ func TestCompressCrash(t *testing.T) {
 			t.Fatalf("stop at %d: %v", stop, err)
 		}
 		n := 0
-		for img, label := range disk.Images {
+		for img, label := range disk.EachImage {
 			check(img, fmt.Sprintf("crash at %d, %s", stop, label), done)
 			n++
 			if n == 6 {

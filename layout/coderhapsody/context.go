@@ -57,7 +57,7 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	if err != nil {
 		return prompt.Context{}, err
 	}
-	before, err := h.recalled(ctx, r.Message, namesIn(c))
+	before, err := h.recallEntries(ctx, r.Message, namesIn(c))
 	if err != nil {
 		return prompt.Context{}, err
 	}
@@ -69,9 +69,9 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	return c, nil
 }
 
-// tokens returns the budget of a request. If it is 0, the result is the profile's budget or the
+// tokenBudget returns the budget of a request. If it is 0, the result is the profile's budget or the
 // default of profiles.
-func (h *home) tokens(budget int) int {
+func (h *home) tokenBudget(budget int) int {
 	switch {
 	case budget > 0:
 		return budget
@@ -82,7 +82,7 @@ func (h *home) tokens(budget int) int {
 }
 
 // budget cuts a context to the budget of a request.
-func (h *home) budget(c *prompt.Context, budget int) { c.Pack(h.tokens(budget)) }
+func (h *home) budget(c *prompt.Context, budget int) { c.Pack(h.tokenBudget(budget)) }
 
 // system returns the parts of the system prompt.
 func (h *home) system(ctx context.Context, r layout.Request) (prompt.Context, error) {
@@ -99,7 +99,7 @@ func (h *home) system(ctx context.Context, r layout.Request) (prompt.Context, er
 		s = strings.TrimPrefix(s, "\ufeff")
 		if strings.TrimSpace(s) != "" {
 			c.Add(prompt.Part{Name: d.name, Source: d.file, Pinned: true, Why: "always there"}.
-				Framed("<!-- "+d.file+" -->\n", strings.TrimRight(s, "\n"), "\n\n"))
+				WithFrame("<!-- "+d.file+" -->\n", strings.TrimRight(s, "\n"), "\n\n"))
 		}
 	}
 	c.Add(prompt.Part{Name: partInstructions, Pinned: true, Why: "says how to use the tools", Text: instructions +
@@ -123,7 +123,7 @@ func (h *home) system(ctx context.Context, r layout.Request) (prompt.Context, er
 			for _, it := range v.Items(f.path) {
 				switch {
 				case it.Entry.Kind == oxbow.Handoff, it.Entry.Suspicious():
-				case !pinned && tried > 4*h.tokens(r.Budget):
+				case !pinned && tried > 4*h.tokenBudget(r.Budget):
 					more++
 					left.Tokens += len(it.Entry.Content) / 4
 				default:
@@ -155,7 +155,7 @@ func (h *home) live(v mdtree.View) []liveFile {
 	var days, buckets, covered, all []liveFile
 	isCovered := map[string]bool{}
 	for p := range v.Files() {
-		f, ok := fileOf(p, h.Zone)
+		f, ok := parseLogPath(p, h.Zone)
 		if !ok {
 			continue
 		}
@@ -197,7 +197,7 @@ func (h *home) live(v mdtree.View) []liveFile {
 // blocks count.
 func (h *home) markCovered(v mdtree.View, p string, isCovered map[string]bool) {
 	text, _ := v.File(p)
-	_, ps, _ := treeLayout{h.Zone}.parts(p, text)
+	_, ps, _ := treeLayout{h.Zone}.splitParts(p, text)
 	for _, q := range ps {
 		for _, c := range q.matter.covers {
 			isCovered[c] = true
@@ -244,7 +244,10 @@ func entryPart(e *oxbow.Entry, name, why string, pinned bool) prompt.Part {
 			render := func(s string) string {
 				return head + prompt.Fence("markdown", s) + "\n(cut here: recall_memory finds the rest)\n\n"
 			}
-			cut := prompt.Paragraphs(e.Content, func(s string) bool { return prompt.Tokens(render(s)) <= tokens })
+			cut := prompt.FitParagraphs(
+				e.Content,
+				func(s string) bool { return prompt.EstimateTokens(render(s)) <= tokens },
+			)
 			if cut == "" {
 				return ""
 			}
@@ -264,9 +267,9 @@ func namesIn(c prompt.Context) map[string]bool {
 	return in
 }
 
-// recalled returns the entries that match a message and are not in the context yet. They are put
+// recallEntries returns the entries that match a message and are not in the context yet. They are put
 // before the message and are not stored.
-func (h *home) recalled(ctx context.Context, message string, present map[string]bool) (prompt.Context, error) {
+func (h *home) recallEntries(ctx context.Context, message string, present map[string]bool) (prompt.Context, error) {
 	var c prompt.Context
 	message = strings.TrimSpace(message)
 	if utf8.RuneCountInString(message) < minMessage {

@@ -187,7 +187,7 @@ func TestNoFactTwice(t *testing.T) {
 			"recall_memory",
 			m{"query": "heron crane harbour", "max_results": 5, "max_tokens": 20_000},
 		)
-		block, err := h.recalled(t.Context(), "where does the heron nest, on which crane by the harbour?", nil)
+		block, err := h.recallEntries(t.Context(), "where does the heron nest, on which crane by the harbour?", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,11 +38,11 @@ func readMatter(file, data string, first int, day time.Time) (matter, error) {
 	if err != nil {
 		return matter{}, err
 	}
-	return matterOf(top, file, first, day)
+	return decodeMatter(top, file, first, day)
 }
 
-// matterOf decodes a mapping.
-func matterOf(top *yaml.Node, file string, first int, day time.Time) (matter, error) {
+// decodeMatter decodes a mapping.
+func decodeMatter(top *yaml.Node, file string, first int, day time.Time) (matter, error) {
 	r := &matterReader{frontmatter.Reader{File: file, FirstLine: first}}
 	m := matter{stands: map[string][]string{}}
 	seen := map[string]int{}
@@ -242,9 +242,9 @@ func word(s string) string {
 	return strconv.Quote(s)
 }
 
-// lineOf returns the line or lines of a key with their line ends. Style is the existing node, whose
+// formatKey returns the line or lines of a key with their line ends. Style is the existing node, whose
 // form a list keeps, or nil.
-func lineOf(key string, values []string, style *yaml.Node) string {
+func formatKey(key string, values []string, style *yaml.Node) string {
 	words := make([]string, len(values))
 	for i, v := range values {
 		words[i] = word(v)
@@ -275,7 +275,7 @@ func newMatter(vs map[string][]string) string {
 	var b strings.Builder
 	for _, k := range keys {
 		if len(vs[k]) > 0 {
-			b.WriteString(lineOf(k, vs[k], nil))
+			b.WriteString(formatKey(k, vs[k], nil))
 		}
 	}
 	return b.String()
@@ -299,6 +299,6 @@ func editMatter(data, eol string, want map[string][]string) (string, error) {
 		if len(values) == 0 {
 			return "", given
 		}
-		return lineOf(key, values, old), given
+		return formatKey(key, values, old), given
 	}), nil
 }

@@ -66,7 +66,7 @@ func TestInit(t *testing.T) {
 		t.Errorf("Detect() of a new home = %d, %v", n, err)
 	}
 	o.Agent = "a"
-	if _, err := open(t.Context(), o); !errors.Is(err, oxbow.ErrInvalid) {
+	if _, err := newHome(t.Context(), o); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("Open() for an agent = %v", err)
 	}
 }
@@ -345,7 +345,7 @@ func TestSession(t *testing.T) {
 	var warned []string
 	work := vfs.NewMem()
 	put(t, work, "src/map.go", "package vtt\n")
-	hh, err := open(t.Context(), layout.Options{FS: fsys, Zone: time.UTC, Work: work, WorkDir: "src",
+	hh, err := newHome(t.Context(), layout.Options{FS: fsys, Zone: time.UTC, Work: work, WorkDir: "src",
 		Memory: oxbow.Options{Clock: func() time.Time { return may }}, Warn: func(m string) {
 			warned = append(warned, m)
 		}})
@@ -436,7 +436,7 @@ func TestSession(t *testing.T) {
 // A memory that may only be read is read, and its handoffs wait.
 func TestReadOnly(t *testing.T) {
 	fsys := aprilHome(t)
-	h, err := open(
+	h, err := newHome(
 		t.Context(),
 		layout.Options{FS: fsys, Zone: time.UTC, Memory: oxbow.Options{ReadOnly: true, Clock: func() time.Time {
 			return may

@@ -28,7 +28,7 @@ func (treeLayout) Dirs() []string { return append([]string{logDir, coveredDir}, 
 
 // Match implements [mdtree.Layout].
 func (l treeLayout) Match(p string) bool {
-	_, ok := fileOf(p, l.zone)
+	_, ok := parseLogPath(p, l.zone)
 	return ok
 }
 
@@ -46,10 +46,10 @@ type part struct {
 	name    string
 }
 
-// parts returns the blocks of a text that are entries. Invalid front matter is treated as content,
+// splitParts returns the blocks of a text that are entries. Invalid front matter is treated as content,
 // and the error describes its mistakes.
-func (l treeLayout) parts(p, text string) (*log, []part, error) {
-	f, ok := fileOf(p, l.zone)
+func (l treeLayout) splitParts(p, text string) (*log, []part, error) {
+	f, ok := parseLogPath(p, l.zone)
 	if !ok {
 		return nil, nil, fmt.Errorf("%s is not the name of a log", p)
 	}
@@ -110,11 +110,11 @@ func nameAll(base string, ps []part) {
 
 // Parse implements [mdtree.Layout].
 func (l treeLayout) Parse(p, text string) ([]mdtree.Item, error) {
-	lg, ps, err := l.parts(p, text)
+	lg, ps, err := l.splitParts(p, text)
 	if lg == nil {
 		return nil, err
 	}
-	f, _ := fileOf(p, l.zone)
+	f, _ := parseLogPath(p, l.zone)
 	isDigest := slices.ContainsFunc(ps, func(q part) bool { return len(q.matter.covers) > 0 })
 	items := make([]mdtree.Item, len(ps))
 	for i, q := range ps {
@@ -163,7 +163,7 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 			Reason: "has front matter that cannot be read, and is not changed before that is mended; check says where",
 		}
 	}
-	lg, ps, err := l.parts(place.Path, text)
+	lg, ps, err := l.splitParts(place.Path, text)
 	if err != nil {
 		return nil, err
 	}
@@ -190,14 +190,14 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 // frontWithName returns the front matter of a new entry with its name, by key. FileKind is the kind
 // of the file's entries.
 func frontWithName(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
-	vs := frontOf(e, fileKind)
+	vs := frontMatter(e, fileKind)
 	vs[keyName] = []string{e.Name}
 	return vs
 }
 
-// frontOf returns the front matter of a new entry without its name, by key. FileKind is the kind of
+// frontMatter returns the front matter of a new entry without its name, by key. FileKind is the kind of
 // the file's entries.
-func frontOf(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
+func frontMatter(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 	vs := labelValues(e.Labels)
 	vs[keyTime] = []string{formatTime(e.Created)}
 	if len(e.Aliases) > 0 {
@@ -220,7 +220,7 @@ func (l treeLayout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Ed
 	if day.Year() < 1 || day.Year() > 9999 {
 		day = now.In(l.zone)
 	}
-	if edit, ok := l.whole(v, e); ok {
+	if edit, ok := l.wholeFileEdit(v, e); ok {
 		return []mdtree.Edit{edit}, nil
 	}
 	for n := 1; n <= maxFiles; n++ {
@@ -232,7 +232,7 @@ func (l treeLayout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Ed
 		if (!ok && v.Taken(p)) || len(text) > maxLog {
 			continue
 		}
-		if next, ok := l.appended(p, text, e); ok {
+		if next, ok := l.appendEntry(p, text, e); ok {
 			return []mdtree.Edit{{Path: p, Text: next}}, nil
 		}
 	}
@@ -243,43 +243,43 @@ func (l treeLayout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Ed
 	}
 }
 
-// appended returns the text of a log with an entry appended. It returns false if the result would
+// appendEntry returns the text of a log with an entry appended. It returns false if the result would
 // be parsed differently. The front matter contains the name only if the name cannot be made from
 // the content.
-func (l treeLayout) appended(p, text string, e oxbow.Entry) (string, bool) {
-	f, _ := fileOf(p, l.zone)
+func (l treeLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
+	f, _ := parseLogPath(p, l.zone)
 	lg := parseLog(text, nil)
-	if made(e.Name, f.base) {
-		next, ok := lg.appended(newMatter(frontOf(e, f.kind)), e.Content)
+	if mayBeMadeFrom(e.Name, f.base) {
+		next, ok := lg.appendBlock(newMatter(frontMatter(e, f.kind)), e.Content)
 		if !ok {
 			return "", false
 		}
-		if _, ps, err := l.parts(p, next); err == nil && len(ps) > 0 && ps[len(ps)-1].name == e.Name {
+		if _, ps, err := l.splitParts(p, next); err == nil && len(ps) > 0 && ps[len(ps)-1].name == e.Name {
 			return next, true
 		}
 	}
-	return lg.appended(newMatter(frontWithName(e, f.kind)), e.Content)
+	return lg.appendBlock(newMatter(frontWithName(e, f.kind)), e.Content)
 }
 
-// whole returns the file of an entry that is a whole log without front matter. Old logs have this
+// wholeFileEdit returns the file of an entry that is a whole log without front matter. Old logs have this
 // form when they return from another layout. The entry's name must be the name of a log file that
 // does not exist yet, and its time must be the start of that day. Otherwise whole returns false.
-func (l treeLayout) whole(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
+func (l treeLayout) wholeFileEdit(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
 	if !dayName().MatchString(e.Name) {
 		return mdtree.Edit{}, false
 	}
-	if f, ok := fileOf(p, l.zone); !ok || !f.from.Equal(e.Created) || f.kind != e.Kind || v.Taken(p) {
+	if f, ok := parseLogPath(p, l.zone); !ok || !f.from.Equal(e.Created) || f.kind != e.Kind || v.Taken(p) {
 		return mdtree.Edit{}, false
 	}
-	front := frontOf(e, e.Kind)
+	front := frontMatter(e, e.Kind)
 	delete(front, keyTime)
 	lg := parseLog("", nil)
 	text := lg.raw(e.Content, opensFile) + lg.eol
 	if len(front) > 0 {
-		text, _ = lg.appended(newMatter(front), e.Content)
+		text, _ = lg.appendBlock(newMatter(front), e.Content)
 	}
-	_, ps, err := l.parts(p, text)
+	_, ps, err := l.splitParts(p, text)
 	ok := err == nil && len(ps) == 1 && ps[0].name == e.Name && ps[0].content == e.Content
 	return mdtree.Edit{Path: p, Text: text}, ok
 }
@@ -287,14 +287,14 @@ func (l treeLayout) whole(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 // maxFiles is the maximum number of files per day.
 const maxFiles = 1000
 
-// made reports whether a name may have been made from an entry in the file with this base name.
-func made(name, base string) bool {
+// mayBeMadeFrom reports whether a name may have been made from an entry in the file with this base name.
+func mayBeMadeFrom(name, base string) bool {
 	return len(name) > len(base) && name[:len(base)] == base && name[len(base)] == ' '
 }
 
 // rewrite returns the text of a log with part i replaced by the entry e.
 func (l treeLayout) rewrite(p string, lg *log, ps []part, i int, e oxbow.Entry) (string, error) {
-	f, _ := fileOf(p, l.zone)
+	f, _ := parseLogPath(p, l.zone)
 	q := ps[i]
 	want := map[string][]string{}
 	labels := oxbow.SortLabels(e.Labels)
@@ -319,16 +319,16 @@ func (l treeLayout) rewrite(p string, lg *log, ps []part, i int, e oxbow.Entry) 
 	if e.Content != q.content {
 		want[keyUpdated] = []string{formatTime(q.matter.updated)}
 	}
-	text, err := edited(lg, q.block, want, e.Content, e.Kind)
+	text, err := editBlock(lg, q.block, want, e.Content, e.Kind)
 	if err != nil {
 		return "", err
 	}
-	return l.pinned(p, text, namesOf(ps))
+	return l.writeNames(p, text, partNames(ps))
 }
 
-// edited returns the text with new front matter values and a new content of a block. Kind is the
+// editBlock returns the text with new front matter values and a new content of a block. Kind is the
 // kind of the block's entry.
-func edited(lg *log, block int, want map[string][]string, content string, kind oxbow.Kind) (string, error) {
+func editBlock(lg *log, block int, want map[string][]string, content string, kind oxbow.Kind) (string, error) {
 	b := lg.blocks[block]
 	head, tail := lg.text[:b.start], lg.text[b.start:]
 	if !b.front {
@@ -359,12 +359,12 @@ func edited(lg *log, block int, want map[string][]string, content string, kind o
 	return parseLog(text, nil).withContent(block, content), nil
 }
 
-// pinned returns the text with names in the front matter of the parts whose made names would
+// writeNames returns the text with names in the front matter of the parts whose made names would
 // change. Want are the names that the parts must have.
-func (l treeLayout) pinned(p, text string, want []string) (string, error) {
-	f, _ := fileOf(p, l.zone)
+func (l treeLayout) writeNames(p, text string, want []string) (string, error) {
+	f, _ := parseLogPath(p, l.zone)
 	for range want {
-		lg, now, err := l.parts(p, text)
+		lg, now, err := l.splitParts(p, text)
 		if err != nil {
 			return "", &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + err.Error()}
 		}
@@ -378,7 +378,7 @@ func (l treeLayout) pinned(p, text string, want []string) (string, error) {
 		if j == len(now) {
 			return text, nil
 		}
-		text, err = edited(lg, now[j].block, map[string][]string{keyName: {want[j]}}, now[j].content, f.kind)
+		text, err = editBlock(lg, now[j].block, map[string][]string{keyName: {want[j]}}, now[j].content, f.kind)
 		if err != nil {
 			return "", err
 		}
@@ -386,8 +386,8 @@ func (l treeLayout) pinned(p, text string, want []string) (string, error) {
 	return text, nil
 }
 
-// namesOf returns the names of the parts.
-func namesOf(ps []part) []string {
+// partNames returns the names of the parts.
+func partNames(ps []part) []string {
 	names := make([]string, len(ps))
 	for i, p := range ps {
 		names[i] = p.name
@@ -413,13 +413,13 @@ func (l treeLayout) remove(p string, lg *log, ps []part, i int) ([]mdtree.Edit, 
 		}
 		return []mdtree.Edit{{Path: p, Remove: true}}, nil
 	}
-	names := namesOf(slices.Delete(slices.Clone(ps), i, i+1))
+	names := partNames(slices.Delete(slices.Clone(ps), i, i+1))
 	if len(covers) > 0 {
-		now, others, err := l.parts(p, rest)
+		now, others, err := l.splitParts(p, rest)
 		if err != nil || len(others) == 0 {
 			return nil, fmt.Errorf("removing entry %q: the rest of %s cannot be read: %w", ps[i].name, p, err)
 		}
-		rest, err = edited(
+		rest, err = editBlock(
 			now,
 			others[0].block,
 			map[string][]string{keyCovers: covers},
@@ -430,7 +430,7 @@ func (l treeLayout) remove(p string, lg *log, ps []part, i int) ([]mdtree.Edit, 
 			return nil, err
 		}
 	}
-	text, err := l.pinned(p, rest, names)
+	text, err := l.writeNames(p, rest, names)
 	if err != nil {
 		return nil, err
 	}

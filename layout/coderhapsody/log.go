@@ -252,9 +252,9 @@ func (l *log) withContent(i int, content string) string {
 
 func marker(eol string) string { return "---" + eol }
 
-// appended returns the text with a block appended. It returns false if that would change an
+// appendBlock returns the text with a block appended. It returns false if that would change an
 // existing block.
-func (l *log) appended(front, content string) (string, bool) {
+func (l *log) appendBlock(front, content string) (string, bool) {
 	var b strings.Builder
 	b.WriteString(l.text)
 	if text := strings.TrimPrefix(l.text, "\ufeff"); text != "" {

@@ -38,7 +38,7 @@ func TestFileNames(t *testing.T) {
 		{"memory/bucket-0/2026-04-20-1_2026-04-18-1.md", "", "", ""},
 		{"memory/2026-04-18-1_2026-04-20-1.md", "", "", ""},
 	} {
-		f, ok := fileOf(tt.path, time.UTC)
+		f, ok := parseLogPath(tt.path, time.UTC)
 		if ok != (tt.span != "") {
 			t.Errorf("fileOf(%s) = %+v, %v", tt.path, f, ok)
 			continue
@@ -61,12 +61,12 @@ func TestFileNames(t *testing.T) {
 
 // A bucket is about the sessions from its first to its last, by number.
 func TestWithinBucket(t *testing.T) {
-	bucket, _ := fileOf("memory/bucket-0/2026-04-18-2_2026-04-20-10.md", time.UTC)
+	bucket, _ := parseLogPath("memory/bucket-0/2026-04-18-2_2026-04-20-10.md", time.UTC)
 	for base, want := range map[string]bool{"2026-04-17-9": false, "2026-04-18-1": false, "2026-04-18-2": true,
 		"2026-04-18":    true,
 		"2026-04-19-99": true, "2026-04-20-9": true, "2026-04-20-10": true, "2026-04-20-11": false,
 		"2026-04-21-1": false} {
-		f, ok := fileOf("memory/"+base+".md", time.UTC)
+		f, ok := parseLogPath("memory/"+base+".md", time.UTC)
 		if got := f.within(bucket); got != want || !ok {
 			t.Errorf("%s is within the bucket: %v, want %v", base, got, want)
 		}

@@ -48,8 +48,8 @@ type file struct {
 	covered  bool       // whether it is in the directory of covered files
 }
 
-// fileOf decodes the path of a log. It returns false for other paths.
-func fileOf(p string, zone *time.Location) (file, bool) {
+// parseLogPath decodes the path of a log. It returns false for other paths.
+func parseLogPath(p string, zone *time.Location) (file, bool) {
 	name, ok := strings.CutSuffix(path.Base(p), ".md")
 	if !ok {
 		return file{}, false
@@ -104,7 +104,7 @@ type span struct {
 
 // spans lists all spans, the shorter first.
 var spans = []span{
-	{"week", weekOf, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
+	{"week", isoWeek, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
 		g := weekName().FindStringSubmatch("week-" + period)
 		if g == nil {
 			return from, to, false
@@ -113,10 +113,10 @@ var spans = []span{
 		week, _ := strconv.Atoi(g[2])
 		// January 4th is always in week 1 (ISO 8601).
 		jan4 := time.Date(year, 1, 4, 0, 0, 0, 0, zone)
-		got, from, to := weekOf(jan4.AddDate(0, 0, 7*(week-1)))
+		got, from, to := isoWeek(jan4.AddDate(0, 0, 7*(week-1)))
 		return from, to, got == period
 	}},
-	{"month", monthOf, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
+	{"month", monthSpan, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
 		g := monthName().FindStringSubmatch("month-" + period)
 		if g == nil {
 			return from, to, false
@@ -126,15 +126,15 @@ var spans = []span{
 	}},
 }
 
-// weekOf returns the ISO 8601 week that contains a day, such as 2026-W16.
-func weekOf(day time.Time) (string, time.Time, time.Time) {
+// isoWeek returns the ISO 8601 week that contains a day, such as 2026-W16.
+func isoWeek(day time.Time) (string, time.Time, time.Time) {
 	year, week := day.ISOWeek()
 	from := time.Date(day.Year(), day.Month(), day.Day()-(int(day.Weekday())+6)%7, 0, 0, 0, 0, day.Location())
 	return fmt.Sprintf("%04d-W%02d", year, week), from, from.AddDate(0, 0, 7)
 }
 
-// monthOf returns the month that contains a day, such as 2026-04.
-func monthOf(day time.Time) (string, time.Time, time.Time) {
+// monthSpan returns the month that contains a day, such as 2026-04.
+func monthSpan(day time.Time) (string, time.Time, time.Time) {
 	from := time.Date(day.Year(), day.Month(), 1, 0, 0, 0, 0, day.Location())
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month()), from, from.AddDate(0, 1, 0)
 }

@@ -138,7 +138,7 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
-	c, err := s.h.recalled(ctx, message, s.present)
+	c, err := s.h.recallEntries(ctx, message, s.present)
 	if s.r.Budget > 0 {
 		c.Pack(s.r.Budget)
 	}

@@ -23,8 +23,8 @@ const (
 // opening is the beginning of a text that byRule composed.
 const opening = "The beginnings of "
 
-// told is a section of an entry in a digest.
-type told struct {
+// toldSection is a section of an entry in a digest.
+type toldSection struct {
 	section
 	under string // the day or the earlier digest
 	label string // name of the entry, if it says more than the day
@@ -35,7 +35,7 @@ type told struct {
 // byRule returns the text of a group's digest: the beginnings of all sections, in an eighth of the
 // entries' bytes. If there is too little room for all sections, the weightiest are included.
 func byRule(name string, g *group, zone *time.Location) string {
-	all, size := g.sections(zone)
+	all, size := g.entrySections(zone)
 	budget := size / ratio
 	for n := len(all); ; n -= max(1, n/20) {
 		if text := writeDigest(name, g, weightiest(all, n), budget); len(text) <= budget || n <= 1 {
@@ -44,8 +44,8 @@ func byRule(name string, g *group, zone *time.Location) string {
 	}
 }
 
-// sections returns all entries' sections, and the total size of the entries in bytes.
-func (g *group) sections(zone *time.Location) (all []told, size int) {
+// entrySections returns all entries' sections, and the total size of the entries in bytes.
+func (g *group) entrySections(zone *time.Location) (all []toldSection, size int) {
 	for i := range g.entries {
 		e := &g.entries[i]
 		size += len(e.Content)
@@ -57,13 +57,13 @@ func (g *group) sections(zone *time.Location) (all []told, size int) {
 			label = strings.Join(strings.Fields(e.Name), " ")
 		}
 		isFirst := true
-		for _, s := range sections(e.Content) {
+		for _, s := range splitSections(e.Content) {
 			s.text = strings.TrimSpace(s.text)
 			isOpening := e.Kind == oxbow.Archive && strings.HasPrefix(s.text, opening)
 			if (s.head == "" && s.text == "" && label == "") || isOpening {
 				continue
 			}
-			all = append(all, told{s, under, label, isFirst})
+			all = append(all, toldSection{s, under, label, isFirst})
 			label, isFirst = "", false
 		}
 	}
@@ -73,7 +73,7 @@ func (g *group) sections(zone *time.Location) (all []told, size int) {
 // weightiest returns n sections in their order. First sections of entries take precedence, the
 // shorter before the longer, because a short entry costs little. The other sections follow,
 // longest first.
-func weightiest(all []told, n int) []told {
+func weightiest(all []toldSection, n int) []toldSection {
 	if n >= len(all) {
 		return all
 	}
@@ -93,7 +93,7 @@ func weightiest(all []told, n int) []told {
 	})
 	order = order[:n]
 	slices.Sort(order)
-	var kept []told
+	var kept []toldSection
 	for _, i := range order {
 		kept = append(kept, all[i])
 	}
@@ -101,7 +101,7 @@ func weightiest(all []told, n int) []told {
 }
 
 // writeDigest returns the text that contains the kept sections, each with a share of the budget.
-func writeDigest(name string, g *group, kept []told, budget int) string {
+func writeDigest(name string, g *group, kept []toldSection, budget int) string {
 	title := name
 	if g.title != "" {
 		title += ": " + g.title
@@ -176,8 +176,8 @@ func shorter(name string, g *group, zone *time.Location) string {
 // section with an empty head.
 type section struct{ head, text string }
 
-// sections splits a Markdown text at its headings outside of fenced code blocks.
-func sections(s string) []section {
+// splitSections splits a Markdown text at its headings outside of fenced code blocks.
+func splitSections(s string) []section {
 	all := []section{{}}
 	fence := ""
 	for line := range strings.Lines(s) {
@@ -230,7 +230,7 @@ func beginning(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	s = text.Cut(s, n)
+	s = text.CutPrefix(s, n)
 	for i := len(s) - 1; i > n/2; i-- {
 		if strings.IndexByte(".!?", s[i]) >= 0 && (i+1 == len(s) || s[i+1] == ' ') {
 			return s[:i+1]

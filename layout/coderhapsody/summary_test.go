@@ -60,7 +60,7 @@ The beginnings of 5 entries; recall finds them whole.
 ## 2026-04-14
 
 - blank`
-	all, _ := g.sections(time.UTC)
+	all, _ := g.entrySections(time.UTC)
 	if got := writeDigest("week-2026-W16", g, all, 4000); got != want {
 		t.Errorf("byRule() =\n%s\nwant\n%s", got, want)
 	}

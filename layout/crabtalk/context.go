@@ -31,11 +31,11 @@ type layer struct {
 	source, text string
 }
 
-// instructions returns the Crab.md of the home, then the Crab.md files from the root of the working
+// instructionParts returns the Crab.md of the home, then the Crab.md files from the root of the working
 // file system down to the working directory, so that the nearest file comes last and takes
 // precedence. They are separated by an empty line and otherwise unchanged. Files that cannot be
 // read are reported with Warn.
-func (h *home) instructions() []prompt.Part {
+func (h *home) instructionParts() []prompt.Part {
 	var layers []layer
 	if text, ok := h.readCrab(h.FS, crabFile, filepath.Join(h.Path, crabFile)); ok {
 		layers = append(layers, layer{filepath.Join(h.Path, crabFile), text})
@@ -50,7 +50,7 @@ func (h *home) instructions() []prompt.Part {
 		if i == len(layers)-1 {
 			after = "\n</instructions>"
 		}
-		parts[i] = prompt.Part{Name: "instructions", Source: l.source, Pinned: true}.Framed(before, l.text, after)
+		parts[i] = prompt.Part{Name: "instructions", Source: l.source, Pinned: true}.WithFrame(before, l.text, after)
 	}
 	return parts
 }
@@ -101,7 +101,7 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 		return prompt.Context{}, err
 	}
 	var c prompt.Context
-	c.Add(h.instructions()...)
+	c.Add(h.instructionParts()...)
 	c.Add(fragment())
 	c.Fit(r.Budget)
 	return c, nil

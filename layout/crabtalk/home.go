@@ -40,7 +40,7 @@ func Dialect() layout.Dialect {
 		File:   storeFile,
 		Detect: detect,
 		Init:   initHome,
-		Open:   open,
+		Open:   newHome,
 	}
 }
 
@@ -130,7 +130,7 @@ type home struct{ dialect.Base }
 
 var _ layout.Home = (*home)(nil)
 
-func open(ctx context.Context, o layout.Options) (layout.Home, error) {
+func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	h := &home{dialect.NewBase(o)}
 	mo := o.Memory
 	mo.FS = o.FS
@@ -214,7 +214,7 @@ func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_
 			h.Warn(fmt.Sprintf("%s: entry %q is read as %q: %v", name, e.Name, as, err))
 			e.Name = as
 		}
-		op := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: h.aliases(name, e),
+		op := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: h.validAliases(name, e),
 			Labels: e.Labels, Created: e.Created}
 		if err := op.Check(); err != nil {
 			h.Warn(fmt.Sprintf("%s: entry %q is not read: %v", name, e.Name, err))
@@ -230,8 +230,8 @@ func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_
 	return later{m}, nil
 }
 
-// aliases returns an entry's valid aliases, and warns about the invalid ones.
-func (h *home) aliases(file string, e oxbow.Entry) []string {
+// validAliases returns an entry's valid aliases, and warns about the invalid ones.
+func (h *home) validAliases(file string, e oxbow.Entry) []string {
 	var as []string
 	for _, a := range e.Aliases {
 		if err := (oxbow.Alias{Name: e.Name, Aliases: append(slices.Clone(as), a)}).Check(); err != nil {

@@ -50,7 +50,7 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 // name sets the slug from a message, unless it is already set.
 func (s *session) name(message string) {
 	if s.slug == "" && strings.TrimSpace(message) != "" {
-		s.slug = slugOf(text.DeriveName(strings.ToValidUTF8(message, "")))
+		s.slug = makeSlug(text.DeriveName(strings.ToValidUTF8(message, "")))
 	}
 }
 
@@ -78,7 +78,7 @@ func (s *session) archive(ctx context.Context, summary string) (string, error) {
 	}
 	prefix := s.slug
 	if prefix == "" {
-		prefix = slugOf(s.h.Agent)
+		prefix = makeSlug(s.h.Agent)
 	}
 	if prefix == "" {
 		prefix = "session"
@@ -113,9 +113,9 @@ func number(name, prefix string) (uint64, bool) {
 	return n, err == nil && strconv.FormatUint(n, 10) == digits
 }
 
-// slugOf returns the words of a text in lower case, separated by dashes. Only ASCII letters and
+// makeSlug returns the words of a text in lower case, separated by dashes. Only ASCII letters and
 // digits are kept. The result may be empty.
-func slugOf(s string) string {
+func makeSlug(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	})

@@ -114,7 +114,7 @@ func TestSlug(t *testing.T) {
 		strings.Repeat("word ", 20): "word-word-word-word-word-word-word-word-word",
 		strings.Repeat("x", 90):     strings.Repeat("x", maxSlug),
 	} {
-		if got := slugOf(in); got != want {
+		if got := makeSlug(in); got != want {
 			t.Errorf("slugOf(%q) = %q, want %q", in, got, want)
 		}
 	}

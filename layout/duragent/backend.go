@@ -41,7 +41,7 @@ func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*m
 		ctx,
 		h.FS,
 		h.Path,
-		layoutOf(places{h.place.global, agent}, h.Zone),
+		makeLayout(places{h.place.global, agent}, h.Zone),
 		h.place.workspaceDir(".oxbow-tree.lock"),
 	)
 }
@@ -50,7 +50,7 @@ func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*m
 func storeFile(p places) string { return p.workspaceDir("memory/memory.oxbow") }
 
 // openScoped opens the store, and creates it from the files if it does not exist.
-func (h *home) openScoped(ctx context.Context, o oxbow.Options) (*scoped, error) {
+func (h *home) openScoped(ctx context.Context, o oxbow.Options) (*scopedStore, error) {
 	name := storeFile(h.place)
 	if !o.ReadOnly {
 		if err := h.FS.MkdirAll(path.Dir(name), 0o755); err != nil {
@@ -67,7 +67,7 @@ func (h *home) openScoped(ctx context.Context, o oxbow.Options) (*scoped, error)
 			return nil, errors.Join(fmt.Errorf("taking the entries of the files into %s: %w", name, err), m.Close())
 		}
 	}
-	return &scoped{m, agentMark(h.place.agent)}, nil
+	return &scopedStore{m, agentMark(h.place.agent)}, nil
 }
 
 // adopt copies the entries in the files of all agents and the world into an unused store, as a
@@ -108,7 +108,7 @@ func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) erro
 // entriesOfFiles returns operations that add the entries in the files of all agents and the world,
 // under their names in the store.
 func (h *home) entriesOfFiles(ctx context.Context, o oxbow.Options) ([]oxbow.Op, error) {
-	agents, err := agentsOf(h.FS, h.place.agents)
+	agents, err := agentNames(h.FS, h.place.agents)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (h *home) entriesOfFiles(ctx context.Context, o oxbow.Options) ([]oxbow.Op,
 		if err != nil {
 			return nil, err
 		}
-		s := scoped{agent: agentMark(agent)}
+		s := scopedStore{agent: agentMark(agent)}
 		for e, eerr := range tree.Entries(ctx, oxbow.Filter{}) {
 			if eerr != nil {
 				err = eerr

@@ -49,7 +49,7 @@ type line struct {
 	start, next int
 }
 
-func linesOf(text string) []line {
+func splitLines(text string) []line {
 	var ls []line
 	at := 0
 	for s := range strings.Lines(text) {
@@ -59,8 +59,8 @@ func linesOf(text string) []line {
 	return ls
 }
 
-// momentOf returns the time in a line such as "## 15:46".
-func momentOf(s string) (string, bool) {
+// parseMoment returns the time in a line such as "## 15:46".
+func parseMoment(s string) (string, bool) {
 	m, ok := strings.CutPrefix(strings.TrimRight(s, " \t"), "## ")
 	if !ok || len(m) != len(momentForm) {
 		return "", false
@@ -69,8 +69,8 @@ func momentOf(s string) (string, bool) {
 	return m, err == nil
 }
 
-// dateOf returns the date in a line such as "# 2026-02-18".
-func dateOf(s string) (string, bool) {
+// parseDate returns the date in a line such as "# 2026-02-18".
+func parseDate(s string) (string, bool) {
 	d, ok := strings.CutPrefix(strings.TrimRight(s, " \t"), "# ")
 	return d, ok && isDate(d)
 }
@@ -85,7 +85,7 @@ func isDate(s string) bool {
 
 // parseDay returns the entries in a day's log, in file order.
 func parseDay(date, text string) []part {
-	ls := linesOf(text)
+	ls := splitLines(text)
 	if len(ls) > 0 {
 		ls[0].text = strings.TrimPrefix(ls[0].text, bom)
 	}
@@ -112,7 +112,7 @@ func parseDay(date, text string) []part {
 	}
 	for i := 0; i < len(ls); i++ {
 		at, j := ls[i].start, i
-		if d, ok := dateOf(ls[i].text); ok && d == date {
+		if d, ok := parseDate(ls[i].text); ok && d == date {
 			if first && strings.TrimSpace(strings.TrimPrefix(text[body:at], bom)) == "" {
 				body, open.start = ls[i].next, ls[i].next // skip the first line of the file
 				continue
@@ -124,7 +124,7 @@ func parseDay(date, text string) []part {
 			flush(at) // nothing follows the day's line
 			return parts
 		}
-		m, ok := momentOf(ls[j].text)
+		m, ok := parseMoment(ls[j].text)
 		if !ok {
 			continue
 		}
@@ -139,7 +139,7 @@ func parseDay(date, text string) []part {
 // dayLineAt reports whether a text begins with its day's line.
 func dayLineAt(date, text string) bool {
 	s, _, _ := strings.Cut(text, "\n")
-	d, ok := dateOf(strings.TrimRight(s, "\r"))
+	d, ok := parseDate(strings.TrimRight(s, "\r"))
 	return ok && d == date
 }
 
@@ -181,8 +181,8 @@ func appendDay(date, text, moment, content string) string {
 // backslashes. It also returns the number of backslashes.
 func looksLikeOurs(s string) (backslashes int, ok bool) {
 	rest := strings.TrimLeft(s, `\`)
-	_, moment := momentOf(rest)
-	_, date := dateOf(rest)
+	_, moment := parseMoment(rest)
+	_, date := parseDate(rest)
 	return len(s) - len(rest), moment || date
 }
 
@@ -248,7 +248,7 @@ func parsePartName(name string) (date, moment string, n int, ok bool) {
 			return "", "", 0, false
 		}
 	}
-	if _, ok := momentOf("## " + moment); !ok || n < 1 || partName(date, moment, n) != name {
+	if _, ok := parseMoment("## " + moment); !ok || n < 1 || partName(date, moment, n) != name {
 		return "", "", 0, false
 	}
 	return date, moment, n, true

@@ -61,9 +61,9 @@ func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, er
 	return ds, nil
 }
 
-// parts returns the directives as context parts, the workspace's before the agent's. If the agent
+// directiveParts returns the directives as context parts, the workspace's before the agent's. If the agent
 // has memory and no file is named memory.md, memoryDirective comes first.
-func (h *home) parts() ([]prompt.Part, error) {
+func (h *home) directiveParts() ([]prompt.Part, error) {
 	var all []directive
 	for _, dir := range []string{h.place.workspaceDir("directives"), h.place.agentDir("directives")} {
 		ds, err := readDirectives(h.FS, dir, h.Warn)
@@ -85,7 +85,7 @@ func (h *home) parts() ([]prompt.Part, error) {
 	parts := []prompt.Part{{Name: "directives", Text: "## Directives\n", Pinned: true}}
 	for _, d := range all {
 		parts = append(parts, prompt.Part{Name: "directive", Source: d.file, Pinned: true}.
-			Framed("- ", strings.TrimRight(d.text, " \t\r\n"), "\n"))
+			WithFrame("- ", strings.TrimRight(d.text, " \t\r\n"), "\n"))
 	}
 	return parts, nil
 }
@@ -113,7 +113,7 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	if err := ctx.Err(); err != nil {
 		return prompt.Context{}, err
 	}
-	parts, err := h.parts()
+	parts, err := h.directiveParts()
 	if err != nil {
 		return prompt.Context{}, fmt.Errorf("reading directives: %w", err)
 	}

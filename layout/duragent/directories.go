@@ -37,7 +37,7 @@ func findGlobal(fsys vfs.FS, label string) (global, error) {
 	ws := ".duragent"
 	if path.Base(strings.ReplaceAll(label, `\`, "/")) == ws {
 		ws = "."
-	} else if n, err := markers(fsys, "."); err != nil {
+	} else if n, err := countMarks(fsys, "."); err != nil {
 		return global{}, err
 	} else if n > 0 {
 		ws = "."
@@ -45,9 +45,9 @@ func findGlobal(fsys vfs.FS, label string) (global, error) {
 	return global{ws, path.Join(ws, "agents"), path.Join(ws, "memory/world")}, nil
 }
 
-// markers counts the marks of a workspace in a directory. A directory of facts is a mark,
+// countMarks counts the marks of a workspace in a directory. A directory of facts is a mark,
 // and so are agents.
-func markers(fsys vfs.FS, dir string) (int, error) {
+func countMarks(fsys vfs.FS, dir string) (int, error) {
 	n := 0
 	info, err := fsys.Stat(path.Join(dir, "memory/world"))
 	if err != nil && !isNotExist(err) {
@@ -56,7 +56,7 @@ func markers(fsys vfs.FS, dir string) (int, error) {
 	if err == nil && info.IsDir() {
 		n++
 	}
-	names, err := agentsOf(fsys, path.Join(dir, "agents"))
+	names, err := agentNames(fsys, path.Join(dir, "agents"))
 	if err == nil && len(names) > 0 {
 		n++
 	}
@@ -70,16 +70,16 @@ func detect(fsys vfs.FS) (int, error) {
 	} else if !isNotExist(err) {
 		return 0, err
 	}
-	n, err := markers(fsys, ".")
+	n, err := countMarks(fsys, ".")
 	if err != nil || n > 0 {
 		return n, err
 	}
-	return markers(fsys, ".duragent")
+	return countMarks(fsys, ".duragent")
 }
 
-// agentsOf returns the names of the agents in a directory. An agent is a directory that contains an
+// agentNames returns the names of the agents in a directory. An agent is a directory that contains an
 // agent.yaml or a memory.
-func agentsOf(fsys vfs.FS, dir string) ([]string, error) {
+func agentNames(fsys vfs.FS, dir string) ([]string, error) {
 	entries, err := fsys.ReadDir(dir)
 	if isNotExist(err) {
 		return nil, nil
@@ -108,7 +108,7 @@ func chooseAgent(fsys vfs.FS, g global, name string) (string, error) {
 	if name != "" {
 		return name, checkAgent(name)
 	}
-	names, err := agentsOf(fsys, g.agents)
+	names, err := agentNames(fsys, g.agents)
 	switch {
 	case err != nil:
 		return "", err
@@ -156,7 +156,7 @@ func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, wanted 
 		return c, false, err
 	}
 	wanted = c.memory
-	names, err := agentsOf(fsys, p.agents)
+	names, err := agentNames(fsys, p.agents)
 	if err != nil {
 		return c, false, err
 	}

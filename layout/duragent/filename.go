@@ -19,10 +19,10 @@ const worldMark = "world/"
 // sign, which begins their codes.
 const reserved = `/\:*?"<>|%`
 
-// stemOf returns the name of a fact's file without .md. Most names do not change. Reserved
+// factStem returns the name of a fact's file without .md. Most names do not change. Reserved
 // characters are percent-encoded as in a URL, for example "why?" as why%3F. So are dots that would
 // hide the file or make it look like a conflict copy.
-func stemOf(name string) string {
+func factStem(name string) string {
 	if own, ok := strings.CutPrefix(name, worldMark); ok && isOwn(own) {
 		name = own
 	}
@@ -44,11 +44,11 @@ func stemOf(name string) string {
 	return b.String()
 }
 
-// nameOf returns the name of the fact in a file. A stem that stemOf would not produce is used
+// decodeName returns the name of the fact in a file. A stem that factStem would not produce is used
 // unchanged, because people may name files freely.
-func nameOf(stem string) string {
+func decodeName(stem string) string {
 	name := stem
-	if n, ok := decode(stem); ok && stemOf(n) == stem {
+	if n, ok := decode(stem); ok && factStem(n) == stem {
 		name = n
 	}
 	return factName(name)
@@ -88,7 +88,7 @@ func checkFact(name string) error {
 			Reason: "begins as those of agents' own entries do in the backend oxbow",
 		}
 	}
-	if n := len(stemOf(name)); n > maxTopic {
+	if n := len(factStem(name)); n > maxTopic {
 		return &oxbow.InvalidError{
 			Field:  "name",
 			Value:  name,

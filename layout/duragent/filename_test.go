@@ -19,16 +19,16 @@ func TestStem(t *testing.T) {
 		{"x.conflict-1", "x%2Econflict-1"}, {"world/MEMORY", "MEMORY"},
 		{"world/2026-02-18 15:46", "2026-02-18 15%3A46"}, {"world/x", "world%2Fx"},
 	} {
-		if got := stemOf(tt.name); got != tt.stem {
+		if got := factStem(tt.name); got != tt.stem {
 			t.Errorf("stemOf(%q) = %q, want %q", tt.name, got, tt.stem)
 		}
-		if got := nameOf(tt.stem); got != tt.name {
+		if got := decodeName(tt.stem); got != tt.name {
 			t.Errorf("nameOf(%q) = %q, want %q", tt.stem, got, tt.name)
 		}
 	}
 	// Files that people named are taken as they are.
 	for _, stem := range []string{"why?", "100%", "%zz", "%2f", "%41", "a%", "%80", "%+1"} {
-		if got := nameOf(stem); got != stem {
+		if got := decodeName(stem); got != stem {
 			t.Errorf("nameOf(%q) = %q", stem, got)
 		}
 	}
@@ -45,9 +45,9 @@ func FuzzStem(f *testing.F) {
 		if oxbow.CheckName(name) != nil || isOwn(name) {
 			return
 		}
-		stem := stemOf(name)
+		stem := factStem(name)
 		file := stem + ".md"
-		if got := nameOf(stem); got != name {
+		if got := decodeName(stem); got != name {
 			t.Errorf("%q is in %q, which is read as %q", name, file, got)
 		}
 		if !fs.ValidPath(file) || strings.ContainsAny(stem, strings.TrimSuffix(reserved, "%")) ||

@@ -21,7 +21,7 @@ type treeLayout struct {
 
 var _ mdtree.Layout = treeLayout{}
 
-func layoutOf(p places, zone *time.Location) treeLayout {
+func makeLayout(p places, zone *time.Location) treeLayout {
 	return treeLayout{world: p.world, memory: p.agentDir("memory"), zone: zone}
 }
 
@@ -55,13 +55,13 @@ func (l treeLayout) file(name string) string {
 	if name == curated {
 		return l.memory + "/" + curated + ".md"
 	}
-	return l.world + "/" + stemOf(name) + ".md"
+	return l.world + "/" + factStem(name) + ".md"
 }
 
 // Parse implements [mdtree.Layout].
 func (l treeLayout) Parse(file, text string) ([]mdtree.Item, error) {
 	stem := strings.TrimSuffix(path.Base(file), ".md")
-	e := oxbow.Entry{Name: nameOf(stem), Kind: oxbow.World, Content: strings.TrimPrefix(text, bom)}
+	e := oxbow.Entry{Name: decodeName(stem), Kind: oxbow.World, Content: strings.TrimPrefix(text, bom)}
 	switch path.Dir(file) {
 	case l.daily():
 		return l.parseDay(stem, text), nil
@@ -77,15 +77,15 @@ func (l treeLayout) parseDay(date, text string) []mdtree.Item {
 	for _, p := range parseDay(date, text) {
 		count[p.moment]++
 		e := oxbow.Entry{Name: partName(date, p.moment, count[p.moment]), Kind: oxbow.Journal, Content: p.content}
-		e.Created = l.timeOf(date, p.moment)
+		e.Created = l.momentTime(date, p.moment)
 		e.Updated = e.Created
 		items = append(items, mdtree.Item{Entry: e, Start: p.start, End: p.end})
 	}
 	return items
 }
 
-// timeOf returns the time of a moment in a day. An opening has the time of the day's beginning.
-func (l treeLayout) timeOf(date, moment string) time.Time {
+// momentTime returns the time of a moment in a day. An opening has the time of the day's beginning.
+func (l treeLayout) momentTime(date, moment string) time.Time {
 	if moment == "" {
 		moment = "00:00"
 	}

@@ -27,7 +27,7 @@ func Dialect() layout.Dialect {
 		Title:  "duragent: world knowledge that agents share, and of each agent a MEMORY.md and daily logs",
 		Detect: detect,
 		Init:   initHome,
-		Open:   open,
+		Open:   newHome,
 	}
 }
 
@@ -124,7 +124,7 @@ func initHome(_ context.Context, o layout.Options) ([]string, error) {
 	return made, err
 }
 
-func open(ctx context.Context, o layout.Options) (layout.Home, error) {
+func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	h := &home{Base: dialect.NewBase(o)}
 	var err error
 	var wanted bool
@@ -135,7 +135,7 @@ func open(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
 	}
-	if others, err := agentsOf(o.FS, h.place.agents); err == nil && len(others) > 0 &&
+	if others, err := agentNames(o.FS, h.place.agents); err == nil && len(others) > 0 &&
 		!slices.Contains(others, h.place.agent) {
 		if isDir, _ := dialect.HasDir(o.FS, h.place.agentDir(".")); isDir == 0 {
 			return nil, fmt.Errorf("opening the memory of duragent: %w", verb.Advise(

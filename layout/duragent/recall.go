@@ -20,7 +20,7 @@ const rule = "\n\n---\n\n"
 // span is a range of dates, both included. An empty date leaves the range open on this side.
 type span struct{ from, to string }
 
-func (s span) has(date string) bool {
+func (s span) hasDate(date string) bool {
 	return (s.from == "" || date >= s.from) && (s.to == "" || date <= s.to)
 }
 
@@ -56,11 +56,11 @@ func renderRecall(entries []oxbow.Entry, days span) string {
 			facts = append(facts, e)
 		}
 	}
-	file := func(e oxbow.Entry) string { return stemOf(e.Name) + ".md" }
+	file := func(e oxbow.Entry) string { return factStem(e.Name) + ".md" }
 	slices.SortFunc(facts, func(a, b oxbow.Entry) int { return cmp.Compare(file(a), file(b)) })
 	var blocks []string
 	for _, e := range facts {
-		blocks = append(blocks, "## "+stemOf(e.Name)+"\n\n"+e.Content)
+		blocks = append(blocks, "## "+factStem(e.Name)+"\n\n"+e.Content)
 	}
 	if len(blocks) > 0 {
 		sections = append(sections, "# World Knowledge\n\n"+strings.Join(blocks, "\n\n"))
@@ -78,7 +78,7 @@ func renderRecall(entries []oxbow.Entry, days span) string {
 func renderDays(journal []oxbow.Entry, days span) []string {
 	byDay := map[string][]oxbow.Entry{}
 	for _, e := range journal {
-		if date, _, _, ok := parsePartName(e.Name); ok && days.has(date) {
+		if date, _, _, ok := parsePartName(e.Name); ok && days.hasDate(date) {
 			byDay[date] = append(byDay[date], e)
 		}
 	}

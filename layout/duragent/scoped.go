@@ -14,24 +14,24 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// scoped presents the entries of an agent and the world under the names that they have in the
+// scopedStore presents the entries of an agent and the world under the names that they have in the
 // backend filesystem. In the underlying store, an agent's own entries have names that begin
 // with agents/NAME/, which a topic cannot begin with.
-type scoped struct {
+type scopedStore struct {
 	m     *oxbow.Memory // the underlying store (its index is not used)
 	agent string        // such as "agents/rei/"
 }
 
 var (
-	_ oxbow.Historian = (*scoped)(nil)
-	_ oxbow.Watcher   = (*scoped)(nil)
-	_ oxbow.Checker   = (*scoped)(nil)
-	_ oxbow.Compactor = (*scoped)(nil)
-	_ oxbow.Counter   = (*scoped)(nil)
+	_ oxbow.Historian = (*scopedStore)(nil)
+	_ oxbow.Watcher   = (*scopedStore)(nil)
+	_ oxbow.Checker   = (*scopedStore)(nil)
+	_ oxbow.Compactor = (*scopedStore)(nil)
+	_ oxbow.Counter   = (*scopedStore)(nil)
 )
 
 // below returns the name of an entry in the underlying store.
-func (s *scoped) below(name string) string {
+func (s *scopedStore) below(name string) string {
 	if isOwn(name) {
 		return s.agent + name
 	}
@@ -39,32 +39,32 @@ func (s *scoped) below(name string) string {
 }
 
 // above is the inverse of below. It returns false if the agent must not see the entry.
-func (s *scoped) above(name string) (string, bool) {
+func (s *scopedStore) above(name string) (string, bool) {
 	if own, ok := strings.CutPrefix(name, s.agent); ok && isOwn(own) {
 		return own, true
 	}
 	return name, !strings.HasPrefix(name, agentsMark)
 }
 
-func (s *scoped) show(e oxbow.Entry) (oxbow.Entry, bool) {
+func (s *scopedStore) show(e oxbow.Entry) (oxbow.Entry, bool) {
 	name, ok := s.above(e.Name)
 	e.Name = name
 	return e, ok
 }
 
-func (s *scoped) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+func (s *scopedStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	if strings.HasPrefix(name, agentsMark) {
 		return oxbow.Entry{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
 	e, err := s.m.GetNamed(ctx, s.below(name))
 	if err != nil {
-		return oxbow.Entry{}, s.said(err)
+		return oxbow.Entry{}, s.agentError(err)
 	}
 	e, _ = s.show(e)
 	return e, nil
 }
 
-func (s *scoped) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+func (s *scopedStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for e, err := range s.m.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
@@ -80,13 +80,13 @@ func (s *scoped) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.En
 
 // Apply accepts only changes that the backend filesystem can store, so that a home can change its
 // backend.
-func (s *scoped) Apply(ctx context.Context, ops ...oxbow.Op) error {
+func (s *scopedStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	_, err := s.Commit(ctx, ops...)
 	return err
 }
 
 // Commit implements [oxbow.Committer].
-func (s *scoped) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
+func (s *scopedStore) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	ops, err := asKept(ops)
 	if err != nil {
 		return oxbow.Change{}, err
@@ -106,14 +106,14 @@ func (s *scoped) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, err
 	}
 	c, err := s.m.Commit(ctx, ops...)
 	if err != nil {
-		return oxbow.Change{}, s.said(err)
+		return oxbow.Change{}, s.agentError(err)
 	}
 	return s.showChange(c), nil
 }
 
 // showChange returns a change with only the versions that the agent may see, under the names that
 // it uses.
-func (s *scoped) showChange(c oxbow.Change) oxbow.Change {
+func (s *scopedStore) showChange(c oxbow.Change) oxbow.Change {
 	all := c.Versions
 	c.Versions = nil
 	for _, v := range all {
@@ -127,13 +127,13 @@ func (s *scoped) showChange(c oxbow.Change) oxbow.Change {
 
 // DryRun implements [oxbow.DryRunner]. It only checks whether the backend filesystem could store
 // the changes.
-func (s *scoped) DryRun(_ context.Context, ops ...oxbow.Op) error {
+func (s *scopedStore) DryRun(_ context.Context, ops ...oxbow.Op) error {
 	_, err := asKept(ops)
 	return err
 }
 
-// said replaces the name in an error by the name that the agent uses.
-func (s *scoped) said(err error) error {
+// agentError replaces the name in an error by the name that the agent uses.
+func (s *scopedStore) agentError(err error) error {
 	if e, ok := errors.AsType[*oxbow.NameError](err); ok && strings.HasPrefix(e.Name, s.agent) {
 		return &oxbow.NameError{Name: strings.TrimPrefix(e.Name, s.agent), Err: e.Err}
 	}
@@ -145,9 +145,9 @@ func (s *scoped) said(err error) error {
 	return err
 }
 
-func (s *scoped) Close() error { return s.m.Close() }
+func (s *scopedStore) Close() error { return s.m.Close() }
 
-func (s *scoped) Watch(fn func(oxbow.Event)) (stop func()) {
+func (s *scopedStore) Watch(fn func(oxbow.Event)) (stop func()) {
 	w, ok := s.m.Store().(oxbow.Watcher)
 	if !ok {
 		return func() {}
@@ -168,14 +168,14 @@ func (s *scoped) Watch(fn func(oxbow.Event)) (stop func()) {
 	})
 }
 
-func (s *scoped) Refresh(ctx context.Context) error {
+func (s *scopedStore) Refresh(ctx context.Context) error {
 	if w, ok := s.m.Store().(oxbow.Watcher); ok {
 		return w.Refresh(ctx)
 	}
 	return nil
 }
 
-func (s *scoped) Check(ctx context.Context) (oxbow.CheckReport, error) {
+func (s *scopedStore) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	if c, ok := s.m.Store().(oxbow.Checker); ok {
 		return c.Check(ctx)
 	}
@@ -184,7 +184,7 @@ func (s *scoped) Check(ctx context.Context) (oxbow.CheckReport, error) {
 
 // Stats counts only the entries that the agent may see. The number of bytes includes the entries
 // of other agents, because it is the size of the file.
-func (s *scoped) Stats(ctx context.Context) (oxbow.Stats, error) {
+func (s *scopedStore) Stats(ctx context.Context) (oxbow.Stats, error) {
 	st, err := s.m.Stats(ctx)
 	if err != nil {
 		return st, err
@@ -199,12 +199,12 @@ func (s *scoped) Stats(ctx context.Context) (oxbow.Stats, error) {
 	return st, nil
 }
 
-func (s *scoped) Compact(ctx context.Context, before time.Time, dry bool) (oxbow.CompactReport, error) {
+func (s *scopedStore) Compact(ctx context.Context, before time.Time, dry bool) (oxbow.CompactReport, error) {
 	return s.m.Compact(ctx, oxbow.Compaction{Before: before, DryRun: dry})
 }
 
 // Log yields the changes of entries that the agent may see.
-func (s *scoped) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
+func (s *scopedStore) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 	return func(yield func(oxbow.Change, error) bool) {
 		for c, err := range s.m.Log(ctx) {
 			if err != nil {
@@ -222,7 +222,7 @@ func (s *scoped) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 	}
 }
 
-func (s *scoped) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
+func (s *scopedStore) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
 	return func(yield func(oxbow.Version, error) bool) {
 		if strings.HasPrefix(name, agentsMark) {
 			yield(oxbow.Version{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound})
@@ -230,22 +230,22 @@ func (s *scoped) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Vers
 		}
 		for v, err := range s.m.Versions(ctx, s.below(name)) {
 			v.Entry, _ = s.show(v.Entry)
-			if !yield(v, s.said(err)) {
+			if !yield(v, s.agentError(err)) {
 				return
 			}
 		}
 	}
 }
 
-func (s *scoped) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
+func (s *scopedStore) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	then, err := s.m.AsOf(ctx, seq)
 	if err != nil {
 		return nil, err
 	}
-	return &scoped{oxbow.New(then, nil), s.agent}, nil
+	return &scopedStore{oxbow.New(then, nil), s.agent}, nil
 }
 
-func (s *scoped) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
+func (s *scopedStore) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	h, err := s.m.History()
 	if err != nil {
 		return 0, err
@@ -254,7 +254,7 @@ func (s *scoped) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 }
 
 // Revert returns an error if a change includes entries of another agent.
-func (s *scoped) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
+func (s *scopedStore) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	for c, err := range s.m.Log(ctx) {
 		if err != nil {
 			return 0, err
@@ -275,18 +275,18 @@ func (s *scoped) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	return s.m.Revert(ctx, seqs...)
 }
 
-func (s *scoped) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
+func (s *scopedStore) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
 	if strings.HasPrefix(name, agentsMark) {
 		return 0, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
 	seq, err := s.m.Restore(ctx, s.below(name), seq)
-	return seq, s.said(err)
+	return seq, s.agentError(err)
 }
 
-func (s *scoped) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
+func (s *scopedStore) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
 	if strings.HasPrefix(name, agentsMark) {
 		return 0, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
 	seq, err := s.m.RestoreIf(ctx, s.below(name), seq, version)
-	return seq, s.said(err)
+	return seq, s.agentError(err)
 }

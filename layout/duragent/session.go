@@ -51,7 +51,7 @@ func (s *session) Resume(ctx context.Context, name string) (prompt.Context, erro
 	if err != nil {
 		return prompt.Context{}, fmt.Errorf("resuming: %w", err)
 	}
-	parts, err := s.h.parts()
+	parts, err := s.h.directiveParts()
 	if err != nil {
 		return prompt.Context{}, fmt.Errorf("reading directives: %w", err)
 	}

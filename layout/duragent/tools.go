@@ -25,8 +25,8 @@ var descriptions embed.FS
 // recallIn contains the arguments of recall.
 type recallIn struct {
 	Days *int   `json:"days,omitempty" jsonschema:"Days of the log to load, today being the first; 3 by default."`
-	From string `json:"from,omitempty" also:"since,after" jsonschema:"First day of a range, such as 2026-02-01; instead of days."`
-	To   string `json:"to,omitempty" also:"until" jsonschema:"Last day of a range, included; instead of days."`
+	From string `json:"from,omitempty" jsonschema:"First day of a range, such as 2026-02-01; instead of days."    also:"since,after"`
+	To   string `json:"to,omitempty"   jsonschema:"Last day of a range, included; instead of days."               also:"until"`
 }
 
 // rememberIn contains the arguments of remember.
@@ -41,16 +41,16 @@ type reflectIn struct {
 
 // updateWorldIn contains the arguments of update_world.
 type updateWorldIn struct {
-	Topic   string `json:"topic" cli:"positional" jsonschema:"What the facts are about, such as people."`
-	Content string `json:"content" cli:"positional" also:"text" jsonschema:"All that is known about the topic, in Markdown."`
+	Topic   string `json:"topic"   cli:"positional" jsonschema:"What the facts are about, such as people."`
+	Content string `json:"content" cli:"positional" jsonschema:"All that is known about the topic, in Markdown." also:"text"`
 }
 
 // searchIn contains the arguments of search_memory.
 type searchIn struct {
-	Query string `json:"query" cli:"positional" also:"q,text" jsonschema:"Words to look for, with +must, -not, prefix* and quoted phrases."`
-	From  string `json:"from,omitempty" also:"since,after" jsonschema:"First day, such as 2026-02-01."`
-	To    string `json:"to,omitempty" also:"until" jsonschema:"Last day, included."`
-	Limit int    `json:"limit,omitempty" jsonschema:"Most hits, 5 by default."`
+	Query string `json:"query"           cli:"positional" also:"q,text"      jsonschema:"Words to look for, with +must, -not, prefix* and quoted phrases."`
+	From  string `json:"from,omitempty"                   also:"since,after" jsonschema:"First day, such as 2026-02-01."`
+	To    string `json:"to,omitempty"                     also:"until"       jsonschema:"Last day, included."`
+	Limit int    `json:"limit,omitempty"                                     jsonschema:"Most hits, 5 by default."`
 }
 
 // defaultDays is the number of days that recall returns by default.
@@ -143,7 +143,7 @@ func (h *home) remember(ctx context.Context, d *verb.Workspace, in rememberIn) (
 	if err != nil {
 		return verb.Reply{}, err
 	}
-	return verb.Reply{Message: "Remembered. Written to " + h.shown(name)}, nil
+	return verb.Reply{Message: "Remembered. Written to " + h.fileForMessage(name)}, nil
 }
 
 // log adds an entry to today's log and returns its name.
@@ -174,10 +174,10 @@ func (h *home) reflect(ctx context.Context, d *verb.Workspace, in reflectIn) (ve
 	if err != nil {
 		return verb.Reply{}, err
 	}
-	if err := h.set(ctx, m, oxbow.Entry{Name: curated, Kind: oxbow.Note, Content: in.Content}); err != nil {
+	if err := h.putEntry(ctx, m, oxbow.Entry{Name: curated, Kind: oxbow.Note, Content: in.Content}); err != nil {
 		return verb.Reply{}, err
 	}
-	return verb.Reply{Message: "Reflected. Updated " + h.shown(curated)}, nil
+	return verb.Reply{Message: "Reflected. Updated " + h.fileForMessage(curated)}, nil
 }
 
 func (h *home) updateWorld(ctx context.Context, d *verb.Workspace, in updateWorldIn) (verb.Reply, error) {
@@ -195,18 +195,18 @@ func (h *home) updateWorld(ctx context.Context, d *verb.Workspace, in updateWorl
 	if err != nil {
 		return verb.Reply{}, err
 	}
-	if err := h.set(ctx, m, oxbow.Entry{Name: name, Kind: oxbow.World, Content: in.Content}); err != nil {
+	if err := h.putEntry(ctx, m, oxbow.Entry{Name: name, Kind: oxbow.World, Content: in.Content}); err != nil {
 		return verb.Reply{}, err
 	}
-	text := "Updated world knowledge at " + h.shown(name)
-	if plain(strings.TrimSpace(in.Topic)) != strings.ToLower(stemOf(name)) {
+	text := "Updated world knowledge at " + h.fileForMessage(name)
+	if plain(strings.TrimSpace(in.Topic)) != strings.ToLower(factStem(name)) {
 		text += fmt.Sprintf("\nThe topic is kept as %q: use this name from now on.", name)
 	}
 	return verb.Reply{Message: text}, nil
 }
 
-// set adds an entry or replaces its content.
-func (h *home) set(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
+// putEntry adds an entry or replaces its content.
+func (h *home) putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	if strings.TrimSpace(e.Content) == "" {
 		return &oxbow.InvalidError{
 			Field:  "content",
@@ -250,10 +250,10 @@ func (h *home) search(ctx context.Context, d *verb.Workspace, in searchIn) (verb
 	return verb.Reply{Message: d.AddNotes(renderHits(in.Query, hits, h.Zone), notes), Remembered: len(hits) > 0}, nil
 }
 
-// shown returns the file of an entry for messages.
-func (h *home) shown(name string) string {
+// fileForMessage returns the file of an entry for messages.
+func (h *home) fileForMessage(name string) string {
 	if h.config.backend == backendOxbow {
 		return path.Join(h.Path, storeFile(h.place)) + " as " + strconv.Quote(name)
 	}
-	return path.Join(h.Path, layoutOf(h.place, h.Zone).file(name))
+	return path.Join(h.Path, makeLayout(h.place, h.Zone).file(name))
 }

@@ -16,9 +16,9 @@ func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Other_Alphabetic, r)
 }
 
-// topicOf writes a topic as the design does: letters and digits in lower case, and a dash for each
+// topicSlug writes a topic as the design does: letters and digits in lower case, and a dash for each
 // other character.
-func topicOf(topic string) string {
+func topicSlug(topic string) string {
 	return strings.Map(func(r rune) rune {
 		if isWord(r) {
 			return unicode.ToLower(r)
@@ -27,9 +27,9 @@ func topicOf(topic string) string {
 	}, topic)
 }
 
-// oldTopicOf writes a topic as duragent's own code does: it keeps underscores and only lowers A to
+// oldTopicSlug writes a topic as duragent's own code does: it keeps underscores and only lowers A to
 // Z. Files made by duragent have such names.
-func oldTopicOf(topic string) string {
+func oldTopicSlug(topic string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'A' && r <= 'Z':
@@ -67,18 +67,18 @@ func plain(topic string) string {
 }
 
 // chooseTopic returns the entry name for a topic. If the topic has a file already, this is its
-// name, otherwise the name from topicOf. If a different topic has that name already, chooseTopic
+// name, otherwise the name from topicSlug. If a different topic has that name already, chooseTopic
 // returns an error, because a fact must not replace another fact with a similar name.
 func chooseTopic(topic string, exists func(name string) (bool, error)) (string, error) {
 	topic = strings.TrimSpace(topic)
 	if err := checkTopic(topic); err != nil {
 		return "", err
 	}
-	name := topicOf(topic)
+	name := topicSlug(topic)
 	if err := checkTopic(name); err != nil {
 		return "", err // lower case may have more bytes
 	}
-	for _, stem := range []string{topic, strings.ToLower(topic), oldTopicOf(topic)} {
+	for _, stem := range []string{topic, strings.ToLower(topic), oldTopicSlug(topic)} {
 		own := factName(stem)
 		if own == name || oxbow.CheckName(own) != nil || plain(stem) != plain(topic) {
 			continue

@@ -23,7 +23,7 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	if err := h.system(ctx, &c); err != nil {
 		return prompt.Context{}, err
 	}
-	if err := h.recalled(ctx, &c, r.Message); err != nil {
+	if err := h.addRecalled(ctx, &c, r.Message); err != nil {
 		return prompt.Context{}, err
 	}
 	c.Fit(r.Budget)
@@ -40,21 +40,21 @@ func (h *home) system(ctx context.Context, c *prompt.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Add(prompt.Part{Name: "identity", Source: identityFile, Role: prompt.System, Pinned: true}.Framed(
+	c.Add(prompt.Part{Name: "identity", Source: identityFile, Role: prompt.System, Pinned: true}.WithFrame(
 		"",
 		identity,
 		"",
 	))
 	if strings.TrimSpace(index) != "" {
 		c.Add(prompt.Part{Name: "memory", Source: indexFile, Role: prompt.System, Pinned: true}.
-			Framed("\n\n<memory>\n", inside("memory", index), "\n</memory>"))
+			WithFrame("\n\n<memory>\n", inside("memory", index), "\n</memory>"))
 	}
 	c.Add(prompt.Part{Name: "instructions", Role: prompt.System, Text: "\n\n" + instructions, Pinned: true})
 	return nil
 }
 
-// recalled adds the entries that match the first words of the user's message.
-func (h *home) recalled(ctx context.Context, c *prompt.Context, message string) error {
+// addRecalled adds the entries that match the first words of the user's message.
+func (h *home) addRecalled(ctx context.Context, c *prompt.Context, message string) error {
 	words := strings.Fields(message)
 	words = words[:min(len(words), h.config.autoRecallWords)]
 	if len(words) == 0 {
@@ -74,12 +74,12 @@ func (h *home) recalled(ctx context.Context, c *prompt.Context, message string) 
 	c.Add(prompt.Part{Name: "recall", Source: strings.Join(names, ", "), Role: prompt.User, Text: block(hits),
 		Short: func(tokens int) string {
 			for n := len(hits) - 1; n > 0; n-- {
-				if s := block(hits[:n]); prompt.Tokens(s) <= tokens {
+				if s := block(hits[:n]); prompt.EstimateTokens(s) <= tokens {
 					return s
 				}
 			}
 			var first prompt.Part // cut, because not even the first entry fits
-			return first.Framed(before, body(hits[:1]), after).Short(tokens)
+			return first.WithFrame(before, body(hits[:1]), after).Short(tokens)
 		}})
 	return nil
 }
@@ -109,7 +109,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 // BeforeTurn returns the entries that auto-recall finds for the message.
 func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
 	var c prompt.Context
-	if err := s.h.recalled(ctx, &c, message); err != nil {
+	if err := s.h.addRecalled(ctx, &c, message); err != nil {
 		return prompt.Context{}, err
 	}
 	c.Fit(s.r.Budget)

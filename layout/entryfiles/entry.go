@@ -122,9 +122,9 @@ func (d *document) get(key string) (value string, ok bool) {
 	return value, ok
 }
 
-// set returns the document with the value of a key. It changes the key's last line. If the key is
+// setKey returns the document with the value of a key. It changes the key's last line. If the key is
 // missing, it inserts a line below the key after. An empty value removes all lines of the key.
-func (d *document) set(key, value, after string) (*document, error) {
+func (d *document) setKey(key, value, after string) (*document, error) {
 	now, there := d.get(key)
 	if now == value && there == (value != "") {
 		return d, nil
@@ -322,7 +322,7 @@ func newText(e oxbow.Entry) string {
 	description, content := split(e.Content)
 	var b strings.Builder
 	b.WriteString(marker + "\n" + keyName + ": " + e.Name + "\n" + keyDescription + ": " + description + "\n")
-	for _, p := range extras(e) {
+	for _, p := range extraKeys(e) {
 		if p[1] != "" {
 			b.WriteString(p[0] + ": " + p[1] + "\n")
 		}
@@ -331,8 +331,8 @@ func newText(e oxbow.Entry) string {
 	return b.String()
 }
 
-// extras returns oxbow's keys and their values.
-func extras(e oxbow.Entry) [][2]string {
+// extraKeys returns oxbow's keys and their values.
+func extraKeys(e oxbow.Entry) [][2]string {
 	kind, created := "", ""
 	if e.Kind != oxbow.Note {
 		kind = e.Kind.String()
@@ -368,7 +368,7 @@ func rewrite(text string, old, now oxbow.Entry) (string, error) {
 		if description == "" && there {
 			d, err = d.blank(keyDescription)
 		} else {
-			d, err = d.set(keyDescription, description, keyName)
+			d, err = d.setKey(keyDescription, description, keyName)
 		}
 		if err != nil {
 			return "", err
@@ -378,8 +378,8 @@ func rewrite(text string, old, now oxbow.Entry) (string, error) {
 			return "", err
 		}
 	}
-	for _, p := range extras(now) {
-		d, err = d.set(p[0], p[1], "")
+	for _, p := range extraKeys(now) {
+		d, err = d.setKey(p[0], p[1], "")
 		if err != nil {
 			return "", err
 		}

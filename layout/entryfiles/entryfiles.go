@@ -34,7 +34,7 @@ func Dialect() layout.Dialect {
 		Handoffs: true,
 		Detect:   detect,
 		Init:     initHome,
-		Open:     open,
+		Open:     newHome,
 	}
 }
 
@@ -79,7 +79,7 @@ type home struct {
 
 var _ layout.Home = (*home)(nil)
 
-func open(ctx context.Context, o layout.Options) (layout.Home, error) {
+func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if err := o.NoAgents(""); err != nil {
 		return nil, err
 	}

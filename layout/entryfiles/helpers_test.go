@@ -15,7 +15,7 @@ var noon = time.Date(2026, 4, 14, 12, 0, 0, 0, time.UTC)
 
 func openHome(t *testing.T, fsys vfs.FS) *home {
 	t.Helper()
-	h, err := open(t.Context(), layout.Options{FS: fsys})
+	h, err := newHome(t.Context(), layout.Options{FS: fsys})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func freePath(name string, taken func(string) bool) string {
 	if len(s) > maxSlug {
 		h := fnv.New32a()
 		h.Write([]byte(name))
-		s = fmt.Sprintf("%s-%08x", text.Cut(s, maxSlug-9), h.Sum32())
+		s = fmt.Sprintf("%s-%08x", text.CutPrefix(s, maxSlug-9), h.Sum32())
 	}
 	p := entriesDir + "/" + s + ".md"
 	for n := 2; isDevice(strings.TrimSuffix(path.Base(p), ".md")) || taken(p); n++ {

@@ -81,7 +81,7 @@ func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
 	}
 	var changes []index.Change
 	for _, e := range fresh {
-		changes = append(changes, index.Change{ID: e.ID, Document: wordsOf(e), Old: r.old(e.ID)})
+		changes = append(changes, index.Change{ID: e.ID, Document: indexedDocument(e), Old: r.old(e.ID)})
 		r.entries[e.ID] = e
 	}
 	if len(r.entries) > n {
@@ -96,8 +96,8 @@ func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
 	return nil
 }
 
-// wordsOf returns the indexed document of an entry.
-func wordsOf(e oxbow.Entry) *index.Document {
+// indexedDocument returns the indexed document of an entry.
+func indexedDocument(e oxbow.Entry) *index.Document {
 	d := &index.Document{ID: e.ID, Updated: e.Updated.UnixNano()}
 	d.SetWords(text.CrabtalkBytes(e.Content))
 	return d
@@ -106,7 +106,7 @@ func wordsOf(e oxbow.Entry) *index.Document {
 // old returns the indexed document of an entry, or nil if the entry is not indexed.
 func (r *ranker) old(id uint64) *index.Document {
 	if e, ok := r.entries[id]; ok {
-		return wordsOf(e)
+		return indexedDocument(e)
 	}
 	return nil
 }

@@ -33,8 +33,8 @@ type bareTexts struct {
 	cut   func(string) []string
 }
 
-// words returns the words of a text.
-func (t bareTexts) words(i int) []string { return t.cut(t.texts[i]) }
+// textWords returns the words of a text.
+func (t bareTexts) textWords(i int) []string { return t.cut(t.texts[i]) }
 
 // bareEngine is a filled index. A query is passed both as text and as words, because some
 // engines cut the text themselves.
@@ -92,7 +92,7 @@ func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
 	fl.StringVar(&r.before, "before", "", "beside the index of the checkout in this `DIR`")
 	fl.StringVar(&r.prototype, "prototype", "", "beside the module perf/proto in this `DIR`")
-	r.src.flags(fl)
+	r.src.addFlags(fl)
 	return func(ctx context.Context) error {
 		for s := range strings.SplitSeq(*sizes, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(s))
@@ -132,7 +132,7 @@ func (r *bareRun) run(ctx context.Context) error {
 	defer remove()
 	r.stores = dir
 	r.title("bare", dir)
-	pieces, from, err := r.src.entries(ctx, slices.Max(r.sizes))
+	pieces, from, err := r.src.readEntries(ctx, slices.Max(r.sizes))
 	if err != nil {
 		return err
 	}
@@ -164,12 +164,12 @@ func (r *bareRun) run(ctx context.Context) error {
 	return nil
 }
 
-// queriesOf returns sequences of 2 to 8 words of the texts, and the words of each. It omits
+// sampleQueries returns sequences of 2 to 8 words of the texts, and the words of each. It omits
 // repeated words, because the prototype counts them twice.
-func (r *bareRun) queriesOf(t bareTexts) (queries []string, words [][]string) {
+func (r *bareRun) sampleQueries(t bareTexts) (queries []string, words [][]string) {
 	rng := rand.New(rand.NewPCG(r.seed, 3))
 	for len(queries) < r.queries {
-		ws := t.words(rng.IntN(len(t.texts)))
+		ws := t.textWords(rng.IntN(len(t.texts)))
 		k := 2 + rng.IntN(7)
 		if len(ws) < k {
 			continue
@@ -211,7 +211,7 @@ func (r *bareRun) size(ctx context.Context, t bareTexts, again bool) error {
 			r.seed,
 		)
 	}
-	queries, words := r.queriesOf(t)
+	queries, words := r.sampleQueries(t)
 	tab := newTable(
 		"way, engine",
 		"p50",
@@ -239,17 +239,17 @@ func (r *bareRun) size(ctx context.Context, t bareTexts, again bool) error {
 			share := func(n int) string { return fmt.Sprintf("%d of %d", n, len(queries)) }
 			row := []string{way + ", " + c.name}
 			for _, q := range []float64{.5, .95, .99} {
-				row = append(row, span(c.medians().quantile(q)))
+				row = append(row, span(c.queryMedians().quantile(q)))
 			}
 			for _, q := range []float64{.5, .95, .99} {
 				row = append(
 					row,
-					fmt.Sprintf("%.3f", float64(own.medians().quantile(q))/float64(c.medians().quantile(q))),
+					fmt.Sprintf("%.3f", float64(own.queryMedians().quantile(q))/float64(c.queryMedians().quantile(q))),
 				)
 			}
 			tab.row(append(
 				row,
-				fmt.Sprintf("%.3f", float64(own.medians().sum())/float64(c.medians().sum())),
+				fmt.Sprintf("%.3f", float64(own.queryMedians().sum())/float64(c.queryMedians().sum())),
 				share(lists),
 				share(bits),
 				count(int(c.bytes)/len(t.texts)),
@@ -271,7 +271,7 @@ func (r *bareRun) fill(ctx context.Context, t bareTexts, way string) ([]*bareCon
 	p := r.progress("filling for " + way)
 	defer p.end()
 	all := append([]bareOther{{name: "own", fill: func(t bareTexts, way string) (bareEngine, error) {
-		e, err := ownindex.New(ownindex.Texts{N: len(t.texts), Words: t.words}, way)
+		e, err := ownindex.New(ownindex.Texts{N: len(t.texts), Words: t.textWords}, way)
 		return ownEngine{e}, err
 	}}}, bareOthers()...)
 	if r.recall {
@@ -301,7 +301,7 @@ func (r *bareRun) fill(ctx context.Context, t bareTexts, way string) ([]*bareCon
 			return nil, fmt.Errorf("filling %s: %w", o.name, err)
 		}
 		cs = append(cs, &bareContestant{name: o.name, engine: e, bytes: liveBytes() - before})
-		p.set(i+1, len(all))
+		p.setProgress(i+1, len(all))
 	}
 	return cs, nil
 }
@@ -362,8 +362,8 @@ func clockCost() time.Duration {
 	return t.p50()
 }
 
-// medians returns the median time of each query.
-func (c *bareContestant) medians() timings {
+// queryMedians returns the median time of each query.
+func (c *bareContestant) queryMedians() timings {
 	t := make(timings, len(c.took))
 	for i := range c.took {
 		t[i] = c.took[i].p50()

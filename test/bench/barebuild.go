@@ -103,22 +103,22 @@ func (o *overlay) add(w *bareBuild) error {
 	var kept []string // names of the engines in the build
 	if w.prototype != "" {
 		kept = append(kept, "PROTOTYPE")
-		if err := o.put(filepath.Join(pluginsDir, "prototype.go.txt"), "bareprototype.go"); err != nil {
+		if err := o.addFile(filepath.Join(pluginsDir, "prototype.go.txt"), "bareprototype.go"); err != nil {
 			return err
 		}
 	}
 	if w.before != "" {
 		kept = append(kept, "BEFORE")
-		if err := o.put(filepath.Join(pluginsDir, "before.go.txt"), "barebefore.go"); err != nil {
+		if err := o.addFile(filepath.Join(pluginsDir, "before.go.txt"), "barebefore.go"); err != nil {
 			return err
 		}
-		if err := o.copyOf(
+		if err := o.copyPackage(
 			filepath.Join(w.before, "internal/search/index"),
 			filepath.Join(indexDir, "before"),
 		); err != nil {
 			return err
 		}
-		if err := o.copyOf(bareDir, filepath.Join(bareDir, "before"), importOwn, importOwn+"/before"); err != nil {
+		if err := o.copyPackage(bareDir, filepath.Join(bareDir, "before"), importOwn, importOwn+"/before"); err != nil {
 			return err
 		}
 	}
@@ -152,9 +152,9 @@ func only(text string, kept []string) string {
 	return b.String()
 }
 
-// copyOf adds the Go files of a package, except its tests, as another package, with words
+// copyPackage adds the Go files of a package, except its tests, as another package, with words
 // replaced.
-func (o *overlay) copyOf(from, to string, words ...string) error {
+func (o *overlay) copyPackage(from, to string, words ...string) error {
 	names, err := filepath.Glob(filepath.Join(from, "*.go"))
 	if err != nil {
 		return err
@@ -182,8 +182,8 @@ func (o *overlay) copyOf(from, to string, words ...string) error {
 	return nil
 }
 
-// put adds an unchanged file.
-func (o *overlay) put(from, as string) error {
+// addFile adds an unchanged file.
+func (o *overlay) addFile(from, as string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {
 		return err

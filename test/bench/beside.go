@@ -37,7 +37,7 @@ func besideCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.IntVar(&r.n, "n", 10000, "entries in each of two stores")
 	fl.IntVar(&r.rounds, "rounds", 5, "times that each load is put on")
 	fl.DurationVar(&r.time, "time", time.Second, "`D` that each load lasts")
-	r.src.flags(fl)
+	r.src.addFlags(fl)
 	b.dirFlag(fl)
 	return r.run
 }
@@ -66,17 +66,17 @@ func (r *besideRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer remove()
-	r.texts, _, err = r.src.entries(ctx, 10000)
+	r.texts, _, err = r.src.readEntries(ctx, 10000)
 	if err != nil {
 		return err
 	}
-	r.phrases, err = phrases(r.texts, 2000, 1)
+	r.phrases, err = samplePhrases(r.texts, 2000, 1)
 	if err != nil {
 		return err
 	}
 	r.title("beside", dir)
 	for i, m := range []**oxbow.Memory{&r.m, &r.other} {
-		*m, err = r.open(ctx, filepath.Join(dir, fmt.Sprint(i)))
+		*m, err = r.openStore(ctx, filepath.Join(dir, fmt.Sprint(i)))
 		if err != nil {
 			return err
 		}
@@ -96,11 +96,11 @@ func (r *besideRun) run(ctx context.Context) (err error) {
 	if err := r.bare.zeros.Sync(); err != nil {
 		return err
 	}
-	loads := r.loads()
+	loads := r.listLoads()
 	for round := range r.rounds {
 		for i := range loads {
 			l := loads[(i+round)%len(loads)]
-			if err := r.put(ctx, l); err != nil {
+			if err := r.runLoad(ctx, l); err != nil {
 				return fmt.Errorf("%s: %w", l.name, err)
 			}
 		}
@@ -109,8 +109,8 @@ func (r *besideRun) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// open creates a store of n entries with an active index.
-func (r *besideRun) open(ctx context.Context, dir string) (*oxbow.Memory, error) {
+// openStore creates a store of n entries with an active index.
+func (r *besideRun) openStore(ctx context.Context, dir string) (*oxbow.Memory, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (r *besideRun) overwriter() *worker {
 	}}
 }
 
-func (r *besideRun) loads() []*mix {
+func (r *besideRun) listLoads() []*mix {
 	one := func(w *worker) []*worker { return []*worker{w} }
 	return []*mix{
 		{name: "a reader", recalls: one(r.reader(r.m))},
@@ -169,8 +169,8 @@ func (r *besideRun) loads() []*mix {
 	}
 }
 
-// put runs a load for the configured time.
-func (r *besideRun) put(ctx context.Context, l *mix) error {
+// runLoad runs a load for the configured time.
+func (r *besideRun) runLoad(ctx context.Context, l *mix) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var wg sync.WaitGroup
@@ -217,12 +217,12 @@ func (r *besideRun) table(loads []*mix) {
 		row := []string{l.name, "–", "–", "–", "–", "–", "–", "–"}
 		if len(l.recalls) > 0 {
 			m := median(l.rates[0])
-			row[1], row[2] = digits(m), digits(m/reads)+"×"
+			row[1], row[2] = formatDigits(m), formatDigits(m/reads)+"×"
 		}
 		if len(l.writes) > 0 {
 			m := median(l.rates[1])
-			row[3], row[4] = digits(m), digits(m/writes)+"×"
-			row[5], row[6] = span(l.write.p50()), digits(float64(l.write.p50())/float64(bare.p50()))+"×"
+			row[3], row[4] = formatDigits(m), formatDigits(m/writes)+"×"
+			row[5], row[6] = span(l.write.p50()), formatDigits(float64(l.write.p50())/float64(bare.p50()))+"×"
 			row[7] = span(l.write.quantile(.99))
 		}
 		t.row(row...)

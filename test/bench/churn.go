@@ -36,7 +36,7 @@ func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.IntVar(&r.updates, "updates", 1_000_000, "updates of them")
 	fl.IntVar(&r.each, "each", 5, "updates in one change")
 	fl.IntVar(&r.keep, "keep", 1000, "last changes that the store keeps")
-	r.src.flags(fl)
+	r.src.addFlags(fl)
 	b.dirFlag(fl)
 	return func(ctx context.Context) error {
 		if r.entries < 1 || r.updates < 1 || r.each < 1 || r.keep < 1 {
@@ -48,7 +48,7 @@ func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 func (r *churnRun) run(ctx context.Context, dir string) (err error) {
 	var from string
-	r.texts, from, err = r.src.entries(ctx, 10000)
+	r.texts, from, err = r.src.readEntries(ctx, 10000)
 	if err != nil {
 		return err
 	}
@@ -61,13 +61,13 @@ func (r *churnRun) run(ctx context.Context, dir string) (err error) {
 		"figure",
 		"× its own measure",
 	)
-	held, err := r.held(ctx, dir)
+	held, err := r.rewrittenSize(ctx, dir)
 	if err != nil {
 		return err
 	}
-	t.row("the entries and the last changes, in a log of their own", megabytes(held), "1.00×")
-	t.row("the log at its largest", megabytes(r.largest), ratio(r.largest, held))
-	t.row("the log at the end", megabytes(r.last), ratio(r.last, held))
+	t.row("the entries and the last changes, in a log of their own", formatMegabytes(held), "1.00×")
+	t.row("the log at its largest", formatMegabytes(r.largest), ratio(r.largest, held))
+	t.row("the log at the end", formatMegabytes(r.last), ratio(r.last, held))
 	t.row("times that it was compacted", count(r.swaps), "–")
 	for _, q := range []struct {
 		name string
@@ -160,9 +160,9 @@ func logSize(m *oxbow.Memory) (int64, error) {
 	return s.Used, err
 }
 
-// held returns the size of a log that contains only the entries and the number of changes
+// rewrittenSize returns the size of a log that contains only the entries and the number of changes
 // that are kept.
-func (r *churnRun) held(ctx context.Context, dir string) (bytes int64, err error) {
+func (r *churnRun) rewrittenSize(ctx context.Context, dir string) (bytes int64, err error) {
 	m, err := oxbow.Open(filepath.Join(dir, "held.oxbow"), nil)
 	if err != nil {
 		return 0, err
@@ -178,7 +178,7 @@ func (r *churnRun) held(ctx context.Context, dir string) (bytes int64, err error
 	return logSize(m)
 }
 
-func megabytes(n int64) string { return digits(float64(n)/1e6) + " MB" }
+func formatMegabytes(n int64) string { return formatDigits(float64(n)/1e6) + " MB" }
 
 // firstRecall returns the time from opening the memory in a new process to the first result.
 func (r *churnRun) firstRecall(ctx context.Context) (time.Duration, error) {

@@ -19,18 +19,18 @@ func closeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	sizes := fl.String("n", "1000,100000", "entries in the store, `N,N…`")
 	written := fl.String("changes", "1,100,10000,100000", "entries that change before the close, `N,N…`")
 	var src source
-	src.flags(fl)
+	src.addFlags(fl)
 	b.dirFlag(fl)
 	return func(ctx context.Context) error {
-		ns, err := numbers(*sizes)
+		ns, err := parseNumbers(*sizes)
 		if err != nil {
 			return err
 		}
-		changes, err := numbers(*written)
+		changes, err := parseNumbers(*written)
 		if err != nil {
 			return err
 		}
-		texts, from, err := src.entries(ctx, 10000)
+		texts, from, err := src.readEntries(ctx, 10000)
 		if err != nil {
 			return err
 		}

@@ -31,8 +31,8 @@ func threadTime() (time.Duration, bool) {
 	return time.Duration(t.Nano()), true
 }
 
-// anonymous returns the resident bytes that are not backed by a file.
-func anonymous() (int64, bool) {
+// anonymousMemory returns the resident bytes that are not backed by a file.
+func anonymousMemory() (int64, bool) {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0, false

@@ -63,7 +63,7 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 		if *data != "" {
 			return r.data(ctx, *data, repos)
 		}
-		return r.histories(ctx, repos)
+		return r.placeHistories(ctx, repos)
 	}
 }
 
@@ -95,20 +95,20 @@ func (t driftTable) at(kind, way string) *tally {
 var driftWays = []string{"oxbow, with git", "oxbow, without git", baselines[0].name, baselines[1].name,
 	baselines[2].name}
 
-func named(repo string) (name, dir string) {
+func splitName(repo string) (name, dir string) {
 	if n, d, ok := strings.Cut(repo, "="); ok && !strings.ContainsAny(n, `/\`) {
 		return n, d
 	}
 	return filepath.Base(filepath.Clean(repo)), repo
 }
 
-// histories selects anchors from each repository and places them.
-func (r *driftRun) histories(ctx context.Context, repos []string) error {
+// placeHistories selects anchors from each repository and places them.
+func (r *driftRun) placeHistories(ctx context.Context, repos []string) error {
 	total := driftTable{}
 	sizes := newTable("repository", "commits", "gap", "files", "lines", "blocks")
 	var after []func()
 	for _, repo := range repos {
-		name, dir := named(repo)
+		name, dir := splitName(repo)
 		full, err := filepath.Abs(dir)
 		if err != nil {
 			return err
@@ -140,7 +140,7 @@ func (r *driftRun) histories(ctx context.Context, repos []string) error {
 			kinds := map[string]int{}
 			for _, p := range ps {
 				for _, x := range p.anchors {
-					kinds[kindOf(x)]++
+					kinds[anchorKind(x)]++
 				}
 			}
 			sizes.row(
@@ -167,7 +167,7 @@ func (r *driftRun) histories(ctx context.Context, repos []string) error {
 	return nil
 }
 
-func kindOf(x anchor) string {
+func anchorKind(x anchor) string {
 	if x.n == 1 {
 		return driftKinds[0]
 	}
@@ -197,9 +197,9 @@ func (r *driftRun) score(ctx context.Context, c *clone, ps []pair, into ...drift
 				return err
 			}
 			for k, x := range p.anchors {
-				kinds := []string{kindOf(x)}
+				kinds := []string{anchorKind(x)}
 				if p.fa != p.fb {
-					kinds = append(kinds, kindOf(x)+" of renamed files")
+					kinds = append(kinds, anchorKind(x)+" of renamed files")
 				}
 				for _, w := range baselines {
 					s := w.place(a, b, x)
@@ -317,7 +317,7 @@ type driftRow struct {
 func (r *driftRun) data(ctx context.Context, dir string, repos []string) error {
 	total := driftTable{}
 	for _, repo := range repos {
-		name, at := named(repo)
+		name, at := splitName(repo)
 		pairs, err := readDrift(filepath.Join(dir, name+".jsonl.gz"))
 		if err != nil {
 			return err

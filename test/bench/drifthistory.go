@@ -299,7 +299,7 @@ func (h *history) draw(ctx context.Context, p plan, rnd *rand.Rand) (map[int][]p
 		starts := rnd.Perm(len(h.commits) - gap)
 		for _, i := range starts[:min(len(starts), p.pairs)] {
 			j := i + gap
-			files, err := h.changed(ctx, i, j)
+			files, err := h.changedFiles(ctx, i, j)
 			if err != nil {
 				return nil, err
 			}
@@ -313,7 +313,7 @@ func (h *history) draw(ctx context.Context, p plan, rnd *rand.Rand) (map[int][]p
 				if err != nil {
 					return nil, err
 				}
-				lines := linesOf(text)
+				lines := splitLines(text)
 				if len(lines) < 10 || len(lines) > 20000 || bytes.IndexByte(text, 0) >= 0 {
 					continue
 				}
@@ -348,7 +348,7 @@ func (h *history) forget(ctx context.Context, lines []string, to []fate, commit,
 	if err != nil {
 		return err
 	}
-	now := linesOf(text)
+	now := splitLines(text)
 	same := slices.Equal(lines, now) // changes in between were reverted
 	for k, f := range to {
 		switch {
@@ -392,9 +392,9 @@ func drawAnchors(lines []string, to []fate, p plan, rnd *rand.Rand) []anchor {
 	return out
 }
 
-// changed returns the sorted names of the files at commit i that were changed up to commit
+// changedFiles returns the sorted names of the files at commit i that were changed up to commit
 // j.
-func (h *history) changed(ctx context.Context, i, j int) ([]string, error) {
+func (h *history) changedFiles(ctx context.Context, i, j int) ([]string, error) {
 	out, err := gitIn(ctx, h.dir, "ls-tree", "-r", "-z", "--full-tree", h.commits[i])
 	if err != nil {
 		return nil, err
@@ -416,8 +416,8 @@ func (h *history) changed(ctx context.Context, i, j int) ([]string, error) {
 	return files, nil
 }
 
-// linesOf splits a text into lines like git.
-func linesOf(text []byte) []string {
+// splitLines splits a text into lines like git.
+func splitLines(text []byte) []string {
 	s := strings.TrimSuffix(string(text), "\n")
 	if s == "" {
 		return nil

@@ -49,8 +49,8 @@ func byNumber(_, b []string, x anchor) spot {
 	return spot{first: x.first, n: x.n}
 }
 
-// standings returns the indexes in b at which the text of an anchor occurs.
-func standings(a, b []string, x anchor) []int {
+// findText returns the indexes in b at which the text of an anchor occurs.
+func findText(a, b []string, x anchor) []int {
 	var at []int
 	for i := 0; i+x.n <= len(b); i++ {
 		if slices.Equal(a[x.first:x.first+x.n], b[i:i+x.n]) {
@@ -62,7 +62,7 @@ func standings(a, b []string, x anchor) []int {
 
 func byNearest(a, b []string, x anchor) spot {
 	best := spot{}
-	for _, i := range standings(a, b, x) {
+	for _, i := range findText(a, b, x) {
 		if best.n == 0 || abs(i-x.first) < abs(best.first-x.first) {
 			best = spot{first: i, n: x.n}
 		}
@@ -72,7 +72,7 @@ func byNearest(a, b []string, x anchor) spot {
 
 func byContext(a, b []string, x anchor) spot {
 	best, most := spot{}, -1
-	for _, i := range standings(a, b, x) {
+	for _, i := range findText(a, b, x) {
 		same := 0
 		for k := 1; k <= driftContext; k++ {
 			for _, s := range [][2]int{{x.first - k, i - k}, {x.first + x.n - 1 + k, i + x.n - 1 + k}} {
@@ -242,7 +242,7 @@ func (c *clone) text(ctx context.Context, commit, file string) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	return linesOf(t), nil
+	return splitLines(t), nil
 }
 
 // doubted is the confidence below which edited lines do not count as found.

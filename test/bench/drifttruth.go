@@ -66,7 +66,7 @@ func movedIn(hunks []chunk) map[int]int {
 			for i+hi < len(c.out) && p.i+hi < len(put) && c.out[i+hi] == put[p.i+hi] {
 				hi++
 			}
-			if lo+hi < 2 || lettersOf(c.out[i-lo:i+hi]) < 40 {
+			if lo+hi < 2 || countLetters(c.out[i-lo:i+hi]) < 40 {
 				continue
 			}
 			for x := -lo; x < hi; x++ {
@@ -133,10 +133,10 @@ func rewordedIn(hunks []chunk, moved, respaced map[int]int) map[int]int {
 		}
 		out, put := make([]letterPairs, n), make([]letterPairs, m)
 		for i, l := range c.out {
-			out[i] = pairsOf(l)
+			out[i] = countPairs(l)
 		}
 		for j, l := range c.put {
-			put[j] = pairsOf(l)
+			put[j] = countPairs(l)
 		}
 		// best[i][j] is the maximum similarity of the lines from i on and the lines from j
 		// on.
@@ -183,7 +183,7 @@ type letterPairs struct {
 	all int
 }
 
-func pairsOf(s string) letterPairs {
+func countPairs(s string) letterPairs {
 	p := letterPairs{of: map[[2]rune]int{}}
 	rs := []rune(spaceless(s))
 	for i := 0; i+1 < len(rs); i++ {
@@ -206,9 +206,9 @@ func (p letterPairs) alike(q letterPairs) float64 {
 	return 2 * float64(common) / float64(all)
 }
 
-func pairsAlike(a, b string) float64 { return pairsOf(a).alike(pairsOf(b)) }
+func pairsAlike(a, b string) float64 { return countPairs(a).alike(countPairs(b)) }
 
-func lettersOf(lines []string) int {
+func countLetters(lines []string) int {
 	n := 0
 	for _, l := range lines {
 		for _, r := range l {

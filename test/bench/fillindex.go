@@ -25,8 +25,8 @@ func (r *recallRun) filling(ctx context.Context) error {
 		t.row(
 			name,
 			span(time.Duration(float64(took)/n)),
-			digits(n/took.Seconds()),
-			digits((float64(heap())-float64(before))/n),
+			formatDigits(n/took.Seconds()),
+			formatDigits((float64(heap())-float64(before))/n),
 		)
 		runtime.KeepAlive(x)
 	}

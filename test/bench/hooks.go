@@ -26,7 +26,7 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		r, w, es, err := b.importOf(ctx, dir, src, *n, *megabytes, 1)
+		r, w, es, err := b.prepareImport(ctx, dir, src, *n, *megabytes, 1)
 		if err != nil {
 			return err
 		}
@@ -38,12 +38,12 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			return err
 		}
 		b.printf("%s entries, %s turns in the archive.\n\n", count(len(es)), count(w.turns))
-		return r.hooks(ctx, hello, home, *sessions)
+		return r.measureHooks(ctx, hello, home, *sessions)
 	})
 }
 
-// hooks runs sessions with the reports of Claude Code, and a bare program as often.
-func (r importRun) hooks(ctx context.Context, hello, home string, sessions int) error {
+// measureHooks runs sessions with the reports of Claude Code, and a bare program as often.
+func (r importRun) measureHooks(ctx context.Context, hello, home string, sessions int) error {
 	var whole, first, prompt, rest, bare timings
 	for n := range sessions + 1 {
 		var all time.Duration

@@ -50,7 +50,7 @@ func httpCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.Float64Var(&r.rate, "rate", 200, "recalls a second, of all clients together")
 	fl.DurationVar(&r.wait, "time", 30*time.Second, "how long to measure")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
-	r.src.flags(fl)
+	r.src.addFlags(fl)
 	b.dirFlag(fl)
 	return r.run
 }
@@ -64,11 +64,11 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer remove()
-	entries, from, err := r.src.entries(ctx, r.n)
+	entries, from, err := r.src.readEntries(ctx, r.n)
 	if err != nil {
 		return err
 	}
-	r.phrases, err = phrases(entries, 2000, r.seed)
+	r.phrases, err = samplePhrases(entries, 2000, r.seed)
 	if err != nil {
 		return err
 	}
@@ -142,9 +142,11 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	views := &rights.Options{Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
-		return m, nil
-	}}}
+	views := &rights.Options{
+		Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+			return m, nil
+		}},
+	}
 	guard := auth.Guard{Tokens: auth.Tokens{auth.New("bench", benchToken, auth.Permissions{})}}
 	mux := http.NewServeMux()
 	mux.Handle("/", httpapi.New(views, nil).Handler(guard))

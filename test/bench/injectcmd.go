@@ -59,7 +59,7 @@ func (b *bench) inject(ctx context.Context, f *injectFlags) error {
 	if f.foreign < 1 || f.variants < 1 {
 		return fmt.Errorf("--foreign and --variants are %d and %d: give numbers above 0", f.foreign, f.variants)
 	}
-	sets, err := f.sets()
+	sets, err := f.readSets()
 	if err != nil {
 		return err
 	}
@@ -82,12 +82,12 @@ func (b *bench) inject(ctx context.Context, f *injectFlags) error {
 				"about real talk. Give --data DIR for real sets.\n\n",
 		)
 	}
-	b.injected(sets)
+	b.printInjected(sets)
 	return nil
 }
 
-// sets returns the sets in the data directory, or the built-in set if no directory is given.
-func (f *injectFlags) sets() ([]*injectSet, error) {
+// readSets returns the sets in the data directory, or the built-in set if no directory is given.
+func (f *injectFlags) readSets() ([]*injectSet, error) {
 	if f.data == "" {
 		return []*injectSet{{Title: "built in", stores: inject.Generate(1)}}, nil
 	}
@@ -100,7 +100,7 @@ func (f *injectFlags) sets() ([]*injectSet, error) {
 	}
 	var all []*injectSet
 	for _, name := range wanted {
-		i := slices.IndexFunc(quality.Sets(), func(s *quality.Set) bool { return s.Name == name })
+		i := slices.IndexFunc(quality.Sets(), func(s *quality.QuestionSet) bool { return s.Name == name })
 		if i < 0 || !slices.Contains(inject.Sets(), name) {
 			return nil, fmt.Errorf("there is no set %q; there are %s", name, strings.Join(inject.Sets(), ", "))
 		}
@@ -130,8 +130,8 @@ func whereTalk() string {
 	return s.String()
 }
 
-// injected prints three tables for each set.
-func (b *bench) injected(sets []*injectSet) {
+// printInjected prints three tables for each set.
+func (b *bench) printInjected(sets []*injectSet) {
 	for _, s := range sets {
 		b.printf("%s: %s units in %s memories\n\n", s.Title, count(s.Units), count(s.Stores))
 		of := s.Rows[0].Arms
@@ -215,7 +215,7 @@ func costTable(s *injectSet) *table {
 			permille(float64(d.Pointers) / n),
 		}
 		if r.Rule == inject.Ours {
-			cells = append(cells, count(d.P50), digits(d.Mean), count(d.P99), span(d.Took50), span(d.Took99))
+			cells = append(cells, count(d.P50), formatDigits(d.Mean), count(d.P99), span(d.Took50), span(d.Took99))
 		} else { // the other rules do not compose a text
 			cells = append(cells, "–", "–", "–", "–", "–")
 		}

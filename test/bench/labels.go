@@ -25,8 +25,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// labelled is an entry whose project is known.
-type labelled struct {
+// labelledEntry is an entry whose project is known.
+type labelledEntry struct {
 	project, text string
 	files         []string // files in its labels, if any
 }
@@ -35,23 +35,23 @@ type labelled struct {
 // meetings, and source files of several repositories.
 var labelSets = []struct {
 	name, what string
-	read       func(data fs.FS) ([]labelled, error)
+	read       func(data fs.FS) ([]labelledEntry, error)
 }{
-	{"LoCoMo sessions", "5 talks, one entry a session", func(d fs.FS) ([]labelled, error) {
+	{"LoCoMo sessions", "5 talks, one entry a session", func(d fs.FS) ([]labelledEntry, error) {
 		return readTalks(d, false)
 	}},
-	{"LoCoMo turns", "5 talks, one entry for four turns", func(d fs.FS) ([]labelled, error) {
+	{"LoCoMo turns", "5 talks, one entry for four turns", func(d fs.FS) ([]labelledEntry, error) {
 		return readTalks(d, true)
 	}},
 	{"QMSum", "35 meetings, one entry for about 1,000 bytes", readMeetings},
 	{
 		"linedrift",
 		"3 repositories, one entry for seven lines of a file, without its name",
-		func(d fs.FS) ([]labelled, error) {
+		func(d fs.FS) ([]labelledEntry, error) {
 			return readLines(d, false)
 		},
 	},
-	{"linedrift, files", "the same, each named with its file", func(d fs.FS) ([]labelled, error) {
+	{"linedrift, files", "the same, each named with its file", func(d fs.FS) ([]labelledEntry, error) {
 		return readLines(d, true)
 	}},
 }
@@ -172,7 +172,7 @@ func (v verdicts) cells() []string {
 
 // leaveOut hides the project of a share of the entries and judges the proposals for these entries. With
 // whole, it also hides the project of the first entry on all entries of that project.
-func leaveOut(ctx context.Context, es []labelled, share float64, whole bool, seed uint64) (v verdicts, err error) {
+func leaveOut(ctx context.Context, es []labelledEntry, share float64, whole bool, seed uint64) (v verdicts, err error) {
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {
 		return v, err
@@ -214,12 +214,12 @@ func leaveOut(ctx context.Context, es []labelled, share float64, whole bool, see
 }
 
 // readTalks reads LoCoMo. The project of an entry is the number of its conversation.
-func readTalks(data fs.FS, turns bool) ([]labelled, error) {
+func readTalks(data fs.FS, turns bool) ([]labelledEntry, error) {
 	src, err := quality.FindOne(data, ".", "locomo")
 	if err != nil {
 		return nil, err
 	}
-	var es []labelled
+	var es []labelledEntry
 	n := 0
 	for talk, err := range src.Talks() {
 		if err != nil {
@@ -229,7 +229,7 @@ func readTalks(data fs.FS, turns bool) ([]labelled, error) {
 		project := fmt.Sprintf("talk-%d", n)
 		if !turns {
 			for _, s := range talk.Sessions {
-				es = append(es, labelled{project: project, text: s.Text})
+				es = append(es, labelledEntry{project: project, text: s.Text})
 			}
 			continue
 		}
@@ -238,19 +238,19 @@ func readTalks(data fs.FS, turns bool) ([]labelled, error) {
 			for _, t := range ts {
 				b.WriteString(t.Text + "\n\n")
 			}
-			es = append(es, labelled{project: project, text: strings.TrimSpace(b.String())})
+			es = append(es, labelledEntry{project: project, text: strings.TrimSpace(b.String())})
 		}
 	}
 	return es, nil
 }
 
 // readMeetings reads QMSum. The project of an entry is the number of its meeting.
-func readMeetings(data fs.FS) ([]labelled, error) {
+func readMeetings(data fs.FS) ([]labelledEntry, error) {
 	src, err := quality.FindOne(data, ".", "qmsum")
 	if err != nil {
 		return nil, err
 	}
-	var es []labelled
+	var es []labelledEntry
 	n := 0
 	for m, err := range src.Meetings() {
 		if err != nil {
@@ -261,16 +261,16 @@ func readMeetings(data fs.FS) ([]labelled, error) {
 		for _, t := range m.Turns {
 			b.WriteString(t.Text + "\n\n")
 		}
-		for _, p := range cut(b.String(), pieceSize) {
-			es = append(es, labelled{project: fmt.Sprintf("meeting-%d", n), text: p})
+		for _, p := range splitText(b.String(), pieceSize) {
+			es = append(es, labelledEntry{project: fmt.Sprintf("meeting-%d", n), text: p})
 		}
 	}
 	return es, nil
 }
 
 // readLines reads lines of source files. The project of an entry is its repository.
-func readLines(data fs.FS, files bool) ([]labelled, error) {
-	var es []labelled
+func readLines(data fs.FS, files bool) ([]labelledEntry, error) {
+	var es []labelledEntry
 	for _, repo := range []string{"bbolt", "litestream", "restic"} {
 		err := readGzip(data, "linedrift-dev/"+repo+".jsonl.gz", func(line []byte) error {
 			var l struct {
@@ -281,7 +281,7 @@ func readLines(data fs.FS, files bool) ([]labelled, error) {
 			if err := json.Unmarshal(line, &l); err != nil {
 				return err
 			}
-			e := labelled{project: repo, text: strings.Join(l.Before, "\n") + "\n" + l.Text + "\n" +
+			e := labelledEntry{project: repo, text: strings.Join(l.Before, "\n") + "\n" + l.Text + "\n" +
 				strings.Join(l.After, "\n")}
 			if strings.TrimSpace(e.text) == "" {
 				return nil

@@ -53,10 +53,14 @@ type command struct {
 	flags func(b *bench, fs *flag.FlagSet) func(ctx context.Context) error
 }
 
-func commands() []command {
+func allCommands() []command {
 	return []command{
 		{"quality", "how well recall ranks, on public data sets", qualityCommand},
-		{"words", "how common words are in the chats of LongMemEval, for internal/search/analysis/common.txt", words},
+		{
+			"words",
+			"how common words are in the chats of LongMemEval, for internal/search/analysis/common.txt",
+			runWords,
+		},
 		{"golden", "the hits and scores of all questions of the data sets, to compare", golden},
 		{"recall", "what a recall costs, and an entry in memory", recall},
 		{"turns", "what a recall of turns of talks costs", turnsCommand},
@@ -70,7 +74,7 @@ func commands() []command {
 		{"start", "what a start of the program costs, and its size", start},
 		{"http", "what a recall over HTTP costs beside many and slow clients", httpCommand},
 		{"tenants", "what calls of many tenants cost one server, and what survives kill -9", tenantsCommand},
-		{"whole", "what whole commands cost in a full home", whole},
+		{"whole", "what whole commands cost in a full home", runWhole},
 		{"memory", "what a process keeps in memory of a store", memoryCommand},
 		{"labels", "how often a proposed label is right, on public data sets", labelsCommand},
 		{"profiles", "how much of what a model gets is about something else, on public data sets", profilesCommand},
@@ -112,7 +116,7 @@ var errMisuse = errors.New("command line not understood")
 func run(ctx context.Context, args []string, out, log io.Writer) error {
 	usage := func() {
 		fmt.Fprintln(log, "usage: go run . COMMAND [flags]")
-		for _, c := range commands() {
+		for _, c := range allCommands() {
 			fmt.Fprintf(log, "  %-8s %s\n", c.name, c.what)
 		}
 	}
@@ -120,7 +124,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		usage()
 		return errMisuse
 	}
-	for _, c := range commands() {
+	for _, c := range allCommands() {
 		if c.name != args[0] {
 			continue
 		}
@@ -196,10 +200,10 @@ func (b *bench) title(name, dir string) {
 	b.printf("machine: %s\n\n## %s\n\n", machine(runtime.GOOS, os.ReadFile, dir), name)
 }
 
-// helps runs the job that an environment variable describes, if a measurement started this
+// runHelper runs the job that an environment variable describes, if a measurement started this
 // process as a helper. It reports whether there was a job. If the job fails, the process
 // exits.
-func helps() bool {
+func runHelper() bool {
 	for name, process := range map[string]func(job string, w io.Writer) error{
 		peerVar:  peerProcess,
 		shareVar: shareProcess,
@@ -216,7 +220,7 @@ func helps() bool {
 }
 
 func main() {
-	if helps() {
+	if runHelper() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

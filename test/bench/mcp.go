@@ -80,12 +80,12 @@ func startServer(ctx context.Context, p program) (*client, error) {
 	if err := c.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting server: %w", err)
 	}
-	go c.read(out)
+	go c.readAnswers(out)
 	return c, nil
 }
 
-// read distributes answers until the server's output ends.
-func (c *client) read(out io.Reader) {
+// readAnswers distributes answers until the server's output ends.
+func (c *client) readAnswers(out io.Reader) {
 	defer close(c.ended)
 	r := bufio.NewReader(out)
 	for {

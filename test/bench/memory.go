@@ -23,10 +23,10 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	calls := fl.Int("calls", 1000, "queries, and entries written, of a process that stays")
 	profiles := fl.String("profiles", "", "write a profile of the heap after each step to `DIR`")
 	var src source
-	src.flags(fl)
+	src.addFlags(fl)
 	b.dirFlag(fl)
 	return func(ctx context.Context) error {
-		ns, err := numbers(*sizes)
+		ns, err := parseNumbers(*sizes)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		}
 		defer remove()
 		b.title("memory", dir)
-		es, from, err := src.entries(ctx, 10000)
+		es, from, err := src.readEntries(ctx, 10000)
 		if err != nil {
 			return err
 		}
@@ -61,9 +61,9 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				}
 				rows[j] = append(
 					rows[j],
-					digits(float64(c.heap)/1e6),
-					digits(float64(c.heap)/float64(n)),
-					digits(float64(c.resident)/1e6),
+					formatDigits(float64(c.heap)/1e6),
+					formatDigits(float64(c.heap)/float64(n)),
+					formatDigits(float64(c.resident)/1e6),
 				)
 			}
 		}
@@ -116,7 +116,7 @@ func (r *memoryRun) step(name string, do func() error) error {
 	}
 	after := heap()
 	debug.FreeOSMemory()
-	resident, _ := anonymous()
+	resident, _ := anonymousMemory()
 	r.costs = append(r.costs, memoryCost{name, int64(after) - int64(r.before), resident})
 	r.logf("%s: %.1f MB", name, float64(int64(after)-int64(r.before))/1e6)
 	if r.profiles == "" {
@@ -145,7 +145,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 	if err := fillHome(ctx, filepath.Dir(r.path), r.entries); err != nil {
 		return err
 	}
-	phrases, err := phrases(r.entries, 2*r.calls, 1)
+	phrases, err := samplePhrases(r.entries, 2*r.calls, 1)
 	if err != nil {
 		return err
 	}

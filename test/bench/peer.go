@@ -37,12 +37,12 @@ type peer struct {
 // searcher searches texts. Its method search is safe for concurrent use.
 type searcher interface {
 	// search returns at most limit texts that contain any of the words, best first.
-	search(ctx context.Context, words string, limit int) ([]found, error)
+	search(ctx context.Context, words string, limit int) ([]foundText, error)
 	close() error
 }
 
-// found is a text that was found. The score is 0 if the peer does not report scores.
-type found struct {
+// foundText is a text that was found. The score is 0 if the peer does not report scores.
+type foundText struct {
 	number int
 	score  float64
 }
@@ -50,8 +50,8 @@ type found struct {
 // buildBatch is the number of texts written at a time.
 const buildBatch = 1000
 
-// peers returns all peers that are built in.
-func peers() []peer {
+// allPeers returns all peers that are built in.
+func allPeers() []peer {
 	ps := []peer{
 		oxbowPeer("seed", "oxbow --rank seed", oxbow.RankSeed),
 		oxbowPeer("oxbow", "oxbow (default)", oxbow.RankOxbow),
@@ -62,8 +62,8 @@ func peers() []peer {
 	return append(ps, peer{name: "scan", title: "plain scan", build: buildLines, open: openScan})
 }
 
-// batches calls fn with each batch of buildBatch texts and the number of its first text.
-func batches(ctx context.Context, texts []string, done func(int), fn func(first int, some []string) error) error {
+// eachBatch calls fn with each batch of buildBatch texts and the number of its first text.
+func eachBatch(ctx context.Context, texts []string, done func(int), fn func(first int, some []string) error) error {
 	for i := 0; i < len(texts); i += buildBatch {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -94,7 +94,7 @@ func oxbowPeer(name, title, ranking string) peer {
 		if err != nil {
 			return err
 		}
-		err = batches(ctx, texts, done, func(first int, some []string) error {
+		err = eachBatch(ctx, texts, done, func(first int, some []string) error {
 			ops := make([]oxbow.Op, len(some))
 			for i, s := range some {
 				ops[i] = oxbow.Add{Name: fmt.Sprintf("e%07d", first+i), Content: s}
@@ -118,18 +118,18 @@ func oxbowPeer(name, title, ranking string) peer {
 
 type oxbowSearcher struct{ m *oxbow.Memory }
 
-func (s *oxbowSearcher) search(ctx context.Context, words string, limit int) ([]found, error) {
+func (s *oxbowSearcher) search(ctx context.Context, words string, limit int) ([]foundText, error) {
 	hits, err := s.m.Recall(ctx, oxbow.Query{Text: words, Limit: limit})
 	if err != nil {
 		return nil, err
 	}
-	fs := make([]found, len(hits))
+	fs := make([]foundText, len(hits))
 	for i, h := range hits {
 		n, err := strconv.Atoi(strings.TrimPrefix(h.Entry.Name, "e"))
 		if err != nil {
 			return nil, fmt.Errorf("entry %q has no number", h.Entry.Name)
 		}
-		fs[i] = found{n, h.Score}
+		fs[i] = foundText{n, h.Score}
 	}
 	return fs, nil
 }
@@ -142,7 +142,7 @@ func buildLines(ctx context.Context, dir string, texts []string, done func(int))
 	if err != nil {
 		return err
 	}
-	err = batches(ctx, texts, done, func(_ int, some []string) error {
+	err = eachBatch(ctx, texts, done, func(_ int, some []string) error {
 		var b strings.Builder
 		for _, s := range some {
 			b.WriteString(strconv.Quote(s) + "\n")
@@ -202,11 +202,11 @@ func openEngine(dir string) (searcher, error) {
 	return e, nil
 }
 
-func (e *engine) search(_ context.Context, words string, limit int) ([]found, error) {
+func (e *engine) search(_ context.Context, words string, limit int) ([]foundText, error) {
 	hits := e.x.Searcher().Search(index.Query{Terms: index.Any(plainWords(words)), Limit: limit})
-	fs := make([]found, len(hits))
+	fs := make([]foundText, len(hits))
 	for i, h := range hits {
-		fs[i] = found{int(h.ID), h.Score}
+		fs[i] = foundText{int(h.ID), h.Score}
 	}
 	return fs, nil
 }
@@ -227,10 +227,10 @@ func openScan(dir string) (searcher, error) {
 	return &scan{texts}, nil
 }
 
-func (s *scan) search(_ context.Context, words string, limit int) ([]found, error) {
-	var fs []found
+func (s *scan) search(_ context.Context, words string, limit int) ([]foundText, error) {
+	var fs []foundText
 	for _, n := range plainScan(s.lower, words, limit) {
-		fs = append(fs, found{number: n})
+		fs = append(fs, foundText{number: n})
 	}
 	return fs, nil
 }

@@ -47,7 +47,7 @@ func newExhaustive(texts []string, terms func(string) []string) *exhaustive {
 // search scores all texts that contain a term of the query, best first. The score is the sum over the
 // query's terms of idf·tf·(k1+1)/(tf + k1·(1 − b + b·dl/avgdl)), with k1 = 1.2, b = 0.75 and idf =
 // ln((N − df + 0.5)/(df + 0.5) + 1).
-func (x *exhaustive) search(words string) []found {
+func (x *exhaustive) search(words string) []foundText {
 	terms := x.terms(words)
 	slices.Sort(terms)
 	n := float64(len(x.length))
@@ -61,17 +61,17 @@ func (x *exhaustive) search(words string) []found {
 			scores[int(p.text)] += idf * f * 2.2 / (f + 1.2*(.25+.75*float64(x.length[p.text])/avg))
 		}
 	}
-	fs := make([]found, 0, len(scores))
+	fs := make([]foundText, 0, len(scores))
 	for i, s := range scores {
-		fs = append(fs, found{i, s})
+		fs = append(fs, foundText{i, s})
 	}
-	slices.SortFunc(fs, func(a, b found) int { return cmp.Or(cmp.Compare(b.score, a.score), a.number-b.number) })
+	slices.SortFunc(fs, func(a, b foundText) int { return cmp.Or(cmp.Compare(b.score, a.score), a.number-b.number) })
 	return fs
 }
 
 // sameTop compares the first hits with the result of exhaustive scoring. It returns an error unless the
 // scores are the same and each belongs to its text. Texts with equal scores may be in any order.
-func sameTop(got, all []found, limit int) error {
+func sameTop(got, all []foundText, limit int) error {
 	want := all[:min(limit, len(all))]
 	if len(got) != len(want) {
 		return fmt.Errorf("%d hits, want %d", len(got), len(want))
@@ -95,8 +95,8 @@ func sameTop(got, all []found, limit int) error {
 // longest returns the limit for a list that is long enough to check a shorter one. Texts that look like
 // turns of a conversation are ranked again among the best thirty for limits of up to twenty, and among
 // more texts for larger limits, so the limit is twice peerLimit for them.
-func longest(hits []found, texts []string) int {
-	if slices.ContainsFunc(hits, func(f found) bool { return analysis.IsTurn(texts[f.number]) }) {
+func longest(hits []foundText, texts []string) int {
+	if slices.ContainsFunc(hits, func(f foundText) bool { return analysis.IsTurn(texts[f.number]) }) {
 		return 2 * peerLimit
 	}
 	return oxbow.MaxLimit
@@ -114,7 +114,7 @@ func checkPeer(ctx context.Context, p *peer, s searcher, texts, queries []string
 		if err != nil {
 			return err
 		}
-		var all []found
+		var all []foundText
 		if x != nil {
 			all = x.search(q)
 		} else {

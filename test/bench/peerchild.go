@@ -38,7 +38,7 @@ func peerProcess(job string, w io.Writer) error {
 	if err := json.Unmarshal([]byte(job), &j); err != nil {
 		return err
 	}
-	ps := peers()
+	ps := allPeers()
 	i := slices.IndexFunc(ps, func(p peer) bool { return p.name == j.Peer })
 	if i < 0 || len(j.Queries) == 0 {
 		return fmt.Errorf("there is no peer %q, or no query", j.Peer)
@@ -56,7 +56,7 @@ func peerProcess(job string, w io.Writer) error {
 		return err
 	}
 	debug.FreeOSMemory()
-	before, ok := anonymous()
+	before, ok := anonymousMemory()
 	s, err = ps[i].open(j.Dir)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func peerProcess(job string, w io.Writer) error {
 		}
 	}
 	debug.FreeOSMemory()
-	if after, also := anonymous(); ok && also {
+	if after, also := anonymousMemory(); ok && also {
 		c.Anon = after - before
 	}
 	return errors.Join(json.NewEncoder(w).Encode(c), s.close())

@@ -62,7 +62,7 @@ func buildBleve(ctx context.Context, dir string, texts []string, done func(int))
 	if err != nil {
 		return err
 	}
-	err = batches(ctx, texts, done, func(first int, some []string) error {
+	err = eachBatch(ctx, texts, done, func(first int, some []string) error {
 		b := x.NewBatch()
 		for i, s := range some {
 			if err := b.Index(strconv.Itoa(first+i), map[string]string{"text": s}); err != nil {
@@ -84,20 +84,20 @@ func openBleve(dir string) (searcher, error) {
 	return &bleveSearcher{x}, nil
 }
 
-func (s *bleveSearcher) search(ctx context.Context, words string, limit int) ([]found, error) {
+func (s *bleveSearcher) search(ctx context.Context, words string, limit int) ([]foundText, error) {
 	q := bleve.NewMatchQuery(words) // matches texts with any of the words
 	q.SetField("text")
 	r, err := s.x.SearchInContext(ctx, bleve.NewSearchRequestOptions(q, limit, 0, false))
 	if err != nil {
 		return nil, err
 	}
-	fs := make([]found, len(r.Hits))
+	fs := make([]foundText, len(r.Hits))
 	for i, h := range r.Hits {
 		n, err := strconv.Atoi(h.ID)
 		if err != nil {
 			return nil, err
 		}
-		fs[i] = found{n, h.Score}
+		fs[i] = foundText{n, h.Score}
 	}
 	return fs, nil
 }
@@ -109,7 +109,7 @@ func buildBluge(ctx context.Context, dir string, texts []string, done func(int))
 	if err != nil {
 		return err
 	}
-	err = batches(ctx, texts, done, func(first int, some []string) error {
+	err = eachBatch(ctx, texts, done, func(first int, some []string) error {
 		b := bluge.NewBatch()
 		for i, s := range some {
 			b.Insert(bluge.NewDocument(strconv.Itoa(first + i)).AddField(bluge.NewTextField("text", s).StoreValue()))
@@ -129,13 +129,13 @@ func openBluge(dir string) (searcher, error) {
 	return &blugeSearcher{r}, nil
 }
 
-func (s *blugeSearcher) search(ctx context.Context, words string, limit int) ([]found, error) {
+func (s *blugeSearcher) search(ctx context.Context, words string, limit int) ([]foundText, error) {
 	q := bluge.NewMatchQuery(words).SetField("text").SetAnalyzer(analyzer.NewStandardAnalyzer())
 	it, err := s.r.Search(ctx, bluge.NewTopNSearch(limit, q))
 	if err != nil {
 		return nil, err
 	}
-	var fs []found
+	var fs []foundText
 	for {
 		m, err := it.Next()
 		if err != nil || m == nil {
@@ -147,7 +147,7 @@ func (s *blugeSearcher) search(ctx context.Context, words string, limit int) ([]
 				return true
 			}
 			n, err := strconv.Atoi(string(value))
-			fs, bad = append(fs, found{n, m.Score}), err
+			fs, bad = append(fs, foundText{n, m.Score}), err
 			return false
 		})
 		if err := errors.Join(err, bad); err != nil {
@@ -180,7 +180,7 @@ func fts5Peer(name, title, driver string) peer {
 				return errors.Join(fmt.Errorf("%s: %w", s, err), db.Close())
 			}
 		}
-		err = batches(ctx, texts, done, func(first int, some []string) error {
+		err = eachBatch(ctx, texts, done, func(first int, some []string) error {
 			tx, err := db.BeginTx(ctx, nil)
 			if err != nil {
 				return err
@@ -218,7 +218,7 @@ type fts5Searcher struct {
 	stmt *sql.Stmt
 }
 
-func (s *fts5Searcher) search(ctx context.Context, words string, limit int) (fs []found, err error) {
+func (s *fts5Searcher) search(ctx context.Context, words string, limit int) (fs []foundText, err error) {
 	terms := plainWords(words)
 	if len(terms) == 0 {
 		return nil, nil
@@ -229,7 +229,7 @@ func (s *fts5Searcher) search(ctx context.Context, words string, limit int) (fs 
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var f found
+		var f foundText
 		if err := rows.Scan(&f.number, &f.score); err != nil {
 			return nil, err
 		}

@@ -47,7 +47,7 @@ type peersRun struct {
 func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r := &peersRun{bench: b}
 	var names []string
-	for _, p := range peers() {
+	for _, p := range allPeers() {
 		names = append(names, p.name)
 	}
 	sizes := fl.String("sizes", "1000,10000,100000", "texts, one table for each of these `NUMBERS`")
@@ -57,7 +57,7 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.DurationVar(&r.budget, "budget", 20*time.Second, "the `TIME` that the queries of one peer may take at one size")
 	fl.DurationVar(&r.rate, "rate", time.Second, "the `TIME` of one measurement of queries a second")
 	fl.BoolVar(&r.drop, "drop-stop-words", false, "leave stop words and single letters out of the queries of all")
-	r.src.flags(fl)
+	r.src.addFlags(fl)
 	b.dirFlag(fl)
 	return func(ctx context.Context) error {
 		for s := range strings.SplitSeq(*sizes, ",") {
@@ -77,7 +77,7 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				)
 			}
 		}
-		r.peers = slices.DeleteFunc(peers(), func(p peer) bool { return !slices.Contains(wanted, p.name) })
+		r.peers = slices.DeleteFunc(allPeers(), func(p peer) bool { return !slices.Contains(wanted, p.name) })
 		if r.queries < 1 || r.budget <= 0 || r.rate <= 0 {
 			return errors.New("measuring peers: --queries, --budget and --rate must be above 0")
 		}
@@ -87,7 +87,7 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 func (r *peersRun) run(ctx context.Context) error {
 	r.title("peers", os.TempDir())
-	pieces, from, err := r.src.entries(ctx, slices.Max(r.sizes))
+	pieces, from, err := r.src.readEntries(ctx, slices.Max(r.sizes))
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (r *peersRun) size(ctx context.Context, n int, pieces []oxbow.Add) (err err
 		es[i].Content = s
 		bytes += len(s)
 	}
-	queries, err := phrases(es, r.queries, r.seed)
+	queries, err := samplePhrases(es, r.queries, r.seed)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (r *peersRun) size(ctx context.Context, n int, pieces []oxbow.Add) (err err
 	if err := r.latency(ctx, cs, texts, queries); err != nil {
 		return err
 	}
-	if err := r.rates(ctx, cs, queries); err != nil {
+	if err := r.measureRates(ctx, cs, queries); err != nil {
 		return err
 	}
 	r.printf("### %s texts\n\n", count(n))
@@ -206,7 +206,7 @@ func (r *peersRun) prepare(ctx context.Context, c *contestant, texts, queries []
 	}
 	p := r.progress(c.name + ": building")
 	from := time.Now()
-	if err := c.build(ctx, c.dir, texts, func(done int) { p.set(done, len(texts)) }); err != nil {
+	if err := c.build(ctx, c.dir, texts, func(done int) { p.setProgress(done, len(texts)) }); err != nil {
 		return fmt.Errorf("building: %w", err)
 	}
 	c.built = time.Since(from)
@@ -270,7 +270,7 @@ func (r *peersRun) latency(ctx context.Context, cs []*contestant, texts, queries
 				return err
 			}
 		}
-		p.set(i+len(chunk), len(queries))
+		p.setProgress(i+len(chunk), len(queries))
 	}
 	return nil
 }
@@ -298,7 +298,7 @@ func (c *contestant) ask(ctx context.Context, texts, queries []string, budget ti
 		if ok {
 			c.cpu = append(c.cpu, after-cpu)
 		}
-		if slices.ContainsFunc(fs, func(f found) bool {
+		if slices.ContainsFunc(fs, func(f foundText) bool {
 			return f.number >= 0 && f.number < len(texts) && holdsWords(texts[f.number], q)
 		}) {
 			c.found++
@@ -318,13 +318,13 @@ func holdsWords(s, query string) bool {
 	return true
 }
 
-// rates measures queries per second on one and on two cores, in turns, three times each.
-func (r *peersRun) rates(ctx context.Context, cs []*contestant, queries []string) error {
+// measureRates measures queries per second on one and on two cores, in turns, three times each.
+func (r *peersRun) measureRates(ctx context.Context, cs []*contestant, queries []string) error {
 	p := r.progress("queries a second, round")
 	defer p.end()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for round := range 3 {
-		p.set(round+1, 3)
+		p.setProgress(round+1, 3)
 		for i := range cs {
 			c := cs[(round+i)%len(cs)]
 			for _, cores := range []int{1, 2} {
@@ -406,20 +406,20 @@ func (r *peersRun) table(cs []*contestant, n int) {
 		for _, g := range []int{1, 2} {
 			rates[g] = "–"
 			if len(c.rates[g]) > 0 {
-				rates[g] = digits(median(c.rates[g]))
+				rates[g] = formatDigits(median(c.rates[g]))
 			}
 		}
 		anon := "–"
 		if c.cost.Anon >= 0 {
-			anon = digits(float64(c.cost.Anon) / float64(n))
+			anon = formatDigits(float64(c.cost.Anon) / float64(n))
 		}
 		built := "–" // the index of one that keeps none is built when it is opened
 		if c.name != "engine" && c.name != "scan" {
-			built = digits(float64(n) / c.built.Seconds())
+			built = formatDigits(float64(n) / c.built.Seconds())
 		}
 		t.row(c.title, count(len(c.wall)), span(c.wall.p50()), high(.95, 40), high(.99, 200), cpu, timesCPU,
 			ratio(c.wall.p50(), seed.wall[:min(len(c.wall), len(seed.wall))].p50()), rates[1], rates[2], built, anon,
-			digits(float64(c.disk)/float64(n)), span(c.cost.First),
+			formatDigits(float64(c.disk)/float64(n)), span(c.cost.First),
 			fmt.Sprintf("%.3f", float64(c.found)/float64(max(len(c.wall), 1))))
 	}
 	r.emit(t)
@@ -436,7 +436,7 @@ func sample(pieces []oxbow.Add, n int, seed uint64) (texts []string, again bool)
 	}
 	var sentences []string
 	for _, p := range pieces {
-		sentences = append(sentences, sentencesOf(p.Content)...)
+		sentences = append(sentences, splitSentences(p.Content)...)
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for range n {
@@ -449,9 +449,9 @@ func sample(pieces []oxbow.Add, n int, seed uint64) (texts []string, again bool)
 	return texts, true
 }
 
-// sentencesOf splits a text after full stops, question marks and lines. It splits parts of
+// splitSentences splits a text after full stops, question marks and lines. It splits parts of
 // more than 400 bytes, such as tables, at a space.
-func sentencesOf(s string) []string {
+func splitSentences(s string) []string {
 	var out []string
 	for line := range strings.Lines(s) {
 		for line != "" {

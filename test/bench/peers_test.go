@@ -23,7 +23,7 @@ func TestPeersFind(t *testing.T) {
 	}
 	texts[7] = "An otter sleeps beside the river, and nobody saw it."
 	texts[1100] = "Herons, three of them; a heron more: the HERON!"
-	ps := peers()
+	ps := allPeers()
 	if len(ps) < 7 {
 		t.Fatalf("%d peers, want at least 7", len(ps))
 	}
@@ -91,19 +91,19 @@ func TestExhaustive(t *testing.T) {
 }
 
 func TestSameTop(t *testing.T) {
-	all := []found{{4, 3}, {2, 2}, {9, 2}, {1, 1}}
+	all := []foundText{{4, 3}, {2, 2}, {9, 2}, {1, 1}}
 	for _, tt := range []struct {
-		got []found
+		got []foundText
 		ok  bool
 	}{
-		{[]found{{4, 3}, {2, 2}, {9, 2}}, true},
-		{[]found{{4, 3}, {9, 2}, {2, 2 + 1e-12}}, true}, // equal scores
-		{[]found{{4, 3}, {2, 2}}, false},
-		{[]found{{4, 3}, {2, 2}, {1, 1}}, false},
-		{[]found{{4, 3}, {2, 2}, {1, 2}}, false}, // text 1 has another score
-		{[]found{{4, 3}, {2, 2}, {2, 2}}, false},
-		{[]found{{4, 3.1}, {2, 2}, {9, 2}}, false},
-		{[]found{{4, 3}, {2, 2}, {7, 2}}, false},
+		{[]foundText{{4, 3}, {2, 2}, {9, 2}}, true},
+		{[]foundText{{4, 3}, {9, 2}, {2, 2 + 1e-12}}, true}, // equal scores
+		{[]foundText{{4, 3}, {2, 2}}, false},
+		{[]foundText{{4, 3}, {2, 2}, {1, 1}}, false},
+		{[]foundText{{4, 3}, {2, 2}, {1, 2}}, false}, // text 1 has another score
+		{[]foundText{{4, 3}, {2, 2}, {2, 2}}, false},
+		{[]foundText{{4, 3.1}, {2, 2}, {9, 2}}, false},
+		{[]foundText{{4, 3}, {2, 2}, {7, 2}}, false},
 	} {
 		if err := sameTop(tt.got, all, 3); (err == nil) != tt.ok {
 			t.Errorf("sameTop(%v) = %v, want none: %v", tt.got, err, tt.ok)
@@ -114,14 +114,14 @@ func TestSameTop(t *testing.T) {
 // liar returns the hits of another searcher without the best.
 type liar struct{ searcher }
 
-func (l liar) search(ctx context.Context, words string, limit int) ([]found, error) {
+func (l liar) search(ctx context.Context, words string, limit int) ([]foundText, error) {
 	fs, err := l.searcher.search(ctx, words, limit+1)
 	return fs[1:], err
 }
 
 func TestCheckPeerSeesWhatIsMissed(t *testing.T) {
-	texts := cut(walks(), 200)
-	for _, p := range peers() {
+	texts := splitText(walks(), 200)
+	for _, p := range allPeers() {
 		if p.terms == nil {
 			continue
 		}
@@ -162,9 +162,10 @@ func TestPeersCommand(t *testing.T) {
 		}
 	}
 	_, table, _ := strings.Cut(out, "### 200 texts")
-	for _, p := range peers() {
+	for _, p := range allPeers() {
 		row := cells(t, table, p.title)
-		if row[1] != "60" || row[2] == "0 ns" || row[3] == "–" || row[4] != "–" || row[8] == "–" || row[14] == "0.000" {
+		if row[1] != "60" || row[2] == "0 ns" || row[3] == "–" || row[4] != "–" || row[8] == "–" ||
+			row[14] == "0.000" {
 			t.Errorf("row %q", row)
 		}
 	}
@@ -220,10 +221,10 @@ func TestSample(t *testing.T) {
 		t.Errorf("sample of one = %q, %v", got, again)
 	}
 	want := []string{"One is here.", "Two is there;", "three is not!", "Four"}
-	if got := sentencesOf(pieces[0].Content); !slices.Equal(got, want) {
+	if got := splitSentences(pieces[0].Content); !slices.Equal(got, want) {
 		t.Errorf("sentencesOf() = %q, want %q", got, want)
 	}
-	for _, s := range sentencesOf(pieces[1].Content) {
+	for _, s := range splitSentences(pieces[1].Content) {
 		if len(s) > 400 || len(s) < 190 {
 			t.Errorf("a long line gives a stretch of %d bytes", len(s))
 		}

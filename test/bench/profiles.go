@@ -21,8 +21,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mixed is a memory of several projects, with questions about each.
-type mixed struct {
+// mixedMemory is a memory of several projects, with questions about each.
+type mixedMemory struct {
 	entries  []mixedEntry
 	asks     []ask
 	projects []string
@@ -42,12 +42,16 @@ type ask struct {
 
 var mixedSets = []struct {
 	name, what string
-	read       func(data fs.FS) (mixed, error)
+	read       func(data fs.FS) (mixedMemory, error)
 }{
-	{"LoCoMo sessions", "5 pairs of people, one entry a session", func(d fs.FS) (mixed, error) {
+	{"LoCoMo sessions", "5 pairs of people, one entry a session", func(d fs.FS) (mixedMemory, error) {
 		return mixTalks(d, false)
 	}},
-	{"LoCoMo turns", "5 pairs of people, one entry a turn", func(d fs.FS) (mixed, error) { return mixTalks(d, true) }},
+	{
+		"LoCoMo turns",
+		"5 pairs of people, one entry a turn",
+		func(d fs.FS) (mixedMemory, error) { return mixTalks(d, true) },
+	},
 	{"LongMemEval", "the histories of 50 people, one entry a session", mixHistories},
 }
 
@@ -98,7 +102,7 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			}
 			x.asks = spread(x.asks, *most)
 			name := fmt.Sprintf("%s (%d entries, %d questions)", s.name, len(x.entries), len(x.asks))
-			if err := x.measure(ctx, func(budget int, way string, j injected) {
+			if err := x.measure(ctx, func(budget int, way string, j injectionSum) {
 				t.row(append([]string{name, count(budget), way}, j.cells()...)...)
 				b.logf("profiles: %s, %d tokens, %s: %v", s.name, budget, way, j.cells())
 			}); err != nil {
@@ -115,15 +119,15 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// injected sums up the selections for several questions.
-type injected struct {
+// injectionSum sums up the selections for several questions.
+type injectionSum struct {
 	n                             int // questions
 	in                            int // entries
 	foreignTokens, foreignEntries float64
 	rightShare, anyRight          float64
 }
 
-func (j *injected) cells() []string {
+func (j *injectionSum) cells() []string {
 	n := float64(max(j.n, 1))
 	return []string{fmt.Sprintf("%.1f", float64(j.in)/n), fmt.Sprintf("%.3f", j.foreignTokens/n),
 		fmt.Sprintf("%.3f", j.foreignEntries/n),
@@ -131,7 +135,7 @@ func (j *injected) cells() []string {
 }
 
 // judge adds the selection for the question a.
-func (j *injected) judge(x *mixed, sel *profile.Selection, a ask, byName map[string]int) {
+func (j *injectionSum) judge(x *mixedMemory, sel *profile.Selection, a ask, byName map[string]int) {
 	shortened := map[string]bool{}
 	for _, c := range sel.Context.Cut {
 		shortened[c.Source] = true
@@ -165,13 +169,13 @@ func (j *injected) judge(x *mixed, sel *profile.Selection, a ask, byName map[str
 }
 
 // measure calls done with the result of each setting for each budget.
-func (x *mixed) measure(ctx context.Context, done func(budget int, way string, j injected)) (err error) {
+func (x *mixedMemory) measure(ctx context.Context, done func(budget int, way string, j injectionSum)) (err error) {
 	m, byName, err := x.remember(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	set, err := x.profiles()
+	set, err := x.makeProfiles()
 	if err != nil {
 		return err
 	}
@@ -188,14 +192,14 @@ func (x *mixed) measure(ctx context.Context, done func(budget int, way string, j
 }
 
 // inject makes the selection for each question and returns the sums.
-func (x *mixed) inject(
+func (x *mixedMemory) inject(
 	ctx context.Context,
 	m *oxbow.Memory,
 	byName map[string]int,
 	set *profile.Set,
 	budget int,
 	bound, message bool,
-) (j injected, err error) {
+) (j injectionSum, err error) {
 	same := map[string]*profile.Selection{} // by project, for selections without a message
 	for _, a := range x.asks {
 		if err := ctx.Err(); err != nil {
@@ -230,7 +234,7 @@ func (x *mixed) inject(
 
 // remember returns a memory with the entries, written in the order of their dates, and the index of
 // each entry by name.
-func (x *mixed) remember(ctx context.Context) (*oxbow.Memory, map[string]int, error) {
+func (x *mixedMemory) remember(ctx context.Context) (*oxbow.Memory, map[string]int, error) {
 	var now time.Time
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
 	if err != nil {
@@ -248,8 +252,8 @@ func (x *mixed) remember(ctx context.Context) (*oxbow.Memory, map[string]int, er
 	return m, byName, nil
 }
 
-// profiles returns a set with a profile for each project.
-func (x *mixed) profiles() (*profile.Set, error) {
+// makeProfiles returns a set with a profile for each project.
+func (x *mixedMemory) makeProfiles() (*profile.Set, error) {
 	fsys := vfs.NewMem()
 	if err := fsys.MkdirAll("profiles", 0o700); err != nil {
 		return nil, err
@@ -264,7 +268,7 @@ func (x *mixed) profiles() (*profile.Set, error) {
 }
 
 // add adds the entries of one project.
-func (x *mixed) add(project string, es []quality.Entry) {
+func (x *mixedMemory) add(project string, es []quality.Entry) {
 	x.projects = append(x.projects, project)
 	for _, e := range es {
 		x.entries = append(x.entries, mixedEntry{project, e})
@@ -272,7 +276,7 @@ func (x *mixed) add(project string, es []quality.Entry) {
 }
 
 // finish sorts the entries by date and gives them names that reveal nothing about their project.
-func (x *mixed) finish() {
+func (x *mixedMemory) finish() {
 	slices.SortStableFunc(x.entries, func(a, b mixedEntry) int { return a.Date.Compare(b.Date) })
 	for i := range x.entries {
 		x.entries[i].Name = fmt.Sprintf("e%05d", i+1)
@@ -280,8 +284,8 @@ func (x *mixed) finish() {
 }
 
 // mixTalks reads LoCoMo. Each conversation is a project.
-func mixTalks(data fs.FS, turns bool) (mixed, error) {
-	x := mixed{budgets: []int{2000, 8000}}
+func mixTalks(data fs.FS, turns bool) (mixedMemory, error) {
+	x := mixedMemory{budgets: []int{2000, 8000}}
 	src, err := quality.FindOne(data, ".", "locomo")
 	if err != nil {
 		return x, err
@@ -310,8 +314,8 @@ func mixTalks(data fs.FS, turns bool) (mixed, error) {
 
 // mixHistories reads LongMemEval. Each question is asked by a different person, and the person's
 // project is the haystack of the question.
-func mixHistories(data fs.FS) (mixed, error) {
-	x := mixed{budgets: []int{8000, 30000}}
+func mixHistories(data fs.FS) (mixedMemory, error) {
+	x := mixedMemory{budgets: []int{8000, 30000}}
 	src, err := quality.FindOne(data, ".", "longmemeval")
 	if err != nil {
 		return x, err

@@ -13,7 +13,7 @@ import (
 
 func TestProfiles(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2026, 4, d, 0, 0, 0, 0, time.UTC) }
-	x := mixed{budgets: []int{90, 2000}}
+	x := mixedMemory{budgets: []int{90, 2000}}
 	x.add(
 		"ann",
 		[]quality.Entry{
@@ -35,7 +35,7 @@ func TestProfiles(t *testing.T) {
 		t.Fatalf("entries %+v", x.entries)
 	}
 	got := map[string][]string{}
-	if err := x.measure(t.Context(), func(budget int, way string, j injected) {
+	if err := x.measure(t.Context(), func(budget int, way string, j injectionSum) {
 		got[count(budget)+" "+way] = j.cells()
 	}); err != nil {
 		t.Fatal(err)
@@ -58,18 +58,19 @@ func TestProfiles(t *testing.T) {
 
 func TestEstimates(t *testing.T) {
 	words := func(s string) (int, error) { return len(strings.Fields(s)), nil }
-	e, err := estimates(t.Context(), []string{"", "one two", "one"}, words)
+	e, err := compareEstimates(t.Context(), []string{"", "one two", "one"}, words)
 	if err != nil || e.guess != 4 || e.truth != 3 ||
 		!slices.Equal(e.cells(), []string{"1.00", "1.00", "1.50", "1.50", "1.50", "1.33"}) {
 		t.Errorf("estimates() = %+v, %v", e.cells(), err)
 	}
-	if _, err := estimates(t.Context(), nil, words); err == nil {
+	if _, err := compareEstimates(t.Context(), nil, words); err == nil {
 		t.Error("estimates of nothing is no error")
 	}
 	if got := spread([]string{"a", "b", "c", "d"}, 2); !slices.Equal(got, []string{"a", "c"}) {
 		t.Errorf("spread() = %v", got)
 	}
-	if ps := pieces([]string{strings.Repeat("word ", tokenPiece/2), "short"}); len(ps) < 2 || len(ps[0]) > tokenPiece {
+	if ps := resizeTexts([]string{strings.Repeat("word ", tokenPiece/2), "short"}); len(ps) < 2 ||
+		len(ps[0]) > tokenPiece {
 		t.Errorf("pieces() gives %d", len(ps))
 	}
 }

@@ -23,7 +23,7 @@ func (b *bench) progress(what string) *progress {
 	return &progress{b: b, what: what, on: ok && isatty.IsTerminal(f.Fd())}
 }
 
-func (p *progress) set(done, total int) {
+func (p *progress) setProgress(done, total int) {
 	if p.on {
 		fmt.Fprintf(p.b.log, "\r%s: %d of %d\x1b[K", p.what, done, total)
 	}

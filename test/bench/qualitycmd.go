@@ -117,7 +117,7 @@ func (b *bench) quality(ctx context.Context, f *qualityFlags) (err error) {
 		return err
 	}
 	if f.against != "" {
-		b.compared(quality.Compare(asked, before))
+		b.printComparison(quality.Compare(asked, before))
 	}
 	if err := writeScores(f.scores, asked); err != nil {
 		return err
@@ -355,8 +355,8 @@ func writeScores(file string, qs []quality.QuestionScore) error {
 	return os.WriteFile(file, b.Bytes(), 0o666)
 }
 
-// compared prints the differences to earlier scores.
-func (b *bench) compared(cs []quality.Compared) {
+// printComparison prints the differences to earlier scores.
+func (b *bench) printComparison(cs []quality.Comparison) {
 	t := newTable("difference", "ranking", "n", "nDCG@10", "95 %", "any@5", "95 %")
 	for _, c := range cs {
 		interval := func(d quality.Difference) string { return fmt.Sprintf("%+.4f to %+.4f", d.Low, d.High) }

@@ -40,7 +40,7 @@ func recall(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.IntVar(&r.n, "n", 10000, "entries in the store")
 	fl.IntVar(&r.queries, "queries", 2000, "queries to time")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
-	r.src.flags(fl)
+	r.src.addFlags(fl)
 	fl.StringVar(&r.rank, "rank", "", "`RANKING` of the library: oxbow (its default) or seed")
 	b.dirFlag(fl)
 	return r.run
@@ -56,11 +56,11 @@ func (r *recallRun) run(ctx context.Context) (err error) {
 	}
 	defer remove()
 	r.path = filepath.Join(dir, "memory.oxbow")
-	r.entries, r.from, err = r.src.entries(ctx, r.n)
+	r.entries, r.from, err = r.src.readEntries(ctx, r.n)
 	if err != nil {
 		return err
 	}
-	r.phrases, err = phrases(r.entries, r.queries, r.seed)
+	r.phrases, err = samplePhrases(r.entries, r.queries, r.seed)
 	if err != nil {
 		return err
 	}
@@ -159,9 +159,9 @@ func (r *recallRun) opening(ctx context.Context, built time.Duration, bytes int)
 	t = newTable("memory (live heap)", "bytes an entry", "× the text")
 	mem := func(name string, a, b uint64) {
 		per := (float64(b) - float64(a)) / n
-		t.row(name, digits(per), digits(per*n/float64(bytes))+"×")
+		t.row(name, formatDigits(per), formatDigits(per*n/float64(bytes))+"×")
 	}
-	t.row("the text itself", digits(float64(bytes)/n), "1.00×")
+	t.row("the text itself", formatDigits(float64(bytes)/n), "1.00×")
 	mem("open store (entries and names)", before, opened)
 	mem("index", opened, indexed)
 	mem("both", before, indexed)
@@ -234,14 +234,14 @@ func (r *recallRun) latency(ctx context.Context) error {
 				return err
 			}
 		}
-		if slices.ContainsFunc(got, func(h oxbow.Hit) bool { return holds(h.Entry.Content, p) }) {
+		if slices.ContainsFunc(got, func(h oxbow.Hit) bool { return containsPhrase(h.Entry.Content, p) }) {
 			hits++
 		}
 		if i%scanEvery == 0 {
 			var top []int
 			_ = scan.add(func() error { top = plainScan(lower, p, 10); return nil })
 			scans++
-			if slices.ContainsFunc(top, func(i int) bool { return holds(r.entries[i].Content, p) }) {
+			if slices.ContainsFunc(top, func(i int) bool { return containsPhrase(r.entries[i].Content, p) }) {
 				scanHits++
 			}
 		}
@@ -274,8 +274,8 @@ func (r *recallRun) latency(ctx context.Context) error {
 	return nil
 }
 
-// holds reports whether content contains the phrase. Any white space in content counts as one space.
-func holds(content, phrase string) bool {
+// containsPhrase reports whether content contains the phrase. Any white space in content counts as one space.
+func containsPhrase(content, phrase string) bool {
 	return strings.Contains(" "+strings.Join(strings.Fields(content), " ")+" ", " "+phrase+" ")
 }
 
@@ -316,8 +316,8 @@ func (r *recallRun) throughput(ctx context.Context) error {
 	}
 	t := newTable("Memory.Recall on", "queries/s, median of 3", "× 1 goroutine")
 	one := median(rates[1])
-	t.row("1 goroutine", digits(one), "1.00×")
-	t.row("2 goroutines", digits(median(rates[2])), digits(median(rates[2])/one)+"×")
+	t.row("1 goroutine", formatDigits(one), "1.00×")
+	t.row("2 goroutines", formatDigits(median(rates[2])), formatDigits(median(rates[2])/one)+"×")
 	r.emit(t)
 	return nil
 }

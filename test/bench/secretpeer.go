@@ -76,7 +76,7 @@ func peerRules(ctx context.Context, runs int) ([][]peerRule, error) {
 	}
 	var all [][]peerRule
 	for range runs {
-		rules, err := generated(ctx, dir)
+		rules, err := generateRules(ctx, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func peerRules(ctx context.Context, runs int) ([][]peerRule, error) {
 	return all, nil
 }
 
-func generated(ctx context.Context, dir string) (rules []peerRule, err error) {
+func generateRules(ctx context.Context, dir string) (rules []peerRule, err error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(dir, "generate.exe"), filepath.Join(dir, "out.toml"))
 	cmd.Dir = filepath.Join(dir, "cmd", "generate", "config")
 	var lines bytes.Buffer
@@ -182,7 +182,7 @@ func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) 
 	}
 	place, ok := apart[r.ID]
 	if !ok {
-		place = placeOf(short, keywords)
+		place = matchStart(short, keywords)
 	}
 	fmt.Fprintf(b, "%s\t%s\t%g\t%d\t%s\t%s\n", r.ID, place, r.Entropy, r.Group, strings.Join(keywords, " "), short)
 	for _, a := range r.Allow {
@@ -207,9 +207,9 @@ var lettersAlone = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
 // its keyword.
 const farBefore = 512
 
-// placeOf returns where matches begin: the maximum number of bytes before a keyword, or "=" if matches
+// matchStart returns where matches begin: the maximum number of bytes before a keyword, or "=" if matches
 // begin with the keyword and contain an assignment.
-func placeOf(short string, keywords []string) string {
+func matchStart(short string, keywords []string) string {
 	re, err := syntax.Parse(
 		strings.NewReplacer("%{end}", "", "%{name}", ".{0,24}", "%{is}", ".{1,12}").Replace(short),
 		syntax.Perl,

@@ -28,7 +28,7 @@ func sessionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	src.textFlag(fl)
 	b.dirFlag(fl)
 	return b.inTemp("sessions", func(ctx context.Context, dir string) error {
-		r, w, _, err := b.importOf(ctx, dir, src, 5000, *megabytes, *big)
+		r, w, _, err := b.prepareImport(ctx, dir, src, 5000, *megabytes, *big)
 		if err != nil {
 			return err
 		}
@@ -43,8 +43,8 @@ func sessionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	})
 }
 
-// importOf builds oxbow and writes a user's transcripts from the texts of n entries. It returns both.
-func (b *bench) importOf(
+// prepareImport builds oxbow and writes a user's transcripts from the texts of n entries. It returns both.
+func (b *bench) prepareImport(
 	ctx context.Context,
 	dir string,
 	src source,
@@ -56,7 +56,7 @@ func (b *bench) importOf(
 	if err != nil {
 		return r, nil, nil, err
 	}
-	es, _, err = src.entries(ctx, n)
+	es, _, err = src.readEntries(ctx, n)
 	if err != nil {
 		return r, nil, nil, err
 	}
@@ -176,7 +176,7 @@ func archiveSum(ctx context.Context, home string) (sum string, err error) {
 	}
 	defer m.Close()
 	a := &session.Archive{Memory: m}
-	all, err := a.Sessions(ctx, oxbow.Filter{}, time.Time{}, 1<<30)
+	all, err := a.ListSessions(ctx, oxbow.Filter{}, time.Time{}, 1<<30)
 	if err != nil {
 		return "", err
 	}
@@ -185,7 +185,7 @@ func archiveSum(ctx context.Context, home string) (sum string, err error) {
 	for _, s := range all {
 		h := sha256.New()
 		each[s.Client+"/"+s.Session] = h
-		ts, err := a.Turns(ctx, s.Client, s.Session)
+		ts, err := a.ReadTurns(ctx, s.Client, s.Session)
 		if err != nil {
 			return "", err
 		}

@@ -41,11 +41,11 @@ func shapesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.StringVar(&f.seed, "seed", "1", "what chooses the sections")
 	fl.BoolVar(&f.tune, "tune", false, "choose from the sections that are never measured, to work on the rules")
 	fl.BoolVar(&f.show, "show", false, "print the sections that are marked")
-	return func(ctx context.Context) error { return b.shapes(ctx, &f) }
+	return func(ctx context.Context) error { return b.countShapes(ctx, &f) }
 }
 
-// shapes counts the sections of documentation that are classified as instructions.
-func (b *bench) shapes(ctx context.Context, f *shapeFlags) error {
+// countShapes counts the sections of documentation that are classified as instructions.
+func (b *bench) countShapes(ctx context.Context, f *shapeFlags) error {
 	if f.goroot == "" {
 		return errors.New("--goroot is needed, because a program built with -trimpath does not know it: try " +
 			"--goroot \"$(go env GOROOT)\"")
@@ -241,8 +241,10 @@ func manSections(path string) ([]string, error) {
 			rest = strings.TrimRight(line, "\n")
 		}
 		rest = roffMarks.ReplaceAllString(rest, "")
-		section.WriteString(strings.NewReplacer(`\-`, "-", `\(bu`, "•", `\(aq`, "'", `\e`, `\`, `"`, "").Replace(rest) +
-			"\n")
+		section.WriteString(
+			strings.NewReplacer(`\-`, "-", `\(bu`, "•", `\(aq`, "'", `\e`, `\`, `"`, "").Replace(rest) +
+				"\n",
+		)
 	}
 	return append(all, section.String()), nil
 }

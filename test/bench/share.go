@@ -69,7 +69,7 @@ func shareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			const pause = 20 * time.Millisecond
 			jobs := slices.Repeat([]shareJob{{filepath.Join(dir, "memory.oxbow"), *long, 0}}, *busy+1)
 			jobs[*busy].Pause = pause
-			costs, err := shares(ctx, jobs)
+			costs, err := runShares(ctx, jobs)
 			if err != nil {
 				return err
 			}
@@ -87,8 +87,8 @@ func shareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// shares runs the jobs at the same time, each in its own process.
-func shares(ctx context.Context, jobs []shareJob) ([]shareCost, error) {
+// runShares runs the jobs at the same time, each in its own process.
+func runShares(ctx context.Context, jobs []shareJob) ([]shareCost, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func start(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	rounds := fl.Int("rounds", 20, "starts to time")
 	n := fl.Int("n", 10000, "entries in the full home")
 	var src source
-	src.flags(fl)
+	src.addFlags(fl)
 	b.dirFlag(fl)
 	return func(ctx context.Context) error {
 		if *rounds < 1 || *n < 1 {
@@ -45,11 +45,11 @@ func start(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := b.sizes(plain, small, hello); err != nil {
+		if err := b.printSizes(plain, small, hello); err != nil {
 			return err
 		}
 		full := filepath.Join(dir, "full")
-		es, from, err := src.entries(ctx, min(*n, 10000))
+		es, from, err := src.readEntries(ctx, min(*n, 10000))
 		if err != nil {
 			return err
 		}
@@ -57,12 +57,12 @@ func start(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			return err
 		}
 		b.logf("start: timing")
-		return b.starts(ctx, dir, small, hello, full, *n, *rounds, from)
+		return b.measureStarts(ctx, dir, small, hello, full, *n, *rounds, from)
 	}
 }
 
-// sizes prints the sizes of the programs.
-func (b *bench) sizes(plain, small, hello string) error {
+// printSizes prints the sizes of the programs.
+func (b *bench) printSizes(plain, small, hello string) error {
 	t := newTable("program", "MB")
 	for _, p := range [][2]string{
 		{"oxbow, go build", plain},
@@ -73,7 +73,7 @@ func (b *bench) sizes(plain, small, hello string) error {
 		if err != nil {
 			return err
 		}
-		t.row(p[0], digits(float64(info.Size())/1e6))
+		t.row(p[0], formatDigits(float64(info.Size())/1e6))
 	}
 	b.emit(t)
 	return nil
@@ -92,8 +92,13 @@ func fillHome(ctx context.Context, home string, es []oxbow.Add) error {
 	return errors.Join(err, m.Close())
 }
 
-// starts times each kind of start once in each round.
-func (b *bench) starts(ctx context.Context, dir, oxbowPath, hello, full string, n, rounds int, from string) error {
+// measureStarts times each kind of start once in each round.
+func (b *bench) measureStarts(
+	ctx context.Context,
+	dir, oxbowPath, hello, full string,
+	n, rounds int,
+	from string,
+) error {
 	env := bareEnv(os.Getenv, dir)
 	server := program{path: oxbowPath, args: []string{"mcp"}, env: env}
 	empty := filepath.Join(dir, "empty")

@@ -56,16 +56,16 @@ func span(d time.Duration) string {
 	case d < time.Microsecond:
 		return fmt.Sprintf("%d ns", d)
 	case d < time.Millisecond:
-		return digits(f/1e3) + " µs"
+		return formatDigits(f/1e3) + " µs"
 	case d < time.Second:
-		return digits(f/1e6) + " ms"
+		return formatDigits(f/1e6) + " ms"
 	default:
-		return digits(f/1e9) + " s"
+		return formatDigits(f/1e9) + " s"
 	}
 }
 
-// digits formats a number with three significant digits and grouped thousands.
-func digits(f float64) string {
+// formatDigits formats a number with three significant digits and grouped thousands.
+func formatDigits(f float64) string {
 	switch a := math.Abs(f); {
 	case a < 9.995:
 		return fmt.Sprintf("%.2f", f)
@@ -84,7 +84,7 @@ func count(n int) string {
 	if n > -100 && n < 100 {
 		return fmt.Sprint(n)
 	}
-	return digits(float64(n))
+	return formatDigits(float64(n))
 }
 
 // peak formats the peak memory of a child process. If it does not exceed the peak of this process, it
@@ -101,7 +101,7 @@ func ratio[T ~int | ~int64](a, b T) string {
 	if b <= 0 {
 		return "–"
 	}
-	return digits(float64(a)/float64(b)) + "×"
+	return formatDigits(float64(a)/float64(b)) + "×"
 }
 
 // table is a Markdown table. The first column is text, and the other columns are numbers.

@@ -48,7 +48,7 @@ func survive(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				subjects, left = append(subjects, graphSubject(name, p)), ""
 			}
 		}
-		if err := b.survival(ctx, dir, subjects, loads()); err != nil {
+		if err := b.survival(ctx, dir, subjects, survivalLoads()); err != nil {
 			return err
 		}
 		if left != "" {
@@ -65,7 +65,7 @@ type load struct {
 	killAfter        int  // number of acknowledgements after which the processes are killed (0: never)
 }
 
-func loads() []load {
+func survivalLoads() []load {
 	return []load{
 		{processes: 1, calls: 100, parallel: true},
 		{processes: 2, calls: 100},

@@ -164,14 +164,14 @@ func TestRealProgram(t *testing.T) {
 	}
 	out.Reset()
 	full := filepath.Join(dir, "full")
-	es, from, err := source{text: textDir(t)}.entries(t.Context(), 5)
+	es, from, err := source{text: textDir(t)}.readEntries(t.Context(), 5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := fillHome(t.Context(), full, es); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.starts(t.Context(), dir, path, hello, full, len(es), 1, from); err != nil {
+	if err := b.measureStarts(t.Context(), dir, path, hello, full, len(es), 1, from); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{

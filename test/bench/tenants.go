@@ -57,7 +57,7 @@ func tenantsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.DurationVar(&r.pause, "pause", 0, "how long a client waits after each write, while there are kills")
 	fl.IntVar(&r.kills, "kills", 3, "times that the server is killed under writes")
 	fl.DurationVar(&r.between, "between", 5*time.Second, "how long it runs before each")
-	r.src.flags(fl)
+	r.src.addFlags(fl)
 	b.dirFlag(fl)
 	return r.run
 }
@@ -135,7 +135,7 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 		)
 	}
 	r.emit(mem)
-	return r.killed(ctx)
+	return r.killServer(ctx)
 }
 
 // prepare builds the program and fills a home for each tenant.
@@ -144,11 +144,11 @@ func (r *tenantsRun) prepare(ctx context.Context, dir string) (from string, err 
 	if err != nil {
 		return "", err
 	}
-	entries, from, err := r.src.entries(ctx, min(r.n, 10_000))
+	entries, from, err := r.src.readEntries(ctx, min(r.n, 10_000))
 	if err != nil {
 		return "", err
 	}
-	r.phrases, err = phrases(entries, 2000, 1)
+	r.phrases, err = samplePhrases(entries, 2000, 1)
 	if err != nil {
 		return "", err
 	}
@@ -352,9 +352,9 @@ func (r *tenantsRun) measure(
 	return recalls, writes, errors.Join(errs...)
 }
 
-// killed repeatedly kills the server during writes, then checks that all acknowledged entries are
+// killServer repeatedly kills the server during writes, then checks that all acknowledged entries are
 // stored.
-func (r *tenantsRun) killed(ctx context.Context) error {
+func (r *tenantsRun) killServer(ctx context.Context) error {
 	for k := range r.kills {
 		writing, stop := context.WithCancel(ctx)
 		var wg sync.WaitGroup

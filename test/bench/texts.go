@@ -37,8 +37,8 @@ type source struct {
 	text string // directory of text files, or ""
 }
 
-// flags defines the flags --data and --text.
-func (s *source) flags(fl *flag.FlagSet) {
+// addFlags defines the flags --data and --text.
+func (s *source) addFlags(fl *flag.FlagSet) {
 	fl.StringVar(&s.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
 	s.textFlag(fl)
 }
@@ -47,11 +47,11 @@ func (s *source) textFlag(fl *flag.FlagSet) {
 	fl.StringVar(&s.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
 }
 
-// entries returns up to n entries of about [pieceSize] bytes, and a description of their origin. The
+// readEntries returns up to n entries of about [pieceSize] bytes, and a description of their origin. The
 // order of the entries depends only on the texts.
-func (s source) entries(ctx context.Context, n int) (es []oxbow.Add, from string, err error) {
+func (s source) readEntries(ctx context.Context, n int) (es []oxbow.Add, from string, err error) {
 	take := func(name, text string) error {
-		for i, p := range cut(text, pieceSize) {
+		for i, p := range splitText(text, pieceSize) {
 			es = append(es, oxbow.Add{Name: fmt.Sprintf("%s #%d", name, i+1), Content: p})
 			if len(es) == n {
 				return errEnough
@@ -160,15 +160,15 @@ func walkComments(fsys fs.FS, take func(name, text string) error) error {
 		if err != nil {
 			return err
 		}
-		if s := comments(src); oxbow.CheckContent(s) == nil {
+		if s := commentWords(src); oxbow.CheckContent(s) == nil {
 			return take(name, s)
 		}
 		return nil
 	})
 }
 
-// comments returns the words of a Go file's comments, with one comment in each line.
-func comments(src []byte) string {
+// commentWords returns the words of a Go file's comments, with one comment in each line.
+func commentWords(src []byte) string {
 	var sc scanner.Scanner
 	fset := token.NewFileSet()
 	sc.Init(fset.AddFile("", fset.Base(), len(src)), src, nil, scanner.ScanComments)
@@ -204,10 +204,10 @@ func isLicence(line string) bool {
 	return false
 }
 
-// cut splits a text into pieces of about size bytes. It splits at white space if there is any in the
+// splitText splits a text into pieces of about size bytes. It splits at white space if there is any in the
 // second half of a piece, otherwise between two runes. A last piece of less than half the size is left
 // out, so that the pieces are of similar size.
-func cut(s string, size int) []string {
+func splitText(s string, size int) []string {
 	var pieces []string
 	for {
 		s = strings.TrimSpace(s)
@@ -228,9 +228,9 @@ func cut(s string, size int) []string {
 	}
 }
 
-// phrases samples n sequences of 2 to 8 words from the entries, with single spaces between the words.
+// samplePhrases samples n sequences of 2 to 8 words from the entries, with single spaces between the words.
 // The same seed results in the same phrases.
-func phrases(es []oxbow.Add, n int, seed uint64) ([]string, error) {
+func samplePhrases(es []oxbow.Add, n int, seed uint64) ([]string, error) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	var ps []string
 	for range 100 * n {

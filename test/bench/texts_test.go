@@ -26,7 +26,7 @@ func TestCut(t *testing.T) {
 		{"space too early", "a bcdefghijklm", []string{"a bcdefghi"}},
 		{"in a rune", "abcdefghiéjklmno", []string{"abcdefghi", "éjklmno"}},
 	} {
-		got := cut(tt.in, 10)
+		got := splitText(tt.in, 10)
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: cut(%q, 10) = %q, want %q", tt.name, tt.in, got, tt.want)
 		}
@@ -48,7 +48,7 @@ package p
 //go:noinline
 func f() { /* inner */ _ = "// no comment" } // trailing
 `
-	if got, want := comments([]byte(src)), "Package p holds things.\ninner\ntrailing\n"; got != want {
+	if got, want := commentWords([]byte(src)), "Package p holds things.\ninner\ntrailing\n"; got != want {
 		t.Errorf("comments = %q, want %q", got, want)
 	}
 }
@@ -91,7 +91,7 @@ func TestPhrases(t *testing.T) {
 			oxbow.Add{Name: fmt.Sprint(i), Content: strings.Repeat(fmt.Sprintf("river%d\n lake%d the ", i, i), 10)},
 		)
 	}
-	ps, err := phrases(es, 50, 7)
+	ps, err := samplePhrases(es, 50, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,19 +102,19 @@ func TestPhrases(t *testing.T) {
 		if n := len(strings.Fields(p)); n < 2 || n > 8 {
 			t.Errorf("phrase %q has %d words, want 2 to 8", p, n)
 		}
-		if !slices.ContainsFunc(es, func(e oxbow.Add) bool { return holds(e.Content, p) }) {
+		if !slices.ContainsFunc(es, func(e oxbow.Add) bool { return containsPhrase(e.Content, p) }) {
 			t.Errorf("phrase %q stands in no entry", p)
 		}
 	}
-	again, err := phrases(es, 50, 7)
+	again, err := samplePhrases(es, 50, 7)
 	if err != nil || !slices.Equal(ps, again) {
 		t.Errorf("the same seed gave other phrases (%v)", err)
 	}
-	other, err := phrases(es, 50, 8)
+	other, err := samplePhrases(es, 50, 8)
 	if err != nil || slices.Equal(ps, other) {
 		t.Errorf("another seed gave the same phrases (%v)", err)
 	}
-	if got, err := phrases([]oxbow.Add{{Content: "the of and to"}}, 1, 1); err == nil {
+	if got, err := samplePhrases([]oxbow.Add{{Content: "the of and to"}}, 1, 1); err == nil {
 		t.Errorf("phrases of stop words = %q, want an error", got)
 	}
 }
@@ -129,7 +129,7 @@ func TestHolds(t *testing.T) {
 		{"one two three", "wo three", false},
 		{"one two", "two one", false},
 	} {
-		if got := holds(tt.content, tt.phrase); got != tt.want {
+		if got := containsPhrase(tt.content, tt.phrase); got != tt.want {
 			t.Errorf("holds(%q, %q) = %v, want %v", tt.content, tt.phrase, got, tt.want)
 		}
 	}

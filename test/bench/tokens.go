@@ -32,17 +32,20 @@ var tokenSets = []struct {
 	name string
 	read func(data fs.FS) ([]string, error)
 }{
-	{"LoCoMo: talks between people", func(d fs.FS) ([]string, error) { return textsOf(readTalks(d, false)) }},
+	{"LoCoMo: talks between people", func(d fs.FS) ([]string, error) { return entryTexts(readTalks(d, false)) }},
 	{"LongMemEval: chats with a program", func(d fs.FS) ([]string, error) {
 		var ts []string
 		err := walkSessions(d, func(_, text string) error { ts = append(ts, text); return nil })
 		return ts, err
 	}},
-	{"QMSum: meetings", func(d fs.FS) ([]string, error) { return textsOf(readMeetings(d)) }},
-	{"lines of Go", func(d fs.FS) ([]string, error) { return textsOf(readLines(d, true)) }},
-	{"this project: Markdown", func(fs.FS) ([]string, error) { return filesOf("../..", ".md") }},
-	{"this project: Go", func(fs.FS) ([]string, error) { return filesOf("../..", ".go") }},
-	{"made up: small numbers with commas", func(fs.FS) ([]string, error) { return madeUp("0123456789", 2, ", "), nil }},
+	{"QMSum: meetings", func(d fs.FS) ([]string, error) { return entryTexts(readMeetings(d)) }},
+	{"lines of Go", func(d fs.FS) ([]string, error) { return entryTexts(readLines(d, true)) }},
+	{"this project: Markdown", func(fs.FS) ([]string, error) { return readFiles("../..", ".md") }},
+	{"this project: Go", func(fs.FS) ([]string, error) { return readFiles("../..", ".go") }},
+	{
+		"made up: small numbers with commas",
+		func(fs.FS) ([]string, error) { return madeUp("0123456789", 2, ", "), nil },
+	},
 	{"made up: base64 of random bytes", func(fs.FS) ([]string, error) {
 		return madeUp("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 76, "\n"), nil
 	}},
@@ -64,7 +67,7 @@ func madeUp(letters string, size int, between string) []string {
 	return []string{b.String()}
 }
 
-func textsOf(es []labelled, err error) ([]string, error) {
+func entryTexts(es []labelledEntry, err error) ([]string, error) {
 	ts := make([]string, len(es))
 	for i, e := range es {
 		ts[i] = e.text
@@ -72,8 +75,8 @@ func textsOf(es []labelled, err error) ([]string, error) {
 	return ts, err
 }
 
-// filesOf returns the texts of the files with this extension below dir, without test data.
-func filesOf(dir, ext string) ([]string, error) {
+// readFiles returns the texts of the files with this extension below dir, without test data.
+func readFiles(dir, ext string) ([]string, error) {
 	var ts []string
 	fsys := os.DirFS(dir)
 	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
@@ -117,7 +120,7 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				if err != nil {
 					return fmt.Errorf("reading %s: %w", s.name, err)
 				}
-				e, err := estimates(ctx, spread(pieces(texts), tokenPieces), codec.Count)
+				e, err := compareEstimates(ctx, spread(resizeTexts(texts), tokenPieces), codec.Count)
 				if err != nil {
 					return fmt.Errorf("counting %s: %w", s.name, err)
 				}
@@ -130,8 +133,8 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// pieces joins short texts and splits long texts.
-func pieces(texts []string) []string { return cut(strings.Join(texts, "\n\n"), tokenPiece) }
+// resizeTexts joins short texts and splits long texts.
+func resizeTexts(texts []string) []string { return splitText(strings.Join(texts, "\n\n"), tokenPiece) }
 
 // spread returns at most n elements of all, evenly distributed.
 func spread[T any](all []T, n int) []T {
@@ -145,13 +148,17 @@ func spread[T any](all []T, n int) []T {
 	return some
 }
 
-// estimated compares estimates with counts.
-type estimated struct {
+// estimateErrors compares estimates with counts.
+type estimateErrors struct {
 	ratios       []float64 // sorted
 	guess, truth int
 }
 
-func estimates(ctx context.Context, texts []string, count func(string) (int, error)) (e estimated, err error) {
+func compareEstimates(
+	ctx context.Context,
+	texts []string,
+	count func(string) (int, error),
+) (e estimateErrors, err error) {
 	for _, s := range texts {
 		if err := ctx.Err(); err != nil {
 			return e, err
@@ -163,7 +170,7 @@ func estimates(ctx context.Context, texts []string, count func(string) (int, err
 		if n == 0 {
 			continue
 		}
-		g := prompt.Tokens(s)
+		g := prompt.EstimateTokens(s)
 		e.guess += g
 		e.truth += n
 		e.ratios = append(e.ratios, float64(g)/float64(n))
@@ -175,7 +182,7 @@ func estimates(ctx context.Context, texts []string, count func(string) (int, err
 	return e, nil
 }
 
-func (e estimated) cells() []string {
+func (e estimateErrors) cells() []string {
 	at := func(q float64) string { return fmt.Sprintf("%.2f", e.ratios[int(q*float64(len(e.ratios)-1)+0.5)]) }
 	return []string{at(0), at(0.05), at(0.5), at(0.95), at(1), fmt.Sprintf("%.2f", float64(e.guess)/float64(e.truth))}
 }

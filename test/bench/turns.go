@@ -27,12 +27,12 @@ func turnsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if *copies < 1 || *rounds < 1 {
 			return errors.New("measuring turns: --copies and --rounds must be above 0")
 		}
-		return b.turns(ctx, *data, *copies, *rounds)
+		return b.measureTurns(ctx, *data, *copies, *rounds)
 	}
 }
 
-// turns asks all questions of LoCoMo in one memory with all turns.
-func (b *bench) turns(ctx context.Context, data string, copies, rounds int) (err error) {
+// measureTurns asks all questions of LoCoMo in one memory with all turns.
+func (b *bench) measureTurns(ctx context.Context, data string, copies, rounds int) (err error) {
 	ops, asks, err := talks(data, copies)
 	if err != nil {
 		return err

@@ -19,15 +19,19 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-func whole(b *bench, fl *flag.FlagSet) func(context.Context) error {
+func runWhole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	sizes := fl.String("n", "10000,100000", "entries in the home, `N,N…`")
-	rounds := fl.Int("rounds", 5, "runs to time of what takes an instant; export, import, dump, load and check run once")
+	rounds := fl.Int(
+		"rounds",
+		5,
+		"runs to time of what takes an instant; export, import, dump, load and check run once",
+	)
 	only := fl.String("only", "", "commands whose names match `REGEXP`")
 	var src source
-	src.flags(fl)
+	src.addFlags(fl)
 	b.dirFlag(fl)
 	return func(ctx context.Context) error {
-		ns, err := numbers(*sizes)
+		ns, err := parseNumbers(*sizes)
 		if err != nil {
 			return err
 		}
@@ -48,7 +52,7 @@ func whole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		es, from, err := src.entries(ctx, 10000)
+		es, from, err := src.readEntries(ctx, 10000)
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
-func words(b *bench, fl *flag.FlagSet) func(context.Context) error {
+func runWords(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	data := fl.String("data", "", "`DIR` that holds LongMemEval")
 	return func(ctx context.Context) error {
 		if *data == "" {
@@ -40,7 +40,7 @@ func words(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				}
 			}
 		}
-		b.shares(ctx, maps.Keys(texts), len(texts))
+		b.printShares(ctx, maps.Keys(texts), len(texts))
 		return ctx.Err()
 	}
 }
@@ -48,9 +48,9 @@ func words(b *bench, fl *flag.FlagSet) func(context.Context) error {
 // leastShare is the number of texts in a thousand that must contain a term, so that the term is common.
 const leastShare = 2
 
-// shares prints each common term that consists of letters, and the number of texts in a thousand that
+// printShares prints each common term that consists of letters, and the number of texts in a thousand that
 // contain it.
-func (b *bench) shares(ctx context.Context, texts func(func(string) bool), n int) {
+func (b *bench) printShares(ctx context.Context, texts func(func(string) bool), n int) {
 	an := analysis.NewAnalyzer()
 	df := map[string]int{}
 	for text := range texts {

@@ -26,10 +26,10 @@ func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	)
 	sqlite := fl.Bool("sqlite", true, "measure SQLite too")
 	var src source
-	src.flags(fl)
+	src.addFlags(fl)
 	b.dirFlag(fl)
 	return func(ctx context.Context) error {
-		ns, err := numbers(*sizes)
+		ns, err := parseNumbers(*sizes)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		}
 		defer remove()
 		const most = 10000 // distinct texts; more entries repeat them
-		es, from, err := src.entries(ctx, most)
+		es, from, err := src.readEntries(ctx, most)
 		if err != nil {
 			return err
 		}
@@ -71,8 +71,8 @@ func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// numbers parses a list of numbers that are not negative.
-func numbers(s string) ([]int, error) {
+// parseNumbers parses a list of numbers that are not negative.
+func parseNumbers(s string) ([]int, error) {
 	var ns []int
 	for f := range strings.SplitSeq(s, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(f))
@@ -132,7 +132,7 @@ func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
 	if err := w.single(ctx, before, sqlite); err != nil {
 		return err
 	}
-	if err := w.grouped(ctx); err != nil {
+	if err := w.measureGroups(ctx); err != nil {
 		return err
 	}
 	closed = true
@@ -149,8 +149,8 @@ func (w *writeRun) fresh(group string, i int) oxbow.Add {
 	return e
 }
 
-// used returns the size of the log's records in bytes.
-func (w *writeRun) used(ctx context.Context) (int64, error) {
+// logBytes returns the size of the log's records in bytes.
+func (w *writeRun) logBytes(ctx context.Context) (int64, error) {
 	s, err := w.m.Stats(ctx)
 	return s.Used, err
 }
@@ -186,7 +186,7 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 	}
 	w.logf("write: timing")
 	const warm = 20
-	start, err := w.used(ctx) // size of the log before the timed writes
+	start, err := w.logBytes(ctx) // size of the log before the timed writes
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 				r.times = nil
 			}
 			bare.rewind()
-			start, err = w.used(ctx)
+			start, err = w.logBytes(ctx)
 			if err != nil {
 				return err
 			}
@@ -217,14 +217,14 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 		// log is slower.
 		if i < warm {
 			was := start
-			start, err = w.used(ctx)
+			start, err = w.logBytes(ctx)
 			if err != nil {
 				return err
 			}
 			more = int(start-was) - len(e.Content) - len(e.Name)
 		}
 	}
-	end, err := w.used(ctx)
+	end, err := w.logBytes(ctx)
 	if err != nil {
 		return err
 	}

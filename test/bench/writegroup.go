@@ -55,14 +55,14 @@ func (w *writeRun) runSlow(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(w.grouped(ctx), w.m.Close()); err != nil {
+	if err := errors.Join(w.measureGroups(ctx), w.m.Close()); err != nil {
 		return err
 	}
 	return w.verify(ctx)
 }
 
-// grouped measures the writes per second of several goroutines.
-func (w *writeRun) grouped(ctx context.Context) error {
+// measureGroups measures the writes per second of several goroutines.
+func (w *writeRun) measureGroups(ctx context.Context) error {
 	title := fmt.Sprintf("goroutines that write, beside %s entries", count(w.n))
 	if w.delay > 0 {
 		title = fmt.Sprintf("goroutines that write; a sync takes %s more", span(w.delay))
@@ -101,7 +101,14 @@ func (w *writeRun) grouped(ctx context.Context) error {
 		if g == 1 {
 			one = rate
 		}
-		t.row(count(g), count(g*each), digits(rate), span(all.p50()), span(all.quantile(.99)), digits(rate/one)+"×")
+		t.row(
+			count(g),
+			count(g*each),
+			formatDigits(rate),
+			span(all.p50()),
+			span(all.quantile(.99)),
+			formatDigits(rate/one)+"×",
+		)
 	}
 	w.emit(t)
 	return nil

@@ -93,7 +93,7 @@ func (o *file) ReadAt(p []byte, off int64) (n int, err error) {
 			return err
 		}
 		v, err := own.wait()
-		row, ok := nodeOf(v)
+		row, ok := decodeNode(v)
 		if err == nil && !ok {
 			err = errLost
 		}

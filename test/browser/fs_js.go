@@ -290,8 +290,8 @@ func (n node) row() js.Value {
 	return js.ValueOf(v)
 }
 
-// nodeOf converts a stored row to a node.
-func nodeOf(v js.Value) (n node, ok bool) {
+// decodeNode converts a stored row to a node.
+func decodeNode(v js.Value) (n node, ok bool) {
 	if v.Type() != js.TypeObject {
 		return node{}, false
 	}

@@ -32,7 +32,7 @@ func (t *tx) place(dir float64, base string) (node, bool, error) {
 	if err != nil {
 		return node{}, false, err
 	}
-	n, ok := nodeOf(v)
+	n, ok := decodeNode(v)
 	return n, ok, nil
 }
 
@@ -42,7 +42,7 @@ func (t *tx) node(ino float64) (node, bool, error) {
 	if err != nil {
 		return node{}, false, err
 	}
-	n, ok := nodeOf(v)
+	n, ok := decodeNode(v)
 	return n, ok, nil
 }
 
@@ -236,7 +236,7 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 			return err
 		}
 		for i := range rows.Length() {
-			if n, ok := nodeOf(rows.Index(i)); ok {
+			if n, ok := decodeNode(rows.Index(i)); ok {
 				entries = append(entries, fs.FileInfoToDirEntry(f.info(n, n.name)))
 			}
 		}

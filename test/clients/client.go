@@ -39,8 +39,8 @@ func shellTool(name string, more object) func(command string) call {
 	}
 }
 
-// prefixed returns a function that builds calls of tools whose names have a prefix.
-func prefixed(prefix string) func(string, map[string]any) call {
+// prefixedCalls returns a function that builds calls of tools whose names have a prefix.
+func prefixedCalls(prefix string) func(string, map[string]any) call {
 	return func(tool string, input map[string]any) call { return call{Name: prefix + tool, Input: input} }
 }
 
@@ -48,7 +48,7 @@ func prefixed(prefix string) func(string, map[string]any) call {
 const task = "From which pier does the ferry to Bornholm leave at dawn? Look for the timetable."
 
 var clients = []client{
-	{"claude", "@anthropic-ai/claude-code@2.1.329", "", prefixed("mcp__oxbow__"),
+	{"claude", "@anthropic-ai/claude-code@2.1.329", "", prefixedCalls("mcp__oxbow__"),
 		func(home, url string) ([]string, error) {
 			return []string{"ANTHROPIC_BASE_URL=" +
 					url, "ANTHROPIC_API_KEY=test", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1",
@@ -81,7 +81,7 @@ enabled = false
 			return call{Name: "exec_command", Input: object{"cmd": command}}
 		}, []string{"--dangerously-bypass-approvals-and-sandbox"}, call{}, call{}},
 
-	{"gemini", "@google/gemini-cli@0.61.0", "@google/gemini-cli/bundle/gemini.js", prefixed("mcp_oxbow_"),
+	{"gemini", "@google/gemini-cli@0.61.0", "@google/gemini-cli/bundle/gemini.js", prefixedCalls("mcp_oxbow_"),
 		func(home, url string) ([]string, error) {
 			return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=test", "GEMINI_CLI_TRUST_WORKSPACE=true"},
 				writeJSON(
@@ -95,7 +95,7 @@ enabled = false
 		call{Name: "invoke_agent", Input: object{"agent_name": "generalist", "prompt": task}},
 		call{Name: "complete_task", Input: object{"result": object{"response": "Pier nine."}}}},
 
-	{"opencode", "opencode-ai@1.18.33 @opencode-ai/plugin@1.18.33", "", prefixed("oxbow_"),
+	{"opencode", "opencode-ai@1.18.33 @opencode-ai/plugin@1.18.33", "", prefixedCalls("oxbow_"),
 		func(home, url string) ([]string, error) {
 			return []string{
 					"OPENCODE_DISABLE_AUTOUPDATE=1",
@@ -121,7 +121,7 @@ enabled = false
 		}, []string{"run", "--format", "json"},
 		[]string{"--continue"}, shellTool("bash", object{"description": "look"}), nil, call{}, call{}},
 
-	{"copilot", "@github/copilot@1.0.102", "", prefixed("oxbow-"), func(home, url string) ([]string, error) {
+	{"copilot", "@github/copilot@1.0.102", "", prefixedCalls("oxbow-"), func(home, url string) ([]string, error) {
 		return []string{"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_PROVIDER_BASE_URL=" + url +
 			"/v1", "COPILOT_PROVIDER_API_KEY=test", "COPILOT_MODEL=gpt-4.1"}, nil
 	}, []string{"--no-auto-update", "--allow-tool=oxbow", "--output-format", "json", "-p"},
@@ -144,9 +144,9 @@ enabled = false
 		[]string{"--approval-mode", "yolo"}, call{}, call{}},
 }
 
-// arguments returns the arguments for a run with a prompt. If resumes is set, the run
+// runArguments returns the arguments for a run with a prompt. If resumes is set, the run
 // continues the last session. If run ends in -p, the prompt follows it at the end.
-func (c *client) arguments(prompt string, free, resumes bool) []string {
+func (c *client) runArguments(prompt string, free, resumes bool) []string {
 	run, prints := c.run, ""
 	if run[len(run)-1] == "-p" {
 		run, prints = run[:len(run)-1], "-p"
@@ -190,9 +190,9 @@ func (c *client) hint(dir string) string {
 // clientsEnv is the environment variable with the directory of the installed clients.
 const clientsEnv = "OXBOW_CLIENTS"
 
-// required reports whether OXBOW_REQUIRE contains the client's name. The value "all" does
+// isRequired reports whether OXBOW_REQUIRE contains the client's name. The value "all" does
 // not include clients, because they are large and have to be downloaded.
-func required(name string) bool {
+func isRequired(name string) bool {
 	for n := range strings.SplitSeq(os.Getenv("OXBOW_REQUIRE"), ",") {
 		if strings.TrimSpace(n) == name {
 			return true

@@ -37,7 +37,7 @@ func eachClient(all *testing.T, test func(t *testing.T, c *client, argv []string
 		all.Run(c.name, func(t *testing.T) {
 			argv := c.command(dir)
 			switch {
-			case argv == nil && required(c.name):
+			case argv == nil && isRequired(c.name):
 				t.Fatal("OXBOW_REQUIRE names it: " + c.hint(dir))
 			case argv == nil:
 				t.Skip(c.hint(dir))

@@ -57,8 +57,8 @@ type api struct {
 
 var apis = []api{
 	{"/messages", `"type":"tool_result"`, anthropic},
-	{"/responses", `"type":"function_call_output"`, responses},
-	{"/chat/completions", `"role":"tool"`, completions},
+	{"/responses", `"type":"function_call_output"`, writeResponses},
+	{"/chat/completions", `"role":"tool"`, writeCompletions},
 	{"enerateContent", `"functionResponse":`, gemini},
 }
 
@@ -209,7 +209,7 @@ func anthropic(w io.Writer, n int, text string, c *call) {
 	send("message_stop", object{})
 }
 
-func responses(w io.Writer, n int, text string, c *call) {
+func writeResponses(w io.Writer, n int, text string, c *call) {
 	id := fmt.Sprintf("resp_%d", n)
 	send := func(kind string, more object) {
 		more["type"] = kind
@@ -246,7 +246,7 @@ func responses(w io.Writer, n int, text string, c *call) {
 	)
 }
 
-func completions(w io.Writer, n int, text string, c *call) {
+func writeCompletions(w io.Writer, n int, text string, c *call) {
 	chunk := func(delta object, finish any, usage any) {
 		event(
 			w,

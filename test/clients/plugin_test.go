@@ -29,7 +29,7 @@ var plugins = map[string]plugin{
 				{"plugin", "install", "oxbow@oxbow", "--scope", "user"},
 			}
 		},
-		tool: prefixed("mcp__plugin_oxbow_oxbow__"),
+		tool: prefixedCalls("mcp__plugin_oxbow_oxbow__"),
 		run:  []string{"--allowedTools=mcp__plugin_oxbow_oxbow,mcp__oxbow"},
 	},
 	"codex": {
@@ -116,7 +116,7 @@ func pluginAlone(t *testing.T, c *client, argv []string, program, modules string
 	p.run(program, "remember", "ship-day", sentence, "--tag", "decision")
 	p.installPlugin(c, argv)
 	prompts := []string{"Do it. " + marker}
-	p.run(append(slices.Clone(argv), c.arguments(prompts[0], true, false)...)...)
+	p.run(append(slices.Clone(argv), c.runArguments(prompts[0], true, false)...)...)
 	if got := m.last(); !strings.Contains(got, "deploy-day") || strings.Count(got, "never on Fridays") < 2 {
 		t.Errorf("the model was not given what it recalled: %s", tail([]byte(got)))
 	}
@@ -141,7 +141,7 @@ func pluginBesideSetup(t *testing.T, c *client, argv []string, program, modules 
 	p.run(program, "remember", "ship-day", sentence, "--tag", "decision")
 	p.installPlugin(c, argv)
 	prompts := []string{"Do it. " + marker}
-	p.run(append(slices.Clone(argv), c.arguments(prompts[0], true, false)...)...)
+	p.run(append(slices.Clone(argv), c.runArguments(prompts[0], true, false)...)...)
 	checkRequests(t, 0, conversation(m.requests), prompts, len(m.steps)+1)
 	p.checkKeptOnce(program, c.name)
 }

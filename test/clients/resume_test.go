@@ -50,7 +50,7 @@ func resumes(t *testing.T, c *client, argv []string, program, modules string) {
 	for n := range turns {
 		prompts = append(prompts, fmt.Sprintf("Do number %d. %s", n+1, marker))
 		m.reset(marker)
-		_, stderr := p.runApart(append(slices.Clone(argv), c.arguments(prompts[n], true, n > 0)...)...)
+		_, stderr := p.runApart(append(slices.Clone(argv), c.runArguments(prompts[n], true, n > 0)...)...)
 		if strings.Contains(strings.ToLower(stderr), "oxbow") {
 			t.Errorf("run %d: standard error names oxbow:\n%s", n+1, tail([]byte(stderr)))
 		}
@@ -90,7 +90,7 @@ func resumesAfterAnswer(t *testing.T, c *client, argv []string, program, modules
 	again := asks + " Please look again."
 	for n, prompt := range []string{asks, again, thanks} {
 		m.reset(marker)
-		p.run(append(slices.Clone(argv), c.arguments(prompt+" "+marker, true, n > 0)...)...)
+		p.run(append(slices.Clone(argv), c.runArguments(prompt+" "+marker, true, n > 0)...)...)
 		requests := conversation(m.requests)
 		if len(requests) == 0 {
 			t.Errorf("run %d: no request has a block: %s", n+1, tail([]byte(m.last())))
@@ -157,7 +157,7 @@ func scopes(t *testing.T, c *client, argv []string, program, modules string) {
 	p.run(program, "remember", "ship-day", sentence, "--tag", "decision")
 	p.run(program, "setup", c.name, "--scope", "project", "--yes", "--trust")
 	prompts := []string{"Do it. " + marker}
-	p.run(append(slices.Clone(argv), c.arguments(prompts[0], true, false)...)...)
+	p.run(append(slices.Clone(argv), c.runArguments(prompts[0], true, false)...)...)
 	checkRequests(t, 0, conversation(m.requests), prompts, len(m.steps)+1)
 	kept := p.run(program, "session", "show", p.onlySession(program), "--json")
 	if got := strings.Count(kept, `"command":"echo once"`); got != 1 {

@@ -24,7 +24,7 @@ func subagents(t *testing.T, c *client, argv []string, program, modules string) 
 	p := newPerson(t, c, program, modules, s.URL)
 	p.run(program, "remember", "ferry", ferry)
 	p.run(program, "inject", "calibrate the floor")
-	p.run(slices.Concat(argv, c.arguments("Find it. "+marker, true, false))...)
+	p.run(slices.Concat(argv, c.runArguments("Find it. "+marker, true, false))...)
 
 	asked := 0
 	for _, body := range m.beside {

@@ -44,7 +44,7 @@ func TestTypeScript(t *testing.T) {
 		}
 		hint := "npm install --prefix $" + clientsEnv + "/typescript openapi-typescript@7 typescript@5, with " +
 			clientsEnv + " set to that directory"
-		if required("typescript") {
+		if isRequired("typescript") {
 			t.Fatal("OXBOW_REQUIRE names it: " + hint)
 		}
 		t.Skip(hint)

@@ -78,7 +78,7 @@ func show(t *testing.T, m *vfs.Mem) string {
 func images(t *testing.T, d *Disk) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
-	d.Images(func(img *vfs.Mem, label string) bool {
+	d.EachImage(func(img *vfs.Mem, label string) bool {
 		s := show(t, img)
 		if first, ok := all[s]; ok {
 			t.Errorf("the image %s came twice: %q and %q", s, first, label)

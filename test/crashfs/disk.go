@@ -6,7 +6,7 @@
 // A [Disk] is used by one or more processes, each a [vfs.FS] of its own. Every operation
 // that changes something has a number. The disk can stop at an operation, which simulates a
 // crash of the machine. It can end one process, which releases the process's locks and loses
-// nothing else. And it can make an operation fail. Afterwards, [Disk.Images] lists the
+// nothing else. And it can make an operation fail. Afterwards, [Disk.EachImage] lists the
 // possible contents of the disk after a crash.
 //
 // # The model
@@ -36,7 +36,7 @@
 //     directory is always one change, which syncing either makes durable.
 //   - A directory is never in two places. Where lost renames would have it so,
 //     the name that comes first in order keeps it.
-//   - A pending write is lost, kept, or kept in part: see [Disk.Images].
+//   - A pending write is lost, kept, or kept in part: see [Disk.EachImage].
 //     Bytes that are lost read as what was there before, or as zeros after
 //     the old end of the file.
 //   - After a Sync that failed, what was pending counts as clean: reads still
@@ -202,8 +202,8 @@ func (d *Disk) Stop() {
 	d.isStopped = true
 }
 
-// Stopped reports whether the machine has crashed.
-func (d *Disk) Stopped() bool {
+// HasCrashed reports whether the machine has crashed.
+func (d *Disk) HasCrashed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.isStopped
@@ -223,8 +223,8 @@ func (d *Disk) Mend() {
 	d.faults = nil
 }
 
-// Ops returns the number of operations so far.
-func (d *Disk) Ops() int {
+// CountOps returns the number of operations so far.
+func (d *Disk) CountOps() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.log)

@@ -81,7 +81,7 @@ func TestFaults(t *testing.T) {
 	}
 	write(t, f, 0, "XYZ") // once is over
 
-	d.Inject(Fault{At: d.Ops() + 2, Err: syscall.EIO, Forever: true})
+	d.Inject(Fault{At: d.CountOps() + 2, Err: syscall.EIO, Forever: true})
 	write(t, f, 0, "123")
 	if err := p.Rename("b", "c"); !errors.Is(err, syscall.EIO) {
 		t.Errorf("Rename = %v, want %v", err, syscall.EIO)

@@ -17,7 +17,7 @@ const (
 	tornLast  = 8 // and this many at the end
 )
 
-// Images yields the possible contents of the disk after a crash at this moment, each with a
+// EachImage yields the possible contents of the disk after a crash at this moment, each with a
 // label that describes the losses. It does not change the disk, which may be used meanwhile.
 // The caller owns each image.
 //
@@ -39,14 +39,14 @@ const (
 // Meanwhile, the other writes are all kept, all lost, or kept up to this write. If there are more than
 // 16 writes, only the first 8 and the last 8 are tried in this way.
 //
-// Images with the same names, permissions and bytes are yielded once, whatever their times are.
-func (d *Disk) Images(yield func(img *vfs.Mem, label string) bool) {
-	d.Sketches(func(im *Sketch) bool { return yield(im.Mem(), im.Label()) })
+// EachImage with the same names, permissions and bytes are yielded once, whatever their times are.
+func (d *Disk) EachImage(yield func(img *vfs.Mem, label string) bool) {
+	d.EachSketch(func(im *Sketch) bool { return yield(im.Mem(), im.Label()) })
 }
 
-// Sketches is like Images, but builds an image only if the caller requests it. Use it if you
+// EachSketch is like Images, but builds an image only if the caller requests it. Use it if you
 // need few of the images.
-func (d *Disk) Sketches(yield func(im *Sketch) bool) {
+func (d *Disk) EachSketch(yield func(im *Sketch) bool) {
 	d.mu.Lock()
 	s := d.state.copyState()
 	d.mu.Unlock()

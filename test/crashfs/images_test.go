@@ -20,7 +20,7 @@ func TestImagesAreTheCallersOwn(t *testing.T) {
 	d := durable(t, map[string]string{"a": "abc"})
 	f := open(t, d.Process(), "a")
 	var kept *vfs.Mem
-	d.Images(func(img *vfs.Mem, _ string) bool { kept = img; return false })
+	d.EachImage(func(img *vfs.Mem, _ string) bool { kept = img; return false })
 	g := open(t, kept, "a")
 	write(t, g, 0, "Q")
 	write(t, f, 1, "Z")
@@ -44,7 +44,7 @@ func TestManyPendingChangesAreBounded(t *testing.T) {
 	count := 0
 	all := false
 	none := false
-	d.Images(func(img *vfs.Mem, label string) bool {
+	d.EachImage(func(img *vfs.Mem, label string) bool {
 		count++
 		all = all || label == "all kept"
 		names := img.Names()
@@ -159,7 +159,7 @@ func pendingOps(d *Disk) int {
 
 // keepAll calls fn with the image that lost nothing.
 func keepAll(d *Disk, fn func(img *vfs.Mem)) {
-	d.Images(func(img *vfs.Mem, label string) bool {
+	d.EachImage(func(img *vfs.Mem, label string) bool {
 		if label == "all kept" {
 			fn(img)
 			return false
@@ -212,7 +212,7 @@ func BenchmarkImages(b *testing.B) {
 	}
 	images := 0
 	for b.Loop() {
-		d.Images(func(*vfs.Mem, string) bool { images++; return true })
+		d.EachImage(func(*vfs.Mem, string) bool { images++; return true })
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(images), "ns/image")
 }

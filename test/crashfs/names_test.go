@@ -30,7 +30,7 @@ func TestWriteFileLeavesOldOrNew(t *testing.T) {
 				t.Errorf("crash at %d (%s) left %s", k, label, s)
 			}
 		}
-		if !d.Stopped() {
+		if !d.HasCrashed() {
 			must(t, err)
 			wantImages(t, d, `a="new"`)
 			break
@@ -79,7 +79,7 @@ func TestBothNamesOfARenameAreOneFile(t *testing.T) {
 	must(t, p.Rename("x/a", "y/b"))
 	must(t, p.SyncDir("y"))
 	found := false
-	d.Images(func(img *vfs.Mem, _ string) bool {
+	d.EachImage(func(img *vfs.Mem, _ string) bool {
 		a, err := img.Stat("x/a")
 		if err != nil {
 			return true

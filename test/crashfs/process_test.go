@@ -119,7 +119,7 @@ func TestClone(t *testing.T) {
 	if ok, err := lc.TryLock(); !ok || err != nil {
 		t.Errorf("TryLock in a clone = %v, %v, want true, nil", ok, err)
 	}
-	if d.Ops() != 2 || c.Ops() != 4 {
-		t.Errorf("Ops = %d and %d in the clone, want 2 and 4", d.Ops(), c.Ops())
+	if d.CountOps() != 2 || c.CountOps() != 4 {
+		t.Errorf("Ops = %d and %d in the clone, want 2 and 4", d.CountOps(), c.CountOps())
 	}
 }

@@ -28,7 +28,7 @@ func TestSumOfASketch(t *testing.T) {
 	must(t, p.Rename("d/b", "c"))
 	skip := func(name string) bool { return strings.HasSuffix(name, ".lock") }
 	alls, somes := map[uint64]bool{}, map[uint64]bool{}
-	d.Sketches(func(im *Sketch) bool {
+	d.EachSketch(func(im *Sketch) bool {
 		img := im.Mem()
 		all, some := Sum(img, nil), Sum(img, skip)
 		if all != im.Sum(nil) || some != im.Sum(skip) {

@@ -101,7 +101,7 @@ type goDoor struct {
 	closed
 	w    *world
 	home layout.Home
-	seen *verb.Seen
+	seen *verb.SeenEntries
 	talk layout.Session
 }
 

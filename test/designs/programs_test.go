@@ -78,9 +78,9 @@ func crashProgram(w *world) (string, error) {
 	}
 	for at := 1; ; at++ {
 		disk := start.Clone()
-		disk.StopAt(start.Ops() + at)
+		disk.StopAt(start.CountOps() + at)
 		acknowledged := w.writeOn(disk.Process(), "new text") == nil
-		for img, label := range disk.Images {
+		for img, label := range disk.EachImage {
 			got, err := w.readOn(img)
 			if err != nil {
 				return "", fmt.Errorf("crash at operation %d, %s: %w", at, label, err)
@@ -89,7 +89,7 @@ func crashProgram(w *world) (string, error) {
 				return "", fmt.Errorf("crash at operation %d, %s: the entry is %q", at, label, got)
 			}
 		}
-		if !disk.Stopped() {
+		if !disk.HasCrashed() {
 			return fmt.Sprintf("crashed at %d operations", at-1), nil
 		}
 	}
@@ -128,16 +128,16 @@ func dayProgram(w *world) (string, error) {
 	const whole = "# 2026-04-18\n\n## 09:30\n\nFixed the parser.\n"
 	for at := 1; ; at++ {
 		disk := start.Clone()
-		disk.StopAt(start.Ops() + at)
+		disk.StopAt(start.CountOps() + at)
 		acknowledged := w.rememberDay(disk.Process()) == nil
-		for img, label := range disk.Images {
+		for img, label := range disk.EachImage {
 			data, err := vfs.ReadFile(img, log, -1)
 			isAbsent := errors.Is(err, fs.ErrNotExist) && !acknowledged
 			if !isAbsent && (err != nil || string(data) != whole) {
 				return "", fmt.Errorf("crash at operation %d, %s: the log is %q, %w", at, label, data, err)
 			}
 		}
-		if !disk.Stopped() {
+		if !disk.HasCrashed() {
 			return fmt.Sprintf("crashed at %d operations", at-1), nil
 		}
 	}
@@ -170,7 +170,7 @@ func faultProgram(w *world) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		first := disk.Ops()
+		first := disk.CountOps()
 		disk.Inject(crashfs.Fault{At: first + at, Err: syscall.EIO})
 		_, err = h.Memory().Remember(w.detached(), w.named("crash", "new text"))
 		struck := slices.ContainsFunc(disk.Log(), func(o crashfs.Op) bool { return o.Err != nil })

@@ -157,9 +157,9 @@ func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
 			}
 		}
 		if i%daySession == 0 {
-			starts += prompt.Tokens(start)
+			starts += prompt.EstimateTokens(start)
 		}
-		tokens += prompt.Tokens(got)
+		tokens += prompt.EstimateTokens(got)
 		isThere := strings.Contains(got, p.want+"@") || strings.Contains(start, "- "+p.want+" (")
 		switch {
 		case p.want != "" && isThere:

@@ -192,15 +192,19 @@ var works = map[string]func(ctx context.Context, s string){
 		}
 	},
 	"clip": func(_ context.Context, s string) {
-		kept = text.Clip(s, len(s)/2) + text.Cut(s, len(s)/2)
+		kept = text.Clip(s, len(s)/2) + text.CutPrefix(s, len(s)/2)
 		text.Slug(s)
 	},
-	"tokens": func(_ context.Context, s string) { text.EstimateTokens(s); prompt.Tokens(s); prompt.Fence("x", s) },
+	"tokens": func(_ context.Context, s string) {
+		text.EstimateTokens(s)
+		prompt.EstimateTokens(s)
+		prompt.Fence("x", s)
+	},
 	"nearest": func(_ context.Context, s string) {
-		text.Near("x"+s+"x", slices.Values([]string{"y" + s + "y", "yx" + s}), 2)
+		text.FindSimilar("x"+s+"x", slices.Values([]string{"y" + s + "y", "yx" + s}), 2)
 	},
 	"nearest of words": func(_ context.Context, s string) {
-		text.Near("lantern", slices.Values(strings.Fields(s)), 2)
+		text.FindSimilar("lantern", slices.Values(strings.Fields(s)), 2)
 	},
 	"correction": func(_ context.Context, s string) { analysis.Correct(s, func(string) int { return 0 }) },
 	"near-duplicates": func(ctx context.Context, s string) {
@@ -218,7 +222,7 @@ var works = map[string]func(ctx context.Context, s string){
 	"personal data": func(_ context.Context, s string) {
 		personal.Find(s)
 		personal.FindKinds(s)
-		kept = personal.Redact(s, personal.Kinds())
+		kept = personal.Redact(s, personal.AllKinds())
 	},
 	"filter": func(_ context.Context, s string) { _, _ = query.ParseFilter(s, time.Unix(0, 0)) },
 	"recall": func(ctx context.Context, s string) {

@@ -59,15 +59,15 @@ func Program(t testing.TB, name, hint string) string {
 	if err == nil {
 		return path
 	}
-	if required(os.Getenv(env), name) {
+	if isRequired(os.Getenv(env), name) {
 		t.Fatalf("%s requires %s: %v; %s", env, name, err, hint)
 	}
 	t.Skipf("needs %s: %v; %s, and set %s=%s to make its absence a failure", name, err, hint, env, name)
 	return ""
 }
 
-// required reports whether a list contains the program.
-func required(list, name string) bool {
+// isRequired reports whether a list contains the program.
+func isRequired(list, name string) bool {
 	for n := range strings.SplitSeq(list, ",") {
 		n = strings.TrimSpace(n)
 		if n == name || n == "all" {

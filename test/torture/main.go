@@ -101,7 +101,7 @@ var campaigns = []campaign{
 		"ioerr",
 		[]string{"faults", "images", "distinct", "rescued", "unknown", "scripts", "opened by a snapshot"},
 		func(seed uint64, f flags) ([]int, error) {
-			t, v := faults.Errors(seed, faults.ErrorOptions{Setup: f.setup})
+			t, v := faults.FindErrors(seed, faults.ErrorOptions{Setup: f.setup})
 			n := []int{t.Faults, t.Images, t.Distinct, t.Rescued, t.Unknown, t.Scripts, t.Based}
 			if v != nil {
 				return n, v
@@ -208,7 +208,7 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 		})
 	}
 	wg.Wait()
-	p.done(stdout, bad)
+	p.finishProgress(stdout, bad)
 	if bad > 0 {
 		return 1
 	}
@@ -244,7 +244,7 @@ func (p *progress) line() string {
 	return s + fmt.Sprintf(" %.0f %s/s", float64(p.sums[0])/took.Seconds(), p.c.counts[0])
 }
 
-func (p *progress) done(stdout io.Writer, bad int) {
+func (p *progress) finishProgress(stdout io.Writer, bad int) {
 	if p.show {
 		fmt.Fprint(p.out, "\r\x1b[K")
 	}

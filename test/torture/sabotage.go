@@ -150,7 +150,7 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 		if err != nil {
 			return false, err
 		}
-		for _, s := range planned(*short) {
+		for _, s := range planSabotage(*short) {
 			if re.MatchString(s.name) || re.MatchString(s.hunt) {
 				r.todo = append(r.todo, s)
 			}
@@ -180,8 +180,8 @@ const (
 	ofTwoSides = ofTree + "TestTwoSides"
 )
 
-// planned returns the sabotages, with their campaigns in the short or the long form.
-func planned(short bool) []sabotage {
+// planSabotage returns the sabotages, with their campaigns in the short or the long form.
+func planSabotage(short bool) []sabotage {
 	var all []sabotage
 	for _, s := range sabotages {
 		if short && (s.hunt == "procs" || strings.HasPrefix(s.hunt, ". ") || s.hunt == recoveryCampaign ||
@@ -257,7 +257,7 @@ func (r *saboteur) next() (s sabotage, ok bool) {
 // try runs one sabotage and prints the result.
 func (r *saboteur) try(ctx context.Context, s sabotage) {
 	start := time.Now()
-	noticed, err := r.noticed(ctx, s)
+	noticed, err := r.isNoticed(ctx, s)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	word := "noticed"
@@ -283,7 +283,7 @@ func (r *saboteur) program(ctx context.Context, mutant string) (string, error) {
 	if mutant == "" {
 		return r.self, nil
 	}
-	m, err := mutants.Named(mutant)
+	m, err := mutants.FindMutant(mutant)
 	if err != nil {
 		return "", err
 	}
@@ -297,10 +297,10 @@ func (r *saboteur) program(ctx context.Context, mutant string) (string, error) {
 	return build()
 }
 
-// noticed runs the campaign that must notice the sabotage, and reports whether it did.
-func (r *saboteur) noticed(ctx context.Context, s sabotage) (bool, error) {
+// isNoticed runs the campaign that must notice the sabotage, and reports whether it did.
+func (r *saboteur) isNoticed(ctx context.Context, s sabotage) (bool, error) {
 	if pkg, test, ok := strings.Cut(s.hunt, " Test"); ok {
-		m, err := mutants.Named(s.mutant)
+		m, err := mutants.FindMutant(s.mutant)
 		if err != nil {
 			return false, err
 		}
@@ -311,7 +311,7 @@ func (r *saboteur) noticed(ctx context.Context, s sabotage) (bool, error) {
 		return false, err
 	}
 	if s.hunt == "procs" {
-		return r.processes(ctx, s, program)
+		return r.breakProcesses(ctx, s, program)
 	}
 	args := append(strings.Fields(hunts[s.hunt]), "--workers", "1", "--violations", "1", "--disk", s.disk)
 	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
@@ -324,9 +324,9 @@ func (r *saboteur) noticed(ctx context.Context, s sabotage) (bool, error) {
 	return false, err
 }
 
-// processes runs the campaign with processes in which the writing and reading processes are
+// breakProcesses runs the campaign with processes in which the writing and reading processes are
 // broken.
-func (r *saboteur) processes(ctx context.Context, s sabotage, program string) (bool, error) {
+func (r *saboteur) breakProcesses(ctx context.Context, s sabotage, program string) (bool, error) {
 	home, err := os.MkdirTemp(r.dir, "home-")
 	if err != nil {
 		return false, err

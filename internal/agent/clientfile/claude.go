@@ -167,7 +167,7 @@ func (c *claude) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	}
 	switch {
 	case isQueued:
-		c.queued(&l, e, report)
+		c.reportQueued(&l, e, report)
 	case l.Type == "assistant":
 		c.assistant(&l, e, report)
 	default:
@@ -241,7 +241,7 @@ func (c *claude) user(l *claudeLine, e Event, yield func(*Event)) {
 		yield(&e)
 		return
 	}
-	hasResults := c.results(l, e, yield)
+	hasResults := c.reportResults(l, e, yield)
 	e.Text = Text(l.Message.Content, "text")
 	byProgram := l.Meta || l.Source == "system" || !l.isByPerson()
 	if e.Text == "" || hasResults || byProgram {
@@ -259,9 +259,9 @@ func (c *claude) user(l *claudeLine, e Event, yield func(*Event)) {
 // isByPerson reports whether the line does not name a program as its origin.
 func (l *claudeLine) isByPerson() bool { return l.Origin.Kind == "" || l.Origin.Kind == "human" }
 
-// queued reports a prompt that the person typed while the agent worked. It belongs to the current
+// reportQueued reports a prompt that the person typed while the agent worked. It belongs to the current
 // turn, unless the client names another.
-func (c *claude) queued(l *claudeLine, e Event, yield func(*Event)) {
+func (c *claude) reportQueued(l *claudeLine, e Event, yield func(*Event)) {
 	isCommand := l.Attachment.Mode != "" && l.Attachment.Mode != "prompt"
 	if isCommand || l.Meta || !l.isByPerson() {
 		return
@@ -274,8 +274,8 @@ func (c *claude) queued(l *claudeLine, e Event, yield func(*Event)) {
 	}
 }
 
-// results reports the results of calls in a line. It returns false if the line contains no results.
-func (c *claude) results(l *claudeLine, e Event, yield func(*Event)) bool {
+// reportResults reports the results of calls in a line. It returns false if the line contains no results.
+func (c *claude) reportResults(l *claudeLine, e Event, yield func(*Event)) bool {
 	var blocks []claudeBlock
 	if !decodeArray(l.Message.Content, &blocks) {
 		return false

@@ -230,15 +230,15 @@ func (c *codex) message(p *codexItem, e Event, yield func(*Event)) bool {
 	case "exec_command_end":
 		c.end(p.CallID, p.Exit, p.Success == nil || *p.Success)
 	case "patch_apply_end":
-		c.changed(p, p.CallID, p.Success == nil || *p.Success, e, yield)
+		c.reportChanges(p, p.CallID, p.Success == nil || *p.Success, e, yield)
 	case "item_completed":
-		return c.completed(p, e, yield)
+		return c.reportItem(p, e, yield)
 	}
 	return true
 }
 
-// completed reads the item in an event.
-func (c *codex) completed(p *codexItem, e Event, yield func(*Event)) bool {
+// reportItem reads the item in an event.
+func (c *codex) reportItem(p *codexItem, e Event, yield func(*Event)) bool {
 	var item codexItem
 	if !Decode(p.Item, &item) {
 		return false
@@ -257,7 +257,7 @@ func (c *codex) completed(p *codexItem, e Event, yield func(*Event)) bool {
 	case "CommandExecution":
 		c.end(item.ID, item.Exit, item.Status == "completed")
 	case "FileChange":
-		c.changed(&item, item.ID, item.Status == "completed", e, yield)
+		c.reportChanges(&item, item.ID, item.Status == "completed", e, yield)
 	}
 	return true
 }
@@ -276,7 +276,7 @@ func (c *codex) item(p *codexItem, e Event, yield func(*Event)) {
 			c.user(p, e, yield)
 		}
 	case "reasoning":
-		for _, t := range texts(p.Summary, "summary_text") {
+		for _, t := range contentTexts(p.Summary, "summary_text") {
 			c.think(&e, t, yield)
 		}
 	case "function_call", "custom_tool_call", "local_shell_call":
@@ -412,9 +412,9 @@ func (c *codex) end(id string, exit *int, success bool) {
 	}
 }
 
-// changed reports the changes of files by a call. The transcript need not contain the call, because the
+// reportChanges reports the changes of files by a call. The transcript need not contain the call, because the
 // model can write a program that applies patches.
-func (c *codex) changed(p *codexItem, id string, success bool, e Event, yield func(*Event)) {
+func (c *codex) reportChanges(p *codexItem, id string, success bool, e Event, yield func(*Event)) {
 	c.end(id, nil, success)
 	e.Kind, e.ID = EventEdit, id
 	e.Failed = !success

@@ -23,7 +23,7 @@ func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err e
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, mark), " \t\r\n")
 	end := bytes.IndexByte(head, '\n')
 	isArray := len(head) > 0 && head[0] == '['
-	isLines := end < 0 || head[0] != '{' || fields(head[:end], func(_, _ []byte) {})
+	isLines := end < 0 || head[0] != '{' || eachField(head[:end], func(_, _ []byte) {})
 	if isLines && !isArray {
 		return nil, br, nil
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// fields calls f with each key and value (as bytes) of the object at the beginning of b. It returns
+// eachField calls f with each key and value (as bytes) of the object at the beginning of b. It returns
 // false if the object is not complete. It does not check the values any further.
-func fields(b []byte, f func(key, value []byte)) bool {
+func eachField(b []byte, f func(key, value []byte)) bool {
 	i := space(b, 0)
 	if i >= len(b) || b[i] != '{' {
 		return false
@@ -65,8 +65,8 @@ func decodeArray(b []byte, to any) bool {
 }
 
 func decodeObject(b []byte, to reflect.Value) bool {
-	names := namesOf(to.Type())
-	return fields(b, func(key, value []byte) {
+	names := fieldNames(to.Type())
+	return eachField(b, func(key, value []byte) {
 		for i, name := range names {
 			if string(key) == name {
 				decode(value, to.Field(i))
@@ -79,7 +79,7 @@ func decodeObject(b []byte, to reflect.Value) bool {
 // tags caches the names in the json tags of structs, by type.
 var tags sync.Map
 
-func namesOf(t reflect.Type) []string {
+func fieldNames(t reflect.Type) []string {
 	if names, ok := tags.Load(t); ok {
 		return names.([]string)
 	}
@@ -112,7 +112,7 @@ func decode(value []byte, to reflect.Value) bool {
 	case kind == reflect.Struct && value[0] == '{':
 		return decodeObject(value, to)
 	case kind == reflect.Slice && value[0] == '[':
-		elements(value, func(one []byte) {
+		eachElement(value, func(one []byte) {
 			e := reflect.New(to.Type().Elem()).Elem()
 			decode(one, e)
 			to.Set(reflect.Append(to, e))
@@ -131,9 +131,9 @@ func decode(value []byte, to reflect.Value) bool {
 	return true
 }
 
-// elements calls f with each element of the array that b begins with. It stops at the first element
+// eachElement calls f with each element of the array that b begins with. It stops at the first element
 // that is not complete.
-func elements(b []byte, f func(value []byte)) {
+func eachElement(b []byte, f func(value []byte)) {
 	for i := 1; i < len(b); i++ {
 		from := space(b, i)
 		i = valueEnd(b, from)
@@ -207,9 +207,9 @@ func valueEnd(b []byte, i int) int {
 	return -1
 }
 
-// texts returns the texts in a content. A content is a string, or an array of parts. If types are
+// contentTexts returns the texts in a content. A content is a string, or an array of parts. If types are
 // given, only parts of these types are included.
-func texts(content json.RawMessage, types ...string) []string {
+func contentTexts(content json.RawMessage, types ...string) []string {
 	if len(content) > 0 && content[0] == '"' {
 		var s string
 		decode(content, reflect.ValueOf(&s).Elem())
@@ -229,7 +229,7 @@ func texts(content json.RawMessage, types ...string) []string {
 	return all
 }
 
-// Text returns the texts in a content, separated by newlines. See [texts].
+// Text returns the texts in a content, separated by newlines. See [contentTexts].
 func Text(content json.RawMessage, types ...string) string {
-	return strings.Join(texts(content, types...), "\n")
+	return strings.Join(contentTexts(content, types...), "\n")
 }

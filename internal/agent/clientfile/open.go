@@ -152,8 +152,8 @@ func splitArchived(path string) (archive, member string) {
 	return archive, slashed[i+len(Archived)+1:]
 }
 
-// Members returns the paths of the files in a ZIP archive, in a form that [Open] opens.
-func Members(archive string) ([]string, error) {
+// ArchiveMembers returns the paths of the files in a ZIP archive, in a form that [Open] opens.
+func ArchiveMembers(archive string) ([]string, error) {
 	r, err := zip.OpenReader(archive)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", archive, err)

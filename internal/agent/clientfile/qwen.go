@@ -88,7 +88,7 @@ func (q *qwen) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		q.release("", yield)
 		l.message(e, yield)
 	}
-	l.results(e, yield)
+	l.reportResults(e, yield)
 	return true
 }
 
@@ -122,7 +122,7 @@ func (q *qwen) system(l *qwenLine, e Event, yield func(*Event)) {
 
 // user reads a text in the person's name.
 func (q *qwen) user(l *qwenLine, e Event, yield func(*Event)) {
-	e.Text, _ = l.texts()
+	e.Text, _ = l.textAndThought()
 	isByProgram := l.Subtype != "" || l.Provenance == "system"
 	if e.Text == "" || isByProgram {
 		return // a line without text contains only results
@@ -136,8 +136,8 @@ func (q *qwen) user(l *qwenLine, e Event, yield func(*Event)) {
 	q.held = &e
 }
 
-// texts returns the line's text and its reasoning.
-func (l *qwenLine) texts() (text, thought string) {
+// textAndThought returns the line's text and its reasoning.
+func (l *qwenLine) textAndThought() (text, thought string) {
 	var said, thoughts []byte
 	for i := range l.Message.Parts {
 		if p := &l.Message.Parts[i]; p.Thought {
@@ -151,7 +151,7 @@ func (l *qwenLine) texts() (text, thought string) {
 
 // message yields the reasoning, the text and the calls of a message by the agent.
 func (l *qwenLine) message(e Event, yield func(*Event)) {
-	text, thought := l.texts()
+	text, thought := l.textAndThought()
 	e.Kind, e.Text = EventThought, thought
 	if e.Text != "" {
 		yield(&e)
@@ -171,8 +171,8 @@ func (l *qwenLine) message(e Event, yield func(*Event)) {
 	}
 }
 
-// results yields the results of calls in a line.
-func (l *qwenLine) results(e Event, yield func(*Event)) {
+// reportResults yields the results of calls in a line.
+func (l *qwenLine) reportResults(e Event, yield func(*Event)) {
 	r := &l.Result
 	e.Kind = EventResult
 	for i := range l.Message.Parts {

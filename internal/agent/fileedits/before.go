@@ -17,7 +17,7 @@ import (
 // report. It leaves out annotations for which only similar lines were found. If the change cannot
 // be made, it returns nothing.
 func Before(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Found, error) {
-	l, ok := r.read()
+	l, ok := r.parseReport()
 	if !ok || (l.Event != "PreToolUse" && l.Event != "BeforeTool") {
 		return nil, nil
 	}
@@ -32,7 +32,7 @@ func Before(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Found,
 		if !ok {
 			continue
 		}
-		found, err := b.Touched(ctx, file, c.apply)
+		found, err := b.TouchedBy(ctx, file, c.apply)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, oxbow.ErrInvalid) {
 			continue // a new file or a binary file
 		}
@@ -81,7 +81,7 @@ func (f fileChange) applyHunks(text string) (string, bool) {
 	if f.del {
 		return "", true
 	}
-	lines := annotate.Lines([]byte(text))
+	lines := annotate.SplitLines([]byte(text))
 	from := 0
 	for _, h := range f.hunks {
 		var old, now []string

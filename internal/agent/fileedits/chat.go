@@ -62,8 +62,8 @@ func (c *chat) reasoningFor(sub string) *reasoning {
 	return &reasoning{}
 }
 
-func (c *chat) says(sub, text string)   { c.said[sub] = c.reasoningFor(sub).says(text) }
-func (c *chat) thinks(sub, text string) { c.said[sub] = c.reasoningFor(sub).thinks(text) }
+func (c *chat) addText(sub, text string)    { c.said[sub] = c.reasoningFor(sub).withText(text) }
+func (c *chat) addThought(sub, text string) { c.said[sub] = c.reasoningFor(sub).withThought(text) }
 
 // recordRequest records a request of the user. It ignores text that a program inserted in the user's name.
 func (c *chat) recordRequest(sub, text string) {
@@ -214,7 +214,7 @@ func (c *chat) add(call *chatCall, id, sub string, at time.Time) {
 	c.n++
 	c.t.Calls++
 	c.calls[id] = call
-	c.said[sub] = c.reasoningFor(sub).edits()
+	c.said[sub] = c.reasoningFor(sub).afterEdits()
 }
 
 // shownResult contains the data that a client shows for a successful edit.
@@ -274,7 +274,7 @@ func (c *chat) recordResult(call *chatCall, result json.RawMessage, output strin
 		if len(bytes.TrimSpace(result)) > 0 && json.Unmarshal(result, &s) != nil {
 			s = shownResult{} // the answer is a text
 		}
-		es = c.edits(call, s)
+		es = c.callEdits(call, s)
 	}
 	if len(es) == 0 {
 		c.t.Unread++
@@ -282,9 +282,9 @@ func (c *chat) recordResult(call *chatCall, result json.RawMessage, output strin
 	c.done[call.at] = es
 }
 
-// edits returns the edits of a call: from the diff that the client shows, or from the text that was
+// callEdits returns the edits of a call: from the diff that the client shows, or from the text that was
 // written. If neither contains line numbers, the edits must be searched for in the file.
-func (c *chat) edits(call *chatCall, s shownResult) []Edit {
+func (c *chat) callEdits(call *chatCall, s shownResult) []Edit {
 	e := call.edit
 	if s.Path != "" {
 		e.Path = s.Path
@@ -302,7 +302,7 @@ func (c *chat) edits(call *chatCall, s shownResult) []Edit {
 		return count(e.byHunks(hunks, s.Now, nil))
 	}
 	if call.whole != nil {
-		return e.editsFrom(*call.whole, []stretch{{first: 1, n: len(annotate.Lines([]byte(*call.whole)))}})
+		return e.editsFrom(*call.whole, []stretch{{first: 1, n: len(annotate.SplitLines([]byte(*call.whole)))}})
 	}
 	return count(e.bySnippet(call.todo, nil))
 }

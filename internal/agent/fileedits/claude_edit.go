@@ -79,7 +79,7 @@ func (call *claudeCall) finish(made Edit, result json.RawMessage, output string)
 	}
 	call.edit = made
 	call.edit.Path = cmp.Or(res.File+res.Notebook, made.Path)
-	return count(call.edits(&res, output))
+	return count(call.callEdits(&res, output))
 }
 
 func quote(s string) string {
@@ -126,9 +126,9 @@ func (call *claudeCall) computeChange(res *claudeResult, said string) change {
 	return c
 }
 
-// edits returns the edits of a call: from the content before the call, if the transcript contains
+// callEdits returns the edits of a call: from the content before the call, if the transcript contains
 // it, from the patch, or from the inserted text.
-func (call *claudeCall) edits(res *claudeResult, said string) []Edit {
+func (call *claudeCall) callEdits(res *claudeResult, said string) []Edit {
 	if call.name == "NotebookEdit" {
 		return call.notebookEdits(res)
 	}
@@ -144,7 +144,7 @@ func (call *claudeCall) edits(res *claudeResult, said string) []Edit {
 	if text := call.in.Content; call.name == "Write" && text != nil {
 		// The file existed before, and the transcript does not contain its previous content.
 		// Therefore the agent counts as the author of all lines.
-		return e.editsFrom(*text, []stretch{{first: 1, n: len(annotate.Lines([]byte(*text)))}})
+		return e.editsFrom(*text, []stretch{{first: 1, n: len(annotate.SplitLines([]byte(*text)))}})
 	}
 	return e.bySnippet(c.todo, parseSnippet(said))
 }
@@ -177,11 +177,11 @@ func (call *claudeCall) byPatch(res *claudeResult, c change) []Edit {
 func (e Edit) byHunks(hunks []hunk, now *string, texts []string) []Edit {
 	var lines []string
 	if now != nil {
-		lines = annotate.Lines([]byte(*now))
+		lines = annotate.SplitLines([]byte(*now))
 	}
 	var out []Edit
 	for _, h := range hunks {
-		for _, s := range h.edits(e) {
+		for _, s := range h.splitEdits(e) {
 			if now != nil && fitsLines(lines, s) {
 				gone := s.Gone
 				s = s.editsFrom(*now, []stretch{{first: s.Span.First, n: s.Span.Len()}})[0]
@@ -268,7 +268,7 @@ func withTabs(lines []string, texts []string) []string {
 		if have == nil {
 			have = map[string]string{}
 			for _, t := range texts {
-				for _, l := range annotate.Lines([]byte(t)) {
+				for _, l := range annotate.SplitLines([]byte(t)) {
 					if strings.HasPrefix(l, "\t") {
 						have[untab(l)] = l
 					}

@@ -12,7 +12,7 @@ type stretch struct {
 
 // editsFrom returns an edit for each stretch of a content.
 func (e Edit) editsFrom(content string, stretches []stretch) []Edit {
-	lines := annotate.Lines([]byte(content))
+	lines := annotate.SplitLines([]byte(content))
 	var out []Edit
 	for _, s := range stretches {
 		at := e
@@ -39,7 +39,7 @@ func (e Edit) editsFrom(content string, stretches []stretch) []Edit {
 // stretchBetween returns the smallest stretch that contains all differences between two contents, or none
 // if they are equal.
 func stretchBetween(old, now string) []stretch {
-	a, b := annotate.Lines([]byte(old)), annotate.Lines([]byte(now))
+	a, b := annotate.SplitLines([]byte(old)), annotate.SplitLines([]byte(now))
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++

@@ -47,9 +47,9 @@ func (r *eventReader) take(e *clientfile.Event) {
 	case clientfile.EventPrompt:
 		r.recordRequest(sub, e.Text)
 	case clientfile.EventText:
-		r.says(sub, e.Text)
+		r.addText(sub, e.Text)
 	case clientfile.EventThought:
-		r.thinks(sub, e.Text)
+		r.addThought(sub, e.Text)
 	case clientfile.EventCall:
 		if r.unnamed {
 			r.unnamedCall(e, sub)
@@ -58,7 +58,7 @@ func (r *eventReader) take(e *clientfile.Event) {
 		}
 	case clientfile.EventEdit:
 		if e.ID == "" {
-			r.said[sub] = r.reasoningFor(sub).edits()
+			r.said[sub] = r.reasoningFor(sub).afterEdits()
 		}
 		r.recordChanges(e.ID, sub, e.Failed, e.Shown, e.Time)
 	case clientfile.EventResult:

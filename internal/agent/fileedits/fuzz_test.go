@@ -75,7 +75,7 @@ func FuzzPatch(f *testing.F) {
 					gone = gone || strings.HasPrefix(l, "-")
 				}
 				lines := 0
-				for _, e := range h.edits(Edit{}) {
+				for _, e := range h.splitEdits(Edit{}) {
 					if !e.Gone {
 						lines += len(e.Block)
 					}
@@ -91,7 +91,7 @@ func FuzzPatch(f *testing.F) {
 		if fs, err := parseEnvelope(envelope); err == nil {
 			for _, c := range fs {
 				for _, h := range c.hunks {
-					h.edits(Edit{})
+					h.splitEdits(Edit{})
 					for _, l := range h.lines {
 						if c.add && !strings.HasPrefix(l, "+") {
 							t.Errorf("a new file has the line %q", l)

@@ -26,8 +26,8 @@ type Options struct {
 	From string
 }
 
-// Joined is the result of [Join].
-type Joined struct {
+// JoinResult is the result of [Join].
+type JoinResult struct {
 	Records []annotate.Record // records for [annotate.Store.Add], in the order of the edits
 
 	Outside   []string // files outside of the tree, without repetitions, as named in the transcript
@@ -41,12 +41,12 @@ type Joined struct {
 // record has no Span. If the agent renamed the file later, the record has the last name, because
 // git may not know the names in between. This requires that a file with the last name exists and no
 // file has the old name.
-func Join(b *annotate.Store, t *Transcript, o *Options) (*Joined, error) {
+func Join(b *annotate.Store, t *Transcript, o *Options) (*JoinResult, error) {
 	var opts Options
 	if o != nil {
 		opts = *o
 	}
-	j := &Joined{}
+	j := &JoinResult{}
 	outside := map[string]bool{}
 	now := map[string][]string{} // present lines of files
 	names := movesByFile(b, t, opts.From)
@@ -244,11 +244,11 @@ func (e *Edit) record(b *annotate.Store, client, file, nameThen string) annotate
 	case e.Span.Len() == 0:
 	case e.Content != nil:
 		r.Blob = b.BlobName(e.Content)
-		r.Scope = annotate.Scope(annotate.Lines(e.Content), e.Span.First-1)
+		r.Scope = annotate.Scope(annotate.SplitLines(e.Content), e.Span.First-1)
 	default:
 		r.Scope = e.scope
 	}
-	block := annotate.Lines([]byte(strings.Join(e.Block, "\n") + "\n"))
+	block := annotate.SplitLines([]byte(strings.Join(e.Block, "\n") + "\n"))
 	r.SetBlock(block)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", client, e.Call, nameThen, e.N))
 	r.ID = "t" + hex.EncodeToString(sum[:8])
@@ -256,6 +256,6 @@ func (e *Edit) record(b *annotate.Store, client, file, nameThen string) annotate
 }
 
 // word shortens a value to the maximum length of a record's short field.
-func word(s string) string { return text.Cut(strings.ToValidUTF8(s, "\ufffd"), maxWord) }
+func word(s string) string { return text.CutPrefix(strings.ToValidUTF8(s, "\ufffd"), maxWord) }
 
 const maxWord = 256 // bytes

@@ -50,7 +50,7 @@ type Report struct {
 	Secret func(string) bool   // reports whether lines contain secrets (if so, they get no annotation)
 }
 
-func (r Report) read() (*clientfile.Report, bool) {
+func (r Report) parseReport() (*clientfile.Report, bool) {
 	l, ok := clientfile.ReadReport(r.Raw)
 	return &l, ok && filepath.IsLocal(l.Session)
 }
@@ -66,7 +66,7 @@ type About struct {
 
 // About returns a summary of the report. It is empty if the report cannot be read.
 func (r Report) About() About {
-	l, ok := r.read()
+	l, ok := r.parseReport()
 	if !ok {
 		return About{}
 	}
@@ -120,7 +120,7 @@ func (c *chat) pendingCall(same *chatCall) string {
 // transcript's last part. If the reasoning for an edit is not written in time, Live returns
 // nothing, and the annotation is made at the turn's end. Live changes nothing.
 func Live(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Record, error) {
-	l, ok := r.read()
+	l, ok := r.parseReport()
 	if _, isKnown := clientfile.FindEventClient(r.Client); !ok || !isKnown {
 		return nil, nil
 	}

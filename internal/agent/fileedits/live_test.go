@@ -110,9 +110,15 @@ func (s *session) write(report, text []byte) Report {
 		s.t.Fatal(err)
 	}
 	home := filepath.Dir(s.dir)
-	r := Report{Client: s.client, CopilotHome: home, Noted: filepath.Join(home, "noted"), Clean: func(s string) string {
-		return s
-	}, Secret: func(string) bool { return false }}
+	r := Report{
+		Client:      s.client,
+		CopilotHome: home,
+		Noted:       filepath.Join(home, "noted"),
+		Clean: func(s string) string {
+			return s
+		},
+		Secret: func(string) bool { return false },
+	}
 	l.Transcript = filepath.Join(home, "t.jsonl")
 	name := l.Transcript
 	switch s.client {
@@ -402,7 +408,7 @@ func FuzzLive(f *testing.F) {
 		r := Report{Client: client, Raw: raw, CopilotHome: dir, Noted: noted, Clean: func(s string) string {
 			return s
 		}, Secret: func(string) bool { return false }}
-		if l, ok := r.read(); ok && client != "opencode" && client != "copilot" {
+		if l, ok := r.parseReport(); ok && client != "opencode" && client != "copilot" {
 			l.Transcript = noted
 			l.AgentID = ""
 			l.AgentTranscript = noted
@@ -412,7 +418,7 @@ func FuzzLive(f *testing.F) {
 			}
 		}
 		_ = r.About()
-		l, ok := r.read()
+		l, ok := r.parseReport()
 		if _, known := clientfile.FindEventClient(client); ok && known && editsFiles(l) {
 			if _, err := r.replayCall(l); err != nil {
 				t.Logf("replay: %v", err)

@@ -22,9 +22,9 @@ type hunk struct {
 // stretch.
 const gap = 3
 
-// edits returns an edit for each stretch of changed lines. If lines were inserted, the stretch
+// splitEdits returns an edit for each stretch of changed lines. If lines were inserted, the stretch
 // begins and ends with an inserted line.
-func (h hunk) edits(e Edit) []Edit {
+func (h hunk) splitEdits(e Edit) []Edit {
 	type row struct {
 		text string
 		put  bool

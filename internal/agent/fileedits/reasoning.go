@@ -26,12 +26,12 @@ func (r *reasoning) startRequest(request string) *reasoning {
 	return &reasoning{asked: text.WithoutPrivate(request)}
 }
 
-func (r *reasoning) says(text string) *reasoning {
+func (r *reasoning) withText(text string) *reasoning {
 	return r.add(text, func(next *reasoning) *[]string { return &next.said })
 }
 
-// thinks is like says for a thought.
-func (r *reasoning) thinks(text string) *reasoning {
+// withThought is like says for a thought.
+func (r *reasoning) withThought(text string) *reasoning {
 	return r.add(text, func(next *reasoning) *[]string { return &next.thought })
 }
 
@@ -53,7 +53,7 @@ func (r *reasoning) add(text string, listIn func(*reasoning) *[]string) *reasoni
 	return next
 }
 
-func (r *reasoning) edits() *reasoning {
+func (r *reasoning) afterEdits() *reasoning {
 	if r.used {
 		return r
 	}

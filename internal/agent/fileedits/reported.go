@@ -62,7 +62,7 @@ func (t *Transcript) reportedEdits(made Edit, changes map[string]reportedChange)
 			t.Removed++
 			continue
 		case "add":
-			es = e.editsFrom(ch.Content, []stretch{{first: 1, n: len(annotate.Lines([]byte(ch.Content)))}})
+			es = e.editsFrom(ch.Content, []stretch{{first: 1, n: len(annotate.SplitLines([]byte(ch.Content)))}})
 		case "update":
 			hunks, err := parseUnified(ch.Diff)
 			if err != nil || len(hunks) == 0 {
@@ -70,7 +70,7 @@ func (t *Transcript) reportedEdits(made Edit, changes map[string]reportedChange)
 				continue
 			}
 			for _, h := range hunks {
-				es = append(es, h.edits(e)...)
+				es = append(es, h.splitEdits(e)...)
 			}
 		default:
 			unread = true
@@ -113,7 +113,7 @@ func (t *Transcript) requestedEdits(made Edit, patch string) []Edit {
 		}
 		var es []Edit
 		for _, h := range f.hunks {
-			es = append(es, h.edits(e)...)
+			es = append(es, h.splitEdits(e)...)
 		}
 		out = append(out, count(es)...)
 	}

@@ -164,7 +164,7 @@ func TestAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		has, err := b.Has(t.Context(), j.Records)
+		has, err := b.HasRecords(t.Context(), j.Records)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func TestAgain(t *testing.T) {
 	if len(found) != 12 {
 		t.Errorf("Lookup finds %d annotations, want 12", len(found))
 	}
-	if rep, err := b.Records(context.Background(), "pool.go"); err != nil || len(rep) != 12 {
+	if rep, err := b.ReadRecords(context.Background(), "pool.go"); err != nil || len(rep) != 12 {
 		t.Errorf("the book has %d, %v", len(rep), err)
 	}
 	for _, f := range found {
@@ -226,7 +226,7 @@ func TestLongLine(t *testing.T) {
 
 // The last words before an edit count, as many as fit.
 func TestWhyIsBounded(t *testing.T) {
-	r := (&reasoning{}).startRequest("do it").says(strings.Repeat("ä", maxWhy)).says("because")
+	r := (&reasoning{}).startRequest("do it").withText(strings.Repeat("ä", maxWhy)).withText("because")
 	if w := r.why(); len(w) > maxWhy+8 || !strings.HasSuffix(w, "because") || !strings.HasPrefix(w, "… ") {
 		t.Errorf("why has %d bytes and ends %q", len(w), w[len(w)-20:])
 	}
@@ -255,7 +255,7 @@ func TestFileOf(t *testing.T) {
 }
 
 func TestPrivateRequest(t *testing.T) {
-	r := (&reasoning{}).startRequest("call <private>Ada</private>").says("because")
+	r := (&reasoning{}).startRequest("call <private>Ada</private>").withText("because")
 	if r.asked != "call […]" {
 		t.Errorf("the request is %q, want it without its private part", r.asked)
 	}

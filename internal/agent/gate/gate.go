@@ -322,5 +322,5 @@ func (f Floor) AnswerOrder(s Strength) Answer {
 	return f.ForOrder(s).Answer(s)
 }
 
-// Joins reports whether a unit may be shown together with a unit that is an answer.
-func (f Floor) Joins(s Strength) bool { return s.G >= companion*float64(f) }
+// MayJoin reports whether a unit may be shown together with a unit that is an answer.
+func (f Floor) MayJoin(s Strength) bool { return s.G >= companion*float64(f) }

@@ -169,7 +169,7 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("floor %v, %+v: an order gets %s, want %s", c.floor, s, got, c.order)
 		}
 	}
-	if f := Floor(2); !f.Joins(Strength{G: 1}) || f.Joins(Strength{G: .9}) {
+	if f := Floor(2); !f.MayJoin(Strength{G: 1}) || f.MayJoin(Strength{G: .9}) {
 		t.Error("a unit joins from half of the floor on")
 	}
 }

@@ -97,7 +97,13 @@ func FuzzParse(f *testing.F) {
 
 func TestNew(t *testing.T) {
 	m := open(t, vfs.NewMem())
-	task := Task{Summary: "# The grid is done", Plan: "Walls.", Profile: "vtt", Files: []string{"a.go"}, Project: "vtt"}
+	task := Task{
+		Summary: "# The grid is done",
+		Plan:    "Walls.",
+		Profile: "vtt",
+		Files:   []string{"a.go"},
+		Project: "vtt",
+	}
 	h, err := New(t.Context(), m, task)
 	if err != nil {
 		t.Fatal(err)
@@ -447,7 +453,8 @@ func TestLoad(t *testing.T) {
 		l.Bound, l.Default = c.bound, c.standard
 		o := l.Load(t.Context(), m, h, nil, profile.Request{Budget: c.budget})
 		text := o.Text()
-		if !strings.HasPrefix(o.Wrong, c.fail) || (c.fail == "") != (o.Wrong == "") || !strings.Contains(text, c.has) ||
+		if !strings.HasPrefix(o.Wrong, c.fail) || (c.fail == "") != (o.Wrong == "") ||
+			!strings.Contains(text, c.has) ||
 			strings.Contains(text, c.hasNot) {
 			t.Errorf("%s: %q and\n%s", c.name, o.Wrong, text)
 		}
@@ -470,7 +477,7 @@ func TestLoad(t *testing.T) {
 		nil,
 		profile.Request{Budget: budget},
 	)
-	if o.Selection == nil || prompt.Tokens(o.Text()) > budget {
-		t.Errorf("with a budget of %d: %d tokens, %q", budget, prompt.Tokens(o.Text()), o.Wrong)
+	if o.Selection == nil || prompt.EstimateTokens(o.Text()) > budget {
+		t.Errorf("with a budget of %d: %d tokens, %q", budget, prompt.EstimateTokens(o.Text()), o.Wrong)
 	}
 }

@@ -63,7 +63,7 @@ func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []F
 	o.Handoff.Name = bounds.Text(h.Name)
 	o.Handoff.Summary = bounds.Text(h.Summary)
 	o.Handoff.Plan = bounds.Text(h.Plan)
-	used := (prompt.Tokens(o.Text())*prompt.Margin + 99) / 100
+	used := (prompt.EstimateTokens(o.Text())*prompt.Margin + 99) / 100
 	req.Budget = cmp.Or(req.Budget, r.MaxTokens) - used
 	if req.Budget < 1 {
 		o.Wrong = cmp.Or(

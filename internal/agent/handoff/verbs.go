@@ -91,7 +91,7 @@ func ListAll(ctx context.Context, s oxbow.Store, project string) ([]Handoff, err
 }
 
 func list(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]Handoff, error) {
-	es, err := entries(ctx, s, f)
+	es, err := readEntries(ctx, s, f)
 	var hs []Handoff
 	for _, e := range es {
 		if !e.Withheld(ctx) {
@@ -110,8 +110,8 @@ func Newest(ctx context.Context, m *oxbow.Memory, limit int) (hs []Handoff, err 
 	return hs, err
 }
 
-// entries returns the selected entries, newest first.
-func entries(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]oxbow.Entry, error) {
+// readEntries returns the selected entries, newest first.
+func readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]oxbow.Entry, error) {
 	var es []oxbow.Entry
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {
@@ -215,7 +215,7 @@ func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, er
 // next returns the entry that Take should mark as taken.
 func next(ctx context.Context, s oxbow.Store, name, project string) (oxbow.Entry, error) {
 	if name == "" {
-		es, err := entries(ctx, s, openFilter(project))
+		es, err := readEntries(ctx, s, openFilter(project))
 		if err != nil {
 			return oxbow.Entry{}, err
 		}

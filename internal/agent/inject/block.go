@@ -57,7 +57,7 @@ func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 		if u.In == InSessions {
 			least = leastTurn * strongest
 		}
-		if len(shown) == mostUnits || u.Why != "" || !u.Floor.Joins(u.Strength) || u.margin() < least {
+		if len(shown) == mostUnits || u.Why != "" || !u.Floor.MayJoin(u.Strength) || u.margin() < least {
 			continue
 		}
 		most := moreSentences
@@ -115,7 +115,7 @@ func shrink(shown []quote) []quote {
 // the same question was asked before, is not an answer.
 func (p *Prompt) ownSentences() map[string]bool {
 	prints := map[string]bool{}
-	for s := range extract.Sentences(session.Strip(p.Text)) {
+	for s := range extract.EachSentence(session.Strip(p.Text)) {
 		prints[fingerprint(s)], prints[fingerprint(fromUser+s)] = true, true
 	}
 	return prints
@@ -136,7 +136,7 @@ func written(shown []quote) (b Block) {
 			origin += ", earlier"
 		}
 		s.WriteString("- " + origin + ": " + q.text() + "\n")
-		b.Shown = append(b.Shown, q.Shown)
+		b.Shown = append(b.Shown, q.ShownEntry)
 		for _, one := range q.sentences {
 			b.Prints = append(b.Prints, one.print)
 			if whole := fingerprint(OneLine(one.candidate.text)); whole != one.print {
@@ -154,13 +154,13 @@ func (p *Prompt) pointer(units []unit) (b Block) {
 	var names []string
 	for i := range units {
 		u := &units[i]
-		if len(names) == mostPointers || u.Answer == gate.Silence || p.State.wasShownLately(u.Shown) {
+		if len(names) == mostPointers || u.Answer == gate.Silence || p.State.wasShownLately(u.ShownEntry) {
 			continue
 		}
 		name, prints := u.pointer()
 		names = append(names, name)
-		b.Shown = append(b.Shown, u.Shown)
-		b.Prints = append(append(b.Prints, fingerprint(Key(u.Shown))), prints...)
+		b.Shown = append(b.Shown, u.ShownEntry)
+		b.Prints = append(append(b.Prints, fingerprint(Key(u.ShownEntry))), prints...)
 	}
 	if len(names) == 0 {
 		return Block{}
@@ -229,7 +229,7 @@ func PrintsIn(content, shown string) (prints []string) {
 	if OneLine(content) == shown {
 		prints = append(prints, fingerprint(shown))
 	}
-	for s := range extract.Sentences(content) {
+	for s := range extract.EachSentence(content) {
 		if strings.Contains(shown, OneLine(s)) {
 			prints = append(prints, fingerprint(OneLine(s)))
 		}
@@ -247,7 +247,7 @@ func WithoutShown(content string, prints map[string]bool) string {
 		return ""
 	}
 	rest := content
-	for s := range extract.Sentences(content) {
+	for s := range extract.EachSentence(content) {
 		if prints[fingerprint(OneLine(s))] {
 			rest = strings.Replace(rest, s, "", 1)
 		}

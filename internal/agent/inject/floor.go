@@ -33,9 +33,9 @@ type Calibration struct {
 // again.
 const floorGrows = .2
 
-// Fits reports whether the floor was calibrated with this program's decoys, on a memory whose number of
+// FitsSize reports whether the floor was calibrated with this program's decoys, on a memory whose number of
 // entries differs from entries by at most [floorGrows].
-func (c Calibration) Fits(entries int) bool {
+func (c Calibration) FitsSize(entries int) bool {
 	off := float64(entries - c.Entries)
 	return c.Decoys == decoysHash() && max(off, -off) <= floorGrows*float64(c.Entries)
 }
@@ -67,7 +67,7 @@ var decoysHash = sync.OnceValue(func() string {
 // far, which is usable after some hundred decoys.
 func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err error) {
 	c.Decoys = decoysHash()
-	c.Entries, err = s.Entries(ctx)
+	c.Entries, err = s.CountShowable(ctx)
 	if err != nil {
 		return c, 0, err
 	}
@@ -92,9 +92,9 @@ func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err e
 	return c, asked, err
 }
 
-// Entries returns the number of entries that may be shown. These are all entries except those
+// CountShowable returns the number of entries that may be shown. These are all entries except those
 // excluded by a negated term of the filter, such as held entries.
-func (s *Source) Entries(ctx context.Context) (n int, err error) {
+func (s *Source) CountShowable(ctx context.Context) (n int, err error) {
 	if err := s.Memory.View(ctx, func(all oxbow.Entries) { n = all.Len() }); err != nil {
 		return 0, err
 	}

@@ -70,10 +70,10 @@ type State struct {
 }
 
 // Key returns the key of an entry in a [State].
-func Key(s session.Shown) string { return s.In + " " + s.Name }
+func Key(s session.ShownEntry) string { return s.In + " " + s.Name }
 
 // wasShownLately reports whether an entry was shown at any of the last [restPrompts] prompts.
-func (s *State) wasShownLately(e session.Shown) bool {
+func (s *State) wasShownLately(e session.ShownEntry) bool {
 	at, shown := s.Shown[Key(e)]
 	return shown && s.Prompt-at < restPrompts
 }
@@ -97,7 +97,7 @@ type Block struct {
 
 // Account records why a unit is shown or not shown.
 type Account struct {
-	session.Shown
+	session.ShownEntry
 	gate.Strength
 	Floor  gate.Floor  `json:"floor"`
 	Answer gate.Answer `json:"answer"`
@@ -181,7 +181,7 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 			u.Why = whyShaped
 		case foreign(&u.entry, p.Project):
 			u.Why = whyProject
-		case p.State.wasShownLately(u.Shown):
+		case p.State.wasShownLately(u.ShownEntry):
 			u.Why = whyRests
 		case s.Unused != nil && u.Answer == gate.Payload && s.Unused(ctx, u.Name):
 			u.Why = whyUnused

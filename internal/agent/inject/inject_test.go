@@ -176,7 +176,11 @@ func TestPointers(t *testing.T) {
 			t.Errorf("%s: nothing says that the text goes on: %q", c.name, b.Text)
 		}
 	}
-	m := storetest.Open(t, "sessions.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return start }})
+	m := storetest.Open(
+		t,
+		"sessions.oxbow",
+		&oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return start }},
+	)
 	a := &session.Archive{Memory: m}
 	if _, err := a.Add(t.Context(), []session.Event{
 		{Client: "claude", Session: "one", Turn: "1", Kind: session.Prompt, Time: start, Text: long},
@@ -193,7 +197,11 @@ func TestPointers(t *testing.T) {
 // TestWeakCompanion tests that a turn which only shares a word or two with a question does not come with the
 // turn that answers it.
 func TestWeakCompanion(t *testing.T) {
-	m := storetest.Open(t, "sessions.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return start }})
+	m := storetest.Open(
+		t,
+		"sessions.oxbow",
+		&oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return start }},
+	)
 	a := &session.Archive{Memory: m}
 	var events []session.Event
 	for i, said := range []string{
@@ -249,7 +257,11 @@ func TestEarlierAndLater(t *testing.T) {
 }
 
 func TestRunningSession(t *testing.T) {
-	m := storetest.Open(t, "sessions.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return start }})
+	m := storetest.Open(
+		t,
+		"sessions.oxbow",
+		&oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return start }},
+	)
 	a := &session.Archive{Memory: m}
 	var events []session.Event
 	for i, said := range []string{
@@ -299,7 +311,7 @@ func TestHostileNotes(t *testing.T) {
 func TestFloorOfHeldEntries(t *testing.T) {
 	s := memoryOf(t, kayak("a", "Kayaks are kept in the shed."))
 	s.Filter = oxbow.Filter{Terms: []oxbow.Term{{Key: "by", Values: []string{string(oxbow.Imported)}, Not: true}}}
-	was, err := s.Entries(t.Context())
+	was, err := s.CountShowable(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,11 +324,11 @@ func TestFloorOfHeldEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, err := s.Entries(t.Context()); err != nil || n != was {
+	if n, err := s.CountShowable(t.Context()); err != nil || n != was {
 		t.Errorf("with imported entries, which are not shown, there are %d, %v; want %d", n, err, was)
 	}
 	s.Filter = oxbow.Filter{}
-	if n, err := s.Entries(t.Context()); err != nil || n != was+10 {
+	if n, err := s.CountShowable(t.Context()); err != nil || n != was+10 {
 		t.Errorf("of all there are %d, %v; want %d", n, err, was+10)
 	}
 	// Each imported entry is excluded for a second reason, but it is only one entry.
@@ -333,14 +345,14 @@ func TestFloorOfHeldEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, err := s.Entries(t.Context()); err != nil || n != was {
+	if n, err := s.CountShowable(t.Context()); err != nil || n != was {
 		t.Errorf("with entries that are excluded twice, there are %d, %v; want %d", n, err, was)
 	}
 }
 
 func TestFloorFile(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "memory.oxbow")
-	if ReadFloor(store).Fits(0) {
+	if ReadFloor(store).FitsSize(0) {
 		t.Error("no file fits a memory")
 	}
 	c := Calibration{decoysHash(), 100, 1.5}
@@ -348,11 +360,11 @@ func TestFloorFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := ReadFloor(store)
-	if got != c || !got.Fits(119) || got.Fits(121) || !got.Fits(81) {
+	if got != c || !got.FitsSize(119) || got.FitsSize(121) || !got.FitsSize(81) {
 		t.Errorf("read %+v, want %+v, which fits from 80 to 120 entries", got, c)
 	}
 	c.Decoys = "other"
-	if c.Fits(100) {
+	if c.FitsSize(100) {
 		t.Error("a floor of other decoys fits")
 	}
 }

@@ -81,7 +81,7 @@ func (q *quote) dropWeakest() {
 // result.
 func (u *unit) quote(asked, shown map[string]bool, maxSentences int) quote {
 	content := u.spokenText()
-	all := u.candidates(content)
+	all := u.scoreSentences(content)
 	if len(all) == 0 { // without prose, such as code, a table or a list of figures
 		all = append(all, candidate{text: text.Snippet(content, u.snippetWords(), mostShown), score: 1})
 	}
@@ -112,9 +112,9 @@ func (u *unit) quote(asked, shown map[string]bool, maxSentences int) quote {
 	return q
 }
 
-// candidates returns the first [mostLooked] sentences of content, with their scores for the prompt.
+// scoreSentences returns the first [mostLooked] sentences of content, with their scores for the prompt.
 // Headings are left out.
-func (u *unit) candidates(content string) (all []candidate) {
+func (u *unit) scoreSentences(content string) (all []candidate) {
 	idf := map[string]float64{}
 	var terms []string
 	for _, t := range u.terms {
@@ -125,10 +125,10 @@ func (u *unit) candidates(content string) (all []candidate) {
 	}
 	find := analysis.NewFinder(analysis.NewChoice(terms, nil))
 	concluded := map[string]bool{}
-	for _, s := range extract.Conclusions(content) {
+	for _, s := range extract.FindConclusions(content) {
 		concluded[s] = true
 	}
-	for s := range extract.Sentences(content) {
+	for s := range extract.EachSentence(content) {
 		if len(all) == mostLooked {
 			break
 		}
@@ -137,7 +137,7 @@ func (u *unit) candidates(content string) (all []candidate) {
 		}
 		c := candidate{text: s, at: len(all), concluded: concluded[s]}
 		held := map[string]bool{}
-		find.Occurrences(context.Background(), s, func(term string, _ int) {
+		find.FindPositions(context.Background(), s, func(term string, _ int) {
 			if !held[term] {
 				held[term] = true
 				c.score += idf[term]

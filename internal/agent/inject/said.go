@@ -24,7 +24,7 @@ func (u *unit) spokenText() string {
 	if err != nil {
 		return session.Readable(u.entry.Content)
 	}
-	return fromUser + t.Prompt() + "\n\nassistant: " + t.Said()
+	return fromUser + t.Prompt() + "\n\nassistant: " + t.AgentText()
 }
 
 // isShaped reports whether the unit looks like instructions to an agent and no person has approved it.
@@ -37,7 +37,7 @@ func (u *unit) isShaped() bool {
 	if err != nil {
 		return instruction.LooksLikeInstructions(session.Readable(u.entry.Content))
 	}
-	return instruction.LooksLikeInstructions(t.Said())
+	return instruction.LooksLikeInstructions(t.AgentText())
 }
 
 // dropPrinted removes terms from the strength that occur only in a tool's output, because tool
@@ -50,7 +50,7 @@ func (u *unit) dropPrinted() {
 		}
 	}
 	said := map[string]bool{}
-	analysis.NewFinder(analysis.NewChoice(terms, nil)).Occurrences(
+	analysis.NewFinder(analysis.NewChoice(terms, nil)).FindPositions(
 		context.Background(),
 		u.spokenText(),
 		func(term string, _ int) {

@@ -33,20 +33,23 @@ func TestShapedTurns(t *testing.T) {
 	if shown("The proxy is fine.") == "" {
 		t.Fatal("an ordinary turn is not shown")
 	}
-	for form, order := range testenv.Orders() {
+	for form, order := range testenv.DisguisedOrders() {
 		if got := shown(order); got != "" {
 			t.Errorf("%s: %s", form, got)
 		}
 	}
 	// A turn that cannot be parsed is examined as a whole.
-	u := unit{Account: Account{Shown: session.Shown{In: InSessions}}, entry: oxbow.Entry{Content: "no turn\n" +
-		testenv.Order}}
+	u := unit{
+		Account: Account{ShownEntry: session.ShownEntry{In: InSessions}},
+		entry: oxbow.Entry{Content: "no turn\n" +
+			testenv.Order},
+	}
 	if !u.isShaped() {
 		t.Error("a damaged turn is not examined")
 	}
 	// A note is examined again when it is about to be shown.
 	u = unit{
-		Account: Account{Shown: session.Shown{In: InNotes}},
+		Account: Account{ShownEntry: session.ShownEntry{In: InNotes}},
 		entry:   oxbow.Entry{Name: "n", Content: testenv.Order, Source: oxbow.Source{Actor: oxbow.Agent}},
 	}
 	if !u.isShaped() {

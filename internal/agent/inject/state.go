@@ -138,7 +138,7 @@ func (f StateFile) RecordCompaction(ctx context.Context) error {
 // Past records that something was reported after a start, so that the next start with the same key
 // counts as a new answer.
 func (f StateFile) Past(ctx context.Context) error {
-	_, _, lines, err := f.read()
+	_, _, lines, err := f.readState()
 	if err != nil || len(lines) == 0 || !startsLast(lines) {
 		return err
 	}
@@ -168,7 +168,7 @@ func emptyState() State {
 // State returns the texts shown to the session. If the file cannot be read, the state is
 // empty.
 func (f StateFile) State() State {
-	_, s, _, _ := f.read()
+	_, s, _, _ := f.readState()
 	return s
 }
 
@@ -197,9 +197,9 @@ func (s *State) add(l *stateLine) {
 	}
 }
 
-// read returns the content of the file, and the state and the lines that were parsed from it. A missing
+// readState returns the content of the file, and the state and the lines that were parsed from it. A missing
 // file is an empty state, not an error.
-func (f StateFile) read() ([]byte, State, []stateLine, error) {
+func (f StateFile) readState() ([]byte, State, []stateLine, error) {
 	b, err := os.ReadFile(filepath.Join(f.Dir, f.name()))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -239,7 +239,7 @@ func (f StateFile) change(ctx context.Context, next func(State, []stateLine) *st
 
 // append implements change. The caller has locked the file.
 func (f StateFile) append(next func(State, []stateLine) *stateLine) error {
-	b, s, lines, err := f.read()
+	b, s, lines, err := f.readState()
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func stateFile(t *testing.T) StateFile {
 // block returns a block with one note and one fingerprint.
 func block(name, print string) Block {
 	b := Block{Prints: []string{print}}
-	b.Tokens, b.Shown = 10, []session.Shown{{In: InNotes, Name: name}}
+	b.Tokens, b.Shown = 10, []session.ShownEntry{{In: InNotes, Name: name}}
 	return b
 }
 
@@ -146,7 +146,7 @@ func TestBeginAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, lines, _ := f.read(); len(lines) != 4 || lines[3].Event != eventOther {
+	if _, _, lines, _ := f.readState(); len(lines) != 4 || lines[3].Event != eventOther {
 		t.Errorf("the lines are %+v", lines)
 	}
 	f.mustBegin(t, AtStart, "resume", false, true)

@@ -46,7 +46,7 @@ var stackFrame = sync.OnceValue(func() *regexp.Regexp {
 func prose(prompt string) string {
 	var sentences []string
 	size := 0
-	for s := range extract.Sentences(stackFrame().ReplaceAllString(session.Strip(prompt), " ")) {
+	for s := range extract.EachSentence(stackFrame().ReplaceAllString(session.Strip(prompt), " ")) {
 		sentences = append(sentences, s+"\n")
 		size += len(s) + 1
 	}
@@ -86,7 +86,7 @@ func (s *Source) rankUnits(
 	identifiers := identifiersIn(ctx, analyzer, q.Text)
 	for _, h := range hits {
 		u := unit{src: s, entry: h.Entry}
-		u.Shown = session.Shown{In: s.In, Name: h.Entry.Name, Version: h.Entry.Version}
+		u.ShownEntry = session.ShownEntry{In: s.In, Name: h.Entry.Name, Version: h.Entry.Version}
 		u.Floor = s.Floor
 		u.terms = gateTerms(h.Explanation, identifiers)
 		if s.In == InSessions || analysis.IsTurn(h.Entry.Content) {

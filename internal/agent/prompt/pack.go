@@ -36,7 +36,7 @@ func (c *Context) Pack(budget int) {
 		if p.Role == "" {
 			p.Role = System
 		}
-		p.Tokens = Tokens(p.Text)
+		p.Tokens = EstimateTokens(p.Text)
 	}
 	c.Budget, c.Tokens = budget, 0
 	k := &packer{Context: c, room: Room(budget), in: make([]bool, len(c.Parts))}
@@ -92,7 +92,7 @@ func (k *packer) takeShortened(i int) {
 	p := &k.Parts[i]
 	whole := p.Tokens
 	if s := shorten(*p, k.room-k.Tokens); s != "" {
-		p.Text, p.Tokens = s, Tokens(s)
+		p.Text, p.Tokens = s, EstimateTokens(s)
 		k.takeWhole(i)
 	}
 	if k.in[i] {
@@ -106,10 +106,10 @@ func (k *packer) takeShortened(i int) {
 // the longest sequence of backticks in s, so that s cannot end the block.
 func Fence(info, s string) string { return text.Fence(info, s) }
 
-// Paragraphs returns the longest beginning of s that ends at a paragraph's end and for which fits
+// FitParagraphs returns the longest beginning of s that ends at a paragraph's end and for which fits
 // returns true. It returns "" if no such beginning exists. If fits accepts a text, it must accept
 // each beginning of the text.
-func Paragraphs(s string, fits func(string) bool) string {
+func FitParagraphs(s string, fits func(string) bool) string {
 	var ends []int // ends of paragraphs, without the blank lines
 	for i := 0; i < len(s); {
 		j := strings.Index(s[i:], "\n\n")

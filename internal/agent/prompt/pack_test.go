@@ -35,11 +35,11 @@ func TestParagraphs(t *testing.T) {
 		{12, ""},
 		{0, ""},
 	} {
-		if got := Paragraphs(text, func(s string) bool { return len(s) <= tt.most }); got != tt.want {
+		if got := FitParagraphs(text, func(s string) bool { return len(s) <= tt.most }); got != tt.want {
 			t.Errorf("Paragraphs(%d) = %q, want %q", tt.most, got, tt.want)
 		}
 	}
-	if got := Paragraphs("\n\n\n\n", func(string) bool { return true }); got != "" {
+	if got := FitParagraphs("\n\n\n\n", func(string) bool { return true }); got != "" {
 		t.Errorf("Paragraphs of blank lines = %q", got)
 	}
 }

@@ -118,7 +118,7 @@ func (c *Context) Fit(budget int) {
 		if p.Role == "" {
 			p.Role = System
 		}
-		p.Tokens = Tokens(p.Text)
+		p.Tokens = EstimateTokens(p.Text)
 		if p.Pinned {
 			c.Tokens += p.Tokens
 		}
@@ -129,7 +129,7 @@ func (c *Context) Fit(budget int) {
 			if left := budget - c.Tokens; budget > 0 && p.Tokens > left {
 				whole := p.Tokens
 				p.Text = shorten(p, left)
-				p.Tokens = Tokens(p.Text)
+				p.Tokens = EstimateTokens(p.Text)
 				c.Cut = append(c.Cut, CutText{p.Name, p.Source, whole - p.Tokens, "over the budget"})
 				if p.Text == "" {
 					continue
@@ -147,12 +147,12 @@ func shorten(p Part, tokens int) string {
 	if p.Short == nil || tokens <= 0 {
 		return ""
 	}
-	if s := p.Short(tokens); Tokens(s) <= tokens {
+	if s := p.Short(tokens); EstimateTokens(s) <= tokens {
 		return s
 	}
 	return ""
 }
 
-// Tokens estimates the number of tokens in s. It tends to overestimate. The table at the estimator
+// EstimateTokens estimates the number of tokens in s. It tends to overestimate. The table at the estimator
 // shows the error.
-func Tokens(s string) int { return text.EstimateTokens(s) }
+func EstimateTokens(s string) int { return text.EstimateTokens(s) }

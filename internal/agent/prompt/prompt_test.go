@@ -41,14 +41,14 @@ func TestFit(t *testing.T) {
 			if p.Pinned {
 				pinned += p.Tokens
 			}
-			if p.Tokens != Tokens(p.Text) || p.Role != System {
+			if p.Tokens != EstimateTokens(p.Text) || p.Role != System {
 				t.Errorf(
 					"%s: part %s has %d tokens and role %q, want %d and system",
 					tt.name,
 					p.Name,
 					p.Tokens,
 					p.Role,
-					Tokens(p.Text),
+					EstimateTokens(p.Text),
 				)
 			}
 		}

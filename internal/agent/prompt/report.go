@@ -65,11 +65,11 @@ func (w sectionWriter) section(s report.Section) {
 	case report.Record:
 		w.record(s)
 	case report.Fields:
-		w.cells(s.Cells)
+		w.writeCells(s.Cells)
 	case report.Table:
-		w.rows(s)
+		w.writeRows(s)
 	case report.List:
-		w.items(s)
+		w.writeItems(s)
 	case report.Reasons:
 		for _, why := range s.Why {
 			w.b.WriteString("- " + w.typed(why.In(w.value)) + "\n")
@@ -120,12 +120,12 @@ func (w sectionWriter) record(r report.Record) {
 		w.b.WriteString(")")
 	}
 	w.b.WriteString("\n")
-	w.cells(r.Lines)
+	w.writeCells(r.Lines)
 }
 
-// cells writes cells below each other. If a cell contains a text, the cell's name becomes
+// writeCells writes cells below each other. If a cell contains a text, the cell's name becomes
 // the fence's name.
-func (w sectionWriter) cells(cells []report.Cell) {
+func (w sectionWriter) writeCells(cells []report.Cell) {
 	for _, c := range cells {
 		switch v := c.Value.(type) {
 		case report.Text:
@@ -146,8 +146,8 @@ func (w sectionWriter) cells(cells []report.Cell) {
 	}
 }
 
-// rows writes a table without padding.
-func (w sectionWriter) rows(t report.Table) {
+// writeRows writes a table without padding.
+func (w sectionWriter) writeRows(t report.Table) {
 	if t.Columns != nil {
 		w.b.WriteString(strings.Join(t.Columns, ", ") + "\n")
 	}
@@ -160,9 +160,9 @@ func (w sectionWriter) rows(t report.Table) {
 	}
 }
 
-// items writes all items of a list, because a model has no other way to list the remaining
-// items.
-func (w sectionWriter) items(l report.List) {
+// writeItems writes all items of a list, because a model has no other way to list the remaining
+// writeItems.
+func (w sectionWriter) writeItems(l report.List) {
 	for i, s := range l.Items {
 		if l.Spaced && w.b.Len() > 0 {
 			w.b.WriteString("\n")

@@ -21,16 +21,16 @@ const (
 	maxNamed = 3
 )
 
-// Framed returns a copy of the part with a text that can be cut. before and after, for example a
+// WithFrame returns a copy of the part with a text that can be cut. before and after, for example a
 // block's tags, are never cut. Only body is cut.
-func (p Part) Framed(before, body, after string) Part {
+func (p Part) WithFrame(before, body, after string) Part {
 	p.Text = before + body + after
 	p.before = before
 	p.after = after
 	p.isFramed = true
 	p.Short = func(tokens int) string {
 		for limit := 4 * tokens; limit > 0; limit = limit * 7 / 8 {
-			if s := p.cutFramed(limit); Tokens(s) <= tokens {
+			if s := p.cutFramed(limit); EstimateTokens(s) <= tokens {
 				return s
 			}
 		}

@@ -11,8 +11,8 @@ import (
 func TestTextWithin(t *testing.T) {
 	const rest = "The file has all."
 	facts := strings.Repeat("One fact of many.\n\n", 100)
-	large := Part{Name: "memory", Source: "MEMORY.md", Pinned: true}.Framed("<memory>\n", facts, "</memory>\n")
-	other := Part{Name: "other", Source: "OTHER.md", Pinned: true}.Framed("<other>\n", facts, "</other>\n")
+	large := Part{Name: "memory", Source: "MEMORY.md", Pinned: true}.WithFrame("<memory>\n", facts, "</memory>\n")
+	other := Part{Name: "other", Source: "OTHER.md", Pinned: true}.WithFrame("<other>\n", facts, "</other>\n")
 	small := Part{Name: "identity", Text: "I am small.\n", Pinned: true}
 	log := Part{Name: "log", Text: strings.Repeat("log\n", 500)}
 	for _, tt := range []struct {
@@ -62,7 +62,7 @@ func FuzzCutAtParagraph(f *testing.F) {
 		case utf8.ValidString(s) && !utf8.ValidString(got):
 			t.Errorf("cutAtParagraph(%q, %d) = %q cuts a character", s, limit, got)
 		}
-		p := Part{}.Framed("<a>", s, "</a>")
+		p := Part{}.WithFrame("<a>", s, "</a>")
 		if cut := p.cutFramed(limit); len(cut) > max(limit, 0) {
 			t.Errorf("cutFramed(%d) of %q has %d bytes", limit, s, len(cut))
 		}

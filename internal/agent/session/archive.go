@@ -330,7 +330,7 @@ func (a *Archive) turnOps(k *storedSession, events []Event) (ops []oxbow.Op, r R
 	events = slices.Clone(events)
 	given := map[string][]oxbow.Label{} // existing labels by turn identity
 	for _, t := range k.all {
-		events = append(events, t.Reports()...)
+		events = append(events, t.SourceEvents()...)
 		given[t.identity()] = k.turns[t.N-k.first].Labels
 	}
 	turns, early := k.talk.fold(events, k.first)

@@ -88,24 +88,24 @@ func TestArchive(t *testing.T) {
 	if n := hits[0].Explanation.Length; n > 100 {
 		t.Errorf("the turn is %v terms long", n)
 	}
-	all, err := a.Sessions(t.Context(), oxbow.Filter{}, time.Time{}, 10)
+	all, err := a.ListSessions(t.Context(), oxbow.Filter{}, time.Time{}, 10)
 	if err != nil || len(all) != 1 || all[0].Turns != 2 || all[0].Prompt != "why does the build fail" ||
 		all[0].Project != "shop" || !all[0].Last.Equal(at(60)) {
 		t.Errorf("Sessions = %+v, %v", all, err)
 	}
-	if some, err := a.Sessions(t.Context(), oxbow.Filter{}, at(61), 10); err != nil || len(some) != 0 {
+	if some, err := a.ListSessions(t.Context(), oxbow.Filter{}, at(61), 10); err != nil || len(some) != 0 {
 		t.Errorf("Sessions since later = %+v, %v", some, err)
 	}
 	// An earlier turn moves the others on.
 	add(t, a, "1 new, 2 changed", event(session.Prompt, "p0", "", -3600, "hello"))
-	turns, err := a.Turns(t.Context(), "claude", "s")
+	turns, err := a.ReadTurns(t.Context(), "claude", "s")
 	if err != nil || len(turns) != 3 || turns[0].Prompt() != "hello" || turns[2].Prompt() != "thanks" {
 		t.Errorf("Turns = %v, %v", shown(turns), err)
 	}
 	if n, err := a.Forget(t.Context(), "claude", "s"); n != 3 || err != nil {
 		t.Errorf("Forget = %d, %v", n, err)
 	}
-	if turns, err := a.Turns(t.Context(), "claude", "s"); len(turns) > 0 || err != nil {
+	if turns, err := a.ReadTurns(t.Context(), "claude", "s"); len(turns) > 0 || err != nil {
 		t.Errorf("after Forget: %v, %v", turns, err)
 	}
 }
@@ -201,7 +201,7 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 					fmt.Sprint("i", i),
 					now+1,
 					"Done, in the end.",
-					session.Injection{Place: "prompt", Shown: []session.Shown{roundingNote}},
+					session.Injection{Place: "prompt", Shown: []session.ShownEntry{roundingNote}},
 				),
 			)
 		}
@@ -307,7 +307,7 @@ func TestDrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	drain("1 new, 2 changed")
-	if turns, err := a.Turns(t.Context(), "gemini", "s"); err != nil || len(turns) != 8 {
+	if turns, err := a.ReadTurns(t.Context(), "gemini", "s"); err != nil || len(turns) != 8 {
 		t.Errorf("Turns = %s, %v", shown(turns), err)
 	}
 	files, err := os.ReadDir(spool.Dir)
@@ -415,13 +415,13 @@ func TestKilled(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for _, s := range []string{"s0", "s1"} {
-		turns, err := a.Turns(t.Context(), "claude", s)
+		turns, err := a.ReadTurns(t.Context(), "claude", s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, turn := range turns {
 			seen[turn.ID]++
-			for _, e := range turn.Injections() {
+			for _, e := range turn.InjectionEvents() {
 				seen["injection "+turn.ID]++
 				if fmt.Sprint("p", e.Injection.Tokens) != turn.ID || e.Text != "Perhaps useful." {
 					t.Errorf("turn %s has the injection %+v", turn.ID, e)

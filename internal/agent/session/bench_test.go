@@ -176,7 +176,7 @@ func BenchmarkStart(b *testing.B) {
 		if err != nil || r.Events != 1 {
 			b.Fatal(r, err)
 		}
-		if s, err := a.Sessions(b.Context(), oxbow.Filter{}, time.Time{}, 20); err != nil || len(s) == 0 {
+		if s, err := a.ListSessions(b.Context(), oxbow.Filter{}, time.Time{}, 20); err != nil || len(s) == 0 {
 			b.Fatal(len(s), err)
 		}
 		if err := m.Close(); err != nil {

@@ -80,7 +80,7 @@ func (e Event) applyToNames(fn func(string) string) Event {
 func (c *Call) clean() *Call {
 	d := *c
 	d.Tool = short(c.Tool, maxWord)
-	d.Command = strings.TrimSpace(text.Cut(strings.TrimSpace(valid(c.Command)), MaxCommand))
+	d.Command = strings.TrimSpace(text.CutPrefix(strings.TrimSpace(valid(c.Command)), MaxCommand))
 	d.Asked = short(c.Asked, maxPath)
 	d.Wrote, d.Read = cleanPaths(c.Wrote), cleanPaths(c.Read)
 	d.Was, d.Became = short(c.Was, ReplacedLen), short(c.Became, ReplacedLen)
@@ -102,7 +102,7 @@ func (in *Injection) clean() *Injection {
 	}
 	d.Shown, d.Rare = nil, nil
 	for _, s := range in.Shown[:min(len(in.Shown), maxShown)] {
-		d.Shown = append(d.Shown, Shown{short(s.In, maxWord), short(s.Name, oxbow.MaxName), s.Version})
+		d.Shown = append(d.Shown, ShownEntry{short(s.In, maxWord), short(s.Name, oxbow.MaxName), s.Version})
 	}
 	for _, w := range in.Rare[:min(len(in.Rare), maxRare)] {
 		w = short(w, maxWord)
@@ -148,7 +148,7 @@ func short(s string, maxBytes int) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
-	return strings.TrimSpace(text.Cut(strings.TrimSpace(s), maxBytes))
+	return strings.TrimSpace(text.CutPrefix(strings.TrimSpace(s), maxBytes))
 }
 
 // cutMarked cuts a text that is longer than maxBytes bytes, and appends a note with its original size.
@@ -156,8 +156,8 @@ func cutMarked(s string, maxBytes int) string {
 	if len(s) <= maxBytes {
 		return s
 	}
-	mark := fmt.Sprintf("\n[… cut here: the text had %s]", text.Bytes(int64(len(s))))
-	return strings.TrimSpace(text.Cut(s, maxBytes-len(mark))) + mark
+	mark := fmt.Sprintf("\n[… cut here: the text had %s]", text.FormatBytes(int64(len(s))))
+	return strings.TrimSpace(text.CutPrefix(s, maxBytes-len(mark))) + mark
 }
 
 // tail returns the last [MaxOutputLines] lines of an output, each cut to outputLine bytes.
@@ -166,7 +166,7 @@ func tail(output string) string {
 	lines := strings.Split(output, "\n")
 	lines = lines[max(0, len(lines)-MaxOutputLines):]
 	for i, l := range lines {
-		lines[i] = strings.TrimRight(text.Cut(l, outputLine), " \t")
+		lines[i] = strings.TrimRight(text.CutPrefix(l, outputLine), " \t")
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }

@@ -146,7 +146,7 @@ func ErrorLine(output string) string {
 // with placeholders for paths, URLs, numbers, hexadecimal IDs and times. It returns "" if the
 // output is blank.
 func Signature(output string) string {
-	found := text.Cut(ErrorLine(output), 4*maxSignature)
+	found := text.CutPrefix(ErrorLine(output), 4*maxSignature)
 	for _, v := range variable() {
 		if strings.ContainsAny(found, v.signs) {
 			found = v.found.ReplaceAllString(found, v.in)

@@ -60,7 +60,7 @@ func TestDrainFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		turns, err := (&session.Archive{Memory: m}).Turns(t.Context(), "claude", "s")
+		turns, err := (&session.Archive{Memory: m}).ReadTurns(t.Context(), "claude", "s")
 		if err != nil || len(turns) != 3 || len(turns[2].Events) != 2 {
 			t.Errorf("full at %d: %s, %v", at, shown(turns), err)
 		}
@@ -99,10 +99,10 @@ func TestDrainClockBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if turns, err := a.Turns(t.Context(), "claude", "s"); err != nil || len(turns) != 4 || turns[0].ID != "p2" {
+	if turns, err := a.ReadTurns(t.Context(), "claude", "s"); err != nil || len(turns) != 4 || turns[0].ID != "p2" {
 		t.Errorf("Turns = %s, %v", shown(turns), err)
 	}
-	if all, err := a.Sessions(t.Context(), oxbow.Filter{}, time.Time{}, 10); err != nil || len(all) != 5 {
+	if all, err := a.ListSessions(t.Context(), oxbow.Filter{}, time.Time{}, 10); err != nil || len(all) != 5 {
 		t.Errorf("Sessions = %d, %v", len(all), err)
 	}
 }

@@ -244,7 +244,7 @@ func randomEvents(r *rand.Rand) []session.Event {
 		if e.Kind == session.Injected {
 			e.Injection = &session.Injection{Place: pick("start", "prompt"), Tokens: r.IntN(3),
 				G: float64(r.IntN(3)), Rare: []string{"a", "b", "done"},
-				Shown: []session.Shown{{In: "notes", Name: pick("style", "harbor"), Version: uint64(r.IntN(3))}}}
+				Shown: []session.ShownEntry{{In: "notes", Name: pick("style", "harbor"), Version: uint64(r.IntN(3))}}}
 		}
 		all = append(all, e)
 	}
@@ -273,7 +273,7 @@ func TestFoldOrder(t *testing.T) {
 				if err != nil {
 					t.Fatalf("seed %d: Parse: %v", seed, err)
 				}
-				part = append(part, back.Reports()...)
+				part = append(part, back.SourceEvents()...)
 			}
 			kept, again = part, again[n:]
 		}
@@ -308,7 +308,7 @@ func TestFoldBounds(t *testing.T) {
 	want := turns[0].Content()
 	slices.Reverse(events)
 	half := session.Fold(events[:2500])
-	got := session.Fold(append(half[0].Reports(), events[2500:]...))
+	got := session.Fold(append(half[0].SourceEvents(), events[2500:]...))
 	if got[0].Content() != want {
 		t.Errorf("the other way around, in two parts, another turn is kept")
 	}
@@ -336,7 +336,7 @@ func TestStartOfAResumedSession(t *testing.T) {
 	// The same comes of it if the second prompt is reported after the first turn was kept.
 	var kept []session.Event
 	for _, turn := range session.Fold(before) {
-		kept = append(kept, turn.Reports()...)
+		kept = append(kept, turn.SourceEvents()...)
 	}
 	if got := shown(session.Fold(slices.Concat(kept, after))); got != want {
 		t.Errorf("in two parts Fold = %s, want %s", got, want)

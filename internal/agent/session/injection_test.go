@@ -22,7 +22,7 @@ func put(turn, id string, seconds float64, text string, in session.Injection) se
 	return e
 }
 
-var roundingNote = session.Shown{In: "notes", Name: "cents rounding", Version: 3}
+var roundingNote = session.ShownEntry{In: "notes", Name: "cents rounding", Version: 3}
 
 // An injection is kept to the byte, is one however often it is reported, and gives a
 // turn no word that it is found by.
@@ -30,7 +30,7 @@ func TestInjectionKept(t *testing.T) {
 	a := open(t, t.TempDir())
 	text := "cents rounding@3: Balances use bankers quantization."
 	in := put("p1", "i1", 1, text, session.Injection{Place: "prompt", Answer: "payload", Tokens: 40, G: 3.2, Floor: 2,
-		Shown: []session.Shown{roundingNote}, Rare: []string{"banker", "quantiz", "balanc"}})
+		Shown: []session.ShownEntry{roundingNote}, Rare: []string{"banker", "quantiz", "balanc"}})
 	prompt, said := event(
 		session.Prompt,
 		"p1",
@@ -61,12 +61,12 @@ func TestInjectionKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := turn.Injections()
+	got := turn.InjectionEvents()
 	if len(got) != 1 || got[0].Text != text || fmt.Sprint(*got[0].Injection) != fmt.Sprint(*in.Injection) {
 		t.Errorf("injections = %+v, want %+v", got, in)
 	}
-	if turn.Prompt() != prompt.Text || turn.Said() != said.Text {
-		t.Errorf("prompt %q, said %q", turn.Prompt(), turn.Said())
+	if turn.Prompt() != prompt.Text || turn.AgentText() != said.Text {
+		t.Errorf("prompt %q, said %q", turn.Prompt(), turn.AgentText())
 	}
 }
 
@@ -80,7 +80,7 @@ func TestInjectionSaidAgain(t *testing.T) {
 		event(session.Text, "p1", "m1", 2, "A rounding error."),
 	})
 	back, err := session.Parse(turns[0].Content())
-	if err != nil || back.Said() != "A rounding error." || back.Injections()[0].Text != back.Said() {
+	if err != nil || back.AgentText() != "A rounding error." || back.InjectionEvents()[0].Text != back.AgentText() {
 		t.Errorf("parsed back: %+v, %v", back.Events, err)
 	}
 }
@@ -93,7 +93,7 @@ func TestOldTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := session.Fold(turn.Reports()); len(again) != 1 || again[0].Content() != old {
+	if again := session.Fold(turn.SourceEvents()); len(again) != 1 || again[0].Content() != old {
 		t.Errorf("the turn is now %q", again[0].Content())
 	}
 }
@@ -109,26 +109,26 @@ func TestInjectionRedacted(t *testing.T) {
 		"<oxbow-memory>the password is hunter2 of harbor</oxbow-memory>",
 		session.Injection{
 			Place: "start",
-			Shown: []session.Shown{{In: "notes", Name: "hunter2"}},
+			Shown: []session.ShownEntry{{In: "notes", Name: "hunter2"}},
 			Rare:  []string{"hunter2", "harbor"},
 		},
 	)
 	add(t, a, "1 new, 0 changed", event(session.Prompt, "p1", "", 0, "go"), in)
-	turns, err := a.Turns(t.Context(), "claude", "s")
+	turns, err := a.ReadTurns(t.Context(), "claude", "s")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := fmt.Sprint(
-		turns[0].Injections()[0].Text,
-		turns[0].Injections()[0].Injection.Shown,
-		turns[0].Injections()[0].Injection.Rare,
+		turns[0].InjectionEvents()[0].Text,
+		turns[0].InjectionEvents()[0].Injection.Shown,
+		turns[0].InjectionEvents()[0].Injection.Rare,
 	), "<oxbow-memory>the password is [redacted] of harbor</oxbow-memory>[{notes [redacted] 0}] [harbor]"; got != want {
 		t.Errorf("kept is %q, want %q", got, want)
 	}
 }
 
 func TestUsed(t *testing.T) {
-	ferry := session.Shown{In: "sessions", Name: "claude/s0/0004", Version: 9}
+	ferry := session.ShownEntry{In: "sessions", Name: "claude/s0/0004", Version: 9}
 	text := "2026-10-02, cents rounding@3:\nBalances use bankers quantization in ledger.\nclaude/s0/0004@9:\nThe " +
 		"ferry of the pilot went aground."
 	rare := []string{"banker", "quantiz", "ledger", "ferri", "pilot", "aground"}
@@ -137,7 +137,7 @@ func TestUsed(t *testing.T) {
 		"i1",
 		5,
 		text,
-		session.Injection{Place: "prompt", Shown: []session.Shown{roundingNote, ferry}, Rare: rare},
+		session.Injection{Place: "prompt", Shown: []session.ShownEntry{roundingNote, ferry}, Rare: rare},
 	)
 	said := func(seconds float64, s string) session.Event {
 		return event(session.Text, "p1", fmt.Sprint("m", seconds), seconds, s)
@@ -147,22 +147,22 @@ func TestUsed(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		events []session.Event
-		want   []session.Shown
+		want   []session.ShownEntry
 	}{
 		{"nothing was written", nil, nil},
 		{"two terms are chance", []session.Event{said(6, "The bankers quantized it.")}, nil},
 		{
 			"three of one entry",
 			[]session.Event{said(6, "The bankers quantized it."), said(8, "See the ledger.")},
-			[]session.Shown{roundingNote},
+			[]session.ShownEntry{roundingNote},
 		},
 		{"three of two entries are of none", []session.Event{said(6, "The bankers quantized the ferry.")}, nil},
 		{
 			"both",
 			[]session.Event{said(6, "Bankers quantization in ledgers; a ferry, aground, its pilot.")},
-			[]session.Shown{roundingNote, ferry},
+			[]session.ShownEntry{roundingNote, ferry},
 		},
-		{"commands and files count", []session.Event{edit}, []session.Shown{roundingNote}},
+		{"commands and files count", []session.Event{edit}, []session.ShownEntry{roundingNote}},
 		{
 			"what was written before does not",
 			[]session.Event{said(2, "The bankers use a ledger."), said(6, "The bankers quantized the ledger.")},
@@ -179,7 +179,7 @@ func TestUsed(t *testing.T) {
 				[]session.Event{event(session.Prompt, "p1", "u1", 0, "go"), in},
 				tc.events,
 			))
-			if got := turns[0].Used(); !slices.Equal(got, tc.want) {
+			if got := turns[0].UsedEntries(); !slices.Equal(got, tc.want) {
 				t.Errorf("Used = %v, want %v", got, tc.want)
 			}
 		})
@@ -190,7 +190,7 @@ func TestUsed(t *testing.T) {
 		event(session.Prompt, "p1", "", 0, "go"),
 		in,
 		said(6, "bankers quantization in ledger"),
-	})[0].Used(); len(got) != 2 {
+	})[0].UsedEntries(); len(got) != 2 {
 		t.Errorf("without marks, Used = %v", got)
 	}
 }
@@ -201,7 +201,7 @@ func TestInjectionBounds(t *testing.T) {
 	for i := range 10_000 {
 		in.Shown, in.Rare = append(
 			in.Shown,
-			session.Shown{Name: strings.Repeat(fmt.Sprint(i), 1000)},
+			session.ShownEntry{Name: strings.Repeat(fmt.Sprint(i), 1000)},
 		), append(in.Rare, fmt.Sprint("w", i))
 	}
 	odd := put("p1", "i1", 1, "x", in)
@@ -209,10 +209,10 @@ func TestInjectionBounds(t *testing.T) {
 	none.ID, none.Injection = "i2", nil
 	turns := session.Fold([]session.Event{event(session.Prompt, "p1", "", 0, "go"), odd, none})
 	back, err := session.Parse(turns[0].Content())
-	if err != nil || len(back.Events) != 3 || len(back.Injections()) != 1 {
+	if err != nil || len(back.Events) != 3 || len(back.InjectionEvents()) != 1 {
 		t.Fatalf("parsed back: %+v, %v", back.Events, err)
 	}
-	got := back.Injections()[0].Injection
+	got := back.InjectionEvents()[0].Injection
 	if got.G != 0 || got.Floor != 0 || got.Tokens != 0 || got.Place != "prompt" || len(got.Shown) > 40 ||
 		len(got.Rare) > 100 || len(turns[0].Content()) > 16<<10 {
 		t.Errorf("kept is %.200v, in %d bytes", got, len(turns[0].Content()))
@@ -237,7 +237,7 @@ func TestShown(t *testing.T) {
 					"The bankers quantize a ledger.",
 					session.Injection{
 						Place: "prompt",
-						Shown: []session.Shown{roundingNote},
+						Shown: []session.ShownEntry{roundingNote},
 						Rare:  []string{"banker", "quantiz", "ledger"},
 					},
 				))
@@ -249,14 +249,14 @@ func TestShown(t *testing.T) {
 	}
 	check := func(want string) {
 		t.Helper()
-		if got, err := a.Shown(t.Context(), "cents rounding", "other"); err != nil || fmt.Sprint(got) != want {
+		if got, err := a.ShownCounts(t.Context(), "cents rounding", "other"); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("Shown = %v, %v; want %s", got, err, want)
 		}
 	}
 	check("[{cents rounding 0 0} {other 0 0}]")
 	unused := func() string {
 		t.Helper()
-		got, err := a.Unused(t.Context())
+		got, err := a.UnusedEntries(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +306,7 @@ func TestRedactedTurn(t *testing.T) {
 	if got := bytesOf(t, []session.Turn{back}); strings.Contains(got, "hunter2") || strings.Count(got, "[x]") != 4 {
 		t.Errorf("left is %s", got)
 	}
-	if again := session.Fold(back.Reports()); again[0].Content() != content {
+	if again := session.Fold(back.SourceEvents()); again[0].Content() != content {
 		t.Error("it folds to another turn")
 	}
 	if got, ok := session.ApplyToTurn("a note with hunter2", strings.ToUpper); ok || got != "a note with hunter2" ||
@@ -324,7 +324,7 @@ func TestInjectionGrowth(t *testing.T) {
 			in := session.Injection{Place: "action", Rare: []string{"banker", "quantiz", "ledger", fmt.Sprint("w", i)}}
 			text := ""
 			for j := range 20 {
-				s := session.Shown{In: "notes", Name: fmt.Sprint("note ", i, ".", j), Version: 1}
+				s := session.ShownEntry{In: "notes", Name: fmt.Sprint("note ", i, ".", j), Version: 1}
 				in.Shown, text = append(in.Shown, s), text+s.Name+"@1: The bankers quantize a ledger.\n"
 			}
 			events = append(
@@ -337,7 +337,7 @@ func TestInjectionGrowth(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		turn := session.Fold(events)[0]
-		if used := turn.Used(); len(used) == 0 || len(turn.Content()) == 0 {
+		if used := turn.UsedEntries(); len(used) == 0 || len(turn.Content()) == 0 {
 			t.Error("nothing was used")
 		}
 		runtime.ReadMemStats(&after)

@@ -70,14 +70,14 @@ func (a *Archive) begin(ctx context.Context, t talk) (k storedSession, err error
 	_ = json.Unmarshal([]byte(k.head.Content), &k.sum) // without a summary, the session is empty
 	for n := 1; ; n++ {
 		e, err := a.get(ctx, t.page(n))
-		if err != nil || (e.Version == 0 && n > k.sum.pages()) {
+		if err != nil || (e.Version == 0 && n > k.sum.countPages()) {
 			return k, err
 		}
 		k.pages = append(k.pages, e)
 	}
 }
 
-func (s *Summary) pages() int { return (s.Turns + pageTurns - 1) / pageTurns }
+func (s *Summary) countPages() int { return (s.Turns + pageTurns - 1) / pageTurns }
 
 func (t talk) page(n int) string { return fmt.Sprintf("%s/ids/%04d", t.name(), n) }
 

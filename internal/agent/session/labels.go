@@ -58,7 +58,7 @@ const (
 // it makes.
 func (a *Archive) turnLabels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)},
-		"branch": {t.Branch()}, oxbow.LabelTaint: t.Taints(), oxbow.LabelUnvouched: t.UnknownPrograms()}
+		"branch": {t.Branch()}, oxbow.LabelTaint: t.FindTaints(), oxbow.LabelUnvouched: t.UnknownPrograms()}
 	project, root := a.project(t.Dir(), old)
 	given[oxbow.LabelProject] = []string{project}
 	given["commit"] = labelValues(old, "commit")
@@ -70,7 +70,7 @@ func (a *Archive) turnLabels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	for i := range t.Events {
 		t.Events[i].addLabels(root, func(key, value string) { given[key] = append(given[key], value) })
 	}
-	for _, s := range t.Used() {
+	for _, s := range t.UsedEntries() {
 		given[labelUsed] = append(given[labelUsed], s.Name)
 	}
 	var all []oxbow.Label

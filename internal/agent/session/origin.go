@@ -48,7 +48,7 @@ type Origin struct {
 // Origin returns an Origin for an archived session.
 func (a *Archive) Origin(ctx context.Context, client, session string) (Origin, error) {
 	o := Origin{client + "/" + session, map[string]bool{}}
-	turns, err := a.Turns(ctx, client, session)
+	turns, err := a.ReadTurns(ctx, client, session)
 	for i := range turns {
 		for _, e := range turns[i].Events {
 			if e.Kind == Called && e.ID != "" {

@@ -12,11 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Sessions returns summaries of the sessions that match a filter by client and project and were
+// ListSessions returns summaries of the sessions that match a filter by client and project and were
 // active at or after since, the latest first. It may return more than limit. Without a filter it
 // examines the sessions that were written last, at least limit if so many exist. With a filter it
 // examines at most [oxbow.MaxLimit] sessions.
-func (a *Archive) Sessions(ctx context.Context, f oxbow.Filter, since time.Time, limit int) ([]Summary, error) {
+func (a *Archive) ListSessions(ctx context.Context, f oxbow.Filter, since time.Time, limit int) ([]Summary, error) {
 	heads, err := a.summaryEntries(ctx, f, limit)
 	all := []Summary{}
 	for _, e := range heads {
@@ -66,7 +66,7 @@ func (a *Archive) Find(ctx context.Context, id string) ([]Summary, error) {
 			return []Summary{s}, nil
 		}
 	}
-	all, err := a.Sessions(ctx, oxbow.Filter{}, time.Time{}, oxbow.MaxLimit)
+	all, err := a.ListSessions(ctx, oxbow.Filter{}, time.Time{}, oxbow.MaxLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func (a *Archive) Find(ctx context.Context, id string) ([]Summary, error) {
 	}), nil
 }
 
-// Turns returns the turns of a session, or nil if the session does not exist.
-func (a *Archive) Turns(ctx context.Context, client, session string) ([]Turn, error) {
+// ReadTurns returns the turns of a session, or nil if the session does not exist.
+func (a *Archive) ReadTurns(ctx context.Context, client, session string) ([]Turn, error) {
 	return a.TurnsFrom(ctx, client, session, 1)
 }
 

@@ -50,7 +50,7 @@ type Exposure struct {
 
 // ShownText is an entry that a hook inserted, with the inserted text.
 type ShownText struct {
-	Shown
+	ShownEntry
 	Text string
 }
 
@@ -85,7 +85,7 @@ func (s Spool) Exposure(
 	x.Known = len(chosen) > 0
 	for _, r := range chosen {
 		since := r.sincePrompt()
-		if !s.Prints(func() time.Time { return now }).Has(foreignTraces(since)...) {
+		if !s.FingerprintFile(func() time.Time { return now }).HasAll(foreignTraces(since)...) {
 			since = withoutTraces(since)
 		}
 		turn := Turn{Events: since}
@@ -103,8 +103,8 @@ func (s Spool) Exposure(
 	return x, nil
 }
 
-// Prints returns the fingerprints of texts that this home's sessions have read.
-func (s Spool) Prints(now func() time.Time) fingerprint.File {
+// FingerprintFile returns the fingerprints of texts that this home's sessions have read.
+func (s Spool) FingerprintFile(now func() time.Time) fingerprint.File {
 	return fingerprint.File{Dir: s.Dir, Now: now}
 }
 

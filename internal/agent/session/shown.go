@@ -15,18 +15,18 @@ import (
 const UnusedFrom = 10
 
 // Count contains two numbers for an entry: the turns in which a model was shown parts of it, and
-// the turns in which the agent also used these parts ([Turn.Used]).
+// the turns in which the agent also used these parts ([Turn.UsedEntries]).
 type Count struct {
 	Name  string `json:"name"`
 	Shown int    `json:"shown"`
 	Used  int    `json:"used"`
 }
 
-// Unused reports whether the entry was shown in at least UnusedFrom turns and never used.
-func (c Count) Unused() bool { return c.Shown >= UnusedFrom && c.Used == 0 }
+// IsUnused reports whether the entry was shown in at least UnusedFrom turns and never used.
+func (c Count) IsUnused() bool { return c.Shown >= UnusedFrom && c.Used == 0 }
 
-// Shown returns the counts of the named entries. It reads only the index of the archive.
-func (a *Archive) Shown(ctx context.Context, names ...string) ([]Count, error) {
+// ShownCounts returns the counts of the named entries. It reads only the index of the archive.
+func (a *Archive) ShownCounts(ctx context.Context, names ...string) ([]Count, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -42,14 +42,14 @@ func (a *Archive) Shown(ctx context.Context, names ...string) ([]Count, error) {
 	return counts, err
 }
 
-// Unused returns the entries that were shown often and never used, the most shown first.
-func (a *Archive) Unused(ctx context.Context) ([]Count, error) {
+// UnusedEntries returns the entries that were shown often and never used, the most shown first.
+func (a *Archive) UnusedEntries(ctx context.Context) ([]Count, error) {
 	shown, err := a.Memory.Values(ctx, LabelShown)
 	if err != nil || len(shown) == 0 {
 		return nil, err
 	}
-	counts, err := a.Shown(ctx, slices.Collect(maps.Keys(shown))...)
-	counts = slices.DeleteFunc(counts, func(c Count) bool { return !c.Unused() })
+	counts, err := a.ShownCounts(ctx, slices.Collect(maps.Keys(shown))...)
+	counts = slices.DeleteFunc(counts, func(c Count) bool { return !c.IsUnused() })
 	slices.SortFunc(counts, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Shown, a.Shown), strings.Compare(a.Name, b.Name))
 	})

@@ -148,7 +148,7 @@ func FuzzForm(f *testing.F) {
 			output,
 			session.Injection{
 				Place: command,
-				Shown: []session.Shown{{In: id, Name: prompt}},
+				Shown: []session.ShownEntry{{In: id, Name: prompt}},
 				Rare:  strings.Fields(text),
 			},
 		)
@@ -161,14 +161,14 @@ func FuzzForm(f *testing.F) {
 			if err != nil {
 				t.Fatalf("Parse: %v", err)
 			}
-			_ = back.Used()
+			_ = back.UsedEntries()
 			if got, want := bytesOf(t, []session.Turn{back}), bytesOf(t, []session.Turn{one}); got != want {
 				t.Fatalf("parsed back\n%s\nwant\n%s", got, want)
 			}
 		}
 		_, _ = session.Parse(prompt)
 		_, _ = session.Parse("<!--1 " + prompt + "-->")
-		if again := session.Fold(turns[0].Reports()); bytesOf(t, again[:1]) == "" {
+		if again := session.Fold(turns[0].SourceEvents()); bytesOf(t, again[:1]) == "" {
 			t.Error("a turn folds to nothing")
 		}
 	})

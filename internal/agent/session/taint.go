@@ -64,9 +64,9 @@ var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", 
 	"vendor", "third_party",
 	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
-// Taints returns the calls whose results the turn's texts and commands repeat, and the calls that
+// FindTaints returns the calls whose results the turn's texts and commands repeat, and the calls that
 // returned text by others without fingerprints. Each is the tool and its argument.
-func (t *Turn) Taints() []string {
+func (t *Turn) FindTaints() []string {
 	found := untracedCalls(t.Events, t.Dir())
 	for i := range t.Events {
 		if r := t.Events[i].Repeats; r != nil {
@@ -189,7 +189,9 @@ func (c *Call) taint(client, dir string, wrote []string) string {
 			return ""
 		}
 	}
-	return strings.TrimSpace(text.Cut(strings.TrimSpace(short(c.Tool, maxWord)+" "+short(arg, maxPath)), maxTaint))
+	return strings.TrimSpace(
+		text.CutPrefix(strings.TrimSpace(short(c.Tool, maxWord)+" "+short(arg, maxPath)), maxTaint),
+	)
 }
 
 // server returns the tool's MCP server, or "" for a client's built-in tool.

@@ -44,11 +44,11 @@ func (t *Turn) joinTexts(k Kind) string {
 // Prompt returns the person's text, or "" if only the agent's part is known.
 func (t *Turn) Prompt() string { return t.joinTexts(Prompt) }
 
-// Said returns the agent's visible text, without the texts of sub-agents.
-func (t *Turn) Said() string { return t.joinTexts(Text) }
+// AgentText returns the agent's visible text, without the texts of sub-agents.
+func (t *Turn) AgentText() string { return t.joinTexts(Text) }
 
-// Calls returns all call events, including calls by sub-agents.
-func (t *Turn) Calls() []Event {
+// CallEvents returns all call events, including calls by sub-agents.
+func (t *Turn) CallEvents() []Event {
 	return slices.DeleteFunc(slices.Clone(t.Events), func(e Event) bool { return e.Kind != Called || e.Call == nil })
 }
 
@@ -81,7 +81,7 @@ func compare(a, b Event) int {
 		cmp.Compare(a.Text, b.Text),
 		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.Model, b.Model),
 		cmp.Compare(a.Transcript, b.Transcript),
-		compareCalls(a.Call, b.Call), cmp.Compare(a.Repeats.words(), b.Repeats.words()))
+		compareCalls(a.Call, b.Call), cmp.Compare(a.Repeats.joinWords(), b.Repeats.joinWords()))
 }
 
 func compareCalls(a, b *Call) int {
@@ -126,12 +126,12 @@ func exitStatus(c *Call) int {
 	return *c.Exit
 }
 
-// Reports returns the reports from which the turn was built. Folding them together with other
+// SourceEvents returns the reports from which the turn was built. Folding them together with other
 // events has the same result as folding all original events.
-func (t *Turn) Reports() []Event { return slices.Clone(t.reports) }
+func (t *Turn) SourceEvents() []Event { return slices.Clone(t.reports) }
 
-// words returns the repeats as a single text, for comparisons.
-func (r *Repeats) words() string {
+// joinWords returns the repeats as a single text, for comparisons.
+func (r *Repeats) joinWords() string {
 	if r == nil {
 		return ""
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Injections returns the events that record injections.
-func (t *Turn) Injections() []Event {
+// InjectionEvents returns the events that record injections.
+func (t *Turn) InjectionEvents() []Event {
 	return slices.DeleteFunc(slices.Clone(t.Events), func(e Event) bool {
 		return e.Kind != Injected || e.Injection == nil
 	})
@@ -22,13 +22,13 @@ func (t *Turn) Injections() []Event {
 // leastRare is the number of an entry's rare terms that an agent must write to have used the entry.
 const leastRare = 3
 
-// Used returns the entries that were shown in the turn and used in it. An entry was used if the
+// UsedEntries returns the entries that were shown in the turn and used in it. An entry was used if the
 // agent wrote at least leastRare rare terms shown with the entry, and wrote none of them before
 // the injection. Its texts, commands, queries and paths of changed files count. Used only
 // compares words. An agent may follow a note without repeating its words, and later turns are
 // not examined.
-func (t *Turn) Used() (used []Shown) {
-	all := t.Injections()
+func (t *Turn) UsedEntries() (used []ShownEntry) {
+	all := t.InjectionEvents()
 	var rare []string
 	for i := range all {
 		rare = append(rare, all[i].Injection.Rare...)
@@ -37,7 +37,7 @@ func (t *Turn) Used() (used []Shown) {
 		return nil
 	}
 	find := analysis.NewFinder(analysis.NewChoice(rare, nil))
-	first, seen := t.firstWritten(find), map[Shown]bool{}
+	first, seen := t.firstWritten(find), map[ShownEntry]bool{}
 	for i := range all {
 		in, since := all[i].Injection, all[i].Time.Truncate(time.Second) // some clients report only whole seconds
 		for _, s := range in.Shown {
@@ -62,8 +62,8 @@ func (t *Turn) Used() (used []Shown) {
 // about returns the lines of the event's text that are about an entry. They reach from a line with
 // the entry's NAME@VERSION to the next line with another entry's. If the text has no such line,
 // about returns the whole text.
-func (e *Event) about(s Shown) string {
-	mark := func(s Shown) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }
+func (e *Event) about(s ShownEntry) string {
+	mark := func(s ShownEntry) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }
 	if !strings.Contains(e.Text, mark(s)) {
 		return e.Text
 	}
@@ -107,7 +107,7 @@ func (t *Turn) firstWritten(find *analysis.Finder) map[string]time.Time {
 // termsIn returns the terms that occur in a text.
 func termsIn(s string, find *analysis.Finder) map[string]bool {
 	held := map[string]bool{}
-	find.Occurrences(context.Background(), s, func(term string, _ int) { held[term] = true })
+	find.FindPositions(context.Background(), s, func(term string, _ int) { held[term] = true })
 	return held
 }
 

@@ -132,7 +132,7 @@ func (s *Set) Find(name string) (Skill, error) {
 	}
 	e := &unknownError{Name: name}
 	names, looked := s.namesAndDirs()
-	e.Near, e.Looked = text.Near(name, slices.Values(names), 2), looked
+	e.Near, e.Looked = text.FindSimilar(name, slices.Values(names), 2), looked
 	return Skill{}, e
 }
 

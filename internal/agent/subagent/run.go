@@ -298,7 +298,7 @@ func (r *record) addEntry(out *Outcome) (string, error) {
 		}
 		err := r.store.Apply(
 			r.ctx,
-			oxbow.Add{Name: name, Kind: oxbow.History, Content: r.content(out), Labels: r.labels(runRunning)},
+			oxbow.Add{Name: name, Kind: oxbow.History, Content: r.content(out), Labels: r.runLabels(runRunning)},
 		)
 		var invalid *oxbow.InvalidError
 		taken := errors.Is(err, oxbow.ErrExists) || (errors.As(err, &invalid) && invalid.Field == "name")
@@ -325,7 +325,7 @@ func (r *record) end(out *Outcome) error {
 	return r.store.Apply(r.ctx, oxbow.Update{Name: r.name, Content: r.content(out), Aliases: e.Aliases, Labels: labels})
 }
 
-func (r *record) labels(run string) []oxbow.Label {
+func (r *record) runLabels(run string) []oxbow.Label {
 	return oxbow.SortLabels([]oxbow.Label{{Key: labelAgent, Value: r.b.Agent}, {Key: labelRun, Value: run}})
 }
 

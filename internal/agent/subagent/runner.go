@@ -122,7 +122,7 @@ func (p *settings) eachKey(n *yaml.Node, what string, known []string, fn func(ke
 	var seen []string
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
-		near := text.Near(k.Value, slices.Values(known), 1)
+		near := text.FindSimilar(k.Value, slices.Values(known), 1)
 		switch {
 		case k.Kind != yaml.ScalarNode || v.Kind == yaml.AliasNode:
 			p.add(k, "%s holds what is no plain key and value", what)

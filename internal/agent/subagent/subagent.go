@@ -152,7 +152,7 @@ func (s *Service) Brief(ctx context.Context, m *oxbow.Memory, req Request) (*Bri
 	}
 	b.Reach = s.reach(b)
 	b.text = b.writeBriefing()
-	b.Tokens = prompt.Tokens(b.text)
+	b.Tokens = prompt.EstimateTokens(b.text)
 	return b, nil
 }
 

@@ -13,12 +13,12 @@ type Part struct {
 	IsChanged bool // the other line does not contain the part
 }
 
-// maxWords is the maximum number of words in lines that [Words] compares.
+// maxWords is the maximum number of words in lines that [ComparedWords] compares.
 const maxWords = 400
 
-// Words compares two lines word by word and returns the parts of each. It returns nil if the lines have
+// ComparedWords compares two lines word by word and returns the parts of each. It returns nil if the lines have
 // less in common than they differ, or are too long, because then the parts would not help a reader.
-func Words(before, after string) (a, b []Part) {
+func ComparedWords(before, after string) (a, b []Part) {
 	wordsA, wordsB := splitWords(before), splitWords(after)
 	if len(wordsA) > maxWords || len(wordsB) > maxWords {
 		return nil, nil

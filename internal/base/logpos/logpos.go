@@ -39,5 +39,5 @@ func Decode[S ~string](s S) (p Position, ok bool) {
 		Offset: int64(binary.LittleEndian.Uint64(b[24:])), Chain: [32]byte(b[32:])}, true
 }
 
-// Precedes reports whether both positions belong to the same log and p is not after q.
-func (p Position) Precedes(q Position) bool { return p.Log == q.Log && p.Seq <= q.Seq }
+// IsUpTo reports whether both positions belong to the same log and p is not after q.
+func (p Position) IsUpTo(q Position) bool { return p.Log == q.Log && p.Seq <= q.Seq }

@@ -17,7 +17,7 @@ func TestEncode(t *testing.T) {
 	later, other := p, p
 	later.Seq++
 	other.Log[0]++
-	if !p.Precedes(p) || !p.Precedes(later) || later.Precedes(p) || p.Precedes(other) {
+	if !p.IsUpTo(p) || !p.IsUpTo(later) || later.IsUpTo(p) || p.IsUpTo(other) {
 		t.Error("positions are in another order")
 	}
 }

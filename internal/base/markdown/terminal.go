@@ -31,7 +31,7 @@ func (t Terminal) Render(source string) []string {
 	if doc == nil {
 		return termtext.Wrap(termtext.Clean(strings.TrimRight(source, "\n")), t.Width)
 	}
-	return r.blocks(doc, t.Width, 0)
+	return r.renderBlocks(doc, t.Width, 0)
 }
 
 // renderer renders one text.
@@ -40,9 +40,9 @@ type renderer struct {
 	source []byte
 }
 
-// blocks returns the lines of the blocks in n, with an empty line between two blocks. In a list whose
+// renderBlocks returns the lines of the blocks in n, with an empty line between two blocks. In a list whose
 // items have no empty lines between them, there is none either.
-func (r *renderer) blocks(n ast.Node, width, depth int) (lines []string) {
+func (r *renderer) renderBlocks(n ast.Node, width, depth int) (lines []string) {
 	if depth > MaxDepth {
 		return []string{"…"}
 	}
@@ -81,9 +81,9 @@ func (r *renderer) block(n ast.Node, width, depth int) []string {
 		if !r.Colour {
 			mark = strings.Repeat("#", n.Level) + " "
 		}
-		return termtext.Wrap(mark+r.inlines(n, termtext.Bold, depth), width)
+		return termtext.Wrap(mark+r.renderInlines(n, termtext.Bold, depth), width)
 	case *ast.Blockquote:
-		return indent(r.blocks(n, r.within(width, 2), depth), r.paint(termtext.Dim, "│")+" ")
+		return indent(r.renderBlocks(n, r.within(width, 2), depth), r.paint(termtext.Dim, "│")+" ")
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
 		code := termtext.Clean(strings.TrimRight(string(n.Lines().Value(r.source)), "\n"))
 		return indent(strings.Split(strings.ReplaceAll(code, "\t", "    "), "\n"), "    ")
@@ -94,7 +94,7 @@ func (r *renderer) block(n ast.Node, width, depth int) []string {
 	case *xast.Table:
 		return r.table(n, width, depth)
 	}
-	return termtext.Wrap(r.inlines(n, "", depth), width)
+	return termtext.Wrap(r.renderInlines(n, "", depth), width)
 }
 
 // within returns the width of a text that is indented by some columns.
@@ -116,7 +116,7 @@ func (r *renderer) list(n *ast.List, width, depth int) (lines []string) {
 			mark = fmt.Sprintf("%d. ", number)
 			number++
 		}
-		item := r.blocks(c, r.within(width, len(mark)), depth)
+		item := r.renderBlocks(c, r.within(width, len(mark)), depth)
 		if len(item) == 0 {
 			item = []string{""}
 		}
@@ -140,11 +140,11 @@ func (r *renderer) table(n ast.Node, width, depth int) (lines []string) {
 		}
 		var cells []string
 		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
-			cell := r.inlines(c, style, depth)
+			cell := r.renderInlines(c, style, depth)
 			if len(cells) == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[len(cells)] = max(widths[len(cells)], termtext.Columns(cell))
+			widths[len(cells)] = max(widths[len(cells)], termtext.CountColumns(cell))
 			cells = append(cells, cell)
 		}
 		rows = append(rows, cells)
@@ -169,8 +169,8 @@ func (r *renderer) table(n ast.Node, width, depth int) (lines []string) {
 	return lines
 }
 
-// inlines returns the text in n, painted with a style.
-func (r *renderer) inlines(n ast.Node, style string, depth int) string {
+// renderInlines returns the text in n, painted with a style.
+func (r *renderer) renderInlines(n ast.Node, style string, depth int) string {
 	if depth > MaxDepth {
 		return "…"
 	}
@@ -195,25 +195,25 @@ func (r *renderer) inline(n ast.Node, style string, depth int) string {
 		return r.text(style, "`"+Code(n, r.source)+"`")
 	case *ast.Emphasis:
 		if r.Colour {
-			return r.inlines(n, termtext.Bold, depth)
+			return r.renderInlines(n, termtext.Bold, depth)
 		}
 		mark := strings.Repeat("*", n.Level)
-		return mark + r.inlines(n, style, depth) + mark
+		return mark + r.renderInlines(n, style, depth) + mark
 	case *xast.Strikethrough:
-		return "~~" + r.inlines(n, style, depth) + "~~"
+		return "~~" + r.renderInlines(n, style, depth) + "~~"
 	case *xast.TaskCheckBox:
 		if n.IsChecked {
 			return "[x] "
 		}
 		return "[ ] "
 	case *ast.Link:
-		return r.link(r.inlines(n, style, depth), string(n.Destination))
+		return r.link(r.renderInlines(n, style, depth), string(n.Destination))
 	case *ast.Image:
-		return r.link("picture: "+r.inlines(n, style, depth), string(n.Destination))
+		return r.link("picture: "+r.renderInlines(n, style, depth), string(n.Destination))
 	case *ast.AutoLink:
 		return r.text(style, string(n.Label(r.source)))
 	}
-	return r.inlines(n, style, depth)
+	return r.renderInlines(n, style, depth)
 }
 
 // link returns the text of a link and its destination.

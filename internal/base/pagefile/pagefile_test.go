@@ -42,8 +42,8 @@ func open(b []byte, rows int) (*Reader, error) {
 func TestRoundTrip(t *testing.T) {
 	for _, rows := range []int{0, 1, 170, 171, 1000, 100_000} {
 		b := write(rows)
-		if len(b) != Pages(tables(rows))*Size {
-			t.Fatalf("%d rows are %d bytes, want %d pages", rows, len(b), Pages(tables(rows)))
+		if len(b) != CountPages(tables(rows))*Size {
+			t.Fatalf("%d rows are %d bytes, want %d pages", rows, len(b), CountPages(tables(rows)))
 		}
 		r, err := open(b, rows)
 		if err != nil {

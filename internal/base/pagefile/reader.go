@@ -48,17 +48,17 @@ func Checksum(data []byte, n int, head uint32) uint32 {
 // A Table describes a table: the row size in bytes (1 for plain bytes) and the number of rows.
 type Table struct{ Row, Count int }
 
-// Pages returns the table's number of pages.
-func (t Table) Pages() int {
+// PageCount returns the table's number of pages.
+func (t Table) PageCount() int {
 	perPage := Data / t.Row
 	return (t.Count + perPage - 1) / perPage
 }
 
-// Pages returns the number of pages in a file with these tables, including page 0.
-func Pages(tables []Table) int {
+// CountPages returns the number of pages in a file with these tables, including page 0.
+func CountPages(tables []Table) int {
 	n := 1
 	for _, t := range tables {
-		n += t.Pages()
+		n += t.PageCount()
 	}
 	return n
 }
@@ -89,11 +89,11 @@ func Open(file io.ReaderAt, shapes func(head []byte) ([]Table, error)) (*Reader,
 		return nil, err
 	}
 	r.headChecksum = binary.LittleEndian.Uint32(head[Data:])
-	r.pages = make([]atomic.Pointer[page], Pages(r.tables))
+	r.pages = make([]atomic.Pointer[page], CountPages(r.tables))
 	n := 1
 	for _, t := range r.tables {
 		r.firstPages = append(r.firstPages, n)
-		n += t.Pages()
+		n += t.PageCount()
 	}
 	return r, nil
 }
@@ -177,7 +177,7 @@ func (r *Reader) EachPage(table int, fn func(rows []byte)) error {
 	t := r.tables[table]
 	perPage, rowsLeft := Data/t.Row, t.Count
 	var buffer []byte
-	for n, end := r.firstPages[table], r.firstPages[table]+t.Pages(); n < end; n += pagesPerRead {
+	for n, end := r.firstPages[table], r.firstPages[table]+t.PageCount(); n < end; n += pagesPerRead {
 		count := min(pagesPerRead, end-n)
 		if buffer == nil {
 			buffer = make([]byte, count*Size)
@@ -198,7 +198,7 @@ func (r *Reader) EachPage(table int, fn func(rows []byte)) error {
 
 // Load reads all pages of a table into the cache, with few system calls.
 func (r *Reader) Load(table int) {
-	for n, end := r.firstPages[table], r.firstPages[table]+r.tables[table].Pages(); n < end; n += pagesPerRead {
+	for n, end := r.firstPages[table], r.firstPages[table]+r.tables[table].PageCount(); n < end; n += pagesPerRead {
 		if r.pages[n].Load() == nil {
 			r.loadPages(n, min(pagesPerRead, end-n))
 		}
@@ -209,7 +209,7 @@ func (r *Reader) Load(table int) {
 func (r *Reader) TableBytes(table int) []byte {
 	r.Load(table)
 	b := make([]byte, 0, r.Count(table))
-	for n := range r.tables[table].Pages() {
+	for n := range r.tables[table].PageCount() {
 		if p := r.pages[r.firstPages[table]+n].Load(); p != nil {
 			b = append(b, p[:min(Data, cap(b)-len(b))]...)
 		}
@@ -224,7 +224,7 @@ func (r *Reader) Key(table, i int) uint64 { return binary.LittleEndian.Uint64(r.
 // there is no such row. The keys of the table must be ascending.
 func (r *Reader) Search(table int, key uint64) int {
 	count, perPage := r.Count(table), Data/r.tables[table].Row
-	n := sort.Search(r.tables[table].Pages(), func(n int) bool {
+	n := sort.Search(r.tables[table].PageCount(), func(n int) bool {
 		return r.Key(table, min((n+1)*perPage, count)-1) >= key
 	})
 	first := min(n*perPage, count)

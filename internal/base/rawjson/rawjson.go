@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Elements yields the elements of an array, or the keys and values of an object, in turn. b must be
+// EachElement yields the elements of an array, or the keys and values of an object, in turn. b must be
 // valid JSON.
-func Elements(b []byte) iter.Seq[json.RawMessage] {
+func EachElement(b []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		for i := 1; ; {
 			for isSeparator(b[i]) {

@@ -13,27 +13,27 @@ import (
 // columns, and escape sequences have none.
 var widthOptions = displaywidth.Options{ControlSequences: true}
 
-// Columns returns the number of columns of s. Tabs are not counted.
-func Columns(s string) int { return widthOptions.String(s) }
+// CountColumns returns the number of columns of s. Tabs are not counted.
+func CountColumns(s string) int { return widthOptions.String(s) }
 
 // Fit shortens a text without colours to at most n columns. A shortened text ends with an ellipsis,
 // so that the result has at least one column.
 func Fit(s string, n int) string {
-	if Columns(s) <= n {
+	if CountColumns(s) <= n {
 		return s
 	}
 	return strings.TrimRight(displaywidth.TruncateString(s, n-1, ""), " ") + "…"
 }
 
 // Pad appends spaces to s until it has n columns.
-func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Columns(s))) }
+func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-CountColumns(s))) }
 
 // Wrap breaks a text at line ends and spaces into lines of at most n columns. It replaces tabs by
 // spaces. The continuation of a line has the same indentation. A longer ASCII word, such as a path,
 // is not broken, so that it can be copied.
 func Wrap(s string, n int) (lines []string) {
 	for line := range strings.SplitSeq(strings.ReplaceAll(s, "\t", "    "), "\n") {
-		if Columns(line) <= n {
+		if CountColumns(line) <= n {
 			lines = append(lines, line)
 			continue
 		}
@@ -43,13 +43,13 @@ func Wrap(s string, n int) (lines []string) {
 		}
 		row, space := indent, ""
 		for _, w := range strings.Fields(line) {
-			if space != "" && Columns(row+space+w) > n {
+			if space != "" && CountColumns(row+space+w) > n {
 				lines = append(lines, row)
 				row = indent
 				space = ""
 			}
 			for isWide := strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }); isWide; {
-				part := displaywidth.TruncateString(w, n-Columns(row), "") // reads only the start of w
+				part := displaywidth.TruncateString(w, n-CountColumns(row), "") // reads only the start of w
 				if part == "" || part == w {
 					break
 				}
@@ -67,7 +67,7 @@ func Wrap(s string, n int) (lines []string) {
 // Break is like Wrap, but also breaks longer ASCII words.
 func Break(s string, n int) (rows []string) {
 	for _, row := range Wrap(s, n) {
-		if Columns(row) > n {
+		if CountColumns(row) > n {
 			part := displaywidth.TruncateString(row, n, "") // reads only the start of row
 			for part != "" && part != row {
 				rows, row = append(rows, part), row[len(part):]

@@ -20,8 +20,8 @@ func TestFit(t *testing.T) {
 		{"👨‍👩‍👧‍👦 family", 5, "👨‍👩‍👧‍👦 f…"}, {"🇩🇪🇫🇷", 3, "🇩🇪…"}, {Bold + "two words" + Plain, 9, Bold + "two words" +
 			Plain},
 	} {
-		if got := Fit(c.in, c.n); got != c.want || Columns(got) > c.n {
-			t.Errorf("Fit(%q, %d) = %q of %d columns, want %q", c.in, c.n, got, Columns(got), c.want)
+		if got := Fit(c.in, c.n); got != c.want || CountColumns(got) > c.n {
+			t.Errorf("Fit(%q, %d) = %q of %d columns, want %q", c.in, c.n, got, CountColumns(got), c.want)
 		}
 	}
 }

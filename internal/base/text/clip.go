@@ -7,14 +7,14 @@ import "unicode/utf8"
 // Clip returns s if it has at most n bytes. Otherwise it returns the first n bytes, cut between
 // characters, and an ellipsis.
 func Clip(s string, n int) string {
-	if cut := Cut(s, n); cut != s {
+	if cut := CutPrefix(s, n); cut != s {
 		return cut + ellipsis
 	}
 	return s
 }
 
-// Cut returns the longest prefix of s that has at most n bytes and ends between characters.
-func Cut(s string, n int) string {
+// CutPrefix returns the longest prefix of s that has at most n bytes and ends between characters.
+func CutPrefix(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

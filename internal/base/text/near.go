@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// Near returns at most limit candidates that are similar to word, the best first. It ignores case.
+// FindSimilar returns at most limit candidates that are similar to word, the best first. It ignores case.
 // There are four classes of similarity, from best to worst:
 //
 //   - equal
@@ -26,7 +26,7 @@ import (
 // the candidate. In a class, candidates with fewer typing errors come first, then candidates
 // with the same first byte, then candidates with a similar length, then in lexical order.
 // Duplicates are removed. Nothing is similar to an empty word.
-func Near(word string, candidates iter.Seq[string], limit int) []string {
+func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 	w := newTarget(word)
 	if len(w.runes) == 0 || limit <= 0 {
 		return nil

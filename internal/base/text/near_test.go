@@ -36,13 +36,13 @@ func TestNear(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Near(tt.word, slices.Values(tt.candidates), tt.limit)
+			got := FindSimilar(tt.word, slices.Values(tt.candidates), tt.limit)
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("Near(%q, %q, %d) = %q, want %q", tt.word, tt.candidates, tt.limit, got, tt.want)
 			}
 			back := slices.Clone(tt.candidates)
 			slices.Reverse(back)
-			if again := Near(tt.word, slices.Values(back), tt.limit); !slices.Equal(again, got) {
+			if again := FindSimilar(tt.word, slices.Values(back), tt.limit); !slices.Equal(again, got) {
 				t.Errorf("Near(%q, %q, %d) = %q, but %q in the other order", tt.word, back, tt.limit, again, got)
 			}
 		})

@@ -16,8 +16,8 @@ func Count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Bytes formats a number of bytes, such as "1.5 MB".
-func Bytes(n int64) string {
+// FormatBytes formats a number of bytes, such as "1.5 MB".
+func FormatBytes(n int64) string {
 	for i, unit := range []string{"GB", "MB", "kB"} {
 		if size := int64(1) << (30 - 10*i); n >= size {
 			return fmt.Sprintf("%.1f %s", float64(n)/float64(size), unit)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Ranges formats sorted numbers as a list in which three or more consecutive numbers form a
+// FormatRanges formats sorted numbers as a list in which three or more consecutive numbers form a
 // range, such as "2, 3, 7 to 9".
-func Ranges(numbers []uint64) string {
+func FormatRanges(numbers []uint64) string {
 	var parts []string
 	for i := 0; i < len(numbers); {
 		end := i

@@ -16,7 +16,7 @@ func TestRanges(t *testing.T) {
 		{[]uint64{1, 3, 4, 5, 9, 10, 12, 13, 14, 15}, "1, 3 to 5, 9, 10, 12 to 15"},
 		{[]uint64{1<<64 - 2, 1<<64 - 1}, "18446744073709551614, 18446744073709551615"},
 	} {
-		if got := Ranges(tc.numbers); got != tc.want {
+		if got := FormatRanges(tc.numbers); got != tc.want {
 			t.Errorf("Ranges(%v) = %q, want %q", tc.numbers, got, tc.want)
 		}
 	}

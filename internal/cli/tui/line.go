@@ -76,13 +76,13 @@ func (l *line) press(k key) bool {
 // column. An ellipsis replaces the text that does not fit.
 func (l *line) show(n int) (text string, cursor int) {
 	before := safe(string(l.text[:l.at]))
-	if termtext.Columns(before) >= n {
+	if termtext.CountColumns(before) >= n {
 		rs := []rune(before)
 		from := len(rs)
-		for from > 0 && termtext.Columns(string(rs[from-1:])) < n-1 {
+		for from > 0 && termtext.CountColumns(string(rs[from-1:])) < n-1 {
 			from--
 		}
 		before = "…" + string(rs[from:])
 	}
-	return termtext.Fit(before+safe(string(l.text[l.at:])), n), termtext.Columns(before)
+	return termtext.Fit(before+safe(string(l.text[l.at:])), n), termtext.CountColumns(before)
 }

@@ -96,7 +96,7 @@ func (p *player) rows() (rows []string) {
 		}); i >= 0 {
 			p.t.Fatalf("at %v: row %q holds %q", p.m.size, row, row[i:])
 		}
-		if n := termtext.Columns(row); n > max(p.m.width, 4) {
+		if n := termtext.CountColumns(row); n > max(p.m.width, 4) {
 			p.t.Fatalf("at %v: row %q has %d columns", p.m.size, row, n)
 		}
 		rows = append(rows, strings.TrimRight(row, " "))

@@ -104,7 +104,7 @@ func (m *model) foundRows() (rows []string) {
 		return append(rows, beside(list, listWidth, m.previewAtRight(h, m.width-listWidth-3, previewed))...)
 	}
 	title := termtext.Fit("── "+safe(h.Meta)+" ", m.width)
-	title += strings.Repeat("─", max(m.width-termtext.Columns(title), 0))
+	title += strings.Repeat("─", max(m.width-termtext.CountColumns(title), 0))
 	rows = append(append(rows, list...), paint(termtext.Dim, title))
 	return append(rows, preview(h, min(m.width, widest), previewed)...)
 }
@@ -184,7 +184,7 @@ func (m *model) hitRow(h Hit, chosen bool, width int) string {
 	}
 	name := termtext.Fit(safe(h.Name), named)
 	row := paint(m.style(choosing), pointer) + termtext.Mark(name, h.Words, style)
-	if gap := named - termtext.Columns(name) + 2; room-named > gap {
+	if gap := named - termtext.CountColumns(name) + 2; room-named > gap {
 		row += strings.Repeat(" ", gap) + paint(
 			termtext.Dim,
 			termtext.Fit(oneLine(text.Snippet(h.Text, h.Words, room-named)), room-named-2),
@@ -252,7 +252,7 @@ func (m *model) footRows() []string {
 	} else if m.mode == choosing && len(m.list.Hits) == 0 {
 		foot = []string{"u undo · Tab back to the query · Esc quits", "u undo · Tab · Esc"}
 	}
-	i := slices.IndexFunc(foot, func(s string) bool { return termtext.Columns(s) <= m.width })
+	i := slices.IndexFunc(foot, func(s string) bool { return termtext.CountColumns(s) <= m.width })
 	if i < 0 {
 		return []string{paint(termtext.Dim, termtext.Fit(foot[len(foot)-1], m.width))}
 	}

@@ -158,18 +158,18 @@ func (b *Store) readLines(file string) *fileLines {
 			err: &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"},
 		}
 	}
-	return &fileLines{lines: Lines(data), blob: blobName(data, b.sha256())}
+	return &fileLines{lines: SplitLines(data), blob: blobName(data, b.sha256())}
 }
 
-// Has reports, for each record, whether the store already contains it. The records need a File and
+// HasRecords reports, for each record, whether the store already contains it. The records need a File and
 // an ID.
-func (b *Store) Has(ctx context.Context, records []Record) ([]bool, error) {
+func (b *Store) HasRecords(ctx context.Context, records []Record) ([]bool, error) {
 	known := map[string]map[string]bool{}
 	out := make([]bool, len(records))
 	for i, r := range records {
 		ids := known[r.File]
 		if ids == nil {
-			have, err := b.Records(ctx, r.File)
+			have, err := b.ReadRecords(ctx, r.File)
 			if err != nil {
 				return nil, err
 			}

@@ -39,7 +39,7 @@ func (b *Store) Blame(ctx context.Context, file string) ([]Line, error) {
 	if err != nil {
 		return nil, fmt.Errorf("blaming: %w", err)
 	}
-	lines := Lines(p.content)
+	lines := SplitLines(p.content)
 	out := make([]Line, len(lines))
 	for i, l := range lines {
 		out[i] = Line{Number: i + 1, Text: l}
@@ -67,7 +67,7 @@ func (b *Store) blameCommits(ctx context.Context, head, file string, lines []str
 	if err != nil || blob == "" {
 		return err
 	}
-	blobs, err := b.repo.Blobs(ctx, []string{blob})
+	blobs, err := b.repo.ReadBlobs(ctx, []string{blob})
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (b *Store) blameCommits(ctx context.Context, head, file string, lines []str
 	if err != nil {
 		return err
 	}
-	old := Lines(blobs[blob])
+	old := SplitLines(blobs[blob])
 	if len(blamed) != len(old) {
 		return errors.New("git blame counts other lines than the file has")
 	}

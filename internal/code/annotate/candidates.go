@@ -16,8 +16,8 @@ type candidate struct {
 	distance int     // number of lines from the block's old position
 }
 
-// candidates returns the positions where the text of the block occurs, the best first.
-func (p *lineIndex) candidates(r *Record, taken []bool) []candidate {
+// findCandidates returns the positions where the text of the block occurs, the best first.
+func (p *lineIndex) findCandidates(r *Record, taken []bool) []candidate {
 	n := len(r.Block) + r.Cut
 	if n == 0 || n > len(p.lines) {
 		return nil

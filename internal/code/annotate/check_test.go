@@ -66,7 +66,7 @@ func TestCheckAndRecover(t *testing.T) {
 		!strings.HasPrefix(kept, lines[0][:20]) {
 		t.Errorf("beside it is kept %q", kept)
 	}
-	rs, err := b.Records(t.Context(), "a.txt")
+	rs, err := b.ReadRecords(t.Context(), "a.txt")
 	if err != nil || len(rs) != 4 {
 		t.Errorf("%d annotations are there, %v, want all 4", len(rs), err)
 	}

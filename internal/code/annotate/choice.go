@@ -69,7 +69,7 @@ func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 // byText finds the block if its text occurs unchanged. It ignores positions that contain a line with index
 // i for which taken[i] is set. Taken may be nil.
 func (p *lineIndex) byText(r *Record, taken []bool) match {
-	best := p.candidates(r, taken)
+	best := p.findCandidates(r, taken)
 	if len(best) == 0 {
 		return notFound
 	}
@@ -95,7 +95,7 @@ func (p *lineIndex) byText(r *Record, taken []bool) match {
 // byUniqueText is like byText, but finds the block only if its text is distinctive and occurs
 // exactly once.
 func (p *lineIndex) byUniqueText(r *Record) match {
-	if len(p.candidates(r, nil)) != 1 || !isDistinctive(r.Block) {
+	if len(p.findCandidates(r, nil)) != 1 || !isDistinctive(r.Block) {
 		return notFound
 	}
 	return p.byText(r, nil)
@@ -135,7 +135,7 @@ func (f *oldVersion) isContested(p *lineIndex, r *Record, now Span) bool {
 	}
 	score := p.contextScore(r, now.First-1, now.Len())
 	equal := 1
-	for _, c := range f.index.candidates(r, nil) {
+	for _, c := range f.index.findCandidates(r, nil) {
 		copied := Record{Span: Span{c.first + 1, c.first + now.Len()}}
 		if copied.Span == r.Span || f.to[c.first] >= 0 || !copied.SetLines(f.lines) {
 			continue
@@ -150,7 +150,7 @@ func (f *oldVersion) isContested(p *lineIndex, r *Record, now Span) bool {
 	if equal == 1 {
 		return false
 	}
-	for _, c := range p.candidates(r, f.taken) {
+	for _, c := range p.findCandidates(r, f.taken) {
 		if c.context == score {
 			equal--
 		}

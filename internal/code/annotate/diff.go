@@ -137,14 +137,14 @@ func (x *comparison) resolveSides(ctx context.Context, o DiffOptions) error {
 	if err != nil {
 		return err
 	}
-	files, err := repo.Files(ctx, x.Base)
+	files, err := repo.CommitFiles(ctx, x.Base)
 	if err != nil {
 		return err
 	}
 	x.old = &fileSet{files: files}
 	switch {
 	case two:
-		files, err = repo.Files(ctx, x.Head)
+		files, err = repo.CommitFiles(ctx, x.Head)
 		x.now = &fileSet{files: files}
 	case o.Staged:
 		x.now, err = x.tree.stagedFiles()
@@ -352,7 +352,7 @@ func (x *comparison) readMissing(ctx context.Context, names []string) error {
 		_, ok := x.blobs.blobs[n]
 		return ok || (len(n) == 64) != x.tree.sha256() || n == ""
 	})
-	return x.blobs.readBlobs(ctx, names)
+	return x.blobs.cacheBlobs(ctx, names)
 }
 
 // find finds a file's annotations on a side. It finds none if the side does not contain the file,
@@ -393,7 +393,7 @@ func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []
 	if err != nil || before == nil {
 		return err
 	}
-	touches := touchedLines(Lines(before), Lines(after))
+	touches := touchedLines(SplitLines(before), SplitLines(after))
 	at := map[string]Found{}
 	for _, f := range now {
 		at[f.ID] = f
@@ -450,9 +450,9 @@ func touchedLines(before, after []string) func(Span) bool {
 	}
 }
 
-// Touched returns the annotations of lines that a change of the file's content touches, in the
+// TouchedBy returns the annotations of lines that a change of the file's content touches, in the
 // sense of [Store.Diff]. change returns the new content, or false for no change.
-func (b *Store) Touched(ctx context.Context, file string, change func(text string) (string, bool)) ([]Found, error) {
+func (b *Store) TouchedBy(ctx context.Context, file string, change func(text string) (string, bool)) ([]Found, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
@@ -464,7 +464,7 @@ func (b *Store) Touched(ctx context.Context, file string, change func(text strin
 	if !ok {
 		return nil, nil
 	}
-	touches := touchedLines(Lines(p.content), Lines([]byte(now)))
+	touches := touchedLines(SplitLines(p.content), SplitLines([]byte(now)))
 	var out []Found
 	for _, f := range p.found {
 		if f.In == file && f.Placed != Lost && touches(f.Now) {

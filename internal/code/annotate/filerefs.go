@@ -197,7 +197,7 @@ func (a *refChecker) readBlobs(want map[string]bool) {
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	a.blobs, a.err = a.store.history.Blobs(a.ctx, names)
+	a.blobs, a.err = a.store.history.ReadBlobs(a.ctx, names)
 }
 
 // countQuestion counts a question to git. It returns false if no further question is allowed.
@@ -226,7 +226,7 @@ func (a *refChecker) oldVersions(c *fileref.CheckResult, file string) (texts [][
 		a.err = err
 		return nil, "", false
 	}
-	blobs, err := a.store.history.Blobs(a.ctx, slices.DeleteFunc([]string{before, after}, func(s string) bool {
+	blobs, err := a.store.history.ReadBlobs(a.ctx, slices.DeleteFunc([]string{before, after}, func(s string) bool {
 		return s == ""
 	}))
 	if err != nil {
@@ -289,13 +289,13 @@ func (a *refChecker) compare(c *fileref.CheckResult, file, now string, span Span
 // bestMatch compares a file, or some of its lines, with each old text and returns the best
 // match. Its confidence is -1 if all old texts are binary.
 func bestMatch(texts [][]byte, file string, span Span, content []byte) match {
-	x := newLineIndex(newInterner(), Lines(content))
+	x := newLineIndex(newInterner(), SplitLines(content))
 	best := match{confidence: -1}
 	for _, text := range texts {
 		if len(text) > MaxFile || isBinary(text) {
 			continue
 		}
-		old := Lines(text)
+		old := SplitLines(text)
 		m := match{placing: Edited, confidence: keptShare(x, old)}
 		if span.Len() > 0 && span.Last <= len(old) {
 			r := &Record{File: file, Span: span}
@@ -343,7 +343,7 @@ func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span 
 	if !a.countQuestion() {
 		return
 	}
-	names, was, err := a.store.history.Successors(a.ctx, file)
+	names, was, err := a.store.history.LaterNames(a.ctx, file)
 	if err != nil {
 		a.err = err
 		return

@@ -248,7 +248,7 @@ func (x *comparison) eachText(
 				continue
 			}
 			var lines []string
-			for _, l := range Lines(data) {
+			for _, l := range SplitLines(data) {
 				l = bareLine(l)
 				if countLetters(l) >= 3 {
 					lines = append(lines, l)

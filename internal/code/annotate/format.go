@@ -72,7 +72,7 @@ type line struct {
 	After    []string  `json:"after,omitempty"`
 	Cut      int       `json:"cut,omitempty"`
 	Scope    []string  `json:"scope,omitempty"`
-	Mark     string    `json:"mark,omitempty"` // see Store.Unreviewed
+	Mark     string    `json:"mark,omitempty"` // see Store.FindUnreviewed
 }
 
 // event records that an annotation was archived or restored.

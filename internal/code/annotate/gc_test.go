@@ -125,7 +125,7 @@ func TestUndoGC(t *testing.T) {
 	put(t, m, "pool.go", source)
 	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
 	undo("archived ; returned close")
-	rs, err := b.Records(t.Context(), "pool.go")
+	rs, err := b.ReadRecords(t.Context(), "pool.go")
 	if err != nil || len(rs) != 2 || rs[0].ID != one.ID || rs[0].Archived || rs[1].Archived {
 		t.Errorf("Records = %+v, %v", rs, err)
 	}
@@ -274,7 +274,7 @@ func TestGCWithoutAnAnswer(t *testing.T) {
 	if r, err := b.GC(t.Context(), false); err == nil {
 		t.Errorf("GC without objects: %s, want an error", r.summary())
 	}
-	if rs, err := b.Records(t.Context(), "pool.go"); err != nil || len(rs) != 1 || rs[0].Archived {
+	if rs, err := b.ReadRecords(t.Context(), "pool.go"); err != nil || len(rs) != 1 || rs[0].Archived {
 		t.Errorf("Records = %+v, %v, want one that is not archived", rs, err)
 	}
 }

@@ -17,28 +17,28 @@ type History interface {
 	// Head returns the commit of HEAD in hex, or "" before the first commit.
 	Head(ctx context.Context) (string, error)
 
-	// Blobs returns the contents of blobs, by name. Names that do not exist or are not blobs are
+	// ReadBlobs returns the contents of blobs, by name. Names that do not exist or are not blobs are
 	// left out.
-	Blobs(ctx context.Context, names []string) (map[string][]byte, error)
+	ReadBlobs(ctx context.Context, names []string) (map[string][]byte, error)
 
 	// At returns the blob name of the path in a commit, or "" if the commit lacks the
 	// path.
 	At(ctx context.Context, commit, file string) (string, error)
 
-	// Names returns the former names of a file in HEAD, newest first, and the names of the files
+	// FormerNames returns the former names of a file in HEAD, newest first, and the names of the files
 	// that it was copied from. The original of a copy that the copying commit did not change is
 	// found only if it is in others. If git fails, Names returns the names found so far and the
 	// error.
-	Names(ctx context.Context, file string, others []string) ([]string, error)
+	FormerNames(ctx context.Context, file string, others []string) ([]string, error)
 
 	// Alongside returns the other files that were added or changed together with the file by
 	// commits after the given commit.
 	Alongside(ctx context.Context, commit, file string) ([]string, error)
 
-	// Successors returns the names to which a file that is not in HEAD was renamed, one after the
+	// LaterNames returns the names to which a file that is not in HEAD was renamed, one after the
 	// other, newest last. was reports whether the file was ever deleted or renamed. The names need
 	// not be in HEAD.
-	Successors(ctx context.Context, file string) (names []string, was bool, err error)
+	LaterNames(ctx context.Context, file string) (names []string, was bool, err error)
 
 	// Around returns two blobs at the path: in the last commit before t that changed the path, and
 	// in the first such commit at or after t. It considers only commits in HEAD's history. A blob
@@ -73,7 +73,7 @@ func newBlobHistory() *blobHistory {
 
 // text returns an old text with the IDs of its lines.
 func (l *blobHistory) text(data []byte) *oldText {
-	lines := Lines(data)
+	lines := SplitLines(data)
 	return &oldText{lines, l.in.lines.LineIDs(lines)}
 }
 
@@ -88,7 +88,7 @@ func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, 
 	}
 	slices.Sort(names)
 	for some := range slices.Chunk(names, batch) {
-		blobs, err := h.Blobs(ctx, some)
+		blobs, err := h.ReadBlobs(ctx, some)
 		if err != nil {
 			return err
 		}

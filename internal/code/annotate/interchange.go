@@ -43,7 +43,7 @@ type FileAt struct {
 
 // FileVersion is the content of a file at a commit.
 type FileVersion struct {
-	// as returned by [Lines] (nil if the commit lacks the file, or if the file is binary or too
+	// as returned by [SplitLines] (nil if the commit lacks the file, or if the file is binary or too
 	// long)
 	Lines []string
 	Blob  string
@@ -67,7 +67,7 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 		return nil, err
 	}
 	slices.Sort(commits)
-	times, err := b.repo.Times(ctx, slices.Compact(commits))
+	times, err := b.repo.CommitTimes(ctx, slices.Compact(commits))
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 		part := names[from:min(len(names), from+maxBatch)]
 		want := slices.DeleteFunc(slices.Clone(part), func(n string) bool { return n == "" })
 		slices.Sort(want)
-		blobs, err := b.repo.Blobs(ctx, slices.Compact(want))
+		blobs, err := b.repo.ReadBlobs(ctx, slices.Compact(want))
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 			t := &out[from+i]
 			t.Time = times[places[from+i].Commit]
 			if data, ok := blobs[n]; ok && len(data) <= MaxFile && !isBinary(data) {
-				t.Blob, t.Lines = n, Lines(data)
+				t.Blob, t.Lines = n, SplitLines(data)
 			}
 		}
 	}
@@ -95,13 +95,13 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 // maxBatch is the number of files that are requested from git at once.
 const maxBatch = 64
 
-// Notes returns the texts of git notes under a reference, such as refs/notes/ai, by commit.
+// ReadNotes returns the texts of git notes under a reference, such as refs/notes/ai, by commit.
 // Without a git repository, the error matches [oxbow.ErrUnsupported].
-func (b *Store) Notes(ctx context.Context, ref string) (map[string][]byte, error) {
+func (b *Store) ReadNotes(ctx context.Context, ref string) (map[string][]byte, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("%w: this tree is in no git repository", oxbow.ErrUnsupported)
 	}
-	at, err := b.repo.Notes(ctx, ref)
+	at, err := b.repo.ReadNotes(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (b *Store) Notes(ctx context.Context, ref string) (map[string][]byte, error
 	slices.Sort(names)
 	texts := map[string][]byte{}
 	for part := range slices.Chunk(slices.Compact(names), 16*maxBatch) {
-		blobs, err := b.repo.Blobs(ctx, part)
+		blobs, err := b.repo.ReadBlobs(ctx, part)
 		if err != nil {
 			return nil, err
 		}

@@ -15,10 +15,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Lines splits a text into lines in the form that records contain. Line ends are removed, and
+// SplitLines splits a text into lines in the form that records contain. Line ends are removed, and
 // invalid UTF-8 is replaced. A line of more than 1,024 bytes is replaced by its beginning and a
 // hash. A line end at the end of the text is not followed by an empty line.
-func Lines(text []byte) []string {
+func SplitLines(text []byte) []string {
 	s := string(text)
 	if s == "" {
 		return nil
@@ -38,7 +38,7 @@ const maxLine = 1024
 func normalize(line string) string {
 	if len(line) > maxLine {
 		sum := sha256.Sum256([]byte(line))
-		line = text.Cut(line, maxLine-40) + "… " + hex.EncodeToString(sum[:16])
+		line = text.CutPrefix(line, maxLine-40) + "… " + hex.EncodeToString(sum[:16])
 	}
 	if !utf8.ValidString(line) {
 		line = strings.ToValidUTF8(line, "\ufffd")

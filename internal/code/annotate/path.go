@@ -83,7 +83,12 @@ func encodePart(p string, dir bool) string {
 	s := b.String()
 	if len(s) > maxPart {
 		sum := sha256.Sum256([]byte(p))
-		s = strings.TrimRight(text.Cut(s, maxPart-40), "%. 0123456789ABCDEF") + "%~" + hex.EncodeToString(sum[:12])
+		s = strings.TrimRight(
+			text.CutPrefix(s, maxPart-40),
+			"%. 0123456789ABCDEF",
+		) + "%~" + hex.EncodeToString(
+			sum[:12],
+		)
 	}
 	return s
 }

@@ -16,8 +16,8 @@ type readAhead struct {
 	blobs map[string][]byte
 }
 
-// Blobs returns blobs from the cache, and reads the others.
-func (h *readAhead) Blobs(ctx context.Context, names []string) (map[string][]byte, error) {
+// ReadBlobs returns blobs from the cache, and reads the others.
+func (h *readAhead) ReadBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	found := map[string][]byte{}
 	var others []string
 	for _, n := range names {
@@ -30,20 +30,20 @@ func (h *readAhead) Blobs(ctx context.Context, names []string) (map[string][]byt
 	if len(others) == 0 {
 		return found, nil
 	}
-	more, err := h.History.Blobs(ctx, others)
+	more, err := h.History.ReadBlobs(ctx, others)
 	for n, data := range more {
 		found[n] = data
 	}
 	return found, err
 }
 
-// readBlobs reads blobs into the cache, in batches. A blob that is too long is cached as missing.
-func (h *readAhead) readBlobs(ctx context.Context, names []string) error {
+// cacheBlobs reads blobs into the cache, in batches. A blob that is too long is cached as missing.
+func (h *readAhead) cacheBlobs(ctx context.Context, names []string) error {
 	for some := range slices.Chunk(names, batch) {
-		blobs, err := h.History.Blobs(ctx, some)
+		blobs, err := h.History.ReadBlobs(ctx, some)
 		if errors.Is(err, git.ErrTooMuch) && len(some) > 1 {
 			for _, n := range some {
-				if err := h.readBlobs(ctx, []string{n}); err != nil {
+				if err := h.cacheBlobs(ctx, []string{n}); err != nil {
 					return err
 				}
 			}

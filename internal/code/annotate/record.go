@@ -89,7 +89,7 @@ type Record struct {
 	Commit string // HEAD at that time, in hex ("" without git)
 	Blob   string // git's name for the whole content of the file at that time, in hex, even if git has not stored it
 
-	// Hash is the hash of the whole block. Block contains its lines in the form of [Lines], and
+	// Hash is the hash of the whole block. Block contains its lines in the form of [SplitLines], and
 	// Before and After up to [Context] lines around it. Of a long block, Cut lines in the middle
 	// are left out.
 	Hash          string
@@ -102,7 +102,7 @@ type Record struct {
 	Scope []string
 
 	// Mark proves to the machine that wrote the record that nobody has changed it; see
-	// [Store.Unreviewed]. [Store.Add] sets it.
+	// [Store.FindUnreviewed]. [Store.Add] sets it.
 	Mark string
 
 	// Archived is set if the lines did not exist when [Store.GC] last ran.
@@ -110,7 +110,7 @@ type Record struct {
 }
 
 // SetLines sets Block, Hash, Cut, Before, After and Scope from Span and from all lines of the
-// file, as [Lines] returns them. It returns false and does nothing if the file does not have
+// file, as [SplitLines] returns them. It returns false and does nothing if the file does not have
 // these lines.
 func (r *Record) SetLines(lines []string) bool {
 	if r.Span.Len() == 0 || r.Span.Last > len(lines) {

@@ -207,9 +207,9 @@ type namesAsked struct {
 	n int
 }
 
-func (h *namesAsked) Names(ctx context.Context, file string, others []string) ([]string, error) {
+func (h *namesAsked) FormerNames(ctx context.Context, file string, others []string) ([]string, error) {
 	h.n++
-	return h.History.Names(ctx, file, others)
+	return h.History.FormerNames(ctx, file, others)
 }
 
 // TestNamesAreAskedForOtherFiles: what a file was called before matters only where

@@ -17,7 +17,7 @@ import (
 func (b *Store) resolveAll(ctx context.Context, p *fileResults, file string) error {
 	h := b.blobHistory(file)
 	defer h.mu.Unlock()
-	lines := Lines(p.content)
+	lines := SplitLines(p.content)
 	p.lines = len(lines)
 	now := blobName(p.content, b.sha256())
 	fetch := func(sidecars []*sidecar) error { // reads all old texts at once
@@ -164,7 +164,7 @@ func (b *Store) findElsewhere(ctx context.Context, file string, found []Found) e
 		if err != nil || isBinary(content) {
 			continue
 		}
-		x := newLineIndex(newInterner(), Lines(content))
+		x := newLineIndex(newInterner(), SplitLines(content))
 		for _, f := range lost {
 			if m := x.byUniqueText(&f.Record); m.confidence >= sureElsewhere && m.confidence > f.Confidence {
 				f.In = name

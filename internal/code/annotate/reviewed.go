@@ -64,9 +64,9 @@ func (b *Store) markOwn(ctx context.Context, records []Record) {
 	}
 }
 
-// Unreviewed reports, for each annotation, whether it is unreviewed: this machine did not write it,
+// FindUnreviewed reports, for each annotation, whether it is unreviewed: this machine did not write it,
 // and the reviewed branch does not contain it. If git fails, the reviewed branch counts as empty.
-func (b *Store) Unreviewed(ctx context.Context, found []Found) []bool {
+func (b *Store) FindUnreviewed(ctx context.Context, found []Found) []bool {
 	out := make([]bool, len(found))
 	var key []byte
 	if b.opts.Key != nil {
@@ -120,7 +120,7 @@ func (b *Store) reviewedStatements(ctx context.Context, names []string) map[stri
 	if err != nil {
 		return nil
 	}
-	texts, err := b.repo.Blobs(ctx, slices.DeleteFunc(blobs, func(name string) bool { return name == "" }))
+	texts, err := b.repo.ReadBlobs(ctx, slices.DeleteFunc(blobs, func(name string) bool { return name == "" }))
 	if err != nil {
 		return nil
 	}

@@ -134,7 +134,7 @@ func (b *Store) nowCalled(ctx context.Context, file string) string {
 	names, ok := b.formerNames[key]
 	b.mu.Unlock()
 	if !ok {
-		names, _, err = b.history.Successors(ctx, file)
+		names, _, err = b.history.LaterNames(ctx, file)
 		if err != nil {
 			return file // the annotation is still found, under the file's old name
 		}

@@ -123,7 +123,7 @@ func (b *Store) askNames(ctx context.Context, p *fileResults, file string) (q *n
 	q.stop = func() { cancel(); <-q.done }
 	go func() {
 		defer close(q.done)
-		q.names, q.err = b.history.Names(asking, file, origins)
+		q.names, q.err = b.history.FormerNames(asking, file, origins)
 		if q.err == nil {
 			b.keepNames(key, q.names)
 		}
@@ -163,7 +163,7 @@ func (b *Store) possibleOrigins(ctx context.Context, own string, content []byte)
 				return err
 			}
 			if have == nil {
-				lines := Lines(content)
+				lines := SplitLines(content)
 				have = (&lineIndex{lines: lines}).bareSet(0, len(lines))
 			}
 			file = sidecarOwner(name, s)

@@ -199,7 +199,7 @@ func (l *locator) inTree(ctx context.Context, own string) (names []string, seen 
 			if i > 0 || l.commit == "" {
 				continue
 			}
-			more, was, err := b.history.Successors(ctx, own)
+			more, was, err := b.history.LaterNames(ctx, own)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -234,7 +234,7 @@ func (l *locator) inHead(ctx context.Context, names []string, seen map[string]st
 		if blob == "" || blob == seen[f] {
 			continue
 		}
-		blobs, err := b.history.Blobs(ctx, []string{blob})
+		blobs, err := b.history.ReadBlobs(ctx, []string{blob})
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ type Options struct {
 	LockWait time.Duration    // maximum time for which Add waits for other writers; default 5 s
 
 	// Key returns the key of this machine. MakeKey also creates the key if necessary. Without them,
-	// no annotation counts as written by this machine (see [Store.Unreviewed]).
+	// no annotation counts as written by this machine (see [Store.FindUnreviewed]).
 	Key     func() []byte
 	MakeKey func(ctx context.Context) []byte
 
@@ -200,9 +200,9 @@ func (b *Store) keepNames(key string, names []string) {
 // maxResolved is the maximum number of files whose annotations or names are cached.
 const maxResolved = 64
 
-// Records returns the annotations in a file's sidecar, the oldest first, including archived annotations.
+// ReadRecords returns the annotations in a file's sidecar, the oldest first, including archived annotations.
 // Their lines are those at the time of writing. [Store.Lookup] finds the present lines.
-func (b *Store) Records(_ context.Context, file string) ([]Record, error) {
+func (b *Store) ReadRecords(_ context.Context, file string) ([]Record, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
@@ -331,7 +331,7 @@ func (b *Store) All(ctx context.Context) ([]Record, error) {
 	return all, err
 }
 
-// Text reads a file of the working tree and splits the content with [Lines]. If the file cannot be
+// Text reads a file of the working tree and splits the content with [SplitLines]. If the file cannot be
 // annotated, the error matches [oxbow.ErrInvalid]. Otherwise it matches an error of package io/fs.
 func (b *Store) Text(file string) ([]string, error) {
 	if err := CheckFile(file); err != nil {
@@ -344,7 +344,7 @@ func (b *Store) Text(file string) ([]string, error) {
 	if isBinary(data) {
 		return nil, &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}
 	}
-	return Lines(data), nil
+	return SplitLines(data), nil
 }
 
 // HasFile reports whether the working tree contains the file.

@@ -99,7 +99,7 @@ func TestAddFillsIn(t *testing.T) {
 		t.Errorf("Add = %+v, want %+v", out[0], want)
 	}
 	b.dropCaches()
-	rs, err := b.Records(ctx, "pkg/a.go")
+	rs, err := b.ReadRecords(ctx, "pkg/a.go")
 	if err != nil || len(rs) != 1 || !reflect.DeepEqual(rs[0], want) {
 		t.Errorf("Records = %+v, %v, want %+v", rs, err, want)
 	}
@@ -250,7 +250,7 @@ func TestManyWriters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rs, err := b.Records(t.Context(), "a.txt")
+	rs, err := b.ReadRecords(t.Context(), "a.txt")
 	if err != nil || len(rs) != writers*each {
 		t.Errorf("%d annotations are there, %v, want %d", len(rs), err, writers*each)
 	}
@@ -266,7 +266,7 @@ func TestLongBlock(t *testing.T) {
 		r.Block[maxBlock-1] != "line 1000" {
 		t.Errorf("block has %d lines from %q to %q, cut %d", len(r.Block), r.Block[0], r.Block[len(r.Block)-1], r.Cut)
 	}
-	if want := hashLines(Lines([]byte(numbered(1000)))); r.Hash != want {
+	if want := hashLines(SplitLines([]byte(numbered(1000)))); r.Hash != want {
 		t.Errorf("hash %s, want that of all lines, %s", r.Hash, want)
 	}
 }
@@ -284,11 +284,11 @@ func TestLines(t *testing.T) {
 		{"a\r\nb\r\n\r\n", []string{"a", "b", ""}},
 		{"a\xffb\n", []string{"a\ufffdb"}},
 	} {
-		if got := Lines([]byte(c.text)); !reflect.DeepEqual(got, c.want) {
+		if got := SplitLines([]byte(c.text)); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("Lines(%q) = %q, want %q", c.text, got, c.want)
 		}
 	}
-	a, b := Lines([]byte(long + "a"))[0], Lines([]byte(long + "b"))[0]
+	a, b := SplitLines([]byte(long + "a"))[0], SplitLines([]byte(long + "b"))[0]
 	if a == b || len(a) > maxLine {
 		t.Errorf("long lines that differ at the end are %q and %q", a, b)
 	}

@@ -120,14 +120,14 @@ func TestRead(t *testing.T) {
 			at, err = r.At(t.Context(), one, "sub")
 			check("At of a directory", at, err, "")
 			none := strings.Repeat("0123", len(one)/4)
-			blobs, err := r.Blobs(t.Context(), []string{was, none, two})
+			blobs, err := r.ReadBlobs(t.Context(), []string{was, none, two})
 			check("Blobs", blobs, err, map[string][]byte{was: []byte(text)})
-			names, err := r.Names(t.Context(), "-new.txt", nil)
+			names, err := r.FormerNames(t.Context(), "-new.txt", nil)
 			check("Names", names, err, []string{"sub/old name\n.txt"})
-			names, gone, err := r.Successors(t.Context(), "sub/old name\n.txt")
+			names, gone, err := r.LaterNames(t.Context(), "sub/old name\n.txt")
 			check("Successors", names, err, []string{"-new.txt"})
 			check("whether it was there", gone, err, true)
-			names, gone, err = r.Successors(t.Context(), "none")
+			names, gone, err = r.LaterNames(t.Context(), "none")
 			check("Successors of what never was", names, err, []string(nil))
 			check("whether that was there", gone, err, false)
 			now := g.git("rev-parse", "HEAD:-new.txt")
@@ -178,14 +178,14 @@ func TestCopiesHaveNames(t *testing.T) {
 	g.write("a", text+"changed\n")
 	g.write("b", text)
 	g.commit("two")
-	names, err := g.find().Names(t.Context(), "b", nil)
+	names, err := g.find().FormerNames(t.Context(), "b", nil)
 	if err != nil || !reflect.DeepEqual(names, []string{"a"}) {
 		t.Errorf("Names of a copy = %q, %v, want a", names, err)
 	}
 	g.write("c", text+"other\n")
 	g.commit("three")
 	for _, others := range [][]string{nil, {"a", "b"}} {
-		names, err := g.find().Names(t.Context(), "c", others)
+		names, err := g.find().FormerNames(t.Context(), "c", others)
 		if err != nil || (len(names) > 0) != (others != nil) {
 			t.Errorf("Names of a copy of what was left alone, among %q = %q, %v", others, names, err)
 		}
@@ -209,12 +209,12 @@ func TestNamesOfNames(t *testing.T) {
 	g.commit("four")
 	g.git("mv", "other", "c")
 	g.commit("five")
-	names, err := g.find().Names(t.Context(), "c", nil)
+	names, err := g.find().FormerNames(t.Context(), "c", nil)
 	if want := []string{"other"}; err != nil || !reflect.DeepEqual(names, want) {
 		t.Errorf("Names = %q, %v, want %q", names, err, want)
 	}
 	g.git("checkout", "-q", "HEAD~2")
-	names, err = g.find().Names(t.Context(), "c", nil)
+	names, err = g.find().FormerNames(t.Context(), "c", nil)
 	if want := []string{"b", "a"}; err != nil || !reflect.DeepEqual(names, want) {
 		t.Errorf("Names = %q, %v, want %q", names, err, want)
 	}
@@ -247,9 +247,9 @@ func TestRenamesOfMerges(t *testing.T) {
 			t.Errorf("%s = %q, %v, want %q", what, got, err, want)
 		}
 	}
-	names, err := r.Names(t.Context(), "pkg/b.go", nil)
+	names, err := r.FormerNames(t.Context(), "pkg/b.go", nil)
 	check("Names", names, err, []string{"a.go"})
-	names, _, err = r.Successors(t.Context(), "a.go")
+	names, _, err = r.LaterNames(t.Context(), "a.go")
 	check("Successors", names, err, []string{"pkg/b.go"})
 	with, err := r.Alongside(t.Context(), one, "a.go")
 	check("Alongside", with, err, []string{"pkg/b.go"})
@@ -337,14 +337,14 @@ func TestBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Blobs(t.Context(), []string{blob}); !errors.Is(err, ErrTooMuch) {
+	if _, err := r.ReadBlobs(t.Context(), []string{blob}); !errors.Is(err, ErrTooMuch) {
 		t.Errorf("Blobs beyond the bound = %v, want ErrTooMuch", err)
 	}
 	r, err = Find(g.dir, &Options{Timeout: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Blobs(t.Context(), []string{blob}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := r.ReadBlobs(t.Context(), []string{blob}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Blobs beyond the time = %v, want DeadlineExceeded", err)
 	}
 }
@@ -358,7 +358,7 @@ func TestRefusesNames(t *testing.T) {
 	r := g.find()
 	for _, bad := range []string{"HEAD", "--output=x", "", "@{-1}", strings.Repeat("a", 39), strings.Repeat("A", 40),
 		strings.Repeat("a", 40) + "\n"} {
-		if _, err := r.Blobs(t.Context(), []string{bad}); err == nil {
+		if _, err := r.ReadBlobs(t.Context(), []string{bad}); err == nil {
 			t.Errorf("Blobs(%q) was asked of git", bad)
 		}
 		if _, err := r.At(t.Context(), bad, "a"); err == nil {
@@ -380,7 +380,7 @@ func TestRefusesNames(t *testing.T) {
 		if id, err := r.At(t.Context(), head, path); id != "" || err != nil {
 			t.Errorf("At(%q) = %q, %v, want none", path, id, err)
 		}
-		if names, err := r.Names(t.Context(), path, nil); len(names) != 0 || err != nil {
+		if names, err := r.FormerNames(t.Context(), path, nil); len(names) != 0 || err != nil {
 			t.Errorf("Names(%q) = %q, %v, want none", path, names, err)
 		}
 	}

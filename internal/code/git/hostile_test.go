@@ -153,7 +153,8 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.Head(t.Context()); got != head || err != nil {
 		t.Errorf("Head = %s, %v, want %s", got, err, head)
 	}
-	if got, err := r.Blobs(t.Context(), []string{blob, missing}); err != nil || string(got[blob]) != text+"more\n" ||
+	if got, err := r.ReadBlobs(t.Context(), []string{blob, missing}); err != nil ||
+		string(got[blob]) != text+"more\n" ||
 		len(got) != 1 {
 		t.Errorf("Blobs = %q, %v, want one", got, err)
 	}
@@ -163,7 +164,7 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.MergeBase(t.Context(), one, head); got != one || err != nil {
 		t.Errorf("MergeBase = %s, %v, want %s", got, err, one)
 	}
-	if got, err := r.Files(t.Context(), head); got["a.txt"] != blob || len(got) != 2 || err != nil {
+	if got, err := r.CommitFiles(t.Context(), head); got["a.txt"] != blob || len(got) != 2 || err != nil {
 		t.Errorf("Files = %v, %v, want a.txt and the attributes", got, err)
 	}
 	if got, err := r.FindRenamed(t.Context(), []string{"old.txt"}); got["old.txt"] != "a.txt" || err != nil {
@@ -175,13 +176,13 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.At(t.Context(), head, "a.txt"); got != blob || err != nil {
 		t.Errorf("At = %s, %v, want %s", got, err, blob)
 	}
-	if got, err := r.Names(t.Context(), "a.txt", nil); err != nil || len(got) != 1 || got[0] != "old.txt" {
+	if got, err := r.FormerNames(t.Context(), "a.txt", nil); err != nil || len(got) != 1 || got[0] != "old.txt" {
 		t.Errorf("Names = %q, %v, want old.txt", got, err)
 	}
 	if _, after, err := r.Around(t.Context(), "a.txt", time.Unix(0, 0)); err != nil || len(after) != 40 {
 		t.Errorf("Around = %q, %v, want a blob", after, err)
 	}
-	if got, _, err := r.Successors(t.Context(), "old.txt"); err != nil || len(got) != 1 || got[0] != "a.txt" {
+	if got, _, err := r.LaterNames(t.Context(), "old.txt"); err != nil || len(got) != 1 || got[0] != "a.txt" {
 		t.Errorf("Successors = %q, %v, want a.txt", got, err)
 	}
 	if got, err := r.Alongside(t.Context(), one, "old.txt"); err != nil || len(got) != 2 {
@@ -190,7 +191,7 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.Blame(t.Context(), head, "a.txt"); err != nil || len(got) != 11 {
 		t.Errorf("Blame = %d lines, %v, want 11", len(got), err)
 	}
-	if got, err := r.Notes(t.Context(), "refs/notes/ai"); err != nil || string(got[head]) == "" || len(got) != 1 {
+	if got, err := r.ReadNotes(t.Context(), "refs/notes/ai"); err != nil || string(got[head]) == "" || len(got) != 1 {
 		t.Errorf("Notes = %q, %v, want one", got, err)
 	}
 	if got, err := r.BlobsAt(
@@ -208,7 +209,7 @@ func TestHostileRepository(t *testing.T) {
 		got[0] != blob || strings.Join(got[1:5], "") != "" || got[5] == "" || got[6] != "" {
 		t.Errorf("BlobsAt = %q, %v", got, err)
 	}
-	if got, err := r.Times(t.Context(), []string{head, missing, blob}); err != nil || len(got) != 1 ||
+	if got, err := r.CommitTimes(t.Context(), []string{head, missing, blob}); err != nil || len(got) != 1 ||
 		got[head].Year() != 2026 {
 		t.Errorf("Times = %v, %v, want one", got, err)
 	}
@@ -242,7 +243,7 @@ func TestHostileNames(t *testing.T) {
 		if lines, err := r.Blame(t.Context(), head, n); err != nil || len(lines) != 2 {
 			t.Errorf("Blame(%q) = %v, %v", n, lines, err)
 		}
-		if before, err := r.Names(t.Context(), n, nil); err != nil || len(before) != 0 {
+		if before, err := r.FormerNames(t.Context(), n, nil); err != nil || len(before) != 0 {
 			t.Errorf("Names(%q) = %q, %v", n, before, err)
 		}
 	}
@@ -260,9 +261,9 @@ func TestHostileNames(t *testing.T) {
 		_, err1 := r.At(t.Context(), rev, "HEAD")
 		_, err2 := r.Blame(t.Context(), rev, "HEAD")
 		_, err3 := r.Alongside(t.Context(), rev, "HEAD")
-		_, err4 := r.Blobs(t.Context(), []string{rev})
+		_, err4 := r.ReadBlobs(t.Context(), []string{rev})
 		_, err5 := r.BlobsAt(t.Context(), []FileAt{{rev, "HEAD"}})
-		_, err6 := r.Times(t.Context(), []string{rev})
+		_, err6 := r.CommitTimes(t.Context(), []string{rev})
 		for i, err := range []error{err1, err2, err3, err4, err5, err6} {
 			if err == nil || !strings.Contains(err.Error(), "not the whole hex name") {
 				t.Errorf("%d: revision %q gives %v, want it refused", i, rev, err)
@@ -313,7 +314,7 @@ func TestHostileFiles(t *testing.T) {
 	// Notes whose tree names no objects.
 	tree := g.git("write-tree")
 	g.git("update-ref", "refs/notes/odd", g.git("commit-tree", "-m", "odd", tree))
-	if got, err := r.Notes(t.Context(), "refs/notes/odd"); err != nil || len(got) != 0 {
+	if got, err := r.ReadNotes(t.Context(), "refs/notes/odd"); err != nil || len(got) != 0 {
 		t.Errorf("Notes of a tree of files = %v, %v, want none", got, err)
 	}
 }

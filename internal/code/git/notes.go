@@ -32,10 +32,10 @@ func (r *Repo) Ref(_ context.Context, name string) (string, error) {
 	return "", fmt.Errorf("reading a reference: %.80q leads nowhere", name)
 }
 
-// Notes returns the blobs of the notes in a reference, by the object to which the note belongs.
+// ReadNotes returns the blobs of the notes in a reference, by the object to which the note belongs.
 // It returns nil if the reference does not exist. In the notes tree, a note's path is the name
 // of its object, possibly with slashes inserted.
-func (r *Repo) Notes(ctx context.Context, ref string) (map[string]string, error) {
+func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, error) {
 	at, err := r.Ref(ctx, ref)
 	if err != nil || at == "" {
 		return nil, err
@@ -96,9 +96,9 @@ func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 	return names, nil
 }
 
-// Times returns the committer time of each commit. Commits that the repository does not have are
+// CommitTimes returns the committer time of each commit. Commits that the repository does not have are
 // left out.
-func (r *Repo) Times(ctx context.Context, commits []string) (map[string]time.Time, error) {
+func (r *Repo) CommitTimes(ctx context.Context, commits []string) (map[string]time.Time, error) {
 	times := map[string]time.Time{}
 	objects, err := r.readObjects(ctx, commits, "commit")
 	if err != nil {

@@ -84,9 +84,9 @@ func (r *Repo) packedRef(ref string) (string, error) {
 	return "", nil
 }
 
-// Blobs returns the contents of blobs, by name. Objects that do not exist or are not blobs are left
+// ReadBlobs returns the contents of blobs, by name. Objects that do not exist or are not blobs are left
 // out.
-func (r *Repo) Blobs(ctx context.Context, names []string) (map[string][]byte, error) {
+func (r *Repo) ReadBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	return r.readObjects(ctx, names, "blob")
 }
 
@@ -206,10 +206,10 @@ func parseRaw(out []byte) ([]step, error) {
 	return steps, nil
 }
 
-// Names returns the former names of a file of HEAD, newest first, and the names of files it was
+// FormerNames returns the former names of a file of HEAD, newest first, and the names of files it was
 // copied from. The original of a copy that the copying commit did not change is found only if it is
 // in others. If git fails, Names returns the names found so far and the error.
-func (r *Repo) Names(ctx context.Context, file string, others []string) (names []string, err error) {
+func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (names []string, err error) {
 	commit, err := r.Head(ctx)
 	for range maxHops {
 		if err != nil || commit == "" {
@@ -346,10 +346,10 @@ func (r *Repo) Shallow() bool {
 	return err == nil && fi.Size() > 0
 }
 
-// Successors returns the names to which a file that is not in HEAD was renamed, one after the
+// LaterNames returns the names to which a file that is not in HEAD was renamed, one after the
 // other, newest last. was reports whether the file was ever deleted or renamed. It follows only
 // first parents.
-func (r *Repo) Successors(ctx context.Context, file string) (names []string, was bool, err error) {
+func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, was bool, err error) {
 	head, err := r.Head(ctx)
 	if err != nil || head == "" {
 		return nil, false, err

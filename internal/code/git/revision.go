@@ -103,8 +103,8 @@ func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	return "", err
 }
 
-// Files returns the blob names of a commit's regular files, by path.
-func (r *Repo) Files(ctx context.Context, commit string) (map[string]string, error) {
+// CommitFiles returns the blob names of a commit's regular files, by path.
+func (r *Repo) CommitFiles(ctx context.Context, commit string) (map[string]string, error) {
 	return r.listTree(ctx, commit, "-r", "")
 }
 

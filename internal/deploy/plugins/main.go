@@ -33,7 +33,7 @@ func main() {
 // readBundles returns the files of all plug-ins by path.
 func readBundles() (map[string]string, error) {
 	var failed error
-	files, err := setup.Bundles(func(argv []string) string {
+	files, err := setup.PluginFiles(func(argv []string) string {
 		source, err := hook.Plugin(argv)
 		failed = err
 		return string(source)

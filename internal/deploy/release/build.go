@@ -210,13 +210,13 @@ func finish(root, dist string) error {
 			return err
 		}
 		bundles = append(bundles, setup.BundleFile{
-			URL:    r.downloads() + name,
+			URL:    r.downloadURL() + name,
 			SHA256: fmt.Sprintf("%x", sha256.Sum256(bundleBytes)),
 		})
 		if b.GOOS != "linux" {
 			continue
 		}
-		image, err := r.imageOf(path, b.GOARCH)
+		image, err := r.buildImage(path, b.GOARCH)
 		if err == nil {
 			err = write(fmt.Sprintf("oxbow_%s_linux_%s%s", r.version, b.GOARCH, imageEnd), image)
 		}
@@ -242,8 +242,8 @@ func finish(root, dist string) error {
 // imageEnd is the end of a container image's name.
 const imageEnd = ".oci.tar"
 
-// imageOf returns a container image with a program for Linux.
-func (r release) imageOf(program, arch string) ([]byte, error) {
+// buildImage returns a container image with a program for Linux.
+func (r release) buildImage(program, arch string) ([]byte, error) {
 	tmp, err := os.MkdirTemp("", "oxbow-image-")
 	if err != nil {
 		return nil, err

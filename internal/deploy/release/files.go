@@ -20,8 +20,8 @@ import (
 // checksumsFile lists the SHA-256 of each file in a release.
 const checksumsFile = "checksums.txt"
 
-// downloads returns the address of the directory in which GitHub publishes the files.
-func (r release) downloads() string {
+// downloadURL returns the address of the directory in which GitHub publishes the files.
+func (r release) downloadURL() string {
 	return "https://github.com/oxbow-memory/oxbow/releases/download/v" + r.version + "/"
 }
 

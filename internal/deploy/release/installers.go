@@ -241,7 +241,7 @@ func installFormula(r release, dir string) (installedProgram, error) {
 		return installedProgram{}, err
 	}
 	program := filepath.Join(prefix, "bin/oxbow")
-	_, err := output(dir, "ruby", runner, formula, r.dist, r.downloads(), r.version, prefix)
+	_, err := output(dir, "ruby", runner, formula, r.dist, r.downloadURL(), r.version, prefix)
 	return installedProgram{argv: []string{program}, typed: program}, errors.Join(err, wantFiles(prefix,
 		"share/man/man1/oxbow.1", "etc/bash_completion.d/oxbow", "share/zsh/site-functions/_oxbow",
 		"share/fish/vendor_completions.d/oxbow.fish"))
@@ -284,11 +284,15 @@ func installScoop(r release, dir string) (installedProgram, error) {
 	}
 	x := manifest.Architecture["64bit"]
 	if manifest.Version != r.version || len(x.Bin) != 1 {
-		return installedProgram{}, fmt.Errorf("the manifest has version %q and the programs %q", manifest.Version, x.Bin)
+		return installedProgram{}, fmt.Errorf(
+			"the manifest has version %q and the programs %q",
+			manifest.Version,
+			x.Bin,
+		)
 	}
-	name, isHere := strings.CutPrefix(x.URL, r.downloads())
+	name, isHere := strings.CutPrefix(x.URL, r.downloadURL())
 	if !isHere {
-		return installedProgram{}, fmt.Errorf("the manifest refers to %s, not to a file in %s", x.URL, r.downloads())
+		return installedProgram{}, fmt.Errorf("the manifest refers to %s, not to a file in %s", x.URL, r.downloadURL())
 	}
 	if err := wantHash(filepath.Join(r.dist, name), x.Hash); err != nil {
 		return installedProgram{}, err

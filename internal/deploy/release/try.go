@@ -113,7 +113,7 @@ func (r release) typeLines(kind, dir string, variables []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	lines, err := linesOf(string(page), kind)
+	lines, err := installLines(string(page), kind)
 	if err != nil {
 		return 0, err
 	}
@@ -142,8 +142,8 @@ func (r release) typeLines(kind, dir string, variables []string) (int, error) {
 // installPage is the page whose lines are typed.
 const installPage = "docs/install.md"
 
-// linesOf returns the lines of the shell that the page shows for a way to install oxbow.
-func linesOf(page, kind string) ([]string, error) {
+// installLines returns the lines of the shell that the page shows for a way to install oxbow.
+func installLines(page, kind string) ([]string, error) {
 	_, rest, found := strings.Cut(page, "<!-- try "+kind+" -->\n```sh\n")
 	block, _, ended := strings.Cut(rest, "\n```\n")
 	if !found || !ended {

@@ -23,10 +23,10 @@ type Gram uint64
 
 var seed = maphash.MakeSeed()
 
-// Grams returns the hashes of a text's sequences of six words, in order. It ignores letter case
+// HashGrams returns the hashes of a text's sequences of six words, in order. It ignores letter case
 // and the characters between words. In scripts that are written without spaces, each letter is a
 // word. The hashes are comparable only within the same run of the program.
-func Grams(s string) []Gram { return new(gramScanner).scan(s) }
+func HashGrams(s string) []Gram { return new(gramScanner).scan(s) }
 
 // gramFactor is the hash's multiplier. It is odd, so that no bits are lost, and its set bits are
 // spread over the whole number. oldestFactor is its power by which the oldest word of a gram is

@@ -77,7 +77,7 @@ func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window
 		if err != nil {
 			return nil, err
 		}
-		if sel.selects(&c) {
+		if sel.includesChange(&c) {
 			first = c.Seq
 		}
 	}
@@ -93,7 +93,7 @@ func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window
 			break
 		}
 		w.add(&c, sel, undone)
-		if len(c.Reverts) > 0 && slices.Min(c.Reverts) >= first && !undone[c.Seq] && !sel.selects(&c) {
+		if len(c.Reverts) > 0 && slices.Min(c.Reverts) >= first && !undone[c.Seq] && !sel.includesChange(&c) {
 			w.undo(&c, undone)
 		}
 	}
@@ -107,14 +107,14 @@ func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window
 	return w, w.link(ctx)
 }
 
-// selects reports whether the selection contains a version of the change.
-func (sel *Selection) selects(c *oxbow.Change) bool {
+// includesChange reports whether the selection contains a version of the change.
+func (sel *Selection) includesChange(c *oxbow.Change) bool {
 	return slices.ContainsFunc(c.Versions, func(v oxbow.Version) bool { return sel.Has(c, &v) })
 }
 
 // add adds a change. Changes are added from the newest to the oldest.
 func (w *window) add(c *oxbow.Change, sel *Selection, undone map[uint64]bool) {
-	if sel.selects(c) && !undone[c.Seq] {
+	if sel.includesChange(c) && !undone[c.Seq] {
 		w.changes = append(w.changes, c.Seq)
 	}
 	for _, v := range slices.Backward(c.Versions) {
@@ -177,7 +177,7 @@ func (w *window) derive(ctx context.Context, sel *Selection) error {
 	}
 	known := map[lineage.Gram]uint64{}
 	note := func(content string, seq uint64) {
-		for _, g := range lineage.Grams(content) {
+		for _, g := range lineage.HashGrams(content) {
 			if _, ok := known[g]; !ok && shared[g] {
 				known[g] = seq
 			}
@@ -271,16 +271,16 @@ func (t *trace) leaveText(n *node) {
 // addedGrams returns the grams that the version has and the version before it has not.
 func addedGrams(n *node) []lineage.Gram {
 	if n.prev == nil || n.Verb == oxbow.VerbRemove {
-		return lineage.Grams(n.Entry.Content)
+		return lineage.HashGrams(n.Entry.Content)
 	}
 	if n.prev.Content == n.Entry.Content {
 		return nil
 	}
 	old := map[lineage.Gram]bool{}
-	for _, g := range lineage.Grams(n.prev.Content) {
+	for _, g := range lineage.HashGrams(n.prev.Content) {
 		old[g] = true
 	}
-	return slices.DeleteFunc(lineage.Grams(n.Entry.Content), func(g lineage.Gram) bool { return old[g] })
+	return slices.DeleteFunc(lineage.HashGrams(n.Entry.Content), func(g lineage.Gram) bool { return old[g] })
 }
 
 // findCause returns the source of a version, and the way in which it was recognized. Both are "" if the
@@ -321,7 +321,7 @@ func (t *trace) copySource(n *node) (from string) {
 	if n.prev != nil && n.prev.Content == n.Entry.Content {
 		return ""
 	}
-	for _, g := range lineage.Grams(n.Entry.Content) {
+	for _, g := range lineage.HashGrams(n.Entry.Content) {
 		s := t.made[g]
 		if s == nil {
 			continue

@@ -101,17 +101,17 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) e
 	w := &writer{Rows: r, Writer: pagefile.NewWriter(out), numbers: numbers}
 	for _, table := range []func(){
 		func() { w.Write(head(counts)) },
-		w.entries,
-		func() { w.keys(Names, r.Names) },
-		func() { w.keys(Aliases, r.Aliases) },
-		func() { w.keys(Removed, r.Removed) },
-		w.changes,
+		w.writeEntries,
+		func() { w.writeKeys(Names, r.Names) },
+		func() { w.writeKeys(Aliases, r.Aliases) },
+		func() { w.writeKeys(Removed, r.Removed) },
+		w.writeChanges,
 		func() { w.Write(r.OpIDs) },
 		func() { w.Write(r.Sums) },
-		w.heads,
+		w.writeHeads,
 		w.newest,
 		func() { w.Write(forms) },
-		w.texts,
+		w.writeTexts,
 	} {
 		if err := r.err(); err != nil {
 			return err
@@ -178,9 +178,9 @@ func (r *Rows) merge(
 // each calls fn for each row in a table of the base.
 func (r *Rows) each(table int, fn func(i int, row []byte)) { r.merge(table, 0, nil, fn, nil) }
 
-// holds decodes a row of the base's table Names, Aliases or Removed, and reports whether
+// validKey decodes a row of the base's table Names, Aliases or Removed, and reports whether
 // the row is still valid.
-func (r *Rows) holds(table int, row []byte) (Key, bool) {
+func (r *Rows) validKey(table int, row []byte) (Key, bool) {
 	k := Key{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
 	if table == Removed {
 		return k, !r.Again[k]
@@ -193,7 +193,7 @@ func (r *Rows) holds(table int, row []byte) (Key, bool) {
 func (r *Rows) count(table int, keys []Key) int {
 	n := len(keys)
 	r.each(table, func(_ int, row []byte) {
-		if _, ok := r.holds(table, row); ok {
+		if _, ok := r.validKey(table, row); ok {
 			n++
 		}
 	})
@@ -322,7 +322,7 @@ type writer struct {
 	places []uint32
 }
 
-func (w *writer) entries() {
+func (w *writer) writeEntries() {
 	w.at, w.places = make([]uint32, len(w.Entries)), make([]uint32, w.baseRowCount(Entries))
 	n := uint32(0)
 	w.merge(Entries, len(w.Entries), func(next, _ int, row []byte) bool {
@@ -344,25 +344,25 @@ func (w *writer) entries() {
 	}
 }
 
-func (w *writer) keys(table int, keys []Key) {
+func (w *writer) writeKeys(table int, keys []Key) {
 	w.merge(table, len(keys), func(next, _ int, row []byte) bool {
-		k, _ := w.holds(table, row)
+		k, _ := w.validKey(table, row)
 		return keys[next].compare(k) < 0
 	}, func(_ int, row []byte) {
-		if _, ok := w.holds(table, row); ok {
+		if _, ok := w.validKey(table, row); ok {
 			w.WriteRow(row)
 		}
 	}, func(next int) { w.Row(keys[next].Hash, keys[next].Number) })
 }
 
-func (w *writer) changes() {
+func (w *writer) writeChanges() {
 	w.each(Changes, func(_ int, row []byte) { w.WriteRow(row) })
 	for _, offset := range w.Changes {
 		w.Row(uint64(offset))
 	}
 }
 
-func (w *writer) heads() {
+func (w *writer) writeHeads() {
 	write := func(form, size uint32) { w.Row(uint64(w.numbers[form]) | uint64(size)<<32) }
 	w.merge(Heads, len(w.at), func(next, i int, _ []byte) bool {
 		return w.at[next] < w.places[i]
@@ -373,7 +373,7 @@ func (w *writer) heads() {
 	}, func(next int) { write(w.Entries[next].Form, w.Entries[next].Size) })
 }
 
-func (w *writer) texts() {
+func (w *writer) writeTexts() {
 	next := 0
 	var b []byte
 	write := func(text string) {

@@ -76,7 +76,7 @@ func write(t *testing.T, r *Rows) ([]byte, *pagefile.Reader) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := pagefile.Pages(tables) * pagefile.Size; len(m) != want {
+	if want := pagefile.CountPages(tables) * pagefile.Size; len(m) != want {
 		t.Fatalf("the file has %d bytes, its tables %d", len(m), want)
 	}
 	f, err := pagefile.Open(bytes.NewReader(m), func([]byte) ([]pagefile.Table, error) { return tables, nil })

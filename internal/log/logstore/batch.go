@@ -98,10 +98,10 @@ func (g *batch) lastChangeTo(name string) uint64 {
 	return g.st.lastChangeTo(name)
 }
 
-// put stages an entry in the state after the current change.
-func (g *batch) put(verb store.Verb, e *store.Entry) loggedOp {
+// stageEntry stages an entry in the state after the current change.
+func (g *batch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
 	p := loggedOp{verb: verb, prev: g.lastChangeTo(e.Name), entry: e}
-	g.set(e.Name, e)
+	g.setName(e.Name, e)
 	e.Version = g.seq // temporary; apply sets the version again
 	g.nextID = max(g.nextID, e.ID+1)
 	return p
@@ -114,11 +114,11 @@ func (g *batch) drop(e *store.Entry) loggedOp {
 		prev:  g.lastChangeTo(e.Name),
 		entry: &store.Entry{ID: e.ID, Name: e.Name, Kind: e.Kind},
 	}
-	g.set(e.Name, nil)
+	g.setName(e.Name, nil)
 	return p
 }
 
-func (g *batch) set(name string, e *store.Entry) {
+func (g *batch) setName(name string, e *store.Entry) {
 	old, had := g.names[name]
 	g.undo = append(g.undo, rollbackStep{name: name, entry: old, staged: had, gone: g.gone[name], nextID: g.nextID})
 	g.names[name] = e
@@ -198,7 +198,7 @@ func (g *batch) op(op store.Op) (loggedOp, error) {
 			e.Created = e.Created.UTC().Round(0)
 		}
 	}
-	return g.put(store.WrittenBy(op, e).Verb, &e), nil
+	return g.stageEntry(store.WrittenBy(op, e).Verb, &e), nil
 }
 
 // takeName removes a new entry's name from other entries' aliases.
@@ -222,6 +222,6 @@ func (g *batch) takeWord(v *body, word, name string, owner func(word, but string
 			continue
 		}
 		// insert it before the last op, because callers expect their own version last
-		v.ops = slices.Insert(v.ops, max(len(v.ops)-1, 0), g.put(store.VerbAlias, &e))
+		v.ops = slices.Insert(v.ops, max(len(v.ops)-1, 0), g.stageEntry(store.VerbAlias, &e))
 	}
 }

@@ -137,7 +137,7 @@ func (d *DB) checkOnce(ctx context.Context) (look checkLook, err error) {
 	p := newPlacing()
 	if herr == nil {
 		p.until = have.seq
-		wg.Go(func() { look.entries, herr = have.entries(ctx, d) })
+		wg.Go(func() { look.entries, herr = have.allEntries(ctx, d) })
 	}
 	look.report, err = d.examine(ctx, log, meta, p)
 	wg.Wait()
@@ -168,7 +168,7 @@ func (d *DB) checkDerived(ctx context.Context, p *placing) (ps []store.Problem, 
 	var wg sync.WaitGroup
 	wg.Go(func() { snapshot, serr = d.checkSnapshot(p) })
 	for _, k := range d.opts.Derived {
-		found, kerr := k.Check(ctx, checkedFile{d.Derived(k.Suffix), p})
+		found, kerr := k.Check(ctx, checkedFile{d.DerivedFile(k.Suffix), p})
 		ps, err = append(ps, found...), errors.Join(err, kerr)
 	}
 	wg.Wait()

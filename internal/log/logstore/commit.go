@@ -71,7 +71,7 @@ func (d *DB) DryRun(ctx context.Context, ops ...store.Op) error {
 	}
 	var v *body
 	var err error
-	if rerr := d.read(ctx, func(st *state) {
+	if rerr := d.withState(ctx, func(st *state) {
 		g := &batch{names: map[string]*store.Entry{}, gone: map[string]uint64{}, st: st, nextID: st.nextID,
 			now: d.opts.Clock().UTC()}
 		v, err = g.body(ops)
@@ -203,7 +203,7 @@ func (d *DB) startAppending() error {
 func (d *DB) commitAll(batch []*commitRequest) error {
 	g := d.newBatch()
 	defer d.keepBatch(g)
-	if isFar(nanoseconds(g.now)) { // a record cannot store such a time
+	if isFar(clampedNanoseconds(g.now)) { // a record cannot store such a time
 		return &store.InvalidError{
 			Field:  "clock",
 			Value:  g.now.Format(time.RFC3339),
@@ -345,8 +345,8 @@ func (f *draft) tooLarge() error {
 	if len(f.enc.body) <= wal.MaxBody {
 		return nil
 	}
-	return &store.InvalidError{Field: "change", Value: text.Bytes(int64(len(f.enc.body))),
-		Reason: "is more than the " + text.Bytes(wal.MaxBody) + " that one change may hold; split it"}
+	return &store.InvalidError{Field: "change", Value: text.FormatBytes(int64(len(f.enc.body))),
+		Reason: "is more than the " + text.FormatBytes(wal.MaxBody) + " that one change may hold; split it"}
 }
 
 func (f *draft) release() {

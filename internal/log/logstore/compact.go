@@ -486,7 +486,7 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep
 // be held.
 func (d *DB) dropStale(s *survey) error {
 	for _, k := range d.opts.Derived {
-		f := d.Derived(k.Suffix)
+		f := d.DerivedFile(k.Suffix)
 		drop := f.drop
 		if f.staysValid(k, s) {
 			drop = f.dropTemps
@@ -499,7 +499,7 @@ func (d *DB) dropStale(s *survey) error {
 }
 
 // staysValid reports whether the file is valid after the compaction.
-func (f Derived) staysValid(is DerivedFiles, s *survey) bool {
+func (f DerivedFile) staysValid(is DerivedFiles, s *survey) bool {
 	file, err := f.Open()
 	if err != nil {
 		return false

@@ -376,9 +376,9 @@ func (d *DB) rest(st *state, offsets []int64) {
 	d.recent.add(d.position(), nil)
 }
 
-// read calls fn with the current state, and again if its snapshot turns out to be damaged.
+// withState calls fn with the current state, and again if its snapshot turns out to be damaged.
 // fn must not keep the state.
-func (d *DB) read(ctx context.Context, fn func(st *state)) error {
+func (d *DB) withState(ctx context.Context, fn func(st *state)) error {
 	for {
 		if err := d.Refresh(ctx); err != nil {
 			return err
@@ -424,7 +424,7 @@ func (d *DB) Refresh(ctx context.Context) error {
 
 // Get implements [store.Store].
 func (d *DB) Get(ctx context.Context, name string) (e store.Entry, err error) {
-	rerr := d.read(ctx, func(st *state) { e, err = st.get(name) })
+	rerr := d.withState(ctx, func(st *state) { e, err = st.get(name) })
 	if rerr != nil {
 		return store.Entry{}, rerr
 	}

@@ -10,32 +10,32 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A Derived is a file next to the log that is derived from it. It may be removed at any
+// A DerivedFile is a file next to the log that is derived from it. It may be removed at any
 // time.
-type Derived struct {
+type DerivedFile struct {
 	d      *DB
 	suffix string // suffix that is appended to the log's name
 }
 
-// Derived returns the file with this suffix.
-func (d *DB) Derived(suffix string) Derived { return Derived{d, suffix} }
+// DerivedFile returns the file with this suffix.
+func (d *DB) DerivedFile(suffix string) DerivedFile { return DerivedFile{d, suffix} }
 
-func (f Derived) name() string { return f.d.name + f.suffix }
+func (f DerivedFile) name() string { return f.d.name + f.suffix }
 
 // Path returns the path of the file for messages.
-func (f Derived) Path() string { return f.d.path + f.suffix }
+func (f DerivedFile) Path() string { return f.d.path + f.suffix }
 
 // Open opens the file for reading.
-func (f Derived) Open() (vfs.File, error) { return f.d.fs.OpenFile(f.name(), os.O_RDONLY, 0) }
+func (f DerivedFile) Open() (vfs.File, error) { return f.d.fs.OpenFile(f.name(), os.O_RDONLY, 0) }
 
 // Exists reports whether the file exists, in any format.
-func (f Derived) Exists() bool {
+func (f DerivedFile) Exists() bool {
 	_, err := f.d.fs.Stat(f.name())
 	return err == nil
 }
 
 // MakeEmpty creates an empty file, unless the file exists or a process is writing.
-func (f Derived) MakeEmpty() error {
+func (f DerivedFile) MakeEmpty() error {
 	return f.d.withoutWriters(func() error {
 		if f.Exists() {
 			return nil
@@ -47,7 +47,7 @@ func (f Derived) MakeEmpty() error {
 // Make creates the file for the log of an epoch. write writes the content, and others can
 // read and write the store in the meantime. It does not wait for other processes. If
 // another process is writing, or if the log was rewritten, the error matches [ErrDerived].
-func (f Derived) Make(ctx context.Context, epoch uint64, write func(vfs.File) error) error {
+func (f DerivedFile) Make(ctx context.Context, epoch uint64, write func(vfs.File) error) error {
 	between := func(fn func() error) error { return f.d.betweenWrites(ctx, fn) }
 	return f.d.derive(f.name(), epoch, between, between, write)
 }
@@ -55,7 +55,7 @@ func (f Derived) Make(ctx context.Context, epoch uint64, write func(vfs.File) er
 // Begin creates an empty temporary file, which can be adopted later, and returns its name.
 // It fails if a process is writing, or if check, which is called after the changes of other
 // processes were read, returns an error. A later redaction removes the file.
-func (f Derived) Begin(check func() error) (file vfs.File, temp string, err error) {
+func (f DerivedFile) Begin(check func() error) (file vfs.File, temp string, err error) {
 	err = f.d.withoutWriters(func() error {
 		err := f.d.refresh()
 		if err == nil {
@@ -75,7 +75,7 @@ func (f Derived) Begin(check func() error) (file vfs.File, temp string, err erro
 // Adopt makes a file of Begin the derived file. It fails if a process is writing, or if
 // finish, which is called after the changes of other processes were read, returns an error.
 // The file is then removed.
-func (f Derived) Adopt(file vfs.File, temp string, finish func() error) error {
+func (f DerivedFile) Adopt(file vfs.File, temp string, finish func() error) error {
 	err := errBusy
 	if ferr := f.d.withoutWriters(func() error {
 		err = f.d.refresh()
@@ -97,12 +97,12 @@ func (f Derived) Adopt(file vfs.File, temp string, finish func() error) error {
 
 // Discard removes a file of Begin.
 // ignore the error: another process may have removed it
-func (f Derived) Discard(temp string) { _ = f.d.fs.Remove(temp) }
+func (f DerivedFile) Discard(temp string) { _ = f.d.fs.Remove(temp) }
 
 // Nameless returns an empty file without a name. Neither a crash nor a redaction in another
 // process leaves such a file behind. Between its creation and the removal of its name, the
 // file is named like a temporary file.
-func (f Derived) Nameless() (vfs.File, error) {
+func (f DerivedFile) Nameless() (vfs.File, error) {
 	file, temp, err := vfs.CreateTemp(f.d.fs, f.name(), 0o600)
 	if err != nil {
 		return nil, err
@@ -116,8 +116,8 @@ func (f Derived) Nameless() (vfs.File, error) {
 
 // drop removes the derived file and its temporary files. The lock between processes must be
 // held.
-func (f Derived) drop() error { return f.d.dropFile(f.name()) }
+func (f DerivedFile) drop() error { return f.d.dropFile(f.name()) }
 
 // dropTemps removes the temporary files of the derived file. The lock between processes must be
 // held.
-func (f Derived) dropTemps() error { return f.d.dropTemps(f.name()) }
+func (f DerivedFile) dropTemps() error { return f.d.dropTemps(f.name()) }

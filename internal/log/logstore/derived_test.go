@@ -56,7 +56,7 @@ func write(f vfs.File) error {
 func TestDerivedOfAnotherLog(t *testing.T) {
 	keep := true
 	d := derivedHome(t, &keep)
-	f := d.Derived(testSuffix)
+	f := d.DerivedFile(testSuffix)
 	now := d.Moment(func() {})
 	if err := f.Make(t.Context(), now.Epoch, write); err != nil || !f.Exists() {
 		t.Fatalf("Make() = %v, there is a file: %t", err, f.Exists())
@@ -87,7 +87,7 @@ func TestDerivedOfAnotherLog(t *testing.T) {
 func TestDerivedAfterCompaction(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		d := derivedHome(t, &keep)
-		f := d.Derived(testSuffix)
+		f := d.DerivedFile(testSuffix)
 		now := d.Moment(func() {})
 		if err := f.Make(t.Context(), now.Epoch, write); err != nil {
 			t.Fatal(err)
@@ -110,7 +110,7 @@ func TestDerivedAfterCompaction(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, e := range es {
-			if got := d.EntryAsOf(e.ID, e.Version, vs.offsets[i]); got == nil || got.Content != e.Content {
+			if got := d.EntryVersion(e.ID, e.Version, vs.offsets[i]); got == nil || got.Content != e.Content {
 				t.Errorf("at offset %d there is %+v, want %q", vs.offsets[i], got, e.Content)
 			}
 		}

@@ -7,7 +7,7 @@
 // rewrites the log from a later change on, while others read and write it. A redaction
 // removes contents from the whole log.
 //
-// Other packages can store derived files next to the log, such as an index ([DB.Derived]).
+// Other packages can store derived files next to the log, such as an index ([DB.DerivedFile]).
 // The store renames such a file when it is complete, and removes it when it is no longer
 // valid. It does not interpret the content.
 package logstore

@@ -130,15 +130,15 @@ func byHead(f store.Filter) (part store.Filter, all bool) {
 			part.Terms = append(part.Terms, t)
 		}
 	}
-	far := func(t time.Time) bool { return !t.IsZero() && isFar(nanoseconds(t)) }
+	far := func(t time.Time) bool { return !t.IsZero() && isFar(clampedNanoseconds(t)) }
 	if !far(f.After) && !far(f.Before) {
 		part.After, part.Before = f.After, f.Before
 	}
 	return part, len(part.Terms) == len(f.Terms) && part.After.Equal(f.After) && part.Before.Equal(f.Before)
 }
 
-// nanoseconds returns a time in nanoseconds since 1970, limited to the range of int64.
-func nanoseconds(t time.Time) int64 {
+// clampedNanoseconds returns a time in nanoseconds since 1970, limited to the range of int64.
+func clampedNanoseconds(t time.Time) int64 {
 	switch {
 	case t.Before(time.Unix(0, math.MinInt64)):
 		return math.MinInt64

@@ -60,7 +60,7 @@ func (l *listing) yieldHeads(ctx context.Context, names []string, yield func(sto
 			yield(store.Head{}, ctx.Err())
 			return
 		}
-		if l.hidden.has(row) {
+		if l.hidden.hasBit(row) {
 			continue
 		}
 		size, far := l.base.decodeHead(row, &e)
@@ -92,7 +92,7 @@ func (l *listing) yieldHeads(ctx context.Context, names []string, yield func(sto
 func (l *listing) namedHeads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
 	var texts []string // by row
 	if l.base != nil {
-		texts = l.base.texts()
+		texts = l.base.encodedTexts()
 	}
 	row := 0
 	l.yieldHeads(ctx, names, func(h store.Head, err error) bool {
@@ -121,7 +121,7 @@ func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, 
 	more := true
 	if l.base != nil {
 		isHeld := func(int) bool { return false }
-		if slices.ContainsFunc(l.base.forms(), func(f form) bool { return f.hasKey(store.LabelQuarantine) }) {
+		if slices.ContainsFunc(l.base.entryForms(), func(f form) bool { return f.hasKey(store.LabelQuarantine) }) {
 			held := store.Term{Key: "has", Values: []string{store.LabelQuarantine}}
 			isHeld = l.base.rowSelector(store.Filter{Terms: []store.Term{held}})
 		}
@@ -130,7 +130,7 @@ func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, 
 			if row%4096 == 0 {
 				err = ctx.Err()
 			}
-			if err != nil || l.hidden.has(row) || isHeld(row) {
+			if err != nil || l.hidden.hasBit(row) || isHeld(row) {
 				return err == nil
 			}
 			err = decodeNames(text, &e)
@@ -150,9 +150,9 @@ func (f form) hasKey(key string) bool {
 	return slices.ContainsFunc(f.labels, func(l store.Label) bool { return l.Key == key })
 }
 
-// texts returns the names and aliases of the entries, encoded, by row. The texts are parts of a
+// encodedTexts returns the names and aliases of the entries, encoded, by row. The texts are parts of a
 // single string.
-func (s *snapshot) texts() []string {
+func (s *snapshot) encodedTexts() []string {
 	var all strings.Builder
 	all.Grow(s.head.counts[sectionTexts])
 	ends := make([]int, 0, s.len())
@@ -173,7 +173,7 @@ func (s *snapshot) texts() []string {
 // reports that the creation time may have been limited to int64's range.
 func (s *snapshot) decodeHead(row int, e *store.Entry) (size int, far bool) {
 	number, bytes := s.form(row)
-	f := &s.forms()[number]
+	f := &s.entryForms()[number]
 	le, r := binary.LittleEndian, s.rows.Row(sectionEntries, row)
 	created := int64(le.Uint64(r[24:]))
 	*e = store.Entry{ID: le.Uint64(r), Version: le.Uint64(r[8:]), Kind: f.kind, Labels: f.labels,

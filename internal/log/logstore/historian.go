@@ -81,9 +81,9 @@ func (d *DB) recordOffsetOrLast(seq uint64, last int64) int64 {
 	return last
 }
 
-// EntryAsOf returns a version of the entry with this ID, or nil if the log no longer has
+// EntryVersion returns a version of the entry with this ID, or nil if the log no longer has
 // the version. last is its record's previous offset.
-func (d *DB) EntryAsOf(id, version uint64, last int64) *store.Entry {
+func (d *DB) EntryVersion(id, version uint64, last int64) *store.Entry {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
 	if offset, ok, err := d.recordOffset(version); ok && err == nil {
@@ -149,7 +149,7 @@ func version(seq uint64, v *body, p loggedOp) store.Version {
 func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version, error] {
 	return func(yield func(store.Version, error) bool) {
 		var seq uint64
-		if err := d.read(ctx, func(st *state) { seq = st.lastChangeTo(name) }); err != nil {
+		if err := d.withState(ctx, func(st *state) { seq = st.lastChangeTo(name) }); err != nil {
 			yield(store.Version{}, err)
 			return
 		}

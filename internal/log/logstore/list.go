@@ -30,7 +30,7 @@ type listing struct {
 
 // listing returns the entries that a filter may select. The caller must close it.
 func (d *DB) listing(ctx context.Context, f store.Filter) (l *listing, err error) {
-	err = d.read(ctx, func(st *state) {
+	err = d.withState(ctx, func(st *state) {
 		p, _ := logpos.Decode(d.recent.pos)
 		l = &listing{
 			base:   st.base.acquire(),
@@ -87,7 +87,7 @@ func (l *listing) rowsNamed(words []string) []int {
 // rowSelector returns a function that reports whether a filter selects the entry of a row. It
 // must be possible to evaluate the filter with heads.
 func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
-	forms := s.forms()
+	forms := s.entryForms()
 	ok := make([]bool, len(forms))
 	for i, k := range forms {
 		ok[i] = store.Filter{Terms: f.Terms}.Match(&store.Entry{Kind: k.kind, Labels: k.labels})
@@ -100,9 +100,9 @@ func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
 		}
 	}
 	s.rows.Load(sectionEntries)
-	after, before := nanoseconds(f.After), int64(math.MaxInt64)
+	after, before := clampedNanoseconds(f.After), int64(math.MaxInt64)
 	if !f.Before.IsZero() {
-		before = nanoseconds(f.Before)
+		before = clampedNanoseconds(f.Before)
 	}
 	return func(row int) bool {
 		form, _ := s.form(row)
@@ -116,7 +116,7 @@ func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
 func (l *listing) all(yield func(*store.Entry) bool) {
 	order := l.order
 	for row := range l.baseRows() {
-		if l.hidden.has(row) {
+		if l.hidden.hasBit(row) {
 			continue
 		}
 		for id := l.base.id(row); len(order) > 0 && order[0].ID < id; order = order[1:] {
@@ -124,7 +124,7 @@ func (l *listing) all(yield func(*store.Entry) bool) {
 				return
 			}
 		}
-		e := l.read(row)
+		e := l.readRow(row)
 		if !yield(e) || e == nil {
 			return
 		}
@@ -136,8 +136,8 @@ func (l *listing) all(yield func(*store.Entry) bool) {
 	}
 }
 
-// read returns the entry of a row, or nil if it cannot be read.
-func (l *listing) read(row int) *store.Entry {
+// readRow returns the entry of a row, or nil if it cannot be read.
+func (l *listing) readRow(row int) *store.Entry {
 	if l.rows != nil && len(l.rows) < l.base.len()/fewRows {
 		return l.base.entry(row)
 	}
@@ -177,8 +177,8 @@ func (d *DB) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry,
 	}
 }
 
-// entries returns all entries of the listing.
-func (l *listing) entries(ctx context.Context, d *DB) (all []*store.Entry, err error) {
+// allEntries returns all entries of the listing.
+func (l *listing) allEntries(ctx context.Context, d *DB) (all []*store.Entry, err error) {
 	d.yieldListed(ctx, l, store.Filter{}, func(e store.Entry, yerr error) bool {
 		err = yerr
 		if err == nil {
@@ -227,7 +227,7 @@ func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
 
 // Summary returns statistics of the entries, without reading every entry.
 func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
-	err = d.read(ctx, func(st *state) {
+	err = d.withState(ctx, func(st *state) {
 		sum := st.summary()
 		out = store.Summary{Entries: st.len(), Content: sum.content, Counts: sum.counts}
 		for _, e := range st.order {
@@ -242,7 +242,7 @@ func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 		low := int64(math.MaxInt64)
 		high := int64(math.MinInt64)
 		for row := range st.base.len() {
-			if st.hidden.has(row) {
+			if st.hidden.hasBit(row) {
 				continue
 			}
 			created := st.base.field(row, 3)
@@ -280,7 +280,7 @@ func (d *DB) Newest(ctx context.Context, f store.Filter, offset, limit int) (pag
 	if _, all := byHead(f); !all {
 		return store.Newest(ctx, d, f, offset, limit)
 	}
-	err = d.read(ctx, func(st *state) {
+	err = d.withState(ctx, func(st *state) {
 		page, total = nil, 0
 		var best []written // the newest entries so far, in order
 		most := offset + limit
@@ -329,7 +329,7 @@ func (st *state) newestRows(f store.Filter) iter.Seq[int] {
 		}
 		for place := range st.base.len() {
 			row := st.base.newest(place)
-			if !st.hidden.has(row) && selects(row) && !yield(row) {
+			if !st.hidden.hasBit(row) && selects(row) && !yield(row) {
 				return
 			}
 		}

@@ -59,7 +59,7 @@ type past struct {
 	ids     []uint64                // the keys of entries
 }
 
-func (p *past) set(id uint64, e *store.Entry) {
+func (p *past) setEntry(id uint64, e *store.Entry) {
 	if _, known := p.entries[id]; !known {
 		p.ids = append(p.ids, id)
 	}
@@ -78,9 +78,9 @@ func (d *DB) undoInto(p *past, seq uint64, v *body) error {
 		if err != nil {
 			return err
 		}
-		p.set(op.entry.ID, nil)
+		p.setEntry(op.entry.ID, nil)
 		if old != nil {
-			p.set(old.Entry.ID, &old.Entry)
+			p.setEntry(old.Entry.ID, &old.Entry)
 		}
 	}
 	return nil

@@ -32,9 +32,9 @@ type opPlace struct {
 	sum           uint32 // checksum of its bytes, computed when the record was checked
 }
 
-// placesOf returns the positions in a record that was checked, or nil for a small record.
+// findPlaces returns the positions in a record that was checked, or nil for a small record.
 // Entries without a row are left out, so that there are at most as many positions as rows.
-func placesOf(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPlaces {
+func findPlaces(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPlaces {
 	if len(r.Body) < placesLeast {
 		return nil
 	}

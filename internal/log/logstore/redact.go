@@ -242,7 +242,7 @@ func (d *DB) dropDerived() error {
 		return fmt.Errorf("removing the snapshot: %w", err)
 	}
 	for _, k := range d.opts.Derived {
-		if err := d.Derived(k.Suffix).drop(); err != nil {
+		if err := d.DerivedFile(k.Suffix).drop(); err != nil {
 			return fmt.Errorf("removing what was made from the log: %w", err)
 		}
 	}

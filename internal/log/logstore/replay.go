@@ -58,7 +58,7 @@ func (d *DB) placedAt(whole *placing, seq uint64, chain [32]byte) (*placing, err
 
 // checkedFile implements [CheckedFile].
 type checkedFile struct {
-	Derived
+	DerivedFile
 	whole *placing
 }
 

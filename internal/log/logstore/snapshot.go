@@ -123,8 +123,8 @@ type snapshotHead struct {
 	counts [sections]int
 }
 
-// tables returns the sizes of the sections.
-func (h *snapshotHead) tables() []pagefile.Table {
+// tableSizes returns the sizes of the sections.
+func (h *snapshotHead) tableSizes() []pagefile.Table {
 	ts := make([]pagefile.Table, sections)
 	for i, n := range h.counts {
 		ts[i] = pagefile.Table{Row: keydir.RowSize[i], Count: n}
@@ -169,8 +169,10 @@ func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 		h.counts[s] = int(n)
 	}
 	rows := h.counts[sectionEntries]
-	if int64(pagefile.Pages(h.tables()))*pagefile.Size != size || h.seq-h.base != uint64(h.counts[sectionChanges]) ||
-		h.counts[sectionNames] != rows || h.counts[sectionHeads] != rows || h.counts[sectionNewest] != rows {
+	if int64(pagefile.CountPages(h.tableSizes()))*pagefile.Size != size ||
+		h.seq-h.base != uint64(h.counts[sectionChanges]) ||
+		h.counts[sectionNames] != rows || h.counts[sectionHeads] != rows ||
+		h.counts[sectionNewest] != rows {
 		return h, fmt.Errorf("%w: its size is not what it says", errSnapshot)
 	}
 	return h, nil
@@ -226,7 +228,7 @@ func openSnapshot(
 	}
 	s.rows, err = pagefile.Open(f, func(page []byte) ([]pagefile.Table, error) {
 		s.head, err = decodeSnapshotHead(page, info.Size())
-		return s.head.tables(), err
+		return s.head.tableSizes(), err
 	})
 	if err != nil {
 		return nil, err
@@ -244,7 +246,7 @@ func openSnapshot(
 	}
 	// If several records were not synced, a crash may have lost an earlier record and kept
 	// the last. The log then ends at the lost record, so it must be read.
-	if s.log.Synced() < s.head.offset {
+	if s.log.SyncedOffset() < s.head.offset {
 		return nil, fmt.Errorf("%w: records before its last change may be lost", errSnapshot)
 	}
 	return s, nil
@@ -316,8 +318,8 @@ func (s *snapshot) field(row, n int) int64 {
 	return int64(binary.LittleEndian.Uint64(s.rows.Row(sectionEntries, row)[8*n:]))
 }
 
-// forms returns the forms of the entries.
-func (s *snapshot) forms() []form {
+// entryForms returns the forms of the entries.
+func (s *snapshot) entryForms() []form {
 	if fs := s.shared.Load(); fs != nil {
 		return *fs
 	}
@@ -336,7 +338,7 @@ func (s *snapshot) forms() []form {
 func (s *snapshot) form(row int) (number, size uint32) {
 	r := s.rows.Row(sectionHeads, row)
 	number, size = binary.LittleEndian.Uint32(r), binary.LittleEndian.Uint32(r[4:])
-	if int(number) >= len(s.forms()) {
+	if int(number) >= len(s.entryForms()) {
 		s.fail(fmt.Errorf("%w: entry %d has a form that is not there", errSnapshot, s.id(row)))
 		number = 0
 	}

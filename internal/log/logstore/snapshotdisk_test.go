@@ -143,13 +143,13 @@ func TestSnapshotCrashWhileWriting(t *testing.T) {
 		one := *h
 		one.fs = disk.Process()
 		m := one.open(Options{SnapshotLeast: 1})
-		before := disk.Ops()
+		before := disk.CountOps()
 		disk.StopAt(before + k)
 		_ = m.Close() // the disk stops
-		over := disk.Ops() < before+k
+		over := disk.CountOps() < before+k
 		disk.Stop()
 		n := 0
-		disk.Images(func(left *vfs.Mem, label string) bool {
+		disk.EachImage(func(left *vfs.Mem, label string) bool {
 			n++
 			if n > 16 && n%29 != 0 {
 				return true

@@ -50,7 +50,7 @@ func (s *snapshot) entry(row int) *store.Entry {
 	r, err := s.log.At(offset)
 	if err == nil {
 		next := 0 // entries of a record often have consecutive rows, so try the next row first
-		p := placesOf(&r, func(id uint64) (int, bool) {
+		p := findPlaces(&r, func(id uint64) (int, bool) {
 			at, ok := next, next < s.len() && s.id(next) == id
 			if !ok {
 				at, ok = s.find(id)

@@ -40,7 +40,7 @@ func (d *DB) freeze() (*frozen, error) {
 			gone:   maps.Clone(st.gone),
 			nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog)},
 		head: snapshotHead{log: p.Log, seq: p.Seq, offset: p.Offset, chain: p.Chain, base: d.base,
-			synced: d.log.Synced(), nextID: st.nextID},
+			synced: d.log.SyncedOffset(), nextID: st.nextID},
 		offsets: slices.Clone(d.offsets),
 		places:  places,
 	}, nil

@@ -14,7 +14,7 @@ import (
 
 // newRow returns the row of an entry whose version is in the record at this offset.
 func newRow(to *keydir.Rows, e *store.Entry, offset int64) keydir.Row {
-	return keydir.Row{ID: e.ID, Version: e.Version, Offset: offset, Created: nanoseconds(e.Created),
+	return keydir.Row{ID: e.ID, Version: e.Version, Offset: offset, Created: clampedNanoseconds(e.Created),
 		Updated: e.Updated.UnixNano(),
 		Form:    to.Form(encodeForm(e)), Size: uint32(len(e.Content)), Text: encodeNames(e)}
 }
@@ -24,10 +24,10 @@ func newRow(to *keydir.Rows, e *store.Entry, offset int64) keydir.Row {
 // entry's version.
 func (st *state) collect(changes []int64, offset func(e *store.Entry) int64) *keydir.Rows {
 	r := &keydir.Rows{Changes: changes, Sums: st.summary().encode(), OpIDs: encodeOpIDs(st.seenIDs()),
-		Hidden: st.hidden.has, Gone: map[uint64]bool{}, Again: map[keydir.Key]bool{}}
+		Hidden: st.hidden.hasBit, Gone: map[uint64]bool{}, Again: map[keydir.Key]bool{}}
 	if b := st.base; b != nil {
 		r.Base = b.rows
-		for _, f := range b.forms() {
+		for _, f := range b.entryForms() {
 			r.Form(f.text)
 		}
 		for row := range st.hidden.all {

@@ -57,7 +57,7 @@ func (st *state) withBase(s *snapshot) *state {
 	n.opLog = st.opLog
 	for _, e := range st.order {
 		if e.Version > s.head.seq {
-			n.put(e)
+			n.putEntry(e)
 			n.ops++
 		}
 	}
@@ -66,7 +66,7 @@ func (st *state) withBase(s *snapshot) *state {
 			continue
 		}
 		if row, ok := n.row(name); ok {
-			n.hidden.set(row)
+			n.hidden.setBit(row)
 		}
 		n.gone[name] = seq
 		n.ops++
@@ -97,7 +97,7 @@ func (st *state) row(name string) (row int, ok bool) {
 		return 0, false
 	}
 	row, ok = st.base.rowNamed(name)
-	return row, ok && !st.hidden.has(row)
+	return row, ok && !st.hidden.hasBit(row)
 }
 
 // byID returns the entry with this ID, or nil if the ID is unknown.
@@ -105,7 +105,7 @@ func (st *state) byID(id uint64) *store.Entry {
 	if i, found := st.place(id); found {
 		return st.order[i]
 	}
-	if row, ok := st.base.find(id); ok && !st.hidden.has(row) {
+	if row, ok := st.base.find(id); ok && !st.hidden.hasBit(row) {
 		return st.base.entry(row)
 	}
 	return nil
@@ -126,7 +126,7 @@ func (st *state) withAlias(alias string) (es []*store.Entry) {
 func (st *state) baseWithAlias(alias string) (es []*store.Entry) {
 	if st.base != nil {
 		for _, id := range st.base.numbersWithHash(sectionAliases, alias) {
-			if row, ok := st.base.find(id); ok && !st.hidden.has(row) {
+			if row, ok := st.base.find(id); ok && !st.hidden.hasBit(row) {
 				es = append(es, st.base.entry(row)) // nil if it cannot be read
 			}
 		}
@@ -186,7 +186,7 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []store.Delta {
 			deltas = append(deltas, store.Delta{ID: e.ID})
 		default:
 			// An undo may replace another entry with the same name.
-			if old := st.put(e); old != 0 {
+			if old := st.putEntry(e); old != 0 {
 				deltas = append(deltas, store.Delta{ID: old})
 			}
 			deltas = append(deltas, store.Delta{ID: e.ID, Entry: e})
@@ -217,21 +217,21 @@ func (st *state) seenIDs() []seenID {
 	return ids
 }
 
-// put sets the entry with the name of e. It returns the ID of another entry that had the
+// putEntry sets the entry with the name of e. It returns the ID of another entry that had the
 // name before and is removed by this, or 0.
-func (st *state) put(e *store.Entry) (replaced uint64) {
+func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 	old := st.names[e.Name]
 	switch row, ok := st.base.find(e.ID); {
 	case old != nil && old.ID != e.ID:
 		replaced = old.ID
 		st.drop(old.ID)
 	case old != nil:
-	case ok && !st.hidden.has(row): // an ID has only one name
-		st.hidden.set(row)
+	case ok && !st.hidden.hasBit(row): // an ID has only one name
+		st.hidden.setBit(row)
 	default:
 		if row, ok := st.row(e.Name); ok {
 			replaced = st.base.id(row)
-			st.hidden.set(row)
+			st.hidden.setBit(row)
 		}
 	}
 	st.names[e.Name] = e
@@ -255,7 +255,7 @@ func (st *state) remove(e *store.Entry, seq uint64) {
 		delete(st.names, e.Name)
 		st.drop(old.ID)
 	} else if row, ok := st.base.find(e.ID); ok {
-		st.hidden.set(row)
+		st.hidden.setBit(row)
 	}
 	st.gone[e.Name] = seq
 }
@@ -289,9 +289,9 @@ func (st *state) rememberOpID(id string, seq uint64) {
 // bitmap is a set of small numbers.
 type bitmap []uint64
 
-func (b bitmap) has(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 != 0 }
+func (b bitmap) hasBit(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 != 0 }
 
-func (b bitmap) set(i int) { b[i/64] |= 1 << (i % 64) }
+func (b bitmap) setBit(i int) { b[i/64] |= 1 << (i % 64) }
 
 func (b bitmap) count() (n int) {
 	for _, w := range b {

@@ -88,7 +88,7 @@ func (st *state) summary() *summary {
 		s = base
 		for row := range st.hidden.all {
 			number, size := b.form(row)
-			f := b.forms()[number]
+			f := b.entryForms()[number]
 			s.addHead(f.kind, f.labels, int(size), -1)
 		}
 	}

@@ -74,7 +74,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 			switch {
 			case s.old != nil:
 				e := d.restoredEntry(ctx, s.old)
-				v.ops = append(v.ops, g.put(store.VerbRestore, &e))
+				v.ops = append(v.ops, g.stageEntry(store.VerbRestore, &e))
 			case now != nil:
 				v.ops = append(v.ops, g.drop(now))
 			}
@@ -318,7 +318,7 @@ func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64)
 		if now != nil && now.ID != e.ID {
 			v.ops = append(v.ops, g.drop(now))
 		}
-		v.ops = append(v.ops, g.put(store.VerbRestore, &e))
+		v.ops = append(v.ops, g.stageEntry(store.VerbRestore, &e))
 		return v, g.freeRestored(v, func(string) *store.Entry { return now })
 	})
 }

@@ -127,10 +127,10 @@ func parse(line string) (h Head, ok bool) {
 	return h, ed25519.Verify(key, signedMessage(strings.Join(w[:fields-1], " ")), sig)
 }
 
-// Read parses a file of signed heads. It returns the heads that the public key has signed
+// ReadHeads parses a file of signed heads. It returns the heads that the public key has signed
 // and that are not void, and the numbers of the lines without a valid head signed by this
 // key. A last line without a line end was left by an interrupted write and is ignored.
-func Read(text []byte, public string) (heads []Head, bad []int) {
+func ReadHeads(text []byte, public string) (heads []Head, bad []int) {
 	for n := 1; ; n++ {
 		line, rest, whole := bytes.Cut(text, []byte("\n"))
 		if !whole {

@@ -64,7 +64,7 @@ func TestSigned(t *testing.T) {
 		{"another key", string(text) + string(other.Sign(head(Grown, 11))), "head 2, head 5, back 5, head 8", "[6]"},
 		{"no words", "\n" + string(text), "head 2, head 5, back 5, head 8", "[1]"},
 	} {
-		heads, bad := Read([]byte(c.text), k.Public())
+		heads, bad := ReadHeads([]byte(c.text), k.Public())
 		if seqs(heads) != c.want || fmt.Sprint(bad) != c.bad {
 			t.Errorf("%s: Read() = %s, and %v, want %s, and %s", c.name, seqs(heads), bad, c.want, c.bad)
 		}
@@ -77,7 +77,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(line)
 	f.Add(append(bytes.Clone(line), k.Sign(head(Back, 1))...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		heads, bad := Read(b, k.Public())
+		heads, bad := ReadHeads(b, k.Public())
 		if n := bytes.Count(b, []byte("\n")); len(heads)+len(bad) > n {
 			t.Errorf("%d lines are %d heads and %d others", n, len(heads), len(bad))
 		}

@@ -40,8 +40,8 @@ func (l *Log) Jump(offset int64, seq uint64, chain [32]byte, synced int64) error
 	return nil
 }
 
-// Synced returns an offset before which everything is on stable storage.
-func (l *Log) Synced() int64 { return l.syncedEnd }
+// SyncedOffset returns an offset before which everything is on stable storage.
+func (l *Log) SyncedOffset() int64 { return l.syncedEnd }
 
 // Reader reads records at ascending offsets with few system calls. Only one goroutine may
 // use a Reader.

@@ -37,7 +37,7 @@ func (l *Log) Read(fn func(r *Record) error) error {
 	var bad error
 	for range rereads {
 		at := l.end
-		err := l.read(fn)
+		err := l.readOnce(fn)
 		if d := (*damage)(nil); !errors.As(err, &d) {
 			return err
 		}
@@ -68,8 +68,8 @@ func (l *Log) Read(fn func(r *Record) error) error {
 	return nil
 }
 
-// read is a single pass of Read. At an invalid record it returns a *damage.
-func (l *Log) read(fn func(r *Record) error) error {
+// readOnce is a single pass of Read. At an invalid record it returns a *damage.
+func (l *Log) readOnce(fn func(r *Record) error) error {
 	first := chunks.Get().(*[firstChunk]byte)
 	defer chunks.Put(first)
 	// request a byte more than the file has, so that the first read already reports

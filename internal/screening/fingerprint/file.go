@@ -57,7 +57,7 @@ type File struct {
 // errTooLong reports that labels were stored only for the beginning and the end of a text.
 var errTooLong = errors.New("it is too long to be kept as a whole")
 
-// Add stores the prints of a text that was read, and returns their identifier for [File.Has]. A
+// Add stores the prints of a text that was read, and returns their identifier for [File.HasAll]. A
 // text without words also has an identifier. If the text is too long, Add stores the prints of its
 // beginning and end, adds the prints of its middle to the dropped prints, and returns an error.
 func (f File) Add(level Level, text string, labels ...string) (id string, err error) {
@@ -327,8 +327,8 @@ func readValidSize(file *os.File, key *cipherKey) (size int64, err error) {
 	return size, err
 }
 
-// Has reports whether the prints of all identifiers are stored.
-func (f File) Has(ids ...string) bool {
+// HasAll reports whether the prints of all identifiers are stored.
+func (f File) HasAll(ids ...string) bool {
 	if len(ids) == 0 {
 		return true
 	}

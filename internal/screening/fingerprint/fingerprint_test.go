@@ -160,8 +160,8 @@ func TestForgets(t *testing.T) {
 	f, now := newFile(t)
 	id := mustAdd(t, f, Foreign, page, "page")
 	*now = now.Add(maxAge - time.Hour)
-	if got := labelsOf(f, page, ""); got != "page|" || !f.Has(id) {
-		t.Errorf("before 14 days: %q, has %t", got, f.Has(id))
+	if got := labelsOf(f, page, ""); got != "page|" || !f.HasAll(id) {
+		t.Errorf("before 14 days: %q, has %t", got, f.HasAll(id))
 	}
 	*now = now.Add(2 * time.Hour)
 	if got := labelsOf(f, page, ""); got != "|" {
@@ -174,7 +174,7 @@ func TestForgets(t *testing.T) {
 func TestBounds(t *testing.T) {
 	f, _ := newFile(t)
 	first := mustAdd(t, f, Foreign, page, "page")
-	for i := 0; f.Has(first); i++ {
+	for i := 0; f.HasAll(first); i++ {
 		mustAdd(t, f, Foreign, words(i, 40_000), fmt.Sprint("text ", i))
 		fi, err := os.Stat(filepath.Join(f.Dir, printsFile))
 		if err != nil || fi.Size() > maxFile {
@@ -219,7 +219,7 @@ func TestPaths(t *testing.T) {
 		if err := addPaths(add.path); err != nil {
 			t.Fatal(err)
 		}
-		if got := f.Writers(paths); !slices.Equal(got, add.want) {
+		if got := f.LastWriters(paths); !slices.Equal(got, add.want) {
 			t.Errorf("%d: writers %v, want %v", i, got, add.want)
 		}
 	}
@@ -241,7 +241,7 @@ func TestRuns(t *testing.T) {
 	}
 	check := func(what string, want Writer) {
 		t.Helper()
-		if got := f.Writers([]string{path})[0]; got != want {
+		if got := f.LastWriters([]string{path})[0]; got != want {
 			t.Errorf("%s: the writer is %d, want %d", what, got, want)
 		}
 	}
@@ -349,8 +349,8 @@ func TestLoss(t *testing.T) {
 			}
 			id := mustAdd(t, f, Foreign, "a new text that was read after the damage", "new")
 			if got := labelsOf(f, "new text that was read after the damage", ""); got != "new|"+lossLabel ||
-				!f.Has(id) {
-				t.Errorf("the new text repeats %q, has %t", got, f.Has(id))
+				!f.HasAll(id) {
+				t.Errorf("the new text repeats %q, has %t", got, f.HasAll(id))
 			}
 			*now = now.Add(maxAge)
 			if got := labelsOf(f, "something that nobody has ever written before", ""); got != "|" {
@@ -388,7 +388,7 @@ func TestLostPaths(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(f.Dir, pathsFile), []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.Writers([]string{"/p/a"}); got[0] != Other {
+	if got := f.LastWriters([]string{"/p/a"}); got[0] != Other {
 		t.Errorf("writer %v, want Other", got[0])
 	}
 }
@@ -469,7 +469,7 @@ func FuzzFile(f *testing.F) {
 			}
 		}
 		x.Find([]string{page}, nil)
-		x.Writers([]string{"/a"})
+		x.LastWriters([]string{"/a"})
 		if _, isLost := x.LastLoss(); !isLost && !bytes.Equal(prints, good) && len(prints) < headerSize {
 			t.Error("a damaged file was not noticed")
 		}
@@ -517,7 +517,7 @@ func BenchmarkFull(b *testing.B) {
 	})
 	b.Run("Has", func(b *testing.B) {
 		for b.Loop() {
-			f.Has("abc")
+			f.HasAll("abc")
 		}
 	})
 	b.Run("Add", func(b *testing.B) {
@@ -542,7 +542,7 @@ func TestFlood(t *testing.T) {
 	for i := range 250 {
 		mustAdd(t, f, Foreign, words(i, 7_000), fmt.Sprint("text ", i))
 	}
-	if f.Has(first) {
+	if f.HasAll(first) {
 		t.Fatal("the flood is too small")
 	}
 	if got := labelsOf(f, "deploys of harbor run from the mirror zinc at dawn", ""); got != "|"+droppedLabel {

@@ -91,9 +91,9 @@ func pathHash(path string) uint64 {
 	return mixBits(h * runFactor)
 }
 
-// Writers returns the last writer of each file. If the records cannot be read, it returns Other for
+// LastWriters returns the last writer of each file. If the records cannot be read, it returns Other for
 // all files.
-func (f File) Writers(paths []string) []Writer {
+func (f File) LastWriters(paths []string) []Writer {
 	writers := make([]Writer, len(paths))
 	var times []int64 // read when the first run is found
 	var indexes map[printHash][]int

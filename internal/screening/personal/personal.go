@@ -22,8 +22,8 @@ const (
 	card Kind = "card"
 )
 
-// Kinds returns all kinds.
-func Kinds() []Kind { return []Kind{mail, iban, card} }
+// AllKinds returns all kinds.
+func AllKinds() []Kind { return []Kind{mail, iban, card} }
 
 // A Finding is personal data at text[Start:End].
 type Finding struct {

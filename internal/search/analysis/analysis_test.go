@@ -195,7 +195,7 @@ func TestSpeechOf(t *testing.T) {
 		"Jo: Hi\n\nAnn: Ho\n\nJo: Hum":       WholeTalk,
 		"Decision: Go\n\nReason: Speed":      NoSpeech,
 	} {
-		if got := SpeechOf(text); got != want {
+		if got := ClassifySpeech(text); got != want {
 			t.Errorf("SpeechOf(%q) = %d, want %d", text, got, want)
 		}
 	}
@@ -261,7 +261,8 @@ func TestAsksAndTellsWhen(t *testing.T) {
 			t.Errorf("TellsWhen(%q) = %v", text, got)
 		}
 	}
-	if !Asks("Ann: And you? \n") || Asks("Ann: Why? Because.") || Speaker("Jo Ann: Hi") != "Jo Ann" {
+	if !EndsInQuestion("Ann: And you? \n") || EndsInQuestion("Ann: Why? Because.") ||
+		Speaker("Jo Ann: Hi") != "Jo Ann" {
 		t.Error("Asks or Speaker is wrong")
 	}
 }

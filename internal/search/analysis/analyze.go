@@ -21,7 +21,7 @@ type Field struct {
 // for concurrent use.
 type Analyzer struct {
 	mu    sync.Mutex
-	known known
+	known unitCache
 	stamp uint64 // number of the document that is being analyzed
 }
 
@@ -55,7 +55,7 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	for i := range fields {
 		f := &fields[i]
 		s, w := f.Text, watch{ctx: ctx}
-		for from, to := chunk(s, 0); from < to && !w.done(to); from, to = chunk(s, to) {
+		for from, to := chunk(s, 0); from < to && !w.isDone(to); from, to = chunk(s, to) {
 			c := s[from:to]
 			if len(c) <= maxWhole {
 				if k := a.known.find(c); k.units == 1 {
@@ -63,7 +63,7 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 					continue
 				}
 			}
-			for _, u := range a.known.unitsOf(c) {
+			for _, u := range a.known.chunkUnits(c) {
 				a.count(d, u.term, u.whole, f.Weight)
 			}
 		}

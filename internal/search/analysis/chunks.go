@@ -30,8 +30,8 @@ var asciiClass = func() (class [utf8.RuneSelf]uint8) {
 	return class
 }()
 
-// classOf returns the class and byte length of the first character in s.
-func classOf(s string) (class uint8, size int) {
+// firstClass returns the class and byte length of the first character in s.
+func firstClass(s string) (class uint8, size int) {
 	if c := s[0]; c < utf8.RuneSelf {
 		return asciiClass[c], 1
 	}
@@ -59,9 +59,9 @@ type watch struct {
 	next int // offset in the text of the next check
 }
 
-// done reports whether the context is done. It checks the context only if enough text was
+// isDone reports whether the context is done. It checks the context only if enough text was
 // processed since the last check.
-func (w *watch) done(at int) bool {
+func (w *watch) isDone(at int) bool {
 	if at < w.next {
 		return false
 	}
@@ -73,14 +73,14 @@ func (w *watch) done(at int) bool {
 // no further chunk, start and end are equal. A chunk is not much longer than maxChunk.
 func chunk(s string, i int) (from, to int) {
 	for i < len(s) {
-		if c := s[i]; c < utf8.RuneSelf { // a fast version of classOf for ASCII
+		if c := s[i]; c < utf8.RuneSelf { // a fast version of firstClass for ASCII
 			if asciiClass[c] == isWord {
 				break
 			}
 			i++
 			continue
 		}
-		class, n := classOf(s[i:])
+		class, n := firstClass(s[i:])
 		if class == isEmoji {
 			return i, i + emojiSize(s[i:])
 		}
@@ -100,7 +100,7 @@ func chunk(s string, i int) (from, to int) {
 				break
 			}
 		}
-		class, n := classOf(s[i:])
+		class, n := firstClass(s[i:])
 		if class == isWord {
 			i, joined = i+n, false
 			continue
@@ -108,7 +108,7 @@ func chunk(s string, i int) (from, to int) {
 		if class != joins || i+n == len(s) {
 			break
 		}
-		next, _ := classOf(s[i+n:])
+		next, _ := firstClass(s[i+n:])
 		if next != isWord || (s[i] == ',' && !(isDigit(s[i-1]) && isDigit(s[i+1]))) {
 			break
 		}

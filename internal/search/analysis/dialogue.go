@@ -83,8 +83,8 @@ const (
 	WholeChat // like WholeTalk, but the text starts with a chat's speaker
 )
 
-// SpeechOf returns the kind of dialogue that a text is.
-func SpeechOf(text string) Speech {
+// ClassifySpeech returns the kind of dialogue that a text is.
+func ClassifySpeech(text string) Speech {
 	if IsTurn(text) {
 		return TurnOfTalk
 	}
@@ -115,8 +115,8 @@ func SpeechOf(text string) Speech {
 // Speaker returns the name at the start of a turn, or "".
 func Speaker(turn string) string { return turn[:name(turn)] }
 
-// Asks reports whether a turn ends in a question mark.
-func Asks(turn string) bool { return strings.HasSuffix(strings.TrimSpace(turn), "?") }
+// EndsInQuestion reports whether a turn ends in a question mark.
+func EndsInQuestion(turn string) bool { return strings.HasSuffix(strings.TrimSpace(turn), "?") }
 
 // Dialogue splits a text into fields. If the text starts with a speaker of a chat, such as
 // "user: ", each turn is a field named "user" or "assistant", without the speaker's word. A

@@ -249,9 +249,11 @@ func distinct(words []string) map[string]bool {
 const around = ".,;:!?\"'()*_`“”‘’«»…"
 
 // negations are words that reverse the meaning of a text.
-var negations = distinct(strings.Fields(`not no never none nobody nothing neither nor without except unless cannot cant dont
+var negations = distinct(
+	strings.Fields(`not no never none nobody nothing neither nor without except unless cannot cant dont
 	isnt arent wasnt doesnt didnt wont shouldnt mustnt nt stop stopped instead
-	nicht kein keine keinen nie ohne pas jamais sans ne non nunca sin geen niet ikke inte bez не нет без`))
+	nicht kein keine keinen nie ohne pas jamais sans ne non nunca sin geen niet ikke inte bez не нет без`),
+)
 
 // unspaced are scripts without spaces between words. All their characters are at or above
 // firstUnspaced.
@@ -291,7 +293,7 @@ func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
 		}
 		cut, ok := c.seen[w]
 		if !ok {
-			cut = c.cut(ctx, w)
+			cut = c.cutWord(ctx, w)
 			if len(c.seen) > maxChunks {
 				clear(c.seen)
 			}
@@ -313,8 +315,8 @@ func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
 	return s
 }
 
-// cut analyzes a word.
-func (c *cutter) cut(ctx context.Context, w string) (cut cutWord) {
+// cutWord analyzes a word.
+func (c *cutter) cutWord(ctx context.Context, w string) (cut cutWord) {
 	w = strings.Trim(w, around)
 	folded := Fold(w)
 	plain := strings.Map(func(r rune) rune {

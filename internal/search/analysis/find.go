@@ -21,16 +21,16 @@ import (
 // references to the texts that are passed to it.
 type Finder struct {
 	only   *Choice
-	known  known
+	known  unitCache
 	digits bool // a wanted term may be a number
 
 	beginnings []beginning     // patterns for the beginnings of plain words that may have a wanted term
-	threes     [1 << 10]uint32 // bit set of the three-letter beginnings of these words (see threeOf)
+	threes     [1 << 10]uint32 // bit set of the three-letter beginnings of these words (see packThree)
 	signatures []uint64        // signatures of the terms (nil if prefixes are wanted)
 }
 
 // beginning is a pattern for the start of plain words. It has the first letters in the
-// form of [letters], and a mask that selects the bytes to compare.
+// form of [packLetters], and a mask that selects the bytes to compare.
 type beginning struct{ first, mask uint64 }
 
 // mostBeginnings is the maximum number of beginnings that a word is compared with. If there
@@ -43,7 +43,7 @@ func NewFinder(choice *Choice) *Finder {
 	for _, t := range slices.Concat(choice.Terms(), choice.Prefixes()) {
 		f.reach(t)
 		f.digits = f.digits || t == "" || isDigit(t[0])
-		f.signatures = append(f.signatures, signatureOf(t))
+		f.signatures = append(f.signatures, termSignature(t))
 	}
 	for t := range choice.terms {
 		f.reachAll(wordsWithoutRule()[t])
@@ -62,22 +62,22 @@ func NewFinder(choice *Choice) *Finder {
 // reachAll registers plain words that have a wanted term.
 func (f *Finder) reachAll(words []string) {
 	for _, w := range words {
-		f.mayBegin(letters(w), 8)
+		f.mayBegin(packLetters(w), 8)
 	}
 }
 
-// letters returns the first eight bytes of a word as a number, the first in the lowest
+// packLetters returns the first eight bytes of a word as a number, the first in the lowest
 // byte. Missing bytes are 0.
-func letters(word string) (w uint64) {
+func packLetters(word string) (w uint64) {
 	for i := range min(len(word), 8) {
 		w |= uint64(word[i]) << (8 * i)
 	}
 	return w
 }
 
-// threeOf returns the first three letters as a number of 15 bits, five bits each. The
+// packThree returns the first three letters as a number of 15 bits, five bits each. The
 // letter a is 1, and a missing letter is 0.
-func threeOf(first uint64) uint32 {
+func packThree(first uint64) uint32 {
 	return uint32(first&31<<10 | first>>8&31<<5 | first>>16&31)
 }
 
@@ -89,7 +89,7 @@ func (f *Finder) mayBegin(first uint64, n int) {
 		b.first &= b.mask
 	}
 	f.beginnings = append(f.beginnings, b)
-	three, free := threeOf(b.first), threeOf(^b.mask)
+	three, free := packThree(b.first), packThree(^b.mask)
 	for some := free; ; some = (some - 1) & free {
 		f.threes[(three|some)>>5] |= 1 << ((three | some) & 31)
 		if some == 0 {
@@ -99,12 +99,14 @@ func (f *Finder) mayBegin(first uint64, n int) {
 }
 
 // mayHave reports whether a plain word with these first letters may have a wanted term.
-func (f *Finder) mayHave(first uint64) bool { return f.hasThree(threeOf(first)) && f.begins(first) }
+func (f *Finder) mayHave(first uint64) bool {
+	return f.hasThree(packThree(first)) && f.mayStartPattern(first)
+}
 
 func (f *Finder) hasThree(three uint32) bool { return f.threes[three>>5]>>(three&31)&1 != 0 }
 
-// begins reports whether the first letters match a pattern in beginnings.
-func (f *Finder) begins(first uint64) bool {
+// mayStartPattern reports whether the first letters match a pattern in beginnings.
+func (f *Finder) mayStartPattern(first uint64) bool {
 	if len(f.beginnings) > mostBeginnings {
 		return true
 	}
@@ -139,7 +141,7 @@ func (f *Finder) begin() {
 
 // root returns the term of a folded word, or "" if the term is certainly not wanted.
 func (f *Finder) root(word string) string {
-	if len(word) > 2 && isPlain(word) && !f.mayHave(letters(word)) {
+	if len(word) > 2 && isPlain(word) && !f.mayHave(packLetters(word)) {
 		return ""
 	}
 	return Root(word)
@@ -161,13 +163,13 @@ func (f *Finder) reach(t string) {
 	if n > 3 {
 		n = max(3, n-2)
 	}
-	f.mayBegin(letters(t), n)
+	f.mayBegin(packLetters(t), n)
 	switch {
 	case len(t) != 3:
 	case t[2] == 'e':
-		f.mayBegin(letters(t[:2]+"i"), n)
+		f.mayBegin(packLetters(t[:2]+"i"), n)
 	case t[2] == 'i':
-		f.mayBegin(letters(t[:2]+"y"), n)
+		f.mayBegin(packLetters(t[:2]+"y"), n)
 	}
 }
 
@@ -191,7 +193,7 @@ func (f *Finder) SetDoc(ctx context.Context, d *index.Document, fields []Field) 
 // scan adds a text to d.
 func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight uint32) (some bool) {
 	w := watch{ctx: ctx}
-	for i := 0; i < len(s) && !w.done(i); {
+	for i := 0; i < len(s) && !w.isDone(i); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
 			if n, end, w := plain(s[i:]); n > 0 {
@@ -235,7 +237,7 @@ func (f *Finder) addChunk(d *index.Document, c string, weight uint32) bool {
 		f.take(d, f.known.storedUnits(k), weight)
 		return k.some
 	}
-	us, parts, any := f.known.cut(nil, c)
+	us, parts, any := f.known.appendKnown(nil, c)
 	d.Len += weight * uint32(parts)
 	f.take(d, us, weight)
 	return any
@@ -250,7 +252,7 @@ func (f *Finder) take(d *index.Document, us []unit, weight uint32) {
 
 // plain checks whether s starts with a plain word that is a whole chunk, except for a
 // contraction such as 's. It returns the word's length, the end of the chunk, and the
-// word's first letters in the form of [letters]. If the chunk would have to be analyzed to
+// word's first letters in the form of [packLetters]. If the chunk would have to be analyzed to
 // be certain, it returns 0.
 func plain(s string) (n, end int, first uint64) {
 	const (

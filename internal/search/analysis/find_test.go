@@ -71,7 +71,7 @@ func sameOccurrences(t *testing.T, a *Analyzer, f *Finder, s string) {
 			}
 		}
 	})
-	n := f.Occurrences(context.Background(), s, func(term string, at int) { got = append(got, place{term, at}) })
+	n := f.FindPositions(context.Background(), s, func(term string, at int) { got = append(got, place{term, at}) })
 	if n != words || !slices.Equal(got, want) {
 		t.Fatalf("%.100q: found %v in %d words, want %v in %d", s, got, n, want, words)
 	}
@@ -242,15 +242,20 @@ func BenchmarkFinder(b *testing.B) {
 func TestOccurrences(t *testing.T) {
 	f := NewFinder(NewChoice([]string{"lamp", "harbour", "getusernam", "17"}, nil))
 	var got []string
-	words := f.Occurrences(
+	words := f.FindPositions(
 		t.Context(),
 		"The lamps of a harbour; getUserName, then 17 lamps.",
 		func(term string, at int) {
 			got = append(got, fmt.Sprint(term, " ", at))
 		},
 	)
-	sameOccurrences(t, NewAnalyzer(), f, "lamp"+strings.Repeat(" ", 1<<17)+"harbours, "+strings.Repeat("a/b.c_", 1<<12)+
-		"d; lamp")
+	sameOccurrences(
+		t,
+		NewAnalyzer(),
+		f,
+		"lamp"+strings.Repeat(" ", 1<<17)+"harbours, "+strings.Repeat("a/b.c_", 1<<12)+
+			"d; lamp",
+	)
 	if want := "lamp 2, harbour 5, getusernam 8, 17 10, lamp 11"; strings.Join(got, ", ") != want || words != 11 {
 		t.Errorf("found %q in %d words, want %q in 11", got, words, want)
 	}

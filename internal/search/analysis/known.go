@@ -14,7 +14,7 @@ import (
 // maxChunks limits the size of the cache, to about 10 MB.
 const maxChunks = 1 << 16
 
-// known is a cache of chunks and their terms. It is a special hash table, because filling
+// unitCache is a cache of chunks and their terms. It is a special hash table, because filling
 // an index spends most of its time in look-ups. In the usual case, a chunk is a single word
 // and has at most 16 bytes, and a look-up needs three memory accesses:
 //
@@ -27,12 +27,12 @@ const maxChunks = 1 << 16
 //	texts     by chunk     ──► its bytes, if it is longer
 //	units     from ‥ to    ──► units of all chunks, one after the other
 //	byText                 ──► number of a term
-type known struct {
+type unitCache struct {
 	seed1, seed2 uint64
 	seed         maphash.Seed
 
 	slots  []slot // length is a power of two, and at least half the slots are free
-	chunks []seen
+	chunks []cachedChunk
 	terms  []term
 	texts  []string
 	units  []unit
@@ -41,7 +41,7 @@ type known struct {
 	root   func(word string) string
 	cutNow []unit // scratch
 
-	inIndex *index.Known // numbers of the terms in an index that is being built
+	inIndex *index.TermNumbers // numbers of the terms in an index that is being built
 }
 
 type slot struct {
@@ -49,8 +49,8 @@ type slot struct {
 	next uint32 // number of the chunk plus 1 (0 if the slot is free)
 }
 
-// seen is a chunk in the cache.
-type seen struct {
+// cachedChunk is a chunk in the cache.
+type cachedChunk struct {
 	ends   ends
 	term   uint32 // term of the first unit
 	from   uint32 // index of its first unit in units
@@ -72,7 +72,7 @@ type term struct {
 // all bytes.
 type ends [2]uint64
 
-func endsOf(s string) ends {
+func chunkEnds(s string) ends {
 	switch n := len(s); {
 	case n >= 8:
 		return ends{word(s), word(s[n-8:])}
@@ -93,14 +93,14 @@ func half(s string) uint32 {
 // newKnown returns an empty cache with this number of slots, a power of two. root must
 // return the term of a word. The hash seeds are random, so that nobody can construct a text
 // whose chunks all get the same hash. They do not affect results.
-func newKnown(root func(word string) string, slots int) known {
-	return known{
+func newKnown(root func(word string) string, slots int) unitCache {
+	return unitCache{
 		seed1: rand.Uint64(), seed2: rand.Uint64(), seed: maphash.MakeSeed(),
-		slots: make([]slot, slots), byText: map[string]uint32{}, inIndex: new(index.Known), root: root,
+		slots: make([]slot, slots), byText: map[string]uint32{}, inIndex: new(index.TermNumbers), root: root,
 	}
 }
 
-func (k *known) hash(s string, e ends) uint64 {
+func (k *unitCache) hash(s string, e ends) uint64 {
 	if len(s) > 16 {
 		return maphash.String(k.seed, s)
 	}
@@ -109,7 +109,7 @@ func (k *known) hash(s string, e ends) uint64 {
 }
 
 // empty removes all chunks but keeps the allocated memory.
-func (k *known) empty() {
+func (k *unitCache) empty() {
 	clear(k.slots)
 	clear(k.texts)
 	clear(k.units)
@@ -118,16 +118,16 @@ func (k *known) empty() {
 	k.terms = k.terms[:0]
 	k.texts = k.texts[:0]
 	k.units = k.units[:0]
-	k.inIndex = new(index.Known)
+	k.inIndex = new(index.TermNumbers)
 }
 
 // full reports whether the cache exceeds its limit.
-func (k *known) full() bool { return len(k.chunks) > maxChunks || len(k.terms) > 2*maxChunks }
+func (k *unitCache) full() bool { return len(k.chunks) > maxChunks || len(k.terms) > 2*maxChunks }
 
 // find returns the cached data of a chunk with at most maxWhole bytes. If the chunk is new,
 // it is analyzed. The result is valid until the next call.
-func (k *known) find(c string) *seen {
-	e := endsOf(c)
+func (k *unitCache) find(c string) *cachedChunk {
+	e := chunkEnds(c)
 	hash := k.hash(c, e)
 	mask := uint32(len(k.slots) - 1)
 	i, part := uint32(hash)&mask, uint32(hash>>32)
@@ -143,9 +143,9 @@ func (k *known) find(c string) *seen {
 		c = strings.Clone(c)
 	}
 	n, from := uint32(len(k.chunks)), len(k.units)
-	s := seen{ends: e, length: uint8(len(c)), from: uint32(from)}
+	s := cachedChunk{ends: e, length: uint8(len(c)), from: uint32(from)}
 	var parts int
-	k.units, parts, s.some = k.cut(k.units, c)
+	k.units, parts, s.some = k.appendKnown(k.units, c)
 	s.units, s.parts = uint8(len(k.units)-from), uint8(parts)
 	if s.units > 0 {
 		s.term, s.whole = k.units[from].term, k.units[from].whole
@@ -159,24 +159,24 @@ func (k *known) find(c string) *seen {
 	return &k.chunks[n]
 }
 
-// unitsOf returns the units of a chunk. A chunk that is too long for the cache is analyzed
+// chunkUnits returns the units of a chunk. A chunk that is too long for the cache is analyzed
 // each time.
-func (k *known) unitsOf(c string) []unit {
+func (k *unitCache) chunkUnits(c string) []unit {
 	if len(c) <= maxWhole {
 		return k.storedUnits(k.find(c))
 	}
-	us, _, _ := k.cut(nil, strings.Clone(c))
+	us, _, _ := k.appendKnown(nil, strings.Clone(c))
 	return us
 }
 
 // storedUnits returns the stored units of a chunk.
-func (k *known) storedUnits(s *seen) []unit { return k.units[s.from:][:s.units] }
+func (k *unitCache) storedUnits(s *cachedChunk) []unit { return k.units[s.from:][:s.units] }
 
-// cut appends the units of a chunk to us and numbers their terms. It leaves out units that
+// appendKnown appends the units of a chunk to us and numbers their terms. It leaves out units that
 // must not be stored. It also returns the number of units that are not wholes, and whether
 // the chunk has any units.
-func (k *known) cut(us []unit, c string) (_ []unit, parts int, some bool) {
-	k.cutNow = cut(k.cutNow[:0], c, k.root)
+func (k *unitCache) appendKnown(us []unit, c string) (_ []unit, parts int, some bool) {
+	k.cutNow = appendUnits(k.cutNow[:0], c, k.root)
 	for _, u := range k.cutNow {
 		if !u.whole {
 			parts++
@@ -203,7 +203,7 @@ func (k *known) cut(us []unit, c string) (_ []unit, parts int, some bool) {
 }
 
 // grow doubles the number of slots.
-func (k *known) grow() {
+func (k *unitCache) grow() {
 	k.slots = make([]slot, 2*len(k.slots))
 	mask := uint32(len(k.slots) - 1)
 	for n, e := range k.chunks {

@@ -27,7 +27,7 @@ func TestKnownAsCut(t *testing.T) {
 			continue
 		}
 		seen[c] = true
-		got, want := a.known.unitsOf(c), cut(nil, c, Root)
+		got, want := a.known.chunkUnits(c), appendUnits(nil, c, Root)
 		same := slices.EqualFunc(got, want, func(a, b unit) bool {
 			return a.text == b.text && a.word == b.word && a.whole == b.whole
 		})

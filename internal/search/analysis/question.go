@@ -62,7 +62,7 @@ var times = map[string]bool{"date": true, "day": true, "week": true, "month": tr
 
 // Question analyzes the texts of a query. If ctx is done, it returns early.
 func (a *Analyzer) Question(ctx context.Context, t QueryText) Question {
-	q := a.words(ctx, t.Words)
+	q := a.rankWords(ctx, t.Words)
 	for _, s := range t.Must {
 		q.Clauses = append(q.Clauses, a.clause(ctx, s))
 	}
@@ -72,13 +72,13 @@ func (a *Analyzer) Question(ctx context.Context, t QueryText) Question {
 		q.Clauses = append(q.Clauses, c)
 	}
 	for _, s := range t.Prefixes {
-		q.Prefixes = append(q.Prefixes, prefixOf(s))
+		q.Prefixes = append(q.Prefixes, makePrefix(s))
 	}
 	return q
 }
 
-// words analyzes the words to rank by.
-func (a *Analyzer) words(ctx context.Context, s string) Question {
+// rankWords analyzes the words to rank by.
+func (a *Analyzer) rankWords(ctx context.Context, s string) Question {
 	var q Question
 	var stop []Word
 	var words wordSet
@@ -189,20 +189,20 @@ func (a *Analyzer) each(ctx context.Context, s string, fn func([]unit)) {
 	defer a.mu.Unlock()
 	a.begin()
 	w := watch{ctx: ctx}
-	for from, to := chunk(s, 0); from < to && !w.done(to); from, to = chunk(s, to) {
-		fn(a.known.unitsOf(s[from:to]))
+	for from, to := chunk(s, 0); from < to && !w.isDone(to); from, to = chunk(s, to) {
+		fn(a.known.chunkUnits(s[from:to]))
 	}
 }
 
 func (a *Analyzer) clause(ctx context.Context, s string) Clause {
 	if word, ok := strings.CutSuffix(s, "*"); ok {
-		p := prefixOf(word)
+		p := makePrefix(word)
 		return Clause{Text: s, Prefix: &p}
 	}
 	return Clause{Text: s, Terms: a.Sequence(ctx, s)}
 }
 
-func prefixOf(word string) Prefix {
+func makePrefix(word string) Prefix {
 	folded := Fold(word)
 	return Prefix{Text: folded, Term: Root(folded)}
 }

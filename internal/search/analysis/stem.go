@@ -27,7 +27,7 @@ func Stem(word string) string {
 	var buf [64]byte
 	w := stemmer{b: append(buf[:0], word...)}
 	w.markY()
-	w.regions()
+	w.setRegions()
 	w.step0()
 	w.step1a()
 	switch string(w.b) { // the later steps must not change these words
@@ -83,9 +83,9 @@ func (w *stemmer) markY() {
 	}
 }
 
-// regions sets R1, the part after the first consonant that follows a vowel, and R2, which
+// setRegions sets R1, the part after the first consonant that follows a vowel, and R2, which
 // is defined in the same way within R1.
-func (w *stemmer) regions() {
+func (w *stemmer) setRegions() {
 	next := func(i int) int {
 		for ; i < len(w.b) && !isVowel(w.b[i]); i++ {
 		}
@@ -105,13 +105,13 @@ func (w *stemmer) regions() {
 	w.r2 = next(w.r1)
 }
 
-func (w *stemmer) ends(s string) bool {
+func (w *stemmer) hasSuffix(s string) bool {
 	n := len(w.b) - len(s)
 	return n >= 0 && string(w.b[n:]) == s
 }
 
-// cut replaces the last n bytes.
-func (w *stemmer) cut(n int, suffix string) { w.b = append(w.b[:len(w.b)-n], suffix...) }
+// replaceEnd replaces the last n bytes.
+func (w *stemmer) replaceEnd(n int, suffix string) { w.b = append(w.b[:len(w.b)-n], suffix...) }
 
 func (w *stemmer) inR1(n int) bool { return len(w.b)-n >= w.r1 }
 func (w *stemmer) inR2(n int) bool { return len(w.b)-n >= w.r2 }
@@ -142,8 +142,8 @@ func (w *stemmer) shortAt(i int) bool {
 
 func (w *stemmer) step0() {
 	for _, s := range [...]string{"'s'", "'s", "'"} {
-		if w.ends(s) {
-			w.cut(len(s), "")
+		if w.hasSuffix(s) {
+			w.replaceEnd(len(s), "")
 			return
 		}
 	}
@@ -151,42 +151,42 @@ func (w *stemmer) step0() {
 
 func (w *stemmer) step1a() {
 	switch {
-	case w.ends("sses"):
-		w.cut(2, "")
-	case w.ends("ied"), w.ends("ies"):
+	case w.hasSuffix("sses"):
+		w.replaceEnd(2, "")
+	case w.hasSuffix("ied"), w.hasSuffix("ies"):
 		if len(w.b) > 4 {
-			w.cut(2, "")
+			w.replaceEnd(2, "")
 		} else {
-			w.cut(1, "")
+			w.replaceEnd(1, "")
 		}
-	case w.ends("us"), w.ends("ss"):
-	case w.ends("s"):
+	case w.hasSuffix("us"), w.hasSuffix("ss"):
+	case w.hasSuffix("s"):
 		if w.vowelBefore(2) {
-			w.cut(1, "")
+			w.replaceEnd(1, "")
 		}
 	}
 }
 
 func (w *stemmer) step1b() {
 	for _, s := range [...]string{"eedly", "eed"} {
-		if w.ends(s) {
+		if w.hasSuffix(s) {
 			if w.inR1(len(s)) {
-				w.cut(len(s), "ee")
+				w.replaceEnd(len(s), "ee")
 			}
 			return
 		}
 	}
 	for _, s := range [...]string{"ingly", "edly", "ing", "ed"} {
-		if !w.ends(s) {
+		if !w.hasSuffix(s) {
 			continue
 		}
 		if !w.vowelBefore(len(s)) {
 			return
 		}
-		w.cut(len(s), "")
+		w.replaceEnd(len(s), "")
 		n := len(w.b)
 		switch {
-		case w.ends("at"), w.ends("bl"), w.ends("iz"):
+		case w.hasSuffix("at"), w.hasSuffix("bl"), w.hasSuffix("iz"):
 			w.b = append(w.b, 'e')
 		case n >= 2 && w.b[n-1] == w.b[n-2] && strings.IndexByte("bdfgmnprt", w.b[n-1]) >= 0:
 			w.b = w.b[:n-1]
@@ -212,7 +212,7 @@ func (w *stemmer) longest(rules []rule) (best rule, ok bool) {
 	last := w.b[len(w.b)-1]
 	for i := range rules {
 		r := &rules[i]
-		if n := len(r.suffix); r.suffix[n-1] == last && n > len(best.suffix) && w.ends(r.suffix) {
+		if n := len(r.suffix); r.suffix[n-1] == last && n > len(best.suffix) && w.hasSuffix(r.suffix) {
 			best, ok = *r, true
 		}
 	}
@@ -240,7 +240,7 @@ func (w *stemmer) step2() {
 	if (r.suffix == "ogi" && before != 'l') || (r.suffix == "li" && strings.IndexByte("cdeghkmnrt", before) < 0) {
 		return
 	}
-	w.cut(n, r.with)
+	w.replaceEnd(n, r.with)
 }
 
 var step3Rules = []rule{
@@ -252,7 +252,7 @@ func (w *stemmer) step3() {
 	r, ok := w.longest(step3Rules)
 	n := len(r.suffix)
 	if ok && w.inR1(n) && (r.suffix != "ative" || w.inR2(n)) {
-		w.cut(n, r.with)
+		w.replaceEnd(n, r.with)
 	}
 }
 
@@ -273,18 +273,18 @@ func (w *stemmer) step4() {
 			return
 		}
 	}
-	w.cut(n, "")
+	w.replaceEnd(n, "")
 }
 
 func (w *stemmer) step5() {
 	switch n := len(w.b); {
-	case w.ends("e"):
+	case w.hasSuffix("e"):
 		if w.inR2(1) || (w.inR1(1) && !w.shortAt(n-1)) {
-			w.cut(1, "")
+			w.replaceEnd(1, "")
 		}
-	case w.ends("ll"):
+	case w.hasSuffix("ll"):
 		if w.inR2(1) {
-			w.cut(1, "")
+			w.replaceEnd(1, "")
 		}
 	}
 }

@@ -15,7 +15,7 @@ type Tokens struct {
 
 	// Each token is one number. Its lower 16 bits are the distance in bytes from the start
 	// of the previous token. For a plain word (lower-case letters after a lower-case or
-	// capital letter), the upper 16 bits are the first three letters (see threeOf). For
+	// capital letter), the upper 16 bits are the first three letters (see packThree). For
 	// other chunks they are numberToken or chunkToken. Three more numbers follow a
 	// chunkToken: the number of its words, and the signature of its terms in two parts. A
 	// spaceToken is not a word. It only adds to the distance of the next token.
@@ -26,16 +26,16 @@ const (
 	distanceBits = 16
 	mostDistance = 1<<distanceBits - 1
 
-	// threeOf never returns these values.
+	// packThree never returns these values.
 	spaceToken  = 1<<15 - 1
 	numberToken = 1<<15 - 2
 	chunkToken  = 1<<15 - 3
 )
 
-// signatureOf returns the signature of a term. As in a Bloom filter, a signature has one
+// termSignature returns the signature of a term. As in a Bloom filter, a signature has one
 // or two of 64 bits. A chunk's signature is the union of its terms' signatures. If it
 // lacks a bit of the term, the chunk does not have the term.
-func signatureOf(term string) uint64 {
+func termSignature(term string) uint64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(term))
 	sum := h.Sum32()
@@ -44,11 +44,11 @@ func signatureOf(term string) uint64 {
 
 // spareKnown are caches that contain all terms of their chunks. They are reused, because
 // texts share most of their words.
-var spareKnown = sync.Pool{New: func() any { return new(known) }}
+var spareKnown = sync.Pool{New: func() any { return new(unitCache) }}
 
 // borrowKnown returns a cache from spareKnown. The caller must put it back.
-func borrowKnown() *known {
-	k := spareKnown.Get().(*known)
+func borrowKnown() *unitCache {
+	k := spareKnown.Get().(*unitCache)
 	if k.slots == nil || k.full() {
 		*k = newKnown(Root, fewSlots)
 	}
@@ -69,11 +69,11 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 		words = append(words, what<<distanceBits|uint32(at-before))
 		before = at
 	}
-	for i := 0; i < len(s) && !w.done(i); {
+	for i := 0; i < len(s) && !w.isDone(i); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
 			if n, end, first := plain(s[i:]); n > 0 {
-				add(threeOf(first), i)
+				add(packThree(first), i)
 				i += end
 				if i < len(s) && s[i] == ' ' {
 					i++
@@ -103,9 +103,9 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 }
 
 // signature returns the number of words in a chunk, and the chunk's signature.
-func (k *known) signature(c string) (parts int, signature uint64) {
-	for _, u := range k.unitsOf(c) {
-		signature |= signatureOf(u.text)
+func (k *unitCache) signature(c string) (parts int, signature uint64) {
+	for _, u := range k.chunkUnits(c) {
+		signature |= termSignature(u.text)
 		if !u.whole {
 			parts++
 		}
@@ -120,7 +120,7 @@ func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
 	defer spareKnown.Put(k)
 	at := 0
 	take := func(chunk string) {
-		us := k.unitsOf(chunk)
+		us := k.chunkUnits(chunk)
 		for i := range us {
 			if f.only.Has(us[i].text) {
 				fn(us[i].text, words)
@@ -149,7 +149,7 @@ func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
 			if !f.hasThree(token) {
 				continue
 			}
-			if n, _, first := plain(t.text[at:]); f.begins(first) {
+			if n, _, first := plain(t.text[at:]); f.mayStartPattern(first) {
 				take(t.text[at : at+n])
 			}
 		}
@@ -170,8 +170,8 @@ func (f *Finder) mayHold(signature uint64) bool {
 	return false
 }
 
-// Occurrences is like [Finder.Find] for a text without tokens. If ctx is done, it returns
+// FindPositions is like [Finder.Find] for a text without tokens. If ctx is done, it returns
 // early.
-func (f *Finder) Occurrences(ctx context.Context, s string, fn func(term string, at int)) (words int) {
+func (f *Finder) FindPositions(ctx context.Context, s string, fn func(term string, at int)) (words int) {
 	return f.Find(Tokenize(ctx, s), fn)
 }

@@ -123,15 +123,15 @@ func (s *unitSet) addIdentifier(c string, root func(word string) string) {
 	}
 }
 
-// cut appends the units of a chunk to us: the parts in order, and each whole after its
+// appendUnits appends the units of a chunk to us: the parts in order, and each whole after its
 // parts. root must return the term of a folded word.
-func cut(us []unit, c string, root func(word string) string) []unit {
+func appendUnits(us []unit, c string, root func(word string) string) []unit {
 	if isPlain(c) {
 		w := Fold(c)
 		return append(us, unit{text: root(w), word: w})
 	}
 	set := unitSet{units: us, first: len(us)}
-	if class, _ := classOf(c); class == isEmoji {
+	if class, _ := firstClass(c); class == isEmoji {
 		set.addEmoji(c)
 		return set.units
 	}
@@ -140,7 +140,7 @@ func cut(us []unit, c string, root func(word string) string) []unit {
 		elements++
 		dotted := strings.FieldsFunc(element, func(r rune) bool { return r == '.' || r == '@' })
 		if isNumbers(element) { // a version, a date or a decimal number
-			w := text.Cut(strings.TrimPrefix(strings.ReplaceAll(Fold(element), ",", ""), "v"), maxWord)
+			w := text.CutPrefix(strings.TrimPrefix(strings.ReplaceAll(Fold(element), ",", ""), "v"), maxWord)
 			set.addPart(w, w)
 			addVersions(&set, w)
 			continue
@@ -252,7 +252,7 @@ func addWord(w string, root func(word string) string, addPart func(text, word st
 	f := Fold(w)
 	if !hasWide(f) {
 		if len(f) > maxWord {
-			f = text.Cut(f, maxWord)
+			f = text.CutPrefix(f, maxWord)
 		}
 		if f != "" {
 			addPart(root(f), f)
@@ -270,7 +270,7 @@ func addWord(w string, root func(word string) string, addPart func(text, word st
 		case wide:
 			addPart(run, run)
 		default:
-			addPart(root(text.Cut(run, maxWord)), run)
+			addPart(root(text.CutPrefix(run, maxWord)), run)
 		}
 	}
 	for i, r := range f {

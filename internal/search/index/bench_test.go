@@ -91,16 +91,16 @@ func addUp(x *Index, ask Query) []Hit {
 	defer q.release()
 	best := topK{limit: ask.Limit, heap: q.heap[:0], least: math.SmallestNonzeroFloat64}
 	for i := range x.Searcher().views {
-		v := q.open(i)
+		v := q.openView(i)
 		v.scan(q, best.least, func(number uint32, score float64) float64 {
-			if c := (ranked{score, v, number}); best.wants(c) && !v.isDeleted(number) {
+			if c := (rankedHit{score, v, number}); best.wouldKeep(c) && !v.isDeleted(number) {
 				best.add(c)
 			}
 			return best.least
 		})
 	}
 	q.heap = best.heap
-	return best.hits()
+	return best.takeHits()
 }
 
 // quantile returns what the part q of the times does not exceed, in µs. They

@@ -109,7 +109,7 @@ func (b *builder) countTerms(d *Document) []uint32 {
 	if d.Known == nil || !b.fills {
 		numbers = nil
 	} else if d.Known.by != b {
-		*d.Known = Known{by: b}
+		*d.Known = TermNumbers{by: b}
 	}
 	for some := range slices.Chunk(d.Terms, len(lookups{}.hashes)) {
 		n := min(len(some), len(numbers))
@@ -129,7 +129,7 @@ type lookups struct {
 // countSome implements countTerms for a group of terms. Most of the time is spent waiting
 // for memory (texts, dictionary, terms). Therefore independent reads are in separate loops,
 // so that they overlap.
-func (b *builder) countSome(words []Term, numbers []uint32, known *Known) {
+func (b *builder) countSome(words []Term, numbers []uint32, known *TermNumbers) {
 	var l lookups
 	s := b.s
 	for i, number := range numbers {
@@ -180,9 +180,9 @@ func (b *builder) lookUp(text string, first uint32, hash uint64) uint32 {
 	return b.newTerm(text, hash)
 }
 
-// done returns the segment, with impacts computed by the scale. The builder must not be
+// finishSegment returns the segment, with impacts computed by the scale. The builder must not be
 // used afterwards.
-func (b *builder) done(sc scale) *segment {
+func (b *builder) finishSegment(sc scale) *segment {
 	s := b.s
 	l := layOut(s)
 	for number, items := range b.items {
@@ -286,7 +286,7 @@ func (l *layout) finish(slope float64) {
 // indexDocs builds the tables by which documents are found.
 func (s *segment) indexDocs() {
 	s.blocks = timeBlocks(s.created.all())
-	s.latestUpdates = latestOf(s.updated.all())
+	s.latestUpdates = blockMaxima(s.updated.all())
 	if !slices.ContainsFunc(s.data, func(d any) bool { return d != nil }) {
 		s.data = nil
 	}

@@ -46,7 +46,7 @@ var _ iter.Seq[*Document]
 
 // number gives the terms of some documents numbers, those of two makers.
 func number(r *rand.Rand, docs []Doc) {
-	var makers [2]Known
+	var makers [2]TermNumbers
 	var known [2]map[string]uint32
 	for i := range docs {
 		maker := r.IntN(3)

@@ -20,16 +20,16 @@ type Term struct {
 	TF   uint16 // frequency in sixteenths: [One] for each occurrence in plain text
 }
 
-// Known maps an analyzer's term numbers to the term numbers of an index that is being
+// TermNumbers maps an analyzer's term numbers to the term numbers of an index that is being
 // filled, so that [Index.Fill] looks up each text only once. The zero value is ready to
 // use. It must not be used with several analyzers or concurrent Fills.
-type Known struct {
+type TermNumbers struct {
 	terms []uint32 // numbers of the terms in the index plus 1, by the analyzer's number
 	by    any      // the builder that the numbers belong to
 }
 
 // term returns the number of the term in the index plus 1, or 0 if it is unknown.
-func (k *Known) term(number uint32) uint32 {
+func (k *TermNumbers) term(number uint32) uint32 {
 	if int(number) >= len(k.terms) {
 		return 0
 	}
@@ -37,7 +37,7 @@ func (k *Known) term(number uint32) uint32 {
 }
 
 // set records the number of a term in the index.
-func (k *Known) set(number, term uint32) {
+func (k *TermNumbers) set(number, term uint32) {
 	for int(number) >= len(k.terms) {
 		k.terms = append(k.terms, 0)
 	}
@@ -58,7 +58,7 @@ type Document struct {
 
 	// Known, if not nil, maps Numbers, the analyzer's numbers of the first len(Numbers)
 	// Terms.
-	Known   *Known
+	Known   *TermNumbers
 	Numbers []uint32
 }
 
@@ -178,4 +178,4 @@ type Clause struct {
 // A Range is a span of time that includes From and To.
 type Range struct{ From, To int64 }
 
-func (t *Range) contains(at int64) bool { return at >= t.From && at <= t.To }
+func (t *Range) containsTime(at int64) bool { return at >= t.From && at <= t.To }

@@ -40,7 +40,7 @@ type docsHead struct {
 	check   uint32 // checksum of the page
 }
 
-func (h *docsHead) tables() []pagefile.Table {
+func (h *docsHead) tableSizes() []pagefile.Table {
 	return []pagefile.Table{
 		{Row: docSize, Count: h.n},
 		{Row: 2, Count: h.n},
@@ -75,7 +75,7 @@ func readDocsHead(page []byte, size int64, p Params) (docsHead, error) {
 	switch {
 	case h.params != p:
 		return docsHead{}, fmt.Errorf("%w: it is of other parameters", errSnapshot)
-	case uint32(h.n) == math.MaxUint32, h.long > h.n, int64(pagefile.Pages(h.tables()))*pagefile.Size > size:
+	case uint32(h.n) == math.MaxUint32, h.long > h.n, int64(pagefile.CountPages(h.tableSizes()))*pagefile.Size > size:
 		return docsHead{}, fmt.Errorf("%w: it claims %d documents", errSnapshot, h.n)
 	}
 	return h, nil
@@ -203,9 +203,9 @@ func (s *segment) readLens(docs *pagefile.Reader) error {
 	return err
 }
 
-// times returns the time ranges of blocks of 64 documents, from a cache after
+// timeBlocks returns the time ranges of blocks of 64 documents, from a cache after
 // the first call.
-func (img *image) times() []timeBlock {
+func (img *image) timeBlocks() []timeBlock {
 	if ts := img.blocksOfTimes.Load(); ts != nil {
 		return *ts
 	}
@@ -230,7 +230,7 @@ func (img *image) checkDocs() error {
 	n := 0
 	next := uint64(0)
 	fits := true
-	ts, of := img.times(), timeBlock{}
+	ts, of := img.timeBlocks(), timeBlock{}
 	err := img.docs.EachPage(tableDocs, func(rows []byte) {
 		sum = crc32.Update(sum, castagnoli, rows)
 		for ; len(rows) > 0; rows = rows[docSize:] {

@@ -120,9 +120,9 @@ func (f *filler) wait() {
 func writeRun(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segment, error) {
 	f, err := newFile()
 	if err != nil {
-		return b.done(x.params.scale(b.s.counted, b.s.total)), err
+		return b.finishSegment(x.params.scale(b.s.counted, b.s.total)), err
 	}
-	s := b.sorted()
+	s := b.sortedSegment()
 	run := &Searcher{params: x.params, seed: x.seed, views: []view{{segment: s}}, live: s.counted, total: s.total}
 	size, err := run.WriteSnapshot(f, 0)
 	if err == nil {
@@ -149,7 +149,7 @@ func (f *filler) end() *Searcher {
 	if s := f.b.s; len(s.lens) > 0 {
 		to.live += s.counted
 		to.total += s.total
-		f.b.done(to.scale())
+		f.b.finishSegment(to.scale())
 		if !s.rising && s.byID.used > 0 {
 			for n, id := range s.ids.all() {
 				if first, _ := s.number(id); first != uint32(n) {
@@ -162,9 +162,9 @@ func (f *filler) end() *Searcher {
 	return to
 }
 
-// sorted returns the segment with its posting lists, but without the data that only a
+// sortedSegment returns the segment with its posting lists, but without the data that only a
 // search needs. It is used to write the segment. The builder must not be used afterwards.
-func (b *builder) sorted() *segment {
+func (b *builder) sortedSegment() *segment {
 	s := b.s
 	l := layOut(s)
 	for number, items := range b.items {

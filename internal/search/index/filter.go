@@ -23,8 +23,8 @@ type filterSet struct {
 	created *column[int64]
 }
 
-// contains reports whether a document meets the conditions.
-func (w *filterSet) contains(number uint32) bool {
+// accepts reports whether a document meets the conditions.
+func (w *filterSet) accepts(number uint32) bool {
 	return w.all || (w.hasBit(number) && w.isInTime(number))
 }
 
@@ -34,7 +34,7 @@ func (w *filterSet) hasBit(number uint32) bool { return w.set[number/64]>>(numbe
 
 // isInTime reports whether a document of the set meets the condition that is examined late.
 func (w *filterSet) isInTime(number uint32) bool {
-	return w.late == nil || w.late.contains(w.created.at(number))
+	return w.late == nil || w.late.containsTime(w.created.at(number))
 }
 
 // fill computes the set of documents in a view that meet a query's conditions. visits is
@@ -59,7 +59,7 @@ func (w *filterSet) fill(v *view, ask *Query, hash func(string) uint64, visits i
 		w.clause(v, c, hash)
 	}
 	if ask.Range != nil {
-		w.times(v, ask.Range, visits)
+		w.limitTimes(v, ask.Range, visits)
 	}
 	w.n = 0
 	for _, set := range w.set {
@@ -92,12 +92,12 @@ func (w *filterSet) clause(v *view, c Clause, hash func(string) uint64) {
 	}
 }
 
-// times removes the documents outside of the time range. If their times would have to be
+// limitTimes removes the documents outside of the time range. If their times would have to be
 // read one by one, and the search probably reads fewer of them, it leaves the comparison to
 // contains.
-func (w *filterSet) times(v *view, t *Range, visits int) {
+func (w *filterSet) limitTimes(v *view, t *Range, visits int) {
 	w.created = &v.created
-	blocks := v.times()
+	blocks := v.timeBlocks()
 	var created []int64
 	if visits < mayVisit(blocks, t) {
 		w.late = t
@@ -106,12 +106,12 @@ func (w *filterSet) times(v *view, t *Range, visits int) {
 	}
 	for i, block := range blocks {
 		switch {
-		case w.set[i] == 0 || (t.contains(block.first) && t.contains(block.last)):
+		case w.set[i] == 0 || (t.containsTime(block.first) && t.containsTime(block.last)):
 		case block.last < t.From || block.first > t.To:
 			w.set[i] = 0
 		case w.late == nil:
 			for j := range min(64, len(v.lens)-64*i) {
-				if !t.contains(created[64*i+j]) {
+				if !t.containsTime(created[64*i+j]) {
 					w.set[i] &^= 1 << j
 				}
 			}
@@ -131,7 +131,7 @@ func mayVisit(blocks []timeBlock, t *Range) int {
 	for _, b := range blocks {
 		switch {
 		case b.last < t.From || b.first > t.To:
-		case t.contains(b.first) && t.contains(b.last):
+		case t.containsTime(b.first) && t.containsTime(b.last):
 			in++
 		default:
 			partial++

@@ -120,11 +120,11 @@ func checkInside(t *testing.T, x *Index) {
 // checkSegment checks the terms of a segment.
 func checkSegment(t *testing.T, s *segment) {
 	t.Helper()
-	if len(s.times()) != (len(s.lens)+63)/64 {
-		t.Fatalf("%d blocks of %d documents", len(s.times()), len(s.lens))
+	if len(s.timeBlocks()) != (len(s.lens)+63)/64 {
+		t.Fatalf("%d blocks of %d documents", len(s.timeBlocks()), len(s.lens))
 	}
 	for n, at := range s.created.all() {
-		if e := s.times()[n/64]; at < e.first || at > e.last {
+		if e := s.timeBlocks()[n/64]; at < e.first || at > e.last {
 			t.Fatalf("document number %d is of %d, its block from %d to %d", n, at, e.first, e.last)
 		}
 	}
@@ -135,7 +135,7 @@ func checkSegment(t *testing.T, s *segment) {
 		if k, ok := s.termNumber(text, 0); ok && k != uint32(n) {
 			t.Fatalf("term %q is number %d, found under %d", text, n, k)
 		}
-		list := s.postingsOf(n, &room)
+		list := s.termPostings(n, &room)
 		if len(list) != int(e.df) || e.many != (e.df > 1) {
 			t.Fatalf("term %q: %d postings, df %d", text, len(list), e.df)
 		}

@@ -57,26 +57,26 @@ func (img *image) term(n int) *imageTerm {
 }
 
 // load returns a term with its postings, from a cache after the first call.
-func (img *image) load(text string) (found, bool) {
+func (img *image) load(text string) (foundTerm, bool) {
 	t, ok := img.find(text)
 	if !ok {
-		return found{}, false
+		return foundTerm{}, false
 	}
 	if f := t.found.Load(); f != nil {
 		return *f, true
 	}
-	f := new(found)
-	if err := img.read(t, f); err != nil {
+	f := new(foundTerm)
+	if err := img.readTerm(t, f); err != nil {
 		img.fail(err)
-		*f = found{}
+		*f = foundTerm{}
 	}
 	t.found.Store(f)
 	return *f, true
 }
 
-// read reads the postings of a term into f. A long list is converted to columns while it is
+// readTerm reads the postings of a term into f. A long list is converted to columns while it is
 // decoded, because the whole list would need several times the memory.
-func (img *image) read(t *imageTerm, f *found) error {
+func (img *image) readTerm(t *imageTerm, f *foundTerm) error {
 	if err := img.docs.Err(); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (img *image) read(t *imageTerm, f *found) error {
 	}
 	f.df = int(t.df)
 	if t.df < columnsLeast {
-		list, err := r.postings(make([]posting, 0, t.df))
+		list, err := r.appendPostings(make([]posting, 0, t.df))
 		for _, p := range list {
 			f.most = max(f.most, p.impact)
 		}
@@ -99,7 +99,7 @@ func (img *image) read(t *imageTerm, f *found) error {
 		return err
 	}
 	f.cols = newColumns(f.df, len(img.lens))
-	f.most, err = r.columns(f.cols)
+	f.most, err = r.fillColumns(f.cols)
 	return err
 }
 
@@ -275,7 +275,7 @@ func (img *image) decodeBytes(t *imageTerm, b []byte, list []posting) []posting 
 	r, err := img.list(t, b)
 	defer r.release()
 	if err == nil {
-		list, err = r.postings(slices.Grow(list, int(t.df)))
+		list, err = r.appendPostings(slices.Grow(list, int(t.df)))
 	}
 	if err != nil {
 		img.fail(err)
@@ -316,11 +316,11 @@ type imageTerm struct {
 	at    int64 // offset of its posting list
 	size  uint32
 	check uint32
-	found atomic.Pointer[found] // nil until its posting list is read
+	found atomic.Pointer[foundTerm] // nil until its posting list is read
 }
 
-// found is a term with its postings in a segment.
-type found struct {
+// foundTerm is a term with its postings in a segment.
+type foundTerm struct {
 	postings
 	df   int
 	lost int
@@ -355,9 +355,9 @@ func piece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	return b, nil
 }
 
-// checked reads a piece that ends with a checksum, verifies it, and returns the piece
+// readChecked reads a piece that ends with a checksum, verifies it, and returns the piece
 // without the checksum.
-func checked(r io.ReaderAt, off, n, size int64) ([]byte, error) {
+func readChecked(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	b, err := piece(r, off, n, size)
 	if err != nil {
 		return nil, err

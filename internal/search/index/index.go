@@ -111,7 +111,7 @@ func (x *Searcher) withSegment(changes []Change) *Searcher {
 	}
 	to.live += b.s.counted
 	to.total += b.s.total
-	to.views = append(to.views, view{segment: b.done(to.scale())})
+	to.views = append(to.views, view{segment: b.finishSegment(to.scale())})
 	return to
 }
 
@@ -141,7 +141,7 @@ func (x *Searcher) extend(changes []Change) {
 		m.ends = append(m.ends, uint32(len(m.postings)))
 	}
 	s.blocks = timeBlocks(s.created.all())
-	s.latestUpdates = latestOf(s.updated.all())
+	s.latestUpdates = blockMaxima(s.updated.all())
 	x.live += s.counted - counted
 	x.total += s.total - total
 	switch {

@@ -159,8 +159,8 @@ func (r *listReader) decode(n int) error {
 	return nil
 }
 
-// postings appends all postings to list.
-func (r *listReader) postings(list []posting) ([]posting, error) {
+// appendPostings appends all postings to list.
+func (r *listReader) appendPostings(list []posting) ([]posting, error) {
 	for r.left > 0 {
 		n, err := r.some()
 		if err != nil {
@@ -173,8 +173,8 @@ func (r *listReader) postings(list []posting) ([]posting, error) {
 	return list, nil
 }
 
-// columns adds all postings to empty columns and returns the largest impact.
-func (r *listReader) columns(w *columns) (most uint8, err error) {
+// fillColumns adds all postings to empty columns and returns the largest impact.
+func (r *listReader) fillColumns(w *columns) (most uint8, err error) {
 	for r.left > 0 {
 		n, err := r.some()
 		if err != nil {

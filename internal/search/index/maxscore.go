@@ -33,7 +33,7 @@ func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
 			return false
 		}
 	}
-	postings := q.postings()
+	postings := q.countPostings()
 	b := maxScore{query: q, view: v, ask: ask, limit: best.limit, budget: postings / worthOfRefusal, size: firstBatch}
 	b.slack = 1 - float32(len(q.terms)+roundings)*(1.0/(1<<22))
 	b.c0, b.c1 = max(float32(q.s.rest), tiny), float32(q.s.slope)
@@ -168,7 +168,7 @@ func (b *maxScore) candidate(c *cursor, doc uint32, tf uint16) candidate {
 func (b *maxScore) scoreList(c *cursor, place int) {
 	n, minImpact := 0, b.minImpact(c, place)
 	for _, p := range c.list {
-		if int(p.impact) >= minImpact && b.filter.contains(p.doc) {
+		if int(p.impact) >= minImpact && b.filter.accepts(p.doc) {
 			b.batch[n] = b.candidate(c, p.doc, p.tf)
 			n++
 		}
@@ -430,11 +430,11 @@ func (b *maxScore) rescore(best *topK) {
 	}
 	for i := range some {
 		x := &some[i]
-		r := ranked{x.score, b.view, x.doc}
+		r := rankedHit{x.score, b.view, x.doc}
 		if b.ask.Factor != nil {
 			r.score *= b.ask.Factor(r.id())
 		}
-		if r.score >= best.least && best.wants(r) {
+		if r.score >= best.least && best.wouldKeep(r) {
 			best.add(r)
 		}
 	}

@@ -431,7 +431,7 @@ func TestLateTimes(t *testing.T) {
 	for i := range 200 {
 		from := rng.Int64N(1000)
 		r := &Range{from, from + rng.Int64N([]int64{3, 1000}[i%2])}
-		in := func(id uint64) bool { return r.contains(times[id]) }
+		in := func(id uint64) bool { return r.containsTime(times[id]) }
 		q := Query{Terms: Any([]string{"w7", []string{"v47", "all", "w8"}[i%3]}), Limit: 10}
 		plain, ranged := q, q
 		plain.Accept = in

@@ -52,7 +52,7 @@ func largeToMerge(views, merging []view) []view {
 func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 	var byClass [24][]view
 	for _, v := range views {
-		if holds(merging, v) || (v.mem != nil && !v.mem.full()) {
+		if hasSegment(merging, v) || (v.mem != nil && !v.mem.full()) {
 			continue
 		}
 		c := v.class()
@@ -61,7 +61,7 @@ func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 		}
 		if v.gone >= leastDeleted && v.gone*10 > len(v.lens)*3 {
 			return slices.DeleteFunc(slices.Clone(views), func(w view) bool {
-				return w.live() > v.live() || holds(merging, w) || (w.mem != nil && !w.mem.full())
+				return w.live() > v.live() || hasSegment(merging, w) || (w.mem != nil && !w.mem.full())
 			})
 		}
 		byClass[c] = append(byClass[c], v)
@@ -81,14 +81,14 @@ func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 	return nil
 }
 
-// holds reports whether views contains the segment of v.
-func holds(views []view, v view) bool {
+// hasSegment reports whether views contains the segment of v.
+func hasSegment(views []view, v view) bool {
 	return slices.ContainsFunc(views, func(w view) bool { return w.segment == v.segment })
 }
 
 // holdsAll reports whether views contains the segments of all wanted views.
 func holdsAll(views, wanted []view) bool {
-	return !slices.ContainsFunc(wanted, func(v view) bool { return !holds(views, v) })
+	return !slices.ContainsFunc(wanted, func(v view) bool { return !hasSegment(views, v) })
 }
 
 // merge returns a segment with the documents of the views that are not deleted. It keeps
@@ -122,7 +122,7 @@ func (x *Searcher) merge(views []view) *segment {
 			if to == dropped {
 				continue
 			}
-			for _, p := range views[i].postingsOf(n, &room) {
+			for _, p := range views[i].termPostings(n, &room) {
 				if number := numbers[i][p.doc]; number != dropped {
 					l.push(to, posting{number, p.tf, sc.impact(p.tf, s.lens[number])})
 				}
@@ -165,7 +165,7 @@ func (b *builder) adoptDocs(v *view) []uint32 {
 		s.updated.add(updated[i])
 		s.created.add(created[i])
 		s.lens = append(s.lens, v.lens[i])
-		s.data = append(s.data, v.dataOf(uint32(i)))
+		s.data = append(s.data, v.documentData(uint32(i)))
 		if v.lens[i] != unscored {
 			s.counted++
 			s.total += uint64(v.lens[i])
@@ -182,7 +182,7 @@ func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
 		df := t.df
 		if v.gone > 0 {
 			df = 0
-			for _, p := range v.postingsOf(n, room) {
+			for _, p := range v.termPostings(n, room) {
 				if !v.isDeleted(p.doc) {
 					df++
 				}

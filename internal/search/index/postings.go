@@ -194,8 +194,8 @@ func (w *columns) tf(number uint32) uint16 {
 	return 0
 }
 
-// has reports whether a document has the term.
-func (w *columns) has(number uint32) bool {
+// hasDocument reports whether a document has the term.
+func (w *columns) hasDocument(number uint32) bool {
 	if w.bits != nil {
 		return w.bits[number/64]>>(number%64)&1 != 0
 	}
@@ -282,10 +282,10 @@ func (t *postings) tf(number uint32) uint16 {
 	return 0
 }
 
-// has reports whether a document has the term.
-func (t *postings) has(number uint32) bool {
+// hasDocument reports whether a document has the term.
+func (t *postings) hasDocument(number uint32) bool {
 	if t.cols != nil {
-		return t.cols.has(number)
+		return t.cols.hasDocument(number)
 	}
 	i := t.find(number)
 	return i < len(t.list) && t.list[i].doc == number

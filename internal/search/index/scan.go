@@ -20,12 +20,12 @@ type query struct {
 	norm    float64     // sum of the gains, by which estimates of scores and their bounds are divided
 	numbers []uint32    // candidates for the terms' numbers in a segment, plus 1
 	dfs     []int
-	found   []found   // postings by view and term
-	alone   []posting // memory for single postings (never reallocated, because found refers to it)
-	cursors []cursor  // the terms that a view has, in order of terms
-	order   []int     // indexes of cursors in descending order of their maximum contribution
-	rest    []float64 // by position in order: maximum contribution of the terms from there on, divided by norm
-	heap    []ranked
+	found   []foundTerm // postings by view and term
+	alone   []posting   // memory for single postings (never reallocated, because found refers to it)
+	cursors []cursor    // the terms that a view has, in order of terms
+	order   []int       // indexes of cursors in descending order of their maximum contribution
+	rest    []float64   // by position in order: maximum contribution of the terms from there on, divided by norm
+	heap    []rankedHit
 	filter  filterSet
 	batch   [batchSize + impactBlock]candidate
 	near    []uint32 // see maxScore
@@ -80,7 +80,7 @@ func newQuery(x *Searcher, terms []QueryTerm) *query {
 
 // findTerms looks up the terms in a view. Most of the time is spent waiting for memory, so
 // independent reads are in separate loops that overlap.
-func (q *query) findTerms(v *view, found []found) {
+func (q *query) findTerms(v *view, found []foundTerm) {
 	for k, hash := range q.hashes {
 		q.numbers[k] = v.dict.first(hash)
 	}
@@ -112,8 +112,8 @@ func (q *query) release() {
 	queries.Put(q)
 }
 
-// open sets the cursors for view i.
-func (q *query) open(i int) *view {
+// openView sets the cursors for view i.
+func (q *query) openView(i int) *view {
 	v := &q.x.views[i]
 	q.cursors, q.order = q.cursors[:0], q.order[:0]
 	step := q.s.stretch(v.slope) / impactSteps
@@ -139,9 +139,9 @@ func (q *query) open(i int) *view {
 	return v
 }
 
-// postings returns the number of postings of the query's terms in the view that was opened
+// countPostings returns the number of postings of the query's terms in the view that was opened
 // last.
-func (q *query) postings() (n int) {
+func (q *query) countPostings() (n int) {
 	for i := range q.cursors {
 		n += q.cursors[i].df
 	}

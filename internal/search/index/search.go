@@ -22,7 +22,7 @@ func (x *Searcher) Search(ask Query) []Hit {
 		q.searchView(&ask, i, &best)
 	}
 	q.heap, q.busy = best.heap, false
-	return best.hits()
+	return best.takeHits()
 }
 
 // many is the maximum limit for MaxScore. With more hits, its threshold rises too late.
@@ -30,11 +30,11 @@ const many = 200
 
 // searchView adds a view's hits to best.
 func (q *query) searchView(ask *Query, i int, best *topK) {
-	v := q.open(i)
+	v := q.openView(i)
 	if len(q.cursors) == 0 {
 		return
 	}
-	q.filter.fill(v, ask, q.hash, q.postings())
+	q.filter.fill(v, ask, q.hash, q.countPostings())
 	if q.filter.n == 0 {
 		return
 	}
@@ -42,15 +42,15 @@ func (q *query) searchView(ask *Query, i int, best *topK) {
 		return
 	}
 	v.scan(q, best.least, func(number uint32, score float64) float64 {
-		c := ranked{score, v, number}
-		if !best.wants(c) || v.isDeleted(number) || !q.filter.contains(number) ||
+		c := rankedHit{score, v, number}
+		if !best.wouldKeep(c) || v.isDeleted(number) || !q.filter.accepts(number) ||
 			(ask.Accept != nil && !ask.Accept(c.id())) {
 			return best.least
 		}
 		if ask.Factor != nil { // a factor never increases a score, so an unwanted hit stays unwanted
 			c.score *= ask.Factor(c.id())
 		}
-		if best.wants(c) {
+		if best.wouldKeep(c) {
 			best.add(c)
 		}
 		return best.least
@@ -65,13 +65,13 @@ func (x *Searcher) Count(ask Query) int {
 	n := 0
 	q.busy = true
 	for i := range x.views {
-		v := q.open(i)
-		q.filter.fill(v, &ask, q.hash, q.postings())
+		v := q.openView(i)
+		q.filter.fill(v, &ask, q.hash, q.countPostings())
 		if len(q.cursors) == 0 || q.filter.n == 0 {
 			continue
 		}
 		v.scan(q, math.SmallestNonzeroFloat64, func(number uint32, _ float64) float64 {
-			if !v.isDeleted(number) && q.filter.contains(number) &&
+			if !v.isDeleted(number) && q.filter.accepts(number) &&
 				(ask.Accept == nil || ask.Accept(v.ids.at(number))) {
 				n++
 			}
@@ -110,7 +110,7 @@ func (x *Searcher) Newest(ask Query) []uint64 {
 			}
 			for n := min(64*block+64, len(v.lens)) - 1; n >= 64*block; n-- {
 				number := uint32(n)
-				if v.isDeleted(number) || !f.contains(number) {
+				if v.isDeleted(number) || !f.accepts(number) {
 					continue
 				}
 				d := newest{v.updated.at(number), v.ids.at(number)}

@@ -130,24 +130,24 @@ func (x *Searcher) Data(id uint64) (data any, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	return v.dataOf(n), true
+	return v.documentData(n), true
 }
 
-func (s *segment) dataOf(number uint32) any {
+func (s *segment) documentData(number uint32) any {
 	if s.data == nil {
 		return nil
 	}
 	return s.data[number]
 }
 
-// Documents yields all documents' IDs and Data, in no particular order, including
+// EachDocument yields all documents' IDs and Data, in no particular order, including
 // documents without terms. Data is nil for documents from a snapshot.
-func (x *Searcher) Documents() iter.Seq2[uint64, any] {
+func (x *Searcher) EachDocument() iter.Seq2[uint64, any] {
 	return func(yield func(uint64, any) bool) {
 		for i := range x.views {
 			v := &x.views[i]
 			for n, id := range v.ids.all() {
-				if !v.isDeleted(uint32(n)) && !yield(id, v.dataOf(uint32(n))) {
+				if !v.isDeleted(uint32(n)) && !yield(id, v.documentData(uint32(n))) {
 					return
 				}
 			}
@@ -193,7 +193,7 @@ func (x *Searcher) Terms(prefix string) iter.Seq2[string, int] {
 				if len(x.views) > 1 {
 					hash := x.hash(text)
 					for j := range x.views {
-						if j < i && x.views[j].knows(text, hash) {
+						if j < i && x.views[j].hasTerm(text, hash) {
 							return true // already yielded
 						}
 						if j != i {
@@ -211,8 +211,8 @@ func (x *Searcher) Terms(prefix string) iter.Seq2[string, int] {
 	}
 }
 
-// knows reports whether the segment has a term with this text.
-func (s *segment) knows(text string, hash uint64) bool {
+// hasTerm reports whether the segment has a term with this text.
+func (s *segment) hasTerm(text string, hash uint64) bool {
 	if s.image != nil {
 		_, ok := s.image.find(text)
 		return ok

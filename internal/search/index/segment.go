@@ -52,27 +52,32 @@ type term struct {
 
 // find returns the term with this text and hash. A posting that does not belong to a
 // list is appended to alone.
-func (s *segment) find(text string, hash uint64, alone *[]posting) (found, bool) {
+func (s *segment) find(text string, hash uint64, alone *[]posting) (foundTerm, bool) {
 	if s.image != nil {
 		return s.image.load(text)
 	}
 	n, ok := s.termNumber(text, hash)
 	if !ok {
-		return found{}, false
+		return foundTerm{}, false
 	}
 	if s.mem != nil {
 		list, lost := s.mem.appendPostings(*alone, n)
 		from := len(*alone)
 		*alone = list
-		return found{postings: postings{list: list[from:]}, df: len(list) - from, lost: lost, most: impactSteps}, true
+		return foundTerm{
+			postings: postings{list: list[from:]},
+			df:       len(list) - from,
+			lost:     lost,
+			most:     impactSteps,
+		}, true
 	}
 	return s.foundAt(n, alone), true
 }
 
 // foundAt is like find, for a term number.
-func (s *segment) foundAt(n uint32, alone *[]posting) found {
+func (s *segment) foundAt(n uint32, alone *[]posting) foundTerm {
 	t := &s.terms[n]
-	f := found{df: int(t.df), lost: int(t.lost), most: t.most}
+	f := foundTerm{df: int(t.df), lost: int(t.lost), most: t.most}
 	switch {
 	case t.many:
 		f.postings = s.lists[t.at]
@@ -146,9 +151,9 @@ func (s *segment) term(n int) counts {
 	return counts{s.arena.get(t.text), int(t.df), int(t.lost)}
 }
 
-// postingsOf returns the postings of the term with this number, in ascending order. They
+// termPostings returns the postings of the term with this number, in ascending order. They
 // may be stored in room.
-func (s *segment) postingsOf(n int, room *[]posting) []posting {
+func (s *segment) termPostings(n int, room *[]posting) []posting {
 	if s.image != nil {
 		*room = s.image.decodeAt(n, (*room)[:0])
 		return *room
@@ -199,13 +204,13 @@ func (s *segment) eachTermOf(documents []uint32, fn func(text string)) {
 	for n := range s.numTerms() {
 		if list := s.longList(n); list != nil && len(documents)*searchPostings < list.count() {
 			for _, number := range documents {
-				if list.has(number) {
+				if list.hasDocument(number) {
 					fn(s.term(n).text)
 				}
 			}
 			continue
 		}
-		for _, p := range s.postingsOf(n, &room) {
+		for _, p := range s.termPostings(n, &room) {
 			if wanted[p.doc] {
 				fn(s.term(n).text)
 			}
@@ -230,10 +235,10 @@ func (s *segment) longList(n int) *postings {
 // because most documents are added in the order of their times.
 type timeBlock struct{ first, last int64 }
 
-// times returns the ranges of created.
-func (s *segment) times() []timeBlock {
+// timeBlocks returns the ranges of created.
+func (s *segment) timeBlocks() []timeBlock {
 	if s.image != nil {
-		return s.image.times()
+		return s.image.timeBlocks()
 	}
 	return s.blocks
 }
@@ -256,15 +261,15 @@ func (s *segment) latest() []int64 {
 	if blocks := s.image.latestUpdates.Load(); blocks != nil {
 		return *blocks
 	}
-	blocks := latestOf(s.updated.all())
+	blocks := blockMaxima(s.updated.all())
 	if s.image.docs.Err() == nil {
 		s.image.latestUpdates.CompareAndSwap(nil, &blocks)
 	}
 	return blocks
 }
 
-// latestOf returns the largest value of each block of 64 values.
-func latestOf(updated []int64) []int64 {
+// blockMaxima returns the largest value of each block of 64 values.
+func blockMaxima(updated []int64) []int64 {
 	blocks := make([]int64, 0, (len(updated)+63)/64)
 	for block := range slices.Chunk(updated, 64) {
 		blocks = append(blocks, slices.Max(block))

@@ -70,7 +70,7 @@ const FileSuffix = ".idx"
 // from. The written data must then be discarded.
 func (x *Searcher) WriteSnapshot(w io.WriterAt, offset int64) (size int64, err error) {
 	s := snapshotWriter{x: x, out: bufio.NewWriterSize(io.NewOffsetWriter(w, offset), writeBytes)}
-	s.documents()
+	s.writeDocuments()
 	if err := s.allTerms(); err != nil {
 		return 0, err
 	}
@@ -123,8 +123,8 @@ func (w *snapshotWriter) Write(b []byte) (int, error) {
 // in the view.
 type docRef struct{ view, number uint32 }
 
-// documents writes the documents in ascending order of IDs, and sets their new numbers.
-func (w *snapshotWriter) documents() {
+// writeDocuments writes the documents in ascending order of IDs, and sets their new numbers.
+func (w *snapshotWriter) writeDocuments() {
 	views := w.x.views
 	docs := make([]docRef, 0, w.x.Size())
 	w.numbers = make([][]uint32, len(views))
@@ -166,7 +166,7 @@ func (w *snapshotWriter) documents() {
 func (w *snapshotWriter) allTerms() error {
 	w.block.at = w.size
 	var list, room []posting
-	cursors := cursors(w.x.views, w.numbers)
+	cursors := openCursors(w.x.views, w.numbers)
 	for n := 0; len(cursors) > 0; n++ {
 		if n%blockTerms == 0 && w.x.Err() != nil {
 			return w.x.Err()
@@ -269,7 +269,7 @@ func (f *foot) append(b []byte) []byte {
 // readFoot reads the foot of a snapshot with this size. from is the end of the documents
 // part and docs is its checksum.
 func readFoot(r io.ReaderAt, size, from int64, docs uint32) (foot, error) {
-	b, err := checked(r, size-footSize, footSize, size)
+	b, err := readChecked(r, size-footSize, footSize, size)
 	if err != nil {
 		return foot{}, err
 	}
@@ -292,12 +292,12 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	var h docsHead
 	docs, err := pagefile.Open(r, func(page []byte) (_ []pagefile.Table, err error) {
 		h, err = readDocsHead(page, size, x.params)
-		return h.tables(), err
+		return h.tableSizes(), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	from := int64(pagefile.Pages(h.tables())) * pagefile.Size
+	from := int64(pagefile.CountPages(h.tableSizes())) * pagefile.Size
 	f, err := readFoot(r, size, from, h.check)
 	if err != nil {
 		return nil, err
@@ -306,7 +306,7 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := checked(r, f.table, size-footSize-f.table, size)
+	table, err := readChecked(r, f.table, size-footSize-f.table, size)
 	if err != nil {
 		return nil, err
 	}

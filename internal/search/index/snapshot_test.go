@@ -351,7 +351,7 @@ func resum(b []byte) {
 	}
 	h := docsHead{n: int(le.Uint32(b)), long: int(le.Uint32(b[4:]))}
 	head := pagefile.Checksum(b[:pagefile.Data], 0, 0)
-	for n := range pagefile.Pages(h.tables()) {
+	for n := range pagefile.CountPages(h.tableSizes()) {
 		if from := n * pagefile.Size; from+pagefile.Size <= len(b) {
 			le.PutUint32(b[from+pagefile.Data:], pagefile.Checksum(b[from:from+pagefile.Data], n, head))
 		}

@@ -34,9 +34,9 @@ type sortedTerm struct {
 	n    int
 }
 
-// cursors returns the cursors of all views that have terms, ordered by text. numbers are
+// openCursors returns the cursors of all views that have terms, ordered by text. numbers are
 // the new document numbers by view.
-func cursors(views []view, numbers [][]uint32) (cs []*termCursor) {
+func openCursors(views []view, numbers [][]uint32) (cs []*termCursor) {
 	for i := range views {
 		c := &termCursor{view: &views[i], numbers: numbers[i], order: dropped, at: -1}
 		if len(numbers[i]) > 0 {
@@ -148,7 +148,7 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 		c.room = img.decodeBytes(t, c.lists.b[t.at-img.blocks[c.lists.block].lists:], c.room[:0])
 		own = c.room
 	} else {
-		own = c.view.postingsOf(c.sorted[c.at].n, &c.room)
+		own = c.view.termPostings(c.sorted[c.at].n, &c.room)
 	}
 	for _, p := range own {
 		p.doc = c.numbers[p.doc]

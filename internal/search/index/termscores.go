@@ -57,13 +57,13 @@ func (x *Searcher) TermScores(p *TermScores, ids []uint64, terms []QueryTerm) {
 	for _, w := range q.terms {
 		p.Terms = append(p.Terms, w.Text)
 	}
-	p.given = zeros(p.given, len(ids)*len(q.terms))
+	p.given = zeroedSlice(p.given, len(ids)*len(q.terms))
 	p.locate(x, ids)
 	for _, run := range p.runs {
 		v := &x.views[run[0].view]
 		for k := range q.terms {
 			f, gain := &q.found[run[0].view*len(q.terms)+k], q.gains[k]
-			f.eachOf(run, func(d place, tf uint16) {
+			f.eachInRun(run, func(d place, tf uint16) {
 				p.given[d.at*len(q.terms)+k] = q.s.score(gain, uint32(tf), v.lens[d.number])
 			})
 		}
@@ -73,7 +73,7 @@ func (x *Searcher) TermScores(p *TermScores, ids []uint64, terms []QueryTerm) {
 // locate finds the documents and groups them into runs.
 func (p *TermScores) locate(x *Searcher, ids []uint64) {
 	p.places = p.places[:0]
-	p.there, p.data = zeros(p.there, len(ids)), zeros(p.data, len(ids))
+	p.there, p.data = zeroedSlice(p.there, len(ids)), zeroedSlice(p.data, len(ids))
 	for i, id := range ids {
 		d, ok := place{at: i}, false
 		// the distance between two IDs is often the distance between their document numbers
@@ -91,7 +91,7 @@ func (p *TermScores) locate(x *Searcher, ids []uint64) {
 			}
 		}
 		if ok && x.views[d.view].lens[d.number] != unscored {
-			p.there[i], p.data[i] = true, x.views[d.view].dataOf(d.number)
+			p.there[i], p.data[i] = true, x.views[d.view].documentData(d.number)
 			p.places = append(p.places, d)
 		}
 	}
@@ -99,19 +99,19 @@ func (p *TermScores) locate(x *Searcher, ids []uint64) {
 	if !slices.IsSortedFunc(p.places, order) {
 		slices.SortFunc(p.places, order)
 	}
-	p.runs = runsOf(p.runs[:0], p.places)
+	p.runs = appendRuns(p.runs[:0], p.places)
 }
 
-// zeros returns a slice with n zeros. It uses the memory of s if possible.
-func zeros[T any](s []T, n int) []T {
+// zeroedSlice returns a slice with n zeros. It uses the memory of s if possible.
+func zeroedSlice[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
 	return s
 }
 
-// runsOf appends groups of documents with consecutive numbers to runs. docs must be ordered
+// appendRuns appends groups of documents with consecutive numbers to runs. docs must be ordered
 // by view and number.
-func runsOf(runs [][]place, docs []place) [][]place {
+func appendRuns(runs [][]place, docs []place) [][]place {
 	for len(docs) > 0 {
 		n := 1
 		for n < len(docs) && docs[n].view == docs[n-1].view && docs[n].number == docs[n-1].number+1 {
@@ -122,8 +122,8 @@ func runsOf(runs [][]place, docs []place) [][]place {
 	return runs
 }
 
-// eachOf calls fn for each document of a run that has the term.
-func (p *postings) eachOf(run []place, fn func(p place, tf uint16)) {
+// eachInRun calls fn for each document of a run that has the term.
+func (p *postings) eachInRun(run []place, fn func(p place, tf uint16)) {
 	if p.cols != nil {
 		for _, d := range run {
 			if tf := p.cols.tf(d.number); tf > 0 {

@@ -2,27 +2,27 @@
 
 package index
 
-// ranked is a hit with its score. Updated and ID are read only to compare hits with equal
+// rankedHit is a hit with its score. Updated and ID are read only to compare hits with equal
 // scores, to avoid memory accesses.
-type ranked struct {
+type rankedHit struct {
 	score  float64
 	view   *view // view of the document
 	number uint32
 }
 
-func (a *ranked) id() uint64 { return a.view.ids.at(a.number) }
+func (a *rankedHit) id() uint64 { return a.view.ids.at(a.number) }
 
 // before reports whether a ranks before b: it has a higher score, a newer document, or a
 // smaller ID. The order is total, because IDs are unique.
-func (a *ranked) before(b *ranked) bool {
+func (a *rankedHit) before(b *rankedHit) bool {
 	if a.score != b.score {
 		return a.score > b.score
 	}
-	return a.wins(b)
+	return a.winsTie(b)
 }
 
-// wins is like before, for equal scores.
-func (a *ranked) wins(b *ranked) bool {
+// winsTie is like before, for equal scores.
+func (a *rankedHit) winsTie(b *rankedHit) bool {
 	if x, y := a.view.updated.at(a.number), b.view.updated.at(b.number); x != y {
 		return x > y
 	}
@@ -32,15 +32,15 @@ func (a *ranked) wins(b *ranked) bool {
 // topK keeps the best limit hits.
 type topK struct {
 	limit int
-	heap  []ranked // binary heap: the children of i are 2i+1 and 2i+2, and a parent never ranks before its children
-	least float64  // minimum score of a hit that can still be added
+	heap  []rankedHit // binary heap: the children of i are 2i+1 and 2i+2, and a parent never ranks before its children
+	least float64     // minimum score of a hit that can still be added
 }
 
-// wants reports whether c would be among the best.
-func (t *topK) wants(c ranked) bool { return len(t.heap) < t.limit || c.before(&t.heap[0]) }
+// wouldKeep reports whether c would be among the best.
+func (t *topK) wouldKeep(c rankedHit) bool { return len(t.heap) < t.limit || c.before(&t.heap[0]) }
 
 // add adds a hit that is wanted, and drops the worst if there are too many.
-func (t *topK) add(c ranked) {
+func (t *topK) add(c rankedHit) {
 	if len(t.heap) < t.limit {
 		t.heap = append(t.heap, c)
 		i := len(t.heap) - 1
@@ -58,7 +58,7 @@ func (t *topK) add(c ranked) {
 }
 
 // down replaces the first element of a heap by c and restores the order.
-func down(heap []ranked, c ranked) {
+func down(heap []rankedHit, c rankedHit) {
 	i := 0
 	for {
 		child := 2*i + 1
@@ -77,9 +77,9 @@ func down(heap []ranked, c ranked) {
 	heap[i] = c
 }
 
-// hits returns the hits in order and empties the heap. It returns nil if the heap is
+// takeHits returns the hits in order and empties the heap. It returns nil if the heap is
 // empty.
-func (t *topK) hits() []Hit {
+func (t *topK) takeHits() []Hit {
 	if len(t.heap) == 0 {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (t *topK) hits() []Hit {
 	hits := make([]Hit, len(t.heap))
 	for i := range t.heap {
 		r := &t.heap[i]
-		hits[i] = Hit{ID: r.id(), Score: r.score, Data: r.view.dataOf(r.number)}
+		hits[i] = Hit{ID: r.id(), Score: r.score, Data: r.view.documentData(r.number)}
 	}
 	t.heap = t.heap[:0]
 	return hits

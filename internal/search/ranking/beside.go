@@ -70,7 +70,7 @@ func (t *dialogue) beside(i int, own *candidate, a *account) {
 		}
 		return false
 	}
-	t.neighbours(i, neighbourReach, worth, func(n *candidate, step int) {
+	t.eachNeighbour(i, neighbourReach, worth, func(n *candidate, step int) {
 		part := neighbourShare(step, n.turn)
 		for k, given := range n.scores {
 			if given := part * given; counts(k, given) {
@@ -96,9 +96,9 @@ func (t *dialogue) besideLimit() float64 {
 	}
 	rarest := -1
 	for _, i := range t.candidates {
-		own := t.read(i)
+		own := t.readTurn(i)
 		for k := range t.scores.Terms {
-			if t.holds(own, k) && (rarest < 0 || t.scores.Gains[k] > t.scores.Gains[rarest]) {
+			if t.hasTerm(own, k) && (rarest < 0 || t.scores.Gains[k] > t.scores.Gains[rarest]) {
 				rarest = k
 			}
 		}
@@ -108,7 +108,7 @@ func (t *dialogue) besideLimit() float64 {
 	}
 	var scores []float64
 	for _, i := range t.candidates {
-		if t.holds(t.read(i), rarest) {
+		if t.hasTerm(t.readTurn(i), rarest) {
 			t.account(i, &t.spare)
 			scores = append(scores, t.spare.score)
 		}
@@ -126,12 +126,12 @@ func (t *dialogue) limitBeside(i int, own *candidate, a *account) {
 		return
 	}
 	for k := range t.scores.Terms {
-		if t.holds(own, k) {
+		if t.hasTerm(own, k) {
 			return
 		}
 	}
 	isAnswer := false
-	t.neighbours(i, 1, nil, func(n *candidate, step int) {
+	t.eachNeighbour(i, 1, nil, func(n *candidate, step int) {
 		isAnswer = isAnswer || (step == -1 && n.turn.asks && n.most > 0)
 	})
 	if isAnswer {
@@ -142,9 +142,9 @@ func (t *dialogue) limitBeside(i int, own *candidate, a *account) {
 	a.score *= f.multiplier
 }
 
-// holds reports whether the turn itself has term k, which must not be a date or the name of
+// hasTerm reports whether the turn itself has term k, which must not be a date or the name of
 // its speaker.
-func (t *dialogue) holds(own *candidate, k int) bool {
+func (t *dialogue) hasTerm(own *candidate, k int) bool {
 	if own.turn.kind != analysis.TurnOfTalk || own.scores[k] == 0 || t.dates[k] {
 		return false
 	}

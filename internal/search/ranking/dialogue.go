@@ -43,10 +43,10 @@ type speeches struct {
 	wholes bool // whole dialogues
 }
 
-// speeches returns the kinds of dialogue among the hits.
-func (v *View) speeches(p *Plan, found []index.Hit) (s speeches) {
+// countSpeeches returns the kinds of dialogue among the hits.
+func (v *View) countSpeeches(p *Plan, found []index.Hit) (s speeches) {
 	for i := range found {
-		switch v.turnOf(v.found(&found[i])).kind {
+		switch v.itemTurn(v.hitItem(&found[i])).kind {
 		case analysis.TurnOfTalk:
 			s.talks = true
 		case analysis.TurnOfChat:
@@ -179,19 +179,19 @@ func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 			i++
 		}
 		t.candidates = append(t.candidates, i)
-		t.neighbours(i, turnNext, nil, func(n *candidate, step int) { t.candidates = append(t.candidates, i+step) })
+		t.eachNeighbour(i, turnNext, nil, func(n *candidate, step int) { t.candidates = append(t.candidates, i+step) })
 	}
 	slices.Sort(t.candidates)
 	t.candidates = slices.Compact(t.candidates)
 	for _, i := range t.candidates {
-		t.places[i].bound = t.bound(i)
+		t.places[i].bound = t.scoreBound(i)
 	}
 	return t
 }
 
-// bound returns an upper bound for the score of candidate i. Only turns of talks
+// scoreBound returns an upper bound for the score of candidate i. Only turns of talks
 // have weights or factors above 1.
-func (t *dialogue) bound(i int) float64 {
+func (t *dialogue) scoreBound(i int) float64 {
 	if t.p.found.talks {
 		return math.Inf(1)
 	}
@@ -216,16 +216,16 @@ func (t *dialogue) release() {
 	spareDialogues.Put(t)
 }
 
-// read reads the turn with index i. This may read a file, so it is done only when needed:
+// readTurn reads the turn with index i. This may read a file, so it is done only when needed:
 // most neighbours do not contribute.
-func (t *dialogue) read(i int) *candidate {
+func (t *dialogue) readTurn(i int) *candidate {
 	n := &t.places[i]
 	if n.turn != nil {
 		return n
 	}
 	n.turn = noTurn
 	if n.scores != nil {
-		n.turn = t.v.turnOf(t.item(i))
+		n.turn = t.v.itemTurn(t.item(i))
 	}
 	if n.turn.kind == analysis.TurnOfTalk && t.p.accept != nil && !t.p.accept(n.id) {
 		n.turn = noTurn
@@ -252,17 +252,21 @@ func (t *dialogue) find(id uint64) int {
 	return i
 }
 
-// neighbours calls fn for each neighbour of a turn within the distance reach. A neighbour is a
+// eachNeighbour calls fn for each neighbour of a turn within the distance reach. A neighbour is a
 // turn that the plan selects, that was created within an hour of the turn, and that belongs to
 // the same session, if both have a session. Consecutive turns have consecutive IDs, and entries
 // between them that are not turns are skipped. If worth is not nil and returns false for a
 // candidate, the candidate is skipped without being read. If the entry is not a turn, fn is not
 // called.
-func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) bool, fn func(n *candidate, step int)) {
+func (t *dialogue) eachNeighbour(
+	i, reach int,
+	worth func(n *candidate, step int) bool,
+	fn func(n *candidate, step int),
+) {
 	if !t.p.found.talks {
 		return // so the entry does not have to be read
 	}
-	own := t.read(i)
+	own := t.readTurn(i)
 	if own.turn.kind != analysis.TurnOfTalk {
 		return
 	}
@@ -278,7 +282,7 @@ func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) b
 		if n := &t.places[j]; worth != nil && (n.most == 0 || !worth(n, step)) {
 			continue
 		}
-		if n := t.read(j); n.turn.next(own.turn) {
+		if n := t.readTurn(j); n.turn.next(own.turn) {
 			fn(n, step)
 		}
 	}
@@ -305,7 +309,7 @@ type factor struct {
 
 // account sets a to the explanation of candidate i's score. It reuses the memory of a.
 func (t *dialogue) account(i int, a *account) {
-	own := t.read(i)
+	own := t.readTurn(i)
 	a.terms = append(a.terms[:0], own.scores...)
 	a.stretch = nil
 	a.weights = nil
@@ -317,7 +321,7 @@ func (t *dialogue) account(i int, a *account) {
 	}
 	switch {
 	case own.turn.kind == analysis.WholeChat && t.p.found.wholes:
-		a.weights, a.why = t.rarities(), "how common it is"
+		a.weights, a.why = t.termRarities(), "how common it is"
 	case own.turn.kind == analysis.TurnOfTalk && t.p.found.talks:
 		a.weights, a.why = t.speaker(own.turn.speaker).weights, "the name of who speaks"
 	}
@@ -331,7 +335,7 @@ func (t *dialogue) account(i int, a *account) {
 		a.score += given
 	}
 	if a.score > 0 {
-		a.factors = t.factors(own, a.terms, a.factors)
+		a.factors = t.appendFactors(own, a.terms, a.factors)
 	}
 	if t.p.recency != nil {
 		a.factors = append(a.factors, factor{"age", t.p.recency(own.id)})
@@ -342,10 +346,10 @@ func (t *dialogue) account(i int, a *account) {
 	t.limitBeside(i, own, a)
 }
 
-// rarities returns each term's weight in a chat with a program, which usually has many
+// termRarities returns each term's weight in a chat with a program, which usually has many
 // subjects. The weight is the square root of the term's information, relative to a term
 // that occurs in 1 out of 1,000 English texts.
-func (t *dialogue) rarities() []float64 {
+func (t *dialogue) termRarities() []float64 {
 	if t.rarity == nil {
 		for _, term := range t.scores.Terms {
 			share := max(analysis.Share(term), leastShare)
@@ -365,11 +369,11 @@ func (t *dialogue) bestStretch(i int) []float64 {
 	if t.stretch == nil {
 		t.stretch = newStretch(t.scores.Terms)
 	}
-	return t.stretch.find(t.v.tokens(it), t.scores.Gains)
+	return t.stretch.find(t.v.itemTokens(it), t.scores.Gains)
 }
 
-// factors appends the factors for a candidate's score. terms are the terms' contributions.
-func (t *dialogue) factors(own *candidate, terms []float64, fs []factor) []factor {
+// appendFactors appends the factors for a candidate's score. terms are the terms' contributions.
+func (t *dialogue) appendFactors(own *candidate, terms []float64, fs []factor) []factor {
 	switch own.turn.kind {
 	case analysis.TurnOfChat:
 		if t.p.found.chats {

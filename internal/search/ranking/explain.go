@@ -83,7 +83,7 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 	for i, t := range terms {
 		texts[i] = t.Term
 	}
-	fields := v.fields(it)
+	fields := v.itemFields(it)
 	var counts [][]int // by field and term
 	for _, f := range fields {
 		counts = append(counts, v.r.an.Count(v.ctx, f.Text, texts))

@@ -13,9 +13,9 @@ type field struct {
 	at    map[string][]int
 }
 
-// contains reports whether the words of seq occur in sequence in the field. It returns false if
+// containsSequence reports whether the words of seq occur in sequence in the field. It returns false if
 // ctx is done.
-func (f *field) contains(ctx context.Context, seq []string) bool {
+func (f *field) containsSequence(ctx context.Context, seq []string) bool {
 	rarest := 0
 	for i, w := range seq {
 		if len(f.at[w]) < len(f.at[seq[rarest]]) {

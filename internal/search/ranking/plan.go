@@ -77,17 +77,17 @@ type Plan struct {
 	recency func(id uint64) float64
 }
 
-// priorOf returns the prior of a term for ordinary English.
-func priorOf(term string) index.Prior {
+// englishPrior returns the prior of a term for ordinary English.
+func englishPrior(term string) index.Prior {
 	return index.Prior{N: priorTexts, DF: priorTexts * analysis.Share(term)}
 }
 
-// Ranks reports whether there is any term to rank by.
-func (p *Plan) Ranks() bool { return len(p.terms) > 0 }
+// HasTerms reports whether there is any term to rank by.
+func (p *Plan) HasTerms() bool { return len(p.terms) > 0 }
 
-// Asked returns the terms that a query may look up in an index, including all values of the
+// LookupTerms returns the terms that a query may look up in an index, including all values of the
 // given [Keyword] keys. It returns nil if the query may look up all terms.
-func Asked(ranking string, q Query, keys []string) *analysis.Choice {
+func LookupTerms(ranking string, q Query, keys []string) *analysis.Choice {
 	v := New(ranking, nil).View(context.Background(), nil)
 	asked := &scanStats{x: v.x}
 	v.stats = asked
@@ -198,7 +198,7 @@ func (v *View) Plan(q Query) *Plan {
 			}
 		}
 		p.Words = append(p.Words, pl)
-		p.terms = append(p.terms, index.QueryTerm{Text: pl.Term, Weight: weight, Prior: priorOf(pl.Term)})
+		p.terms = append(p.terms, index.QueryTerm{Text: pl.Term, Weight: weight, Prior: englishPrior(pl.Term)})
 		// A year or month in the query also finds entries created in it.
 		if t := datePrefix + w.Word; analysis.MayDate(w.Word) && v.stats.DF(t) > 0 {
 			p.terms = append(p.terms, index.QueryTerm{Text: t, Weight: weightWhen})
@@ -305,7 +305,7 @@ func (v *View) addClause(p *Plan, asked analysis.Clause) {
 		holds = v.holdsAny(terms)
 		c.Filter = []index.Clause{{Terms: terms, Not: c.Not}}
 	} else {
-		holds = v.holds(asked.Terms)
+		holds = v.sequenceFilter(asked.Terms)
 		isExact = len(asked.Terms) == 1
 		switch {
 		case !c.Not:
@@ -350,11 +350,11 @@ func (v *View) holdsAny(terms []string) func(id uint64) bool {
 	}
 }
 
-// holds returns a function that reports whether a field of an entry has the words in sequence.
+// sequenceFilter returns a function that reports whether a field of an entry has the words in sequence.
 // It uses the index to find the entries with the rarest word. The list of these entries is made
 // at the first call, because the index often evaluates the whole clause, and their fields are
 // only read when the function is called.
-func (v *View) holds(seq []string) func(id uint64) bool {
+func (v *View) sequenceFilter(seq []string) func(id uint64) bool {
 	if len(seq) == 0 {
 		return func(uint64) bool { return true } // an empty sequence requires nothing
 	}
@@ -370,8 +370,8 @@ func (v *View) holds(seq []string) func(id uint64) bool {
 			return false
 		}
 		if it := v.item(id); it != nil {
-			holds = len(seq) == 1 || slices.ContainsFunc(v.positions(it), func(f field) bool {
-				return f.contains(v.ctx, seq)
+			holds = len(seq) == 1 || slices.ContainsFunc(v.fieldWords(it), func(f field) bool {
+				return f.containsSequence(v.ctx, seq)
 			})
 		}
 		found[id] = holds

@@ -36,7 +36,7 @@ func (m *Memo) Kept() *Memo { return m }
 // MemoBytes returns the approximate size in bytes of the complete memo for an item with
 // this content.
 func MemoBytes(content string) int {
-	if kind := analysis.SpeechOf(content); kind == analysis.WholeTalk || kind == analysis.WholeChat {
+	if kind := analysis.ClassifySpeech(content); kind == analysis.WholeTalk || kind == analysis.WholeChat {
 		return 3 * len(content) / 4 // size of the tokens
 	}
 	return 0
@@ -87,11 +87,11 @@ const neighbourTime = time.Hour
 // next reports whether t is a turn of the same talk as other, created within neighbourTime.
 // The caller must check that their IDs are close.
 func (t *turn) next(other *turn) bool {
-	return t.kind == analysis.TurnOfTalk && t.session == other.session && t.near(other.created)
+	return t.kind == analysis.TurnOfTalk && t.session == other.session && t.isNear(other.created)
 }
 
-// near reports whether the turn was created within neighbourTime of this time.
-func (t *turn) near(created int64) bool {
+// isNear reports whether the turn was created within neighbourTime of this time.
+func (t *turn) isNear(created int64) bool {
 	a, b := min(t.created, created), max(t.created, created)
 	return uint64(b)-uint64(a) <= uint64(neighbourTime)
 }

@@ -43,7 +43,7 @@ func TestReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id := range r.index.Searcher().Documents() {
+	for id := range r.index.Searcher().EachDocument() {
 		if _, ok := r.index.Searcher().Data(id); !ok {
 			t.Fatalf("document %d is not there", id)
 		}

@@ -43,7 +43,7 @@ func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Ch
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := Params(ranking)
+	p := FormulaParams(ranking)
 	p.CountEmpty = true // documents without any of the terms have other terms and must count
 	r := New(ranking, index.New(p))
 	r.index.Fill(func(yield func(*index.Document) bool) {
@@ -58,9 +58,9 @@ func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Ch
 	return v, nil
 }
 
-// Holds reports whether the scan that created the view was for this ranking and included
+// CoversTerms reports whether the scan that created the view was for this ranking and included
 // all terms of c. It returns false if c is nil, which means all terms.
-func (v *View) Holds(ranking string, c *analysis.Choice) bool {
+func (v *View) CoversTerms(ranking string, c *analysis.Choice) bool {
 	have := v.stats.(*scanStats).choice
 	return v.Ranking() == ranking && c != nil && !slices.ContainsFunc(c.Terms(), func(t string) bool {
 		return !have.Has(t)
@@ -68,9 +68,9 @@ func (v *View) Holds(ranking string, c *analysis.Choice) bool {
 		!slices.ContainsFunc(c.Prefixes(), func(p string) bool { return !have.HasAll(p) })
 }
 
-// Missed reports whether terms were looked up that the scan did not include. Results of the
+// HasMissingTerms reports whether terms were looked up that the scan did not include. Results of the
 // view must then be discarded.
-func (v *View) Missed() bool {
+func (v *View) HasMissingTerms() bool {
 	s, ok := v.stats.(*scanStats)
 	return ok && s.missed.Load()
 }
@@ -123,7 +123,7 @@ func (sc *scanner) scan(ctx context.Context, items []Item) []index.Document {
 		from := len(sc.terms)
 		d.Terms = sc.terms[from:]
 		if sc.find == nil {
-			if !sc.seed(t, &d) {
+			if !sc.setSeedWords(t, &d) {
 				continue
 			}
 		} else {
@@ -152,9 +152,9 @@ func (sc *scanner) add(d *index.Document, terms []string, tf uint16) {
 	}
 }
 
-// seed sets d to a text's words for Seed. It returns false if the text has no
+// setSeedWords sets d to a text's words for Seed. It returns false if the text has no
 // words.
-func (sc *scanner) seed(t *Text, d *index.Document) bool {
+func (sc *scanner) setSeedWords(t *Text, d *index.Document) bool {
 	sc.buf.words = seedWords(sc.buf.words[:0], t)
 	d.Len = index.One * uint32(len(sc.buf.words))
 	sc.add(d, sc.buf.words, index.One)

@@ -67,7 +67,7 @@ type Scorer struct {
 // New returns the scorer of a ranking with index x. If x is nil, it creates an empty index.
 func New(name string, x *index.Index) *Scorer {
 	if x == nil {
-		x = index.New(Params(name))
+		x = index.New(FormulaParams(name))
 	}
 	r := &Scorer{name: name, index: x}
 	if name != Seed {
@@ -80,8 +80,8 @@ func New(name string, x *index.Index) *Scorer {
 // function passed to [Scorer.View] reads the item.
 func (r *Scorer) Index() *index.Index { return r.index }
 
-// Params returns the parameters of a ranking's formula.
-func Params(ranking string) index.Params {
+// FormulaParams returns the parameters of a ranking's formula.
+func FormulaParams(ranking string) index.Params {
 	if ranking == Seed {
 		return index.Params{}
 	}
@@ -151,9 +151,9 @@ func appendFields(fs []analysis.Field, t *Text) []analysis.Field {
 	return append(fs, analysis.Dialogue(t.Content, weightBody, weightAssistant)...)
 }
 
-// Holds returns conditions that every document with all words of the text meets. It returns
+// WordClauses returns conditions that every document with all words of the text meets. It returns
 // none for Seed.
-func (r *Scorer) Holds(text string) []index.Clause {
+func (r *Scorer) WordClauses(text string) []index.Clause {
 	if r.an == nil {
 		return nil
 	}

@@ -32,7 +32,7 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 	}
 	found := v.x.Search(p.query(asked))
 	if r.an != nil {
-		p.found = v.speeches(p, found[:min(len(found), limit, speechLook)])
+		p.found = v.countSpeeches(p, found[:min(len(found), limit, speechLook)])
 		speaks := p.found != speeches{}
 		if speaks && asked < pool(limit) {
 			found = v.x.Search(p.query(pool(limit)))
@@ -47,7 +47,7 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 	found = found[:min(len(found), limit)]
 	hits := make([]Hit, 0, len(found))
 	for i := range found {
-		if it := v.found(&found[i]); it != nil { // nil if it could not be read
+		if it := v.hitItem(&found[i]); it != nil { // nil if it could not be read
 			hits = append(hits, Hit{it, found[i].Score})
 		}
 	}

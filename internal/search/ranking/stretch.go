@@ -21,15 +21,15 @@ const (
 // Texts of programs are left out, because their weight is too low to be worth the time.
 var spoken = []string{"body", "user"}
 
-// tokens returns the tokens of an item's spoken fields, and caches them in the item's
+// itemTokens returns the tokens of an item's spoken fields, and caches them in the item's
 // memo.
-func (v *View) tokens(it Item) []*analysis.Tokens {
+func (v *View) itemTokens(it Item) []*analysis.Tokens {
 	kept := &it.Kept().tokens
 	if ts := kept.Load(); ts != nil {
 		return *ts
 	}
 	var ts []*analysis.Tokens
-	for _, f := range v.fields(it) {
+	for _, f := range v.itemFields(it) {
 		if slices.Contains(spoken, f.Name) {
 			ts = append(ts, analysis.Tokenize(v.ctx, f.Text))
 		}
@@ -76,9 +76,9 @@ func (s *stretch) find(texts []*analysis.Tokens, gains []float64) []float64 {
 			s.found = append(s.found, occurrence{from + at, s.numbers[term]})
 		})
 	}
-	s.tf = resized(s.tf, len(gains))
-	s.gives = resized(s.gives, len(gains))
-	s.best = resized(s.best, len(gains))
+	s.tf = zeroedSlice(s.tf, len(gains))
+	s.gives = zeroedSlice(s.gives, len(gains))
+	s.best = zeroedSlice(s.best, len(gains))
 	count := func(k int, by float64) {
 		s.tf[k] += by
 		s.gives[k] = stretchScore(gains[k], s.tf[k])
@@ -106,8 +106,8 @@ func (s *stretch) find(texts []*analysis.Tokens, gains []float64) []float64 {
 	return s.best
 }
 
-// resized returns n zeros, using the memory of s if possible.
-func resized(s []float64, n int) []float64 {
+// zeroedSlice returns n zeros, using the memory of s if possible.
+func zeroedSlice(s []float64, n int) []float64 {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
 	return s

@@ -37,11 +37,11 @@ type termStats interface {
 // be discarded. read reads the item of a document without Data, and returns nil if this
 // fails. It may be nil if all documents have Data.
 func (r *Scorer) View(ctx context.Context, read func(id uint64) Item) *View {
-	return r.ViewOf(ctx, r.index.Searcher(), read)
+	return r.ViewWith(ctx, r.index.Searcher(), read)
 }
 
-// ViewOf is like View, for a searcher that was made from one of the scorer's index.
-func (r *Scorer) ViewOf(ctx context.Context, x *index.Searcher, read func(id uint64) Item) *View {
+// ViewWith is like View, for a searcher that was made from one of the scorer's index.
+func (r *Scorer) ViewWith(ctx context.Context, x *index.Searcher, read func(id uint64) Item) *View {
 	return &View{ctx: ctx, r: r, x: x, stats: x, read: read}
 }
 
@@ -61,15 +61,15 @@ func (v *View) Searcher() *index.Searcher { return v.x }
 // DF returns the number of documents with a term.
 func (v *View) DF(term string) int { return v.stats.DF(term) }
 
-// Known returns the number of documents with a plan's word, and its term's idf. For a
+// TermFrequency returns the number of documents with a plan's word, and its term's idf. For a
 // corrected word, both results are for the word as the user wrote it.
-func (v *View) Known(w Term) (df int, idf float64) {
+func (v *View) TermFrequency(w Term) (df int, idf float64) {
 	if !w.Corrected {
 		df = v.stats.DF(w.Term)
 	}
 	var prior index.Prior
 	if v.r.an != nil && !w.Corrected {
-		prior = priorOf(w.Term)
+		prior = englishPrior(w.Term)
 	} else if v.r.an != nil {
 		prior.N = priorTexts
 	}
@@ -89,9 +89,9 @@ func (v *View) item(id uint64) Item {
 	return it
 }
 
-// found returns the item of a hit and stores it in the hit. It returns nil if the item
+// hitItem returns the item of a hit and stores it in the hit. It returns nil if the item
 // cannot be read.
-func (v *View) found(h *index.Hit) Item {
+func (v *View) hitItem(h *index.Hit) Item {
 	it, ok := h.Data.(Item)
 	if !ok {
 		it = v.item(h.ID)
@@ -102,15 +102,15 @@ func (v *View) found(h *index.Hit) Item {
 	return it
 }
 
-// fields returns the fields of an item.
-func (v *View) fields(it Item) []analysis.Field {
+// itemFields returns the fields of an item.
+func (v *View) itemFields(it Item) []analysis.Field {
 	it.Text(&v.text)
 	return appendFields(nil, &v.text)
 }
 
 // newer compares two hits by the time of their versions, newer first.
 func (v *View) newer(a, b index.Hit) int {
-	ia, ib := v.found(&a), v.found(&b)
+	ia, ib := v.hitItem(&a), v.hitItem(&b)
 	if ia == nil || ib == nil {
 		return 0
 	}
@@ -130,9 +130,9 @@ func (v *View) name(id uint64) string {
 	return v.text.Name
 }
 
-// turnOf returns the turn of an item, and caches it in the item's memo. The item may be
+// itemTurn returns the turn of an item, and caches it in the item's memo. The item may be
 // nil.
-func (v *View) turnOf(it Item) *turn {
+func (v *View) itemTurn(it Item) *turn {
 	if it == nil {
 		return noTurn
 	}
@@ -142,10 +142,10 @@ func (v *View) turnOf(it Item) *turn {
 	}
 	x := &v.text
 	it.Text(x)
-	kind := analysis.SpeechOf(x.Content)
+	kind := analysis.ClassifySpeech(x.Content)
 	t := noTurns[kind]
 	if kind == analysis.TurnOfTalk {
-		t = &turn{kind: kind, asks: analysis.Asks(x.Content), created: timestamp(x.Created),
+		t = &turn{kind: kind, asks: analysis.EndsInQuestion(x.Content), created: timestamp(x.Created),
 			session: unique.Make(x.Session), speaker: unique.Make(analysis.Speaker(x.Content))}
 	}
 	kept.CompareAndSwap(nil, t)
@@ -156,7 +156,7 @@ func (v *View) turnOf(it Item) *turn {
 // turn, in order. If accept is not nil, it returns only neighbours that accept accepts. For
 // an entry that is not a turn in a talk, it returns nothing.
 func (v *View) Around(id uint64, reach int, accept func(id uint64) bool) (before, after []Item) {
-	own := v.turnOf(v.item(id))
+	own := v.itemTurn(v.item(id))
 	if own.kind != analysis.TurnOfTalk {
 		return nil, nil
 	}
@@ -164,7 +164,7 @@ func (v *View) Around(id uint64, reach int, accept func(id uint64) bool) (before
 		at := id + uint64(int64(step))
 		it := v.item(at)
 		switch {
-		case step == 0 || it == nil || !v.turnOf(it).next(own) || (accept != nil && !accept(at)):
+		case step == 0 || it == nil || !v.itemTurn(it).next(own) || (accept != nil && !accept(at)):
 		case step < 0:
 			before = append(before, it)
 		default:
@@ -197,12 +197,12 @@ func (v *View) Values(key string) iter.Seq[string] {
 	}
 }
 
-// positions returns the words of an item's fields. The last item's result is cached,
+// fieldWords returns the words of an item's fields. The last item's result is cached,
 // because all phrases of a query are checked for an item before the next item.
-func (v *View) positions(it Item) []field {
+func (v *View) fieldWords(it Item) []field {
 	if v.last != it {
 		v.last, v.lastFields = it, v.lastFields[:0]
-		for _, f := range v.fields(it) {
+		for _, f := range v.itemFields(it) {
 			w := field{v.r.an.Sequence(v.ctx, f.Text), map[string][]int{}}
 			for i, word := range w.words {
 				w.at[word] = append(w.at[word], i)

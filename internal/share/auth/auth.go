@@ -22,8 +22,8 @@ type Permissions struct {
 	Kinds    []string // if not empty, only entries of these kinds are permitted
 }
 
-// Narrow reports whether the permissions exclude some projects or kinds.
-func (r Permissions) Narrow() bool { return len(r.Projects) > 0 || len(r.Kinds) > 0 }
+// AreLimited reports whether the permissions exclude some projects or kinds.
+func (r Permissions) AreLimited() bool { return len(r.Projects) > 0 || len(r.Kinds) > 0 }
 
 // And returns permissions that allow only what both r and o allow. If they have two different
 // profiles, or lists without a common element, the error matches [oxbow.ErrInvalid].
@@ -69,7 +69,7 @@ func intersect(listName string, a, b []string) ([]string, error) {
 // be added to the scopes below. A new entry without a project gets the first permitted project that
 // all these scopes allow. If the permissions restrict nothing, ok is false.
 func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, ok bool) {
-	if !r.Narrow() && !r.ReadOnly {
+	if !r.AreLimited() && !r.ReadOnly {
 		return scope.Scope{}, false
 	}
 	s = scope.Scope{Title: title, ReadOnly: r.ReadOnly}

@@ -116,10 +116,10 @@ func (g Guard) bearerToken(r *http.Request) (Token, error) {
 	return g.Verify(r.Context(), secret)
 }
 
-// Of returns a guard that accepts only the tenant's tokens. If tenant is "", the guard accepts only
+// ForTenant returns a guard that accepts only the tenant's tokens. If tenant is "", the guard accepts only
 // tokens without a tenant.
-func (g Guard) Of(tenant string) Guard {
-	g.Tokens = g.Tokens.Of(tenant)
+func (g Guard) ForTenant(tenant string) Guard {
+	g.Tokens = g.Tokens.ForTenant(tenant)
 	if verify := g.Verify; verify != nil {
 		g.Verify = func(ctx context.Context, secret string) (Token, error) {
 			t, err := verify(ctx, secret)

@@ -50,8 +50,8 @@ func CheckTenant(name string) error {
 	return nil
 }
 
-// Tenants returns the names of the tenants in the tokens, sorted.
-func (ts Tokens) Tenants() []string {
+// TenantNames returns the names of the tenants in the tokens, sorted.
+func (ts Tokens) TenantNames() []string {
 	var names []string
 	for _, t := range ts {
 		if t.Tenant != "" && t.Only == "" {
@@ -62,19 +62,19 @@ func (ts Tokens) Tenants() []string {
 	return slices.Compact(names)
 }
 
-// Of returns the tokens for the tenant's memory. If tenant is "", it returns the tokens for
+// ForTenant returns the tokens for the tenant's memory. If tenant is "", it returns the tokens for
 // the server's own home.
-func (ts Tokens) Of(tenant string) Tokens {
+func (ts Tokens) ForTenant(tenant string) Tokens {
 	return slices.DeleteFunc(slices.Clone(ts), func(t Token) bool { return t.Tenant != tenant || t.Only != "" })
 }
 
 // onlyMetrics is the value of [Token.Only] for a token that can only read metrics.
 const onlyMetrics = "metrics"
 
-// Metrics reports whether the token may read the metrics of all tenants. This is true for tokens
+// ReadsMetrics reports whether the token may read the metrics of all tenants. This is true for tokens
 // that are only for metrics, and for tokens that may read all data in the server's own home.
-func (t Token) Metrics() bool {
-	return t.Only == onlyMetrics || (t.Tenant == "" && !t.Rights.Narrow() && t.Rights.Profile == "")
+func (t Token) ReadsMetrics() bool {
+	return t.Only == onlyMetrics || (t.Tenant == "" && !t.Rights.AreLimited() && t.Rights.Profile == "")
 }
 
 // quotaKeys lists the keys of a line that limits a tenant.

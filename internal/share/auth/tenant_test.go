@@ -30,21 +30,22 @@ func TestTenantTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := ts.Tenants(); !reflect.DeepEqual(got, []string{"acme", "beta"}) {
+	if got := ts.TenantNames(); !reflect.DeepEqual(got, []string{"acme", "beta"}) {
 		t.Errorf("Tenants = %q", got)
 	}
 	scraper, _, err := ParseTokens("tokens", []byte("m "+secret+" ro only=metrics\nn "+secret+
 		"-2 ro only=metrics tenant=acme\n"))
-	if err != nil || len(scraper.Of(""))+len(scraper.Of("acme"))+len(scraper.Tenants()) > 0 || !scraper[0].Metrics() {
+	if err != nil || len(scraper.ForTenant(""))+len(scraper.ForTenant("acme"))+len(scraper.TenantNames()) > 0 ||
+		!scraper[0].ReadsMetrics() {
 		t.Errorf("a token for metrics opens a memory: %+v, %v", scraper, err)
 	}
 	short, _, err := ParseTokens("tokens", []byte("prometheus  "+secret+"  only=metrics\n"))
-	if err != nil || !short[0].Metrics() || !short[0].Rights.ReadOnly || len(short.Of("")) > 0 {
+	if err != nil || !short[0].ReadsMetrics() || !short[0].Rights.ReadOnly || len(short.ForTenant("")) > 0 {
 		t.Errorf("the line of the manual gives %+v, %v", short, err)
 	}
 	for _, tk := range ts {
-		if tk.Metrics() != (tk.Name == "own") {
-			t.Errorf("token %q reads metrics: %v", tk.Name, tk.Metrics())
+		if tk.ReadsMetrics() != (tk.Name == "own") {
+			t.Errorf("token %q reads metrics: %v", tk.Name, tk.ReadsMetrics())
 		}
 	}
 	if want := map[string]Quota{"acme": {100000, 500_000_000, 50}, "beta": {}}; !reflect.DeepEqual(quotas, want) {
@@ -65,7 +66,7 @@ func TestTenantTokens(t *testing.T) {
 	for tenant, name := range map[string]string{"": "own", "acme": "ops", "beta": "ci"} {
 		for i := range 3 {
 			s := secret + "-" + string(rune('0'+i))
-			if got, ok := ts.Of(tenant).Find(s); ok != (got.Name == name) {
+			if got, ok := ts.ForTenant(tenant).Find(s); ok != (got.Name == name) {
 				t.Errorf("of tenant %q, Find(%q) = %q, %v", tenant, s, got.Name, ok)
 			}
 		}

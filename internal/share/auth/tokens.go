@@ -212,7 +212,7 @@ func parseToken(words []string) (Token, error) {
 		key, value, _ := strings.Cut(w, "=")
 		if !slices.Contains(tokenOptions, key) {
 			// Do not repeat the word, because it may be a secret in the wrong place.
-			near := text.Near(key, slices.Values(tokenOptions), 1)
+			near := text.FindSimilar(key, slices.Values(tokenOptions), 1)
 			if len(near) == 0 {
 				return t, fmt.Errorf(
 					"what can follow the rights of token %q is profile=NAME, project=NAME, kind=KIND, tenant=NAME "+

@@ -122,7 +122,7 @@ func (h *home) killed(t *testing.T, disk *crashfs.Disk, fn run, k kills) bool {
 		t.Fatal(err)
 	}
 	if k.at > 0 {
-		disk.KillAt(p, disk.Ops()+k.at)
+		disk.KillAt(p, disk.CountOps()+k.at)
 	}
 	other := &home{Memory: m, w: h.w, files: p, o: h.o}
 	_, err = other.run(fn, false)

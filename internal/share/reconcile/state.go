@@ -280,16 +280,16 @@ func isStamp(l oxbow.Label) bool {
 		l.Key == oxbow.LabelTextBy || slices.Contains(oxbow.HeldLabels(), l.Key)
 }
 
-// FileOf returns the name of the state file for a server. The file is next to the memory's file.
-func FileOf(memory, url string) string {
+// StateFile returns the name of the state file for a server. The file is next to the memory's file.
+func StateFile(memory, url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return fmt.Sprintf("%s%s%x", memory, fileInfix, sum[:6])
 }
 
 const fileInfix = ".remote-"
 
-// Known returns the states of all servers with which a memory was synchronized.
-func Known(fsys vfs.FS, memory string) (all []*State, err error) {
+// ReadStates returns the states of all servers with which a memory was synchronized.
+func ReadStates(fsys vfs.FS, memory string) (all []*State, err error) {
 	files, err := fsys.ReadDir(".")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -300,7 +300,7 @@ func Known(fsys vfs.FS, memory string) (all []*State, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if FileOf(memory, s.URL) == name {
+			if StateFile(memory, s.URL) == name {
 				all = append(all, s)
 			}
 		}

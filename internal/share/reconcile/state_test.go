@@ -30,11 +30,11 @@ func TestState(t *testing.T) {
 		t.Errorf("it has contents: %s", b)
 	}
 	st.URL = "https://memory.example.org"
-	name := FileOf("m.oxbow", st.URL)
+	name := StateFile("m.oxbow", st.URL)
 	if err := st.Write(a.files, name); err != nil {
 		t.Fatal(err)
 	}
-	known, err := Known(a.files, "m.oxbow")
+	known, err := ReadStates(a.files, "m.oxbow")
 	if err != nil || len(known) != 1 || !reflect.DeepEqual(known[0], st) {
 		t.Errorf("Known() = %+v, %v, want %+v", known, err, st)
 	}

@@ -72,7 +72,8 @@ var _ interface {
 // authenticates with the token. It sends no request. Errors match [oxbow.ErrInvalid].
 func Open(address, token string, o *Options) (*Store, error) {
 	u, err := url.Parse(address)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil ||
+		u.RawQuery != "" ||
 		u.Fragment != "" {
 		return nil, &oxbow.InvalidError{
 			Field:  "address",
@@ -283,8 +284,12 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 	}
 	body, err := encodeJSON(wireApply{stamp, ws, since})
 	if err == nil && len(body) > maxApply {
-		err = &oxbow.InvalidError{Field: "change", Value: text.Bytes(int64(len(body))), Reason: "is more than the " +
-			text.Bytes(maxApply) + " that one change may hold; split it"}
+		err = &oxbow.InvalidError{
+			Field: "change",
+			Value: text.FormatBytes(int64(len(body))),
+			Reason: "is more than the " +
+				text.FormatBytes(maxApply) + " that one change may hold; split it",
+		}
 	}
 	return body, err
 }

@@ -1,5 +1,5 @@
 // Package remote accesses a store on another machine. [Open] returns an [oxbow.Store] whose methods
-// send HTTP requests, [Handler] serves these requests, and [ProblemOf] converts an error to the
+// send HTTP requests, [Handler] serves these requests, and [MakeProblem] converts an error to the
 // document with which a server answers.
 //
 // # Routes

@@ -56,7 +56,7 @@ var routes = map[string]route{
 	"log":      {http.MethodGet, nil, (*servedCall).writeLog},
 	"versions": {http.MethodGet, []string{"name"}, (*servedCall).writeVersions},
 	"seqat":    {http.MethodGet, []string{"time"}, (*servedCall).writeSeqAt},
-	"asof":     {http.MethodGet, []string{"seq"}, (*servedCall).writeAsOf},
+	"asof":     {http.MethodGet, []string{"seq"}, (*servedCall).writePastState},
 	"revert":   {http.MethodPost, nil, (*servedCall).revertChanges},
 	"restore":  {http.MethodPost, nil, (*servedCall).restoreEntry},
 }
@@ -89,7 +89,7 @@ func (h *handler) serveRequest(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := h.runRoute(w, r, route); err != nil {
-		p := ProblemOf(err)
+		p := MakeProblem(err)
 		p.Report(h.log)
 		p.Write(w)
 	}

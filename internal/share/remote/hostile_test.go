@@ -81,7 +81,8 @@ func TestHostileRequests(t *testing.T) {
 		}
 		for _, body := range hostileBodies() {
 			w := asked(t, h, route.method, name, strings.NewReader(body))
-			if tried := name == "dryrun" && strings.HasPrefix(body, `{"op_id":"xx`); w.Code == http.StatusOK && !tried {
+			if tried := name == "dryrun" && strings.HasPrefix(body, `{"op_id":"xx`); w.Code == http.StatusOK &&
+				!tried {
 				t.Errorf("%s %.80q is answered with %s", name, body, w.Body)
 			}
 			if w.Body.Len() > 4*maxDetail {
@@ -348,7 +349,7 @@ func FuzzApply(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		w, ops, err := decodeApply(strings.NewReader(s))
 		if err != nil {
-			if p := ProblemOf(err); p.Status != http.StatusBadRequest {
+			if p := MakeProblem(err); p.Status != http.StatusBadRequest {
 				t.Fatalf("%q is refused with %v, %d", s, err, p.Status)
 			}
 			return

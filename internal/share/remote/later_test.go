@@ -38,7 +38,7 @@ func (b *busy) wrap(h http.Handler) http.Handler {
 		}
 		w.Header().Set("Retry-After", b.after)
 		if b.own {
-			p := ProblemOf(&oxbow.QuotaError{Bound: "changes a second", Most: 5})
+			p := MakeProblem(&oxbow.QuotaError{Bound: "changes a second", Most: 5})
 			p.Status = b.code
 			p.Write(w)
 			return

@@ -86,8 +86,8 @@ var problemCodes = []struct {
 // maxDetail is the maximum length, in bytes, of a text that a document repeats.
 const maxDetail = 4 << 10
 
-// ProblemOf returns the document for an error, without a remedy.
-func ProblemOf(err error) Problem {
+// MakeProblem returns the document for an error, without a remedy.
+func MakeProblem(err error) Problem {
 	p := Problem{Type: "about:blank", Title: "The server failed", Status: http.StatusInternalServerError,
 		Code: "internal", Detail: text.Clip(err.Error(), maxDetail)}
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -95,7 +95,7 @@ func ProblemOf(err error) Problem {
 		p.Status = http.StatusRequestEntityTooLarge
 		p.Title = "The request is too large"
 		p.Limit = large.Limit
-		p.Detail = "the request is larger than " + text.Bytes(large.Limit) + ", the most that is read"
+		p.Detail = "the request is larger than " + text.FormatBytes(large.Limit) + ", the most that is read"
 		return p
 	}
 	for _, c := range problemCodes {

@@ -24,7 +24,7 @@ import (
 func sent(t *testing.T, err error) (int, error) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	ProblemOf(err).Write(w)
+	MakeProblem(err).Write(w)
 	var p Problem
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 		t.Fatalf("the document %s is not JSON: %v", w.Body, err)
@@ -103,7 +103,7 @@ func TestFilesOfTheServer(t *testing.T) {
 		{errors.New("asking http://127.0.0.1:11434 and/or more"), 500, "asking http://127.0.0.1:11434 and/or more"},
 	} {
 		var log strings.Builder
-		p := ProblemOf(c.err)
+		p := MakeProblem(c.err)
 		p.Report(slog.New(slog.NewTextHandler(&log, nil)))
 		status, got := sent(t, c.err)
 		if status != c.status || got.Error() != c.says {
@@ -114,7 +114,7 @@ func TestFilesOfTheServer(t *testing.T) {
 			t.Errorf("the log says of %v: %q", c.err, log.String())
 		}
 	}
-	ProblemOf(full).Report(nil)
+	MakeProblem(full).Report(nil)
 }
 
 func TestOtherErrors(t *testing.T) {

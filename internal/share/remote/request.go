@@ -47,7 +47,7 @@ func (k *serverLink) get(ctx context.Context, route string, q url.Values) (*http
 	if len(q) > 0 {
 		route += "?" + q.Encode()
 	}
-	return k.read(ctx, http.MethodGet, route, nil)
+	return k.sendRead(ctx, http.MethodGet, route, nil)
 }
 
 // post requests a document or a stream with a JSON document. It changes nothing on the server.
@@ -56,11 +56,11 @@ func (k *serverLink) post(ctx context.Context, route string, v any) (*http.Respo
 	if err != nil {
 		return nil, err
 	}
-	return k.read(ctx, http.MethodPost, route, b)
+	return k.sendRead(ctx, http.MethodPost, route, b)
 }
 
-// read sends a request that changes nothing on the server, so that it can be repeated.
-func (k *serverLink) read(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
+// sendRead sends a request that changes nothing on the server, so that it can be repeated.
+func (k *serverLink) sendRead(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
 	for {
 		res, err := k.send(ctx, method, route, "", body)
 		if err == nil || !k.waitForServer(ctx, err) {

@@ -257,7 +257,7 @@ func (c *servedCall) writeSeqAt() error {
 	return c.writeAnswer(wireSeq{seq})
 }
 
-func (c *servedCall) writeAsOf() error {
+func (c *servedCall) writePastState() error {
 	seq, err := c.parseNumber("seq")
 	if err != nil {
 		return err

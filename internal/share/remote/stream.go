@@ -103,7 +103,7 @@ func (s *streamWriter) close(err error, p oxbow.Position) {
 	defer func() { _ = http.NewResponseController(s.w).SetWriteDeadline(time.Time{}) }()
 	problem, failed := Problem{}, err != nil
 	if failed {
-		problem = ProblemOf(err)
+		problem = MakeProblem(err)
 		problem.Report(s.log)
 	}
 	switch {

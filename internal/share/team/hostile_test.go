@@ -241,7 +241,7 @@ func (e *evil) use(ctx context.Context, dir string) {
 					continue
 				}
 			}
-			_, _, _ = s.Reviewed(ctx)
+			_, _, _ = s.ReviewedNames(ctx)
 			_, _ = s.Check(ctx)
 			file, _, err := tree.Write(
 				ctx,
@@ -267,7 +267,7 @@ func (e *evil) use(ctx context.Context, dir string) {
 		_, _ = at.Init(ctx, "oxbow", false)
 	}
 	_, _, _ = Lint(filepath.Join(dir, filepath.FromSlash(Dir)))
-	_ = Near(dir)
+	_ = FindDirectory(dir)
 	files, _ := filepath.Glob(filepath.Join(dir, Dir, "*"))
 	if len(files) > 2 {
 		_, _ = MergeFiles(files[0], files[1], files[2])

@@ -102,8 +102,8 @@ func canonicalURL(scheme, user, host, repoPath string) string {
 	return scheme + "://" + host + repoPath
 }
 
-// Trusted reports whether the user trusts the team files of this repository.
-func (t *Tree) Trusted(l trust.List) bool {
+// IsTrusted reports whether the user trusts the team files of this repository.
+func (t *Tree) IsTrusted(l trust.List) bool {
 	id := t.Identity()
 	for _, known := range l.Teams() {
 		if known.ID == id {

@@ -23,11 +23,11 @@ const localTaint = "team files: not on the reviewed branch"
 // They are removed from entries that are not reviewed.
 var privilegedLabels = []string{"pinned", "process", oxbow.LabelVerified}
 
-// Shown presents the entries of team files as a store. The source of reviewed entries has the actor
+// TeamStore presents the entries of team files as a store. The source of reviewed entries has the actor
 // [oxbow.Team] and names the branch and its commit. Other entries are imported and tainted, because
 // an agent that can write files could have written them. Entries that the user shared on this
 // machine are not tainted as long as they have not changed.
-type Shown struct {
+type TeamStore struct {
 	files            *Store
 	sharedPrintsFunc func() map[string]bool // hashes of the entries that the user shared
 	watchers         subscribers.List[oxbow.Event]
@@ -38,21 +38,21 @@ type Shown struct {
 	sharedPrints map[string]bool // hashes, see prints
 }
 
-var _ oxbow.Watcher = (*Shown)(nil)
+var _ oxbow.Watcher = (*TeamStore)(nil)
 
 // Show presents the entries of files, and closes files when it is closed. prints returns the
 // hashes of all entries that the user has shared, and may be nil.
-func Show(files *Store, prints func() map[string]bool) *Shown {
+func Show(files *Store, prints func() map[string]bool) *TeamStore {
 	if prints == nil {
 		prints = func() map[string]bool { return nil }
 	}
-	s := &Shown{files: files, sharedPrintsFunc: prints}
+	s := &TeamStore{files: files, sharedPrintsFunc: prints}
 	s.stop = files.Watch(s.watchers.Send)
 	return s
 }
 
 // Get implements [oxbow.Store].
-func (s *Shown) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+func (s *TeamStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
 		if err != nil || e.Name == name {
 			return e, err
@@ -62,9 +62,9 @@ func (s *Shown) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 }
 
 // Entries implements [oxbow.Store].
-func (s *Shown) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
-		reviewed, up, err := s.files.Reviewed(ctx)
+		reviewed, up, err := s.files.ReviewedNames(ctx)
 		if err != nil {
 			reviewed = nil // treat all entries as not reviewed
 		}
@@ -121,16 +121,16 @@ func (u Upstream) String() string {
 }
 
 // Apply implements [oxbow.Store].
-func (s *Shown) Apply(context.Context, ...oxbow.Op) error {
+func (s *TeamStore) Apply(context.Context, ...oxbow.Op) error {
 	return fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrReadOnly)
 }
 
 // Watch implements [oxbow.Watcher].
-func (s *Shown) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
+func (s *TeamStore) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
 // Refresh implements [oxbow.Watcher]. It checks whether files, the reviewed branch, or the list of
 // shared entries have changed.
-func (s *Shown) Refresh(ctx context.Context) error {
+func (s *TeamStore) Refresh(ctx context.Context) error {
 	if err := s.files.Refresh(ctx); err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (s *Shown) Refresh(ctx context.Context) error {
 }
 
 // Close implements [oxbow.Store].
-func (s *Shown) Close() error {
+func (s *TeamStore) Close() error {
 	s.stop()
 	return s.files.Close()
 }

@@ -138,7 +138,7 @@ func TestReviewedCountsFirst(t *testing.T) {
 		if p, err := fresh.Locate(t.Context(), name); err != nil || p.Entry.Content != content {
 			t.Errorf("a store opened now has %q in %s as %q, %v; want %q", p.Entry.Content, p.Path, name, err, content)
 		}
-		reviewed, _, err := fresh.Reviewed(t.Context())
+		reviewed, _, err := fresh.ReviewedNames(t.Context())
 		if err != nil || reviewed[name] != (trust == "team") {
 			t.Errorf("Reviewed() = %v, %v; want %q %s", reviewed, err, name, trust)
 		}

@@ -30,10 +30,10 @@ type Upstream struct {
 // defaultBranches lists the names that are tried for the default branch, in this order.
 var defaultBranches = []string{"HEAD", "main", "master"}
 
-// Reviewed returns the names of the entries whose files are the same on the reviewed branch, and
+// ReviewedNames returns the names of the entries whose files are the same on the reviewed branch, and
 // that branch. It is the remote's default branch, unless team.yaml on the default branch names
 // another branch. So a pushed branch cannot declare itself reviewed.
-func (s *Store) Reviewed(ctx context.Context) (names map[string]bool, up Upstream, err error) {
+func (s *Store) ReviewedNames(ctx context.Context) (names map[string]bool, up Upstream, err error) {
 	blobs, up, err := s.tree.readUpstream(ctx)
 	if err != nil {
 		return nil, up, err
@@ -55,7 +55,7 @@ func (s *Store) Reviewed(ctx context.Context) (names map[string]bool, up Upstrea
 	return names, up, err
 }
 
-// reviewedFiles returns the files of the reviewed branch. It ignores errors, which [Store.Reviewed]
+// reviewedFiles returns the files of the reviewed branch. It ignores errors, which [Store.ReviewedNames]
 // returns.
 func (t *Tree) reviewedFiles(ctx context.Context) map[string]string {
 	blobs, _, _ := t.readUpstream(ctx)
@@ -133,7 +133,7 @@ func defaultBranch(repo *git.Repo) (up Upstream, err error) {
 }
 
 // ReviewedCommit returns the current commit of a repository's reviewed branch as this clone last
-// fetched it, or "" if it is unknown. As for [Store.Reviewed], the team files at the root of the
+// fetched it, or "" if it is unknown. As for [Store.ReviewedNames], the team files at the root of the
 // working tree name the branch.
 func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 	if _, err := os.Lstat(filepath.Join(repo.Root(), filepath.FromSlash(Dir))); err != nil {
@@ -177,7 +177,7 @@ func (t *Tree) blobSettings(ctx context.Context, blob string) (teamSettings, err
 	}
 	text, err := t.readSmall(settingsFile)
 	if err != nil || git.BlobName([]byte(text), t.repo.SHA256()) != blob {
-		found, err := t.repo.Blobs(ctx, []string{blob})
+		found, err := t.repo.ReadBlobs(ctx, []string{blob})
 		if err != nil {
 			return teamSettings{}, fmt.Errorf("reading %s of the reviewed branch: %w", settingsFile, err)
 		}

@@ -45,7 +45,7 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	if _, err := t.exists(); err != nil {
+	if _, err := t.directoryExists(); err != nil {
 		return nil, err
 	}
 	dir, err := vfs.Dir(t.path)

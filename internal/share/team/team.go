@@ -57,9 +57,9 @@ func Find(dir string) (*Tree, error) {
 	}
 }
 
-// Near returns the team file directory in dir or its parents, with or without git. It returns ""
+// FindDirectory returns the team file directory in dir or its parents, with or without git. It returns ""
 // if none exists.
-func Near(dir string) string {
+func FindDirectory(dir string) string {
 	current, err := realDir(dir)
 	for ; err == nil; current = filepath.Dir(current) {
 		if isTeam(current) {
@@ -141,9 +141,9 @@ func (t *Tree) Top() string { return t.repo.Root() }
 // Rel returns the slash-separated path of a team file, relative to the working tree's root.
 func (t *Tree) Rel(file string) string { return path.Join(t.rel, file) }
 
-// exists reports whether the directory of team files exists. It returns an error if the directory
+// directoryExists reports whether the directory of team files exists. It returns an error if the directory
 // must not be used because it is, for example, a link.
-func (t *Tree) exists() (bool, error) {
+func (t *Tree) directoryExists() (bool, error) {
 	for _, dir := range []string{filepath.Dir(t.path), t.path} {
 		fi, err := os.Lstat(dir)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -132,7 +132,7 @@ func TestStanding(t *testing.T) {
 		if err := s.Store.Refresh(ctx); err != nil { // however lately it was opened
 			t.Fatal(err)
 		}
-		names, branch, err := s.Reviewed(ctx)
+		names, branch, err := s.ReviewedNames(ctx)
 		var got []string
 		for n := range names {
 			got = append(got, n)
@@ -170,13 +170,13 @@ func TestStanding(t *testing.T) {
 func TestReviewedBranchIsNamedUpstream(t *testing.T) {
 	up, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one"), Dir +
 		"/team.yaml": "version: 1\nbranch: release/9\n"})
-	names, branch, err := opened(t, clone).Reviewed(t.Context())
+	names, branch, err := opened(t, clone).ReviewedNames(t.Context())
 	if err != nil || len(names) > 0 || branch != (Upstream{Branch: "origin/release/9"}) {
 		t.Errorf("Reviewed() = %v, %+v, %v, want none of a branch that the clone does not have", names, branch, err)
 	}
 	runGit(t, up, "branch", "release/9")
 	runGit(t, clone, "fetch", "-q")
-	if names, _, err := opened(t, clone).Reviewed(t.Context()); err != nil || !names["a"] {
+	if names, _, err := opened(t, clone).ReviewedNames(t.Context()); err != nil || !names["a"] {
 		t.Errorf("Reviewed() = %v, %v, want a", names, err)
 	}
 }
@@ -227,23 +227,23 @@ func TestTrusted(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := trust.List{Dir: t.TempDir()}
-	if tree.Trusted(l) {
+	if tree.IsTrusted(l) {
 		t.Error("team files are trusted at first")
 	}
 	runGit(t, clone, "remote", "set-url", "origin", "https://bob:secret@example.org/team/code.git")
-	if err := tree.Trust(t.Context(), l, time.Unix(0, 0)); err != nil || !tree.Trusted(l) {
-		t.Errorf("Trust() = %v, and they are trusted: %t", err, tree.Trusted(l))
+	if err := tree.Trust(t.Context(), l, time.Unix(0, 0)); err != nil || !tree.IsTrusted(l) {
+		t.Errorf("Trust() = %v, and they are trusted: %t", err, tree.IsTrusted(l))
 	}
 	_, other := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	runGit(t, other, "remote", "set-url", "origin", "git@example.org:team/code")
-	if o, err := Find(other); err != nil || !o.Trusted(l) {
+	if o, err := Find(other); err != nil || !o.IsTrusted(l) {
 		t.Errorf("another clone of the repository is not trusted: %v", err)
 	}
 	runGit(t, other, "remote", "set-url", "origin", "git@example.org:team/other")
-	if o, err := Find(other); err != nil || o.Trusted(l) {
+	if o, err := Find(other); err != nil || o.IsTrusted(l) {
 		t.Errorf("another repository is trusted: %v", err)
 	}
-	if was, err := l.RemoveTeam(t.Context(), tree.Identity()); !was || err != nil || tree.Trusted(l) {
+	if was, err := l.RemoveTeam(t.Context(), tree.Identity()); !was || err != nil || tree.IsTrusted(l) {
 		t.Errorf("RemoveTeam() = %t, %v", was, err)
 	}
 }
@@ -346,7 +346,7 @@ func BenchmarkFirst(b *testing.B) {
 		}
 		open += time.Since(begin)
 		begin = time.Now()
-		names, _, err := s.Reviewed(b.Context())
+		names, _, err := s.ReviewedNames(b.Context())
 		reviewed += time.Since(begin)
 		if err != nil || len(names) != 2000 {
 			b.Fatal(len(names), err)

@@ -38,7 +38,7 @@ const (
 // a dry run, would write), relative to the working tree's root.
 func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written []string, err error) {
 	defer func() { err = wrapError("setting up team files", err) }()
-	exists, err := t.exists()
+	exists, err := t.directoryExists()
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (t *Tree) Write(
 	if err := Check(e); err != nil {
 		return "", false, fmt.Errorf("%w: it %w", oxbow.ErrInvalid, err)
 	}
-	if exists, err := t.exists(); err != nil || !exists {
+	if exists, err := t.directoryExists(); err != nil || !exists {
 		return "", false, errors.Join(err, errorUnless(exists, fs.ErrNotExist))
 	}
 	text := formatEntry(&e)
@@ -262,7 +262,7 @@ func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
 // Remove removes the file of an entry. It fails if the text has changed since p was read.
 func (t *Tree) Remove(p mdtree.Place) (err error) {
 	defer func() { err = wrapError("removing a team file", err) }()
-	if exists, err := t.exists(); err != nil || !exists || !isEntryFile(p.Path) {
+	if exists, err := t.directoryExists(); err != nil || !exists || !isEntryFile(p.Path) {
 		return errors.Join(err, errorUnless(exists, fs.ErrNotExist))
 	}
 	text, err := t.readSmall(p.Path)

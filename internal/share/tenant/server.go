@@ -63,7 +63,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, refused.Reason, refused.Status)
 		return
 	}
-	if !t.Metrics() {
+	if !t.ReadsMetrics() {
 		http.Error(w, "this token is not for metrics; give one the right only=metrics", http.StatusForbidden)
 		return
 	}
@@ -79,7 +79,7 @@ func (s *Server) serveTenant(w http.ResponseWriter, r *http.Request, tenant stri
 	}
 	home, release, err := s.Pool.useHome(r.Context(), tenant)
 	if err != nil {
-		p := remote.ProblemOf(err)
+		p := remote.MakeProblem(err)
 		p.Report(s.Logger)
 		if err == errFull || err == errClosed {
 			w.Header().Set("Retry-After", "1")

@@ -224,7 +224,7 @@ func TestJudgeRecorded(t *testing.T) {
 			l := begunRecord(t)
 			home := filepath.Join(t.TempDir(), "p", DirName)
 			store := newStore(t, home)
-			if err := l.Made(t.Context(), home, store, time.Now()); err != nil {
+			if err := l.RecordHome(t.Context(), home, store, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 			home = tt.change(t, home)
@@ -250,7 +250,7 @@ func TestWithholdDocument(t *testing.T) {
 	home := filepath.Join(t.TempDir(), DirName)
 	store := newStore(t, home)
 	write(t, filepath.Join(home, "SOUL.md"))
-	if err := l.Made(t.Context(), home, store, time.Now()); err != nil {
+	if err := l.RecordHome(t.Context(), home, store, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	check := func(when string, isUsed bool) {
@@ -276,7 +276,7 @@ func TestRevokedStaysRevoked(t *testing.T) {
 	l := List{Dir: filepath.Join(t.TempDir(), "config")}
 	home := filepath.Join(t.TempDir(), DirName)
 	store := newStore(t, home)
-	if err := l.Made(t.Context(), home, store, time.Now()); err != nil {
+	if err := l.RecordHome(t.Context(), home, store, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if was, err := l.Remove(t.Context(), home); !was || err != nil {

@@ -229,9 +229,9 @@ func (f *homeFacts) recordLine(now time.Time) Home {
 	return Home{Path: f.path, Link: f.link, Fingerprint: f.fingerprint, ID: f.id, Since: now.UTC()}
 }
 
-// Made records that this machine created a home. Earlier trust of the user in settings and
+// RecordHome records that this machine created a home. Earlier trust of the user in settings and
 // documents is kept.
-func (l List) Made(ctx context.Context, home, store string, now time.Time) error {
+func (l List) RecordHome(ctx context.Context, home, store string, now time.Time) error {
 	f, err := examineHome(home, store)
 	if err != nil {
 		return err

@@ -37,14 +37,14 @@ type Keys struct { // Keys are the keys for encrypting or decrypting a backup.
 	Passphrase string   // file that contains a passphrase (may be empty)
 }
 
-// Encrypts reports whether the keys can encrypt.
-func (k Keys) Encrypts() bool { return len(k.To) > 0 || k.Passphrase != "" }
+// CanEncrypt reports whether the keys can encrypt.
+func (k Keys) CanEncrypt() bool { return len(k.To) > 0 || k.Passphrase != "" }
 
-// Opens reports whether the keys may be able to decrypt.
-func (k Keys) Opens() bool { return k.Identity != "" || k.Passphrase != "" }
+// CanDecrypt reports whether the keys may be able to decrypt.
+func (k Keys) CanDecrypt() bool { return k.Identity != "" || k.Passphrase != "" }
 
-// recipients reads the keys for encryption.
-func (k Keys) recipients() ([]age.Recipient, error) {
+// readRecipients reads the keys for encryption.
+func (k Keys) readRecipients() ([]age.Recipient, error) {
 	if k.Passphrase != "" {
 		if len(k.To) > 0 {
 			return nil, invalidf("a backup is encrypted to keys or with a passphrase, not both")
@@ -87,8 +87,8 @@ func (k Keys) recipients() ([]age.Recipient, error) {
 	return all, nil
 }
 
-// identities reads the keys for decryption.
-func (k Keys) identities() ([]age.Identity, error) {
+// readIdentities reads the keys for decryption.
+func (k Keys) readIdentities() ([]age.Identity, error) {
 	var all []age.Identity
 	if k.Identity != "" {
 		text, err := readKeys(k.Identity)

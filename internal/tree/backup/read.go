@@ -43,7 +43,7 @@ func IsEncrypted(head []byte) bool {
 // returns the file's name. The caller must rename or remove the file. If Restore fails, it leaves
 // no file.
 func Restore(ctx context.Context, file string, k Keys, target string) (temp string, err error) {
-	ids, err := k.identities()
+	ids, err := k.readIdentities()
 	if err != nil {
 		return "", err
 	}

@@ -33,11 +33,11 @@ type Written struct {
 // file with the written bytes. If k can decrypt the file, Write also decrypts it and compares the
 // content with the store.
 func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bool) (out Written, err error) {
-	to, err := k.recipients()
+	to, err := k.readRecipients()
 	if err != nil {
 		return out, err
 	}
-	ids, err := k.identities()
+	ids, err := k.readIdentities()
 	if err != nil {
 		return out, err
 	}

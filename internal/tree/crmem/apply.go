@@ -252,7 +252,7 @@ func (s *Store) catchUp() error {
 			}
 		}
 	}
-	return s.read()
+	return s.readFile()
 }
 
 // chunk is the number of bytes that are encoded before they are written. It is small enough that
@@ -264,7 +264,7 @@ const chunk = 128 << 10
 func (s *Store) flush(g *batch, seen image) (err error) {
 	order := g.orderedRecords()
 	if uint64(len(order)) > 1<<32-1 {
-		return unsupported("counts up to 4294967295 entries")
+		return unsupportedError("counts up to 4294967295 entries")
 	}
 	f, temp, err := s.createTemp(seen)
 	if err != nil {

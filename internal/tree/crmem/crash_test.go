@@ -59,7 +59,7 @@ func TestCrashAnywhere(t *testing.T) {
 			acked++
 		}
 		done = acked == len(steps)
-		if !done && !disk.Stopped() {
+		if !done && !disk.HasCrashed() {
 			t.Fatalf("crash at %d: an error without a crash", at)
 		}
 		may := []string{""}
@@ -69,7 +69,7 @@ func TestCrashAnywhere(t *testing.T) {
 		if !done {
 			may = append(may, steps[acked].want)
 		}
-		for img, label := range disk.Images {
+		for img, label := range disk.EachImage {
 			images++
 			again, err := Open("home/memory.db", &oxbow.Options{FS: img})
 			if err != nil {
@@ -132,7 +132,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%v at %d: another store sees %q, want %q", fault.Err, at, seen, want)
 			}
 			disk.Stop()
-			for img, label := range disk.Images {
+			for img, label := range disk.EachImage {
 				if got := holds(t, open(t, img)); got != want {
 					t.Errorf("%v at %d, then a crash, %s: the store holds %q, want %q", fault.Err, at, label, got, want)
 				}

@@ -26,7 +26,7 @@ func (r *record) entry() oxbow.Entry {
 	return e
 }
 
-func unsupported(format string, args ...any) error {
+func unsupportedError(format string, args ...any) error {
 	return fmt.Errorf("%w: CRMEM v1 %s", oxbow.ErrUnsupported, fmt.Sprintf(format, args...))
 }
 
@@ -38,7 +38,7 @@ func kindNumber(k oxbow.Kind) (uint32, error) {
 	case oxbow.Archive:
 		return kindArch, nil
 	}
-	return 0, unsupported("keeps notes and archives, and no entry of kind %s", k)
+	return 0, unsupportedError("keeps notes and archives, and no entry of kind %s", k)
 }
 
 // unixSeconds returns a date in the format, without fractions of a second.
@@ -46,14 +46,14 @@ func unixSeconds(t time.Time) (uint64, error) {
 	if s := t.Unix(); s >= 0 {
 		return uint64(s), nil
 	}
-	return 0, unsupported("keeps no date before 1970, such as %s", t.UTC().Format(time.DateOnly))
+	return 0, unsupportedError("keeps no date before 1970, such as %s", t.UTC().Format(time.DateOnly))
 }
 
 func checkLabels(ls []oxbow.Label) error {
 	if len(ls) == 0 {
 		return nil
 	}
-	return unsupported("keeps no labels, such as %s", ls[0])
+	return unsupportedError("keeps no labels, such as %s", ls[0])
 }
 
 // batch contains the records of a store with staged changes that have not been written yet.
@@ -93,7 +93,7 @@ func (g *batch) nameOwner(word, but string) (name string, ok bool) {
 	return "", false
 }
 
-func (g *batch) set(name string, r *record) {
+func (g *batch) setRecord(name string, r *record) {
 	old, had := g.staged[name]
 	g.undo = append(g.undo, func() {
 		if had {
@@ -161,11 +161,11 @@ func (g *batch) stageOp(op oxbow.Op) error {
 		return err
 	}
 	if _, remove := op.(oxbow.Remove); remove {
-		g.set(name, nil)
+		g.setRecord(name, nil)
 		return nil
 	}
 	r.version = entrySum(r.append(nil))
-	g.set(name, &r)
+	g.setRecord(name, &r)
 	return nil
 }
 
@@ -192,13 +192,13 @@ func (g *batch) add(op oxbow.Add, old *record) error {
 	}
 	// The next ID must be larger than this ID and must fit into the file's field.
 	if last := len(g.base.order) - 1; g.nextID == math.MaxUint64 || (last >= 0 && g.nextID <= g.base.order[last].ID) {
-		return unsupported("counts ids up to %d, and the store has reached it", uint64(math.MaxUint64))
+		return unsupportedError("counts ids up to %d, and the store has reached it", uint64(math.MaxUint64))
 	}
 	r := &record{ID: g.nextID, Created: created, Kind: kind, Name: op.Name, Content: op.Content,
 		Aliases: slices.Clone(op.Aliases)}
 	r.version = entrySum(r.append(nil))
 	g.nextID++
-	g.set(op.Name, r)
+	g.setRecord(op.Name, r)
 	return nil
 }
 

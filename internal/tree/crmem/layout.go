@@ -72,8 +72,8 @@ func recognise(data []byte) Layout {
 // topicLabel marks an entry that was a topic, the third kind of a later crabtalk.
 var topicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
 
-// Imported is the content of a file in any of the layouts.
-type Imported struct {
+// ImportedFile is the content of a file in any of the layouts.
+type ImportedFile struct {
 	Layout Layout
 
 	// Entries have Name, Kind, Content, Aliases, Labels and Created. They are sorted by ID, or,
@@ -89,14 +89,14 @@ type Imported struct {
 // accepts bytes after the last entry, reserved bytes, and repeated IDs and names, and returns
 // warnings about the bytes and the names. If several entries have the same name, the last entry in
 // the file keeps the name, and the others get a number. Errors are [*FormatError].
-func Import(data []byte) (Imported, error) {
+func Import(data []byte) (ImportedFile, error) {
 	if err := checkHeader(data); err != nil {
-		return Imported{}, err
+		return ImportedFile{}, err
 	}
-	in := Imported{Layout: recognise(data)}
+	in := ImportedFile{Layout: recognise(data)}
 	switch in.Layout {
 	case layoutAmbiguous:
-		return Imported{}, &FormatError{Offset: -1, Reason: "the file is " +
+		return ImportedFile{}, &FormatError{Offset: -1, Reason: "the file is " +
 			in.Layout.String(), class: oxbow.ErrVersion,
 			Hint: "open it with the crabtalk that wrote it and dump it from there"}
 	case layoutCrabDB:
@@ -104,7 +104,7 @@ func Import(data []byte) (Imported, error) {
 	}
 	d, err := parse(data, kindTopic)
 	if err != nil {
-		return Imported{}, err
+		return ImportedFile{}, err
 	}
 	if n := len(data) - d.at; n > 0 {
 		in.warn("%d bytes behind the last entry were left out", n)
@@ -135,7 +135,7 @@ func Import(data []byte) (Imported, error) {
 	return in, nil
 }
 
-func (in *Imported) warn(format string, args ...any) {
+func (in *ImportedFile) warn(format string, args ...any) {
 	in.Warnings = append(in.Warnings, fmt.Sprintf(format, args...))
 }
 
@@ -255,7 +255,7 @@ func isCrabDB(data []byte) bool {
 }
 
 // readCrabDB reads the memory in a crabdb.
-func (in *Imported) readCrabDB(data []byte) error {
+func (in *ImportedFile) readCrabDB(data []byte) error {
 	keys, at, _ := crabIndex(data)
 	if keys == nil {
 		keys = map[crabKey]int{}
@@ -298,7 +298,7 @@ func (in *Imported) readCrabDB(data []byte) error {
 }
 
 // crabEntry parses the value of a key.
-func (in *Imported) crabEntry(name string, value []byte) (oxbow.Entry, error) {
+func (in *ImportedFile) crabEntry(name string, value []byte) (oxbow.Entry, error) {
 	if !utf8.ValidString(name) || !utf8.Valid(value) {
 		return oxbow.Entry{}, errors.New("it is not UTF-8")
 	}

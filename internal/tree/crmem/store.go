@@ -132,7 +132,7 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 		s.owned = d
 	}
 	s.mu.Lock()
-	err := s.read()
+	err := s.readFile()
 	s.mu.Unlock()
 	if err == nil {
 		err = s.refuseLink()
@@ -166,9 +166,9 @@ func (s *Store) refuseLink() error {
 // readTries is the number of attempts to read a file that changes while it is read.
 const readTries = 100
 
-// read updates the state from the file if the file has changed. mu must be held exclusively. An
+// readFile updates the state from the file if the file has changed. mu must be held exclusively. An
 // error in the file's content is kept until the file changes.
-func (s *Store) read() error {
+func (s *Store) readFile() error {
 	for range readTries {
 		info, err := s.fs.Stat(s.name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -342,7 +342,7 @@ func (s *Store) Refresh(ctx context.Context) error {
 	if s.closed {
 		return oxbow.ErrClosed
 	}
-	return s.read()
+	return s.readFile()
 }
 
 // Get implements [oxbow.Store].

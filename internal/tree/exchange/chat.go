@@ -35,7 +35,7 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var turns []json.RawMessage
 		size := 0
-		for l, err := range objects(r, ref) {
+		for l, err := range eachObject(r, ref) {
 			it := Item{Ref: l.where, Origin: ref}
 			if _, turn := l.fields.get("role"); err == nil && turn {
 				size += len(l.text)
@@ -136,7 +136,7 @@ func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 		return err
 	}
 	known := []string{"id", "session_id", "date", "created", "turns", "messages"}
-	it.Losses = leftOut(it.Ref, slices.Concat(fields.others(known), left))
+	it.Losses = leftOut(it.Ref, slices.Concat(fields.otherFields(known), left))
 	return nil
 }
 
@@ -174,7 +174,7 @@ func sessionText(raw json.RawMessage) (content string, left []string, err error)
 	}
 	var b strings.Builder
 	n := 0
-	for t := range rawjson.Elements(raw) {
+	for t := range rawjson.EachElement(raw) {
 		n++
 		role, said, more, err := parseTurn(t)
 		if err != nil {
@@ -228,7 +228,7 @@ func parseTurn(raw json.RawMessage) (role, said string, left []string, err error
 	if role == "" {
 		return "", "", nil, errors.New("has no role")
 	}
-	left = o.others([]string{"role", "content"})
+	left = o.otherFields([]string{"role", "content"})
 	content, ok := o.get("content")
 	switch {
 	case !ok:
@@ -247,7 +247,7 @@ func parseTurn(raw json.RawMessage) (role, said string, left []string, err error
 // joinParts joins the text parts of a message.
 func joinParts(raw json.RawMessage) (text string, left []string, err error) {
 	var texts []string
-	for p := range rawjson.Elements(raw) {
+	for p := range rawjson.EachElement(raw) {
 		o, err := parseObject(p)
 		if err != nil {
 			return "", nil, fmt.Errorf("has a part that %w", err)
@@ -314,7 +314,7 @@ func addDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad 
 		return []error{fmt.Errorf("haystack must be a list, not %s", quoteShort(string(raw)))}
 	}
 	n := 0
-	for p := range rawjson.Elements(raw) {
+	for p := range rawjson.EachElement(raw) {
 		n++
 		pair, err := asList("haystack", p)
 		if err == nil && len(pair) != 2 {

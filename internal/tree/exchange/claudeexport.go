@@ -51,13 +51,13 @@ var (
 // claudeExportItems converts an object of the export.
 func claudeExportItems(rec objectAt, o *ReadOptions) ([]Item, error) {
 	switch f := rec.fields; {
-	case f.has("conversations_memory") || f.has("project_memories"):
+	case f.hasKey("conversations_memory") || f.hasKey("project_memories"):
 		return claudeMemories(rec)
-	case f.has("chat_messages"):
+	case f.hasKey("chat_messages"):
 		return nil, errConversation
-	case f.has("docs") || f.has("prompt_template"):
+	case f.hasKey("docs") || f.hasKey("prompt_template"):
 		return claudeProject(rec, o)
-	case f.has("email_address") || f.has("full_name"):
+	case f.hasKey("email_address") || f.hasKey("full_name"):
 		return nil, errNotMemory // users.json describes the account
 	}
 	return nil, errNoClaudeRecord
@@ -147,7 +147,7 @@ func claudeProject(rec objectAt, o *ReadOptions) (items []Item, err error) {
 	if !ok || raw[0] != '[' {
 		return items, nil
 	}
-	for part := range rawjson.Elements(raw) {
+	for part := range rawjson.EachElement(raw) {
 		doc, err := claudeDoc(part, rec, name, o)
 		if err != nil {
 			return items, err

@@ -46,9 +46,9 @@ var claudeMemProgram = program{
 	lists:  documentLists{read: []string{"observations", "summaries", "prompts"}, ignored: []string{"sessions"}},
 	item: func(rec objectAt, o *ReadOptions) (Item, error) {
 		switch {
-		case rec.list == "prompts" || rec.fields.has("prompt_text"):
+		case rec.list == "prompts" || rec.fields.hasKey("prompt_text"):
 			return Item{}, errPrompt
-		case rec.list == "summaries" || rec.fields.has("request"):
+		case rec.list == "summaries" || rec.fields.hasKey("request"):
 			return claudeMemSummaryItem(rec, o)
 		}
 		return claudeMemItem(rec, o)

@@ -26,19 +26,19 @@ type ConvertOptions struct {
 
 // ConvertReport is the result of [Convert].
 type ConvertReport struct {
-	Entries int       // number of entries written, including adapted entries
-	Adapted []Adapted // written entries that lost something
-	Refused []Refused // entries that were not written
+	Entries int            // number of entries written, including adapted entries
+	Adapted []AdaptedEntry // written entries that lost something
+	Refused []RefusedEntry // entries that were not written
 }
 
-// Adapted is an entry that was changed so that the new store accepts it.
-type Adapted struct {
+// AdaptedEntry is an entry that was changed so that the new store accepts it.
+type AdaptedEntry struct {
 	Name string   `json:"name"`
 	Lost []string `json:"lost"` // data that was removed, such as "labels" or "kind journal"
 }
 
-// Refused is an entry that the new store does not accept.
-type Refused struct {
+// RefusedEntry is an entry that the new store does not accept.
+type RefusedEntry struct {
 	Name string `json:"name"`
 	Err  error  `json:"-"`
 	Why  string `json:"why"`
@@ -89,9 +89,9 @@ type converter struct {
 	rep  ConvertReport
 }
 
-// refuses reports whether err means that the store does not accept the entry, in contrast to a
+// isRefusal reports whether err means that the store does not accept the entry, in contrast to a
 // failure to write.
-func refuses(err error) bool {
+func isRefusal(err error) bool {
 	return errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrExists)
 }
 
@@ -107,14 +107,14 @@ func (c *converter) write(ctx context.Context, batch []oxbow.Op) error {
 	}
 	for _, t := range taken {
 		lost := fmt.Sprintf("alias %q, which means %q", t.Alias, t.Owner)
-		c.rep.Adapted = append(c.rep.Adapted, Adapted{t.Name, []string{lost}})
+		c.rep.Adapted = append(c.rep.Adapted, AdaptedEntry{t.Name, []string{lost}})
 	}
 	err = c.to.Apply(ctx, batch...)
 	if err == nil {
 		c.rep.Entries += len(batch)
 		return nil
 	}
-	if !refuses(err) {
+	if !isRefusal(err) {
 		return fmt.Errorf("writing the new store: %w", err)
 	}
 	for _, op := range batch {
@@ -132,11 +132,11 @@ func (c *converter) writeOne(ctx context.Context, add oxbow.Add) error {
 		if err == nil {
 			c.rep.Entries++
 			if len(lost) > 0 {
-				c.rep.Adapted = append(c.rep.Adapted, Adapted{add.Name, lost})
+				c.rep.Adapted = append(c.rep.Adapted, AdaptedEntry{add.Name, lost})
 			}
 			return nil
 		}
-		if !refuses(err) {
+		if !isRefusal(err) {
 			return fmt.Errorf("writing entry %q: %w", add.Name, err)
 		}
 		switch {
@@ -156,7 +156,7 @@ func (c *converter) writeOne(ctx context.Context, add oxbow.Add) error {
 			add.Kind = oxbow.Note
 			continue
 		}
-		c.rep.Refused = append(c.rep.Refused, Refused{add.Name, err, reason(err)})
+		c.rep.Refused = append(c.rep.Refused, RefusedEntry{add.Name, err, reason(err)})
 		return nil
 	}
 }

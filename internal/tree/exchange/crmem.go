@@ -25,7 +25,7 @@ func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
 			left: maxCRMEM,
 			err:  fmt.Errorf("is longer than the %d bytes that are read", maxCRMEM),
 		})
-		var in crmem.Imported
+		var in crmem.ImportedFile
 		if err == nil {
 			in, err = crmem.Import(data)
 		}

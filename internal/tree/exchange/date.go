@@ -82,8 +82,10 @@ var (
 		return regexp.MustCompile(`^(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,? +`)
 	})
 	timeOfDay = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:[Tt]|,? +(?:at +)?)([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9})[0-9]*)?)?` +
-			` ?([AaPp][Mm])? ?` + zone + `?(?: \([^()]*\))?$`)
+		return regexp.MustCompile(
+			`^(?:[Tt]|,? +(?:at +)?)([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9})[0-9]*)?)?` +
+				` ?([AaPp][Mm])? ?` + zone + `?(?: \([^()]*\))?$`,
+		)
 	})
 	compactTime = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[T ]?([0-9]{2})([0-9]{2})([0-9]{2})?()()` + zone + `?$`)
@@ -187,15 +189,15 @@ func atTime(day time.Time, groups []string, loc *time.Location) (time.Time, bool
 	if hour > 23 || minute > 59 || second > 59 {
 		return time.Time{}, false
 	}
-	loc, ok := zoneOf(groups[5], loc)
+	loc, ok := timeZone(groups[5], loc)
 	if !ok {
 		return time.Time{}, false
 	}
 	return time.Date(day.Year(), day.Month(), day.Day(), hour, minute, second, nano, loc), true
 }
 
-// zoneOf returns the time zone of a text that zone matches. Without a text, it is loc.
-func zoneOf(s string, loc *time.Location) (*time.Location, bool) {
+// timeZone returns the time zone of a text that zone matches. Without a text, it is loc.
+func timeZone(s string, loc *time.Location) (*time.Location, bool) {
 	if s == "" {
 		return loc, true
 	}

@@ -163,7 +163,7 @@ func (d *documentReader) readField(o *objectAt, name string) error {
 		return nil
 	case len(o.fields) >= maxFields:
 		return fmt.Errorf("has more than %d fields", maxFields)
-	case o.fields.has(name):
+	case o.fields.hasKey(name):
 		return fmt.Errorf("field %s is given twice", quoteShort(name))
 	}
 	o.fields = append(o.fields, field{name, raw})
@@ -175,7 +175,7 @@ func isTable(raw json.RawMessage) bool {
 	if raw[0] != '[' {
 		return false
 	}
-	for first := range rawjson.Elements(raw) {
+	for first := range rawjson.EachElement(raw) {
 		return first[0] == '{'
 	}
 	return false
@@ -184,7 +184,7 @@ func isTable(raw json.RawMessage) bool {
 // giveRows yields the records of a list that was read as a whole.
 func (d *documentReader) giveRows(list string, raw json.RawMessage, line int) {
 	num := 0
-	for row := range rawjson.Elements(raw) {
+	for row := range rawjson.EachElement(raw) {
 		num++
 		if d.done {
 			return
@@ -219,7 +219,7 @@ func (d *documentReader) reportUnread(o objectAt) {
 			continue
 		}
 		n := 0
-		for range rawjson.Elements(f.raw) {
+		for range rawjson.EachElement(f.raw) {
 			n++
 		}
 		if n > 0 {
@@ -364,7 +364,7 @@ func readJSONHead(head []byte) (h jsonHead, ok bool) {
 		var raw json.RawMessage
 		rest := bytes.TrimLeft(head[dec.InputOffset():], ": \t\r\n")
 		if bytes.HasPrefix(rest, []byte("[")) {
-			h.lists[key] = keysOf(json.NewDecoder(bytes.NewReader(rest[1:])))
+			h.lists[key] = objectKeys(json.NewDecoder(bytes.NewReader(rest[1:])))
 		}
 		if dec.Decode(&raw) != nil {
 			break
@@ -379,11 +379,11 @@ func firstKeys(dec *json.Decoder) []string {
 	if !dec.More() {
 		return nil
 	}
-	return keysOf(dec)
+	return objectKeys(dec)
 }
 
-// keysOf returns the keys of an object, which may be cut off. It returns nil for another value.
-func keysOf(dec *json.Decoder) []string {
+// objectKeys returns the keys of an object, which may be cut off. It returns nil for another value.
+func objectKeys(dec *json.Decoder) []string {
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
 		return nil
 	}

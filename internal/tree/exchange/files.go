@@ -65,7 +65,7 @@ func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bo
 		opts.Format = dirFormat(fsys, dir)
 	}
 	opts.root = strings.TrimSuffix(o.ref(dir), "/.")
-	src, _ := sourceOf(opts.Format) // without a format, each file tells its own
+	src, _ := findSource(opts.Format) // without a format, each file tells its own
 	roots := []string{dir}
 	if src.roots != nil {
 		roots = src.roots(fsys, dir)
@@ -487,7 +487,7 @@ func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, er
 			return failWith(err)
 		}
 	}
-	src, ok := sourceOf(format)
+	src, ok := findSource(format)
 	if !ok {
 		return failWith(fmt.Errorf("reading %s: format %s is unknown", ref, quoteShort(string(format))))
 	}

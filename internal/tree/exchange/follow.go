@@ -56,8 +56,8 @@ func WithMarks(labels, marked []oxbow.Label) []oxbow.Label {
 	return oxbow.SortLabels(labels)
 }
 
-// FileOf returns the value of the label that names an entry's file, or "".
-func FileOf(e oxbow.Entry) string {
+// FileLabel returns the value of the label that names an entry's file, or "".
+func FileLabel(e oxbow.Entry) string {
 	file, _ := e.Label(markOrigin)
 	return file
 }

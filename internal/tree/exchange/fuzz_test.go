@@ -99,7 +99,7 @@ func FuzzFields(f *testing.F) {
 					t.Errorf("asText(%q) = %q, %v; want %q", f.raw, s, err, v)
 				}
 			case []any:
-				if n := len(slices.Collect(rawjson.Elements(f.raw))); n != len(v) {
+				if n := len(slices.Collect(rawjson.EachElement(f.raw))); n != len(v) {
 					t.Errorf("Elements(%q) has %d, want %d", f.raw, n, len(v))
 				}
 			}
@@ -152,7 +152,7 @@ func checkWordsKept(t *testing.T, in string, keys []frontKey, size int) {
 	fmt.Fprintln(&kept, "metadata null world tag alias created_at createdat date_created")
 	all := strings.ToLower(kept.String())
 	all += strings.NewReplacer("_", " ").Replace(all)
-	for _, w := range words(in[:size]) {
+	for _, w := range nameWords(in[:size]) {
 		if strings.Trim(w, "0123456789") != "" && !strings.Contains(all, strings.ToLower(w)) {
 			t.Fatalf("%q: the word %q is lost; kept are %+v", in, w, items)
 		}

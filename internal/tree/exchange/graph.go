@@ -121,7 +121,7 @@ func observationTexts(raw json.RawMessage) (texts []string) {
 	if raw[0] != '[' {
 		raw = slices.Concat([]byte("["), raw, []byte("]"))
 	}
-	for item := range rawjson.Elements(raw) {
+	for item := range rawjson.EachElement(raw) {
 		var members map[string]any
 		if item[0] != '{' || json.Unmarshal(item, &members) != nil {
 			if text := memberText(item); text != "" || string(item) == `""` {
@@ -152,9 +152,9 @@ func (g *graph) checkSize() error {
 	return nil
 }
 
-// items yields a note for each entity, in the order of the file. Before the notes, it yields an
+// entityNotes yields a note for each entity, in the order of the file. Before the notes, it yields an
 // error for each relation whose entity does not exist.
-func (g *graph) items(ref string, yield func(Item, error) bool) {
+func (g *graph) entityNotes(ref string, yield func(Item, error) bool) {
 	for _, e := range g.edges {
 		i, ok := g.byName[e.from]
 		if !ok {

@@ -85,7 +85,7 @@ func isDecoration(text string) bool {
 // visibleText returns the text that Markdown shows, and the alternative texts of its images.
 func visibleText(source string) (shown, images string) {
 	r := headingReader{source: []byte(source)}
-	r.read(headingParser().Parse(text.NewReader(r.source)))
+	r.addText(headingParser().Parse(text.NewReader(r.source)))
 	return strings.Join(strings.Fields(r.text.String()), " "), strings.Join(strings.Fields(r.images.String()), " ")
 }
 
@@ -98,8 +98,8 @@ type headingReader struct {
 	imageDepth int // number of images around the present node
 }
 
-// read adds the text of a node and its children.
-func (r *headingReader) read(n ast.Node) {
+// addText adds the text of a node and its children.
+func (r *headingReader) addText(n ast.Node) {
 	out := &r.text
 	if r.imageDepth > 0 {
 		out = &r.images
@@ -129,7 +129,7 @@ func (r *headingReader) read(n ast.Node) {
 		r.readTag(string(n.Segments.Value(r.source)))
 	}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		r.read(c)
+		r.addText(c)
 	}
 }
 
@@ -137,8 +137,10 @@ func (r *headingReader) read(n ast.Node) {
 // type in Vec<T>, are text. imageText matches the alternative text of an image.
 var (
 	htmlTag = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?is)^</?(?:img|a|abbr|b|big|br|center|code|del|details|div|em|font|h[1-6]|hr|i|ins|` +
-			`kbd|mark|p|picture|q|s|small|source|span|strong|sub|summary|sup|svg|u|wbr)(?:[\s/].*)?>$`)
+		return regexp.MustCompile(
+			`(?is)^</?(?:img|a|abbr|b|big|br|center|code|del|details|div|em|font|h[1-6]|hr|i|ins|` +
+				`kbd|mark|p|picture|q|s|small|source|span|strong|sub|summary|sup|svg|u|wbr)(?:[\s/].*)?>$`,
+		)
 	})
 	imageText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?is)^<img\s.*?\balt\s*=\s*(?:"([^"]*)"|'([^']*)')`)

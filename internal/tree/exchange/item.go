@@ -153,7 +153,7 @@ func cutName(s string, max int) string {
 		return s
 	}
 	const more = "…"
-	return strings.TrimSpace(text.Cut(s, max-len(more))) + more
+	return strings.TrimSpace(text.CutPrefix(s, max-len(more))) + more
 }
 
 // numberedName returns the name with a number, "NAME (2)", in at most [oxbow.MaxName] bytes.

@@ -41,7 +41,7 @@ var otherWords = map[string]string{
 // Acme"). Its type becomes a tag. These notes are yielded after all other items. The graph in an
 // input may contain at most maxGraph bytes of text.
 func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
-	return readObjects(objects(r, ref), ref)
+	return readObjects(eachObject(r, ref), ref)
 }
 
 // readObjects is like [readJSONL] for objects that may also be in a document.
@@ -75,7 +75,7 @@ func readObjects(lines iter.Seq2[objectAt, error], ref string) iter.Seq2[Item, e
 				return
 			}
 		}
-		g.items(ref, yield)
+		g.entityNotes(ref, yield)
 	}
 }
 
@@ -95,7 +95,7 @@ func graphType(o objectAt) string {
 
 // parseEntry returns the entry in a line. The caller checks its name, content and labels.
 func parseEntry(o object) (e oxbow.Entry, err error) {
-	if others := o.others(entryFields); len(others) > 0 {
+	if others := o.otherFields(entryFields); len(others) > 0 {
 		return e, unknownField(others[0])
 	}
 	for _, key := range []string{"name", "content"} {
@@ -223,12 +223,12 @@ func parseLabels(o object) ([]oxbow.Label, error) {
 func labelList(raw json.RawMessage) ([]oxbow.Label, error) {
 	var ls []oxbow.Label
 	known := []string{"key", "value"}
-	for p := range rawjson.Elements(raw) {
+	for p := range rawjson.EachElement(raw) {
 		o, err := parseObject(p)
 		if err != nil {
 			return nil, fmt.Errorf("label %d %w", len(ls)+1, err)
 		}
-		if others := o.others(known); len(others) > 0 {
+		if others := o.otherFields(known); len(others) > 0 {
 			return nil, fmt.Errorf(
 				"label %d has the unknown field %s%s",
 				len(ls)+1,

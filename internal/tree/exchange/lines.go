@@ -139,13 +139,13 @@ func parseObject(b []byte) (object, error) {
 	}
 	o, key := make(object, 0, 8), ""
 	isKey := false
-	for p := range rawjson.Elements(b) {
+	for p := range rawjson.EachElement(b) {
 		isKey = !isKey
 		if isKey {
 			key = rawjson.Unquote(p)
 			continue
 		}
-		if o.has(key) {
+		if o.hasKey(key) {
 			return nil, fmt.Errorf("field %s is given twice", quoteShort(key))
 		}
 		if len(o) == maxFields {
@@ -165,10 +165,10 @@ type objectAt struct {
 	num    int    // number of the object in its list, from 1, or 0 if it is not in a list
 }
 
-// objects yields the objects in lines of JSON. For a line that is not an object, it yields an
+// eachObject yields the objects in lines of JSON. For a line that is not an object, it yields an
 // [*ItemError]. If the first line starts a JSON document of several lines, it yields errDocument
 // and ends.
-func objects(r io.Reader, ref string) iter.Seq2[objectAt, error] {
+func eachObject(r io.Reader, ref string) iter.Seq2[objectAt, error] {
 	return func(yield func(objectAt, error) bool) {
 		first := true
 		for l, err := range scanLines(r, ref) {
@@ -207,7 +207,7 @@ func badJSON(err error) error {
 	return fmt.Errorf("is not JSON: %w", err)
 }
 
-func (o object) has(key string) bool {
+func (o object) hasKey(key string) bool {
 	return slices.ContainsFunc(o, func(f field) bool { return f.key == key })
 }
 
@@ -224,7 +224,7 @@ func (o object) get(key string) (json.RawMessage, bool) {
 // firstKey returns the first of the keys that is present, or keys[0] if none is.
 func (o object) firstKey(keys ...string) string {
 	for _, key := range keys {
-		if o.has(key) {
+		if o.hasKey(key) {
 			return key
 		}
 	}
@@ -253,8 +253,8 @@ func (o object) list(key string) ([]string, error) {
 	return asList(key, raw)
 }
 
-// others returns the names of the fields that are not in known.
-func (o object) others(known []string) []string {
+// otherFields returns the names of the fields that are not in known.
+func (o object) otherFields(known []string) []string {
 	var ks []string
 	for _, f := range o {
 		if !slices.Contains(known, f.key) {
@@ -294,7 +294,7 @@ func asList(key string, raw json.RawMessage) (ss []string, err error) {
 	if raw[0] != '[' {
 		return nil, fmt.Errorf("%s must be a list of strings, not %s", key, quoteShort(string(raw)))
 	}
-	for p := range rawjson.Elements(raw) {
+	for p := range rawjson.EachElement(raw) {
 		s, err := asText("each of "+key, p)
 		if err != nil {
 			return nil, err

@@ -137,7 +137,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 		}
 		if i == 0 {
 			it.Ref = at(ref, 1)
-			if !common && !slices.Equal(words(file), words(it.Entry.Name)) {
+			if !common && !slices.Equal(nameWords(file), nameWords(it.Entry.Name)) {
 				it.FileName = file
 			}
 			it.Warnings = h.warnings
@@ -252,9 +252,9 @@ func fileTitle(ref string) (title string, common bool) {
 	return cmp.Or(cutName(base, oxbow.MaxName), "untitled"), common
 }
 
-// words returns the words of a name, in lower case. If a title has the same words as the file name,
+// nameWords returns the words of a name, in lower case. If a title has the same words as the file name,
 // the file name need not be an alias.
-func words(name string) []string {
+func nameWords(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})

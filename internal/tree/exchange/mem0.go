@@ -92,7 +92,7 @@ func idsIn(o object, key string) (ids []string) {
 	if !ok || raw[0] != '[' {
 		return nil
 	}
-	for part := range rawjson.Elements(json.RawMessage(raw)) {
+	for part := range rawjson.EachElement(json.RawMessage(raw)) {
 		if part[0] == '"' {
 			ids = append(ids, rawjson.Unquote(part))
 		}

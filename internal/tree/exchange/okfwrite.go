@@ -129,7 +129,7 @@ func okfFront(e oxbow.Entry, c *okfConcept) (string, error) {
 // okfMember returns the key and the value in a label okf.
 func okfMember(value string) (key, member string) {
 	isKey := true
-	for part := range rawjson.Elements([]byte(value)) {
+	for part := range rawjson.EachElement([]byte(value)) {
 		switch {
 		case isKey && part[0] == '"':
 			key = rawjson.Unquote(part)

@@ -121,7 +121,7 @@ func withoutFileTimes(t *testing.T, fsys vfs.FS, items []Item) []Item {
 func TestProgramsAreRecognized(t *testing.T) {
 	fsys := openPrograms(t)
 	dirs := examples(t)
-	for _, s := range sources() {
+	for _, s := range allSources() {
 		isPlain := slices.Contains([]Format{Markdown, JSONL, Chat, Dates, crmemFile}, s.format)
 		isExample := func(dir string) bool { return exampleFormat(dir) == s.format }
 		if !isPlain && !slices.ContainsFunc(dirs, isExample) {

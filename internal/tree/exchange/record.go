@@ -185,7 +185,7 @@ func jsonKeys(name string, raw json.RawMessage, line int) []frontKey {
 		var keys []frontKey
 		member := ""
 		isKey := false
-		for part := range rawjson.Elements(raw) {
+		for part := range rawjson.EachElement(raw) {
 			isKey = !isKey
 			if isKey {
 				member = rawjson.Unquote(part)
@@ -200,7 +200,7 @@ func jsonKeys(name string, raw json.RawMessage, line int) []frontKey {
 	case '[':
 		k.list = true
 		var nested []frontKey
-		for part := range rawjson.Elements(raw) {
+		for part := range rawjson.EachElement(raw) {
 			for _, sub := range jsonKeys(name, part, line) {
 				if sub.key == k.key {
 					k.values = append(k.values, sub.values...)

@@ -36,8 +36,8 @@ type source struct {
 	check func(file string) error
 }
 
-// sources returns the programs and formats.
-func sources() []source {
+// allSources returns the programs and formats.
+func allSources() []source {
 	return []source{
 		{format: Markdown, read: readMarkdownFrom},
 		{format: JSONL, read: readEntries, isDocument: isEntries},
@@ -58,9 +58,9 @@ func sources() []source {
 	}
 }
 
-// sourceOf returns the source with a format. If there is none, ok is false.
-func sourceOf(f Format) (s source, ok bool) {
-	for _, s := range sources() {
+// findSource returns the source with a format. If there is none, ok is false.
+func findSource(f Format) (s source, ok bool) {
+	for _, s := range allSources() {
 		if s.format == f {
 			return s, true
 		}
@@ -71,7 +71,7 @@ func sourceOf(f Format) (s source, ok bool) {
 // Formats returns the names of the formats, in alphabetical order.
 func Formats() []string {
 	var names []string
-	for _, s := range sources() {
+	for _, s := range allSources() {
 		if s.format != crmemFile {
 			names = append(names, string(s.format))
 		}
@@ -82,7 +82,7 @@ func Formats() []string {
 
 // documentFormat returns the format of a JSON document, or "" if no program is known to write it.
 func documentFormat(h jsonHead) Format {
-	for _, s := range sources() {
+	for _, s := range allSources() {
 		if s.isDocument != nil && s.isDocument(h) {
 			return s.format
 		}
@@ -103,7 +103,7 @@ func dirFormat(fsys vfs.FS, dir string) Format {
 			return okf
 		}
 	}
-	for _, s := range sources() {
+	for _, s := range allSources() {
 		if s.isDir != nil && s.isDir(files) {
 			return s.format
 		}

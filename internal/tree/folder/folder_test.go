@@ -223,7 +223,7 @@ func TestDamagedState(t *testing.T) {
 func TestList(t *testing.T) {
 	home := t.TempDir()
 	all := []Folder{{Name: "vault", Path: filepath.Join(home, "x"), Write: true, Added: time.Unix(1, 0).UTC()}}
-	if Registered(home) {
+	if HasList(home) {
 		t.Error("an empty home has a list of folders")
 	}
 	if err := Save(home, all); err != nil {
@@ -244,8 +244,8 @@ func TestList(t *testing.T) {
 			t.Errorf("List() of %s = %v, want an error", bad, got)
 		}
 	}
-	if err := Save(home, nil); err != nil || Registered(home) {
-		t.Errorf("after saving no folders: %v, registered %v", err, Registered(home))
+	if err := Save(home, nil); err != nil || HasList(home) {
+		t.Errorf("after saving no folders: %v, registered %v", err, HasList(home))
 	}
 }
 

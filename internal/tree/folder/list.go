@@ -42,15 +42,15 @@ type folderList struct {
 	Folders []Folder `json:"folders"`
 }
 
-// Registered reports whether a home has a list of folders. It is fast.
-func Registered(home string) bool {
+// HasList reports whether a home has a list of folders. It is fast.
+func HasList(home string) bool {
 	_, err := os.Lstat(filepath.Join(home, listFile))
 	return err == nil
 }
 
 // List returns the folders that are registered in a home.
 func List(home string) ([]Folder, error) {
-	if !Registered(home) {
+	if !HasList(home) {
 		return nil, nil
 	}
 	fsys, err := vfs.Dir(home)

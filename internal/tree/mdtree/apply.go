@@ -33,15 +33,15 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 			return oxbow.Change{}, err
 		}
 	}
-	own, err := s.change(ctx, s.planOf(ops))
+	own, err := s.change(ctx, s.planOps(ops))
 	if err != nil {
 		return oxbow.Change{}, err
 	}
 	return oxbow.Change{Versions: own.written}, nil
 }
 
-// planOf returns a function that plans all ops.
-func (s *Store) planOf(ops []oxbow.Op) func(v *overlay, now time.Time) (*outcome, error) {
+// planOps returns a function that plans all ops.
+func (s *Store) planOps(ops []oxbow.Op) func(v *overlay, now time.Time) (*outcome, error) {
 	return func(v *overlay, now time.Time) (*outcome, error) {
 		own := &outcome{removed: map[string]bool{}, copies: map[string]string{}}
 		for _, op := range ops {
@@ -60,7 +60,7 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	}
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
-	_, err := s.planOf(ops)(newOverlay(s), s.opts.Clock())
+	_, err := s.planOps(ops)(newOverlay(s), s.opts.Clock())
 	return err
 }
 

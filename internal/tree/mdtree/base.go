@@ -22,16 +22,16 @@ type Origin struct {
 	Same func(was string) bool // reports whether was is a present or former name of this store
 }
 
-// knows reports whether a manifest with this origin belongs to this store.
-func (o Origin) knows(was string) bool { return was != "" && o.Same != nil && o.Same(was) }
+// mayBelong reports whether a manifest with this origin belongs to this store.
+func (o Origin) mayBelong(was string) bool { return was != "" && o.Same != nil && o.Same(was) }
 
-// denies reports whether a manifest with this origin belongs to a different store. It returns false
+// isForeign reports whether a manifest with this origin belongs to a different store. It returns false
 // if the origin is unknown.
-func (o Origin) denies(was string) bool { return was != "" && o.Same != nil && !o.Same(was) }
+func (o Origin) isForeign(was string) bool { return was != "" && o.Same != nil && !o.Same(was) }
 
-// is reports whether a dump of the entry would write the item's file.
-func (f manifestItem) is(e *oxbow.Entry) bool {
-	if f.Sum == "" || path.Dir(f.Path) != dirOf(e.Kind) {
+// matchesEntry reports whether a dump of the entry would write the item's file.
+func (f manifestItem) matchesEntry(e *oxbow.Entry) bool {
+	if f.Sum == "" || path.Dir(f.Path) != kindDirectory(e.Kind) {
 		return false
 	}
 	buf := buffers.Get().(*[]byte)
@@ -60,8 +60,8 @@ func (f manifestItem) isText(dir, text string, e *oxbow.Entry, showName bool) bo
 		(journal.Sum([]byte(text)) == f.Sum || f.wrote(entryText{Entry: e, showName: showName}))
 }
 
-// dirOf returns a kind's directory, or "" for an unknown kind.
-func dirOf(k oxbow.Kind) string {
+// kindDirectory returns a kind's directory, or "" for an unknown kind.
+func kindDirectory(k oxbow.Kind) string {
 	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.kind == k && !s.topic })
 	if i < 0 {
 		return ""
@@ -94,9 +94,9 @@ func newPast(ctx context.Context, s oxbow.Store) *past {
 	return &past{ctx: ctx, history: h, undos: map[uint64]bool{}, read: ^uint64(0)}
 }
 
-// held reports whether the store contained the entry after the state of the base, and has changed
+// hadEntry reports whether the store contained the entry after the state of the base, and has changed
 // since other than by an undo.
-func (p *past) held(want *oxbow.Entry, base manifestItem) (bool, error) {
+func (p *past) hadEntry(want *oxbow.Entry, base manifestItem) (bool, error) {
 	if p.history == nil {
 		return false, nil
 	}
@@ -109,7 +109,7 @@ func (p *past) held(want *oxbow.Entry, base manifestItem) (bool, error) {
 			return false, err
 		case v.Verb != oxbow.VerbRemove && sameEntry(want, &v.Entry):
 			return true, nil
-		case v.Verb == oxbow.VerbRestore || (v.Verb != oxbow.VerbRemove && base.is(&v.Entry)):
+		case v.Verb == oxbow.VerbRestore || (v.Verb != oxbow.VerbRemove && base.matchesEntry(&v.Entry)):
 			return false, nil
 		}
 		if v.Verb != oxbow.VerbRemove {

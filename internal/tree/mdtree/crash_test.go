@@ -247,11 +247,11 @@ func TestCrashAnywhere(t *testing.T) {
 			disk.StopAt(at)
 			_, err := Dump(ctx, next, disk.Process(), "brain", o)
 			done = err == nil
-			if !done && !disk.Stopped() {
+			if !done && !disk.HasCrashed() {
 				t.Fatalf("crash at %d: %v", at, err)
 			}
 			n := 0
-			for sketch := range disk.Sketches {
+			for sketch := range disk.EachSketch {
 				n++
 				// Many images of a crash are also images of the crash before. Read and Dump only
 				// depend on the names and bytes of an image.
@@ -268,7 +268,7 @@ func TestCrashAnywhere(t *testing.T) {
 					again := crashfs.New(img)
 					again.StopAt(1 + (n+at)%40)
 					_, err := Dump(ctx, next, again.Process(), "brain", o)
-					for twice := range again.Sketches {
+					for twice := range again.EachSketch {
 						done := done || err == nil
 						key := crashed{twice.Sum(nil), first, done}
 						if !checked[key] {
@@ -320,11 +320,11 @@ func testSyncFails(t *testing.T, o *DumpOptions) {
 		// durable, wherever the machine stops.
 		for stop := 1; failed && stop < 12; stop++ {
 			crashing := disk.Clone()
-			crashing.StopAt(crashing.Ops() + stop)
+			crashing.StopAt(crashing.CountOps() + stop)
 			_, err := Dump(t.Context(), next, crashing.Process(), "brain", o)
 			done := err == nil
 			n := 0
-			for img, label := range crashing.Images {
+			for img, label := range crashing.EachImage {
 				n++
 				if n%3 != at%3 {
 					continue

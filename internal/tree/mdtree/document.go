@@ -23,7 +23,7 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 	}
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
-	text, _, err = s.read(path, maxFile)
+	text, _, err = s.readText(path, maxFile)
 	last, served := s.served.text[path]
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -233,7 +233,7 @@ func (d *dumper) checkOurs() error {
 		return nil
 	}
 	if book {
-		text, err := d.read(summaryFile, maxFile)
+		text, err := d.readText(summaryFile, maxFile)
 		if err == nil && isSummary(text) {
 			return nil
 		}
@@ -276,7 +276,7 @@ func (d *dumper) recover() error {
 
 // scan lists the files in the tree.
 func (d *dumper) scan() error {
-	items, err := d.dumpTree.items()
+	items, err := d.dumpTree.listNames()
 	if err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (d *dumper) scan() error {
 	}
 	slices.SortFunc(d.items, func(a, b item) int { return strings.Compare(a.path, b.path) })
 	var m *manifest
-	text, err := d.read(manifestFile, maxList)
+	text, err := d.readText(manifestFile, maxList)
 	if err == nil {
 		// A damaged manifest counts as empty, so all files that the store does not contain count as
 		// edited.
@@ -310,7 +310,7 @@ func (d *dumper) scan() error {
 	if m != nil {
 		d.listed = m.Files
 	}
-	if m != nil && d.origin.denies(m.Memory) {
+	if m != nil && d.origin.isForeign(m.Memory) {
 		m = nil
 	}
 	d.base = m
@@ -415,7 +415,7 @@ func (d *dumper) stageNames() (*journal.Journal, []int, error) {
 		dir := path.Dir(c.Path)
 		whole, known := missing[dir]
 		if !known {
-			there, err := d.exists(d.path(dir))
+			there, err := d.nameExists(d.path(dir))
 			whole = !there
 			if err == nil && whole {
 				j.Dirs = append(j.Dirs, dir)

@@ -110,7 +110,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// addRaw is addOf for a store that takes any alias.
+// addRaw is makeAdd for a store that takes any alias.
 func addRaw(e oxbow.Entry) oxbow.Add {
 	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
 		Created: e.Created}
@@ -338,7 +338,11 @@ func TestDumpForcedKeepsEdits(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "one"), note("b", "two"), note("c", "three"))
 	mustDump(t, s, fsys, "brain")
-	edits := map[string]string{"notes/a.md": "typed over a", "notes/new.md": "typed anew", "notes/c.md": "typed over c"}
+	edits := map[string]string{
+		"notes/a.md":   "typed over a",
+		"notes/new.md": "typed anew",
+		"notes/c.md":   "typed over c",
+	}
 	for p, text := range edits {
 		put(t, fsys, "brain/"+p, text)
 	}

@@ -81,7 +81,7 @@ func (d *dumper) render(e *oxbow.Entry, buf []byte) (outputFile, []byte, error) 
 	out := outputFile{kind: e.Kind}
 	text, nameAt := entryText{Entry: e}.appendWithoutName(buf[:0])
 	out.nameAt = nameAt
-	if last, ok := d.base.named(e.Name); ok && !d.keepAll && last.hasSum(text) {
+	if last, ok := d.base.findItem(e.Name); ok && !d.keepAll && last.hasSum(text) {
 		out.name = last.Name
 		out.sum = last.Sum
 		return out, text, nil
@@ -104,7 +104,7 @@ func (d *dumper) assignFiles(ctx context.Context) error {
 		for ; to < len(d.outputs) && d.outputs[to].kind == kind; to++ {
 			names = append(names, d.outputs[to].name)
 		}
-		dir := dirOf(kind)
+		dir := kindDirectory(kind)
 		if dir == "" {
 			return &oxbow.NameError{Name: names[0], Err: fmt.Errorf("entry of kind %v has no place in a tree", kind)}
 		}
@@ -187,7 +187,7 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 			isWanted[index] = true
 		}
 		if spelled, like := d.same[nfc(out.path)]; !there && like {
-			found, err := d.exists(d.path(out.path))
+			found, err := d.nameExists(d.path(out.path))
 			if err != nil {
 				return nil, err
 			}
@@ -277,11 +277,11 @@ func (d *dumper) compareManifest(m *manifest, contents map[string][]byte) error 
 
 // book returns the settings of the book, and whether they are those of a dump or do not exist.
 func (d *dumper) book() (settings string, isOurs bool, err error) {
-	exists, err := d.exists(d.path(bookFile))
+	exists, err := d.nameExists(d.path(bookFile))
 	if err != nil || !exists {
 		return "", true, err
 	}
-	settings, err = d.read(bookFile, maxFile)
+	settings, err = d.readText(bookFile, maxFile)
 	if err != nil {
 		return "", false, nil // not a text file, so it is left unchanged
 	}
@@ -352,7 +352,7 @@ func (d *dumper) readExamined(p string) (string, error) {
 	if d.examined.settled == 0 && !d.examined.failed {
 		d.prepareExamination()
 	}
-	text, info, err := d.tree.read(p, maxFile)
+	text, info, err := d.tree.readText(p, maxFile)
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", d.path(p), err)
 	}
@@ -448,13 +448,13 @@ func (d *dumper) isSaved(ctx context.Context, p, text string) (bool, error) {
 	case !errors.Is(err, oxbow.ErrNotFound):
 		return false, err
 	}
-	last, _ := d.base.named(e.Name)
-	return d.past.held(&e, last)
+	last, _ := d.base.findItem(e.Name)
+	return d.past.hadEntry(&e, last)
 }
 
 // keepSummary adds the table of contents to d.keep, unless it is unchanged since the last dump.
 func (d *dumper) keepSummary() error {
-	text, err := d.read(summaryFile, maxList)
+	text, err := d.readText(summaryFile, maxList)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

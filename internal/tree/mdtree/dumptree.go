@@ -51,9 +51,9 @@ func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 	return dumpTree{tree: t}
 }
 
-// read returns the text of a file.
-func (t *dumpTree) read(p string, limit int64) (string, error) {
-	text, _, err := t.tree.read(p, limit)
+// readText returns the text of a file.
+func (t *dumpTree) readText(p string, limit int64) (string, error) {
+	text, _, err := t.tree.readText(p, limit)
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", t.path(p), err)
 	}
@@ -91,9 +91,9 @@ func newItem(p string, kind *kindDir, f fs.DirEntry) item {
 	return it
 }
 
-// items returns all names in the directories of the kinds, including hidden names. The directories
+// listNames returns all names in the directories of the kinds, including hidden names. The directories
 // are in the order of the kinds, and the names are sorted.
-func (t *dumpTree) items() ([]item, error) {
+func (t *dumpTree) listNames() ([]item, error) {
 	var all []item
 	top, err := t.fs.ReadDir(t.dir)
 	if err != nil {

@@ -30,7 +30,7 @@ func (t *tree) finish(j *journal.Journal) error {
 	// Remove files first: if letter case is ignored, the removed file "A.md" and the new file
 	// "a.md" are the same file. If the new file is already in its place, skip the removal,
 	// because it would delete the new file.
-	placed, err := t.placed(j)
+	placed, err := t.placedFiles(j)
 	if err != nil {
 		return err
 	}
@@ -75,11 +75,11 @@ func (t *tree) finish(j *journal.Journal) error {
 	return t.stage.Drop()
 }
 
-// placed returns the new files that are already in their places, by foldKey.
-func (t *tree) placed(j *journal.Journal) (map[string]bool, error) {
+// placedFiles returns the new files that are already in their places, by foldKey.
+func (t *tree) placedFiles(j *journal.Journal) (map[string]bool, error) {
 	placed := map[string]bool{}
 	for i, c := range j.Write {
-		staged, err := t.exists(t.stage.File(i))
+		staged, err := t.nameExists(t.stage.File(i))
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (t *tree) placed(j *journal.Journal) (map[string]bool, error) {
 // directories in which names changed to dirs.
 func (t *tree) finishDir(dir string, dirs map[string]bool) error {
 	dirs["."] = true
-	there, err := t.exists(t.path(dir))
+	there, err := t.nameExists(t.path(dir))
 	if err != nil {
 		return err
 	}

@@ -88,19 +88,19 @@ func parseKnownFiles(data []byte) knownFiles {
 		return nil
 	}
 	r := rowReader{rest: rest}
-	count := r.unsigned()
+	count := r.readUnsigned()
 	const minRow = sha256.Size + 5 // bytes
 	if count > uint64(len(rest))/minRow {
 		return nil
 	}
 	known := make(knownFiles, 0, count)
 	for range count {
-		p := string(r.bytes(r.unsigned()))
-		f := knownFile{path: p, sum: [sha256.Size]byte(r.bytes(sha256.Size))}
-		f.stamp.size = r.signed()
-		f.stamp.modified = r.signed()
-		f.stamp.changed = r.signed()
-		f.stamp.inode = r.unsigned()
+		p := string(r.readBytes(r.readUnsigned()))
+		f := knownFile{path: p, sum: [sha256.Size]byte(r.readBytes(sha256.Size))}
+		f.stamp.size = r.readSigned()
+		f.stamp.modified = r.readSigned()
+		f.stamp.changed = r.readSigned()
+		f.stamp.inode = r.readUnsigned()
 		if r.failed || (len(known) > 0 && known[len(known)-1].path >= p) {
 			return nil
 		}
@@ -115,12 +115,12 @@ type rowReader struct {
 	failed bool
 }
 
-func (r *rowReader) unsigned() uint64 {
+func (r *rowReader) readUnsigned() uint64 {
 	v, n := binary.Uvarint(r.rest)
 	return v * uint64(r.advance(n))
 }
 
-func (r *rowReader) signed() int64 {
+func (r *rowReader) readSigned() int64 {
 	v, n := binary.Varint(r.rest)
 	return v * int64(r.advance(n))
 }
@@ -135,7 +135,7 @@ func (r *rowReader) advance(n int) int {
 	return 1
 }
 
-func (r *rowReader) bytes(n uint64) []byte {
+func (r *rowReader) readBytes(n uint64) []byte {
 	if r.failed || n > uint64(len(r.rest)) {
 		r.failed = true
 		return make([]byte, sha256.Size)

@@ -146,7 +146,7 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 	if err := r.readThrough(j); err != nil {
 		return nil, err
 	}
-	items, err := r.items()
+	items, err := r.listNames()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", ErrNoTree, err)
 	}
@@ -165,7 +165,7 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 		return nil, emptyTreeError(m)
 	}
 	t.base = m
-	rd := &treeReader{tree: t, problems: problems, spelled: m.spellings(),
+	rd := &treeReader{tree: t, problems: problems, spelled: m.dumpedSpellings(),
 		owner: make(map[string]string), skipUnchanged: opts.SkipUnchanged}
 	if opts.SkipUnchanged && m != nil {
 		rd.known = r.loadKnownFiles()
@@ -248,7 +248,7 @@ func (t *Tree) entryFiles(items []item, problems *ProblemsError) []item {
 
 // manifest returns the manifest, or nil if the tree has none.
 func (r *dumpTree) manifest(problems *ProblemsError) *manifest {
-	text, err := r.read(manifestFile, maxList)
+	text, err := r.readText(manifestFile, maxList)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -266,7 +266,7 @@ func (r *dumpTree) manifest(problems *ProblemsError) *manifest {
 type treeReader struct {
 	tree          *Tree
 	problems      *ProblemsError
-	spelled       map[string]string // see manifest.spellings
+	spelled       map[string]string // see manifest.dumpedSpellings
 	owner         map[string]string // file of each name
 	skipUnchanged bool
 	known         knownFiles
@@ -287,14 +287,14 @@ func (r *treeReader) readAll(t *dumpTree, files []item, progress func(done, tota
 
 // readFile adds a file to the tree. It reports whether the file could be read.
 func (r *treeReader) readFile(t *dumpTree, it *item) bool {
-	last, isUnique := r.dumped(it)
+	last, isUnique := r.dumpedItem(it)
 	if isUnique {
 		if sum, ok := r.known.sum(it); ok && sum == last.Sum {
 			r.tree.addUnchanged(it, last)
 			return true
 		}
 	}
-	text, err := t.read(it.path, maxFile)
+	text, err := t.readText(it.path, maxFile)
 	switch {
 	case errors.Is(err, vfs.ErrTooLarge):
 		r.problems.Add(
@@ -313,9 +313,9 @@ func (r *treeReader) readFile(t *dumpTree, it *item) bool {
 	return true
 }
 
-// dumped returns the item of the last dump for a file that need not be parsed if it still has the
+// dumpedItem returns the item of the last dump for a file that need not be parsed if it still has the
 // item's hash. ok is false if there is none.
-func (r *treeReader) dumped(it *item) (last manifestItem, ok bool) {
+func (r *treeReader) dumpedItem(it *item) (last manifestItem, ok bool) {
 	if !r.skipUnchanged || it.kind.topic {
 		return last, false
 	}
@@ -323,11 +323,11 @@ func (r *treeReader) dumped(it *item) (last manifestItem, ok bool) {
 	if !ok {
 		return last, false
 	}
-	named, _ := r.tree.base.named(last.Name)
+	named, _ := r.tree.base.findItem(last.Name)
 	_, isOwned := r.owner[last.Name]
 	// If the path does not show the name, the name may be wrong, because somebody edited the
 	// manifest.
-	return last, named.Path == it.path && !isOwned && decodeName(stemOf(it.path)) == last.Name
+	return last, named.Path == it.path && !isOwned && decodeName(fileStem(it.path)) == last.Name
 }
 
 // addUnchanged adds a file that is as the last dump wrote it.
@@ -381,10 +381,10 @@ func (r *treeReader) add(it *item, text string) {
 	for _, w := range f.warnings {
 		r.tree.warn(it.path, errors.New(w))
 	}
-	if r.tree.base == nil && !f.named && strings.Contains(p, "%") && e.Name != stemOf(p) {
+	if r.tree.base == nil && !f.named && strings.Contains(p, "%") && e.Name != fileStem(p) {
 		r.tree.warn(it.path, fmt.Errorf("its name is read as %q", e.Name))
 	}
-	last, _ := r.tree.base.named(e.Name)
+	last, _ := r.tree.base.findItem(e.Name)
 	r.tree.append(e, it.path, entryState{
 		unedited: last.isText(it.kind.dir, text, &e, f.named),
 		marked:   HasConflictMarkers(text),
@@ -392,7 +392,7 @@ func (r *treeReader) add(it *item, text string) {
 }
 
 // parse parses the text of a file with path p.
-func (t *Tree) parse(kind *kindDir, p, text string) (oxbow.Entry, parsed, error) {
+func (t *Tree) parse(kind *kindDir, p, text string) (oxbow.Entry, parsedFile, error) {
 	if t.base != nil {
 		text = unixLines(text)
 	}
@@ -402,7 +402,7 @@ func (t *Tree) parse(kind *kindDir, p, text string) (oxbow.Entry, parsed, error)
 // readUnchanged reads a file that was left out, and adds its entry to t.Entries. If the file was
 // edited since the tree was read, the entry has the new text.
 func (t *Tree) readUnchanged(f *unchangedFile) error {
-	text, err := t.files.read(f.Path, maxFile)
+	text, err := t.files.readText(f.Path, maxFile)
 	if err != nil {
 		return err
 	}
@@ -420,10 +420,10 @@ func (t *Tree) readUnchanged(f *unchangedFile) error {
 	return nil
 }
 
-// spellings maps the paths in the manifest, in Unicode normal form C, to the spelling in the dump.
+// dumpedSpellings maps the paths in the manifest, in Unicode normal form C, to the spelling in the dump.
 // Some file systems (HFS+) and archives change names to another normal form, but entries' names
 // must not change.
-func (m *manifest) spellings() map[string]string {
+func (m *manifest) dumpedSpellings() map[string]string {
 	as := make(map[string]string)
 	if m == nil {
 		return as
@@ -444,24 +444,24 @@ func (m *manifest) spellings() map[string]string {
 
 func nfc(s string) string { return norm.NFC.String(s) }
 
-func stemOf(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
+func fileStem(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
 
 // readEntryFile parses the text of an entry's file with path p. The file need not exist.
-func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsed, error) {
+func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsedFile, error) {
 	if !utf8.ValidString(p) {
-		return oxbow.Entry{}, parsed{}, errors.New("its name is not UTF-8; rename it")
+		return oxbow.Entry{}, parsedFile{}, errors.New("its name is not UTF-8; rename it")
 	}
 	if !utf8.ValidString(text) {
-		return oxbow.Entry{}, parsed{}, errors.New(
+		return oxbow.Entry{}, parsedFile{}, errors.New(
 			"it is not UTF-8 text; convert it first, for example with iconv -t UTF-8",
 		)
 	}
 	f, err := parseEntry(text)
 	if err != nil {
-		return oxbow.Entry{}, parsed{}, err
+		return oxbow.Entry{}, parsedFile{}, err
 	}
 	if len(f.content) > oxbow.MaxContent {
-		return oxbow.Entry{}, parsed{}, fmt.Errorf(
+		return oxbow.Entry{}, parsedFile{}, fmt.Errorf(
 			"its content has %d bytes; the most is %d",
 			len(f.content),
 			oxbow.MaxContent,
@@ -470,7 +470,7 @@ func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsed, error) {
 	e := oxbow.Entry{Name: f.name, Kind: s.kind, Content: f.content,
 		Aliases: f.aliases, Labels: withoutLocal(f.labels), Created: f.created}
 	if !f.named {
-		e.Name = decodeName(stemOf(p))
+		e.Name = decodeName(fileStem(p))
 	}
 	if s.topic {
 		e.Labels = oxbow.SortLabels(append(slices.Clone(e.Labels), topicLabel))

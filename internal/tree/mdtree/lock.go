@@ -75,7 +75,7 @@ func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 // waitIdle waits until no change is in progress, and completes a change that a crash interrupted. A
 // read-only store instead sets up an overlay, which makes the change appear complete.
 func (s *Store) waitIdle(ctx context.Context) error {
-	idle := !s.interrupted()
+	idle := !s.hasJournal()
 	if !idle && !s.opts.ReadOnly {
 		release, err := s.acquire(ctx)
 		if err == nil {
@@ -86,7 +86,7 @@ func (s *Store) waitIdle(ctx context.Context) error {
 	if !idle {
 		var err error
 		idle, err = vfs.Poll(ctx, min(s.opts.LockWait, journalWait), func() (bool, error) {
-			return !s.interrupted(), nil
+			return !s.hasJournal(), nil
 		})
 		if err != nil {
 			return err
@@ -113,8 +113,8 @@ func (s *Store) waitIdle(ctx context.Context) error {
 	return nil
 }
 
-// interrupted reports whether a journal exists.
-func (s *Store) interrupted() bool {
+// hasJournal reports whether a journal exists.
+func (s *Store) hasJournal() bool {
 	_, err := s.fs.Stat(s.stage.Journal())
 	return err == nil
 }
@@ -140,7 +140,7 @@ func (s *Store) journal() (*journal.Journal, error) {
 func (s *Store) recover() error {
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
-	if s.interrupted() {
+	if s.hasJournal() {
 		j, err := s.journal()
 		if err != nil {
 			return err

@@ -181,9 +181,9 @@ func (m *manifest) makeIndex() {
 	}
 }
 
-// named returns the item of a name. If several items have the name, the result has only the name,
+// findItem returns the item of a name. If several items have the name, the result has only the name,
 // without path and sum. m may be nil.
-func (m *manifest) named(name string) (f manifestItem, found bool) {
+func (m *manifest) findItem(name string) (f manifestItem, found bool) {
 	if m == nil {
 		return f, false
 	}

@@ -96,8 +96,8 @@ func appendList(b []byte, title string, n int, item func(int) string) []byte {
 	return append(b, "    </ul>\n  </dd>\n"...)
 }
 
-// parsed is the content of a file. Fields that the file does not specify are zero.
-type parsed struct {
+// parsedFile is the content of a file. Fields that the file does not specify are zero.
+type parsedFile struct {
 	name     string
 	named    bool // the block contains the name
 	created  time.Time
@@ -109,8 +109,8 @@ type parsed struct {
 
 // parseEntry parses an entry's file. Any text without a block of data is valid. The error lists the
 // parts of a block that cannot be understood.
-func parseEntry(file string) (parsed, error) {
-	var p parsed
+func parseEntry(file string) (parsedFile, error) {
+	var p parsedFile
 	file = strings.TrimPrefix(file, bom)
 	rest, ok := strings.CutPrefix(file, metaOpen)
 	if !ok {
@@ -160,7 +160,7 @@ func parseEntry(file string) (parsed, error) {
 		s, _, p.named = strings.Cut(s, "</dd>")
 		p.name = unescape(strings.TrimSpace(s))
 	}
-	for _, t := range titles(block) {
+	for _, t := range blockTitles(block) {
 		if !slices.Contains([]string{"Created", "Aliases", "Labels", "Name"}, t) {
 			p.warnings = append(
 				p.warnings,
@@ -184,7 +184,7 @@ func part(block, title string) string {
 	return s
 }
 
-func titles(block string) []string {
+func blockTitles(block string) []string {
 	var ts []string
 	for {
 		_, rest, ok := strings.Cut(block, "<dt>")

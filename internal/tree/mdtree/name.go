@@ -72,7 +72,7 @@ func encodeName(name string) (stem string, shown bool) {
 // and white space at its end.
 func cutStem(stem string, n int) string {
 	if len(stem) > n {
-		n = len(text.Cut(stem, n))
+		n = len(text.CutPrefix(stem, n))
 		for k := 1; k <= 2; k++ {
 			if n >= k && stem[n-k] == '%' {
 				n -= k

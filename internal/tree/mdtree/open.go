@@ -33,7 +33,7 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	s := &Store{tree: newTree(fsys, ".", storeStageDir), layout: l, opts: o, st: newState(),
 		writer:  writer{sem: make(chan struct{}, 1)},
 		scanner: scanner{dirty: map[string]bool{}},
-		served:  served{base: map[string]*oxbow.Entry{}, text: map[string]string{}, held: map[string]bool{}}}
+		served:  servedEntries{base: map[string]*oxbow.Entry{}, text: map[string]string{}, held: map[string]bool{}}}
 	s.tree.warn = s.warn
 	for _, d := range l.Dirs() {
 		s.scanner.dirs = append(s.scanner.dirs, &directory{path: d, hiddenPrefix: hiddenPrefix(d)})
@@ -64,7 +64,7 @@ func (s *Store) rescan(ctx context.Context, scan func(context.Context) error) er
 		}
 		s.scanner.mu.Lock()
 		err := scan(ctx)
-		if err == nil && (s.overlay != nil || !s.interrupted()) {
+		if err == nil && (s.overlay != nil || !s.hasJournal()) {
 			clear(s.served.base)
 			s.scanner.mu.Unlock()
 			return nil

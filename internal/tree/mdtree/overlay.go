@@ -88,7 +88,7 @@ func (v *overlay) File(p string) (string, bool) {
 	if f := v.s.st.files[p]; f != nil {
 		return f.text, !f.neverGood
 	}
-	if v.s.matches(p) {
+	if v.s.mayHoldEntries(p) {
 		return "", false
 	}
 	e, err := v.document(p)
@@ -100,7 +100,7 @@ func (v *overlay) File(p string) (string, bool) {
 
 // document reads a file that the layout does not match.
 func (v *overlay) document(p string) (*pendingFile, error) {
-	text, _, err := v.s.read(p, maxFile)
+	text, _, err := v.s.readText(p, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s: %w", p, err)
 	}
@@ -159,7 +159,7 @@ func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) 
 		if slices.ContainsFunc(edits[:i], func(o Edit) bool { return o.Path == ed.Path }) {
 			return nil, nil, fmt.Errorf("mdtree: a plan edits %s twice", ed.Path)
 		}
-		e, err := v.pendingOf(ed.Path)
+		e, err := v.pendingFile(ed.Path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -168,7 +168,7 @@ func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) 
 			had[name] = append(had[name], it.Entry.Version)
 			v.names[name] = slices.DeleteFunc(v.names[name], func(p string) bool { return p == ed.Path })
 		}
-		if err := v.set(e, ed); err != nil {
+		if err := v.applyEdit(e, ed); err != nil {
 			return nil, nil, err
 		}
 		for _, it := range e.items {
@@ -182,12 +182,12 @@ func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) 
 	return had, have, nil
 }
 
-// pendingOf returns the present state of a file in the change.
-func (v *overlay) pendingOf(p string) (*pendingFile, error) {
+// pendingFile returns the present state of a file in the change.
+func (v *overlay) pendingFile(p string) (*pendingFile, error) {
 	if e := v.files[p]; e != nil {
 		return e, nil
 	}
-	if !v.s.matches(p) {
+	if !v.s.mayHoldEntries(p) {
 		return v.document(p)
 	}
 	e := &pendingFile{}
@@ -198,12 +198,12 @@ func (v *overlay) pendingOf(p string) (*pendingFile, error) {
 	return e, nil
 }
 
-// set applies an edit to a file and parses its entries.
-func (v *overlay) set(e *pendingFile, ed Edit) error {
+// applyEdit applies an edit to a file and parses its entries.
+func (v *overlay) applyEdit(e *pendingFile, ed Edit) error {
 	e.text = ed.Text
 	e.remove = ed.Remove
 	e.changed = true
-	e.matched = v.s.matches(ed.Path)
+	e.matched = v.s.mayHoldEntries(ed.Path)
 	e.items = nil
 	if e.remove {
 		e.text = ""

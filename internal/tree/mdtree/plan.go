@@ -82,7 +82,7 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 	}
 	t.normalizeNames(have)
 	p := &planner{tree: t, have: have, opts: opts, past: newPast(ctx, s)}
-	p.Base = opts.Origin.knows(t.Memory)
+	p.Base = opts.Origin.mayBelong(t.Memory)
 	err = p.plan()
 	if err == nil {
 		err = p.leaveTakenAliases(ctx, s)
@@ -118,8 +118,8 @@ func (t *Tree) readStore(ctx context.Context, s oxbow.Store) (map[string]*stored
 			return nil, err
 		}
 		e.Labels = withoutLocal(e.Labels)
-		last, dumped := t.base.named(e.Name)
-		stored := &storedEntry{version: e.Version, isBase: dumped && last.is(&e)}
+		last, dumped := t.base.findItem(e.Name)
+		stored := &storedEntry{version: e.Version, isBase: dumped && last.matchesEntry(&e)}
 		_, unchanged := t.unchangedPath(e.Name)
 		// A name that is not ASCII may belong to a file in another Unicode form.
 		if isRead[e.Name] || !isASCII(e.Name) || (unchanged && !stored.isBase) {
@@ -154,13 +154,13 @@ func (t *Tree) normalizeNames(have map[string]*storedEntry) {
 		e := &t.Entries[i]
 		normal := oxbow.NormalName(e.Name)
 		_, known := have[e.Name]
-		_, dumped := t.base.named(e.Name)
+		_, dumped := t.base.findItem(e.Name)
 		isTwin := used[normal] > 1
 		if known || e.Name == normal || (dumped && !isTwin) {
 			continue
 		}
 		if !isTwin {
-			e.Name = spellingOf(normal, have)
+			e.Name = storedSpelling(normal, have)
 			continue
 		}
 		name := normal
@@ -179,9 +179,9 @@ func (t *Tree) normalizeNames(have map[string]*storedEntry) {
 	}
 }
 
-// spellingOf returns the spelling that the store uses for a name in normal form, or the name
+// storedSpelling returns the spelling that the store uses for a name in normal form, or the name
 // itself.
-func spellingOf(name string, have map[string]*storedEntry) string {
+func storedSpelling(name string, have map[string]*storedEntry) string {
 	for _, form := range oxbow.AllNameForms([]string{name}) {
 		if _, ok := have[form]; ok {
 			return form
@@ -217,7 +217,7 @@ func (p *planner) plan() error {
 		if err != nil {
 			return err
 		}
-		if err := p.unfinished(i); len(ops) > 0 && err != nil {
+		if err := p.checkFinished(i); len(ops) > 0 && err != nil {
 			problems.Add(p.tree.Files[i], err)
 			continue
 		}
@@ -261,10 +261,10 @@ func (p *planner) planUnchanged() error {
 	return nil
 }
 
-// unfinished returns an error if a file's content is probably not intended. Either the file lost
+// checkFinished returns an error if a file's content is probably not intended. Either the file lost
 // all its text, for example because the disk was full, or it contains git's conflict markers.
 // Blank text or markers are accepted if the store's entry also has them.
-func (p *planner) unfinished(i int) error {
+func (p *planner) checkFinished(i int) error {
 	want := &p.tree.Entries[i]
 	e, exists := p.have[want.Name]
 	if exists && isBlank(want.Content) && !isBlank(e.whole.Content) {
@@ -327,11 +327,11 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 		return nil, nil
 	}
 	if p.Base && !(exists && p.lacksTaken(want, e.whole)) {
-		base, known := p.tree.base.named(want.Name)
+		base, known := p.tree.base.findItem(want.Name)
 		kept := known && p.tree.unedited[i]
 		storeChanged := exists != known || (exists && !e.isBase)
 		if !kept && (storeChanged || !exists) {
-			held, err := p.past.held(want, base)
+			held, err := p.past.hadEntry(want, base)
 			if err != nil {
 				return nil, err
 			}
@@ -348,10 +348,10 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 	}
 	if !exists {
 		p.Added = append(p.Added, want.Name)
-		return []oxbow.Op{addOf(want)}, nil
+		return []oxbow.Op{makeAdd(want)}, nil
 	}
 	p.Changed = append(p.Changed, want.Name)
-	return opsOf(want, e.whole), nil
+	return makeOps(want, e.whole), nil
 }
 
 // lacksTaken reports whether the store's entry differs from the entry in a file only by aliases
@@ -403,7 +403,7 @@ func (p *planner) planRemovals() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.have)) {
 		e := p.have[name]
-		base, known := p.tree.base.named(name)
+		base, known := p.tree.base.findItem(name)
 		switch {
 		case in[name]:
 			continue
@@ -421,15 +421,15 @@ func (p *planner) planRemovals() error {
 	return nil
 }
 
-func addOf(want *oxbow.Entry) oxbow.Add {
+func makeAdd(want *oxbow.Entry) oxbow.Add {
 	return oxbow.Add{Name: want.Name, Kind: want.Kind, Content: want.Content,
 		Aliases: tidyAliases(want.Aliases), Labels: slices.Clone(want.Labels), Created: want.Created}
 }
 
-// opsOf returns the ops that change e into want.
-func opsOf(want, e *oxbow.Entry) []oxbow.Op {
+// makeOps returns the ops that change e into want.
+func makeOps(want, e *oxbow.Entry) []oxbow.Op {
 	if want.Kind != e.Kind || !sameDate(want, e) {
-		add := addOf(want)
+		add := makeAdd(want)
 		if sameDate(want, e) {
 			add.Created = e.Created
 		}

@@ -61,8 +61,8 @@ func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 		}
 	}
 	for p := range s.scanner.dirty {
-		if _, done := r.next[p]; !done && s.matches(p) {
-			r.read(p)
+		if _, done := r.next[p]; !done && s.mayHoldEntries(p) {
+			r.readFile(p)
 		}
 	}
 	clear(s.scanner.dirty)
@@ -167,15 +167,15 @@ func (s *Store) scanDir(
 // they are checked.
 func (s *Store) scanWatched(d *directory, r *fileScan, changed []string) {
 	for _, p := range changed {
-		if s.matches(p) {
-			r.read(p)
+		if s.mayHoldEntries(p) {
+			r.readFile(p)
 		}
 	}
 	for _, p := range d.links {
 		if now, err := s.fs.Stat(p); (err != nil && s.st.files[p] == nil) || (err == nil && s.current(p, now)) {
 			continue
 		}
-		r.read(p)
+		r.readFile(p)
 	}
 }
 
@@ -244,7 +244,7 @@ func (s *Store) changedFiles(ctx context.Context, d *directory, entries []fs.Dir
 			return nil, ctx.Err()
 		}
 		p := path.Join(d.path, e.Name())
-		if e.IsDir() || !s.matches(p) {
+		if e.IsDir() || !s.mayHoldEntries(p) {
 			continue
 		}
 		listed[p] = true
@@ -252,7 +252,7 @@ func (s *Store) changedFiles(ctx context.Context, d *directory, entries []fs.Dir
 		if e.Type()&fs.ModeSymlink != 0 {
 			d.links = append(d.links, p)
 		}
-		if force || s.scanner.dirty[p] || !s.unchanged(p, e) {
+		if force || s.scanner.dirty[p] || !s.isUnchanged(p, e) {
 			todo = append(todo, p)
 		}
 	}
@@ -264,8 +264,8 @@ func (s *Store) changedFiles(ctx context.Context, d *directory, entries []fs.Dir
 	return todo, nil
 }
 
-// unchanged reports whether a listed file has not changed since it was read.
-func (s *Store) unchanged(p string, e fs.DirEntry) bool {
+// isUnchanged reports whether a listed file has not changed since it was read.
+func (s *Store) isUnchanged(p string, e fs.DirEntry) bool {
 	if f := s.st.files[p]; f == nil || f.racy || f.info == nil {
 		return false
 	}
@@ -301,8 +301,8 @@ type readResult struct {
 	reason string // reason why the content cannot be trusted
 }
 
-// read reads a file and compares the text with the state.
-func (r *fileScan) read(p string) {
+// readFile reads a file and compares the text with the state.
+func (r *fileScan) readFile(p string) {
 	l := r.s.readFile(p)
 	r.compare(p, &l)
 }
@@ -315,7 +315,7 @@ const filesPerBatch = 64
 func (r *fileScan) readAll(ctx context.Context, paths []string) error {
 	if len(paths) <= 2*filesPerBatch {
 		for _, p := range paths {
-			r.read(p)
+			r.readFile(p)
 		}
 		return nil
 	}
@@ -348,7 +348,7 @@ func (r *fileScan) readAll(ctx context.Context, paths []string) error {
 // readFile reads and parses a file. It does not change the state. scanner.mu must be held.
 func (s *Store) readFile(p string) (l readResult) {
 	old := s.st.files[p]
-	text, info, err := s.read(p, s.opts.MaxFile)
+	text, info, err := s.readText(p, s.opts.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile) {
 		l.err = fs.ErrNotExist
 		return l

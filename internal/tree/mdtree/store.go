@@ -64,7 +64,7 @@ type Store struct {
 
 	writer   writer
 	scanner  scanner
-	served   served
+	served   servedEntries
 	watchers subscribers.List[oxbow.Event]
 
 	mu     sync.RWMutex // guards the fields below (to change them, scanner.mu must also be held)
@@ -72,9 +72,9 @@ type Store struct {
 	closed bool
 }
 
-// served contains entries and documents that callers have received and that other programs may have
+// servedEntries contains entries and documents that callers have received and that other programs may have
 // changed since. It is guarded by scanner.mu.
-type served struct {
+type servedEntries struct {
 	base map[string]*oxbow.Entry // entries that were changed since
 	text map[string]string       // documents
 	held map[string]bool         // documents that became empty
@@ -174,8 +174,8 @@ func (s *Store) storeError(err error) error {
 	return err
 }
 
-// matches reports whether the layout may store entries in the file.
-func (s *Store) matches(p string) bool {
+// mayHoldEntries reports whether the layout may store entries in the file.
+func (s *Store) mayHoldEntries(p string) bool {
 	base := path.Base(p)
 	if base[0] == '.' || strings.HasSuffix(base, ".tmp") || IsConflict(base) {
 		return false

@@ -133,7 +133,7 @@ func TestStoreCrashAnywhere(t *testing.T) {
 				if err != nil && !errors.Is(err, crashfs.ErrCrashed) {
 					t.Fatalf("stop at %d: %v", stop, err)
 				}
-				for img, label := range disk.Images {
+				for img, label := range disk.EachImage {
 					check(img, fmt.Sprintf("crash at %d, %s", stop, label), done)
 				}
 				// The recovery crashes, too.
@@ -145,7 +145,7 @@ func TestStoreCrashAnywhere(t *testing.T) {
 						err = s.Apply(t.Context(), oxbow.Add{Name: "x", Content: "x"}, oxbow.Remove{Name: "x"})
 					}
 					n := 0
-					for img, label := range second.Images {
+					for img, label := range second.EachImage {
 						check(img, fmt.Sprintf("crash at %d, then at %d, %s", stop, again, label), done)
 						n++
 						if n == 4 {
@@ -188,7 +188,7 @@ func TestFailAnywhere(t *testing.T) {
 				oxbow.Add{Name: "go", Content: "g", Created: noon},
 			)
 			old := problemsOf(t, s)
-			disk.Inject(crashfs.Fault{At: disk.Ops() + n, Err: broken, Done: done})
+			disk.Inject(crashfs.Fault{At: disk.CountOps() + n, Err: broken, Done: done})
 			err := s.Apply(t.Context(), oxbow.Update{Name: "change", Content: "after"}, oxbow.Remove{Name: "go"},
 				oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "one"})
 			disk.Mend()
@@ -278,7 +278,7 @@ func TestCrashUnderDirectoryOfOthers(t *testing.T) {
 		mustApply(t, s, op)
 		want := problemsOf(t, s)
 		images := 0
-		for img, label := range disk.Images {
+		for img, label := range disk.EachImage {
 			images++
 			after := openOn(t, img, Options{})
 			if got := problemsOf(t, after); !slices.Equal(got, want) {

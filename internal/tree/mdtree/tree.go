@@ -74,10 +74,10 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }
 // errNotFile is returned if a name does not belong to a regular file.
 var errNotFile = errors.New("not a regular file")
 
-// read returns the text of a file with at most limit bytes, and the file's metadata from before
+// readText returns the text of a file with at most limit bytes, and the file's metadata from before
 // the read. If the file is written while it is read, the next Stat returns a different
 // description.
-func (t *tree) read(p string, limit int64) (string, fs.FileInfo, error) {
+func (t *tree) readText(p string, limit int64) (string, fs.FileInfo, error) {
 	if staged, ok := t.overlay[p]; ok {
 		if staged == "" {
 			return "", nil, fs.ErrNotExist
@@ -136,7 +136,7 @@ func (t *tree) sum(p string) (string, error) {
 	if p == t.listFile {
 		limit = journal.MaxJournal
 	}
-	text, _, err := t.read(p, limit)
+	text, _, err := t.readText(p, limit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil
@@ -164,8 +164,8 @@ func (t *tree) sumStream(p string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// exists reports whether fs contains a file or directory with that name.
-func (t *tree) exists(name string) (bool, error) {
+// nameExists reports whether fs contains a file or directory with that name.
+func (t *tree) nameExists(name string) (bool, error) {
 	_, err := t.fs.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -269,7 +269,7 @@ func (t *tree) putFiles(
 	return context.Cause(ctx)
 }
 
-// readThrough makes [tree.read] return the files as they will be when the journal's change is
+// readThrough makes [tree.readText] return the files as they will be when the journal's change is
 // complete. A nil journal ends this.
 func (t *tree) readThrough(j *journal.Journal) error {
 	t.overlay = nil
@@ -278,7 +278,7 @@ func (t *tree) readThrough(j *journal.Journal) error {
 	}
 	overlay := map[string]string{}
 	for i, c := range j.Write {
-		staged, err := t.exists(t.stage.File(i))
+		staged, err := t.nameExists(t.stage.File(i))
 		if err != nil {
 			return err
 		}
@@ -316,7 +316,7 @@ func (t *tree) readThroughDir(dir string, overlay map[string]string) error {
 	}
 	for _, it := range items {
 		p := path.Join(dir, it.Name())
-		there, err := t.exists(t.path(p))
+		there, err := t.nameExists(t.path(p))
 		if err != nil {
 			return err
 		}

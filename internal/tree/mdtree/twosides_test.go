@@ -134,7 +134,7 @@ func (r *twoSides) fill(t *testing.T) error {
 	r.rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	for _, name := range names[:2+r.rand.IntN(8)] {
 		e := r.entry(strings.TrimSpace(name))
-		if err := r.m.Apply(t.Context(), addOf(&e)); err != nil {
+		if err := r.m.Apply(t.Context(), makeAdd(&e)); err != nil {
 			return err
 		}
 	}
@@ -240,12 +240,12 @@ func (r *twoSides) editBoth(t *testing.T) error {
 	}
 	if r.rand.IntN(2) == 0 {
 		e := r.entry("new in files")
-		r.paths[e.Name] = dirOf(e.Kind) + "/new in files.md"
+		r.paths[e.Name] = kindDirectory(e.Kind) + "/new in files.md"
 		r.edit(t, e)
 	}
 	if r.rand.IntN(2) == 0 {
 		e := r.entry("new in memory")
-		return r.m.Apply(t.Context(), addOf(&e))
+		return r.m.Apply(t.Context(), makeAdd(&e))
 	}
 	return nil
 }
@@ -279,7 +279,7 @@ func (r *twoSides) changed(e oxbow.Entry) oxbow.Entry {
 // end.
 func (r *twoSides) edit(t *testing.T, e oxbow.Entry) {
 	p := r.paths[e.Name]
-	showName := decodeName(stemOf(p)) != e.Name
+	showName := decodeName(fileStem(p)) != e.Name
 	text := string(entryText{Entry: &e, showName: showName}.appendTo(nil))
 	if r.rand.IntN(4) == 0 {
 		text += "\n"

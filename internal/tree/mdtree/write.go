@@ -87,8 +87,8 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 	}
 	r := &fileScan{s: s, next: map[string]*file{}}
 	for _, w := range changes {
-		if s.matches(w.path) {
-			r.read(w.path)
+		if s.mayHoldEntries(w.path) {
+			r.readFile(w.path)
 		} else if _, ok := s.served.text[w.path]; ok {
 			s.served.text[w.path] = w.text
 			delete(s.served.held, w.path)
@@ -150,7 +150,7 @@ func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {
 // change was planned, the error matches vfs.ErrChanged. If the last good state of the file was used,
 // the present text is kept as a conflict copy.
 func (s *Store) readBefore(w *fileChange, e *pendingFile, own *outcome) error {
-	text, info, err := s.read(w.path, maxFile)
+	text, info, err := s.readText(w.path, maxFile)
 	switch {
 	case err == nil:
 		w.there = true
@@ -192,7 +192,7 @@ func (s *Store) writeOne(w fileChange) error {
 	if err == nil || errors.Is(err, vfs.ErrChanged) {
 		return err
 	}
-	if text, _, rerr := s.read(w.path, maxFile); rerr != nil || text == w.text {
+	if text, _, rerr := s.readText(w.path, maxFile); rerr != nil || text == w.text {
 		// The new file may be in its place without being synced.
 		return fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, err)
 	}
@@ -204,7 +204,7 @@ func (s *Store) removeOne(w fileChange) error {
 	if err == nil || errors.Is(err, vfs.ErrChanged) {
 		return err
 	}
-	if _, _, rerr := s.read(w.path, maxFile); errors.Is(rerr, fs.ErrNotExist) {
+	if _, _, rerr := s.readText(w.path, maxFile); errors.Is(rerr, fs.ErrNotExist) {
 		// The file is gone, but this may not be durable.
 		return fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, err)
 	}
@@ -239,7 +239,7 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 	if err == nil {
 		err = s.stage.Commit(j)
 	}
-	if err != nil && !s.interrupted() {
+	if err != nil && !s.hasJournal() {
 		// Nothing has been committed. Ignore the error: leftover staged files do no harm.
 		_ = s.stage.Clean()
 		return err

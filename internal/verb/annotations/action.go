@@ -130,7 +130,7 @@ type action struct {
 	in    BeforeActionIn
 	out   BeforeActionOut
 	parts []string
-	shown []session.Shown // entries shown by each part
+	shown []session.ShownEntry // entries shown by each part
 }
 
 // find adds the project's newest entries with the given labels, which are pairs of key and value.
@@ -164,6 +164,6 @@ func (a *action) find(
 		}
 		a.parts = append(a.parts, onOneLine(said)+" ("+h.Entry.Name+", "+h.Entry.Created.UTC().Format(time.DateOnly)+
 			")")
-		a.shown = append(a.shown, session.Shown{In: in, Name: h.Entry.Name, Version: h.Entry.Version})
+		a.shown = append(a.shown, session.ShownEntry{In: in, Name: h.Entry.Name, Version: h.Entry.Version})
 	}
 }

@@ -54,7 +54,7 @@ func turnsIn(ctx context.Context, w *verb.Workspace, a *Annotation) []session.Tu
 	if len(found) != 1 {
 		return nil
 	}
-	turns, _ := archive.Turns(ctx, found[0].Client, a.Session) // turns before an error are correct
+	turns, _ := archive.ReadTurns(ctx, found[0].Client, a.Session) // turns before an error are correct
 	return turns
 }
 

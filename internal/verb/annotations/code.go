@@ -140,7 +140,7 @@ func makeAnnotation(f annotate.Found) Annotation {
 
 // markUnreviewed marks the annotations that nobody vouches for.
 func markUnreviewed(ctx context.Context, b *annotate.Store, all []Annotation, found []annotate.Found) {
-	for i, isUnreviewed := range b.Unreviewed(ctx, found) {
+	for i, isUnreviewed := range b.FindUnreviewed(ctx, found) {
 		if isUnreviewed {
 			all[i].Standing = "unreviewed"
 		}
@@ -269,7 +269,7 @@ func getAllAnnotations(
 		if !out.None {
 			note = fmt.Sprintf(
 				"no annotation stands in %s of %q; the file has %s",
-				Lines(s.String()),
+				LinesInWords(s.String()),
 				in.File,
 				text.Count(len(all), "annotation", "annotations"),
 			)
@@ -387,8 +387,8 @@ func (o GetAnnotationsOut) Report() (r report.Report) {
 	return r
 }
 
-// Lines returns a span such as "7" or "42-60" in words.
-func Lines(span string) string {
+// LinesInWords returns a span such as "7" or "42-60" in words.
+func LinesInWords(span string) string {
 	if strings.Contains(span, "-") {
 		return "lines " + span
 	}
@@ -400,7 +400,7 @@ func (a Annotation) record() report.Record {
 	r := report.Record{Key: a.File, Of: a}
 	add := func(name string, value any) { r.Cells = append(r.Cells, report.Cell{Name: name, Value: value}) }
 	if a.StartLine > 0 {
-		add("", report.Words(Lines(annotate.Span{First: a.StartLine, Last: a.EndLine}.String())))
+		add("", report.Words(LinesInWords(annotate.Span{First: a.StartLine, Last: a.EndLine}.String())))
 		add("", report.Words(a.Placed))
 		add("confidence", report.Words(fmt.Sprintf("%.2f", a.Confidence)))
 	} else {
@@ -434,7 +434,7 @@ func (o *GetAnnotationsOut) fit(offset, maxTokens int) {
 	all := len(o.Annotations)
 	n := verb.FitPage(
 		o.Annotations,
-		prompt.Tokens(prompt.AnswerText(GetAnnotationsOut{Notes: o.Notes})),
+		prompt.EstimateTokens(prompt.AnswerText(GetAnnotationsOut{Notes: o.Notes})),
 		maxTokens,
 		Annotation.record,
 	)

@@ -118,7 +118,7 @@ func vouchedOnly(ctx context.Context, s *annotate.Store, found []annotate.Found)
 			out = append(out, f)
 		}
 	}
-	unreviewed := s.Unreviewed(ctx, out)
+	unreviewed := s.FindUnreviewed(ctx, out)
 	i := -1
 	return slices.DeleteFunc(out, func(annotate.Found) bool { i++; return unreviewed[i] })
 }

@@ -97,7 +97,7 @@ func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotati
 		}
 	}
 	for _, f := range in.Files {
-		some, err := s.Records(ctx, f)
+		some, err := s.ReadRecords(ctx, f)
 		if err != nil {
 			return InterchangeOut{}, err
 		}

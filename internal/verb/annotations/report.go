@@ -26,7 +26,7 @@ func (o AnnotationStatsOut) Report() (r report.Report) {
 	var cells []report.Cell
 	add := func(name string, value any) { cells = append(cells, report.Cell{Name: name, Value: value}) }
 	add("annotations", report.Sentencef("%d of %s, %s", o.Annotations, countWords(o.Files, "file", "files"),
-		report.Words(text.Bytes(o.Bytes))))
+		report.Words(text.FormatBytes(o.Bytes))))
 	for _, p := range placings {
 		if n := o.Placed[string(p)]; n > 0 {
 			add(string(p), n)

@@ -202,7 +202,7 @@ func newRecords(
 	if _, err := screenRecords(oxbow.WithSource(ctx, by), &w.Secrets, records); err != nil {
 		return nil, err
 	}
-	has, err := s.Has(ctx, records)
+	has, err := s.HasRecords(ctx, records)
 	if err != nil {
 		return nil, err
 	}

@@ -111,16 +111,16 @@ func (o WhyDiffOut) Markdown() string {
 		case t.StartLine == 0:
 			now = ": its lines are gone"
 		case t.File != t.BaseFile:
-			now = fmt.Sprintf(": now %s, %s, %s", t.File, Lines(spanOf(t.Annotation)), t.Placed)
+			now = fmt.Sprintf(": now %s, %s, %s", t.File, LinesInWords(currentLines(t.Annotation)), t.Placed)
 		default:
-			now = fmt.Sprintf(": now %s, %s", Lines(spanOf(t.Annotation)), t.Placed)
+			now = fmt.Sprintf(": now %s, %s", LinesInWords(currentLines(t.Annotation)), t.Placed)
 		}
-		item(t.BaseFile+", "+Lines(t.BaseLines), now, t.Annotation)
+		item(t.BaseFile+", "+LinesInWords(t.BaseLines), now, t.Annotation)
 	}
 	for _, a := range o.Added {
 		at := a.File
 		if a.StartLine > 0 {
-			at += ", " + Lines(spanOf(a))
+			at += ", " + LinesInWords(currentLines(a))
 		}
 		item(at, ": new", a)
 	}
@@ -130,8 +130,8 @@ func (o WhyDiffOut) Markdown() string {
 	return b.String()
 }
 
-// spanOf returns the lines of the annotation now, such as "42-60".
-func spanOf(a Annotation) string {
+// currentLines returns the lines of the annotation now, such as "42-60".
+func currentLines(a Annotation) string {
 	return annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
 }
 

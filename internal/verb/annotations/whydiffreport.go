@@ -15,20 +15,20 @@ func (o WhyDiffOut) Report() (r report.Report) {
 		r.Linef("added")
 		r.Add(n.record(), emptyLine)
 	}
-	r.Append(o.remarks())
+	r.Append(o.addRemarks())
 	return r
 }
 
 // MarkdownReport is like Report, with the annotations as Markdown for a review.
 func (o WhyDiffOut) MarkdownReport() (r report.Report) {
 	r.Add(report.Document(o.Markdown()))
-	r.Append(o.remarks())
+	r.Append(o.addRemarks())
 	return r
 }
 
-// remarks adds a warning for each file that was not examined, and the notes. If there are no annotations and no notes,
-// it adds a note that no annotation is touched.
-func (o WhyDiffOut) remarks() (r report.Report) {
+// addRemarks adds a warning for each file that was not examined, and the notes. If there are no annotations and no
+// notes, it adds a note that no annotation is touched.
+func (o WhyDiffOut) addRemarks() (r report.Report) {
 	for _, s := range o.Skipped {
 		r.Warnf("passed over %s: %s", s.File, report.Text(s.Why))
 	}

@@ -121,7 +121,7 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 		s := in.state(c)
 		switch {
 		case in.onlyLists(): // only list the client
-		case len(in.Clients) == 0 && !s.SetUp && !c.Recorded(in.World, look.Options):
+		case len(in.Clients) == 0 && !s.SetUp && !c.IsRecorded(in.World, look.Options):
 			continue
 		default:
 			err = in.client(ctx, w, c, look, &s)
@@ -144,9 +144,9 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 // remainingFiles returns the files that are still set up, without the files of clients that have a problem.
 func (in *SetupIn) remainingFiles(all []SetupClient) []string {
 	o := in.setupOptions()
-	return slices.DeleteFunc(in.World.Recorded(), func(path string) bool {
+	return slices.DeleteFunc(in.World.RecordedFiles(), func(path string) bool {
 		return slices.ContainsFunc(all, func(s SetupClient) bool {
-			return s.Problem != "" && slices.Contains(setup.Find(s.Client).Paths(in.World, o), path)
+			return s.Problem != "" && slices.Contains(setup.Find(s.Client).FilePaths(in.World, o), path)
 		})
 	})
 }
@@ -223,7 +223,7 @@ func (in *SetupIn) client(
 		}
 	}
 	err := in.ownMemory(ctx, w, c, s)
-	if p, perr := w.Location(); perr == nil && p.Own() && !in.DryRun && !in.Check {
+	if p, perr := w.Location(); perr == nil && p.HasOwnLayout() && !in.DryRun && !in.Check {
 		err = errors.Join(err, switchFor(p.Dir(), c.Name, in.NoInject && !in.Remove))
 	}
 	if in.Remove { // ignore err: oxbow can be removed even if the home cannot be read
@@ -232,7 +232,7 @@ func (in *SetupIn) client(
 	if err != nil {
 		return err
 	}
-	s.Notes = append(s.Notes, c.Notes(in.World, o)...)
+	s.Notes = append(s.Notes, c.SetupAdvice(in.World, o)...)
 	if !in.DryRun {
 		in.verify(ctx, w, c, look, s)
 	}
@@ -256,7 +256,7 @@ func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupC
 // ownMemory begins, continues or ends the mirror of a client's own memory.
 func (in *SetupIn) ownMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
 	p, err := w.Location()
-	if err != nil || c.Memory == "" || !p.Own() {
+	if err != nil || c.Memory == "" || !p.HasOwnLayout() {
 		return err
 	}
 	m, err := readMirrors(p.Dir())
@@ -329,7 +329,7 @@ func (in *SetupIn) chosen() (all []*setup.Client, err error) {
 		switch {
 		case name == "all":
 			for _, c := range setup.Clients() {
-				if c.Installed(in.World) || in.Remove {
+				if c.IsInstalled(in.World) || in.Remove {
 					all = append(all, c)
 				}
 			}
@@ -364,8 +364,8 @@ func (in *SetupIn) state(c *setup.Client) SetupClient {
 	return SetupClient{
 		Client:    c.Name,
 		Title:     c.Title,
-		Installed: c.Installed(in.World),
-		SetUp:     len(c.Servers(in.World, in.setupOptions())) > 0,
+		Installed: c.IsInstalled(in.World),
+		SetUp:     len(c.ServerEntries(in.World, in.setupOptions())) > 0,
 	}
 }
 
@@ -385,7 +385,7 @@ func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 		if in.DryRun || in.Check {
 			return nil
 		}
-		changed := slices.ContainsFunc(changes, func(ch *setup.Change) bool { return !ch.Same() })
+		changed := slices.ContainsFunc(changes, func(ch *setup.Change) bool { return !ch.IsUnchanged() })
 		if changed && in.Agree != nil && try == 0 {
 			if err := in.Agree(s.Files); err != nil {
 				return err
@@ -396,7 +396,7 @@ func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 		case err == nil:
 			s.SetUp = !in.Remove
 			return nil
-		case !setup.Changed(err) || try == 5:
+		case !setup.IsChangedError(err) || try == 5:
 			s.SetUp, s.Files = false, setupFiles(changes[:n])
 			return verb.Advise(err, "nothing more was changed for "+c.Title+"; "+in.mendFile(c, err))
 		}
@@ -420,7 +420,7 @@ func (in *SetupIn) mendFile(c *setup.Client, err error) string {
 
 func setupFiles(changes []*setup.Change) (all []SetupFile) {
 	for _, ch := range changes {
-		if !ch.Same() || ch.Before != nil {
+		if !ch.IsUnchanged() || ch.Before != nil {
 			all = append(all, SetupFile{Path: ch.Path, Did: describeChange(ch), Diff: ch.Diff()})
 		}
 	}
@@ -439,7 +439,7 @@ func apply(changes []*setup.Change) (int, error) {
 
 func describeChange(c *setup.Change) string {
 	switch {
-	case c.Same():
+	case c.IsUnchanged():
 		return "unchanged"
 	case c.Before == nil:
 		return "created"
@@ -457,7 +457,7 @@ func (in *SetupIn) verify(
 	look *setup.Inspection,
 	s *SetupClient,
 ) {
-	servers := c.Servers(in.World, in.setupOptions())
+	servers := c.ServerEntries(in.World, in.setupOptions())
 	if len(servers) == 0 || in.Start == nil {
 		return
 	}

@@ -62,8 +62,8 @@ func (o SetupOut) list(r *report.Report) {
 	r.Notef("to set up one: oxbow setup CLIENT; all that are installed: oxbow setup all")
 }
 
-// indented adds a line about a client, below its title.
-func indented(r *report.Report, format string, values ...any) {
+// addIndented adds a line about a client, below its title.
+func addIndented(r *report.Report, format string, values ...any) {
 	r.Add(report.Line{Sentence: report.Sentencef(format, values...), Indent: 2})
 }
 
@@ -76,30 +76,35 @@ func (c *SetupClient) report(r *report.Report, in SetupIn) {
 		}
 	}
 	if c.Problem != "" {
-		indented(r, "problem: %s", report.Text(text.Uncapitalize(c.Problem)))
+		addIndented(r, "problem: %s", report.Text(text.Uncapitalize(c.Problem)))
 		if c.Mend.String() != "" {
-			indented(r, "mend: %s", c.Mend)
+			addIndented(r, "mend: %s", c.Mend)
 		}
 		return
 	}
 	wasChanged := func(f SetupFile) bool { return f.Did != "unchanged" }
 	if in.Remove && !slices.ContainsFunc(c.Files, wasChanged) {
-		indented(r, "nothing of oxbow is there")
+		addIndented(r, "nothing of oxbow is there")
 	}
 	c.Server.report(r)
 	switch {
 	case c.Mirrored:
-		indented(r, "its own memory (%s) is mirrored; notes: %d new, %d changed", report.Text(c.Memory), c.Added,
+		addIndented(r, "its own memory (%s) is mirrored; notes: %d new, %d changed", report.Text(c.Memory), c.Added,
 			c.Updated)
 		if c.Held > 0 {
-			indented(r, "%s", verb.HeldBack(c.Held, ""))
+			addIndented(r, "%s", verb.HeldBack(c.Held, ""))
 		}
 	case c.Memory != "":
-		indented(r, "%s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, "+
-			"off switches it off", report.Text(c.Title), report.Text(c.Memory))
+		addIndented(
+			r,
+			"%s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, "+
+				"off switches it off",
+			report.Text(c.Title),
+			report.Text(c.Memory),
+		)
 	}
 	for _, n := range c.Notes {
-		indented(r, "note: %s", report.Words(n))
+		addIndented(r, "note: %s", report.Words(n))
 	}
 }
 
@@ -107,7 +112,7 @@ func (c *SetupClient) report(r *report.Report, in SetupIn) {
 func (f SetupFile) report(r *report.Report, in SetupIn) {
 	isPlanned := in.DryRun && f.Diff != ""
 	did := fmt.Sprintf("%-9s", report.Did(isPlanned, f.Did, "would be "+f.Did))
-	indented(r, "%s  %s", report.Words(did), report.Text(in.World.Title(f.Path)))
+	addIndented(r, "%s  %s", report.Words(did), report.Text(in.World.Title(f.Path)))
 	if isPlanned {
 		r.Linef("%s", report.Text(f.Diff))
 	}
@@ -119,12 +124,12 @@ func (s *SetupServer) report(r *report.Report) {
 	case s == nil:
 	case s.Problem != "" && s.Home == "", s.NoMemory: // a finding reports this
 	case s.Problem != "":
-		indented(r, "problem: %s: %s", report.Text(text.ShellQuote(s.Command[0])), report.Text(s.Problem))
+		addIndented(r, "problem: %s: %s", report.Text(text.ShellQuote(s.Command[0])), report.Text(s.Problem))
 	case s.Entries != nil:
-		indented(r, "its server answers, with %s (%s)", report.Words(text.Count(*s.Entries, "entry", "entries")),
+		addIndented(r, "its server answers, with %s (%s)", report.Words(text.Count(*s.Entries, "entry", "entries")),
 			report.Text(s.Home))
 	default:
-		indented(r, "its server answers, on the home %s: %s", report.Text(s.Home), s.Answer)
+		addIndented(r, "its server answers, on the home %s: %s", report.Text(s.Home), s.Answer)
 	}
 }
 
@@ -136,7 +141,7 @@ func (o SetupOut) reportFindings(r *report.Report) {
 		}
 		r.Linef("%s: %s", report.Words(strings.Replace(f.Level, setup.OK, "note", 1)), f.What)
 		if f.Mend != "" {
-			indented(r, "mend: %s", report.Words(f.Mend))
+			addIndented(r, "mend: %s", report.Words(f.Mend))
 		}
 	}
 }

@@ -71,7 +71,7 @@ func Compare(ctx context.Context, w *verb.Workspace, in CompareIn) (out CompareO
 			return out, err
 		}
 	}
-	home, err := homeOf(w)
+	home, err := findHome(w)
 	if err != nil {
 		return out, err
 	}
@@ -265,24 +265,24 @@ func (s *syncing) move(ctx context.Context, m *oxbow.Memory) error {
 	var ops []oxbow.Op
 	hasEntries := map[string]bool{} // by origin
 	var moved []oxbow.Entry
-	for e, err := range m.Entries(ctx, entriesOf(s.folder)) {
+	for e, err := range m.Entries(ctx, folderFilter(s.folder)) {
 		if err != nil {
 			return err
 		}
-		hasEntries[exchange.FileOf(e)] = true
-		if to[exchange.FileOf(e)] != "" {
+		hasEntries[exchange.FileLabel(e)] = true
+		if to[exchange.FileLabel(e)] != "" {
 			moved = append(moved, e.Clone())
 		}
 	}
 	for _, e := range moved {
-		name := to[exchange.FileOf(e)]
+		name := to[exchange.FileLabel(e)]
 		if hasEntries[s.origin(name)] {
 			continue // the new name has an entry of its own, made from a copy of the file
 		}
 		marked := exchange.MarkedLabels(e, s.ref(name))
 		labels := exchange.WithMarks(e.Labels, marked)
 		if exchange.IsEdited(e) {
-			labels = replaced(e.Labels, exchange.LabelImport, s.origin(name)) // keep the digest of the file's text
+			labels = replaceValue(e.Labels, exchange.LabelImport, s.origin(name)) // keep the digest of the file's text
 		}
 		ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
 	}
@@ -299,8 +299,8 @@ func (s *syncing) move(ctx context.Context, m *oxbow.Memory) error {
 	return m.Apply(s.context(ctx), ops...)
 }
 
-// replaced returns the labels, sorted, with value as the value of each label with the key.
-func replaced(labels []oxbow.Label, key, value string) []oxbow.Label {
+// replaceValue returns the labels, sorted, with value as the value of each label with the key.
+func replaceValue(labels []oxbow.Label, key, value string) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for i := range labels {
 		if labels[i].Key == key {
@@ -317,7 +317,7 @@ func (s *syncing) importFiles(ctx context.Context) (stale []string, err error) {
 	}
 	out, err := transfer.Import(ctx, s.w, transfer.ImportIn{
 		Items: func(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
-			return s.items(ctx, zone)
+			return s.changedItems(ctx, zone)
 		},
 		Note:   "changes in the folder " + s.folder.Path,
 		DryRun: s.dryRun, Follow: true, Brief: true,
@@ -330,8 +330,8 @@ func (s *syncing) importFiles(ctx context.Context) (stale []string, err error) {
 	return out.Stale, err
 }
 
-// items yields the items in the changed files, with the label of the folder.
-func (s *syncing) items(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
+// changedItems yields the items in the changed files, with the label of the folder.
+func (s *syncing) changedItems(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
 	o := &exchange.ReadOptions{Context: ctx, Location: zone, Base: s.base, Format: exchange.NoteFormat(s.fsys, ".")}
 	return func(yield func(exchange.Item, error) bool) {
 		for it, err := range exchange.ReadFiles(s.fsys, s.cmp.Changed, o) {
@@ -366,11 +366,11 @@ func (s *syncing) forget(ctx context.Context, m *oxbow.Memory, stale []string) e
 		gone[s.origin(file)] = file
 	}
 	var ops []oxbow.Op
-	for e, err := range m.Entries(ctx, entriesOf(s.folder)) {
+	for e, err := range m.Entries(ctx, folderFilter(s.folder)) {
 		if err != nil {
 			return err
 		}
-		file, isGone := gone[exchange.FileOf(e)]
+		file, isGone := gone[exchange.FileLabel(e)]
 		isStale := slices.Contains(stale, e.Name)
 		switch {
 		case !isGone && !isStale:
@@ -382,7 +382,7 @@ func (s *syncing) forget(ctx context.Context, m *oxbow.Memory, stale []string) e
 		default:
 			s.change.Notes = append(s.change.Notes, fmt.Sprintf(
 				"%s no longer has the text of %q, which was edited in the memory, so it stays there",
-				exchange.FileOf(e),
+				exchange.FileLabel(e),
 				e.Name,
 			))
 		}
@@ -398,8 +398,9 @@ func (s *syncing) forget(ctx context.Context, m *oxbow.Memory, stale []string) e
 	return nil
 }
 
-// open returns messages about a folder that cannot be read, and about missing files whose notes were not forgotten.
-func (c *Change) open() (messages []string) {
+// openProblems returns messages about a folder that cannot be read, and about missing files whose notes were not
+// forgotten.
+func (c *Change) openProblems() (messages []string) {
 	if c.Unavailable != "" {
 		messages = append(messages, c.Unavailable+"; its notes stay as they are")
 	}
@@ -417,11 +418,11 @@ func (c *Change) IsEmpty() bool {
 }
 
 // Messages returns the warnings, problems and notes of the comparison, for a person.
-func (c *Change) Messages() []string { return slices.Concat(c.open(), c.Problems, c.Notes) }
+func (c *Change) Messages() []string { return slices.Concat(c.openProblems(), c.Problems, c.Notes) }
 
 // addTo adds the warnings and notes of a change to a report.
 func (c *Change) addTo(r *report.Report) {
-	for _, said := range slices.Concat(c.open(), c.Problems) {
+	for _, said := range slices.Concat(c.openProblems(), c.Problems) {
 		r.Warnf("%s", said)
 	}
 	for _, n := range c.Notes {

@@ -44,7 +44,7 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 		return out, err
 	}
 	out.DryRun = in.DryRun
-	home, err := homeOf(w)
+	home, err := findHome(w)
 	if err != nil {
 		return out, err
 	}
@@ -88,9 +88,9 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	return out, folder.Save(home, all)
 }
 
-// homeOf returns the home, which must have oxbow's own layout, because other layouts do not store where an
+// findHome returns the home, which must have oxbow's own layout, because other layouts do not store where an
 // entry came from.
-func homeOf(w *verb.Workspace) (string, error) {
+func findHome(w *verb.Workspace) (string, error) {
 	store, err := w.OwnStore("folder")
 	if err != nil {
 		return "", err
@@ -133,8 +133,8 @@ func isWithin(dir, path string) bool {
 // ListIn is the argument of List.
 type ListIn struct{}
 
-// Listed describes a registered folder.
-type Listed struct {
+// ListedFolder describes a registered folder.
+type ListedFolder struct {
 	folder.Folder
 	Files    int      `json:"files"`
 	Problems []string `json:"problems"` // files that cannot be read, or the reason why the folder cannot be read
@@ -143,13 +143,13 @@ type Listed struct {
 
 // ListOut is the result of List.
 type ListOut struct {
-	Folders []Listed `json:"folders"`
+	Folders []ListedFolder `json:"folders"`
 }
 
 // List returns the registered folders.
 func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err error) {
-	out.Folders = []Listed{}
-	home, err := homeOf(w)
+	out.Folders = []ListedFolder{}
+	home, err := findHome(w)
 	if err != nil {
 		return out, err
 	}
@@ -162,11 +162,11 @@ func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err er
 		if err != nil {
 			return out, err
 		}
-		l := Listed{Folder: f, Files: st.Files(), Problems: verb.NotNil(st.Problems()),
+		l := ListedFolder{Folder: f, Files: st.Files(), Problems: verb.NotNil(st.Problems()),
 			Notes: verb.NotNil(st.Notes())}
 		c := comparing{w: w, home: home, dryRun: true}
 		if change, _, err := c.compareFolder(ctx, f); err == nil {
-			l.Problems = append(l.Problems, change.open()...)
+			l.Problems = append(l.Problems, change.openProblems()...)
 		}
 		out.Folders = append(out.Folders, l)
 	}
@@ -198,7 +198,7 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 		return out, err
 	}
 	out.DryRun = in.DryRun
-	home, err := homeOf(w)
+	home, err := findHome(w)
 	if err != nil {
 		return out, err
 	}
@@ -216,11 +216,11 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 		return out, err
 	}
 	var ops []oxbow.Op
-	for e, err := range m.Entries(ctx, entriesOf(out.Folder)) {
+	for e, err := range m.Entries(ctx, folderFilter(out.Folder)) {
 		switch {
 		case err != nil:
 			return out, err
-		case in.Forget && exchange.FileOf(e) != "" && !exchange.IsEdited(e):
+		case in.Forget && exchange.FileLabel(e) != "" && !exchange.IsEdited(e):
 			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
 			out.Forgotten++
 		default:
@@ -262,8 +262,8 @@ func missing(all []folder.Folder, name string) error {
 	return verb.Advise(err, "the folders are: "+strings.Join(names, ", "))
 }
 
-// entriesOf selects the entries of a folder.
-func entriesOf(f folder.Folder) oxbow.Filter {
+// folderFilter selects the entries of a folder.
+func folderFilter(f folder.Folder) oxbow.Filter {
 	return oxbow.Filter{Terms: []oxbow.Term{{Key: folder.Label, Values: []string{f.Name}}}}
 }
 

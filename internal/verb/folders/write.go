@@ -84,25 +84,25 @@ func (s *syncing) changedEntries(
 			if err != nil {
 				return nil, err
 			}
-			if s.belongs(&e) {
+			if s.belongsToFolder(&e) {
 				entries = append(entries, e.Clone())
 			}
 		}
 		return entries, nil
 	}
 	for _, id := range ids {
-		if e := last[id]; e != nil && s.belongs(e) {
+		if e := last[id]; e != nil && s.belongsToFolder(e) {
 			entries = append(entries, e.Clone())
 		}
 	}
 	return entries, nil
 }
 
-// belongs reports whether an entry belongs to the folder. The entry either has the label of the folder, or it was not
-// made from a file and has the folder's name as a tag.
-func (s *syncing) belongs(e *oxbow.Entry) bool {
+// belongsToFolder reports whether an entry belongs to the folder. The entry either has the label of the folder, or it
+// was not made from a file and has the folder's name as a tag.
+func (s *syncing) belongsToFolder(e *oxbow.Entry) bool {
 	return slices.Contains(e.Values(folder.Label), s.folder.Name) ||
-		(exchange.FileOf(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
+		(exchange.FileLabel(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
 }
 
 // writeEntry writes an entry into its file if their texts differ, or into a new file if the entry was not made from a
@@ -111,7 +111,7 @@ func (s *syncing) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry
 	if e.Suspicious() {
 		return fmt.Errorf("it waits for your approval: oxbow approve %s", text.ShellName(e.Name))
 	}
-	origin := exchange.FileOf(e)
+	origin := exchange.FileLabel(e)
 	if origin == "" {
 		return s.writeNew(ctx, m, e)
 	}
@@ -240,7 +240,7 @@ func (s *syncing) freeFile(name string) (string, error) {
 		}
 		return r
 	}, name)
-	stem = strings.Trim(text.Cut(stem, 120), ". ")
+	stem = strings.Trim(text.CutPrefix(stem, 120), ". ")
 	if stem == "" {
 		stem = "note"
 	}

@@ -48,7 +48,7 @@ func (o RevertOut) Report() (r report.Report) {
 		if s.Used {
 			used = " (used)"
 		}
-		return report.Sentencef("  %s  %s  %s  %s@%d%s", s.Time, s.Client+"/"+text.Cut(s.Session, 13), s.Place,
+		return report.Sentencef("  %s  %s  %s  %s@%d%s", s.Time, s.Client+"/"+text.CutPrefix(s.Session, 13), s.Place,
 			report.Name(s.Name), s.Version, used)
 	})
 	report.AddNotes(&r, o.Notes)

@@ -59,7 +59,7 @@ func CheckSource(name string) error {
 		return nil
 	}
 	reason := "is not one of " + strings.Join(Sources(), ", ")
-	if near := text.Near(name, slices.Values(Sources()), 1); len(near) > 0 {
+	if near := text.FindSimilar(name, slices.Values(Sources()), 1); len(near) > 0 {
 		reason += "; did you mean " + near[0] + "?"
 	}
 	return verb.Advise(verb.InvalidValue("from", name, reason),

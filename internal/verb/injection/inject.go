@@ -32,13 +32,14 @@ type InjectIn struct {
 
 // InjectOut is the result of Inject.
 type InjectOut struct {
-	Answer   string           `json:"answer"` // silence, pointer or payload
-	Text     string           `json:"text,omitempty"`
-	Tokens   int              `json:"tokens"`
-	Shown    []session.Shown  `json:"shown,omitempty"`
-	Accounts []inject.Account `json:"accounts,omitempty"` // strongest first
-	Why      []verb.Note      `json:"why,omitempty"`      // why there is silence
-	OffBy    string           `json:"off_by,omitempty"`   // file that keeps hooks from putting anything before a model
+	Answer   string               `json:"answer"` // silence, pointer or payload
+	Text     string               `json:"text,omitempty"`
+	Tokens   int                  `json:"tokens"`
+	Shown    []session.ShownEntry `json:"shown,omitempty"`
+	Accounts []inject.Account     `json:"accounts,omitempty"` // strongest first
+	Why      []verb.Note          `json:"why,omitempty"`      // why there is silence
+	// OffBy is the file that keeps hooks from showing a model anything.
+	OffBy string `json:"off_by,omitempty"`
 
 	Block inject.Block `json:"-"`
 }
@@ -153,7 +154,7 @@ func injectSources(ctx context.Context, w *verb.Workspace) (all []injectSource, 
 	_, m, err := w.Memory(ctx, verb.Read)
 	if err == nil {
 		s := injectSource{Source: inject.Source{In: inject.InNotes, Memory: m, Filter: Volunteered}}
-		if perr == nil && place.Own() {
+		if perr == nil && place.HasOwnLayout() {
 			s.store = place.Store
 		}
 		all = append(all, s)
@@ -171,14 +172,14 @@ func injectSources(ctx context.Context, w *verb.Workspace) (all []injectSource, 
 	s := injectSource{
 		Source: inject.Source{In: inject.InSessions, Memory: a.Memory, Filter: session.TurnFilter.And(Volunteered)},
 	}
-	if perr == nil && place.Own() {
+	if perr == nil && place.HasOwnLayout() {
 		s.store = filepath.Join(filepath.Dir(place.Store), session.StoreFile)
 	}
 	all = append(all, s)
 	for i := range all {
 		all[i].Unused = func(ctx context.Context, name string) bool {
-			counts, err := a.Shown(ctx, name)
-			return err == nil && len(counts) == 1 && counts[0].Unused()
+			counts, err := a.ShownCounts(ctx, name)
+			return err == nil && len(counts) == 1 && counts[0].IsUnused()
 		}
 	}
 	return all, nil // a missing memory contains no notes
@@ -190,7 +191,7 @@ const leastDecoys = 300
 // calibrate sets the floor of the source: the stored floor, or a new floor, which it stores. If the
 // time is too short, the floor is so high that no match is above it.
 func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error {
-	n, err := s.Entries(ctx)
+	n, err := s.CountShowable(ctx)
 	if err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error 
 	if s.store != "" {
 		c := inject.ReadFloor(s.store)
 		s.Floor = c.Floor
-		if c.Fits(n) || (wait > 0 && c.IsNear(n)) {
+		if c.FitsSize(n) || (wait > 0 && c.IsNear(n)) {
 			return nil
 		}
 	}

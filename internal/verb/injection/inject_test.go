@@ -96,11 +96,11 @@ func TestInjectUnused(t *testing.T) {
 			session.Event{Kind: session.Injected, Turn: turn, ID: turn, Text: "claude/old/0001@1: …",
 				Injection: &session.Injection{
 					Place: inject.AtPrompt,
-					Shown: []session.Shown{{In: inject.InSessions, Name: "claude/old/0001", Version: 1}},
+					Shown: []session.ShownEntry{{In: inject.InSessions, Name: "claude/old/0001", Version: 1}},
 				}})
 	}
 	w, a := injectWorkspace(t, events...)
-	if counts, err := a.Shown(t.Context(), "claude/old/0001"); err != nil || !counts[0].Unused() {
+	if counts, err := a.ShownCounts(t.Context(), "claude/old/0001"); err != nil || !counts[0].IsUnused() {
 		t.Fatalf("Shown = %+v, %v", counts, err)
 	}
 	out, err := Inject(t.Context(), w, InjectIn{Prompt: injectQuestion, Explain: true})

@@ -48,8 +48,8 @@ type InjectedItem struct {
 	Turn    string    `json:"turn"` // name of the turn's entry
 	Project string    `json:"project,omitempty"`
 	session.Injection
-	Used []session.Shown `json:"used,omitempty"`
-	Text string          `json:"text,omitempty"` // set if it is requested or if there is a single injection
+	Used []session.ShownEntry `json:"used,omitempty"`
+	Text string               `json:"text,omitempty"` // set if it is requested or if there is a single injection
 }
 
 // InjectedTotal is the sums over all selected injections.
@@ -81,7 +81,7 @@ func Injected(ctx context.Context, w *verb.Workspace, in InjectedIn) (InjectedOu
 	}
 	out.Notes = notes
 	if in.Unused {
-		out.Unused, err = a.Unused(ctx)
+		out.Unused, err = a.UnusedEntries(ctx)
 		if err == nil && len(out.Unused) == 0 {
 			out.Why = []verb.Note{
 				verb.Notef("no entry was shown in %d turns or more and used in none", session.UnusedFrom),
@@ -142,10 +142,10 @@ func (in InjectedIn) SelectItems(e oxbow.Entry, since time.Time) (items []Inject
 		return nil // the turn was edited, so its injections are unknown
 	}
 	project, _ := e.Label(oxbow.LabelProject)
-	used := t.Used()
-	for _, x := range t.Injections() {
+	used := t.UsedEntries()
+	for _, x := range t.InjectionEvents() {
 		if (in.Place != "" && x.Injection.Place != in.Place) || x.Time.Before(since) ||
-			(in.Entry != "" && !slices.ContainsFunc(x.Injection.Shown, func(s session.Shown) bool {
+			(in.Entry != "" && !slices.ContainsFunc(x.Injection.Shown, func(s session.ShownEntry) bool {
 				return s.Name == in.Entry
 			})) {
 			continue
@@ -198,7 +198,7 @@ func (in InjectedIn) why(ctx context.Context, a *session.Archive) (why []verb.No
 	if len(turns) > 0 {
 		return []verb.Note{verb.Notef("nothing that was put before a model fits; without a filter there is some")}, nil
 	}
-	kept, err := a.Sessions(ctx, oxbow.Filter{}, time.Time{}, 1)
+	kept, err := a.ListSessions(ctx, oxbow.Filter{}, time.Time{}, 1)
 	switch {
 	case err != nil:
 		return nil, err

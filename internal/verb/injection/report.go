@@ -38,7 +38,7 @@ func (o InjectedOut) Report() (r report.Report) {
 
 // report adds an injection.
 func (it *InjectedItem) report(r *report.Report) {
-	r.Linef("%s  %s  %s", it.Time, report.Name(it.Client+"/"+text.Cut(it.Session, sessionWidth)),
+	r.Linef("%s  %s  %s", it.Time, report.Name(it.Client+"/"+text.CutPrefix(it.Session, sessionWidth)),
 		Describe(&it.Injection))
 	for _, s := range it.Shown {
 		shown := report.Sentencef("%s", ShownText(s))
@@ -76,4 +76,4 @@ func Describe(in *session.Injection) string {
 }
 
 // ShownText returns the name and the version of an entry that was shown.
-func ShownText(s session.Shown) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }
+func ShownText(s session.ShownEntry) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }

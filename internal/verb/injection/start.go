@@ -123,18 +123,18 @@ func Start(ctx context.Context, w *verb.Workspace, in StartIn) (StartOut, error)
 		return out, nil
 	}
 	out.Place, out.Text = inject.AtStart, selected+notes+w.AsTyped(waiting+howToSearch)
-	out.Tokens = prompt.Tokens(out.Text)
+	out.Tokens = prompt.EstimateTokens(out.Text)
 	return out, nil
 }
 
 // selectionAsShown returns the entries of a selection as the ledger records them.
-func selectionAsShown(ctx context.Context, m *oxbow.Memory, sel *profile.Selection) (shown []session.Shown) {
+func selectionAsShown(ctx context.Context, m *oxbow.Memory, sel *profile.Selection) (shown []session.ShownEntry) {
 	for _, p := range sel.Context.Parts {
 		if p.Name != profile.PartEntry {
 			continue
 		}
 		if e, err := m.Get(ctx, p.Source); err == nil { // an entry that was forgotten meanwhile is skipped
-			shown = append(shown, session.Shown{In: inject.InNotes, Name: e.Name, Version: e.Version})
+			shown = append(shown, session.ShownEntry{In: inject.InNotes, Name: e.Name, Version: e.Version})
 		}
 	}
 	return shown
@@ -153,7 +153,7 @@ func (out *StartOut) addNotes(
 		return "", err
 	}
 	budget := cmp.Or(in.Budget, inject.StartTokens)
-	room := budget - startTail - prompt.Tokens(startHead)
+	room := budget - startTail - prompt.EstimateTokens(startHead)
 	var lines strings.Builder
 	for len(vouched) > 0 {
 		first := groupAtStart(&vouched[0])
@@ -186,7 +186,7 @@ func fitsAtStart(group []oxbow.Entry, room int) bool {
 	all := 0
 	for i := range group {
 		line, _ := noteLine(&group[i], lineBytes)
-		all += prompt.Tokens(line)
+		all += prompt.EstimateTokens(line)
 	}
 	return all <= room
 }
@@ -206,7 +206,7 @@ func sortByUse(ctx context.Context, w *verb.Workspace, notes []oxbow.Entry) {
 	for i := range notes {
 		names[i] = notes[i].Name
 	}
-	counts, err := archive.Shown(ctx, names...)
+	counts, err := archive.ShownCounts(ctx, names...)
 	if err != nil {
 		return
 	}
@@ -230,11 +230,11 @@ func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room 
 	for i := range group {
 		e, size := &group[i], size
 		line, prints := noteLine(e, size)
-		for size > 0 && prompt.Tokens(line) > room-used && prompt.Tokens(line) > leastLine {
+		for size > 0 && prompt.EstimateTokens(line) > room-used && prompt.EstimateTokens(line) > leastLine {
 			size /= 2
 			line, prints = noteLine(e, size)
 		}
-		tokens := prompt.Tokens(line)
+		tokens := prompt.EstimateTokens(line)
 		if tokens > room-used {
 			continue
 		}
@@ -242,7 +242,7 @@ func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room 
 		lines.WriteString(line)
 		out.Prints = append(out.Prints, prints...)
 		out.Entries = append(out.Entries, StartEntry{e.Name, tokens, whyAtStart(e)})
-		out.Shown = append(out.Shown, session.Shown{In: inject.InNotes, Name: e.Name, Version: e.Version})
+		out.Shown = append(out.Shown, session.ShownEntry{In: inject.InNotes, Name: e.Name, Version: e.Version})
 	}
 	return used
 }
@@ -373,7 +373,7 @@ func noteLine(e *oxbow.Entry, size int) (line string, prints []string) {
 		who += ", by " + string(e.TextBy())
 	}
 	said := inject.OneLine(e.Content)
-	prints = inject.PrintsIn(e.Content, text.Cut(said, size))
+	prints = inject.PrintsIn(e.Content, text.CutPrefix(said, size))
 	if short := text.Clip(said, size); short != said {
 		said = strings.TrimSuffix(short, "…") + "… (get shows the rest)"
 	}

@@ -54,7 +54,7 @@ func TestStartIsBounded(t *testing.T) {
 	}
 	for _, budget := range []int{inject.StartTokens, 600} {
 		out, err := Start(t.Context(), w, StartIn{Project: "harbor", Budget: budget})
-		if err != nil || prompt.Tokens(out.Text) > budget || out.Tokens != prompt.Tokens(out.Text) ||
+		if err != nil || prompt.EstimateTokens(out.Text) > budget || out.Tokens != prompt.EstimateTokens(out.Text) ||
 			!strings.Contains(out.Text, "Answer in German.") {
 			t.Errorf("Start with %d tokens has %d, %v: %s", budget, out.Tokens, err, out.Text)
 		}
@@ -106,7 +106,7 @@ func TestStartOfManyDecisions(t *testing.T) {
 	asked := event(session.Prompt, "Which crane is it?", 0)
 	shown := event(session.Injected, "The crane with the vermilion boom and a winch.", 0)
 	shown.Injection = &session.Injection{Place: inject.AtPrompt, Rare: []string{"vermilion", "boom", "winch"},
-		Shown: []session.Shown{{In: inject.InNotes, Name: "decision 7", Version: 1}}}
+		Shown: []session.ShownEntry{{In: inject.InNotes, Name: "decision 7", Version: 1}}}
 	said := event(session.Text, "The vermilion boom has a winch.", 1)
 	if _, err := archive.Add(t.Context(), []session.Event{asked, shown, said}); err != nil {
 		t.Fatal(err)

@@ -99,7 +99,7 @@ func Labels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut, err
 	if err != nil {
 		return LabelsOut{}, err
 	}
-	cs, err := label.Counts(ctx, m, f)
+	cs, err := label.CountValues(ctx, m, f)
 	if err != nil {
 		return LabelsOut{}, fmt.Errorf("counting labels: %w", err)
 	}
@@ -270,7 +270,7 @@ func withoutProgramLabels(plan label.Planner) label.Planner {
 	return func(ctx context.Context, s oxbow.Store) (label.Plan, error) {
 		p, err := plan(ctx, s)
 		for _, c := range p.Changes {
-			for _, l := range slices.Concat(c.Added(), c.Removed()) {
+			for _, l := range slices.Concat(c.AddedLabels(), c.RemovedLabels()) {
 				if isProgramLabel(l) {
 					return label.Plan{}, verb.Advise(
 						verb.InvalidValue(
@@ -311,8 +311,8 @@ func relabelEntry(
 	}
 	r := RelabelledEntry{
 		c.Name,
-		verb.LabelTexts(withoutAuthor(c.Added())),
-		verb.LabelTexts(withoutAuthor(c.Removed())),
+		verb.LabelTexts(withoutAuthor(c.AddedLabels())),
+		verb.LabelTexts(withoutAuthor(c.RemovedLabels())),
 	}
 	for i := range r.Added {
 		r.Added[i] = w.Secrets.Redact(ctx, r.Added[i], new([]secret.Finding))
@@ -342,7 +342,7 @@ func LintLabels(ctx context.Context, w *verb.Workspace, _ LintLabelsIn) (LintLab
 	if err != nil {
 		return out, err
 	}
-	cs, err := label.Counts(ctx, m, oxbow.Filter{})
+	cs, err := label.CountValues(ctx, m, oxbow.Filter{})
 	if err != nil {
 		return out, fmt.Errorf("counting labels: %w", err)
 	}

@@ -127,7 +127,7 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 		return BackupOut{}, err
 	}
 	k := in.backupKeys(in.To...)
-	if k.Opens() && !k.Encrypts() {
+	if k.CanDecrypt() && !k.CanEncrypt() {
 		return BackupOut{}, verb.Advise(
 			verb.Invalidf("an identity opens a copy, and this one is not encrypted"),
 			"name the public key with --to age1…; age-keygen -y KEYFILE prints it",
@@ -135,7 +135,7 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 	}
 	out := BackupOut{File: in.File, Store: store}
 	out.Kept, err = to.WriteBy(ctx, func() error {
-		if k.Encrypts() {
+		if k.CanEncrypt() {
 			return out.encrypt(ctx, m, in, k)
 		}
 		_, err := m.Backup(ctx, in.File, in.Force)
@@ -241,7 +241,7 @@ func settleStore(ctx context.Context, w *verb.Workspace, temp, store string) err
 // Report tells what was copied, how to look into the copy, and what is not in it.
 func (o BackupOut) Report() (r report.Report) {
 	r.Linef("copied %s to %s: %s, change %d, %s", o.Store, o.File,
-		report.Words(text.Count(o.Entries, "entry", "entries")), o.Last, report.Words(text.Bytes(o.Bytes)))
+		report.Words(text.Count(o.Entries, "entry", "entries")), o.Last, report.Words(text.FormatBytes(o.Bytes)))
 	r.Linef("head %s", o.Head)
 	if o.Kept != "" {
 		r.Notef("the file was edited since oxbow wrote it; a copy is kept as %s", o.Kept)

@@ -202,7 +202,7 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 	if err != nil {
 		return StatsOut{}, err
 	}
-	out := StatsOut{Store: p.Store, Own: p.Own(), Kinds: map[string]int{}, Projects: map[string]int{},
+	out := StatsOut{Store: p.Store, Own: p.HasOwnLayout(), Kinds: map[string]int{}, Projects: map[string]int{},
 		Tags: map[string]int{}}
 	if s, err := m.Stats(ctx); err == nil {
 		out.Bytes = s.Bytes

@@ -15,7 +15,7 @@ import (
 func countWords(n int, one, many string) report.Words { return report.Words(text.Count(n, one, many)) }
 
 // size returns a number of bytes as a value of a report.
-func size(bytes int64) report.Words { return report.Words(text.Bytes(bytes)) }
+func size(bytes int64) report.Words { return report.Words(text.FormatBytes(bytes)) }
 
 // DroppedCounts returns the numbers of changes and of entry versions that a compaction drops.
 func (o CompactOut) DroppedCounts() string {

@@ -115,7 +115,7 @@ func archiveFile(w *verb.Workspace) (string, error) {
 		return "", nil
 	}
 	p, err := w.Location()
-	if err != nil || !p.Own() || p.Home == p.Store {
+	if err != nil || !p.HasOwnLayout() || p.Home == p.Store {
 		return "", err
 	}
 	file := filepath.Join(p.Dir(), session.StoreFile)

@@ -29,7 +29,7 @@ func (o CheckOut) Report() (r report.Report) {
 		addProblems(&r, s.Store, s.Problems)
 	} else if s != nil {
 		r.Detailf("%s is sound: %s, %s", s.Store, report.Words(text.Count(s.Entries, "entry", "entries")),
-			report.Words(text.Bytes(s.Bytes)))
+			report.Words(text.FormatBytes(s.Bytes)))
 	}
 	return r
 }
@@ -47,7 +47,7 @@ func (o CheckOut) checkedReport() (r report.Report) {
 		r.Notef("there is no memory in %s yet", filepath.Dir(o.Store))
 	} else {
 		r.Detailf("%s is sound: %s, %s, %s", o.Store, report.Words(text.Count(o.Entries, "entry", "entries")),
-			report.Words(text.Count(o.Records, "record", "records")), report.Words(text.Bytes(o.Bytes)))
+			report.Words(text.Count(o.Records, "record", "records")), report.Words(text.FormatBytes(o.Bytes)))
 		if o.Head != "" {
 			r.Detailf("changes %d to %d, head %s", o.First, o.Last, o.Head)
 		}

@@ -15,8 +15,8 @@ import (
 
 // ConsolidateIn is the argument of Consolidate.
 type ConsolidateIn struct {
-	Over   int  `json:"over,omitempty" jsonschema:"Change nothing unless there are more than so many tokens." usage:"change nothing unless there are more than N tokens"`
-	DryRun bool `json:"dry_run,omitempty" jsonschema:"Show what would go and change nothing." usage:"show what would go and change nothing"`
+	Over   int  `json:"over,omitempty"    jsonschema:"Change nothing unless there are more than so many tokens." usage:"change nothing unless there are more than N tokens"`
+	DryRun bool `json:"dry_run,omitempty" jsonschema:"Show what would go and change nothing."                    usage:"show what would go and change nothing"`
 }
 
 // ConsolidateOut is the result of Consolidate.
@@ -36,19 +36,19 @@ func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out 
 			return out, err
 		}
 		if e.Kind == oxbow.Note || e.Kind == oxbow.World {
-			out.Before += prompt.Tokens(e.Content)
+			out.Before += prompt.EstimateTokens(e.Content)
 		}
 	}
 	out.After = out.Before
 	if in.Over > 0 && out.Before <= in.Over {
 		return out, nil
 	}
-	out.Dropped, err = duplicate.Duplicates(ctx, m, progress.Counter(ctx, progress.Entries))
+	out.Dropped, err = duplicate.FindDuplicates(ctx, m, progress.Counter(ctx, progress.Entries))
 	if err != nil {
 		return out, err
 	}
 	for _, d := range out.Dropped {
-		out.After -= prompt.Tokens(d.Drop.Content)
+		out.After -= prompt.EstimateTokens(d.Drop.Content)
 	}
 	return out, duplicate.Consolidate(ctx, m, out.Dropped, in.DryRun)
 }

@@ -45,7 +45,7 @@ func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, err
 	d.layout()
 	d.fileSystem()
 	d.checkPermissions()
-	if p.Own() && !d.closed { // do not check the files of other layouts
+	if p.HasOwnLayout() && !d.closed { // do not check the files of other layouts
 		d.lock()
 		d.staleFiles()
 		d.checkHooks(ctx)

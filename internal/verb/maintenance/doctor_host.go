@@ -80,7 +80,7 @@ func (d *diagnosis) trust() bool {
 // withheld reports the documents of the home that are not used.
 func (d *diagnosis) withheld() {
 	entries, err := os.ReadDir(d.place.Home)
-	if err != nil || !d.place.Found || !d.place.Own() {
+	if err != nil || !d.place.Found || !d.place.HasOwnLayout() {
 		return
 	}
 	for _, e := range entries {
@@ -117,7 +117,7 @@ func (d *diagnosis) checkTracked() {
 				text.ShellQuote(path), "git tracks %s: who gets the repository gets it", path)
 		}
 	}
-	if missing := missingIgnores(d.place.Home); len(missing) > 0 && d.place.Own() {
+	if missing := missingIgnores(d.place.Home); len(missing) > 0 && d.place.HasOwnLayout() {
 		d.add(warning, about, "add "+strings.Join(missing, " and ")+" to "+
 			text.ShellQuote(filepath.Join(d.place.Home, ".gitignore"))+", unless another one leaves the home out",
 			"git add would take what is not for others")
@@ -136,7 +136,7 @@ func (d *diagnosis) layout() {
 	switch {
 	case d.closed:
 		d.add(unknown, "layout", "", "the home may not be opened")
-	case d.place.Own():
+	case d.place.HasOwnLayout():
 		d.add(fine, "layout", "", "oxbow's own: one file, %s", filepath.Base(d.place.Store))
 	default:
 		d.add(fine, "layout", "", "%s", d.place.Title)
@@ -201,7 +201,7 @@ func (d *diagnosis) fileSystem() {
 			"it is mounted read-only: nothing can be remembered",
 		)
 	}
-	free := text.Bytes(int64(min(f.Free, 1<<62)))
+	free := text.FormatBytes(int64(min(f.Free, 1<<62)))
 	switch {
 	case f.Total == 0:
 		d.add(unknown, "space", "", "not known here")

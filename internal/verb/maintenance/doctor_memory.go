@@ -49,7 +49,7 @@ func (d *diagnosis) staleFiles() {
 		case staleUnsaved:
 			what, mend = "oxbow edit could not save %s, %s", "take what you need from it, then "+remove
 		}
-		d.add(warning, about, mend, what, l.path, text.Bytes(l.size))
+		d.add(warning, about, mend, what, l.path, text.FormatBytes(l.size))
 	}
 	if !d.exists {
 		for _, l := range left {
@@ -121,8 +121,8 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 	if err != nil {
 		return err
 	}
-	if !d.place.Own() {
-		d.add(fine, "size", "", "%s, %s", text.Bytes(s.Bytes), text.Count(s.Entries, "entry", "entries"))
+	if !d.place.HasOwnLayout() {
+		d.add(fine, "size", "", "%s, %s", text.FormatBytes(s.Bytes), text.Count(s.Entries, "entry", "entries"))
 		return nil
 	}
 	had, err := recordedDurable(d.place.Store, d.place.Store)
@@ -197,7 +197,7 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 				"index",
 				"",
 				"%s in %s, so that the first recall need not make it; it may be deleted",
-				text.Bytes(fi.Size()),
+				text.FormatBytes(fi.Size()),
 				name,
 			)
 		}
@@ -207,8 +207,8 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		"size",
 		mend,
 		"%s of %s, %s and %s",
-		text.Bytes(s.Used),
-		text.Bytes(s.Bytes),
+		text.FormatBytes(s.Used),
+		text.FormatBytes(s.Bytes),
 		text.Count(s.Entries, "entry", "entries"),
 		changes,
 	)

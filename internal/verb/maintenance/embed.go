@@ -33,7 +33,7 @@ type EmbedOut struct {
 func (o EmbedOut) Report() (r report.Report) {
 	r.Linef("%s %s of %s by %s: %s of text; %d had one", report.Did(o.DryRun, "made", "would make"),
 		report.Words(text.Count(o.Made, "vector", "vectors")), o.Model, o.Endpoint,
-		report.Words(text.Bytes(int64(o.Bytes))), o.Kept)
+		report.Words(text.FormatBytes(int64(o.Bytes))), o.Kept)
 	return r
 }
 

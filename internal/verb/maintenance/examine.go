@@ -122,7 +122,7 @@ func examine(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 		return out, err
 	}
 	out.OK = len(out.Problems) == 0
-	if !p.Own() {
+	if !p.HasOwnLayout() {
 		return out, nil
 	}
 	stale, err := staleFiles(p.Store)
@@ -137,7 +137,7 @@ func examine(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 // lookForFile reports whether the store's file is missing. A home that never had a store is
 // sound, but a home that lost its store is not.
 func (o *CheckOut) lookForFile(p verb.Place) {
-	if missing, _ := verb.StoreMissing(p.Store); !p.Own() || !missing {
+	if missing, _ := verb.StoreMissing(p.Store); !p.HasOwnLayout() || !missing {
 		return
 	}
 	o.Missing, o.OK = true, true
@@ -165,7 +165,7 @@ func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Plac
 	if err != nil {
 		return err
 	}
-	if _, serr := os.Stat(p.Store); p.Own() && serr == nil {
+	if _, serr := os.Stat(p.Store); p.HasOwnLayout() && serr == nil {
 		// Read this before the number of the last change, which other processes may increase.
 		o.durable, err = recordedDurable(p.Store, p.Store)
 		if err != nil {

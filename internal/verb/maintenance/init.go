@@ -47,7 +47,7 @@ func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 	if err != nil {
 		return InitOut{}, err
 	}
-	if in.From != "" && !p.Own() {
+	if in.From != "" && !p.HasOwnLayout() {
 		return InitOut{}, verb.Advise(
 			fmt.Errorf(
 				"a backup is of oxbow's own layout, and %s is laid out as %s: %w",
@@ -58,7 +58,7 @@ func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 			"leave --dialect out",
 		)
 	}
-	if !p.Own() {
+	if !p.HasOwnLayout() {
 		files, err := in.LayOut(ctx)
 		return InitOut{Home: p.Home, Layout: p.Layout, Files: files, Made: len(files) > 0},
 			verb.WrapError("laying out "+p.Home+" as "+p.Layout, err)

@@ -55,7 +55,7 @@ func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 	if err := out.memory(ctx, w, scannedMemory{Memory: m}, fix); err != nil {
 		return out, err
 	}
-	if perr != nil || !p.Own() {
+	if perr != nil || !p.HasOwnLayout() {
 		return out, nil // only oxbow's own layout has an archive
 	}
 	return out, out.scanHome(ctx, w, p, fix)

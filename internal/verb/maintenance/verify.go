@@ -61,7 +61,7 @@ func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool)
 	}
 	var heads *signing.HeadsCheck
 	var wrong []verb.Problem
-	if p.Own() && p.Home != p.Store { // before reading the last change, which may advance
+	if p.HasOwnLayout() && p.Home != p.Store { // before reading the last change, which may advance
 		signedHeads := signing.SignedHeads
 		if sign {
 			signedHeads = signing.SignedHeadsIfAny

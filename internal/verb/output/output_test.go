@@ -174,7 +174,7 @@ func TestOutputAtEveryStop(t *testing.T) {
 			t.Errorf("stopped at %d: the file holds %.20q (%v), the copy %q (%v)", n, f, err, kept, kerr)
 		}
 	}
-	for n := 1; n <= whole.Ops(); n++ {
+	for n := 1; n <= whole.CountOps(); n++ {
 		killed := start(t)
 		p := killed.Process()
 		killed.KillAt(p, n)
@@ -185,7 +185,7 @@ func TestOutputAtEveryStop(t *testing.T) {
 		stopped := start(t)
 		stopped.StopAt(n)
 		_, _ = run(stopped.Process(), long)
-		for m := range stopped.Images {
+		for m := range stopped.EachImage {
 			check(n, m)
 			if _, err := run(m, "next"); err != nil {
 				t.Errorf("stopped at %d: the next run: %v", n, err)

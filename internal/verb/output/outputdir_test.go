@@ -106,7 +106,7 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 			t.Errorf("stopped at %d: the next run left home.unfinished", n)
 		}
 	}
-	for n := 1; n <= whole.Ops(); n++ {
+	for n := 1; n <= whole.CountOps(); n++ {
 		killed := crashfs.New(vfs.NewMem())
 		p := killed.Process()
 		killed.KillAt(p, n)
@@ -118,7 +118,7 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 		stopped.StopAt(n)
 		_, _ = buildHome(stopped.Process())
 		image := 0
-		for m := range stopped.Images {
+		for m := range stopped.EachImage {
 			check(n, image, m)
 			image++
 		}

@@ -44,7 +44,7 @@ func CheckTarget(p verb.Place, path string, bound bool) error {
 		}
 		first, _, _ := strings.Cut(filepath.ToSlash(inner), "/")
 		switch {
-		case p.Own() && strings.EqualFold(inner, filepath.Base(p.Store)):
+		case p.HasOwnLayout() && strings.EqualFold(inner, filepath.Base(p.Store)):
 			return verb.Advise(verb.Invalidf("%s is the memory itself", path), other)
 		case ownsName(p, first):
 			return verb.Advise(verb.Invalidf("%s belongs to the memory in %s", path, home), other)
@@ -53,7 +53,7 @@ func CheckTarget(p verb.Place, path string, bound bool) error {
 				verb.Invalidf("%s is inside the home of the memory, and this run is bound to a profile", path),
 				"name a file outside of "+home,
 			)
-		case !p.Own() && !strings.EqualFold(filepath.Ext(path), ".jsonl") && isFile(path):
+		case !p.HasOwnLayout() && !strings.EqualFold(filepath.Ext(path), ".jsonl") && isFile(path):
 			return verb.Advise(
 				verb.Invalidf("%s is in the home of the memory, and is no export", path),
 				"name a file that is not there yet, or one outside of "+home,
@@ -70,7 +70,7 @@ func ownsName(p verb.Place, name string) bool {
 		(name == store || strings.HasPrefix(name, store+".")) {
 		return true
 	}
-	return p.Own() && filepath.Dir(p.Store) == p.Home && slices.Contains(ownNames, name)
+	return p.HasOwnLayout() && filepath.Dir(p.Store) == p.Home && slices.Contains(ownNames, name)
 }
 
 // checkLinks returns an error if a path is a hard link to a file of the memory.

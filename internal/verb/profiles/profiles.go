@@ -331,7 +331,7 @@ func (in *NewProfileIn) screen(ctx context.Context, s *verb.Secrets) (notes []ve
 			texts = append(texts, &(*list)[i])
 		}
 	}
-	found, err := s.Texts(ctx, "profile", texts...)
+	found, err := s.ScreenTexts(ctx, "profile", texts...)
 	if note := verb.ReplacedSecrets(found); note != "" {
 		notes = append(notes, verb.Plain(note))
 	}
@@ -407,7 +407,7 @@ func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn)
 		return out, err
 	}
 	text := string(in.Text)
-	found, err := w.Secrets.Texts(w.WithSource(ctx), "profile", &text)
+	found, err := w.Secrets.ScreenTexts(w.WithSource(ctx), "profile", &text)
 	if err != nil {
 		return out, err
 	}

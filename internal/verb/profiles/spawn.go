@@ -116,7 +116,7 @@ func SpawnSubAgent(
 		return SpawnSubAgentOut{}, err
 	}
 	out := SpawnSubAgentOut{AgentID: b.Agent, MemoryProfile: b.Profile, Skill: b.Skill, AsOf: b.Selection.AsOf,
-		Entries: b.Selection.In, Tokens: b.Tokens, Memory: b.Reach, Notes: verb.Plains(b.Selection.Notes)}
+		Entries: b.Selection.In, Tokens: b.Tokens, Memory: b.Reach, Notes: verb.PlainNotes(b.Selection.Notes)}
 	if b.Selection.In == 0 {
 		out.Notes = append(
 			out.Notes,
@@ -134,7 +134,7 @@ func SpawnSubAgent(
 			)
 		}
 		before, after, _ := strings.Cut(b.Text(), b.Selection.Text())
-		out.Briefing, err = out.Cut(
+		out.Briefing, err = out.CutText(
 			slices.Concat([]string{before}, verb.PartTexts(b.Selection.Context), []string{after}),
 			in.Offset,
 			w.Room(len(prompt.AnswerText(out))),
@@ -185,9 +185,9 @@ func (o *SpawnSubAgentOut) ran(went *subagent.Outcome, maxBytes int) {
 	if went.Ended != subagent.Done {
 		o.Run.Errors = went.Errors
 	}
-	o.Notes = append(o.Notes, verb.Plains(went.Notes)...)
+	o.Notes = append(o.Notes, verb.PlainNotes(went.Notes)...)
 	if over := len(went.Result) - maxBytes; over > 0 && went.Entry != "" {
-		o.Run.Result = went.Result[len(text.Cut(went.Result, over)):]
+		o.Run.Result = went.Result[len(text.CutPrefix(went.Result, over)):]
 		o.Notes = append(o.Notes, verb.Notef("the first %d bytes of its answer are left out here; %s", over,
 			&verb.Hint{Verb: "get", Args: []verb.Arg{{Name: "name", Value: went.Entry}},
 				Does: "gives all of it"}))

@@ -22,7 +22,7 @@ func BenchmarkStamp(b *testing.B) {
 	}
 	defer m.Close()
 	text := benchText
-	seen := new(verb.Seen)
+	seen := new(verb.SeenEntries)
 	ctx := oxbow.WithSource(b.Context(), oxbow.Source{Actor: oxbow.Agent})
 	shown := verb.WithLedger(ctx, seen)
 	for i := range 50 {
@@ -86,7 +86,7 @@ func BenchmarkRecallShown(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		ctx  context.Context
-	}{{"not recorded", ctx}, {"recorded", verb.WithLedger(ctx, new(verb.Seen))}} {
+	}{{"not recorded", ctx}, {"recorded", verb.WithLedger(ctx, new(verb.SeenEntries))}} {
 		b.Run(c.name, func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				if _, err := verb.Recall(

@@ -71,7 +71,7 @@ func (e *ChangedEntry) Sections(maxLines int) (sections []report.Section) {
 // ones and a line with the number of the others.
 func differenceLines(before, after string, maxLines int) (lines []report.Section) {
 	more := 0
-	for mark, line := range diff.Changes(before, after) {
+	for mark, line := range diff.EachLine(before, after) {
 		if mark == ' ' {
 			continue
 		}

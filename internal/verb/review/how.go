@@ -14,9 +14,9 @@ import (
 
 // HowsIn is the argument of Hows.
 type HowsIn struct {
-	Task    string `json:"task,omitempty" flag:"-" usage:"what the command does, in words, or a part of the command"`
-	Project string `json:"project,omitempty" usage:"only commands of this PROJECT; auto is that of the working directory"`
-	Limit   int    `json:"limit,omitempty" default:"10" usage:"at most this many"`
+	Task    string `json:"task,omitempty"    flag:"-" usage:"what the command does, in words, or a part of the command"`
+	Project string `json:"project,omitempty"          usage:"only commands of this PROJECT; auto is that of the working directory"`
+	Limit   int    `json:"limit,omitempty"            usage:"at most this many"                                                    default:"10"`
 }
 
 // HowsOut is a list of commands, the best first.
@@ -33,7 +33,7 @@ func Hows(ctx context.Context, w *verb.Workspace, in HowsIn) (HowsOut, error) {
 	if err != nil {
 		return out, err
 	}
-	found, err := inbox.Hows(ctx, a.Memory, in.Project, in.Task)
+	found, err := inbox.FindCommands(ctx, a.Memory, in.Project, in.Task)
 	if err != nil {
 		return out, err
 	}

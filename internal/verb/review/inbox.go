@@ -64,7 +64,7 @@ func Inbox(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, er
 			return out, err
 		}
 		for _, it := range open {
-			if it.Why != inbox.Asked || it.Sessions() < 2 {
+			if it.Why != inbox.Asked || it.CountSessions() < 2 {
 				continue
 			}
 			noted, err := accept(ctx, w, a, it, "", "")
@@ -86,7 +86,7 @@ func Inbox(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, er
 	if err != nil || in.Project == "" {
 		return out, err
 	}
-	out.Runs, err = inbox.Runs(ctx, a.Memory, in.Project)
+	out.Runs, err = inbox.RepeatedCommands(ctx, a.Memory, in.Project)
 	return out, err
 }
 
@@ -112,7 +112,7 @@ func Fixes(ctx context.Context, w *verb.Workspace, in FixesIn) (FixesOut, error)
 	if err != nil {
 		return out, err
 	}
-	found, err := inbox.Fixes(ctx, a.Memory, in.Project, in.Error)
+	found, err := inbox.FindFixes(ctx, a.Memory, in.Project, in.Error)
 	if err != nil {
 		return out, err
 	}
@@ -121,7 +121,7 @@ func Fixes(ctx context.Context, w *verb.Workspace, in FixesIn) (FixesOut, error)
 	if out.Of > 0 {
 		return out, nil
 	}
-	all, err := inbox.Fixes(ctx, a.Memory, "", "")
+	all, err := inbox.FindFixes(ctx, a.Memory, "", "")
 	switch {
 	case err != nil:
 		return out, err
@@ -445,7 +445,7 @@ func proposalRecord(it inbox.Item) report.Record {
 	if it.State != inbox.Open {
 		r.Cells = append(r.Cells, report.Cell{Value: it.State})
 	}
-	if n := it.Sessions(); n > 1 {
+	if n := it.CountSessions(); n > 1 {
 		r.Cells = append(r.Cells, report.Cell{Value: report.Sentencef("in %d sessions", n)})
 	}
 	if it.Why == inbox.Lesson {

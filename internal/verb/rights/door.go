@@ -28,7 +28,7 @@ type Door struct {
 	Merge bool
 
 	mu     sync.Mutex // guards the following
-	seen   map[string]*verb.Seen
+	seen   map[string]*verb.SeenEntries
 	recent []string // sessions in seen, newest last
 }
 
@@ -62,7 +62,7 @@ const maxSessions = 64
 
 // seenBy returns the entries that a session was shown. Requests without a session count as a
 // session for each token and client name.
-func (d *Door) seenBy(session string, w *verb.Written) *verb.Seen {
+func (d *Door) seenBy(session string, w *verb.Written) *verb.SeenEntries {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if i := slices.Index(d.recent, session); i >= 0 {
@@ -70,7 +70,7 @@ func (d *Door) seenBy(session string, w *verb.Written) *verb.Seen {
 		return d.seen[session]
 	}
 	if d.seen == nil {
-		d.seen = map[string]*verb.Seen{}
+		d.seen = map[string]*verb.SeenEntries{}
 	}
 	if len(d.recent) == maxSessions {
 		delete(d.seen, d.recent[0])
@@ -91,5 +91,5 @@ func claim(s string) string {
 		}
 		return -1
 	}, strings.ToValidUTF8(strings.TrimSpace(s), ""))
-	return text.Cut(s, maxClaim)
+	return text.CutPrefix(s, maxClaim)
 }

@@ -90,7 +90,7 @@ func (o *Options) View(t auth.Token, named string) (*View, error) {
 		w.Annotations, w.Project = nil, nil
 	}
 	if o.Profiles != nil {
-		w.Profiles = &verb.Profiles{Set: o.Profiles, Visible: v.Sees, Document: v.Document,
+		w.Profiles = &verb.Profiles{Set: o.Profiles, Visible: v.MaySee, Document: v.Document,
 			Fit: func(s scope.Scope) scope.Scope { return auth.Fit(s, below...) }}
 	}
 	v.Workspace = &w
@@ -124,7 +124,7 @@ func (v *View) bind(t auth.Token) (below []scope.Scope, err error) {
 }
 
 // Partial reports whether the view leaves out a part of the memory.
-func (v *View) Partial() bool { return v.Bound != nil || v.Rights.Narrow() }
+func (v *View) Partial() bool { return v.Bound != nil || v.Rights.AreLimited() }
 
 // removeOutside removes from a workspace all that lies outside the memory: its file, the host, the working
 // directory, skills, and other profiles than the view's own.
@@ -209,10 +209,10 @@ func (v *View) seesTree() bool {
 	return d.Project != nil && slices.Contains(v.Rights.Projects, d.Project())
 }
 
-// Sees reports whether the client may name a profile. A client that is bound to a profile sees only
+// MaySee reports whether the client may name a profile. A client that is bound to a profile sees only
 // that profile. A client that is bound to projects sees profiles that force new entries into these
 // projects, and profiles that do not restrict the project.
-func (v *View) Sees(name string) bool {
+func (v *View) MaySee(name string) bool {
 	if v.Bound != nil {
 		return name == v.Bound.Name
 	}
@@ -237,5 +237,5 @@ func (v *View) Document(d profile.Document) bool {
 	if v.Bound != nil {
 		return slices.Contains(v.Bound.Documents, d)
 	}
-	return !v.Rights.Narrow()
+	return !v.Rights.AreLimited()
 }

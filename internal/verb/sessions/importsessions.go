@@ -22,9 +22,9 @@ import (
 // ImportSessionsIn is the argument of ImportSessions.
 type ImportSessionsIn struct {
 	Clients []string `json:"clients,omitempty" flag:"-"`
-	Since   string   `json:"since,omitempty" value:"DATE" usage:"Only what a client wrote on or after this date (2026-04-18, 7d, yesterday)."`
-	Files   []string `json:"files,omitempty" flag:"file" value:"FILE" usage:"Read these transcripts or databases of the one client that is named, wherever they are; of chatgpt and claude-ai, the export of your data."`
-	DryRun  bool     `json:"dry_run,omitempty" usage:"Say what would be read, and read nothing."`
+	Since   string   `json:"since,omitempty"               value:"DATE" usage:"Only what a client wrote on or after this date (2026-04-18, 7d, yesterday)."`
+	Files   []string `json:"files,omitempty"   flag:"file" value:"FILE" usage:"Read these transcripts or databases of the one client that is named, wherever they are; of chatgpt and claude-ai, the export of your data."`
+	DryRun  bool     `json:"dry_run,omitempty"                          usage:"Say what would be read, and read nothing."`
 
 	Home string                                     `json:"-"` // the user's own directory
 	Read func(bad func(string, int)) session.Reader `json:"-"`
@@ -45,7 +45,7 @@ func (o ImportSessionsOut) Failed() bool {
 // Report tells for each client how many files were, or would be, read, and how many turns are new or changed.
 func (o ImportSessionsOut) Report() (r report.Report) {
 	for _, c := range o.Clients {
-		files, size := report.Words(text.Count(c.Files, "file", "files")), report.Words(text.Bytes(c.Bytes))
+		files, size := report.Words(text.Count(c.Files, "file", "files")), report.Words(text.FormatBytes(c.Bytes))
 		client := report.Words(c.Client)
 		if o.DryRun {
 			r.Linef("%s: would read %s, %s", client, files, size)

@@ -57,7 +57,7 @@ func Sessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (SessionsOu
 	if err != nil {
 		return out, err
 	}
-	all, err := a.Sessions(ctx, f, since, limit+1)
+	all, err := a.ListSessions(ctx, f, since, limit+1)
 	out.More = len(all) > limit
 	out.Sessions = append(out.Sessions, all[:min(limit, len(all))]...)
 	if err == nil && len(all) == 0 {
@@ -68,7 +68,7 @@ func Sessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (SessionsOu
 
 // why returns the reasons why no session matches.
 func (in SessionsIn) why(ctx context.Context, a *session.Archive, f oxbow.Filter) ([]verb.Note, error) {
-	kept, err := a.Sessions(ctx, oxbow.Filter{}, time.Time{}, 1)
+	kept, err := a.ListSessions(ctx, oxbow.Filter{}, time.Time{}, 1)
 	if err != nil || len(kept) == 0 {
 		return []verb.Note{verb.NoSession}, err
 	}
@@ -182,7 +182,7 @@ func ShowSession(ctx context.Context, w *verb.Workspace, in SessionIn) (out Sess
 	if err != nil {
 		return out, err
 	}
-	out.List, err = a.Turns(ctx, out.Client, out.Session)
+	out.List, err = a.ReadTurns(ctx, out.Client, out.Session)
 	if err != nil {
 		return out, err
 	}
@@ -379,7 +379,7 @@ func undoForget(ctx context.Context, a *session.Archive) (out ForgetSessionOut, 
 		}
 		out.Undone = true
 		out.Client, out.Session, _ = strings.Cut(name, "/")
-		turns, err := a.Turns(ctx, out.Client, out.Session)
+		turns, err := a.ReadTurns(ctx, out.Client, out.Session)
 		out.Turns = len(turns)
 		return out, err
 	}

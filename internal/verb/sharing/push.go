@@ -224,7 +224,7 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 	s := &syncing{
 		url:       known.URL,
 		tokenFile: known.TokenFile,
-		file:      reconcile.FileOf(filepath.Base(p.Store), known.URL),
+		file:      reconcile.StateFile(filepath.Base(p.Store), known.URL),
 	}
 	s.state, err = reconcile.ReadState(dir, s.file)
 	if err != nil {

@@ -99,7 +99,7 @@ func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, named str
 		return trust.Server{}, verb.Advise(verb.Invalidf("several servers are remembered"), "name one: "+
 			strings.Join(urls, ", "))
 	}
-	met, err := reconcile.Known(dir, filepath.Base(p.Store))
+	met, err := reconcile.ReadStates(dir, filepath.Base(p.Store))
 	if err != nil {
 		return trust.Server{}, err
 	}

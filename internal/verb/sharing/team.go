@@ -65,7 +65,7 @@ func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamIn
 		Written: []string{}}
 	written, err := t.Init(ctx, in.Program, in.DryRun)
 	out.Written = append(out.Written, written...)
-	if err == nil && !in.DryRun && !t.Trusted(w.Host.Trusted) {
+	if err == nil && !in.DryRun && !t.IsTrusted(w.Host.Trusted) {
 		err = t.Trust(ctx, w.Host.Trusted, w.Time())
 	}
 	return out, err
@@ -114,7 +114,7 @@ func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out Team
 		return out, err
 	}
 	out = TeamTrustOut{DryRun: in.DryRun, Team: t.Identity()}
-	switch known := t.Trusted(w.Host.Trusted); {
+	switch known := t.IsTrusted(w.Host.Trusted); {
 	case (in.Forget && !known) || (!in.Forget && known):
 		return out, nil
 	case in.Forget:
@@ -176,7 +176,7 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 	if err != nil {
 		return out, err
 	}
-	out = TeamStatusOut{Dir: t.Path(), Team: t.Identity(), Trusted: t.Trusted(w.Host.Trusted),
+	out = TeamStatusOut{Dir: t.Path(), Team: t.Identity(), Trusted: t.IsTrusted(w.Host.Trusted),
 		Driver: t.DriverInstalled(), Files: []TeamFile{}, Problems: []TeamProblem{}}
 	files, wrong, err := team.Lint(t.Path())
 	if err != nil {
@@ -187,7 +187,7 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 		return out, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	reviewed, up, rerr := s.Reviewed(ctx)
+	reviewed, up, rerr := s.ReviewedNames(ctx)
 	out.Branch = up.Branch
 	for _, f := range files {
 		file := TeamFile{Name: f.Entry.Name, File: t.Rel(f.Name), Standing: "local"}

@@ -37,7 +37,7 @@ func (o TeamCheckOut) Failed() bool { return len(o.Problems) > 0 }
 // unreadable files, secrets, personal data, duplicate names, conflicts, and stale citations. It
 // works without a home, trust or history, so it can run in continuous integration.
 func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamCheckOut, error) {
-	dir := team.Near(cmp.Or(in.Dir, w.Dir))
+	dir := team.FindDirectory(cmp.Or(in.Dir, w.Dir))
 	if dir == "" && in.Dir != "" {
 		if _, err := os.Lstat(filepath.Join(in.Dir, "team.yaml")); err == nil {
 			dir = in.Dir

@@ -297,7 +297,7 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 		return out, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if !t.Trusted(w.Host.Trusted) {
+	if !t.IsTrusted(w.Host.Trusted) {
 		return out, verb.Advise(
 			fmt.Errorf(
 				"%w: the team files are not trusted, and nothing of them goes into your home",

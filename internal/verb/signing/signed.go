@@ -101,7 +101,7 @@ func SignBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	if err != nil {
 		return false, verb.WrapError("signing that the memory went back", err)
 	}
-	heads, _ := proof.Read(text, k.Public())
+	heads, _ := proof.ReadHeads(text, k.Public())
 	for _, h := range heads {
 		if h.Seq > s.Last {
 			return true, verb.WrapError(
@@ -217,7 +217,7 @@ func SignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
 	}
 	out := &HeadsCheck{Key: k.Public()}
 	var bad []int
-	out.heads, bad = proof.Read(text, out.Key)
+	out.heads, bad = proof.ReadHeads(text, out.Key)
 	var ps []verb.Problem
 	for _, n := range bad {
 		if len(ps) < mostLines {
@@ -333,7 +333,7 @@ func (c *HeadsCheck) Without(head string, first uint64) verb.Problem {
 
 // SignNow signs the head of a home's memory. It is best called after a copy was made.
 func SignNow(w *verb.Workspace, store string, seq uint64, chain string) error {
-	if p, err := w.Location(); err != nil || !p.Own() || p.Home == p.Store || p.Store != store {
+	if p, err := w.Location(); err != nil || !p.HasOwnLayout() || p.Home == p.Store || p.Store != store {
 		return verb.WrapError("signing the head", errors.Join(err, oxbow.ErrUnsupported))
 	}
 	if err := errors.Join(ownership.TrustsPlace(w), w.Host.MayWrite(store)); err != nil {

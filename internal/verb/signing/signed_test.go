@@ -62,7 +62,7 @@ func TestSignHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if heads, bad := proof.Read(text, k.Public()); len(heads) != 1 || len(bad) > 0 || heads[0].Seq != signEvery ||
+	if heads, bad := proof.ReadHeads(text, k.Public()); len(heads) != 1 || len(bad) > 0 || heads[0].Seq != signEvery ||
 		heads[0].Chain != s.Head {
 		t.Errorf("signed were %+v, and %v", heads, bad)
 	}
@@ -77,7 +77,7 @@ func TestSignHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if heads, bad := proof.Read(text, k.Public()); len(heads) != 2 || len(bad) > 0 {
+	if heads, bad := proof.ReadHeads(text, k.Public()); len(heads) != 2 || len(bad) > 0 {
 		t.Errorf("signed were %+v, and %v", heads, bad)
 	}
 }

@@ -28,19 +28,19 @@ type ConvertIn struct {
 
 // ConvertOut is the result of Convert.
 type ConvertOut struct {
-	From    string             `json:"from"` // set by the door
-	To      string             `json:"to"`
-	Layout  string             `json:"layout"`
-	DryRun  bool               `json:"dry_run"`
-	Entries int                `json:"entries"`
-	Adapted []exchange.Adapted `json:"adapted"`
-	Cleared string             `json:"cleared,omitempty"` // leftovers of an interrupted run, which were removed
+	From    string                  `json:"from"` // set by the door
+	To      string                  `json:"to"`
+	Layout  string                  `json:"layout"`
+	DryRun  bool                    `json:"dry_run"`
+	Entries int                     `json:"entries"`
+	Adapted []exchange.AdaptedEntry `json:"adapted"`
+	Cleared string                  `json:"cleared,omitempty"` // leftovers of an interrupted run, which were removed
 }
 
 // RefusedError reports entries that a layout cannot store. It matches [oxbow.ErrUnsupported].
 type RefusedError struct {
 	Layout  string
-	Refused []exchange.Refused
+	Refused []exchange.RefusedEntry
 	Entries int // number of entries in the memory
 }
 
@@ -59,7 +59,7 @@ func (*RefusedError) Is(target error) bool { return target == oxbow.ErrUnsupport
 // It first tries the conversion in working memory. If an entry is refused, nothing is written and
 // the error is a [*RefusedError].
 func Convert(ctx context.Context, w *verb.Workspace, in ConvertIn) (ConvertOut, error) {
-	out := ConvertOut{To: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.Adapted{}}
+	out := ConvertOut{To: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.AdaptedEntry{}}
 	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
 		return out, err

@@ -87,7 +87,7 @@ func (l diffLine) content() g.Node {
 
 // diffLines returns the lines of both texts, merged in order.
 func diffLines(before, after string) (out []diffLine) {
-	for mark, line := range diff.Changes(before, after) {
+	for mark, line := range diff.EachLine(before, after) {
 		out = append(out, diffLine{mark: mark, text: line})
 	}
 	for i := 0; i < len(out); {
@@ -96,7 +96,7 @@ func diffLines(before, after string) (out []diffLine) {
 		for j := range min(removed, added) {
 			a, b := &out[i+j], &out[i+removed+j]
 			if len(a.text) <= maxLine && len(b.text) <= maxLine {
-				a.parts, b.parts = diff.Words(a.text, b.text)
+				a.parts, b.parts = diff.ComparedWords(a.text, b.text)
 			}
 		}
 		i += max(1, removed+added)

@@ -20,7 +20,7 @@ import (
 // forms of the report omit.
 func Report(now time.Time, r report.Report) g.Node {
 	p := reportPage{now}
-	return g.Group{p.sections(r.Sections), p.notices("warn", r.Warnings), p.notices("note", r.Notes)}
+	return g.Group{p.renderSections(r.Sections), p.renderNotices("warn", r.Warnings), p.renderNotices("note", r.Notes)}
 }
 
 // reportPage renders the parts of a report.
@@ -28,8 +28,8 @@ type reportPage struct {
 	now time.Time // in the time zone in which times are shown
 }
 
-// sections renders sections. Neighbouring findings form a list.
-func (p reportPage) sections(all []report.Section) g.Node {
+// renderSections renders sections. Neighbouring findings form a list.
+func (p reportPage) renderSections(all []report.Section) g.Node {
 	var nodes g.Group
 	var findings []g.Node
 	flush := func() {
@@ -57,7 +57,7 @@ func (p reportPage) section(s report.Section) g.Node {
 	case report.Record:
 		return h.Div(h.Class("row"), p.record(s))
 	case report.Fields:
-		return p.fields(s.Cells)
+		return p.renderFields(s.Cells)
 	case report.Table:
 		return p.table(s)
 	case report.List:
@@ -95,14 +95,14 @@ func (p reportPage) finding(f report.Finding) g.Node {
 			h.Class("head"),
 			Badge(levels[f.Level], string(f.Level), ""),
 			h.Span(h.Class("dim"), h.Text(Visible(string(f.About)))),
-			h.Span(p.found(f.What)),
+			h.Span(p.renderFound(f.What)),
 		),
 		g.If(f.Remedy != "", h.P(h.Class("hint"), h.Text(Visible(string(f.Remedy))))),
 	)
 }
 
-// found shows the text or value of a finding. A text is shown as a sentence.
-func (p reportPage) found(what any) g.Node {
+// renderFound shows the text or value of a finding. A text is shown as a sentence.
+func (p reportPage) renderFound(what any) g.Node {
 	if text, isText := what.(string); isText {
 		return Isolated(Sentence(text))
 	}
@@ -128,11 +128,11 @@ func (p reportPage) record(r report.Record) g.Node {
 	return g.Group{
 		h.Div(h.Class("head"), head),
 		g.If(meta != nil, h.Div(h.Class("meta"), g.Group(meta))),
-		g.If(len(r.Lines) > 0, p.fields(r.Lines)),
+		g.If(len(r.Lines) > 0, p.renderFields(r.Lines)),
 	}
 }
 
-func (p reportPage) fields(cells []report.Cell) g.Node {
+func (p reportPage) renderFields(cells []report.Cell) g.Node {
 	var nodes []g.Node
 	for _, c := range cells {
 		if hasValue(c.Value) {
@@ -156,7 +156,7 @@ func (p reportPage) table(t report.Table) g.Node {
 	return Table(t.Columns, rows...)
 }
 
-func (p reportPage) notices(kind string, sentences []report.Sentence) g.Node {
+func (p reportPage) renderNotices(kind string, sentences []report.Sentence) g.Node {
 	return g.Map(sentences, func(s report.Sentence) g.Node {
 		return h.Div(h.Class("notice "+kind), h.P(p.fullSentence(s)))
 	})
@@ -229,11 +229,11 @@ func (p reportPage) value(v any) g.Node {
 	case report.Name:
 		return Isolated(string(v))
 	case report.Names:
-		return joined(v, h.Text(", "))
+		return joinTexts(v, h.Text(", "))
 	case report.Labels:
-		return joined(v, h.Text(" "))
+		return joinTexts(v, h.Text(" "))
 	case report.Lines:
-		return g.Group{h.Br(), joined(v, h.Br())}
+		return g.Group{h.Br(), joinTexts(v, h.Br())}
 	case report.Text:
 		return Isolated(strings.TrimSpace(string(v)))
 	case report.Quote:
@@ -250,8 +250,8 @@ func (p reportPage) value(v any) g.Node {
 	return Isolated(fmt.Sprint(v))
 }
 
-// joined shows untrusted texts with a separator between them.
-func joined(texts []string, separator g.Node) g.Node {
+// joinTexts shows untrusted texts with a separator between them.
+func joinTexts(texts []string, separator g.Node) g.Node {
 	var nodes g.Group
 	for i, s := range texts {
 		if i > 0 {

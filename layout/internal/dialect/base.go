@@ -29,8 +29,8 @@ type Base struct {
 	// read.
 	Docs []string
 
-	own     *verb.Seen    // for calls outside of sessions
-	written *verb.Written // texts that the tools wrote
+	own     *verb.SeenEntries // for calls outside of sessions
+	written *verb.Written     // texts that the tools wrote
 }
 
 // NewBase returns a base without a memory. Call [Base.Use] to set the memory.
@@ -44,7 +44,7 @@ func NewBase(o layout.Options) Base {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	return Base{Options: o, own: &verb.Seen{}}
+	return Base{Options: o, own: &verb.SeenEntries{}}
 }
 
 // ListWritten makes the home keep a list of the texts that the tools write, in a file in that

@@ -14,11 +14,11 @@ import (
 
 // Seen returns the record of texts that the session of ctx has read from the home. All calls
 // outside of sessions share a record.
-func (b *Base) Seen(ctx context.Context) *verb.Seen { return verb.SeenFrom(ctx, b.own) }
+func (b *Base) Seen(ctx context.Context) *verb.SeenEntries { return verb.SeenFrom(ctx, b.own) }
 
 // Put adds an entry, or updates the entry with the same name. Changes that others made since the
 // session read the entry are merged. If that is impossible, the error matches [oxbow.ErrConflict]
-// and shows the entry (see [verb.Seen]). If check is not nil, it is called before an update and
+// and shows the entry (see [verb.SeenEntries]). If check is not nil, it is called before an update and
 // can return an error to refuse the update.
 func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check func(old oxbow.Entry) error) error {
 	var was, is oxbow.Entry

@@ -53,12 +53,12 @@ func newRow(rule string) *Row {
 
 // add counts an answer.
 func (r *Row) add(a Arm, d Decision, right map[string]bool) {
-	r.Arms[a].add(d.Answer == gate.Payload && (right == nil || d.has(right)))
-	r.Pointers[a].add(d.Answer == gate.Pointer && (right == nil || d.has(right)))
+	r.Arms[a].add(d.Answer == gate.Payload && (right == nil || d.hasRight(right)))
+	r.Pointers[a].add(d.Answer == gate.Pointer && (right == nil || d.hasRight(right)))
 }
 
-// has reports whether a unit of the decision is in right.
-func (d *Decision) has(right map[string]bool) bool {
+// hasRight reports whether a unit of the decision is in right.
+func (d *Decision) hasRight(right map[string]bool) bool {
 	return slices.ContainsFunc(d.Units, func(id string) bool { return right[id] })
 }
 
@@ -71,7 +71,7 @@ type bench struct {
 
 // within opens the memory of a store and calls fn with it.
 func (s *Store) within(ctx context.Context, rules []Rule, rows []*Row, fn func(*bench) error) (err error) {
-	m, err := s.open(ctx)
+	m, err := s.openMemory(ctx)
 	if err != nil {
 		return err
 	}
@@ -79,9 +79,9 @@ func (s *Store) within(ctx context.Context, rules []Rule, rows []*Row, fn func(*
 	return fn(&bench{m, rules, rows})
 }
 
-// put passes a prompt to each rule, in a new session, and counts the answer. If right is
+// runArm passes a prompt to each rule, in a new session, and counts the answer. If right is
 // nil, it counts any shown unit.
-func (b *bench) put(ctx context.Context, a Arm, prompt string, right map[string]bool) error {
+func (b *bench) runArm(ctx context.Context, a Arm, prompt string, right map[string]bool) error {
 	for i, r := range b.rules {
 		d, err := r.begin(b.m).ask(ctx, prompt)
 		if err != nil {
@@ -92,13 +92,13 @@ func (b *bench) put(ctx context.Context, a Arm, prompt string, right map[string]
 	return nil
 }
 
-// own passes the questions that the store answers to the rules.
-func (b *bench) own(ctx context.Context, a Arm, asks []Ask) error {
+// askOwn passes the questions that the store answers to the rules.
+func (b *bench) askOwn(ctx context.Context, a Arm, asks []Ask) error {
 	for _, q := range asks {
 		if q.Unanswerable || len(q.Right) == 0 {
 			continue
 		}
-		if err := b.put(ctx, a, q.Text, q.Right); err != nil {
+		if err := b.runArm(ctx, a, q.Text, q.Right); err != nil {
 			return err
 		}
 	}

@@ -48,10 +48,10 @@ func TestScorer(t *testing.T) {
 	} {
 		row := newRow("script")
 		b := &bench{rules: []Rule{script(c.d)}, rows: []*Row{row}}
-		if err := b.own(t.Context(), Own, asks); err != nil {
+		if err := b.askOwn(t.Context(), Own, asks); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.put(t.Context(), Foreign, "anything", nil); err != nil {
+		if err := b.runArm(t.Context(), Foreign, "anything", nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range []struct {
@@ -104,10 +104,10 @@ func TestDay(t *testing.T) {
 	ds[40] = Decision{Answer: gate.Pointer, Tokens: 40, Took: 40}
 	ds[41] = Decision{Answer: gate.Payload, Tokens: 160, Took: 41}
 	want := Day{Prompts: 100, Payloads: 2, Pointers: 1, Mean: 5, P50: 0, P99: 300, Took50: 50, Took99: 500}
-	if got := dayOf(ds); got != want {
+	if got := summarizeDay(ds); got != want {
 		t.Errorf("the day is %+v, want %+v", got, want)
 	}
-	if got := dayOf(nil); got != (Day{}) {
+	if got := summarizeDay(nil); got != (Day{}) {
 		t.Errorf("a day without prompts is %+v", got)
 	}
 }

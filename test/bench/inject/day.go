@@ -24,8 +24,8 @@ type Day struct {
 	Took99 time.Duration `json:"ns_p99"`
 }
 
-// dayOf summarizes the decisions for the prompts.
-func dayOf(ds []Decision) (d Day) {
+// summarizeDay summarizes the decisions for the prompts.
+func summarizeDay(ds []Decision) (d Day) {
 	var tokens []int
 	var took []time.Duration
 	sum := 0
@@ -60,7 +60,7 @@ const daySession = 25
 // are orders, 15 are pasted texts, 12 are questions that the memory cannot answer, and 8 are
 // questions that it can answer.
 func dayPrompts(r *rand.Rand, own []Ask, foreign []string) []string {
-	acks, work := splitOrders(orders())
+	acks, work := splitOrders(workOrders())
 	asks := make([]string, len(own))
 	for i, q := range own {
 		asks[i] = q.Text
@@ -69,7 +69,7 @@ func dayPrompts(r *rand.Rand, own []Ask, foreign []string) []string {
 	for _, part := range []struct {
 		n    int
 		from []string
-	}{{25, acks}, {40, work}, {15, pasted()}, {12, foreign}, {8, asks}} {
+	}{{25, acks}, {40, work}, {15, pastedTexts()}, {12, foreign}, {8, asks}} {
 		for range part.n {
 			if len(part.from) > 0 {
 				day = append(day, part.from[r.IntN(len(part.from))])

@@ -14,8 +14,8 @@ var ordersText string
 //go:embed pasted.txt
 var pastedText string
 
-// orders returns the acknowledgements and work orders.
-func orders() []string {
+// workOrders returns the acknowledgements and work orders.
+func workOrders() []string {
 	var all []string
 	for line := range strings.Lines(ordersText) {
 		line = strings.TrimSpace(line)
@@ -26,8 +26,8 @@ func orders() []string {
 	return all
 }
 
-// pasted returns texts that people paste into a prompt.
-func pasted() []string {
+// pastedTexts returns texts that people paste into a prompt.
+func pastedTexts() []string {
 	_, text, _ := strings.Cut(pastedText, "\n") // skip the first line, which describes the file
 	var all []string
 	for p := range strings.SplitSeq(text, "\n----\n") {

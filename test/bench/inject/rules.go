@@ -69,7 +69,7 @@ type strength struct {
 	rare     bool    // it contains a term that at most 1 % of the entries contain
 }
 
-func strengthOf(x *oxbow.Explanation) (s strength) {
+func explainStrength(x *oxbow.Explanation) (s strength) {
 	held, all := 0.0, 0.0
 	for _, t := range x.Terms {
 		all += t.IDF
@@ -107,7 +107,7 @@ func (r *unitRule) ask(ctx context.Context, prompt string) (Decision, error) {
 	}
 	d := Decision{Answer: gate.Silence}
 	for _, h := range hits {
-		if h.Explanation != nil && r.fires(r.m, strengthOf(h.Explanation)) {
+		if h.Explanation != nil && r.fires(r.m, explainStrength(h.Explanation)) {
 			d.Answer = gate.Payload
 			d.Units = append(d.Units, r.m.ids[h.Entry.Name])
 		}
@@ -161,7 +161,7 @@ func (m *memory) calibrate(ctx context.Context) error {
 		}
 		best := 0.0
 		for _, h := range hits {
-			best = max(best, strengthOf(h.Explanation).g())
+			best = max(best, explainStrength(h.Explanation).g())
 		}
 		gs = append(gs, best)
 	}

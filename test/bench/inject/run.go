@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		}
 		// Select stores from all over the set.
 		if (res.Stores+1)*o.Variants/p.stores > res.Stores*o.Variants/p.stores {
-			if err := p.variants(ctx, s, rules, res.Rows); err != nil {
+			if err := p.runVariants(ctx, s, rules, res.Rows); err != nil {
 				return nil, err
 			}
 		}
@@ -79,7 +79,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		}
 	}
 	for _, r := range res.Rows {
-		r.Day = dayOf(r.spent)
+		r.Day = summarizeDay(r.spent)
 	}
 	return res, nil
 }
@@ -124,22 +124,22 @@ func (p *pool) foreign(s *Store, n, most int) []string {
 
 // plain passes the questions of an unmodified store to the rules.
 func (b *bench) plain(ctx context.Context, s *Store, foreign []string, n int) error {
-	if err := b.own(ctx, Own, s.Asks); err != nil {
+	if err := b.askOwn(ctx, Own, s.Asks); err != nil {
 		return err
 	}
 	var answered []Ask
 	for _, q := range s.Asks {
 		if q.Unanswerable {
-			if err := b.put(ctx, Unanswerable, q.Text, nil); err != nil {
+			if err := b.runArm(ctx, Unanswerable, q.Text, nil); err != nil {
 				return err
 			}
 		} else if len(q.Right) > 0 {
 			answered = append(answered, q)
 		}
 	}
-	for a, prompts := range map[Arm][]string{Foreign: foreign, Orders: orders()} {
+	for a, prompts := range map[Arm][]string{Foreign: foreign, Orders: workOrders()} {
 		for _, q := range prompts {
-			if err := b.put(ctx, a, q, nil); err != nil {
+			if err := b.runArm(ctx, a, q, nil); err != nil {
 				return err
 			}
 		}
@@ -150,8 +150,8 @@ func (b *bench) plain(ctx context.Context, s *Store, foreign []string, n int) er
 	return b.day(ctx, dayPrompts(rand.New(rand.NewPCG(1, uint64(n))), answered, foreign))
 }
 
-// variants passes the questions of a store to the rules, with the store in its other forms.
-func (p *pool) variants(ctx context.Context, s *Store, rules []Rule, rows []*Row) error {
+// runVariants passes the questions of a store to the rules, with the store in its other forms.
+func (p *pool) runVariants(ctx context.Context, s *Store, rules []Rule, rows []*Row) error {
 	var others []*Store
 	for _, o := range p.others {
 		if o.Name != s.Name && !slices.ContainsFunc(s.Asks, func(a Ask) bool {
@@ -161,14 +161,14 @@ func (p *pool) variants(ctx context.Context, s *Store, rules []Rule, rows []*Row
 		}
 	}
 	if len(others) > 0 {
-		for a, v := range map[Arm]*Store{Switch: s.joined(others[0]), Marathon: s.beside(others)} {
-			if err := v.within(ctx, rules, rows, func(b *bench) error { return b.own(ctx, a, s.Asks) }); err != nil {
+		for a, v := range map[Arm]*Store{Switch: s.joinStores(others[0]), Marathon: s.beside(others)} {
+			if err := v.within(ctx, rules, rows, func(b *bench) error { return b.askOwn(ctx, a, s.Asks) }); err != nil {
 				return err
 			}
 		}
 	}
 	if s.In != inject.InNotes { // the output of tools is never a note
-		return s.printed().within(ctx, rules, rows, func(b *bench) error { return b.own(ctx, Tool, s.Asks) })
+		return s.asPrinted().within(ctx, rules, rows, func(b *bench) error { return b.askOwn(ctx, Tool, s.Asks) })
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := map[Arm]int{Own: 30, Foreign: 10, Orders: 2 * len(orders()), Unanswerable: 30, Again: 30, Paraphrase: 30,
+	of := map[Arm]int{Own: 30, Foreign: 10, Orders: 2 * len(workOrders()), Unanswerable: 30, Again: 30, Paraphrase: 30,
 		Switch: 15, Marathon: 15, Tool: 15}
 	row := res.Rows[0]
 	for _, a := range Arms() {
@@ -60,18 +60,18 @@ func TestForms(t *testing.T) {
 	for s := range few(2) {
 		ss = append(ss, s)
 	}
-	if n := len(ss[0].joined(ss[1]).Units); n != 2*turnsOfOne {
+	if n := len(ss[0].joinStores(ss[1]).Units); n != 2*turnsOfOne {
 		t.Errorf("joined, there are %d units, want %d", n, 2*turnsOfOne)
 	}
 	if n := len(ss[0].beside(ss[1:]).Units); n != turnsOfOne+marathonTurns {
 		t.Errorf("beside a marathon, there are %d units, want %d", n, turnsOfOne+marathonTurns)
 	}
-	p := ss[0].printed()
+	p := ss[0].asPrinted()
 	i := slices.IndexFunc(p.Units, func(u Unit) bool { return u.Printed != "" })
 	if i < 0 || p.Units[i].Printed != ss[0].Units[i].Prompt || p.Units[i].Prompt == ss[0].Units[i].Prompt {
 		t.Errorf("printed, unit %d is %+v", i, p.Units[max(i, 0)])
 	}
-	m, err := p.open(t.Context())
+	m, err := p.openMemory(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,14 +122,14 @@ func TestPrompts(t *testing.T) {
 	for _, d := range gate.Decoys() {
 		seen[strings.ToLower(d.Text)] = true
 	}
-	all := orders()
-	for _, o := range append(slices.Clone(all), pasted()...) {
+	all := workOrders()
+	for _, o := range append(slices.Clone(all), pastedTexts()...) {
 		if seen[strings.ToLower(o)] || o == "" {
 			t.Errorf("%q is empty, a decoy, or there twice", o)
 		}
 		seen[strings.ToLower(o)] = true
 	}
-	if acks, work := splitOrders(all); len(all) < 300 || len(acks) < 60 || len(work) < 150 || len(pasted()) < 20 {
-		t.Errorf("%d orders, %d short and %d long; %d pasted", len(all), len(acks), len(work), len(pasted()))
+	if acks, work := splitOrders(all); len(all) < 300 || len(acks) < 60 || len(work) < 150 || len(pastedTexts()) < 20 {
+		t.Errorf("%d orders, %d short and %d long; %d pasted", len(all), len(acks), len(work), len(pastedTexts()))
 	}
 }

@@ -14,16 +14,28 @@ import (
 )
 
 var published = fstest.MapFS{
-	"longmemeval_s.json": {Data: []byte(`[{"question_id":"q1","question_type":"plain","question":"Which whale sings?","answer_session_ids":["answer_b"],
+	"longmemeval_s.json": {
+		Data: []byte(
+			`[{"question_id":"q1","question_type":"plain","question":"Which whale sings?","answer_session_ids":["answer_b"],
 "haystack_session_ids":["a","answer_b"],"haystack_dates":["2026/01/01 (Thu) 10:00","2026/01/02 (Fri) 10:00"],
 "haystack_sessions":[[{"role":"user","content":"blue whale"},{"role":"assistant","content":"Noted."},{"role":"assistant","content":"And kept."}],
 [{"role":"assistant","content":"Hello."},{"role":"user","content":"Good morning."},{"role":"assistant","content":"A whale song.","has_answer":true}]]},
 {"question_id":"q2_abs","question_type":"plain","question":"Which shark?","answer_session_ids":["a"],
-"haystack_session_ids":["a"],"haystack_dates":["2026/01/01 (Thu) 10:00"],"haystack_sessions":[[{"role":"user","content":"blue whale","has_answer":true}]]}]`)},
-	"beam_100K.jsonl": {Data: []byte(`{"messages":[{"id":5,"role":"user","content":"I keep bees. ->-> 1,1","time_anchor":"March-15-2024"},{"id":6,"role":"assistant","content":"How many?"},{"id":7,"role":"user","content":"Two hives."}],
-"questions":{"abstention":[{"question":"Which queen?"}],"extraction":[{"question":"How many hives?","source_chat_ids":[6,7]}]}}`)},
-	"locomo10.json": {Data: []byte(`[{"conversation":{"session_1":[{"speaker":"Ann","dia_id":"D1:1","text":"I bought a kayak."},{"speaker":"Ben","dia_id":"D1:2","text":"Nice."}],"session_1_date_time":"1:56 pm on 8 May, 2023"},
-"qa":[{"question":"What did Ann buy?","category":4,"evidence":["D1:1"]},{"question":"What did Ben buy?","category":5,"evidence":["D1:1"]}]}]`)},
+"haystack_session_ids":["a"],"haystack_dates":["2026/01/01 (Thu) 10:00"],"haystack_sessions":[[{"role":"user","content":"blue whale","has_answer":true}]]}]`,
+		),
+	},
+	"beam_100K.jsonl": {
+		Data: []byte(
+			`{"messages":[{"id":5,"role":"user","content":"I keep bees. ->-> 1,1","time_anchor":"March-15-2024"},{"id":6,"role":"assistant","content":"How many?"},{"id":7,"role":"user","content":"Two hives."}],
+"questions":{"abstention":[{"question":"Which queen?"}],"extraction":[{"question":"How many hives?","source_chat_ids":[6,7]}]}}`,
+		),
+	},
+	"locomo10.json": {
+		Data: []byte(
+			`[{"conversation":{"session_1":[{"speaker":"Ann","dia_id":"D1:1","text":"I bought a kayak."},{"speaker":"Ben","dia_id":"D1:2","text":"Nice."}],"session_1_date_time":"1:56 pm on 8 May, 2023"},
+"qa":[{"question":"What did Ann buy?","category":4,"evidence":["D1:1"]},{"question":"What did Ben buy?","category":5,"evidence":["D1:1"]}]}]`,
+		),
+	},
 }
 
 func TestRead(t *testing.T) {
@@ -78,7 +90,7 @@ q2_abs of sessions holds [a]
 				}
 				fmt.Fprintf(&b, "  %s %s %v of %v\n", mark, a.Text, slices.Sorted(maps.Keys(a.Right)), a.From)
 			}
-			m, err := s.open(t.Context()) // open fails if a unit is not a turn
+			m, err := s.openMemory(t.Context()) // open fails if a unit is not a turn
 			if err != nil {
 				t.Fatal(err)
 			}

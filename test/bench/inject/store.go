@@ -59,8 +59,8 @@ type memory struct {
 	}
 }
 
-// open creates the memory. The caller must close it.
-func (s *Store) open(ctx context.Context) (*memory, error) {
+// openMemory creates the memory. The caller must close it.
+func (s *Store) openMemory(ctx context.Context) (*memory, error) {
 	now := time.Unix(0, 0)
 	if len(s.Units) > 0 {
 		now = slices.MaxFunc(s.Units, func(a, b Unit) int { return a.Time.Compare(b.Time) }).Time.Add(time.Hour)
@@ -106,7 +106,7 @@ func (m *memory) putTurns(ctx context.Context, units []Unit) error {
 		name := sessions[u.Session]
 		turns[name]++
 		m.ids[fmt.Sprintf("%s/%s/%04d", client, name, turns[name])] = u.ID
-		events = append(events, u.events(name, fmt.Sprint(i))...)
+		events = append(events, u.sessionEvents(name, fmt.Sprint(i))...)
 	}
 	a := &session.Archive{Memory: m.Memory}
 	if _, err := a.Add(ctx, events); err != nil {
@@ -120,8 +120,8 @@ func (m *memory) putTurns(ctx context.Context, units []Unit) error {
 	return nil
 }
 
-// events returns the events that a client reports for the unit.
-func (u *Unit) events(name, turn string) []session.Event {
+// sessionEvents returns the events that a client reports for the unit.
+func (u *Unit) sessionEvents(name, turn string) []session.Event {
 	e := session.Event{Client: client, Session: name, Turn: turn, Time: u.Time}
 	prompt := e
 	reply := e

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// joined returns the store with its sessions mixed with those of another store: each session
+// joinStores returns the store with its sessions mixed with those of another store: each session
 // begins with one subject and continues with another. If the store has a single session,
 // pieces of the other session are inserted into it.
-func (s *Store) joined(o *Store) *Store {
+func (s *Store) joinStores(o *Store) *Store {
 	j := *s
 	j.Units = nil
 	const piece = 4 // consecutive units of one store
@@ -60,9 +60,9 @@ func (s *Store) beside(others []*Store) *Store {
 	return &j
 }
 
-// printed returns the store with each answering unit replaced by a unit in which only a
+// asPrinted returns the store with each answering unit replaced by a unit in which only a
 // failed command printed the text.
-func (s *Store) printed() *Store {
+func (s *Store) asPrinted() *Store {
 	right := map[string]bool{}
 	for _, a := range s.Asks {
 		for id := range a.Right {

@@ -51,8 +51,8 @@ const (
 	prefixTerms = 40
 )
 
-// terms returns the alphabetically first prefixTerms terms that have the same prefix as word.
-func (e *Engine) terms(word string) []string {
+// prefixedTerms returns the alphabetically first prefixTerms terms that have the same prefix as word.
+func (e *Engine) prefixedTerms(word string) []string {
 	prefix := word[:min(len(word), prefixBytes)]
 	terms, ok := e.begin[prefix]
 	if !ok {
@@ -166,7 +166,7 @@ func (e *Engine) query(words []string, limit int) index.Query {
 	q := index.Query{Terms: index.Any(words), Limit: limit}
 	switch e.way {
 	case "prefix":
-		q.Terms = append(q.Terms, index.Any(e.terms(words[len(words)-1]))...)
+		q.Terms = append(q.Terms, index.Any(e.prefixedTerms(words[len(words)-1]))...)
 	case "held":
 		q.Filter = []index.Clause{{Terms: []string{inTen}}}
 	case "rare":

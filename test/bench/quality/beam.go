@@ -127,10 +127,10 @@ func (p *publishedChat) chat() (*Chat, error) {
 	return c, nil
 }
 
-// cases returns two cases for a chat, one with its messages and one with its exchanges, and
+// makeCases returns two cases for a chat, one with its messages and one with its exchanges, and
 // the number of sources that are not messages of the chat. An exchange is a message of the
 // person with all following messages up to the person's next message.
-func (c *Chat) cases() (cs []Case, lost int) {
+func (c *Chat) makeCases() (cs []Case, lost int) {
 	turns, pairs := Case{Unit: "turns"}, Case{Unit: "exchanges"}
 	known := map[int]string{} // ID of a message to the ID of its exchange
 	for i, m := range c.Messages {
@@ -187,7 +187,7 @@ func findBEAM(fsys fs.FS, _, dir string) [][]string {
 func (s *Source) Chats() iter.Seq2[*Chat, error] {
 	return func(yield func(*Chat, error) bool) {
 		n := 0
-		for p, err := range objects[publishedChat](s.fsys, s.Files[0]) {
+		for p, err := range eachObject[publishedChat](s.fsys, s.Files[0]) {
 			n++
 			var c *Chat
 			if err == nil {
@@ -215,7 +215,7 @@ func beam(s *Source) iter.Seq2[Case, error] {
 				yield(Case{}, err)
 				return
 			}
-			cs, lost := chat.cases()
+			cs, lost := chat.makeCases()
 			s.note("sources that name no message count as not found: %d", lost)
 			for _, c := range cs {
 				if len(c.Asks) > 0 && !yield(c, nil) {

@@ -105,9 +105,9 @@ func (h *memory) close(ctx context.Context) error {
 	return errors.Join(err, h.Close())
 }
 
-// rankings asks every question of a case in a new memory, for at most limit hits. If seen is
+// askQuestions asks every question of a case in a new memory, for at most limit hits. If seen is
 // not nil, it is called with the hits.
-func (c *Case) rankings(
+func (c *Case) askQuestions(
 	ctx context.Context,
 	ranking string,
 	limit int,

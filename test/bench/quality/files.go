@@ -31,9 +31,9 @@ func (e *DataError) Unwrap() error { return e.Err }
 // places contains the directories, relative to a set's directory, in which the authors store its files.
 var places = []string{".", "data", "data/ALL/jsonl", "scifact"}
 
-// dirs returns the directories that may contain files of sets: the places below the root and
+// findDirectories returns the directories that may contain files of sets: the places below the root and
 // below each directory in it.
-func dirs(fsys fs.FS) ([]string, error) {
+func findDirectories(fsys fs.FS) ([]string, error) {
 	in, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func pickAll(fsys fs.FS, dir string, names ...string) []string {
 	return found
 }
 
-// open opens a file, and decompresses it if the name ends in .gz.
-func open(fsys fs.FS, name string) (io.ReadCloser, error) {
+// openFile opens a file, and decompresses it if the name ends in .gz.
+func openFile(fsys fs.FS, name string) (io.ReadCloser, error) {
 	f, err := fsys.Open(name)
 	if err != nil || !strings.HasSuffix(name, ".gz") {
 		return f, err
@@ -103,12 +103,12 @@ func explain(err error) error {
 	return err
 }
 
-// objects yields the JSON objects of a file, which are in sequence or in one array. It
+// eachObject yields the JSON objects of a file, which are in sequence or in one array. It
 // yields at most one error, as the last value.
-func objects[T any](fsys fs.FS, name string) iter.Seq2[T, error] {
+func eachObject[T any](fsys fs.FS, name string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		f, err := open(fsys, name)
+		f, err := openFile(fsys, name)
 		if err != nil {
 			yield(none, err)
 			return
@@ -172,7 +172,7 @@ func firstByte(r *bufio.Reader) (byte, error) {
 // most one error, as the last value.
 func readLines(fsys fs.FS, name string) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
-		f, err := open(fsys, name)
+		f, err := openFile(fsys, name)
 		if err != nil {
 			yield(line{}, err)
 			return

@@ -166,7 +166,7 @@ func evidence(ids []string) (sessions, turns map[string]bool) {
 func (s *Source) Talks() iter.Seq2[*Talk, error] {
 	return func(yield func(*Talk, error) bool) {
 		n := 0
-		for p, err := range objects[publishedTalk](s.fsys, s.Files[0]) {
+		for p, err := range eachObject[publishedTalk](s.fsys, s.Files[0]) {
 			n++
 			var t *Talk
 			if err == nil {

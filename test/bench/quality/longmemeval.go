@@ -191,7 +191,7 @@ func (s *Source) Questions() iter.Seq2[*Question, error] {
 	}
 	return func(yield func(*Question, error) bool) {
 		n := 0
-		for p, err := range objects[publishedQuestion](s.fsys, s.Files[0]) {
+		for p, err := range eachObject[publishedQuestion](s.fsys, s.Files[0]) {
 			n++
 			var q *Question
 			if err == nil {
@@ -214,7 +214,7 @@ func (s *Source) Questions() iter.Seq2[*Question, error] {
 func splitQuestions(fsys fs.FS, questions, sessions string) iter.Seq2[*Question, error] {
 	return func(yield func(*Question, error) bool) {
 		turns := map[string][]saidTurn{}
-		for s, err := range objects[struct {
+		for s, err := range eachObject[struct {
 			ID    string
 			Turns []saidTurn
 		}](fsys, sessions) {
@@ -228,7 +228,7 @@ func splitQuestions(fsys fs.FS, questions, sessions string) iter.Seq2[*Question,
 			turns[s.ID] = s.Turns
 		}
 		n := 0
-		for p, err := range objects[splitQuestion](fsys, questions) {
+		for p, err := range eachObject[splitQuestion](fsys, questions) {
 			n++
 			var q *Question
 			if err == nil {
@@ -259,8 +259,8 @@ func (q *Question) Entries() []Entry {
 	return es
 }
 
-// turns returns the turns of all sessions as entries.
-func (q *Question) turns() []Entry {
+// turnEntries returns the turns of all sessions as entries.
+func (q *Question) turnEntries() []Entry {
 	var es []Entry
 	for _, s := range q.Sessions {
 		for i, t := range s.Turns {
@@ -298,7 +298,7 @@ func longMemEval(s *Source) iter.Seq2[Case, error] {
 				return
 			}
 			if len(q.Evidence) > 0 && !yield(
-				Case{"turns", q.turns(), []Ask{{q.Text, groups, q.Evidence, false}}},
+				Case{"turns", q.turnEntries(), []Ask{{q.Text, groups, q.Evidence, false}}},
 				nil,
 			) {
 				return

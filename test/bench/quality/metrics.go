@@ -8,7 +8,7 @@ import "math"
 // recallAny returns 1 if any of the first k entries is right, otherwise 0 (hit rate or
 // success at k).
 func recallAny(ranking []string, right map[string]bool, k int) float64 {
-	if found(ranking, right, k) > 0 {
+	if countFound(ranking, right, k) > 0 {
 		return 1
 	}
 	return 0
@@ -17,7 +17,7 @@ func recallAny(ranking []string, right map[string]bool, k int) float64 {
 // recallAll returns 1 if the first k entries include all right entries, otherwise 0. It
 // returns 0 if there are more than k right entries, or none.
 func recallAll(ranking []string, right map[string]bool, k int) float64 {
-	if len(right) > 0 && found(ranking, right, k) == len(right) {
+	if len(right) > 0 && countFound(ranking, right, k) == len(right) {
 		return 1
 	}
 	return 0
@@ -29,10 +29,10 @@ func recallShare(ranking []string, right map[string]bool, k int) float64 {
 	if len(right) == 0 {
 		return 0
 	}
-	return float64(found(ranking, right, k)) / float64(len(right))
+	return float64(countFound(ranking, right, k)) / float64(len(right))
 }
 
-func found(ranking []string, right map[string]bool, k int) int {
+func countFound(ranking []string, right map[string]bool, k int) int {
 	n := 0
 	for _, id := range ranking[:min(k, len(ranking))] {
 		if right[id] {
@@ -78,7 +78,7 @@ func ndcg(ranking []string, right map[string]bool, k int) float64 {
 // of these entries, so that missing entries do not matter. It is at least as high as ndcg,
 // and 0 if none of the entries is right.
 func ndcgRetrieved(ranking []string, right map[string]bool, k int) float64 {
-	n := found(ranking, right, k)
+	n := countFound(ranking, right, k)
 	if n == 0 {
 		return 0
 	}
@@ -136,8 +136,8 @@ type Scores struct {
 	NDCGLongMemEval float64 `json:"ndcg_longmemeval@10"` // with LongMemEval's own evaluation
 }
 
-// measures returns pointers to all fields except N.
-func (s *Scores) measures() []*float64 {
+// fieldPointers returns pointers to all fields except N.
+func (s *Scores) fieldPointers() []*float64 {
 	return []*float64{&s.Any1, &s.Any5, &s.Any10, &s.All5, &s.NDCG, &s.MRR, &s.Recall5, &s.Recall10, &s.Shown5,
 		&s.NDCGRetrieved, &s.NDCGLongMemEval}
 }
@@ -157,7 +157,7 @@ type answer struct {
 // add counts one answer. All measures except recall at 100 use the first ten hits.
 func (s *sums) add(a answer, right map[string]bool) {
 	s.N++
-	for i, m := range s.measures() {
+	for i, m := range s.fieldPointers() {
 		*m += [...]float64{
 			recallAny(a.ids, right, 1), recallAny(a.ids, right, 5), recallAny(a.ids, right, 10),
 			recallAll(a.ids, right, 5),
@@ -169,9 +169,9 @@ func (s *sums) add(a answer, right map[string]bool) {
 	s.share100 += recallShare(a.ids, right, 100)
 }
 
-func (s *sums) scores() Scores {
+func (s *sums) meanScores() Scores {
 	means := s.Scores
-	for _, m := range means.measures() {
+	for _, m := range means.fieldPointers() {
 		*m /= float64(max(s.N, 1))
 	}
 	return means

@@ -65,7 +65,7 @@ func TestMeasures(t *testing.T) {
 
 func TestSums(t *testing.T) {
 	var s sums
-	if got := s.scores(); got != (Scores{}) {
+	if got := s.meanScores(); got != (Scores{}) {
 		t.Errorf("means of nothing = %+v, want 0", got)
 	}
 	s.add(answer{[]string{"a", "b"}, []string{"a"}}, ids("a")) // 1
@@ -75,7 +75,7 @@ func TestSums(t *testing.T) {
 	s.add(answer{ids: ten}, ids("a")) // rank 11 is beyond the ten
 	want := Scores{N: 4, Any1: .25, Any5: .5, Any10: .5, All5: .5, NDCG: (1 + 1/math.Log2(3)) / 4, MRR: .375,
 		Recall5: .5, Recall10: .5, Shown5: .5, NDCGRetrieved: (1 + 1/math.Log2(3)) / 4, NDCGLongMemEval: .5}
-	if got := s.scores(); got != want {
+	if got := s.meanScores(); got != want {
 		t.Errorf("scores() = %+v, want %+v", got, want)
 	}
 	if s.share100 != 3 {

@@ -44,9 +44,9 @@ func PairedDifference(differences []float64) Difference {
 	return Difference{mean, mean - reach, mean + reach}
 }
 
-// Compared is the comparison of a ranking now and before, for one set and one kind of
+// Comparison is the comparison of a ranking now and before, for one set and one kind of
 // entries.
-type Compared struct {
+type Comparison struct {
 	Set, Unit, Ranking string
 	N                  int
 	NDCG, Any5         Difference
@@ -54,25 +54,25 @@ type Compared struct {
 
 // Compare pairs the questions in now with the same questions in before and returns the
 // differences, in the order of now. It omits questions that before does not contain.
-func Compare(now, before []QuestionScore) []Compared {
+func Compare(now, before []QuestionScore) []Comparison {
 	was := map[QuestionScore]QuestionScore{}
 	id := func(q QuestionScore) QuestionScore { q.NDCG, q.Any5 = 0, 0; return q }
 	for _, q := range before {
 		was[id(q)] = q
 	}
-	var all []Compared
+	var all []Comparison
 	differences := map[int]*[2][]float64{}
 	for _, q := range now {
 		old, ok := was[id(q)]
 		if !ok {
 			continue
 		}
-		i := slices.IndexFunc(all, func(c Compared) bool {
+		i := slices.IndexFunc(all, func(c Comparison) bool {
 			return c.Set == q.Set && c.Unit == q.Unit && c.Ranking == q.Ranking
 		})
 		if i < 0 {
 			i = len(all)
-			all = append(all, Compared{Set: q.Set, Unit: q.Unit, Ranking: q.Ranking})
+			all = append(all, Comparison{Set: q.Set, Unit: q.Unit, Ranking: q.Ranking})
 			differences[i] = new([2][]float64)
 		}
 		d := differences[i]

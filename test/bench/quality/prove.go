@@ -50,7 +50,7 @@ func prove(ctx context.Context, c *claims) (Proof, error) {
 	var changes []index.Change
 	for i, paper := range c.papers {
 		d := &index.Document{ID: uint64(i)}
-		d.SetWords(an.terms(paper.Title + " " + paper.Text))
+		d.SetWords(an.analyzeTerms(paper.Title + " " + paper.Text))
 		changes = append(changes, index.Change{ID: d.ID, Document: d})
 	}
 	theirs.Apply(changes...)
@@ -67,12 +67,12 @@ func prove(ctx context.Context, c *claims) (Proof, error) {
 		if err := ctx.Err(); err != nil {
 			return p, err
 		}
-		terms := an.terms(q.Text)
-		a.add(answer{ids: name(repeated(theirs.Searcher(), terms, 100))}, q.Right)
-		b.add(answer{ids: name(repeated(own.Searcher(), terms, 100))}, q.Right)
+		terms := an.analyzeTerms(q.Text)
+		a.add(answer{ids: name(rankRepeated(theirs.Searcher(), terms, 100))}, q.Right)
+		b.add(answer{ids: name(rankRepeated(own.Searcher(), terms, 100))}, q.Right)
 	}
-	p.NDCG = a.scores().NDCG
-	p.OwnNDCG = b.scores().NDCG
+	p.NDCG = a.meanScores().NDCG
+	p.OwnNDCG = b.meanScores().NDCG
 	p.Recall = a.share100 / float64(max(a.N, 1))
 	switch {
 	case !p.Whole():
@@ -87,9 +87,9 @@ func prove(ctx context.Context, c *claims) (Proof, error) {
 	return p, nil
 }
 
-// repeated ranks like [index.Searcher.Search], but counts a term twice if the query contains
+// rankRepeated ranks like [index.Searcher.Search], but counts a term twice if the query contains
 // it twice, like Lucene.
-func repeated(x *index.Searcher, terms []string, limit int) []index.Hit {
+func rankRepeated(x *index.Searcher, terms []string, limit int) []index.Hit {
 	times := map[string]int{}
 	for _, t := range terms {
 		times[t]++

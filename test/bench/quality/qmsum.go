@@ -82,7 +82,7 @@ func (s *Source) Meetings() iter.Seq2[*Meeting, error] {
 	return func(yield func(*Meeting, error) bool) {
 		for _, f := range s.Files {
 			n := 0
-			for p, err := range objects[publishedMeeting](s.fsys, f) {
+			for p, err := range eachObject[publishedMeeting](s.fsys, f) {
 				n++
 				var m *Meeting
 				if err == nil {

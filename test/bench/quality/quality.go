@@ -172,7 +172,7 @@ func (t *tally) result(rankings []string) Result {
 	for _, g := range groups {
 		for _, r := range rankings {
 			if s := t.sums[key{r, g}]; s != nil {
-				t.Rows = append(t.Rows, Row{r, g, s.scores()})
+				t.Rows = append(t.Rows, Row{r, g, s.meanScores()})
 			}
 		}
 	}
@@ -207,7 +207,7 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 		t.Memories++
 		t.Entries += len(c.Entries)
 		for _, r := range rankings[:2] {
-			found, err := c.rankings(ctx, r, limit, func(question string, hits []oxbow.Hit) {
+			found, err := c.askQuestions(ctx, r, limit, func(question string, hits []oxbow.Hit) {
 				if o.Hits != nil {
 					o.Hits(s.Set.Name, c.Unit, r, question, hits)
 				}
@@ -225,7 +225,7 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 			}
 		}
 		if o.Embedder != nil {
-			if err := o.vectors(ctx, &c, t); err != nil {
+			if err := o.askVectors(ctx, &c, t); err != nil {
 				return nil, err
 			}
 		}
@@ -247,10 +247,10 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 	return rs, nil
 }
 
-// vectors asks the questions of a case by vectors, both without and with the fusion with the
+// askVectors asks the questions of a case by vectors, both without and with the fusion with the
 // default ranking.
-func (o *Options) vectors(ctx context.Context, c *Case, t *tally) error {
-	words, err := c.rankings(ctx, oxbow.RankOxbow, fuseDepth, nil)
+func (o *Options) askVectors(ctx context.Context, c *Case, t *tally) error {
+	words, err := c.askQuestions(ctx, oxbow.RankOxbow, fuseDepth, nil)
 	if err != nil {
 		return err
 	}

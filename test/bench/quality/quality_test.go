@@ -195,7 +195,7 @@ func TestLuceneTerms(t *testing.T) {
 		{"... -- !", nil},
 		{"running running", []string{"run", "run"}},
 	} {
-		if got := l.terms(tt.in); !slices.Equal(got, tt.want) {
+		if got := l.analyzeTerms(tt.in); !slices.Equal(got, tt.want) {
 			t.Errorf("terms(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
@@ -208,7 +208,7 @@ func TestRepeated(t *testing.T) {
 	x.Put(index.Words(2, []string{"blue", "x", "y"}))
 	x.Put(index.Words(3, []string{"red", "z", "z"})) // makes red the commoner, weaker word
 	found := func(terms []string, limit int) (ids []uint64) {
-		for _, h := range repeated(x.Searcher(), terms, limit) {
+		for _, h := range rankRepeated(x.Searcher(), terms, limit) {
 			ids = append(ids, h.ID)
 		}
 		return ids

@@ -79,7 +79,7 @@ type Paper struct {
 func beirObjects(fsys fs.FS, name string) iter.Seq2[Paper, error] {
 	return func(yield func(Paper, error) bool) {
 		n := 0
-		for o, err := range objects[Paper](fsys, name) {
+		for o, err := range eachObject[Paper](fsys, name) {
 			n++
 			if err == nil && (o.ID == "" || strings.TrimSpace(o.Title+o.Text) == "") {
 				err = fmt.Errorf("object %d has no _id or no text", n)

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Set is a public set of questions.
-type Set struct {
+// QuestionSet is a public set of questions.
+type QuestionSet struct {
 	Name     string // for a command line
 	Title    string
 	Expect   string // description of the files
@@ -24,8 +24,8 @@ type Set struct {
 }
 
 // Sets returns the sets in the order in which they are measured.
-func Sets() []*Set {
-	return []*Set{
+func Sets() []*QuestionSet {
+	return []*QuestionSet{
 		{
 			Name: "longmemeval", Title: "LongMemEval",
 			Expect: "longmemeval_s.json or longmemeval_s_cleaned.json",
@@ -83,7 +83,7 @@ func Sets() []*Set {
 				"turn, \"Speaker: text\". Right are all turns of the stretches, so that all@5 is out of reach for " +
 				"most.",
 			find: func(fsys fs.FS, root, dir string) [][]string {
-				if !named(root, dir, "qmsum") {
+				if !pathHasWord(root, dir, "qmsum") {
 					return nil
 				}
 				var all []string
@@ -104,7 +104,7 @@ func Sets() []*Set {
 			Protocol: "BEIR's test queries, asked of one memory of all abstracts, title and text as one entry. Right " +
 				"are the judged ones.",
 			find: func(fsys fs.FS, root, dir string) [][]string {
-				if !named(root, dir, "scifact") {
+				if !pathHasWord(root, dir, "scifact") {
 					return nil
 				}
 				var found [][]string
@@ -134,9 +134,9 @@ func each(fsys fs.FS, dir string, names ...string) [][]string {
 	return found
 }
 
-// named reports whether the path of the directory contains the word. Files whose names many sets use
+// pathHasWord reports whether the path of the directory contains the word. Files whose names many sets use
 // only belong to a set if their path contains the set's name.
-func named(root, dir, word string) bool {
+func pathHasWord(root, dir, word string) bool {
 	return strings.Contains(strings.ToLower(path.Join(root, dir)), word)
 }
 
@@ -151,7 +151,7 @@ func SetNames() []string {
 
 // Source is a set that was found in a directory.
 type Source struct {
-	Set   *Set
+	Set   *QuestionSet
 	Files []string // below the directory of the data
 
 	fsys  fs.FS
@@ -170,8 +170,8 @@ func (s *Source) note(format string, n int) {
 
 // Find returns the sources of the set in fsys, which contains the directory root, and in its
 // subdirectories.
-func (s *Set) Find(fsys fs.FS, root string) ([]*Source, error) {
-	ds, err := dirs(fsys)
+func (s *QuestionSet) Find(fsys fs.FS, root string) ([]*Source, error) {
+	ds, err := findDirectories(fsys)
 	if err != nil {
 		return nil, fmt.Errorf("looking for %s: %w", s.Title, err)
 	}

@@ -29,8 +29,8 @@ func newLucene() *lucene {
 	return l
 }
 
-// terms returns the terms of s in order, repeats included.
-func (l *lucene) terms(s string) []string {
+// analyzeTerms returns the terms of s in order, repeats included.
+func (l *lucene) analyzeTerms(s string) []string {
 	var terms []string
 	for it := words.FromString(s); it.Next(); {
 		w := it.Value()

@@ -54,7 +54,7 @@ func run(addr string) error {
 		return err
 	}
 	fmt.Printf("open http://%s/\n", l.Addr())
-	return http.Serve(l, pages(program, script))
+	return http.Serve(l, pageHandler(program, script))
 }
 
 // build returns this package, compiled for the browser.
@@ -74,8 +74,8 @@ func build() ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// pages serves the page, its program, and the script that runs the program.
-func pages(program, script []byte) http.Handler {
+// pageHandler serves the page, its program, and the script that runs the program.
+func pageHandler(program, script []byte) http.Handler {
 	mux := http.NewServeMux()
 	for _, f := range []struct {
 		path, kind string

@@ -12,7 +12,7 @@ import (
 )
 
 func TestPages(t *testing.T) {
-	h := pages([]byte("\x00asm"), []byte("class Go {}"))
+	h := pageHandler([]byte("\x00asm"), []byte("class Go {}"))
 	for _, tc := range []struct {
 		method, path string
 		code         int

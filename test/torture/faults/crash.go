@@ -110,7 +110,7 @@ func (r *crashRun) all() *Violation {
 	if err := dry.Run(); err != nil {
 		return &Violation{Err: err}
 	}
-	last := dry.Disk.Ops()
+	last := dry.Disk.CountOps()
 	for k := 1; k <= last+1; k++ {
 		w := workload.NewWorld(r.s, r.setup)
 		w.Disk.StopAt(k)
@@ -142,9 +142,9 @@ func inside(spans []int, k int) bool {
 
 // point examines all images of a disk that has stopped at operation k.
 func (r *crashRun) point(w *workload.World, states []*workload.State, k int) *Violation {
-	allowed := workload.Allowed(states, w.Acked)
+	allowed := workload.AllowedStates(states, w.Acked)
 	var bad *Violation
-	w.Disk.Sketches(func(im *crashfs.Sketch) bool {
+	w.Disk.EachSketch(func(im *crashfs.Sketch) bool {
 		_, first, err := r.judge.Verdict(im, allowed)
 		if err == nil && first && r.again(im) {
 			err = r.recover(im.Mem(), allowed, r.inFlight(w.Acked, im.Sum(workload.IsLock)))
@@ -177,7 +177,7 @@ func (r *crashRun) kill(dry *workload.World, k int) error {
 			return err
 		}
 		r.tally.Kills++
-		if err := w.Survive(2-op.Proc, workload.Allowed(dry.States, w.Acked)); err != nil {
+		if err := w.Survive(2-op.Proc, workload.AllowedStates(dry.States, w.Acked)); err != nil {
 			return err
 		}
 	}

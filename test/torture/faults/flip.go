@@ -69,9 +69,9 @@ func (s *flipStore) damage() (FlipTally, *Violation) {
 		}
 		return true
 	}
-	ok := s.bits(try) && s.lengths(try)
+	ok := s.flipBits(try) && s.truncateFile(try)
 	for _, size := range []int{512, 4096} {
-		ok = ok && s.sectors(size, try)
+		ok = ok && s.damageSectors(size, try)
 	}
 	return t, bad
 }
@@ -79,8 +79,8 @@ func (s *flipStore) damage() (FlipTally, *Violation) {
 // tryFunc examines a damaged file. It returns false to stop.
 type tryFunc func(b []byte, what string, args ...any) bool
 
-// bits flips every bit of the file. In the free space, it flips only some.
-func (s *flipStore) bits(try tryFunc) bool {
+// flipBits flips every bit of the file. In the free space, it flips only some.
+func (s *flipStore) flipBits(try tryFunc) bool {
 	if len(s.file) > 8<<10 {
 		return true
 	}
@@ -101,8 +101,8 @@ func (s *flipStore) bits(try tryFunc) bool {
 	return true
 }
 
-// lengths truncates the file to every length.
-func (s *flipStore) lengths(try tryFunc) bool {
+// truncateFile truncates the file to every length.
+func (s *flipStore) truncateFile(try tryFunc) bool {
 	for n := range s.file {
 		if (n > s.end+80 && n%61 != 0) || (len(s.file) > 8<<10 && n%7 != 0) {
 			continue
@@ -114,9 +114,9 @@ func (s *flipStore) lengths(try tryFunc) bool {
 	return true
 }
 
-// sectors zeroes sectors, overwrites them with other sectors, exchanges them, and restores
+// damageSectors zeroes sectors, overwrites them with other sectors, exchanges them, and restores
 // earlier contents.
-func (s *flipStore) sectors(size int, try tryFunc) bool {
+func (s *flipStore) damageSectors(size int, try tryFunc) bool {
 	n := (len(s.file) + size - 1) / size
 	at := func(b []byte, i int) []byte { return b[min(i*size, len(b)):min((i+1)*size, len(b))] }
 	change := func(i int, with []byte, what string, args ...any) bool {
@@ -161,11 +161,11 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	}
 	m, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(mem, s.setup), s.clock, s.random()))
 	if err != nil {
-		return s.refused(b, err, t)
+		return s.checkRefusal(b, err, t)
 	}
 	got, err := workload.Collect(m)
 	if err != nil {
-		return s.refused(b, err, t)
+		return s.checkRefusal(b, err, t)
 	}
 	stats, err := m.Stats(context.Background())
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	if err := workload.Differ(got, want); err != nil {
 		return fmt.Errorf("silently wrong, at change %d: %w", last, err)
 	}
-	if v := s.vouched(b); last < v {
+	if v := s.durableChange(b); last < v {
 		return fmt.Errorf("silently lost: it ends at change %d, and a sound record vouches for %d", last, v)
 	}
 	if last == s.last {
@@ -210,13 +210,13 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	return s.keptAside(mem, tail)
 }
 
-// refused checks the refusal of a file. A file that still has sound records must be reported
+// checkRefusal checks the refusal of a file. A file that still has sound records must be reported
 // as damaged, not as a different kind of file. For one file in eight, all sound records must
 // be recovered.
-func (s *flipStore) refused(b []byte, err error, t *FlipTally) error {
+func (s *flipStore) checkRefusal(b []byte, err error, t *FlipTally) error {
 	t.Refused++
-	sound, changes := s.sound(b)
-	if err := named(err, len(b), sound > 1); err != nil || sound < 2 {
+	sound, changes := s.undamagedRecords(b)
+	if err := checkNamed(err, len(b), sound > 1); err != nil || sound < 2 {
 		return err
 	}
 	s.recovers++
@@ -244,9 +244,9 @@ func (s *flipStore) refused(b []byte, err error, t *FlipTally) error {
 	return nil
 }
 
-// named returns an error unless err names the file and a valid offset. If damaged is set,
+// checkNamed returns an error unless err names the file and a valid offset. If damaged is set,
 // err must match ErrCorrupt.
-func named(err error, size int, damaged bool) error {
+func checkNamed(err error, size int, damaged bool) error {
 	if c := (*oxbow.CorruptError)(nil); errors.As(err, &c) {
 		if c.Path != workload.StoreFile || c.Offset < 0 || c.Offset > int64(size) {
 			return fmt.Errorf("the error names %q at %d of %d bytes: %w", c.Path, c.Offset, size, err)
@@ -263,9 +263,9 @@ func named(err error, size int, damaged bool) error {
 	return nil
 }
 
-// sound returns the number of undamaged records at their original position, and the number of
+// undamagedRecords returns the number of undamaged records at their original position, and the number of
 // changes in them.
-func (s *flipStore) sound(b []byte) (records, changes int) {
+func (s *flipStore) undamagedRecords(b []byte) (records, changes int) {
 	for _, r := range s.records {
 		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
 			records++
@@ -277,8 +277,8 @@ func (s *flipStore) sound(b []byte) (records, changes int) {
 	return records, changes
 }
 
-// vouched returns the highest change that an undamaged record declares as durable.
-func (s *flipStore) vouched(b []byte) uint64 {
+// durableChange returns the highest change that an undamaged record declares as durable.
+func (s *flipStore) durableChange(b []byte) uint64 {
 	var v uint64
 	for _, r := range s.records {
 		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
@@ -337,8 +337,8 @@ type span struct {
 	change   bool
 }
 
-// records reads the spans of a sound file.
-func records(fsys vfs.FS) ([]span, int, error) {
+// readSpans reads the spans of a sound file.
+func readSpans(fsys vfs.FS) ([]span, int, error) {
 	log, err := wal.Open(fsys, workload.StoreFile, wal.Options{ReadOnly: true,
 		Digest: func(uint8, []byte) ([32]byte, error) { return [32]byte{}, nil }})
 	if err != nil {

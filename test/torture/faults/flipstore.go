@@ -76,7 +76,7 @@ func build(k kind, seed uint64, setup workload.Setup) (*flipStore, error) {
 		for range n {
 			m := ms[turn%len(ms)]
 			turn++
-			if err := m.Apply(context.Background(), ops(r, turn, k.words)...); err != nil {
+			if err := m.Apply(context.Background(), nextOps(r, turn, k.words)...); err != nil {
 				return err
 			}
 			if err := s.note(m, mem); err != nil {
@@ -112,7 +112,7 @@ func build(k kind, seed uint64, setup workload.Setup) (*flipStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.records, s.end, err = records(mem)
+	s.records, s.end, err = readSpans(mem)
 	return s, err
 }
 
@@ -136,8 +136,8 @@ func (s *flipStore) note(m *oxbow.Memory, mem *vfs.Mem) error {
 	return nil
 }
 
-// ops returns a change that adds two entries, or that changes one and removes one.
-func ops(r *rand.Rand, turn, words int) []oxbow.Op {
+// nextOps returns a change that adds two entries, or that changes one and removes one.
+func nextOps(r *rand.Rand, turn, words int) []oxbow.Op {
 	text := func() string {
 		var b strings.Builder
 		for range words {

@@ -41,9 +41,9 @@ func (t *ErrorTally) Add(u ErrorTally) {
 	t.Based += u.Based
 }
 
-// Errors makes every operation of a seed's script fail in every way and returns the first
+// FindErrors makes every operation of a seed's script fail in every way and returns the first
 // violation, or nil.
-func Errors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
+func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	if o.Images == 0 {
 		o.Images = 24
 	}
@@ -76,7 +76,7 @@ func Errors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 		return bad("without a fault", err)
 	}
 	for _, op := range dry.Disk.Log() {
-		for _, f := range faultsOf(op) {
+		for _, f := range possibleFaults(op) {
 			c.tally.Faults++
 			if err := c.fault(f); err != nil {
 				return bad(fmt.Sprintf("%v, %s", op, describeFault(f)), err)
@@ -86,8 +86,8 @@ func Errors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	return tally(), nil
 }
 
-// faultsOf returns the ways in which an operation can fail.
-func faultsOf(op crashfs.Op) []crashfs.Fault {
+// possibleFaults returns the ways in which an operation can fail.
+func possibleFaults(op crashfs.Op) []crashfs.Fault {
 	var fs []crashfs.Fault
 	for _, err := range []error{syscall.EIO, syscall.ENOSPC} {
 		once := crashfs.Fault{At: op.N, Err: err}
@@ -141,13 +141,13 @@ func (c *errorRun) fault(f crashfs.Fault) error {
 		}
 	}
 	w.Disk.Mend()
-	if err := j.mended(); err != nil {
+	if err := j.continueMended(); err != nil {
 		return fmt.Errorf("after the fault was mended: %w", err)
 	}
-	if err := j.images(); err != nil {
+	if err := j.checkImages(); err != nil {
 		return fmt.Errorf("a crash at the end: %w", err)
 	}
-	return j.closed()
+	return j.checkClosed()
 }
 
 // errorJudge tracks the states that are allowed.
@@ -162,7 +162,7 @@ type errorJudge struct {
 
 func (j *errorJudge) step(st workload.Step) error {
 	undo := j.out.Undoable()
-	from := j.w.Disk.Ops()
+	from := j.w.Disk.CountOps()
 	seq, err := j.w.Try(st, undo)
 	hit := false
 	for _, op := range j.w.Disk.Log()[from:] {
@@ -183,13 +183,16 @@ func (j *errorJudge) step(st workload.Step) error {
 		// Only a process that read the last state may make the next change, so let it read
 		// first.
 		if len(before) != len(next) || next[0].Seq() != before[0].Seq() {
-			es, err := j.read(st.Proc)
+			es, err := j.readEntries(st.Proc)
 			if err != nil {
 				return err
 			}
 			fit := workload.Fit(next, es)
 			if len(fit) == 0 {
-				return fmt.Errorf("acknowledged, but the process shows otherwise: %w", workload.Differs(next, es))
+				return fmt.Errorf(
+					"acknowledged, but the process shows otherwise: %w",
+					workload.CompareModels(next, es),
+				)
 			}
 			j.out.May = fit
 		}
@@ -203,7 +206,7 @@ func (j *errorJudge) step(st workload.Step) error {
 		if st.Kind == workload.Compact {
 			for _, m := range j.out.May[:len(j.out.May):len(j.out.May)] {
 				m = m.Clone()
-				m.Compacted()
+				m.Compact()
 				j.out.May = append(j.out.May, m)
 			}
 		}
@@ -212,31 +215,35 @@ func (j *errorJudge) step(st workload.Step) error {
 		// the lock if it could not tell the other processes.
 		excused := (j.failed[st.Proc] && errors.Is(err, oxbow.ErrReadOnly)) ||
 			(j.failed[1-st.Proc] && errors.Is(err, oxbow.ErrBusy))
-		if !hit && !expected(err, wants) && !excused {
+		if !hit && !isExpected(err, wants) && !excused {
 			return fmt.Errorf("refused though no operation failed: %w", err)
 		}
 	}
 	j.out.May = workload.Distinct(j.out.May)
 	// Reads must always work, and must not show refused changes.
 	for i := range 2 {
-		es, err := j.read(i)
+		es, err := j.readEntries(i)
 		if err != nil {
 			return fmt.Errorf("process %c: reads no more: %w", 'A'+rune(i), err)
 		}
 		if len(workload.Fit(j.out.May, es)) == 0 {
-			return fmt.Errorf("process %c shows what may not be: %w", 'A'+rune(i), workload.Differs(j.out.May, es))
+			return fmt.Errorf(
+				"process %c shows what may not be: %w",
+				'A'+rune(i),
+				workload.CompareModels(j.out.May, es),
+			)
 		}
 	}
 	if j.struck && !j.rich {
 		j.rich = true
-		if err := j.images(); err != nil {
+		if err := j.checkImages(); err != nil {
 			return fmt.Errorf("a crash after it: %w", err)
 		}
 	}
 	return nil
 }
 
-func expected(err error, wants []error) bool {
+func isExpected(err error, wants []error) bool {
 	for _, want := range wants {
 		if errors.Is(err, want) {
 			return true
@@ -245,7 +252,7 @@ func expected(err error, wants []error) bool {
 	return false
 }
 
-func (j *errorJudge) read(i int) ([]oxbow.Entry, error) {
+func (j *errorJudge) readEntries(i int) ([]oxbow.Entry, error) {
 	m, err := j.w.Memory(i)
 	if err != nil {
 		return nil, err
@@ -253,9 +260,9 @@ func (j *errorJudge) read(i int) ([]oxbow.Entry, error) {
 	return workload.Collect(m)
 }
 
-// mended continues after the fault is removed: at once in a process that was not told of an
+// continueMended continues after the fault is removed: at once in a process that was not told of an
 // unknown outcome, otherwise after a restart.
-func (j *errorJudge) mended() error {
+func (j *errorJudge) continueMended() error {
 	step := func(i int) workload.Step {
 		return workload.Step{Kind: workload.Remember, Proc: i, Name: "mended", Text: fmt.Sprintf("by process %d", i)}
 	}
@@ -288,12 +295,12 @@ func (j *errorJudge) mended() error {
 	return nil
 }
 
-// images examines possible disks after a crash at this moment.
-func (j *errorJudge) images() error {
-	may := workload.States(j.out.May)
+// checkImages examines possible disks after a crash at this moment.
+func (j *errorJudge) checkImages() error {
+	may := workload.ModelStates(j.out.May)
 	n := 0
 	var bad error
-	j.w.Disk.Sketches(func(im *crashfs.Sketch) bool {
+	j.w.Disk.EachSketch(func(im *crashfs.Sketch) bool {
 		// The first images have the most and the least losses. From the others, take a fixed
 		// selection.
 		if n >= j.c.o.Images/2 && im.Sum(workload.IsLock)%8 != 0 {
@@ -309,13 +316,13 @@ func (j *errorJudge) images() error {
 	return bad
 }
 
-// closed returns an error if files or locks are still open after everything was closed.
-func (j *errorJudge) closed() error {
+// checkClosed returns an error if files or locks are still open after everything was closed.
+func (j *errorJudge) checkClosed() error {
 	if err := j.w.Close(); err != nil {
 		return fmt.Errorf("close: %w", err)
 	}
 	for i := range 2 {
-		if files, locks := j.w.FS(i).Open(); files != 0 || locks != 0 {
+		if files, locks := j.w.FS(i).CountOpen(); files != 0 || locks != 0 {
 			return fmt.Errorf(
 				"process %c has %d files and %d locks open after its stores were closed",
 				'A'+rune(i),

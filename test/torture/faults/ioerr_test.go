@@ -12,7 +12,7 @@ func TestFaults(t *testing.T) {
 	testenv.Sequential(t)
 	var all ErrorTally
 	for seed := uint64(1); seed <= 4; seed++ {
-		tally, v := Errors(seed, ErrorOptions{Images: 12})
+		tally, v := FindErrors(seed, ErrorOptions{Images: 12})
 		all.Add(tally)
 		if v != nil {
 			for i, st := range v.Steps {

@@ -154,7 +154,7 @@ func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
 	wg.Wait()
 	r.last(seed)
 	if r.err == nil {
-		r.ops = settled(r.ops)
+		r.ops = settledHistory(r.ops)
 		switch porcupine.CheckOperationsTimeout(register, r.ops, verdictTime) {
 		case porcupine.Illegal:
 			r.err = fmt.Errorf("the history is not linearizable: %s", explain(r.ops))
@@ -168,12 +168,12 @@ func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
 	return r.tally, nil
 }
 
-// settled returns the history without reads that saw a change before the process that made
+// settledHistory returns the history without reads that saw a change before the process that made
 // it acknowledged it. A change is in the file slightly before its own process shows it, so
 // other processes may see it earlier. Two guarantees remain: a read sees every change that
 // was acknowledged before the read began, and a process never stops seeing its own change.
 // Every value that a read returned must have been written by some call.
-func settled(ops []porcupine.Operation) []porcupine.Operation {
+func settledHistory(ops []porcupine.Operation) []porcupine.Operation {
 	process := func(op porcupine.Operation) int { return op.ClientId / hands }
 	early := func(got porcupine.Operation) bool {
 		return slices.ContainsFunc(ops, func(w porcupine.Operation) bool {
@@ -217,7 +217,7 @@ func (r *linearRun) process(p int, seed uint64, kill int) {
 		proc := r.disk.Process()
 		if life == 0 && kill > 0 {
 			// Count from now, because all processes share the numbers.
-			r.disk.KillAt(proc, r.disk.Ops()+kill)
+			r.disk.KillAt(proc, r.disk.CountOps()+kill)
 		}
 		var mu sync.Mutex // guards now
 		now := time.Unix(1776162225, 0)
@@ -225,7 +225,7 @@ func (r *linearRun) process(p int, seed uint64, kill int) {
 		opts := workload.Options(
 			workload.NewFS(proc, r.setup),
 			clock,
-			&locked{r: rand.NewChaCha8([32]byte{byte(seed), byte(p), byte(life)})},
+			&lockedReader{r: rand.NewChaCha8([32]byte{byte(seed), byte(p), byte(life)})},
 		)
 		opts.LockWait = 10 * time.Second
 		if seed%2 == 1 {
@@ -236,7 +236,7 @@ func (r *linearRun) process(p int, seed uint64, kill int) {
 		}
 		m, err := oxbow.Open(workload.StoreFile, opts)
 		if err != nil {
-			if !ended(err) {
+			if !isEnded(err) {
 				r.fail(fmt.Errorf("open: %w", err))
 				return
 			}
@@ -263,7 +263,7 @@ func (r *linearRun) process(p int, seed uint64, kill int) {
 		}
 		wg.Wait()
 		if !dead.Load() {
-			if err := m.Close(); err != nil && !ended(err) {
+			if err := m.Close(); err != nil && !isEnded(err) {
 				r.fail(fmt.Errorf("close: %w", err))
 			}
 			return
@@ -271,19 +271,19 @@ func (r *linearRun) process(p int, seed uint64, kill int) {
 	}
 }
 
-// locked is a source of random bytes that several goroutines can use.
-type locked struct {
+// lockedReader is a source of random bytes that several goroutines can use.
+type lockedReader struct {
 	mu sync.Mutex
 	r  *rand.ChaCha8
 }
 
-func (l *locked) Read(b []byte) (int, error) {
+func (l *lockedReader) Read(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.r.Read(b)
 }
 
-func ended(err error) bool { return errors.Is(err, crashfs.ErrKilled) }
+func isEnded(err error) bool { return errors.Is(err, crashfs.ErrKilled) }
 
 func (r *linearRun) fail(err error) {
 	r.mu.Lock()
@@ -333,13 +333,13 @@ func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *ra
 		out.done = err == nil
 	case add:
 		err = m.Apply(ctx, oxbow.Add{Name: in.name, Content: in.text})
-		out.done, err = refused(err, oxbow.ErrExists)
+		out.done, err = checkRefused(err, oxbow.ErrExists)
 	case swap:
 		err = m.Apply(ctx, oxbow.Update{Name: in.name, Content: in.text, If: version})
-		out.done, err = refused(err, oxbow.ErrConflict, oxbow.ErrNotFound)
+		out.done, err = checkRefused(err, oxbow.ErrConflict, oxbow.ErrNotFound)
 	case remove:
 		err = m.Forget(ctx, in.name)
-		out.done, err = refused(err, oxbow.ErrNotFound)
+		out.done, err = checkRefused(err, oxbow.ErrNotFound)
 	case compact:
 		_, err = m.Compact(ctx, oxbow.Compaction{Before: time.Unix(1<<40, 0)})
 	}
@@ -353,7 +353,7 @@ func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *ra
 	defer r.mu.Unlock()
 	r.tally.Calls++
 	switch {
-	case ended(err):
+	case isEnded(err):
 		r.tally.Pending++
 		out.unknown, end = true, 1<<60
 	case errors.Is(err, oxbow.ErrBusy):
@@ -370,9 +370,9 @@ func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *ra
 	return !out.unknown
 }
 
-// refused reports whether a change was made. It returns err unless err is one of the proper
+// checkRefused reports whether a change was made. It returns err unless err is one of the proper
 // errors for a refusal.
-func refused(err error, proper ...error) (bool, error) {
+func checkRefused(err error, proper ...error) (bool, error) {
 	for _, p := range proper {
 		if errors.Is(err, p) {
 			return false, nil

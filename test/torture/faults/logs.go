@@ -35,7 +35,7 @@ func newLogRun(seed uint64, setup workload.Setup, disk *crashfs.Disk) *logRun {
 
 func (l *logRun) clock() time.Time { l.now = l.now.Add(time.Second); return l.now }
 
-func (l *logRun) open(i int) (*wal.Log, error) {
+func (l *logRun) openLog(i int) (*wal.Log, error) {
 	if l.logs[i] == nil {
 		var key [32]byte
 		key[0], key[1] = byte(l.r.Uint32()), byte(i)
@@ -62,7 +62,7 @@ func openLog(fsys *workload.FS, clock func() time.Time, key [32]byte) (*wal.Log,
 func (l *logRun) run() error {
 	for range 3 + l.r.IntN(8) {
 		i := l.r.IntN(2)
-		log, err := l.open(i)
+		log, err := l.openLog(i)
 		if err != nil {
 			return err
 		}
@@ -152,18 +152,18 @@ func logSeed(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	if err := dry.run(); err != nil {
 		return bad(0, "", err)
 	}
-	for k := 1; k <= dry.disk.Ops()+1; k++ {
+	for k := 1; k <= dry.disk.CountOps()+1; k++ {
 		d := crashfs.New(nil)
 		d.StopAt(k)
 		l := newLogRun(seed, setup, d)
-		if err := l.run(); err != nil && !d.Stopped() {
+		if err := l.run(); err != nil && !d.HasCrashed() {
 			return bad(k, "", err)
 		}
 		d.Stop()
 		tally.Points++
 		var label string
 		var err error
-		d.Sketches(func(im *crashfs.Sketch) bool {
+		d.EachSketch(func(im *crashfs.Sketch) bool {
 			tally.Images++
 			sum := im.Sum(nil)
 			got, known := judged[sum]

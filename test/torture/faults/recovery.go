@@ -104,21 +104,21 @@ func (r *crashRun) recover(img *vfs.Mem, allowed []*workload.State, st workload.
 		return fmt.Errorf("recover, with %v: %w", st, err)
 	}
 	seen := map[uint64]bool{}
-	for k := 1; k <= dry.Disk.Ops()+1; k++ {
+	for k := 1; k <= dry.Disk.CountOps()+1; k++ {
 		w := workload.Resume(disk(img), r.s, r.setup)
 		w.Disk.StopAt(k)
 		if err := w.Begin(allowed); err == nil {
 			_ = w.Step(st) // ignore the error: the crash is intended, and Acked counts the acknowledged events
 		}
 		w.Disk.Stop()
-		may := workload.Allowed(dry.States, w.Acked)
+		may := workload.AllowedStates(dry.States, w.Acked)
 		var bad error
-		w.Disk.Sketches(func(im *crashfs.Sketch) bool {
+		w.Disk.EachSketch(func(im *crashfs.Sketch) bool {
 			r.tally.Deep++
 			_, _, err := r.judge.Verdict(im, may)
 			if sum := im.Sum(nil); err == nil && !seen[sum] {
 				seen[sum] = true
-				err = kept(im, tail, end)
+				err = checkTail(im, tail, end)
 			}
 			if err != nil {
 				bad = fail(k, im.Label(), err)
@@ -150,8 +150,8 @@ func torn(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
 	return bytes.TrimRight(b[stats.Used:], "\x00"), stats.Used, nil
 }
 
-// kept returns an error if a torn tail is neither in its original place nor saved to another file.
-func kept(im *crashfs.Sketch, tail []byte, end int64) error {
+// checkTail returns an error if a torn tail is neither in its original place nor saved to another file.
+func checkTail(im *crashfs.Sketch, tail []byte, end int64) error {
 	if len(tail) == 0 {
 		return nil
 	}

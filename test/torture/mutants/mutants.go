@@ -24,8 +24,12 @@ type Mutant struct {
 var All = []Mutant{
 	{"tail-written-over", "internal/log/wal/tail.go", "func (l *Log) truncateTornTail() error {",
 		"func (l *Log) truncateTornTail() error {\n\treturn nil"},
-	{"short-write-taken-for-done", "internal/log/wal/append.go", "if n, err := l.file.WriteAt(buf, from); err != nil {",
-		"if n, err := l.file.WriteAt(buf, from); err != nil && false {"},
+	{
+		"short-write-taken-for-done",
+		"internal/log/wal/append.go",
+		"if n, err := l.file.WriteAt(buf, from); err != nil {",
+		"if n, err := l.file.WriteAt(buf, from); err != nil && false {",
+	},
 	{
 		"failed-sync-tried-again",
 		"internal/log/wal/append.go",
@@ -53,8 +57,12 @@ var All = []Mutant{
 		"if l.end >= 0 {\n\t\treturn nil\n\t}\n\tnext, lost, err := l.findAfterDamage(d.offset)"},
 	{"no-catch-up", "internal/log/logstore/commit.go", "err = d.catchUp()",
 		"err = error(nil)"},
-	{"op-ids-ignored", "internal/log/logstore/commit.go", "if seq, err := g.changeWithOpID(id); seq != 0 || err != nil {",
-		"if seq, err := g.changeWithOpID(id); err != nil && seq != 0 {"},
+	{
+		"op-ids-ignored",
+		"internal/log/logstore/commit.go",
+		"if seq, err := g.changeWithOpID(id); seq != 0 || err != nil {",
+		"if seq, err := g.changeWithOpID(id); err != nil && seq != 0 {",
+	},
 	{
 		"answered-before-durable",
 		"internal/log/logstore/commit.go",
@@ -173,8 +181,8 @@ var All = []Mutant{
 		"if e.Kind != out.kind || (out.sum != \"\" && hexSum(b[start:]) != out.sum) {", "if e.Kind != out.kind || start < 0 {"},
 }
 
-// Named returns the mutant with the given name.
-func Named(name string) (Mutant, error) {
+// FindMutant returns the mutant with the given name.
+func FindMutant(name string) (Mutant, error) {
 	for _, m := range All {
 		if m.Name == name {
 			return m, nil

@@ -34,7 +34,7 @@ func TestMutantNoLongerApplies(t *testing.T) {
 		!strings.Contains(err.Error(), "no longer applies") {
 		t.Errorf("Overlay() without its file = %v", err)
 	}
-	if _, err := Named("ghost"); err == nil {
+	if _, err := FindMutant("ghost"); err == nil {
 		t.Error("Named(ghost) found a mutant")
 	}
 }

@@ -41,7 +41,7 @@ func newAuditor(r *run) (*auditor, error) {
 // audit reads the new changes in the log. For changes that were answered before it began,
 // the verdict is final.
 func (a *auditor) audit(ctx context.Context) error {
-	open := a.run.ledger.open()
+	open := a.run.ledger.openChanges()
 	var news []oxbow.Change
 	for c, err := range a.m.Log(ctx) {
 		if err != nil {
@@ -65,7 +65,7 @@ func (a *auditor) audit(ctx context.Context) error {
 			if v.Verb == oxbow.VerbRemove {
 				err = a.run.ledger.foundRemoval(v.Entry.Name, c.Seq)
 			} else {
-				err = a.run.ledger.found(tagOf(v.Entry.Content), v.Entry.Name, c.Seq)
+				err = a.run.ledger.recordFound(firstWord(v.Entry.Content), v.Entry.Name, c.Seq)
 			}
 			if err != nil {
 				return err
@@ -78,7 +78,7 @@ func (a *auditor) audit(ctx context.Context) error {
 
 // settle compares the changes that were answered before the log was read with the log.
 func (a *auditor) settle(open map[string]change) error {
-	now := a.run.ledger.open()
+	now := a.run.ledger.openChanges()
 	var tags []string
 	for tag, was := range open {
 		c := now[tag]
@@ -160,8 +160,8 @@ func (a *auditor) finish(ctx context.Context) error {
 	if err := a.audit(ctx); err != nil {
 		return err
 	}
-	if open := a.run.ledger.open(); len(open) > 0 {
-		return fmt.Errorf("hung: %d changes were never answered, such as %v", len(open), anyOf(open))
+	if open := a.run.ledger.openChanges(); len(open) > 0 {
+		return fmt.Errorf("hung: %d changes were never answered, such as %v", len(open), anyChange(open))
 	}
 	m, err := oxbow.Open(filepath.Join(a.run.opts.Dir, storeFile), nil)
 	if err != nil {
@@ -183,14 +183,14 @@ func (a *auditor) finish(ctx context.Context) error {
 		switch {
 		case !ok:
 			errs = append(errs, fmt.Errorf("ghost: %q is there in the end, at version %d", e.Name, e.Version))
-		case !f.shared && (f.version != e.Version || f.tag != tagOf(e.Content)):
+		case !f.shared && (f.version != e.Version || f.tag != firstWord(e.Content)):
 			errs = append(
 				errs,
 				fmt.Errorf(
 					"mixed: %q is at version %d by %s in the end, not at %d by %s",
 					e.Name,
 					e.Version,
-					tagOf(e.Content),
+					firstWord(e.Content),
 					f.version,
 					f.tag,
 				),
@@ -212,7 +212,7 @@ func (a *auditor) finish(ctx context.Context) error {
 	return errors.Join(append(errs, m.Close())...)
 }
 
-func anyOf(m map[string]change) change {
+func anyChange(m map[string]change) change {
 	for _, c := range m {
 		return c
 	}

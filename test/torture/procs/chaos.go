@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// chaos kills and pauses processes at random times until the campaign is over, with a mean
+// disturbProcesses kills and pauses processes at random times until the campaign is over, with a mean
 // interval of every. Two in five actions are pauses of 1 to 200 ms. When it returns, all
 // paused processes have been resumed.
-func (r *run) chaos(ctx context.Context, rnd *rand.Rand, procs []*proc, every time.Duration) {
+func (r *run) disturbProcesses(ctx context.Context, rnd *rand.Rand, procs []*proc, every time.Duration) {
 	var resumed sync.WaitGroup
 	defer resumed.Wait()
 	for r.wait(ctx, time.Duration(rnd.Int64N(int64(2*every)))) {

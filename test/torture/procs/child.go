@@ -71,7 +71,7 @@ func serve(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, in io.Reader, out 
 		open.Go(func() {
 			a, err := carryOut(ctx, fsys, m, c)
 			if err != nil {
-				a.Refused = refusalOf(err)
+				a.Refused = refusalName(err)
 			}
 			a.ID = c.ID
 			b, err := json.Marshal(a)
@@ -85,7 +85,7 @@ func serve(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, in io.Reader, out 
 	}
 }
 
-func refusalOf(err error) string {
+func refusalName(err error) string {
 	switch {
 	case errors.Is(err, oxbow.ErrConflict):
 		return refusedConflict

@@ -78,11 +78,11 @@ type lines struct {
 
 func newLines(in io.WriteCloser, out io.Reader) *lines {
 	l := &lines{in: in, open: map[uint64]chan answer{}}
-	go l.read(out)
+	go l.readLines(out)
 	return l
 }
 
-func (l *lines) read(out io.Reader) {
+func (l *lines) readLines(out io.Reader) {
 	d := json.NewDecoder(bufio.NewReader(out))
 	for {
 		var a answer

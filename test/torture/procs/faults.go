@@ -129,7 +129,7 @@ func (l *posixLock) TryLock() (bool, error) {
 	if l.held {
 		return false, nil
 	}
-	err := l.set(syscall.F_WRLCK)
+	err := l.setLock(syscall.F_WRLCK)
 	if err == syscall.EAGAIN || err == syscall.EACCES {
 		return false, nil
 	}
@@ -144,10 +144,10 @@ func (l *posixLock) Unlock() error {
 		return &fs.PathError{Op: "unlock", Path: l.f.Name(), Err: fs.ErrInvalid}
 	}
 	l.held = false
-	return l.set(syscall.F_UNLCK)
+	return l.setLock(syscall.F_UNLCK)
 }
 
-func (l *posixLock) set(typ int16) error {
+func (l *posixLock) setLock(typ int16) error {
 	return syscall.FcntlFlock(l.f.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: typ, Whence: io.SeekStart})
 }
 

@@ -105,7 +105,7 @@ func (l *ledger) settle(tag string, o outcome, version uint64) {
 func (l *ledger) look(name string) fact {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.known(name)
+	return l.knownFact(name)
 }
 
 // lately returns a recently acknowledged name with its known state. The bool is false if
@@ -117,12 +117,12 @@ func (l *ledger) lately(n int) (string, fact, bool) {
 		return "", fact{}, false
 	}
 	name := l.recent[n%len(l.recent)]
-	return name, l.known(name), true
+	return name, l.knownFact(name), true
 }
 
-// known is like look, but the caller holds mu. A name that the ledger no longer contains was
+// knownFact is like look, but the caller holds mu. A name that the ledger no longer contains was
 // forgotten.
-func (l *ledger) known(name string) fact {
+func (l *ledger) knownFact(name string) fact {
 	if f := l.facts[name]; f != nil {
 		return *f
 	}
@@ -140,8 +140,8 @@ func (l *ledger) all() map[string]fact {
 	return m
 }
 
-// open returns the changes that are not yet verified in the log.
-func (l *ledger) open() map[string]change {
+// openChanges returns the changes that are not yet verified in the log.
+func (l *ledger) openChanges() map[string]change {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m := make(map[string]change, len(l.changes))
@@ -151,9 +151,9 @@ func (l *ledger) open() map[string]change {
 	return m
 }
 
-// found records the number that a change has in the log. It returns an error if the number
+// recordFound records the number that a change has in the log. It returns an error if the number
 // is wrong.
-func (l *ledger) found(tag, name string, seq uint64) error {
+func (l *ledger) recordFound(tag, name string, seq uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.changes[tag]
@@ -184,7 +184,7 @@ func (l *ledger) foundRemoval(name string, seq uint64) error {
 		}
 	}
 	l.mu.Unlock()
-	return l.found(tag, name, seq)
+	return l.recordFound(tag, name, seq)
 }
 
 // drop removes verified changes from the ledger, and names that were removed for good.
@@ -207,8 +207,8 @@ func (l *ledger) live() map[string]fact {
 	return m
 }
 
-// tagOf returns the tag in a content, which is its first word.
-func tagOf(content string) string {
+// firstWord returns the tag in a content, which is its first word.
+func firstWord(content string) string {
 	tag, _, _ := strings.Cut(content, " ")
 	return tag
 }

@@ -166,7 +166,7 @@ func (r *run) report(ctx context.Context, err error) {
 	}
 }
 
-func (r *run) violated() bool {
+func (r *run) hasViolation() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.found.Violations) > 0
@@ -223,7 +223,7 @@ func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 	defer cancel()
 	var acts sync.WaitGroup
 	acts.Go(func() { auditor.watch(callCtx, seed(3), compactor) })
-	acts.Go(func() { r.chaos(callCtx, seed(2), all, r.opts.Every) })
+	acts.Go(func() { r.disturbProcesses(callCtx, seed(2), all, r.opts.Every) })
 	for i, p := range writers {
 		for n := range r.opts.Lanes {
 			l := &lane{run: r, id: i*r.opts.Lanes + n, p: p, rand: seed(uint64(1000 + i*r.opts.Lanes + n))}
@@ -232,14 +232,14 @@ func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 	}
 	for i, p := range readers {
 		rd := &reader{run: r, p: p, rand: seed(uint64(100 + i)), seen: map[string]uint64{}}
-		acts.Go(func() { rd.read(callCtx) })
+		acts.Go(func() { rd.readAll(callCtx) })
 	}
 	r.watch(ctx, w, start)
-	if r.violated() {
+	if r.hasViolation() {
 		cancel()
 	}
 	acts.Wait()
-	if ctx.Err() == nil && !r.violated() {
+	if ctx.Err() == nil && !r.hasViolation() {
 		for _, p := range all {
 			r.report(ctx, p.end())
 		}

@@ -18,8 +18,8 @@ type reader struct {
 	seen map[string]uint64 // highest version seen by name
 }
 
-// read reads until the campaign is over.
-func (r *reader) read(ctx context.Context) {
+// readAll reads until the campaign is over.
+func (r *reader) readAll(ctx context.Context) {
 	for ctx.Err() == nil && !r.run.over() {
 		if len(r.seen) > 20_000 {
 			clear(r.seen)
@@ -27,7 +27,7 @@ func (r *reader) read(ctx context.Context) {
 		ok := true
 		switch x := r.rand.IntN(10); {
 		case x < 2 && r.p.kind == library:
-			ok = r.names(ctx)
+			ok = r.readNames(ctx)
 		case x < 4 && r.p.kind == library:
 			ok = r.recall(ctx, glance)
 		case x < 6:
@@ -58,7 +58,7 @@ func (r *reader) get(ctx context.Context) bool {
 	r.judge("get", name, before, r.run.ledger.look(name), a.Refused == "", a.Version)
 	if after := r.run.ledger.look(name); a.Refused == "" && !before.shared && before.asked == after.asked &&
 		before.asked == before.settled {
-		if tag := tagOf(a.Content); tag != before.tag && !before.gone {
+		if tag := firstWord(a.Content); tag != before.tag && !before.gone {
 			r.run.violate(
 				"mixed: %s read %q as %s wrote it, at version %d; acknowledged is %s",
 				r.p.name,
@@ -91,8 +91,8 @@ func (r *reader) recall(ctx context.Context, verb string) bool {
 	return true
 }
 
-// names reads all entries at once.
-func (r *reader) names(ctx context.Context) bool {
+// readNames reads all entries at once.
+func (r *reader) readNames(ctx context.Context) bool {
 	before := r.run.ledger.all()
 	a, _, err := r.p.ask(ctx, call{Verb: names})
 	if err != nil {

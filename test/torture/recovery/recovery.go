@@ -87,8 +87,12 @@ func (s *Store) RecordDamages() (all []Damage) {
 	}
 	for _, r := range s.records[max(0, len(s.records)-3):] {
 		for derived := range derivedSets {
-			all = append(all, Damage{"cut", r.from, s.Used(), derived}, Damage{"zeroed", r.from, s.Used(), derived},
-				Damage{"zeroed", r.from, r.to, derived})
+			all = append(
+				all,
+				Damage{"cut", r.from, s.UsedBytes(), derived},
+				Damage{"zeroed", r.from, s.UsedBytes(), derived},
+				Damage{"zeroed", r.from, r.to, derived},
+			)
 		}
 	}
 	return all
@@ -98,7 +102,7 @@ func (s *Store) RecordDamages() (all []Damage) {
 // the next; the first set depends on the seed.
 func (s *Store) Damages(seed uint64) []Damage {
 	var all []Damage
-	used := s.Used()
+	used := s.UsedBytes()
 	add := func(kind string, from, to int) {
 		all = append(all, Damage{kind, from, to, (len(all)/3 + int(seed)) % derivedSets})
 	}
@@ -220,15 +224,15 @@ func (x *trial) list(file string) (es entries, err error) {
 			if err != nil {
 				return fmt.Errorf("get %s, which list has: %w", e.Name, err)
 			}
-			es[e.Name] = contentOf(got)
+			es[e.Name] = gotContent(got)
 		}
 		return nil
 	})
 	return es, err
 }
 
-// contentOf returns the content in an answer of get.
-func contentOf(got verb.GetOut) string {
+// gotContent returns the content in an answer of get.
+func gotContent(got verb.GetOut) string {
 	if got.Content == nil {
 		return ""
 	}
@@ -260,12 +264,18 @@ func (x *trial) look() error {
 		return fmt.Errorf("doctor: %w", err)
 	}
 	if doctor.OK != out.OK {
-		return fmt.Errorf("doctor --full says %v, check %v: %+v, %+v", doctor.OK, out.OK, doctor.Findings, out.Problems)
+		return fmt.Errorf(
+			"doctor --full says %v, check %v: %+v, %+v",
+			doctor.OK,
+			out.OK,
+			doctor.Findings,
+			out.Problems,
+		)
 	}
 	es, err := x.list(storeFile)
 	state := -1
 	if err == nil {
-		state = x.stateOf(es)
+		state = x.findState(es)
 		if state < 0 {
 			return fmt.Errorf("list answers with %v, which the memory never held; check says %+v", es, out.Problems)
 		}
@@ -278,8 +288,8 @@ func (x *trial) look() error {
 			got, err = verb.Get(x.ctx, w, verb.GetIn{Name: name, Bare: true})
 			return err
 		})
-		if err == nil && contentOf(got) != want && state < 0 {
-			return fmt.Errorf("get answers %q with %q, want %q or an error", name, contentOf(got), want)
+		if err == nil && gotContent(got) != want && state < 0 {
+			return fmt.Errorf("get answers %q with %q, want %q or an error", name, gotContent(got), want)
 		}
 		break // one entry is enough; it differs between runs
 	}

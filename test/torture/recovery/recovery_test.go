@@ -71,7 +71,7 @@ func TestRecovery(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		t.Logf("%s, %d bytes: %+v", kind, s.Used(), tally)
+		t.Logf("%s, %d bytes: %+v", kind, s.UsedBytes(), tally)
 		all.Add(tally)
 	}
 	t.Logf("all: %+v", all)

@@ -51,14 +51,14 @@ type Store struct {
 	states  []entries // all its states, starting with the first in its log
 }
 
-// Used returns the number of bytes of the file that are in use.
-func (s *Store) Used() int { return s.records[len(s.records)-1].to }
+// UsedBytes returns the number of bytes of the file that are in use.
+func (s *Store) UsedBytes() int { return s.records[len(s.records)-1].to }
 
 // now returns the entries of the sound store.
 func (s *Store) now() entries { return s.states[len(s.states)-1] }
 
-// stateOf returns the index of the last state with these entries, or -1.
-func (s *Store) stateOf(es entries) int {
+// findState returns the index of the last state with these entries, or -1.
+func (s *Store) findState(es entries) int {
 	for i := len(s.states) - 1; i >= 0; i-- {
 		if maps.Equal(s.states[i], es) {
 			return i
@@ -140,11 +140,11 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 	if err := errors.Join(m.MakeIndex(ctx), m.Close()); err != nil {
 		return nil, err
 	}
-	return read(dir)
+	return readStore(dir)
 }
 
-// read reads the store that was built in a directory.
-func read(dir string) (*Store, error) {
+// readStore reads the store that was built in a directory.
+func readStore(dir string) (*Store, error) {
 	s := &Store{beside: map[string][]byte{}}
 	var err error
 	s.file, err = os.ReadFile(filepath.Join(dir, storeFile))
@@ -166,11 +166,11 @@ func read(dir string) (*Store, error) {
 	for _, r := range s.records {
 		if !r.base && !begun {
 			begun = true
-			s.states = append(s.states, all.entries())
+			s.states = append(s.states, all.sortedEntries())
 		}
 		all.add(r)
 		if !r.base {
-			s.states = append(s.states, all.entries())
+			s.states = append(s.states, all.sortedEntries())
 		}
 	}
 	return s, nil
@@ -223,7 +223,7 @@ func (s *Store) wholeEntries(damaged []byte) entries {
 			all.add(r)
 		}
 	}
-	return all.entries()
+	return all.sortedEntries()
 }
 
 // replay contains the entries that records add up to, by ID.
@@ -239,7 +239,7 @@ func (p replay) add(r record) {
 	}
 }
 
-func (p replay) entries() entries {
+func (p replay) sortedEntries() entries {
 	es := entries{}
 	for _, o := range p {
 		es[o.name] = o.content

@@ -57,7 +57,7 @@ func judge(ctx context.Context, home, said string, p Point, rep *Report) error {
 // examine compares the entries with the allowed ones, changes the store once more, and
 // checks it.
 func examine(ctx context.Context, m *oxbow.Memory, done []bool, open []int) error {
-	have, err := contents(ctx, m)
+	have, err := readContents(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func examine(ctx context.Context, m *oxbow.Memory, done []bool, open []int) erro
 		fits = fits || maps.Equal(have, after(try))
 	}
 	if !fits {
-		return fmt.Errorf("the store has %s; steps done %v, not known %v", sizes(have), done, open)
+		return fmt.Errorf("the store has %s; steps done %v, not known %v", formatSizes(have), done, open)
 	}
 	if _, err := m.Remember(ctx, oxbow.Entry{Name: "after", Content: "after all"}); err != nil {
 		return fmt.Errorf("remembering afterwards: %w", err)
@@ -80,12 +80,12 @@ func examine(ctx context.Context, m *oxbow.Memory, done []bool, open []int) erro
 		return fmt.Errorf("compacting afterwards: %w", err)
 	}
 	have["after"] = "after all"
-	now, err := contents(ctx, m)
+	now, err := readContents(ctx, m)
 	if err != nil {
 		return err
 	}
 	if !maps.Equal(now, have) {
-		return fmt.Errorf("after one more change the store has %s, before it %s", sizes(now), sizes(have))
+		return fmt.Errorf("after one more change the store has %s, before it %s", formatSizes(now), formatSizes(have))
 	}
 	rep, err := m.Check(ctx)
 	for _, p := range rep.Problems {
@@ -94,7 +94,7 @@ func examine(ctx context.Context, m *oxbow.Memory, done []bool, open []int) erro
 	return err
 }
 
-func contents(ctx context.Context, m *oxbow.Memory) (map[string]string, error) {
+func readContents(ctx context.Context, m *oxbow.Memory) (map[string]string, error) {
 	all := map[string]string{}
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
@@ -105,8 +105,8 @@ func contents(ctx context.Context, m *oxbow.Memory) (map[string]string, error) {
 	return all, nil
 }
 
-// sizes lists names with the lengths of their contents.
-func sizes(m map[string]string) string {
+// formatSizes lists names with the lengths of their contents.
+func formatSizes(m map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		parts = append(parts, fmt.Sprintf("%s (%d bytes)", name, len(m[name])))

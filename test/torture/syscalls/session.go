@@ -59,7 +59,7 @@ func forgetting(name string) step {
 	}
 }
 
-func same(now, _ map[string]string) map[string]string { return now }
+func keepContents(now, _ map[string]string) map[string]string { return now }
 
 // session returns the steps. The first opens the store and the last closes it. [Child]
 // handles these two itself.
@@ -92,7 +92,7 @@ func session() []step {
 			_, err := m.Compact(ctx, oxbow.Compaction{Before: time.Now().Add(time.Hour)})
 			return err
 		},
-		model: same,
+		model: keepContents,
 	}
 	recall := step{ // the batch before it is analyzed while it is synced
 		what: "recall",
@@ -100,14 +100,14 @@ func session() []step {
 			_, err := m.Recall(ctx, oxbow.Query{Text: "remembered"})
 			return err
 		},
-		model: same,
+		model: keepContents,
 	}
 	return []step{
-		{what: "open", model: same},
+		{what: "open", model: keepContents},
 		remembering("a", 100), remembering("b", 10), remembering("c", 4000), remembering("d", 90_000),
 		remembering("e", 10),
 		recall, batch, forgetting("c"), undo, compaction, recall, remembering("g", 100), forgetting("d"),
-		{what: "close", model: same},
+		{what: "close", model: keepContents},
 	}
 }
 

@@ -90,7 +90,7 @@ func (p Point) String() string {
 func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	start := time.Now()
 	defer func() { rep.Took = time.Since(start) }()
-	points, err := o.points(ctx)
+	points, err := o.findPoints(ctx)
 	if err != nil {
 		return rep, err
 	}
@@ -117,9 +117,9 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 
 var traced = regexp.MustCompile(`(?m)^(\d+) +([a-z0-9_]+)\(`)
 
-// points runs the session once without a disturbance, and returns a point for each system
+// findPoints runs the session once without a disturbance, and returns a point for each system
 // call of its thread.
-func (o Options) points(ctx context.Context) ([]Point, error) {
+func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 	home, err := os.MkdirTemp(o.Dir, "count")
 	if err != nil {
 		return nil, err

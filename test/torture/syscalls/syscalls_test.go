@@ -52,7 +52,7 @@ func TestSystemCalls(t *testing.T) {
 		}
 		o.Seed = uint64(time.Now().UnixNano())
 	}
-	points, err := o.points(t.Context())
+	points, err := o.findPoints(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,8 +86,8 @@ func (f *FS) NextTemp() uint64 {
 	return uint64(time.Now().UnixNano())
 }
 
-// Open returns the number of open files and locks.
-func (f *FS) Open() (files, locks int) {
+// CountOpen returns the number of open files and locks.
+func (f *FS) CountOpen() (files, locks int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.files, f.locks
@@ -136,7 +136,7 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 	f.mu.Lock()
 	f.files++
 	f.mu.Unlock()
-	return &tapped{File: file, fs: f, name: name}, nil
+	return &tappedFile{File: file, fs: f, name: name}, nil
 }
 
 // Rename implements [vfs.FS].
@@ -186,8 +186,8 @@ func (f *FS) OpenLock(name string) (vfs.Lock, error) {
 	return &tappedLock{Lock: l, fs: f}, nil
 }
 
-// tapped is an open file.
-type tapped struct {
+// tappedFile is an open file.
+type tappedFile struct {
 	vfs.File
 	fs     *FS
 	name   string
@@ -195,7 +195,7 @@ type tapped struct {
 	closed bool
 }
 
-func (t *tapped) WriteAt(b []byte, off int64) (int, error) {
+func (t *tappedFile) WriteAt(b []byte, off int64) (int, error) {
 	if t.fs.setup.NoNote && IsLock(t.name) {
 		return len(b), nil
 	}
@@ -212,7 +212,7 @@ func (t *tapped) WriteAt(b []byte, off int64) (int, error) {
 	return t.File.WriteAt(b, off)
 }
 
-func (t *tapped) Truncate(size int64) error {
+func (t *tappedFile) Truncate(size int64) error {
 	t.fs.before()
 	t.cut = true
 	if t.fs.setup.DiskFault == NoTruncate {
@@ -221,7 +221,7 @@ func (t *tapped) Truncate(size int64) error {
 	return t.File.Truncate(size)
 }
 
-func (t *tapped) Sync() error {
+func (t *tappedFile) Sync() error {
 	t.fs.before()
 	b := t.fs.setup.DiskFault
 	if b.dropsFile(t.name, t.cut) {
@@ -236,7 +236,7 @@ func (t *tapped) Sync() error {
 	return t.File.Sync()
 }
 
-func (t *tapped) Close() error {
+func (t *tappedFile) Close() error {
 	t.fs.mu.Lock()
 	if !t.closed {
 		t.closed = true

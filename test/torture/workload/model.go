@@ -183,9 +183,9 @@ func (m *Model) Revert(seq uint64) error {
 	return nil
 }
 
-// Compacted records a compaction, which is a change that affects no entry. Changes before it
+// Compact records a compaction, which is a change that affects no entry. Changes before it
 // can no longer be undone, so it does not matter how much of the history was dropped.
-func (m *Model) Compacted() {
+func (m *Model) Compact() {
 	m.seq++
 	m.first = m.seq
 	m.changes = nil

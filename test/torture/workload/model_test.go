@@ -364,7 +364,7 @@ func (m *machine) crash(t *rapid.T) {
 	m.disk.Stop()
 	n := rapid.IntRange(0, 30).Draw(t, "image")
 	var img *vfs.Mem
-	for i := range m.disk.Images {
+	for i := range m.disk.EachImage {
 		img = i
 		n--
 		if n < 0 {

@@ -44,7 +44,7 @@ func (o *Outcomes) After(w *World, st Step, undo, seq uint64) (next []*Model, wa
 		n := m.Clone()
 		if st.Kind == Compact {
 			if seq != 0 {
-				n.Compacted()
+				n.Compact()
 			}
 		} else if want := w.expectRevert(n, st, undo); want != nil {
 			wants = append(wants, want)
@@ -59,7 +59,7 @@ func (o *Outcomes) After(w *World, st Step, undo, seq uint64) (next []*Model, wa
 func Fit(ms []*Model, es []oxbow.Entry) []*Model {
 	var fit []*Model
 	for _, m := range ms {
-		if m.differs(es) == "" {
+		if m.describeDifference(es) == "" {
 			fit = append(fit, m)
 		}
 	}
@@ -71,7 +71,8 @@ func Distinct(ms []*Model) []*Model {
 	var ds []*Model
 	for _, m := range ms {
 		if !slices.ContainsFunc(ds, func(d *Model) bool {
-			return d.seq == m.seq && d.ids == m.ids && d.differs(m.Entries()) == "" && maps.Equal(d.opIDs, m.opIDs)
+			return d.seq == m.seq && d.ids == m.ids && d.describeDifference(m.Entries()) == "" &&
+				maps.Equal(d.opIDs, m.opIDs)
 		}) {
 			ds = append(ds, m)
 		}
@@ -79,17 +80,17 @@ func Distinct(ms []*Model) []*Model {
 	return ds
 }
 
-// Differs returns the differences between the entries and each model.
-func Differs(ms []*Model, es []oxbow.Entry) error {
+// CompareModels returns the differences between the entries and each model.
+func CompareModels(ms []*Model, es []oxbow.Entry) error {
 	var errs []error
 	for _, m := range ms {
-		errs = append(errs, errors.New(m.differs(es)))
+		errs = append(errs, errors.New(m.describeDifference(es)))
 	}
 	return errors.Join(errs...)
 }
 
-// States returns the models as states with unknown times.
-func States(ms []*Model) []*State {
+// ModelStates returns the models as states with unknown times.
+func ModelStates(ms []*Model) []*State {
 	var ss []*State
 	for _, m := range ms {
 		ss = append(ss, &State{Model: m, Entries: m.Entries()})

@@ -29,7 +29,7 @@ func (w *World) Survive(i int, allowed []*State) error {
 	if err != nil {
 		return fmt.Errorf("the other process: read: %w", err)
 	}
-	last, err := lastOf(m)
+	last, err := lastChange(m)
 	if err != nil {
 		return fmt.Errorf("the other process: %w", err)
 	}
@@ -50,7 +50,7 @@ func (w *World) Survive(i int, allowed []*State) error {
 	}
 	if rep.Seq != 0 {
 		model := st.Model.Clone()
-		model.Compacted()
+		model.Compact()
 		st = &State{Model: model, Entries: st.Entries}
 	}
 	want, err := use(m, st, got)
@@ -85,7 +85,7 @@ func Resume(d *crashfs.Disk, s Script, setup Setup) *World {
 	// The clock starts an hour later, with fractions of nine digits, so that the lengths of
 	// records depend only on their contents.
 	w.clock = &clock{rand.New(rand.NewPCG(s.Seed, 3)), time.Unix(1776165825, 987654321)}
-	w.rand = seeded(^s.Seed)
+	w.rand = seededReader(^s.Seed)
 	w.procs = []*proc{{fs: NewFS(d.Process(), setup)}}
 	return w
 }
@@ -101,7 +101,7 @@ func (w *World) Begin(allowed []*State) error {
 	if err != nil {
 		return err
 	}
-	last, err := lastOf(m)
+	last, err := lastChange(m)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (c *clock) tick() time.Time {
 func NewWorld(s Script, setup Setup) *World {
 	w := &World{Script: s, Disk: crashfs.New(nil), setup: setup, model: &Model{}}
 	w.clock = &clock{rand.New(rand.NewPCG(s.Seed, 2)), time.Unix(1776162225, 0)}
-	w.rand = seeded(s.Seed)
+	w.rand = seededReader(s.Seed)
 	for range s.Procs {
 		w.procs = append(w.procs, &proc{fs: NewFS(w.Disk.Process(), setup)})
 	}
@@ -86,7 +86,7 @@ func NewWorld(s Script, setup Setup) *World {
 	return w
 }
 
-func seeded(seed uint64) io.Reader {
+func seededReader(seed uint64) io.Reader {
 	var key [32]byte
 	for i := range 8 {
 		key[i] = byte(seed >> (8 * i))
@@ -94,8 +94,8 @@ func seeded(seed uint64) io.Reader {
 	return rand.NewChaCha8(key)
 }
 
-// options returns the options of a store in this world.
-func (w *World) options(p *proc) *oxbow.Options {
+// storeOptions returns the options of a store in this world.
+func (w *World) storeOptions(p *proc) *oxbow.Options {
 	return Options(p.fs, w.clock.tick, w.rand)
 }
 
@@ -147,7 +147,7 @@ func FromSnapshot(m *oxbow.Memory) bool {
 func (w *World) Memory(i int) (*oxbow.Memory, error) {
 	p := w.procs[i]
 	if p.mem == nil {
-		m, err := oxbow.Open(StoreFile, w.options(p))
+		m, err := oxbow.Open(StoreFile, w.storeOptions(p))
 		if err != nil {
 			return nil, err
 		}
@@ -204,18 +204,18 @@ func (w *World) Step(st Step) error {
 	fs.Before = func() {
 		calls++
 		// Calls after a crash only belong to error handling.
-		dead := w.Disk.Stopped() || (w.killAt > 0 && w.Disk.Ops() >= w.killAt)
+		dead := w.Disk.HasCrashed() || (w.killAt > 0 && w.Disk.CountOps() >= w.killAt)
 		if calls != st.At || fired || dead {
 			return
 		}
 		fired = true
 		inner = w.between(st)
 		if inner == nil {
-			from := w.Disk.Ops()
+			from := w.Disk.CountOps()
 			w.compacting = st.Kind == Compact
 			inner = w.event(*st.In, true)
 			w.compacting = false
-			w.InIn = append(w.InIn, from+1, w.Disk.Ops())
+			w.InIn = append(w.InIn, from+1, w.Disk.CountOps())
 		}
 	}
 	err := w.event(st, false)
@@ -259,7 +259,7 @@ func (w *World) between(st Step) error {
 	}
 	after := w.model.Clone()
 	_ = w.expect(after, st)
-	if d := w.model.differs(es); d != "" && after.differs(es) != "" {
+	if d := w.model.describeDifference(es); d != "" && after.describeDifference(es) != "" {
 		return fmt.Errorf("a reader in the middle sees neither what was nor what is to be: %s", d)
 	}
 	return nil
@@ -273,7 +273,7 @@ func (w *World) event(st Step, inner bool) error {
 	}
 	undo := w.model.Undoable()
 	seq, err := w.call(st, undo)
-	if (err != nil && w.Disk.Stopped()) || over(err) {
+	if (err != nil && w.Disk.HasCrashed()) || over(err) {
 		if err == nil {
 			err = crashfs.ErrCrashed
 		}
@@ -379,7 +379,7 @@ func (w *World) follow(st Step, seq uint64) {
 	if st.Kind == Compact {
 		if seq != 0 {
 			w.model = w.model.Clone()
-			w.model.Compacted()
+			w.model.Compact()
 		}
 		return
 	}
@@ -423,7 +423,7 @@ func (w *World) record(st Step, inner, busy bool) error {
 		if i == st.Proc {
 			s.Entries = es
 		}
-		if d := w.model.differs(es); d != "" && !lax {
+		if d := w.model.describeDifference(es); d != "" && !lax {
 			return errors.New(d)
 		}
 		stats, err := w.procs[i].mem.Stats(context.Background())
@@ -442,10 +442,10 @@ func (w *World) record(st Step, inner, busy bool) error {
 	return nil
 }
 
-// Allowed returns the states that a crash may leave after acked events: the state after
+// AllowedStates returns the states that a crash may leave after acked events: the state after
 // these events, or that after the step in flight. acked is an index into the States of a
 // recorded run of the same script.
-func Allowed(states []*State, acked int) []*State {
+func AllowedStates(states []*State, acked int) []*State {
 	allowed := []*State{states[acked]}
 	if acked+1 < len(states) {
 		next := states[acked+1]
@@ -469,8 +469,8 @@ func collect(s oxbow.Store) ([]oxbow.Entry, error) {
 	return es, nil
 }
 
-// differs describes the first difference between the entries and the model, or returns "".
-func (m *Model) differs(got []oxbow.Entry) string {
+// describeDifference describes the first difference between the entries and the model, or returns "".
+func (m *Model) describeDifference(got []oxbow.Entry) string {
 	want := m.Entries()
 	for i, e := range got {
 		if i >= len(want) {

@@ -152,23 +152,23 @@ func (g *generator) op() oxbow.Op {
 	name := g.name()
 	if !g.have[name] {
 		g.have[name] = true
-		return oxbow.Add{Name: name, Kind: oxbow.Kind(g.r.IntN(6)), Content: g.text(), Labels: g.labels()}
+		return oxbow.Add{Name: name, Kind: oxbow.Kind(g.r.IntN(6)), Content: g.text(), Labels: g.randomLabels()}
 	}
 	switch g.r.IntN(4) {
 	case 0:
-		return oxbow.Relabel{Name: name, Labels: g.labels()}
+		return oxbow.Relabel{Name: name, Labels: g.randomLabels()}
 	case 1:
 		return oxbow.Alias{Name: name, Aliases: []string{fmt.Sprintf("alias %d", g.r.IntN(9))}}
 	case 2:
 		g.have[name] = false
 		return oxbow.Remove{Name: name}
 	}
-	return oxbow.Update{Name: name, Content: g.text(), Labels: g.labels()}
+	return oxbow.Update{Name: name, Content: g.text(), Labels: g.randomLabels()}
 }
 
 func (g *generator) name() string { return string(rune('a' + g.r.IntN(4))) }
 
-func (g *generator) labels() []oxbow.Label {
+func (g *generator) randomLabels() []oxbow.Label {
 	if g.r.IntN(2) == 0 {
 		return nil
 	}

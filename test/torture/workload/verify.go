@@ -73,7 +73,7 @@ func (j *Judge) Examine(img *vfs.Mem, allowed []*State) error {
 func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
-	o := Options(NewFS(img, j.setup), clock, seeded(j.seed^0x9e3779b97f4a7c15))
+	o := Options(NewFS(img, j.setup), clock, seededReader(j.seed^0x9e3779b97f4a7c15))
 	m, err := oxbow.Open(StoreFile, o)
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
@@ -85,7 +85,7 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 	if err != nil {
 		return nil, fmt.Errorf("read: %w", err)
 	}
-	last, err := lastOf(m)
+	last, err := lastChange(m)
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +154,8 @@ func harmless(p oxbow.Problem) bool {
 	return p.Offset == -1 && strings.HasPrefix(p.What, "a rewrite was interrupted and left ")
 }
 
-// lastOf returns the number of the store's last change.
-func lastOf(m *oxbow.Memory) (uint64, error) {
+// lastChange returns the number of the store's last change.
+func lastChange(m *oxbow.Memory) (uint64, error) {
 	stats, err := m.Stats(context.Background())
 	if err != nil {
 		return 0, fmt.Errorf("read: %w", err)

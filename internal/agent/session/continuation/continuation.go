@@ -52,7 +52,7 @@ func compose(turns []session.Turn, stats map[string]stat) string {
 	}
 	out := r.write(tight, f, nil)
 	if !fits(out) {
-		return text.Cut(out, budget) // a token has at least one byte
+		return text.CutPrefix(out, budget) // a token has at least one byte
 	}
 	// Add the commands that tell most for their length.
 	taken := make([]bool, len(short))

@@ -39,7 +39,7 @@ func (m *maker) add(e session.Event) {
 func (m *maker) run(command string, exit int, output string) {
 	m.add(session.Event{
 		Kind: session.Called,
-		Call: &session.Call{Tool: "Bash", Command: text.Cut(command, session.MaxCommand), Exit: &exit,
+		Call: &session.Call{Tool: "Bash", Command: text.CutPrefix(command, session.MaxCommand), Exit: &exit,
 			Failed: exit != 0, Output: output},
 	})
 }
@@ -268,7 +268,7 @@ func reached(turns []session.Turn, out string) (files, commands, work float64, a
 	seen := map[string]bool{}
 	var f, fs, c, cs, w, ws float64
 	for _, t := range turns {
-		for _, e := range t.Calls() {
+		for _, e := range t.CallEvents() {
 			for _, p := range e.Call.Wrote {
 				p = strings.TrimPrefix(p, tree+"/")
 				if !seen["file "+p] {

@@ -38,7 +38,8 @@ type command struct {
 }
 
 func (r *record) empty() bool {
-	return r.goal == "" && r.asked == "" && len(r.concluded)+len(r.todos)+len(r.failing)+len(r.files)+len(r.passed) == 0
+	return r.goal == "" && r.asked == "" &&
+		len(r.concluded)+len(r.todos)+len(r.failing)+len(r.files)+len(r.passed) == 0
 }
 
 // readTurns reads the turns of a session.
@@ -115,8 +116,8 @@ func sinceBoundary(turns []session.Turn) []session.Turn {
 
 // addConclusions adds the agent's conclusions in a turn, and its sentences with measured numbers.
 func (r *record) addConclusions(t *session.Turn) {
-	said := t.Said()
-	all := extract.Conclusions(said)
+	said := t.AgentText()
+	all := extract.FindConclusions(said)
 	all = append(all, extract.FigureSentences(said)...)
 	for _, s := range all {
 		if !slices.Contains(r.concluded, s) && !instruction.LooksLikeInstructions(s) {
@@ -153,7 +154,7 @@ const (
 func (r *record) addCalls(turns []session.Turn) {
 	seen := map[string]bool{}
 	for i := len(turns) - 1; i >= 0; i-- {
-		for _, e := range slices.Backward(turns[i].Calls()) {
+		for _, e := range slices.Backward(turns[i].CallEvents()) {
 			for _, p := range e.Call.Wrote {
 				p = r.relative(p)
 				if !slices.Contains(r.files, p) && len(r.files) < maxFiles {
@@ -233,7 +234,7 @@ func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return strings.TrimSpace(text.Cut(s, n)) + " […]"
+	return strings.TrimSpace(text.CutPrefix(s, n)) + " […]"
 }
 
 // stat is the number of lines that were added to a file and deleted from it since the last commit.

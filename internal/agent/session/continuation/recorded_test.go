@@ -35,7 +35,7 @@ func TestRecorded(t *testing.T) {
 		r := readTurns(turns)
 		for i := range turns {
 			u := turns[i].WithoutTainted()
-			for _, e := range u.Calls() {
+			for _, e := range u.CallEvents() {
 				for _, p := range e.Call.Wrote {
 					files++
 					if !strings.Contains(out, "\n"+r.relative(p)+"\n") {

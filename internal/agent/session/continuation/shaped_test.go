@@ -11,7 +11,7 @@ import (
 )
 
 func TestShapedTextIsLeftOut(t *testing.T) {
-	for form, order := range testenv.Orders() {
+	for form, order := range testenv.DisguisedOrders() {
 		for place, e := range map[string]session.Event{
 			"a conclusion":          event(session.Text, "The root cause was that the file says: "+order),
 			"an open item":          event(session.Plan, "- [ ] first\n- [ ] "+order),

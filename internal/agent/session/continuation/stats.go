@@ -111,7 +111,7 @@ func committedTexts(ctx context.Context, repo *git.Repo, in string, files []stri
 	if err != nil {
 		return nil, err
 	}
-	texts, err := repo.Blobs(ctx, slices.DeleteFunc(slices.Clone(blobs), func(b string) bool { return b == "" }))
+	texts, err := repo.ReadBlobs(ctx, slices.DeleteFunc(slices.Clone(blobs), func(b string) bool { return b == "" }))
 	if err != nil {
 		return nil, err
 	}

@@ -202,7 +202,7 @@ func withoutQuotes(line string) string {
 		case plainArg().MatchString(q):
 			return q[1 : len(q)-1]
 		case len(q) > maxQuoted:
-			return q[:1] + strings.TrimSpace(text.Cut(q[1:], 12)) + ".." + q[:1]
+			return q[:1] + strings.TrimSpace(text.CutPrefix(q[1:], 12)) + ".." + q[:1]
 		}
 		return q
 	})
@@ -292,7 +292,7 @@ func join(all []mergedLine, s *commandSet) (out []mergedLine) {
 		values = append(values, all[i].words[s.word])
 		first.n, first.works = first.n+all[i].n, first.works || all[i].works
 	}
-	first.words[s.word] = braces(values)
+	first.words[s.word] = joinInBraces(values)
 	for i, m := range all {
 		switch {
 		case i == s.members[0]:
@@ -304,9 +304,9 @@ func join(all []mergedLine, s *commandSet) (out []mergedLine) {
 	return out
 }
 
-// braces joins words to a single word, with their common beginning and end outside of the
-// braces.
-func braces(words []string) string {
+// joinInBraces joins words to a single word, with their common beginning and end outside of the
+// joinInBraces.
+func joinInBraces(words []string) string {
 	begin, end := words[0], words[0]
 	for _, w := range words {
 		for !strings.HasPrefix(w, begin) {

@@ -13,9 +13,9 @@ import (
 // order and without duplicates.
 func AskedToRemember(text string) []string { return find(asked, text) }
 
-// Conclusions returns the sentences in an agent's text that report a finding or decision,
+// FindConclusions returns the sentences in an agent's text that report a finding or decision,
 // unchanged, in order and without duplicates.
-func Conclusions(text string) []string { return find(concluded, text) }
+func FindConclusions(text string) []string { return find(concluded, text) }
 
 // FindCorrection returns the first sentence of a person's text if it refuses what an agent just did,
 // otherwise "".

@@ -133,7 +133,13 @@ var examples = []struct {
 	{asked, "es", "decided",
 		[]string{"Decidimos usar SQLite para la cola.", "Hemos acordado que los errores se envuelven."},
 		[]string{"Decidimos ir de viaje.", "¿Hemos decidido usar SQLite?"}},
-	{asked, "es", "rule", []string{"La regla es: ninguna dependencia nueva."}, []string{"Por regla general funciona."}},
+	{
+		asked,
+		"es",
+		"rule",
+		[]string{"La regla es: ninguna dependencia nueva."},
+		[]string{"Por regla general funciona."},
+	},
 
 	{asked, "pt", "remember",
 		[]string{"Lembre-se de que usamos pnpm.", "Tenha em mente que a porta 8080 está ocupada."},
@@ -306,7 +312,7 @@ func TestProse(t *testing.T) {
 	if got := FindCorrection("Use the map. No, not that."); got != "" {
 		t.Errorf("Corrects() of a later sentence = %q", got)
 	}
-	if got := Conclusions(
+	if got := FindConclusions(
 		"Looking.\nIt turned out that the port was taken. Next I fix it.",
 	); !slices.Equal(got, []string{"It turned out that the port was taken."}) {
 		t.Errorf("Concluded() = %q", got)
@@ -343,7 +349,7 @@ func FuzzFind(f *testing.F) {
 	f.Add("```\n~~~\n> \n- ")
 	f.Add("\xff\xfe remember that \xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, find := range []func(string) []string{AskedToRemember, Conclusions, func(s string) []string {
+		for _, find := range []func(string) []string{AskedToRemember, FindConclusions, func(s string) []string {
 			return []string{FindCorrection(s)}
 		}} {
 			got := find(text)

@@ -21,9 +21,9 @@ const (
 	maxSentence = 400
 )
 
-// Sentences yields the sentences in the prose of a text that are between minSentence and
+// EachSentence yields the sentences in the prose of a text that are between minSentence and
 // maxSentence bytes long. Fenced blocks, quotations, tables and indented code are skipped.
-func Sentences(s string) iter.Seq[string] {
+func EachSentence(s string) iter.Seq[string] {
 	return func(yield func(string) bool) { splitSentences(s, yield) }
 }
 

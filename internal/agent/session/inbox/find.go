@@ -72,7 +72,7 @@ func findProposals(turns []session.Turn) (found []proposal) {
 
 // changedFiles returns the files that a turn changed, relative to its directory if possible.
 func changedFiles(t *session.Turn) (files []string) {
-	for _, e := range t.Calls() {
+	for _, e := range t.CallEvents() {
 		for _, p := range e.Call.Wrote {
 			p = relative(p, t.Dir())
 			if !slices.Contains(files, p) {
@@ -125,7 +125,7 @@ func findFixes(turns []session.Turn) []fix {
 	s := fixSearch{open: map[string]*fix{}}
 	for i := range turns {
 		own := turns[i].WithoutTainted()
-		trusted := own.Said()
+		trusted := own.AgentText()
 		s.said = ""
 		for _, e := range turns[i].Events {
 			switch {
@@ -216,7 +216,7 @@ func (f *fix) add(c *session.Call, edits []string, command, said string) {
 // the latest sentence that gives a reason for an edit. It returns "" if the agent only announced
 // its steps.
 func (f *fix) sentence() string {
-	if found := extract.Conclusions(strings.Join(f.texts, "\n")); len(found) > 0 {
+	if found := extract.FindConclusions(strings.Join(f.texts, "\n")); len(found) > 0 {
 		return found[len(found)-1]
 	}
 	for _, said := range slices.Backward(f.texts) {

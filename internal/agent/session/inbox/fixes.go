@@ -54,11 +54,11 @@ func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
 	return f, true
 }
 
-// Fixes returns the fixes in an archive, the newest first. If project is not empty, it returns only
+// FindFixes returns the fixes in an archive, the newest first. If project is not empty, it returns only
 // fixes of this project. If failure is not empty, it returns only fixes whose error has the same
 // signature, or whose command or error contains failure. So failure may be an error line with other
 // paths and numbers, or a part of a line. Letter case is ignored in a part.
-func Fixes(ctx context.Context, m *oxbow.Memory, project, failure string) (found []Fix, err error) {
+func FindFixes(ctx context.Context, m *oxbow.Memory, project, failure string) (found []Fix, err error) {
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "fix", Values: []string{"yes"}}}}
 	if project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})

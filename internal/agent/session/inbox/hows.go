@@ -42,11 +42,11 @@ const (
 	minMatch = 0.25
 )
 
-// Hows returns the commands that passed in past sessions for a task, the best first. The task is a text such as
+// FindCommands returns the commands that passed in past sessions for a task, the best first. The task is a text such as
 // "run the tests" or a part of a command. A command matches the task if it contains the words, or if the person
 // or the agent used the words in the turn. Commands that only print something, such as ls, are left out. If
 // project is not empty, only its turns count.
-func Hows(ctx context.Context, m *oxbow.Memory, project, task string) ([]How, error) {
+func FindCommands(ctx context.Context, m *oxbow.Memory, project, task string) ([]How, error) {
 	f := session.TurnFilter.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{"cmd"}}}})
 	if project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
@@ -80,8 +80,8 @@ type howSearch struct {
 
 // addTurn adds the commands of a turn.
 func (s *howSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
-	said := stems(turn.Prompt() + " " + turn.Said())
-	for _, ev := range turn.Calls() {
+	said := stemWords(turn.Prompt() + " " + turn.AgentText())
+	for _, ev := range turn.CallEvents() {
 		line := strings.Join(strings.Fields(ev.Call.Command), " ")
 		if line == "" || len(line) >= session.MaxCommand || extract.OnlyPrints(line) {
 			continue
@@ -92,7 +92,7 @@ func (s *howSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
 			h = &How{Command: line, sessions: map[string]bool{}}
 			s.byCommand[line] = h
 		}
-		h.match = max(h.match, s.match(stems(line), said))
+		h.match = max(h.match, s.match(stemWords(line), said))
 		switch {
 		case hasFailed(ev.Call):
 			h.Failed++
@@ -153,8 +153,10 @@ func (s *howSearch) best() []How {
 func (h *How) rate() float64 { return float64(h.Passed) / float64(h.Passed+h.Failed) }
 
 // emptyWords are words of a task that say nothing about the command.
-var emptyWords = strings.Fields("a an the to in of for on with and or do does i we is are this that how what run runs " +
-	"running start command please project it its my our")
+var emptyWords = strings.Fields(
+	"a an the to in of for on with and or do does i we is are this that how what run runs " +
+		"running start command please project it its my our",
+)
 
 // taskWords returns the stems of a task's words. If all words are empty words, it returns these.
 func taskWords(task string) []string {
@@ -173,8 +175,8 @@ func taskWords(task string) []string {
 	return slices.Compact(words)
 }
 
-// stems returns the stems of a text's words.
-func stems(text string) map[string]bool {
+// stemWords returns the stems of a text's words.
+func stemWords(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, w := range splitWords(text) {
 		all[analysis.Stem(w)] = true

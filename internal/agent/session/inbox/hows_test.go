@@ -46,7 +46,7 @@ func TestHows(t *testing.T) {
 		{"", "docks", []string{"make site 1 0 1 claude/s3/0002", "./bin/ship --to staging 1 0 1 claude/s3/0001"}},
 		{"\"tests\" OR (", "", []string{all, one}},
 	} {
-		found, err := Hows(t.Context(), a.Memory, tt.project, tt.task)
+		found, err := FindCommands(t.Context(), a.Memory, tt.project, tt.task)
 		if err != nil {
 			t.Fatal(err)
 		}

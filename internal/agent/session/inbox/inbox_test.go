@@ -343,7 +343,7 @@ func TestUpdate(t *testing.T) {
 	}
 	i := slices.IndexFunc(items, func(it Item) bool { return it.Why == Asked })
 	asked, lesson := items[i], items[1-i]
-	if asked.Sentence != "Remember that prices are in cents." || asked.Sessions() != 3 ||
+	if asked.Sentence != "Remember that prices are in cents." || asked.CountSessions() != 3 ||
 		lesson.Sentence != "No, undo that and keep the floats." || !slices.Equal(lesson.Files, []string{"tax.go"}) {
 		t.Errorf("List() = %+v", items)
 	}
@@ -351,7 +351,8 @@ func TestUpdate(t *testing.T) {
 	if err != nil || !slices.Equal(turn.Values("concluded"), []string{"yes"}) || turn.Values(LabelReverted) != nil {
 		t.Errorf("the first turn has %v, %v", turn.Labels, err)
 	}
-	if got, err := Runs(t.Context(), a.Memory, "shop"); err != nil || !slices.Equal(got, []string{"go test ./..."}) {
+	if got, err := RepeatedCommands(t.Context(), a.Memory, "shop"); err != nil ||
+		!slices.Equal(got, []string{"go test ./..."}) {
 		t.Errorf("Runs() = %q, %v", got, err)
 	}
 	hits, err := a.Memory.Recall(
@@ -393,7 +394,8 @@ func TestUpdate(t *testing.T) {
 		t.Fatal(err)
 	}
 	update(t, a, 1)
-	if it, err := Get(t.Context(), a.Memory, asked.ID[:4]); err != nil || it.State != Dropped || it.Sessions() != 4 {
+	if it, err := Get(t.Context(), a.Memory, asked.ID[:4]); err != nil || it.State != Dropped ||
+		it.CountSessions() != 4 {
 		t.Errorf("Get() = %+v, %v", it, err)
 	}
 	if items, err := List(t.Context(), a.Memory, Open, ""); err != nil || len(items) != 1 {
@@ -436,7 +438,7 @@ func TestCountsAreWrittenInParts(t *testing.T) {
 			commands = append(commands, r.Command)
 		}
 	}
-	got, err := Runs(t.Context(), a.Memory, "shop")
+	got, err := RepeatedCommands(t.Context(), a.Memory, "shop")
 	slices.Sort(got)
 	slices.Sort(commands)
 	if err != nil || len(got) < 100 || !slices.Equal(got, commands) {

@@ -54,10 +54,10 @@ const (
 // meant for [session.Archive].
 func Label(t *session.Turn) []oxbow.Label {
 	var ls []oxbow.Label
-	if len(extract.Conclusions(t.Said())) > 0 {
+	if len(extract.FindConclusions(t.AgentText())) > 0 {
 		ls = append(ls, oxbow.Label{Key: "concluded", Value: "yes"})
 	}
-	for _, v := range t.Taints() {
+	for _, v := range t.FindTaints() {
 		ls = append(ls, oxbow.Label{Key: oxbow.LabelTaint, Value: v})
 	}
 	for _, v := range t.UnknownPrograms() {
@@ -210,7 +210,7 @@ func makeLabels(pairs ...string) (ls []oxbow.Label) {
 	for i := 0; i < len(pairs); i += 2 {
 		l := oxbow.Label{
 			Key:   pairs[i],
-			Value: strings.TrimSpace(text.Cut(strings.Join(strings.Fields(pairs[i+1]), " "), oxbow.MaxName)),
+			Value: strings.TrimSpace(text.CutPrefix(strings.Join(strings.Fields(pairs[i+1]), " "), oxbow.MaxName)),
 		}
 		if l.Check() == nil {
 			ls = append(ls, l)
@@ -268,8 +268,8 @@ func (it *Item) AsNote() string {
 	return it.Sentence
 }
 
-// Sessions returns the number of sessions that contain the sentence.
-func (it *Item) Sessions() int {
+// CountSessions returns the number of sessions that contain the sentence.
+func (it *Item) CountSessions() int {
 	seen := map[string]bool{}
 	for _, f := range it.From {
 		seen[f[:max(strings.LastIndexByte(f, '/'), 0)]] = true
@@ -364,7 +364,7 @@ type run struct {
 func passedIn(turns []session.Turn) map[string]time.Time {
 	passed := map[string]time.Time{}
 	for i := range turns {
-		for _, e := range turns[i].Calls() {
+		for _, e := range turns[i].CallEvents() {
 			line := strings.Join(strings.Fields(e.Call.Command), " ")
 			if line == "" || hasFailed(e.Call) || e.Call.Exit == nil || len(line) >= session.MaxCommand ||
 				extract.OnlyPrints(line) {
@@ -536,9 +536,9 @@ func decodeRuns(e oxbow.Entry) (runs []run, err error) {
 	return runs, err
 }
 
-// Runs returns the commands that passed in at least minRuns sessions of a project, the latest
+// RepeatedCommands returns the commands that passed in at least minRuns sessions of a project, the latest
 // first.
-func Runs(ctx context.Context, m *oxbow.Memory, project string) ([]string, error) {
+func RepeatedCommands(ctx context.Context, m *oxbow.Memory, project string) ([]string, error) {
 	name := "runs/" + digest(project)
 	all, _, err := readRuns(ctx, m, name)
 	if err != nil {

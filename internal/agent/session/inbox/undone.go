@@ -51,7 +51,7 @@ type replacement struct {
 func revertedFiles(turns []session.Turn) []mark {
 	t := tree{changed: editingTurns{}, committed: editingTurns{}, stashed: editingTurns{}}
 	for i := range turns {
-		for _, e := range turns[i].Calls() {
+		for _, e := range turns[i].CallEvents() {
 			for _, f := range wroteBy(e.Call, turns[i].Dir()) {
 				if !slices.Contains(t.changed[f], i) {
 					t.changed[f] = append(t.changed[f], i)

@@ -117,7 +117,7 @@ func (s *shell) recordWritten(files []string, record func(paths ...string)) {
 
 // changeDir processes the arguments of cd.
 func (s *shell) changeDir(args []string) {
-	rest := operands(args)
+	rest := findOperands(args)
 	switch {
 	case len(rest) == 0:
 		s.dir = s.home()
@@ -140,8 +140,8 @@ func (s *shell) home() string {
 	return "/nowhere"
 }
 
-// operands returns the arguments that are not options.
-func operands(args []string) (rest []string) {
+// findOperands returns the arguments that are not options.
+func findOperands(args []string) (rest []string) {
 	hasEnded := false
 	for _, a := range args {
 		switch {

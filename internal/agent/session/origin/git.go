@@ -111,7 +111,8 @@ func (s *shell) gitOptions(args []string) (rest []string, ok bool) {
 func (s *shell) isOwnOutput(command string, args []string) bool {
 	switch gitCommands()[command] {
 	case gitOwn:
-		return command != "config" || s.fileLevel(append(namedIfPresent(operands(args)), optionFiles(args)...)) == Own
+		return command != "config" ||
+			s.fileLevel(append(namedIfPresent(findOperands(args)), optionFiles(args)...)) == Own
 	case gitFiles:
 		return s.printsTracked(command, args)
 	case gitDiff:
@@ -122,14 +123,14 @@ func (s *shell) isOwnOutput(command string, args []string) bool {
 	case gitLog:
 		return s.isProvedLog(args)
 	case gitShow:
-		return isProjectFile(operands(args)) || (s.areOwnCommits(operands(args)) && s.isProvedLog(args))
+		return isProjectFile(findOperands(args)) || (s.areOwnCommits(findOperands(args)) && s.isProvedLog(args))
 	}
 	return false
 }
 
 // printsTracked reports whether git blame or git grep printed lines of tracked files that nobody else wrote.
 func (s *shell) printsTracked(command string, args []string) bool {
-	names := operands(args)
+	names := findOperands(args)
 	if command == "grep" {
 		names = names[min(1, len(names)):]
 	}

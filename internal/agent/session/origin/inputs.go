@@ -59,13 +59,15 @@ func (s *shell) isUntracked(rel string) bool {
 // unreadOption matches option names whose values are not read as files, such as output files,
 // excluded files, and names of tests or images.
 var unreadOption = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^-[oBdtk]$|^--?[\w-]*(?:out|profile|report|cache|junit|log|trace|cover|html|temp|tmp|` +
-		`target|dest|tag|label|run|grep|filter|exclude|include|ignore|skip|omit|glob|colou?r|type|format)[\w-]*$`)
+	return regexp.MustCompile(
+		`(?i)^-[oBdtk]$|^--?[\w-]*(?:out|profile|report|cache|junit|log|trace|cover|html|temp|tmp|` +
+			`target|dest|tag|label|run|grep|filter|exclude|include|ignore|skip|omit|glob|colou?r|type|format)[\w-]*$`,
+	)
 })
 
-// inputs returns the arguments that may be files to read, which are operands and option values
+// inputFiles returns the arguments that may be files to read, which are operands and option values
 // except for options that match [unreadOption].
-func (p *program) inputs() (all []string) {
+func (p *program) inputFiles() (all []string) {
 	before := ""
 	for _, a := range p.args {
 		isOption := strings.HasPrefix(a, "-")

@@ -121,7 +121,7 @@ func isWhole(in map[string]any) bool {
 // label returns the tool and its argument on a single line, with "…" in the place of unknown words.
 func label(tool, arg string) string {
 	line := strings.Join(strings.Fields(tool+" "+strings.ReplaceAll(arg, unknownWord, "…")), " ")
-	return strings.TrimSpace(text.Cut(line, maxWhat))
+	return strings.TrimSpace(text.CutPrefix(line, maxWhat))
 }
 
 // pathKeys are tools' arguments that contain paths.

@@ -131,14 +131,14 @@ func (s *shell) judge(p program) {
 	case building:
 		s.judgeBuild(p)
 		if slices.Contains(p.args, "-E") { // a compiler prints the file
-			s.readFiles(s.namedFiles(p.name, operands(p.args)), p.what)
+			s.readFiles(s.namedFiles(p.name, findOperands(p.args)), p.what)
 		}
 	case reader:
-		s.readFiles(append(s.namedFiles(p.name, operands(p.args)), optionFiles(p.args)...), p.what)
+		s.readFiles(append(s.namedFiles(p.name, findOperands(p.args)), optionFiles(p.args)...), p.what)
 	case filter:
 		s.filter(p)
 	case lister:
-		s.readFiles(slices.DeleteFunc(operands(p.args), func(a string) bool {
+		s.readFiles(slices.DeleteFunc(findOperands(p.args), func(a string) bool {
 			return !strings.ContainsAny(a, `/\.~*`) && !s.hasFile(a)
 		}), p.what)
 	case finder:
@@ -148,7 +148,7 @@ func (s *shell) judge(p program) {
 	case foreign:
 		s.j.raise(Foreign, p.what)
 	case database:
-		s.readFiles(operands(p.args), p.what)
+		s.readFiles(findOperands(p.args), p.what)
 	case shellKind:
 		s.shellProgram(p)
 	case gitKind:
@@ -170,7 +170,7 @@ func (s *shell) quiet(p program) {
 	case copier:
 		s.judgeCopy(p.args)
 	case teeing:
-		s.write(operands(p.args), s.j.level == Own)
+		s.write(findOperands(p.args), s.j.level == Own)
 	case moving:
 		s.changeDir(p.args)
 	case evaluating:
@@ -179,7 +179,7 @@ func (s *shell) quiet(p program) {
 		}
 		s.run(strings.Join(p.args, " "))
 	case setting:
-		for _, name := range operands(p.args) {
+		for _, name := range findOperands(p.args) {
 			s.addToVariable(name, manyValues)
 		}
 	}
@@ -233,7 +233,7 @@ func (s *shell) fetch(p program) {
 // judgeCopy judges cp, mv and similar programs. The written files are the agent's own if the read
 // files are.
 func (s *shell) judgeCopy(args []string) {
-	rest := operands(args)
+	rest := findOperands(args)
 	if len(rest) < 2 {
 		return
 	}
@@ -255,7 +255,7 @@ func (s *shell) judgeCopy(args []string) {
 // filter judges a program whose first argument is a pattern or a script, unless an option contains
 // the pattern or script.
 func (s *shell) filter(p program) {
-	rest := operands(p.args)
+	rest := findOperands(p.args)
 	hasPattern := slices.ContainsFunc(p.args, func(a string) bool {
 		return a == "-e" || a == "-f" || strings.HasPrefix(a, "--regexp") || strings.HasPrefix(a, "--file")
 	})
@@ -315,7 +315,7 @@ func (s *shell) finder(p program) {
 		roots = p.args[:i]
 	}
 	if p.name != "find" { // the first operand is a pattern
-		rest := operands(p.args)
+		rest := findOperands(p.args)
 		roots = rest[min(1, len(rest)):]
 	}
 	s.readFiles(roots, p.what)

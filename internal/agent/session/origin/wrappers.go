@@ -244,7 +244,7 @@ func (s *shell) manager(m manager, p program) {
 // address.
 func (s *shell) judgeBuild(p program) {
 	isOwn := s.isBuiltHere()
-	for _, a := range p.inputs() {
+	for _, a := range p.inputFiles() {
 		if a == unknownWord {
 			s.j.raise(Unvouched, p.what)
 			continue
@@ -275,9 +275,9 @@ func (s *shell) isOwnCommand(manager, subcommand string, args []string) bool {
 		listsOthers := subcommand == "list" && slices.ContainsFunc(args, func(a string) bool {
 			return a == "-deps" || a == "-m" || a == "-u"
 		})
-		return !listsOthers && s.isOwnPackage(operands(args))
+		return !listsOthers && s.isOwnPackage(findOperands(args))
 	case subcommand == "init" && manager != "cargo": // npm init NAME runs a package
-		return len(operands(args)) == 0
+		return len(findOperands(args)) == 0
 	}
 	return true
 }
@@ -285,7 +285,7 @@ func (s *shell) isOwnCommand(manager, subcommand string, args []string) bool {
 // isStandardPackage reports whether go doc's argument is a package in the project or the
 // standard library. A path whose first element contains a dot is neither.
 func isStandardPackage(args []string) bool {
-	names := operands(args)
+	names := findOperands(args)
 	if len(names) == 0 || strings.HasPrefix(names[0], "./") {
 		return true
 	}
@@ -331,7 +331,7 @@ func (s *shell) interpreter(i interpreter, p program) {
 	}
 	s.judgeBuild(p)
 	if slices.Contains(p.args, "json.tool") {
-		s.readFiles(s.namedFiles(p.name, operands(p.args)), p.what)
+		s.readFiles(s.namedFiles(p.name, findOperands(p.args)), p.what)
 	}
 }
 

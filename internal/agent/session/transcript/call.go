@@ -135,7 +135,7 @@ func CompleteCall(
 	switch r {
 	case shell:
 		endCommand(c, o, clean)
-		c.Command = text.Cut(clean(command), session.MaxCommand)
+		c.Command = text.CutPrefix(clean(command), session.MaxCommand)
 		if !c.Failed {
 			c.Wrote = patchedFiles(command)
 			identify(c, &in, clean)
@@ -152,9 +152,9 @@ func CompleteCall(
 			identifyFile(c, &in, o, clean)
 		}
 	case asks:
-		c.Asked = text.Cut(clean(in.URL+in.Query), session.MaxCommand)
+		c.Asked = text.CutPrefix(clean(in.URL+in.Query), session.MaxCommand)
 		if c.Asked == "" {
-			c.Asked = text.Cut(clean(in.Prompt), session.MaxCommand)
+			c.Asked = text.CutPrefix(clean(in.Prompt), session.MaxCommand)
 		}
 	}
 	c.Asked = cmp.Or(c.Asked, o.foreign())

@@ -76,7 +76,7 @@ func ChatFiles(export string) (files []string, err error) {
 	case fi.IsDir():
 		files, err = filepath.Glob(filepath.Join(escapeGlob(export), "*.json"))
 	case strings.HasSuffix(strings.ToLower(export), clientfile.Archived):
-		files, err = clientfile.Members(export)
+		files, err = clientfile.ArchiveMembers(export)
 	default:
 		return []string{export}, nil
 	}

@@ -85,9 +85,9 @@ func (r *eventReader) take(e *clientfile.Event) {
 		r.calls[e.ID] = startedCall{r.event(session.Called, e.ID, e.Time), e.Tool, bytes.Clone(e.Args)}
 		r.known[e.ID] = true
 	case clientfile.EventEdit:
-		r.changed(e)
+		r.reportChange(e)
 	case clientfile.EventResult:
-		r.ended(e)
+		r.reportEnded(e)
 	case clientfile.EventCompacted:
 		r.turn = cmp.Or(e.Turn, r.turn)
 		report := r.event(session.Compact, r.turn, e.Time)
@@ -110,8 +110,8 @@ func (r *eventReader) personAsked(e *clientfile.Event) {
 	r.prompt(e.Turn, e.Text, e.Time, e.Offset)
 }
 
-// ended reports a call that has a result, and what a sub-agent of Gemini CLI said in it.
-func (r *eventReader) ended(e *clientfile.Event) {
+// reportEnded reports a call that has a result, and what a sub-agent of Gemini CLI said in it.
+func (r *eventReader) reportEnded(e *clientfile.Event) {
 	call, ok := r.calls[e.ID]
 	if !ok {
 		return
@@ -129,8 +129,8 @@ func (r *eventReader) ended(e *clientfile.Event) {
 	}
 }
 
-// changed reports a call of which the transcript contains only the changes of files.
-func (r *eventReader) changed(e *clientfile.Event) {
+// reportChange reports a call of which the transcript contains only the changes of files.
+func (r *eventReader) reportChange(e *clientfile.Event) {
 	if e.ID == "" || r.known[e.ID] {
 		return
 	}

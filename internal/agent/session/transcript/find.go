@@ -124,10 +124,10 @@ type Directory struct {
 	Path   string
 }
 
-// Directories returns the transcript directories that exist. The projects are given by their
+// FindDirectories returns the transcript directories that exist. The projects are given by their
 // directories. If a client has a separate transcript directory for any project, the first such
 // directory is returned instead of the client's whole directory.
-func Directories(home string, getenv func(string) string, projects ...string) []Directory {
+func FindDirectories(home string, getenv func(string) string, projects ...string) []Directory {
 	var all []Directory
 	for client, p := range places() {
 		if !hasDirectory(client) {

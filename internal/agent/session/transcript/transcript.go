@@ -69,7 +69,7 @@ func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
 		return cursor, nil
 	}
 	f.seen = end
-	if err := f.read(ctx, in, from); err != nil {
+	if err := f.readEvents(ctx, in, from); err != nil {
 		return cursor, err
 	}
 	next := fmt.Sprintf("%d %d", f.next, f.end)
@@ -79,8 +79,8 @@ func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
 	return next, nil
 }
 
-// read collects the events of a file from an offset.
-func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
+// readEvents collects the events of a file from an offset.
+func (f *file) readEvents(ctx context.Context, in io.ReadSeeker, from int64) error {
 	f.from = from
 	f.next = from
 	f.end = from

@@ -170,7 +170,7 @@ func parseAuthored(s string) (e authoredLines, bad error) {
 // records. The error matches [oxbow.ErrUnsupported] if there is no repository.
 func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Report, error) {
 	var rep Report
-	notes, err := b.Notes(ctx, notesRef)
+	notes, err := b.ReadNotes(ctx, notesRef)
 	if err != nil {
 		return nil, rep, fmt.Errorf("reading the notes of Git AI: %w", err)
 	}

@@ -102,7 +102,7 @@ func readVersions(ctx context.Context, b *annotate.Store, wants []wantedRange) (
 const maxWord = 256
 
 // word replaces invalid UTF-8 in s and cuts s to maxWord bytes.
-func word(s string) string { return text.Cut(strings.ToValidUTF8(s, "\ufffd"), maxWord) }
+func word(s string) string { return text.CutPrefix(strings.ToValidUTF8(s, "\ufffd"), maxWord) }
 
 // whyText removes invalid UTF-8 from s and cuts s to [annotate.MaxWhy] bytes.
-func whyText(s string) string { return text.Cut(strings.ToValidUTF8(s, ""), annotate.MaxWhy) }
+func whyText(s string) string { return text.CutPrefix(strings.ToValidUTF8(s, ""), annotate.MaxWhy) }

@@ -125,11 +125,11 @@ func (v *Verifier) Verify(ctx context.Context, token string) (auth.Token, error)
 	if err != nil || !t.Valid {
 		return auth.Token{}, fmt.Errorf("the token is refused: %w", err)
 	}
-	return v.permissions(&c)
+	return v.claimPermissions(&c)
 }
 
-// permissions returns the permissions that the claims specify.
-func (v *Verifier) permissions(c *claims) (auth.Token, error) {
+// claimPermissions returns the permissions that the claims specify.
+func (v *Verifier) claimPermissions(c *claims) (auth.Token, error) {
 	scopes := strings.Fields(c.Scope)
 	t := auth.Token{Name: "oidc:rw"}
 	switch {

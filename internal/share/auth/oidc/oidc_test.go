@@ -359,18 +359,18 @@ func TestGuard(t *testing.T) {
 	if got, err := admit(g, "a-secret.of-some.length"); err != nil || got.Name != "static" {
 		t.Errorf("Admit = %+v, %v", got, err)
 	}
-	if _, err := admit(g.Of("acme"), good); err != nil {
+	if _, err := admit(g.ForTenant("acme"), good); err != nil {
 		t.Errorf("the tenant's own guard: %v", err)
 	}
 	for _, of := range []string{"", "beta"} {
-		if got, err := admit(g.Of(of), good); err == nil {
+		if got, err := admit(g.ForTenant(of), good); err == nil {
 			t.Errorf("the guard of tenant %q let in %+v", of, got)
 		}
 	}
 	down := g
 	down.Verify = p.verifier(t).Verify
 	p.reply = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusBadGateway); return true }
-	for _, at := range []auth.Guard{down, down.Of("acme"), down.Of("")} {
+	for _, at := range []auth.Guard{down, down.ForTenant("acme"), down.ForTenant("")} {
 		_, err := admit(at, good)
 		refused, ok := errors.AsType[*auth.RefusedError](err)
 		head := http.Header{}
