@@ -104,7 +104,7 @@ func databaseError(path string) error {
 	case err != nil:
 		return err
 	case client == "":
-		return fmt.Errorf("%s is not the database of a client that oxbow knows", path)
+		return fmt.Errorf("%s is not the database of a supported client", path)
 	}
 	return fmt.Errorf("%s is a database with %d sessions of %s, and not a single one", path, len(paths), client)
 }
@@ -118,7 +118,7 @@ func readSession(path, id string) ([]byte, error) {
 	defer db.Close()
 	form, ok := formOf(db)
 	if !ok {
-		return nil, fmt.Errorf("%s is not the database of a client that oxbow knows", path)
+		return nil, fmt.Errorf("%s is not the database of a supported client", path)
 	}
 	document, err := form.document(db, path, id)
 	if err == nil {
