@@ -111,7 +111,7 @@ var All = []Mutant{
 		"if err := error(nil); err != nil {",
 	},
 	{"snapshot-of-unsynced-records", "internal/log/logstore/snapshot.go", "if s.log.SyncedOffset() < s.head.offset {",
-		"if s.log.Synced() < 0 {"},
+		"if s.log.SyncedOffset() < 0 {"},
 	{"new-file-not-synced", "internal/log/wal/rewrite.go", "if err := w.Flush(); err != nil {",
 		"if _, err := f.WriteAt(w.header.encode(), 0); err != nil {"},
 	{
