@@ -30,7 +30,6 @@ func MainDaemon(d Daemon) int {
 		build := func(a *app) *cobra.Command { return a.daemonRoot(d) }
 		return runRoot(ctx, env, commandTree{
 			build: build,
-			names: func(a *app) []string { return namesOfCommands(build(a)) },
 		})
 	}, os.Interrupt, syscall.SIGTERM) // SIGHUP is left to the daemon, which reloads its certificates
 }

@@ -30,7 +30,7 @@ func Run(ctx context.Context, env Env) int {
 // A commandTree builds the commands of a program.
 type commandTree struct {
 	build func(*app) *cobra.Command // builds at least the commands that the command line needs
-	names func(*app) []string       // returns the names of all commands
+	names func(*app) []string       // returns the names of all commands; nil if build builds all
 }
 
 // runRoot runs one command line with the commands of a program.
@@ -54,7 +54,9 @@ func runRoot(ctx context.Context, env Env, tree commandTree) int {
 	a.progress = shown
 	a.repeats = a.repeatsOthers
 	// The commands of another app, because the definition of flags would reset those of this run.
-	a.commandNames = sync.OnceValue(func() []string { return tree.names(newApp(env)) })
+	if tree.names != nil {
+		a.commandNames = sync.OnceValue(func() []string { return tree.names(newApp(env)) })
+	}
 	if client, home, ok := hookArgs(env.Args); ok {
 		a.homeFlag = home
 		a.hook(ctx, client)
@@ -62,6 +64,10 @@ func runRoot(ctx context.Context, env Env, tree commandTree) int {
 		return 0
 	}
 	root := tree.build(a)
+	if tree.names == nil {
+		names := namesOfCommands(root) // before it runs, because cobra then adds commands
+		a.commandNames = func() []string { return names }
+	}
 	a.typed = a.asTyped
 	if slices.ContainsFunc(env.Args, func(arg string) bool {
 		return strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
