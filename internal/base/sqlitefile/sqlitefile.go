@@ -42,7 +42,7 @@ type DB struct {
 	usable    int              // bytes of a page that are used
 	pages     int64            // number of pages
 	logged    map[uint32]int64 // offsets in the write-ahead log of the newest pages
-	state     []byte           // bytes that change when another program writes
+	state     string           // differs after another program has written
 	path      string
 	visits    int64 // pages that the present walk through a tree has visited
 }
@@ -95,12 +95,17 @@ func (db *DB) open() error {
 	}
 	db.pages = info.Size() / int64(db.pageSize)
 	wal, err := vfs.OpenRegular(db.path + "-wal")
-	if err == nil {
-		db.wal = wal
-		err = db.readLog()
-	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	db.wal = wal
+	if db.state, err = db.readState(); err != nil { // before the log is read, so that later frames count as a change
+		return err
+	}
+	if db.wal != nil {
+		if err := db.readLog(); err != nil {
+			return err
+		}
 	}
 	first, err := db.page(1)
 	if err != nil {
@@ -109,8 +114,7 @@ func (db *DB) open() error {
 	if encoding := binary.BigEndian.Uint32(first[56:]); encoding > 1 {
 		return fmt.Errorf("%w: its texts are in UTF-16", errFormat)
 	}
-	db.state, err = db.readState()
-	return err
+	return nil
 }
 
 // Close closes the database.
@@ -129,21 +133,39 @@ func (db *DB) Changed() error {
 	if err != nil {
 		return err
 	}
-	if hasJournal(db.path) || !bytes.Equal(state, db.state) {
+	if hasJournal(db.path) || state != db.state {
 		return errBusy
 	}
 	return nil
 }
 
-// readState returns the change counter of the database, and the salts of the write-ahead log.
-func (db *DB) readState() ([]byte, error) {
-	state := make([]byte, 4+logHeader)
-	if _, err := db.file.ReadAt(state[:4], 24); err != nil {
-		return nil, err
+// readState returns a text that differs after another program has written. It contains the change counter of
+// the database, the header of the write-ahead log, and the size and the time of the last change of both files.
+// The counter and the header alone do not suffice: a transaction that is appended to the log changes neither, and
+// its pages are later copied from the log to the database.
+func (db *DB) readState() (string, error) {
+	counter := make([]byte, 4)
+	if _, err := db.file.ReadAt(counter, 24); err != nil {
+		return "", err
 	}
+	state := fmt.Sprintf("%x", counter)
+	head := make([]byte, logHeader)
 	if db.wal != nil {
-		if _, err := db.wal.ReadAt(state[4:], 0); err != nil && err != io.EOF {
-			return nil, err
+		n, err := db.wal.ReadAt(head, 0)
+		if err != nil && err != io.EOF {
+			return "", err
+		}
+		state += fmt.Sprintf(" %x", head[:n])
+	}
+	for _, path := range []string{db.path, db.path + "-wal"} {
+		info, err := os.Stat(path)
+		switch {
+		case err == nil:
+			state += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
+		case errors.Is(err, fs.ErrNotExist):
+			state += " none"
+		default:
+			return "", err
 		}
 	}
 	return state, nil

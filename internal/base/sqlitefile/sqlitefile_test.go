@@ -4,8 +4,10 @@ package sqlitefile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -142,6 +144,74 @@ func TestUnreadable(t *testing.T) {
 		if _, err := Open(other); !errors.Is(err, errFormat) {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// TestChangedLog tests that a transaction that another program appends to the write-ahead log counts as a
+// change, and a log that appears. Neither changes the database or the header of the log.
+func TestChangedLog(t *testing.T) {
+	path := copyOf(t, "testdata/logged.db")
+	log, err := os.ReadFile("testdata/logged.db-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, before := range []int{0, len(log) / 2} {
+		if before > 0 {
+			writeFile(t, path+"-wal", log[:before])
+		}
+		db, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Changed(); err != nil {
+			t.Errorf("without a change: %v", err)
+		}
+		writeFile(t, path+"-wal", log)
+		if err := db.Changed(); !errors.Is(err, errBusy) {
+			t.Errorf("with %d bytes more in the log: %v", len(log)-before, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestReservedSpace tests that an offset into the reserved end of a page is an error, at every place of the file.
+func TestReservedSpace(t *testing.T) {
+	plain, err := os.ReadFile("testdata/logged.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "reserved.db")
+	size := int(binary.BigEndian.Uint16(plain[16:]))
+	for at := 100; at+2 <= len(plain); at++ {
+		b := bytes.Clone(plain)
+		b[20] = 32
+		binary.BigEndian.PutUint16(b[at:], uint16(size-8))
+		writeFile(t, path, b)
+		db, err := Open(path)
+		if err != nil {
+			continue
+		}
+		if table, err := db.Table("t"); err == nil {
+			for _, err := range table.Rows() {
+				if err != nil && !errors.Is(err, errFormat) && !errors.Is(err, io.EOF) {
+					t.Errorf("offset %d: %v", at, err)
+				}
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestQuotedDefinition tests that commas and parentheses in quotes do not divide a table's definition.
+func TestQuotedDefinition(t *testing.T) {
+	sql := "CREATE TABLE \"a,b\" (id TEXT, mark TEXT DEFAULT ',', side TEXT DEFAULT '(', \"last, one\" TEXT) STRICT"
+	parts, rest := splitDefinition(sql)
+	if len(parts) != 4 || strings.TrimSpace(rest) != "STRICT" {
+		t.Errorf("parts %q, rest %q", parts, rest)
 	}
 }
 

@@ -174,6 +174,15 @@ func splitDefinition(sql string) (parts []string, rest string) {
 			}
 			i += length
 			continue
+		case strings.IndexByte("'\"`", c) >= 0: // commas and parentheses in quotes do not divide
+			length := strings.IndexByte(sql[i+1:], c)
+			if length < 0 {
+				return parts, ""
+			}
+			if depth > 0 {
+				part.WriteString(sql[i : i+length+2])
+			}
+			i += length + 1
 		case c == '(':
 			depth++
 			if depth == 1 {

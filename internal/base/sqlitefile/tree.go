@@ -79,7 +79,7 @@ type record struct {
 // cell decodes the cell at an index.
 func (n *node) cell(i int) (c cell, err error) {
 	at := int(binary.BigEndian.Uint16(n.cells[2*i:]))
-	if at+4 > len(n.page) {
+	if at+4 > n.db.usable {
 		return c, n.damaged()
 	}
 	b := n.page[at:n.db.usable:n.db.usable]
