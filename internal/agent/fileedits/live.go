@@ -121,8 +121,8 @@ func (c *chat) pendingCall(same *chatCall) string {
 // nothing, and the annotation is made at the turn's end. Live changes nothing.
 func Live(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Record, error) {
 	l, ok := r.parseReport()
-	if _, isKnown := clientfile.FindEventClient(r.Client); !ok || !isKnown {
-		return nil, nil
+	if c, _ := clientfile.FindEventClient(r.Client); !ok || c.AnswerLine == nil {
+		return nil, nil // the client is unknown, or has no hooks
 	}
 	var t *Transcript
 	var err error

@@ -429,3 +429,20 @@ func FuzzLive(f *testing.F) {
 		}
 	})
 }
+
+// TestLiveWithoutHooks tests that a report in the name of a client without hooks gives no annotation and no panic.
+func TestLiveWithoutHooks(t *testing.T) {
+	s := recordedSession(t, "claude")
+	transcript := filepath.Join(t.TempDir(), "s1.jsonl")
+	if err := os.WriteFile(transcript, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	raw := fmt.Appendf(nil, `{"hook_event_name":"PostToolUse","session_id":"s1","cwd":"/p","transcript_path":%q,`+
+		`"tool_name":"Edit","tool_use_id":"1",`+
+		`"tool_input":{"file_path":"/p/a.go","old_string":"x","new_string":"y"}}`, transcript)
+	for _, client := range []string{"cursor", "goose", "nobody"} {
+		if got, err := Live(t.Context(), s.b, Report{Client: client, Raw: raw}); got != nil || err != nil {
+			t.Errorf("%s: %q, %v", client, brief(got), err)
+		}
+	}
+}
