@@ -26,12 +26,14 @@ type Daemon struct {
 // MainDaemon runs the command line of this process, which is a daemon, and returns its exit
 // status.
 func MainDaemon(d Daemon) int {
-	return runMain(func(ctx context.Context, env Env) int {
-		build := func(a *app) *cobra.Command { return a.daemonRoot(d) }
-		return runRoot(ctx, env, commandTree{
-			build: build,
-		})
-	}, os.Interrupt, syscall.SIGTERM) // SIGHUP is left to the daemon, which reloads its certificates
+	run := func(ctx context.Context, env Env) int { return runDaemon(ctx, env, d) }
+	return runMain(run, os.Interrupt, syscall.SIGTERM) // SIGHUP is left to the daemon, which reloads its certificates
+}
+
+// runDaemon runs one command line of a daemon, and returns its exit status. It runs once in a process, because the
+// flags of d.Root can be defined only once.
+func runDaemon(ctx context.Context, env Env, d Daemon) int {
+	return runRoot(ctx, env, commandTree{build: func(a *app) *cobra.Command { return a.daemonRoot(d) }})
 }
 
 // daemonRoot returns the command tree of a daemon.

@@ -1,0 +1,35 @@
+// This file tests a daemon's command line.
+
+package cli
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestDaemonAdvice tests that a daemon's error with advice is printed, with the names of the daemon's own commands.
+// The flags of the daemon's root can be defined only once, so that its commands cannot be built a second time.
+func TestDaemonAdvice(t *testing.T) {
+	w := newWorld(t)
+	root := &cobra.Command{Use: "quayd", Short: "serves memories"}
+	root.AddCommand(&cobra.Command{Use: "cluster", RunE: func(*cobra.Command, []string) error {
+		return misusef("oxbow serve starts it, and oxbow cluster restore brings a copy back", "no server runs")
+	}})
+	env := w.env
+	env.Args = []string{"--home", "kept", "cluster"}
+	env.Stdout, env.Stderr = &w.out, &w.errs
+	start := func(context.Context, string, func(string, ...any)) (Memories, error) {
+		t.Error("the storage was started")
+		return nil, nil
+	}
+	status := runDaemon(t.Context(), env, Daemon{Root: root, Serve: &cobra.Command{Use: "serve"}, Start: start})
+	if status != exitMisused || !strings.Contains(w.errs.String(), "no server runs") {
+		t.Errorf("status %d, %q", status, w.errs.String())
+	}
+	if !strings.Contains(w.errs.String(), "serve starts it") {
+		t.Errorf("the advice is not printed: %q", w.errs.String())
+	}
+}
