@@ -27,8 +27,8 @@ const maxFields = 64
 const maxBlank = 64 << 20
 
 // errDocument is returned for a JSON document that is read as JSON lines.
-var errDocument = errors.New("is one JSON document that no known program wrote, and not lines of JSON; convert " +
-	"its entries to lines such as {\"name\":\"…\",\"content\":\"…\"}. If you gave --from, try without it")
+var errDocument = errors.New("is one JSON document, and no lines of JSON. If you gave --from, leave it out or name the " +
+	"program that wrote the file. Otherwise convert the entries to lines such as {\"name\":\"…\",\"content\":\"…\"}")
 
 // line is a line of a file. Its text is valid until the next line is read.
 type line struct {
