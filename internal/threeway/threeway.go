@@ -11,10 +11,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Sets merges two sets that were derived from base. The result contains a value that one side added,
+// MergeSets merges two sets that were derived from base. The result contains a value that one side added,
 // and lacks a value that one side removed. If only one side changed, the result is this side.
 // Otherwise it has the order of ours, followed by the values that only theirs added.
-func Sets[T comparable](base, ours, theirs []T) []T {
+func MergeSets[T comparable](base, ours, theirs []T) []T {
 	if slices.Equal(ours, base) {
 		return slices.Clone(theirs)
 	}
@@ -32,10 +32,10 @@ func Sets[T comparable](base, ours, theirs []T) []T {
 	return out
 }
 
-// Labels merges two sets of labels that were derived from base, and sorts the result. An entry has at
+// MergeLabels merges two sets of labels that were derived from base, and sorts the result. An entry has at
 // most one confidence. If both sides changed the confidence, the result has the confidence of ours.
-func Labels(base, ours, theirs []oxbow.Label) []oxbow.Label {
-	merged := Sets(base, ours, theirs)
+func MergeLabels(base, ours, theirs []oxbow.Label) []oxbow.Label {
+	merged := MergeSets(base, ours, theirs)
 	isConfidence := func(l oxbow.Label) bool { return l.Key == oxbow.LabelConfidence }
 	if i := slices.IndexFunc(ours, isConfidence); i >= 0 && slices.Contains(merged, ours[i]) {
 		merged = slices.DeleteFunc(merged, func(l oxbow.Label) bool { return isConfidence(l) && l != ours[i] })

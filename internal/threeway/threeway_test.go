@@ -23,7 +23,7 @@ func TestSets(t *testing.T) {
 		{"without a base, it is a union", "", "b a", "a c", "b a c"},
 		{"ours removes all", "a b", "", "a b c", "c"},
 	} {
-		got := Sets(strings.Fields(tt.base), strings.Fields(tt.ours), strings.Fields(tt.theirs))
+		got := MergeSets(strings.Fields(tt.base), strings.Fields(tt.ours), strings.Fields(tt.theirs))
 		if !slices.Equal(got, strings.Fields(tt.want)) {
 			t.Errorf("%s: Sets() = %q, want %q", tt.name, got, tt.want)
 		}
@@ -38,7 +38,7 @@ func TestLabels(t *testing.T) {
 		{"ours removes it", "confidence:0.5", "tag:a", "confidence:0.9", "confidence:0.9 tag:a"},
 		{"both set one", "", "confidence:0.6", "confidence:0.9", "confidence:0.6"},
 	} {
-		got := Labels(labels(t, tt.base), labels(t, tt.ours), labels(t, tt.theirs))
+		got := MergeLabels(labels(t, tt.base), labels(t, tt.ours), labels(t, tt.theirs))
 		if !slices.Equal(got, labels(t, tt.want)) {
 			t.Errorf("%s: Labels() = %v, want %v", tt.name, got, tt.want)
 		}

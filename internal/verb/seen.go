@@ -204,8 +204,8 @@ func (s *SeenEntries) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
 	if want.Labels == nil {
 		want.Labels = now.Labels
 	}
-	want.Aliases = threeway.Sets(base.Aliases, want.Aliases, now.Aliases)
-	want.Labels = threeway.Labels(base.Labels, want.Labels, now.Labels)
+	want.Aliases = threeway.MergeSets(base.Aliases, want.Aliases, now.Aliases)
+	want.Labels = threeway.MergeLabels(base.Labels, want.Labels, now.Labels)
 	return want, nil
 }
 

@@ -111,7 +111,7 @@ func previewImport(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := file.importInput()
+	in := file.makeImport()
 	in.DryRun, in.Overwrite = true, c.value("overwrite") != ""
 	out, err := transfer.Import(c.ctx, c.work, in)
 	if err != nil {
@@ -124,7 +124,7 @@ func previewImport(c *call) (reply, error) {
 		s.body = append(s.body, h.P(h.A(h.Href(page.Root+"transfer"), h.Text("Choose another file"))))
 		return s, nil
 	}
-	c.uploads.put(c.browserID(), file)
+	c.uploads.keepUpload(c.browserID(), file)
 	fields := []string{"digest", file.digest}
 	if in.Overwrite {
 		fields = append(fields, "overwrite", "1")
@@ -180,12 +180,12 @@ func importedNames(out transfer.ImportOut) g.Node {
 // importUpload imports the file that the preview has shown. The import counts as a session, so that
 // it can be taken back without the other changes of the person.
 func importUpload(c *call) (reply, error) {
-	file, ok := c.uploads.take(c.browserID(), c.value("digest"))
+	file, ok := c.uploads.takeUpload(c.browserID(), c.value("digest"))
 	if !ok {
 		err := fmt.Errorf("%w: the server has this file no more; nothing was imported", oxbow.ErrConflict)
 		return nil, verb.Advise(err, "choose the file again")
 	}
-	in := file.importInput()
+	in := file.makeImport()
 	in.Overwrite, in.Brief = c.value("overwrite") != "", true
 	source, _ := oxbow.SourceFrom(c.ctx)
 	source.Session += "-" + file.digest

@@ -26,7 +26,7 @@ type uploads struct {
 // maxUploads is the maximum number of files, so that they need at most 64 MB of memory.
 const maxUploads = 16
 
-func (u *uploads) put(id string, file upload) {
+func (u *uploads) keepUpload(id string, file upload) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.files == nil || len(u.files) >= maxUploads {
@@ -35,8 +35,8 @@ func (u *uploads) put(id string, file upload) {
 	u.files[id] = file
 }
 
-// take removes and returns the file of a browser, if it is the one with this digest.
-func (u *uploads) take(id, digest string) (upload, bool) {
+// takeUpload removes and returns the file of a browser, if it is the one with this digest.
+func (u *uploads) takeUpload(id, digest string) (upload, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	file, ok := u.files[id]
@@ -47,7 +47,7 @@ func (u *uploads) take(id, digest string) (upload, bool) {
 	return file, true
 }
 
-// importInput returns the argument of the import of a file.
-func (f upload) importInput() transfer.ImportIn {
+// makeImport returns the arguments for importing the file.
+func (f upload) makeImport() transfer.ImportIn {
 	return transfer.ImportIn{Paths: []string{f.name}, Inputs: map[string]io.Reader{f.name: bytes.NewReader(f.content)}}
 }

@@ -64,8 +64,8 @@ func isCline(line []byte) bool {
 	return Decode(line, &d) && d.Session != "" && len(d.Messages) > 0 && d.Messages[0].Role != ""
 }
 
-// IsTask reports whether a file is the conversation of a task of Cline or one of its forks. The file for the
-// model is read only if there is no file with what the person saw.
+// IsTask reports whether a file contains the conversation of a task in Cline, Roo Code or Kilo Code. A file for the
+// model counts only if the task lacks the file for the person.
 func IsTask(path string) bool {
 	dir, name := filepath.Split(filepath.FromSlash(path))
 	switch name {
@@ -97,7 +97,7 @@ func newCline(path string) EventReader {
 	if path != "" {
 		c.session = filepath.Base(filepath.Dir(path))
 		c.dir = clineDir(path)
-		c.start = jsonTime(json.RawMessage(c.session)) // most IDs are the time in milliseconds
+		c.start = parseTime(json.RawMessage(c.session)) // most IDs are the time in milliseconds
 		if c.start.IsZero() {
 			c.start = modTime(path)
 		}
@@ -110,7 +110,7 @@ var clinePromptTags = sync.OnceValue(func() func(string) string {
 	return taggedText("task", "feedback", "user_message", "answer", "user_input")
 })
 
-// clineAdded matches what the command line adds to the person's text.
+// clineAdded matches the texts that the command line adds to a person's text.
 var clineAdded = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)<(environment_details|mode_notice)(?: [^>]*)?>.*?</(?:environment_details|mode_notice)>`)
 })
@@ -150,48 +150,48 @@ func (c *cline) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		if model := m.Model.ID + m.Model.ModelID; model != "" {
 			c.Model = model
 		}
-		c.beginNumber(i, jsonTime(m.Time))
+		c.beginNumbered(i, parseTime(m.Time))
 		if m.Role != "" {
 			if m.ID != "" {
-				c.begin(m.ID, c.Time)
+				c.beginMessage(m.ID, c.Time)
 			}
-			c.blocks(m.Role, m.Content, c.asks)
+			c.reportBlocks(m.Role, m.Content, c.asks)
 			continue
 		}
 		if !m.Partial {
-			c.shown(&m)
+			c.reportShown(&m)
 		}
 	}
-	c.end()
+	c.endCall()
 	return isRead
 }
 
-// shown reports an element of ui_messages.json.
-func (c *cline) shown(m *clineMessage) {
+// reportShown reports an element of ui_messages.json.
+func (c *cline) reportShown(m *clineMessage) {
 	switch kind := m.Say + m.Ask; kind {
 	case "command_output", "mcp_server_response", "browser_action_result":
 		c.output = append(c.output, m.Text)
 		return
 	default:
-		c.end()
-		c.shownText(kind, m)
-		c.shownCall(kind, m.Text)
+		c.endCall()
+		c.reportShownText(kind, m)
+		c.reportShownCall(kind, m.Text)
 	}
 }
 
-// shownText reports a text by the person or the agent.
-func (c *cline) shownText(kind string, m *clineMessage) {
+// reportShownText reports a text by the person or the agent.
+func (c *cline) reportShownText(kind string, m *clineMessage) {
 	isTask := kind == "task" || (kind == "text" && !c.hasPrompt)
 	switch {
 	case isTask, kind == "user_feedback":
 		c.hasPrompt = true
-		c.text(EventPrompt, m.Text)
+		c.reportText(EventPrompt, m.Text)
 	case kind == "reasoning":
-		c.text(EventThought, m.Text)
+		c.reportText(EventThought, m.Text)
 	case kind == "text", kind == "completion_result", kind == "followup", kind == "plan_mode_respond":
-		c.text(EventText, clineAnswer(m.Text))
+		c.reportText(EventText, clineAnswer(m.Text))
 	case kind == "user_feedback_diff":
-		c.text(noEvent, m.Text)
+		c.reportText(noEvent, m.Text)
 	case kind == "condense_context", kind == "condense", kind == "summarize_task":
 		e := c.Event
 		e.Kind, e.Text = EventCompacted, m.Text+m.Condensed.Summary
@@ -223,8 +223,8 @@ var clineTools = map[string]string{
 	"updateTodoList": "update_todo_list",
 }
 
-// shownCall reports a call of a tool.
-func (c *cline) shownCall(kind, text string) {
+// reportShownCall reports a call of a tool.
+func (c *cline) reportShownCall(kind, text string) {
 	var tool string
 	args := json.RawMessage(text)
 	switch kind {
@@ -271,13 +271,13 @@ func (c *cline) shownCall(kind, text string) {
 	}
 	c.number++
 	c.pending = "c" + strconv.Itoa(c.number)
-	c.call(c.pending, tool, args)
+	c.reportCall(c.pending, tool, args)
 }
 
-// end reports the result of the call before. The extensions do not store the exit status of a command.
-func (c *cline) end() {
+// endCall reports the result of the call before. The extensions do not store the exit status of a command.
+func (c *cline) endCall() {
 	if c.pending != "" {
-		c.result(callResult{id: c.pending, output: strings.Join(c.output, "\n")})
+		c.reportResult(callResult{id: c.pending, output: strings.Join(c.output, "\n")})
 	}
 	c.pending, c.output = "", nil
 }
@@ -286,8 +286,8 @@ var clineWorkingDir = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Current (?:Working|Workspace) Directory \((.+?)\)`)
 })
 
-// clineDir returns the working directory of a task, from one of the files in which a client stores the
-// directory. It returns "" if none of them has it.
+// clineDir returns a task's working directory from the first file that names the directory, or "" if no file
+// does.
 func clineDir(path string) string {
 	dir := filepath.Dir(path)
 	id := filepath.Base(dir)
@@ -318,7 +318,7 @@ func clineDir(path string) string {
 	return strings.ReplaceAll(string(found[1]), `\\`, `\`) // the text is inside of JSON
 }
 
-// maxSmall is the number of bytes that are read of a file beside a transcript.
+// maxSmall is the maximum number of bytes that are read from a file beside a transcript.
 const maxSmall = 8 << 20
 
 // readSmall returns the beginning of a file, or nil if the file cannot be read.

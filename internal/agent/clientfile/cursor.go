@@ -136,15 +136,15 @@ func (c *cursor) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		Event: Event{Offset: offset, Session: c.session, AgentID: c.agent, Time: c.time}}
 	if l.Bubbles == nil {
 		c.number++
-		m.beginNumber(c.number, m.Time)
+		m.beginNumbered(c.number, m.Time)
 		m.yield = c.withResults(yield)
-		m.blocks(l.Role, l.Message.Content, cursorQuery())
+		m.reportBlocks(l.Role, l.Message.Content, cursorQuery())
 		return true
 	}
 	if l.Composer.ID != "" {
 		m.Session = l.Composer.ID
 	}
-	m.Time = jsonTime(l.Composer.Created)
+	m.Time = parseTime(l.Composer.Created)
 	m.Model = l.Composer.Config.Model
 	m.Dir = l.Composer.Workspace.URI.Path + l.Composer.Dir
 	isRead := true
@@ -154,9 +154,9 @@ func (c *cursor) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 			isRead = false
 			continue
 		}
-		m.beginNumber(i, jsonTime(b.Created))
+		m.beginNumbered(i, parseTime(b.Created))
 		if b.ID != "" {
-			m.begin(b.ID, m.Time)
+			m.beginMessage(b.ID, m.Time)
 		}
 		b.report(&m)
 	}
@@ -168,14 +168,14 @@ func (b *cursorBubble) report(m *messageEvents) {
 		m.Model = b.Model.Name
 	}
 	if m.Dir == "" && len(b.Workspaces) > 0 {
-		m.Dir = fileURL(b.Workspaces[0])
+		m.Dir = pathOfURL(b.Workspaces[0])
 	}
 	if b.Type == 1 {
-		m.text(EventPrompt, b.Text)
+		m.reportText(EventPrompt, b.Text)
 		return
 	}
-	m.text(EventThought, b.Thinking.Text)
-	m.text(EventText, b.Text)
+	m.reportText(EventThought, b.Thinking.Text)
+	m.reportText(EventText, b.Text)
 	t := &b.Tool
 	if t.Name == "" {
 		return
@@ -188,7 +188,7 @@ func (b *cursorBubble) report(m *messageEvents) {
 	if len(args) == 0 || args[0] != '{' {
 		args = t.Params
 	}
-	m.call(id, t.Name, args)
+	m.reportCall(id, t.Name, args)
 	var status struct {
 		Exit  *int `json:"exitCode"`
 		Exit2 *int `json:"exitCodeV2"`
@@ -198,5 +198,5 @@ func (b *cursorBubble) report(m *messageEvents) {
 		status.Exit = status.Exit2
 	}
 	isFailed := t.Status == "error" || t.Status == "cancelled"
-	m.result(callResult{id: id, output: resultText(t.Result), failed: isFailed, exit: status.Exit})
+	m.reportResult(callResult{id: id, output: resultText(t.Result), failed: isFailed, exit: status.Exit})
 }

@@ -63,8 +63,8 @@ func splitDatabase(path string) (database, id string) {
 	return path, ""
 }
 
-// formOf returns the form of a database, and whether it has one of the forms that are read.
-func formOf(db *sqlitefile.DB) (databaseForm, bool) {
+// findForm returns the form of a database, and whether it has one of the forms that are read.
+func findForm(db *sqlitefile.DB) (databaseForm, bool) {
 	i := slices.IndexFunc(databaseForms, func(f databaseForm) bool { return db.HasTables(f.tables...) })
 	if i < 0 {
 		return databaseForm{}, false
@@ -80,7 +80,7 @@ func DatabaseSessions(path string) (client string, paths []string, err error) {
 		return "", nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	defer db.Close()
-	form, ok := formOf(db)
+	form, ok := findForm(db)
 	if !ok {
 		return "", nil, nil
 	}
@@ -116,7 +116,7 @@ func readSession(path, id string) ([]byte, error) {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	defer db.Close()
-	form, ok := formOf(db)
+	form, ok := findForm(db)
 	if !ok {
 		return nil, fmt.Errorf("%s is not the database of a supported client", path)
 	}
@@ -148,12 +148,15 @@ func tableSessions(table string) func(*sqlitefile.DB) ([]string, error) {
 }
 
 // findRow returns the row of a table with an ID, and the rows of another table that belong to it.
-func findRow(db *sqlitefile.DB, table, id, more, column string) (row sqlitefile.Row, rows []sqlitefile.Row, err error) {
+func findRow(
+	db *sqlitefile.DB,
+	table, id, more, column string,
+) (row sqlitefile.Row, rows []sqlitefile.Row, err error) {
 	t, err := db.Table(table)
 	if err != nil {
 		return row, nil, err
 	}
-	found, err := t.With("id", id)
+	found, err := t.RowsWith("id", id)
 	if err != nil {
 		return row, nil, err
 	}
@@ -167,12 +170,12 @@ func findRow(db *sqlitefile.DB, table, id, more, column string) (row sqlitefile.
 	if err != nil {
 		return row, nil, err
 	}
-	rows, err = t.With(column, id)
+	rows, err = t.RowsWith(column, id)
 	return found[0], rows, err
 }
 
-// columns returns columns of a row as an object.
-func columns(row sqlitefile.Row, names ...string) map[string]any {
+// columnObject returns columns of a row as an object.
+func columnObject(row sqlitefile.Row, names ...string) map[string]any {
 	object := map[string]any{}
 	for _, name := range names {
 		if text := row.Text(name); text != "" {
@@ -182,8 +185,8 @@ func columns(row sqlitefile.Row, names ...string) map[string]any {
 	return object
 }
 
-// rawColumn returns a column that contains JSON. A column with another text is returned as a JSON text.
-func rawColumn(row sqlitefile.Row, name string) json.RawMessage {
+// columnJSON returns a column that contains JSON. A column with another text is returned as a JSON text.
+func columnJSON(row sqlitefile.Row, name string) json.RawMessage {
 	text := row.Text(name)
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)
@@ -197,7 +200,7 @@ func cursorSessions(db *sqlitefile.DB) (ids []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := t.WithPrefix("key", "composerData:")
+	rows, err := t.RowsWithPrefix("key", "composerData:")
 	for _, row := range rows {
 		if row.Text("value") != "" { // a deleted session has the value null
 			ids = append(ids, strings.TrimPrefix(row.Text("key"), "composerData:"))
@@ -206,21 +209,21 @@ func cursorSessions(db *sqlitefile.DB) (ids []string, err error) {
 	return ids, err
 }
 
-// cursorDocument returns a session of Cursor. The conversation is a list of IDs, or of older sessions the
-// messages themselves.
+// cursorDocument returns a session of Cursor. The conversation is a list of message IDs. Older
+// sessions contain the messages instead.
 func cursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	t, err := db.Table("cursorDiskKV")
 	if err != nil {
 		return nil, err
 	}
-	rows, err := t.With("key", "composerData:"+id)
+	rows, err := t.RowsWith("key", "composerData:"+id)
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
 		return nil, fs.ErrNotExist
 	}
-	composer := rawColumn(rows[0], "value")
+	composer := columnJSON(rows[0], "value")
 	var content struct {
 		Headers []struct {
 			ID string `json:"bubbleId"`
@@ -231,13 +234,13 @@ func cursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	if !parseObject(composer, &content) {
 		return nil, fmt.Errorf("its value is not a JSON object")
 	}
-	stored, err := t.WithPrefix("key", "bubbleId:"+id+":")
+	stored, err := t.RowsWithPrefix("key", "bubbleId:"+id+":")
 	if err != nil {
 		return nil, err
 	}
 	byID := map[string]json.RawMessage{}
 	for _, row := range stored {
-		byID[strings.TrimPrefix(row.Text("key"), "bubbleId:"+id+":")] = rawColumn(row, "value")
+		byID[strings.TrimPrefix(row.Text("key"), "bubbleId:"+id+":")] = columnJSON(row, "value")
 	}
 	bubbles := append([]json.RawMessage{}, content.Inline...)
 	for _, h := range content.Headers {
@@ -266,7 +269,7 @@ func withoutLarge(composer json.RawMessage) map[string]json.RawMessage {
 	return small
 }
 
-// opencodeDocument returns a session of opencode in the form of its command export.
+// opencodeDocument returns a session in the form that the command opencode export writes.
 func opencodeDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	session, messages, err := findRow(db, "session", id, "message", "session_id")
 	if err != nil {
@@ -282,7 +285,7 @@ func opencodeDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	}
 	withID := func(row sqlitefile.Row) map[string]json.RawMessage {
 		object := map[string]json.RawMessage{}
-		_ = json.Unmarshal(rawColumn(row, "data"), &object) // without data, only the ID is known
+		_ = json.Unmarshal(columnJSON(row, "data"), &object) // without data, only the ID is known
 		object["id"], _ = json.Marshal(row.Text("id"))
 		return object
 	}
@@ -315,8 +318,8 @@ func crushSession(db *sqlitefile.DB, path, id string) (any, error) {
 	}
 	messages := []map[string]any{}
 	for _, row := range rows {
-		m := columns(row, "id", "role", "model", "created_at")
-		m["parts"] = rawColumn(row, "parts")
+		m := columnObject(row, "id", "role", "model", "created_at")
+		m["parts"] = columnJSON(row, "parts")
 		m["is_summary_message"] = int(row.Number("is_summary_message"))
 		messages = append(messages, m)
 	}
@@ -324,7 +327,11 @@ func crushSession(db *sqlitefile.DB, path, id string) (any, error) {
 	if filepath.Base(dir) == ".crush" {
 		dir = filepath.Dir(dir)
 	}
-	return map[string]any{"crush": columns(session, "id", "parent_session_id"), "dir": dir, "messages": messages}, nil
+	return map[string]any{
+		"crush":    columnObject(session, "id", "parent_session_id"),
+		"dir":      dir,
+		"messages": messages,
+	}, nil
 }
 
 // gooseSessions returns the sessions of persons and sub-agents. Hidden sessions belong to the program.
@@ -351,19 +358,22 @@ func gooseSession(db *sqlitefile.DB, _, id string) (any, error) {
 	}
 	messages := []map[string]any{}
 	for _, row := range rows {
-		m := columns(row, "role")
+		m := columnObject(row, "role")
 		m["id"] = row.Text("message_id")
 		if row.Text("message_id") == "" {
 			m["id"] = "row" + row.Text("id")
 		}
 		m["created"] = row.Number("created_timestamp")
-		m["content"] = rawColumn(row, "content_json")
+		m["content"] = columnJSON(row, "content_json")
 		if row.Text("metadata_json") != "" {
-			m["metadata"] = rawColumn(row, "metadata_json")
+			m["metadata"] = columnJSON(row, "metadata_json")
 		}
 		messages = append(messages, m)
 	}
-	return map[string]any{"goose": columns(session, "id", "working_dir", "session_type"), "messages": messages}, nil
+	return map[string]any{
+		"goose":    columnObject(session, "id", "working_dir", "session_type"),
+		"messages": messages,
+	}, nil
 }
 
 func hermesSession(db *sqlitefile.DB, _, id string) (any, error) {
@@ -373,13 +383,13 @@ func hermesSession(db *sqlitefile.DB, _, id string) (any, error) {
 	}
 	messages := []map[string]any{}
 	for _, row := range rows {
-		m := columns(row, "role", "content", "reasoning", "tool_call_id", "timestamp")
+		m := columnObject(row, "role", "content", "reasoning", "tool_call_id", "timestamp")
 		if row.Text("tool_calls") != "" {
-			m["tool_calls"] = rawColumn(row, "tool_calls")
+			m["tool_calls"] = columnJSON(row, "tool_calls")
 		}
 		messages = append(messages, m)
 	}
-	return map[string]any{"hermes": columns(session, "id", "model", "cwd"), "messages": messages}, nil
+	return map[string]any{"hermes": columnObject(session, "id", "model", "cwd"), "messages": messages}, nil
 }
 
 func zedThread(db *sqlitefile.DB, _, id string) (any, error) {
@@ -407,6 +417,6 @@ func zedThread(db *sqlitefile.DB, _, id string) (any, error) {
 	if !json.Valid(data) {
 		return nil, fmt.Errorf("its data is not JSON")
 	}
-	return map[string]any{"zed": columns(row, "id", "parent_id", "folder_paths", "created_at", "updated_at"),
+	return map[string]any{"zed": columnObject(row, "id", "parent_id", "folder_paths", "created_at", "updated_at"),
 		"thread": json.RawMessage(data)}, nil
 }

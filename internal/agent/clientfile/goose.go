@@ -115,9 +115,9 @@ func (g *goose) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 // report reports a message. A message that the person does not see was written by the program for the model.
 func (g *goose) report(message *gooseMessage, m *messageEvents) {
 	g.number++
-	m.beginNumber(g.number, jsonTime(message.Created))
+	m.beginNumbered(g.number, parseTime(message.Created))
 	if message.ID != "" {
-		m.begin(message.ID, m.Time)
+		m.beginMessage(message.ID, m.Time)
 	}
 	kind := EventText
 	if message.Role == "user" {
@@ -132,22 +132,22 @@ func (g *goose) report(message *gooseMessage, m *messageEvents) {
 		case "text":
 			said = append(said, p.Text)
 		case "thinking":
-			m.text(EventThought, p.Thinking)
+			m.reportText(EventThought, p.Thinking)
 		case "conversationCompacted":
-			m.text(EventCompacted, p.Message)
+			m.reportText(EventCompacted, p.Message)
 		}
 	}
-	m.text(kind, strings.Join(said, "\n"))
+	m.reportText(kind, strings.Join(said, "\n"))
 	for _, p := range message.Content {
 		switch p.Type {
 		case "toolRequest", "frontendToolRequest":
-			m.call(p.ID, p.Call.Value.Name, p.Call.Value.Args)
+			m.reportCall(p.ID, p.Call.Value.Name, p.Call.Value.Args)
 		case "toolResponse":
 			output := resultText(p.Result.Value)
 			if p.Result.Error != "" {
 				output = p.Result.Error
 			}
-			m.result(callResult{id: p.ID, output: output, failed: p.Result.Status == "error"})
+			m.reportResult(callResult{id: p.ID, output: output, failed: p.Result.Status == "error"})
 		}
 	}
 }

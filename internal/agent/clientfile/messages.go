@@ -1,5 +1,5 @@
-// This file contains what the readers of clients share that store a session as a list of messages. Such a file
-// is read as a whole, because the client rewrites it.
+// This file helps to read clients that store a session as a list of messages. Such a file is read as a whole,
+// because the client rewrites it.
 
 package clientfile
 
@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// messageEvents reports the events of a list of messages. The embedded event contains what the following
-// events have in common, such as the session and the time.
+// messageEvents reports the events in a list of messages. The next events copy the fields of the embedded event,
+// such as the session and the time.
 type messageEvents struct {
 	Event
 	yield func(*Event)
@@ -26,9 +26,9 @@ type messageEvents struct {
 // noEvent is the kind of a text that a program wrote in the person's name. Such a text is not reported.
 const noEvent EventKind = 0
 
-// begin sets the ID and the time of the message to which the next events belong. If the client does not store
-// a time, the time before stays.
-func (m *messageEvents) begin(id string, at time.Time) {
+// beginMessage sets the ID and the time of the message to which the next events belong. If the client does not store
+// a time, the previous time is used.
+func (m *messageEvents) beginMessage(id string, at time.Time) {
 	m.ID = id
 	m.part = 0
 	if !at.IsZero() {
@@ -36,11 +36,13 @@ func (m *messageEvents) begin(id string, at time.Time) {
 	}
 }
 
-// beginNumber is begin for a client that does not store IDs. The ID is the number of the message.
-func (m *messageEvents) beginNumber(number int, at time.Time) { m.begin("m"+strconv.Itoa(number), at) }
+// beginNumbered is begin for a client that does not store IDs. The ID is the number of the message.
+func (m *messageEvents) beginNumbered(number int, at time.Time) {
+	m.beginMessage("m"+strconv.Itoa(number), at)
+}
 
-// text reports a text of the present message.
-func (m *messageEvents) text(kind EventKind, text string) {
+// reportText reports a text of the present message.
+func (m *messageEvents) reportText(kind EventKind, text string) {
 	text = strings.TrimSpace(text)
 	if text == "" || kind == noEvent {
 		return
@@ -57,8 +59,8 @@ func (m *messageEvents) text(kind EventKind, text string) {
 	m.yield(&e)
 }
 
-// call reports a call of a tool. The arguments are a JSON object, or a JSON text that contains one.
-func (m *messageEvents) call(id, tool string, args json.RawMessage) {
+// reportCall reports a call of a tool. The arguments are a JSON object, or a JSON text that contains one.
+func (m *messageEvents) reportCall(id, tool string, args json.RawMessage) {
 	e := m.Event
 	e.Kind, e.ID = EventCall, id
 	e.Tool, e.Args = tool, embeddedJSON(args)
@@ -72,8 +74,8 @@ type callResult struct {
 	exit       *int // exit status of a command, or nil if it is not known
 }
 
-// result reports the result of a call.
-func (m *messageEvents) result(r callResult) {
+// reportResult reports the result of a call.
+func (m *messageEvents) reportResult(r callResult) {
 	e := m.Event
 	e.Kind, e.ID = EventResult, r.id
 	e.Output, e.Failed = r.output, r.failed
@@ -101,7 +103,7 @@ func parseObject(b []byte, to any) bool {
 	return err == nil
 }
 
-// block is a part of a message in the form of Anthropic's API, with the additional names of several clients.
+// block is a part of a message in the form of Anthropic's API. Several clients use other names for some fields.
 type block struct {
 	Type     string          `json:"type"`
 	Text     string          `json:"text"`
@@ -124,8 +126,8 @@ type block struct {
 	} `json:"run"`
 }
 
-// messageBlocks decodes the content of a message, which is a text or an array of blocks.
-func messageBlocks(content json.RawMessage) (all []block) {
+// decodeBlocks decodes the content of a message, which is a text or an array of blocks.
+func decodeBlocks(content json.RawMessage) (all []block) {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
 		return []block{{Type: "text", Text: text}}
@@ -141,14 +143,15 @@ func messageBlocks(content json.RawMessage) (all []block) {
 	return all
 }
 
-// blocks reports the blocks of a message. asks returns what a person wrote in a text of a user's message, or "".
-func (m *messageEvents) blocks(role string, content json.RawMessage, asks func(text string) string) {
+// reportBlocks reports the blocks of a message. asks returns the person's words in a text that a
+// user's message contains, or "" if a program wrote the text.
+func (m *messageEvents) reportBlocks(role string, content json.RawMessage, asks func(text string) string) {
 	var asked, inserted []string
-	for _, b := range messageBlocks(content) {
+	for _, b := range decodeBlocks(content) {
 		switch b.Type {
 		case "text":
 			if role == "assistant" {
-				m.text(EventText, b.Text)
+				m.reportText(EventText, b.Text)
 				continue
 			}
 			if text := asks(b.Text); text != "" {
@@ -157,15 +160,15 @@ func (m *messageEvents) blocks(role string, content json.RawMessage, asks func(t
 				inserted = append(inserted, b.Text)
 			}
 		case "thinking", "think":
-			m.text(EventThought, b.Thinking+b.Think)
+			m.reportText(EventThought, b.Thinking+b.Think)
 		case "tool_use", "toolCall":
-			m.call(b.ID, b.Name, append(b.Input, b.Args...))
+			m.reportCall(b.ID, b.Name, append(b.Input, b.Args...))
 		case "tool_result":
-			m.result(callResult{id: b.CallID + b.CallID2, output: b.output(), failed: b.isFailed()})
+			m.reportResult(callResult{id: b.CallID + b.CallID2, output: b.output(), failed: b.isFailed()})
 		}
 	}
-	m.text(EventPrompt, strings.Join(asked, "\n"))
-	m.text(noEvent, strings.Join(inserted, "\n"))
+	m.reportText(EventPrompt, strings.Join(asked, "\n"))
+	m.reportText(noEvent, strings.Join(inserted, "\n"))
 }
 
 func (b *block) isFailed() bool {
@@ -203,8 +206,8 @@ func resultText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// ownText is the function asks of blocks for clients that store the person's text as it is.
-func ownText(text string) string { return text }
+// wholeText is the function asks of blocks for clients that store the person's text as it is.
+func wholeText(text string) string { return text }
 
 // taggedText returns a function for blocks that returns the texts between certain tags.
 func taggedText(tags ...string) func(string) string {
@@ -223,9 +226,9 @@ func taggedText(tags ...string) func(string) string {
 	}
 }
 
-// jsonTime parses a time: RFC 3339, SQLite's form of it, or seconds or milliseconds since 1970. It returns the
+// parseTime parses a time: RFC 3339, SQLite's form of it, or seconds or milliseconds since 1970. It returns the
 // zero time for other values.
-func jsonTime(raw json.RawMessage) time.Time {
+func parseTime(raw json.RawMessage) time.Time {
 	text := strings.Trim(string(bytes.TrimSpace(raw)), `"`)
 	if n, err := strconv.ParseFloat(text, 64); err == nil && n > 0 {
 		if n > 1e11 {
@@ -253,8 +256,8 @@ func modTime(path string) time.Time {
 	return info.ModTime().UTC()
 }
 
-// fileURL returns the path in a file URL. Other texts are returned unchanged.
-func fileURL(text string) string {
+// pathOfURL returns the path in a file URL. Other texts are returned unchanged.
+func pathOfURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "file" {
 		return text

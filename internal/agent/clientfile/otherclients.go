@@ -76,22 +76,22 @@ func (p *pi) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	}
 	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: p.session, Dir: p.dir, Model: p.model,
 		Node: l.ID, Parent: l.Parent}}
-	m.begin(l.ID, jsonTime(l.Time))
+	m.beginMessage(l.ID, parseTime(l.Time))
 	switch l.Type {
 	case "compaction":
-		m.text(EventCompacted, l.Summary)
+		m.reportText(EventCompacted, l.Summary)
 	case "custom_message":
-		m.text(noEvent, Text(l.Content))
+		m.reportText(noEvent, Text(l.Content))
 	case "message":
 		switch l.Message.Role {
 		case "toolResult":
-			m.result(callResult{id: l.Message.CallID, output: Text(l.Message.Content), failed: l.Message.Failed})
+			m.reportResult(callResult{id: l.Message.CallID, output: Text(l.Message.Content), failed: l.Message.Failed})
 		case "bashExecution":
 			args, _ := json.Marshal(map[string]string{"command": l.Message.Command})
-			m.call(l.ID, "bash", args)
-			m.result(callResult{id: l.ID, output: l.Message.Output, exit: l.Message.Exit})
+			m.reportCall(l.ID, "bash", args)
+			m.reportResult(callResult{id: l.ID, output: l.Message.Output, exit: l.Message.Exit})
 		default:
-			m.blocks(l.Message.Role, l.Message.Content, ownText)
+			m.reportBlocks(l.Message.Role, l.Message.Content, wholeText)
 		}
 	}
 	return true
@@ -143,20 +143,20 @@ func (amp) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	if !parseObject(line, &t) || t.ID == "" {
 		return false
 	}
-	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: t.ID, Time: jsonTime(t.Created)}}
+	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: t.ID, Time: parseTime(t.Created)}}
 	if len(t.Env.Initial.Trees) > 0 {
-		m.Dir = fileURL(t.Env.Initial.Trees[0].URI)
+		m.Dir = pathOfURL(t.Env.Initial.Trees[0].URI)
 	}
 	for i, message := range t.Messages {
-		at := jsonTime(message.Meta.Sent)
+		at := parseTime(message.Meta.Sent)
 		if at.IsZero() {
-			at = jsonTime(message.Usage.Time)
+			at = parseTime(message.Usage.Time)
 		}
-		m.beginNumber(i, at)
+		m.beginNumbered(i, at)
 		if message.Usage.Model != "" {
 			m.Model = message.Usage.Model
 		}
-		m.blocks(message.Role, message.Content, ownText)
+		m.reportBlocks(message.Role, message.Content, wholeText)
 	}
 	return true
 }
@@ -218,7 +218,7 @@ func (crush) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		m.Session, m.AgentID = d.Row.Parent, "sub-agent"
 	}
 	for _, message := range d.Messages {
-		m.begin(message.ID, jsonTime(message.Created))
+		m.beginMessage(message.ID, parseTime(message.Created))
 		m.Model = message.Model
 		for _, p := range message.Parts {
 			kind := EventText
@@ -232,17 +232,17 @@ func (crush) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 			}
 			switch p.Type {
 			case "text":
-				m.text(kind, p.Data.Text)
+				m.reportText(kind, p.Data.Text)
 			case "reasoning":
-				m.text(EventThought, p.Data.Thinking)
+				m.reportText(EventThought, p.Data.Thinking)
 			case "tool_call":
-				m.call(p.Data.ID, p.Data.Name, p.Data.Input)
+				m.reportCall(p.Data.ID, p.Data.Name, p.Data.Input)
 			case "tool_result":
-				m.result(callResult{id: p.Data.CallID, output: p.Data.Content, failed: p.Data.Failed})
+				m.reportResult(callResult{id: p.Data.CallID, output: p.Data.Content, failed: p.Data.Failed})
 			case "shell_command":
 				args, _ := json.Marshal(map[string]string{"command": p.Data.Command})
-				m.call(message.ID, "bash", args)
-				m.result(callResult{id: message.ID, output: p.Data.Output, exit: p.Data.Exit})
+				m.reportCall(message.ID, "bash", args)
+				m.reportResult(callResult{id: message.ID, output: p.Data.Output, exit: p.Data.Exit})
 			}
 		}
 	}
@@ -310,7 +310,7 @@ func (h *hermes) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	}
 	for i := range messages {
 		h.number++
-		m.beginNumber(h.number, jsonTime(messages[i].Time))
+		m.beginNumbered(h.number, parseTime(messages[i].Time))
 		messages[i].report(&m)
 	}
 	return true
@@ -327,10 +327,10 @@ func (h *hermesMessage) report(m *messageEvents) {
 		if strings.HasPrefix(content, hermesSummary) {
 			kind = EventCompacted
 		}
-		m.text(kind, content)
+		m.reportText(kind, content)
 	case "assistant":
-		m.text(EventThought, h.Reasoning)
-		m.text(EventText, content)
+		m.reportText(EventThought, h.Reasoning)
+		m.reportText(EventText, content)
 		var calls []struct {
 			ID       string `json:"id"`
 			Function struct {
@@ -340,10 +340,10 @@ func (h *hermesMessage) report(m *messageEvents) {
 		}
 		_ = json.Unmarshal(embeddedJSON(h.Calls), &calls) // most messages have none
 		for _, c := range calls {
-			m.call(c.ID, c.Function.Name, c.Function.Args)
+			m.reportCall(c.ID, c.Function.Name, c.Function.Args)
 		}
 	case "tool":
-		m.result(callResult{id: h.CallID, output: content})
+		m.reportResult(callResult{id: h.CallID, output: content})
 	}
 }
 
@@ -427,40 +427,40 @@ func (k *kimi) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	}
 	k.number++
 	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: k.session, AgentID: k.agent, Model: k.model}}
-	at := jsonTime(l.Time)
+	at := parseTime(l.Time)
 	if at.IsZero() {
-		at = jsonTime(l.Time2)
+		at = parseTime(l.Time2)
 	}
-	m.beginNumber(k.number, at)
+	m.beginNumbered(k.number, at)
 	p, e := &l.Message.Payload, &l.Event
 	switch l.Type + l.Message.Type {
 	case "turn.prompt", "turn.steer":
-		m.text(EventPrompt, Text(l.Input, "text"))
+		m.reportText(EventPrompt, Text(l.Input, "text"))
 	case "TurnBegin", "SteerInput":
-		m.text(EventPrompt, Text(p.Input, "text"))
+		m.reportText(EventPrompt, Text(p.Input, "text"))
 	case "ContentPart":
-		m.kimiPart(&p.block)
+		m.reportKimiPart(&p.block)
 	case "ToolCall":
-		m.call(p.ID, p.Function.Name, p.Function.Args)
+		m.reportCall(p.ID, p.Function.Name, p.Function.Args)
 	case "ToolResult":
-		m.result(callResult{id: p.CallID, output: resultText(p.Return.Output), failed: p.Return.Failed})
+		m.reportResult(callResult{id: p.CallID, output: resultText(p.Return.Output), failed: p.Return.Failed})
 	case "context.append_loop_event":
 		switch e.Type {
 		case "content.part":
-			m.kimiPart(&e.Part)
+			m.reportKimiPart(&e.Part)
 		case "tool.call":
-			m.call(e.CallID, e.Name, e.Args)
+			m.reportCall(e.CallID, e.Name, e.Args)
 		case "tool.result":
-			m.result(callResult{id: e.CallID, output: resultText(e.Result.Output), failed: e.Result.Failed})
+			m.reportResult(callResult{id: e.CallID, output: resultText(e.Result.Output), failed: e.Result.Failed})
 		}
 	}
 	return true
 }
 
-func (m *messageEvents) kimiPart(b *block) {
+func (m *messageEvents) reportKimiPart(b *block) {
 	if b.Type == "think" {
-		m.text(EventThought, b.Think)
+		m.reportText(EventThought, b.Think)
 		return
 	}
-	m.text(EventText, b.Text)
+	m.reportText(EventText, b.Text)
 }

@@ -92,7 +92,7 @@ func newVSCode(path string) EventReader {
 		}
 		file := filepath.Join(filepath.Dir(filepath.Dir(path)), "workspace.json")
 		_ = json.Unmarshal(readSmall(file), &workspace) // without a workspace, the directory is not known
-		v.dir = fileURL(workspace.Folder)
+		v.dir = pathOfURL(workspace.Folder)
 	}
 	return v
 }
@@ -107,15 +107,15 @@ func (v *vscode) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		v.session = s.Session
 	}
 	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: v.session, Dir: v.dir,
-		Time: jsonTime(s.Created)}}
+		Time: parseTime(s.Created)}}
 	for i := range s.Requests {
 		r := &s.Requests[i]
-		m.begin(r.ID, jsonTime(r.Time))
+		m.beginMessage(r.ID, parseTime(r.Time))
 		if r.ID == "" {
-			m.beginNumber(i, m.Time)
+			m.beginNumbered(i, m.Time)
 		}
 		m.Model = r.Model
-		m.text(EventPrompt, resultText(r.Message))
+		m.reportText(EventPrompt, resultText(r.Message))
 		r.report(&m)
 	}
 	return true
@@ -125,7 +125,7 @@ func (v *vscode) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 func (r *vscodeRequest) report(m *messageEvents) {
 	answer := ""
 	say := func() {
-		m.text(EventText, answer)
+		m.reportText(EventText, answer)
 		answer = ""
 	}
 	hasRounds := len(r.Result.Metadata.Rounds) > 0
@@ -135,7 +135,7 @@ func (r *vscodeRequest) report(m *messageEvents) {
 			answer += resultText(p.Value) + resultText(p.Content)
 		case "thinking":
 			say()
-			m.text(EventThought, resultText(p.Value))
+			m.reportText(EventThought, resultText(p.Value))
 		case "toolInvocationSerialized":
 			say()
 			if !hasRounds {
@@ -145,12 +145,12 @@ func (r *vscodeRequest) report(m *messageEvents) {
 	}
 	for _, round := range r.Result.Metadata.Rounds {
 		for _, c := range round.Calls {
-			m.call(c.ID, c.Name, c.Args)
+			m.reportCall(c.ID, c.Name, c.Args)
 			output := ""
 			for _, part := range r.Result.Metadata.Results[c.ID].Content {
 				output += resultText(part.Value)
 			}
-			m.result(callResult{id: c.ID, output: output})
+			m.reportResult(callResult{id: c.ID, output: output})
 		}
 	}
 	say()
@@ -162,8 +162,8 @@ func (r *vscodeRequest) reportInvocation(m *messageEvents, p *vscodePart) {
 	if command := p.Data.Command + p.Data.CommandLine.Original; command != "" {
 		args, _ = json.Marshal(map[string]string{"command": command})
 	}
-	m.call(p.CallID, p.Tool, args)
-	m.result(callResult{id: p.CallID, exit: p.Data.State.Exit})
+	m.reportCall(p.CallID, p.Tool, args)
+	m.reportResult(callResult{id: p.CallID, exit: p.Data.State.Exit})
 }
 
 // replayLog applies a log of changes, and returns the session as a JSON document.

@@ -101,9 +101,9 @@ func (zed) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		return false
 	}
 	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: d.Row.ID, Model: d.Thread.Model.Model,
-		Time: jsonTime(d.Row.Created)}}
+		Time: parseTime(d.Row.Created)}}
 	if m.Time.IsZero() {
-		m.Time = jsonTime(d.Row.Updated)
+		m.Time = parseTime(d.Row.Updated)
 	}
 	m.Dir, _, _ = strings.Cut(d.Row.Folders, "\n")
 	if m.Dir == "" && len(d.Thread.Snapshot.Worktrees) > 0 {
@@ -121,7 +121,7 @@ func (zed) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 			isRead = false
 			continue
 		}
-		m.beginNumber(i, m.Time)
+		m.beginNumbered(i, m.Time)
 		message.report(&m)
 	}
 	return isRead
@@ -131,21 +131,21 @@ func (z *zedMessage) report(m *messageEvents) {
 	switch {
 	case z.User != nil:
 		if z.User.ID != "" {
-			m.begin(z.User.ID, m.Time)
+			m.beginMessage(z.User.ID, m.Time)
 		}
 		var asked, mentioned []string
 		for _, c := range z.User.Content {
 			asked = append(asked, c.Text)
 			mentioned = append(mentioned, c.Mention.Content)
 		}
-		m.text(EventPrompt, strings.Join(asked, ""))
-		m.text(noEvent, strings.Join(mentioned, "\n"))
+		m.reportText(EventPrompt, strings.Join(asked, ""))
+		m.reportText(noEvent, strings.Join(mentioned, "\n"))
 	case z.Agent != nil:
 		for _, c := range z.Agent.Content {
-			m.text(EventThought, c.Thinking.Text)
-			m.text(EventText, c.Text)
+			m.reportText(EventThought, c.Thinking.Text)
+			m.reportText(EventText, c.Text)
 			if c.Use != nil {
-				m.call(c.Use.ID, c.Use.Name, c.Use.Input)
+				m.reportCall(c.Use.ID, c.Use.Name, c.Use.Input)
 			}
 		}
 		for _, c := range z.Agent.Content {
@@ -170,19 +170,19 @@ func (z *zedMessage) reportOld(m *messageEvents) {
 	case "system":
 		kind = noEvent
 	}
-	m.text(kind, z.Text)
+	m.reportText(kind, z.Text)
 	for i, s := range z.Segments {
 		if s.Type == "thinking" {
-			m.text(EventThought, s.Text)
+			m.reportText(EventThought, s.Text)
 			continue
 		}
 		if i > 0 && kind == EventPrompt {
-			m.begin(m.ID+"."+strconv.Itoa(i), m.Time)
+			m.beginMessage(m.ID+"."+strconv.Itoa(i), m.Time)
 		}
-		m.text(kind, s.Text)
+		m.reportText(kind, s.Text)
 	}
 	for _, u := range z.Uses {
-		m.call(u.ID, u.Name, u.Input)
+		m.reportCall(u.ID, u.Name, u.Input)
 	}
 	for _, r := range z.Results {
 		r.report(m)
@@ -201,5 +201,5 @@ func (r *zedResult) report(m *messageEvents) {
 			output += resultText(part)
 		}
 	}
-	m.result(callResult{id: r.ID, output: output, failed: r.Failed})
+	m.reportResult(callResult{id: r.ID, output: output, failed: r.Failed})
 }

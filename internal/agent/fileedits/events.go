@@ -31,7 +31,7 @@ func newEventReader(c clientfile.EventClient, t *Transcript, path string) *event
 		nodes: map[string]string{}, unnamed: c.UnnamedCalls, keys: map[string]string{}}
 }
 
-func (r *eventReader) line(b []byte) error {
+func (r *eventReader) readLine(b []byte) error {
 	if !r.in.ReadLine(b, 0, r.take) {
 		return errLine
 	}

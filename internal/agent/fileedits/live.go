@@ -230,7 +230,7 @@ func (r Report) replayCall(l *clientfile.Report) (*Transcript, error) {
 	id := liveCallID(c, l, in)
 	line, err := json.Marshal(c.AnswerLine(l, id))
 	if err == nil {
-		err = in.line(line)
+		err = in.readLine(line)
 	}
 	if err != nil {
 		return nil, err
@@ -253,7 +253,7 @@ func (r Report) replayEnd(l *clientfile.Report, maxBytes int64) (t *Transcript, 
 	in = newEventReader(c, t, r.transcriptPath(l))
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(line)
-		if len(line) > 0 && in.line(line) != nil {
+		if len(line) > 0 && in.readLine(line) != nil {
 			t.Bad++
 		}
 	}

@@ -84,7 +84,7 @@ func (r *recognizer) take(b []byte, size int64) {
 }
 
 func (r *recognizer) give(b []byte) {
-	if err := r.in.line(b); err != nil {
+	if err := r.in.readLine(b); err != nil {
 		r.t.Bad++
 	}
 }

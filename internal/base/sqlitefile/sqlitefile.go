@@ -69,13 +69,13 @@ func Open(path string) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{file: f, path: path, logged: map[uint32]int64{}}
-	if err := db.open(); err != nil {
+	if err := db.readHeader(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
-func (db *DB) open() error {
+func (db *DB) readHeader() error {
 	head := make([]byte, headerSize)
 	if _, err := db.file.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, magic) {
 		return errFormat
@@ -99,7 +99,8 @@ func (db *DB) open() error {
 		return err
 	}
 	db.wal = wal
-	if db.state, err = db.readState(); err != nil { // before the log is read, so that later frames count as a change
+	db.state, err = db.readState() // before the log is read, so that later frames count as a change
+	if err != nil {
 		return err
 	}
 	if db.wal != nil {
@@ -107,7 +108,7 @@ func (db *DB) open() error {
 			return err
 		}
 	}
-	first, err := db.page(1)
+	first, err := db.readPage(1)
 	if err != nil {
 		return err
 	}
@@ -139,10 +140,9 @@ func (db *DB) Changed() error {
 	return nil
 }
 
-// readState returns a text that differs after another program has written. It contains the change counter of
-// the database, the header of the write-ahead log, and the size and the time of the last change of both files.
-// The counter and the header alone do not suffice: a transaction that is appended to the log changes neither, and
-// its pages are later copied from the log to the database.
+// readState returns a text that differs after another program has written. The text contains the database's change
+// counter, the header of the write-ahead log, and both files' sizes and times. SQLite appends most transactions to
+// the log and later copies their pages to the database. This changes only sizes and times.
 func (db *DB) readState() (string, error) {
 	counter := make([]byte, 4)
 	if _, err := db.file.ReadAt(counter, 24); err != nil {
@@ -184,8 +184,8 @@ func hasJournal(path string) bool {
 	return err == nil && head != [8]byte{}
 }
 
-// page returns a page, from the write-ahead log if it is newer there.
-func (db *DB) page(number uint32) ([]byte, error) {
+// readPage returns a page, from the write-ahead log if it is newer there.
+func (db *DB) readPage(number uint32) ([]byte, error) {
 	b := make([]byte, db.pageSize)
 	if offset, ok := db.logged[number]; ok {
 		_, err := db.wal.ReadAt(b, offset)

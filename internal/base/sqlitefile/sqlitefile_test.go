@@ -71,14 +71,14 @@ func TestWith(t *testing.T) {
 		show  string
 		first string
 	}{
-		{notes.With, [2]string{"key", "note:117"}, 1, "key", "note:117"},
-		{notes.With, [2]string{"key", "note:11"}, 0, "", ""},
-		{notes.WithPrefix, [2]string{"key", "note:11"}, 10, "key", "note:110"},
-		{notes.WithPrefix, [2]string{"key", "note:"}, 200, "key", "note:000"},
-		{lines.With, [2]string{"session", "s3"}, 29, "text", "line 3"},
-		{lines.With, [2]string{"session", "s9"}, 1, "late", "here"},
-		{lines.With, [2]string{"text", "line 199"}, 1, "n", "-1"},
-		{lines.With, [2]string{"missing", "line 199"}, 0, "", ""},
+		{notes.RowsWith, [2]string{"key", "note:117"}, 1, "key", "note:117"},
+		{notes.RowsWith, [2]string{"key", "note:11"}, 0, "", ""},
+		{notes.RowsWithPrefix, [2]string{"key", "note:11"}, 10, "key", "note:110"},
+		{notes.RowsWithPrefix, [2]string{"key", "note:"}, 200, "key", "note:000"},
+		{lines.RowsWith, [2]string{"session", "s3"}, 29, "text", "line 3"},
+		{lines.RowsWith, [2]string{"session", "s9"}, 1, "late", "here"},
+		{lines.RowsWith, [2]string{"text", "line 199"}, 1, "n", "-1"},
+		{lines.RowsWith, [2]string{"missing", "line 199"}, 0, "", ""},
 	}
 	for _, tt := range tests {
 		rows, err := tt.find(tt.about[0], tt.about[1])
@@ -118,7 +118,7 @@ func TestUnreadable(t *testing.T) {
 	if !db.HasTables("notes", "LINES") || db.HasTables("notes", "nothing") {
 		t.Error("HasTables is wrong")
 	}
-	path := copyOf(t, "testdata/plain.db")
+	path := copyFile(t, "testdata/plain.db")
 	changing, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestUnreadable(t *testing.T) {
 // TestChangedLog tests that a transaction that another program appends to the write-ahead log counts as a
 // change, and a log that appears. Neither changes the database or the header of the log.
 func TestChangedLog(t *testing.T) {
-	path := copyOf(t, "testdata/logged.db")
+	path := copyFile(t, "testdata/logged.db")
 	log, err := os.ReadFile("testdata/logged.db-wal")
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func TestQuotedDefinition(t *testing.T) {
 	}
 }
 
-func copyOf(t *testing.T, path string) string {
+func copyFile(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {

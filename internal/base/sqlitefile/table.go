@@ -33,11 +33,11 @@ type schemaRow struct {
 	root                   uint32
 }
 
-// schema returns the tables and indexes of the database.
-func (db *DB) schema() (all []schemaRow, err error) {
+// readSchema returns the tables and indexes of the database.
+func (db *DB) readSchema() (all []schemaRow, err error) {
 	db.visits = 0
 	_, walkErr := db.walkTable(1, 0, func(c cell) bool {
-		values, valueErr := db.values(c.raw)
+		values, valueErr := db.decodeValues(c.raw)
 		if valueErr != nil || len(values) < 5 {
 			err = valueErr
 			return false
@@ -57,7 +57,7 @@ func (db *DB) schema() (all []schemaRow, err error) {
 
 // Table returns a table, or an error if it does not exist or cannot be read.
 func (db *DB) Table(name string) (*Table, error) {
-	all, err := db.schema()
+	all, err := db.readSchema()
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (db *DB) Table(name string) (*Table, error) {
 
 // HasTables reports whether the database has all the tables.
 func (db *DB) HasTables(names ...string) bool {
-	all, err := db.schema()
+	all, err := db.readSchema()
 	if err != nil {
 		return false
 	}
@@ -111,7 +111,7 @@ func (t *Table) readColumns(parts []string) (unique []string) {
 		case "CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN":
 			if strings.Contains(upper, "PRIMARY KEY") || strings.Contains(upper, "UNIQUE") {
 				inner, _ := splitDefinition(p)
-				unique = append(unique, firstName(inner))
+				unique = append(unique, firstColumn(inner))
 			}
 			continue
 		}
@@ -143,10 +143,10 @@ func indexedColumn(i schemaRow, unique []string) string {
 	if isOther || strings.TrimSpace(rest) != "" {
 		return ""
 	}
-	return firstName(parts)
+	return firstColumn(parts)
 }
 
-func firstName(parts []string) string {
+func firstColumn(parts []string) string {
 	if len(parts) == 0 {
 		return ""
 	}
@@ -205,9 +205,9 @@ func splitDefinition(sql string) (parts []string, rest string) {
 	return parts, ""
 }
 
-// row decodes a cell of the table.
-func (t *Table) row(c cell) (Row, error) {
-	values, err := t.db.values(c.raw)
+// decodeRow decodes a cell of the table.
+func (t *Table) decodeRow(c cell) (Row, error) {
+	values, err := t.db.decodeValues(c.raw)
 	if t.alias >= 0 && t.alias < len(values) {
 		values[t.alias] = c.rowID
 	}
@@ -219,7 +219,7 @@ func (t *Table) Rows() iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		t.db.visits = 0
 		_, err := t.db.walkTable(t.root, 0, func(c cell) bool {
-			row, err := t.row(c)
+			row, err := t.decodeRow(c)
 			return yield(row, err) && err == nil
 		})
 		if err != nil {
@@ -228,18 +228,18 @@ func (t *Table) Rows() iter.Seq2[Row, error] {
 	}
 }
 
-// With returns the rows in which a column is a text, in order of row ID.
-func (t *Table) With(column, text string) ([]Row, error) {
-	return t.within(column, span{text, text + "\x00"})
+// RowsWith returns the rows in which a column is a text, in order of row ID.
+func (t *Table) RowsWith(column, text string) ([]Row, error) {
+	return t.rowsWithin(column, span{text, text + "\x00"})
 }
 
-// WithPrefix returns the rows in which a column is a text with a prefix, in order of row ID.
-func (t *Table) WithPrefix(column, prefix string) ([]Row, error) {
-	return t.within(column, span{prefix, prefix + "\xff"})
+// RowsWithPrefix returns the rows in which a column is a text with a prefix, in order of row ID.
+func (t *Table) RowsWithPrefix(column, prefix string) ([]Row, error) {
+	return t.rowsWithin(column, span{prefix, prefix + "\xff"})
 }
 
-// within returns the rows in which a column is a text in a span. It uses an index if there is one.
-func (t *Table) within(column string, s span) (all []Row, err error) {
+// rowsWithin returns the rows in which a column is a text in a span. It uses an index if there is one.
+func (t *Table) rowsWithin(column string, s span) (all []Row, err error) {
 	root := t.indexes[column]
 	if root == 0 {
 		for row, err := range t.Rows() {
@@ -258,7 +258,7 @@ func (t *Table) within(column string, s span) (all []Row, err error) {
 		if err != nil || !found {
 			return err
 		}
-		row, err := t.row(c)
+		row, err := t.decodeRow(c)
 		all = append(all, row)
 		return err
 	})

@@ -26,12 +26,12 @@ type node struct {
 	right  uint32 // last child, in an interior page
 }
 
-func (db *DB) node(number uint32, depth int) (*node, error) {
+func (db *DB) readNode(number uint32, depth int) (*node, error) {
 	db.visits++
 	if depth > maxDepth || db.visits > db.pages+maxDepth { // a tree that contains itself would never end
 		return nil, fmt.Errorf("%w: its tree is damaged", errFormat)
 	}
-	page, err := db.page(number)
+	page, err := db.readPage(number)
 	if err != nil {
 		return nil, err
 	}
@@ -47,17 +47,17 @@ func (db *DB) node(number uint32, depth int) (*node, error) {
 		n.right = binary.BigEndian.Uint32(head[8:])
 	case indexLeaf, tableLeaf:
 	default:
-		return nil, n.damaged()
+		return nil, n.damageError()
 	}
 	count := 2 * int(binary.BigEndian.Uint16(head[3:]))
 	if size+count > len(head) {
-		return nil, n.damaged()
+		return nil, n.damageError()
 	}
 	n.cells = head[size : size+count]
 	return n, nil
 }
 
-func (n *node) damaged() error { return fmt.Errorf("%w: page %d is damaged", errFormat, n.number) }
+func (n *node) damageError() error { return fmt.Errorf("%w: page %d is damaged", errFormat, n.number) }
 
 func (n *node) len() int { return len(n.cells) / 2 }
 
@@ -76,11 +76,11 @@ type record struct {
 	overflow uint32
 }
 
-// cell decodes the cell at an index.
-func (n *node) cell(i int) (c cell, err error) {
+// decodeCell decodes the cell at an index.
+func (n *node) decodeCell(i int) (c cell, err error) {
 	at := int(binary.BigEndian.Uint16(n.cells[2*i:]))
 	if at+4 > n.db.usable {
-		return c, n.damaged()
+		return c, n.damageError()
 	}
 	b := n.page[at:n.db.usable:n.db.usable]
 	if n.kind == indexInterior || n.kind == tableInterior {
@@ -88,35 +88,35 @@ func (n *node) cell(i int) (c cell, err error) {
 		b = b[4:]
 	}
 	if n.kind == tableInterior {
-		id, size := varint(b)
+		id, size := decodeVarint(b)
 		if size == 0 {
-			return c, n.damaged()
+			return c, n.damageError()
 		}
 		c.rowID = int64(id)
 		return c, nil
 	}
-	length, size := varint(b)
+	length, size := decodeVarint(b)
 	isTooLong := length > uint64(n.db.pages)*uint64(n.db.pageSize) || length > maxRecord
 	if size == 0 || isTooLong {
-		return c, n.damaged()
+		return c, n.damageError()
 	}
 	b = b[size:]
 	if n.kind == tableLeaf {
-		id, size := varint(b)
+		id, size := decodeVarint(b)
 		if size == 0 {
-			return c, n.damaged()
+			return c, n.damageError()
 		}
 		c.rowID = int64(id)
 		b = b[size:]
 	}
 	local := n.localSize(int(length))
 	if local > len(b) {
-		return c, n.damaged()
+		return c, n.damageError()
 	}
 	c.raw = &record{local: b[:local], size: int(length)}
 	if local < int(length) {
 		if local+4 > len(b) {
-			return c, n.damaged()
+			return c, n.damageError()
 		}
 		c.raw.overflow = binary.BigEndian.Uint32(b[local:])
 	}
@@ -141,14 +141,14 @@ func (n *node) localSize(size int) int {
 	return local
 }
 
-// read returns the bytes of a record.
-func (db *DB) read(r *record) ([]byte, error) {
+// readRecord returns the bytes of a record.
+func (db *DB) readRecord(r *record) ([]byte, error) {
 	if r.overflow == 0 {
 		return r.local, nil
 	}
 	b := append(make([]byte, 0, min(r.size, 1<<20)), r.local...)
 	for next := r.overflow; len(b) < r.size; {
-		page, err := db.page(next)
+		page, err := db.readPage(next)
 		if err != nil {
 			return nil, err
 		}
@@ -158,25 +158,25 @@ func (db *DB) read(r *record) ([]byte, error) {
 	return b, nil
 }
 
-// values decodes the columns of a record.
-func (db *DB) values(r *record) ([]any, error) {
-	b, err := db.read(r)
+// decodeValues decodes the columns of a record.
+func (db *DB) decodeValues(r *record) ([]any, error) {
+	b, err := db.readRecord(r)
 	if err != nil {
 		return nil, err
 	}
-	head, size := varint(b)
+	head, size := decodeVarint(b)
 	if size == 0 || head > uint64(len(b)) || head < uint64(size) {
 		return nil, fmt.Errorf("%w: a record is damaged", errFormat)
 	}
 	types, body := b[size:head], b[head:]
 	var all []any
 	for len(types) > 0 {
-		kind, size := varint(types)
+		kind, size := decodeVarint(types)
 		if size == 0 {
 			return nil, fmt.Errorf("%w: a record is damaged", errFormat)
 		}
 		types = types[size:]
-		value, used, ok := column(kind, body)
+		value, used, ok := decodeColumn(kind, body)
 		if !ok {
 			return nil, fmt.Errorf("%w: a record is damaged", errFormat)
 		}
@@ -186,8 +186,8 @@ func (db *DB) values(r *record) ([]any, error) {
 	return all, nil
 }
 
-// column decodes a value: nil, an int64, a float64, a string or a []byte.
-func column(kind uint64, b []byte) (value any, size int, ok bool) {
+// decodeColumn decodes a value: nil, an int64, a float64, a string or a []byte.
+func decodeColumn(kind uint64, b []byte) (value any, size int, ok bool) {
 	switch kind {
 	case 0:
 		return nil, 0, true
@@ -224,8 +224,8 @@ func column(kind uint64, b []byte) (value any, size int, ok bool) {
 	return n, size, true
 }
 
-// varint decodes a number of at most nine bytes. The size is 0 if b is too short.
-func varint(b []byte) (n uint64, size int) {
+// decodeVarint decodes a number of at most nine bytes. The size is 0 if b is too short.
+func decodeVarint(b []byte) (n uint64, size int) {
 	for i, c := range b {
 		if i == 8 {
 			return n<<8 | uint64(c), 9
@@ -240,12 +240,12 @@ func varint(b []byte) (n uint64, size int) {
 
 // walkTable calls yield with each cell of a table in order of row ID. It returns false if yield did.
 func (db *DB) walkTable(number uint32, depth int, yield func(cell) bool) (more bool, err error) {
-	n, err := db.node(number, depth)
+	n, err := db.readNode(number, depth)
 	if err != nil {
 		return false, err
 	}
 	for i := range n.len() {
-		c, err := n.cell(i)
+		c, err := n.decodeCell(i)
 		if err != nil {
 			return false, err
 		}
@@ -255,7 +255,7 @@ func (db *DB) walkTable(number uint32, depth int, yield func(cell) bool) (more b
 		case tableInterior:
 			more, err = db.walkTable(c.child, depth+1, yield)
 		default:
-			return false, n.damaged()
+			return false, n.damageError()
 		}
 		if !more || err != nil {
 			return false, err
@@ -272,13 +272,13 @@ func (db *DB) findRow(number uint32, id int64) (c cell, found bool, err error) {
 	visits := db.visits
 	defer func() { db.visits = visits }()
 	for depth := 0; ; depth++ {
-		n, err := db.node(number, depth)
+		n, err := db.readNode(number, depth)
 		if err != nil {
 			return c, false, err
 		}
 		number = n.right
 		for i := range n.len() {
-			c, err := n.cell(i)
+			c, err := n.decodeCell(i)
 			if err != nil {
 				return c, false, err
 			}
@@ -299,21 +299,21 @@ func (db *DB) findRow(number uint32, id int64) (c cell, found bool, err error) {
 // walkIndex calls yield with the row ID of each entry of an index whose first column is a text in the span,
 // in the order of the index.
 func (db *DB) walkIndex(number uint32, depth int, s span, yield func(rowID int64) error) error {
-	n, err := db.node(number, depth)
+	n, err := db.readNode(number, depth)
 	if err != nil {
 		return err
 	}
 	for i := range n.len() {
-		c, err := n.cell(i)
+		c, err := n.decodeCell(i)
 		if err != nil {
 			return err
 		}
-		values, err := db.values(c.raw)
+		values, err := db.decodeValues(c.raw)
 		if err != nil {
 			return err
 		}
 		if len(values) < 2 {
-			return n.damaged()
+			return n.damageError()
 		}
 		position := s.compare(values[0])
 		if position >= 0 && n.kind == indexInterior {

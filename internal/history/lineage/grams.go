@@ -26,7 +26,7 @@ var seed = maphash.MakeSeed()
 // HashGrams returns the hashes of a text's sequences of six words, in order. It ignores letter case
 // and the characters between words. In scripts that are written without spaces, each letter is a
 // word. The hashes are comparable only within the same run of the program.
-func HashGrams(s string) []Gram { return new(gramScanner).scan(s) }
+func HashGrams(s string) []Gram { return new(gramScanner).hashGrams(s) }
 
 // gramFactor is the hash's multiplier. It is odd, so that no bits are lost, and its set bits are
 // spread over the whole number. oldestFactor is its power by which the oldest word of a gram is
@@ -45,12 +45,12 @@ type gramScanner struct {
 	grams  []Gram
 }
 
-// scan returns the grams of a text. They are valid until the next call.
-func (s *gramScanner) scan(text string) []Gram {
+// hashGrams returns the grams of a text. They are valid until the next call.
+func (s *gramScanner) hashGrams(text string) []Gram {
 	if !s.hashASCII(text) {
 		s.hashWords(splitWords(text))
 	}
-	return s.combine()
+	return s.combineHashes()
 }
 
 // wordByte contains the lower case of the ASCII letters and digits, 0 for the other ASCII
@@ -120,9 +120,9 @@ func hashWord(b []byte, n int) uint64 {
 	return hi ^ lo
 }
 
-// combine computes the grams from the hashes of the words. Each gram is computed from the one
+// combineHashes computes the grams from the hashes of the words. Each gram is computed from the one
 // before it.
-func (s *gramScanner) combine() []Gram {
+func (s *gramScanner) combineHashes() []Gram {
 	s.grams = s.grams[:0]
 	g := uint64(0)
 	for i, h := range s.hashes {
@@ -141,7 +141,7 @@ func (s *gramScanner) combine() []Gram {
 func wordGrams(words []string) []Gram {
 	var s gramScanner
 	s.hashWords(words)
-	return s.combine()
+	return s.combineHashes()
 }
 
 // firstUnspaced is the first letter of the Thai block. Han and Kana have higher code points, so

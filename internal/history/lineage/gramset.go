@@ -9,8 +9,8 @@ import "math/bits"
 const bitsPerGram = 32
 
 // A gramSet is a set of grams. Its filter is a bitmap in which the upper bits of each gram are
-// marked. Nearly all grams of a history are in no asked text, and a bitmap of a few kilobytes says so
-// several times faster than a map.
+// marked. Nearly no gram of a history is in the text that was asked for. A bitmap of a few kilobytes
+// excludes such a gram several times faster than a map.
 type gramSet struct {
 	grams  map[Gram]bool
 	filter []uint64

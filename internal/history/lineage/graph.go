@@ -87,7 +87,7 @@ func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
 			for _, e := range g.labelEdges(v) {
 				add(e)
 			}
-			for _, w := range scanner.scan(v.Entry.Content) {
+			for _, w := range scanner.hashGrams(v.Entry.Content) {
 				if !asked.contains(w) {
 					continue
 				}
@@ -107,7 +107,7 @@ func (g *Graph) versionGrams(names map[string]bool) *gramSet {
 	all, scanner := map[Gram]bool{}, gramScanner{}
 	for v := range g.eachVersion {
 		if names[v.Entry.Name] {
-			for _, w := range scanner.scan(v.Entry.Content) {
+			for _, w := range scanner.hashGrams(v.Entry.Content) {
 				all[w] = true
 			}
 		}

@@ -72,8 +72,8 @@ func (r *replay) repeatChange(n *node) *oxbow.Entry {
 	} else {
 		return nil
 	}
-	e.Aliases = threeway.Sets(old.Aliases, n.Entry.Aliases, e.Aliases)
-	e.Labels = threeway.Labels(old.Labels, n.Entry.Labels, e.Labels)
+	e.Aliases = threeway.MergeSets(old.Aliases, n.Entry.Aliases, e.Aliases)
+	e.Labels = threeway.MergeLabels(old.Labels, n.Entry.Labels, e.Labels)
 	if addOperation(&e).Check() != nil { // there are too many labels, so keep the version's own
 		e.Aliases, e.Labels = n.Entry.Aliases, n.Entry.Labels
 	}

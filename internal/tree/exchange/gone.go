@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// GoneFiles returns a function that reports whether the origin of an entry is a file below one of the directories that
-// does not exist any more. The paths of the directories are absolute. root is as in [ReadPath].
+// GoneFiles returns a function that reports whether an entry's origin was a file in one of the directories and is now
+// missing. The paths of the directories are absolute. root is as in [ReadPath].
 func GoneFiles(root string, dirs []string) func(origin string) bool {
 	byPrefix := map[string]string{} // directories by the beginning of the origins of their files
 	for _, dir := range dirs {

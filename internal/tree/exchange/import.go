@@ -460,7 +460,7 @@ func (im *importer) findStale() error {
 		}
 		origin, _ := e.Label(markOrigin)
 		switch {
-		case im.isStale(&e, origin):
+		case im.isStaleEntry(&e, origin):
 			im.rep.Stale = append(im.rep.Stale, e.Name)
 		case im.o.IsGone != nil && im.done.stood[hash(e.Name)] == 0 && im.o.IsGone(origin):
 			im.rep.Gone = append(im.rep.Gone, fmt.Sprintf("%s (%s)", e.Name, origin))
@@ -469,7 +469,7 @@ func (im *importer) findStale() error {
 	return nil
 }
 
-// isStale reports whether an entry came from a file that was read now, and was not in this file.
-func (im *importer) isStale(e *oxbow.Entry, origin string) bool {
+// isStaleEntry reports whether an entry came from a file that was read now, and was not in this file.
+func (im *importer) isStaleEntry(e *oxbow.Entry, origin string) bool {
 	return im.origins[origin] && im.done.stood[hash(e.Name)] == 0
 }

@@ -73,7 +73,7 @@ const copySuffix = " (conflict copy)"
 func mergeLabels(base, store, file []oxbow.Label) []oxbow.Label {
 	isOwn := func(l oxbow.Label) bool { return isStamp(l) && !slices.Contains(base, l) }
 	store = slices.DeleteFunc(withoutOrigin(store), isOwn)
-	merged := threeway.Labels(withoutOrigin(base), file, store)
+	merged := threeway.MergeLabels(withoutOrigin(base), file, store)
 	for i := len(merged) - 1; i >= 0 && len(merged) > oxbow.MaxLabels; i-- {
 		if !slices.Contains(file, merged[i]) {
 			merged = slices.Delete(merged, i, i+1)

@@ -187,8 +187,8 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 		return u
 	}
 	merged := u
-	merged.Aliases = threeway.Sets(base.Aliases, u.Aliases, now.Entry.Aliases)
-	merged.Labels = threeway.Labels(base.Labels, u.Labels, now.Entry.Labels)
+	merged.Aliases = threeway.MergeSets(base.Aliases, u.Aliases, now.Entry.Aliases)
+	merged.Labels = threeway.MergeLabels(base.Labels, u.Labels, now.Entry.Labels)
 	if merged.Check() != nil { // for example, there are too many labels
 		own.copies[now.Path] = fmt.Sprintf(
 			"entry %q was given labels or aliases while somebody else gave it others",

@@ -16,8 +16,7 @@ import (
 // promptBytes is the maximum length of a prompt beside an annotation, in bytes.
 const promptBytes = 300
 
-// addPrompts sets Prompt of the annotations that were written in sessions of the archive. If there is no archive, or if
-// it does not contain a session, the annotations do not change.
+// addPrompts sets Prompt in each annotation that was written in an archived session. Other annotations stay the same.
 func addPrompts(ctx context.Context, w *verb.Workspace, all []Annotation) {
 	turns := map[string][]session.Turn{} // by agent and session
 	for i := range all {
@@ -28,16 +27,16 @@ func addPrompts(ctx context.Context, w *verb.Workspace, all []Annotation) {
 		}
 		key := a.Agent + " " + a.Session
 		if _, known := turns[key]; !known {
-			turns[key] = turnsIn(ctx, w, a)
+			turns[key] = findTurns(ctx, w, a)
 		}
-		a.Prompt = promptAt(turns[key], at.Add(time.Second)) // the annotation's time is cut to a second
+		a.Prompt = findPrompt(turns[key], at.Add(time.Second)) // the annotation's time is cut to a second
 	}
 }
 
-// turnsIn returns the turns of an annotation's session, or nil if the archive does not contain it. If several clients
+// findTurns returns the turns of an annotation's session, or nil if the archive does not contain it. If several clients
 // have a session with this ID, it is the session of the client whose name begins the agent's name, such as claude for
 // claude-code.
-func turnsIn(ctx context.Context, w *verb.Workspace, a *Annotation) []session.Turn {
+func findTurns(ctx context.Context, w *verb.Workspace, a *Annotation) []session.Turn {
 	ctx, archive, err := w.Archive(ctx)
 	if err != nil {
 		return nil
@@ -58,8 +57,8 @@ func turnsIn(ctx context.Context, w *verb.Workspace, a *Annotation) []session.Tu
 	return turns
 }
 
-// promptAt returns the prompt of the last turn that began before a time, on one line, or "" if there is none.
-func promptAt(turns []session.Turn, at time.Time) (prompt string) {
+// findPrompt returns the prompt of the last turn that began before a time, on one line, or "" if there is none.
+func findPrompt(turns []session.Turn, at time.Time) (prompt string) {
 	for i := range turns {
 		if turns[i].Start.Before(at) {
 			prompt = turns[i].Prompt()

@@ -46,9 +46,9 @@ type startedCall struct {
 // maxSniff is the number of lines from which the client is recognized.
 const maxSniff = 20
 
-// line reads the line that begins at an offset. It returns false if the line cannot be read. It ignores
+// readLine reads the line that begins at an offset. It returns false if the line cannot be read. It ignores
 // the lines of other clients.
-func (r *eventReader) line(b []byte, offset int64) bool {
+func (r *eventReader) readLine(b []byte, offset int64) bool {
 	if r.author == "" && r.sniffed < maxSniff {
 		r.author = clientfile.Recognize(b, r.client)
 		r.sniffed++

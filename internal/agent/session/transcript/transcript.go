@@ -155,7 +155,7 @@ func (f *file) give(r *eventReader, b []byte, size, offset int64) bool {
 	if len(b) == 0 && size <= clientfile.Max {
 		return false
 	}
-	if (size > clientfile.Max || !r.line(b, offset)) && offset >= f.seen {
+	if (size > clientfile.Max || !r.readLine(b, offset)) && offset >= f.seen {
 		f.bad++
 	}
 	return true
