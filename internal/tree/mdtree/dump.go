@@ -150,6 +150,9 @@ func (d *dumper) dump(ctx context.Context) error {
 		d.keepAll = true
 		err = d.dumpOnce(ctx)
 	}
+	if err == nil && d.report.Written > 0 {
+		d.writeIgnoreFile()
+	}
 	return err
 }
 
