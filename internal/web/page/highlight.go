@@ -4,6 +4,7 @@ package page
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -63,8 +64,8 @@ func braces(keywords string, forms ...stringForm) *language {
 		keywords: words(keywords)}
 }
 
-// languages maps the word after the fence of a code block to its language.
-var languages = func() map[string]*language {
+// languages returns the languages by the word after the fence of a code block. They are built at the first use.
+var languages = sync.OnceValue(func() map[string]*language {
 	golang := braces("break case chan const continue default defer else fallthrough for func go goto if import "+
 		"interface map package range return select struct switch type var nil true false",
 		stringForm{open: "`", close: "`", isRaw: true, isMultiline: true}, doubleQuoted, character)
@@ -111,12 +112,12 @@ var languages = func() map[string]*language {
 		}
 	}
 	return all
-}()
+})
 
 // highlighted shows code with its comments, strings, keywords and numbers in spans. If the language is unknown
 // or the code is long, it is shown without spans.
 func highlighted(code, languageName string) g.Node {
-	l := languages[strings.ToLower(languageName)]
+	l := languages()[strings.ToLower(languageName)]
 	code = Visible(code)
 	if l == nil || len(code) > maxHighlighted {
 		return h.Text(code)
