@@ -374,7 +374,7 @@ func treeText(ts *testscript.TestScript, dir string) string {
 		if rel == ".oxbow-manifest.json" {
 			data = memoryLine.ReplaceAll(data, nil)
 		}
-		if rel != ".gitignore" && !strings.HasPrefix(rel, ".oxbow-dump.") {
+		if !strings.HasPrefix(rel, ".oxbow-dump.") {
 			n++
 			fmt.Fprintf(&b, "%s %q\n", rel, data)
 		}

@@ -22,7 +22,6 @@
 //	                          memory was dumped
 //	.oxbow-dump.files         hashes, sizes and times of the files, so that the next dump and load
 //	                          need not read unchanged files; it may be deleted at any time
-//	.gitignore                written by a dump if it does not exist, so that git ignores .oxbow-dump*
 //	.oxbow-dump.lock          held while a dump runs
 //	.oxbow-dump/              the new files of a dump that is not complete yet
 //

@@ -150,9 +150,6 @@ func (d *dumper) dump(ctx context.Context) error {
 		d.keepAll = true
 		err = d.dumpOnce(ctx)
 	}
-	if err == nil && d.report.Written > 0 {
-		d.writeIgnoreFile()
-	}
 	return err
 }
 

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -396,24 +395,6 @@ func (d *dumper) saveKnownFiles() {
 	if d.examined.changed || len(next) != len(d.known) {
 		_ = vfs.WriteFile(d.fs, d.path(knownFilesFile), next.marshal(), 0o600)
 	}
-}
-
-// ignoreFile makes git ignore the files that belong to one machine. A user may edit it, so a dump writes it
-// only if it does not exist.
-const (
-	ignoreFile = ".gitignore"
-	ignoreText = "# Files of a dump that belong to this machine. The manifest is not among them.\n/.oxbow-dump*\n"
-)
-
-// writeIgnoreFile creates the .gitignore of the tree, unless it exists. Errors are ignored, because a dump
-// is complete without it.
-func (d *dumper) writeIgnoreFile() {
-	f, err := d.fs.OpenFile(d.path(ignoreFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return
-	}
-	_, _ = f.WriteAt([]byte(ignoreText), 0)
-	_ = f.Close()
 }
 
 // mayReplace returns the hash of a file, and reports whether the file may be replaced or removed. If

@@ -169,7 +169,7 @@ func files(t testing.TB, fsys vfs.FS, dir string) map[string]string {
 			switch {
 			case it.IsDir():
 				walk(sub)
-			case sub != dumpLockFile && sub != knownFilesFile && sub != ignoreFile:
+			case sub != dumpLockFile && sub != knownFilesFile:
 				data, err := vfs.ReadFile(fsys, path.Join(dir, sub), -1)
 				if err != nil {
 					t.Fatalf("ReadFile(%s): %v", sub, err)

@@ -277,24 +277,3 @@ func TestParseManifestLines(t *testing.T) {
 		t.Errorf("sum = %s, %v; want the hash of the bytes", sum, err)
 	}
 }
-
-// The first dump writes a .gitignore for its own files, and later dumps leave the user's version.
-func TestIgnoreFile(t *testing.T) {
-	fsys, dir := stamped(t)
-	s := storeOf(t, note("a", "one"))
-	for _, want := range []string{ignoreText, "notes/private.md\n"} {
-		if want != ignoreText {
-			if err := os.WriteFile(filepath.Join(dir, "brain", ignoreFile), []byte(want), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			s = storeOf(t, note("a", "one"), note("b", "two"))
-		}
-		if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{resolution: -time.Hour}); err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(filepath.Join(dir, "brain", ignoreFile))
-		if err != nil || string(got) != want {
-			t.Errorf("the .gitignore after the dump is %q, %v; want %q", got, err, want)
-		}
-	}
-}
