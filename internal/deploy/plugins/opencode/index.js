@@ -130,7 +130,10 @@ export const Oxbow = async ({ directory }) => {
       s.turn = message.id
       if (!s.context) start(s.id, s.fresh ? "startup" : "resume")
       const prompt = parts.filter((p) => p.type === "text" && !p.synthetic && !p.ignored).map((p) => p.text).join("\n")
-      const text = contextOf(await send("UserPromptSubmit", s.id, { prompt, model: message.model?.modelID }))
+      const report = { prompt, model: message.model?.modelID }
+      // The time in opencode's database, so that a later import of the session finds the same turn.
+      if (message.time?.created) report.timestamp = new Date(message.time.created).toISOString()
+      const text = contextOf(await send("UserPromptSubmit", s.id, report))
       const last = parts.at(-1)
       // A part of this message: what went before stays as it is, and cached.
       if (text && last) parts.push({ id: last.id + "0", sessionID: last.sessionID, messageID: last.messageID, type: "text", text, synthetic: true })
