@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
@@ -64,10 +65,7 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 		if err != nil {
 			return BeforeActionOut{}, err
 		}
-		a.find(ctx, m, inject.InNotes, maxCited, func(e *oxbow.Entry) string {
-			return f + ": " + firstParagraph(e.Content)
-		},
-			oxbow.LabelTag, "decision", oxbow.LabelFile, f)
+		a.find(ctx, m, inject.InNotes, maxCited, sayDecision(f), oxbow.LabelTag, "decision", oxbow.LabelFile, f)
 		a.find(ctx, past, inject.InSessions, 1, sayReverted(f), inbox.LabelReverted, f)
 		a.find(ctx, past, inject.InSessions, 1, sayCorrected(f), inbox.LabelCorrected, f)
 	}
@@ -76,10 +74,22 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 	return a.out, ctx.Err()
 }
 
-// sayFix describes the earlier fix of the same error. It returns "" if the entry is not a fix.
+// sayDecision quotes the beginning of a decision about the file. It returns "" if the decision may not be shown without
+// a search.
+func sayDecision(file string) func(e *oxbow.Entry) string {
+	return func(e *oxbow.Entry) string {
+		if !e.Volunteered() {
+			return ""
+		}
+		return file + ": " + firstParagraph(e.Content)
+	}
+}
+
+// sayFix describes the earlier fix of the same error. It returns "" if the entry is not a fix, or if it looks like
+// instructions.
 func sayFix(e *oxbow.Entry) string {
 	f, ok := inbox.ParseFix(e)
-	if !ok {
+	if !ok || e.Shaped() {
 		return ""
 	}
 	said := "`" + f.Command + "` failed so before (" + onOneLine(f.Error) + ") and passed after changes of " +
@@ -91,11 +101,12 @@ func sayFix(e *oxbow.Entry) string {
 }
 
 // sayReverted describes an edit of a file that git or a later edit reverted, and the prompt for
-// which it was made.
+// which it was made. Only the prompt is shown, so only the prompt is examined for instructions: a whole turn, "user: …
+// assistant: …", always looks like instructions, because it has the form of a conversation.
 func sayReverted(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		t, err := session.Parse(e.Content)
-		if err != nil || t.Prompt() == "" {
+		if err != nil || t.Prompt() == "" || instruction.LooksLikeInstructions(t.Prompt()) {
 			return ""
 		}
 		return "an edit of " + file + " was taken back; it was made for the prompt: " + quoteArg(t.Prompt())
@@ -110,7 +121,7 @@ func sayCorrected(file string) func(e *oxbow.Entry) string {
 			return ""
 		}
 		said := extract.FindCorrection(t.Prompt())
-		if said == "" {
+		if said == "" || instruction.LooksLikeInstructions(t.Prompt()) {
 			return ""
 		}
 		return "an agent edited " + file + "; then the person said: " + quoteArg(said)
@@ -159,7 +170,7 @@ func (a *action) find(
 	}
 	for _, h := range hits {
 		said := say(&h.Entry)
-		if said == "" || (in == inject.InNotes && !h.Entry.Volunteered()) || h.Entry.Shaped() {
+		if said == "" {
 			continue
 		}
 		a.parts = append(a.parts, onOneLine(said)+" ("+h.Entry.Name+", "+h.Entry.Created.UTC().Format(time.DateOnly)+
