@@ -77,7 +77,7 @@ func TestPages(t *testing.T) {
 		want string
 	}{
 		{[]string{"ui", "--no-open", "--http", "127.0.0.1:0"}, "quay wall"},
-		{[]string{"ui", "--ro", "--project", "harbor"}, "Nothing is remembered yet."},
+		{[]string{"ui", "--ro", "--project", "harbor"}, "The memory is empty."},
 		{[]string{"open", "quay wall"}, "The quay wall is of granite."},
 		{[]string{"serve", "--http", ":0"}, "quay wall"},
 		{[]string{"demo", "--ui"}, "Quiet hours"},

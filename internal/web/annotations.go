@@ -24,7 +24,7 @@ func annotationsPage(c *call) (reply, error) {
 	s := screen{
 		title:   "Annotations",
 		navPath: "annotations",
-		lead:    h.P(h.Class("lead"), h.Text("Why lines are as they are, next to the code.")),
+		lead:    h.P(h.Class("lead"), h.Text("Your code with the reasons for its changes beside it.")),
 	}
 	if c.work.Annotations == nil {
 		s.body = []g.Node{noTree()}
@@ -67,11 +67,14 @@ func annotationsPage(c *call) (reply, error) {
 	if len(files) == 0 {
 		s.body = []g.Node{
 			page.Empty(
-				"No line has a why yet.",
+				"No line has an annotation yet.",
 				nil,
 				h.P(
 					h.Class("dim"),
-					h.Text("Agents write them as they edit, where hooks are set up; you do with "),
+					h.Text(
+						"oxbow records an annotation when an agent edits a file in a client with hooks. You can "+
+							"write one with ",
+					),
 					h.Code(h.Text("oxbow annotate FILE:LINE WHY")),
 					h.Text("."),
 				),
@@ -95,15 +98,15 @@ func annotationsPage(c *call) (reply, error) {
 // noTree is the page content if the server has no working tree.
 func noTree() g.Node {
 	return page.Empty(
-		"There is no working tree here.",
+		"These pages were not started in a repository.",
 		nil,
 		h.P(
 			h.Class("dim"),
 			h.Text("Start "),
 			h.Code(h.Text("oxbow ui")),
 			h.Text(
-				" in a repository: then the files of its tree that have annotations stand here. A browser that is "+
-					"bound to another project, or to a kind, sees none.",
+				" in a repository to see its annotated files here. A browser that is "+
+					"limited to another project or to a kind sees none.",
 			),
 		),
 	)
@@ -156,7 +159,7 @@ func (c *call) annotatedFile(s screen, file string) (reply, error) {
 		),
 		g.If(
 			len(out.Lines) > shownLines,
-			h.P(h.Class("dim"), h.Textf("The file goes on for %d lines more.", len(out.Lines)-shownLines)),
+			h.P(h.Class("dim"), h.Textf("%d more lines follow.", len(out.Lines)-shownLines)),
 		),
 	}
 	return s, nil
@@ -176,7 +179,7 @@ func (c *call) annotationHits(s screen, query string) (reply, error) {
 	s.body = append(
 		s.body,
 		page.Notes(out.Notes),
-		g.If(len(out.Annotations) == 0, page.Empty("No annotation holds that.", nil)),
+		g.If(len(out.Annotations) == 0, page.Empty("No annotation contains these words.", nil)),
 		h.Ul(h.Class("rows"), g.Map(out.Annotations, func(a annotations.Annotation) g.Node {
 			return h.Li(h.Class("row"), c.whyNote(a, annotationPlace(a)))
 		})),
@@ -211,7 +214,7 @@ func (c *call) whyNote(a annotations.Annotation, place g.Node) g.Node {
 				page.Badge(
 					"warn",
 					a.Standing,
-					"This machine did not write it, and the reviewed branch does not have it.",
+					"It was not written on this machine, and it is not on the reviewed branch.",
 				),
 			),
 			g.If(

@@ -52,11 +52,16 @@ func (c *call) explanation(query string, shown []verb.Entry) g.Node {
 		return nil
 	}
 	missed := c.value("why")
-	return h.Section(h.Class("explanation"), h.Aria("labelledby", "explanation-title"),
-		h.Div(h.Class("head"), h.H2(h.ID("explanation-title"), h.Text("How the memory answers")),
+	return h.Section(
+		h.Class("explanation"),
+		h.Aria("labelledby", "explanation-title"),
+		h.Div(h.Class("head"), h.H2(h.ID("explanation-title"), h.Text("How these results were ranked")),
 			h.A(h.Href(page.Root+page.FindPath(query)), h.Text("Close"))),
-		h.P(h.Class("hint"), h.Text("Each result shows what its words contribute to the score. Nothing is recorded.")),
-		h.H3(h.Text("Would hooks speak up?")),
+		h.P(
+			h.Class("hint"),
+			h.Text("Each result shows how much each word contributes to its score. This search is not recorded."),
+		),
+		h.H3(h.Text("Would oxbow show this to an agent unasked?")),
 		c.gate(query, ""),
 		h.H3(h.Text("Is an entry missing?")),
 		page.Ask("find", "Why not?", page.Hidden("q", query, "explain", "1"),
@@ -65,7 +70,8 @@ func (c *call) explanation(query string, shown []verb.Entry) g.Node {
 			limit := len(shown) + 1
 			in := verb.RecallIn{Query: query, Explain: true, Limit: &limit}
 			return c.whyNot(in, shown, missed)
-		}))
+		}),
+	)
 }
 
 // scoreTable shows how a score adds up, or nil if the entry has no explanation.
@@ -112,11 +118,11 @@ func (c *call) gate(q, project string) g.Node {
 		return errorInPage(err)
 	}
 	says := map[string]string{
-		"payload": "Yes: the sentences that answer it would stand before the model.",
-		"pointer": "A little: one line that names the entries.",
+		"payload": "Yes. For a prompt with these words, the agent gets the matching sentences.",
+		"pointer": "Partly. The agent gets one line that names the entries.",
 	}[out.Answer]
 	if says == "" {
-		says = "No: with this prompt a model gets nothing by itself."
+		says = "No. For a prompt with these words, the agent gets nothing unless it searches."
 	}
 	return g.Group{h.P(h.Text(says)), g.Map(out.Why, func(n verb.Note) g.Node {
 		return h.P(h.Class("dim"), h.Text(page.NoteSentence(n)))
@@ -160,10 +166,10 @@ func (c *call) whyNot(in verb.RecallIn, shown []verb.Entry, name string) g.Node 
 		return slices.IndexFunc(hits, func(h verb.Entry) bool { return h.Name == e.Name })
 	}
 	if i := at(shown); i >= 0 {
-		return h.P(h.Textf("It is number %d of the hits below.", i+1))
+		return h.P(h.Textf("It is result %d below.", i+1))
 	}
 	if oxbow.Trust(e.Trust) == oxbow.TrustQuarantined {
-		return h.P(h.Text("It is in quarantine: no search by words finds it until a person approves it."))
+		return h.P(h.Text("It is in quarantine. A search does not find it until a person approves it."))
 	}
 	all := oxbow.MaxLimit
 	in.Limit = &all
@@ -173,7 +179,7 @@ func (c *call) whyNot(in verb.RecallIn, shown []verb.Entry, name string) g.Node 
 	}
 	if i := at(out.Hits); i >= 0 {
 		return g.Group{
-			h.P(h.Textf("It is number %d, with a score of %.2f. This page shows others.", i+1, out.Hits[i].Score)),
+			h.P(h.Textf("It is result %d with a score of %.2f, on another page.", i+1, out.Hits[i].Score)),
 			scoreTable(out.Hits[i]),
 		}
 	}
@@ -188,10 +194,10 @@ func (c *call) whyNot(in verb.RecallIn, shown []verb.Entry, name string) g.Node 
 		return errorInPage(err)
 	}
 	if len(out.Hits) > 0 {
-		return h.P(h.Text("Its words fit, but a filter of the query excludes it."))
+		return h.P(h.Text("Its words match, but a filter of the query excludes it."))
 	}
 	return g.Group{h.P(h.Text("It contains none of the words of the query, or lacks a word that the query requires.")),
-		h.P(h.Class("hint"), h.Text("If people use another word for it, add that word as an alias.")),
+		h.P(h.Class("hint"), h.Text("If you search for it by another word, add that word as an alias.")),
 		h.P(page.EntryLink(e.Name))}
 }
 

@@ -24,7 +24,7 @@ func (c *call) selection() (in labels.EditLabelsIn, err error) {
 	if len(in.Names) == 0 {
 		err = &oxbow.InvalidError{
 			Field:  "selection",
-			Reason: "is empty; go back, and tick the entries that are meant",
+			Reason: "is empty; go back, and select entries",
 		}
 	}
 	return in, err
@@ -46,8 +46,11 @@ func (c *call) selectedNames() ([]string, error) {
 	}
 	if list.Total > mostForgotten {
 		return nil, &oxbow.InvalidError{
-			Field:  "selection",
-			Reason: "has " + page.Plural(list.Total, "entry") + ", which is too many to forget at once; narrow it down",
+			Field: "selection",
+			Reason: "has " + page.Plural(
+				list.Total,
+				"entry",
+			) + ", which is too many to forget at once; narrow it down",
 		}
 	}
 	var names []string
@@ -72,7 +75,10 @@ func labelTicked(c *call) (reply, error) {
 		return nil, err
 	}
 	if len(out.Entries) == 0 {
-		return redirect{to: c.returnPath(), said: "They were like that already."}, nil
+		return redirect{
+			to:   c.returnPath(),
+			said: "Nothing was changed: the entries already had this label, or never had it.",
+		}, nil
 	}
 	return redirect{to: c.returnPath(), change: out.Seq}, nil
 }

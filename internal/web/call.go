@@ -49,12 +49,12 @@ type reply interface {
 
 // accessSummary says which part of the memory this browser sees, and the version of oxbow.
 func (c *call) accessSummary() string {
-	s := "All of the memory"
+	s := "The whole memory"
 	if c.view.Rights.ReadOnly || c.view.Partial() {
 		s = "This browser " + c.view.Rights.String()
 	}
 	if c.sample {
-		s += ", a sample that is thrown away in the end"
+		s += ", a sample that is deleted when you stop the command"
 	}
 	return s + ". oxbow " + c.version
 }

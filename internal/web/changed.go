@@ -34,7 +34,7 @@ func (c *call) changedNotes() g.Node {
 			out.More,
 			h.P(
 				h.Class("dim"),
-				h.Textf("%d more are shown when you have decided about these.", out.Total-len(out.Entries)),
+				h.Textf("%d more appear when you have decided about these.", out.Total-len(out.Entries)),
 			),
 		))
 }
@@ -79,13 +79,13 @@ func (c *call) changedBody(e review.ChangedEntry, did string) g.Node {
 	}
 	var labels []g.Node
 	for _, l := range e.LabelsRemoved {
-		labels = append(labels, h.Li(h.Text("The label "), page.Isolated(l), h.Text(" was taken off.")))
+		labels = append(labels, h.Li(h.Text("The label "), page.Isolated(l), h.Text(" was removed.")))
 	}
 	for _, l := range e.LabelsAdded {
-		labels = append(labels, h.Li(h.Text("The label "), page.Isolated(l), h.Text(" was set.")))
+		labels = append(labels, h.Li(h.Text("The label "), page.Isolated(l), h.Text(" was added.")))
 	}
 	for _, a := range e.AliasesRemoved {
-		labels = append(labels, h.Li(h.Text("The alias "), page.Isolated(a), h.Text(" was taken off.")))
+		labels = append(labels, h.Li(h.Text("The alias "), page.Isolated(a), h.Text(" was removed.")))
 	}
 	return g.Group{
 		g.If(e.What != review.EntryRenamed, page.Diff(e.Own, e.Text)),

@@ -45,8 +45,8 @@ func showContext(c *call) (reply, error) {
 		lead: h.P(
 			h.Class("lead"),
 			h.Text(
-				"What hooks would put before a model now, byte by byte. All clients get the same; nothing is "+
-					"recorded here.",
+				"The exact text that oxbow would show an agent now. It is the same for all clients. Nothing is "+
+					"recorded.",
 			),
 		),
 	}
@@ -56,13 +56,13 @@ func showContext(c *call) (reply, error) {
 		page.Choice("profile", "Profile", c.value("profile"), "everything", names),
 		page.Field(
 			"tokens",
-			"Tokens at most",
+			"Maximum tokens",
 			c.value("tokens"),
 			h.Type("number"),
 			h.Min("1"),
-			h.Placeholder("as usual"),
+			h.Placeholder("default"),
 		),
-		h.Div(h.Class("field grow"), page.Field("prompt", "Prompt, or what it is for", c.value("prompt"))))}
+		h.Div(h.Class("field grow"), page.Field("prompt", "Prompt or task", c.value("prompt"))))}
 	show := map[string]func() (g.Node, error){eventPrompt: c.atPrompt, eventProfile: c.ofProfile}[event]
 	if show == nil {
 		show = c.atStart
@@ -88,7 +88,7 @@ func (c *call) atStart() (g.Node, error) {
 		contextBytes(
 			out.Text,
 			out.Tokens,
-			"Nothing is pinned or of standing yet: a session begins with nothing of this memory.",
+			"No note is pinned or approved yet, so a session begins without notes.",
 		),
 		startNotes(out.Entries),
 		g.Iff(out.Text != "" && out.Selection != nil, func() g.Node {
@@ -108,7 +108,7 @@ func startNotes(notes []injection.StartEntry) g.Node {
 	}
 	return page.Section(
 		"notes",
-		"Which notes are in it, and why",
+		"Which notes it contains, and why",
 		page.Table([]string{"Tokens", "What", "Why"}, rows...),
 	)
 }
@@ -125,7 +125,7 @@ func (c *call) ofProfile() (g.Node, error) {
 	edit := g.Node(nil)
 	if name := c.value("profile"); name != "" {
 		edit = h.P(h.A(h.Href(page.Root+"profiles/"+
-			name), h.Text("What this profile selects, and where it is written")))
+			name), h.Text("Show the profile")))
 	}
 	return g.Group{
 		edit,
@@ -136,7 +136,7 @@ func (c *call) ofProfile() (g.Node, error) {
 
 func (c *call) atPrompt() (g.Node, error) {
 	if c.value("prompt") == "" {
-		return page.Empty("Write a prompt above.", nil), nil
+		return page.Empty("Enter a prompt above.", nil), nil
 	}
 	out, err := injection.Inject(
 		c.ctx,
@@ -147,7 +147,7 @@ func (c *call) atPrompt() (g.Node, error) {
 		return nil, err
 	}
 	if out.Text == "" {
-		return page.Empty("With this prompt a model gets nothing.", out.Why, gateTable(out)), nil
+		return page.Empty("For this prompt, oxbow shows nothing.", out.Why, gateTable(out)), nil
 	}
 	return g.Group{contextBytes(out.Text, out.Tokens, ""), page.Section("why", "Why", gateTable(out))}, nil
 }
@@ -160,7 +160,7 @@ func contextBytes(text string, tokens int, noneReason string) g.Node {
 	}
 	return page.Section(
 		"bytes",
-		"What it gets",
+		"What the agent gets",
 		h.P(
 			h.Class("hint"),
 			h.Textf(
@@ -189,12 +189,12 @@ func selectionTable(out verb.SelectionOut) g.Node {
 		g.Map(out.Notes, func(n string) g.Node { return page.Notice("note", page.Sentence(n), "") }),
 		g.If(
 			len(in) > 0,
-			page.Section("in", "What got in, and why", page.Table([]string{"Tokens", "What", "Why"}, in...)),
+			page.Section("in", "What was included, and why", page.Table([]string{"Tokens", "What", "Why"}, in...)),
 		),
 		page.Section(
 			"cut",
-			"What the budget kept out",
-			g.If(len(cut) == 0, h.P(h.Class("dim"), h.Text("Nothing: all of it fits."))),
+			"What did not fit into the budget",
+			g.If(len(cut) == 0, h.P(h.Class("dim"), h.Text("Nothing. Everything fits."))),
 			g.If(len(cut) > 0, page.Table([]string{"Tokens", "What", "Why"}, cut...)),
 		)}
 }

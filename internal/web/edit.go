@@ -34,7 +34,7 @@ func (c *call) editForm(e verb.Entry, t formValues, save string, status int, not
 				h.Div(
 					h.Class("actions"),
 					h.Button(h.Class("main"), h.Text(save)),
-					h.A(h.Class("button"), h.Href(page.Root+at), h.Text("Leave it as it is")),
+					h.A(h.Class("button"), h.Href(page.Root+at), h.Text("Cancel")),
 				))),
 	}
 }
@@ -44,7 +44,7 @@ func save(c *call) (reply, error) {
 	t := c.readForm()
 	base := c.base()
 	if base == nil {
-		return nil, &oxbow.InvalidError{Field: "version", Value: c.value("version"), Reason: "is no version"}
+		return nil, &oxbow.InvalidError{Field: "version", Value: c.value("version"), Reason: "is not a version"}
 	}
 	now, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 	if errors.Is(err, oxbow.ErrNotFound) {
@@ -52,7 +52,11 @@ func save(c *call) (reply, error) {
 			name,
 			t,
 			http.StatusConflict,
-			page.Notice("warn", "The entry was forgotten while you wrote. Save it as a new one, or leave.", ""),
+			page.Notice(
+				"warn",
+				"The entry was forgotten while you were writing. Save your text as a new entry, or leave the page.",
+				"",
+			),
 		), nil
 	}
 	if err != nil {
@@ -64,7 +68,7 @@ func save(c *call) (reply, error) {
 	in := verb.RememberIn{Name: now.Name, IfVersion: base}
 	err = t.addTo(&in, entryFormValues(now.Entry))
 	if err == nil && in.Content == "" && t["content"] == "" && *now.Content != "" {
-		err = &oxbow.InvalidError{Field: "content", Reason: "is empty; to take the entry out, forget it"}
+		err = &oxbow.InvalidError{Field: "content", Reason: "is empty; to remove the entry, forget it"}
 	}
 	if err != nil {
 		return c.editForm(now.Entry, t, "Save", http.StatusBadRequest, errorNotice(err)), nil
@@ -100,15 +104,15 @@ func (c *call) conflict(now verb.Entry, t formValues, base uint64) screen {
 		mine = t.rebase(from, theirs)
 		both, merged = diff.MergeLines(from["content"], mine["content"], theirs["content"])
 	}
-	above := []g.Node{h.Div(h.Class("notice warn"), h.Role("alert"), h.P(h.Strong(h.Text("Another was faster. ")),
-		h.Text(page.Writer(now.Source)+" changed this entry while you wrote ("),
+	above := []g.Node{h.Div(h.Class("notice warn"), h.Role("alert"), h.P(h.Strong(h.Text("The entry has changed. ")),
+		h.Text(page.Writer(now.Source)+" changed this entry while you were writing ("),
 		page.When(c.now, page.Moment(now.Updated)), h.Text("). Nothing is lost: both texts are below.")))}
 	if d := page.Diff(theirs["content"], mine["content"]); d != nil {
-		above = append(above, page.Section("difference", "From what it says now to what you wrote", d))
+		above = append(above, page.Section("difference", "Difference between the stored text and yours", d))
 	} else {
-		above = append(above, h.P(h.Text("Your text is what it says now.")))
+		above = append(above, h.P(h.Text("Your text equals the stored text.")))
 	}
-	above = append(above, page.Section("now", "What it says now", page.Plain(*now.Content)))
+	above = append(above, page.Section("now", "The stored text", page.Plain(*now.Content)))
 	if merged && both != mine["content"] && both != theirs["content"] {
 		above = append(above, page.Section("both", "Both changes together", page.Plain(both),
 			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(now.Name)+
@@ -116,13 +120,13 @@ func (c *call) conflict(now verb.Entry, t formValues, base uint64) screen {
 				g.Map(parts, func(p part) g.Node {
 					return page.Hidden(p.name, mine[p.name])
 				}), page.Hidden("content", both),
-				h.Button(h.Text("Save both together")))))
+				h.Button(h.Text("Save both")))))
 	}
 	return c.editForm(
 		now,
 		mine,
-		"Save mine over it",
+		"Replace it by my text",
 		http.StatusConflict,
-		append(above, h.H2(h.Text("What you wrote")))...,
+		append(above, h.H2(h.Text("Your text")))...,
 	)
 }

@@ -38,14 +38,14 @@ func entry(c *call) (reply, error) {
 				text,
 				g.If(
 					cut,
-					h.P(h.Class("hint"), h.Text("Only its beginning is shown. "), rawLink(name, "The whole text")),
+					h.P(h.Class("hint"), h.Text("Only the beginning is shown. "), rawLink(name, "The whole text")),
 				),
 			),
 			g.If(
 				past,
 				h.Div(
 					h.Class("actions"),
-					h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(e.Name)), h.Text("What it says now")),
+					h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(e.Name)), h.Text("Current text")),
 				),
 			),
 			g.If(!past, c.entryActions(e.Entry))),
@@ -59,7 +59,7 @@ func (c *call) entryLead(e verb.Entry) g.Node {
 	return h.Div(
 		h.Class("meta"),
 		page.TrustBadge(e.Trust),
-		g.If(isPinned(e), page.Badge("good", "pinned", "Contexts show it first.")),
+		g.If(isPinned(e), page.Badge("good", "pinned", "Agents get this entry first.")),
 		g.If(e.Kind != "note", page.Badge("", e.Kind, "")), page.Chips(e.Labels),
 		h.Span(h.Text(page.Writer(e.Source)+", "), page.When(c.now, page.EntryDate(e))),
 	)
@@ -77,22 +77,22 @@ func (c *call) heldBack(e verb.Entry) g.Node {
 	}
 	var why []string
 	if read := e.Labels[oxbow.LabelTaint]; len(read) > 0 {
-		why = append(why, "Its agent had read texts of others before it wrote this: "+
+		why = append(why, "Before it wrote this, the agent had read texts by others: "+
 			page.Visible(strings.Join(read, ", "))+".")
 	}
 	if rules := append(
 		append([]string{}, e.Labels[oxbow.LabelSuspect]...),
 		e.Labels[oxbow.LabelQuarantine]...,
 	); len(rules) > 0 {
-		why = append(why, "It has the shape of an instruction to a model: "+page.Visible(strings.Join(rules, ", "))+".")
+		why = append(why, "It looks like an instruction to a model: "+page.Visible(strings.Join(rules, ", "))+".")
 	}
 	if len(why) == 0 {
-		why = append(why, "It comes from a source that is not trusted.")
+		why = append(why, "It comes from an untrusted source.")
 	}
 	return h.Div(
 		h.Class("notice warn"),
-		h.P(h.Strong(h.Text("No model is shown this by itself. ")), h.Text(strings.Join(why, " "))),
-		g.If(c.mayDecide(), page.Button(page.EntryPath(e.Name)+"/approve", "", "Approve it", "version", version(e))),
+		h.P(h.Strong(h.Text("Agents are not shown this entry unasked. ")), h.Text(strings.Join(why, " "))),
+		g.If(c.mayDecide(), page.Button(page.EntryPath(e.Name)+"/approve", "", "Approve", "version", version(e))),
 	)
 }
 

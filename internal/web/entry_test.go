@@ -85,7 +85,7 @@ func TestConflict(t *testing.T) {
 	shown := b.submit(second, "Save", mine, http.StatusConflict)
 	b.has(
 		shown,
-		"Another was faster",
+		"The entry has changed",
 		"<del>− <bdi>ONE</bdi></del>",
 		"<ins>+ <bdi>FIVE</bdi></ins>",
 		"four\nFIVE\n</textarea>",
@@ -100,9 +100,9 @@ func TestConflict(t *testing.T) {
 		url.Values{"content": {"ONE\ntwo\ndrei\nfour\nfive\n"}},
 		http.StatusOK,
 	)
-	again := b.submit(shown, "Save mine over it", nil, http.StatusConflict)
-	b.has(again, "drei", "Another was faster")
-	b.submit(again, "Save both together", nil, http.StatusOK)
+	again := b.submit(shown, "Replace it by my text", nil, http.StatusConflict)
+	b.has(again, "drei", "The entry has changed")
+	b.submit(again, "Save both", nil, http.StatusOK)
 	if got := b.content("n"); got != "one\ntwo\ndrei\nfour\nFIVE\n" {
 		t.Errorf("both together are %q", got)
 	}
@@ -151,12 +151,12 @@ func TestVersions(t *testing.T) {
 	}
 	shown := b.get(at("n", "/versions"), http.StatusOK)
 	b.has(shown, "<del>− <bdi>two</bdi></del><ins>+ <bdi>three</bdi></ins>", "<del>− <bdi>tag:x</bdi></del>")
-	b.has(b.get(at("n", "@1"), http.StatusOK), "one", "What it says now")
+	b.has(b.get(at("n", "@1"), http.StatusOK), "one", "Current text")
 	b.has(b.post(at("n", "/restore"), url.Values{"seq": {"1"}}, http.StatusOK), "<p>one</p>", "Undo")
 	b.submit(b.get(at("n", ""), http.StatusOK), "Forget", nil, http.StatusOK)
 	shown = b.get(at("n", ""), http.StatusNotFound)
 	b.has(shown, "Forgotten by a person", "<p>one</p>")
-	b.submit(shown, "Bring it back", nil, http.StatusOK)
+	b.submit(shown, "Restore", nil, http.StatusOK)
 	if got := b.content("n"); got != "one\n" {
 		t.Errorf("brought back: %q", got)
 	}
@@ -181,7 +181,7 @@ func TestVersions(t *testing.T) {
 		t.Errorf("the comparison of the first and the third version is %s", section)
 	}
 	b.post(at("n", "/forget"), url.Values{"version": {"1"}}, http.StatusConflict)
-	b.has(b.get(at("n", "/lineage"), http.StatusOK), "Nothing is known")
+	b.has(b.get(at("n", "/lineage"), http.StatusOK), "No source is known")
 }
 
 // TestNew tests that a new entry is added only once, and that errors are shown above the input.
@@ -236,9 +236,9 @@ func TestPinApprove(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown = b.get(at("held", ""), http.StatusOK)
-	b.has(shown, "No model is shown this by itself", "WebFetch")
-	b.submit(shown, "Approve it", url.Values{"version": {"1"}}, http.StatusConflict)
-	shown = b.submit(shown, "Approve it", nil, http.StatusOK)
+	b.has(shown, "Agents are not shown this entry unasked", "WebFetch")
+	b.submit(shown, "Approve", url.Values{"version": {"1"}}, http.StatusConflict)
+	shown = b.submit(shown, "Approve", nil, http.StatusOK)
 	if strings.Contains(shown, "No model is shown") {
 		t.Error("the entry is still held back")
 	}

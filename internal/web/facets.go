@@ -139,7 +139,7 @@ func facetLink(query, t string, count int) g.Node {
 			h.Aria("current", "true"),
 			page.Isolated(shown),
 			h.Span(h.Class("key"), h.Text(" ×")),
-			h.Span(h.Class("hidden"), h.Text(" (take this filter away)")),
+			h.Span(h.Class("hidden"), h.Text(" (remove this filter)")),
 		))
 	}
 	return h.Li(h.A(h.Href(page.Root+page.FindPath(strings.TrimSpace(query+" "+

@@ -37,7 +37,7 @@ func (c *call) entryFacts(e verb.GetOut, past bool) g.Node {
 	if s.SessionName() != "" {
 		from = ""
 	}
-	return h.Section(h.Aria("labelledby", "about"), h.H2(h.ID("about"), h.Text("About it")), h.Dl(h.Class("about"),
+	return h.Section(h.Aria("labelledby", "about"), h.H2(h.ID("about"), h.Text("Details")), h.Dl(h.Class("about"),
 		fact("Written by", h.Text(page.Writer(e.Source)), g.If(s.Client != "" &&
 			s.Agent != "", g.Group{h.Text(" in "), page.Isolated(s.Client)})),
 		factText("Through", doors[s.Door]), sessionFact(s), factText("Profile", s.Profile),
@@ -92,7 +92,7 @@ func citationList(refs []verb.FileRef) g.Node {
 	}
 	kinds := map[string]string{"FRESH": "good", "MOVED": "", "STALE": "warn"}
 	return g.Group{
-		h.H3(h.Text("Files that it is about")),
+		h.H3(h.Text("Related files")),
 		h.Ul(h.Class("files"), g.Map(refs, func(r verb.FileRef) g.Node {
 			return h.Li(
 				h.Code(page.Isolated(r.File)),
@@ -136,7 +136,7 @@ func (c *call) nearEntries(e verb.GetOut) g.Node {
 	}
 	return h.Section(
 		h.Aria("labelledby", "near"),
-		h.H2(h.ID("near"), h.Text("Near to it")),
+		h.H2(h.ID("near"), h.Text("Similar entries")),
 		h.Ul(h.Class("list"), rows),
 	)
 }

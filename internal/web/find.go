@@ -44,7 +44,7 @@ func find(c *call) (reply, error) {
 	f, err := c.search(c.value("q"))
 	s := screen{title: "Find", navPath: "find", live: true}
 	if errors.Is(err, oxbow.ErrInvalid) { // the person may still be typing a filter
-		s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-count", "This query cannot be read."), errorNotice(err))}
+		s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-count", "This query has an error."), errorNotice(err))}
 		return s, nil
 	}
 	if err != nil {
@@ -110,11 +110,11 @@ func (f findResult) countText() string {
 	case f.total == 0:
 		return "Nothing was found."
 	case f.isListing && f.query == "":
-		return page.Plural(f.total, "entry") + ", those written last first."
+		return page.Plural(f.total, "entry") + ", the newest first."
 	case f.isListing:
-		return page.Plural(f.total, "entry") + " found, those written last first."
+		return page.Plural(f.total, "entry") + " found, the newest first."
 	case f.hasMore:
-		return fmt.Sprintf("The best first, %d to %d; there are more.", f.total-len(f.entries)+1, f.total)
+		return fmt.Sprintf("Results %d to %d, the best first. There are more.", f.total-len(f.entries)+1, f.total)
 	}
 	return page.Plural(f.total, "entry") + " found, the best first."
 }
@@ -126,7 +126,7 @@ func (c *call) resultList(f findResult) g.Node {
 			g.If(c.mayWrite(), h.P(h.A(h.Href(page.Root+"new"), h.Text("Remember something new")))))
 	}
 	if len(f.entries) == 0 { // the offset is beyond the last page
-		return page.Empty("There is nothing so far back.", f.why)
+		return page.Empty("There are no results on this page.", f.why)
 	}
 	withScores := c.value("explain") != ""
 	rows := h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(f.entries, func(e verb.Entry) g.Node {
@@ -193,7 +193,7 @@ func nearMisses(f findResult) g.Node {
 	if len(f.near) == 0 {
 		return nil
 	}
-	return h.P(h.Text("Near to it: "), g.Group(g.Map(f.near, func(n string) g.Node {
+	return h.P(h.Text("Similar names: "), g.Group(g.Map(f.near, func(n string) g.Node {
 		to := n
 		if key, _, ok := strings.Cut(n, ":"); ok {
 			terms := strings.Fields(f.query)

@@ -25,7 +25,7 @@ func TestFind(t *testing.T) {
 	shown := b.get(page.Root+"find", http.StatusOK)
 	b.has(
 		shown,
-		"31 entries, those written last first.",
+		"31 entries, the newest first.",
 		"<bdi>other</bdi>",
 		`rel="next"`,
 		`data-count="31 entries`,
@@ -43,7 +43,7 @@ func TestFind(t *testing.T) {
 		"The <mark>gate</mark> of <mark>berth</mark> 7 closes.",
 		"Explain these results",
 		"harbor</bdi></a><span class=\"dim\"> 20<",
-		`rel="next"`, "The best first, 1 to 20; there are more.",
+		`rel="next"`, "Results 1 to 20, the best first. There are more.",
 	)
 	b.has(
 		b.get(page.Root+page.FindPath("gate project:lantren"), http.StatusOK),

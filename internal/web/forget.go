@@ -35,15 +35,15 @@ func (c *call) forgotten(name string, missing error) (reply, error) {
 		h.Text("Forgotten by "+page.Writer(last.Source)+", "), page.When(c.now, page.Moment(last.Time)), h.Text("."))}
 	was, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name + "@" + number(seq), Bare: true})
 	if err != nil {
-		s.body = []g.Node{page.Notice("note", "What it said was erased for good, or dropped with old history.", "")}
+		s.body = []g.Node{page.Notice("note", "The text was erased for good, or removed with old history.", "")}
 		return s, nil
 	}
 	text, _ := page.Prose(*was.Content)
 	s.body = []g.Node{
-		h.Section(h.Aria("label", "What it said"), text),
+		h.Section(h.Aria("label", "The forgotten text"), text),
 		h.Div(h.Class("actions"),
 			g.If(c.mayWrite(), page.Button(page.EntryPath(name)+
-				"/restore", "main", "Bring it back", "seq", number(seq))),
+				"/restore", "main", "Restore", "seq", number(seq))),
 			h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)+"/versions"), h.Text("Versions"))),
 	}
 	return s, nil

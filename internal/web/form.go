@@ -23,10 +23,10 @@ type part struct{ name, label, hint, key string }
 // parts lists all fields of the form except the text. A field with several values has one value on each line.
 var parts = []part{
 	{"project", "Project", "", oxbow.LabelProject},
-	{"tags", "Tags", "One on each line, or with commas between them.", oxbow.LabelTag},
-	{"related_files", "Files that it is about", "One on each line, relative to the project.", oxbow.LabelFile},
-	{"aliases", "Other names", "One on each line.", ""},
-	{"confidence", "Confidence", "From 0 to 1; empty for none.", oxbow.LabelConfidence},
+	{"tags", "Tags", "One per line, or separated by commas.", oxbow.LabelTag},
+	{"related_files", "Related files", "One per line, relative to the project.", oxbow.LabelFile},
+	{"aliases", "Other names", "One per line.", ""},
+	{"confidence", "Confidence", "From 0 to 1, or empty.", oxbow.LabelConfidence},
 }
 
 // formValues maps the names of the form's fields to their text. The text of the entry has

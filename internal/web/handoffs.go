@@ -27,17 +27,20 @@ func handoffsPage(c *call) (reply, error) {
 		navPath: "handoffs",
 		lead: h.P(
 			h.Class("lead"),
-			h.Text("What one session left for the next. The newest open one is named when a session begins."),
+			h.Text(
+				"Notes that one session wrote for the next. A new session is told the name of the newest open "+
+					"handoff.",
+			),
 		),
 	}
 	if len(out.Handoffs) == 0 {
 		s.body = []g.Node{
 			page.Empty(
-				"No handoff waits.",
+				"No handoff is open.",
 				nil,
 				h.P(
 					h.Class("dim"),
-					h.Text("An agent leaves one with the tool handoff_task; you do with "),
+					h.Text("An agent writes a handoff with the tool handoff_task. You can write one with "),
 					h.Code(h.Text("oxbow handoff new SUMMARY")),
 					h.Text("."),
 				),
@@ -61,9 +64,9 @@ func handoffsPage(c *call) (reply, error) {
 			})),
 		}
 	}
-	other, text := "handoffs?all=1", "Show the taken ones too"
+	other, text := "handoffs?all=1", "Also show handoffs that were taken"
 	if all {
-		other, text = "handoffs", "Show only what waits"
+		other, text = "handoffs", "Show only open handoffs"
 	}
 	s.body = append(s.body, h.P(h.A(h.Href(page.Root+other), h.Text(text))))
 	return s, nil
@@ -106,13 +109,16 @@ func showHandoff(c *call) (reply, error) {
 				strings.Join(o.Skills, ", "),
 			),
 			page.Section("summary", "What was done", h.Pre(h.Class("text"), page.Isolated(o.Summary))),
-			g.If(o.Plan != "", page.Section("plan", "What is to do", h.Pre(h.Class("text"), page.Isolated(o.Plan)))),
+			g.If(
+				o.Plan != "",
+				page.Section("plan", "What is left to do", h.Pre(h.Class("text"), page.Isolated(o.Plan))),
+			),
 			h.P(
 				h.Class("hint"),
 				h.Text("A session takes it with the prompt /handoff, or you do: "),
 				h.Code(h.Text("oxbow handoff take "+page.Visible(o.Name))),
 			),
-			g.If(c.mayWrite(), h.Div(h.Class("actions"), page.Button(handoffPath(o.Name)+"/drop", "", "Drop it")))},
+			g.If(c.mayWrite(), h.Div(h.Class("actions"), page.Button(handoffPath(o.Name)+"/drop", "", "Discard")))},
 	}, nil
 }
 
@@ -124,7 +130,7 @@ func dropHandoff(c *call) (reply, error) {
 	last := 1
 	past, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: out.Name, Limit: &last})
 	if err != nil || len(past.Changes) == 0 {
-		return redirect{to: "handoffs", said: "Dropped the handoff."}, nil
+		return redirect{to: "handoffs", said: "The handoff was discarded."}, nil
 	}
 	return redirect{to: "handoffs", change: past.Changes[0].Seq}, nil
 }

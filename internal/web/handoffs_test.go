@@ -38,7 +38,7 @@ func TestProfiles(t *testing.T) {
 		"900 tokens",
 		"/ui/entries/deploy",
 		"1 entry of about",
-		"The bytes that a model gets",
+		"The text that an agent gets",
 	)
 	b.has(b.get(page.Root+"profiles/lost", http.StatusOK), "none")
 	b.get(page.Root+"profiles/nothing", http.StatusBadRequest)
@@ -68,16 +68,16 @@ func (b *browser) hand(project, summary string) (path string) {
 
 func TestHandoffs(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.has(b.get(page.Root+"handoffs", http.StatusOK), "No handoff waits.")
+	b.has(b.get(page.Root+"handoffs", http.StatusOK), "No handoff is open.")
 	at := b.hand("harbor", "crane work\n\nThe crane turns "+hostile)
 	shown := b.get(page.Root+"handoffs", http.StatusOK)
 	b.has(shown, "crane work", "The crane turns", "open")
 	b.harmless(shown)
 	shown = b.get(at, http.StatusOK)
-	b.has(shown, "What is to do", "Then crane work")
+	b.has(shown, "What is left to do", "Then crane work")
 	b.harmless(shown)
-	shown = b.submit(shown, "Drop it", nil, http.StatusOK)
-	b.has(shown, "Forgot", "No handoff waits.")
+	shown = b.submit(shown, "Discard", nil, http.StatusOK)
+	b.has(shown, "Forgot", "No handoff is open.")
 	b.has(b.submit(shown, "Undo", nil, http.StatusOK), "crane work")
 	b.get(page.Root+"handoffs/none", http.StatusNotFound)
 	b.post(page.Root+"handoffs/none/drop", nil, http.StatusNotFound)
@@ -91,7 +91,7 @@ func TestHandoffs(t *testing.T) {
 	}
 	b = open(t, auth.Permissions{ReadOnly: true})
 	at = b.hand("", "x")
-	if shown := b.get(at, http.StatusOK); strings.Contains(shown, "Drop it") {
+	if shown := b.get(at, http.StatusOK); strings.Contains(shown, "Discard") {
 		t.Error("a reader is offered to drop")
 	}
 	b.post(at+"/drop", nil, http.StatusForbidden)
@@ -99,7 +99,7 @@ func TestHandoffs(t *testing.T) {
 
 func TestAnnotations(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.has(b.get(page.Root+"annotations", http.StatusOK), "There is no working tree here.")
+	b.has(b.get(page.Root+"annotations", http.StatusOK), "These pages were not started in a repository.")
 	dir := t.TempDir()
 	if err := os.WriteFile(
 		filepath.Join(dir, "pool.go"),
@@ -115,7 +115,7 @@ func TestAnnotations(t *testing.T) {
 	t.Cleanup(func() { _ = s.Close() })
 	b.views.Workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return s, nil }
 	b.enter()
-	b.has(b.get(page.Root+"annotations", http.StatusOK), "No line has a why yet.")
+	b.has(b.get(page.Root+"annotations", http.StatusOK), "No line has an annotation yet.")
 	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})
 	if _, err := s.Add(
 		ctx,
@@ -146,6 +146,6 @@ func TestAnnotations(t *testing.T) {
 	b.views.Workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return s, nil }
 	b.enter()
 	for _, path := range []string{"annotations", "annotations?file=pool.go"} {
-		b.has(b.get(page.Root+path, http.StatusOK), "There is no working tree here.")
+		b.has(b.get(page.Root+path, http.StatusOK), "These pages were not started in a repository.")
 	}
 }

@@ -32,7 +32,10 @@ func inbox(c *call) (reply, error) {
 		navPath: "inbox",
 		lead: h.P(
 			h.Class("lead"),
-			h.Text("What you asked agents to remember, and what is held back from them, waits here for your word."),
+			h.Text(
+				"Sentences that you asked agents to remember, and notes that agents do not see until you approve "+
+					"them.",
+			),
 		),
 	}
 	rows := c.proposalRows(proposals)
@@ -48,13 +51,14 @@ func inbox(c *call) (reply, error) {
 	case len(rows) == 0:
 		s.body = []g.Node{
 			page.Empty(
-				"Nothing waits.",
+				"Nothing waits for a decision.",
 				nil,
 				h.P(
 					h.Class("dim"),
 					h.Text(
-						"A proposal comes when you tell an agent what to remember, in a session that hooks report. "+
-							"What an agent writes after it has read texts of others is held back here, too.",
+						"When you tell an agent to remember something, your sentence appears here as a proposal. "+
+							"Notes that an agent wrote after it had read web pages or other foreign texts also "+
+							"wait here.",
 					),
 				),
 			),
@@ -64,11 +68,11 @@ func inbox(c *call) (reply, error) {
 			page.Keys("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject",
 				"A", "approve the group", "R", "reject the group"),
 			h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), g.Group(rows)),
-			g.If(more > 0, h.P(h.Class("dim"), h.Textf("%d more wait behind these.", more)))}
+			g.If(more > 0, h.P(h.Class("dim"), h.Textf("%d more follow.", more)))}
 	}
-	other, text := "inbox?all=1", "Show the accepted and the rejected ones too"
+	other, text := "inbox?all=1", "Also show what you approved or rejected"
 	if all {
-		other, text = "inbox", "Show only what waits"
+		other, text = "inbox", "Show only what waits for a decision"
 	}
 	s.body = append(c.rejectedNotice(), append(s.body, h.P(h.A(h.Href(page.Root+other), h.Text(text))))...)
 	return s, nil
@@ -140,7 +144,7 @@ func proposal(c *call) (reply, error) {
 	if p.Prompt != "" {
 		s.body = append(
 			s.body,
-			page.Section("said", "All that you said there", h.Pre(h.Class("text"), page.Isolated(p.Prompt))),
+			page.Section("said", "The whole prompt", h.Pre(h.Class("text"), page.Isolated(p.Prompt))),
 		)
 	}
 	if len(near.Hits) > 0 {
@@ -148,8 +152,11 @@ func proposal(c *call) (reply, error) {
 			s.body,
 			page.Section(
 				"near",
-				"Entries near to it",
-				h.P(h.Class("hint"), h.Text("Where it corrects one of these, it may take its place.")),
+				"Similar entries",
+				h.P(
+					h.Class("hint"),
+					h.Text("If the sentence corrects one of these entries, it can replace the entry."),
+				),
 				h.Ul(h.Class("rows"), g.Map(near.Hits, func(e verb.Entry) g.Node {
 					return h.Li(
 						h.Class("row"),
@@ -161,7 +168,7 @@ func proposal(c *call) (reply, error) {
 							page.Button(
 								"inbox/accept",
 								"",
-								"Put it in the place of this text",
+								"Replace this entry",
 								"id",
 								p.ID,
 								"name",
@@ -213,7 +220,7 @@ func acceptProposal(c *call) (reply, error) {
 		return nil, err
 	}
 	if n := out.Notes[0]; n.Outcome == "unchanged" {
-		return redirect{to: c.next(), said: "The memory says this already."}, nil
+		return redirect{to: c.next(), said: "The memory already contains this."}, nil
 	}
 	return redirect{to: c.next(), change: out.Notes[0].Version}, nil
 }
@@ -287,7 +294,11 @@ func approveHeld(c *call) (reply, error) {
 	if base := c.base(); base != nil && e.Version != *base {
 		err := &oxbow.ConflictError{Name: e.Name, Want: *base, Have: e.Version}
 		if text != "" {
-			form.above = page.Section("now", "From what it says now to what you wrote", page.Diff(*e.Content, text))
+			form.above = page.Section(
+				"now",
+				"Difference between the stored text and yours",
+				page.Diff(*e.Content, text),
+			)
 			return keepEdit(err, form, "name", name, "version", version(e.Entry)), nil
 		}
 		return nil, err
@@ -342,7 +353,10 @@ func (c *call) groupRows(groups []labels.HeldGroup, first int) (rows []g.Node) {
 			h.Div(h.Class("head"), h.H3(page.Isolated(title))),
 			h.P(
 				h.Class("hint"),
-				h.Text("Agents find them when they search. Until you approve them, none comes up unasked."),
+				h.Text(
+					"Agents find these notes when they search. oxbow does not show them unasked until you "+
+						"approve them.",
+				),
 			),
 			h.P(page.Isolated(group.NamesText())),
 			h.Div(h.Class("meta"), h.Span(h.Text("Imported "), page.When(c.now, page.Moment(group.Time)))),
@@ -350,7 +364,7 @@ func (c *call) groupRows(groups []labels.HeldGroup, first int) (rows []g.Node) {
 				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+
 					"inbox/approve-group"), page.Hidden("group", group.ID),
 					h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve all"))),
-				g.If(group.Session != "", takeBackLink(group.Session, "Take the import back…"))))))
+				g.If(group.Session != "", takeBackLink(group.Session, "Undo the import…"))))))
 	}
 	return rows
 }

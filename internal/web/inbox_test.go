@@ -32,7 +32,7 @@ func (b *browser) hold(name, content string) {
 
 func TestInboxProposals(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.has(b.get(page.Root+"inbox", http.StatusOK), "Nothing waits.")
+	b.has(b.get(page.Root+"inbox", http.StatusOK), "Nothing waits for a decision.")
 	events := talk("s1", "harbor", "From now on, always run the linter before a commit.", "Done.")
 	events = append(events, talk("s2", "harbor", "Remember that the staging port is 8443.", "Noted.")...)
 	b.archived(events...)
@@ -76,10 +76,10 @@ func TestInboxProposals(t *testing.T) {
 		"nothing was done",
 	)
 	shown = b.submit(shown, "Reject", nil, http.StatusOK)
-	b.has(shown, "Nothing waits.", "Rejected 1 proposal")
+	b.has(shown, "Nothing waits for a decision.", "Rejected 1 proposal")
 	shown = b.submit(shown, "Undo", nil, http.StatusOK)
 	b.has(shown, "staging port is 8443")
-	b.has(b.submit(shown, "Reject", nil, http.StatusOK), "Nothing waits.")
+	b.has(b.submit(shown, "Reject", nil, http.StatusOK), "Nothing waits for a decision.")
 	b.has(b.get(page.Root+"inbox?all=1", http.StatusOK), "accepted")
 	b.get(page.Root+"inbox/ffff", http.StatusNotFound)
 }
@@ -108,7 +108,7 @@ func TestInboxReject(t *testing.T) {
 		t.Fatalf("not two proposals:\n%s", shown)
 	}
 	shown = b.submit(shown, "Reject all 2 of this session", nil, http.StatusOK)
-	b.has(shown, "Rejected 2 proposals", "Nothing waits.")
+	b.has(shown, "Rejected 2 proposals", "Nothing waits for a decision.")
 	b.has(b.submit(b.get(page.Root+"inbox?all=1", http.StatusOK), "Approve", nil, http.StatusOK), "Added")
 }
 
@@ -120,8 +120,8 @@ func TestInboxPlaceOf(t *testing.T) {
 	shown := b.get(page.Root+"inbox", http.StatusOK)
 	at := attribute(shown[strings.Index(shown, `<h3><a `)+4:], "href")
 	shown = b.get(at, http.StatusOK)
-	b.has(shown, "All that you said there", "<del>", "staging port is <b>8080</b>.", "<ins>")
-	b.submit(shown, "Put it in the place of this text", nil, http.StatusOK)
+	b.has(shown, "The whole prompt", "<del>", "staging port is <b>8080</b>.", "<ins>")
+	b.submit(shown, "Replace this entry", nil, http.StatusOK)
 	if e, err := b.memory.Get(t.Context(), "ports"); err != nil || !strings.Contains(e.Content, "8443") {
 		t.Errorf("the entry is %+v, %v", e, err)
 	}
@@ -133,7 +133,7 @@ func TestInboxHeld(t *testing.T) {
 	b.hold("two", "Old text.")
 	b.hold("three", "Third.")
 	shown := b.get(page.Root+"inbox", http.StatusOK)
-	b.has(shown, "held back", "had read before", "WebFetch https://evil.example/one", "Ship on Fridays.")
+	b.has(shown, "held back", "the agent had read", "WebFetch https://evil.example/one", "Ship on Fridays.")
 	trust := func(name string) oxbow.Trust {
 		e, err := b.memory.Get(t.Context(), name)
 		if err != nil {
@@ -203,7 +203,7 @@ func TestInboxRights(t *testing.T) {
 	b.hold("one", "Ship on Fridays.")
 	b.token()
 	shown := b.get(page.Root+"inbox", http.StatusOK)
-	b.has(shown, "Only a person approves")
+	b.has(shown, "Only a person may approve")
 	if strings.Contains(shown, ">Approve<") {
 		t.Error("an agent is offered to approve")
 	}
@@ -219,7 +219,7 @@ func TestInboxRights(t *testing.T) {
 	b.hold("one", "Ship on Fridays.")
 	a := b.archived(talk("s1", "harbor", "Remember that the staging port is 8443.", "Done.")...)
 	shown = b.get(page.Root+"inbox", http.StatusOK)
-	b.has(shown, "This browser only reads")
+	b.has(shown, "This browser may only read")
 	if strings.Contains(shown, ">Reject<") {
 		t.Error("a reader is offered to reject")
 	}
@@ -276,7 +276,7 @@ func TestInboxSets(t *testing.T) {
 	}
 	b.hold("other", "Of nobody known.")
 	shown := b.get(page.Root+"inbox", http.StatusOK)
-	b.has(shown, "3 notes of <a href=\"/ui/sessions/claude/s1\">", "1 note of other sources", "The whole text",
+	b.has(shown, "3 notes of <a href=\"/ui/sessions/claude/s1\">", "1 note from other sources", "The whole text",
 		"/ui/inbox/held/one?row=")
 	if n := strings.Count(shown, "A line of one."); n != 6 {
 		t.Errorf("the page shows %d lines of a text, want 6", n)
@@ -321,7 +321,7 @@ func TestInboxProposalsTogether(t *testing.T) {
 	b.archived(append(talk("s1", "harbor", "From now on, always run the linter before a commit.", "Done."),
 		talk("s2", "harbor", "Remember that the staging port is 8443.", "Noted.")...)...)
 	shown := b.submit(b.get(page.Root+"inbox", http.StatusOK), "Approve all 2", nil, http.StatusOK)
-	b.has(shown, "2 changes", "Nothing waits.")
+	b.has(shown, "2 changes", "Nothing waits for a decision.")
 	if n := b.entries(); n != 2 {
 		t.Errorf("%d entries, want 2", n)
 	}

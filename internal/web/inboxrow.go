@@ -35,15 +35,15 @@ func (c *call) noDecisionNotice() g.Node {
 	case c.view.Rights.ReadOnly:
 		return page.Notice(
 			"note",
-			"This browser only reads: it may look at what waits, and decide nothing.",
-			"The link that oxbow ui prints, without --ro, opens a page that may.",
+			"This browser may only read. It cannot decide what waits here.",
+			"Start oxbow ui without --ro, and open the link that it prints.",
 		)
 	case c.actor != oxbow.Person:
 		return page.Notice(
 			"note",
-			"You signed in with a token, which programs have, too. Only a person approves what is held back, accepts "+
-				"proposals, and keeps or brings back what agents changed.",
-			"Run oxbow ui in a terminal: the link that it prints is yours alone.",
+			"You signed in with a token, and programs use tokens, too. Only a person may approve notes, accept "+
+				"proposals, and restore what agents changed.",
+			"Run oxbow ui in a terminal, and open the link that it prints. Only you get this link.",
 		)
 	}
 	return nil
@@ -72,11 +72,12 @@ func (c *call) proposalRow(p review.ProposalOut, session []string, row int, size
 	}
 	var turns []g.Node
 	for _, f := range p.From[:min(3, len(p.From))] {
-		turns = append(turns, h.A(h.Href(page.Root+page.TurnPath(f)), h.Text("the turn it was said in")))
+		turns = append(turns, h.A(h.Href(page.Root+page.TurnPath(f)), h.Text("show the turn")))
 	}
 	return h.Li(c.card(row),
 		h.Div(h.Class("head"), cardTitle(size, h.A(h.Href(page.Root+"inbox/"+
-			p.ID), page.Isolated(name))), page.Badge("", "proposal", "It becomes an entry when you approve it."),
+			p.ID), page.Isolated(name))), page.Badge("", "proposal", "If you approve the sentence, it becomes an "+
+			"entry."),
 			g.If(p.State != stateOpen, page.Badge("", p.State, ""))),
 		g.If(name != strings.TrimSpace(p.AsNote()),
 			h.Pre(h.Class("text"), page.Isolated(shown), g.If(isCut, h.Text(" …")))),
@@ -134,7 +135,7 @@ func (d decision) form(hidden ...string) g.Node {
 				h.Class("edit"),
 				g.If(d.open, h.Attr("open", "")),
 				h.Summary(h.Class("button"), h.Attr("data-key", "e"), h.Text("Edit")),
-				g.If(d.withName, page.Field("name", "Name; empty for the first line", "")),
+				g.If(d.withName, page.Field("name", "Name (empty: the first line of the text)", "")),
 				page.Text("content", "Text", d.text),
 			)
 		}),
@@ -160,7 +161,10 @@ func (c *call) editedText(oldText string) (text string, err error) {
 	case text == strings.TrimSpace(strings.ReplaceAll(oldText, "\r\n", "\n")):
 		return "", nil
 	case text == "":
-		return "", verb.Advise(verb.Invalidf("the text is empty; nothing was done"), "write a text, or reject this one")
+		return "", verb.Advise(
+			verb.Invalidf("the text is empty; nothing was changed"),
+			"write a text, or reject the note",
+		)
 	}
 	return text, nil
 }
@@ -190,9 +194,9 @@ func (c *call) sameName(name, text string) g.Node {
 		return nil
 	}
 	if strings.TrimSpace(*e.Content) == strings.TrimSpace(text) {
-		return h.P(h.Class("hint"), h.Text("The memory says this already, in "), page.EntryLink(e.Name), h.Text("."))
+		return h.P(h.Class("hint"), h.Text("The same text is already stored in "), page.EntryLink(e.Name), h.Text("."))
 	}
-	return h.Details(h.Summary(h.Text("An entry of this name says something else")), page.Diff(*e.Content, text))
+	return h.Details(h.Summary(h.Text("An entry with this name has another text")), page.Diff(*e.Content, text))
 }
 
 // heldRow shows an entry that is held back, the reasons, and the change that it made.
@@ -207,16 +211,16 @@ func (c *call) heldRow(e labels.HeldEntry, row int, size textSize) g.Node {
 			len(e.Read) > 0,
 			h.P(
 				h.Class("hint"),
-				h.Text("Its agent had read before: "),
+				h.Text("Before it wrote this, the agent had read: "),
 				page.Isolated(strings.Join(e.Read, "; ")),
-				h.Text(". Who wrote that may have had a part in this."),
+				h.Text(". The note may repeat what a stranger wrote there."),
 			),
 		),
 		g.If(
 			len(e.Shaped) > 0,
 			h.P(
 				h.Class("hint"),
-				h.Text("It is shaped like an instruction to a model: "),
+				h.Text("The text looks like an instruction to a model: "),
 				page.Isolated(strings.Join(e.Shaped, ", ")),
 				h.Text("."),
 			),
@@ -250,7 +254,7 @@ func (c *call) heldText(e labels.HeldEntry, size textSize) (n g.Node, isCut bool
 			strconv.FormatUint(past.Changes[1].Seq, 10), Bare: true})
 		if err == nil && was.Content != nil && *was.Content != e.Content {
 			diff := page.Diff(*was.Content, e.Content)
-			return g.Group{h.P(h.Class("hint"), h.Text("What it changed:")), diff}, false
+			return g.Group{h.P(h.Class("hint"), h.Text("Change:")), diff}, false
 		}
 	}
 	shown, isCut := rowText(e.Content, size)

@@ -72,7 +72,7 @@ func (s heldSet) title() g.Node {
 		return g.Group{h.Text(count + " imported from "), h.Span(h.Title(page.Visible(from)),
 			page.Isolated(path.Base(strings.ReplaceAll(from, `\`, "/"))))}
 	}
-	return h.Text(count + " of other sources")
+	return h.Text(count + " from other sources")
 }
 
 // setHead is the row above the entries of a set. The next row has number row.
@@ -121,7 +121,7 @@ func (c *call) heldRows(sets []heldSet, row int) (rows g.Group, shown int) {
 func (c *call) setOfForm() (names []string, err error) {
 	last := c.base()
 	if last == nil {
-		return nil, &oxbow.InvalidError{Field: "version", Reason: "is missing; open the inbox again"}
+		return nil, &oxbow.InvalidError{Field: "version", Reason: "is missing; reload the inbox"}
 	}
 	held, err := c.listHeld()
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *call) setOfForm() (names []string, err error) {
 		}
 	}
 	if names == nil {
-		return nil, &oxbow.InvalidError{Field: "set", Reason: "has nothing that waits any more; open the inbox again"}
+		return nil, &oxbow.InvalidError{Field: "set", Reason: "contains nothing that still waits; reload the inbox"}
 	}
 	return names, nil
 }

@@ -18,7 +18,7 @@ type lineageRow struct {
 }
 
 // ways maps the kind of an edge to its text on the page.
-var ways = map[string]string{"from": "named as its source", "merged": "merged into it", "words": "shares its words"}
+var ways = map[string]string{"from": "named as a source", "merged": "merged into it", "words": "shares its words"}
 
 func lineagePage(c *call) (reply, error) {
 	out, err := history.Lineage(c.ctx, c.work, history.LineageIn{Name: c.name()})
@@ -27,7 +27,7 @@ func lineagePage(c *call) (reply, error) {
 	}
 	s := screen{title: "What it was made from", navPath: "find", lead: h.P(h.Class("lead"), page.EntryLink(out.Name))}
 	if len(out.Sources)+len(out.Made) == 0 {
-		s.body = []g.Node{page.Empty("Nothing is known.", out.Why)}
+		s.body = []g.Node{page.Empty("No source is known.", out.Why)}
 		return s, nil
 	}
 	var from, made []lineageRow

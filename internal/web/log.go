@@ -38,13 +38,13 @@ func changesPage(c *call) (reply, error) {
 		title:   "Log",
 		navPath: "log",
 		live:    offset == 0,
-		lead:    h.P(h.Class("lead"), h.Text("Every change, the last first. Each can be taken back.")),
+		lead:    h.P(h.Class("lead"), h.Text("Every change, the newest first. You can undo each of them.")),
 	}
 	s.body = []g.Node{c.logFilters(name, by, session)}
 	if len(out.Changes) == 0 {
 		s.body = append(
 			s.body,
-			page.Empty("No change is like that.", out.Notes, g.If(name+by+session != "", h.P(h.A(h.Href(page.Root+
+			page.Empty("No change matches.", out.Notes, g.If(name+by+session != "", h.P(h.A(h.Href(page.Root+
 				"log"), h.Text("All changes"))))),
 		)
 		return s, nil
@@ -80,7 +80,7 @@ func (c *call) logFilters(name, actor, session string) g.Node {
 		g.If(
 			session != "",
 			h.Div(h.Class("callout"), h.P(h.Text("Changes of session "), h.Code(page.Isolated(session)), h.Text(". "),
-				g.If(c.mayDecide(), takeBackLink(session, "Take back all of it…")))),
+				g.If(c.mayDecide(), takeBackLink(session, "Undo all of them…")))),
 		)}
 }
 
@@ -130,7 +130,7 @@ func (c *call) groupHead(changes []verb.Change) g.Node {
 	return h.Li(h.Class("row group"),
 		h.Div(h.Class("head"), h.H2(h.Class("small"), title), h.Span(h.Class("meta"),
 			page.When(c.now, page.Moment(changes[0].Time)))),
-		g.If(c.mayDecide(), h.Div(h.Class("actions"), takeBackLink(session, "Take back…"))))
+		g.If(c.mayDecide(), h.Div(h.Class("actions"), takeBackLink(session, "Undo…"))))
 }
 
 // logRow shows one change. A member of a group omits the facts that the group's head shows.
@@ -158,7 +158,7 @@ func (c *call) logRow(ch verb.Change, isMember bool) g.Node {
 		h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+
 			", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note),
 			g.If(!isMember, sessionLink(ch.Source)),
-			h.A(h.Href(page.Root+"log/"+seq), h.Attr("data-inline", "#change"), h.Text("What it changed")),
+			h.A(h.Href(page.Root+"log/"+seq), h.Attr("data-inline", "#change"), h.Text("Show the change")),
 			g.If(c.mayWrite(), page.Button("undo", "plain", undoWord(ch), "seq", seq, "back", c.currentPath()))))
 }
 

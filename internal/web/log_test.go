@@ -35,7 +35,7 @@ func TestLog(t *testing.T) {
 	if strings.Contains(shown, "<bdi>n</bdi>") {
 		t.Errorf("of one entry:\n%s", shown)
 	}
-	b.has(b.get(page.Root+"log?by=import", http.StatusOK), "No change is like that", "All changes")
+	b.has(b.get(page.Root+"log?by=import", http.StatusOK), "No change matches", "All changes")
 	b.get(page.Root+"log?entry=unknown", http.StatusNotFound)
 	shown = b.get(page.Root+"log/2", http.StatusOK)
 	b.has(shown, `id="change"`, "<del>− <bdi>one</bdi></del><ins>+ <bdi>two</bdi></ins>", "tag:x")
@@ -52,19 +52,19 @@ func TestLog(t *testing.T) {
 	// All changes of the session are undone, except entries that a person changed since.
 	b.submit(b.get(at("m", "/edit"), http.StatusOK), "Save", url.Values{"content": {"a person's"}}, http.StatusOK)
 	shown = b.get(page.Root+"log?session=0123456789abcdef", http.StatusOK)
-	b.has(shown, "Take back all of it…")
+	b.has(shown, "Undo all of them…")
 	shown = b.get(page.Root+"log/revert?session=0123456789abcdef", http.StatusOK)
 	b.has(
 		shown,
-		"2 changes would be taken back",
-		"<bdi>n</bdi></a> is again as before",
+		"2 changes would be undone",
+		"<bdi>n</bdi></a> gets its earlier text back",
 		"What others changed since",
 		"<bdi>m</bdi></a>: ",
 	)
 	if b.content("n") != "two\n" {
 		t.Error("a look took something back")
 	}
-	shown = b.submit(shown, "Take it back", nil, http.StatusOK)
+	shown = b.submit(shown, "Undo the session", nil, http.StatusOK)
 	b.has(shown, "Undo")
 	if b.content("n") != "one\n" || b.content("m") != "a person's" {
 		t.Errorf("after it: %q, %q", b.content("n"), b.content("m"))
@@ -73,7 +73,7 @@ func TestLog(t *testing.T) {
 	if b.content("n") != "two\n" {
 		t.Errorf("after undo: %q", b.content("n"))
 	}
-	b.has(b.get(page.Root+"log/revert?session=unknown", http.StatusOK), "No change is of this session")
+	b.has(b.get(page.Root+"log/revert?session=unknown", http.StatusOK), "This session changed nothing")
 	b.post(page.Root+"log/revert", nil, http.StatusBadRequest)
 }
 
@@ -85,7 +85,7 @@ func TestProgramsDecideNothing(t *testing.T) {
 	b.client = b.fresh()
 	b.post(page.Root+"enter", url.Values{"token": {token}}, http.StatusOK)
 	for _, path := range []string{"log/revert?session=x", "entries/n/redact"} {
-		b.has(b.get(page.Root+path, http.StatusForbidden), "Only a person")
+		b.has(b.get(page.Root+path, http.StatusForbidden), "This needs a person")
 	}
 	b.post(page.Root+"log/revert", url.Values{"session": {"x"}}, http.StatusForbidden)
 	b.post(page.Root+"entries/n/redact", nil, http.StatusForbidden)

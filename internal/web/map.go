@@ -37,14 +37,14 @@ func showMap(c *call) (reply, error) {
 		navPath: "map",
 		lead: h.P(
 			h.Class("lead"),
-			h.Text("What belongs together: entries by their projects, tags and files. Each is a link."),
+			h.Text("Entries with the projects, tags and files that they share. Each is a link."),
 		),
 	}
 	s.body = []g.Node{
 		page.Ask(
 			"map",
 			"Show",
-			page.Field("name", "Around the entry", name, h.Placeholder("all of the memory")),
+			page.Field("name", "Around this entry", name, h.Placeholder("the whole memory")),
 			h.Div(h.Class("field grow"), page.Field("q", "Filter", query, h.Placeholder("project:… tag:…"))),
 		),
 	}
@@ -53,7 +53,9 @@ func showMap(c *call) (reply, error) {
 		return s, nil
 	}
 	graph := labelGraph(entries, name)
-	s.body = append(s.body, page.Draw(graph, "Map of "+page.Plural(len(entries), "entry")),
+	s.body = append(
+		s.body,
+		page.Draw(graph, "Map of "+page.Plural(len(entries), "entry")),
 		h.Ul(
 			h.Class("legend"),
 			h.Li(h.Text("entry")),
@@ -63,19 +65,27 @@ func showMap(c *call) (reply, error) {
 		),
 		g.If(
 			more,
-			h.P(h.Class("hint"), h.Text("The newest are drawn; a filter, or the name of an entry, shows others.")),
+			h.P(
+				h.Class("hint"),
+				h.Text("Only the newest entries are drawn. Use a filter or the name of an entry to see others."),
+			),
 		),
-		page.Section("list", "The same as a list", h.Ul(h.Class("rows"), g.Map(entries, func(e verb.Entry) g.Node {
-			return h.Li(
-				h.Class("row"),
-				h.Div(
-					h.Class("head"),
-					h.H3(page.EntryLink(e.Name)),
-					h.A(h.Class("meta"), h.Href(page.Root+mapPath(e.Name)), h.Text("map around it")),
-				),
-				h.Div(h.Class("meta"), page.Chips(e.Labels)),
-			)
-		}))))
+		page.Section(
+			"list",
+			"The same entries as a list",
+			h.Ul(h.Class("rows"), g.Map(entries, func(e verb.Entry) g.Node {
+				return h.Li(
+					h.Class("row"),
+					h.Div(
+						h.Class("head"),
+						h.H3(page.EntryLink(e.Name)),
+						h.A(h.Class("meta"), h.Href(page.Root+mapPath(e.Name)), h.Text("map around it")),
+					),
+					h.Div(h.Class("meta"), page.Chips(e.Labels)),
+				)
+			})),
+		),
+	)
 	return s, nil
 }
 

@@ -22,7 +22,7 @@ func TestMap(t *testing.T) {
 	b.remember("berth", "Dock.", project("harbor"), tag)
 	b.remember("paint", "Green.", project("lantern"))
 	shown := b.get(page.Root+"map", http.StatusOK)
-	b.has(shown, "<svg", "<circle", `href="/ui/entries/deploy"`, `>project: harbor<`, "The same as a list")
+	b.has(shown, "<svg", "<circle", `href="/ui/entries/deploy"`, `>project: harbor<`, "The same entries as a list")
 	b.harmless(shown)
 	if n := strings.Count(shown, "<circle"); n != 5 { // three entries, one project, one tag
 		t.Errorf("%d nodes", n)
@@ -87,13 +87,20 @@ func TestMapBounds(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.has(b.get(page.Root+"numbers", http.StatusOK), "Nothing in these days.")
+	b.has(b.get(page.Root+"numbers", http.StatusOK), "No data for these days.")
 	b.remember("deploy", "Ship.", project("harbor"))
 	b.remember("paint", "Green.", project("lantern"))
 	events := talk("s1", "harbor", "Hello.", "ok")
 	b.archived(append(events, injected(events[0], "Deploy.", "deploy"))...)
 	shown := b.get(page.Root+"numbers", http.StatusOK)
-	b.has(shown, "2026-04-18: 2", "at most 21 tokens", "1 time, 21 tokens; of 0", "harbor", "The same in numbers")
+	b.has(
+		shown,
+		"2026-04-18: 2",
+		"at most 21 tokens",
+		"1 time, 21 tokens in all. An agent used an entry of 0",
+		"harbor",
+		"Show as a table",
+	)
 	if !strings.Contains(shown, "<bdi>2026-04-17</bdi></td><td class=\"number\">0</td>") {
 		t.Errorf("the numbers of the day before are not there:\n%s", shown)
 	}

@@ -18,7 +18,7 @@ func newPage(c *call) (reply, error) {
 
 func (c *call) newForm(name string, t formValues, status int, notices ...g.Node) screen {
 	return screen{title: "Remember something", navPath: "find", status: status,
-		lead: h.P(h.Class("lead"), h.Text("One fact, rule or decision, as you would tell a new colleague.")),
+		lead: h.P(h.Class("lead"), h.Text("Write one fact, rule or decision, as you would tell a new colleague.")),
 		body: append(notices, h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+
 			"new"), h.Attr("data-guard", ""),
 			h.Label(h.For("name"), h.Text("Name")),
@@ -32,7 +32,7 @@ func (c *call) newForm(name string, t formValues, status int, notices ...g.Node)
 			h.P(
 				h.Class("hint"),
 				h.ID("name-hint"),
-				h.Text("Short and unique. Empty takes the first line of the text."),
+				h.Text("Short and unique. If you leave it empty, the first line of the text becomes the name."),
 			),
 			t.inputFields(), h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Remember"))))),
 	}
@@ -53,9 +53,9 @@ func add(c *call) (reply, error) {
 					h.Class("notice error"),
 					h.Role("alert"),
 					h.P(
-						h.Text("There is an entry of that name: "),
+						h.Text("An entry with this name exists: "),
 						page.EntryLink(e.Name),
-						h.Text(". Choose another name, or change that one."),
+						h.Text(". Choose another name, or edit that entry."),
 					),
 				),
 			), nil

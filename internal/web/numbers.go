@@ -54,15 +54,15 @@ func numbersPage(c *call) (reply, error) {
 			page.Section("activity", "Changes each day", page.Bars("Changes each day", "changes", activity.bars)),
 			page.Section(
 				"growth",
-				"Entries that are there, by day",
-				page.Bars("Entries that are there, by day", "entries", growth.upTo(entries.Total)),
+				"Number of entries",
+				page.Bars("Number of entries", "entries", growth.upTo(entries.Total)),
 			),
 			g.If(
 				len(projects) > 0,
 				page.Section(
 					"projects",
-					"Entries of projects",
-					page.Shares("Entries of projects", "entries", projects),
+					"Entries in each project",
+					page.Shares("Entries in each project", "entries", projects),
 				),
 			)},
 	}
@@ -82,19 +82,19 @@ func numbersPage(c *call) (reply, error) {
 		s.body,
 		page.Section(
 			"tokens",
-			"Tokens put before models",
+			"Tokens shown to agents",
 			h.P(h.Textf(
-				"%s, %d tokens; of %d an entry was used.",
+				"Notes were shown %s, %d tokens in all. An agent used an entry of %d of these.",
 				page.Plural(out.Total.Injections, "time"),
 				out.Total.Tokens,
 				out.Total.Used,
 			)),
-			page.Bars("Tokens put before models", "tokens", tokens.bars),
+			page.Bars("Tokens shown to agents", "tokens", tokens.bars),
 		),
 		page.Section(
 			"used",
-			"Times that some of it was used",
-			page.Bars("Times that some of it was used", "times", used.bars),
+			"How often agents used a shown note",
+			page.Bars("How often agents used a shown note", "times", used.bars),
 		),
 	)
 	return s, nil

@@ -39,7 +39,7 @@ func TestContext(t *testing.T) {
 	b.profiled(map[string]string{
 		"dev.yaml": "name: dev\ndescription: Works on the harbor\ninclude:\n  projects: [harbor]\nmax_tokens: 900\n",
 	})
-	b.has(b.get(page.Root+"context", http.StatusOK), "a session begins with nothing")
+	b.has(b.get(page.Root+"context", http.StatusOK), "a session begins without notes")
 	for i, name := range []string{"deploy", "berth", "crane"} {
 		b.remember(
 			name,
@@ -50,7 +50,7 @@ func TestContext(t *testing.T) {
 	shown := b.get(page.Root+"context?project=harbor", http.StatusOK)
 	b.has(
 		shown,
-		"What it gets",
+		"What the agent gets",
 		"by the blue script",
 		"2 more notes, such as berth; deploy",
 		"tokens, between the lines &lt;oxbow-memory&gt;",
@@ -59,41 +59,48 @@ func TestContext(t *testing.T) {
 	b.has(
 		b.get(page.Root+"context?event=a+profile+is+loaded&profile=dev", http.StatusOK),
 		"by the blue script",
-		"What this profile selects",
+		"Show the profile",
 		"crane",
 	)
 	b.has(b.get(page.Root+"context?event=a+profile+is+loaded&profile=none", http.StatusOK), "none", "notice error")
-	b.has(b.get(page.Root+"context?event=a+prompt+is+written", http.StatusOK), "Write a prompt above.")
+	b.has(b.get(page.Root+"context?event=a+prompt+is+written", http.StatusOK), "Enter a prompt above.")
 	b.has(
 		b.get(page.Root+"context?event=a+prompt+is+written&prompt=which+zebra", http.StatusOK),
-		"a model gets nothing",
+		"oxbow shows nothing",
 	)
 
 	b = bound(t)
-	b.has(b.get(page.Root+"context", http.StatusForbidden), "sees a part of it")
+	b.has(b.get(page.Root+"context", http.StatusForbidden), "has access to a part")
 }
 
 func TestAsk(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	old := b.get(page.Root+"ask?q=blue", http.StatusOK) // an address of earlier versions
-	b.has(old, "How the memory answers", "Nothing was found.")
+	b.has(old, "How these results were ranked", "Nothing was found.")
 	b.remember("deploy", "Ship the harbor by the blue script.", project("harbor"))
 	b.remember("paint", "The lantern is green.", project("lantern"))
 	for _, name := range []string{"s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9"} {
 		b.remember(name, "script script script "+name)
 	}
 	shown := b.get(page.Root+"find?explain=1&q=blue+script", http.StatusOK)
-	b.has(shown, "/ui/entries/deploy", "word by word", "Rarity", "Would hooks speak up?", "Strength")
+	b.has(
+		shown,
+		"/ui/entries/deploy",
+		"word by word",
+		"Rarity",
+		"Would oxbow show this to an agent unasked?",
+		"Strength",
+	)
 	for name, want := range map[string]string{
-		"deploy":  "It is number 1 of the hits",
+		"deploy":  "It is result 1 below",
 		"paint":   "It contains none of the words",
 		"nothing": "not found",
 	} {
 		b.has(b.get(page.Root+"find?explain=1&q=blue+script&why="+name, http.StatusOK), want)
 	}
 	old = b.get(page.Root+"ask?q=lantern&project=harbor&why=paint", http.StatusOK)
-	b.has(old, "Its words fit", "Nothing was found.")
-	b.has(b.get(page.Root+"find?explain=1&q=script&why=deploy", http.StatusOK), "It is number")
+	b.has(old, "Its words match", "Nothing was found.")
+	b.has(b.get(page.Root+"find?explain=1&q=script&why=deploy", http.StatusOK), "It is result")
 
 	b.hold("held", "MARKER script")
 	if err := b.memory.Apply(

@@ -25,7 +25,10 @@ func listProfiles(c *call) (reply, error) {
 		navPath: "profiles",
 		lead: h.P(
 			h.Class("lead"),
-			h.Text("What an agent knows while it does a job. Each is a file, of your home or of the project."),
+			h.Text(
+				"A profile selects the notes that an agent gets for a certain job. Each profile is a file in "+
+					"your home or in the project.",
+			),
 		),
 	}
 	if len(out.Profiles) == 0 {
@@ -33,7 +36,11 @@ func listProfiles(c *call) (reply, error) {
 			page.Empty(
 				"There are no profiles yet.",
 				nil,
-				h.P(h.Class("dim"), h.Code(h.Text("oxbow profile new NAME --project PROJECT")), h.Text(" writes one.")),
+				h.P(
+					h.Class("dim"),
+					h.Code(h.Text("oxbow profile new NAME --project PROJECT")),
+					h.Text(" writes one."),
+				),
 			),
 		}
 		return s, nil
@@ -42,7 +49,7 @@ func listProfiles(c *call) (reply, error) {
 		h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Profiles, func(p profiles.ProfileRow) g.Node {
 			return h.Li(h.Class("row"),
 				h.Div(h.Class("head"), h.H2(profileLink(p)), page.Badge("", "of the "+
-					p.From, ""), g.If(p.Hidden, page.Badge("", "hidden by the one before", "")),
+					p.From, ""), g.If(p.Hidden, page.Badge("", "hidden by the profile above", "")),
 					g.If(p.Wrong != "", page.Badge("error", "cannot be read", ""))),
 				g.If(p.Description != "", h.P(page.Isolated(p.Description))),
 				g.If(p.Wrong != "", h.P(h.Class("hint"), page.Isolated(p.Wrong))),
@@ -83,16 +90,16 @@ func showProfile(c *call) (reply, error) {
 	}
 	process := ""
 	if p.Process {
-		process = "what has the label process:true, to read only"
+		process = "entries with the label process:true, read-only"
 	}
 	s.body = append(s.body, page.Facts("File", p.File+", of the "+
 		p.From, "Extends", strings.Join(p.Extends, ", "), "Includes", strings.Join(p.Include, "; "),
 		"Includes the entries", strings.Join(p.Entries, ", "),
-		"Includes too", process, "Leaves out", strings.Join(p.Exclude, "; "), "Documents",
+		"Also includes", process, "Excludes", strings.Join(p.Exclude, "; "), "Documents",
 		strings.Join(p.Documents, ", "), "Redacts", strings.Join(p.Redacts, ", "), "Budget", strconv.Itoa(p.MaxTokens)+
 			" tokens", "New entries get", makeLabel("project", p.Project)),
 		h.P(h.Class("hint"), h.Code(h.Text("oxbow profile edit "+
-			page.Visible(name))), h.Text(" opens the file in your editor, and looks over what you save.")),
+			page.Visible(name))), h.Text(" opens the file in your editor and checks what you save.")),
 		c.profileBudget(name))
 	out, err := profiles.Select(c.ctx, c.work, profiles.SelectIn{Profile: name})
 	if err != nil {
@@ -100,7 +107,7 @@ func showProfile(c *call) (reply, error) {
 		return s, nil
 	}
 	s.body = append(s.body, selectionTable(out), h.P(h.A(h.Href(page.Root+"context?event="+
-		strings.ReplaceAll(eventProfile, " ", "+")+"&profile="+name), h.Text("The bytes that a model gets"))))
+		strings.ReplaceAll(eventProfile, " ", "+")+"&profile="+name), h.Text("The text that an agent gets"))))
 	return s, nil
 }
 

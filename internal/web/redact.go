@@ -23,8 +23,8 @@ func (c *call) personsOnly() reply {
 	return screen{title: "That did not work", navPath: "-", status: http.StatusForbidden, body: []g.Node{
 		page.Notice(
 			"error",
-			"Only a person who sees all of the memory may do this.",
-			"Open these pages with oxbow ui.",
+			"This needs a person with access to the whole memory.",
+			"Run oxbow ui without --project, --kind and --ro.",
 		)}}
 }
 
@@ -44,14 +44,15 @@ func redactPage(c *call) (reply, error) {
 		body: []g.Node{
 			page.Notice(
 				"error",
-				"This cannot be undone. Forget takes an entry out and can be undone; this rewrites the memory's file "+
-					"without any of its text.",
+				"You cannot undo this. The memory's file is rewritten without any version of the text. If you "+
+					"only want to remove the entry, use Forget, "+
+					"which you can undo.",
 				"",
 			),
 			h.P(h.Text(page.Plural(out.Versions, "version") + " would be erased.")),
 			leftOver(out.Left),
 			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(name)+"/redact"),
-				h.Button(h.Class("danger"), h.Text("Erase it for good")),
+				h.Button(h.Class("danger"), h.Text("Erase for good")),
 				h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)), h.Text("Keep it"))),
 		},
 	}, nil
@@ -71,7 +72,7 @@ func redact(c *call) (reply, error) {
 			h.Role("status"),
 			h.Text(fmt.Sprintf("%s of %q erased.", page.Plural(out.Versions, "version"), page.Visible(out.Name))),
 		),
-		leftOver(out.Left), h.P(h.A(h.Href(page.Root), h.Text("On to today"))),
+		leftOver(out.Left), h.P(h.A(h.Href(page.Root), h.Text("Back to Today"))),
 	}}, nil
 }
 
@@ -80,7 +81,7 @@ func leftOver(left []string) g.Node {
 	if len(left) == 0 {
 		return nil
 	}
-	return page.Section("left", "May still hold it", h.Ul(h.Class("list"), g.Map(left, func(s string) g.Node {
+	return page.Section("left", "May still contain the text", h.Ul(h.Class("list"), g.Map(left, func(s string) g.Node {
 		return h.Li(page.Isolated(s))
 	})))
 }

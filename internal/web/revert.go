@@ -25,29 +25,29 @@ func revertPage(c *call) (reply, error) {
 		return nil, err
 	}
 	s := screen{
-		title:   "Take back a session",
+		title:   "Undo a session",
 		navPath: "log",
 		lead: h.P(
 			h.Class("lead"),
-			h.Text("Nothing is changed yet. This is what "),
+			h.Text("Nothing has been changed yet. This is what "),
 			h.Code(page.Isolated(in.Session)),
-			h.Text(" did, and what would become of it."),
+			h.Text(" changed, and how it would be undone."),
 		),
 	}
 	if len(out.Changes) == 0 {
-		s.body = []g.Node{page.Empty("No change is of this session.", out.Why)}
+		s.body = []g.Node{page.Empty("This session changed nothing.", out.Why)}
 		return s, nil
 	}
 	s.body = []g.Node{h.P(h.Text(page.Plural(len(out.Changes), "change") +
-		" would be taken back, as one change that can be undone.")),
+		" would be undone by one change, which you can undo again.")),
 		stepList(out), conflictList(out), derivedRows(out, in)}
 	if n := len(out.Shown); n > 0 {
-		s.body = append(s.body, h.P(h.Text("Models were shown some of it "+page.Plural(n, "time")+".")))
+		s.body = append(s.body, h.P(h.Text("Agents were shown entries of this session "+page.Plural(n, "time")+".")))
 	}
 	s.body = append(s.body, h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+
 		"log/revert"), page.Hidden("session", in.Session), g.If(in.WithDerived, page.Hidden("derived", "1")),
-		h.Button(h.Class("main"), h.Text("Take it back")), h.A(h.Class("button"), h.Href(page.Root+
-			"log"), h.Text("Leave it"))))
+		h.Button(h.Class("main"), h.Text("Undo the session")), h.A(h.Class("button"), h.Href(page.Root+
+			"log"), h.Text("Cancel"))))
 	return s, nil
 }
 
@@ -62,7 +62,7 @@ func revertSession(c *call) (reply, error) {
 		return no, nil
 	}
 	if c.value("session") == "" {
-		return nil, &oxbow.InvalidError{Field: "session", Reason: "is empty; say whose changes are meant"}
+		return nil, &oxbow.InvalidError{Field: "session", Reason: "is empty; choose a session"}
 	}
 	out, err := history.Revert(
 		c.ctx,
@@ -73,15 +73,19 @@ func revertSession(c *call) (reply, error) {
 		return nil, err
 	}
 	if out.Seq == 0 {
-		return redirect{to: "log", said: "Nothing of it stood any more: nothing was changed."}, nil
+		return redirect{to: "log", said: "Nothing was changed: no change of this session is still in effect."}, nil
 	}
 	return redirect{to: "log", change: out.Seq}, nil
 }
 
 // stepList lists what would happen to each entry.
 func stepList(out history.RevertOut) g.Node {
-	did := map[string]string{"removed": "is forgotten", "returned": "is again as before", "restored": "comes back"}
-	rows := g.Group{g.If(len(out.Steps) == 0, h.Li(h.Text("Nothing: nothing of it stands any more.")))}
+	did := map[string]string{
+		"removed":  "is forgotten",
+		"returned": "gets its earlier text back",
+		"restored": "is restored",
+	}
+	rows := g.Group{g.If(len(out.Steps) == 0, h.Li(h.Text("Nothing: no change of this session is still in effect.")))}
 	for _, st := range out.Steps {
 		rows = append(rows, h.Li(page.EntryLink(st.Name), h.Text(" "+did[st.Did])))
 	}
@@ -94,7 +98,7 @@ func conflictList(out history.RevertOut) g.Node {
 	for _, k := range out.Conflicts {
 		why := k.Reason
 		if why == "" {
-			why = "others changed it later; theirs stays: " + strings.Join(k.Kept, ", ")
+			why = "others changed it later, and their change stays: " + strings.Join(k.Kept, ", ")
 		}
 		rows = append(rows, h.Li(page.EntryLink(k.Name), h.Text(": "+why)))
 	}
@@ -114,14 +118,17 @@ func derivedRows(out history.RevertOut, in history.RevertIn) g.Node {
 				page.EntryLink(d.Name),
 				h.Text(", from "),
 				page.Isolated(d.From),
-				g.If(d.Taken, h.Text(": taken back, too")),
+				g.If(d.Taken, h.Text(": undone as well")),
 			),
 		)
 	}
 	if rows == nil {
 		return nil
 	}
-	return page.Section("derived", "What was made from it", h.Ul(h.Class("list"), rows),
+	return page.Section("derived", "Entries made from these", h.Ul(h.Class("list"), rows),
 		g.If(!in.WithDerived, h.P(h.A(h.Href(page.Root+"log/revert?"+
-			url.Values{"session": {in.Session}, "derived": {"1"}}.Encode()), h.Text("Look at taking that back, too")))))
+			url.Values{
+				"session": {in.Session},
+				"derived": {"1"},
+			}.Encode()), h.Text("Preview undoing these as well")))))
 }

@@ -24,7 +24,10 @@ func listSessions(c *call) (reply, error) {
 		title:   "Sessions",
 		navPath: "sessions",
 		live:    true,
-		lead:    h.P(h.Class("lead"), h.Text("What was said and done with agents, and what hooks put before them.")),
+		lead: h.P(
+			h.Class("lead"),
+			h.Text("Your conversations with agents, what the agents did, and which notes oxbow showed them."),
+		),
 	}
 	if c.work.Sessions == nil {
 		s.body = []g.Node{noArchive()}
@@ -32,7 +35,7 @@ func listSessions(c *call) (reply, error) {
 	}
 	query, limit := c.value("q"), min(max(c.number("limit", sessionPage), 1), 500)
 	s.body = []g.Node{page.Ask("sessions", "Find",
-		page.Field("q", "Words", query, h.Type("search"), h.Placeholder("what was said")),
+		page.Field("q", "Words", query, h.Type("search"), h.Placeholder("words of the conversation")),
 		page.Field("client", "Client", c.value("client")),
 		page.Field("project", "Project", c.value("project")),
 		page.Field("since", "Since", c.value("since"), h.Placeholder("7d, yesterday, 2026-04-18")))}
@@ -56,14 +59,14 @@ func listSessions(c *call) (reply, error) {
 // noArchive is the page content if no sessions are kept.
 func noArchive() g.Node {
 	return page.Empty(
-		"No session is kept yet.",
+		"No session is stored yet.",
 		nil,
 		h.P(
 			h.Class("dim"),
 			h.Text("Run "),
 			h.Code(h.Text("oxbow setup")),
-			h.Text(" to connect clients, whose hooks report what is said and done, or "),
-			h.Code(h.Text("oxbow session import")), h.Text(" to read what they have kept."),
+			h.Text(" to connect clients, whose hooks then report your sessions, or "),
+			h.Code(h.Text("oxbow session import")), h.Text(" to import the histories of your clients."),
 		),
 	)
 }
@@ -83,7 +86,7 @@ func (c *call) sessionList(limit int) (g.Node, bool, error) {
 	case err != nil:
 		return nil, false, err
 	case len(out.Sessions) == 0 && c.value("project")+c.value("client")+c.value("since") != "":
-		return page.Empty("No session is like that.", nil, h.P(h.A(h.Href(page.Root+
+		return page.Empty("No session matches.", nil, h.P(h.A(h.Href(page.Root+
 			"sessions"), h.Text("All sessions")))), false, nil
 	case len(out.Sessions) == 0:
 		return noArchive(), false, nil
@@ -123,7 +126,7 @@ func (c *call) turnsFound(limit int) (g.Node, bool, error) {
 		return nil, false, err
 	}
 	if len(out.Hits) == 0 {
-		return page.Empty("No turn holds that.", out.Why), false, nil
+		return page.Empty("No turn contains these words.", out.Why), false, nil
 	}
 	return g.Group{
 		page.Notes(out.Notes),

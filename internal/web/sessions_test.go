@@ -28,7 +28,7 @@ func injected(of session.Event, text string, names ...string) session.Event {
 
 func TestSessions(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.has(b.get(page.Root+"sessions", http.StatusOK), "No session is kept yet.")
+	b.has(b.get(page.Root+"sessions", http.StatusOK), "No session is stored yet.")
 	events := talk("s1", "harbor", "How do we deploy the harbor?", "By the blue script.")
 	exit := 2
 	call := session.Event{Client: "claude", Session: "s1", Turn: "s1-1", Kind: session.Called, ID: "c1",
@@ -42,13 +42,13 @@ func TestSessions(t *testing.T) {
 	if strings.Contains(shown, "Paint") {
 		t.Error("a filter of projects selects nothing")
 	}
-	b.has(b.get(page.Root+"sessions?project=none", http.StatusOK), "No session is like that.")
+	b.has(b.get(page.Root+"sessions?project=none", http.StatusOK), "No session matches.")
 	b.has(b.get(page.Root+"sessions?limit=1", http.StatusOK), "Show more", "limit=21")
 	b.has(
 		b.get(page.Root+"sessions?q=blue+script&client=claude", http.StatusOK),
 		"/ui/sessions/claude/s1?turn=1#turn-1",
 	)
-	b.has(b.get(page.Root+"sessions?q=zebra", http.StatusOK), "No turn holds that.")
+	b.has(b.get(page.Root+"sessions?q=zebra", http.StatusOK), "No turn contains these words.")
 	b.get(page.Root+"sessions?since=gibberish", http.StatusBadRequest)
 
 	shown = b.get(page.Root+"sessions/claude/s1", http.StatusOK)
@@ -59,7 +59,7 @@ func TestSessions(t *testing.T) {
 		"$ make ship",
 		"exit 2",
 		"no rule",
-		"put before the model with the prompt: 21 tokens",
+		"oxbow showed notes with the prompt: 21 tokens",
 		"Deploy with the script.",
 		"/ui/entries/deploy",
 		"Strength 0.71",
@@ -98,12 +98,12 @@ func TestSessionUse(t *testing.T) {
 	b.has(form, "By the blue script.")
 	b.get(path+"/note?turn=9", http.StatusNotFound)
 	b.has(
-		b.submit(form, "Remember it", url.Values{"content": {"Other."}, "name": {"taken"}}, http.StatusBadRequest),
+		b.submit(form, "Save", url.Values{"content": {"Other."}, "name": {"taken"}}, http.StatusBadRequest),
 		"another entry",
 	)
 	shown := b.submit(
 		form,
-		"Remember it",
+		"Save",
 		url.Values{"content": {"Deploy by the blue script."}, "name": {"deploy"}, "tags": {"ops, how"}},
 		http.StatusOK,
 	)
@@ -119,10 +119,14 @@ func TestSessionUse(t *testing.T) {
 	}
 	b.has(b.get(path+"/export?form=json", http.StatusOK), `"session": "s1"`)
 
-	shown = b.submit(b.get(path+"/forget", http.StatusOK), "Forget it", nil, http.StatusOK)
-	b.has(shown, "Took 1 turn")
+	shown = b.submit(b.get(path+"/forget", http.StatusOK), "Forget the session", nil, http.StatusOK)
+	b.has(shown, "1 turn removed")
 	b.get(path, http.StatusNotFound)
-	b.has(b.submit(shown, "Bring the session back", nil, http.StatusOK), "By the blue script.", "The session is back.")
+	b.has(
+		b.submit(shown, "Restore the session", nil, http.StatusOK),
+		"By the blue script.",
+		"The session was restored.",
+	)
 }
 
 func TestSessionRights(t *testing.T) {
@@ -147,7 +151,10 @@ func TestSessionRights(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"", "/export?form=json", "/export?form=markdown", "/note?turn=1", "/forget"} {
-		if shown := b.get(page.Root+"sessions/claude/s2"+path, http.StatusNotFound); strings.Contains(shown, "MARKER") {
+		if shown := b.get(page.Root+"sessions/claude/s2"+path, http.StatusNotFound); strings.Contains(
+			shown,
+			"MARKER",
+		) {
 			t.Errorf("%s shows another project", path)
 		}
 	}

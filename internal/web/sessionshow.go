@@ -110,7 +110,7 @@ func (c *call) turn(t session.Turn) g.Node {
 			id), h.Textf("Turn %d", t.N))), h.Span(h.Class("meta"), page.When(c.now, t.Start)),
 			g.If(len(taints) > 0, page.Badge("warn", "read texts of others", strings.Join(taints, "; ")))),
 		g.Group(parts),
-		g.If(t.Cut, h.P(h.Class("hint"), h.Text("The turn was larger than what is kept."))),
+		g.If(t.Cut, h.P(h.Class("hint"), h.Text("The turn was too large, and only a part was stored."))),
 		g.If(
 			c.mayWrite(),
 			h.Div(
@@ -142,7 +142,7 @@ func eventPart(e session.Event) g.Node {
 	case session.Plan:
 		return said("answer", "Plan", e.Text)
 	case session.Compact:
-		return said("answer", "Compacted to", e.Text)
+		return said("answer", "Summary after compaction", e.Text)
 	case session.Called:
 		return g.Iff(e.Call != nil, func() g.Node { return callPart(e.Call) })
 	case session.Injected:
@@ -174,7 +174,7 @@ func callPart(call *session.Call) g.Node {
 		g.If(
 			call.Output != "",
 			h.Details(
-				h.Summary(h.Text("What it printed")),
+				h.Summary(h.Text("Output")),
 				h.Pre(h.Class("text"), page.Isolated(clipText(call.Output))),
 			),
 		),
@@ -191,9 +191,9 @@ func injectionPart(e session.Event) g.Node {
 	}[i.Place]
 	return h.Details(
 		h.Class("event injected"),
-		h.Summary(h.Textf("Memory was put before the model %s: %d tokens", where, i.Tokens)),
+		h.Summary(h.Textf("oxbow showed notes %s: %d tokens", where, i.Tokens)),
 		g.If(i.G > 0, h.P(h.Class("hint"), h.Textf("Strength %.2f, above the floor of %.2f.", i.G, i.Floor))),
-		h.Ul(h.Class("chips"), h.Aria("label", "Of these entries"), g.Map(i.Shown, shownItem)),
+		h.Ul(h.Class("chips"), h.Aria("label", "Entries shown"), g.Map(i.Shown, shownItem)),
 		g.If(e.Text != "", h.Pre(h.Class("text"), page.Isolated(clipText(e.Text)))),
 	)
 }
@@ -213,5 +213,5 @@ func clipText(s string) string {
 	if len(s) <= turnBytes {
 		return s
 	}
-	return strings.ToValidUTF8(s[:turnBytes], "") + "\n… (the export has all of it)"
+	return strings.ToValidUTF8(s[:turnBytes], "") + "\n… (the export contains the whole text)"
 }

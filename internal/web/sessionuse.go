@@ -52,18 +52,29 @@ func noteForm(c *call) (reply, error) {
 func noteScreen(out sessions.SessionOut, t *session.Turn, v formValues, status int, notices ...g.Node) screen {
 	path := page.SessionPath(out.Client, out.Session, 0)
 	return screen{title: "Make a note of a turn", navPath: "sessions", status: status,
-		lead: h.P(h.Class("lead"), h.Text("Cut the text down to what will still matter, and say it in your words.")),
+		lead: h.P(h.Class("lead"), h.Text("Shorten the text to what will still matter later, in your own words.")),
 		body: append(notices,
-			h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+path+
-				"/note"), h.Attr("data-guard", ""), page.Hidden("turn", strconv.Itoa(t.N)),
-				page.Field("name", "Name (the first line, where it is empty)", v["name"]),
+			h.Form(
+				h.Class("stack"),
+				h.Method("post"),
+				h.Action(page.Root+path+
+					"/note"),
+				h.Attr("data-guard", ""),
+				page.Hidden("turn", strconv.Itoa(t.N)),
+				page.Field("name", "Name (empty: the first line of the text)", v["name"]),
 				page.Text("content", "Text", v["content"], h.Required()),
-				page.Field("project", "Project", v["project"]), page.Field("tags", "Tags, with commas", v["tags"]),
+				page.Field(
+					"project",
+					"Project",
+					v["project"],
+				),
+				page.Field("tags", "Tags, separated by commas", v["tags"]),
 				h.Div(
 					h.Class("actions"),
-					h.Button(h.Class("main"), h.Text("Remember it")),
+					h.Button(h.Class("main"), h.Text("Save")),
 					h.A(h.Href(page.Root+page.SessionPath(out.Client, out.Session, t.N)), h.Text("Back to the turn")),
-				)))}
+				),
+			))}
 }
 
 func noteTurn(c *call) (reply, error) {
@@ -87,7 +98,7 @@ func noteTurn(c *call) (reply, error) {
 			return again(&oxbow.InvalidError{
 				Field:  "name",
 				Value:  in.Name,
-				Reason: "is that of another entry; give another, or edit that entry",
+				Reason: "is already used by another entry; choose another name, or edit that entry",
 			})
 		}
 	}
@@ -102,7 +113,7 @@ func noteTurn(c *call) (reply, error) {
 		return again(err)
 	}
 	if out.Outcome == "unchanged" {
-		return redirect{to: back, said: "The memory says this already."}, nil
+		return redirect{to: back, said: "The memory already contains this."}, nil
 	}
 	return redirect{to: back, change: out.Version}, nil
 }
@@ -164,11 +175,12 @@ func forgetForm(c *call) (reply, error) {
 	return screen{title: "Forget a session", navPath: "sessions", body: []g.Node{
 		h.P(h.Text(page.Plural(out.Turns, "turn")+" of "), page.Isolated(out.Client+"/"+
 			out.Session), h.Text(
-			" would leave the archive. Notes that were made of it stay. The client's own transcript is not touched. "+
-				"You can bring the session back.",
+			" would be removed from the archive. Notes that were made from it stay. The client's own transcript "+
+				"is not changed. "+
+				"You can restore the session.",
 		)),
 		h.Div(h.Class("actions"), page.Button(path+
-			"/forget", "danger", "Forget it"), h.A(h.Href(page.Root+path), h.Text("Keep it")))}}, nil
+			"/forget", "danger", "Forget the session"), h.A(h.Href(page.Root+path), h.Text("Keep it")))}}, nil
 }
 
 func forgetSession(c *call) (reply, error) {
@@ -177,9 +189,13 @@ func forgetSession(c *call) (reply, error) {
 		return nil, err
 	}
 	return screen{title: "Forgotten", navPath: "sessions", body: []g.Node{
-		h.P(h.Class("done"), h.Role("status"), h.Textf("Took %s out of the archive.", page.Plural(out.Turns, "turn"))),
-		h.Div(h.Class("actions"), page.Button("sessions/restore", "", "Bring the session back"), h.A(h.Href(page.Root+
-			"sessions"), h.Text("On to the sessions")))}}, nil
+		h.P(
+			h.Class("done"),
+			h.Role("status"),
+			h.Textf("%s removed from the archive.", page.Plural(out.Turns, "turn")),
+		),
+		h.Div(h.Class("actions"), page.Button("sessions/restore", "", "Restore the session"), h.A(h.Href(page.Root+
+			"sessions"), h.Text("Back to the sessions")))}}, nil
 }
 
 // restoreSession restores the session that was forgotten last.
@@ -188,5 +204,5 @@ func restoreSession(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: page.SessionPath(out.Client, out.Session, 0), said: "The session is back."}, nil
+	return redirect{to: page.SessionPath(out.Client, out.Session, 0), said: "The session was restored."}, nil
 }

@@ -27,12 +27,12 @@ func (c *call) sessionWrote(session string) g.Node {
 		return nil
 	}
 	if len(out.Changes) == 0 {
-		return h.P(h.Class("dim"), h.Text("It wrote nothing to the memory."))
+		return h.P(h.Class("dim"), h.Text("This session wrote nothing to the memory."))
 	}
 	if len(out.Steps) == 0 {
 		return h.P(
 			h.Class("dim"),
-			h.Text("What it wrote to the memory was taken back, or others have changed it since."),
+			h.Text("All that this session wrote to the memory was undone, or others have changed it since."),
 		)
 	}
 	var rows g.Group
@@ -44,9 +44,16 @@ func (c *call) sessionWrote(session string) g.Node {
 		h.H2(h.ID("wrote-title"), h.Text(wroteSummary(out))),
 		h.Ul(h.Class("list"), rows),
 		g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "other")+"."))),
-		g.If(len(out.Conflicts) > 0, h.P(h.Class("hint"),
-			h.Text("Others have changed "+page.Plural(len(out.Conflicts), "entry")+" of it since; theirs stays."))),
-		g.If(c.mayDecide(), h.Div(h.Class("actions"), takeBackLink(session, "Take back…"))))
+		g.If(len(out.Conflicts) > 0, h.P(
+			h.Class("hint"),
+			h.Text(
+				"Others have changed "+page.Plural(
+					len(out.Conflicts),
+					"entry",
+				)+" of this session since. Their changes stay.",
+			),
+		)),
+		g.If(c.mayDecide(), h.Div(h.Class("actions"), takeBackLink(session, "Undo…"))))
 }
 
 // wroteSummary counts a session's changes, such as "It wrote 3 entries, changed 1 entry".

@@ -29,8 +29,8 @@ func settingsPage(c *call) (reply, error) {
 		navPath: "settings",
 		lead: h.P(
 			h.Class("lead"),
-			h.Text("Your agents' clients, the files of the memory, and what may be wrong with them. "),
-			h.A(h.Href(page.Root+"numbers"), h.Text("Numbers and pictures")),
+			h.Text("The clients of your agents, the health of the memory's files, and backups. "),
+			h.A(h.Href(page.Root+"numbers"), h.Text("Charts")),
 		),
 	}
 	clients, err := c.clientList()
@@ -44,9 +44,9 @@ func settingsPage(c *call) (reply, error) {
 			"tokens",
 			"Tokens",
 			h.P(
-				h.Text("Programs sign in with tokens. No page shows one. Run "),
+				h.Text("Programs sign in with tokens, which these pages do not show. Run "),
 				h.Code(h.Text("oxbow mcp --help")),
-				h.Text(" in a terminal to read where tokens are stored."),
+				h.Text(" in a terminal to learn where tokens are stored."),
 			),
 		)}
 	return s, nil
@@ -88,7 +88,7 @@ func (c *call) clientList() (g.Node, error) {
 	list := page.Empty(
 		"No client has reported a session yet.",
 		nil,
-		h.P(h.Class("dim"), h.Code(h.Text("oxbow setup")), h.Text(" connects those that are installed.")),
+		h.P(h.Class("dim"), h.Code(h.Text("oxbow setup")), h.Text(" connects the clients that are installed.")),
 	)
 	if rows != nil {
 		list = page.Table([]string{"Client", "Last hook", "Sessions"}, rows...)
@@ -114,13 +114,19 @@ func (c *call) injectSwitch() g.Node {
 	if err != nil {
 		return errorInPage(err)
 	}
-	text, button := "Hooks show memory to models.", page.Button("settings/inject", "", "Switch off", "off", "1")
+	text, button := "oxbow shows notes to agents without being asked.", page.Button(
+		"settings/inject",
+		"",
+		"Turn off",
+		"off",
+		"1",
+	)
 	if !state.On {
-		text = "Hooks show no memory to models, because of " + strings.Join(state.OffBy, " and ") + "."
-		button = page.Button("settings/inject", "", "Switch on")
+		text = "oxbow shows notes only to agents that search, because of " + strings.Join(state.OffBy, " and ") + "."
+		button = page.Button("settings/inject", "", "Turn on")
 	}
 	if len(state.ClientsOff) > 0 {
-		text += " They show none to " + strings.Join(state.ClientsOff, ", ") + ", as you chose when you set it up."
+		text += " It shows none unasked to " + strings.Join(state.ClientsOff, ", ") + ", as chosen in setup."
 	}
 	isAllowed := c.actor == oxbow.Person && c.mayWrite()
 	return h.Div(h.Class("actions"), h.Span(page.Isolated(text)), g.If(isAllowed, button))
@@ -133,14 +139,14 @@ func switchInject(c *call) (reply, error) {
 		return nil, err
 	}
 	said := map[bool]string{
-		true:  "Hooks show no memory to models now. They still record your sessions.",
-		false: "Hooks show memory to models.",
+		true:  "oxbow now shows notes only to agents that search. Hooks still record your sessions.",
+		false: "oxbow shows notes to agents without being asked.",
 	}[out.Off]
 	if !out.Changed {
 		said += " Nothing was changed."
 	}
 	if out.Still != "" {
-		said += " But " + out.Still + " still switches it off."
+		said += " But " + out.Still + " still turns this off."
 	}
 	return redirect{to: "settings", said: said}, nil
 }
@@ -148,7 +154,7 @@ func switchInject(c *call) (reply, error) {
 // health shows the findings of doctor. If full is set, doctor reads the whole store.
 func (c *call) health(full bool) g.Node {
 	if c.work.Place == nil || c.work.Host == nil {
-		return h.P(h.Class("dim"), h.Text("The memory lies in no file of this machine."))
+		return h.P(h.Class("dim"), h.Text("The memory is not stored in a file on this machine."))
 	}
 	out, err := maintenance.Doctor(c.ctx, c.work, maintenance.DoctorIn{Full: full})
 	if err != nil {
@@ -162,9 +168,9 @@ func (c *call) health(full bool) g.Node {
 	said := "There is a problem."
 	switch {
 	case out.OK && fine > 0:
-		said = "Nothing is broken. Look at " + page.Plural(fine, "finding") + " below."
+		said = "No errors. " + page.Plural(fine, "warning") + " below."
 	case out.OK:
-		said = "All is well."
+		said = "No problems were found."
 	}
 	show := func(findings []maintenance.Finding) g.Node {
 		return page.Report(c.now, maintenance.FindingsReport(findings))
@@ -174,7 +180,7 @@ func (c *call) health(full bool) g.Node {
 			show(out.Findings[fine:])),
 		h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+
 			"settings/check"), h.Button(h.Text("Check every byte")),
-			h.Span(h.Class("hint"), h.Text("reads the whole memory and the archive; changes nothing")))}
+			h.Span(h.Class("hint"), h.Text("reads the whole memory and the archive, and changes nothing")))}
 }
 
 func rank(level string) int {
@@ -187,12 +193,12 @@ func check(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind, text := "good", "The memory is sound: every record, every entry."
+	kind, text := "good", "The memory is intact: all records and entries were checked."
 	if !out.OK {
-		kind, text = "error", "The memory is not sound."
+		kind, text = "error", "The memory is damaged."
 	}
 	return screen{title: "Check", navPath: "settings", body: []g.Node{
-		h.P(page.Badge(kind, map[bool]string{true: "sound", false: "damaged"}[out.OK], ""), h.Text(" "+text)),
+		h.P(page.Badge(kind, map[bool]string{true: "intact", false: "damaged"}[out.OK], ""), h.Text(" "+text)),
 		page.Report(c.now, out.Report()),
 		h.P(h.A(h.Href(page.Root+"settings"), h.Text("Back to the settings")))}}, nil
 }
@@ -220,24 +226,24 @@ func weight(n int64) string {
 
 func (c *call) backupForm() g.Node {
 	if c.noFiles {
-		return h.P(h.Class("dim"), h.Text("Backups are made by the one who runs this server."))
+		return h.P(h.Class("dim"), h.Text("The administrator of this server makes the backups."))
 	}
 	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+"settings/backup"),
 		page.Field(
 			"file",
-			"Path of the new file, on the machine of this server",
+			"Path of the new file on the machine that runs this server",
 			"",
 			h.Required(),
 			h.Placeholder("/backup/memory-"+c.now.Format("20060102")+".oxbow"),
 		),
 		h.Label(
 			h.Input(h.Type("checkbox"), h.Name("sessions"), h.Value("1")),
-			h.Text(" the archive of sessions, not the memory"),
+			h.Text(" Back up the archive of sessions instead of the memory"),
 		),
 		h.Div(
 			h.Class("actions"),
 			h.Button(h.Text("Back up")),
-			h.Span(h.Class("hint"), h.Text("The copy is checked. No file is replaced.")),
+			h.Span(h.Class("hint"), h.Text("The copy is checked. An existing file is not replaced.")),
 		))
 }
 
@@ -246,8 +252,8 @@ func (c *call) backupForm() g.Node {
 func backup(c *call) (reply, error) {
 	if c.noFiles {
 		return forbidden(
-			"No page of this server writes files.",
-			"Have the one who runs it make a backup: oxbow backup FILE.",
+			"The pages of this server do not write files.",
+			"Ask its administrator to run oxbow backup FILE.",
 		), nil
 	}
 	out, err := maintenance.Backup(
@@ -259,7 +265,10 @@ func backup(c *call) (reply, error) {
 		return nil, err
 	}
 	return screen{title: "Backup", navPath: "settings", body: []g.Node{
-		g.If(!out.Failed(), h.P(h.Class("done"), h.Role("status"), h.Text("Copied, and checked."))),
+		g.If(
+			!out.Failed(),
+			h.P(h.Class("done"), h.Role("status"), h.Text("The memory was copied, and the copy was checked.")),
+		),
 		g.Map(out.Problems, func(p verb.Problem) g.Node {
 			return page.Notice("error", page.Sentence(page.Visible(p.What)), page.Visible(p.Mend))
 		}),
@@ -274,7 +283,7 @@ func backup(c *call) (reply, error) {
 			strconv.FormatUint(out.Last, 10),
 			"Head",
 			out.Head,
-			"Not in it",
+			"Not included",
 			out.Left,
 		),
 		h.P(h.A(h.Href(page.Root+"settings"), h.Text("Back to the settings")))}}, nil

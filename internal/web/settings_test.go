@@ -55,26 +55,26 @@ func TestSettings(t *testing.T) {
 		shown,
 		"/ui/sessions?client=claude",
 		"minutes ago",
-		"Nothing is broken.",
+		"No errors.",
 		"memory.oxbow",
-		"No page shows one",
+		"these pages do not show",
 	)
-	b.has(b.submit(shown, "Check every byte", nil, http.StatusOK), "The memory is sound", "1 record,")
+	b.has(b.submit(shown, "Check every byte", nil, http.StatusOK), "The memory is intact", "1 record,")
 
 	off := filepath.Join(home, injection.InjectOff)
-	b.has(shown, "Hooks show memory to models.")
-	if strings.Contains(shown, "Switch on") {
+	b.has(shown, "oxbow shows notes to agents without being asked.")
+	if strings.Contains(shown, "Turn on") {
 		t.Error("hooks are on, and the page offers to switch them on")
 	}
-	shown = b.submit(shown, "Switch off", nil, http.StatusOK)
-	b.has(shown, "Hooks show no memory to models now", "because of "+off)
-	if strings.Contains(shown, "Switch off") {
+	shown = b.submit(shown, "Turn off", nil, http.StatusOK)
+	b.has(shown, "oxbow now shows notes only", "because of "+off)
+	if strings.Contains(shown, "Turn off") {
 		t.Error("hooks are off, and the page offers to switch them off")
 	}
 	if _, err := os.Stat(off); err != nil {
 		t.Error(err)
 	}
-	b.has(b.submit(shown, "Switch on", nil, http.StatusOK), "Hooks show memory to models.")
+	b.has(b.submit(shown, "Turn on", nil, http.StatusOK), "oxbow shows notes to agents without being asked.")
 	if _, err := os.Stat(off); err == nil {
 		t.Error("it is still off")
 	}
@@ -82,7 +82,11 @@ func TestSettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "copy.oxbow")
 	form := url.Values{"file": {file}}
 	delete(form, "sessions")
-	b.has(b.post(page.Root+"settings/backup", form, http.StatusOK), "Copied, and checked.", "copy.oxbow")
+	b.has(
+		b.post(page.Root+"settings/backup", form, http.StatusOK),
+		"The memory was copied, and the copy was checked.",
+		"copy.oxbow",
+	)
 	if fi, err := os.Stat(file); err != nil || fi.Size() == 0 {
 		t.Errorf("the copy: %v, %v", fi, err)
 	}
@@ -117,7 +121,7 @@ func TestSettingsRights(t *testing.T) {
 		for _, path := range []string{"backup", "inject"} {
 			b.has(b.post(page.Root+"settings/"+
 				path, url.Values{"file": {filepath.Join(home, "x")}, "off": {"1"}},
-				http.StatusForbidden), "Only a person who may write")
+				http.StatusForbidden), "This needs a person")
 		}
 		if files, _ := filepath.Glob(filepath.Join(home, "*")); strings.Contains(
 			strings.Join(files, " "),

@@ -27,7 +27,7 @@ func (c *call) shownTo(name string) g.Node {
 	if err != nil || len(out.Injections) == 0 {
 		return nil
 	}
-	title := "Shown to models " + page.Plural(out.Total.Injections, "time")
+	title := "Shown to agents " + page.Plural(out.Total.Injections, "time")
 	more := out.Total.Injections - len(out.Injections)
 	return page.Section("shown", title,
 		h.Ul(h.Class("list"), g.Map(out.Injections, func(i injection.InjectedItem) g.Node {
@@ -39,7 +39,7 @@ func (c *call) shownTo(name string) g.Node {
 				g.If(used, g.Group{h.Text(" "), page.Badge("good", "used", "The agent used it in this turn.")}),
 			)
 		})),
-		g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "time")+" before."))))
+		g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "time")+" earlier."))))
 }
 
 // injectionPlace names the moment at which hooks put memory before a model.

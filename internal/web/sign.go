@@ -35,7 +35,7 @@ func (d doorkeeper) turnAway(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	door := signInPage(
-		"You are not signed in any more. Sign in, go back, and send the form again.",
+		"Your session has ended. Sign in, go back, and send the form again.",
 		http.StatusUnauthorized,
 	)
 	door.Body = append(door.Body, typedBack(r))
@@ -60,7 +60,7 @@ func (d doorkeeper) enter(w http.ResponseWriter, r *http.Request) {
 		d.send(
 			w,
 			signInPage(
-				"This link was used before, or is older than ten minutes. Run oxbow ui for a new one.",
+				"This link has already been used, or is older than ten minutes. Run oxbow ui to get a new link.",
 				http.StatusUnauthorized,
 			),
 		)
@@ -74,7 +74,7 @@ func (d doorkeeper) enter(w http.ResponseWriter, r *http.Request) {
 func (d doorkeeper) signIn(w http.ResponseWriter, r *http.Request) {
 	token, ok := d.guard.Tokens.Find(strings.TrimSpace(r.PostFormValue("token")))
 	if !ok {
-		d.send(w, signInPage("No token of this server is like that.", http.StatusUnauthorized))
+		d.send(w, signInPage("This server does not know that token.", http.StatusUnauthorized))
 		return
 	}
 	_, err := d.views.View(token, "")
@@ -104,7 +104,7 @@ func onward(to string) page.Door {
 	return page.Door{
 		Title: "Signed in",
 		To:    page.Root + to,
-		Body:  []g.Node{h.P(h.A(h.Href(page.Root+to), h.Text("Go on to the memory")))},
+		Body:  []g.Node{h.P(h.A(h.Href(page.Root+to), h.Text("Open the memory")))},
 	}
 }
 
@@ -115,7 +115,7 @@ func signInPage(wrong string, status int) page.Door {
 			h.Text("Run "),
 			h.Code(h.Text("oxbow ui")),
 			h.Text(
-				" in a terminal: it opens this page for you. Where this server has tokens, one of them opens it too.",
+				" in a terminal to open this page without a token. If you have a token of this server, enter it here.",
 			),
 		),
 		h.Form(h.Method("post"), h.Action(page.Root+"enter"), h.Class("stack"),

@@ -32,7 +32,7 @@ func today(c *call) (reply, error) {
 		return nil, err
 	}
 	if list.Total == 0 {
-		return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text("Nothing is remembered yet.")),
+		return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text("The memory is empty.")),
 			body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""), c.changedNotes(), c.firstSteps())}}, nil
 	}
 	return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text(page.Plural(list.Total, "entry")+
@@ -41,7 +41,7 @@ func today(c *call) (reply, error) {
 			c.changedNotes(),
 			c.waiting(),
 			h.Div(h.Class("entry"),
-				h.Div(h.Class("column"), page.Section("written", "Written last",
+				h.Div(h.Class("column"), page.Section("written", "Newest entries",
 					h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(list.Entries, func(e verb.Entry) g.Node {
 						return page.Row(c.now, e)
 					})),
@@ -55,7 +55,7 @@ func today(c *call) (reply, error) {
 					c.writtenToday(),
 					c.shownToday(),
 					h.P(h.Class("meta"), h.A(h.Href(page.Root+
-						"settings"), h.Text("Is all well? What doctor says")), h.A(h.Href(page.Root+
+						"settings"), h.Text("Health")), h.A(h.Href(page.Root+
 						"numbers"), h.Text("Numbers"))),
 				))),
 		}}, nil
@@ -93,7 +93,7 @@ func (c *call) writtenToday() g.Node {
 		all = all + 1
 	}
 	if all == 0 {
-		return page.Section("who", "Since yesterday", h.P(h.Class("dim"), h.Text("Nothing was written.")))
+		return page.Section("who", "Since yesterday", h.P(h.Class("dim"), h.Text("Nothing was changed.")))
 	}
 	more := map[bool]string{true: " or more"}[all == mostToday]
 	return page.Section("who", "Since yesterday", h.Ul(h.Class("list"), g.Map(mostFirst(by), func(who string) g.Node {
@@ -124,13 +124,13 @@ func (c *call) shownToday() g.Node {
 	}
 	return page.Section(
 		"shown",
-		"Put before models",
+		"Shown to agents",
 		h.Ul(h.Class("list"), g.Map(mostFirst(times), func(client string) g.Node {
 			return h.Li(
 				page.Isolated(client),
 				h.Textf(": %s, %d tokens", page.Plural(times[client], "time"), tokens[client]),
 			)
-		})), h.P(h.Class("dim"), h.Textf("An entry was used %s.", page.Plural(out.Total.Used, "time"))),
+		})), h.P(h.Class("dim"), h.Textf("Agents used a shown entry %s.", page.Plural(out.Total.Used, "time"))),
 	)
 }
 
@@ -142,21 +142,21 @@ func (c *call) firstSteps() g.Node {
 	return h.Ol(h.Class("empty rows"),
 		g.If(
 			c.mayWrite(),
-			step("Remember one thing", h.Text("What would you tell a new colleague first? "), h.A(h.Href(page.Root+
-				"new"), h.Text("Write it down")), h.Text("; this page shows it, and you can change it at any time.")),
+			step("Write a first note", h.Text("What would you tell a new colleague first? "), h.A(h.Href(page.Root+
+				"new"), h.Text("Write a note")), h.Text(". It appears on this page, and you can change it at any "+
+				"time.")),
 		),
 		step(
 			"Connect your agents",
 			h.Text("Run "),
 			h.Code(h.Text("oxbow setup")),
 			h.Text(
-				" in a terminal. From then on they find here what you and they have learned, and write here what is "+
-					"worth keeping.",
+				" in a terminal. Your agents then find your notes, and store what they learn.",
 			),
 		),
 		step(
 			"Or look at a sample",
 			h.Code(h.Text("oxbow demo --ui")),
-			h.Text(" shows the memory of a small team, which is thrown away in the end."),
+			h.Text(" shows the sample memory of a small team. It is deleted when you stop the command."),
 		))
 }

@@ -21,7 +21,7 @@ func TestToday(t *testing.T) {
 	defer func() { clock = now }()
 	b := open(t, auth.Permissions{})
 	shown := b.get(page.Root, http.StatusOK)
-	b.has(shown, "Nothing is remembered yet.", "Write it down", "oxbow setup")
+	b.has(shown, "The memory is empty.", "Write a note", "oxbow setup")
 	b.remember("old", "two days ago")
 	clock = now
 	link, err := b.server.Link("") // the session has ended
@@ -30,7 +30,7 @@ func TestToday(t *testing.T) {
 	}
 	b.get(link, http.StatusOK)
 	shown = b.get(page.Root, http.StatusOK)
-	if !strings.Contains(shown, "Nothing was written.") {
+	if !strings.Contains(shown, "Nothing was changed.") {
 		t.Errorf("of a change two days ago:\n%s", shown)
 	}
 	agent := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent, Claimed: oxbow.Claim{Agent: "claude"}})
@@ -58,7 +58,7 @@ func TestToday(t *testing.T) {
 
 func TestTodayReadOnly(t *testing.T) {
 	b := open(t, auth.Permissions{ReadOnly: true})
-	if shown := b.get(page.Root, http.StatusOK); strings.Contains(shown, "Write it down") {
+	if shown := b.get(page.Root, http.StatusOK); strings.Contains(shown, "Write a note") {
 		t.Error("a browser that may not write is invited to")
 	}
 }

@@ -26,7 +26,7 @@ func transferPage(c *call) (reply, error) { return c.transferScreen(0), nil }
 
 func (c *call) transferScreen(status int, notices ...g.Node) screen {
 	s := screen{title: "Import and export", navPath: "transfer", status: status,
-		lead: h.P(h.Class("lead"), h.Text("Bring notes in from a file, or take yours with you.")), body: notices}
+		lead: h.P(h.Class("lead"), h.Text("Import notes from a file, or export yours.")), body: notices}
 	if c.mayDecide() {
 		s.body = append(s.body, page.Section("import", "Import a file", importForm()))
 	}
@@ -41,7 +41,7 @@ func importForm() g.Node {
 		h.Input(h.ID("file"), h.Type("file"), h.Name("file"), h.Required(), h.Aria("describedby", "file-hint")),
 		h.P(h.Class("hint"), h.ID("file-hint"),
 			h.Text("An export of oxbow or of another memory, or a Markdown file, of at most 4 MB. "+
-				"You see what would come in before anything is stored.")),
+				"You see a preview before anything is stored.")),
 		h.Label(h.Input(h.Type("checkbox"), h.Name("overwrite"), h.Value("1")),
 			h.Text(" Replace entries that were edited here")),
 		h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Preview"))))
@@ -49,16 +49,16 @@ func importForm() g.Node {
 
 func exportForm(query string) g.Node {
 	return h.Form(h.Class("stack"), h.Action(page.Root+"transfer/export"),
-		page.Field("q", "Which entries; empty for all", query, h.Placeholder("project:…, tag:…")),
+		page.Field("q", "Filter (empty: all entries)", query, h.Placeholder("project:…, tag:…")),
 		h.Div(h.Class("actions"), h.Button(h.Text("Export")),
-			h.Span(h.Class("hint"), h.Text("One entry on each line, as JSON. The file can be imported again."))))
+			h.Span(h.Class("hint"), h.Text("JSON Lines, one entry per line. You can import the file again."))))
 }
 
 // exportEntries sends the entries that the query selects as a file.
 func exportEntries(c *call) (reply, error) {
 	if c.actor != oxbow.Person {
-		return forbidden("Only a person exports entries.",
-			"Run oxbow ui in a terminal: the link that it prints is yours alone."), nil
+		return forbidden("Only a person may export entries.",
+			"Run oxbow ui in a terminal, and open the link that it prints. Only you get this link."), nil
 	}
 	one := 1
 	if _, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: c.value("q"), Limit: &one}); err != nil {
@@ -93,9 +93,10 @@ func (c *call) readUpload() (f upload, err error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return f, verb.Advise(verb.Invalidf("the file has more than 4 MB"), "oxbow import FILE in a terminal reads it")
+		return f, verb.Advise(verb.Invalidf("the file is larger than 4 MB"), "oxbow import FILE in a terminal "+
+			"reads it")
 	case err != nil:
-		return f, &oxbow.InvalidError{Field: "file", Reason: "is missing; choose one"}
+		return f, &oxbow.InvalidError{Field: "file", Reason: "is missing; choose a file"}
 	}
 	defer func() { _ = in.Close() }() // ignore the error: the file was only read
 	f.name = path.Base(strings.ReplaceAll(head.Filename, `\`, "/"))
@@ -182,7 +183,7 @@ func importedNames(out transfer.ImportOut) g.Node {
 func importUpload(c *call) (reply, error) {
 	file, ok := c.uploads.takeUpload(c.browserID(), c.value("digest"))
 	if !ok {
-		err := fmt.Errorf("%w: the server has this file no more; nothing was imported", oxbow.ErrConflict)
+		err := fmt.Errorf("%w: the server no longer has this file; nothing was imported", oxbow.ErrConflict)
 		return nil, verb.Advise(err, "choose the file again")
 	}
 	in := file.makeImport()

@@ -46,7 +46,8 @@ func TestImportUpload(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.has(b.get(page.Root+"transfer", http.StatusOK), "Preview", "Export")
 	b.remember("own", "Mine.")
-	lines := `{"name":"gate","content":"Closes at nine."}` + "\n" + `{"name":"quay","content":"Holds 14 boats."}` + "\n"
+	lines := `{"name":"gate","content":"Closes at nine."}` + "\n" + `{"name":"quay","content":"Holds 14 "+
+		"boats."}` + "\n"
 	shown := b.upload("book.jsonl", lines, http.StatusOK)
 	b.has(shown, "Nothing is stored yet. The file contains 2 new entries.", "gate", "quay")
 	if n := b.entries(); n != 1 {
@@ -59,7 +60,7 @@ func TestImportUpload(t *testing.T) {
 	b.has(b.upload("book.jsonl", lines, http.StatusOK), "2 unchanged entries", "Choose another file")
 
 	at := attribute(inbox[strings.Index(inbox, `<a class="button" href="/ui/log/revert`):], "href")
-	b.submit(b.get(at, http.StatusOK), "Take it back", nil, http.StatusOK)
+	b.submit(b.get(at, http.StatusOK), "Undo the session", nil, http.StatusOK)
 	if _, err := b.memory.Get(t.Context(), "own"); err != nil || b.entries() != 1 {
 		t.Errorf("after taking the import back %d entries are left, %v", b.entries(), err)
 	}

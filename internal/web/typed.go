@@ -38,5 +38,5 @@ func typedBack(r *http.Request) g.Node {
 			textArea(f.name, value, rows, h.Attr("readonly", "")),
 		)
 	}
-	return page.Section("typed", "What you typed; it was not saved", h.Div(h.Class("stack edit"), shown))
+	return page.Section("typed", "Your text, which was not saved", h.Div(h.Class("stack edit"), shown))
 }

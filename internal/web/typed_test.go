@@ -61,12 +61,12 @@ func TestNoteOfTurnComesBack(t *testing.T) {
 	form := b.get(page.Root+"sessions/claude/s1/note?turn=1", http.StatusOK)
 	shown := b.submit(
 		form,
-		"Remember it",
+		"Save",
 		url.Values{"name": {"taken"}, "content": {"My words."}, "tags": {"port, mine"}},
 		http.StatusBadRequest,
 	)
-	b.has(shown, "is that of another entry", "My words.", "port, mine", "Remember it")
-	b.has(b.submit(shown, "Remember it", url.Values{"name": {"port"}}, http.StatusOK), "Added")
+	b.has(shown, "is already used by another entry", "My words.", "port, mine", "Save")
+	b.has(b.submit(shown, "Save", url.Values{"name": {"port"}}, http.StatusOK), "Added")
 	if e, err := b.memory.Get(t.Context(), "port"); err != nil || e.Content != "My words." {
 		t.Errorf("the note is %+v, %v", e, err)
 	}
@@ -82,7 +82,7 @@ func TestTokensDecideNothing(t *testing.T) {
 	b.client = b.fresh()
 	b.post(page.Root+"enter", url.Values{"token": {token}}, http.StatusOK)
 	shown := b.get(page.Root+"inbox", http.StatusOK)
-	b.has(shown, "Only a person approves what is held back, accepts proposals")
+	b.has(shown, "Only a person may approve notes, accept proposals")
 	if strings.Contains(shown, ">Approve<") {
 		t.Error("the inbox offers to approve")
 	}
@@ -107,9 +107,12 @@ func TestSessionTakesBack(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	const id = "a b&c=%2F+ü#1"
 	b.archived(talk(id, "harbor", "Which port?", "8443.")...)
-	b.has(b.get(page.Root+page.SessionPath("claude", id, 0), http.StatusOK), "It wrote nothing to the memory.")
+	b.has(
+		b.get(page.Root+page.SessionPath("claude", id, 0), http.StatusOK),
+		"This session wrote nothing to the memory.",
+	)
 	b.has(b.get(page.Root+"log/revert?"+url.Values{"session": {"claude/" +
-		id}}.Encode(), http.StatusOK), "No change is of this session")
+		id}}.Encode(), http.StatusOK), "This session changed nothing")
 
 	b.remember("port", "8080")
 	b.remember("host", "a.example")
@@ -135,9 +138,9 @@ func TestSessionTakesBack(t *testing.T) {
 	_, rest, _ := strings.Cut(logged, page.Root+"log/revert?")
 	query, _, _ := strings.Cut(rest, `"`)
 	shown = b.get(page.Root+"log/revert?"+html.UnescapeString(query), http.StatusOK)
-	b.submit(shown, "Take it back", nil, http.StatusOK)
+	b.submit(shown, "Undo the session", nil, http.StatusOK)
 	if b.content("port") != "8080" || b.content("host") != "a.example" {
 		t.Errorf("after taking back, port is %q and host %q", b.content("port"), b.content("host"))
 	}
-	b.has(b.get(page.Root+page.SessionPath("claude", id, 0), http.StatusOK), "was taken back")
+	b.has(b.get(page.Root+page.SessionPath("claude", id, 0), http.StatusOK), "was undone")
 }

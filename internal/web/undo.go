@@ -20,7 +20,7 @@ func undo(c *call) (reply, error) {
 		seqs = append(seqs, seq)
 	}
 	if seqs == nil {
-		return nil, &oxbow.InvalidError{Field: "seq", Reason: "is missing; say which change is meant"}
+		return nil, &oxbow.InvalidError{Field: "seq", Reason: "is missing; choose a change"}
 	}
 	out, err := verb.Undo(c.ctx, c.work, verb.UndoIn{Seq: seqs})
 	if err != nil {
@@ -32,7 +32,7 @@ func undo(c *call) (reply, error) {
 func changeNumber(s string) (uint64, error) {
 	seq, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || seq == 0 {
-		return 0, &oxbow.InvalidError{Field: "seq", Value: s, Reason: "is no number of a change"}
+		return 0, &oxbow.InvalidError{Field: "seq", Value: s, Reason: "is not the number of a change"}
 	}
 	return seq, nil
 }

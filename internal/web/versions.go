@@ -37,8 +37,8 @@ func showVersions(c *call) (reply, error) {
 	s := screen{title: "Versions of " + strconv.Quote(page.Visible(out.Name)), navPath: "find",
 		lead: h.P(
 			h.Class("lead"),
-			h.Text("The last first. Each can be brought back. "),
-			h.A(h.Href(page.Root+page.EntryPath(out.Name)), h.Text("What it says now")),
+			h.Text("The newest first. You can restore each version. "),
+			h.A(h.Href(page.Root+page.EntryPath(out.Name)), h.Text("Current text")),
 		)}
 	rows := g.Group{}
 	for i, ch := range out.Changes {
@@ -53,7 +53,7 @@ func showVersions(c *call) (reply, error) {
 			c.touchedDiff(ch.Entries[0], ch.Seq),
 			g.If(c.mayWrite() && offset+i > 0 && ch.Entries[0].Verb != string(oxbow.VerbRemove) &&
 				!ch.Entries[0].Erased,
-				page.Button(page.EntryPath(out.Name)+"/restore", "", "Bring this back", "seq", number(ch.Seq)))))
+				page.Button(page.EntryPath(out.Name)+"/restore", "", "Restore this version", "seq", number(ch.Seq)))))
 	}
 	s.body = []g.Node{c.compareForm(out.Changes), c.comparison(out.Name),
 		h.Ol(h.Class("rows"), rows), page.Pager(c.r.URL, offset, out.Next, versionsPage)}
@@ -87,7 +87,7 @@ func (c *call) comparison(name string) g.Node {
 	}
 	before, _, err := c.stateAt(name, uint64(from))
 	after, _, aerr := c.stateAt(name, uint64(to))
-	var shown g.Node = h.P(h.Class("dim"), h.Text("One of these versions is not kept any more."))
+	var shown g.Node = h.P(h.Class("dim"), h.Text("One of these versions is no longer stored."))
 	if err == nil && aerr == nil {
 		text, labels := page.Diff(before.text, after.text), c.labelDiff(before, after)
 		shown = g.Group{text, labels}
@@ -101,7 +101,7 @@ func (c *call) comparison(name string) g.Node {
 func restore(c *call) (reply, error) {
 	seq, err := strconv.ParseUint(c.value("seq"), 10, 64)
 	if err != nil {
-		return nil, &oxbow.InvalidError{Field: "seq", Value: c.value("seq"), Reason: "is no number of a change"}
+		return nil, &oxbow.InvalidError{Field: "seq", Value: c.value("seq"), Reason: "is not the number of a change"}
 	}
 	out, err := verb.Restore(c.ctx, c.work, verb.RestoreIn{Name: c.name(), Seq: &seq})
 	if err != nil {
@@ -113,7 +113,7 @@ func restore(c *call) (reply, error) {
 // touchedDiff shows how a change altered the text and the labels of an entry.
 func (c *call) touchedDiff(t verb.TouchedEntry, seq uint64) g.Node {
 	if t.Erased {
-		return h.P(h.Class("dim"), h.Text("What it said was erased for good."))
+		return h.P(h.Class("dim"), h.Text("The text was erased for good."))
 	}
 	after, gone, err := c.stateAt(t.Name, seq)
 	if err == nil && gone && t.Verb != string(oxbow.VerbRemove) {
@@ -121,12 +121,12 @@ func (c *call) touchedDiff(t verb.TouchedEntry, seq uint64) g.Node {
 	}
 	before, _, berr := c.stateAt(t.Name, t.Prev)
 	if err != nil || berr != nil {
-		return h.P(h.Class("dim"), h.Text("What it changed is not kept any more."))
+		return h.P(h.Class("dim"), h.Text("The earlier text is no longer stored."))
 	}
 	text := page.Diff(before.text, after.text)
 	labels := c.labelDiff(before, after)
 	if text == nil && labels == nil {
-		return h.P(h.Class("dim"), h.Text("The text stayed as it was."))
+		return h.P(h.Class("dim"), h.Text("The text did not change."))
 	}
 	return g.Group{text, labels}
 }

@@ -66,7 +66,7 @@ func open(t *testing.T, rightsWord auth.Permissions) *browser {
 	return b
 }
 
-// fresh returns a client that is not signed in.
+// fresh returns a client that is session has ended.
 func (b *browser) fresh() *http.Client {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -213,8 +213,11 @@ func TestSignIn(t *testing.T) {
 		!strings.Contains(shown, "Sign in") {
 		t.Errorf("without a session, the page is\n%s", shown)
 	}
-	b.has(b.post(page.Root+"undo", url.Values{"seq": {"1"}}, http.StatusUnauthorized), "not signed in")
-	b.has(b.post(page.Root+"enter", url.Values{"token": {"wrong"}}, http.StatusUnauthorized), "No token")
+	b.has(b.post(page.Root+"undo", url.Values{"seq": {"1"}}, http.StatusUnauthorized), "session has ended")
+	b.has(
+		b.post(page.Root+"enter", url.Values{"token": {"wrong"}}, http.StatusUnauthorized),
+		"does not know that token",
+	)
 	b.has(b.post(page.Root+"enter", url.Values{"token": {token}}, http.StatusOK), "secret plan")
 
 	b.client = first

@@ -17,8 +17,8 @@ func wholeMemoryOnly(handle handler) handler {
 	return func(c *call) (reply, error) {
 		if c.view.Partial() {
 			return forbidden(
-				"This page is of all of the memory, its files and its profiles, and this browser sees a part of it.",
-				"The link that oxbow ui prints, without --project and --kind, opens a page that sees all.",
+				"This page needs access to the whole memory, and this browser has access to a part.",
+				"Start oxbow ui without --project and --kind, and open the link that it prints.",
 			), nil
 		}
 		return handle(c)
@@ -30,8 +30,8 @@ func personOnly(handle handler) handler {
 	return wholeMemoryOnly(func(c *call) (reply, error) {
 		if c.actor != oxbow.Person || c.view.Rights.ReadOnly {
 			return forbidden(
-				"Only a person who may write does this.",
-				"Run oxbow ui in a terminal: the link that it prints is yours alone.",
+				"This needs a person with the permission to write.",
+				"Run oxbow ui in a terminal, and open the link that it prints. Only you get this link.",
 			), nil
 		}
 		return handle(c)

@@ -27,7 +27,7 @@ func Bars(title, unit string, bars []Bar) g.Node {
 		most = max(most, b.Value)
 	}
 	if most == 0 {
-		return h.P(h.Class("dim"), h.Text("Nothing in these days."))
+		return h.P(h.Class("dim"), h.Text("No data for these days."))
 	}
 	step := float64(chartWide) / float64(len(bars))
 	out := []g.Node{
@@ -119,7 +119,7 @@ func Shares(title, unit string, bars []Bar) g.Node {
 // figureTable returns the numbers of a chart as a table.
 func figureTable(unit string, bars []Bar) g.Node {
 	return h.Details(
-		h.Summary(h.Text("The same in numbers")),
+		h.Summary(h.Text("Show as a table")),
 		Table([]string{"", Sentence(unit)}, g.Map(bars, func(b Bar) g.Node {
 			return h.Tr(h.Td(Isolated(b.Name)), h.Td(h.Class("number"), h.Text(strconv.Itoa(b.Value))))
 		})),

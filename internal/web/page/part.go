@@ -108,14 +108,14 @@ func TrustBadge(trust string) g.Node {
 		return Badge(
 			"warn",
 			"held back",
-			"Its agent had read texts of others before it wrote this. No model is shown it by itself until you "+
+			"Before it wrote this, the agent had read texts by others. Agents are not shown it unasked until you "+
 				"approve it.",
 		)
 	case oxbow.TrustQuarantined:
 		return Badge(
 			"error",
 			"quarantined",
-			"It looks like an instruction to a model. No model is shown it until you approve it.",
+			"It looks like an instruction to a model. Agents do not see it until you approve it.",
 		)
 	}
 	return nil

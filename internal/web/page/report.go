@@ -76,7 +76,7 @@ func (p reportPage) section(s report.Section) g.Node {
 	case report.Reasons:
 		near := g.Group{}
 		if len(s.Near) > 0 {
-			near = append(near, h.P(h.Class("dim"), h.Text("Near to it: "), p.value(s.Near)))
+			near = append(near, h.P(h.Class("dim"), h.Text("Similar names: "), p.value(s.Near)))
 		}
 		return h.Div(h.Class("empty"), g.Map(s.Why, func(w report.Sentence) g.Node { return h.P(p.sentence(w)) }), near)
 	case report.Document:

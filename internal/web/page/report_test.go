@@ -49,7 +49,7 @@ func TestReport(t *testing.T) {
 			`<div class="meta"><span>version 7</span></div>` +
 			`<dl class="facts"><dt>Text</dt><dd><blockquote><bdi>&lt;i&gt;</bdi></blockquote></dd></dl></li></ol>`,
 		`<pre>as &lt;it&gt; is</pre>`,
-		`<div class="empty"><p>Nothing fits</p><p class="dim">Near to it: <bdi>near</bdi></p></div>`,
+		`<div class="empty"><p>Nothing fits</p><p class="dim">Similar names: <bdi>near</bdi></p></div>`,
 		`<div class="notice warn"><p><bdi>f</bdi> is lost.</p></div>`,
 		`<div class="notice note"><p>To go on, wait.</p></div>`,
 		`<div class="notice note"><p>Left:<br><bdi>a</bdi><br><bdi>b</bdi></p></div>`,

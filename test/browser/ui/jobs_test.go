@@ -38,13 +38,24 @@ func (w *worker) from(path string) {
 func (w *worker) click(selector, text string) {
 	w.t.Helper()
 	w.clicks++
-	find := fmt.Sprintf(`[...document.querySelectorAll(%q)].find(e => e.textContent.includes(%q) && e.checkVisibility())`,
-		selector, text)
+	find := fmt.Sprintf(
+		`[...document.querySelectorAll(%q)].find(e => e.textContent.includes(%q) && e.checkVisibility())`,
+		selector,
+		text,
+	)
 	if !chromiumtest.Eval[bool](w.t, w.tab, "!!"+find) {
-		w.t.Fatalf("%s has no %s with the text %q", chromiumtest.Eval[string](w.t, w.tab, "location.href"), selector, text)
+		w.t.Fatalf(
+			"%s has no %s with the text %q",
+			chromiumtest.Eval[string](w.t, w.tab, "location.href"),
+			selector,
+			text,
+		)
 	}
 	chromiumtest.Eval[bool](w.t, w.tab, fmt.Sprintf(
-		"(() => { document.documentElement.dataset.before = ''; %s.dataset.click = %d; return true })()", find, w.clicks))
+		"(() => { document.documentElement.dataset.before = ''; %s.dataset.click = %d; return true })()",
+		find,
+		w.clicks,
+	))
 	chromiumtest.Do(w.t, w.tab, "clicking "+text, chromedp.Click(fmt.Sprintf("[data-click='%d']", w.clicks)))
 }
 
@@ -151,7 +162,9 @@ func (w *worker) press(key string) {
 func jobInboxByKeys(t *testing.T, w *worker) {
 	w.from("inbox")
 	all := w.waiting()
-	if got := chromiumtest.Eval[string](t, w.tab, `document.querySelector("#places .count").textContent`); got != fmt.Sprint(all) {
+	if got := chromiumtest.Eval[string](t, w.tab, `document.querySelector("#places .count").textContent`); got != fmt.Sprint(
+		all,
+	) {
 		t.Errorf("the navigation says that %s things wait, want %d", got, all)
 	}
 	if all < trial.Wishes+len(trial.Written)+trial.Shaped {
@@ -227,7 +240,11 @@ func jobResults(t *testing.T, w *worker) {
 	if chromiumtest.Eval[bool](t, w.tab, `!!document.querySelector("#results :checked")`) {
 		t.Error("a tick is left on results of another query")
 	}
-	chromiumtest.Eval[bool](t, w.tab, `(() => { window.fetch = () => Promise.reject(new TypeError("gone")); return true })()`)
+	chromiumtest.Eval[bool](
+		t,
+		w.tab,
+		`(() => { window.fetch = () => Promise.reject(new TypeError("gone")); return true })()`,
+	)
 	chromiumtest.Do(t, w.tab, "typing", chromedp.KeyEvent(" gate"))
 	w.until(`document.querySelector("#away")`)
 	if !w.shows("The server cannot be reached") || w.shows("An exclusion constraint") {
@@ -240,7 +257,9 @@ func jobResults(t *testing.T, w *worker) {
 func (w *worker) until(expression string) {
 	w.t.Helper()
 	chromiumtest.Eval[bool](w.t, w.tab, fmt.Sprintf(
-		"new Promise(done => { const look = () => { if (%s) done(true); else setTimeout(look, 10) }; look() })", expression))
+		"new Promise(done => { const look = () => { if (%s) done(true); else setTimeout(look, 10) }; look() })",
+		expression,
+	))
 }
 
 // jobExplain asks how results were ranked, and why another entry is not among them.
@@ -251,7 +270,7 @@ func jobExplain(t *testing.T, w *worker) {
 	}
 	w.click("#results a", "Explain these results")
 	w.arrive()
-	for _, text := range []string{"Score ", "Would hooks speak up?"} {
+	for _, text := range []string{"Score ", "Would oxbow show this to an agent unasked?"} {
 		if !w.shows(text) {
 			t.Errorf("the explanation does not show %q", text)
 		}
@@ -286,9 +305,9 @@ func jobSessionBack(t *testing.T, w *worker) {
 	if !w.shows("It wrote 3 entries, changed 1 entry") {
 		t.Error("the session does not say what it wrote")
 	}
-	w.click("#wrote a", "Take back")
+	w.click("#wrote a", "Undo")
 	w.arrive()
-	w.click("main button", "Take it back")
+	w.click("main button", "Undo the session")
 	w.arrive()
 	if got := w.cli("list", "-q", "--limit", "1000", "project:harbor"); strings.Contains(got, trial.Written[0]) {
 		t.Errorf("after taking the session back, %q is listed", trial.Written[0])
