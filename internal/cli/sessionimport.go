@@ -39,6 +39,8 @@ func (l *locator) prepareSessionImport(in *sessions.ImportSessionsIn) error {
 	if err != nil {
 		return err
 	}
-	in.Read = func(bad func(string, int)) session.Reader { return transcript.Reader(cleaner(home), bad) }
+	in.Read = func(unread func(transcript.UnreadLine)) session.Reader {
+		return transcript.Reader(cleaner(home), unread)
+	}
 	return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // the archive is created if there is a spool
 }

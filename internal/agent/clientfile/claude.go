@@ -13,7 +13,8 @@
 // conversations of sub-agents into the same file.
 //
 // A forked conversation continues in a new file, which begins with a copy of the old file. The
-// copied lines differ only in the session, and all have the promptId of the first new prompt. So a
+// copied lines differ only in the session, and all have the promptId of the first new prompt. Newer versions
+// name the line's origin in forkedFrom. In other files, a
 // line is recognized as a copy if it is older than the first line of the file. This applies up to
 // the first line that is not older, because the clock may be set back later. Copies of other versions
 // are recognized by turnPosition: a later prompt with the same promptId has another position.
@@ -26,6 +27,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,12 +48,13 @@ type claudeLine struct {
 	Origin  struct {
 		Kind string `json:"kind"` // "human", or the program that wrote the text in the person's name
 	} `json:"origin"`
-	Agent     string    `json:"agentId"`
-	AgentType string    `json:"attributionAgent"`
-	Time      time.Time `json:"timestamp"`
-	Sidechain bool      `json:"isSidechain"`
-	Meta      bool      `json:"isMeta"`
-	Summary   bool      `json:"isCompactSummary"`
+	Forked    json.RawMessage `json:"forkedFrom"` // line of another session of which this is a copy
+	Agent     string          `json:"agentId"`
+	AgentType string          `json:"attributionAgent"`
+	Time      time.Time       `json:"timestamp"`
+	Sidechain bool            `json:"isSidechain"`
+	Meta      bool            `json:"isMeta"`
+	Summary   bool            `json:"isCompactSummary"`
 	Message   struct {
 		Model   string          `json:"model"`
 		Content json.RawMessage `json:"content"`
@@ -146,7 +149,8 @@ func (c *claude) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	}
 	parent := c.parent(&l)
 	isQueued := l.Type == "attachment" && l.Attachment.Type == "queued_command"
-	if l.Type != "assistant" && l.Type != "user" && !isQueued {
+	isMessage := l.Type == "assistant" || l.Type == "user" || isQueued
+	if l.isForked() || !isMessage {
 		return true
 	}
 	if !c.isOwn && !l.Time.Before(c.born.Add(-outOfOrder)) {
@@ -209,23 +213,44 @@ func (c *claude) assistant(l *claudeLine, e Event, yield func(*Event)) {
 	for i, b := range blocks {
 		e.ID = l.UUID
 		if i > 0 && e.ID != "" {
-			e.ID += "." + string(rune('0'+i%10))
+			e.ID += "." + strconv.Itoa(i)
 		}
-		switch b.Type {
-		case "text":
-			e.Kind, e.Text = EventText, b.Text
-			yield(&e)
-		case "thinking":
+		switch {
+		case b.Type == "thinking":
 			e.Kind, e.Text = EventThought, b.Thinking
 			yield(&e)
-		case "tool_use":
+		case isCall(b.Type):
 			call := e
 			call.Kind, call.ID = EventCall, b.ID
 			call.Text = ""
 			call.Tool, call.Args = b.Name, b.Input
 			yield(&call)
+		case isResult(b.Type): // the result of a tool that the server ran
+			b.report(e, yield)
+		default: // a text, or a block of a newer type that has a text
+			e.Kind, e.Text = EventText, b.Text
+			if e.Text != "" {
+				yield(&e)
+			}
 		}
 	}
+}
+
+// isCall reports whether a block of this type is a call: tool_use, server_tool_use or mcp_tool_use.
+func isCall(blockType string) bool { return strings.HasSuffix(blockType, "tool_use") }
+
+// isResult reports whether a block of this type is the result of a call, such as tool_result or
+// web_search_tool_result.
+func isResult(blockType string) bool { return strings.HasSuffix(blockType, "tool_result") }
+
+// report reports the result of a call.
+func (b *claudeBlock) report(e Event, yield func(*Event)) {
+	e.Kind, e.ID = EventResult, b.UseID
+	e.Text = ""
+	e.Failed = b.IsError
+	e.Output = Text(b.Content, "text")
+	e.Silent = !strings.HasPrefix(e.Output, "Command running in background")
+	yield(&e)
 }
 
 // user reports the results of calls, the compaction or the text in a line in the person's name.
@@ -244,10 +269,20 @@ func (c *claude) user(l *claudeLine, e Event, yield func(*Event)) {
 	hasResults := c.reportResults(l, e, yield)
 	e.Text = Text(l.Message.Content, "text")
 	byProgram := l.Meta || l.Source == "system" || !l.isByPerson()
-	if e.Text == "" || hasResults || byProgram {
-		return
+	if byProgram || (hasResults && e.AgentID != "") {
+		return // a sub-agent has no person who writes while it works
 	}
 	e.Kind = EventPrompt
+	if hasResults {
+		c.reportAdded(&e, l, yield)
+		return
+	}
+	if e.Text == "" {
+		e.Text = attachmentText(l.Message.Content)
+	}
+	if e.Text == "" {
+		return
+	}
 	e.Turn = cmp.Or(turn, l.UUID)
 	e.Position = string(l.Position)
 	if e.AgentID == "" && PromptText(e.Text) != "" {
@@ -255,6 +290,35 @@ func (c *claude) user(l *claudeLine, e Event, yield func(*Event)) {
 	}
 	yield(&e)
 }
+
+// refusal is the text before the reason that the person gave when refusing a call.
+const refusal = "To tell you how to proceed, the user said:"
+
+// reportAdded reports the person's words in a line with results: a text beside the results, and the reason why a call
+// was refused. The words belong to the current turn.
+func (c *claude) reportAdded(e *Event, l *claudeLine, yield func(*Event)) {
+	var texts []string
+	if e.Text != "" {
+		texts = append(texts, e.Text)
+	}
+	var blocks []claudeBlock
+	decodeArray(l.Message.Content, &blocks)
+	for _, b := range blocks {
+		if _, reason, ok := strings.Cut(Text(b.Content, "text"), refusal); ok && b.IsError {
+			texts = append(texts, strings.TrimSpace(reason))
+		}
+	}
+	e.Turn = cmp.Or(c.turn, l.Prompt, l.UUID)
+	e.Position = c.position
+	for _, e.Text = range texts {
+		if PromptText(e.Text) != "" {
+			yield(e)
+		}
+	}
+}
+
+// isForked reports whether the line names the line of another session of which it is a copy.
+func (l *claudeLine) isForked() bool { return len(l.Forked) > 0 && string(l.Forked) != "null" }
 
 // isByPerson reports whether the line does not name a program as its origin.
 func (l *claudeLine) isByPerson() bool { return l.Origin.Kind == "" || l.Origin.Kind == "human" }
@@ -267,6 +331,9 @@ func (c *claude) reportQueued(l *claudeLine, e Event, yield func(*Event)) {
 		return
 	}
 	e.Kind, e.Text = EventPrompt, Text(l.Attachment.Prompt, "text")
+	if e.Text == "" {
+		e.Text = attachmentText(l.Attachment.Prompt)
+	}
 	e.Turn = cmp.Or(l.Prompt, c.turn, l.UUID)
 	e.Position = c.position
 	if e.Text != "" {
@@ -280,17 +347,13 @@ func (c *claude) reportResults(l *claudeLine, e Event, yield func(*Event)) bool 
 	if !decodeArray(l.Message.Content, &blocks) {
 		return false
 	}
-	blocks = slices.DeleteFunc(blocks, func(b claudeBlock) bool { return b.Type != "tool_result" })
+	blocks = slices.DeleteFunc(blocks, func(b claudeBlock) bool { return !isResult(b.Type) })
 	for _, b := range blocks {
 		result := e
-		result.Kind, result.ID = EventResult, b.UseID
-		result.Failed = b.IsError
-		result.Output = Text(b.Content, "text")
-		result.Silent = !strings.HasPrefix(result.Output, "Command running in background")
 		if len(blocks) == 1 && len(l.Result) > 0 && l.Result[0] == '{' {
 			result.Shown = l.Result
 		}
-		yield(&result)
+		b.report(result, yield)
 	}
 	return len(blocks) > 0
 }

@@ -50,7 +50,7 @@ var EventClients = []EventClient{
 		Name: "claude", Recognizes: isClaude, NewReader: newClaude, AnswerLine: claudeAnswer,
 		Transcripts: []TranscriptPlace{{"projects", isJSONL}},
 		Resume:      "claude --resume=", ShowsResponses: true, UniqueCalls: true,
-		home: clientHome{variable: "CLAUDE_CONFIG_DIR", dir: ".claude"},
+		home: clientHome{variable: "CLAUDE_CONFIG_DIR", dir: ".claude"}, roots: claudeRoots,
 	},
 	{
 		Name: "codex", Recognizes: isCodex, NewReader: newCodex, AnswerLine: codexAnswer,
@@ -68,24 +68,28 @@ var EventClients = []EventClient{
 	},
 	{
 		Name: "copilot", Recognizes: isCopilot, NewReader: newCopilot, AnswerLine: copilotAnswer,
-		Transcripts: []TranscriptPlace{{"session-state", func(p string) bool {
-			return strings.HasSuffix(p, "/events.jsonl")
-		}}},
+		Transcripts: []TranscriptPlace{{"session-state", isCopilotEvents},
+			{"history-session-state", func(p string) bool { return IsTranscript(p) || isOldCopilot(p) }}},
 		Resume: "copilot --resume=",
 		home:   clientHome{variable: "COPILOT_HOME", dir: ".copilot"},
 	},
 	{
 		Name: "qwen", Recognizes: isQwen, NewReader: newQwen, AnswerLine: qwenAnswer,
-		Transcripts: []TranscriptPlace{{"projects", func(p string) bool {
-			return isJSONL(p) && (strings.Contains(p, "/chats/") || strings.Contains(p, "/subagents/"))
-		}}},
+		Transcripts: []TranscriptPlace{
+			{"projects", func(p string) bool {
+				return isJSONL(p) && (strings.Contains(p, "/chats/") || strings.Contains(p, "/subagents/"))
+			}},
+			{"tmp", func(p string) bool { return IsTranscript(p) && strings.Contains(p, "/chats/") }},
+		},
 		Resume: "qwen --resume=",
 		home:   clientHome{variable: "QWEN_HOME", dir: ".qwen"},
 	},
 	{
 		Name: "opencode", Recognizes: isOpencode, NewReader: newOpencode, AnswerLine: opencodeAnswer,
-		Transcripts: []TranscriptPlace{{"", endsWith("/opencode/opencode.db")}},
-		Resume:      "opencode --session=", roots: func(b baseDirs) []string { return b.data("opencode") },
+		Transcripts: []TranscriptPlace{
+			{"", func(p string) bool { return isOpencodeDatabase(p) || isOpencodeSession(p) }},
+		},
+		Resume: "opencode --session=", roots: func(b baseDirs) []string { return b.data("opencode") },
 	},
 	{
 		Name: "cursor", Recognizes: isCursor, NewReader: newCursor, roots: cursorRoots,
@@ -186,12 +190,16 @@ func Recognize(line []byte, expected EventClient) string {
 	return ""
 }
 
-func isJSONL(path string) bool { return strings.HasSuffix(path, ".jsonl") }
+// isJSONL reports whether a file contains JSON lines. It may be compressed.
+func isJSONL(path string) bool {
+	path, _ = TrimCompressed(path)
+	return strings.HasSuffix(path, ".jsonl")
+}
 
 // IsRollout reports whether a file is a transcript of Codex, which may be compressed.
 func IsRollout(path string) bool {
-	path = filepath.ToSlash(path)
-	return isJSONL(strings.TrimSuffix(path, Compressed)) && strings.Contains(path, "/rollout-")
+	path, _ = TrimCompressed(filepath.ToSlash(path))
+	return isJSON(path) && strings.Contains(path, "/rollout-")
 }
 
 // endsWith returns a function that reports whether a path ends in a suffix.
@@ -200,4 +208,7 @@ func endsWith(suffix string) func(string) bool {
 }
 
 // isJSON reports whether a file is a JSON document or JSON lines.
-func isJSON(path string) bool { return isJSONL(path) || strings.HasSuffix(path, ".json") }
+func isJSON(path string) bool {
+	plain, _ := TrimCompressed(path)
+	return isJSONL(path) || strings.HasSuffix(plain, ".json")
+}

@@ -6,10 +6,15 @@
 // the changes of files. Lines of type response_item contain messages, reasoning, calls and their
 // outputs, as the model sees them. Most texts are in both types, in either order.
 //
-// Before September 2025, a line was only the payload, without a time, and the first line had id,
-// timestamp and instructions. Turn IDs did not exist.
+// Since version 0.148, there are no events with the person's text. An item of a message may report in
+// content_item_kinds which of its parts the person wrote.
 //
-// A fork (forked_from_id) begins with a copy of its parent's lines, all written at the same moment.
+// Before September 2025, a line was only the payload, without a time, and the first line had id,
+// timestamp and instructions. Turn IDs did not exist. Until May 2025, a session was a JSON document,
+// {"session":{"id","timestamp"},"items":[…]}, with such payloads as its items.
+//
+// A fork (forked_from_id) begins with a copy of its parent's lines, which are all written at the same moment, or
+// have the times of the parent.
 
 package clientfile
 
@@ -17,6 +22,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +34,9 @@ type codexLine struct {
 	Type    string          `json:"type"`
 	Time    time.Time       `json:"timestamp"`
 	Payload json.RawMessage `json:"payload"`
+
+	Session json.RawMessage   `json:"session"` // only in a document
+	Items   []json.RawMessage `json:"items"`
 }
 
 // codexItem is the payload of a line, or the item in the payload.
@@ -59,7 +69,12 @@ type codexItem struct {
 	Status      string          `json:"status"`
 	Item        json.RawMessage `json:"item"`
 	Changes     json.RawMessage `json:"changes"`
-	Git         struct {
+	Images      []string        `json:"images"`
+	LocalImages []string        `json:"local_images"`
+	Metadata    struct {
+		Kinds []string `json:"content_item_kinds"`
+	} `json:"internal_chat_message_metadata_passthrough"`
+	Git struct {
 		Branch string `json:"branch"`
 	} `json:"git"`
 }
@@ -72,9 +87,16 @@ func isCodex(line []byte) bool {
 		Record       string          `json:"record_type"`
 		ID           string          `json:"id"`
 		Instructions json.RawMessage `json:"instructions"`
+		Session      struct {
+			ID string `json:"id"`
+		} `json:"session"`
+		Items json.RawMessage `json:"items"`
 	}
 	if !Decode(line, &l) {
 		return false
+	}
+	if l.Session.ID != "" && l.Items != nil {
+		return true
 	}
 	switch l.Type {
 	case "session_meta", "response_item", "turn_context", "event_msg":
@@ -110,8 +132,9 @@ type codex struct {
 	calls map[string]codexCall
 
 	hasItems   bool            // the file contains messages as items
-	hasPrompts bool            // the file contains events with prompts
-	held       *Event          // text in the person's name, which an event may repeat, or nil
+	hasPrompts bool            // the turn contains events with prompts
+	asked      string          // prompt in an event, which an item may repeat ("" if an item did)
+	held       []Event         // texts in the person's name, which an event may repeat
 	said       map[string]int  // number of items minus number of messages, by the agent's text in this turn
 	thoughts   map[string]bool // reasoning in this turn
 }
@@ -128,6 +151,9 @@ func (c *codex) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var p codexItem
 	if !Decode(line, &l) {
 		return false
+	}
+	if l.Items != nil && l.Payload == nil {
+		return c.document(&l, offset, yield)
 	}
 	if l.Payload == nil { // an old file, in which the line is the payload
 		c.isBare = true
@@ -151,7 +177,7 @@ func (c *codex) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	case "turn_context":
 		c.dir = cmp.Or(p.Dir, c.dir)
 		c.model = cmp.Or(p.Model, c.model)
-		c.begin(p.Turn, offset)
+		c.begin(p.Turn, offset, yield)
 	}
 	e := Event{Offset: offset, Time: l.Time, Session: c.session, Dir: c.dir, Branch: c.branch, Model: c.model,
 		AgentID: c.agentID, AgentName: c.agentName, AgentType: c.agentType, IsCopy: c.copied}
@@ -166,6 +192,16 @@ func (c *codex) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		c.item(&p, e, yield)
 	}
 	return true
+}
+
+// document reads a session that is a JSON document. It returns false if an item cannot be read.
+func (c *codex) document(l *codexLine, offset int64, yield func(*Event)) bool {
+	isRead := c.ReadLine(l.Session, offset, yield)
+	for i, item := range l.Items {
+		isRead = c.ReadLine(item, offset+int64(i), yield) && isRead
+	}
+	c.End(yield)
+	return isRead
 }
 
 // meta reads the session that the file belongs to.
@@ -198,17 +234,22 @@ func (c *codex) meta(p *codexItem) {
 
 // endCopy notices the end of the lines that were copied from a fork's parent.
 func (c *codex) endCopy(when time.Time) {
-	if c.copied && !c.last.IsZero() && when.Sub(c.last) >= copyGap {
+	isLater := !c.last.IsZero() && when.Sub(c.last) >= copyGap && !when.Before(c.born)
+	if c.copied && isLater {
 		c.copied = false
 		c.turn, c.task = "", ""
 		c.said = nil
+		c.held = nil
 	}
 	c.last = when
 }
 
-// begin records the ID of a turn that has begun.
-func (c *codex) begin(turn string, offset int64) {
+// begin records the ID of a turn that has begun. Each turn tells anew whether events contain its prompts, because
+// a newer version of Codex may continue the session.
+func (c *codex) begin(turn string, offset int64, yield func(*Event)) {
 	if turn != "" && turn != c.turn && turn != c.task && c.agentID == "" {
+		c.release(yield)
+		c.hasPrompts = false
 		c.task, c.taskAt = turn, offset
 	}
 }
@@ -218,9 +259,9 @@ func (c *codex) begin(turn string, offset int64) {
 func (c *codex) message(p *codexItem, e Event, yield func(*Event)) bool {
 	switch p.Type {
 	case "task_started":
-		c.begin(p.Turn, e.Offset)
+		c.begin(p.Turn, e.Offset, yield)
 	case "user_message":
-		c.event(p.Turn, p.Message, e, yield)
+		c.event(p.Turn, cmp.Or(p.Message, p.imageNames()), e, yield)
 	case "agent_message":
 		if !c.hasItems {
 			c.say(&e, p.Message, 0, yield)
@@ -247,7 +288,7 @@ func (c *codex) reportItem(p *codexItem, e Event, yield func(*Event)) bool {
 	switch item.Type {
 	case "UserMessage":
 		e.ID = ""
-		c.event(p.Turn, Text(item.Content, "text"), e, yield)
+		c.event(p.Turn, cmp.Or(Text(item.Content, "text"), attachmentText(item.Content)), e, yield)
 	case "AgentMessage":
 		c.say(&e, Text(item.Content, "text", "Text"), 1, yield)
 	case "Reasoning":
@@ -284,7 +325,23 @@ func (c *codex) item(p *codexItem, e Event, yield func(*Event)) {
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		e.ID = p.CallID
 		c.answer(p.Output, e, yield)
+	default:
+		if strings.HasSuffix(p.Type, "_call") {
+			c.ownCall(p, e, yield)
+		}
 	}
+}
+
+// ownCall reports a call that the model's server ran, such as web_search_call. The item contains its outcome.
+func (c *codex) ownCall(p *codexItem, e Event, yield func(*Event)) {
+	c.release(yield)
+	e.Kind, e.ID = EventCall, cmp.Or(p.ID, p.CallID, p.Type+"@"+strconv.FormatInt(e.Offset, 10))
+	e.Tool, e.Args = p.Type, p.Action
+	yield(&e)
+	e.Kind = EventResult
+	e.Tool, e.Args = "", nil
+	e.Failed = p.Status == "failed"
+	yield(&e)
 }
 
 // workingDirectory matches the working directory in the message about the environment with which
@@ -293,43 +350,73 @@ var workingDirectory = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*<environment_context>[\s\S]*?<cwd>([^<]{1,1000})</cwd>`)
 })
 
+// imageTag matches the texts that Codex inserts before and after an image.
+var imageTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^</?image\b[^>\n]*>\n?`) })
+
+// insertedText matches the beginnings of texts that Codex wrote in the person's name. The names of their tags contain
+// an underscore, or are one of a few words.
+var insertedText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:<(?:[a-z]+_[a-z_]+|skills?|permissions|INSTRUCTIONS)\b|# AGENTS\.md)`)
+})
+
+// isByPerson reports whether the person wrote a text.
+func (p *codexItem) isByPerson(text string) bool {
+	if kinds := p.Metadata.Kinds; len(kinds) > 0 {
+		return slices.ContainsFunc(kinds, func(k string) bool { return strings.HasPrefix(k, "user.") })
+	}
+	return !insertedText().MatchString(strings.TrimSpace(text))
+}
+
+// imageNames returns the names of the images in an event, such as "[image]".
+func (p *codexItem) imageNames() string {
+	return strings.TrimSpace(strings.Repeat("[image] ", len(p.Images)+len(p.LocalImages)))
+}
+
 // user reads a text in the person's name. If an event follows that repeats the text, the event
 // contains the prompt.
 func (c *codex) user(p *codexItem, e Event, yield func(*Event)) {
-	c.release(yield)
 	e.Text = Text(p.Content, "input_text", "text")
 	if dir := workingDirectory().FindStringSubmatch(e.Text); dir != nil && (c.dir == "" || c.isBare) {
 		c.dir = dir[1]
 		e.Dir = c.dir
 	}
-	begin := strings.TrimSpace(e.Text)
+	e.Text = cmp.Or(strings.TrimSpace(imageTag().ReplaceAllString(e.Text, "")), attachmentText(p.Content))
 	e.Turn = p.Turn
 	switch {
-	case begin == "":
-	case strings.HasPrefix(begin, "<") || strings.HasPrefix(begin, "# AGENTS.md"): // Codex wrote the text
+	case e.Text == "" || !p.isByPerson(e.Text):
 	case c.isBare:
 		c.prompt(e, yield)
 	default:
-		c.held = &e
+		c.held = append(c.held, e)
 	}
 }
 
 // event reports the prompt in an event.
 func (c *codex) event(turn, text string, e Event, yield func(*Event)) {
-	c.held = nil // it is the same prompt
+	c.asked = text
 	c.hasPrompts = true
+	c.release(yield) // without a report, because one of the held texts is the same prompt
 	e.Turn, e.Text = turn, text
 	c.prompt(e, yield)
 }
 
-// release reports the held text. If no event in the file contains a prompt, the text is one.
+// release reports the held texts. If no event in the turn contains a prompt, the texts are prompts.
 func (c *codex) release(yield func(*Event)) {
-	e := c.held
+	held := c.held
 	c.held = nil
-	if e != nil && !c.hasPrompts {
-		c.prompt(*e, yield)
+	for _, e := range held {
+		isRepeat := strings.TrimSpace(e.Text) == strings.TrimSpace(c.asked)
+		if isRepeat {
+			c.asked = ""
+		}
+		if !isRepeat && !c.hasPrompts {
+			c.prompt(e, yield)
+		}
 	}
 }
+
+// End implements [Ender].
+func (c *codex) End(yield func(*Event)) { c.release(yield) }
 
 // prompt reports a prompt. If it names no turn, it belongs to the last task that began. A turn
 // begins at the line that names it first.
@@ -428,7 +515,7 @@ func (c *codex) answer(output json.RawMessage, e Event, yield func(*Event)) {
 	delete(c.calls, e.ID)
 	e.Kind = EventResult
 	e.Exit = call.exit
-	e.Output = Text(output)
+	e.Output = outputText(output)
 	e.Failed = strings.HasPrefix(e.Output, "unsupported call")
 	switch {
 	case call.success != nil:
@@ -439,22 +526,29 @@ func (c *codex) answer(output json.RawMessage, e Event, yield func(*Event)) {
 	yield(&e)
 }
 
+// outputText returns the text of an output, which is a text, blocks of text, or an object that contains either.
+func outputText(output json.RawMessage) string {
+	var o struct {
+		Content json.RawMessage `json:"content"`
+		Items   json.RawMessage `json:"content_items"`
+	}
+	if Decode(output, &o) {
+		return cmp.Or(Text(o.Content), Text(o.Items))
+	}
+	return Text(output)
+}
+
 // isPatched reports whether the output of apply_patch indicates success. The output is a text, JSON
 // with an exit status in a text, or blocks of text.
 func isPatched(output json.RawMessage) bool {
-	text := Text(output)
-	if text == "" {
-		var o struct {
-			Content string `json:"content"`
-			Success *bool  `json:"success"`
-		}
-		_ = Decode(output, &o) // an output that is no object has neither
-		if o.Success != nil {
-			return *o.Success
-		}
-		text = o.Content
+	var o struct {
+		Success *bool `json:"success"`
 	}
-	text, exit := OldOutput(text)
+	_ = Decode(output, &o) // only an object reports success
+	if o.Success != nil {
+		return *o.Success
+	}
+	text, exit := OldOutput(outputText(output))
 	if exit == nil {
 		exit = ExitStatus(text)
 	}

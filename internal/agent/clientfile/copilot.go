@@ -4,12 +4,19 @@
 // session.start contains the session and the directory, user.message the person's text, and
 // assistant.message the agent's text and toolRequests, the calls. The types tool.execution_start and
 // tool.execution_complete report a call again, and its result. A turn's ID is the interaction's ID.
-// In the result, detailedContent is a diff with line numbers.
+// In the result, detailedContent is a diff with line numbers. Some versions of 2025 named the file
+// session-state/SESSION.jsonl.
+//
+// The first versions stored a JSON document, history-session-state/session_SESSION_TIME.json:
+// {"sessionId","startTime","chatMessages":[{"role":"user"|"assistant"|"tool","content","tool_calls":[{"id",
+// "function":{"name","arguments"}}],"tool_call_id"}],"timeline":[{"type":"user"|"copilot","text","timestamp"}]}.
 
 package clientfile
 
 import (
 	"encoding/json"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -30,6 +37,9 @@ type copilotData struct {
 		Branch string `json:"branch"`
 	} `json:"context"`
 	Content     json.RawMessage `json:"content"`
+	Attachments []struct {
+		Type string `json:"type"`
+	} `json:"attachments"`
 	Message     string          `json:"messageId"`
 	Thought     string          `json:"reasoningText"`
 	Interaction string          `json:"interactionId"`
@@ -56,10 +66,95 @@ type copilotData struct {
 	Summary string `json:"summaryContent"`
 }
 
-// isCopilot recognizes the first line.
+// isCopilotEvents reports whether a file below session-state is a transcript. A session's directory may contain other
+// files.
+func isCopilotEvents(path string) bool {
+	plain, _ := TrimCompressed(path)
+	isFlat := filepath.Base(filepath.Dir(path)) == "session-state" && isJSONL(path)
+	return isFlat || strings.HasSuffix(plain, "/events.jsonl")
+}
+
+// isOldCopilot reports whether a file has the name of a document of the first versions.
+func isOldCopilot(path string) bool {
+	return isJSON(path) && strings.HasPrefix(filepath.Base(path), "session_")
+}
+
+// copilotDocument is a session of the first versions.
+type copilotDocument struct {
+	Session  string          `json:"sessionId"`
+	Start    json.RawMessage `json:"startTime"`
+	Messages []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+		CallID  string          `json:"tool_call_id"`
+		Calls   []struct {
+			ID       string `json:"id"`
+			Function struct {
+				Name string          `json:"name"`
+				Args json.RawMessage `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	} `json:"chatMessages"`
+	Timeline []struct {
+		Type string          `json:"type"`
+		ID   string          `json:"id"`
+		Text string          `json:"text"`
+		Time json.RawMessage `json:"timestamp"`
+	} `json:"timeline"`
+}
+
+// report reports the events of a document. The messages have no times, which the person's texts in the timeline have.
+func (d *copilotDocument) report(offset int64, yield func(*Event)) {
+	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: d.Session}}
+	m.Time = parseTime(d.Start)
+	timeline := d.Timeline
+	for i := range d.Messages {
+		message := &d.Messages[i]
+		m.beginNumbered(i+1, time.Time{})
+		switch message.Role {
+		case "user":
+			for len(timeline) > 0 {
+				at := timeline[0]
+				timeline = timeline[1:]
+				if at.Type == "user" {
+					m.beginNumbered(i+1, parseTime(at.Time))
+					break
+				}
+			}
+			m.reportBlocks("user", message.Content, wholeText)
+		case "assistant":
+			m.reportBlocks("assistant", message.Content, wholeText)
+		case "tool":
+			m.reportResult(callResult{id: message.CallID, output: Text(message.Content)})
+		}
+		for _, call := range message.Calls {
+			m.reportCall(call.ID, call.Function.Name, call.Function.Args)
+		}
+	}
+	if len(d.Messages) > 0 {
+		return
+	}
+	for i, at := range d.Timeline {
+		m.beginNumbered(i+1, parseTime(at.Time))
+		switch at.Type {
+		case "user":
+			m.reportText(EventPrompt, at.Text)
+		case "copilot":
+			m.reportText(EventText, at.Text)
+		}
+	}
+}
+
+// isCopilot recognizes the first line, and the document of the first versions.
 func isCopilot(line []byte) bool {
 	var l copilotLine
-	return Decode(line, &l) && l.Type == "session.start" && l.Data.Producer == "copilot-agent"
+	var document struct {
+		Messages json.RawMessage `json:"chatMessages"`
+		Timeline json.RawMessage `json:"timeline"`
+	}
+	isEvents := Decode(line, &l) && l.Type == "session.start" && l.Data.Producer == "copilot-agent"
+	isDocument := Decode(line, &document) && (document.Messages != nil || document.Timeline != nil)
+	return isEvents || isDocument
 }
 
 type copilot struct {
@@ -78,6 +173,12 @@ func (c *copilot) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	if !Decode(line, &l) {
 		return false
 	}
+	if l.Type == "" && isCopilot(line) {
+		var document copilotDocument
+		Decode(line, &document)
+		document.report(offset, yield)
+		return true
+	}
 	d := &l.Data
 	switch l.Type {
 	case "session.start", "session.resume":
@@ -90,13 +191,7 @@ func (c *copilot) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	case "subagent.started":
 		c.names[l.Agent], c.types[l.Agent] = d.AgentName, d.AgentType
 	case "user.message":
-		// In a sub-agent's conversation, the agent is the source of the task.
-		if l.Agent == "" && d.Source != "" && d.Source != "user" {
-			break // a program wrote the text
-		}
-		e := c.event(EventPrompt, &l, offset)
-		e.Turn, e.Text = d.Interaction, Text(d.Content)
-		yield(&e)
+		c.user(&l, offset, yield)
 	case "assistant.message":
 		c.message(&l, offset, yield)
 	case "tool.execution_start":
@@ -125,6 +220,22 @@ func (c *copilot) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		}
 	}
 	return true
+}
+
+// user reports the person's text, unless a program wrote it. In a sub-agent's conversation, the agent is the source of
+// the task.
+func (c *copilot) user(l *copilotLine, offset int64, yield func(*Event)) {
+	d := &l.Data
+	isByProgram := d.Source != "" && d.Source != "user"
+	if l.Agent == "" && isByProgram {
+		return
+	}
+	e := c.event(EventPrompt, l, offset)
+	e.Turn, e.Text = d.Interaction, Text(d.Content)
+	if strings.TrimSpace(e.Text) == "" && len(d.Attachments) > 0 {
+		e.Text = strings.TrimSpace(strings.Repeat("[file] ", len(d.Attachments)))
+	}
+	yield(&e)
 }
 
 // event returns an event with the fields that all events have in common.

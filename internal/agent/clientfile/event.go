@@ -71,3 +71,9 @@ type EventReader interface {
 	// the line is not a JSON object, or if its session cannot be the client's.
 	ReadLine(line []byte, offset int64, yield func(*Event)) bool
 }
+
+// Ender is an EventReader that keeps an event back until a later line shows what it belongs to.
+type Ender interface {
+	// End calls yield with the events that are still kept back after the last line of the file.
+	End(yield func(*Event))
+}

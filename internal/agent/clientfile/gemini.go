@@ -34,6 +34,7 @@ type geminiLine struct {
 	Time     time.Time         `json:"timestamp"`
 	Type     string            `json:"type"`
 	Content  json.RawMessage   `json:"content"`
+	Display  json.RawMessage   `json:"displayContent"` // what the person typed, without inserted files
 	Model    string            `json:"model"`
 	Thoughts []geminiThought   `json:"thoughts"`
 	Calls    []geminiCall      `json:"toolCalls"`
@@ -81,19 +82,23 @@ type gemini struct {
 	session, dir, agent string
 	model               string
 
-	before map[string]string // ID of the previous message with events, by ID
-	node   string            // ID of the last message with events
-	last   string            // ID of the last message
-	ended  map[string]bool   // IDs of the calls with a result
+	messages map[string]*geminiMessage // by ID
+	current  *geminiMessage            // the message that is being read
+	node     string                    // ID of the last message with events
+	last     string                    // ID of the last message
+	ended    map[string]bool           // IDs of the calls with a result
+}
 
-	// Text, number of thoughts and IDs of the calls that were reported of the last message.
+// geminiMessage is the part of a message that was reported. The message may grow.
+type geminiMessage struct {
+	before   string // ID of the previous message with events
 	text     string
-	thoughts int
-	calls    map[string]bool
+	thoughts int             // number of thoughts
+	calls    map[string]bool // IDs of calls
 }
 
 func newGemini(path string) EventReader {
-	g := &gemini{before: map[string]string{}, ended: map[string]bool{}}
+	g := &gemini{messages: map[string]*geminiMessage{}, ended: map[string]bool{}}
 	chats := filepath.Dir(path)
 	if parent := filepath.Dir(chats); filepath.Base(parent) == "chats" {
 		g.session, g.agent = filepath.Base(chats), "sub-agent"
@@ -125,12 +130,11 @@ func (g *gemini) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	}
 	switch {
 	case l.Rewind != "":
-		if before, ok := g.before[l.Rewind]; ok {
-			g.begin(before)
-			g.node = before
+		if m := g.messages[l.Rewind]; m != nil {
+			g.last, g.node = m.before, m.before
 		}
 	case l.Type != "":
-		g.message(&l, offset, yield)
+		g.message(&l, isLine, offset, yield)
 	case l.Session != "":
 		if g.agent == "" {
 			g.session = l.Session
@@ -147,29 +151,33 @@ func (g *gemini) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 				isRead = false
 				continue
 			}
-			g.message(&m, offset, yield)
+			g.message(&m, inList, offset, yield)
 		}
 	}
 	return isRead
 }
 
-// begin makes a message the last one. Nothing of it was reported before.
-func (g *gemini) begin(id string) {
-	g.last = id
-	g.text, g.thoughts = "", 0
-	g.calls = map[string]bool{}
-}
+// geminiPlace is the place of a message: a line of its own, or a list of messages.
+type geminiPlace int
+
+const (
+	isLine geminiPlace = iota
+	inList
+)
 
 // message reports the parts of a message that were not reported before.
-func (g *gemini) message(m *geminiLine, offset int64, yield func(*Event)) {
-	if m.ID == "" || m.ID != g.last {
-		if _, isKnown := g.before[m.ID]; isKnown && m.ID != "" {
-			return // a message before the last one is repeated when a session is resumed
-		}
-		g.begin(m.ID)
-		g.before[m.ID] = g.node
+func (g *gemini) message(m *geminiLine, place geminiPlace, offset int64, yield func(*Event)) {
+	known := g.messages[m.ID]
+	switch {
+	case known == nil || m.ID == "":
+		g.current = &geminiMessage{before: g.node, calls: map[string]bool{}}
+		g.messages[m.ID], g.last = g.current, m.ID
+	case m.ID != g.last && place == inList:
+		return // messages are repeated when a session is resumed, and may be shorter then
+	default: // the message has grown, perhaps after the person wrote the next one
+		g.current = known
 	}
-	e := Event{Offset: offset, Time: m.Time, ID: m.ID, Node: m.ID, Parent: g.before[m.ID], Session: g.session,
+	e := Event{Offset: offset, Time: m.Time, ID: m.ID, Node: m.ID, Parent: g.current.before, Session: g.session,
 		Dir: g.dir, AgentID: g.agent, Model: g.model}
 	report := func(e *Event) {
 		g.node = m.ID
@@ -178,7 +186,7 @@ func (g *gemini) message(m *geminiLine, offset int64, yield func(*Event)) {
 	switch m.Type {
 	case "user":
 		g.user(m, e, report)
-	case "gemini":
+	case "gemini", "qwen": // a document of Qwen Code may have its own name here
 		g.model = cmp.Or(m.Model, g.model)
 		e.Model = g.model
 		g.agentMessage(m, e, report)
@@ -188,11 +196,11 @@ func (g *gemini) message(m *geminiLine, offset int64, yield func(*Event)) {
 // user reports a text in the person's name. A message that contains only the results of calls has no
 // text.
 func (g *gemini) user(m *geminiLine, e Event, yield func(*Event)) {
-	text := Text(m.Content)
-	if text == "" || text == g.text {
+	text := cmp.Or(Text(m.Display), Text(m.Content), attachmentText(m.Content))
+	if text == "" || text == g.current.text {
 		return
 	}
-	g.text = text
+	g.current.text = text
 	e.Kind, e.Text = EventPrompt, text
 	e.Turn = m.ID
 	if strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>") {
@@ -204,13 +212,13 @@ func (g *gemini) user(m *geminiLine, e Event, yield func(*Event)) {
 // agentMessage reports the reasoning, the text and the calls of a message by the agent.
 func (g *gemini) agentMessage(m *geminiLine, e Event, yield func(*Event)) {
 	e.Kind = EventThought
-	for _, t := range m.Thoughts[min(g.thoughts, len(m.Thoughts)):] {
+	for _, t := range m.Thoughts[min(g.current.thoughts, len(m.Thoughts)):] {
 		e.Text = strings.TrimSpace(t.Subject + "\n" + t.Description)
 		yield(&e)
 	}
-	g.thoughts = len(m.Thoughts)
-	if text := Text(m.Content); text != "" && text != g.text {
-		g.text = text
+	g.current.thoughts = len(m.Thoughts)
+	if text := Text(m.Content); text != "" && text != g.current.text {
+		g.current.text = text
 		e.Kind, e.Text = EventText, text
 		yield(&e)
 	}
@@ -229,13 +237,13 @@ func (g *gemini) call(c *geminiCall, e Event, yield func(*Event)) {
 	if g.ended[c.ID] {
 		return
 	}
-	if !g.calls[c.ID] {
+	if !g.current.calls[c.ID] {
 		e.Kind = EventCall
 		e.Tool, e.Args = c.Name, c.Args
 		yield(&e)
 	}
 	if c.ID != "" {
-		g.calls[c.ID] = true
+		g.current.calls[c.ID] = true
 	}
 	switch c.Status {
 	case "success", "error", "cancelled", "": // other statuses are of calls that have not ended

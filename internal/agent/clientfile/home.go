@@ -72,6 +72,14 @@ func (b baseDirs) extension(id string) (all []string) {
 	return all
 }
 
+// claudeRoots returns the directory of Claude Code, and the one that some versions used if no variable names another.
+func claudeRoots(b baseDirs) []string {
+	if dir := b.getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return []string{dir}
+	}
+	return []string{filepath.Join(b.user, ".claude"), filepath.Join(b.home("XDG_CONFIG_HOME", ".config"), "claude")}
+}
+
 func cursorRoots(b baseDirs) []string {
 	all := []string{filepath.Join(b.user, ".cursor")}
 	for _, dir := range b.config("Cursor") {

@@ -233,3 +233,73 @@ func contentTexts(content json.RawMessage, types ...string) []string {
 func Text(content json.RawMessage, types ...string) string {
 	return strings.Join(contentTexts(content, types...), "\n")
 }
+
+// attachmentText returns the names of the attachments in a content without text, such as "[image]", so that a
+// prompt that consists of attachments is not lost.
+func attachmentText(content json.RawMessage) string {
+	var parts []struct {
+		Type   string          `json:"type"`
+		Inline json.RawMessage `json:"inlineData"`
+		File   json.RawMessage `json:"fileData"`
+	}
+	decodeArray(content, &parts)
+	var names []string
+	for _, p := range parts {
+		switch p.Type {
+		case "image", "document", "file", "audio", "video":
+			names = append(names, "["+p.Type+"]")
+		case "input_image", "local_image":
+			names = append(names, "[image]")
+		case "input_file":
+			names = append(names, "[file]")
+		case "":
+			if p.Inline != nil || p.File != nil {
+				names = append(names, "[file]")
+			}
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// maxSearches is the number of places in a torn line at which an object is searched for.
+const maxSearches = 1000
+
+// SplitObjects returns the JSON objects in a line. A line has several if a client was stopped before it wrote the line
+// end, or two processes wrote at once. rest is the part of the line that is not a complete object: a torn object
+// before the others, or the text after them. A line that does not begin with an object is returned unchanged.
+func SplitObjects(line []byte) (objects [][]byte, rest []byte) {
+	isOne := len(line) > 0 && line[len(line)-1] == '}' && !bytes.Contains(line, []byte("}{")) &&
+		bytes.IndexByte(line, 0) < 0
+	if isOne || len(line) == 0 || line[0] != '{' {
+		return [][]byte{line}, nil
+	}
+	text := line
+	for len(text) > 0 && text[0] == '{' {
+		end := valueEnd(text, 0)
+		if end <= 0 || !json.Valid(text[:end]) {
+			break
+		}
+		objects = append(objects, text[:end:end])
+		text = bytes.TrimLeft(text[end:], " \t\r\n\x00")
+	}
+	if last := LastObject(text); last != nil {
+		return append(objects, last), text[:len(text)-len(last)]
+	}
+	return objects, text
+}
+
+// LastObject returns the complete object at the end of a line that begins with a torn one, or nil.
+func LastObject(line []byte) []byte {
+	for at, n := 1, 0; at < len(line) && n < maxSearches; n++ {
+		next := bytes.Index(line[at:], []byte(`{"`))
+		if next < 0 {
+			break
+		}
+		at += next
+		if json.Valid(line[at:]) {
+			return line[at:]
+		}
+		at++
+	}
+	return nil
+}

@@ -1,11 +1,12 @@
-// This file opens transcripts. Codex compresses its transcripts by Zstandard after a week, and chat
-// exports come in ZIP archives.
+// This file opens transcripts. Codex compresses its transcripts by Zstandard after a week, people compress old
+// transcripts by gzip, and chat exports come in ZIP archives.
 
 package clientfile
 
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -19,14 +20,35 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Compressed is the file name suffix of a compressed transcript.
-const Compressed = ".zst"
+// decompressors contains the readers of compressed transcripts, by the suffix of the file's name.
+var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
+	".zst": func(r io.Reader) (io.ReadCloser, error) {
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	},
+	".gz": func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) },
+}
 
-// IsTranscript reports whether a file has the name of a transcript: *.jsonl, *.jsonl.zst, or the
-// session-*.json of Gemini CLI up to version 0.38.
+// TrimCompressed removes the suffix of a compressed file from a path. It returns false if the path has none.
+func TrimCompressed(path string) (plain string, isCompressed bool) {
+	for suffix := range decompressors {
+		if plain, ok := strings.CutSuffix(path, suffix); ok {
+			return plain, true
+		}
+	}
+	return path, false
+}
+
+// IsTranscript reports whether a file has the name of a transcript: *.jsonl, or the session-*.json of Gemini CLI up to
+// version 0.38 and rollout-*.json of Codex up to May 2025. Each may be compressed.
 func IsTranscript(path string) bool {
-	isGeminiDocument := strings.HasPrefix(filepath.Base(path), "session-") && strings.HasSuffix(path, ".json")
-	return isGeminiDocument || strings.HasSuffix(strings.TrimSuffix(path, Compressed), ".jsonl")
+	path, _ = TrimCompressed(path)
+	base := filepath.Base(path)
+	isDocument := strings.HasPrefix(base, "session-") || strings.HasPrefix(base, "rollout-")
+	return strings.HasSuffix(path, ".jsonl") || (isDocument && strings.HasSuffix(path, ".json"))
 }
 
 // maxWindow is the maximum window size of a compressed transcript, in bytes.
@@ -49,7 +71,7 @@ type Transcript struct {
 	offset int64 // offset in the text
 }
 
-// Open opens a transcript. A file whose name ends in .zst, or that is in a ZIP archive, is
+// Open opens a transcript. A file whose name ends in .zst or .gz, or that is in a ZIP archive, is
 // decompressed while it is read. The caller closes it.
 func Open(path string) (*Transcript, error) {
 	if database, id := splitDatabase(path); id != "" {
@@ -68,23 +90,19 @@ func Open(path string) (*Transcript, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	t := &Transcript{file: f, size: info.Size()}
+	decompress := decompressors[filepath.Ext(path)]
 	switch {
 	case member != "":
 		err = t.openMember(member)
 	case filepath.Base(filepath.Dir(path)) == changeLogDir && strings.HasSuffix(path, ".jsonl"),
 		filepath.Base(filepath.Dir(path)) == emptyWindowDir && strings.HasSuffix(path, ".jsonl"):
 		err = t.openChangeLog()
-	case strings.HasSuffix(path, Compressed):
+	case decompress != nil:
 		size := t.size
 		t.size = -1
-		t.begin = func() (io.ReadCloser, error) {
-			d, err := zstd.NewReader(io.NewSectionReader(f, 0, size), zstd.WithDecoderConcurrency(1),
-				zstd.WithDecoderMaxWindow(maxWindow))
-			if err != nil {
-				return nil, err
-			}
-			return d.IOReadCloser(), nil
-		}
+		t.begin = func() (io.ReadCloser, error) { return decompress(io.NewSectionReader(f, 0, size)) }
+	case isOpencodeSession(path):
+		err = t.openStoredSession(path)
 	}
 	if err == nil && t.begin != nil {
 		t.text, err = t.begin()
@@ -110,6 +128,17 @@ func (t *Transcript) openChangeLog() error {
 	b, err = replayLog(b)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", t.file.Name(), err)
+	}
+	t.setText(b)
+	return nil
+}
+
+// openStoredSession replaces the description of a session of opencode by the document that the command opencode
+// export writes.
+func (t *Transcript) openStoredSession(path string) error {
+	b, err := readStoredSession(path)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", path, err)
 	}
 	t.setText(b)
 	return nil
@@ -183,7 +212,7 @@ func (t *Transcript) openMember(name string) error {
 	return fmt.Errorf("%s in %s: %w", name, t.file.Name(), fs.ErrNotExist)
 }
 
-// Size returns the size of the text in bytes. It is not known for .zst files.
+// Size returns the size of the text in bytes. It is not known for .zst and .gz files.
 func (t *Transcript) Size() (size int64, isKnown bool) { return t.size, t.size >= 0 }
 
 // Read reads the text from the current offset.

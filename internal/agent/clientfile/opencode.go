@@ -9,12 +9,21 @@
 // "tool_name","tool_use_id","tool_input","model"}. Between them there may be notes that a hook made of
 // other reports: {"client":"opencode","kind":"prompt"|"text"|"call","session","agent","text",
 // "call":{"wrote"}}.
+//
+// Versions before the database stored the same objects in files below the directory storage:
+// session/PROJECT/SESSION.json, message/SESSION/MESSAGE.json and part/MESSAGE/PART.json. The first versions stored them
+// below project/PROJECT/storage/session: info/SESSION.json, message/SESSION/MESSAGE.json and
+// part/SESSION/MESSAGE/PART.json. Such a session is read as a document.
 
 package clientfile
 
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -27,7 +36,7 @@ type opencodeLine struct {
 		Parent string `json:"parentID"`
 		Agent  string `json:"agent"`
 	} `json:"info"`
-	Messages []opencodeMessage `json:"messages"`
+	Messages []json.RawMessage `json:"messages"`
 
 	Event     string          `json:"hook_event_name"`
 	SessionID string          `json:"session_id"`
@@ -67,6 +76,7 @@ type opencodeMessage struct {
 		Time  struct {
 			Created int `json:"created"`
 		} `json:"time"`
+		Parts []opencodePart `json:"parts"` // only in the first versions
 	} `json:"info"`
 	Parts []opencodePart `json:"parts"`
 }
@@ -126,7 +136,7 @@ func (o *opencode) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 	e := Event{Offset: offset, Model: o.model}
 	switch {
 	case l.Messages != nil:
-		o.document(&l, e, yield)
+		return o.document(&l, e, yield)
 	case l.Event != "":
 		e.Session, e.Dir = l.SessionID, l.Dir
 		e.Time = l.Time
@@ -147,15 +157,21 @@ func (e *Event) setAgent(name string) {
 	e.AgentName, e.AgentType = name, name
 }
 
-// document reports the events in a document.
-func (o *opencode) document(l *opencodeLine, e Event, yield func(*Event)) {
+// document reports the events in a document. It returns false if a message or a part cannot be read.
+func (o *opencode) document(l *opencodeLine, e Event, yield func(*Event)) bool {
+	isRead := true
 	e.Session, e.Dir = l.Info.ID, l.Info.Dir
 	if l.Info.Parent != "" {
 		e.Session = l.Info.Parent
 		e.setAgent(cmp.Or(l.Info.Agent, "subagent"))
 	}
-	for i := range l.Messages {
-		m := &l.Messages[i]
+	for _, raw := range l.Messages {
+		var m opencodeMessage
+		if !Decode(raw, &m) {
+			isRead = false
+			continue
+		}
+		m.Parts = append(m.Parts, m.Info.Parts...)
 		e.Time = milli(m.Info.Time.Created)
 		if m.Info.Role == "user" {
 			m.user(e, yield)
@@ -167,18 +183,26 @@ func (o *opencode) document(l *opencodeLine, e Event, yield func(*Event)) {
 			m.Parts[k].report(e, yield)
 		}
 	}
+	return isRead
 }
 
 // user reports the prompt in a message, without the parts that a program wrote in the person's name.
 func (m *opencodeMessage) user(e Event, yield func(*Event)) {
 	e.ID = m.Info.ID
 	e.Turn = m.Info.ID
-	var said []string
+	var said, files []string
 	for _, p := range m.Parts {
 		isByProgram := p.Synthetic || p.Ignored
-		if p.Type == "text" && p.Text != "" && !isByProgram {
+		switch {
+		case isByProgram:
+		case p.Type == "text" && p.Text != "":
 			said = append(said, p.Text)
+		case p.Type == "file":
+			files = append(files, "[file]")
 		}
+	}
+	if len(said) == 0 {
+		said = files
 	}
 	e.Kind, e.Text = EventPrompt, RemoveQuotes("opencode", strings.Join(said, "\n"))
 	if e.Text != "" {
@@ -276,3 +300,89 @@ func milli(ms int) time.Time {
 
 // opencodeAnswer returns the report itself, because the reports are the transcript.
 func opencodeAnswer(r *Report, _ string) any { return r }
+
+// isOpencodeDatabase reports whether a file is the database of a version of opencode. The versions for developers add
+// the name of their channel.
+func isOpencodeDatabase(path string) bool {
+	base := filepath.Base(path)
+	return strings.HasPrefix(base, "opencode") && strings.HasSuffix(base, ".db") &&
+		filepath.Base(filepath.Dir(path)) == "opencode"
+}
+
+// isOpencodeSession reports whether a file describes a session of a version without a database.
+func isOpencodeSession(path string) bool {
+	path = filepath.ToSlash(path)
+	isSession := strings.HasPrefix(filepath.Base(path), "ses_") && strings.HasSuffix(path, ".json")
+	return isSession && (strings.Contains(path, "/storage/session/info/") ||
+		filepath.Base(filepath.Dir(filepath.Dir(filepath.Dir(path)))) == "storage")
+}
+
+// readStoredSession returns a session of a version without a database as a document. An object that cannot be read is
+// null in the document, so that the reader counts it.
+func readStoredSession(path string) ([]byte, error) {
+	info, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	id := strings.TrimSuffix(filepath.Base(path), ".json")
+	storage := filepath.Dir(filepath.Dir(filepath.Dir(path)))
+	messages, parts := filepath.Join(storage, "message", id), filepath.Join(storage, "part")
+	if filepath.Base(filepath.Dir(path)) == "info" {
+		session := filepath.Dir(filepath.Dir(path))
+		messages, parts = filepath.Join(session, "message", id), filepath.Join(session, "part", id)
+	}
+	type message struct {
+		Info  json.RawMessage   `json:"info"`
+		Parts []json.RawMessage `json:"parts"`
+	}
+	var document struct {
+		Info     json.RawMessage `json:"info"`
+		Messages []any           `json:"messages"`
+	}
+	document.Info = orNull(info)
+	names, stored, err := readObjects(messages)
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range stored {
+		_, all, err := readObjects(filepath.Join(parts, names[i]))
+		if err != nil {
+			return nil, err
+		}
+		if string(m) == "null" {
+			document.Messages = append(document.Messages, nil)
+			continue
+		}
+		document.Messages = append(document.Messages, message{m, all})
+	}
+	return json.MarshalIndent(document, "", " ")
+}
+
+// readObjects returns the JSON files in a directory, in the order of their names, which do not include the suffix
+// .json. A directory that does not exist has none.
+func readObjects(dir string) (names []string, all []json.RawMessage, err error) {
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	for _, f := range files {
+		name, isJSON := strings.CutSuffix(f.Name(), ".json")
+		if !isJSON {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			return nil, nil, err
+		}
+		names, all = append(names, name), append(all, orNull(b))
+	}
+	return names, all, err
+}
+
+// orNull returns a JSON text, or null if the text is not JSON.
+func orNull(b []byte) json.RawMessage {
+	if json.Valid(b) {
+		return b
+	}
+	return json.RawMessage("null")
+}

@@ -7,13 +7,18 @@
 // "toolCallResult":{"callId","status","resultDisplay":{"fileDiff","filePath","newContent"}}}. The
 // results of a sub-agent's calls have no resultDisplay. The prompt ID that hooks report occurs only
 // in the telemetry lines after the prompt, so a prompt is held until the next telemetry line, the
-// agent's answer or another prompt.
+// agent's answer or another prompt. A prompt that the person typed while the agent worked has the subtype
+// mid_turn_user_message, and the text that the person typed is in systemPayload.displayText.
+//
+// Versions of 2025 stored a session as Gemini CLI did: ~/.qwen/tmp/PROJECT/chats/session-*.json, a JSON document.
 
 package clientfile
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -43,8 +48,10 @@ type qwenLine struct {
 
 // qwenPart is a part of a message.
 type qwenPart struct {
-	Text    string `json:"text"`
-	Thought bool   `json:"thought"`
+	Text    string          `json:"text"`
+	Inline  json.RawMessage `json:"inlineData"`
+	File    json.RawMessage `json:"fileData"`
+	Thought bool            `json:"thought"`
 	Call    *struct {
 		ID   string          `json:"id"`
 		Name string          `json:"name"`
@@ -59,8 +66,12 @@ type qwenPart struct {
 // isQwen recognizes the parts of a message, which Claude Code does not have.
 func isQwen(line []byte) bool {
 	var l qwenLine
-	return Decode(line, &l) && l.UUID != "" && l.Session != "" &&
-		(len(l.Message.Parts) > 0 || l.Provenance != "")
+	if !Decode(line, &l) {
+		return false
+	}
+	isDocument := isGemini(line) && bytes.Contains(line, []byte("qwen"))
+	isLine := l.UUID != "" && l.Session != "" && (len(l.Message.Parts) > 0 || l.Provenance != "")
+	return isLine || isDocument
 }
 
 type qwen struct {
@@ -68,7 +79,12 @@ type qwen struct {
 	held  *Event // prompt whose turn is not known yet, or nil
 }
 
-func newQwen(string) EventReader { return &qwen{} }
+func newQwen(path string) EventReader {
+	if plain, _ := TrimCompressed(path); strings.HasSuffix(plain, ".json") {
+		return newGemini(path)
+	}
+	return &qwen{}
+}
 
 // ReadLine implements [EventReader].
 func (q *qwen) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
@@ -123,7 +139,13 @@ func (q *qwen) system(l *qwenLine, e Event, yield func(*Event)) {
 // user reads a text in the person's name.
 func (q *qwen) user(l *qwenLine, e Event, yield func(*Event)) {
 	e.Text, _ = l.textAndThought()
-	isByProgram := l.Subtype != "" || l.Provenance == "system"
+	isMidTurn := l.Subtype == "mid_turn_user_message"
+	isByProgram := (l.Subtype != "" && !isMidTurn) || l.Provenance == "system"
+	var payload struct {
+		Typed string `json:"displayText"`
+	}
+	_ = Decode(l.Payload, &payload) // other versions have no payload
+	e.Text = cmp.Or(payload.Typed, e.Text, l.attachmentNames())
 	if e.Text == "" || isByProgram {
 		return // a line without text contains only results
 	}
@@ -134,6 +156,20 @@ func (q *qwen) user(l *qwenLine, e Event, yield func(*Event)) {
 		return
 	}
 	q.held = &e
+}
+
+// End implements [Ender].
+func (q *qwen) End(yield func(*Event)) { q.release("", yield) }
+
+// attachmentNames returns "[file]" for each file that the person attached.
+func (l *qwenLine) attachmentNames() string {
+	var names []string
+	for i := range l.Message.Parts {
+		if p := &l.Message.Parts[i]; p.Inline != nil || p.File != nil {
+			names = append(names, "[file]")
+		}
+	}
+	return strings.Join(names, " ")
 }
 
 // textAndThought returns the line's text and its reasoning.

@@ -34,7 +34,7 @@ func OldOutput(output string) (text string, exit *int) {
 // last line.
 var status = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:Error: )?(?:Exit code:? (-?\d+)|Process exited with code (-?\d+)|` +
-		`Exit Code: (-?\d+)|<shellId: .* completed with exit code (-?\d+)>)\r?$`)
+		`Exit Code: (-?\d+)|<(?:shellId: .* completed|exited) with exit code (-?\d+)>)\r?$`)
 })
 
 // maxSearched is the number of bytes at each end of an output that are searched for an exit status.

@@ -5,6 +5,7 @@ package fileedits
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 
@@ -65,10 +66,25 @@ func (r *recognizer) take(b []byte, size int64) {
 	if !isLong && len(b) == 0 {
 		return
 	}
+	if isLong {
+		r.t.Lines++
+		r.t.Bad++
+		return
+	}
+	objects, rest := clientfile.SplitObjects(b)
+	if len(rest) > 0 {
+		r.t.Lines++
+		r.t.Bad++
+	}
+	for _, object := range objects {
+		r.takeObject(object)
+	}
+}
+
+// takeObject reads an object, or keeps it until the client is recognized.
+func (r *recognizer) takeObject(b []byte) {
 	r.t.Lines++
 	switch {
-	case isLong:
-		r.t.Bad++
 	case r.in != nil:
 		r.give(b)
 	default:
@@ -86,6 +102,9 @@ func (r *recognizer) take(b []byte, size int64) {
 func (r *recognizer) give(b []byte) {
 	if err := r.in.readLine(b); err != nil {
 		r.t.Bad++
+		if last := clientfile.LastObject(b); last != nil && !json.Valid(b) {
+			_ = r.in.readLine(last) // the line is counted already
+		}
 	}
 }
 

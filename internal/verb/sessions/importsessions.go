@@ -26,8 +26,8 @@ type ImportSessionsIn struct {
 	Files   []string `json:"files,omitempty"   flag:"file" value:"FILE" usage:"Read these transcripts or databases of the one client that is named, wherever they are; of chatgpt and claude-ai, the export of your data."`
 	DryRun  bool     `json:"dry_run,omitempty"                          usage:"Say what would be read, and read nothing."`
 
-	Home string                                     `json:"-"` // the user's own directory
-	Read func(bad func(string, int)) session.Reader `json:"-"`
+	Home string                                                  `json:"-"` // the user's own directory
+	Read func(unread func(transcript.UnreadLine)) session.Reader `json:"-"`
 }
 
 // ImportSessionsOut is the result of ImportSessions.
@@ -56,6 +56,12 @@ func (o ImportSessionsOut) Report() (r report.Report) {
 		if c.Bad > 0 {
 			r.Notef("%s of %s could not be read", report.Words(text.Count(c.Bad, "line", "lines")), client)
 		}
+		for _, line := range c.Lines {
+			r.Notef("%s, the line at byte %d: %s", report.Text(line.Path), line.Offset, report.Words(line.Reason))
+		}
+		if more := c.Bad - len(c.Lines); more > 0 {
+			r.Notef("and %d more", more)
+		}
 	}
 	for _, f := range o.Unread {
 		r.Warnf("%s", report.Text(f.Error))
@@ -74,6 +80,8 @@ type ImportedClient struct {
 	Turns   int    `json:"turns"`   // new turns
 	Changed int    `json:"changed"` // turns with new information
 	Bad     int    `json:"bad"`     // lines that cannot be read
+
+	Lines []transcript.UnreadLine `json:"bad_lines,omitempty"` // the first of these lines
 }
 
 // UnreadTranscript is a file that could not be read.
@@ -81,6 +89,9 @@ type UnreadTranscript struct {
 	Path  string `json:"path"`
 	Error string `json:"error"`
 }
+
+// maxUnreadLines is the maximum number of lines of a client that are named one by one.
+const maxUnreadLines = 10
 
 // ImportSessions adds the clients' new sessions to the archive. It continues after the last import.
 func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn) (ImportSessionsOut, error) {
@@ -130,7 +141,12 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 // reader returns a function that reads a transcript. It returns an error if a transcript named by
 // the user contains no events, because the transcript may belong to another client.
 func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
-	read := in.Read(func(_ string, lines int) { c.Bad += lines })
+	read := in.Read(func(line transcript.UnreadLine) {
+		c.Bad++
+		if len(c.Lines) < maxUnreadLines {
+			c.Lines = append(c.Lines, line)
+		}
+	})
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		events, next, err := read(ctx, client, path, cursor)
 		if err == nil && cursor == "" && len(events) == 0 && len(in.Files) > 0 {

@@ -174,7 +174,7 @@ func (f *file) readConversations(ctx context.Context, in io.ReadSeeker) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case !read(f, b):
-			f.bad++
+			f.addBad(at, "it is not a conversation")
 		}
 	}
 	return f.endConversations(dec, in, before)
@@ -201,14 +201,14 @@ func (f *file) endConversations(dec *json.Decoder, in io.Reader, before int64) e
 		if len(f.events) == 0 {
 			return fmt.Errorf("after byte %d: %w", at, err)
 		}
-		f.bad++
+		f.addBad(at, "the end of the array is missing")
 		f.next, f.end = at, at
 		return nil
 	}
 	end := before + dec.InputOffset()
 	rest, err := io.ReadAll(io.LimitReader(io.MultiReader(dec.Buffered(), in), 1<<10))
 	if len(bytes.TrimSpace(rest)) > 0 {
-		f.bad++
+		f.addBad(end, "it comes after the end of the array")
 	}
 	f.next, f.end = 0, end+int64(len(rest))
 	return err
@@ -418,8 +418,11 @@ func (f *file) claudeAI(b []byte) bool {
 		for _, a := range m.Files {
 			texts = append(texts, "["+a.Name+"]")
 		}
-		messages = append(messages, chatMessage{id: m.ID, parent: cmp.Or(m.Parent, last), isPerson: m.Sender == "human",
-			text: strings.Join(texts, "\n\n"), when: m.Created})
+		messages = append(
+			messages,
+			chatMessage{id: m.ID, parent: cmp.Or(m.Parent, last), isPerson: m.Sender == "human",
+				text: strings.Join(texts, "\n\n"), when: m.Created},
+		)
 		last = m.ID
 	}
 	f.conversation(c.ID, messages)

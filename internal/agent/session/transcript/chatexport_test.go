@@ -46,8 +46,8 @@ func told(t *testing.T, client, path string) (lines []string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.bad > 0 {
-				t.Errorf("%d conversations of %s cannot be read", f.bad, path)
+			if len(f.bad) > 0 {
+				t.Errorf("conversations cannot be read: %+v", f.bad)
 			}
 			for _, e := range f.events {
 				what := e.Text
@@ -141,8 +141,11 @@ func zipped(t *testing.T, path string, files map[string]string) {
 func TestChatExportParts(t *testing.T) {
 	var all []json.RawMessage
 	for i := range 50 {
-		all = append(all, json.RawMessage(fmt.Sprintf(`{"uuid":"d-%d","chat_messages":[{"uuid":"m","text":"Number %d",`+
-			`"sender":"human","created_at":"2026-03-02T10:00:00Z"}]}`, i, i)))
+		all = append(
+			all,
+			json.RawMessage(fmt.Sprintf(`{"uuid":"d-%d","chat_messages":[{"uuid":"m","text":"Number %d",`+
+				`"sender":"human","created_at":"2026-03-02T10:00:00Z"}]}`, i, i)),
+		)
 	}
 	text, err := json.MarshalIndent(all, "", "\t")
 	if err != nil {
@@ -161,7 +164,7 @@ func TestChatExportParts(t *testing.T) {
 
 	write(text[:len(text)/2])
 	bad := 0
-	read := Reader(strings.TrimSpace, func(_ string, n int) { bad += n })
+	read := Reader(strings.TrimSpace, func(UnreadLine) { bad++ })
 	events, cursor, err := read(t.Context(), ClaudeAI, path, "")
 	if err != nil || len(events) < 20 || len(events) > 25 {
 		t.Fatalf("of half a file, %d events, %v", len(events), err)

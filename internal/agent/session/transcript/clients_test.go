@@ -18,8 +18,22 @@ import (
 
 const clientsHome = "../../clientfile/testdata/home"
 
-var formClients = []string{"amp", "cline", "crush", "cursor", "goose", "hermes", "kilo", "kimi", "opencode", "openclaw",
-	"pi", "roo", "vscode", "zed"}
+var formClients = []string{
+	"amp",
+	"cline",
+	"crush",
+	"cursor",
+	"goose",
+	"hermes",
+	"kilo",
+	"kimi",
+	"opencode",
+	"openclaw",
+	"pi",
+	"roo",
+	"vscode",
+	"zed",
+}
 
 // TestClientForms lists the events of every session in a home directory with sessions of all clients.
 func TestClientForms(t *testing.T) {
@@ -28,7 +42,9 @@ func TestClientForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := t.TempDir() // Crush lists its projects in a file
-	list, err := json.Marshal(map[string]any{"projects": []any{map[string]string{"data_dir": home + "/harbor/.crush"}}})
+	list, err := json.Marshal(
+		map[string]any{"projects": []any{map[string]string{"data_dir": home + "/harbor/.crush"}}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +72,8 @@ func TestClientForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&got, "%s %s\n", f.Client, filepath.ToSlash(path))
-		events, _, err := transcript.Reader(strings.TrimSpace, func(path string, lines int) {
-			t.Errorf("%d lines of %s could not be read", lines, path)
+		events, _, err := transcript.Reader(strings.TrimSpace, func(line transcript.UnreadLine) {
+			t.Errorf("a line could not be read: %+v", line)
 		})(t.Context(), f.Client, f.Path, "")
 		if err != nil {
 			t.Error(err)

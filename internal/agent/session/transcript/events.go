@@ -56,6 +56,13 @@ func (r *eventReader) readLine(b []byte, offset int64) bool {
 	return r.isOther() || r.in.ReadLine(b, offset, r.take)
 }
 
+// end reports the events that the client's reader keeps back at the end of the file.
+func (r *eventReader) end() {
+	if in, ok := r.in.(clientfile.Ender); ok && !r.isOther() {
+		in.End(r.take)
+	}
+}
+
 // isOther reports whether another client wrote the file.
 func (r *eventReader) isOther() bool { return r.author != "" && r.author != r.client.Name }
 

@@ -19,8 +19,9 @@ type file struct {
 	next   int64 // offset of the last turn
 	end    int64 // end of the lines that were read
 	seen   int64 // end of the lines whose bad lines were counted by an earlier call
-	bad    int   // number of invalid lines
-	full   bool  // the limit is reached
+	bad    []UnreadLine
+	whole  bool // the texts that a reader keeps back, and an incomplete last line, are read or reported
+	full   bool // the limit is reached
 	events []session.Event
 
 	hold bool            // whether events are held until release
@@ -32,6 +33,20 @@ type file struct {
 	dir     string
 	branch  string
 	model   string
+}
+
+// UnreadLine is a line of a transcript that cannot be read.
+type UnreadLine struct {
+	Path   string `json:"path"`
+	Offset int64  `json:"offset"` // byte at which the line begins
+	Reason string `json:"reason"`
+}
+
+// addBad adds a line that cannot be read, unless an earlier call reported it.
+func (f *file) addBad(offset int64, reason string) {
+	if offset >= f.seen {
+		f.bad = append(f.bad, UnreadLine{Path: f.path, Offset: offset, Reason: reason})
+	}
 }
 
 // event returns an event with the fields that all events have in common. It does not set

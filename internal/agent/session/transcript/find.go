@@ -3,6 +3,7 @@
 package transcript
 
 import (
+	"errors"
 	"io/fs"
 	"iter"
 	"os"
@@ -45,7 +46,7 @@ func Clients() []string {
 }
 
 // Find returns the transcripts of the clients, the oldest first. Home is the user's home directory.
-// Directories and files that cannot be read are left out.
+// A directory or a file that cannot be read is returned itself, so that reading it reports the error.
 func Find(home string, getenv func(string) string, clients ...string) []FoundTranscript {
 	var all []FoundTranscript
 	for client, p := range places() {
@@ -61,19 +62,73 @@ func Find(home string, getenv func(string) string, clients ...string) []FoundTra
 	return all
 }
 
-// findBelow returns the transcripts of a place below a directory. Directories and files that cannot be
-// read are left out, except for databases, because a database may contain many sessions.
-func findBelow(client string, p clientfile.TranscriptPlace, dir string) (all []FoundTranscript) {
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || !p.IsTranscript(filepath.ToSlash(path)) {
-			return nil
+// findBelow returns the transcripts of a place below a directory. It follows symbolic links. A directory or a file
+// that cannot be read is returned itself, so that reading it reports the error.
+func findBelow(client string, p clientfile.TranscriptPlace, dir string) []FoundTranscript {
+	f := finder{client: client, place: p, walked: map[string]bool{}}
+	if info, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		f.walk(dir, info, err)
+	}
+	return f.all
+}
+
+// finder collects the transcripts of a place.
+type finder struct {
+	client string
+	place  clientfile.TranscriptPlace
+	walked map[string]bool // directories without symbolic links, because links may form a circle
+	all    []FoundTranscript
+}
+
+// walk adds the transcripts in a file or a directory, whose description and error are those of [os.Stat].
+func (f *finder) walk(path string, info fs.FileInfo, err error) {
+	if err != nil {
+		f.addUnread(path)
+		return
+	}
+	if info.IsDir() {
+		f.walkDirectory(path)
+		return
+	}
+	if info.Mode().IsRegular() && f.place.IsTranscript(filepath.ToSlash(path)) {
+		f.all = append(f.all, Sessions(FoundTranscript{f.client, path, info.Size(), info.ModTime()})...)
+	}
+}
+
+func (f *finder) walkDirectory(dir string) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err == nil && f.walked[real] {
+		return
+	}
+	f.walked[real] = true
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		f.addUnread(dir)
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		isFile := e.Type().IsRegular()
+		if isFile && !f.place.IsTranscript(filepath.ToSlash(path)) {
+			continue
 		}
-		if info, err := os.Stat(path); err == nil {
-			all = append(all, Sessions(FoundTranscript{client, path, info.Size(), info.ModTime()})...)
+		info, err := os.Stat(path)
+		isLink := e.Type()&fs.ModeSymlink != 0
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && isFile: // the client has removed the file in the meantime
+		case err != nil && isLink && !f.place.IsTranscript(filepath.ToSlash(path)): // a link that leads nowhere
+		default:
+			f.walk(path, info, err)
 		}
-		return nil
-	})
-	return all
+	}
+}
+
+// addUnread adds a file or a directory that cannot be read.
+func (f *finder) addUnread(path string) {
+	unread := FoundTranscript{Client: f.client, Path: path}
+	if info, err := os.Lstat(path); err == nil {
+		unread.Time = info.ModTime()
+	}
+	f.all = append(f.all, unread)
 }
 
 // Sessions returns the sessions in a file: several if it is a database, otherwise the file itself. A database
@@ -106,9 +161,11 @@ func withoutCopies(all []FoundTranscript) []FoundTranscript {
 		}
 	}
 	return slices.DeleteFunc(all, func(f FoundTranscript) bool {
-		path, isCompressed := strings.CutSuffix(f.Path, clientfile.Compressed)
-		session, isLines := strings.CutSuffix(filepath.Base(f.Path), ".jsonl")
-		return (isCompressed && plain[path]) || (isLines && plain[f.Client+"/"+session])
+		path, isCompressed := clientfile.TrimCompressed(f.Path)
+		base := filepath.Base(f.Path)
+		session := strings.TrimSuffix(strings.TrimSuffix(base, ".jsonl"), ".json")
+		isInFile := session != base
+		return (isCompressed && plain[path]) || (isInFile && plain[f.Client+"/"+session])
 	})
 }
 

@@ -49,7 +49,7 @@ const maxFirstLines = 20
 // It reads the first lines of a file.
 func FindClient(path string) string {
 	slashed := filepath.ToSlash(path)
-	name := strings.TrimSuffix(slashed, clientfile.Compressed)
+	name, _ := clientfile.TrimCompressed(slashed)
 	switch {
 	case clientfile.IsDatabase(path):
 		client, _, _ := clientfile.DatabaseSessions(path) // an error occurs again when the sessions are read

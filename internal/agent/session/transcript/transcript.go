@@ -25,26 +25,38 @@ var ErrRead = errors.New("reading the transcript")
 
 var errUnknown = errors.New("the transcripts of this client are not known")
 
+// Reasons why a line cannot be read.
+const (
+	notObject  = "it is not a JSON object of this client"
+	tooLong    = "it is longer than 64 MB"
+	isTorn     = "it is incomplete"
+	afterJSON  = "text follows the JSON object"
+	incomplete = "it is incomplete; import again when the client has written the rest"
+)
+
 // maxRead is the number of bytes after which reading stops at the next turn.
 const maxRead = 8 << 20
 
 // Reader returns a function that reads a transcript after a cursor, which is "" at the start. A
 // call reads some megabytes, but at least a turn. If events were added to the previous call's
 // last turn, it reports that turn again. If everything has been read, it returns the same cursor.
-// Clean is applied to texts and removes what must not be stored. Bad is called with the number of
-// lines that cannot be read, if there are any. Bad may be nil.
+// Clean is applied to texts and removes what must not be stored. Unread is called with each line that cannot be
+// read, and with an incomplete last line. If it is nil, the client is assumed to be still writing, and a prompt at the
+// end, of which the turn is not known yet, is left for the next call.
 func Reader(
 	clean func(string) string,
-	bad func(path string, lines int),
+	unread func(UnreadLine),
 ) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
-		f := &file{client: client, path: path, clean: clean, most: maxRead}
+		f := &file{client: client, path: path, clean: clean, most: maxRead, whole: unread != nil}
 		next, err := f.readFrom(ctx, cursor)
 		if err != nil {
 			return nil, cursor, fmt.Errorf("%w %s: %w", ErrRead, path, err)
 		}
-		if f.bad > 0 && bad != nil {
-			bad(path, f.bad)
+		if unread != nil {
+			for _, line := range f.bad {
+				unread(line)
+			}
 		}
 		return f.events, next, nil
 	}
@@ -74,7 +86,7 @@ func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
 	}
 	next := fmt.Sprintf("%d %d", f.next, f.end)
 	if !isKnown && next == cursor {
-		f.events, f.bad = nil, 0 // without a size, only the end shows that nothing was added
+		f.events, f.bad = nil, nil // without a size, only the end shows that nothing was added
 	}
 	return next, nil
 }
@@ -97,10 +109,13 @@ func (f *file) readEvents(ctx context.Context, in io.ReadSeeker, from int64) err
 		}
 		f.events = nil
 		f.held = nil
-		f.bad = 0
+		f.bad = nil
 		f.next = from
 	}
 	err := f.readLines(ctx, in, r, from, 0)
+	if f.whole && !f.full {
+		r.end()
+	}
 	f.release()
 	if err == nil && r.isOther() {
 		return fmt.Errorf("it was written by %s, not by %s; name the client that wrote it", r.author, f.client)
@@ -132,6 +147,9 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r *eventReader, 
 			return err
 		}
 		if err == io.EOF && !bytes.HasSuffix(b, []byte("\n")) && size <= clientfile.Max && !json.Valid(b) {
+			if f.whole && len(bytes.Trim(b, " \t\r\n\x00")) > 0 {
+				f.addBad(offset, incomplete)
+			}
 			return nil // the line is still being written
 		}
 		if f.give(r, b, size, offset) {
@@ -155,8 +173,25 @@ func (f *file) give(r *eventReader, b []byte, size, offset int64) bool {
 	if len(b) == 0 && size <= clientfile.Max {
 		return false
 	}
-	if (size > clientfile.Max || !r.readLine(b, offset)) && offset >= f.seen {
-		f.bad++
+	if size > clientfile.Max {
+		f.addBad(offset, tooLong)
+		return true
+	}
+	objects, rest := clientfile.SplitObjects(b)
+	for i, object := range objects {
+		if r.readLine(object, offset+int64(i)) {
+			continue
+		}
+		f.addBad(offset, notObject)
+		if last := clientfile.LastObject(object); last != nil && !json.Valid(object) {
+			r.readLine(last, offset+int64(i))
+		}
+	}
+	switch {
+	case len(rest) > 0 && len(objects) > 0 && &rest[0] != &b[0]:
+		f.addBad(offset, afterJSON)
+	case len(rest) > 0:
+		f.addBad(offset, isTorn)
 	}
 	return true
 }

@@ -126,8 +126,8 @@ func TestStrange(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := 0
-	events, _, err := transcript.Reader(strings.TrimSpace, func(_ string, lines int) {
-		bad += lines
+	events, _, err := transcript.Reader(strings.TrimSpace, func(transcript.UnreadLine) {
+		bad++
 	})(t.Context(), "claude", long, "")
 	if err != nil || len(events) != 2 || events[1].Text != "ask 2" || bad != 5 {
 		t.Errorf("read %d events and %d bad lines, %v", len(events), bad, err)
