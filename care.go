@@ -36,11 +36,10 @@ func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) 
 	if d := findLog(m.store); d != nil {
 		return d.CheckEntries(ctx)
 	}
-	c, ok := m.store.(Checker)
-	if !ok {
+	if m.can.Checker == nil {
 		return CheckReport{}, nil, fmt.Errorf("%w: it has nothing to check", ErrUnsupported)
 	}
-	rep, err := c.Check(ctx)
+	rep, err := m.can.Checker.Check(ctx)
 	if err != nil {
 		return rep, nil, err
 	}
@@ -76,11 +75,10 @@ func (m *Memory) missingInIndex(ctx context.Context, all []*Entry) ([]*Entry, er
 // Stats returns the size of the store. It reads no entries. If the store is no [Counter], the error
 // matches [ErrUnsupported].
 func (m *Memory) Stats(ctx context.Context) (Stats, error) {
-	c, ok := m.store.(Counter)
-	if !ok {
+	if m.can.Counter == nil {
 		return Stats{}, fmt.Errorf("counting: %w", ErrUnsupported)
 	}
-	s, err := c.Stats(ctx)
+	s, err := m.can.Counter.Stats(ctx)
 	if err != nil {
 		return Stats{}, fmt.Errorf("counting: %w", err)
 	}
@@ -95,11 +93,10 @@ type Compaction struct {
 
 // Compact drops old history. If the store is no [Compactor], the error matches [ErrUnsupported].
 func (m *Memory) Compact(ctx context.Context, c Compaction) (CompactReport, error) {
-	s, ok := m.store.(Compactor)
-	if !ok {
+	if m.can.Compactor == nil {
 		return CompactReport{}, fmt.Errorf("compacting: %w", ErrUnsupported)
 	}
-	r, err := s.Compact(ctx, c.Before, c.DryRun)
+	r, err := m.can.Compactor.Compact(ctx, c.Before, c.DryRun)
 	if err != nil {
 		return CompactReport{}, fmt.Errorf("compacting: %w", err)
 	}
@@ -109,14 +106,13 @@ func (m *Memory) Compact(ctx context.Context, c Compaction) (CompactReport, erro
 // Redact permanently removes the entry with this name and all its versions from the store.
 // See [Redactor].
 func (m *Memory) Redact(ctx context.Context, name string, dry bool) (RedactReport, error) {
-	e, ok := m.store.(Redactor)
-	if !ok {
+	if m.can.Redactor == nil {
 		return RedactReport{}, errors.Join(
 			ErrUnsupported,
 			errors.New("it keeps no history to erase from: forget is final there"),
 		)
 	}
-	return e.Redact(ctx, name, dry)
+	return m.can.Redactor.Redact(ctx, name, dry)
 }
 
 // RedactVersions permanently removes versions from the history. See [Redactor].
@@ -125,11 +121,10 @@ func (m *Memory) RedactVersions(
 	match func(e Entry, current bool) bool,
 	dry bool,
 ) (RedactReport, error) {
-	e, ok := m.store.(Redactor)
-	if !ok {
+	if m.can.Redactor == nil {
 		return RedactReport{}, ErrUnsupported
 	}
-	return e.RedactVersions(ctx, match, dry)
+	return m.can.Redactor.RedactVersions(ctx, match, dry)
 }
 
 // Accept makes a store usable again that went back to an earlier state ([ErrRolledBack]),
@@ -169,16 +164,10 @@ func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page 
 	if err != nil {
 		return nil, 0, err
 	}
-	if p, ok := m.store.(pager); ok {
+	if p := m.can.Pager; p != nil {
 		return p.Newest(ctx, f, offset, end-offset)
 	}
 	return store.Newest(ctx, m.store, f, offset, limit)
-}
-
-// pager is a store with its own implementation of Newest. The caller ensures that
-// offset+limit does not overflow.
-type pager interface {
-	Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error)
 }
 
 // Backup copies the store to a new file. The copy is a snapshot of one moment. Others can

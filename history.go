@@ -19,11 +19,7 @@ import (
 // History returns the history of the memory's store, wrapped by [Options.History]. If the
 // store does not keep a history, the error matches [ErrUnsupported].
 func (m *Memory) History() (Historian, error) {
-	h, err := HistoryOf(m.store)
-	if err == nil && m.opts.History != nil {
-		h = m.opts.History(h)
-	}
-	return h, err
+	return HistoryOf(m)
 }
 
 // Log yields the changes, newest first.

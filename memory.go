@@ -16,6 +16,7 @@ import (
 // [Historian]. Otherwise they fail with [ErrUnsupported].
 type Memory struct {
 	store Store
+	can   Capabilities // optional interfaces of store
 	opts  Options
 
 	buildMu  ctxmutex.Mutex // held while the index is built
@@ -63,11 +64,28 @@ func (m *Memory) Store() Store { return m.store }
 // by another process is reported when this memory next searches, for example in [Memory.Recall].
 // If the store cannot send events, the error matches [ErrUnsupported].
 func (m *Memory) Watch(fn func(Event)) (stop func(), err error) {
-	w, ok := m.store.(Watcher)
-	if !ok {
+	if m.can.Watcher == nil {
 		return nil, fmt.Errorf("%w: this store sends no events", ErrUnsupported)
 	}
-	return w.Watch(fn), nil
+	return m.can.Watcher.Watch(fn), nil
+}
+
+// Capabilities returns the optional interfaces of the memory, for [CapabilitiesOf]. Changes are
+// screened by [Options.Screen], and the history is wrapped by [Options.History]. The other
+// capabilities are those of the store below the memory.
+func (m *Memory) Capabilities() Capabilities {
+	c := m.can
+	c.DryRunner = m
+	if c.Committer != nil {
+		c.Committer = m
+	}
+	if c.Historian != nil && m.opts.History != nil {
+		c.Historian = m.opts.History(c.Historian)
+	}
+	if c.Checker != nil || findLog(m.store) != nil {
+		c.Checker = m
+	}
+	return c
 }
 
 // Options returns the options of the memory, with the defaults filled in.

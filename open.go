@@ -37,16 +37,23 @@ func Open(path string, o *Options) (*Memory, error) {
 func New(s Store, o *Options) *Memory { return newMemory(s, o.orDefault()) }
 
 func newMemory(s Store, opts Options) *Memory {
-	m := &Memory{store: s, opts: opts, scanFrom: scanFrom, buildMu: ctxmutex.New(), applying: ctxmutex.New(),
-		keeping: ctxmutex.New()}
+	m := &Memory{
+		store:    s,
+		can:      CapabilitiesOf(s),
+		opts:     opts,
+		scanFrom: scanFrom,
+		buildMu:  ctxmutex.New(),
+		applying: ctxmutex.New(),
+		keeping:  ctxmutex.New(),
+	}
 	m.keepSoon = func() { m.keepBeside(openBound) }
 	m.keepEarly = func() { m.keepBeside(startBound) }
 	m.closing, m.endClosing = context.WithCancel(context.Background())
 	if d, ok := s.(*logstore.DB); ok {
 		d.Ahead(m.analyzeAhead)
 	}
-	if w, ok := s.(Watcher); ok {
-		w.Watch(m.handleEvent)
+	if m.can.Watcher != nil {
+		m.can.Watcher.Watch(m.handleEvent)
 	}
 	return m
 }

@@ -134,11 +134,10 @@ func (m *Memory) applyTaken(ctx context.Context, s *searcher, ds []analyzedDelta
 // refreshStore reads the changes of other processes if the store is a Watcher. It reports
 // whether the store is a Watcher.
 func (m *Memory) refreshStore(ctx context.Context) (watched bool, err error) {
-	w, watched := m.store.(Watcher)
-	if watched {
-		err = w.Refresh(ctx)
+	if m.can.Watcher == nil {
+		return false, nil
 	}
-	return watched, err
+	return true, m.can.Watcher.Refresh(ctx)
 }
 
 // refresh updates the index to the current state of the store and returns the index. If the

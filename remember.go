@@ -66,7 +66,10 @@ func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
 // is empty if the store below is not a Committer.
 func (m *Memory) Commit(ctx context.Context, ops ...Op) (c Change, err error) {
 	err = m.commit(ctx, ops, func(ops []Op) error {
-		c, err = store.Commit(ctx, m.store, ops...)
+		if m.can.Committer == nil {
+			return m.store.Apply(ctx, ops...)
+		}
+		c, err = m.can.Committer.Commit(ctx, ops...)
 		return err
 	})
 	return c, err
@@ -79,7 +82,7 @@ func (m *Memory) commit(ctx context.Context, ops []Op, write func(ops []Op) erro
 		return err
 	}
 	err = write(ops)
-	if _, ok := m.store.(Watcher); !ok && err == nil {
+	if m.can.Watcher == nil && err == nil {
 		m.handleEvent(Event{Reset: true})
 	}
 	return err
@@ -105,7 +108,7 @@ func (m *Memory) screen(ctx context.Context, ops []Op) ([]Op, error) {
 // errors from [Options.Screen] and from the ops' own Check.
 func (m *Memory) DryRun(ctx context.Context, ops ...Op) error {
 	ops, err := m.screen(ctx, ops)
-	if d, ok := m.store.(DryRunner); ok && err == nil {
+	if d := m.can.DryRunner; d != nil && err == nil {
 		return d.DryRun(ctx, ops...)
 	}
 	for _, op := range ops {

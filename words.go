@@ -29,6 +29,8 @@ type (
 	AliasError = store.AliasError
 	// A BusyError reports that another process holds the lock of the store.
 	BusyError = store.BusyError
+	// Capabilities has the optional interfaces of a store.
+	Capabilities = store.Capabilities
 	// A Change has the versions that a call of Apply wrote.
 	Change = store.Change
 	// CheckReport is the result of a check.
@@ -65,6 +67,8 @@ type (
 	// A Head is an entry without its content. A store can return heads without reading the
 	// disk (see package heads).
 	Head = store.Head
+	// A HeadViewer is a Store that can list its entries without reading their contents.
+	HeadViewer = store.HeadViewer
 	// A Historian is a Store that keeps the versions of its entries.
 	Historian = store.Historian
 	// InvalidError reports which value was refused and why.
@@ -360,6 +364,12 @@ func WithNote(ctx context.Context, note string) context.Context {
 // NoteFrom returns the note in ctx, or an empty string.
 func NoteFrom(ctx context.Context) string {
 	return store.NoteFrom(ctx)
+}
+
+// CapabilitiesOf returns the optional interfaces that a store supports, or those of a wrapper
+// of a store such as [Memory]. Use it in place of a type assertion.
+func CapabilitiesOf(s Store) Capabilities {
+	return store.CapabilitiesOf(s)
 }
 
 // HistoryOf returns the history of a store, or of a wrapper of a store such as [Memory]. If

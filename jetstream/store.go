@@ -27,7 +27,7 @@ type Store struct {
 
 var _ interface {
 	localStore
-	heads.Viewer
+	oxbow.HeadViewer
 } = (*Store)(nil)
 
 // currentStore returns the replica's store after the replica has received all changes that were
@@ -209,7 +209,7 @@ func (s *Store) Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Del
 	return eachElement(ctx, s, func(v localStore) iter.Seq2[oxbow.Delta, error] { return v.Since(ctx, p) })
 }
 
-// ViewHeads implements [heads.Viewer], with the heads of the replica's entries.
+// ViewHeads implements [oxbow.HeadViewer], with the heads of the replica's entries.
 func (s *Store) ViewHeads(
 	ctx context.Context,
 	keys, names []string,

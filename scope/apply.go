@@ -27,7 +27,10 @@ func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	var c oxbow.Change
 	err := v.write(ctx, ops, func(ctx context.Context, bound []oxbow.Op) (err error) {
-		c, err = oxbow.Commit(ctx, v.base, bound...)
+		if v.baseCan.Committer == nil {
+			return v.base.Apply(ctx, bound...)
+		}
+		c, err = v.baseCan.Committer.Commit(ctx, bound...)
 		return err
 	})
 	if err != nil {
@@ -93,7 +96,7 @@ func (v *store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 		return err
 	}
 	b, err := v.bind(ctx, ops)
-	if d, ok := v.base.(oxbow.DryRunner); ok && err == nil {
+	if d := v.baseCan.DryRunner; d != nil && err == nil {
 		err = v.hide(ctx, d.DryRun(ctx, b.bound...), ops)
 	}
 	return err

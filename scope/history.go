@@ -17,19 +17,6 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// History returns the history of the scope. If the base does not keep a history, the
-// error matches [oxbow.ErrUnsupported].
-func (v *store) History() (oxbow.Historian, error) {
-	h, err := oxbow.HistoryOf(v.base)
-	if err != nil {
-		return nil, err
-	}
-	if v.wrap != nil {
-		h = v.wrap(h)
-	}
-	return &history{v, h}, nil
-}
-
 // history is the [oxbow.Historian] of a scope.
 type history struct {
 	*store
@@ -265,6 +252,9 @@ func (s *view) seesEntry(ctx context.Context, e *oxbow.Entry) (bool, error) {
 
 func (s *view) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	e, err := s.Store.Get(ctx, name)
+	if isNotFound(err) && s.past.scope.hasMark(name) {
+		return s.getShown(ctx, name)
+	}
 	if err != nil {
 		return e, err
 	}
@@ -278,6 +268,24 @@ func (s *view) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	return s.past.scope.Shown(e), nil
 }
 
+// getShown returns the only entry that is shown under this name, parts of which are redacted.
+func (s *view) getShown(ctx context.Context, name string) (found oxbow.Entry, err error) {
+	count := 0
+	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return oxbow.Entry{}, err
+		}
+		if e.Name == name {
+			found = e
+			count++
+		}
+	}
+	if count != 1 {
+		return oxbow.Entry{}, notFound(name)
+	}
+	return found, nil
+}
+
 func (s *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for e, err := range s.Store.Entries(ctx, f) {
@@ -289,7 +297,14 @@ func (s *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entr
 				yield(oxbow.Entry{}, err)
 				return
 			}
-			if in && !yield(s.past.scope.Shown(e), nil) {
+			if !in {
+				continue
+			}
+			shown := s.past.scope.Shown(e)
+			if len(s.past.scope.Redact) > 0 && !f.Match(&shown) {
+				continue // the filter matched only redacted text
+			}
+			if !yield(shown, nil) {
 				return
 			}
 		}

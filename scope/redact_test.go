@@ -125,7 +125,7 @@ func TestRedactedWaysOut(t *testing.T) {
 	for e, err := range then.Entries(ctx, oxbow.Filter{}) {
 		out = append(out, e, err)
 	}
-	stop := view.Store().(oxbow.Watcher).Watch(func(e oxbow.Event) { out = append(out, e) })
+	stop := oxbow.CapabilitiesOf(view).Watcher.Watch(func(e oxbow.Event) { out = append(out, e) })
 	if err := base.Apply(ctx, oxbow.Update{Name: "pier", Content: "carl@firma.de"}); err != nil {
 		t.Fatal(err)
 	}

@@ -190,7 +190,7 @@ func TestScopeShowsNothingElse(t *testing.T) {
 	if _, err := v.Backup(ctx, t.TempDir()+"/b", false); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("Backup = %v, want unsupported", err)
 	}
-	if _, ok := v.Store().(oxbow.Counter); ok {
+	if oxbow.CapabilitiesOf(v.Store()).Counter != nil {
 		t.Error("the store of a scope counts what is outside")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,14 +16,15 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// New returns the part of a store that is in the scope. Closing it closes the base. If the
-// base is a [oxbow.Watcher] or [oxbow.Historian], so is the result. Other optional
-// interfaces of the base (to check, compact, redact or count) are not available through it.
-// The Clock and Source of the options are used, and o may be nil.
+// New returns the part of a store that is in the scope. Closing it closes the base. With
+// [oxbow.CapabilitiesOf], the result offers dry runs, events, heads, history, and the change
+// that a call made, as far as the base offers them, and restricted to the scope. To check,
+// compact, redact or count is not possible through it. The Clock and Source of the options are
+// used, and o may be nil.
 func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 	v := newStore(base, s, o)
 	v.owned = true
-	return v.watchable()
+	return v
 }
 
 // Within returns a memory over the part of m's store that is in the scope. The memory has
@@ -32,14 +34,18 @@ func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	o := m.Options()
 	v := newStore(m.Store(), s, &o)
-	v.screen, v.wrap = o.Screen, o.History
+	v.screen = o.Screen
+	if h := v.baseCan.Historian; h != nil && o.History != nil {
+		v.baseCan.Historian = o.History(h)
+	}
 	o.Screen, o.History = nil, nil // the store v screens the ops that it receives
-	return oxbow.New(v.watchable(), &o)
+	return oxbow.New(v, &o)
 }
 
-// newStore restricts base to the scope, with the Clock and Source of the options.
+// newStore restricts base to the scope, with the Clock and Source of the options. It watches
+// the base once and forwards the events to its own watchers.
 func newStore(base oxbow.Store, s Scope, o *oxbow.Options) *store {
-	v := &store{base: base, scope: s, clock: time.Now}
+	v := &store{base: base, baseCan: oxbow.CapabilitiesOf(base), scope: s, clock: time.Now, stopWatching: func() {}}
 	if o != nil {
 		v.source = o.Source
 	}
@@ -49,32 +55,44 @@ func newStore(base oxbow.Store, s Scope, o *oxbow.Options) *store {
 	if v.source.Door == "" {
 		v.source.Door = "library"
 	}
-	return v
-}
-
-// watchable returns v as a [oxbow.Watcher] if its base is a Watcher, otherwise v
-// itself.
-func (v *store) watchable() oxbow.Store {
-	w, ok := v.base.(oxbow.Watcher)
-	if !ok {
-		return v
+	if w := v.baseCan.Watcher; w != nil {
+		v.stopWatching = w.Watch(v.forwardEvent)
 	}
-	ws := &watchedStore{store: v, base: w}
-	ws.stop = w.Watch(ws.forwardEvent)
-	return ws
+	return v
 }
 
 // store is the part of a store that a scope selects.
 type store struct {
-	base   oxbow.Store
-	scope  Scope
-	clock  func() time.Time
-	source oxbow.Source
-	owned  bool                                  // Close also closes base
-	wrap   func(oxbow.Historian) oxbow.Historian // value of [oxbow.Options.History] (may be nil)
+	base    oxbow.Store
+	baseCan oxbow.Capabilities // optional interfaces of base (the history may be wrapped)
+	scope   Scope
+	clock   func() time.Time
+	source  oxbow.Source
+	owned   bool // Close also closes base
+
+	watchers     subscribers.List[oxbow.Event]
+	stopWatching func()      // ends watching base
+	closed       atomic.Bool // base is not watched any more
 
 	// screen is the value of [oxbow.Options.Screen] (may be nil).
 	screen func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error)
+}
+
+// Capabilities returns the optional interfaces of the scope, for [oxbow.CapabilitiesOf]. The
+// base's other optional interfaces are not offered, because they cover entries outside of
+// the scope.
+func (v *store) Capabilities() oxbow.Capabilities {
+	c := oxbow.Capabilities{DryRunner: v, HeadViewer: v}
+	if v.baseCan.Committer != nil {
+		c.Committer = v
+	}
+	if v.baseCan.Watcher != nil {
+		c.Watcher = v
+	}
+	if v.baseCan.Historian != nil {
+		c.Historian = &history{v, v.baseCan.Historian}
+	}
+	return c
 }
 
 func (v *store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
@@ -111,7 +129,7 @@ func (v *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// ViewHeads implements [heads.Viewer]. It yields only the heads of entries in the scope.
+// ViewHeads implements [oxbow.HeadViewer]. It lists and reads only entries in the scope.
 func (v *store) ViewHeads(
 	ctx context.Context,
 	keys, names []string,
@@ -122,6 +140,7 @@ func (v *store) ViewHeads(
 	return true, heads.View(ctx, v.base, asked, func(all heads.List) error {
 		read := func(ids []uint64) ([]*oxbow.Entry, error) {
 			es, err := all.Read(ids)
+			es = slices.DeleteFunc(es, func(e *oxbow.Entry) bool { return e != nil && !v.scope.Sees(e) })
 			for i := range es {
 				es[i] = v.redactedEntry(es[i])
 			}
@@ -151,6 +170,8 @@ func (v *store) redactedEntry(e *oxbow.Entry) *oxbow.Entry {
 }
 
 func (v *store) Close() error {
+	v.closed.Store(true)
+	v.stopWatching()
 	if !v.owned {
 		return nil
 	}
@@ -184,47 +205,36 @@ func isNotFound(err error) bool { return errors.Is(err, oxbow.ErrNotFound) }
 
 func notFound(name string) error { return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound} }
 
-// watchedStore is a store that sends events. It watches the base once and forwards events
-// to all its watchers.
-type watchedStore struct {
-	*store
-	base     oxbow.Watcher
-	watchers subscribers.List[oxbow.Event]
-	stop     func()      // stops watching base
-	closed   atomic.Bool // base is not watched any more
-}
-
 // forwardEvent sends an event of the base to the watchers. An entry that is now outside of the
 // scope is reported as removed.
-func (w *watchedStore) forwardEvent(e oxbow.Event) {
-	if w.watchers.Len() == 0 {
+func (v *store) forwardEvent(e oxbow.Event) {
+	if v.watchers.Len() == 0 {
 		return
 	}
 	inside := make([]oxbow.Delta, len(e.Changes))
 	for i, d := range e.Changes {
 		inside[i] = d
-		if d.Entry != nil && !w.scope.Sees(d.Entry) {
+		if d.Entry != nil && !v.scope.Sees(d.Entry) {
 			inside[i].Entry = nil
 		} else {
-			inside[i].Entry = w.redactedEntry(d.Entry)
+			inside[i].Entry = v.redactedEntry(d.Entry)
 		}
 	}
-	w.watchers.Send(oxbow.Event{Changes: inside, Reset: e.Reset})
+	v.watchers.Send(oxbow.Event{Changes: inside, Reset: e.Reset})
 }
 
-func (w *watchedStore) Watch(fn func(oxbow.Event)) (stop func()) { return w.watchers.Add(fn) }
+// Watch implements [oxbow.Watcher].
+func (v *store) Watch(fn func(oxbow.Event)) (stop func()) { return v.watchers.Add(fn) }
 
-func (w *watchedStore) Refresh(ctx context.Context) error {
-	if w.closed.Load() {
+// Refresh implements [oxbow.Watcher].
+func (v *store) Refresh(ctx context.Context) error {
+	if v.closed.Load() {
 		return oxbow.ErrClosed
 	}
-	return w.base.Refresh(ctx)
-}
-
-func (w *watchedStore) Close() error {
-	w.closed.Store(true)
-	w.stop()
-	return w.store.Close()
+	if v.baseCan.Watcher == nil {
+		return nil
+	}
+	return v.baseCan.Watcher.Refresh(ctx)
 }
 
 // realName returns the name of the entry in the scope that is shown under this name, which

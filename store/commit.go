@@ -22,7 +22,7 @@ type Committer interface {
 // [Committer], the change is empty: reading the entries after the ops were applied could
 // return versions by another writer.
 func Commit(ctx context.Context, s Store, ops ...Op) (Change, error) {
-	if c, ok := s.(Committer); ok {
+	if c := CapabilitiesOf(s).Committer; c != nil {
 		return c.Commit(ctx, ops...)
 	}
 	return Change{}, s.Apply(ctx, ops...)

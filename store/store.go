@@ -1,11 +1,10 @@
-// This file defines the Store interface, and the optional interfaces that a store may also
-// implement.
+// This file defines the Store interface, and most of the optional interfaces that a store may
+// also implement. [Capabilities] lists them.
 
 package store
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"time"
 
@@ -75,19 +74,6 @@ type Historian interface {
 	// RestoreIf is like Restore, but fails with an error matching ErrConflict unless the
 	// entry is at this version. Version 0 means that the entry must not exist.
 	RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error)
-}
-
-// HistoryOf returns the history of a store. This is the result of the store's method History,
-// which wrappers have, or otherwise the store itself if it is a [Historian]. In other cases,
-// the error matches [ErrUnsupported].
-func HistoryOf(s Store) (Historian, error) {
-	switch s := s.(type) {
-	case interface{ History() (Historian, error) }:
-		return s.History()
-	case Historian:
-		return s, nil
-	}
-	return nil, fmt.Errorf("%w: it keeps no history", ErrUnsupported)
 }
 
 // A Watcher is a Store that sends events. Any number of functions may watch it.

@@ -36,7 +36,7 @@ func openHome(t *testing.T, o layout.Options) layout.Home {
 	}
 	t.Cleanup(func() {
 		if !o.Memory.ReadOnly {
-			rep, err := h.Memory().Store().(oxbow.Checker).Check(context.Background())
+			rep, err := h.Memory().Check(context.Background())
 			if err != nil || len(rep.Problems) > 0 {
 				t.Errorf("Check() = %v, %v, want no problems", rep.Problems, err)
 			}

@@ -261,14 +261,10 @@ func freeName(s string, taken map[string]bool) string {
 // later is a store that was read from the file of a later crabtalk.
 type later struct{ oxbow.Store }
 
-// Check reports the number of entries. Entries that could not be read were reported when the file
-// was opened.
-func (l later) Check(ctx context.Context) (oxbow.CheckReport, error) {
-	c, ok := l.Store.(oxbow.Checker)
-	if !ok {
-		return oxbow.CheckReport{}, fmt.Errorf("checking the store of a later crabtalk: %w", oxbow.ErrUnsupported)
-	}
-	return c.Check(ctx)
+// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. Entries that
+// could not be read were reported when the file was opened, so a check does not report them.
+func (l later) Capabilities() oxbow.Capabilities {
+	return oxbow.Capabilities{Checker: oxbow.CapabilitiesOf(l.Store).Checker}
 }
 
 // Apply always returns an error.

@@ -13,6 +13,14 @@ import (
 // files is the tree of an agent and the world.
 type files struct{ *mdtree.Store }
 
+// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. All changes
+// are converted by asKept.
+func (s files) Capabilities() oxbow.Capabilities {
+	base := oxbow.CapabilitiesOf(s.Store)
+	return oxbow.Capabilities{Watcher: base.Watcher, Counter: base.Counter, Checker: base.Checker, Committer: s,
+		DryRunner: s}
+}
+
 // Apply implements [oxbow.Store].
 func (s files) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	ops, err := asKept(ops)

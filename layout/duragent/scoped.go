@@ -22,13 +22,26 @@ type scopedStore struct {
 	agent string        // such as "agents/rei/"
 }
 
-var (
-	_ oxbow.Historian = (*scopedStore)(nil)
-	_ oxbow.Watcher   = (*scopedStore)(nil)
-	_ oxbow.Checker   = (*scopedStore)(nil)
-	_ oxbow.Compactor = (*scopedStore)(nil)
-	_ oxbow.Counter   = (*scopedStore)(nil)
-)
+// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. It offers
+// what the underlying store offers, restricted to the agent's entries. Checks and compactions concern
+// the whole file. Redaction is not offered, because it would reach the entries of other agents.
+func (s *scopedStore) Capabilities() oxbow.Capabilities {
+	base := oxbow.CapabilitiesOf(s.m.Store())
+	c := oxbow.Capabilities{Checker: base.Checker, Compactor: base.Compactor, DryRunner: s}
+	if base.Committer != nil {
+		c.Committer = s
+	}
+	if base.Watcher != nil {
+		c.Watcher = s
+	}
+	if base.Historian != nil {
+		c.Historian = s
+	}
+	if base.Counter != nil {
+		c.Counter = s
+	}
+	return c
+}
 
 // below returns the name of an entry in the underlying store.
 func (s *scopedStore) below(name string) string {
@@ -87,7 +100,7 @@ func (s *scopedStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 
 // Commit implements [oxbow.Committer].
 func (s *scopedStore) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
-	ops, err := asKept(ops)
+	ops, err := checkVisible(ops)
 	if err != nil {
 		return oxbow.Change{}, err
 	}
@@ -128,8 +141,23 @@ func (s *scopedStore) showChange(c oxbow.Change) oxbow.Change {
 // DryRun implements [oxbow.DryRunner]. It only checks whether the backend filesystem could store
 // the changes.
 func (s *scopedStore) DryRun(_ context.Context, ops ...oxbow.Op) error {
-	_, err := asKept(ops)
+	_, err := checkVisible(ops)
 	return err
+}
+
+// checkVisible is like asKept, but also returns an error for a change of an entry that the agent must
+// not see. The name of such an entry is the name that the underlying store has for it.
+func checkVisible(ops []oxbow.Op) ([]oxbow.Op, error) {
+	ops, err := asKept(ops)
+	if err != nil {
+		return nil, err
+	}
+	for _, op := range ops {
+		if strings.HasPrefix(op.Target(), agentsMark) {
+			return nil, &oxbow.NameError{Name: op.Target(), Err: oxbow.ErrNotFound}
+		}
+	}
+	return ops, nil
 }
 
 // agentError replaces the name in an error by the name that the agent uses.
@@ -148,11 +176,7 @@ func (s *scopedStore) agentError(err error) error {
 func (s *scopedStore) Close() error { return s.m.Close() }
 
 func (s *scopedStore) Watch(fn func(oxbow.Event)) (stop func()) {
-	w, ok := s.m.Store().(oxbow.Watcher)
-	if !ok {
-		return func() {}
-	}
-	return w.Watch(func(e oxbow.Event) {
+	return oxbow.CapabilitiesOf(s.m.Store()).Watcher.Watch(func(e oxbow.Event) {
 		var seen []oxbow.Delta
 		for _, d := range e.Changes {
 			if d.Entry != nil {
@@ -169,17 +193,7 @@ func (s *scopedStore) Watch(fn func(oxbow.Event)) (stop func()) {
 }
 
 func (s *scopedStore) Refresh(ctx context.Context) error {
-	if w, ok := s.m.Store().(oxbow.Watcher); ok {
-		return w.Refresh(ctx)
-	}
-	return nil
-}
-
-func (s *scopedStore) Check(ctx context.Context) (oxbow.CheckReport, error) {
-	if c, ok := s.m.Store().(oxbow.Checker); ok {
-		return c.Check(ctx)
-	}
-	return oxbow.CheckReport{}, oxbow.ErrUnsupported
+	return oxbow.CapabilitiesOf(s.m.Store()).Watcher.Refresh(ctx)
 }
 
 // Stats counts only the entries that the agent may see. The number of bytes includes the entries
@@ -197,10 +211,6 @@ func (s *scopedStore) Stats(ctx context.Context) (oxbow.Stats, error) {
 		st.Entries++
 	}
 	return st, nil
-}
-
-func (s *scopedStore) Compact(ctx context.Context, before time.Time, dry bool) (oxbow.CompactReport, error) {
-	return s.m.Compact(ctx, oxbow.Compaction{Before: before, DryRun: dry})
 }
 
 // Log yields the changes of entries that the agent may see.

@@ -36,23 +36,11 @@ func (a *Needs) AddFilter(f oxbow.Filter) {
 	}
 }
 
-// Viewer is a Store that provides heads.
-type Viewer interface {
-	// ViewHeads implements [View] for the store. It returns false if the store does not
-	// have the requested data or could not read it completely. The caller must then read
-	// the entries.
-	ViewHeads(
-		ctx context.Context,
-		keys, names []string,
-		fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error,
-	) (ok bool, err error)
-}
-
 // View calls fn with the heads of a store's entries. They are valid until fn returns. If a
-// head could not be read, View calls fn again with whole heads. If the store is not a
-// [Viewer] or lacks the requested data, all heads are whole.
+// head could not be read, View calls fn again with whole heads. If the store is not an
+// [oxbow.HeadViewer] or lacks the requested data, all heads are whole.
 func View(ctx context.Context, s oxbow.Store, asked Needs, fn func(List) error) error {
-	if v, ok := s.(Viewer); ok {
+	if v := oxbow.CapabilitiesOf(s).HeadViewer; v != nil {
 		ok, err := v.ViewHeads(
 			ctx,
 			asked.Keys,

@@ -14,16 +14,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// committer returns the store as an [oxbow.Committer]. It skips the test if the store, or
-// the store below a memory, is not a Committer.
+// committer returns the store as an [oxbow.Committer]. It skips the test if the store is not a
+// Committer.
 func committer(t *testing.T, s oxbow.Store) oxbow.Committer {
 	t.Helper()
-	base := s
-	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
-		base = m.Store()
-	}
-	c, ok := s.(oxbow.Committer)
-	if _, baseOK := base.(oxbow.Committer); !ok || !baseOK {
+	c := oxbow.CapabilitiesOf(s).Committer
+	if c == nil {
 		t.Skip("this store does not return the changes that calls make")
 	}
 	return c

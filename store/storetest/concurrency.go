@@ -71,15 +71,10 @@ func testParallel(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-// testWatch lets two functions watch the store, the second for only part of the time. If
-// the store is a memory, the store below sends the events.
+// testWatch lets two functions watch the store, the second for only part of the time.
 func testWatch(t *testing.T, s oxbow.Store, _ Can) {
-	base := s
-	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
-		base = m.Store()
-	}
-	w, ok := base.(oxbow.Watcher)
-	if !ok {
+	w := oxbow.CapabilitiesOf(s).Watcher
+	if w == nil {
 		t.Skip("this store sends no events")
 	}
 	var one, two []oxbow.Event

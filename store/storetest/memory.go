@@ -28,8 +28,8 @@ type Can struct {
 // check runs the store's own check, if the store has one.
 func check(t *testing.T, s oxbow.Store) {
 	t.Helper()
-	c, ok := s.(oxbow.Checker)
-	if !ok {
+	c := oxbow.CapabilitiesOf(s).Checker
+	if c == nil {
 		return
 	}
 	rep, err := c.Check(context.WithoutCancel(t.Context()))

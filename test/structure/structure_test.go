@@ -209,6 +209,7 @@ var rules = slices.Concat(
 	styleRules,
 	testRules,
 	linkRules,
+	capabilityRules,
 )
 
 // TestRules tests that each rule finds the problems in its broken module, and nothing else.

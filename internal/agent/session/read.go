@@ -32,7 +32,7 @@ func (a *Archive) ListSessions(ctx context.Context, f oxbow.Filter, since time.T
 // summaryEntries returns summary entries. Without a filter, it reads only the last written entries,
 // because this needs no index and reads few entries.
 func (a *Archive) summaryEntries(ctx context.Context, f oxbow.Filter, limit int) (heads []oxbow.Entry, err error) {
-	if _, whole := a.Memory.Store().(oxbow.Counter); !whole || !f.IsZero() {
+	if oxbow.CapabilitiesOf(a.Memory).Counter == nil || !f.IsZero() {
 		hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,
 			Filter: f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{summaryLabel}}}})})
 		for _, h := range hits {

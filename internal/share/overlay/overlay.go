@@ -21,6 +21,8 @@ import (
 type overlayStore struct {
 	upperMemory  *oxbow.Memory // the memory of the upper store
 	upper, lower oxbow.Store
+	upperCan     oxbow.Capabilities // optional interfaces of upper
+	lowerWatcher oxbow.Watcher
 	suffix       string
 	watchers     subscribers.List[oxbow.Event]
 	stopFuncs    []func()
@@ -31,8 +33,6 @@ type overlayStore struct {
 	mu      sync.Mutex     // guards entries; locked while they are loaded
 	entries []*oxbow.Entry // visible entries of the lower store, ordered by ID
 }
-
-var _ oxbow.Watcher = (*overlayStore)(nil)
 
 // New returns a read-only memory with the entries of m and lower. lower must be an
 // [oxbow.Watcher]. If both have an entry with the same name, New appends the suffix to the lower
@@ -49,14 +49,14 @@ func New(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix string)
 }
 
 func newStore(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix string) (*overlayStore, error) {
-	o := &overlayStore{upperMemory: m, upper: m.Store(), lower: under, suffix: suffix}
+	o := &overlayStore{upperMemory: m, upper: m.Store(), lower: under, suffix: suffix,
+		upperCan: oxbow.CapabilitiesOf(m.Store()), lowerWatcher: oxbow.CapabilitiesOf(under).Watcher}
 	o.isStale.Store(true)
-	w, ok := under.(oxbow.Watcher)
-	if !ok {
+	if o.lowerWatcher == nil {
 		return nil, fmt.Errorf("%w: a store under a memory must report its changes", oxbow.ErrUnsupported)
 	}
-	o.stopFuncs = append(o.stopFuncs, w.Watch(func(oxbow.Event) { o.isStale.Store(true) }))
-	if w, ok := o.upper.(oxbow.Watcher); ok {
+	o.stopFuncs = append(o.stopFuncs, o.lowerWatcher.Watch(func(oxbow.Event) { o.isStale.Store(true) }))
+	if w := o.upperCan.Watcher; w != nil {
 		o.stopFuncs = append(o.stopFuncs, w.Watch(o.forwardEvents))
 	}
 	if err := o.refreshLower(ctx); err != nil {
@@ -64,6 +64,16 @@ func newStore(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix st
 		return nil, err
 	}
 	return o, nil
+}
+
+// Capabilities returns the optional interfaces of the overlay, for [oxbow.CapabilitiesOf]. Its
+// history is the upper store's history, and read-only.
+func (o *overlayStore) Capabilities() oxbow.Capabilities {
+	c := oxbow.Capabilities{DryRunner: o, Watcher: o, HeadViewer: o, Pager: o}
+	if h := o.upperCan.Historian; h != nil {
+		c.Historian = readOnlyHistory{h}
+	}
+	return c
 }
 
 // Upper returns the upper store, which has the history.
@@ -92,7 +102,7 @@ func (o *overlayStore) Refresh(ctx context.Context) error {
 	if o.isClosed.Load() {
 		return oxbow.ErrClosed
 	}
-	if w, ok := o.upper.(oxbow.Watcher); !ok {
+	if w := o.upperCan.Watcher; w == nil {
 		o.forwardEvents(oxbow.Event{Reset: true})
 	} else if err := w.Refresh(ctx); err != nil {
 		return err
@@ -102,7 +112,7 @@ func (o *overlayStore) Refresh(ctx context.Context) error {
 
 // refreshLower updates the lower store's entries if either store has changed.
 func (o *overlayStore) refreshLower(ctx context.Context) error {
-	if err := o.lower.(oxbow.Watcher).Refresh(ctx); err != nil {
+	if err := o.lowerWatcher.Refresh(ctx); err != nil {
 		return err
 	}
 	o.mu.Lock()
@@ -236,7 +246,7 @@ func (o *overlayStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[ox
 	}
 }
 
-// ViewHeads implements [heads.Viewer] for the entries of both stores.
+// ViewHeads implements [oxbow.HeadViewer] for the entries of both stores.
 func (o *overlayStore) ViewHeads(
 	ctx context.Context,
 	keys, names []string,
@@ -262,7 +272,7 @@ func (o *overlayStore) ViewHeads(
 	})
 }
 
-// Newest implements [oxbow.Memory.Newest] for both stores.
+// Newest implements [github.com/oxbow-memory/oxbow/store.Pager] for both stores.
 func (o *overlayStore) Newest(
 	ctx context.Context,
 	f oxbow.Filter,
@@ -293,19 +303,13 @@ func (o *overlayStore) Apply(context.Context, ...oxbow.Op) error {
 	return errReadOnly
 }
 
+// DryRun implements [oxbow.DryRunner].
+func (o *overlayStore) DryRun(context.Context, ...oxbow.Op) error { return errReadOnly }
+
 var errReadOnly = fmt.Errorf(
 	"%w: entries of two stores are read together, and changed where they are",
 	oxbow.ErrReadOnly,
 )
-
-// History returns a read-only history of the upper store, for [oxbow.HistoryOf].
-func (o *overlayStore) History() (oxbow.Historian, error) {
-	h, err := oxbow.HistoryOf(o.upper)
-	if err != nil {
-		return nil, err
-	}
-	return readOnlyHistory{h}, nil
-}
 
 // readOnlyHistory is a read-only history.
 type readOnlyHistory struct{ oxbow.Historian }

@@ -373,7 +373,7 @@ func (s *syncRun) recordPulled(st *plannedStep, written map[string]*oxbow.Entry)
 
 // lastChange returns the number of the home's last change, or 0 if it is unknown.
 func (s *syncRun) lastChange() uint64 {
-	if c, ok := s.exactHome.(oxbow.Counter); ok {
+	if c := oxbow.CapabilitiesOf(s.exactHome).Counter; c != nil {
 		if stats, err := c.Stats(s.ctx); err == nil {
 			return stats.Last
 		}

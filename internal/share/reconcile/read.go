@@ -190,7 +190,7 @@ func (s *syncRun) readSince(d *sideEntries, from oxbow.Position) error {
 	b := s.newReadLimit()
 	last := map[uint64]*oxbow.Entry{}
 	var order []uint64
-	for delta, err := range s.server.(oxbow.Sequencer).Since(s.ctx, from) {
+	for delta, err := range oxbow.CapabilitiesOf(s.server).Sequencer.Since(s.ctx, from) {
 		switch {
 		case err != nil:
 		case delta.Entry == nil:

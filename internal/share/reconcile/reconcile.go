@@ -176,8 +176,8 @@ func (s *syncRun) moveRecords() {
 // storePosition returns the store's current position in its history, or "" if the store has no
 // positions.
 func storePosition(ctx context.Context, store oxbow.Store) (oxbow.Position, error) {
-	q, ok := store.(oxbow.Sequencer)
-	if !ok {
+	q := oxbow.CapabilitiesOf(store).Sequencer
+	if q == nil {
 		return "", nil
 	}
 	p, err := q.Position(ctx)

@@ -338,7 +338,11 @@ type oneRun struct {
 	oxbow.Watcher
 }
 
-func (b oneRun) History() (oxbow.Historian, error) { return oxbow.HistoryOf(b.Store) }
+func (b oneRun) Capabilities() oxbow.Capabilities {
+	c := oxbow.CapabilitiesOf(b.Store)
+	c.Sequencer = nil
+	return c
+}
 
 // TestOtherRun: what was removed while the server was started again is removed, and what
 // a restored backup lacks is not.

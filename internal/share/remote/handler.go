@@ -112,14 +112,6 @@ func (h *handler) runRoute(w http.ResponseWriter, r *http.Request, route route) 
 	return route.serve(&servedCall{ctx, w, r, q, store, h.feeds, h.log})
 }
 
-// baseStore returns the store below a memory, because only that store has the optional interfaces.
-func (c *servedCall) baseStore() oxbow.Store {
-	if m, ok := c.store.(interface{ Store() oxbow.Store }); ok {
-		return m.Store()
-	}
-	return c.store
-}
-
 // unsupportedError returns the error for a store without an optional interface.
 func unsupportedError(what string) error {
 	return fmt.Errorf("%w: %s", oxbow.ErrUnsupported, what)

@@ -136,8 +136,8 @@ func (c *servedCall) tryChange() error {
 	if err != nil {
 		return err
 	}
-	d, ok := c.baseStore().(oxbow.DryRunner)
-	if !ok {
+	d := oxbow.CapabilitiesOf(c.store).DryRunner
+	if d == nil {
 		return unsupportedError("it tries no changes without making them")
 	}
 	if err := d.DryRun(w.stampContext(c.ctx), ops...); err != nil {
@@ -147,8 +147,8 @@ func (c *servedCall) tryChange() error {
 }
 
 func (c *servedCall) writeCheck() error {
-	s, ok := c.store.(oxbow.Checker)
-	if !ok {
+	s := oxbow.CapabilitiesOf(c.store).Checker
+	if s == nil {
 		return unsupportedError("it has nothing to check")
 	}
 	r, err := s.Check(c.ctx)
@@ -159,8 +159,8 @@ func (c *servedCall) writeCheck() error {
 }
 
 func (c *servedCall) writeStats() error {
-	s, ok := c.baseStore().(oxbow.Counter)
-	if !ok {
+	s := oxbow.CapabilitiesOf(c.store).Counter
+	if s == nil {
 		return unsupportedError("its numbers are not known")
 	}
 	n, err := s.Stats(c.ctx)
@@ -173,11 +173,12 @@ func (c *servedCall) writeStats() error {
 // sequencer returns the store as a sequence of changes. If the store does not number its
 // changes, sequencer uses a feed of the store's events.
 func (c *servedCall) sequencer() (sequencer, error) {
-	switch s := c.baseStore().(type) {
-	case oxbow.Sequencer:
-		return s, nil
-	case oxbow.Watcher:
-		return c.feeds.feedFor(s), nil
+	can := oxbow.CapabilitiesOf(c.store)
+	switch {
+	case can.Sequencer != nil:
+		return can.Sequencer, nil
+	case can.Watcher != nil:
+		return c.feeds.feedFor(can.Watcher), nil
 	}
 	return nil, unsupportedError("its changes are not in one order")
 }

@@ -73,8 +73,8 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 
 // checkQuota returns an error if the memory would exceed the quota with the change. l.mu must be held.
 func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g grant) error {
-	counter, ok := s.(oxbow.Counter)
-	if !ok {
+	counter := oxbow.CapabilitiesOf(s).Counter
+	if counter == nil {
 		return oxbow.ErrUnsupported
 	}
 	stats, err := counter.Stats(ctx)

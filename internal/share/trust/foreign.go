@@ -22,7 +22,8 @@ func Serve(m *oxbow.Memory, refused error) *oxbow.Memory {
 	return oxbow.New(&foreignStore{m.Store(), m.Close, refused}, &o)
 }
 
-// foreignStore has only the methods of a store, so that no optional interface bypasses it.
+// foreignStore offers none of the optional interfaces of the store below it, because they would
+// bypass its marks.
 type foreignStore struct {
 	store       oxbow.Store
 	closeMemory func() error
@@ -54,6 +55,9 @@ func (f *foreignStore) Entries(ctx context.Context, filter oxbow.Filter) iter.Se
 
 // Apply implements [oxbow.Store].
 func (f *foreignStore) Apply(context.Context, ...oxbow.Op) error { return f.refusal }
+
+// DryRun implements [oxbow.DryRunner].
+func (f *foreignStore) DryRun(context.Context, ...oxbow.Op) error { return f.refusal }
 
 func asForeign(e oxbow.Entry) oxbow.Entry {
 	e = e.Clone()

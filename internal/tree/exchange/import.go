@@ -158,7 +158,7 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
 		im.exact = m.Store()
 	}
-	if c, ok := im.exact.(oxbow.Counter); ok {
+	if c := oxbow.CapabilitiesOf(im.exact).Counter; c != nil {
 		stats, err := c.Stats(ctx)
 		im.empty = err == nil && stats.Entries == 0
 	}
@@ -378,7 +378,7 @@ func (im *importer) apply(items []Item) (*plan, error) {
 			return p, err
 		}
 		if im.o.DryRun {
-			if d, ok := im.exact.(oxbow.DryRunner); ok {
+			if d := oxbow.CapabilitiesOf(im.exact).DryRunner; d != nil {
 				err = d.DryRun(im.ctx, p.ops...)
 			}
 			return p, err

@@ -31,8 +31,8 @@ func (s *syncing) writeBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seq, ok := m.Store().(oxbow.Sequencer)
-	if !ok {
+	seq := oxbow.CapabilitiesOf(m).Sequencer
+	if seq == nil {
 		return nil
 	}
 	at, err := seq.Position(ctx)

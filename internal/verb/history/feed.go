@@ -190,8 +190,8 @@ func (l *Listener) nudge() {
 // add adds a listener, and starts the poller for the first listener. It must not call the store
 // while holding f.mu, because the store calls changed, which locks f.mu.
 func (f *Feed) add(l *Listener, all *oxbow.Memory) error {
-	w, ok := all.Store().(oxbow.Watcher)
-	if !ok {
+	w := oxbow.CapabilitiesOf(all).Watcher
+	if w == nil {
 		return verb.Advise(errNoEvents, "read the log from time to time")
 	}
 	f.running.Lock()

@@ -40,10 +40,6 @@ const mostLines = 20
 // background. After an error it tries again the next time. The returned function signs a head that
 // is due, and must be called before the memory is closed.
 func SignHeads(m *oxbow.Memory, store string, now func() time.Time) (settle func()) {
-	watched, ok := m.Store().(oxbow.Watcher)
-	if !ok {
-		return func() {}
-	}
 	var changes atomic.Int64
 	var running sync.WaitGroup
 	sign := func() {
@@ -51,11 +47,14 @@ func SignHeads(m *oxbow.Memory, store string, now func() time.Time) (settle func
 			_ = signHead(store, now(), s.Last, s.Head, signEvery)
 		}
 	}
-	stop := watched.Watch(func(oxbow.Event) {
+	stop, err := m.Watch(func(oxbow.Event) {
 		if changes.Add(1)%signEvery == 0 {
 			running.Go(sign)
 		}
 	})
+	if err != nil {
+		return func() {} // without events, no head is due
+	}
 	return func() {
 		stop()
 		running.Wait()

@@ -82,8 +82,8 @@ func Dump(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err e
 // or, without positions, its home. An empty home does not count as the same memory, because it may
 // have been lost and created again.
 func origin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Origin, error) {
-	seq, ok := m.Store().(oxbow.Sequencer)
-	if !ok {
+	seq := oxbow.CapabilitiesOf(m).Sequencer
+	if seq == nil {
 		p, err := w.Location()
 		if err != nil {
 			return mdtree.Origin{}, nil // a memory that is not in a file has no origin
@@ -195,8 +195,8 @@ func Load(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err e
 // dryRun checks whether a restricted store accepts the changes, and names the files of refused
 // changes.
 func dryRun(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, ops []oxbow.Op) error {
-	d, ok := s.(oxbow.DryRunner)
-	if !ok || len(ops) == 0 {
+	d := oxbow.CapabilitiesOf(s).DryRunner
+	if d == nil || len(ops) == 0 {
 		return nil
 	}
 	all := d.DryRun(ctx, ops...)

@@ -1,0 +1,38 @@
+// Tests that an overlay shows the same entries through each optional interface of the upper store.
+
+package overlay_test
+
+import (
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/share/overlay"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func openLog(t *testing.T) oxbow.Store {
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Store()
+}
+
+// The entries of the lower store are not in this test, because they are not in the upper store's history.
+func TestOptionalInterfaces(t *testing.T) {
+	storetest.RunWrapper(t, openLog, storetest.Wrapper{
+		Ops: []oxbow.Op{
+			oxbow.Add{Name: "crane", Content: "It lifts.", Labels: []oxbow.Label{{Key: "project", Value: "harbor"}}},
+			oxbow.Add{Name: "quay", Content: "It is long."},
+		},
+		Wrap: func(t *testing.T, base oxbow.Store) oxbow.Store {
+			lower := openLog(t) // closed by the overlay
+			both, err := overlay.New(t.Context(), oxbow.New(base, nil), lower, " (team)")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return both.Store()
+		},
+	})
+}

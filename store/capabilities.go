@@ -1,0 +1,94 @@
+// This file lists the optional interfaces of stores, and finds those that a store supports.
+
+package store
+
+import (
+	"context"
+	"fmt"
+	"iter"
+)
+
+// Capabilities has the optional interfaces of a store. A field is nil if the store does not
+// support the interface.
+//
+// The values may be restricted in the same way as the store from which they come. For
+// example, the Watcher of a scope does not send the texts of entries outside of the scope.
+type Capabilities struct {
+	DryRunner  DryRunner
+	Committer  Committer
+	Watcher    Watcher
+	Sequencer  Sequencer
+	Historian  Historian
+	HeadViewer HeadViewer
+	Pager      Pager
+	Counter    Counter
+	Checker    Checker
+	Compactor  Compactor
+	Redactor   Redactor
+}
+
+// CapabilitiesOf returns the optional interfaces that a store supports. Do not look for them
+// with a type assertion, because a store that wraps another store may have the methods of an
+// interface that the wrapped store does not support.
+//
+// If the store has a method Capabilities, CapabilitiesOf returns its result. A store that
+// wraps another store has this method. The result contains only what the wrapper chose to
+// offer: its own implementation, or the capability of the wrapped store if that does not
+// bypass the wrapper. Therefore a wrapper does not offer a new optional interface until its
+// author has added it. [github.com/oxbow-memory/oxbow/store/storetest.RunWrapper] tests
+// that nothing bypasses the wrapper.
+//
+// For other stores, CapabilitiesOf uses type assertions.
+func CapabilitiesOf(s Store) (c Capabilities) {
+	if w, ok := s.(interface{ Capabilities() Capabilities }); ok {
+		return w.Capabilities()
+	}
+	c.DryRunner, _ = s.(DryRunner)
+	c.Committer, _ = s.(Committer)
+	c.Watcher, _ = s.(Watcher)
+	c.Sequencer, _ = s.(Sequencer)
+	c.Historian, _ = s.(Historian)
+	c.HeadViewer, _ = s.(HeadViewer)
+	c.Pager, _ = s.(Pager)
+	c.Counter, _ = s.(Counter)
+	c.Checker, _ = s.(Checker)
+	c.Compactor, _ = s.(Compactor)
+	c.Redactor, _ = s.(Redactor)
+	return c
+}
+
+// HistoryOf returns the history of a store. If the store does not keep a history, the error
+// matches [ErrUnsupported].
+func HistoryOf(s Store) (Historian, error) {
+	if h := CapabilitiesOf(s).Historian; h != nil {
+		return h, nil
+	}
+	return nil, fmt.Errorf("%w: it keeps no history", ErrUnsupported)
+}
+
+// A HeadViewer is a Store that can list its entries without reading their contents. Callers
+// use package heads.
+type HeadViewer interface {
+	// ViewHeads calls fn with the heads of all entries, as of one moment, ordered by ID. If
+	// all yields an error, the iteration ends. Read returns the entries with these IDs, whose
+	// heads were not whole.
+	//
+	// Heads have the labels with the given keys (see [Head]). Entries with a name or alias in
+	// names have a whole head.
+	//
+	// ViewHeads returns false if the store does not have the requested data or could not read
+	// it completely. The caller must then read the entries.
+	ViewHeads(
+		ctx context.Context,
+		keys, names []string,
+		fn func(all iter.Seq2[Head, error], read func(ids []uint64) ([]*Entry, error)) error,
+	) (ok bool, err error)
+}
+
+// A Pager is a Store that can return the newest entries without reading all entries.
+type Pager interface {
+	// Newest returns one page of the entries that match the filter, most recently written
+	// first, and the total number of matches. The caller ensures that offset and limit are
+	// not negative and that their sum does not overflow.
+	Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error)
+}

@@ -1,0 +1,518 @@
+// This file tests stores that wrap another store. Nothing may bypass the wrapper, whatever
+// optional interfaces the wrapped store has.
+
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// A Wrapper describes a store that wraps another store, for [RunWrapper].
+type Wrapper struct {
+	// Ops are applied to the wrapped store, one change each, before it is wrapped. At least
+	// one entry must stay visible through the wrapper.
+	Ops []oxbow.Op
+
+	// Secret is a word that occurs in the name and the texts of all entries that the wrapper
+	// must hide, and in no other entry. It may be empty.
+	Secret string
+
+	// Check returns an error if the wrapper must not show an entry in this form. It may be nil.
+	Check func(e oxbow.Entry) error
+
+	// Wrap returns a wrapper of base. The test closes it, which may close base.
+	Wrap func(t *testing.T, base oxbow.Store) oxbow.Store
+}
+
+// RunWrapper compares all that a wrapper shows through each optional interface with the entries
+// that it lists. open must return an empty store that supports all optional interfaces. The test
+// runs once over such a store, and once over a store without optional interfaces.
+func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
+	for _, tc := range []struct {
+		name string
+		hide func(oxbow.Store) oxbow.Store // hides optional interfaces
+	}{
+		{"all optional interfaces", func(s oxbow.Store) oxbow.Store { return s }},
+		{"heads without contents", func(s oxbow.Store) oxbow.Store { return headStore{s} }},
+		{"no optional interface", func(s oxbow.Store) oxbow.Store { return plainStore{s} }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			full := open(t)
+			if missing := missingFields(oxbow.CapabilitiesOf(full)); len(missing) > 0 {
+				t.Fatalf("the store of this test lacks %s", missing)
+			}
+			for _, op := range w.Ops {
+				ctx := t.Context()
+				if w.Secret != "" && strings.Contains(fmt.Sprint(op), w.Secret) {
+					ctx = oxbow.WithNote(ctx, "about "+w.Secret)
+				}
+				if err := full.Apply(ctx, op); err != nil {
+					t.Fatal(err)
+				}
+			}
+			base := tc.hide(full)
+			s := w.Wrap(t, base)
+			_, readsAll := base.(headStore)
+			wt := &wrapperTest{t: t, w: w, full: full, s: s, can: oxbow.CapabilitiesOf(s), readsAll: readsAll}
+			wt.checkOffers(oxbow.CapabilitiesOf(base))
+			wt.readShown()
+			wt.checkReads()
+			wt.checkHistory()
+			wt.checkRedactor()
+			wt.checkEvents()
+			wt.checkWrites()
+			check(t, full)
+			if err := s.Close(); err != nil {
+				t.Errorf("Close() = %v", err)
+			}
+			if err := full.Close(); err != nil && !errors.Is(err, oxbow.ErrClosed) {
+				t.Errorf("Close() of the wrapped store = %v", err)
+			}
+		})
+	}
+}
+
+// plainStore hides the optional interfaces of a store.
+type plainStore struct{ oxbow.Store }
+
+// headStore has all optional interfaces of a store, and heads without contents.
+type headStore struct{ oxbow.Store }
+
+// Capabilities returns the optional interfaces, for [oxbow.CapabilitiesOf].
+func (s headStore) Capabilities() oxbow.Capabilities {
+	c := oxbow.CapabilitiesOf(s.Store)
+	c.HeadViewer = s
+	return c
+}
+
+// ViewHeads implements [oxbow.HeadViewer]. Heads have all labels and no name.
+func (s headStore) ViewHeads(
+	ctx context.Context,
+	_, _ []string,
+	fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error,
+) (bool, error) {
+	var entries []*oxbow.Entry
+	for e, err := range s.Store.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return false, err
+		}
+		entries = append(entries, &e)
+	}
+	all := func(yield func(oxbow.Head, error) bool) {
+		for _, e := range entries {
+			head := &oxbow.Entry{ID: e.ID, Version: e.Version, Kind: e.Kind, Labels: e.Labels, Created: e.Created,
+				Updated: e.Updated}
+			if !yield(oxbow.Head{Entry: head, Size: len(e.Content)}, nil) {
+				return
+			}
+		}
+	}
+	return true, fn(all, func(ids []uint64) (found []*oxbow.Entry, err error) {
+		for _, e := range entries {
+			if slices.Contains(ids, e.ID) {
+				found = append(found, e)
+			}
+		}
+		return found, nil
+	})
+}
+
+// missingFields returns the names of the optional interfaces that are not supported.
+func missingFields(c oxbow.Capabilities) (names []string) {
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		if v.Field(i).IsNil() {
+			names = append(names, v.Type().Field(i).Name)
+		}
+	}
+	return names
+}
+
+type wrapperTest struct {
+	t     *testing.T
+	w     Wrapper
+	full  oxbow.Store // the wrapped store, with all optional interfaces
+	s     oxbow.Store // the wrapper
+	can   oxbow.Capabilities
+	shown []oxbow.Entry // entries that the wrapper lists
+	names []string      // names of all entries that the wrapped store ever had
+
+	readsAll bool // the wrapped store reads entries by ID, also those whose heads were not requested
+}
+
+// saw fails the test if a value shows what the wrapper must hide.
+func (wt *wrapperTest) saw(where string, value any) {
+	wt.t.Helper()
+	text := fmt.Sprintf("%+v", value)
+	if wt.w.Secret != "" && strings.Contains(text, wt.w.Secret) {
+		wt.t.Errorf("%s shows what must be hidden: %.300s", where, text)
+	}
+	if e, ok := value.(oxbow.Entry); ok && wt.w.Check != nil {
+		if err := wt.w.Check(e); err != nil {
+			wt.t.Errorf("%s shows entry %q: %v", where, e.Name, err)
+		}
+	}
+}
+
+// checkOffers fails if the wrapper invents a capability that needs the wrapped store, or if it
+// has the methods of an interface that it does not offer, for example because it embeds a store.
+func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
+	wt.t.Helper()
+	notOffered, below := missingFields(wt.can), missingFields(base)
+	needsBase := []string{"Historian", "Sequencer", "Committer", "Checker", "Compactor", "Redactor", "Counter"}
+	for _, name := range needsBase {
+		if !slices.Contains(notOffered, name) && slices.Contains(below, name) {
+			wt.t.Errorf("the wrapper offers a %s over a store that is none", name)
+		}
+	}
+	if _, isMemory := wt.s.(*oxbow.Memory); isMemory || len(below) > 0 {
+		return // the methods exist, and return an error
+	}
+	c := reflect.TypeFor[oxbow.Capabilities]()
+	for i := range c.NumField() {
+		f := c.Field(i)
+		if reflect.TypeOf(wt.s).Implements(f.Type) && slices.Contains(notOffered, f.Name) {
+			wt.t.Errorf("the wrapper has the methods of %s and does not offer it", f.Name)
+		}
+	}
+}
+
+// readShown lists the entries of the wrapper, and compares them with Get and with filters.
+func (wt *wrapperTest) readShown() {
+	t := wt.t
+	wt.shown = list(t, wt.s, oxbow.Filter{})
+	for _, e := range wt.shown {
+		wt.saw("Entries", e)
+	}
+	if len(wt.shown) == 0 {
+		t.Fatal("the wrapper shows no entry, so nothing is compared")
+	}
+	for c, err := range historian(t, wt.full).Log(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range c.Versions {
+			if !slices.Contains(wt.names, v.Entry.Name) {
+				wt.names = append(wt.names, v.Entry.Name)
+			}
+		}
+	}
+	for _, name := range wt.names {
+		e, err := wt.s.Get(t.Context(), name)
+		isShown := slices.ContainsFunc(wt.shown, func(o oxbow.Entry) bool { return o.ID == e.ID })
+		if err == nil && !isShown {
+			t.Errorf("Get(%q) returns entry %d, which Entries does not list", name, e.ID)
+		}
+		wt.saw("Get", e)
+	}
+	for _, all := range list(t, wt.full, oxbow.Filter{}) {
+		for _, l := range all.Labels {
+			f := oxbow.Filter{Terms: []oxbow.Term{{Key: l.Key, Values: []string{l.Value}}}}
+			var want []string
+			for i := range wt.shown {
+				if f.Match(&wt.shown[i]) {
+					want = append(want, wt.shown[i].Name)
+				}
+			}
+			if got := names(list(t, wt.s, f)); !slices.Equal(got, want) {
+				t.Errorf("Entries(%s) = %q, want %q", f, got, want)
+			}
+		}
+	}
+}
+
+// checkReads compares the heads, pages and counts of the wrapper with its entries.
+func (wt *wrapperTest) checkReads() {
+	t, ctx := wt.t, wt.t.Context()
+	wt.checkHeads()
+	wt.checkPages()
+	if c := wt.can.Counter; c != nil {
+		if s, err := c.Stats(ctx); err != nil || s.Entries != len(wt.shown) {
+			t.Errorf("Stats = %+v, %v, want %d entries", s, err, len(wt.shown))
+		}
+	}
+	if c := wt.can.Checker; c != nil {
+		r, err := c.Check(ctx)
+		if err != nil {
+			t.Errorf("Check = %v", err)
+		}
+		wt.saw("Check", r)
+	}
+}
+
+// checkHeads lists the heads, and reads the entries of all IDs, also of hidden entries.
+func (wt *wrapperTest) checkHeads() {
+	if wt.can.HeadViewer == nil {
+		return
+	}
+	var ids []uint64
+	view := func(all iter.Seq2[oxbow.Head, error], read func([]uint64) ([]*oxbow.Entry, error)) error {
+		for h, err := range all {
+			if err != nil {
+				return err
+			}
+			ids = append(ids, h.Entry.ID)
+			wt.saw("ViewHeads", *h.Entry)
+		}
+		if !wt.readsAll {
+			return nil
+		}
+		es, err := read(entryIDs(list(wt.t, wt.full, oxbow.Filter{})))
+		for _, e := range es {
+			if e != nil {
+				wt.saw("the entries of heads", *e)
+			}
+		}
+		return err
+	}
+	ok, err := wt.can.HeadViewer.ViewHeads(wt.t.Context(), []string{oxbow.LabelProject}, nil, view)
+	if want := entryIDs(wt.shown); ok && (err != nil || !slices.Equal(ids, want)) {
+		wt.t.Errorf("ViewHeads lists %d, %v, want %d", ids, err, want)
+	}
+}
+
+// checkPages reads the newest entries one by one.
+func (wt *wrapperTest) checkPages() {
+	if wt.can.Pager == nil {
+		return
+	}
+	want := slices.Clone(wt.shown)
+	slices.SortFunc(want, func(a, b oxbow.Entry) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
+	})
+	for offset := range len(want) {
+		page, total, err := wt.can.Pager.Newest(wt.t.Context(), oxbow.Filter{}, offset, 1)
+		if err != nil || total != len(want) || len(page) != 1 || page[0].ID != want[offset].ID {
+			wt.t.Errorf("page %d of Newest = %+v of %d, %v, want %q", offset, page, total, err, want[offset].Name)
+		}
+	}
+}
+
+func entryIDs(es []oxbow.Entry) (ids []uint64) {
+	for _, e := range es {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+func historian(t *testing.T, s oxbow.Store) oxbow.Historian {
+	t.Helper()
+	h, err := oxbow.HistoryOf(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// checkHistory reads the whole history through the wrapper, and tries to undo and restore all
+// that it hides.
+func (wt *wrapperTest) checkHistory() {
+	t, ctx, h := wt.t, wt.t.Context(), wt.can.Historian
+	if h == nil {
+		return
+	}
+	seen := map[uint64]bool{}
+	for c, err := range h.Log(ctx) {
+		if err != nil {
+			t.Fatalf("Log = %v", err)
+		}
+		seen[c.Seq] = true
+		wt.saw("Log", c)
+	}
+	for _, name := range wt.names {
+		for v, err := range h.Versions(ctx, name) {
+			if err == nil {
+				wt.saw("Versions", v)
+			}
+		}
+	}
+	for c, err := range historian(t, wt.full).Log(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		wt.checkPast(h, c.Seq)
+		if !seen[c.Seq] {
+			wt.checkHiddenChange(h, c.Seq)
+		}
+	}
+}
+
+// checkPast reads the state after a change.
+func (wt *wrapperTest) checkPast(h oxbow.Historian, seq uint64) {
+	t, ctx := wt.t, wt.t.Context()
+	then, err := h.AsOf(ctx, seq)
+	if err != nil {
+		t.Fatalf("AsOf(%d) = %v", seq, err)
+	}
+	for _, e := range list(t, then, oxbow.Filter{}) {
+		wt.saw("AsOf", e)
+	}
+	for _, name := range wt.names {
+		e, _ := then.Get(ctx, name)
+		wt.saw("Get of AsOf", e)
+	}
+	c := oxbow.CapabilitiesOf(then)
+	if c.HeadViewer != nil || c.Pager != nil || c.Sequencer != nil {
+		t.Errorf("the state after change %d offers interfaces that this test does not read", seq)
+	}
+	if err := then.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// checkHiddenChange tries to undo a change that the log hides, and to restore the hidden entries in it.
+func (wt *wrapperTest) checkHiddenChange(h oxbow.Historian, seq uint64) {
+	if n, err := h.Revert(wt.t.Context(), seq); err == nil {
+		wt.t.Errorf("Revert of change %d, which the log hides, made change %d", seq, n)
+	}
+	for _, name := range wt.names {
+		if !wt.isHidden(name) {
+			continue
+		}
+		if n, err := h.Restore(wt.t.Context(), name, seq); err == nil {
+			wt.t.Errorf("Restore of %q, which is hidden, made change %d", name, n)
+		}
+	}
+}
+
+// isHidden reports whether the entry with this name must be hidden.
+func (wt *wrapperTest) isHidden(name string) bool {
+	return wt.w.Secret != "" && strings.Contains(name, wt.w.Secret)
+}
+
+// checkRedactor tries to erase what the wrapper hides, and looks at the versions that the
+// wrapper passes to the caller.
+func (wt *wrapperTest) checkRedactor() {
+	r := wt.can.Redactor
+	if r == nil {
+		return
+	}
+	_, err := r.RedactVersions(wt.t.Context(), func(e oxbow.Entry, _ bool) bool {
+		wt.saw("RedactVersions", e)
+		return false
+	}, dryRun)
+	if err != nil {
+		wt.t.Errorf("RedactVersions = %v", err)
+	}
+	for _, name := range wt.names {
+		if !wt.isHidden(name) {
+			continue
+		}
+		if _, err := r.Redact(wt.t.Context(), name, dryRun); !errors.Is(err, oxbow.ErrNotFound) {
+			wt.t.Errorf("Redact(%q) = %v, want ErrNotFound, because the entry is hidden", name, err)
+		}
+	}
+}
+
+const dryRun = true
+
+// sawDelta fails the test if a changed entry must be hidden.
+func (wt *wrapperTest) sawDelta(where string, d oxbow.Delta) {
+	if d.Entry != nil {
+		wt.saw(where, *d.Entry)
+	}
+}
+
+// checkEvents changes all entries below the wrapper, and reads what the wrapper reports.
+func (wt *wrapperTest) checkEvents() {
+	t, ctx := wt.t, wt.t.Context()
+	changes := wt.changesSince()
+	changed := map[uint64]bool{}
+	isReset := false
+	if w := wt.can.Watcher; w != nil {
+		defer w.Watch(func(e oxbow.Event) {
+			isReset = isReset || e.Reset
+			for _, d := range e.Changes {
+				changed[d.ID] = true
+				wt.sawDelta("Watch", d)
+			}
+		})()
+	}
+	for _, e := range list(t, wt.full, oxbow.Filter{}) {
+		op := oxbow.Update{Name: e.Name, Content: e.Content + " again", Labels: e.Labels, Aliases: e.Aliases}
+		apply(t, wt.full, op)
+	}
+	if w := wt.can.Watcher; w != nil {
+		if err := w.Refresh(ctx); err != nil {
+			t.Errorf("Refresh = %v", err)
+		}
+		for _, e := range wt.shown {
+			if !isReset && !changed[e.ID] {
+				t.Errorf("Watch does not report a change of %q", e.Name)
+			}
+		}
+	}
+	for d, err := range changes {
+		wt.sawDelta("Since", d)
+		if err != nil {
+			t.Fatalf("Since = %v", err)
+		}
+	}
+	for _, e := range list(t, wt.s, oxbow.Filter{}) {
+		if !strings.HasSuffix(e.Content, " again") {
+			t.Errorf("the wrapper shows %q as it was before a change", e.Name)
+		}
+	}
+}
+
+// changesSince returns the changes that are made after now. They are read when the result is iterated.
+// If the wrapper is no Sequencer, the result is empty.
+func (wt *wrapperTest) changesSince() iter.Seq2[oxbow.Delta, error] {
+	if wt.can.Sequencer == nil {
+		return func(func(oxbow.Delta, error) bool) {}
+	}
+	now, err := wt.can.Sequencer.Position(wt.t.Context())
+	if err != nil {
+		wt.t.Fatal(err)
+	}
+	return wt.can.Sequencer.Since(wt.t.Context(), now)
+}
+
+// checkWrite tries to change an entry of the wrapped store through the wrapper.
+func (wt *wrapperTest) checkWrite(e oxbow.Entry) {
+	t, ctx := wt.t, wt.t.Context()
+	op := oxbow.Update{Name: e.Name, Content: "written through the wrapper", Labels: e.Labels}
+	var dry error
+	if d := wt.can.DryRunner; d != nil {
+		dry = d.DryRun(ctx, op)
+	}
+	made, err := oxbow.Commit(ctx, wt.s, op)
+	wt.saw("Commit", made)
+	now := get(t, wt.full, e.Name)
+	wasRefused := err != nil
+	switch {
+	case wt.isHidden(e.Name) && (!wasRefused || now.Version != e.Version):
+		t.Errorf("%q, which is hidden, was changed through the wrapper: %v", e.Name, err)
+	case wt.can.DryRunner != nil && (dry != nil) != wasRefused:
+		t.Errorf("DryRun of a change of %q = %v, but the change = %v", e.Name, dry, err)
+	case wasRefused:
+	case wt.can.Committer != nil && len(made.Versions) != 1:
+		t.Errorf("Commit of a change of %q = %+v, want its version", e.Name, made)
+	case now.Content != op.Content:
+		t.Errorf("a change of %q was acknowledged and not stored", e.Name)
+	}
+}
+
+// checkWrites tries to change each entry, and then to compact the store.
+func (wt *wrapperTest) checkWrites() {
+	t, ctx := wt.t, wt.t.Context()
+	for _, e := range list(t, wt.full, oxbow.Filter{}) {
+		wt.checkWrite(e)
+	}
+	if c := wt.can.Compactor; c != nil {
+		if _, err := c.Compact(context.WithoutCancel(ctx), time.Unix(0, 0), dryRun); err != nil {
+			t.Errorf("Compact = %v", err)
+		}
+	}
+}
