@@ -130,6 +130,9 @@ func (c *call) gate(q, project string) g.Node {
 		g.If(out.Text != "", h.Pre(h.Class("text"), page.Isolated(out.Text))), gateTable(out)}
 }
 
+// answerWords says what an agent gets by each answer of the gate.
+var answerWords = map[string]string{"payload": "sentences", "pointer": "the name", "silence": "nothing"}
+
 // gateTable lists the units that the gate considered, each with its strength and its floor.
 func gateTable(out injection.InjectOut) g.Node {
 	var rows []g.Node
@@ -145,7 +148,7 @@ func gateTable(out injection.InjectOut) g.Node {
 				figure("%.2f", float64(a.Floor)),
 				h.Td(link),
 				h.Td(h.Class("number"), h.Text(strconv.Itoa(a.Matched))),
-				h.Td(h.Text(string(a.Answer))),
+				h.Td(h.Text(answerWords[string(a.Answer)])),
 				h.Td(page.Isolated(a.Why)),
 			),
 		)
@@ -153,7 +156,7 @@ func gateTable(out injection.InjectOut) g.Node {
 	if rows == nil {
 		return nil
 	}
-	return page.Table([]string{"Strength", "Floor", "Entry or turn", "Words", "Answer", "Because"}, rows...)
+	return page.Table([]string{"Strength", "Floor", "Entry or turn", "Words", "Agent gets", "Because"}, rows...)
 }
 
 // whyNot explains why the named entry is not among the hits.

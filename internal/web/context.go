@@ -19,9 +19,9 @@ import (
 
 // The events at which oxbow adds memory to a model's context.
 const (
-	eventStart   = "a session begins"
-	eventPrompt  = "a prompt is written"
-	eventProfile = "a profile is loaded"
+	eventStart   = "session start"
+	eventPrompt  = "prompt"
+	eventProfile = "profile"
 )
 
 func showContext(c *call) (reply, error) {

@@ -57,15 +57,15 @@ func TestContext(t *testing.T) {
 		`/ui/entries/crane`,
 	)
 	b.has(
-		b.get(page.Root+"context?event=a+profile+is+loaded&profile=dev", http.StatusOK),
+		b.get(page.Root+"context?event=profile&profile=dev", http.StatusOK),
 		"by the blue script",
 		"Show the profile",
 		"crane",
 	)
-	b.has(b.get(page.Root+"context?event=a+profile+is+loaded&profile=none", http.StatusOK), "none", "notice error")
-	b.has(b.get(page.Root+"context?event=a+prompt+is+written", http.StatusOK), "Enter a prompt above.")
+	b.has(b.get(page.Root+"context?event=profile&profile=none", http.StatusOK), "none", "notice error")
+	b.has(b.get(page.Root+"context?event=prompt", http.StatusOK), "Enter a prompt above.")
 	b.has(
-		b.get(page.Root+"context?event=a+prompt+is+written&prompt=which+zebra", http.StatusOK),
+		b.get(page.Root+"context?event=prompt&prompt=which+zebra", http.StatusOK),
 		"oxbow shows nothing",
 	)
 

@@ -35,7 +35,7 @@ func listSessions(c *call) (reply, error) {
 	}
 	query, limit := c.value("q"), min(max(c.number("limit", sessionPage), 1), 500)
 	s.body = []g.Node{page.Ask("sessions", "Find",
-		page.Field("q", "Words", query, h.Type("search"), h.Placeholder("words of the conversation")),
+		page.Field("q", "Words", query, h.Type("search"), h.Placeholder("any words")),
 		page.Field("client", "Client", c.value("client")),
 		page.Field("project", "Project", c.value("project")),
 		page.Field("since", "Since", c.value("since"), h.Placeholder("7d, yesterday, 2026-04-18")))}
