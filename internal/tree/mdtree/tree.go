@@ -223,17 +223,21 @@ func (t *tree) stageFiles(ctx context.Context, n int, file makeFile) error {
 	if err := t.fs.MkdirAll(t.path(t.stage.Name), t.dirPerm); err != nil {
 		return err
 	}
+	opened := vfs.OpenDirsOnce(t.fs)
+	defer opened.Close()
+	stage := t.stage
+	stage.FS = opened
 	if bulk, ok := t.fs.(vfs.BulkSyncer); ok && n >= t.bulk {
 		err := bulk.SyncAfter(t.path(t.stage.Name), func() error {
 			// With several workers, each would wait for the others most of the time, because a file
 			// system creates one file at a time in a directory.
-			return t.putFiles(ctx, n, 1, file, t.stage.Put)
+			return t.putFiles(ctx, n, 1, file, stage.Put)
 		})
 		if !errors.Is(err, vfs.ErrUnsupported) {
 			return err
 		}
 	}
-	return t.putFiles(ctx, n, min(maxStageWorkers, 1+n/filesPerWorker), file, t.stage.PutSync)
+	return t.putFiles(ctx, n, min(maxStageWorkers, 1+n/filesPerWorker), file, stage.PutSync)
 }
 
 // putFiles writes n new files with the function put, in several goroutines.

@@ -1,0 +1,102 @@
+// This file keeps directories open, so that many files in a directory can be opened with a system
+// call each.
+
+package vfs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"sync"
+)
+
+// OpenDirs is a file system that opens a directory only once for all the files that are opened in
+// it. Without it, an [OS] opens every directory of a path again for each file, which takes longer
+// than creating a small file. All other calls go to the file system itself. It is safe for
+// concurrent use.
+type OpenDirs struct {
+	FS
+	mu   sync.Mutex
+	dirs map[string]*os.Root // nil if the file system is not an OS
+}
+
+// OpenDirsOnce returns an OpenDirs for a file system. For a file system other than [OS], opening a
+// file is as it was. While the OpenDirs is in use, the caller must not rename or replace the
+// directories of the files that it opens, because a directory that was opened stays the same
+// directory under its new name. Call [OpenDirs.Close] afterwards.
+func OpenDirsOnce(fsys FS) *OpenDirs {
+	d := &OpenDirs{FS: fsys}
+	if _, ok := fsys.(*OS); ok {
+		d.dirs = map[string]*os.Root{}
+	}
+	return d
+}
+
+// OpenFile opens a file like [FS.OpenFile].
+func (d *OpenDirs) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	o, ok := d.FS.(*OS)
+	dir, base := path.Split(name)
+	if !ok || dir == "" {
+		return d.FS.OpenFile(name, flag, perm)
+	}
+	if err := checkFlag(name, flag); err != nil {
+		return nil, err
+	}
+	if _, err := localize("open", name); err != nil {
+		return nil, err
+	}
+	root, err := d.openDir(o, path.Clean(dir))
+	if err != nil {
+		return nil, err
+	}
+	f, err := root.OpenFile(base, flag|extraFlags, perm.Perm())
+	if err != nil {
+		return nil, fullName(ofCall("open", err), name)
+	}
+	f, err = regular(f, name)
+	if err != nil {
+		return nil, err
+	}
+	return asFile(f)
+}
+
+// openDir returns an open directory.
+func (d *OpenDirs) openDir(o *OS, dir string) (*os.Root, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if root, ok := d.dirs[dir]; ok {
+		return root, nil
+	}
+	local, err := localize("open", dir)
+	if err != nil {
+		return nil, err
+	}
+	root, err := o.root.OpenRoot(local)
+	if err != nil {
+		return nil, ofCall("open", err)
+	}
+	d.dirs[dir] = root
+	return root, nil
+}
+
+// fullName sets the name of the file in an error that has only the last element of the name.
+func fullName(err error, name string) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		e.Path = name
+	}
+	return err
+}
+
+// Close closes the directories. Files that were opened in them stay open.
+func (d *OpenDirs) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var err error
+	for _, root := range d.dirs {
+		err = errors.Join(err, root.Close())
+	}
+	clear(d.dirs)
+	return err
+}
