@@ -7,6 +7,7 @@
 package frontmatter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ import (
 const (
 	MaxBytes = 64 << 10
 	maxLines = 500 // maximum number of lines; without an end in them, the first "---" is a horizontal rule
-	maxDepth = 4   // maximum nesting of lists and mappings
+	maxDepth = 4   // maximum nesting of lists and mappings by default
 )
 
 // A Diagnostic describes a mistake in a file.
@@ -71,6 +72,7 @@ func Cut(text string) (data, body string, ok bool) {
 type Reader struct {
 	File        string
 	FirstLine   int // number of the first YAML line in the file, counting from 1 (0 if the file contains only YAML)
+	MaxDepth    int // maximum nesting of lists and mappings (0 means 4)
 	Diagnostics []Diagnostic
 }
 
@@ -144,8 +146,8 @@ func (r *Reader) Read(data string) *yaml.Node {
 func (r *Reader) checkNode(n *yaml.Node, depth int) bool {
 	found := len(r.Diagnostics)
 	switch {
-	case depth > maxDepth:
-		r.Add(n, "is nested more than %d deep", maxDepth)
+	case depth > cmp.Or(r.MaxDepth, maxDepth):
+		r.Add(n, "is nested more than %d deep", cmp.Or(r.MaxDepth, maxDepth))
 		return false
 	case n.Kind == yaml.AliasNode:
 		r.Add(n, "*%s is an alias, which is refused here; write the value out", n.Value)

@@ -113,14 +113,17 @@ func labelKey(key string) string { return strings.ReplaceAll(key, ".", "_") }
 const maxKeyWords = 3
 
 // quotedKey matches a key in quotes, and the rest of its line.
-var quotedKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:"([^"\\]+)"|'([^']+)')(:.*)$`) })
+var quotedKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:"([^"\\]+)"|'([^']+)'):(.*)$`) })
 
 // cutKey splits "Key: value". The key may have quotes around it.
 func cutKey(l string) (name, value string, ok bool) {
 	if m := quotedKey().FindStringSubmatch(l); m != nil {
-		l = m[1] + m[2] + m[3]
+		name = m[1] + m[2] // may contain a colon
+		value = m[3]
+		ok = true
+	} else {
+		name, value, ok = strings.Cut(l, ":")
 	}
-	name, value, ok = strings.Cut(l, ":")
 	if !ok || (value != "" && value[0] != ' ' && value[0] != '\t') {
 		return "", "", false
 	}
@@ -148,7 +151,10 @@ func normalizeKey(name string) string {
 
 func isBullet(l string) bool { return l == "-" || strings.HasPrefix(l, "- ") }
 
-var errNoText = errors.New("its escapes make no text")
+var (
+	errNoText       = errors.New("its escapes make no text")
+	errNoPlainValue = errors.New("its lines are no plain YAML value, so they stay as they are")
+)
 
 // readKeys returns the keys that a value represents. This is k with its values, or a key
 // for each value in a nested mapping. The value begins on the key's own line and continues
@@ -166,6 +172,11 @@ func (k frontKey) readKeys(value string, lines []string) []frontKey {
 		node = decodeValue(value, lines)
 		if node == nil {
 			node = decodeLoosely(value, lines)
+		}
+		if node == nil {
+			k.raw = strings.TrimRight(strings.TrimSpace(k.name+": "+value)+"\n"+strings.Join(lines, "\n"), " \n")
+			k.err = fmt.Errorf("%s: %w", k.name, errNoPlainValue)
+			return []frontKey{k}
 		}
 	}
 	keys := k.flattenNode(node)
@@ -208,10 +219,13 @@ func cutComment(value string) (rest, comment string) {
 	return value, ""
 }
 
+// maxFrontDepth is the maximum nesting of lists and mappings in front matter that others wrote.
+const maxFrontDepth = 64
+
 // decodeValue reads a value as YAML. It returns nil if the value is not valid
 // YAML.
 func decodeValue(value string, lines []string) *yaml.Node {
-	var r frontmatter.Reader
+	r := frontmatter.Reader{MaxDepth: maxFrontDepth}
 	if !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {
 		lines = quoteHashes(lines)
 	}
@@ -299,8 +313,9 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	return []frontKey{k}
 }
 
-// decodeLoosely reads a value that YAML refuses: items such as *.md and #tag, an open quote,
-// anchors. In any case, the value's text is kept.
+// decodeLoosely reads a value that YAML refuses: items such as *.md and #tag, an open quote, or
+// anchors. It returns nil if the value has several lines that are not a list, because their line
+// breaks and indentation may matter.
 func decodeLoosely(value string, lines []string) *yaml.Node {
 	whole := joinLines(value, lines)
 	list := &yaml.Node{Kind: yaml.SequenceNode}
@@ -318,6 +333,9 @@ func decodeLoosely(value string, lines []string) *yaml.Node {
 			list.Content = append(list.Content, looseItem(item))
 		}
 		return list
+	}
+	if whole != joinLines(value, nil) {
+		return nil
 	}
 	return textNode(whole)
 }

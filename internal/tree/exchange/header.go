@@ -70,6 +70,7 @@ func (h *header) addSecond(keys []frontKey) {
 		e.Kind = second.entry.Kind
 	}
 	e.Aliases = tidyAliases(e.Name, append(e.Aliases, second.entry.Aliases...))
+	e.Aliases = e.Aliases[:min(len(e.Aliases), oxbow.MaxAliases)]
 	room := max(0, maxHeaderLabels-len(e.Labels))
 	e.Labels = append(e.Labels, second.entry.Labels[:min(room, len(second.entry.Labels))]...)
 	h.further = append(h.further, second.further...)
@@ -182,13 +183,18 @@ func (h *header) addAliases(k frontKey) {
 			h.addParagraph(k, v)
 			continue
 		}
+		if len(h.entry.Aliases) == oxbow.MaxAliases {
+			h.warn(k, "alias %s is kept with the text: an entry has at most %d", quoteShort(v), oxbow.MaxAliases)
+			h.addParagraph(k, v)
+			continue
+		}
 		h.entry.Aliases = append(h.entry.Aliases, v)
 	}
 }
 
 // addLabels adds a label for each value. A value with several lines is joined to a single
-// line. A value that is not allowed in a label, for example because it is too long, is kept
-// as a paragraph.
+// line, and its lines are also kept as a paragraph. A value that is not allowed in a label, for
+// example because it is too long, is kept as a paragraph only.
 func (h *header) addLabels(k frontKey, key string, values ...string) {
 	for _, v := range values {
 		l := oxbow.Label{Key: key, Value: strings.Join(strings.Fields(v), " ")}
@@ -198,6 +204,9 @@ func (h *header) addLabels(k frontKey, key string, values ...string) {
 		if l.Check() != nil || len(h.entry.Labels) >= maxHeaderLabels {
 			h.addParagraph(k, v)
 			continue
+		}
+		if strings.Contains(strings.TrimSpace(v), "\n") {
+			h.addParagraph(k, v)
 		}
 		h.entry.Labels = append(h.entry.Labels, l)
 	}

@@ -30,7 +30,9 @@ import (
 // keys tag, alias, created_at, createdAt and "date created" mean tags, aliases and created. All
 // other keys become labels. A key in a nested mapping becomes a label such as owner_name, or
 // type if it is below metadata. A value that cannot become a label is put above the text as
-// "key: value", and so are comments and lines that are not a key and a value. Therefore nothing
+// "key: value", and so are comments and lines that are not a key and a value. The lines of a value that
+// are not plain YAML, for example with anchors, are put there unchanged. A block of several lines becomes
+// a label, in which spaces replace the line breaks, and is put above the text as well. Therefore nothing
 // is left out. The item's warnings list possible mistakes. If a file consists only of front
 // matter, the front matter becomes the text. A second front matter below the first stays in the
 // text, and its keys are used, too.
@@ -164,7 +166,7 @@ func parseAnyFront(text string) (keys []frontKey, size, count int) {
 }
 
 func hasValues(keys []frontKey) bool {
-	return slices.ContainsFunc(keys, func(k frontKey) bool { return len(k.values) > 0 })
+	return slices.ContainsFunc(keys, func(k frontKey) bool { return len(k.values) > 0 || k.err != nil })
 }
 
 // setFileDate sets the time of creation to the date in the file's name, or to the file's own time, if

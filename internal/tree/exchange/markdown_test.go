@@ -186,7 +186,14 @@ func TestFrontMatterIsKept(t *testing.T) {
 		{"tags: [[ships]]", "tag:ships", "", "text\n"},
 		{"tags: [\"a\\tb\"]", "tag:\"a b\"", "", "text\n"},
 		{"owner:\n  name: Pat\n  desk: quay 3", "owner_desk:\"quay 3\" owner_name:Pat", "", "text\n"},
-		{"summary: |\n  Rebuilt once.\n  Then again.", "summary:\"Rebuilt once. Then again.\"", "", "text\n"},
+		{"summary: |\n  Rebuilt once.\n    Then again.", "summary:\"Rebuilt once. Then again.\"", "",
+			"summary: Rebuilt once.\n  Then again.\n\ntext\n"},
+		{"summary: >-\n  Rebuilt once.\n  Then again.", "summary:\"Rebuilt once. Then again.\"", "", "text\n"},
+		{"\"ships: all\": x\n'b': y", "b:y", "", "ships: all: x\n\ntext\n"},
+		{"a:\n  b:\n    c:\n      d:\n        e: [x, y]", "a_b_c_d_e:x a_b_c_d_e:y", "", "text\n"},
+		{"a: &x\n  b: y\nc: *x", "c:*x", "", "a: &x\n  b: y\n\ntext\n"},
+		{"a:\n  <<: *x\n  b:\n    - y", "", "", "a:\n  <<: *x\n  b:\n    - y\n\ntext\n"},
+		{"a: \"open\n  quote", "", "", "a: \"open\n  quote\n\ntext\n"},
 		{
 			"creator: Ada\nrelated: \"[[Tides]]\"\ntypes: [a, b]",
 			"creator:Ada related:[[Tides]] types:a types:b",
@@ -231,6 +238,32 @@ func TestFrontMatterIsKept(t *testing.T) {
 				tt.text,
 			)
 		}
+	}
+}
+
+// An entry has the aliases of a file up to the limit, and the others are kept with the text.
+func TestMoreAliasesThanAnEntryHas(t *testing.T) {
+	var names []string
+	for i := range oxbow.MaxAliases + 2 {
+		names = append(names, fmt.Sprintf("n%d", i))
+	}
+	it := one(t, markdown("x.md", "---\naliases: ["+strings.Join(names, ", ")+"]\n---\ntext\n"))
+	if !slices.Equal(it.Entry.Aliases, names[:oxbow.MaxAliases]) {
+		t.Errorf("aliases = %q", it.Entry.Aliases)
+	}
+	if want := "aliases: n64\naliases: n65\n\ntext\n"; it.Entry.Content != want {
+		t.Errorf("content = %q, want %q", it.Entry.Content, want)
+	}
+	if len(it.Warnings) != 2 || !strings.Contains(it.Warnings[0], `x.md:2: alias "n64" is kept with the text`) {
+		t.Errorf("warnings = %q", it.Warnings)
+	}
+}
+
+// A note of properties that are no plain YAML is not empty.
+func TestNoteOfUnreadProperties(t *testing.T) {
+	it := one(t, markdown("x.md", "---\na: &x\n  b: y\n---\n"))
+	if want := "a: &x\n  b: y\n"; it.Entry.Content != want || len(it.Warnings) != 1 {
+		t.Errorf("content = %q, want %q; warnings %q", it.Entry.Content, want, it.Warnings)
 	}
 }
 
@@ -480,7 +513,12 @@ func TestMarkdownSplitTitle(t *testing.T) {
 	}
 	a, b := items[0], items[1]
 	if a.Entry.Name != "Guide" || b.Entry.Name != "Guide > Setup" || b.Ref != "g.md:7" {
-		t.Errorf("items are %q and %q at %s, want Guide and Guide > Setup at g.md:7", a.Entry.Name, b.Entry.Name, b.Ref)
+		t.Errorf(
+			"items are %q and %q at %s, want Guide and Guide > Setup at g.md:7",
+			a.Entry.Name,
+			b.Entry.Name,
+			b.Ref,
+		)
 	}
 	if len(a.Entry.Aliases) != 1 || len(b.Entry.Aliases) != 0 || labels(b.Entry) != "tag:x" {
 		t.Errorf(
