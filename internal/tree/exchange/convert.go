@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -49,6 +51,7 @@ const convertBatch = 256
 
 // Convert copies all entries from a store to another, ordered by ID. It copies names, kinds,
 // contents, aliases, labels and times of creation, but not the history. The entries get new IDs.
+// Afterwards it reads the new store, and reports what the store accepted but did not keep.
 // Convert returns an error if reading or writing fails. Then the entries before it stay written.
 // An entry that the new store refuses is not an error, but is listed in the report.
 func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (ConvertReport, error) {
@@ -80,13 +83,91 @@ func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (Conv
 		}
 	}
 	err := flush()
+	if err == nil {
+		err = c.compareWritten(ctx)
+	}
 	return c.rep, err
 }
 
 type converter struct {
-	to   oxbow.Store
-	opts ConvertOptions
-	rep  ConvertReport
+	to    oxbow.Store
+	opts  ConvertOptions
+	rep   ConvertReport
+	wrote map[string]writtenEntry // written entries by name
+}
+
+// writtenEntry describes an entry as it was passed to the new store.
+type writtenEntry struct {
+	kind    oxbow.Kind
+	created time.Time
+	aliases []string
+	labels  []oxbow.Label
+	sum     digest // of the content
+}
+
+// noteWritten remembers an entry that the new store accepted.
+func (c *converter) noteWritten(add oxbow.Add) {
+	if c.wrote == nil {
+		c.wrote = map[string]writtenEntry{}
+	}
+	c.wrote[add.Name] = writtenEntry{add.Kind, add.Created, add.Aliases, add.Labels, hash(add.Content)}
+	c.rep.Entries++
+}
+
+// compareWritten reads the new store and reports what it did not keep. A store may accept an entry without
+// having a place for all of its parts. For example, a file without front matter has no date.
+func (c *converter) compareWritten(ctx context.Context) error {
+	rows := map[string]int{} // row of each name in c.rep.Adapted
+	for i, a := range c.rep.Adapted {
+		rows[a.Name] = i
+	}
+	for e, err := range c.to.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return fmt.Errorf("reading the new store: %w", err)
+		}
+		w, ok := c.wrote[e.Name]
+		if !ok {
+			continue
+		}
+		delete(c.wrote, e.Name)
+		lost := w.missingParts(&e)
+		if len(lost) == 0 {
+			continue
+		}
+		if i, ok := rows[e.Name]; ok {
+			c.rep.Adapted[i].Lost = append(c.rep.Adapted[i].Lost, lost...)
+		} else {
+			c.rep.Adapted = append(c.rep.Adapted, AdaptedEntry{strings.Clone(e.Name), lost})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.wrote)) {
+		c.rep.Entries--
+		c.rep.Refused = append(c.rep.Refused, RefusedEntry{name, errNotKept, errNotKept.Error()})
+	}
+	return nil
+}
+
+// errNotKept reports that a store accepted an entry and does not have it.
+var errNotKept = errors.New("the layout took it and has no entry with this name")
+
+// missingParts lists the parts of the entry that the stored entry e lacks.
+func (w *writtenEntry) missingParts(e *oxbow.Entry) (lost []string) {
+	if e.Kind != w.kind {
+		lost = append(lost, "kind "+w.kind.String())
+	}
+	if !slices.Equal(e.Aliases, w.aliases) {
+		lost = append(lost, "aliases")
+	}
+	if !slices.Equal(oxbow.SortLabels(e.Labels), oxbow.SortLabels(w.labels)) {
+		lost = append(lost, "labels")
+	}
+	if hash(e.Content) != w.sum {
+		lost = append(lost, "characters of the text")
+	}
+	if !w.created.IsZero() && e.Created.Sub(w.created).Abs() >= time.Second {
+		lost = append(lost, "date "+w.created.Format(time.DateOnly))
+	}
+	return lost
 }
 
 // isRefusal reports whether err means that the store does not accept the entry, in contrast to a
@@ -111,7 +192,9 @@ func (c *converter) write(ctx context.Context, batch []oxbow.Op) error {
 	}
 	err = c.to.Apply(ctx, batch...)
 	if err == nil {
-		c.rep.Entries += len(batch)
+		for _, op := range batch {
+			c.noteWritten(op.(oxbow.Add))
+		}
 		return nil
 	}
 	if !isRefusal(err) {
@@ -130,7 +213,7 @@ func (c *converter) writeOne(ctx context.Context, add oxbow.Add) error {
 	for {
 		err := c.to.Apply(ctx, add)
 		if err == nil {
-			c.rep.Entries++
+			c.noteWritten(add)
 			if len(lost) > 0 {
 				c.rep.Adapted = append(c.rep.Adapted, AdaptedEntry{add.Name, lost})
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
@@ -43,6 +44,49 @@ func memory(t *testing.T) *oxbow.Memory {
 	t.Helper()
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	return m
+}
+
+// forgetfulStore accepts everything, and has no place for dates, kinds and some labels.
+type forgetfulStore struct{ oxbow.Store }
+
+func (s forgetfulStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	var kept []oxbow.Op
+	for _, op := range ops {
+		add := op.(oxbow.Add)
+		if add.Name == "gone" {
+			continue
+		}
+		add.Kind, add.Created, add.Content = oxbow.World, time.Time{}, strings.TrimSpace(add.Content)
+		add.Labels = add.Labels[:min(1, len(add.Labels))]
+		kept = append(kept, add)
+	}
+	return s.Store.Apply(ctx, kept...)
+}
+
+// A store that accepts an entry and does not keep all of it is found out, and what is missing is named.
+func TestConvertNamesWhatIsNotKept(t *testing.T) {
+	ctx := t.Context()
+	from := memory(t)
+	now := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
+	to := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
+	day := time.Date(2020, 2, 3, 4, 5, 6, 0, time.UTC)
+	two := []oxbow.Label{{Key: "tag", Value: "x"}, {Key: "tag", Value: "y"}}
+	if err := from.Apply(ctx,
+		oxbow.Add{Name: "all", Content: " text ", Labels: two, Created: day},
+		oxbow.Add{Name: "gone", Content: "text"},
+		oxbow.Add{Name: "labels", Content: "text", Labels: two, Kind: oxbow.World, Created: now},
+		oxbow.Add{Name: "nothing", Content: "text", Kind: oxbow.World, Created: now}); err != nil {
+		t.Fatal(err)
+	}
+	rep, err := exchange.Convert(ctx, from, forgetfulStore{to}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprintf("%d %q %q", rep.Entries, rep.Adapted, rep.Refused[0].Name)
+	want := `3 [{"all" ["kind note" "labels" "characters of the text" "date 2020-02-03"]} {"labels" ["labels"]}] "gone"`
+	if got != want || len(rep.Refused) != 1 {
+		t.Errorf("Convert() = %s, want %s", got, want)
+	}
 }
 
 func TestConvert(t *testing.T) {
