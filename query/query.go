@@ -9,7 +9,7 @@
 // name, by, door, has, trust, after, before, until, on. [ParseFilter] also accepts other
 // label keys. For dates, see [TimeFilter].
 //
-// A query may also say which memory of a home it searches, as in in:sessions (see [CutIn]).
+// A query may also say which memory of a home it searches, as in in:sessions (see [ParseRequest]).
 //
 // A quote character opens a quotation at the beginning of a word, key or value. In other
 // places, or if no second quote follows, it is an ordinary character.
@@ -45,11 +45,61 @@ import (
 //
 // Date expressions among the words, such as "last week" or "in May 2023", stay in Text and
 // are also listed in Dates.
-func Parse(s string, now time.Time) (oxbow.Query, error) {
+func Parse(s string, now time.Time) (oxbow.Query, error) { return parseWords(splitWords(s), now) }
+
+// The memories of a home that a query can name with in:, as in in:sessions.
+const (
+	InNotes    = "notes"    // the entries
+	InSessions = "sessions" // the turns of past sessions
+	inBoth     = "both"
+)
+
+// A Request is a query of a home, which may have several memories.
+type Request struct {
+	Query        oxbow.Query
+	Memory       string        // memory that the request names with in:, or "" if it names none
+	Misspellings []Misspelling // words that were probably meant as terms
+}
+
+// A Misspelling is a word of a query that looks like a term with a misspelt key, such as projct:vtt.
+// It is searched as an ordinary word.
+type Misspelling struct {
+	Word string
+	Err  error // what [ParseFilter] says about the word
+}
+
+// ParseRequest is like [Parse], but also reads the term in:MEMORY, which names the memory to search, and
+// reports misspelt terms. Like other terms, in:MEMORY is a word of its own outside of quotations, and is not
+// part of the query's Text. If it occurs several times, the last one counts. If the memory's name is unknown,
+// the term is an ordinary word, because a text may contain it.
+func ParseRequest(s string, now time.Time) (Request, error) {
+	var r Request
+	var words []string
+	for _, w := range splitWords(s) {
+		key, value, hasColon := strings.Cut(strings.TrimPrefix(w, "-"), ":")
+		if w == "in:"+value && slices.Contains([]string{InNotes, InSessions, inBoth}, value) {
+			r.Memory = value
+			continue
+		}
+		words = append(words, w)
+		if !hasColon || syntax.NearestKey(key) == "" {
+			continue
+		}
+		if _, err := cutFilterTerm(w); err != nil {
+			r.Misspellings = append(r.Misspellings, Misspelling{w, err})
+		}
+	}
+	var err error
+	r.Query, err = parseWords(words, now)
+	return r, err
+}
+
+// parseWords parses the words of a query.
+func parseWords(all []string, now time.Time) (oxbow.Query, error) {
 	var q oxbow.Query
 	var words, plain []string
 	var o oxbow.Operators
-	for _, w := range splitWords(s) {
+	for _, w := range all {
 		t, ok := cutTerm(w)
 		if !ok || !syntax.IsKnown(t.key) || t.value == "" || strings.HasPrefix(t.value, "//") {
 			words = append(words, w)
@@ -70,27 +120,6 @@ func Parse(s string, now time.Time) (oxbow.Query, error) {
 	}
 	q.Dates = findDates(plain, now)
 	return q, nil
-}
-
-// A Misspelling is a word of a query that looks like a term with a misspelt key, such as projct:vtt.
-// Parse takes it as an ordinary word.
-type Misspelling struct {
-	Word string
-	Err  error // what [ParseFilter] says about the word
-}
-
-// Misspellings returns the words of a query that look like terms with a misspelt key.
-func Misspellings(s string) (all []Misspelling) {
-	for _, w := range splitWords(s) {
-		key, _, hasColon := strings.Cut(strings.TrimPrefix(w, "-"), ":")
-		if !hasColon || syntax.NearestKey(key) == "" {
-			continue
-		}
-		if _, err := cutFilterTerm(w); err != nil {
-			all = append(all, Misspelling{w, err})
-		}
-	}
-	return all
 }
 
 // addOperator adds the word to the operators if the word has an operator's form, and

@@ -381,6 +381,33 @@ func parsesBack(t *testing.T, from string, f oxbow.Filter) {
 	}
 }
 
+// TestParseRequest checks which memory a request names, and the query that remains.
+func TestParseRequest(t *testing.T) {
+	for _, c := range []struct{ request, memory, rest string }{
+		{"crane repair", "", "crane repair"},
+		{"  crane  repair ", "", "crane repair"},
+		{"crane in:sessions repair", query.InSessions, "crane repair"},
+		{"in:notes", query.InNotes, ""},
+		{"in:both crane", "both", "crane"},
+		{"in:notes crane in:sessions", query.InSessions, "crane"},
+		{`"look in:sessions first"`, "", `"look in:sessions first"`},
+		{`"look in:sessions first" in:notes`, query.InNotes, `"look in:sessions first"`},
+		{`tag:"in:notes" crane`, "", `tag:"in:notes" crane`},
+		{"in:session crane", "", "in:session crane"},
+		{"-in:notes crane", "", "-in:notes crane"},
+		{"in: crane", "", "in: crane"},
+		{`"in:notes" crane`, "", `"in:notes" crane`},
+		{`open " in:notes`, query.InNotes, `open "`},
+	} {
+		r, err := query.ParseRequest(c.request, noon)
+		want, werr := query.Parse(c.rest, noon)
+		if err != nil || werr != nil || r.Memory != c.memory || !reflect.DeepEqual(r.Query, want) {
+			t.Errorf("ParseRequest(%q) = %q, %+v, %v, want %q, %+v, %v",
+				c.request, r.Memory, r.Query, err, c.memory, want, werr)
+		}
+	}
+}
+
 func TestMisspellings(t *testing.T) {
 	for s, want := range map[string]string{
 		"projct:vtt harbour":       "projct:vtt",
@@ -388,17 +415,22 @@ func TestMisspellings(t *testing.T) {
 		"project:vtt tag:a":        "",
 		`"projct:vtt"`:             "",
 		"customer:acme http://x.y": "",
-		"tga:a kidn:note after:x":  "tga:a kidn:note",
+		"tga:a kidn:note":          "tga:a kidn:note",
+		"in:notes projct:vtt":      "projct:vtt",
 	} {
+		r, err := query.ParseRequest(s, noon)
+		if err != nil {
+			t.Errorf("ParseRequest(%q): %v", s, err)
+		}
 		var words []string
-		for _, m := range query.Misspellings(s) {
+		for _, m := range r.Misspellings {
 			if !errors.Is(m.Err, oxbow.ErrInvalid) || !strings.Contains(m.Err.Error(), "did you mean") {
 				t.Errorf("the error for %q is %v", m.Word, m.Err)
 			}
 			words = append(words, m.Word)
 		}
 		if got := strings.Join(words, " "); got != want {
-			t.Errorf("Misspellings(%q) = %q, want %q", s, got, want)
+			t.Errorf("the misspellings of %q are %q, want %q", s, got, want)
 		}
 	}
 }

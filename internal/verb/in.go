@@ -6,6 +6,8 @@
 
 package verb
 
+import "github.com/oxbow-memory/oxbow"
+
 // RememberIn is the argument of remember.
 type RememberIn struct {
 	Name         string   `json:"name,omitempty"          also:"key,title,id"                flag:"-"       jsonschema:"Short, unique; by default the first line of the content."  usage:"Short unique name; an entry of that name is updated. By default, the first line of the content."`
@@ -52,6 +54,8 @@ type RecallIn struct {
 	Rank      string `json:"rank,omitempty"       also:"ranking"                                                                                                                         usage:"oxbow by default, or seed: plain BM25 as crabtalk has it."                                                                                               schema:"-"`
 	In        string `json:"in,omitempty"                                                              jsonschema:"Past talks."                                                          usage:"Where to look: the notes, what was said in past sessions, or both."                                                                                                              enum:"sessions,both"`
 	Recency   string `json:"recency,omitempty"    also:"half_life"                                     jsonschema:"Half-life: 30d."                                                      usage:"Rank older entries lower, by this half-life, such as 30d."                                                                                                          value:"SPAN"`
+
+	where oxbow.Filter `json:"-"` // additional filter of a verb that calls Recall
 }
 
 // GetIn is the argument of get.

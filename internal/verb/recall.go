@@ -26,18 +26,21 @@ const defaultAround = 2
 
 // Recall finds entries by words, best first, in the memories that the caller selects.
 func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
-	if err := in.readMemory(); err != nil {
+	asked, err := in.request(w.Time())
+	if err != nil {
 		return RecallOut{}, err
 	}
-	if in.In == "" || in.In == query.InNotes {
-		return recallWhere(ctx, w, in, oxbow.Filter{})
+	if asked.Memory == "" || asked.Memory == query.InNotes {
+		return recallFrom(ctx, w, in, asked)
 	}
 	over, err := w.OverSessions(ctx)
 	if err != nil {
 		return RecallOut{}, err
 	}
-	if in.In == query.InSessions {
-		return recallWhere(ctx, over, in, session.TurnFilter)
+	askedTurns := asked
+	askedTurns.Query.Filter = asked.Query.Filter.And(session.TurnFilter)
+	if asked.Memory == query.InSessions {
+		return recallFrom(ctx, over, in, askedTurns)
 	}
 	if in.MaxTokens == nil && !w.Unbounded {
 		half := defaultMaxTokens / 2
@@ -46,11 +49,11 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 		half := (*in.MaxTokens + 1) / 2
 		in.MaxTokens = &half
 	}
-	notes, err := recallWhere(ctx, w, in, oxbow.Filter{})
+	notes, err := recallFrom(ctx, w, in, asked)
 	if err != nil {
 		return notes, err
 	}
-	turns, err := recallWhere(ctx, over, in, session.TurnFilter)
+	turns, err := recallFrom(ctx, over, in, askedTurns)
 	if err != nil || len(turns.Hits) == 0 {
 		return notes, err
 	}
@@ -65,33 +68,51 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 	return notes, nil
 }
 
-// readMemory moves the term in:MEMORY, which names the memory to search, from the query to in.In. It returns an error
-// if in.In already has a different value.
-func (in *RecallIn) readMemory() error {
-	said, rest := query.CutIn(in.Query)
-	switch {
-	case said == "":
-		return nil
-	case in.In != "" && in.In != said:
-		return InvalidValue("in", in.In, "is not what the query says, which is in:"+said)
+// request reads the arguments that select entries. The request's query has no limit and no time yet.
+func (in RecallIn) request(now time.Time) (query.Request, error) {
+	asked, err := query.ParseRequest(in.Query, now)
+	if err != nil {
+		return asked, err
 	}
-	in.In = said
-	in.Query = rest
-	return nil
+	if in.In != "" && asked.Memory != "" && in.In != asked.Memory {
+		return asked, InvalidValue("in", in.In, "is not what the query says, which is in:"+asked.Memory)
+	}
+	asked.Memory = cmp.Or(asked.Memory, in.In)
+	f, err := in.Narrowing.And(in.Filter, now)
+	if err != nil {
+		return asked, err
+	}
+	q := &asked.Query
+	q.Filter = q.Filter.And(f).And(in.where)
+	if in.Recency != "" {
+		half, ok := ParseSpan(in.Recency)
+		if !ok || half <= 0 {
+			return asked, InvalidValue("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
+		}
+		q.Recency, q.Now = half, now
+	}
+	q.Explain = in.Explain
+	q.Collapse = in.Collapse
+	q.Rank = in.Rank
+	q.Around = defaultAround
+	if in.Around != nil {
+		q.Around = *in.Around
+	}
+	// In past sessions, a request without words and filters selects the newest turns.
+	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() && asked.Memory != query.InSessions {
+		return asked, InvalidValue("query", "", "is empty; say what to look for, give a filter, or use list")
+	}
+	return asked, nil
 }
 
-// recallWhere searches a single memory. The filter where applies in addition to the
-// arguments.
-func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Filter) (RecallOut, error) {
-	q, err := in.query(w.Time(), where)
-	if err != nil {
-		return RecallOut{}, err
-	}
+// recallFrom searches the memory of the workspace.
+func recallFrom(ctx context.Context, w *Workspace, in RecallIn, asked query.Request) (RecallOut, error) {
+	q := asked.Query
 	limit, notes, err := ResolveLimit(in.Limit, oxbow.DefaultLimit)
 	if err != nil {
 		return RecallOut{}, err
 	}
-	out := RecallOut{Hits: []Entry{}, Notes: append(notes, misspelt(in.Query)...)}
+	out := RecallOut{Hits: []Entry{}, Notes: append(notes, misspelt(asked.Misspellings)...)}
 	most, err := w.budget(in.MaxTokens, defaultMaxTokens)
 	if err != nil {
 		return RecallOut{}, err
@@ -167,44 +188,12 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	return out, nil
 }
 
-// query returns the query for the arguments, without its limit and time.
-func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error) {
-	q, err := query.Parse(in.Query, now)
-	if err != nil {
-		return q, err
-	}
-	f, err := in.Narrowing.And(in.Filter, now)
-	if err != nil {
-		return q, err
-	}
-	q.Filter = q.Filter.And(f).And(where)
-	if in.Recency != "" {
-		half, ok := ParseSpan(in.Recency)
-		if !ok || half <= 0 {
-			return q, InvalidValue("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
-		}
-		q.Recency, q.Now = half, now
-	}
-	q.Explain = in.Explain
-	q.Collapse = in.Collapse
-	q.Rank = in.Rank
-	q.Around = defaultAround
-	if in.Around != nil {
-		q.Around = *in.Around
-	}
-	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() {
-		return q, InvalidValue("query", "", "is empty; say what to look for, give a filter, or use list")
-	}
-	return q, nil
-}
-
 // mostMisspelt is the maximum number of misspelt filter terms that an answer names.
 const mostMisspelt = 3
 
 // misspelt returns notes about words that look like misspelt filter terms. They were searched as
 // words, and filtered nothing.
-func misspelt(words string) (notes []Note) {
-	all := query.Misspellings(words)
+func misspelt(all []query.Misspelling) (notes []Note) {
 	for _, m := range all[:min(len(all), mostMisspelt)] {
 		notes = append(notes, Notef("%q was looked for as words, not as a filter: %v", m.Word, m.Err))
 	}

@@ -56,17 +56,13 @@ func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []
 	if in.Query == "" && in.Kind == "" && (in.Date != "" || len(in.DateRange) > 0) {
 		where = where.And(oxbow.Filter{Terms: terms})
 	}
-	out, err := recallWhere(
-		ctx,
-		w,
-		RecallIn{
-			Query:     in.Query,
-			Narrowing: Narrowing{Project: in.Project, Kind: in.Kind},
-			Limit:     in.MaxResults,
-			MaxTokens: in.MaxTokens,
-		},
-		where,
-	)
+	out, err := Recall(ctx, w, RecallIn{
+		Query:     in.Query,
+		Narrowing: Narrowing{Project: in.Project, Kind: in.Kind},
+		Limit:     in.MaxResults,
+		MaxTokens: in.MaxTokens,
+		where:     where,
+	})
 	for _, notes := range [][]Note{out.Notes, out.Why} {
 		for i, n := range notes {
 			notes[i] = n.withParam("limit", "max_results")

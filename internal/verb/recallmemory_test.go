@@ -61,6 +61,7 @@ func TestRecallMemory(t *testing.T) {
 		{`{"kind":"journal"}`, "fog"},
 		{`{"related_file":"pkg/grid.go"}`, "grid"},
 		{`{"query":"butler"}`, "plot"},
+		{`{"query":"in:notes butler"}`, "plot"},
 		{
 			`{"query":"grid","project":"vtt","tags":["map"],"date_range":["2026-04-01","2026-04-30"],"kind":"note","related_file":"pkg/grid.go","max_tokens":500}`,
 			"grid",
