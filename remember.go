@@ -59,33 +59,37 @@ func (m *Memory) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] 
 
 // Apply implements [Store]. It applies all ops or none.
 func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
-	return m.commit(ctx, ops, func(ops []Op) error { return m.store.Apply(ctx, ops...) })
+	ops, err := m.screen(ctx, ops)
+	if err == nil {
+		err = m.store.Apply(ctx, ops...)
+	}
+	m.afterWrite(err)
+	return err
 }
 
 // Commit implements [Committer]. It is like Apply, but returns the change. The change
 // is empty if the store below is not a Committer.
-func (m *Memory) Commit(ctx context.Context, ops ...Op) (c Change, err error) {
-	err = m.commit(ctx, ops, func(ops []Op) error {
-		if m.can.Committer == nil {
-			return m.store.Apply(ctx, ops...)
-		}
+func (m *Memory) Commit(ctx context.Context, ops ...Op) (Change, error) {
+	ops, err := m.screen(ctx, ops)
+	if err != nil {
+		return Change{}, err
+	}
+	var c Change
+	if m.can.Committer != nil {
 		c, err = m.can.Committer.Commit(ctx, ops...)
-		return err
-	})
+	} else {
+		err = m.store.Apply(ctx, ops...)
+	}
+	m.afterWrite(err)
 	return c, err
 }
 
-// commit screens the ops and passes them to write.
-func (m *Memory) commit(ctx context.Context, ops []Op, write func(ops []Op) error) error {
-	ops, err := m.screen(ctx, ops)
-	if err != nil {
-		return err
-	}
-	err = write(ops)
+// afterWrite makes the index forget its state after a write without an error, if the store does not
+// report its changes.
+func (m *Memory) afterWrite(err error) {
 	if m.can.Watcher == nil && err == nil {
 		m.handleEvent(Event{Reset: true})
 	}
-	return err
 }
 
 // screen returns the ops with normalized names, after [Options.Screen] has examined them.
@@ -203,45 +207,33 @@ func (m *Memory) CommitEdit(
 	name string,
 	edit func(old Entry, found bool) (Op, error),
 ) (Change, error) {
-	c, isOvertaken, err := m.editOnce(ctx, name, edit)
-	if !isOvertaken {
-		return c, err
+	for tries := 0; ; tries++ {
+		if tries == 1 {
+			unlock, err := m.editing.lock(ctx, name)
+			if err != nil {
+				return Change{}, err
+			}
+			defer unlock()
+		}
+		if err := ctx.Err(); err != nil {
+			return Change{}, err
+		}
+		old, err := m.GetNamed(ctx, name)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return Change{}, err
+		}
+		op, err := edit(old, err == nil)
+		if err != nil || op == nil {
+			return Change{}, err
+		}
+		c, err := m.Commit(ctx, op)
+		u, isUpdate := op.(Update)
+		isCondition := isUpdate && u.If != old.Version // chosen by the caller, who gets the error
+		isConflict := errors.Is(err, ErrConflict) || errors.Is(err, ErrExists) || errors.Is(err, ErrNotFound)
+		if !isConflict || isCondition {
+			return c, err
+		}
 	}
-	unlock, err := m.editing.lock(ctx, name)
-	if err != nil {
-		return Change{}, err
-	}
-	defer unlock()
-	for isOvertaken {
-		c, isOvertaken, err = m.editOnce(ctx, name, edit)
-	}
-	return c, err
-}
-
-// editOnce tries an edit once. The edit is overtaken if another writer changed the entry
-// after editOnce read it. If the caller made the version a condition, editOnce returns
-// the conflict error instead.
-func (m *Memory) editOnce(
-	ctx context.Context,
-	name string,
-	edit func(old Entry, found bool) (Op, error),
-) (c Change, isOvertaken bool, err error) {
-	if err := ctx.Err(); err != nil {
-		return Change{}, false, err
-	}
-	old, err := m.GetNamed(ctx, name)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return Change{}, false, err
-	}
-	op, err := edit(old, err == nil)
-	if err != nil || op == nil {
-		return Change{}, false, err
-	}
-	c, err = m.Commit(ctx, op)
-	u, isUpdate := op.(Update)
-	isCondition := isUpdate && u.If != old.Version
-	isConflict := errors.Is(err, ErrConflict) || errors.Is(err, ErrExists) || errors.Is(err, ErrNotFound)
-	return c, isConflict && !isCondition, err
 }
 
 // Forget removes the entry with this name. If no entry has the name, the error
