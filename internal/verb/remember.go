@@ -189,7 +189,6 @@ func (in RememberIn) changedParams() (names []string) {
 // edit is a call of remember, with its arguments, the entry that it found, and its change.
 type edit struct {
 	in         RememberIn
-	kind       oxbow.Kind
 	name, base string // base is the name made from the content, or "" if the caller gave a name
 	tries      int    // names made from base that belong to other entries
 
@@ -225,7 +224,14 @@ func (e *edit) keep(ctx context.Context, m *oxbow.Memory) error {
 	if done, err := e.isRepeat(ctx, m); done || err != nil {
 		return err
 	}
-	made, err := e.apply(ctx, m)
+	change := func(old oxbow.Entry, found bool) (op oxbow.Op, err error) {
+		e.sent, err = e.op(old, found)
+		return e.sent, err
+	}
+	made, err := m.CommitEdit(ctx, e.name, change)
+	for e.canRetry(err) {
+		made, err = m.CommitEdit(ctx, e.name, change)
+	}
 	if nothing := err == nil && e.sent == nil; nothing || isOvertaken(err) {
 		// A call with the same op id may have run at the same time.
 		if done, again := e.isRepeat(ctx, m); done || again != nil {
@@ -316,25 +322,23 @@ func (e *edit) recordWrite() {
 	}
 }
 
-// apply adds or updates the entry. If the name is made from the content, apply uses the first name
-// that is free or whose entry has the same content.
-func (e *edit) apply(ctx context.Context, m *oxbow.Memory) (oxbow.Change, error) {
-	for {
-		made, err := m.CommitEdit(ctx, e.name, func(old oxbow.Entry, found bool) (op oxbow.Op, err error) {
-			e.sent, err = e.op(old, found)
-			return e.sent, err
-		})
-		switch {
-		case err == errTaken:
-			e.tries++
-			e.name = e.base + " (" + strconv.Itoa(e.tries+1) + ")"
-		case e.noted && (errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid)):
-			// The layout may store only some labels. Try once more without file hashes.
-			e.blobs, e.noted = withoutHashes, false
-		default:
-			return made, err
-		}
+// canRetry reports whether the call can succeed with another name or without the hashes of cited files, and
+// changes the edit accordingly. A name that the caller gave is never changed. If the name is made from the
+// content, the call uses the first name that is free or whose entry has the same content.
+func (e *edit) canRetry(err error) bool {
+	switch {
+	case err == nil:
+		return false
+	case err == errTaken:
+		e.tries++
+		e.name = e.base + " (" + strconv.Itoa(e.tries+1) + ")"
+		return true
+	case e.noted && (errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid)):
+		// The layout may store only some labels. Try once more without file hashes.
+		e.blobs, e.noted = withoutHashes, false
+		return true
 	}
+	return false
 }
 
 // op returns the change that turns the old entry into the wanted entry. It returns nil if nothing
@@ -363,20 +367,15 @@ func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	if e.in.IfVersion != nil {
 		return nil, &oxbow.ConflictError{Name: e.name, Want: *e.in.IfVersion}
 	}
-	e.kind = oxbow.Note
+	kind := oxbow.Note
 	if e.in.Kind != "" {
-		e.kind, err = oxbow.ParseKind(e.in.Kind)
+		kind, err = oxbow.ParseKind(e.in.Kind)
 		if err != nil {
 			return nil, err
 		}
 	}
-	return e.add(ls), nil
-}
-
-// add returns the change that adds the entry.
-func (e *edit) add(ls []oxbow.Label) oxbow.Op {
-	return oxbow.Add{Name: e.name, Kind: e.kind, Content: e.in.Content, Aliases: e.in.Aliases,
-		Labels: e.withBlobs(ls), UniqueAliases: true}
+	return oxbow.Add{Name: e.name, Kind: kind, Content: e.in.Content, Aliases: e.in.Aliases,
+		Labels: e.withBlobs(ls), UniqueAliases: true}, nil
 }
 
 // update returns the change of the old entry, or nil if nothing has to change. The change applies
