@@ -191,11 +191,15 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	if m.searcher.Load() != nil {
 		return nil, nil
 	}
+	last, d := m.scanned.Load(), findLog(m.store)
+	if last == nil && (m.hadScan || (d != nil && d.DerivedFile(indexSuffix).Exists())) {
+		return nil, nil
+	}
 	v, choice := emptyViewFor(ctx, q, rank)
-	if last := m.scanned.Load(); last.canAnswer(m.pending.received.Load(), rank, choice) {
+	if last.canAnswer(m.pending.received.Load(), rank, choice) {
 		return last.view, nil
 	}
-	if d := findLog(m.store); choice == nil || m.hadScan || (d != nil && d.DerivedFile(indexSuffix).Exists()) {
+	if choice == nil || m.hadScan {
 		return nil, nil
 	}
 	items, received, err := m.scanEntries(ctx)
