@@ -293,6 +293,20 @@ func (p Param) Set(in any, word string) error {
 	return err
 }
 
+// setField sets the parameter's field in a struct. If the field is a list, the value is appended.
+func (p Param) setField(in reflect.Value, value any) {
+	f := in.FieldByIndex(p.index)
+	switch f.Kind() {
+	case reflect.Slice:
+		f.Set(reflect.Append(f, reflect.ValueOf(value).Convert(f.Type().Elem())))
+	case reflect.Pointer:
+		f.Set(reflect.New(f.Type().Elem()))
+		f.Elem().Set(reflect.ValueOf(value).Convert(f.Type().Elem()))
+	default:
+		f.Set(reflect.ValueOf(value).Convert(f.Type()))
+	}
+}
+
 func toString(p Param, key string, s scalar) (any, error) {
 	switch {
 	case s.form == formNumber && key == "id":

@@ -132,21 +132,6 @@ func paramType(t reflect.Type) (name string, repeatable bool) {
 	return name, repeatable
 }
 
-// setField sets the parameter's field in a struct. If the field is a list, put
-// appends to it.
-func (p Param) setField(in reflect.Value, value any) {
-	f := in.FieldByIndex(p.index)
-	switch f.Kind() {
-	case reflect.Slice:
-		f.Set(reflect.Append(f, reflect.ValueOf(value).Convert(f.Type().Elem())))
-	case reflect.Pointer:
-		f.Set(reflect.New(f.Type().Elem()))
-		f.Elem().Set(reflect.ValueOf(value).Convert(f.Type().Elem()))
-	default:
-		f.Set(reflect.ValueOf(value).Convert(f.Type()))
-	}
-}
-
 // Check returns an error if the struct that in points to has text that JSON cannot represent, or if
 // the parameter is required and empty. The error names the parameter.
 func (p Param) Check(in any, called string) error {
