@@ -18,7 +18,14 @@ func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route) error {
 	if err != nil {
 		return err
 	}
-	res, err := o.replays.once(r, args, func() (*response, error) { return o.inTurn(r, rt, args) })
+	res, err := o.replays.once(r, args, func() (*response, error) {
+		end, err := o.waitForTurn(r.Context(), rt)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+		return o.call(r, rt, args)
+	})
 	if err != nil {
 		return err
 	}
@@ -36,16 +43,13 @@ func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route) error {
 	return nil
 }
 
-// inTurn is like call, but first waits for a turn if the call reads much of the memory.
-func (o *room) inTurn(r *http.Request, rt *route, args *arguments) (*response, error) {
-	if rt.verb.ReadOnly && !rt.isQuick {
-		end, err := o.turns.take(r.Context())
-		if err != nil {
-			return nil, err
-		}
-		defer end()
+// waitForTurn waits for a turn if the route reads much of the memory. The caller must call end after the verb
+// has returned.
+func (o *room) waitForTurn(ctx context.Context, rt *route) (end func(), err error) {
+	if !rt.verb.ReadOnly || rt.isQuick {
+		return func() {}, nil
 	}
-	return o.call(r, rt, args)
+	return o.turns.take(ctx)
 }
 
 // call calls the verb under the conditions of the request.
