@@ -145,17 +145,3 @@ func (f *paramFlag) putValue(in any, v string) error {
 	}
 	return f.param.Set(in, v)
 }
-
-// check returns an error if a text is not valid UTF-8 or a required text is empty.
-func (s *flagSet) check(in any) error {
-	for _, p := range s.params {
-		called := p.Name
-		if p.Flag != "" && s.wasGiven(p.Name) {
-			called = "--" + p.Flag
-		}
-		if err := p.Check(in, called); err != nil {
-			return badArgument(err)
-		}
-	}
-	return nil
-}

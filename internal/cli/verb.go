@@ -47,9 +47,6 @@ func setUpDecoding[In any](
 		if err := arguments(&in, flags, args); err != nil {
 			return err
 		}
-		if err := flags.check(&in); err != nil {
-			return err
-		}
 		return fn(cmd.Context(), in)
 	}
 	return c
