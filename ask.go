@@ -191,8 +191,8 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	if m.searcher.Load() != nil {
 		return nil, nil
 	}
-	last, d := m.scanned.Load(), findLog(m.store)
-	if last == nil && (m.hadScan || (d != nil && d.DerivedFile(indexSuffix).Exists())) {
+	last := m.scanned.Load()
+	if last == nil && (m.hadScan || m.hasIndexFile()) {
 		return nil, nil
 	}
 	v, choice := emptyViewFor(ctx, q, rank)
@@ -215,6 +215,12 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 		m.scanned.Store(&scanIndex{v, received})
 	}
 	return v, nil
+}
+
+// hasIndexFile reports whether the memory's log has an index file.
+func (m *Memory) hasIndexFile() bool {
+	d := findLog(m.store)
+	return d != nil && d.DerivedFile(indexSuffix).Exists()
 }
 
 // canAnswer reports whether the scan had all terms of the choice and the store has not
