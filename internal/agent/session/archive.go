@@ -108,6 +108,60 @@ func (a *Archive) Add(ctx context.Context, events []Event) (Report, error) {
 	return a.add(ctx, events, nil)
 }
 
+// A Reader reads a client's transcript after a cursor. The cursor is "" at the start of the
+// transcript. A call reads only complete lines and at most some megabytes. It returns the cursor
+// for the next call. If everything has been read, this equals the given cursor.
+type Reader func(ctx context.Context, client, path, cursor string) (events []Event, next string, err error)
+
+// cursor is the content of an entry that stores how far a transcript was read.
+type cursor struct {
+	Client string `json:"client"`
+	Path   string `json:"path"`
+	Cursor string `json:"cursor"`
+}
+
+// Import adds the unread part of a transcript to the archive.
+func (a *Archive) Import(ctx context.Context, client, path string, read Reader) (r Report, err error) {
+	sum := sha256.Sum256([]byte(client + "\x00" + path))
+	name := "cursor/" + hex.EncodeToString(sum[:12])
+	for {
+		at := cursor{Client: client, Path: path}
+		e, err := a.get(ctx, name)
+		if err != nil {
+			return r, err
+		}
+		if e.Version != 0 {
+			if err := json.Unmarshal([]byte(e.Content), &at); err != nil {
+				return r, fmt.Errorf("reading %s: %w", name, err)
+			}
+		}
+		from := at.Cursor
+		events, next, err := read(ctx, client, path, from)
+		if err != nil || (next == from && len(events) == 0) {
+			return r, err
+		}
+		at.Cursor = next
+		b, err := json.Marshal(at)
+		if err != nil {
+			return r, err
+		}
+		one, err := a.add(ctx, events, func() (oxbow.Op, error) {
+			now, err := a.get(ctx, name)
+			switch {
+			case err != nil || next == from || now.Content == string(b):
+				return nil, err
+			case now.Version == 0:
+				return oxbow.Add{Name: name, Content: string(b), Labels: appendLabel(nil, "cursor", client)}, nil
+			}
+			return oxbow.Update{Name: name, Content: string(b), Labels: now.Labels, If: now.Version}, nil
+		})
+		r.add(one)
+		if err != nil || next == from {
+			return r, err
+		}
+	}
+}
+
 // addBytes is the approximate number of content bytes after which a batch is committed.
 const addBytes = 512 << 10
 
@@ -129,7 +183,7 @@ func (a *Archive) add(ctx context.Context, events []Event, finalOp func() (oxbow
 	add := addition{Archive: a, events: map[talk][]Event{}, done: Report{Events: len(events)}}
 	events = slices.Clone(events)
 	for i := range events {
-		events[i] = a.incoming(events[i])
+		events[i] = archivedForm(events[i], a.Redact)
 	}
 	findRepeats(a.Prints, events)
 	for _, e := range events {
@@ -259,28 +313,6 @@ func opSize(op oxbow.Op) int {
 	return 0
 }
 
-// incoming returns the event in its archived form. An injection's text keeps its fence, because
-// it records what the model saw.
-func (a *Archive) incoming(e Event) Event {
-	if a.Redact == nil {
-		return e.clean()
-	}
-	e = e.applyToNames(a.Redact)
-	if e.Kind == Injected {
-		return applyToInjection(e, a.Redact).clean()
-	}
-	clean := func(s string) string { return a.Redact(Strip(s)) }
-	e.Text = clean(e.Text)
-	if e.Call != nil {
-		c := *e.Call
-		c.Command = clean(c.Command)
-		c.Output = clean(c.Output)
-		c.Asked = clean(c.Asked)
-		e.Call = &c
-	}
-	return e.clean()
-}
-
 // ApplyToTurn applies fn to a turn's texts, including texts that only its compressed part contains,
 // and returns the new content. The bool reports whether the content belongs to a turn.
 func ApplyToTurn(content string, fn func(string) string) (string, bool) {
@@ -288,9 +320,8 @@ func ApplyToTurn(content string, fn func(string) string) (string, bool) {
 	if err != nil {
 		return content, false
 	}
-	a := Archive{Redact: fn}
 	for i, e := range t.reports {
-		t.reports[i] = a.incoming(e)
+		t.reports[i] = archivedForm(e, fn)
 	}
 	slices.SortFunc(t.reports, compare)
 	t.derive()

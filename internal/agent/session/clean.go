@@ -55,32 +55,10 @@ func (e Event) clean() Event {
 	return e
 }
 
-// applyToNames returns the event with fn applied to its names and paths, except for the path of the
-// transcript, which is still needed to read the transcript.
-func (e Event) applyToNames(fn func(string) string) Event {
-	for _, s := range []*string{&e.Session, &e.Turn, &e.ID, &e.Dir, &e.Branch, &e.Agent, &e.Model} {
-		*s = fn(*s)
-	}
-	if e.Call == nil {
-		return e
-	}
-	c := *e.Call
-	c.Tool = fn(c.Tool)
-	c.Wrote = slices.Clone(c.Wrote)
-	c.Read = slices.Clone(c.Read)
-	for _, paths := range [][]string{c.Wrote, c.Read} {
-		for i := range paths {
-			paths[i] = fn(paths[i])
-		}
-	}
-	e.Call = &c
-	return e
-}
-
 func (c *Call) clean() *Call {
 	d := *c
 	d.Tool = short(c.Tool, maxWord)
-	d.Command = strings.TrimSpace(text.CutPrefix(strings.TrimSpace(valid(c.Command)), MaxCommand))
+	d.Command = strings.TrimSpace(cut(strings.TrimSpace(valid(c.Command)), MaxCommand))
 	d.Asked = short(c.Asked, maxPath)
 	d.Wrote, d.Read = cleanPaths(c.Wrote), cleanPaths(c.Read)
 	d.Was, d.Became = short(c.Was, ReplacedLen), short(c.Became, ReplacedLen)
@@ -148,8 +126,11 @@ func short(s string, maxBytes int) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
-	return strings.TrimSpace(text.CutPrefix(strings.TrimSpace(s), maxBytes))
+	return strings.TrimSpace(cut(strings.TrimSpace(s), maxBytes))
 }
+
+// cut returns the beginning of a text, with at most maxBytes bytes.
+func cut(s string, maxBytes int) string { return text.CutPrefix(s, maxBytes) }
 
 // cutMarked cuts a text that is longer than maxBytes bytes, and appends a note with its original size.
 func cutMarked(s string, maxBytes int) string {
@@ -157,7 +138,7 @@ func cutMarked(s string, maxBytes int) string {
 		return s
 	}
 	mark := fmt.Sprintf("\n[… cut here: the text had %s]", text.FormatBytes(int64(len(s))))
-	return strings.TrimSpace(text.CutPrefix(s, maxBytes-len(mark))) + mark
+	return strings.TrimSpace(cut(s, maxBytes-len(mark))) + mark
 }
 
 // tail returns the last [MaxOutputLines] lines of an output, each cut to outputLine bytes.
@@ -166,7 +147,7 @@ func tail(output string) string {
 	lines := strings.Split(output, "\n")
 	lines = lines[max(0, len(lines)-MaxOutputLines):]
 	for i, l := range lines {
-		lines[i] = strings.TrimRight(text.CutPrefix(l, outputLine), " \t")
+		lines[i] = strings.TrimRight(cut(l, outputLine), " \t")
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }

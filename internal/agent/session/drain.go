@@ -3,26 +3,18 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
-
-// A Reader reads a client's transcript after a cursor. The cursor is "" at the start of the
-// transcript. A call reads only complete lines and at most some megabytes. It returns the cursor
-// for the next call. If everything has been read, this equals the given cursor.
-type Reader func(ctx context.Context, client, path, cursor string) (events []Event, next string, err error)
 
 const (
 	spoolLock = "lock"
@@ -169,51 +161,20 @@ func (a *Archive) drainBytes(ctx context.Context, b []byte, read Reader) (Report
 	return r, nil
 }
 
-// cursor is the content of an entry that stores how far a transcript was read.
-type cursor struct {
-	Client string `json:"client"`
-	Path   string `json:"path"`
-	Cursor string `json:"cursor"`
-}
-
-// Import adds the unread part of a transcript to the archive.
-func (a *Archive) Import(ctx context.Context, client, path string, read Reader) (r Report, err error) {
-	sum := sha256.Sum256([]byte(client + "\x00" + path))
-	name := "cursor/" + hex.EncodeToString(sum[:12])
-	for {
-		at := cursor{Client: client, Path: path}
-		e, err := a.get(ctx, name)
-		if err != nil {
-			return r, err
+// readEvents returns the events in a spool file's bytes, and the number of invalid lines. A line is
+// incomplete if its writer was interrupted before acknowledging the events to the client.
+func readEvents(b []byte) (events []Event, bad int) {
+	for line := range bytes.Lines(b) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
 		}
-		if e.Version != 0 {
-			if err := json.Unmarshal([]byte(e.Content), &at); err != nil {
-				return r, fmt.Errorf("reading %s: %w", name, err)
-			}
+		var e Event
+		if err := json.Unmarshal(line, &e); err != nil || e.Client == "" || !ValidID(e.Session) || e.Kind == "" {
+			bad++
+			continue
 		}
-		from := at.Cursor
-		events, next, err := read(ctx, client, path, from)
-		if err != nil || (next == from && len(events) == 0) {
-			return r, err
-		}
-		at.Cursor = next
-		b, err := json.Marshal(at)
-		if err != nil {
-			return r, err
-		}
-		one, err := a.add(ctx, events, func() (oxbow.Op, error) {
-			now, err := a.get(ctx, name)
-			switch {
-			case err != nil || next == from || now.Content == string(b):
-				return nil, err
-			case now.Version == 0:
-				return oxbow.Add{Name: name, Content: string(b), Labels: appendLabel(nil, "cursor", client)}, nil
-			}
-			return oxbow.Update{Name: name, Content: string(b), Labels: now.Labels, If: now.Version}, nil
-		})
-		r.add(one)
-		if err != nil || next == from {
-			return r, err
-		}
+		events = append(events, e)
 	}
+	return events, bad
 }

@@ -3,7 +3,6 @@
 package session
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -124,22 +123,4 @@ func spoolName(client, session string) string {
 		name = name[:min(len(name), 100)] + "-" + hex.EncodeToString(sum[:6])
 	}
 	return name + spoolSuffix
-}
-
-// readEvents returns the events in a spool file's bytes, and the number of invalid lines. A line is
-// incomplete if its writer was interrupted before acknowledging the events to the client.
-func readEvents(b []byte) (events []Event, bad int) {
-	for line := range bytes.Lines(b) {
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 {
-			continue
-		}
-		var e Event
-		if err := json.Unmarshal(line, &e); err != nil || e.Client == "" || !ValidID(e.Session) || e.Kind == "" {
-			bad++
-			continue
-		}
-		events = append(events, e)
-	}
-	return events, bad
 }

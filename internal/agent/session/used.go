@@ -3,7 +3,6 @@
 package session
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,7 +43,7 @@ func (t *Turn) UsedEntries() (used []ShownEntry) {
 			if seen[s] {
 				continue
 			}
-			n, held := 0, termsIn(all[i].about(s), find)
+			n, held := 0, find.FindTerms(all[i].about(s))
 			for _, w := range slices.Compact(slices.Sorted(slices.Values(in.Rare))) {
 				if at, ok := first[w]; ok && held[w] && !at.Before(since) {
 					n++
@@ -95,39 +94,11 @@ func (t *Turn) firstWritten(find *analysis.Finder) map[string]time.Time {
 		case e.Kind == Called && e.Call != nil:
 			s = strings.Join(append([]string{e.Call.Command, e.Call.Asked}, e.Call.Wrote...), "\n")
 		}
-		for w := range termsIn(s, find) {
+		for w := range find.FindTerms(s) {
 			if at, ok := first[w]; !ok || e.Time.Before(at) {
 				first[w] = e.Time
 			}
 		}
 	}
 	return first
-}
-
-// termsIn returns the terms that occur in a text.
-func termsIn(s string, find *analysis.Finder) map[string]bool {
-	held := map[string]bool{}
-	find.FindPositions(context.Background(), s, func(term string, _ int) { held[term] = true })
-	return held
-}
-
-// applyToInjection returns an injection after fn was applied to its text and names. Rare terms that the
-// text no longer contains are removed.
-func applyToInjection(e Event, fn func(string) string) Event {
-	was := e.Text
-	e.Text = fn(e.Text)
-	if e.Injection == nil {
-		return e
-	}
-	in := *e.Injection
-	in.Shown = slices.Clone(in.Shown)
-	for i := range in.Shown {
-		in.Shown[i].Name = fn(in.Shown[i].Name)
-	}
-	if e.Text != was {
-		held := termsIn(e.Text, analysis.NewFinder(analysis.NewChoice(in.Rare, nil)))
-		in.Rare = slices.DeleteFunc(slices.Clone(in.Rare), func(w string) bool { return !held[w] })
-	}
-	e.Injection = &in
-	return e
 }

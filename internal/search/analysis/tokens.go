@@ -175,3 +175,10 @@ func (f *Finder) mayHold(signature uint64) bool {
 func (f *Finder) FindPositions(ctx context.Context, s string, fn func(term string, at int)) (words int) {
 	return f.Find(Tokenize(ctx, s), fn)
 }
+
+// FindTerms returns the terms of the choice that occur in a text.
+func (f *Finder) FindTerms(s string) map[string]bool {
+	found := map[string]bool{}
+	f.FindPositions(context.Background(), s, func(term string, _ int) { found[term] = true })
+	return found
+}

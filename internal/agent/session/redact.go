@@ -1,0 +1,80 @@
+// This file removes secrets from events before they are archived.
+
+package session
+
+import (
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+)
+
+// archivedForm returns the event in its archived form. If redact is not nil, it is applied to all texts and names, and
+// the fenced blocks that hooks insert are removed. An injection's text keeps its fence, because it records what the
+// model saw.
+func archivedForm(e Event, redact func(string) string) Event {
+	if redact != nil {
+		e = e.applyToNames(redact)
+		if e.Kind != Injected {
+			e = e.applyToTexts(func(s string) string { return redact(Strip(s)) })
+		} else {
+			e = applyToInjection(e, redact)
+		}
+	}
+	return e.clean()
+}
+
+// applyToTexts returns the event with fn applied to its text and to the texts of its call.
+func (e Event) applyToTexts(fn func(string) string) Event {
+	e.Text = fn(e.Text)
+	if e.Call != nil {
+		c := *e.Call
+		c.Command = fn(c.Command)
+		c.Output = fn(c.Output)
+		c.Asked = fn(c.Asked)
+		e.Call = &c
+	}
+	return e
+}
+
+// applyToNames returns the event with fn applied to its names and paths, except for the path of the
+// transcript, which is still needed to read the transcript.
+func (e Event) applyToNames(fn func(string) string) Event {
+	for _, s := range []*string{&e.Session, &e.Turn, &e.ID, &e.Dir, &e.Branch, &e.Agent, &e.Model} {
+		*s = fn(*s)
+	}
+	if e.Call == nil {
+		return e
+	}
+	c := *e.Call
+	c.Tool = fn(c.Tool)
+	c.Wrote = slices.Clone(c.Wrote)
+	c.Read = slices.Clone(c.Read)
+	for _, paths := range [][]string{c.Wrote, c.Read} {
+		for i := range paths {
+			paths[i] = fn(paths[i])
+		}
+	}
+	e.Call = &c
+	return e
+}
+
+// applyToInjection returns an injection after fn was applied to its text and names. Rare terms that the
+// text no longer contains are removed.
+func applyToInjection(e Event, fn func(string) string) Event {
+	was := e.Text
+	e.Text = fn(e.Text)
+	if e.Injection == nil {
+		return e
+	}
+	in := *e.Injection
+	in.Shown = slices.Clone(in.Shown)
+	for i := range in.Shown {
+		in.Shown[i].Name = fn(in.Shown[i].Name)
+	}
+	if e.Text != was {
+		held := analysis.NewFinder(analysis.NewChoice(in.Rare, nil)).FindTerms(e.Text)
+		in.Rare = slices.DeleteFunc(slices.Clone(in.Rare), func(w string) bool { return !held[w] })
+	}
+	e.Injection = &in
+	return e
+}
