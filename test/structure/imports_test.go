@@ -152,7 +152,34 @@ func importsPointDown(h *house) (wrong []string) {
 // libraryIsLight checks the dependencies of the root package. It imports no other modules, and neither
 // the package nor its imports within this module use the network or start programs.
 func libraryIsLight(h *house) (wrong []string) {
-	seen, todo := map[string]bool{".": true}, []string{"."}
+	reached := h.importsOf(".")
+	for _, f := range h.files {
+		if _, ok := reached[f.dir]; f.test || !ok {
+			continue
+		}
+		for _, imp := range f.imports() {
+			first, _, _ := strings.Cut(imp, "/")
+			_, isInner := inner(imp)
+			switch {
+			case isInner:
+			case slices.Contains([]string{"net", "net/http", "os/exec"}, imp):
+				wrong = append(wrong, fmt.Sprintf("%s: the library imports %s", f.path, imp))
+			case f.dir == "." && strings.Contains(first, "."):
+				wrong = append(
+					wrong,
+					fmt.Sprintf("%s: the root package imports %s, of another module", f.path, imp),
+				)
+			}
+		}
+	}
+	return wrong
+}
+
+// importsOf returns the directories of the packages of this module that the non-test code of a package
+// imports, directly or through others, each with the path of a file that imports it. The result contains the
+// package itself, with an empty path.
+func (h *house) importsOf(pkg string) map[string]string {
+	reached, todo := map[string]string{pkg: ""}, []string{pkg}
 	for len(todo) > 0 {
 		dir := todo[0]
 		todo = todo[1:]
@@ -161,21 +188,28 @@ func libraryIsLight(h *house) (wrong []string) {
 				continue
 			}
 			for _, imp := range f.imports() {
-				first, _, _ := strings.Cut(imp, "/")
-				switch in, ok := inner(imp); {
-				case ok && !seen[in]:
-					seen[in] = true
+				in, isInner := inner(imp)
+				if _, ok := reached[in]; isInner && !ok {
+					reached[in] = f.path
 					todo = append(todo, in)
-				case ok:
-				case slices.Contains([]string{"net", "net/http", "os/exec"}, imp):
-					wrong = append(wrong, fmt.Sprintf("%s: the library imports %s", f.path, imp))
-				case dir == "." && strings.Contains(first, "."):
-					wrong = append(
-						wrong,
-						fmt.Sprintf("%s: the root package imports %s, of another module", f.path, imp),
-					)
 				}
 			}
+		}
+	}
+	return reached
+}
+
+// notForAgents contains the packages that a server of the Model Context Protocol does not need: the other
+// interfaces, and the packages that change the files of clients or exchange memories with servers.
+var notForAgents = []string{"internal/cli", "internal/cli/*", "internal/web", "internal/web/*", "internal/httpapi",
+	"internal/hook", "internal/setup", "internal/share/reconcile", "internal/share/remote", "internal/share/team",
+	"internal/share/tenant", "internal/verb/sharing", "internal/verb/clients"}
+
+// agentsServerIsLight finds packages that internal/mcpserver may not import, directly or through others.
+func agentsServerIsLight(h *house) (wrong []string) {
+	for dir, importer := range h.importsOf("internal/mcpserver") {
+		if matches(dir, notForAgents) {
+			wrong = append(wrong, importer+": internal/mcpserver must not need "+dir)
 		}
 	}
 	return wrong
@@ -233,6 +267,18 @@ var importRules = []rule{
 		"a.go: the root package imports golang.org/x/sys/unix",
 		"a.go: the library imports net/http",
 		"internal/base/text/a.go: the library imports net",
+	}},
+	{"AgentsServerIsLight", agentsServerIsLight, map[string]string{
+		"internal/mcpserver/a.go": `package mcpserver; import _ "` + module + `/internal/verb"`,
+		"internal/verb/a.go": `package verb; import (_ "` + module + `/internal/share/remote"; _ "` + module +
+			`/internal/share/auth")`,
+		"internal/verb/a_test.go":      `package verb; import _ "` + module + `/internal/setup"`,
+		"internal/share/remote/a.go":   `package remote; import _ "` + module + `/internal/web/page"`,
+		"internal/share/tenant/a.go":   `package tenant`,
+		"internal/mcpserver/a_test.go": `package mcpserver; import _ "` + module + `/internal/cli"`,
+	}, []string{
+		"internal/verb/a.go: internal/mcpserver must not need internal/share/remote",
+		"internal/share/remote/a.go: internal/mcpserver must not need internal/web/page",
 	}},
 	{"ProductionIsUntested", productionIsUntested, map[string]string{
 		"a.go":                  `package oxbow; import _ "testing"`,
