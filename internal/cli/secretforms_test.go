@@ -23,6 +23,7 @@ import (
 const (
 	plantedToken    = "x9Kd82mQpZ4Rt7VbNc1W"
 	plantedPassword = "Tr0ub4dor&3x"
+	plantedSimple   = "pelican77" // a word and digits, which does not look random
 	plantedLine     = "MIIEvQIBADANBgkqxkiG9w0BAQEFAASCMIIEvQIBADANBgkqxkiG9w0BAQEFAASC"
 )
 
@@ -43,10 +44,12 @@ var secretForms = []string{
 	"-----BEGIN RSA PRIVATE KEY-----\nLINE\nLINE\n",
 	`-----BEGIN RSA PRIVATE KEY-----\nLINE\nLI`,
 	"LINE\nLINE\n-----END EC PRIVATE KEY-----\n",
+	"my password is SIMPLE, and the lunch is at noon",
+	"the wifi password: SIMPLE\n",
 }
 
 var plant = strings.NewReplacer("TOKEN", plantedToken, "PASSWORD'", plantedPassword+"'", `PASSWORD"`, plantedPassword+
-	`"`, "PASSWORD\n", plantedPassword+"\n", "LINE", plantedLine)
+	`"`, "PASSWORD\n", plantedPassword+"\n", "SIMPLE", plantedSimple, "LINE", plantedLine)
 
 func TestSecretForms(t *testing.T) {
 	testenv.Sequential(t)
@@ -186,6 +189,7 @@ func noPlanted(t *testing.T, dir string) {
 		for _, s := range []string{
 			plantedToken,
 			plantedPassword,
+			plantedSimple,
 			strings.ReplaceAll(plantedPassword, "&", `\u0026`),
 			plantedLine[:20],
 		} {

@@ -32,6 +32,15 @@ func TestFind(t *testing.T) {
 			"generic-api-key",
 			"x9Kd82mQpZ4Rt7VbNc1W",
 		},
+		{"a word and a digit", "my password is hunter2", "password-in-sentence", "hunter2"},
+		{"before a period", "The wifi password is hunter2xyz.", "password-in-sentence", "hunter2xyz"},
+		{"for a place", "the password for the staging box is Summer24!", "password-in-sentence", "Summer24!"},
+		{"assigned with spaces", "db password = pelican77", "password-in-sentence", "pelican77"},
+		{"digits only", "The passcode is 482913", "password-in-sentence", "482913"},
+		{"changed", "the root password was changed to pelican77", "password-in-sentence", "pelican77"},
+		{"in German", "Das Passwort lautet Sommer2024!", "password-in-sentence", "Sommer2024!"},
+		{"in French", "Le mot de passe est soleil42", "password-in-sentence", "soleil42"},
+		{"in Spanish", "la contraseña es girasol9", "password-in-sentence", "girasol9"},
 		{"in a URL", "postgres://app:hunter2vw9x@db.example.com/x", "url-password", "hunter2vw9x"},
 	} {
 		found := Find(c.text)
@@ -91,6 +100,14 @@ func TestFindNothing(t *testing.T) {
 		"mysql -u root -p database_name", "machine a.com login u password YOUR_PASSWORD_HERE",
 		"the token is refreshed", "the API key is rotated every 30 days", "Cookie: session=$SESSION_COOKIE_VALUE",
 		"--token YOUR_TOKEN_HERE",
+		"the password is hashed with argon2id", "the password is argon2id-hashed", "the password is sha256 of the salt",
+		"the password is 12 characters long", "the password is 16-characters", "the password is 2fa-protected",
+		"the password is in config2.yaml", "the password is DB_PASSWORD_2", "the password is $PASSWORD1",
+		"the password is <password1>", "the password was changed on 2026-11-29",
+		"the password was changed to 2026-11-29",
+		"password: test1234", "password: changeme123", "the password is password123", "the password is correcthorse",
+		"The default password is your1stname", "const INCORRECT_PASSWORD = -2146893773",
+		"password = strings.Repeat(x1)", "password = cfg.Password2", "passwords: at least 12", "the password is v1.2.3",
 		strings.Repeat(`"enc": "da39a3ee5e6b4b0d3255bfef95601890afd80709",`+"\n", 4) +
 			`"key": "1c70cc9e7fd0247c168ca60a571b94bd"`,
 	} {
