@@ -155,31 +155,75 @@ type setupFault struct {
 	remedy  func(all []Status) string
 }
 
+// clientsFault is a problem of some clients in the files of one scope, the user's or a project's.
+type clientsFault struct {
+	setupFault
+	of []Status
+	in *Inspection
+}
+
+// titles returns the clients and the scope as a person reads them.
+func (f *clientsFault) titles() string {
+	_, titles := clientNames(f.of)
+	return joinWords(titles) + f.in.scopeText()
+}
+
+// finding returns the fault as a finding. The project's fault (nil if there is none) is the same problem in the
+// project's files. Its remedy comes first, because a setup of the user's files fails as long as a file of the project
+// has a problem.
+func (f *clientsFault) finding(project *clientsFault) Finding {
+	names, _ := clientNames(f.of)
+	clients, mend := f.titles(), f.remedy(f.of)
+	if project != nil {
+		clients += ", and " + project.titles()
+		mend = project.remedy(project.of) + " && " + mend
+		for _, s := range project.of {
+			if !slices.Contains(names, s.Client.Name) {
+				names = append(names, s.Client.Name)
+			}
+		}
+	}
+	return Finding{names, f.level, strings.ReplaceAll(f.message, "{clients}", clients), mend, true}
+}
+
+// isSameAs reports whether two faults can be described by one sentence: the clients stand before a colon.
+func (f *clientsFault) isSameAs(other *clientsFault) bool {
+	return f.message == other.message && strings.HasPrefix(f.message, "{clients}: ")
+}
+
 // Find returns the findings about the clients that are set up. Problems come first. Equal problems
-// of several clients become one finding.
+// of several clients, and of the user's and the project's files, become one finding.
 //
 // Unless the inspection is about a project, Find also checks the setup of the project in World.Dir,
 // and appends the problems that it finds there. It does not start servers of the project, because
 // the project's files may come from other people.
 func (in *Inspection) Find(ctx context.Context) []Finding {
-	all := in.findInScope(ctx)
-	if in.Options.Project || in.World.Dir == "" || filepath.Clean(in.World.Dir) == filepath.Clean(in.World.User) {
-		return all
+	faults, correct := in.findInScope(ctx)
+	var inProject []*clientsFault
+	if !in.Options.Project && in.World.Dir != "" && filepath.Clean(in.World.Dir) != filepath.Clean(in.World.User) {
+		project := *in
+		project.Options.Project, project.Start = true, nil
+		inProject, _ = project.findInScope(ctx)
 	}
-	project := *in
-	project.Options.Project, project.Start = true, nil
-	return append(all, slices.DeleteFunc(project.findInScope(ctx), func(f Finding) bool { return f.Level == OK })...)
+	all := []Finding{}
+	for _, f := range faults {
+		var same *clientsFault
+		if i := slices.IndexFunc(inProject, f.isSameAs); i >= 0 {
+			same = inProject[i]
+			inProject = slices.Delete(inProject, i, i+1)
+		}
+		all = append(all, f.finding(same))
+	}
+	all = append(all, correct...)
+	for _, f := range inProject {
+		all = append(all, f.finding(nil))
+	}
+	return all
 }
 
-// findInScope returns the findings about the user's files. If the inspection is about a project, it
-// returns the findings about the project's files that setup changed.
-func (in *Inspection) findInScope(ctx context.Context) []Finding {
-	type joined struct {
-		setupFault
-		of []Status
-	}
-	var wrong []*joined
-	var correct []Finding
+// findInScope returns the faults in the user's files, and what is correct. If the inspection is about a project,
+// it examines the project's files that setup changed.
+func (in *Inspection) findInScope(ctx context.Context) (wrong []*clientsFault, correct []Finding) {
 	var absent []Status
 	for _, c := range allClients {
 		s := in.Status(c)
@@ -191,10 +235,10 @@ func (in *Inspection) findInScope(ctx context.Context) []Finding {
 		}
 		faults := in.findFaults(ctx, &s)
 		for _, f := range faults {
-			i := slices.IndexFunc(wrong, func(j *joined) bool { return j.message == f.message })
+			i := slices.IndexFunc(wrong, func(j *clientsFault) bool { return j.message == f.message })
 			if i < 0 {
 				i = len(wrong)
-				wrong = append(wrong, &joined{setupFault: f})
+				wrong = append(wrong, &clientsFault{setupFault: f, in: in})
 			}
 			wrong[i].of = append(wrong[i].of, s)
 		}
@@ -203,21 +247,12 @@ func (in *Inspection) findInScope(ctx context.Context) []Finding {
 			correct = append(correct, Finding{[]string{c.Name}, OK, in.describeSetup(&s), mend, mend != ""})
 		}
 	}
-	all := []Finding{}
-	for _, j := range wrong {
-		names, titles := clientNames(j.of)
-		all = append(
-			all,
-			Finding{names, j.level, strings.ReplaceAll(j.message, "{clients}", joinWords(titles)+in.scopeText()),
-				j.remedy(j.of), true},
-		)
-	}
 	if len(absent) > 0 {
 		names, titles := clientNames(absent)
 		correct = append(correct, Finding{names, OK, "not found on PATH, and set up all the same: " +
 			joinWords(titles), "", true})
 	}
-	return append(all, correct...)
+	return wrong, correct
 }
 
 // scopeText returns a text that names the files to which the findings refer. It is printed after
