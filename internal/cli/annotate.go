@@ -29,7 +29,7 @@ func takesReason(c *cobra.Command, why *string) {
 	}
 }
 
-func (a *app) annotateCommand() *cobra.Command {
+func annotateCommand(mem *openMemory) *cobra.Command {
 	var why, model string
 	var rejected []string
 	var from annotations.AnnotateTranscriptsIn
@@ -60,7 +60,7 @@ part of the repository: look at it with --dry-run first.`,
 					"--from-transcript says itself what is annotated, and why",
 				)
 			case len(from.From) > 0:
-				return a.annotateTranscripts(cmd.Context(), from)
+				return mem.annotateTranscripts(cmd.Context(), from)
 			case from.DryRun || from.MovedFrom != "":
 				return misusef(
 					"say which with --from-transcript FILE",
@@ -73,7 +73,7 @@ part of the repository: look at it with --dry-run first.`,
 			}
 			out, err := onFile(
 				cmd.Context(),
-				a,
+				mem,
 				args[0],
 				annotations.Annotate,
 				func(at target) (annotations.AnnotateIn, error) {
@@ -96,7 +96,7 @@ part of the repository: look at it with --dry-run first.`,
 			if err != nil {
 				return err
 			}
-			return answer(a, out, show[annotations.AnnotateOut](a))
+			return answer(mem, out, show[annotations.AnnotateOut](mem))
 		},
 	}
 	c.Flags().StringVar(&why, "why", "", "the reasoning, as `TEXT`, if it is not an argument")
@@ -121,14 +121,14 @@ part of the repository: look at it with --dry-run first.`,
 		"the `DIR` that this tree was in when the transcript was written",
 	)
 	c.Flags().BoolVar(&from.DryRun, "dry-run", false, "show what a transcript would add, and add nothing")
-	c.AddCommand(a.annotateSetupCommand(), a.mergeDriverCommand(), a.annotateGCCommand(), a.annotateStatsCommand(),
-		a.annotateRecoverCommand(), a.annotateExportCommand(), a.annotateImportCommand())
+	c.AddCommand(annotateSetupCommand(mem), mergeDriverCommand(mem), annotateGCCommand(mem), annotateStatsCommand(mem),
+		annotateRecoverCommand(mem), annotateExportCommand(mem), annotateImportCommand(mem))
 	return c
 }
 
 // annotateTranscripts creates annotations from transcripts.
-func (a *app) annotateTranscripts(ctx context.Context, in annotations.AnnotateTranscriptsIn) (err error) {
-	in.Stdin = a.env.Stdin
+func (mem *openMemory) annotateTranscripts(ctx context.Context, in annotations.AnnotateTranscriptsIn) (err error) {
+	in.Stdin = mem.env.Stdin
 	for i, name := range in.From {
 		if err := verb.CheckText("--from-transcript", name); err != nil {
 			return badArgument(err)
@@ -136,7 +136,7 @@ func (a *app) annotateTranscripts(ctx context.Context, in annotations.AnnotateTr
 		if name == "-" {
 			continue
 		}
-		in.From[i], err = a.absolutePath(name)
+		in.From[i], err = mem.env.absolutePath(name)
 		if err != nil {
 			return err
 		}
@@ -144,11 +144,11 @@ func (a *app) annotateTranscripts(ctx context.Context, in annotations.AnnotateTr
 	if err := verb.CheckText("--moved-from", in.MovedFrom); err != nil {
 		return badArgument(err)
 	}
-	return respond(ctx, a, annotations.AnnotateTranscripts, in)
+	return respond(ctx, mem, annotations.AnnotateTranscripts, in)
 }
 
-func (a *app) annotateSetupCommand() *cobra.Command {
-	return setUpCall(a, &cobra.Command{
+func annotateSetupCommand(mem *openMemory) *cobra.Command {
+	return setUpCall(mem, &cobra.Command{
 		Use:   "setup",
 		Short: "Commit annotations, and have git merge those of two branches",
 		Long: `Annotations that hooks began are private: git ignores them until you run setup.
@@ -161,41 +161,41 @@ of this clone, which takes out what stands twice and sets damaged lines aside;
   oxbow annotate setup
   oxbow annotate setup --install`,
 	}, annotations.SetupAnnotations, func(in *annotations.SetupAnnotationsIn, _ *flagSet, _ []string) error {
-		in.Command = a.driverCommand()
+		in.Command = mem.env.driverCommand()
 		return nil
-	}, a.showSetup)
+	}, mem.showSetup)
 }
 
 // driverCommand returns the command line with which git runs the merge driver.
-func (t *terminal) driverCommand() string { return t.programForGit() + " annotate merge-driver" }
+func (env *environment) driverCommand() string { return env.programForGit() + " annotate merge-driver" }
 
 // programForGit returns the shell command with which git runs oxbow. If oxbow is in PATH, it is
 // the name alone, so that a later version in another directory is used. A percent sign is doubled
 // because git interprets it.
-func (t *terminal) programForGit() string {
+func (env *environment) programForGit() string {
 	program := "oxbow"
-	if _, err := exec.LookPath(program); err != nil && t.env.Executable != "" {
-		program = "'" + strings.ReplaceAll(filepath.ToSlash(t.env.Executable), "'", `'\''`) + "'"
+	if _, err := exec.LookPath(program); err != nil && env.Executable != "" {
+		program = "'" + strings.ReplaceAll(filepath.ToSlash(env.Executable), "'", `'\''`) + "'"
 	}
 	return strings.ReplaceAll(program, "%", "%%")
 }
 
 // showSetup prints the changes of git's configuration. Its commands for git are copied as they are, so that they must
 // not be wrapped like the lines of a report.
-func (a *app) showSetup(out annotations.SetupAnnotationsOut) {
+func (mem *openMemory) showSetup(out annotations.SetupAnnotationsOut) {
 	line := func(l annotations.AttributeLine) {
 		word := "added to"
 		switch {
 		case l.There:
-			a.printf("%s has git merge annotations already\n", oneLine(l.File))
+			mem.env.printf("%s has git merge annotations already\n", oneLine(l.File))
 			return
 		case out.DryRun:
 			word = "would be added to"
 		}
-		a.printf("%s %s:\n  %s\n", word, oneLine(l.File), l.Line)
+		mem.env.printf("%s %s:\n  %s\n", word, oneLine(l.File), l.Line)
 	}
 	if out.WasPrivate {
-		a.printf("%s\n", wordFor(out.DryRun, "git no longer ignores the annotations: commit them with the code",
+		mem.env.printf("%s\n", wordFor(out.DryRun, "git no longer ignores the annotations: commit them with the code",
 			"git would no longer ignore the annotations"))
 	}
 	line(out.Attributes)
@@ -203,23 +203,26 @@ func (a *app) showSetup(out annotations.SetupAnnotationsOut) {
 	if out.Install {
 		line(local)
 		word := wordFor(out.DryRun, "set in", "would be set in")
-		a.printf("%s the config of this clone:\n", word)
+		mem.env.printf("%s the config of this clone:\n", word)
 		for _, kv := range out.Driver.Settings {
-			a.printf("  %s = %s\n", kv[0], kv[1])
+			mem.env.printf("  %s = %s\n", kv[0], kv[1])
 		}
 		return
 	}
-	if a.quiet || local.There {
+	if mem.env.quiet || local.There {
 		return
 	}
-	a.printf("to make oxbow the merge driver of this clone: %s, or\n", a.asTyped("oxbow annotate setup --install"))
+	mem.env.printf(
+		"to make oxbow the merge driver of this clone: %s, or\n",
+		mem.asTyped("oxbow annotate setup --install"),
+	)
 	for _, kv := range out.Driver.Settings {
-		a.printf("  git config %s %s\n", kv[0], quote(kv[1]))
+		mem.env.printf("  git config %s %s\n", kv[0], quote(kv[1]))
 	}
-	a.printf("  echo %s >> %s\n", quote(local.Line), quote(local.File))
+	mem.env.printf("  echo %s >> %s\n", quote(local.Line), quote(local.File))
 }
 
-func (a *app) mergeDriverCommand() *cobra.Command {
+func mergeDriverCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge-driver BASE OURS THEIRS [NAME]",
 		Short: "Merge three versions of a sidecar (git runs this)",
@@ -232,10 +235,10 @@ NAME.damaged; without a NAME, at the end of OURS.`,
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		var in annotations.MergeSidecarsIn
-		if err := a.mergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
+		if err := mem.mergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
 			return err
 		}
-		in.Dir, err = a.env.Getwd()
+		in.Dir, err = mem.env.Getwd()
 		if err != nil { // git runs the driver in the root of the tree
 			return err
 		}
@@ -244,7 +247,7 @@ NAME.damaged; without a NAME, at the end of OURS.`,
 		}
 		out, err := annotations.MergeSidecars(cmd.Context(), nil, in)
 		if err == nil && out.KeptIn != "" {
-			a.warn("%s of %s cannot be read: kept in %s", count(out.Unreadable, "line", "lines"),
+			mem.env.warn("%s of %s cannot be read: kept in %s", count(out.Unreadable, "line", "lines"),
 				clean(strings.TrimSuffix(out.KeptIn, ".damaged")), clean(out.KeptIn))
 		}
 		return err
@@ -254,20 +257,20 @@ NAME.damaged; without a NAME, at the end of OURS.`,
 
 // mergePaths makes the paths that git passes to a merge driver absolute. It checks that the
 // driver may write to ours.
-func (a *app) mergePaths(args []string, base, ours, theirs *string) error {
+func (mem *openMemory) mergePaths(args []string, base, ours, theirs *string) error {
 	for i, to := range []*string{base, ours, theirs} {
 		var err error
-		*to, err = a.absolutePath(args[i])
+		*to, err = mem.env.absolutePath(args[i])
 		if err != nil {
 			return err
 		}
 	}
-	_, err := a.outputPath(*ours)
+	_, err := mem.outputPath(*ours)
 	return err
 }
 
-func (a *app) annotateGCCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func annotateGCCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "gc",
 		Short: "Archive annotations whose lines are gone, and bring back returned ones",
 		Long: `Gc archives the annotations whose lines are neither in HEAD nor in the working
@@ -280,8 +283,8 @@ back.`,
 	}, annotations.GCAnnotations, positional)
 }
 
-func (a *app) annotateStatsCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func annotateStatsCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "stats",
 		Short: "Show how many annotations there are, and how they stand",
 		Example: `  oxbow annotate stats
@@ -289,8 +292,8 @@ func (a *app) annotateStatsCommand() *cobra.Command {
 	}, annotations.AnnotationStats, positional)
 }
 
-func (a *app) annotateRecoverCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func annotateRecoverCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "recover",
 		Short: "Mend sidecars of annotations that have damaged lines",
 		Long: `Recover takes the lines that cannot be read out of the sidecars, and keeps them

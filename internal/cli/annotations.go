@@ -20,8 +20,8 @@ import (
 // openAnnotations opens the annotations of the repository that contains the file in FILE[:A[-B]]. The
 // repository may differ from that of the working directory, for example if the file is in a
 // submodule.
-func (l *locator) openAnnotations(ctx context.Context, arg string) (*annotate.Store, error) {
-	wd, err := l.absolutePath(".")
+func (finder *homeFinder) openAnnotations(ctx context.Context, arg string) (*annotate.Store, error) {
+	wd, err := finder.env.absolutePath(".")
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (l *locator) openAnnotations(ctx context.Context, arg string) (*annotate.St
 	}
 	dir := filepath.Dir(arg)
 	if at, err := filepath.EvalSymlinks(dir); err == nil && at != wd {
-		b, err := l.bookAt(ctx, at)
+		b, err := finder.bookAt(ctx, at)
 		if err == nil && b.IsTree() {
 			return b, nil
 		}
@@ -43,7 +43,7 @@ func (l *locator) openAnnotations(ctx context.Context, arg string) (*annotate.St
 			}
 		}
 	}
-	return l.book(ctx)
+	return finder.book(ctx)
 }
 
 // target is a parsed FILE[:A[-B]]: the file name as annotations store it, and the lines, which
@@ -57,17 +57,17 @@ type target struct {
 // make returns the input of the verb, or an error if the verb does not accept the target.
 func onFile[In, Out any](
 	ctx context.Context,
-	a *app,
+	mem *openMemory,
 	arg string,
 	verbCall call[In, Out],
 	make func(target) (In, error),
 ) (out Out, err error) {
-	b, err := a.openAnnotations(ctx, arg)
+	b, err := mem.finder.openAnnotations(ctx, arg)
 	if err != nil {
 		return out, adviseOnFile(err)
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	at, err := a.target(b, arg)
+	at, err := mem.env.target(b, arg)
 	if err != nil {
 		return out, adviseOnFile(err)
 	}
@@ -78,11 +78,11 @@ func onFile[In, Out any](
 	if err := checkTexts(verb.StructParams[In](), &in); err != nil {
 		return out, err
 	}
-	src, err := a.source()
+	src, err := mem.source()
 	if err != nil {
 		return out, err
 	}
-	bound, err := a.boundProfile()
+	bound, err := mem.boundProfile()
 	if err != nil {
 		return out, err
 	}
@@ -90,14 +90,14 @@ func onFile[In, Out any](
 		src.Profile = bound.Name
 	}
 	w := &verb.Workspace{
-		Knowledge:   a.knowledge,
-		Now:         a.env.Now,
+		Knowledge:   mem.knowledge,
+		Now:         mem.env.Now,
 		Source:      src,
-		Secrets:     a.secretsPolicy(),
+		Secrets:     mem.secretsPolicy(),
 		Annotations: func(context.Context) (verb.WorkingTree, error) { return b, nil },
-		Sessions:    a.archive(),
+		Sessions:    mem.archive(),
 	}
-	err = a.orKeep(func() (err error) {
+	err = mem.orKeep(func() (err error) {
 		out, err = verbCall(ctx, w, in)
 		return err
 	})
@@ -128,11 +128,11 @@ func adviseOnFile(err error) error {
 var lineRange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`) })
 
 // target parses FILE[:A[-B]].
-func (l *locator) target(b *annotate.Store, arg string) (target, error) {
+func (env *environment) target(b *annotate.Store, arg string) (target, error) {
 	if err := verb.CheckText("FILE", arg); err != nil {
 		return target{}, badArgument(err)
 	}
-	wd, err := l.absolutePath(".")
+	wd, err := env.absolutePath(".")
 	if err != nil {
 		return target{}, err
 	}

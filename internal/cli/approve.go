@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 )
 
-func (a *app) approveCommand() *cobra.Command {
-	list := setUpReport(a, &cobra.Command{Use: "list"}, labels.Held, positional)
-	c := setUpReport(a, &cobra.Command{
+func approveCommand(mem *openMemory) *cobra.Command {
+	list := setUpReport(mem, &cobra.Command{Use: "list"}, labels.Held, positional)
+	c := setUpReport(mem, &cobra.Command{
 		Use:   "approve [NAME…]",
 		Short: "Show what is held back from agents, and let it be shown",
 		Long: `Agents find every note when they search. What may come up by itself, at the
@@ -44,8 +44,8 @@ shell that an agent started approves nothing.`,
 // warning is like [verb.Warning], but returns "" if a person reads the output and the entry is
 // only imported or unvouched. Otherwise people would see a warning for each note of their own
 // import.
-func (t *terminal) warning(trust oxbow.Trust) string {
-	isByAgent, _ := t.env.startedBy()
+func (env *environment) warning(trust oxbow.Trust) string {
+	isByAgent, _ := env.startedBy()
 	if isByAgent == "" && (trust == oxbow.TrustImported || trust == oxbow.TrustUnvouched) {
 		return ""
 	}

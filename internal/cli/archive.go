@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-func (a *app) archiveCommand() *cobra.Command {
+func archiveCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "archive",
 		Short: "Look after the archives of past conversations",
@@ -19,12 +19,12 @@ archive lists them.`,
 		Example: `  oxbow list --kind archive
   oxbow archive prune --days 90 --dry-run`,
 	})
-	c.AddCommand(a.archivePruneCommand())
+	c.AddCommand(archivePruneCommand(mem))
 	return c
 }
 
-func (a *app) archivePruneCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func archivePruneCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "prune",
 		Short: "Forget archives by age or number",
 		Long: `Prune forgets the archives that are older than a date or a number of days, or

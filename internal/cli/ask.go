@@ -13,8 +13,8 @@ import (
 )
 
 // confirm asks a question at the terminal. It returns an error unless the answer is yes.
-func (t *terminal) confirm(question string) error {
-	line, err := t.ask(question + " [y/N] ")
+func (env *environment) confirm(question string) error {
+	line, err := env.ask(question + " [y/N] ")
 	if err != nil {
 		return err
 	}
@@ -22,8 +22,8 @@ func (t *terminal) confirm(question string) error {
 }
 
 // confirmByEnter is like confirm, but an empty line means yes. The end of the input does not.
-func (t *terminal) confirmByEnter(question string) error {
-	line, err := t.ask(question + " [Y/n] ")
+func (env *environment) confirmByEnter(question string) error {
+	line, err := env.ask(question + " [Y/n] ")
 	if err != nil {
 		return err
 	}
@@ -41,9 +41,9 @@ func confirmedByEnter(line string) error {
 
 // ask prints a question and returns the line that the person types, with its newline. It returns
 // "" at the end of the input.
-func (t *terminal) ask(question string) (line string, err error) {
-	fmt.Fprint(t.env.Stderr, question)
-	line, err = bufio.NewReader(t.env.Stdin).ReadString('\n')
+func (env *environment) ask(question string) (line string, err error) {
+	fmt.Fprint(env.Stderr, question)
+	line, err = bufio.NewReader(env.Stdin).ReadString('\n')
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
@@ -62,15 +62,15 @@ func checkReply(reply string) error {
 // mayKeep asks a person whether to store text that looks like a secret, and returns the answer.
 // Without a terminal it returns an error that names the flag for this. An err of another kind is
 // returned unchanged.
-func (a *app) mayKeep(err error) (bool, error) {
+func (mem *openMemory) mayKeep(err error) (bool, error) {
 	found, ok := errors.AsType[*verb.SecretError](err)
 	if !ok {
 		return false, err
 	}
-	if !a.env.StdinTerm || !a.env.StderrTerm {
+	if !mem.env.StdinTerm || !mem.env.StderrTerm {
 		return false, &hintedError{err, "leave it out, or keep it as it is with --allow-secret; nothing was written"}
 	}
-	if err := a.confirm(fmt.Sprintf(
+	if err := mem.env.confirm(fmt.Sprintf(
 		"Line %d of the %s looks like a secret (%s). Keep it as it is?",
 		found.Line,
 		found.Part,
@@ -78,6 +78,6 @@ func (a *app) mayKeep(err error) (bool, error) {
 	)); err != nil {
 		return false, &hintedError{errors.New("nothing was written"), "leave it out, or keep it with --allow-secret"}
 	}
-	a.allowSecret = true
+	mem.allowSecret = true
 	return true, nil
 }

@@ -27,25 +27,25 @@ const launcherVariable = "OXBOW_LAUNCHER"
 
 // programToType returns what a person types to start this program again: "npx oxbow" if npx started it,
 // "go run ./cmd/oxbow" if go run built it, "oxbow" if a shell finds it by that name, and otherwise its path.
-func (l *locator) programToType() string {
+func (env *environment) programToType() string {
 	switch {
-	case l.env.Getenv(launcherVariable) == "npx":
+	case env.Getenv(launcherVariable) == "npx":
 		return "npx oxbow"
-	case l.env.isGoRun():
+	case env.isGoRun():
 		return "go run ./cmd/oxbow"
-	case l.env.Executable != "" && !l.isOnPath():
-		return quote(l.env.Executable)
+	case env.Executable != "" && !env.isOnPath():
+		return quote(env.Executable)
 	}
 	return "oxbow"
 }
 
 // programForSetup is like programToType, for the command setup. It writes the program's path
 // into clients' files, so a program that go run built is installed first.
-func (l *locator) programForSetup() string {
-	if l.env.isGoRun() {
+func (env *environment) programForSetup() string {
+	if env.isGoRun() {
 		return "go install ./cmd/oxbow && oxbow"
 	}
-	return l.programToType()
+	return env.programToType()
 }
 
 func namesOfCommands(root *cobra.Command) (names []string) {
@@ -57,30 +57,31 @@ func namesOfCommands(root *cobra.Command) (names []string) {
 
 // asTyped rewrites the commands in a text so that they work as typed in the shell of this run. Commands that work on
 // a home get the flag --home if this run has it. The name oxbow is replaced by what starts this program; see
-// [locator.programToType].
-func (a *app) asTyped(text string) string {
-	if a.homeFlag == "" || a.homeFlag == homeDir { // init sets homeDir, which is found without the flag
-		return a.typedWith("", text)
+// [environment.programToType].
+func (mem *openMemory) asTyped(text string) string {
+	if mem.finder.homeFlag == "" ||
+		mem.finder.homeFlag == homeDir { // init sets homeDir, which is found without the flag
+		return mem.typedWith("", text)
 	}
-	return a.typedWith(" --home "+quote(a.homeFlag), text)
+	return mem.typedWith(" --home "+quote(mem.finder.homeFlag), text)
 }
 
 // typedElsewhere returns a function that is like asTyped, for the answers of a server or of a hook, which a client
 // starts. Their reader has another shell, so the commands get the flag --home unless that shell finds the home by
 // itself.
-func (a *app) typedElsewhere() func(text string) string {
-	homeFlag := a.homeArgs()
-	return func(text string) string { return a.typedWith(homeFlag, text) }
+func (mem *openMemory) typedElsewhere() func(text string) string {
+	homeFlag := mem.finder.homeArgs()
+	return func(text string) string { return mem.typedWith(homeFlag, text) }
 }
 
 // typedWith rewrites the commands in a text. Those that work on a home get the flag. A text that was rewritten
 // before does not change.
-func (a *app) typedWith(homeFlag, text string) string {
-	program := a.programToType()
+func (mem *openMemory) typedWith(homeFlag, text string) string {
+	program := mem.env.programToType()
 	if (program == "oxbow" && homeFlag == "") || !strings.Contains(text, "oxbow ") {
 		return text
 	}
-	names := a.commandNames()
+	names := mem.commandNames()
 	text = strings.ReplaceAll(text, program+" ", "oxbow ")
 	return command().ReplaceAllStringFunc(text, func(found string) string {
 		match := command().FindStringSubmatch(found)
@@ -90,7 +91,7 @@ func (a *app) typedWith(homeFlag, text string) string {
 		case name == "--home" || (isCommand && withoutHome[name]):
 			return before + program + " " + name
 		case isCommand && name == "setup":
-			return before + a.programForSetup() + homeFlag + " " + name
+			return before + mem.env.programForSetup() + homeFlag + " " + name
 		case isCommand:
 			return before + program + homeFlag + " " + name
 		}

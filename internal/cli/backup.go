@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func (a *app) backupCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func backupCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the memory to a file, while others use it",
 		Long: `Backup copies the memory as it is at one moment to a new file, with all its
@@ -34,7 +34,7 @@ age -d decrypts it.`,
   oxbow backup ~/backups/memory.age --to ~/key.pub --identity ~/key.txt`,
 		Args: argCount(1, 1, "the name of the new file"),
 	}, maintenance.Backup, func(in *maintenance.BackupIn, _ *flagSet, args []string) (err error) {
-		in.File, err = a.outputPath(args[0])
+		in.File, err = mem.outputPath(args[0])
 		if err != nil {
 			return err
 		}
@@ -42,20 +42,20 @@ age -d decrypts it.`,
 			if backup.IsKey(to) {
 				continue
 			}
-			in.To[i], err = a.absolutePath(to)
+			in.To[i], err = mem.env.absolutePath(to)
 			if err != nil {
 				return err
 			}
 		}
-		return a.keyFiles(&in.KeyFiles)
+		return mem.env.keyFiles(&in.KeyFiles)
 	})
 }
 
 // keyFiles makes the paths of key files absolute.
-func (l *locator) keyFiles(o *maintenance.KeyFiles) (err error) {
+func (env *environment) keyFiles(o *maintenance.KeyFiles) (err error) {
 	for _, file := range []*string{&o.Identity, &o.Passphrase} {
 		if *file != "" && err == nil {
-			*file, err = l.absolutePath(*file)
+			*file, err = env.absolutePath(*file)
 		}
 	}
 	return err

@@ -20,7 +20,7 @@ import (
 // oxbow contains neither readers of data sets nor systems to compare with.
 const benchProgram = "oxbow-bench"
 
-func (t *terminal) benchCommand() *cobra.Command {
+func benchCommand(env *environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "bench COMMAND [FLAGS]",
 		Short: "Measure recall and injection on public data sets",
@@ -45,21 +45,21 @@ Without --data, quality and inject measure a small set that is built in.`,
 			if len(args) == 0 || slices.Contains([]string{"-h", "--help", "help"}, args[0]) {
 				return c.Help()
 			}
-			return t.bench(c.Context(), unmark(args))
+			return env.bench(c.Context(), unmark(args))
 		},
 	}
 }
 
 // bench runs the program for measurements, and builds the program first if necessary.
-func (t *terminal) bench(ctx context.Context, args []string) error {
+func (env *environment) bench(ctx context.Context, args []string) error {
 	name := benchProgram
-	if t.env.GOOS == "windows" {
+	if env.GOOS == "windows" {
 		name += ".exe"
 	}
-	if program := t.besideOrOnPath(name); program != "" {
-		return t.startProgram(ctx, append([]string{program}, args...))
+	if program := env.besideOrOnPath(name); program != "" {
+		return env.startProgram(ctx, append([]string{program}, args...))
 	}
-	source, err := t.benchSource()
+	source, err := env.benchSource()
 	if err != nil {
 		return err
 	}
@@ -75,18 +75,18 @@ func (t *terminal) bench(ctx context.Context, args []string) error {
 	}
 	defer vfs.RemoveTree(dir)
 	program := filepath.Join(dir, name)
-	t.note("building %s", source)
-	if err := t.startProgram(ctx, []string{goTool, "build", "-C", source, "-o", program, "."}); err != nil {
+	env.note("building %s", source)
+	if err := env.startProgram(ctx, []string{goTool, "build", "-C", source, "-o", program, "."}); err != nil {
 		return err
 	}
-	return t.startProgram(ctx, append([]string{program}, args...))
+	return env.startProgram(ctx, append([]string{program}, args...))
 }
 
 // besideOrOnPath returns the path of a program next to this program or in PATH, or "" if there is
 // none.
-func (t *terminal) besideOrOnPath(name string) string {
-	if t.env.Executable != "" {
-		if p, err := exec.LookPath(filepath.Join(filepath.Dir(t.env.Executable), name)); err == nil {
+func (env *environment) besideOrOnPath(name string) string {
+	if env.Executable != "" {
+		if p, err := exec.LookPath(filepath.Join(filepath.Dir(env.Executable), name)); err == nil {
 			return p
 		}
 	}
@@ -99,12 +99,12 @@ func (t *terminal) besideOrOnPath(name string) string {
 
 // benchSource returns the source directory of the program for measurements. It looks in the clone
 // that contains the working directory or this program, and returns "" if there is none.
-func (t *terminal) benchSource() (string, error) {
-	wd, err := t.env.Getwd()
+func (env *environment) benchSource() (string, error) {
+	wd, err := env.Getwd()
 	if err != nil {
 		return "", err
 	}
-	for _, dir := range []string{wd, filepath.Dir(t.env.Executable)} {
+	for _, dir := range []string{wd, filepath.Dir(env.Executable)} {
 		for up := ""; filepath.IsAbs(dir) && dir != up; dir = filepath.Dir(dir) {
 			up = dir
 			b, _ := os.ReadFile(filepath.Join(dir, "test", "bench", "go.mod")) // a file that cannot be read is ignored
@@ -129,8 +129,8 @@ func noBench(source string) error {
 
 // startProgram runs a program and waits until it ends. If the program fails, it has printed the
 // reason itself.
-func (t *terminal) startProgram(ctx context.Context, argv []string) error {
-	err := t.env.Start(ctx, argv)
+func (env *environment) startProgram(ctx context.Context, argv []string) error {
+	err := env.Start(ctx, argv)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() > 0 {
 		return exitStatusError(exit.ExitCode())

@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-func (a *app) blameCommand() *cobra.Command {
+func blameCommand(mem *openMemory) *cobra.Command {
 	var porcelain bool
 	c := &cobra.Command{
 		Use:   "blame FILE",
@@ -27,12 +27,12 @@ a line that is not committed has zeros for its commit.`,
   oxbow blame pool.go --json`,
 		Args: argCount(1, 1, "one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if porcelain && a.json {
+			if porcelain && mem.env.json {
 				return misusef("give one of the two", "--porcelain and --json are two forms")
 			}
 			out, err := onFile(
 				cmd.Context(),
-				a,
+				mem,
 				args[0],
 				annotations.Blame,
 				func(at target) (annotations.BlameIn, error) {
@@ -46,11 +46,11 @@ a line that is not committed has zeros for its commit.`,
 			if err != nil {
 				return err
 			}
-			show := a.blameText
+			show := mem.env.blameText
 			if porcelain {
-				show = a.blamePorcelain
+				show = mem.env.blamePorcelain
 			}
-			return answer(a, out, show)
+			return answer(mem, out, show)
 		},
 	}
 	c.Flags().BoolVar(&porcelain, "porcelain", false, "print it for editors, as git blame --porcelain does")
@@ -71,7 +71,7 @@ func annotationsByID(out annotations.BlameOut) map[string]annotations.Annotation
 	return byID
 }
 
-func (t *terminal) blamePorcelain(out annotations.BlameOut) {
+func (env *environment) blamePorcelain(out annotations.BlameOut) {
 	zeros := strings.Repeat("0", 40)
 	for _, l := range out.Lines {
 		if len(l.Commit) == 64 {
@@ -85,32 +85,32 @@ func (t *terminal) blamePorcelain(out annotations.BlameOut) {
 		if commit == "" {
 			commit, from = zeros, l.Line
 		}
-		t.printf("%s %d %d 1\n", commit, from, l.Line)
+		env.printf("%s %d %d 1\n", commit, from, l.Line)
 		if !seen[commit] {
 			seen[commit] = true
 			if l.Commit == "" { // for a line without a commit, as git prints it
 				for _, by := range []string{"author", "committer"} {
 					l.Head = append(l.Head, by+" Not Committed Yet", by+
-						"-mail <not.committed.yet>", fmt.Sprintf("%s-time %d", by, t.env.Now().Unix()), by+"-tz +0000")
+						"-mail <not.committed.yet>", fmt.Sprintf("%s-time %d", by, env.Now().Unix()), by+"-tz +0000")
 				}
 				l.Head = append(l.Head, "summary not committed")
 			}
 			for _, h := range append(l.Head, "filename "+out.File) {
-				t.printf("%s\n", oneLine(h))
+				env.printf("%s\n", oneLine(h))
 			}
 		}
 		for _, id := range l.Why {
 			n := why[id]
-			t.printf("why %s %s %.2f %s\n", n.ID, n.Placed, n.Confidence, clean(n.Headline))
+			env.printf("why %s %s %.2f %s\n", n.ID, n.Placed, n.Confidence, clean(n.Headline))
 		}
-		t.printf("\t%s\n", l.Text)
+		env.printf("\t%s\n", l.Text)
 	}
-	t.showNotes(out.Notes)
+	env.showNotes(out.Notes)
 }
 
 // blameText prints the lines of the file, with each annotation above its first line. The lines keep their indentation,
 // which the text of a report loses.
-func (t *terminal) blameText(out annotations.BlameOut) {
+func (env *environment) blameText(out annotations.BlameOut) {
 	wide := len(fmt.Sprint(len(out.Lines)))
 	why := annotationsByID(out)
 	for _, l := range out.Lines {
@@ -124,14 +124,14 @@ func (t *terminal) blameText(out annotations.BlameOut) {
 			if n.LinesChanged() {
 				mark = " (edited since)"
 			}
-			t.printf("%s\n", t.bold(t.cutColumns(strings.Repeat(" ", 10+wide)+"# "+parseLineRange(n)+mark+": "+
-				clean(n.Headline), t.width())))
+			env.printf("%s\n", env.bold(env.cutColumns(strings.Repeat(" ", 10+wide)+"# "+parseLineRange(n)+mark+": "+
+				clean(n.Headline), env.width())))
 		}
 		commit := "-"
 		if l.Commit != "" {
 			commit = l.Commit[:8]
 		}
-		t.printf("%-8s %*d  %s\n", commit, wide, l.Line, clean(l.Text))
+		env.printf("%-8s %*d  %s\n", commit, wide, l.Line, clean(l.Text))
 	}
-	t.showNotes(out.Notes)
+	env.showNotes(out.Notes)
 }

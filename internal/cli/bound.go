@@ -21,40 +21,40 @@ import (
 
 // loadProfiles returns the profiles of the home, followed by the profiles of the working directory's
 // project.
-func (a *app) loadProfiles() (*profile.Set, error) {
-	if a.profileSet != nil {
-		return a.profileSet, nil
+func (mem *openMemory) loadProfiles() (*profile.Set, error) {
+	if mem.profileSet != nil {
+		return mem.profileSet, nil
 	}
-	home, err := a.home()
+	home, err := mem.finder.home()
 	if err != nil {
 		return nil, err
 	}
 	// The first place is always the home's, even if the home does not exist yet.
 	own := profile.Place{FS: vfs.NewMem(), Path: home, Dirs: profile.HomeDirs}
 	if fi, err := os.Stat(home); err == nil && fi.IsDir() {
-		own.FS, err = a.openDir(home)
+		own.FS, err = mem.openDir(home)
 		if err != nil {
 			return nil, err
 		}
 	}
-	own.Withhold, own.Project, err = a.withhold(home)
+	own.Withhold, own.Project, err = mem.finder.withhold(home)
 	if err != nil {
 		return nil, err
 	}
-	trusted := a.host().Trusted
+	trusted := mem.finder.host().Trusted
 	own.Vouched = func(path string) bool { return trusted.VouchesForDocument(home, path) }
-	own.Repeats = a.repeats
-	set := &profile.Set{Places: []profile.Place{own}, Zone: a.env.Now().Location()}
-	if a.isUnlabelled() {
-		set.Repeats = a.repeats
+	own.Repeats = mem.repeats
+	set := &profile.Set{Places: []profile.Place{own}, Zone: mem.env.Now().Location()}
+	if mem.finder.isUnlabelled() {
+		set.Repeats = mem.repeats
 	}
-	root, err := a.absolutePath(".")
+	root, err := mem.env.absolutePath(".")
 	if err != nil { // a home that was named needs no working directory
-		a.profileSet = set
+		mem.profileSet = set
 		return set, nil
 	}
 	// Ignore the error: a directory that cannot be named as a project may still contain profiles.
-	if p, err := a.project("."); err == nil {
+	if p, err := mem.env.project("."); err == nil {
 		root = p.Root
 	}
 	dirs := slices.Clone(profile.ProjectDirs)
@@ -63,13 +63,13 @@ func (a *app) loadProfiles() (*profile.Set, error) {
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return strings.HasPrefix(d, homeDir+"/") })
 	}
 	if !output.SameFile(home, root) {
-		fsys, err := a.openDir(root)
+		fsys, err := mem.openDir(root)
 		if err != nil {
 			return nil, err
 		}
 		set.Places = append(set.Places, profile.Place{FS: fsys, Path: root, Dirs: dirs, Project: true})
 	}
-	a.profileSet = set
+	mem.profileSet = set
 	return set, nil
 }
 
@@ -77,55 +77,55 @@ func (a *app) loadProfiles() (*profile.Set, error) {
 // For a foreign home this applies to all documents, and isProject is true because its profiles
 // count as the project's. For another home that was found, it applies to documents that a pull or
 // a checkout may have brought.
-func (l *locator) withhold(home string) (withhold func(path string) string, isProject bool, err error) {
-	p, err := l.memoryPlace()
+func (finder *homeFinder) withhold(home string) (withhold func(path string) string, isProject bool, err error) {
+	p, err := finder.memoryPlace()
 	if err != nil || !p.Found {
 		return nil, false, err
 	}
-	foreign, err := l.isForeign()
+	foreign, err := finder.isForeign()
 	if foreign {
 		return func(string) string { return "the home is not trusted" }, true, err
 	}
-	return func(path string) string { return l.host().Trusted.WithholdDocument(home, path) }, false, err
+	return func(path string) string { return finder.host().Trusted.WithholdDocument(home, path) }, false, err
 }
 
 // boundName returns the name of the profile that the run is bound to, or "". It is the value of
 // --profile or $OXBOW_PROFILE. If both are set and differ, it returns an error, so that an agent
 // cannot replace the profile that was set in its environment.
-func (a *app) boundName() (string, error) {
-	env := a.env.Getenv("OXBOW_PROFILE")
-	if a.profileFlag != "" && env != "" && a.profileFlag != env {
+func (mem *openMemory) boundName() (string, error) {
+	env := mem.env.Getenv("OXBOW_PROFILE")
+	if mem.profileFlag != "" && env != "" && mem.profileFlag != env {
 		return "", misusef(
 			"leave one of them out",
 			"--profile is %q and OXBOW_PROFILE is %q: a run is bound to one profile",
-			a.profileFlag,
+			mem.profileFlag,
 			env,
 		)
 	}
 	if env != "" {
 		return env, nil
 	}
-	return a.profileFlag, nil
+	return mem.profileFlag, nil
 }
 
 // boundProfile returns the profile that the run is bound to, or nil. The profile is read only once, so
 // that editing it does not affect a running server.
-func (a *app) boundProfile() (*profile.Resolved, error) {
-	name, err := a.boundName()
-	if err != nil || name == "" || a.boundTo != nil {
-		return a.boundTo, err
+func (mem *openMemory) boundProfile() (*profile.Resolved, error) {
+	name, err := mem.boundName()
+	if err != nil || name == "" || mem.boundTo != nil {
+		return mem.boundTo, err
 	}
-	r, err := a.resolve(name)
+	r, err := mem.resolve(name)
 	if err != nil {
 		return nil, err
 	}
-	a.boundTo = &r
-	return a.boundTo, nil
+	mem.boundTo = &r
+	return mem.boundTo, nil
 }
 
 // resolve returns the profile with the given name.
-func (a *app) resolve(name string) (profile.Resolved, error) {
-	set, err := a.loadProfiles()
+func (mem *openMemory) resolve(name string) (profile.Resolved, error) {
+	set, err := mem.loadProfiles()
 	if err != nil {
 		return profile.Resolved{}, err
 	}
@@ -135,12 +135,12 @@ func (a *app) resolve(name string) (profile.Resolved, error) {
 
 // bind returns the part of m that the run may see. Without a bound profile this is m itself.
 // Closing the returned memory closes m, which is closed at the latest at the end of the run.
-func (a *app) bind(m *oxbow.Memory) (*oxbow.Memory, error) {
-	r, err := a.boundProfile()
+func (mem *openMemory) bind(m *oxbow.Memory) (*oxbow.Memory, error) {
+	r, err := mem.boundProfile()
 	if err != nil || r == nil {
 		return m, err
 	}
-	a.closers = append(a.closers, m.Close)
+	mem.closers = append(mem.closers, m.Close)
 	return scope.Within(m, r.Scope()), nil
 }
 
@@ -162,18 +162,18 @@ var inScope = []string{
 
 // mayRun returns an error if the run is bound to a profile and the command could reach entries
 // outside it.
-func (a *app) mayRun(cmd *cobra.Command) error {
+func (mem *openMemory) mayRun(cmd *cobra.Command) error {
 	_, command, _ := strings.Cut(cmd.CommandPath(), " ")
 	if command == "" || slices.Contains(inScope, command) {
 		return nil
 	}
-	return a.unboundOnly(command)
+	return mem.unboundOnly(command)
 }
 
 // unboundOnly returns an error if the run is bound to a profile, because the command reads or
 // writes the whole memory.
-func (a *app) unboundOnly(command string) error {
-	name, err := a.boundName()
+func (mem *openMemory) unboundOnly(command string) error {
+	name, err := mem.boundName()
 	if err != nil || name == "" {
 		return err
 	}
@@ -182,10 +182,10 @@ func (a *app) unboundOnly(command string) error {
 
 // outputPath returns the absolute path of an output file, or an error if the memory is at that
 // path.
-func (a *app) outputPath(path string) (string, error) {
-	abs, err := a.absolutePath(path)
-	bound, berr := a.boundName()
-	p, perr := a.memoryPlace()
+func (mem *openMemory) outputPath(path string) (string, error) {
+	abs, err := mem.env.absolutePath(path)
+	bound, berr := mem.boundName()
+	p, perr := mem.finder.memoryPlace()
 	err = errors.Join(err, berr, perr)
 	if err != nil {
 		return "", err

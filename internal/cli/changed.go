@@ -18,8 +18,8 @@ const (
 	noticedLines   = 8 // lines of a difference in a notice
 )
 
-func (a *app) changedCommand() *cobra.Command {
-	c := setUpReport(a, &cobra.Command{
+func changedCommand(mem *openMemory) *cobra.Command {
+	c := setUpReport(mem, &cobra.Command{
 		Use:   "changed",
 		Short: "Show which of your notes agents changed, and keep or restore them",
 		Long: `Changed lists the entries whose text you wrote and an agent changed or forgot
@@ -36,7 +36,7 @@ agent's, unless an agent made them. What a compaction dropped is not listed.`,
 		Args: argCount(0, 0, "no arguments, or keep or restore"),
 	}, review.Changed, positional)
 	c.AddCommand(
-		setUpCall(a, &cobra.Command{
+		setUpCall(mem, &cobra.Command{
 			Use:   "keep NAME…",
 			Short: "Keep what agents made of your notes",
 			Long: `Keep makes the text as it is now yours: the entry is no longer listed, until an
@@ -44,26 +44,28 @@ agent changes it again. oxbow undo takes that back. A shell that a client's
 agent started keeps nothing.`,
 			Example: `  oxbow changed keep --all --dry-run`,
 			Args:    argCount(0, -1, "the names of entries, or --all"),
-		}, review.KeepChanged, positional, func(out review.DecideChangedOut) { a.showReport(out.KeptReport()) }),
-		setUpCall(a, &cobra.Command{
+		}, review.KeepChanged, positional, func(out review.DecideChangedOut) { mem.env.showReport(out.KeptReport()) }),
+		setUpCall(mem, &cobra.Command{
 			Use:   "restore NAME…",
 			Short: "Bring back your text of notes that agents changed",
 			Long: `Restore brings back the text as you left it, with its aliases and labels. Labels
 that you changed since the agent's change stay. oxbow undo takes it back.`,
 			Example: `  oxbow changed restore --all --dry-run`,
 			Args:    argCount(0, -1, "the names of entries, or --all"),
-		}, review.RestoreChanged, positional, func(out review.DecideChangedOut) { a.showReport(out.RestoredReport()) }))
+		}, review.RestoreChanged, positional, func(out review.DecideChangedOut) {
+			mem.env.showReport(out.RestoredReport())
+		}))
 	return c
 }
 
 // tellsChanged makes c print the notice of tellChanged after it succeeded.
-func (a *app) tellsChanged(c *cobra.Command) {
+func (mem *openMemory) tellsChanged(c *cobra.Command) {
 	show := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := show(cmd, args); err != nil {
 			return err
 		}
-		a.tellChanged(cmd.Context())
+		mem.tellChanged(cmd.Context())
 		return nil
 	}
 }
@@ -71,32 +73,32 @@ func (a *app) tellsChanged(c *cobra.Command) {
 // tellChanged prints a notice on standard error if agents changed texts of the person. It prints
 // nothing in a run that an agent started, or if --json or --quiet is set. It ignores errors,
 // because commands that use the memory report them.
-func (a *app) tellChanged(ctx context.Context) {
-	if variable, _ := a.env.startedBy(); variable != "" || a.json || a.quiet {
+func (mem *openMemory) tellChanged(ctx context.Context) {
+	if variable, _ := mem.env.startedBy(); variable != "" || mem.env.json || mem.env.quiet {
 		return
 	}
-	if path, err := a.storePath(); err != nil || !fileExists(path) {
+	if path, err := mem.finder.storePath(); err != nil || !fileExists(path) {
 		return
 	}
-	if foreign, err := a.isForeign(); err != nil || foreign {
+	if foreign, err := mem.finder.isForeign(); err != nil || foreign {
 		return
 	}
 	limit := noticedEntries
-	out, err := run(ctx, a, review.Changed, review.ChangedIn{Limit: &limit})
+	out, err := run(ctx, mem, review.Changed, review.ChangedIn{Limit: &limit})
 	if err != nil || out.Total == 0 {
 		return
 	}
-	fmt.Fprintf(a.env.Stderr, "oxbow: agents changed %s\n", count(out.Total, "of your notes", "of your notes"))
-	notice, text := a.toText()
+	fmt.Fprintf(mem.env.Stderr, "oxbow: agents changed %s\n", count(out.Total, "of your notes", "of your notes"))
+	notice, text := mem.env.toText()
 	for i := range out.Entries {
 		for _, s := range out.Entries[i].Sections(noticedLines) {
 			notice.showSection(s)
 		}
 	}
 	for line := range strings.Lines(text.String()) {
-		fmt.Fprintf(a.env.Stderr, "  %s", line)
+		fmt.Fprintf(mem.env.Stderr, "  %s", line)
 	}
 	if out.More {
-		fmt.Fprintf(a.env.Stderr, "%s\n", a.asTyped("  all of them: oxbow changed"))
+		fmt.Fprintf(mem.env.Stderr, "%s\n", mem.asTyped("  all of them: oxbow changed"))
 	}
 }

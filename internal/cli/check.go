@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func (a *app) checkCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func checkCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "check",
 		Short: "Examine the memory, byte by byte",
 		Long: `Check reads the whole memory, compares checksums and the chain of changes, and

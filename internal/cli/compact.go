@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func (a *app) compactCommand() *cobra.Command {
-	return setUpErasure(a, &cobra.Command{
+func compactCommand(mem *openMemory) *cobra.Command {
+	return setUpErasure(mem, &cobra.Command{
 		Use:   "compact",
 		Short: "Drop old history for good",
 		Long: `Compact rewrites the file without the versions that were replaced or forgotten
@@ -35,10 +35,10 @@ without it none does, and all history is kept.`,
 			return fmt.Sprintf(
 				"Drop %s from before %s for good? oxbow undo no longer reaches them.",
 				would.DroppedCounts(),
-				a.date(moment(would.Before)),
+				mem.env.date(moment(would.Before)),
 			)
 		},
 	}, func(in maintenance.CompactIn) (bool, error) {
 		return !in.DryRun, nil
-	}, positional, show[maintenance.CompactOut](a))
+	}, positional, show[maintenance.CompactOut](mem))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 )
 
-func (t *terminal) completionCommand() *cobra.Command {
+func completionCommand(env *environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print a script that completes commands, flags and names of entries",
@@ -33,7 +33,7 @@ filters, too: oxbow recall project:<Tab>.`,
 		Args:      argCount(1, 1, "one of bash, zsh, fish, powershell"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return completionScript(cmd.Root(), args[0], t.env.Stdout)
+			return completionScript(cmd.Root(), args[0], env.Stdout)
 		},
 	}
 }
@@ -74,16 +74,16 @@ func isActive(word string) bool {
 // complete adds completions to all commands below c, and to the flags of c. Arguments are
 // completed according to the words in the usage line, and flag values according to the name of
 // the flag.
-func (a *app) complete(c *cobra.Command) {
+func (mem *openMemory) complete(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		if sub.ValidArgs == nil {
-			sub.ValidArgsFunction = a.completeArguments(sub)
+			sub.ValidArgsFunction = mem.completeArguments(sub)
 		}
-		a.complete(sub)
+		mem.complete(sub)
 	}
 	flag := func(f *pflag.Flag) {
 		kind, _ := pflag.UnquoteUsage(f)
-		from := a.completeValues(f.Name)
+		from := mem.completeValues(f.Name)
 		if p, ok := f.Value.(*paramFlag); ok && len(p.param.Enum) > 0 {
 			from = func(context.Context, string) []string { return slices.Clone(p.param.Enum) }
 		}
@@ -96,7 +96,7 @@ func (a *app) complete(c *cobra.Command) {
 }
 
 // completeArguments returns the completion function for a command's arguments.
-func (a *app) completeArguments(c *cobra.Command) cobra.CompletionFunc {
+func (mem *openMemory) completeArguments(c *cobra.Command) cobra.CompletionFunc {
 	n := len(strings.Fields(c.Use)) - 1
 	if strings.Contains(c.Use, "…") {
 		n = math.MaxInt
@@ -107,7 +107,7 @@ func (a *app) completeArguments(c *cobra.Command) cobra.CompletionFunc {
 	switch profile := c.Parent().Name() == "profile"; {
 	case has("[FILE] [FILTER"): // files and terms
 		return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
-			found, then := completeFirst(n, a.completeTerms)(cmd, args, start)
+			found, then := completeFirst(n, mem.completeTerms)(cmd, args, start)
 			return found, then &^ cobra.ShellCompDirectiveNoFileComp
 		}
 	case has("FILE", "PATH", "BASE"):
@@ -115,38 +115,38 @@ func (a *app) completeArguments(c *cobra.Command) cobra.CompletionFunc {
 	case has("DIR"):
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	case has("FILTER", "WORDS"):
-		return completeFirst(n, a.completeTerms)
+		return completeFirst(n, mem.completeTerms)
 	case has("LABEL", "OLD"):
-		return completeFirst(n, a.completeLabels)
+		return completeFirst(n, mem.completeLabels)
 	case c.Name() == "new":
 	case profile && has("NAME", "A [B]"):
-		return completeFirst(n, a.profileNames)
+		return completeFirst(n, mem.profileNames)
 	case has("[TEXT]"):
-		return completeFirst(1, a.completeNames)
+		return completeFirst(1, mem.completeNames)
 	case has("NAME"):
-		return completeFirst(n, a.completeNames)
+		return completeFirst(n, mem.completeNames)
 	}
 	return cobra.NoFileCompletions
 }
 
 // completeValues returns the completions for a flag's value, or nil if they are not known.
-func (a *app) completeValues(flag string) words {
+func (mem *openMemory) completeValues(flag string) words {
 	fixed := func(all ...string) words { return func(context.Context, string) []string { return slices.Clone(all) } }
 	return map[string]words{
-		"project": func(ctx context.Context, _ string) []string { return a.labelValues(ctx, "project") },
-		"tag":     func(ctx context.Context, _ string) []string { return a.labelValues(ctx, "tag") },
-		"profile": a.profileNames,
-		"extends": a.profileNames,
+		"project": func(ctx context.Context, _ string) []string { return mem.labelValues(ctx, "project") },
+		"tag":     func(ctx context.Context, _ string) []string { return mem.labelValues(ctx, "tag") },
+		"profile": mem.profileNames,
+		"extends": mem.profileNames,
 		"dialect": fixed(layoutNames()...),
 		"to":      fixed(layoutNames()...),
 		"kind":    fixed(kindNames()...),
 		"tools":   fixed(verb.SetNames()...),
 		"rank":    fixed(oxbow.RankOxbow, oxbow.RankSeed),
-		"name":    a.completeNames,
-		"where":   a.completeTerms,
-		"filter":  a.completeTerms,
+		"name":    mem.completeNames,
+		"where":   mem.completeTerms,
+		"filter":  mem.completeTerms,
 		"skill": func(context.Context, string) []string {
-			set, err := a.skillSet()
+			set, err := mem.skillSet()
 			if err != nil {
 				return nil
 			}
@@ -156,22 +156,22 @@ func (a *app) completeValues(flag string) words {
 }
 
 // completeNames returns names of entries that begin with start.
-func (a *app) completeNames(ctx context.Context, start string) []string {
-	out, _ := run(ctx, a, verb.Names, verb.NamesIn{Prefix: start, Limit: maxCompletions})
+func (mem *openMemory) completeNames(ctx context.Context, start string) []string {
+	out, _ := run(ctx, mem, verb.Names, verb.NamesIn{Prefix: start, Limit: maxCompletions})
 	return out.Names
 }
 
 // completeLabels returns all labels, each as KEY:VALUE.
-func (a *app) completeLabels(ctx context.Context, _ string) (found []string) {
-	out, _ := run(ctx, a, labels.Labels, labels.LabelsIn{})
+func (mem *openMemory) completeLabels(ctx context.Context, _ string) (found []string) {
+	out, _ := run(ctx, mem, labels.Labels, labels.LabelsIn{})
 	for _, l := range out.Labels {
 		found = append(found, l.Key+":"+l.Value)
 	}
 	return found
 }
 
-func (a *app) labelValues(ctx context.Context, key string) (found []string) {
-	for _, l := range a.completeLabels(ctx, "") {
+func (mem *openMemory) labelValues(ctx context.Context, key string) (found []string) {
+	for _, l := range mem.completeLabels(ctx, "") {
 		if v, ok := strings.CutPrefix(l, key+":"); ok {
 			found = append(found, v)
 		}
@@ -182,11 +182,11 @@ func (a *app) labelValues(ctx context.Context, key string) (found []string) {
 // completeTerms returns the keys of filter terms and, if start has a key, the terms with the values of
 // that key. Values with spaces or quotes are left out, because a shell would remove the quotes
 // that they need.
-func (a *app) completeTerms(ctx context.Context, start string) (found []string) {
+func (mem *openMemory) completeTerms(ctx context.Context, start string) (found []string) {
 	key := strings.TrimLeft(start, "+-")
 	not := start[:len(start)-len(key)]
 	key, _, valued := strings.Cut(key, ":")
-	all := a.labelValues(ctx, key)
+	all := mem.labelValues(ctx, key)
 	if key == "kind" {
 		all = kindNames()
 	}
@@ -204,13 +204,13 @@ func (a *app) completeTerms(ctx context.Context, start string) (found []string) 
 }
 
 // profileNames returns all profile names or, in a bound run, only the name of its profile.
-func (a *app) profileNames(context.Context, string) []string {
-	set, err := a.loadProfiles()
+func (mem *openMemory) profileNames(context.Context, string) []string {
+	set, err := mem.loadProfiles()
 	if err != nil {
 		return nil
 	}
 	all, _ := set.Names()
-	if bound, err := a.boundName(); err != nil || bound != "" {
+	if bound, err := mem.boundName(); err != nil || bound != "" {
 		all = slices.DeleteFunc(all, func(n string) bool { return n != bound })
 	}
 	return all

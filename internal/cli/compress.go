@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-func (a *app) compressCommand() *cobra.Command {
+func compressCommand(mem *openMemory) *cobra.Command {
 	c := setUpArguments(&cobra.Command{
 		Use:   "compress [SPAN [PERIOD] | --max-tokens N]",
 		Short: "Say what is kept in fewer words",
@@ -59,7 +59,7 @@ back.`,
 					budget,
 				)
 			}
-			return a.compressTo(ctx, *in.Budget, in.DryRun)
+			return mem.compressTo(ctx, *in.Budget, in.DryRun)
 		}
 		r := layout.Compression{Dry: in.DryRun}
 		if in.Over != nil {
@@ -87,9 +87,9 @@ back.`,
 				"--text is the digest of one period, and none is named",
 			)
 		}
-		return a.compressSpans(ctx, r, in.Texts)
+		return mem.compressSpans(ctx, r, in.Texts)
 	})
-	c.AddCommand(a.compressUndoCommand())
+	c.AddCommand(compressUndoCommand(mem))
 	return c
 }
 
@@ -102,8 +102,8 @@ type compressIn struct {
 }
 
 // compressTo shortens the files that a model receives whole so that they fit a token budget.
-func (a *app) compressTo(ctx context.Context, budget int, dry bool) error {
-	t, ok, err := a.tidier(change.Unless(dry))
+func (mem *openMemory) compressTo(ctx context.Context, budget int, dry bool) error {
+	t, ok, err := mem.tidier(change.Unless(dry))
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (a *app) compressTo(ctx context.Context, budget int, dry bool) error {
 	if err != nil {
 		return badArgument(err)
 	}
-	return a.showTidied(did, dry, "it fits already")
+	return mem.env.showTidied(did, dry, "it fits already")
 }
 
 // compressOut is the result of oxbow compress as JSON.
@@ -134,15 +134,15 @@ type compressOut struct {
 
 // compressor opens the home as a layout.Compressor. It returns an error if the home's layout
 // cannot compress.
-func (a *app) compressor(how access) (layout.Compressor, error) {
-	d, other, err := a.layout()
+func (mem *openMemory) compressor(how access) (layout.Compressor, error) {
+	d, other, err := mem.finder.layout()
 	if err != nil {
 		return nil, err
 	}
 	name, mend := ownLayout, "oxbow compact drops old history"
 	if other {
 		name = d.Name
-		h, err := a.openHome(d, how)
+		h, err := mem.openHome(d, how)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +153,7 @@ func (a *app) compressor(how access) (layout.Compressor, error) {
 			mend = "for example: oxbow compress --max-tokens 2000 --dry-run"
 		}
 	}
-	home, err := a.home()
+	home, err := mem.finder.home()
 	if err != nil {
 		return nil, err
 	}
@@ -168,8 +168,8 @@ func (a *app) compressor(how access) (layout.Compressor, error) {
 	}
 }
 
-func (a *app) compressSpans(ctx context.Context, r layout.Compression, texts []string) error {
-	c, err := a.compressor(change.Unless(r.Dry))
+func (mem *openMemory) compressSpans(ctx context.Context, r layout.Compression, texts []string) error {
+	c, err := mem.compressor(change.Unless(r.Dry))
 	if err != nil {
 		return err
 	}
@@ -177,18 +177,18 @@ func (a *app) compressSpans(ctx context.Context, r layout.Compression, texts []s
 		r.Span = c.Spans()[0]
 	}
 	if len(texts) > 0 {
-		r.Texts, err = a.digestTexts(ctx, c, r, texts)
+		r.Texts, err = mem.env.digestTexts(ctx, c, r, texts)
 		if err != nil {
 			return badArgument(err)
 		}
 	}
 	done, err := c.Compress(ctx, r)
-	return a.showDigests("compressed", "would compress", done, r.Dry, err)
+	return mem.env.showDigests("compressed", "would compress", done, r.Dry, err)
 }
 
 // digestTexts reads the texts of a digest and returns them by group. A text without a group is
 // the text of the whole digest, which is allowed only if the digest has no parts.
-func (l *locator) digestTexts(
+func (env *environment) digestTexts(
 	ctx context.Context,
 	c layout.Compressor,
 	r layout.Compression,
@@ -227,7 +227,7 @@ func (l *locator) digestTexts(
 		if _, twice := texts[group]; twice {
 			return nil, misusef("", "--text is given twice for %q", group)
 		}
-		text, err := l.readFile(file)
+		text, err := env.readFile(file)
 		if err != nil {
 			return nil, err
 		}
@@ -236,7 +236,7 @@ func (l *locator) digestTexts(
 	return texts, nil
 }
 
-func (a *app) compressUndoCommand() *cobra.Command {
+func compressUndoCommand(mem *openMemory) *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
 		Use:   "undo DIGEST...",
@@ -247,12 +247,12 @@ kept in memory/undone, where nothing reads it.`,
   oxbow compress undo month-2026-04 week-2026-W16`,
 		Args: argCount(1, -1, "the name of a digest, such as week-2026-W16"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.compressor(change.Unless(dry))
+			c, err := mem.compressor(change.Unless(dry))
 			if err != nil {
 				return err
 			}
 			done, err := c.Decompress(cmd.Context(), dry, args...)
-			return a.showDigests("took back", "would take back", done, dry, err)
+			return mem.env.showDigests("took back", "would take back", done, dry, err)
 		},
 	}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show what would be taken back and change nothing")
@@ -260,19 +260,19 @@ kept in memory/undone, where nothing reads it.`,
 }
 
 // showDigests prints the finished digests, even if err is not nil.
-func (t *terminal) showDigests(did, would string, done []layout.Digest, dry bool, err error) error {
+func (env *environment) showDigests(did, would string, done []layout.Digest, dry bool, err error) error {
 	if err != nil && len(done) == 0 {
 		return badArgument(err)
 	}
-	if t.json {
+	if env.json {
 		out := compressOut{DryRun: dry, Digests: []layout.Digest{}}
 		out.Digests = append(out.Digests, done...)
-		return errors.Join(t.printJSON(out), err)
+		return errors.Join(env.printJSON(out), err)
 	}
 	if dry {
 		did = would
 	}
-	t.showReport(digestsReport(did, done, dry))
+	env.showReport(digestsReport(did, done, dry))
 	return err
 }
 

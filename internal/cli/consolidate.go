@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-func (a *app) consolidateCommand() *cobra.Command {
+func consolidateCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "consolidate",
 		Short: "Take out what is remembered twice",
@@ -35,7 +35,7 @@ what goes and is not the same to the letter is kept in HISTORY.md.`,
 		if in.Over < 0 {
 			return misusef("for example: --over 4000", "--over %d is less than 0", in.Over)
 		}
-		did, err := a.consolidate(ctx, in)
+		did, err := mem.consolidate(ctx, in)
 		if err != nil {
 			return err
 		}
@@ -43,13 +43,13 @@ what goes and is not the same to the letter is kept in HISTORY.md.`,
 		if in.Over > 0 && did.Before <= in.Over {
 			nothing = fmt.Sprintf("there are not more than %d tokens", in.Over)
 		}
-		return a.showTidied(did, in.DryRun, nothing)
+		return mem.env.showTidied(did, in.DryRun, nothing)
 	})
 }
 
 // consolidate consolidates the memory, or the home if its layout can do so itself.
-func (a *app) consolidate(ctx context.Context, in maintenance.ConsolidateIn) (layout.Tidied, error) {
-	t, ok, err := a.tidier(change.Unless(in.DryRun))
+func (mem *openMemory) consolidate(ctx context.Context, in maintenance.ConsolidateIn) (layout.Tidied, error) {
+	t, ok, err := mem.tidier(change.Unless(in.DryRun))
 	switch {
 	case err != nil:
 		return layout.Tidied{}, err
@@ -63,8 +63,8 @@ func (a *app) consolidate(ctx context.Context, in maintenance.ConsolidateIn) (la
 	if ok {
 		return t.Consolidate(ctx, in.DryRun)
 	}
-	did := layout.Tidied{What: "consolidate", Time: a.env.Now()}
-	out, err := attempt(ctx, a, maintenance.Consolidate, in)
+	did := layout.Tidied{What: "consolidate", Time: mem.env.Now()}
+	out, err := attempt(ctx, mem, maintenance.Consolidate, in)
 	did.Before, did.After = out.Before, out.After
 	for _, d := range out.Dropped {
 		why := d.Keep.Name + " says all of it"
@@ -79,12 +79,12 @@ func (a *app) consolidate(ctx context.Context, in maintenance.ConsolidateIn) (la
 
 // tidier opens the home as a layout.Tidier. The bool is false if the home's layout cannot tidy
 // itself up.
-func (a *app) tidier(how access) (layout.Tidier, bool, error) {
-	d, other, err := a.layout()
+func (mem *openMemory) tidier(how access) (layout.Tidier, bool, error) {
+	d, other, err := mem.finder.layout()
 	if err != nil || !other {
 		return nil, false, err
 	}
-	h, err := a.openHome(d, how)
+	h, err := mem.openHome(d, how)
 	if err != nil {
 		return nil, false, err
 	}
@@ -100,17 +100,17 @@ type tidiedOut struct {
 
 // printTidied prints the result of tidying as JSON. If there are no steps, it prints an empty
 // list.
-func (t *terminal) printTidied(did layout.Tidied, dry bool) error {
+func (env *environment) printTidied(did layout.Tidied, dry bool) error {
 	did.Steps = append([]layout.Step{}, did.Steps...)
-	return t.printJSON(tidiedOut{did, dry})
+	return env.printJSON(tidiedOut{did, dry})
 }
 
 // showTidied prints the steps that were done, or would be done in a dry run.
-func (t *terminal) showTidied(did layout.Tidied, dry bool, nothing string) error {
-	if t.json {
-		return t.printTidied(did, dry)
+func (env *environment) showTidied(did layout.Tidied, dry bool, nothing string) error {
+	if env.json {
+		return env.printTidied(did, dry)
 	}
-	t.showReport(tidiedReport(did, dry, nothing))
+	env.showReport(tidiedReport(did, dry, nothing))
 	return nil
 }
 

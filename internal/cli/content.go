@@ -17,11 +17,11 @@ import (
 const maxInput = oxbow.MaxContent + 1
 
 // readFile reads a file of content without changing line ends. The name "-" means standard input.
-func (l *locator) readFile(name string) (string, error) {
+func (env *environment) readFile(name string) (string, error) {
 	if name == "-" {
-		return l.readStdin()
+		return env.readStdin()
 	}
-	path, err := l.absolutePath(name)
+	path, err := env.absolutePath(name)
 	if err != nil {
 		return "", err
 	}
@@ -43,11 +43,11 @@ func (l *locator) readFile(name string) (string, error) {
 }
 
 // readStdin reads content from standard input up to its end.
-func (l *locator) readStdin() (string, error) {
-	if l.env.StdinTerm {
-		l.note("reading from the terminal; end with Ctrl-D (Ctrl-Z and Enter on Windows)")
+func (env *environment) readStdin() (string, error) {
+	if env.StdinTerm {
+		env.note("reading from the terminal; end with Ctrl-D (Ctrl-Z and Enter on Windows)")
 	}
-	return readAll(l.env.Stdin, stdinName)
+	return readAll(env.Stdin, stdinName)
 }
 
 // byteOrderMark is the byte order mark that some Windows editors write before UTF-8 text.

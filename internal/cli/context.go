@@ -26,7 +26,7 @@ type contextIn struct {
 	Project  string `json:"project,omitempty"                 usage:"with --handoff, only one of this PROJECT; auto is that of the working directory"`
 }
 
-func (a *app) contextCommand() *cobra.Command {
+func contextCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "context",
 		Short: "Print what a model should know before it begins",
@@ -46,16 +46,16 @@ that is bound to a profile takes one that names this profile.`,
   oxbow context --message "fix the fog of war" --manifest
   oxbow context --profile author --as-of 2026-04-18
   oxbow context --handoff --project auto`,
-	}, func(ctx context.Context, in contextIn, _ []string) error { return a.context(ctx, in) })
+	}, func(ctx context.Context, in contextIn, _ []string) error { return mem.context(ctx, in) })
 }
 
 // context prints the context of a handoff, of a profile, or of another layout's system.
-func (a *app) context(ctx context.Context, in contextIn) error {
-	bound, err := a.boundName()
+func (mem *openMemory) context(ctx context.Context, in contextIn) error {
+	bound, err := mem.boundName()
 	if err != nil {
 		return err
 	}
-	d, other, err := a.layout()
+	d, other, err := mem.finder.layout()
 	switch {
 	case err != nil:
 		return err
@@ -67,44 +67,44 @@ func (a *app) context(ctx context.Context, in contextIn) error {
 	case !in.Handoff && in.Project != "":
 		return misusef("add --handoff", "--project says whose handoff is taken, and none is")
 	case other && bound == "":
-		return a.printLayoutContext(ctx, d, in)
+		return mem.printLayoutContext(ctx, d, in)
 	}
 	s := profiles.SelectIn{Query: in.Message, Budget: in.Budget, AsOf: in.AsOf}
 	if in.Handoff {
-		return a.openSession(ctx, sessions.OpenSessionIn{SelectIn: s, Project: in.Project})
+		return mem.openSession(ctx, sessions.OpenSessionIn{SelectIn: s, Project: in.Project})
 	}
 	return perform(
 		ctx,
-		a,
+		mem,
 		profiles.Select,
 		s,
-		func(out verb.SelectionOut) { a.showSelectionOrManifest(out, in.Manifest) },
+		func(out verb.SelectionOut) { mem.env.showSelectionOrManifest(out, in.Manifest) },
 	)
 }
 
 // openSession prints the context for a session that continues the work of a handoff. If no
 // handoff is open, it prints the usual context.
-func (a *app) openSession(ctx context.Context, in sessions.OpenSessionIn) (err error) {
-	in.Project, err = a.projectNamed(in.Project)
+func (mem *openMemory) openSession(ctx context.Context, in sessions.OpenSessionIn) (err error) {
+	in.Project, err = mem.env.projectNamed(in.Project)
 	if err != nil {
 		return err
 	}
-	out, err := run(ctx, a, sessions.OpenSession, in)
+	out, err := run(ctx, mem, sessions.OpenSession, in)
 	if err != nil {
 		return err
 	}
 	if out.Selection != nil {
-		return answer(a, *out.Selection, a.showSelection)
+		return answer(mem, *out.Selection, mem.env.showSelection)
 	}
 	whole := struct {
 		Handoff *verb.HandoffOut `json:"handoff"`
 		Text    string           `json:"text"`
 	}{out.Handoff, out.Handoff.Text()}
-	return answer[any](a, whole, func(any) { a.text(whole.Text) })
+	return answer[any](mem, whole, func(any) { mem.env.text(whole.Text) })
 }
 
 // printLayoutContext prints the context that the system of another layout would put before the model.
-func (a *app) printLayoutContext(ctx context.Context, d layout.Dialect, in contextIn) error {
+func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect, in contextIn) error {
 	if in.AsOf != "" {
 		return misusef(
 			"leave it out, or choose a profile with --profile",
@@ -116,12 +116,12 @@ func (a *app) printLayoutContext(ctx context.Context, d layout.Dialect, in conte
 	if in.Handoff {
 		how = change
 	}
-	h, err := a.openHome(d, how)
+	h, err := mem.openHome(d, how)
 	if err != nil {
 		return err
 	}
 	r := layout.Request{Message: in.Message, Budget: in.Budget}
-	r.Project, err = a.projectNamed(in.Project)
+	r.Project, err = mem.env.projectNamed(in.Project)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (a *app) printLayoutContext(ctx context.Context, d layout.Dialect, in conte
 	}
 	begin := h.Context
 	if in.Handoff {
-		begin = a.startFunc(h)
+		begin = mem.startFunc(h)
 	}
 	got, err := begin(ctx, r)
 	if err != nil {
@@ -145,28 +145,28 @@ func (a *app) printLayoutContext(ctx context.Context, d layout.Dialect, in conte
 		Context prompt.Context `json:"context"`
 		Text    string         `json:"text"`
 	}{d.Name, got, got.Text()}
-	if err := answer[any](a, out, func(any) {
-		a.showTextOrManifest(out.Text, got.Manifest(), in.Manifest)
+	if err := answer[any](mem, out, func(any) {
+		mem.env.showTextOrManifest(out.Text, got.Manifest(), in.Manifest)
 	}); err != nil {
 		return err
 	}
-	if caution := layout.Caution(got, a.repeatsOthers); caution != "" {
-		a.note("%s", strings.Trim(caution, "()\n"))
+	if caution := layout.Caution(got, mem.finder.repeatsOthers); caution != "" {
+		mem.env.note("%s", strings.Trim(caution, "()\n"))
 	}
 	switch {
 	case len(got.Parts) == 0 && len(got.Cut) > 0:
-		a.note("nothing fits the budget; --manifest says what was cut")
+		mem.env.note("nothing fits the budget; --manifest says what was cut")
 	case len(got.Parts) == 0:
-		a.note("%s would put nothing before the model yet", d.Name)
+		mem.env.note("%s would put nothing before the model yet", d.Name)
 	}
 	return nil
 }
 
 // startFunc returns a function that starts a session of the home, which takes the open handoff. The
 // context contains the texts of the handoff's skills.
-func (a *app) startFunc(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
+func (mem *openMemory) startFunc(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
 	return func(ctx context.Context, r layout.Request) (prompt.Context, error) {
-		l, err := a.loader()
+		l, err := mem.loader()
 		if err != nil {
 			return prompt.Context{}, err
 		}
@@ -179,40 +179,40 @@ func (a *app) startFunc(h layout.Home) func(context.Context, layout.Request) (pr
 	}
 }
 
-func (t *terminal) showSelectionOrManifest(out verb.SelectionOut, manifest bool) {
+func (env *environment) showSelectionOrManifest(out verb.SelectionOut, manifest bool) {
 	if manifest {
-		t.showManifest(out.Manifest())
+		env.showManifest(out.Manifest())
 	} else {
-		t.showSelection(out)
+		env.showSelection(out)
 	}
 }
 
 // showSelection prints the text byte for byte in a pipe, where other programs read it. A report is for readers.
-func (t *terminal) showSelection(out verb.SelectionOut) {
-	t.text(out.Text)
+func (env *environment) showSelection(out verb.SelectionOut) {
+	env.text(out.Text)
 	for _, n := range out.Notes {
-		t.note("%s", n)
+		env.note("%s", n)
 	}
 	switch {
 	case out.Inside == 0:
-		t.note("the selection holds no entries; --manifest says what it is made of")
+		env.note("the selection holds no entries; --manifest says what it is made of")
 	case out.Text == "":
-		t.note("nothing fits the budget; --manifest says what was cut")
+		env.note("nothing fits the budget; --manifest says what was cut")
 	}
 }
 
 // showTextOrManifest prints the text of a context or, if wantsManifest is set, its manifest.
-func (t *terminal) showTextOrManifest(text, manifest string, wantsManifest bool) {
+func (env *environment) showTextOrManifest(text, manifest string, wantsManifest bool) {
 	if wantsManifest {
-		t.showManifest(manifest)
+		env.showManifest(manifest)
 	} else {
-		t.text(text)
+		env.text(text)
 	}
 }
 
 // showManifest prints a manifest, which lists the parts of a context.
-func (t *terminal) showManifest(manifest string) {
+func (env *environment) showManifest(manifest string) {
 	for line := range strings.Lines(manifest) {
-		t.printf("%s\n", clean(strings.TrimRight(line, "\n")))
+		env.printf("%s\n", clean(strings.TrimRight(line, "\n")))
 	}
 }

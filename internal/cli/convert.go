@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-func (a *app) convertCommand() *cobra.Command {
+func convertCommand(mem *openMemory) *cobra.Command {
 	var in transfer.ConvertIn
 	c := &cobra.Command{
 		Use:   "convert DIR",
@@ -36,16 +36,17 @@ left there is removed by the next one.`,
 		Args: argCount(1, 1, "the name of the new home"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Dir = args[0]
-			return a.convert(cmd.Context(), in)
+			return mem.convert(cmd.Context(), in)
 		},
 	}
-	c.Flags().StringVar(&in.Layout, "to", ownLayout, "the `LAYOUT` of the new home: "+strings.Join(layoutNames(), ", "))
+	c.Flags().
+		StringVar(&in.Layout, "to", ownLayout, "the `LAYOUT` of the new home: "+strings.Join(layoutNames(), ", "))
 	c.Flags().BoolVar(&in.Adapt, "adapt", false, "leave out what the new layout cannot hold")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "write nothing; say what would be written")
 	return c
 }
 
-func (a *app) convert(ctx context.Context, in transfer.ConvertIn) (err error) {
+func (mem *openMemory) convert(ctx context.Context, in transfer.ConvertIn) (err error) {
 	target := layout.Dialect{Name: ownLayout}
 	if in.Layout != ownLayout {
 		target, err = layout.Find(dialects, in.Layout)
@@ -54,26 +55,26 @@ func (a *app) convert(ctx context.Context, in transfer.ConvertIn) (err error) {
 				strings.Join(layoutNames(), ", "), "--to %q is not known", in.Layout)
 		}
 	}
-	in.Dir, err = a.outputPath(in.Dir)
+	in.Dir, err = mem.outputPath(in.Dir)
 	if err != nil {
 		return err
 	}
-	home, err := a.home()
+	home, err := mem.finder.home()
 	if err != nil {
 		return err
 	}
 	in.Make = func(ctx context.Context, dir string) (oxbow.Store, func() error, error) {
-		return a.makeHome(ctx, target, dir)
+		return mem.makeHome(ctx, target, dir)
 	}
-	out, err := attempt(ctx, a, transfer.Convert, in)
+	out, err := attempt(ctx, mem, transfer.Convert, in)
 	if e, ok := errors.AsType[*transfer.RefusedError](err); ok {
 		// These lines are printed here, beside the error, because a call that failed has no report.
 		shown := few(e.Refused)
 		for _, r := range shown {
-			a.note("%s: %s", nameText(r.Name), clean(r.Why))
+			mem.env.note("%s: %s", nameText(r.Name), clean(r.Why))
 		}
 		if n := len(e.Refused) - len(shown); n > 0 {
-			a.note("and %d more", n)
+			mem.env.note("and %d more", n)
 		}
 		if in.Adapt {
 			return &hintedError{err, "rename, approve or forget them first, or choose another layout"}
@@ -84,13 +85,17 @@ func (a *app) convert(ctx context.Context, in transfer.ConvertIn) (err error) {
 		return err
 	}
 	out.From = home
-	return answer(a, out, show[transfer.ConvertOut](a))
+	return answer(mem, out, show[transfer.ConvertOut](mem))
 }
 
 // makeHome creates a new home in dir. If dir is "", the home exists only in memory.
-func (a *app) makeHome(ctx context.Context, target layout.Dialect, dir string) (oxbow.Store, func() error, error) {
+func (mem *openMemory) makeHome(
+	ctx context.Context,
+	target layout.Dialect,
+	dir string,
+) (oxbow.Store, func() error, error) {
 	if target.Open == nil {
-		path, o := filepath.Join(dir, storeFile), &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand}
+		path, o := filepath.Join(dir, storeFile), &oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand}
 		if dir == "" {
 			o.FS = vfs.NewMem()
 		}
@@ -100,11 +105,11 @@ func (a *app) makeHome(ctx context.Context, target layout.Dialect, dir string) (
 		}
 		return m, m.Close, nil
 	}
-	o := layout.Options{FS: vfs.NewMem(), Path: dir, Agent: a.agentFlag, Zone: a.env.Now().Location(),
-		Memory: oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand}}
+	o := layout.Options{FS: vfs.NewMem(), Path: dir, Agent: mem.agentFlag, Zone: mem.env.Now().Location(),
+		Memory: oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand}}
 	if dir != "" {
 		var err error
-		o, err = a.layoutOptions(dir, build)
+		o, err = mem.layoutOptions(dir, build)
 		if err != nil {
 			return nil, nil, err
 		}

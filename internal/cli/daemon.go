@@ -33,26 +33,26 @@ func MainDaemon(d Daemon) int {
 // runDaemon runs one command line of a daemon, and returns its exit status. It runs once in a process, because the
 // flags of d.Root can be defined only once.
 func runDaemon(ctx context.Context, env Env, d Daemon) int {
-	return runRoot(ctx, env, commandTree{build: func(a *app) *cobra.Command { return a.daemonRoot(d) }})
+	return runRoot(ctx, env, commandTree{build: func(mem *openMemory) *cobra.Command { return mem.daemonRoot(d) }})
 }
 
 // daemonRoot returns the command tree of a daemon.
-func (a *app) daemonRoot(d Daemon) *cobra.Command {
-	a.name, a.elsewhere = d.Root.Name(), &elsewhere{start: d.Start}
-	a.store = a.elsewhere.opener("")
-	root := a.asRoot(d.Root)
+func (mem *openMemory) daemonRoot(d Daemon) *cobra.Command {
+	mem.env.name, mem.elsewhere = d.Root.Name(), &elsewhere{start: d.Start}
+	mem.finder.store = mem.elsewhere.opener("")
+	root := mem.asRoot(d.Root)
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return misusef(a.name+" --help lists them", "unknown command %q", unmark(args)[0])
+			return misusef(mem.env.name+" --help lists them", "unknown command %q", unmark(args)[0])
 		}
 		return printHelp(cmd)
 	}
 	fs := root.PersistentFlags()
-	fs.StringVar(&a.homeFlag, "home", "", "the `DIR` of what this server keeps by itself")
-	a.commonFlags(fs)
-	version := a.versionCommand()
-	version.Example = "  " + a.name + " version"
-	root.AddCommand(a.setUpServe(d.Serve), version)
+	fs.StringVar(&mem.finder.homeFlag, "home", "", "the `DIR` of what this server keeps by itself")
+	mem.commonFlags(fs)
+	version := versionCommand(mem.env)
+	version.Example = "  " + mem.env.name + " version"
+	root.AddCommand(mem.setUpServe(d.Serve), version)
 	finish(root)
 	return root
 }

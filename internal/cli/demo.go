@@ -19,7 +19,7 @@ import (
 )
 
 // demoCommand returns the command "oxbow demo", which runs the commands of its story with run.
-func (a *app) demoCommand(run runner) *cobra.Command {
+func demoCommand(mem *openMemory, run runner) *cobra.Command {
 	var keep, pages bool
 	c := &cobra.Command{
 		Use:   "demo",
@@ -30,14 +30,14 @@ touched, and the home is removed at the end.`,
 		Example: `  oxbow demo
   oxbow demo --keep
   oxbow demo --ui`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), run, keep, pages) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return mem.demo(cmd.Context(), run, keep, pages) },
 	}
 	c.Flags().BoolVar(&pages, "ui", false, "show the sample in a browser, until Ctrl-C")
 	c.Flags().BoolVar(&keep, "keep", false, "keep the home, to try commands on it")
 	return c
 }
 
-func (a *app) demo(ctx context.Context, run runner, keep, pages bool) (err error) {
+func (mem *openMemory) demo(ctx context.Context, run runner, keep, pages bool) (err error) {
 	dir, err := os.MkdirTemp("", "oxbow-demo-")
 	if err != nil {
 		return fmt.Errorf("making a throw-away home: %w", err)
@@ -45,7 +45,7 @@ func (a *app) demo(ctx context.Context, run runner, keep, pages bool) (err error
 	if !keep {
 		// Prevent a closed pipe, as in "oxbow demo | head", from ending the process before the
 		// directory is removed. A closed terminal ends ctx.
-		defer a.env.finish()()
+		defer mem.env.finish()()
 		defer func(made string) { err = errors.Join(err, vfs.RemoveTree(made)) }(dir)
 	}
 	if pages { // the session's project is named after the directory
@@ -63,22 +63,22 @@ func (a *app) demo(ctx context.Context, run runner, keep, pages bool) (err error
 	}
 
 	if pages {
-		return a.demoPages(ctx, run, dir, home)
+		return mem.demoPages(ctx, run, dir, home)
 	}
 	var done []step
-	if !a.json && !a.quiet {
-		a.printf("A small team's memory, in a throw-away home: every command is one to type.\n")
+	if !mem.env.json && !mem.env.quiet {
+		mem.env.printf("A small team's memory, in a throw-away home: every command is one to type.\n")
 	}
 	for i, s := range story(demo.Corpus()) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var out bytes.Buffer
-		s.Status = run(ctx, a.stage(dir, &out, s.Args))
+		s.Status = run(ctx, mem.env.stage(dir, &out, s.Args))
 		s.Output = out.String()
 		done = append(done, s)
-		if !a.json && !a.quiet {
-			a.showStep(i+1, s)
+		if !mem.env.json && !mem.env.quiet {
+			mem.env.showStep(i+1, s)
 		}
 		if s.Status != exitDone {
 			return fmt.Errorf(
@@ -89,12 +89,12 @@ func (a *app) demo(ctx context.Context, run runner, keep, pages bool) (err error
 			)
 		}
 	}
-	if a.json {
+	if mem.env.json {
 		out := map[string]any{"steps": done}
 		if keep {
 			out["home"] = home
 		}
-		return a.printJSON(out)
+		return mem.env.printJSON(out)
 	}
 	ways := "Now yours: oxbow init, oxbow remember NAME TEXT. For your agents: oxbow setup\n"
 	if keep {
@@ -102,27 +102,27 @@ func (a *app) demo(ctx context.Context, run runner, keep, pages bool) (err error
 	} else {
 		ways += "The throw-away home was removed; oxbow demo --keep keeps it.\n"
 	}
-	a.printf("\n%s", a.asTyped(ways))
+	mem.env.printf("\n%s", mem.asTyped(ways))
 	return nil
 }
 
-func (t *terminal) showStep(n int, s step) {
+func (env *environment) showStep(n int, s step) {
 	words := make([]string, len(s.Args))
 	for i, w := range s.Args {
 		words[i] = quote(w)
 	}
 	if !strings.HasPrefix(s.Say, "...") {
-		t.printf("\n")
+		env.printf("\n")
 	}
-	t.printf("%d. %s\n", n, s.Say)
-	for i, line := range wrap("oxbow "+strings.Join(words, " "), t.width()-7) {
+	env.printf("%d. %s\n", n, s.Say)
+	for i, line := range wrap("oxbow "+strings.Join(words, " "), env.width()-7) {
 		prompt := "$ "
 		if i > 0 {
 			prompt = "    "
 		}
-		t.printf("   %s\n", t.bold(prompt+line))
+		env.printf("   %s\n", env.bold(prompt+line))
 	}
 	for line := range strings.Lines(strings.TrimRight(s.Output, "\n")) {
-		t.printf("%s\n", strings.TrimRight("   "+line, " \n"))
+		env.printf("%s\n", strings.TrimRight("   "+line, " \n"))
 	}
 }

@@ -24,7 +24,7 @@ type storyStep struct {
 }
 
 // demoPages imports the sample, plays the session, and serves the pages until ctx ends.
-func (a *app) demoPages(ctx context.Context, run runner, dir, home string) error {
+func (mem *openMemory) demoPages(ctx context.Context, run runner, dir, home string) error {
 	step := func(env Env) error {
 		out := env.Stdout.(*bytes.Buffer)
 		if status := run(ctx, env); status != exitDone {
@@ -38,7 +38,7 @@ func (a *app) demoPages(ctx context.Context, run runner, dir, home string) error
 		return nil
 	}
 	for _, s := range story(demo.Corpus())[:2] { // the steps that fill the memory
-		if err := step(a.stage(dir, new(bytes.Buffer), s.Args)); err != nil {
+		if err := step(mem.env.stage(dir, new(bytes.Buffer), s.Args)); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func (a *app) demoPages(ctx context.Context, run runner, dir, home string) error
 		if err := json.Unmarshal([]byte(line), &p); err != nil {
 			return fmt.Errorf("reading the sample's session: %w", err)
 		}
-		env := a.stage(dir, new(bytes.Buffer), p.Agent)
+		env := mem.env.stage(dir, new(bytes.Buffer), p.Agent)
 		if p.Hook != nil {
 			p.Hook["session_id"], p.Hook["cwd"] = demoSession, dir
 			report, err := json.Marshal(p.Hook)
@@ -64,7 +64,7 @@ func (a *app) demoPages(ctx context.Context, run runner, dir, home string) error
 			return err
 		}
 	}
-	a.note("a small team's memory, in a throw-away home that Ctrl-C removes")
-	a.sample, a.homeFlag = true, home
-	return a.ui(ctx, uiIn{}, "")
+	mem.env.note("a small team's memory, in a throw-away home that Ctrl-C removes")
+	mem.sample, mem.finder.homeFlag = true, home
+	return mem.ui(ctx, uiIn{}, "")
 }

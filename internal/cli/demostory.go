@@ -44,18 +44,18 @@ type runner func(context.Context, Env) int
 
 // stage returns the environment for one command of the story: the sample's directory, a terminal
 // without colour, and no other variables.
-func (t *terminal) stage(dir string, out *bytes.Buffer, args []string) Env {
-	env := t.env
-	env.Args = args
-	env.Stdin = strings.NewReader("")
-	env.Stdout = out
-	env.Stderr = out
-	env.StdinTerm = false
-	env.StdoutTerm = true
-	env.StderrTerm = false
-	env.Width = 77
-	env.Height = 0
-	env.Getwd = func() (string, error) { return dir, nil }
-	env.Getenv = func(key string) string { return map[string]string{"NO_COLOR": "1"}[key] }
-	return env
+func (env *environment) stage(dir string, out *bytes.Buffer, args []string) Env {
+	staged := env.Env
+	staged.Args = args
+	staged.Stdin = strings.NewReader("")
+	staged.Stdout = out
+	staged.Stderr = out
+	staged.StdinTerm = false
+	staged.StdoutTerm = true
+	staged.StderrTerm = false
+	staged.Width = 77
+	staged.Height = 0
+	staged.Getwd = func() (string, error) { return dir, nil }
+	staged.Getenv = func(key string) string { return map[string]string{"NO_COLOR": "1"}[key] }
+	return staged
 }

@@ -18,8 +18,8 @@ import (
 
 // layoutOptions returns the options with which a dialect opens the home. If how is build, it creates
 // the home's directory.
-func (a *app) layoutOptions(home string, how access) (layout.Options, error) {
-	src, err := a.source()
+func (mem *openMemory) layoutOptions(home string, how access) (layout.Options, error) {
+	src, err := mem.source()
 	if err != nil {
 		return layout.Options{}, err
 	}
@@ -35,13 +35,13 @@ func (a *app) layoutOptions(home string, how access) (layout.Options, error) {
 	if err != nil {
 		return layout.Options{}, fmt.Errorf("opening the home: %w", err)
 	}
-	a.closers = append(a.closers, fsys.Close)
-	o := layout.Options{FS: fsys, Path: home, Agent: a.agentFlag, Zone: a.env.Now().Location(),
-		Memory: oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
-			ReadOnly: how == look, Screen: a.screener(new(*oxbow.Memory))},
-		Warn: func(message string) { a.note("%s", message) },
+	mem.closers = append(mem.closers, fsys.Close)
+	o := layout.Options{FS: fsys, Path: home, Agent: mem.agentFlag, Zone: mem.env.Now().Location(),
+		Memory: oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, SealAfter: mem.sealAfter,
+			ReadOnly: how == look, Screen: mem.screener(new(*oxbow.Memory))},
+		Warn: func(message string) { mem.env.note("%s", message) },
 	}
-	wd, err := a.absolutePath(".")
+	wd, err := mem.env.absolutePath(".")
 	if err != nil {
 		return layout.Options{}, err
 	}
@@ -50,7 +50,7 @@ func (a *app) layoutOptions(home string, how access) (layout.Options, error) {
 	if err != nil { // as in WASI, where only the home may be opened
 		return o, nil
 	}
-	a.closers = append(a.closers, work.Close)
+	mem.closers = append(mem.closers, work.Close)
 	rel, err := filepath.Rel(top, wd)
 	if err != nil {
 		return layout.Options{}, err
@@ -61,20 +61,20 @@ func (a *app) layoutOptions(home string, how access) (layout.Options, error) {
 
 // openHome opens the home with the given dialect, unless it is open already. The home is closed
 // at the end of the run.
-func (a *app) openHome(d layout.Dialect, how access) (layout.Home, error) {
-	if a.opened != nil {
-		return a.opened, nil
+func (mem *openMemory) openHome(d layout.Dialect, how access) (layout.Home, error) {
+	if mem.opened != nil {
+		return mem.opened, nil
 	}
-	home, err := a.trustedHome() // tools and context of a layout ignore the trust of entries
+	home, err := mem.finder.trustedHome() // tools and context of a layout ignore the trust of entries
 	if err != nil {
 		return nil, err
 	}
 	if how != look {
-		if err := a.host().MayWrite(filepath.Join(home, storeFile)); err != nil {
+		if err := mem.finder.host().MayWrite(filepath.Join(home, storeFile)); err != nil {
 			return nil, err
 		}
 	}
-	o, err := a.layoutOptions(home, how)
+	o, err := mem.layoutOptions(home, how)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (a *app) openHome(d layout.Dialect, how access) (layout.Home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s as %s: %w", home, d.Name, err)
 	}
-	a.opened, a.foreign = h, true
-	a.closers = append(a.closers, h.Close)
+	mem.opened, mem.env.foreign = h, true
+	mem.closers = append(mem.closers, h.Close)
 	return h, nil
 }

@@ -119,7 +119,7 @@ func TestClientLines(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newApp(w.env).root(Run))
+	walk(newOpenMemory(w.env).root(Run))
 	w.env.StdinTerm = true
 	status, _, note := w.run(t, "mcp")
 	if status != exitDone || !strings.Contains(note, "waits for a client's messages; Ctrl-C ends it") {
@@ -150,7 +150,7 @@ func TestClientLines(t *testing.T) {
 			if len(a.argv) < 2 || a.argv[0] != "oxbow" {
 				continue // a server over HTTP
 			}
-			c, rest, err := newApp(w.env).root(Run).Find(a.argv[1:])
+			c, rest, err := newOpenMemory(w.env).root(Run).Find(a.argv[1:])
 			if err == nil {
 				err = c.ParseFlags(rest)
 			}
@@ -227,7 +227,8 @@ func TestHTTPClientLines(t *testing.T) {
 			Headers map[string]string
 		}
 	}
-	snippet := regexp.MustCompile("(?s)to `opencode.json`, [^`]*`TOKEN`:\n\n```json\n(.*?)```").FindStringSubmatch(page)
+	snippet := regexp.MustCompile("(?s)to `opencode.json`, [^`]*`TOKEN`:\n\n```json\n(.*?)```").
+		FindStringSubmatch(page)
 	if snippet == nil {
 		t.Fatal("docs/mcp.md has no form of opencode for HTTP")
 	}

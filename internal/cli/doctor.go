@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func (a *app) doctorCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func doctorCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what may be wrong, and say how to mend it",
 		Long: `Doctor looks at the memory and what is around it: how the home was found, the
@@ -23,17 +23,17 @@ status is 1 when there is a problem; warnings alone are none.`,
   oxbow doctor --full            # also reads every byte, as oxbow check does
   oxbow doctor --json`,
 	}, maintenance.Doctor, func(in *maintenance.DoctorIn, _ *flagSet, _ []string) error {
-		in.Clients = a.inspection()
+		in.Clients = mem.inspection()
 		return nil
 	})
 }
 
 // inspection returns an inspection that examines how clients are set up. It returns nil if too
 // little is known about the machine.
-func (a *app) inspection() *setup.Inspection {
+func (mem *openMemory) inspection() *setup.Inspection {
 	var in clients.SetupIn
-	place, err := a.memoryPlace()
-	if err != nil || a.prepareSetup(&in) != nil {
+	place, err := mem.finder.memoryPlace()
+	if err != nil || mem.prepareSetup(&in) != nil {
 		return nil
 	}
 	return in.Inspection(place)

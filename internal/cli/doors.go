@@ -27,8 +27,13 @@ type doors struct {
 func (d *doors) Close() error { return d.close() }
 
 // openDoors opens the interfaces of the run's home for the requests that the guard admits.
-func (a *app) openDoors(ctx context.Context, flags serving, g auth.Guard, sessions *web.Sessions) (*doors, error) {
-	s, done, err := a.buildService(ctx, flags)
+func (mem *openMemory) openDoors(
+	ctx context.Context,
+	flags serving,
+	g auth.Guard,
+	sessions *web.Sessions,
+) (*doors, error) {
+	s, done, err := mem.buildService(ctx, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -38,25 +43,33 @@ func (a *app) openDoors(ctx context.Context, flags serving, g auth.Guard, sessio
 	// A person at a page may also see the files that the command line shows.
 	views := s.views
 	here := *views.Workspace
-	here.Place = a.memoryPlace
-	here.Host = a.host()
-	here.Loader = a.loader
-	if a.store != nil {
-		here.Place = a.placeElsewhere
+	here.Place = mem.finder.memoryPlace
+	here.Host = mem.finder.host()
+	here.Loader = mem.loader
+	if mem.finder.store != nil {
+		here.Place = mem.finder.placeElsewhere
 	}
 	views.Workspace = &here
-	return &doors{a.newHandler(&views, s, g, sessions), done}, nil
+	return &doors{mem.newHandler(&views, s, g, sessions), done}, nil
 }
 
 // newHandler returns a handler for the pages and the API of the given views, and for the MCP server
 // of s.
-func (a *app) newHandler(views *rights.Options, s *servedMemory, g auth.Guard, sessions *web.Sessions) http.Handler {
+func (mem *openMemory) newHandler(
+	views *rights.Options,
+	s *servedMemory,
+	g auth.Guard,
+	sessions *web.Sessions,
+) http.Handler {
 	feed := history.NewFeed(views.Workspace.Open, nil)
-	api := httpapi.New(views, &httpapi.Options{Rand: a.env.Rand, Feed: feed, Merge: s.other, Logger: a.serverLog()})
+	api := httpapi.New(
+		views,
+		&httpapi.Options{Rand: mem.env.Rand, Feed: feed, Merge: s.other, Logger: mem.env.serverLog()},
+	)
 	pages := web.New(
 		views,
-		&web.Options{Version: moduleVersion(), Rand: a.env.Rand, Now: a.env.Now, Sample: a.sample, Feed: feed,
-			Sessions: sessions, NoFiles: a.tenant || a.store != nil, Secure: g.Secure()},
+		&web.Options{Version: moduleVersion(), Rand: mem.env.Rand, Now: mem.env.Now, Sample: mem.sample, Feed: feed,
+			Sessions: sessions, NoFiles: mem.tenant || mem.finder.store != nil, Secure: g.Secure()},
 	)
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agentsDoor(s, g))
@@ -70,10 +83,10 @@ func (a *app) newHandler(views *rights.Options, s *servedMemory, g auth.Guard, s
 
 // noDoors returns a handler that describes the API but contains no memory. It is used if all
 // tokens that the guard verifies belong to tenants.
-func (a *app) noDoors(g auth.Guard) http.Handler {
-	none := &verb.Workspace{Now: a.env.Now, Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+func (mem *openMemory) noDoors(g auth.Guard) http.Handler {
+	none := &verb.Workspace{Now: mem.env.Now, Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
 		return nil, oxbow.ErrNotFound
 	}}
 	g.Tokens = nil
-	return a.newHandler(&rights.Options{Workspace: none}, &servedMemory{mcp: mcpserver.New(none, nil)}, g, nil)
+	return mem.newHandler(&rights.Options{Workspace: none}, &servedMemory{mcp: mcpserver.New(none, nil)}, g, nil)
 }

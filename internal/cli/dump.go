@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
-func (a *app) dumpCommand() *cobra.Command {
+func dumpCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "dump DIR",
 		Short: "Write all entries as Markdown files",
@@ -27,14 +27,14 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 		Args: argCount(1, 1, "one directory"),
 	}, func(ctx context.Context, in transfer.DumpIn, args []string) (err error) {
 		in.Dir = args[0]
-		in.Path, err = a.outputPath(in.Dir)
+		in.Path, err = mem.outputPath(in.Dir)
 		if err == nil {
-			in.Path, err = a.treePath(in.Dir)
+			in.Path, err = mem.env.treePath(in.Dir)
 		}
 		if err != nil {
 			return err
 		}
-		out, err := attempt(ctx, a, transfer.Dump, in)
+		out, err := attempt(ctx, mem, transfer.Dump, in)
 		switch {
 		case errors.Is(err, mdtree.ErrForeign):
 			return &hintedError{
@@ -47,20 +47,20 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 		case err != nil:
 			return err
 		}
-		return answer(a, out, show[transfer.DumpOut](a))
+		return answer(mem, out, show[transfer.DumpOut](mem))
 	})
 }
 
 // treePath returns the absolute path of the directory for a file tree. It returns an error for
 // an empty path, for a root directory and for a file.
-func (l *locator) treePath(dir string) (string, error) {
+func (env *environment) treePath(dir string) (string, error) {
 	if dir == "" {
 		return "", misusef(
 			"a script's variable may be unset; . is the working directory",
 			"the path of the directory is empty",
 		)
 	}
-	path, err := l.absolutePath(dir)
+	path, err := env.absolutePath(dir)
 	if err != nil {
 		return "", err
 	}

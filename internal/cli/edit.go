@@ -22,7 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-func (a *app) editCommand() *cobra.Command {
+func editCommand(mem *openMemory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "edit NAME",
 		Short: "Change an entry in your editor",
@@ -32,16 +32,16 @@ your text is kept in a file of its own.`,
 		Example: `  oxbow edit style
   EDITOR='code --wait' oxbow edit runbook`,
 		Args: argCount(1, 1, "the name of one entry"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.edit(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return mem.edit(cmd.Context(), args[0]) },
 	}
 }
 
-func (a *app) edit(ctx context.Context, name string) error {
-	out, err := a.editEntry(ctx, name)
+func (mem *openMemory) edit(ctx context.Context, name string) error {
+	out, err := mem.editEntry(ctx, name)
 	if err != nil {
 		return err
 	}
-	return answer(a, out, show[editOut](a))
+	return answer(mem, out, show[editOut](mem))
 }
 
 // unchanged is the outcome of an edit without a change.
@@ -61,21 +61,24 @@ func (o editOut) Report() report.Report {
 }
 
 // editEntry opens an entry in the person's editor and stores the edited text.
-func (a *app) editEntry(ctx context.Context, name string) (out editOut, err error) {
-	got, err := run(ctx, a, verb.Get, verb.GetIn{Name: name, Own: true})
+func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut, err error) {
+	got, err := run(ctx, mem, verb.Get, verb.GetIn{Name: name, Own: true})
 	if err != nil {
 		return out, err
 	}
 	entry, was := got.Entry, *got.Entry.Content
 	if entry.Name == "" {
-		return out, misusef("forget it, or remember its text under a name", "an entry without a name cannot be changed")
+		return out, misusef(
+			"forget it, or remember its text under a name",
+			"an entry without a name cannot be changed",
+		)
 	}
 	if i := strings.LastIndexByte(name, '@'); i > 0 && entry.Name == name[:i] {
 		return out, misusef("to bring it back: oxbow restore "+
 			quoteName(name), "%s is a version of the past, and cannot be edited", name)
 	}
 	draft := editing{name: entry.Name, ext: ".md", again: "oxbow edit " + quoteName(entry.Name)}
-	err = a.withEditor(&draft, was, func(text string) error {
+	err = mem.finder.withEditor(&draft, was, func(text string) error {
 		// Editors add a line break at the end. This alone is not a change.
 		if !strings.HasSuffix(was, "\n") {
 			text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
@@ -93,13 +96,13 @@ func (a *app) editEntry(ctx context.Context, name string) (out editOut, err erro
 		if err == nil {
 			out.RememberOut, err = run(
 				ctx,
-				a,
+				mem,
 				verb.Remember,
 				verb.RememberIn{Name: entry.Name, Content: text, IfVersion: &entry.Version},
 			)
 		}
 		if gone, ok := errors.AsType[*oxbow.ConflictError](err); ok && gone.Have == 0 {
-			draft.back = a.forgotten(ctx, entry)
+			draft.back = mem.forgotten(ctx, entry)
 		}
 		return err
 	})
@@ -108,8 +111,8 @@ func (a *app) editEntry(ctx context.Context, name string) (out editOut, err erro
 
 // forgotten returns a text with the change that forgot an entry and with the command that
 // restores it. It returns "" if no history is available.
-func (a *app) forgotten(ctx context.Context, e verb.Entry) string {
-	past, err := run(ctx, a, verb.History, verb.HistoryIn{Name: e.Name})
+func (mem *openMemory) forgotten(ctx context.Context, e verb.Entry) string {
+	past, err := run(ctx, mem, verb.History, verb.HistoryIn{Name: e.Name})
 	if err != nil || len(past.Changes) == 0 {
 		return ""
 	}
@@ -127,8 +130,8 @@ type editing struct{ name, ext, again, back string }
 // withEditor opens a text in an editor and calls use with the edited text. If anything fails, the
 // edited text is saved in a file below the home, and the error contains the file's path. The file
 // exists from the beginning, so that neither a killed process nor a full disk loses the text.
-func (l *locator) withEditor(e *editing, was string, use func(text string) error) error {
-	dir, err := l.editDir()
+func (finder *homeFinder) withEditor(e *editing, was string, use func(text string) error) error {
+	dir, err := finder.editDir()
 	if err != nil {
 		return fmt.Errorf("making a file to edit: %w", err)
 	}
@@ -136,24 +139,24 @@ func (l *locator) withEditor(e *editing, was string, use func(text string) error
 	if err := os.WriteFile(file, []byte(was), 0o600); err != nil {
 		return errors.Join(fmt.Errorf("making a file to edit: %w", err), vfs.RemoveTree(dir))
 	}
-	failed := l.runEditor(file)
-	text, err := l.readFile(file)
+	failed := finder.env.runEditor(file)
+	text, err := finder.env.readFile(file)
 	isTyped := (err != nil && !errors.Is(err, fs.ErrNotExist)) || (text != was && strings.TrimSpace(text) != "")
 	err = cmp.Or(failed, err)
 	if err == nil {
 		err = use(text)
 	}
 	if err != nil && isTyped {
-		return l.keep(*e, file, err)
+		return keepUnsaved(*e, file, err)
 	}
 	return errors.Join(err, vfs.RemoveTree(dir))
 }
 
 // editDir creates the directory for an edited file. It is below the home or, if the home cannot
 // be written to, in the directory for temporary files.
-func (l *locator) editDir() (string, error) {
+func (finder *homeFinder) editDir() (string, error) {
 	const pattern = "edit-"
-	if home, err := l.home(); err == nil && isDir(home) {
+	if home, err := finder.home(); err == nil && isDir(home) {
 		unsaved := filepath.Join(home, maintenance.UnsavedDir)
 		if err := os.MkdirAll(unsaved, 0o700); err == nil {
 			if dir, err := os.MkdirTemp(unsaved, pattern); err == nil {
@@ -164,11 +167,14 @@ func (l *locator) editDir() (string, error) {
 	return os.MkdirTemp("", "oxbow-"+pattern)
 }
 
-// keep moves an edited file that could not be used to the directory for unsaved texts, and adds
+// keepUnsaved moves an edited file that could not be used to the directory for unsaved texts, and adds
 // the file's new path to the error.
-func (t *terminal) keep(e editing, file string, cause error) error {
+func keepUnsaved(e editing, file string, cause error) error {
 	dir := filepath.Dir(file)
-	kept := filepath.Join(filepath.Dir(dir), fileName(e.name)+"."+strings.TrimPrefix(filepath.Base(dir), "edit-")+e.ext)
+	kept := filepath.Join(
+		filepath.Dir(dir),
+		fileName(e.name)+"."+strings.TrimPrefix(filepath.Base(dir), "edit-")+e.ext,
+	)
 	if filepath.Base(filepath.Dir(dir)) == maintenance.UnsavedDir && os.Rename(file, kept) == nil {
 		file = kept
 		_ = vfs.RemoveTree(dir) // remove other files of the editor

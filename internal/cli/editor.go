@@ -9,13 +9,13 @@ import (
 
 // editor returns the command line of the person's editor: the value of $VISUAL or $EDITOR, or
 // otherwise an editor that the operating system always has.
-func (t *terminal) editor() ([]string, error) {
+func (env *environment) editor() ([]string, error) {
 	for _, key := range []string{"VISUAL", "EDITOR"} {
-		line := strings.TrimSpace(t.env.Getenv(key))
+		line := strings.TrimSpace(env.Getenv(key))
 		if line == "" {
 			continue
 		}
-		argv, err := splitCommand(line, t.env.GOOS == "windows")
+		argv, err := splitCommand(line, env.GOOS == "windows")
 		if err != nil {
 			return nil, &hintedError{
 				err:  fmt.Errorf("reading $%s: %w", key, err),
@@ -24,22 +24,22 @@ func (t *terminal) editor() ([]string, error) {
 		}
 		return argv, nil
 	}
-	if t.env.GOOS == "windows" {
+	if env.GOOS == "windows" {
 		return []string{"notepad"}, nil
 	}
 	return []string{"vi"}, nil
 }
 
 // runEditor opens the file in the person's editor and waits until the editor ends.
-func (t *terminal) runEditor(file string) error {
-	argv, err := t.editor()
+func (env *environment) runEditor(file string) error {
+	argv, err := env.editor()
 	if err != nil {
 		return err
 	}
-	if t.env.Edit == nil {
+	if env.Edit == nil {
 		return fmt.Errorf("starting editor: there is no terminal for one")
 	}
-	if err := t.env.Edit(append(argv, file)); err != nil {
+	if err := env.Edit(append(argv, file)); err != nil {
 		return &hintedError{err: fmt.Errorf("running editor %s: %w", argv[0], err),
 			hint: "set EDITOR to an editor that waits until you are done, for example EDITOR='code --wait'"}
 	}

@@ -15,19 +15,19 @@ import (
 
 // checkElsewhere returns an error for a home or a setting that a daemon cannot use. The home must
 // be named, because one machine may have several.
-func (a *app) checkElsewhere() error {
-	if a.elsewhere == nil {
+func (mem *openMemory) checkElsewhere() error {
+	if mem.elsewhere == nil {
 		return nil
 	}
-	if cmp.Or(a.homeFlag, a.env.Getenv("OXBOW_HOME")) == "" {
+	if cmp.Or(mem.finder.homeFlag, mem.env.Getenv("OXBOW_HOME")) == "" {
 		return misusef("name the directory of what this server keeps by itself: --home DIR", "--home is missing")
 	}
 	for _, v := range []string{"OXBOW_KEEP", "OXBOW_DIALECT"} {
-		if a.env.Getenv(v) != "" {
-			return misusef("unset it", "%s is for memories in files, and those of %s are none", v, a.name)
+		if mem.env.Getenv(v) != "" {
+			return misusef("unset it", "%s is for memories in files, and those of %s are none", v, mem.env.name)
 		}
 	}
-	home, err := a.home()
+	home, err := mem.finder.home()
 	if err != nil {
 		return err
 	}
@@ -35,38 +35,38 @@ func (a *app) checkElsewhere() error {
 		return &hintedError{fmt.Errorf("the home %s is a file", home), "name a directory with --home DIR"}
 	}
 	if file := filepath.Join(home, storeFile); fileExists(file) {
-		a.warn("%s is not served: the memories of %s are elsewhere", file, a.name)
+		mem.env.warn("%s is not served: the memories of %s are elsewhere", file, mem.env.name)
 	}
 	return os.MkdirAll(home, 0o700)
 }
 
 // placeElsewhere returns the place of a memory that is not a file in its home. Verbs that work
 // on the file refuse such a place.
-func (l *locator) placeElsewhere() (verb.Place, error) {
-	p, err := l.memoryPlace()
+func (finder *homeFinder) placeElsewhere() (verb.Place, error) {
+	p, err := finder.memoryPlace()
 	p.Store = p.Home
-	p.Layout = l.name
-	p.Title = "the memories of " + l.name
+	p.Layout = finder.env.name
+	p.Title = "the memories of " + finder.env.name
 	return p, err
 }
 
 // startElsewhere opens the port and starts the storage of the memories, if the memories are not
 // files. The returned function stops the storage.
-func (a *app) startElsewhere(ctx context.Context, address *listening) (stop func() error, err error) {
+func (mem *openMemory) startElsewhere(ctx context.Context, address *listening) (stop func() error, err error) {
 	none := func() error { return nil }
-	if a.elsewhere == nil {
+	if mem.elsewhere == nil {
 		return none, nil
 	}
-	home, err := a.home()
+	home, err := mem.finder.home()
 	if err != nil {
 		return none, err
 	}
-	if err := a.listen(ctx, address); err != nil {
+	if err := mem.listen(ctx, address); err != nil {
 		return none, err
 	}
-	a.elsewhere.memories, err = a.elsewhere.start(ctx, home, a.note)
+	mem.elsewhere.memories, err = mem.elsewhere.start(ctx, home, mem.env.note)
 	if err != nil {
 		return none, badArgument(errors.Join(err, address.port.Close()))
 	}
-	return a.elsewhere.memories.Close, nil
+	return mem.elsewhere.memories.Close, nil
 }

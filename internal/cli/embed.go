@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func (a *app) embedCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func embedCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "embed",
 		Short: "Make the vectors of entries that have none, at an endpoint of yours",
 		Long: `Embed sends the text of each entry that has no vector yet to an endpoint like

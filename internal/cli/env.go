@@ -1,4 +1,4 @@
-// This file defines Env, the interface of a run to the outside world.
+// This file defines Env, the interface of a run to the outside world, and the environment of a run.
 
 package cli
 
@@ -108,4 +108,20 @@ func (e *Env) finish() (release func()) {
 		return func() {}
 	}
 	return e.Finish()
+}
+
+// environment is the environment of a run: the outside world, the flags that are common to all commands, and
+// the output.
+type environment struct {
+	Env
+
+	name    string // program name
+	json    bool
+	quiet   bool
+	typed   func(text string) string // rewrites the commands in a text so that they work as typed
+	foreign bool                     // the opened home has another layout, in which versions are not change numbers
+
+	mayPage, noPager bool // the command supports a pager; --no-pager is set
+
+	progress *progressLine // nil unless standard error is a terminal that it may use
 }

@@ -225,7 +225,7 @@ func TestExamples(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newApp(newWorld(t).env).root(Run))
+	walk(newOpenMemory(newWorld(t).env).root(Run))
 	if n < 150 {
 		t.Errorf("there are %d examples, want more", n)
 	}

@@ -19,7 +19,7 @@ import (
 // filterTerm matches an argument that is a filter term and not a file.
 var filterTerm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?[a-z][a-z0-9_-]+:.`) })
 
-func (a *app) exportCommand() *cobra.Command {
+func exportCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export [FILE] [FILTER…]",
 		Short: "Write entries as JSON lines, or for other programs",
@@ -60,12 +60,12 @@ Knowledge Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 		in.Filter = strings.Join(append(terms, in.Filter), " ")
 		switch to {
 		case "okf":
-			return a.exportBundle(ctx, in, file)
+			return mem.exportBundle(ctx, in, file)
 		case "", "jsonl":
 		default:
 			return misusef("oxbow dump DIR writes Markdown files", "--to %s is not one of jsonl, okf", to)
 		}
-		return a.export(ctx, in, file, force)
+		return mem.export(ctx, in, file, force)
 	})
 	c.Flags().BoolVar(&force, "force", false, "replace FILE if it is there; a copy is kept of what somebody edited")
 	c.Flags().StringVar(&to, "to", "", "write this `FORMAT`: jsonl, or okf for a directory")
@@ -77,11 +77,11 @@ Knowledge Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 }
 
 // exportBundle writes a bundle of the Open Knowledge Format to a new directory.
-func (a *app) exportBundle(ctx context.Context, in transfer.ExportIn, name string) error {
+func (mem *openMemory) exportBundle(ctx context.Context, in transfer.ExportIn, name string) error {
 	if name == "" || name == "-" {
 		return misusef("oxbow export --to okf DIR", "export --to okf needs a directory")
 	}
-	path, err := a.absolutePath(name)
+	path, err := mem.env.absolutePath(name)
 	if err != nil {
 		return err
 	}
@@ -89,35 +89,45 @@ func (a *app) exportBundle(ctx context.Context, in transfer.ExportIn, name strin
 	write := func(ctx context.Context, w *verb.Workspace, in transfer.ExportIn) (transfer.ExportOut, error) {
 		return transfer.ExportBundle(ctx, w, in, dir)
 	}
-	return respond(ctx, a, write, in)
+	return respond(ctx, mem, write, in)
 }
 
-func (a *app) export(ctx context.Context, in transfer.ExportIn, file string, force bool) error {
+func (mem *openMemory) export(ctx context.Context, in transfer.ExportIn, file string, force bool) error {
 	write := func(to io.Writer) (int, error) {
 		in.To = to
-		out, err := run(ctx, a, transfer.Export, in)
+		out, err := run(ctx, mem, transfer.Export, in)
 		return out.Entries, err
 	}
 	if file == "" || file == "-" {
-		n, err := write(a.env.Stdout)
+		n, err := write(mem.env.Stdout)
 		if err == nil && n == 0 {
-			a.note("no entry was selected: nothing was written")
+			mem.env.note("no entry was selected: nothing was written")
 		}
 		return err
 	}
-	path, err := a.outputPath(file)
+	path, err := mem.outputPath(file)
 	if err != nil {
 		return err
 	}
 	var n int
-	kept, err := output.Output{Path: path, Name: file, Doing: "exporting", Force: force, Record: a.host().Trusted,
-		Dir: ", or use: oxbow dump " + quote(file), Other: "; a pipe or a device is written by: oxbow export > FILE",
-	}.Write(ctx, 0o600, func(to io.Writer) (err error) {
-		n, err = write(to)
-		return err
-	})
+	kept, err := output.Output{
+		Path:   path,
+		Name:   file,
+		Doing:  "exporting",
+		Force:  force,
+		Record: mem.finder.host().Trusted,
+		Dir:    ", or use: oxbow dump " + quote(file),
+		Other:  "; a pipe or a device is written by: oxbow export > FILE",
+	}.Write(
+		ctx,
+		0o600,
+		func(to io.Writer) (err error) {
+			n, err = write(to)
+			return err
+		},
+	)
 	if err != nil {
 		return badArgument(err)
 	}
-	return answer(a, transfer.ExportOut{File: file, Entries: n, Kept: kept}, show[transfer.ExportOut](a))
+	return answer(mem, transfer.ExportOut{File: file, Entries: n, Kept: kept}, show[transfer.ExportOut](mem))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
-func (a *app) fixCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func fixCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "fix [ERROR]",
 		Short: "Show what mended an error in a past session",
 		Long: `Fix lists what agents did between a command that failed and the same command
@@ -29,7 +29,7 @@ after the same error, it is told of the fix.`,
 		Args: argCount(0, -1, "the error"),
 	}, review.Fixes, func(in *review.FixesIn, _ *flagSet, words []string) (err error) {
 		in.Error = strings.Join(words, " ")
-		in.Project, err = a.projectNamed(in.Project)
+		in.Project, err = mem.env.projectNamed(in.Project)
 		return err
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/folders"
 )
 
-func (a *app) folderCommand() *cobra.Command {
+func folderCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "folder",
 		Short: "Follow directories of Markdown files that you go on editing",
@@ -26,12 +26,12 @@ or most files are gone, no note is forgotten before you say so with sync.`,
   oxbow recall boats folder:vault
   oxbow folder list`,
 	})
-	c.AddCommand(a.folderAddCommand(), a.folderListCommand(), a.folderRemoveCommand(), a.folderSyncCommand())
+	c.AddCommand(folderAddCommand(mem), folderListCommand(mem), folderRemoveCommand(mem), folderSyncCommand(mem))
 	return c
 }
 
-func (a *app) folderAddCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func folderAddCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "add DIR",
 		Short: "Follow a directory of Markdown files",
 		Long: `Add brings the notes in DIR into the memory, as oxbow import does, and follows
@@ -47,9 +47,9 @@ your mind. oxbow folder remove NAME --forget takes all back.`,
   oxbow folder add ~/vault --dry-run`,
 		Args: argCount(1, 1, "one directory"),
 	}, folders.Add, func(in *folders.AddIn, _ *flagSet, args []string) (err error) {
-		a.leaveFolders()
+		mem.leaveFolders()
 		in.Dir = args[0]
-		in.Path, err = a.treePath(in.Dir)
+		in.Path, err = mem.env.treePath(in.Dir)
 		if err != nil {
 			return err
 		}
@@ -60,18 +60,18 @@ your mind. oxbow folder remove NAME --forget takes all back.`,
 	})
 }
 
-func (a *app) folderListCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func folderListCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "list",
 		Short: "List the folders, and the files that could not be read",
 		Example: `  oxbow folder list
   oxbow folder list --json`,
 		Args: argCount(0, 0, ""),
-	}, folders.List, func(*folders.ListIn, *flagSet, []string) error { a.leaveFolders(); return nil })
+	}, folders.List, func(*folders.ListIn, *flagSet, []string) error { mem.leaveFolders(); return nil })
 }
 
-func (a *app) folderRemoveCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func folderRemoveCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "remove FOLDER",
 		Short: "Follow a folder no longer",
 		Long: `Remove ends that the memory follows FOLDER, which is a name or a directory. The
@@ -82,14 +82,14 @@ back.`,
   oxbow folder remove vault --forget --dry-run`,
 		Args: argCount(1, 1, "one folder"),
 	}, folders.Remove, func(in *folders.RemoveIn, _ *flagSet, args []string) error {
-		a.leaveFolders()
-		in.Folder, in.Path = args[0], a.folderPath(args[0])
+		mem.leaveFolders()
+		in.Folder, in.Path = args[0], mem.env.folderPath(args[0])
 		return nil
 	})
 }
 
-func (a *app) folderSyncCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func folderSyncCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "sync [FOLDER]",
 		Short: "Compare a folder now, or say that missing files were deleted",
 		Long: `Sync compares FOLDER, or all folders, as each opening of the memory does, and
@@ -100,24 +100,24 @@ brings them back.`,
   oxbow folder sync vault --prune`,
 		Args: argCount(0, 1, "one folder"),
 	}, folders.Compare, func(in *folders.CompareIn, _ *flagSet, args []string) error {
-		a.leaveFolders()
+		mem.leaveFolders()
 		if len(args) > 0 {
-			in.Folder, in.Path = args[0], a.folderPath(args[0])
+			in.Folder, in.Path = args[0], mem.env.folderPath(args[0])
 		}
 		return nil
 	})
 }
 
 // leaveFolders prevents that opening the memory compares the folders, because the command does this itself.
-func (a *app) leaveFolders() {
-	a.folders.mu.Lock()
-	defer a.folders.mu.Unlock()
-	a.folders.isDone = true
+func (mem *openMemory) leaveFolders() {
+	mem.folders.mu.Lock()
+	defer mem.folders.mu.Unlock()
+	mem.folders.isDone = true
 }
 
 // folderPath returns the path that a name refers to if it is a directory.
-func (l *locator) folderPath(name string) string {
-	path, err := l.absolutePath(name)
+func (env *environment) folderPath(name string) string {
+	path, err := env.absolutePath(name)
 	if err != nil {
 		return ""
 	}

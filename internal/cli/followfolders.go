@@ -16,26 +16,26 @@ import (
 const followShare = 10
 
 // followFolders makes the run follow the registered folders of its home.
-func (a *app) followFolders() {
-	a.folders.compare = a.compareFolders
-	a.folders.write = a.writeFolders
-	a.folders.follower = a.folderFollower
+func (mem *openMemory) followFolders() {
+	mem.folders.compare = mem.compareFolders
+	mem.folders.write = mem.writeFolders
+	mem.folders.follower = mem.folderFollower
 }
 
 // folderHome returns the home whose folders this run follows, or "" if there are none. Folders of a home that
 // is not trusted are not followed, because somebody else may have registered them.
-func (a *app) folderHome() string {
-	if a.store != nil || a.tenant || a.sample {
+func (mem *openMemory) folderHome() string {
+	if mem.finder.store != nil || mem.tenant || mem.sample {
 		return ""
 	}
-	path, err := a.storePath()
+	path, err := mem.finder.storePath()
 	if err != nil || filepath.Base(path) != storeFile || !folder.HasList(filepath.Dir(path)) {
 		return ""
 	}
-	if _, other, err := a.layout(); err != nil || other {
+	if _, other, err := mem.finder.layout(); err != nil || other {
 		return ""
 	}
-	if foreign, err := a.isForeign(); err != nil || foreign || a.host().MayWrite(path) != nil {
+	if foreign, err := mem.finder.isForeign(); err != nil || foreign || mem.finder.host().MayWrite(path) != nil {
 		return ""
 	}
 	return filepath.Dir(path)
@@ -43,67 +43,67 @@ func (a *app) folderHome() string {
 
 // compareFolders brings changes in the files of registered folders into the memory, once in a run. A failure
 // does not prevent the run, and is reported.
-func (a *app) compareFolders() {
-	a.folders.mu.Lock()
-	isDone := a.folders.isDone
-	a.folders.isDone = true // the comparison itself opens the memory
-	a.folders.mu.Unlock()
-	if isDone || a.folderHome() == "" {
+func (mem *openMemory) compareFolders() {
+	mem.folders.mu.Lock()
+	isDone := mem.folders.isDone
+	mem.folders.isDone = true // the comparison itself opens the memory
+	mem.folders.mu.Unlock()
+	if isDone || mem.folderHome() == "" {
 		return
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	if a.hurried {
-		ctx, stop = context.WithTimeout(ctx, a.env.hookWaits().Start)
+	if mem.hurried {
+		ctx, stop = context.WithTimeout(ctx, mem.env.hookWaits().Start)
 	}
 	defer stop()
-	wasAnswer := a.answers
-	a.answers = false
-	defer func() { a.answers = wasAnswer }()
-	w, done, err := a.workspace(ctx)
+	wasAnswer := mem.answers
+	mem.answers = false
+	defer func() { mem.answers = wasAnswer }()
+	w, done, err := mem.workspace(ctx)
 	if err != nil {
 		return // the run itself reports it
 	}
-	a.followIn(ctx, w, folders.CompareIn{OnlyFiles: true})
+	mem.followIn(ctx, w, folders.CompareIn{OnlyFiles: true})
 	if err := done(); err != nil {
-		a.warn("closing the memory after comparing its folders: %v", err)
+		mem.env.warn("closing the memory after comparing its folders: %v", err)
 	}
 }
 
 // writeFolders writes changes of this run into the files of registered folders.
-func (a *app) writeFolders(ctx context.Context, w *verb.Workspace) {
-	if home := a.folderHome(); home != "" && folders.HasWritten(home) {
-		a.followIn(context.WithoutCancel(ctx), w, folders.CompareIn{})
+func (mem *openMemory) writeFolders(ctx context.Context, w *verb.Workspace) {
+	if home := mem.folderHome(); home != "" && folders.HasWritten(home) {
+		mem.followIn(context.WithoutCancel(ctx), w, folders.CompareIn{})
 	}
 }
 
 // followIn compares the folders, and reports what a person should know.
-func (a *app) followIn(ctx context.Context, w *verb.Workspace, in folders.CompareIn) {
+func (mem *openMemory) followIn(ctx context.Context, w *verb.Workspace, in folders.CompareIn) {
 	out, err := folders.Compare(ctx, w, in)
 	for _, c := range out.Changes {
 		for _, said := range c.Messages() {
-			a.warnOnce("folder " + c.Folder + ": " + said)
+			mem.warnOnce("folder " + c.Folder + ": " + said)
 		}
 	}
 	if err != nil {
-		a.warnOnce("its folders are not compared: " + err.Error())
+		mem.warnOnce("its folders are not compared: " + err.Error())
 	}
 }
 
 // warnOnce prints a warning, once in a run.
-func (a *app) warnOnce(said string) {
-	if a.folders.said[said] {
+func (mem *openMemory) warnOnce(said string) {
+	if mem.folders.said[said] {
 		return
 	}
-	if a.folders.said == nil {
-		a.folders.said = map[string]bool{}
+	if mem.folders.said == nil {
+		mem.folders.said = map[string]bool{}
 	}
-	a.folders.said[said] = true
-	a.warn("%s", clean(said))
+	mem.folders.said[said] = true
+	mem.env.warn("%s", clean(said))
 }
 
 // folderFollower returns a function that a server calls before each use of its memory. It compares the folders,
 // unless the last comparison was so recent that comparing would take more than a tenth of the time.
-func (a *app) folderFollower(
+func (mem *openMemory) folderFollower(
 	how access,
 	open openFunc,
 ) func(context.Context, verb.Access) {
@@ -114,24 +114,31 @@ func (a *app) folderFollower(
 		if use == verb.Write {
 			return // an undo must not find a change that the comparison made just before
 		}
-		f := &a.folders
+		f := &mem.folders
 		if !f.mu.TryLock() {
 			return // another call compares them
 		}
 		defer f.mu.Unlock()
-		start := a.env.Now()
+		start := mem.env.Now()
 		isEarly := start.Before(f.next) && f.next.Sub(start) < time.Minute // else the clock was set back
-		if isEarly || a.folderHome() == "" {
+		if isEarly || mem.folderHome() == "" {
 			return
 		}
-		src, err := a.source()
+		src, err := mem.source()
 		if err != nil {
 			return
 		}
-		w := &verb.Workspace{Open: open, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(), Place: a.memoryPlace,
-			Host: a.host(), Knowledge: a.knowledge}
-		a.followIn(context.WithoutCancel(ctx), w, folders.CompareIn{})
-		end := a.env.Now()
+		w := &verb.Workspace{
+			Open:      open,
+			Now:       mem.env.Now,
+			Source:    src,
+			Secrets:   mem.secretsPolicy(),
+			Place:     mem.finder.memoryPlace,
+			Host:      mem.finder.host(),
+			Knowledge: mem.knowledge,
+		}
+		mem.followIn(context.WithoutCancel(ctx), w, folders.CompareIn{})
+		end := mem.env.Now()
 		f.next = end.Add(followShare * end.Sub(start))
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func (a *app) forgetCommand() *cobra.Command {
-	return setUpErasure(a, &cobra.Command{
+func forgetCommand(mem *openMemory) *cobra.Command {
+	return setUpErasure(mem, &cobra.Command{
 		Use:   "forget NAME",
 		Short: "Take an entry out of the memory",
 		Long: `Forget takes an entry out of the memory. Its versions stay in the log: undo
@@ -32,7 +32,7 @@ good, and forget asks first; without a terminal, give --yes.`,
 			return fmt.Sprintf("Forget %q for good? This layout keeps no history.", clean(would.Entry.Name))
 		},
 	}, func(in verb.ForgetIn) (bool, error) {
-		_, isForeign, err := a.layout()
+		_, isForeign, err := mem.finder.layout()
 		return isForeign && !in.DryRun, err
-	}, positional, show[verb.ForgetOut](a))
+	}, positional, show[verb.ForgetOut](mem))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func (a *app) getCommand() *cobra.Command {
+func getCommand(mem *openMemory) *cobra.Command {
 	var raw bool
 	c := &cobra.Command{
 		Use:   "get NAME[@SEQ]",
@@ -27,19 +27,19 @@ the content, byte for byte.`,
   oxbow get runbook --raw > RUNBOOK.md`,
 		Args: argCount(1, 1, "the name of one entry"),
 	}
-	setUpCall(a, c, verb.Get, func(in *verb.GetIn, _ *flagSet, args []string) error {
-		in.Name, a.noPager = args[0], a.noPager || raw
-		in.Bare = (raw || !a.env.StdoutTerm) && !a.json
+	setUpCall(mem, c, verb.Get, func(in *verb.GetIn, _ *flagSet, args []string) error {
+		in.Name, mem.env.noPager = args[0], mem.env.noPager || raw
+		in.Bare = (raw || !mem.env.StdoutTerm) && !mem.env.json
 		return nil
 	}, func(out verb.GetOut) {
-		if !raw && a.env.StdoutTerm {
-			a.showEntry(out)
+		if !raw && mem.env.StdoutTerm {
+			mem.env.showEntry(out)
 			return
 		}
-		if warning := a.warning(oxbow.Trust(out.Trust)); warning != "" {
-			a.note("%s", strings.TrimSpace(warning))
+		if warning := mem.env.warning(oxbow.Trust(out.Trust)); warning != "" {
+			mem.env.note("%s", strings.TrimSpace(warning))
 		}
-		to := a.env.Stdout
+		to := mem.env.Stdout
 		if s, ok := to.(*termtext.Writer); ok {
 			to = s.W // write the unchanged bytes
 		}
@@ -53,17 +53,17 @@ the content, byte for byte.`,
 
 // showEntry prints an entry on a terminal: its facts, such as labels and dates, and its content. It is not
 // a report because the content is rendered as Markdown.
-func (t *terminal) showEntry(out verb.GetOut) {
-	if warning := t.warning(oxbow.Trust(out.Trust)); warning != "" {
-		t.note("%s", strings.TrimSpace(warning))
+func (env *environment) showEntry(out verb.GetOut) {
+	if warning := env.warning(oxbow.Trust(out.Trust)); warning != "" {
+		env.note("%s", strings.TrimSpace(warning))
 	}
 	content := ""
 	if out.Entry.Content != nil {
 		content = *out.Entry.Content
 	}
-	t.showHeader(out.Entry)
-	for _, line := range (markdown.Terminal{Width: t.width(), Colour: t.colour()}).Render(content) {
-		t.printf("%s\n", line)
+	env.showHeader(out.Entry)
+	for _, line := range (markdown.Terminal{Width: env.width(), Colour: env.colour()}).Render(content) {
+		env.printf("%s\n", line)
 	}
-	t.showNotes(out.Notes)
+	env.showNotes(out.Notes)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-func (a *app) handoffCommand() *cobra.Command {
+func handoffCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "handoff",
 		Short: "Pass a task from one session to the next, which takes it once",
@@ -21,13 +21,13 @@ session takes it; no two sessions can take the same.`,
   oxbow handoff list
   oxbow handoff take`,
 	})
-	c.AddCommand(a.handoffNewCommand(), a.handoffListCommand(), a.handoffShowCommand(),
-		a.handoffTakeCommand(), a.handoffDropCommand())
+	c.AddCommand(handoffNewCommand(mem), handoffListCommand(mem), handoffShowCommand(mem),
+		handoffTakeCommand(mem), handoffDropCommand(mem))
 	return c
 }
 
-func (a *app) handoffNewCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func handoffNewCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "new SUMMARY",
 		Short: "Leave a task to the next session",
 		Long: `New stores a handoff. --project auto labels it with the project of the working
@@ -37,25 +37,25 @@ directory. The same handoff that is open already is not stored twice.`,
 		Args: argCount(1, 1, "a SUMMARY"),
 	}, verb.HandOff, func(in *verb.HandoffTaskIn, _ *flagSet, args []string) (err error) {
 		in.Summary = args[0]
-		in.Project, err = a.projectNamed(in.Project)
+		in.Project, err = mem.env.projectNamed(in.Project)
 		return err
 	})
 }
 
-func (a *app) handoffListCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func handoffListCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the open handoffs, the newest first",
 		Example: "  oxbow handoff list --all",
 	}, sessions.Handoffs, func(in *sessions.HandoffsIn, _ *flagSet, _ []string) (err error) {
-		in.Project, err = a.projectNamed(in.Project)
+		in.Project, err = mem.env.projectNamed(in.Project)
 		return err
 	})
 }
 
-func (a *app) handoffShowCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func handoffShowCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Show the newest open handoff, or the one of that name, and take nothing",
 		Example: `  oxbow handoff show
@@ -64,8 +64,8 @@ func (a *app) handoffShowCommand() *cobra.Command {
 	}, sessions.ShowHandoff, positional)
 }
 
-func (a *app) handoffTakeCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func handoffTakeCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "take [NAME]",
 		Short: "Take the newest open handoff, or the one of that name",
 		Long: `Take prints a handoff and marks it as taken, so that no other session gets it;
@@ -86,13 +86,13 @@ oxbow undo opens again.`,
 				return misusef("leave it out to take the newest", "the name is empty")
 			}
 		}
-		in.Project, err = a.projectNamed(in.Project)
+		in.Project, err = mem.env.projectNamed(in.Project)
 		return err
 	})
 }
 
-func (a *app) handoffDropCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func handoffDropCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:     "drop NAME",
 		Short:   "Forget a handoff, open or taken",
 		Example: `  oxbow handoff drop "handoff: The grid is done."`,

@@ -32,7 +32,7 @@ const (
 )
 
 // helpCommand returns the command "oxbow help".
-func (t *terminal) helpCommand(root *cobra.Command) *cobra.Command {
+func helpCommand(env *environment, root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Say how a command is used",
@@ -42,11 +42,11 @@ func (t *terminal) helpCommand(root *cobra.Command) *cobra.Command {
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && args[0] == helpAll {
-				t.printAllCommands(root)
+				env.printAllCommands(root)
 				return nil
 			}
 			if len(args) == 1 && args[0] == helpFlags {
-				fmt.Fprint(root.OutOrStdout(), "Flags of every command:\n"+t.flagLines(root.PersistentFlags()))
+				fmt.Fprint(root.OutOrStdout(), "Flags of every command:\n"+env.flagLines(root.PersistentFlags()))
 				return nil
 			}
 			c, rest, err := root.Find(args)
@@ -66,7 +66,7 @@ const helpRows = 24
 // helpParagraphs returns a command's description in paragraphs that end with a newline, wrapped to
 // the terminal's width. A paragraph that begins with a space, such as a table, is not wrapped
 // and belongs to the one before.
-func (t *terminal) helpParagraphs(c *cobra.Command) (all []string) {
+func (env *environment) helpParagraphs(c *cobra.Command) (all []string) {
 	text := strings.TrimSpace(c.Long)
 	if text == "" {
 		text = c.Short + "."
@@ -76,8 +76,8 @@ func (t *terminal) helpParagraphs(c *cobra.Command) (all []string) {
 		case isTable && len(all) > 0:
 			all[len(all)-1] += "\n" + p + "\n"
 			continue
-		case !isTable && t.env.Width >= 20:
-			p = strings.Join(wrap(strings.Join(strings.Fields(p), " "), t.width()), "\n")
+		case !isTable && env.Width >= 20:
+			p = strings.Join(wrap(strings.Join(strings.Fields(p), " "), env.width()), "\n")
 		}
 		all = append(all, p+"\n")
 	}
@@ -111,9 +111,9 @@ func usageLines(c *cobra.Command) (lines []string) {
 
 // printHelp prints a command's help: usage and examples, then the description, then the flags,
 // and then the rest of a long description.
-func (t *terminal) printHelp(c *cobra.Command) {
+func (env *environment) printHelp(c *cobra.Command) {
 	if !c.HasParent() {
-		t.printFirstCommands(c)
+		env.printFirstCommands(c)
 		return
 	}
 	var b strings.Builder
@@ -123,11 +123,11 @@ func (t *terminal) printHelp(c *cobra.Command) {
 	}
 	commands := ""
 	if c.HasAvailableSubCommands() {
-		commands = "\nCommands:\n" + t.commandLines(c.Commands())
+		commands = "\nCommands:\n" + env.commandLines(c.Commands())
 	}
-	first, details := splitHelp(t.helpParagraphs(c), helpRows-strings.Count(b.String()+commands, "\n"))
+	first, details := splitHelp(env.helpParagraphs(c), helpRows-strings.Count(b.String()+commands, "\n"))
 	fmt.Fprintf(&b, "%s%s", first, commands)
-	if flags := t.flagLines(c.LocalNonPersistentFlags()); flags != "" {
+	if flags := env.flagLines(c.LocalNonPersistentFlags()); flags != "" {
 		fmt.Fprintf(&b, "\nFlags:\n%s", flags)
 	}
 	if details != "" {
@@ -140,14 +140,14 @@ func (t *terminal) printHelp(c *cobra.Command) {
 }
 
 // printFirstCommands prints the commands for beginners.
-func (t *terminal) printFirstCommands(root *cobra.Command) {
+func (env *environment) printFirstCommands(root *cobra.Command) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", strings.TrimSpace(root.Long))
 	for _, group := range firstCommands {
 		fmt.Fprintf(&b, "\n%s:\n", group.wish)
 		for _, name := range group.names {
 			if c, _, err := root.Find([]string{name}); err == nil && c != root {
-				fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), t.hanging(c.Short, 14))
+				fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), env.hanging(c.Short, 14))
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func (t *terminal) printFirstCommands(root *cobra.Command) {
 }
 
 // printAllCommands prints all commands by group.
-func (t *terminal) printAllCommands(root *cobra.Command) {
+func (env *environment) printAllCommands(root *cobra.Command) {
 	var b strings.Builder
 	for i, group := range root.Groups() {
 		if i > 0 {
@@ -170,13 +170,13 @@ func (t *terminal) printAllCommands(root *cobra.Command) {
 		members := slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool {
 			return c.GroupID != group.ID
 		})
-		fmt.Fprintf(&b, "%s\n%s", group.Title, t.commandLines(members))
+		fmt.Fprintf(&b, "%s\n%s", group.Title, env.commandLines(members))
 	}
 	fmt.Fprint(root.OutOrStdout(), b.String())
 }
 
 // commandLines returns a line with name and purpose for each visible command.
-func (t *terminal) commandLines(commands []*cobra.Command) string {
+func (env *environment) commandLines(commands []*cobra.Command) string {
 	width := 11
 	for _, c := range commands {
 		width = max(width, len(c.Name()))
@@ -184,20 +184,20 @@ func (t *terminal) commandLines(commands []*cobra.Command) string {
 	var b strings.Builder
 	for _, c := range commands {
 		if c.IsAvailableCommand() {
-			fmt.Fprintf(&b, "  %-*s %s\n", width, c.Name(), t.hanging(c.Short, width+3))
+			fmt.Fprintf(&b, "  %-*s %s\n", width, c.Name(), env.hanging(c.Short, width+3))
 		}
 	}
 	return b.String()
 }
 
 // hanging wraps a text that begins in a column, so that its further lines begin there, too.
-func (t *terminal) hanging(s string, column int) string {
-	room := max(t.width()-column, 20)
+func (env *environment) hanging(s string, column int) string {
+	room := max(env.width()-column, 20)
 	return strings.Join(wrap(s, room), "\n"+strings.Repeat(" ", column))
 }
 
 // flagLines returns the lines that describe flags, wrapped to the width of the terminal.
-func (t *terminal) flagLines(flags *pflag.FlagSet) string {
+func (env *environment) flagLines(flags *pflag.FlagSet) string {
 	const values = "[=true|false]" // added by pflag to every boolean flag
-	return strings.ReplaceAll(flags.FlagUsagesWrapped(max(t.env.Width, 0)), values, strings.Repeat(" ", len(values)))
+	return strings.ReplaceAll(flags.FlagUsagesWrapped(max(env.Width, 0)), values, strings.Repeat(" ", len(values)))
 }

@@ -46,7 +46,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 				}
 			}
 		}
-		ask(newApp(w.env).root(Run))
+		ask(newOpenMemory(w.env).root(Run))
 		if asked < 60 {
 			t.Errorf("%d commands have help, want more", asked)
 		}

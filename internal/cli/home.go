@@ -1,4 +1,4 @@
-// This file finds the home, which is the directory that contains the store.
+// This file defines homeFinder. It finds the home, which is the directory that contains the store.
 
 package cli
 
@@ -31,9 +31,9 @@ const storeFile = "memory.oxbow"
 // homeDir is the directory name of a project's own home.
 const homeDir = injection.ProjectDir
 
-// locator finds the home and describes it.
-type locator struct {
-	terminal
+// homeFinder finds the home and describes it.
+type homeFinder struct {
+	env         *environment
 	homeFlag    string
 	dialectFlag string
 	network     bool // allow writing on a network file system
@@ -54,12 +54,12 @@ type locator struct {
 //
 // A home that was found at or above the working directory is refused if another user owns it or
 // others may write to it.
-func (l *locator) home() (string, error) {
-	dir, rule, err := l.findHome()
+func (finder *homeFinder) home() (string, error) {
+	dir, rule, err := finder.findHome()
 	if err != nil || rule != foundRule {
 		return dir, err
 	}
-	v, err := l.verdict()
+	v, err := finder.verdict()
 	if err == nil && v.State == trust.Refused {
 		err = &hintedError{fmt.Errorf("the home %s was found here and is not used: %s", dir, v.Why), v.Mend}
 	}
@@ -80,61 +80,61 @@ const dataRule = "your data directory"
 // It starts the record of trusted homes if no home was found from the working directory. Otherwise the
 // record of a person who uses only one memory would start when the first archive with a home is unpacked,
 // and that home would count as one of an earlier version.
-func (l *locator) findHome() (dir, rule string, err error) {
-	dir, rule, err = l.chooseHome()
+func (finder *homeFinder) findHome() (dir, rule string, err error) {
+	dir, rule, err = finder.chooseHome()
 	if err == nil && rule != foundRule {
-		l.host().Trusted.Begin()
+		finder.host().Trusted.Begin()
 	}
 	return dir, rule, err
 }
 
 // chooseHome returns the home and the rule by which it was chosen.
-func (l *locator) chooseHome() (dir, rule string, err error) {
+func (finder *homeFinder) chooseHome() (dir, rule string, err error) {
 	for _, c := range []struct{ dir, rule string }{
-		{l.homeFlag, "--home"},
-		{l.env.Getenv("OXBOW_HOME"), "$OXBOW_HOME"},
+		{finder.homeFlag, "--home"},
+		{finder.env.Getenv("OXBOW_HOME"), "$OXBOW_HOME"},
 	} {
 		if c.dir == "" {
 			continue
 		}
-		dir, err = l.absolutePath(c.dir)
+		dir, err = finder.env.absolutePath(c.dir)
 		if err == nil {
 			err = canHold(dir)
 		}
 		return dir, c.rule, err
 	}
-	if l.inUserHome() {
-		return filepath.Clean(l.userHome()), "the user's own directory, by the custom of the layout", nil
+	if finder.inUserHome() {
+		return filepath.Clean(finder.env.userHome()), "the user's own directory, by the custom of the layout", nil
 	}
-	wd, err := l.absolutePath(".")
+	wd, err := finder.env.absolutePath(".")
 	if err != nil {
 		return "", "", err
 	}
-	dir, err = l.nearest(wd)
+	dir, err = finder.nearest(wd)
 	if err != nil || dir != "" {
 		return dir, foundRule, err
 	}
-	dir, err = l.dataHome()
+	dir, err = finder.env.dataHome()
 	return dir, dataRule, err
 }
 
 // nearest returns the nearest home at or above a directory, or "" if there is none. A directory
 // whose verdict is [trust.None] is skipped, so that it cannot hide the user's own memory.
-func (l *locator) nearest(dir string) (string, error) {
-	if home, found := l.homes[dir]; found {
+func (finder *homeFinder) nearest(dir string) (string, error) {
+	if home, found := finder.homes[dir]; found {
 		return home, nil
 	}
 	for at := dir; ; at = filepath.Dir(at) {
-		if home, err := l.homeIn(dir, at); err != nil || home != "" {
+		if home, err := finder.homeIn(dir, at); err != nil || home != "" {
 			return home, err
 		}
 		if main := linkedFrom(at); main != "" {
-			if home, err := l.homeIn(dir, main); err != nil || home != "" {
+			if home, err := finder.homeIn(dir, main); err != nil || home != "" {
 				return home, err
 			}
 		}
 		if filepath.Dir(at) == at {
-			l.remember(dir, "", verb.Place{}, trust.Verdict{})
+			finder.remember(dir, "", verb.Place{}, trust.Verdict{})
 			return "", nil
 		}
 	}
@@ -142,41 +142,46 @@ func (l *locator) nearest(dir string) (string, error) {
 
 // homeIn returns the home directly inside dir, or "" if dir has no home that may be used in the
 // working directory wd.
-func (l *locator) homeIn(wd, dir string) (string, error) {
+func (finder *homeFinder) homeIn(wd, dir string) (string, error) {
 	h := filepath.Join(dir, homeDir)
 	if !isDir(h) || !trust.MayBeHome(h) {
 		return "", nil
 	}
-	p, err := l.placeAt(h, foundRule)
+	p, err := finder.placeAt(h, foundRule)
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return "", err
 	}
-	v := ownership.Judge(l.host(), p)
+	v := ownership.Judge(finder.host(), p)
 	if v.State == trust.None {
-		l.warn("%s is not used: %s. To use it: %s", clean(h), clean(v.Why), clean(v.Mend))
+		finder.env.warn("%s is not used: %s. To use it: %s", clean(h), clean(v.Why), clean(v.Mend))
 		return "", nil
 	}
-	l.remember(wd, h, p, v)
+	finder.remember(wd, h, p, v)
 	return h, nil
 }
 
 // remember caches the home that was found from a directory, and its verdict. If the user's own
 // home is not yet in the record of trusted homes, remember adds it.
-func (l *locator) remember(dir, home string, p verb.Place, v trust.Verdict) {
-	if l.homes == nil {
-		l.homes = map[string]string{}
+func (finder *homeFinder) remember(dir, home string, p verb.Place, v trust.Verdict) {
+	if finder.homes == nil {
+		finder.homes = map[string]string{}
 	}
-	l.homes[dir] = home
+	finder.homes[dir] = home
 	if home == "" {
 		return
 	}
 	if v.Unrecorded {
-		_ = l.host().Trusted.RecordHome(context.Background(), p.Home, p.Store, l.env.Now()) // else the next run retries
+		_ = finder.host().Trusted.RecordHome(
+			context.Background(),
+			p.Home,
+			p.Store,
+			finder.env.Now(),
+		) // else the next run retries
 	}
-	if v.State == trust.Foreign && !l.noForeignWarning {
-		l.warn("not trusted, so only read: %s; if this memory is yours: %s", clean(v.Why), clean(v.Mend))
+	if v.State == trust.Foreign && !finder.noForeignWarning {
+		finder.env.warn("not trusted, so only read: %s; if this memory is yours: %s", clean(v.Why), clean(v.Mend))
 	}
-	l.judged = &v
+	finder.judged = &v
 }
 
 // linkedFrom returns the main tree of the linked git worktree whose root is dir, or "" if dir is
@@ -207,22 +212,22 @@ func canHold(home string) error {
 }
 
 // inUserHome reports whether the named layout keeps its home in the user's own directory.
-func (l *locator) inUserHome() bool {
-	d, err := layout.Find(dialects, cmp.Or(l.dialectFlag, l.env.Getenv("OXBOW_DIALECT")))
-	return err == nil && d.UserHome && l.userHome() != ""
+func (finder *homeFinder) inUserHome() bool {
+	d, err := layout.Find(dialects, cmp.Or(finder.dialectFlag, finder.env.Getenv("OXBOW_DIALECT")))
+	return err == nil && d.UserHome && finder.env.userHome() != ""
 }
 
 // userHome returns the user's own directory, or "" if it is unknown.
-func (l *locator) userHome() string {
-	if dir := l.env.Getenv("USERPROFILE"); l.env.GOOS == "windows" && dir != "" {
+func (env *environment) userHome() string {
+	if dir := env.Getenv("USERPROFILE"); env.GOOS == "windows" && dir != "" {
 		return dir
 	}
-	return l.env.Getenv("HOME")
+	return env.Getenv("HOME")
 }
 
 // dataHome returns the home in the user's data directory.
-func (l *locator) dataHome() (string, error) {
-	if dir := l.userPlace("LocalAppData", "Local", "XDG_DATA_HOME", ".local/share"); dir != "" {
+func (env *environment) dataHome() (string, error) {
+	if dir := env.userPlace("LocalAppData", "Local", "XDG_DATA_HOME", ".local/share"); dir != "" {
 		return dir, nil
 	}
 	return "", &hintedError{
@@ -233,10 +238,10 @@ func (l *locator) dataHome() (string, error) {
 
 // layoutState returns the user's directory for the state of a home in another layout. ok is
 // false if the home has oxbow's own layout, or if an error occurred.
-func (l *locator) layoutState() (dir string, ok bool) {
-	home, err := l.home()
-	_, other, lerr := l.layout()
-	data, derr := l.dataHome()
+func (finder *homeFinder) layoutState() (dir string, ok bool) {
+	home, err := finder.home()
+	_, other, lerr := finder.layout()
+	data, derr := finder.env.dataHome()
 	if err != nil || lerr != nil || derr != nil || !other {
 		return "", false
 	}
@@ -245,18 +250,18 @@ func (l *locator) layoutState() (dir string, ok bool) {
 }
 
 // configHome returns the directory with the user's oxbow configuration, or "" if it is unknown.
-func (l *locator) configHome() string {
-	return l.userPlace("AppData", "Roaming", "XDG_CONFIG_HOME", ".config")
+func (env *environment) configHome() string {
+	return env.userPlace("AppData", "Roaming", "XDG_CONFIG_HOME", ".config")
 }
 
 // userPlace returns a directory of the user for oxbow, following the XDG base directory
 // specification or the conventions of macOS and Windows. It returns "" if the directory is
 // unknown.
-func (l *locator) userPlace(windowsVar, windowsDir, xdgVar, xdgDir string) string {
-	user := l.userHome()
-	switch l.env.GOOS {
+func (env *environment) userPlace(windowsVar, windowsDir, xdgVar, xdgDir string) string {
+	user := env.userHome()
+	switch env.GOOS {
 	case "windows":
-		if dir := l.env.Getenv(windowsVar); dir != "" {
+		if dir := env.Getenv(windowsVar); dir != "" {
 			return filepath.Join(dir, "oxbow")
 		}
 		xdgDir = filepath.Join("AppData", windowsDir)
@@ -264,7 +269,7 @@ func (l *locator) userPlace(windowsVar, windowsDir, xdgVar, xdgDir string) strin
 		xdgDir = "Library/Application Support"
 	default:
 		// The specification says to ignore a relative path.
-		if dir := l.env.Getenv(xdgVar); filepath.IsAbs(dir) {
+		if dir := env.Getenv(xdgVar); filepath.IsAbs(dir) {
 			return filepath.Join(dir, "oxbow")
 		}
 	}
@@ -277,17 +282,17 @@ func (l *locator) userPlace(windowsVar, windowsDir, xdgVar, xdgDir string) strin
 // homeForClients returns the home to write into the configuration of clients. rule is the rule
 // that chose the home. The result is "" if clients find the home without this run's flags and
 // variables.
-func (l *locator) homeForClients(home, rule string) string {
+func (finder *homeFinder) homeForClients(home, rule string) string {
 	if rule == foundRule {
 		return ""
 	}
 	if rule == dataRule {
-		plain := *l
-		plain.env.Getenv = func(name string) string {
+		plain := *finder.env
+		plain.Getenv = func(name string) string {
 			if name == "XDG_DATA_HOME" {
 				return ""
 			}
-			return l.env.Getenv(name)
+			return finder.env.Getenv(name)
 		}
 		if usual, err := plain.dataHome(); err == nil && usual == home {
 			return ""
@@ -299,9 +304,9 @@ func (l *locator) homeForClients(home, rule string) string {
 // homeArgs returns the command line arguments with which a program that is started elsewhere,
 // without this shell's variables, finds the home. It returns "" if the program finds the home by
 // itself.
-func (l *locator) homeArgs() string {
-	home, rule, err := l.findHome()
-	home = l.homeForClients(home, rule)
+func (finder *homeFinder) homeArgs() string {
+	home, rule, err := finder.findHome()
+	home = finder.homeForClients(home, rule)
 	if err != nil || home == "" {
 		return ""
 	}
@@ -311,20 +316,20 @@ func (l *locator) homeArgs() string {
 // layout returns the dialect of the home: the one named by --dialect or $OXBOW_DIALECT, or the
 // dialect that the files in the home look like. The bool is false if the home has oxbow's own
 // layout.
-func (l *locator) layout() (layout.Dialect, bool, error) {
-	home, err := l.home()
+func (finder *homeFinder) layout() (layout.Dialect, bool, error) {
+	home, err := finder.home()
 	if err != nil {
 		return layout.Dialect{}, false, err
 	}
-	return l.findLayout(home)
+	return finder.findLayout(home)
 }
 
-func (l *locator) findLayout(home string) (layout.Dialect, bool, error) {
-	name, from := l.dialectFlag, "--dialect"
+func (finder *homeFinder) findLayout(home string) (layout.Dialect, bool, error) {
+	name, from := finder.dialectFlag, "--dialect"
 	if name == "" {
-		name, from = l.env.Getenv("OXBOW_DIALECT"), "OXBOW_DIALECT"
+		name, from = finder.env.Getenv("OXBOW_DIALECT"), "OXBOW_DIALECT"
 	}
-	if name == ownLayout || l.store != nil {
+	if name == ownLayout || finder.store != nil {
 		return layout.Dialect{}, false, nil
 	}
 	if name != "" {
@@ -350,12 +355,12 @@ func (l *locator) findLayout(home string) (layout.Dialect, bool, error) {
 }
 
 // memoryPlace returns the place of the memory that this run uses.
-func (l *locator) memoryPlace() (verb.Place, error) {
-	home, rule, err := l.findHome()
+func (finder *homeFinder) memoryPlace() (verb.Place, error) {
+	home, rule, err := finder.findHome()
 	if err != nil {
 		return verb.Place{Home: home, Rule: rule}, err
 	}
-	p, err := l.placeAt(home, rule)
+	p, err := finder.placeAt(home, rule)
 	if errors.Is(err, fs.ErrPermission) { // doctor must be able to examine a home that it may not open
 		err = nil
 	}
@@ -363,18 +368,18 @@ func (l *locator) memoryPlace() (verb.Place, error) {
 }
 
 // placeAt returns the place of a home's memory. rule is the rule that chose the home.
-func (l *locator) placeAt(home, rule string) (verb.Place, error) {
+func (finder *homeFinder) placeAt(home, rule string) (verb.Place, error) {
 	p := verb.Place{Home: home, Rule: rule, Found: rule == foundRule, Store: storeIn(home),
-		ForClients: l.homeForClients(home, rule)}
+		ForClients: finder.homeForClients(home, rule)}
 	if p.Found {
-		wd, err := l.absolutePath(".")
+		wd, err := finder.env.absolutePath(".")
 		rel, rerr := filepath.Rel(filepath.Dir(home), wd)
 		isAbove := rerr == nil && (rel == "." || filepath.IsLocal(rel))
 		if err == nil && !isAbove {
 			p.Rule = linkedRule
 		}
 	}
-	d, other, err := l.findLayout(home)
+	d, other, err := finder.findLayout(home)
 	if err == nil && other {
 		p.Layout = d.Name
 		p.Title = d.Title
@@ -385,12 +390,12 @@ func (l *locator) placeAt(home, rule string) (verb.Place, error) {
 
 // ownOnly returns an error if the home has another layout, because the command works only with
 // oxbow's own file.
-func (l *locator) ownOnly(command string) error {
-	d, other, err := l.layout()
+func (finder *homeFinder) ownOnly(command string) error {
+	d, other, err := finder.layout()
 	if err != nil || !other {
 		return err
 	}
-	home, err := l.home()
+	home, err := finder.home()
 	if err != nil {
 		return err
 	}
@@ -408,8 +413,8 @@ func (l *locator) ownOnly(command string) error {
 
 // storePath returns the path of the store, which need not exist. If the home is a file, the file
 // itself is the store, so that a backup or a recovered store can be read.
-func (l *locator) storePath() (string, error) {
-	home, err := l.home()
+func (finder *homeFinder) storePath() (string, error) {
+	home, err := finder.home()
 	if err != nil {
 		return "", err
 	}
@@ -424,18 +429,18 @@ func storeIn(home string) string {
 }
 
 // host returns a description of this process and its machine.
-func (l *locator) host() *verb.Host {
-	return &verb.Host{Getenv: l.env.Getenv, GOOS: l.env.GOOS, FileSystem: l.env.FileSystem,
-		Executable: l.env.Executable,
-		Version:    readVersion(), Rand: l.env.Rand, NetworkFS: l.network, Trusted: trust.List{Dir: l.configHome()}}
+func (finder *homeFinder) host() *verb.Host {
+	return &verb.Host{Getenv: finder.env.Getenv, GOOS: finder.env.GOOS, FileSystem: finder.env.FileSystem,
+		Executable: finder.env.Executable, Version: readVersion(), Rand: finder.env.Rand, NetworkFS: finder.network,
+		Trusted: trust.List{Dir: finder.env.configHome()}}
 }
 
 // absolutePath returns the absolute form of a path that is relative to the run's working directory.
-func (l *locator) absolutePath(path string) (string, error) {
+func (env *environment) absolutePath(path string) (string, error) {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path), nil
 	}
-	wd, err := l.env.Getwd()
+	wd, err := env.Getwd()
 	if err != nil {
 		return "", &hintedError{
 			fmt.Errorf("finding the working directory: %w", err),
@@ -446,8 +451,8 @@ func (l *locator) absolutePath(path string) (string, error) {
 }
 
 // project returns the project that contains a directory.
-func (l *locator) project(dir string) (project.Project, error) {
-	dir, err := l.absolutePath(dir)
+func (env *environment) project(dir string) (project.Project, error) {
+	dir, err := env.absolutePath(dir)
 	if err != nil {
 		return project.Project{}, err
 	}
@@ -464,27 +469,27 @@ func isDir(path string) bool {
 
 // verdict returns the trust verdict on the home. A home that was named, and the data directory,
 // are the user's own.
-func (l *locator) verdict() (trust.Verdict, error) {
-	p, err := l.memoryPlace()
+func (finder *homeFinder) verdict() (trust.Verdict, error) {
+	p, err := finder.memoryPlace()
 	if err != nil || !p.Found {
 		return trust.Verdict{State: trust.Own}, err
 	}
-	return *l.judged, nil // set by nearest
+	return *finder.judged, nil // set by nearest
 }
 
 // isForeign reports whether the home is foreign, which means that the user has not trusted it.
-func (l *locator) isForeign() (bool, error) {
-	v, err := l.verdict()
+func (finder *homeFinder) isForeign() (bool, error) {
+	v, err := finder.verdict()
 	return v.State == trust.Foreign, err
 }
 
 // trustedHome returns the home, or an error if the home is foreign.
-func (l *locator) trustedHome() (string, error) {
-	home, err := l.home()
+func (finder *homeFinder) trustedHome() (string, error) {
+	home, err := finder.home()
 	if err != nil {
 		return "", err
 	}
-	if foreign, err := l.isForeign(); err != nil || foreign {
+	if foreign, err := finder.isForeign(); err != nil || foreign {
 		return "", cmp.Or(err, ownership.UntrustedError(home))
 	}
 	return home, nil
@@ -493,21 +498,21 @@ func (l *locator) trustedHome() (string, error) {
 // homeIsOwn reports whether the home is the user's own: it was named by a flag or by $OXBOW_HOME,
 // or it is the data directory. A home that was found at or above the working directory may have
 // come with a project.
-func (l *locator) homeIsOwn(home string) bool {
-	if l.homeFlag != "" || l.env.Getenv("OXBOW_HOME") != "" {
+func (finder *homeFinder) homeIsOwn(home string) bool {
+	if finder.homeFlag != "" || finder.env.Getenv("OXBOW_HOME") != "" {
 		return true
 	}
-	data, err := l.dataHome()
+	data, err := finder.env.dataHome()
 	return err == nil && (home == data || output.SameFile(home, data))
 }
 
 // projectNamed returns the project that the value of a flag refers to. The value [autoProject]
 // refers to the project of the working directory.
-func (l *locator) projectNamed(s string) (string, error) {
+func (env *environment) projectNamed(s string) (string, error) {
 	if s != autoProject {
 		return s, nil
 	}
-	p, err := l.project(".")
+	p, err := env.project(".")
 	return p.Name, err
 }
 
@@ -516,13 +521,13 @@ const autoProject = "auto"
 
 // isOnPath reports whether a shell that looks up oxbow in $PATH finds this executable. It returns
 // true if the executable cannot be examined.
-func (l *locator) isOnPath() bool {
-	this, err := os.Stat(l.env.Executable)
+func (env *environment) isOnPath() bool {
+	this, err := os.Stat(env.Executable)
 	if err != nil {
 		return true // unknown
 	}
-	name := wordFor(l.env.GOOS == "windows", "oxbow", "oxbow.exe")
-	for _, dir := range filepath.SplitList(l.env.Getenv("PATH")) {
+	name := wordFor(env.GOOS == "windows", "oxbow", "oxbow.exe")
+	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		if fi, err := os.Stat(filepath.Join(dir, name)); err == nil && fi.Mode().IsRegular() {
 			return os.SameFile(this, fi)
 		}
@@ -532,20 +537,20 @@ func (l *locator) isOnPath() bool {
 
 // executableFor returns the path with which clients start this program. If a PATH entry refers to
 // this executable, that path is preferred because it stays valid after an upgrade.
-func (l *locator) executableFor() string {
-	this, err := os.Stat(l.env.Executable)
-	name := wordFor(l.env.GOOS == "windows", "oxbow", "oxbow.exe")
-	for _, dir := range filepath.SplitList(l.env.Getenv("PATH")) {
+func (env *environment) executableFor() string {
+	this, err := os.Stat(env.Executable)
+	name := wordFor(env.GOOS == "windows", "oxbow", "oxbow.exe")
+	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		if fi, ferr := os.Stat(path); err == nil && ferr == nil && filepath.IsAbs(path) && os.SameFile(this, fi) {
 			return path
 		}
 	}
-	return l.env.Executable
+	return env.Executable
 }
 
 // isUnlabelled reports whether the home has another layout than oxbow's own.
-func (l *locator) isUnlabelled() bool {
-	_, other, err := l.layout()
+func (finder *homeFinder) isUnlabelled() bool {
+	_, other, err := finder.layout()
 	return err == nil && other
 }

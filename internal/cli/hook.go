@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
 )
 
-func (a *app) hookCommand() *cobra.Command {
+func hookCommand(mem *openMemory) *cobra.Command {
 	var drain bool
 	c := &cobra.Command{
 		Use:   "hook CLIENT",
@@ -64,10 +64,10 @@ project when it is in the project's directory ` + homeDir + `.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if drain {
-				a.drainSpool(cmd.Context())
+				mem.drainSpool(cmd.Context())
 				return nil
 			}
-			a.hook(cmd.Context(), args[0])
+			mem.hook(cmd.Context(), args[0])
 			return nil
 		},
 	}
@@ -77,29 +77,29 @@ project when it is in the project's directory ` + homeDir + `.`,
 }
 
 // hook stores the events of a report and writes the answer. It reports no errors to the client.
-func (a *app) hook(ctx context.Context, client string) {
-	if a.env.Getenv("OXBOW_HOOKS") == "off" {
+func (mem *openMemory) hook(ctx context.Context, client string) {
+	if mem.env.Getenv("OXBOW_HOOKS") == "off" {
 		return
 	}
-	stdout := a.env.Stdout
-	a.env.Stdout, a.env.Stderr = io.Discard, io.Discard
-	a.hurried = true
-	home, err := a.hookHome()
+	stdout := mem.env.Stdout
+	mem.env.Stdout, mem.env.Stderr = io.Discard, io.Discard
+	mem.hurried = true
+	home, err := mem.finder.hookHome()
 	if err != nil {
-		_, _ = stdout.Write(a.hookLayout(ctx, client))
+		_, _ = stdout.Write(mem.hookLayout(ctx, client))
 		return
 	}
-	a.typed = a.typedElsewhere()
+	mem.env.typed = mem.typedElsewhere()
 	redactor := secret.NewRedactor(home)
 	clean := func(s string) string {
 		s, _ = redactor.Redact(session.Strip(s))
 		return s
 	}
-	raw := readReport(ctx, a.env.Stdin)
-	copilot := clientfile.Home("copilot", a.userHome(), a.env.Getenv)
+	raw := readReport(ctx, mem.env.Stdin)
+	copilot := clientfile.Home("copilot", mem.env.userHome(), mem.env.Getenv)
 	defer func() {
 		_, _ = stdout.Write(
-			a.hookWhys(
+			mem.hookWhys(
 				ctx,
 				whysIn{
 					home: home,
@@ -109,44 +109,44 @@ func (a *app) hook(ctx context.Context, client string) {
 			),
 		)
 	}()
-	r := hook.Read(client, raw, hook.Env{Now: a.env.Now(), Clean: clean, CopilotHome: copilot})
+	r := hook.Read(client, raw, hook.Env{Now: mem.env.Now(), Clean: clean, CopilotHome: copilot})
 	if r.Wrong != "" {
-		maintenance.HookFailure{Client: client, Error: r.Wrong, Time: a.env.Now()}.Record(home)
+		maintenance.HookFailure{Client: client, Error: r.Wrong, Time: mem.env.Now()}.Record(home)
 	}
-	if len(r.Events) == 0 || a.offBy(injection.HooksOff, home, r.Events[0].Dir) {
+	if len(r.Events) == 0 || mem.env.offBy(injection.HooksOff, home, r.Events[0].Dir) {
 		return
 	}
-	t := a.injector(home, r.Events[0])
+	t := mem.injector(home, r.Events[0])
 	if !isDir(t.spool.Dir) {
 		_ = maintenance.WriteGitignore(home) // before the first prompt is written to the working tree
 	}
-	markNotes := a.traceCall(home, &r, clean)
+	markNotes := mem.traceCall(home, &r, clean)
 	if err := t.spool.Append(r.Events...); err != nil {
-		maintenance.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(home)
+		maintenance.HookFailure{Client: client, Error: err.Error(), Time: mem.env.Now()}.Record(home)
 	}
 	if markNotes != nil {
 		markNotes(ctx)
 	}
 	_, _ = stdout.Write(t.answer(ctx, r))
-	a.mirrorMemory(ctx, home, r)
+	mem.mirrorMemory(ctx, home, r)
 	if r.Final {
-		a.drainLater(ctx)
+		mem.drainLater(ctx)
 	}
 }
 
 // drainLater starts a process that moves the hook reports of the home into the archive, so that the client
 // need not wait for it. Without [Env.Detach] this process moves them. If no process can be started, the reports
 // stay in the spool until the next hook or the next command that reads the archive.
-func (a *app) drainLater(ctx context.Context) {
-	if a.env.Detach == nil {
-		a.drainSpool(ctx)
+func (mem *openMemory) drainLater(ctx context.Context) {
+	if mem.env.Detach == nil {
+		mem.drainSpool(ctx)
 		return
 	}
 	args := []string{"hook", "--" + drainFlag}
-	if a.homeFlag != "" {
-		args = append([]string{"--home", a.homeFlag}, args...)
+	if mem.finder.homeFlag != "" {
+		args = append([]string{"--home", mem.finder.homeFlag}, args...)
 	}
-	_ = a.env.Detach(args)
+	_ = mem.env.Detach(args)
 }
 
 // drainFlag is the flag of "oxbow hook" with which drainLater starts a process.
@@ -156,25 +156,25 @@ const drainFlag = "drain"
 // prompt: it updates the archive's index and the memories' thresholds. It ends after
 // [HookWaits.Drain] even if another process keeps a lock, so that processes do not gather with
 // each turn.
-func (a *app) drainSpool(ctx context.Context) {
-	a.hurried = true // the checkpoint below is the only one that is needed
-	a.drainFor = a.env.hookWaits().Drain
-	ctx, cancel := context.WithTimeout(ctx, a.drainFor)
+func (mem *openMemory) drainSpool(ctx context.Context) {
+	mem.hurried = true // the checkpoint below is the only one that is needed
+	mem.drainFor = mem.env.hookWaits().Drain
+	ctx, cancel := context.WithTimeout(ctx, mem.drainFor)
 	defer cancel()
-	if s, err := a.archive()(ctx); err == nil {
-		_ = a.calibrate(ctx) // the next prompt calibrates the rest
+	if s, err := mem.archive()(ctx); err == nil {
+		_ = mem.calibrate(ctx) // the next prompt calibrates the rest
 		_ = s.Memory.Checkpoint(ctx)
 	}
 }
 
 // hookHome returns the home whose spool receives the reports. It must be a directory with oxbow's
 // own layout, and be trusted.
-func (l *locator) hookHome() (string, error) {
-	v, err := l.verdict()
+func (finder *homeFinder) hookHome() (string, error) {
+	v, err := finder.verdict()
 	if err != nil {
 		return "", err
 	}
-	p, err := l.memoryPlace()
+	p, err := finder.memoryPlace()
 	if err != nil {
 		return "", err
 	}

@@ -19,9 +19,9 @@ const handoffTokens = 2_000
 // waitingHandoff returns the name of the open handoff for the session's project, or of an open
 // handoff without a project. It returns "" if there is none that may be shown to a model
 // unasked.
-func (a *app) waitingHandoff(ctx context.Context, dir string) string {
+func (mem *openMemory) waitingHandoff(ctx context.Context, dir string) string {
 	project, _ := findProject(dir)
-	waiting, err := run(ctx, a, sessions.Handoffs, sessions.HandoffsIn{})
+	waiting, err := run(ctx, mem, sessions.Handoffs, sessions.HandoffsIn{})
 	if err != nil {
 		return ""
 	}
@@ -35,10 +35,10 @@ func (a *app) waitingHandoff(ctx context.Context, dir string) string {
 
 // takeHandoffNamed takes a handoff. It returns the handoff's text, including its skills and the memory
 // that its profile selects, and whether a profile selected any.
-func (a *app) takeHandoffNamed(ctx context.Context, name string) (text string, hasProfile bool) {
+func (mem *openMemory) takeHandoffNamed(ctx context.Context, name string) (text string, hasProfile bool) {
 	out, err := run(
 		ctx,
-		a,
+		mem,
 		sessions.TakeHandoff,
 		sessions.TakeHandoffIn{Name: name, Opening: verb.Opening{Budget: handoffTokens}},
 	)

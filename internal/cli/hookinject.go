@@ -22,7 +22,7 @@ import (
 
 // injector puts memory before the model of one session, and records it.
 type injector struct {
-	*app
+	*openMemory
 	spool session.Spool
 	state inject.StateFile
 	event session.Event // event that is answered
@@ -43,14 +43,14 @@ func (t injector) inLayout(state string) injector {
 	return t
 }
 
-func (a *app) injector(home string, e session.Event) injector {
+func (mem *openMemory) injector(home string, e session.Event) injector {
 	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir), Redact: redactor(home)}
-	return injector{a, spool,
+	return injector{mem, spool,
 		inject.StateFile{
 			Dir:     filepath.Join(spool.Dir, "shown"),
 			Client:  e.Client,
 			Session: e.Session,
-			Now:     a.env.Now(),
+			Now:     mem.env.Now(),
 		},
 		e, home, false}
 }
@@ -74,15 +74,15 @@ func (t injector) answer(ctx context.Context, r hook.Report) []byte {
 // off reports whether injection is switched off for this session.
 func (t injector) off() bool {
 	home := t.home
-	return t.env.Getenv("OXBOW_INJECT") == "off" || t.offBy(injection.InjectOff, home, t.event.Dir) ||
-		t.offBy(injection.InjectOffFor(t.event.Client), home, t.event.Dir)
+	return t.env.Getenv("OXBOW_INJECT") == "off" || t.env.offBy(injection.InjectOff, home, t.event.Dir) ||
+		t.env.offBy(injection.InjectOffFor(t.event.Client), home, t.event.Dir)
 }
 
 // offBy reports whether a file with the given name switches a function off. It looks in the home,
 // in the project that contains the session's directory, and in the project that contains the
 // hook's working directory.
-func (l *locator) offBy(name, home, dir string) bool {
-	wd, _ := l.absolutePath(".") // if this fails, only the session's directory counts
+func (env *environment) offBy(name, home, dir string) bool {
+	wd, _ := env.absolutePath(".") // if this fails, only the session's directory counts
 	return injection.OffBy(name, home, dir, wd) != ""
 }
 
@@ -156,7 +156,7 @@ func (t injector) startBlock(ctx context.Context, source string, state inject.St
 			goOn = t.handoffText(ctx, t.event.Client, t.event.Session)
 		}
 		project, _ := findProject(t.event.Dir)
-		out, err := run(ctx, t.app, injection.Start, injection.StartIn{
+		out, err := run(ctx, t.openMemory, injection.Start, injection.StartIn{
 			Project: project, Budget: inject.StartTokens, WithoutHandoff: isNewSession(source, state),
 			Shown: state.Stored})
 		if err != nil {
@@ -168,8 +168,8 @@ func (t injector) startBlock(ctx context.Context, source string, state inject.St
 }
 
 // handoffText returns the text that an agent needs to continue its session, or "" if there is none.
-func (a *app) handoffText(ctx context.Context, client, id string) string {
-	archive, err := a.archive()(ctx)
+func (mem *openMemory) handoffText(ctx context.Context, client, id string) string {
+	archive, err := mem.archive()(ctx)
 	if err != nil {
 		return ""
 	}
@@ -241,7 +241,7 @@ func (t injector) beforeAction(ctx context.Context, state inject.State, files []
 		return inject.Block{}
 	}
 	t.asItIs = true
-	out, err := run(ctx, t.app, annotations.BeforeAction, in)
+	out, err := run(ctx, t.openMemory, annotations.BeforeAction, in)
 	if err != nil {
 		return inject.Block{}
 	}

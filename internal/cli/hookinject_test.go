@@ -47,17 +47,17 @@ func (p *prompted) hook(t *testing.T, client, event, format string, args ...any)
 	env.Stdout, env.Stderr = &p.out, &p.errs
 	env.Stdin = strings.NewReader(`{"session_id":"s1","hook_event_name":"` + event + `",` +
 		fmt.Sprintf(format, args...) + `}`)
-	a := newApp(env)
-	a.homeFlag = p.home
-	a.forPrompt = func(ctx context.Context, in inject.Prompt) (inject.Block, error) {
+	mem := newOpenMemory(env)
+	mem.finder.homeFlag = p.home
+	mem.forPrompt = func(ctx context.Context, in inject.Prompt) (inject.Block, error) {
 		if p.late {
 			<-ctx.Done()
 		}
 		p.asked = append(p.asked, in)
 		return p.block, p.err
 	}
-	a.hook(t.Context(), client)
-	if err := a.close(t.Context()); err != nil {
+	mem.hook(t.Context(), client)
+	if err := mem.close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return p.out.String()

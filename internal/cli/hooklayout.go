@@ -38,7 +38,7 @@ import (
 // sessions. The state that the hooks of a session share is kept in a directory of the user, so
 // that the home contains only files that its own system writes.
 type layoutHook struct {
-	*app
+	*openMemory
 	dialect layout.Dialect
 	home    string
 	state   string // directory for the state of sessions
@@ -51,22 +51,22 @@ type layoutHook struct {
 // the context that the layout's system puts before a model. It answers prompts if that system
 // recalls by itself. It stores compaction summaries and the end of a session as that system does.
 // Edits become annotations.
-func (a *app) hookLayout(ctx context.Context, client string) []byte {
-	home, err := a.trustedHome()
-	d, other, lerr := a.layout()
-	bound, berr := a.boundName()
-	state, hasState := a.layoutState()
+func (mem *openMemory) hookLayout(ctx context.Context, client string) []byte {
+	home, err := mem.finder.trustedHome()
+	d, other, lerr := mem.finder.layout()
+	bound, berr := mem.boundName()
+	state, hasState := mem.finder.layoutState()
 	if err != nil || lerr != nil || berr != nil || !hasState || !other {
 		return nil
 	}
 	clean := cleaner(home)
 	redactor := secret.NewRedactor(home)
-	raw := readReport(ctx, a.env.Stdin)
-	copilot := clientfile.Home("copilot", a.userHome(), a.env.Getenv)
-	r := hook.Read(client, raw, hook.Env{Now: a.env.Now(), Clean: clean, CopilotHome: copilot})
-	l := layoutHook{a, d, home, state, bound, r, session.Event{Client: client}}
+	raw := readReport(ctx, mem.env.Stdin)
+	copilot := clientfile.Home("copilot", mem.env.userHome(), mem.env.Getenv)
+	r := hook.Read(client, raw, hook.Env{Now: mem.env.Now(), Clean: clean, CopilotHome: copilot})
+	l := layoutHook{mem, d, home, state, bound, r, session.Event{Client: client}}
 	whys := func() []byte {
-		return a.hookWhys(ctx, whysIn{home: home, state: state, tainted: l.isTurnTainted, report: fileedits.Report{
+		return mem.hookWhys(ctx, whysIn{home: home, state: state, tainted: l.isTurnTainted, report: fileedits.Report{
 			Client: client, Raw: raw, CopilotHome: copilot, Clean: clean,
 			Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }}})
 	}
@@ -74,15 +74,15 @@ func (a *app) hookLayout(ctx context.Context, client string) []byte {
 		return whys()
 	}
 	l.event = r.Events[0]
-	if a.offBy(injection.HooksOff, home, l.event.Dir) {
+	if mem.env.offBy(injection.HooksOff, home, l.event.Dir) {
 		return nil
 	}
 	if os.MkdirAll(filepath.Join(state, session.SpoolDir), 0o700) != nil {
 		return nil
 	}
-	a.traceCall(state, &l.report, clean) // such a home has no entries that could be marked
+	mem.traceCall(state, &l.report, clean) // such a home has no entries that could be marked
 	if err := l.note(); err != nil {
-		maintenance.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(state)
+		maintenance.HookFailure{Client: client, Error: err.Error(), Time: mem.env.Now()}.Record(state)
 	}
 	answer := l.answer(ctx)
 	l.keep(ctx)
@@ -93,7 +93,7 @@ func (a *app) hookLayout(ctx context.Context, client string) []byte {
 // layout's system puts before a model, and for a prompt the text that this system recalls.
 func (l layoutHook) answer(ctx context.Context) []byte {
 	isAsked := l.report.Source != "" || l.report.Prompt != ""
-	in := injector{app: l.app, event: l.event, home: l.home}
+	in := injector{openMemory: l.openMemory, event: l.event, home: l.home}
 	if !isAsked || in.off() {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (l layoutHook) startText(ctx context.Context, isNew bool, limit int) string
 	if err != nil {
 		return fitHandoff(handoff, name, limit)
 	}
-	caution := layout.Caution(c, l.repeatsOthers)
+	caution := layout.Caution(c, l.finder.repeatsOthers)
 	if handoff != "" {
 		room := limit - min(len(caution)+len(c.Text()), minContext)
 		handoff = "\n\n" + fitHandoff(handoff, name, room-2)
@@ -219,7 +219,7 @@ func (l layoutHook) recall(ctx context.Context) string {
 		return ""
 	}
 	caution := ""
-	if why := verb.CautionReason(c.RoleText(prompt.User), l.repeatsOthers); why != "" {
+	if why := verb.CautionReason(c.RoleText(prompt.User), l.finder.repeatsOthers); why != "" {
 		caution = verb.CautionLine(why)
 	}
 	c.Parts = slices.DeleteFunc(c.Parts, func(p prompt.Part) bool { return p.Role != prompt.User })

@@ -32,14 +32,18 @@ var readLevels = map[origin.Level]string{
 // traceCall determines the origin of the tool result in a report and stores fingerprints of the
 // result. If the call was a command that may have written text of others into the memory, it
 // returns a function that marks the notes written meanwhile. Otherwise it returns nil.
-func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) (markNotes func(context.Context)) {
+func (mem *openMemory) traceCall(
+	home string,
+	r *hook.Report,
+	clean func(string) string,
+) (markNotes func(context.Context)) {
 	i := slices.IndexFunc(r.Events, func(e session.Event) bool { return e.Kind == session.Called && e.Call != nil })
 	if r.Tool == "" || i < 0 {
 		return nil
 	}
 	e := &r.Events[i]
-	p := fingerprintFile(home, a.env.Now)
-	v := judgeCall(p, r, e.Dir, a.env.Getenv)
+	p := fingerprintFile(home, mem.env.Now)
+	v := judgeCall(p, r, e.Dir, mem.env.Getenv)
 	v.What = clean(v.What)
 	e.Call.Reading = &session.Reading{Level: readLevels[v.Level], What: v.What}
 	var err error
@@ -48,17 +52,17 @@ func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) 
 		err = keepWritten(p, v)
 	}
 	if err == nil {
-		err = keepRun(p, v, a.lastReport(home, e), a.env.Now())
+		err = keepRun(p, v, lastReport(home, e), mem.env.Now())
 	}
 	if err != nil { // without fingerprints, all text that is written in this turn counts as tainted
 		maintenance.HookFailure{Client: r.Client, Error: "what the agent has read was not noted: " +
-			err.Error(), Time: a.env.Now()}.Record(home)
+			err.Error(), Time: mem.env.Now()}.Record(home)
 	}
-	if v.Level == origin.Own || e.Call.Command == "" || !a.hasWritten(home, e) {
+	if v.Level == origin.Own || e.Call.Command == "" || !mem.finder.hasWritten(home, e) {
 		return nil
 	}
-	since, names := a.lastReport(home, e), strings.Contains(string(r.Input), "oxbow")
-	return func(ctx context.Context) { a.markWritten(ctx, v, since, names) }
+	since, names := lastReport(home, e), strings.Contains(string(r.Input), "oxbow")
+	return func(ctx context.Context) { mem.markWritten(ctx, v, since, names) }
 }
 
 // judgeCall determines the origin of the tool result in a report. A result with tainted entries
@@ -116,13 +120,13 @@ func keepRun(p *fingerprint.File, v origin.Verdict, from, to time.Time) error {
 
 // hasWritten reports whether the memory has been written since the session's last report. It
 // allows for file times that are up to a second old.
-func (l *locator) hasWritten(home string, e *session.Event) bool {
-	store, err := l.storePath()
+func (finder *homeFinder) hasWritten(home string, e *session.Event) bool {
+	store, err := finder.storePath()
 	if err != nil {
 		return false
 	}
 	fi, err := os.Stat(store)
-	return err == nil && !fi.ModTime().Before(l.lastReport(home, e).Add(-time.Second))
+	return err == nil && !fi.ModTime().Before(lastReport(home, e).Add(-time.Second))
 }
 
 // maxCommandTime is the longest time that a command is assumed to have run.
@@ -130,7 +134,7 @@ const maxCommandTime = 10 * time.Minute
 
 // lastReport returns the time of the session's last report before the event. If that time is unknown, or more
 // than maxCommandTime before the event, it returns the time that is maxCommandTime before the event.
-func (t *terminal) lastReport(home string, e *session.Event) time.Time {
+func lastReport(home string, e *session.Event) time.Time {
 	since := e.Time.Add(-maxCommandTime)
 	file := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.File(e.Client, e.Session)
 	if fi, err := os.Stat(file); err == nil && fi.ModTime().After(since) && fi.ModTime().Before(e.Time) {
@@ -142,12 +146,12 @@ func (t *terminal) lastReport(home string, e *session.Event) time.Time {
 // markWritten labels the notes that the command line wrote while a command ran whose output is
 // not the agent's own, because their text may have come through a pipe. Notes that were not
 // written by an agent are labelled only if the command contains the word oxbow.
-func (a *app) markWritten(ctx context.Context, v origin.Verdict, since time.Time, named bool) {
-	m, err := a.openMemory(verb.Write)
+func (mem *openMemory) markWritten(ctx context.Context, v origin.Verdict, since time.Time, named bool) {
+	m, err := mem.openMemory(verb.Write)
 	if err != nil {
 		return // then the command cannot have written either
 	}
-	src, err := a.source()
+	src, err := mem.source()
 	if err != nil {
 		return
 	}

@@ -31,26 +31,32 @@ type whysIn struct {
 
 // hookWhys annotates the edits in a report. For a report of an edit that is about to happen, it
 // returns the answer for the client.
-func (a *app) hookWhys(ctx context.Context, from whysIn) []byte {
+func (mem *openMemory) hookWhys(ctx context.Context, from whysIn) []byte {
 	home, r := from.home, from.report
 	about := r.About()
-	if (!about.Before && !about.After) || !filepath.IsAbs(about.Dir) || a.offBy(injection.HooksOff, home, about.Dir) {
+	if (!about.Before && !about.After) || !filepath.IsAbs(about.Dir) ||
+		mem.env.offBy(injection.HooksOff, home, about.Dir) {
 		return nil
 	}
-	t := a.injector(home, session.Event{Client: r.Client, Session: about.Session, Time: a.env.Now(), Dir: about.Dir})
+	t := mem.injector(
+		home,
+		session.Event{Client: r.Client, Session: about.Session, Time: mem.env.Now(), Dir: about.Dir},
+	)
 	t = t.inLayout(from.state)
 	r.Noted = t.spool.File(r.Client, about.Session)
-	annotates := a.env.Getenv("OXBOW_ANNOTATE")
-	everywhere := annotates == "on" || a.setupWorld().AnnotatesBelow(r.Client, about.Dir)
+	annotates := mem.env.Getenv("OXBOW_ANNOTATE")
+	everywhere := annotates == "on" || mem.env.setupWorld().AnnotatesBelow(r.Client, about.Dir)
 	in := annotations.HookReportIn{Report: r, Everywhere: everywhere}
+	mayAnnotate := about.After && annotates != "off" &&
+		(annotates == "on" || !mem.env.offBy(injection.AnnotateOff, home, about.Dir))
 	switch {
-	case about.Before && a.env.Getenv("OXBOW_WHYS") != "off" && hook.Before(r.Client, "") != nil && !t.off():
+	case about.Before && mem.env.Getenv("OXBOW_WHYS") != "off" && hook.Before(r.Client, "") != nil && !t.off():
 		return t.before(ctx, about, in)
-	case about.After && annotates != "off" && (annotates == "on" || !a.offBy(injection.AnnotateOff, home, about.Dir)):
-		in.Tainted = func() bool { return a.isTainted(ctx, from, about) }
-		in.Repeats = a.repeatsOthers
-		if err := a.annotateHook(ctx, about.Dir, in); err != nil {
-			maintenance.HookFailure{Client: r.Client, Error: err.Error(), Time: a.env.Now()}.
+	case mayAnnotate:
+		in.Tainted = func() bool { return mem.isTainted(ctx, from, about) }
+		in.Repeats = mem.finder.repeatsOthers
+		if err := mem.annotateHook(ctx, about.Dir, in); err != nil {
+			maintenance.HookFailure{Client: r.Client, Error: err.Error(), Time: mem.env.Now()}.
 				Record(cmp.Or(from.state, home))
 		}
 	}
@@ -58,32 +64,36 @@ func (a *app) hookWhys(ctx context.Context, from whysIn) []byte {
 }
 
 // isTainted reports whether the agent has read text of others since the last prompt.
-func (a *app) isTainted(ctx context.Context, from whysIn, about fileedits.About) bool {
+func (mem *openMemory) isTainted(ctx context.Context, from whysIn, about fileedits.About) bool {
 	if from.tainted != nil {
 		return from.tainted(from.report.Client, about.Session)
 	}
 	caller := session.Caller{Client: from.report.Client, Session: about.Session, Dir: about.Dir}
-	return len(a.sessionExposure(ctx, caller).Taints) > 0
+	return len(mem.sessionExposure(ctx, caller).Taints) > 0
 }
 
 // annotateHook annotates edits in a directory. It ignores a directory whose annotations cannot be
 // opened.
-func (a *app) annotateHook(ctx context.Context, dir string, in annotations.HookReportIn) error {
-	b, err := a.bookAt(ctx, dir)
+func (mem *openMemory) annotateHook(ctx context.Context, dir string, in annotations.HookReportIn) error {
+	b, err := mem.finder.bookAt(ctx, dir)
 	if err != nil {
 		return nil
 	}
 	defer b.Close()
-	_, err = annotations.AnnotateHook(ctx, a.bookWorkspace(b), in)
+	_, err = annotations.AnnotateHook(ctx, mem.bookWorkspace(b), in)
 	return err
 }
 
-func (a *app) bookWorkspace(b *annotate.Store) *verb.Workspace {
-	src, _ := a.source()
-	src.Profile, _ = a.boundName()
-	return &verb.Workspace{Now: a.env.Now, Source: src, Annotations: func(context.Context) (verb.WorkingTree, error) {
-		return b, nil
-	}}
+func (mem *openMemory) bookWorkspace(b *annotate.Store) *verb.Workspace {
+	src, _ := mem.source()
+	src.Profile, _ = mem.boundName()
+	return &verb.Workspace{
+		Now:    mem.env.Now,
+		Source: src,
+		Annotations: func(context.Context) (verb.WorkingTree, error) {
+			return b, nil
+		},
+	}
 }
 
 // before returns the answer for the client before an edit: the annotations of the lines that
@@ -96,7 +106,7 @@ func (t injector) before(ctx context.Context, about fileedits.About, in annotati
 		return nil
 	}
 	var block inject.Block
-	if b, err := t.bookAt(ctx, about.Dir); err == nil {
+	if b, err := t.finder.bookAt(ctx, about.Dir); err == nil {
 		out, _ := annotations.WhyBefore(ctx, t.bookWorkspace(b), in)
 		block.Text, block.Prints = out.Line, out.IDs
 		b.Close()

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
-func (a *app) howCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func howCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "how [TASK]",
 		Short: "Show with which commands a task was done in past sessions",
 		Long: `How lists the commands that passed in past sessions for TASK: how often they
@@ -29,7 +29,7 @@ so its commands come when its transcript is read, at the end of a turn.`,
 		Args: argCount(0, -1, "the task"),
 	}, review.Hows, func(in *review.HowsIn, _ *flagSet, words []string) (err error) {
 		in.Task = strings.Join(words, " ")
-		in.Project, err = a.projectNamed(in.Project)
+		in.Project, err = mem.env.projectNamed(in.Project)
 		return err
 	})
 }

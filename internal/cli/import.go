@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/imports"
 )
 
-func (a *app) importCommand() *cobra.Command {
+func importCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import PATH…",
 		Short: "Bring in notes, exports and chats of other programs",
@@ -60,7 +60,7 @@ named by its file. A record of a program is found again by its ID.`,
 		if err := imports.CheckSource(from); err != nil {
 			return badArgument(err)
 		}
-		return a.importFrom(ctx, in, args, verbose)
+		return mem.importFrom(ctx, in, args, verbose)
 	})
 	for name, usage := range map[string]string{
 		"from":   "read what this `PROGRAM` wrote, by default told by each path (see Details)",
@@ -92,21 +92,21 @@ func sourceList() string {
 }
 
 // importFrom imports files and directories.
-func (a *app) importFrom(ctx context.Context, in imports.In, paths []string, verbose bool) (err error) {
+func (mem *openMemory) importFrom(ctx context.Context, in imports.In, paths []string, verbose bool) (err error) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	in.Inputs = map[string]io.Reader{}
-	in.Root = a.projectRoot()
+	in.Root = mem.finder.projectRoot()
 	in.Interrupt = stop
-	in.Brief = !a.json
-	in.PrepareSessions = a.prepareSessionImport
+	in.Brief = !mem.env.json
+	in.PrepareSessions = mem.finder.prepareSessionImport
 	for _, path := range paths {
 		if path == "" {
 			return misusef("a script's variable may be unset; . is the working directory", "a path is empty")
 		}
-		name, r := stdinName, a.env.Stdin
+		name, r := stdinName, mem.env.Stdin
 		if path != "-" {
-			name, err = a.absolutePath(path)
+			name, err = mem.env.absolutePath(path)
 			if err != nil {
 				return err
 			}
@@ -117,7 +117,7 @@ func (a *app) importFrom(ctx context.Context, in imports.In, paths []string, ver
 		}
 		in.Paths = append(in.Paths, name)
 	}
-	out, err := attempt(ctx, a, imports.Import, in)
+	out, err := attempt(ctx, mem, imports.Import, in)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &hintedError{err, "check the path"}
 	}
@@ -126,7 +126,7 @@ func (a *app) importFrom(ctx context.Context, in imports.In, paths []string, ver
 	}
 	// Print the result even after an error, because the entries imported before it remain.
 	out.ListsAll = verbose
-	failed := answer(a, out, show[imports.Out](a))
+	failed := answer(mem, out, show[imports.Out](mem))
 	if failed != nil && (err == nil || !errors.Is(failed, errReported)) {
 		return failed
 	}
@@ -157,8 +157,8 @@ func openPipe(path string) io.Reader {
 
 // projectRoot returns the project directory to which a home .oxbow belongs, or "" for another
 // home.
-func (l *locator) projectRoot() string {
-	home, err := l.home()
+func (finder *homeFinder) projectRoot() string {
+	home, err := finder.home()
 	if err != nil || filepath.Base(home) != homeDir {
 		return ""
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
-func (a *app) inboxCommand() *cobra.Command {
-	c := setUpReport(a, &cobra.Command{
+func inboxCommand(mem *openMemory) *cobra.Command {
+	c := setUpReport(mem, &cobra.Command{
 		Use:   "inbox",
 		Short: "Show what you asked agents to remember, and make notes of it",
 		Long: `Inbox lists proposals: sentences of yours in sessions with agents that ask to
@@ -29,30 +29,30 @@ sessions of the project and more.`,
 		Example: `  oxbow inbox
   oxbow inbox --project auto --json`,
 		Args: argCount(0, 0, "no arguments, or list, show, accept or drop"),
-	}, review.Inbox, a.inboxArguments)
-	a.tellsChanged(c)
-	c.AddCommand(a.inboxListCommand(), a.inboxShowCommand(), a.inboxAcceptCommand(), a.inboxDropCommand())
+	}, review.Inbox, mem.env.inboxArguments)
+	mem.tellsChanged(c)
+	c.AddCommand(inboxListCommand(mem), inboxShowCommand(mem), inboxAcceptCommand(mem), inboxDropCommand(mem))
 	return c
 }
 
-func (l *locator) inboxArguments(in *review.InboxIn, _ *flagSet, _ []string) (err error) {
-	in.Twice = l.env.Getenv("OXBOW_INBOX") == "twice"
-	in.Project, err = l.projectNamed(in.Project)
+func (env *environment) inboxArguments(in *review.InboxIn, _ *flagSet, _ []string) (err error) {
+	in.Twice = env.Getenv("OXBOW_INBOX") == "twice"
+	in.Project, err = env.projectNamed(in.Project)
 	return err
 }
 
-func (a *app) inboxListCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func inboxListCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the proposals, the last said first",
 		Example: "  oxbow inbox list --all",
 		Args:    argCount(0, 0, "no arguments"),
-	}, review.Inbox, a.inboxArguments)
+	}, review.Inbox, mem.env.inboxArguments)
 }
 
-func (a *app) inboxShowCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func inboxShowCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:     "show ID",
 		Short:   "Show a proposal with all that you said there",
 		Example: "  oxbow inbox show 3fa9",
@@ -60,7 +60,7 @@ func (a *app) inboxShowCommand() *cobra.Command {
 	}, review.Proposal, positional)
 }
 
-func (a *app) inboxAcceptCommand() *cobra.Command {
+func inboxAcceptCommand(mem *openMemory) *cobra.Command {
 	var edit, team bool
 	accept := func(
 		ctx context.Context,
@@ -84,9 +84,9 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 		Args: argCount(1, -1, "the IDs of proposals"),
 	}, positional, func(ctx context.Context, in review.AcceptProposalsIn) error {
 		if edit {
-			return a.acceptEdited(ctx, accept, in)
+			return mem.acceptEdited(ctx, accept, in)
 		}
-		return respond(ctx, a, accept, in)
+		return respond(ctx, mem, accept, in)
 	})
 	c.Flags().BoolVar(&team, "team", false, "share the notes with the team")
 	c.Flags().BoolVar(&edit, "edit", false, "change the text in your editor first")
@@ -94,7 +94,7 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 }
 
 // acceptEdited opens a proposal in the person's editor and stores the edited text as a note.
-func (a *app) acceptEdited(
+func (mem *openMemory) acceptEdited(
 	ctx context.Context,
 	accept call[review.AcceptProposalsIn, sharing.ShareProposalsOut],
 	in review.AcceptProposalsIn,
@@ -102,36 +102,36 @@ func (a *app) acceptEdited(
 	if len(in.IDs) != 1 {
 		return misusef("accept the others without it", "--edit takes one proposal at a time")
 	}
-	it, err := run(ctx, a, review.Proposal, review.ProposalIn{ID: in.IDs[0]})
+	it, err := run(ctx, mem, review.Proposal, review.ProposalIn{ID: in.IDs[0]})
 	if err != nil {
 		return err
 	}
 	var out sharing.ShareProposalsOut
 	draft := editing{name: "proposal", ext: ".md", again: "oxbow inbox accept " + it.ID + " --edit"}
-	err = a.withEditor(&draft, it.AsNote()+"\n", func(text string) (err error) {
+	err = mem.finder.withEditor(&draft, it.AsNote()+"\n", func(text string) (err error) {
 		in.Content = strings.TrimSpace(text)
 		if in.Content == "" {
 			return misusef("oxbow inbox drop "+it.ID+
 				" puts it away", "the edited text is empty; nothing was remembered")
 		}
-		out, err = run(ctx, a, accept, in)
+		out, err = run(ctx, mem, accept, in)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return answer(a, out, show[sharing.ShareProposalsOut](a))
+	return answer(mem, out, show[sharing.ShareProposalsOut](mem))
 }
 
-func (a *app) inboxDropCommand() *cobra.Command {
-	return setUpCall(a, &cobra.Command{
+func inboxDropCommand(mem *openMemory) *cobra.Command {
+	return setUpCall(mem, &cobra.Command{
 		Use:     "drop ID…",
 		Short:   "Put proposals away; they do not come back",
 		Example: "  oxbow inbox drop 3fa9",
 		Args:    argCount(1, -1, "the IDs of proposals"),
 	}, review.DropProposals, positional, func(out review.InboxOut) {
 		for _, it := range out.Proposals {
-			a.printf("dropped %s\n", it.ID)
+			mem.env.printf("dropped %s\n", it.ID)
 		}
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
-func (a *app) injectCommand() *cobra.Command {
-	c := setUpCall(a, &cobra.Command{
+func injectCommand(mem *openMemory) *cobra.Command {
+	c := setUpCall(mem, &cobra.Command{
 		Use:   "inject [PROMPT…]",
 		Short: "Show what hooks would put before a model with a prompt, or switch that off",
 		Long: `Inject prints what the hooks would add to a prompt: sentences of notes and past
@@ -36,14 +36,14 @@ done is kept all the same. oxbow injected lists what was put before models.`,
 		Args: argCount(0, -1, "a prompt"),
 	}, injection.Inject, func(in *injection.InjectIn, _ *flagSet, args []string) (err error) {
 		in.Prompt = strings.Join(args, " ")
-		in.Project, err = a.projectNamed(in.Project)
+		in.Project, err = mem.env.projectNamed(in.Project)
 		return err
-	}, a.showInject)
-	c.AddCommand(a.injectSwitches()...)
+	}, mem.env.showInject)
+	c.AddCommand(mem.injectSwitches()...)
 	show := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return respond(cmd.Context(), a, injection.State, injection.StateIn{})
+			return respond(cmd.Context(), mem, injection.State, injection.StateIn{})
 		}
 		return show(cmd, args)
 	}
@@ -51,20 +51,20 @@ done is kept all the same. oxbow injected lists what was put before models.`,
 }
 
 // showInject prints the text as a model receives it, and a table of numbers that are aligned at their decimal points.
-func (t *terminal) showInject(out injection.InjectOut) {
-	defer t.tellInjectOff(out.OffBy)
+func (env *environment) showInject(out injection.InjectOut) {
+	defer env.tellInjectOff(out.OffBy)
 	for l := range strings.Lines(out.Text) {
-		t.printf("%s\n", clean(strings.TrimRight(l, "\n")))
+		env.printf("%s\n", clean(strings.TrimRight(l, "\n")))
 	}
 	if out.Text == "" {
-		t.showNothing(out.Why, nil)
+		env.showNothing(out.Why, nil)
 	}
 	if len(out.Accounts) == 0 {
 		return
 	}
-	t.printf("%s\n", t.dim("strength floor  share  score words unknown answer"))
+	env.printf("%s\n", env.dim("strength floor  share  score words unknown answer"))
 	for _, it := range out.Accounts {
-		t.printf(
+		env.printf(
 			"%8.2f %5.2f  %.3f %6.1f %5d %7.2f %-7s %s",
 			it.G,
 			float64(it.Floor),
@@ -73,47 +73,50 @@ func (t *terminal) showInject(out injection.InjectOut) {
 			it.Matched,
 			it.Unknown,
 			string(it.Answer),
-			t.bold(nameText(it.Name)),
+			env.bold(nameText(it.Name)),
 		)
 		if it.Why != "" {
-			t.printf(" %s", t.dim("("+it.Why+")"))
+			env.printf(" %s", env.dim("("+it.Why+")"))
 		}
-		t.printf("\n")
+		env.printf("\n")
 	}
 }
 
 // tellInjectOff tells the person if hooks do not inject, because a variable or the file switches
 // them off. file may be "".
-func (t *terminal) tellInjectOff(file string) {
+func (env *environment) tellInjectOff(file string) {
 	for _, name := range []string{"OXBOW_INJECT", "OXBOW_HOOKS"} {
-		if t.env.Getenv(name) == "off" {
-			t.note("hooks put nothing before a model: it is off by %s=off", name)
+		if env.Getenv(name) == "off" {
+			env.note("hooks put nothing before a model: it is off by %s=off", name)
 			return
 		}
 	}
 	switch {
 	case file == "":
 	case filepath.Base(file) == injection.HooksOff:
-		t.note("hooks put nothing before a model: they are off by %s; remove that file to switch them on", clean(file))
+		env.note(
+			"hooks put nothing before a model: they are off by %s; remove that file to switch them on",
+			clean(file),
+		)
 	default:
-		t.note("hooks put nothing before a model: it is off by %s; oxbow inject on switches it on", clean(file))
+		env.note("hooks put nothing before a model: it is off by %s; oxbow inject on switches it on", clean(file))
 	}
 }
 
 // injection chooses the block that a hook puts before a model with a prompt.
-func (a *app) injection(ctx context.Context, p inject.Prompt) (inject.Block, error) {
+func (mem *openMemory) injection(ctx context.Context, p inject.Prompt) (inject.Block, error) {
 	out, err := run(
 		ctx,
-		a,
+		mem,
 		injection.Inject,
-		injection.InjectIn{Prompt: p.Text, Of: &p, Wait: a.env.hookWaits().Calibrate},
+		injection.InjectIn{Prompt: p.Text, Of: &p, Wait: mem.env.hookWaits().Calibrate},
 	)
 	return out.Block, err
 }
 
 // calibrate recalibrates the thresholds of the memories after a session has added entries.
-func (a *app) calibrate(ctx context.Context) error {
-	_, err := run(ctx, a, func(ctx context.Context, w *verb.Workspace, _ struct{}) (struct{}, error) {
+func (mem *openMemory) calibrate(ctx context.Context) error {
+	_, err := run(ctx, mem, func(ctx context.Context, w *verb.Workspace, _ struct{}) (struct{}, error) {
 		return struct{}{}, injection.Calibrate(ctx, w)
 	}, struct{}{})
 	return err

@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
-func (a *app) injectedCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func injectedCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "injected",
 		Short: "Show what hooks put before models, and what of it was used",
 		Long: `Injected lists what hooks put before models, the last first: when, in which
@@ -26,18 +26,18 @@ words: an agent may follow a note without one of them.`,
   oxbow injected --unused`,
 		Args: argCount(0, 0, ""),
 	}, injection.Injected, func(in *injection.InjectedIn, _ *flagSet, _ []string) error {
-		in.Off = a.isSilent()
+		in.Off = mem.finder.isSilent()
 		return nil
 	})
 }
 
 // isSilent reports whether a person has switched off hooks or injection in the working directory.
-func (l *locator) isSilent() bool {
-	if l.env.Getenv("OXBOW_INJECT") == "off" || l.env.Getenv("OXBOW_HOOKS") == "off" {
+func (finder *homeFinder) isSilent() bool {
+	if finder.env.Getenv("OXBOW_INJECT") == "off" || finder.env.Getenv("OXBOW_HOOKS") == "off" {
 		return true
 	}
-	home, err := l.archiveHome()
-	dir, werr := l.env.Getwd()
+	home, err := finder.archiveHome()
+	dir, werr := finder.env.Getwd()
 	return err == nil && werr == nil &&
-		(l.offBy(injection.InjectOff, home, dir) || l.offBy(injection.HooksOff, home, dir))
+		(finder.env.offBy(injection.InjectOff, home, dir) || finder.env.offBy(injection.HooksOff, home, dir))
 }

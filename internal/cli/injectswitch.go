@@ -10,11 +10,11 @@ import (
 )
 
 // injectSwitches returns the two commands.
-func (a *app) injectSwitches() []*cobra.Command {
+func (mem *openMemory) injectSwitches() []*cobra.Command {
 	one := func(c *cobra.Command) *cobra.Command {
 		c.Args = argCount(0, 0, "")
 		return setUpReport(
-			a,
+			mem,
 			c,
 			injection.SwitchInject,
 			func(in *injection.SwitchInjectIn, _ *flagSet, _ []string) error {
@@ -22,14 +22,14 @@ func (a *app) injectSwitches() []*cobra.Command {
 				if !in.Project {
 					return nil
 				}
-				p, err := a.project(".")
+				p, err := mem.env.project(".")
 				in.Root = p.Root
 				return err
 			},
 		)
 	}
 	return []*cobra.Command{
-		setUpReport(a, &cobra.Command{
+		setUpReport(mem, &cobra.Command{
 			Use:     "status",
 			Short:   "Say whether hooks put something before a model, and if not, why",
 			Example: `  oxbow inject status`,

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-func (a *app) annotateExportCommand() *cobra.Command {
+func annotateExportCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export [FILE]...",
 		Short: "Write annotations in the format of others",
@@ -22,23 +22,23 @@ annotate import finds it again. What does not fit is told on standard error.`,
 		Example: "  oxbow annotate export --output mine.jsonl",
 	}
 	return setUpReport(
-		a,
+		mem,
 		c,
 		annotations.ExportAnnotations,
 		func(in *annotations.ExportAnnotationsIn, _ *flagSet, args []string) (err error) {
-			if a.json && in.Output == "" {
+			if mem.env.json && in.Output == "" {
 				return misusef(
 					"name a file with --output; the report is then printed as JSON",
 					"export prints records, which are JSON already",
 				)
 			}
-			in.Files, err = a.wholeFiles(c.Context(), args)
+			in.Files, err = mem.finder.wholeFiles(c.Context(), args)
 			if err != nil {
 				return err
 			}
-			in.Stdout = a.env.Stdout
+			in.Stdout = mem.env.Stdout
 			if in.Output != "" {
-				in.Path, err = a.outputPath(in.Output)
+				in.Path, err = mem.outputPath(in.Output)
 			}
 			return err
 		},
@@ -46,17 +46,17 @@ annotate import finds it again. What does not fit is told on standard error.`,
 }
 
 // wholeFiles returns the names of files as annotations store them.
-func (l *locator) wholeFiles(ctx context.Context, names []string) (files []string, err error) {
+func (finder *homeFinder) wholeFiles(ctx context.Context, names []string) (files []string, err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	b, err := l.book(ctx)
+	b, err := finder.book(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer b.Close()
 	for _, n := range names {
-		at, err := l.target(b, n)
+		at, err := finder.env.target(b, n)
 		if err != nil {
 			return nil, err
 		}
@@ -68,8 +68,8 @@ func (l *locator) wholeFiles(ctx context.Context, names []string) (files []strin
 	return files, nil
 }
 
-func (a *app) annotateImportCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func annotateImportCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "import [FILE]",
 		Short: "Read annotations from the format of others",
 		Long: `Import makes annotations of the Agent Trace records in a FILE (- for standard
@@ -88,13 +88,13 @@ What does not fit is told on standard error.`,
 		case in.Format == annotations.AgentTrace && len(args) == 0:
 			return misusef("name a file, or - for standard input", "import needs a FILE of Agent Trace records")
 		case len(args) == 0 || args[0] == "-":
-			in.File, in.Stdin = "-", a.env.Stdin
+			in.File, in.Stdin = "-", mem.env.Stdin
 			return nil
 		}
 		if err := verb.CheckText("FILE", args[0]); err != nil {
 			return badArgument(err)
 		}
-		in.File, err = a.absolutePath(args[0])
+		in.File, err = mem.env.absolutePath(args[0])
 		return err
 	})
 }

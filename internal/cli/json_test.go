@@ -44,7 +44,7 @@ func TestEveryCommandGivesOneObject(t *testing.T) {
 			}
 		}
 	}
-	walk(newApp(newWorld(t).env).root(Run))
+	walk(newOpenMemory(newWorld(t).env).root(Run))
 	for _, args := range lines {
 		w := emptyHome(t)
 		status, stdout, stderr := w.run(t, append(args, "--json")...)

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 )
 
-func (a *app) labelCommand() *cobra.Command {
+func labelCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "label",
 		Short: "List, change, check and propose the labels of many entries at once",
@@ -28,14 +28,14 @@ oxbow undo takes all of it back.`,
   oxbow label rename tag:decison tag:decision
   oxbow label suggest`,
 	})
-	c.AddCommand(a.labelListCommand(), a.labelAddCommand(), a.labelRemoveCommand(),
-		a.labelRenameCommand(), a.labelMergeCommand(), a.labelLintCommand(), a.labelSuggestCommand(),
-		a.labelProjectCommand())
+	c.AddCommand(labelListCommand(mem), labelAddCommand(mem), labelRemoveCommand(mem),
+		labelRenameCommand(mem), labelMergeCommand(mem), labelLintCommand(mem), labelSuggestCommand(mem),
+		labelProjectCommand(mem.env))
 	return c
 }
 
-func (a *app) labelListCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func labelListCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:     "list [FILTER…]",
 		Aliases: []string{"ls"},
 		Short:   "List the labels, each with its number of entries",
@@ -48,8 +48,8 @@ func (a *app) labelListCommand() *cobra.Command {
 	})
 }
 
-func (a *app) labelAddCommand() *cobra.Command {
-	return a.labelSelected(&cobra.Command{
+func labelAddCommand(mem *openMemory) *cobra.Command {
+	return mem.labelSelected(&cobra.Command{
 		Use:   "add LABEL…",
 		Short: "Give labels to entries, by filter or by name",
 		Long: `Add gives every LABEL to the selected entries. Which those are is said by
@@ -61,8 +61,8 @@ and --name together, an entry must fit both.`,
 	}, labels.AddLabels)
 }
 
-func (a *app) labelRemoveCommand() *cobra.Command {
-	return a.labelSelected(&cobra.Command{
+func labelRemoveCommand(mem *openMemory) *cobra.Command {
+	return mem.labelSelected(&cobra.Command{
 		Use:     "remove LABEL…",
 		Aliases: []string{"rm"},
 		Short:   "Take labels from entries, by filter or by name",
@@ -75,9 +75,12 @@ and --name together, an entry must fit both.`,
 }
 
 // labelSelected makes c change the labels of selected entries.
-func (a *app) labelSelected(c *cobra.Command, verbCall call[labels.EditLabelsIn, labels.RelabelOut]) *cobra.Command {
+func (mem *openMemory) labelSelected(
+	c *cobra.Command,
+	verbCall call[labels.EditLabelsIn, labels.RelabelOut],
+) *cobra.Command {
 	c.Args = argCount(1, -1, "a LABEL such as tag:decision")
-	return setUpReport(a, c, labelVerb(verbCall), func(in *labels.EditLabelsIn, _ *flagSet, args []string) error {
+	return setUpReport(mem, c, labelVerb(verbCall), func(in *labels.EditLabelsIn, _ *flagSet, args []string) error {
 		in.Labels = args
 		chosen := len(in.Where) > 0 || len(in.Names) > 0
 		switch {
@@ -93,8 +96,8 @@ func (a *app) labelSelected(c *cobra.Command, verbCall call[labels.EditLabelsIn,
 	})
 }
 
-func (a *app) labelRenameCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func labelRenameCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "rename OLD NEW",
 		Short: "Give a label another value or key, on every entry that carries it",
 		Long: `Rename puts the label NEW in the place of OLD on every entry. A label that is in
@@ -106,8 +109,8 @@ oxbow label merge joins them.`,
 	}, labelVerb(labels.RenameLabel), positional)
 }
 
-func (a *app) labelMergeCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func labelMergeCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "merge LABEL… INTO",
 		Short: "Join labels into one, on every entry that carries one of them",
 		Long: `Merge puts the last label in the place of all that stand before it, on every
@@ -132,8 +135,8 @@ func labelVerb[In, Out any](verbCall call[In, Out]) call[In, Out] {
 	}
 }
 
-func (a *app) labelLintCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func labelLintCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "lint",
 		Short: "Point out labels that were perhaps meant to be one",
 		Long: `Lint finds labels that differ in capitals, accents or the marks between words
@@ -145,7 +148,7 @@ changes nothing.`,
 	}, labels.LintLabels, positional)
 }
 
-func (a *app) labelSuggestCommand() *cobra.Command {
+func labelSuggestCommand(mem *openMemory) *cobra.Command {
 	var in labels.SuggestLabelsIn
 	apply := false
 	c := &cobra.Command{
@@ -169,7 +172,7 @@ applied, one oxbow undo takes back.`,
 				)
 			}
 			if apply {
-				return respond(cmd.Context(), a, labels.AcceptLabels, in)
+				return respond(cmd.Context(), mem, labels.AcceptLabels, in)
 			}
 			again := "oxbow label suggest"
 			for _, w := range args {
@@ -180,8 +183,8 @@ applied, one oxbow undo takes back.`,
 					again += " --" + name + " " + quote(strings.Trim(f.Value.String(), "[]"))
 				}
 			}
-			return perform(cmd.Context(), a, labels.SuggestLabels, in, func(out labels.SuggestLabelsOut) {
-				a.showReport(out.Report(again))
+			return perform(cmd.Context(), mem, labels.SuggestLabels, in, func(out labels.SuggestLabelsOut) {
+				mem.env.showReport(out.Report(again))
 			})
 		},
 	}
@@ -197,7 +200,7 @@ applied, one oxbow undo takes back.`,
 	return c
 }
 
-func (l *locator) labelProjectCommand() *cobra.Command {
+func labelProjectCommand(env *environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "project [DIR]",
 		Short: "Say the project that a directory belongs to",
@@ -214,22 +217,22 @@ oxbow remember --project auto labels with.`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			if abs, err := l.absolutePath(dir); err == nil && !isDir(abs) {
+			if abs, err := env.absolutePath(dir); err == nil && !isDir(abs) {
 				return misusef("check the path", "there is no directory %s", dir)
 			}
-			p, err := l.project(dir)
+			p, err := env.project(dir)
 			if err != nil {
 				return err
 			}
-			if l.json {
-				return l.printJSON(struct {
+			if env.json {
+				return env.printJSON(struct {
 					Project string `json:"project"`
 					Why     string `json:"why"`
 					Root    string `json:"root"`
 				}{p.Name, p.Why, p.Root})
 			}
-			l.printf("%s\n", p.Name)
-			l.note("it is %s (%s)", p.Why, clean(p.Root))
+			env.printf("%s\n", p.Name)
+			env.note("it is %s (%s)", p.Why, clean(p.Root))
 			return nil
 		},
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
-func (a *app) lineageCommand() *cobra.Command {
-	return setUpCall(a, &cobra.Command{
+func lineageCommand(mem *openMemory) *cobra.Command {
+	return setUpCall(mem, &cobra.Command{
 		Use:   "lineage NAME",
 		Short: "Show what an entry was made from, and what was made from it",
 		Long: `Lineage draws the sources of an entry and what was made from it as trees, as
@@ -23,16 +23,16 @@ one, or a text has six words in a row that stood first in another.`,
 		Args: argCount(1, 1, "the NAME of an entry"),
 	}, history.Lineage, positional, func(out history.LineageOut) {
 		if len(out.Why) > 0 {
-			a.showNothing(out.Why, nil)
+			mem.env.showNothing(out.Why, nil)
 			return
 		}
 		if len(out.Sources) > 0 {
-			a.printf("%s was made from\n", a.bold(nameText(out.Name)))
-			newLineageTree(out.Sources, toSources).print(a, out.Name, 1)
+			mem.env.printf("%s was made from\n", mem.env.bold(nameText(out.Name)))
+			newLineageTree(out.Sources, toSources).print(mem, out.Name, 1)
 		}
 		if len(out.Made) > 0 {
-			a.printf("made from %s\n", a.bold(nameText(out.Name)))
-			newLineageTree(out.Made, toMade).print(a, out.Name, 1)
+			mem.env.printf("made from %s\n", mem.env.bold(nameText(out.Name)))
+			newLineageTree(out.Made, toMade).print(mem, out.Name, 1)
 		}
 	})
 }
@@ -73,16 +73,16 @@ func newLineageTree(edges []lineage.Edge, to direction) lineageTree {
 
 // print prints the edges that lead from a name as a tree. The edges of each name are printed only
 // once.
-func (t lineageTree) print(a *app, name string, depth int) {
+func (t lineageTree) print(mem *openMemory, name string, depth int) {
 	t.drawn[name] = true
 	for _, step := range t.edges[name] {
 		text := nameText(step.name)
 		if step.seq != 0 {
 			text += "@" + seqText(step.seq)
 		}
-		a.printf("%s%s  %s\n", strings.Repeat("  ", depth), text, a.dim(step.how))
+		mem.env.printf("%s%s  %s\n", strings.Repeat("  ", depth), text, mem.env.dim(step.how))
 		if !t.drawn[step.name] {
-			t.print(a, step.name, depth+1)
+			t.print(mem, step.name, depth+1)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func (a *app) listCommand() *cobra.Command {
-	return setUpCall(a, &cobra.Command{
+func listCommand(mem *openMemory) *cobra.Command {
+	return setUpCall(mem, &cobra.Command{
 		Use:     "list [FILTER…]",
 		Aliases: []string{"ls"},
 		Short:   "List entries, newest first",
@@ -28,7 +28,7 @@ func (a *app) listCommand() *cobra.Command {
 		}
 		in.Filter = strings.Join(args, " ")
 		return adviseOnWords(args)
-	}, a.showList)
+	}, mem.env.showList)
 }
 
 // otherLists are the commands for words that people type after "list".
@@ -56,44 +56,44 @@ func isNoLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 // showList prints the entries as a table. It is not the table of a report because each column gets a share of the
 // width, and the text is left out of a pipe.
-func (t *terminal) showList(out verb.ListOut) {
+func (env *environment) showList(out verb.ListOut) {
 	if len(out.Entries) == 0 {
-		t.showNothing(out.Why, out.Near)
-		t.showNotes(out.Notes)
+		env.showNothing(out.Why, out.Near)
+		env.showNotes(out.Notes)
 		return
 	}
-	if t.quiet {
+	if env.quiet {
 		for _, e := range out.Entries {
-			t.printf("%s\n", nameText(e.Name))
+			env.printf("%s\n", nameText(e.Name))
 		}
 		return
 	}
 	rows := make([][]string, 0, len(out.Entries)+1)
-	if t.env.StdoutTerm {
+	if env.StdoutTerm {
 		rows = append(rows, []string{"NAME", "KIND", "AGE", "LABELS", "BEGINS"})
 	}
 	for _, e := range out.Entries {
 		rows = append(
 			rows,
-			[]string{nameText(e.Name), e.Kind, age(moment(e.Updated), t.env.Now()),
+			[]string{nameText(e.Name), e.Kind, age(moment(e.Updated), env.Now()),
 				labelText(shownLabels(e.Labels), fewValues), oneLine(e.Snippet)},
 		)
 	}
-	t.showTable(rows)
-	t.showNotes(out.Notes)
+	env.showTable(rows)
+	env.showNotes(out.Notes)
 }
 
 // showTable prints rows with a name, two short columns, labels and a text. On a terminal, each
 // column gets a share of the width. In a pipe, cells are not shortened and the text is left out.
-func (t *terminal) showTable(rows [][]string) {
+func (env *environment) showTable(rows [][]string) {
 	var wide [5]int
 	for _, row := range rows {
 		for i, cell := range row {
 			wide[i] = max(wide[i], columns(cell))
 		}
 	}
-	head := t.env.StdoutTerm
-	if room := t.screen(); head {
+	head := env.StdoutTerm
+	if room := env.screen(); head {
 		wide[0] = min(wide[0], max(16, room/3))
 		room = max(0, room-wide[0]-wide[1]-wide[2]-6)
 		labels := min(wide[3], room/2)
@@ -106,8 +106,11 @@ func (t *terminal) showTable(rows [][]string) {
 	}
 	for n, row := range rows {
 		if !head {
-			t.printf("%s\n", strings.TrimRight(pad(row[0], wide[0])+"  "+pad(row[1], wide[1])+"  "+pad(row[2], 4)+"  "+
-				row[3], " "))
+			env.printf(
+				"%s\n",
+				strings.TrimRight(pad(row[0], wide[0])+"  "+pad(row[1], wide[1])+"  "+pad(row[2], 4)+"  "+
+					row[3], " "),
+			)
 			continue
 		}
 		paint := []string{termtext.Bold, "", "", termtext.Dim, ""}
@@ -117,9 +120,9 @@ func (t *terminal) showTable(rows [][]string) {
 				paint[i] = termtext.Dim
 			}
 			if wide[i] > 0 {
-				line += "  " + pad(t.paint(paint[i], fit(cell, wide[i])), wide[i])
+				line += "  " + pad(env.paint(paint[i], fit(cell, wide[i])), wide[i])
 			}
 		}
-		t.printf("%s\n", strings.TrimRight(line[2:], " "))
+		env.printf("%s\n", strings.TrimRight(line[2:], " "))
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
-func (a *app) loadCommand() *cobra.Command {
+func loadCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "load DIR",
 		Short: "Read a dump, with your edits, back in",
@@ -43,11 +43,11 @@ first.`,
 		case in.Prune && !in.Replace:
 			return misusef("add --replace", "--prune means something with --replace only")
 		}
-		in.Path, err = a.treePath(in.Dir)
+		in.Path, err = mem.env.treePath(in.Dir)
 		if err != nil {
 			return err
 		}
-		out, err := attempt(ctx, a, transfer.Load, in)
+		out, err := attempt(ctx, mem, transfer.Load, in)
 		switch {
 		case errors.Is(err, mdtree.ErrNoTree) && errors.Is(err, fs.ErrNotExist):
 			return &hintedError{err, "check the path; oxbow dump DIR makes such a directory"}
@@ -68,6 +68,6 @@ first.`,
 		case err != nil:
 			return err
 		}
-		return answer(a, out, show[transfer.LoadOut](a))
+		return answer(mem, out, show[transfer.LoadOut](mem))
 	})
 }

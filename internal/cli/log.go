@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func (a *app) logCommand() *cobra.Command {
+func logCommand(mem *openMemory) *cobra.Command {
 	var verify bool
 	var head string
 	c := &cobra.Command{
@@ -30,21 +30,26 @@ elsewhere, it proves that no change up to there was edited since.`,
   oxbow log --verify --head "$(cat ~/noted-head)"`,
 		Args: argCount(0, 1, "at most one NAME"),
 	}
-	setUpReport(a, c, verb.History, positional)
+	setUpReport(mem, c, verb.History, positional)
 	c.Flags().BoolVar(&verify, "verify", false, "prove that the changes were not edited")
 	c.Flags().StringVar(&head, "head", "", "with --verify: the `HASH` of a change noted earlier")
 	show := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if verify || head != "" {
-			return a.verify(cmd.Context(), strings.ToLower(strings.TrimSpace(head)), args, cmd.Flags().Changed("limit"))
+			return mem.verify(
+				cmd.Context(),
+				strings.ToLower(strings.TrimSpace(head)),
+				args,
+				cmd.Flags().Changed("limit"),
+			)
 		}
 		return show(cmd, args)
 	}
-	a.tellsChanged(c)
+	mem.tellsChanged(c)
 	return c
 }
 
-func (a *app) verify(ctx context.Context, head string, args []string, limited bool) error {
+func (mem *openMemory) verify(ctx context.Context, head string, args []string, limited bool) error {
 	switch {
 	case len(args) > 0:
 		return misusef(
@@ -54,8 +59,8 @@ func (a *app) verify(ctx context.Context, head string, args []string, limited bo
 	case limited:
 		return misusef("", "--limit means nothing with --verify")
 	}
-	if err := a.unboundOnly("log --verify"); err != nil {
+	if err := mem.unboundOnly("log --verify"); err != nil {
 		return err
 	}
-	return respond(ctx, a, maintenance.Verify, maintenance.VerifyIn{Head: head})
+	return respond(ctx, mem, maintenance.Verify, maintenance.VerifyIn{Head: head})
 }

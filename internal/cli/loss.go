@@ -19,11 +19,11 @@ type loss[In, Out any] struct {
 
 // confirm asks the person at the terminal, unless isConfirmed is set by --yes. Without a terminal
 // it returns an error, so that a script must pass --yes.
-func (l loss[In, Out]) confirm(ctx context.Context, a *app, in In, isConfirmed bool) error {
+func (l loss[In, Out]) confirm(ctx context.Context, mem *openMemory, in In, isConfirmed bool) error {
 	if isConfirmed {
 		return nil
 	}
-	would, err := run(ctx, a, l.verb, l.dryRun(in))
+	would, err := run(ctx, mem, l.verb, l.dryRun(in))
 	if err != nil {
 		return err
 	}
@@ -31,11 +31,14 @@ func (l loss[In, Out]) confirm(ctx context.Context, a *app, in In, isConfirmed b
 	if question == "" {
 		return nil
 	}
-	if !a.env.StdinTerm || !a.env.StderrTerm {
-		return misusef("add --yes, or look first with --dry-run",
-			"what %s erases cannot be brought back, and there is no terminal to ask at; nothing was changed", l.command)
+	if !mem.env.StdinTerm || !mem.env.StderrTerm {
+		return misusef(
+			"add --yes, or look first with --dry-run",
+			"what %s erases cannot be brought back, and there is no terminal to ask at; nothing was changed",
+			l.command,
+		)
 	}
-	return a.confirm(question)
+	return mem.env.confirm(question)
 }
 
 // addYes adds the flag --yes to a command. With this flag the command does not ask.
@@ -46,7 +49,7 @@ func addYes(c *cobra.Command) *bool {
 // setUpErasure makes c call the verb. If mayLose reports that the call may erase data for good, the
 // person is asked first. The flags of c are the fields of In. The function arguments stores the
 // other arguments in In.
-func setUpErasure[In, Out any](a *app, c *cobra.Command, l loss[In, Out], mayLose func(In) (bool, error),
+func setUpErasure[In, Out any](mem *openMemory, c *cobra.Command, l loss[In, Out], mayLose func(In) (bool, error),
 	arguments func(*In, *flagSet, []string) error, show func(Out)) *cobra.Command {
 	var isConfirmed *bool
 	setUpDecoding(c, arguments, func(ctx context.Context, in In) error {
@@ -55,11 +58,11 @@ func setUpErasure[In, Out any](a *app, c *cobra.Command, l loss[In, Out], mayLos
 			return err
 		}
 		if isRisky {
-			if err := l.confirm(ctx, a, in, *isConfirmed); err != nil {
+			if err := l.confirm(ctx, mem, in, *isConfirmed); err != nil {
 				return err
 			}
 		}
-		return perform(ctx, a, l.verb, in, show)
+		return perform(ctx, mem, l.verb, in, show)
 	})
 	isConfirmed = addYes(c)
 	return c

@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func (a *app) mcpCommand() *cobra.Command {
+func mcpCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the memory to agents (Model Context Protocol)",
@@ -51,11 +51,14 @@ where the home has some. --tools core,code names the sets that are in it:
 		case s.Addr == "" && s.TokensFile != "":
 			return misusef("add --http ADDR", "--tokens means something with --http only")
 		case s.TokenFile != "" && s.TokensFile != "":
-			return misusef("give that token a line in the file of --tokens", "--token-file and --tokens are both given")
+			return misusef(
+				"give that token a line in the file of --tokens",
+				"--token-file and --tokens are both given",
+			)
 		case s.ReadOnly && s.ReadWrite:
 			return misusef("leave one of them out", "--ro and --rw are both given")
 		}
-		return a.mcp(ctx, s)
+		return mem.mcp(ctx, s)
 	})
 }
 
@@ -76,11 +79,11 @@ func kindNames() []string {
 	return names
 }
 
-func (a *app) mcp(ctx context.Context, flags serving) (err error) {
-	s, done, err := a.buildService(ctx, flags)
+func (mem *openMemory) mcp(ctx context.Context, flags serving) (err error) {
+	s, done, err := mem.buildService(ctx, flags)
 	if err != nil && flags.Addr == "" && isNoMemory(err) {
-		a.warn("there is no memory to serve, and each answer says so: %v", err)
-		s = a.servedWithout(err)
+		mem.env.warn("there is no memory to serve, and each answer says so: %v", err)
+		s = mem.servedWithout(err)
 		done = func() error { return nil }
 		err = nil
 	}
@@ -89,18 +92,18 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	if flags.Addr == "" {
-		if a.env.StdinTerm {
-			a.note(
+		if mem.env.StdinTerm {
+			mem.env.note(
 				"this serves agents over standard input and output, and waits for a client's messages; Ctrl-C ends "+
 					"it. A client starts it by itself: claude mcp add -s user oxbow -- oxbow%s mcp",
-				a.homeArgs(),
+				mem.finder.homeArgs(),
 			)
 		}
-		defer a.env.finish()()
-		err = s.mcp.ServeStdio(ctx, a.env.Stdin, a.env.Stdout)
+		defer mem.env.finish()()
+		err = s.mcp.ServeStdio(ctx, mem.env.Stdin, mem.env.Stdout)
 	} else {
 		var at listening
-		at, err = a.listenAddress(flags)
+		at, err = mem.listenAddress(flags)
 		if err != nil {
 			return err
 		}
@@ -112,9 +115,9 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 			return misusef("oxbow serve serves them: oxbow serve --tokens "+
 				quote(flags.TokensFile), "%s has tokens of tenants", at.where)
 		}
-		err = a.serveHTTP(ctx, at, agentsDoor(s, at.guard.ForTenant("")), func(at listening) error {
-			fmt.Fprintf(a.env.Stderr, "oxbow: serving %s/mcp\n", at.url)
-			a.tellTokens(at)
+		err = mem.serveHTTP(ctx, at, agentsDoor(s, at.guard.ForTenant("")), func(at listening) error {
+			fmt.Fprintf(mem.env.Stderr, "oxbow: serving %s/mcp\n", at.url)
+			mem.env.tellTokens(at)
 			return nil
 		})
 	}

@@ -26,8 +26,10 @@ import (
 // readTokens reads a token file and returns its tokens, the limits of its tenants and its absolute
 // path. If other users may read the file, it only warns, because the file may contain only
 // digests.
-func (l *locator) readTokens(file string) (ts auth.Tokens, quotas map[string]auth.Quota, where string, err error) {
-	where, err = l.absolutePath(file)
+func (env *environment) readTokens(
+	file string,
+) (ts auth.Tokens, quotas map[string]auth.Quota, where string, err error) {
+	where, err = env.absolutePath(file)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -40,8 +42,8 @@ func (l *locator) readTokens(file string) (ts auth.Tokens, quotas map[string]aut
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("reading the tokens: %w", err)
 	}
-	if fi, err := f.Stat(); err == nil && l.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
-		l.warn("others may read the tokens in %s: chmod 600 %s", where, quote(where))
+	if fi, err := f.Stat(); err == nil && env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
+		env.warn("others may read the tokens in %s: chmod 600 %s", where, quote(where))
 	}
 	ts, quotas, err = auth.ParseTokens(file, b)
 	if err != nil {
@@ -69,9 +71,9 @@ func checkTokens(s *mcpserver.Server, ts auth.Tokens, where string) error {
 
 // makeToken writes a new token to the file, unless another process has created the file first.
 // The file gets its name only after it is complete, so that no process reads half a token.
-func (t *terminal) makeToken(file string) error {
+func (env *environment) makeToken(file string) error {
 	b := make([]byte, 32)
-	if _, err := io.ReadFull(t.env.Rand, b); err != nil {
+	if _, err := io.ReadFull(env.Rand, b); err != nil {
 		return err
 	}
 	dir, err := vfs.Dir(filepath.Dir(file))
@@ -97,9 +99,9 @@ func (t *terminal) makeToken(file string) error {
 // tokenPath returns the path of a home's token file. If the home is in a git working tree, where
 // the token could be committed, the file is in the user's configuration directory, unless the
 // home contains a token file already.
-func (l *locator) tokenPath(home string) string {
+func (env *environment) tokenPath(home string) string {
 	file := filepath.Join(home, "token")
-	config := l.configHome()
+	config := env.configHome()
 	if _, err := os.Lstat(file); err == nil || config == "" || !git.InTree(home) {
 		return file
 	}
@@ -109,30 +111,30 @@ func (l *locator) tokenPath(home string) string {
 
 // token returns the token that clients must send and the path of its file. It creates the file if
 // it is missing.
-func (a *app) token(file string) (token, where string, err error) {
+func (mem *openMemory) token(file string) (token, where string, err error) {
 	if file == "" {
-		home, err := a.home()
+		home, err := mem.finder.home()
 		if err != nil {
 			return "", "", err
 		}
-		file = a.tokenPath(home)
+		file = mem.env.tokenPath(home)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), maintenance.WriteGitignore(home)); err != nil {
 			return "", "", fmt.Errorf("making the token's directory: %w", err)
 		}
 	} else {
-		file, err = a.absolutePath(file)
+		file, err = mem.env.absolutePath(file)
 		if err != nil {
 			return "", "", err
 		}
 	}
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		if home, err := a.home(); err != nil || file != a.tokenPath(home) {
-			_, err = a.outputPath(file)
+		if home, err := mem.finder.home(); err != nil || file != mem.env.tokenPath(home) {
+			_, err = mem.outputPath(file)
 			if err != nil {
 				return "", "", err
 			}
 		}
-		if err := a.makeToken(file); err != nil {
+		if err := mem.env.makeToken(file); err != nil {
 			return "", "", fmt.Errorf("making the token: %w", err)
 		}
 	}
@@ -140,7 +142,7 @@ func (a *app) token(file string) (token, where string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("reading the token: %w", err)
 	}
-	if fi, err := os.Stat(file); err == nil && a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
+	if fi, err := os.Stat(file); err == nil && mem.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
 		return "", "", &hintedError{
 			fmt.Errorf("reading the token: others may read %s", file),
 			"chmod 600 " + quote(file),

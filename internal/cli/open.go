@@ -28,36 +28,36 @@ import (
 
 // openMemory opens the memory of the home, restricted to the entries that the run's profile includes.
 // The caller closes it.
-func (a *app) openMemory(how access) (*oxbow.Memory, error) {
-	if _, err := a.boundProfile(); err != nil {
+func (mem *openMemory) openMemory(how access) (*oxbow.Memory, error) {
+	if _, err := mem.boundProfile(); err != nil {
 		return nil, err
 	}
-	if a.folders.compare != nil {
-		a.folders.compare()
+	if mem.folders.compare != nil {
+		mem.folders.compare()
 	}
-	m, err := a.openAll(max(how, look))
+	m, err := mem.openAll(max(how, look))
 	if err != nil {
 		return nil, err
 	}
 	if how == verb.Read {
-		if over := a.overTeam(context.Background(), m); over != m {
-			a.closers = append(a.closers, m.Close)
+		if over := mem.overTeam(context.Background(), m); over != m {
+			mem.closers = append(mem.closers, m.Close)
 			m = over
 		}
 	}
-	return a.bind(m)
+	return mem.bind(m)
 }
 
 // opener returns a function that opens the memory of the home once for all calls of a server. For
 // [verb.Read] the memory includes the team files. closeFn closes all that was opened.
-func (a *app) opener(
+func (mem *openMemory) opener(
 	how access,
 ) (open func(context.Context, verb.Access) (*oxbow.Memory, error), closeFn func() error) {
 	all, closeAll := verb.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
-		if _, err := a.boundProfile(); err != nil {
+		if _, err := mem.boundProfile(); err != nil {
 			return nil, err
 		}
-		return a.openAll(how)
+		return mem.openAll(how)
 	})
 	shown := func(
 		of func(context.Context, *oxbow.Memory) *oxbow.Memory,
@@ -67,18 +67,18 @@ func (a *app) opener(
 			if err != nil {
 				return nil, err
 			}
-			return a.bind(of(ctx, m))
+			return mem.bind(of(ctx, m))
 		})
 	}
 	own, closeOwn := shown(func(_ context.Context, m *oxbow.Memory) *oxbow.Memory { return m })
-	read, closeRead := shown(a.overTeam)
+	read, closeRead := shown(mem.overTeam)
 	follow := func(context.Context, verb.Access) {}
-	if a.folders.follower != nil {
-		follow = a.folders.follower(how, all)
+	if mem.folders.follower != nil {
+		follow = mem.folders.follower(how, all)
 	}
 	open = func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
 		follow(ctx, how)
-		if how == verb.Read && a.teamTree() != nil {
+		if how == verb.Read && mem.teamTree() != nil {
 			return read(ctx, how)
 		}
 		return own(ctx, how)
@@ -94,36 +94,36 @@ func (a *app) opener(
 }
 
 // openAll opens the whole memory of the home.
-func (a *app) openAll(how access) (*oxbow.Memory, error) {
-	if a.store != nil {
-		return a.openElsewhere(how)
+func (mem *openMemory) openAll(how access) (*oxbow.Memory, error) {
+	if mem.finder.store != nil {
+		return mem.openElsewhere(how)
 	}
-	d, other, err := a.layout()
+	d, other, err := mem.finder.layout()
 	if err != nil {
 		return nil, err
 	}
 	if other {
-		h, err := a.openHome(d, how)
+		h, err := mem.openHome(d, how)
 		if err != nil {
 			return nil, err
 		}
 		return h.Memory(), nil
 	}
-	path, err := a.storePath()
+	path, err := mem.finder.storePath()
 	if err != nil {
 		return nil, err
 	}
-	foreign, err := a.isForeign()
+	foreign, err := mem.finder.isForeign()
 	if err != nil {
 		return nil, err
 	}
 	if !foreign {
-		return a.openStore(path, how, a.host().MayWrite(path))
+		return mem.openStore(path, how, mem.finder.host().MayWrite(path))
 	}
 	if how != look {
 		return nil, ownership.UntrustedError(filepath.Dir(path))
 	}
-	m, err := a.openStore(path, look, ownership.UntrustedError(filepath.Dir(path)))
+	m, err := mem.openStore(path, look, ownership.UntrustedError(filepath.Dir(path)))
 	if err != nil {
 		return nil, err
 	}
@@ -132,28 +132,28 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 
 // openElsewhere opens the memory of a home that is not a directory of files. The store then does
 // the work that Open would do with a file.
-func (a *app) openElsewhere(how access) (*oxbow.Memory, error) {
-	src, err := a.source()
+func (mem *openMemory) openElsewhere(how access) (*oxbow.Memory, error) {
+	src, err := mem.source()
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.store(context.Background())
+	s, err := mem.finder.store(context.Background())
 	if err != nil {
 		return nil, err
 	}
 	var m *oxbow.Memory
 	m = oxbow.New(
 		s,
-		&oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, ReadOnly: how == look,
-			Screen: a.screener(&m), History: a.limit.History},
+		&oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, ReadOnly: how == look,
+			Screen: mem.screener(&m), History: mem.limit.History},
 	)
 	return m, nil
 }
 
 // openStore opens the store at path. If mayNot is not nil, it is the reason why the store must
 // not be written to, and the index is not written either.
-func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, error) {
-	src, err := a.source()
+func (mem *openMemory) openStore(path string, how access, mayNot error) (*oxbow.Memory, error) {
+	src, err := mem.source()
 	if err != nil {
 		return nil, err
 	}
@@ -165,47 +165,47 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 	case missing && how != build:
 		// Return an empty memory that has no file, because reading or undoing must not create a
 		// file. There is nothing in it that could be changed.
-		a.note("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
-		return oxbow.Open(storeFile, &oxbow.Options{FS: vfs.NewMem(), Clock: a.env.Now, Source: src})
+		mem.env.note("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
+		return oxbow.Open(storeFile, &oxbow.Options{FS: vfs.NewMem(), Clock: mem.env.Now, Source: src})
 	case how != look && mayNot != nil:
 		return nil, mayNot
 	case missing:
 		if err := maintenance.WriteGitignore(filepath.Dir(path)); err != nil {
 			return nil, err
 		}
-		_ = a.recordMade() // record it before the store is created, in case this run is interrupted
-		a.closers = append(a.closers, a.recordMade)
+		_ = mem.recordMade() // record it before the store is created, in case this run is interrupted
+		mem.closers = append(mem.closers, mem.recordMade)
 	}
-	changes, age, err := verb.ParseKeep(a.env.Getenv("OXBOW_KEEP"))
+	changes, age, err := verb.ParseKeep(mem.env.Getenv("OXBOW_KEEP"))
 	if err != nil {
 		return nil, fmt.Errorf("OXBOW_KEEP: %w", err)
 	}
 	var m *oxbow.Memory
 	m, err = oxbow.Open(
 		path,
-		&oxbow.Options{KeepChanges: changes, KeepFor: age, Clock: a.env.Now, Rand: a.env.Rand, Source: src,
-			SealAfter: a.sealAfter,
-			Cache:     a.cache, ReadOnly: how == look, KeepIndex: mayNot == nil, Screen: a.screener(&m),
-			History: a.limit.History},
+		&oxbow.Options{KeepChanges: changes, KeepFor: age, Clock: mem.env.Now, Rand: mem.env.Rand, Source: src,
+			SealAfter: mem.sealAfter,
+			Cache:     mem.cache, ReadOnly: how == look, KeepIndex: mayNot == nil, Screen: mem.screener(&m),
+			History: mem.limit.History},
 	)
 	if err != nil {
 		return nil, openError(path, err)
 	}
-	a.signHeads(m, path, how)
+	mem.signHeads(m, path, how)
 	said := func(say func(verb.Note) string) string {
 		return say(maintenance.WentBack(context.Background(), m, path))
 	}
-	if first := a.caution.Swap(&said) == nil; first && how == look && said(sentence) != "" {
-		a.warn("%s", said(sentence))
+	if first := mem.caution.Swap(&said) == nil; first && how == look && said(sentence) != "" {
+		mem.env.warn("%s", said(sentence))
 	}
 	return m, nil
 }
 
 // signHeads arranges that the heads of a memory are signed, if it is opened for writing and is
 // not a copy.
-func (a *app) signHeads(m *oxbow.Memory, path string, how access) {
+func (mem *openMemory) signHeads(m *oxbow.Memory, path string, how access) {
 	if how != look && filepath.Base(path) == storeFile {
-		a.settling.add(signing.SignHeads(m, path, a.env.Now))
+		mem.settling.add(signing.SignHeads(m, path, mem.env.Now))
 	}
 }
 
@@ -233,11 +233,11 @@ func openError(path string, err error) error {
 
 // closeMemory closes the memory, or leaves that to the end of a run that still has to show its answer. A
 // home of another layout is closed with its memory and reopened when it is needed again.
-func (a *app) closeMemory(ctx context.Context, m *oxbow.Memory) error {
-	a.opened = nil
-	a.settling.run()
-	if a.answers {
-		a.closeAtEnd(m)
+func (mem *openMemory) closeMemory(ctx context.Context, m *oxbow.Memory) error {
+	mem.opened = nil
+	mem.settling.run()
+	if mem.answers {
+		mem.closeAtEnd(m)
 		return nil
 	}
 	_ = m.Checkpoint(ctx) // if this fails, the next run makes the checkpoint
@@ -245,8 +245,8 @@ func (a *app) closeMemory(ctx context.Context, m *oxbow.Memory) error {
 }
 
 // projectHere returns the name of the working directory's project, or "" if there is an error.
-func (l *locator) projectHere() string {
-	p, err := l.project(".")
+func (env *environment) projectHere() string {
+	p, err := env.project(".")
 	if err != nil {
 		return ""
 	}
@@ -255,8 +255,8 @@ func (l *locator) projectHere() string {
 
 // workspace returns the workspace for the verbs of this run, and a function that closes all that
 // the verbs opened.
-func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, error) {
-	src, err := a.source()
+func (mem *openMemory) workspace(ctx context.Context) (*verb.Workspace, func() error, error) {
+	src, err := mem.source()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -264,7 +264,7 @@ func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, err
 	var notes *annotate.Store
 	w := &verb.Workspace{
 		Open: func(_ context.Context, how verb.Access) (m *oxbow.Memory, err error) {
-			if how == verb.Read && a.teamTree() == nil {
+			if how == verb.Read && mem.teamTree() == nil {
 				how = verb.Own
 			}
 			for _, m := range memories[how:] {
@@ -275,48 +275,48 @@ func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, err
 					break
 				}
 			}
-			memories[how], err = a.openMemory(how)
+			memories[how], err = mem.openMemory(how)
 			return memories[how], err
 		},
 		Annotations: func(ctx context.Context) (_ verb.WorkingTree, err error) {
 			if notes == nil {
-				notes, err = a.book(ctx)
+				notes, err = mem.finder.book(ctx)
 			}
 			return notes, err
 		},
-		Knowledge: a.knowledge,
-		Now:       a.env.Now,
+		Knowledge: mem.knowledge,
+		Now:       mem.env.Now,
 
-		Unlabelled: a.isUnlabelled(),
+		Unlabelled: mem.finder.isUnlabelled(),
 
 		Source:  src,
-		Secrets: a.secretsPolicy(),
-		Project: a.projectHere,
-		Place:   a.memoryPlace,
-		Host:    a.host(),
+		Secrets: mem.secretsPolicy(),
+		Project: mem.env.projectHere,
+		Place:   mem.finder.memoryPlace,
+		Host:    mem.finder.host(),
 		Words:   referenceText,
-		Typed:   a.typed,
-		Loader:  a.loader,
+		Typed:   mem.env.typed,
+		Loader:  mem.loader,
 
-		Sessions: a.archive(),
-		Kept:     a.archiveAsIs(),
+		Sessions: mem.archive(),
+		Kept:     mem.archiveAsIs(),
 
 		Unbounded: true,
 	}
-	w.Vectors, err = a.memoryVectors()
+	w.Vectors, err = mem.memoryVectors()
 	if err != nil {
 		return nil, nil, err
 	}
-	w.Dir, _ = a.absolutePath(".") // if this fails, handoffs cannot refer to files
+	w.Dir, _ = mem.env.absolutePath(".") // if this fails, handoffs cannot refer to files
 	return w, func() error {
 		var errs []error
 		hasWritten := slices.ContainsFunc(memories[verb.Write:], func(m *oxbow.Memory) bool { return m != nil })
-		if hasWritten && a.folders.write != nil {
-			a.folders.write(ctx, w)
+		if hasWritten && mem.folders.write != nil {
+			mem.folders.write(ctx, w)
 		}
 		for _, m := range memories {
 			if m != nil {
-				errs = append(errs, a.closeMemory(ctx, m))
+				errs = append(errs, mem.closeMemory(ctx, m))
 			}
 		}
 		if notes != nil {
@@ -328,39 +328,39 @@ func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, err
 
 // loader returns a loader for the profiles and skills that handoffs and sessions name, and for
 // the profile that binds the run.
-func (a *app) loader() (*handoff.Loader, error) {
-	profiles, err := a.loadProfiles()
+func (mem *openMemory) loader() (*handoff.Loader, error) {
+	profiles, err := mem.loadProfiles()
 	if err != nil {
 		return nil, err
 	}
-	skills, err := a.skillSet()
+	skills, err := mem.skillSet()
 	if err != nil {
 		return nil, err
 	}
-	bound, err := a.boundProfile()
+	bound, err := mem.boundProfile()
 	return &handoff.Loader{Profiles: profiles, Skills: skills, Bound: bound}, err
 }
 
 // skillSet returns the skills of the home, the user's directory and the working directory's
 // project. If the home is not the user's own, its skills are treated like the project's skills.
-func (a *app) skillSet() (*skill.Set, error) {
-	home, err := a.home()
+func (mem *openMemory) skillSet() (*skill.Set, error) {
+	home, err := mem.finder.home()
 	if err != nil {
 		return nil, err
 	}
 	set := &skill.Set{}
-	own := a.homeIsOwn(home)
+	own := mem.finder.homeIsOwn(home)
 	if own {
 		set.Places = append(set.Places, skill.Place{FS: os.DirFS(home), Path: home, Dirs: skill.HomeDirs})
 	}
-	if user := a.userHome(); user != "" {
+	if user := mem.env.userHome(); user != "" {
 		set.Places = append(set.Places, skill.Place{FS: os.DirFS(user), Path: user, Dirs: skill.UserDirs})
 	}
-	root, err := a.absolutePath(".")
+	root, err := mem.env.absolutePath(".")
 	if err != nil { // a home that was named needs no working directory
 		return set, nil
 	}
-	if p, err := a.project("."); err == nil {
+	if p, err := mem.env.project("."); err == nil {
 		root = p.Root
 	}
 	within := func(dir string, dirs []string) error {
@@ -371,7 +371,7 @@ func (a *app) skillSet() (*skill.Set, error) {
 		if err != nil {
 			return fmt.Errorf("opening %s: %w", dir, err)
 		}
-		a.closers = append(a.closers, r.Close)
+		mem.closers = append(mem.closers, r.Close)
 		set.Places = append(set.Places, skill.Place{FS: r.FS(), Path: dir, Dirs: dirs, Project: true})
 		return nil
 	}
@@ -383,14 +383,14 @@ func (a *app) skillSet() (*skill.Set, error) {
 
 // recordMade records that this machine created the home, if the home could later be found from a
 // working directory. The home then stays trusted.
-func (a *app) recordMade() error {
-	p, err := a.memoryPlace()
-	if err != nil || a.sample || (filepath.Base(p.Home) != homeDir && !git.InTree(p.Home)) || !isDir(p.Home) {
+func (mem *openMemory) recordMade() error {
+	p, err := mem.finder.memoryPlace()
+	if err != nil || mem.sample || (filepath.Base(p.Home) != homeDir && !git.InTree(p.Home)) || !isDir(p.Home) {
 		return nil
 	}
-	if err := a.host().Trusted.RecordHome(context.Background(), p.Home, p.Store, a.env.Now()); err != nil &&
+	if err := mem.finder.host().Trusted.RecordHome(context.Background(), p.Home, p.Store, mem.env.Now()); err != nil &&
 		git.InTree(p.Home) {
-		a.note(
+		mem.env.note(
 			"it is not recorded that you made %s: %v; if it is not trusted later, say: oxbow trust %s",
 			p.Home,
 			err,
@@ -402,20 +402,20 @@ func (a *app) recordMade() error {
 
 // book opens the annotations of the working tree that contains the working directory, in the
 // directory that the home's layout uses. The caller closes them.
-func (l *locator) book(ctx context.Context) (*annotate.Store, error) {
-	wd, err := l.absolutePath(".")
+func (finder *homeFinder) book(ctx context.Context) (*annotate.Store, error) {
+	wd, err := finder.env.absolutePath(".")
 	if err != nil {
 		return nil, err
 	}
-	return l.bookAt(ctx, wd)
+	return finder.bookAt(ctx, wd)
 }
 
-func (l *locator) bookAt(ctx context.Context, dir string) (*annotate.Store, error) {
-	trusted := l.host().Trusted
-	o := annotate.Options{Clock: l.env.Now, Key: trusted.Key, ReviewedCommit: team.ReviewedCommit,
-		MakeKey: func(ctx context.Context) []byte { return trusted.MakeKey(ctx, l.env.Rand) }}
+func (finder *homeFinder) bookAt(ctx context.Context, dir string) (*annotate.Store, error) {
+	trusted := finder.host().Trusted
+	o := annotate.Options{Clock: finder.env.Now, Key: trusted.Key, ReviewedCommit: team.ReviewedCommit,
+		MakeKey: func(ctx context.Context) []byte { return trusted.MakeKey(ctx, finder.env.Rand) }}
 	// Ignore an error: code has annotations even if there is no home.
-	if d, other, err := l.layout(); err == nil && other {
+	if d, other, err := finder.layout(); err == nil && other {
 		o.Dir = d.Annotations
 	}
 	return annotate.OpenDir(ctx, dir, &o)

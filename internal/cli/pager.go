@@ -13,26 +13,26 @@ import (
 )
 
 // withPager makes a command use a pager, and adds the flag that switches the pager off.
-func (t *terminal) withPager(c *cobra.Command) *cobra.Command {
-	c.Flags().BoolVar(&t.noPager, "no-pager", false, "show long output without a pager")
+func (env *environment) withPager(c *cobra.Command) *cobra.Command {
+	c.Flags().BoolVar(&env.noPager, "no-pager", false, "show long output without a pager")
 	return c
 }
 
 // pager returns the command line of the person's pager: the value of $OXBOW_PAGER or $PAGER, or
 // otherwise less, except on Windows. It returns nil if no pager is to be used.
-func (t *terminal) pager() []string {
-	if !t.mayPage || t.noPager || !t.env.StdoutTerm || t.env.Height < 1 || t.env.Page == nil ||
-		t.env.Getenv("TERM") == "dumb" {
+func (env *environment) pager() []string {
+	if !env.mayPage || env.noPager || !env.StdoutTerm || env.Height < 1 || env.Page == nil ||
+		env.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	line := strings.TrimSpace(t.env.Getenv("OXBOW_PAGER"))
+	line := strings.TrimSpace(env.Getenv("OXBOW_PAGER"))
 	if line == "" {
-		line = strings.TrimSpace(t.env.Getenv("PAGER"))
+		line = strings.TrimSpace(env.Getenv("PAGER"))
 	}
-	if line == "" && t.env.GOOS != "windows" {
+	if line == "" && env.GOOS != "windows" {
 		line = "less -FRX"
 	}
-	argv, err := splitCommand(line, t.env.GOOS == "windows")
+	argv, err := splitCommand(line, env.GOOS == "windows")
 	if err != nil {
 		return nil
 	}
@@ -41,18 +41,18 @@ func (t *terminal) pager() []string {
 
 // page calls show, which prints. If the text does not fit the screen, it is shown in the pager.
 // The lines that show writes to standard error are printed after the pager has ended.
-func (t *terminal) page(show func()) {
-	argv := t.pager()
+func (env *environment) page(show func()) {
+	argv := env.pager()
 	if argv == nil {
 		show()
 		return
 	}
-	out, errs := t.env.Stdout, t.env.Stderr
+	out, errs := env.Stdout, env.Stderr
 	var text, notes bytes.Buffer
-	t.env.Stdout, t.env.Stderr = &termtext.Writer{W: &text}, &notes
+	env.Stdout, env.Stderr = &termtext.Writer{W: &text}, &notes
 	show()
-	t.env.Stdout, t.env.Stderr = out, errs
-	if screenRows(text.Bytes(), t.screen()) < t.env.Height || t.env.Page(argv, bytes.NewReader(text.Bytes())) != nil {
+	env.Stdout, env.Stderr = out, errs
+	if screenRows(text.Bytes(), env.screen()) < env.Height || env.Page(argv, bytes.NewReader(text.Bytes())) != nil {
 		_, _ = io.Copy(out, &text) // the text fits, or the pager cannot be started
 	}
 	_, _ = io.Copy(errs, &notes)

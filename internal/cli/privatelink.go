@@ -25,7 +25,7 @@ const leadOn = `<!doctype html>
 
 // browsePrivately opens a link in the person's browser through a file that only this person can
 // read. The caller must call remove when the link is no longer needed.
-func (t *terminal) browsePrivately(link string) (remove func(), err error) {
+func (env *environment) browsePrivately(link string) (remove func(), err error) {
 	dir, err := os.MkdirTemp("", "oxbow-ui-") // created with mode 0700
 	if err != nil {
 		return func() {}, err
@@ -40,7 +40,7 @@ func (t *terminal) browsePrivately(link string) (remove func(), err error) {
 	if !strings.HasPrefix(at, "/") { // a path with a Windows drive letter
 		at = "/" + at
 	}
-	if err := t.env.Browse((&url.URL{Scheme: "file", Path: at}).String()); err != nil {
+	if err := env.Browse((&url.URL{Scheme: "file", Path: at}).String()); err != nil {
 		remove()
 		return func() {}, fmt.Errorf("no browser could be opened: %w", err)
 	}

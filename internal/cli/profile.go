@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-func (a *app) profileCommand() *cobra.Command {
+func profileCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "profile",
 		Short: "Choose what an agent knows while it does a job",
@@ -31,16 +31,16 @@ oxbow mcp too: nothing else is seen then.`,
   oxbow profile select vtt --manifest
   oxbow mcp --profile vtt`,
 	})
-	c.AddCommand(a.profileListCommand(), a.profileShowCommand(), a.profileNewCommand(),
-		a.profileEditCommand(), a.profileLintCommand(), a.profileSelectCommand(), a.profileDiffCommand(),
-		a.profileTokensCommand())
+	c.AddCommand(profileListCommand(mem), profileShowCommand(mem), profileNewCommand(mem),
+		profileEditCommand(mem), profileLintCommand(mem), profileSelectCommand(mem), profileDiffCommand(mem),
+		profileTokensCommand(mem))
 	return c
 }
 
 // profileToUse returns the name of the profile that a command names, or "" for the profile that the run
 // is bound to. In a bound run, another name is an error.
-func (a *app) profileToUse(cmd *cobra.Command, args []string) (string, error) {
-	name, err := a.boundName()
+func (mem *openMemory) profileToUse(cmd *cobra.Command, args []string) (string, error) {
+	name, err := mem.boundName()
 	switch {
 	case err != nil:
 		return "", err
@@ -60,8 +60,8 @@ func (a *app) profileToUse(cmd *cobra.Command, args []string) (string, error) {
 	return args[0], nil
 }
 
-func (a *app) profileListCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func profileListCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the profiles there are, with what is wrong with them",
@@ -70,21 +70,21 @@ func (a *app) profileListCommand() *cobra.Command {
 	}, profiles.ListProfiles, positional)
 }
 
-// aboutProfile makes c call a verb with the profile that [app.profileToUse] returns.
+// aboutProfile makes c call a verb with the profile that [openMemory.profileToUse] returns.
 func aboutProfile[Out report.Reporter](
-	a *app,
+	mem *openMemory,
 	c *cobra.Command,
 	verbCall call[profiles.ProfileIn, Out],
 ) *cobra.Command {
 	c.Args = argCount(0, 1, "the name of one profile")
-	return setUpReport(a, c, verbCall, func(in *profiles.ProfileIn, _ *flagSet, args []string) (err error) {
-		in.Name, err = a.profileToUse(c, args)
+	return setUpReport(mem, c, verbCall, func(in *profiles.ProfileIn, _ *flagSet, args []string) (err error) {
+		in.Name, err = mem.profileToUse(c, args)
 		return err
 	})
 }
 
-func (a *app) profileShowCommand() *cobra.Command {
-	return aboutProfile(a, &cobra.Command{
+func profileShowCommand(mem *openMemory) *cobra.Command {
+	return aboutProfile(mem, &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Show what a profile comes to, with all that it extends",
 		Example: `  oxbow profile show vtt
@@ -92,8 +92,8 @@ func (a *app) profileShowCommand() *cobra.Command {
 	}, profiles.ShowProfile)
 }
 
-func (a *app) profileLintCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func profileLintCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "lint [NAME…]",
 		Short: "Point out what the writer of a profile did not mean",
 		Long: `Lint reads all profiles, or those that are named, and tells with file and line
@@ -106,7 +106,7 @@ when it found something.`,
 	}, profiles.LintProfiles, positional)
 }
 
-func (a *app) profileSelectCommand() *cobra.Command {
+func profileSelectCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "select [NAME]",
 		Short: "Print what a profile selects, as a model gets it",
@@ -116,16 +116,16 @@ func (a *app) profileSelectCommand() *cobra.Command {
 		Args: argCount(0, 1, "the name of one profile"),
 	}
 	var manifest *bool
-	setUpCall(a, c, profiles.Select, func(in *profiles.SelectIn, _ *flagSet, args []string) (err error) {
-		in.Profile, err = a.profileToUse(c, args)
+	setUpCall(mem, c, profiles.Select, func(in *profiles.SelectIn, _ *flagSet, args []string) (err error) {
+		in.Profile, err = mem.profileToUse(c, args)
 		return err
-	}, func(out verb.SelectionOut) { a.showSelectionOrManifest(out, *manifest) })
+	}, func(out verb.SelectionOut) { mem.env.showSelectionOrManifest(out, *manifest) })
 	manifest = c.Flags().Bool("manifest", false, "print what got in, what was cut and why, instead of the text")
 	return c
 }
 
-func (a *app) profileTokensCommand() *cobra.Command {
-	return aboutProfile(a, &cobra.Command{
+func profileTokensCommand(mem *openMemory) *cobra.Command {
+	return aboutProfile(mem, &cobra.Command{
 		Use:   "tokens [NAME]",
 		Short: "Show how many tokens a profile takes, about",
 		Example: `  oxbow profile tokens vtt
@@ -133,7 +133,7 @@ func (a *app) profileTokensCommand() *cobra.Command {
 	}, profiles.ProfileBudget)
 }
 
-func (a *app) profileNewCommand() *cobra.Command {
+func profileNewCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Write a profile into the home",
@@ -144,12 +144,12 @@ the tags.`,
   oxbow profile new lore --extends vtt --tag lore --description "The world"`,
 		Args: argCount(1, 1, "the name of the profile"),
 	}
-	setUpReport(a, c, profiles.NewProfile, func(in *profiles.NewProfileIn, _ *flagSet, args []string) error {
+	setUpReport(mem, c, profiles.NewProfile, func(in *profiles.NewProfileIn, _ *flagSet, args []string) error {
 		in.Name = args[0]
 		if err := profile.CheckName(in.Name); err != nil {
 			return badArgument(err)
 		}
-		home, err := a.trustedHome()
+		home, err := mem.finder.trustedHome()
 		if err != nil {
 			return err
 		}
@@ -163,8 +163,8 @@ the tags.`,
 	return c
 }
 
-func (a *app) profileDiffCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func profileDiffCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "diff A [B]",
 		Short: "Show what one profile selects and another does not",
 		Long: `Diff shows the entries and documents that profile A includes and B does not (-),
@@ -188,7 +188,7 @@ it compares that profile then with now, and shows what was changed too (~).`,
 	})
 }
 
-func (a *app) profileEditCommand() *cobra.Command {
+func profileEditCommand(mem *openMemory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "edit NAME",
 		Short: "Change a profile in your editor",
@@ -199,12 +199,12 @@ When somebody else changed the file meanwhile, nothing is overwritten.`,
 		Example: `  oxbow profile edit vtt
   EDITOR='code --wait' oxbow profile edit vtt`,
 		Args: argCount(1, 1, "the name of one profile"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.editProfile(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return mem.editProfile(cmd.Context(), args[0]) },
 	}
 }
 
-func (a *app) editProfile(ctx context.Context, name string) error {
-	set, err := a.loadProfiles()
+func (mem *openMemory) editProfile(ctx context.Context, name string) error {
+	set, err := mem.loadProfiles()
 	if err != nil {
 		return err
 	}
@@ -214,10 +214,10 @@ func (a *app) editProfile(ctx context.Context, name string) error {
 	}
 	draft := editing{name: name, ext: ".yaml", again: "oxbow profile edit " + quote(name)}
 	var out profiles.ReplaceProfileOut
-	err = a.withEditor(&draft, string(was), func(text string) (err error) {
+	err = mem.finder.withEditor(&draft, string(was), func(text string) (err error) {
 		out, err = attempt(
 			ctx,
-			a,
+			mem,
 			profiles.ReplaceProfile,
 			profiles.ReplaceProfileIn{Name: name, Was: was, Text: []byte(text)},
 		)
@@ -226,5 +226,5 @@ func (a *app) editProfile(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return answer(a, out, show[profiles.ReplaceProfileOut](a))
+	return answer(mem, out, show[profiles.ReplaceProfileOut](mem))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
-func (a *app) pushCommand() *cobra.Command {
-	return a.setUpSync(&cobra.Command{
+func pushCommand(mem *openMemory) *cobra.Command {
+	return mem.setUpSync(&cobra.Command{
 		Use:   "push [URL]",
 		Short: "Send what changed here to a server",
 		Long: `Push sends what changed in the home to a server that runs oxbow serve, and
@@ -30,8 +30,8 @@ it was interrupted, and does nothing twice.`,
 	}, sharing.Push, sharing.SyncOut.PushReport)
 }
 
-func (a *app) pullCommand() *cobra.Command {
-	return a.setUpSync(&cobra.Command{
+func pullCommand(mem *openMemory) *cobra.Command {
+	return mem.setUpSync(&cobra.Command{
 		Use:   "pull [URL]",
 		Short: "Bring in what changed on a server, merged with what changed here",
 		Long: `Pull brings what changed on a server into the home, and changes nothing there.
@@ -45,29 +45,29 @@ it is one change, which oxbow undo takes back; the next pull brings it again.`,
 }
 
 // setUpSync makes c synchronize the home with a server.
-func (a *app) setUpSync(
+func (mem *openMemory) setUpSync(
 	c *cobra.Command,
 	verb call[sharing.SyncIn, sharing.SyncOut],
 	describe func(sharing.SyncOut) report.Report,
 ) *cobra.Command {
 	c.Args = argCount(0, 1, "the URL of a server")
 	return setUpDecoding(c, func(in *sharing.SyncIn, f *flagSet, args []string) (err error) {
-		in.Waits, in.Sleep = a.showWait, a.env.Sleep
+		in.Waits, in.Sleep = mem.env.showWait, mem.env.Sleep
 		if in.TokenFile != "" {
-			in.TokenFile, err = a.absolutePath(in.TokenFile)
+			in.TokenFile, err = mem.env.absolutePath(in.TokenFile)
 			if err != nil {
 				return err
 			}
 		}
 		return positional(in, f, args)
 	}, func(ctx context.Context, in sharing.SyncIn) error {
-		out, err := run(ctx, a, verb, in)
+		out, err := run(ctx, mem, verb, in)
 		if err != nil && len(out.Changes) == 0 {
 			return err
 		}
 		// Print the result even after an error, because changes that were made before the error
 		// remain.
-		failed := answer(a, out, func(out sharing.SyncOut) { a.showReport(describe(out)) })
+		failed := answer(mem, out, func(out sharing.SyncOut) { mem.env.showReport(describe(out)) })
 		if failed != nil && (err == nil || !errors.Is(failed, errReported)) {
 			return failed
 		}

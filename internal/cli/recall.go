@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func (a *app) recallCommand() *cobra.Command {
+func recallCommand(mem *openMemory) *cobra.Command {
 	var whole, sessions, interactive bool // with a token budget; in the archive; on a screen
 	c := &cobra.Command{
 		Use:   "recall WORDS…",
@@ -50,7 +50,7 @@ first line, with tabs between.`,
 			}
 			in.In = "sessions"
 		}
-		if strings.TrimSpace(in.Query) == "" && !(interactive && a.hasScreen()) &&
+		if strings.TrimSpace(in.Query) == "" && !(interactive && mem.env.hasScreen()) &&
 			!slices.ContainsFunc(withoutWords, f.wasGiven) {
 			return misusef(
 				"for example: oxbow recall deploy project:harbor; oxbow list shows all entries",
@@ -59,13 +59,13 @@ first line, with tabs between.`,
 		}
 		return nil
 	}, func(ctx context.Context, in verb.RecallIn) error {
-		show := func(out verb.RecallOut) { a.showRecalled(out, whole) }
-		if interactive && a.hasScreen() {
-			return a.recallOnScreen(ctx, in)
+		show := func(out verb.RecallOut) { mem.env.showRecalled(out, whole) }
+		if interactive && mem.env.hasScreen() {
+			return mem.recallOnScreen(ctx, in)
 		} else if interactive {
-			show = a.showLines
+			show = mem.env.showLines
 		}
-		return perform(ctx, a, verb.Recall, in, show)
+		return perform(ctx, mem, verb.Recall, in, show)
 	})
 	c.Flags().BoolVarP(&interactive, "interactive", "i", false, "search while you type, on a screen")
 	c.Flags().BoolVar(&sessions, "sessions", false, "look in what was said in past sessions")
@@ -73,17 +73,17 @@ first line, with tabs between.`,
 }
 
 // hasScreen reports whether -i can show a screen.
-func (t *terminal) hasScreen() bool { return t.env.StdoutTerm && !t.json }
+func (env *environment) hasScreen() bool { return env.StdoutTerm && !env.json }
 
 // withoutWords lists the parameters with which recall needs no words.
 var withoutWords = []string{"filter", "project", "tags", "kind", "after", "before", "until", "collapse", "rank"}
 
 // showRecalled prints the hits: their snippets or, if whole is set because a token budget was
 // given, the contents that fit the budget.
-func (t *terminal) showRecalled(out verb.RecallOut, whole bool) {
+func (env *environment) showRecalled(out verb.RecallOut, whole bool) {
 	if len(out.Hits) == 0 {
-		t.showNothing(out.Why, out.Near)
-		t.showNotes(out.Notes)
+		env.showNothing(out.Why, out.Near)
+		env.showNotes(out.Notes)
 		return
 	}
 	excerpt := excerptRows
@@ -91,12 +91,12 @@ func (t *terminal) showRecalled(out verb.RecallOut, whole bool) {
 		for i := range out.Hits {
 			out.Hits[i].Content = nil
 		}
-		excerpt = t.fittingExcerpt(out)
+		excerpt = env.fittingExcerpt(out)
 	}
-	t.showHits(out.Hits, excerpt)
+	env.showHits(out.Hits, excerpt)
 	for _, n := range out.Notes {
 		if whole || !n.About("max_tokens") {
-			t.showNotes([]verb.Note{n})
+			env.showNotes([]verb.Note{n})
 		}
 	}
 }
@@ -107,17 +107,17 @@ const excerptRows = 4
 // fittingExcerpt returns the maximum number of rows per excerpt with which all hits fit the
 // terminal, so that the best hit, which is printed first, does not scroll away. It returns at
 // least 1. The rest is for the pager.
-func (t *terminal) fittingExcerpt(out verb.RecallOut) int {
-	if !t.env.StdoutTerm || t.env.Height < 1 {
+func (env *environment) fittingExcerpt(out verb.RecallOut) int {
+	if !env.StdoutTerm || env.Height < 1 {
 		return excerptRows
 	}
-	room := t.env.Height - 1 - 2*len(out.Notes) // for the prompt and the notes
-	shown := t.env.Stdout
-	defer func() { t.env.Stdout = shown }()
+	room := env.Height - 1 - 2*len(out.Notes) // for the prompt and the notes
+	shown := env.Stdout
+	defer func() { env.Stdout = shown }()
 	for rows := excerptRows; rows > 1; rows-- {
 		var text bytes.Buffer
-		t.env.Stdout = &text
-		t.showHits(out.Hits, rows)
+		env.Stdout = &text
+		env.showHits(out.Hits, rows)
 		if bytes.Count(text.Bytes(), []byte("\n")) <= room {
 			return rows
 		}
@@ -126,34 +126,34 @@ func (t *terminal) fittingExcerpt(out verb.RecallOut) int {
 }
 
 // showHits prints hits with excerpts of at most excerpt rows.
-func (t *terminal) showHits(hits []verb.Entry, excerpt int) {
+func (env *environment) showHits(hits []verb.Entry, excerpt int) {
 	for i, h := range hits {
 		if i > 0 {
-			t.printf("\n")
+			env.printf("\n")
 		}
-		t.showHit(i+1, h, excerpt)
+		env.showHit(i+1, h, excerpt)
 	}
 }
 
 // showHit prints a hit with its number. It is not a record of a report because the words of the query are highlighted,
 // and the length of the text depends on the height of the screen.
-func (t *terminal) showHit(n int, h verb.Entry, excerpt int) {
+func (env *environment) showHit(n int, h verb.Entry, excerpt int) {
 	slices.Sort(h.Words)
-	t.hangMarked(fmt.Sprintf("%d  ", n), nameText(h.Name), h.Words, termtext.Bold)
-	meta := t.summary(h)
+	env.hangMarked(fmt.Sprintf("%d  ", n), nameText(h.Name), h.Words, termtext.Bold)
+	meta := env.summary(h)
 	if h.Score > 0 {
 		meta = fmt.Sprintf("%.2f · ", h.Score) + meta
 	}
-	below := func(s string) { t.printf("   %s\n", t.dim(t.cutColumns(s, t.width()-3))) }
+	below := func(s string) { env.printf("   %s\n", env.dim(env.cutColumns(s, env.width()-3))) }
 	below(meta)
 	if h.Trust != "" {
-		below(strings.TrimSpace(t.warning(oxbow.Trust(h.Trust))))
+		below(strings.TrimSpace(env.warning(oxbow.Trust(h.Trust))))
 	}
-	text := text.Excerpt(h.Text, h.Words, 2*t.width())
+	text := text.Excerpt(h.Text, h.Words, 2*env.width())
 	if h.Content != nil {
 		text = strings.TrimRight(*h.Content, "\n")
 	}
-	rows := wrap(clean(text), t.width()-3)
+	rows := wrap(clean(text), env.width()-3)
 	if h.Content == nil && len(rows) > excerpt {
 		first := slices.IndexFunc(rows, func(row string) bool { return len(termtext.FindWords(row, h.Words)) > 0 })
 		if excerpt > 1 {
@@ -169,7 +169,7 @@ func (t *terminal) showHit(n int, h verb.Entry, excerpt int) {
 	}
 	turns(h.Before)
 	for _, row := range rows {
-		t.printf("   %s\n", t.mark(row, h.Words, ""))
+		env.printf("   %s\n", env.mark(row, h.Words, ""))
 	}
 	turns(h.After)
 	if len(h.Alike) > 0 {
@@ -179,12 +179,12 @@ func (t *terminal) showHit(n int, h verb.Entry, excerpt int) {
 		below("cites " + citationText(c))
 	}
 	if h.Explanation != nil {
-		t.showExplanation(h)
+		env.showExplanation(h)
 	}
 }
 
-func (t *terminal) showExplanation(h verb.Entry) {
+func (env *environment) showExplanation(h verb.Entry) {
 	for _, f := range scoreFacts(h) {
-		t.hang("   "+pad(f.Name, 7)+"  ", f.Value)
+		env.hang("   "+pad(f.Name, 7)+"  ", f.Value)
 	}
 }

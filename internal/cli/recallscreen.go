@@ -25,63 +25,63 @@ const screenLimit = 50
 
 // showLines prints the hits for programs, one a line: name, score, time of creation, and the
 // first line of the content. A report has no tabs.
-func (t *terminal) showLines(out verb.RecallOut) {
+func (env *environment) showLines(out verb.RecallOut) {
 	if len(out.Hits) == 0 {
-		t.showNothing(out.Why, out.Near)
+		env.showNothing(out.Why, out.Near)
 	}
 	for _, h := range out.Hits {
 		first, _, _ := strings.Cut(strings.TrimSpace(h.Text), "\n")
-		t.printf("%s\t%.3f\t%s\t%s\n", nameText(h.Name), h.Score, h.Created, oneLine(first))
+		env.printf("%s\t%.3f\t%s\t%s\n", nameText(h.Name), h.Score, h.Created, oneLine(first))
 	}
-	t.showNotes(slices.DeleteFunc(out.Notes, func(n verb.Note) bool { return n.About("max_tokens") }))
+	env.showNotes(slices.DeleteFunc(out.Notes, func(n verb.Note) bool { return n.About("max_tokens") }))
 }
 
 // recallOnScreen shows a screen that answers queries while they are typed, beginning with the
 // query in in.
-func (a *app) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
+func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 	switch {
-	case !a.env.StdinTerm || a.env.Screen == nil:
+	case !mem.env.StdinTerm || mem.env.Screen == nil:
 		return misusef("leave -i out", "-i reads keys from a terminal, and standard input is none")
-	case a.env.Getenv("TERM") == "dumb":
+	case mem.env.Getenv("TERM") == "dumb":
 		return misusef("leave -i out", "-i draws a screen, and the terminal cannot: TERM=dumb")
-	case a.env.Getenv("NO_COLOR") != "":
+	case mem.env.Getenv("NO_COLOR") != "":
 		return misusef("leave -i out, or unset NO_COLOR for it", "-i draws a screen in colours, and NO_COLOR is set")
 	}
 	if in.Limit == nil {
 		in.Limit = new(screenLimit)
 	}
-	s := &recallScreen{app: a, in: in}
-	errs, shown := a.env.Stderr, a.progress
+	s := &recallScreen{app: mem, in: in}
+	errs, shown := mem.env.Stderr, mem.env.progress
 	s.errs = errs
-	a.env.Stderr = &s.said
-	a.progress = nil
+	mem.env.Stderr = &s.said
+	mem.env.progress = nil
 	// Run a query first, because typing cannot fix wrong flags or a memory that cannot be opened.
 	_, err := s.answer(ctx, "")
 	err = badArgument(err)
 	if err == nil {
 		err = tui.Show(
 			ctx,
-			a.env.Screen(),
+			mem.env.Screen(),
 			in.Query,
-			a.env.Now,
+			mem.env.Now,
 			tui.Verbs{Recall: s.recall, Get: s.get, Choose: s.choose, Edit: s.edit, Forget: s.forget, Undo: s.undo},
 		)
 	}
 	err = errors.Join(err, s.release())
-	a.env.Stderr, a.progress = errs, shown
+	mem.env.Stderr, mem.env.progress = errs, shown
 	for _, line := range append(s.parting, s.said.newLines()...) {
-		a.warn("%s", line)
+		mem.env.warn("%s", line)
 	}
 	if err != nil || s.chosen == "" {
 		return err
 	}
-	return perform(ctx, a, verb.Get, verb.GetIn{Name: s.chosen}, a.showEntry)
+	return perform(ctx, mem, verb.Get, verb.GetIn{Name: s.chosen}, mem.env.showEntry)
 }
 
 // recallScreen connects the screen to the verbs. The memory stays open for queries. It is closed
 // before each change, which opens it in the same way as a command does.
 type recallScreen struct {
-	app     *app
+	app     *openMemory
 	in      verb.RecallIn
 	said    notebook // output of verbs on standard error
 	errs    io.Writer
@@ -162,7 +162,7 @@ func (s *recallScreen) answer(ctx context.Context, query string) (out verb.Recal
 	if err == nil {
 		out, err = verb.Recall(ctx, w, in)
 	}
-	if path, perr := s.app.storePath(); perr == nil && !fileExists(path) {
+	if path, perr := s.app.finder.storePath(); perr == nil && !fileExists(path) {
 		err = errors.Join(err, s.release()) // so that a memory created later is found
 	}
 	return out, err
@@ -203,9 +203,16 @@ func fileExists(path string) bool {
 
 func (s *recallScreen) hit(h verb.Entry) tui.Hit {
 	slices.Sort(h.Words)
-	t := tui.Hit{Name: h.Name, Version: h.Version, Meta: s.app.summary(h), Text: h.Text, Words: h.Words, Final: s.final}
+	t := tui.Hit{
+		Name:    h.Name,
+		Version: h.Version,
+		Meta:    s.app.env.summary(h),
+		Text:    h.Text,
+		Words:   h.Words,
+		Final:   s.final,
+	}
 	if h.Trust != "" {
-		t.Warning = strings.TrimSpace(s.app.warning(oxbow.Trust(h.Trust)))
+		t.Warning = strings.TrimSpace(s.app.env.warning(oxbow.Trust(h.Trust)))
 	}
 	add := func(name string, values ...string) {
 		for _, v := range values {
@@ -251,7 +258,7 @@ func (s *recallScreen) get(ctx context.Context, h tui.Hit) tui.EntryDetails {
 	if err != nil {
 		return tui.EntryDetails{Failed: problem(err)}
 	}
-	facts := append(s.app.entryFacts(out.Entry), h.Facts...)
+	facts := append(s.app.env.entryFacts(out.Entry), h.Facts...)
 	for _, n := range out.Notes {
 		facts = append(facts, tui.Fact{Name: "note", Value: sentence(n)})
 	}
@@ -263,7 +270,7 @@ func (s *recallScreen) changeResult(did string, change uint64, err error) tui.Ch
 	if err != nil {
 		return tui.ChangeResult{Text: problem(err), Failed: true}
 	}
-	if s.app.foreign {
+	if s.app.env.foreign {
 		change = 0 // versions are not change numbers
 	}
 	return tui.ChangeResult{Text: strings.Join(append([]string{did}, s.said.newLines()...), "\n"), Change: change}
@@ -272,14 +279,14 @@ func (s *recallScreen) changeResult(did string, change uint64, err error) tui.Ch
 // edit implements the key e, like oxbow edit. An error that says where the text was saved is
 // repeated after the screen has closed.
 func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.ChangeResult {
-	a := s.app
-	errs, allow := a.env.Stderr, a.allowSecret
-	a.env.Stderr = s.errs // the person may be asked a question
+	mem := s.app
+	errs, allow := mem.env.Stderr, mem.allowSecret
+	mem.env.Stderr = s.errs // the person may be asked a question
 	out, err := editOut{}, s.release()
 	if err == nil {
-		out, err = a.editEntry(ctx, h.Name)
+		out, err = mem.editEntry(ctx, h.Name)
 	}
-	a.env.Stderr, a.allowSecret = errs, allow
+	mem.env.Stderr, mem.allowSecret = errs, allow
 	var own *hintedError
 	if errors.As(err, &own) {
 		s.parting = append(s.parting, strings.ReplaceAll(problem(err), "\n", ": "))

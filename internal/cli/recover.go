@@ -8,7 +8,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func (a *app) recoverCommand() *cobra.Command {
+func recoverCommand(mem *openMemory) *cobra.Command {
 	var accept bool
 	c := &cobra.Command{
 		Use:   "recover [FILE]",
@@ -31,8 +31,8 @@ to an earlier state, as when you put a backup in its place on purpose.`,
   oxbow recover --accept`,
 		Args: argCount(0, 1, "the backup to read; say --out FILE for another place"),
 	}
-	setUpReport(a, c, maintenance.Recover, func(in *maintenance.RecoverIn, _ *flagSet, args []string) (err error) {
-		if err := a.backupNamed(in, args); err != nil {
+	setUpReport(mem, c, maintenance.Recover, func(in *maintenance.RecoverIn, _ *flagSet, args []string) (err error) {
+		if err := mem.env.backupNamed(in, args); err != nil {
 			return err
 		}
 		if in.Replace && in.Out != "" {
@@ -42,7 +42,7 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 			)
 		}
 		if in.Out != "" {
-			in.Out, err = a.outputPath(in.Out)
+			in.Out, err = mem.outputPath(in.Out)
 		}
 		return err
 	})
@@ -55,13 +55,13 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 		case len(args) > 0, cmd.Flags().Changed("replace"), cmd.Flags().Changed("out"):
 			return misusef("recover first, then look whether there is something to accept", "--accept stands alone")
 		}
-		return respond(cmd.Context(), a, maintenance.Accept, maintenance.AcceptIn{})
+		return respond(cmd.Context(), mem, maintenance.Accept, maintenance.AcceptIn{})
 	}
 	return c
 }
 
 // backupNamed reads the paths of the backup and its key files from the arguments.
-func (l *locator) backupNamed(in *maintenance.RecoverIn, args []string) (err error) {
+func (env *environment) backupNamed(in *maintenance.RecoverIn, args []string) (err error) {
 	if len(args) == 0 {
 		if in.Sessions || in.Identity != "" || in.Passphrase != "" {
 			return misusef(
@@ -71,9 +71,9 @@ func (l *locator) backupNamed(in *maintenance.RecoverIn, args []string) (err err
 		}
 		return nil
 	}
-	in.File, err = l.absolutePath(args[0])
+	in.File, err = env.absolutePath(args[0])
 	if err != nil {
 		return err
 	}
-	return l.keyFiles(&in.KeyFiles)
+	return env.keyFiles(&in.KeyFiles)
 }

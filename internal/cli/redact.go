@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func (a *app) redactCommand() *cobra.Command {
-	return setUpErasure(a, &cobra.Command{
+func redactCommand(mem *openMemory) *cobra.Command {
+	return setUpErasure(mem, &cobra.Command{
 		Use:   "redact NAME",
 		Short: "Erase an entry and all it ever said, for good",
 		Long: `Redact takes an entry, with every version it ever had, out of the file: for a
@@ -30,6 +30,6 @@ it cannot reach, such as backups, it says.`,
 			return eraseQuestion(would.Versions, "version", "versions", strconv.Quote(clean(would.Name)))
 		},
 	}, func(in maintenance.RedactIn) (bool, error) {
-		return !in.DryRun, a.ownOnly("redact")
-	}, positional, show[maintenance.RedactOut](a))
+		return !in.DryRun, mem.finder.ownOnly("redact")
+	}, positional, show[maintenance.RedactOut](mem))
 }

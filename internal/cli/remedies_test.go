@@ -36,9 +36,11 @@ var (
 )
 
 // notCommands contains the words that follow the name oxbow in sentences about oxbow.
-var notCommands = strings.Fields(`are before memory out reads vectors with and answers anew as at by can cannot did does for has have if in is
+var notCommands = strings.Fields(
+	`are before memory out reads vectors with and answers anew as at by can cannot did does for has have if in is
 	itself keeps may must on or
-	prints program runs server set shows signed signs so store takes that the to was writes wrote`)
+	prints program runs server set shows signed signs so store takes that the to was writes wrote`,
+)
 
 // statements contains the words that follow a command in a sentence about what it did, which is no advice.
 var statements = []string{"could", "named", "would", "wrote"}
@@ -200,7 +202,7 @@ func child(c *cobra.Command, name string) *cobra.Command {
 func TestPrintedCommands(t *testing.T) {
 	env := newWorld(t).env
 	tree := func() *cobra.Command {
-		root := newApp(env).root(Run)
+		root := newOpenMemory(env).root(Run)
 		root.InitDefaultHelpCmd()
 		return root
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func (a *app) rememberCommand() *cobra.Command {
+func rememberCommand(mem *openMemory) *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "remember [NAME [TEXT]]",
@@ -37,7 +37,7 @@ of the working directory, which oxbow label project prints.`,
 			return nil
 		},
 	}
-	setUpReport(a, c, verb.Remember, func(in *verb.RememberIn, f *flagSet, args []string) (err error) {
+	setUpReport(mem, c, verb.Remember, func(in *verb.RememberIn, f *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Name = args[0]
 			if strings.TrimSpace(in.Name) == "" {
@@ -47,7 +47,7 @@ of the working directory, which oxbow label project prints.`,
 				)
 			}
 		}
-		in.Content, err = a.content(in.Content, f.wasGiven("content"), file, args)
+		in.Content, err = mem.env.content(in.Content, f.wasGiven("content"), file, args)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ of the working directory, which oxbow label project prints.`,
 			in.Name = ""
 			in.Content = ""
 		}
-		in.Project, err = a.projectNamed(in.Project)
+		in.Project, err = mem.env.projectNamed(in.Project)
 		return err
 	})
 	c.Flags().StringVarP(
@@ -71,7 +71,7 @@ of the working directory, which oxbow label project prints.`,
 
 // content returns the text to remember from an argument, a flag, a file or standard input. It
 // returns an error if more than one is given.
-func (l *locator) content(flag string, flagged bool, file string, args []string) (string, error) {
+func (env *environment) content(flag string, flagged bool, file string, args []string) (string, error) {
 	given := 0
 	for _, is := range []bool{len(args) == 2, flagged, file != ""} {
 		if is {
@@ -86,14 +86,14 @@ func (l *locator) content(flag string, flagged bool, file string, args []string)
 	case flagged && flag != "-":
 		return flag, nil
 	case file != "":
-		return l.readFile(file)
-	case given == 0 && l.env.StdinTerm && len(args) == 1:
+		return env.readFile(file)
+	case given == 0 && env.StdinTerm && len(args) == 1:
 		return "", nil // the only argument is the text itself
-	case given == 0 && l.env.StdinTerm:
+	case given == 0 && env.StdinTerm:
 		return "", misusef(
 			"for example: oxbow remember style \"Tabs, not spaces.\"",
 			"there is nothing to remember: no content is given",
 		)
 	}
-	return l.readStdin()
+	return env.readStdin()
 }

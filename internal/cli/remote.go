@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
-func (a *app) remoteCommand() *cobra.Command {
-	c := setUpReport(a, &cobra.Command{
+func remoteCommand(mem *openMemory) *cobra.Command {
+	c := setUpReport(mem, &cobra.Command{
 		Use:   "remote",
 		Short: "Show the servers that push and pull remember",
 		Long: `Remote shows the servers that this home was pushed to or pulled from, each with
@@ -20,12 +20,12 @@ a home says of servers may have come with a clone, and counts for nothing.`,
   oxbow remote forget https://memory.example.org`,
 		Args: argCount(0, 0, ""),
 	}, sharing.Servers, positional)
-	c.AddCommand(a.remoteForgetCommand())
+	c.AddCommand(remoteForgetCommand(mem))
 	return c
 }
 
-func (a *app) remoteForgetCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func remoteForgetCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "forget URL",
 		Short: "Remember a server no longer",
 		Long: `Forget has push and pull of this home ask for the URL and the token again. It

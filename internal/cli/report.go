@@ -18,88 +18,88 @@ import (
 
 // setUpReport is like does, for verbs whose answer describes itself.
 func setUpReport[In any, Out report.Reporter](
-	a *app,
+	mem *openMemory,
 	c *cobra.Command,
 	verb call[In, Out],
 	arguments func(*In, *flagSet, []string) error,
 ) *cobra.Command {
-	return setUpCall(a, c, verb, arguments, show[Out](a))
+	return setUpCall(mem, c, verb, arguments, show[Out](mem))
 }
 
 // respond is like perform, for verbs whose answer describes itself.
-func respond[In any, Out report.Reporter](ctx context.Context, a *app, verb call[In, Out], in In) error {
-	return perform(ctx, a, verb, in, show[Out](a))
+func respond[In any, Out report.Reporter](ctx context.Context, mem *openMemory, verb call[In, Out], in In) error {
+	return perform(ctx, mem, verb, in, show[Out](mem))
 }
 
 // show returns a function that prints answers.
-func show[Out report.Reporter](a *app) func(Out) {
-	return func(out Out) { a.showReport(out.Report()) }
+func show[Out report.Reporter](mem *openMemory) func(Out) {
+	return func(out Out) { mem.env.showReport(out.Report()) }
 }
 
 // showReport prints a report. With --quiet it prints only the keys of records and rows, the sentences that are
 // not details, and the warnings.
-func (t *terminal) showReport(r report.Report) {
+func (env *environment) showReport(r report.Report) {
 	for _, s := range r.Sections {
-		t.showSection(s)
+		env.showSection(s)
 	}
 	for _, w := range r.Warnings {
-		t.warn("%s", w.In(t.plainValue))
+		env.warn("%s", w.In(env.plainValue))
 	}
 	for _, n := range r.Notes {
-		t.note("%s", n.In(t.plainValue))
+		env.note("%s", n.In(env.plainValue))
 	}
 }
 
 // toText returns a terminal that writes to the builder, with the width and the colours of t.
-func (t *terminal) toText() (*terminal, *strings.Builder) {
+func (env *environment) toText() (*environment, *strings.Builder) {
 	var b strings.Builder
-	other := *t
-	other.env.Stdout = &b
+	other := *env
+	other.Stdout = &b
 	return &other, &b
 }
 
-func (t *terminal) showSection(s report.Section) {
+func (env *environment) showSection(s report.Section) {
 	switch s := s.(type) {
 	case report.Line:
-		t.showLine(s)
+		env.showLine(s)
 	case report.Record:
-		t.showRecord(s)
+		env.showRecord(s)
 	case report.Fields:
-		t.showFields(s.Cells)
+		env.showFields(s.Cells)
 	case report.Table:
-		t.showRows(s)
+		env.showRows(s)
 	case report.List:
-		t.showItems(s)
+		env.showItems(s)
 	case report.Finding:
-		t.showFinding(s)
+		env.showFinding(s)
 	case report.Reasons:
-		t.showReasons(s)
+		env.showReasons(s)
 	case report.Document:
-		t.printf("%s", clean(string(s)))
+		env.printf("%s", clean(string(s)))
 	}
 }
 
-func (t *terminal) showLine(l report.Line) {
+func (env *environment) showLine(l report.Line) {
 	switch {
-	case t.quiet && l.Key != nil:
-		t.printf("%s\n", t.plainValue(l.Key))
+	case env.quiet && l.Key != nil:
+		env.printf("%s\n", env.plainValue(l.Key))
 		return
-	case t.quiet && l.Detail:
+	case env.quiet && l.Detail:
 		return
 	}
-	text := strings.TrimRight(l.In(t.value), " ")
+	text := strings.TrimRight(l.In(env.value), " ")
 	rows := strings.Split(text, "\n")
 	switch {
 	case l.Cut:
-		rows = []string{t.cutColumns(strings.ReplaceAll(l.In(t.plainValue), "\n", " "), t.width()-l.Indent)}
-	case l.Indent > 0 && t.env.StdoutTerm:
-		rows = wrapQuoted(text, t.width()-l.Indent)
+		rows = []string{env.cutColumns(strings.ReplaceAll(l.In(env.plainValue), "\n", " "), env.width()-l.Indent)}
+	case l.Indent > 0 && env.StdoutTerm:
+		rows = wrapQuoted(text, env.width()-l.Indent)
 	}
 	for _, row := range rows {
 		if l.Faint {
-			row = t.dim(row)
+			row = env.dim(row)
 		}
-		t.printf("%s%s\n", strings.Repeat(" ", l.Indent), row)
+		env.printf("%s%s\n", strings.Repeat(" ", l.Indent), row)
 	}
 }
 
@@ -122,67 +122,67 @@ func wrapQuoted(text string, width int) (rows []string) {
 const quoteMark = "| "
 
 // showFinding prints a finding. Its text is wrapped next to the columns of the level and of what was checked.
-func (t *terminal) showFinding(f report.Finding) {
-	if t.quiet && !f.Level.NeedsAction() {
+func (env *environment) showFinding(f report.Finding) {
+	if env.quiet && !f.Level.NeedsAction() {
 		return
 	}
-	text := t.plainValue(f.What)
+	text := env.plainValue(f.What)
 	if f.Remedy != "" {
-		text += "; mend: " + t.plainValue(f.Remedy)
+		text += "; mend: " + env.plainValue(f.Remedy)
 	}
 	colours := map[report.Level]string{"problem": termtext.Red, "warning": termtext.Bold, "ok": termtext.Green}
 	const levelWidth, aboutWidth = 7, 11
-	level := t.paint(colours[f.Level], pad(string(f.Level), levelWidth))
-	t.hang(level+"  "+pad(t.plainValue(f.About), aboutWidth)+"  ", text)
+	level := env.paint(colours[f.Level], pad(string(f.Level), levelWidth))
+	env.hang(level+"  "+pad(env.plainValue(f.About), aboutWidth)+"  ", text)
 }
 
 // showRecord prints the key and the cells of a record on a line, and its lines below. For a
 // thing that the caller has named, it prints only the effect of the call.
-func (t *terminal) showRecord(r report.Record) {
-	key := t.plainValue(r.Key)
+func (env *environment) showRecord(r report.Record) {
+	key := env.plainValue(r.Key)
 	switch {
 	case !r.Did.IsEmpty():
-		if t.quiet && r.Key == nil {
+		if env.quiet && r.Key == nil {
 			return
 		}
-		did := r.Did.In(t.value)
-		if t.quiet && r.Wrote != 0 {
+		did := r.Did.In(env.value)
+		if env.quiet && r.Wrote != 0 {
 			did = key
 		} else if r.Wrote != 0 {
-			did += " " + t.value(r.Wrote)
+			did += " " + env.value(r.Wrote)
 		}
-		t.printf("%s\n", strings.TrimRight(did, " "))
+		env.printf("%s\n", strings.TrimRight(did, " "))
 		return
-	case t.showOwnLayout(r.Of):
+	case env.showOwnLayout(r.Of):
 		return
-	case t.quiet:
-		t.printf("%s\n", key)
+	case env.quiet:
+		env.printf("%s\n", key)
 		return
 	}
 	head := make([]string, 0, len(r.Cells))
 	for _, c := range r.Cells {
-		if v := t.value(c.Value); v != "" {
+		if v := env.value(c.Value); v != "" {
 			head = append(head, strings.TrimSpace(c.Name+" "+v))
 		}
 	}
 	if r.Title != nil {
-		key = t.plainValue(r.Title)
+		key = env.plainValue(r.Title)
 	}
-	t.hang(t.bold(key)+"  ", strings.Join(head, ", "))
+	env.hang(env.bold(key)+"  ", strings.Join(head, ", "))
 	for _, c := range r.Lines {
-		t.showCell(c)
+		env.showCell(c)
 	}
 }
 
 // showOwnLayout prints things for which a terminal has a better layout than records. A log has a
 // row for each change, because people search a log for a time or a name, and an annotation looks
 // like a comment below its line.
-func (t *terminal) showOwnLayout(thing any) bool {
+func (env *environment) showOwnLayout(thing any) bool {
 	switch thing := thing.(type) {
 	case verb.Operation:
-		t.showOperation(thing)
+		env.showOperation(thing)
 	case annotations.Annotation:
-		t.showAnnotation(thing)
+		env.showAnnotation(thing)
 	default:
 		return false
 	}
@@ -190,105 +190,105 @@ func (t *terminal) showOwnLayout(thing any) bool {
 }
 
 // showReasons explains on standard error why a result is empty.
-func (t *terminal) showReasons(r report.Reasons) {
-	if t.quiet {
+func (env *environment) showReasons(r report.Reasons) {
+	if env.quiet {
 		return
 	}
 	for _, w := range r.Why {
-		t.warn("%s", w.In(t.plainValue))
+		env.warn("%s", w.In(env.plainValue))
 	}
 	if len(r.Near) > 0 {
-		fmt.Fprintf(t.env.Stderr, "  near to it: %s\n", t.plainValue(r.Near))
+		fmt.Fprintf(env.Stderr, "  near to it: %s\n", env.plainValue(r.Near))
 	}
 }
 
 // showCell prints a cell on a line of its own, below a record. The further lines of its text have the same indent.
-func (t *terminal) showCell(c report.Cell) {
+func (env *environment) showCell(c report.Cell) {
 	head := "  "
 	if c.Name != "" {
 		head += c.Name + ": "
 	}
-	value := t.value(c.Value)
+	value := env.value(c.Value)
 	if value == "" {
 		return
 	}
-	if t.env.StdoutTerm && !c.Faint {
-		t.hang(head, value)
+	if env.StdoutTerm && !c.Faint {
+		env.hang(head, value)
 		return
 	}
 	rows := strings.Split(value, "\n")
-	if t.env.StdoutTerm {
-		rows = wrap(value, t.width()-columns(head))
+	if env.StdoutTerm {
+		rows = wrap(value, env.width()-columns(head))
 	}
 	for _, row := range rows {
 		if c.Faint {
-			row = t.dim(row)
+			row = env.dim(row)
 		}
-		t.printf("%s\n", strings.TrimRight(head+row, " "))
+		env.printf("%s\n", strings.TrimRight(head+row, " "))
 		head = strings.Repeat(" ", columns(head))
 	}
 }
 
 // showFields prints cells with their names in a column. Cells without a value are omitted.
-func (t *terminal) showFields(cells []report.Cell) {
+func (env *environment) showFields(cells []report.Cell) {
 	wide := 0
 	for _, c := range cells {
 		wide = max(wide, columns(oneLine(c.Name)))
 	}
 	for _, c := range cells {
-		t.field(wide+1, oneLine(c.Name), t.value(c.Value))
+		env.field(wide+1, oneLine(c.Name), env.value(c.Value))
 	}
 }
 
 // showRows prints a table. On a terminal, the first column is cut if the table is wider than the screen, and then
 // the last column is cut or wrapped.
-func (t *terminal) showRows(table report.Table) {
+func (env *environment) showRows(table report.Table) {
 	var rows [][]string
-	if table.Columns != nil && t.env.StdoutTerm && !t.quiet {
+	if table.Columns != nil && env.StdoutTerm && !env.quiet {
 		rows = append(rows, table.Columns)
 	}
 	heads := len(rows)
 	for _, values := range table.Rows {
 		row := make([]string, len(values))
 		for i, v := range values {
-			row[i] = t.plainValue(v)
+			row[i] = env.plainValue(v)
 		}
 		rows = append(rows, row)
 	}
-	if t.quiet {
+	if env.quiet {
 		for i, row := range rows {
 			if i == 0 || row[0] != rows[i-1][0] {
-				t.printf("%s\n", row[0])
+				env.printf("%s\n", row[0])
 			}
 		}
 		return
 	}
-	wide := t.columnWidths(rows)
+	wide := env.columnWidths(rows)
 	for n, row := range rows {
 		line, last := "", len(row)-1
 		for i, cell := range row {
 			if table.Wrap && i == last {
 				break
 			}
-			cell = t.cutColumns(cell, max(wide[i], 1))
+			cell = env.cutColumns(cell, max(wide[i], 1))
 			paint := ""
 			if n < heads {
 				paint = termtext.Dim
 			} else if _, isName := table.Rows[n-heads][i].(report.Name); isName {
 				paint = termtext.Bold
 			}
-			line += pad(t.paint(paint, cell), wide[i]) + "  "
+			line += pad(env.paint(paint, cell), wide[i]) + "  "
 		}
 		if table.Wrap {
-			t.hang(line, row[last])
+			env.hang(line, row[last])
 		} else {
-			t.printf("%s\n", strings.TrimRight(line, " "))
+			env.printf("%s\n", strings.TrimRight(line, " "))
 		}
 	}
 }
 
 // columnWidths returns the width of each table column.
-func (t *terminal) columnWidths(rows [][]string) (wide []int) {
+func (env *environment) columnWidths(rows [][]string) (wide []int) {
 	for _, row := range rows {
 		for i, cell := range row {
 			if i == len(wide) {
@@ -297,10 +297,10 @@ func (t *terminal) columnWidths(rows [][]string) (wide []int) {
 			wide[i] = max(wide[i], columns(cell))
 		}
 	}
-	if !t.env.StdoutTerm || len(wide) == 0 {
+	if !env.StdoutTerm || len(wide) == 0 {
 		return wide
 	}
-	excess := 2*(len(wide)-1) - t.screen()
+	excess := 2*(len(wide)-1) - env.screen()
 	for _, w := range wide {
 		excess += w
 	}
@@ -313,41 +313,41 @@ func (t *terminal) columnWidths(rows [][]string) (wide []int) {
 }
 
 // showItems prints a list's sections, or the first few of a long list.
-func (t *terminal) showItems(l report.List) {
+func (env *environment) showItems(l report.List) {
 	shown := l.Items
 	if l.All != "" {
-		if t.quiet && !l.IsAnswer {
+		if env.quiet && !l.IsAnswer {
 			return
 		}
 		shown = few(l.Items)
 	}
 	for i, s := range shown {
 		if l.Spaced && i > 0 {
-			t.printf("\n")
+			env.printf("\n")
 		}
-		t.showSection(s)
+		env.showSection(s)
 	}
 	if n := len(l.Items) - len(shown); n > 0 {
-		t.printf("  and %d more; %s\n", n, t.advice(string(l.All)))
+		env.printf("  and %d more; %s\n", n, env.advice(string(l.All)))
 	}
 }
 
 // value returns a value as text that is safe to print. Names are bold on a terminal.
-func (t *terminal) value(v any) string {
+func (env *environment) value(v any) string {
 	switch v := v.(type) {
 	case report.Name:
-		return t.bold(nameText(string(v)))
+		return env.bold(nameText(string(v)))
 	case report.Change:
-		return t.dim(t.plainValue(v))
+		return env.dim(env.plainValue(v))
 	case verb.Note:
-		return t.advice(t.plainValue(v))
+		return env.advice(env.plainValue(v))
 	}
-	return t.plainValue(v)
+	return env.plainValue(v)
 }
 
 // plainValue is like value, without colours. It is the only function that makes the values of a report safe to
 // print.
-func (t *terminal) plainValue(v any) string {
+func (env *environment) plainValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -374,16 +374,16 @@ func (t *terminal) plainValue(v any) string {
 		}
 		return quoteMark + strings.ReplaceAll(quote, "\n", "\n"+quoteMark)
 	case report.Words:
-		return t.advice(clean(string(v)))
+		return env.advice(clean(string(v)))
 	case report.Change:
-		if t.foreign {
+		if env.foreign {
 			return ""
 		}
 		return "(change " + seqText(uint64(v)) + ")"
 	case report.Sentence:
-		return v.In(t.plainValue)
+		return v.In(env.plainValue)
 	case time.Time:
-		return t.date(v)
+		return env.date(v)
 	case verb.Note:
 		return clean(sentence(v))
 	case verb.Reference:

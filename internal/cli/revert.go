@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
-func (a *app) revertCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func revertCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "revert",
 		Short: "Take back all that a session, a client or a door did",
 		Long: `Revert takes back all that the selected changes did, in one new change, which

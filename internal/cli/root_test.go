@@ -9,17 +9,17 @@ import (
 
 // The table of subcommands contains the names that the built commands have.
 func TestCommandTableNames(t *testing.T) {
-	a := newApp(newWorld(t).env)
-	names := a.namesInTable(Run)
+	mem := newOpenMemory(newWorld(t).env)
+	names := namesInTable(Run)
 	if len(names) == 0 {
 		t.Fatal("the table is empty")
 	}
 	for _, name := range names {
-		if got := namesOfCommands(a.buildTree(Run, name)); !slices.Equal(got, []string{name}) {
+		if got := namesOfCommands(mem.buildTree(Run, name)); !slices.Equal(got, []string{name}) {
 			t.Errorf("the row %q builds %q", name, got)
 		}
 	}
-	all := namesOfCommands(a.root(Run))
+	all := namesOfCommands(mem.root(Run))
 	slices.Sort(all)
 	slices.Sort(names)
 	if !slices.Equal(all, names) {
@@ -44,14 +44,14 @@ func TestCalledCommand(t *testing.T) {
 		{[]string{"--home"}, ""},
 		{nil, ""},
 	} {
-		a := newApp(newWorld(t).env)
-		if got := a.calledCommand(Run, c.args); got != c.want {
+		mem := newOpenMemory(newWorld(t).env)
+		if got := calledCommand(Run, c.args); got != c.want {
 			t.Errorf("%q calls %q, want %q", c.args, got, c.want)
 		}
-		built := len(a.buildCalled(Run, c.args).Commands())
+		built := len(mem.buildCalled(Run, c.args).Commands())
 		want := 1
 		if c.want == "" {
-			want = len(a.namesInTable(Run))
+			want = len(namesInTable(Run))
 		}
 		if built != want {
 			t.Errorf("%q builds %d commands, want %d", c.args, built, want)

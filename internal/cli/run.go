@@ -22,15 +22,15 @@ import (
 // the command line was wrong, 3 if why --diff --fail found touched annotations.
 func Run(ctx context.Context, env Env) int {
 	return runRoot(ctx, env, commandTree{
-		build: func(a *app) *cobra.Command { return a.buildCalled(Run, env.Args) },
-		names: func(a *app) []string { return a.namesInTable(Run) },
+		build: func(mem *openMemory) *cobra.Command { return mem.buildCalled(Run, env.Args) },
+		names: func(mem *openMemory) []string { return namesInTable(Run) },
 	})
 }
 
 // A commandTree builds the commands of a program.
 type commandTree struct {
-	build func(*app) *cobra.Command // builds at least the commands that the command line needs
-	names func(*app) []string       // returns the names of all commands; nil if build builds all
+	build func(*openMemory) *cobra.Command // builds at least the commands that the command line needs
+	names func(*openMemory) []string       // returns the names of all commands; nil if build builds all
 }
 
 // runRoot runs one command line with the commands of a program.
@@ -49,45 +49,45 @@ func runRoot(ctx context.Context, env Env, tree commandTree) int {
 			env.Stdin = input{env.Stdin, shown}
 		}
 	}
-	a := newApp(env)
-	a.followFolders()
-	a.progress = shown
-	a.repeats = a.repeatsOthers
-	// The commands of another app, because the definition of flags would reset those of this run.
+	mem := newOpenMemory(env)
+	mem.followFolders()
+	mem.env.progress = shown
+	mem.repeats = mem.finder.repeatsOthers
+	// The commands of another run, because the definition of flags would reset those of this run.
 	if tree.names != nil {
-		a.commandNames = sync.OnceValue(func() []string { return tree.names(newApp(env)) })
+		mem.commandNames = sync.OnceValue(func() []string { return tree.names(newOpenMemory(env)) })
 	}
 	if client, home, ok := hookArgs(env.Args); ok {
-		a.homeFlag = home
-		a.hook(ctx, client)
-		_ = a.close(ctx)
+		mem.finder.homeFlag = home
+		mem.hook(ctx, client)
+		_ = mem.close(ctx)
 		return 0
 	}
-	root := tree.build(a)
+	root := tree.build(mem)
 	if tree.names == nil {
 		names := namesOfCommands(root) // before it runs, because cobra then adds commands
-		a.commandNames = func() []string { return names }
+		mem.commandNames = func() []string { return names }
 	}
-	a.typed = a.asTyped
+	mem.env.typed = mem.asTyped
 	if slices.ContainsFunc(env.Args, func(arg string) bool {
 		return strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
 	}) {
-		a.complete(root)
+		mem.complete(root)
 	}
 	root.SetArgs(markTerms(env.Args))
-	err := out.outcome(errors.Join(root.ExecuteContext(ctx), a.unknown, a.close(ctx)))
-	if a.judged != nil && a.judged.State == trust.Foreign && errors.Is(err, oxbow.ErrUnsupported) {
+	err := out.outcome(errors.Join(root.ExecuteContext(ctx), mem.unknown, mem.close(ctx)))
+	if mem.finder.judged != nil && mem.finder.judged.State == trust.Foreign && errors.Is(err, oxbow.ErrUnsupported) {
 		err = &hintedError{
 			fmt.Errorf(
 				"a memory that is not trusted can be listed, recalled from and exported, no more: %w",
 				oxbow.ErrUnsupported,
 			),
-			a.judged.Mend,
+			mem.finder.judged.Mend,
 		}
 	}
 	if err != nil {
-		a.json = a.json || asksJSON(env.Args)
-		a.report(err)
+		mem.env.json = mem.env.json || asksJSON(env.Args)
+		mem.env.report(err)
 	}
 	return exitCode(err)
 }
@@ -102,13 +102,13 @@ func asksJSON(args []string) bool {
 }
 
 // report prints an error on standard error.
-func (t *terminal) report(err error) {
+func (env *environment) report(err error) {
 	if errors.Is(err, errReported) {
 		return
 	}
 	message, h := wording(err)
-	h = t.advice(h)
-	if t.json {
+	h = env.advice(h)
+	if env.json {
 		var body struct {
 			Error struct {
 				Message string `json:"message"`
@@ -119,13 +119,13 @@ func (t *terminal) report(err error) {
 		body.Error.Message = message
 		body.Error.Hint = h
 		body.Error.Kind = errorClass(err)
-		enc := json.NewEncoder(t.env.Stderr)
+		enc := json.NewEncoder(env.Stderr)
 		enc.SetEscapeHTML(false)
 		_ = enc.Encode(body)
 		return
 	}
-	fmt.Fprintf(t.env.Stderr, "%s: %s\n", t.name, clean(message))
+	fmt.Fprintf(env.Stderr, "%s: %s\n", env.name, clean(message))
 	if h != "" {
-		fmt.Fprintf(t.env.Stderr, "  %s\n", strings.ReplaceAll(clean(strings.TrimSpace(h)), "\n", "\n  "))
+		fmt.Fprintf(env.Stderr, "  %s\n", strings.ReplaceAll(clean(strings.TrimSpace(h)), "\n", "\n  "))
 	}
 }

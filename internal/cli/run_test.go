@@ -80,8 +80,8 @@ func (w *world) must(t *testing.T, args ...string) string {
 
 func TestHelpOfEveryCommand(t *testing.T) {
 	w := newWorld(t)
-	a := newApp(w.env)
-	root := a.root(Run)
+	mem := newOpenMemory(w.env)
+	root := mem.root(Run)
 	n := 0
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
@@ -161,7 +161,7 @@ func TestOneNameForMaxTokens(t *testing.T) {
 		}
 	}
 	w := newWorld(t)
-	walk(newApp(w.env).root(Run))
+	walk(newOpenMemory(w.env).root(Run))
 	slices.Sort(commands)
 	want := []string{"compress", "context", "get", "handoff show", "handoff take", "list", "log", "profile new",
 		"profile select", "recall", "session search", "spawn"}
@@ -213,7 +213,7 @@ func TestHomeOfEverySystem(t *testing.T) {
 		w := newWorld(t)
 		w.vars = c.vars
 		w.env.GOOS = c.goos
-		got, err := newApp(w.env).home()
+		got, err := newOpenMemory(w.env).finder.home()
 		if got != abs(c.want) || (err != nil) != (c.want == "") {
 			t.Errorf("%s: home() = %q, %v, want %q", c.name, got, err, c.want)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func (a *app) scanCommand() *cobra.Command {
+func scanCommand(mem *openMemory) *cobra.Command {
 	var isConfirmed *bool
 	fixLoss := loss[maintenance.ScanIn, maintenance.ScanOut]{
 		command: "scan --fix",
@@ -21,7 +21,10 @@ func (a *app) scanCommand() *cobra.Command {
 			if len(would.Found) == 0 {
 				return ""
 			}
-			return fmt.Sprintf("Replace %s for good, in the history too?", count(len(would.Found), "secret", "secrets"))
+			return fmt.Sprintf(
+				"Replace %s for good, in the history too?",
+				count(len(would.Found), "secret", "secrets"),
+			)
 		},
 	}
 	c := &cobra.Command{
@@ -42,11 +45,11 @@ the commands that drop them.`,
 	}
 	setUpArguments(c, func(ctx context.Context, in maintenance.ScanIn, _ []string) error {
 		if in.Fix && !in.DryRun {
-			if err := fixLoss.confirm(ctx, a, in, *isConfirmed); err != nil {
+			if err := fixLoss.confirm(ctx, mem, in, *isConfirmed); err != nil {
 				return err
 			}
 		}
-		return respond(ctx, a, maintenance.Scan, in)
+		return respond(ctx, mem, maintenance.Scan, in)
 	})
 	isConfirmed = addYes(c)
 	return c

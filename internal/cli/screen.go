@@ -17,37 +17,23 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// terminal is the output of a run.
-type terminal struct {
-	env     Env
-	name    string // program name
-	json    bool
-	quiet   bool
-	typed   func(text string) string // rewrites the commands in a text so that they work as typed
-	foreign bool                     // the opened home has another layout, in which versions are not change numbers
-
-	mayPage, noPager bool // the command supports a pager; --no-pager is set
-
-	progress *progressLine // nil unless standard error is a terminal that it may use
-}
-
 // colour reports whether standard output may contain escape sequences. NO_COLOR set to anything
 // but "" disables colour (https://no-color.org). CLICOLOR_FORCE set to anything but "" or "0"
 // enables colour even in a pipe (https://bixense.com/clicolors). NO_COLOR has precedence.
-func (t *terminal) colour() bool {
-	if force := t.env.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
-		return t.env.Getenv("NO_COLOR") == ""
+func (env *environment) colour() bool {
+	if force := env.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return env.Getenv("NO_COLOR") == ""
 	}
-	return t.env.StdoutTerm && t.env.Getenv("NO_COLOR") == "" && t.env.Getenv("TERM") != "dumb"
+	return env.StdoutTerm && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
 }
 
 // bold returns s in bold on a terminal with colour. All colours that oxbow uses are among the
 // sixteen that every scheme, dark or light, makes readable.
-func (t *terminal) bold(s string) string { return t.paint(termtext.Bold, s) }
-func (t *terminal) dim(s string) string  { return t.paint(termtext.Dim, s) }
+func (env *environment) bold(s string) string { return env.paint(termtext.Bold, s) }
+func (env *environment) dim(s string) string  { return env.paint(termtext.Dim, s) }
 
-func (t *terminal) paint(code, s string) string {
-	if s == "" || code == "" || !t.colour() {
+func (env *environment) paint(code, s string) string {
+	if s == "" || code == "" || !env.colour() {
 		return s
 	}
 	return code + s + termtext.Plain
@@ -55,8 +41,8 @@ func (t *terminal) paint(code, s string) string {
 
 // mark highlights the given words wherever they occur in s, and paints the rest with code. The
 // words must be in lower case and sorted.
-func (t *terminal) mark(s string, words []string, code string) string {
-	if !t.colour() {
+func (env *environment) mark(s string, words []string, code string) string {
+	if !env.colour() {
 		return s
 	}
 	return termtext.Mark(s, words, code)
@@ -64,70 +50,70 @@ func (t *terminal) mark(s string, words []string, code string) string {
 
 // screen returns the terminal's width in columns. It returns 80 if the number is unknown or
 // below 20.
-func (t *terminal) screen() int {
-	if t.env.Width < 20 {
+func (env *environment) screen() int {
+	if env.Width < 20 {
 		return 80
 	}
-	return t.env.Width
+	return env.Width
 }
 
 // width returns the number of columns for which text is laid out: at most 120, because longer
 // lines are hard to read.
-func (t *terminal) width() int { return min(t.screen(), 120) }
+func (env *environment) width() int { return min(env.screen(), 120) }
 
 // working shows on a terminal that an operation takes long, until stop is called.
-func (t *terminal) working(what string) (stop func()) {
-	if t.progress == nil || t.quiet || t.json {
+func (env *environment) working(what string) (stop func()) {
+	if env.progress == nil || env.quiet || env.json {
 		return func() {}
 	}
-	return t.progress.start(what)
+	return env.progress.start(what)
 }
 
 // withProgress returns a context whose calls report their progress on the terminal.
-func (t *terminal) withProgress(ctx context.Context) context.Context {
-	if t.progress == nil {
+func (env *environment) withProgress(ctx context.Context) context.Context {
+	if env.progress == nil {
 		return ctx
 	}
-	return progress.WithReporter(ctx, t.progress.setProgress)
+	return progress.WithReporter(ctx, env.progress.setProgress)
 }
 
 // showWait shows how long the run still waits for a server; 0 means that it no longer waits.
-func (t *terminal) showWait(d time.Duration) {
-	if t.progress != nil {
-		t.progress.setWait(d)
+func (env *environment) showWait(d time.Duration) {
+	if env.progress != nil {
+		env.progress.setWait(d)
 	}
 }
 
 // printf writes to standard output.
-func (t *terminal) printf(format string, args ...any) {
-	fmt.Fprintf(t.env.Stdout, format, args...)
+func (env *environment) printf(format string, args ...any) {
+	fmt.Fprintf(env.Stdout, format, args...)
 }
 
 // note prints a line on standard error, beside the result. It prints nothing if --quiet or --json
 // is set.
-func (t *terminal) note(format string, args ...any) {
-	if !t.quiet && !t.json {
-		t.warn(format, args...)
+func (env *environment) note(format string, args ...any) {
+	if !env.quiet && !env.json {
+		env.warn(format, args...)
 	}
 }
 
 // warn prints a line about a problem that did not stop the run. --quiet does not
 // silence the line.
-func (t *terminal) warn(format string, args ...any) {
-	fmt.Fprintf(t.env.Stderr, "%s: %s\n", t.name, t.advice(fmt.Sprintf(format, args...)))
+func (env *environment) warn(format string, args ...any) {
+	fmt.Fprintf(env.Stderr, "%s: %s\n", env.name, env.advice(fmt.Sprintf(format, args...)))
 }
 
 // advice returns a text with commands that work as typed.
-func (t *terminal) advice(text string) string {
-	if t.typed == nil {
+func (env *environment) advice(text string) string {
+	if env.typed == nil {
 		return text
 	}
-	return t.typed(text)
+	return env.typed(text)
 }
 
 // printJSON writes v as one JSON object, indented on a terminal and on one line elsewhere.
-func (t *terminal) printJSON(v any) error {
-	return writeJSON(t.env.Stdout, v, t.env.StdoutTerm)
+func (env *environment) printJSON(v any) error {
+	return writeJSON(env.Stdout, v, env.StdoutTerm)
 }
 
 func writeJSON(w io.Writer, v any, indent bool) error {
@@ -181,13 +167,13 @@ func ago(t, now time.Time) string {
 }
 
 // date formats a time in the local time zone.
-func (t *terminal) date(at time.Time) string {
-	return at.In(t.env.Now().Location()).Format("2006-01-02 15:04")
+func (env *environment) date(at time.Time) string {
+	return at.In(env.Now().Location()).Format("2006-01-02 15:04")
 }
 
 // cutColumns shortens s to n columns on a terminal. In a pipe it returns s unchanged.
-func (t *terminal) cutColumns(s string, n int) string {
-	if !t.env.StdoutTerm {
+func (env *environment) cutColumns(s string, n int) string {
+	if !env.StdoutTerm {
 		return s
 	}
 	return fit(s, n)
@@ -196,32 +182,32 @@ func (t *terminal) cutColumns(s string, n int) string {
 // hang prints a text after a head. On a terminal the text is wrapped, and its further lines are
 // aligned with the first. If the head is wider than half the width, the text begins on a line of
 // its own with a small indent.
-func (t *terminal) hang(head, text string) {
-	t.hangMarked(head, text, nil, "")
+func (env *environment) hang(head, text string) {
+	env.hangMarked(head, text, nil, "")
 }
 
 // hangMarked is like hang, but highlights words in the text as mark does.
-func (t *terminal) hangMarked(head, text string, words []string, code string) {
-	if !t.env.StdoutTerm {
-		t.printf("%s\n", strings.TrimRight(head+t.mark(text, words, code), " "))
+func (env *environment) hangMarked(head, text string, words []string, code string) {
+	if !env.StdoutTerm {
+		env.printf("%s\n", strings.TrimRight(head+env.mark(text, words, code), " "))
 		return
 	}
 	in := columns(head)
-	if in > t.width()/2 {
-		t.printf("%s\n", strings.TrimRight(head, " "))
+	if in > env.width()/2 {
+		env.printf("%s\n", strings.TrimRight(head, " "))
 		head, in = "    ", 4
 	}
-	for _, line := range wrap(text, t.width()-in) {
-		t.printf("%s%s\n", head, t.mark(line, words, code))
+	for _, line := range wrap(text, env.width()-in) {
+		env.printf("%s%s\n", head, env.mark(line, words, code))
 		head = strings.Repeat(" ", in)
 	}
 }
 
 // field prints a value after its name, which is padded to wide columns. It prints nothing if
 // value is "".
-func (t *terminal) field(wide int, name, value string) {
+func (env *environment) field(wide int, name, value string) {
 	if value != "" {
-		t.hang(t.dim(pad(name, wide))+" ", value)
+		env.hang(env.dim(pad(name, wide))+" ", value)
 	}
 }
 
@@ -257,9 +243,9 @@ func nameText(name string) string {
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
 // text prints a text. In a pipe it writes s byte for byte.
-func (t *terminal) text(s string) {
-	if t.env.StdoutTerm {
+func (env *environment) text(s string) {
+	if env.StdoutTerm {
 		s = strings.TrimRight(clean(s), "\n") + "\n"
 	}
-	_, _ = io.WriteString(t.env.Stdout, s)
+	_, _ = io.WriteString(env.Stdout, s)
 }

@@ -376,13 +376,13 @@ func TestQuestionsStayVisible(t *testing.T) {
 func TestProgressIsForTerminals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
-			term terminal
+			term environment
 			want bool
 		}{
-			{terminal{progress: &progressLine{now: time.Now}}, true},
-			{terminal{progress: &progressLine{now: time.Now}, quiet: true}, false},
-			{terminal{progress: &progressLine{now: time.Now}, json: true}, false},
-			{terminal{}, false},
+			{environment{progress: &progressLine{now: time.Now}}, true},
+			{environment{progress: &progressLine{now: time.Now}, quiet: true}, false},
+			{environment{progress: &progressLine{now: time.Now}, json: true}, false},
+			{environment{}, false},
 		} {
 			var b strings.Builder
 			if c.term.progress != nil {
@@ -472,9 +472,9 @@ func TestCompletion(t *testing.T) {
 // TestEveryFlagIsCompleted tests that no flag with a value lets the shell offer files unless the value
 // is a file.
 func TestEveryFlagIsCompleted(t *testing.T) {
-	a := newApp(newWorld(t).env)
-	root := a.root(Run)
-	a.complete(root)
+	mem := newOpenMemory(newWorld(t).env)
+	root := mem.root(Run)
+	mem.complete(root)
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {

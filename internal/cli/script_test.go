@@ -128,7 +128,7 @@ func TestScripts(t *testing.T) {
 			"status":  statusCommand,
 			"bytes":   bytesCommand,
 			"flip":    flipCommand,
-			"edit":    editCommand,
+			"edit":    replaceInFile,
 			"glob":    globCommand,
 			"setbyte": setbyteCommand,
 			"same":    sameCommand,
@@ -253,9 +253,9 @@ func sameCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// editCommand implements "edit FILE OLD NEW": it replaces each OLD in the file by NEW. Both may contain
+// replaceInFile implements "edit FILE OLD NEW": it replaces each OLD in the file by NEW. Both may contain
 // Go escapes.
-func editCommand(ts *testscript.TestScript, neg bool, args []string) {
+func replaceInFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: edit FILE OLD NEW")
 	}

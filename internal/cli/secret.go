@@ -14,39 +14,39 @@ import (
 
 // secretsPolicy returns the treatment of secrets in this run. The key for the tags that replace
 // secrets is in the home or, for a home of another layout, in the user's configuration directory.
-func (a *app) secretsPolicy() verb.Secrets {
-	if a.secrets == nil {
-		dir := a.configHome()
-		if p, err := a.memoryPlace(); err == nil && p.HasOwnLayout() {
+func (mem *openMemory) secretsPolicy() verb.Secrets {
+	if mem.secrets == nil {
+		dir := mem.env.configHome()
+		if p, err := mem.finder.memoryPlace(); err == nil && p.HasOwnLayout() {
 			dir = p.Dir()
 		}
-		a.secrets = secret.NewRedactor(dir)
+		mem.secrets = secret.NewRedactor(dir)
 	}
-	return verb.Secrets{Redactor: a.secrets, Allow: func() bool { return a.allowSecret }}
+	return verb.Secrets{Redactor: mem.secrets, Allow: func() bool { return mem.allowSecret }}
 }
 
 // screener returns the [oxbow.Options.Screen] function for the memory that *m refers to after it
 // has been opened.
-func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error) {
-	second := &verb.SecondReader{Open: a.reopen}
-	a.closers = append(a.closers, func() error { second.Close(); return nil })
+func (mem *openMemory) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error) {
+	second := &verb.SecondReader{Open: mem.finder.reopen}
+	mem.closers = append(mem.closers, func() error { second.Close(); return nil })
 	return func(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
-		if a.limit != nil {
-			if err := a.limit.Allow(ctx, s, ops); err != nil {
+		if mem.limit != nil {
+			if err := mem.limit.Allow(ctx, s, ops); err != nil {
 				return nil, err
 			}
 		}
-		p := a.secretsPolicy()
+		p := mem.secretsPolicy()
 		ops, err := p.Screen(ctx, s, ops)
 		if err != nil {
 			return nil, err
 		}
-		if p, err := a.memoryPlace(); err == nil && !p.HasOwnLayout() {
+		if p, err := mem.finder.memoryPlace(); err == nil && !p.HasOwnLayout() {
 			return ops, nil // other layouts cannot store such labels
 		}
-		k := a.knowledge()
+		k := mem.knowledge()
 		k.Memory, k.Second = *m, second
-		if a.command == "convert" {
+		if mem.command == "convert" {
 			return provenance.StampPersonal(ctx, s, ops), nil // keep the sources and labels of the entries
 		}
 		ops, err = provenance.Stamp(ctx, s, ops, k)
@@ -58,13 +58,13 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 }
 
 // reopen opens the memory of the home a second time, for reading.
-func (l *locator) reopen() (*oxbow.Memory, error) {
-	if l.store != nil {
+func (finder *homeFinder) reopen() (*oxbow.Memory, error) {
+	if finder.store != nil {
 		return nil, oxbow.ErrUnsupported
 	}
-	path, err := l.storePath()
+	path, err := finder.storePath()
 	if err != nil {
 		return nil, err
 	}
-	return oxbow.Open(path, &oxbow.Options{ReadOnly: true, Clock: l.env.Now})
+	return oxbow.Open(path, &oxbow.Options{ReadOnly: true, Clock: finder.env.Now})
 }

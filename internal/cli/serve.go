@@ -49,8 +49,8 @@ func (in serveIn) serving() serving {
 	return s
 }
 
-func (a *app) serveCommand() *cobra.Command {
-	return a.setUpServe(&cobra.Command{
+func serveCommand(mem *openMemory) *cobra.Command {
+	return mem.setUpServe(&cobra.Command{
 		Use:   "serve",
 		Short: "Serve the memory over HTTP: pages, API, agents",
 		Long: `Serve offers the memory on this machine to browsers at /ui/, to agents at /mcp
@@ -85,7 +85,7 @@ own.`,
 }
 
 // setUpServe makes c serve all interfaces.
-func (a *app) setUpServe(c *cobra.Command) *cobra.Command {
+func (mem *openMemory) setUpServe(c *cobra.Command) *cobra.Command {
 	c.Args = argCount(0, 0, "nothing")
 	return setUpArguments(c, func(ctx context.Context, in serveIn, _ []string) error {
 		if in.TokenFile != "" && in.TokensFile != "" {
@@ -98,21 +98,21 @@ func (a *app) setUpServe(c *cobra.Command) *cobra.Command {
 		if flags.Addr == "" {
 			flags.Addr = defaultAddr
 		}
-		return a.serveAll(ctx, flags, func(at listening, t *tenants) error {
+		return mem.serveAll(ctx, flags, func(at listening, t *tenants) error {
 			links, err := t.signInLinks(at)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(
-				a.env.Stderr,
+				mem.env.Stderr,
 				"%s: serving\n%s  API     %s/api/v1, described by %s/openapi.json\n  agents  %s/mcp\n",
-				a.name,
+				mem.env.name,
 				links,
 				at.url,
 				at.url,
 				at.url,
 			)
-			a.tellTokens(at)
+			mem.env.tellTokens(at)
 			return nil
 		})
 	})
@@ -127,7 +127,7 @@ type uiIn struct {
 	Kinds    []string `json:"kind,omitempty"                 usage:"only entries of this KIND"                                                        empty:"allowed"`
 }
 
-func (a *app) uiCommand() *cobra.Command {
+func uiCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "ui",
 		Short: "See and correct the memory in a browser",
@@ -139,11 +139,11 @@ ends it.`,
   oxbow ui --ro --project harbor`,
 		Args: argCount(0, 0, "nothing"),
 	}, func(ctx context.Context, in uiIn, _ []string) error {
-		return a.ui(ctx, in, "")
+		return mem.ui(ctx, in, "")
 	})
 }
 
-func (a *app) openCommand() *cobra.Command {
+func openCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "open NAME",
 		Short: "See one entry in a browser",
@@ -152,61 +152,70 @@ func (a *app) openCommand() *cobra.Command {
   oxbow open deploy --no-open`,
 		Args: argCount(1, 1, "the NAME of an entry"),
 	}, func(ctx context.Context, in uiIn, args []string) error {
-		e, err := run(ctx, a, verb.Get, verb.GetIn{Name: args[0]}) // report an unknown entry before anything is opened
+		e, err := run(
+			ctx,
+			mem,
+			verb.Get,
+			verb.GetIn{Name: args[0]},
+		) // report an unknown entry before anything is opened
 		if err != nil {
 			return err
 		}
-		return a.ui(ctx, in, page.EntryPath(e.Name))
+		return mem.ui(ctx, in, page.EntryPath(e.Name))
 	})
 }
 
 // ui serves the pages and opens a browser at path, which is a path below [page.Root].
-func (a *app) ui(ctx context.Context, in uiIn, path string) error {
+func (mem *openMemory) ui(ctx context.Context, in uiIn, path string) error {
 	flags := serving{Addr: in.Addr, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
 	if flags.Addr == "" {
 		flags.Addr = "127.0.0.1:0"
 	}
 	remove := func() {}
 	defer func() { remove() }()
-	return a.serveAll(ctx, flags, func(at listening, t *tenants) error {
-		link, err := a.link(t.sessions[""], path)
+	return mem.serveAll(ctx, flags, func(at listening, t *tenants) error {
+		link, err := mem.link(t.sessions[""], path)
 		if err != nil {
 			return err
 		}
-		a.printf("%s\n", at.url+link)
-		if in.NoOpen || a.env.Browse == nil || !a.env.StdoutTerm {
+		mem.env.printf("%s\n", at.url+link)
+		if in.NoOpen || mem.env.Browse == nil || !mem.env.StdoutTerm {
 			return nil
 		}
-		remove, err = a.browsePrivately(at.url + link)
+		remove, err = mem.env.browsePrivately(at.url + link)
 		if err != nil {
-			a.warn("%v; open the link above", err)
+			mem.env.warn("%v; open the link above", err)
 		}
 		return nil
 	})
 }
 
 // serveAll serves the pages, the HTTP API and agents until ctx ends.
-func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening, *tenants) error) (err error) {
-	if err := a.checkElsewhere(); err != nil {
+func (mem *openMemory) serveAll(
+	ctx context.Context,
+	flags serving,
+	hello func(listening, *tenants) error,
+) (err error) {
+	if err := mem.checkElsewhere(); err != nil {
 		return err
 	}
-	at, err := a.listenAddress(flags)
+	at, err := mem.listenAddress(flags)
 	if err != nil {
 		return err
 	}
 	for i, p := range flags.Projects { // tenants have no working directory
-		flags.Projects[i], err = a.projectNamed(p)
+		flags.Projects[i], err = mem.env.projectNamed(p)
 		if err != nil {
 			return err
 		}
 	}
-	described, err := at.trust(flags.OIDC, a.env.Now, a.serverLog())
+	described, err := at.trust(flags.OIDC, mem.env.Now, mem.env.serverLog())
 	if err != nil {
 		return err
 	}
-	stop, err := a.startElsewhere(ctx, &at)
+	stop, err := mem.startElsewhere(ctx, &at)
 	if err == nil {
-		err = errors.Join(a.serveTenants(ctx, a.newTenants(flags, at), described, hello), stop())
+		err = errors.Join(mem.serveTenants(ctx, mem.newTenants(flags, at), described, hello), stop())
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil // the server was told to end
@@ -215,7 +224,7 @@ func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening,
 }
 
 // serveTenants serves the homes of the tenants and the server's own home.
-func (a *app) serveTenants(
+func (mem *openMemory) serveTenants(
 	ctx context.Context,
 	t *tenants,
 	described http.Handler,
@@ -225,6 +234,6 @@ func (a *app) serveTenants(
 	if err != nil {
 		return err
 	}
-	err = a.serveHTTP(ctx, t.at, handler, func(at listening) error { return hello(at, t) })
+	err = mem.serveHTTP(ctx, t.at, handler, func(at listening) error { return hello(at, t) })
 	return errors.Join(err, t.close())
 }

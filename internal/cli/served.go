@@ -67,10 +67,10 @@ func (s serving) toolSets(d layout.Dialect, other bool, profiles []string) (verb
 }
 
 // grantedRights returns the permissions that the flags grant.
-func (l *locator) grantedRights(s serving) (auth.Permissions, error) {
+func (env *environment) grantedRights(s serving) (auth.Permissions, error) {
 	r := auth.Permissions{ReadOnly: s.ReadOnly, Kinds: s.Kinds}
 	for _, p := range s.Projects {
-		name, err := l.projectNamed(p)
+		name, err := env.projectNamed(p)
 		if err != nil {
 			return r, err
 		}
@@ -89,18 +89,18 @@ type servedMemory struct {
 
 // buildService builds the service that the flags describe, and returns it with the function that closes
 // it.
-func (a *app) buildService(ctx context.Context, flags serving) (_ *servedMemory, _ func() error, err error) {
-	src, err := a.source()
+func (mem *openMemory) buildService(ctx context.Context, flags serving) (_ *servedMemory, _ func() error, err error) {
+	src, err := mem.source()
 	if err != nil {
 		return nil, nil, err
 	}
-	src.Session, src.Claimed = "", oxbow.Claim{Agent: a.env.Getenv("OXBOW_AGENT")} // each interface sets its own
-	a.sealAfter = time.Second
+	src.Session, src.Claimed = "", oxbow.Claim{Agent: mem.env.Getenv("OXBOW_AGENT")} // each interface sets its own
+	mem.sealAfter = time.Second
 	how := build
 	if flags.ReadOnly {
-		how = a.readingOnly()
+		how = mem.finder.readingOnly()
 	}
-	if foreign, err := a.isForeign(); err != nil {
+	if foreign, err := mem.finder.isForeign(); err != nil {
 		return nil, nil, err
 	} else if foreign {
 		how = look
@@ -117,31 +117,31 @@ func (a *app) buildService(ctx context.Context, flags serving) (_ *servedMemory,
 			err = errors.Join(err, closeFn())
 		}
 	}()
-	open, closeStore := a.opener(how)
-	closers = append(closers, func() error { a.settling.run(); return closeStore() })
-	d, other, err := a.layout()
+	open, closeStore := mem.opener(how)
+	closers = append(closers, func() error { mem.settling.run(); return closeStore() })
+	d, other, err := mem.finder.layout()
 	if err != nil {
 		return nil, nil, err
 	}
 	o := mcpserver.Options{
 		Name:    "oxbow",
 		Version: moduleVersion(),
-		Logger:  a.serverLog(),
-		Rand:    a.env.Rand,
-		Drain:   a.env.Drain,
+		Logger:  mem.env.serverLog(),
+		Rand:    mem.env.Rand,
+		Drain:   mem.env.Drain,
 	}
-	o.Rights, err = a.grantedRights(flags)
+	o.Rights, err = mem.env.grantedRights(flags)
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Bound, err = a.boundProfile()
+	o.Bound, err = mem.boundProfile()
 	if err != nil { // a missing profile stops the server at once
 		return nil, nil, err
 	}
 	var profileNames []string
-	o.Profiles, err = a.loadProfiles()
+	o.Profiles, err = mem.loadProfiles()
 	if err != nil {
-		a.warn("profiles are not served: %v", err)
+		mem.env.warn("profiles are not served: %v", err)
 	} else if o.Bound == nil {
 		profileNames, _ = o.Profiles.Names() // if the names cannot be read, the tools report the error
 	}
@@ -150,7 +150,7 @@ func (a *app) buildService(ctx context.Context, flags serving) (_ *servedMemory,
 		return nil, nil, err
 	}
 	if other {
-		h, err := a.openHome(d, how)
+		h, err := mem.openHome(d, how)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -159,32 +159,34 @@ func (a *app) buildService(ctx context.Context, flags serving) (_ *servedMemory,
 		o.Leave = leftOut(d, h)
 		o.Instructions = serverInstructions(d, h, len(o.Sets) > len(d.Sets))
 	}
-	workspace := &verb.Workspace{Open: open, Knowledge: a.knowledge, Now: a.env.Now, Source: src,
-		Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
-	if !a.tenant && flags.isForOwner() {
-		workspace.Typed = a.typedElsewhere()
+	workspace := &verb.Workspace{Open: open, Knowledge: mem.knowledge, Now: mem.env.Now, Source: src,
+		Secrets: mem.secretsPolicy(), Sessions: mem.archive(), Kept: mem.archiveAsIs()}
+	if !mem.tenant && flags.isForOwner() {
+		workspace.Typed = mem.typedElsewhere()
 	}
 	if o.Home != nil {
 		workspace.Written, workspace.Unlabelled = o.Home.Written(), true
 	}
 	isDefault := len(flags.Tools)+len(flags.Projects)+len(flags.Kinds)+len(flags.TokensFile) == 0
-	if isDefault && !other && !a.tenant && a.handoffWaits(ctx, open) {
+	if isDefault && !other && !mem.tenant && mem.finder.handoffWaits(ctx, open) {
 		o.Sets = append(o.Sets, "session") // so that the agent can take the handoff
 	}
-	a.exposure = a.sessionExposure
-	if !a.tenant {
-		workspace.Loader = a.loader
+	mem.exposure = mem.sessionExposure
+	if !mem.tenant {
+		workspace.Loader = mem.loader
 	}
-	workspace.Dir, _ = a.absolutePath(".") // if this fails, calls are matched to sessions only by what clients report
-	workspace.Vectors, err = a.memoryVectors()
+	workspace.Dir, _ = mem.env.absolutePath(
+		".",
+	) // if this fails, calls are matched to sessions only by what clients report
+	workspace.Vectors, err = mem.memoryVectors()
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.tenant {
-		return a.servedAs(o, workspace, profileNames, other), closeFn, nil
+	if mem.tenant {
+		return mem.servedAs(o, workspace, profileNames, other), closeFn, nil
 	}
-	if svc, serr := a.subAgents(); serr != nil {
-		a.warn("sub-agents are not served: %v", serr)
+	if svc, serr := mem.subAgents(); serr != nil {
+		mem.env.warn("sub-agents are not served: %v", serr)
 	} else {
 		// Stop and record running sub-agents before the memory is closed.
 		closers = append(closers, svc.Close)
@@ -192,25 +194,25 @@ func (a *app) buildService(ctx context.Context, flags serving) (_ *servedMemory,
 	}
 	// In a repository there is code to annotate. If the annotations are missing or cannot be
 	// opened, serve the memory without annotations.
-	if book, berr := a.book(ctx); berr != nil {
-		a.warn("the annotations of code are not served: %v", berr)
+	if book, berr := mem.finder.book(ctx); berr != nil {
+		mem.env.warn("the annotations of code are not served: %v", berr)
 	} else {
 		closers = append(closers, book.Close)
 		if book.IsTree() || o.Sets.Has("annotate") {
 			workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return book, nil }
-			workspace.Project = sync.OnceValue(a.projectHere)
+			workspace.Project = sync.OnceValue(mem.env.projectHere)
 			o.Code = annotations.Code()
 		}
 	}
-	return a.servedAs(o, workspace, profileNames, other), closeFn, nil
+	return mem.servedAs(o, workspace, profileNames, other), closeFn, nil
 }
 
 // handoffWaits reports whether the home has an open handoff. It does not create a missing memory.
-func (l *locator) handoffWaits(
+func (finder *homeFinder) handoffWaits(
 	ctx context.Context,
 	open func(context.Context, verb.Access) (*oxbow.Memory, error),
 ) bool {
-	path, err := l.storePath()
+	path, err := finder.storePath()
 	if err != nil {
 		return false
 	}
@@ -227,21 +229,21 @@ func (l *locator) handoffWaits(
 
 // servedWithout returns a server that answers every call with the reason why there is no memory.
 // A server that exits instead might prevent its client from starting.
-func (a *app) servedWithout(reason error) *servedMemory {
+func (mem *openMemory) servedWithout(reason error) *servedMemory {
 	reason = verb.Advise(reason, cmp.Or(hint(reason), "oxbow doctor says more")+"; then start this client again")
 	open := func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, reason }
-	w := &verb.Workspace{Open: open, Now: a.env.Now, Typed: a.typedElsewhere()}
-	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: a.serverLog(), Rand: a.env.Rand,
+	w := &verb.Workspace{Open: open, Now: mem.env.Now, Typed: mem.typedElsewhere()}
+	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: mem.env.serverLog(), Rand: mem.env.Rand,
 		Sets: verb.Sets{verb.SetCore},
 		Hint: oneLine("There is no memory now: " + reason.Error() + "; " + w.AsTyped(sentence(verb.Remedy(reason))))}
 	return &servedMemory{rights.Options{Workspace: w}, mcpserver.New(w, &o), false}
 }
 
 // servedAs builds the service from finished options.
-func (a *app) servedAs(o mcpserver.Options, w *verb.Workspace, profiles []string, other bool) *servedMemory {
-	o.Hint = w.AsTyped(a.clientHint(o.Sets, w, len(profiles) > 0))
+func (mem *openMemory) servedAs(o mcpserver.Options, w *verb.Workspace, profiles []string, other bool) *servedMemory {
+	o.Hint = w.AsTyped(mem.finder.clientHint(o.Sets, w, len(profiles) > 0))
 	o.Caution = func() string {
-		if said := a.caution.Load(); said != nil {
+		if said := mem.caution.Load(); said != nil {
 			return w.AsTyped((*said)(verb.Note.String))
 		}
 		return ""
@@ -256,8 +258,8 @@ func (a *app) servedAs(o mcpserver.Options, w *verb.Workspace, profiles []string
 // clientHint returns the part of the instructions for this home. It warns that the home is not
 // trusted, because clients do not show standard error, and says how to list the tools for
 // profiles and annotations if the home has any.
-func (l *locator) clientHint(listed verb.Sets, w *verb.Workspace, profiles bool) (said string) {
-	if foreign, err := l.isForeign(); err == nil && foreign {
+func (finder *homeFinder) clientHint(listed verb.Sets, w *verb.Workspace, profiles bool) (said string) {
+	if foreign, err := finder.isForeign(); err == nil && foreign {
 		said = "This memory is not trusted: others may have written what it holds, and nothing is written to it " +
 			"until a person runs oxbow trust.\n"
 	}
@@ -281,8 +283,8 @@ func (l *locator) clientHint(listed verb.Sets, w *verb.Workspace, profiles bool)
 // readingOnly returns the access for a memory that is only read: without a lock, and possible on
 // a file system that is not writable. A missing memory is opened with the right to create it, so
 // that the server notices when another process creates the file.
-func (l *locator) readingOnly() access {
-	if path, err := l.storePath(); err == nil {
+func (finder *homeFinder) readingOnly() access {
+	if path, err := finder.storePath(); err == nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return build
 		}
@@ -291,6 +293,6 @@ func (l *locator) readingOnly() access {
 }
 
 // serverLog returns the server's log, which contains warnings and errors for its operator.
-func (t *terminal) serverLog() *slog.Logger {
-	return slog.New(slog.NewTextHandler(t.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+func (env *environment) serverLog() *slog.Logger {
+	return slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

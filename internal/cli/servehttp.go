@@ -29,7 +29,7 @@ type listening struct {
 }
 
 // listenAddress returns the address and the accepted tokens of a server with these flags.
-func (a *app) listenAddress(flags serving) (at listening, err error) {
+func (mem *openMemory) listenAddress(flags serving) (at listening, err error) {
 	at.site, err = flags.Public.admit(flags.Addr)
 	if err != nil {
 		return at, err
@@ -39,10 +39,10 @@ func (a *app) listenAddress(flags serving) (at listening, err error) {
 	}
 	at.several = flags.TokensFile != ""
 	if at.several {
-		at.guard.Tokens, at.quotas, at.where, err = a.readTokens(flags.TokensFile)
+		at.guard.Tokens, at.quotas, at.where, err = mem.env.readTokens(flags.TokensFile)
 		return at, err
 	}
-	secret, where, err := a.token(flags.TokenFile)
+	secret, where, err := mem.token(flags.TokenFile)
 	at.where, at.guard.Tokens = where, auth.Tokens{auth.New("", secret, auth.Permissions{})}
 	return at, err
 }
@@ -84,28 +84,28 @@ const endWait = readWait
 const readWait = 60 * time.Second
 
 // listen opens the port of a server, unless it is open.
-func (a *app) listen(ctx context.Context, address *listening) (err error) {
+func (mem *openMemory) listen(ctx context.Context, address *listening) (err error) {
 	if address.port == nil {
 		address.port, err = new(net.ListenConfig).Listen(ctx, "tcp", address.addr)
 	}
 	if err != nil {
 		return &hintedError{
 			fmt.Errorf("listening: %w", err),
-			"choose another port, or 0 for a free one: " + a.name + " " +
-				a.command + " --http 127.0.0.1:0",
+			"choose another port, or 0 for a free one: " + mem.env.name + " " +
+				mem.command + " --http 127.0.0.1:0",
 		}
 	}
 	return nil
 }
 
 // serveHTTP serves a handler until ctx ends. It calls hello as soon as the port is open.
-func (a *app) serveHTTP(
+func (mem *openMemory) serveHTTP(
 	ctx context.Context,
 	address listening,
 	handler http.Handler,
 	hello func(listening) error,
 ) error {
-	if err := a.listen(ctx, &address); err != nil {
+	if err := mem.listen(ctx, &address); err != nil {
 		return err
 	}
 	l := address.port
@@ -117,14 +117,14 @@ func (a *app) serveHTTP(
 		ReadHeaderTimeout: 30 * time.Second,
 		ReadTimeout:       readWait,
 		IdleTimeout:       120 * time.Second,
-		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(a.env.Stderr, nil), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(mem.env.Stderr, nil), slog.LevelWarn),
 	}
 	srv.RegisterOnShutdown(endStreams)
 	if err := hello(address); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	if a.env.Listening != nil {
-		a.env.Listening(l.Addr().String())
+	if mem.env.Listening != nil {
+		mem.env.Listening(l.Addr().String())
 	}
 	ended := make(chan error, 1)
 	go func() {
@@ -140,7 +140,7 @@ func (a *app) serveHTTP(
 	case <-ctx.Done():
 	}
 	// Let running requests finish.
-	defer a.env.finish()()
+	defer mem.env.finish()()
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
 	defer cancel()
 	if err := srv.Shutdown(stop); err != nil {
@@ -166,14 +166,14 @@ func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
 }
 
 // tellTokens prints which tokens clients must send and where the tokens are.
-func (t *terminal) tellTokens(address listening) {
-	fmt.Fprintf(t.env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
+func (env *environment) tellTokens(address listening) {
+	fmt.Fprintf(env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
 		wordFor(address.several, "the token is", "the tokens are"),
 		address.where,
 		wordFor(address.several, "it", "one"))
 	if address.several {
 		for _, token := range address.guard.Tokens {
-			fmt.Fprintf(t.env.Stderr, "  token %s %s\n", token.Name, clean(token.May()))
+			fmt.Fprintf(env.Stderr, "  token %s %s\n", token.Name, clean(token.May()))
 		}
 	}
 }

@@ -92,19 +92,19 @@ func TestServeHTTP(t *testing.T) {
 
 func TestTokenFile(t *testing.T) {
 	w := newWorld(t)
-	a := newApp(w.env)
+	mem := newOpenMemory(w.env)
 	file := filepath.Join(w.dir, "token")
-	first, where, err := a.token("token")
+	first, where, err := mem.token("token")
 	if err != nil || len(first) < 40 || where != file {
 		t.Fatalf("token() = %q, %q, %v, want a long word in %q", first, where, err, file)
 	}
-	if again, _, err := a.token(file); err != nil || again != first {
+	if again, _, err := mem.token(file); err != nil || again != first {
 		t.Errorf("token() again = %q, %v, want %q", again, err, first)
 	}
 	if err := os.WriteFile(file, []byte("short\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := a.token(file); err == nil {
+	if got, _, err := mem.token(file); err == nil {
 		t.Errorf("token() of a short word = %q, want an error", got)
 	}
 	if os.PathSeparator == '/' {
@@ -114,7 +114,7 @@ func TestTokenFile(t *testing.T) {
 		if err := os.Chmod(file, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := a.token(file); err == nil || !strings.Contains(err.Error(), "others may read") {
+		if _, _, err := mem.token(file); err == nil || !strings.Contains(err.Error(), "others may read") {
 			t.Errorf("token() of a file that others may read: %v, want an error that says so", err)
 		}
 	}

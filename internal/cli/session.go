@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-func (a *app) sessionCommand() *cobra.Command {
+func sessionCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "session",
 		Short: "List, show, search and forget past sessions of agents",
@@ -30,18 +30,18 @@ recall asks it only with --sessions, or in:sessions among the words.`,
   oxbow session search rounding error cmd:"go test ./..."`,
 	})
 	c.AddCommand(
-		a.sessionListCommand(),
-		a.withPager(a.sessionShowCommand()),
-		a.withPager(a.sessionSearchCommand()),
-		a.sessionResumeCommand(),
-		a.sessionImportCommand(),
-		a.sessionForgetCommand(),
+		sessionListCommand(mem),
+		mem.env.withPager(sessionShowCommand(mem)),
+		mem.env.withPager(sessionSearchCommand(mem)),
+		sessionResumeCommand(mem),
+		sessionImportCommand(mem),
+		sessionForgetCommand(mem),
 	)
 	return c
 }
 
-func (a *app) sessionListCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func sessionListCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the sessions, the last active first",
@@ -49,32 +49,35 @@ func (a *app) sessionListCommand() *cobra.Command {
   oxbow session list --project auto --json`,
 		Args: argCount(0, 0, ""),
 	}, sessions.Sessions, func(in *sessions.SessionsIn, _ *flagSet, _ []string) (err error) {
-		in.Project, err = a.projectNamed(in.Project)
+		in.Project, err = mem.env.projectNamed(in.Project)
 		return err
 	})
 }
 
-func (a *app) sessionShowCommand() *cobra.Command {
-	return setUpCall(a, &cobra.Command{
+func sessionShowCommand(mem *openMemory) *cobra.Command {
+	return setUpCall(mem, &cobra.Command{
 		Use:     "show SESSION",
 		Short:   "Show what was said and done in a session",
 		Example: `  oxbow session show 178e33fd --last 3`,
 		Args:    argCount(1, 1, "the identifier of a SESSION, or how it begins"),
 	}, sessions.ShowSession, positional, func(out sessions.SessionOut) {
-		a.printf("%s\n", a.bold(clean(out.Client+"/"+out.Summary.Session)))
+		mem.env.printf("%s\n", mem.env.bold(clean(out.Client+"/"+out.Summary.Session)))
 		if out.Dir != "" {
-			a.printf("%s\n", a.dim(clean(out.Dir)))
+			mem.env.printf("%s\n", mem.env.dim(clean(out.Dir)))
 		}
 		for i := range out.List {
 			if i+1 < len(out.List) {
 				moveResumedStart(&out.List[i], &out.List[i+1])
 			}
-			a.showTurn(&out.List[i])
+			mem.env.showTurn(&out.List[i])
 		}
 		if len(out.Wrote) > 0 {
-			a.printf("\nchanges of the notes:\n")
-			a.showChanges(out.Wrote)
-			a.note("to take them back: oxbow revert --session %s", text.ShellQuote(out.Client+"/"+out.Summary.Session))
+			mem.env.printf("\nchanges of the notes:\n")
+			mem.env.showChanges(out.Wrote)
+			mem.env.note(
+				"to take them back: oxbow revert --session %s",
+				text.ShellQuote(out.Client+"/"+out.Summary.Session),
+			)
 		}
 	})
 }
@@ -98,8 +101,8 @@ func moveResumedStart(turn, next *session.Turn) {
 
 // showTurn prints a turn. It marks the person's text with > and calls with $ and *. It is not a report
 // because a session is read like a conversation.
-func (t *terminal) showTurn(turn *session.Turn) {
-	t.printf("\n%s\n", t.dim(fmt.Sprintf("%d  %s", turn.N, t.date(turn.Start))))
+func (env *environment) showTurn(turn *session.Turn) {
+	env.printf("\n%s\n", env.dim(fmt.Sprintf("%d  %s", turn.N, env.date(turn.Start))))
 	for _, e := range turn.Events {
 		head := ""
 		switch e.Kind {
@@ -110,7 +113,7 @@ func (t *terminal) showTurn(turn *session.Turn) {
 			head = "(" + string(e.Kind) + ") "
 		case session.Called:
 			if e.Call != nil {
-				t.showCall(e.Call)
+				env.showCall(e.Call)
 			}
 			continue
 		case session.Injected:
@@ -119,20 +122,20 @@ func (t *terminal) showTurn(turn *session.Turn) {
 				for _, s := range e.Injection.Shown {
 					line += " · " + injection.ShownText(s)
 				}
-				t.printf("%s\n", t.dim(clean(line)))
+				env.printf("%s\n", env.dim(clean(line)))
 			}
 			continue
 		default:
 			continue
 		}
-		t.hang(head, clean(e.Text))
+		env.hang(head, clean(e.Text))
 	}
 	if turn.Cut {
-		t.printf("%s\n", t.dim("(the turn was larger than what is kept)"))
+		env.printf("%s\n", env.dim("(the turn was larger than what is kept)"))
 	}
 }
 
-func (t *terminal) showCall(c *session.Call) {
+func (env *environment) showCall(c *session.Call) {
 	line := "* " + c.Tool
 	if c.Command != "" {
 		line = "$ " + c.Command
@@ -149,15 +152,15 @@ func (t *terminal) showCall(c *session.Call) {
 	case c.Failed:
 		line += "  (failed)"
 	}
-	t.printf("%s\n", t.dim(clean(line)))
+	env.printf("%s\n", env.dim(clean(line)))
 	if c.Output != "" {
 		for l := range strings.Lines(c.Output) {
-			t.printf("  %s\n", t.dim(clean(strings.TrimRight(l, "\n"))))
+			env.printf("  %s\n", env.dim(clean(strings.TrimRight(l, "\n"))))
 		}
 	}
 }
 
-func (a *app) sessionSearchCommand() *cobra.Command {
+func sessionSearchCommand(mem *openMemory) *cobra.Command {
 	var whole bool // a token budget was given
 	var files bool
 	c := &cobra.Command{
@@ -171,21 +174,21 @@ tool, agent and taint; give those in --filter.`,
   oxbow session search deploy --files`,
 	}
 	c.Flags().BoolVar(&files, "files", false, "list the files that the turns touched")
-	return setUpCall(a, c, sessions.SearchSessions, func(in *verb.RecallIn, f *flagSet, args []string) error {
+	return setUpCall(mem, c, sessions.SearchSessions, func(in *verb.RecallIn, f *flagSet, args []string) error {
 		in.Query, whole = strings.Join(args, " "), f.wasGiven("max_tokens")
 		return nil
 	}, func(out verb.RecallOut) {
-		a.showRecalled(out, whole)
+		mem.env.showRecalled(out, whole)
 		for i, h := range out.Hits {
 			if fs := h.Labels["file"]; files && len(fs) > 0 {
-				a.hang(fmt.Sprintf("%d  files: ", i+1), clean(strings.Join(fs, " ")))
+				mem.env.hang(fmt.Sprintf("%d  files: ", i+1), clean(strings.Join(fs, " ")))
 			}
 		}
 	})
 }
 
-func (a *app) sessionResumeCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func sessionResumeCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "resume SESSION",
 		Short: "Print the command line that goes on with a session",
 		Example: `  oxbow session resume 178e33fd
@@ -194,8 +197,8 @@ func (a *app) sessionResumeCommand() *cobra.Command {
 	}, sessions.ResumeSession, positional)
 }
 
-func (a *app) sessionForgetCommand() *cobra.Command {
-	return setUpErasure(a, &cobra.Command{
+func sessionForgetCommand(mem *openMemory) *cobra.Command {
+	return setUpErasure(mem, &cobra.Command{
 		Use:   "forget SESSION",
 		Short: "Take a session out of the archive",
 		Long: `Forget removes the turns of a session. They stay in the archive's history, and
@@ -215,5 +218,5 @@ not touched.`,
 		},
 	}, func(in sessions.ForgetSessionIn) (bool, error) {
 		return in.Purge && !in.DryRun && !in.Undo, nil
-	}, positional, show[sessions.ForgetSessionOut](a))
+	}, positional, show[sessions.ForgetSessionOut](mem))
 }

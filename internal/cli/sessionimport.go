@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-func (a *app) sessionImportCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func sessionImportCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "import [CLIENT…|all]",
 		Short: "Add what clients have kept of their sessions themselves",
 		Long: `Import reads the transcripts that Claude Code, Codex, Gemini CLI, Copilot CLI
@@ -25,17 +25,17 @@ first; the clients' files stay as they are.`,
   oxbow session import claude --since 30d`,
 	}, sessions.ImportSessions, func(in *sessions.ImportSessionsIn, _ *flagSet, args []string) error {
 		in.Clients = args
-		return a.prepareSessionImport(in)
+		return mem.finder.prepareSessionImport(in)
 	})
 }
 
 // prepareSessionImport sets the fields for this machine that a session import needs.
-func (l *locator) prepareSessionImport(in *sessions.ImportSessionsIn) error {
-	in.Home = l.userHome()
+func (finder *homeFinder) prepareSessionImport(in *sessions.ImportSessionsIn) error {
+	in.Home = finder.env.userHome()
 	if in.DryRun {
 		return nil
 	}
-	home, err := l.archiveHome()
+	home, err := finder.archiveHome()
 	if err != nil {
 		return err
 	}

@@ -41,24 +41,24 @@ const (
 // archive returns a function that opens the archive of the home at its first call. Every call
 // drains the spool, unless asItIs is set, and returns the part of the archive that the run may
 // see. The archive is closed at the end of the run.
-func (a *app) archive() func(context.Context) (*session.Archive, error) {
-	if a.sessions == nil {
-		o := &archiveOpener{app: a}
-		a.sessions, a.kept = o.openDrained, o.openWithoutDrain
+func (mem *openMemory) archive() func(context.Context) (*session.Archive, error) {
+	if mem.sessions == nil {
+		o := &archiveOpener{app: mem}
+		mem.sessions, mem.kept = o.openDrained, o.openWithoutDrain
 	}
-	return a.sessions
+	return mem.sessions
 }
 
 // archiveAsIs is like archive, but does not drain the spool. The returned archive is nil if there
 // is none that can be queried at once.
-func (a *app) archiveAsIs() func(context.Context) (*session.Archive, error) {
-	a.archive()
-	return a.kept
+func (mem *openMemory) archiveAsIs() func(context.Context) (*session.Archive, error) {
+	mem.archive()
+	return mem.kept
 }
 
 // archiveOpener opens the archive of the home once. It is safe for concurrent use.
 type archiveOpener struct {
-	app *app
+	app *openMemory
 
 	mu        sync.Mutex // guards the fields below
 	all, seen *session.Archive
@@ -85,7 +85,7 @@ func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, erro
 		}
 		cancel()
 		if err != nil && short.Err() == nil {
-			o.app.warn("what hooks have reported is not in the archive yet: %v", err)
+			o.app.env.warn("what hooks have reported is not in the archive yet: %v", err)
 		}
 	}
 	return o.seen, nil
@@ -112,7 +112,7 @@ func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, err
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.all == nil || o.none {
-		home, err := o.app.archiveHome()
+		home, err := o.app.finder.archiveHome()
 		if err != nil || !answersNow(filepath.Join(home, session.StoreFile)) { // or no archive is possible
 			return nil, nil
 		}
@@ -125,7 +125,7 @@ func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, err
 // o.mu.
 func (o *archiveOpener) openArchive() (err error) {
 	if o.all == nil || o.none {
-		home, err := o.app.archiveHome()
+		home, err := o.app.finder.archiveHome()
 		if err != nil {
 			return err
 		}
@@ -153,15 +153,15 @@ func (o *archiveOpener) openArchive() (err error) {
 }
 
 // archiveHome returns the home, or an error if the home cannot have an archive.
-func (l *locator) archiveHome() (string, error) {
-	if err := l.ownOnly("session"); err != nil {
+func (finder *homeFinder) archiveHome() (string, error) {
+	if err := finder.ownOnly("session"); err != nil {
 		return "", err
 	}
-	path, err := l.storePath()
+	path, err := finder.storePath()
 	if err != nil {
 		return "", err
 	}
-	home, err := l.home()
+	home, err := finder.home()
 	if err != nil {
 		return "", err
 	}
@@ -174,7 +174,7 @@ func (l *locator) archiveHome() (string, error) {
 	if err := ownership.CheckSpool(home); err != nil {
 		return "", err
 	}
-	return l.trustedHome()
+	return finder.trustedHome()
 }
 
 // fingerprintFile returns the file with the fingerprints of texts that the sessions of a home have read.
@@ -186,21 +186,21 @@ func fingerprintFile(home string, now func() time.Time) *fingerprint.File {
 // openArchive opens the archive. It is opened for writing if that is possible and the archive or
 // a spool exists. If neither exists, none is true and the archive is an empty one in memory. Such
 // an archive must not be used to drain a spool that is created later.
-func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive, none bool, err error) {
-	src, err := a.source()
+func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session.Archive, none bool, err error) {
+	src, err := mem.source()
 	if err != nil {
 		return nil, false, err
 	}
 	src.Actor = oxbow.Program
 	path := filepath.Join(home, session.StoreFile)
-	o := &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, KeepChanges: archiveChanges,
-		KeepFor: archiveAge, SealAfter: a.sealAfter}
+	o := &oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, KeepChanges: archiveChanges,
+		KeepFor: archiveAge, SealAfter: mem.sealAfter}
 	_, missing := os.Stat(path)
-	none = missing != nil && (a.asItIs || !isDir(spool.Dir))
+	none = missing != nil && (mem.asItIs || !isDir(spool.Dir))
 	switch {
 	case none:
 		o.FS, path = vfs.NewMem(), session.StoreFile
-	case a.asItIs || a.host().MayWrite(path) != nil:
+	case mem.asItIs || mem.finder.host().MayWrite(path) != nil:
 		o.ReadOnly = true
 	default:
 		if err := maintenance.WriteGitignore(home); err != nil {
@@ -216,10 +216,10 @@ func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive,
 		return nil, false, err
 	}
 	if !none {
-		a.closeAtEnd(m)
+		mem.closeAtEnd(m)
 	}
-	return &session.Archive{Memory: m, Project: archivedProject, Commits: git.PeriodCommits(a.env.Now),
-		Label: inbox.Label, Redact: redactor(home), Prints: fingerprintFile(home, a.env.Now)}, none, nil
+	return &session.Archive{Memory: m, Project: archivedProject, Commits: git.PeriodCommits(mem.env.Now),
+		Label: inbox.Label, Redact: redactor(home), Prints: fingerprintFile(home, mem.env.Now)}, none, nil
 }
 
 // cleaner returns a function that removes secrets and the fences of hooks from a text.
@@ -268,14 +268,14 @@ func archivedProject(dir string) (name, root string) {
 
 // sessionExposure returns the texts that a caller's session was shown or has read. The result is
 // empty if the home cannot have sessions.
-func (a *app) sessionExposure(ctx context.Context, c session.Caller) session.Exposure {
-	home, err := a.archiveHome()
+func (mem *openMemory) sessionExposure(ctx context.Context, c session.Caller) session.Exposure {
+	home, err := mem.finder.archiveHome()
 	if err != nil {
 		return session.Exposure{}
 	}
-	x, err := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.Exposure(ctx, c, a.archive(), a.env.Now())
+	x, err := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.Exposure(ctx, c, mem.archive(), mem.env.Now())
 	if err != nil {
-		a.warn("whether the session has read what others wrote is not known: %v", err)
+		mem.env.warn("whether the session has read what others wrote is not known: %v", err)
 	}
 	return x
 }

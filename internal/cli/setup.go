@@ -33,7 +33,7 @@ type setupIn struct {
 	Yes bool `json:"yes,omitempty" usage:"Do not ask."`
 }
 
-func (a *app) setupCommand() *cobra.Command {
+func setupCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "setup [CLIENT...|all]",
 		Short: "Make your agents use this memory, or stop it",
@@ -57,21 +57,21 @@ is found. See docs/setup.md for what is kept, and how to stop it for a session.`
   oxbow setup all --yes              # asks nothing at a terminal
   oxbow setup --check
   oxbow setup --remove`,
-	}, a.setup)
+	}, mem.setup)
 }
 
-func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
+func (mem *openMemory) setup(ctx context.Context, in setupIn, args []string) error {
 	in.Clients = args
-	isTerminal := a.env.StdinTerm && a.env.StderrTerm
+	isTerminal := mem.env.StdinTerm && mem.env.StderrTerm
 	if err := in.conflict(isTerminal); err != nil {
 		return err
 	}
-	if err := a.prepareSetup(&in.SetupIn); err != nil {
+	if err := mem.prepareSetup(&in.SetupIn); err != nil {
 		return err
 	}
 	asks := isTerminal && !in.Yes && !in.DryRun && !in.Check
 	if asks {
-		in.Agree = a.agree
+		in.Agree = mem.env.agree
 	}
 	namesNone := len(args) == 0 && !in.Remove && !in.Check
 	switch {
@@ -79,13 +79,13 @@ func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 		in.Clients = []string{"all"}
 	case namesNone && asks:
 		var err error
-		in.Clients, err = a.askClients(ctx, in.SetupIn)
+		in.Clients, err = mem.askClients(ctx, in.SetupIn)
 		if err != nil || len(in.Clients) == 0 {
 			return err
 		}
 	}
-	return perform(ctx, a, clients.SetupClients, in.SetupIn, func(out clients.SetupOut) {
-		a.showReport(out.Report(in.SetupIn))
+	return perform(ctx, mem, clients.SetupClients, in.SetupIn, func(out clients.SetupOut) {
+		mem.env.showReport(out.Report(in.SetupIn))
 	})
 }
 
@@ -94,7 +94,10 @@ func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 func (in *setupIn) conflict(asks bool) error {
 	switch {
 	case in.hasOptions() && !asks && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.Check:
-		return misusef("oxbow setup all, with the same options, sets up those that are installed", "no client is named")
+		return misusef(
+			"oxbow setup all, with the same options, sets up those that are installed",
+			"no client is named",
+		)
 	case in.Remove && in.Check:
 		return misusef("leave one of them out", "--check changes nothing, and --remove does")
 	case in.OwnMemory != "" && (in.Remove || in.Check):
@@ -109,22 +112,22 @@ func (in *setupIn) hasOptions() bool {
 }
 
 // prepareSetup fills in the facts about the machine that setup needs.
-func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
-	in.World = a.setupWorld()
+func (mem *openMemory) prepareSetup(in *clients.SetupIn) (err error) {
+	in.World = mem.env.setupWorld()
 	in.Project = projectName
-	if in.World.User == "" || a.configHome() == "" {
+	if in.World.User == "" || mem.env.configHome() == "" {
 		return &hintedError{errors.New("the user's own directory is not known"), "set HOME"}
 	}
-	in.World.Dir, err = a.absolutePath(".")
+	in.World.Dir, err = mem.env.absolutePath(".")
 	if err != nil {
 		return err
 	}
-	place, err := a.memoryPlace()
+	place, err := mem.finder.memoryPlace()
 	if err != nil {
 		return err
 	}
 	in.Home = place.ForClients
-	if a.env.isGoRun() {
+	if mem.env.isGoRun() {
 		return &hintedError{
 			errors.New("this oxbow was built by go run and will be gone"),
 			"go install ./cmd/oxbow, then run that one",
@@ -137,20 +140,20 @@ func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 		}
 		return string(b)
 	}
-	in.Start, in.Executable = a.startServer, a.executableFor()
-	in.Approved, in.Layout = a.approvedTools()
+	in.Start, in.Executable = mem.finder.startServer, mem.env.executableFor()
+	in.Approved, in.Layout = mem.approvedTools()
 	return nil
 }
 
 // approvedTools returns the tools that may run without asking in a home with another layout: all
 // tools that a server of the home may list. isLayout is false if the home has oxbow's own layout
 // or cannot be opened.
-func (a *app) approvedTools() (names []string, isLayout bool) {
-	d, other, err := a.layout()
+func (mem *openMemory) approvedTools() (names []string, isLayout bool) {
+	d, other, err := mem.finder.layout()
 	if err != nil || !other {
 		return nil, false
 	}
-	h, err := a.openHome(d, look)
+	h, err := mem.openHome(d, look)
 	if err != nil {
 		return nil, false
 	}
@@ -174,12 +177,12 @@ func (a *app) approvedTools() (names []string, isLayout bool) {
 }
 
 // setupWorld returns a description of the machine for package setup.
-func (l *locator) setupWorld() setup.World {
+func (env *environment) setupWorld() setup.World {
 	return setup.World{
-		Getenv: l.env.Getenv,
-		GOOS:   l.env.GOOS,
-		User:   l.userHome(),
-		State:  filepath.Join(l.configHome(), "setup"),
+		Getenv: env.Getenv,
+		GOOS:   env.GOOS,
+		User:   env.userHome(),
+		State:  filepath.Join(env.configHome(), "setup"),
 	}
 }
 
@@ -190,52 +193,52 @@ func projectName(dir string) string {
 
 // mirrorMemory copies changes in a client's own memory into this memory, if setup was told to
 // mirror it. It is called when a session of the client sends a report.
-func (a *app) mirrorMemory(ctx context.Context, home string, r hook.Report) {
+func (mem *openMemory) mirrorMemory(ctx context.Context, home string, r hook.Report) {
 	if !clients.HasMirrors(home) {
 		return
 	}
-	ctx, stop := context.WithTimeout(ctx, a.env.hookWaits().Start)
+	ctx, stop := context.WithTimeout(ctx, mem.env.hookWaits().Start)
 	defer stop()
-	in := clients.MirrorIn{Client: r.Client, World: a.setupWorld(), Project: projectName}
+	in := clients.MirrorIn{Client: r.Client, World: mem.env.setupWorld(), Project: projectName}
 	if e := &r.Events[0]; r.Source == "" {
 		in.Report, in.Taints = e, func(own []string) []string {
-			return a.sessionExposure(
+			return mem.sessionExposure(
 				ctx,
 				session.Caller{Client: r.Client, Session: e.Session, Dir: e.Dir, Own: strings.Join(own, "\n")},
 			).Taints
 		}
 	}
-	_, _ = run(ctx, a, clients.Mirror, in)
+	_, _ = run(ctx, mem, clients.Mirror, in)
 }
 
 // agree shows the planned changes and asks the person to confirm.
-func (t *terminal) agree(all []clients.SetupFile) error {
+func (env *environment) agree(all []clients.SetupFile) error {
 	rows := 0
 	for _, f := range all {
 		rows += strings.Count(f.Diff, "\n")
 	}
-	if rows < t.env.Height || t.env.Height == 0 {
-		t.showDiffs(all)
-		return t.confirmByEnter("Change these files?")
+	if rows < env.Height || env.Height == 0 {
+		env.showDiffs(all)
+		return env.confirmByEnter("Change these files?")
 	}
 	for _, f := range all {
 		added, removed := changedLines(f.Diff)
-		fmt.Fprintf(t.env.Stderr, "  %-10s %s (+%d −%d lines)\n", f.Did, clean(f.Path), added, removed)
+		fmt.Fprintf(env.Stderr, "  %-10s %s (+%d −%d lines)\n", f.Did, clean(f.Path), added, removed)
 	}
-	line, err := t.ask("Change these files? d shows the difference first [Y/n/d] ")
+	line, err := env.ask("Change these files? d shows the difference first [Y/n/d] ")
 	if err != nil {
 		return err
 	}
 	if strings.EqualFold(strings.TrimSpace(line), "d") {
-		t.showDiffs(all)
-		return t.confirmByEnter("Change these files?")
+		env.showDiffs(all)
+		return env.confirmByEnter("Change these files?")
 	}
 	return confirmedByEnter(line)
 }
 
-func (t *terminal) showDiffs(all []clients.SetupFile) {
+func (env *environment) showDiffs(all []clients.SetupFile) {
 	for _, f := range all {
-		fmt.Fprint(t.env.Stderr, cleanLines(f.Diff))
+		fmt.Fprint(env.Stderr, cleanLines(f.Diff))
 	}
 }
 
@@ -264,34 +267,34 @@ func cleanLines(s string) string {
 
 // askClients lists the clients and asks whether to set up all that are installed and not set up.
 // If the answer is no, it asks about each client. It returns the chosen clients.
-func (a *app) askClients(ctx context.Context, in clients.SetupIn) (chosen []string, err error) {
-	out, err := run(ctx, a, clients.SetupClients, in)
+func (mem *openMemory) askClients(ctx context.Context, in clients.SetupIn) (chosen []string, err error) {
+	out, err := run(ctx, mem, clients.SetupClients, in)
 	if err != nil {
 		return nil, err
 	}
-	a.showReport(out.Report(in))
+	mem.env.showReport(out.Report(in))
 	var names, titles []string
 	for _, c := range out.Clients {
 		if c.Installed && !c.SetUp {
 			names, titles = append(names, c.Client), append(titles, c.Title)
 		}
 	}
-	if len(names) == 0 || a.confirmByEnter("Set up "+strings.Join(titles, ", ")+"?") == nil {
+	if len(names) == 0 || mem.env.confirmByEnter("Set up "+strings.Join(titles, ", ")+"?") == nil {
 		return names, nil
 	}
 	if len(names) > 1 {
-		chosen = a.askEach(names, titles)
+		chosen = mem.env.askEach(names, titles)
 	}
 	if len(chosen) == 0 {
-		a.note("nothing was changed; to set up one: oxbow setup CLIENT")
+		mem.env.note("nothing was changed; to set up one: oxbow setup CLIENT")
 	}
 	return chosen, nil
 }
 
 // askEach asks about each client whether to set it up, and returns the chosen clients.
-func (t *terminal) askEach(names, titles []string) (chosen []string) {
+func (env *environment) askEach(names, titles []string) (chosen []string) {
 	for i, name := range names {
-		if t.confirm("Set up "+titles[i]+"?") == nil {
+		if env.confirm("Set up "+titles[i]+"?") == nil {
 			chosen = append(chosen, name)
 		}
 	}
@@ -307,8 +310,8 @@ var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPR
 
 // startServer starts a server as a client would, and returns the server's home and newest entry,
 // or the error. If the server created an empty home, the home is removed again.
-func (l *locator) startServer(ctx context.Context, s setup.Server) setup.Answer {
-	text, home, isError, err := l.askServer(ctx, s)
+func (finder *homeFinder) startServer(ctx context.Context, s setup.Server) setup.Answer {
+	text, home, isError, err := finder.askServer(ctx, s)
 	answer := setup.Answer{Home: home, Text: text, Err: err}
 	if isError {
 		answer.NoMemory, answer.Mend, _ = strings.Cut(strings.TrimSpace(text), "\n")
@@ -318,16 +321,20 @@ func (l *locator) startServer(ctx context.Context, s setup.Server) setup.Answer 
 
 // askServer starts a server as a client would, and asks for the newest entry or the context. It
 // returns the answer and the server's home.
-func (l *locator) askServer(ctx context.Context, s setup.Server) (answer, home string, isError bool, err error) {
+func (finder *homeFinder) askServer(
+	ctx context.Context,
+	s setup.Server,
+) (answer, home string, isError bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	vars, dir, err := l.clientWorld(s)
+	vars, dir, err := finder.clientWorld(s)
 	if err != nil {
 		return "", "", false, err
 	}
-	there := locator{terminal: terminal{env: l.env, name: l.name}, homeFlag: s.Home()}
-	there.env.Getenv = func(name string) string { return vars[name] }
-	there.env.Getwd = func() (string, error) { return dir, nil }
+	env := &environment{Env: finder.env.Env, name: finder.env.name}
+	env.Getenv = func(name string) string { return vars[name] }
+	env.Getwd = func() (string, error) { return dir, nil }
+	there := homeFinder{env: env, homeFlag: s.Home()}
 	home, _, err = there.findHome()
 	if err != nil {
 		return "", "", false, err
@@ -387,21 +394,21 @@ func firstAnswer(ctx context.Context, session *mcp.ClientSession) (answer string
 // the server. The variables are the variables that every client passes, and the variables in the
 // server's configuration. The directory is the user's own, unless the home was found from the
 // working directory.
-func (l *locator) clientWorld(s setup.Server) (vars map[string]string, dir string, err error) {
-	_, rule, err := l.findHome()
+func (finder *homeFinder) clientWorld(s setup.Server) (vars map[string]string, dir string, err error) {
+	_, rule, err := finder.findHome()
 	if err != nil {
 		return nil, "", err
 	}
-	dir = l.userHome()
+	dir = finder.env.userHome()
 	if rule == foundRule {
-		dir, err = l.absolutePath(".")
+		dir, err = finder.env.absolutePath(".")
 		if err != nil {
 			return nil, "", err
 		}
 	}
 	vars = map[string]string{}
 	for _, name := range clientVariables {
-		if v := l.env.Getenv(name); v != "" {
+		if v := finder.env.Getenv(name); v != "" {
 			vars[name] = v
 		}
 	}

@@ -74,14 +74,14 @@ func shownLabels(labels map[string][]string) map[string][]string {
 const fewValues = 4
 
 // summary returns an entry's kind, date and labels on one line.
-func (t *terminal) summary(e verb.Entry) string {
+func (env *environment) summary(e verb.Entry) string {
 	parts := []string{e.Kind}
 	if at := moment(e.Created); !at.IsZero() {
 		format := time.DateOnly
 		if e.Labels["turn"] != nil {
 			format = "2006-01-02 15:04"
 		}
-		parts = append(parts, at.In(t.env.Now().Location()).Format(format))
+		parts = append(parts, at.In(env.Now().Location()).Format(format))
 	}
 	if l := labelText(shownLabels(e.Labels), fewValues); l != "" {
 		parts = append(parts, l)
@@ -123,16 +123,16 @@ func who(s verb.Source) string {
 }
 
 // showHeader prints an entry without its content.
-func (t *terminal) showHeader(e verb.Entry) {
-	t.printf("%s\n", t.bold(nameText(e.Name)))
-	for _, f := range t.entryFacts(e) {
-		t.field(8, f.Name, f.Value)
+func (env *environment) showHeader(e verb.Entry) {
+	env.printf("%s\n", env.bold(nameText(e.Name)))
+	for _, f := range env.entryFacts(e) {
+		env.field(8, f.Name, f.Value)
 	}
-	t.printf("\n")
+	env.printf("\n")
 }
 
 // entryFacts returns the facts about an entry in the order in which they are shown.
-func (t *terminal) entryFacts(e verb.Entry) (fs []tui.Fact) {
+func (env *environment) entryFacts(e verb.Entry) (fs []tui.Fact) {
 	add := func(name, value string) {
 		if value != "" {
 			fs = append(fs, tui.Fact{Name: name, Value: value})
@@ -146,13 +146,13 @@ func (t *terminal) entryFacts(e verb.Entry) (fs []tui.Fact) {
 	for _, c := range e.Citations {
 		add("cites", citationText(c))
 	}
-	now := t.env.Now()
+	now := env.Now()
 	if at := moment(e.Created); !at.IsZero() {
-		add("created", t.date(at)+" ("+ago(at, now)+")")
+		add("created", env.date(at)+" ("+ago(at, now)+")")
 	}
 	if e.Updated != e.Created {
 		if at := moment(e.Updated); !at.IsZero() {
-			add("updated", t.date(at)+" ("+ago(at, now)+")")
+			add("updated", env.date(at)+" ("+ago(at, now)+")")
 		}
 	}
 	add("version", fmt.Sprintf("%d, by %s", e.Version, who(e.Source)))
@@ -161,13 +161,13 @@ func (t *terminal) entryFacts(e verb.Entry) (fs []tui.Fact) {
 
 // showChanges prints changes and the entries that they touched. The changes of one import share a
 // line.
-func (t *terminal) showChanges(changes []verb.Change) {
+func (env *environment) showChanges(changes []verb.Change) {
 	for _, o := range verb.Operations(changes) {
-		t.showOperation(o)
+		env.showOperation(o)
 	}
 }
 
-func (t *terminal) showOperation(c verb.Operation) {
+func (env *environment) showOperation(c verb.Operation) {
 	what := make([]string, 0, len(c.Entries))
 	verbs := map[string]int{}
 	var order []string
@@ -204,35 +204,35 @@ func (t *terminal) showOperation(c verb.Operation) {
 	if c.IsImport() {
 		number = seqText(c.First) + " to " + number
 	}
-	head := fmt.Sprintf("%5s  %s  %s  ", number, t.date(moment(c.Time)), pad(who(c.Source), 11))
-	room := t.width() - columns(head)
-	if room < t.width()/2 {
-		room = t.width() - 4
+	head := fmt.Sprintf("%5s  %s  %s  ", number, env.date(moment(c.Time)), pad(who(c.Source), 11))
+	room := env.width() - columns(head)
+	if room < env.width()/2 {
+		room = env.width() - 4
 	}
-	t.hang(t.dim(head), t.cutColumns(oneLine(text), room))
+	env.hang(env.dim(head), env.cutColumns(oneLine(text), room))
 }
 
 // showBackground prints the rejected alternatives of an annotation, and the prompt that led to the edit.
-func (t *terminal) showBackground(n annotations.Annotation) {
+func (env *environment) showBackground(n annotations.Annotation) {
 	for _, r := range n.Rejected {
-		t.hang("  ", "rejected: "+oneLine(r))
+		env.hang("  ", "rejected: "+oneLine(r))
 	}
 	if n.Prompt != "" {
-		t.hang("  ", "asked: "+oneLine(n.Prompt))
+		env.hang("  ", "asked: "+oneLine(n.Prompt))
 	}
 }
 
 // showAnnotation prints one annotation.
-func (t *terminal) showAnnotation(n annotations.Annotation) {
+func (env *environment) showAnnotation(n annotations.Annotation) {
 	at := n.File
 	if n.StartLine > 0 {
 		at += ":" + parseLineRange(n)
 	}
-	t.printf("%s  %s\n", t.bold(oneLine(at)), placedText(n))
-	for _, l := range wrap(strings.TrimSpace(clean(n.Why)), t.width()-2) {
-		t.printf("  %s\n", l)
+	env.printf("%s  %s\n", env.bold(oneLine(at)), placedText(n))
+	for _, l := range wrap(strings.TrimSpace(clean(n.Why)), env.width()-2) {
+		env.printf("  %s\n", l)
 	}
-	t.showBackground(n)
+	env.showBackground(n)
 	var by []string
 	for _, s := range []string{n.Agent, n.Model} {
 		if s != "" {
@@ -246,7 +246,7 @@ func (t *terminal) showAnnotation(n annotations.Annotation) {
 		by = append(by, n.Standing)
 	}
 	if made, err := time.Parse(time.RFC3339, n.Time); err == nil {
-		by = append(by, t.date(made))
+		by = append(by, env.date(made))
 	}
 	if n.Commit != "" {
 		by = append(by, "commit "+n.Commit[:12])
@@ -259,7 +259,7 @@ func (t *terminal) showAnnotation(n annotations.Annotation) {
 	case n.WasLines != "":
 		by = append(by, "was "+annotations.LinesInWords(n.WasLines))
 	}
-	t.printf("  %s\n", t.dim(oneLine(strings.Join(by, ", "))))
+	env.printf("  %s\n", env.dim(oneLine(strings.Join(by, ", "))))
 }
 
 // placedText describes how an annotation was placed, with which confidence, and whether it is
@@ -276,25 +276,25 @@ func placedText(n annotations.Annotation) string {
 }
 
 // showNothing explains on standard error why a result is empty, unless --quiet is set.
-func (t *terminal) showNothing(why []verb.Note, nearNames []string) {
-	if t.quiet {
+func (env *environment) showNothing(why []verb.Note, nearNames []string) {
+	if env.quiet {
 		return
 	}
 	if len(why) == 0 {
 		why = []verb.Note{verb.Plain("nothing was found")}
 	}
 	for _, w := range why {
-		t.warn("%s", clean(sentence(w)))
+		env.warn("%s", clean(sentence(w)))
 	}
 	if len(nearNames) > 0 {
-		fmt.Fprintf(t.env.Stderr, "  near to it: %s\n", clean(strings.Join(nearNames, ", ")))
+		fmt.Fprintf(env.Stderr, "  near to it: %s\n", clean(strings.Join(nearNames, ", ")))
 	}
 }
 
 // showNotes prints the notes that a verb returned for its caller.
-func (t *terminal) showNotes(notes []verb.Note) {
+func (env *environment) showNotes(notes []verb.Note) {
 	for _, n := range notes {
-		t.note("%s", clean(sentence(n)))
+		env.note("%s", clean(sentence(n)))
 	}
 }
 

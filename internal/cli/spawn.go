@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
-func (a *app) spawnCommand() *cobra.Command {
+func spawnCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "spawn AGENT_ID [TASK]",
 		Short: "Start a sub-agent that knows what one profile selects",
@@ -38,11 +38,11 @@ or from your data directory; never from a home that came with a project.`,
   oxbow spawn author --profile vtt --as-of 2026-04-18 --briefing < question.md`,
 		Args: argCount(1, 2, "an AGENT_ID and a TASK"),
 	}, func(ctx context.Context, in spawnIn, args []string) error {
-		task, err := a.task(args)
+		task, err := mem.env.task(args)
 		if err != nil {
 			return err
 		}
-		return a.spawn(ctx, profiles.SpawnSubAgentIn{AgentID: args[0], Task: task, SkillName: in.Skill,
+		return mem.spawn(ctx, profiles.SpawnSubAgentIn{AgentID: args[0], Task: task, SkillName: in.Skill,
 			AsOf: in.AsOf, Budget: in.Budget, BriefingOnly: in.Briefing})
 	})
 }
@@ -56,33 +56,33 @@ type spawnIn struct {
 }
 
 // task returns the text of the task, from the second argument or from standard input.
-func (l *locator) task(args []string) (string, error) {
+func (env *environment) task(args []string) (string, error) {
 	if len(args) == 2 && args[1] != "-" {
 		return args[1], badArgument(verb.CheckText("the task", args[1]))
 	}
-	if l.env.StdinTerm && len(args) < 2 {
+	if env.StdinTerm && len(args) < 2 {
 		return "", misusef("for example: oxbow spawn reviewer \"Review the last commit.\"", "no task is given")
 	}
-	text, err := l.readStdin()
+	text, err := env.readStdin()
 	if err != nil {
 		return "", err
 	}
 	return text, badArgument(verb.CheckText("the task", text))
 }
 
-func (a *app) spawn(ctx context.Context, in profiles.SpawnSubAgentIn) (err error) {
-	svc, err := a.subAgents()
+func (mem *openMemory) spawn(ctx context.Context, in profiles.SpawnSubAgentIn) (err error) {
+	svc, err := mem.subAgents()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, svc.Close()) }()
-	if !a.json {
-		svc.Stdout, svc.Stderr = a.env.Stdout, a.env.Stderr
+	if !mem.env.json {
+		svc.Stdout, svc.Stderr = mem.env.Stdout, mem.env.Stderr
 	}
 	if _, err := svc.Runner(); err != nil {
 		return badArgument(err)
 	}
-	w, done, err := a.workspace(ctx)
+	w, done, err := mem.workspace(ctx)
 	if err != nil {
 		return err
 	}
@@ -91,17 +91,17 @@ func (a *app) spawn(ctx context.Context, in profiles.SpawnSubAgentIn) (err error
 	if err != nil {
 		return badArgument(err)
 	}
-	return answer(a, out, a.showSpawned)
+	return answer(mem, out, mem.env.showSpawned)
 }
 
 // showSpawned prints the briefing or, after a run, its summary. It does not print the report of the
 // answer, which is for models, because the output of the run has been shown before.
-func (t *terminal) showSpawned(out profiles.SpawnSubAgentOut) {
+func (env *environment) showSpawned(out profiles.SpawnSubAgentOut) {
 	if out.Run == nil {
-		t.text(out.Briefing)
+		env.text(out.Briefing)
 	} else {
-		if out.Run.Result != "" && !strings.HasSuffix(out.Run.Result, "\n") && t.env.StdoutTerm {
-			t.printf("\n")
+		if out.Run.Result != "" && !strings.HasSuffix(out.Run.Result, "\n") && env.StdoutTerm {
+			env.printf("\n")
 		}
 		said := fmt.Sprintf("sub-agent %s: %s after %.1f s", out.AgentID, out.Run.Ended, out.Run.Seconds)
 		if out.Run.Status > 0 {
@@ -111,13 +111,13 @@ func (t *terminal) showSpawned(out profiles.SpawnSubAgentOut) {
 			said += "; recorded as " + quote(out.Run.Entry)
 		}
 		if out.Run.Ended == subagent.Done {
-			t.note("%s", clean(said))
+			env.note("%s", clean(said))
 		} else {
-			t.warn("%s", clean(said))
+			env.warn("%s", clean(said))
 		}
 	}
 	for _, n := range out.Notes {
-		t.note("%s", clean(n.String()))
+		env.note("%s", clean(n.String()))
 	}
 }
 
@@ -125,8 +125,8 @@ func (t *terminal) showSpawned(out profiles.SpawnSubAgentOut) {
 // that does not apply, because the file may have come with a project. If $OXBOW_SETTINGS is set,
 // only that file applies. Sub-agents are started with this variable, because otherwise the
 // settingsFile of the home that the command line names would apply.
-func (l *locator) settingsFile() (file, ignored string, err error) {
-	if f := l.env.Getenv(subagent.EnvSettings); f != "" {
+func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
+	if f := finder.env.Getenv(subagent.EnvSettings); f != "" {
 		if f == subagent.NoSettings {
 			return "", "", nil
 		}
@@ -140,7 +140,7 @@ func (l *locator) settingsFile() (file, ignored string, err error) {
 		}
 		return f, "", nil
 	}
-	home, err := l.home()
+	home, err := finder.home()
 	if err != nil {
 		return "", "", err
 	}
@@ -155,20 +155,20 @@ func (l *locator) settingsFile() (file, ignored string, err error) {
 		return f
 	}
 	f := there(home)
-	if f != "" && ownership.SettingsCount(l.host(), home, f) &&
-		(l.homeIsOwn(home) || l.host().Trusted.TrustsSettings(home, f)) {
+	if f != "" && ownership.SettingsCount(finder.host(), home, f) &&
+		(finder.homeIsOwn(home) || finder.host().Trusted.TrustsSettings(home, f)) {
 		return f, "", nil
 	}
 	ignored = f
-	if data, err := l.dataHome(); err == nil {
+	if data, err := finder.env.dataHome(); err == nil {
 		file = there(data)
 	}
 	return file, ignored, nil
 }
 
 // runner returns the runner for sub-agents, or nil if there are no settings.
-func (l *locator) runner() (*subagent.Runner, error) {
-	file, _, err := l.settingsFile()
+func (finder *homeFinder) runner() (*subagent.Runner, error) {
+	file, _, err := finder.settingsFile()
 	if err != nil || file == "" {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (l *locator) runner() (*subagent.Runner, error) {
 	switch {
 	case !fi.Mode().IsRegular():
 		return nil, fmt.Errorf("reading the settings: %s is not a file", file)
-	case l.env.GOOS != "windows" && fi.Mode().Perm()&0o022 != 0:
+	case finder.env.GOOS != "windows" && fi.Mode().Perm()&0o022 != 0:
 		return nil, &hintedError{
 			fmt.Errorf("reading the settings: others may write %s, and it names a program to run", file),
 			"chmod go-w " + quote(file),
@@ -200,8 +200,8 @@ func (l *locator) runner() (*subagent.Runner, error) {
 }
 
 // depth returns the nesting depth of this run: 0 if no sub-agent started it.
-func (t *terminal) depth() (int, error) {
-	d := t.env.Getenv(subagent.EnvDepth)
+func (env *environment) depth() (int, error) {
+	d := env.Getenv(subagent.EnvDepth)
 	if d == "" {
 		return 0, nil
 	}
@@ -213,55 +213,55 @@ func (t *terminal) depth() (int, error) {
 }
 
 // subAgents returns the service that creates and starts sub-agents for this run.
-func (a *app) subAgents() (*subagent.Service, error) {
-	home, err := a.trustedHome() // a sub-agent receives the home by name, which would make it trusted
+func (mem *openMemory) subAgents() (*subagent.Service, error) {
+	home, err := mem.finder.trustedHome() // a sub-agent receives the home by name, which would make it trusted
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.loader()
+	l, err := mem.loader()
 	if err != nil {
 		return nil, err
 	}
-	wd, err := a.absolutePath(".")
+	wd, err := mem.env.absolutePath(".")
 	if err != nil {
 		return nil, err
 	}
-	file, ignored, err := a.settingsFile()
+	file, ignored, err := mem.finder.settingsFile()
 	if err != nil {
 		return nil, err
 	}
 	if ignored != "" {
-		a.warn(
+		mem.env.warn(
 			"%s is not read: it may have come with the project, and it names a program to start; read it, then: "+
 				"oxbow trust %s",
 			ignored, quote(home),
 		)
 	}
-	depth, err := a.depth()
+	depth, err := mem.env.depth()
 	if err != nil {
 		return nil, err
 	}
 	svc := &subagent.Service{Profiles: l.Profiles, Skills: l.Skills, Bound: l.Bound, Program: "oxbow",
 		Args: []string{"--home", home},
 		Env:  map[string]string{subagent.EnvHome: home, subagent.EnvSettings: subagent.NoSettings}, Depth: depth,
-		Runner: a.runner, Dir: wd, Environ: a.env.Environ, Now: a.env.Now}
-	if a.env.Executable != "" {
-		svc.Program = a.env.Executable
+		Runner: mem.finder.runner, Dir: wd, Environ: mem.env.Environ, Now: mem.env.Now}
+	if mem.env.Executable != "" {
+		svc.Program = mem.env.Executable
 	}
 	if file != "" {
 		svc.Env[subagent.EnvSettings] = file
 	}
 	for _, f := range []struct{ flag, value, env string }{
-		{"--dialect", a.dialectFlag, "OXBOW_DIALECT"},
-		{"--agent", a.agentFlag, ""},
+		{"--dialect", mem.finder.dialectFlag, "OXBOW_DIALECT"},
+		{"--agent", mem.agentFlag, ""},
 	} {
 		if f.value != "" {
 			svc.Args = append(svc.Args, f.flag, f.value)
-		} else if v := a.env.Getenv(f.env); f.env != "" && v != "" {
+		} else if v := mem.env.Getenv(f.env); f.env != "" && v != "" {
 			svc.Env[f.env] = v
 		}
 	}
-	if ok, err := a.host().NetworkAllowed(); err == nil && ok {
+	if ok, err := mem.finder.host().NetworkAllowed(); err == nil && ok {
 		svc.Env["OXBOW_NETWORK_FS"] = "1"
 	}
 	return svc, nil

@@ -18,30 +18,33 @@ type nextCommand struct{ line, purpose string }
 // which tellChanged prints. It reports whether it printed anything. Without a readable memory it
 // prints nothing, because the list of commands helps more then. It prints the lines itself and makes no
 // report, because only a person at a terminal sees them.
-func (a *app) showState(ctx context.Context) bool {
-	if a.json || a.quiet {
+func (mem *openMemory) showState(ctx context.Context) bool {
+	if mem.env.json || mem.env.quiet {
 		return false
 	}
-	path, err := a.storePath()
+	path, err := mem.finder.storePath()
 	if err != nil || !fileExists(path) {
 		return false
 	}
-	stats, err := run(ctx, a, maintenance.Stats, maintenance.StatsIn{})
+	stats, err := run(ctx, mem, maintenance.Stats, maintenance.StatsIn{})
 	if err != nil {
 		return false
 	}
-	a.printf("%s in %s\n", count(stats.Entries, "entry", "entries"), clean(path))
+	mem.env.printf("%s in %s\n", count(stats.Entries, "entry", "entries"), clean(path))
 	var next []nextCommand
 	limit := 1
-	if out, err := run(ctx, a, review.Changed, review.ChangedIn{Limit: &limit}); err == nil && out.Total > 0 {
+	if out, err := run(ctx, mem, review.Changed, review.ChangedIn{Limit: &limit}); err == nil && out.Total > 0 {
 		next = append(next, nextCommand{"oxbow changed", "see what agents changed, keep it or not"})
 	}
 	if stats.Waiting > 0 {
-		a.printf("%s for your answer\n", count(stats.Waiting, "proposal waits", "proposals wait"))
+		mem.env.printf("%s for your answer\n", count(stats.Waiting, "proposal waits", "proposals wait"))
 		next = append(next, nextCommand{"oxbow inbox", "make notes of proposals, or drop them"})
 	}
-	if n := a.heldBackCount(ctx); n > 0 {
-		a.printf("%s, which agents see only if they search\n", count(n, "unapproved entry", "unapproved entries"))
+	if n := mem.heldBackCount(ctx); n > 0 {
+		mem.env.printf(
+			"%s, which agents see only if they search\n",
+			count(n, "unapproved entry", "unapproved entries"),
+		)
 		next = append(next, nextCommand{"oxbow approve", "let agents see them unasked"})
 	}
 	if stats.Entries == 0 {
@@ -50,17 +53,17 @@ func (a *app) showState(ctx context.Context) bool {
 	next = append(next,
 		nextCommand{"oxbow recall WORDS", "find what you keep"},
 		nextCommand{"oxbow list", "see the newest entries"})
-	a.printf("\nNext:\n")
+	mem.env.printf("\nNext:\n")
 	for _, c := range append(next[:2:2], nextCommand{"oxbow help", "see what else there is"}) {
-		a.printf("  %s %s\n", pad(c.line, 35), c.purpose)
+		mem.env.printf("  %s %s\n", pad(c.line, 35), c.purpose)
 	}
 	return true
 }
 
 // heldBackCount returns the number of entries that are held back from agents, or 0 if it is
 // unknown.
-func (a *app) heldBackCount(ctx context.Context) int {
-	out, err := run(ctx, a, labels.Held, labels.HeldIn{})
+func (mem *openMemory) heldBackCount(ctx context.Context) int {
+	out, err := run(ctx, mem, labels.Held, labels.HeldIn{})
 	if err != nil {
 		return 0
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func (a *app) statsCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func statsCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "stats",
 		Short: "Show how much the memory holds",
 		Example: `  oxbow stats

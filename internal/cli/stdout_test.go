@@ -52,7 +52,10 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		{"recall", "tabs", "--explain"},
 		{"context"}, {"log"}, {"list"}, {"stats"}, {"version"}, {"check"}, {"doctor"}, {"export"},
 		{"label", "list", "--json"}, {"profile", "list", "--json"},
-		{"list", "--json"}, {"get", "style", "--json"}, {"completion", "bash"}, {"remember", "more", "words"}, {"undo"},
+		{
+			"list",
+			"--json",
+		}, {"get", "style", "--json"}, {"completion", "bash"}, {"remember", "more", "words"}, {"undo"},
 	}
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
@@ -62,7 +65,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newApp(w.env).root(Run))
+	walk(newOpenMemory(w.env).root(Run))
 	for _, args := range lines {
 		for _, room := range []int{0, 7} {
 			status, stderr := run(&brokenWriter{room, fmt.Errorf("write: %w", syscall.ENOSPC)}, args...)

@@ -53,7 +53,7 @@ func TestWritersAreKnown(t *testing.T) {
 			walk(sub)
 		}
 	}
-	for _, c := range newApp(newWorld(t).env).root(Run).Commands() {
+	for _, c := range newOpenMemory(newWorld(t).env).root(Run).Commands() {
 		walk(c)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
-func (a *app) teamCommand() *cobra.Command {
+func teamCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "team",
 		Short: "Share decisions through git: files that are reviewed with the code",
@@ -30,18 +30,18 @@ recalled after oxbow team trust alone.`,
   oxbow team status`,
 	})
 	c.AddCommand(
-		a.teamInitCommand(),
-		a.teamShareCommand(),
-		a.teamUnshareCommand(),
-		a.teamStatusCommand(),
-		a.teamCheckCommand(),
-		a.teamTrustCommand(),
+		teamInitCommand(mem),
+		teamShareCommand(mem),
+		teamUnshareCommand(mem),
+		teamStatusCommand(mem),
+		teamCheckCommand(mem),
+		teamTrustCommand(mem),
 	)
 	return c
 }
 
-func (a *app) teamInitCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func teamInitCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "init",
 		Short: "Make the team files of this repository, or set up a clone of it",
 		Long: `Init makes .oxbow/team with its settings and attributes, where they are missing;
@@ -52,13 +52,13 @@ A second run changes nothing.`,
   oxbow team init --dry-run`,
 		Args: argCount(0, 0, ""),
 	}, sharing.TeamInit, func(in *sharing.TeamInitIn, _ *flagSet, _ []string) error {
-		in.Program = a.programForGit()
+		in.Program = mem.env.programForGit()
 		return nil
 	})
 }
 
-func (a *app) teamShareCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func teamShareCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "share NAME…",
 		Short: "Move entries from the home into files that the team gets",
 		Long: `Share writes each entry into a file of .oxbow/team, and then takes it out of the
@@ -73,8 +73,8 @@ review and commit them as you do code.`,
 	}, sharing.TeamShare, positional)
 }
 
-func (a *app) teamUnshareCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func teamUnshareCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "unshare NAME…",
 		Short: "Move entries from the team's files back into the home",
 		Long: `Unshare puts each entry into the home, as one change, and then removes its file,
@@ -86,8 +86,8 @@ names if it was interrupted.`,
 	}, sharing.TeamUnshare, positional)
 }
 
-func (a *app) teamStatusCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func teamStatusCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "status",
 		Short: "Say what the team's files hold, and which of them are reviewed",
 		Example: `  oxbow team status
@@ -96,7 +96,7 @@ func (a *app) teamStatusCommand() *cobra.Command {
 	}, sharing.TeamStatus, positional)
 }
 
-func (a *app) teamTrustCommand() *cobra.Command {
+func teamTrustCommand(mem *openMemory) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "trust",
@@ -111,10 +111,10 @@ first: they go before your agents as the team's word.`,
 		Args: argCount(0, 0, ""),
 	}
 	setUpArguments(c, func(ctx context.Context, in sharing.TeamTrustIn, _ []string) error {
-		if err := a.confirmTeam(ctx, in, yes); err != nil {
+		if err := mem.confirmTeam(ctx, in, yes); err != nil {
 			return err
 		}
-		return respond(ctx, a, sharing.TeamTrust, in)
+		return respond(ctx, mem, sharing.TeamTrust, in)
 	})
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
@@ -122,23 +122,23 @@ first: they go before your agents as the team's word.`,
 
 // confirmTeam asks whether to trust team files, unless --yes was given or nothing would be
 // trusted.
-func (a *app) confirmTeam(ctx context.Context, in sharing.TeamTrustIn, yes bool) error {
+func (mem *openMemory) confirmTeam(ctx context.Context, in sharing.TeamTrustIn, yes bool) error {
 	if in.List || in.Forget || in.DryRun || yes {
 		return nil
 	}
 	in.DryRun = true
-	would, err := run(ctx, a, sharing.TeamTrust, in)
+	would, err := run(ctx, mem, sharing.TeamTrust, in)
 	if err != nil || would.Did == "" {
 		return err
 	}
-	if !a.env.StdinTerm || !a.env.StderrTerm {
+	if !mem.env.StdinTerm || !mem.env.StderrTerm {
 		return misusef(
 			"add --yes, or look first with oxbow team status",
 			"team files of others go before your agents, and there is no terminal to ask at",
 		)
 	}
-	a.note("%s", clean(would.NamesText()))
-	return a.confirm(fmt.Sprintf(
+	mem.env.note("%s", clean(would.NamesText()))
+	return mem.env.confirm(fmt.Sprintf(
 		"Have %s of %s recalled?",
 		count(would.Entries, "entry", "entries"),
 		clean(would.Team),

@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
-func (a *app) teamCheckCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func teamCheckCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "check [DIR]",
 		Short: "Look for what must not be merged: for continuous integration",
 		Long: `Check reads the team files of DIR, and ends with status 1 when something is
@@ -22,13 +22,13 @@ that is stale, or team.yaml. It needs no home, no trust and no history of git.`,
 		Args: argCount(0, 1, "a directory of the repository"),
 	}, sharing.TeamCheck, func(in *sharing.TeamCheckIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
-			in.Dir, err = a.absolutePath(args[0])
+			in.Dir, err = mem.env.absolutePath(args[0])
 		}
 		return err
 	})
 }
 
-func (a *app) mergeEntryCommand() *cobra.Command {
+func mergeEntryCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge-entry BASE OURS THEIRS [NAME]",
 		Short: "Merge three versions of a team file (git runs this)",
@@ -42,7 +42,7 @@ conflict.`,
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		var in sharing.MergeEntryIn
-		if err := a.mergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
+		if err := mem.mergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
 			return err
 		}
 		name := "a team file"
@@ -51,7 +51,10 @@ conflict.`,
 		}
 		out, err := sharing.MergeEntry(cmd.Context(), nil, in)
 		if err == nil && out.Conflict {
-			a.warn("%s: both versions are kept, with the label conflict; oxbow team status lists such entries", name)
+			mem.env.warn(
+				"%s: both versions are kept, with the label conflict; oxbow team status lists such entries",
+				name,
+			)
 		}
 		return err
 	}

@@ -20,28 +20,28 @@ const teamLook = time.Second
 
 // teamTree returns the team files of the working directory that the user trusts, or nil. Once
 // team files have been found, they are used for the whole run.
-func (a *app) teamTree() *team.Tree {
-	t := &a.team
+func (mem *openMemory) teamTree() *team.Tree {
+	t := &mem.team
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first, now := t.looked.IsZero(), a.env.Now()
+	first, now := t.looked.IsZero(), mem.env.Now()
 	if since := now.Sub(t.looked); t.tree != nil || (!first && 0 <= since && since < teamLook) {
 		return t.tree
 	}
 	t.looked = now
-	wd, err := a.absolutePath(".")
+	wd, err := mem.env.absolutePath(".")
 	if err != nil {
 		return nil
 	}
 	found, err := team.Find(wd)
 	switch {
 	case err != nil && first:
-		a.warn("team files are not read: %v", err)
+		mem.env.warn("team files are not read: %v", err)
 	case err != nil || found == nil:
-	case found.IsTrusted(a.host().Trusted):
+	case found.IsTrusted(mem.finder.host().Trusted):
 		t.tree = found
 	case first:
-		a.note(
+		mem.env.note(
 			"there are team files in %s, which are not recalled until you trust them: oxbow team trust",
 			clean(found.Path()),
 		)
@@ -52,16 +52,16 @@ func (a *app) teamTree() *team.Tree {
 // overTeam returns a read-only memory with the entries of m and of the trusted team files. It
 // returns m if team files are missing or cannot be read. Closing the returned memory does not
 // close m.
-func (a *app) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
-	t := a.teamTree()
+func (mem *openMemory) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
+	t := mem.teamTree()
 	if t == nil {
 		return m
 	}
-	files, err := t.Open(ctx, mdtree.Options{Clock: a.env.Now, Warn: func(said string) {
-		a.warn("team files: %s", clean(said))
+	files, err := t.Open(ctx, mdtree.Options{Clock: mem.env.Now, Warn: func(said string) {
+		mem.env.warn("team files: %s", clean(said))
 	}})
 	if err == nil {
-		shown := team.Show(files, a.host().Trusted.Shares)
+		shown := team.Show(files, mem.finder.host().Trusted.Shares)
 		var over *oxbow.Memory
 		over, err = overlay.New(ctx, m, shown, verb.TeamSuffix)
 		if err == nil {
@@ -69,6 +69,6 @@ func (a *app) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
 		}
 		err = errors.Join(err, shown.Close())
 	}
-	a.warn("team files are not read: %v", err)
+	mem.env.warn("team files are not read: %v", err)
 	return m
 }

@@ -24,7 +24,7 @@ import (
 
 // tenants manages the homes that one server serves.
 type tenants struct {
-	app      *app
+	app      *openMemory
 	flags    serving
 	at       listening
 	sessions map[string]*web.Sessions // by tenant ("" is the server's own home)
@@ -33,17 +33,17 @@ type tenants struct {
 	own      *doors // of the server's own home (nil if no token is for it)
 }
 
-func (a *app) newTenants(flags serving, address listening) *tenants {
-	a.cache = &oxbow.Cache{Bytes: tenantsCache}
-	t := &tenants{app: a, flags: flags, at: address, sessions: map[string]*web.Sessions{},
+func (mem *openMemory) newTenants(flags serving, address listening) *tenants {
+	mem.cache = &oxbow.Cache{Bytes: tenantsCache}
+	t := &tenants{app: mem, flags: flags, at: address, sessions: map[string]*web.Sessions{},
 		limits: map[string]*tenant.Limit{}}
 	for _, name := range append(address.guard.Tokens.TenantNames(), "") {
-		t.sessions[name] = web.NewSessions(name, a.env.Now, a.env.Rand)
+		t.sessions[name] = web.NewSessions(name, mem.env.Now, mem.env.Rand)
 	}
 	for name, q := range address.quotas {
 		t.limits[name] = tenant.NewLimit(q, time.Now)
 	}
-	t.pool = tenant.New(t.openTenant, &tenant.Options{Most: flags.Most, Logger: a.serverLog()})
+	t.pool = tenant.New(t.openTenant, &tenant.Options{Most: flags.Most, Logger: mem.env.serverLog()})
 	return t
 }
 
@@ -60,7 +60,7 @@ func (t *tenants) handler(ctx context.Context, described http.Handler) (http.Han
 		outside = t.own
 	}
 	s := &tenant.Server{Pool: t.pool, Guard: t.at.guard, Outside: outside, Visitor: t.visitor,
-		Logger: t.app.serverLog(), Metrics: tenant.NewMetrics(moduleVersion(), time.Now()), Described: described}
+		Logger: t.app.env.serverLog(), Metrics: tenant.NewMetrics(moduleVersion(), time.Now()), Described: described}
 	if e := t.app.elsewhere; e != nil {
 		s.Health = tenant.NewHealth(e.memories.Ready, time.Now)
 	}
@@ -119,12 +119,12 @@ var errNoDir = errors.New("a tenant has no working directory")
 // openTenant opens the home of a tenant as a separate run, which has neither the server's working
 // directory nor its user or environment.
 func (t *tenants) openTenant(ctx context.Context, name string) (tenant.Home, error) {
-	home, err := t.app.home()
+	home, err := t.app.finder.home()
 	err = errors.Join(err, auth.CheckTenant(name))
 	if err != nil {
 		return nil, err
 	}
-	env := t.app.env
+	env := t.app.env.Env
 	env.Environ, env.Executable = nil, ""
 	env.Getwd = func() (string, error) { return "", errNoDir }
 	env.Getenv = func(v string) string {
@@ -133,29 +133,29 @@ func (t *tenants) openTenant(ctx context.Context, name string) (tenant.Home, err
 		}
 		return ""
 	}
-	a := newApp(env)
-	a.tenant = true
-	a.homeFlag = filepath.Join(home, maintenance.TenantsDir, name)
-	a.command = t.app.command
-	a.network = t.app.network
-	a.embedFlag = t.app.embedFlag
-	a.modelFlag = t.app.modelFlag
-	a.profileFlag = t.app.profileFlag
-	a.allowSecret = t.app.allowSecret
-	a.limit, a.cache = t.limits[name], t.app.cache
+	mem := newOpenMemory(env)
+	mem.tenant = true
+	mem.finder.homeFlag = filepath.Join(home, maintenance.TenantsDir, name)
+	mem.command = t.app.command
+	mem.finder.network = t.app.finder.network
+	mem.embedFlag = t.app.embedFlag
+	mem.modelFlag = t.app.modelFlag
+	mem.profileFlag = t.app.profileFlag
+	mem.allowSecret = t.app.allowSecret
+	mem.limit, mem.cache = t.limits[name], t.app.cache
 	if e := t.app.elsewhere; e != nil {
-		a.elsewhere, a.store = e, e.opener(name)
+		mem.elsewhere, mem.finder.store = e, e.opener(name)
 	}
-	if err := os.MkdirAll(a.homeFlag, 0o700); err != nil {
+	if err := os.MkdirAll(mem.finder.homeFlag, 0o700); err != nil {
 		return nil, err
 	}
-	d, err := a.openDoors(ctx, t.flags, t.at.guard.ForTenant(name), t.sessions[name])
+	d, err := mem.openDoors(ctx, t.flags, t.at.guard.ForTenant(name), t.sessions[name])
 	if err != nil {
-		return nil, errors.Join(err, a.close(ctx))
+		return nil, errors.Join(err, mem.close(ctx))
 	}
 	done := d.close
 	d.close = func() error {
-		if err := errors.Join(done(), a.close(context.Background())); !errors.Is(err, oxbow.ErrClosed) {
+		if err := errors.Join(done(), mem.close(context.Background())); !errors.Is(err, oxbow.ErrClosed) {
 			return err
 		}
 		return nil
@@ -164,8 +164,8 @@ func (t *tenants) openTenant(ctx context.Context, name string) (tenant.Home, err
 }
 
 // link returns a link that signs the user of this run in.
-func (a *app) link(browsers *web.Sessions, path string) (string, error) {
-	src, err := a.source()
+func (mem *openMemory) link(browsers *web.Sessions, path string) (string, error) {
+	src, err := mem.source()
 	if err != nil {
 		return "", err
 	}

@@ -73,15 +73,15 @@ func newStreet(t *testing.T, lines string, flags ...string) *street {
 			".", "--project", w, "--tag", w, "--alias", w+" alias")
 		s.must(t, "--home", home, "remember", "other "+w, "The harbour crane of "+w+" is high.")
 		s.must(t, "--home", home, "handoff", "new", "half of "+w)
-		a := newApp(s.env)
-		a.homeFlag = home
-		a.env.Stdout, a.env.Stderr = io.Discard, io.Discard
-		a.env.Stdin = strings.NewReader(
+		mem := newOpenMemory(s.env)
+		mem.finder.homeFlag = home
+		mem.env.Stdout, mem.env.Stderr = io.Discard, io.Discard
+		mem.env.Stdin = strings.NewReader(
 			`{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"Remember that the crane is of ` + w +
 				`."}`,
 		)
-		a.hook(t.Context(), "claude")
-		if err := a.close(t.Context()); err != nil {
+		mem.hook(t.Context(), "claude")
+		if err := mem.close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&tokens, "%s %s rw%s\n", of, pass(of), map[bool]string{false: " tenant=" + of}[of == "own"])

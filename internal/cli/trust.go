@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
 )
 
-func (a *app) trustCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func trustCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "trust [DIR]",
 		Short: "Take a memory that came with a repository for your own",
 		Long: `Trust records, in your configuration directory, that a home counts as yours.
@@ -35,19 +35,19 @@ trust alone when it is in a repository. An agent cannot run oxbow trust.`,
   oxbow trust --revoke`,
 		Args: argCount(0, 1, "the directory of a home, if not the one that is found here"),
 	}, ownership.Trust, func(in *ownership.TrustIn, _ *flagSet, args []string) (err error) {
-		a.noForeignWarning = true
+		mem.finder.noForeignWarning = true
 		switch {
 		case in.List && (in.Revoke || len(args) > 0):
 			return misusef("leave one of them out", "--list shows all homes; it takes none, and no --revoke")
 		case len(args) == 0:
 			return nil
 		}
-		a.homeFlag, err = a.absolutePath(args[0])
+		mem.finder.homeFlag, err = mem.env.absolutePath(args[0])
 		if err != nil {
 			return err
 		}
-		if within := filepath.Join(a.homeFlag, homeDir); isDir(within) {
-			a.homeFlag = within // the home of a project
+		if within := filepath.Join(mem.finder.homeFlag, homeDir); isDir(within) {
+			mem.finder.homeFlag = within // the home of a project
 		}
 		return nil
 	})

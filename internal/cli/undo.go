@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-func (a *app) undoCommand() *cobra.Command {
+func undoCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "undo [N]",
 		Short: "Undo the last change, or the last N",
@@ -41,13 +41,13 @@ change, which can be undone in turn. An import counts as one change.`,
 			}
 			in.Count = &n
 		}
-		a.leaveFolders() // otherwise a change of a file could become the last change, which is undone
-		if done, err := a.undoOther(ctx, in); done || err != nil {
+		mem.leaveFolders() // otherwise a change of a file could become the last change, which is undone
+		if done, err := mem.undoOther(ctx, in); done || err != nil {
 			return err
 		}
-		err := respond(ctx, a, verb.Undo, in)
+		err := respond(ctx, mem, verb.Undo, in)
 		if errors.Is(err, oxbow.ErrUnsupported) {
-			if _, no := a.compressor(verb.Own); no == nil {
+			if _, no := mem.compressor(verb.Own); no == nil {
 				err = &hintedError{
 					err,
 					"in this layout, oxbow compress undo NAME takes a digest back, and nothing takes back other " +
@@ -62,13 +62,13 @@ change, which can be undone in turn. An import counts as one change.`,
 // undoOther reverts the effect of consolidate, compress or an overwriting tool in a home of
 // another layout that keeps the replaced files. done is false if the home is not of this kind, or
 // if the run is bound to a profile, because the files belong to the whole memory.
-func (a *app) undoOther(ctx context.Context, in verb.UndoIn) (done bool, err error) {
-	r, err := a.boundProfile()
+func (mem *openMemory) undoOther(ctx context.Context, in verb.UndoIn) (done bool, err error) {
+	r, err := mem.boundProfile()
 	if err != nil || r != nil {
 		return false, err
 	}
 	dry := in.DryRun
-	t, ok, err := a.tidier(change.Unless(dry))
+	t, ok, err := mem.tidier(change.Unless(dry))
 	if err != nil || !ok {
 		return false, err
 	}
@@ -100,10 +100,10 @@ func (a *app) undoOther(ctx context.Context, in verb.UndoIn) (done bool, err err
 	case err != nil:
 		return true, err
 	}
-	if a.json {
-		return true, a.printTidied(did, dry)
+	if mem.env.json {
+		return true, mem.env.printTidied(did, dry)
 	}
-	a.showReport(revertedReport(did, dry))
+	mem.env.showReport(revertedReport(did, dry))
 	return true, nil
 }
 
@@ -120,8 +120,8 @@ func revertedReport(did layout.Tidied, dry bool) (r report.Report) {
 	return r
 }
 
-func (a *app) restoreCommand() *cobra.Command {
-	return setUpReport(a, &cobra.Command{
+func restoreCommand(mem *openMemory) *cobra.Command {
+	return setUpReport(mem, &cobra.Command{
 		Use:   "restore NAME[@SEQ]",
 		Short: "Bring back a forgotten entry, or an earlier version of one",
 		Long: `Restore brings back an entry that was forgotten, as it last was. With a number,

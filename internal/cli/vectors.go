@@ -14,13 +14,13 @@ import (
 // memoryVectors returns the vectors of the home's memory, computed by the endpoint that flags or
 // variables name. It returns nil if no endpoint is named. If the home cannot be written to, the
 // memoryVectors are kept only for this run.
-func (a *app) memoryVectors() (*verb.Vectors, error) {
-	url, model := cmp.Or(a.embedFlag, a.env.Getenv("OXBOW_EMBED")), cmp.Or(
-		a.modelFlag,
-		a.env.Getenv("OXBOW_EMBED_MODEL"),
+func (mem *openMemory) memoryVectors() (*verb.Vectors, error) {
+	url, model := cmp.Or(mem.embedFlag, mem.env.Getenv("OXBOW_EMBED")), cmp.Or(
+		mem.modelFlag,
+		mem.env.Getenv("OXBOW_EMBED_MODEL"),
 	)
 	switch {
-	case url == "" && a.modelFlag != "":
+	case url == "" && mem.modelFlag != "":
 		return nil, misusef("add --embed URL", "--embed-model names a model of no endpoint")
 	case url == "":
 		return nil, nil
@@ -33,21 +33,21 @@ func (a *app) memoryVectors() (*verb.Vectors, error) {
 	}
 	c, err := vectors.NewClient(url, model)
 	if err == nil {
-		err = c.SetKey(a.env.Getenv("OXBOW_EMBED_KEY"))
+		err = c.SetKey(mem.env.Getenv("OXBOW_EMBED_KEY"))
 	}
 	if err != nil {
 		return nil, &hintedError{err, "for example --embed http://127.0.0.1:11434"}
 	}
-	place, err := a.memoryPlace()
+	place, err := mem.finder.memoryPlace()
 	if err != nil {
 		return nil, err
 	}
 	var fsys vfs.FS
-	if place.HasOwnLayout() && isDir(filepath.Dir(place.Store)) && a.host().MayWrite(place.Store) == nil {
-		if foreign, err := a.isForeign(); err != nil {
+	if place.HasOwnLayout() && isDir(filepath.Dir(place.Store)) && mem.finder.host().MayWrite(place.Store) == nil {
+		if foreign, err := mem.finder.isForeign(); err != nil {
 			return nil, err
 		} else if !foreign {
-			fsys, err = a.openDir(filepath.Dir(place.Store))
+			fsys, err = mem.openDir(filepath.Dir(place.Store))
 			if err != nil {
 				return nil, err
 			}

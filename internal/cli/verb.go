@@ -18,7 +18,7 @@ type call[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 // setUpCall makes c call a verb. The flags of c are the fields of In. The function arguments stores
 // the other arguments in In, and show prints the result for people.
 func setUpCall[In, Out any](
-	a *app,
+	mem *openMemory,
 	c *cobra.Command,
 	verb call[In, Out],
 	arguments func(*In, *flagSet, []string) error,
@@ -27,7 +27,7 @@ func setUpCall[In, Out any](
 	return setUpDecoding(
 		c,
 		arguments,
-		func(ctx context.Context, in In) error { return perform(ctx, a, verb, in, show) },
+		func(ctx context.Context, in In) error { return perform(ctx, mem, verb, in, show) },
 	)
 }
 
@@ -69,14 +69,14 @@ func setUpArguments[In any](
 }
 
 // perform calls a verb and prints its result. Then it closes all resources that the verb opened.
-func perform[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In, show func(Out)) error {
-	a.answers = true
-	defer func() { a.answers = false }()
-	out, err := attempt(ctx, a, verb, in)
+func perform[In, Out any](ctx context.Context, mem *openMemory, verb call[In, Out], in In, show func(Out)) error {
+	mem.answers = true
+	defer func() { mem.answers = false }()
+	out, err := attempt(ctx, mem, verb, in)
 	if err != nil {
 		return badArgument(err)
 	}
-	return answer(a, out, show)
+	return answer(mem, out, show)
 }
 
 // positional stores arguments in the parameters of a verb that are not flags, in order. A
@@ -98,18 +98,18 @@ func positional[In any](in *In, f *flagSet, args []string) error {
 
 // run calls a verb, and closes all resources that the verb opened. An invalid value is reported
 // as misuse.
-func run[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In) (Out, error) {
-	out, err := attempt(ctx, a, verb, in)
+func run[In, Out any](ctx context.Context, mem *openMemory, verb call[In, Out], in In) (Out, error) {
+	out, err := attempt(ctx, mem, verb, in)
 	return out, badArgument(err)
 }
 
 // attempt is like run, but for verbs that may also find invalid values in files. It does not
 // report invalid values as misuse.
-func attempt[In, Out any](ctx context.Context, a *app, verbCall call[In, Out], in In) (out Out, err error) {
+func attempt[In, Out any](ctx context.Context, mem *openMemory, verbCall call[In, Out], in In) (out Out, err error) {
 	if err := checkTexts(verb.StructParams[In](), &in); err != nil {
 		return out, err
 	}
-	err = a.inWorkspace(ctx, func(ctx context.Context, w *verb.Workspace) (err error) {
+	err = mem.inWorkspace(ctx, func(ctx context.Context, w *verb.Workspace) (err error) {
 		out, err = verbCall(ctx, w, in)
 		return err
 	})
@@ -118,25 +118,25 @@ func attempt[In, Out any](ctx context.Context, a *app, verbCall call[In, Out], i
 
 // inWorkspace calls fn with this run's workspace, shows the progress, and closes all resources
 // that fn opened. fn may be called twice (see orKeep).
-func (a *app) inWorkspace(ctx context.Context, fn func(context.Context, *verb.Workspace) error) (err error) {
-	w, done, err := a.workspace(ctx)
+func (mem *openMemory) inWorkspace(ctx context.Context, fn func(context.Context, *verb.Workspace) error) (err error) {
+	w, done, err := mem.workspace(ctx)
 	if err != nil {
 		return err
 	}
-	stop := a.working(a.command)
+	stop := mem.env.working(mem.command)
 	defer func() { err = errors.Join(err, done()); stop() }()
-	ctx = a.withProgress(ctx)
-	return a.orKeep(func() error { return fn(ctx, w) })
+	ctx = mem.env.withProgress(ctx)
+	return mem.orKeep(func() error { return fn(ctx, w) })
 }
 
 // orKeep calls fn. If fn refuses text that looks like a secret and a person decides to store the
 // text, it calls fn again.
-func (a *app) orKeep(fn func() error) error {
+func (mem *openMemory) orKeep(fn func() error) error {
 	err := fn()
 	if err == nil {
 		return nil
 	}
-	again, err := a.mayKeep(err)
+	again, err := mem.mayKeep(err)
 	if again {
 		return fn()
 	}
@@ -156,17 +156,17 @@ func checkTexts(params []verb.Param, in any) error {
 
 // answer prints the result of a verb as JSON or with show. It returns errReported if the verb
 // itself reports a failure.
-func answer[Out any](a *app, out Out, show func(Out)) error {
-	return a.print(out, func() { show(out) })
+func answer[Out any](mem *openMemory, out Out, show func(Out)) error {
+	return mem.env.print(out, func() { show(out) })
 }
 
-func (t *terminal) print(out any, show func()) error {
-	if t.json {
-		if err := t.printJSON(verb.TypeCommands(out, t.typed)); err != nil {
+func (env *environment) print(out any, show func()) error {
+	if env.json {
+		if err := env.printJSON(verb.TypeCommands(out, env.typed)); err != nil {
 			return err
 		}
 	} else {
-		t.page(show)
+		env.page(show)
 	}
 	if f, ok := out.(interface{ Failed() bool }); ok && f.Failed() {
 		return errReported

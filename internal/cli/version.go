@@ -6,17 +6,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (t *terminal) versionCommand() *cobra.Command {
+func versionCommand(env *environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Say which version this is",
 		Example: `  oxbow version
   oxbow version --json`,
-		RunE: func(*cobra.Command, []string) error { return t.sayVersion() },
+		RunE: func(*cobra.Command, []string) error { return env.sayVersion() },
 	}
 }
 
-func (t *terminal) sayVersion() error {
+func (env *environment) sayVersion() error {
 	v := readVersion()
-	return t.print(v, func() { t.showReport(v.Report()) })
+	return env.print(v, func() { env.showReport(v.Report()) })
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-func (a *app) whyCommand() *cobra.Command {
+func whyCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "why FILE[:A[-B]]",
 		Short: "Show why lines of code are as they are",
@@ -46,7 +46,7 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 		Args: argCount(0, 1, "one FILE, or FILE:A-B"),
 	}, func(ctx context.Context, in whyIn, args []string) error {
 		if in.Diff {
-			return a.whyDiff(ctx, in, args)
+			return mem.whyDiff(ctx, in, args)
 		}
 		if in.Staged || in.Fail || in.Markdown {
 			return misusef("usage: oxbow why --diff A..B", "--staged, --markdown and --fail are about --diff")
@@ -66,12 +66,12 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 		if len(args) == 0 {
 			out, err = run(
 				ctx,
-				a,
+				mem,
 				annotations.GetAnnotations,
 				annotations.GetAnnotationsIn{Query: in.Search, Filter: in.Filter, Limit: &in.Limit, WithPrompts: true},
 			)
 		} else {
-			out, err = onFile(ctx, a, args[0], annotations.GetAnnotations, func(at target) (
+			out, err = onFile(ctx, mem, args[0], annotations.GetAnnotations, func(at target) (
 				annotations.GetAnnotationsIn, error,
 			) {
 				file = args[0]
@@ -85,10 +85,10 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 		if err != nil {
 			return err
 		}
-		return answer(a, out, func(out annotations.GetAnnotationsOut) {
-			a.showReport(out.Report())
+		return answer(mem, out, func(out annotations.GetAnnotationsOut) {
+			mem.env.showReport(out.Report())
 			if out.None {
-				a.showWaysToAnnotate(file)
+				mem.showWaysToAnnotate(file)
 			}
 		})
 	})
@@ -107,23 +107,23 @@ type whyIn struct {
 }
 
 // whyDiff prints the annotations that a change touches.
-func (a *app) whyDiff(ctx context.Context, in whyIn, args []string) error {
+func (mem *openMemory) whyDiff(ctx context.Context, in whyIn, args []string) error {
 	if in.Search+in.Filter != "" {
 		return misusef("look with --json for what you want", "--diff goes without --search and --filter")
 	}
-	if in.Markdown && a.json {
+	if in.Markdown && mem.env.json {
 		return misusef("give one of the two", "--markdown and --json are two forms")
 	}
 	verb := annotations.WhyDiffIn{Range: strings.Join(args, ""), Staged: in.Staged}
-	out, err := run(ctx, a, annotations.WhyDiff, verb)
+	out, err := run(ctx, mem, annotations.WhyDiff, verb)
 	if err != nil {
 		return err
 	}
-	err = answer(a, out, func(out annotations.WhyDiffOut) {
-		if in.Markdown || !a.env.StdoutTerm {
-			a.showReport(out.MarkdownReport())
+	err = answer(mem, out, func(out annotations.WhyDiffOut) {
+		if in.Markdown || !mem.env.StdoutTerm {
+			mem.env.showReport(out.MarkdownReport())
 		} else {
-			a.showReport(out.Report())
+			mem.env.showReport(out.Report())
 		}
 	})
 	if err == nil && in.Fail && len(out.Touched) > 0 {
@@ -135,32 +135,32 @@ func (a *app) whyDiff(ctx context.Context, in whyIn, args []string) error {
 // showWaysToAnnotate tells a person who found no annotations how to create some. file is the argument
 // as typed, with or without lines, or "" after a search. The advice is not part of the report because it
 // depends on the clients of this machine.
-func (a *app) showWaysToAnnotate(file string) {
-	if a.quiet {
+func (mem *openMemory) showWaysToAnnotate(file string) {
+	if mem.env.quiet {
 		return
 	}
-	wd, err := a.absolutePath(".")
+	wd, err := mem.env.absolutePath(".")
 	if err != nil {
 		return
 	}
-	way := func(what, command string) { fmt.Fprintf(a.env.Stderr, "  %s: %s\n", what, a.asTyped(command)) }
-	world := a.setupWorld()
+	way := func(what, command string) { fmt.Fprintf(mem.env.Stderr, "  %s: %s\n", what, mem.asTyped(command)) }
+	world := mem.env.setupWorld()
 	var on []string
-	this := setup.Options{Executable: a.env.Executable}
+	this := setup.Options{Executable: mem.env.Executable}
 	for _, c := range setup.Clients() {
 		if c.CanAnnotate() && len(c.ServerEntries(world, this)) > 0 && world.AnnotatesBelow(c.Name, wd) {
 			on = append(on, c.Title)
 		}
 	}
 	if !git.InTree(wd) {
-		fmt.Fprintln(a.env.Stderr, "  hooks annotate only what is in a git repository: git init")
+		fmt.Fprintln(mem.env.Stderr, "  hooks annotate only what is in a git repository: git init")
 	} else if len(on) > 0 {
-		fmt.Fprintf(a.env.Stderr, "  what agents edit from now on is annotated, in %s\n", strings.Join(on, ", "))
+		fmt.Fprintf(mem.env.Stderr, "  what agents edit from now on is annotated, in %s\n", strings.Join(on, ", "))
 	} else {
 		way("to have what agents edit annotated", "oxbow setup all")
 	}
 	_, root := findProject(wd)
-	for _, d := range transcript.FindDirectories(a.userHome(), a.env.Getenv, wd, root) {
+	for _, d := range transcript.FindDirectories(mem.env.userHome(), mem.env.Getenv, wd, root) {
 		way("what "+setup.Find(d.Client).Title+" edited before", "oxbow annotate --from-transcript "+quote(d.Path))
 	}
 	if m := lineRange().FindStringSubmatch(file); m == nil {

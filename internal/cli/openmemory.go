@@ -1,4 +1,4 @@
-// This file defines app, the state of one oxbow run. The state includes the source of changes
+// This file defines openMemory, the memory of one oxbow run. It includes the source of changes
 // and the resources to close at the end.
 
 package cli
@@ -27,9 +27,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// app is one run of oxbow.
-type app struct {
-	locator
+// openMemory is the memory that a run uses. The memory is opened when a command needs it, and stays open until
+// the end of the run. The memory is in the home that the finder finds.
+type openMemory struct {
+	env    *environment
+	finder *homeFinder
+
 	agentFlag    string
 	profileFlag  string
 	embedFlag    string // embedding server's URL
@@ -105,55 +108,57 @@ type folderState struct {
 // openFunc opens the memory for a server.
 type openFunc = func(context.Context, verb.Access) (*oxbow.Memory, error)
 
-func newApp(env Env) *app {
-	return &app{locator: locator{terminal: terminal{env: env, name: "oxbow"}}}
+// newOpenMemory returns the memory of a run in this environment. The memory is opened when it is needed.
+func newOpenMemory(outside Env) *openMemory {
+	env := &environment{Env: outside, name: "oxbow"}
+	return &openMemory{env: env, finder: &homeFinder{env: env}}
 }
 
 // source returns the author of changes in this run: a person, or the agent that started the run.
 // $OXBOW_AGENT is only a claim, which an agent sets so that its changes differ from its person's.
-func (a *app) source() (oxbow.Source, error) {
-	if a.session == "" {
+func (mem *openMemory) source() (oxbow.Source, error) {
+	if mem.session == "" {
 		b := make([]byte, 8)
-		if _, err := io.ReadFull(a.env.Rand, b); err != nil {
+		if _, err := io.ReadFull(mem.env.Rand, b); err != nil {
 			return oxbow.Source{}, fmt.Errorf("making a session id: %w", err)
 		}
-		a.session = hex.EncodeToString(b)
+		mem.session = hex.EncodeToString(b)
 	}
-	s := oxbow.Source{Door: "cli", Actor: oxbow.Person, Session: a.session}
+	s := oxbow.Source{Door: "cli", Actor: oxbow.Person, Session: mem.session}
 	s.Claimed.Client = "oxbow " + moduleVersion()
-	if variable, c := a.env.startedBy(); variable != "" {
-		s.Actor, s.Claimed.Agent = oxbow.Agent, cmp.Or(a.env.Getenv("OXBOW_AGENT"), c.Client)
+	if variable, c := mem.env.startedBy(); variable != "" {
+		s.Actor, s.Claimed.Agent = oxbow.Agent, cmp.Or(mem.env.Getenv("OXBOW_AGENT"), c.Client)
 		s.Ref = c.Ref()
 	}
 	return s, nil
 }
 
 // openDir opens a directory and closes it at the end of the run.
-func (a *app) openDir(dir string) (vfs.FS, error) {
+func (mem *openMemory) openDir(dir string) (vfs.FS, error) {
 	fsys, err := vfs.Dir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", dir, err)
 	}
-	a.closers = append(a.closers, fsys.Close)
+	mem.closers = append(mem.closers, fsys.Close)
 	return fsys, nil
 }
 
 // closeAtEnd arranges that a memory gets a checkpoint and is closed at the end of the run.
-func (a *app) closeAtEnd(m *oxbow.Memory) {
-	a.closers = append(a.closers, m.Close)
-	a.atEnd = append(a.atEnd, m)
+func (mem *openMemory) closeAtEnd(m *oxbow.Memory) {
+	mem.closers = append(mem.closers, m.Close)
+	mem.atEnd = append(mem.atEnd, m)
 }
 
 // close closes all that the run has opened, in reverse order. Before that it makes checkpoints,
 // except in a server, which has made them already, and in a run that must end quickly.
-func (a *app) close(ctx context.Context) error {
+func (mem *openMemory) close(ctx context.Context) error {
 	var errs []error
-	for _, m := range a.atEnd {
-		if !a.hurried && a.sealAfter == 0 {
+	for _, m := range mem.atEnd {
+		if !mem.hurried && mem.sealAfter == 0 {
 			_ = m.Checkpoint(ctx) // if this fails, the next run makes the checkpoint
 		}
 	}
-	for _, fn := range slices.Backward(a.closers) {
+	for _, fn := range slices.Backward(mem.closers) {
 		if err := fn(); err != nil && !errors.Is(err, oxbow.ErrClosed) {
 			errs = append(errs, err)
 		}
