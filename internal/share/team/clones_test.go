@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
@@ -71,12 +72,12 @@ func (v *version) file() string {
 
 // stretches returns where a version differs from the base of n lines, as [from, to) and the
 // lines that stand there.
-func (v *version) stretches(n int) (out []lineChange) {
+func (v *version) stretches(n int) (out []diff.LineChange) {
 	at := 0
 	var text []string
 	add := func(to int) {
 		if at < to || len(text) > 0 {
-			out = append(out, lineChange{at, to, text})
+			out = append(out, diff.LineChange{From: at, To: to, Lines: text})
 		}
 		text = nil
 	}
@@ -337,7 +338,7 @@ func compareEntry(t *testing.T, file string, base *version, vs []*version, e oxb
 	names := map[string]bool{}
 	statuses := map[string]bool{}
 	labels := map[string]bool{}
-	var changes [][]lineChange
+	var changes [][]diff.LineChange
 	for _, v := range vs {
 		if base == nil || v.name != base.name {
 			names[v.name] = true
@@ -383,12 +384,12 @@ func compareEntry(t *testing.T, file string, base *version, vs []*version, e oxb
 }
 
 // touch reports whether two sides have different changes with no line between them.
-func touch(sides [][]lineChange) bool {
+func touch(sides [][]diff.LineChange) bool {
 	for i, a := range sides {
 		for _, b := range sides[i+1:] {
 			for _, x := range a {
 				for _, y := range b {
-					if x.from <= y.to && y.from <= x.to && x.compare(y) != 0 {
+					if x.From <= y.To && y.From <= x.To && x.Compare(y) != 0 {
 						return true
 					}
 				}

@@ -150,22 +150,6 @@ func splitLines(content string) []string {
 	return strings.Split(content, "\n")
 }
 
-// lineChange replaces some lines of the base.
-type lineChange struct {
-	from, to int // lines of the base, without to
-	text     []string
-}
-
-func (c lineChange) compare(d lineChange) int {
-	if c.from != d.from {
-		return c.from - d.from
-	}
-	if c.to != d.to {
-		return c.to - d.to
-	}
-	return slices.Compare(c.text, d.text)
-}
-
 // mergeLines applies both sides' changes to the lines of base. isConflict is set if both texts were
 // kept for a change.
 func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) {
@@ -177,47 +161,27 @@ func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) 
 	if err != nil {
 		return nil, false, err
 	}
-	all := append(ca, cb...)
-	slices.SortFunc(all, lineChange.compare)
-	all = slices.CompactFunc(all, func(x, y lineChange) bool { return x.compare(y) == 0 })
-	at := 0
-	for len(all) > 0 {
-		n, to := 1, all[0].to
-		for n < len(all) && all[n].from <= to { // the changes overlap or touch
-			to = max(to, all[n].to)
-			n++
-		}
-		out = append(out, base[at:all[0].from]...)
-		at = to
-		if n == 1 {
-			out = append(out, all[0].text...)
-		} else {
-			out, err = appendConflict(out, base, all[:n], to)
-			if err != nil {
-				return nil, false, err
-			} else {
-				isConflict = true
-			}
-		}
-		all = all[n:]
-	}
-	return append(out, base[at:]...), isConflict, nil
+	out, err = diff.ApplyChanges(base, append(ca, cb...), func(cs []diff.LineChange, to int) ([]string, error) {
+		isConflict = true
+		return keepTexts(base, cs, to)
+	})
+	return out, isConflict, err
 }
 
-// appendConflict appends a conflict of changes that overlap or touch. For each change, it contains
-// the affected lines of the base with only this change applied.
-func appendConflict(out, base []string, cs []lineChange, to int) ([]string, error) {
-	from := cs[0].from
+// keepTexts returns the lines of a conflict of changes that overlap or touch. For each change, the conflict
+// contains the affected lines of the base with only this change applied.
+func keepTexts(base []string, cs []diff.LineChange, to int) ([]string, error) {
+	from := cs[0].From
 	var texts [][]string
 	for _, c := range cs {
-		text := slices.Concat(base[from:c.from], c.text, base[c.to:to])
+		text := slices.Concat(base[from:c.From], c.Lines, base[c.To:to])
 		if slices.ContainsFunc(text, isConflictLine) || slices.ContainsFunc(base, isConflictLine) {
 			return nil, errNested
 		}
 		texts = append(texts, text)
 	}
 	slices.SortFunc(texts, slices.Compare[[]string])
-	return append(out, conflictLines(slices.CompactFunc(texts, slices.Equal[[]string]))...), nil
+	return conflictLines(slices.CompactFunc(texts, slices.Equal[[]string])), nil
 }
 
 func isConflictLine(s string) bool {
@@ -226,32 +190,32 @@ func isConflictLine(s string) bool {
 
 // lineChanges returns the changes from the base to a version. If the version contains a
 // conflict, it returns the changes for each of the conflict's texts.
-func lineChanges(base, side []string) (out []lineChange, err error) {
+func lineChanges(base, side []string) (out []diff.LineChange, err error) {
 	var conflicts [][][]string
 	if !slices.ContainsFunc(base, isConflictLine) {
 		side, conflicts = replaceConflicts(side)
 	}
-	for _, c := range compareLines(base, side) {
-		i := slices.IndexFunc(c.text, isPlaceholder)
+	for _, c := range diff.LineChanges(base, side) {
+		i := slices.IndexFunc(c.Lines, isPlaceholder)
 		if i < 0 {
 			out = append(out, c)
 			continue
 		}
-		if slices.ContainsFunc(c.text[i+1:], isPlaceholder) {
+		if slices.ContainsFunc(c.Lines[i+1:], isPlaceholder) {
 			return nil, errNested
 		}
-		texts := conflicts[placeholderNumber(c.text[i])]
-		var all [][]lineChange
+		texts := conflicts[placeholderNumber(c.Lines[i])]
+		var all [][]diff.LineChange
 		for _, text := range texts {
-			var its []lineChange
-			for _, d := range compareLines(base[c.from:c.to], slices.Concat(c.text[:i], text, c.text[i+1:])) {
-				its = append(its, lineChange{c.from + d.from, c.from + d.to, d.text})
+			var its []diff.LineChange
+			for _, d := range diff.LineChanges(base[c.From:c.To], slices.Concat(c.Lines[:i], text, c.Lines[i+1:])) {
+				its = append(its, diff.LineChange{From: c.From + d.From, To: c.From + d.To, Lines: d.Lines})
 			}
 			all = append(all, its)
 		}
 		if isCovered(all) {
-			c.text = slices.Concat(c.text[:i], conflictLines(texts), c.text[i+1:])
-			all = [][]lineChange{{c}}
+			c.Lines = slices.Concat(c.Lines[:i], conflictLines(texts), c.Lines[i+1:])
+			all = [][]diff.LineChange{{c}}
 		}
 		out = append(out, slices.Concat(all...)...)
 	}
@@ -261,13 +225,13 @@ func lineChanges(base, side []string) (out []lineChange, err error) {
 // isCovered reports whether a text in a conflict contains only changes that another text of the
 // conflict also contains, for example because it equals the base. A list of changes could not
 // represent such a text.
-func isCovered(all [][]lineChange) bool {
+func isCovered(all [][]diff.LineChange) bool {
 	for i, a := range all {
 		for j, b := range all {
-			in := func(c lineChange) bool {
-				return slices.ContainsFunc(b, func(d lineChange) bool { return c.compare(d) == 0 })
+			in := func(c diff.LineChange) bool {
+				return slices.ContainsFunc(b, func(d diff.LineChange) bool { return c.Compare(d) == 0 })
 			}
-			if i != j && !slices.ContainsFunc(a, func(c lineChange) bool { return !in(c) }) {
+			if i != j && !slices.ContainsFunc(a, func(c diff.LineChange) bool { return !in(c) }) {
 				return true
 			}
 		}
@@ -317,28 +281,6 @@ func replaceConflicts(side []string) (out []string, conflicts [][][]string) {
 		i += end
 	}
 	return out, conflicts
-}
-
-// compareLines returns the changes from a to b, in order. There are unchanged lines between any two
-// changes.
-func compareLines(a, b []string) (out []lineChange) {
-	in := diff.Interner{}
-	var m diff.Mapper
-	ids := in.LineIDs(a)
-	i, j := 0, 0
-	add := func(to, end int) {
-		if i < to || j < end {
-			out = append(out, lineChange{i, to, slices.Clone(b[j:end])})
-		}
-	}
-	for line, to := range m.MapLines(ids, in.LineIDs(b)) {
-		if to >= 0 {
-			add(line, to)
-			i, j = line+1, to+1
-		}
-	}
-	add(len(a), len(b))
-	return out
 }
 
 // MergeFiles is like [Merge], for the paths of files. It writes the result to ours. It reports
