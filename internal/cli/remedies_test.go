@@ -33,13 +33,15 @@ var (
 	template     = regexp.MustCompile(`^[A-Z][A-Z0-9_@]*(\.[a-z]+)?…?$`)
 	typedLine    = regexp.MustCompile(`(?m)^(?:\[.*\] )?typed '(.*)'$`)
 	commandStart = regexp.MustCompile(`(?:^|[\s;,:("'` + "`" + `])oxbow ([a-z]+)`)
+	// question matches the end of the text before the name oxbow in a question about oxbow.
+	question = regexp.MustCompile(`(?i)\b(does|will|would)$`)
 )
 
 // notCommands contains the words that follow the name oxbow in sentences about oxbow.
 var notCommands = strings.Fields(
 	`are before memory out reads vectors with and answers anew as at by can cannot did does for has have if in is
-	itself keeps may must on or
-	prints program runs server set shows signed signs so store takes that the to was writes wrote`,
+	itself keeps may must now on or
+	prints program records runs server set showed shows signed signs so store takes that the to was would writes wrote`,
 )
 
 // statements contains the words that follow a command in a sentence about what it did, which is no advice.
@@ -134,6 +136,9 @@ func eachText(t *testing.T, found func(at, text string, inHelp bool)) {
 // oxbow that are neither a command nor part of a sentence about oxbow.
 func commandsIn(root *cobra.Command, text string, inHelp bool) (commands [][]string, problems []string) {
 	for _, at := range commandStart.FindAllStringSubmatchIndex(text, -1) {
+		if question.MatchString(text[:at[0]]) {
+			continue
+		}
 		rest := quotes.ReplaceAllString(text[at[2]:], value)
 		if inHelp {
 			rest = strings.ReplaceAll(rest, "\n", " ")
