@@ -270,7 +270,7 @@ const maxSearches = 1000
 func SplitObjects(line []byte) (objects [][]byte, rest []byte) {
 	isOne := len(line) > 0 && line[len(line)-1] == '}' && !bytes.Contains(line, []byte("}{")) &&
 		bytes.IndexByte(line, 0) < 0
-	if isOne || len(line) == 0 || line[0] != '{' {
+	if isOne || len(line) == 0 || line[0] != '{' || valueEnd(line, 0) == len(line) {
 		return [][]byte{line}, nil
 	}
 	text := line
