@@ -169,7 +169,7 @@ func (c *contents) addDetected(path string) error {
 	case client != "":
 		c.addSessions(client, path)
 		return nil
-	case info.IsDir() || ext == ".zip" || ext == ".json":
+	case info.IsDir() || ext == ".zip" || ext == ".json" || ext == ".jsonl":
 		service, err := findChatService(path)
 		if err != nil {
 			return err

@@ -1,4 +1,5 @@
-// This file reads chat services' exports, which are an array of conversations in a JSON file.
+// This file reads chat services' exports, which are an array of conversations in a JSON file. It also reads
+// conversations without the array, such as one conversation on each line.
 //
 // ChatGPT writes {"conversation_id","title","create_time","mapping":{ID:{"parent","message":{"id",
 // "author":{"role"},"create_time","content":{"content_type","parts"},"recipient","metadata"}}}} for
@@ -109,10 +110,12 @@ func FindChatService(path string) string {
 	}
 	defer in.Close()
 	dec := json.NewDecoder(io.LimitReader(in, maxConversation))
-	for _, want := range []json.Delim{'[', '{'} {
-		if tok, err := dec.Token(); err != nil || tok != want {
-			return ""
-		}
+	tok, err := dec.Token()
+	if err == nil && tok == json.Delim('[') {
+		tok, err = dec.Token()
+	}
+	if err != nil || tok != json.Delim('{') {
+		return ""
 	}
 	for dec.More() {
 		tok, err := dec.Token()
@@ -147,14 +150,20 @@ func (f *file) readConversationsOrRestart(ctx context.Context, in io.ReadSeeker)
 var errMoved = errors.New("no conversation begins where the last one ended")
 
 func (f *file) readConversations(ctx context.Context, in io.ReadSeeker) error {
-	text, before, err := conversationsFrom(in, f.from)
+	hasArray, err := startsWithArray(in)
+	if err != nil {
+		return err
+	}
+	text, before, err := conversationsFrom(in, f.from, hasArray)
 	if err != nil {
 		return err
 	}
 	bounded := &boundedReader{text, maxConversation}
 	dec := json.NewDecoder(bounded)
-	if tok, err := dec.Token(); err != nil || tok != json.Delim('[') {
-		return cmp.Or(err, errors.New("it is no array of conversations"))
+	if hasArray {
+		if _, err := dec.Token(); err != nil {
+			return err
+		}
 	}
 	read := conversations[f.client].read
 	for dec.More() {
@@ -177,27 +186,51 @@ func (f *file) readConversations(ctx context.Context, in io.ReadSeeker) error {
 			f.addBad(at, "it is not a conversation")
 		}
 	}
-	return f.endConversations(dec, in, before)
+	return f.endConversations(dec, in, before, hasArray)
 }
 
-// conversationsFrom returns the text of an array whose first element begins at offset in the file,
-// or at the next comma. before is the difference between file offsets and text offsets.
-func conversationsFrom(in io.ReadSeeker, offset int64) (text io.Reader, before int64, err error) {
+// startsWithArray reports whether a file begins with an array. It fails if the file begins with neither an array nor
+// an object.
+func startsWithArray(in io.ReadSeeker) (bool, error) {
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	tok, err := json.NewDecoder(in).Token()
+	switch {
+	case err != nil:
+		return false, err
+	case tok != json.Delim('[') && tok != json.Delim('{'):
+		return false, errors.New("it has no conversations")
+	}
+	return tok == json.Delim('['), nil
+}
+
+// conversationsFrom returns the text of an array whose first element begins at offset in the file, or at the next
+// comma. If the file has no array, it returns the conversations alone. before is the difference between file offsets
+// and text offsets.
+func conversationsFrom(in io.ReadSeeker, offset int64, hasArray bool) (text io.Reader, before int64, err error) {
 	if _, err := in.Seek(offset, io.SeekStart); err != nil || offset == 0 {
 		return in, 0, err
 	}
 	rest, n, err := afterComma(in)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, 0, err
+	case !hasArray:
+		return rest, offset + n, nil
 	}
 	return io.MultiReader(strings.NewReader("["), rest), offset + n - 1, nil
 }
 
-// endConversations reads the end of the array. If the end is missing or followed by more data, this
-// is counted as an unreadable conversation.
-func (f *file) endConversations(dec *json.Decoder, in io.Reader, before int64) error {
+// endConversations reads the end of the array, if the file has an array. If the end is missing, or if other data
+// follows the conversations, this is counted as an unreadable conversation.
+func (f *file) endConversations(dec *json.Decoder, in io.Reader, before int64, hasArray bool) error {
 	at := before + dec.InputOffset()
-	if _, err := dec.Token(); err != nil {
+	var err error
+	if hasArray {
+		_, err = dec.Token()
+	}
+	if err != nil {
 		if len(f.events) == 0 {
 			return fmt.Errorf("after byte %d: %w", at, err)
 		}

@@ -162,6 +162,8 @@ func TestChatExportParts(t *testing.T) {
 		t.Errorf("%d events, want 50: %q", len(got), got)
 	}
 
+	testLinesInParts(t, path, all)
+
 	write(text[:len(text)/2])
 	bad := 0
 	read := Reader(strings.TrimSpace, func(UnreadLine) { bad++ })
@@ -190,12 +192,50 @@ func TestChatExportParts(t *testing.T) {
 	}
 }
 
+// testLinesInParts reads conversations that are not in an array, one on each line, each in a call of its own.
+func testLinesInParts(t *testing.T, path string, all []json.RawMessage) {
+	t.Helper()
+	var lines strings.Builder
+	for i, one := range all {
+		if i > 0 {
+			lines.WriteByte('\n')
+		}
+		lines.Write(one)
+	}
+	for end, wantBad := range map[string]int{"": 0, "\n": 0, "\n]\n": 1} {
+		if err := os.WriteFile(path, []byte(lines.String()+end), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		count := 0
+		bad := 0
+		calls := 0
+		for cursor := ""; ; calls++ {
+			f := &file{client: ClaudeAI, path: path, clean: strings.TrimSpace, most: 1}
+			next, err := f.readFrom(t.Context(), cursor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			count += len(f.events)
+			bad += len(f.bad)
+			if f.next == 0 {
+				break
+			}
+			cursor = next
+		}
+		if count != len(all) || bad != wantBad || calls < len(all)/2 {
+			t.Errorf("with the end %q, %d events and %d unreadable conversations in %d calls, want %d and %d",
+				end, count, bad, calls, len(all), wantBad)
+		}
+	}
+}
+
 // FuzzChatExport reads any file as an export, whole and in parts: no panic, no end without progress,
 // and each event belongs to a session.
 func FuzzChatExport(f *testing.F) {
 	f.Add(chatGPTExport, true)
 	f.Add(claudeExport, false)
 	f.Add(`[{"uuid":"a","chat_messages":[]}, 7]x`, false)
+	f.Add("{\"uuid\":\"a\",\"chat_messages\":[]}\n7}", false)
 	f.Add(
 		`[{"id":"a","mapping":{"u":{"parent":"u","message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["x"]}}}}}`,
 		true,
