@@ -108,6 +108,7 @@ type dumper struct {
 	same    map[string]string // path as spelled by the file system, by Unicode normal form C, if it is not ASCII
 	base    *manifest         // manifest of the last dump, or nil if a different store was dumped
 	listed  []manifestItem    // files that the last dump wrote, even for a different store
+	next    *manifest         // manifest to write, or nil if it does not change
 
 	known    knownFiles
 	examined examination
@@ -157,6 +158,7 @@ func (d *dumper) dump(ctx context.Context) error {
 func (d *dumper) reset() {
 	d.report = Report{}
 	d.outputs = nil
+	d.next = nil
 	d.write = nil
 	d.remove = nil
 	d.edited = nil
@@ -390,6 +392,12 @@ func (d *dumper) newFile(
 		if info, err := d.fs.Stat(d.path(w.Path)); err == nil {
 			f.perm = info.Mode().Perm()
 		}
+	}
+	if w.Path == manifestFile {
+		// Encode the manifest only now, because its text is as long as the names of all entries.
+		var err error
+		f.data, err = d.next.marshal()
+		return f, err
 	}
 	if w.output < 0 {
 		f.data = contents[w.Path]

@@ -230,13 +230,10 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 	if err := d.compareBook(contents); err != nil {
 		return nil, err
 	}
-	if err := d.compareManifest(m, contents); err != nil {
+	if err := d.compareManifest(m); err != nil {
 		return nil, err
 	}
 	for _, p := range slices.Sorted(maps.Keys(contents)) {
-		if p == manifestFile {
-			continue
-		}
 		was, err := d.sum(p)
 		if err != nil {
 			return nil, err
@@ -261,7 +258,7 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 }
 
 // compareManifest adds the manifest to the files to write, if it changes.
-func (d *dumper) compareManifest(m *manifest, contents map[string][]byte) error {
+func (d *dumper) compareManifest(m *manifest) error {
 	was, err := d.sumStream(manifestFile)
 	if err != nil {
 		return err
@@ -270,9 +267,9 @@ func (d *dumper) compareManifest(m *manifest, contents map[string][]byte) error 
 	if err != nil || sum == was {
 		return err
 	}
-	contents[manifestFile], err = m.marshal()
+	d.next = m
 	d.write = append(d.write, plannedWrite{journal.Change{Path: manifestFile, Was: was, Sum: sum}, -1})
-	return err
+	return nil
 }
 
 // book returns the settings of the book, and whether they are those of a dump or do not exist.

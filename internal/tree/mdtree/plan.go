@@ -141,15 +141,7 @@ func (t *Tree) readStore(ctx context.Context, s oxbow.Store) (map[string]*stored
 // the composition of names. If this makes two names equal and the store does not have both, the
 // decomposed name gets a number.
 func (t *Tree) normalizeNames(have map[string]*storedEntry) {
-	used := make(map[string]int)
-	for i := range t.Entries {
-		used[oxbow.NormalName(t.Entries[i].Name)]++
-	}
-	if len(t.Entries) > 0 {
-		for _, f := range t.unchanged {
-			used[oxbow.NormalName(f.Name)]++
-		}
-	}
+	used := t.countNames()
 	for i := range t.Entries {
 		e := &t.Entries[i]
 		normal := oxbow.NormalName(e.Name)
@@ -177,6 +169,30 @@ func (t *Tree) normalizeNames(have map[string]*storedEntry) {
 		)
 		e.Name = name
 	}
+}
+
+// countNames returns how often each normalized name occurs. If no name of t.Entries occurs twice, only these
+// names are counted, because a load in which a few files were edited should not index all others.
+func (t *Tree) countNames() map[string]int {
+	used := make(map[string]int, len(t.Entries))
+	hasTwins := false
+	for i := range t.Entries {
+		name := oxbow.NormalName(t.Entries[i].Name)
+		hasTwins = hasTwins || used[name] > 0
+		used[name]++
+	}
+	if len(used) == 0 {
+		return used
+	}
+	hasTwins = hasTwins || slices.ContainsFunc(t.unchanged, func(f unchangedFile) bool {
+		return used[oxbow.NormalName(f.Name)] > 0
+	})
+	if hasTwins {
+		for _, f := range t.unchanged {
+			used[oxbow.NormalName(f.Name)]++
+		}
+	}
+	return used
 }
 
 // storedSpelling returns the spelling that the store uses for a name in normal form, or the name
@@ -303,6 +319,9 @@ func (p *planner) leaveTakenAliases(ctx context.Context, s oxbow.Store) error {
 		}
 		return !isChanged[name]
 	})
+	if len(p.Added) == 0 {
+		return nil
+	}
 	isAdded := map[string]bool{}
 	for _, name := range p.Added {
 		isAdded[name] = true
