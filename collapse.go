@@ -37,7 +37,7 @@ func collapse(ctx context.Context, hits []Hit, limit int) []Hit {
 	for _, t := range near {
 		a, b := find(t.Drop), find(t.Keep)
 		// do not merge a hit that may be shown unasked with a hit that must not
-		if hits[a].Entry.Volunteered() == hits[b].Entry.Volunteered() {
+		if hits[a].Entry.MayShow(Unasked) == hits[b].Entry.MayShow(Unasked) {
 			best[max(a, b)] = min(a, b)
 		}
 	}

@@ -106,7 +106,7 @@ func TestCollapseKeepsTrustApart(t *testing.T) {
 		t.Fatalf("%d hits, %v, want a clean one and the tainted", len(hits), err)
 	}
 	for _, h := range hits {
-		if tainted := h.Entry.Name == "tainted"; tainted == h.Entry.Volunteered() || tainted != (len(h.Alike) == 0) {
+		if tainted := h.Entry.Name == "tainted"; tainted == h.Entry.MayShow(Unasked) || tainted != (len(h.Alike) == 0) {
 			t.Errorf("%q stands for %q", h.Entry.Name, h.Alike)
 		}
 	}

@@ -25,7 +25,7 @@ func newIndexed(e *Entry) *indexItem { return &indexItem{entry: e} }
 // the entries that a hook had shown to the model.
 func (x *indexItem) Text(t *ranking.Text) {
 	e := x.entry
-	if isQuarantined(e) { // queries must not find a quarantined entry, so it has no text
+	if !e.MayShow(BySearch) { // queries must not find a quarantined entry, so it has no text
 		*t = ranking.Text{ID: e.ID, Labels: t.Labels[:0], Created: e.Created, Updated: e.Updated}
 		return
 	}
@@ -123,9 +123,4 @@ func ageFactor(age, half time.Duration) float64 {
 		return 1
 	}
 	return recencyLeast + float64((1-recencyLeast)*math.Exp2(-float64(age)/float64(half)))
-}
-
-func isQuarantined(e *Entry) bool {
-	_, is := e.Label(LabelQuarantine)
-	return is
 }

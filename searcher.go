@@ -448,14 +448,14 @@ func (v *rankedView) visibleNames(ctx context.Context) iter.Seq[string] {
 		if v.s.db != nil && !v.isPast {
 			ok, err := v.s.db.EachName(ctx, use)
 			for _, e := range v.s.under {
-				_ = isQuarantined(e) || use(e.Name)
+				_ = !e.MayShow(BySearch) || use(e.Name)
 			}
 			if ok && err == nil {
 				return
 			}
 		}
 		for id := range v.Searcher().EachDocument() {
-			if e := v.entry(id); ctx.Err() != nil || (e != nil && !isQuarantined(e) && !use(e.Name)) {
+			if e := v.entry(id); ctx.Err() != nil || (e != nil && e.MayShow(BySearch) && !use(e.Name)) {
 				return
 			}
 		}

@@ -75,8 +75,8 @@ func TestTrust(t *testing.T) {
 					level,
 				)
 				n++
-				if e.Volunteered() == isHeld {
-					t.Errorf("%q is volunteered: %t", e.Name, e.Volunteered())
+				if e.MayShow(oxbow.Unasked) == isHeld {
+					t.Errorf("%q is volunteered: %t", e.Name, e.MayShow(oxbow.Unasked))
 				}
 			}
 			if n == 0 {

@@ -79,6 +79,8 @@ type (
 	Label = store.Label
 	// NameError adds the name of an entry to an error.
 	NameError = store.NameError
+	// An Occasion is a situation in which an entry is shown (see [Entry.WhyHeld]).
+	Occasion = store.Occasion
 	// An Op is a change to a single entry.
 	Op = store.Op
 	// A Position is a point in the history of a store.
@@ -201,6 +203,21 @@ const (
 	TrustTainted     = store.TrustTainted
 	TrustQuarantined = store.TrustQuarantined
 )
+
+// The occasions on which an entry is shown (see [Entry.WhyHeld]).
+const (
+	BySearch          = store.BySearch
+	RequestedByPerson = store.RequestedByPerson
+	RequestedByModel  = store.RequestedByModel
+	Unasked           = store.Unasked
+	UnaskedByLabels   = store.UnaskedByLabels
+	AtStart           = store.AtStart
+	WithoutLabels     = store.WithoutLabels
+)
+
+// HeldAsImported is the reason why an entry from outside that nobody approved must not be shown (see
+// [Entry.WhyHeld]).
+const HeldAsImported = store.HeldAsImported
 
 // The keys and values of labels that only programs write.
 const (
@@ -378,9 +395,8 @@ func HistoryOf(s Store) (Historian, error) {
 	return store.HistoryOf(s)
 }
 
-// HeldLabels returns the keys of labels that hold an entry back, so that it is shown to a
-// model only on request (see [Entry.Volunteered]).
-func HeldLabels() []string { return store.HeldLabels() }
+// OnRequest returns the occasion of an answer to the caller in ctx.
+func OnRequest(ctx context.Context) Occasion { return store.OnRequest(ctx) }
 
 // Trusts returns the levels of trust, the highest first.
 func Trusts() []Trust {

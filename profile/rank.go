@@ -116,7 +116,7 @@ type order struct {
 
 // isHeld reports whether the entry must not be part of a selection.
 func (o *order) isHeld(e *oxbow.Entry) bool {
-	return !e.Volunteered() || (o.repeats != nil && o.repeats(e.Name+"\n"+e.Content))
+	return !e.MayShow(oxbow.Unasked) || (o.repeats != nil && o.repeats(e.Name+"\n"+e.Content))
 }
 
 // choice is the list of entries for a selection, before the budget is applied.

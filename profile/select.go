@@ -60,7 +60,7 @@ const (
 //
 // Records of runs, and handoffs (kinds history and handoff), are included only if they are
 // pinned or if an include lists their kind or name. Entries for which
-// [oxbow.Entry.Volunteered] returns false are never included.
+// [oxbow.Entry.WhyHeld] holds back on the occasion [oxbow.Unasked] are never included.
 //
 // The text is packed by [prompt.Context.Pack], so the budget is never exceeded. Entries
 // that rank below four times the budget are not tried, and are reported in a single line.
@@ -293,7 +293,7 @@ func (s *Set) Count(ctx context.Context, m *oxbow.Memory, r *Resolved) (Budget, 
 // Either its labels or author hold it back, or it is the record of a run or a handoff that
 // no include lists.
 func (r *Resolved) omitsText(e *oxbow.Entry) bool {
-	if e.HeldByLabel() {
+	if !e.MayShow(oxbow.UnaskedByLabels) {
 		return true
 	}
 	if (e.Kind != oxbow.History && e.Kind != oxbow.Handoff) || hasLabel(e, LabelPinned) {

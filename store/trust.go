@@ -5,14 +5,14 @@ package store
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/screening/personal"
 )
 
-// Trust is an entry's level of trust. It is computed from the version's source and from
-// labels that only programs write, so that callers cannot set it.
+// Trust is an entry's level of trust. [Entry.Trust] computes it from the version's source and from
+// labels that only programs write, so that callers cannot set it. The levels are ordered (see
+// [Trusts]). [Entry.WhyHeld] decides from the level and the text where the entry may be shown.
 type Trust string
 
 // The levels of trust, highest first (see [Trusts]).
@@ -72,6 +72,11 @@ func (l Label) IsLocal() bool {
 func Trusts() []Trust {
 	return []Trust{trustPerson, trustVerified, trustTeam, trustAgent, TrustImported, TrustUnvouched, TrustTainted,
 		TrustQuarantined}
+}
+
+// isAbove reports whether the level is higher than another level.
+func (t Trust) isAbove(other Trust) bool {
+	return slices.Index(Trusts(), t) < slices.Index(Trusts(), other)
 }
 
 // TextBy returns the author of the text. It is the author of the last change, unless a person
@@ -134,49 +139,6 @@ func (e *Entry) Trust() Trust {
 		return trustVerified
 	}
 	return trustAgent
-}
-
-// heldLabels are keys of labels that hold an entry back until a person approves it. Held
-// entries are shown to a model only on request.
-var heldLabels = []string{LabelTaint, LabelSuspect, LabelQuarantine, LabelUnvouched, LabelOrigin}
-
-// HeldLabels returns the keys of the labels that make [Entry.HeldByLabel] return true.
-func HeldLabels() []string { return slices.Clone(heldLabels) }
-
-// Suspicious reports whether the text repeats words of foreign text or looks like
-// instructions. Without a person's approval, such an entry is not passed to a server, a
-// layout without labels, or a handoff that was not requested by name.
-func (e *Entry) Suspicious() bool {
-	return e.hasLabel(LabelTaint) || e.hasLabel(LabelSuspect) || e.hasLabel(LabelQuarantine)
-}
-
-// Volunteered reports whether the text may be shown to a model that did not ask for it, for
-// example as context for a prompt. It returns false if a label prevents this, if the text
-// looks like instructions, or if the text was imported or belongs to a home that is not
-// trusted. Recall still finds such a text, and marks it. A person's approval removes the
-// restriction.
-func (e *Entry) Volunteered() bool { return !e.HeldByLabel() && !e.Shaped() }
-
-// HeldByLabel reports whether a label or the author keeps the entry from models that did
-// not ask for it. It is fast, because it does not need the content, so it can be called
-// for all entries. For the entries that are chosen, call [Entry.Volunteered] as well.
-func (e *Entry) HeldByLabel() bool {
-	return e.Source.Actor == Imported || e.Source.Actor == Foreign || slices.ContainsFunc(heldLabels, e.hasLabel)
-}
-
-// Vouched reports whether the text may be shown to a model at the beginning of a session. A
-// person must have written or approved the text, the team must have reviewed it, or a test
-// or commit must support it. That an entry was found or shown before does not count.
-func (e *Entry) Vouched() bool {
-	isByPerson := e.TextBy() == Person || e.TextBy() == Team
-	return e.Volunteered() && (isByPerson || e.hasLabel(LabelVerified) || e.hasLabel(LabelApproved))
-}
-
-// Withheld reports whether the text is hidden from the caller in ctx: the entry is in
-// quarantine and the caller is not a person.
-func (e *Entry) Withheld(ctx context.Context) bool {
-	src, _ := SourceFrom(ctx)
-	return src.Actor != Person && e.Trust() == TrustQuarantined
 }
 
 func (e *Entry) hasValue(key, value string) bool { return slices.Contains(e.Labels, Label{key, value}) }

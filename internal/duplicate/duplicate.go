@@ -34,10 +34,11 @@ func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, tota
 		if err != nil {
 			return nil, fmt.Errorf("looking for entries that say the same: %w", err)
 		}
-		if (e.Kind != oxbow.Note && e.Kind != oxbow.World) || e.Suspicious() {
+		if (e.Kind != oxbow.Note && e.Kind != oxbow.World) || !e.MayShow(oxbow.WithoutLabels) {
 			continue
 		}
-		key := fmt.Sprint(e.Kind, "\x00", e.Volunteered(), "\x00") + strings.Join(e.Values(oxbow.LabelProject), "\x00")
+		projects := strings.Join(e.Values(oxbow.LabelProject), "\x00")
+		key := fmt.Sprint(e.Kind, "\x00", e.MayShow(oxbow.Unasked), "\x00", projects)
 		groups[key] = append(groups[key], e)
 		total++
 	}
@@ -148,7 +149,8 @@ func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dry boo
 			heir = d.Keep
 			names = append(names, heir.Name)
 		}
-		if d.Keep.Suspicious() || d.Drop.Suspicious() || d.Keep.Volunteered() != d.Drop.Volunteered() {
+		isFlagged := !d.Keep.MayShow(oxbow.WithoutLabels) || !d.Drop.MayShow(oxbow.WithoutLabels)
+		if isFlagged || d.Keep.MayShow(oxbow.Unasked) != d.Drop.MayShow(oxbow.Unasked) {
 			return &oxbow.InvalidError{
 				Field:  "entry",
 				Value:  d.Drop.Name,

@@ -54,7 +54,7 @@ func TestAgentsDecideAndEraseNothing(t *testing.T) {
 		http.StatusOK,
 		"",
 	)
-	if e, err := h.notes.Get(t.Context(), "held"); err != nil || e.Volunteered() {
+	if e, err := h.notes.Get(t.Context(), "held"); err != nil || e.MayShow(oxbow.Unasked) {
 		t.Errorf("after an agent's edit the entry is %+v, %v, want it held back", e, err)
 	}
 	if e, err := h.notes.Get(t.Context(), "leaky"); err != nil || e.Content != leaky {

@@ -43,7 +43,7 @@ func (o *room) memory(ctx context.Context) (*oxbow.Memory, error) {
 var readableScope = scope.Scope{
 	Title:  "the API",
 	Any:    []oxbow.Filter{{}},
-	Except: []oxbow.Filter{{Terms: []oxbow.Term{{Key: "has", Values: []string{oxbow.LabelQuarantine}}}}},
+	Except: []oxbow.Filter{{Terms: []oxbow.Term{{Key: "has", Values: oxbow.RequestedByModel.HeldLabels()}}}},
 }
 
 // openReadable opens the part of the view's memory that programs may read without a verb.

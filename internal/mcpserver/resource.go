@@ -109,7 +109,7 @@ func (d *transport) addNewest(ctx context.Context, l *mcp.ListResourcesResult) (
 		return nil, errors.New(d.explain(err))
 	}
 	for _, e := range es {
-		if e.Suspicious() {
+		if !e.MayShow(oxbow.WithoutLabels) {
 			continue
 		}
 		l.Resources = append(l.Resources, &mcp.Resource{

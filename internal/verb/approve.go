@@ -11,22 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// SuspiciousFilter selects the entries that are [oxbow.Entry.Suspicious].
-var SuspiciousFilter = oxbow.Filter{
-	Terms: []oxbow.Term{
-		{Key: "has", Values: []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine}},
-	},
-}
-
-// NotSuspicious selects the entries that are not [oxbow.Entry.Suspicious].
-var NotSuspicious = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: SuspiciousFilter.Terms[0].Values, Not: true}}}
-
 // withheld replaces the text of an entry in quarantine.
 const withheld = "(in quarantine: only a person sees this, with oxbow approve)"
 
 // Withhold replaces the text of an entry in quarantine, unless the caller is a person.
 func Withhold(ctx context.Context, e *oxbow.Entry) {
-	if e.Withheld(ctx) {
+	if !e.MayShow(oxbow.OnRequest(ctx)) {
 		e.Content = withheld
 	}
 }
@@ -42,13 +32,14 @@ func NewPastTexts(m *oxbow.Memory) PastTexts { return PastTexts{m, map[string]bo
 // withheld reports whether the caller may not see the text of a version, because the version was in
 // quarantine or its entry is now.
 func (p PastTexts) withheld(ctx context.Context, v *oxbow.Entry) bool {
-	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Person || v.Withheld(ctx) {
-		return v.Withheld(ctx)
+	to := oxbow.OnRequest(ctx)
+	if to == oxbow.RequestedByPerson || !v.MayShow(to) {
+		return !v.MayShow(to)
 	}
 	held, known := p.held[v.Name]
 	if !known {
 		now, err := p.m.Get(ctx, v.Name)
-		held = (err == nil && now.Withheld(ctx)) || (err != nil && !errors.Is(err, oxbow.ErrNotFound))
+		held = (err == nil && !now.MayShow(to)) || (err != nil && !errors.Is(err, oxbow.ErrNotFound))
 		p.held[v.Name] = held
 	}
 	return held

@@ -115,7 +115,7 @@ func nearNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]
 	var err error
 	near := text.FindSimilar(name, func(yield func(string) bool) {
 		err = eachName(ctx, m, func(e *oxbow.Entry) bool {
-			if e.Trust() == oxbow.TrustQuarantined {
+			if !e.MayShow(oxbow.BySearch) {
 				return true
 			}
 			for _, alias := range e.Aliases {
@@ -124,7 +124,7 @@ func nearNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]
 				}
 			}
 			return yield(e.Name)
-		}, oxbow.LabelQuarantine)
+		}, oxbow.BySearch.HeldLabels()...)
 	}, limit)
 	return near, err
 }

@@ -34,7 +34,7 @@ func ShowTo(ctx context.Context, entries ...oxbow.Entry) {
 	}
 	l := ContextLedger(ctx)
 	for i := range entries {
-		if l != nil && !entries[i].Withheld(ctx) {
+		if l != nil && entries[i].MayShow(oxbow.OnRequest(ctx)) {
 			l.Show(lineage.ShownEntry(&entries[i]))
 		}
 	}

@@ -261,7 +261,7 @@ func (out *RecallOut) recallWithoutMust(
 // hits are old versions.
 func visibleHits(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []oxbow.Hit {
 	p := NewPastTexts(m)
-	withheld := func(e oxbow.Entry) bool { return e.Withheld(ctx) || (past && p.withheld(ctx, &e)) }
+	withheld := func(e oxbow.Entry) bool { return !e.MayShow(oxbow.OnRequest(ctx)) || (past && p.withheld(ctx, &e)) }
 	hits = slices.DeleteFunc(hits, func(h oxbow.Hit) bool { return withheld(h.Entry) })
 	for i := range hits {
 		hits[i].Before, hits[i].After = slices.DeleteFunc(
@@ -634,7 +634,7 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 	}
 	var at []int // start offsets of the shown items, and the last item's end offset
 	for i, e := range page {
-		if !e.Withheld(ctx) {
+		if e.MayShow(oxbow.OnRequest(ctx)) {
 			out.Entries, at = append(out.Entries, outline(ctx, e)), append(at, i)
 		}
 	}

@@ -247,7 +247,7 @@ func (s *SeenEntries) refuse(now oxbow.Entry, why, remedy string) error {
 			"read all of it, then call again",
 		)
 	}
-	if now.Trust() == oxbow.TrustQuarantined {
+	if !now.MayShow(oxbow.RequestedByModel) {
 		now.Content = withheld
 	}
 	s.Show(now)

@@ -187,11 +187,11 @@ func TestInboxApproveKeepsEdits(t *testing.T) {
 	}
 	conflict := b.submit(shown, "Approve", url.Values{"content": {"Ship on Mondays."}}, http.StatusConflict)
 	b.has(conflict, "Ship on Mondays.", "<del>", "Fridays")
-	if e, _ := b.memory.Get(t.Context(), "one"); e.Content != "Ship on Fridays." || e.Volunteered() {
+	if e, _ := b.memory.Get(t.Context(), "one"); e.Content != "Ship on Fridays." || e.MayShow(oxbow.Unasked) {
 		t.Errorf("after a conflict the entry is %+v", e)
 	}
 	b.submit(conflict, "Approve", nil, http.StatusOK)
-	if e, _ := b.memory.Get(t.Context(), "one"); e.Content != "Ship on Mondays." || !e.Volunteered() {
+	if e, _ := b.memory.Get(t.Context(), "one"); e.Content != "Ship on Mondays." || !e.MayShow(oxbow.Unasked) {
 		t.Errorf("the edited entry is %+v", e)
 	}
 }
@@ -293,8 +293,8 @@ func TestInboxSets(t *testing.T) {
 	}
 	b.submit(shown, "Approve all 3", nil, http.StatusOK)
 	for name, want := range map[string]bool{"one": true, "two": false, "three": true} {
-		if e, err := b.memory.Get(t.Context(), name); err != nil || e.Volunteered() != want {
-			t.Errorf("%s is approved: %v, want %v (%v)", name, e.Volunteered(), want, err)
+		if e, err := b.memory.Get(t.Context(), name); err != nil || e.MayShow(oxbow.Unasked) != want {
+			t.Errorf("%s is approved: %v, want %v (%v)", name, e.MayShow(oxbow.Unasked), want, err)
 		}
 	}
 	agent = oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent, Ref: "session:claude/s2"})
@@ -362,7 +362,7 @@ func TestInboxSetsKeepTheirSource(t *testing.T) {
 		b.has(b.get(page.Root+"inbox", http.StatusOK), groups...)
 	}
 	b.submit(b.get(page.Root+"inbox", http.StatusOK), "Approve all", nil, http.StatusOK)
-	if e, err := b.memory.Get(t.Context(), "chapter two"); err != nil || !e.Volunteered() {
+	if e, err := b.memory.Get(t.Context(), "chapter two"); err != nil || !e.MayShow(oxbow.Unasked) {
 		t.Errorf("after approving the import its labelled entry is %+v, %v", e, err)
 	}
 }

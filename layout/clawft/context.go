@@ -16,7 +16,7 @@ import (
 )
 
 // Context implements [layout.Home]. It returns MEMORY.md, without entries that are
-// [oxbow.Entry.Suspicious], after the system prompt under the heading "## Memory". It returns
+// held back on the occasion [oxbow.WithoutLabels], after the system prompt under the heading "## Memory". It returns
 // nothing if MEMORY.md is blank. HISTORY.md is not included. A budget shortens the text as
 // [Home.Compress] would, but does not change the file.
 func (h *Home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
@@ -147,4 +147,4 @@ func (s *session) keep(ctx context.Context, summary string) (string, error) {
 
 // notSuspicious selects the entries that are shown without being asked for. The design's agent
 // writes the files itself, so only entries marked as suspicious are left out.
-func notSuspicious(e *oxbow.Entry) bool { return !e.Suspicious() }
+func notSuspicious(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

@@ -53,7 +53,7 @@ func (h *Home) apart(file, text string, may func(*oxbow.Entry) bool) (shown, res
 
 // hide is like apart for the entries that are withheld from the caller of ctx.
 func (h *Home) hide(ctx context.Context, file, text string) (shown, rest string) {
-	return h.apart(file, text, func(e *oxbow.Entry) bool { return !e.Withheld(ctx) })
+	return h.apart(file, text, func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) })
 }
 
 // AppendMemory appends one or more paragraphs to MEMORY.md, surrounded by blank lines. It returns
@@ -91,7 +91,7 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 // of content bytes. The replacement can be undone with [Home.Revert]. Changes that other programs
 // made since the session of ctx saw the file are merged by line. If merging fails, or if the
 // session has not seen the file, the error matches [oxbow.ErrConflict]. Entries that are
-// [oxbow.Entry.Withheld] are kept.
+// withheld from the caller (see [oxbow.OnRequest]) are kept.
 func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	if err := check(content); err != nil {
 		return 0, err

@@ -207,7 +207,7 @@ func (h *Home) searchTool(ctx context.Context, d *verb.Workspace, in searchIn) (
 		out.Notes = append(out.Notes, d.Say(n))
 	}
 	for _, hit := range hits {
-		if !hit.Entry.Withheld(ctx) {
+		if hit.Entry.MayShow(oxbow.OnRequest(ctx)) {
 			out.Matches = append(
 				out.Matches,
 				found{

@@ -122,7 +122,7 @@ func (h *home) system(ctx context.Context, r layout.Request) (prompt.Context, er
 			}
 			for _, it := range v.Items(f.path) {
 				switch {
-				case it.Entry.Kind == oxbow.Handoff, it.Entry.Suspicious():
+				case it.Entry.Kind == oxbow.Handoff, !it.Entry.MayShow(oxbow.WithoutLabels):
 				case !pinned && tried > 4*h.tokenBudget(r.Budget):
 					more++
 					left.Tokens += len(it.Entry.Content) / 4
@@ -278,7 +278,11 @@ func (h *home) recallEntries(ctx context.Context, message string, present map[st
 	hits, _, err := verb.RecallOnce(
 		ctx,
 		h.Mem,
-		oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present)), Filter: verb.NotSuspicious},
+		oxbow.Query{
+			Text:   message,
+			Limit:  min(oxbow.MaxLimit, maxRecalled+len(present)),
+			Filter: oxbow.WithoutLabels.Filter(),
+		},
 	)
 	if err != nil {
 		return c, err

@@ -146,4 +146,4 @@ func (s *session) End(ctx context.Context, _ string) error { return ctx.Err() }
 
 // notSuspicious selects the entries that are shown without being asked for. The design's agent
 // writes the files itself, so only entries marked as suspicious are left out.
-func notSuspicious(e *oxbow.Entry) bool { return !e.Suspicious() }
+func notSuspicious(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

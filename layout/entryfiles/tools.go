@@ -125,7 +125,8 @@ func (h *home) search(
 ) ([]oxbow.Entry, []verb.Note, error) {
 	byID := map[uint64]oxbow.Entry{}
 	ids, notes, err := d.FuseVectors(ctx, m, query, limit, func(limit int) (ids []uint64, err error) {
-		hits, err := h.rank.search(ctx, m, query, limit, func(e *oxbow.Entry) bool { return !e.Withheld(ctx) })
+		mayShow := func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) }
+		hits, err := h.rank.search(ctx, m, query, limit, mayShow)
 		for _, e := range hits {
 			ids, byID[e.ID] = append(ids, e.ID), e
 		}
@@ -140,7 +141,7 @@ func (h *home) search(
 		if !ok {
 			e, ok = h.rank.entry(id)
 		}
-		if ok && !e.Withheld(ctx) {
+		if ok && e.MayShow(oxbow.OnRequest(ctx)) {
 			hits = append(hits, e)
 		}
 	}

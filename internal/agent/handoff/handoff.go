@@ -51,7 +51,7 @@ type Handoff struct {
 	Version uint64
 	Created time.Time
 	Taken   bool
-	Offered bool         // may be shown to a model that did not ask for it (see [oxbow.Entry.Volunteered])
+	Offered bool         // may be shown to a model that did not ask for it (see [oxbow.Unasked])
 	Updated time.Time    // time of the last change (for a taken handoff, usually the time when it was taken)
 	Source  oxbow.Source // author of this version (for a taken handoff, usually the session that took it)
 	Trust   oxbow.Trust  // trust in the text
@@ -228,11 +228,11 @@ func nonEmpty(s string) []string {
 // of returns an entry's handoff. If the entry is withheld from the caller of ctx, the task is
 // empty.
 func of(ctx context.Context, e oxbow.Entry) Handoff {
-	if e.Withheld(ctx) {
+	if !e.MayShow(oxbow.OnRequest(ctx)) {
 		e.Content = ""
 	}
 	h := Handoff{Task: parse(e.Content), Name: e.Name, Version: e.Version, Created: e.Created, Updated: e.Updated,
-		Source: e.Source, Offered: e.Volunteered(), Trust: e.Trust()}
+		Source: e.Source, Offered: e.MayShow(oxbow.Unasked), Trust: e.Trust()}
 	h.Project, _ = e.Label(oxbow.LabelProject)
 	h.Taken = slices.Contains(e.Labels, oxbow.Label{Key: labelState, Value: StateTaken})
 	return h

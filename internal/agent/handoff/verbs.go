@@ -80,7 +80,7 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 }
 
 // ListOpen returns the open handoffs, newest first. It leaves out handoffs that are
-// [oxbow.Entry.Withheld]. If project is not "", it returns only the project's handoffs.
+// withheld from the caller ([oxbow.OnRequest]). If project is not "", it returns only the project's handoffs.
 func ListOpen(ctx context.Context, s oxbow.Store, project string) ([]Handoff, error) {
 	return list(ctx, s, openFilter(project))
 }
@@ -94,7 +94,7 @@ func list(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]Handoff, error)
 	es, err := readEntries(ctx, s, f)
 	var hs []Handoff
 	for _, e := range es {
-		if !e.Withheld(ctx) {
+		if e.MayShow(oxbow.OnRequest(ctx)) {
 			hs = append(hs, of(ctx, e))
 		}
 	}
@@ -142,7 +142,7 @@ func projectFilter(project string) oxbow.Filter {
 }
 
 // Get returns the handoff with this name. It returns an error that matches [oxbow.ErrInvalid] if the
-// entry is of another kind or [oxbow.Entry.Withheld].
+// entry is of another kind or withheld from the caller ([oxbow.OnRequest]).
 func Get(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
 	e, err := getVisible(ctx, s, name)
 	if err != nil {
@@ -154,7 +154,7 @@ func Get(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
 // getVisible is like get, but returns an error if the entry is withheld from the caller.
 func getVisible(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	e, err := get(ctx, s, name)
-	if err == nil && e.Withheld(ctx) {
+	if err == nil && !e.MayShow(oxbow.OnRequest(ctx)) {
 		err = &oxbow.InvalidError{
 			Field:  "handoff",
 			Value:  e.Name,
@@ -175,7 +175,7 @@ func get(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 
 // Take marks a handoff as taken and returns it. If name is "", it takes the project's newest
 // open handoff, or the newest in all projects if project is "". It then skips handoffs that are
-// [oxbow.Entry.Suspicious]. The mark is set only if the version that was read is still current.
+// held back on the occasion [oxbow.WithoutLabels]. The mark is set only if the version that was read is still current.
 // Therefore only a single session gets the handoff, even if several processes try.
 //
 // If no such handoff is open, Take returns [ErrNone]. If the named handoff is already taken, it
@@ -219,7 +219,7 @@ func next(ctx context.Context, s oxbow.Store, name, project string) (oxbow.Entry
 		if err != nil {
 			return oxbow.Entry{}, err
 		}
-		if i := slices.IndexFunc(es, func(e oxbow.Entry) bool { return !e.Suspicious() }); i >= 0 {
+		if i := slices.IndexFunc(es, func(e oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }); i >= 0 {
 			return es[i], nil
 		}
 		return oxbow.Entry{}, ErrNone

@@ -5,6 +5,7 @@ package inject
 import (
 	"context"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
@@ -31,7 +32,7 @@ func (u *unit) spokenText() string {
 // In a turn, the person's own words are not examined.
 func (u *unit) isShaped() bool {
 	if u.In != InSessions {
-		return !u.entry.Volunteered()
+		return !u.entry.MayShow(oxbow.Unasked)
 	}
 	t, err := session.Parse(u.entry.Content)
 	if err != nil {

@@ -121,9 +121,9 @@ func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, 
 	more := true
 	if l.base != nil {
 		isHeld := func(int) bool { return false }
-		if slices.ContainsFunc(l.base.entryForms(), func(f form) bool { return f.hasKey(store.LabelQuarantine) }) {
-			held := store.Term{Key: "has", Values: []string{store.LabelQuarantine}}
-			isHeld = l.base.rowSelector(store.Filter{Terms: []store.Term{held}})
+		if slices.ContainsFunc(l.base.entryForms(), func(f form) bool { return f.isHeld() }) {
+			isShown := l.base.rowSelector(store.BySearch.Filter())
+			isHeld = func(row int) bool { return !isShown(row) }
 		}
 		var e store.Entry
 		keydir.EachText(l.base.rows, func(row int, text string) bool {
@@ -139,15 +139,15 @@ func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, 
 		})
 	}
 	for _, e := range l.order {
-		_, held := e.Label(store.LabelQuarantine)
-		more = more && err == nil && (held || fn(e.Name))
+		more = more && err == nil && (!e.MayShow(store.BySearch) || fn(e.Name))
 	}
 	return l.base.readError() == nil, err
 }
 
-// hasKey reports whether entries with this form have a label with the key.
-func (f form) hasKey(key string) bool {
-	return slices.ContainsFunc(f.labels, func(l store.Label) bool { return l.Key == key })
+// isHeld reports whether no search finds the entries with this form.
+func (f form) isHeld() bool {
+	e := store.Entry{Kind: f.kind, Labels: f.labels}
+	return !e.MayShow(store.BySearch)
 }
 
 // encodedTexts returns the names and aliases of the entries, encoded, by row. The texts are parts of a

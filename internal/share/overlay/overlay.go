@@ -148,7 +148,7 @@ func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	usedNames := map[string]bool{}
 	for _, first := range []bool{true, false} {
 		for _, e := range all {
-			if e.HeldByLabel() == first {
+			if e.MayShow(oxbow.UnaskedByLabels) != first {
 				continue
 			}
 			if err := o.makeNameUnique(ctx, e, usedNames); err != nil {

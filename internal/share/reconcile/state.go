@@ -277,7 +277,7 @@ func pullStamps(ls []oxbow.Label) []oxbow.Label {
 
 func isStamp(l oxbow.Label) bool {
 	return l.IsPersonal() || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved ||
-		l.Key == oxbow.LabelTextBy || slices.Contains(oxbow.HeldLabels(), l.Key)
+		l.Key == oxbow.LabelTextBy || slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
 }
 
 // StateFile returns the name of the state file for a server. The file is next to the memory's file.

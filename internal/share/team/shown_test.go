@@ -77,12 +77,12 @@ func TestShown(t *testing.T) {
 	want := func(words string, trust oxbow.Trust, volunteered, pinned bool) {
 		t.Helper()
 		e := found(t, both, words)
-		if _, has := e.Label("pinned"); e.Trust() != trust || e.Volunteered() != volunteered || has != pinned {
+		if _, has := e.Label("pinned"); e.Trust() != trust || e.MayShow(oxbow.Unasked) != volunteered || has != pinned {
 			t.Errorf(
 				"%q is %s (volunteered %v, pinned %v), want %s (%v, %v): %+v",
 				e.Name,
 				e.Trust(),
-				e.Volunteered(),
+				e.MayShow(oxbow.Unasked),
 				has,
 				trust,
 				volunteered,

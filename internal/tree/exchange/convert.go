@@ -17,7 +17,7 @@ import (
 // ConvertOptions are the options of [Convert].
 type ConvertOptions struct {
 	// Adapt changes entries that the new store refuses until it accepts them. First the labels are
-	// removed, except from an entry held back as suspicious ([oxbow.Entry.Suspicious]). Then the
+	// removed, except from an entry held back on the occasion [oxbow.WithoutLabels]. Then the
 	// aliases are removed. Then the entry becomes a note. The report lists the losses. If Adapt is
 	// false, such entries are only reported as refused.
 	Adapt bool
@@ -225,7 +225,7 @@ func (c *converter) writeOne(ctx context.Context, add oxbow.Add) error {
 		switch {
 		case !c.opts.Adapt || errors.Is(err, oxbow.ErrExists):
 		case len(add.Labels) > 0:
-			if e := (oxbow.Entry{Labels: add.Labels}); e.Suspicious() {
+			if e := (oxbow.Entry{Labels: add.Labels}); !e.MayShow(oxbow.WithoutLabels) {
 				err = fmt.Errorf("%w: it is held back, which the layout has no place for", err)
 				break
 			}

@@ -183,7 +183,7 @@ func addDerived(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	case len(e.Values(oxbow.LabelVerified)) > 0:
 		add("verified", "process:"+e.Values(oxbow.LabelVerified)[0])
 	}
-	if e.HeldByLabel() && !hasKey(top, "status") {
+	if !e.MayShow(oxbow.UnaskedByLabels) && !hasKey(top, "status") {
 		addKey(top, "status", "draft")
 		own.Derived = append(own.Derived, "status")
 	}

@@ -28,7 +28,8 @@ const (
 // isStamp reports whether programs add labels with this key to imported entries. Such a label is
 // not an edit.
 func isStamp(l oxbow.Label) bool {
-	return l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || slices.Contains(oxbow.HeldLabels(), l.Key)
+	return l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy ||
+		slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
 }
 
 // markedItem returns the item with labels that name its origin.

@@ -16,7 +16,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
 // BeforeActionIn is the argument of BeforeAction.
@@ -78,7 +77,7 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 // a search.
 func sayDecision(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
-		if !e.Volunteered() {
+		if !e.MayShow(oxbow.Unasked) {
 			return ""
 		}
 		return file + ": " + firstParagraph(e.Content)
@@ -89,7 +88,7 @@ func sayDecision(file string) func(e *oxbow.Entry) string {
 // instructions.
 func sayFix(e *oxbow.Entry) string {
 	f, ok := inbox.ParseFix(e)
-	if !ok || e.Shaped() {
+	if !ok || !e.MayShow(oxbow.Unasked) {
 		return ""
 	}
 	said := "`" + f.Command + "` failed so before (" + onOneLine(f.Error) + ") and passed after changes of " +
@@ -164,7 +163,7 @@ func (a *action) find(
 	if a.in.Project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{a.in.Project}})
 	}
-	hits, err := m.Recall(ctx, oxbow.Query{Limit: limit, Filter: f.And(injection.Volunteered)})
+	hits, err := m.Recall(ctx, oxbow.Query{Limit: limit, Filter: f.And(oxbow.Unasked.Filter())})
 	if err != nil {
 		return
 	}

@@ -232,7 +232,8 @@ func (m *mirroring) ownFiles(ctx context.Context, but *setup.MemoryFile) ([]stri
 		return nil, err
 	}
 	held := map[string]bool{}
-	for e, err := range mem.Entries(ctx, verb.SuspiciousFilter) {
+	flagged := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: oxbow.WithoutLabels.HeldLabels()}}}
+	for e, err := range mem.Entries(ctx, flagged) {
 		if err != nil {
 			return nil, err
 		}

@@ -108,7 +108,7 @@ func (s *syncing) belongsToFolder(e *oxbow.Entry) bool {
 // writeEntry writes an entry into its file if their texts differ, or into a new file if the entry was not made from a
 // file. It returns an error for an entry that is held back because others may have written its text.
 func (s *syncing) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
-	if e.Suspicious() {
+	if !e.MayShow(oxbow.WithoutLabels) {
 		return fmt.Errorf("it waits for your approval: oxbow approve %s", text.ShellName(e.Name))
 	}
 	origin := exchange.FileLabel(e)
@@ -319,7 +319,7 @@ func withStamps(labels, of []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for _, l := range of {
 		isStamp := l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy
-		isStamp = isStamp || slices.Contains(oxbow.HeldLabels(), l.Key)
+		isStamp = isStamp || slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
 		if isStamp && !slices.Contains(labels, l) {
 			labels = append(labels, l)
 		}

@@ -142,18 +142,12 @@ func Calibrate(ctx context.Context, w *verb.Workspace) error {
 	return err
 }
 
-// Volunteered selects the entries that are [oxbow.Entry.Volunteered].
-var Volunteered = oxbow.Filter{Terms: []oxbow.Term{
-	{Key: "has", Values: oxbow.HeldLabels(), Not: true},
-	{Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}, Not: true},
-}}
-
 // injectSources returns the notes and the archive of sessions, if they exist.
 func injectSources(ctx context.Context, w *verb.Workspace) (all []injectSource, err error) {
 	place, perr := w.Location()
 	_, m, err := w.Memory(ctx, verb.Read)
 	if err == nil {
-		s := injectSource{Source: inject.Source{In: inject.InNotes, Memory: m, Filter: Volunteered}}
+		s := injectSource{Source: inject.Source{In: inject.InNotes, Memory: m, Filter: oxbow.Unasked.Filter()}}
 		if perr == nil && place.HasOwnLayout() {
 			s.store = place.Store
 		}
@@ -170,7 +164,11 @@ func injectSources(ctx context.Context, w *verb.Workspace) (all []injectSource, 
 		return all, errors.Join(err, serr)
 	}
 	s := injectSource{
-		Source: inject.Source{In: inject.InSessions, Memory: a.Memory, Filter: session.TurnFilter.And(Volunteered)},
+		Source: inject.Source{
+			In:     inject.InSessions,
+			Memory: a.Memory,
+			Filter: session.TurnFilter.And(oxbow.Unasked.Filter()),
+		},
 	}
 	if perr == nil && place.HasOwnLayout() {
 		s.store = filepath.Join(filepath.Dir(place.Store), session.StoreFile)

@@ -72,7 +72,7 @@ const (
 	howToSearch = "Ask for the rest: the tool recall, or oxbow recall WORDS.\n"
 )
 
-// Start returns the block for a new session. It contains vouched notes ([oxbow.Entry.Vouched]) of
+// Start returns the block for a new session. It contains notes that somebody vouches for ([oxbow.AtStart]) of
 // this project or of no project. Then follow the number of other notes with a few of their names,
 // the open handoff, and how to search. Start is deterministic: the same memory and archive of sessions
 // give the same bytes.
@@ -259,7 +259,7 @@ func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow
 		term("has", oxbow.LabelVerified, oxbow.LabelApproved),
 	}
 	groups := []oxbow.Filter{term(profile.LabelPinned, "true"), term(profile.LabelProcess, "true"), {}}
-	base := Volunteered.And(noSessions).And(oxbow.Filter{Terms: []oxbow.Term{
+	base := oxbow.AtStart.Filter().And(noSessions).And(oxbow.Filter{Terms: []oxbow.Term{
 		{Key: profile.LabelCovered, Values: []string{"true"}, Not: true},
 	}})
 	isListed := map[uint64]bool{}
@@ -280,7 +280,7 @@ func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow
 					return nil, err
 				}
 				for _, h := range hits {
-					if e := h.Entry; e.Vouched() && !isListed[e.ID] {
+					if e := h.Entry; e.MayShow(oxbow.AtStart) && !isListed[e.ID] {
 						isListed[e.ID] = true
 						found = append(found, e)
 					}
@@ -393,14 +393,15 @@ func (out *StartOut) restLine(ctx context.Context, m *oxbow.Memory, project stri
 	var names []string
 	for _, place := range projectFilters(project) {
 		limit := len(out.Shown) + len(out.known) + namedNotes
-		hits, err := m.Recall(ctx, oxbow.Query{Filter: Volunteered.And(noSessions).And(place), Limit: limit})
+		hits, err := m.Recall(ctx, oxbow.Query{Filter: oxbow.Unasked.Filter().And(noSessions).And(place), Limit: limit})
 		if err != nil {
 			return "", err
 		}
 		for _, h := range hits {
 			isShown := slices.Contains(out.known, h.Entry.Name) ||
 				slices.ContainsFunc(out.Entries, func(s StartEntry) bool { return s.Name == h.Entry.Name })
-			if name := inject.OneLine(h.Entry.Name); !isShown && len(names) < namedNotes && len(name) <= maxNamed {
+			mayName := !isShown && len(names) < namedNotes && h.Entry.MayShow(oxbow.Unasked)
+			if name := inject.OneLine(h.Entry.Name); mayName && len(name) <= maxNamed {
 				names = append(names, name)
 			}
 		}

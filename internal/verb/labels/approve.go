@@ -64,11 +64,11 @@ type HeldGroup struct {
 const groupNames = 5
 
 var (
-	heldFilter     = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: oxbow.HeldLabels()}}}
+	heldFilter     = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: oxbow.Unasked.HeldLabels()}}}
 	importedFilter = oxbow.Filter{
 		Terms: []oxbow.Term{
 			{Key: "by", Values: []string{string(oxbow.Imported)}},
-			{Key: "has", Values: oxbow.HeldLabels(), Not: true},
+			{Key: "has", Values: oxbow.Unasked.HeldLabels(), Not: true},
 		},
 	}
 )
@@ -97,7 +97,7 @@ func ApprovalGroup(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) string 
 }
 
 // isInGroup reports whether an entry is held back only because it was imported.
-func isInGroup(e *oxbow.Entry) bool { return !e.Suspicious() && e.Trust() == oxbow.TrustImported }
+func isInGroup(e *oxbow.Entry) bool { return e.WhyHeld(oxbow.UnaskedByLabels) == oxbow.HeldAsImported }
 
 // groupID returns the identifier of the group of texts with this source.
 func groupID(s oxbow.Source) string {
@@ -214,7 +214,7 @@ func importOrigin(s oxbow.Source) string {
 // withoutHeld returns the labels without those that hold an entry back.
 func withoutHeld(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
-		return slices.Contains(oxbow.HeldLabels(), l.Key)
+		return slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
 	})
 }
 
@@ -249,7 +249,7 @@ func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, 
 		if err != nil {
 			return RelabelOut{}, verb.Advise(err, "oxbow approve lists what is held back")
 		}
-		if e.Vouched() {
+		if e.MayShow(oxbow.AtStart) {
 			return RelabelOut{}, verb.Advise(
 				fmt.Errorf("%w: %q is not held back", oxbow.ErrInvalid, e.Name),
 				"oxbow approve lists what is",

@@ -258,7 +258,7 @@ func relabel(ctx context.Context, w *verb.Workspace, plan label.Planner, dry boo
 
 // isProgramLabel reports whether oxbow itself sets the label, so that only a person may change it.
 func isProgramLabel(l oxbow.Label) bool {
-	return slices.Contains(oxbow.HeldLabels(), l.Key) || l.Key == oxbow.LabelVerified ||
+	return slices.Contains(oxbow.Unasked.HeldLabels(), l.Key) || l.Key == oxbow.LabelVerified ||
 		l.Key == oxbow.LabelApproved ||
 		l.Key == oxbow.LabelTextBy ||
 		l.IsPersonal()

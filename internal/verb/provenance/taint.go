@@ -379,7 +379,7 @@ func (s *stamper) keepVouched(labels []oxbow.Label, content string, old oxbow.En
 	switch {
 	case isHeld:
 		labels = append(labels, unvouchedImport)
-	case isSame && old.Vouched() && (old.TextBy() == oxbow.Person || old.TextBy() == oxbow.Team):
+	case isSame && old.MayShow(oxbow.AtStart) && (old.TextBy() == oxbow.Person || old.TextBy() == oxbow.Team):
 		labels = append(labels, ApprovedByPerson)
 	}
 	return labels

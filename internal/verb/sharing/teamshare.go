@@ -213,7 +213,7 @@ func mayShare(e *oxbow.Entry) error {
 // mayLeave returns an error if an entry must not be shared, because it contains secrets or
 // personal data, or is held back from agents.
 func mayLeave(e *oxbow.Entry) error {
-	if e.Suspicious() {
+	if !e.MayShow(oxbow.WithoutLabels) {
 		return verb.Advise(
 			fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()),
 			"read it, then oxbow approve "+text.ShellName(e.Name),

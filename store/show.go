@@ -1,0 +1,160 @@
+// This file decides whether an entry may be shown.
+
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+)
+
+// An Occasion is a situation in which the text of an entry is shown. [Entry.WhyHeld] decides for
+// each occasion whether an entry may be shown.
+type Occasion int
+
+// The occasions.
+const (
+	// BySearch: words of the text find the entry, or its name is offered in place of an unknown name.
+	BySearch Occasion = iota
+	// RequestedByPerson: a person reads the entry, or a list of entries.
+	RequestedByPerson
+	// RequestedByModel: an agent or a program reads the entry, or a list of entries. The answer
+	// shows the level of trust.
+	RequestedByModel
+	// Unasked: a model gets the entry without asking for it, at a prompt, before an edit or in the
+	// selection of a profile.
+	Unasked
+	// UnaskedByLabels is like Unasked, but the texts are not examined. Use it to choose candidates among
+	// many entries or among heads, which have no content. An entry that it permits must be checked
+	// for Unasked before it is shown.
+	UnaskedByLabels
+	// AtStart: a model gets the entry at the start of its session.
+	AtStart
+	// WithoutLabels: the text goes where the labels of the entry are lost, such as a file that
+	// other programs read, the repository of a team, a handoff that nobody requested by name, or a
+	// layout without labels.
+	WithoutLabels
+)
+
+// OnRequest returns the occasion of an answer to the caller in ctx.
+func OnRequest(ctx context.Context) Occasion {
+	if src, _ := SourceFrom(ctx); src.Actor == Person {
+		return RequestedByPerson
+	}
+	return RequestedByModel
+}
+
+// A HoldReason is the reason why an entry must not be shown. It completes a sentence that begins
+// with "it". The empty reason means that the entry may be shown.
+type HoldReason string
+
+// The reasons why an entry is held back.
+const (
+	heldInQuarantine HoldReason = "is in quarantine"
+	heldAsTainted    HoldReason = "repeats foreign text"
+	heldAsShaped     HoldReason = "reads like an instruction to an agent"
+	HeldAsImported   HoldReason = "comes from outside, and nobody approved it"
+	heldAsUnvouched  HoldReason = "was written by an agent, and what that agent had read is not known"
+	heldFromStart    HoldReason = "is vouched for by no person, team, test or commit"
+)
+
+// WhyHeld returns the reason why the entry must not be shown on an occasion, or "" if it may be
+// shown. It is the only function that decides this. Its order of reasons is from the most to the
+// least dangerous. A person's approval removes the labels that hold an entry back.
+//
+// On the occasions Unasked and AtStart, WhyHeld also examines the name, content, aliases and label
+// values, so that it covers entries that were stored before the present rules for instructions.
+func (e *Entry) WhyHeld(on Occasion) HoldReason {
+	trust := e.Trust()
+	switch on {
+	case RequestedByPerson:
+		return ""
+	case BySearch, RequestedByModel:
+		if trust == TrustQuarantined {
+			return heldInQuarantine
+		}
+		return ""
+	}
+	switch {
+	case trust == TrustQuarantined:
+		return heldInQuarantine
+	case trust == TrustTainted:
+		return heldAsTainted
+	case e.hasLabel(LabelSuspect):
+		return heldAsShaped
+	case on == WithoutLabels:
+		return ""
+	case trust == TrustImported:
+		return HeldAsImported
+	case trust == TrustUnvouched:
+		return heldAsUnvouched
+	case on == UnaskedByLabels:
+		return ""
+	case e.readsLikeInstruction():
+		return heldAsShaped
+	case on == AtStart && !trust.isAbove(trustAgent):
+		return heldFromStart
+	}
+	return ""
+}
+
+// MayShow reports whether the entry may be shown on an occasion (see [Entry.WhyHeld]).
+func (e *Entry) MayShow(on Occasion) bool { return e.WhyHeld(on) == "" }
+
+// heldKeys are the keys of labels that hold an entry back on the occasions Unasked and AtStart. The
+// first flaggedKeys of them do so on the occasion WithoutLabels too.
+var heldKeys = []string{LabelQuarantine, LabelTaint, LabelSuspect, LabelUnvouched, LabelOrigin}
+
+const flaggedKeys = 3
+
+// heldActors are the authors whose entries are held back on the same occasions as heldKeys.
+var heldActors = []string{string(Imported), string(Foreign)}
+
+// HeldLabels returns the keys of the labels that hold an entry back on an occasion, whatever its
+// author is.
+func (on Occasion) HeldLabels() []string {
+	switch on {
+	case RequestedByPerson:
+		return nil
+	case BySearch, RequestedByModel:
+		return heldKeys[:1:1]
+	case WithoutLabels:
+		return heldKeys[:flaggedKeys:flaggedKeys]
+	}
+	return slices.Clone(heldKeys)
+}
+
+// Filter returns a filter that selects the entries that no label and no author holds back on an
+// occasion. An entry that it selects must be checked with [Entry.WhyHeld] before it is shown unasked.
+func (on Occasion) Filter() Filter {
+	var f Filter
+	if keys := on.HeldLabels(); keys != nil {
+		f.Terms = append(f.Terms, Term{Key: "has", Values: keys, Not: true})
+	}
+	if on == Unasked || on == UnaskedByLabels || on == AtStart {
+		f.Terms = append(f.Terms, Term{Key: "by", Values: slices.Clone(heldActors), Not: true})
+	}
+	return f
+}
+
+// readsLikeInstruction reports whether the entry's name, content, aliases or label values look like
+// instructions to an agent. It returns false if a person wrote or approved the version. For an
+// entry that the team reviewed, it returns true only if the text has hidden characters, because
+// reviewers do not see them.
+func (e *Entry) readsLikeInstruction() bool {
+	if e.TextBy() == Person || e.hasLabel(LabelApproved) {
+		return false
+	}
+	texts := make([]string, 0, 2+len(e.Aliases)+len(e.Labels))
+	texts = append(append(texts, e.Name, e.Content), e.Aliases...)
+	for _, l := range e.Labels {
+		texts = append(texts, l.Value)
+	}
+	rules := instruction.Find(strings.Join(texts, "\n"))
+	if e.TextBy() == Team {
+		return slices.Contains(rules, instruction.Hidden)
+	}
+	return rules != nil
+}
