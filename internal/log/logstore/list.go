@@ -32,11 +32,9 @@ type listing struct {
 func (d *DB) listing(ctx context.Context, f store.Filter) (l *listing, err error) {
 	err = d.withState(ctx, func(st *state) {
 		p, _ := logpos.Decode(d.recent.pos)
-		l = &listing{
-			base:   st.base.acquire(),
-			hidden: slices.Clone(st.hidden),
-			order:  slices.Clone(st.order),
-			seq:    p.Seq,
+		l = &listing{base: st.base.acquire(), hidden: slices.Clone(st.hidden), seq: p.Seq}
+		if st.rare > 0 || !hasRare(f) {
+			l.order = slices.Clone(st.order)
 		}
 	})
 	if err == nil {
@@ -57,8 +55,13 @@ func (l *listing) excludeRows(f store.Filter) {
 		return
 	}
 	if part, _ := byHead(f); !part.IsZero() {
-		selects := l.base.rowSelector(part)
 		l.rows = []int{}
+		if hasRare(f) && !slices.ContainsFunc(l.base.entryForms(), func(k form) bool {
+			return store.Filter{Terms: part.Terms}.Match(&store.Entry{Kind: k.kind, Labels: k.labels})
+		}) {
+			return
+		}
+		selects := l.base.rowSelector(part)
 		for row := range l.base.len() {
 			if selects(row) {
 				l.rows = append(l.rows, row)

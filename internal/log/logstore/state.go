@@ -35,6 +35,7 @@ type state struct {
 	order  []*store.Entry          // the same entries, by ID
 	gone   map[string]uint64       // removed names and the changes that removed them
 	nextID uint64
+	rare   int // number of entries in order that have a label of rareKeys
 	// number of ops that were applied since the base, in which an op counts once more for each
 	// opText bytes of content
 	ops int
@@ -236,12 +237,14 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 	}
 	st.names[e.Name] = e
 	delete(st.gone, e.Name)
+	st.countRare(e, 1)
 	if n := len(st.order); n == 0 || st.order[n-1].ID < e.ID {
 		st.order = append(st.order, e)
 		return replaced
 	}
 	i, found := st.place(e.ID)
 	if found {
+		st.countRare(st.order[i], -1)
 		st.order[i] = e
 	} else {
 		st.order = slices.Insert(st.order, i, e)
@@ -263,8 +266,27 @@ func (st *state) remove(e *store.Entry, seq uint64) {
 // drop removes a changed entry from the order.
 func (st *state) drop(id uint64) {
 	if i, found := st.place(id); found {
+		st.countRare(st.order[i], -1)
 		st.order = slices.Delete(st.order, i, i+1)
 	}
+}
+
+// rareKeys are keys of labels that few entries have and that every write looks for.
+var rareKeys = []string{store.LabelQuarantine, store.LabelSuspect, store.LabelTaint}
+
+// countRare adds n to the number of entries with a rare label if the entry has one.
+func (st *state) countRare(e *store.Entry, n int) {
+	if slices.ContainsFunc(e.Labels, func(l store.Label) bool { return slices.Contains(rareKeys, l.Key) }) {
+		st.rare += n
+	}
+}
+
+// hasRare reports whether a filter selects only entries with a label of rareKeys.
+func hasRare(f store.Filter) bool {
+	return slices.ContainsFunc(f.Terms, func(t store.Term) bool {
+		isRare := func(key string) bool { return slices.Contains(rareKeys, key) }
+		return t.Key == "has" && !t.Not && !slices.ContainsFunc(t.Values, func(v string) bool { return !isRare(v) })
+	})
 }
 
 // place returns the index of an ID in the order, or the index at which to insert it.

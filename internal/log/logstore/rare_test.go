@@ -1,0 +1,87 @@
+// Tests that filters for labels which few entries have select exactly the entries with these labels.
+
+package logstore
+
+import (
+	"crypto/rand"
+	"fmt"
+	mathrand "math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// TestRareLabels compares such filters with a scan of all entries, while entries with and without
+// the labels are added, changed and removed, and after the store was opened again.
+func TestRareLabels(t *testing.T) {
+	for seed := range uint64(20) {
+		r := mathrand.New(mathrand.NewPCG(seed, 49))
+		fsys := vfs.NewMem()
+		open := func() *DB {
+			d, err := Open("memory.oxbow", Options{FS: fsys, Clock: time.Now, Rand: rand.Reader})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		d := open()
+		for step := range 60 {
+			name := fmt.Sprint("n", r.IntN(8))
+			var labels []store.Label
+			if r.IntN(4) == 0 {
+				labels = append(labels, store.Label{Key: rareKeys[r.IntN(len(rareKeys))], Value: "x"})
+			}
+			ops := []store.Op{
+				store.Add{Name: name, Content: "c", Labels: labels},
+				store.Update{Name: name, Content: fmt.Sprint(step), Labels: labels},
+				store.Relabel{Name: name, Labels: labels},
+				store.Remove{Name: name},
+			}
+			_ = d.Apply(t.Context(), ops[r.IntN(len(ops))]) // it fails if the name is new or in use
+			if r.IntN(12) == 0 {
+				if err := d.Checkpoint(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if r.IntN(12) == 0 {
+				if err := d.Close(); err != nil {
+					t.Fatal(err)
+				}
+				d = open()
+			}
+			compareRare(t, d, seed, step)
+		}
+		if rep, err := d.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+			t.Errorf("seed %d: Check = %v, %v", seed, rep.Problems, err)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// compareRare compares the filters for rare labels with a scan of all entries.
+func compareRare(t *testing.T, d *DB, seed uint64, step int) {
+	t.Helper()
+	ids := func(f store.Filter, keep func(*store.Entry) bool) (all []uint64) {
+		for e, err := range d.Entries(t.Context(), f) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if keep(&e) {
+				all = append(all, e.ID)
+			}
+		}
+		return all
+	}
+	for _, values := range [][]string{rareKeys[:1], rareKeys[1:2], rareKeys[2:], rareKeys} {
+		f := store.Filter{Terms: []store.Term{{Key: "has", Values: values}}}
+		want := ids(store.Filter{}, func(e *store.Entry) bool { return f.Match(e) })
+		if got := ids(f, func(*store.Entry) bool { return true }); !slices.Equal(got, want) {
+			t.Fatalf("seed %d, step %d: has:%v selects %v, want %v", seed, step, values, got, want)
+		}
+	}
+}
