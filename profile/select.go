@@ -14,7 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
-	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
@@ -167,7 +167,7 @@ func (r *Resolved) head() string {
 	title, description := "# Memory\n", ""
 	if r.Name != "" {
 		title = "# Memory: profile " + r.Name + "\n"
-		if d := strings.Join(strings.Fields(r.Description), " "); d != "" && !instruction.LooksLikeInstructions(d) {
+		if d := strings.Join(strings.Fields(r.Description), " "); d != "" && screen.Doubt(nil, d) == "" {
 			description = prompt.Fence("text", d) + "\n"
 		}
 	}

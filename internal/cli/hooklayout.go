@@ -27,6 +27,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/hook"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
@@ -219,7 +220,7 @@ func (l layoutHook) recall(ctx context.Context) string {
 		return ""
 	}
 	caution := ""
-	if why := verb.CautionReason(c.RoleText(prompt.User), l.finder.repeatsOthers); why != "" {
+	if why := screen.Doubt(l.finder.repeatsOthers, c.RoleText(prompt.User)); why != "" {
 		caution = verb.CautionLine(why)
 	}
 	c.Parts = slices.DeleteFunc(c.Parts, func(p prompt.Part) bool { return p.Role != prompt.User })

@@ -1,5 +1,4 @@
-// This file decides how a run treats secrets, taints and personal data in the text that it
-// writes.
+// This file decides how a run examines the texts that it writes.
 
 package cli
 
@@ -36,24 +35,11 @@ func (mem *openMemory) screener(m **oxbow.Memory) func(context.Context, oxbow.St
 				return nil, err
 			}
 		}
-		p := mem.secretsPolicy()
-		ops, err := p.Screen(ctx, s, ops)
-		if err != nil {
-			return nil, err
-		}
-		if p, err := mem.finder.memoryPlace(); err == nil && !p.HasOwnLayout() {
-			return ops, nil // other layouts cannot store such labels
-		}
-		k := mem.knowledge()
-		k.Memory, k.Second = *m, second
-		if mem.command == "convert" {
-			return provenance.StampPersonal(ctx, s, ops), nil // keep the sources and labels of the entries
-		}
-		ops, err = provenance.Stamp(ctx, s, ops, k)
-		if err != nil {
-			return nil, err
-		}
-		return provenance.StampPersonal(ctx, s, ops), nil
+		place, err := mem.finder.memoryPlace()
+		screener := provenance.Screener{Secrets: mem.secretsPolicy(), Knowledge: mem.knowledge(),
+			NoLabels: err == nil && !place.HasOwnLayout(), KeepOrigins: mem.command == "convert"}
+		screener.Knowledge.Memory, screener.Knowledge.Second = *m, second
+		return screener.Screen(ctx, s, ops)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
 	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
@@ -63,10 +64,10 @@ func (w *Workspace) Judge(h handoff.Handoff) handoff.Handoff {
 	if !w.Unlabelled {
 		return h
 	}
-	switch CautionReason(h.Name+"\n\n"+h.Summary+"\n\n"+h.Plan, w.RepeatsOthers) {
-	case isShapedReason:
+	switch screen.Doubt(w.RepeatsOthers, h.Name+"\n\n"+h.Summary+"\n\n"+h.Plan) {
+	case screen.IsShaped:
 		h.Trust = oxbow.TrustUnvouched
-	case repeatsReason:
+	case screen.Repeats:
 		h.Trust = oxbow.TrustTainted
 	default:
 		return h

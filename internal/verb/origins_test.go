@@ -40,11 +40,10 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 		{oxbow.Person, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t text-by:tool"},
 	} {
 		ctx := verb.WithOrigins(oxbow.WithSource(t.Context(), oxbow.Source{Actor: c.by}), c.turns)
-		ops, err := provenance.Stamp(
+		ops, err := (&provenance.Screener{Knowledge: verb.Knowledge{Memory: m}}).Screen(
 			ctx,
 			m.Store(),
 			[]oxbow.Op{oxbow.Relabel{Name: "n", Labels: given}},
-			verb.Knowledge{Memory: m},
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -62,12 +61,9 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 		oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent}),
 		[]string{"WebFetch x"},
 	)
-	ops, err := provenance.Stamp(
-		ctx,
+	ops, err := (&provenance.Screener{Knowledge: verb.Knowledge{Memory: m}}).Screen(ctx,
 		m.Store(),
-		[]oxbow.Op{oxbow.Add{Name: "new", Content: "x"}, oxbow.Relabel{Name: "new", Labels: nil}},
-		verb.Knowledge{Memory: m},
-	)
+		[]oxbow.Op{oxbow.Add{Name: "new", Content: "x"}, oxbow.Relabel{Name: "new", Labels: nil}})
 	if err != nil || len(ops) != 2 || len(ops[1].(oxbow.Relabel).Labels) != 1 {
 		t.Errorf("a new entry whose labels are taken off: %+v, %v", ops, err)
 	}

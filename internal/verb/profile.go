@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
@@ -295,7 +295,7 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 		if f.Hidden || (p.Visible != nil && !p.Visible(f.Name)) {
 			continue
 		}
-		if instruction.LooksLikeInstructions(f.Name) { // anybody may name the profiles of a repository
+		if screen.Doubt(nil, f.Name) != "" { // anybody may name the profiles of a repository
 			shaped++
 			continue
 		}
@@ -304,7 +304,7 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 			continue
 		}
 		s := ProfileShort{f.Name, strings.Join(strings.Fields(f.Description), " ")}
-		if instruction.LooksLikeInstructions(s.Description) {
+		if screen.Doubt(nil, s.Description) != "" {
 			s.Description = "(its description is shaped like instructions; a person sees it with oxbow profile show)"
 		}
 		if f.Wrong != nil {

@@ -34,11 +34,10 @@ func TestSecondReader(t *testing.T) {
 	k := verb.Knowledge{Memory: m, Second: second}
 	write := func(name string) {
 		t.Helper()
-		ops, err := provenance.Stamp(
+		ops, err := (&provenance.Screener{Knowledge: k}).Screen(
 			t.Context(),
 			m.Store(),
 			[]oxbow.Op{oxbow.Add{Name: name, Content: "text " + name}},
-			k,
 		)
 		if err == nil {
 			err = m.Apply(t.Context(), ops...)

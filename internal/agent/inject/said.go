@@ -8,7 +8,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
@@ -36,9 +36,9 @@ func (u *unit) isShaped() bool {
 	}
 	t, err := session.Parse(u.entry.Content)
 	if err != nil {
-		return instruction.LooksLikeInstructions(session.Readable(u.entry.Content))
+		return screen.Doubt(nil, session.Readable(u.entry.Content)) != ""
 	}
-	return instruction.LooksLikeInstructions(t.AgentText())
+	return screen.Doubt(nil, t.AgentText()) != ""
 }
 
 // dropPrinted removes terms from the strength that occur only in a tool's output, because tool

@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
 // The directories that are searched, in this order: first relative to the user's home directory,
@@ -209,10 +209,7 @@ func readText(fsys fs.FS, name string) (string, error) {
 // without warning. The user's own skills are shown without warning, unless they are shaped like
 // instructions that outlast the task.
 func (s *Skill) warning() string {
-	shaped := ""
-	if rules := instruction.Find(s.Text); rules != nil {
-		shaped = "shaped like instructions to an agent (" + strings.Join(rules, ", ") + ")"
-	}
+	shaped := screen.Shape(s.Text)
 	switch {
 	case s.Project && shaped != "":
 		return "a file of the project, " + shaped + ": it says how to do the task and nothing else"
@@ -228,7 +225,7 @@ func (s *Skill) warning() string {
 // handoff that names it, or "". It is withheld if it belongs to the project and is shaped like
 // instructions.
 func (s *Skill) Withheld() string {
-	if !s.Project || !instruction.LooksLikeInstructions(s.Name, s.Text) {
+	if !s.Project || screen.Doubt(nil, s.Name, s.Text) == "" {
 		return ""
 	}
 	return "it came with the project and is shaped like instructions to an agent; read " + s.File + " before you use it"

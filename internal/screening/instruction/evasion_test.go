@@ -156,7 +156,7 @@ func TestEvasions(t *testing.T) {
 		all := templates(t, file.name)
 		var plain []string
 		for _, s := range all {
-			if LooksLikeInstructions(s) {
+			if Find(s) != nil {
 				plain = append(plain, s)
 			}
 		}
@@ -165,7 +165,7 @@ func TestEvasions(t *testing.T) {
 			var missed []string
 			for _, s := range plain {
 				of++
-				if LooksLikeInstructions(e.write(s)) {
+				if Find(e.write(s)) != nil {
 					found++
 				} else {
 					missed = append(missed, s)

@@ -136,14 +136,6 @@ func (f *finder) addSquashedMatches(word string) {
 	}
 }
 
-// LooksLikeInstructions reports whether texts that are read together, such as an entry's name and content, look
-// like instructions to an agent. It must be called before a text is shown to a model that did not
-// ask for it. It does not know the author. The caller must except texts that a person wrote or
-// approved.
-func LooksLikeInstructions(texts ...string) bool {
-	return Find(strings.Join(texts, "\n")) != nil
-}
-
 // rule is a line of rules.txt.
 type rule struct {
 	name       string

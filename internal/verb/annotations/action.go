@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
-	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
@@ -105,7 +105,7 @@ func sayFix(e *oxbow.Entry) string {
 func sayReverted(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		t, err := session.Parse(e.Content)
-		if err != nil || t.Prompt() == "" || instruction.LooksLikeInstructions(t.Prompt()) {
+		if err != nil || t.Prompt() == "" || screen.Doubt(nil, t.Prompt()) != "" {
 			return ""
 		}
 		return "an edit of " + file + " was taken back; it was made for the prompt: " + quoteArg(t.Prompt())
@@ -120,7 +120,7 @@ func sayCorrected(file string) func(e *oxbow.Entry) string {
 			return ""
 		}
 		said := extract.FindCorrection(t.Prompt())
-		if said == "" || instruction.LooksLikeInstructions(t.Prompt()) {
+		if said == "" || screen.Doubt(nil, t.Prompt()) != "" {
 			return ""
 		}
 		return "an agent edited " + file + "; then the person said: " + quoteArg(said)

@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
-	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
@@ -114,7 +114,7 @@ func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBefo
 func vouchedOnly(ctx context.Context, s *annotate.Store, found []annotate.Found) []annotate.Found {
 	var out []annotate.Found
 	for _, f := range found {
-		if !instruction.LooksLikeInstructions(f.In, f.Headline()) {
+		if screen.Doubt(nil, f.In, f.Headline()) == "" {
 			out = append(out, f)
 		}
 	}

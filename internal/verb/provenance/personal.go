@@ -1,4 +1,4 @@
-// This file labels entries with the kinds of personal data in their texts, regardless of author.
+// This file labels entries with the kinds of personal data in their texts, whoever wrote them.
 
 package provenance
 
@@ -11,13 +11,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/personal"
 )
 
-// StampPersonal returns the changes with labels for the kinds of personal data that each entry will
-// contain. Labels for other kinds are removed. Callers cannot set or remove these labels.
-// StampPersonal is part of an [oxbow.Options.Screen].
-func StampPersonal(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
+// labelPersonal returns the changes with labels for the kinds of personal data that each entry will
+// contain. Labels for other kinds are removed. Callers cannot set or remove these labels. The
+// changes whose indexes are in labelled have these labels already.
+func labelPersonal(ctx context.Context, store oxbow.Store, ops []oxbow.Op, labelled map[int]bool) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
 	staged := map[string]oxbow.Entry{} // entries after the changes so far
-	for _, op := range ops {
+	for i, op := range ops {
 		name := op.Target()
 		old, found := staged[name]
 		if !found && needsOld(op) {
@@ -29,8 +29,13 @@ func StampPersonal(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxb
 			}
 		}
 		e := op.ApplyTo(old)
+		if labelled[i] {
+			staged[name] = e
+			out = append(out, op)
+			continue
+		}
 		had := e.Labels
-		e.Labels = personalLabels(&e)
+		e.Labels = entryWithPersonal(&e)
 		staged[name] = e
 		out = append(out, withLabels(op, e.Labels))
 		if a, ok := op.(oxbow.Alias); ok && !slices.Equal(had, e.Labels) {
@@ -65,15 +70,22 @@ func withLabels(op oxbow.Op, labels []oxbow.Label) oxbow.Op {
 	return op
 }
 
-// personalLabels returns the labels of an entry, with labels for its personal data as far as there
-// is room.
-func personalLabels(e *oxbow.Entry) []oxbow.Label {
-	out := slices.DeleteFunc(slices.Clone(e.Labels), oxbow.Label.IsPersonal)
+// entryWithPersonal returns the labels of an entry, with labels for its personal data.
+func entryWithPersonal(e *oxbow.Entry) []oxbow.Label {
 	texts := append([]string{e.Name, e.Content}, e.Aliases...)
-	for _, l := range out {
-		texts = append(texts, l.Value)
+	for _, l := range e.Labels {
+		if !l.IsPersonal() {
+			texts = append(texts, l.Value)
+		}
 	}
-	for _, k := range personal.FindKinds(strings.Join(texts, "\n")) {
+	return withPersonal(e.Labels, personal.FindKinds(strings.Join(texts, "\n")))
+}
+
+// withPersonal returns the labels with labels for kinds of personal data, as far as there is room, in
+// place of those that they have.
+func withPersonal(labels []oxbow.Label, kinds []personal.Kind) []oxbow.Label {
+	out := oxbow.SortLabels(slices.DeleteFunc(slices.Clone(labels), oxbow.Label.IsPersonal))
+	for _, k := range kinds {
 		if len(out) < oxbow.MaxLabels {
 			out = append(out, oxbow.Label{Key: oxbow.LabelPersonal, Value: string(k)})
 		}

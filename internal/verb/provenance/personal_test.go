@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-func TestStampPersonal(t *testing.T) {
+func TestPersonalLabels(t *testing.T) {
 	screen := func(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
-		return provenance.StampPersonal(ctx, s, ops), nil
+		return (&provenance.Screener{KeepOrigins: true}).Screen(ctx, s, ops)
 	}
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Screen: screen})
 	if err != nil {

@@ -83,7 +83,11 @@ func TestImportKeepsNoPrints(t *testing.T) {
 	write := func(actor oxbow.Actor, name, content string) oxbow.Entry {
 		t.Helper()
 		ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: actor, Door: "mcp"})
-		ops, err := Stamp(ctx, m.Store(), []oxbow.Op{oxbow.Add{Name: name, Content: content}}, k)
+		ops, err := (&Screener{Knowledge: k}).Screen(
+			ctx,
+			m.Store(),
+			[]oxbow.Op{oxbow.Add{Name: name, Content: content}},
+		)
 		if err == nil {
 			err = m.Apply(ctx, ops...)
 		}

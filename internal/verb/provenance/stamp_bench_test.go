@@ -37,8 +37,14 @@ func BenchmarkStamp(b *testing.B) {
 		name string
 		ctx  func() error
 	}{
-		{"nothing shown", func() error { _, err := Stamp(ctx, m.Store(), ops, verb.Knowledge{Memory: m}); return err }},
-		{"50 shown", func() error { _, err := Stamp(shown, m.Store(), ops, verb.Knowledge{Memory: m}); return err }},
+		{"nothing shown", func() error {
+			_, err := (&Screener{Knowledge: verb.Knowledge{Memory: m}}).Screen(ctx, m.Store(), ops)
+			return err
+		}},
+		{"50 shown", func() error {
+			_, err := (&Screener{Knowledge: verb.Knowledge{Memory: m}}).Screen(shown, m.Store(), ops)
+			return err
+		}},
 		{"written", func() error { return m.Apply(ctx, oxbow.Update{Name: "e1", Content: text(1234, 360)}) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {

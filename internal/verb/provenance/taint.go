@@ -14,7 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/profile"
 )
@@ -35,7 +35,8 @@ var protected = []string{profile.LabelPinned, profile.LabelProcess}
 // agent has read.
 const unvouchedNoHooks = "no-hooks"
 
-// Stamp returns the changes with labels that record the origin of their text.
+// stampOrigins returns the changes with labels that record the origin of their text. labelled contains
+// the indexes of the changes that also have the labels for all findings about their text.
 //
 // The changes of a person at a terminal or a page are returned without new labels, and any text in
 // them that repeats others counts as the person's from then on. The changes of a person whose input
@@ -43,27 +44,31 @@ const unvouchedNoHooks = "no-hooks"
 //
 // All other changes get labels for the foreign texts that they repeat ([findRepeats]), for the turn's
 // calls with unknown results, for the text's origin, and for the rules that make it look like
-// instructions. An entry keeps the taints that it has. Stamp is part of an [oxbow.Options.Screen].
+// instructions. An entry keeps the taints that it has.
 //
 // A change of an entry that is pinned or belongs to every process is refused if the text repeats
 // others or if the turn has read text by others. The error matches [oxbow.ErrInvalid].
-func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowledge) ([]oxbow.Op, error) {
+func stampOrigins(
+	ctx context.Context,
+	store oxbow.Store,
+	ops []oxbow.Op,
+	k verb.Knowledge,
+) (out []oxbow.Op, labelled map[int]bool, err error) {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor == oxbow.Person {
 		ops = vouchedByPerson(ctx, store, ops)
 	}
 	if k.Vouches(src) {
 		vouchFor(ctx, store, ops, k)
-		return ops, nil
+		return ops, nil, nil
 	}
-	s := stamper{staged: map[string]oxbow.Entry{}, source: src}
+	s := stamper{staged: map[string]oxbow.Entry{}, labelled: map[int]bool{}, source: src}
 	if src.Actor != oxbow.Person {
 		s.origins = collectOrigins(ctx, k.Memory)
 		s.expose(ctx, k)
 	}
 	// An import is unvouched whatever it repeats.
 	repeats := findRepeats(ctx, store, ops, k, s.noHooks || src.Actor == oxbow.Imported)
-	var out []oxbow.Op
 	for i, op := range ops {
 		s.repeats = repeats[i]
 		if src.Actor == oxbow.Person && !s.repeats.any() {
@@ -77,7 +82,7 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowle
 		s.at = len(out)
 		stamped, err := s.stamp(ctx, store, op)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, op := range stamped {
 			s.staged[op.Target()] = op.ApplyTo(s.staged[op.Target()])
@@ -86,7 +91,7 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowle
 	}
 	s.look(out)
 	keepPrints(out, k)
-	return out, nil
+	return out, s.labelled, nil
 }
 
 // expose sets the fields about texts that the model in the caller's session has
@@ -176,37 +181,43 @@ type stamper struct {
 	origins origins
 	staged  map[string]oxbow.Entry // entries after the changes so far, by name
 
-	at    int     // index of the change that is being stamped
-	looks []shape // texts that were not checked yet
+	at       int          // index of the change that is being stamped
+	looks    []look       // texts that were not examined yet
+	labelled map[int]bool // indexes of changes with the labels for all findings (nil if the texts are parts of entries)
 }
 
-// shape is a text in a change, to be checked for the shape of instructions.
-type shape struct {
+// look is the text of an entry in a change, to be examined.
+type look struct {
 	at     int
-	text   string
-	labels []oxbow.Label // the entry's labels, without those for matching rules
-	key    string        // key of the labels for matching rules
-	rules  []string
+	texts  []string
+	added  []string      // values of labels that programs added
+	labels []oxbow.Label // the entry's labels, without those for findings
+	key    string        // key of the labels for rules for instructions
+	found  screen.Findings
 }
 
-// look adds a label for every rule that a text matches. The check takes most of the time, so the
-// texts are checked in parallel.
+// look adds a label for every finding about a text. The search takes most of the time, so the texts are
+// examined in parallel.
 func (s *stamper) look(ops []oxbow.Op) {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range s.looks {
 		l := &s.looks[i]
 		all.Go(func() error {
-			l.rules = instruction.Find(l.text)
+			l.found = screen.Find(l.texts, l.added)
 			return nil
 		})
 	}
 	_ = all.Wait() // the functions return no errors
 	for _, l := range s.looks {
-		for _, r := range l.rules {
+		for _, r := range l.found.Instructions {
 			l.labels = append(l.labels, oxbow.Label{Key: l.key, Value: r})
 		}
-		op := withLabels(ops[l.at], oxbow.SortLabels(l.labels))
+		labels := oxbow.SortLabels(l.labels)
+		if s.labelled != nil {
+			labels, s.labelled[l.at] = withPersonal(labels, l.found.Personal), true
+		}
+		op := withLabels(ops[l.at], labels)
 		ops[l.at], s.staged[op.Target()] = op, op.ApplyTo(s.staged[op.Target()])
 	}
 	s.looks = s.looks[:0]
@@ -247,11 +258,12 @@ func (s *stamper) stampLabels(
 			out = append(out, l)
 		}
 	}
-	aliases = slices.Clip(aliases)
+	texts := append([]string{name, content}, aliases...)
 	for _, l := range out {
-		aliases = append(aliases, l.Value)
-		aliases = append(aliases, sentenceKeys(l)...)
+		texts = append(texts, l.Value)
+		texts = append(texts, sentenceKeys(l)...)
 	}
+	writers := len(out) // further labels are added by this program
 	add(oxbow.LabelTaint, s.taints)
 	add(oxbow.LabelTaint, s.repeats.foreign)
 	add(oxbow.LabelUnvouched, s.repeats.unvouched)
@@ -269,8 +281,11 @@ func (s *stamper) stampLabels(
 	if slices.ContainsFunc(out, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTaint }) {
 		shaped = oxbow.LabelQuarantine
 	}
-	s.looks = append(s.looks, shape{at: s.at, text: name + "\n" + content + "\n" +
-		strings.Join(aliases, "\n"), labels: out, key: shaped})
+	var added []string
+	for _, l := range out[writers:] {
+		added = append(added, l.Value)
+	}
+	s.looks = append(s.looks, look{at: s.at, texts: texts, added: added, labels: out, key: shaped})
 	return out, nil
 }
 

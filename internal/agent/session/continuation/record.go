@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
 // record contains the facts about the turns that a handoff reports. Lists begin with the latest
@@ -120,7 +120,7 @@ func (r *record) addConclusions(t *session.Turn) {
 	all := extract.FindConclusions(said)
 	all = append(all, extract.FigureSentences(said)...)
 	for _, s := range all {
-		if !slices.Contains(r.concluded, s) && !instruction.LooksLikeInstructions(s) {
+		if !slices.Contains(r.concluded, s) && screen.Doubt(nil, s) == "" {
 			r.concluded = append(r.concluded, s)
 		}
 	}
@@ -135,7 +135,7 @@ func (r *record) plan(turns []session.Turn) {
 			}
 			for line := range strings.Lines(e.Text) {
 				item, isTask := strings.CutPrefix(strings.TrimSpace(line), "- [ ] ")
-				if isTask && !instruction.LooksLikeInstructions(item) {
+				if isTask && screen.Doubt(nil, item) == "" {
 					r.todos = append(r.todos, item)
 				}
 			}
@@ -162,7 +162,7 @@ func (r *record) addCalls(turns []session.Turn) {
 				}
 			}
 			line := oneLine(e.Call.Command)
-			if line == "" || seen[line] || len(seen) >= maxCommands || instruction.LooksLikeInstructions(line) {
+			if line == "" || seen[line] || len(seen) >= maxCommands || screen.Doubt(nil, line) != "" {
 				continue
 			}
 			seen[line] = true
@@ -214,10 +214,10 @@ func failure(line string, c *session.Call) string {
 	all := strings.Join(names, ", ")
 	switch { // a package may print instructions for an agent
 	case all != "":
-		if !instruction.LooksLikeInstructions(all) {
+		if screen.Doubt(nil, all) == "" {
 			out += ": " + all
 		}
-	case why != "" && !instruction.LooksLikeInstructions(why):
+	case why != "" && screen.Doubt(nil, why) == "":
 		out += ": " + cutText(why, 120)
 	}
 	return out

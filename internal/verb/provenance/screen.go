@@ -1,0 +1,43 @@
+// This file examines changes before they are stored.
+
+package provenance
+
+import (
+	"context"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// Screener examines changes before they are stored, whichever interface they come through.
+type Screener struct {
+	Secrets   verb.Secrets
+	Knowledge verb.Knowledge
+
+	// NoLabels omits the labels, because the layout of the home cannot store them.
+	NoLabels bool
+
+	// KeepOrigins keeps the origins and labels that the entries bring, as when a home is converted. It
+	// labels only personal data.
+	KeepOrigins bool
+}
+
+// Screen returns the changes as they may be stored. It is an [oxbow.Options.Screen].
+//
+// Secrets are replaced or refused first, so that nothing after this step stores them. Then the
+// changes are labelled with their origin ([stampOrigins]) and with the findings about each text that
+// will be stored: personal data and, unless a person wrote the text, the shape of instructions.
+func (s *Screener) Screen(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
+	ops, err := s.Secrets.Screen(ctx, store, ops)
+	if err != nil || s.NoLabels {
+		return ops, err
+	}
+	if s.KeepOrigins {
+		return labelPersonal(ctx, store, ops, nil), nil
+	}
+	ops, labelled, err := stampOrigins(ctx, store, ops, s.Knowledge)
+	if err != nil {
+		return nil, err
+	}
+	return labelPersonal(ctx, store, ops, labelled), nil
+}
