@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
 // Count is a label and the number of entries that carry it.
@@ -19,17 +20,21 @@ type Count struct {
 	Entries int
 }
 
-// CountValues returns the labels of the entries that match the filter. They are sorted by key, then by
-// falling number of entries, then by value.
-func CountValues(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]Count, error) {
-	n := map[oxbow.Label]int{}
-	for e, err := range s.Entries(ctx, f) {
-		if err != nil {
-			return nil, err
+// CountValues returns the labels of the entries that match the filter. If key is not empty, it returns only
+// labels with this key. They are sorted by key, then by falling number of entries, then by value.
+//
+// With a key, CountValues does not read contents if the store has the labels apart from the entries, as a
+// snapshot has those of projects and tags.
+func CountValues(ctx context.Context, s oxbow.Store, f oxbow.Filter, key string) ([]Count, error) {
+	countLabels := countAllKeys
+	if key != "" {
+		countLabels = func(ctx context.Context, s oxbow.Store, f oxbow.Filter) (map[oxbow.Label]int, error) {
+			return countKey(ctx, s, f, key)
 		}
-		for _, l := range e.Labels {
-			n[l]++
-		}
+	}
+	n, err := countLabels(ctx, s, f)
+	if err != nil {
+		return nil, err
 	}
 	cs := make([]Count, 0, len(n))
 	for l, k := range n {
@@ -40,4 +45,40 @@ func CountValues(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]Count, e
 			strings.Compare(a.Label.Value, b.Label.Value))
 	})
 	return cs, nil
+}
+
+// countAllKeys returns the number of entries for each label.
+func countAllKeys(ctx context.Context, s oxbow.Store, f oxbow.Filter) (map[oxbow.Label]int, error) {
+	n := map[oxbow.Label]int{}
+	for e, err := range s.Entries(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range e.Labels {
+			n[l]++
+		}
+	}
+	return n, nil
+}
+
+// countKey returns the number of entries for each label with the key.
+func countKey(ctx context.Context, s oxbow.Store, f oxbow.Filter, key string) (n map[oxbow.Label]int, err error) {
+	needs := heads.Needs{Keys: []string{key}}
+	needs.AddFilter(f)
+	err = heads.View(ctx, s, needs, func(all heads.List) error {
+		n = map[oxbow.Label]int{} // View may call this function a second time
+		for h, err := range all.All {
+			if err != nil {
+				return err
+			}
+			if !f.Match(h.Entry) {
+				continue
+			}
+			for _, value := range h.Entry.Values(key) {
+				n[oxbow.Label{Key: key, Value: value}]++
+			}
+		}
+		return nil
+	})
+	return n, err
 }

@@ -20,8 +20,14 @@ import (
 // open returns a memory of these entries, each NAME and then labels.
 func open(t *testing.T, entries ...string) *oxbow.Memory {
 	t.Helper()
+	return openOn(t, vfs.NewMem(), entries...)
+}
+
+// openOn opens the memory on a disk and adds entries.
+func openOn(t *testing.T, disk vfs.FS, entries ...string) *oxbow.Memory {
+	t.Helper()
 	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
-	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time {
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: disk, Clock: func() time.Time {
 		now = now.Add(time.Minute)
 		return now
 	}})
@@ -175,10 +181,63 @@ func TestApplyPlansAgain(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	m := open(t, "a tag:x project:p", "b tag:x", "c tag:y")
-	cs, err := CountValues(t.Context(), m, oxbow.Filter{})
+	cs, err := CountValues(t.Context(), m, oxbow.Filter{}, "")
 	if got, want := fmt.Sprint(cs), "[{project:p 1} {tag:x 2} {tag:y 1}]"; got != want || err != nil {
 		t.Errorf("Counts() = %s, %v; want %s", got, err, want)
 	}
+}
+
+// The labels of one key are the same with and without a snapshot, and with entries written after the snapshot.
+func TestCountsOfKey(t *testing.T) {
+	var ops []oxbow.Op
+	for i := range 1500 {
+		ls := fmt.Sprintf("tag:t%d tag:even%d project:p%d area:a%d", i%7, i%2, i%3, i%5)
+		ops = append(ops, oxbow.Add{Name: fmt.Sprint("n", i), Labels: labels(t, strings.Fields(ls)...)})
+	}
+	disk := vfs.NewMem()
+	m := openOn(t, disk, "zero")
+	if err := m.Apply(t.Context(), ops...); err != nil {
+		t.Fatal(err)
+	}
+	filters := []oxbow.Filter{
+		{},
+		{Terms: []oxbow.Term{{Key: "tag", Values: []string{"t3", "t4"}}}},
+		{Terms: []oxbow.Term{{Key: "tag", Values: []string{"even1"}, Not: true}}},
+		{Terms: []oxbow.Term{{Key: "area", Values: []string{"a2"}}}},
+		{Terms: []oxbow.Term{{Key: "name", Values: []string{"n8", "n9"}}}},
+		{Terms: []oxbow.Term{{Key: "name", Values: []string{"n8"}, Not: true}}},
+		{Terms: []oxbow.Term{{Key: "has", Values: []string{"area"}, Not: true}}},
+	}
+	compare := func(when string) {
+		t.Helper()
+		for i, f := range filters {
+			all, err := CountValues(t.Context(), m.Store(), f, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, key := range []string{"tag", "project", "area", "none"} {
+				want := slices.DeleteFunc(slices.Clone(all), func(c Count) bool { return c.Label.Key != key })
+				got, err := CountValues(t.Context(), m.Store(), f, key)
+				if !slices.Equal(got, want) || err != nil {
+					t.Errorf("%s, filter %d, key %s: %v, %v; want %v", when, i, key, got, err, want)
+				}
+			}
+		}
+	}
+	compare("without a snapshot")
+	if err := m.Checkpoint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m = openOn(t, disk)
+	if s := m.Store().(interface{ SnapshotSeq() uint64 }); s.SnapshotSeq() == 0 {
+		t.Fatal("the store has no snapshot")
+	}
+	compare("with a snapshot")
+	change := oxbow.Relabel{Name: "n8", Labels: labels(t, "tag:t3", "project:other")}
+	if err := m.Apply(t.Context(), change, oxbow.Remove{Name: "n9"}); err != nil {
+		t.Fatal(err)
+	}
+	compare("after a change")
 }
 
 func TestLint(t *testing.T) {

@@ -37,7 +37,7 @@ var floors = []struct {
 	{"internal/code/git", []string{"vfs", "internal/base/*"}},
 	{"internal/code/project", []string{".", "internal/search/analysis"}},
 	{"internal/code/*", []string{".", "vfs", "internal/base/*", "internal/code/*"}},
-	{"internal/label", []string{".", "internal/base/*", "internal/search/*"}},
+	{"internal/label", []string{".", "store/heads", "internal/base/*", "internal/search/*"}},
 	{"internal/duplicate", []string{".", "internal/search/*", "internal/history/lineage"}},
 	{
 		"internal/history/*",

@@ -99,7 +99,7 @@ func Labels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut, err
 	if err != nil {
 		return LabelsOut{}, err
 	}
-	cs, err := label.CountValues(ctx, m, f)
+	cs, err := label.CountValues(ctx, m.Store(), f, in.Key)
 	if err != nil {
 		return LabelsOut{}, fmt.Errorf("counting labels: %w", err)
 	}
@@ -342,7 +342,7 @@ func LintLabels(ctx context.Context, w *verb.Workspace, _ LintLabelsIn) (LintLab
 	if err != nil {
 		return out, err
 	}
-	cs, err := label.CountValues(ctx, m, oxbow.Filter{})
+	cs, err := label.CountValues(ctx, m, oxbow.Filter{}, "")
 	if err != nil {
 		return out, fmt.Errorf("counting labels: %w", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
+	"github.com/oxbow-memory/oxbow/store/heads"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -107,10 +108,13 @@ func (d *diagnosis) memory(ctx context.Context, full bool) error {
 	return nil
 }
 
-// readSoFar describes which part of a store was read to open it and list its entries.
+// readSoFar describes which part of a store was read to open it and check its names.
 func readSoFar(m *oxbow.Memory) string {
 	if s, ok := m.Store().(interface{ SnapshotSeq() uint64 }); ok && s.SnapshotSeq() > 0 {
-		return fmt.Sprintf("every entry was read, and not the history up to change %d", s.SnapshotSeq())
+		return fmt.Sprintf(
+			"every name was read, and neither the texts nor the history up to change %d",
+			s.SnapshotSeq(),
+		)
 	}
 	return "it opens, and every change was read"
 }
@@ -160,19 +164,9 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		}
 		break
 	}
-	var content int64
-	named, shared := wordOwners{}, 0
-	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
-		if err != nil {
-			return err
-		}
-		content += int64(len(e.Content) + len(e.Name))
-		for _, clash := range named.add(e) {
-			shared++
-			if shared <= maxFindings {
-				d.add(warning, "aliases", mendAliases, "%s", clash)
-			}
-		}
+	content, err := d.checkNames(ctx, m)
+	if err != nil {
+		return err
 	}
 	mend := ""
 	if s.Used > muchHistory && s.Used > 4*content {
@@ -213,6 +207,28 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		changes,
 	)
 	return nil
+}
+
+// checkNames reports names and aliases that several entries have. It returns the total size of the names and
+// contents in bytes.
+func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory) (size int64, err error) {
+	var clashes []string
+	err = heads.View(ctx, m.Store(), heads.Needs{Keys: []string{oxbow.HeadName}}, func(all heads.List) error {
+		size, clashes = 0, nil // View may call this function a second time
+		named := wordOwners{}
+		for h, err := range all.All {
+			if err != nil {
+				return err
+			}
+			size += int64(h.Size + len(h.Entry.Name))
+			clashes = append(clashes, named.add(*h.Entry)...)
+		}
+		return nil
+	})
+	for _, clash := range clashes[:min(len(clashes), maxFindings)] {
+		d.add(warning, "aliases", mendAliases, "%s", clash)
+	}
+	return size, err
 }
 
 // checkAnnotations checks the sidecars of the working tree, if there are any.
