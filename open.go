@@ -25,7 +25,11 @@ func Open(path string, o *Options) (*Memory, error) {
 		return nil, err
 	}
 	of := opts.store()
-	of.Derived = []logstore.DerivedFiles{{Suffix: indexSuffix, Keep: keepsIndex, Check: checkIndexFile}, editsFile()}
+	of.Derived = []logstore.DerivedFiles{
+		{Suffix: indexSuffix, Keep: keepsIndex, Check: checkIndexFile},
+		editsFile(),
+		lineageFile(),
+	}
 	d, err := logstore.Open(path, of)
 	if err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func (f brainFiles) createDir() error {
 		}
 	}
 	for _, n := range []string{f.placePath(), f.logPath(), f.logPath() + index.FileSuffix, f.logPath() + ".snap",
-		f.logPath() + ".lock"} {
+		f.logPath() + ".words", f.logPath() + ".lock"} {
 		if err := f.fsys.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -43,6 +43,17 @@ type gramScanner struct {
 	lower  []byte   // the text in lower case
 	hashes []uint64 // of its words
 	grams  []Gram
+
+	isStable bool // hashes of words are the same in each run of the program
+}
+
+// hashWord returns the hash of the word in the first n bytes of b. At least shortWord bytes must
+// follow it.
+func (s *gramScanner) hashWord(b []byte, n int) uint64 {
+	if s.isStable {
+		return stableHash(b, n)
+	}
+	return hashWord(b, n)
 }
 
 // hashGrams returns the grams of a text. They are valid until the next call.
@@ -87,7 +98,7 @@ func (s *gramScanner) hashASCII(text string) bool {
 				from = i
 			}
 		case from >= 0:
-			s.hashes = append(s.hashes, hashWord(s.lower[from:], i-from))
+			s.hashes = append(s.hashes, s.hashWord(s.lower[from:], i-from))
 			from = -1
 		}
 	}
@@ -99,7 +110,7 @@ func (s *gramScanner) hashWords(words []string) {
 	s.hashes = s.hashes[:0]
 	for _, w := range words {
 		s.lower = append(append(s.lower[:0], w...), make([]byte, shortWord)...)
-		s.hashes = append(s.hashes, hashWord(s.lower, len(w)))
+		s.hashes = append(s.hashes, s.hashWord(s.lower, len(w)))
 	}
 }
 
@@ -117,6 +128,23 @@ func hashWord(b []byte, n int) uint64 {
 	}
 	word := binary.LittleEndian.Uint64(b) << (8 * (shortWord - n)) // without the bytes behind the word
 	hi, lo := bits.Mul64(word^secrets[0], secrets[1])
+	return hi ^ lo
+}
+
+// stableHash returns a hash of the first n bytes of b. At least shortWord bytes must follow them.
+func stableHash(b []byte, n int) uint64 {
+	h := uint64(n)
+	for ; n > shortWord; n -= shortWord {
+		h = mixHash(h, binary.LittleEndian.Uint64(b))
+		b = b[shortWord:]
+	}
+	// without the bytes behind the word
+	return mixHash(h, binary.LittleEndian.Uint64(b)<<(8*(shortWord-n)))
+}
+
+// mixHash combines two numbers so that each bit of them changes about half of the result's bits.
+func mixHash(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a^gramFactor, b^0xa0761d6478bd642f)
 	return hi ^ lo
 }
 

@@ -25,23 +25,29 @@ type Edge struct {
 	How    string `json:"how"`                // ByLabel, ByMerge or ByWords
 }
 
-// Graph contains a history. It computes edges on request.
-type Graph struct {
+// graph contains a history, or the part of a history that has the requested edges.
+type graph struct {
 	changes []oxbow.Change // oldest first
 	// For each version, the version of the same entry before it.
 	before map[*oxbow.Version]*oxbow.Version
 }
 
-// Read reads the history of a memory.
-func Read(ctx context.Context, h oxbow.Historian) (*Graph, error) {
-	g := &Graph{before: map[*oxbow.Version]*oxbow.Version{}}
+// readGraph reads the whole history of a memory.
+func readGraph(ctx context.Context, h oxbow.Historian) (*graph, error) {
+	var changes []oxbow.Change
 	for c, err := range h.Log(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		g.changes = append(g.changes, c)
+		changes = append(changes, c)
 	}
-	slices.Reverse(g.changes)
+	slices.Reverse(changes)
+	return newGraph(changes), nil
+}
+
+// newGraph returns the graph of changes, which must be in order, the oldest first.
+func newGraph(changes []oxbow.Change) *graph {
+	g := &graph{changes: changes, before: map[*oxbow.Version]*oxbow.Version{}}
 	last := map[string]*oxbow.Version{}
 	for v := range g.eachVersion {
 		if old := last[v.Entry.Name]; old != nil {
@@ -49,11 +55,11 @@ func Read(ctx context.Context, h oxbow.Historian) (*Graph, error) {
 		}
 		last[v.Entry.Name] = v
 	}
-	return g, nil
+	return g
 }
 
 // eachVersion yields all versions that were not erased, oldest first.
-func (g *Graph) eachVersion(yield func(*oxbow.Version) bool) {
+func (g *graph) eachVersion(yield func(*oxbow.Version) bool) {
 	for i := range g.changes {
 		for j := range g.changes[i].Versions {
 			if v := &g.changes[i].Versions[j]; !v.Erased && !yield(v) {
@@ -66,7 +72,7 @@ func (g *Graph) eachVersion(yield func(*oxbow.Version) bool) {
 // Edges returns the edges that start or end at a named entry, ordered by version. If several edges
 // connect the same two entries, it returns the first. A version restored by an undo or a revert
 // does not count as copied.
-func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
+func (g *graph) Edges(names map[string]bool) (edges []Edge) {
 	type ends struct{ name, from string }
 	found := map[ends]bool{}
 	add := func(e Edge) {
@@ -103,7 +109,7 @@ func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
 }
 
 // versionGrams returns the grams in all versions of the named entries.
-func (g *Graph) versionGrams(names map[string]bool) *gramSet {
+func (g *graph) versionGrams(names map[string]bool) *gramSet {
 	all, scanner := map[Gram]bool{}, gramScanner{}
 	for v := range g.eachVersion {
 		if names[v.Entry.Name] {
@@ -116,7 +122,7 @@ func (g *Graph) versionGrams(names map[string]bool) *gramSet {
 }
 
 // labelEdges returns an edge for each source label that the version before does not have.
-func (g *Graph) labelEdges(v *oxbow.Version) (edges []Edge) {
+func (g *graph) labelEdges(v *oxbow.Version) (edges []Edge) {
 	for _, l := range v.Entry.Values(Label) {
 		if old := g.before[v]; old != nil && slices.Contains(old.Entry.Values(Label), l) {
 			continue
@@ -130,51 +136,80 @@ func (g *Graph) labelEdges(v *oxbow.Version) (edges []Edge) {
 	return edges
 }
 
-// mergeEdges returns edges for entries that a change merged. A merge removes an entry, and the
-// removed name becomes another entry's alias.
-func (g *Graph) mergeEdges(c *oxbow.Change) (edges []Edge) {
-	var withAlias map[string][]*oxbow.Version // versions of entries that stay, by alias
+// mergeEdges returns edges for entries that a change merged.
+func (g *graph) mergeEdges(c *oxbow.Change) (edges []Edge) {
+	eachMerge(c, func(gone, kept int) {
+		from, to := &c.Versions[gone], &c.Versions[kept]
+		edges = append(edges, Edge{to.Entry.Name, to.Seq, from.Entry.Name, from.Prev, ByMerge})
+	})
+	return edges
+}
+
+// eachMerge calls fn for each two versions of a change that merges entries, with their indexes in the
+// change. A merge removes an entry, and the removed name becomes another entry's alias.
+func eachMerge(c *oxbow.Change, fn func(gone, kept int)) {
+	var withAlias map[string][]int // indexes of versions of entries that stay, by alias
 	for i := range c.Versions {
-		gone := &c.Versions[i]
-		if gone.Verb != oxbow.VerbRemove {
+		if c.Versions[i].Verb != oxbow.VerbRemove {
 			continue
 		}
 		if withAlias == nil {
-			withAlias = map[string][]*oxbow.Version{}
+			withAlias = map[string][]int{}
 			for j := range c.Versions {
 				if v := &c.Versions[j]; v.Verb != oxbow.VerbRemove {
 					for _, alias := range v.Entry.Aliases {
-						withAlias[alias] = append(withAlias[alias], v)
+						withAlias[alias] = append(withAlias[alias], j)
 					}
 				}
 			}
 		}
-		for _, v := range withAlias[gone.Entry.Name] {
-			edges = append(edges, Edge{v.Entry.Name, v.Seq, gone.Entry.Name, gone.Prev, ByMerge})
+		for _, kept := range withAlias[c.Versions[i].Entry.Name] {
+			fn(i, kept)
 		}
 	}
-	return edges
 }
 
 // maxSteps is the maximum length of a path that Walk follows.
 const maxSteps = 8
 
-// Walk returns the edges from an entry to its sources, then to their sources, and so on. It also
-// returns the edges from the entry to the entries made from it, then to those made from these.
-func (g *Graph) Walk(name string) (sources, made []Edge) {
-	nearest := g.Edges(map[string]bool{name: true})
-	sources = g.walk(name, nearest, func(e Edge) (near, far string) { return e.Name, e.From })
-	made = g.walk(name, nearest, func(e Edge) (near, far string) { return e.From, e.Name })
-	return sources, made
+// walkBoth returns the edges to the sources of an entry and to the entries made from it, as [Walk] does.
+// find returns the edges of the named entries.
+func walkBoth(name string, find func(map[string]bool) ([]Edge, error)) (sources, made []Edge, err error) {
+	nearest, err := find(map[string]bool{name: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	w := walker{find: find, sources: true}
+	sources, err = w.walk(name, nearest)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.sources = false
+	made, err = w.walk(name, nearest)
+	return sources, made, err
 }
 
-// walk follows edges from the near end to the far end. found are the edges of the named entry.
-func (g *Graph) walk(name string, found []Edge, ends func(Edge) (near, far string)) (edges []Edge) {
+// walker follows edges, either to sources or from them.
+type walker struct {
+	find    func(names map[string]bool) ([]Edge, error)
+	sources bool
+}
+
+// ends returns the end of an edge from which the walker comes, and the other end.
+func (w walker) ends(e Edge) (near, far string) {
+	if w.sources {
+		return e.Name, e.From
+	}
+	return e.From, e.Name
+}
+
+// walk follows edges. found are the edges of the named entry.
+func (w walker) walk(name string, found []Edge) (edges []Edge, err error) {
 	seen, at := map[string]bool{name: true}, map[string]bool{name: true}
 	for step := 1; ; step++ {
 		next := map[string]bool{}
 		for _, e := range found {
-			near, far := ends(e)
+			near, far := w.ends(e)
 			if !at[near] {
 				continue
 			}
@@ -184,8 +219,12 @@ func (g *Graph) walk(name string, found []Edge, ends func(Edge) (near, far strin
 			}
 		}
 		if len(next) == 0 || step == maxSteps {
-			return edges
+			return edges, nil
 		}
-		at, found = next, g.Edges(next)
+		at = next
+		found, err = w.find(next)
+		if err != nil {
+			return nil, err
+		}
 	}
 }

@@ -77,14 +77,6 @@ func TestWalk(t *testing.T) {
 			Labels:  []oxbow.Label{{Key: Label, Value: "note@3"}},
 		},
 	)
-	h, err := m.History()
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := Read(t.Context(), h)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		name string
 		down bool
@@ -101,7 +93,10 @@ func TestWalk(t *testing.T) {
 		{"both", true, nil},
 		{"claude/a/0001", true, []Edge{{"said", 4, "claude/a/0001", 0, ByLabel}, {"both", 5, "said", 4, ByLabel}}},
 	} {
-		got, made := g.Walk(c.name)
+		got, made, err := Walk(t.Context(), m, c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if c.down {
 			got = made
 		}
@@ -128,7 +123,7 @@ func TestManyEdges(t *testing.T) {
 		}}
 		merged.Versions = append(merged.Versions, gone, kept)
 	}
-	g := &Graph{changes: []oxbow.Change{added, merged}}
+	g := &graph{changes: []oxbow.Change{added, merged}}
 	if got := g.Edges(map[string]bool{"n0": true}); len(got) != n {
 		t.Errorf("%d edges, want %d", len(got), n) // the first sentence is the source of all others, and of k0
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// plainEdges returns the edges by words that [Graph.Edges] must return, from the words themselves
+// plainEdges returns the edges by words that [graph.Edges] must return, from the words themselves
 // instead of hashes.
-func plainEdges(g *Graph, names map[string]bool) (edges []Edge) {
+func plainEdges(g *graph, names map[string]bool) (edges []Edge) {
 	first := map[string]*oxbow.Version{}
 	for v := range g.eachVersion {
 		words := splitWords(v.Entry.Content)
@@ -48,7 +48,7 @@ func TestEdgesOfRandomHistories(t *testing.T) {
 			}
 			return b.String()
 		}
-		g := &Graph{}
+		g := &graph{}
 		texts := []string{""}
 		for seq := range uint64(30) {
 			content := text()

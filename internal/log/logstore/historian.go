@@ -20,11 +20,17 @@ import (
 // record reads the change with this number from the log. ok is false if the log does not
 // have it.
 func (d *DB) record(seq uint64) (r wal.Record, v *body, ok bool, err error) {
+	return d.recordPart(seq, nil)
+}
+
+// recordPart is like record, but decodes only the ops whose index is wanted. If wanted is nil, it
+// decodes all ops.
+func (d *DB) recordPart(seq uint64, wanted func(i int) bool) (r wal.Record, v *body, ok bool, err error) {
 	for {
 		d.mu.RLock()
 		st := d.st
 		d.mu.RUnlock()
-		r, v, ok, err = d.recordOnce(seq)
+		r, v, ok, err = d.recordOnce(seq, wanted)
 		if !errors.Is(err, errSnapshot) {
 			return r, v, ok, err
 		}
@@ -34,8 +40,8 @@ func (d *DB) record(seq uint64) (r wal.Record, v *body, ok bool, err error) {
 	}
 }
 
-// recordOnce is like record, but returns errSnapshot if the snapshot cannot be read.
-func (d *DB) recordOnce(seq uint64) (r wal.Record, v *body, ok bool, err error) {
+// recordOnce is like recordPart, but returns errSnapshot if the snapshot cannot be read.
+func (d *DB) recordOnce(seq uint64, wanted func(i int) bool) (r wal.Record, v *body, ok bool, err error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
 	offset, ok, err := d.recordOffset(seq)
@@ -46,7 +52,7 @@ func (d *DB) recordOnce(seq uint64) (r wal.Record, v *body, ok bool, err error) 
 	if err != nil {
 		return r, nil, false, d.describe(err)
 	}
-	v, err = decodeBody(r.Body)
+	v, err = decodeOps(r.Body, wanted)
 	if err != nil {
 		return r, nil, false, d.formError(&r, err)
 	}
@@ -115,7 +121,7 @@ func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
 				yield(store.Change{}, err)
 				return
 			}
-			r, v, ok, err := d.record(seq)
+			c, ok, err := d.PartOfChange(seq, nil)
 			if err != nil {
 				yield(store.Change{}, err)
 				return
@@ -123,11 +129,21 @@ func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
 			if !ok {
 				return // dropped by a compaction in the meantime
 			}
-			if !yield(decodeChange(seq, r.Chain, v), nil) {
+			if !yield(c, nil) {
 				return
 			}
 		}
 	}
+}
+
+// PartOfChange returns the change with this number, with only the versions whose index is wanted. If
+// wanted is nil, it has all versions. ok is false if the log does not have the change.
+func (d *DB) PartOfChange(seq uint64, wanted func(i int) bool) (c store.Change, ok bool, err error) {
+	r, v, ok, err := d.recordPart(seq, wanted)
+	if err != nil || !ok {
+		return store.Change{}, false, err
+	}
+	return decodeChange(seq, r.Chain, v), true, nil
 }
 
 // decodeChange returns the change in a record. The entries of the body must be stamped.

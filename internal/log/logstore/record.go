@@ -286,6 +286,46 @@ func decodeBody(data []byte) (*body, error) {
 	return v, err
 }
 
+// decodeOps is like decodeBody, but decodes only the ops whose index is wanted. If wanted is nil, it
+// decodes all ops.
+func decodeOps(data []byte, wanted func(i int) bool) (*body, error) {
+	if wanted == nil {
+		return decodeBody(data)
+	}
+	var part []byte // the fields of the body without the other ops
+	isSplit := true
+	i := -1
+	err := wire.EachPart(data, func(num, from, _, end int) error {
+		switch num {
+		case 0: // the rest of the body may have ops
+			isSplit = isSplit && end == from
+			return nil
+		case fieldOp, fieldErased:
+			i++
+			if !wanted(i) {
+				return nil
+			}
+		}
+		part = append(part, data[from:end]...)
+		return nil
+	})
+	if err == nil && isSplit {
+		return decodeBody(part)
+	}
+	v, err := decodeBody(data)
+	if err != nil {
+		return nil, err
+	}
+	ops := v.ops
+	v.ops = nil
+	for i, op := range ops {
+		if wanted(i) {
+			v.ops = append(v.ops, op)
+		}
+	}
+	return v, nil
+}
+
 func decodePut(f wire.Field) (loggedOp, error) {
 	e := new(store.Entry)
 	p := loggedOp{entry: e}

@@ -42,11 +42,10 @@ func Lineage(ctx context.Context, w *verb.Workspace, in LineageIn) (LineageOut, 
 	} else if !errors.Is(err, oxbow.ErrNotFound) {
 		return out, err
 	}
-	g, err := lineage.Read(ctx, h)
+	sources, made, err := lineage.Walk(ctx, m, out.Name)
 	if err != nil {
 		return out, err
 	}
-	sources, made := g.Walk(out.Name)
 	out.Sources = append(out.Sources, sources...)
 	out.Made = append(out.Made, made...)
 	if len(out.Sources)+len(out.Made) > 0 {
@@ -58,6 +57,8 @@ func Lineage(ctx context.Context, w *verb.Workspace, in LineageIn) (LineageOut, 
 		}
 		break
 	}
-	out.Why = []verb.Note{verb.Plain("nothing in the history says what it was made from, or that anything was made from it")}
+	out.Why = []verb.Note{
+		verb.Plain("nothing in the history says what it was made from, or that anything was made from it"),
+	}
 	return out, nil
 }

@@ -1,0 +1,247 @@
+// This file answers questions about the history of a memory with a file of keys, so that it reads only
+// the versions that the answer needs.
+
+package lineage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// The file of keys is written again if the versions after it have more bytes of content than
+// maxTailBytes, plus tailBytesPerKey for each key.
+const (
+	maxTailBytes    = 256 << 10
+	tailBytesPerKey = 1
+)
+
+// finder finds edges in the history of a memory.
+type finder struct {
+	history oxbow.Historian
+	file    *oxbow.LineageFile // nil if the memory has no such file
+	whole   *graph             // the whole history, or nil if it was not read
+
+	// The fields below are set if the history is read with the file.
+	keys     *keyFile
+	tail     []oxbow.Change           // changes after those in the file, oldest first
+	versions map[uint32]oxbow.Version // versions in the file that were read, by number
+	places   map[uint32]place         // of these versions
+}
+
+// Walk returns the edges from an entry to its sources, then to their sources, and so on. It also
+// returns the edges from the entry to the entries made from it, then to those made from these.
+//
+// If the memory is a log, Walk writes the file next to the log that the next call uses. The results are
+// the same with and without this file.
+func Walk(ctx context.Context, m *oxbow.Memory, name string) (sources, made []Edge, err error) {
+	h, err := m.History()
+	if err != nil {
+		return nil, nil, err
+	}
+	f := finder{history: h, file: m.LineageFile()}
+	if f.file != nil {
+		if err := f.openFile(ctx); err != nil && ctx.Err() != nil {
+			return nil, nil, err
+		}
+	}
+	if f.keys != nil {
+		defer f.keys.file.Close()
+	}
+	return walkBoth(name, func(names map[string]bool) ([]Edge, error) { return f.edges(ctx, names) })
+}
+
+// openFile opens the file of keys and reads the changes after it. It returns an error if there is no
+// file, if the file cannot be used, or if it lacks too much.
+func (f *finder) openFile(ctx context.Context) error {
+	file, err := f.file.Open()
+	if err != nil {
+		return err
+	}
+	keys, err := openKeyFile(file)
+	if err == nil {
+		err = f.readTail(ctx, &keys.head)
+	}
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	f.keys = keys
+	f.versions = map[uint32]oxbow.Version{}
+	f.places = map[uint32]place{}
+	return nil
+}
+
+// readTail reads the changes after those in the file, and compares the hash of the file's last change with
+// the history.
+func (f *finder) readTail(ctx context.Context, head *keyHead) error {
+	left := maxTailBytes + tailBytesPerKey*head.keys
+	f.tail = nil
+	for c, err := range f.history.Log(ctx) {
+		if err != nil {
+			return err
+		}
+		if c.Seq <= head.seq {
+			hash, ok := decodeHash(c.Hash)
+			if c.Seq != head.seq || !ok || hash != head.hash {
+				break
+			}
+			slices.Reverse(f.tail)
+			return nil
+		}
+		for i := range c.Versions {
+			left -= len(c.Versions[i].Entry.Content)
+		}
+		if left < 0 {
+			return fmt.Errorf("%w: it lacks too many changes", errKeyFile)
+		}
+		f.tail = append(f.tail, c)
+	}
+	return fmt.Errorf("%w: it belongs to another history", errKeyFile)
+}
+
+// edges returns the edges of the named entries, as [graph.Edges] returns them for the whole history.
+func (f *finder) edges(ctx context.Context, names map[string]bool) ([]Edge, error) {
+	if f.whole == nil && f.keys != nil {
+		part, err := f.readPart(ctx, names)
+		if err == nil {
+			return part.Edges(names), nil
+		}
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		if err := f.readWhole(ctx, errors.Is(err, errCommon)); err != nil {
+			return nil, err
+		}
+	}
+	if f.whole == nil {
+		if err := f.readWhole(ctx, f.file == nil); err != nil {
+			return nil, err
+		}
+	}
+	return f.whole.Edges(names), nil
+}
+
+// readWhole reads the whole history. It then writes the file of keys, unless keepFile is set.
+func (f *finder) readWhole(ctx context.Context, keepFile bool) (err error) {
+	f.whole, err = readGraph(ctx, f.history)
+	if err != nil || keepFile || len(f.whole.changes) == 0 {
+		return err
+	}
+	changes := f.whole.changes
+	f.file.Write(ctx, func(to io.WriterAt) error { return writeKeyFile(to, changes) })
+	return nil
+}
+
+// readPart returns the part of the history that has all edges of the named entries: all versions of these
+// entries, all versions with words or labels of these entries, and the changes after the file.
+func (f *finder) readPart(ctx context.Context, names map[string]bool) (*graph, error) {
+	wanted := map[uint32]bool{}
+	for name := range names {
+		if err := f.addNumbers(nameKey(name), wanted); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.readVersions(ctx, wanted); err != nil {
+		return nil, err
+	}
+	keys := map[key]bool{}
+	scanner := gramScanner{isStable: true}
+	addKeys := func(v *oxbow.Version) {
+		if names[v.Entry.Name] {
+			for _, k := range scanner.appendWordKeys(nil, v.Entry.Content) {
+				keys[k] = true
+			}
+		}
+	}
+	for number := range wanted {
+		v := f.versions[number]
+		addKeys(&v)
+		// The version before is needed to know whether a source label is new.
+		if len(v.Entry.Values(Label)) > 0 {
+			keys[nameKey(v.Entry.Name)] = true
+		}
+	}
+	for i := range f.tail {
+		for j := range f.tail[i].Versions {
+			v := &f.tail[i].Versions[j]
+			addKeys(v)
+			if len(v.Entry.Values(Label)) > 0 {
+				keys[nameKey(v.Entry.Name)] = true
+			}
+		}
+	}
+	for k := range keys {
+		if err := f.addNumbers(k, wanted); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.readVersions(ctx, wanted); err != nil {
+		return nil, err
+	}
+	return f.graphOf(wanted), nil
+}
+
+// addNumbers adds the numbers of the versions with a key to numbers. It returns errCommon if there are
+// more than a quarter of all versions.
+func (f *finder) addNumbers(k key, numbers map[uint32]bool) error {
+	return f.keys.addNumbers(k, numbers, 64+f.keys.head.versions/4)
+}
+
+// readVersions reads the versions with these numbers, if they have not been read yet.
+func (f *finder) readVersions(ctx context.Context, numbers map[uint32]bool) error {
+	var seqs []uint64
+	missing := map[uint64][]uint32{} // numbers of the versions to read, by change
+	for _, number := range slices.Sorted(maps.Keys(numbers)) {
+		if _, known := f.places[number]; known {
+			continue
+		}
+		p, err := f.keys.placeOf(number)
+		if err != nil {
+			return err
+		}
+		if missing[p.seq] == nil {
+			seqs = append(seqs, p.seq)
+		}
+		missing[p.seq] = append(missing[p.seq], number)
+		f.places[number] = p
+	}
+	for _, seq := range seqs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		wanted := map[int]bool{}
+		for _, number := range missing[seq] {
+			wanted[f.places[number].index] = true
+		}
+		vs, err := f.file.Versions(seq, func(i int) bool { return wanted[i] })
+		if err != nil {
+			return err
+		}
+		if len(vs) != len(missing[seq]) {
+			return fmt.Errorf("%w: the log lacks versions of change %d", errKeyFile, seq)
+		}
+		for i, number := range missing[seq] {
+			f.versions[number] = vs[i]
+		}
+	}
+	return nil
+}
+
+// graphOf returns the graph of the versions with these numbers and of the changes after the file.
+func (f *finder) graphOf(numbers map[uint32]bool) *graph {
+	var changes []oxbow.Change
+	for _, number := range slices.Sorted(maps.Keys(numbers)) {
+		p := f.places[number]
+		if len(changes) == 0 || changes[len(changes)-1].Seq != p.seq {
+			changes = append(changes, oxbow.Change{Seq: p.seq})
+		}
+		last := &changes[len(changes)-1]
+		last.Versions = append(last.Versions, f.versions[number])
+	}
+	return newGraph(append(changes, f.tail...))
+}

@@ -1,0 +1,216 @@
+// This file reads and writes the file that finds versions by their keys.
+
+package lineage
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"unicode"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// A key file is a pagefile (see package pagefile). All integers are little-endian. Page 0 has these
+// fields, with offset and size in bytes:
+//
+//	 0    8 89 "oxwds" 0D 0A
+//	 8    4 format, 1
+//	12    4 zeros
+//	16   16 version of Unicode that divided the texts into words, padded with zeros
+//	32    8 number of the last change in the file, S
+//	40   32 hash of change S, so that the file is not used for another history
+//	72    8 number of changes with versions
+//	80    8 number of versions
+//	88    8 number of keys
+//
+// The versions are numbered from 0, in the order of the changes. The first table has a row for each
+// change with versions: the number of its first version and the number of the change (8 bytes each). The
+// second table has a row of 8 bytes for each key of each version: the key in the upper 40 bits, and the
+// number of the version in the other bits. Both tables are in ascending order.
+const (
+	keyFormat   = 1
+	maxVersions = 1 << placeBits
+	maxKeys     = 1 << 25 // with more keys, no file is written
+
+	changeTable = 0
+	keyTable    = 1
+)
+
+var keyMagic = [8]byte{0x89, 'o', 'x', 'w', 'd', 's', '\r', '\n'}
+
+// errKeyFile is returned for a file that cannot be used.
+var errKeyFile = errors.New("the file of words is of no use")
+
+// errCommon means that so many versions have a key that it is faster to read the whole history.
+var errCommon = errors.New("too many versions have these words")
+
+// decodeHash decodes the hash of a change.
+func decodeHash(s string) (hash [32]byte, ok bool) {
+	b, err := hex.DecodeString(s)
+	if err != nil || len(b) != len(hash) {
+		return hash, false
+	}
+	return [32]byte(b), true
+}
+
+// keyHead is the decoded page 0 of a key file.
+type keyHead struct {
+	unicode                 string
+	seq                     uint64
+	hash                    [32]byte
+	changes, versions, keys int
+}
+
+func (h *keyHead) encode() []byte {
+	le := binary.LittleEndian
+	b := make([]byte, 96)
+	copy(b, keyMagic[:])
+	le.PutUint32(b[8:], keyFormat)
+	copy(b[16:32], h.unicode)
+	le.PutUint64(b[32:], h.seq)
+	copy(b[40:], h.hash[:])
+	le.PutUint64(b[72:], uint64(h.changes))
+	le.PutUint64(b[80:], uint64(h.versions))
+	le.PutUint64(b[88:], uint64(h.keys))
+	return b
+}
+
+// decodeKeyHead decodes page 0.
+func decodeKeyHead(b []byte) (h keyHead, err error) {
+	le := binary.LittleEndian
+	if [8]byte(b) != keyMagic || le.Uint32(b[8:]) != keyFormat {
+		return h, fmt.Errorf("%w: it has another format", errKeyFile)
+	}
+	h = keyHead{
+		unicode:  string(bytes.TrimRight(b[16:32], "\x00")),
+		seq:      le.Uint64(b[32:]),
+		hash:     [32]byte(b[40:72]),
+		changes:  int(le.Uint64(b[72:])),
+		versions: int(le.Uint64(b[80:])),
+		keys:     int(le.Uint64(b[88:])),
+	}
+	counts := []int{h.changes, h.versions, h.keys}
+	if slices.Min(counts) < 0 || h.versions > maxVersions || h.changes > maxVersions || h.keys > maxKeys {
+		return h, fmt.Errorf("%w: its counts are impossible", errKeyFile)
+	}
+	if h.unicode != unicode.Version {
+		return h, fmt.Errorf("%w: it divides texts into words by other rules", errKeyFile)
+	}
+	return h, nil
+}
+
+func (h *keyHead) tables() []pagefile.Table {
+	return []pagefile.Table{{Row: 16, Count: h.changes}, {Row: 8, Count: h.keys}}
+}
+
+// writeKeyFile writes the key file of a history.
+func writeKeyFile(to io.WriterAt, changes []oxbow.Change) error {
+	h := keyHead{unicode: unicode.Version}
+	var rows []uint64  // of the key table
+	var first []uint64 // number of each change's first version
+	scanner := gramScanner{isStable: true}
+	for i := range changes {
+		c := &changes[i]
+		first = append(first, uint64(h.versions))
+		scanner.keysOfChange(c, func(i int, k key) { rows = append(rows, uint64(k)|uint64(h.versions+i)) })
+		h.versions += len(c.Versions)
+		if len(c.Versions) > 0 {
+			h.changes++
+		}
+		if h.versions > maxVersions || len(rows) > maxKeys {
+			return fmt.Errorf("%w: the history has too many words", errKeyFile)
+		}
+		h.seq = c.Seq
+	}
+	var ok bool
+	h.hash, ok = decodeHash(changes[len(changes)-1].Hash)
+	if !ok {
+		return fmt.Errorf("%w: the history has no hashes", errKeyFile)
+	}
+	slices.Sort(rows)
+	rows = slices.Compact(rows)
+	h.keys = len(rows)
+	out := bufio.NewWriterSize(io.NewOffsetWriter(to, 0), 1<<18)
+	w := pagefile.NewWriter(out)
+	w.Write(h.encode())
+	w.Close()
+	for i, c := range changes {
+		if len(c.Versions) > 0 {
+			w.Row(first[i], c.Seq)
+		}
+	}
+	w.Close()
+	for _, row := range rows {
+		w.Row(row)
+	}
+	w.Close()
+	return out.Flush()
+}
+
+// keyFile is an open key file.
+type keyFile struct {
+	head keyHead
+	rows *pagefile.Reader
+	file vfs.File
+}
+
+func openKeyFile(file vfs.File) (*keyFile, error) {
+	k := &keyFile{file: file}
+	var err error
+	k.rows, err = pagefile.Open(file, func(head []byte) ([]pagefile.Table, error) {
+		info, err := file.Stat()
+		if err == nil {
+			k.head, err = decodeKeyHead(head)
+		}
+		if err == nil && int64(pagefile.CountPages(k.head.tables()))*pagefile.Size != info.Size() {
+			err = fmt.Errorf("%w: it has another size than its head says", errKeyFile)
+		}
+		return k.head.tables(), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// place is a version of the history: its index in a change.
+type place struct {
+	seq   uint64
+	index int
+}
+
+// addNumbers adds the numbers of the versions with a key to numbers. It returns an error if there are
+// more than most numbers.
+func (f *keyFile) addNumbers(k key, numbers map[uint32]bool, most int) error {
+	for i := f.rows.Search(keyTable, uint64(k)); i < f.head.keys; i++ {
+		row := f.rows.Key(keyTable, i)
+		if newKey(row) != k {
+			break
+		}
+		numbers[uint32(row-uint64(k))] = true
+		if len(numbers) > most {
+			return errCommon
+		}
+	}
+	return f.rows.Err()
+}
+
+// placeOf returns the place of the version with this number.
+func (f *keyFile) placeOf(number uint32) (place, error) {
+	i := f.rows.Search(changeTable, uint64(number)+1) - 1
+	if i < 0 {
+		return place{}, fmt.Errorf("%w: version %d is in no change", errKeyFile, number)
+	}
+	row := f.rows.Row(changeTable, i)
+	le := binary.LittleEndian
+	p := place{le.Uint64(row[8:]), int(uint64(number) - le.Uint64(row))}
+	return p, f.rows.Err()
+}

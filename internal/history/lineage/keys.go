@@ -1,0 +1,89 @@
+// This file computes keys, by which a file finds the versions that may have six words in common.
+
+package lineage
+
+import (
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// A file with all sequences of six words would be larger than the log. So the file has only half as
+// many sequences of four words: of the three sequences of four words within six words, the one with
+// the smallest hash. Two texts that have six consecutive words in common also have this sequence in
+// common, because it depends only on the six words.
+const (
+	keyWords  = 4
+	keyWindow = gramWords - keyWords + 1
+)
+
+// A key is a hash of keyWords consecutive words, or of the name of an entry. The upper keyBits bits are
+// set, and the others are zero. Keys are the same in each run of the program.
+type key uint64
+
+const (
+	keyBits   = 40
+	placeBits = 64 - keyBits
+)
+
+func newKey(hash uint64) key { return key(hash >> placeBits << placeBits) }
+
+// nameKey returns the key of an entry's name, or of the name of a turn.
+func nameKey(name string) key {
+	b := append([]byte(name), make([]byte, shortWord)...)
+	return newKey(mixHash(stableHash(b, len(name)), 1))
+}
+
+// appendWordKeys appends the keys of a text's sequences of words. It appends a key that several
+// sequences share only once if they follow each other.
+func (s *gramScanner) appendWordKeys(keys []key, text string) []key {
+	if !s.hashASCII(text) {
+		s.hashWords(splitWords(text))
+	}
+	var last [keyWindow]uint64 // hashes of the last sequences
+	for i := keyWords; i <= len(s.hashes); i++ {
+		h := uint64(0)
+		for _, word := range s.hashes[i-keyWords : i] {
+			h = mixHash(h, word)
+		}
+		last[i%keyWindow] = h
+		if i < gramWords {
+			continue
+		}
+		k := newKey(slices.Min(last[:]))
+		if len(keys) == 0 || keys[len(keys)-1] != k {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// keysOfChange calls add for each key of a change's versions, with the index of the version in the
+// change. A version has the keys of its words and its name. Both versions of a merge have the names of
+// both. A version with a source label also has the key of the source's name.
+func (s *gramScanner) keysOfChange(c *oxbow.Change, add func(i int, k key)) {
+	var keys []key
+	for i := range c.Versions {
+		v := &c.Versions[i]
+		keys = append(s.appendWordKeys(keys[:0], v.Entry.Content), nameKey(v.Entry.Name))
+		for _, k := range append(keys, sourceKeys(v)...) {
+			add(i, k)
+		}
+	}
+	eachMerge(c, func(gone, kept int) {
+		add(gone, nameKey(c.Versions[kept].Entry.Name))
+		add(kept, nameKey(c.Versions[gone].Entry.Name))
+	})
+}
+
+// sourceKeys returns the keys of the names in a version's source labels.
+func sourceKeys(v *oxbow.Version) (keys []key) {
+	for _, l := range v.Entry.Values(Label) {
+		name, _, ok := ParseSource(l)
+		if !ok {
+			name = l
+		}
+		keys = append(keys, nameKey(name))
+	}
+	return keys
+}

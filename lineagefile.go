@@ -1,0 +1,64 @@
+// This file implements LineageFile, the file in which package lineage stores the word sequences of
+// a memory's history, so that it does not have to read the whole log for each question.
+
+package oxbow
+
+import (
+	"context"
+	"io"
+
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const lineageSuffix = ".words"
+
+// lineageFile describes the file to the log store. The store deletes the file at a compaction or
+// redaction, because the file contains hashes of words and names.
+func lineageFile() logstore.DerivedFiles {
+	return logstore.DerivedFiles{
+		Suffix: lineageSuffix,
+		Keep:   func(vfs.File, uint64, func(id, version uint64) bool) bool { return false },
+		Check:  func(context.Context, logstore.CheckedFile) ([]Problem, error) { return nil, nil },
+	}
+}
+
+// LineageFile is the file next to the log of a memory that package lineage reads and writes. It is
+// derived from the log and may be deleted at any time.
+type LineageFile struct {
+	db       *logstore.DB
+	epoch    uint64
+	readOnly bool
+}
+
+// LineageFile returns the file for the current state of the log. It returns nil if the history of the
+// memory is not the whole history of a log, for example because m is only a part of a memory, as in
+// package scope, or because [Options.History] wraps the history.
+func (m *Memory) LineageFile() *LineageFile {
+	h, err := m.History()
+	d, ok := h.(*logstore.DB)
+	if err != nil || !ok {
+		return nil
+	}
+	return &LineageFile{db: d, epoch: d.Moment(func() {}).Epoch, readOnly: !m.opts.keepsFiles()}
+}
+
+// Open opens the file for reading. The caller must close it.
+func (f *LineageFile) Open() (vfs.File, error) { return f.db.DerivedFile(lineageSuffix).Open() }
+
+// Versions returns the versions of a change whose index is wanted, in order. It returns none if the log
+// does not have the change.
+func (f *LineageFile) Versions(seq uint64, wanted func(i int) bool) ([]Version, error) {
+	c, _, err := f.db.PartOfChange(seq, wanted)
+	return c.Versions, err
+}
+
+// Write replaces the file by the content that write writes. It does nothing if the memory may not
+// write files, if another process is writing, or if the log was rewritten since the call of
+// [Memory.LineageFile]. The caller can derive the content again.
+func (f *LineageFile) Write(ctx context.Context, write func(io.WriterAt) error) {
+	if f.readOnly {
+		return
+	}
+	_ = f.db.DerivedFile(lineageSuffix).Make(ctx, f.epoch, func(file vfs.File) error { return write(file) })
+}
