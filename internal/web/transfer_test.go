@@ -46,8 +46,8 @@ func TestImportUpload(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.has(b.get(page.Root+"transfer", http.StatusOK), "Preview", "Export")
 	b.remember("own", "Mine.")
-	lines := `{"name":"gate","content":"Closes at nine."}` + "\n" + `{"name":"quay","content":"Holds 14 "+
-		"boats."}` + "\n"
+	lines := `{"name":"gate","content":"Closes at nine."}` + "\n" +
+		`{"name":"quay","content":"Holds 14 boats."}` + "\n"
 	shown := b.upload("book.jsonl", lines, http.StatusOK)
 	b.has(shown, "Nothing is stored yet. The file contains 2 new entries.", "gate", "quay")
 	if n := b.entries(); n != 1 {
