@@ -96,7 +96,7 @@ func askFromIndex[T any](
 	fn func(v *rankedView) T,
 ) (answer T, ok bool, err error) {
 	if m.searcher.Load() == nil && !d.DerivedFile(indexSuffix).Exists() {
-		return answer, false, nil // to make an index of all entries takes longer than a scan
+		return answer, false, nil // a scan is faster than building an index of all entries
 	}
 	s, err := m.refresh(ctx)
 	if err != nil {
@@ -117,7 +117,7 @@ func askFromIndex[T any](
 // viewBefore returns a view of the searcher's log after change seq. It returns nil if too many entries
 // have changed since.
 func (s *searcher) viewBefore(ctx context.Context, r *ranking.Scorer, seq uint64) (*rankedView, error) {
-	x := r.Index().Searcher() // before the deltas are read, because they may be of a later state
+	x := r.Index().Searcher() // get it before the deltas: they may be newer than the index, but must not be older
 	deltas, ok, err := s.db.Before(ctx, seq, mostChanged(x.Size()))
 	if err != nil || !ok {
 		return nil, err
@@ -143,9 +143,9 @@ func (s *searcher) viewBefore(ctx context.Context, r *ranking.Scorer, seq uint64
 	return &rankedView{View: r.ViewWith(ctx, x.After(changes), read), s: s, scorer: r, ctx: ctx, isPast: true}, nil
 }
 
-// mostChanged returns the number of changed entries up to which the state of a memory with n entries is
-// made from the current index. For each changed entry, two versions are read and analyzed, which takes
-// about as long as to read and index eight entries.
+// mostChanged returns the maximum number of changed entries for which an earlier state of a memory with n entries is
+// derived from the current index. For each changed entry, two versions are read and analyzed, which takes about as
+// long as to read and index eight entries.
 func mostChanged(n int) int { return max(fewPending, n/manyOld) }
 
 // readItemBefore is like readItem, for an entry that did not change between change seq and the view. It may

@@ -56,7 +56,7 @@ func (f *EditsFile) Read() []byte {
 	}
 	data := make([]byte, info.Size())
 	if n, err := file.ReadAt(data, 0); n < len(data) {
-		_ = err // the file was replaced or truncated in the meantime
+		_ = err // ignore the error: the file was replaced or truncated in the meantime
 		return nil
 	}
 	return data

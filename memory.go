@@ -35,8 +35,8 @@ type Memory struct {
 
 	// keepSoon writes the index file in the background if it lacks many changes.
 	keepSoon func()
-	// keepEarly is like keepSoon, but already writes the file if it lacks as many changes as a
-	// process that starts may accept.
+	// keepEarly is like keepSoon, but with a lower limit: it writes the file if the file lacks more changes than a
+	// process that starts should have to index (see startBound).
 	keepEarly func()
 
 	keeping ctxmutex.Mutex // held while the index file is written

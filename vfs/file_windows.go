@@ -14,7 +14,8 @@ type windowsFile struct{ *os.File }
 
 func asFile(f *os.File) (File, error) { return windowsFile{f}, nil }
 
-// Stat describes the file. After Close, the error of [os.File.Stat] is that of a bad handle.
+// Stat describes the file. For a closed file, [os.File.Stat] returns the error for a bad handle, which
+// Stat replaces by [fs.ErrClosed].
 func (f windowsFile) Stat() (fs.FileInfo, error) {
 	info, err := f.File.Stat()
 	if errors.Is(err, windows.ERROR_INVALID_HANDLE) {

@@ -1,4 +1,4 @@
-// How many names a file has, on Unix.
+// This file counts the names (hard links) of a file on Unix.
 
 //go:build unix
 

@@ -1,5 +1,6 @@
-// This file prints entries, changes and annotations for people. Their layouts are not those of reports. The facts about
-// an entry stand above its text, a log has one row for each change, and an annotation looks like a comment in code.
+// This file prints entries, changes and annotations for people. These layouts differ from the layout of reports. The
+// facts about an entry are above its text, a log has one row for each change, and an annotation looks like a comment
+// in code.
 
 package cli
 

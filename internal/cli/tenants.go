@@ -30,7 +30,7 @@ type tenants struct {
 	sessions map[string]*web.Sessions // by tenant ("" is the server's own home)
 	limits   map[string]*tenant.Limit // by tenant; kept when a home is closed
 	pool     *tenant.Pool
-	own      *doors // of the server's own home (nil if no token is for it)
+	own      *doors // doors of the server's own home (nil if no token is for this home)
 }
 
 func (mem *openMemory) newTenants(flags serving, address listening) *tenants {

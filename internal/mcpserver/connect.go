@@ -16,9 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// Maximum size of an answer in bytes that clients pass to the model in full. Claude Code's
-// limit is the one that the tool's meta sets; the other is the lowest measured for other
-// clients (17 kB and more).
+// Maximum size of an answer in bytes that clients pass to the model in full. The limit for Claude Code is set in the
+// tool's meta. The other limit is the lowest that was measured for other clients (17 kB and more).
 const (
 	pageBytes   = 16_000
 	claudeBytes = 200_000
@@ -84,9 +83,9 @@ func (v *service) openServer(name string) (*mcp.Server, error) {
 	for _, t := range v.tools {
 		no := false
 		destructive := t.Destructive
-		// Additional properties are allowed: a client that checks arguments against the
-		// schema would otherwise reject arguments that the verb understands, and hide the
-		// verb's explanation of those that it does not.
+		// Additional properties are allowed. Otherwise a client that checks arguments against the schema would reject
+		// some arguments that the verb understands. For an unknown argument, the model would not see the verb's
+		// explanation.
 		input := *t.Input
 		input.AdditionalProperties = nil
 		m.AddTool(&mcp.Tool{

@@ -12,9 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// service is the memory as clients with the same rights see it, and the tools that they are
-// offeredTools. All tools, resources, prompts and completions access the memory through the
-// workspace of the view.
+// service serves clients that have the same rights: it contains their view of the memory, and the tools that they are
+// offered. All tools, resources, prompts and completions access the memory through the workspace of the view.
 type service struct {
 	*Server
 	*rights.View

@@ -96,7 +96,7 @@ func workingDir(path string) string {
 		var l struct { // Claude Code and Qwen Code use the same field name
 			Dir string `json:"cwd"`
 		}
-		_ = clientfile.Decode(b, &l) // ignore the error: a line that was cut off may still name the directory
+		_ = clientfile.Decode(b, &l) // ignore the error: an incomplete line may still contain the directory
 		if l.Dir != "" || err != nil {
 			return l.Dir
 		}

@@ -251,7 +251,7 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Missing returns dir and its parents, as far as they do not exist.
+// Missing returns the directories that do not exist among dir and its parents.
 func Missing(dir string) (all []string) {
 	for !fileExists(dir) && filepath.Dir(dir) != dir {
 		all = append(all, dir)

@@ -180,7 +180,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 func (out *UndoOut) noteAliases(ctx context.Context, m *oxbow.Memory, undone []oxbow.Change) {
 	undo, err := readChanges(ctx, m, []uint64{out.Seq})
 	if err != nil {
-		return // the undo itself has succeeded
+		return // do not report an error, because the undo itself has succeeded
 	}
 	var before map[string]oxbow.Entry
 	if len(undone) == 1 {

@@ -64,7 +64,7 @@ type GetIn struct {
 	Offset    *int   `json:"offset,omitempty"                     also:"skip,start"                   jsonschema:"In bytes."                                              usage:"Bytes of the content to pass over first."`
 	MaxTokens *int   `json:"max_tokens,omitempty"                 also:"token_budget,budget"          jsonschema:"4000 by default."                                       usage:"Most tokens of the answer; the rest follows at an offset."`
 
-	Bare bool `json:"-"` // only the content is wanted
+	Bare bool `json:"-"` // return only the content
 	Own  bool `json:"-"` // the entry is to be changed, so team files are not searched
 }
 

@@ -39,7 +39,7 @@ type visitor struct {
 type Sessions struct {
 	now    func() time.Time
 	rand   io.Reader
-	prefix string // of keys and cookies, such as "acme."
+	prefix string // prefix of keys and cookies, such as "acme."
 
 	mu      sync.Mutex // guards invited, signed and rand
 	invited map[[32]byte]*visitor

@@ -139,7 +139,7 @@ func previewImport(c *call) (reply, error) {
 	return s, nil
 }
 
-// importCounts says how many entries an import adds, changes and leaves as they are.
+// importCounts says how many entries an import adds, changes and leaves unchanged.
 func importCounts(out transfer.ImportOut) string {
 	s := page.Plural(out.Added, "new entry")
 	if out.Updated > 0 {

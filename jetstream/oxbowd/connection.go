@@ -69,7 +69,7 @@ func (c *connectionFlags) checkFlags(serves bool) error {
 type clientLogin struct {
 	owner, system nats.Option
 	more          []nats.Option
-	tls           server.TLS // files that the options in more use (may be empty)
+	tls           server.TLS // TLS files for the options in more (may be empty)
 }
 
 // readLogin reads the files that the flags specify.

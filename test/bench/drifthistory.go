@@ -134,7 +134,7 @@ func (h *history) parse(r io.Reader) error {
 		}
 		key := d.from
 		if key == "" {
-			key = "\x00" + d.to // a key that no old path has, because nobody can follow a new file
+			key = "\x00" + d.to // a key that no path equals, because a new file has no old path
 		}
 		h.deltas[len(h.deltas)-1][key] = *d
 		d = nil

@@ -13,8 +13,8 @@ import (
 const (
 	allNames  = 6 // up to this many pending name changes, every subset is tried
 	allData   = 4 // the same for writes and truncations
-	tornFirst = 8 // of many pending writes, this many at the beginning are tried in parts
-	tornLast  = 8 // and this many at the end
+	tornFirst = 8 // number of pending writes at the beginning that are tried in parts, if there are many
+	tornLast  = 8 // the same at the end
 )
 
 // EachImage yields the possible contents of the disk after a crash at this moment, each with a

@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// ProtectingKeys contains the keys of labels with which an entry is always shown to a model. If an
-// agent adds or removes such a label, it changes what the person decided.
+// ProtectingKeys contains the keys of labels with which an entry is always shown to a model. If an agent adds or
+// removes such a label, the agent changes a decision of the person.
 var ProtectingKeys = []string{profile.LabelPinned, profile.LabelProcess}
 
 // undoNote is the beginning of an undo's note. The numbers of the undone changes follow.
@@ -45,8 +45,8 @@ func (i image) equal(o image) bool {
 		slices.Equal(i.labels, o.labels)
 }
 
-// byAgent reports whether an agent made a change, either by MCP or HTTP, in its shell, or by an
-// import or program that it started.
+// byAgent reports whether an agent made a change: over MCP or HTTP, in a shell, or by an import or a program that the
+// agent started.
 func byAgent(s oxbow.Source) bool {
 	switch s.Actor {
 	case oxbow.Agent:

@@ -11,7 +11,7 @@ import (
 type EventClient struct {
 	Name       string                        // the client's name in setup
 	Recognizes func(line []byte) bool        // reports whether only this client writes such a line
-	NewReader  func(path string) EventReader // path is the transcript's ("" if it is not known)
+	NewReader  func(path string) EventReader // path is the path of the transcript ("" if unknown)
 
 	// AnswerLine converts a report about a call's result to the line that the transcript will contain for
 	// the result. The ID is the call's in the transcript.
@@ -21,7 +21,7 @@ type EventClient struct {
 	// keeps no files that can be read.
 	Transcripts []TranscriptPlace
 
-	Resume string // beginning of the command that resumes a session, which the session's ID follows
+	Resume string // command that resumes a session, to which the session's ID must be appended
 
 	// UnnamedCalls is set if the reports to hooks do not contain the IDs of calls. Then a call is
 	// identified by its arguments.
@@ -30,7 +30,7 @@ type EventClient struct {
 	// ShowsResponses is set if Shown has the form in which hooks report the response of a tool.
 	ShowsResponses bool
 
-	UniqueCalls bool // the IDs of calls are unique, also across sessions
+	UniqueCalls bool // the IDs of calls are unique across all sessions
 
 	home clientHome
 

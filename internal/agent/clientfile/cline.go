@@ -240,7 +240,7 @@ func (c *cline) reportShownCall(kind, text string) {
 		if tool == "" {
 			tool = t.Tool
 		}
-		if tool == "web_fetch" { // its path is the address
+		if tool == "web_fetch" { // for this tool, the field path contains an address
 			args, _ = json.Marshal(map[string]string{"url": t.Path})
 		}
 	case "command":

@@ -159,8 +159,8 @@ func isCopilot(line []byte) bool {
 
 type copilot struct {
 	session, dir, branch string
-	model                string            // of the main agent
-	names, types         map[string]string // of sub-agents, by ID
+	model                string            // model of the main agent
+	names, types         map[string]string // names and types of sub-agents, by ID
 }
 
 func newCopilot(string) EventReader {

@@ -259,7 +259,7 @@ func cursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 // withoutLarge returns the members of a Cursor session that are read, because the others may be large.
 func withoutLarge(composer json.RawMessage) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
-	_ = json.Unmarshal(composer, &all) // it was parsed before
+	_ = json.Unmarshal(composer, &all) // ignore the error: composer was parsed before
 	small := map[string]json.RawMessage{}
 	for _, name := range []string{"composerId", "createdAt", "modelConfig", "workspaceIdentifier", "currentDir"} {
 		if all[name] != nil {

@@ -19,7 +19,7 @@ var mark = []byte("\ufeff")
 // JSON array, ReadDocument returns the file's text, which an [EventReader] reads like a line. Otherwise document
 // is nil, and the caller continues with lines, which contains the whole file.
 func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err error) {
-	head, _ := br.Peek(br.Size()) // an error occurs again when the file is read
+	head, _ := br.Peek(br.Size()) // ignore the error: it occurs again when the file is read
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, mark), " \t\r\n")
 	end := bytes.IndexByte(head, '\n')
 	isArray := len(head) > 0 && head[0] == '['

@@ -44,7 +44,7 @@ type Event struct {
 	// does not report positions.
 	Node, Parent string
 
-	Session, Dir, Branch, Model string // as far as they are known at this event
+	Session, Dir, Branch, Model string // values that are known at this event ("" if unknown)
 
 	// AgentID, AgentName and AgentType describe the sub-agent. They are "" for the main agent. The
 	// name and the type may be missing.

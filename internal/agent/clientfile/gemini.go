@@ -118,7 +118,8 @@ func geminiRoot(project string) string {
 		return ""
 	}
 	defer in.Close()
-	b, _ := io.ReadAll(io.LimitReader(in, 1<<12)) // a part of a path leads nowhere
+	// Ignore an error: an incomplete path does not exist, and callers handle this.
+	b, _ := io.ReadAll(io.LimitReader(in, 1<<12))
 	return strings.TrimSpace(string(b))
 }
 
@@ -246,7 +247,7 @@ func (g *gemini) call(c *geminiCall, e Event, yield func(*Event)) {
 		g.current.calls[c.ID] = true
 	}
 	switch c.Status {
-	case "success", "error", "cancelled", "": // other statuses are of calls that have not ended
+	case "success", "error", "cancelled", "": // a call with another status has not ended
 	default:
 		return
 	}

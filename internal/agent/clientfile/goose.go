@@ -45,7 +45,7 @@ type goosePart struct {
 	ID       string `json:"id"`
 	Text     string `json:"text"`
 	Thinking string `json:"thinking"`
-	Message  string `json:"msg"` // of the types conversationCompacted and summarizationRequested
+	Message  string `json:"msg"` // text of an item of type conversationCompacted or summarizationRequested
 	Call     struct {
 		Value struct {
 			Name string          `json:"name"`

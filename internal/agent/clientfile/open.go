@@ -239,7 +239,7 @@ func (t *Transcript) Seek(offset int64, whence int) (int64, error) {
 		if err != nil {
 			return t.offset, err
 		}
-		_ = t.text.Close() // it was only read
+		_ = t.text.Close() // ignore the error: the file was only read
 		t.text = text
 		t.offset = 0
 	}
@@ -256,7 +256,7 @@ type readOnly struct{ io.Reader }
 // Close closes the file.
 func (t *Transcript) Close() error {
 	if t.text != nil {
-		_ = t.text.Close() // it was only read
+		_ = t.text.Close() // ignore the error: the file was only read
 	}
 	return t.file.Close()
 }

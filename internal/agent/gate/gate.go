@@ -44,10 +44,10 @@ const (
 
 // Conditions for a unit besides a strength above the floor.
 const (
-	leastMatched = 2  // words of the prompt in the unit
-	leastSubject = 1  // words of the prompt in the unit that are not steering words
-	leastNamed   = 2  // like leastSubject, if more than mostUnknown of the prompt is in no unit
-	leastScore   = 6. // score, so that two common words are not enough, even in a small memory
+	leastMatched = 2  // minimum number of the prompt's words in the unit
+	leastSubject = 1  // minimum number of these words that are not steering words
+	leastNamed   = 2  // like leastSubject, if the prompt's unknown part exceeds mostUnknown
+	leastScore   = 6. // minimum score, so that two common words are not enough, even in a small memory
 	byChance     = 3  // words that are not steering words, which an order and a unit often share by chance
 
 	// mostUnknown is the largest part of the prompt, weighted by idf and without steering words,
@@ -81,7 +81,7 @@ const (
 	// note has that property. So the strength of a note with exactly one property does not change.
 	plainNote    = 1 / 1.6
 	ruleFactor   = 1.6 // the note states a rule ([statesRule])
-	uniqueFactor = 1.6 // no other note contains some word of the prompt
+	uniqueFactor = 1.6 // for a note with a word of the prompt that no other note contains
 )
 
 // Term is a term of a prompt, compared with a unit.

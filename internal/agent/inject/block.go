@@ -32,9 +32,9 @@ const (
 	leastTurn = .6
 
 	mostPointers = 2  // units in a pointer block
-	pointerBytes = 60 // bytes of a unit's text in a pointer block
+	pointerBytes = 60 // maximum bytes of a unit's text in a pointer block
 
-	fenceTokens = 12 // for the fence that the hook puts around the block
+	fenceTokens = 12 // tokens of the fence that the hook puts around the block
 	mostRare    = 24
 	leastRare   = 4. // lowest idf of a rare term
 )

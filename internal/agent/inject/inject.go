@@ -29,7 +29,7 @@ const (
 	StartTokens   = 200 // for notes (documents and profiles have separate budgets)
 	promptTokens  = 160
 	actionTokens  = 120
-	SessionTokens = 6_000 // for all payloads in a session (afterwards only pointers are shown)
+	SessionTokens = 6_000 // maximum tokens of all payloads in a session; afterwards only pointers are shown
 )
 
 // restPrompts is the number of prompts after which an entry may be shown again.
@@ -115,7 +115,7 @@ const (
 
 const (
 	mostUnits = 3 // maximum number of units in a block
-	mostFound = 6 // units that are considered in each memory
+	mostFound = 6 // maximum number of units that are considered in each memory
 )
 
 // unit is an entry that the search found.

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	mostSentences = 2     // sentences of the strongest unit, in addition to a conclusion
-	moreSentences = 1     // sentences of each other unit, in addition to a conclusion
-	mostShown     = 200   // characters of each sentence
+	mostSentences = 2     // maximum sentences of the strongest unit, in addition to a conclusion
+	moreSentences = 1     // maximum sentences of each other unit, in addition to a conclusion
+	mostShown     = 200   // maximum characters of each sentence
 	moreShown     = 120   // maximum characters per sentence in later units of a large block
-	mostLooked    = 1_000 // sentences of a unit that are considered
+	mostLooked    = 1_000 // maximum number of a unit's sentences that are considered
 )
 
 // candidate is a sentence of a unit that may be shown.

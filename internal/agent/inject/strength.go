@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	mostWords = 24       // words of a prompt that are searched for: the rarest
-	mostProse = 16 << 10 // bytes of a prompt that are considered
+	mostWords = 24       // maximum number of words that are searched for: the rarest words of the prompt
+	mostProse = 16 << 10 // maximum number of a prompt's bytes that are considered
 	saturated = 2.2      // k1 + 1: the highest score of a term, divided by weight and idf
 
 	lengthWeight = .75 // b: how much the length of a text counts in a score

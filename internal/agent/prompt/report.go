@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 )
 
-// ReportText returns a report as a text for a model. Every word costs the model tokens, so the text has no column
-// and no empty line that it does not need. The text of others is quoted, or in a fence that it cannot close. typed
-// rewrites the commands in the text of oxbow so that they work as typed. If it is nil, they stay as they are.
+// ReportText returns a report as a text for a model. Every word costs the model tokens, so the text has no column and
+// no empty line that it does not need. The text of others is quoted, or in a fence that it cannot close. typed
+// rewrites the commands in the text of oxbow so that they work as typed. If typed is nil, the commands stay unchanged.
 func ReportText(r report.Report, typed func(text string) string) string {
 	if typed == nil {
 		typed = func(text string) string { return text }

@@ -54,8 +54,8 @@ const (
 	maxForeign = oxbow.MaxLabels - maxMade
 )
 
-// turnLabels returns the labels of a turn. It keeps existing labels (old) with other keys than those
-// it makes.
+// turnLabels returns the labels of a turn. It also keeps each existing label (in old) whose key it does not set
+// itself.
 func (a *Archive) turnLabels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)},
 		"branch": {t.Branch()}, oxbow.LabelTaint: t.FindTaints(), oxbow.LabelUnvouched: t.UnknownPrograms()}

@@ -32,13 +32,13 @@ type Line struct {
 	Detail bool // a short report omits the line
 	Faint  bool // less important than the other lines
 	Cut    bool // the beginning is enough, so that a terminal does not wrap the line
-	Key    any  // if it is not nil, a short report shows it instead of the sentence
+	Key    any  // shown by a short report in place of the sentence, unless nil
 }
 
 // Record describes one thing, such as an entry or a proposal.
 type Record struct {
 	Key   any    // identifies the thing, and is all that a short report shows of it (nil if it shows nothing)
-	Title any    // is shown instead of the key if it is not nil
+	Title any    // shown in place of the key, unless nil
 	Cells []Cell // values shown next to the key
 	Lines []Cell // text shown below the cells
 

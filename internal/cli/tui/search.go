@@ -21,7 +21,7 @@ type searching struct {
 
 	n     int       // number of the last search
 	asked string    // query of the last search
-	began time.Time // its start (zero after its answer has arrived)
+	began time.Time // time when the last search began (zero after its answer has arrived)
 	again bool      // repeat the same query after the answer
 	due   time.Time // time of the next search (zero if none is scheduled)
 }

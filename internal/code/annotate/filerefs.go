@@ -136,7 +136,7 @@ type openRef struct {
 func (o *openRef) readFile(b *Store) bool {
 	r := o.checked
 	o.file = b.inTree(r.File)
-	// If the file exists, its name only looks as if it ended with line numbers.
+	// If a file with this whole name exists, the end of the name is not a line range.
 	if _, err := b.work.Stat(o.file); err != nil {
 		o.file, o.span = splitLines(o.file)
 	}

@@ -12,7 +12,7 @@ import (
 // Stats contains the numbers of a store.
 type Stats struct {
 	Files       int             // number of source files with annotations
-	Annotations int             // number of annotations; an annotation that a copy of the file has, too, counts once
+	Annotations int             // number of annotations. If a copy of the file has the same annotation, it counts once
 	Placed      map[Placing]int // number of annotations by their state in the working tree, without those in Archived
 	Archived    int             // number of archived annotations whose lines do not exist
 	By          map[string]int  // number by author: person, agent, tool, import, or ""

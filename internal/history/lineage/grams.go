@@ -41,7 +41,7 @@ const (
 // to use.
 type gramScanner struct {
 	lower  []byte   // the text in lower case
-	hashes []uint64 // of its words
+	hashes []uint64 // hashes of the words
 	grams  []Gram
 
 	isStable bool // hashes of words are the same in each run of the program

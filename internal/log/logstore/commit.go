@@ -40,7 +40,7 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 	// An earlier call with the same op ID made the change.
 	rec, v, ok, err := d.record(r.seq)
 	if !ok || err != nil {
-		return store.Change{Seq: r.seq}, nil // succeed, because the change was made, even if its record cannot be read
+		return store.Change{Seq: r.seq}, nil // return no error: the change was made, even if its record cannot be read
 	}
 	return decodeChange(r.seq, rec.Chain, v), nil
 }
@@ -312,7 +312,7 @@ func (d *DB) show(recs []wal.Record, drafts []draft) {
 	d.mu.Unlock()
 	d.publish(deltas)
 	if failed != nil {
-		_ = d.reload() // ignore the error: the next reader gets it
+		_ = d.reload() // ignore the error: the next reader gets the same error
 	}
 }
 

@@ -167,8 +167,8 @@ func (d *DB) rereadOverwritten() (read bool, err error) {
 	return true, err
 }
 
-// inPlace returns an error if the store's directory is no longer at its path and the log
-// has no file yet. A log with a file notices this itself.
+// inPlace returns an error if the store's directory is no longer at its path and the log has no file yet. If the log
+// has a file, package wal returns this error.
 func (d *DB) inPlace() error {
 	if dir, ok := d.fs.(*vfs.OS); ok && d.opts.FS == nil && !d.log.Exists() && dir.Moved() {
 		return d.describe(wal.ErrVanished)

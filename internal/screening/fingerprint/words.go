@@ -3,10 +3,10 @@
 // Package fingerprint finds texts that repeat words of earlier texts. It stores only hashes of the
 // earlier texts.
 //
-// A text repeats another if they have a run of six words in common. Letter case, punctuation,
-// compatible forms of a letter (NFKC), marks and zero-width characters are ignored. In scripts
-// without spaces, a letter counts as half a word. A line or sentence that is shorter than a run is
-// compared as a whole. If it has at least four words, it is also found inside a longer text.
+// A text repeats another if they have a run of six words in common. Letter case, punctuation, compatible forms of a
+// letter (NFKC), marks and zero-width characters are ignored. In scripts without spaces, a letter counts as half a
+// word. A line or sentence that is shorter than a run is compared as a whole. If such a line or sentence has at least
+// four words, it is also found inside a longer text.
 package fingerprint
 
 import (

@@ -330,8 +330,8 @@ func countChained(all []piece) int {
 	return n
 }
 
-// joinShortLines joins consecutive lines of at most two words, if at least minShortLines lines
-// are that short. It ignores empty lines between them.
+// joinShortLines joins consecutive lines of at most two words, if at least minShortLines lines are that short. It
+// ignores empty lines between the short lines.
 func joinShortLines(low string) string {
 	var b, run, joined strings.Builder
 	n := 0

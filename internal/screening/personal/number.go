@@ -26,8 +26,8 @@ type group struct {
 // are searched for has more groups.
 const maxGroups = 24
 
-// maxDigits is the maximum number of digits in a group. Of a longer group, maxDigits+1 digits are
-// stored, so that it cannot match.
+// maxDigits is the maximum number of digits in a group. For a longer group, only maxDigits+1 digits are stored, so
+// that the group cannot match.
 const maxDigits = 20
 
 // chain is a sequence of digit groups with single separators between them.
@@ -38,8 +38,8 @@ type chain struct {
 	isComplete bool   // the text has no further group (false if maxGroups was reached)
 }
 
-// zeros contains the digit 0 of other scripts that are recognized: full-width, Arabic, Persian and
-// Devanagari. Their other digits differ from it only in the last byte.
+// zeros contains the digit 0 of other scripts that are recognized: full-width, Arabic, Persian and Devanagari. In
+// UTF-8, the other digits of a script differ from its 0 only in the last byte.
 var zeros = []string{"０", "٠", "۰", "०"}
 
 // digitAt returns the digit at a position and its length in bytes. The length is 0 if there is no

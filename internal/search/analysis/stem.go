@@ -22,7 +22,7 @@ func Stem(word string) string {
 	}
 	word = strings.TrimPrefix(word, "'")
 	if len(word) < 3 {
-		return word // too short without the apostrophe
+		return word // without the apostrophe, the word is too short to have an ending
 	}
 	var buf [64]byte
 	w := stemmer{b: append(buf[:0], word...)}

@@ -41,8 +41,8 @@ type unit struct {
 	word  string // the word as written, but in lower case and folded
 }
 
-// Size limits. A whole with more bytes is not a term, so that only its parts can be found.
-// A longer word is cut, so that a line of base64 needs little memory.
+// Size limits. If a compound such as getUserName has more than maxWhole bytes, the whole is not a term, and only its
+// parts can be found. A word with more than maxWord bytes is cut, so that a line of base64 needs little memory.
 const (
 	maxWhole = 64 // in bytes
 	maxWord  = 64 // in bytes

@@ -28,8 +28,8 @@ func (w *filterSet) accepts(number uint32) bool {
 	return w.all || (w.hasBit(number) && w.isInTime(number))
 }
 
-// hasBit reports whether the set has a document. The set must not be all documents. If late is
-// not nil, the document's time must be compared, too.
+// hasBit reports whether the set has a document. The set must not be all documents. If late is not nil, contains also
+// compares the document's time.
 func (w *filterSet) hasBit(number uint32) bool { return w.set[number/64]>>(number%64)&1 != 0 }
 
 // isInTime reports whether a document of the set meets the condition that is examined late.

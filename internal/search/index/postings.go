@@ -220,8 +220,10 @@ func (w *columns) largeTF(number uint32) uint16 {
 	return w.large[at].tf
 }
 
-// at returns the posting with this index. The upper half of *upper must not exceed the
-// upper half of the document's number, and at sets it to the latter.
+// at returns the posting with this index. Columns store only the lower 16 bits of a document number. *upper contains
+// the upper bits, from which the search for the posting's upper bits begins. They must not be greater than the
+// posting's upper bits, and at sets *upper to these. If a caller reads postings in order, it passes the same *upper
+// each time.
 func (w *columns) at(index int, upper *uint32) posting {
 	for index >= w.upTo(*upper) {
 		*upper += 1 << 16

@@ -1,5 +1,5 @@
-// This file has what a folder needs whose files people continue to edit: it reads some of the files, and writes
-// the changes of entries into them.
+// This file is for folders whose files people continue to edit. It reads some of the files, and writes changes of
+// entries into the files.
 
 package exchange
 
@@ -24,8 +24,8 @@ func ReadFiles(fsys vfs.FS, files []string, o *ReadOptions) iter.Seq2[Item, erro
 	}
 }
 
-// NoteFormat returns the format of the notes below a directory, which is Obsidian if the directory is a
-// vault. Otherwise it is empty, and each file tells its own.
+// NoteFormat returns the format of the notes below a directory: Obsidian if the directory is a vault. Otherwise it
+// returns "", because each file can have a different format.
 func NoteFormat(fsys vfs.FS, dir string) Format {
 	if dirFormat(fsys, dir) == Obsidian {
 		return Obsidian
@@ -33,7 +33,7 @@ func NoteFormat(fsys vfs.FS, dir string) Format {
 	return ""
 }
 
-// IsMarkdown reports whether the name is that of a Markdown file.
+// IsMarkdown reports whether a file with this name is a Markdown file.
 func IsMarkdown(name string) bool { return byName(name) == Markdown }
 
 // OriginValue returns the value of the label [LabelImport] for a file.

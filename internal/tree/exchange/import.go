@@ -102,7 +102,7 @@ type Report struct {
 
 	// Gone lists entries whose file was deleted or renamed since the import, with the file. They are not changed.
 	Gone  []string
-	stood map[digest]byte // names.stood from the importer
+	stood map[digest]byte // the importer's names.stood
 }
 
 // shownFirst is the maximum number of names in Report.First.

@@ -23,8 +23,7 @@ type source struct {
 	// isDocument recognizes a JSON document by its keys (nil if the format is no JSON document).
 	isDocument func(h jsonHead) bool
 
-	// isDir recognizes a directory by the names of the files in it (nil if the format is told by
-	// each file).
+	// isDir recognizes a directory by the names of its files. It is nil if each file shows its own format.
 	isDir func(files []string) bool
 
 	// roots returns the directories and files to read in a directory (nil means the directory).

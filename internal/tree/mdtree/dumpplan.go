@@ -272,7 +272,8 @@ func (d *dumper) compareManifest(m *manifest) error {
 	return nil
 }
 
-// book returns the settings of the book, and whether they are those of a dump or do not exist.
+// book returns the settings of the book. It reports whether a dump may replace them, which is so if a dump wrote them
+// or if they do not exist.
 func (d *dumper) book() (settings string, isOurs bool, err error) {
 	exists, err := d.nameExists(d.path(bookFile))
 	if err != nil || !exists {
@@ -369,8 +370,8 @@ func (d *dumper) prepareExamination() {
 	d.examined.failed = !ok
 }
 
-// examineWritten adds the files that this dump wrote to the list of known files. Changes since the
-// time settled are not among them, because they may be by another program.
+// examineWritten adds the files that this dump wrote to the list of known files. Files that have changed since the
+// time settled are left out, because another program may have changed them.
 func (d *dumper) examineWritten(settled int64) {
 	d.examined.settled = settled
 	for _, w := range d.write {

@@ -96,8 +96,8 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 	return p.Plan, nil
 }
 
-// storedEntry is an entry of the store. Of most entries, a plan needs only the head, so that the memory
-// of a load does not grow with the contents of all entries.
+// storedEntry is an entry of the store. For most entries, a plan needs only the head. Therefore the working memory of
+// a load does not grow with the contents of all entries.
 type storedEntry struct {
 	aliases []string
 	version uint64

@@ -213,8 +213,7 @@ type newFile struct {
 	perm fs.FileMode
 }
 
-// makeFile returns file i of those to be staged. It may store the content in buf, which a worker
-// reuses for all calls.
+// A makeFile returns the i-th file to be staged. It may store the content in buf, which a worker reuses for all calls.
 type makeFile func(i int, buf *[]byte) (newFile, error)
 
 // stageFiles writes and syncs n new files. If the files are many and the file system supports it,

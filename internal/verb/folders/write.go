@@ -313,8 +313,8 @@ func (s *syncing) write(
 	return m.Apply(oxbow.WithNote(ctx, text.Clip("written into "+path.Join(s.folder.Path, file), 200)), ops...)
 }
 
-// withStamps returns labels, and those labels in of that hold an entry back, approve it, or name the author of its
-// text. The result is sorted.
+// withStamps returns labels together with some of the labels in of: the labels that hold an entry back, approve it, or
+// name the author of its text. The result is sorted.
 func withStamps(labels, of []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for _, l := range of {

@@ -66,8 +66,8 @@ type ShownItem struct {
 // memory meanwhile.
 const maxRevertTries = 10
 
-// Revert reverts the effects of the selected changes, in a single new change. Only a person may do this, because it
-// may take back what others wrote. Everybody may see by a dry run what it would do.
+// Revert reverts the effects of the selected changes, in a single new change. Only a person may revert, because a
+// revert can take back texts by others. Everybody may make a dry run.
 func Revert(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, error) {
 	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.Step{}}
 	if in == (RevertIn{WithDerived: in.WithDerived, DryRun: in.DryRun}) {

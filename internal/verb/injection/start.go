@@ -100,7 +100,7 @@ func Start(ctx context.Context, w *verb.Workspace, in StartIn) (StartOut, error)
 		return out, err
 	}
 	selected := ""
-	if len(sel.Context.Parts) > 1 { // more than the heading
+	if len(sel.Context.Parts) > 1 { // the context contains more than the heading
 		selected, out.Selection = sel.Text(), &sel
 	}
 	waiting := ""
@@ -350,8 +350,8 @@ func whyAtStart(e *oxbow.Entry) string {
 	return string(e.Trust())
 }
 
-// withoutShown returns the notes without the sentences that were shown. It leaves out the notes of which
-// nothing remains, and appends their names to known.
+// withoutShown returns the notes without the sentences that were shown. It leaves out the notes of which no text
+// remains, and appends their names to known.
 func withoutShown(notes []oxbow.Entry, shown map[string]bool, known *[]string) (rest []oxbow.Entry) {
 	for _, e := range notes {
 		all := e.Content

@@ -1,5 +1,5 @@
-// Package dialect holds what the layouts share: opening their files as a memory, making new files, and changing
-// entries and documents without losing the changes that others made since the session read them.
+// Package dialect has the functions that all layouts share. They open the files of a layout as a memory, create new
+// files, and change entries and documents without losing changes that others made since the session read them.
 package dialect
 
 import (

@@ -110,8 +110,8 @@ func (s *howSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
 	}
 }
 
-// match returns the share of the task's words that a command contains. Words that are only in what was said in the
-// turn count less. A task without words matches every command.
+// match returns the share of the task's words that a command contains. Words that occur only in the turn's prompt and
+// answers, and not in the command, count less. A task without words matches every command.
 func (s *howSearch) match(command, said map[string]bool) float64 {
 	if len(s.words) == 0 {
 		return 1

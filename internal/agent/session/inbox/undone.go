@@ -228,8 +228,8 @@ func (t *tree) take(changes editingTurns) {
 	}
 }
 
-// correctedTurns returns the turns with a prompt that refuses the previous turn's work and names a
-// file that it changed. Whether the edit was taken back is not known.
+// correctedTurns returns the turns with a prompt that refuses the previous turn's work and names a file that it
+// changed. It is unknown whether the edit was taken back.
 func correctedTurns(turns []session.Turn) (found []mark) {
 	for i := range turns {
 		if i == 0 || extract.FindCorrection(turns[i].Prompt()) == "" {

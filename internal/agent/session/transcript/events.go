@@ -69,7 +69,7 @@ func (r *eventReader) isOther() bool { return r.author != "" && r.author != r.cl
 // take reports an event of the transcript. Reasoning that the agent did not say is not archived.
 func (r *eventReader) take(e *clientfile.Event) {
 	if e.Offset < r.from {
-		return // the first line is read again only because it identifies the session
+		return // this is the first line, which is read again only to identify the session
 	}
 	if e.IsCopy && r.from == 0 { // copies are at the beginning of a file
 		return
@@ -77,7 +77,8 @@ func (r *eventReader) take(e *clientfile.Event) {
 	r.session = e.Session
 	r.dir, r.branch = e.Dir, e.Branch
 	r.agent = cmp.Or(e.AgentType, e.AgentID)
-	if r.agent == "" || r.model == "" { // a turn has the model of the main agent
+	// Ignore the models of sub-agents, because a turn records the main agent's model.
+	if r.agent == "" || r.model == "" {
 		r.model = e.Model
 	}
 	switch e.Kind {

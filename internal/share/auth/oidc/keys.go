@@ -1,8 +1,8 @@
 // This file fetches and caches the provider's keys.
 //
-// The package github.com/coreos/go-oidc does this too, but anybody can make it fetch: it asks the
-// provider for each token with an unknown key ID (its pull request 482, which limits that, was
-// closed), reads answers of any size, and needs the provider when the server starts.
+// The package github.com/coreos/go-oidc also does this, but it has three disadvantages. Anybody can make it send
+// requests, because it asks the provider for each token with an unknown key ID (its pull request 482, which limits
+// this, was closed). It reads answers of any size. The server cannot start if the provider does not answer.
 
 package oidc
 
