@@ -35,19 +35,20 @@ func annotateCommand(mem *openMemory) *cobra.Command {
 	var from annotations.AnnotateTranscriptsIn
 	c := &cobra.Command{
 		Use:   "annotate FILE:A-B TEXT",
-		Short: "Keep why lines of code are as they are",
-		Long: `Annotate ties a reasoning to the lines A to B of a file, as they stand now. It
-is kept beside the code, in .oxbow/annotations of the repository, or in
-.cr/annotations when the home is laid out as coderhapsody: commit that with the
-code. oxbow why finds it again, also after the lines have moved, were edited, or
-the file has another name.
+		Short: "Store the reason for lines of code",
+		Long: `Annotate stores the reason for the lines A to B of a file, as they are now. The
+annotation is stored next to the code, in .oxbow/annotations of the repository,
+or in .cr/annotations if the home has the layout coderhapsody. Commit it with
+the code. oxbow why finds the annotation even after the lines were moved or
+edited, or the file was renamed.
 
-With --from-transcript it reads what an agent said before each edit instead,
-and ties that to the lines of the edit. Claude Code keeps transcripts in
-~/.claude/projects, Codex in ~/.codex/sessions, Gemini CLI in ~/.gemini/tmp,
-Copilot CLI in ~/.copilot/session-state, Qwen Code in ~/.qwen/projects. A
-transcript that is read again adds only what is new. What the agent said is then
-part of the repository: look at it with --dry-run first.`,
+With --from-transcript, annotate reads a transcript, and stores the text that
+an agent wrote before each edit as the reason for the edited lines. Claude Code
+keeps transcripts in ~/.claude/projects, Codex in ~/.codex/sessions, Gemini CLI
+in ~/.gemini/tmp, Copilot CLI in ~/.copilot/session-state, Qwen Code in
+~/.qwen/projects. If you read a transcript again, only new annotations are
+added. The agent's texts then become a part of the repository, so look at them
+first with --dry-run.`,
 		Example: `  oxbow annotate pool.go:42-60 "The proxy drops idle connections."
   oxbow annotate pool.go:42 --why "So that a leak shows." --rejected "a context"
   oxbow annotate --from-transcript ~/.claude/projects/-home-ada-pool --dry-run`,
@@ -99,7 +100,7 @@ part of the repository: look at it with --dry-run first.`,
 			return answer(mem, out, show[annotations.AnnotateOut](mem))
 		},
 	}
-	c.Flags().StringVar(&why, "why", "", "the reasoning, as `TEXT`, if it is not an argument")
+	c.Flags().StringVar(&why, "why", "", "the reason, as `TEXT`, if it is not an argument")
 	takesReason(c, &why)
 	c.Flags().StringArrayVar(
 		&rejected,
@@ -118,7 +119,7 @@ part of the repository: look at it with --dry-run first.`,
 		&from.MovedFrom,
 		"moved-from",
 		"",
-		"the `DIR` that this tree was in when the transcript was written",
+		"the `DIR` in which this tree was when the transcript was written",
 	)
 	c.Flags().BoolVar(&from.DryRun, "dry-run", false, "show what a transcript would add, and add nothing")
 	c.AddCommand(annotateSetupCommand(mem), mergeDriverCommand(mem), annotateGCCommand(mem), annotateStatsCommand(mem),
@@ -150,13 +151,14 @@ func (mem *openMemory) annotateTranscripts(ctx context.Context, in annotations.A
 func annotateSetupCommand(mem *openMemory) *cobra.Command {
 	return setUpCall(mem, &cobra.Command{
 		Use:   "setup",
-		Short: "Commit annotations, and have git merge those of two branches",
-		Long: `Annotations that hooks began are private: git ignores them until you run setup.
-Then you may commit them with the code. Setup also adds a line to
-.gitattributes, by which git joins the annotations that two branches made of one
-file. Commit that, too. It also says how to make oxbow itself the merge driver
-of this clone, which takes out what stands twice and sets damaged lines aside;
---install does that. Nothing else of the repository is changed.`,
+		Short: "Let git commit annotations and merge those of two branches",
+		Long: `If hooks began the annotations, they are private: git ignores them until you
+run setup. After that, you can commit them with the code. Setup also adds a
+line to .gitattributes, which makes git combine the annotations that two
+branches added to the same file. Commit this file as well. Setup prints the
+commands that make oxbow the merge driver of this clone. The merge driver also
+removes duplicates and moves damaged lines aside. With --install, setup runs
+these commands. It changes nothing else in the repository.`,
 		Example: `  oxbow annotate setup --dry-run
   oxbow annotate setup
   oxbow annotate setup --install`,
@@ -226,10 +228,10 @@ func mergeDriverCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge-driver BASE OURS THEIRS [NAME]",
 		Short: "Merge three versions of a sidecar (git runs this)",
-		Long: `Merge-driver joins the annotations of OURS and THEIRS, which both come from
-BASE, and writes them to OURS, as git wants of a merge driver (%O %A %B %P).
-Lines that cannot be read are kept beside NAME, the path of the sidecar, in
-NAME.damaged; without a NAME, at the end of OURS.`,
+		Long: `Merge-driver merges the annotations of OURS and THEIRS, which both come from
+BASE, and writes the result to OURS, as git expects of a merge driver (%O %A %B
+%P). Unreadable lines are stored in NAME.damaged, next to NAME, the path of the
+sidecar. Without NAME, they are appended to OURS.`,
 		Example: `  git config merge.oxbow.driver 'oxbow annotate merge-driver %O %A %B %P'`,
 		Args:    argCount(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
 	}
@@ -272,11 +274,11 @@ func (mem *openMemory) mergePaths(args []string, base, ours, theirs *string) err
 func annotateGCCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "gc",
-		Short: "Archive annotations whose lines are gone, and bring back returned ones",
-		Long: `Gc archives the annotations whose lines are neither in HEAD nor in the working
-tree, and brings back archived ones whose lines are there again. Nothing is
-deleted: why --search still finds what is archived. --undo takes the last gc
-back.`,
+		Short: "Archive annotations whose lines were deleted",
+		Long: `Gc archives annotations whose lines exist neither in HEAD nor in the working
+tree, and restores archived annotations whose lines exist again. It deletes
+nothing: why --search still finds archived annotations. --undo takes the last
+gc back.`,
 		Example: `  oxbow annotate gc --dry-run
   oxbow annotate gc
   oxbow annotate gc --undo`,
@@ -286,7 +288,7 @@ back.`,
 func annotateStatsCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "stats",
-		Short: "Show how many annotations there are, and how they stand",
+		Short: "Count the annotations and the states of their lines",
 		Example: `  oxbow annotate stats
   oxbow annotate stats --json`,
 	}, annotations.AnnotationStats, positional)
@@ -295,11 +297,11 @@ func annotateStatsCommand(mem *openMemory) *cobra.Command {
 func annotateRecoverCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "recover",
-		Short: "Mend sidecars of annotations that have damaged lines",
-		Long: `Recover takes the lines that cannot be read out of the sidecars, and keeps them
-beside, byte for byte, in a new file that ends in .damaged. What whole
-annotations are found inside of such lines, as where two ran together, are put
-back. oxbow check says which lines these are.`,
+		Short: "Repair annotation files with damaged lines",
+		Long: `Recover moves the unreadable lines of sidecars into new files that end in
+.damaged, byte for byte. If such a line contains a complete annotation, for
+example because two lines were joined, recover restores this annotation. oxbow
+check lists the unreadable lines.`,
 		Example: `  oxbow annotate recover --dry-run
   oxbow annotate recover`,
 	}, annotations.RecoverAnnotations, positional)

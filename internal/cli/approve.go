@@ -15,18 +15,18 @@ func approveCommand(mem *openMemory) *cobra.Command {
 	list := setUpReport(mem, &cobra.Command{Use: "list"}, labels.Held, positional)
 	c := setUpReport(mem, &cobra.Command{
 		Use:   "approve [NAME…]",
-		Short: "Show what is held back from agents, and let it be shown",
-		Long: `Agents find every note when they search. What may come up by itself, at the
-start of a session or with a prompt, is only what somebody vouches for, or what
-an agent wrote whose client reports what it read. Held back are: text that
-shares words with web pages, mail or other foreign text (tainted), text shaped
-like instructions, notes of clients that report nothing, and everything that
-was imported, loaded or pulled. A tainted text that is also shaped like
-instructions is in quarantine: no search finds it.
+		Short: "List and approve notes that are held back from agents",
+		Long: `Agents find every note when they search. oxbow shows a note without a search,
+at the start of a session or with a prompt, only if somebody vouches for it, or
+if an agent wrote it in a session that reports what the agent reads. All other
+notes are held back: text that repeats web pages, mail or other foreign text
+(tainted), text that looks like instructions, notes of clients without hooks,
+and everything that was imported, loaded or pulled. A tainted text that also
+looks like instructions is in quarantine: no search finds it.
 
-Without a NAME, approve lists what is held back; an import is one group. With
-names or --group you say that these may come up. oxbow undo takes that back. A
-shell that an agent started approves nothing.`,
+Without a NAME, approve lists the notes that are held back, and shows an import
+as one group. With names or --group, you approve them. oxbow undo takes an
+approval back. In a shell that an agent started, approve is refused.`,
 		Example: `  oxbow approve
   oxbow approve --json`,
 		Args: argCount(0, -1, "the names of entries"),

@@ -12,10 +12,10 @@ import (
 func archiveCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "archive",
-		Short: "Look after the archives of past conversations",
-		Long: `An archive is the summary of a conversation that was compacted: an entry of kind
-archive, which recall finds and a conversation resumes from. oxbow list --kind
-archive lists them.`,
+		Short: "Forget old archives of past conversations",
+		Long: `An archive is the summary of a conversation that was compacted. It is an entry
+of kind archive. Recall finds it, and a conversation can be resumed from it.
+oxbow list --kind archive lists the archives.`,
 		Example: `  oxbow list --kind archive
   oxbow archive prune --days 90 --dry-run`,
 	})
@@ -27,10 +27,10 @@ func archivePruneCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "prune",
 		Short: "Forget archives by age or number",
-		Long: `Prune forgets the archives that are older than a date or a number of days, or
-all but the newest so many; notes stay. It is one change, and undo takes it
-back. A layout without undo has them written to a file in the home first,
-which import reads.`,
+		Long: `Prune forgets archives that are older than a date or a number of days, or keeps
+only a number of the newest archives. Notes stay. It is one change, which undo
+takes back. In a layout without undo, the archives are first written to a file
+in the home, which import can read.`,
 		Example: `  oxbow archive prune --days 90 --dry-run
   oxbow archive prune --before 2026-05-01
   oxbow archive prune --keep 200`,

@@ -13,19 +13,19 @@ func backupCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the memory to a file, while others use it",
-		Long: `Backup copies the memory as it is at one moment to a new file, with all its
-history, makes the copy durable, and reads it again to check it. Others may go
-on writing. To look into a copy, give it as the home. To go back to it, end
-the programs that have the memory open, copy it over memory.oxbow, and run
-oxbow recover --accept. The archive of sessions is a file of its own, which
---sessions copies.
+		Long: `Backup copies the memory with all its history to a new file, syncs the copy to
+disk, and reads it again to check it. Others may write meanwhile: the copy is
+the state of a single moment. To look into a copy, name it with --home. To go
+back to it, end all programs that use the memory, copy it over memory.oxbow,
+and run oxbow recover --accept. --sessions copies the archive of sessions,
+which is a separate file.
 
-With --to the copy is a file of age, which only the owner of that key can read:
-age-keygen makes a key, and keeps its secret half, without which the copy is
-lost. It is encrypted as it is read, so that its text is never on the disk. The
-memory is checked before, and the file is read again; --identity opens it to
-compare, too. oxbow recover FILE and oxbow init --from FILE bring it back, and
-age -d decrypts it.`,
+With --to, the copy is encrypted with age, and only the owner of the key can
+read it. age-keygen makes a key. If you lose its secret half, the copy is lost.
+The unencrypted text never reaches the disk. Backup checks the memory first,
+and reads the file again afterwards. With --identity, it also decrypts the file
+and compares it. oxbow recover FILE and oxbow init --from FILE restore the
+copy, and age -d decrypts it.`,
 		Example: `  oxbow backup ~/backups/memory-20260418.oxbow
   oxbow backup /mnt/stick/memory.oxbow --force    # replaces the copy there
   oxbow --home ~/backups/memory-20260418.oxbow list

@@ -24,19 +24,19 @@ func benchCommand(env *environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "bench COMMAND [FLAGS]",
 		Short: "Measure recall and injection on public data sets",
-		Long: `Bench runs the measurements that anyone can repeat: how well recall ranks on
-LongMemEval, LoCoMo, BEAM, QMSum and SciFact (quality), whether a prompt gets
-the right memory, or none (inject), and what both cost. No model is asked.
+		Long: `Bench runs the measurements of oxbow: how well recall ranks on LongMemEval,
+LoCoMo, BEAM, QMSum and SciFact (quality), whether a prompt gets the right
+memory or none (inject), and how much time both need. It uses no model.
 
-The measurements are a separate program, oxbow-bench, which gets all arguments
-after "bench" and whose exit status is returned. It is looked for next to this
-program and on the PATH. In a clone of the repository it is built with Go from
-the directory test/bench and runs in your current directory. To install it:
+The measurements are a separate program, oxbow-bench. Bench passes all further
+arguments to it and returns its exit status. It searches for the program next
+to oxbow and in PATH. In a clone of the repository, Go builds it from the
+directory test/bench, and it runs in your current directory. To install it:
 
   git clone https://github.com/oxbow-memory/oxbow
   go build -C oxbow/test/bench -o ~/bin/oxbow-bench .
 
-Without --data, quality and inject measure a small set that is built in.`,
+Without --data, quality and inject use a small built-in set.`,
 		Example: `  oxbow bench quality --data ~/sets
   oxbow bench inject --data ~/sets --set longmemeval,beam
   oxbow bench inject -h`,

@@ -16,13 +16,15 @@ func blameCommand(mem *openMemory) *cobra.Command {
 	var porcelain bool
 	c := &cobra.Command{
 		Use:   "blame FILE",
-		Short: "Show each line of a file with its commit and its why",
-		Long: `Blame shows the file as it stands in the working tree: each line with the
-commit that it is from (none where it is not committed) and, where an annotation
-begins, its reasoning on one line: the first, or, of what an agent said before
-an edit, the last sentence. --porcelain prints what git blame
---porcelain prints, with one more header, "why", for each annotation of a line;
-a line that is not committed has zeros for its commit.`,
+		Short: "Show each line of a file with its commit and its reason",
+		Long: `Blame prints the file in the working tree. Each line has the commit that it
+comes from, or no commit if it is not committed. Where an annotation begins,
+its reason is shown on one line: the first line of a reason that was given on
+purpose, or the last sentence of what an agent said before an edit.
+
+--porcelain prints the format of git blame --porcelain, with an additional
+header "why" for each annotation of a line. Lines that are not committed have a
+commit of zeros.`,
 		Example: `  oxbow blame pool.go
   oxbow blame pool.go --json`,
 		Args: argCount(1, 1, "one FILE"),
@@ -53,7 +55,7 @@ a line that is not committed has zeros for its commit.`,
 			return answer(mem, out, show)
 		},
 	}
-	c.Flags().BoolVar(&porcelain, "porcelain", false, "print it for editors, as git blame --porcelain does")
+	c.Flags().BoolVar(&porcelain, "porcelain", false, "print the format of git blame --porcelain, for editors")
 	return c
 }
 

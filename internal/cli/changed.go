@@ -22,13 +22,15 @@ func changedCommand(mem *openMemory) *cobra.Command {
 	c := setUpReport(mem, &cobra.Command{
 		Use:   "changed",
 		Short: "Show which of your notes agents changed, and keep or restore them",
-		Long: `Changed lists the entries whose text you wrote and an agent changed or forgot
-since, or whose label pinned or process it set or took off. For each it shows
-the difference, the agent and its session, and the change to go back to.
+		Long: `Changed lists the entries whose text you wrote and an agent later changed or
+forgot. It also lists entries whose label pinned or process an agent set or
+removed. For each entry it shows the difference, the agent and its session, and
+the change to which you can go back.
 
-An entry is listed until you keep the agent's change or restore your text, or
-write the entry anew. Imports and pulls count neither as yours nor as an
-agent's, unless an agent made them. What a compaction dropped is not listed.`,
+An entry is listed until you keep the agent's change, restore your text, or
+write the entry again. Imported and pulled texts count neither as yours nor as
+an agent's, unless an agent imported them. Versions that a compaction dropped
+are not listed.`,
 		Example: `  oxbow changed
   oxbow changed --json
   oxbow changed --name deploy
@@ -38,18 +40,18 @@ agent's, unless an agent made them. What a compaction dropped is not listed.`,
 	c.AddCommand(
 		setUpCall(mem, &cobra.Command{
 			Use:   "keep NAME…",
-			Short: "Keep what agents made of your notes",
-			Long: `Keep makes the text as it is now yours: the entry is no longer listed, until an
-agent changes it again. oxbow undo takes that back. A shell that a client's
-agent started keeps nothing.`,
+			Short: "Accept agents' changes of your notes",
+			Long: `Keep accepts the present text as yours. The entry is no longer listed, until an
+agent changes it again. oxbow undo takes this back. In a shell that an agent
+started, keep is refused.`,
 			Example: `  oxbow changed keep --all --dry-run`,
 			Args:    argCount(0, -1, "the names of entries, or --all"),
 		}, review.KeepChanged, positional, func(out review.DecideChangedOut) { mem.env.showReport(out.KeptReport()) }),
 		setUpCall(mem, &cobra.Command{
 			Use:   "restore NAME…",
-			Short: "Bring back your text of notes that agents changed",
-			Long: `Restore brings back the text as you left it, with its aliases and labels. Labels
-that you changed since the agent's change stay. oxbow undo takes it back.`,
+			Short: "Restore your text of notes that agents changed",
+			Long: `Restore brings your text back, with its aliases and labels. Labels that you
+changed after the agent's change stay. oxbow undo takes this back.`,
 			Example: `  oxbow changed restore --all --dry-run`,
 			Args:    argCount(0, -1, "the names of entries, or --all"),
 		}, review.RestoreChanged, positional, func(out review.DecideChangedOut) {

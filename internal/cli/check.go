@@ -11,17 +11,19 @@ import (
 func checkCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "check",
-		Short: "Examine the memory, byte by byte",
-		Long: `Check reads the whole memory, compares checksums and the chain of changes, and
-compares what the file says with what the memory answers. It changes nothing.
-The exit status is 1 when there is a problem: oxbow recover then saves what can
-still be read. The head it prints is a hash over all changes: note it elsewhere
-to prove later, with --since, that changes were only added. Each 256 changes,
-and at a backup or export, the head is signed with the key of the home,
-memory.oxbow.signkey, into memory.oxbow.heads; check reports what was cut off,
-edited or replaced since by those who do not have the key. The annotations of
-the code in the working directory, if there are any, are read line by line, and
-the archive of sessions as the memory is.`,
+		Short: "Check every byte of the memory",
+		Long: `Check reads the whole memory, verifies the checksums and the chain of changes,
+and compares the file with the answers of the memory. It changes nothing. The
+exit status is 1 if there is a problem. oxbow recover then saves everything
+that can be read.
+
+Check prints the head, a hash over all changes. If you note it in another
+place, check --since proves later that changes were only added. After every 256
+changes, and at a backup or export, oxbow signs the head with the home's key,
+memory.oxbow.signkey, and stores it in memory.oxbow.heads. Check reports if
+somebody without this key has cut off, edited or replaced changes since. It
+also checks the annotations of the code in the working directory, and the
+archive of sessions.`,
 		Example: `  oxbow check
   oxbow check --json --home ~/brain
   oxbow check --since $(cat ~/noted-head)

@@ -14,13 +14,15 @@ func compactCommand(mem *openMemory) *cobra.Command {
 	return setUpErasure(mem, &cobra.Command{
 		Use:   "compact",
 		Short: "Drop old history for good",
-		Long: `Compact rewrites the file without the versions that were replaced or forgotten
-longer ago than --keep says. What the entries say now is never touched. What is
-dropped cannot be undone: oxbow undo reaches only the changes that are kept.
-Compact asks before it drops anything; without a terminal, give --yes. Others
-may read and write meanwhile. With OXBOW_KEEP=10000, or 90d, a program
-that writes compacts by itself when more than half of the file is older history;
-without it none does, and all history is kept.`,
+		Long: `Compact rewrites the file without old versions, which were replaced or
+forgotten before the time that --keep sets. Present entries never change. You
+cannot undo this, and oxbow undo reaches only the changes that are kept.
+Compact asks first, and without a terminal it needs --yes. Others may read and
+write meanwhile.
+
+If OXBOW_KEEP is set, for example to 10000 or 90d, a program that writes also
+compacts the file as soon as more than half of it is older history. Without
+this variable, oxbow keeps the whole history.`,
 		Example: `  oxbow compact --dry-run
   oxbow compact --keep 90d
   oxbow compact --keep 0d --yes    # keep no history, and do not ask`,

@@ -22,10 +22,10 @@ func completionCommand(env *environment) *cobra.Command {
 		Use:   "completion SHELL",
 		Short: "Print a script that completes commands, flags and names of entries",
 		Long: `Completion prints a script for bash, zsh, fish or powershell. Load it at the
-start of the shell. That for bash needs the package bash-completion, on macOS
-bash-completion@2 of Homebrew and a bash of version 4.2 or later; without it, a
-Tab prints "_get_comp_words_by_ref: command not found". In a query it completes
-filters, too: oxbow recall project:<Tab>.`,
+start of the shell. The script for bash needs the package bash-completion. On
+macOS, it needs bash-completion@2 of Homebrew and bash 4.2 or later. Without
+the package, Tab prints "_get_comp_words_by_ref: command not found". Completion
+also works for filters in a query: oxbow recall project:<Tab>.`,
 		Example: `  oxbow completion bash > ~/.local/share/bash-completion/completions/oxbow
   oxbow completion zsh > "${fpath[1]}/_oxbow"
   oxbow completion fish > ~/.config/fish/completions/oxbow.fish

@@ -19,24 +19,26 @@ import (
 func compressCommand(mem *openMemory) *cobra.Command {
 	c := setUpArguments(&cobra.Command{
 		Use:   "compress [SPAN [PERIOD] | --max-tokens N]",
-		Short: "Say what is kept in fewer words",
-		Long: `Compress puts a digest in the place of the days of a week, or of the weeks and
-days of a month, in a home that is kept by days (coderhapsody). SPAN is week
-unless it is given, or month. Without a PERIOD, all that are over are
-compressed, but not the one that holds the two newest logs. What differs in
-project, or in any label but tags, files and confidence, is kept apart and keeps
-its labels, and so is what a memory profile excludes. A digest is made by a
-rule, of the beginnings of what it tells again, in an eighth of the bytes,
-unless --text gives it. A log of 2000 bytes or less stays as it is; --over names
-another number. What is compressed is still found, and compress undo takes all
-back.
+		Short: "Replace old texts by shorter ones, in some layouts",
+		Long: `Compress replaces the logs of a week, or the weeks and days of a month, by a
+shorter digest. It works in homes of CodeRhapsody, which have a log for each
+day. SPAN is week or month, and the default is week. Without a PERIOD, all
+periods that have ended are compressed, except for the period of the two newest
+logs.
 
-In a home of clawft's, --max-tokens makes MEMORY.md fit so many tokens: it takes
-out what is said twice, then shortens paragraphs to their first sentence, then
-takes facts out, the oldest first, and no more of each than is needed. What it
-takes out goes to HISTORY.md, which is searched and is not before the model.
-Entries tagged keep stay as they are. It is one change, and oxbow undo takes it
-back.`,
+A digest has a separate part for each project and for each set of other labels,
+apart from tags, files and confidence. Memories that a memory profile excludes
+also get a separate part. The digest contains the beginnings of the sections,
+in an eighth of the bytes, unless --text provides its text. A log of at most
+2000 bytes stays unchanged, and --over changes this limit. Searches still find
+the old logs, and compress undo restores them.
+
+In a home of clawft, --max-tokens shortens MEMORY.md to N tokens. First it
+removes repeated facts, then it shortens paragraphs to their first sentence,
+and then it removes facts, the oldest first. It stops as soon as the text fits.
+The removed texts move to HISTORY.md, where searches find them, but the model
+does not see them by itself. Entries with the tag keep stay unchanged. It is
+one change, and oxbow undo takes it back.`,
 		Example: `  oxbow compress --dry-run
   oxbow compress week 2026-W16
   oxbow compress week 2026-W16 --text project:vtt=digest.md
@@ -240,9 +242,9 @@ func compressUndoCommand(mem *openMemory) *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
 		Use:   "undo DIGEST...",
-		Short: "Take digests back: what they tell again is as it was",
-		Long: `Undo puts the files that a digest covers back where they were. The digest is
-kept in memory/undone, where nothing reads it.`,
+		Short: "Take digests back and restore the logs",
+		Long: `Undo moves the files that a digest covers back to their old place. The digest
+moves to memory/undone, where nothing reads it.`,
 		Example: `  oxbow compress undo week-2026-W16 --dry-run
   oxbow compress undo month-2026-04 week-2026-W16`,
 		Args: argCount(1, -1, "the name of a digest, such as week-2026-W16"),

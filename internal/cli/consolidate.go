@@ -16,18 +16,18 @@ import (
 func consolidateCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "consolidate",
-		Short: "Take out what is remembered twice",
-		Long: `Consolidate takes out what another entry says in the same words: the same text,
-or one whose words all stand in a longer one, in their order, with the same
-numbers and negations. The longer stays. Of fewer than three words (or, in
-scripts without spaces, six characters) the name is part of what is said, and
-such entries stay. The name of an entry that goes becomes
-an alias of the one that stays, which gets its labels too. Entries of different
-projects or kinds are not compared, and an entry tagged keep never goes.
+		Short: "Remove entries that repeat other entries",
+		Long: `Consolidate removes entries that another entry repeats: an entry with the same
+text, or a longer entry that contains all words in the same order, with the
+same numbers and negations. The longer entry stays. It gets the labels of the
+removed entry, and its name as an alias. Very short texts (fewer than three
+words, or six characters in scripts without spaces) stay, because their meaning
+depends on their name. Entries of different projects or kinds are not compared,
+and an entry with the tag keep is never removed.
 
-Look first with --dry-run. It is one change, and oxbow undo takes it back. In a
-home of clawft's, it works on the paragraphs and list items of MEMORY.md, and
-what goes and is not the same to the letter is kept in HISTORY.md.`,
+Use --dry-run first. Consolidate makes one change, which oxbow undo takes back.
+In a home of clawft, it works on the paragraphs and list items of MEMORY.md. If
+a removed text is not exactly the same, it is kept in HISTORY.md.`,
 		Example: `  oxbow consolidate --dry-run
   oxbow consolidate
   oxbow consolidate --over 4000   # when there is more than that; for a timer`,

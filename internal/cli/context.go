@@ -18,29 +18,30 @@ import (
 
 // contextIn contains the flags of oxbow context.
 type contextIn struct {
-	Message  string `json:"message,omitempty"    value:"TEXT" usage:"the TEXT that it is for: what fits it ranks higher"`
+	Message  string `json:"message,omitempty"    value:"TEXT" usage:"rank entries higher if they match this TEXT"`
 	Budget   int    `json:"max_tokens,omitempty"              usage:"at most N tokens, instead of the profile's own"                                  also:"token_budget,budget"`
-	AsOf     string `json:"as_of,omitempty"      value:"DATE" usage:"the memory as it stood at this DATE, or after this change"`
-	Manifest bool   `json:"manifest,omitempty"                usage:"print what got in, what was cut and why, instead of the text"`
+	AsOf     string `json:"as_of,omitempty"      value:"DATE" usage:"the memory at this DATE, or after this change"`
+	Manifest bool   `json:"manifest,omitempty"                usage:"print which parts are included or cut, and why, instead of the text"`
 	Handoff  bool   `json:"handoff,omitempty"                 usage:"take the newest open handoff, if there is one, and open with it"`
-	Project  string `json:"project,omitempty"                 usage:"with --handoff, only one of this PROJECT; auto is that of the working directory"`
+	Project  string `json:"project,omitempty"                 usage:"with --handoff: only a handoff of this PROJECT; auto is the project of the working directory"`
 }
 
 func contextCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "context",
-		Short: "Print what a model should know before it begins",
-		Long: `Context prints the documents that are always included, SOUL.md and MEMORY.md of
-the home unless the profile says otherwise, and the entries that the profile
-includes, as many as the budget holds; without a profile, of all the memory. The
-same memory gives the same bytes. The budget is never exceeded: what it counts
-is an estimate, and a margin for its error is left free. In a home of another
-layout, it prints what the system of that layout would put before the model, in
-its order and with its headers; a profile stands in the place of that.
+		Short: "Print what a model should know at the start",
+		Long: `Context prints the text that a model should know before it begins: the
+documents SOUL.md and MEMORY.md of the home, or those that the profile names,
+and then the entries that the profile selects, as many as fit into the budget.
+Without a profile, it selects from the whole memory. The same memory always
+gives the same text. The text never exceeds the budget: oxbow estimates the
+tokens and leaves a margin for the error. In a home of another layout, context
+prints what the layout's own system would show the model, unless you name a
+profile.
 
-With --handoff it takes the newest open handoff, if one waits, and opens with
-it: then the handoff's profile selects, and its skills stand there too. A run
-that is bound to a profile takes one that names this profile.`,
+With --handoff, context takes the newest open handoff and prints it first. The
+handoff's profile then selects the entries, and its skills are included. A
+command that is bound to a profile takes only handoffs with this profile.`,
 		Example: `  oxbow context
   oxbow context --profile vtt-developer --max-tokens 8000
   oxbow context --message "fix the fog of war" --manifest

@@ -23,13 +23,14 @@ func convertCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "convert DIR",
 		Short: "Copy the memory into a new home of another layout",
-		Long: `Convert writes every entry of this memory into a new home, DIR, that is laid out
-as --to says. The old home stays as it is; history stays there. All is first
-tried in working memory: when the new layout cannot hold an entry, nothing is
-written and the entries are named. --adapt leaves out what the layout cannot
-hold (labels, aliases, the kind), and says of which entry. The new home is built
-in DIR.unfinished and gets its name when it is whole. What an interrupted run
-left there is removed by the next one.`,
+		Long: `Convert writes every entry of this memory into a new home, DIR, with the layout
+that --to names. The old home stays unchanged, and its history is not copied.
+If the new layout cannot store an entry, nothing is written and the entry is
+named. With --adapt, convert leaves out what the layout cannot store (labels,
+aliases, the kind), and lists these entries.
+
+Convert builds the new home in DIR.unfinished and renames it at the end. If
+convert is interrupted, the next run removes the unfinished directory.`,
 		Example: `  oxbow convert ~/brain --home ~/.crabtalk        # from crabtalk to oxbow
   oxbow convert ./bot --to duragent --dry-run
   oxbow convert ./crab --to crabtalk --adapt`,
@@ -42,7 +43,7 @@ left there is removed by the next one.`,
 	c.Flags().
 		StringVar(&in.Layout, "to", ownLayout, "the `LAYOUT` of the new home: "+strings.Join(layoutNames(), ", "))
 	c.Flags().BoolVar(&in.Adapt, "adapt", false, "leave out what the new layout cannot hold")
-	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "write nothing; say what would be written")
+	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "show what would be written, and write nothing")
 	return c
 }
 

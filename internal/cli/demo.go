@@ -23,17 +23,17 @@ func demoCommand(mem *openMemory, run runner) *cobra.Command {
 	var keep, pages bool
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "See it work, on a sample, in a throw-away home",
-		Long: `Demo imports the sample memory of a made-up team into a home of its own and
-shows what the commands do, each as you would type it. Your own memory is not
-touched, and the home is removed at the end.`,
+		Short: "See oxbow at work, with a sample in a temporary home",
+		Long: `Demo imports the sample memory of a made-up team into a temporary home, and
+shows what the commands do, as you would type them. It does not touch your own
+memory, and removes the home at the end.`,
 		Example: `  oxbow demo
   oxbow demo --keep
   oxbow demo --ui`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return mem.demo(cmd.Context(), run, keep, pages) },
 	}
 	c.Flags().BoolVar(&pages, "ui", false, "show the sample in a browser, until Ctrl-C")
-	c.Flags().BoolVar(&keep, "keep", false, "keep the home, to try commands on it")
+	c.Flags().BoolVar(&keep, "keep", false, "keep the home, so that you can try commands")
 	return c
 }
 

@@ -13,12 +13,12 @@ import (
 func doctorCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "doctor",
-		Short: "Look for what may be wrong, and say how to mend it",
-		Long: `Doctor looks at the memory and what is around it: how the home was found, the
-homes that MCP clients start oxbow on, the kind of file system, space,
-permissions, the lock, the clock, the version, files left over, and whether the
-memory opens and is the newest. It changes nothing. The exit
-status is 1 when there is a problem; warnings alone are none.`,
+		Short: "Find problems and say how to repair them",
+		Long: `Doctor checks the memory and its environment: how the home was found, which
+homes your MCP clients use, the file system, space, permissions, the lock, the
+clock, the version, leftover files, and whether the memory opens and is the
+newest state. It changes nothing. The exit status is 1 if there is a problem,
+but not if there are only warnings.`,
 		Example: `  oxbow doctor
   oxbow doctor --full            # also reads every byte, as oxbow check does
   oxbow doctor --json`,

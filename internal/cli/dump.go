@@ -18,10 +18,11 @@ func dumpCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "dump DIR",
 		Short: "Write all entries as Markdown files",
-		Long: `Dump writes each entry as a Markdown file below DIR, and a table of contents:
-an mdbook that people read and edit, and git keeps. Files that are right already
-are not touched. What you change there, load brings back. Only you can read the
-files, as the memory; chmod what others shall read: a later dump keeps the mode.`,
+		Long: `Dump writes each entry as a Markdown file below DIR, with a table of contents.
+The result is an mdbook, which people can read and edit and which you can keep
+in git. Files that are up to date are not written again. After you have edited
+files, load brings the edits into the memory. Only you can read the files. To
+let others read them, use chmod: later dumps keep the mode.`,
 		Example: `  oxbow dump brain
   git -C brain diff`,
 		Args: argCount(1, 1, "one directory"),

@@ -26,9 +26,10 @@ func editCommand(mem *openMemory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "edit NAME",
 		Short: "Change an entry in your editor",
-		Long: `Edit opens the content of an entry in $VISUAL or $EDITOR and keeps what you
-save. When somebody else changed the entry meanwhile, nothing is overwritten:
-your text is kept in a file of its own.`,
+		Long: `Edit opens the content of an entry in $VISUAL or $EDITOR, and stores the text
+that you save. If somebody else changed the entry meanwhile, oxbow does not
+overwrite the change. It saves your text in a separate file and prints the
+path.`,
 		Example: `  oxbow edit style
   EDITOR='code --wait' oxbow edit runbook`,
 		Args: argCount(1, 1, "the name of one entry"),

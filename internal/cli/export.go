@@ -23,11 +23,11 @@ func exportCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export [FILE] [FILTER…]",
 		Short: "Write entries as JSON lines, or for other programs",
-		Long: `Export writes entries as JSON, one a line, to FILE or to standard output.
-Import reads it back, on this machine or another.
+		Long: `Export writes entries as JSON, one on each line, to FILE or to standard output.
+Import reads this format, on this or another machine.
 
-With --to okf, FILE is a new directory, which gets a bundle of the Open
-Knowledge Format 0.2: a Markdown file for each entry, indexes, and a log.`,
+With --to okf, FILE is a new directory for a bundle of the Open Knowledge
+Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 		Example: `  oxbow export > backup.jsonl
   oxbow export harbor.jsonl project:harbor
   oxbow export --kind note | jq .name
@@ -67,7 +67,7 @@ Knowledge Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 		}
 		return mem.export(ctx, in, file, force)
 	})
-	c.Flags().BoolVar(&force, "force", false, "replace FILE if it is there; a copy is kept of what somebody edited")
+	c.Flags().BoolVar(&force, "force", false, "replace an existing FILE; if somebody edited it, a copy is kept")
 	c.Flags().StringVar(&to, "to", "", "write this `FORMAT`: jsonl, or okf for a directory")
 	for _, name := range []string{"limit", "offset"} {
 		c.Flags().Int(name, 0, "")

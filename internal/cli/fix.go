@@ -14,15 +14,15 @@ import (
 func fixCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "fix [ERROR]",
-		Short: "Show what mended an error in a past session",
-		Long: `Fix lists what agents did between a command that failed and the same command
-passing: the error, the files that changed, what the agent said of the cause,
-and the turn in which it happened (oxbow session show SESSION has all of it).
-ERROR is a line that a command printed, or a part of one; paths and numbers in
-it may differ.
+		Short: "Show how an error was repaired in a past session",
+		Long: `Fix lists how agents repaired errors: a command failed, the agent changed
+files, and the same command passed. For each fix it shows the error, the
+changed files, the agent's words about the cause, and the turn (oxbow session
+show SESSION shows the whole session). ERROR is a line that a command printed,
+or a part of it. Paths and numbers may differ.
 
-Hooks bring the sessions, see oxbow setup. Before an agent edits a file just
-after the same error, it is told of the fix.`,
+Hooks report the sessions (see oxbow setup). If the same error occurs again,
+the agent is told about the fix before its next edit.`,
 		Example: `  oxbow fix
   oxbow fix 'main.go:12:3: undefined: Frob'
   oxbow fix undefined --project auto --json`,

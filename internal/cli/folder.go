@@ -13,15 +13,16 @@ import (
 func folderCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "folder",
-		Short: "Follow directories of Markdown files that you go on editing",
-		Long: `A folder is a directory of notes, such as a vault of Obsidian, which you
-register once. Its files are compared whenever the memory is opened: edits,
-renames, new and deleted files, and the copies that sync programs make in a
-conflict are in the next recall. Nothing runs in the background.
+		Short: "Follow directories of Markdown files that you keep editing",
+		Long: `A folder is a directory of notes, such as an Obsidian vault, that you register
+once. Whenever the memory is opened, oxbow compares its files. The next recall
+then finds edits, renames, new and deleted files, and the conflict copies of
+sync programs. Nothing runs in the background.
 
-A note has the label folder:NAME. If its file is deleted, the note is forgotten,
-unless it was edited in the memory. If the whole directory is missing or empty,
-or most files are gone, no note is forgotten before you say so with sync.`,
+A note has the label folder:NAME. If you delete its file, the note is
+forgotten, unless it was edited in the memory. If the whole directory is
+missing or empty, or if most files are missing, oxbow keeps the notes until you
+run oxbow folder sync --prune.`,
 		Example: `  oxbow folder add ~/vault
   oxbow recall boats folder:vault
   oxbow folder list`,
@@ -34,14 +35,14 @@ func folderAddCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "add DIR",
 		Short: "Follow a directory of Markdown files",
-		Long: `Add brings the notes in DIR into the memory, as oxbow import does, and follows
-them from then on. Without --write, no file is ever changed.
+		Long: `Add imports the notes in DIR, like oxbow import, and follows them from then on.
+Without --write, oxbow never changes a file.
 
-With --write, what you or your agents change in the text of these notes is
-written into the files, and a new note with the tag NAME becomes a file. If the
-file was edited, too, its text stays, and the memory's text becomes a note of
-its own. A note that is forgotten keeps its file. Add the folder again to change
-your mind. oxbow folder remove NAME --forget takes all back.`,
+With --write, oxbow also writes changes of these notes into the files, whether
+you or your agents made them, and a new note with the tag NAME becomes a file.
+If the file was edited as well, its text stays, and the memory's text becomes a
+separate note. If a note is forgotten, its file stays. To change this setting,
+add the folder again. oxbow folder remove NAME --forget takes everything back.`,
 		Example: `  oxbow folder add ~/vault
   oxbow folder add notes --write
   oxbow folder add ~/vault --dry-run`,
@@ -73,11 +74,11 @@ func folderListCommand(mem *openMemory) *cobra.Command {
 func folderRemoveCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "remove FOLDER",
-		Short: "Follow a folder no longer",
-		Long: `Remove ends that the memory follows FOLDER, which is a name or a directory. The
-files are not changed. The notes stay in the memory. With --forget they are
-forgotten, except those that were edited in the memory; oxbow undo brings them
-back.`,
+		Short: "Stop following a folder",
+		Long: `Remove stops following FOLDER, which is a name or a directory. It does not
+change the files, and the notes stay in the memory. With --forget, it forgets
+the notes, except for notes that were edited in the memory. oxbow undo brings
+them back.`,
 		Example: `  oxbow folder remove vault
   oxbow folder remove vault --forget --dry-run`,
 		Args: argCount(1, 1, "one folder"),
@@ -91,10 +92,10 @@ back.`,
 func folderSyncCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "sync [FOLDER]",
-		Short: "Compare a folder now, or say that missing files were deleted",
-		Long: `Sync compares FOLDER, or all folders, as each opening of the memory does, and
-says what has changed. With --prune, the notes of all missing files are
-forgotten, also if most files are gone or the directory is empty. oxbow undo
+		Short: "Compare a folder now, or confirm that missing files were deleted",
+		Long: `Sync compares FOLDER, or all folders, and prints the changes. This also happens
+whenever the memory is opened. With --prune, the notes of all missing files are
+forgotten, even if most files are missing or the directory is empty. oxbow undo
 brings them back.`,
 		Example: `  oxbow folder sync --dry-run
   oxbow folder sync vault --prune`,

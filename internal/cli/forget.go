@@ -13,10 +13,11 @@ import (
 func forgetCommand(mem *openMemory) *cobra.Command {
 	return setUpErasure(mem, &cobra.Command{
 		Use:   "forget NAME",
-		Short: "Take an entry out of the memory",
-		Long: `Forget takes an entry out of the memory. Its versions stay in the log: undo
-brings it back, until the log is compacted. Layouts without a log lose it for
-good, and forget asks first; without a terminal, give --yes.`,
+		Short: "Remove an entry from the memory",
+		Long: `Forget removes an entry from the memory. Its versions stay in the log, so undo
+can restore the entry until the log is compacted. In a layout without a log,
+the entry is lost for good. There, forget asks first, and without a terminal it
+needs --yes.`,
 		Example: `  oxbow forget style
   oxbow forget style --dry-run
   oxbow undo                   # brings it back`,

@@ -18,10 +18,10 @@ func getCommand(mem *openMemory) *cobra.Command {
 	var raw bool
 	c := &cobra.Command{
 		Use:   "get NAME[@SEQ]",
-		Short: "Show one entry, now or as change SEQ left it",
-		Long: `Get prints an entry. On a terminal, it prints what is known of the entry, and
-its content with the Markdown rendered. In a pipe or with --raw, it prints only
-the content, byte for byte.`,
+		Short: "Show an entry, or its version of change SEQ",
+		Long: `Get prints an entry. On a terminal, it prints the facts about the entry, such
+as labels and dates, and renders the Markdown of its content. In a pipe, or
+with --raw, it prints only the content, byte for byte.`,
 		Example: `  oxbow get style
   oxbow get style@3
   oxbow get runbook --raw > RUNBOOK.md`,
@@ -47,7 +47,7 @@ the content, byte for byte.`,
 			_, _ = io.WriteString(to, *out.Entry.Content)
 		}
 	})
-	c.Flags().BoolVar(&raw, "raw", false, "print the content alone, byte for byte")
+	c.Flags().BoolVar(&raw, "raw", false, "print only the content, byte for byte")
 	return c
 }
 

@@ -13,10 +13,10 @@ import (
 func handoffCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "handoff",
-		Short: "Pass a task from one session to the next, which takes it once",
-		Long: `Handoff leaves a task to the next session: what was done, what is to be done,
-which files to read first, and the memory profile and skills to load. The next
-session takes it; no two sessions can take the same.`,
+		Short: "Leave a task to the next session",
+		Long: `A handoff leaves a task to the next session. It says what was done, what is to
+be done, which files to read first, and which memory profile and skills to
+load. A handoff can be taken only once.`,
 		Example: `  oxbow handoff new "The grid is done." --plan "Walls next." --read map.go
   oxbow handoff list
   oxbow handoff take`,
@@ -30,8 +30,8 @@ func handoffNewCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "new SUMMARY",
 		Short: "Leave a task to the next session",
-		Long: `New stores a handoff. --project auto labels it with the project of the working
-directory. The same handoff that is open already is not stored twice.`,
+		Long: `New stores a handoff. --project auto adds the project of the working directory.
+If an equal handoff is already open, nothing is stored.`,
 		Example: `  oxbow handoff new "The grid is done." --plan "Walls next." \
     --read pkg/map.go --skill senior-developer --profile vtt --project auto`,
 		Args: argCount(1, 1, "a SUMMARY"),
@@ -57,7 +57,7 @@ func handoffListCommand(mem *openMemory) *cobra.Command {
 func handoffShowCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "show [NAME]",
-		Short: "Show the newest open handoff, or the one of that name, and take nothing",
+		Short: "Show the newest open handoff, or a named one, without taking it",
 		Example: `  oxbow handoff show
   oxbow handoff show "handoff: The grid is done."`,
 		Args: argCount(0, 1, "at most one NAME"),
@@ -67,12 +67,12 @@ func handoffShowCommand(mem *openMemory) *cobra.Command {
 func handoffTakeCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "take [NAME]",
-		Short: "Take the newest open handoff, or the one of that name",
-		Long: `Take prints a handoff and marks it as taken, so that no other session gets it;
-then the skills and the selection of the memory profile that it names, and says
-which of its files are there. When none waits it prints nothing and is
-done: so it can stand at the start of every session. What was taken by mistake,
-oxbow undo opens again.`,
+		Short: "Take the newest open handoff, or a named one",
+		Long: `Take prints a handoff and marks it as taken, so that no other session gets it.
+It also prints the handoff's skills and the entries that its profile selects,
+and says which of its files exist. If no handoff is open, take prints nothing
+and succeeds, so you can run it at the start of every session. If you took a
+handoff by mistake, oxbow undo opens it again.`,
 		Example: `  oxbow handoff take
   oxbow handoff take --project auto`,
 		Args: argCount(0, 1, "at most one NAME"),

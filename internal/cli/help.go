@@ -18,12 +18,12 @@ var firstCommands = []struct {
 	wish  string
 	names []string
 }{
-	{"See it work", []string{"demo"}},
+	{"Try it", []string{"demo"}},
 	{"Keep and find", []string{"remember", "recall", "list", "get"}},
 	{"Correct", []string{"edit", "forget", "undo", "ui"}},
 	{"Use it with an agent", []string{"setup", "inbox"}},
-	{"Bring in what you have", []string{"import"}},
-	{"Find out what is wrong", []string{"doctor"}},
+	{"Import what you have", []string{"import"}},
+	{"Find problems", []string{"doctor"}},
 }
 
 const (
@@ -35,7 +35,7 @@ const (
 func helpCommand(env *environment, root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Say how a command is used",
+		Short: "Show how to use a command",
 		Example: `  oxbow help recall
   oxbow help all          # all commands
   oxbow help flags        # the flags of every command`,

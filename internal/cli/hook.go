@@ -25,37 +25,37 @@ func hookCommand(mem *openMemory) *cobra.Command {
 	var drain bool
 	c := &cobra.Command{
 		Use:   "hook CLIENT",
-		Short: "Keep what a client's hook reports, and give its model what helps",
-		Long: `Hook is what clients run; oxbow setup registers it. It reads the report of a
-client's hook on standard input, and puts what was said and done into the spool
-of the home. At the end of a turn it starts a process that moves the spool into
-the archive of sessions and ends by itself. Secrets are taken out before
-anything is written. It exits with 0 whatever happens: oxbow doctor says what
-went wrong.
+		Short: "Record the report of a client's hook, and answer it",
+		Long: `Clients run hook, and oxbow setup configures this. Hook reads the report of a
+client's hook from standard input, and appends it to the spool of the home. At
+the end of a turn it starts a process that moves the spool into the archive of
+sessions, and then ends. Secrets are removed before anything is written. The
+exit status is always 0, and oxbow doctor reports errors.
 
-When a session begins it answers with what always counts there: what is pinned,
-then decisions and what else the project has, how to search; the same memory
-gives the same bytes. A new session takes the open handoff, which comes first.
-To a prompt it answers when the memory knows something about it that the
-session was not shown, else with nothing. It answers nothing else, and nothing
-late. What it answers is kept, too.
+When a session begins, hook answers with the pinned notes, then decisions and
+other notes of the project, and a hint how to search. The same memory always
+gives the same text. A new session takes the open handoff, which comes first.
+To a prompt, hook answers only if the memory contains an answer that the
+session was not shown before. It records every text that it shows.
 
-In a home of another layout a session begins with what oxbow context prints
-there, and with the open handoff, which is taken. Prompts are answered only if
-the system of the layout recalls by itself. A compaction leaves an archive in
-crabtalk, and the end of a session leaves the agent's last message in clawft's
-HISTORY.md. Nothing else that was said is kept.
+In a home of another layout, a session begins with the text of oxbow context
+and with the open handoff, which is taken. Hook answers a prompt only if the
+system of the layout recalls by itself. In crabtalk, a compaction stores an
+archive. In clawft, the end of a session stores the agent's last message in
+HISTORY.md. Nothing else is stored.
 
-After an edit what the agent said before it becomes an annotation of its lines,
-in a repository (oxbow setup --no-annotate or OXBOW_ANNOTATE=off: in none),
-and before an edit the annotations of exactly the lines that it changes go to
-the model, on one line, each once a session (OXBOW_WHYS=off: not).
+After an edit in a repository, the text that the agent wrote before the edit
+becomes an annotation of the edited lines. oxbow setup --no-annotate or
+OXBOW_ANNOTATE=off switches this off. Before an edit, the agent is shown the
+annotations of the lines that it will change, each once in a session.
+OXBOW_WHYS=off switches this off.
 
-OXBOW_HOOKS=off stops it for one session, OXBOW_INJECT=off only what is put
-before the model. A file ` + injection.HooksOff + `, or ` + injection.InjectOff + `, does so for a home, or for a
-project when it is in the project's directory ` + homeDir + `.`,
+OXBOW_HOOKS=off stops all hooks for one session, and OXBOW_INJECT=off stops
+only the texts that are shown to the agent. A file ` + injection.HooksOff + ` or
+` + injection.InjectOff + ` does the same for a home or, in the directory
+` + homeDir + ` of a project, for the project.`,
 		Example: `  oxbow hook claude < /dev/null     # a report is on standard input
-  OXBOW_HOOKS=off claude            # a session of which nothing is kept`,
+  OXBOW_HOOKS=off claude            # a session that is not recorded`,
 		Args: func(c *cobra.Command, given []string) error {
 			if drain {
 				return argCount(0, 0, "")(c, given)
@@ -72,7 +72,7 @@ project when it is in the project's directory ` + homeDir + `.`,
 		},
 	}
 	c.Flags().BoolVar(&drain, drainFlag, false,
-		"move what hooks reported into the archive (at the end of a turn, a hook starts this itself)")
+		"move the reports of hooks into the archive (at the end of a turn, a hook does this itself)")
 	return c
 }
 

@@ -14,15 +14,17 @@ import (
 func howCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "how [TASK]",
-		Short: "Show with which commands a task was done in past sessions",
-		Long: `How lists the commands that passed in past sessions for TASK: how often they
-passed and failed, what was asked for, and the turn of the last success (oxbow
-session show SESSION has all of it). TASK is what the command does, in words, or
-a part of the command. A command matches if it has the words, or if you or the
-agent used them in that turn. Without TASK, the latest commands are listed.
+		Short: "Show the commands that did a task in past sessions",
+		Long: `How lists the commands that passed for TASK in past sessions: how often they
+passed and failed, your request, and the turn of the last success (oxbow
+session show SESSION shows the whole session). TASK describes the task in
+words, or is a part of the command. A command matches if it contains the words,
+or if you or the agent used them in its turn. Without TASK, how lists the
+latest commands.
 
-Hooks bring the sessions, see oxbow setup. Codex' hooks report no exit status,
-so its commands come when its transcript is read, at the end of a turn.`,
+Hooks report the sessions (see oxbow setup). The hooks of Codex report no exit
+status, so the commands of Codex are listed only after its transcript was read,
+at the end of a turn.`,
 		Example: `  oxbow how run the tests --project auto
   oxbow how 'go test'
   oxbow how deploy --json`,

@@ -20,33 +20,38 @@ import (
 func importCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import PATH…",
-		Short: "Bring in notes, exports and chats of other programs",
-		Long: `Import tells by each PATH which program wrote it, or --from says so. Notes and
-what a program calls a memory become entries: Markdown (*.md) and vaults,
-exports of oxbow, chat logs in JSON lines, and what basic-memory, claude-mem,
-Cursor, engram, mem0, OpenClaw and the MCP memory server keep. Conversations go
-into the archive of sessions: exports of ChatGPT and Claude, and transcripts of
-agents. A ZIP archive is read like a directory. "-" is standard input.
-Importing the same again changes nothing. What cannot be taken is named with
-its file and line, one of each kind unless --verbose, and the rest is taken:
-the exit status is 1 then, and 0 when only files without text, or in
-directories those of other endings, were passed over.
+		Short: "Import notes, exports and chats of other programs",
+		Long: `Import recognizes by the files which program wrote each PATH, or you name the
+program with --from. Notes, and what a program calls a memory, become entries:
+Markdown files and vaults, exports of oxbow, chat logs in JSON lines, and the
+memories of basic-memory, claude-mem, Cursor, engram, mem0, OpenClaw and the
+MCP memory server. Conversations go into the archive of sessions: exports of
+ChatGPT and Claude, and transcripts of agents. A ZIP archive is read like a
+directory. "-" is standard input.
 
-An import replaces an entry only if an earlier import brought it and nobody has
-edited it since. Text that you or your agents wrote stays: another entry of that
-name is added as "NAME (2)", a newer copy of the same entry is reported and
-skipped. --overwrite replaces it.
+If you import the same files again, nothing changes. If a record cannot be
+imported, the output names it with its file and line, all other records are
+imported, and the exit status is 1. By default, the output names one record of
+each kind, and with --verbose all. Files without text, and files of other types
+in a directory, are skipped with exit status 0.
+
+An import replaces an entry only if an earlier import added it and nobody has
+edited it since. A text that you or your agents wrote stays: the import adds
+its entry as "NAME (2)". If your copy of the same entry is newer, it is
+reported and skipped. --overwrite replaces these entries.
 
 PROGRAM is one of
 ` + sourceList() + `.
-An alias that leads to another entry already is left off, which is said. A
-Markdown entry is named by its front matter, its heading or its file; the file's
-name is an alias, since links lead to it. Further keys of front matter, and
-fields of records, become labels; a value that no label can have is put above
-the text. A note that has only properties is an entry with these as its text.
-In vaults, #tags in the text are tags, too. Hidden directories are passed over
-unless you name them. The copy that a sync program left of a note in conflict is
-named by its file. A record of a program is found again by its ID.`,
+
+If an alias already belongs to another entry, the import leaves it out and
+reports it. A Markdown entry gets its name from its front matter, its heading
+or its file. The file name becomes an alias, because links lead to it. Other
+keys of front matter, and fields of records, become labels. A value that cannot
+be a label is put above the text. If a note has only properties, these become
+its text. In vaults, words such as #tag become tags. Hidden directories are
+skipped unless you name them. If a sync program left a conflict copy of a note,
+the copy is named after its file. The next import finds the record of a program
+by its ID.`,
 		Example: `  oxbow import notes/
   oxbow import conversations.json     # an export of ChatGPT or Claude
   oxbow import --from mem0 export.json --dry-run
@@ -63,7 +68,7 @@ named by its file. A record of a program is found again by its ID.`,
 		return mem.importFrom(ctx, in, args, verbose)
 	})
 	for name, usage := range map[string]string{
-		"from":   "read what this `PROGRAM` wrote, by default told by each path (see Details)",
+		"from":   "import data of this `PROGRAM` (see Details); by default it is recognized by the files",
 		"format": "", // the flag's name in earlier versions
 	} {
 		c.Flags().StringVar(&from, name, "", usage)
@@ -74,7 +79,7 @@ named by its file. A record of a program is found again by its ID.`,
 		_ = c.RegisterFlagCompletionFunc(name, complete) // the flag exists, so this cannot fail
 	}
 	_ = c.Flags().MarkHidden("format") // the flag exists, so this cannot fail
-	c.Flags().BoolVar(&verbose, "verbose", false, "name all that was not taken, not one of each kind")
+	c.Flags().BoolVar(&verbose, "verbose", false, "name every record that was not imported, not only one of each kind")
 	return c
 }
 

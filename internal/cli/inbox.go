@@ -17,15 +17,15 @@ import (
 func inboxCommand(mem *openMemory) *cobra.Command {
 	c := setUpReport(mem, &cobra.Command{
 		Use:   "inbox",
-		Short: "Show what you asked agents to remember, and make notes of it",
-		Long: `Inbox lists proposals: sentences of yours in sessions with agents that ask to
-remember something ("from now on…", "we decided…"), or that correct what an
-agent just did. Hooks bring the sessions, see oxbow setup. Nothing becomes a
-note until you accept it. What you drop does not come back.
+		Short: "Accept or drop what you asked agents to remember",
+		Long: `Inbox lists proposals: sentences from your sessions with agents in which you
+ask to remember something ("from now on…", "we decided…"), or correct what an
+agent just did. Hooks report the sessions (see oxbow setup). A proposal becomes
+a note only if you accept it. A dropped proposal does not return.
 
-With OXBOW_INBOX=twice, inbox makes a note of what you asked for in two
-sessions. With --project it also lists the commands that passed in three
-sessions of the project and more.`,
+With OXBOW_INBOX=twice, inbox accepts what you asked for in two sessions. With
+--project, it also lists the commands of the project that passed in at least
+three sessions.`,
 		Example: `  oxbow inbox
   oxbow inbox --project auto --json`,
 		Args: argCount(0, 0, "no arguments, or list, show, accept or drop"),
@@ -45,7 +45,7 @@ func inboxListCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
-		Short:   "List the proposals, the last said first",
+		Short:   "List the proposals, the newest first",
 		Example: "  oxbow inbox list --all",
 		Args:    argCount(0, 0, "no arguments"),
 	}, review.Inbox, mem.env.inboxArguments)
@@ -54,7 +54,7 @@ func inboxListCommand(mem *openMemory) *cobra.Command {
 func inboxShowCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:     "show ID",
-		Short:   "Show a proposal with all that you said there",
+		Short:   "Show a proposal with the whole prompt",
 		Example: "  oxbow inbox show 3fa9",
 		Args:    argCount(1, 1, "the ID of a proposal"),
 	}, review.Proposal, positional)
@@ -75,10 +75,11 @@ func inboxAcceptCommand(mem *openMemory) *cobra.Command {
 	}
 	c := setUpDecoding(&cobra.Command{
 		Use:   "accept ID…",
-		Short: "Make notes of proposals",
-		Long: `Accept remembers the sentence, with its project, its files and a label from that
-names the turn. --edit opens it in your editor first. oxbow undo takes it back.
---team moves the notes on into the team's files, as oxbow team share does.`,
+		Short: "Turn proposals into notes",
+		Long: `Accept stores the sentence as a note, with its project, its files, and a label
+from that names the turn. With --edit, you can first change the text in your
+editor. oxbow undo takes this back. --team also moves the notes to the team's
+files, like oxbow team share.`,
 		Example: `  oxbow inbox accept 3fa9 81c0
   oxbow inbox accept 3fa9 --name prices --edit`,
 		Args: argCount(1, -1, "the IDs of proposals"),
@@ -126,7 +127,7 @@ func (mem *openMemory) acceptEdited(
 func inboxDropCommand(mem *openMemory) *cobra.Command {
 	return setUpCall(mem, &cobra.Command{
 		Use:     "drop ID…",
-		Short:   "Put proposals away; they do not come back",
+		Short:   "Drop proposals, which do not return",
 		Example: "  oxbow inbox drop 3fa9",
 		Args:    argCount(1, -1, "the IDs of proposals"),
 	}, review.DropProposals, positional, func(out review.InboxOut) {

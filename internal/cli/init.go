@@ -15,12 +15,13 @@ func initCommand(mem *openMemory) *cobra.Command {
 	return setUpCall(mem, &cobra.Command{
 		Use:   "init",
 		Short: "Make a memory for this directory",
-		Long: `Init makes a home: a directory that only you can read, and in it an empty
-store, memory.oxbow. Without --home it is .oxbow in the working directory,
-which every command run in or below this directory then finds. A home that is
-there already stays as it is. With --dialect it is laid out as another system
-does; see docs/dialects.md. With --from it begins with what a backup holds, all
-history included; --identity names the key of an encrypted one.`,
+		Long: `Init makes a home: a directory that only you can read, with an empty memory,
+memory.oxbow. Without --home, it is the directory .oxbow in the working
+directory, and every command that you run in or below this directory uses it.
+An existing home stays unchanged. With --dialect, the home has the layout of
+another system (see docs/dialects.md). With --from, it begins with the content
+of a backup, including the history. --identity names the key of an encrypted
+backup.`,
 		Example: `  oxbow init
   oxbow init --home ~/brain
   oxbow init --dialect duragent --home ./bot

@@ -18,17 +18,17 @@ import (
 func injectCommand(mem *openMemory) *cobra.Command {
 	c := setUpCall(mem, &cobra.Command{
 		Use:   "inject [PROMPT…]",
-		Short: "Show what hooks would put before a model with a prompt, or switch that off",
-		Long: `Inject prints what the hooks would add to a prompt: sentences of notes and past
-sessions that answer it (a payload), one line that names them (a pointer), or
-nothing. --explain shows the numbers: the strength of each match, and the floor
-that it has to be above, which is what 98 of 100 questions on foreign subjects
-stay below in this memory. Nothing is recorded.
+		Short: "Show what an agent would be shown with a prompt, or switch this off",
+		Long: `Inject prints the text that hooks would show an agent with a prompt: sentences
+of notes and past sessions that answer it (a payload), a line with their names
+(a pointer), or nothing. It records nothing. --explain shows the strength of
+each match and the floor that it must exceed. 98 of 100 questions on foreign
+subjects stay below this floor.
 
-Without a prompt it says whether hooks put something before a model here.
-Inject off switches that off, in all sessions of the home or of a project;
-OXBOW_INJECT=off does for one session. What is said and
-done is kept all the same. oxbow injected lists what was put before models.`,
+Without a prompt, inject says whether hooks show texts to agents here. Inject
+off switches this off, for all sessions of the home or of a project.
+OXBOW_INJECT=off does so for one session. Sessions are still recorded. oxbow
+injected lists the texts that agents were shown.`,
 		Example: `  oxbow inject "which port does the staging proxy listen on"
   oxbow inject --explain --json "how do we deploy"
   oxbow inject off

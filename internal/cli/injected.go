@@ -11,15 +11,16 @@ import (
 func injectedCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "injected",
-		Short: "Show what hooks put before models, and what of it was used",
-		Long: `Injected lists what hooks put before models, the last first: when, in which
-session, at which place (start of a session, prompt, action), how strong the
-match was and the floor that it was above, and the entries with their versions.
---text shows every byte of it; so does a list of one.
+		Short: "Show what agents were shown, and what they used",
+		Long: `Injected lists the texts that hooks showed to agents, the newest first. For
+each text it shows the time, the session, the place (start of a session, prompt
+or action), the strength of the match, the floor, and the entries with their
+versions. --text shows the whole text. If there is only one text, it is shown
+as well.
 
-An entry was used when the agent wrote at least three of its rare words that
-stood in the text, later in the same turn and not before. That is a matter of
-words: an agent may follow a note without one of them.`,
+An entry counts as used if the agent wrote at least three of the text's rare
+words later in the same turn, and not before. oxbow compares only words, so it
+does not notice if an agent follows a note in other words.`,
 		Example: `  oxbow injected
   oxbow injected --place prompt --since 7d --text
   oxbow injected --entry style --json

@@ -31,19 +31,19 @@ func (mem *openMemory) injectSwitches() []*cobra.Command {
 	return []*cobra.Command{
 		setUpReport(mem, &cobra.Command{
 			Use:     "status",
-			Short:   "Say whether hooks put something before a model, and if not, why",
+			Short:   "Say whether hooks show texts to agents, and if not, why",
 			Example: `  oxbow inject status`,
 			Args:    argCount(0, 0, ""),
 		}, injection.State, func(*injection.StateIn, *flagSet, []string) error { return nil }),
 		one(&cobra.Command{
 			Use:   "off",
-			Short: "Have hooks put nothing before a model",
+			Short: "Stop hooks from showing texts to agents",
 			Example: `  oxbow inject off                  # for this home
   oxbow inject off --project        # for the project of this directory`,
 		}),
 		one(&cobra.Command{
 			Use:     "on",
-			Short:   "Have hooks put before a model what helps",
+			Short:   "Let hooks show texts to agents again",
 			Example: `  oxbow inject on --project`,
 		}),
 	}

@@ -14,11 +14,12 @@ import (
 func annotateExportCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export [FILE]...",
-		Short: "Write annotations in the format of others",
-		Long: `Export writes the annotations of the repository, or of the FILEs only, as Agent
-Trace 0.1: one record a line, with the lines, who wrote them, and the revision.
-The format has no place for why; that travels in the metadata, where oxbow
-annotate import finds it again. What does not fit is told on standard error.`,
+		Short: "Write annotations in the format Agent Trace",
+		Long: `Export writes the annotations of the repository, or only of the given files, as
+Agent Trace 0.1. Each line is a record with the annotated lines, their author
+and the revision. The format has no field for the reason, so the reason is in
+the metadata, where oxbow annotate import finds it. Export reports on standard
+error what the format cannot store.`,
 		Example: "  oxbow annotate export --output mine.jsonl",
 	}
 	return setUpReport(
@@ -71,13 +72,14 @@ func (finder *homeFinder) wholeFiles(ctx context.Context, names []string) (files
 func annotateImportCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "import [FILE]",
-		Short: "Read annotations from the format of others",
-		Long: `Import makes annotations of the Agent Trace records in a FILE (- for standard
-input) or, with --format git-ai, of the notes that Git AI keeps in this
-repository, under refs/notes/ai. Both say who wrote which lines at which
-revision, and only seldom why: the annotations say so. Lines are taken from the
-revision, when the repository has it. What is read again is not added again.
-What does not fit is told on standard error.`,
+		Short: "Read annotations from Agent Trace or Git AI",
+		Long: `Import turns the Agent Trace records in FILE (- for standard input) into
+annotations. With --format git-ai, it reads the notes of Git AI in this
+repository, under refs/notes/ai. Both formats say who wrote which lines at
+which revision, but seldom why, and the annotations say so. The text of the
+lines comes from the revision, if the repository has it. If you import the same
+records again, nothing is added. Import reports on standard error what it left
+out.`,
 		Example: `  oxbow annotate import traces.jsonl --dry-run
   oxbow annotate import --format git-ai`,
 		Args: argCount(0, 1, "one FILE"),

@@ -18,11 +18,11 @@ import (
 func labelCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "label",
-		Short: "List, change, check and propose the labels of many entries at once",
-		Long: `Label looks after the labels that recall, list and profiles select by: project,
-tag, file, confidence, and any key of your own. A label is written key:value.
-Every change has a preview, --dry-run, and is one change of the memory: one
-oxbow undo takes all of it back.`,
+		Short: "List, change, check and propose labels of many entries",
+		Long: `Label changes the labels by which recall, list and profiles select entries:
+project, tag, file, confidence, and keys of your own. A label is written as
+key:value. With --dry-run, a command only lists its changes. Each command makes
+one change, so a single oxbow undo takes everything back.`,
 		Example: `  oxbow label list
   oxbow label add project:vtt --where "file:pkg/vtt/map.go"
   oxbow label rename tag:decison tag:decision
@@ -52,9 +52,9 @@ func labelAddCommand(mem *openMemory) *cobra.Command {
 	return mem.labelSelected(&cobra.Command{
 		Use:   "add LABEL…",
 		Short: "Give labels to entries, by filter or by name",
-		Long: `Add gives every LABEL to the selected entries. Which those are is said by
---where (a filter, as oxbow list takes it), by --name, or by --all; with --where
-and --name together, an entry must fit both.`,
+		Long: `Add gives every LABEL to the selected entries. Select them with --where (a
+filter, as in oxbow list), with --name, or with --all. With both --where and
+--name, an entry must match both.`,
 		Example: `  oxbow label add tag:cli --where "project:oxbow has:file" --dry-run
   oxbow label add project:vtt tag:map --name "grid size" --name "hex maps"
   oxbow label add tag:imported --all`,
@@ -66,9 +66,9 @@ func labelRemoveCommand(mem *openMemory) *cobra.Command {
 		Use:     "remove LABEL…",
 		Aliases: []string{"rm"},
 		Short:   "Take labels from entries, by filter or by name",
-		Long: `Remove takes every LABEL from the selected entries. Which those are is said by
---where (a filter, as oxbow list takes it), by --name, or by --all; with --where
-and --name together, an entry must fit both.`,
+		Long: `Remove takes every LABEL from the selected entries. Select them with --where (a
+filter, as in oxbow list), with --name, or with --all. With both --where and
+--name, an entry must match both.`,
 		Example: `  oxbow label remove tag:draft --where "before:2026-01" --dry-run
   oxbow label remove tag:wip --all`,
 	}, labels.RemoveLabels)
@@ -99,10 +99,10 @@ func (mem *openMemory) labelSelected(
 func labelRenameCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "rename OLD NEW",
-		Short: "Give a label another value or key, on every entry that carries it",
-		Long: `Rename puts the label NEW in the place of OLD on every entry. A label that is in
-use already is refused, because the two could not be told apart afterwards:
-oxbow label merge joins them.`,
+		Short: "Rename a label on every entry that has it",
+		Long: `Rename replaces the label OLD by NEW on every entry. It refuses a label that is
+already in use, because you could not tell both apart afterwards. To join two
+labels, use oxbow label merge.`,
 		Example: `  oxbow label rename tag:decison tag:decision
   oxbow label rename tag:vtt project:vtt --dry-run`,
 		Args: argCount(2, 2, "an OLD and a NEW label"),
@@ -112,9 +112,9 @@ oxbow label merge joins them.`,
 func labelMergeCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "merge LABEL… INTO",
-		Short: "Join labels into one, on every entry that carries one of them",
-		Long: `Merge puts the last label in the place of all that stand before it, on every
-entry. The last may be one of them, or new.`,
+		Short: "Replace several labels by a single label",
+		Long: `Merge replaces all other labels in the command by the last one, on every entry.
+The last label may be one of them, or a new label.`,
 		Example: `  oxbow label merge project:VTT project:homebrew-vtt
   oxbow label merge tag:idea tag:ideas tag:thought tag:idea --dry-run`,
 		Args: argCount(2, -1, "the labels to join, and the one that they become"),
@@ -138,11 +138,11 @@ func labelVerb[In, Out any](verbCall call[In, Out]) call[In, Out] {
 func labelLintCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "lint",
-		Short: "Point out labels that were perhaps meant to be one",
-		Long: `Lint finds labels that differ in capitals, accents or the marks between words
-only, in a plural, in the owner before a project's name, or in one typing error,
-and words that are a project and a tag. It says the command that joins them and
-changes nothing.`,
+		Short: "Find labels that are probably the same",
+		Long: `Lint finds labels that are probably the same: they differ only in capitals,
+accents or punctuation, in a plural, in the owner before a project's name, or
+in a single letter, or the same word is a project and a tag. It prints the
+command that joins them, and changes nothing.`,
 		Example: `  oxbow label lint
   oxbow label lint --json`,
 	}, labels.LintLabels, positional)
@@ -153,12 +153,12 @@ func labelSuggestCommand(mem *openMemory) *cobra.Command {
 	apply := false
 	c := &cobra.Command{
 		Use:   "suggest [FILTER…]",
-		Short: "Propose labels for entries that have none, with reasons",
-		Long: `Suggest proposes a project and tags for the entries that have none: what the
-labelled entries most like them carry, and what their text names. How sure it is
-is measured on your own labelled entries: of proposals with confidence 0.8, four
-of five or more should be right. It changes nothing without --apply, and what it
-applied, one oxbow undo takes back.`,
+		Short: "Propose labels for entries without labels, with reasons",
+		Long: `Suggest proposes a project and tags for entries without them. A proposal comes
+from the labels of similar entries, and from names in the text. Its confidence
+is measured on your own labelled entries: of the proposals with confidence 0.8,
+at least four of five should be right. Suggest changes nothing without --apply.
+One oxbow undo takes all applied labels back.`,
 		Example: `  oxbow label suggest
   oxbow label suggest kind:journal before:2026-01 --key project
   oxbow label suggest --apply --min-confidence 0.8`,
@@ -194,8 +194,8 @@ applied, one oxbow undo takes back.`,
 		[]string{oxbow.LabelProject, oxbow.LabelTag},
 		"propose labels of this `KEY`",
 	)
-	c.Flags().Float64Var(&in.MinConfidence, "min-confidence", 0.5, "leave out what is less sure than `N`, from 0 to 1")
-	c.Flags().BoolVar(&apply, "apply", false, "give the entries what is proposed")
+	c.Flags().Float64Var(&in.MinConfidence, "min-confidence", 0.5, "leave out proposals with a confidence below `N`, from 0 to 1")
+	c.Flags().BoolVar(&apply, "apply", false, "set the proposed labels")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "with --apply, show what would be changed and change nothing")
 	return c
 }
@@ -203,12 +203,12 @@ applied, one oxbow undo takes back.`,
 func labelProjectCommand(env *environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "project [DIR]",
-		Short: "Say the project that a directory belongs to",
-		Long: `Project names the project of the working directory, or of DIR: the last element
-of the URL of the git remote origin, else the directory of the git repository,
-else the directory that holds .oxbow, else the directory itself. So all clones
-and worktrees of a repository share one name. It is what
-oxbow remember --project auto labels with.`,
+		Short: "Show to which project a directory belongs",
+		Long: `Project prints the name of the project to which the working directory, or DIR,
+belongs. This is the last part of the URL of the git remote origin, otherwise
+the name of the git repository's directory, of the directory that contains
+.oxbow, or of the directory itself. Therefore all clones and worktrees of a
+repository have the same name. oxbow remember --project auto uses this name.`,
 		Example: `  oxbow label project
   oxbow remember style "Tabs." --project auto`,
 		Args: argCount(0, 1, "at most one DIR"),

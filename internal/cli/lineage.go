@@ -14,10 +14,11 @@ import (
 func lineageCommand(mem *openMemory) *cobra.Command {
 	return setUpCall(mem, &cobra.Command{
 		Use:   "lineage NAME",
-		Short: "Show what an entry was made from, and what was made from it",
-		Long: `Lineage draws the sources of an entry and what was made from it as trees, as
-far as the history says: a label from: names the source, two entries were made
-one, or a text has six words in a row that stood first in another.`,
+		Short: "Show the sources of an entry and the entries made from it",
+		Long: `Lineage shows two trees: the entries from which an entry was made, and the
+entries that were made from it. oxbow recognizes a source in three ways: a
+label from: names it, two entries were merged, or a text repeats six words in a
+row that first occurred in the source.`,
 		Example: `  oxbow lineage style
   oxbow lineage style --json`,
 		Args: argCount(1, 1, "the NAME of an entry"),

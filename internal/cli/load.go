@@ -16,21 +16,21 @@ import (
 func loadCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "load DIR",
-		Short: "Read a dump, with your edits, back in",
-		Long: `Load brings what you changed in the files below DIR into the memory, all in one
-change. The dump that wrote them is the base: files that nobody edited change
-nothing, and what only the memory changed or forgot since stays. Where both
-changed the same entry, nothing is loaded and the files are named; --files-win
-takes theirs. A directory without the manifest of a dump of this memory has no
-base: there, every file wins over what the memory says. To take all files of an
-old dump so, remove its .oxbow-manifest.json first.
+		Short: "Read your edits of a dump",
+		Long: `Load brings your edits of the files below DIR into the memory, in one change.
+It compares the files with the dump that wrote them. Files that nobody edited
+change nothing, and entries that only the memory changed or forgot stay as they
+are in the memory. If both sides changed the same entry, load changes nothing
+and names the files. With --files-win, the files win. If a directory has no
+manifest of a dump of this memory, every file wins. To load all files of an old
+dump in this way, first remove its .oxbow-manifest.json.
 
-With --merge, the default, entries whose file is gone stay; with --replace they
-are forgotten, if --prune says that they were deleted on purpose. Nothing is
-changed when any file is wrong: a file that lost all its text, or that has git's
-conflict markers, is. oxbow undo takes a load back; where the layout keeps no
-history, what it replaces is written to before-load-DATE.jsonl in the home
-first.`,
+By default (--merge), entries without a file stay. With --replace they are
+forgotten, but entries whose files were deleted since the dump only with
+--prune. If any file is wrong, load changes nothing: for example, a file that
+lost all its text, or that contains git's conflict markers. oxbow undo takes a
+load back. If the layout has no history, load first writes the replaced texts
+to before-load-DATE.jsonl in the home.`,
 		Example: `  oxbow load brain --dry-run
   oxbow load brain
   oxbow load brain --replace --prune`,

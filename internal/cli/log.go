@@ -19,10 +19,10 @@ func logCommand(mem *openMemory) *cobra.Command {
 		Use:     "log [NAME]",
 		Aliases: []string{"history"},
 		Short:   "Show the changes to the memory or to one entry, newest first",
-		Long: `Log shows the changes, newest first. Each change holds a hash over itself and
-all before it. With --verify, log reads every one and proves that they fit.
-With --head, the hash that check or --verify printed earlier and you noted
-elsewhere, it proves that no change up to there was edited since.`,
+		Long: `Log lists the changes, the newest first. Each change contains a hash of itself
+and of all earlier changes. With --verify, log reads all changes and checks
+these hashes. If you noted the hash that check or --verify printed earlier,
+--head proves that no change up to that point was edited since.`,
 		Example: `  oxbow log
   oxbow log style
   oxbow log --limit 100 --json
@@ -32,7 +32,7 @@ elsewhere, it proves that no change up to there was edited since.`,
 	}
 	setUpReport(mem, c, verb.History, positional)
 	c.Flags().BoolVar(&verify, "verify", false, "prove that the changes were not edited")
-	c.Flags().StringVar(&head, "head", "", "with --verify: the `HASH` of a change noted earlier")
+	c.Flags().StringVar(&head, "head", "", "with --verify: the `HASH` of a change that you noted earlier")
 	show := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if verify || head != "" {

@@ -21,22 +21,24 @@ func mcpCommand(mem *openMemory) *cobra.Command {
 		Use:   "mcp",
 		Short: "Serve the memory to agents (Model Context Protocol)",
 		Long: `Mcp serves the memory to one client over standard input and output or, with
---http, to any number over HTTP. HTTP is served on this machine only, to those
-who send the token; for another machine, tunnel it (ssh -L).
+--http, to any number of clients over HTTP. Over HTTP, it accepts connections
+only from this machine, with the token. To connect another machine, use a
+tunnel (ssh -L).
 
-Over standard input and output it serves even if the memory cannot be used, so
-that the client starts: each answer then says why, and what mends it.
+Over standard input and output, the server starts even if the memory cannot be
+used, so that the client starts as well. Each answer then gives the reason and
+a way to repair the problem.
 
-With --profile, or OXBOW_PROFILE, clients see nothing but what the profile
-includes; over HTTP, /mcp/p/NAME serves any one profile. --ro, --project and
---kind narrow it further. A file of --tokens names clients, each with rights of
-its own; a line is a name, a secret, ro or rw, and what it sees:
+With --profile, or OXBOW_PROFILE, clients see only what the profile includes.
+Over HTTP, /mcp/p/NAME serves a single profile. --ro, --project and --kind set
+further limits. A file of --tokens gives each client its own rights. Each line
+has a name, a secret, ro or rw, and limits:
 
   ci   kE0v1sVQxqB8oVbW2mZt5w  ro  project=harbor kind=note
   vtt  sha256:9f86d081884c...  rw  profile=vtt-developer
 
-Every session pays for the list of tools, so it is short: core, and profiles
-where the home has some. --tools core,code names the sets that are in it:
+The list of tools takes tokens of each session, so it is short by default:
+core, and profiles if the home has some. --tools core,code chooses other sets:
 
 ` + setsHelp(),
 		Example: `  claude mcp add -s user oxbow -- oxbow mcp
@@ -68,7 +70,7 @@ func setsHelp() string {
 	for _, s := range verb.KnownSets() {
 		fmt.Fprintf(&b, "  %-9s %s\n", s.Name, strings.Join(s.Verbs, " "))
 	}
-	return b.String() + "  full      all of these\n  all       these and those of the home's own layout"
+	return b.String() + "  full      all of these\n  all       all of these, and the tools of the home's own layout"
 }
 
 func kindNames() []string {

@@ -20,12 +20,12 @@ import (
 func profileCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "profile",
-		Short: "Choose what an agent knows while it does a job",
-		Long: `A profile is a YAML file that says which entries belong to a job: by project,
-tag, kind, file, date and name. It lies in the home, in profiles/NAME.yaml, or
-comes with the project, in .oxbow/profiles/NAME.yaml; of two of one name, the
-home's counts. --profile NAME, or OXBOW_PROFILE, binds any command to it, and
-oxbow mcp too: nothing else is seen then.`,
+		Short: "Choose which part of the memory an agent sees",
+		Long: `A profile is a YAML file that selects the entries for a job: by project, tag,
+kind, file, date and name. It is in the home, as profiles/NAME.yaml, or comes
+with the project, as .oxbow/profiles/NAME.yaml. If both exist, the home's
+profile is used. --profile NAME, or OXBOW_PROFILE, binds any command to the
+profile, including oxbow mcp. Such a command sees nothing else.`,
 		Example: `  oxbow profile new vtt --project homebrew-vtt --tag decision
   oxbow profile lint
   oxbow profile select vtt --manifest
@@ -64,7 +64,7 @@ func profileListCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
-		Short:   "List the profiles there are, with what is wrong with them",
+		Short:   "List the profiles and their problems",
 		Example: `  oxbow profile list
   oxbow profile list --json`,
 	}, profiles.ListProfiles, positional)
@@ -86,7 +86,7 @@ func aboutProfile[Out report.Reporter](
 func profileShowCommand(mem *openMemory) *cobra.Command {
 	return aboutProfile(mem, &cobra.Command{
 		Use:   "show [NAME]",
-		Short: "Show what a profile comes to, with all that it extends",
+		Short: "Show a profile combined with the profiles that it extends",
 		Example: `  oxbow profile show vtt
   oxbow profile show vtt --json`,
 	}, profiles.ShowProfile)
@@ -95,12 +95,11 @@ func profileShowCommand(mem *openMemory) *cobra.Command {
 func profileLintCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "lint [NAME…]",
-		Short: "Point out what the writer of a profile did not mean",
-		Long: `Lint reads all profiles, or those that are named, and tells with file and line
-what is not YAML that a profile may hold, labels and names that no entry has,
-what is both included and left out, selections that are empty, documents that
-are not there, and budgets that the documents alone break. Its exit status is 1
-when it found something.`,
+		Short: "Find mistakes in profiles",
+		Long: `Lint checks all profiles, or the named ones. It reports, with file and line,
+YAML mistakes, labels and names that no entry has, items that are both included
+and excluded, empty selections, missing documents, and budgets that are too
+small for the documents. The exit status is 1 if it finds a problem.`,
 		Example: `  oxbow profile lint
   oxbow profile lint vtt`,
 	}, profiles.LintProfiles, positional)
@@ -109,7 +108,7 @@ when it found something.`,
 func profileSelectCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "select [NAME]",
-		Short: "Print what a profile selects, as a model gets it",
+		Short: "Print what a profile selects, in the form for a model",
 		Example: `  oxbow profile select vtt
   oxbow profile select vtt --query "fog of war" --max-tokens 4000 --manifest
   oxbow profile select author --as-of 2026-04-18`,
@@ -127,7 +126,7 @@ func profileSelectCommand(mem *openMemory) *cobra.Command {
 func profileTokensCommand(mem *openMemory) *cobra.Command {
 	return aboutProfile(mem, &cobra.Command{
 		Use:   "tokens [NAME]",
-		Short: "Show how many tokens a profile takes, about",
+		Short: "Estimate the tokens of a profile",
 		Example: `  oxbow profile tokens vtt
   oxbow profile tokens vtt --json`,
 	}, profiles.ProfileBudget)
@@ -137,9 +136,9 @@ func profileNewCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Write a profile into the home",
-		Long: `New writes HOME/profiles/NAME.yaml, which is yours to edit. It never replaces a
-file. An entry belongs to the profile when it has one of the projects and one of
-the tags.`,
+		Long: `New writes HOME/profiles/NAME.yaml, which you can then edit. It never replaces
+a file. The profile selects an entry if the entry has one of the projects and
+one of the tags.`,
 		Example: `  oxbow profile new vtt --project homebrew-vtt
   oxbow profile new lore --extends vtt --tag lore --description "The world"`,
 		Args: argCount(1, 1, "the name of the profile"),
@@ -166,10 +165,11 @@ the tags.`,
 func profileDiffCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "diff A [B]",
-		Short: "Show what one profile selects and another does not",
-		Long: `Diff shows the entries and documents that profile A includes and B does not (-),
-and the other way round (+), each with its tokens. With one profile and --as-of
-it compares that profile then with now, and shows what was changed too (~).`,
+		Short: "Compare what two profiles select",
+		Long: `Diff shows the entries and documents that only profile A includes (-) and that
+only profile B includes (+), each with its tokens. With one profile and
+--as-of, it compares the selection at that time with the present selection, and
+also shows changed entries (~).`,
 		Example: `  oxbow profile diff vtt-developer base-developer
   oxbow profile diff vtt --as-of 2026-04-18`,
 		Args: argCount(1, 2, "the names of two profiles, or of one with --as-of"),
@@ -192,10 +192,11 @@ func profileEditCommand(mem *openMemory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "edit NAME",
 		Short: "Change a profile in your editor",
-		Long: `Edit opens the file of a profile in $VISUAL or $EDITOR. What you save is looked
-over first: with a mistake in it, the old file stays, and your text is kept in a
-file of its own. What is only odd, as lint points it out, is told and saved.
-When somebody else changed the file meanwhile, nothing is overwritten.`,
+		Long: `Edit opens the file of a profile in $VISUAL or $EDITOR. oxbow checks the text
+that you save. If it contains a mistake, the old file stays, and your text is
+saved in a separate file. Warnings, such as those of lint, are printed, and the
+text is saved. If somebody else changed the file meanwhile, nothing is
+overwritten.`,
 		Example: `  oxbow profile edit vtt
   EDITOR='code --wait' oxbow profile edit vtt`,
 		Args: argCount(1, 1, "the name of one profile"),

@@ -15,16 +15,16 @@ import (
 func pushCommand(mem *openMemory) *cobra.Command {
 	return mem.setUpSync(&cobra.Command{
 		Use:   "push [URL]",
-		Short: "Send what changed here to a server",
-		Long: `Push sends what changed in the home to a server that runs oxbow serve, and
-changes nothing here. What others wrote there is never overwritten: an entry
-that both sides changed waits, with exit status 1, until oxbow pull has merged
-it. Entries with secrets or personal data, and those that are held back from
-agents, stay here; so do handoffs and summaries of sessions.
+		Short: "Send your changes to a server",
+		Long: `Push sends the home's changes to a server that runs oxbow serve, and changes
+nothing here. It never overwrites changes by others: if both sides changed an
+entry, the entry waits for an oxbow pull, and the exit status is 1. Entries
+with secrets or personal data, entries that are held back from agents, handoffs
+and summaries of sessions are not sent.
 
-The URL is remembered in your configuration directory, and the file of the
-token, but not the token; oxbow remote shows them. Run again, push goes on where
-it was interrupted, and does nothing twice.`,
+oxbow stores the URL and the path of the token file in your configuration
+directory, but not the token itself. oxbow remote shows them. If push is
+interrupted, run it again: it continues, and sends nothing twice.`,
 		Example: `  oxbow push https://memory.example.org --token-file ~/token --dry-run
   oxbow push`,
 	}, sharing.Push, sharing.SyncOut.PushReport)
@@ -33,12 +33,13 @@ it was interrupted, and does nothing twice.`,
 func pullCommand(mem *openMemory) *cobra.Command {
 	return mem.setUpSync(&cobra.Command{
 		Use:   "pull [URL]",
-		Short: "Bring in what changed on a server, merged with what changed here",
-		Long: `Pull brings what changed on a server into the home, and changes nothing there.
-Labels and aliases merge as sets, contents by line; where both sides changed the
-same lines, both texts are kept, with the label conflict. An edit wins over a
-removal, and a rename is followed. What comes is trusted as an import is. All of
-it is one change, which oxbow undo takes back; the next pull brings it again.`,
+		Short: "Merge a server's changes into the memory",
+		Long: `Pull brings the server's changes into the home, and changes nothing on the
+server. Labels and aliases are merged as sets, and contents by line. If both
+sides changed the same lines, the entry keeps both texts and gets the label
+conflict. If one side edited an entry and the other removed it, the edit wins.
+Pull follows renames. A pulled text is trusted like an imported text. A pull is
+one change, which oxbow undo takes back, and the next pull brings it again.`,
 		Example: `  oxbow pull https://memory.example.org --token-file ~/token
   oxbow pull --dry-run`,
 	}, sharing.Pull, sharing.SyncOut.PullReport)

@@ -22,17 +22,19 @@ func recallCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "recall WORDS…",
 		Short: "Find entries by words, best first",
-		Long: `Recall ranks the entries that hold any of the words (BM25). Among the words
-may stand filters: project:vtt, tag:"two words", -tag:draft, kind:note,
-after:2026-04, by:agent. Filters alone select, newest first. A word may be
-demanded (+word), left out (-word), "two words" together, or begun (ret*).
+		Long: `Recall finds the entries that contain any of the words, and ranks them (BM25).
+You can add filters: project:vtt, tag:"two words", -tag:draft, kind:note,
+after:2026-04, by:agent. Without words, the filters select entries, the newest
+first. +word requires a word, -word excludes it, "two words" requires a phrase,
+and ret* finds all words that begin so.
 
-With -i, a screen searches while you type and shows the chosen entry, of 50 or
---limit; its last line says what keys do: Enter shows an entry whole, e edits
-it, d forgets it, u undoes that, Esc quits. It needs a terminal with colours; on
-Windows, one that knows escape sequences, as since Windows 10, and there Ctrl-Z
-does not suspend it. In a pipe, -i prints a line a hit: name, score, created and
-first line, with tabs between.`,
+With -i, a screen searches while you type and shows up to 50 entries. Its last
+line lists the keys: Enter prints the chosen entry and ends, e edits an entry,
+d forgets it, u undoes this, and Esc quits.
+
+The screen needs a terminal with colours. On Windows, it needs Windows 10 or
+later, and Ctrl-Z does not suspend it there. In a pipe, -i prints a line for
+each hit: name, score, creation time and first line, separated by tabs.`,
 		Example: `  oxbow recall double charge
   oxbow recall deploy project:harbor -tag:draft --limit 3
   oxbow recall retry -payment '"two words"' --explain
@@ -68,7 +70,7 @@ first line, with tabs between.`,
 		return perform(ctx, mem, verb.Recall, in, show)
 	})
 	c.Flags().BoolVarP(&interactive, "interactive", "i", false, "search while you type, on a screen")
-	c.Flags().BoolVar(&sessions, "sessions", false, "look in what was said in past sessions")
+	c.Flags().BoolVar(&sessions, "sessions", false, "search past sessions instead of the memory")
 	return c
 }
 

@@ -12,18 +12,20 @@ func recoverCommand(mem *openMemory) *cobra.Command {
 	var accept bool
 	c := &cobra.Command{
 		Use:   "recover [FILE]",
-		Short: "Save what can be read of a damaged memory",
-		Long: `Recover reads what can be read of a damaged memory, however damaged, into a new
-file, and says what was lost. It does not change the damaged one. With
---replace it then puts the new file in the place of the damaged one, which is
-kept under another name.
+		Short: "Save the readable part of a damaged memory",
+		Long: `Recover saves everything that can be read of a damaged memory in a new file,
+and lists what was lost. It does not change the damaged file. With --replace,
+the new file then takes the place of the damaged file, which is kept under
+another name.
 
-With a FILE, a backup, it reads that and not the memory: --identity names the
-key of an encrypted one. With --replace the backup takes the place of the
-memory, sound or not, which is kept under another name.
+With a FILE, recover reads this backup instead of the memory. --identity names
+the key of an encrypted backup. With --replace, the backup takes the place of
+the memory, even if the memory is undamaged, and the memory is kept under
+another name.
 
-With --accept it does something else: it goes on from a memory that went back
-to an earlier state, as when you put a backup in its place on purpose.`,
+--accept is for a memory that went back to an earlier state, for example
+because you restored a backup on purpose. The memory then continues from this
+state.`,
 		Example: `  oxbow recover
   oxbow --home .oxbow/memory.oxbow.recovered list    # look at what was saved
   oxbow recover --replace
@@ -46,7 +48,7 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 		}
 		return err
 	})
-	c.Flags().BoolVar(&accept, "accept", false, "go on from a memory that went back to an earlier state")
+	c.Flags().BoolVar(&accept, "accept", false, "continue from a memory that went back to an earlier state")
 	recover := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {

@@ -13,11 +13,12 @@ import (
 func redactCommand(mem *openMemory) *cobra.Command {
 	return setUpErasure(mem, &cobra.Command{
 		Use:   "redact NAME",
-		Short: "Erase an entry and all it ever said, for good",
-		Long: `Redact takes an entry, with every version it ever had, out of the file: for a
-password that should never have been written down. It cannot be undone; forget
-can. The rest of the log stays as it was, and log --verify still proves it. What
-it cannot reach, such as backups, it says.`,
+		Short: "Erase an entry and all its versions for good",
+		Long: `Redact erases an entry and all its versions from the file, for example a
+password that you stored by mistake. You cannot undo this. To remove an entry
+so that you can restore it, use forget. The rest of the log stays unchanged,
+and log --verify still works. Redact lists the places that it cannot reach,
+such as backups.`,
 		Example: `  oxbow redact 'db password' --dry-run
   oxbow redact 'db password'
   oxbow redact 'db password' --yes     # does not ask`,

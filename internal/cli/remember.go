@@ -14,16 +14,16 @@ func rememberCommand(mem *openMemory) *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "remember [NAME [TEXT]]",
-		Short: "Keep an entry, or update the one of that name",
-		Long: `Remember keeps a text under a name. The text is the second argument, or
---content, or a file, or standard input. Without a name, the first line of the
-text names the entry: one argument with spaces in it is such a text, unless an
-entry has it as its name or standard input holds a text.
+		Short: "Add an entry, or update the entry with this name",
+		Long: `Remember stores a text under a name. The text is the second argument, or comes
+from --content, a file or standard input. If you give only a text, oxbow makes
+the name from its first line. A single argument counts as a text if it contains
+a space, unless an entry has this name or standard input contains a text.
 
-A name that is in use is updated: what you leave out (tags, aliases, project)
-stays as it was, and labels and aliases can be changed alone. --tag a,b gives
-two tags. An alias belongs to one entry. --project auto labels with the project
-of the working directory, which oxbow label project prints.`,
+If the name is in use, the entry is updated. Tags, aliases and the project stay
+unchanged if you leave them out. You can also change only labels and aliases.
+--tag a,b adds two tags. An alias belongs to a single entry. --project auto
+uses the project of the working directory, which oxbow label project prints.`,
 		Example: `  oxbow remember style "Tabs, not spaces."
   oxbow remember "We ship on Tuesdays."
   oxbow remember style --content "Tabs." --tag go --project site --alias tabs

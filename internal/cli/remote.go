@@ -11,10 +11,11 @@ import (
 func remoteCommand(mem *openMemory) *cobra.Command {
 	c := setUpReport(mem, &cobra.Command{
 		Use:   "remote",
-		Short: "Show the servers that push and pull remember",
-		Long: `Remote shows the servers that this home was pushed to or pulled from, each with
-the file of its token. They are remembered in your configuration directory: what
-a home says of servers may have come with a clone, and counts for nothing.`,
+		Short: "List the servers of push and pull",
+		Long: `Remote lists the servers that this home was pushed to or pulled from, each with
+the file of its token. The list is in your configuration directory. oxbow does
+not use addresses of servers from files in a home, because such a home may have
+come with a clone.`,
 		Example: `  oxbow remote
   oxbow remote --json
   oxbow remote forget https://memory.example.org`,
@@ -27,10 +28,11 @@ a home says of servers may have come with a clone, and counts for nothing.`,
 func remoteForgetCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "forget URL",
-		Short: "Remember a server no longer",
-		Long: `Forget has push and pull of this home ask for the URL and the token again. It
-changes nothing on the server, nor the file of the token. What both sides had
-last stays in the home: a push or pull that names the server goes on from there.`,
+		Short: "Remove a server from the list",
+		Long: `Forget removes a server from the list, so that push and pull ask for the URL
+and the token again. It changes neither the server nor the token file. The home
+keeps the record of the last synchronization, so a later push or pull to the
+same server continues from there.`,
 		Example: `  oxbow remote forget https://memory.example.org --dry-run
   oxbow remote forget https://memory.example.org`,
 		Args: argCount(1, 1, "the URL of a server"),

@@ -11,16 +11,19 @@ import (
 func revertCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "revert",
-		Short: "Take back all that a session, a client or a door did",
-		Long: `Revert takes back all that the selected changes did, in one new change, which
-oxbow undo takes back. What they made goes, what they changed is again what it
-would be without them, what they forgot comes back. What others changed on the
-same entries since is kept, and listed.
+		Short: "Take back all changes of a session, a client or an interface",
+		Long: `Revert takes back all selected changes in one new change, which oxbow undo can
+take back. Entries that the changes created are removed, changed entries get
+the text that they would have without these changes, and forgotten entries
+return. If others changed the same entries since, their changes stay and are
+listed.
 
-What was derived is listed and stays: entries that name it as their source, were
-merged with it, or share six words in a row that were new with it.
---with-derived takes that back, too. What of it was put before models meanwhile
-is listed. Several selectors narrow together. Look first with --dry-run.`,
+Entries that were derived from the selected changes are listed and stay:
+entries that name a changed entry as their source, were merged with it, or
+repeat six words in a row that were new in it. --with-derived takes these
+entries back as well. Revert also lists the reverted texts that agents were
+shown meanwhile. If you use several selectors, a change must match all of them.
+Use --dry-run first.`,
 		Example: `  oxbow revert --session 178e33fd --with-derived --dry-run
   oxbow revert --door mcp --since yesterday
   oxbow revert --trust tainted --json`,

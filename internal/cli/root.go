@@ -93,9 +93,10 @@ func (mem *openMemory) bareRoot() *cobra.Command {
 		Short: "Memory for AI agents that people can read, search, undo and trust",
 		Long: `oxbow is memory for AI agents that people can read, search, undo and trust.
 
-The memory is one file in a home: the directory after --home, the one in
-$OXBOW_HOME, the nearest .oxbow at or above the working directory, or else one
-directory for all your work.`,
+The memory is a single file. The directory that contains it is called the home.
+oxbow uses the directory after --home, the directory in $OXBOW_HOME, the
+nearest .oxbow at or above the working directory, or otherwise one directory
+for all your work.`,
 		Example: `  oxbow remember style "Tabs, not spaces."
   oxbow recall tabs`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -121,7 +122,7 @@ directory for all your work.`,
 		}
 		mem.env.printHelp(c)
 	})
-	root.Flags().BoolVar(&version, "version", false, "say which version this is, as oxbow version does")
+	root.Flags().BoolVar(&version, "version", false, "print the version, like oxbow version")
 
 	fs := root.PersistentFlags()
 	fs.StringVar(&mem.finder.homeFlag, "home", "", "the `DIR` that holds the memory, or the file of one")
@@ -266,7 +267,7 @@ func (mem *openMemory) commonFlags(fs *pflag.FlagSet) {
 		&mem.embedFlag,
 		"embed",
 		"",
-		"recall by vectors, too, of the endpoint at `URL`, which gets every text and query",
+		"also rank by vectors of the endpoint at `URL`, which gets every text and query",
 	)
 	fs.StringVar(&mem.modelFlag, "embed-model", "", "the `NAME` of the model there")
 	fs.BoolVar(&mem.allowSecret, "allow-secret", false, "keep what looks like a password or a key")

@@ -29,15 +29,16 @@ func scanCommand(mem *openMemory) *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "scan",
-		Short: "Look for passwords and keys in the memory, its history and the archive",
-		Long: `Scan looks for passwords, keys and tokens in the entries, the archive of
-sessions, the history of both with the notes of its changes, and in the
-profiles, skills and other files that oxbow keeps in the home. It prints where
-they are, never what they are, and fails if it finds one. With --fix, each is
-replaced by [redacted: RULE #tag], and the versions that held it are erased, as
-redact does: that cannot be undone. The note of a change cannot be replaced, and
-neither can a file that an interrupted write left. For these, scan --fix prints
-the commands that drop them.`,
+		Short: "Find passwords and keys in the memory, its history and the archive",
+		Long: `Scan searches the entries, the archive of sessions, the history of both, and
+the profiles, skills and other files of oxbow in the home for passwords, keys
+and tokens. It prints the places, but never the secrets, and fails if it finds
+one.
+
+With --fix, each secret is replaced by [redacted: RULE #tag], and the versions
+that contained it are erased. You cannot undo this. The note of a change, and a
+file that an interrupted write left, cannot be changed. For these, scan --fix
+prints the commands that remove them.`,
 		Example: `  oxbow scan
   oxbow scan --fix --dry-run
   oxbow scan --fix --yes        # does not ask`,

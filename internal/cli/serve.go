@@ -24,18 +24,18 @@ type serveIn struct {
 	Addr       string   `json:"http,omitempty"       value:"ADDR" usage:"serve on this ADDR (default 127.0.0.1:8333); port 0 takes a free one"`
 	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)"`
 	TokensFile string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE of tokens with the rights of each, instead of one token; see oxbow mcp --help"`
-	ReadOnly   bool     `json:"ro,omitempty"                      usage:"clients only read"`
-	Projects   []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is that of the working directory"                                 empty:"allowed"`
+	ReadOnly   bool     `json:"ro,omitempty"                      usage:"clients can only read"`
+	Projects   []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is the project of the working directory"                                 empty:"allowed"`
 	Kinds      []string `json:"kind,omitempty"                    usage:"clients see and write only entries of this KIND"                                                                           empty:"allowed"`
 
-	PublicURL string `json:"public_url,omitempty"    value:"URL"   usage:"the https URL by which other machines call this server, such as that of a proxy before it"`
-	ListenAll bool   `json:"listen_all,omitempty"                  usage:"let other machines in at the address of --http: with --public-url, and TLS here or in a proxy"`
-	TLSCert   string `json:"tls_cert,omitempty"      value:"FILE"  usage:"speak TLS with the certificates in this FILE"`
-	TLSKey    string `json:"tls_key,omitempty"       value:"FILE"  usage:"and their key in this FILE"`
-	Issuer    string `json:"oidc_issuer,omitempty"   value:"URL"   usage:"take tokens that this OpenID provider signed, with --public-url"`
-	Audience  string `json:"oidc_audience,omitempty" value:"NAME"  usage:"that its tokens must be for (default the public URL, or that and /mcp)"`
-	Claim     string `json:"oidc_tenant,omitempty"   value:"CLAIM" usage:"the CLAIM of its tokens that names the tenant; without it, they are for the server's own home"`
-	Open      *int   `json:"open,omitempty"          value:"N"     usage:"memories of tenants that are open at once (default 64)"`
+	PublicURL string `json:"public_url,omitempty"    value:"URL"   usage:"the https URL by which other machines call this server, such as the URL of a proxy"`
+	ListenAll bool   `json:"listen_all,omitempty"                  usage:"accept connections from other machines at the address of --http; needs --public-url, and TLS here or in a proxy"`
+	TLSCert   string `json:"tls_cert,omitempty"      value:"FILE"  usage:"use TLS with the certificates in this FILE"`
+	TLSKey    string `json:"tls_key,omitempty"       value:"FILE"  usage:"the key of the certificates, in this FILE"`
+	Issuer    string `json:"oidc_issuer,omitempty"   value:"URL"   usage:"accept tokens of this OpenID provider; needs --public-url"`
+	Audience  string `json:"oidc_audience,omitempty" value:"NAME"  usage:"the audience of the provider's tokens (default the public URL, or the public URL and /mcp)"`
+	Claim     string `json:"oidc_tenant,omitempty"   value:"CLAIM" usage:"the CLAIM in its tokens that names the tenant; without it, tokens are for the server's own home"`
+	Open      *int   `json:"open,omitempty"          value:"N"     usage:"maximum number of tenants' memories that are open at once (default 64)"`
 }
 
 func (in serveIn) serving() serving {
@@ -55,27 +55,29 @@ func serveCommand(mem *openMemory) *cobra.Command {
 		Short: "Serve the memory over HTTP: pages, API, agents",
 		Long: `Serve offers the memory on this machine to browsers at /ui/, to agents at /mcp
 (Model Context Protocol), and to programs at /api/v1, which /openapi.json
-describes. Each request of a program carries the token; a browser signs in by
-the link that is printed, or with a token, and may do no more than its token.
+describes. Every request of a program must contain the token. A browser signs
+in with the printed link, or with a token whose rights then apply.
 
-With --tokens, a token that has tenant=NAME is for the memory of that tenant
-alone: a home of its own, tenants/NAME below the server's, which is opened when
-it is needed and closed when it is idle. A line may bound what a tenant keeps,
-and how many changes it makes a second:
+With --tokens, a token with tenant=NAME gives access only to the memory of this
+tenant. This is a separate home, tenants/NAME below the server's home, which
+the server opens when it is needed and closes when it is idle. A line can limit
+the size of a tenant's memory, and its changes per second:
 
   ops          kE0v1sVQxqB8oVbW2mZt5w  rw  tenant=acme
   tenant=acme  entries=100000 bytes=500MB writes=50
 
-/healthz answers ok, to all. /metrics counts requests, for Prometheus: for a
-token with only=metrics, and for one that sees all of the server's own home.
+/healthz answers ok to everybody. /metrics counts requests, for Prometheus. It
+needs a token with only=metrics, or a token that sees the whole home of the
+server.
 
-With --oidc-issuer, it takes tokens of an OpenID provider, too: signed by RS256,
-ES256 or EdDSA, for this server, with the scope oxbow:read or oxbow:write.
+With --oidc-issuer, the server also accepts tokens of an OpenID provider. They
+must be signed by RS256, ES256 or EdDSA, be issued for this server, and have
+the scope oxbow:read or oxbow:write.
 
-It listens on this machine alone. For another one, tunnel it (ssh -L
-8333:127.0.0.1:8333 HOST), or put a proxy before it that speaks TLS and say its
-URL (--public-url); or let it listen to all with --listen-all, and TLS of its
-own.`,
+The server accepts connections only from this machine. For another machine, use
+a tunnel (ssh -L 8333:127.0.0.1:8333 HOST), or a proxy that speaks TLS, whose
+URL you name with --public-url. You can also use --listen-all with certificates
+of your own.`,
 		Example: `  oxbow serve
   oxbow serve --http :0 --tokens ~/.oxbow-tokens
   oxbow serve --home /srv/oxbow --tokens /srv/oxbow/tokens
@@ -122,8 +124,8 @@ func (mem *openMemory) setUpServe(c *cobra.Command) *cobra.Command {
 type uiIn struct {
 	Addr     string   `json:"http,omitempty"    value:"ADDR" usage:"serve on this ADDR, such as 127.0.0.1:8334 (default a free port of this machine)"`
 	NoOpen   bool     `json:"no_open,omitempty"              usage:"print the link and open no browser"`
-	ReadOnly bool     `json:"ro,omitempty"                   usage:"the pages only show"`
-	Projects []string `json:"project,omitempty"              usage:"only entries of this PROJECT; auto is that of the working directory"              empty:"allowed"`
+	ReadOnly bool     `json:"ro,omitempty"                   usage:"the pages cannot change anything"`
+	Projects []string `json:"project,omitempty"              usage:"only entries of this PROJECT; auto is the project of the working directory"              empty:"allowed"`
 	Kinds    []string `json:"kind,omitempty"                 usage:"only entries of this KIND"                                                        empty:"allowed"`
 }
 
@@ -131,9 +133,9 @@ func uiCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "ui",
 		Short: "See and correct the memory in a browser",
-		Long: `Ui serves the memory's pages on this machine and opens them in your browser. The
-link that it prints signs one browser in, once and within ten minutes. Ctrl-C
-ends it.`,
+		Long: `Ui serves the pages of the memory on this machine and opens them in your
+browser. The printed link works once, within ten minutes. Ctrl-C stops the
+server.`,
 		Example: `  oxbow ui
   oxbow ui --no-open --http 127.0.0.1:8334
   oxbow ui --ro --project harbor`,
@@ -147,7 +149,7 @@ func openCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "open NAME",
 		Short: "See one entry in a browser",
-		Long:  `Open is oxbow ui that begins at the page of an entry.`,
+		Long:  `Open works like oxbow ui, but begins at the page of an entry.`,
 		Example: `  oxbow open deploy
   oxbow open deploy --no-open`,
 		Args: argCount(1, 1, "the NAME of an entry"),

@@ -35,9 +35,9 @@ type serving struct {
 	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)"`
 	TokensFile string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE of tokens with the rights of each, instead of one token"`
 	Tools      []string `json:"tools,omitempty"      value:"SETS" usage:"the sets of tools that clients are shown, with commas; see above (default core, and profiles where there are some)"        empty:"allowed"`
-	ReadOnly   bool     `json:"ro,omitempty"                      usage:"clients only read"`
-	ReadWrite  bool     `json:"rw,omitempty"                      usage:"clients read and write, which is the default"`
-	Projects   []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is that of the working directory"                                 empty:"allowed"`
+	ReadOnly   bool     `json:"ro,omitempty"                      usage:"clients can only read"`
+	ReadWrite  bool     `json:"rw,omitempty"                      usage:"clients can read and write (the default)"`
+	Projects   []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is the project of the working directory"                                 empty:"allowed"`
 	Kinds      []string `json:"kind,omitempty"                    usage:"clients see and write only entries of this KIND"                                                                           empty:"allowed"`
 
 	Public public       `json:"-"`

@@ -21,10 +21,11 @@ func sessionCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "session",
 		Short: "List, show, search and forget past sessions of agents",
-		Long: `Session works on the archive of sessions, sessions.oxbow in the home: what
-people and agents said, one entry a turn, with the commands, files and failures
-of each. Hooks of agents report it as it happens. It is apart from the memory:
-recall asks it only with --sessions, or in:sessions among the words.`,
+		Long: `Session works with the archive of sessions, the file sessions.oxbow in the
+home. It contains the texts of people and agents, with an entry for each turn,
+and the commands, files and failures of the turn. Hooks report them while a
+session runs. The archive is separate from the memory: recall searches it only
+with --sessions, or with in:sessions in the query.`,
 		Example: `  oxbow session list --project harbor
   oxbow session show 178e33fd --last 3
   oxbow session search rounding error cmd:"go test ./..."`,
@@ -44,7 +45,7 @@ func sessionListCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
-		Short:   "List the sessions, the last active first",
+		Short:   "List the sessions, the most recent first",
 		Example: `  oxbow session list --client claude --since 7d
   oxbow session list --project auto --json`,
 		Args: argCount(0, 0, ""),
@@ -166,9 +167,9 @@ func sessionSearchCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "search WORDS…",
 		Short: "Find turns of past sessions by words, best first",
-		Long: `Search ranks turns as recall ranks entries, and takes the same filters. Labels
-of turns are client, session, project, branch, file, cmd, exit, test, error,
-tool, agent and taint; give those in --filter.`,
+		Long: `Search ranks turns like recall ranks entries, and accepts the same filters. A
+turn has the labels client, session, project, branch, file, cmd, exit, test,
+error, tool, agent and taint, which you can use in --filter.`,
 		Example: `  oxbow session search rounding error --project harbor
   oxbow session search --filter 'test:fail client:claude'
   oxbow session search deploy --files`,
@@ -190,7 +191,7 @@ tool, agent and taint; give those in --filter.`,
 func sessionResumeCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "resume SESSION",
-		Short: "Print the command line that goes on with a session",
+		Short: "Print the command line that continues a session",
 		Example: `  oxbow session resume 178e33fd
   eval "$(oxbow session resume 178e33fd)"`,
 		Args: argCount(1, 1, "the identifier of a SESSION, or how it begins"),
@@ -200,12 +201,12 @@ func sessionResumeCommand(mem *openMemory) *cobra.Command {
 func sessionForgetCommand(mem *openMemory) *cobra.Command {
 	return setUpErasure(mem, &cobra.Command{
 		Use:   "forget SESSION",
-		Short: "Take a session out of the archive",
+		Short: "Remove a session from the archive",
 		Long: `Forget removes the turns of a session. They stay in the archive's history, and
---undo brings back the session that was forgotten last. With --purge that
-history is erased as well, also of a session that was forgotten before: this
-asks first, and without a terminal needs --yes. The client's own transcript is
-not touched.`,
+--undo restores the session that was forgotten last. With --purge, the history
+is erased as well, even if the session was forgotten before. --purge asks
+first, and without a terminal it needs --yes. The client's own transcript stays
+unchanged.`,
 		Example: `  oxbow session forget 178e33fd --dry-run
   oxbow session forget --undo`,
 		Args: argCount(0, 1, "the identifier of a SESSION"),

@@ -16,11 +16,11 @@ import (
 func sessionImportCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "import [CLIENT…|all]",
-		Short: "Add what clients have kept of their sessions themselves",
-		Long: `Import reads the transcripts that Claude Code, Codex, Gemini CLI, Copilot CLI
-and Qwen Code keep in your own directory, and adds what the archive does not
-have yet. The next import goes on where this one ended. Secrets are taken out
-first; the clients' files stay as they are.`,
+		Short: "Add sessions from the files of clients",
+		Long: `Import reads the transcripts of agents that are stored in your own directory,
+and adds the turns that the archive does not have yet. The next import
+continues where this one ended. Secrets are removed first. The clients' files
+stay unchanged.`,
 		Example: `  oxbow session import --dry-run
   oxbow session import claude --since 30d`,
 	}, sessions.ImportSessions, func(in *sessions.ImportSessionsIn, _ *flagSet, args []string) error {

@@ -36,22 +36,24 @@ type setupIn struct {
 func setupCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "setup [CLIENT...|all]",
-		Short: "Make your agents use this memory, or stop it",
-		Long: `Setup writes what an agent's client needs to use this memory: the server for its
-model, the tools that may run unasked (those that read, and remember; forget is
-asked about), and hooks. It edits the client's own files: entries of others,
-comments, order and line ends stay, a second run changes nothing, and --remove
-gives the bytes back, or where they changed since, takes out only what is
-oxbow's. It ends by starting the server as the client would.
+		Short: "Connect your agents to this memory, or disconnect them",
+		Long: `Setup connects an agent's client to this memory. It adds the server with the
+tools, permission to call most tools without asking (the client still asks
+before forget), and hooks. In the client's files, it changes only oxbow's own
+settings: other settings, comments, order and line ends stay. A second run
+changes nothing. --remove restores the files byte for byte or, if they changed
+since, removes only oxbow's settings. At the end, setup starts the server as
+the client would.
 
 Clients: claude codex gemini opencode copilot qwen, all tested with oxbow. For
-cursor vscode windsurf zed cline kilo, setup writes only the server, as their
-documentation describes it; these were not tested.
-Without one it says which are installed, and on a terminal asks; with --yes
-it sets up all of these.
+cursor vscode windsurf zed cline kilo, setup adds only the server, as their
+documentation describes. These were not tested. Without a client, setup lists
+the installed clients, and on a terminal asks which to set up. With --yes, it
+sets up all of them.
 
-A home that --home or a variable chose is written down; else each project's own
-is found. See docs/setup.md for what is kept, and how to stop it for a session.`,
+If you chose the home with --home or a variable, setup writes its path into the
+files. Otherwise the agent uses the home of the project in which it works.
+docs/setup.md explains what is recorded, and how to stop this for a session.`,
 		Example: `  oxbow setup
   oxbow setup claude --dry-run       # the difference of each file
   oxbow setup all --yes              # asks nothing at a terminal

@@ -24,15 +24,17 @@ import (
 func spawnCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "spawn AGENT_ID [TASK]",
-		Short: "Start a sub-agent that knows what one profile selects",
-		Long: `Spawn makes the briefing of a sub-agent: what the profile of --profile selects,
-a skill, the task (TASK, else standard input), and how to reach a memory that is
-bound to the profile. Where settings.yaml of your home names a runner, it starts
-it with the briefing, shows what it prints, and records the run as an entry.
-Else, or with --briefing, it prints the briefing.
+		Short: "Start a sub-agent that sees only what a profile selects",
+		Long: `Spawn prints the briefing of a sub-agent. It contains the entries that the
+profile selects, a skill, the task (TASK, or standard input), and the command
+of a memory server that is bound to the profile. If settings.yaml in your home
+names a runner, spawn starts it with the briefing, shows its output, and
+records the run as an entry. Without a runner, or with --briefing, spawn only
+prints the briefing.
 
-The runner is read from a home that --home, OXBOW_HOME or OXBOW_SETTINGS names,
-or from your data directory; never from a home that came with a project.`,
+Spawn reads the runner from a home that --home, OXBOW_HOME or OXBOW_SETTINGS
+names, or from your data directory. It never reads the runner from a home that
+came with a project.`,
 		Example: `  oxbow spawn vtt-refactor --profile vtt --skill senior-developer \
     "Refactor spatial.go for 3D coordinates."
   oxbow spawn author --profile vtt --as-of 2026-04-18 --briefing < question.md`,
@@ -49,8 +51,8 @@ or from your data directory; never from a home that came with a project.`,
 
 // spawnIn contains the flags of oxbow spawn, except --profile.
 type spawnIn struct {
-	Skill    string `json:"skill,omitempty"      usage:"the SKILL that says how to do the task"`
-	AsOf     string `json:"as_of,omitempty"      usage:"select from the memory as it stood at this DATE, or after this change" value:"DATE"`
+	Skill    string `json:"skill,omitempty"      usage:"the SKILL that explains how to do the task"`
+	AsOf     string `json:"as_of,omitempty"      usage:"select from the memory at this DATE, or after this change" value:"DATE"`
 	Budget   *int   `json:"max_tokens,omitempty" usage:"at most N tokens of memory, instead of the profile's own"                           also:"token_budget,budget"`
 	Briefing bool   `json:"briefing,omitempty"   usage:"print the briefing and start nothing"`
 }

@@ -11,7 +11,7 @@ import (
 func statsCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "stats",
-		Short: "Show how much the memory holds",
+		Short: "Show the size of the memory",
 		Example: `  oxbow stats
   oxbow stats --json`,
 	}, maintenance.Stats, positional)

@@ -15,16 +15,16 @@ import (
 func teamCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "team",
-		Short: "Share decisions through git: files that are reviewed with the code",
-		Long: `Team keeps entries as files in .oxbow/team of a repository, one Markdown file an
-entry. Commit them with the code: a pull request reviews them, and every clone
-has them, with no server. Nothing goes there but by team share, and nothing with
-a secret or personal data in it.
+		Short: "Share decisions through git, in files that are reviewed like code",
+		Long: `Team keeps entries as Markdown files in .oxbow/team of a repository. Commit
+them with the code: they are reviewed in pull requests, and every clone has
+them, without a server. Only team share moves an entry there, and never an
+entry with a secret or personal data.
 
-An entry is reviewed when its file is, byte for byte, that of the reviewed
-branch of origin: its default one, unless team.yaml there names another. Every
-other, edited, new or on a branch of its own, is local. What a clone brings is
-recalled after oxbow team trust alone.`,
+An entry is reviewed if its file is the same as on the reviewed branch of
+origin. This is the default branch, unless team.yaml on it names another
+branch. Any other file, such as an edited or new file, is local. In a new
+clone, recall finds team entries only after you ran oxbow team trust.`,
 		Example: `  oxbow team init
   oxbow team share 'hex maps'
   oxbow team status`,
@@ -43,11 +43,11 @@ recalled after oxbow team trust alone.`,
 func teamInitCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "init",
-		Short: "Make the team files of this repository, or set up a clone of it",
-		Long: `Init makes .oxbow/team with its settings and attributes, where they are missing;
-makes oxbow the merge driver of these files in the config of this clone; and
-trusts them. Run it once in the repository, and once in each clone that merges.
-A second run changes nothing.`,
+		Short: "Create the team files of this repository, or set up a clone",
+		Long: `Init creates .oxbow/team with its settings and attributes, if they are missing.
+It makes oxbow the merge driver of these files in this clone, and trusts them.
+Run it once in the repository, and once in each clone in which you merge. A
+second run changes nothing.`,
 		Example: `  oxbow team init
   oxbow team init --dry-run`,
 		Args: argCount(0, 0, ""),
@@ -60,13 +60,13 @@ A second run changes nothing.`,
 func teamShareCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "share NAME…",
-		Short: "Move entries from the home into files that the team gets",
-		Long: `Share writes each entry into a file of .oxbow/team, and then takes it out of the
-home, as one change: oxbow undo brings it back there. An entry that the team has
-already is changed in its file. What holds a secret or personal data, is held
-back from agents, or has more than 16 kB is not shared. A file that somebody has
-edited is not replaced until the edit is committed. The files are not committed:
-review and commit them as you do code.`,
+		Short: "Move entries from the home into the team's files",
+		Long: `Share writes each entry into a file of .oxbow/team, and then removes it from
+the home, in one change, which oxbow undo takes back. If the team already has
+the entry, its file is changed. Share refuses an entry with a secret or
+personal data, an entry that is held back from agents, and an entry of more
+than 16 kB. If somebody has edited a file, it is not replaced until the edit is
+committed. Share does not commit the files. Review and commit them like code.`,
 		Example: `  oxbow team share 'hex maps' --dry-run
   oxbow team share 'hex maps' 'grid size'`,
 		Args: argCount(1, -1, "the names of entries"),
@@ -77,9 +77,9 @@ func teamUnshareCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "unshare NAME…",
 		Short: "Move entries from the team's files back into the home",
-		Long: `Unshare puts each entry into the home, as one change, and then removes its file,
-which git has until that is committed. It can be called again with the same
-names if it was interrupted.`,
+		Long: `Unshare moves each entry into the home, in one change, and then removes its
+file. git keeps the file until you commit the removal. If unshare is
+interrupted, run it again with the same names.`,
 		Example: `  oxbow team unshare 'tabs' --dry-run
   oxbow team unshare 'tabs'`,
 		Args: argCount(1, -1, "the names of entries"),
@@ -89,7 +89,7 @@ names if it was interrupted.`,
 func teamStatusCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "status",
-		Short: "Say what the team's files hold, and which of them are reviewed",
+		Short: "List the team's files and their review state",
 		Example: `  oxbow team status
   oxbow team status --json`,
 		Args: argCount(0, 0, ""),
@@ -100,11 +100,12 @@ func teamTrustCommand(mem *openMemory) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "trust",
-		Short: "Have the team files of this repository recalled",
-		Long: `Trust records, in your configuration directory, that the team files of this
-repository may be recalled: in every clone, by the address of origin, of which
-ssh and https count as one; or by its path where it has no origin. Look at them
-first: they go before your agents as the team's word.`,
+		Short: "Let recall find the team files of this repository",
+		Long: `Trust allows recall to find the team files of this repository, and records this
+in your configuration directory. It applies to every clone with the same
+address of origin, where ssh and https addresses count as the same. Without
+origin, it applies to the path of the repository. Look at the files first,
+because your agents get them as the word of your team.`,
 		Example: `  oxbow team trust --yes
   oxbow team trust --list
   oxbow team trust --forget`,

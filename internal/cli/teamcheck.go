@@ -12,11 +12,11 @@ import (
 func teamCheckCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "check [DIR]",
-		Short: "Look for what must not be merged: for continuous integration",
-		Long: `Check reads the team files of DIR, and ends with status 1 when something is
-wrong: a file that cannot be read, a secret, personal data, an entry that is too
-long, a name that is there twice, a conflict that is not settled, a citation
-that is stale, or team.yaml. It needs no home, no trust and no history of git.`,
+		Short: "Find problems in team files, for continuous integration",
+		Long: `Check reads the team files of DIR, and its exit status is 1 if it finds a
+problem: an unreadable file, a secret, personal data, an entry that is too
+long, a name that occurs twice, an unresolved conflict, a stale citation, or a
+mistake in team.yaml. It needs no home, no trust and no history of git.`,
 		Example: `  oxbow team check
   oxbow team check . --json`,
 		Args: argCount(0, 1, "a directory of the repository"),
@@ -32,10 +32,10 @@ func mergeEntryCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge-entry BASE OURS THEIRS [NAME]",
 		Short: "Merge three versions of a team file (git runs this)",
-		Long: `Merge-entry merges OURS and THEIRS, which both come from BASE, by meaning, and
-writes the merge to OURS, as git wants of a merge driver (%O %A %B %P). Where
-both changed the same lines, both texts stay in the entry, with the label
-conflict.`,
+		Long: `Merge-entry merges OURS and THEIRS, which both come from BASE, and writes the
+result to OURS, as git expects of a merge driver (%O %A %B %P). It merges
+labels and aliases as sets. If both sides changed the same lines, the entry
+keeps both texts and gets the label conflict.`,
 		Example: `  git config merge.oxbow-entry.driver 'oxbow merge-entry %O %A %B %P'`,
 		Args:    argCount(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
 		Hidden:  true,

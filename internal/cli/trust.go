@@ -13,22 +13,23 @@ import (
 func trustCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "trust [DIR]",
-		Short: "Take a memory that came with a repository for your own",
-		Long: `Trust records, in your configuration directory, that a home counts as yours.
+		Short: "Trust a memory that came with a repository",
+		Long: `Trust records, in your configuration directory, that a home is yours.
 
-A home that is found at or above the working directory is yours if this machine
-made it. Any other, such as one that came with a clone, an archive or a copy, is
-foreign until you trust it: its entries are read as foreign, none of them is
-pinned, its documents and sessions are not used, nothing is written to it, and
-its settings start no program.
+A home at or above the working directory is yours if this machine made it. Any
+other home, such as one that came with a clone, an archive or a copy, is
+foreign until you trust it. oxbow reads the entries of a foreign home as
+foreign and pins none of them, ignores its documents and sessions, writes
+nothing to it, and starts no program that its settings name.
 
-Trust is in the home at that path with that store. Writing to it goes on as
-before; another store in its place is asked about again. Settings, and documents
-that git tracks, count as they are now: when they change, trust the home again.
+Your trust applies to the home at this path with this store, and continues to
+apply after you write to it. If another store takes its place, oxbow asks
+again. Settings, and documents that git tracks, are trusted in their present
+version. If they change, trust the home again.
 
-A home that another user owns, or that others may write, is refused. --home
-names any home: that is your word for it, but its settings count after oxbow
-trust alone when it is in a repository. An agent cannot run oxbow trust.`,
+oxbow refuses a home that another user owns or that others can write to. If you
+name a home with --home, oxbow uses it, but if it is in a repository, its
+settings apply only after oxbow trust. An agent cannot run oxbow trust.`,
 		Example: `  oxbow trust                     # the home that is found here
   oxbow trust ./bot --dry-run
   oxbow trust --list

@@ -20,8 +20,8 @@ func undoCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "undo [N]",
 		Short: "Undo the last change, or the last N",
-		Long: `Undo takes back the last N changes that were not undone yet, all in one new
-change, which can be undone in turn. An import counts as one change.`,
+		Long: `Undo takes back the last N changes that were not undone yet. It makes a single
+new change, which you can also undo. An import counts as one change.`,
 		Example: `  oxbow undo
   oxbow undo 3 --dry-run
   oxbow undo --seq 41      # undo change 41 and nothing else`,
@@ -124,8 +124,8 @@ func restoreCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "restore NAME[@SEQ]",
 		Short: "Bring back a forgotten entry, or an earlier version of one",
-		Long: `Restore brings back an entry that was forgotten, as it last was. With a number,
-it makes the version that change SEQ left the current one, whether the entry was
+		Long: `Restore brings back a forgotten entry in its last version. With a number, it
+makes the version of change SEQ the current version, whether the entry was
 forgotten or not. oxbow log NAME shows the numbers.`,
 		Example: `  oxbow log style
   oxbow restore style@3`,

@@ -9,7 +9,7 @@ import (
 func versionCommand(env *environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Say which version this is",
+		Short: "Print the version",
 		Example: `  oxbow version
   oxbow version --json`,
 		RunE: func(*cobra.Command, []string) error { return env.sayVersion() },

@@ -20,22 +20,25 @@ import (
 func whyCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "why FILE[:A[-B]]",
-		Short: "Show why lines of code are as they are",
-		Long: `Why shows the annotations whose lines stand in a range of a file now, with how
-each was placed: exact (same place), moved (same text elsewhere), tracked
-(followed through the changes since, or a rename), edited (similar text: look
-before you rely on it), and, for a whole file, lost. With --search it looks
-through the annotations of the whole repository instead, as oxbow recall does
-through the memory: with its filters (file:pool.go, by:agent, after:2026-04),
-+must, -not, prefix* and "phrases". Those whose lines, and not whose reasoning,
-hold the words come last. --filter also selects by agent, model and profile.
+		Short: "Show the reasons for lines of code",
+		Long: `Why shows the annotations of a range of lines in a file. A word says how oxbow
+found the lines: exact (same place), moved (same text at another place),
+tracked (followed through later changes or a rename), edited (similar text, so
+look at it before you rely on it) or lost (only if you ask for a whole file).
 
-With --diff it shows the annotations of the lines that a change changes or
-deletes, and those that it adds: of A..B, of A...B (since B left A), or of what
-the working tree, or with --staged the index, has changed since a commit, by
-default HEAD. Sidecars count as they are committed. To a file or a pipe it is
-Markdown for a pull request, and nothing when there are no such annotations.
-With --fail the exit status is 3 when lines with an annotation were touched.`,
+With --search, why searches all annotations of the repository, like oxbow
+recall searches the memory: with filters (file:pool.go, by:agent,
+after:2026-04), +must, -not, prefix* and "phrases". Annotations with the words
+only in their lines, and not in their reason, come last. --filter also selects
+by agent, model and profile.
+
+With --diff, why shows the annotations of lines that a change modifies or
+deletes, and the annotations that it adds. The change is A..B, A...B (since B
+left A), or the difference between a commit (by default HEAD) and the working
+tree or, with --staged, the index. Why reads the annotations as they are
+committed. In a file or a pipe, the output is Markdown for a pull request, and
+empty if there are no such annotations. With --fail, the exit status is 3 if
+the change touches annotated lines.`,
 		Example: `  oxbow why pool.go:42-60
   oxbow why pool.go
   oxbow why --search "idle connections"
@@ -102,8 +105,8 @@ type whyIn struct {
 
 	Diff     bool `json:"diff,omitempty"     usage:"show what a change touches: A..B, A...B or A"`
 	Staged   bool `json:"staged,omitempty"   usage:"with --diff, compare a commit with the index"`
-	Markdown bool `json:"markdown,omitempty" usage:"with --diff, print Markdown on a terminal, too"`
-	Fail     bool `json:"fail,omitempty"     usage:"with --diff, exit with 3 when a line with an annotation was touched"`
+	Markdown bool `json:"markdown,omitempty" usage:"with --diff: also print Markdown on a terminal"`
+	Fail     bool `json:"fail,omitempty"     usage:"with --diff: exit with status 3 if the change touches annotated lines"`
 }
 
 // whyDiff prints the annotations that a change touches.

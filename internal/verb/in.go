@@ -11,16 +11,16 @@ import "github.com/oxbow-memory/oxbow"
 // RememberIn is the argument of remember.
 type RememberIn struct {
 	Name         string   `json:"name,omitempty"          also:"key,title,id"                flag:"-"       jsonschema:"Short, unique; by default the first line of the content."  usage:"Short unique name; an entry of that name is updated. By default, the first line of the content."`
-	Content      string   `json:"content,omitempty"       also:"text,body,note,memory,value"                jsonschema:"Markdown; on update the old one by default."               usage:"What to remember, in Markdown; on update it replaces the old content."`
-	Aliases      []string `json:"aliases,omitempty"       also:"alias"                       flag:"alias"   jsonschema:"Other names."                                              usage:"Other names to find it by."                                                                      value:"ALIAS"`
-	Project      string   `json:"project,omitempty"       also:"project_name"                                                                                                      usage:"Project that it belongs to."`
-	Tags         []string `json:"tags,omitempty"          also:"tag,labels"                  flag:"tag"                                                                            usage:"Free words to select by."`
-	RelatedFiles []string `json:"related_files,omitempty" also:"files,file,paths"            flag:"related" jsonschema:"Paths that it is about; recall says whether they changed." usage:"Files that it is about, relative to the project."                                                value:"FILE"`
-	Confidence   *float64 `json:"confidence,omitempty"    also:"certainty"                                  jsonschema:"0 to 1."                                                   usage:"How sure you are, from 0 to 1."`
+	Content      string   `json:"content,omitempty"       also:"text,body,note,memory,value"                jsonschema:"Markdown; on update the old one by default."               usage:"The text, in Markdown; on update it replaces the old text."`
+	Aliases      []string `json:"aliases,omitempty"       also:"alias"                       flag:"alias"   jsonschema:"Other names."                                              usage:"Other names of the entry."                                                                      value:"ALIAS"`
+	Project      string   `json:"project,omitempty"       also:"project_name"                                                                                                      usage:"Project of the entry."`
+	Tags         []string `json:"tags,omitempty"          also:"tag,labels"                  flag:"tag"                                                                            usage:"Words by which you can select the entry."`
+	RelatedFiles []string `json:"related_files,omitempty" also:"files,file,paths"            flag:"related" jsonschema:"Paths that it is about; recall says whether they changed." usage:"Files that the entry is about, relative to the project."                                                value:"FILE"`
+	Confidence   *float64 `json:"confidence,omitempty"    also:"certainty"                                  jsonschema:"0 to 1."                                                   usage:"How certain the text is, from 0 to 1."`
 	Kind         string   `json:"kind,omitempty"          also:"type"                                       jsonschema:"note by default."                                          usage:"note by default; it cannot change later."                                                                      enum:"kind"`
 	Clear        []string `json:"clear,omitempty"         also:"remove"                                     jsonschema:"Parts to empty."                                           usage:"Parts to empty on update: what is left out stays as it was."                                                   enum:"part"`
 	IfVersion    *uint64  `json:"if_version,omitempty"    also:"version,expected_version"                   jsonschema:"Refuse if it changed since."                               usage:"Change it only if it is still at this version."`
-	OpID         string   `json:"op_id,omitempty"         also:"idempotency_key,request_id"                                                                                        usage:"Id of this call: a repeat with the same id changes nothing."                                                               schema:"-"`
+	OpID         string   `json:"op_id,omitempty"         also:"idempotency_key,request_id"                                                                                        usage:"ID of this call: a repeated call with the same ID changes nothing."                                                               schema:"-"`
 
 	// OnlyArgument is set instead of Name and Content if a person typed a single argument, which
 	// may be the name or the content.
@@ -45,13 +45,13 @@ type RecallIn struct {
 	Query  string `json:"query,omitempty"      also:"q,search,text"                        flag:"-" jsonschema:"Words; also +must -not prefix* quoted phrase, filters, on:yesterday." usage:"Words to look for; +must, -not, prefix*, quoted phrases and filter terms are understood."`
 	Filter string `json:"filter,omitempty"     also:"where"                                         jsonschema:"Such as -project:vtt kind:note."                                      usage:"Filter terms joined by and: key:value, with kind, name, by, door, has, after, before, until, on or a label key; a comma is or, a minus in front is not."`
 	Narrowing
-	Limit     *int   `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count"          jsonschema:"5 by default."                                                        usage:"Most entries, 5 by default, at most 1000."`
-	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           jsonschema:"2000 by default."                                                     usage:"Most tokens of the whole answer, 2000 by default."`
-	Around    *int   `json:"around,omitempty"     also:"context"                                                                                                                         usage:"Turns of the same talk shown before and after a hit that is one, 2 by default, at most 10."                                                              schema:"-"`
-	AsOf      string `json:"as_of,omitempty"      also:"at"                                            jsonschema:"Date or change."                                                      usage:"The memory as it stood after this change (a number) or at this time."                                                                                               value:"DATE"`
-	Explain   bool   `json:"explain,omitempty"                                                                                                                                           usage:"Say how each score came about."                                                                                                                          schema:"-"`
-	Collapse  bool   `json:"collapse,omitempty"   also:"dedupe"                                                                                                                          usage:"Show what says the same once."                                                                                                                           schema:"-"`
-	Rank      string `json:"rank,omitempty"       also:"ranking"                                                                                                                         usage:"oxbow by default, or seed: plain BM25 as crabtalk has it."                                                                                               schema:"-"`
+	Limit     *int   `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count"          jsonschema:"5 by default."                                                        usage:"Maximum number of entries, 5 by default, at most 1000."`
+	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           jsonschema:"2000 by default."                                                     usage:"Maximum tokens of the whole answer, 2000 by default."`
+	Around    *int   `json:"around,omitempty"     also:"context"                                                                                                                         usage:"Number of turns to show before and after a turn of a conversation, 2 by default, at most 10."                                                              schema:"-"`
+	AsOf      string `json:"as_of,omitempty"      also:"at"                                            jsonschema:"Date or change."                                                      usage:"The memory after this change (a number) or at this time."                                                                                               value:"DATE"`
+	Explain   bool   `json:"explain,omitempty"                                                                                                                                           usage:"Explain each score."                                                                                                                          schema:"-"`
+	Collapse  bool   `json:"collapse,omitempty"   also:"dedupe"                                                                                                                          usage:"Show entries with the same text only once."                                                                                                                           schema:"-"`
+	Rank      string `json:"rank,omitempty"       also:"ranking"                                                                                                                         usage:"oxbow by default, or seed: the plain BM25 of crabtalk."                                                                                               schema:"-"`
 	In        string `json:"in,omitempty"                                                              jsonschema:"Past talks."                                                          usage:"Where to look: the notes, what was said in past sessions, or both."                                                                                                              enum:"sessions,both"`
 	Recency   string `json:"recency,omitempty"    also:"half_life"                                     jsonschema:"Half-life: 30d."                                                      usage:"Rank older entries lower, by this half-life, such as 30d."                                                                                                          value:"SPAN"`
 
@@ -61,8 +61,8 @@ type RecallIn struct {
 // GetIn is the argument of get.
 type GetIn struct {
 	Name      string `json:"name"                 empty:"allowed" also:"key,title,id"        flag:"-" jsonschema:"Or alias; NAME@SEQ is the entry as change SEQ left it." usage:"Name or alias of the entry; NAME@SEQ is the entry as change SEQ left it."`
-	Offset    *int   `json:"offset,omitempty"                     also:"skip,start"                   jsonschema:"In bytes."                                              usage:"Bytes of the content to pass over first."`
-	MaxTokens *int   `json:"max_tokens,omitempty"                 also:"token_budget,budget"          jsonschema:"4000 by default."                                       usage:"Most tokens of the answer; the rest follows at an offset."`
+	Offset    *int   `json:"offset,omitempty"                     also:"skip,start"                   jsonschema:"In bytes."                                              usage:"Bytes of the content to skip first."`
+	MaxTokens *int   `json:"max_tokens,omitempty"                 also:"token_budget,budget"          jsonschema:"4000 by default."                                       usage:"Maximum tokens of the answer; use offset to get the rest."`
 
 	Bare bool `json:"-"` // return only the content
 	Own  bool `json:"-"` // the entry is to be changed, so team files are not searched
@@ -72,25 +72,25 @@ type GetIn struct {
 type ListIn struct {
 	Filter string `json:"filter,omitempty"     also:"where,query,q"                        jsonschema:"As of recall."          usage:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
 	Narrowing
-	Limit     *int `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count" jsonschema:"20 by default."         usage:"Most entries, 20 by default, at most 1000."`
-	Offset    *int `json:"offset,omitempty"     also:"skip"                                 jsonschema:"Where the page begins." usage:"Entries to pass over first: the next page begins at offset plus limit."`
-	MaxTokens *int `json:"max_tokens,omitempty" also:"token_budget,budget"                                                      usage:"Most tokens of the answer, 4000 by default; the rest follows at an offset." schema:"-"`
+	Limit     *int `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count" jsonschema:"20 by default."         usage:"Maximum number of entries, 20 by default, at most 1000."`
+	Offset    *int `json:"offset,omitempty"     also:"skip"                                 jsonschema:"Where the page begins." usage:"Entries to skip first: the next page begins at offset plus limit."`
+	MaxTokens *int `json:"max_tokens,omitempty" also:"token_budget,budget"                                                      usage:"Maximum tokens of the answer, 4000 by default; use offset to get the rest." schema:"-"`
 }
 
 // ForgetIn is the argument of forget.
 type ForgetIn struct {
 	Name      string  `json:"name"                 empty:"allowed" also:"key,title,id"               flag:"-" jsonschema:"Or alias."  usage:"Name or alias of the entry."`
 	IfVersion *uint64 `json:"if_version,omitempty"                 also:"version,expected_version"                                    usage:"Forget it only if it is still at this version."              schema:"-"`
-	OpID      string  `json:"op_id,omitempty"                      also:"idempotency_key,request_id"                                  usage:"Id of this call: a repeat with the same id changes nothing." schema:"-"`
+	OpID      string  `json:"op_id,omitempty"                      also:"idempotency_key,request_id"                                  usage:"ID of this call: a repeated call with the same ID changes nothing." schema:"-"`
 	DryRun    bool    `json:"dry_run,omitempty"                    also:"preview"                             jsonschema:"Only show." usage:"Show what would be forgotten and change nothing."`
 }
 
 // HistoryIn is the argument of history.
 type HistoryIn struct {
 	Name      string `json:"name,omitempty"       also:"key,title,id"                         flag:"-" usage:"Entry whose versions are wanted; without it, the changes to the whole memory."`
-	Limit     *int   `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count"          usage:"Most changes to return, 20 by default, at most 1000."                          jsonschema:"20 by default."`
-	Offset    *int   `json:"offset,omitempty"     also:"skip"                                          usage:"Changes to pass over first: the next page begins at offset plus limit."        jsonschema:"Where the page begins."`
-	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           usage:"Most tokens of the answer; the rest follows at an offset."                     jsonschema:"4000 by default."`
+	Limit     *int   `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count"          usage:"Maximum number of changes, 20 by default, at most 1000."                          jsonschema:"20 by default."`
+	Offset    *int   `json:"offset,omitempty"     also:"skip"                                          usage:"Changes to skip first: the next page begins at offset plus limit."        jsonschema:"Where the page begins."`
+	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           usage:"Maximum tokens of the answer; use offset to get the rest."                     jsonschema:"4000 by default."`
 
 	// By and Session select changes by kind of actor and by run of a door.
 	By      string `json:"-"`

@@ -38,7 +38,7 @@ type recallMemoryIn struct {
 	Kind        string   `json:"kind,omitempty"         also:"type"                                                                                     usage:"Only memories of this kind."                                                              enum:"kind"`
 	RelatedFile string   `json:"related_file,omitempty" also:"file,path"             jsonschema:"Path as remembered."                                   usage:"Only memories about this file."`
 	MaxResults  *int     `json:"max_results,omitempty"  also:"limit,top_k,k,n,count" jsonschema:"5 by default."                                         usage:"Most memories to return, 5 by default, at most 1000."`
-	MaxTokens   *int     `json:"max_tokens,omitempty"   also:"token_budget,budget"   jsonschema:"2000 by default."                                      usage:"Most tokens of the whole answer, 2000 by default."`
+	MaxTokens   *int     `json:"max_tokens,omitempty"   also:"token_budget,budget"   jsonschema:"2000 by default."                                      usage:"Maximum tokens of the whole answer, 2000 by default."`
 }
 
 func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []oxbow.Term) (RecallOut, error) {

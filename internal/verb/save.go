@@ -18,10 +18,10 @@ import (
 // SaveMemoryIn is the argument of save_memory.
 type SaveMemoryIn struct {
 	Content      string   `json:"content"                 also:"text,memory" jsonschema:"Markdown."                                          usage:"What to remember, in Markdown; its first line names it."`
-	Project      string   `json:"project,omitempty"                                                                                          usage:"Project that it belongs to."`
+	Project      string   `json:"project,omitempty"                                                                                          usage:"Project of the entry."`
 	Tags         []string `json:"tags,omitempty"          also:"tag"         jsonschema:"Such as decision, lesson, architecture, debugging." usage:"Such as decision, lesson, architecture, identity, debugging, feature."`
 	RelatedFiles []string `json:"related_files,omitempty" also:"files"                                                                       usage:"Files that it is about."`
-	Confidence   *float64 `json:"confidence,omitempty"                       jsonschema:"0 to 1."                                            usage:"How sure you are, from 0 to 1."`
+	Confidence   *float64 `json:"confidence,omitempty"                       jsonschema:"0 to 1."                                            usage:"How certain the text is, from 0 to 1."`
 }
 
 // HandoffTaskIn is the argument of handoff_task.
@@ -31,7 +31,7 @@ type HandoffTaskIn struct {
 	Skills        []string `json:"skills,omitempty"         flag:"skill"   usage:"Skills that the next session loads."                                          also:"skill"      jsonschema:"Skills to load."`
 	FilesToRead   []string `json:"files_to_read,omitempty"  flag:"read"    usage:"Files to read first, relative to the working directory."                      also:"files,file" jsonschema:"Files to read first."`
 	Plan          string   `json:"plan,omitempty"                          usage:"What is to be done next, in Markdown."`
-	Project       string   `json:"project,omitempty"                       usage:"Project that it belongs to."`
+	Project       string   `json:"project,omitempty"                       usage:"Project of the entry."`
 	Take          bool     `json:"take,omitempty"           flag:"-"       usage:"Take the newest open handoff instead, once, with its profile and its skills."                   jsonschema:"Take one."`
 }
 

@@ -22,7 +22,7 @@ import (
 
 // GCAnnotationsIn is the argument of GCAnnotations.
 type GCAnnotationsIn struct {
-	DryRun bool `json:"dry_run,omitempty" jsonschema:"say what would be done, and change nothing"`
+	DryRun bool `json:"dry_run,omitempty" jsonschema:"show what would be done, and change nothing"`
 	Undo   bool `json:"undo,omitempty" jsonschema:"take the last gc back"`
 }
 
@@ -129,7 +129,7 @@ func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn
 
 // RecoverAnnotationsIn is the argument of RecoverAnnotations.
 type RecoverAnnotationsIn struct {
-	DryRun bool `json:"dry_run,omitempty" jsonschema:"say what would be done, and change nothing"`
+	DryRun bool `json:"dry_run,omitempty" jsonschema:"show what would be done, and change nothing"`
 }
 
 // RecoverAnnotationsOut lists the sidecars that were recovered.
@@ -168,7 +168,7 @@ func RecoverAnnotations(
 type SetupAnnotationsIn struct {
 	Command string `json:"command" flag:"-" jsonschema:"what the shell runs as the merge driver, without its arguments"`
 	Install bool   `json:"install,omitempty" jsonschema:"also make oxbow the merge driver of this clone"`
-	DryRun  bool   `json:"dry_run,omitempty" jsonschema:"say what would be written, and change nothing"`
+	DryRun  bool   `json:"dry_run,omitempty" jsonschema:"show what would be written, and change nothing"`
 }
 
 // SetupAnnotationsOut is the result of SetupAnnotations.

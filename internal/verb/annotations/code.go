@@ -67,7 +67,7 @@ type GetAnnotationsIn struct {
 	Filter    string `json:"filter,omitempty"     also:"where"                 jsonschema:"Such as file:pool.go agent:x after:2026-04." usage:"With or instead of query, filter terms joined by and: file, agent, model, profile, by, after, before, on, or archived:true."`
 	Limit     *int   `json:"limit,omitempty"      also:"max_results,top_k,k,n" jsonschema:"Of a query; 5 by default."                   usage:"With query, the most annotations to return, 5 by default, at most 1000."`
 	Offset    *int   `json:"offset,omitempty"     also:"skip"                  jsonschema:"Where the page begins."                      usage:"Annotations to pass over first."`
-	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"   jsonschema:"4000 by default."                            usage:"Most tokens of the answer; the rest follows at an offset."`
+	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"   jsonschema:"4000 by default."                            usage:"Maximum tokens of the answer; use offset to get the rest."`
 
 	WithPrompts bool `json:"-"` // add the prompts that led to the edits, from the archive of sessions
 }

@@ -71,7 +71,7 @@ type ExportAnnotationsIn struct {
 	Format string   `json:"format"                    jsonschema:"the FORMAT"                                                                 default:"agent-trace" value:"FORMAT" enum:"agent-trace"`
 	Output string   `json:"output,omitempty"          jsonschema:"write to a FILE, and not to standard output"                                                      value:"FILE"                      short:"o"`
 
-	Force bool `json:"force,omitempty" jsonschema:"replace the file of --output if it is there; a copy is kept of what somebody edited"`
+	Force bool `json:"force,omitempty" jsonschema:"replace an existing file of --output; if somebody edited it, a copy is kept"`
 
 	Path   string    `json:"-"` // path of Output in the operating system's form
 	Stdout io.Writer `json:"-"` // receives the records if Output is empty

@@ -23,8 +23,8 @@ import (
 // AnnotateTranscriptsIn is the argument of AnnotateTranscripts.
 type AnnotateTranscriptsIn struct {
 	From      []string `json:"from"                 flag:"from-transcript" value:"FILE" jsonschema:"read a FILE, - for standard input, or the transcripts in a directory; may be repeated"`
-	MovedFrom string   `json:"moved_from,omitempty"                        value:"DIR"  jsonschema:"the DIR that this tree was in when the transcript was written"`
-	DryRun    bool     `json:"dry_run,omitempty"                                        jsonschema:"show what a transcript would add, and add nothing"`
+	MovedFrom string   `json:"moved_from,omitempty"                        value:"DIR"  jsonschema:"the DIR in which this tree was when the transcript was written"`
+	DryRun    bool     `json:"dry_run,omitempty"                                        jsonschema:"show what would be added, and add nothing"`
 
 	Stdin io.Reader `json:"-"` // read for the name -
 }

@@ -14,7 +14,7 @@ import (
 
 // LineageIn is the argument of Lineage.
 type LineageIn struct {
-	Name string `json:"name" flag:"-" usage:"name of the entry, forgotten ones too, or of a turn"`
+	Name string `json:"name" flag:"-" usage:"name of an entry, which may be forgotten, or of a turn"`
 }
 
 // LineageOut is the result of Lineage.

@@ -26,14 +26,14 @@ import (
 
 // RevertIn is the argument of Revert. A change is selected if it matches all fields that are set.
 type RevertIn struct {
-	Session     string `json:"session,omitempty"      value:"ID"   usage:"changes of this session: the client's identifier or that of the door's run, or how it begins"`
-	Client      string `json:"client,omitempty"       value:"NAME" usage:"changes of this client, as the log names it, or how that begins"`
-	Door        string `json:"door,omitempty"         value:"DOOR" usage:"changes that came through this door, such as mcp"`
-	Agent       string `json:"agent,omitempty"        value:"NAME" usage:"changes of this agent, as it named itself"`
+	Session     string `json:"session,omitempty"      value:"ID"   usage:"changes of this session: the session's ID or its first characters"`
+	Client      string `json:"client,omitempty"       value:"NAME" usage:"changes of this client: its name in the log or the beginning of the name"`
+	Door        string `json:"door,omitempty"         value:"DOOR" usage:"changes that came through this interface, such as mcp"`
+	Agent       string `json:"agent,omitempty"        value:"NAME" usage:"changes of the agent with this name"`
 	Trust       string `json:"trust,omitempty"                     usage:"versions that agents and programs left with the label taint"                                  enum:"tainted"`
 	Since       string `json:"since,omitempty"        value:"DATE" usage:"changes on or after this date (2026-04-18, 7d, yesterday)"`
-	Until       string `json:"until,omitempty"        value:"DATE" usage:"changes up to this date, all of that day among them"`
-	WithDerived bool   `json:"with_derived,omitempty"              usage:"take back what was derived from it, too"`
+	Until       string `json:"until,omitempty"        value:"DATE" usage:"changes up to this date, including the whole day"`
+	WithDerived bool   `json:"with_derived,omitempty"              usage:"also take back entries that were derived from the changes"`
 	DryRun      bool   `json:"dry_run,omitempty"                   usage:"show what would be taken back and change nothing"`
 }
 

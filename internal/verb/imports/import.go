@@ -17,8 +17,8 @@ import (
 // In is the argument of Import.
 type In struct {
 	Paths     []string `json:"paths"               flag:"-" jsonschema:"Files and directories."`
-	DryRun    bool     `json:"dry_run,omitempty"            jsonschema:"Show what would be brought in and change nothing."                usage:"show what would be brought in and change nothing"`
-	Overwrite bool     `json:"overwrite,omitempty"          jsonschema:"Replace entries that were written, edited or updated here."       usage:"let what is read replace entries that were written or edited here, or are newer"`
+	DryRun    bool     `json:"dry_run,omitempty"            jsonschema:"Show what would be imported and change nothing."                usage:"show what would be brought in and change nothing"`
+	Overwrite bool     `json:"overwrite,omitempty"          jsonschema:"Replace entries that were written, edited or updated here."       usage:"also replace entries that were written or edited here, or that are newer"`
 	From      string   `json:"from,omitempty"      flag:"-" jsonschema:"Program or format, one of Sources; by default told by each path."`
 
 	Inputs    map[string]io.Reader `json:"-"` // read instead of the files with these paths

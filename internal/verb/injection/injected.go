@@ -22,9 +22,9 @@ type InjectedIn struct {
 	Place   string `json:"place,omitempty"   usage:"only those of this place"                                               enum:"start,prompt,action"`
 	Entry   string `json:"entry,omitempty"   usage:"only those that showed this note or turn"                                                          value:"NAME"`
 	Since   string `json:"since,omitempty"   usage:"only those on or after this date (2026-04-18, 7d, yesterday)"                                      value:"DATE"`
-	Limit   *int   `json:"limit,omitempty"   usage:"most injections, 20 by default"`
-	Text    bool   `json:"text,omitempty"    usage:"show every byte that was put before the model"`
-	Unused  bool   `json:"unused,omitempty"  usage:"list the entries that were shown in ten turns or more and used in none"`
+	Limit   *int   `json:"limit,omitempty"   usage:"maximum number of injections, 20 by default"`
+	Text    bool   `json:"text,omitempty"    usage:"show the whole text that the agent was shown"`
+	Unused  bool   `json:"unused,omitempty"  usage:"list entries that were shown in at least ten turns and never used"`
 
 	// Off is set if a person has switched off injections here.
 	Off bool `json:"-"`

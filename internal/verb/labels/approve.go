@@ -221,7 +221,7 @@ func withoutHeld(ls []oxbow.Label) []oxbow.Label {
 // ApproveIn is the argument of Approve: names, or a group.
 type ApproveIn struct {
 	Names  []string `json:"names,omitempty"   flag:"-" usage:"names of entries that are held back"`
-	Group  string   `json:"group,omitempty"            usage:"approve all that one import, pull or load brought, by the ID that oxbow approve lists" value:"ID"`
+	Group  string   `json:"group,omitempty"            usage:"approve all entries of an import, pull or load, by the ID that oxbow approve lists" value:"ID"`
 	DryRun bool     `json:"dry_run,omitempty"          usage:"show what would be changed and change nothing"`
 }
 

@@ -23,11 +23,11 @@ import (
 // BackupIn is the argument of Backup.
 type BackupIn struct {
 	File  string `json:"file"            flag:"-" jsonschema:"path of the new file"`
-	Force bool   `json:"force,omitempty"          jsonschema:"replace a file of that name; a copy is kept of what oxbow did not write"`
+	Force bool   `json:"force,omitempty"          jsonschema:"replace an existing file; if oxbow did not write it, a copy is kept"`
 
 	Sessions bool `json:"sessions,omitempty" jsonschema:"copy the archive of sessions, not the memory"`
 
-	To []string `json:"to,omitempty" value:"KEY" jsonschema:"encrypt the copy to this public KEY, age1…, or to those in this file, as age -R; repeatable"`
+	To []string `json:"to,omitempty" value:"KEY" jsonschema:"encrypt the copy for this public KEY (age1…), or for the keys in this file, like age -R; may be repeated"`
 	KeyFiles
 }
 

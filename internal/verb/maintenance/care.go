@@ -95,7 +95,7 @@ func oldVersions(ctx context.Context, m *oxbow.Memory, before time.Time) iter.Se
 // RedactIn is the argument of Redact.
 type RedactIn struct {
 	Name   string `json:"name" flag:"-" jsonschema:"exact name of the entry"`
-	DryRun bool   `json:"dry_run,omitempty" jsonschema:"say what would be erased and change nothing"`
+	DryRun bool   `json:"dry_run,omitempty" jsonschema:"show what would be erased and change nothing"`
 }
 
 // RedactOut is the result of Redact.

@@ -21,8 +21,8 @@ import (
 
 // CheckIn is the argument of Check.
 type CheckIn struct {
-	Since string `json:"since,omitempty" value:"HEAD" usage:"Prove that changes were only added since this HEAD, which check, backup or stats printed."`
-	Sign  bool   `json:"sign,omitempty"               usage:"Sign the head of the memory, where it is sound, with the key of its home."`
+	Since string `json:"since,omitempty" value:"HEAD" usage:"Prove that changes were only added since this HEAD, which check, backup or stats has printed."`
+	Sign  bool   `json:"sign,omitempty"               usage:"Sign the head of the memory with the home's key, if the memory is sound."`
 }
 
 // Check examines the whole memory, the working tree's annotations, and the archive of

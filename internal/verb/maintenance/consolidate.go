@@ -15,8 +15,8 @@ import (
 
 // ConsolidateIn is the argument of Consolidate.
 type ConsolidateIn struct {
-	Over   int  `json:"over,omitempty"    jsonschema:"Change nothing unless there are more than so many tokens." usage:"change nothing unless there are more than N tokens"`
-	DryRun bool `json:"dry_run,omitempty" jsonschema:"Show what would go and change nothing."                    usage:"show what would go and change nothing"`
+	Over   int  `json:"over,omitempty"    jsonschema:"Change nothing unless there are more than so many tokens." usage:"change nothing if there are at most N tokens"`
+	DryRun bool `json:"dry_run,omitempty" jsonschema:"Show what would be removed and change nothing."                    usage:"show what would be removed and change nothing"`
 }
 
 // ConsolidateOut is the result of Consolidate.

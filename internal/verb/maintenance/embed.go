@@ -16,7 +16,7 @@ import (
 
 // EmbedIn is the argument of Embed.
 type EmbedIn struct {
-	DryRun bool `json:"dry_run,omitempty" usage:"Say how much would be sent, and send nothing."`
+	DryRun bool `json:"dry_run,omitempty" usage:"Show how much would be sent, and send nothing."`
 }
 
 // EmbedOut is the result of Embed.

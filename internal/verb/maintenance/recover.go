@@ -25,9 +25,9 @@ import (
 
 // RecoverIn is the argument of Recover.
 type RecoverIn struct {
-	File string `json:"file,omitempty"     flag:"-" jsonschema:"a backup, to read that and not the memory"`
+	File string `json:"file,omitempty"     flag:"-" jsonschema:"a backup to read instead of the memory"`
 	KeyFiles
-	Sessions bool `json:"sessions,omitempty"          jsonschema:"the backup is one of the archive of sessions"`
+	Sessions bool `json:"sessions,omitempty"          jsonschema:"the backup contains the archive of sessions"`
 
 	Out     string `json:"out,omitempty"     value:"FILE" jsonschema:"write what is saved to this FILE (default HOME/memory.oxbow.recovered)"`
 	Replace bool   `json:"replace,omitempty"              jsonschema:"put the new file in the place of the damaged one"`

@@ -22,8 +22,8 @@ import (
 // TrustIn is the argument of Trust.
 type TrustIn struct {
 	List   bool `json:"list,omitempty"    jsonschema:"show what is trusted"`
-	Revoke bool `json:"revoke,omitempty"  jsonschema:"trust it no longer"`
-	DryRun bool `json:"dry_run,omitempty" jsonschema:"say what would be recorded and change nothing"`
+	Revoke bool `json:"revoke,omitempty"  jsonschema:"withdraw the trust"`
+	DryRun bool `json:"dry_run,omitempty" jsonschema:"show what would be recorded and change nothing"`
 }
 
 // TrustOut is the result of Trust.

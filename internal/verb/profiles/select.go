@@ -17,9 +17,9 @@ import (
 // to, or the whole memory.
 type SelectIn struct {
 	Profile string `json:"profile,omitempty"    flag:"-" usage:"Name of the profile."`
-	Query   string `json:"query,omitempty"               usage:"the TEXT that it is for: what fits it ranks higher"        value:"TEXT"`
+	Query   string `json:"query,omitempty"               usage:"rank entries higher if they match this TEXT"        value:"TEXT"`
 	Budget  int    `json:"max_tokens,omitempty"          usage:"at most N tokens, instead of the profile's own"                         also:"token_budget,budget"`
-	AsOf    string `json:"as_of,omitempty"               usage:"the memory as it stood at this DATE, or after this change" value:"DATE"`
+	AsOf    string `json:"as_of,omitempty"               usage:"the memory at this DATE, or after this change" value:"DATE"`
 }
 
 // Select returns the selection of a profile.

@@ -15,7 +15,7 @@ import (
 // HowsIn is the argument of Hows.
 type HowsIn struct {
 	Task    string `json:"task,omitempty"    flag:"-" usage:"what the command does, in words, or a part of the command"`
-	Project string `json:"project,omitempty"          usage:"only commands of this PROJECT; auto is that of the working directory"`
+	Project string `json:"project,omitempty"          usage:"only commands of this PROJECT; auto is the project of the working directory"`
 	Limit   int    `json:"limit,omitempty"            usage:"at most this many"                                                    default:"10"`
 }
 

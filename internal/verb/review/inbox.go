@@ -20,8 +20,8 @@ import (
 
 // InboxIn is the argument of the verb inbox.
 type InboxIn struct {
-	Project string `json:"project,omitempty" usage:"only proposals of this PROJECT; auto is that of the working directory"`
-	All     bool   `json:"all,omitempty"     usage:"the accepted and the dropped ones too"`
+	Project string `json:"project,omitempty" usage:"only proposals of this PROJECT; auto is the project of the working directory"`
+	All     bool   `json:"all,omitempty"     usage:"also list accepted and dropped proposals"`
 
 	// Twice turns a request that a person made in two sessions into a note. It has an effect only
 	// if a person makes the call.
@@ -93,7 +93,7 @@ func Inbox(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, er
 // FixesIn is the argument of Fixes.
 type FixesIn struct {
 	Error   string `json:"error,omitempty"   flag:"-" usage:"only fixes of this error: a line that a command printed, or a part of one"`
-	Project string `json:"project,omitempty"          usage:"only fixes of this PROJECT; auto is that of the working directory"`
+	Project string `json:"project,omitempty"          usage:"only fixes of this PROJECT; auto is the project of the working directory"`
 	Limit   int    `json:"limit,omitempty"            usage:"at most this many"                                                         default:"20"`
 }
 

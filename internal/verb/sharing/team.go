@@ -75,7 +75,7 @@ func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamIn
 type TeamTrustIn struct {
 	List   bool `json:"list,omitempty" usage:"show the repositories whose team files are trusted"`
 	Forget bool `json:"forget,omitempty" usage:"trust them no longer"`
-	DryRun bool `json:"dry_run,omitempty" usage:"say what would be recorded and change nothing"`
+	DryRun bool `json:"dry_run,omitempty" usage:"show what would be recorded and change nothing"`
 }
 
 // TeamTrustOut is the result of TeamTrust.

@@ -19,7 +19,7 @@ type ConvertIn struct {
 	Dir    string `json:"dir" flag:"-" jsonschema:"The new home."`
 	Layout string `json:"layout" flag:"-" jsonschema:"Its layout."`
 	Adapt  bool   `json:"adapt,omitempty" flag:"-" jsonschema:"Leave out what the new layout cannot hold."`
-	DryRun bool   `json:"dry_run,omitempty" flag:"-" jsonschema:"Write nothing; say what would be written."`
+	DryRun bool   `json:"dry_run,omitempty" flag:"-" jsonschema:"Show what would be written, and write nothing."`
 
 	// Make creates a new home in a directory, or in working memory if dir is "". It returns the
 	// store and a function to close the store.

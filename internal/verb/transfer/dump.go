@@ -23,7 +23,7 @@ import (
 // DumpIn is the argument of Dump.
 type DumpIn struct {
 	Dir   string `json:"dir"             flag:"-" jsonschema:"The directory."`
-	Force bool   `json:"force,omitempty"          jsonschema:"Dump into a directory that was not made by a dump, or over changes that were not loaded, of which a copy is kept." usage:"dump into a directory that was not made by a dump, or over changes that were not loaded, of which a copy is kept"`
+	Force bool   `json:"force,omitempty"          jsonschema:"Dump into a directory that no dump made, or over edits that were not loaded; a copy of the edits is kept." usage:"dump into a directory that no dump made, or over edits that were not loaded; a copy of the edits is kept"`
 
 	Path string `json:"-"` // absolute path of the directory
 }
@@ -113,8 +113,8 @@ type LoadIn struct {
 	Dir      string `json:"dir"                 flag:"-" jsonschema:"The directory."`
 	Merge    bool   `json:"merge,omitempty"              jsonschema:"Keep entries that have no file; the default."                                   usage:"keep entries that have no file (the default)"`
 	Replace  bool   `json:"replace,omitempty"            jsonschema:"Forget entries that have no file."                                              usage:"forget entries that have no file"`
-	Prune    bool   `json:"prune,omitempty"              jsonschema:"With replace, forget entries whose files were deleted since the dump, too."     usage:"with --replace: forget entries whose files were deleted since the dump, too"`
-	FilesWin bool   `json:"files_win,omitempty"          jsonschema:"Take the files' side where the memory changed the same entries since the dump." usage:"take the files' side where the memory changed the same entries since the dump"`
+	Prune    bool   `json:"prune,omitempty"              jsonschema:"With --replace: also forget entries whose files were deleted since the dump."     usage:"with --replace: forget entries whose files were deleted since the dump, too"`
+	FilesWin bool   `json:"files_win,omitempty"          jsonschema:"Let the files win if the memory changed the same entries since the dump." usage:"let the files win if the memory changed the same entries since the dump"`
 	DryRun   bool   `json:"dry_run,omitempty"            jsonschema:"Show what would be changed and change nothing."                                 usage:"show what would be changed and change nothing"`
 
 	Path string `json:"-"` // absolute path of the directory
