@@ -152,7 +152,7 @@ func commandGroups(run runner) []commandGroup {
 			{"ui", uiCommand},
 			{"open", openCommand},
 		}},
-		{"past", "Look back and undo:", []commandRow{
+		{"past", "See changes and undo them:", []commandRow{
 			{"log", withPager(logCommand)},
 			{"lineage", withPager(lineageCommand)},
 			{"undo", undoCommand},
@@ -160,12 +160,12 @@ func commandGroups(run runner) []commandGroup {
 			{"restore", restoreCommand},
 			{"redact", redactCommand},
 		}},
-		{"code", "Why code is as it is:", []commandRow{
+		{"code", "Explain code:", []commandRow{
 			{"annotate", annotateCommand},
 			{"why", withPager(whyCommand)},
 			{"blame", blameCommand},
 		}},
-		{"move", "Bring in and take out:", []commandRow{
+		{"move", "Import, export and share:", []commandRow{
 			{"dump", dumpCommand},
 			{"load", loadCommand},
 			{"export", exportCommand},
@@ -178,14 +178,14 @@ func commandGroups(run runner) []commandGroup {
 			{"team", teamCommand},
 			{"merge-entry", mergeEntryCommand},
 		}},
-		{"safe", "Keep safe and mend:", []commandRow{
+		{"safe", "Check and repair:", []commandRow{
 			{"doctor", doctorCommand},
 			{"check", checkCommand},
 			{"scan", scanCommand},
 			{"backup", backupCommand},
 			{"recover", recoverCommand},
 		}},
-		{"agent", "Give to agents:", []commandRow{
+		{"agent", "Work with agents:", []commandRow{
 			{"mcp", mcpCommand},
 			{"serve", serveCommand},
 			{"hook", hookCommand},
@@ -202,7 +202,7 @@ func commandGroups(run runner) []commandGroup {
 			{"handoff", handoffCommand},
 			{"spawn", spawnCommand},
 		}},
-		{"care", "Set up and look after:", []commandRow{
+		{"care", "Set up and maintain:", []commandRow{
 			{"setup", setupCommand},
 			{"init", initCommand},
 			{"trust", trustCommand},
