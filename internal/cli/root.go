@@ -125,14 +125,14 @@ for all your work.`,
 	root.Flags().BoolVar(&version, "version", false, "print the version, like oxbow version")
 
 	fs := root.PersistentFlags()
-	fs.StringVar(&mem.finder.homeFlag, "home", "", "the `DIR` that holds the memory, or the file of one")
+	fs.StringVar(&mem.finder.homeFlag, "home", "", "the `DIR` that contains the memory, or the path of its file")
 	fs.StringVar(
 		&mem.finder.dialectFlag,
 		"dialect",
 		"",
-		"the `LAYOUT` of the home, when it cannot be told from its files",
+		"the `LAYOUT` of the home, if its files do not show it",
 	)
-	fs.StringVar(&mem.agentFlag, "agent", "", "the `NAME` of the agent, in layouts of several")
+	fs.StringVar(&mem.agentFlag, "agent", "", "the `NAME` of the agent, in layouts with several agents")
 	mem.commonFlags(fs)
 	fs.BoolVar(&mem.finder.network, "network-fs", false, "write to a network file system: only this host does")
 
