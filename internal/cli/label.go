@@ -194,8 +194,12 @@ One oxbow undo takes all applied labels back.`,
 		[]string{oxbow.LabelProject, oxbow.LabelTag},
 		"propose labels of this `KEY`",
 	)
-	c.Flags().
-		Float64Var(&in.MinConfidence, "min-confidence", 0.5, "leave out proposals with a confidence below `N`, from 0 to 1")
+	c.Flags().Float64Var(
+		&in.MinConfidence,
+		"min-confidence",
+		0.5,
+		"leave out proposals with a confidence below `N`, from 0 to 1",
+	)
 	c.Flags().BoolVar(&apply, "apply", false, "set the proposed labels")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "with --apply, show what would be changed and change nothing")
 	return c

@@ -41,7 +41,8 @@ var (
 var notCommands = strings.Fields(
 	`are before memory out reads vectors with and answers anew as at by can cannot did does for has have if in is
 	itself keeps may must now on or
-	prints program records runs server set showed shows signed signs so store takes that the to was would writes wrote`,
+	prints program records runs server set showed shows signed signs so store takes that the to was would writes wrote
+	also asks checks compares estimates from makes never recognizes refuses sends stores uses`,
 )
 
 // statements contains the words that follow a command in a sentence about what it did, which is no advice.

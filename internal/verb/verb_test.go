@@ -20,7 +20,7 @@ func TestVerbSchema(t *testing.T) {
 			tool.Input.Properties["op_id"],
 		)
 	}
-	if got := verb.Input.Properties["content"].Description; !strings.HasPrefix(got, "What to remember") {
+	if got := verb.Input.Properties["content"].Description; !strings.HasPrefix(got, "The text, in Markdown") {
 		t.Errorf("content is described as %q, want the sentence of the command line", got)
 	}
 	out := verb.Output()
