@@ -235,7 +235,7 @@ func (d *dumper) checkOurs() error {
 		return nil
 	}
 	if book {
-		text, err := d.readText(summaryFile, maxFile)
+		text, err := d.readText(summaryFile, maxList)
 		if err == nil && isSummary(text) {
 			return nil
 		}

@@ -593,3 +593,27 @@ func TestDumpModes(t *testing.T) {
 		}
 	}
 }
+
+// The table of contents lists all entries, so it may be larger than a file of an entry. A dump of 200,000
+// entries with long names could not be repeated.
+func TestDumpOverLongTableOfContents(t *testing.T) {
+	s, fsys := storeOf(t, note("one", "text")), vfs.NewMem()
+	mustDump(t, s, fsys, "brain")
+	long := files(t, fsys, "brain")[summaryFile] + strings.Repeat("- [x](notes/x.md)\n", maxFile/16)
+	if err := vfs.WriteFile(fsys, "brain/"+summaryFile, []byte(long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Apply(t.Context(), note("two", "text")); err != nil {
+		t.Fatal(err)
+	}
+	r := mustDump(t, s, fsys, "brain")
+	if r.Written != 2 || len(r.Kept) != 1 {
+		t.Errorf("Dump() = %+v, want two files written and the edited table of contents kept", r)
+	}
+	if again := mustDump(t, s, fsys, "brain"); again.Written != 0 {
+		t.Errorf("the dump after it = %+v, want no file written", again)
+	}
+	if got := mustRead(t, fsys, "brain"); len(got.Entries) != 2 {
+		t.Errorf("the tree has %d entries, want 2", len(got.Entries))
+	}
+}

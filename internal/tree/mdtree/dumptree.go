@@ -43,7 +43,7 @@ func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 	t := newTree(fsys, path.Clean(dir), dumpStageDir)
 	t.keepEdits = true
 	t.prune = true
-	t.listFile = manifestFile
+	t.listFiles = []string{manifestFile, summaryFile}
 	t.dirPerm = 0o700
 	for _, k := range kindDirs {
 		t.stage.Dirs = append(t.stage.Dirs, k.dir)

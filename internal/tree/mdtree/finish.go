@@ -163,7 +163,7 @@ func (t *tree) finishWrite(staged string, c journal.Change) error {
 		return err
 	}
 	// The file may be on a different file system than the staging directory.
-	if cerr := t.copyFile(staged, t.path(c.Path)); cerr != nil {
+	if cerr := t.copyFile(staged, t.path(c.Path), t.sizeLimit(c.Path)); cerr != nil {
 		return fmt.Errorf("%w; copying it instead: %w", err, cerr)
 	}
 	return nil
@@ -182,12 +182,13 @@ func (t *tree) keepCopy(p string) error {
 	return nil
 }
 
-func (t *tree) copyFile(from, to string) error {
+// copyFile moves a file of at most limit bytes by copying it.
+func (t *tree) copyFile(from, to string, limit int64) error {
 	info, err := t.fs.Stat(from)
 	if err != nil {
 		return err
 	}
-	data, err := vfs.ReadFile(t.fs, from, maxFile)
+	data, err := vfs.ReadFile(t.fs, from, limit)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -50,9 +51,9 @@ type tree struct {
 	keepEdits bool
 	warn      func(format string, args ...any)
 
-	prune    bool   // finish removes directories that become empty
-	listFile string // file that may be as large as a journal
-	bulk     int    // minimum number of staged files for which the whole file system is synced instead
+	prune     bool     // finish removes directories that become empty
+	listFiles []string // files that list all entries, so that they may be as large as a journal
+	bulk      int      // minimum number of staged files for which the whole file system is synced instead
 }
 
 func newTree(fsys vfs.FS, dir, stageDir string) tree {
@@ -130,13 +131,17 @@ func (t *tree) readFile(name string, limit int64) (string, fs.FileInfo, error) {
 	}
 }
 
+// sizeLimit returns the maximum size of a file in bytes.
+func (t *tree) sizeLimit(p string) int64 {
+	if slices.Contains(t.listFiles, p) {
+		return journal.MaxJournal
+	}
+	return maxFile
+}
+
 // sum returns the hash of a file, or "" if it does not exist.
 func (t *tree) sum(p string) (string, error) {
-	limit := int64(maxFile)
-	if p == t.listFile {
-		limit = journal.MaxJournal
-	}
-	text, _, err := t.readText(p, limit)
+	text, _, err := t.readText(p, t.sizeLimit(p))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil
