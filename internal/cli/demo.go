@@ -74,7 +74,7 @@ func (mem *openMemory) demo(ctx context.Context, run runner, keep, pages bool) (
 			return err
 		}
 		var out bytes.Buffer
-		s.Status = run(ctx, mem.env.stage(dir, &out, s.Args))
+		s.Status = run(ctx, mem.env.stage(dir, home, &out, s.Args))
 		s.Output = out.String()
 		done = append(done, s)
 		if !mem.env.json && !mem.env.quiet {
@@ -122,7 +122,16 @@ func (env *environment) showStep(n int, s step) {
 		}
 		env.printf("   %s\n", env.bold(prompt+line))
 	}
-	for line := range strings.Lines(strings.TrimRight(s.Output, "\n")) {
-		env.printf("%s\n", strings.TrimRight("   "+line, " \n"))
+	for line := range strings.SplitSeq(strings.TrimRight(s.Output, "\n"), "\n") {
+		rows := []string{line}
+		if strings.HasPrefix(line, "oxbow: ") { // the commands in messages name the long path of the home
+			rows = wrap(line, env.width()-3)
+		}
+		for i, row := range rows {
+			if i > 0 {
+				row = "  " + row
+			}
+			env.printf("%s\n", strings.TrimRight("   "+row, " "))
+		}
 	}
 }

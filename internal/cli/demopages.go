@@ -38,7 +38,7 @@ func (mem *openMemory) demoPages(ctx context.Context, run runner, dir, home stri
 		return nil
 	}
 	for _, s := range story(demo.Corpus())[:2] { // the steps that fill the memory
-		if err := step(mem.env.stage(dir, new(bytes.Buffer), s.Args)); err != nil {
+		if err := step(mem.env.stage(dir, home, new(bytes.Buffer), s.Args)); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func (mem *openMemory) demoPages(ctx context.Context, run runner, dir, home stri
 		if err := json.Unmarshal([]byte(line), &p); err != nil {
 			return fmt.Errorf("reading the sample's session: %w", err)
 		}
-		env := mem.env.stage(dir, new(bytes.Buffer), p.Agent)
+		env := mem.env.stage(dir, home, new(bytes.Buffer), p.Agent)
 		if p.Hook != nil {
 			p.Hook["session_id"], p.Hook["cwd"] = demoSession, dir
 			report, err := json.Marshal(p.Hook)

@@ -43,10 +43,11 @@ func story(paths []string) []step {
 type runner func(context.Context, Env) int
 
 // stage returns the environment for one command of the story: the sample's directory, a terminal
-// without colour, and no other variables.
-func (env *environment) stage(dir string, out *bytes.Buffer, args []string) Env {
+// without colour, and no other variables. The home is named with --home, because then the commands that
+// the answer prints name the home too, and cannot change the reader's own memory.
+func (env *environment) stage(dir, home string, out *bytes.Buffer, args []string) Env {
 	staged := env.Env
-	staged.Args = args
+	staged.Args = append([]string{"--home", home}, args...)
 	staged.Stdin = strings.NewReader("")
 	staged.Stdout = out
 	staged.Stderr = out
