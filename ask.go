@@ -117,7 +117,9 @@ func askFromIndex[T any](
 // viewBefore returns a view of the searcher's log after change seq. It returns nil if too many entries
 // have changed since.
 func (s *searcher) viewBefore(ctx context.Context, r *ranking.Scorer, seq uint64) (*rankedView, error) {
-	x := r.Index().Searcher() // get it before the deltas: they may be newer than the index, but must not be older
+	// Get the searcher before the deltas, because the deltas may be newer than the index but must
+	// not be older.
+	x := r.Index().Searcher()
 	deltas, ok, err := s.db.Before(ctx, seq, mostChanged(x.Size()))
 	if err != nil || !ok {
 		return nil, err

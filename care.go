@@ -63,8 +63,8 @@ func (m *Memory) missingInIndex(ctx context.Context, all []*Entry) ([]*Entry, er
 	if v.readError() != nil {
 		return nil, nil // index files are checked separately
 	}
-	// Ignore entries that changed since they were read: the index has a newer version of
-	// them, or they were removed.
+	// Ignore entries that changed since they were read, because the index already has a newer
+	// version of the entry, or the entry was removed.
 	changed := func(e *Entry) bool {
 		now, err := m.store.Get(ctx, e.Name)
 		return err != nil || now.Version != e.Version

@@ -15,9 +15,9 @@
 // each an [Op], and is applied completely or not at all. A [Memory] is a Store with an
 // index.
 //
-// A [Filter] selects entries and a [Query] ranks them. A [Hit] is an entry that a query
-// found, and an [Explanation] explains its score. The fields of Entry and Filter are
-// documented in package store, because every implementation of a store uses them.
+// A [Filter] selects entries and a [Query] ranks them. A [Hit] is an entry that a query found, and
+// an [Explanation] explains the score of a hit. The fields of Entry and Filter are documented in
+// package store, because every implementation of a store uses them.
 //
 // Package query parses queries and filters as people type them. Package scope presents a
 // part of a store as a store, for a program that may see only this part. Package profile
@@ -26,11 +26,11 @@
 //
 // # Guarantees
 //
-// Apply, Remember and Forget return without error only after the change is on stable
-// storage, where neither a crash nor a full disk can undo it. If they fail, the change was
-// not made, except when the error matches [ErrUnknownOutcome]. Every read by any process
-// sees every change that was acknowledged before the read began. Rankings are
-// deterministic. Hits with equal scores are ordered by newer version, then by lower ID.
+// Apply, Remember and Forget return without error only after the change is on stable storage, where
+// neither a crash nor a full disk can undo it. If these calls return an error, the change was not
+// made. The only exception is an error that matches [ErrUnknownOutcome]. Every read by any process
+// sees every change that was acknowledged before the read began. Rankings are deterministic. Hits
+// with equal scores are ordered by newer version, then by lower ID.
 //
 // The default store keeps a history ([Memory.History]). Every version of every entry can be
 // listed, restored and undone ([Memory.Versions], [Memory.AsOf], [Memory.Undo]). A chain of
@@ -50,7 +50,7 @@
 //
 // # Platforms
 //
-// The package imports only the standard library and this module. All files are written
-// through package vfs, so that it runs on Linux, macOS and Windows, in the browser
-// (js/wasm), under WASI, and in memory.
+// The package imports only the standard library and this module. The package writes all files
+// through package vfs, and therefore runs on Linux, macOS and Windows, in the browser (js/wasm),
+// under WASI, and in memory.
 package oxbow

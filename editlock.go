@@ -22,8 +22,8 @@ type editLock struct {
 	users int // goroutines that have the lock or wait for it
 }
 
-// lock waits for the lock of a name. It returns the function to unlock it. If ctx is done
-// first, it returns the context's error.
+// lock waits for the lock of a name and acquires it. It returns a function that releases the lock.
+// If ctx is done first, lock returns the context's error.
 func (l *editLocks) lock(ctx context.Context, name string) (unlock func(), err error) {
 	l.mu.Lock()
 	e := l.locks[name]

@@ -35,7 +35,7 @@ func (r *runFiles) of(d *logstore.DB) *index.Runs {
 	}}
 }
 
-// close closes the files. They have no names, so this also removes them.
+// close closes the files. Because the files have no names, closing a file also deletes it.
 func (r *runFiles) close() {
 	for _, f := range r.files {
 		_ = f.Close()

@@ -22,8 +22,8 @@ import (
 // indexSuffix is the suffix of the index file's name.
 //
 // The file begins with a pagefile (see package pagefile), that is, with pages of 4,096 bytes and
-// their checksums. All integers are little-endian. Page 0 has these fields, with offset and size
-// in bytes:
+// their checksums. All integers are little-endian. Page 0 has these fields, with offset and size in
+// bytes:
 //
 //	0    8 89 "oxidx" 0D 0A
 //	8    4 format, 5
@@ -49,9 +49,9 @@ import (
 // and the log has the same hash chain at S. File and log then have the same history up to
 // S, so that ID and version identify the text. All other entries are indexed again.
 //
-// A file is ignored if it belongs to another store, has another format, or is damaged. An
-// empty file is ignored as well. It is created by a process that answered its only query by
-// a scan, and left behind by an interrupted redaction.
+// A file is ignored if it belongs to another store, has another format, or is damaged. An empty
+// file is ignored as well. A process creates an empty file if it answers its only query by a scan,
+// and an interrupted redaction leaves one behind.
 //
 // Format 3 ordered the documents differently. Format 4 stored each document and each entry
 // as one block.

@@ -28,20 +28,20 @@ const (
 // The sum of both costs is smallest near the square root of n.
 func startBound(n int) int { return max(indexLeast, 2*int(math.Sqrt(float64(n)))) }
 
-// openBound is like startBound for a process that continues to run. It can wait longer,
-// because its own index is complete and the file only saves work for the next process.
+// openBound is like startBound for a process that continues to run. The bound is higher, because
+// this process has a complete index and the file only saves work for the next process.
 func openBound(n int) int { return openLeast + n/16 }
 
-// Checkpoint updates the files next to the store if they lack many changes. These are the
-// snapshot, from which the next process starts, and the index file, if the memory has an
-// index. Its running time is proportional to the size of the store, unlike [Memory.Close].
+// Checkpoint updates the files next to the store if they lack many changes. These are the snapshot,
+// from which the next process starts, and the index file, if the memory has an index. The running
+// time of Checkpoint is proportional to the size of the store, unlike the time of [Memory.Close].
 // Other processes can read in the meantime, but cannot write while a file is being written.
 //
-// A short-lived program should call Checkpoint after it has printed its answer and before
-// Close. A program that runs for long does not need to call it, because the memory writes
-// the files in the background. Without Checkpoint, no change is lost, but the next process
-// has to read more of the log. If ctx is done, Checkpoint ends early. If another process is
-// writing, Checkpoint leaves the files to the next call.
+// A short-lived program should call Checkpoint after it has printed its answer and before Close. A
+// program that runs for long need not call Checkpoint, because the memory writes the files in the
+// background. Without Checkpoint, no change is lost, but the next process has to read more of the
+// log. If ctx is done, Checkpoint ends early. If another process is writing, Checkpoint leaves the
+// files to the next call.
 func (m *Memory) Checkpoint(ctx context.Context) error {
 	d := findLog(m.store)
 	if d == nil {

@@ -71,8 +71,8 @@ func (m *Memory) Watch(fn func(Event)) (stop func(), err error) {
 }
 
 // Capabilities returns the optional interfaces of the memory, for [CapabilitiesOf]. Changes are
-// screened by [Options.Screen], and the history is wrapped by [Options.History]. The other
-// capabilities are those of the store below the memory.
+// screened by [Options.Screen], and the history is wrapped by [Options.History]. All other
+// capabilities are the capabilities of the store below the memory.
 func (m *Memory) Capabilities() Capabilities {
 	c := m.can
 	c.DryRunner = m

@@ -62,10 +62,10 @@ func newMemory(s Store, opts Options) *Memory {
 	return m
 }
 
-// Close closes the memory and its store. Close takes about the same time for any size of
-// store, because it writes the files derived from the log only if they are small. To
-// write large files, call [Memory.Checkpoint]. An open memory also writes them in the
-// background. A second call does nothing and returns nil.
+// Close closes the memory and its store. Close takes about the same time for a store of any size,
+// because it writes the files derived from the log only if these files are small. Large files are
+// written by [Memory.Checkpoint], and in the background while a memory is open. A second call does
+// nothing and returns nil.
 func (m *Memory) Close() error {
 	if m.closed.Swap(true) {
 		return nil

@@ -15,9 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A Cache limits the memory that is used for entries read from a store. Several memories
-// may share a cache. It keeps the entries that are read most often, from whichever
-// memory they were read.
+// A Cache limits the memory that is used for entries read from a store. Several memories may share
+// a cache. The cache keeps the entries that are read most often, whichever memory they belong to.
 type Cache struct {
 	// Approximate size in bytes. 0 means 256 MiB, which is room for some 180,000 entries
 	// of 1 kB. A negative size disables the cache.
@@ -86,11 +85,11 @@ type Options struct {
 	// default) or [RankSeed].
 	Ranking string
 
-	// Cache limits the memory for entries that were read. Entries that do not fit are read
-	// from the file each time they are needed. Entries that changed since the last snapshot
-	// are not counted. They may need about 64 MiB or, in a store with more than 800,000
-	// entries, 80 bytes for each entry. If Cache is nil, the memory has a cache of its own.
-	// A program that opens many memories should pass the same cache to all of them.
+	// Cache limits the memory for entries that were read. An entry that does not fit is read from
+	// the file each time it is needed. Entries that changed since the last snapshot are not
+	// counted. Such entries may need about 64 MiB or, in a store with more than 800,000 entries, 80
+	// bytes for each entry. If Cache is nil, the memory has a cache of its own. A program that
+	// opens many memories should pass the same cache to all of them.
 	Cache *Cache
 
 	// ReadOnly refuses every change and takes no lock.

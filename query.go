@@ -94,9 +94,9 @@ type Query struct {
 // A Ranker ranks entries by something other than their words, for example by the similarity
 // of vectors.
 type Ranker interface {
-	// Rank returns the IDs of at most limit entries, the best match for words first. It
-	// returns nil if it cannot rank them. Recall then uses only the ranking by words. All
-	// must not be used after Rank has returned.
+	// Rank returns the IDs of at most limit entries, the best match for words first. If Rank cannot
+	// rank entries, it returns nil. Recall then uses only the ranking by words. All must not be
+	// used after Rank has returned.
 	Rank(ctx context.Context, words string, limit int, all Entries) []uint64
 }
 

@@ -13,8 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// handleEvent receives the events of the store. The store calls it during every change, so it
-// must not wait for a lock that may be held while waiting for the store.
+// handleEvent receives the events of the store. The store calls it during every change. Therefore
+// handleEvent must not wait for a lock that another goroutine may hold while it waits for the
+// store.
 func (m *Memory) handleEvent(e Event) {
 	if e.Reset {
 		m.mu.Lock()
@@ -61,10 +62,10 @@ func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 	}
 }
 
-// applyNow applies the changes to the index if this is quick, that is, if they are few and
-// already analyzed, and no other changes are pending or being applied. It reports whether
-// the changes were applied. A recall then finds the changes without having to apply them,
-// even before the writer knows that they are durable.
+// applyNow applies the changes to the index if this is quick: the changes are few and already
+// analyzed, and no other changes are pending or being applied. It reports whether the changes were
+// applied. As a result, a recall finds the changes at once, even before the writer knows that the
+// changes are durable.
 func (m *Memory) applyNow(ds []analyzedDelta) bool {
 	s := m.searcher.Load()
 	if s == nil || max(int(m.pending.unasked.Load()), len(ds)) > mostApplied || !s.canApply(ds) ||

@@ -84,8 +84,7 @@ func (m *Memory) Commit(ctx context.Context, ops ...Op) (Change, error) {
 	return c, err
 }
 
-// afterWrite makes the index forget its state after a write without an error, if the store does not
-// report its changes.
+// afterWrite invalidates the index after a successful write, if the store does not report changes.
 func (m *Memory) afterWrite(err error) {
 	if m.can.Watcher == nil && err == nil {
 		m.handleEvent(Event{Reset: true})
@@ -121,19 +120,19 @@ func (m *Memory) DryRun(ctx context.Context, ops ...Op) error {
 	return err
 }
 
-// Remember writes e under its name and returns the entry as stored. If the name is new, the
-// entry is added. Otherwise the existing entry is updated, and its aliases or labels stay
-// unchanged if those of e are nil. If e.Name is empty, the name is made from the first line
-// of the content. The kind of an existing entry cannot be changed. If another entry has a
-// new alias, the error is an [AliasError].
+// Remember writes e under its name and returns the entry as stored. If the name is new, the entry
+// is added. Otherwise the existing entry is updated. If the aliases or labels of e are nil, the
+// entry keeps its aliases or labels. If e.Name is empty, the name is made from the first line of
+// the content. The kind of an existing entry cannot be changed. An [AliasError] is returned if
+// another entry already has a new alias.
 //
 // If e.Version is not 0, the existing entry must have this version. Otherwise the error
 // matches [ErrConflict]. ID, Updated and Source are ignored, and Created is used only for a
 // new entry.
 //
-// The returned entry is the version that this call wrote, even if another writer has
-// changed or removed the entry since. If the store is not a [Committer], it does not report
-// the version that it wrote, and the Version of the returned entry is 0.
+// The returned entry is the version that this call wrote, even if another writer has changed or
+// removed the entry since. If the store is not a [Committer], the store does not report the version
+// that it wrote, and the Version of the returned entry is 0.
 func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	if strings.TrimSpace(e.Content) == "" {
 		return Entry{}, &InvalidError{Field: "content", Reason: "is empty; say what to remember"}
@@ -199,9 +198,9 @@ func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, fou
 	return err
 }
 
-// CommitEdit is like Edit, and returns the change that it made, as [Committer] does. The
-// change is empty if the op is nil. After a conflict, this Memory runs its edits of the
-// entry one after the other, so edit must not edit the same entry.
+// CommitEdit is like Edit, and returns the change, as a [Committer] does. The change is empty if
+// the op is nil. After a conflict, this Memory runs its edits of the entry one after the other, so
+// edit must not edit the same entry.
 func (m *Memory) CommitEdit(
 	ctx context.Context,
 	name string,

@@ -30,9 +30,9 @@ type searcher struct {
 	// bytes of the entries that were added and are not in the index file
 	given atomic.Int64
 
-	// The index reads the entries that it started with only when they are needed.
-	// the log, or nil if the store cannot read entries by ID; the index then keeps the
-	// entries in memory
+	// The index reads the entries with which it started only when a query needs them. db is the
+	// log, or nil if the store cannot read entries by ID. In the latter case, the index keeps the
+	// entries in memory.
 	db    *logstore.DB
 	rows  entryRows                // IDs, versions and offsets of the entries that the index started with
 	items *cache.Slots[*indexItem] // cached entries by row
@@ -172,9 +172,9 @@ func (s *searcher) dropUnder(ctx context.Context) error {
 // 1 in 64 documents. If more changed, reading all postings is faster.
 const manyOld = 64
 
-// analyzeOld returns, for each change, the old document that the change replaces or
-// removes in x, a searcher of the scorer. A document is nil if the index does not need it or if it
-// cannot be found.
+// analyzeOld returns, for each change, the old document that the change replaces or removes in x, a
+// searcher of the scorer. A document is nil if the index does not need the document or cannot find
+// it.
 func (s *searcher) analyzeOld(
 	ctx context.Context,
 	r *ranking.Scorer,

@@ -55,9 +55,9 @@ type (
 	Delta = store.Delta
 	// A DryRunner is a Store that refuses some ops for which [Op] Check reports no error.
 	DryRunner = store.DryRunner
-	// Entry is a note, a turn of a conversation or another text that was remembered. It has a
-	// name, a kind, content in Markdown, aliases and labels, and the time and author of its
-	// current version. To see its fields, run "go doc github.com/oxbow-memory/oxbow/store.Entry".
+	// Entry is a note, a turn of a conversation or another text that was remembered. An entry has a
+	// name, a kind, content in Markdown, aliases and labels, and the time and author of the current
+	// version. To see the fields, run "go doc github.com/oxbow-memory/oxbow/store.Entry".
 	Entry = store.Entry
 	// An Event lists entries that changed (see [Watcher]).
 	Event = store.Event
@@ -67,7 +67,7 @@ type (
 	// A Head is an entry without its content. A store can return heads without reading the
 	// disk (see package heads).
 	Head = store.Head
-	// A HeadViewer is a Store that can list its entries without reading their contents.
+	// A HeadViewer is a Store that can list its entries without reading the entries' contents.
 	HeadViewer = store.HeadViewer
 	// A Historian is a Store that keeps the versions of its entries.
 	Historian = store.Historian
@@ -383,8 +383,8 @@ func NoteFrom(ctx context.Context) string {
 	return store.NoteFrom(ctx)
 }
 
-// CapabilitiesOf returns the optional interfaces that a store supports, or those of a wrapper
-// of a store such as [Memory]. Use it in place of a type assertion.
+// CapabilitiesOf returns the optional interfaces that a store supports, including a wrapper such as
+// [Memory]. Use CapabilitiesOf instead of a type assertion.
 func CapabilitiesOf(s Store) Capabilities {
 	return store.CapabilitiesOf(s)
 }

@@ -48,10 +48,11 @@ type brainCopy struct {
 }
 
 // Audit compares the servers' copies of all brains. It makes each server the leader of each stream
-// in turn, and reads all messages and segments from it. A server that differs from most others is
-// fenced: this process, and every process that connects later, moves the lead away from it before
-// reading from the stream. The next audit that finds no problem with the server removes the fence.
-// Audit returns an error only if it could not complete the comparison.
+// in turn, and reads all messages and segments from that server. A server that differs from most
+// others is fenced. This means that this process, and every process that connects later, moves the
+// lead away from the server before reading from the stream. The next audit that finds no problem
+// with the server removes the fence. Audit returns an error only if it could not complete the
+// comparison.
 func (c *Cluster) Audit(ctx context.Context) (AuditReport, error) {
 	rep, _, err := c.auditAll(ctx)
 	return rep, err
@@ -70,7 +71,9 @@ func (c *Cluster) auditAll(ctx context.Context) (rep AuditReport, heads map[stri
 	}
 	rep.Findings = fs
 	if err != nil || unread {
-		return rep, nil, err // the leader itself denies that the streams exist, so the other servers are not to blame
+		// the leader itself denies that the streams exist, so the audit cannot blame the remaining
+		// servers
+		return rep, nil, err
 	}
 	byStream := map[string][]brainInfo{}
 	err = c.dir.eachBrain(ctx, func(b brainInfo) error {
@@ -161,9 +164,9 @@ func (c *Cluster) auditStream(
 	return c.setFences(ctx, stream, read, bad)
 }
 
-// readServer makes a server the leader of a stream, reads all brains of the stream from it, and
-// adds them to views. If that fails, reason explains why, and lacks is true if the server lacks
-// messages.
+// readServer makes a server the leader of a stream, reads all brains of the stream from that
+// server, and adds the brains to views. If reading fails, reason is the cause, and lacks reports
+// whether the server lacks messages.
 func (c *Cluster) readServer(
 	ctx context.Context,
 	stream, server string,
@@ -275,7 +278,8 @@ func (c *Cluster) makeLeader(ctx context.Context, stream, server string) error {
 }
 
 // readChain reads all messages of a brain from the leader. It stops at the last message that the
-// servers in earlierCopies had, because the brain may have been written to since they were read.
+// servers in earlierCopies had, because other processes may have written to the brain after these
+// servers were read.
 func (c *Cluster) readChain(ctx context.Context, b brainInfo, earlierCopies []brainCopy) (v brainCopy) {
 	r := &replica{cluster: c, brain: b}
 	end := uint64(0)

@@ -32,8 +32,8 @@ var temporaryCodes = []api.ErrorCode{
 }
 
 // Await is like [Connect], but waits for servers that are still starting. It tries again until ctx
-// is done, as long as too few servers answer or they have no leader. Whenever the reason for
-// waiting changes, it calls tell.
+// is done, as long as too few servers answer or the servers have not elected a leader. Whenever the
+// reason for waiting changes, Await calls tell.
 func Await(ctx context.Context, nc *nats.Conn, o *Options, tell func(reason string)) (*Cluster, error) {
 	for last := ""; ; {
 		try, cancel := context.WithTimeout(ctx, maxAttempt)

@@ -252,8 +252,8 @@ func (c *Cluster) newScratchReplica(info brainInfo) *replica {
 	return r
 }
 
-// readBrain reads a brain from the stream, compares it with its state in the last backup, and writes its
-// file.
+// readBrain reads a brain from the stream and compares the brain with its state in the last backup. Then it writes the
+// brain's file.
 func (b *backupRun) readBrain(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, error) {
 	r := b.cluster.newScratchReplica(info)
 	defer r.closeStore()

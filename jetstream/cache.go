@@ -46,8 +46,8 @@ const (
 	placeFile = "place"
 )
 
-// brainFiles contains the paths of a brain's files. Each brain has a directory of its own, because a
-// store lists its whole directory when it creates a file.
+// brainFiles contains the paths of a brain's files. Each brain has a directory of its own, because a store that
+// creates a file lists the whole directory.
 type brainFiles struct {
 	fsys vfs.FS
 	dir  string

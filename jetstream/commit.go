@@ -42,8 +42,8 @@ type commitRequest struct {
 	change brainChange
 	ops    []oxbow.Op
 	names  []string // names of the entries that the ops change
-	// the request needs its own envelope, because the replicas compute its outcome or because it
-	// changes other entries' aliases
+	// the request needs its own envelope, because the replicas compute the outcome, or because the
+	// request changes aliases of other entries
 	needsOwnEnvelope bool
 	size             int
 
@@ -127,8 +127,8 @@ func (c *commitQueue) putBack(qs []*commitRequest) {
 	c.waiting = append(qs, c.waiting...)
 }
 
-// withdraw removes a request that the committer has not taken yet. It returns false if the
-// committer has taken it.
+// withdraw removes a request that is still in the queue. It returns false if the committer has
+// already taken the request.
 func (c *commitQueue) withdraw(q *commitRequest) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -390,8 +390,8 @@ func (r *replica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint64, e
 }
 
 // applyStored applies an envelope that the stream has stored, unless a reader has already applied
-// it, and finishes its requests. An error does not mean that the change failed, because the change
-// is durable. It causes the replica to be rebuilt.
+// the envelope, and finishes the envelope's requests. An error does not mean that the change
+// failed, because the change is durable. After an error, the replica is rebuilt.
 func (r *replica) applyStored(qs []*commitRequest, m encodedEnvelope, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

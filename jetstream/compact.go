@@ -24,7 +24,7 @@ const (
 )
 
 // compactIfDue compacts a brain that has many envelopes after the last snapshot. It ignores errors,
-// because it will try again after the next envelope.
+// because the next envelope causes another attempt.
 func (r *replica) compactIfDue() {
 	r.mu.Lock()
 	held := int64(0)

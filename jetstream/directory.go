@@ -1,5 +1,5 @@
-// This file implements the directory, a key-value bucket that lists the cluster, its streams and
-// its brains.
+// This file implements the directory, a key-value bucket with the names and states of the cluster,
+// the streams and the brains.
 
 package jetstream
 
@@ -29,7 +29,7 @@ const bucketName = "DIR"
 //	brain.TENANT.BRAIN  {"partition", "epoch", "created"}
 //	fence.BRAIN_03.NAME the reason why the server NAME must not lead the stream
 //
-// It is always read from its leader, because another server may lack recent values.
+// The directory is always read from the leader, because any other server may lack recent values.
 type directory struct {
 	kv         api.KeyValue // used only for writing
 	nc         *nats.Conn

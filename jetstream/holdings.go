@@ -122,7 +122,7 @@ func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 }
 
 // serversWithoutStreams returns a finding for each server that has lost streams. unread is true if
-// the leader has lost its streams, because it then denies that they exist.
+// the leader has lost streams, because the leader then denies that the streams exist.
 func (c *Cluster) serversWithoutStreams(ctx context.Context) (fs []Finding, unread bool, err error) {
 	if c.opts.System == nil || c.replicas == 1 {
 		return nil, false, nil

@@ -26,7 +26,7 @@ type replicaInfo struct {
 }
 
 // isServer reports whether the report is about the server with a name. Servers that started after
-// it was lost know only its ID.
+// the named server was lost know only the lost server's ID.
 func (r *replicaInfo) isServer(server string) bool {
 	return r.Name == server || r.Peer == serverID(server)
 }
@@ -73,7 +73,8 @@ func (c *Cluster) streamInfo(ctx context.Context, stream string) (r streamAnswer
 	return r, nil
 }
 
-// findLeader returns the name of the stream's leader, and the names of the other servers.
+// findLeader returns the name of the stream's leader, and the names of all servers that follow the
+// leader.
 func (c *Cluster) findLeader(ctx context.Context, stream string) (string, []string, error) {
 	for {
 		r, err := c.streamInfo(ctx, stream)

@@ -13,9 +13,9 @@ import (
 )
 
 // A server that was paused or disconnected considers itself the leader until it hears from another
-// leader. In the meantime, it answers with outdated messages. Its own statement proves nothing:
-// after a pause, queued messages make it believe that it has just heard from the other servers. The
-// only proof is a message that most servers have stored.
+// leader. In the meantime, it answers with outdated messages. Its own statement proves nothing,
+// because a server that resumes after a pause reads queued messages and concludes that it has just
+// heard from all other servers. The only proof is a message that most servers have stored.
 const (
 	// leaseLength is a time after this process sent a message that the stream stored. In this time,
 	// no other server can become leader, because servers hold an election only after they have

@@ -16,8 +16,8 @@ import (
 // batchSize is the number of messages in one request.
 const batchSize = 256
 
-// largeHead is the size in bytes from which a head is not requested again, because it is cheaper to
-// ask for the message after it.
+// largeHead is the size in bytes from which a head is not requested again. For a larger head, it is
+// cheaper to request the message after the head.
 const largeHead = 64 << 10
 
 // sharedRounds lets several callers share a comparison with the head. Each caller waits for a comparison
@@ -224,8 +224,8 @@ func (r *replica) readMessagesTo(ctx context.Context, head streamMessage, any bo
 	return nil
 }
 
-// readFromOthers reads again with each other server of the stream as leader. If all of them fail, it
-// returns the first error.
+// readFromOthers reads again with each other server of the stream as leader. If reading fails for all of them, it
+// returns an error that wraps first.
 func (r *replica) readFromOthers(ctx context.Context, first error) error {
 	stream := r.brain.stream()
 	tried := map[string]bool{}

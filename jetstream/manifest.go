@@ -37,7 +37,7 @@ type savedBrain struct {
 	Created time.Time `json:"created"`
 
 	Seq  uint64    `json:"seq"`   // sequence of its last message in the stream
-	N    uint64    `json:"n"`     // number of its last envelope (0 if it has none)
+	N    uint64    `json:"n"`     // number of the last envelope, or 0 if there is no envelope
 	Hash chainHash `json:"chain"` // chain at that envelope
 	Time int64     `json:"time"`  // time of that envelope
 

@@ -20,7 +20,7 @@ import (
 // ReplaceOptions configure [Cluster.Replace].
 type ReplaceOptions struct {
 	DryRun   bool                // stop before the server is removed
-	Wait     time.Duration       // maximum time until the other servers have all data (the default is 10 minutes)
+	Wait     time.Duration       // maximum time until the remaining servers have all data (the default is 10 minutes)
 	Progress func(ReplaceReport) // called at each step, and while waiting
 }
 

@@ -89,7 +89,7 @@ func (r *replica) damageError(format string, args ...any) error {
 	)
 }
 
-// openFiles opens the files of the replica. If they are missing or cannot be used, it starts with empty
+// openFiles opens the files of the replica. If the files are missing or cannot be used, the replica starts with empty
 // files.
 func (r *replica) openFiles(ctx context.Context) error {
 	p, ok := r.files.readPlace()

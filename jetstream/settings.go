@@ -52,8 +52,8 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if err != nil {
 		return err
 	}
-	// require only a majority, because one of three servers may be down; to create a stream, the
-	// servers themselves require all of them
+	// Require only a majority, because one of three servers may be down. To create a stream, NATS
+	// itself requires all servers.
 	if need := o.Replicas/2 + 1; len(servers) < need {
 		return &tooFewError{len(servers), need, o.Replicas}
 	}

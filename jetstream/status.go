@@ -97,8 +97,8 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	return s, ctx.Err()
 }
 
-// serverStatus adds the servers. A server that does not answer is known from the answers of the
-// other servers.
+// serverStatus adds the servers. For a server that does not answer, the state comes from the
+// answers of its peers.
 func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 	if c.opts.System == nil {
 		return nil

@@ -75,7 +75,7 @@ type Options struct {
 	Agent string
 
 	// Memory configures the store, for example its clock, lock timeout and whether it may write.
-	// Its FS is ignored.
+	// The field FS of Memory is ignored.
 	Memory oxbow.Options
 	// Zone is the time zone of dates in file names. Nil means time.Local.
 	Zone *time.Location
@@ -129,8 +129,8 @@ type Compressor interface {
 	// Compress replaces entries by digests and returns the digests. If no entries need
 	// compressing, it returns an empty list.
 	Compress(ctx context.Context, r Compression) ([]Digest, error)
-	// Decompress deletes the named digests and restores the entries that they replaced. With dry,
-	// it only returns the digests that it would delete.
+	// Decompress deletes the named digests and restores the entries that the digests replaced. With
+	// dry, it deletes nothing, and returns the digests that a call without dry would delete.
 	Decompress(ctx context.Context, dry bool, names ...string) ([]Digest, error)
 }
 
@@ -228,8 +228,8 @@ func Names(all []Dialect) []string {
 }
 
 // Detect returns the dialect whose layout the directory uses. It returns false if no layout
-// recognizes the directory. If several layouts have the most markers, it returns an error
-// with their names.
+// recognizes the directory. If several layouts recognize the same, highest number of markers in the
+// directory, Detect returns an error with the names of these layouts.
 func Detect(all []Dialect, fsys vfs.FS) (Dialect, bool, error) {
 	most := 0
 	var found []Dialect

@@ -12,8 +12,8 @@ import (
 type Tidier interface {
 	Home
 
-	// Consolidate removes facts that repeat other facts. With dry, it only returns the changes
-	// that it would make.
+	// Consolidate removes facts that repeat other facts. With dry, it changes nothing, and returns
+	// the changes that a call without dry would make.
 	Consolidate(ctx context.Context, dry bool) (Tidied, error)
 	// Compress shortens the memory to at most budget tokens. The budget is at least 1. Removed text
 	// is moved to another file of the home. If that is impossible, nothing changes and the error

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Trial returns a set in which the file of this profile contains data. Use it to see the
-// effect of a new text before writing it.
+// Trial returns a set in which the file of this profile contains data. Use it to see the effect of
+// a new text before you write the text to the file.
 func (s *Set) Trial(name string, data []byte) (*Set, error) {
 	f, err := s.find(name)
 	return &Set{Places: s.Places, Zone: s.Zone, trial: &trial{f, data}}, err

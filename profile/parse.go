@@ -1,5 +1,4 @@
-// This file parses profiles. It reports each mistake with its line and, if possible, a
-// suggestion.
+// This file parses profiles. For each mistake, it reports the line and, if possible, a suggestion.
 
 package profile
 

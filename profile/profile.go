@@ -146,9 +146,9 @@ func (r *Resolved) addDocuments(paths []string, place int) {
 	}
 }
 
-// combine returns the combination of the profiles, which is the union of their includes
-// without anything that any of them excludes. For single values, the last profile with a
-// value decides.
+// combine returns the combination of the profiles: it includes everything that any of the profiles
+// includes, except what any of them excludes. For single values, the last profile with a value
+// decides.
 func combine(parts []*Profile) Resolved {
 	p := parts[len(parts)-1]
 	r := Resolved{Name: p.Name, File: p.File, Project: p.Project, MaxTokens: DefaultMaxTokens, Process: true,

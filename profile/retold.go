@@ -36,8 +36,9 @@ func isRetoldBy(e, d *oxbow.Entry) bool {
 }
 
 // withoutRetold returns the entries, but omits an entry if another entry in the list repeats its text. An entry that
-// the profile names or that the query found is kept, and its digests are left out, unless the profile names them. Any
-// other covered entry is left out if one of the remaining digests summarizes it. All entries must have been read.
+// the profile names or that the query found is kept. Its digests are left out, unless the profile names a digest. Any
+// other covered entry is left out if one of the remaining digests summarizes the entry. All entries must have been
+// read.
 func withoutRetold(all ranking) ranking {
 	isWanted := func(x *rankedEntry) bool { return x.named || x.hit > 0 || x.class == classPinned }
 	isRetold := func(e, by *rankedEntry) bool { return isRetoldBy(e.entry, by.entry) }

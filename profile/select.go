@@ -48,19 +48,19 @@ const (
 	PartEntry    = "entry"
 )
 
-// Select builds the text of a profile from a memory. It is deterministic: the same entries,
+// Select builds the text of a profile from a memory. Select is deterministic: the same entries,
 // documents and request result in the same bytes.
 //
-// Documents come first, in the order of the profile. Then come entries that the profile
-// lists by name or that are labelled pinned:true, then process:true, then all other
-// entries, and last covered:true. Within such a class, entries are ordered by the day of
-// their last change, then by confidence (0.5 by default), then by newer version and higher
-// ID. If the request has a query, its hits follow the pinned entries, best first, before
-// all other entries.
+// Documents come first, in the order of the profile. Then come entries that the profile lists by
+// name or that are labelled pinned:true, then entries with process:true, then all other entries,
+// and last entries with covered:true. Within such a class, entries are ordered by the day of their
+// last change, then by confidence (0.5 by default), then by newer version and higher ID. If the
+// request has a query, the entries that the query finds follow the pinned entries, best first,
+// before all other entries.
 //
-// Records of runs, and handoffs (kinds history and handoff), are included only if they are
-// pinned or if an include lists their kind or name. Entries for which
-// [oxbow.Entry.WhyHeld] holds back on the occasion [oxbow.Unasked] are never included.
+// Records of runs, and handoffs (kinds history and handoff), are included only if they are pinned
+// or if an include lists their kind or name. Entries that [oxbow.Entry.WhyHeld] holds back on the
+// occasion [oxbow.Unasked] are never included.
 //
 // The text is packed by [prompt.Context.Pack], so the budget is never exceeded. Entries
 // that rank below four times the budget are not tried, and are reported in a single line.
@@ -289,8 +289,8 @@ func (s *Set) Count(ctx context.Context, m *oxbow.Memory, r *Resolved) (Budget, 
 	return b, err
 }
 
-// omitsText reports whether an entry is in the profile's scope but must not be in its text.
-// Either its labels or author hold it back, or it is the record of a run or a handoff that
+// omitsText reports whether an entry is in the profile's scope but must not be in its text. Either
+// a label or the author holds the entry back, or the entry is a record of a run or a handoff that
 // no include lists.
 func (r *Resolved) omitsText(e *oxbow.Entry) bool {
 	if !e.MayShow(oxbow.UnaskedByLabels) {

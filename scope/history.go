@@ -67,8 +67,8 @@ func (p *past) removalIfLeft(ctx context.Context, w *oxbow.Version) ([]oxbow.Ver
 	}, nil
 }
 
-// last returns the current entry with this name or, if it was removed, its last version. It
-// returns nil if the name was never used or if compactions dropped its versions.
+// last returns the current entry with this name or, if it was removed, its last version. It returns
+// nil if the name was never used, or if compactions dropped all versions with the name.
 func (p *past) last(ctx context.Context, name string) (*oxbow.Entry, error) {
 	now, err := p.of.Get(ctx, name)
 	if err == nil {
@@ -311,8 +311,8 @@ func (s *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entr
 	}
 }
 
-// Revert implements [oxbow.Historian]. It fails unless all versions in the changes, and all
-// versions that they replaced, are in the scope and changeable.
+// Revert implements [oxbow.Historian]. It fails unless the scope contains all versions in the
+// changes and all versions that these replaced, and permits changing them.
 func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if err := h.writable(); err != nil {
 		return 0, err

@@ -23,11 +23,11 @@ type Scope struct {
 	// entries)
 	Any    []oxbow.Filter
 	Names  []string       // or if its name is listed here (aliases are ignored)
-	Shared []oxbow.Filter // or if it matches a filter in Shared, which also makes it read-only in the scope
+	Shared []oxbow.Filter // or if the entry matches a filter in Shared. Such an entry is read-only in the scope.
 	Except []oxbow.Filter // and if none of these filters selects it
 
-	// Own are labels for new entries, added if the entry has no label with the same key.
-	// They cannot be removed in the scope. An update keeps them, and a [oxbow.Relabel]
+	// Own are labels for new entries, added if the entry has no label with the same key. Callers of
+	// the scope cannot remove these labels. An update keeps the labels, and a [oxbow.Relabel]
 	// without them fails.
 	Own []oxbow.Label
 	// Only restricts the labels that may be added. If the key of a new label is the key of

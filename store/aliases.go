@@ -116,9 +116,10 @@ func compareAge(a, b *AliasHolder) int {
 	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(NormalName(a.Name), NormalName(b.Name)))
 }
 
-// FreeAliases divides the aliases that an entry is about to get. An alias is taken if it is another
-// entry's name or alias, unless it is in had, the entry's current aliases. This applies the rule
-// holderKeeps to a single entry. For owner, see [CheckAliases].
+// FreeAliases divides the aliases that an entry is about to get. An alias is taken if it is the
+// name or an alias of another entry. An alias in had, the list of the entry's current aliases,
+// counts as free. FreeAliases applies the rule holderKeeps to a single entry. For owner, see
+// [CheckAliases].
 func FreeAliases(
 	name string,
 	aliases, had []string,

@@ -27,16 +27,16 @@ type Capabilities struct {
 	Redactor   Redactor
 }
 
-// CapabilitiesOf returns the optional interfaces that a store supports. Do not look for them
-// with a type assertion, because a store that wraps another store may have the methods of an
+// CapabilitiesOf returns the optional interfaces that a store supports. Call CapabilitiesOf instead
+// of using a type assertion, because a store that wraps another store may have the methods of an
 // interface that the wrapped store does not support.
 //
-// If the store has a method Capabilities, CapabilitiesOf returns its result. A store that
-// wraps another store has this method. The result contains only what the wrapper chose to
-// offer: its own implementation, or the capability of the wrapped store if that does not
-// bypass the wrapper. Therefore a wrapper does not offer a new optional interface until its
-// author has added it. [github.com/oxbow-memory/oxbow/store/storetest.RunWrapper] tests
-// that nothing bypasses the wrapper.
+// If the store has a method Capabilities, CapabilitiesOf returns its result. A store that wraps
+// another store has this method. The result contains only the capabilities that the wrapper chose
+// to offer: its own implementations, and those capabilities of the wrapped store that do not bypass
+// the wrapper. Therefore a wrapper does not offer a new optional interface until its author has
+// added it. [github.com/oxbow-memory/oxbow/store/storetest.RunWrapper] tests that nothing bypasses
+// the wrapper.
 //
 // For other stores, CapabilitiesOf uses type assertions.
 func CapabilitiesOf(s Store) (c Capabilities) {
@@ -66,8 +66,8 @@ func HistoryOf(s Store) (Historian, error) {
 	return nil, fmt.Errorf("%w: it keeps no history", ErrUnsupported)
 }
 
-// A HeadViewer is a Store that can list its entries without reading their contents. Callers
-// use package heads.
+// A HeadViewer is a Store that can list its entries without reading the entries' contents. Callers
+// use package heads instead of calling a HeadViewer.
 type HeadViewer interface {
 	// ViewHeads calls fn with the heads of all entries, as of one moment, ordered by ID. If
 	// all yields an error, the iteration ends. Read returns the entries with these IDs, whose

@@ -1,5 +1,4 @@
-// This file defines entries, their kinds and labels, and the limits for their
-// sizes.
+// This file defines entries, the kinds of entries, labels, and the limits for sizes.
 
 package store
 
@@ -90,9 +89,9 @@ func (k *Kind) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// An Entry is a text that a memory remembers, such as a note, with a name and labels. A
-// store shares the entries that it returns with other callers, so callers must not
-// change them. Use [Entry.Clone] to get a copy that may be changed.
+// An Entry is a text that a memory remembers, such as a note, with a name and labels. A store
+// returns the same entries to several callers, so callers must not change an entry. Use
+// [Entry.Clone] to get a copy that may be changed.
 type Entry struct {
 	ID      uint64    // assigned by the store, counting from 1, and never reused
 	Name    string    // unique in its store, at most [MaxName] bytes

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
-// A Filter selects the entries that match all its terms and were created in its time
-// range. The zero Filter selects all entries.
+// A Filter selects the entries that match all terms of the filter and were created in the filter's
+// time range. The zero Filter selects all entries.
 type Filter struct {
 	Terms  []Term
 	After  time.Time // select entries created at or after this time (zero means no lower bound)

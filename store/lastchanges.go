@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// Undoable returns the last n changes that can be undone, newest first, or fewer if the
-// history has fewer. Changes that are an undo, were undone, or contain a redacted version
-// are skipped. Consecutive changes by the same import count as a single change, but all
-// of them are returned.
+// Undoable returns the last n changes that can be undone, newest first, or fewer if the history has
+// fewer. Changes that are an undo, were undone, or contain a redacted version are skipped.
+// Consecutive changes by the same import count as a single change, but Undoable returns each of
+// these changes.
 func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 	var found []Change
 	count := 0

@@ -35,12 +35,12 @@ type RecoverReport struct {
 // HeadName is the key with which the names and aliases of heads are requested.
 const HeadName = "name"
 
-// A Head is an entry without its content, or the whole entry if the store has it in memory
-// (see package heads).
+// A Head is an entry without its content. A store that has the whole entry in memory may return the
+// whole entry as the head (see package heads).
 type Head struct {
-	// If Whole is not set, Entry has only its ID, version, kind and times, and the labels
-	// with the requested keys. If [HeadName] is one of these keys, it also has its name and
-	// aliases. It is then valid only until the next head.
+	// If Whole is set, Entry is the whole entry. Otherwise Entry has only the ID, version, kind and
+	// times, and the labels with the requested keys. If [HeadName] is a requested key, Entry also
+	// has the name and the aliases, and these are valid only until the next head.
 	Entry *Entry
 	Whole bool
 	Size  int // number of bytes in the content

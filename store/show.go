@@ -26,9 +26,8 @@ const (
 	// Unasked: a model gets the entry without asking for it, at a prompt, before an edit or in the
 	// selection of a profile.
 	Unasked
-	// UnaskedByLabels is like Unasked, but the texts are not examined. Use it to choose candidates among
-	// many entries or among heads, which have no content. An entry that it permits must be checked
-	// for Unasked before it is shown.
+	// UnaskedByLabels is like Unasked, but ignores the entry's text. Use it to choose candidates from many entries, or
+	// from heads, which have no content. Check each chosen entry for Unasked before you show the entry.
 	UnaskedByLabels
 	// AtStart: a model gets the entry at the start of its session.
 	AtStart
@@ -46,8 +45,8 @@ func OnRequest(ctx context.Context) Occasion {
 	return RequestedByModel
 }
 
-// A HoldReason is the reason why an entry must not be shown. It completes a sentence that begins
-// with "it". The empty reason means that the entry may be shown.
+// A HoldReason is the reason why an entry must not be shown. The text completes a sentence that
+// begins with "it". An empty HoldReason means that the entry may be shown.
 type HoldReason string
 
 // The reasons why an entry is held back.
@@ -103,8 +102,8 @@ func (e *Entry) WhyHeld(on Occasion) HoldReason {
 // MayShow reports whether the entry may be shown on an occasion (see [Entry.WhyHeld]).
 func (e *Entry) MayShow(on Occasion) bool { return e.WhyHeld(on) == "" }
 
-// heldKeys are the keys of labels that hold an entry back on the occasions Unasked and AtStart. The
-// first flaggedKeys of them do so on the occasion WithoutLabels too.
+// heldKeys are the keys of labels that hold an entry back on the occasions Unasked and AtStart. On
+// the occasion WithoutLabels, only the labels with the first flaggedKeys keys hold an entry back.
 var heldKeys = []string{LabelQuarantine, LabelTaint, LabelSuspect, LabelUnvouched, LabelOrigin}
 
 const flaggedKeys = 3
@@ -126,8 +125,8 @@ func (on Occasion) HeldLabels() []string {
 	return slices.Clone(heldKeys)
 }
 
-// Filter returns a filter that selects the entries that no label and no author holds back on an
-// occasion. An entry that it selects must be checked with [Entry.WhyHeld] before it is shown unasked.
+// Filter returns a filter that selects the entries that no label and no author holds back on an occasion. Before a
+// selected entry is shown unasked, the caller must check the entry with [Entry.WhyHeld].
 func (on Occasion) Filter() Filter {
 	var f Filter
 	if keys := on.HeldLabels(); keys != nil {
@@ -140,9 +139,9 @@ func (on Occasion) Filter() Filter {
 }
 
 // readsLikeInstruction reports whether the entry's name, content, aliases or label values look like
-// instructions to an agent. It returns false if a person wrote or approved the version. For an
-// entry that the team reviewed, it returns true only if the text has hidden characters, because
-// reviewers do not see them.
+// instructions to an agent. It returns false if a person wrote or approved the version. If the team
+// reviewed the entry, readsLikeInstruction returns true only for a text with hidden characters,
+// because reviewers do not see hidden characters.
 func (e *Entry) readsLikeInstruction() bool {
 	if e.TextBy() == Person || e.hasLabel(LabelApproved) {
 		return false

@@ -23,9 +23,8 @@ type Store interface {
 	// iteration began. If it yields an error, the iteration ends.
 	Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error]
 
-	// Apply applies all ops in order. If it returns an error, none of them is applied.
-	// Each op sees the effects of the preceding ops. When Apply returns nil, the changes
-	// are durable.
+	// Apply applies all ops in order. Each op sees the effects of the preceding ops. If Apply
+	// returns an error, no op was applied. When Apply returns nil, the changes are durable.
 	Apply(ctx context.Context, ops ...Op) error
 
 	// Close releases the store's resources. Later calls of other methods fail with
@@ -203,8 +202,8 @@ type Problem struct {
 
 // A Compactor is a Store that can drop old history.
 type Compactor interface {
-	// Compact rewrites the store without the versions that were replaced or removed before
-	// the given time. If dry is true, it only reports the versions that it would drop.
+	// Compact rewrites the store without the versions that were replaced or removed before the
+	// given time. If dry is true, Compact only reports the versions that a compaction would drop.
 	Compact(ctx context.Context, before time.Time, dry bool) (CompactReport, error)
 }
 

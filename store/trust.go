@@ -1,5 +1,5 @@
-// This file computes an entry's level of trust, from its author and from the texts that
-// its agent had read before.
+// This file computes an entry's level of trust from the author and from the texts that the author's
+// session had read before.
 
 package store
 
@@ -10,9 +10,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/personal"
 )
 
-// Trust is an entry's level of trust. [Entry.Trust] computes it from the version's source and from
-// labels that only programs write, so that callers cannot set it. The levels are ordered (see
-// [Trusts]). [Entry.WhyHeld] decides from the level and the text where the entry may be shown.
+// Trust is an entry's level of trust. [Entry.Trust] computes the level from the version's source
+// and from labels that only programs write, so that callers cannot set the level. [Trusts] lists
+// the levels in order. [Entry.WhyHeld] decides from the level and the text on which occasions the
+// entry may be shown.
 type Trust string
 
 // The levels of trust, highest first (see [Trusts]).
@@ -42,10 +43,10 @@ const (
 	// change
 	LabelApproved = "approved"
 
-	// LabelUnvouched marks a text that nobody vouches for, although it is not known to
-	// contain foreign text. The value is the reason. It is no-hooks if the writer's
-	// session does not report what it reads, import if the text was imported, or the
-	// command whose output the text repeats.
+	// LabelUnvouched marks a text that nobody vouches for, although it is not known to contain
+	// foreign text. The value is the reason: no-hooks if the writer's session does not report which
+	// texts it reads, import if the text was imported, or the command if the text repeats the
+	// output of a command.
 	LabelUnvouched = "unvouched"
 
 	// LabelTextBy marks a text by another author, if the entry's last change is by a

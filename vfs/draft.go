@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// A Draft is a new file with a temporary name. [Draft.Commit] or [Draft.CommitNew] renames
-// it to its final name, so that this name never refers to an incomplete file. A Draft is
-// not safe for concurrent use.
+// A Draft is a new file with a temporary name. [Draft.Commit] or [Draft.CommitNew] gives the file
+// its final name, so that this name never refers to an incomplete file. A Draft is not safe for
+// concurrent use.
 type Draft struct {
 	fsys FS
 	file File
@@ -98,11 +98,11 @@ func (d *Draft) finish() error {
 	return err
 }
 
-// Commit gives the file its final name and makes it durable. It replaces a file with this
-// name. A symbolic link with this name is replaced itself. If confirm is not nil, Commit
-// calls it right before the rename, and returns its error without renaming the file. After
-// an error, the caller must call [Draft.Discard], which does nothing if the rename
-// succeeded.
+// Commit renames the file to its final name and makes the new name durable. An existing file with
+// this name is replaced. If a symbolic link has this name, Commit replaces the link and not the
+// link's target. If confirm is not nil, Commit calls it right before the rename, and returns its
+// error without renaming the file. After an error, the caller must call [Draft.Discard], which does
+// nothing if the rename succeeded.
 func (d *Draft) Commit(confirm func() error) error {
 	err := d.finish()
 	if err == nil && confirm != nil {
@@ -237,13 +237,14 @@ func copyNew(fsys FS, from, to string) error {
 	return d.CommitNew()
 }
 
-// WriteFile atomically replaces the content of a file. When it returns nil, the new
-// content is durable. It writes a temporary file in the same directory (the name, a
-// number, and .tmp), syncs it, renames it, and syncs the directory. A symbolic link with
-// this name is replaced, not followed. The permissions of an existing file are not kept.
+// WriteFile atomically replaces the content of a file. When WriteFile returns nil, the new content
+// is durable. WriteFile writes a temporary file in the same directory (the name, a number, and
+// .tmp), syncs this file, renames it, and syncs the directory. A symbolic link with this name is
+// replaced, not followed. The permissions of an existing file are not kept.
 //
-// If there is an error, the temporary file is removed and the file has its old content.
-// Only if the last sync failed, the file has the new content, which may not be durable.
+// After an error, the file has its old content, and the temporary file is removed. The only
+// exception is an error of the last sync: the file then has the new content, which may not be
+// durable.
 func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
 	return ReplaceFile(fsys, name, data, perm, nil)
 }

@@ -11,12 +11,12 @@ import (
 	"slices"
 )
 
-// A DraftDir is a new directory that is built under another name, in the same parent
-// directory. [DraftDir.Commit] renames it to its final name, so that this name never refers to
-// an incomplete directory. A DraftDir is not safe for concurrent use.
+// A DraftDir is a new directory that is built under another name, in the same parent directory.
+// [DraftDir.Commit] gives the directory its final name, so that this name never refers to an
+// incomplete directory. A DraftDir is not safe for concurrent use.
 //
-// The draft of NAME is NAME.unfinished. It contains a lock file, which its builder keeps
-// locked, and the directory that becomes NAME.
+// The draft of NAME is NAME.unfinished. This directory contains a lock file, which the builder
+// keeps locked, and the directory that becomes NAME.
 type DraftDir struct {
 	fsys    FS
 	name    string // name of the finished directory

@@ -22,8 +22,8 @@ type TempNumberer interface {
 	NextTemp() uint64
 }
 
-// An identity is a file description that can recognize the same file. Descriptions from
-// an [OS] do not implement it, because os.SameFile compares them.
+// An identity is a file description that can tell whether another description describes the same
+// file. Descriptions from an [OS] do not implement identity, because os.SameFile compares them.
 type identity interface {
 	fs.FileInfo
 
@@ -138,8 +138,8 @@ func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error
 	return nil
 }
 
-// WriteSync writes data to the start of a new file, syncs it and closes it. The file's name
-// is not durable yet.
+// WriteSync writes data to the start of a new file, and then syncs and closes the file. The file's
+// name is not durable yet.
 func WriteSync(f File, data []byte) error {
 	n, err := f.WriteAt(data, 0)
 	if err == nil && n < len(data) {

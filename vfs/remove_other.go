@@ -8,6 +8,6 @@ import "os"
 
 func removeInRoot(root *os.Root, name string) error { return root.Remove(name) }
 
-// RemoveTree deletes a file or directory with everything in it, by its path in the
-// operating system. It is [os.RemoveAll], which fails on some file systems of Windows.
+// RemoveTree deletes the file or directory at a path of the operating system, including all files
+// in a directory. It is [os.RemoveAll], which fails on some file systems of Windows.
 func RemoveTree(path string) error { return os.RemoveAll(path) }

@@ -100,9 +100,9 @@ func systemError(err error) error {
 	return status.Errno()
 }
 
-// RemoveTree deletes a file or directory with everything in it, by its path in the
-// operating system. It is like [os.RemoveAll], but also succeeds on file systems that lack
-// the request of Windows 10.
+// RemoveTree deletes the file or directory at a path of the operating system, including all files
+// in a directory. It is like [os.RemoveAll], but also succeeds on file systems that lack the
+// request of Windows 10.
 func RemoveTree(path string) error {
 	err := os.RemoveAll(path)
 	if !errors.Is(err, windows.ERROR_INVALID_FUNCTION) {

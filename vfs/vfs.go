@@ -71,11 +71,11 @@ type SyncStarter interface {
 	StartSync() error
 }
 
-// Lock is an exclusive lock between processes, and between two Locks in the same process.
-// It is released when its holder dies, but never taken from a living holder.
+// Lock is an exclusive lock between processes, and between two Locks in the same process. The lock
+// is released when the process that holds it ends. It is never taken from a living process.
 type Lock interface {
-	// TryLock acquires the lock if it is free, and reports whether it did so. If the lock
-	// file was removed or replaced, TryLock opens it again.
+	// TryLock acquires the lock if nobody holds it, and reports whether it acquired the lock. If
+	// the lock file was removed or replaced, TryLock opens the new file.
 	TryLock() (bool, error)
 
 	// Unlock releases the lock.

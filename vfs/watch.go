@@ -19,14 +19,14 @@ type Watch interface {
 	// system, for example on a network, the error matches [ErrUnsupported].
 	Add(dir string) (fs.FileInfo, error)
 
-	// Changed returns the names of files that changed since the last call, and lost
-	// directories. A directory is lost if its changes are unknown or if it is no longer
-	// watched. The caller must list lost directories and add them again. It does not wait.
+	// Changed returns the names of files that changed since the last call, and lost directories. A
+	// directory is lost if the changes in it are unknown or if the directory is no longer watched.
+	// The caller must list lost directories and add them again. Changed does not wait. It reports
+	// every change that a process on this machine made before the call.
 	//
-	// It reports every change that a process on this machine made before the call.
-	// Exceptions are writes through a memory map, writes through a hard link in another
-	// directory, and changes to an outside file behind a symbolic link. A directory in
-	// which such a link was created is returned as lost.
+	// Exceptions are writes through a memory map, writes through a hard link in another directory,
+	// and changes to an outside file behind a symbolic link. A directory in which such a link was
+	// created is returned as lost.
 	Changed() (files, lost []string, err error)
 
 	// Close ends the watch.

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// takesReason makes c accept the reasoning as its second argument, and stores it in why.
+// takesReason makes c accept the reasoning as the second argument, and stores the reasoning in why.
 func takesReason(c *cobra.Command, why *string) {
 	annotateLines := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -182,8 +182,8 @@ func (env *environment) programForGit() string {
 	return strings.ReplaceAll(program, "%", "%%")
 }
 
-// showSetup prints the changes of git's configuration. Its commands for git are copied as they are, so that they must
-// not be wrapped like the lines of a report.
+// showSetup prints the changes of git's configuration. It copies the commands for git unchanged, because a wrapped
+// command could not be pasted into a shell.
 func (mem *openMemory) showSetup(out annotations.SetupAnnotationsOut) {
 	line := func(l annotations.AttributeLine) {
 		word := "added to"

@@ -17,9 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// openAnnotations opens the annotations of the repository that contains the file in FILE[:A[-B]]. The
-// repository may differ from that of the working directory, for example if the file is in a
-// submodule.
+// openAnnotations opens the annotations of the repository that contains the file in FILE[:A[-B]]. This repository may
+// be another repository than the working directory's, for example if the file is in a submodule.
 func (finder *homeFinder) openAnnotations(ctx context.Context, arg string) (*annotate.Store, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// finish prepares all commands below c: it unmarks their arguments and reports wrong arguments as
-// misuse.
+// finish prepares all commands below c. It unmarks the commands' arguments, and reports wrong
+// arguments as misuse.
 func finish(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		finish(sub)

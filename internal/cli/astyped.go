@@ -1,4 +1,5 @@
-// This file adapts the commands in messages to the run that prints them, so that they work as typed.
+// This file adapts the commands that messages print. A command is rewritten so that it works if a person types it
+// after this run.
 
 package cli
 
@@ -25,8 +26,9 @@ var withoutHome = map[string]bool{"bench": true, "completion": true, "demo": tru
 // stores how a person started it.
 const launcherVariable = "OXBOW_LAUNCHER"
 
-// programToType returns what a person types to start this program again: "npx oxbow" if npx started it,
-// "go run ./cmd/oxbow" if go run built it, "oxbow" if a shell finds it by that name, and otherwise its path.
+// programToType returns the words with which a person starts this program again: "npx oxbow" if npx started the
+// program, "go run ./cmd/oxbow" if go run built it, "oxbow" if a shell finds the program by that name, and otherwise
+// the program's path.
 func (env *environment) programToType() string {
 	switch {
 	case env.Getenv(launcherVariable) == "npx":

@@ -89,9 +89,9 @@ func (finder *homeFinder) withhold(home string) (withhold func(path string) stri
 	return func(path string) string { return finder.host().Trusted.WithholdDocument(home, path) }, false, err
 }
 
-// boundName returns the name of the profile that the run is bound to, or "". It is the value of
-// --profile or $OXBOW_PROFILE. If both are set and differ, it returns an error, so that an agent
-// cannot replace the profile that was set in its environment.
+// boundName returns the name of the profile that the run is bound to, or "". The profile comes from
+// --profile or from $OXBOW_PROFILE. If both are set and differ, boundName returns an error, so that
+// an agent cannot replace the profile that was set in the agent's environment.
 func (mem *openMemory) boundName() (string, error) {
 	env := mem.env.Getenv("OXBOW_PROFILE")
 	if mem.profileFlag != "" && env != "" && mem.profileFlag != env {

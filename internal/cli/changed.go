@@ -73,8 +73,8 @@ func (mem *openMemory) tellsChanged(c *cobra.Command) {
 }
 
 // tellChanged prints a notice on standard error if agents changed texts of the person. It prints
-// nothing in a run that an agent started, or if --json or --quiet is set. It ignores errors,
-// because commands that use the memory report them.
+// nothing in a run that an agent started, or if --json or --quiet is set. Errors are ignored,
+// because the commands that use the memory report errors.
 func (mem *openMemory) tellChanged(ctx context.Context) {
 	if variable, _ := mem.env.startedBy(); variable != "" || mem.env.json || mem.env.quiet {
 		return

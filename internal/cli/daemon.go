@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Daemon describes a program with its own command serve. The command has the same flags and
-// interfaces as oxbow serve, and uses the memories of [Memories]. The other data of a home, such
-// as session archives, keys and tokens, stays in the home's directory.
+// Daemon describes a program that has a command serve of its own. This command has the same flags
+// and interfaces as oxbow serve, but uses the memories of [Memories]. The other data of a home,
+// such as session archives, keys and tokens, stays in the home's directory.
 type Daemon struct {
 	Root  *cobra.Command // name of the program, and its commands besides serve
 	Serve *cobra.Command // help text and additional flags of serve

@@ -1,5 +1,5 @@
-// This file contains the story of oxbow demo: its commands, and the environment in which they
-// run.
+// This file contains the story that oxbow demo plays: the commands, and the environment in which
+// the commands run.
 
 package cli
 

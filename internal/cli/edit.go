@@ -124,8 +124,9 @@ func (mem *openMemory) forgotten(ctx context.Context, e verb.Entry) string {
 	)
 }
 
-// editing describes a text that is edited: its name, the extension of its file, the command that
-// edits it again, and a hint on how to restore it after it was forgotten.
+// editing describes a text that is open in an editor: the text's name, the extension of the
+// temporary file, the command to edit the text again, and a hint on how to restore the entry if it
+// was forgotten meanwhile.
 type editing struct{ name, ext, again, back string }
 
 // withEditor opens a text in an editor and calls use with the edited text. If anything fails, the

@@ -45,8 +45,8 @@ type Env struct {
 	// used.
 	Sleep func(context.Context, time.Duration) error
 
-	// Drain is how long an MCP server continues with the calls that it has read after its client
-	// is gone. If it is 0, the server's default is used.
+	// Drain is how long an MCP server continues to run after the client has gone, in order to
+	// finish the calls that the server has read. If Drain is 0, the server uses a default.
 	Drain time.Duration
 
 	// HookWaits, if not nil, replaces the limits for hooks. Tests use longer limits because the
@@ -56,15 +56,16 @@ type Env struct {
 	// Screen returns the terminal on standard input and output, for a full-screen display.
 	Screen func() *tui.Terminal
 
-	// Start runs a program on the streams of this process and waits until it ends. argv contains
-	// its path and arguments.
+	// Start runs a program on the standard streams of this process and waits until the program
+	// ends. argv contains the program's path and its arguments.
 	Start func(ctx context.Context, argv []string) error
 
 	// Detach starts this program with other arguments and without streams, and does not wait for it. The new
 	// process continues when this process and its terminal end. If Detach is nil, its work is done in this process.
 	Detach func(args []string) error
 
-	// Edit runs an editor and waits until it ends. argv contains its command and arguments.
+	// Edit runs an editor and waits until the editor ends. argv contains the editor's command and
+	// arguments.
 	Edit func(argv []string) error
 
 	// Page shows a text in a pager and waits until the pager ends. argv contains its command and

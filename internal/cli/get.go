@@ -51,8 +51,8 @@ with --raw, it prints only the content, byte for byte.`,
 	return c
 }
 
-// showEntry prints an entry on a terminal: its facts, such as labels and dates, and its content. It is not
-// a report because the content is rendered as Markdown.
+// showEntry prints an entry on a terminal: the facts about the entry, such as labels and dates, and the content. It
+// does not use a report, because it renders the content as Markdown.
 func (env *environment) showEntry(out verb.GetOut) {
 	if warning := env.warning(oxbow.Trust(out.Trust)); warning != "" {
 		env.note("%s", strings.TrimSpace(warning))

@@ -47,10 +47,10 @@ type homeFinder struct {
 	noForeignWarning bool // the command itself decides whether the home is trusted
 }
 
-// home returns the home directory, which need not exist. It is the first of these that is set or
-// found: the --home flag; $OXBOW_HOME; the nearest directory .oxbow at or above the working
-// directory; the user's data directory. If the layout's custom is to use the user's own
-// directory, that directory replaces the last two.
+// home returns the home directory, which need not exist. It tries, in this order: the --home flag;
+// $OXBOW_HOME; the nearest directory .oxbow at or above the working directory; the user's data
+// directory. Some layouts customarily use a directory of the user; for these, that directory
+// replaces the last two.
 //
 // A home that was found at or above the working directory is refused if another user owns it or
 // others may write to it.
@@ -495,9 +495,9 @@ func (finder *homeFinder) trustedHome() (string, error) {
 	return home, nil
 }
 
-// homeIsOwn reports whether the home is the user's own: it was named by a flag or by $OXBOW_HOME,
-// or it is the data directory. A home that was found at or above the working directory may have
-// come with a project.
+// homeIsOwn reports whether the home belongs to the user: a flag or $OXBOW_HOME named the home, or
+// the home is the user's data directory. Any other home was found at or above the working
+// directory, and may have come with a project.
 func (finder *homeFinder) homeIsOwn(home string) bool {
 	if finder.homeFlag != "" || finder.env.Getenv("OXBOW_HOME") != "" {
 		return true

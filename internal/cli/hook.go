@@ -152,10 +152,9 @@ func (mem *openMemory) drainLater(ctx context.Context) {
 // drainFlag is the flag of "oxbow hook" with which drainLater starts a process.
 const drainFlag = "drain"
 
-// drainSpool moves the hook reports of the home into the archive. Then it prepares the next
-// prompt: it updates the archive's index and the memories' thresholds. It ends after
-// [HookWaits.Drain] even if another process keeps a lock, so that processes do not gather with
-// each turn.
+// drainSpool moves the hook reports of the home into the archive. Then it prepares the next prompt
+// by updating the archive's index and the memories' thresholds. It ends after [HookWaits.Drain]
+// even if another process keeps a lock. Otherwise each turn could add another waiting process.
 func (mem *openMemory) drainSpool(ctx context.Context) {
 	mem.hurried = true // the checkpoint below is the only one that is needed
 	mem.drainFor = mem.env.hookWaits().Drain

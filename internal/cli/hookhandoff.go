@@ -33,8 +33,8 @@ func (mem *openMemory) waitingHandoff(ctx context.Context, dir string) string {
 	return ""
 }
 
-// takeHandoffNamed takes a handoff. It returns the handoff's text, including its skills and the memory
-// that its profile selects, and whether a profile selected any.
+// takeHandoffNamed takes a handoff. It returns the handoff's text, including the skills and the memory that the
+// handoff's profile selects. hasProfile reports whether a profile selected memory.
 func (mem *openMemory) takeHandoffNamed(ctx context.Context, name string) (text string, hasProfile bool) {
 	out, err := run(
 		ctx,

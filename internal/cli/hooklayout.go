@@ -154,9 +154,9 @@ func (l layoutHook) start(ctx context.Context, file inject.StateFile, limit int)
 // minContext is the size up to which the context of a home is kept if a handoff is long, in bytes.
 const minContext = 3500
 
-// startText returns the context of the home in at most limit bytes. For a new session it also takes
-// the open handoff and appends it. If a memory profile of the handoff selects memory, the handoff
-// replaces the context, as it does in a session that the profile binds.
+// startText returns the context of the home in at most limit bytes. For a new session, it also
+// takes the open handoff and appends the handoff's text. If a memory profile of the handoff selects
+// memory, the handoff's text replaces the context, as in a session that is bound to the profile.
 func (l layoutHook) startText(ctx context.Context, isNew bool, limit int) string {
 	handoff, name := "", ""
 	replaces := false
@@ -231,8 +231,9 @@ func (l layoutHook) recall(ctx context.Context) string {
 	return caution + text
 }
 
-// keepsSummaries maps the layouts whose systems store a summary by themselves to the event at
-// which they do: crabtalk when a conversation is compacted, clawft when it ends.
+// keepsSummaries has an entry for each layout whose system stores summaries by itself. The value is
+// the event at which the system stores a summary: crabtalk when it compacts a conversation, clawft
+// when a conversation ends.
 var keepsSummaries = map[string]session.Kind{"crabtalk": session.Compact, "clawft": session.End}
 
 // maxSummary is the maximum size of a stored summary, in bytes.

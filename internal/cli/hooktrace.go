@@ -248,9 +248,9 @@ func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string
 	return names, nil
 }
 
-// relabel returns the change that adds the mark to an entry, or nil if the entry has it. In an
-// entry with as many labels as it may have, the mark replaces the last tag, or else the last
-// label, so that nobody keeps the mark away with labels of their own.
+// relabel returns the change that adds the mark to an entry, or nil if the entry already has the
+// mark. If the entry has the maximum number of labels, the mark replaces the entry's last tag or,
+// without tags, the last label. Otherwise a writer could avoid the mark by adding many labels.
 func (w *writtenNotes) relabel(e oxbow.Entry) oxbow.Op {
 	if slices.Contains(e.Labels, w.mark) {
 		return nil

@@ -142,9 +142,9 @@ func (mem *openMemory) importFrom(ctx context.Context, in imports.In, paths []st
 const stdinName = "standard input"
 
 // openPipe returns a reader for a file that is not regular, such as /dev/stdin or the pipe that a
-// shell creates for <(COMMAND). Such a file has no name in a directory, and opening it may block,
-// so it is opened in the background. For a regular file, a directory or a missing file, openPipe
-// returns nil.
+// shell creates for <(COMMAND). Such a file has no name in a directory. It is opened in the
+// background, because opening a pipe may block. For a regular file, a directory or a missing file,
+// openPipe returns nil.
 func openPipe(path string) io.Reader {
 	if fi, err := os.Stat(path); err != nil || fi.IsDir() || fi.Mode().IsRegular() {
 		return nil

@@ -50,7 +50,8 @@ injected lists the texts that agents were shown.`,
 	return c
 }
 
-// showInject prints the text as a model receives it, and a table of numbers that are aligned at their decimal points.
+// showInject prints the text exactly as a model receives it, and a table in which numbers are aligned at the decimal
+// point.
 func (env *environment) showInject(out injection.InjectOut) {
 	defer env.tellInjectOff(out.OffBy)
 	for l := range strings.Lines(out.Text) {

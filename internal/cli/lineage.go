@@ -55,7 +55,7 @@ type lineageTree struct {
 // lineageStep is an edge of a lineageTree.
 type lineageStep struct {
 	name string // entry or turn to which the edge leads
-	seq  uint64 // its version (0 if it has none)
+	seq  uint64 // number of the version, or 0 if the edge has no version
 	how  string
 }
 

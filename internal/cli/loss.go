@@ -47,8 +47,8 @@ func addYes(c *cobra.Command) *bool {
 }
 
 // setUpErasure makes c call the verb. If mayLose reports that the call may erase data for good, the
-// person is asked first. The flags of c are the fields of In. The function arguments stores the
-// other arguments in In.
+// person is asked first. The flags of c set the fields of In, and arguments sets further fields of
+// In from the command's arguments.
 func setUpErasure[In, Out any](mem *openMemory, c *cobra.Command, l loss[In, Out], mayLose func(In) (bool, error),
 	arguments func(*In, *flagSet, []string) error, show func(Out)) *cobra.Command {
 	var isConfirmed *bool

@@ -23,9 +23,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// readTokens reads a token file and returns its tokens, the limits of its tenants and its absolute
-// path. If other users may read the file, it only warns, because the file may contain only
-// digests.
+// readTokens reads a token file and returns the tokens, the tenants' limits and the file's absolute
+// path. If other users may read the file, readTokens only prints a warning, because a file with
+// only digests is not secret.
 func (env *environment) readTokens(
 	file string,
 ) (ts auth.Tokens, quotas map[string]auth.Quota, where string, err error) {
@@ -69,8 +69,8 @@ func checkTokens(s *mcpserver.Server, ts auth.Tokens, where string) error {
 	return nil
 }
 
-// makeToken writes a new token to the file, unless another process has created the file first.
-// The file gets its name only after it is complete, so that no process reads half a token.
+// makeToken writes a new token to the file, unless another process has created the file first. The
+// file gets its final name only after it is complete, so that no process reads half a token.
 func (env *environment) makeToken(file string) error {
 	b := make([]byte, 32)
 	if _, err := io.ReadFull(env.Rand, b); err != nil {
@@ -109,8 +109,8 @@ func (env *environment) tokenPath(home string) string {
 	return filepath.Join(config, "tokens", hex.EncodeToString(sum[:8]))
 }
 
-// token returns the token that clients must send and the path of its file. It creates the file if
-// it is missing.
+// token returns the token that clients must send, and the path of the token file. If the file is
+// missing, token creates the file.
 func (mem *openMemory) token(file string) (token, where string, err error) {
 	if file == "" {
 		home, err := mem.finder.home()

@@ -11,7 +11,7 @@ import (
 // Memories gives access to the memories of a [Daemon].
 type Memories interface {
 	// Open opens the memory of a tenant, or the server's own memory if tenant is "". Closing the
-	// store does not close the other memories.
+	// returned store must not close any other memory.
 	Open(ctx context.Context, tenant string) (oxbow.Store, error)
 
 	// Ready returns nil if memories can be read, or a short reason that everyone may see.

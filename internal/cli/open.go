@@ -85,7 +85,7 @@ func (mem *openMemory) opener(
 	}
 	return open, func() (err error) {
 		for _, fn := range []func() error{closeRead, closeOwn, closeAll} {
-			if e := fn(); !errors.Is(e, oxbow.ErrClosed) { // two of them may share a memory
+			if e := fn(); !errors.Is(e, oxbow.ErrClosed) { // two of these functions may close the same memory
 				err = errors.Join(err, e)
 			}
 		}
@@ -231,8 +231,8 @@ func openError(path string, err error) error {
 	return fmt.Errorf("opening %s: %w", path, err)
 }
 
-// closeMemory closes the memory, or leaves that to the end of a run that still has to show its answer. A
-// home of another layout is closed with its memory and reopened when it is needed again.
+// closeMemory closes the memory, or leaves that to the end of a run that still has to show its answer. If the home has
+// another layout, closeMemory also closes the home, which is reopened when it is needed again.
 func (mem *openMemory) closeMemory(ctx context.Context, m *oxbow.Memory) error {
 	mem.opened = nil
 	mem.settling.run()

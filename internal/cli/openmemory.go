@@ -115,7 +115,8 @@ func newOpenMemory(outside Env) *openMemory {
 }
 
 // source returns the author of changes in this run: a person, or the agent that started the run.
-// $OXBOW_AGENT is only a claim, which an agent sets so that its changes differ from its person's.
+// $OXBOW_AGENT is only a claim. An agent sets it so that the agent's changes can be told from the
+// person's changes.
 func (mem *openMemory) source() (oxbow.Source, error) {
 	if mem.session == "" {
 		b := make([]byte, 8)
@@ -149,8 +150,9 @@ func (mem *openMemory) closeAtEnd(m *oxbow.Memory) {
 	mem.atEnd = append(mem.atEnd, m)
 }
 
-// close closes all that the run has opened, in reverse order. Before that it makes checkpoints,
-// except in a server, which has made them already, and in a run that must end quickly.
+// close closes all that the run has opened, in reverse order. Before that, close makes checkpoints.
+// It makes no checkpoints in a server, which has already made them, and in a run that must end
+// quickly.
 func (mem *openMemory) close(ctx context.Context) error {
 	var errs []error
 	for _, m := range mem.atEnd {

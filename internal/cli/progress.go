@@ -162,8 +162,8 @@ func (p *progressLine) wipe() {
 	}
 }
 
-// Write erases the line and writes b. If b does not end with a line break, it is a question, and
-// the line is not shown again until a person has answered it.
+// Write erases the line and writes b. If b does not end with a line break, b is a question, and the
+// progress line stays hidden until a person has answered.
 func (p *progressLine) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

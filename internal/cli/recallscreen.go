@@ -78,8 +78,8 @@ func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) err
 	return perform(ctx, mem, verb.Get, verb.GetIn{Name: s.chosen}, mem.env.showEntry)
 }
 
-// recallScreen connects the screen to the verbs. The memory stays open for queries. It is closed
-// before each change, which opens it in the same way as a command does.
+// recallScreen connects the screen to the verbs. The memory stays open for queries. Before each
+// change, the memory is closed, and the change opens it again as a command would.
 type recallScreen struct {
 	app     *openMemory
 	in      verb.RecallIn

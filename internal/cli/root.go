@@ -29,9 +29,9 @@ type commandGroup struct {
 // shows.
 func (mem *openMemory) root(run runner) *cobra.Command { return mem.buildTree(run, "") }
 
-// buildTree is like root. If only is not empty, it builds only the subcommand with this name,
-// because each start of the program runs one command, and building all commands takes longer than
-// running most of them.
+// buildTree is like root. If only is not empty, buildTree builds only the subcommand with this
+// name. Each start of the program runs a single command, and building all commands takes longer
+// than running most commands.
 func (mem *openMemory) buildTree(run runner, only string) *cobra.Command {
 	root := mem.bareRoot()
 	for _, g := range commandGroups(run) {

@@ -18,8 +18,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
-// Run runs one command line and returns its exit status: 0 if it succeeded, 1 if it failed, 2 if
-// the command line was wrong, 3 if why --diff --fail found touched annotations.
+// Run runs one command line and returns the exit status: 0 if the command succeeded, 1 if the
+// command failed, 2 if the command line was wrong, 3 if why --diff --fail found touched
+// annotations.
 func Run(ctx context.Context, env Env) int {
 	return runRoot(ctx, env, commandTree{
 		build: func(mem *openMemory) *cobra.Command { return mem.buildCalled(Run, env.Args) },
@@ -53,7 +54,7 @@ func runRoot(ctx context.Context, env Env, tree commandTree) int {
 	mem.followFolders()
 	mem.env.progress = shown
 	mem.repeats = mem.finder.repeatsOthers
-	// The commands of another run, because the definition of flags would reset those of this run.
+	// Use the commands of a separate run, because defining flags would reset the flags of this run.
 	if tree.names != nil {
 		mem.commandNames = sync.OnceValue(func() []string { return tree.names(newOpenMemory(env)) })
 	}

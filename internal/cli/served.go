@@ -87,8 +87,7 @@ type servedMemory struct {
 	other bool // the home has another layout than oxbow's own
 }
 
-// buildService builds the service that the flags describe, and returns it with the function that closes
-// it.
+// buildService builds the service that the flags describe. It also returns the function that closes the service.
 func (mem *openMemory) buildService(ctx context.Context, flags serving) (_ *servedMemory, _ func() error, err error) {
 	src, err := mem.source()
 	if err != nil {

@@ -29,9 +29,9 @@ func moment(s string) time.Time {
 	return t
 }
 
-// labelText formats labels in the order in which people look for them: the project, the tags,
-// and the other labels sorted by key. If a key has more than maxValues values, only the first
-// maxValues values and the number of omitted values are written.
+// labelText formats labels in the order in which people look for them: the project, the tags, and
+// the other labels sorted by key. If a key has more than maxValues values, labelText writes only
+// the first maxValues values and the number of omitted values.
 func labelText(labels map[string][]string, maxValues int) string {
 	var keys, words []string
 	for key := range labels {

@@ -14,10 +14,10 @@ import (
 // nextCommand is a command that the person may want to type next, with its purpose.
 type nextCommand struct{ line, purpose string }
 
-// showState prints the state of the memory and three next commands, without what agents changed,
-// which tellChanged prints. It reports whether it printed anything. Without a readable memory it
-// prints nothing, because the list of commands helps more then. It prints the lines itself and makes no
-// report, because only a person at a terminal sees them.
+// showState prints the state of the memory and three next commands. It reports whether it printed anything. It does
+// not print what agents changed, because tellChanged does. Without a readable memory, showState prints nothing,
+// because the list of commands is then more useful. It prints lines instead of a report, because only a person at a
+// terminal sees these lines.
 func (mem *openMemory) showState(ctx context.Context) bool {
 	if mem.env.json || mem.env.quiet {
 		return false

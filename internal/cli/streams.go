@@ -70,9 +70,9 @@ func (c *checkedWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// outcome returns the error of the run, joined with the first write error if that is not
-// included yet. It ignores the error of a closed pipe, because a reader such as head stops when
-// it has enough.
+// outcome returns the error of the run, joined with the first error of a write unless the run's
+// error already contains the write error. The error of a closed pipe is ignored, because a reader
+// such as head closes the pipe when it has read enough.
 func (c *checkedWriter) outcome(run error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 // call is the type of a verb.
 type call[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
-// setUpCall makes c call a verb. The flags of c are the fields of In. The function arguments stores
-// the other arguments in In, and show prints the result for people.
+// setUpCall makes c call a verb, and prints the result with show. The flags of c set the fields of
+// In, and arguments sets further fields of In from the command's arguments.
 func setUpCall[In, Out any](
 	mem *openMemory,
 	c *cobra.Command,
@@ -52,7 +52,8 @@ func setUpDecoding[In any](
 	return c
 }
 
-// setUpArguments makes c call fn with an In, filled from its flags, and with its other arguments.
+// setUpArguments makes c call fn with an In whose fields are set from the flags of c, and with the
+// command's arguments.
 func setUpArguments[In any](
 	c *cobra.Command,
 	fn func(ctx context.Context, in In, args []string) error,

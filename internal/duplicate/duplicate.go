@@ -19,14 +19,13 @@ type Duplicate struct {
 	Exact      bool // their contents are equal except for white space and letter case
 }
 
-// FindDuplicates returns the entries that can be removed because another entry has the same words in
-// the same order (see [analysis.NearDuplicates]). The result is sorted by ID and depends only on
-// the entries. Only notes and world facts are compared, and only with entries of the same kind
-// and projects. An entry is never removed if it has the label tag:keep, or if its names and
-// labels do not fit into the remaining entry. Entries that are withheld from models as
-// suspicious are neither removed nor used as the remaining entry, because the text of the
-// removed entry would then be withheld. progress may be nil. It is called with the number of
-// analyzed entries and the total number.
+// FindDuplicates returns the entries that can be removed because another entry has the same words in the same order
+// (see [analysis.NearDuplicates]). The result is sorted by ID and depends only on the entries. Only notes and world
+// facts are compared, and only with entries of the same kind and projects. An entry with the label tag:keep is never
+// removed. Neither is an entry whose names and labels do not fit into the remaining entry. Entries that are withheld
+// from models as suspicious are neither removed nor used as the remaining entry, because the text of the removed entry
+// would then be withheld. progress may be nil. FindDuplicates calls it with the number of analyzed entries and the
+// total number.
 func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, total int)) ([]Duplicate, error) {
 	groups := map[string][]oxbow.Entry{} // by kind and projects
 	done, total := 0, 0
@@ -99,8 +98,8 @@ func groupDuplicates(
 
 func isKept(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
-// mergeInto adds the names and labels of drop to keep, and returns the result. It returns false if
-// the result is not valid, for example because it has too many labels.
+// mergeInto returns keep with the names and labels of drop added. It returns false if the merged
+// entry is not valid, for example because it has too many labels.
 func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	e := keep.Clone()
 	for _, name := range append([]string{drop.Name}, drop.Aliases...) {
@@ -110,7 +109,8 @@ func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	}
 	_, sure := keep.Label(oxbow.LabelConfidence)
 	for _, l := range drop.Labels {
-		// drop's confidence is about its own content, so use it only if keep has no confidence
+		// the confidence of drop is about the content of drop, so use it only if keep has no
+		// confidence
 		if l.Key != oxbow.LabelConfidence || !sure {
 			e.Labels = append(e.Labels, l)
 		}

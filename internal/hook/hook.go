@@ -6,7 +6,7 @@
 //
 // A report is a JSON object. All clients, and the plug-in for opencode ([Plugin]), use nearly the
 // same field names. The reports of Gemini CLI and Copilot CLI identify neither the prompt nor the
-// tool call; [session.Fold] works them out.
+// tool call. [session.Fold] infers them from the order of the reports.
 package hook
 
 import (
@@ -54,8 +54,8 @@ type Report struct {
 	// Final is true if a turn or a session has ended.
 	Final bool
 
-	// Tool, Input and Output describe a tool call: the tool's name, its arguments and its result,
-	// as the client reports them. Output is nil if the client does not report the result.
+	// Tool, Input and Output describe a tool call as reported by the client: the name of the tool,
+	// the arguments and the result. Output is nil if the client does not report the result.
 	Tool          string
 	Input, Output json.RawMessage
 
@@ -320,8 +320,8 @@ const MaxContext = 9_500
 
 // Answer returns the bytes to write to standard output, so that the client adds the context to its
 // conversation. It returns nil if the context is empty, or if the report is neither about a start
-// nor about a prompt. It truncates the context so that it has at most MaxContext characters
-// together with its tags.
+// nor about a prompt. Answer truncates the context, so that the context and the tags around it have
+// at most MaxContext characters together.
 func (r Report) Answer(context string) []byte {
 	context = strings.TrimSpace(context)
 	if (r.Source == "" && r.Prompt == "") || context == "" {

@@ -141,8 +141,9 @@ func (o *room) setEntryHeaders(ctx context.Context, r *http.Request, rt *route, 
 	return false
 }
 
-// writtenEntry returns the entry as the call wrote it, for its ETag. Others may have changed the
-// entry since. It returns false if the call was not a write.
+// writtenEntry returns the entry in the version that the call wrote, from which the ETag is
+// computed. Another call may have changed the entry since. writtenEntry returns false if the call
+// was not a write.
 func writtenEntry(out any) (oxbow.Entry, bool) {
 	switch out := out.(type) {
 	case verb.RememberOut:

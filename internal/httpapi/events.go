@@ -49,8 +49,8 @@ func (o *room) serveEvents(w http.ResponseWriter, r *http.Request, feed *history
 	return nil
 }
 
-// sendNews sends one event for each change, or a reset. If a new stream has nothing to send,
-// it begins with the event "ready", so that the client gets an ID from which it can resume.
+// sendNews sends one event for each change, or a reset. If there is nothing to send on a new
+// stream, sendNews sends the event "ready", so that the client gets an ID from which it can resume.
 func sendNews(out *sse.Stream, n history.News, first bool) error {
 	switch {
 	case n.Reset:

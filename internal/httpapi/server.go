@@ -43,8 +43,8 @@ type Server struct {
 	rooms map[roomKey]*room
 }
 
-// New returns a server for the views that v makes. The first call that needs the memory
-// opens it; the server does not close it.
+// New returns a server for the views that v makes. The first call that needs the memory opens the
+// memory. The server does not close the memory.
 func New(v *rights.Options, o *Options) *Server {
 	s := &Server{views: v, turns: newTurns(), rooms: map[roomKey]*room{}}
 	if o != nil {

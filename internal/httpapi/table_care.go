@@ -81,7 +81,7 @@ type checkIn struct {
 	Since string `json:"since,omitempty" usage:"Prove that changes were only added since this head, which check or stats gave."`
 }
 
-// check calls [maintenance.Check] without signing. It reports file names without their
+// check calls [maintenance.Check] without signing. Its report contains the names of files without
 // directories.
 func check(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.CheckOut, error) {
 	out, err := maintenance.Check(ctx, w, maintenance.CheckIn{Since: in.Since})
@@ -92,15 +92,15 @@ func check(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.Chec
 	return out, err
 }
 
-// memoryStats calls [maintenance.Stats]. It reports the store's file name without its directory.
+// memoryStats calls [maintenance.Stats]. The store's file name is reported without the directory.
 func memoryStats(ctx context.Context, w *verb.Workspace, in maintenance.StatsIn) (maintenance.StatsOut, error) {
 	out, err := maintenance.Stats(ctx, w, in)
 	out.Store = fileName(out.Store)
 	return out, err
 }
 
-// doctor calls [maintenance.Doctor]. It removes the path of the home from the findings, but not from the remedies
-// for a caller who may see it.
+// doctor calls [maintenance.Doctor]. It removes the path of the home from the findings. The remedies keep the path if
+// the caller may see it.
 func doctor(ctx context.Context, w *verb.Workspace, in maintenance.DoctorIn) (maintenance.DoctorOut, error) {
 	out, err := maintenance.Doctor(ctx, w, in)
 	home := out.Home

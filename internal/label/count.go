@@ -1,7 +1,7 @@
 // This file counts labels.
 
-// Package label maintains the labels of a memory. It counts labels, changes them in bulk, finds
-// likely misspellings, and suggests labels for entries without labels.
+// Package label maintains the labels of a memory. It counts and changes labels in bulk, finds
+// probable misspellings, and suggests labels for entries without labels.
 package label
 
 import (
@@ -20,11 +20,11 @@ type Count struct {
 	Entries int
 }
 
-// CountValues returns the labels of the entries that match the filter. If key is not empty, it returns only
-// labels with this key. They are sorted by key, then by falling number of entries, then by value.
+// CountValues returns the labels of the entries that match the filter. If key is not empty, it returns only labels
+// with this key. The labels are sorted by key, then by falling number of entries, then by value.
 //
-// With a key, CountValues does not read contents if the store has the labels apart from the entries, as a
-// snapshot has those of projects and tags.
+// With a key, CountValues avoids reading contents if the store has labels apart from the entries. For example, a
+// snapshot has the labels with the keys project and tag.
 func CountValues(ctx context.Context, s oxbow.Store, f oxbow.Filter, key string) ([]Count, error) {
 	countLabels := countAllKeys
 	if key != "" {

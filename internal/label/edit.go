@@ -1,5 +1,5 @@
-// This file changes labels in bulk. A change is first planned, so that it can be shown, and then
-// applied as a single change of the memory, so that it can be undone in one step.
+// This file changes labels in bulk. A change is first planned, so that a person can see the plan.
+// Then it is applied as a single change of the memory, so that one undo is enough.
 
 package label
 

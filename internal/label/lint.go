@@ -130,9 +130,9 @@ func countCapitals(c Count) int {
 	return n
 }
 
-// findTypos finds pairs that differ by a single typing error. To avoid comparing all pairs, it
-// indexes each value by all its variants with one letter deleted. Two values that differ by an
-// error have such a variant in common.
+// findTypos finds pairs that differ by a single typing error. To avoid comparing all pairs,
+// findTypos indexes each value under all variants with one letter deleted. Two values that differ
+// by a single error have such a variant in common.
 func findTypos(cs []Count, used map[string]bool) []Finding {
 	near := map[string][]int{}
 	for i, c := range cs {

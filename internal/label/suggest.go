@@ -48,16 +48,17 @@ const (
 // Suggest suggests labels for entries that lack a label with one of the keys. The suggestions are
 // in the order of the entries, for each entry by falling confidence.
 //
-// It weighs two kinds of evidence. First, the ten labelled entries that rank best for the entry's
-// text vote, weighted by their scores. Second, the text may mention a value itself, or a file or
-// directory that labelled entries mention. Suggest measures how reliable either kind is in this
-// memory. It treats up to 200 labelled entries as unlabelled and compares its suggestions with
-// their real labels. If there are only few labelled entries, a fixed curve counts in addition. If
-// the unlabelled entries are similar to the labelled entries, at least four of five suggestions
-// with a confidence of 0.8 are right. The command labels of the bench module measures this.
+// Suggest weighs two kinds of evidence. First, the ten labelled entries that rank best for the
+// entry's text vote, weighted by their scores. Second, the text may mention a value itself, or a
+// file or directory that labelled entries mention. Suggest measures how reliable either kind is in
+// this memory. To measure this, it treats up to 200 labelled entries as unlabelled and compares the
+// suggestions with the real labels. If there are only few labelled entries, a fixed curve counts in
+// addition. If the unlabelled entries are similar to the labelled entries, at least four of five
+// suggestions with a confidence of 0.8 are right. The command labels of the bench module measures
+// this.
 //
-// It suggests at most one project for an entry, and any number of values for other keys. If no
-// entry has a label with a key, it suggests nothing for the key.
+// Suggest suggests at most one project for an entry, and any number of values for each other key.
+// If no entry has a label with a key, Suggest suggests nothing for the key.
 func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggestion, error) {
 	if o.Keys == nil {
 		o.Keys = []string{oxbow.LabelProject, oxbow.LabelTag}
@@ -221,8 +222,9 @@ func (g *suggester) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 	if g.labelled == 0 {
 		return nil, nil
 	}
-	// if an entry has at most one label with this key, skip neighbours without a label, because
-	// they mean nothing for other keys, such as tag, they vote for no label
+	// If an entry has at most one label with this key, skip neighbours without such a label,
+	// because they say nothing about this entry. For other keys, such as tag, these neighbours vote
+	// against all labels.
 	var f oxbow.Filter
 	if g.single {
 		f.Terms = []oxbow.Term{{Key: "has", Values: []string{g.key}}}

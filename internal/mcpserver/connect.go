@@ -17,7 +17,7 @@ import (
 )
 
 // Maximum size of an answer in bytes that clients pass to the model in full. The limit for Claude Code is set in the
-// tool's meta. The other limit is the lowest that was measured for other clients (17 kB and more).
+// tool's meta. For all other clients, the limit is the lowest that was measured (17 kB and more).
 const (
 	pageBytes   = 16_000
 	claudeBytes = 200_000
@@ -28,8 +28,8 @@ const (
 // agent is stopped when the server ends.
 const subAgent = "spawn_sub_agent"
 
-// metas are hints for Claude Code: up to how many characters it passes on an answer in full,
-// and which tools it always loads.
+// metas are hints for Claude Code in the form of _meta: the maximum size in characters of an answer
+// that Claude Code passes on in full, and the tools that Claude Code always loads.
 var metas = map[string]mcp.Meta{
 	"remember":            {"anthropic/alwaysLoad": true},
 	"recall":              {"anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": claudeBytes},

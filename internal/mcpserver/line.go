@@ -98,7 +98,7 @@ func (m *messages) readLine() (line []byte, long bool, err error) {
 
 // refusal is the error with which a line is answered.
 type refusal struct {
-	id     json.RawMessage // ID of the request as the client wrote it (nil if it is not known)
+	id     json.RawMessage // ID of the request, in the bytes that the client wrote, or nil if the ID is not known
 	code   int
 	reason string
 }

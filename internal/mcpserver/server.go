@@ -56,8 +56,8 @@ type Options struct {
 	// programs. They are offered only to clients without any restriction except Bound.
 	Whole []verb.Tool
 
-	// Home is the home if another memory system's layout is used, otherwise nil. Its context
-	// and its documents are offered to clients that see the whole memory.
+	// Home is the home if the layout of another memory system is used, otherwise nil. Clients that
+	// see the whole memory are offered the home's context and documents.
 	Home layout.Home
 	// Leave are the names of verbs that cannot work in the home and are not offered.
 	Leave []string

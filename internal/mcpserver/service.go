@@ -12,8 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// service serves clients that have the same rights: it contains their view of the memory, and the tools that they are
-// offered. All tools, resources, prompts and completions access the memory through the workspace of the view.
+// service serves the clients that have the same rights. It contains the view of the memory for these rights, and the
+// tools that clients with these rights are offered. All tools, resources, prompts and completions access the memory
+// through the workspace of the view.
 type service struct {
 	*Server
 	*rights.View
@@ -76,8 +77,8 @@ func (v *service) offeredTools() []verb.Tool {
 // completions or prompts either, but still the context and the documents of the home.
 func (v *service) hasMemory() bool { return v.opts.Tools == nil || len(v.opts.Tools) > 0 }
 
-// CheckToken returns an error if a token cannot be served, because its profile cannot be read or
-// because its rights and the server's exclude each other.
+// CheckToken returns an error if a token cannot be served: the token's profile cannot be read, or
+// no memory is left that both the token and the server allow.
 func (s *Server) CheckToken(t auth.Token) error {
 	_, err := s.views.View(t, "")
 	return err

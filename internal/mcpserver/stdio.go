@@ -21,14 +21,13 @@ import (
 // longer than the time that a write waits for the lock of the store.
 const callTime = 2 * time.Minute
 
-// ServeStdio serves the client that writes to in and reads from out, until in or ctx ends.
-// Then it finishes and answers all calls that it has read. If no call is answered for
-// [Options.Drain], it answers the remaining calls with an error. It returns nil if in has
-// ended, and the error of ctx if ctx has ended. In the latter case, a blocked Read of in
-// keeps one goroutine until it returns. A line that is not a valid message is answered with
-// an error. If writing to out fails, the calls are still executed, and ServeStdio returns
-// the error of writing at the end. It writes only protocol messages to out and closes
-// neither in nor out.
+// ServeStdio serves the client that writes to in and reads from out, until in or ctx ends. Then it
+// finishes and answers all calls that it has read. If no call is answered for [Options.Drain], it
+// answers the remaining calls with an error. ServeStdio returns nil if in has ended, and the error
+// of ctx if ctx has ended. If ctx ends while a Read of in blocks, one goroutine remains until the
+// Read returns. A line that is not a valid message is answered with an error. If writing to out
+// fails, the calls are still executed, and ServeStdio returns the error of writing at the end. Only
+// protocol messages are written to out. ServeStdio closes neither in nor out.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	m, err := s.openUnlimited(stdioName)
 	if err != nil {
@@ -92,9 +91,9 @@ type nopWriteCloser struct{ io.Writer }
 func (nopWriteCloser) Close() error { return nil }
 
 // draining is a transport that delays the end of input until all calls are answered. Without
-// it, the SDK would cancel them at the end of input, so that a client that writes its calls
-// and closes the pipe would get no answers. It does not answer calls that the client has
-// cancelled, as the protocol requires.
+// draining, the SDK would cancel all running calls at the end of input. A client that writes calls
+// and closes the pipe would then get no answers. A call that the client has cancelled is not
+// answered, as the protocol requires.
 type draining struct {
 	mcp.Transport
 	stop  context.Context // when it ends, no more messages are read
@@ -283,8 +282,8 @@ func (c *graceConn) mayAnswer(id jsonrpc.ID) bool {
 	return true
 }
 
-// withCode returns the response. If it is an error with code 0, as the SDK writes for errors
-// without a code, it gets the JSON-RPC code for an internal error.
+// withCode returns the response. An error with code 0 gets the JSON-RPC code for an internal error,
+// because the SDK writes code 0 for errors without a code.
 func withCode(r *jsonrpc.Response) *jsonrpc.Response {
 	var coded *jsonrpc.Error
 	if r.Error == nil || (errors.As(r.Error, &coded) && coded.Code != 0) {

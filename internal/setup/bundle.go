@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// bundleVersion is the version of the plug-ins. Each release changes it, because clients update a
-// plug-in only if its version has changed.
+// bundleVersion is the version of the plug-ins. Each release changes the version, because clients
+// update a plug-in only if the version has changed.
 const bundleVersion = "0.1.0"
 
 // BundleDir is the directory of the plug-ins in the repository. It has a subdirectory for each

@@ -11,7 +11,7 @@ import (
 // Options configure the setup of a client.
 type Options struct {
 	Executable string   // absolute path of oxbow
-	Home       string   // home that the server and the hooks use ("" if they find it themselves)
+	Home       string   // home that the server and the hooks use, or "" if the configuration names no home
 	Project    bool     // change the project's files instead of the user's
 	NoMCP      bool     // do not set up the server
 	NoInject   bool     // do not set up hooks that add memory to the context
@@ -37,8 +37,8 @@ type Client struct {
 	filesFor func(w World, o Options) []clientFile
 	events   []hookEvent // events that run hooks (nil if setup does not write hooks)
 
-	// memories returns the directory of the client's own memory. It is nil if the client has no
-	// memory of its own.
+	// memories returns the directory of the client's own memory, or nil if the client has no memory
+	// of its own.
 	memories   func(w World) string
 	signsHooks func(w World) []string // paths that exist if the client is installed
 	notes      func(w World, o Options) []string

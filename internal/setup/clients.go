@@ -329,8 +329,8 @@ func tomlServer(t *tomlTable) (s Server, exists bool) {
 }
 
 // putServer writes the server's table into Codex' configuration. It removes the key required,
-// unless the person wrote it. Earlier versions of oxbow wrote the key. With it, Codex does not
-// start if oxbow fails to start.
+// unless the user wrote the key. Earlier versions of oxbow wrote this key, and with it Codex does
+// not start if oxbow fails to start.
 func putServer(own ownPrograms, t, base *tomlTable, want fields) error {
 	if current, ok := tomlServer(t); ok {
 		if !own.startServer(current) {

@@ -55,8 +55,8 @@ type Inspection struct {
 	// compared with the files that setup would write.
 	Compares bool
 
-	// Start starts a server as a client would do, and asks it about its memory. If Start is nil, no
-	// servers are started.
+	// Start starts a server like a client, and asks the server about the server's memory. If Start
+	// is nil, no servers are started.
 	Start func(ctx context.Context, s Server) Answer
 
 	answers map[string]Answer // by command and environment
@@ -441,8 +441,9 @@ func (in *Inspection) describeSetup(s *Status) string {
 	return parts
 }
 
-// outdatedFiles returns the problem that files differ from the files that setup would write now,
-// because a different version or a person changed them. It returns "" if they do not differ.
+// outdatedFiles compares the client's files with the files that setup would write now. It returns
+// the problem if they differ, because another version of oxbow or a user changed the files,
+// otherwise "".
 func (in *Inspection) outdatedFiles(s *Status) string {
 	if !slices.ContainsFunc(in.changesAgain(s), func(c *Change) bool { return !c.IsUnchanged() }) {
 		return ""

@@ -178,7 +178,7 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 	return all
 }
 
-// removeHandler removes the handler. It also removes the handler's group and list if they become empty.
+// removeHandler removes the handler, and also the handler's group and list if nothing remains in them.
 func (at foundHandler) removeHandler(d, base *jsonDocument) error {
 	list, i := d.valueAt("hooks", at.event), at.index
 	hooks, _ := findMember(elementAt(list, at.group), "hooks")
@@ -255,8 +255,8 @@ func stringsItem(prefix string, want []string, path ...string) setting {
 	}
 }
 
-// valueItem returns a value that a person asked for. It is removed only if the record shows that
-// setup wrote it, and if it has not changed since then.
+// valueItem returns the setting for a value that a user asked for. The value is removed only if the
+// user has not changed the value since setup wrote the file.
 func valueItem(value any, path ...string) *setting {
 	return &setting{
 		add: func(d, _ *jsonDocument) error { return d.setValue(value, path...) },

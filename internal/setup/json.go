@@ -365,8 +365,8 @@ func (d *jsonDocument) removeValue(path ...string) error {
 	return d.removePart(parent, i)
 }
 
-// removeEmptyParents removes the object or list at a path if it is empty and base does not have it. Then it does
-// the same for the objects that contain it. A value that is null in base becomes null again.
+// removeEmptyParents removes the object or list at a path if nothing remains in it, unless base has an object or list
+// there. Then it examines the parent objects in the same way. A value that is null in base becomes null again.
 func (d *jsonDocument) removeEmptyParents(base *jsonDocument, path ...string) error {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		v := d.valueAt(path...)

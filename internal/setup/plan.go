@@ -1,9 +1,9 @@
 // This file plans and applies the changes of clients' files, and writes the records with which the
 // changes can be removed.
 
-// Package setup configures agents' clients to use oxbow. It edits their configuration files, and
-// changes only the parts that it wrote. It can remove its edits so that the files have their
-// original bytes again.
+// Package setup configures agents' clients to use oxbow. Setup edits the clients' configuration
+// files, and changes only the parts that setup wrote. Removing oxbow restores the original bytes of
+// each file.
 package setup
 
 import (

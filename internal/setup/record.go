@@ -279,8 +279,8 @@ func resolveLink(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// readFile reads a regular file. It rejects pipes, because reading them could block. It returns nil
-// if the file does not exist.
+// readFile reads a regular file. It returns nil if the file does not exist, and rejects pipes,
+// because reading a pipe could block.
 func readFile(path string) ([]byte, error) {
 	switch fi, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):

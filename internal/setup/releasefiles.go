@@ -40,8 +40,8 @@ func (t Target) NPMProgram(version string) string {
 		field{"os", []string{npmOS[t.OS]}}, field{"cpu", []string{npmArch[t.Arch]}})
 }
 
-// NPMLauncher returns the files of the npm package that people install. With it, npm installs only
-// the package that contains the program for their platform.
+// NPMLauncher returns the files of the npm package that people install. With these files, npm
+// installs only the package with the program for the user's platform.
 func NPMLauncher(version string, targets []Target) map[string]string {
 	var programs fields
 	for _, t := range targets {

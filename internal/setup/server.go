@@ -55,7 +55,7 @@ var oxbowName = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // contain reports whether a path leads to oxbow, with the path syntax of any system. A program with another name
-// is oxbow if it is running now or if setup wrote its path.
+// counts as oxbow if the program is running now, or if setup wrote this path.
 func (own ownPrograms) contain(path string) bool {
 	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
 	if oxbowName().MatchString(strings.TrimSuffix(base, ".exe")) {

@@ -120,8 +120,8 @@ func NewClient(address, model string) (*Client, error) {
 	return &Client{Model: model, endpoint: u.String()}, nil
 }
 
-// SetKey sets the key. It returns an error if requests would expose the key, because they use plain
-// HTTP to another machine.
+// SetKey sets the key. It returns an error if requests would expose the key, because the endpoint's
+// URL is plain HTTP to another machine.
 func (e *Client) SetKey(key string) error {
 	u, err := url.Parse(e.endpoint)
 	if err != nil {

@@ -330,7 +330,8 @@ func toBool(p Param, _ string, s scalar) (any, error) {
 	return s.text == "true", nil
 }
 
-// signed lists the parameters that accept a negative number here, because their verbs report it themselves.
+// signed lists the parameters that may be negative when the arguments are parsed, because the verbs of these
+// parameters report a negative number with a better error.
 var signed = []string{"limit", "max_tokens", "count", "offset"}
 
 func toInteger(p Param, _ string, s scalar) (any, error) {

@@ -263,8 +263,9 @@ func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, dates TypedDates, one, many 
 	return why
 }
 
-// notLabels returns hints about filter terms that select by a label and match no entry. Such a term is probably a
-// mistake if its key resembles a key of the filter language, or if its value is a date.
+// notLabels returns hints about filter terms that select by a label and match no entry. A hint is added if the term's
+// key resembles a key of the filter language, or if the term's value is a date, because such a term is probably a
+// mistake.
 func notLabels(g oxbow.Diagnosis) (hints []Note) {
 	for _, r := range g.Removed {
 		if r.Left > 0 || len(r.Filter.Terms) == 0 {

@@ -99,7 +99,7 @@ func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit i
 	return nil
 }
 
-// changeOfOne returns the change that wrote a version of an entry. The result leaves out the other entries of the
+// changeOfOne returns the change that wrote a version of an entry. The result contains only this entry's part of the
 // change.
 func (p PastTexts) changeOfOne(ctx context.Context, v oxbow.Version) Change {
 	return Change{Seq: v.Seq, Time: Timestamp(v.Source.Time), Source: MakeSource(v.Source), Note: v.Note,
@@ -237,10 +237,11 @@ func undoneBy(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change,
 	return readChanges(ctx, m, slices.Sorted(slices.Values(undo[0].Reverts)))
 }
 
-// last returns the last count changes that can be undone. If none can be undone, it returns an
-// error unless the call is a dry run. For an agent, the list ends before the first change by a
-// person or an import, and it returns an error if that is the newest change. Such a change can be
-// undone only by its number, so that an agent does not undo changes that it has not seen.
+// last returns the last count changes that can be undone. If no change can be undone, last returns
+// an error unless the call is a dry run. For an agent, the list ends before the first change by a
+// person or an import. If the newest change is by a person or an import, last returns an error for
+// an agent. An agent can undo such a change only by its number, so that agents do not undo changes
+// that they have not seen.
 func (out *UndoOut) last(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
 	cs, err := m.Undoable(ctx, count)
 	if err == nil && len(cs) == 0 && !out.DryRun {

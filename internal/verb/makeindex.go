@@ -10,10 +10,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// MakeIndex builds the index of a memory if a large part of the memory was written, so that the next recall need not
-// do it. It does so if at least half of the entries were written or, if an index file exists, at least manyWritten plus
-// a 64th of the entries. It does nothing in a hook, because a hook has no time to read so many entries and does not
-// save its index. Errors are ignored, because the next recall then builds the index.
+// MakeIndex builds the index of a memory after a large write, so that the next recall need not build the index. A
+// write is large if it wrote at least half of the entries or, if an index file exists, at least manyWritten plus a
+// 64th of the entries. MakeIndex does nothing in a hook, because a hook does not have the time to read so many entries
+// and does not save an index. MakeIndex ignores errors, because the next recall then builds the index.
 func MakeIndex(ctx context.Context, m *oxbow.Memory, written int) {
 	s, err := m.Stats(ctx)
 	if err == nil && (2*written >= s.Entries || (written >= manyWritten+s.Entries/64 && hasIndex(s.Path))) {

@@ -107,8 +107,8 @@ type PageRef int
 // PersonRef is a command of oxbow that people run, such as "oxbow check".
 type PersonRef string
 
-// Hint is a call that the caller should make next. In a sentence of its own, it is completed by
-// Does, the call's effect ("brings it back"). Within a sentence it is completed by To, its purpose
+// Hint is a call that the caller should make next. A sentence of its own ends with Does, the effect
+// of the call ("brings it back"). A clause within a sentence ends with To, the purpose of the call
 // ("bring it back").
 type Hint struct {
 	Verb     string

@@ -13,8 +13,8 @@ import (
 
 type ledgerKey struct{}
 
-// WithLedger returns a context that records in s which entries the session is shown, because its
-// texts may be made from them. Servers call it.
+// WithLedger returns a context for the calls of a session. Entries that are shown to the session
+// are recorded in s, because the session's texts may be made from them. Servers call WithLedger.
 func WithLedger(ctx context.Context, s *SeenEntries) context.Context {
 	return context.WithValue(ctx, ledgerKey{}, &s.ledger)
 }

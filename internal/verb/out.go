@@ -76,8 +76,8 @@ func (s Source) ClientSession() string {
 	return id
 }
 
-// SessionName returns the client's session that made a change as CLIENT/SESSION, the form in
-// which verbs accept it, or "" if it is not known.
+// SessionName returns the session that made a change, in the form CLIENT/SESSION that verbs accept.
+// It returns "" if the session is not known.
 func (s Source) SessionName() string { return session.SourceSession(oxbow.Source{Ref: s.Ref}) }
 
 // Reviewed returns, for the text of a team file, the branch and commit that contain the text
@@ -230,8 +230,8 @@ func Timestamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// makeEntry returns the entry without its content and its session, which the history
-// contains.
+// makeEntry returns the entry in the form for answers, without the content and the session. Answers
+// to history contain these.
 func makeEntry(e oxbow.Entry) Entry {
 	trust := e.Trust()
 	if Warning(trust) == "" {

@@ -90,9 +90,9 @@ func headText(e Entry) string {
 	return b.String()
 }
 
-// fit cuts the answer to a budget. It includes as many hits as fit with their snippets. Then it
-// adds whole contents in order of rank, then the turns around these hits. If keep is set, no hit
-// is left out.
+// fit cuts the answer to a budget. It includes as many hits as the budget allows with snippets.
+// Then it adds whole contents in order of rank, and finally the turns around these hits. If keep is
+// set, no hit is left out.
 func (out *RecallOut) fit(contents []string, maxTokens int, keep bool) {
 	all := len(out.Hits)
 	notes := out.Notes

@@ -30,8 +30,9 @@ func PersonOnly(ctx context.Context, act, command string) error {
 
 // MayErase returns an error if the caller may not permanently erase the versions. A person may
 // erase all versions. Another caller may not erase a version that a person wrote, and the error
-// then matches [oxbow.ErrInvalid]. An error from versions is returned unchanged. Every verb that
-// erases passes its name as verb and calls MayErase before it changes anything.
+// then matches [oxbow.ErrInvalid]. If versions yields an error, MayErase returns that error
+// unchanged. Every verb that erases calls MayErase before it changes anything, and passes its own
+// name as verb.
 func MayErase(ctx context.Context, verb string, versions iter.Seq2[oxbow.Entry, error]) error {
 	if IsPerson(ctx) {
 		return nil

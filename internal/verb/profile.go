@@ -331,8 +331,8 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 	return out, nil
 }
 
-// loadVerbs returns the tools that load and unload profiles. They are not in the table, because
-// only doors that serve profiles offer them (see [WithProfiles]).
+// loadVerbs returns the tools that load and unload profiles. They are not in the table of verbs,
+// because only interfaces that serve profiles offer them (see [WithProfiles]).
 func loadVerbs() []Tool {
 	return []Tool{
 		define("load_memory_profile", "Load a memory profile", traits{readOnly: true, idempotent: true}, LoadProfile),
@@ -345,10 +345,10 @@ func loadVerbs() []Tool {
 	}
 }
 
-// WithProfiles returns the tools for a door that serves memory profiles. Each tool works within
-// the profile of the handle in its arguments. Without a handle, it uses the profile loaded in its
-// session. The tools for loading and unloading are added if the sets include them. Otherwise the
-// tools have no parameter for handles.
+// WithProfiles returns the tools for a door that serves memory profiles. Each tool accepts a handle
+// in its arguments and works within the profile of this handle. Without a handle, the tool uses the
+// profile that the session has loaded. If sets includes the tools that load and unload profiles,
+// WithProfiles adds these tools. Otherwise the tools have no parameter for handles.
 func WithProfiles(tools []Tool, sets Sets) []Tool {
 	verbs := sets.Select(loadVerbs())
 	out := make([]Tool, 0, len(tools)+len(verbs))
@@ -435,8 +435,8 @@ func (w *Workspace) within(handle string) (l loadedProfile, ok bool, err error) 
 	return l, err == nil, err
 }
 
-// takeHandle removes the handle from a call's arguments. It ignores invalid arguments, because the
-// call will report them.
+// takeHandle removes the handle from a call's arguments. If the arguments are invalid, takeHandle
+// returns no handle and no error, because the call will report the mistake.
 func takeHandle(args json.RawMessage) (handle string, rest json.RawMessage, err error) {
 	if !bytes.Contains(args, []byte(handleParam)) {
 		return "", args, nil

@@ -229,9 +229,9 @@ func limitOfQuery(q oxbow.Query) int {
 	return q.Limit
 }
 
-// recallWithoutMust recalls without the query's required words and phrases. If it finds
-// something, it adds a note, changes the query accordingly and returns how the changed query was
-// understood. Otherwise it returns read.
+// recallWithoutMust recalls without the query's required words and phrases. If entries match,
+// recallWithoutMust adds a note, removes these words from the query and returns the parsed form of
+// the new query. Otherwise it returns read.
 func (out *RecallOut) recallWithoutMust(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -257,8 +257,8 @@ func (out *RecallOut) recallWithoutMust(
 	return hits, relaxedRead, nil
 }
 
-// visibleHits removes the hits that the caller may not see, and such turns around the other hits. If past is set, the
-// hits are old versions.
+// visibleHits removes the hits that the caller may not see. From the other hits, it removes the neighbouring turns
+// that the caller may not see. If past is set, the hits are old versions.
 func visibleHits(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []oxbow.Hit {
 	p := NewPastTexts(m)
 	withheld := func(e oxbow.Entry) bool { return !e.MayShow(oxbow.OnRequest(ctx)) || (past && p.withheld(ctx, &e)) }

@@ -94,8 +94,8 @@ func RememberNew(ctx context.Context, w *Workspace, in RememberIn) (RememberOut,
 }
 
 // readOnlyArgument sets the name or the content from OnlyArgument. The argument is a name if an
-// entry has this name. Otherwise it is a text if it contains a space. A single word is not read as
-// a text, because it may be a name whose text the caller forgot.
+// entry has this name. Otherwise the argument is a text if it contains a space. A single word is
+// not used as a text, because the user may have typed a name and forgotten the text.
 func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error {
 	word := in.OnlyArgument
 	if word == "" {
@@ -186,7 +186,8 @@ func (in RememberIn) changedParams() (names []string) {
 	return names
 }
 
-// edit is a call of remember, with its arguments, the entry that it found, and its change.
+// edit is the state of a call of remember: the arguments, the current entry with this name, and the
+// change to make.
 type edit struct {
 	in         RememberIn
 	name, base string // base is the name made from the content, or "" if the caller gave a name

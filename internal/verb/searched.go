@@ -23,7 +23,8 @@ type searchedTexts struct {
 
 type searchedKey struct{}
 
-// withSearched returns a context that remembers searched texts. It returns ctx if it does so already.
+// withSearched returns a context that records the texts that were searched. If ctx already records them, withSearched
+// returns ctx.
 func withSearched(ctx context.Context) context.Context {
 	if searchedFrom(ctx) != nil {
 		return ctx

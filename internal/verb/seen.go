@@ -107,8 +107,8 @@ func (s *SeenEntries) showPage(e oxbow.Entry, from, to int) {
 	s.mu.Unlock()
 }
 
-// Write calls apply, and records the returned entry. A session's writes run one after the other, so
-// that they are not mistaken for changes by another session.
+// Write calls apply, and records the returned entry. A session's writes run one after the other.
+// Otherwise a write could be mistaken for a change by another session.
 func (s *SeenEntries) Write(apply func() (oxbow.Entry, error)) error {
 	if s != nil {
 		s.writing.Lock()

@@ -25,7 +25,7 @@ import (
 type Profiles struct {
 	Set *profile.Set
 
-	// Visible reports whether callers may name a profile. If it is nil, they may name every
+	// Visible reports whether callers may name a profile. If Visible is nil, callers may name every
 	// profile. A profile that is not visible is reported as unknown.
 	Visible func(name string) bool
 	// Document reports whether a document may be shown. If it is nil, every document may.
@@ -214,8 +214,8 @@ type LoadedProfiles struct {
 	gone  []string // the last 32 handles that were unloaded
 }
 
-// load puts a profile in force. If the profile is already loaded, it moves to the end of the stack
-// and keeps its handle unless its file was edited. The notes report both cases.
+// load puts a profile in force. A profile that is already loaded moves to the end of the stack, and
+// keeps its handle unless the profile's file was edited. notes mention both cases.
 func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, notes []Note, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,6 @@
-// This file describes the answers of the verbs on entries and changes. An entry's content is data, so a text for
-// models puts it into a fence that it cannot close. Name, date and source are outside of the fence.
+// This file describes the answers of the verbs on entries and changes. An entry's content is data. In a text for
+// models, the content is therefore inside a fence that the content cannot close. The entry's name, date and source are
+// outside of the fence.
 
 package verb
 
@@ -16,7 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
-// headRecord describes an entry in a list: its name, kind and dates, then its content or snippet.
+// headRecord describes an entry in a list: the entry's name, kind and dates, then the content or a
+// snippet.
 func headRecord(e Entry) report.Record {
 	r := report.Record{Key: report.Name(e.Name), Lines: bodyCells(e)}
 	r.Cells = []report.Cell{{Value: report.Words(e.Kind)}}
@@ -166,8 +168,8 @@ func sourceText(s Source) string {
 	return strings.Join(ws, " ")
 }
 
-// record describes a change, or the changes of an import. The record names at most maxTouched entries, and the number
-// of the others.
+// record describes a change, or the changes of an import. The record names at most maxTouched entries. If there are
+// more, it reports the number of further entries.
 func (o Operation) record() report.Record {
 	r := report.Record{Key: report.Words(fmt.Sprintf("change %d", o.Seq)), Of: o}
 	if o.IsImport() {

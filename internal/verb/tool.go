@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 )
 
-// Tool is a verb that models may call. Its schema omits rare parameters, and its descriptions are
+// Tool is a verb that models may call. The schema omits rare parameters, and the descriptions are
 // short.
 type Tool struct {
 	Verb

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// AsTyped rewrites the commands in a text of oxbow so that they reach this memory when a person types them in a shell
+// AsTyped rewrites the commands in a text by oxbow for a person at a shell, so that the typed commands use this memory
 // (see [Workspace.Typed]).
 func (w *Workspace) AsTyped(text string) string {
 	if w.Typed == nil || text == "" {
@@ -37,10 +37,9 @@ var (
 	noteHolders sync.Map // maps a type to a bool: whether its values may contain a note or advice
 )
 
-// TypeCommands returns the answer of a verb with its commands changed by rewrite, so that they work as typed. It
-// changes all notes, all strings that are fields named Mend, and the text that replaces withheld entries. It
-// copies slices that contain these before it changes them, because verbs share some of these slices. If rewrite is
-// nil, nothing changes.
+// TypeCommands passes each command in an answer to rewrite, so that the commands work as typed. It changes all notes,
+// all string fields named Mend, and the text that replaces withheld entries. TypeCommands copies slices before it
+// changes them, because verbs share slices. If rewrite is nil, nothing changes.
 func TypeCommands(answer any, rewrite func(string) string) any {
 	if rewrite == nil || answer == nil || !mayHoldNotes(reflect.TypeOf(answer)) {
 		return answer

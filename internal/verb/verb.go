@@ -11,8 +11,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Verb is a function of a [Workspace], with its name, the schemas for argument and result, and a
-// way to call it with JSON.
+// Verb is a function of a [Workspace], together with a name, the schemas for argument and result,
+// and a way to call the function with JSON.
 type Verb struct {
 	Name  string // such as "remember" (only lower-case letters and underscores)
 	Title string // title for people, such as "Save to memory"

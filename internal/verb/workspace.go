@@ -37,10 +37,10 @@ func (a Access) Unless(dry bool) Access {
 // Workspace provides everything on which verbs work. An interface sets it up once. All
 // calls of the interface share the workspace, and none modifies it.
 type Workspace struct {
-	// Open returns the memory with the requested access. It returns the same memory each time.
-	// A server opens the memory once, so it only distinguishes [Read] from the other values.
-	// The program that calls the verbs closes the memory. [OpenOnFirstUse] makes such a
-	// function.
+	// Open returns the memory with the requested access. Every call returns the same memory.
+	// Because a server opens the memory only once, the server only distinguishes [Read] from the
+	// other values. The program that calls the verbs must close the memory. See [OpenOnFirstUse]
+	// for an implementation.
 	Open func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
 	// Now is the clock. Its location is the time zone for dates such as 2026-04-18. Nil
@@ -51,13 +51,14 @@ type Workspace struct {
 	// that write files use it. If it is nil, nothing is checked.
 	Knowledge func() Knowledge
 
-	// Unlabelled is set if the home has a layout other than oxbow's own. Its files do not record
-	// which texts repeat foreign text, so each text is compared when it is shown.
+	// Unlabelled is set if the home has a layout other than oxbow's own. Files in such a layout do
+	// not record whether a text repeats foreign text. Therefore each text is compared with the
+	// foreign texts when the text is shown.
 	Unlabelled bool
 
 	// Annotations returns the working tree's annotations, an *annotate.Store. The verbs of package
-	// annotations need it, and cited files are checked against its tree. It is nil outside of a
-	// working tree. It is called only when needed.
+	// annotations use it, and cited files are checked against its tree. Annotations is called only
+	// when needed, and is nil if there is no working tree.
 	Annotations func(ctx context.Context) (WorkingTree, error)
 
 	// Sessions returns the archive of sessions, including everything that hooks have

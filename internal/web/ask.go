@@ -133,7 +133,7 @@ func (c *call) gate(q, project string) g.Node {
 // answerWords says what an agent gets by each answer of the gate.
 var answerWords = map[string]string{"payload": "sentences", "pointer": "the name", "silence": "nothing"}
 
-// gateTable lists the units that the gate considered, each with its strength and its floor.
+// gateTable lists the units that the gate considered, with the strength and the floor of each unit.
 func gateTable(out injection.InjectOut) g.Node {
 	var rows []g.Node
 	for _, a := range out.Accounts {

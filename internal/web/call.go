@@ -1,5 +1,5 @@
-// This file handles one request of a signed-in browser: its form values, its rights, and the
-// redirect that answers a form.
+// This file handles one request of a signed-in browser: the form values, the browser's rights, and
+// the redirect that answers a form.
 
 package web
 

@@ -1,5 +1,5 @@
-// This file shows the facts about an entry: who wrote it and how, which files it cites, and
-// how often models have seen it.
+// This file shows the facts about an entry: who wrote the entry and how, which files the entry
+// cites, and how often models have seen the entry.
 
 package web
 

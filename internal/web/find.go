@@ -187,8 +187,8 @@ func (f findResult) labelTerms() (terms []string) {
 	return terms[:min(len(terms), suggestedLabels)]
 }
 
-// nearMisses links to terms that are similar to those of the query. A similar filter
-// replaces the query's own filter of the same key.
+// nearMisses links to terms that are similar to the query's terms. If the query already has a
+// filter with the same key, a similar filter replaces that filter.
 func nearMisses(f findResult) g.Node {
 	if len(f.near) == 0 {
 		return nil

@@ -76,8 +76,8 @@ func handoffPath(name string) string {
 	return "handoffs/" + strings.TrimPrefix(page.EntryPath(name), "entries/")
 }
 
-// showHandoff is the page of one handoff. It does not open the profiles and files that the
-// handoff names, because some browsers may not see them.
+// showHandoff is the page of one handoff. It does not open the profiles and files that the handoff
+// names, because not every browser has the right to see them.
 func showHandoff(c *call) (reply, error) {
 	name := c.name()
 	out, err := sessions.Handoffs(c.ctx, c.work, sessions.HandoffsIn{All: true})

@@ -22,7 +22,7 @@ type heldAt struct {
 	held   labels.HeldOut
 }
 
-// get returns the entries that were held back in a view after a change. If they are not cached, it calls
+// get returns the entries that were held back in a view after a change. If the cache lacks these entries, get calls
 // read. The result is shared and must not be modified.
 func (h *heldCache) get(
 	view *rights.View,

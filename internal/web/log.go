@@ -1,5 +1,5 @@
-// This file is the page Log. It shows every change with its author and a button to undo the
-// change. It does not render the report of the verb, because reports have no buttons.
+// This file is the page Log. It shows every change with its author and a button to undo the change.
+// It does not render the report of the verb, because reports have no buttons.
 
 package web
 
@@ -178,9 +178,9 @@ func undoWord(ch verb.Change) string {
 	return "Undo"
 }
 
-// sessionLink links to the conversation in which a change was made. If the client's session is not known, it links to
-// the changes by the same run of a program. For a change by a person it then returns nil, because each command that a
-// person types is a run of its own.
+// sessionLink links to the conversation in which a change was made. If the client's session is not known, sessionLink
+// links to the changes that the same run of a program made. For a change by a person, it then returns nil, because
+// each command that a person types is a run of its own.
 func sessionLink(s verb.Source) g.Node {
 	if client, id, ok := strings.Cut(s.SessionName(), "/"); ok {
 		return h.A(h.Href(page.Root+page.SessionPath(client, id, 0)),

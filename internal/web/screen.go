@@ -34,7 +34,7 @@ var places = []page.Place{
 	{Path: "log", Name: "Log"},
 }
 
-// morePlaces are the other pages.
+// morePlaces are the pages for the field More of a page's frame.
 var morePlaces = []page.Place{
 	{Path: "context", Name: "Context"},
 	{Path: "profiles", Name: "Profiles"},

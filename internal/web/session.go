@@ -25,7 +25,8 @@ const (
 	maxSessions = 256 // limit for keys and for sessions; the oldest are dropped
 )
 
-// visitor is a signed-in browser, or one that has been invited: its rights and its actor.
+// visitor is a browser that is signed in or was invited. It contains the browser's rights and
+// actor.
 type visitor struct {
 	token auth.Token
 	actor oxbow.Actor
@@ -68,10 +69,10 @@ func (s *Sessions) Link(to string, actor oxbow.Actor) (string, error) {
 	return page.Root + "enter?" + q.Encode(), err
 }
 
-// RequestTenant returns the tenant that a browser's request names in its token, its sign-in key, or
-// its cookie, in this order. ok is true only for a token, because tokens are checked here; the
-// caller must check keys and cookies. The tokens belong to all tenants. If the request is a
-// form, RequestTenant parses it with a size limit.
+// RequestTenant returns the tenant that a browser's request names. It looks for a token, then a
+// sign-in key, then a cookie. ok is true only for a token, because RequestTenant checks only
+// tokens; the caller must check keys and cookies. The tokens belong to all tenants. If the request
+// is a form, RequestTenant parses the form with a size limit.
 func RequestTenant(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (tenant string, ok bool) {
 	if r.URL.Path == page.Root+"enter" {
 		if r.Method == http.MethodPost {

@@ -110,8 +110,8 @@ func (c *call) sessionList(limit int) (g.Node, bool, error) {
 	})), out.More, nil
 }
 
-// turnsFound lists the turns that match the query, each with its position in its session.
-// The bool reports whether there are more.
+// turnsFound lists the turns that match the query, and the position of each turn in the turn's
+// session. The bool reports whether there are more.
 func (c *call) turnsFound(limit int) (g.Node, bool, error) {
 	in := verb.RecallIn{
 		Query:     c.value("q"),

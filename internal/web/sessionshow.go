@@ -151,7 +151,7 @@ func eventPart(e session.Event) g.Node {
 	return nil
 }
 
-// callPart shows a tool call with its command or its files.
+// callPart shows a tool call and the command or the files of the call.
 func callPart(call *session.Call) g.Node {
 	line := call.Tool
 	if call.Command != "" {

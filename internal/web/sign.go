@@ -42,8 +42,8 @@ func (d doorkeeper) turnAway(w http.ResponseWriter, r *http.Request) {
 	d.send(w, door)
 }
 
-// enter signs a browser in with the key of a link. It answers with a page rather than a
-// redirect, so that the browser sends its strict cookie with the next request.
+// enter signs a browser in with the key of a link. It answers with a page instead of a redirect.
+// Browsers send a strict cookie only with a request that comes from a page of the same site.
 func (d doorkeeper) enter(w http.ResponseWriter, r *http.Request) {
 	key := r.URL.Query().Get("key")
 	if key == "" {

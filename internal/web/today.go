@@ -1,6 +1,6 @@
-// This file is the start page: recent changes, decisions that wait, and what models were
-// shown since yesterday. It combines the answers of several verbs in two columns, so that it does
-// not render their reports one after the other.
+// This file is the start page. The page shows recent changes, decisions that wait, and what models
+// were shown since yesterday. It arranges the answers of several verbs in two columns, and
+// therefore does not render the verbs' reports one after the other.
 
 package web
 

@@ -179,7 +179,7 @@ func importedNames(out transfer.ImportOut) g.Node {
 }
 
 // importUpload imports the file that the preview has shown. The import counts as a session, so that
-// it can be taken back without the other changes of the person.
+// the person can undo the import without undoing other changes.
 func importUpload(c *call) (reply, error) {
 	file, ok := c.uploads.takeUpload(c.browserID(), c.value("digest"))
 	if !ok {

@@ -70,7 +70,7 @@ func showStatus(w io.Writer, s jetstream.Status) {
 	for _, v := range s.Servers {
 		state := "down"
 		switch {
-		case v.Up && v.Version == "": // the server has just stopped, and the other servers have not noticed yet
+		case v.Up && v.Version == "": // the server has just stopped, and its peers have not noticed yet
 			state = "does not answer"
 		case v.Up:
 			state = "up " + v.Version

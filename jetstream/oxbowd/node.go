@@ -57,8 +57,8 @@ func (n *serverNode) startServer(home string) (b *clusterMemories, err error) {
 }
 
 // checkSameServer returns an error if the server's name has changed, or if its directory is empty
-// although it was not empty before. A disk may not be mounted. A server that has lost its data
-// would acknowledge changes that it does not have.
+// although it was not empty before. An empty directory may mean that a disk is not mounted. A
+// server that has lost its data would acknowledge changes that it does not have.
 func (n *serverNode) checkSameServer(home, name, dir string) error {
 	before, err := os.ReadFile(filepath.Join(home, nodeFile))
 	if errors.Is(err, fs.ErrNotExist) {

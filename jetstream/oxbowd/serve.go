@@ -118,7 +118,7 @@ func (n *serverNode) checkFlags() error {
 	return nil
 }
 
-// otherServers returns the other servers' addresses.
+// otherServers returns the addresses of all servers except this server.
 func (n *serverNode) otherServers() (list []string) {
 	for _, p := range n.peers {
 		p = strings.TrimSpace(p)

@@ -1,5 +1,5 @@
-// This file checks TLS certificates. It determines why a certificate is rejected, how long it is
-// valid, and when it is loaded again.
+// This file checks TLS certificates. It determines why a certificate is rejected, how long a
+// certificate is valid, and when a certificate is loaded again.
 
 package main
 
@@ -47,8 +47,8 @@ func adviseTLS(err error) error {
 	return err
 }
 
-// refusesTLS reports whether an error means that one side rejected the certificate of the other
-// side.
+// refusesTLS reports whether an error means that the client rejected the server's certificate or
+// the server rejected the client's.
 func refusesTLS(err error) bool {
 	v, alert := (*tls.CertificateVerificationError)(nil), (*net.OpError)(nil)
 	return errors.As(err, &v) || (errors.As(err, &alert) && alert.Op == "remote error")

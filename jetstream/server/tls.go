@@ -17,7 +17,7 @@ import (
 // TLS contains the paths of the PEM files for TLS. The zero TLS means no TLS.
 type TLS struct {
 	Cert, Key string // certificate and key of this side
-	CA        string // authority that signed the other side's certificates
+	CA        string // authority that signed the certificates of the peer
 }
 
 // Check returns the time when the certificate expires. It returns an error if the certificate is
@@ -48,8 +48,8 @@ func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 	return leaf.NotAfter, nil
 }
 
-// checkServer returns an error if the other servers would reject the certificate. The certificate
-// must also be valid for clients, because servers connect to each other as clients.
+// checkServer returns an error if another server would reject the certificate. The certificate must
+// also be valid for clients, because servers connect to each other as clients.
 func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
 	chain := x509.VerifyOptions{Intermediates: x509.NewCertPool()}
 	chain.Roots, err = f.rootPool()
@@ -77,7 +77,8 @@ func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
 	return nil
 }
 
-// rootPool returns the other side's authorities, or nil for the authorities of the system.
+// rootPool returns the authorities for checking the peer's certificate, or nil for the system's
+// authorities.
 func (f TLS) rootPool() (*x509.CertPool, error) {
 	if f.CA == "" {
 		return nil, nil
@@ -159,7 +160,7 @@ func (f TLS) configText() string {
 	)
 }
 
-// checkTLS returns an error for files that the other servers would reject.
+// checkTLS returns an error if another server would reject the files.
 func (o *Options) checkTLS() error {
 	if o.TLS == (TLS{}) {
 		return nil

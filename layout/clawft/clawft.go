@@ -29,9 +29,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Dialect returns the dialect. Its home is the user's home directory or a directory in its place.
-// It may also be .clawft in that directory, the workspace or the directory of the memory itself.
-// The layout does not support several agents.
+// Dialect returns the dialect. The home is the user's home directory or a directory that replaces
+// it. It may also be the directory .clawft in that directory, the workspace, or the directory of
+// the memory itself. The layout does not support several agents.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:     "clawft",

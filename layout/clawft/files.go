@@ -173,10 +173,10 @@ func clean(s string) string {
 	}, s)
 }
 
-// Search returns the paragraphs that contain the query, beginning with those in MEMORY.md, in
-// file order. If limit is above 0, it returns at most limit paragraphs. Letter case and
-// diacritics are ignored. An empty query finds nothing. If a file cannot be read, Search returns
-// the paragraphs of the other file and an error.
+// Search returns the paragraphs that contain the query: first the paragraphs of MEMORY.md, then the
+// paragraphs of HISTORY.md, each in the order of the file. If limit is above 0, it returns at most
+// limit paragraphs. Letter case and diacritics are ignored. An empty query finds nothing. If one of
+// the files cannot be read, Search returns the paragraphs of the other file and an error.
 func (h *Home) Search(ctx context.Context, query string, limit int) ([]string, error) {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	history, _, herr := h.Tree.Document(ctx, historyFile)

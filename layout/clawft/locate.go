@@ -28,10 +28,10 @@ type place struct {
 	markers int // confidence that this is the layout (0 means merely possible)
 }
 
-// find returns the directory of a home that contains the memory. It mostly decides by the existing
-// directories, not by the files in them. The home is a user's home directory, or .clawft in it,
-// the workspace, or the directory of the memory itself. shown is the home's path. Its last element
-// matters only if the home contains no memory.
+// find returns the directory of a home that contains the memory. The home is a user's home
+// directory, the directory .clawft in it, the workspace, or the directory of the memory itself.
+// find decides mainly by which directories exist, not by the files in them. shown is the path of
+// the home. The last element of shown matters only if the home contains no memory.
 func find(fsys vfs.FS, shown string) (place, error) {
 	at := prober{fs: fsys}
 	isDir, isFile, held := at.isDir, at.isFile, at.countFiles

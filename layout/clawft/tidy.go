@@ -103,10 +103,10 @@ func (h *Home) archive(what string, out []movedText, now time.Time, history stri
 
 // Compress implements [layout.Tidier]. It applies these steps until the text fits. First it removes
 // repeated facts like [Home.Consolidate], then it shortens paragraphs to their first sentence, then
-// it removes facts. It begins with the oldest facts, which are at the top because the file grows at
-// its end. Headings are removed with the last fact below them. Entries with the label tag:keep do
-// not change. All removed texts and the full texts of shortened paragraphs are appended to
-// HISTORY.md.
+// it removes facts. In each step, it begins with the oldest facts. These are at the top, because
+// new facts are appended to the file. When the last fact below a heading is removed, the heading is
+// removed as well. Entries with the label tag:keep do not change. All removed texts and the full
+// texts of shortened paragraphs are appended to HISTORY.md.
 func (h *Home) Compress(ctx context.Context, budget int, dry bool) (layout.Tidied, error) {
 	if budget < 1 {
 		return layout.Tidied{}, &oxbow.InvalidError{

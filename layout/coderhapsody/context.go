@@ -228,8 +228,8 @@ func (f file) number() int {
 	return n
 }
 
-// entryPart returns the context part for an entry: its name, date and labels, and its content in
-// a fence.
+// entryPart returns the context part for an entry, which has the entry's name, date and labels, and
+// the content in a fence.
 func entryPart(e *oxbow.Entry, name, why string, pinned bool) prompt.Part {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s, %s", strconv.Quote(e.Name), e.Kind, e.Created.UTC().Format(time.DateOnly))

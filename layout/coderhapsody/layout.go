@@ -89,8 +89,8 @@ func (l treeLayout) splitParts(p, text string) (*log, []part, error) {
 	return lg, ps, nil
 }
 
-// nameAll sets the names of the parts. It invents distinct names for the parts without a name in
-// their front matter.
+// nameAll sets the names of the parts. It creates distinct names for parts whose front matter has
+// no name.
 func nameAll(base string, ps []part) {
 	seen := map[string]bool{}
 	for i := range ps {
@@ -141,8 +141,8 @@ func (l treeLayout) Parse(p, text string) ([]mdtree.Item, error) {
 	return items, err
 }
 
-// coveredLabel is the label of all entries in covered files. It is not part of the file, because
-// covering a file must not change its text.
+// coveredLabel is the label of all entries in covered files. The label is not stored in the file,
+// because covering a file must not change the file's text.
 var coveredLabel = oxbow.Label{Key: profile.LabelCovered, Value: "true"}
 
 // digestLabel is the label of all entries in a file that covers other files. Like

@@ -1,5 +1,5 @@
-// This file implements sessions. A session reads a handoff when it starts, stores a summary when
-// it is compacted or ends, and can be resumed from a summary.
+// This file implements sessions. When a session starts, it reads a handoff. When it is compacted or
+// ends, it stores a summary, from which it can be resumed.
 
 package coderhapsody
 

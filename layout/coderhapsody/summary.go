@@ -29,7 +29,7 @@ type toldSection struct {
 	under string // the day or the earlier digest
 	label string // name of the entry, if it says more than the day
 
-	isFirst bool // whether it is the first section of its entry
+	isFirst bool // the section is the first section of an entry
 }
 
 // byRule returns the text of a group's digest: the beginnings of all sections, in an eighth of the
@@ -70,9 +70,9 @@ func (g *group) entrySections(zone *time.Location) (all []toldSection, size int)
 	return all, size
 }
 
-// weightiest returns n sections in their order. First sections of entries take precedence, the
-// shorter before the longer, because a short entry costs little. The other sections follow,
-// longest first.
+// weightiest returns n sections in their original order. First it chooses first sections of
+// entries, shorter sections before longer ones, because a short section costs little. Then it
+// chooses from the remaining sections, longest first.
 func weightiest(all []toldSection, n int) []toldSection {
 	if n >= len(all) {
 		return all

@@ -19,8 +19,8 @@ import (
 //go:embed tool_save_memory.md
 var aboutSaveMemory string
 
-// Tools implements [layout.Home]. It adds save_memory, which writes to today's log, and
-// recall_memory, which returns logs of days but not their digests.
+// Tools implements [layout.Home]. It adds two tools. save_memory writes to today's log, and
+// recall_memory returns the logs of days without digests.
 func (h *home) Tools() []verb.Tool {
 	save := verb.Define(
 		verb.Tool{

@@ -9,8 +9,8 @@
 // An agent has three tools: remember, forget and recall. The model's context contains the Crab.md
 // of the home and of the directories from the root down to the working directory, and a text about
 // the use of the tools. The layout recalls only when the model asks. When a conversation is
-// compacted, its summary is stored as an archive, which recall finds and from which the
-// conversation can be resumed. The command oxbow archive prune deletes old archives.
+// compacted, the summary is stored as an archive. recall finds this archive, and the conversation
+// can be resumed from it. The command oxbow archive prune deletes old archives.
 //
 // The ranking is [oxbow.RankSeed], which searches content and aliases, but not the name.
 //

@@ -49,7 +49,7 @@ func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*m
 // storeFile returns the path of the default store.
 func storeFile(p places) string { return p.workspaceDir("memory/memory.oxbow") }
 
-// openScoped opens the store, and creates it from the files if it does not exist.
+// openScoped opens the store. If the store does not exist, openScoped creates it from the files.
 func (h *home) openScoped(ctx context.Context, o oxbow.Options) (*scopedStore, error) {
 	name := storeFile(h.place)
 	if !o.ReadOnly {

@@ -43,7 +43,7 @@ type part struct {
 	start, end int // byte range in the file
 }
 
-// line is a line without its ending, with its position and the position of the next line.
+// line is a line without the line ending, with the offsets of the line and of the next line.
 type line struct {
 	text        string
 	start, next int

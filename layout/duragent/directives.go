@@ -107,8 +107,8 @@ func makeMemoryDirective(fsys vfs.FS, p places) (made string, err error) {
 	return file, nil
 }
 
-// Context implements [layout.Home]. It returns the directives. It contains no entries, because the
-// agent uses its tools to recall entries.
+// Context implements [layout.Home]. It returns the directives. The context contains no entries,
+// because the agent recalls entries with tools.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	if err := ctx.Err(); err != nil {
 		return prompt.Context{}, err

@@ -23,9 +23,9 @@ type places struct {
 func (p places) workspaceDir(name string) string { return path.Join(p.workspace, name) }
 func (p places) agentDir(name string) string     { return path.Join(p.agents, p.agent, name) }
 
-// findGlobal returns the workspace. This is the directory named in duragent.yaml, the home itself
-// if it looks like a workspace or its label ends with .duragent, or otherwise .duragent in the
-// home. Label is the path of the home.
+// findGlobal returns the workspace. The workspace is the directory that duragent.yaml names.
+// Otherwise it is the home itself, if the home looks like a workspace or label ends with .duragent,
+// and in all other cases .duragent in the home. Label is the path of the home.
 func findGlobal(fsys vfs.FS, label string) (global, error) {
 	data, ok, err := readConfig(fsys, globalFile)
 	if err != nil {
@@ -145,11 +145,12 @@ func readAgent(fsys vfs.FS, p places) (agentConfig, bool, error) {
 	return c, true, err
 }
 
-// configure returns the configuration of an agent, and whether any agent is configured to have
-// memory. An agent without an agent.yaml has memory, because the caller asked for this agent
-// explicitly. If an agent.yaml does not mention memory, the agent uses the same backend for the
-// world as the other agents. Agents with different backends are an error. If the agent.yaml of
-// another agent cannot be read, it is reported and ignored.
+// configure returns the configuration of an agent. wanted reports whether any agent is configured
+// to have memory. An agent without an agent.yaml has memory, because the caller asked for this
+// agent explicitly. If an agent's agent.yaml does not mention memory, the agent uses the same
+// backend for the world as all other agents. Agents with different backends are an error. If the
+// agent.yaml of another agent cannot be read, configure passes a warning to warn and ignores the
+// file.
 func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, wanted bool, err error) {
 	c, configured, err := readAgent(fsys, p)
 	if err != nil {

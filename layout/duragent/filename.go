@@ -111,6 +111,6 @@ func isOwn(name string) bool {
 	return day || name == curated
 }
 
-// maxTopic is the maximum length of a topic in bytes. It keeps the name of the file and the
-// longer name of its temporary file within the 255 bytes that file systems allow.
+// maxTopic is the maximum length of a topic in bytes. This limit keeps the name of the file, and
+// the longer name of the temporary file, within the 255 bytes that file systems allow.
 const maxTopic = 200

@@ -50,7 +50,7 @@ func (s files) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 
 // asKept converts the changes to the form that the layout stores in any backend. It returns an
 // error for changes that cannot be stored. A note with a name other than MEMORY becomes a fact of
-// the world, because the other files cannot have arbitrary names.
+// the world, because no other kind of file can have an arbitrary name.
 func asKept(ops []oxbow.Op) ([]oxbow.Op, error) {
 	kept := make([]oxbow.Op, len(ops))
 	for i, op := range ops {

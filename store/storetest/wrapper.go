@@ -165,8 +165,10 @@ func (wt *wrapperTest) saw(where string, value any) {
 	}
 }
 
-// checkOffers fails if the wrapper invents a capability that needs the wrapped store, or if it
-// has the methods of an interface that it does not offer, for example because it embeds a store.
+// checkOffers fails the test if the wrapper offers a capability that needs the wrapped store
+// although the wrapped store does not support it. It also fails the test if the wrapper has the
+// methods of an interface that the wrapper does not offer, for example because the wrapper embeds a
+// store.
 func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
 	wt.t.Helper()
 	notOffered, below := missingFields(wt.can), missingFields(base)

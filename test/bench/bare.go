@@ -48,7 +48,8 @@ type bareOther struct {
 	name string
 	fill func(t bareTexts, way string) (bareEngine, error)
 	cut  func(text string, emit func(string)) // cuts texts into words for all engines (nil if it does not matter)
-	only string                               // the only supported way to query it ("" if it supports all)
+	// the only way in which the engine can be queried, or "" if it supports all ways
+	only string
 }
 
 // ownEngine is the index of this checkout.
@@ -164,8 +165,8 @@ func (r *bareRun) run(ctx context.Context) error {
 	return nil
 }
 
-// sampleQueries returns sequences of 2 to 8 words of the texts, and the words of each. It omits
-// repeated words, because the prototype counts them twice.
+// sampleQueries returns queries of 2 to 8 consecutive words of the texts, and the words of each
+// query. It omits repeated words, because the prototype counts a repeated word twice.
 func (r *bareRun) sampleQueries(t bareTexts) (queries []string, words [][]string) {
 	rng := rand.New(rand.NewPCG(r.seed, 3))
 	for len(queries) < r.queries {
@@ -177,7 +178,8 @@ func (r *bareRun) sampleQueries(t bareTexts) (queries []string, words [][]string
 		at := rng.IntN(len(ws) - k + 1)
 		ws = distinct(ws[at : at+k])
 		q := strings.Join(ws, " ")
-		// substrings of the query, as an engine gets them when it cuts the query
+		// Pass substrings of the query, because an engine that cuts the query itself also gets
+		// substrings.
 		queries, words = append(queries, q), append(words, strings.Split(q, " "))
 	}
 	return queries, words

@@ -136,8 +136,8 @@ func (o *overlay) add(w *bareBuild) error {
 	return os.WriteFile(filepath.Join(o.dir, "overlay.json"), b, 0o600)
 }
 
-// only removes the lines that begin with the name of an engine that is not in kept. It
-// removes the names of the other engines from their lines.
+// only removes the lines that begin with the name of an engine that is not in kept. From lines that
+// begin with the name of a kept engine, it removes the name.
 func only(text string, kept []string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

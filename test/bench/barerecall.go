@@ -16,8 +16,8 @@ import (
 // the index because it also reads the file, analyzes the query, and ranks dialogues.
 type recallEngine struct{ m *oxbow.Memory }
 
-// newRecallEngine writes a memory of the texts and its index below a directory, and opens
-// it.
+// newRecallEngine writes a memory with the texts and the memory's index below dir, and opens the
+// memory.
 func newRecallEngine(ctx context.Context, dir string, texts []string) (recallEngine, error) {
 	path := filepath.Join(dir, fmt.Sprintf("recall-%d.oxbow", len(texts)))
 	m, err := oxbow.Open(path, nil)

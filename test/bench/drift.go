@@ -312,8 +312,8 @@ type driftRow struct {
 	Truth *int   `json:"truth"`
 }
 
-// data places the lines of DIR/NAME.jsonl.gz in the repositories of those names, which must
-// contain the commits.
+// data finds the positions of the lines in DIR/NAME.jsonl.gz. For each repository in repos, NAME is
+// the repository's name, and the repository must contain the commits that the file mentions.
 func (r *driftRun) data(ctx context.Context, dir string, repos []string) error {
 	total := driftTable{}
 	for _, repo := range repos {

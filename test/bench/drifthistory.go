@@ -1,18 +1,18 @@
 // This file builds anchors and their true positions from the history of a repository: lines
 // and blocks of files at one commit, and their positions at a later commit.
 //
-// The true positions are computed in small steps. Each commit between the two, along first
-// parents, is compared with its parent by git diff with rename detection. A line that the
-// diff does not touch has moved with its file. A line that the diff deletes is gone, with
-// three exceptions. First, if a commit moves a block within a file, its lines have moved.
-// Such a block has two or more consecutive lines with at least 40 letters and digits, and
-// occurs exactly once in the deleted and once in the added lines. Second, a line that git
-// diff --ignore-all-space does not touch was reworded. Third, a deleted line was reworded if
-// a similar line was added in its place. Reworded lines are followed further and counted
-// separately. Two lines are similar if at least six of ten pairs of adjacent letters occur
-// in both. In each hunk, the assignment with the highest total similarity that keeps the
-// order is chosen. Words, which oxbow itself uses, are not considered. An error of git diff
-// in one step is an error in the true positions.
+// The true positions are computed in small steps. git diff with rename detection compares each
+// commit between the two, along first parents, with its parent. A line that the diff does not touch
+// has moved with its file. A line that the diff deletes is gone, with three exceptions. First, if a
+// commit moves a block within a file, the block's lines have moved. Such a block has two or more
+// consecutive lines with at least 40 letters and digits, and occurs exactly once in the deleted and
+// once in the added lines. Second, a line that git diff --ignore-all-space does not touch was
+// reworded. Third, a deleted line was reworded if a similar line was added in its place. Reworded
+// lines are followed further and counted separately. Two lines are similar if at least six of ten
+// pairs of adjacent letters occur in both. If a hunk allows several assignments of deleted to added
+// lines, the assignment with the highest total similarity that keeps the order is chosen. The
+// similarity does not use words, because oxbow itself uses words. An error of git diff in one step
+// is an error in the true positions.
 
 package main
 
@@ -222,8 +222,8 @@ func parseChunk(l string) (c chunk, n, m int, err error) {
 	return c, n, m, err
 }
 
-// fate is the result for a line: its new index, or -1 if it is gone, and whether it was
-// reworded.
+// fate tells where a line of an old commit is in a later commit. to is the line's index there, or
+// -1 if the line is gone. reworded is set if the text of the line changed on the way.
 type fate struct {
 	to       int
 	reworded bool

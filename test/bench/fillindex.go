@@ -1,5 +1,5 @@
-// This file measures the index without a store: how fast it adds entries, and how much
-// memory it needs.
+// This file measures the index without a store: the speed at which entries are added, and the
+// index's use of memory.
 
 package main
 

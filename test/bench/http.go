@@ -1,5 +1,5 @@
-// This file implements the command http: the time of a recall over HTTP while many clients
-// are connected, some of them slow.
+// This file implements the command http. It measures the time of a recall over HTTP while many
+// clients are connected, some of them slow.
 
 package main
 

@@ -216,7 +216,7 @@ func costTable(s *injectSet) *table {
 		}
 		if r.Rule == inject.Ours {
 			cells = append(cells, count(d.P50), formatDigits(d.Mean), count(d.P99), span(d.Took50), span(d.Took99))
-		} else { // the other rules do not compose a text
+		} else { // only oxbow's rule composes a text
 			cells = append(cells, "–", "–", "–", "–", "–")
 		}
 		t.row(cells...)

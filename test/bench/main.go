@@ -1,9 +1,9 @@
 // This file defines the commands and their shared parts.
 
-// Bench measures oxbow: how well recall ranks, how long a recall, a durable write and a
-// start take, and which acknowledged writes survive. Each figure is shown next to the bare
-// physical cost of the same operation, or next to a competitor. Both are measured in turns
-// in the same run, so that the ratio also holds on other machines.
+// Bench measures oxbow: how well recall ranks, how long a recall, a durable write and a start take,
+// and which acknowledged writes survive. Each figure is shown next to the cost of the bare physical
+// operation, or next to the figure of a competitor. Both figures are measured in turns in the same
+// run, so that their ratio also holds on other machines.
 //
 //	go run . quality             # on a tiny set that is built in
 //	go run . quality --data DIR  # on LongMemEval, LoCoMo, QMSum, SciFact
@@ -28,8 +28,9 @@
 //	go run . survive
 //	go run . drift --repo DIR    # over the history of a git repository
 //
-// With --record NAME, the tables are also written to results.jsonl, where they replace those
-// of that name. "go run . page" then builds the tables of docs/benchmarks.md.
+// With --record NAME, the tables are also written to results.jsonl. There they replace the tables
+// of an earlier run with the same NAME. "go run . page" then builds the tables of
+// docs/benchmarks.md.
 //
 // Tables are Markdown on standard output; progress goes to standard error.
 package main

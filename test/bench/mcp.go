@@ -1,4 +1,4 @@
-// This file implements a small client of the Model Context Protocol over standard streams.
+// This file implements a small client of the Model Context Protocol over standard input and output.
 // It can start a server, call its tools, and see the acknowledgements.
 
 package main
@@ -19,7 +19,7 @@ import (
 // protocolVersion is the version that the client requests. All current servers support it.
 const protocolVersion = "2025-06-18"
 
-// program is a command with its arguments and its complete environment.
+// program is a command with arguments and the complete environment for the process.
 type program struct {
 	path string
 	args []string

@@ -101,7 +101,7 @@ func oxbowPeer(name, title, ranking string) peer {
 			}
 			return m.Apply(ctx, ops...)
 		})
-		if err == nil { // include the index, which the other peers also build
+		if err == nil { // Include the time for the index, because the other peers also build their index here.
 			_, err = m.Recall(ctx, oxbow.Query{Text: "index", Limit: 1})
 		}
 		return errors.Join(err, m.Close())

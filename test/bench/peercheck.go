@@ -69,8 +69,8 @@ func (x *exhaustive) search(words string) []foundText {
 	return fs
 }
 
-// sameTop compares the first hits with the result of exhaustive scoring. It returns an error unless the
-// scores are the same and each belongs to its text. Texts with equal scores may be in any order.
+// sameTop compares the first hits, got, with the result of exhaustive scoring, all. It returns an error unless the
+// scores are the same and each score belongs to its text. Texts with equal scores may be in any order.
 func sameTop(got, all []foundText, limit int) error {
 	want := all[:min(limit, len(all))]
 	if len(got) != len(want) {
@@ -102,8 +102,9 @@ func longest(hits []foundText, texts []string) int {
 	return oxbow.MaxLimit
 }
 
-// checkPeer checks the hits of our own peers. It compares them with exhaustive scoring or, if the
-// ranking has more than one formula, with the beginning of a list so long that no text was skipped.
+// checkPeer checks the hits of our own peers. It compares the hits with the result of exhaustive
+// scoring. If the ranking has more than one formula, it instead compares the hits with the
+// beginning of a list so long that no text was skipped.
 func checkPeer(ctx context.Context, p *peer, s searcher, texts, queries []string) error {
 	var x *exhaustive
 	if p.terms != nil {

@@ -275,8 +275,8 @@ func (r *peersRun) latency(ctx context.Context, cs []*contestant, texts, queries
 	return nil
 }
 
-// ask passes queries to the peer and times them until the budget is spent. If the budget is
-// 0, it does not time them.
+// ask passes queries to the peer and times each query until the budget is spent. If the budget is
+// 0, ask passes the queries without timing.
 func (c *contestant) ask(ctx context.Context, texts, queries []string, budget time.Duration) error {
 	for _, q := range queries {
 		if budget > 0 && c.spent > budget {

@@ -275,7 +275,8 @@ func (x *mixedMemory) add(project string, es []quality.Entry) {
 	}
 }
 
-// finish sorts the entries by date and gives them names that reveal nothing about their project.
+// finish sorts the entries by date and renames them, so that the names reveal nothing about the
+// entries' projects.
 func (x *mixedMemory) finish() {
 	slices.SortStableFunc(x.entries, func(a, b mixedEntry) int { return a.Date.Compare(b.Date) })
 	for i := range x.entries {

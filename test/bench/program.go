@@ -56,7 +56,8 @@ func buildOxbow(ctx context.Context, dir, name string, flags ...string) (string,
 	return path, nil
 }
 
-// helloSource is the smallest Go program: it ends, or it reads a line and answers it.
+// helloSource is the source of the smallest Go programs: a program that ends at once, and a program
+// that reads a line and answers it.
 const helloSource = `package main
 
 import (
@@ -105,9 +106,8 @@ func bareEnv(getenv func(string) string, dir string) []string {
 	return env
 }
 
-// peerServer installs the npm package of a memory server into dir. It returns the program that starts
-// the server and the server's name with its version. The program starts the server like npx, but
-// without the time that npx needs.
+// peerServer installs the npm package of a memory server into dir. It returns the program that starts the server, and
+// the server's name with the version. p starts the server directly, without the time that npx needs.
 func peerServer(ctx context.Context, dir, pkg string) (p program, name string, err error) {
 	node, err := exec.LookPath("node")
 	if err != nil {

@@ -22,12 +22,12 @@ import (
 	"unicode"
 )
 
-// gitleaks is the module version whose rules are in internal/screening/secret. It is not in go.mod: the
-// module is downloaded, which checks its hash, and runs as a separate program.
+// gitleaks is the module version whose rules are in internal/screening/secret. The module is not in go.mod. The
+// measurement downloads the module, which checks the module's hash, and runs the module as a separate program.
 const gitleaks = "github.com/zricethezav/gitleaks/v8@v8.30.1"
 
-// peerRule is a rule of gitleaks, with texts in which it finds a secret and texts in which it finds
-// none.
+// peerRule is a rule of gitleaks, with example texts: texts in which the rule finds a secret, and
+// texts in which the rule finds none.
 type peerRule struct {
 	ID, Regex, Path string
 	Entropy         float64

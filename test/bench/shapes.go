@@ -197,7 +197,8 @@ func goSections(path string) (all []string, err error) {
 // mostFile is the maximum number of bytes that are read from a file.
 const mostFile = 8 << 20
 
-// readPacked returns the text of a file. If its name ends in .gz, it is decompressed.
+// readPacked returns the text of a file. If the file's name ends in .gz, readPacked decompresses
+// the text.
 func readPacked(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -257,8 +258,8 @@ var (
 
 var errNoDocument = errors.New("not a document")
 
-// docSections returns the sections of a text, Markdown or HTML file. It skips changelogs and licences,
-// because they are not documentation.
+// docSections returns the sections of a text, Markdown or HTML file. Changelogs and licences are skipped, because they
+// are not documentation.
 func docSections(path string) ([]string, error) {
 	base := strings.ToLower(filepath.Base(path))
 	name := strings.TrimSuffix(base, ".gz")

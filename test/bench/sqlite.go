@@ -22,8 +22,8 @@ type sqlite struct {
 	insert *sql.Stmt
 }
 
-// openSQLite creates the database with the entries. It checkpoints the write-ahead log before it
-// returns.
+// openSQLite creates the database with the entries. Before openSQLite returns, it checkpoints the
+// database's write-ahead log.
 func openSQLite(ctx context.Context, path string, es []oxbow.Add) (*sqlite, error) {
 	u := url.URL{
 		Scheme:   "file",

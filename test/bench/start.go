@@ -165,8 +165,8 @@ func runOnce(ctx context.Context, p program) (time.Duration, error) {
 	return time.Since(from), err
 }
 
-// echoOnce returns the time from the program's start until it has answered a line, without the time to
-// its end.
+// echoOnce starts the program, sends a line, and returns the time until the program has answered the line. The time
+// until the program ends is not included.
 func echoOnce(ctx context.Context, p program) (time.Duration, error) {
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
 	cmd.Env = p.env

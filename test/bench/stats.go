@@ -87,8 +87,8 @@ func count(n int) string {
 	return formatDigits(float64(n))
 }
 
-// peak formats the peak memory of a child process. If it does not exceed the peak of this process, it
-// is only an upper bound and is marked with ≤.
+// peak formats the peak memory of a child process. A figure that does not exceed the peak of this process is only an
+// upper bound, and is marked with ≤.
 func peak(bytes int64) string {
 	if bytes <= ownPeak() {
 		return fmt.Sprintf("≤ %d MB", bytes>>20)
@@ -104,7 +104,7 @@ func ratio[T ~int | ~int64](a, b T) string {
 	return formatDigits(float64(a)/float64(b)) + "×"
 }
 
-// table is a Markdown table. The first column is text, and the other columns are numbers.
+// table is a Markdown table with a text in the first column and numbers in all other columns.
 type table struct {
 	head []string
 	rows [][]string

@@ -61,7 +61,7 @@ func survive(b *bench, fl *flag.FlagSet) func(context.Context) error {
 // load describes the processes that write to one store at the same time.
 type load struct {
 	processes, calls int
-	parallel         bool // each process sends all its calls before it reads the answers
+	parallel         bool // each process sends all its calls before it reads any answer
 	killAfter        int  // number of acknowledgements after which the processes are killed (0: never)
 }
 

@@ -267,7 +267,8 @@ func fill(ctx context.Context, m *oxbow.Memory, es []oxbow.Add) error {
 	return nil
 }
 
-// stretch returns n entries. If there are fewer than n, it repeats them under new names.
+// stretch returns n entries. If es has fewer than n entries, stretch repeats the entries under new
+// names.
 func stretch(es []oxbow.Add, n int) []oxbow.Add {
 	out := make([]oxbow.Add, n)
 	for i := range out {

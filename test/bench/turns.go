@@ -47,7 +47,7 @@ func (b *bench) measureTurns(ctx context.Context, data string, copies, rounds in
 	}
 	rankings := []string{oxbow.RankSeed, oxbow.RankOxbow}
 	took, spentOn := make([]timings, len(rankings)), make([]time.Duration, len(rankings))
-	const batch = 20 // number of questions before the other ranking is measured
+	const batch = 20 // number of questions that one ranking answers before the next ranking is measured
 	for round := range rounds + 1 {
 		for from := 0; from < len(asks); from += batch {
 			for i, rank := range rankings {

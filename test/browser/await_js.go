@@ -78,8 +78,8 @@ type answer struct {
 	err   error
 }
 
-// pending is an answer that has not arrived yet. The method wait releases its handlers. It must be
-// called once, unless nobody needs the answer and it can no longer arrive.
+// pending is an answer that has not arrived yet. wait releases the answer's handlers. Callers must
+// call wait once, unless nobody needs the answer and the answer can no longer arrive.
 type pending struct {
 	ch    chan answer
 	funcs []js.Func

@@ -7,18 +7,18 @@
 //
 // # Where the files are
 //
-// The files are in an IndexedDB database of the page's origin
-// (https://www.w3.org/TR/IndexedDB/), which pages and workers can use alike. All tabs and
-// workers of the origin that open the same name share the files, as processes share a
-// directory. No data is cached, so each reads what the others have written.
+// The files are in an IndexedDB database of the page's origin (https://www.w3.org/TR/IndexedDB/),
+// which pages and workers can use alike. All tabs and workers of the origin that open the same name
+// share the files, as processes share a directory. The package does not cache data, so each tab
+// reads the data that the other tabs have written.
 //
 // Each method is one transaction, so each write, truncation and rename is done completely
 // or not at all. Writes are passed to the browser at once. File.Sync and SyncDir end with a
 // transaction of durability "strict". According to the browser, such a transaction is
 // complete only when all earlier changes are on stable storage.
 //
-// If its disk is full, a browser may delete the data of an origin, unless the page has
-// asked the browser to keep the data: see FS.Persist.
+// If the disk is full, a browser may delete the data of an origin, unless the page has asked the
+// browser to keep the data (see FS.Persist).
 //
 // # Locks
 //

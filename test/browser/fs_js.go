@@ -8,12 +8,11 @@
 //	chunks  key: [ino, i]
 //	        value: {i, b: Uint8Array}
 //
-// A node is a file or a directory. ino 1 is the root directory. mode is an [fs.FileMode], and size is
-// in bytes. mod is the time of the last change in milliseconds since 1970, with a fraction; each change
-// is later than the one before. dir is the ino of the parent directory, and name is the name in this
-// directory. The index "place" over [dir, name] is unique. It finds a node by its name, and all nodes
-// in a directory. The index "gone" finds files without a name, which are deleted when the last page
-// closes them.
+// A node is a file or a directory. ino 1 is the root directory. mode is an [fs.FileMode], and size is in bytes. mod is
+// the time of the last change in milliseconds since 1970, with a fraction; each change is later than the one before.
+// dir is the ino of the parent directory, and name is the name in this directory. The unique index "place" over [dir,
+// name] serves to find the node with a name, and all nodes in a directory. It finds a node by its name, and all nodes
+// in a directory. The index "gone" finds files without a name, which are deleted when the last page closes them.
 //
 // The bytes of a file are stored in chunks of 16 KiB. Chunk i contains the bytes from i × 16384 on,
 // without the trailing zeros. A chunk that consists only of zeros is not stored, so holes need no
@@ -64,7 +63,7 @@ type Options struct {
 	Clock func() time.Time
 }
 
-// FS is a file system in IndexedDB. It stores permissions but does not enforce them. It has no links.
+// FS is a file system in IndexedDB. FS stores permissions but does not enforce them. It has no links.
 type FS struct {
 	name   string
 	clock  func() time.Time

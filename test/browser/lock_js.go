@@ -38,8 +38,8 @@ type hold struct {
 	handler []js.Func
 }
 
-// take requests a Web Lock. With wait, it returns when it has the lock. Without wait, got reports
-// whether the lock was free.
+// take requests a Web Lock. With wait, take waits until it holds the lock. Without wait, take
+// returns at once, and got reports whether the lock was free.
 func (f *FS) take(name, mode string, wait bool) (h *hold, got bool, err error) {
 	if f.closed.Load() {
 		return nil, false, errClosed
@@ -133,8 +133,8 @@ type lock struct {
 
 var _ vfs.Lock = (*lock)(nil)
 
-// OpenLock opens the lock file. If it does not exist, it is created with permission 0600. Its content
-// may be used for a text about the holder.
+// OpenLock opens the lock file. A lock file that does not exist is created with permission 0600. Its content may be
+// used for a text about the holder.
 func (f *FS) OpenLock(name string) (vfs.Lock, error) {
 	l := &lock{f: f, name: name}
 	if err := vfs.CheckName("lock", name); err != nil {
@@ -162,7 +162,8 @@ func (l *lock) carrier() (float64, error) {
 	return n.ino, err
 }
 
-// TryLock takes the lock if it is free. It also returns false if this Lock holds it already.
+// TryLock takes the lock if nobody holds it, and reports whether it took the lock. If this Lock
+// already holds the lock, TryLock returns false.
 func (l *lock) TryLock() (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -49,7 +49,7 @@ func (t *tx) node(ino float64) (node, bool, error) {
 // put stores a node.
 func (t *tx) put(n node) error { return tell(t.nodes, "put", n.row()) }
 
-// make stores a new node and returns it with its number.
+// make stores n as a new node, and returns the node with its new number.
 func (t *tx) make(n node) (node, error) {
 	row := n.row()
 	row.Delete("gone") // a new node has a name
@@ -418,9 +418,9 @@ func (f *FS) SyncDir(name string) error {
 	}))
 }
 
-// reap deletes the bytes of a file without a name. If a caller has the file open, the last caller that
-// closes it deletes them, or the next caller that opens the file system. It is not an error if reap
-// cannot delete them now.
+// reap deletes the bytes of a file without a name. If another tab or a handle has the file open, reap deletes nothing.
+// Then the last close of the file deletes the bytes, or the next call that opens the file system. An error is ignored
+// for the same reason.
 func (f *FS) reap(ino float64) {
 	h, got, err := f.take(f.openLock(ino), exclusive, false)
 	if err != nil || !got {

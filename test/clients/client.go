@@ -1,5 +1,5 @@
-// This file describes the clients: how to install them, and how to run them without a
-// person.
+// This file describes the clients under test, including how a client is installed, and how a client
+// is run without a person.
 
 package clients
 

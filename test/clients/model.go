@@ -36,9 +36,10 @@ type model struct {
 	mu       sync.Mutex // guards the following fields
 	marker   string     // text that identifies requests of the main conversation
 	requests []string   // bodies of the requests with the marker
-	beside   []string   // bodies of other requests, such as those of sub-agents
-	task     string     // text that identifies requests of a sub-agent
-	ends     call       // call with which a sub-agent ends
+	// bodies of the requests that do not belong to the conversation, such as a sub-agent's requests
+	beside []string
+	task   string // text that identifies requests of a sub-agent
+	ends   call   // call with which a sub-agent ends
 }
 
 // call is a tool call with the tool name that the client gave to the model.

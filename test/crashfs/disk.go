@@ -1,4 +1,5 @@
-// This file defines the disk: its numbered operations, and the ways to stop it.
+// This file defines the disk, which numbers all operations, and the ways to stop the disk at an
+// operation.
 
 // Package crashfs simulates a disk that loses data which was not synced. It is only for
 // tests.
@@ -171,8 +172,8 @@ func (d *Disk) Process() *Process {
 	return &Process{disk: d, id: d.procs, heldLocks: make(map[*fileLock]bool)}
 }
 
-// Kill ends a process: its locks are released and its files are closed. Its writes stay in
-// the page cache, pending as before.
+// Kill ends a process, so that the process's locks are released and its files are closed. The data
+// that the process wrote stays in the page cache, and can still be lost in a crash.
 func (d *Disk) Kill(p *Process) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -259,9 +260,9 @@ func (d *Disk) Clone() *Disk {
 	}
 }
 
-// doOp numbers an operation and performs it or lets it fail. The caller holds mu and has
-// checked that the process is alive. If a fault occurs, do calls fail, unless it is nil, for
-// the remaining effects of the failed operation.
+// doOp numbers an operation and performs it or lets it fail. The caller holds mu and has checked
+// that the process is alive. If a fault occurs and fail is not nil, doOp calls fail for the
+// remaining effects of the failed operation.
 func (p *Process) doOp(op Op, perform func(op Op) error, fail func(op Op, f Fault)) error {
 	d := p.disk
 	op.N, op.Proc = len(d.log)+1, p.id

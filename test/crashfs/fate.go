@@ -41,8 +41,8 @@ func (f writeFate) describe(op string) string {
 	return "kept " + op
 }
 
-// applyTo applies the surviving part of the operation to the bytes of a file. It modifies buf
-// and may return it.
+// applyTo applies the surviving part of the operation to the bytes of a file. applyTo modifies buf,
+// and returns buf or a new slice with the result.
 func (op *dataOp) applyTo(buf []byte, f writeFate) []byte {
 	if f.form == fateLost {
 		return buf

@@ -142,7 +142,7 @@ func (p *Process) OpenLock(name string) (vfs.Lock, error) {
 	return l, nil
 }
 
-// lockedInode returns the inode of the lock file. It creates the file if it is missing.
+// lockedInode returns the inode of the lock file, and creates a missing lock file.
 func (l *fileLock) lockedInode() (uint64, error) {
 	info, err := l.p.disk.live.Stat(l.name)
 	switch {

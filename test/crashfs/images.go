@@ -17,17 +17,15 @@ const (
 	tornLast  = 8 // the same at the end
 )
 
-// EachImage yields the possible contents of the disk after a crash at this moment, each with a
-// label that describes the losses. It does not change the disk, which may be used meanwhile.
-// The caller owns each image.
+// EachImage yields the possible contents of the disk after a crash at this moment, each with a label that describes
+// the losses. The disk is not changed and may be used meanwhile. The caller owns each image.
 //
-// A change is pending if it may be lost. Images tries every subset of the pending changes to names.
-// For each subset, it takes the files that then have a name, and tries every subset of their pending
-// writes and truncations. If there are more than 6 changes to names, or more than 4 writes and
-// truncations, it tries only some subsets: none, all, all but a single change, a single change, and
-// every prefix.
+// A change is pending if it may be lost. EachImage tries every subset of the pending changes to names. For each
+// subset, it takes the files that then have a name, and tries every subset of the pending writes and truncations in
+// these files. If there are more than 6 changes to names, or more than 4 writes and truncations, it tries only some
+// subsets: none, all, all but a single change, a single change, and every prefix.
 //
-// A write may also reach the disk in part. Images tries each write in three ways:
+// A write may also reach the disk in part. EachImage tries each write in three ways:
 //
 //   - Only its first bytes are in the file, which ends there. The write is cut after byte 1, after
 //     every third byte, and before its last byte. A write of more than 256 bytes is cut only within
@@ -36,16 +34,16 @@ const (
 //   - The file has its full length, but only the first or the last bytes. The write is cut at some
 //     places and at the boundaries of sectors.
 //
-// Meanwhile, the other writes are all kept, all lost, or kept up to this write. If there are more than
-// 16 writes, only the first 8 and the last 8 are tried in this way.
+// Meanwhile, all other writes are kept, all are lost, or those before this write are kept. If there are more than 16
+// writes, only the first 8 and the last 8 are tried in this way.
 //
-// EachImage with the same names, permissions and bytes are yielded once, whatever their times are.
+// Images with the same names, permissions and bytes are yielded once, even if their times differ.
 func (d *Disk) EachImage(yield func(img *vfs.Mem, label string) bool) {
 	d.EachSketch(func(im *Sketch) bool { return yield(im.Mem(), im.Label()) })
 }
 
-// EachSketch is like Images, but builds an image only if the caller requests it. Use it if you
-// need few of the images.
+// EachSketch is like EachImage, but builds an image only if the caller requests the image. Use it
+// if you need only a few images.
 func (d *Disk) EachSketch(yield func(im *Sketch) bool) {
 	d.mu.Lock()
 	s := d.state.copyState()
@@ -71,7 +69,7 @@ func (d *Disk) EachSketch(yield func(im *Sketch) bool) {
 	})
 }
 
-// imageEnumerator is one run of Images.
+// imageEnumerator is the state of one call of EachImage or EachSketch.
 type imageEnumerator struct {
 	state    *diskState
 	yield    func(*Sketch) bool
@@ -85,8 +83,8 @@ type imageEnumerator struct {
 	sketch   Sketch // the sketch that is being yielded
 }
 
-// Sketch describes one possible content of the disk. It is valid until the function that
-// received it returns.
+// Sketch describes one possible content of the disk. The receiving function must not use a Sketch
+// after it has returned.
 type Sketch struct {
 	enumerator *imageEnumerator
 	tree       *fileTree
@@ -315,9 +313,9 @@ func (e *imageEnumerator) hashFile(n *inode, index []int, fates []writeFate) uin
 	return h
 }
 
-// buildFile returns a file's content after its operations. It uses the memory in room unless
-// room is nil. The result may be shared with other images, so a caller must copy it before
-// writing to it.
+// buildFile returns a file's content after the file's operations. If room is not nil, buildFile
+// uses the memory in room. Several images may share the result, so a caller must copy the result
+// before writing to it.
 func (e *imageEnumerator) buildFile(room *[]byte, n *inode, index []int, fates []writeFate) []byte {
 	if len(n.ops) == 0 {
 		return slices.Clip(n.base)

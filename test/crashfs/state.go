@@ -180,8 +180,8 @@ func (s *diskState) reachableFrom(starts ...uint64) map[uint64]bool {
 	return used
 }
 
-// dropUnreachable drops changes in directories that are no longer reachable: no crash can restore
-// them, and nothing can sync them.
+// dropUnreachable drops the changes in directories that are no longer reachable, because no crash
+// can restore such a directory and no process can sync it.
 func (s *diskState) dropUnreachable() {
 	used := s.reachableInodes()
 	s.names = slices.DeleteFunc(s.names, func(c *nameChange) bool {
@@ -278,8 +278,8 @@ func (n *inode) failSync() {
 	}
 }
 
-// makeDurable makes the pending operations durable, except those of a failed Sync that were not
-// overwritten since.
+// makeDurable makes the pending operations durable. The exceptions are operations of a failed Sync,
+// unless later writes have overwritten them.
 func (n *inode) makeDurable() {
 	if len(n.ops) == 0 || n.ops[len(n.ops)-1].isFailed {
 		return

@@ -50,8 +50,8 @@ func Sequential(t testing.TB) {
 	}
 }
 
-// Program returns the path of a program. If the program is missing, it skips the test, or
-// fails it if env requires the program. The hint says how to install it, such as "apt
+// Program returns the path of a program. If the program is missing, Program skips the test or, if
+// env requires the program, fails the test. The hint says how to install the program, such as "apt
 // install strace".
 func Program(t testing.TB, name, hint string) string {
 	t.Helper()

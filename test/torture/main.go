@@ -1,7 +1,7 @@
 // This file is the command line of the program.
 
-// Command torture runs fault campaigns on the real code of the store, for any length of
-// time. "go test" runs a short form of each. Run it in its directory:
+// Command torture runs fault campaigns on the real code of the store, for any length of time. "go
+// test" runs a short form of each campaign. Run the command in its directory:
 //
 //	go run . crash  --images 100000000 --procs 2
 //	go run . crash  --images 100000000 --procs 2 --short
@@ -14,17 +14,17 @@
 //	go run . mutants --short
 //	go test ./workload -rapid.checks=100000 -rapid.steps=60
 //
-// crash stops the disk at every operation of scripts made from seeds, and examines every
-// possible disk after such a crash, some of them after a second crash during recovery. It
-// also kills one process at every operation and lets the other continue. ioerr makes every
-// operation fail, once or permanently. flip flips every bit of small stores, truncates them
-// to every length, and zeroes, duplicates, misplaces and restores sectors. linear runs
-// goroutines in several processes, kills some, and checks the histories for linearizability.
-// mutants breaks the library and the disk deliberately, in every way listed in sabotage.go,
-// and checks that the campaigns notice.
+// crash stops the disk at every operation of scripts made from seeds, and examines every possible
+// disk after such a crash, some of them after a second crash during recovery. It also kills one
+// process at every operation and lets the second process continue. ioerr makes every operation
+// fail, once or permanently. flip flips every bit of small stores, truncates the stores to every
+// length, and zeroes, duplicates, misplaces and restores sectors. linear runs goroutines in several
+// processes, kills some of the processes, and checks the histories for linearizability. mutants
+// breaks the library and the disk deliberately, in every way listed in sabotage.go, and checks that
+// the campaigns notice.
 //
-// All results depend only on the seed, except those of linear and procs, which also depend
-// on the scheduler. A violation is printed with the command that repeats it, and the exit
+// All results depend only on the seed. Exceptions are the results of linear and procs, which also
+// depend on the scheduler. A violation is printed with the command that repeats it, and the exit
 // status is 1.
 package main
 
@@ -173,8 +173,8 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 	p := progress{c: c, out: stderr, start: time.Now(), sums: make([]int, len(c.counts)), show: isTerminal(stderr)}
 	var mu sync.Mutex // guards next, bad and p
 	next, bad := *seed, 0
-	// After an interrupt, a campaign finishes the seeds that it has begun and prints its
-	// counts. A second interrupt ends it at once.
+	// After an interrupt, a campaign finishes the current seeds and prints its counts. A second
+	// interrupt ends the campaign at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop)

@@ -34,7 +34,7 @@ func Bag(text string) []float32 {
 type Server struct {
 	*httptest.Server
 
-	// Before, if not nil, is called for each request and may answer it. It reports whether
+	// Before, if not nil, is called for each request and may answer it. Its result reports whether
 	// it did. n is the number of the request, from 1.
 	Before func(w http.ResponseWriter, n int) bool
 

@@ -1,23 +1,21 @@
-// This file reads transcripts of Claude Code: ~/.claude/projects/*/*.jsonl, and those of sub-agents in
-// SESSION/subagents/agent-ID.jsonl.
+// This file reads transcripts of Claude Code: a session's transcript is ~/.claude/projects/*/*.jsonl, and a
+// sub-agent's transcript is SESSION/subagents/agent-ID.jsonl.
 //
 // A line is a block of a message: {"type":"assistant"|"user","uuid","parentUuid","sessionId","cwd",
-// "gitBranch","timestamp","isSidechain","agentId","message":{"role","model","content"}}. An
-// assistant's content consists of blocks of the types text, thinking and tool_use. A user's content is
-// a text, or blocks of the types text and tool_result. User lines have a promptId, which hooks report as
-// well. A line with the result of a tool contains it also in toolUseResult, in the form that hooks
-// report. A compaction is a user line with isCompactSummary. A prompt that the person typed while the
-// agent worked is a line of type attachment.
+// "gitBranch","timestamp","isSidechain","agentId","message":{"role","model","content"}}. An assistant's content
+// consists of blocks of the types text, thinking and tool_use. A user's content is a text, or blocks of the types text
+// and tool_result. User lines have a promptId, which hooks report as well. A line with the result of a tool also
+// contains the result in toolUseResult, in the form that hooks report. A compaction is a user line with
+// isCompactSummary. A prompt that the person typed while the agent worked is a line of type attachment.
 //
 // The parents make the lines a tree, because a conversation can be rewound. Older versions wrote the
 // conversations of sub-agents into the same file.
 //
-// A forked conversation continues in a new file, which begins with a copy of the old file. The
-// copied lines differ only in the session, and all have the promptId of the first new prompt. Newer versions
-// name the line's origin in forkedFrom. In other files, a
-// line is recognized as a copy if it is older than the first line of the file. This applies up to
-// the first line that is not older, because the clock may be set back later. Copies of other versions
-// are recognized by turnPosition: a later prompt with the same promptId has another position.
+// A forked conversation continues in a new file, which begins with a copy of the old file. The copied lines differ
+// only in the session, and all have the promptId of the first new prompt. Newer versions name the line's origin in
+// forkedFrom. In other files, a line is recognized as a copy if it is older than the first line of the file. This
+// applies up to the first line that is not older, because the clock may be set back later. Copies by other versions
+// are recognized by turnPosition, because a later prompt with the same promptId has a different position.
 
 package clientfile
 

@@ -34,7 +34,8 @@ type EventClient struct {
 
 	home clientHome
 
-	// roots returns the directories of a client that may have several. It is nil for the others.
+	// roots returns the directories of a client that may have several directories. It is nil for a
+	// client with a single directory.
 	roots func(b baseDirs) []string
 }
 

@@ -2,12 +2,13 @@
 // line. The formats come from src/core/storage/disk.ts and src/shared/ExtensionMessage.ts in cline/cline,
 // src/core/task-persistence in RooCodeInc/Roo-Code, and internal/parser/cline.go in kenn-io/agentsview.
 //
-// An extension has a directory for each task, tasks/ID. Its file ui_messages.json is an array of what the person
-// sees, {"ts","type":"say"|"ask","say","ask","text","partial"}. say is "task" ("text" in Roo Code) for the task,
-// user_feedback for a later text by the person, text, completion_result and reasoning for the agent's, and tool,
-// command, use_mcp_server or browser_action for a call, whose text is JSON or a command line. The results are in
-// command_output, mcp_server_response and browser_action_result. The file api_conversation_history.json has the
-// same conversation as the model sees it, [{"role","content"}], and is read only if the other file is missing.
+// An extension has a directory for each task, tasks/ID. The task's file ui_messages.json is an array of the messages
+// that the person sees, {"ts","type":"say"|"ask","say","ask","text","partial"}. say is "task" ("text" in Roo Code) for
+// the task, user_feedback for a later text by the person, text, completion_result and reasoning for texts by the
+// agent, and tool, command, use_mcp_server or browser_action for a call, whose text is JSON or a command line. The
+// results are in command_output, mcp_server_response and browser_action_result. The file api_conversation_history.json
+// has the same conversation as the model sees it, [{"role","content"}]. It is read only if ui_messages.json is
+// missing.
 //
 // The command line has ~/.cline/data/sessions/ID/ID.messages.json, {"sessionId","messages":[{"id","role",
 // "content","ts","modelInfo":{"id"}}]}, and ID.json with the directory in cwd.

@@ -6,15 +6,15 @@
 // the changes of files. Lines of type response_item contain messages, reasoning, calls and their
 // outputs, as the model sees them. Most texts are in both types, in either order.
 //
-// Since version 0.148, there are no events with the person's text. An item of a message may report in
-// content_item_kinds which of its parts the person wrote.
+// Since version 0.148, there are no events with the person's text. If a message has several parts, content_item_kinds
+// may report which parts the person wrote.
 //
 // Before September 2025, a line was only the payload, without a time, and the first line had id,
 // timestamp and instructions. Turn IDs did not exist. Until May 2025, a session was a JSON document,
 // {"session":{"id","timestamp"},"items":[…]}, with such payloads as its items.
 //
-// A fork (forked_from_id) begins with a copy of its parent's lines, which are all written at the same moment, or
-// have the times of the parent.
+// A fork (forked_from_id) begins with a copy of the parent session's lines. These lines either all have the time of
+// the fork, or the times in the parent session.
 
 package clientfile
 
@@ -418,8 +418,8 @@ func (c *codex) release(yield func(*Event)) {
 // End implements [Ender].
 func (c *codex) End(yield func(*Event)) { c.release(yield) }
 
-// prompt reports a prompt. If it names no turn, it belongs to the last task that began. A turn
-// begins at the line that names it first.
+// prompt reports a prompt. A prompt without a turn belongs to the last task that began. A turn
+// begins at the first line with the turn's ID.
 func (c *codex) prompt(e Event, yield func(*Event)) {
 	e.Kind = EventPrompt
 	e.Turn = cmp.Or(e.Turn, c.task)

@@ -244,7 +244,8 @@ func (c *copilot) event(kind EventKind, l *copilotLine, offset int64) Event {
 		Model: c.model, AgentID: l.Agent, AgentName: c.names[l.Agent], AgentType: c.types[l.Agent]}
 }
 
-// message reads a message of the agent: its reasoning, its text and the calls that it requests.
+// message reads a message of the agent: the reasoning, the text and the calls that the message
+// requests.
 func (c *copilot) message(l *copilotLine, offset int64, yield func(*Event)) {
 	d := &l.Data
 	if l.Agent == "" {

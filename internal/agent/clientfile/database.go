@@ -256,7 +256,8 @@ func cursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	return map[string]any{"cursor": withoutLarge(composer), "bubbles": bubbles}, nil
 }
 
-// withoutLarge returns the members of a Cursor session that are read, because the others may be large.
+// withoutLarge returns only those members of a Cursor session that the reader uses, because members that it does not
+// use may be large.
 func withoutLarge(composer json.RawMessage) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
 	_ = json.Unmarshal(composer, &all) // ignore the error: composer was parsed before

@@ -67,8 +67,8 @@ type Event struct {
 
 // EventReader converts the lines of a transcript to events, in order.
 type EventReader interface {
-	// ReadLine calls yield with each event in the line that begins at an offset. It returns false if
-	// the line is not a JSON object, or if its session cannot be the client's.
+	// ReadLine calls yield with each event in the line that begins at an offset. It returns false if the line is not a
+	// JSON object, or if the session in the line cannot be a session of this client.
 	ReadLine(line []byte, offset int64, yield func(*Event)) bool
 }
 

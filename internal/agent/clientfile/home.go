@@ -19,9 +19,9 @@ func Home(client, user string, getenv func(string) string) string {
 	return filepath.Join(cmp.Or(getenv(c.home.variable), filepath.Join(user, c.home.dir)), c.home.below)
 }
 
-// Roots returns the directories in which a client may store its sessions. Most clients have one. The others
-// depend on the operating system, and on the editor of which they are an extension, and any of these
-// directories may be missing. User is the user's home directory.
+// Roots returns the directories in which a client may store its sessions. Most clients have a single directory.
+// Extensions of editors have several, because the directory depends on the operating system and the editor. The
+// directories need not exist. User is the user's home directory.
 func Roots(client, user string, getenv func(string) string) []string {
 	c, _ := FindEventClient(client)
 	if c.roots == nil {

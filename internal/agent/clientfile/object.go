@@ -264,9 +264,10 @@ func attachmentText(content json.RawMessage) string {
 // maxSearches is the number of places in a torn line at which an object is searched for.
 const maxSearches = 1000
 
-// SplitObjects returns the JSON objects in a line. A line has several if a client was stopped before it wrote the line
-// end, or two processes wrote at once. rest is the part of the line that is not a complete object: a torn object
-// before the others, or the text after them. A line that does not begin with an object is returned unchanged.
+// SplitObjects returns the JSON objects in a line. A line has several objects if a client was stopped before it wrote
+// the line end, or if two processes wrote at once. rest is the part of the line that is not a complete object: a torn
+// object before the complete objects, or the text after them. A line that does not begin with an object is returned
+// unchanged.
 func SplitObjects(line []byte) (objects [][]byte, rest []byte) {
 	isOne := len(line) > 0 && line[len(line)-1] == '}' && !bytes.Contains(line, []byte("}{")) &&
 		bytes.IndexByte(line, 0) < 0

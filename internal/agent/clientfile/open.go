@@ -64,8 +64,8 @@ type Transcript struct {
 	file *os.File
 	size int64 // size of the text in bytes (-1 if it is not known)
 
-	// begin returns a new reader of the decompressed text. For a plain file, it is nil, and so
-	// are the other fields.
+	// begin returns a new reader of the decompressed text. For a plain file, begin is nil, and all
+	// following fields are unset.
 	begin  func() (io.ReadCloser, error)
 	text   io.ReadCloser
 	offset int64 // offset in the text

@@ -347,9 +347,9 @@ func (h *hermesMessage) report(m *messageEvents) {
 	}
 }
 
-// kimi reads sessions/PROJECT/SESSION/wire.jsonl of Kimi CLI, and sessions/PROJECT/SESSION/agents/AGENT/
-// wire.jsonl of Kimi Code. A line of the former is {"timestamp","message":{"type","payload"}} with the types
-// TurnBegin, ContentPart, ToolCall and ToolResult. A line of the latter is {"type":"turn.prompt","input"} or
+// kimi reads sessions/PROJECT/SESSION/wire.jsonl of Kimi CLI, and sessions/PROJECT/SESSION/agents/AGENT/ wire.jsonl of
+// Kimi Code. A line of Kimi CLI is {"timestamp","message":{"type","payload"}} with the types TurnBegin, ContentPart,
+// ToolCall and ToolResult. A line of Kimi Code is {"type":"turn.prompt","input"} or
 // {"type":"context.append_loop_event","event":{"type":"content.part"|"tool.call"|"tool.result",…}}.
 type kimi struct {
 	session, agent, model string

@@ -4,9 +4,8 @@
 // the reports that clients send to hooks. It also contains the directories in which clients store
 // their files.
 //
-// Transcripts are converted to events, which are the same for all clients. The archive of sessions and
-// the annotations both consume them. To add a client, add a file with an [EventReader] and a row in
-// [EventClients].
+// Transcripts are converted to events, which are the same for all clients. The archive of sessions and the annotations
+// both read these events. To add a client, add a file with an [EventReader] and a row in [EventClients].
 //
 // Most of a line is data that callers ignore, such as a tool's output. The fields are therefore
 // found without decoding the rest of the line.

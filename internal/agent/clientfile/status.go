@@ -30,8 +30,8 @@ func OldOutput(output string) (text string, exit *int) {
 }
 
 // status matches the exit status in the text that clients add to a command's output. Claude Code
-// and Codex add it before the output, Gemini CLI and Qwen Code after it, and Copilot CLI in the
-// last line.
+// and Codex add the text before the output, Gemini CLI and Qwen Code after the output, and Copilot
+// CLI in the last line.
 var status = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:Error: )?(?:Exit code:? (-?\d+)|Process exited with code (-?\d+)|` +
 		`Exit Code: (-?\d+)|<(?:shellId: .* completed|exited) with exit code (-?\d+)>)\r?$`)

@@ -8,9 +8,9 @@
 // toolInvocationSerialized are reasoning and a call. The calls in result have the arguments and the results, but
 // are missing if the request was stopped. The directory is in the file workspace.json of the workspace.
 //
-// A file .jsonl is a log of changes of the session: {"kind":0,"v"} sets it, {"kind":1,"k":PATH,"v"} sets a
-// member, {"kind":2,"k":PATH,"v":[…],"i"} cuts an array at i and appends to it, and {"kind":3,"k":PATH} deletes
-// a member. Open converts a log to the session ([replayLog]).
+// A file .jsonl is a log of changes of the session: {"kind":0,"v"} sets the whole session, {"kind":1,"k":PATH,"v"}
+// sets a member, {"kind":2,"k":PATH,"v":[…],"i"} truncates an array at index i and appends the elements of v, and
+// {"kind":3,"k":PATH} deletes a member. Open converts a log to the session ([replayLog]).
 
 package clientfile
 

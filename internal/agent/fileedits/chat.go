@@ -224,8 +224,8 @@ type shownResult struct {
 	Now      *string `json:"newContent"`
 	Detailed string  `json:"detailedContent"`
 
-	// Change is the file before and after an edit by opencode. Its diff is not used, because the
-	// indentation is removed in it.
+	// Change is the file before and after an edit by opencode. opencode also reports a diff, which
+	// is not used because it lacks the indentation.
 	Change struct {
 		Before *string `json:"before"`
 		After  *string `json:"after"`

@@ -365,7 +365,8 @@ func commonLines(a, b string) (head, foot int) {
 		}
 		foot = len(a) - head - i
 	}
-	// the rest of a text may be the last line of the other text
+	// If the remaining part of one text is the last line of the other's remaining part, this line
+	// is also common to both.
 	ra, rb := a[head:len(a)-foot], b[head:len(b)-foot]
 	if ra != "" && strings.HasSuffix(rb, "\n"+ra) {
 		foot += len(ra)

@@ -1,5 +1,5 @@
-// This file converts edits to annotations. It finds the files in the tree, and the lines if the
-// transcript does not contain them.
+// This file converts edits to annotations. It finds the edited files in the tree. If the transcript
+// does not contain the numbers of the edited lines, it also finds the lines.
 
 package fileedits
 

@@ -23,8 +23,8 @@ func agentName(client string) string {
 // maxSniff is the maximum number of lines that are read to recognize the client.
 const maxSniff = 200
 
-// Read reads a transcript, which has a JSON object on each line or is a single object. The path is that
-// of the file, or "" if it is not known. Lines that cannot be read are counted and ignored. Errors match
+// Read reads a transcript, which has a JSON object on each line or is a single object. path is the path of the
+// transcript, or "" if the path is not known. Lines that cannot be read are counted and ignored. Errors match
 // [ErrUnknown] or are errors of r.
 func Read(r io.Reader, path string) (*Transcript, error) {
 	t := &Transcript{}

@@ -15,8 +15,8 @@ import (
 type reasoning struct {
 	asked string // last request of the user
 
-	// Passages since the last edit that had passages before it: spoken text and, as far as the
-	// transcript contains them, thoughts.
+	// Passages by the agent since the previous edit that had passages before it: spoken text and,
+	// if the transcript contains thoughts, thoughts.
 	said, thought []string
 	used          bool // an edit followed these passages
 }

@@ -31,7 +31,7 @@ type Opening struct {
 	Files     []File             // result of [Look]
 	Selection *profile.Selection // nil if nothing was selected
 	Skills    []LoadedSkill      // in the order of the handoff
-	Wrong     string             // why the handoff's profile, or its selection, was not loaded ("" if it was)
+	Wrong     string             // why the handoff's profile or the selection was not loaded, or "" if nothing failed
 }
 
 // LoadedSkill is a skill that a handoff names.

@@ -88,10 +88,11 @@ func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 	return Block{}
 }
 
-// shrink returns the quotes with less text, strongest unit first. It prefers short parts of
-// several units to the whole strongest unit, because the answer is often in another unit. It
-// first shortens the other units' sentences. Then, in the last unit with several sentences, it
-// drops the sentence with the lowest score. Finally it drops the last unit.
+// shrink returns the quotes with less text, strongest unit first. The answer is often in a unit
+// other than the strongest. Therefore shrink prefers short parts of several units to the whole
+// strongest unit. It first shortens the sentences of all units except the strongest. Then, in the
+// last unit with several sentences, it drops the sentence with the lowest score. Finally it drops
+// the last unit.
 func shrink(shown []quote) []quote {
 	isShorter := false
 	for i := 1; i < len(shown); i++ {
@@ -170,9 +171,9 @@ func (p *Prompt) pointer(units []unit) (b Block) {
 	return b
 }
 
-// pointer returns the unit's name, date and author, followed by the first words of its text. If the
-// whole text has no more tokens than that, it returns the whole text and its fingerprints. This does
-// not apply to units of other projects and to units that were never used.
+// pointer returns a line with the unit's name, date and author, followed by the first words of the unit's text. If the
+// whole text is not longer than such a line, pointer returns the whole text and the text's fingerprints. A unit with a
+// reason in Why always gets the short line.
 func (u *unit) pointer() (line string, prints []string) {
 	name, said := quote{unit: u}.origin()+": ", OneLine(u.spokenText())
 	short := name + text.Clip(said, pointerBytes)
@@ -259,8 +260,8 @@ func WithoutShown(content string, prints map[string]bool) string {
 	return rest
 }
 
-// OneLine joins s to a single line without hook fences, and changes it so that it cannot close the
-// fence around a block.
+// OneLine joins s to a single line and removes hook fences, so that s cannot close the fence around
+// a block.
 func OneLine(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(session.Strip(s)), " "), "</", "< /")
 }

@@ -83,8 +83,8 @@ func (c Context) of(r Role) string {
 	return b.String()
 }
 
-// Manifest returns a line for each part with its tokens, its source and the reason for including
-// it, then a line for each part that was cut. Sources are quoted.
+// Manifest returns a line for each part with the part's tokens, the source and the reason for
+// including the part, then a line for each part that was cut. Sources are quoted.
 func (c Context) Manifest() string {
 	var b strings.Builder
 	for _, p := range c.Parts {

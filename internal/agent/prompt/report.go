@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 )
 
-// ReportText returns a report as a text for a model. Every word costs the model tokens, so the text has no column and
-// no empty line that it does not need. The text of others is quoted, or in a fence that it cannot close. typed
-// rewrites the commands in the text of oxbow so that they work as typed. If typed is nil, the commands stay unchanged.
+// ReportText returns a report as a text for a model. Every word costs the model tokens, so the text contains only the
+// necessary columns and empty lines. Text by others is quoted, or in a fence that it cannot close. typed rewrites the
+// commands in texts by oxbow so that the commands work as typed. If typed is nil, the commands stay unchanged.
 func ReportText(r report.Report, typed func(text string) string) string {
 	if typed == nil {
 		typed = func(text string) string { return text }
@@ -93,7 +93,7 @@ func (w sectionWriter) finding(f report.Finding) {
 	w.b.WriteString("\n")
 }
 
-// record writes the key of a record, its cells in parentheses, and its lines below.
+// record writes a record: the key, the cells in parentheses, and below that the record's lines.
 func (w sectionWriter) record(r report.Record) {
 	switch {
 	case !r.Did.IsEmpty():

@@ -28,7 +28,7 @@ import (
 // StoreFile is the name of the archive's file in a home.
 const StoreFile = "sessions.oxbow"
 
-// Archive stores turns. It is safe for concurrent use if its functions are.
+// Archive stores turns. It is safe for concurrent use if the functions in its fields are.
 type Archive struct {
 	Memory *oxbow.Memory
 

@@ -257,7 +257,8 @@ func (in *Injection) asJSON() string {
 	return string(b)
 }
 
-// fuller returns the longer of two texts. If their lengths are equal, it returns the greater text.
+// fuller returns the longer of two texts. If both are equally long, it returns the text that is
+// greater in byte order.
 func fuller(a, b string) string {
 	if cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0 {
 		return b

@@ -3,9 +3,10 @@
 // Package session archives the turns of agents' sessions in a separate memory, apart from the
 // notes. A turn is a person's prompt with everything that the agent did until the next prompt.
 //
-// A client reports a session as events. Its hooks report events while the session runs, and its
-// transcript can be read at any time. The same event may be reported by both and several times. A
-// turn is the union of its events by key, so the order and number of reports do not matter.
+// A client reports a session as events. The client's hooks report events while the session runs,
+// and the client's transcript can be read at any time. Hooks and transcript may report the same
+// event, even several times. A turn is the union of its events by key, so the order and number of
+// reports do not matter.
 package session
 
 import "time"

@@ -1,10 +1,10 @@
 // This file loads a stored session. It loads either the whole session or only the turns at its end
 // that new events can change.
 //
-// New events do not change a turn that begins more than joinReach before every turn that they
-// touch, unless an event names the turn or shares an identifier with the turn's events. The
-// entries CLIENT/SESSION/ids/0001 (pages) contain hashes of these names and identifiers, so that
-// other turns need not be read. A page has a line for each of pageTurns turns.
+// If a turn begins more than joinReach before every turn that the new events touch, the new events
+// do not change it, unless an event names the turn or shares an identifier with the turn's events.
+// The entries CLIENT/SESSION/ids/0001 (pages) contain hashes of these names and identifiers, so
+// that other turns need not be read. A page has a line for each of pageTurns turns.
 
 package session
 

@@ -54,8 +54,8 @@ const (
 	maxForeign = oxbow.MaxLabels - maxMade
 )
 
-// turnLabels returns the labels of a turn. It also keeps each existing label (in old) whose key it does not set
-// itself.
+// turnLabels returns the labels of a turn. From old, the existing labels, it keeps each label with a key that
+// turnLabels does not set itself.
 func (a *Archive) turnLabels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)},
 		"branch": {t.Branch()}, oxbow.LabelTaint: t.FindTaints(), oxbow.LabelUnvouched: t.UnknownPrograms()}

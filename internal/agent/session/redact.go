@@ -9,8 +9,8 @@ import (
 )
 
 // archivedForm returns the event in its archived form. If redact is not nil, it is applied to all texts and names, and
-// the fenced blocks that hooks insert are removed. An injection's text keeps its fence, because it records what the
-// model saw.
+// the fenced blocks that hooks insert are removed. The text of an injection keeps the fence around it, because the
+// archive records exactly what the model saw.
 func archivedForm(e Event, redact func(string) string) Event {
 	if redact != nil {
 		e = e.applyToNames(redact)
@@ -23,7 +23,8 @@ func archivedForm(e Event, redact func(string) string) Event {
 	return e.clean()
 }
 
-// applyToTexts returns the event with fn applied to its text and to the texts of its call.
+// applyToTexts returns the event with fn applied to the event's text and to the texts of the
+// event's call.
 func (e Event) applyToTexts(fn func(string) string) Event {
 	e.Text = fn(e.Text)
 	if e.Call != nil {

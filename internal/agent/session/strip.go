@@ -22,8 +22,8 @@ var fences = []string{
 	"mem0-memories", "recalled-memories",
 }
 
-// fenceTag matches the tags of fences. It also matches our own tags in escaped form, because a
-// client may put them into another element.
+// fenceTag matches the tags of fences. It also matches oxbow's own tags in escaped form, because a
+// client may put a tag into another element.
 var fenceTag = sync.OnceValue(func() *regexp.Regexp {
 	const ampersand = `(?:&|\\+u0026)`
 	const open, end = `(?:<|` + ampersand + `(?:amp;)*lt;|\\+u003c)`, `(?:>|` + ampersand + `(?:amp;)*gt;|\\+u003e)`

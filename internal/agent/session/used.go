@@ -21,11 +21,10 @@ func (t *Turn) InjectionEvents() []Event {
 // leastRare is the number of an entry's rare terms that an agent must write to have used the entry.
 const leastRare = 3
 
-// UsedEntries returns the entries that were shown in the turn and used in it. An entry was used if the
-// agent wrote at least leastRare rare terms shown with the entry, and wrote none of them before
-// the injection. Its texts, commands, queries and paths of changed files count. Used only
-// compares words. An agent may follow a note without repeating its words, and later turns are
-// not examined.
+// UsedEntries returns the entries that were shown in the turn and used in it. An entry was used if the agent wrote at
+// least leastRare rare terms shown with the entry, and wrote none of them before the injection. The agent's texts,
+// commands, queries and the paths of changed files count as written text. Used only compares words. An agent may
+// follow a note without repeating its words, and later turns are not examined.
 func (t *Turn) UsedEntries() (used []ShownEntry) {
 	all := t.InjectionEvents()
 	var rare []string

@@ -214,10 +214,11 @@ func isDouble(a, b *Event) bool {
 	return b.Time.Sub(a.Time).Abs() <= doubleNear && compareCalls(a.Call, b.Call) == 0
 }
 
-// joinInOrder merges hooks' reports, made when calls end, into the transcript's calls, which have the start time. It
-// returns the merged reports. Each report is merged into the earliest call that began before it, has no report yet and
-// agrees with its outcome. Gemini CLI gives a call the time at which it writes the call, which is after the report.
-// Therefore the remaining reports and calls are merged in their order as well.
+// joinInOrder merges hooks' reports into the transcript's calls. A report is made when a call ends, and the transcript
+// has the time at which the call starts. It returns the merged reports. Each report is merged into the earliest call
+// that began before the report, has no report yet and does not contradict the report's outcome. Gemini CLI gives a
+// call the time at which it writes the call, which is after the report. Therefore the remaining reports and calls are
+// merged in their order as well.
 func joinInOrder(calls, reports []*Event) (joined []*Event) {
 	byTime := func(a, b *Event) int { return compare(*a, *b) }
 	calls, reports = slices.SortedFunc(slices.Values(calls), byTime), slices.SortedFunc(slices.Values(reports), byTime)

@@ -222,8 +222,8 @@ func (s *Skill) warning() string {
 }
 
 // Withheld returns the reason why the skill must not be loaded automatically, for example by a
-// handoff that names it, or "". It is withheld if it belongs to the project and is shaped like
-// instructions.
+// handoff that names the skill, or "" if the skill may be loaded. A skill is withheld if it belongs
+// to the project and its text is shaped like instructions.
 func (s *Skill) Withheld() string {
 	if !s.Project || screen.Doubt(nil, s.Name, s.Text) == "" {
 		return ""
@@ -231,8 +231,8 @@ func (s *Skill) Withheld() string {
 	return "it came with the project and is shaped like instructions to an agent; read " + s.File + " before you use it"
 }
 
-// Show returns the skill in the form for a model. A line with its source is followed by its
-// text, which is in a code block with a warning if needed.
+// Show returns the skill in the form for a model: a line with the skill's source, and then the
+// text. If the text needs a warning, it is in a code block with a warning above it.
 func (s *Skill) Show() string {
 	from := s.File
 	if s.Project {

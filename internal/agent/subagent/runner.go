@@ -113,7 +113,7 @@ func (p *settings) readRunner(data []byte) *Runner {
 }
 
 // eachKey calls fn for each key of a mapping. Unknown and repeated keys are errors. YAML aliases
-// are errors as well, because they hide their content.
+// are errors as well, because the text of an alias does not show its value.
 func (p *settings) eachKey(n *yaml.Node, what string, known []string, fn func(key string, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
 		p.add(n, "%s is not a mapping with %s", what, strings.Join(known, ", "))

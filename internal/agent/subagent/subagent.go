@@ -213,7 +213,7 @@ func quote(s string) string {
 }
 
 // writeBriefing joins the parts of the briefing. The task comes last, because models heed the end
-// most. It is not put into a code block, because it is the caller's instruction.
+// most. The task is not put into a code block, because it is an instruction by the caller.
 func (b *Briefing) writeBriefing() string {
 	var w strings.Builder
 	fmt.Fprintf(

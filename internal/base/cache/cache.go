@@ -83,7 +83,7 @@ const blockSlots = 128
 
 type slot[T any] struct {
 	value   T
-	wasRead atomic.Bool // the value was read since it was added or since it was last kept
+	wasRead atomic.Bool // the value was read after it was added, or after the last pass of the eviction kept it
 }
 
 // NewSlots returns n empty slots.

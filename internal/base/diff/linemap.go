@@ -28,8 +28,8 @@ func (in Interner) LineIDs(lines []string) []int32 {
 	return out
 }
 
-// Mapper maps lines in one text to equal lines in another. It reuses its working memory. The
-// zero Mapper is ready to use.
+// A Mapper finds, for the lines of one text, the equal lines of another text. A Mapper can be used
+// for many pairs of texts, and reuses its working memory. The zero Mapper is ready to use.
 type Mapper struct {
 	occurrences []occurrence // by line ID; all zero between calls
 }
@@ -91,8 +91,9 @@ func (d *Mapper) mapPart(a, b []int32, i, j int, m []int) {
 	d.mapPart(a[x:], b[y:], i+x, j+y, m)
 }
 
-// findAnchors returns the index pairs of lines that occur exactly once in each text. If their order
-// differs, it returns the longest sequence in ascending order.
+// findAnchors returns the index pairs of lines that occur exactly once in each text. If these lines
+// are in a different order in the two texts, findAnchors returns the longest list of pairs in which
+// both indexes increase.
 func (d *Mapper) findAnchors(a, b []int32) [][2]int {
 	occurrences := d.occurrences
 	for i, l := range a {

@@ -26,7 +26,7 @@ func (c LineChange) Compare(d LineChange) int {
 	return slices.Compare(c.Lines, d.Lines)
 }
 
-// LineChanges returns the changes from the lines of base to those of changed, in order. There are unchanged
+// LineChanges returns the changes that turn the lines of base into the lines of changed, in order. There are unchanged
 // lines between any two changes.
 func LineChanges(base, changed []string) (changes []LineChange) {
 	in := Interner{}

@@ -10,14 +10,14 @@ import (
 // Part is a part of a line.
 type Part struct {
 	Text      string
-	IsChanged bool // the other line does not contain the part
+	IsChanged bool // the other line does not have this part
 }
 
 // maxWords is the maximum number of words in lines that [ComparedWords] compares.
 const maxWords = 400
 
-// ComparedWords compares two lines word by word and returns the parts of each. It returns nil if the lines have
-// less in common than they differ, or are too long, because then the parts would not help a reader.
+// ComparedWords compares two lines word by word and returns the parts of each. It returns nil if the lines differ more
+// than they have in common, or if a line is too long. In these cases the parts would not help a reader.
 func ComparedWords(before, after string) (a, b []Part) {
 	wordsA, wordsB := splitWords(before), splitWords(after)
 	if len(wordsA) > maxWords || len(wordsB) > maxWords {

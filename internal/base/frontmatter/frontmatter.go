@@ -1,9 +1,9 @@
 // This file parses a YAML mapping strictly. It rejects anchors, aliases, tags, merge keys and
-// multiple documents, because a reader could overlook their meaning.
+// multiple documents, because readers tend to overlook what these features mean.
 
 // Package frontmatter reads and edits a text's YAML front matter. Front matter is a mapping with
-// plain values and lists, enclosed by two lines "---". It reports each mistake with its line and
-// column. Edits preserve all other lines.
+// plain values and lists, enclosed by two lines "---". The parser reports the line and column of
+// each mistake. Edits preserve all other lines.
 package frontmatter
 
 import (
@@ -141,8 +141,8 @@ func (r *Reader) Read(data string) *yaml.Node {
 	return nil
 }
 
-// checkNode records the features of a node and its children that are not allowed. It returns false if
-// it finds any.
+// checkNode records each feature of a node and its children that is not allowed. It returns false if there is such a
+// feature.
 func (r *Reader) checkNode(n *yaml.Node, depth int) bool {
 	found := len(r.Diagnostics)
 	switch {

@@ -66,8 +66,8 @@ func CountPages(tables []Table) int {
 // page contains the bytes of a page, which are zeros if the page could not be read.
 type page = [Size]byte
 
-// A Reader reads a file and caches its pages. It is safe for concurrent use. Its methods return
-// zeros if they cannot read a page. Therefore the caller must call Err afterwards.
+// A Reader reads a file and caches its pages. It is safe for concurrent use. If a page cannot be
+// read, the methods return zeros. Therefore the caller must call Err afterwards.
 type Reader struct {
 	file         io.ReaderAt
 	headChecksum uint32 // checksum of page 0
@@ -231,8 +231,8 @@ func (r *Reader) Search(table int, key uint64) int {
 	return first + sort.Search(min(perPage, count-first), func(i int) bool { return r.Key(table, first+i) >= key })
 }
 
-// Find returns the index of a key among n ascending keys. It uses interpolation: because the keys
-// have few gaps, usually the first page that it reads contains the key.
+// Find returns the index of a key among n ascending keys. It uses interpolation. Because the keys
+// have few gaps, the first page that Find reads usually contains the key.
 func Find(n int, key uint64, keyAt func(i int) uint64) (i int, found bool) {
 	lo, hi := 0, n-1
 	for guesses := 4; lo <= hi; guesses-- {

@@ -1,7 +1,8 @@
-// Package report describes the answer to a call once. A report is a list of sections: sentences, records and
-// tables. Their cells contain values, and the type of a value says whether its text is oxbow's own or was
-// written by others. Each interface has one renderer, which lays out a report for a terminal, a model or a page.
-// The renderer makes the text of others safe, so the code that describes an answer cannot forget it.
+// Package report describes the answer to a call once, as a report from which each interface makes its own form. A
+// report is a list of sections: sentences, records and tables. Their cells contain values, and the type of a value
+// says whether its text is oxbow's own or was written by others. Each interface has one renderer, which lays out a
+// report for a terminal, a model or a page. The renderer makes text by others safe to display, so that no verb can
+// forget to do so.
 package report
 
 import (
@@ -37,14 +38,14 @@ type Line struct {
 
 // Record describes one thing, such as an entry or a proposal.
 type Record struct {
-	Key   any    // identifies the thing, and is all that a short report shows of it (nil if it shows nothing)
+	Key   any    // identifies the thing. A short report shows only this value, or nothing if it is nil
 	Title any    // shown in place of the key, unless nil
 	Cells []Cell // values shown next to the key
 	Lines []Cell // text shown below the cells
 
-	// The call's effect on the thing, such as "forgot NAME". If it is not empty, it is shown
-	// instead of the key. A person has named the thing, so that a terminal shows nothing else,
-	// except the number of the change.
+	// The effect of the call on the thing, such as "forgot NAME". If Did is not empty, reports show
+	// Did instead of the key. Because the user named the thing, a terminal shows only Did and the
+	// number of the change.
 	Did   Sentence
 	Wrote Change // the change that Did made
 
@@ -91,8 +92,8 @@ type List struct {
 	Items    []Section
 	Spaced   bool // an empty line separates the items, because they contain long texts
 	Numbered bool // the items have numbers, because their order matters
-	// The advice that says how to list all items. If it is not empty, a renderer may omit items of a long list, and a
-	// short report omits all, unless they are the answer.
+	// The advice on how to list all items. If All is not empty, a renderer may shorten a long list, and a short report
+	// omits all items unless the items are the answer.
 	All      Words
 	IsAnswer bool // the items are the answer that the caller asked for
 }

@@ -1,4 +1,4 @@
-// This file opens a database, and reads its pages and its schema.
+// This file opens a database, and reads the database's pages and schema.
 
 // Package sqlitefile reads tables of SQLite databases. Several clients of agents store their sessions in such
 // a database. The package only reads, does not run SQL, and takes no locks, so it cannot disturb the client.

@@ -97,8 +97,8 @@ func (db *DB) HasTables(names ...string) bool {
 	})
 }
 
-// readColumns sets the columns from the parts of the table's definition. It returns the first column of each
-// index that SQLite creates by itself, in the order of their numbers.
+// readColumns sets the table's columns from the parts of the definition. It returns the first column of each index
+// that SQLite creates by itself, in the order of their numbers.
 func (t *Table) readColumns(parts []string) (unique []string) {
 	for _, p := range parts {
 		words := strings.Fields(p)
@@ -159,8 +159,8 @@ func firstColumn(parts []string) string {
 
 func unquoteName(s string) string { return strings.Trim(s, "\"'`[]") }
 
-// splitDefinition returns the parts between the first parenthesis of a statement and its end, and the text
-// after it. Comments are removed.
+// splitDefinition returns the parts between a statement's first parenthesis and the matching closing parenthesis, and
+// the text after that. Comments are removed.
 func splitDefinition(sql string) (parts []string, rest string) {
 	depth := 0
 	var part strings.Builder
@@ -214,7 +214,7 @@ func (t *Table) decodeRow(c cell) (Row, error) {
 	return Row{t, values, c.rowID}, err
 }
 
-// Rows yields all rows in order of row ID. It yields at most one error, and nothing after it.
+// Rows yields all rows in order of row ID. If reading fails, Rows yields the error and ends.
 func (t *Table) Rows() iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		t.db.visits = 0

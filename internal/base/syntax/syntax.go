@@ -73,8 +73,8 @@ func NearestKey(key string) string {
 	return ""
 }
 
-// QuoteKey returns a label key in the syntax of filters. It quotes the key if it would otherwise be
-// read as another key or as a misspelling.
+// QuoteKey returns a label key in the syntax of filters. It quotes the key if the unquoted text
+// would be read as another key or as a misspelling.
 func QuoteKey(key string) string {
 	if Canonical(key) != key || NearestKey(key) != "" || key == untilKey {
 		return strconv.Quote(key)

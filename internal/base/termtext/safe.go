@@ -23,8 +23,8 @@ func IsHarmful(r rune) bool {
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// Escape sequences that [Writer] permits. They select those of the sixteen colours that are
-// readable on dark and light backgrounds.
+// Escape sequences that [Writer] permits. Each sequence selects one of those colours, among the
+// terminal's 16, that are readable on dark and light backgrounds.
 const (
 	Plain = "\x1b[0m"
 	Bold  = "\x1b[1m"
@@ -48,7 +48,8 @@ func Clean(s string) string {
 	return string(out)
 }
 
-// appendSafe appends a character, or its JSON escape if it is harmful.
+// appendSafe appends a character to b. If the character could control the terminal or deceive a
+// reader, appendSafe appends the JSON escape of the character instead.
 func appendSafe(b []byte, r rune) []byte {
 	switch {
 	case !IsHarmful(r):

@@ -85,9 +85,10 @@ func letterSet(s string) (set uint32, isASCII bool) {
 	return set, all < utf8.RuneSelf
 }
 
-// maybeNear reports whether a candidate may be similar to the word. For most candidates that are
-// not, it returns false in a few nanoseconds: each letter that only one word has requires a
-// typing error, unless one word is a part of the other.
+// maybeNear reports whether a candidate may be similar to the word. It returns false within a few
+// nanoseconds for most candidates that are not similar. It counts the letters that only one of the
+// two words has: each of these letters needs a typing error, unless one word is a part of the
+// other.
 func (t *target) maybeNear(candidate string) bool {
 	letters, isASCII := letterSet(candidate)
 	if !isASCII || !t.isASCII {

@@ -10,9 +10,9 @@ import (
 )
 
 // Slug returns s in the form of file names in crabtalk's memory with one file per entry (its RFC
-// 0038): alphanumeric characters (Unicode 17) in full lower case, with a single dash for all
-// other characters between two of them. The result never contains dots or slashes. It is "" if s
-// has no alphanumeric characters.
+// 0038): alphanumeric characters (Unicode 17) in full lower case, with a single dash for all other
+// characters between two of them. The result never contains dots or slashes. If s has no
+// alphanumeric characters, the result is "".
 func Slug(s string) string {
 	var b strings.Builder
 	for w := range ucd.Words(s) {

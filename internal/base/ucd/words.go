@@ -105,7 +105,7 @@ func isCapital(r rune) bool {
 
 const (
 	CapitalIWithDot = 'İ' // the only capital whose lower case has two characters
-	capitalSigma    = 'Σ' // its lower case depends on its position in the word
+	capitalSigma    = 'Σ' // the lower case of this letter depends on its position in the word
 )
 
 // LowerRune returns the lower case of a character, regardless of its position in a word.

@@ -174,8 +174,8 @@ func (l *loop) press(ctx context.Context, more moreBytes) error {
 	return nil
 }
 
-// readKeys sends the typed bytes. It reads only when a value arrives in l.wanted, so that an
-// editor receives its own keys.
+// readKeys sends the typed bytes. It reads only when a value arrives in l.wanted, so that the
+// program leaves the keys to an editor that is running.
 func (l *loop) readKeys(ctx context.Context) {
 	for {
 		select {

@@ -1,5 +1,5 @@
-// This file adds annotations. It completes the records and appends them to their sidecars
-// (the files with annotations).
+// This file adds annotations. It completes the fields of new records and appends the records to
+// sidecars (the files with annotations).
 
 package annotate
 
@@ -18,10 +18,10 @@ import (
 )
 
 // Add stores annotations and returns them as stored, in the same order, with missing fields filled
-// in; see [Record]. All annotations of a file are written with a single durable append. A record
-// whose ID is already stored is not written again, but if it is archived, it is restored. Add
-// validates all records before it writes anything. Errors match [oxbow.ErrInvalid], [oxbow.ErrBusy]
-// or the errors of package io/fs.
+// in; see [Record]. All annotations of a file are written with a single durable append. If a
+// record's ID is already stored, Add does not write the record again. If the stored record is
+// archived, Add restores it. Add validates all records before it writes anything. Errors match
+// [oxbow.ErrInvalid], [oxbow.ErrBusy] or the errors of package io/fs.
 //
 // Add marks the records as written on this machine. Use [Store.AddOthers] for texts that somebody
 // else wrote.
@@ -30,7 +30,8 @@ func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
 }
 
 // AddOthers is like Add for annotations that somebody else wrote, for example in an imported file.
-// They are not marked, so they are unreviewed until the reviewed branch contains them.
+// AddOthers does not mark the annotations as written on this machine, so they are unreviewed until
+// the reviewed branch contains them.
 func (b *Store) AddOthers(ctx context.Context, records ...Record) ([]Record, error) {
 	return b.add(ctx, records, func(_ context.Context, records []Record) {
 		for i := range records {
@@ -196,8 +197,8 @@ func (b *Store) appendMissing(ctx context.Context, name string, records []*Recor
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	// read the file again, now that it is locked, because another process may have
-	// appended to it
+	// read the file again while it is locked, because another process may have appended to it
+	// before the lock was taken
 	have, err := b.readSidecar(name)
 	if err != nil {
 		return err
@@ -238,7 +239,7 @@ func (b *Store) appendMissing(ctx context.Context, name string, records []*Recor
 	return b.appendToFile(path.Join(b.dir, name), out)
 }
 
-// appendToFile appends to a file and syncs it. If writing fails, it truncates the file to its old length.
+// appendToFile appends to a file and syncs it. If writing fails, appendToFile truncates the file to the old length.
 func (b *Store) appendToFile(full string, out []byte) (err error) {
 	f, err := b.work.OpenFile(full, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

@@ -176,9 +176,9 @@ const (
 	halfKept  = .5 // if the words are not similar, unless half of the lines are unchanged
 )
 
-// mostSimilar returns the most similar window of lines between the indexes lo and hi. Among
-// equally similar windows, it prefers the window with more block lines in their order, then the
-// window nearest to want.
+// mostSimilar returns the most similar window of lines between the indexes lo and hi. Among equally
+// similar windows, it prefers the window in which more of the block's lines are in the block's
+// order, then the window nearest to want.
 func (p *lineIndex) mostSimilar(block []string, lo, hi, want int) match {
 	n := len(block)
 	if hi <= lo || hi-lo > 8*n+40 {

@@ -32,7 +32,7 @@ type Report struct {
 }
 
 // Check reads every line of every sidecar. It reports unreadable lines, blocks that do not match
-// their hash, and sidecars whose name belongs to no file, because lookups do not read these. It
+// their hash, and sidecars whose name belongs to no file, because lookups ignore such data. Check
 // changes nothing.
 func (b *Store) Check(ctx context.Context) (Report, error) {
 	var r Report

@@ -1,6 +1,6 @@
-// This file implements the last step of finding a block: it chooses one of the candidates by their scores,
-// or none. The steps are tried from the most certain to the least certain: the file is unchanged, the old
-// version shows where the lines went, the same text exists, or similar text exists.
+// This file implements the last step of finding a block: it chooses one of the candidates by their scores, or none.
+// The step tries these cases in order, beginning with the most certain case: the file is unchanged, the old version
+// shows where the lines went, the same text exists, or similar text exists.
 
 package annotate
 
@@ -48,9 +48,9 @@ func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 	if m := f.findRemains(p, r.Span); m.placing != Lost {
 		return m
 	}
-	// If the block was moved, its lines are among the added lines. Accept them if most of the context
-	// was moved, too, or if the block was moved together with its neighbors. Otherwise, accept a block of
-	// several lines only if its text is distinctive and occurs once.
+	// If the block was moved, its lines are among the added lines. Accept these lines if most of the context was moved
+	// as well, or if the block was moved together with its neighbors. Otherwise, accept a block of several lines only
+	// if its text is distinctive and occurs once.
 	if m := p.byText(r, f.taken); m.placing != Lost {
 		near := p.sharedContext(r, m.span)
 		if (near >= .65 || (near >= .5 && f.movedWith(p, r.Span, m.span))) && !f.isContested(p, r, m.span) {

@@ -1,5 +1,5 @@
-// This file finds the annotations that a change touches. These are annotations of lines that it
-// changes or deletes, and annotations that it adds.
+// This file finds the annotations that a change touches. These are the annotations of lines that
+// the change modifies or deletes, and the annotations that the change itself adds.
 
 package annotate
 
@@ -44,10 +44,10 @@ type TouchedAnnotation struct {
 	Base     Span
 }
 
-// Diff finds the annotations of lines that a change modifies or deletes, or between which it
-// inserts lines, and the annotations that it adds. It reads files and sidecars as they were
-// committed, and follows renames. The error matches [oxbow.ErrInvalid] if the range is invalid, and
-// [oxbow.ErrUnsupported] without git.
+// Diff finds the annotations that a change touches, and the annotations that the change adds. A
+// change touches an annotation if it modifies or deletes lines of the annotation, or inserts lines
+// between them. It reads files and sidecars as they were committed, and follows renames. The error
+// matches [oxbow.ErrInvalid] if the range is invalid, and [oxbow.ErrUnsupported] without git.
 func (b *Store) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("comparing: %w: %w", oxbow.ErrUnsupported, git.ErrNone)

@@ -132,7 +132,7 @@ type openRef struct {
 }
 
 // readFile reads the referenced file. It returns true if the file must be compared with its old
-// content. Otherwise it sets the result.
+// content. Otherwise readFile sets the result of the check.
 func (o *openRef) readFile(b *Store) bool {
 	r := o.checked
 	o.file = b.inTree(r.File)

@@ -79,9 +79,9 @@ func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 func (b *Store) runName() string { return "gc-" + b.opts.Clock().UTC().Format("20060102T150405.000Z") }
 
 // UndoGC undoes the last run of [Store.GC] that was not undone yet. It restores the annotations
-// that the run archived, and archives those that it restored, unless they were changed since.
-// Called again, it undoes the previous run. It skips runs of which nothing is left to undo. Run is
-// "" if no run can be undone. A dry run changes nothing.
+// that the run archived, and archives the annotations that the run restored, unless they were
+// changed since. Called again, it undoes the previous run. UndoGC skips runs without anything left
+// to undo. In the report, Run is "" if no run can be undone. A dry run changes nothing.
 func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	runs, undone := map[string]event{}, map[string]bool{}

@@ -25,19 +25,18 @@ type History interface {
 	// path.
 	At(ctx context.Context, commit, file string) (string, error)
 
-	// FormerNames returns the former names of a file in HEAD, newest first, and the names of the files
-	// that it was copied from. The original of a copy that the copying commit did not change is
-	// found only if it is in others. If git fails, Names returns the names found so far and the
-	// error.
+	// FormerNames returns the former names of a file in HEAD, newest first, and the names of the files that it was
+	// copied from. The original of a copy that the copying commit did not change is found only if it is in others. If
+	// git fails, FormerNames returns the names found so far and the error.
 	FormerNames(ctx context.Context, file string, others []string) ([]string, error)
 
-	// Alongside returns the other files that were added or changed together with the file by
-	// commits after the given commit.
+	// Alongside returns the files, except the given file, that commits after the given commit added
+	// or changed together with the file.
 	Alongside(ctx context.Context, commit, file string) ([]string, error)
 
-	// LaterNames returns the names to which a file that is not in HEAD was renamed, one after the
-	// other, newest last. was reports whether the file was ever deleted or renamed. The names need
-	// not be in HEAD.
+	// LaterNames returns the names to which commits renamed a file that is not in HEAD, in the
+	// order of the renames. was reports whether a commit ever deleted or renamed the file. The
+	// names need not be in HEAD.
 	LaterNames(ctx context.Context, file string) (names []string, was bool, err error)
 
 	// Around returns two blobs at the path: in the last commit before t that changed the path, and

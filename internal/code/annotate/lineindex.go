@@ -12,7 +12,7 @@ type lineIndex struct {
 	bare *postings // positions of the lines without white space (nil until they are needed)
 	bag  *wordBag  // nil until it is needed
 
-	enclosers []int32 // for each line, the line that encloses it (nil until it is needed)
+	enclosers []int32 // for each line, the line that encloses it; nil until first needed
 }
 
 // newLineIndex returns an index of the lines. The interner may be shared with other texts.

@@ -1,7 +1,7 @@
-// This file implements Lookup, which finds the annotations whose lines are now in a range of lines. The steps
-// are in files of their own: sources.go reads the sidecars that may contain such annotations, resolve.go reads the
-// old versions of the file, candidates.go finds positions for each block, scores.go measures how well they fit,
-// and choice.go chooses one.
+// This file implements Lookup, which finds the annotations whose lines are now in a range of lines. The steps are in
+// separate files: sources.go reads the sidecars that may contain such annotations, resolve.go reads the old versions
+// of the file, candidates.go finds the possible positions of a block, scores.go measures how well each position fits,
+// and choice.go chooses a position.
 
 package annotate
 
@@ -28,15 +28,16 @@ func (e *PartialError) Error() string { return "git did not answer: " + e.Err.Er
 func (e *PartialError) Unwrap() error { return e.Err }
 
 // Lookup returns the annotations whose blocks are now in the span of the file, including changes
-// that are not committed. They are sorted by position and then by time. The zero Span means the
-// whole file. Then Lookup also returns, last, the annotations whose blocks are now in a different
-// file, and those that are [Lost]. Archived annotations are returned if their lines exist again.
+// that are not committed. The result is sorted by position and then by time. The zero Span means
+// the whole file. Then the result ends with the annotations of the file that are now in a different
+// file, and the [Lost] annotations. Archived annotations are returned if their lines exist again.
 //
 // To find a block, Lookup compares the file with its old version, if git still has the old version
 // or the file is still the same. Otherwise it searches for the block's text and context, and then
-// for similar text. Annotations of a file that was renamed or copied are found under its new name:
-// by git's history, by a sidecar that was moved together with the file, or by their text, if the
-// rename is not committed or there is no git.
+// for similar text. Annotations of a file that was renamed or copied are found under the file's new
+// name. The rename or copy is known from git's history, from a sidecar that was moved together with
+// the file, or, if the rename is not committed or there is no git, from the text of the annotated
+// lines.
 //
 // The error matches [oxbow.ErrInvalid] if the path or the lines are invalid, and [fs.ErrNotExist]
 // if the file does not exist and has no annotations. If the error is a [PartialError], the results

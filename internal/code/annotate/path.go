@@ -23,8 +23,8 @@ const DefaultDir = ".oxbow/annotations"
 const suffix = ".why"
 
 // CheckFile returns an error matching [oxbow.ErrInvalid] if the path cannot be the path of an
-// annotated file: it is not slash-separated, relative and inside of the tree, it is not UTF-8, it
-// is longer than 4,096 bytes, or it is inside of .git.
+// annotated file. A valid path is relative, slash-separated, inside of the tree, outside of .git,
+// UTF-8, and at most 4,096 bytes long.
 func CheckFile(name string) error {
 	reason := ""
 	switch {
@@ -105,9 +105,9 @@ func reservedName(p string) bool {
 		base[3] <= '9'
 }
 
-// sidecarSource returns the file whose sidecar has the path. It returns false if the path is not the
-// path of a sidecar, or if it was shortened. Then only the records in the sidecar contain the
-// file's name.
+// sidecarSource returns the file whose sidecar has the path. It returns false if the path is not the path of a
+// sidecar, or if the path was shortened. For a shortened path, only the records in the sidecar contain the file's
+// name.
 func sidecarSource(sidecar string) (string, bool) {
 	name, ok := strings.CutSuffix(sidecar, suffix)
 	if !ok || strings.Contains(name, "%~") {

@@ -16,7 +16,7 @@ type readAhead struct {
 	blobs map[string][]byte
 }
 
-// ReadBlobs returns blobs from the cache, and reads the others.
+// ReadBlobs returns blobs from the cache, and reads the missing blobs from git.
 func (h *readAhead) ReadBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	found := map[string][]byte{}
 	var others []string

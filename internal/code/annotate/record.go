@@ -62,10 +62,10 @@ const (
 
 // Record is an annotation: the reason why the lines of a span were written as they are.
 //
-// [Store.Add] requires File and Why, and Span if Block is empty. It fills in these fields if they
-// are empty, from the working tree, the clock and the context: ID, Time, Commit, Blob, Hash, Block,
-// Before, After, By, Session, Profile, Agent. A caller that knows better values, such as a reader
-// of old transcripts, sets them.
+// [Store.Add] requires File and Why, and Span if Block is empty. If these fields are empty, Add
+// fills them in from the working tree, the clock and the context: ID, Time, Commit, Blob, Hash,
+// Block, Before, After, By, Session, Profile, Agent. A caller that knows better values, such as a
+// reader of old transcripts, sets them.
 type Record struct {
 	// ID identifies the annotation. It consists of 1 to 64 characters from A-Z a-z 0-9 . _ -. The
 	// default is a hash of File, Span, Hash, Why, Rejected, Agent, Session and Ref, so that adding
@@ -89,16 +89,16 @@ type Record struct {
 	Commit string // HEAD at that time, in hex ("" without git)
 	Blob   string // git's name for the whole content of the file at that time, in hex, even if git has not stored it
 
-	// Hash is the hash of the whole block. Block contains its lines in the form of [SplitLines], and
-	// Before and After up to [Context] lines around it. Of a long block, Cut lines in the middle
-	// are left out.
+	// Hash is the hash of the whole block. Block contains the block's lines in the form of [SplitLines], and Before
+	// and After contain up to [Context] lines around the block. If the block is long, Cut lines in its middle are left
+	// out.
 	Hash          string
 	Block         []string
 	Before, After []string
 	Cut           int
 
 	// Scope contains the lines that enclose the block, the innermost first; see the function
-	// [Scope]. It distinguishes blocks with the same text and the same lines around them.
+	// [Scope]. Scope distinguishes blocks that have the same text and the same surrounding lines.
 	Scope []string
 
 	// Mark proves to the machine that wrote the record that nobody has changed it; see

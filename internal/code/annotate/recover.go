@@ -22,10 +22,10 @@ type RecoverResult struct {
 	KeptIn string // file that keeps the unreadable lines; it never replaces an existing file
 }
 
-// Recover repairs sidecars with lines that cannot be read. It saves those lines unchanged in a file
-// next to the sidecar, and restores complete annotations found inside of them, for example if two
-// lines were joined. Readable lines are kept. A dry run changes nothing. Errors match
-// [oxbow.ErrBusy] or the errors of package io/fs.
+// Recover repairs sidecars with lines that cannot be read. It saves these lines unchanged in a file
+// next to the sidecar. If such a line contains complete annotations, for example because two lines
+// were joined, Recover restores the annotations. Readable lines are kept. A dry run changes
+// nothing. Errors match [oxbow.ErrBusy] or the errors of package io/fs.
 func (b *Store) Recover(ctx context.Context, dryRun bool) ([]RecoverResult, error) {
 	var all []RecoverResult
 	err := b.walkSidecars(ctx, func(name string) error {

@@ -20,7 +20,8 @@ import (
 // markSize is the size of a mark, in bytes.
 const markSize = 12
 
-// statement returns the parts of a record that a mark protects: its text and its lines.
+// statement returns the parts of a record that a mark protects, which are the record's text and
+// lines.
 func (r *Record) statement() string {
 	var b strings.Builder
 	add := func(texts ...string) {
@@ -64,8 +65,8 @@ func (b *Store) markOwn(ctx context.Context, records []Record) {
 	}
 }
 
-// FindUnreviewed reports, for each annotation, whether it is unreviewed: this machine did not write it,
-// and the reviewed branch does not contain it. If git fails, the reviewed branch counts as empty.
+// FindUnreviewed reports, for each annotation, whether the annotation is unreviewed: another machine wrote it, and the
+// reviewed branch does not contain it. If git fails, the reviewed branch counts as empty.
 func (b *Store) FindUnreviewed(ctx context.Context, found []Found) []bool {
 	out := make([]bool, len(found))
 	var key []byte

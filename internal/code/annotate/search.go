@@ -23,10 +23,11 @@ type Hit struct {
 // Search returns the annotations of the whole tree that match the query, including archived ones,
 // the best first. It ranks the reasoning and the rejected alternatives in the same way as
 // [oxbow.Memory.Recall] ranks entries, and supports the same filters. For the filters, an
-// annotation is a note whose name is its ID and whose time of creation is its time, with the labels
-// file (the present name), agent, model, profile and, if it is archived, archived:true. If the
-// limit is not reached, annotations follow whose lines match the query. A query without words
-// returns all annotations that match its filters, the newest first.
+// annotation is treated as a note. The note's name is the annotation's ID, the time of creation is
+// the annotation's time, and the note has the labels file (the present name), agent, model, profile
+// and, if the annotation is archived, archived:true. If the limit is not reached, annotations
+// follow whose lines match the query. A query without words returns all annotations that match the
+// query's filters, the newest first.
 func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 	all, err := b.allRecords(ctx)
 	if err != nil {

@@ -29,9 +29,9 @@ type attributeLine struct {
 type Setup struct {
 	Attributes attributeLine // attributes of the tree, for every clone: union merge
 
-	// Config and Local make git use oxbow to merge the sidecars in this clone: settings in its
-	// config, and a line in its own attributes file, which overrides the attributes of the tree.
-	// Local.There is set if they were installed before.
+	// Config and Local make git use oxbow to merge the sidecars in this clone. Config are settings
+	// for the clone's config. Local is a line for the clone's own attributes file, which overrides
+	// the attributes of the tree. Local.There is set if the line is already there.
 	Config [][2]string // pairs of key and value
 	Local  attributeLine
 
@@ -113,9 +113,9 @@ func (b *Store) Setup(ctx context.Context, o SetupOptions) (Setup, error) {
 	return s, nil
 }
 
-// checkAttributes returns the text of an attributes file. It sets l.There if the file already
-// specifies this merge driver for sidecars, and fails if it specifies another one. Only patterns
-// that start with prefix are examined.
+// checkAttributes returns the text of an attributes file. If the file already specifies this merge
+// driver for sidecars, checkAttributes sets l.There. If the file specifies another merge driver,
+// checkAttributes fails. Only patterns that start with prefix are examined.
 func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge string) ([]byte, error) {
 	old, err := vfs.ReadFile(fsys, name, maxAttributes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -131,10 +131,10 @@ func (b *Store) askNames(ctx context.Context, p *fileResults, file string) (q *n
 	return q, false
 }
 
-// possibleOrigins returns the files that this file may be a copy of, or whose name it may have had: files
-// that do not exist any more, files with an annotation that has a line of its block or context in
-// content, files whose annotations all have only short lines, and all files beyond the limit. If it
-// returns an error, the list is incomplete.
+// possibleOrigins returns the files of which this file may be a copy, and the former names that this file may have
+// had: files that do not exist any more, files with an annotation that has a line of the annotation's block or context
+// in content, files whose annotations all have only short lines, and all files beyond the limit. If it returns an
+// error, the list is incomplete.
 func (b *Store) possibleOrigins(ctx context.Context, own string, content []byte) (files []string, err error) {
 	var have map[string]bool // lines of content (nil until they are needed)
 	stands := func(r *Record) bool {

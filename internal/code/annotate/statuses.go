@@ -36,10 +36,10 @@ const (
 	treeAndHead                   // in the working tree, and in HEAD for those that are not there
 )
 
-// surveySidecars calls fn for each sidecar with the positions of its annotations, sorted by time. It
-// searches the area for them. It follows deleted files to the names that git knows. If there is no commit, it
-// searches all files of the working tree for their lines. It returns the files that cannot be read,
-// for which it does not call fn. It fails if git fails.
+// surveySidecars calls fn for each sidecar with the positions of the sidecar's annotations, sorted by time. It
+// searches for the annotations in the area. For a deleted file, it also searches under the later names that git knows
+// or, without a commit, in all files of the working tree. It returns the files that cannot be read, and does not call
+// fn for these. If git fails, surveySidecars fails.
 func (b *Store) surveySidecars(
 	ctx context.Context,
 	area searchArea,
@@ -187,8 +187,8 @@ func (l *locator) takeFound(p *fileResults) {
 }
 
 // inTree searches the file in the working tree or, if it does not exist, the files to which it was
-// renamed. It returns the names of these files, and by name the blob names of the contents it
-// searched.
+// renamed. names are the searched files, and seen maps each name to the blob name of the content
+// that was searched.
 func (l *locator) inTree(ctx context.Context, own string) (names []string, seen map[string]string, err error) {
 	b := l.store
 	names, seen = []string{own}, map[string]string{}

@@ -119,8 +119,8 @@ type cachedSidecar struct {
 // maxSidecar is the maximum size, in bytes, of a sidecar.
 const maxSidecar = 256 << 20
 
-// SkipLarge makes the store ignore sidecars with more than size bytes. Hooks call it because they must
-// answer quickly, and reading a large sidecar takes long. SkipLarge must be called before other methods.
+// SkipLarge makes the store ignore sidecars with more than size bytes. Hooks call SkipLarge because they must answer
+// quickly, and reading a large sidecar takes long. SkipLarge must be called before other methods.
 func (b *Store) SkipLarge(size int64) { b.skipAbove = size }
 
 var noSidecar = &sidecar{} // used for files without a sidecar; must not be changed

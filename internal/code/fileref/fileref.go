@@ -20,7 +20,8 @@ type Ref struct {
 	// pool.go:42, pool.go:42-60, pool.go#L42 or pool.go#L42-L60. Then only these lines are checked.
 	File string
 
-	// Blob is git's name for the content at that time, as annotate.Store.Blob returns it ("" if it is not known).
+	// Blob is git's name for the content at that time, as annotate.Store.Blob returns it, or "" if the name is not
+	// known.
 	Blob string
 
 	Time time.Time // time of the reference, used to find the content in git if Blob is empty
@@ -35,7 +36,7 @@ type CheckResult struct {
 	Ref
 	State State
 	// Now is the file's present path, or the path of the file that contains its remaining lines. It
-	// is "" if the path is File. It has line numbers if File has them.
+	// is "" if the path is File. Now has line numbers if File has line numbers.
 	Now  string
 	Kept float64 // share that is unchanged, 0 to 1 (0 if it is unverifiable or not known)
 	How  string  // the result in words, for people

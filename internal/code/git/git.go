@@ -5,9 +5,9 @@
 //
 // A repository can specify commands that git executes: file system monitors, hooks, pagers,
 // converters and filters of contents, external diffs, verifiers of signatures, and programs that
-// fetch the missing objects of a partial clone. They are specified in .git/config and
-// .gitattributes, so that even git blame in a directory from an archive executes commands of its
-// author. This package therefore
+// fetch the missing objects of a partial clone. These commands are specified in .git/config and
+// .gitattributes. Therefore even git blame, in a directory from an archive, executes commands of
+// the archive's author. This package therefore
 //
 //   - reads only objects and commits, and never uses git commands that compare, convert or
 //     list the working tree: callers read the working tree themselves;
@@ -78,9 +78,9 @@ type Repo struct {
 	pinned  string // commit that is used as HEAD ("" for the repository's own HEAD)
 }
 
-// Find returns the repository that contains the directory. The root of its working tree is the
-// directory or one of its parents. The error matches [ErrNone] (which includes [ErrBare]) or
-// [ErrOwner].
+// Find returns the repository that contains the directory. The root of the repository's working
+// tree is the directory or one of the directory's parents. The error matches [ErrNone] (which
+// includes [ErrBare]) or [ErrOwner].
 func Find(dir string, o *Options) (*Repo, error) {
 	r := &Repo{}
 	if o != nil {
@@ -235,8 +235,8 @@ func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
 // SHA256 reports whether objects are named by SHA-256.
 func (r *Repo) SHA256() bool { return r.sha256 }
 
-// usesSHA256 reports whether extensions.objectFormat is sha256. It expects the setting on a line of
-// its own in the repository's config, as git init writes it.
+// usesSHA256 reports whether extensions.objectFormat is sha256. It finds the setting only on a line
+// of its own in the repository's config, because git init writes it there.
 func (r *Repo) usesSHA256() bool {
 	b, err := readSmall(filepath.Join(r.common, "config"))
 	if err != nil {

@@ -155,7 +155,8 @@ func sharedIndex(extensions []byte, hash int) (string, error) {
 	return "", nil
 }
 
-// parseEntry parses the part of an entry before its name. indexEntry has checked its length.
+// parseEntry parses the part of an entry before the name. The caller, indexEntry, has checked that
+// b is long enough.
 func parseEntry(b []byte, name string, hash int) IndexEntry {
 	word := func(at int) uint32 { return binary.BigEndian.Uint32(b[at:]) }
 	flags := binary.BigEndian.Uint16(b[40+hash:])

@@ -59,9 +59,9 @@ func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, er
 // FileAt is a file at a commit.
 type FileAt struct{ Commit, File string }
 
-// BlobsAt returns blob names for files at commits, in the order of places. A name is "" if there
-// is no such file, if its path is not valid for io/fs, or if its path contains a line feed,
-// which the command's input cannot represent.
+// BlobsAt returns blob names for files at commits, in the order of places. A name is "" if no such
+// file exists, or if the file's path is not valid for io/fs or contains a line feed, which the
+// command's input cannot represent.
 func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 	var in bytes.Buffer
 	var asked []int

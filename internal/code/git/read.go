@@ -157,8 +157,8 @@ type step struct {
 	status   byte   // A, M, R, C, D, T
 }
 
-// parseRaw parses the output of git log --raw -z with the format "commit %H". If it fails, it
-// returns the steps before the error as well.
+// parseRaw parses the output of git log --raw -z with the format "commit %H". If parsing fails,
+// parseRaw returns the error and the steps before it.
 func parseRaw(out []byte) ([]step, error) {
 	var steps []step
 	commit := ""
@@ -346,16 +346,17 @@ func (r *Repo) Shallow() bool {
 	return err == nil && fi.Size() > 0
 }
 
-// LaterNames returns the names to which a file that is not in HEAD was renamed, one after the
-// other, newest last. was reports whether the file was ever deleted or renamed. It follows only
-// first parents.
+// LaterNames returns the names to which commits renamed a file that is not in HEAD, in the order of
+// the renames. was reports whether a commit ever deleted or renamed the file. It follows only first
+// parents.
 func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, was bool, err error) {
 	head, err := r.Head(ctx)
 	if err != nil || head == "" {
 		return nil, false, err
 	}
 	for range maxHops {
-		// Find the commits that deleted the path, and see whether they renamed it.
+		// Find the commits that deleted the path, and find out whether such a commit renamed the
+		// file.
 		deaths, err := r.log(
 			ctx,
 			nil,

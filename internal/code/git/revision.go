@@ -150,8 +150,8 @@ func (r *Repo) Follow(name string) (string, error) {
 	return id, nil
 }
 
-// LastChange returns the commit that last changed a file, or "". It follows only first parents, so
-// a merge counts as the change of all files that it brought in.
+// LastChange returns the commit that last changed a file, or "". It follows only first parents.
+// Therefore a merge counts as the change of all files that it merged.
 func (r *Repo) LastChange(ctx context.Context, commit, file string) (string, error) {
 	if err := checkHex(commit); err != nil {
 		return "", fmt.Errorf("reading a history: %w", err)
@@ -179,8 +179,8 @@ func BlobName(data []byte, sha2 bool) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// FindRenamed returns the present names of files that are not in HEAD, if commits in its history
-// renamed them. It follows only first parents, and asks git for all files at once.
+// FindRenamed returns the present names of files that are not in HEAD because commits in HEAD's
+// history renamed them. It follows only first parents, and starts git once for all files.
 func (r *Repo) FindRenamed(ctx context.Context, files []string) (map[string]string, error) {
 	head, err := r.Head(ctx)
 	if err != nil || head == "" {

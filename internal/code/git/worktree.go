@@ -29,9 +29,9 @@ func FindWorktree(dir string) (*Worktree, bool) {
 // Root returns the root directory of the working tree.
 func (w *Worktree) Root() string { return w.repo.root }
 
-// TrackedNames returns those of the named files that the index contains. The names are relative to the
-// root and slash-separated. Letter case is ignored. It fails if the index is too large to be read
-// while a client waits.
+// TrackedNames returns the subset of names that the index contains. The names are relative to the root and
+// slash-separated. Letter case is ignored. If the index is too large to be read while a client waits, TrackedNames
+// fails.
 func (w *Worktree) TrackedNames(names ...string) (map[string]bool, error) {
 	index := filepath.Join(w.repo.dir, "index")
 	if fi, err := os.Stat(index); err == nil && fi.Size() > maxHookIndex {

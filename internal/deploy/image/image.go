@@ -1,5 +1,5 @@
-// This file builds the layout of an OCI image: blobs named by their digests, and an index
-// that refers to them.
+// This file builds the layout of an OCI image, which consists of blobs named by digest and an index
+// that refers to the blobs.
 
 package main
 

@@ -32,7 +32,7 @@ var installScript string
 // configFile is goreleaser's configuration, in the root of the repository.
 const configFile = ".goreleaser.yaml"
 
-// binary is a program that goreleaser built, as its artifacts.json describes it.
+// binary is a program that goreleaser built. The fields are read from goreleaser's artifacts.json.
 type binary struct {
 	Type   string `json:"type"`
 	Path   string `json:"path"`

@@ -80,8 +80,8 @@ func wantHash(path, want string) error {
 	return nil
 }
 
-// checkBinary tests that a program was built with -trimpath, -s and -w, and that its SBOM lists the modules that are
-// in the program. It returns their number and the size of the program.
+// checkBinary tests that a program was built with -trimpath, -s and -w, and that the program's SBOM lists exactly the
+// modules in the program. It returns the number of modules and the size of the program.
 func (r release) checkBinary(b binary) (modules int, size int64, err error) {
 	path := b.Path
 	if !filepath.IsAbs(path) {

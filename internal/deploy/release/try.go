@@ -22,7 +22,7 @@ type trial struct {
 
 // installedProgram is the program that a trial installed in an empty directory.
 type installedProgram struct {
-	argv      []string     // command line that starts it; nil if it cannot run on this system
+	argv      []string     // command line that starts the program, or nil if the program cannot run on this system
 	typed     string       // command that its messages suggest
 	variables []string     // environment of the lines in docs/install.md; nil if there are no lines for this way
 	demo      func() error // plays the demo if argv is nil

@@ -131,8 +131,8 @@ func (w wine) prepare(ctx context.Context) error {
 	return err
 }
 
-// tryProgram runs the demo and the first commands of a person, in a directory whose name has a space and an umlaut. It
-// copies the program from the path built, or builds it if the path is empty.
+// tryProgram runs the demo and the first commands of a person, in a directory whose name has a space and an umlaut. If
+// built is a path, tryProgram copies the program from there. Otherwise it builds the program.
 func (w wine) tryProgram(ctx context.Context, built string) error {
 	dir := filepath.Join(w.temp, "Jörg Groß")
 	if err := os.Mkdir(dir, 0o755); err != nil {

@@ -34,8 +34,9 @@ type finder struct {
 	places   map[uint32]place         // of these versions
 }
 
-// Walk returns the edges from an entry to its sources, then to their sources, and so on. It also
-// returns the edges from the entry to the entries made from it, then to those made from these.
+// Walk returns two lists of edges. sources has the edges from the entry to the entry's sources, to the sources of
+// these sources, and so on. made has the edges from the entry to the entries that were made from it, to the entries
+// made from these, and so on.
 //
 // If the memory is a log, Walk writes the file next to the log that the next call uses. The results are
 // the same with and without this file.
@@ -56,8 +57,8 @@ func Walk(ctx context.Context, m *oxbow.Memory, name string) (sources, made []Ed
 	return walkBoth(name, func(names map[string]bool) ([]Edge, error) { return f.edges(ctx, names) })
 }
 
-// openFile opens the file of keys and reads the changes after it. It returns an error if there is no
-// file, if the file cannot be used, or if it lacks too much.
+// openFile opens the file of keys and reads the changes after it. It returns an error if the file does not exist or
+// cannot be used, or if too many changes are missing in the file.
 func (f *finder) openFile(ctx context.Context) error {
 	file, err := f.file.Open()
 	if err != nil {

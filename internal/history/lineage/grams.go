@@ -28,9 +28,9 @@ var seed = maphash.MakeSeed()
 // word. The hashes are comparable only within the same run of the program.
 func HashGrams(s string) []Gram { return new(gramScanner).hashGrams(s) }
 
-// gramFactor is the hash's multiplier. It is odd, so that no bits are lost, and its set bits are
-// spread over the whole number. oldestFactor is its power by which the oldest word of a gram is
-// multiplied.
+// gramFactor is the multiplier of the hash. It is odd, so that no bits are lost, and its set bits
+// are spread over the whole number. oldestFactor is the power of gramFactor by which the oldest
+// word of a gram is multiplied.
 const (
 	gramFactor   = 0x9e3779b97f4a7c15
 	oldestFactor = gramFactor * gramFactor % (1 << 64) * gramFactor % (1 << 64) *
@@ -64,8 +64,8 @@ func (s *gramScanner) hashGrams(text string) []Gram {
 	return s.combineHashes()
 }
 
-// wordByte contains the lower case of the ASCII letters and digits, 0 for the other ASCII
-// characters, and notASCII for all other bytes.
+// wordByte maps ASCII letters and digits to lower case, all other ASCII characters to 0, and all
+// other bytes to notASCII.
 var wordByte = func() (table [256]byte) {
 	for c := range table {
 		switch {
@@ -142,7 +142,8 @@ func stableHash(b []byte, n int) uint64 {
 	return mixHash(h, binary.LittleEndian.Uint64(b)<<(8*(shortWord-n)))
 }
 
-// mixHash combines two numbers so that each bit of them changes about half of the result's bits.
+// mixHash combines two numbers. A change of any single bit in a or b changes about half of the
+// result's bits.
 func mixHash(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^gramFactor, b^0xa0761d6478bd642f)
 	return hi ^ lo

@@ -195,7 +195,8 @@ type walker struct {
 	sources bool
 }
 
-// ends returns the end of an edge from which the walker comes, and the other end.
+// ends returns the two ends of an edge: near is the end from which the walker comes, and far is the
+// end to which it goes.
 func (w walker) ends(e Edge) (near, far string) {
 	if w.sources {
 		return e.Name, e.From

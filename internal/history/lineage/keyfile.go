@@ -31,10 +31,10 @@ import (
 //	80    8 number of versions
 //	88    8 number of keys
 //
-// The versions are numbered from 0, in the order of the changes. The first table has a row for each
-// change with versions: the number of its first version and the number of the change (8 bytes each). The
-// second table has a row of 8 bytes for each key of each version: the key in the upper 40 bits, and the
-// number of the version in the other bits. Both tables are in ascending order.
+// The versions are numbered from 0, in the order of the changes. The first table has a row for each change with
+// versions: the number of its first version and the number of the change (8 bytes each). The second table has a row of
+// 8 bytes for each key of each version: the key in the upper 40 bits, and the number of the version in the lower 24
+// bits. Both tables are in ascending order.
 const (
 	keyFormat   = 1
 	maxVersions = 1 << placeBits

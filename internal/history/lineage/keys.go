@@ -17,8 +17,8 @@ const (
 	keyWindow = gramWords - keyWords + 1
 )
 
-// A key is a hash of keyWords consecutive words, or of the name of an entry. The upper keyBits bits are
-// set, and the others are zero. Keys are the same in each run of the program.
+// A key is the upper keyBits bits of a hash of keyWords consecutive words, or of an entry's name. The lower bits of a
+// key are zero. Keys are the same in each run of the program.
 type key uint64
 
 const (
@@ -34,8 +34,8 @@ func nameKey(name string) key {
 	return newKey(mixHash(stableHash(b, len(name)), 1))
 }
 
-// appendWordKeys appends the keys of a text's sequences of words. It appends a key that several
-// sequences share only once if they follow each other.
+// appendWordKeys appends the keys of a text's sequences of words. If consecutive sequences have the
+// same key, the key is appended only once.
 func (s *gramScanner) appendWordKeys(keys []key, text string) []key {
 	if !s.hashASCII(text) {
 		s.hashWords(splitWords(text))
@@ -58,9 +58,9 @@ func (s *gramScanner) appendWordKeys(keys []key, text string) []key {
 	return keys
 }
 
-// keysOfChange calls add for each key of a change's versions, with the index of the version in the
-// change. A version has the keys of its words and its name. Both versions of a merge have the names of
-// both. A version with a source label also has the key of the source's name.
+// keysOfChange calls add for each key of a change's versions, with the index of the version in the change. A version
+// has the keys of its words and its name. In a merge, both versions have the names of both entries. A version with a
+// source label also has the key of the source's name.
 func (s *gramScanner) keysOfChange(c *oxbow.Change, add func(i int, k key)) {
 	var keys []key
 	for i := range c.Versions {

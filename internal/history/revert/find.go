@@ -167,9 +167,9 @@ func at(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, error) {
 	return &e, err
 }
 
-// derive finds the versions that were derived from selected versions. Words that already were in
-// the memory before the source do not prove a copy. It looks for their first occurrence only if a
-// first pass finds common words, because the search is expensive.
+// derive finds the versions that were derived from selected versions. Words that were already in
+// the memory before the source was written do not prove a copy. derive searches for the first
+// occurrence of words only if a first pass finds words in common, because this search is expensive.
 func (w *window) derive(ctx context.Context, sel *Selection) error {
 	shared := w.follow(sel, nil)
 	if len(shared) == 0 {
@@ -209,8 +209,8 @@ type trace struct {
 	shared  map[lineage.Gram]bool   // grams of made that later versions contain
 }
 
-// follow sets derived in all derived versions and returns the grams that they have in common
-// with their sources.
+// follow sets derived in all derived versions. It returns the grams that a derived version has in
+// common with the version from which it was derived.
 func (w *window) follow(sel *Selection, known map[lineage.Gram]uint64) map[lineage.Gram]bool {
 	t := &trace{sel, known, map[string]*node{}, map[lineage.Gram]*node{}, map[lineage.Gram]bool{}}
 	for from := 0; from < len(w.nodes); {

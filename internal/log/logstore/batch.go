@@ -221,7 +221,7 @@ func (g *batch) takeWord(v *body, word, name string, owner func(word, but string
 			v.ops[i].entry.Aliases = e.Aliases // the same change has created the entry with this alias
 			continue
 		}
-		// insert it before the last op, because callers expect their own version last
+		// Insert the op before the last op, because callers expect their own version at the end.
 		v.ops = slices.Insert(v.ops, max(len(v.ops)-1, 0), g.stageEntry(store.VerbAlias, &e))
 	}
 }

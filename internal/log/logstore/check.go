@@ -30,11 +30,11 @@ func (d *DB) Check(ctx context.Context) (store.CheckReport, error) {
 	return rep, err
 }
 
-// CheckEntries is like Check, and also returns the entries that the store answers with.
+// CheckEntries is like Check, and also returns the entries with which the store answers reads.
 //
-// Other processes may write, compact or redact during the check. A problem that the first
-// pass finds may therefore be an unfinished write. It is reported only if a second pass
-// finds it too, while no other process can change the files.
+// Other processes may write, compact or redact during the check. A problem that the first pass
+// finds may therefore be an unfinished write. Such a problem is reported only if a second pass also
+// finds the problem. During the second pass, no other process can change the files.
 func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entry, error) {
 	look, err := d.checkOnce(ctx)
 	if err == nil && look.isSound() {
@@ -312,8 +312,8 @@ func compareStates(have, want []*store.Entry) []store.Problem {
 	return nil
 }
 
-// staleFiles finds temporary files from interrupted rewrites of the log. It ignores temporary
-// files of derived files, because a process may be writing them, and the next write removes them
+// staleFiles finds temporary files from interrupted rewrites of the log. Temporary files of derived
+// files are ignored, because a process may be writing such a file, and the next write removes it
 // anyway.
 func (d *DB) staleFiles() []store.Problem {
 	dir, base := path.Split(d.name)

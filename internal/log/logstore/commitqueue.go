@@ -67,9 +67,8 @@ func (q *commitQueue) take() []*commitRequest {
 	last := q.last
 	q.mu.Unlock()
 	if last > 1 {
-		// The callers of the last batch return at about the same time, often with their
-		// next change. yield to them, because otherwise batches with a single change
-		// would alternate with batches of all other changes
+		// The callers of the last batch return at about the same time, often with their next
+		// change. Yield to these callers. Otherwise every second batch would have a single change.
 		runtime.Gosched()
 	}
 	q.mu.Lock()

@@ -1,6 +1,6 @@
-// This file implements compaction, which rewrites the log so that it begins at a later
-// change, the horizon, with the entries at that time. This process and others can read and
-// write during a compaction:
+// This file implements compaction, which rewrites the log so that the log begins at a later change,
+// the horizon, with the entries at that time. This process and others can read and write during a
+// compaction:
 //
 // 1. Survey. The log is read once without a lock. For each entry, the survey keeps a row of
 // 24 bytes. The survey finds the versions at the horizon, the last change that is dropped,
@@ -508,9 +508,9 @@ func (f DerivedFile) staysValid(is DerivedFiles, s *survey) bool {
 	return is.Keep(file, s.horizon, s.hasVersion)
 }
 
-// durableMark creates the record of the change that states that the log was rewritten. It
-// is written to the new file together with the base whose hash it contains, so that the
-// base never exists without it.
+// durableMark creates the record of the change that states that the log was rewritten. This record
+// is written to the new file together with the base, and contains the hash of the base. Therefore
+// the file never contains the base without the record.
 func (d *DB) durableMark(ctx context.Context, sum []byte, note string) wal.Record {
 	v := &body{base: sum, source: d.source(ctx), note: note}
 	r := wal.Record{Seq: d.log.Seq() + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}

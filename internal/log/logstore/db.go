@@ -463,7 +463,7 @@ func (d *DB) position() store.Position {
 	return store.Position(p.Encode())
 }
 
-// openSecondLog opens the log a second time to read it from its start.
+// openSecondLog opens the log a second time. The second log is read from the start.
 func (d *DB) openSecondLog() (*wal.Log, error) { return d.openToRead(d.logOptions()) }
 
 // openVerifiedLog is like openSecondLog, but reading also verifies the chain of every record.

@@ -1,13 +1,13 @@
 // Package logstore is the default store. It keeps entries in a single append-only log of
 // changes, with the complete history.
 //
-// A change is a record of package wal (written by [DB.Apply], with the format in
-// record.go). The current state consists of a snapshot, which reads rows only when needed,
-// and the changes after the snapshot. Concurrent changes share a single sync. A compaction
-// rewrites the log from a later change on, while others read and write it. A redaction
-// removes contents from the whole log.
+// A change is a record of package wal (written by [DB.Apply], with the format in record.go). The
+// current state consists of a snapshot, which reads rows only when needed, and the changes after
+// the snapshot. Concurrent changes share a single sync. A compaction rewrites the log from a later
+// change on, while other processes read and write the log. A redaction removes contents from the
+// whole log.
 //
-// Other packages can store derived files next to the log, such as an index ([DB.DerivedFile]).
-// The store renames such a file when it is complete, and removes it when it is no longer
-// valid. It does not interpret the content.
+// Other packages can store derived files next to the log, such as an index ([DB.DerivedFile]). The
+// store renames a derived file when the file is complete, and removes the file when it is no longer
+// valid. The store does not interpret the content.
 package logstore

@@ -196,9 +196,9 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 	}
 }
 
-// versionsIn returns the versions of the name that change seq wrote, in order. If the
-// change was merged into the base, it searches the base. Erased versions do not have a
-// name. They match if they belong to the entry with this ID, unless the ID is 0.
+// versionsIn returns the versions of the name that change seq wrote, in order. If the change was
+// merged into the base, versionsIn searches the base. Erased versions do not have a name. An erased
+// version matches if it belongs to the entry with this ID. ID 0 matches no erased version.
 func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, error) {
 	_, v, ok, err := d.record(seq)
 	if err != nil {

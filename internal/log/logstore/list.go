@@ -70,7 +70,7 @@ func (l *listing) excludeRows(f store.Filter) {
 	}
 }
 
-// rowsNamed returns the rows of entries whose name or alias is in words. Because it compares
+// rowsNamed returns the rows of entries whose name or alias is in words. Because rowsNamed compares
 // hashes, it may return additional rows.
 func (l *listing) rowsNamed(words []string) []int {
 	rows := []int{}

@@ -67,8 +67,8 @@ func findPlaces(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPlac
 	return p
 }
 
-// entry returns a row's entry. It returns nil if its position is unknown or if its
-// bytes have changed since they were checked.
+// entry returns a row's entry. It returns nil if the entry's position is unknown, or if the bytes
+// there have changed since they were checked.
 func (p *opPlaces) entry(log *wal.Log, row int) *store.Entry {
 	i, ok := slices.BinarySearchFunc(p.ops, uint32(row), func(o opPlace, row uint32) int {
 		return cmp.Compare(o.row, row)

@@ -292,7 +292,7 @@ func decodeOps(data []byte, wanted func(i int) bool) (*body, error) {
 	if wanted == nil {
 		return decodeBody(data)
 	}
-	var part []byte // the fields of the body without the other ops
+	var part []byte // the fields of the body without the ops that were not wanted
 	isSplit := true
 	i := -1
 	err := wire.EachPart(data, func(num, from, _, end int) error {
@@ -492,8 +492,8 @@ var errStop = errors.New("stop")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// decodeEntries returns a record's entries as its ops write them. If want is nil, it
-// returns all entries.
+// decodeEntries returns the entries that the ops of a record write. If want is nil, it returns all
+// of these entries.
 func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*store.Entry, error) {
 	var es []*store.Entry
 	var source store.Source

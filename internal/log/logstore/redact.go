@@ -129,8 +129,8 @@ func (d *DB) withoutLock(ctx context.Context, fn func() error) error {
 	return d.describe(fn())
 }
 
-// eraseOps returns a change's body with the picked ops erased. It counts the erased ops,
-// and how many of them are versions. The bytes of other fields are unchanged.
+// eraseOps returns a change's body with the picked ops erased. It adds the number of erased ops to
+// ops, and the number of erased versions to versions. The bytes of other fields are unchanged.
 func eraseOps(r wal.Record, pick func(*store.Entry) bool, versions, ops *int) ([]byte, error) {
 	var out []byte
 	err := wire.Each(string(r.Body), func(f wire.Field) error {

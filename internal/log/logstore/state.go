@@ -48,7 +48,7 @@ func newState() *state {
 	return &state{names: map[string]*store.Entry{}, gone: map[string]uint64{}, nextID: 1, opIDs: map[string]seenID{}}
 }
 
-// withBase returns the state with a later snapshot of its history as its base. Both states
+// withBase returns a state that has as its base a later snapshot of the same history. Both states
 // share their op IDs, so changes may be applied to only one of the states.
 func (st *state) withBase(s *snapshot) *state {
 	n := newState()

@@ -24,7 +24,7 @@ type Payload struct {
 // Append writes records at the log's position and returns them once they are on stable
 // storage. The lock must be held and all records must have been read.
 //
-// If the error matches [ErrFull], nothing was written. If it matches [ErrUnknown], the
+// If the error matches [ErrFull], nothing was written. If the error matches [ErrUnknown], the
 // records may or may not be found later, and the log refuses further appends.
 func (l *Log) Append(payloads ...Payload) ([]Record, error) { return l.AppendWhile(nil, payloads...) }
 

@@ -1,6 +1,6 @@
-// Package wal stores records of bytes in an append-only file, which several processes
-// share. When [Log.Append] returns, its records are on stable storage. After a crash, the
-// file has all these records and at most a prefix of the records that were being written.
+// Package wal stores records of bytes in an append-only file, which several processes share. When
+// [Log.Append] returns, the appended records are on stable storage. After a crash, the file has all
+// these records and at most a prefix of the records that were being written.
 //
 // The file has a header and then the records without gaps. The rest of the file is filled
 // with zeros. Because of this free space, an append overwrites bytes, which is faster to

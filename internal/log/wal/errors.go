@@ -55,8 +55,8 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("waited %s for the lock", e.Waited.Round(time.Millisecond))
 }
 
-// A RolledBackError reports that the file lacks durable changes, because it was replaced
-// by an older copy or its end was cut off.
+// A RolledBackError reports that the file lacks durable changes, because an older copy replaced the
+// file or the end of the file was cut off.
 type RolledBackError struct {
 	Have uint64 // last sequence number in the file
 	Had  uint64 // last sequence number known to be durable

@@ -15,10 +15,10 @@
 //	88    4 reserved, 0
 //	92    4 CRC-32C of bytes 0 to 91
 //
-// In a new log, base is 0, the chain at base is SHA-256 of bytes 0 to 31, and the base
-// section is empty: it ends at 96. A rewrite may store the state after the dropped records
-// there, as unchained records. The base section is on stable storage before the file is
-// renamed, so that damage in it is never a torn tail.
+// In a new log, base is 0, the chain at base is SHA-256 of bytes 0 to 31, and the base section is
+// empty, which means that it ends at 96. A rewrite may store the state after the dropped records
+// there, as unchained records. The base section is on stable storage before the file is renamed, so
+// that damage in it is never a torn tail.
 //
 // Record, 72 bytes and its body:
 //
@@ -300,12 +300,12 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("the file is of format version %d; this program knows version %d", e.Have, Version)
 }
 
-// lockMeta is the content of the lock file: the current or last lock holder, and the
-// durable end of the log, which reveals whether the log went back to an earlier state. The
-// lock file is not synced. It describes only data on stable storage. After a crash it may
-// be outdated or missing, but it is never ahead of the log. It has a checksum, because a
-// crash may leave a mixture of two versions with a wrong number. Without the checksum, the
-// log would be refused for lacking changes that never existed.
+// lockMeta is the content of the lock file: the current or last lock holder, and the durable end of
+// the log, which reveals whether the log went back to an earlier state. The lock file is not
+// synced. The metadata describe only data on stable storage. After a crash, the lock file may be
+// outdated or missing, but the lock file is never ahead of the log. A checksum is needed, because a
+// crash may leave a mixture of two versions with a wrong number. Without the checksum, the log
+// would be refused for lacking changes that never existed.
 type lockMeta struct {
 	Holder
 	ID       string `json:"id,omitempty"`       // identity of the log in hex
@@ -318,8 +318,8 @@ type lockMeta struct {
 // single write replaces the whole content.
 const lockMetaSize = 256
 
-// encode appends the metadata of this process to b as JSON with lockMetaSize bytes. It does
-// not use package json, because it is called for every change and must be fast.
+// encode appends the metadata of this process to b as JSON with lockMetaSize bytes. It encodes the
+// JSON by hand, because it is called for every change and must be fast.
 func (n *lockMeta) encode(b []byte) []byte {
 	b = append(b, me()...)
 	b = n.Since.AppendFormat(b, time.RFC3339Nano)

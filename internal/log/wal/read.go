@@ -213,9 +213,9 @@ func (l *Log) findAfterDamage(from int64) (next int64, lost []uint64, err error)
 	return next, lost, err
 }
 
-// isTornSeal reports whether the bytes in a gap are what a crash may leave of a seal.
-// These are either its first bytes followed by zeros, or zeros up to a disk sector
-// followed by its last bytes.
+// isTornSeal reports whether a gap contains the remains of a seal whose write a crash interrupted.
+// The remains are either the seal's first bytes followed by zeros, or zeros up to a disk sector
+// followed by the seal's last bytes.
 func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	if to-from != Overhead {
 		return false, nil

@@ -191,9 +191,9 @@ func (l *Log) Replace(w *Rewriter) error {
 	return noSpace(err)
 }
 
-// swap writes a new file with this header and the records that fill adds, makes it durable,
-// and renames it over the log. It does not change the position, so the caller must ensure
-// that the new file has the same records before the position.
+// swap writes a new file with this header and the records that fill adds, syncs the file, and
+// renames it over the log. The log's position stays the same, so the caller must ensure that the
+// new file has the same records before the position.
 func (l *Log) swap(h *Header, keep string, fill func(w *Rewriter) error) error {
 	if l.lock != nil { // without a lock (for a copy), do not remove other files
 		l.sweep(keep)
@@ -247,8 +247,6 @@ func (l *Log) replace(w *Rewriter) error {
 	l.size = fi.Size()
 	l.checked = true
 	l.free.Store(-1)
-	// Until the directory is synced, a crash may bring the old file back, and
-	// with it the loss of all that comes after: no append before it.
 	// Until the directory is synced, a crash may restore the old file and so lose all later
 	// records. Do not append before that.
 	if err := l.fs.SyncDir(path.Dir(l.name)); err != nil {

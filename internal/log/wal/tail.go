@@ -103,8 +103,8 @@ func (l *Log) tail() ([]byte, error) {
 	return bytes.Clone(bytes.TrimRight(b, "\x00")), nil
 }
 
-// Torn returns the number of bytes after the position that are not a record. They are left
-// by an interrupted write, and the next append removes them.
+// Torn returns the number of bytes after the position that are not a record. An interrupted write
+// leaves such bytes, and the next append removes them.
 func (l *Log) Torn() (int, error) {
 	if l.file == nil {
 		return 0, nil

@@ -76,8 +76,8 @@ func Pair(s string) (first, second Field, err error) {
 	return first, second, err
 }
 
-// EachPart calls fn with three offsets for each field: the field's start, its value's
-// start, and its end. num is 0 for the rest of the body, if this rest starts with a field
+// EachPart calls fn for each field with three offsets: the start of the field, the start of the
+// field's value, and the end. num is 0 for the rest of the body, if this rest starts with a field
 // that is not length-delimited.
 func EachPart(body []byte, fn func(num, from, at, end int) error) error {
 	for from := 0; from < len(body); {

@@ -1,9 +1,9 @@
 // This file stores the prints that no longer fit into the file of texts, in a small approximate
 // set.
 //
-// The set is a Bloom filter: it never loses a print, but it may report a print that was never
-// added. It has no labels. Therefore a text with such a print counts as a repetition of a text that
-// nobody vouches for. The more prints are dropped, the more texts are mistaken for repetitions.
+// The set is a Bloom filter, which never loses a print but may report a print that was never added.
+// It has no labels. Therefore a text with such a print counts as a repetition of a text that nobody
+// vouches for. The more prints are dropped, the more texts are mistaken for repetitions.
 //
 // The set has two generations, each in a file of its own. A new generation begins after 14 days:
 //
@@ -86,8 +86,8 @@ func (d *droppedSet) checksum() uint32 {
 	return crc32.Update(crc32.Checksum(d.data[:28], castagnoli), castagnoli, d.data[droppedHeader:])
 }
 
-// readDropped reads a generation. It returns nil if the file does not exist, or if all its prints
-// are too old.
+// readDropped reads a generation. It returns nil if the file does not exist, or if all prints in
+// the file are too old.
 func (f File) readDropped(name string, key *cipherKey) (*droppedSet, error) {
 	path := filepath.Join(f.Dir, name)
 	file, err := vfs.OpenRegular(path)

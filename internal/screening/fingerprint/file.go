@@ -58,8 +58,9 @@ type File struct {
 var errTooLong = errors.New("it is too long to be kept as a whole")
 
 // Add stores the prints of a text that was read, and returns their identifier for [File.HasAll]. A
-// text without words also has an identifier. If the text is too long, Add stores the prints of its
-// beginning and end, adds the prints of its middle to the dropped prints, and returns an error.
+// text without words also has an identifier. For a text that is too long, Add stores the prints of
+// the beginning and the end, adds the prints of the middle to the dropped prints, and returns an
+// error.
 func (f File) Add(level Level, text string, labels ...string) (id string, err error) {
 	hashes, isWhole := readHashes(text)
 	id, err = f.addHashes(printsFile, level, labels, hashes)
@@ -186,8 +187,8 @@ func isRecent(file vfs.File, size int64, id uint64, now time.Time) bool {
 	}
 }
 
-// makeKey returns the key of the home. It creates the key and the files if they do not exist. It
-// renames damaged files and creates new ones.
+// makeKey returns the key of the home. Missing files, including the file with the key, are created.
+// Damaged files are renamed, and new files are created in their place.
 func (f File) makeKey(dir *vfs.OS) (*cipherKey, error) {
 	key, err := readKey(dir)
 	hasKey, reason := !errors.Is(err, fs.ErrNotExist), ""
@@ -313,8 +314,8 @@ func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, 
 	return file, key, size, nil
 }
 
-// readValidSize returns the size in the header of a file. It tries again if the header is damaged,
-// because another process may be writing it.
+// readValidSize returns the size in the header of a file. If the header is damaged, readValidSize
+// tries again, because another process may be writing the header.
 func readValidSize(file *os.File, key *cipherKey) (size int64, err error) {
 	b := make([]byte, headerSize)
 	for range 3 {

@@ -109,8 +109,9 @@ func hasPrints(text string) (ok bool) {
 	return ok
 }
 
-// findBatch searches for the texts from index from on, in one pass over the file. It returns the
-// index of the first text for which it did not search.
+// findBatch searches for the texts from index first on, in one pass over the file. end is the index
+// of the first text for which it did not search, because the pass already searches for enough
+// prints.
 func (f File) findBatch(texts, ignored []string, matches []Match, first int) (end int, err error) {
 	var w *printSearch[printHash] // created when scanBlocks passes the key
 	found := map[printHash][]origin{}
@@ -165,7 +166,8 @@ func textAt(texts []string, i int) string {
 	return ""
 }
 
-// searchBlock adds to found the wanted prints of a block. For a vouched block, it removes them.
+// searchBlock adds to found the wanted prints of a block. If the block is vouched, searchBlock
+// instead removes the wanted prints of the block from found.
 func (w *printSearch[P]) searchBlock(key *cipherKey, h *blockHead, sealed, prints []byte, found map[P][]origin) error {
 	if h.level > vouched {
 		return nil

@@ -74,8 +74,8 @@ func (f *finder) addStrong(name string) {
 	}
 }
 
-// applyRules applies the rules to a reading. If its words may be split, it also applies them to the
-// reading with joined words.
+// applyRules applies the rules to a reading. If words in the reading may be split, applyRules also
+// applies the rules to the reading with joined words.
 func (f *finder) applyRules(low string) {
 	flowingText, hasShortLines := low, false
 	if f.hasLines || strings.Contains(low, "  ") {

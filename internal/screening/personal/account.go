@@ -190,9 +190,9 @@ func ibanAt(text string, i int) int {
 	return i
 }
 
-// ibanChar returns the character of an IBAN at position i, and its length in bytes. n is the number
-// of characters before it. For a single separator, the character is 0. If there is neither a
-// character nor a separator, the length is 0.
+// ibanChar returns the character of an IBAN at position i of text, and the character's length in
+// bytes. n is the number of IBAN characters before i. For a single separator, the character is 0.
+// If there is neither a character nor a separator, the length is 0.
 func ibanChar(text string, i, n int) (c byte, size int) {
 	if i >= len(text) {
 		return 0, 0

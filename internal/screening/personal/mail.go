@@ -54,8 +54,8 @@ func isLetter(c rune) bool {
 
 func isDigit(c rune) bool { return c >= '0' && c <= '9' }
 
-// localStart returns where the local part begins in the text before an at sign. It returns
-// len(before) if there is no local part or if it is too long.
+// localStart returns where the local part begins in the text before an at sign. If there is no
+// local part, or if the local part is too long, localStart returns len(before).
 func localStart(before string) int {
 	i := len(before)
 	for i > 0 {

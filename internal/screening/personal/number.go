@@ -39,7 +39,7 @@ type chain struct {
 }
 
 // zeros contains the digit 0 of other scripts that are recognized: full-width, Arabic, Persian and Devanagari. In
-// UTF-8, the other digits of a script differ from its 0 only in the last byte.
+// UTF-8, the digits 1 to 9 of a script differ from the digit 0 only in the last byte.
 var zeros = []string{"０", "٠", "۰", "०"}
 
 // digitAt returns the digit at a position and its length in bytes. The length is 0 if there is no

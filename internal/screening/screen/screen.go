@@ -4,10 +4,9 @@
 // finds passwords and keys, personal finds personal data, instruction finds text that is
 // shaped like instructions to an agent, and fingerprint finds text that repeats foreign text.
 //
-// A text that is written is examined in two steps. First its secrets are replaced or refused, so that
-// no later step stores them. Then one call of [Find] examines the text that will be stored, and its
-// findings become labels. A text without labels, such as a file, is examined by [Doubt] each time it
-// is shown.
+// A text that is written is examined in two steps. First, secrets in the text are replaced, or the text is refused, so
+// that no later step stores a secret. Then one call of [Find] examines the text that will be stored, and the findings
+// become labels. A text without labels, such as a file, is examined by [Doubt] each time it is shown.
 package screen
 
 import (
@@ -34,9 +33,9 @@ func Find(texts, added []string) Findings {
 	return Findings{Personal: personal.FindKinds(all), Instructions: instruction.Find(written)}
 }
 
-// A DoubtReason is the reason why a text without labels needs a warning, or must not be shown to a model
-// that did not ask for it. It completes a sentence that begins with "a part of it". The empty reason
-// means no doubt.
+// A DoubtReason is the reason why a text without labels needs a warning, or must not be shown to a model that did not
+// ask for it. The text of the reason completes a sentence that begins with "a part of it". An empty DoubtReason means
+// that the text may be shown.
 type DoubtReason string
 
 // The reasons for doubt.

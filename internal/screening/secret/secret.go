@@ -1,8 +1,8 @@
 // This file finds secrets. One pass over the text finds the keywords of all rules.
 
-// Package secret finds passwords, keys and tokens in a text, and replaces them by marks. Its rules
-// come from gitleaks (rules.txt). Additional rules (own.txt) find keys of memory products. Both are
-// compiled to rules.bin. The package does not depend on entries.
+// Package secret finds passwords, keys and tokens in a text, and replaces them by marks. The rules
+// come from gitleaks (rules.txt). Additional rules (own.txt) find the keys of memory products. Both
+// files are compiled to rules.bin. The package does not depend on entries.
 //
 // Code that stores text from agents, hooks or transcripts must call [Redactor.Redact] before it
 // writes anything, and before it derives a name from the text:
@@ -165,9 +165,9 @@ func markSize(text string) int {
 // overlapped an earlier finding.
 const maxRounds = 4
 
-// replaceSecrets replaces the secrets in a text by marks. It returns the new text and the secrets that the
-// first search found, with their positions in the original text. tag returns the tag of a secret,
-// which is eight hexadecimal digits, or "" for no tag.
+// replaceSecrets replaces the secrets in a text by marks. It returns the new text, and the secrets that the first
+// search found with their positions in the original text. tag returns the tag of a secret, which is eight hexadecimal
+// digits, or "" for no tag.
 func replaceSecrets(text string, tag func(secret string) string) (string, []Finding) {
 	var first []Finding
 	for range maxRounds {

@@ -20,8 +20,8 @@ import (
 //go:embed rules.bin
 var table string
 
-// tableReader decodes the table. It does not check for errors, because a test compares the
-// table with its sources.
+// tableReader decodes the table. It does not check for errors, because a test compares the table
+// with the sources of the table.
 type tableReader string
 
 func (r *tableReader) readInt() int {
@@ -51,7 +51,7 @@ type rules struct {
 	expressions []expression // the expressions of the constants below are first
 	all         []rule
 	keywords    automaton
-	stopwords   [256]string // stop words by their first byte, each after its length
+	stopwords   [256]string // stop words by first byte; each word follows its length
 }
 
 // Expressions that do not belong to a rule, as indexes of rules.exprs.

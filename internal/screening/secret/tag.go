@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// keyFile is the file with the key for a home's tags. It is in .gitignore, because its name begins
-// with the name of the store.
+// keyFile is the file with the key for a home's tags. .gitignore matches the file, because the
+// file's name begins with the name of the store.
 const keyFile = "memory.oxbow.key"
 
 const keySize = 32 // bytes
@@ -30,11 +30,12 @@ type Redactor struct {
 	key []byte     // nil until the first secret is found
 }
 
-// NewRedactor returns a redactor for the home in a directory. It reads or creates the home's key
-// when it finds its first secret. If that fails, marks have no tags.
+// NewRedactor returns a redactor for the home in a directory. When the redactor finds the first
+// secret, it reads or creates the home's key. If reading or creating the key fails, marks have no
+// tags.
 func NewRedactor(dir string) *Redactor { return &Redactor{dir: dir} }
 
-// Redact replaces the secrets in a text by marks. It returns the new text and the secrets, with
+// Redact replaces the secrets in a text by marks. It returns the new text, and the secrets with
 // their positions in the original text. A text without secrets is returned unchanged.
 func (r *Redactor) Redact(text string) (string, []Finding) {
 	return replaceSecrets(text, r.secretTag)
@@ -58,9 +59,9 @@ func (r *Redactor) secretTag(secret string) string {
 	return hex.EncodeToString(mac.Sum(nil))[:tagSize]
 }
 
-// readKey returns the key of the home in a directory, and creates it if it does not exist. It
-// returns nil if that fails. If two processes create the key at the same time, both use the one
-// that was written last.
+// readKey returns the key of the home in a directory. If the home has no key, readKey creates a
+// key. It returns nil if reading or creating fails. If two processes create a key at the same time,
+// both use the key that was written last.
 func readKey(dir string) []byte {
 	home, err := vfs.Dir(dir)
 	if err != nil {

@@ -16,9 +16,8 @@ type Field struct {
 	Weight uint32 // weight of a word, in sixteenths
 }
 
-// An Analyzer converts text to terms. It caches the terms of chunks (words and
-// compounds) that it has seen, because a look-up is faster than stemming. It is safe
-// for concurrent use.
+// An Analyzer converts text to terms. It caches the terms of the chunks (words and compounds) that
+// it has seen, because a look-up is faster than stemming. It is safe for concurrent use.
 type Analyzer struct {
 	mu    sync.Mutex
 	known unitCache

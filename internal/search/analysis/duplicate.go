@@ -81,12 +81,12 @@ type duplicates struct {
 // NearDuplicates returns the texts that can be dropped, in order of Drop. The result
 // depends only on the texts.
 //
-// A text is a duplicate of an equal text. It is also a duplicate of a longer text if the
-// longer text contains all its words (stemmed, without stop words) in the same order, and
-// if these are at least three words and three fifths of the longer text's words. Both must
-// then have the same numbers, the same words with symbols, and the same negations. Texts in
-// scripts without spaces between words are only duplicates of equal texts. If very many
-// texts share their rarest word, not all pairs are compared.
+// A text is a duplicate of an equal text. It is also a duplicate of a longer text if the longer
+// text contains all words of the shorter text (stemmed, without stop words) in the same order.
+// There must be at least three such words, and they must be at least three fifths of the longer
+// text's words. Both must then have the same numbers, the same words with symbols, and the same
+// negations. Texts in scripts without spaces between words are only duplicates of equal texts. If
+// very many texts share their rarest word, not all pairs are compared.
 //
 // NearDuplicates returns an error if ctx is done. After each analyzed text, it calls
 // progress, which may be nil, with the number of analyzed texts.

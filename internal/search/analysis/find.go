@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// A Finder builds documents like an [Analyzer], but only with certain terms. It is faster
-// because it does not analyze most words. A word of lower-case letters has exactly one
-// term, so its effect on the document's length is known, and its first letters usually show
-// that the word has none of the wanted terms. Only one goroutine may use a Finder. It keeps
-// references to the texts that are passed to it.
+// A Finder builds documents like an [Analyzer], but only with certain terms. A Finder is faster
+// because it does not analyze most words. A word of lower-case letters has exactly one term, so
+// that the word adds one term to the document's length even if it is not analyzed. The first
+// letters usually show that the term is not one of the wanted terms. Only one goroutine may use a
+// Finder. A Finder keeps references to the texts that are passed to it.
 type Finder struct {
 	only   *Choice
 	known  unitCache
@@ -290,8 +290,8 @@ func plain(s string) (n, end int, first uint64) {
 	return n, end, first
 }
 
-// contraction returns the length of an English contraction, such as 's, if s begins with it and
-// the chunk ends after it. Otherwise it returns 0.
+// contraction returns the length of the English contraction, such as 's, at the beginning of s, if
+// the chunk ends after the contraction. Otherwise it returns 0.
 func contraction(s string) int {
 	n := len("'")
 	if s[0] != '\'' {

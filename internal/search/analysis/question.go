@@ -1,4 +1,5 @@
-// This file analyzes the text of a query: its words, what it asks for, and its phrases.
+// This file analyzes the text of a query: the words, the type of answer that the query asks for,
+// and the phrases.
 
 package analysis
 
@@ -23,8 +24,8 @@ type Word struct {
 	N    int    // number of occurrences in the question
 }
 
-// A Clause is an analyzed word or phrase that a query requires or excludes. It has either terms, as
-// [Analyzer.Sequence] returns them, or a prefix.
+// A Clause is an analyzed word or phrase that a query requires or excludes. A Clause has either the
+// terms of the word or phrase, as [Analyzer.Sequence] returns them, or a prefix.
 type Clause struct {
 	Text   string
 	Not    bool // excluded

@@ -5,9 +5,9 @@ package analysis
 import "strings"
 
 // stopWords are ignored in a query that has other words too. They are articles, pronouns,
-// prepositions, conjunctions, question words, auxiliary verbs, and words with which people
-// phrase a question to a memory. Documents keep their stop words, so that phrases can match
-// them. The words are folded by [Fold], and endings after an apostrophe are removed.
+// prepositions, conjunctions, question words, auxiliary verbs, and words with which people phrase a
+// question to a memory. The terms of documents include stop words, so that phrases with stop words
+// can match. The words are folded by [Fold], and endings after an apostrophe are removed.
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`

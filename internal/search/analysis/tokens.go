@@ -13,12 +13,12 @@ import (
 type Tokens struct {
 	text string
 
-	// Each token is one number. Its lower 16 bits are the distance in bytes from the start
-	// of the previous token. For a plain word (lower-case letters after a lower-case or
-	// capital letter), the upper 16 bits are the first three letters (see packThree). For
-	// other chunks they are numberToken or chunkToken. Three more numbers follow a
+	// Each token is one number. Its lower 16 bits are the distance in bytes from the start of the
+	// previous token. For a plain word (lower-case letters after a lower-case or capital letter),
+	// the upper 16 bits are the first three letters (see packThree). The upper 16 bits are
+	// numberToken for a number and chunkToken for any other chunk. Three more numbers follow a
 	// chunkToken: the number of its words, and the signature of its terms in two parts. A
-	// spaceToken is not a word. It only adds to the distance of the next token.
+	// spaceToken is not a word. It only increases the distance to the next token.
 	words []uint32
 }
 
@@ -42,8 +42,8 @@ func termSignature(term string) uint64 {
 	return 1<<(sum&63) | 1<<(sum>>6&63)
 }
 
-// spareKnown are caches that contain all terms of their chunks. They are reused, because
-// texts share most of their words.
+// spareKnown are caches that already contain terms from earlier texts. Reusing a cache saves
+// analysis, because texts have most of their words in common.
 var spareKnown = sync.Pool{New: func() any { return new(unitCache) }}
 
 // borrowKnown returns a cache from spareKnown. The caller must put it back.

@@ -4,9 +4,10 @@ package index
 
 import "strings"
 
-// termArena stores short strings one after the other in large blocks, each after a byte
-// with its length. A string needs only its own bytes and 5 more, and the garbage collector
-// sees only the blocks. Returned strings remain valid, because written bytes do not change.
+// termArena stores short strings one after the other in large blocks. Each string follows a byte
+// with the length of the string. A string needs only its own bytes and 5 more, and the garbage
+// collector sees only the blocks. Returned strings remain valid, because written bytes do not
+// change.
 type termArena struct {
 	blocks []string         // the written parts of the blocks
 	last   *strings.Builder // builder of the last block

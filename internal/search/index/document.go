@@ -128,9 +128,8 @@ type Query struct {
 	// among the hits found so far.
 	Accept func(id uint64) bool
 
-	// Filter has conditions. A hit must meet all conditions. They do not affect scores.
-	// The index evaluates them, so they are fast regardless of how many documents meet
-	// them.
+	// Filter has conditions. A hit must meet all conditions. Conditions do not affect scores. The
+	// index evaluates the conditions itself, so they are fast even if many documents meet them.
 	Filter []Clause
 	Range  *Range // if not nil, Created of a hit must be in this range
 

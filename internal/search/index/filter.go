@@ -92,9 +92,9 @@ func (w *filterSet) clause(v *view, c Clause, hash func(string) uint64) {
 	}
 }
 
-// limitTimes removes the documents outside of the time range. If their times would have to be
-// read one by one, and the search probably reads fewer of them, it leaves the comparison to
-// contains.
+// limitTimes removes the documents outside of the time range. If it would have to read more times
+// than the search will probably visit, it leaves these documents in the set, and contains compares
+// their times during the search.
 func (w *filterSet) limitTimes(v *view, t *Range, visits int) {
 	w.created = &v.created
 	blocks := v.timeBlocks()

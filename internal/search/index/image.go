@@ -103,9 +103,9 @@ func (img *image) readTerm(t *imageTerm, f *foundTerm) error {
 	return err
 }
 
-// eachTerm calls fn with the text and df of each term with this prefix, in order, until fn
-// returns false. Unlike term, it caches nothing, because it usually reads many terms of which
-// few are needed again.
+// eachTerm calls fn with the text and df of each term with this prefix, in order, until fn returns
+// false. Unlike term, eachTerm caches nothing, because it usually reads many terms, of which few
+// are needed again.
 func (img *image) eachTerm(prefix string, fn func(text string, df int) bool) {
 	first, last := img.prefixRange(prefix)
 	var b []byte

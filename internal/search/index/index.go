@@ -200,9 +200,9 @@ func (x *Searcher) NeedsOld(id uint64) bool {
 	return ok && v.mem == nil
 }
 
-// settle publishes the searcher and starts merges in the background. If too many full
-// memtables (segments with the newest documents) are waiting, it merges them first.
-// x.mu must be held.
+// settle publishes the searcher and starts merges in the background. If too many full memtables
+// (segments with the newest documents) are waiting, settle merges the memtables first. x.mu must be
+// held.
 func (x *Index) settle(now *Searcher) {
 	if full := smallToMerge(now.views, x.busy()); len(full) > mostFull && full[0].mem != nil {
 		if s := now.merge(full); s != nil {

@@ -10,11 +10,12 @@ import (
 	"slices"
 )
 
-// best adds the view's best documents to the heap. It processes terms in descending order
-// of their maximum contribution to a score. A posting is skipped if its impact (an upper
-// bound of its contribution), plus the maximum contributions of all weaker terms, is below
-// the lowest of the best scores so far. The search ends when even all remaining terms
-// together cannot reach that score (MaxScore by Turtle and Flood, 1995).
+// best adds the view's best documents to the heap. It processes terms in descending order of their
+// maximum contribution to a score. A posting is skipped if it cannot help a document to become one
+// of the best. This is so if the posting's impact (an upper bound of its contribution), plus the
+// maximum contributions of all weaker terms, is below the lowest of the best scores so far. The
+// search ends when even all remaining terms together cannot reach that score (MaxScore by Turtle
+// and Flood, 1995).
 //
 // Until then, scores are estimates in single precision, divided by the query's norm. Bounds
 // have slack for rounding errors. Finally, the scores of the remaining candidates are
@@ -235,14 +236,13 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 	}
 }
 
-// reach collects the indexes of impacts that are at least minImpact and below above. It
-// starts at index i and stops when the batch is full. It returns their number and the
-// next index.
+// reach collects the indexes of the impacts from minImpact up to, but not including, above. It
+// starts at index i and stops when the batch is full. It returns the number of collected indexes
+// and the next index.
 //
-// The addition that compares eight impacts overflows into a byte's top bit if its impact
-// is at least minImpact. Blocks with such an impact are collected first, without a branch
-// that depends on impacts. Few blocks have such an impact, so a branch would be
-// mispredicted.
+// One addition compares eight impacts: it overflows into the top bit of each byte whose impact is
+// at least minImpact. reach first collects the blocks that have such an impact, without a branch
+// that depends on impacts. Few blocks have such an impact, so a branch would be mispredicted.
 func (b *maxScore) reach(impacts []uint8, i, minImpact, above int) (n, next int) {
 	var blocks [64]int32
 	low, high := uint64(0x80-minImpact)*everyByte, uint64(0x80-above)*everyByte
@@ -413,9 +413,9 @@ func (b *maxScore) push(sum float32) {
 	}
 }
 
-// rescore computes the exact scores of the kept candidates, and adds the best to the
-// heap. It processes one term after the other for all candidates, so that memory is read
-// in order.
+// rescore computes the exact scores of the candidates that were kept, and adds the best candidates
+// to the heap. It processes one term after the other for all candidates, so that it reads memory in
+// order.
 func (b *maxScore) rescore(best *topK) {
 	n, rest := 0, max(b.s.rest, leastRest)
 	for _, x := range b.kept {

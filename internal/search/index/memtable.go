@@ -41,9 +41,8 @@ type memPosting struct {
 // lostPosting is the document number for a document that was deleted from another segment.
 const lostPosting = math.MaxUint32
 
-// A memtable with this many documents or postings is full. Even with the changes of
-// another call it has less than 64 documents, so that a word has a bit for each of
-// them.
+// A memtable with this many documents or postings is full. Even with the changes of another call, a
+// memtable has less than 64 documents, so that a word has a bit for each document.
 const (
 	memDocs     = 32
 	memPostings = 1 << 14

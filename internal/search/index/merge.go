@@ -147,8 +147,8 @@ func (s *segment) firstID() uint64 {
 // dropped is the new number of documents and terms that are not kept.
 const dropped = math.MaxUint32
 
-// adoptDocs adds a view's documents, except deleted documents. It returns their new
-// numbers.
+// adoptDocs adds the documents of a view, except deleted documents, and returns the new numbers of
+// the documents.
 func (b *builder) adoptDocs(v *view) []uint32 {
 	s := b.s
 	numbers := make([]uint32, len(v.lens))
@@ -174,7 +174,8 @@ func (b *builder) adoptDocs(v *view) []uint32 {
 	return numbers
 }
 
-// adoptTerms adds a view's terms with their counts. It returns their new numbers.
+// adoptTerms adds the terms of a view with the counts of each term, and returns the new numbers of
+// the terms.
 func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
 	numbers := make([]uint32, v.numTerms())
 	for n := range numbers {

@@ -45,7 +45,7 @@ type term struct {
 	df   uint32 // number of postings
 	at   uint32 // index in lists or, without a list, the document of its only posting
 	lost int32  // number of documents in other segments that had the term and were deleted since this segment began
-	tf   uint16 // frequency in its only posting (0 if it has several or none)
+	tf   uint16 // frequency in the only posting of the term, or 0 if the term has several postings or none
 	most uint8  // largest impact of its postings
 	many bool   // has a list
 }

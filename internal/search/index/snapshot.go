@@ -40,11 +40,11 @@
 // not [One]. In that case the TF follows as a second varint. For example, a term that
 // occurs once in documents 0 and 2, and with TF 2 in document 3, has the list 00 02 01 02.
 //
-// Deleted documents are not written. Readers verify each piece's checksum and also check
-// its values, so that a number cannot lead outside of the snapshot. Opening a snapshot
-// reads page 0, the lengths, the table and the foot. A query reads a block's terms, a list
-// for each query term, and a page of documents for each hit. Lengths are stored apart from
-// the other fields because a query needs a length for each posting.
+// Deleted documents are not written. Readers verify the checksum of each piece and the range of
+// each value in the piece, so that a number cannot lead outside of the snapshot. Opening a snapshot
+// reads page 0, the lengths, the table and the foot. A query reads a block's terms, a list for each
+// query term, and a page of documents for each hit. Lengths are stored apart from the other fields
+// because a query needs a length for each posting.
 
 package index
 
@@ -119,8 +119,8 @@ func (w *snapshotWriter) Write(b []byte) (int, error) {
 	return w.out.Write(b)
 }
 
-// docRef identifies a document in a searcher by its view's index and its number
-// in the view.
+// docRef identifies a document in a searcher by the index of the view and by the document's number
+// in this view.
 type docRef struct{ view, number uint32 }
 
 // writeDocuments writes the documents in ascending order of IDs, and sets their new numbers.

@@ -48,8 +48,9 @@ func (p *TermScores) Release() {
 	clear(p.data)
 }
 
-// TermScores sets p to each term's contributions to the scores of the documents with
-// these IDs. The results equal those of [Searcher.Explain], but are computed faster.
+// TermScores computes how much each term contributes to the scores of the documents with these IDs,
+// and stores the contributions in p. The numbers equal the numbers of [Searcher.Explain], but are
+// computed faster.
 func (x *Searcher) TermScores(p *TermScores, ids []uint64, terms []QueryTerm) {
 	q := newQuery(x, terms)
 	defer q.release()

@@ -51,10 +51,10 @@ func maxNeighbourShare(step int) float64 {
 	return neighbourFurther
 }
 
-// beside sets each term's contribution to the score of turn i. It is the fourth root of a
-// sum of fourth powers, taken from the turn's own contribution and from its neighbours'
-// shares. The result is a little more than the largest contribution, and more if many turns
-// have the word. Terms of dates do not use neighbours.
+// beside sets each term's contribution to the score of turn i. This is the fourth root of a sum of
+// fourth powers. The sum has a term for the turn's own contribution, and a term for each
+// neighbour's share. The result is a little more than the largest contribution, and more if many
+// turns have the word. Terms of dates do not use neighbours.
 func (t *dialogue) beside(i int, own *candidate, a *account) {
 	a.beside, a.powers = a.beside[:0], a.powers[:0]
 	for _, given := range own.scores {
@@ -152,8 +152,8 @@ func (t *dialogue) hasTerm(own *candidate, k int) bool {
 	return weights == nil || weights[k] == 1
 }
 
-// fourth returns the fourth power of x. It and its root are identical to the last bit on
-// all machines, unlike other powers.
+// fourth returns the fourth power of x. The fourth power and the fourth root are identical to the
+// last bit on all machines, unlike other powers.
 func fourth(x float64) float64 {
 	x = float64(x * x)
 	return float64(x * x)

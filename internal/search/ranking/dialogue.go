@@ -1,8 +1,8 @@
-// This file adjusts the scores of dialogues. A turn's score in a talk depends on its
-// neighbours, on its speaker, and on whether it is a question. A talk is a conversation
-// between people, and a chat is a conversation with a program. The score of a turn in a
-// chat depends on whether a program wrote it. The score of a whole dialogue also depends on
-// its best stretch.
+// This file adjusts the scores of dialogues. A talk is a conversation between people. The score of
+// a turn in a talk depends on the turn's neighbours, on the speaker, and on whether the turn is a
+// question. A chat is a conversation with a program. The score of a turn in a chat depends on
+// whether the program wrote the turn. The score of a whole dialogue also depends on the best
+// stretch of the dialogue.
 
 package ranking
 

@@ -225,9 +225,9 @@ func (v *View) Plan(q Query) *Plan {
 	return p
 }
 
-// spanTerms returns the terms of a date expression. These are the terms of its days if
-// the days are few, otherwise of its months or years. An expression without a start or
-// an end gets no terms, because it would not rank any entry higher than another.
+// spanTerms returns the terms of a date expression. If the expression has few days, these are the
+// terms of the days, otherwise the terms of the months or years. An expression without a start or
+// an end gets no terms, because such terms would not change the order of entries.
 func spanTerms(d Span) []string {
 	if d.From.IsZero() || d.To.IsZero() {
 		return nil

@@ -62,8 +62,8 @@ type turn struct {
 	when             atomic.Int32
 }
 
-// Values of turn.when, which tells whether a turn mentions a time. It is computed only when
-// needed, because it is slow and few queries ask for a time.
+// Values of turn.when, which tells whether a turn mentions a time. turn.when is computed only when
+// needed, because this is slow and few queries ask for a time.
 const (
 	whenUnknown = iota
 	whenSaid

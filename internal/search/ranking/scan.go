@@ -109,8 +109,8 @@ func newScanner(ranking string, c *analysis.Choice) *scanner {
 	return sc
 }
 
-// scan returns the items' documents with the wanted terms. For Seed, it leaves out
-// documents without words, because they do not count. If ctx is done, it returns early.
+// scan returns the items' documents with the wanted terms. For Seed, it leaves out documents
+// without words, because Seed does not count such documents. If ctx is done, it returns early.
 func (sc *scanner) scan(ctx context.Context, items []Item) []index.Document {
 	docs := make([]index.Document, 0, len(items))
 	t := &sc.buf.text

@@ -76,8 +76,8 @@ func New(name string, x *index.Index) *Scorer {
 	return r
 }
 
-// Index returns the index. The Data of its documents is their [Item], or nil if the
-// function passed to [Scorer.View] reads the item.
+// Index returns the index. The Data of each document is an [Item], or nil if the function passed to
+// [Scorer.View] reads the item.
 func (r *Scorer) Index() *index.Index { return r.index }
 
 // FormulaParams returns the parameters of a ranking's formula.

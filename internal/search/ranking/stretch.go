@@ -49,8 +49,8 @@ type stretch struct {
 	numbers map[string]int // numbers of the terms
 	found   []occurrence
 
-	// For each term: number of occurrences in the current stretch, its score, and its
-	// weighted score in the best stretch.
+	// For each term: the number of occurrences in the current stretch, the term's score in this
+	// stretch, and its weighted score in the best stretch.
 	tf, gives, best []float64
 }
 

@@ -37,8 +37,8 @@ type Guard struct {
 	Origins []string
 
 	// Verify returns the token for a secret that is not in Tokens, for example a secret that a
-	// provider signed. It returns an [*UncheckedError] if it cannot check the secret now. If Verify
-	// is nil, only Tokens are valid.
+	// provider signed. If Verify cannot check the secret now, it returns an [*UncheckedError]. If
+	// Verify is nil, only Tokens are valid.
 	Verify func(ctx context.Context, secret string) (Token, error)
 
 	// Metadata is the URL at which clients find the provider of tokens for Verify. It may be empty.
@@ -70,9 +70,9 @@ func (e *UncheckedError) Unwrap() error { return e.Err }
 
 // Admit returns the token of a request, or a [*RefusedError]. The status is 403 if Host or Origin
 // is not allowed, 401 if the request has no valid token, and 503 if tokens cannot be checked now.
-// It is 413 if the request declares more than [MaxBody] bytes and its path is not g.Large. With
-// 413, Admit also returns the token, which the handler needs to explain the refusal. If the request
-// does not declare its size, the handler must limit the body.
+// The status is 413 if the request declares more than [MaxBody] bytes, unless the request's path is
+// g.Large. With 413, Admit also returns the token, which the handler needs to explain the refusal.
+// If the request does not declare its size, the handler must limit the body.
 func (g Guard) Admit(r *http.Request) (Token, error) {
 	if err := g.AdmitSite(r); err != nil {
 		return Token{}, err
@@ -139,7 +139,7 @@ func (g Guard) Secure() bool {
 	})
 }
 
-// AdmitSite is like Admit, but checks only Host and Origin. A handler uses it if it finds the token
+// AdmitSite is like Admit, but checks only Host and Origin. A handler uses it if the token is
 // elsewhere, for example in a cookie.
 func (g Guard) AdmitSite(r *http.Request) error {
 	if !g.isHostAllowed(r.Host) {

@@ -51,8 +51,9 @@ func (t Token) Title() string {
 // Tokens contains all accepted tokens.
 type Tokens []Token
 
-// Find returns the token with a secret. Its running time reveals nothing about the tokens, because
-// it compares the digests of all tokens, which have the same length.
+// Find returns the token with a secret. Find compares the digest of the secret with the digests of
+// all tokens, which have the same length. Therefore the running time reveals nothing about the
+// tokens.
 func (ts Tokens) Find(secret string) (Token, bool) {
 	have := sha256.Sum256([]byte(secret))
 	index := -1

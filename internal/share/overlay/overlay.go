@@ -86,9 +86,9 @@ func (o *overlayStore) Under() []*oxbow.Entry {
 	return o.entries
 }
 
-// forwardEvents forwards an event of the upper store, and makes the next Refresh load the lower
-// entries again, because the change may use or free names. It cannot load the entries itself,
-// because a store must not be called while it sends an event.
+// forwardEvents forwards an event of the upper store. It also makes the next Refresh load the lower
+// entries again, because the change may use names or make names free. It does not load the entries
+// itself, because a store must not be called while the store sends an event.
 func (o *overlayStore) forwardEvents(e oxbow.Event) {
 	o.isStale.Store(true)
 	o.watchers.Send(e)

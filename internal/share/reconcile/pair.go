@@ -68,8 +68,9 @@ func (s *syncRun) findServer(p *entryPair, server *sideEntries, used map[*oxbow.
 }
 
 // findRenames finds entries that were renamed on one side. If a record has no entry on that side,
-// findRenames pairs it with a new entry of the same kind and creation time. It does not pair the
-// record if several entries qualify, or if the other side has a different entry with the new name.
+// findRenames pairs it with a new entry of the same kind and creation time. The record stays
+// unpaired if several entries qualify, or if the other side has a different entry with the new
+// name.
 func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*oxbow.Entry]bool) {
 	names := map[string]bool{} // known names on the server
 	for _, e := range server.order {

@@ -347,7 +347,8 @@ func removePullInfo(r *syncRecord) *syncRecord {
 }
 
 // recordPulled records a finished step in the state. written contains the entries that the pull
-// wrote, by name, as the home stored them, because the home may have redacted them or added labels.
+// wrote, by name. The entries are as the home stored them, because the home may have redacted an
+// entry or added labels.
 func (s *syncRun) recordPulled(st *plannedStep, written map[string]*oxbow.Entry) {
 	defer s.queueRecord(st)
 	if st.record == nil {

@@ -143,8 +143,8 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 
 // learnVersions asks the server for the IDs and versions of the entries that were sent. Without
 // them, a later run could not tell whether the server removed an entry or never received it. If the
-// server does not answer, the next run reads them. If no other client wrote in the meantime, the
-// next run reads only changes after the push.
+// server does not answer, the next run asks again. If no other client wrote since the push, the
+// next run then reads only the changes after the push.
 func (s *syncRun) learnVersions() {
 	before, d := s.serverPos, newSide()
 	now, err := s.readPosition()

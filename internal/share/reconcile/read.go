@@ -100,7 +100,8 @@ func (s *syncRun) wasPullUndone() (bool, error) {
 	return false, nil
 }
 
-// readServer reads the server's changes. If they are not sufficient, it reads all entries.
+// readServer reads the server's changes. If the list of changes is incomplete, readServer reads all
+// entries of the server.
 func (s *syncRun) readServer(homeTrusted bool) (d *sideEntries, err error) {
 	s.serverPos, err = s.readPosition()
 	if err != nil {

@@ -38,8 +38,8 @@ type Report struct {
 	Waiting []Problem // for a push: entries that both sides changed, or that the server refused
 	Kept    []Problem // for a push: entries that [Options.Blocked] blocked
 	Behind  int       // for a push: number of server entries that a pull would change
-	// Number of entries that are missing on one side, but were not removed from the other, because
-	// they may be missing by mistake.
+	// Number of entries that are missing on one side, perhaps by mistake, and were therefore not
+	// removed from the other side.
 	Returns int
 	// For a pull: aliases that entries of the home did not get or lost, because other entries have
 	// them.

@@ -88,7 +88,7 @@ type entryIdentity struct {
 	Name    string     `json:"name"`
 	Kind    oxbow.Kind `json:"kind,omitempty"`
 	Created int64      `json:"created"` // nanoseconds since 1970
-	// Hash of the whole entry, or "" if this side has changes that the other side does not have.
+	// Hash of the whole entry, or "" if this side has changes that are not on the other side.
 	Hash string `json:"hash,omitempty"`
 }
 
@@ -128,8 +128,8 @@ func (s *State) saltedHashes(all []string) (out []string) {
 	return out
 }
 
-// entryHash returns a hash of an entry's synchronized parts. It omits stamps, because each side
-// has its own.
+// entryHash returns a hash of an entry's synchronized parts. It omits stamps, because the two sides
+// set stamps independently.
 func (s *State) entryHash(e *oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
 	labels := labelTexts(removeStamps(e.Labels))

@@ -58,9 +58,9 @@ type follower struct {
 	store    *Store
 	watchers subscribers.List[oxbow.Event]
 
-	// lock is a lock. Receiving from it gives the right to use the fields below, and the
-	// receiver must send to it afterwards. Unlike a mutex, a goroutine can stop waiting for
-	// it when a context is done.
+	// lock is a mutex that also supports contexts: a goroutine can stop waiting when a context is
+	// done. Receiving from lock gives the right to use the fields below. Afterwards the receiver
+	// must send to lock.
 	lock     chan struct{}
 	isValid  bool // place is a valid position of the server
 	position oxbow.Position
@@ -135,10 +135,10 @@ func (f *follower) sendChanges(ctx context.Context) error {
 	return nil
 }
 
-// readApplied reads the server's answer to a change. It returns the change, or an empty change if
-// the server did not report it, and sends the change's events. Unless from is nil, the answer
-// contains the changes after that position. If other events were sent in the meantime, readApplied
-// requests the changes instead.
+// readApplied reads the server's answer to a change. It sends the change's events, and returns the
+// change, or an empty change if the server did not report the change. If from is not nil, the
+// answer contains all changes after that position. If other events were sent in the meantime,
+// readApplied requests these changes instead.
 func (f *follower) readApplied(ctx context.Context, res *http.Response, from *wirePosition) (change oxbow.Change) {
 	r := newStreamReader(res.Body)
 	var err error

@@ -90,8 +90,8 @@ func (k *serverLink) isLater(err error) bool {
 	return k.waitLater != nil && errors.As(err, new(*LaterError))
 }
 
-// waitForServer waits as long as the server asked for in err. It returns false if it did not wait,
-// because the error does not ask for it or ctx is done.
+// waitForServer waits as long as the server requested in err. It returns false if err contains no
+// such request, or if ctx is done first.
 func (k *serverLink) waitForServer(ctx context.Context, err error) bool {
 	e, ok := errors.AsType[*LaterError](err)
 	return ok && k.waitLater != nil && ctx.Err() == nil && k.waitLater(ctx, e.After) == nil

@@ -46,8 +46,8 @@ type wireTerm struct {
 	Not    bool     `json:"not,omitempty"`
 }
 
-// toWireFilter leaves out values that are not UTF-8, because an entry cannot have them and
-// JSON would change them.
+// toWireFilter leaves out values that are not UTF-8, because no entry contains such a value and
+// JSON would change the value.
 func toWireFilter(f oxbow.Filter) wireFilter {
 	w := wireFilter{After: text.NearestTime(f.After), Before: text.NearestTime(f.Before)}
 	for _, t := range f.Terms {

@@ -54,8 +54,8 @@ func fileName(at time.Time, random [10]byte) string {
 	return string(id[:]) + extension
 }
 
-// parseEntry parses an entry's file. It accepts CRLF line ends if the whole file uses them, because git
-// may convert files on Windows. notes describe parts that were ignored.
+// parseEntry parses an entry's file. A file may have CRLF line ends on all lines, because git may convert files on
+// Windows. notes describe parts that were ignored.
 func parseEntry(text string) (e oxbow.Entry, notes []string, err error) {
 	if len(text) > maxFile {
 		return e, nil, fmt.Errorf("has %d bytes; the most is %d", len(text), maxFile)

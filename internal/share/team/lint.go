@@ -30,9 +30,9 @@ type File struct {
 // conflictLabel is the key of a label for entries in which a merge kept both versions.
 const conflictLabel = "conflict"
 
-// Lint reads all files in a directory. It returns the entries, in file order, and the problems it
-// found. Files that are not meant as entries are ignored. It returns an error if the directory
-// cannot be read.
+// Lint reads all files in a directory. It returns the entries in the order of the files, and a
+// finding for each problem. Lint ignores files that are not meant as entries. If the directory
+// cannot be read, Lint returns an error.
 func Lint(dir string) (files []File, wrong []Finding, err error) {
 	t := &Tree{path: filepath.Clean(dir)}
 	if fi, err := os.Lstat(dir); err == nil && !fi.IsDir() {

@@ -4,9 +4,10 @@
 // Labels and aliases are merged as sets. A value that one side added is added, and a value that one
 // side removed is removed. The content is merged line by line. If both sides changed the same or
 // adjacent lines, both texts are kept in the entry, between comments, and the entry gets the label
-// conflict:content. The two texts are not written to separate files, because a merge driver can
-// write only a single file. Another file would be untracked and missing from merge commits, would
-// obstruct the next merge, and could not be written if git merges without a working tree.
+// conflict:content. The two texts are not written to separate files, because git's interface lets a
+// merge driver write only a single file. Another file would be untracked and missing from merge
+// commits, would obstruct the next merge, and could not be written if git merges without a working
+// tree.
 //
 // The order of merges does not matter. A version is treated as a set of changes to the base. A
 // merge is the union of two such sets. A conflict contains the complete text of each change, so

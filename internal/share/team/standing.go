@@ -132,9 +132,8 @@ func defaultBranch(repo *git.Repo) (up Upstream, err error) {
 	return Upstream{}, nil
 }
 
-// ReviewedCommit returns the current commit of a repository's reviewed branch as this clone last
-// fetched it, or "" if it is unknown. As for [Store.ReviewedNames], the team files at the root of the
-// working tree name the branch.
+// ReviewedCommit returns the commit of a repository's reviewed branch at the time of this clone's last fetch, or "" if
+// the commit is unknown. As for [Store.ReviewedNames], the team files at the root of the working tree name the branch.
 func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 	if _, err := os.Lstat(filepath.Join(repo.Root(), filepath.FromSlash(Dir))); err != nil {
 		up, err := defaultBranch(repo)

@@ -72,9 +72,9 @@ func FindDirectory(dir string) string {
 	return ""
 }
 
-// At is like [Find]. If no team files exist, it returns a Tree that can create them at the root
-// of the working tree. If the directory is not in a working tree, the error matches
-// [git.ErrNone].
+// At is like [Find]. If the working tree has no team files, At returns a Tree that can create team
+// files at the root of the working tree. If the directory is not in a working tree, the error
+// matches [git.ErrNone].
 func At(dir string) (*Tree, error) {
 	t, err := Find(dir)
 	if err != nil || t != nil {
@@ -141,8 +141,8 @@ func (t *Tree) Top() string { return t.repo.Root() }
 // Rel returns the slash-separated path of a team file, relative to the working tree's root.
 func (t *Tree) Rel(file string) string { return path.Join(t.rel, file) }
 
-// directoryExists reports whether the directory of team files exists. It returns an error if the directory
-// must not be used because it is, for example, a link.
+// directoryExists reports whether the directory of team files exists. It returns an error if the directory must not be
+// used, for example because the directory is a link.
 func (t *Tree) directoryExists() (bool, error) {
 	for _, dir := range []string{filepath.Dir(t.path), t.path} {
 		fi, err := os.Lstat(dir)

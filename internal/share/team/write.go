@@ -32,10 +32,10 @@ const (
 	ignoreFile     = ".gitignore"
 )
 
-// Init creates the directory, the settings, and the attributes that assign the merge driver, if
-// they are missing. It adapts .oxbow's .gitignore so that git does not ignore team files, and
-// makes command this clone's merge driver. It returns the paths of the files that it wrote (in
-// a dry run, would write), relative to the working tree's root.
+// Init creates the directory, the settings, and the attributes that assign the merge driver, unless
+// these already exist. It adapts .oxbow's .gitignore so that git does not ignore team files, and
+// makes command this clone's merge driver. It returns the paths of the files that it wrote,
+// relative to the root of the working tree. A dry run returns the files that Init would write.
 func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written []string, err error) {
 	defer func() { err = wrapError("setting up team files", err) }()
 	exists, err := t.directoryExists()
@@ -196,8 +196,8 @@ func (e *EditedError) Error() string {
 func (e *EditedError) Is(target error) bool { return target == oxbow.ErrConflict }
 
 // CheckReplace returns an [EditedError] if the file contains text that exists nowhere else. A file
-// may be replaced if it is missing, if the HEAD commit has the same text, or if its hash is in
-// wrote, because then the home's history contains the entry.
+// may be replaced in three cases: the file is missing, the HEAD commit has the same text, or wrote
+// contains the hash of the file. In the last case, the home's history contains the text.
 func (t *Tree) CheckReplace(ctx context.Context, file string, wrote map[string]bool) error {
 	_, err := t.readReplaceable(ctx, file, wrote)
 	return err

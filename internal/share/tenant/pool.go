@@ -29,9 +29,9 @@ type Options struct {
 	Logger *slog.Logger  // logs errors from closing homes (nil discards them)
 }
 
-// Pool manages open homes. A home is closed if it was unused for a while, or if the limit is
-// reached and another home must be opened. It is never closed while it serves a request. A Pool
-// is safe for concurrent use.
+// Pool manages open homes. A home is closed if it was unused for a while, or if the maximum number
+// of homes is open and another home must be opened. A home that serves a request is never closed. A
+// Pool is safe for concurrent use.
 type Pool struct {
 	open func(ctx context.Context, tenant string) (Home, error)
 	opts Options

@@ -23,8 +23,8 @@ type Server struct {
 	Outside http.Handler
 
 	// Visitor returns the tenant for a request without a token, for example from a cookie. It
-	// returns "" if the request identifies no tenant. It must accept only names that it has
-	// issued.
+	// returns "" if the request identifies no tenant. Visitor must accept only names that the
+	// program itself has issued.
 	Visitor func(http.ResponseWriter, *http.Request) string
 
 	Logger  *slog.Logger // logs details of failures that clients must not see (nil discards them)

@@ -1,5 +1,5 @@
-// This file implements the store for an untrusted home. It is read-only, and marks its entries
-// as foreign.
+// This file implements the store for an untrusted home. This store is read-only, and marks each
+// entry as foreign.
 
 package trust
 
@@ -22,8 +22,8 @@ func Serve(m *oxbow.Memory, refused error) *oxbow.Memory {
 	return oxbow.New(&foreignStore{m.Store(), m.Close, refused}, &o)
 }
 
-// foreignStore offers none of the optional interfaces of the store below it, because they would
-// bypass its marks.
+// foreignStore offers no optional interface of the store below it, because calls through such an
+// interface would bypass the marks.
 type foreignStore struct {
 	store       oxbow.Store
 	closeMemory func() error

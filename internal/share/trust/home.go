@@ -33,8 +33,9 @@ func isShared(name string) bool {
 	return slices.Contains(sharedNames, name) || strings.HasSuffix(name, ".off")
 }
 
-// MayBeHome reports whether a directory's content allows it to be a home, which is so if it is
-// empty or contains more than shared files.
+// MayBeHome reports whether a directory can be a home, judged by its content: the directory is
+// empty, or contains files other than shared files. A directory that exists but cannot be read may
+// be a home.
 func MayBeHome(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

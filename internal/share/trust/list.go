@@ -47,10 +47,10 @@ func (h *Home) matchesExactly(f homeFacts) bool {
 	return h.Path == f.path && h.Link == f.link && isSameStore && h.ID == f.id
 }
 
-// isForHome reports whether the line is about this home. A copy or a clone at a different path never
-// matches. A home at the same path matches if git does not track it and it has the same store,
-// because a backup may have been restored there. A moved home matches at its new path, because it
-// is still the same directory.
+// isForHome reports whether the line is about this home. A copy or a clone at a different path never matches. If the
+// home is at the same path, the line matches if git does not track the home and the home has the same store, because a
+// backup may have been restored there. If the home was moved, the line matches at the new path, because the directory
+// is still the same.
 func (h *Home) isForHome(f homeFacts) bool {
 	if h.Link != f.link {
 		return false
@@ -289,9 +289,9 @@ func (l List) TrustsSettings(home, settings string) bool {
 	})
 }
 
-// WithholdDocument returns the reason why a document in the user's own home must not be used, or
-// "" if it may be used. A document is withheld if it differs from the document that the user
-// trusted and git tracks it, because a pull or a checkout may have changed it.
+// WithholdDocument returns the reason why a document in the user's own home must not be used, or ""
+// if it may be used. A document is withheld if git tracks the document and its text differs from
+// the text that the user trusted, because a pull or a checkout may have changed it.
 func (l List) WithholdDocument(home, name string) string {
 	path := filepath.Join(home, filepath.FromSlash(name))
 	names, err := git.IndexNames(path)

@@ -1,10 +1,11 @@
 // This file decides whether a home that was found from the working directory may be used.
 
-// Package trust decides whether a home that was found from the working directory is the user's own.
-// This is so if this machine created it, according to a record outside of the working tree, or if
-// the user ran oxbow trust. All other homes are foreign. Their entries are marked as foreign, and
-// nothing is written to them. Homes that belong to other users, or that other users can write to,
-// are refused. docs/homes.md contains the complete definition.
+// Package trust decides whether a home that was found from the working directory belongs to the
+// user. A home belongs to the user if this machine created the home, according to a record outside
+// of the working tree, or if the user ran oxbow trust. All other homes are foreign. The entries of
+// a foreign home are marked as foreign, and oxbow writes nothing to the home. Homes that belong to
+// other users, or that other users can write to, are refused. docs/homes.md contains the complete
+// definition.
 package trust
 
 import (
@@ -28,7 +29,8 @@ type State string
 
 // The states of a home.
 const (
-	Own     State = "own"     // the user named the home, it is in the data directory, or this machine created it
+	// the user named the home, the home is in the data directory, or this machine created the home
+	Own     State = "own"
 	Trusted State = "trusted" // git tracks the home, and it is recorded as the user's own
 	Foreign State = "foreign" // the home contains a memory, and nothing shows that it is the user's own
 	Refused State = "refused" // another user owns the home, or other users can write to it
@@ -44,8 +46,8 @@ type Verdict struct {
 	// IsTrackedLink is set if git tracks the home as a link. Such a home cannot be trusted.
 	IsTrackedLink bool `json:"-"`
 
-	// Unrecorded is set if the home is the user's own but the record does not describe it exactly,
-	// because an earlier version of oxbow created it or because it was moved.
+	// Unrecorded is set if the home belongs to the user but differs from the record, because an
+	// earlier version of oxbow created the home or because the home was moved.
 	Unrecorded bool `json:"-"`
 }
 
@@ -134,9 +136,9 @@ func (l List) judgeUnrecorded(f homeFacts) Verdict {
 	return Verdict{State: Own, Unrecorded: true}
 }
 
-// foreignOrNone returns the verdict for a home that is not known to be the user's own. If it
-// contains a memory, it is a foreign home. Otherwise it is treated as no home at all, so that it
-// does not hide a memory of the user.
+// foreignOrNone returns the verdict for a home that is not known to belong to the user. If the home
+// contains a memory, it is a foreign home. Otherwise it is ignored, so that it does not hide a
+// memory of the user.
 func (f *homeFacts) foreignOrNone(why string) Verdict {
 	v := Verdict{State: Foreign, Why: why, Mend: "oxbow trust " + text.ShellQuote(f.home)}
 	if f.fingerprint == "" || f.link != "" {

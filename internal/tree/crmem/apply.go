@@ -105,7 +105,7 @@ func (s *Store) commit(r *commitRequest) error {
 
 	err := s.withLock(r.ctx, func() error { return s.commitAll(batch) })
 	if r.ctx.Err() != nil && !r.isFinished() {
-		// only this caller has given up, so commit the other requests anyway
+		// only this caller has given up, so commit the requests of all other callers
 		r.finish(r.ctx.Err())
 		s.queued.Lock()
 		s.queue = append(slices.DeleteFunc(batch, (*commitRequest).isFinished), s.queue...)
@@ -150,8 +150,8 @@ func (s *Store) withLock(ctx context.Context, fn func() error) error {
 	return errors.Join(err, s.lock.Unlock())
 }
 
-// syncParents creates the parent directories of the file and syncs them. It also syncs existing
-// directories, once, because another process may have created them without a sync.
+// syncParents creates the parent directories of the file and syncs them. It syncs each existing
+// directory once, because another process may have created the directory without a sync.
 func (s *Store) syncParents() error {
 	dir := path.Dir(s.name)
 	if s.cleaned || dir == "." {
@@ -255,8 +255,8 @@ func (s *Store) catchUp() error {
 	return s.readFile()
 }
 
-// chunk is the number of bytes that are encoded before they are written. It is small enough that
-// the data stays in the processor's cache until the system has copied it.
+// chunk is the number of bytes that are encoded before they are written. A chunk is small enough
+// that its data stay in the processor's cache until the system has copied them.
 const chunk = 128 << 10
 
 // flush writes the whole file with the staged changes. After the file was synced, the staged

@@ -44,16 +44,16 @@
 //
 // # Writing
 //
-// Every change writes the whole file. It writes a temporary file next to the old file, syncs it,
-// renames it to the final name, and syncs the directory. A change that could not be synced does not
-// become visible. After the error, the store returns the previous entries. Writing processes are
-// serialized by a lock on a file next to the store (its name plus .lock). They read other
-// processes' changes before they write. Crabtalk does not use a lock. To detect its changes, the
-// file is checked again just before the rename.
+// Every change writes the whole file. A change writes a temporary file next to the old file, syncs
+// the temporary file, renames it to the final name, and syncs the directory. A change that could
+// not be synced does not become visible. After the error, the store returns the previous entries.
+// Writing processes are serialized by a lock on a file next to the store (its name plus .lock).
+// Each process reads the changes of other processes before it writes. Crabtalk does not use a lock.
+// To detect a change by crabtalk, the store checks the file again just before the rename.
 //
 // The format can store notes and archives with name, content, aliases and a date in seconds. It
 // cannot store labels, other kinds, sources and a history. Labels and other kinds are refused with
 // an error that matches [oxbow.ErrUnsupported]. The source of an entry is not stored. An entry's
-// Version is computed from its bytes, so every reader gets the same Version. Updated is equal to
-// Created.
+// Version is computed from the entry's bytes, so that every reader gets the same Version. Updated
+// is equal to Created.
 package crmem

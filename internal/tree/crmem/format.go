@@ -47,9 +47,9 @@ type record struct {
 // ErrBadFormat is matched by every [*FormatError].
 var ErrBadFormat = errors.New("bad memory file format")
 
-// FormatError is returned if a file is not valid CRMEM v1. It matches [ErrBadFormat] and one
-// more error. That is [oxbow.ErrNotStore] if the file has a different format, [oxbow.ErrVersion]
-// if it has a different layout or version, and [oxbow.ErrCorrupt] if it is damaged.
+// FormatError is returned if a file is not valid CRMEM v1. It matches [ErrBadFormat] and one other
+// error: [oxbow.ErrNotStore] if the file has a different format, [oxbow.ErrVersion] if the file has
+// a different layout or version, and [oxbow.ErrCorrupt] if the file is damaged.
 type FormatError struct {
 	Path   string // "" if the data was not read from a file
 	Offset int64  // offset of the error, or -1 if unknown

@@ -1,5 +1,5 @@
-// This file distinguishes the layouts that start with the same bytes as CRMEM v1, and reads each
-// of them.
+// This file distinguishes the layouts that start with the same bytes as CRMEM v1, and reads files
+// in these layouts.
 
 package crmem
 
@@ -85,10 +85,11 @@ type ImportedFile struct {
 	Warnings []string
 }
 
-// Import reads the entries from a file in any layout except the ambiguous one. Unlike [Open], it
-// accepts bytes after the last entry, reserved bytes, and repeated IDs and names, and returns
-// warnings about the bytes and the names. If several entries have the same name, the last entry in
-// the file keeps the name, and the others get a number. Errors are [*FormatError].
+// Import reads the entries from a file in any layout except the ambiguous one. Unlike [Open],
+// Import accepts bytes after the last entry, reserved bytes, and repeated IDs and names. For the
+// bytes and the names, it returns warnings. If several entries have the same name, the last entry
+// in the file keeps the name, and a number is added to the names of the earlier entries. Errors are
+// [*FormatError].
 func Import(data []byte) (ImportedFile, error) {
 	if err := checkHeader(data); err != nil {
 		return ImportedFile{}, err
@@ -148,10 +149,10 @@ func (in *ImportedFile) warn(format string, args ...any) {
 //	    32        records and, among them, indexes that are out of date
 //
 // A record consists of a byte that is 0 for put and 1 for delete, a byte for the column, the key
-// and the value. Key and value are preceded by their length as u32. An index consists of its number
-// of keys as u32, and for each key the column, the key and its record's offset as u64. The records
-// after the index are replayed. In a file without an index, the records after the header are
-// replayed. An incomplete record at the end of the file is ignored.
+// and the value. The length of the key or value, as u32, precedes it. An index consists of the
+// number of keys as u32, and for each key the column, the key and the offset of the key's record as
+// u64. The records after the index are replayed. In a file without an index, the records after the
+// header are replayed. An incomplete record at the end of the file is ignored.
 //
 // The memory is in column 2. A key is REALM/memory/NAME, its value a JSON object with name, kind,
 // content, aliases and created_at.

@@ -23,14 +23,15 @@ import (
 //	{"id":"s1","turns":[["user","Hello"],["assistant","Hello!"]]}
 //	{"session_id":"s2","date":"2023-04-30","messages":[{"role":"user","content":"Hello"}]}
 //
-// Lines with a role, {"role":"user","content":"Hello"}, are the turns of a single session. Its name
-// is the name of the file.
+// Lines with a role, {"role":"user","content":"Hello"}, are the turns of a single session. The
+// session is named after the file.
 //
-// Each session becomes an archive. Its name is the session's ID, and its content consists of the
-// turns: "user: Hello\n\nassistant: Hello!". If a message's content is a list of parts, only parts
-// of type text are used. The time of creation is the field date or created, or else the session's
-// date in o.Dates. Otherwise it stays zero, and the store uses the present time. Fields that an
-// archive cannot store are listed in the item's warnings.
+// Each session becomes an archive. The archive's name is the session's ID, and the content consists
+// of the turns: "user: Hello\n\nassistant: Hello!". If a message's content is a list of parts, only
+// parts of type text are used. The time of creation is the field date or created or, without these
+// fields, the session's date in o.Dates. If there is no date at all, the time stays zero, and the
+// store uses the present time. Fields that an archive cannot store are listed in the item's
+// warnings.
 func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var turns []json.RawMessage

@@ -1,7 +1,7 @@
-// This file reads claude-mem's memories: the file that its script export-memories writes, which is
-// {"exportedAt","observations":[…],"summaries":[…],"sessions":[…],"prompts":[…]}, and rows of its tables
-// observations and session_summaries as JSON, such as sqlite3 -json writes. In the tables, lists are
-// strings that contain JSON.
+// This file reads claude-mem's memories in two forms. The first form is the file that claude-mem's script
+// export-memories writes, which is {"exportedAt","observations":[…],"summaries":[…],"sessions":[…],"prompts":[…]}. The
+// second form is JSON with rows of the tables observations and session_summaries, such as sqlite3 -json writes. In the
+// tables, lists are strings that contain JSON.
 
 package exchange
 
@@ -60,7 +60,8 @@ func readClaudeMem(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, 
 	return claudeMemProgram.readRecords(documentObjects(r, ref, claudeMemProgram.lists), o)
 }
 
-// claudeMemItem converts an observation: its narrative, followed by its facts as a list.
+// claudeMemItem converts an observation. The content is the observation's narrative, followed by
+// the facts as a list.
 func claudeMemItem(rec objectAt, o *ReadOptions) (Item, error) {
 	rec.fields = unpackedLists(rec.fields)
 	var facts []string
@@ -144,7 +145,7 @@ func unpackedLists(o object) object {
 	return o
 }
 
-// isClaudeMem recognizes claude-mem's export and the rows of its tables by their keys.
+// isClaudeMem recognizes an export of claude-mem, or rows of claude-mem's tables, by the keys.
 func isClaudeMem(h jsonHead) bool {
 	row := hasAny(h.keys, "memory_session_id", "sdk_session_id")
 	return hasAll(h.keys, "exportedAt", "totalObservations") || row ||

@@ -16,10 +16,10 @@ import (
 
 // ConvertOptions are the options of [Convert].
 type ConvertOptions struct {
-	// Adapt changes entries that the new store refuses until it accepts them. First the labels are
-	// removed, except from an entry held back on the occasion [oxbow.WithoutLabels]. Then the
-	// aliases are removed. Then the entry becomes a note. The report lists the losses. If Adapt is
-	// false, such entries are only reported as refused.
+	// If Adapt is set and the new store refuses an entry, the entry is changed step by step until
+	// the store accepts it. First the labels are removed, except from an entry held back on the
+	// occasion [oxbow.WithoutLabels]. Then the aliases are removed. Then the entry becomes a note.
+	// The report lists the losses. If Adapt is not set, such entries are only reported as refused.
 	Adapt bool
 	// Progress, if not nil, is called after each batch with the number of entries that were written
 	// or refused so far.

@@ -1,5 +1,5 @@
-// This file reads crabtalk's memories. They are recognized by their first bytes, regardless of the
-// file name.
+// This file reads crabtalk's memories. Such a file is recognized by the first bytes, regardless of
+// the file name.
 
 package exchange
 

@@ -1,8 +1,8 @@
-// Package exchange imports and exports memories. Its formats are entries as JSON lines, Markdown
+// Package exchange imports and exports memories. The formats are entries as JSON lines, Markdown
 // files and directories of such files, chat logs, and the knowledge graph of the MCP memory server.
 //
-// A reader yields the items in a file. An item is an entry in the form that it had in the other
-// program, with the file and line where it was found. [Import] adds to a store those items that it
+// A reader yields the items in a file. An item is an entry in the form of the other program, with
+// the file and line where the item was found. [Import] adds to a store the items that the store
 // lacks. [Export] writes the entries of a store.
 //
 //	items := exchange.Read(fsys, "notes", nil)

@@ -28,15 +28,15 @@ type documentLists struct {
 }
 
 // documentObjects yields the records in JSON documents: the elements of an array, and the elements
-// of the lists in an object. An object without such a list is a record itself, so a file with an
-// object on each line has a record on each line. It yields an [*ItemError] for a value that is not
-// a record, and for a list of unknown name, because its records are not imported. If a document is
-// damaged, it yields the records before the damage, and an ItemError.
+// of the lists in an object. An object without such a list is itself a record, so that a file with
+// an object on each line has a record on each line. For a value that is not a record, and for a
+// list with an unknown name, which is not imported, documentObjects yields an [*ItemError]. If a
+// document is damaged, it yields the records before the damage, and an ItemError.
 func documentObjects(r io.Reader, ref string, lists documentLists) iter.Seq2[objectAt, error] {
 	return func(yield func(objectAt, error) bool) {
 		br := bufio.NewReaderSize(r, headSize)
 		if bom, _ := br.Peek(3); string(bom) == "\uFEFF" {
-			_, _ = br.Discard(3) // it was peeked, so it can be discarded
+			_, _ = br.Discard(3) // the bytes were peeked, so discarding them cannot fail
 		}
 		lines := &lineCounter{r: br, line: 1}
 		d := &documentReader{ref: ref, lists: lists, lines: lines, yield: yield}

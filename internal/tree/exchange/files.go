@@ -1,5 +1,5 @@
-// This file finds the files to read, unpacks them, and passes each file to the reader for its
-// format.
+// This file finds the files to read, unpacks archives, and passes each file to the reader for the
+// file's format.
 
 package exchange
 
@@ -301,8 +301,8 @@ func stem(name string) string {
 	return name
 }
 
-// compareFiles orders the files of a directory so that a note precedes its copies, and gets its name
-// before them: conflict copies are last, and "Note.md" precedes "Note (1).md" and "Note 2.md".
+// compareFiles orders the files of a directory so that a note precedes its copies and gets its name first. Conflict
+// copies come last, and "Note.md" precedes "Note (1).md" and "Note 2.md".
 func compareFiles(a, b string) int {
 	if byCopy := compareBool(isConflictCopy(path.Base(a)), isConflictCopy(path.Base(b))); byCopy != 0 {
 		return byCopy

@@ -18,8 +18,8 @@ import (
 
 // detect determines a file's format from its name, which may be empty, and its first bytes. Callers
 // should pass 64 KiB, which may be compressed. If the name ends in .md, .markdown, .jsonl or
-// .ndjson (optionally followed by .gz), it decides between Markdown and JSON. The bytes decide
-// between the JSON formats.
+// .ndjson (optionally followed by .gz), the name decides between Markdown and JSON. The bytes
+// decide between the JSON formats.
 func detect(name string, head []byte) (Format, error) {
 	if isGzip(head) {
 		if zr, err := gzip.NewReader(bytes.NewReader(head)); err == nil {

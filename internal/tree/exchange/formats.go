@@ -29,8 +29,8 @@ const (
 	serverMemory Format = "server-memory"
 )
 
-// crmemFile is the format of a crabtalk memory. It is recognized by its content, and users cannot
-// choose it.
+// crmemFile is the format of a crabtalk memory. Such a file is recognized by content, and users
+// cannot choose this format.
 const crmemFile Format = "crmem"
 
 // headSize is the number of bytes that are read from a file to determine its format.

@@ -314,8 +314,8 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 }
 
 // decodeLoosely reads a value that YAML refuses: items such as *.md and #tag, an open quote, or
-// anchors. It returns nil if the value has several lines that are not a list, because their line
-// breaks and indentation may matter.
+// anchors. If the value has several lines that are not a list, decodeLoosely returns nil, because
+// the line breaks and the indentation may matter.
 func decodeLoosely(value string, lines []string) *yaml.Node {
 	whole := joinLines(value, lines)
 	list := &yaml.Node{Kind: yaml.SequenceNode}

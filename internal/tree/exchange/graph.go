@@ -115,8 +115,9 @@ func (g *graph) addRelation(o object, where string, need func(key string) (strin
 }
 
 // observationTexts returns the texts of observations. Forks of the memory server write an
-// observation as an object. Its text is the member text or content, and the other members
-// follow in parentheses. Other values are kept as JSON.
+// observation as an object. The text is the object's member text or content, and all further
+// members follow in parentheses. A value that is neither a string nor such an object is kept as
+// JSON.
 func observationTexts(raw json.RawMessage) (texts []string) {
 	if raw[0] != '[' {
 		raw = slices.Concat([]byte("["), raw, []byte("]"))

@@ -244,8 +244,8 @@ func (h *header) setKind(k frontKey) {
 	h.entry.Kind = kind
 }
 
-// setType sets the kind. If the value is not a kind, it adds a label, because many programs have
-// their own types.
+// setType sets the kind. If the value is not a kind, setType adds a label, because many programs
+// have types of their own.
 func (h *header) setType(k frontKey) {
 	if kind, err := oxbow.ParseKind(k.value()); err == nil && !h.seen["kind"] {
 		h.entry.Kind = kind

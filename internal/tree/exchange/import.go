@@ -39,8 +39,9 @@ type ImportOptions struct {
 	Overwrite bool
 
 	// NoOrigin omits the labels that name the origin of an entry. For a store without labels, this
-	// happens in any case, with a note. Without these labels, a changed file cannot be matched with
-	// its entries, and its items are added as new entries.
+	// happens in any case, and the report has a note about it. Without these labels, a later import
+	// cannot match a changed file with the file's entries, and adds the file's items as new
+	// entries.
 	NoOrigin bool
 
 	// Author is the author of the items. Empty means [oxbow.Imported]. Set it only if you know the
@@ -61,8 +62,8 @@ type ImportOptions struct {
 	// NoChanges leaves Report.Changes empty, which saves memory in a long import.
 	NoChanges bool
 
-	// Ref is the origin in the source of the changes. If it is empty, the origin is the batch's
-	// file, or the directory of its files.
+	// Ref is the origin in the source of the changes. If Ref is empty, the origin is the file of
+	// the batch, or the directory of the batch's files.
 	Ref string
 
 	// Progress is called after each batch with the number of items processed so far, including
@@ -171,9 +172,11 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 }
 
 type importer struct {
-	ctx       context.Context
-	s         oxbow.Store
-	exact     oxbow.Store // s, or the store below it if that is needed to look up entries only by their exact name
+	ctx context.Context
+	s   oxbow.Store
+	// the store for look-ups by exact name: s, or the store below s if only that store supports
+	// such look-ups
+	exact     oxbow.Store
 	o         *ImportOptions
 	rep       Report
 	done      *names          // names and items of all batches so far

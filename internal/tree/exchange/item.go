@@ -49,8 +49,8 @@ type Item struct {
 	Ref string
 
 	// Origin is the file of the item, if the reader made up the item's name or the file contains no
-	// times of change. It is empty for exported entries, which are recognized by their names. For a
-	// record of a program, it is the name of the program.
+	// times of change. Origin is empty for an exported entry, which is recognized by its name. If
+	// the item is a record of a program, Origin is the name of the program.
 	Origin string
 
 	// ID identifies a record in its program. It is kept as a label. A later import finds the entry by

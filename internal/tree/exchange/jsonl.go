@@ -37,9 +37,9 @@ var otherWords = map[string]string{
 // or a list of strings) and confidence (a number from 0 to 1). Any other key is an error.
 //
 // Lines of the official MCP memory server are recognized by their type, entity or relation. An
-// entity becomes a note. Its content lists its observations, then its relations ("- works at →
-// Acme"). Its type becomes a tag. These notes are yielded after all other items. The graph in an
-// input may contain at most maxGraph bytes of text.
+// entity becomes a note. The content of the note lists the entity's observations, then its
+// relations ("- works at → Acme"). The entity's type becomes a tag. These notes are yielded after
+// all other items. The graph in an input may contain at most maxGraph bytes of text.
 func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return readObjects(eachObject(r, ref), ref)
 }
@@ -179,7 +179,7 @@ func parseKind(s string) (oxbow.Kind, error) {
 	return k, nil
 }
 
-// parseLabels reads the field labels in either form, and the other fields that become labels.
+// parseLabels reads the field labels in either form, and all further fields that become labels.
 func parseLabels(o object) ([]oxbow.Label, error) {
 	var ls []oxbow.Label
 	if raw, ok := o.get("labels"); ok {

@@ -162,7 +162,7 @@ type objectAt struct {
 	text   []byte // valid until the next object is read
 	where  string
 	list   string // list of the document that contains the object, or ""
-	num    int    // number of the object in its list, from 1, or 0 if it is not in a list
+	num    int    // number of the object in the list, from 1, or 0 if the object is not in a list
 }
 
 // eachObject yields the objects in lines of JSON. For a line that is not an object, it yields an

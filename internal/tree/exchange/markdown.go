@@ -23,29 +23,26 @@ import (
 // ReadMarkdown reads a Markdown file of at most maxMarkdown bytes. ref is the file's name, for
 // messages and origins, and is used as title if the file has none.
 //
-// Front matter is YAML between lines of "---", TOML between lines of "+++", or a JSON object,
-// whose lines "{" and "}" enclose the others. These keys are used: name or title, kind or type
-// (a type that is not a kind becomes a label), tags, aliases, project, related_files,
-// confidence, created or date, and description, which is put above the text as a paragraph. The
-// keys tag, alias, created_at, createdAt and "date created" mean tags, aliases and created. All
-// other keys become labels. A key in a nested mapping becomes a label such as owner_name, or
-// type if it is below metadata. A value that cannot become a label is put above the text as
-// "key: value", and so are comments and lines that are not a key and a value. The lines of a value that
-// are not plain YAML, for example with anchors, are put there unchanged. A block of several lines becomes
-// a label, in which spaces replace the line breaks, and is put above the text as well. Therefore nothing
-// is left out. The item's warnings list possible mistakes. If a file consists only of front
-// matter, the front matter becomes the text. A second front matter below the first stays in the
-// text, and its keys are used, too.
+// Front matter is YAML between lines of "---", TOML between lines of "+++", or a JSON object that begins with a line
+// "{" and ends with a line "}". These keys are used: name or title, kind or type (a type that is not a kind becomes a
+// label), tags, aliases, project, related_files, confidence, created or date, and description, which is put above the
+// text as a paragraph. The keys tag, alias, created_at, createdAt and "date created" mean tags, aliases and created.
+// All other keys become labels. A key in a nested mapping becomes a label such as owner_name, or type if it is below
+// metadata. A value that cannot become a label is put above the text as "key: value", and so are comments and lines
+// that are not a key and a value. The lines of a value that are not plain YAML, for example with anchors, are put
+// there unchanged. A block of several lines becomes a label, in which spaces replace the line breaks, and is put above
+// the text as well. Therefore nothing is left out. The item's warnings list possible mistakes. If a file consists only
+// of front matter, the front matter becomes the text. A second front matter below the first stays in the text, and its
+// keys are used as well.
 //
-// A file below 4 kB, or of at most 16 kB without headings, becomes a single entry. The entry's name
-// comes from the front matter, or from the only heading of level 1 if this heading is at the
-// beginning, without its links, emphasis and images, or from the file name. If the file name is
-// common, such as README, the directory's name is put before it. If the entry has another name, the
-// file name becomes an alias, because links refer to it. Only one entry gets this alias. In
-// the format [Obsidian], #tags in the text become tags. A larger file is split at headings of level 1
-// and 2 into entries named "Title > Heading". A section above 16 kB is split at headings of level 3,
-// and if necessary between paragraphs ("… (part 2)"). Names are unique within the file. The pieces,
-// joined, are exactly the original text.
+// A file below 4 kB, or of at most 16 kB without headings, becomes a single entry. The entry's name comes from the
+// front matter. Without a name there, it comes from the only heading of level 1 if this heading is at the beginning,
+// without the heading's links, emphasis and images. Otherwise it comes from the file name. If the file name is common,
+// such as README, the directory's name is put before it. If the entry's name does not come from the file name, the
+// file name becomes an alias, because links refer to the file name. Only one entry gets this alias. In the format
+// [Obsidian], #tags in the text become tags. A larger file is split at headings of level 1 and 2 into entries named
+// "Title > Heading". A section above 16 kB is split at headings of level 3, and if necessary between paragraphs ("…
+// (part 2)"). Names are unique within the file. The pieces, joined, are exactly the original text.
 //
 // If a sync program has left a conflict copy of a note, the copy is named after its file, so that
 // the note itself gets the name from the heading.

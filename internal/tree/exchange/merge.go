@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// follow plans the change of an entry that was edited in the store and whose file has changed too. The text of
-// the file wins. Labels that were added or removed in the store stay added or removed. If the text was edited
-// in the store as well, it becomes an entry of its own, so that nothing is lost.
+// follow plans the change of an entry whose file has changed and which was also edited in the store. The text of the
+// file wins. Labels that were added or removed in the store stay added or removed. If the text was edited in the store
+// as well, the edited text becomes an entry of its own, so that nothing is lost.
 func (im *importer) follow(it Item, old oxbow.Entry, p *plan) error {
 	p.planVerdict(replace, it, old, "")
 	base, err := im.importedVersion(old)

@@ -22,8 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// The keys of front matter that have a field in an entry. All other keys become labels, in such a form that
-// an export writes them as they were.
+// The keys of front matter that have a field in an entry. All other keys become labels. The form of such a label
+// allows an export to write the key again unchanged.
 const (
 	okfType      = "type"
 	okfTitle     = "title"

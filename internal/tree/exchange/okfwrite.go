@@ -160,13 +160,13 @@ func okfTypeOf(e oxbow.Entry, own *okfHeader) string {
 	return e.Kind.String()
 }
 
-// addDerived adds the keys that describe the origin of an entry and its trust. They say what oxbow knows, and
-// an import does not believe them.
+// addDerived adds the keys that describe the origin of an entry and its trust. These keys tell other programs what
+// oxbow knows. An import does not trust these keys.
 func addDerived(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	at := e.Updated.UTC().Format(time.RFC3339Nano)
 	add := func(key string, by string) {
 		if hasKey(top, key) {
-			return // another program has said it, and oxbow has kept it
+			return // another program wrote this key, and oxbow has kept the key
 		}
 		pair := &yaml.Node{Kind: yaml.MappingNode}
 		addKey(pair, "by", by)

@@ -1,5 +1,5 @@
-// This file reads the memory of an OpenClaw agent: in its workspace, the files MEMORY.md, USER.md and
-// DREAMS.md, and the daily notes below memory/. The other files of a workspace are instructions.
+// This file reads the memory of an OpenClaw agent: in its workspace, the files MEMORY.md, USER.md and DREAMS.md, and
+// the daily notes below memory/. All other files of a workspace are instructions, which are not read.
 
 package exchange
 

@@ -129,7 +129,8 @@ type names struct {
 	items map[digest]bool // items by digest of the whole item
 	last  map[digest]int  // for each original name, the last number that was appended to it (0 if none was)
 
-	aliases map[digest]string // for each alias, the entry that received it ("" if an entry lost it)
+	// maps each alias to the entry that received the alias, or to "" if an entry lost the alias
+	aliases map[digest]string
 }
 
 func newNames() *names {

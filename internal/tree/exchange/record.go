@@ -64,8 +64,8 @@ type recordForm struct {
 	text   []string // fields whose texts are the content, joined as paragraphs
 
 	// keys maps further fields to the keys of front matter with the same meaning. A field that is
-	// mapped to "" is left out, because it says nothing outside of its program. Fields that are
-	// not listed keep their names.
+	// mapped to "" is left out, because it has a meaning only within its program. A field that is
+	// not listed keeps its name.
 	keys map[string]string
 }
 
@@ -103,8 +103,8 @@ func (f recordForm) item(o objectAt, opts *ReadOptions) (Item, error) {
 	return it, nil
 }
 
-// recordID returns the ID of a record, or "" if it has none. A number alone identifies a record only in
-// its own database, so the ID of its session is put before it.
+// recordID returns the ID of a record, or "" if the record has no ID. A number identifies a record only within the
+// program's database, so recordID puts the ID of the record's session before a number.
 func (f recordForm) recordID(o object) (string, error) {
 	var parts []string
 	last := ""

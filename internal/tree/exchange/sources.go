@@ -23,7 +23,7 @@ type source struct {
 	// isDocument recognizes a JSON document by its keys (nil if the format is no JSON document).
 	isDocument func(h jsonHead) bool
 
-	// isDir recognizes a directory by the names of its files. It is nil if each file shows its own format.
+	// isDir recognizes a directory by the names of its files. isDir is nil if each file shows its own format.
 	isDir func(files []string) bool
 
 	// roots returns the directories and files to read in a directory (nil means the directory).
@@ -136,8 +136,8 @@ func isClaudeExportDir(files []string) bool {
 		"memories.json")
 }
 
-// checkClaudeExportFile returns nil for the files with memories and projects. Conversations belong to
-// the archive of sessions, and the other files describe the account.
+// checkClaudeExportFile returns nil for the files with memories and projects. Conversations belong to the archive of
+// sessions, and all remaining files describe the account.
 func checkClaudeExportFile(file string) error {
 	isProject := strings.HasPrefix(file, "projects/") && path.Ext(file) == ".json"
 	if file == "memories.json" || file == "projects.json" || isProject {

@@ -1,4 +1,4 @@
-// This file reads the files in a ZIP archive like those of a directory.
+// This file reads the files in a ZIP archive in the same way as the files in a directory.
 
 package exchange
 

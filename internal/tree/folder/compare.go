@@ -122,7 +122,8 @@ func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 	return c, nil
 }
 
-// compareFile compares a file with its stamp, and reads it if they differ.
+// compareFile compares the size, time and inode of a file with the file's stamp in old, and reads
+// the file if these differ.
 func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old *State, now time.Time) {
 	was, isKnown := old.files[name]
 	st := stamp{size: info.Size(), time: info.ModTime().UnixNano(), inode: sysinfo.Inode(info), sum: was.sum}
@@ -188,8 +189,8 @@ func (c *Comparison) findMissing(w *walk, old *State, o Options) {
 	}
 }
 
-// findMoved finds the missing files that exist under another name, and returns the others. Such a file has the
-// same content or the same inode.
+// findMoved finds the missing files that exist under another name, which are files with the same content or the same
+// inode. It returns the remaining missing files.
 func (c *Comparison) findMoved(missing []string, old *State) (others []string) {
 	if len(missing) == 0 {
 		return nil
@@ -245,8 +246,8 @@ func (w *walk) isBelow(name string, cond func(dir string) bool) bool {
 	return false
 }
 
-// walkDir lists the notes in a directory. It returns an error only for the folder itself and for a folder that
-// is too large. Hidden files and directories, such as those of Obsidian and git, are skipped.
+// walkDir lists the notes in a directory. It returns an error only for the folder itself and for a folder that is too
+// large. Hidden files and directories, such as .obsidian and .git, are skipped.
 func (w *walk) walkDir(dir string, depth int) error {
 	list, err := w.fsys.ReadDir(dir)
 	switch {

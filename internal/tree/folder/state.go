@@ -1,4 +1,5 @@
-// This file reads and writes the state of a folder: which files it had when it was last compared.
+// This file reads and writes the state of a folder, which lists the files in the folder at the last
+// comparison.
 
 package folder
 
@@ -32,7 +33,7 @@ const stateHead = "oxbow-folder 1 "
 // maxState is the maximum size of a state's file.
 const maxState = 256 << 20
 
-// stamp describes a file as it was when it was read.
+// stamp describes a file at the time when the file was read.
 type stamp struct {
 	size  int64
 	time  int64 // modification time in nanoseconds

@@ -53,12 +53,13 @@ type Journal struct {
 	Write   []Change   `json:"write"`
 	Remove  []Deletion `json:"remove"`
 
-	// Dirs are directories that do not exist yet. Each directory is staged under its name with all
-	// its files. These files are not listed in Write.
+	// Dirs are directories that do not exist yet. Each directory is staged as a whole, under its
+	// own name. The files in it are not listed in Write.
 	Dirs []string `json:"dirs,omitempty"`
 }
 
-// Change is a staged file. Its name in the staging directory is its index in [Journal.Write].
+// Change is a staged file. The name of the file in the staging directory is the index of the Change
+// in [Journal.Write].
 type Change struct {
 	Path string `json:"path"`
 	Was  string `json:"was"` // hash of the file to replace, "" if it does not exist

@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// Apply implements [oxbow.Store]. If another program changed an entry since this store returned it,
-// an Update without If is merged with that change line by line. If both changed the same lines, the
-// other program's file is kept as a conflict copy.
+// Apply implements [oxbow.Store]. If another program changed an entry since this store returned the
+// entry, an Update without If is merged with that change line by line. If both changed the same
+// lines, Apply keeps the other program's file as a conflict copy.
 func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	_, err := s.Commit(ctx, ops...)
 	return err
@@ -64,10 +64,10 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// Edit makes changes that cannot be expressed as ops. Like Apply, it makes either all changes or
-// none. plan receives the tree and returns the edits. plan is called again if another program
-// changes a file in the meantime, and it must not call the store. The edits may include files that
-// the layout does not match.
+// Edit makes changes that cannot be expressed as ops. Edit makes either all changes or none. plan
+// receives the tree and returns the edits. If another program changes a file in the meantime, Edit
+// calls plan again. plan must not call the store. The edits may include files that the layout does
+// not match.
 func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Edit, error)) error {
 	if err := s.ready(ctx); err != nil {
 		return err

@@ -53,8 +53,8 @@ func (f manifestItem) hasSum(text []byte) bool {
 
 func (f manifestItem) wrote(e entryText) bool { return f.hasSum(e.appendTo(nil)) }
 
-// isText reports whether dir and text are those of the item. Line ends and line breaks around the
-// content are ignored.
+// isText reports whether dir and text are the directory and the text of the item. Line ends and
+// line breaks around the content are ignored.
 func (f manifestItem) isText(dir, text string, e *oxbow.Entry, showName bool) bool {
 	return f.Sum != "" && path.Dir(f.Path) == dir &&
 		(journal.Sum([]byte(text)) == f.Sum || f.wrote(entryText{Entry: e, showName: showName}))

@@ -21,9 +21,9 @@ import (
 
 // DumpOptions configure [Dump]. Nil and zero fields mean the default.
 type DumpOptions struct {
-	// Force allows a dump to a directory that is not empty and was not written by a dump. It also
-	// replaces or removes entry files that the user changed or added without loading them. Copies
-	// of such files are kept (see [Report.Kept]).
+	// Force allows a dump to a directory that is not empty and was not written by a dump. With
+	// Force, a dump also replaces or removes entry files that the user changed or added, even if
+	// the user has not loaded these files. Copies of such files are kept (see [Report.Kept]).
 	Force bool
 
 	// Origin names the store in the manifest. If the existing manifest names a different store, it
@@ -102,7 +102,7 @@ type dumper struct {
 
 	outputs []outputFile
 	spool   spool
-	keepAll bool              // keep the text of each entry, even if its file probably stays as it is
+	keepAll bool              // keep the text of each entry, even if the entry's file is probably unchanged
 	done    atomic.Int64      // entries that were reported as progress
 	items   []item            // existing files of entries, sorted by path
 	same    map[string]string // path as spelled by the file system, by Unicode normal form C, if it is not ASCII
@@ -122,7 +122,8 @@ type dumper struct {
 	findDirectives bool // see Report.Directives
 }
 
-// plannedWrite is a file to write. output is its index in outputs, or -1 if it is not an entry's file.
+// plannedWrite is a file to write. output is the index of the file's entry in outputs, or -1 if the file does not
+// belong to an entry.
 type plannedWrite struct {
 	journal.Change
 	output int
@@ -412,9 +413,9 @@ func (d *dumper) newFile(
 	return f, err
 }
 
-// stageNames returns the dump's journal and each new file's index in it. If a directory does not
-// exist, its files are staged under their names in a directory that is later moved as a whole. They
-// have the index -1.
+// stageNames returns the journal of the dump, and the index of each new file in the journal. If a
+// file's directory does not exist yet, the file is staged under its own name in a directory that is
+// later moved as a whole. The index of such a file is -1.
 func (d *dumper) stageNames() (*journal.Journal, []int, error) {
 	j := &journal.Journal{Version: journal.Version, Remove: d.remove}
 	staged := make([]int, len(d.write))

@@ -272,8 +272,8 @@ func (d *dumper) compareManifest(m *manifest) error {
 	return nil
 }
 
-// book returns the settings of the book. It reports whether a dump may replace them, which is so if a dump wrote them
-// or if they do not exist.
+// book returns the settings of the book. isOurs reports whether a dump may replace the settings: they do not exist, or
+// an earlier version of oxbow wrote them.
 func (d *dumper) book() (settings string, isOurs bool, err error) {
 	exists, err := d.nameExists(d.path(bookFile))
 	if err != nil || !exists {

@@ -45,8 +45,8 @@ func (p Problem) String() string {
 	return p.File + ": " + p.Err.Error()
 }
 
-// ProblemsError lists the problems in a tree, at most 20. It matches [oxbow.ErrInvalid] and its
-// problems' errors.
+// ProblemsError lists the problems in a tree, at most 20. It matches [oxbow.ErrInvalid] and the
+// errors of the listed problems.
 type ProblemsError struct {
 	Dir      string
 	Problems []Problem

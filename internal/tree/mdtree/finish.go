@@ -15,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// resume completes a change whose journal was found. The journal may not be durable, because its
-// writer may have ended, or failed to sync it, just before. So it is committed again before any
-// file is moved.
+// resume completes a change whose journal was found. The journal may not be durable, because the
+// process that wrote it may have ended before the sync, or the sync may have failed. Therefore
+// resume commits the journal again before any file is moved.
 func (t *tree) resume(j *journal.Journal) error {
 	if err := t.stage.Commit(j); err != nil {
 		return err
@@ -27,9 +27,9 @@ func (t *tree) resume(j *journal.Journal) error {
 
 // finish moves the files of a committed change to their places. It can be repeated.
 func (t *tree) finish(j *journal.Journal) error {
-	// Remove files first: if letter case is ignored, the removed file "A.md" and the new file
-	// "a.md" are the same file. If the new file is already in its place, skip the removal,
-	// because it would delete the new file.
+	// Remove files first, because "A.md" and "a.md" are the same file if the file system ignores
+	// letter case. If the new file is already in place, skip the removal, because removing the old
+	// name would delete the new file.
 	placed, err := t.placedFiles(j)
 	if err != nil {
 		return err
@@ -49,8 +49,8 @@ func (t *tree) finish(j *journal.Journal) error {
 			return err
 		}
 	}
-	// Sync the directories before moving files into them. If a crash lost a directory, it would
-	// also lose the file, which is no longer in its old place.
+	// Sync the directories before moving files into them. Otherwise a crash could lose the new
+	// directory together with the file, which is no longer in the old place.
 	for _, c := range j.Write {
 		dirs[path.Dir(c.Path)] = true
 		if err := t.makeDir(path.Dir(c.Path)); err != nil {

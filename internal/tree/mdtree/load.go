@@ -30,9 +30,9 @@ type ReadOptions struct {
 	Ref      string                // name of the directory in errors (its path by default)
 	Progress func(done, total int) // called once with done = 0, and after each file
 
-	// SkipUnchanged leaves entries out of [Tree.Entries] if their files are as the last dump wrote
-	// them. [Tree.Plan] adds such an entry if the store has a different one. Files that are known to
-	// be unchanged are not read at all.
+	// SkipUnchanged leaves an entry out of [Tree.Entries] if the entry's file has not changed since the last dump.
+	// [Tree.Plan] adds such an entry if the store has a different version. Files that are known to be unchanged are
+	// not read at all.
 	SkipUnchanged bool
 }
 
@@ -78,14 +78,14 @@ type MissingFile struct {
 	File string
 }
 
-// Read reads a whole tree and changes nothing. If a dump was interrupted by a crash, Read sees the
-// tree either after or before the dump.
+// Read reads a whole tree and changes nothing. If a crash interrupted a dump, Read returns the tree
+// either before or after the dump, never a mixture.
 //
-// Read reads a crabtalk tree like crabtalk, with two differences. It keeps white space around
-// contents and aliases, and it reads topics, a kind that oxbow does not have, as notes with the
-// label tag:topic. Encoded file names (a%2Fb.md) are decoded even if another program wrote them.
-// Names that start with a dot, files whose names do not end in ".md", and subdirectories in the
-// kinds' directories are ignored. If they are not hidden, this causes a warning.
+// Read reads a crabtalk tree like crabtalk, with two differences. Read keeps white space around
+// contents and aliases. It reads topics, a kind that oxbow does not have, as notes with the label
+// tag:topic. Encoded file names (a%2Fb.md) are decoded even if another program wrote them. Names
+// that start with a dot, files whose names do not end in ".md", and subdirectories in the kinds'
+// directories are ignored. If such a file is not hidden, Read adds a warning.
 //
 // If the directory does not exist or contains no entries, the error matches [ErrNoTree], unless the
 // manifest shows that an empty memory was dumped. All other problems are listed in a single

@@ -292,7 +292,7 @@ func parseTime(s string) (time.Time, bool) {
 }
 
 // cutLineEnds splits a content into the line breaks at its beginning, the text, and the line breaks
-// at its end. For a content of only line breaks, head contains all line breaks.
+// at its end. If the content consists only of line breaks, head contains all of the content.
 func cutLineEnds(s string) (head, text, tail string) {
 	rest := strings.TrimLeft(s, lineEnds)
 	text = strings.TrimRight(rest, lineEnds)

@@ -277,9 +277,9 @@ func (p *planner) planUnchanged() error {
 	return nil
 }
 
-// checkFinished returns an error if a file's content is probably not intended. Either the file lost
-// all its text, for example because the disk was full, or it contains git's conflict markers.
-// Blank text or markers are accepted if the store's entry also has them.
+// checkFinished returns an error if a file's content is probably not intended: the file lost all
+// text, for example because the disk was full, or the file contains git's conflict markers. Blank
+// text or markers are accepted if the store's entry also has them.
 func (p *planner) checkFinished(i int) error {
 	want := &p.tree.Entries[i]
 	e, exists := p.have[want.Name]
@@ -465,9 +465,9 @@ func makeOps(want, e *oxbow.Entry) []oxbow.Op {
 		Aliases: tidyAliases(want.Aliases), Labels: slices.Clone(want.Labels), If: e.Version}}
 }
 
-// sameEntry reports whether a store's entry equals the entry in a file. It ignores white space
-// around an alias, because stores do not keep it, and a fraction of a second that only one time
-// has. A file without a date matches any date.
+// sameEntry reports whether a store's entry equals the entry in a file. Two differences are
+// ignored: white space around an alias, because stores remove such white space, and a fraction of a
+// second that only one of the times has. A file without a date matches any date.
 func sameEntry(want, e *oxbow.Entry) bool {
 	return want.Name == e.Name && want.Kind == e.Kind && want.Content == e.Content &&
 		sameAliases(want.Aliases, e.Aliases) && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)) &&

@@ -1,5 +1,5 @@
-// This file finds files that other programs changed. It uses the operating system's events if they
-// are reliable, and otherwise lists the directories.
+// This file finds files that other programs changed. If the operating system's events are reliable,
+// it uses the events. Otherwise it lists the directories.
 
 package mdtree
 
@@ -32,8 +32,8 @@ const (
 	watchThreshold = 64
 )
 
-// markDirty makes the next scan read the files regardless of their modification time, because
-// a failed write may have changed them.
+// markDirty makes the next scan read the files even if their modification times are unchanged,
+// because a failed write may have changed a file.
 func (s *Store) markDirty(paths ...string) {
 	for _, p := range paths {
 		s.scanner.dirty[p] = true
@@ -390,7 +390,8 @@ func (f *file) sameText(now *file) bool {
 		f.info.ModTime().Equal(now.info.ModTime())
 }
 
-// compare compares a file's text with the state. If it has changed, it is added to r.next.
+// compare compares a file's text with the state. If the text has changed, compare adds the file to
+// r.next.
 func (r *fileScan) compare(p string, l *readResult) {
 	s := r.s
 	old := r.s.st.files[p]

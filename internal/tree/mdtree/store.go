@@ -105,15 +105,15 @@ func (s *Store) warn(format string, args ...any) {
 	}
 }
 
-// writer is the state of the only writer in this process. The writer holds sem, which guards the
-// other fields.
+// writer is the state of the single writer in this process. sem guards all other fields, and the
+// writer holds sem.
 type writer struct {
 	sem     chan struct{}
 	lock    vfs.Lock // lock between processes (nil until the first change)
 	cleaned bool     // leftover temporary files were removed
 }
 
-// scanner is the state of the directories. mu is held during scans and changes. It guards the other
+// scanner is the state of the directories. mu is held during scans and changes. mu guards all other
 // fields, the tree's overlay, and the served entries.
 type scanner struct {
 	mu                sync.Mutex

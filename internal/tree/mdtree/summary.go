@@ -41,8 +41,8 @@ const (
 	summaryFile = "SUMMARY.md"
 
 	// bookSeed contains the settings with which mdbook serves the tree. The default preprocessors
-	// are disabled, because one of them replaces directives in a text, such as {{#include
-	// /etc/hostname}}, by the content of local files.
+	// are disabled, because they include one that replaces directives in a text, such as {{#include
+	// /etc/hostname}}, with the content of local files.
 	bookSeed = "[book]\ntitle = \"Memory\"\nsrc = \".\"\n\n[build]\nuse-default-preprocessors = " +
 		"false\n\n[output.html]\n"
 

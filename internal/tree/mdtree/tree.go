@@ -39,7 +39,7 @@ type tree struct {
 	stage journal.Stage
 
 	// overlay maps each file that an incomplete change writes to the staged file, and each file
-	// that the change removes to "". It is nil unless [tree.readThrough] has set it.
+	// that the change removes to "". overlay is nil unless [tree.readThrough] has set it.
 	overlay map[string]string
 
 	durable map[string]bool // directories whose names were synced
@@ -84,7 +84,7 @@ func (t *tree) readText(p string, limit int64) (string, fs.FileInfo, error) {
 			return "", nil, fs.ErrNotExist
 		}
 		text, info, err := t.readFile(staged, limit)
-		// the file may be missing because another writer has moved it to its place
+		// the file may be missing because another writer has just moved it to its final place
 		if !errors.Is(err, fs.ErrNotExist) {
 			return text, info, err
 		}
@@ -178,9 +178,9 @@ func (t *tree) nameExists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// makeDir creates a directory and its parents, and syncs their names. It also syncs existing
-// directories, once, because the process that created them may have ended before the sync. The
-// caller must hold the lock between processes.
+// makeDir creates a directory and its parents, and syncs their names. It syncs each existing
+// directory once, because the process that created the directory may have ended before the sync.
+// The caller must hold the lock between processes.
 func (t *tree) makeDir(dir string) error {
 	if dir == "." {
 		return nil
@@ -221,8 +221,8 @@ type newFile struct {
 // A makeFile returns the i-th file to be staged. It may store the content in buf, which a worker reuses for all calls.
 type makeFile func(i int, buf *[]byte) (newFile, error)
 
-// stageFiles writes and syncs n new files. If the files are many and the file system supports it,
-// they are synced together.
+// stageFiles writes and syncs n new files. If there are many files and the file system supports it,
+// stageFiles syncs all files together.
 func (t *tree) stageFiles(ctx context.Context, n int, file makeFile) error {
 	if err := t.fs.MkdirAll(t.path(t.stage.Name), t.dirPerm); err != nil {
 		return err
@@ -233,8 +233,8 @@ func (t *tree) stageFiles(ctx context.Context, n int, file makeFile) error {
 	stage.FS = opened
 	if bulk, ok := t.fs.(vfs.BulkSyncer); ok && n >= t.bulk {
 		err := bulk.SyncAfter(t.path(t.stage.Name), func() error {
-			// With several workers, each would wait for the others most of the time, because a file
-			// system creates one file at a time in a directory.
+			// Use a single worker, because a file system creates only one file at a time in a
+			// directory, so that several workers would mostly wait.
 			return t.putFiles(ctx, n, 1, file, stage.Put)
 		})
 		if !errors.Is(err, vfs.ErrUnsupported) {

@@ -23,8 +23,8 @@ import (
 // before they are written.
 const maxAttempts = 50
 
-// change plans edits, writes them and syncs them. It returns the outcome of the plan that was
-// carried out.
+// change plans edits, writes the new files and syncs them. It returns the outcome of the plan that
+// was carried out.
 func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) (*outcome, error) {
 	release, err := s.acquire(ctx)
 	if err != nil {

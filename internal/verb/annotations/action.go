@@ -84,8 +84,8 @@ func sayDecision(file string) func(e *oxbow.Entry) string {
 	}
 }
 
-// sayFix describes the earlier fix of the same error. It returns "" if the entry is not a fix, or if it looks like
-// instructions.
+// sayFix describes how the same error was fixed earlier. It returns "" if the entry is not a fix, or if the entry
+// looks like instructions.
 func sayFix(e *oxbow.Entry) string {
 	f, ok := inbox.ParseFix(e)
 	if !ok || !e.MayShow(oxbow.Unasked) {

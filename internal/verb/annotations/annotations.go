@@ -276,7 +276,8 @@ func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (ou
 	})
 }
 
-// inDir opens the directory name, a path in the operating system's form, calls fn with it, and closes it.
+// inDir opens the directory name, passes the directory to fn, and closes it afterwards. name is a path in the form of
+// the operating system.
 func inDir(name string, fn func(vfs.FS) error) error {
 	dir, err := vfs.Dir(name)
 	if err != nil {

@@ -97,8 +97,8 @@ type Annotation struct {
 	Archived   bool     `json:"archived,omitempty"   jsonschema:"its lines were gone when that was last looked at"`
 	Block      []string `json:"block,omitempty"      jsonschema:"of edited and lost ones, the lines as they were"`
 
-	// Standing is "unreviewed" if nobody vouches for the annotation, because this machine did not
-	// write it and the reviewed branch does not contain it.
+	// Standing is "unreviewed" if nobody vouches for the annotation: another machine wrote it, and
+	// the reviewed branch does not contain it.
 	Standing string `json:"standing,omitempty" jsonschema:"unreviewed: this machine did not write it and the reviewed branch does not have it, so that by and agent prove nothing"`
 
 	Prompt string `json:"prompt,omitempty" jsonschema:"what the person wrote before the edit, if the archive of sessions has it"`

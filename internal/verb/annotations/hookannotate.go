@@ -40,11 +40,12 @@ type AnnotateHookOut struct {
 	Added int `json:"added"`
 }
 
-// AnnotateHook adds the new annotations from a hook's report, which is about an edit or, at the end
-// of a turn, about all edits in the turn. A tree without annotations stays without them unless
-// Everywhere is set, and then its annotations are private. Annotations are shown to models when
-// their lines change. Therefore a reason is not added if it repeats foreign text or was given after
-// unknown text was read. Both remain in the transcript.
+// AnnotateHook reads a hook's report about an edit, or, at the end of a turn, about all edits of
+// the turn, and adds annotations for the edits. If the working tree has no annotations yet,
+// AnnotateHook adds annotations only if Everywhere is set, and these annotations are private.
+// Annotations are shown to models when their lines change. Therefore a reason is not added if it
+// repeats foreign text or was given after unknown text was read. The transcript still contains such
+// reasons.
 func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotateHookOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
 	if err != nil || (!s.HasAnnotations() && !(in.Everywhere && s.IsTree())) {
@@ -89,9 +90,9 @@ type WhyBeforeOut struct {
 }
 
 // WhyBefore returns, on a single line, the annotations of exactly the lines that a hook reports as
-// about to change. It leaves out annotations that were shown before or that give no reason. It also
-// leaves out annotations that somebody else wrote, unless the reviewed branch has them. If reading
-// takes longer than beforeWait, it returns nothing.
+// about to change. It leaves out annotations that were shown before, annotations without a reason,
+// and annotations by others that the reviewed branch does not have. If this takes longer than
+// beforeWait, WhyBefore returns nothing.
 func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBeforeOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
@@ -109,8 +110,9 @@ func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBefo
 	return WhyBeforeOut{line, ids}, nil
 }
 
-// vouchedOnly returns the annotations that may be shown to a model that did not ask for them. This
-// machine wrote them or they are on the reviewed branch, and they do not look like instructions.
+// vouchedOnly returns the annotations that may be shown to a model that did not ask for
+// annotations. Such an annotation was written on this machine or is on the reviewed branch, and
+// does not look like instructions.
 func vouchedOnly(ctx context.Context, s *annotate.Store, found []annotate.Found) []annotate.Found {
 	var out []annotate.Found
 	for _, f := range found {

@@ -207,8 +207,8 @@ func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
 	return err
 }
 
-// archivedWrites looks in the archive of sessions for the calls that wrote a file. It returns their taints, and
-// whether there is such a call.
+// archivedWrites searches the archive of sessions for calls that wrote a file. It returns the taints of these calls.
+// wrote reports whether a call was found.
 func (m *mirroring) archivedWrites(
 	ctx context.Context,
 	f setup.MemoryFile,
@@ -225,7 +225,8 @@ func (m *mirroring) archivedWrites(
 }
 
 // ownFiles returns the paths of the client's files that are safe to read, because no note that was made from them is
-// held back. If but is not nil, it leaves out the changed files except but, because their changes are not judged yet.
+// held back. If but is not nil, ownFiles also leaves out all changed files other than but, because the changes were
+// not judged yet.
 func (m *mirroring) ownFiles(ctx context.Context, but *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.w.Memory(ctx, verb.Create)
 	if err != nil {

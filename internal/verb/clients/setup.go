@@ -108,9 +108,9 @@ type SetupServer struct {
 }
 
 // SetupClients sets up clients, removes oxbow from them, or checks them. If in names no client,
-// remove and check apply to all clients that are set up, and otherwise the call only lists the
-// clients. If the call is for several clients, a client's error is reported in its SetupClient
-// and the other clients are still processed.
+// remove and check apply to all clients that are set up, and any other call only lists the clients.
+// If the call is for several clients and fails for a client, SetupClients reports the error in the
+// SetupClient of that client and continues with the next client.
 func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut, error) {
 	out := SetupOut{DryRun: in.DryRun, Clients: []SetupClient{}}
 	chosen, look, err := in.begin(w)
@@ -154,7 +154,7 @@ func (in *SetupIn) remainingFiles(all []SetupClient) []string {
 // onlyLists reports whether the call only lists the clients.
 func (in *SetupIn) onlyLists() bool { return len(in.Clients) == 0 && !in.Remove && !in.Check }
 
-// begin validates the arguments. It returns the chosen clients, and an inspection of their configuration.
+// begin validates the arguments, and returns the chosen clients and an inspection of the clients' configuration.
 func (in *SetupIn) begin(w *verb.Workspace) ([]*setup.Client, *setup.Inspection, error) {
 	chosen, err := in.chosen()
 	if err == nil {

@@ -1,4 +1,5 @@
-// This file implements the verbs that register folders, list them, and remove them from the list.
+// This file implements the verbs that register folders, list the registered folders, and remove
+// folders from the list.
 
 package folders
 
@@ -241,7 +242,7 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 	return out, folder.RemoveState(home, out.Folder.Name)
 }
 
-// find returns the index of a folder, by its name or its path.
+// find returns the index of the folder with this name or path.
 func find(all []folder.Folder, name, path string) int {
 	if i := folder.Find(all, name); i >= 0 || path == "" {
 		return i

@@ -105,8 +105,8 @@ func (s *syncing) belongsToFolder(e *oxbow.Entry) bool {
 		(exchange.FileLabel(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
 }
 
-// writeEntry writes an entry into its file if their texts differ, or into a new file if the entry was not made from a
-// file. It returns an error for an entry that is held back because others may have written its text.
+// writeEntry writes an entry into the file from which the entry was made, if the file's text differs, or into a new
+// file. It returns an error if the entry is held back, because other people may have written the entry's text.
 func (s *syncing) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	if !e.MayShow(oxbow.WithoutLabels) {
 		return fmt.Errorf("it waits for your approval: oxbow approve %s", text.ShellName(e.Name))
@@ -275,7 +275,7 @@ func (s *syncing) parse(ctx context.Context, file, content string) (items []exch
 	return items, hasSecret, nil
 }
 
-// write writes a file, and marks its entry as imported from it.
+// write writes content to a file, and records the file as the source of the entry.
 func (s *syncing) write(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -313,8 +313,8 @@ func (s *syncing) write(
 	return m.Apply(oxbow.WithNote(ctx, text.Clip("written into "+path.Join(s.folder.Path, file), 200)), ops...)
 }
 
-// withStamps returns labels together with some of the labels in of: the labels that hold an entry back, approve it, or
-// name the author of its text. The result is sorted.
+// withStamps returns the labels of the first list, and the stamps in the second list that the first list lacks. Stamps
+// are labels that hold an entry back, approve the entry, or name the author of the text. The result is sorted.
 func withStamps(labels, of []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for _, l := range of {

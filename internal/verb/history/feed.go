@@ -20,10 +20,10 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// Feed wakes listeners when a memory changes. Changes by its own process are reported at once.
-// Changes by other processes are looked for at each tick, but only while there are listeners. Feed
-// stores no changes. Each listener reads the changes from its own view when it is ready, so that
-// listeners do not wait for each other. Feed is safe for concurrent use.
+// Feed wakes listeners when a memory changes. A change by this process wakes the listeners at once.
+// For changes by other processes, the Feed looks at each tick while it has listeners. The Feed does
+// not store changes. Each listener reads the changes from a view of its own when it is ready, so
+// that listeners do not wait for each other. Feed is safe for concurrent use.
 type Feed struct {
 	open func(context.Context, verb.Access) (*oxbow.Memory, error)
 	tick func() (ticks <-chan time.Time, stop func())

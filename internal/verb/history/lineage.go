@@ -25,8 +25,8 @@ type LineageOut struct {
 	Why     []verb.Note    `json:"why,omitempty"`
 }
 
-// Lineage returns an entry's sources and the entries made from it, as far as the history
-// records them.
+// Lineage returns the sources of an entry and the entries that were made from it. Only sources that
+// the history recorded are known.
 func Lineage(ctx context.Context, w *verb.Workspace, in LineageIn) (LineageOut, error) {
 	out := LineageOut{Name: in.Name, Sources: []lineage.Edge{}, Made: []lineage.Edge{}}
 	ctx, m, err := w.Memory(ctx, verb.Read)

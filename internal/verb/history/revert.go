@@ -39,8 +39,9 @@ type RevertIn struct {
 
 // RevertOut is the result of Revert.
 type RevertOut struct {
-	DryRun    bool                    `json:"dry_run,omitempty"`
-	Seq       uint64                  `json:"seq,omitempty"`       // number of the change that reverted the others
+	DryRun bool `json:"dry_run,omitempty"`
+	// number of the change that reverted the selected changes
+	Seq       uint64                  `json:"seq,omitempty"`
 	Changes   []uint64                `json:"changes"`             // numbers of the reverted changes
 	Steps     []revert.Step           `json:"entries"`             // steps taken for each entry
 	Conflicts []revert.Conflict       `json:"conflicts,omitempty"` // later changes by others

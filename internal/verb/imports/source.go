@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-// sessionSources maps the names of programs whose files contain sessions to the names of their clients in
-// the archive. The other names belong to formats of entries.
+// sessionSources maps the names of programs whose files contain sessions to the names of their clients in the archive.
+// Names that are not in the map belong to formats of entries.
 var sessionSources = map[string]string{
 	"amp":           "amp",
 	"chatgpt":       transcript.ChatGPT,

@@ -62,7 +62,8 @@ func (t InjectedTotal) sentence() report.Sentence {
 		report.Text(strings.Join(places, ", ")), report.Words(text.Count(t.Tokens, "token", "tokens")), t.Used)
 }
 
-// Describe returns the place of an injection, its reason and its size.
+// Describe describes an injection in words: where the text was injected, why, and its size in
+// tokens.
 func Describe(in *session.Injection) string {
 	words := []string{in.Place}
 	if in.Answer != "" {

@@ -350,8 +350,8 @@ func whyAtStart(e *oxbow.Entry) string {
 	return string(e.Trust())
 }
 
-// withoutShown returns the notes without the sentences that were shown. It leaves out the notes of which no text
-// remains, and appends their names to known.
+// withoutShown returns the notes without the sentences that were shown. If no text of a note remains, withoutShown
+// leaves the note out and appends the note's name to known.
 func withoutShown(notes []oxbow.Entry, shown map[string]bool, known *[]string) (rest []oxbow.Entry) {
 	for _, e := range notes {
 		all := e.Content
@@ -365,8 +365,8 @@ func withoutShown(notes []oxbow.Entry, shown map[string]bool, known *[]string) (
 	return rest
 }
 
-// noteLine returns a note on a single line, with its name, date and author, and at most size
-// bytes of its text. It also returns the fingerprints of the sentences that the line contains.
+// noteLine returns a note on a single line: name, date, author, and at most size bytes of the text.
+// prints has the fingerprints of the sentences in the line.
 func noteLine(e *oxbow.Entry, size int) (line string, prints []string) {
 	who := e.Updated.UTC().Format(time.DateOnly)
 	if e.TextBy() != "" {

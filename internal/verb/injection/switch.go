@@ -121,7 +121,9 @@ func SwitchInject(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) (ou
 		err = nil
 	}
 	if in.Project {
-		_ = os.Remove(dir) // remove a directory only if it is empty, because it would otherwise be taken for a home
+		// remove the directory only if it is empty, because oxbow would take an empty directory for
+		// a home
+		_ = os.Remove(dir)
 	}
 	out.Still = OffBy(InjectOff, p.Dir(), w.Dir)
 	return out, err

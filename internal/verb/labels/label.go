@@ -366,7 +366,8 @@ type SuggestLabelsOut struct {
 	Suggestions []SuggestedLabel `json:"suggestions"`
 }
 
-// Report lists the suggestions with their reasons. command is the command that applies them.
+// Report lists each suggestion with the reason for it. command is the command that applies the
+// suggestions.
 func (o SuggestLabelsOut) Report(command string) (r report.Report) {
 	for _, s := range o.Suggestions {
 		r.Linef("%.2f  %s  %s", s.Confidence, report.Text(s.Label), report.Name(s.Name))

@@ -162,8 +162,8 @@ func (o StatsOut) Report() (r report.Report) {
 	return r
 }
 
-// mostFrequent returns the n words with the highest counts, followed by the number of the other words. It returns nil
-// if there are no words.
+// mostFrequent returns the n words with the highest counts, and then the number of remaining words. It returns nil if
+// counts is empty.
 func mostFrequent(counts map[string]int, n int) any {
 	all := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })

@@ -1,5 +1,5 @@
-// This file implements doctor's checks of a memory: its files, its answers and the
-// annotations.
+// This file implements the checks by which doctor examines a memory: the memory's files, its
+// answers and the annotations.
 
 package maintenance
 
@@ -108,7 +108,8 @@ func (d *diagnosis) memory(ctx context.Context, full bool) error {
 	return nil
 }
 
-// readSoFar describes which part of a store was read to open it and check its names.
+// readSoFar describes which part of a store oxbow has read in order to open the store and check the
+// names.
 func readSoFar(m *oxbow.Memory) string {
 	if s, ok := m.Store().(interface{ SnapshotSeq() uint64 }); ok && s.SnapshotSeq() > 0 {
 		return fmt.Sprintf(

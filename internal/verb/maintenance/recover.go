@@ -89,8 +89,8 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	return out, nil
 }
 
-// loseAfter records the changes after the last recovered change as lost. Their contents are
-// unknown, but their numbers appear in later records of the file and in the lock file.
+// loseAfter records the changes after the last recovered change as lost. The contents of these
+// changes are unknown, but later records of the file and the lock file contain their numbers.
 func (o *RecoverOut) loseAfter(durable uint64) {
 	durable = max(durable, o.durable)
 	if durable > o.Last {

@@ -128,8 +128,8 @@ func (o *ScanOut) textFile(w *verb.Workspace, home vfs.FS, dir, name string, fix
 	return nil
 }
 
-// lookInto records the secrets in a file. It returns the file's content if it contains secrets,
-// otherwise "".
+// lookInto searches a file for secrets and records the secrets that it finds. If the file has
+// secrets, lookInto returns the file's content, otherwise "".
 func (o *ScanOut) lookInto(home vfs.FS, dir, name, part string) (content string, err error) {
 	b, err := vfs.ReadFile(home, name, maxScanned)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -22,9 +22,9 @@ import (
 
 // Output is a file that a verb writes for the user.
 //
-// If Force is set, a regular file may be replaced. If oxbow did not write the file's present
-// content, a person may have edited it, so a copy is kept next to it (see [vfs.KeepCopy]). Links,
-// directories, devices and pipes are never replaced.
+// If Force is set, a regular file may be replaced. If the file's present content was not written by
+// oxbow, a person may have edited the file, so oxbow keeps a copy of the file next to it (see
+// [vfs.KeepCopy]). Links, directories, devices and pipes are never replaced.
 type Output struct {
 	Path  string // in the form of the operating system
 	Name  string // as the user wrote it
@@ -45,8 +45,8 @@ func NoteKept(r *report.Report, kept string) {
 }
 
 // Place returns the path of the regular file to write, after following links. It returns an error
-// if the path is anything other than a regular file, because a rename would replace it. Without
-// Force, it also returns an error if a regular file is there.
+// if the path is a directory, device or pipe, because a rename would replace it. Without Force,
+// Place also returns an error if the file exists.
 func (o Output) Place() (string, error) {
 	fi, err := os.Stat(o.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,9 +78,9 @@ func (o Output) existsError() error {
 		"name another file, or replace it with --force, which keeps a copy of a file that was edited")
 }
 
-// Write writes the file under a temporary name first, so that its own name never refers to a
-// partial file. A file that is replaced keeps its mode, and a new file gets perm. If it replaced an
-// edited file, Write returns the path of the copy that it kept, otherwise "".
+// Write writes to a temporary file first and then renames it, so that the output path never refers
+// to a partial file. A file that is replaced keeps its mode, and a new file gets perm. If the user
+// had edited the replaced file, Write keeps a copy and returns the copy's path in kept.
 func (o Output) Write(ctx context.Context, perm fs.FileMode, write func(io.Writer) error) (kept string, err error) {
 	return o.to(ctx, func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
 		return writeFile(dir, name, perm, isOurs, write)

@@ -36,8 +36,8 @@ type TrustOut struct {
 	Homes  []trust.Home  `json:"homes,omitzero"` // set by a call with List
 }
 
-// Trust records that the home is the user's own. With Revoke it removes the record, and with List
-// it lists all records.
+// Trust records that the home belongs to the user. With Revoke it removes the record, and with List
+// it lists the records of all homes.
 func Trust(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, error) {
 	if in.List {
 		return TrustOut{Homes: verb.NotNil(w.Host.Trusted.Homes())}, nil

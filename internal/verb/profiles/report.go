@@ -10,7 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// Report lists the profiles with their descriptions, or with their first problem.
+// Report lists the profiles. Each profile is shown with its description or, if the profile has
+// problems, with the first problem.
 func (o ProfilesOut) Report() (r report.Report) {
 	table := report.Table{Wrap: true}
 	for _, p := range o.Profiles {

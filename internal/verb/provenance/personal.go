@@ -1,4 +1,5 @@
-// This file labels entries with the kinds of personal data in their texts, whoever wrote them.
+// This file adds a label for each kind of personal data that an entry's text contains, whoever
+// wrote the text.
 
 package provenance
 
@@ -81,8 +82,8 @@ func entryWithPersonal(e *oxbow.Entry) []oxbow.Label {
 	return withPersonal(e.Labels, personal.FindKinds(strings.Join(texts, "\n")))
 }
 
-// withPersonal returns the labels with labels for kinds of personal data, as far as there is room, in
-// place of those that they have.
+// withPersonal replaces the labels for personal data: it removes the old labels and adds a label for each kind, as
+// long as the number of labels is below MaxLabels.
 func withPersonal(labels []oxbow.Label, kinds []personal.Kind) []oxbow.Label {
 	out := oxbow.SortLabels(slices.DeleteFunc(slices.Clone(labels), oxbow.Label.IsPersonal))
 	for _, k := range kinds {

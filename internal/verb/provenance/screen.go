@@ -9,7 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Screener examines changes before they are stored, whichever interface they come through.
+// Screener examines all changes before they are stored, independent of the interface through which
+// a change arrives.
 type Screener struct {
 	Secrets   verb.Secrets
 	Knowledge verb.Knowledge

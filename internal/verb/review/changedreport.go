@@ -67,8 +67,8 @@ func (e *ChangedEntry) Sections(maxLines int) (sections []report.Section) {
 	return sections
 }
 
-// differenceLines returns the changed lines of two texts. If there are more than maxLines lines, it returns the first
-// ones and a line with the number of the others.
+// differenceLines returns the changed lines of two texts. If more than maxLines lines differ, it returns the first
+// maxLines lines and a line with the number of remaining lines.
 func differenceLines(before, after string, maxLines int) (lines []report.Section) {
 	more := 0
 	for mark, line := range diff.EachLine(before, after) {

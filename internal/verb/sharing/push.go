@@ -37,7 +37,8 @@ type SyncOut struct {
 	DryRun  bool         `json:"dry_run,omitempty"`
 	Server  string       `json:"server"`
 	Changes []SyncChange `json:"changes"`
-	// push: entries that were not sent, because both sides changed them or the server refused them
+	// push: entries that were not sent, because both sides changed the entry or the server refused
+	// it
 	Waiting []SyncProblem `json:"waiting"`
 	Kept    []SyncProblem `json:"kept"`             // push: entries that were not sent because they may not be shared
 	Behind  int           `json:"behind,omitempty"` // push: number of entries that a pull would change

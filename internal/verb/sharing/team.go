@@ -1,5 +1,5 @@
-// This file implements the verbs that set up team files, show their state, and trust
-// them.
+// This file implements the verbs that set up team files, show the state of team files, and trust
+// team files.
 
 package sharing
 
@@ -101,7 +101,8 @@ func (o TeamTrustOut) NamesText() string {
 }
 
 // TeamTrust records that the working tree's team files may be recalled, in every clone of the
-// repository. With Forget it removes the record, and with List it lists all records.
+// repository. With Forget it removes the record, and with List it lists the records of all
+// repositories.
 func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
 	if in.List {
 		return TeamTrustOut{Teams: w.Host.Trusted.Teams()}, nil
@@ -239,8 +240,8 @@ func (out *TeamStatusOut) addProblems(t *team.Tree, wrong []team.Finding, up tea
 	}
 }
 
-// homeHas compares an entry with the home's entry of the same name. It returns "same", "other", or
-// "" if the home does not have it.
+// homeHas looks up the home's entry with the same name as e. It returns "same" if the two entries
+// are equal, "other" if they differ, and "" if the home has no such entry.
 func homeHas(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (string, error) {
 	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {

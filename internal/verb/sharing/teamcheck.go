@@ -35,7 +35,7 @@ func (o TeamCheckOut) Failed() bool { return len(o.Problems) > 0 }
 
 // TeamCheck reads all team files in a directory, and reports files that must not be merged:
 // unreadable files, secrets, personal data, duplicate names, conflicts, and stale citations. It
-// works without a home, trust or history, so it can run in continuous integration.
+// needs no home, trust or history, so it can run in continuous integration.
 func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamCheckOut, error) {
 	dir := team.FindDirectory(cmp.Or(in.Dir, w.Dir))
 	if dir == "" && in.Dir != "" {

@@ -286,8 +286,8 @@ func lineMap(a, b []string) []int {
 }
 
 // TeamUnshare moves entries from team files to the home, in a single change, and then removes their
-// files. If it is interrupted, the same call completes it, because an entry that only the home has
-// is treated as moved.
+// files. If TeamUnshare is interrupted, a second call completes the move: an entry that is in the
+// home and no longer in the team files counts as moved.
 func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := verb.PersonOnly(w.WithSource(ctx), "takes back what is shared", "oxbow team unshare NAME"); err != nil {
 		return out, err
@@ -467,7 +467,7 @@ func (o TeamShareOut) Report() (r report.Report) {
 	return r
 }
 
-// Report lists the notes and, if they were shared, their files.
+// Report lists the notes and, if the notes were shared, the team files.
 func (o ShareProposalsOut) Report() (r report.Report) {
 	for _, n := range o.Notes {
 		r.Append(n.Report())

@@ -56,8 +56,8 @@ func (e *RefusedError) Error() string {
 func (*RefusedError) Is(target error) bool { return target == oxbow.ErrUnsupported }
 
 // Convert writes every entry to a new home. The home gets its final name only when it is complete.
-// It first tries the conversion in working memory. If an entry is refused, nothing is written and
-// the error is a [*RefusedError].
+// Convert first tries the conversion in working memory. If the new home refuses an entry, Convert
+// writes nothing and returns a [*RefusedError].
 func Convert(ctx context.Context, w *verb.Workspace, in ConvertIn) (ConvertOut, error) {
 	out := ConvertOut{To: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.AdaptedEntry{}}
 	ctx, m, err := w.Memory(ctx, verb.Own)

@@ -78,9 +78,9 @@ func Dump(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err e
 	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered, r.Kept, r.Directives}, err
 }
 
-// origin identifies the memory in the manifests of dumps. It uses the memory's position in the log
-// or, without positions, its home. An empty home does not count as the same memory, because it may
-// have been lost and created again.
+// origin identifies the memory in the manifests of dumps. It uses the memory's position in the log.
+// For a memory without positions, it uses the path of the home. A memory with an empty home never
+// counts as the same memory, because the old home may have been lost.
 func origin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Origin, error) {
 	seq := oxbow.CapabilitiesOf(m).Sequencer
 	if seq == nil {

@@ -80,7 +80,7 @@ type ImportIn struct {
 	// Author is the author of the items, if known. If it is empty, the items count as imported.
 	Author oxbow.Actor
 
-	// Items, if not nil, returns the items instead of those in Paths. Note then describes the change.
+	// Items, if not nil, returns the items to import, and Paths is ignored. Note is then the note of the change.
 	Items func(context.Context, *time.Location) iter.Seq2[exchange.Item, error]
 	Note  string
 

@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// shownStale is the number of stale entries that a report names, if there are many. An entry is stale if it is no
-// longer in the file that it was imported from.
+// shownStale is the number of stale entries that a report names. An entry is stale if the file from which the entry
+// was imported no longer contains it.
 const shownStale = 5
 
 // Report tells how many entries were, or would be, imported. It also lists the problems and the notes, by default only

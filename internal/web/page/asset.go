@@ -1,7 +1,7 @@
 // This file serves the embedded style sheets and scripts.
 
-// Package page has the parts of which pages are built: the frame, wordings, styles and
-// scripts. It renders its arguments and reads no memory.
+// Package page has the parts from which pages are built: the frame, wordings, styles and scripts.
+// Package page renders its arguments and reads no memory.
 package page
 
 import (
@@ -23,8 +23,8 @@ var types = map[string]string{
 	".svg": "image/svg+xml",
 }
 
-// Assets are the embedded files. Pages refer to a file by its plain name; the served name
-// contains a hash of the content, so that browsers may cache it forever.
+// Assets are the embedded files. Pages refer to a file by the file's plain name. The name in URLs
+// contains a hash of the content, so that browsers may cache the file forever.
 type Assets struct {
 	paths  map[string]string // name with the hash, by plain name
 	bodies map[string][]byte // by the name with the hash

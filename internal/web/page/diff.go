@@ -17,8 +17,8 @@ const (
 	maxLine    = 400 // maximum bytes shown of a line
 )
 
-// diffLine is a line of a difference. The mark is ' ' if both texts have the line, '-' if
-// only the old text has it, and '+' if only the new text has it.
+// diffLine is a line of a difference. The mark is ' ' for a line of both texts, '-' for a line of
+// only the old text, and '+' for a line of only the new text.
 type diffLine struct {
 	mark  byte
 	text  string

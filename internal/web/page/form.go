@@ -63,8 +63,8 @@ func SessionPath(client, session string, turn int) string {
 	return s
 }
 
-// TurnPath returns the path of a turn's page. The name is that of the turn in search
-// results. It returns "" if the name is not valid.
+// TurnPath returns the path of a turn's page. name is the turn's name in search results. If the
+// name is not valid, TurnPath returns "".
 func TurnPath(name string) string {
 	at := strings.LastIndexByte(name, '/')
 	if at < 0 {

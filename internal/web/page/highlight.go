@@ -194,8 +194,8 @@ func (l *language) commentEnd(code string, at int) int {
 	return 0
 }
 
-// end returns the end of the string that begins at an offset, or 0 if there is no string of this form. If the
-// string is not closed, the end is that of the line or of the code, so that no text is searched twice.
+// end returns the end of the string that begins at an offset, or 0 if there is no string of this form. The end of a
+// string that is not closed is the end of the line or of the code, so that no text is searched twice.
 func (f stringForm) end(code string, at int) (end int, isClosed bool) {
 	if !strings.HasPrefix(code[at:], f.open) {
 		return 0, false

@@ -40,8 +40,8 @@ func Marked(s string, words []string) g.Node {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-// Isolated shows untrusted text in a bdi element, so that right-to-left characters in it do
-// not reorder the text around it.
+// Isolated shows untrusted text in a bdi element, so that right-to-left characters in the text do
+// not reorder the surrounding text.
 func Isolated(s string) g.Node { return h.El("bdi", h.Text(Visible(s))) }
 
 // Visible replaces characters that hide or reorder text (see [termtext.IsHarmful]) by visible

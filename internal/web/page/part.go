@@ -101,7 +101,7 @@ func Badge(kind, text, means string) g.Node {
 	return h.Span(h.Class("badge "+kind), g.If(means != "", h.Title(means)), h.Text(text))
 }
 
-// TrustBadge warns of an entry that models are not shown unless they ask for it.
+// TrustBadge warns of an entry that is shown only to models that ask for it.
 func TrustBadge(trust string) g.Node {
 	switch oxbow.Trust(trust) {
 	case oxbow.TrustTainted:
@@ -148,8 +148,8 @@ func QuoteValue(v string) string {
 	return v
 }
 
-// Row shows an entry in a list: its name, the beginning of its text, its writer and its
-// time. In a search hit, the words of the query are highlighted.
+// Row shows an entry in a list: the name, the beginning of the text, the writer and the time. In a
+// search hit, the words of the query are highlighted.
 func Row(now time.Time, e verb.Entry, more ...g.Node) g.Node {
 	return h.Li(h.Class("row"), rowBody(now, e), g.Group(more))
 }

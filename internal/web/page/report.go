@@ -109,7 +109,8 @@ func (p reportPage) renderFound(what any) g.Node {
 	return p.value(what)
 }
 
-// record shows a record: its title, or a sentence about what was done to the named item, followed by its cells.
+// record shows a record. It begins with the record's title, or with a sentence about the call's effect on the named
+// item, followed by the cells.
 func (p reportPage) record(r report.Record) g.Node {
 	title := r.Key
 	if r.Title != nil {

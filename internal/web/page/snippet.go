@@ -22,8 +22,8 @@ var (
 	tableRule    = lazyRegexp(`\|?( ?(?::?-{2,}:?|:-:?|-:) ?\|)+( ?(?::?-{2,}:?|:-:?|-:))?( |$)`)
 )
 
-// lazyRegexp returns a function that compiles an expression when it is first called, so that the start of the
-// program does not wait for expressions that it may never use.
+// lazyRegexp returns a function that compiles expr when the function is first called. Otherwise the start of the
+// program would wait for expressions that the program may never use.
 func lazyRegexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -1,5 +1,6 @@
-// Package dialect has the functions that all layouts share. They open the files of a layout as a memory, create new
-// files, and change entries and documents without losing changes that others made since the session read them.
+// Package dialect has the functions that all layouts share. These functions open the files of a layout as a memory,
+// create new files, and change entries and documents. A change by somebody else, made after the session read the
+// entry, is never lost.
 package dialect
 
 import (
@@ -149,7 +150,7 @@ func Make(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile) (made 
 	return made, ctx.Err()
 }
 
-// MakeDir creates a directory with its missing parents, and syncs them to disk.
+// MakeDir creates a directory and all missing parents, and syncs the new directories to disk.
 func MakeDir(fsys vfs.FS, dir string) error {
 	if _, err := fsys.Stat(dir); err == nil {
 		return nil

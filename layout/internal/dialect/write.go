@@ -47,8 +47,8 @@ func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check fu
 	})
 }
 
-// Delete removes the entry with that name. It fails if others changed the entry since the session
-// read it. check works as in [Base.Put]. If no entry has the name, the error matches
+// Delete removes the entry with this name. It fails if somebody else changed the entry since the
+// session read it. check works as in [Base.Put]. If no entry has the name, the error matches
 // [oxbow.ErrNotFound].
 func (b *Base) Delete(ctx context.Context, m *oxbow.Memory, name string, check func(old oxbow.Entry) error) error {
 	return m.Edit(ctx, name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {

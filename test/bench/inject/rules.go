@@ -18,7 +18,7 @@ import (
 type Decision struct {
 	Answer gate.Answer
 	Units  []string      // IDs of the units that are shown or to which the pointer refers
-	Tokens int           // only for oxbow, because the other rules produce no text
+	Tokens int           // size of the text, only for oxbow, because the rules of other systems produce no text
 	Took   time.Duration // only for oxbow; includes the search
 }
 
@@ -40,9 +40,9 @@ const Ours = "oxbow"
 // questions in the development half of LongMemEval get a payload.
 const fixed = 2.36
 
-// Rules returns the rules that are compared, with oxbow's last. The other rules rank by BM25
-// and decide about each of the first three hits separately, without regard to earlier
-// prompts of the session.
+// Rules returns the rules that are compared. The last rule is oxbow's. Each other rule ranks by
+// BM25 and decides about each of the first three hits separately, without regard to earlier prompts
+// of the session.
 func Rules() []Rule {
 	var rules []Rule
 	for _, r := range []struct {

@@ -1,4 +1,5 @@
-// This file defines a memory as a user would have it, and the questions for it.
+// This file defines a memory as a user would have it, and the questions that are asked about this
+// memory.
 
 package inject
 

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// joinStores returns the store with its sessions mixed with those of another store: each session
-// begins with one subject and continues with another. If the store has a single session,
-// pieces of the other session are inserted into it.
+// joinStores mixes the sessions of two stores: each session of the result begins with one subject
+// and continues with another. If s has only one session, joinStores inserts pieces of the other
+// store's session into that session.
 func (s *Store) joinStores(o *Store) *Store {
 	j := *s
 	j.Units = nil

@@ -4,7 +4,7 @@ package inject
 
 import "math"
 
-// Count counts prompts, and those of them that match.
+// Count is the number of prompts, and the number of prompts that match.
 type Count struct {
 	Of int `json:"n"`
 	In int `json:"in"`

@@ -1,6 +1,6 @@
-// Package ownindex prepares the index for a measurement of search: it fills the index and searches it
-// in several ways. Apart from package index, it imports no package of the module, so that a copy of it
-// can be built with another version of the index.
+// Package ownindex builds the index for a measurement of search and searches the index in several ways. Apart from
+// package index, it imports no package of the module, so that a copy of ownindex can be built with another version of
+// package index.
 package ownindex
 
 import (

@@ -111,7 +111,7 @@ func (p *publishedChat) chat() (*Chat, error) {
 			}
 			date = day.Add(12 * time.Hour)
 		}
-		// Cut off the end of the text, which is its position in the plan from which it was
+		// Cut off the end of the text: it names the position in the plan from which the text was
 		// generated.
 		text, _, _ := strings.Cut(m.Content, "->->")
 		c.Messages = append(c.Messages, Message{m.ID, m.Role, strings.TrimSpace(text), date})
@@ -207,7 +207,7 @@ func (s *Source) Chats() iter.Seq2[*Chat, error] {
 	}
 }
 
-// beam yields two cases for each chat: its exchanges and its messages.
+// beam yields two cases for each chat, one made of exchanges and one made of messages.
 func beam(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for chat, err := range s.Chats() {

@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Cache stores vectors. It ignores files that are damaged or not its own, and overwrites
-// them.
+// Cache stores vectors in files. It ignores and overwrites damaged files and files of other
+// programs.
 type Cache struct{ FS vfs.FS }
 
 // A file consists of the magic, a CRC-32C of the following bytes (four bytes), and the

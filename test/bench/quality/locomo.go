@@ -20,9 +20,8 @@ type Talk struct {
 	Turns     []Entry
 	Asks      []TalkAsk
 
-	// Adversarial are questions about things that were never said. The evidence that the set
-	// names is the text from which a question was made, often a statement of the other
-	// person.
+	// Adversarial are questions about things that were never said. The evidence is the text from
+	// which such a question was made. This text is often a statement by the other person.
 	Adversarial []TalkAsk
 
 	lost     int  // number of evidence IDs that are not turns
@@ -191,8 +190,8 @@ func (s *Source) Talks() iter.Seq2[*Talk, error] {
 // evaluations omit.
 const fiveCategories = "all five categories"
 
-// loCoMo yields the cases of each conversation: its sessions, its sessions with captions if
-// there are pictures, and its turns.
+// loCoMo yields up to three cases for each conversation: one made of sessions, one made of sessions
+// with captions if the conversation has pictures, and one made of turns.
 func loCoMo(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for t, err := range s.Talks() {

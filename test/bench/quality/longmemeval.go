@@ -279,7 +279,7 @@ func (q *Question) Right() map[string]bool {
 	return m
 }
 
-// longMemEval yields two cases for each question: its sessions and its turns.
+// longMemEval yields two cases for each question, one made of sessions and one made of turns.
 func longMemEval(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for q, err := range s.Questions() {

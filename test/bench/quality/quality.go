@@ -17,8 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/vectors"
 )
 
-// Rankings that are measured in addition to those of the library if there is a
-// [vectors.Client].
+// These rankings are measured in addition to the library's rankings if there is a [vectors.Client].
 const (
 	Vectors = "vectors" // by cosine similarity of the question and the entry
 	Fused   = "fused"   // reciprocal rank fusion of the default ranking and Vectors
@@ -66,7 +65,7 @@ type Result struct {
 	Rows     []Row    `json:"rows"`
 }
 
-// Row is the result of one ranking for all questions or for a group of them.
+// Row is the result of one ranking, either for all questions or for a group of questions.
 type Row struct {
 	Ranking string `json:"ranking"`
 	Group   string `json:"group,omitempty"`

@@ -49,8 +49,8 @@ func Kill(t *testing.T, browser context.Context) {
 	}
 }
 
-// Start starts a browser that stores its data in profile, and returns its first tab. The browser ends
-// with the test.
+// Start starts a browser that stores the browser's data in the directory profile, and returns the first tab. The
+// browser ends with the test.
 func Start(t *testing.T, profile string) context.Context {
 	t.Helper()
 	path := testenv.Program(t, "chromium", "apt install chromium")
@@ -81,7 +81,7 @@ func Tab(t *testing.T, browser context.Context) context.Context {
 	return ctx
 }
 
-// Do runs actions in a tab. It fails the test if they fail or take too long.
+// Do runs actions in a tab. If an action fails or takes too long, Do fails the test.
 func Do(t *testing.T, tab context.Context, what string, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(tab, Patience)

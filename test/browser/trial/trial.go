@@ -1,8 +1,8 @@
 //go:build !js
 
-// Package trial writes a memory that is as large and as untidy as that of somebody who has used
-// oxbow for a year: 4,000 entries, 80 sessions, an inbox that waits, and a note of a person that
-// an agent has overwritten. The same calls write the same texts.
+// Package trial writes a memory that is as large and untidy as the memory of a person who has used
+// oxbow for a year. The memory has 4,000 entries, 80 sessions, an inbox with proposals that wait,
+// and a person's note that an agent has overwritten. The same calls write the same texts.
 package trial
 
 import (

@@ -30,7 +30,7 @@ type CrashTally struct {
 	Images   int // possible disks after a crash
 	Distinct int // different images, by names and bytes, which were examined
 	Deep     int // images after a second crash, during recovery
-	Kills    int // operations at which one process was killed while the other continued
+	Kills    int // number of operations at which one process was killed while the second process continued
 	Based    int // stores that were opened from a snapshot
 	Mixed    int // images in which the snapshot's pages came from several snapshots
 }
@@ -160,8 +160,8 @@ func (r *crashRun) point(w *workload.World, states []*workload.State, k int) *Vi
 	return bad
 }
 
-// kill kills the process at operation k and lets the other continue. If the operation is a
-// write, kill tries it twice: once all bytes are written, and once half of them.
+// kill kills the process at operation k and lets the other process continue. For a write, kill runs
+// twice: first it kills the process after all bytes were written, then after half of the bytes.
 func (r *crashRun) kill(dry *workload.World, k int) error {
 	op := dry.Disk.Log()[k-1]
 	for _, half := range []bool{false, true} {

@@ -114,8 +114,8 @@ func (s *flipStore) truncateFile(try tryFunc) bool {
 	return true
 }
 
-// damageSectors zeroes sectors, overwrites them with other sectors, exchanges them, and restores
-// earlier contents.
+// damageSectors damages the store's sectors in four ways: it zeroes sectors, copies other sectors
+// over them, exchanges sectors, and restores the sectors' earlier contents.
 func (s *flipStore) damageSectors(size int, try tryFunc) bool {
 	n := (len(s.file) + size - 1) / size
 	at := func(b []byte, i int) []byte { return b[min(i*size, len(b)):min((i+1)*size, len(b))] }
@@ -263,8 +263,8 @@ func checkNamed(err error, size int, damaged bool) error {
 	return nil
 }
 
-// undamagedRecords returns the number of undamaged records at their original position, and the number of
-// changes in them.
+// undamagedRecords returns the number of undamaged records that are at their original position, and the number of
+// changes in these records.
 func (s *flipStore) undamagedRecords(b []byte) (records, changes int) {
 	for _, r := range s.records {
 		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {

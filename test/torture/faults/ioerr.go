@@ -211,8 +211,8 @@ func (j *errorJudge) step(st workload.Step) error {
 			}
 		}
 	default:
-		// A process that was told of an unknown outcome refuses further changes. It keeps
-		// the lock if it could not tell the other processes.
+		// A process that was told of an unknown outcome refuses further changes. If such a process
+		// could not tell the other processes, it keeps the lock.
 		excused := (j.failed[st.Proc] && errors.Is(err, oxbow.ErrReadOnly)) ||
 			(j.failed[1-st.Proc] && errors.Is(err, oxbow.ErrBusy))
 		if !hit && !isExpected(err, wants) && !excused {
@@ -301,8 +301,8 @@ func (j *errorJudge) checkImages() error {
 	n := 0
 	var bad error
 	j.w.Disk.EachSketch(func(im *crashfs.Sketch) bool {
-		// The first images have the most and the least losses. From the others, take a fixed
-		// selection.
+		// The first images lose the most and the fewest writes. From the remaining images, take a
+		// fixed selection.
 		if n >= j.c.o.Images/2 && im.Sum(workload.IsLock)%8 != 0 {
 			return true
 		}

@@ -1,6 +1,6 @@
-// This file implements the concurrency campaign: goroutines use one disk through several
-// processes, and some processes are killed in the middle of a call. The calls must be
-// linearizable: each must appear to happen at one moment between its beginning and its end.
+// This file implements the concurrency campaign, in which goroutines use one disk through several
+// processes, and some processes are killed in the middle of a call. The calls must be linearizable:
+// each must appear to happen at one moment between its beginning and its end.
 
 package faults
 
@@ -168,11 +168,11 @@ func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
 	return r.tally, nil
 }
 
-// settledHistory returns the history without reads that saw a change before the process that made
-// it acknowledged it. A change is in the file slightly before its own process shows it, so
-// other processes may see it earlier. Two guarantees remain: a read sees every change that
-// was acknowledged before the read began, and a process never stops seeing its own change.
-// Every value that a read returned must have been written by some call.
+// settledHistory returns the history without reads that were too early: a read that shows another
+// process's change before that process acknowledged the change. Such reads are correct, because a
+// change is in the file slightly before its own process shows it. Two guarantees remain: a read
+// sees every change that was acknowledged before the read began, and a process never stops seeing
+// its own change. Every value that a read returned must have been written by some call.
 func settledHistory(ops []porcupine.Operation) []porcupine.Operation {
 	process := func(op porcupine.Operation) int { return op.ClientId / hands }
 	early := func(got porcupine.Operation) bool {
@@ -210,8 +210,8 @@ func explain(ops []porcupine.Operation) string {
 	return s
 }
 
-// process opens the store and lets its goroutines work. If it is killed, a new process
-// replaces it, once.
+// process opens the store and lets its goroutines work. A process that is killed is replaced by a
+// new process, once.
 func (r *linearRun) process(p int, seed uint64, kill int) {
 	for life := range 2 {
 		proc := r.disk.Process()

@@ -200,9 +200,9 @@ func (l *logRun) may(got []string) error {
 	return nil
 }
 
-// logVerdict examines the log after a crash: it must contain the acknowledged records, then
-// the first few or none of the records in flight, and accept further records. It returns the
-// records that it contained.
+// logVerdict examines the log after a crash. The log must contain the acknowledged records,
+// followed by zero or more of the records in flight, in order, and it must accept further records.
+// logVerdict returns the records that the log contained.
 func logVerdict(fsys *workload.FS, l *logRun) ([]string, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }

@@ -1,5 +1,5 @@
-// This file tests snapshots with pages of several snapshots. A disk can show them if it
-// gives unsynced pages the blocks of a replaced file.
+// This file tests snapshot files in which pages of several snapshots are mixed. A disk can produce
+// such a file if it reuses the blocks of a replaced file for pages that were never synced.
 
 package faults
 

@@ -1,5 +1,5 @@
-// Command platform is a minimal program that uses a memory. The tests build it for WASI and
-// run it.
+// Command platform is a minimal program that uses a memory. The tests build the program for WASI
+// and run it there.
 package main
 
 import (

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file implements the auditor: it reads the log as it grows, compares it with the
-// acknowledged changes, and compacts history that it has read.
+// This file implements the auditor. The auditor reads the log while the log grows, compares the log
+// with the acknowledged changes, and compacts the history that has been read.
 
 package procs
 

@@ -24,9 +24,9 @@ import (
 // storeFile is the name of the store in its home, as in the real program.
 const storeFile = "memory.oxbow"
 
-// Child is the main function of a child process that uses the library: it answers the calls
-// that it reads from in, on out, until in ends. The arguments are --home DIR and, to break
-// the store deliberately, --fault NAME (see [Faults]).
+// Child is the main function of a child process that uses the library. It reads calls from in and
+// writes the answers to out, until in ends. The arguments are --home DIR and, to break the store
+// deliberately, --fault NAME (see [Faults]).
 func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	fs := flag.NewFlagSet("child", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file manages one process of the campaign and its successors: how it is started,
-// killed, paused, and ended properly.
+// This file manages one process of the campaign and the processes that replace it: how a process is
+// started, killed, paused, and ended properly.
 
 package procs
 
@@ -106,7 +106,7 @@ func (p *proc) start(ctx context.Context) error {
 
 var serving = regexp.MustCompile(`serving (http://\S+)`)
 
-// dial waits until the server prints its address, and connects to it.
+// dial waits until the server prints an address, and connects to that address.
 func (p *proc) dial(ctx context.Context, said <-chan string) (door, error) {
 	select {
 	case line := <-said:
@@ -183,8 +183,8 @@ func (p *proc) pause(stop bool) bool {
 	return p.cmd.Process.Signal(sig) == nil
 }
 
-// end lets the process end as its client would: it closes the input or, for a server, sends
-// SIGTERM. It returns an error if the process does not end properly.
+// end lets the process end as a client would: end closes the input or, for a server, sends SIGTERM.
+// It returns an error if the process does not end properly.
 func (p *proc) end() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -116,8 +116,8 @@ func (r *reader) readNames(ctx context.Context) bool {
 		r.judge("list", name, b, f, found, v)
 	}
 	for name, f := range after {
-		// A change must be visible if it is older than a different change that the read
-		// shows, even if it was acknowledged after the read began.
+		// If the read shows some change, every older change must be visible, even if the older
+		// change was acknowledged only after the read began.
 		if v := a.Names[name]; !f.gone && !f.shared && f.asked == f.settled && f.version <= last && v != f.version {
 			r.run.violate("hole: %s shows change %d, and of %q version %d, not %d", r.p.name, last, name, v, f.version)
 		}

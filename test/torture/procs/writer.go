@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// sharedNames is the number of names that all lanes change. They make each change for the
-// version that they read.
+// sharedNames is the number of names that all lanes change. Each lane makes its change for the
+// version that the lane has read.
 const sharedNames = 4
 
 func sharedName(i int) string { return fmt.Sprintf("shared%d", i) }

@@ -2,12 +2,11 @@
 
 // Package recovery damages memories and then follows the advice that oxbow gives.
 //
-// It damages stores that people have (plain, compacted, compacted and then written to, redacted),
-// with and without a snapshot, an index and a lock file next to them. The damage is at every
-// position: a byte is changed, a range is zeroed, or the file is truncated. For each damaged file,
-// it calls verbs of the command line: check, doctor --full, list, get, remember, recover, recover
-// --out and recover --replace. A verb on a damaged file is called a combination. The campaign
-// checks these guarantees:
+// It damages stores that people have (plain, compacted, compacted and then written to, redacted), with and without a
+// snapshot, an index and a lock file next to them. The damage is at every position: a byte is changed, a range is
+// zeroed, or the file is truncated. For each damaged file, the campaign calls verbs of the command line: check, doctor
+// --full, list, get, remember, recover, recover --out and recover --replace. A verb on a damaged file is called a
+// combination. The campaign checks these guarantees:
 //
 //   - check reports the damage, or the entries are unchanged.
 //   - list and get answer correctly or fail.

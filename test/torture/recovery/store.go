@@ -48,7 +48,7 @@ type Store struct {
 	file    []byte
 	beside  map[string][]byte // files next to it
 	records []record
-	states  []entries // all its states, starting with the first in its log
+	states  []entries // all states of the store, starting with the first state in the log
 }
 
 // UsedBytes returns the number of bytes of the file that are in use.

@@ -1,6 +1,6 @@
 //go:build linux
 
-// This file defines the session: its steps, their effects on the store, and the resulting
+// This file defines the session: the steps, the effect of each step on the store, and the resulting
 // entries.
 
 package syscalls
@@ -94,7 +94,7 @@ func session() []step {
 		},
 		model: keepContents,
 	}
-	recall := step{ // the batch before it is analyzed while it is synced
+	recall := step{ // the preceding batch is analyzed while it is synced
 		what: "recall",
 		do: func(ctx context.Context, m *oxbow.Memory) error {
 			_, err := m.Recall(ctx, oxbow.Query{Text: "remembered"})

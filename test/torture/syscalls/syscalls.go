@@ -68,7 +68,7 @@ var (
 // Point is a system call at which the process is disturbed.
 type Point struct {
 	Call  string // system call
-	N     int    // number of the call among those of its kind, from 1
+	N     int    // number of the call among the calls of its kind, from 1
 	Errno string // error with which it fails ("" kills the process instead)
 	On    bool   // all later calls fail too
 }

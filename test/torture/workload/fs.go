@@ -1,5 +1,5 @@
-// This file implements the file system for a tested store: it counts calls and open handles,
-// pauses between two calls to let another process run, and has the faults of its setup.
+// This file implements the file system for a tested store. The file system counts calls and open
+// handles, pauses between two calls to let another process run, and has the faults of the setup.
 
 package workload
 
@@ -18,8 +18,8 @@ import (
 // StoreFile is the name of the store's file in all campaigns.
 const StoreFile = "m.oxbow"
 
-// IsLock reports whether name is that of a lock file. Its content differs between runs of a
-// campaign.
+// IsLock reports whether name is the name of a lock file. The content of a lock file differs
+// between runs of a campaign.
 func IsLock(name string) bool { return strings.HasSuffix(name, ".lock") }
 
 // IsOwn reports whether the content of the named file depends on the script. This is true of
@@ -27,13 +27,13 @@ func IsLock(name string) bool { return strings.HasSuffix(name, ".lock") }
 // a file occur in many scripts.
 func IsOwn(name string) bool { return !IsLock(name) }
 
-// IsSnapshot reports whether name is that of the store's snapshot.
+// IsSnapshot reports whether name is the name of the store's snapshot.
 func IsSnapshot(name string) bool { return name == StoreFile+".snap" }
 
 // SnapshotSeed reports whether the script of a seed writes snapshots. Three of four do.
 func SnapshotSeed(seed uint64) bool { return seed%16/4 != 3 }
 
-// IsLost reports whether name is that of a torn tail that was kept aside.
+// IsLost reports whether name is the name of a torn tail that the store has put aside.
 func IsLost(name string) bool { return strings.HasPrefix(name, StoreFile+".lost/") }
 
 // Setup describes how the tested store differs from a store in real use. The zero Setup is a
@@ -45,9 +45,8 @@ type Setup struct {
 	Snapshots bool      // each close after a change writes the store's snapshot
 }
 
-// FS is a file system with a hook before every call that changes something or uses a lock.
-// It is safe for concurrent use, except that Before must only be set while no process uses
-// it.
+// FS is a file system with a hook before every call that changes something or uses a lock. FS is
+// safe for concurrent use, but Before must only be set while no process uses the FS.
 type FS struct {
 	vfs.FS
 	setup Setup

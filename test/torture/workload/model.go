@@ -1,5 +1,6 @@
-// This file implements the model of a store: entries in a map, and the effect of each
-// change, so that it can be undone. It follows the contract of the store, not its code.
+// This file implements the model of a store. The model keeps the entries in a map, and the effect
+// of each change, so that each change can be undone. It follows the contract of the store, not its
+// code.
 
 package workload
 
@@ -51,8 +52,8 @@ func (m *Model) Entries() []oxbow.Entry {
 	return slices.SortedFunc(maps.Values(m.entries), func(a, b oxbow.Entry) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// Apply makes the changes. If it returns an error, it makes none. If the op ID was used
-// before, it makes none and returns nil.
+// Apply makes the changes. If Apply returns an error, it has made no change. If the op ID was used
+// before, Apply makes no change and returns nil.
 func (m *Model) Apply(opID string, ops ...oxbow.Op) error {
 	if opID != "" && m.opIDs[opID] {
 		return nil
@@ -183,8 +184,9 @@ func (m *Model) Revert(seq uint64) error {
 	return nil
 }
 
-// Compact records a compaction, which is a change that affects no entry. Changes before it
-// can no longer be undone, so it does not matter how much of the history was dropped.
+// Compact records a compaction, which is a change that affects no entry. Changes before the
+// compaction can no longer be undone, so the model need not know how much of the history was
+// dropped.
 func (m *Model) Compact() {
 	m.seq++
 	m.first = m.seq

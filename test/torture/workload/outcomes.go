@@ -37,8 +37,8 @@ func (o *Outcomes) Undoable() uint64 {
 	return undo
 }
 
-// After returns the models after the step, for those models in which it succeeds, and the
-// errors that the other models expect.
+// After returns the models after the step, if the step succeeds in them. wants has the errors of
+// the models in which the step fails.
 func (o *Outcomes) After(w *World, st Step, undo, seq uint64) (next []*Model, wants []error) {
 	for _, m := range o.May {
 		n := m.Clone()

@@ -18,8 +18,9 @@ func (w *World) KillAt(i, n int) {
 	w.Disk.KillAt(w.procs[i].fs.FS.(*crashfs.Process), n)
 }
 
-// Survive lets process i continue after the other was killed. Its store must be in one of
-// the allowed states and must work, and so must the store of a newly started process.
+// Survive lets process i continue after the other process was killed. The store of process i must
+// be in one of the allowed states and must work. The store of a newly started process must meet the
+// same conditions.
 func (w *World) Survive(i int, allowed []*State) error {
 	m, err := w.Memory(i)
 	if err != nil {
@@ -37,8 +38,8 @@ func (w *World) Survive(i int, allowed []*State) error {
 	if err != nil {
 		return fmt.Errorf("the other process: %w", err)
 	}
-	// In between, a third process compacts: it replaces the file that the survivor has open,
-	// including the bytes after its end.
+	// In between, a third process compacts. It replaces the file that the survivor has open, and
+	// also replaces the bytes after the file's end.
 	third := NewFS(w.Disk.Process(), w.setup)
 	m3, err := oxbow.Open(StoreFile, Options(third, w.clock.tick, w.rand))
 	if err != nil {
@@ -90,8 +91,8 @@ func Resume(d *crashfs.Disk, s Script, setup Setup) *World {
 	return w
 }
 
-// Begin opens the store and checks that it is in one of the allowed states. The error may be
-// that of a crash.
+// Begin opens the store and checks that it is in one of the allowed states. The returned error may
+// be the error of a simulated crash.
 func (w *World) Begin(allowed []*State) error {
 	m, err := w.Memory(0)
 	if err != nil {

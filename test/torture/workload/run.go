@@ -137,7 +137,7 @@ func setOption(o *oxbow.Options, name string, n int64) {
 	*(*int64)(f.Addr().UnsafePointer()) = n
 }
 
-// FromSnapshot reports whether the store was opened from its snapshot and still uses it.
+// FromSnapshot reports whether the store was opened from a snapshot and still uses that snapshot.
 func FromSnapshot(m *oxbow.Memory) bool {
 	state := reflect.ValueOf(m.Store()).Elem().FieldByName("st").Elem()
 	return !state.FieldByName("base").IsNil()
@@ -239,8 +239,8 @@ func (w *World) settle(st Step) Step {
 	return st
 }
 
-// between lets the other process read in the middle of a step. It must see the state before
-// or after the step.
+// between lets the other process read in the middle of a step. The other process must see the state
+// before or the state after the step.
 func (w *World) between(st Step) error {
 	if !w.Record {
 		// A read may update the reader's state, so do it in every run.
@@ -296,8 +296,8 @@ func (w *World) event(st Step, inner bool) error {
 		}
 		busy = true
 	case w.compacting && st.Kind == Revert && errors.Is(err, oxbow.ErrNotFound):
-		// The step looked for the change before it took the lock, and saw that the running
-		// compaction had already dropped it.
+		// The step looked for the change before it took the lock, and found that the running
+		// compaction had already dropped the change.
 		busy = true
 	default:
 		want := w.expectRevert(next, st, undo)
@@ -390,10 +390,10 @@ func (w *World) follow(st Step, seq uint64) {
 	}
 }
 
-// everybody lets the processes read after an event, and calls fn with what each sees. After
-// every second event, only the process that acted reads, so that the others have something
-// to catch up with. A read changes the state of a store, so all runs of a script read in the
-// same way.
+// everybody lets the processes read after an event, and calls fn with the entries that each process
+// sees. After every second event, only the process that acted reads, so that the remaining
+// processes have to catch up later. A read changes the state of a store, so all runs of a script
+// read in the same way.
 func (w *World) everybody(st Step, inner bool, fn func(i int, es []oxbow.Entry, err error) error) error {
 	all := (uint64(w.Acked)+w.Script.Seed)%2 == 0
 	for i, p := range w.procs {

@@ -16,9 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Judge examines the disks that crashes of one script left. It recognizes images that it has
-// examined before, does not open them again, and only checks whether their state is still
-// allowed.
+// Judge examines the disks that crashes of one script left. If the Judge has examined an equal
+// image before, it does not open the image again. It then only checks whether the image's state is
+// still allowed.
 type Judge struct {
 	Images   int // all images, including those recognized
 	Distinct int // images that were examined, which differ in names or bytes
@@ -36,10 +36,10 @@ func NewJudge(seed uint64, setup Setup) *Judge {
 	return &Judge{seed: seed, setup: setup, found: map[uint64]*State{}, ends: map[uint64][]oxbow.Entry{}}
 }
 
-// Verdict examines an image: the store must open, be in one of the allowed states, and
-// accept three more changes. When it is opened again, it must contain these changes and pass
-// its own check. Half of the stores are closed before they are opened again, which leaves a
-// commit mark. It returns the state of the store, and whether the image is new.
+// Verdict examines an image. The store must open, be in one of the allowed states, and accept three
+// more changes. After the store was opened again, it must contain these changes and pass the check.
+// Half of the stores are closed before they are opened again, which leaves a commit mark. Verdict
+// returns the state of the store. first reports whether no equal image was examined before.
 func (j *Judge) Verdict(im *crashfs.Sketch, allowed []*State) (st *State, first bool, err error) {
 	j.Images++
 	sum := im.Sum(nil)
@@ -119,7 +119,7 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 	return st, nil
 }
 
-// end opens the store, checks it, and returns its entries.
+// end opens the store, checks the store, and returns the entries.
 func (j *Judge) end(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
 	fsys := NewFS(img, j.setup)
 	fsys.Hide = IsLost
@@ -184,7 +184,7 @@ func match(got []oxbow.Entry, last uint64, allowed []*State) (*State, error) {
 }
 
 // Differ returns an error that describes the first difference between got and want, including
-// times. It returns nil if they are equal.
+// times. It returns nil if got and want are equal.
 func Differ(got, want []oxbow.Entry) error {
 	if d := differ(got, want); d != "" {
 		return errors.New(d)

@@ -74,8 +74,8 @@ func commandForms(r *record, names []replacedWord) (typed []string, short []merg
 	return typed, merge(short)
 }
 
-// core returns a command line without parts that do not change its effect, and without the
-// numbers of the lines that it printed.
+// core returns a command line in a short form for comparisons. It removes the parts that do not
+// change the command's effect, and the numbers of the lines that the command prints.
 func core(line, dir string) string {
 	return printed().ReplaceAllString(withoutQuotes(extract.Bare(line, dir)), "$1$3 $2$4")
 }

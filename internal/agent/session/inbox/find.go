@@ -212,9 +212,9 @@ func (f *fix) add(c *session.Call, edits []string, command, said string) {
 	}
 }
 
-// sentence returns the agent's explanation of the fix. This is its last conclusion, or otherwise
-// the latest sentence that gives a reason for an edit. It returns "" if the agent only announced
-// its steps.
+// sentence returns the agent's explanation of the fix. This is the agent's last conclusion or,
+// without a conclusion, the latest sentence that gives a reason for an edit. It returns "" if the
+// agent only announced its steps.
 func (f *fix) sentence() string {
 	if found := extract.FindConclusions(strings.Join(f.texts, "\n")); len(found) > 0 {
 		return found[len(found)-1]

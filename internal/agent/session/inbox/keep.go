@@ -1,9 +1,9 @@
 // This file stores proposals, fixes and commands as entries of the archive.
 //
-// A proposal is an entry proposal/ID. Its content is the sentence. Its labels "from" name the turns
-// that contain the sentence, and its label "proposal" contains the state. A fix is an entry fix/ID.
-// The commands of a project are the entries runs/ID and runs/ID/recent. The entry cursor/inbox
-// contains the version up to which sessions were examined.
+// A proposal is an entry proposal/ID. The content of the entry is the sentence. The labels "from"
+// name the turns that contain the sentence, and the label "proposal" contains the state. A fix is
+// an entry fix/ID. The commands of a project are the entries runs/ID and runs/ID/recent. The entry
+// cursor/inbox contains the version up to which sessions were examined.
 
 package inbox
 

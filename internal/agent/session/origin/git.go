@@ -189,9 +189,9 @@ func (s *shell) isProvedLog(args []string) bool {
 		!s.j.tree.setsFormats(s.j.Getenv))
 }
 
-// areOwnCommits reports whether all operands of git show are commits made on this machine.
-// Without operands, git shows the last commit. Tags are excluded because they have their own
-// message, and other objects because their text may look like a commit.
+// areOwnCommits reports whether all operands of git show are commits made on this machine. Without
+// operands, git shows the last commit. Tags are excluded because a tag has a message of its own.
+// All objects other than commits are excluded because their text may look like a commit.
 func (s *shell) areOwnCommits(operands []string) bool {
 	return !slices.ContainsFunc(operands, func(a string) bool {
 		rest, isHead := strings.CutPrefix(a, "HEAD")

@@ -23,10 +23,10 @@ func (s *shell) isBuiltHere() bool {
 	return isInside && !isForeignDir(rel) && (s.j.tree.git == nil || s.isInProject())
 }
 
-// isOwnInput reports whether a build program's argument is the project's own. It is if it is
-// neither a file nor an address, or if it is a file in the project that nobody else wrote. A file
-// that git does not track is treated as the project's own unless somebody else wrote it, because
-// most such files are earlier build results.
+// isOwnInput reports whether the argument of a build program names only the project's own data. An
+// argument that is neither a file nor an address counts as the project's own, and so does a file in
+// the project that nobody else wrote. A file that git does not track also counts as the project's
+// own unless somebody else wrote it, because most such files are results of an earlier build.
 func (s *shell) isOwnInput(arg string) bool {
 	if strings.Contains(arg, "://") {
 		return !isRemote(arg)

@@ -4,12 +4,12 @@
 // agent itself, somebody else, or an unknown program.
 //
 // The origin depends on the source of the bytes: the tool ([tables]), the program that a command
-// runs ([programs]), and the files that either reads. Links are resolved first. A file in a
-// directory of foreign code in the project, such as node_modules, is foreign. Any other file is the
-// agent's own if the agent wrote it last, or if git tracks it in the project and nobody else wrote
-// it. A file in which a client stores its notes ([memories]) is also the agent's own. The remaining
-// files are foreign. If the project has no git repository, they are unvouched inside of the
-// project.
+// runs ([programs]), and the files that the tool or the program reads. Links are resolved first. A
+// file in a directory of foreign code in the project, such as node_modules, is foreign. Any other
+// file is the agent's own if the agent wrote it last, or if git tracks it in the project and nobody
+// else wrote it. A file in which a client stores its notes ([memories]) is also the agent's own.
+// The remaining files are foreign. If the project has no git repository, they are unvouched inside
+// of the project.
 package origin
 
 import (

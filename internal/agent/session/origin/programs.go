@@ -306,7 +306,8 @@ func (p *program) isRecursive() bool {
 	})
 }
 
-// finder judges a program that finds files, and the program that it runs for them.
+// finder judges a program that finds files, and also the program that the finder runs for the
+// files.
 func (s *shell) finder(p program) {
 	roots := p.args
 	if i := slices.IndexFunc(p.args, func(a string) bool {

@@ -157,7 +157,7 @@ func (s *shell) loopVariable(l syntax.Loop) {
 	s.addToVariable(loop.Name.Value, values)
 }
 
-// addToVariable adds values to a variable. The variable keeps its old values, because it is unknown which
+// addToVariable adds values to a variable. The variable also keeps the old values, because it is unknown which
 // statements run.
 func (s *shell) addToVariable(name string, values []string) {
 	all := slices.Clone(s.vars[name])

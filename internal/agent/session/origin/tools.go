@@ -26,10 +26,10 @@ const (
 // clientTools contains the tools of a client by use. Names are in lower case.
 type clientTools map[use][]string
 
-// tables contains the tools of the clients, taken from Claude Code 2.1.330, Codex 0.169, Gemini CLI
-// 0.61, opencode 1.18, Copilot CLI 1.0.102 and Qwen Code 0.24. The tools of the other clients are taken from the
-// sources that package clientfile names. A tool that is not listed is an MCP
-// tool if its name has an MCP tool's form. The output of other tools is unvouched.
+// tables contains the tools of the clients, taken from Claude Code 2.1.330, Codex 0.169, Gemini CLI 0.61, opencode
+// 1.18, Copilot CLI 1.0.102 and Qwen Code 0.24. For all other clients, the tools are taken from the sources that
+// package clientfile names. A tool that is not listed is an MCP tool if its name has an MCP tool's form. The output of
+// any tool that is neither listed nor an MCP tool is unvouched.
 var tables = map[string]clientTools{
 	"claude": {
 		runs:     {"bash", "powershell"},
@@ -213,7 +213,7 @@ var tables = map[string]clientTools{
 	},
 }
 
-// sameTools contains the clients that have the tools of another client, because one is a fork of the other.
+// sameTools contains the clients that have the tools of another client, because the client is a fork of that client.
 var sameTools = map[string]string{"roo": "cline", "kilo": "cline"}
 
 // mcpNames contains, by client, the forms of MCP tool names: the prefix before the server, and the

@@ -95,8 +95,8 @@ func (t *tree) levelOfPlace(real string, m Machine) Level {
 
 // levelOfFiles returns the files' highest level. The files are given as resolved paths. A file is
 // the agent's own if the agent wrote it last, or if git tracks it in the project and nobody else
-// wrote it. Other files are foreign. If the project has no git repository or git fails, files in
-// the project are unvouched.
+// wrote it. All other files are foreign. If the project has no git repository or git fails, files
+// in the project are unvouched.
 func (t *tree) levelOfFiles(files []string, m Machine) Level {
 	writers := make([]fingerprint.Writer, len(files))
 	if m.Writers != nil {
@@ -153,9 +153,9 @@ func isForeignDir(rel string) bool {
 	return false
 }
 
-// memories are files in a client's directory in which the client stores notes of its agents and
-// its person. Text by others in these files is found later, by comparing the notes made from the
-// files.
+// memories are files in a client's directory in which the client stores notes of the agents and the
+// user. Such a file may contain text by others. This text is found later, by comparing the notes
+// that were made from the file.
 var memories = []struct{ variable, dir, pattern string }{
 	{"CLAUDE_CONFIG_DIR", ".claude", "projects/*/memory/*"},
 	{"CLAUDE_CONFIG_DIR", ".claude", "CLAUDE.md"},

@@ -239,9 +239,8 @@ func (s *shell) manager(m manager, p program) {
 	}
 }
 
-// judgeBuild judges a program that builds or tests a project. Its messages are the project's own text
-// if it runs in the project and its arguments name no foreign files, no other directory and no
-// address.
+// judgeBuild judges a program that builds or tests a project. The output is the project's own text if the program runs
+// in the project, and the arguments name no foreign file, no other directory and no address.
 func (s *shell) judgeBuild(p program) {
 	isOwn := s.isBuiltHere()
 	for _, a := range p.inputFiles() {

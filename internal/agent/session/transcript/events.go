@@ -104,8 +104,8 @@ func (r *eventReader) take(e *clientfile.Event) {
 	}
 }
 
-// personAsked reports a prompt. The prompt before it and the events since then are dropped if they turn
-// out to be a copy.
+// personAsked reports a prompt. If the preceding prompt and the events since then turn out to be a copy, they are
+// dropped.
 func (r *eventReader) personAsked(e *clientfile.Event) {
 	if r.agent != "" || PromptText(e.Text, r.clean) == "" {
 		return

@@ -80,7 +80,8 @@ type finder struct {
 	all    []FoundTranscript
 }
 
-// walk adds the transcripts in a file or a directory, whose description and error are those of [os.Stat].
+// walk adds the transcript at path, or the transcripts in the directory at path. info and err are the results of
+// [os.Stat] for path.
 func (f *finder) walk(path string, info fs.FileInfo, err error) {
 	if err != nil {
 		f.addUnread(path)

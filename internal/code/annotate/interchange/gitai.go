@@ -83,7 +83,7 @@ type session struct {
 // errVersion is returned for logs with a major version other than 3.
 var errVersion = errors.New("the log is not of version 3")
 
-// parseAuthorship parses a log. It skips unreadable lines and lists them in bad.
+// parseAuthorship parses a log. It skips unreadable lines and returns these lines in bad.
 func parseAuthorship(note []byte) (*authorship, error) {
 	l := &authorship{}
 	rest := note
@@ -126,7 +126,8 @@ func parseAuthorship(note []byte) (*authorship, error) {
 		return nil, errors.New("a log has no metadata")
 	}
 	err := json.Unmarshal(rest, &l.meta)
-	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) { // json has decoded the other fields
+	// json has decoded all fields that have the right type
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
 		l.bad = append(l.bad, "metadata: "+err.Error())
 	} else if err != nil {
 		return nil, fmt.Errorf("reading the metadata of a log: %w", err)
@@ -276,8 +277,8 @@ func join(spans []annotate.Span) []annotate.Span {
 	return out
 }
 
-// why returns the text for Record.Why: the last request without its private parts
-// ([text.WithoutPrivate]) and the last answer of the session, if the log contains them, and the author.
+// why returns the text for Record.Why: the last request of the session without the private parts
+// ([text.WithoutPrivate]), the last answer, and the author. A log may lack the request or the answer.
 func (p *session) why() string {
 	asked, said := "", ""
 	for _, m := range p.Messages {

@@ -64,8 +64,8 @@ func fill(ctx context.Context, b *annotate.Store, wants []wantedRange, rep *Repo
 	return out, nil
 }
 
-// readVersions returns for each range the version of its file at its commit, or the current file if
-// the range has no commit. Lines is nil if the file does not exist.
+// readVersions returns, for each range, the file at the range's commit, or the current file if the
+// range has no commit. Lines is nil if the file does not exist.
 func readVersions(ctx context.Context, b *annotate.Store, wants []wantedRange) ([]annotate.FileVersion, error) {
 	var places []annotate.FileAt
 	var at []int

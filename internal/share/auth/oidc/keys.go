@@ -1,8 +1,9 @@
 // This file fetches and caches the provider's keys.
 //
-// The package github.com/coreos/go-oidc also does this, but it has three disadvantages. Anybody can make it send
-// requests, because it asks the provider for each token with an unknown key ID (its pull request 482, which limits
-// this, was closed). It reads answers of any size. The server cannot start if the provider does not answer.
+// The package github.com/coreos/go-oidc also does this, but it has three disadvantages. First, anybody can make it
+// send requests, because it asks the provider for each token with an unknown key ID. (A limit was proposed in pull
+// request 482, which was closed.) Second, it reads answers of any size. Third, the server cannot start if the provider
+// does not answer.
 
 package oidc
 

@@ -1,9 +1,9 @@
 // This file verifies tokens: it decides which bearer tokens of a provider are accepted, and for
 // which memory.
 
-// Package oidc accepts bearer tokens that an OpenID provider signed. It implements only the checks
-// of a resource server, and does not sign users in. It tells clients where they can get tokens (RFC
-// 9728).
+// Package oidc accepts bearer tokens that an OpenID provider signed. The package implements only
+// the checks of a resource server, and does not sign users in. It tells clients where to get tokens
+// (RFC 9728).
 package oidc
 
 import (
