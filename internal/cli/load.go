@@ -20,10 +20,11 @@ func loadCommand(mem *openMemory) *cobra.Command {
 		Long: `Load brings your edits of the files below DIR into the memory, in one change.
 It compares the files with the dump that wrote them. Files that nobody edited
 change nothing, and entries that only the memory changed or forgot stay as they
-are in the memory. If both sides changed the same entry, load changes nothing
-and names the files. With --files-win, the files win. If a directory has no
-manifest of a dump of this memory, every file wins. To load all files of an old
-dump in this way, first remove its .oxbow-manifest.json.
+are in the memory. If both sides changed an entry, load merges their changes
+line by line. If they changed the same lines, load changes nothing and names the
+files. With --files-win, the files win. If a directory has no manifest of a dump
+of this memory, every file wins. To load all files of an old dump in this way,
+first remove its .oxbow-manifest.json.
 
 By default (--merge), entries without a file stay. With --replace they are
 forgotten, but entries whose files were deleted since the dump only with

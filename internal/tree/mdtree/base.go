@@ -122,6 +122,27 @@ func (p *past) hadEntry(want *oxbow.Entry, base manifestItem) (bool, error) {
 	return false, nil
 }
 
+// dumpedEntry returns the state of an entry that the base's dump wrote. ok is false if the history does not
+// have this state.
+func (p *past) dumpedEntry(name string, base manifestItem) (e oxbow.Entry, ok bool, err error) {
+	if p.history == nil {
+		return e, false, nil
+	}
+	for v, err := range p.history.Versions(p.ctx, name) {
+		if errors.Is(err, oxbow.ErrNotFound) {
+			return e, false, nil
+		}
+		if err != nil {
+			return e, false, err
+		}
+		v.Entry.Labels = withoutLocal(v.Entry.Labels)
+		if v.Verb != oxbow.VerbRemove && base.matchesEntry(&v.Entry) {
+			return v.Entry, true, nil
+		}
+	}
+	return e, false, nil
+}
+
 // isUndo reports whether the change undid other changes.
 func (p *past) isUndo(seq uint64) (bool, error) {
 	if seq >= p.read {

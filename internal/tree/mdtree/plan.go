@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
 // Mode specifies what happens to entries of the store that the tree lacks.
@@ -50,6 +52,7 @@ type Plan struct {
 	Removed []string // empty with [Merge]
 	Same    []string
 	Kept    []string // entries changed, added or removed only in the store since the last dump
+	Merged  []string // entries in Changed that also the store changed since the last dump
 	Base    bool     // the last dump was used as the base
 
 	Warnings []Problem // warnings about aliases that another entry also has
@@ -66,8 +69,9 @@ type Plan struct {
 //
 // If the manifest names the store, a file that is unchanged since the last dump changes nothing.
 // Nor does a file whose content the store has had since the dump. If the file and the store were
-// changed in different ways, the file is listed in a [*FilesError] matching [ErrDiverged]. Without
-// such a manifest, the files win.
+// changed in different ways, both changes are merged: texts by line, and aliases and labels as sets. If
+// both changed the same or adjacent lines, or if the store has no history, the file is listed in a
+// [*FilesError] matching [ErrDiverged]. Without such a manifest, the files win.
 //
 // Entries that no store accepts are listed in a [*ProblemsError]. With [Replace], missing files are
 // listed in a [*FilesError] matching [ErrMissing], unless Prune is set.
@@ -90,7 +94,7 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 	if err != nil {
 		return Plan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
 	}
-	for _, names := range [][]string{p.Added, p.Changed, p.Removed, p.Same, p.Kept} {
+	for _, names := range [][]string{p.Added, p.Changed, p.Removed, p.Same, p.Kept, p.Merged} {
 		slices.Sort(names)
 	}
 	return p.Plan, nil
@@ -361,8 +365,7 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 			p.Kept = append(p.Kept, want.Name)
 			return nil, nil
 		case storeChanged && !p.opts.FilesWin:
-			p.diverged = append(p.diverged, p.tree.Files[i])
-			return nil, nil
+			return p.planMerge(i, e, base)
 		}
 	}
 	if !exists {
@@ -371,6 +374,35 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 	}
 	p.Changed = append(p.Changed, want.Name)
 	return makeOps(want, e.whole), nil
+}
+
+// planMerge plans the change for an entry of the tree if both the file and the store were changed since the
+// last dump. e is nil if the store has no such entry any more. If the changes cannot be merged, the file is
+// added to p.diverged.
+//
+// The first op writes the entry of the file, and the second op writes the merged entry. Therefore the
+// history contains the text of the file, and the next dump may replace the file.
+func (p *planner) planMerge(i int, e *storedEntry, base manifestItem) ([]oxbow.Op, error) {
+	want := &p.tree.Entries[i]
+	if e != nil && want.Kind == e.whole.Kind && sameDate(want, e.whole) {
+		dumped, isKnown, err := p.past.dumpedEntry(want.Name, base)
+		if err != nil {
+			return nil, err
+		}
+		content, isMerged := diff.MergeLines(dumped.Content, want.Content, e.whole.Content)
+		if isKnown && isMerged {
+			p.Changed = append(p.Changed, want.Name)
+			p.Merged = append(p.Merged, want.Name)
+			return append(makeOps(want, e.whole), oxbow.Update{
+				Name:    want.Name,
+				Content: content,
+				Aliases: tidyAliases(threeway.MergeSets(dumped.Aliases, want.Aliases, e.whole.Aliases)),
+				Labels:  threeway.MergeLabels(dumped.Labels, want.Labels, e.whole.Labels),
+			}), nil
+		}
+	}
+	p.diverged = append(p.diverged, p.tree.Files[i])
+	return nil, nil
 }
 
 // lacksTaken reports whether the store's entry differs from the entry in a file only by aliases

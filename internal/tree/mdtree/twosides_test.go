@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -39,7 +40,7 @@ func TestTwoSides(t *testing.T) {
 	}
 	t.Logf("%d trees: %v", *treeCount, sum)
 	for _, what := range []string{"file changed", "store changed", "both changed", "same change", "file deleted",
-		"file added", "conflict", "files win", "pruned"} {
+		"file added", "conflict", "files win", "merged", "pruned"} {
 		if sum[what] == 0 && *treeCount >= 150 {
 			t.Errorf("no tree had the case %q, so that the campaign tests too little", what)
 		}
@@ -261,7 +262,7 @@ func (r *twoSides) apply(t *testing.T, from, to oxbow.Entry) error {
 
 // changed returns an entry that differs in content, labels or aliases.
 func (r *twoSides) changed(e oxbow.Entry) oxbow.Entry {
-	switch r.rand.IntN(4) {
+	switch r.rand.IntN(5) {
 	case 0:
 		added := oxbow.Label{Key: "tag", Value: fmt.Sprint(r.rand.IntN(1e9))}
 		e.Labels = oxbow.SortLabels(append(slices.Clone(e.Labels), added))
@@ -269,6 +270,8 @@ func (r *twoSides) changed(e oxbow.Entry) oxbow.Entry {
 		e.Aliases = append(slices.Clone(e.Aliases), fmt.Sprint("also ", r.rand.IntN(1e9)))
 	case 2:
 		e.Content += fmt.Sprint(" more ", r.rand.IntN(1e9))
+	case 3:
+		e.Content = fmt.Sprint("first ", r.rand.IntN(1e9), "\n", e.Content)
 	default:
 		e.Content = r.content() + fmt.Sprint(r.rand.IntN(1e9))
 	}
@@ -413,8 +416,13 @@ func (r *twoSides) expect(have map[string]oxbow.Entry, o PlanOptions) (map[strin
 			r.count["same change"]++
 		default:
 			r.count["both changed"]++
-			inConflict = true
+			merged, ok := mergeSides(&was, &file, &now)
+			inConflict = !(known && dumped && ok)
 			want[name] = file
+			if !inConflict && !o.FilesWin {
+				r.count["merged"]++
+				want[name] = merged
+			}
 		}
 		if inConflict && !o.FilesWin {
 			conflicts = append(conflicts, r.paths[name])
@@ -422,6 +430,42 @@ func (r *twoSides) expect(have map[string]oxbow.Entry, o PlanOptions) (map[strin
 	}
 	slices.Sort(conflicts)
 	return want, conflicts
+}
+
+// mergeSides returns the entry with the changes of both sides. ok is false if both changed the same or adjacent
+// lines.
+func mergeSides(base, file, memory *oxbow.Entry) (merged oxbow.Entry, ok bool) {
+	merged = *memory
+	merged.Content, ok = diff.MergeLines(base.Content, file.Content, memory.Content)
+	if ok && (!hasChange(base.Content, file.Content, merged.Content) ||
+		!hasChange(base.Content, memory.Content, merged.Content)) {
+		panic(fmt.Sprintf("the merge of %q and %q, with the base %q, is %q and lacks a change",
+			file.Content, memory.Content, base.Content, merged.Content))
+	}
+	merged.Aliases = slices.Clone(file.Aliases)
+	for _, a := range memory.Aliases { // no side removes aliases or labels
+		if !slices.Contains(merged.Aliases, a) {
+			merged.Aliases = append(merged.Aliases, a)
+		}
+	}
+	for _, l := range file.Labels {
+		if !slices.Contains(merged.Labels, l) {
+			merged.Labels = append(slices.Clone(merged.Labels), l)
+		}
+	}
+	merged.Labels = oxbow.SortLabels(merged.Labels)
+	return merged, ok
+}
+
+// hasChange reports whether merged has each line that changed has and base lacks.
+func hasChange(base, changed, merged string) bool {
+	for line := range strings.Lines(changed) {
+		if !slices.Contains(slices.Collect(strings.Lines(base)), line) &&
+			!slices.Contains(slices.Collect(strings.Lines(merged)), line) {
+			return false
+		}
+	}
+	return true
 }
 
 // sameFile reports whether the files of two entries are equal. It does not use the code under test.

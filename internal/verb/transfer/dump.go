@@ -130,6 +130,7 @@ type LoadOut struct {
 	Removed  []string `json:"removed"`
 	Same     int      `json:"same"`
 	Kept     []string `json:"kept"`               // entries that only the memory changed since the dump
+	Merged   []string `json:"merged,omitempty"`   // entries in Changed with the changes of both the file and the memory
 	Base     bool     `json:"base"`               // the directory has the manifest from a dump of this memory
 	Undo     uint64   `json:"undo,omitempty"`     // number of the change, if it can be undone
 	SavedIn  string   `json:"saved_in,omitempty"` // file with the lost entries, if the load cannot be undone
@@ -186,6 +187,7 @@ func Load(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err e
 	out.Removed = verb.NotNil(plan.Removed)
 	out.Same = len(plan.Same)
 	out.Kept, out.Base = verb.NotNil(plan.Kept), plan.Base
+	out.Merged = plan.Merged
 	for _, t := range append(tree.Warnings, plan.Warnings...) {
 		out.Warnings = append(out.Warnings, t.String())
 	}

@@ -50,6 +50,10 @@ func (o LoadOut) Report() (r report.Report) {
 		r.Notef("%s as in the memory, which alone changed or forgot that since the dump",
 			report.Words(text.Count(n, "entry stays", "entries stay")))
 	}
+	for _, name := range o.Merged {
+		r.Notef("%s was changed in its file and in the memory since the dump, and has both changes %s",
+			report.Name(name), report.Did(o.DryRun, "now", "after the load"))
+	}
 	if changed := len(o.Changed) + len(o.Removed); !o.Base && changed > 0 {
 		r.Notef("%s is no dump of this memory, or is newer than it: where both differ, the files win", o.Dir)
 	}
