@@ -67,7 +67,7 @@ func (v *version) file() string {
 		e.Labels = append(e.Labels, oxbow.Label{Key: "tag", Value: l})
 	}
 	e.Labels = oxbow.SortLabels(append(e.Labels, oxbow.Label{Key: "status", Value: v.status}))
-	return formatEntry(&e)
+	return Format(e)
 }
 
 // stretches returns where a version differs from the base of n lines, as [from, to) and the

@@ -1,5 +1,4 @@
-// This file reads and writes an entry's file in the format of package mdtree, and enforces
-// limits and the file name's form.
+// This file names an entry's file, and enforces the limits of files and entries.
 
 package team
 
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
@@ -25,22 +25,54 @@ const extension = ".md"
 // alphabet contains the digits of Crockford's base 32, in which ULIDs are written.
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// isEntryFile reports whether the file name is a ULID followed by .md. The ULID must be in upper
-// case, so that no two names differ only in case.
+// ulidLength is the number of digits of a ULID.
+const ulidLength = 26
+
+// maxTitle is the maximum number of bytes that an entry's name contributes to its file name.
+const maxTitle = 60
+
+// isEntryFile reports whether the file name is a ULID followed by .md, or such a name after a title
+// and a dash. The ULID must be in upper case and the title in lower case, so that no two names
+// differ only in case.
 func isEntryFile(name string) bool {
 	id, ok := strings.CutSuffix(name, extension)
-	return ok && len(id) == 26 && id[0] <= '7' && strings.Trim(id, alphabet) == ""
+	if !ok || len(id) < ulidLength {
+		return false
+	}
+	prefix, id := id[:len(id)-ulidLength], id[len(id)-ulidLength:]
+	title, hasDash := strings.CutSuffix(prefix, "-")
+	return id[0] <= '7' && strings.Trim(id, alphabet) == "" &&
+		(prefix == "" || (hasDash && title != "" && len(title) <= maxTitle && title == fileTitle(title)))
 }
 
-// fileName returns the name of an entry's file: a ULID with the time and 80 random bits.
-func fileName(at time.Time, random [10]byte) string {
+// fileTitle returns the words of an entry's name that its file name begins with: ASCII letters in
+// lower case and digits, with single dashes between words. It returns "" if the name has none.
+func fileTitle(name string) string {
+	words := strings.FieldsFunc(text.Slug(name), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	title := strings.Join(words, "-")
+	return strings.TrimRight(title[:min(len(title), maxTitle)], "-")
+}
+
+// fileName returns the name of the file for a new entry: the words of the entry's name, so that
+// people recognize the file, and a ULID, so that two branches never choose the same file.
+func fileName(name string, at time.Time, random [10]byte) string {
+	if title := fileTitle(name); title != "" {
+		return title + "-" + newULID(at, random) + extension
+	}
+	return newULID(at, random) + extension
+}
+
+// newULID returns the ULID with the time and 80 random bits.
+func newULID(at time.Time, random [10]byte) string {
 	ms := uint64(max(0, at.UnixMilli()))
 	var raw [16]byte
 	for i := range 6 {
 		raw[i] = byte(ms >> (40 - 8*i))
 	}
 	copy(raw[6:], random[:])
-	var id [26]byte
+	var id [ulidLength]byte
 	acc, bits := uint32(0), uint(2) // 26 digits have 130 bits, so the 128 bits are preceded by two zeros
 	n := 0
 	for _, b := range raw {
@@ -51,22 +83,26 @@ func fileName(at time.Time, random [10]byte) string {
 			n++
 		}
 	}
-	return string(id[:]) + extension
+	return string(id[:])
 }
 
 // parseEntry parses an entry's file. A file may have CRLF line ends on all lines, because git may convert files on
-// Windows. notes describe parts that were ignored.
-func parseEntry(text string) (e oxbow.Entry, notes []string, err error) {
-	if len(text) > maxFile {
-		return e, nil, fmt.Errorf("has %d bytes; the most is %d", len(text), maxFile)
+// Windows. It may also be in the format of package mdtree, which earlier versions wrote. notes describe parts that
+// were ignored.
+func parseEntry(file string) (e oxbow.Entry, notes []string, err error) {
+	if len(file) > maxFile {
+		return e, nil, fmt.Errorf("has %d bytes; the most is %d", len(file), maxFile)
 	}
-	if strings.IndexByte(text, '\r') >= 0 && strings.Count(text, "\n") == strings.Count(text, "\r\n") {
-		text = strings.ReplaceAll(text, "\r\n", "\n")
+	if strings.IndexByte(file, '\r') >= 0 && strings.Count(file, "\n") == strings.Count(file, "\r\n") {
+		file = strings.ReplaceAll(file, "\r\n", "\n")
 	}
-	if mdtree.HasConflictMarkers(text) {
+	if mdtree.HasConflictMarkers(file) {
 		return e, nil, mdtree.ErrConflictMarkers
 	}
-	e, notes, err = mdtree.ParseEntry(text)
+	e, notes, ok, err := parseText(file)
+	if !ok {
+		e, notes, err = mdtree.ParseEntry(file)
+	}
 	if err == nil {
 		err = checkEntry(&e)
 	}
@@ -77,7 +113,7 @@ func parseEntry(text string) (e oxbow.Entry, notes []string, err error) {
 func checkEntry(e *oxbow.Entry) error {
 	if e.Name == "" {
 		return errors.New(
-			"does not say the entry's name; write it as <dt>Name</dt> and <dd>…</dd> into its block of data",
+			"does not say the entry's name; begin the file with the lines ---, name: NAME and ---",
 		)
 	}
 	if e.Kind != oxbow.Note {
@@ -85,6 +121,3 @@ func checkEntry(e *oxbow.Entry) error {
 	}
 	return oxbow.Add{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}.Check()
 }
-
-// formatEntry returns the text of an entry's file.
-func formatEntry(e *oxbow.Entry) string { return mdtree.FormatEntry(*e) }

@@ -147,18 +147,20 @@ func (e *evil) git(dir string) {
 // text is a file's.
 func (e *evil) text() string {
 	name := e.pick("a", "A", "ä", "a\u0308", "../../x", "a/b", strings.Repeat("n", 300), "", "-x", "a\nb")
-	good := mdtree.FormatEntry(oxbow.Entry{
+	good := Format(oxbow.Entry{
 		Name:    name,
 		Content: e.pick("x", "\x00", "</div>", strings.Repeat("y", e.IntN(90_000))),
 		Labels:  []oxbow.Label{{Key: "file", Value: "../../../etc/passwd"}},
 	})
-	switch e.IntN(7) {
+	switch e.IntN(8) {
 	case 0:
 		return strings.ReplaceAll(good, "\n", "\r\n")
 	case 1:
 		return good[:e.IntN(len(good))]
 	case 2:
 		return strings.Repeat("<dl><dt>Labels</dt><li>", 2000)
+	case 5:
+		return "---\nname: " + e.pick("&a x", "*a", "!!binary x", "{a: b}", "[[[[[x]]]]]", "\"", "|\n  x") + "\n---\n"
 	case 3:
 		return "\xff\xfe" + good
 	case 4:

@@ -106,8 +106,8 @@ func (l *linter) lintFile(d os.DirEntry) {
 	case !isEntryFile(name):
 		l.addFinding(
 			name,
-			"give it the name that oxbow team share would: a ULID in upper case and .md",
-			"is not named by a ULID, and is not read",
+			"rename it like the files that oxbow team share writes, such as deploy-01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
+			"is not read, because its name does not end in a ULID and .md",
 		)
 		return
 	}

@@ -76,7 +76,7 @@ func Merge(base, ours, theirs string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("merging: %w", err)
 	}
-	text := formatEntry(&e)
+	text := Format(e)
 	if _, _, err := parseEntry(text); err != nil {
 		return "", fmt.Errorf("merging: the result %w", err)
 	}

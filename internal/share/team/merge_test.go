@@ -68,7 +68,7 @@ func TestMerge(t *testing.T) {
 		expand := strings.NewReplacer("{", conflictOpen, "or", conflictOr, "}", conflictClose)
 		file := func(s string) string {
 			e := entryFrom(t, expand.Replace(strings.ReplaceAll(s, "dropped", "dr0pped")))
-			return formatEntry(&e)
+			return Format(e)
 		}
 		for _, sides := range [][2]string{{c.ours, c.theirs}, {c.theirs, c.ours}} {
 			got, err := Merge(file(c.base), file(sides[0]), file(sides[1]))
@@ -89,7 +89,7 @@ func TestMergeRefuses(t *testing.T) {
 	good := noteFile("a", "one\ntwo")
 	for what, bad := range map[string]string{
 		"no entry": "just text\n", "markers": noteFile("a", "<<<<<<< x\n=======\n>>>>>>> y"),
-		"unknown data": strings.Replace(good, "</dl>", "  <dt>Owner</dt>\n  <dd>me</dd>\n</dl>", 1),
+		"unknown data": strings.Replace(good, "\n---\n", "\nowner: me\n---\n", 1),
 	} {
 		if got, err := Merge(good, bad, noteFile("a", "three")); err == nil {
 			t.Errorf("%s: Merge() = %q, want an error", what, got)
@@ -104,7 +104,7 @@ func TestMergeRefuses(t *testing.T) {
 		t.Errorf("Merge() of a conflict within a conflict = %q, want an error", got)
 	}
 	if e := (oxbow.Entry{Name: "a", Created: time.Unix(5, 0)}); true {
-		early, late := formatEntry(&e), strings.ReplaceAll(formatEntry(&e), "00:00:05", "00:00:09")
+		early, late := Format(e), strings.ReplaceAll(Format(e), "00:00:05", "00:00:09")
 		got, err := Merge("", late, early)
 		if p, _, perr := parseEntry(got); err != nil || perr != nil || p.Created.Unix() != 5 {
 			t.Errorf("Merge() of two new files = %q, %v, want the earlier date", got, err)

@@ -88,8 +88,8 @@ func isBranch(name string) bool {
 
 // formatSettings returns the text of team.yaml.
 func formatSettings(s teamSettings) string {
-	text := "# How this repository's team files are read; https://github.com/oxbow-memory/oxbow\nversion: " +
-		settingsVersion + "\n"
+	text := "# The Markdown files next to this file are notes that the team and its agents share. Review them like code.\n" +
+		"# https://github.com/oxbow-memory/oxbow\nversion: " + settingsVersion + "\n"
 	if s.Branch != "" {
 		text += "branch: " + s.Branch + "\n"
 	}

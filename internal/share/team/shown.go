@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/subscribers"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
 // localTaint is the taint of entries that are not reviewed.
@@ -109,9 +110,10 @@ func shownEntry(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstrea
 	return e
 }
 
-// Print returns the hash of an entry's file. It identifies an entry that the user shared.
+// Print returns the hash of an entry, which identifies an entry that the user shared. It is a hash of
+// the format of package mdtree, because the lists of earlier versions contain such hashes.
 func Print(e oxbow.Entry) string {
-	sum := sha256.Sum256([]byte(formatEntry(&e)))
+	sum := sha256.Sum256([]byte(mdtree.FormatEntry(e)))
 	return hex.EncodeToString(sum[:])
 }
 

@@ -73,7 +73,7 @@ func TestShown(t *testing.T) {
 	}
 	var shares []oxbow.Entry
 	both, _ := over(t, clone, &shares)
-	put(t, clone, map[string]string{inDir(2): formatEntry(&pinned), inDir(3): formatEntry(&mine)})
+	put(t, clone, map[string]string{inDir(2): Format(pinned), inDir(3): Format(mine)})
 	want := func(words string, trust oxbow.Trust, volunteered, pinned bool) {
 		t.Helper()
 		e := found(t, both, words)
@@ -101,7 +101,7 @@ func TestShown(t *testing.T) {
 	}
 
 	// A review makes it the team's, an edit of the file takes that away.
-	put(t, up, map[string]string{inDir(2): formatEntry(&pinned)})
+	put(t, up, map[string]string{inDir(2): Format(pinned)})
 	runGit(t, up, "add", "-A")
 	runGit(t, up, "commit", "-qm", "reviewed")
 	runGit(t, clone, "fetch", "-q")
@@ -233,6 +233,7 @@ func BenchmarkRecall(b *testing.B) {
 	files := map[string]string{}
 	for i := range 2000 {
 		files[Dir+"/"+fileName(
+			"",
 			time.UnixMilli(1767225600000+int64(i)),
 			[10]byte{8: byte(i >> 8), 9: byte(i)},
 		)] = noteFile(

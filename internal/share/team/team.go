@@ -4,7 +4,7 @@
 // People share these files on purpose and review them like code.
 //
 //	.oxbow/team/team.yaml     version, and the branch that is reviewed
-//	.oxbow/team/ULID.md       an entry with its name, in the format of package mdtree
+//	.oxbow/team/NAME-ULID.md  an entry: front matter with its name and labels, and its content
 //	.gitattributes            assigns the merge driver to these files
 //
 // The files in a clone come from other people and are not trusted. Links are not followed, files

@@ -53,7 +53,7 @@ func put(t testing.TB, dir string, files map[string]string) {
 
 // nth returns the file name of a number.
 func nth(n int) string {
-	return fileName(time.UnixMilli(1767225600000+int64(n)), [10]byte{9: byte(n)})
+	return fileName("", time.UnixMilli(1767225600000+int64(n)), [10]byte{9: byte(n)})
 }
 
 // inDir returns the path of an entry's file in a working tree.
@@ -66,7 +66,7 @@ func noteFile(name, content string) string {
 		Created: time.Unix(1767225600, 0),
 		Labels:  []oxbow.Label{{Key: "tag", Value: "x"}},
 	}
-	return formatEntry(&e)
+	return Format(e)
 }
 
 // shared returns a repository with team files, and a clone of it.
@@ -300,16 +300,29 @@ func TestSettings(t *testing.T) {
 
 func TestFileName(t *testing.T) {
 	// The time of the specification's example: 01ARZ3NDEKTSV4RRFFQ69G5FAV.
-	if got := fileName(
-		time.UnixMilli(1469922850259),
-		[10]byte{0xd6, 0x76, 0x4c, 0x61, 0xef, 0xb9, 0x93, 0x02, 0xbd, 0x5b},
-	); got != "01ARZ3NDEKTSV4RRFFQ69G5FAV.md" {
-		t.Errorf("fileName() = %s", got)
+	for name, want := range map[string]string{
+		"":                        "01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
+		"港":                       "01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
+		"Card network, v2.md":     "card-network-v2-md-01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
+		"../Größe":                "gr-e-01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
+		strings.Repeat("ab ", 40): strings.Repeat("ab-", 19) + "ab-01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
+	} {
+		got := fileName(
+			name,
+			time.UnixMilli(1469922850259),
+			[10]byte{0xd6, 0x76, 0x4c, 0x61, 0xef, 0xb9, 0x93, 0x02, 0xbd, 0x5b},
+		)
+		if got != want || !isEntryFile(got) {
+			t.Errorf("fileName(%q) = %s, want %s; isEntryFile() = %t", name, got, want, isEntryFile(got))
+		}
 	}
 	for name, want := range map[string]bool{"01ARZ3NDEKTSV4RRFFQ69G5FAV.md": true,
 		"01arz3ndektsv4rrffq69g5fav.md": false, "81ARZ3NDEKTSV4RRFFQ69G5FAV.md": false,
 		"01ARZ3NDEKTSV4RRFFQ69G5FAU.md": false, "01ARZ3NDEKTSV4RRFFQ69G5FA.md": false,
-		"01ARZ3NDEKTSV4RRFFQ69G5FAV.txt": false} {
+		"01ARZ3NDEKTSV4RRFFQ69G5FAV.txt": false, "deploy-01ARZ3NDEKTSV4RRFFQ69G5FAV.md": true,
+		"Deploy-01ARZ3NDEKTSV4RRFFQ69G5FAV.md": false, "deploy01ARZ3NDEKTSV4RRFFQ69G5FAV.md": false,
+		"-01ARZ3NDEKTSV4RRFFQ69G5FAV.md": false, "a--b-01ARZ3NDEKTSV4RRFFQ69G5FAV.md": false,
+		strings.Repeat("a", maxTitle+1) + "-01ARZ3NDEKTSV4RRFFQ69G5FAV.md": false} {
 		if isEntryFile(name) != want {
 			t.Errorf("isEntryFile(%s) = %t", name, !want)
 		}
@@ -321,7 +334,7 @@ func TestFileName(t *testing.T) {
 func BenchmarkFirst(b *testing.B) {
 	files := map[string]string{}
 	for i := range 2000 {
-		files[Dir+"/"+fileName(time.UnixMilli(1767225600000), [10]byte{8: byte(i >> 8), 9: byte(i)})] = noteFile(
+		files[Dir+"/"+fileName("", time.UnixMilli(1767225600000), [10]byte{8: byte(i >> 8), 9: byte(i)})] = noteFile(
 			fmt.Sprintf("entry-%d", i),
 			strings.Repeat("some words of a decision\n", 20),
 		)

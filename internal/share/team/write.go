@@ -130,7 +130,7 @@ type WriteOptions struct {
 }
 
 // Write writes the file of an entry. It replaces the file of the entry with the same name. If no
-// file has the name, Write creates a file named after the entry's creation time and random digits.
+// file has the name, Write creates a file named after the entry, its creation time and random digits.
 // It returns the file name. isChanged is false if the file already had this text. If the file must
 // not be replaced, it returns an [EditedError] (see [Tree.CheckReplace]).
 func (t *Tree) Write(
@@ -146,10 +146,10 @@ func (t *Tree) Write(
 	if exists, err := t.directoryExists(); err != nil || !exists {
 		return "", false, errors.Join(err, errorUnless(exists, fs.ErrNotExist))
 	}
-	text := formatEntry(&e)
+	text := Format(e)
 	if p, err := s.Locate(ctx, e.Name); err == nil {
 		file = p.Path
-		if p.Entry.Name == e.Name && formatEntry(&p.Entry) == text {
+		if p.Entry.Name == e.Name && Format(p.Entry) == text {
 			return file, false, nil
 		}
 	} else if !errors.Is(err, oxbow.ErrNotFound) {
@@ -161,7 +161,7 @@ func (t *Tree) Write(
 		if _, err := io.ReadFull(o.Random, r[:]); err != nil {
 			return "", false, err
 		}
-		file = fileName(e.Created, r)
+		file = fileName(e.Name, e.Created, r)
 	} else {
 		oldText, err = t.readReplaceable(ctx, file, o.Wrote)
 		if err != nil {
@@ -230,9 +230,11 @@ func (t *Tree) CheckRemove(ctx context.Context, p mdtree.Place) error {
 }
 
 // containsOnly reports whether the file contains only its entry. Differences between LF and CRLF are
-// ignored, because git may have changed the line ends.
+// ignored, because git may have changed the line ends. Earlier versions wrote the format of package
+// mdtree.
 func containsOnly(text string, e *oxbow.Entry) bool {
-	return normalizeLineEnds(text) == normalizeLineEnds(formatEntry(e))
+	text = normalizeLineEnds(text)
+	return text == normalizeLineEnds(Format(*e)) || text == normalizeLineEnds(mdtree.FormatEntry(*e))
 }
 
 func normalizeLineEnds(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
@@ -269,7 +271,7 @@ func (t *Tree) Remove(p mdtree.Place) (err error) {
 	if err != nil {
 		return err
 	}
-	if e, _, err := parseEntry(text); err != nil || formatEntry(&e) != formatEntry(&p.Entry) {
+	if e, _, err := parseEntry(text); err != nil || Format(e) != Format(p.Entry) {
 		return t.changedError(p.Path)
 	}
 	dir, err := vfs.Dir(t.path)
@@ -305,7 +307,7 @@ func Check(e oxbow.Entry) error {
 	if n := len(e.Content); n > maxContent {
 		return fmt.Errorf("has a content of %d bytes; the most that a team file has is %d", n, maxContent)
 	}
-	text := formatEntry(&e)
+	text := Format(e)
 	if len(text) > maxFile {
 		return fmt.Errorf("makes a file of %d bytes; the most is %d", len(text), maxFile)
 	}

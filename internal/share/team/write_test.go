@@ -138,11 +138,12 @@ func TestWriteKeepsEdits(t *testing.T) {
 		text string
 		lost bool
 	}{
-		"as it was committed":    {committed, false},
-		"with CRLF":              {strings.ReplaceAll(committed, "\n", "\r\n"), false},
-		"as share wrote it":      {mdtree.FormatEntry(wrote), false},
-		"another content":        {noteFile("a", "a person wrote this"), true},
-		"share's, and more text": {mdtree.FormatEntry(wrote) + "\nA PERSON WROTE THIS\n", true},
+		"as it was committed":     {committed, false},
+		"with CRLF":               {strings.ReplaceAll(committed, "\n", "\r\n"), false},
+		"as share wrote it":       {Format(wrote), false},
+		"as earlier versions did": {mdtree.FormatEntry(wrote), false},
+		"another content":         {noteFile("a", "a person wrote this"), true},
+		"share's, and more text":  {Format(wrote) + "\nA PERSON WROTE THIS\n", true},
 	} {
 		_, clone := shared(t, map[string]string{inDir(1): committed})
 		put(t, clone, map[string]string{inDir(1): c.text})
@@ -195,7 +196,7 @@ func TestLint(t *testing.T) {
 		nth(2):      noteFile("a", "again"), strings.ToLower(nth(3)): noteFile("c", "lower"), nth(4): "no block\n",
 		nth(5): noteFile("d", "<<<<<<< ours\nx\n=======\ny\n>>>>>>> theirs"), nth(6): "\xff\xfe",
 		nth(7): strings.Repeat("x", maxFile+1),
-		nth(8): mdtree.FormatEntry(oxbow.Entry{Name: "e", Labels: []oxbow.Label{{Key: "conflict", Value: "content"}}}),
+		nth(8): Format(oxbow.Entry{Name: "e", Labels: []oxbow.Label{{Key: "conflict", Value: "content"}}}),
 		nth(9): strings.ReplaceAll(noteFile("crlf", "one\ntwo"), "\n", "\r\n"), nth(10) + ".tmp": "",
 	})
 	if err := os.Symlink(nth(1), filepath.Join(dir, nth(11))); err != nil {
@@ -211,7 +212,7 @@ func TestLint(t *testing.T) {
 	}
 	for file, want := range map[string]string{
 		nth(2): `says "a", which ` + nth(1) +
-			" says too", strings.ToLower(nth(3)): "not named by a ULID", nth(4): "does not say the entry's name",
+			" says too", strings.ToLower(nth(3)): "does not end in a ULID", nth(4): "does not say the entry's name",
 		nth(5): "conflict markers", nth(6): "not UTF-8", nth(7): "cannot be read",
 		nth(8): "two versions of its content", nth(11): "not a regular file",
 	} {

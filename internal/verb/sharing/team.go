@@ -24,13 +24,16 @@ import (
 func findTeam(w *verb.Workspace) (*team.Tree, error) {
 	t, err := team.Find(w.Dir)
 	if err == nil && t == nil {
-		err = verb.Advise(
-			fmt.Errorf("%w: this working tree has no team files (%s)", oxbow.ErrNotFound, team.Dir),
-			"oxbow team init makes them",
-		)
+		err = verb.Advise(noTeamError{"this working tree"}, "oxbow team init creates them")
 	}
 	return t, err
 }
+
+// noTeamError is returned if a directory has no team files. It matches [oxbow.ErrNotFound].
+type noTeamError struct{ place string }
+
+func (e noTeamError) Error() string      { return e.place + " has no team files (" + team.Dir + ")" }
+func (noTeamError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
 // TeamInitIn is the argument of TeamInit.
 type TeamInitIn struct {

@@ -45,13 +45,8 @@ func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamChec
 	}
 	if dir == "" {
 		return TeamCheckOut{}, verb.Advise(
-			fmt.Errorf(
-				"%w: there are no team files (%s) in %s or above it; a link to some does not count",
-				oxbow.ErrNotFound,
-				team.Dir,
-				cmp.Or(in.Dir, w.Dir),
-			),
-			"oxbow team init makes them",
+			noTeamError{cmp.Or(in.Dir, w.Dir) + ", with the directories above it,"},
+			"oxbow team init creates them; a link to team files is not followed",
 		)
 	}
 	files, wrong, err := team.Lint(dir)

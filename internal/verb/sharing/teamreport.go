@@ -3,6 +3,10 @@
 package sharing
 
 import (
+	"path"
+	"path/filepath"
+	"slices"
+
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
@@ -12,10 +16,16 @@ func (o TeamInitOut) Report() (r report.Report) {
 	for _, f := range o.Written {
 		r.Linef("%s %s", report.Did(o.DryRun, "wrote", "would write"), f)
 	}
-	r.Linef("%s the merge driver of this clone: %s", report.Did(o.DryRun, "set", "would set"), o.Driver)
+	r.Linef("%s this clone so that git merges team files with oxbow (merge.oxbow-entry.driver in git's configuration)",
+		report.Did(o.DryRun, "set up", "would set up"))
 	r.Linef("%s the team files of %s", report.Did(o.DryRun, "trusts", "would trust"), o.Trusted)
 	if len(o.Written) > 0 && !o.DryRun {
-		r.Notef("commit these files: git add %s", report.Words(text.ShellQuote(o.Dir)))
+		paths := text.ShellQuote(o.Dir)
+		if slices.ContainsFunc(o.Written, func(f string) bool { return path.Base(f) == ".gitignore" }) {
+			paths = text.ShellQuote(filepath.Join(filepath.Dir(o.Dir), ".gitignore")) + " " + paths
+		}
+		r.Notef("to commit these files: git add %s, then git commit", report.Words(paths))
+		r.Notef("to share an entry: oxbow team share NAME")
 	}
 	return r
 }

@@ -178,8 +178,7 @@ func shareOne(
 	moved = TeamMoved{Name: e.Name, Did: "written"}
 	if p, err := s.Locate(ctx, e.Name); err == nil && p.Entry.Name == e.Name {
 		moved.File, moved.Did = t.Rel(p.Path), "changed"
-		old := mdtree.FormatEntry(p.Entry)
-		moved.Changes = changedLines(old, mdtree.FormatEntry(e))
+		moved.Changes = changedLines(team.Format(p.Entry), team.Format(e))
 		if moved.Changes == nil {
 			moved.Did = "same"
 		}
@@ -457,12 +456,11 @@ func (o TeamShareOut) Report() (r report.Report) {
 		r.Warnf("%s", t.String())
 	}
 	if firstFile != "" && !o.DryRun {
-		undo := report.Words("")
+		r.Notef("to commit the change: git -C %s add -A %s, then git commit", report.Words(text.ShellQuote(o.Top)),
+			report.Words(text.ShellQuote(path.Dir(firstFile))))
 		if o.Home {
-			undo = "; oxbow undo takes the change of the home back"
+			r.Notef("to take the change of your home back: oxbow undo")
 		}
-		r.Notef("git has not been told: git -C %s add -A %s, then commit%s", report.Words(text.ShellQuote(o.Top)),
-			report.Words(text.ShellQuote(path.Dir(firstFile))), undo)
 	}
 	return r
 }

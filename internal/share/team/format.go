@@ -1,0 +1,262 @@
+// This file encodes and decodes an entry's file: YAML front matter and the content, which people
+// read in pull requests.
+
+package team
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+)
+
+// The keys of the front matter. Labels of other keys are in the list keyLabels.
+const (
+	keyName    = "name"
+	keyAliases = "aliases"
+	keyProject = "project"
+	keyTags    = "tags"
+	keyFiles   = "related_files"
+	keyLabels  = "labels"
+	keyCreated = "created"
+	keyBefore  = "lines_before" // line ends at the beginning of the content, which a person's editor might remove
+	keyAfter   = "lines_after"  // line ends at the end of the content
+)
+
+const lineEnds = "\r\n"
+
+// labelKeys maps a key of the front matter to the key of the labels that it lists.
+var labelKeys = []struct{ key, label string }{
+	{keyProject, oxbow.LabelProject}, {keyTags, oxbow.LabelTag}, {keyFiles, oxbow.LabelFile},
+}
+
+// Format returns the text of an entry's file, as [Tree.Write] writes it. Equal entries have equal
+// files. An entry that YAML cannot represent is written in the format of package mdtree.
+func Format(e oxbow.Entry) string {
+	if !hasYAMLForm(&e) {
+		return mdtree.FormatEntry(e)
+	}
+	var b strings.Builder
+	b.WriteString("---\n")
+	writeKey(&b, keyName, e.Name)
+	if len(e.Aliases) > 0 {
+		writeList(&b, keyAliases, e.Aliases)
+	}
+	values := map[string][]string{}
+	for _, l := range oxbow.SortLabels(slices.Clone(e.Labels)) {
+		key, value := keyLabels, l.String()
+		for _, k := range labelKeys {
+			if l.Key == k.label {
+				key, value = k.key, l.Value
+			}
+		}
+		values[key] = append(values[key], value)
+	}
+	for _, key := range []string{keyProject, keyTags, keyFiles, keyLabels} {
+		switch {
+		case key == keyProject && len(values[key]) == 1:
+			writeKey(&b, key, values[key][0])
+		case len(values[key]) > 0:
+			writeList(&b, key, values[key])
+		}
+	}
+	if !e.Created.IsZero() {
+		b.WriteString(keyCreated + ": " + e.Created.UTC().Format(time.RFC3339Nano) + "\n")
+	}
+	text := strings.Trim(e.Content, lineEnds)
+	before, after, _ := strings.Cut(e.Content, text)
+	if text == "" {
+		before, after = e.Content, ""
+	}
+	if before != "" {
+		writeKey(&b, keyBefore, before)
+	}
+	if after != "" {
+		writeKey(&b, keyAfter, after)
+	}
+	b.WriteString("---\n")
+	if text != "" {
+		b.WriteString("\n" + text + "\n")
+	}
+	return b.String()
+}
+
+// hasYAMLForm reports whether front matter can represent the entry exactly.
+func hasYAMLForm(e *oxbow.Entry) bool {
+	year := e.Created.UTC().Year()
+	texts := append([]string{e.Name, e.Content}, e.Aliases...)
+	for _, l := range e.Labels {
+		texts = append(texts, l.Key, l.Value)
+	}
+	return year >= 0 && year <= 9999 &&
+		!slices.ContainsFunc(texts, func(s string) bool { return !utf8.ValidString(s) })
+}
+
+func writeKey(b *strings.Builder, key, value string) {
+	b.WriteString(key + ": " + quoteUnlessBare(value) + "\n")
+}
+
+func writeList(b *strings.Builder, key string, values []string) {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = quoteUnlessBare(v)
+	}
+	b.WriteString(key + ": [" + strings.Join(quoted, ", ") + "]\n")
+}
+
+// quoteUnlessBare returns a YAML scalar that is read as s.
+func quoteUnlessBare(s string) string {
+	if frontmatter.IsBare(s) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+// parseText parses an entry's file that has front matter. If the text has none, ok is false.
+// notes describe keys that were ignored.
+func parseText(text string) (e oxbow.Entry, notes []string, ok bool, err error) {
+	data, body, ok := frontmatter.Cut(strings.TrimPrefix(text, "\ufeff"))
+	if !ok {
+		return e, nil, false, nil
+	}
+	r := &fileReader{Reader: frontmatter.Reader{FirstLine: 2}}
+	switch top := r.Read(data); {
+	case top == nil || top.Line == 0:
+	case top.Kind != yaml.MappingNode:
+		r.Add(top, "is %s; write lines such as name: deploy", frontmatter.Describe(top))
+	default:
+		r.readKeys(top)
+	}
+	r.entry.Labels = oxbow.SortLabels(r.entry.Labels)
+	r.entry.Content = r.before + strings.Trim(body, lineEnds) + r.after
+	var errs []error
+	for _, d := range r.Diagnostics {
+		errs = append(errs, fmt.Errorf("has a mistake in line %d: %s", d.Line, d.Text))
+	}
+	return r.entry, r.notes, true, errors.Join(errs...)
+}
+
+// fileReader reads the front matter of an entry's file.
+type fileReader struct {
+	frontmatter.Reader
+	entry         oxbow.Entry
+	before, after string
+	notes         []string
+}
+
+func (r *fileReader) readKeys(top *yaml.Node) {
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		k, v := top.Content[i], top.Content[i+1]
+		if seen[k.Value] {
+			r.Add(k, "the key %s is there twice; keep one", frontmatter.Clip(k.Value))
+			continue
+		}
+		seen[k.Value] = true
+		if !frontmatter.IsNull(v) {
+			r.readValue(k, v)
+		}
+	}
+}
+
+func (r *fileReader) readValue(k, v *yaml.Node) {
+	for _, l := range labelKeys {
+		if k.Value != l.key {
+			continue
+		}
+		for _, n := range r.values(k, v) {
+			r.addLabel(n, oxbow.Label{Key: l.label, Value: n.Value})
+		}
+		return
+	}
+	switch k.Value {
+	case keyName:
+		r.entry.Name = r.value(k, v)
+	case keyAliases:
+		for _, n := range r.values(k, v) {
+			r.entry.Aliases = append(r.entry.Aliases, n.Value)
+		}
+	case keyLabels:
+		for _, n := range r.values(k, v) {
+			l, err := oxbow.ParseLabel(n.Value)
+			if err != nil {
+				r.Add(n, "%v", err)
+				continue
+			}
+			r.addLabel(n, l)
+		}
+	case keyCreated:
+		r.readCreated(k, v)
+	case keyBefore:
+		r.before = r.readLineEnds(k, v)
+	case keyAfter:
+		r.after = r.readLineEnds(k, v)
+	default:
+		r.notes = append(r.notes, fmt.Sprintf(
+			"has the key %q, which oxbow does not know, and which is gone when oxbow writes the file again; a label is "+
+				"written as labels: [\"key:value\"]",
+			frontmatter.Clip(k.Value),
+		))
+	}
+}
+
+func (r *fileReader) addLabel(n *yaml.Node, l oxbow.Label) {
+	if err := l.Check(); err != nil {
+		r.Add(n, "%v", err)
+		return
+	}
+	r.entry.Labels = append(r.entry.Labels, l)
+}
+
+// value returns the single value of a key.
+func (r *fileReader) value(k, v *yaml.Node) string {
+	if v.Kind != yaml.ScalarNode {
+		r.Add(v, "%s is %s; write a single value", k.Value, frontmatter.Describe(v))
+		return ""
+	}
+	return v.Value
+}
+
+// values returns the values of a list, or a single value as a list.
+func (r *fileReader) values(k, v *yaml.Node) []*yaml.Node {
+	if v.Kind == yaml.ScalarNode {
+		return []*yaml.Node{v}
+	}
+	isScalar := func(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode }
+	if v.Kind != yaml.SequenceNode || slices.ContainsFunc(v.Content, func(n *yaml.Node) bool { return !isScalar(n) }) {
+		r.Add(v, "%s is not a list of words; write a list such as [a, b]", k.Value)
+		return nil
+	}
+	return v.Content
+}
+
+func (r *fileReader) readCreated(k, v *yaml.Node) {
+	s := r.value(k, v)
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			r.entry.Created = t.UTC()
+			return
+		}
+	}
+	r.notes = append(r.notes, fmt.Sprintf(
+		"has the date %q, which is not understood and so not read; write it like 2026-04-18T09:30:00Z",
+		frontmatter.Clip(s)))
+}
+
+func (r *fileReader) readLineEnds(k, v *yaml.Node) string {
+	s := r.value(k, v)
+	if strings.Trim(s, lineEnds) != "" || len(s) > maxContent {
+		r.Add(v, "%s is not a list of line ends such as \"\\n\\n\"; take the line out", k.Value)
+		return ""
+	}
+	return s
+}
