@@ -249,7 +249,7 @@ func (in *Inspection) findInScope(ctx context.Context) (wrong []*clientsFault, c
 	}
 	if len(absent) > 0 {
 		names, titles := clientNames(absent)
-		correct = append(correct, Finding{names, OK, "not found on PATH, and set up all the same: " +
+		correct = append(correct, Finding{names, OK, "set up, although the program was not found in PATH: " +
 			joinWords(titles), "", true})
 	}
 	return wrong, correct

@@ -34,8 +34,17 @@ func (o SetupOut) Report(in SetupIn) (r report.Report) {
 	}
 	annotates := func(c SetupClient) bool { return c.Annotates && c.Problem == "" }
 	if slices.ContainsFunc(o.Clients, annotates) {
-		r.Linef("why agents edit code is kept next to it, for you alone (%s); oxbow why FILE shows it, setup "+
-			"--no-annotate stops it", report.Words(annotate.DefaultDir))
+		r.Linef(
+			"the reasons for edits by agents are kept for you alone, in %s of each project; to see them: oxbow why FILE; "+
+				"to keep none: oxbow setup with --no-annotate",
+			report.Words(annotate.DefaultDir),
+		)
+	}
+	wasWritten := func(c SetupClient) bool {
+		return c.Problem == "" && slices.ContainsFunc(c.Files, func(f SetupFile) bool { return f.Did != "unchanged" })
+	}
+	if !in.DryRun && !in.Remove && !in.Check && slices.ContainsFunc(o.Clients, wasWritten) {
+		r.Notef("start your agents again: an agent that runs already does not see oxbow")
 	}
 	o.reportFindings(&r)
 	return r
@@ -97,8 +106,8 @@ func (c *SetupClient) report(r *report.Report, in SetupIn) {
 	case c.Memory != "":
 		addIndented(
 			r,
-			"%s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, "+
-				"off switches it off",
+			"%s has a memory of its own (%s), which stays unchanged; to copy its notes into oxbow, add --own-memory mirror; "+
+				"to switch it off, add --own-memory off",
 			report.Text(c.Title),
 			report.Text(c.Memory),
 		)
