@@ -148,8 +148,8 @@ func (env *environment) showHit(n int, h verb.Entry, excerpt int) {
 	}
 	below := func(s string) { env.printf("   %s\n", env.dim(env.cutColumns(s, env.width()-3))) }
 	below(meta)
-	if h.Trust != "" {
-		below(strings.TrimSpace(env.warning(oxbow.Trust(h.Trust))))
+	if warning := strings.TrimSpace(env.warning(oxbow.Trust(h.Trust))); warning != "" {
+		below(warning)
 	}
 	text := text.Excerpt(h.Text, h.Words, 2*env.width())
 	if h.Content != nil {
