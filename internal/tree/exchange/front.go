@@ -27,6 +27,7 @@ type frontKey struct {
 	line    int    // line of the file, from 1
 	values  []string
 	list    bool   // the value is a list
+	isEmpty bool   // the key is written without a value, or with null, "", [] or {}
 	comment string // comments after and within the value, "# …", which are not part of values
 	raw     string // lines that are not a key and a value, or a value with an error (if set, values is empty)
 	err     error  // why the value could not be read (if set, values is empty)
@@ -181,6 +182,7 @@ func (k frontKey) readKeys(value string, lines []string) []frontKey {
 	}
 	keys := k.flattenNode(node)
 	if len(keys) == 0 { // an empty mapping
+		k.isEmpty = true
 		keys = []frontKey{k}
 	}
 	keys[0].comment = strings.TrimSpace(comment + " " + nodeComments(node))
@@ -298,6 +300,7 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 				}
 			}
 		}
+		k.isEmpty = len(n.Content) == 0
 		return append([]frontKey{k}, nested...)
 	}
 	s := n.Value
@@ -309,6 +312,8 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 		k.raw = k.name + ": " + strings.ReplaceAll(s, "\x00", `\0`)
 	} else if s != "" && !frontmatter.IsNull(n) {
 		k.values = append(k.values, s)
+	} else {
+		k.isEmpty = true
 	}
 	return []frontKey{k}
 }

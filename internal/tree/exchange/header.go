@@ -5,6 +5,7 @@ package exchange
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,13 +27,16 @@ type header struct {
 	seen map[string]bool // keys that were read
 }
 
-// headerFields lists the keys of front matter that an entry has a field for. All other keys become
-// labels.
-var headerFields = []struct {
+// headerField is a key of front matter that an entry has a field for.
+type headerField struct {
 	key  string
 	many bool // the key may have several values
 	set  func(*header, frontKey)
-}{
+}
+
+// headerFields lists the keys of front matter that an entry has a field for. All other keys become
+// labels.
+var headerFields = []headerField{
 	{"name", false, (*header).setName},
 	{"title", false, (*header).setName},
 	{"description", false, func(h *header, k frontKey) { h.description = strings.TrimSpace(k.value()) }},
@@ -92,6 +96,7 @@ func (h *header) applyKey(k frontKey) {
 		h.addRaw(k.name + ": " + strings.TrimSpace(strings.Join(k.values, ", ")+" "+k.comment))
 	}
 	if len(k.values) == 0 {
+		h.noteEmpty(k)
 		return
 	}
 	var known []string
@@ -126,6 +131,15 @@ func (h *header) applyKey(k frontKey) {
 	at := len(h.entry.Labels)
 	h.addLabels(k, labelKey(k.key), k.values...)
 	h.further = append(h.further, h.entry.Labels[at:]...)
+}
+
+// noteEmpty adds a warning for a key without a value, which cannot become a label. A field of an entry, such as
+// tags, is not reported, because an entry without the key has the same fields.
+func (h *header) noteEmpty(k frontKey) {
+	isField := slices.ContainsFunc(headerFields, func(f headerField) bool { return f.key == k.key })
+	if k.isEmpty && !isField {
+		h.warn(k, "property %s has no value, so it is left out", quoteShort(k.name))
+	}
 }
 
 // addParagraph keeps a value that cannot become a label. It is put above the text of the first

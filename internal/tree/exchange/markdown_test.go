@@ -165,6 +165,12 @@ func TestMarkdownBadHeader(t *testing.T) {
 		{"name: [a, b]", "name takes one value"},
 		{"name: " + strings.Repeat("x", 300), "name has 300 bytes; the most is 256, so it is cut"},
 		{"description: a\ndescription: b", "description is given twice"},
+		{"due:", `property "due" has no value`},
+		{"due: ~\ntags:\naliases: []", `property "due" has no value`},
+		{"due: ''", `property "due" has no value`},
+		{"due: []", `property "due" has no value`},
+		{"due: {}", `property "due" has no value`},
+		{"owner:\n  name: ann\n  phone: null", `property "owner.phone" has no value`},
 	} {
 		it := one(t, markdown("x.md", "---\n"+tt.line+"\n---\nthe text\n"))
 		if len(it.Warnings) != 1 || !strings.Contains(it.Warnings[0], tt.want) ||
