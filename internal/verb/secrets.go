@@ -90,10 +90,13 @@ func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]secret
 		}
 		return err
 	}
-	if _, keep := s.keepsSecrets(ctx); !keep && e.Name != "" && e.Name != old.Name {
-		e.Name = cutSecret(e.Name, e.Content)
+	written := e.Content
+	contentErr := screen("content", &e.Content, old.Content)
+	hasSecret := contentErr != nil || e.Content != written
+	if e.Name != old.Name && e.Name != "" && hasSecret {
+		e.Name = cutSecret(e.Name, written)
 	}
-	err := errors.Join(screen("name", &e.Name, old.Name), screen("content", &e.Content, old.Content))
+	err := errors.Join(screen("name", &e.Name, old.Name), contentErr)
 	for i := range e.Aliases {
 		err = errors.Join(err, screen("aliases", &e.Aliases[i], old.Aliases...))
 	}

@@ -123,12 +123,7 @@ func (f *finder) addMatches(lines, flowing string) (mayBeSplit bool) {
 // may consist of several words.
 func (f *finder) addSquashedMatches(word string) {
 	t := rules()
-	foundGroups := make([]uint8, len(t.rules))
-	for _, w := range t.squashed {
-		if foundGroups[w.rule]&w.group == 0 && strings.Contains(word, w.text) {
-			foundGroups[w.rule] |= w.group
-		}
-	}
+	foundGroups := t.squashedGroupsIn(word)
 	for i, groups := range foundGroups {
 		if r := &t.rules[i]; !r.isWeak && groups == r.groups && r.squashedExpr().MatchString(word) {
 			f.addStrong(r.name)

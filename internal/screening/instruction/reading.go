@@ -210,44 +210,64 @@ type piece struct{ word, gap string }
 
 // splitPieces divides a text into words. If the text does not begin with a word, the first piece has
 // an empty word.
-func splitPieces(s string) []piece {
-	isGap := func(i int) bool { return (s[i] < utf8.RuneSelf && !isWord(s[i])) || s[i] == '_' }
-	all := make([]piece, 0, 1+len(s)/6) // a word and its gap have some six bytes
+//
+// The pieces are appended to all, which may be empty.
+func splitPieces(s string, all []piece) []piece {
 	for i := 0; i < len(s); {
 		from := i
-		for i < len(s) && !isGap(i) {
+		for i < len(s) && !isGapByte[s[i]] {
 			i++
 		}
 		word := s[from:i]
-		for from = i; i < len(s) && isGap(i); i++ {
+		for from = i; i < len(s) && isGapByte[s[i]]; i++ {
 		}
 		all = append(all, piece{word, s[from:i]})
 	}
 	return all
 }
 
+// isGapByte contains true for the bytes between words.
+var isGapByte = func() (is [256]bool) {
+	for c := range byte(utf8.RuneSelf) {
+		is[c] = !isWord(c) || c == '_'
+	}
+	return is
+}()
+
+// piecesPool contains slices for splitPieces, because most texts are short and many are examined at once.
+var piecesPool = sync.Pool{New: func() any { return new([]piece) }}
+
 // joinSplitWords returns a reading of a text with its split words joined. It also returns long words that
 // may consist of several words.
 func joinSplitWords(low string) (words string, squashed []string) {
-	all := splitPieces(joinShortLines(low))
-	var b strings.Builder
+	pooled, ok := piecesPool.Get().(*[]piece)
+	if !ok {
+		pooled = new([]piece)
+	}
+	all := splitPieces(joinShortLines(low), (*pooled)[:0])
+	b := make([]byte, 1, len(low)+16)
+	b[0] = '\n' // the result begins with exactly one line break
 	for i := 0; i < len(all); {
 		if n := countSingleLetters(all[i:]); n >= minSingleLetters {
-			run := joinLetters(&b, all[i:i+n])
+			var run string
+			b, run = appendJoined(b, all[i:i+n])
 			squashed = append(squashed, run)
 			i += n
 			continue
 		}
 		n := countChained(all[i:])
 		for _, p := range all[i : i+n] {
-			b.WriteString(p.word + strings.TrimSuffix(p.gap, all[i].gap) + " ")
+			b = append(append(append(b, p.word...), strings.TrimSuffix(p.gap, all[i].gap)...), ' ')
 			squashed = appendLong(squashed, p.word)
 		}
-		b.WriteString(all[i+n].word + withoutEmphasis(all[i+n].gap))
+		b = appendWithoutEmphasis(append(b, all[i+n].word...), all[i+n].gap)
 		squashed = appendLong(squashed, all[i+n].word)
 		i += n + 1
 	}
-	words, _ = joinLines("\n" + strings.TrimLeft(b.String(), "\n"))
+	words, _ = joinLines(string(b[len(b)-1-len(bytes.TrimLeft(b, "\n")):]))
+	clear(all) // so that the pool does not keep the text
+	*pooled = all
+	piecesPool.Put(pooled)
 	return words, squashed[:min(len(squashed), maxSquashed)]
 }
 
@@ -258,17 +278,18 @@ func appendLong(squashed []string, word string) []string {
 	return append(squashed, word)
 }
 
-// withoutEmphasis removes the signs for bold and italic from the characters between two words.
-func withoutEmphasis(gap string) string {
-	if strings.IndexByte(gap, ' ') < 0 {
-		return gap
+// appendWithoutEmphasis appends the characters between two words to b. It omits the signs for bold and italic if the
+// characters contain a space.
+func appendWithoutEmphasis(b []byte, gap string) []byte {
+	if len(gap) <= 1 || strings.IndexByte(gap, ' ') < 0 {
+		return append(b, gap...)
 	}
-	return strings.Map(func(c rune) rune {
-		if strings.ContainsRune("*_~`", c) {
-			return -1
+	for i := range len(gap) {
+		if c := gap[i]; c != '*' && c != '_' && c != '~' && c != '`' {
+			b = append(b, c)
 		}
-		return c
-	}, gap)
+	}
+	return b
 }
 
 // countSingleLetters returns how many consecutive single letters a text begins with.
@@ -284,9 +305,9 @@ func countSingleLetters(all []piece) int {
 	return n
 }
 
-// joinLetters writes single letters as words to b. The most frequent gap separates the letters of a
-// word, and any other gap ends a word. joinLetters returns all letters as a single word.
-func joinLetters(b *strings.Builder, letters []piece) (run string) {
+// appendJoined appends single letters as words to b. The most frequent gap separates the letters of a
+// word, and any other gap ends a word. It also returns all letters as a single word.
+func appendJoined(b []byte, letters []piece) (joined []byte, run string) {
 	count := map[string]int{}
 	commonGap := letters[0].gap
 	for _, p := range letters[:len(letters)-1] {
@@ -297,20 +318,20 @@ func joinLetters(b *strings.Builder, letters []piece) (run string) {
 	}
 	var all strings.Builder
 	for i, p := range letters {
-		b.WriteString(p.word)
+		b = append(b, p.word...)
 		all.WriteString(p.word)
 		switch {
 		case i == len(letters)-1:
-			b.WriteString(p.gap)
+			b = append(b, p.gap...)
 		case p.gap != commonGap:
 			signs := strings.ReplaceAll(p.gap, commonGap, "")
-			b.WriteString(signs)
+			b = append(b, signs...)
 			if signs == "" || strings.Contains(p.gap, commonGap+commonGap) {
-				b.WriteByte(' ')
+				b = append(b, ' ')
 			}
 		}
 	}
-	return all.String()
+	return b, all.String()
 }
 
 // countChained returns how many words at the start of a text are joined to the next word by the
@@ -333,31 +354,49 @@ func countChained(all []piece) int {
 // joinShortLines joins consecutive lines of at most two words, if at least minShortLines lines are that short. It
 // ignores empty lines between the short lines.
 func joinShortLines(low string) string {
+	if strings.Count(low, "\n") < minShortLines { // low begins with a line break, so it has too few lines
+		return low
+	}
 	var b, run, joined strings.Builder
-	n := 0
+	lineCount := 0 // number of short lines in run, apart from empty lines
+	b.Grow(len(low))
 	end := func() {
-		if n < minShortLines {
+		if lineCount < minShortLines {
 			b.WriteString(run.String())
 		} else {
-			b.WriteString(joined.String() + "\n")
+			b.WriteString(joined.String())
+			b.WriteByte('\n')
 		}
-		n = 0
+		lineCount = 0
 		run.Reset()
 		joined.Reset()
 	}
 	for line := range strings.Lines(low) {
-		words := strings.Fields(strings.TrimLeft(line, " \t-*#>|+0123456789.)"))
-		if len(words) > maxShortWords {
+		words, n := firstWords(strings.TrimLeft(line, " \t-*#>|+0123456789.)"))
+		if n > maxShortWords {
 			end()
 			b.WriteString(line)
 			continue
 		}
 		run.WriteString(line)
-		if len(words) > 0 {
-			n++
-			joined.WriteString(strings.Join(words, " ") + " ")
+		for _, w := range words[:n] {
+			joined.WriteString(w)
+			joined.WriteByte(' ')
 		}
+		lineCount += min(n, 1)
 	}
 	end()
 	return b.String()
+}
+
+// firstWords returns the first words of a line and their number n, which is at most maxShortWords+1.
+func firstWords(line string) (words [maxShortWords + 1]string, n int) {
+	for w := range strings.FieldsSeq(line) {
+		words[n] = w
+		n++
+		if n == len(words) {
+			break
+		}
+	}
+	return words, n
 }

@@ -17,7 +17,9 @@ type table struct {
 	usedHeads    [headCount / 64]uint64 // bit set: the elements of words that are not empty
 	words        [headCount][]word      // longer words, by a hash of their first three bytes
 
-	squashed []word // words of at least minInnerLetters letters, without spaces
+	// Words of at least minInnerLetters letters, without spaces, by a hash of their first three bytes.
+	squashed          [headCount][]word
+	usedSquashedHeads [headCount / 64]uint64 // bit set: the elements of squashed that are not empty
 }
 
 const headCount = 1 << 12
@@ -60,6 +62,35 @@ func (t *table) addWord(w word) {
 			}
 		}
 	}
+}
+
+// addSquashedWord adds a word that is also searched for inside longer words.
+func (t *table) addSquashedWord(w word) {
+	place := headIndex(w.head)
+	t.squashed[place] = append(t.squashed[place], w)
+	t.usedSquashedHeads[place/64] |= 1 << (place % 64)
+}
+
+// squashedGroupsIn is like groupsIn, for a word that may consist of several words without spaces. It returns nil if
+// the word contains no word of a rule.
+func (t *table) squashedGroupsIn(squashed string) (foundGroups []uint8) {
+	for i := 0; i+minInnerLetters <= len(squashed); i++ {
+		head := firstBytes(squashed[i:])
+		place := headIndex(head)
+		if t.usedSquashedHeads[place/64]>>(place%64)&1 == 0 {
+			continue
+		}
+		for _, w := range t.squashed[place] {
+			if head != w.head || !strings.HasPrefix(squashed[i:], w.text) {
+				continue
+			}
+			if foundGroups == nil {
+				foundGroups = make([]uint8, len(t.rules))
+			}
+			foundGroups[w.rule] |= w.group
+		}
+	}
+	return foundGroups
 }
 
 // groupsIn returns, for each rule, a bit set of the word groups from which the text contains a
@@ -180,7 +211,7 @@ var rules = sync.OnceValue(func() *table {
 			for w := range strings.SplitSeq(group, "|") {
 				t.addWord(word{w, firstBytes(w), uint32(1<<(8*min(len(w), 4)) - 1), len(t.rules), bit})
 				if squashed := strings.ReplaceAll(w, " ", ""); len(squashed) >= minInnerLetters {
-					t.squashed = append(t.squashed, word{text: squashed, rule: len(t.rules), group: bit})
+					t.addSquashedWord(word{text: squashed, head: firstBytes(squashed), rule: len(t.rules), group: bit})
 				}
 			}
 		}

@@ -250,12 +250,15 @@ func decodeBase64(run string) string {
 			return ""
 		}
 	}
-	run = strings.NewReplacer("\r", "", "\n", "", "-", "+", "_", "/").Replace(run)
+	run = standardBase64.Replace(run)
 	if len(run)%4 == 1 {
 		run = run[:len(run)-1] // a single character encodes no byte
 	}
 	return decodeText(run)
 }
+
+// standardBase64 removes line breaks, and replaces the characters of the URL alphabet by those of the standard one.
+var standardBase64 = strings.NewReplacer("\r", "", "\n", "", "-", "+", "_", "/")
 
 // isText reports whether a byte can be part of an encoded text. Zero bytes are part of UTF-16.
 func isText(c byte) bool {

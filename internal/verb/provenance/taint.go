@@ -258,7 +258,12 @@ func (s *stamper) stampLabels(
 		}
 	}
 	texts := append([]string{name, content}, aliases...)
+	var added []string
 	for _, l := range out {
+		if isDigest(l.Value) { // it has no words, and its length would make the search for split words run
+			added = append(added, l.Value)
+			continue
+		}
 		texts = append(texts, l.Value)
 		texts = append(texts, sentenceKeys(l)...)
 	}
@@ -280,12 +285,19 @@ func (s *stamper) stampLabels(
 	if slices.ContainsFunc(out, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTaint }) {
 		shaped = oxbow.LabelQuarantine
 	}
-	var added []string
 	for _, l := range out[writers:] {
 		added = append(added, l.Value)
 	}
 	s.looks = append(s.looks, look{at: s.at, texts: texts, added: added, labels: out, key: shaped})
 	return out, nil
+}
+
+// digestSize is the number of hexadecimal digits in the digests that imports write into labels.
+const digestSize = 32
+
+// isDigest reports whether a label's value is a digest.
+func isDigest(value string) bool {
+	return len(value) == digestSize && strings.Trim(value, "0123456789abcdef") == ""
 }
 
 // vouchedByPerson returns a person's changes with the labels that record who vouches for the text.
