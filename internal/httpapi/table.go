@@ -10,5 +10,6 @@ import (
 // routes builds the table on first use, because many programs never serve requests.
 var routes = sync.OnceValue(func() []route {
 	return slices.Concat(entryRoutes(), recallRoutes(), logRoutes(), labelRoutes(), contextRoutes(),
-		inboxRoutes(), sessionRoutes(), handoffRoutes(), profileRoutes(), codeRoutes(), careRoutes())
+		inboxRoutes(), sessionRoutes(), handoffRoutes(), profileRoutes(), codeRoutes(), careRoutes(),
+		folderRoutes())
 })

@@ -75,6 +75,10 @@ var routes = []route{
 	{"POST", "transfer/preview", personOnly(previewImport)},
 	{"POST", "transfer/import", personOnly(importUpload)},
 
+	{"POST", "transfer/folder", personOnly(followFolder)},
+	{"POST", "transfer/compare", personOnly(compareFolders)},
+	{"POST", "transfer/unfollow", personOnly(unfollowFolder)},
+
 	{"GET", "map", showMap},
 	{"GET", "numbers", numbersPage},
 

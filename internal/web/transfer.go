@@ -26,9 +26,15 @@ func transferPage(c *call) (reply, error) { return c.transferScreen(0), nil }
 
 func (c *call) transferScreen(status int, notices ...g.Node) screen {
 	s := screen{title: "Import and export", navPath: "transfer", status: status,
-		lead: h.P(h.Class("lead"), h.Text("Import notes from a file, or export yours.")), body: notices}
+		lead: h.P(
+			h.Class("lead"),
+			h.Text("Import notes from a file, follow a directory of notes, or export your notes."),
+		), body: notices}
 	if c.mayDecide() {
 		s.body = append(s.body, page.Section("import", "Import a file", importForm()))
+	}
+	if list := c.folderSection(); list != nil {
+		s.body = append(s.body, page.Section("folders", "Folders", list))
 	}
 	s.body = append(s.body, page.Section("export", "Export entries", exportForm(c.value("q"))))
 	return s

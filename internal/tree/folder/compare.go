@@ -126,13 +126,13 @@ func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 // the file if these differ.
 func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old *State, now time.Time) {
 	was, isKnown := old.files[name]
-	st := stamp{size: info.Size(), time: info.ModTime().UnixNano(), inode: sysinfo.Inode(info), sum: was.sum}
+	st := newStamp(info, was.sum)
 	if isKnown && was.isSame(st) {
 		c.State.files[name] = was
 		return
 	}
 	c.hasNewState = true
-	st.racy = info.ModTime().After(now.Add(-racyTime))
+	st.racy = sysinfo.LastChange(info).After(now.Add(-racyTime))
 	sum, err := readSum(fsys, name)
 	if err != nil {
 		c.State.problems[name] = err.Error()
@@ -145,6 +145,18 @@ func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old
 	c.State.files[name] = st
 	if !isKnown || was.sum != sum {
 		c.Changed = append(c.Changed, name)
+	}
+}
+
+// newStamp returns the stamp of a file with a digest. The change time of the inode is part of the stamp, because a
+// program such as rsync -t may set the modification time back after it has written a text of the same size.
+func newStamp(info fs.FileInfo, sum string) stamp {
+	return stamp{
+		size:    info.Size(),
+		time:    info.ModTime().UnixNano(),
+		changed: sysinfo.LastChange(info).UnixNano(),
+		inode:   sysinfo.Inode(info),
+		sum:     sum,
 	}
 }
 
@@ -323,8 +335,9 @@ func (c *Comparison) Wrote(fsys vfs.FS, name string, content []byte) error {
 		return err
 	}
 	sum := sha256.Sum256(content)
-	c.State.files[name] = stamp{size: info.Size(), time: info.ModTime().UnixNano(), inode: sysinfo.Inode(info),
-		sum: hex.EncodeToString(sum[:16]), racy: true}
+	st := newStamp(info, hex.EncodeToString(sum[:16]))
+	st.racy = true
+	c.State.files[name] = st
 	c.hasNewState = true
 	return nil
 }

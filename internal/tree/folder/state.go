@@ -21,30 +21,36 @@ import (
 
 // stateHead is the beginning of a state's file. The number is the version of the format:
 //
-//	oxbow-folder 1 CRC32            of the following lines, in hexadecimal
-//	at POSITION                     of the memory, in hexadecimal
-//	f SIZE TIME INODE SUM r PATH    a file; r is 1 if the file may have changed after it was read
-//	p PATH TAB PROBLEM              a file or directory that could not be read
-//	n NOTE                          what a person should know about an earlier comparison
+//	oxbow-folder 2 CRC32                    of the following lines, in hexadecimal
+//	at POSITION                             of the memory, in hexadecimal
+//	f SIZE TIME CHANGED INODE SUM r PATH    a file; r is 1 if the file may have changed after it was read
+//	p PATH TAB PROBLEM                      a file or directory that could not be read
+//	n NOTE                                  what a person should know about an earlier comparison
 //
-// Paths are quoted like strings in Go, and so are problems and notes.
-const stateHead = "oxbow-folder 1 "
+// Paths are quoted like strings in Go, and so are problems and notes. Version 1 has no CHANGED. Its files are read
+// again once.
+const (
+	stateHead  = "oxbow-folder 2 "
+	stateHead1 = "oxbow-folder 1 "
+)
 
 // maxState is the maximum size of a state's file.
 const maxState = 256 << 20
 
 // stamp describes a file at the time when the file was read.
 type stamp struct {
-	size  int64
-	time  int64 // modification time in nanoseconds
-	inode uint64
-	sum   string // digest of the content
-	racy  bool   // the file was changed so recently that a further change may not show
+	size    int64
+	time    int64 // modification time in nanoseconds
+	changed int64 // time of the last change of the file or its inode in nanoseconds; programs cannot set it back
+	inode   uint64
+	sum     string // digest of the content
+	racy    bool   // the file was changed so recently that a further change may not show
 }
 
 // isSame reports whether a file with the stamp now need not be read again.
 func (s stamp) isSame(now stamp) bool {
-	return !s.racy && s.size == now.size && s.time == now.time && s.inode == now.inode
+	isSameTime := s.time == now.time && s.changed == now.changed
+	return !s.racy && s.size == now.size && isSameTime && s.inode == now.inode
 }
 
 // State is the state of a folder when it was last compared.
@@ -105,20 +111,24 @@ var errState = fmt.Errorf("the state of a folder is damaged: %w", oxbow.ErrCorru
 func parseState(b []byte) (*State, error) {
 	head, rest, _ := bytes.Cut(b, []byte("\n"))
 	sum, ok := strings.CutPrefix(string(head), stateHead)
+	if !ok {
+		sum, ok = strings.CutPrefix(string(head), stateHead1)
+	}
 	if !ok || sum != checksum(rest) {
 		return nil, errState
 	}
+	hasChanged := bytes.HasPrefix(head, []byte(stateHead))
 	s := &State{files: make(map[string]stamp, bytes.Count(rest, []byte("\n"))), problems: map[string]string{}}
 	for line := range strings.Lines(string(rest)) {
-		if err := s.parseLine(strings.TrimSuffix(line, "\n")); err != nil {
+		if err := s.parseLine(strings.TrimSuffix(line, "\n"), hasChanged); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-// parseLine parses a line after the first.
-func (s *State) parseLine(line string) error {
+// parseLine parses a line after the first. hasChanged reports whether files have the field CHANGED.
+func (s *State) parseLine(line string, hasChanged bool) error {
 	kind, rest, _ := strings.Cut(line, " ")
 	switch kind {
 	case "at":
@@ -138,24 +148,41 @@ func (s *State) parseLine(line string) error {
 		s.problems[name], err = strconv.Unquote(why)
 		return err
 	case "f":
-		var st stamp
-		var errs [3]error
-		var fields [5]string
-		for i := range fields {
-			fields[i], rest, _ = strings.Cut(rest, " ")
-		}
-		st.size, errs[0] = strconv.ParseInt(fields[0], 10, 64)
-		st.time, errs[1] = strconv.ParseInt(fields[1], 10, 64)
-		st.inode, errs[2] = strconv.ParseUint(fields[2], 10, 64)
-		st.sum, st.racy = fields[3], fields[4] == "1"
-		name, err := strconv.Unquote(rest)
-		if errors.Join(errs[0], errs[1], errs[2], err) != nil {
-			return errState
+		st, name, err := parseFile(rest, hasChanged)
+		if err != nil {
+			return err
 		}
 		s.files[name] = st
 		return nil
 	}
 	return errState
+}
+
+// parseFile parses the line of a file after its first word.
+func parseFile(line string, hasChanged bool) (st stamp, name string, err error) {
+	next := func() (field string) {
+		field, line, _ = strings.Cut(line, " ")
+		return field
+	}
+	nextInt := func() int64 {
+		n, ierr := strconv.ParseInt(next(), 10, 64)
+		err = errors.Join(err, ierr)
+		return n
+	}
+	st.size = nextInt()
+	st.time = nextInt()
+	if hasChanged {
+		st.changed = nextInt()
+	}
+	var inodeErr, nameErr error
+	st.inode, inodeErr = strconv.ParseUint(next(), 10, 64)
+	st.sum = next()
+	st.racy = next() == "1"
+	name, nameErr = strconv.Unquote(line)
+	if errors.Join(err, inodeErr, nameErr) != nil {
+		return st, "", errState
+	}
+	return st, name, nil
 }
 
 // save writes the state into a home.
@@ -168,7 +195,7 @@ func (s *State) save(home, name string) error {
 		if st.racy {
 			racy = 1
 		}
-		fmt.Fprintf(&b, "f %d %d %d %s %d %q\n", st.size, st.time, st.inode, st.sum, racy, file)
+		fmt.Fprintf(&b, "f %d %d %d %d %s %d %q\n", st.size, st.time, st.changed, st.inode, st.sum, racy, file)
 	}
 	for _, file := range slices.Sorted(maps.Keys(s.problems)) {
 		fmt.Fprintf(&b, "p %q\t%q\n", file, s.problems[file])

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/report"
@@ -21,12 +22,12 @@ import (
 
 // AddIn is the argument of Add.
 type AddIn struct {
-	Dir    string `json:"dir" flag:"-" jsonschema:"The directory."`
-	Name   string `json:"name,omitempty" usage:"the value of the label folder, by default the directory's name"`
-	Write  bool   `json:"write,omitempty" usage:"write changes of these notes in the memory into the files, too"`
-	DryRun bool   `json:"dry_run,omitempty" usage:"say what would be brought in and change nothing"`
+	Dir    string `json:"dir"               flag:"-" jsonschema:"The directory."`
+	Name   string `json:"name,omitempty"                                         usage:"the value of the label folder, by default the directory's name"`
+	Write  bool   `json:"write,omitempty"                                        usage:"write changes of these notes in the memory into the files, too"`
+	DryRun bool   `json:"dry_run,omitempty"                                      usage:"say what would be brought in and change nothing"`
 
-	Path string `json:"-"` // absolute path of the directory
+	Path string `json:"-"` // absolute path of the directory; if it is empty, Dir must be absolute
 }
 
 // AddOut is the result of Add.
@@ -49,6 +50,10 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	if err != nil {
 		return out, err
 	}
+	in.Path, err = in.absolutePath()
+	if err != nil {
+		return out, err
+	}
 	all, err := folder.List(home)
 	if err != nil {
 		return out, err
@@ -56,26 +61,9 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	if err := checkPath(home, in.Path, all); err != nil {
 		return out, err
 	}
-	f := folder.Folder{Name: in.Name, Path: in.Path, Write: in.Write, Added: w.Time().UTC()}
-	i := slices.IndexFunc(all, func(f folder.Folder) bool { return f.Path == in.Path })
-	switch {
-	case i >= 0 && in.Name != "" && in.Name != all[i].Name:
-		return out, verb.Advise(verb.Invalidf("%s is registered as %s", in.Path, all[i].Name),
-			"oxbow folder remove "+all[i].Name+", then add it again")
-	case i >= 0:
-		f.Name, f.Added = all[i].Name, all[i].Added
-		all[i] = f
-	default:
-		if f.Name == "" {
-			f.Name = folder.FreeName(all, in.Path)
-		}
-		if err := folder.CheckName(f.Name); err != nil {
-			return out, err
-		}
-		if folder.Find(all, f.Name) >= 0 {
-			return out, verb.Advise(verb.Invalidf("another folder has the name %s", f.Name), "choose one with --name")
-		}
-		all = append(all, f)
+	f, all, err := in.register(all, w.Time().UTC())
+	if err != nil {
+		return out, err
 	}
 	out.Folder, out.Vault = f, exchange.IsVault(in.Path)
 	c := comparing{w: w, home: home, dryRun: in.DryRun}
@@ -87,6 +75,48 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 		return out, verb.Advise(fmt.Errorf("reading %s: %s", in.Path, out.Change.Unavailable), "check the path")
 	}
 	return out, folder.Save(home, all)
+}
+
+// register returns the folder, and the list of folders with it. A folder that is in the list keeps its name and the
+// time at which it was added.
+func (in *AddIn) register(all []folder.Folder, now time.Time) (f folder.Folder, with []folder.Folder, err error) {
+	f = folder.Folder{Name: in.Name, Path: in.Path, Write: in.Write, Added: now}
+	i := slices.IndexFunc(all, func(f folder.Folder) bool { return f.Path == in.Path })
+	switch {
+	case i >= 0 && in.Name != "" && in.Name != all[i].Name:
+		return f, nil, verb.Advise(verb.Invalidf("%s is registered as %s", in.Path, all[i].Name),
+			"oxbow folder remove "+all[i].Name+", then add it again")
+	case i >= 0:
+		f.Name, f.Added = all[i].Name, all[i].Added
+		all[i] = f
+		return f, all, nil
+	case f.Name == "":
+		f.Name = folder.FreeName(all, in.Path)
+	}
+	if err := folder.CheckName(f.Name); err != nil {
+		return f, nil, err
+	}
+	if folder.Find(all, f.Name) >= 0 {
+		return f, nil, verb.Advise(verb.Invalidf("another folder has the name %s", f.Name), "choose one with --name")
+	}
+	return f, append(all, f), nil
+}
+
+// absolutePath returns the directory's path without symbolic links. A server's working directory is not the caller's,
+// so a relative path would name another directory than the caller means.
+func (in *AddIn) absolutePath() (string, error) {
+	switch {
+	case in.Path != "":
+		return in.Path, nil
+	case !filepath.IsAbs(in.Dir):
+		return "", verb.Advise(verb.Invalidf("the directory %q is not a whole path", text.Clip(in.Dir, 100)),
+			"begin with the top directory, as in /home/ada/vault")
+	}
+	real, err := filepath.EvalSymlinks(in.Dir)
+	if err != nil {
+		return "", verb.Advise(err, "check the path")
+	}
+	return filepath.Clean(real), nil
 }
 
 // findHome returns the home, which must have oxbow's own layout, because other layouts do not store where an
@@ -176,9 +206,9 @@ func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err er
 
 // RemoveIn is the argument of Remove.
 type RemoveIn struct {
-	Folder string `json:"folder" flag:"-" jsonschema:"The folder's name or directory."`
-	Forget bool   `json:"forget,omitempty" usage:"forget its notes in the memory, too, except those edited here"`
-	DryRun bool   `json:"dry_run,omitempty" usage:"say what would be done and change nothing"`
+	Folder string `json:"folder"            flag:"-" jsonschema:"The folder's name or directory."`
+	Forget bool   `json:"forget,omitempty"                                                        usage:"forget its notes in the memory, too, except those edited here"`
+	DryRun bool   `json:"dry_run,omitempty"                                                       usage:"say what would be done and change nothing"`
 
 	Path string `json:"-"` // absolute path of the directory, if Folder is one
 }
@@ -274,8 +304,15 @@ func (o AddOut) Report() (r report.Report) {
 	if o.DryRun {
 		did = "would follow"
 	}
-	r.Linef("the memory %s %s as the folder %s: %d files, %d notes added, %d updated", report.Words(did), o.Folder.Path,
-		o.Folder.Name, o.Files, o.Change.Added, o.Change.Updated)
+	r.Linef(
+		"the memory %s %s as the folder %s: %d files, %d notes added, %d updated",
+		report.Words(did),
+		o.Folder.Path,
+		o.Folder.Name,
+		o.Files,
+		o.Change.Added,
+		o.Change.Updated,
+	)
 	o.Change.addTo(&r)
 	if o.Vault {
 		r.Notef("a vault of Obsidian: its #tags are tags")

@@ -1,0 +1,143 @@
+// This file shows the directories of Markdown files that the memory follows, and changes the list.
+
+package web
+
+import (
+	"errors"
+
+	g "maragu.dev/gomponents"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/folders"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
+)
+
+// mayFollow reports whether this browser may change which directories the memory follows.
+func (c *call) mayFollow() bool { return c.mayDecide() && !c.noFiles && c.work.Host != nil }
+
+// errNoFolders is the error of a server whose pages read no directories.
+var errNoFolders = verb.Advise(
+	verb.Invalidf("the pages of this server cannot follow directories"),
+	"run oxbow ui on the machine that has the notes",
+)
+
+// folderSection lists the folders, with the forms that change them. It returns nil if this browser may not see them,
+// or if the memory is not in a file.
+func (c *call) folderSection() g.Node {
+	if c.view.Partial() || c.work.Place == nil {
+		return nil
+	}
+	out, err := folders.List(c.ctx, c.work, folders.ListIn{})
+	switch {
+	case errors.Is(err, oxbow.ErrUnsupported):
+		return h.P(h.Class("dim"), h.Text("A memory of this layout cannot follow directories."))
+	case err != nil:
+		return errorInPage(err)
+	}
+	mayChange := c.mayFollow()
+	body := g.Group{
+		h.P(h.Class("dim"), h.Text("A folder is a directory of Markdown notes that you keep editing, such as "+
+			"an Obsidian vault. oxbow brings changes of the files in by itself.")),
+	}
+	if len(out.Folders) > 0 {
+		body = append(body, h.Ul(h.Class("rows"), h.Attr("data-keys", ""),
+			g.Map(out.Folders, func(f folders.ListedFolder) g.Node { return folderRow(f, mayChange) })))
+	}
+	if !mayChange {
+		return body
+	}
+	if len(out.Folders) > 0 {
+		body = append(body, page.Button("transfer/compare", "", "Compare now"))
+	}
+	return append(body, followForm())
+}
+
+// folderRow shows a folder, its problems and the button that stops following it.
+func folderRow(f folders.ListedFolder, mayChange bool) g.Node {
+	how := "read only"
+	if f.Write {
+		how = "read and written"
+	}
+	problems := g.Map(f.Problems, func(s string) g.Node { return page.Notice("warn", page.Visible(s), "") })
+	notes := g.Map(f.Notes, func(s string) g.Node { return page.Notice("note", page.Visible(s), "") })
+	return h.Li(h.Class("row"),
+		h.Div(h.Class("head"),
+			h.A(h.Href(page.Root+page.FindPath("folder:"+page.QuoteValue(f.Name))), page.Isolated(f.Name)),
+			page.Badge("", page.Plural(f.Files, "file"), ""), page.Badge("", how, "")),
+		h.Div(h.Class("meta"), h.Code(page.Isolated(f.Path))),
+		problems, notes,
+		g.If(mayChange, h.Div(h.Class("actions"),
+			page.Button("transfer/unfollow", "", "Stop following", "folder", f.Name))))
+}
+
+// followForm asks for a directory.
+func followForm() g.Node {
+	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+"transfer/folder"),
+		page.Field("dir", "Directory on the machine that runs this server", "", h.Required(),
+			h.Placeholder("/home/ada/vault")),
+		h.Label(h.Input(h.Type("checkbox"), h.Name("write"), h.Value("1")),
+			h.Text(" Write changes that I and my agents make into the files as well")),
+		h.Div(h.Class("actions"), h.Button(h.Text("Follow")),
+			h.Span(h.Class("hint"), h.Text("The notes wait in the inbox for your approval."))))
+}
+
+// followFolder registers a folder and brings its notes in.
+func followFolder(c *call) (reply, error) {
+	if !c.mayFollow() {
+		return nil, errNoFolders
+	}
+	out, err := folders.Add(c.ctx, c.work, folders.AddIn{Dir: c.value("dir"), Write: c.value("write") != ""})
+	if err != nil {
+		return nil, err
+	}
+	said := "The memory follows " + out.Folder.Path + ". " + changeCounts(&out.Change)
+	for _, m := range out.Change.Messages() {
+		said += " " + page.Sentence(m)
+	}
+	return redirect{to: "transfer", said: said}, nil
+}
+
+// changeCounts says how many notes a comparison changed.
+func changeCounts(ch *folders.Change) string {
+	return page.Plural(ch.Added, "note") + " added, " + page.Plural(ch.Updated, "note") + " updated, " +
+		page.Plural(ch.Forgotten, "note") + " forgotten."
+}
+
+// compareFolders compares all folders with the memory.
+func compareFolders(c *call) (reply, error) {
+	if !c.mayFollow() {
+		return nil, errNoFolders
+	}
+	out, err := folders.Compare(c.ctx, c.work, folders.CompareIn{})
+	if err != nil {
+		return nil, err
+	}
+	said := ""
+	for i := range out.Changes {
+		ch := &out.Changes[i]
+		said += ch.Folder + ": " + changeCounts(ch) + " "
+		for _, m := range ch.Messages() {
+			said += page.Sentence(m) + " "
+		}
+	}
+	return redirect{to: "transfer", said: said}, nil
+}
+
+// unfollowFolder stops following a folder. Its notes stay in the memory.
+func unfollowFolder(c *call) (reply, error) {
+	if !c.mayFollow() {
+		return nil, errNoFolders
+	}
+	out, err := folders.Remove(c.ctx, c.work, folders.RemoveIn{Folder: c.value("folder")})
+	if err != nil {
+		return nil, err
+	}
+	said := "The memory no longer follows " + out.Folder.Path + ". "
+	return redirect{
+		to:   "transfer",
+		said: said + text.Count(out.Stay, "note stays", "notes stay") + " in the memory.",
+	}, nil
+}
