@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// byAgents lists the parts of a context that may contain text by agents.
+// byAgents lists the names of the context parts whose text agents may have written.
 var byAgents = []string{
 	"memory", "recall", "summary", "archive", "log", "digest", "entry", "handoff",
 }
@@ -21,11 +21,10 @@ var byAgents = []string{
 // maxNamed is the maximum number of parts that a caution names.
 const maxNamed = 3
 
-// Caution returns a line to put before the context if parts that agents write, such as MEMORY.md or
-// the newest entries, contain text that is shaped like instructions, or text for which repeats returns
-// true because an agent had read it from others. The line names these parts. Otherwise it returns "".
-// The layout always shows such a text in full, so the text can only be marked. If repeats is nil,
-// repetitions are not checked.
+// Caution returns a line to put before the context if parts of the context are suspicious, otherwise "". A part is
+// suspicious if agents may have written it, such as MEMORY.md or the newest entries, and its text is shaped like
+// instructions or repeats text that an agent had read from others. The line names the suspicious parts. A layout
+// always shows such text in full, so oxbow can only warn of it. If repeats is nil, repetitions are not checked.
 func Caution(c prompt.Context, repeats func(text string) bool) string {
 	var names []string
 	var reason screen.DoubtReason

@@ -1,8 +1,8 @@
-// This file declares the interface between a layout (how a home's files are arranged) and the
-// packages that open homes.
+// This file declares the interface between a layout, which defines how a home's files are arranged,
+// and the packages that open homes.
 
 // Package layout defines the interface of layouts, which are also called dialects. A layout
-// combines an arrangement of files on disk, a set of tools for the model, and a rule for the
+// consists of an arrangement of files on disk, a set of tools for the model, and a rule for the
 // context that is put before the model. For example, layout/duragent reads and writes the files of
 // the agent runtime duragent. The layouts themselves are in the packages below this one.
 package layout
@@ -23,13 +23,13 @@ import (
 // Dialect describes a layout and opens homes that use it.
 type Dialect struct {
 	Name  string // value of --dialect, for example "crabtalk"
-	Title string // line for people that names the inventor of the layout and its files
+	Title string // line for people that names the layout's inventor and the files of the layout
 	// File is the slash-separated path of the file in the home that contains the whole memory. It
 	// is "" if the memory consists of several files.
 	File string
 
-	// UserHome is set if homes of this layout are by convention the user's home directory, and not
-	// a directory that the program chooses.
+	// UserHome is set if a home of this layout is by convention the user's home directory.
+	// Otherwise the program chooses a directory for the home.
 	UserHome bool
 
 	// Sets lists the sets of oxbow's own verbs that the layout offers as tools (see
@@ -43,8 +43,8 @@ type Dialect struct {
 	// is chosen. Detect reads as little as possible and changes nothing.
 	Detect func(fsys vfs.FS) (markers int, err error)
 
-	// Init creates the files and directories that the layout needs and that are missing. It returns
-	// the slash-separated names of the created files, and leaves existing files unchanged.
+	// Init creates those files and directories of the layout that are missing. It returns the
+	// slash-separated names of the created files, and leaves existing files unchanged.
 	Init func(ctx context.Context, o Options) (made []string, err error)
 
 	// Open opens the directory as a home. In an empty directory, the memory is empty, and the
@@ -60,8 +60,8 @@ type Dialect struct {
 type Options struct {
 	// FS is the file system of the home, rooted at the home's directory.
 	FS vfs.FS
-	// Path is the home's directory as users know it. It appears in messages and in replies that
-	// name files, and is never opened.
+	// Path is the path of the home's directory in the operating system. It is used only in messages
+	// and in replies that name files, and is never opened.
 	Path string
 
 	// Work is the file system that contains the directory in which the agent works, and its parent
@@ -80,7 +80,7 @@ type Options struct {
 	// Zone is the time zone of dates in file names. Nil means time.Local.
 	Zone *time.Location
 	// Warn receives warnings about errors that no method returns, for example about an unreadable
-	// file. If Warn is nil, they are discarded.
+	// file. If Warn is nil, warnings are discarded.
 	Warn func(message string)
 }
 
@@ -89,8 +89,8 @@ type Home interface {
 	// Memory returns the memory that is stored in the home. Close also closes the
 	// memory.
 	Memory() *oxbow.Memory
-	// Tools returns the dialect's own tools in the dialect's order. The tools refer to this
-	// home, but read and write the memory of the workspace that is passed to them.
+	// Tools returns the dialect's own tools in the dialect's order. The tools belong to this home,
+	// but read and write the memory of the workspace that is passed to them.
 	Tools() []verb.Tool
 	// Documents returns the paths of the files in the home that contain no entries and that clients
 	// may read.
@@ -101,7 +101,7 @@ type Home interface {
 	// such list.
 	Written() *verb.Written
 	// Context returns the text that the dialect puts before the model, with the dialect's own
-	// headers and blank lines. It changes nothing.
+	// headers and blank lines. Context does not change the home.
 	Context(ctx context.Context, r Request) (prompt.Context, error)
 	// Session starts a conversation.
 	Session(ctx context.Context, r Request) (Session, error)
@@ -113,14 +113,14 @@ type Home interface {
 type Profiler interface {
 	Home
 	// WithProfile returns a view of the home for an agent that is bound to the named profile. The
-	// view's memory contains only the entries that the profile selects, and they replace the home's
-	// own context. Closing the view does not close the home. If the profile does not exist, the
-	// error matches [oxbow.ErrInvalid].
+	// memory of the view contains only the entries that the profile selects. These entries also
+	// replace the home's own context. Closing the view does not close the home. If the profile does
+	// not exist, the error matches [oxbow.ErrInvalid].
 	WithProfile(name string) (Home, error)
 }
 
 // A Compressor is a Home that can replace the entries of a period, such as a week, by a shorter
-// digest, and undo that.
+// digest, and can undo the replacement.
 type Compressor interface {
 	Home
 	// Spans returns the lengths of the periods that can be compressed, such as "week" and "month",
@@ -136,15 +136,15 @@ type Compressor interface {
 
 // Compression selects what [Compressor.Compress] compresses.
 type Compression struct {
-	Span   string // an element of Spans
-	Period string // for example 2026-W16 ("" for all periods that have ended)
+	Span   string // length of the period, one of the results of Spans
+	Period string // the period, for example 2026-W16, or "" for all periods that have ended
 	// Texts contains the text of each digest, by [DigestPart.Group]. If a group's text is
 	// missing, the layout generates it. Texts requires a Period.
 	Texts map[string]string
-	// Over is a size in bytes. Logs of at most that size are not compressed. 0 means [DefaultOver],
-	// or 1 if there are Texts.
+	// Over is a size in bytes. Logs that are not longer than Over are not compressed. 0 means
+	// [DefaultOver], or 1 if Texts are given.
 	Over int
-	Dry  bool // only return the result, and change nothing
+	Dry  bool // only return the digests, and change nothing
 }
 
 // DefaultOver is the default of [Compression.Over], in bytes. Shorter logs are not worth a digest.
@@ -166,11 +166,12 @@ type Digest struct {
 // the entries it would have selected.
 type DigestPart struct {
 	Entry string `json:"entry"`
-	// labels that distinguish the part, such as "project:vtt" (may be empty)
+	// labels that distinguish this part from the digest's other parts, such as "project:vtt" (may
+	// be empty)
 	Group   string        `json:"group"`
 	Labels  []oxbow.Label `json:"labels"`
 	Entries int           `json:"entries"` // number of entries that the part replaces
-	Before  int           `json:"before"`  // size of their contents, in bytes
+	Before  int           `json:"before"`  // size of the contents of these entries, in bytes
 	After   int           `json:"after"`   // size of Text, in bytes
 	Text    string        `json:"text"`
 }
@@ -178,11 +179,11 @@ type DigestPart struct {
 // Request describes the situation for which a context is made.
 type Request struct {
 	Message string // the user's newest message ("" before the first message)
-	Budget  int    // maximum number of tokens (0 means the layout's own limit, if it has one)
-	Project string // project whose handoff the session takes over ("" for any project)
+	Budget  int    // maximum number of tokens; 0 means the layout's own limit, if the layout has a limit
+	Project string // project of the handoff that the session takes over, or "" for any project
 
-	// LoadSkill returns the text of a skill that the handoff of a new session names, or an error that
-	// says why there is none. If LoadSkill is nil, skills are only named.
+	// LoadSkill returns the text of a skill that the handoff of a new session names. If the skill cannot be loaded,
+	// the error is the reason. If LoadSkill is nil, the context only contains the names of skills.
 	LoadSkill func(name string) (text string, err error)
 }
 
@@ -191,15 +192,15 @@ type Request struct {
 type Session interface {
 	// Start returns the context for the beginning of the conversation.
 	Start(ctx context.Context) (prompt.Context, error)
-	// BeforeTurn returns the context that is put before this message of the user. It is not part of
-	// the stored conversation.
+	// BeforeTurn returns the context that is put before this message of the user. The stored
+	// conversation does not include this context.
 	BeforeTurn(ctx context.Context, message string) (prompt.Context, error)
 	// Compact stores the summary of the conversation so far, if the layout stores summaries. It
 	// returns a name for Resume, which is "" if nothing was stored, and the context with which the
 	// conversation continues.
 	Compact(ctx context.Context, summary string) (name string, goOn prompt.Context, err error)
-	// Resume returns the context with which a conversation continues that Compact stored under the
-	// name.
+	// Resume returns the context with which a stored conversation continues. name is a name that
+	// Compact returned.
 	Resume(ctx context.Context, name string) (prompt.Context, error)
 	// End ends the conversation. It stores the summary unless the summary is empty or the layout
 	// stores no summaries.
@@ -257,8 +258,9 @@ func Detect(all []Dialect, fsys vfs.FS) (Dialect, bool, error) {
 		strings.Join(names, " or ") + "; name it with --dialect"}
 }
 
-// NoAgents returns an error if [Options.Agent] is set, for a layout with only one memory. The
-// hint names another way for the user. It follows a semicolon in the error message.
+// NoAgents returns an error if [Options.Agent] is set. Layouts with only one memory call NoAgents.
+// The hint is the end of the error message, after a semicolon, and tells the user another way to
+// separate agents.
 func (o *Options) NoAgents(hint string) error {
 	if o.Agent == "" {
 		return nil

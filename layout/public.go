@@ -37,7 +37,8 @@ const (
 )
 
 // OwnTools returns oxbow's own tools, such as remember and recall. A runtime may offer them in
-// addition to the tools of a [Home]. If two tools have the same name, use the home's.
+// addition to the tools of a [Home]. If one of these tools has the same name as a tool of the home,
+// use the home's tool.
 func OwnTools() []Tool { return verb.Table() }
 
 // NewWorkspace returns a workspace whose tools read and write the memory of h.

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// Summaries implements the methods of [Session] that store and load summaries. A session type
-// embeds it.
+// Summaries implements the methods of [Session] that store and load summaries. Session types of
+// layouts embed Summaries.
 type Summaries struct {
 	// Keep stores a summary and returns the name of its entry.
 	Keep func(ctx context.Context, summary string) (name string, err error)
@@ -22,8 +22,8 @@ type Summaries struct {
 	// Get returns the entry of a stored summary. If the summary does not exist, the
 	// error matches [oxbow.ErrNotFound].
 	Get func(ctx context.Context, name string) (oxbow.Entry, error)
-	// Missing returns the text that replaces a summary that does not exist, and warns. If Missing
-	// is nil, Resume fails instead.
+	// Missing warns that a summary does not exist, and returns the text to use instead of it. If
+	// Missing is nil, Resume fails for a summary that does not exist.
 	Missing func(name string) string
 
 	ended bool

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Tidier is a [Home] that can shorten its always-present memory by fixed rules, and undo that.
+// A Tidier is a [Home] that can shorten, by fixed rules, the memory that is always in the context,
+// and can undo the change.
 type Tidier interface {
 	Home
 
@@ -30,16 +31,17 @@ type Tidied struct {
 	Number int       `json:"number,omitempty"` // number to pass to Revert (0 if nothing was changed)
 	What   string    `json:"what"`             // "consolidate", "compress" or "overwrite"
 	Time   time.Time `json:"time"`
-	Before int       `json:"tokens_before"` // estimated tokens of the always-present memory before the change
-	After  int       `json:"tokens_after"`
-	Steps  []Step    `json:"steps"`
-	Notes  []string  `json:"notes,omitempty"` // remarks for the user
+	// estimated tokens, before the change, of the memory that is always in the context
+	Before int      `json:"tokens_before"`
+	After  int      `json:"tokens_after"`
+	Steps  []Step   `json:"steps"`
+	Notes  []string `json:"notes,omitempty"` // remarks for the user
 }
 
 // Step describes the change to a fact.
 type Step struct {
 	Did  string `json:"did"`            // "drop", "move", "shorten" or "put back"
 	Text string `json:"text"`           // the fact
-	Kept string `json:"kept,omitempty"` // text that remains in its place
+	Kept string `json:"kept,omitempty"` // text that remains instead of the fact
 	Why  string `json:"why"`
 }

@@ -18,8 +18,9 @@ type Side struct {
 // Chosen is an entry or a document that a profile includes.
 type Chosen struct {
 	Name   string `json:"name"`
-	Tokens int    `json:"tokens"` // estimated number of tokens of the whole text as shown
-	In     bool   `json:"in"`     // at least a part is in the selection (false if the budget excluded it)
+	Tokens int    `json:"tokens"` // estimated number of tokens of the whole text in the form in which it is shown
+	// the selection contains at least a part of the text; false if the budget excluded the text
+	In bool `json:"in"`
 }
 
 // Changed is an entry that both sides include in different versions.
@@ -35,7 +36,7 @@ type Diff struct {
 	OnlyA      []Chosen  `json:"only_a"`
 	OnlyB      []Chosen  `json:"only_b"`
 	Changed    []Changed `json:"changed"`
-	Same       int       `json:"same"` // number of entries that both include in the same version
+	Same       int       `json:"same"` // number of entries that both sides include in the same version
 	DocumentsA []Chosen  `json:"documents_only_a"`
 	DocumentsB []Chosen  `json:"documents_only_b"`
 	TokensA    int       `json:"a_tokens"` // estimated tokens of the whole selection

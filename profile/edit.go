@@ -19,7 +19,7 @@ func (s *Set) Trial(name string, data []byte) (*Set, error) {
 	return &Set{Places: s.Places, Zone: s.Zone, trial: &trial{f, data}}, err
 }
 
-// Text returns the content of the profile's file, even if it has mistakes.
+// Text returns the content of the profile's file. The file may contain mistakes.
 func (s *Set) Text(name string) ([]byte, error) {
 	f, err := s.find(name)
 	if err != nil {
@@ -32,9 +32,9 @@ func (s *Set) Text(name string) ([]byte, error) {
 	return b, nil
 }
 
-// Replace atomically replaces the content of a profile's file. Argument was is the content
-// that the caller read before. If the file has another content now, nothing is written and
-// the error matches [oxbow.ErrConflict]. Symbolic links are refused.
+// Replace atomically replaces the content of a profile's file. was is the content that the caller
+// read before. If the file has another content now, nothing is written and the error matches
+// [oxbow.ErrConflict]. Symbolic links are refused.
 func (s *Set) Replace(name string, was, data []byte) error {
 	f, err := s.find(name)
 	if err != nil {
@@ -78,8 +78,8 @@ func (e *ExistsError) Error() string { return "there is one in " + e.File }
 // Is reports whether target is [oxbow.ErrExists].
 func (*ExistsError) Is(target error) bool { return target == oxbow.ErrExists }
 
-// Create writes a new profile into the first place and returns the path of its file for
-// messages. It never replaces a file: if the profile exists, the error is an
+// Create writes a new profile into the first place of the set, and returns the path of the
+// profile's file for messages. It never replaces a file: if the profile exists, the error is an
 // [*ExistsError]. If the data is not a valid profile, the error is [Diagnostics].
 func (s *Set) Create(name string, data []byte) (string, error) {
 	if err := CheckName(name); err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// FrontMatter parses front matter and returns its YAML mapping. If data contains no value,
-// the mapping is empty. First is the line number in the file of data's first line, counting
-// from 1. The error is [Diagnostics] with the file's line numbers, but the nodes' line
-// numbers count from 1 in data. The caller must check the keys and detect duplicates.
+// FrontMatter parses front matter and returns its YAML mapping. If data contains no value, the
+// mapping is empty. first is the line number, in the file, of data's first line. The error is
+// [Diagnostics], which use line numbers of the file. The nodes' line numbers count from 1 in data.
+// The caller must check the keys and detect duplicates.
 func FrontMatter(file string, data []byte, first int) (*yaml.Node, error) {
 	r := frontmatter.Reader{File: file, FirstLine: first}
 	n := r.Read(string(data))

@@ -63,12 +63,13 @@ type linter struct {
 	found   Diagnostics
 }
 
-// add adds a warning for the line of a value, such as "include.tags.decision".
+// add adds a warning about a value. place names the value, such as "include.tags.decision", and
+// determines the line of the warning.
 func (l *linter) add(place, format string, args ...any) {
 	l.found = append(l.found, Diagnostic{File: l.p.File, Line: l.p.lines[place], Text: fmt.Sprintf(format, args...)})
 }
 
-// choiceLists returns the lists of a choice, each with its name in the profile and the
+// choiceLists returns the lists of a choice. Each list has its name in the profile and the
 // corresponding key in filters.
 func choiceLists(c *Choice) []struct {
 	key, label string

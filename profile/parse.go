@@ -44,9 +44,9 @@ func (ds Diagnostics) Error() string {
 // Is reports whether target is [oxbow.ErrInvalid].
 func (Diagnostics) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// parse parses a profile. file is the path for messages. Its base name without
-// extension is the profile's name. Dates are in the time zone, where nil means UTC. The
-// error is [Diagnostics].
+// parse parses a profile. file is the path for messages, and the base name of file without
+// extension is the profile's name. Dates are in the time zone; nil means UTC. The error is
+// [Diagnostics].
 func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 	if zone == nil {
 		zone = time.UTC
@@ -88,7 +88,7 @@ type reader struct {
 	p    *Profile
 }
 
-// Keys of a profile, and words that people write by mistake instead.
+// keys that a profile may have, and words that people often write instead of a key
 var (
 	topKeys = []string{"name", "description", "extends", "include", "exclude", "always_include", "max_tokens",
 		"process", "redact"}
@@ -196,7 +196,7 @@ func (r *reader) name(v *yaml.Node) string {
 	return name
 }
 
-// word returns a scalar value.
+// word returns the value of a key that must be a single value.
 func (r *reader) word(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode || frontmatter.IsNull(v) {
 		r.Add(v, "%s is %s; write one value", key, frontmatter.Describe(v))

@@ -27,10 +27,11 @@ const DefaultMaxTokens = 30000
 // maxMaxTokens is the largest allowed max_tokens.
 const maxMaxTokens = 10_000_000
 
-// identity are the documents that are included unless a profile lists others.
+// identity lists the documents that a profile includes unless it has a list of its own.
 var identity = []string{"SOUL.md", "MEMORY.md"}
 
-// Identity returns the names of the documents that a profile includes if it lists none.
+// Identity returns the names of the documents that a profile includes unless it has a list of its
+// own.
 func Identity() []string { return slices.Clone(identity) }
 
 // A Profile is the content of a profile file.
@@ -48,8 +49,10 @@ type Profile struct {
 	File    string // path of the file for messages
 	Project bool   // the profile belongs to the project, not to the user's home
 
-	place int            // index in Set.Places
-	lines map[string]int // line of each key and value, with keys such as "include.tags.decision"
+	place int // index in Set.Places
+	// line number of each key and value. The keys of the map are paths such as
+	// "include.tags.decision"
+	lines map[string]int
 }
 
 // A Choice selects entries by their labels, kind, date or name. An entry must match a
@@ -60,13 +63,12 @@ type Choice struct {
 	Kinds        []string
 	RelatedFiles []string
 	Entries      []string // names of additional entries
-	// range of creation times, from From (inclusive) to To (exclusive), where zero means
-	// unbounded
+	// range of creation times, from From (inclusive) to To (exclusive). A zero time means no bound
 	From, To time.Time
 }
 
-// filter returns the conditions, except Entries, as a single filter. It returns false if
-// c has no other conditions.
+// filter returns the conditions, except Entries, as a single filter. It returns false if c has no
+// conditions besides Entries.
 func (c *Choice) filter() (oxbow.Filter, bool) {
 	fs := c.splitFilters()
 	var f oxbow.Filter
@@ -95,10 +97,12 @@ func (c *Choice) splitFilters() []oxbow.Filter {
 
 // A Document is a file that is always included.
 type Document struct {
-	Path     string // slash-separated path relative to the place
-	Wanted   bool   // a profile lists the document, so it is reported if the file is missing
-	place    int    // index in Set.Places
-	identity bool   // if the project does not have the document, the home's is used
+	Path   string // slash-separated path relative to the place
+	Wanted bool   // a profile lists the document explicitly, so a missing file is reported
+	place  int    // index in Set.Places
+	// the document is an identity document: if the project does not have it, the home's document is
+	// used
+	identity bool
 }
 
 // Resolved is a profile combined with all profiles that it extends.
@@ -106,8 +110,10 @@ type Resolved struct {
 	Name        string
 	Description string
 	File        string
-	Project     bool     // the profile itself belongs to the project
-	Chain       []string // names of the directly and indirectly extended profiles, in evaluation order
+	Project     bool // the profile itself belongs to the project
+	// names of the profiles that this profile extends, directly or indirectly, in order of
+	// evaluation
+	Chain []string
 	// an entry is included if it matches a Choice in this list (an empty list includes all
 	// entries)
 	Includes  []Choice
@@ -120,8 +126,8 @@ type Resolved struct {
 	parts []*Profile // the profiles of Chain, followed by the profile itself
 }
 
-// Everything returns the profile that includes all entries. It is used if no profile is
-// named.
+// Everything returns the profile that includes all entries. It is used if the caller names no
+// profile.
 func Everything() Resolved {
 	r := Resolved{MaxTokens: DefaultMaxTokens, Process: true}
 	r.addDocuments(identity, 0)
@@ -187,12 +193,11 @@ func combine(parts []*Profile) Resolved {
 	return r
 }
 
-// Scope returns the scope of a memory that is restricted to the profile. The scope
-// contains the entries that the profile includes, and the entries that were written with
-// the profile before, regardless of dates. New entries get the profile's name and its
-// first project as labels. Other projects must be among those that the profile includes.
-// Entries with the label process:true are read-only and cannot be created, because they
-// belong to every profile.
+// Scope returns the scope of a memory that is restricted to the profile. The scope contains the
+// entries that the profile includes, and all entries that were written with the profile, regardless
+// of their dates. New entries get the profile's name and its first project as labels. A new entry
+// may only have further projects that the profile includes. Entries with the label process:true are
+// read-only and cannot be created, because they belong to every profile.
 func (r *Resolved) Scope() scope.Scope {
 	s := scope.Scope{Title: "profile \"" + r.Name + "\"", Profile: r.Name,
 		Only: []oxbow.Term{{Key: LabelProcess}}, Redact: r.Redact}

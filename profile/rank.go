@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// rankedEntry is an entry with the values that determine its rank.
+// rankedEntry is an entry, or the head of an entry, with the values that determine its rank.
 type rankedEntry struct {
 	traits
 	id      uint64
@@ -34,7 +34,7 @@ type traits struct {
 	confidence float64
 }
 
-// A class is the first criterion of the order. Lower values rank higher.
+// A class is the first criterion by which entries are ranked. Lower values rank higher.
 type class uint8
 
 const (
@@ -82,7 +82,7 @@ func find(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string
 	return hits, nil
 }
 
-// headNeeds returns the parts of unread entries that a selection needs.
+// headNeeds returns the parts of heads that a selection needs before entries are read.
 func (r *Resolved) headNeeds(inside *scope.Scope) heads.Needs {
 	a := inside.HeadNeeds()
 	a.Keys = append(
@@ -105,7 +105,7 @@ func (r *Resolved) headNeeds(inside *scope.Scope) heads.Needs {
 	return a
 }
 
-// order has the parameters that determine a selection's entries and their ranks.
+// order has the parameters by which a selection chooses and ranks entries.
 type order struct {
 	inside *scope.Scope
 	*Request
@@ -123,7 +123,7 @@ func (o *order) isHeld(e *oxbow.Entry) bool {
 type choice struct {
 	inside           int // number of entries that the profile selects
 	parts            []prompt.Part
-	left, leftTokens int // number and tokens of the entries that rank too low to be tried
+	left, leftTokens int // number and total tokens of the entries that rank too low to be tried
 }
 
 // choose returns the entries that rank highest, with about the given number of tokens.
@@ -146,7 +146,8 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 	c.left = sum.n
 	c.leftTokens = sum.tokens
 	tried := 0
-	held := func(x rankedEntry) bool { // the author and the content are known only now, so check again
+	// heads lack the author and the content, so check again after the entry was read
+	held := func(x rankedEntry) bool {
 		if !o.isHeld(x.entry) {
 			return false
 		}
@@ -173,12 +174,12 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 	return c, nil
 }
 
-// count is a number of entries and of their tokens.
+// count is a number of entries and the total number of their tokens.
 type count struct{ n, tokens int }
 
-// rank returns the highest-ranking entries in the scope, best first. It returns as few as
-// possible whose contents have more than the given tokens. It also counts all entries in
-// the scope.
+// rank returns the highest-ranking entries in the scope, best first. It stops as soon as the
+// contents of the returned entries have more than the given number of tokens. sum counts all
+// entries in the scope.
 func (r *Resolved) rank(all heads.List, o *order, tokens int) (best ranking, sum count, err error) {
 	named := map[string]bool{}
 	for _, c := range r.Includes {
@@ -248,7 +249,7 @@ func (r *ranking) Pop() any {
 
 func compareRanked(a, b *rankedEntry) int {
 	if p := cmp.Compare(min(a.class, 1), min(b.class, 1)); p != 0 {
-		return p // pinned entries come first
+		return p // the rank p is final, because pinned entries come first
 	}
 	if a.class != classPinned && (a.hit > 0 || b.hit > 0) {
 		switch {

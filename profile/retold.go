@@ -1,5 +1,4 @@
-// This file prevents a selection from containing a fact twice: in a digest, and in an entry that the
-// digest summarizes.
+// This file prevents a selection from telling a fact twice: in a digest, and in an entry that the digest summarizes.
 
 package profile
 
@@ -13,9 +12,9 @@ import (
 // digestSpan is the longest period that a digest summarizes.
 const digestSpan = 31 * 24 * time.Hour
 
-// isRetoldBy reports whether the digest d summarizes the covered entry e. The entry is of the digest's
-// period, and the digest has its labels. A digest has the tags of all entries that it summarizes. Files
-// and confidence are not compared.
+// isRetoldBy reports whether the digest d summarizes the covered entry e. This is so if the entry is from the period
+// of the digest, and the digest has the labels of the entry. A digest has the tags of all entries that it summarizes,
+// so the entry's tags must be among them. Files and confidence are not compared.
 func isRetoldBy(e, d *oxbow.Entry) bool {
 	if e.ID == d.ID || !hasLabel(d, LabelDigest) || !hasLabel(e, LabelCovered) {
 		return false

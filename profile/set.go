@@ -31,50 +31,50 @@ var (
 // indirectly.
 const maxChain = 64
 
-// A Place is a directory tree with profiles and the documents that they include. All files
-// are opened in FS, so that no name or link can lead outside.
+// A Place is a directory tree that contains profiles, and the documents that the profiles include.
+// All files are opened in FS, so that no name or link can lead outside.
 type Place struct {
 	FS      vfs.FS
-	Path    string   // path of its root for messages
+	Path    string   // path of the place's root for messages
 	Dirs    []string // slash-separated paths of profile directories, in search order
 	Project bool     // the place belongs to a project: its profiles cannot include the user's own files
 
-	// Withhold returns the reason why a document of this place must not be used, or "". If
-	// Withhold is nil, all may be used.
+	// Withhold returns the reason why a document of this place must not be used, or "" if the
+	// document may be used. If Withhold is nil, all documents may be used.
 	Withhold func(path string) string
 
 	// Vouched reports whether a person has approved a document of this place in its current
 	// version. If Vouched is nil, no document is approved.
 	Vouched func(path string) bool
 
-	// Repeats reports whether a text repeats foreign text that agents have read. If Repeats
-	// is nil, no text does.
+	// Repeats reports whether a text repeats foreign text that agents have read. If Repeats is nil,
+	// no text counts as repeated.
 	Repeats func(text string) bool
 }
 
-// A Set is the set of all profiles that can be used by name. If several files have the same
-// name, the file in the first place, or the first directory of it, is used, so that a
-// project cannot replace a profile that the user wrote. A Set is safe for concurrent use.
-// It caches nothing, so each call reads the current files.
+// A Set is the set of all profiles that can be used by name. If several files define a profile with
+// the same name, the file in the first place is used, and within a place the file in the first
+// directory. Therefore a project cannot replace a profile that the user wrote. A Set is safe for
+// concurrent use. A Set caches nothing, so each call reads the current files.
 type Set struct {
 	Places []Place
 	Zone   *time.Location // time zone of dates without a zone (nil means UTC)
 
 	// Repeats reports whether the text of an entry repeats foreign text that agents have read. Such
-	// an entry is not selected. Set it if the home does not store labels about this. If Repeats is
-	// nil, only the labels count.
+	// an entry is not selected. Set Repeats if the home does not store labels about repeated text.
+	// If Repeats is nil, only the labels count.
 	Repeats func(text string) bool
 
 	trial *trial
 }
 
-// trial is a file for which other data is used instead of its content.
+// trial is a profile file that is read as if it had a different content.
 type trial struct {
 	file file
 	data []byte
 }
 
-// Found is a profile file that was found.
+// Found describes a profile file that was found.
 type Found struct {
 	Name        string
 	Description string
@@ -198,9 +198,8 @@ func (s *Set) find(name string) (file, error) {
 			for _, ext := range []string{".yaml", ".yml"} {
 				f := file{name, i, dir + "/" + name + ext}
 				fi, err := pl.FS.Stat(f.path)
-				// A file that exists but cannot be examined, such as a link that leads
-				// outside of the place, still hides later files. The error occurs when it
-				// is read.
+				// A file that exists but cannot be examined, such as a link that leads outside of
+				// the place, still hides later files. The error is reported when the file is read.
 				if (err == nil && !fi.IsDir()) || (err != nil && !errors.Is(err, fs.ErrNotExist)) {
 					return f, nil
 				}
@@ -212,7 +211,8 @@ func (s *Set) find(name string) (file, error) {
 		return file{}, err
 	}
 	any := len(names) > 0
-	names = slices.DeleteFunc(names, func(n string) bool { return n == name }) // listed, but a link without a target
+	// the directory lists the name, but the name is a link without a target
+	names = slices.DeleteFunc(names, func(n string) bool { return n == name })
 	return file{}, &UnknownError{name, text.FindSimilar(name, slices.Values(names), 2), any}
 }
 
@@ -277,7 +277,7 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 			)
 		}
 		if slices.ContainsFunc(parts, func(p *Profile) bool { return p.Name == name }) {
-			return nil // already included by another path
+			return nil // this profile was already included by another path
 		}
 		if len(path)+len(parts) >= maxChain {
 			return wrong("extends more than %d profiles", maxChain)
@@ -313,7 +313,7 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 type shownDocument struct {
 	text   string
 	where  string // path of the file for messages
-	caveat string // reason why the text must be in a fence, or "" if it is shown without
+	caveat string // reason why the text must be shown in a fence, or "" if no fence is needed
 }
 
 // document returns a document. If it does not exist, the error matches fs.ErrNotExist. If a
@@ -353,11 +353,11 @@ func (s *Set) document(d Document) (shownDocument, error) {
 	return out, err
 }
 
-// caveat returns the reason why a document of the place must be shown in a fence, or "".
-// Documents of a project always are. Documents in a home are instructions to the model.
-// The exceptions are documents that look like injected instructions or repeat foreign
-// text, unless a person has approved them, because agents and programs also write some
-// of these files.
+// caveat returns the reason why a document of the place must be shown in a fence, or "" if no fence
+// is needed. Documents of a project are always shown in a fence. Documents in a home are
+// instructions to the model. The exceptions are documents that look like injected instructions or
+// repeat foreign text, unless a person has approved them, because agents and programs also write
+// some of these files.
 func (p *Place) caveat(path, text string) string {
 	shaped := screen.Shape(text)
 	switch {

@@ -101,7 +101,7 @@ func Open(ctx context.Context, o layout.Options) (*Home, error) {
 	return h, nil
 }
 
-// stamp returns the date with which an entry of HISTORY.md begins.
+// stamp returns the date that is written at the beginning of an entry of HISTORY.md.
 func (h *Home) stamp(t time.Time) string {
 	return "[" + t.In(h.layout.zone).Format("2006-01-02 15:04") + "]"
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// more marks the place where a fact was shortened.
+// more is the mark at the end of a fact that was shortened.
 const more = " […]"
 
-// compress returns a text that fits the budget, and the texts to be appended to HISTORY.md. If the
-// text cannot be made to fit, ok is false and the returned text is the smallest possible. If ctx is
-// done, the result is not usable.
+// compress shortens a text until it fits the budget. is is the shortened text, and out has the
+// removed texts, which the caller appends to HISTORY.md. If the text cannot be made to fit, ok is
+// false and is is the smallest possible text. If ctx is done, the result is not usable.
 func compress(ctx context.Context, text string, budget int) (is string, out []movedText, steps []layout.Step, ok bool) {
 	fits := func(s string) bool { return prompt.EstimateTokens(injectedText(s)) <= budget }
 	if fits(text) {
@@ -29,7 +29,7 @@ func compress(ctx context.Context, text string, budget int) (is string, out []mo
 	out, steps, err := consolidate(ctx, c.base)
 	c.plan()
 	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.after(n); return fits(s) })
-	// A shorter text may have more tokens, although rarely.
+	// Check the result after each action, because a shortened text may, rarely, have more tokens.
 	is, units := c.after(n)
 	for ; n < len(c.actions) && !fits(is); n++ {
 		is, units = c.after(n + 1)
@@ -41,7 +41,7 @@ func compress(ctx context.Context, text string, budget int) (is string, out []mo
 	return is, append(out, moves...), append(steps, moveSteps...), err == nil
 }
 
-// compressor shortens a text by actions, each on a single unit.
+// compressor shortens a text by a list of actions. Each action changes a single unit of the text.
 type compressor struct {
 	text    string
 	base    []unit // units after consolidation
@@ -55,8 +55,8 @@ type action struct {
 	move bool
 }
 
-// plan lists the actions in order: first those that shorten facts, then those
-// that move them.
+// plan lists the possible actions in the order in which they are tried: first the actions that
+// shorten facts, then the actions that move facts to HISTORY.md.
 func (c *compressor) plan() {
 	for _, move := range []bool{false, true} {
 		for i := range c.base {
@@ -75,7 +75,7 @@ func (c *compressor) plan() {
 	}
 }
 
-// after returns the text after the first n actions, and its units.
+// after returns the text and its units after the first n actions.
 func (c *compressor) after(n int) (string, []unit) {
 	units := append([]unit(nil), c.base...)
 	for _, a := range c.actions[:n] {

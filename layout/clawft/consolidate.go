@@ -22,7 +22,8 @@ type movedText struct {
 	name  string // name of a named entry
 }
 
-// consolidate marks the units to remove, and returns those to be appended to HISTORY.md.
+// consolidate marks the units that repeat other units as removed. out has the removed texts that
+// must be appended to HISTORY.md.
 func consolidate(ctx context.Context, units []unit) (out []movedText, steps []layout.Step, err error) {
 	var texts []analysis.Passage
 	var at []int
@@ -61,8 +62,8 @@ func consolidate(ctx context.Context, units []unit) (out []movedText, steps []la
 	return out, steps, nil
 }
 
-// heir transfers the comment of the unit from to the unit to. It returns false if to cannot have
-// such a comment.
+// heir transfers the comment of the unit from, which will be removed, to the unit to. It returns
+// false if the unit to cannot have such a comment.
 func heir(from, to *unit) bool {
 	if from.mark == nil {
 		return true
@@ -97,7 +98,7 @@ func heir(from, to *unit) bool {
 	return true
 }
 
-// markNow returns a unit's current comment, or nil if the unit has none.
+// markNow returns the comment that a unit has now, or nil if the unit has no comment.
 func markNow(u *unit) *mark {
 	if u.also != nil {
 		return u.also

@@ -15,10 +15,10 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// Context implements [layout.Home]. It returns MEMORY.md, without entries that are
-// held back on the occasion [oxbow.WithoutLabels], after the system prompt under the heading "## Memory". It returns
-// nothing if MEMORY.md is blank. HISTORY.md is not included. A budget shortens the text as
-// [Home.Compress] would, but does not change the file.
+// Context implements [layout.Home]. It returns the text of MEMORY.md below the heading "## Memory", to be put after
+// the system prompt. Entries that are held back on the occasion [oxbow.WithoutLabels] are left out. It returns nothing
+// if MEMORY.md is blank. HISTORY.md is not included. A budget shortens the text as [Home.Compress] would, but does not
+// change the file.
 func (h *Home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	var c prompt.Context
 	err := h.inject(ctx, &c, r.Budget)
@@ -42,7 +42,8 @@ func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more .
 				if ok && prompt.EstimateTokens(s) >= tokens/4 {
 					return s
 				}
-				// Cut facts that are too long, such as a fact that is the whole file.
+				// Shorten facts that are too long for the budget, such as a fact that is the whole
+				// file.
 				return prompt.Part{}.WithFrame("", injectedText(memory), "").Short(tokens)
 			}},
 	)
@@ -75,7 +76,7 @@ func (h *Home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return s, ctx.Err()
 }
 
-// context returns the current MEMORY.md and more parts after it.
+// context returns a context of the current MEMORY.md, followed by more.
 func (s *session) context(ctx context.Context, more ...prompt.Part) (prompt.Context, error) {
 	var c prompt.Context
 	if err := s.h.inject(ctx, &c, s.r.Budget, more...); err != nil {
@@ -93,9 +94,9 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	return s.context(ctx)
 }
 
-// BeforeTurn implements [layout.Session]. The design reads MEMORY.md for each call of the model. If
-// the file differs from the text last shown to the model, BeforeTurn returns the new text to
-// replace it.
+// BeforeTurn implements [layout.Session]. clawft's design reads MEMORY.md for each call of the
+// model. If the file differs from the text last shown to the model, BeforeTurn returns the new text
+// to replace it.
 func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
@@ -145,6 +146,6 @@ func (s *session) keep(ctx context.Context, summary string) (string, error) {
 	}
 }
 
-// notSuspicious selects the entries that are shown without being asked for. The design's agent
-// writes the files itself, so only entries marked as suspicious are left out.
+// notSuspicious selects the entries that are put into the context. In clawft's design, the agent
+// writes the files itself, so only entries that are marked as suspicious are left out.
 func notSuspicious(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

@@ -15,7 +15,7 @@ const (
 	anItem              // an item of a list, with the indented lines below it
 	aNamed              // an entry with a comment above it
 	aHeading            // one or more heading lines
-	aLead               // the lines before a list in the same paragraph
+	aLead               // the text before the first item of a list, in the same paragraph
 )
 
 // unit is a piece of the text. Between units there are only blank lines.
@@ -26,7 +26,7 @@ type unit struct {
 	// headings above the unit, outermost first, and the lead of its list, separated by " / "
 	under string
 	level int   // level of a heading, 1 to 6
-	group int   // number of the paragraph, not counting headings above it
+	group int   // number of the paragraph that contains the unit; headings above a paragraph belong to it
 	mark  *mark // comment of a named entry
 
 	gone  bool   // the unit is removed
@@ -93,7 +93,7 @@ type unitCutter struct {
 	lead  string // lead of the list
 }
 
-// under returns the headings above the current position, separated by " / ".
+// under returns the headings above the current position, joined by " / ".
 func (c *unitCutter) under() string {
 	names := make([]string, len(c.above))
 	for i, h := range c.above {
@@ -111,7 +111,7 @@ func (c *unitCutter) flush() {
 	c.now = unit{start: -1}
 }
 
-// splitAt splits the entry without a comment at text[start:end].
+// splitAt splits text[start:end], an entry without a comment, into units.
 func (c *unitCutter) splitAt(start, end int) {
 	c.now = unit{start: -1}
 	c.outer = -1
@@ -158,7 +158,8 @@ func (c *unitCutter) begin(kind unitKind, offset int) {
 	}
 }
 
-// endLead turns the lines above the first item of a list into its lead.
+// endLead ends the current unit, the lines above the first item of a list, and makes it the list's
+// lead.
 func (c *unitCutter) endLead() {
 	if c.now.start < 0 || c.outer >= 0 {
 		return
@@ -170,7 +171,7 @@ func (c *unitCutter) endLead() {
 	}
 }
 
-// heading adds a heading. It ends earlier headings at the same level and below.
+// heading adds a heading. It ends all earlier headings of the same or a deeper level.
 func (c *unitCutter) heading(start, end int, line string) {
 	c.flush()
 	level := headingLevel(line)
@@ -181,7 +182,7 @@ func (c *unitCutter) heading(start, end int, line string) {
 	c.units, c.above = append(c.units, u), append(c.above, u)
 }
 
-// fact returns the text of the unit without a list marker.
+// fact returns the text of the unit. For a list item, the list marker is removed.
 func (u *unit) fact() string {
 	if u.kind == anItem {
 		if _, sign := bullet(u.text); sign > 0 {
@@ -191,7 +192,7 @@ func (u *unit) fact() string {
 	return strings.TrimSpace(u.text)
 }
 
-// settle removes headings and leads of which all facts are removed.
+// settle removes each heading and lead below which all facts are removed.
 func settle(units []unit) {
 	for i := range units {
 		u := &units[i]
@@ -213,8 +214,8 @@ func settle(units []unit) {
 	}
 }
 
-// join assembles the text from the units, without the removed units and with shortened texts and
-// new comments.
+// join assembles the new text from the units. It leaves out removed units, and uses the shortened
+// texts and new comments.
 func join(text string, units []unit) string {
 	if len(units) == 0 {
 		return text
@@ -241,7 +242,8 @@ func join(text string, units []unit) string {
 	return b.String()
 }
 
-// between returns the text between the unit last and unit i, which follows it.
+// between returns the text to write between the unit last and unit i, the next unit that is not
+// removed.
 func between(text string, units []unit, last *unit, i int, eol string) string {
 	if last == &units[i-1] || last.group == units[i].group {
 		return text[units[i-1].end:units[i].start]

@@ -1,4 +1,5 @@
-// This file reads and writes the two files as a whole and by paragraph, as their design does.
+// This file reads and writes the two memory files as a whole and by paragraph, as in clawft's
+// design.
 
 package clawft
 
@@ -37,8 +38,9 @@ func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error
 	return text, ok, nil
 }
 
-// apart splits a file's text: shown lacks the entries for which may returns false, and rest has
-// those entries, each followed by a blank line.
+// apart splits a file's text into the entries that a caller may see and the rest. shown is the text
+// without the entries for which may returns false. rest has those entries, each followed by a blank
+// line.
 func (h *Home) apart(file, text string, may func(*oxbow.Entry) bool) (shown, rest string) {
 	items, _ := h.layout.Parse(file, text) // parsing never fails
 	for _, it := range slices.Backward(items) {
@@ -51,7 +53,8 @@ func (h *Home) apart(file, text string, may func(*oxbow.Entry) bool) (shown, res
 	return text, rest
 }
 
-// hide is like apart for the entries that are withheld from the caller of ctx.
+// hide splits a file's text like apart. rest has the entries that are withheld from the caller of
+// ctx.
 func (h *Home) hide(ctx context.Context, file, text string) (shown, rest string) {
 	return h.apart(file, text, func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) })
 }
@@ -74,8 +77,7 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		if err == nil {
 			s.RecordWrite(verb.Document(memoryFile, was), verb.Document(memoryFile, is))
 		}
-		// record the session's own text as seen, but not text that others wrote
-		// meanwhile
+		// record the session's own text as seen, but not text that other programs wrote meanwhile
 		if known, ok := s.KnownVersion(verb.Document(memoryFile, "")); ok || isBlank(was) {
 			now = verb.Document(memoryFile, withBlankLine(appendText(known.Content, content)))
 		}
@@ -114,7 +116,7 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	return len(content), nil
 }
 
-// appendText returns a text with more text after it.
+// appendText returns text followed by more.
 func appendText(text, more string) string {
 	if strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" {
 		return text[:len(text)-len(strings.TrimLeft(text, "\ufeff"))] + more

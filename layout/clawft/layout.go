@@ -67,7 +67,7 @@ func gap(text string) string {
 	}
 	more := ""
 	if tail != "" && !strings.HasSuffix(tail, "\n") && (have > 0 || want == 0) {
-		more = eol // ends a line of spaces
+		more = eol // end the last line, which consists of spaces
 	}
 	for have += len(more) / len(eol); have < want; have++ {
 		more += eol
@@ -116,8 +116,8 @@ func (l treeLayout) rewrite(path, text string, items []item, i int, e oxbow.Entr
 	return result
 }
 
-// entryForms yields the ways to write an entry, from simplest to most explicit: as a paragraph without a
-// comment (only if bare is true), as a paragraph below a comment, and between two comments.
+// entryForms yields the possible forms of an entry in the file, the simplest form first: a paragraph without a comment
+// (only if bare is true), a paragraph below a comment, and a text between two comments.
 func (l treeLayout) entryForms(e oxbow.Entry, old *mark, among []item, eol string, bare bool) iter.Seq[string] {
 	content := e.Content
 	if eol != "\n" {
@@ -152,8 +152,8 @@ func (l treeLayout) parsesAs(path string, it *item, e oxbow.Entry) bool {
 		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels))
 }
 
-// sameOthers reports whether before without item i and after without item j contain the same
-// entries.
+// sameOthers reports whether two lists contain the same entries if item i of before and item j of
+// after are ignored.
 func sameOthers(before, after []item, i, j int) bool {
 	rest := func(items []item, but int) []item {
 		if but < 0 || but >= len(items) {
@@ -166,9 +166,9 @@ func sameOthers(before, after []item, i, j int) bool {
 	})
 }
 
-// remove returns the text without item i. If the number in the name of another paragraph would
-// change, because the name without a number becomes free, that paragraph gets its name in a
-// comment.
+// remove returns the text without item i. Removing an entry may change the name of another
+// paragraph: a name without a number may become free. Such a paragraph gets a comment with its old
+// name.
 func (l treeLayout) remove(path, text string, items []item, i int) string {
 	want := slices.Delete(slices.Clone(items), i, i+1)
 	eol := lineEnding(text)
@@ -185,7 +185,7 @@ func (l treeLayout) remove(path, text string, items []item, i int) string {
 	for range 2 {
 		for _, between := range []string{"", eol, eol + eol} {
 			result = text
-			for j := len(items) - 1; j >= 0; j-- { // backwards, so that earlier positions stay valid
+			for j := len(items) - 1; j >= 0; j-- { // go backwards, so that the positions of earlier items stay valid
 				switch it := &items[j]; {
 				case j == i:
 					result = replaceRange(result, it.start, it.end, between)
@@ -197,7 +197,7 @@ func (l treeLayout) remove(path, text string, items []item, i int) string {
 				return result
 			}
 		}
-		// The next paragraph would be joined to the headings above.
+		// Without the removed item, the next paragraph would be joined to the headings above it.
 		if i+1 == len(items) || items[i+1].mark != nil {
 			break
 		}
@@ -206,7 +206,7 @@ func (l treeLayout) remove(path, text string, items []item, i int) string {
 	return result
 }
 
-// replaceRange returns the text with text[start:end] and the blank lines after it replaced by replacement.
+// replaceRange replaces text[start:end], and the blank lines after it, with replacement.
 func replaceRange(text string, start, end int, replacement string) string {
 	for end < len(text) {
 		stop, next := lineAt(text, end)

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	ownDir    = ".clawft/workspace/memory"  // in a user's home directory
-	legacyDir = ".nanobot/workspace/memory" // the same for nanobot, clawft's predecessor
+	ownDir    = ".clawft/workspace/memory"  // directory of the memory in a user's home directory
+	legacyDir = ".nanobot/workspace/memory" // the same directory of nanobot, clawft's predecessor
 )
 
 // place is the location of a home's memory.
@@ -25,7 +25,7 @@ type place struct {
 	there bool
 	// other is another directory with a memory, which is not read.
 	other   string
-	markers int // confidence that this is the layout (0 means merely possible)
+	markers int // number of signs that the home has this layout; 0 means that it is only possible
 }
 
 // find returns the directory of a home that contains the memory. The home is a user's home
@@ -65,7 +65,7 @@ func find(fsys vfs.FS, shown string) (place, error) {
 	return p, at.err
 }
 
-// prober checks for files and directories, and collects the errors.
+// prober checks whether files and directories exist, and collects the errors of the checks.
 type prober struct {
 	fs  vfs.FS
 	err error
@@ -83,8 +83,8 @@ func (p *prober) isFile(name string) bool {
 	return info != nil && !info.IsDir()
 }
 
-// stat returns nil if the file cannot be read, for example because it does not
-// exist.
+// stat returns the description of a file, or nil if it cannot be read, for example because the file
+// does not exist.
 func (p *prober) stat(name string) fs.FileInfo {
 	info, err := p.fs.Stat(name)
 	if err == nil {
@@ -96,7 +96,7 @@ func (p *prober) stat(name string) fs.FileInfo {
 	return nil
 }
 
-// countFiles returns how many of the two files a directory contains.
+// countFiles returns the number of memory files, MEMORY.md and HISTORY.md, in a directory.
 func (p *prober) countFiles(dir string) (n int) {
 	for _, f := range []string{memoryFile, historyFile} {
 		if p.isFile(path.Join(dir, f)) {
@@ -106,8 +106,8 @@ func (p *prober) countFiles(dir string) (n int) {
 	return n
 }
 
-// belowFile reports whether a parent of the name is not a directory. Operating systems report this
-// with different errors.
+// belowFile reports whether a parent of the name is a file and not a directory. Operating systems
+// report this with different errors.
 func belowFile(fsys vfs.FS, name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if info, err := fsys.Stat(dir); err == nil {
@@ -172,7 +172,7 @@ func (b *below) Rename(from, to string) error { return b.FS.Rename(b.name(from),
 func (b *below) Remove(name string) error     { return b.FS.Remove(b.name(name)) }
 func (b *below) SyncDir(name string) error    { return b.FS.SyncDir(b.name(name)) }
 
-// OpenLock durably creates the directory before the lock in it.
+// OpenLock durably creates the directory and then opens the lock in it.
 func (b *below) OpenLock(name string) (vfs.Lock, error) {
 	if err := dialect.MakeDir(b.FS, b.dir); err != nil {
 		return nil, err

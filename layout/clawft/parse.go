@@ -49,7 +49,8 @@ const (
 	closeMark = "<!-- /oxbow "
 )
 
-// mark is the decoded comment above an entry.
+// mark is the decoded comment above an entry, which contains the entry's name, labels and other
+// data.
 type mark struct {
 	Name    string   `json:"name"`
 	Aliases []string `json:"aliases,omitempty"`
@@ -163,11 +164,11 @@ func cutItems(text string) []item {
 // fencing finds fenced code blocks.
 type fencing struct {
 	text string
-	open map[string]bool // fences that no later line closes
+	open map[string]bool // the opening fences that are known to have no closing line
 }
 
-// end returns the end of the code block that begins with the line at i, including its closing line.
-// It returns 0 if no block begins there or the block is not closed.
+// end returns the end of the code block that begins with the line at i. The block includes the
+// closing line. It returns 0 if no block begins there or the block is not closed.
 func (f *fencing) end(i int) int {
 	end, next := lineAt(f.text, i)
 	line := strings.TrimLeft(f.text[i:end], " \t")
@@ -252,24 +253,25 @@ func readMark(line string) *mark {
 	return m
 }
 
-// line returns the encoded comment. The JSON encoder escapes < and >, so nothing in the values can
-// end the comment.
+// line returns the encoded comment. The JSON encoder escapes < and >, so no value can end the
+// comment.
 func (m *mark) line() string {
 	b, err := json.Marshal(m)
 	if err != nil {
-		panic(err) // strings and a number cannot fail
+		panic(err) // encoding strings and a number cannot fail
 	}
 	if len(m.more) > 0 {
 		more, err := json.Marshal(m.more)
 		if err != nil {
-			panic(err) // it was decoded from JSON
+			panic(err) // encoding cannot fail, because the value was decoded from JSON
 		}
 		b = append(append(b[:len(b)-1], ','), more[1:]...)
 	}
 	return "<!-- oxbow " + string(b) + " -->"
 }
 
-// makeMark returns the comment for an entry, with the unknown keys of an older comment.
+// makeMark returns the comment for an entry. It keeps the keys of an old comment that oxbow does
+// not know.
 func makeMark(e oxbow.Entry, old *mark) *mark {
 	m := &mark{Name: e.Name, Aliases: e.Aliases, labels: oxbow.SortLabels(e.Labels), created: e.Created}
 	for _, l := range m.labels {
@@ -414,8 +416,8 @@ func headingLevel(line string) int {
 	return 0
 }
 
-// atLeastALine returns a text as the tree writes it: an empty text is replaced by a
-// line ending.
+// atLeastALine replaces an empty text with a line ending, because the tree never writes an empty
+// file.
 func atLeastALine(text string) string {
 	if text == "" {
 		return "\n"

@@ -18,8 +18,8 @@ func findParagraphs(text, query string) []string {
 	lower, folded := lowerText(query), analysis.Fold(query)
 	var found []string
 	for _, p := range splitParagraphs(text) {
-		// Try both forms, because folding turns some letters into two that are a single letter in
-		// lower case.
+		// Compare both forms, because folding turns some letters into two letters, and these
+		// letters are a single letter in lower case.
 		s := p.name + "\n" + p.text
 		if strings.Contains(lowerText(s), lower) || strings.Contains(analysis.Fold(s), folded) {
 			if t := strings.TrimSpace(p.text); t != "" {
@@ -30,7 +30,7 @@ func findParagraphs(text, query string) []string {
 	return found
 }
 
-// lowerText returns a text in lower case with a single form of sigma.
+// lowerText returns a text in lower case, in which all forms of the Greek letter sigma are equal.
 func lowerText(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ς", "σ") }
 
 // paragraph is a sequence of lines without a blank line.

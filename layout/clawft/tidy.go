@@ -18,9 +18,9 @@ import (
 
 // Consolidate implements [layout.Tidier]. A fact is a paragraph or a list item, and
 // [analysis.NearDuplicates] decides which facts repeat others. If two facts are equal, the fact
-// with a name stays, or otherwise the first fact. If one fact merely repeats another, the longer
-// fact stays. A removed fact whose text differs is moved to HISTORY.md. The name, aliases and
-// labels of a removed entry are added to the fact that stays.
+// with a name stays. If neither fact has a name, the first fact stays. If a longer fact contains
+// another fact, the longer fact stays. A removed fact whose text differs is moved to HISTORY.md.
+// The name, aliases and labels of a removed entry are added to the fact that stays.
 func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error) {
 	return h.tidy(
 		ctx,
@@ -35,8 +35,7 @@ func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error)
 	)
 }
 
-// tidy makes a change of MEMORY.md that can be undone. It appends the texts that the change removes
-// to HISTORY.md.
+// tidy makes a change of MEMORY.md that can be undone, and appends the removed texts to HISTORY.md.
 func (h *Home) tidy(
 	ctx context.Context,
 	dry bool,
@@ -73,8 +72,9 @@ func (h *Home) tidy(
 	return did, nil
 }
 
-// archive returns the text to append to HISTORY.md: a line with the date and the reason, then
-// each removed text as a paragraph, below a line with its former headings.
+// archive returns the text to append to HISTORY.md. It begins with a line that has the date and the
+// reason. Then each removed text follows as a paragraph, below a line with the headings above which
+// it was.
 func (h *Home) archive(what string, out []movedText, now time.Time, history string) string {
 	eol := lineEnding(history)
 	why := "Taken out of MEMORY.md, where what stays says the same:"

@@ -39,7 +39,7 @@ func (o readOut) Report() (r report.Report) {
 	return r
 }
 
-// text returns the message, the content or the paragraphs.
+// text returns the answer as text: the message, the file's content, or the paragraphs.
 func (o readOut) text() string {
 	switch {
 	case o.Message != "":
@@ -109,8 +109,8 @@ func (o searchOut) Report() (r report.Report) {
 // Quoted reports whether the text is only remembered text (see [verb.Answer]).
 func (o searchOut) Quoted() bool { return o.Count > 0 }
 
-// Tools implements [layout.Home]. It returns the design's two tools, and the session search
-// that the design plans for later.
+// Tools implements [layout.Home]. It returns the two tools of clawft's design, and the session
+// search that the design announces.
 func (h *Home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool { return dialect.Describe(descriptions, name, title) }
 	read := about("memory_read", "Read the memory")
@@ -120,8 +120,8 @@ func (h *Home) Tools() []verb.Tool {
 	write.Destructive = true
 	search.ReadOnly, search.Idempotent = true, true
 	w := verb.Define(write, h.writeTool)
-	// The design names two modes, but clawft appends in any other mode. So the schema lists the two
-	// modes, and a call with another mode is accepted.
+	// The design names two modes, but clawft itself appends for any mode that it does not know. So
+	// the schema lists the two modes, and a call with any other mode is accepted.
 	w.Input.Properties["mode"].Enum = []any{"append", "overwrite"}
 	return []verb.Tool{verb.Define(read, h.readTool), w, verb.Define(search, h.searchTool)}
 }
@@ -138,7 +138,8 @@ func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readIn) (read
 			return readOut{}, fmt.Errorf("failed to read memory: %w", err)
 		}
 		text, _ = h.hide(ctx, f.file, text)
-		if ok && in.Query == "" { // a search shows only a part
+		// a search shows only a part of the file, which does not count as having read the file
+		if ok && in.Query == "" {
 			h.Seen(ctx).Show(verb.Document(f.file, text))
 		}
 		texts, there = append(texts, text), there || ok

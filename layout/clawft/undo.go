@@ -1,8 +1,9 @@
 // This file records the texts that a change of a whole file replaces, and reverts such a change.
 //
 // A record is a file undo/N.json next to the memory, with N counted from 1. It contains the kind
-// and time of the change, the old and new MEMORY.md, and the text appended to HISTORY.md. The
-// record and the change become durable together. The last 20 records are kept.
+// and time of the change, the texts of MEMORY.md before and after the change, and the text that the
+// change appended to HISTORY.md. The record and the change become durable together. The last 20
+// records are kept.
 
 package clawft
 
@@ -33,7 +34,7 @@ const (
 	undoMost    = 20
 )
 
-// replacedFile is the content of a record.
+// replacedFile is the content of an undo record.
 type replacedFile struct {
 	Version int       `json:"version"`
 	What    string    `json:"what"`
@@ -62,8 +63,8 @@ func (h *Home) recordNumbers() ([]int, error) {
 	return ns, nil
 }
 
-// record returns the number of a new record, and the edits that write it and remove the oldest
-// records.
+// record returns the number for a new undo record, and edits that write the record and remove the
+// oldest records.
 func (h *Home) record(r replacedFile) (int, []mdtree.Edit, error) {
 	ns, err := h.recordNumbers()
 	if err != nil {
@@ -102,8 +103,8 @@ func readRecord(text string) (replacedFile, error) {
 	return r, nil
 }
 
-// Revert implements [layout.Tidier]. If number is not 0, later changes of MEMORY.md are kept and
-// merged by line.
+// Revert implements [layout.Tidier]. It undoes the change with this number, or the last change if
+// number is 0. Later changes of MEMORY.md are kept, and are merged with the undo by line.
 func (h *Home) Revert(ctx context.Context, number int, dry bool) (layout.Tidied, error) {
 	var did layout.Tidied
 	plan := func(file func(string) string, _ time.Time) (edits []mdtree.Edit, err error) {
@@ -173,7 +174,7 @@ func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, 
 	return did, edits, nil
 }
 
-// missing returns a step for each paragraph of text that other does not contain.
+// missing returns a step for each paragraph that is in text and not in other.
 func missing(text, other string) []layout.Step {
 	there := map[string]bool{}
 	for _, p := range splitParagraphs(other) {
@@ -188,9 +189,9 @@ func missing(text, other string) []layout.Step {
 	return steps
 }
 
-// edit applies the edits of a plan atomically. If dry is true, it only runs the plan on the files
-// and needs no permission to write. The plan gets a function that returns the text of a file, or ""
-// if the file does not exist. The plan may be called several times.
+// edit applies the edits of a plan atomically. If dry is true, edit only calls the plan and needs
+// no permission to write. The plan gets a function that returns the text of a file, or "" if the
+// file does not exist. The plan may be called several times.
 func (h *Home) edit(
 	ctx context.Context,
 	dry bool,

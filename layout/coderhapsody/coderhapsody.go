@@ -35,8 +35,8 @@ import (
 //go:embed soul.md
 var newSoul string
 
-// Dialect returns the dialect. Its home is the directory that contains SOUL.md and memory/. It does
-// not support several agents, because profiles serve this purpose.
+// Dialect returns the dialect. Its home is the directory that contains SOUL.md and memory/. The
+// layout does not support several agents, because CodeRhapsody uses profiles instead.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name: "coderhapsody",
@@ -51,8 +51,8 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// detect counts logs as two markers, and SOUL.md and MEMORY.md as one each. If the home has no
-// logs, it must have SOUL.md and a log directory without files of other layouts.
+// detect counts logs as two markers, and SOUL.md and MEMORY.md as one marker each. A home without
+// logs counts only if it has SOUL.md and a log directory that contains no files of other layouts.
 func detect(fsys vfs.FS) (int, error) {
 	items, err := fsys.ReadDir(logDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,11 +98,11 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 
 // home is an opened home, which may be restricted by a profile. Its fields do not change.
 type home struct {
-	dialect.Base // its memory is restricted to the profile
+	dialect.Base // its memory is restricted to the profile, if bound is set
 	all          *oxbow.Memory
 
 	profiles *profile.Set
-	bound    *profile.Resolved // nil without a profile
+	bound    *profile.Resolved // profile that restricts the home, or nil
 }
 
 var (

@@ -107,8 +107,8 @@ func (h *home) whollyOpen() error {
 	return nil
 }
 
-// uncoveredLogs returns the uncovered logs of a period that are longer than minBytes bytes, oldest
-// first. These are logs of days or shorter spans.
+// uncoveredLogs returns the logs of a period that no digest covers and that are longer than
+// minBytes bytes, the oldest first. The logs are logs of days or of spans shorter than s.
 func (h *home) uncoveredLogs(v mdtree.View, s span, period string, minBytes int) []liveFile {
 	var in []liveFile
 	for _, f := range slices.Backward(h.live(v)) {
@@ -120,8 +120,8 @@ func (h *home) uncoveredLogs(v mdtree.View, s span, period string, minBytes int)
 	return in
 }
 
-// isLonger reports whether the entries of a log are longer than minBytes bytes in total. It returns
-// true for a log that cannot be read, so that the log is reported.
+// isLonger reports whether the entries of a log are longer than minBytes bytes in total. A log that
+// cannot be read counts as longer, so that the caller reports it.
 func isLonger(v mdtree.View, p string, minBytes int) bool {
 	if _, ok := v.File(p); !ok {
 		return true
@@ -145,8 +145,8 @@ func logPeriod(f file, s span) (string, bool) {
 	return period, true
 }
 
-// listPeriods returns the periods that can be compressed, the oldest first. If period is not empty, it
-// returns at most that period.
+// listPeriods returns the periods that can be compressed, the oldest first. If period is not empty, the result
+// contains at most that period.
 func (h *home) listPeriods(v mdtree.View, s span, period string) []string {
 	found := map[string]bool{}
 	logs := 0
@@ -178,8 +178,9 @@ func digestPath(s span, period string) string { return logDir + "/" + s.name + "
 
 func coveredPath(p string) string { return coveredDir + "/" + path.Base(p) }
 
-// apart returns the labels that entries of the same group have in common. Excluded are the tags and
-// files that profiles exclude.
+// apart returns the labels that all entries of the same group must have in common. These are the
+// entry's labels without confidence, tags and files, but with the tags and files that profiles
+// exclude.
 func apart(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		isJoined := l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile
@@ -187,8 +188,8 @@ func apart(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	})
 }
 
-// profileExclusions returns the tags and files that memory profiles of the home exclude. Notes name the
-// profiles that cannot be read.
+// profileExclusions returns the tags and files that memory profiles of the home exclude. notes name the profiles that
+// cannot be read.
 func (h *home) profileExclusions() (labels map[oxbow.Label]bool, notes []string) {
 	labels = map[oxbow.Label]bool{}
 	names, err := h.profiles.Names()
@@ -213,7 +214,7 @@ func (h *home) profileExclusions() (labels map[oxbow.Label]bool, notes []string)
 	return labels, notes
 }
 
-// groupTitle returns a group's title, which lists its labels.
+// groupTitle returns the title of a group, which lists the group's labels.
 func groupTitle(labels []oxbow.Label) string {
 	words := make([]string, len(labels))
 	for i, l := range labels {
@@ -329,7 +330,8 @@ func (d *digester) cover(logs []liveFile) error {
 	return nil
 }
 
-// add adds the entry of a group. Texts contains the caller's texts by title.
+// add adds the entry of a group. texts contains the digest texts that the caller provides, by group
+// title.
 func (d *digester) add(g *group, from time.Time, texts map[string]string) error {
 	e := oxbow.Entry{Name: freeName(d.view, d.Name, g.title, d.entries), Kind: oxbow.Archive, Created: from}
 	var notes []string
@@ -367,7 +369,7 @@ func (d *digester) add(g *group, from time.Time, texts map[string]string) error 
 	return nil
 }
 
-// readsBack returns an error if a text would not be parsed as the wanted entries.
+// readsBack returns an error if parsing the text would not result in the wanted entries.
 func (h *home) readsBack(p, text string, want []oxbow.Entry) error {
 	items, err := treeLayout{h.Zone}.Parse(p, text)
 	if err != nil {
@@ -417,7 +419,7 @@ const (
 
 // groupLabels returns the labels of a group's entry: the common labels, the tags and files of all
 // entries (the most frequent first, up to the limits), and the lowest confidence if each entry has
-// a confidence. Notes report omitted labels.
+// a confidence. notes report labels that were left out because of the limits.
 func (g *group) groupLabels() (labels []oxbow.Label, notes []string) {
 	count := map[oxbow.Label]int{}
 	least := 0.0
@@ -541,11 +543,11 @@ func (h *home) revert(v mdtree.View, name string) (layout.Digest, []mdtree.Edit,
 	return d, append(edits, mdtree.Edit{Path: p, Remove: true}, mdtree.Edit{Path: kept, Text: text}), nil
 }
 
-// uncover returns the edits that move the covered files back, or the reason why they cannot be
-// moved.
+// uncover returns the edits that move the covered files back. If the files cannot be moved, why is
+// the reason.
 func (h *home) uncover(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, why string) {
 	for _, c := range d.Covers {
-		// reject names that lead out of logDir, because people may edit the text of a
+		// reject names that lead out of logDir, because a person may have edited the list in the
 		// digest
 		if _, ok := parseLogPath(logDir+"/"+c, h.Zone); !ok || path.Base(c) != c {
 			return nil, fmt.Sprintf("names %q, which is not the file of a log", c)
@@ -589,7 +591,7 @@ func (h *home) coveringDigest(v mdtree.View, base string) string {
 	return "a digest"
 }
 
-// freeUndone returns an unused path for a digest that was undone.
+// freeUndone returns an unused path in memory/undone for a digest that is undone.
 func freeUndone(v mdtree.View, name string) (string, error) {
 	for n := 1; n <= maxFiles; n++ {
 		p := undoneDir + "/" + name + ".md"

@@ -69,8 +69,8 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	return c, nil
 }
 
-// tokenBudget returns the budget of a request. If it is 0, the result is the profile's budget or the
-// default of profiles.
+// tokenBudget returns the budget of a request. If budget is 0, this is the budget of the profile or, without a
+// profile, the default of profiles.
 func (h *home) tokenBudget(budget int) int {
 	switch {
 	case budget > 0:
@@ -205,7 +205,7 @@ func (h *home) markCovered(v mdtree.View, p string, isCovered map[string]bool) {
 	}
 }
 
-// spanRank contains the order of spans in a context.
+// spanRank is the order of spans in a context, where lower numbers come first.
 var spanRank = map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
 
 // compareLive orders logs by span, and the newest first within a span.
@@ -218,7 +218,7 @@ func compareLive(a, b liveFile) int {
 	)
 }
 
-// number returns the number of a day's log, or 0 for a log without a number.
+// number returns the number in the name of a day's log, or 0 if the name has no number.
 func (f file) number() int {
 	i := strings.LastIndexByte(f.base, '-')
 	n, err := strconv.Atoi(strings.TrimPrefix(f.base[i+1:], "session"))

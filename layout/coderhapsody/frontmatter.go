@@ -25,14 +25,15 @@ type matter struct {
 	labels        []oxbow.Label
 	covers        []string
 
-	stands map[string][]string // values by label key, in the form of labelValues
+	stands map[string][]string // values by label key, in the form of labelValues, that the front matter contains
 }
 
 // matterReader decodes front matter and collects its mistakes.
 type matterReader struct{ frontmatter.Reader }
 
-// readMatter decodes the YAML of a block. The error is [profile.Diagnostics]. Day is the day of the
-// file, which is used for times without a date. Unknown keys are ignored.
+// readMatter decodes the YAML of a block. A mistake is returned as [profile.Diagnostics]. first is
+// the line number of data's first line. day is the day of the file, which completes times without a
+// date. Unknown keys are ignored.
 func readMatter(file, data string, first int, day time.Time) (matter, error) {
 	top, err := profile.FrontMatter(file, []byte(data), first)
 	if err != nil {
@@ -143,7 +144,7 @@ func (r *matterReader) value(m *matter, key string, v *yaml.Node, day time.Time)
 	}
 }
 
-// one returns the single value of a key.
+// one returns the value of a key that must have a single value.
 func (r *matterReader) one(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode {
 		r.Add(v, "%s is not a single value; write one", key)
@@ -152,7 +153,7 @@ func (r *matterReader) one(key string, v *yaml.Node) string {
 	return v.Value
 }
 
-// list returns the values of a list, or a single value as a list.
+// list returns the values of a key. A single value counts as a list of one value.
 func (r *matterReader) list(key string, v *yaml.Node) []*yaml.Node {
 	if v.Kind == yaml.ScalarNode {
 		return []*yaml.Node{v}
@@ -172,7 +173,8 @@ func (r *matterReader) list(key string, v *yaml.Node) []*yaml.Node {
 	return values
 }
 
-// when decodes a time, which has a zone, is in the day's zone, or is a time of the day.
+// when decodes a time in one of three forms: with a zone, without a zone, which then is the zone of
+// day, or only the time of day, which is then on day.
 func (r *matterReader) when(key string, v *yaml.Node, day time.Time) time.Time {
 	s := r.one(key, v)
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
@@ -242,14 +244,14 @@ func word(s string) string {
 	return strconv.Quote(s)
 }
 
-// formatKey returns the line or lines of a key with their line ends. Style is the existing node, whose
-// form a list keeps, or nil.
+// formatKey returns the line or lines of a key with their line ends. style is the node of the key in the file, or nil.
+// A list is written in the same form as in style.
 func formatKey(key string, values []string, style *yaml.Node) string {
 	words := make([]string, len(values))
 	for i, v := range values {
 		words[i] = word(v)
 		if slices.Contains([]string{keyTime, keyUpdated, keyConfidence, keyProcess, keyPinned}, key) {
-			words[i] = v // its form needs no quotes
+			words[i] = v // the form of the value needs no quotes
 		}
 	}
 	single := slices.Contains(
@@ -270,7 +272,7 @@ func formatKey(key string, values []string, style *yaml.Node) string {
 	return key + ": [" + strings.Join(words, ", ") + "]" + remark + "\n"
 }
 
-// newMatter returns front matter without its markers.
+// newMatter returns new front matter with these values, without the marker lines.
 func newMatter(vs map[string][]string) string {
 	var b strings.Builder
 	for _, k := range keys {
@@ -281,8 +283,8 @@ func newMatter(vs map[string][]string) string {
 	return b.String()
 }
 
-// editMatter returns the YAML with the values in want. A key without values is removed. Lines of
-// other keys are kept.
+// editMatter returns the YAML text with the values of the keys in want. A key without values is
+// removed. Lines of other keys are kept.
 func editMatter(data, eol string, want map[string][]string) (string, error) {
 	top, err := profile.FrontMatter("", []byte(data), 1)
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// maxLog is the size in bytes above which a log gets no more entries, so that the day gets another
-// file.
+// maxLog is the size of a log in bytes above which new entries of the day go to another file.
 const maxLog = 8 << 20
 
 // treeLayout is the [mdtree.Layout] of logs.
@@ -187,16 +186,16 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 	return []mdtree.Edit{{Path: place.Path, Text: text}}, nil
 }
 
-// frontWithName returns the front matter of a new entry with its name, by key. FileKind is the kind
-// of the file's entries.
+// frontWithName returns the front matter of a new entry, including the entry's name, by key.
+// fileKind is the default kind of the entries in the file.
 func frontWithName(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 	vs := frontMatter(e, fileKind)
 	vs[keyName] = []string{e.Name}
 	return vs
 }
 
-// frontMatter returns the front matter of a new entry without its name, by key. FileKind is the kind of
-// the file's entries.
+// frontMatter returns the front matter of a new entry, without the entry's name, by key. fileKind is the default kind
+// of the entries in the file.
 func frontMatter(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 	vs := labelValues(e.Labels)
 	vs[keyTime] = []string{formatTime(e.Created)}
@@ -261,9 +260,9 @@ func (l treeLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
 	return lg.appendBlock(newMatter(frontWithName(e, f.kind)), e.Content)
 }
 
-// wholeFileEdit returns the file of an entry that is a whole log without front matter. Old logs have this
-// form when they return from another layout. The entry's name must be the name of a log file that
-// does not exist yet, and its time must be the start of that day. Otherwise whole returns false.
+// wholeFileEdit returns the edit that stores an entry as a whole log without front matter. Old logs have this form,
+// and are stored like this when they return from another layout. The entry's name must be the name of a log file that
+// does not exist yet, and the entry's time must be the start of that day. Otherwise wholeFileEdit returns false.
 func (l treeLayout) wholeFileEdit(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
 	if !dayName().MatchString(e.Name) {
@@ -287,7 +286,8 @@ func (l treeLayout) wholeFileEdit(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bo
 // maxFiles is the maximum number of files per day.
 const maxFiles = 1000
 
-// mayBeMadeFrom reports whether a name may have been made from an entry in the file with this base name.
+// mayBeMadeFrom reports whether oxbow may have made this name for an entry without a name in the file with this base
+// name.
 func mayBeMadeFrom(name, base string) bool {
 	return len(name) > len(base) && name[:len(base)] == base && name[len(base)] == ' '
 }
@@ -326,7 +326,7 @@ func (l treeLayout) rewrite(p string, lg *log, ps []part, i int, e oxbow.Entry) 
 	return l.writeNames(p, text, partNames(ps))
 }
 
-// editBlock returns the text with new front matter values and a new content of a block. Kind is the
+// editBlock returns the text with new front matter values and a new content of a block. kind is the
 // kind of the block's entry.
 func editBlock(lg *log, block int, want map[string][]string, content string, kind oxbow.Kind) (string, error) {
 	b := lg.blocks[block]
@@ -348,8 +348,7 @@ func editBlock(lg *log, block int, want map[string][]string, content string, kin
 	}
 	switch {
 	case front == "" && block == 0 && strings.TrimSpace(content) != "":
-		// the front matter is gone: the file looks like a log from before labels
-		// existed
+		// without front matter, the file looks like a log from before labels existed
 		return parseLog(head+lg.text[b.body:], nil).withContent(block, content), nil
 	case !openerAt(block)(front):
 		// Front matter is recognized only if it begins with a known key.
@@ -359,8 +358,8 @@ func editBlock(lg *log, block int, want map[string][]string, content string, kin
 	return parseLog(text, nil).withContent(block, content), nil
 }
 
-// writeNames returns the text with names in the front matter of the parts whose made names would
-// change. Want are the names that the parts must have.
+// writeNames writes names into the front matter of the parts whose automatic names would otherwise
+// change. want has the names that the parts must have.
 func (l treeLayout) writeNames(p, text string, want []string) (string, error) {
 	f, _ := parseLogPath(p, l.zone)
 	for range want {
@@ -369,7 +368,7 @@ func (l treeLayout) writeNames(p, text string, want []string) (string, error) {
 			return "", &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + err.Error()}
 		}
 		if len(now) != len(want) {
-			return text, nil // the store detects it and rejects the change
+			return text, nil // the store notices that the result is wrong, and rejects the change
 		}
 		j := 0
 		for j < len(now) && now[j].name == want[j] {
@@ -395,8 +394,9 @@ func partNames(ps []part) []string {
 	return names
 }
 
-// remove removes a block. It removes the file with the file's last block. If the block lists the
-// covered files, the list moves to the digest's next block, so that the files stay covered.
+// remove removes a block. If the block is the last block of its file, it removes the file. If the
+// block lists the covered files, the list moves to the digest's next block, so that the files stay
+// covered.
 func (l treeLayout) remove(p string, lg *log, ps []part, i int) ([]mdtree.Edit, error) {
 	covers := ps[i].matter.covers
 	rest, left := lg.without(ps[i].block)

@@ -29,7 +29,7 @@ import (
 	"strings"
 )
 
-// Keys of front matter in the order in which they are written.
+// Keys of front matter, in the order in which they are written.
 const (
 	keyName       = "name"    // name of the entry, if it is not made from the content
 	keyTime       = "time"    // creation time
@@ -63,17 +63,17 @@ type block struct {
 // log is the text of a file with its blocks. The first block always exists, but may be blank.
 type log struct {
 	text   string
-	eol    string // "\n", or "\r\n" if the first line ends with it
+	eol    string // line ending: "\n", or "\r\n" if the first line ends with it
 	blocks []block
 }
 
 // isMarker reports whether a line, with or without its line end, consists of three dashes.
 func isMarker(line string) bool { return strings.TrimRight(line, " \t\r\n") == "---" }
 
-// An opener reports whether a marker followed by the line next begins a block.
+// An opener reports whether a marker line begins a block. next is the line after the marker.
 type opener func(next string) bool
 
-// openerAt returns the opener for a marker in the line with this index, or before the block with this
+// openerAt returns the opener for a marker in the line with this index, or for a marker before the block with this
 // index.
 func openerAt(index int) opener {
 	if index == 0 {
@@ -87,7 +87,7 @@ func (b block) opener() opener {
 	if b.front {
 		return opensBlock
 	}
-	return opensFile // only a file's first block can lack front matter
+	return opensFile // only the first block of a file can lack front matter
 }
 
 // opensBlock is the opener for a marker that is not in the first line of a file.
@@ -115,8 +115,8 @@ func firstKey(line string) (string, bool) {
 	return line[:i], true
 }
 
-// parseLog splits a text into blocks. Front matter for whose start bad returns true is treated as
-// content. Bad may be nil.
+// parseLog splits a text into blocks. bad may be nil. Front matter that begins at an offset for
+// which bad returns true is treated as content.
 func parseLog(text string, bad func(start int) bool) *log {
 	l := &log{text: text, eol: "\n"}
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
@@ -156,8 +156,8 @@ func parseLog(text string, bad func(start int) bool) *log {
 // textRange is a byte range of a text.
 type textRange struct{ from, to int }
 
-// cutLines returns the lines of text[top:]. For each line, markers has the index of the next
-// marker line at or after it, or -1 if none follows.
+// cutLines returns the lines of text[top:]. For each line, markers has the index of the next marker
+// line at or after the line, or -1 if no marker follows.
 func cutLines(text string, top int) (lines []textRange, markers []int) {
 	for at := top; at < len(text); {
 		to := len(text)
@@ -206,7 +206,8 @@ func (l *log) blank(i int) bool {
 	return !b.front && strings.TrimSpace(l.text[b.body:b.next]) == ""
 }
 
-// content returns the content of block i with \n as line ending.
+// content returns the content of block i with "\n" as line ending and without the backslashes of
+// escaped markers.
 func (l *log) content(i int) string {
 	b := l.blocks[i]
 	s := l.text[b.body:b.end]
@@ -216,7 +217,7 @@ func (l *log) content(i int) string {
 	return unescape(s, b.opener())
 }
 
-// raw returns a content as it is written in this log, with escaped markers. FirstOpens is opensFile
+// raw returns a content as it is written in this log, with escaped markers. firstOpens is opensFile
 // if the content is at the beginning of the log, otherwise opensBlock.
 func (l *log) raw(content string, firstOpens opener) string {
 	content = escape(content, firstOpens)
@@ -226,7 +227,7 @@ func (l *log) raw(content string, firstOpens opener) string {
 	return content
 }
 
-// withContent returns the text with another content of block i.
+// withContent returns the text with the content of block i replaced.
 func (l *log) withContent(i int, content string) string {
 	if content == l.content(i) {
 		return l.text
@@ -238,8 +239,9 @@ func (l *log) withContent(i int, content string) string {
 		now.content(i) == content {
 		return text
 	}
-	// Empty lines of the file would be parsed as content, or empty lines of the content as part of
-	// the file. Write the block again with the usual empty lines.
+	// The empty lines around the content are ambiguous: empty lines of the file would be parsed as
+	// content, or empty lines of the content as part of the file. Write the block again with the
+	// usual empty lines.
 	head, tail := l.text[:b.body], l.eol
 	if b.front {
 		head = l.text[:b.close] + marker(l.eol) + l.eol
@@ -307,7 +309,8 @@ func (l *log) without(i int) (string, bool) {
 	return l.text[:prev.end] + l.eol, true
 }
 
-// escape is the inverse of unescape. FirstOpens is the opener for a marker in the first line.
+// escape adds the backslashes that unescape removes. firstOpens is the opener for a marker in the
+// first line.
 func escape(s string, firstOpens opener) string {
 	return eachMarker(s, firstOpens, func(line string) string { return `\` + line })
 }

@@ -41,11 +41,13 @@ var (
 
 // file describes a log by its path.
 type file struct {
-	base     string     // prefix of entry names: the file name without extension (for a bucket, with the bucket)
+	// prefix of the names of the file's entries: the file name without extension; for a bucket,
+	// with the bucket's name before it
+	base     string
 	kind     oxbow.Kind // kind of entries without a kind in their front matter
 	from, to time.Time  // covered days (to is exclusive)
 	span     string     // "day", "week", "month" or "bucket"
-	covered  bool       // whether it is in the directory of covered files
+	covered  bool       // the log is in the directory of covered files
 }
 
 // parseLogPath decodes the path of a log. It returns false for other paths.
@@ -96,9 +98,11 @@ func parseLogPath(p string, zone *time.Location) (file, bool) {
 // span is a period into which days are compressed.
 type span struct {
 	name string
-	// of returns the period that contains a day, and the first days of this and the next period.
+	// of returns the period that contains a day, the first day of the period, and the first day of
+	// the next period.
 	of func(day time.Time) (period string, from, to time.Time)
-	// parse is the inverse of of.
+	// parse returns the first day of a period, and the first day of the next period. It returns
+	// false for a text that of never returns.
 	parse func(period string, zone *time.Location) (from, to time.Time, ok bool)
 }
 
@@ -139,8 +143,8 @@ func monthSpan(day time.Time) (string, time.Time, time.Time) {
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month()), from, from.AddDate(0, 1, 0)
 }
 
-// mid returns the day that determines the month of a file. For a week, this is its Thursday, as
-// in the definition of ISO week numbers.
+// mid returns the day that decides to which month a file belongs. For a week, this is the week's
+// Thursday, as in the definition of ISO week numbers.
 func (f file) mid() time.Time {
 	if f.span == "week" {
 		return f.from.AddDate(0, 0, 3)
@@ -148,8 +152,8 @@ func (f file) mid() time.Time {
 	return f.from
 }
 
-// within reports whether a bucket contains this session. The day must be in the bucket's range, and
-// so must the session's number, if it has a number.
+// within reports whether a bucket contains this session. The session's day must be in the bucket's
+// range. If the session has a number, the number must be in the bucket's range as well.
 func (f file) within(bucket file) bool {
 	if f.span != "day" || f.from.Before(bucket.from) || !f.from.Before(bucket.to) {
 		return false
@@ -158,7 +162,7 @@ func (f file) within(bucket file) bool {
 	number := func(s string) int {
 		n, err := strconv.Atoi(s)
 		if err != nil {
-			return 0 // a day's only log has no number
+			return 0 // the only log of a day has no number
 		}
 		return n
 	}
@@ -167,8 +171,9 @@ func (f file) within(bucket file) bool {
 	return !(day == g[1] && n != 0 && n < number(g[2])) && !(day == g[3] && n > number(g[4]))
 }
 
-// nameIn makes the name of an entry without a name. The first entry of a file gets the file's name
-// if it has no time. Other entries get the file's name and the first line of their content.
+// nameIn makes the name of an entry without a name. The first entry of a file gets the file's name,
+// unless the entry has a time. All other entries get the file's name followed by the first line of
+// their content.
 func nameIn(base string, first bool, m *matter, content string) string {
 	if first && m.time.IsZero() {
 		return base

@@ -112,7 +112,8 @@ func (h *home) look(names []string) []handoff.File {
 	return files
 }
 
-// take takes the newest waiting handoff. In a read-only memory, the handoff keeps waiting.
+// take takes the newest waiting handoff. In a read-only memory, the handoff stays in the list of
+// waiting handoffs.
 func (s *session) take(ctx context.Context) (handoff.Handoff, bool, error) {
 	t, err := handoff.Take(ctx, s.h.Mem, "", s.r.Project)
 	switch {
@@ -145,13 +146,14 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	return c, err
 }
 
-// keep stores a summary in today's log.
+// keep stores a summary as an entry in today's log, and returns the entry's name.
 func (s *session) keep(ctx context.Context, summary string) (string, error) {
 	e, _, err := s.h.keep(ctx, s.h.Mem, oxbow.History, summary, nil)
 	return e.Name, err
 }
 
-// missing warns that a summary does not exist. The conversation continues without it.
+// missing warns that the summary with this name does not exist, and returns the text that replaces
+// the summary. The conversation continues.
 func (s *session) missing(name string) string {
 	s.h.Warn(fmt.Sprintf("there is no summary %q to resume from", name))
 	return "(the summary of the earlier conversation is not there)"

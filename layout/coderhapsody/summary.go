@@ -1,6 +1,6 @@
 // This file composes the text of a digest if the caller provides none. For each day, the text
-// contains the beginnings of all sections, in an eighth of the entries' bytes. If digests are
-// compressed again, their sections are days, and all texts are cut to an eighth again.
+// contains the beginnings of all sections. Its size is an eighth of the size of the entries. If
+// digests are compressed again, their sections are days, and all texts are cut to an eighth again.
 
 package coderhapsody
 
@@ -20,20 +20,21 @@ const (
 	leastKept = 60 // minimum bytes of a section that is included
 )
 
-// opening is the beginning of a text that byRule composed.
+// opening is the beginning of each text that byRule composes.
 const opening = "The beginnings of "
 
 // toldSection is a section of an entry in a digest.
 type toldSection struct {
 	section
-	under string // the day or the earlier digest
-	label string // name of the entry, if it says more than the day
+	under string // heading under which the section is listed: the day, or the name of the earlier digest
+	label string // name of the entry, or "" if the name only repeats the day
 
 	isFirst bool // the section is the first section of an entry
 }
 
-// byRule returns the text of a group's digest: the beginnings of all sections, in an eighth of the
-// entries' bytes. If there is too little room for all sections, the weightiest are included.
+// byRule returns the text of a group's digest, which consists of the beginnings of all sections.
+// Its size is an eighth of the size of the entries. If there is not enough room for all sections,
+// byRule chooses sections with weightiest.
 func byRule(name string, g *group, zone *time.Location) string {
 	all, size := g.entrySections(zone)
 	budget := size / ratio
@@ -44,16 +45,17 @@ func byRule(name string, g *group, zone *time.Location) string {
 	}
 }
 
-// entrySections returns all entries' sections, and the total size of the entries in bytes.
+// entrySections returns the sections of all entries in the group, and the total size of the entries
+// in bytes.
 func (g *group) entrySections(zone *time.Location) (all []toldSection, size int) {
 	for i := range g.entries {
 		e := &g.entries[i]
 		size += len(e.Content)
 		under, label := e.Created.In(zone).Format("2006-01-02"), ""
 		switch {
-		case e.Kind == oxbow.Archive: // an earlier digest, which covers several days
+		case e.Kind == oxbow.Archive: // the entry is an earlier digest, which covers several days
 			under, _, _ = strings.Cut(e.Name, " ")
-		case !strings.HasPrefix(e.Name, under): // otherwise the name only repeats the day
+		case !strings.HasPrefix(e.Name, under): // a name that begins with the day only repeats the day
 			label = strings.Join(strings.Fields(e.Name), " ")
 		}
 		isFirst := true
@@ -100,7 +102,8 @@ func weightiest(all []toldSection, n int) []toldSection {
 	return kept
 }
 
-// writeDigest returns the text that contains the kept sections, each with a share of the budget.
+// writeDigest returns the text that contains the kept sections. Each section gets a share of the
+// budget.
 func writeDigest(name string, g *group, kept []toldSection, budget int) string {
 	title := name
 	if g.title != "" {
@@ -113,7 +116,7 @@ func writeDigest(name string, g *group, kept []toldSection, budget int) string {
 		text.Count(len(g.entries), "entry", "entries"),
 	)
 	if len(head) > budget/4 {
-		head = "" // the name of the entry is sufficient
+		head = "" // the name of the entry makes the heading unnecessary
 	}
 	left := budget - len(head)
 	size := 0
@@ -125,7 +128,7 @@ func writeDigest(name string, g *group, kept []toldSection, budget int) string {
 			last = s.under
 		}
 		if len(s.text) <= leastKept {
-			left -= len(s.text) // included as a whole
+			left -= len(s.text) // the whole section is included
 		} else {
 			size += len(s.text)
 		}
@@ -156,7 +159,7 @@ func writeDigest(name string, g *group, kept []toldSection, budget int) string {
 	return strings.Trim(b.String(), "\n")
 }
 
-// shorter returns the text by byRule, or the unchanged entries if they are shorter.
+// shorter returns the text of byRule, or the unchanged texts of the entries if these are shorter.
 func shorter(name string, g *group, zone *time.Location) string {
 	digest := byRule(name, g, zone)
 	var texts []string
@@ -247,7 +250,7 @@ func beginning(s string, n int) string {
 
 // group contains the entries that a digest combines into a single entry.
 type group struct {
-	title   string        // text of the common labels
+	title   string        // text that lists the labels that all entries have in common
 	apart   []oxbow.Label // the common labels
 	entries []oxbow.Entry
 }

@@ -1,4 +1,4 @@
-// This file defines the tools that are not in the common table of verbs.
+// This file defines the tools of the layout that are not in the common table of verbs.
 
 package coderhapsody
 
@@ -75,8 +75,8 @@ func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMe
 	return out, nil
 }
 
-// keep adds an entry to today's log, under a name made from the first line of its content. If an
-// entry with such a name and the same content exists, keep returns that entry and true.
+// keep adds an entry to today's log, and makes the entry's name from the first line of the content.
+// If an entry with such a name and the same content exists, keep returns that entry and true.
 func (h *home) keep(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -99,7 +99,7 @@ func (h *home) keep(
 		made, err := m.Commit(ctx, oxbow.Add{Name: name, Kind: kind, Content: content, Labels: labels})
 		if err == nil {
 			written, ok := made.Entry()
-			if !ok { // the store does not return the written entry
+			if !ok { // this store does not return the written entry
 				written = oxbow.Entry{Name: name}
 			}
 			return written, false, nil

@@ -26,7 +26,7 @@ func fragment() prompt.Part {
 	return prompt.Part{Name: "memory", Text: "\n\n" + aboutMemory, Pinned: true}
 }
 
-// layer is the text of a Crab.md.
+// layer is the text of a file Crab.md, with the file's path.
 type layer struct {
 	source, text string
 }
@@ -78,7 +78,7 @@ func (h *home) projectLayers() []layer {
 	return layers
 }
 
-// readCrab reads a Crab.md.
+// readCrab returns the text of a Crab.md, or false if the file does not exist or cannot be read.
 func (h *home) readCrab(fsys vfs.FS, name, shown string) (string, bool) {
 	b, err := vfs.ReadFile(fsys, name, maxCrab)
 	switch {

@@ -1,7 +1,7 @@
 // This file contains the package documentation.
 
-// Package crabtalk is the dialect of crabtalk's RFC 0150: a configuration directory with a memory
-// in a single file and instructions that people write.
+// Package crabtalk is the layout of crabtalk's RFC 0150. A home is a configuration directory with a
+// memory in a single file and instructions that people write.
 //
 //	memory.db   notes and archives, in CRMEM v1 (package crmem)
 //	Crab.md     instructions for the agent; written by people only

@@ -25,7 +25,7 @@ import (
 const (
 	storeFile = "memory.db"
 	lockFile  = storeFile + ".lock"
-	laterFile = "store.crmem" // log of keys and values, written by crabtalk after August 2026
+	laterFile = "store.crmem" // file of keys and values that crabtalk has written since August 2026
 	crabFile  = "Crab.md"
 )
 
@@ -44,8 +44,8 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// detect counts memory.db as two markers, and a Crab.md next to it as one. Crab.md alone does not
-// count, because other layouts also have it.
+// detect counts memory.db as two markers, and a Crab.md next to it as a third. A Crab.md without
+// memory.db does not count, because other layouts also have it.
 func detect(fsys vfs.FS) (int, error) {
 	name, err := findStore(fsys)
 	if err != nil || name == "" {
@@ -86,7 +86,7 @@ func isStore(fsys vfs.FS, name string) (bool, error) {
 	}
 	defer f.Close()
 	head := make([]byte, len(sqlite))
-	n, _ := f.ReadAt(head, 0) // opening reports why it cannot be read
+	n, _ := f.ReadAt(head, 0) // ignore the error, because opening the store reports why the file cannot be read
 	return string(head[:n]) != sqlite, nil
 }
 
@@ -157,8 +157,8 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	return h, nil
 }
 
-// openStore opens memory.db. If it is opened read-only, formats of later crabtalks are also
-// accepted.
+// openStore opens memory.db. If it is opened read-only, openStore also accepts the formats of later
+// versions of crabtalk.
 func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -183,10 +183,11 @@ func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, e
 	return s, nil
 }
 
-// maxLater is the maximum size of a later crabtalk's file in bytes.
+// maxLater is the maximum size, in bytes, of a file that a later version of crabtalk wrote.
 const maxLater = 1 << 30
 
-// openLater reads the file of a later crabtalk into memory.
+// openLater reads the file of a later crabtalk version into memory, and returns a read-only store
+// with the file's entries.
 func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_ oxbow.Store, err error) {
 	data, err := vfs.ReadFile(h.FS, name, maxLater)
 	if err != nil {
@@ -258,7 +259,7 @@ func freeName(s string, taken map[string]bool) string {
 	}
 }
 
-// later is a store that was read from the file of a later crabtalk.
+// later is a read-only store with the entries from a file of a later crabtalk version.
 type later struct{ oxbow.Store }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. Entries that

@@ -20,7 +20,7 @@ type session struct {
 	layout.Summaries
 	h       *home
 	request layout.Request
-	slug    string // slug in the names of its archives
+	slug    string // part of the names of this conversation's archives
 }
 
 var _ layout.Session = (*session)(nil)
@@ -47,7 +47,7 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return s, nil
 }
 
-// name sets the slug from a message, unless it is already set.
+// name makes the slug from a message, unless the session already has a slug.
 func (s *session) name(message string) {
 	if s.slug == "" && strings.TrimSpace(message) != "" {
 		s.slug = makeSlug(text.DeriveName(strings.ToValidUTF8(message, "")))
@@ -71,7 +71,7 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	return prompt.Context{Budget: s.request.Budget}, nil
 }
 
-// archive stores the summary under a new name.
+// archive stores the summary as an archive under a new name, and returns the name.
 func (s *session) archive(ctx context.Context, summary string) (string, error) {
 	if strings.TrimSpace(summary) == "" {
 		return "", &oxbow.InvalidError{Field: "summary", Reason: "is empty"}
@@ -140,7 +140,8 @@ func (s *session) goOn(_ context.Context, name, text string) (prompt.Context, er
 	return c, nil
 }
 
-// missing warns that an archive does not exist. The conversation continues without it.
+// missing warns that the archive with this name does not exist, and returns the text that replaces
+// the archive. The conversation continues.
 func (s *session) missing(name string) string {
 	s.h.Warn(fmt.Sprintf("there is no archive %q to resume from", name))
 	return "[archived context unavailable: " + name + "]"

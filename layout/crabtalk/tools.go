@@ -62,8 +62,8 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 	if limit < 0 {
 		return verb.Reply{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "is less than 0"}
 	}
-	// Answer here, because the library would replace a limit of 0 by the default, and would return
-	// the latest entries for a query without words.
+	// Answer these calls here, because the library would replace a limit of 0 by the default limit,
+	// and would return the latest entries for a query without words.
 	if limit == 0 || strings.TrimSpace(in.Query) == "" {
 		return verb.Reply{Message: nothing}, nil
 	}
@@ -81,7 +81,8 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 	parts := make([]string, len(hits))
 	for i, hit := range hits {
 		parts[i] = "## " + hit.Entry.Name + "\n" + hit.Entry.Content
-		known, _ := h.Seen(ctx).KnownVersion(hit.Entry) // needed for the aliases, which are not shown
+		// keep the known aliases, because recall does not show aliases
+		known, _ := h.Seen(ctx).KnownVersion(hit.Entry)
 		h.Seen(ctx).Show(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
 	}
 	return verb.Reply{Message: d.AddNotes(strings.Join(parts, "\n---\n"), notes), Remembered: true}, nil
@@ -99,7 +100,8 @@ func (h *home) remember(ctx context.Context, d *verb.Workspace, in rememberIn) (
 	return verb.Reply{Message: "remembered: " + in.Name}, nil
 }
 
-// onlyNotes returns a function that returns an error unless an entry is a note.
+// onlyNotes returns a check that fails unless the entry is a note. what is the beginning of the
+// error message.
 func onlyNotes(what string) func(oxbow.Entry) error {
 	return func(old oxbow.Entry) error {
 		if old.Kind == oxbow.Note {
@@ -126,7 +128,7 @@ func (h *home) forget(ctx context.Context, d *verb.Workspace, in forgetIn) (verb
 	return verb.Reply{Message: "forgot: " + in.Name}, err
 }
 
-// saidError is an error with crabtalk's message.
+// saidError is an error whose text is exactly crabtalk's message.
 type saidError struct {
 	said string
 	err  error

@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// openStore opens the configured backend. With the backend oxbow, it reads the files if the
-// store does not exist and may not be created.
+// openStore opens the configured backend. With the backend oxbow, if the store does not exist and
+// may not be created, openStore reads the files instead.
 func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(storeFile(h.place))
 	switch oxbows := h.config.backend == backendOxbow; {
@@ -70,7 +70,7 @@ func (h *home) openScoped(ctx context.Context, o oxbow.Options) (*scopedStore, e
 	return &scopedStore{m, agentMark(h.place.agent)}, nil
 }
 
-// adopt copies the entries in the files of all agents and the world into an unused store, as a
+// adopt copies the entries in the files of all agents and of the world into an empty store, as a
 // single change. The files are not changed.
 func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) error {
 	fresh := func() (bool, error) {
@@ -92,7 +92,7 @@ func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) erro
 	err = m.Apply(ctx, ops...)
 	if errors.Is(err, oxbow.ErrExists) {
 		if is, ferr := fresh(); ferr == nil && !is {
-			return nil // another process did it first
+			return nil // another process adopted the files first
 		}
 	}
 	if err == nil {

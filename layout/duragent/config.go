@@ -104,7 +104,7 @@ func (f yamlFile) at(keys string) (*yaml.Node, bool, error) {
 	return n, true, nil
 }
 
-// text returns the text at a path of keys, or def if the path does not exist.
+// text returns the text at a path of keys, or def if the file has no value at this path.
 func (f yamlFile) text(keys, def string) (string, *yaml.Node, error) {
 	n, ok, err := f.at(keys)
 	if err != nil || !ok || (n.Kind == yaml.ScalarNode && n.Tag == "!!null") {
@@ -116,8 +116,8 @@ func (f yamlFile) text(keys, def string) (string, *yaml.Node, error) {
 	return n.Value, n, nil
 }
 
-// dir returns the directory at a path of keys, relative to the directory of the file. A directory
-// outside of the home is an error, because it cannot be reached.
+// dir returns the directory at a path of keys. The value is relative to the directory of the file.
+// A directory outside of the home is an error, because the home's file system does not contain it.
 func (f yamlFile) dir(keys, def string) (string, error) {
 	s, n, err := f.text(keys, def)
 	if err != nil {

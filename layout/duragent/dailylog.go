@@ -11,14 +11,14 @@
 //	A second entry of the same minute.
 //
 // A line "## HH:MM" begins an entry. Other headings are part of their entry. The first line is the
-// day's line and is written once. Some versions of duragent write it before each entry. If only an
-// entry's heading or nothing follows such a line, it does not belong to an entry. Text between the
-// first line and the first entry is the opening of the day.
+// day's line and is written once. Some versions of duragent write it before each entry. Such a line
+// does not belong to an entry if an entry's heading, or nothing, follows it. The text between the
+// first line and the first entry is called the opening of the day.
 //
-// Content lines that look like a day's line or an entry's heading are escaped by a backslash,
-// which Markdown does not show. Lines that already begin with backslashes get another. Parsing
-// removes the added backslash. So each content is read back unchanged and cannot begin another
-// entry.
+// Content lines that look like a day's line or an entry's heading are escaped by a backslash, which
+// Markdown does not show. A line that already begins with backslashes gets one more backslash.
+// Parsing removes the added backslash. So each content is read back unchanged and cannot begin
+// another entry.
 
 package duragent
 
@@ -38,7 +38,7 @@ const bom = "\ufeff"
 
 // part is an entry in the log of a day.
 type part struct {
-	moment     string // such as "15:46" ("" for the opening)
+	moment     string // time of the entry, such as "15:46", or "" for the opening
 	content    string
 	start, end int // byte range in the file
 }
@@ -59,7 +59,7 @@ func splitLines(text string) []line {
 	return ls
 }
 
-// parseMoment returns the time in a line such as "## 15:46".
+// parseMoment returns the time in a line such as "## 15:46". It returns false for any other line.
 func parseMoment(s string) (string, bool) {
 	m, ok := strings.CutPrefix(strings.TrimRight(s, " \t"), "## ")
 	if !ok || len(m) != len(momentForm) {
@@ -69,7 +69,7 @@ func parseMoment(s string) (string, bool) {
 	return m, err == nil
 }
 
-// parseDate returns the date in a line such as "# 2026-02-18".
+// parseDate returns the date in a line such as "# 2026-02-18". It returns false for any other line.
 func parseDate(s string) (string, bool) {
 	d, ok := strings.CutPrefix(strings.TrimRight(s, " \t"), "# ")
 	return d, ok && isDate(d)
@@ -92,7 +92,7 @@ func parseDay(date, text string) []part {
 	var parts []part
 	open := part{}          // the current entry
 	first := true           // the current entry is the opening, which has no heading line
-	body := 0               // beginning of its content
+	body := 0               // offset at which the content of the current entry begins
 	flush := func(at int) { // at is the end of the current entry
 		raw := text[body:at]
 		if first {
@@ -105,7 +105,7 @@ func parseDay(date, text string) []part {
 		}
 		open.end = at
 		if at < len(text) && !dayLineAt(date, text[at:]) {
-			raw = cutEnd(raw) // the empty line before the next heading
+			raw = cutEnd(raw) // do not count the empty line before the next heading as content
 		}
 		open.content = unescape(cutEnd(cutStart(raw)))
 		parts = append(parts, open)
@@ -136,7 +136,7 @@ func parseDay(date, text string) []part {
 	return parts
 }
 
-// dayLineAt reports whether a text begins with its day's line.
+// dayLineAt reports whether a text begins with the line of its day.
 func dayLineAt(date, text string) bool {
 	s, _, _ := strings.Cut(text, "\n")
 	d, ok := parseDate(strings.TrimRight(s, "\r"))
@@ -157,7 +157,7 @@ func cutEnd(s string) string {
 	return strings.TrimSuffix(s, "\n")
 }
 
-// openDay returns the log of a day with an opening and no entries.
+// openDay returns the log of a day that has an opening with this content and no entries.
 func openDay(date, content string) string { return "# " + date + "\n\n" + escape(content) + "\n" }
 
 // appendDay returns the log with an entry appended. The existing text does not change, and its line

@@ -61,8 +61,8 @@ func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, er
 	return ds, nil
 }
 
-// directiveParts returns the directives as context parts, the workspace's before the agent's. If the agent
-// has memory and no file is named memory.md, memoryDirective comes first.
+// directiveParts returns the directives as context parts. The directives of the workspace come before the directives
+// of the agent. If the agent has memory and no file is named memory.md, memoryDirective comes first.
 func (h *home) directiveParts() ([]prompt.Part, error) {
 	var all []directive
 	for _, dir := range []string{h.place.workspaceDir("directives"), h.place.agentDir("directives")} {

@@ -25,7 +25,7 @@ func (p places) agentDir(name string) string     { return path.Join(p.agents, p.
 
 // findGlobal returns the workspace. The workspace is the directory that duragent.yaml names.
 // Otherwise it is the home itself, if the home looks like a workspace or label ends with .duragent,
-// and in all other cases .duragent in the home. Label is the path of the home.
+// and in all other cases .duragent in the home. label is the path of the home.
 func findGlobal(fsys vfs.FS, label string) (global, error) {
 	data, ok, err := readConfig(fsys, globalFile)
 	if err != nil {
@@ -45,8 +45,8 @@ func findGlobal(fsys vfs.FS, label string) (global, error) {
 	return global{ws, path.Join(ws, "agents"), path.Join(ws, "memory/world")}, nil
 }
 
-// countMarks counts the marks of a workspace in a directory. A directory of facts is a mark,
-// and so are agents.
+// countMarks counts the marks of a workspace in a directory. A mark is a directory that only a
+// workspace has: the directory of facts, or a directory of agents.
 func countMarks(fsys vfs.FS, dir string) (int, error) {
 	n := 0
 	info, err := fsys.Stat(path.Join(dir, "memory/world"))

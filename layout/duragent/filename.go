@@ -1,4 +1,5 @@
-// This file converts between the names of facts and the names of their files without .md.
+// This file converts between the name of a fact and the stem of the fact's file, which is the file
+// name without .md.
 
 package duragent
 
@@ -15,13 +16,13 @@ import (
 // with a moment of a day.
 const worldMark = "world/"
 
-// reserved contains the characters that file names cannot contain on every system, and the percent
-// sign, which begins their codes.
+// reserved contains the characters that some file systems do not allow in file names, and the
+// percent sign, which begins an encoded character.
 const reserved = `/\:*?"<>|%`
 
-// factStem returns the name of a fact's file without .md. Most names do not change. Reserved
-// characters are percent-encoded as in a URL, for example "why?" as why%3F. So are dots that would
-// hide the file or make it look like a conflict copy.
+// factStem returns the stem of the file for a fact. Most names are unchanged. Reserved characters
+// are percent-encoded as in a URL, for example "why?" as why%3F. Dots that would hide the file or
+// make it look like a conflict copy are encoded as well.
 func factStem(name string) string {
 	if own, ok := strings.CutPrefix(name, worldMark); ok && isOwn(own) {
 		name = own
@@ -44,8 +45,8 @@ func factStem(name string) string {
 	return b.String()
 }
 
-// decodeName returns the name of the fact in a file. A stem that factStem would not produce is used
-// unchanged, because people may name files freely.
+// decodeName returns the name of the fact in a file with this stem. A stem that factStem would not
+// produce is itself the name, because people may name files freely.
 func decodeName(stem string) string {
 	name := stem
 	if n, ok := decode(stem); ok && factStem(n) == stem {
@@ -54,8 +55,8 @@ func decodeName(stem string) string {
 	return factName(name)
 }
 
-// factName returns a fact's name. It adds worldMark if an agent's own entry could have the same
-// name.
+// factName returns a fact's name. If an agent's own entry could have the same name, factName adds
+// worldMark before the name.
 func factName(name string) string {
 	if isOwn(name) {
 		return worldMark + name
@@ -63,7 +64,8 @@ func factName(name string) string {
 	return name
 }
 
-// decode replaces the codes in a stem. It returns false if a percent sign does not begin a code.
+// decode replaces the encoded characters in a stem. It returns false if a percent sign in the stem
+// does not begin an encoded character.
 func decode(stem string) (string, bool) {
 	parts := strings.Split(stem, "%")
 	for i, p := range parts[1:] {

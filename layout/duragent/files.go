@@ -1,5 +1,5 @@
-// This file implements the backend filesystem: a tree of files that also accepts entries which the
-// layout stores under another kind.
+// This file implements the backend filesystem, a tree of files. The backend also accepts entries of
+// kinds that the layout does not have, and stores them under another kind.
 
 package duragent
 
@@ -48,9 +48,9 @@ func (s files) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// asKept converts the changes to the form that the layout stores in any backend. It returns an
-// error for changes that cannot be stored. A note with a name other than MEMORY becomes a fact of
-// the world, because no other kind of file can have an arbitrary name.
+// asKept converts changes to the form in which the layout stores entries in every backend. It
+// returns an error for a change that the layout cannot store. A note with a name other than MEMORY
+// becomes a fact of the world, because no other kind of file can have an arbitrary name.
 func asKept(ops []oxbow.Op) ([]oxbow.Op, error) {
 	kept := make([]oxbow.Op, len(ops))
 	for i, op := range ops {

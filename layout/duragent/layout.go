@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// treeLayout implements the file layout for an agent and the world.
+// treeLayout implements [mdtree.Layout] for the files of an agent and the world.
 type treeLayout struct {
 	world  string // directory of the world's facts
 	memory string // directory of the agent's memory
@@ -91,7 +91,7 @@ func (l treeLayout) momentTime(date, moment string) time.Time {
 	}
 	t, err := time.ParseInLocation(dayForm+" "+momentForm, date+" "+moment, l.zone)
 	if err != nil {
-		return time.Time{} // the form was checked before, and a zone cannot make a date invalid
+		return time.Time{} // parsing cannot fail, because the form was checked before and every zone has this time
 	}
 	return t.UTC()
 }

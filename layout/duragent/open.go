@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Dialect returns the dialect. Its home is the directory that contains duragent.yaml, or a
+// Dialect returns the dialect. The home is the directory that contains duragent.yaml, or a
 // workspace. [layout.Options.Agent] selects the agent, and may be empty if there is at most one
 // agent.
 func Dialect() layout.Dialect {
@@ -145,7 +145,8 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 		}
 	}
 	if wanted && !o.Memory.ReadOnly {
-		// Create it as duragent does at start. Context includes its text in any case.
+		// Create the file as duragent does at start. Context includes the file's text even if the
+		// file does not exist.
 		if _, err := makeMemoryDirective(o.FS, h.place); err != nil {
 			h.Warn(fmt.Sprintf("the directive about memory was not made: %v", err))
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// rule separates sections and days.
+// rule is the line that separates sections and days.
 const rule = "\n\n---\n\n"
 
 // span is a range of dates, both included. An empty date leaves the range open on this side.
@@ -24,8 +24,8 @@ func (s span) hasDate(date string) bool {
 	return (s.from == "" || date >= s.from) && (s.to == "" || date <= s.to)
 }
 
-// maxDays is the maximum number of days to count back. It exceeds the number of days that dates
-// with four-digit years have.
+// maxDays is the maximum number of days to count back. It exceeds the number of days between any
+// two dates with four-digit years.
 const maxDays = 3_000_000
 
 // lastDays returns the span of the last n days including today. For n = 0 the span is empty.
@@ -40,8 +40,8 @@ func lastDays(now time.Time, n int) span {
 	return span{from.Format(dayForm), now.Format(dayForm)}
 }
 
-// renderRecall formats entries: facts by file name, the curated note, then the days of the span,
-// the newest first. Empty sections are left out. If no entries match, it returns "".
+// renderRecall formats entries in this order: facts by file name, the curated note, then the days
+// of the span, the newest first. Empty sections are left out. If no entries match, it returns "".
 func renderRecall(entries []oxbow.Entry, days span) string {
 	var facts, journal []oxbow.Entry
 	var sections []string
@@ -74,7 +74,7 @@ func renderRecall(entries []oxbow.Entry, days span) string {
 	return strings.Join(sections, rule)
 }
 
-// renderDays formats the days of a span, newest first, each like its file.
+// renderDays formats the days of a span, newest first, each in the form of the day's file.
 func renderDays(journal []oxbow.Entry, days span) []string {
 	byDay := map[string][]oxbow.Entry{}
 	for _, e := range journal {
@@ -141,7 +141,7 @@ func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 	return b.String()
 }
 
-// place returns the part of the memory that contains an entry.
+// place returns a phrase that names the part of the memory that contains an entry.
 func place(e oxbow.Entry) string {
 	switch {
 	case e.Kind == oxbow.Journal:

@@ -15,16 +15,16 @@ import (
 )
 
 // scopedStore presents the entries of an agent and the world under the names that they have in the
-// backend filesystem. In the underlying store, an agent's own entries have names that begin
-// with agents/NAME/, which a topic cannot begin with.
+// backend filesystem. In the underlying store, the names of an agent's own entries begin with
+// agents/NAME/. A topic cannot begin with this prefix.
 type scopedStore struct {
 	m     *oxbow.Memory // the underlying store (its index is not used)
 	agent string        // such as "agents/rei/"
 }
 
-// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. It offers
-// what the underlying store offers, restricted to the agent's entries. Checks and compactions concern
-// the whole file. Redaction is not offered, because it would reach the entries of other agents.
+// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. It offers the capabilities of
+// the underlying store, restricted to the agent's entries. Checks and compactions concern the whole file. Redaction is
+// not offered, because it would reach the entries of other agents.
 func (s *scopedStore) Capabilities() oxbow.Capabilities {
 	base := oxbow.CapabilitiesOf(s.m.Store())
 	c := oxbow.Capabilities{Checker: base.Checker, Compactor: base.Compactor, DryRunner: s}
@@ -43,7 +43,7 @@ func (s *scopedStore) Capabilities() oxbow.Capabilities {
 	return c
 }
 
-// below returns the name of an entry in the underlying store.
+// below returns the name that the entry has in the underlying store.
 func (s *scopedStore) below(name string) string {
 	if isOwn(name) {
 		return s.agent + name
@@ -51,7 +51,8 @@ func (s *scopedStore) below(name string) string {
 	return name
 }
 
-// above is the inverse of below. It returns false if the agent must not see the entry.
+// above returns the agent's name for an entry of the underlying store, or false if the agent must
+// not see the entry.
 func (s *scopedStore) above(name string) (string, bool) {
 	if own, ok := strings.CutPrefix(name, s.agent); ok && isOwn(own) {
 		return own, true
@@ -145,8 +146,8 @@ func (s *scopedStore) DryRun(_ context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// checkVisible is like asKept, but also returns an error for a change of an entry that the agent must
-// not see. The name of such an entry is the name that the underlying store has for it.
+// checkVisible is like asKept, but also returns an error for a change of an entry that the agent must not see. An
+// agent could otherwise change such an entry by using the name from the underlying store.
 func checkVisible(ops []oxbow.Op) ([]oxbow.Op, error) {
 	ops, err := asKept(ops)
 	if err != nil {
@@ -196,8 +197,8 @@ func (s *scopedStore) Refresh(ctx context.Context) error {
 	return oxbow.CapabilitiesOf(s.m.Store()).Watcher.Refresh(ctx)
 }
 
-// Stats counts only the entries that the agent may see. The number of bytes includes the entries
-// of other agents, because it is the size of the file.
+// Stats counts only the entries that the agent may see. The number of bytes is the size of the
+// whole file, including the entries of other agents.
 func (s *scopedStore) Stats(ctx context.Context) (oxbow.Stats, error) {
 	st, err := s.m.Stats(ctx)
 	if err != nil {

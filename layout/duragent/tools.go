@@ -121,7 +121,7 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 	return verb.Reply{Message: text, Remembered: true}, nil
 }
 
-// readSpan parses two dates, which may be empty.
+// readSpan parses the two dates of a span. An empty date leaves the span open on that side.
 func readSpan(from, to string) (span, error) {
 	for field, s := range map[string]string{"from": from, "to": to} {
 		if s != "" && !isDate(s) {
@@ -153,7 +153,7 @@ func (h *home) log(ctx context.Context, m *oxbow.Memory, content string) (string
 	}
 	now := h.Now()
 	date, moment := now.Format(dayForm), now.Format(momentForm)
-	// Others may add to the same minute meanwhile. Then try the next name.
+	// Another process may use the same name for the same minute first. Then try the next name.
 	for n := 1; ; n++ {
 		name := partName(date, moment, n)
 		if _, err := m.GetNamed(ctx, name); err == nil {
@@ -250,7 +250,7 @@ func (h *home) search(ctx context.Context, d *verb.Workspace, in searchIn) (verb
 	return verb.Reply{Message: d.AddNotes(renderHits(in.Query, hits, h.Zone), notes), Remembered: len(hits) > 0}, nil
 }
 
-// fileForMessage returns the file of an entry for messages.
+// fileForMessage returns the path of an entry's file, for use in messages.
 func (h *home) fileForMessage(name string) string {
 	if h.config.backend == backendOxbow {
 		return path.Join(h.Path, storeFile(h.place)) + " as " + strconv.Quote(name)

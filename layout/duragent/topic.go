@@ -1,4 +1,4 @@
-// This file makes the names of topics' files.
+// This file makes file names from topics.
 
 package duragent
 
@@ -16,8 +16,8 @@ func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Other_Alphabetic, r)
 }
 
-// topicSlug writes a topic as the design does: letters and digits in lower case, and a dash for each
-// other character.
+// topicSlug returns the file name of a topic, as duragent's documentation describes it: letters and digits in lower
+// case, and a dash for each other character.
 func topicSlug(topic string) string {
 	return strings.Map(func(r rune) rune {
 		if isWord(r) {
@@ -27,8 +27,8 @@ func topicSlug(topic string) string {
 	}, topic)
 }
 
-// oldTopicSlug writes a topic as duragent's own code does: it keeps underscores and only lowers A to
-// Z. Files made by duragent have such names.
+// oldTopicSlug returns the file name that duragent's own code makes for a topic: it keeps underscores and converts
+// only A to Z to lower case. Files made by duragent have such names.
 func oldTopicSlug(topic string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -41,7 +41,8 @@ func oldTopicSlug(topic string) string {
 	}, topic)
 }
 
-// checkTopic returns an error for a topic without letters and digits, or too long for a file.
+// checkTopic returns an error for a topic without letters and digits, and for a topic that is too
+// long for a file name.
 func checkTopic(topic string) error {
 	refuse := func(reason string) error {
 		return &oxbow.InvalidError{Field: "topic", Value: topic, Reason: reason}
@@ -55,8 +56,8 @@ func checkTopic(topic string) error {
 	return nil
 }
 
-// plain returns a topic in a normalized form for comparisons, with lower-case letters and
-// with dashes for white space.
+// plain returns a topic in a form for comparisons: in lower case, and with dashes instead of white
+// space.
 func plain(topic string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -66,9 +67,9 @@ func plain(topic string) string {
 	}, topic)
 }
 
-// chooseTopic returns the entry name for a topic. If the topic has a file already, this is its
-// name, otherwise the name from topicSlug. If a different topic has that name already, chooseTopic
-// returns an error, because a fact must not replace another fact with a similar name.
+// chooseTopic returns the entry name for a topic. If a file for the topic exists, this is the name
+// of its entry, otherwise the name from topicSlug. If a different topic already has that name,
+// chooseTopic returns an error, because a fact must not replace another fact with a similar name.
 func chooseTopic(topic string, exists func(name string) (bool, error)) (string, error) {
 	topic = strings.TrimSpace(topic)
 	if err := checkTopic(topic); err != nil {
@@ -76,7 +77,7 @@ func chooseTopic(topic string, exists func(name string) (bool, error)) (string, 
 	}
 	name := topicSlug(topic)
 	if err := checkTopic(name); err != nil {
-		return "", err // lower case may have more bytes
+		return "", err // check the length again, because the lower-case form may have more bytes
 	}
 	for _, stem := range []string{topic, strings.ToLower(topic), oldTopicSlug(topic)} {
 		own := factName(stem)

@@ -16,11 +16,11 @@ import (
 
 // config is the content of memory.toml.
 type config struct {
-	recallLimit int // hits of recall if the caller sets no limit
-	// number of words in the last user message that auto-recall searches for (0 disables auto-
-	// recall)
+	recallLimit int // number of hits that recall returns if the caller sets no limit
+	// number of words at the beginning of the user's last message for which auto-recall searches; 0
+	// disables auto-recall
 	autoRecallWords int
-	soulEditable    bool // whether the agent may rewrite Crab.md
+	soulEditable    bool // the agent may rewrite Crab.md
 }
 
 var defaultConfig = config{recallLimit: 5, autoRecallWords: 8, soulEditable: true}

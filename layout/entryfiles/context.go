@@ -78,14 +78,14 @@ func (h *home) addRecalled(ctx context.Context, c *prompt.Context, message strin
 					return s
 				}
 			}
-			var first prompt.Part // cut, because not even the first entry fits
+			var first prompt.Part // shorten the first entry, because not even this entry fits
 			return first.WithFrame(before, body(hits[:1]), after).Short(tokens)
 		}})
 	return nil
 }
 
-// inside escapes end tags of the block in a text, so that the text cannot end the block. Remembered
-// text is data and must stay in its block.
+// inside escapes the end tags of the block in a text, so that the text cannot end the block.
+// Remembered text is data and must stay in its block.
 func inside(block, s string) string {
 	return strings.ReplaceAll(s, "</"+block, "&lt;/"+block)
 }
@@ -144,6 +144,6 @@ var errNoSummaries = fmt.Errorf(
 // End closes the conversation. The summary is not stored.
 func (s *session) End(ctx context.Context, _ string) error { return ctx.Err() }
 
-// notSuspicious selects the entries that are shown without being asked for. The design's agent
-// writes the files itself, so only entries marked as suspicious are left out.
+// notSuspicious selects the entries that are put into the context. In crabtalk's design, the agent
+// writes the files itself, so only entries that are marked as suspicious are left out.
 func notSuspicious(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

@@ -8,17 +8,17 @@
 //
 //	Long-form content here.
 //
-// The file is parsed as crabtalk does. White space before the opening marker is skipped. The front
-// matter ends at the first line that begins with ---. Its lines are trimmed. If a key occurs twice,
-// the last line counts, and lines without a known key are ignored. Values are written without
+// The file is parsed as crabtalk parses it. White space before the opening marker is skipped. The
+// front matter ends at the first line that begins with ---. Its lines are trimmed. If a key occurs
+// twice, the last line counts. Lines without a known key are ignored. Values are written without
 // quotes and cannot contain line ends.
 //
 // Data that crabtalk does not store is written under keys that crabtalk ignores: oxbow-kind,
 // oxbow-aliases, oxbow-labels and oxbow-created. A key is only written if it is needed.
 //
-// Crabtalk trims the content. Here, an empty line before the content and the line end after it
-// belong to the file, and everything else to the content, so that any content can be stored
-// unchanged.
+// Crabtalk trims the content. oxbow does not trim the content: an empty line before the content and
+// the line end after the content belong to the file, and all other bytes belong to the content.
+// Therefore any content can be stored unchanged.
 
 package entryfiles
 
@@ -73,7 +73,7 @@ func parseDocument(text string) (*document, error) {
 	}
 	d.close = d.front + i
 	d.body, d.end = d.close+len("\n"+marker), len(text)
-	// Skip the rest of the marker's line if it is blank, and an empty line.
+	// Skip the rest of the marker's line if it is blank, and then one empty line.
 	if line, _, ok := strings.Cut(text[d.body:], "\n"); ok && strings.TrimSpace(line) == "" {
 		d.body += len(line) + 1
 		if strings.HasPrefix(text[d.body:], d.eol) {
@@ -95,7 +95,7 @@ func (d *document) content() string {
 	return s
 }
 
-// withContent returns the text with another content.
+// withContent returns the file's text with this content.
 func (d *document) withContent(content string) string {
 	if content == d.content() {
 		return d.text
@@ -107,8 +107,9 @@ func (d *document) withContent(content string) string {
 	if now, err := parseDocument(text); err == nil && now.text[now.body:now.end] == content {
 		return text
 	}
-	// Empty lines of the file would be parsed as content, or empty lines of the content as part of
-	// the file. Write the file again with the usual empty lines.
+	// The empty lines around the content are ambiguous: empty lines of the file would be parsed as
+	// content, or empty lines of the content as part of the file. Write the file again with the
+	// usual empty lines.
 	return d.text[:d.close+len("\n"+marker)] + d.eol + d.eol + content + d.eol
 }
 
@@ -122,8 +123,9 @@ func (d *document) get(key string) (value string, ok bool) {
 	return value, ok
 }
 
-// setKey returns the document with the value of a key. It changes the key's last line. If the key is
-// missing, it inserts a line below the key after. An empty value removes all lines of the key.
+// setKey returns the document with this value for the key. If the key occurs several times, setKey changes the last
+// line, because that line counts. If the key is missing, setKey inserts a line below the line of the key named by
+// after. An empty value removes all lines of the key.
 func (d *document) setKey(key, value, after string) (*document, error) {
 	now, there := d.get(key)
 	if now == value && there == (value != "") {
@@ -190,8 +192,8 @@ func split(s string) (description, content string) {
 	return d, c
 }
 
-// clean returns a text on a single line without control characters, so that it can be the value of
-// a key.
+// clean joins a text to a single line and removes control characters, so that the text can be the
+// value of a key.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -316,8 +318,8 @@ func formatLabels(ls []oxbow.Label) string {
 	return strings.Join(words, " ")
 }
 
-// newText returns the file of a new entry. An entry of kind note without labels, aliases and time
-// results in exactly the bytes that crabtalk writes.
+// newText returns the file of a new entry. For an entry of kind note without labels, aliases and
+// time, the file has exactly the bytes that crabtalk writes.
 func newText(e oxbow.Entry) string {
 	description, content := split(e.Content)
 	var b strings.Builder
@@ -331,7 +333,7 @@ func newText(e oxbow.Entry) string {
 	return b.String()
 }
 
-// extraKeys returns oxbow's keys and their values.
+// extraKeys returns the keys that only oxbow uses, each with its value.
 func extraKeys(e oxbow.Entry) [][2]string {
 	kind, created := "", ""
 	if e.Kind != oxbow.Note {
@@ -348,7 +350,8 @@ func extraKeys(e oxbow.Entry) [][2]string {
 	}
 }
 
-// rewrite returns the text of a file whose entry changes from old to now.
+// rewrite returns the new text of a file whose entry changes from old to now. Lines that do not
+// have to change stay unchanged.
 func rewrite(text string, old, now oxbow.Entry) (string, error) {
 	d, err := parseDocument(text)
 	if err != nil {
@@ -387,7 +390,7 @@ func rewrite(text string, old, now oxbow.Entry) (string, error) {
 	return d.text, nil
 }
 
-// blank removes the value of a key and keeps its line.
+// blank removes the value of a key, but keeps the line of the key.
 func (d *document) blank(key string) (*document, error) {
 	now, _ := d.get(key)
 	if now == "" {

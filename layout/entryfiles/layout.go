@@ -79,8 +79,8 @@ func slug(name string) string {
 
 // freePath returns the path of a new entry's file, which is named by the entry's slug. If the path
 // is taken, for example by an entry whose name differs only in characters that a slug omits, a
-// number is appended. A slug that is too long for a file name is cut, and a hash of the name is
-// appended.
+// number is appended. A slug that is too long for a file name is truncated, and a hash of the name
+// is appended.
 func freePath(name string, taken func(string) bool) string {
 	s := slug(name)
 	if len(s) > maxSlug {

@@ -14,8 +14,8 @@ import (
 )
 
 // ranker is an index of a memory's entries. Names are not indexed. As in crabtalk's RFC 0038, it
-// ignores words of one byte and 49 stop words. Entries without other words still count in the
-// number of entries and in their mean length.
+// ignores words of one byte and 49 stop words. Entries that contain only such words still count in
+// the number of entries and in the mean length.
 type ranker struct {
 	mu      sync.Mutex // guards the fields below
 	memory  *oxbow.Memory
@@ -23,8 +23,9 @@ type ranker struct {
 	entries map[uint64]oxbow.Entry
 }
 
-// search returns at most limit entries that contain words of the query and for which may returns
-// true, the best first. Entries with equal scores are ordered by newer version, then by lower ID.
+// search returns the entries that contain words of the query and for which may returns true, the
+// best first, at most limit entries. Entries with equal scores are ordered by newer version, then
+// by lower ID.
 func (r *ranker) search(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -52,7 +53,7 @@ func (r *ranker) search(
 	return hits, nil
 }
 
-// entry returns the entry with the ID as of the last search.
+// entry returns the entry with the ID, in the version that the last search has indexed.
 func (r *ranker) entry(id uint64) (oxbow.Entry, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,7 +61,8 @@ func (r *ranker) entry(id uint64) (oxbow.Entry, bool) {
 	return e, ok
 }
 
-// follow updates the index to the memory. It only indexes entries whose version changed.
+// follow brings the index up to date with the memory. It indexes only entries whose version
+// changed.
 func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
 	if r.memory != m {
 		r.memory, r.entries = m, map[uint64]oxbow.Entry{}

@@ -39,8 +39,8 @@ type textIn struct {
 	Content string `json:"content,omitempty" cli:"positional" also:"text" jsonschema:"All of the new text, in Markdown; left out, the call shows the text that stands."`
 }
 
-// Tools implements [layout.Home]: the four tools of the design, and soul, which writes the identity
-// if soul_editable allows it.
+// Tools implements [layout.Home]. It returns the four tools of crabtalk's design, and the tool
+// soul, which writes the identity if soul_editable allows it.
 func (h *home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool { return dialect.Describe(descriptions, name, title) }
 	remember, forget := about("remember", "Save to memory"), about("forget", "Delete from memory")

@@ -42,7 +42,9 @@ func (b *Store) AddOthers(ctx context.Context, records ...Record) ([]Record, err
 
 func (b *Store) add(ctx context.Context, records []Record, mark func(context.Context, []Record)) ([]Record, error) {
 	if err := b.CheckedOut(); err != nil {
-		return nil, fmt.Errorf("annotating: %w", err) // a commit would delete the sidecars that are not checked out
+		// Do not add annotations here, because a commit would delete the sidecars that are not
+		// checked out.
+		return nil, fmt.Errorf("annotating: %w", err)
 	}
 	out := make([]Record, len(records))
 	files := map[string][]int{}
@@ -71,7 +73,7 @@ func (b *Store) add(ctx context.Context, records []Record, mark func(context.Con
 	return out, nil
 }
 
-// fileLines is a file that completeRecord has read.
+// fileLines is the content of a file that completeRecord has read, as lines.
 type fileLines struct {
 	lines []string
 	blob  string
@@ -181,7 +183,7 @@ func (b *Store) HasRecords(ctx context.Context, records []Record) ([]bool, error
 			known[r.File] = ids
 		}
 		out[i] = ids[r.ID]
-		ids[r.ID] = true // a repeated record is stored by its first occurrence
+		ids[r.ID] = true // if a record occurs several times, only the first occurrence is stored
 	}
 	return out, nil
 }
@@ -256,7 +258,9 @@ func (b *Store) appendToFile(full string, out []byte) (err error) {
 		if _, err := f.ReadAt(last[:], end-1); err != nil {
 			return err
 		}
-		if last[0] != '\n' { // the last write was cut off, or an editor removed the final line feed
+		// start a new line, because the last write was cut off or an editor removed the final line
+		// feed
+		if last[0] != '\n' {
 			out = append([]byte{'\n'}, out...)
 		}
 	}

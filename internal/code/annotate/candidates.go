@@ -11,9 +11,9 @@ import (
 
 // candidate is a position where the text of a block occurs unchanged.
 type candidate struct {
-	first    int     // index of its first line
+	first    int     // index of the first line of the block at this position
 	context  float64 // see [lineIndex.contextScore]
-	distance int     // number of lines from the block's old position
+	distance int     // distance in lines from the block's old position
 }
 
 // findCandidates returns the positions where the text of the block occurs, the best first.
@@ -140,7 +140,7 @@ func (f *oldVersion) extendToSimilar(p *lineIndex, was Span, k keptLines) match 
 	los, his := []int{k.first}, []int{k.last + 1}
 	switch {
 	case k.head == 0:
-	case from > 0 && f.bareAt(p, from-1) >= 0: // all lines in between belong to the block
+	case from > 0 && f.bareAt(p, from-1) >= 0: // the lines in between all belong to the block
 		los[0] = max(above, k.first-2*n)
 	default:
 		los = append(los, max(above, k.first-k.head))
@@ -173,7 +173,7 @@ func (f *oldVersion) extendToSimilar(p *lineIndex, was Span, k keptLines) match 
 // braces, may occur in the same order by accident.
 const (
 	leastKept = .3
-	halfKept  = .5 // if the words are not similar, unless half of the lines are unchanged
+	halfKept  = .5 // the share if the words are not similar, unless half of the lines are unchanged
 )
 
 // mostSimilar returns the most similar window of lines between the indexes lo and hi. Among equally
@@ -217,7 +217,7 @@ func (p *lineIndex) mostSimilar(block []string, lo, hi, want int) match {
 
 // Limits of [lineIndex.bySimilarity].
 const (
-	maxCommon = 20 // lines that occur more often do not vote
+	maxCommon = 20 // lines that occur more often than this do not vote
 	maxVoted  = 4  // number of positions that are compared
 )
 

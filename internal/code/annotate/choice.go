@@ -10,14 +10,13 @@ import (
 	"slices"
 )
 
-// find chooses the position of an annotation's block in the text. Blob is the text's blob name. Old is
-// the version for which the annotation was written, or nil if git no longer has this version.
+// find chooses the position of an annotation's block in the text. blob is the blob name of the text. old is the
+// version for which the annotation was written, or nil if git no longer has this version.
 func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
 	if len(r.Block) == 0 || (r.Span.Len() == 0 && len(p.lines) == 0) {
 		return notFound
 	}
-	// The block is compared with the lines, because a sidecar may contain a blob name that does not match
-	// its block.
+	// Compare the block with the lines, because a sidecar may contain a blob name that does not match its block.
 	hasBlock := func(lines []string) bool {
 		return r.Span.Len() > 0 && r.Span.Last <= len(lines) && hashLines(lines[r.Span.First-1:r.Span.Last]) == r.Hash
 	}
@@ -40,9 +39,9 @@ func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
 	return m
 }
 
-// byDiff finds the block by comparing the present text with the old text. It tries four steps: lines of the
-// block that are unchanged, lines that were moved, at least half of the block, and lines that replaced the
-// block.
+// byDiff finds the block by comparing the present text with the old text. It tries four steps, in this order: find
+// unchanged lines of the block, find lines that were moved, find at least half of the block, and find lines that
+// replaced the block.
 func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 	f.mapLines(p)
 	if m := f.findRemains(p, r.Span); m.placing != Lost {
@@ -66,8 +65,8 @@ func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 	return p.byRewording(r, f)
 }
 
-// byText finds the block if its text occurs unchanged. It ignores positions that contain a line with index
-// i for which taken[i] is set. Taken may be nil.
+// byText finds the block if its text occurs unchanged. It ignores positions that contain a line with index i for which
+// taken[i] is set. taken may be nil.
 func (p *lineIndex) byText(r *Record, taken []bool) match {
 	best := p.findCandidates(r, taken)
 	if len(best) == 0 {
@@ -126,9 +125,10 @@ func (f *oldVersion) findHalf(p *lineIndex, was Span) match {
 	return notFound
 }
 
-// isContested reports whether the span may instead belong to another copy of the block that the old
-// text lost, for example if several copies were merged into one. If copies match equally well,
-// there is no conflict if the new text has as many copies.
+// isContested reports whether the lines of the span may instead belong to another copy of the block
+// that the old text contained and the new text lost, for example because several copies were merged
+// into one. If several copies match equally well, the span is not contested if the new text has as
+// many copies as the old text.
 func (f *oldVersion) isContested(p *lineIndex, r *Record, now Span) bool {
 	if f.index == nil {
 		f.index = newLineIndex(p.in, f.lines)
@@ -174,7 +174,7 @@ func (p *lineIndex) bySimilarity(r *Record) match {
 			continue
 		}
 		m := notFound
-		if r.Cut > 0 { // the block is too long to try all windows
+		if r.Cut > 0 { // do not try all windows, because the block is too long
 			if same := p.newWordBag(r.Block).similarity(lo, hi); same >= similar {
 				m = match{Span{lo + 1, hi}, Edited, same, ""}
 			}
@@ -188,18 +188,18 @@ func (p *lineIndex) bySimilarity(r *Record) match {
 	}
 	isShort := countLetters(r.Block...) < distinctiveLetters
 	if best.placing == Edited && isShort && p.sharedContext(r, best.span) < nearContext {
-		return notFound // the text is too short to be certain, and the context is different
+		return notFound // the text is too short to be recognized, and the context is different
 	}
-	best.confidence *= .9 // similarity is the only evidence
+	best.confidence *= .9 // lower the confidence, because similarity is the only evidence
 	if best.placing == Edited && best.confidence < similar {
 		return notFound
 	}
 	return best
 }
 
-// byRewording finds lines that replaced the block and may be a new version of it. It finds none if
-// these lines are more similar to other deleted lines, or if the block is a short line whose
-// context has changed, too.
+// byRewording finds lines that replaced the block and may be a new version of it. It returns no
+// position if these lines are more similar to other deleted lines, or if the block is a short line
+// and its context has changed as well.
 func (p *lineIndex) byRewording(r *Record, f *oldVersion) match {
 	was := r.Span
 	from, to := was.First-1, was.Last

@@ -36,8 +36,8 @@ type Diff struct {
 	Annotated  bool // the base contains annotations
 }
 
-// TouchedAnnotation is an annotation of lines that a change touches, with its position after the change and
-// at the base.
+// TouchedAnnotation is an annotation of lines that a change touches, with its position after the change and its
+// position at the base.
 type TouchedAnnotation struct {
 	Found
 	BaseFile string
@@ -64,7 +64,7 @@ type comparison struct {
 	Diff
 	tree     *Store // the working tree
 	base     *git.Repo
-	at       *Store // a store with the history of the base, and blobs that were read in advance
+	at       *Store // a store with the history of the base; its blobs were read in advance
 	blobs    readAhead
 	old, now *fileSet
 	former   map[string][]string // for each file in the base, the sidecars of its former names
@@ -168,8 +168,8 @@ func (x *comparison) resolveCommit(ctx context.Context, name string) (string, er
 	return id, err
 }
 
-// setCommits sets the head. If to starts with the third dot of A...B, it sets the base to both
-// commits' merge base.
+// setCommits sets the head commit from to. If to starts with the third dot of A...B, setCommits
+// also sets the base to the merge base of both commits.
 func (x *comparison) setCommits(ctx context.Context, all, to string) (err error) {
 	to, common := strings.CutPrefix(to, ".")
 	x.Head, err = x.resolveCommit(ctx, to)
@@ -220,7 +220,8 @@ func (x *comparison) baseSidecars(file string) []string {
 	return x.former[file]
 }
 
-// changedFileJobs returns a job for each file that differs and has annotations at the base.
+// changedFileJobs returns a job for each file that has annotations at the base and differs in the
+// head.
 func (x *comparison) changedFileJobs() []diffJob {
 	var jobs []diffJob
 	for _, file := range x.old.sortedPaths() {
@@ -306,8 +307,8 @@ func (x *comparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
 	return jobs, nil
 }
 
-// findInFiles finds the annotations in some files. It requests everything from git in a single
-// call.
+// findInFiles finds the annotations in some files. It reads everything that it needs from git in a
+// single call.
 func (x *comparison) findInFiles(ctx context.Context, jobs []diffJob) error {
 	var want []string
 	for _, j := range jobs {
@@ -355,8 +356,8 @@ func (x *comparison) readMissing(ctx context.Context, names []string) error {
 	return x.blobs.cacheBlobs(ctx, names)
 }
 
-// find finds a file's annotations on a side. It finds none if the side does not contain the file,
-// or if the file is binary.
+// find finds a file's annotations on a side. If the side does not contain the file, or if the file
+// is binary, find returns no annotations.
 func (x *comparison) find(
 	ctx context.Context,
 	side *fileSet,
@@ -411,7 +412,8 @@ func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []
 	return nil
 }
 
-// add adds the new annotations of a file to x.Added. Those that were not found are added as lost.
+// add adds the new annotations of a file to x.Added. An annotation that was not found is added as
+// lost.
 func (x *comparison) add(j diffJob, now []Found) {
 	for _, f := range now {
 		if j.fresh[f.ID] {
@@ -431,8 +433,8 @@ func (x *comparison) add(j diffJob, now []Found) {
 func touchedLines(before, after []string) func(Span) bool {
 	in := diff.Interner{}
 	to := new(diff.Mapper).MapLines(in.LineIDs(before), in.LineIDs(after))
-	// gone[i] is the number of deleted lines before line i. apart[i] counts the lines before line i
-	// with new lines inserted before them.
+	// gone[i] is the number of deleted lines before line i. apart[i] is the number of lines before
+	// line i that have inserted lines directly before them.
 	gone, apart := make([]int, len(to)+1), make([]int, len(to)+1)
 	for i, t := range to {
 		gone[i+1], apart[i+1] = gone[i], apart[i]
@@ -450,8 +452,9 @@ func touchedLines(before, after []string) func(Span) bool {
 	}
 }
 
-// TouchedBy returns the annotations of lines that a change of the file's content touches, in the
-// sense of [Store.Diff]. change returns the new content, or false for no change.
+// TouchedBy returns the annotations of lines that a change of the file's content would touch, in
+// the sense of [Store.Diff]. The function change receives the present content and returns the new
+// content. It returns false if it changes nothing.
 func (b *Store) TouchedBy(ctx context.Context, file string, change func(text string) (string, bool)) ([]Found, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err

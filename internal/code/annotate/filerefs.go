@@ -24,15 +24,16 @@ import (
 // stillFresh is the share of a file that must be unchanged for the file to be fresh.
 const stillFresh = .8
 
-// maxAsked is the maximum number of references in one call for which git is run separately. Further
-// references are unverifiable unless their content is unchanged.
+// maxAsked is the maximum number of references in one call for which git is asked separately.
+// Further references are unverifiable unless their content is unchanged.
 const maxAsked = 20
 
-// errAsked means that maxAsked was reached.
+// errAsked means that git was asked maxAsked times.
 var errAsked = errors.New("too many files to ask git about at once")
 
 // Blob returns git's name for the content of a file in the working tree, whether or not git has
-// stored the content. It returns false if the path cannot be referred to.
+// stored the content. It returns false if the file cannot be read, or if the path cannot be the
+// path of an annotated file.
 func (b *Store) Blob(file string) (string, bool) {
 	file, _ = splitLines(b.inTree(file))
 	data, err := b.content(file)
@@ -150,7 +151,7 @@ func (o *openRef) readFile(b *Store) bool {
 		return true
 	}
 	if err != nil {
-		r.How = "it cannot be read" // do not use the error: it contains the path, which is not trusted
+		r.How = "it cannot be read" // do not use the error, because it contains the path, which is not trusted
 		if fi, err := b.work.Stat(o.file); err == nil && fi.IsDir() {
 			r.How = "it is a directory, which is there; what is in it is not compared"
 		}
@@ -182,7 +183,7 @@ type refChecker struct {
 	ctx   context.Context
 	head  string // "" without git
 	blobs map[string][]byte
-	left  int // number of further questions that git may be asked
+	left  int // number of times that git may still be asked
 	err   error
 }
 
@@ -200,7 +201,7 @@ func (a *refChecker) readBlobs(want map[string]bool) {
 	a.blobs, a.err = a.store.history.ReadBlobs(a.ctx, names)
 }
 
-// countQuestion counts a question to git. It returns false if no further question is allowed.
+// countQuestion counts that git is asked. It returns false if git was asked too often already.
 func (a *refChecker) countQuestion() bool {
 	if a.err != nil || a.head == "" {
 		return false
@@ -212,8 +213,8 @@ func (a *refChecker) countQuestion() bool {
 	return a.err == nil
 }
 
-// oldVersions returns the possible old contents of the file, and a phrase about their source. sure is
-// set if the file is known to belong to this tree.
+// oldVersions returns the contents that the file may have had at the time of the reference. how is a phrase that says
+// where they come from. sure is set if the file certainly belongs to this tree.
 func (a *refChecker) oldVersions(c *fileref.CheckResult, file string) (texts [][]byte, how string, sure bool) {
 	if text, ok := a.blobs[c.Blob]; ok && c.Blob != "" {
 		return [][]byte{text}, "", true
@@ -241,8 +242,8 @@ func (a *refChecker) oldVersions(c *fileref.CheckResult, file string) (texts [][
 	return texts, ", by what git has of that time", len(texts) > 0
 }
 
-// compare sets the result of a file reference. now and content are the file's present path and
-// content.
+// compare compares the old contents of a file with the present content, and sets the result of the
+// reference. now is the file's present path.
 func (a *refChecker) compare(c *fileref.CheckResult, file, now string, span Span, content []byte) {
 	texts, how, _ := a.oldVersions(c, file)
 	if a.err != nil {
@@ -365,7 +366,8 @@ func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span 
 		return
 	}
 	if !was && !ours {
-		at, err := a.store.history.At(a.ctx, a.head, file) // the deletion may not be committed yet
+		// ask git about HEAD, because the deletion may not be committed yet
+		at, err := a.store.history.At(a.ctx, a.head, file)
 		if err != nil {
 			a.err = err
 			return

@@ -54,11 +54,11 @@ func (b *Store) stagedFiles() (*fileSet, error) {
 func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fileSet, error) {
 	s := &fileSet{files: map[string]string{}, work: true}
 	entries, at, err := b.repo.Index()
-	if err != nil { // ignore the error: without the index, all files are read
+	if err != nil { // ignore the error, because without the index all files are read
 		entries = nil
 	}
 	names := maps.Clone(base)
-	var apart []string // directories that are not checked out
+	var apart []string // directories that git has not checked out
 	listed := map[string]*git.IndexEntry{}
 	for i := range entries {
 		if e := &entries[i]; strings.HasSuffix(e.Name, "/") {
@@ -113,7 +113,7 @@ func (b *Store) fileBlob(name string, e *git.IndexEntry, indexed time.Time) (str
 const (
 	maxRenames   = 1000 // number of files on each side
 	leastRenamed = .5   // minimum share of letters that two files must have in common
-	maxHolders   = 50   // a line that is in more files is ignored
+	maxHolders   = 50   // a line that is in more files than this is ignored
 )
 
 // findRenames sets the new names of base files that have annotations and do not exist in the
@@ -184,7 +184,7 @@ func (x *comparison) findSimilar(ctx context.Context, gone, fresh []string) erro
 			all += len(l)
 			used[l]++
 			if len(holders[l]) > maxHolders {
-				continue // such lines are usually from a license text
+				continue // ignore the line: a line in so many files is usually from a license text
 			}
 			for i, n := range holders[l] {
 				if used[l] <= n {
@@ -205,13 +205,15 @@ func (x *comparison) findSimilar(ctx context.Context, gone, fresh []string) erro
 	return nil
 }
 
-// renamePair is a deleted file and an added file, and the share of their content that is equal.
+// renamePair is a deleted file, an added file, and the share of their contents that is equal. from
+// and to are indexes in the lists of these files.
 type renamePair struct {
 	from, to int
 	share    float64
 }
 
-// pickRenames makes the most similar pairs renames. Each file is used only once.
+// pickRenames treats the most similar pairs as renames, until no pair of unused files is left. It
+// sets x.renamed.
 func (x *comparison) pickRenames(pairs []renamePair, gone, fresh []string) {
 	slices.SortFunc(pairs, func(a, b renamePair) int {
 		return cmp.Or(cmp.Compare(b.share, a.share), a.from-b.from, a.to-b.to)

@@ -75,7 +75,7 @@ type line struct {
 	Mark     string    `json:"mark,omitempty"` // see Store.FindUnreviewed
 }
 
-// event records that an annotation was archived or restored.
+// event records that a run of GC or UndoGC archived or restored an annotation.
 type event struct {
 	id   string
 	back bool
@@ -84,7 +84,8 @@ type event struct {
 	undo string // run that the event undoes
 }
 
-// compare orders events so that the last event of an annotation counts.
+// compare orders the events of an annotation. The greatest event counts. At equal times, restoring
+// counts more than archiving.
 func (e event) compare(o event) int {
 	back := func(b bool) int {
 		if b {
@@ -225,10 +226,12 @@ type parsedLine struct {
 	err    error
 }
 
-// parseShare is the minimum number of lines for which a goroutine is started.
+// parseShare is the minimum number of lines that a goroutine parses. A smaller share is not worth a
+// goroutine.
 const parseShare = 64
 
-// parseLines parses the lines of a sidecar concurrently, because the first lookup waits for it.
+// parseLines parses the lines of a sidecar with several goroutines, because the first lookup has to
+// wait for the result.
 func parseLines(data []byte) []parsedLine {
 	var lines []parsedLine
 	for rest := data; len(rest) > 0; {

@@ -36,7 +36,7 @@ func (f *Found) setPosition(file string, m match) {
 	f.How = m.how
 }
 
-// fileResults contains the results for a file's annotations.
+// fileResults contains the annotations of a file with their present positions.
 type fileResults struct {
 	content  []byte
 	head     string
@@ -44,9 +44,9 @@ type fileResults struct {
 	former   int        // number of former names
 	found    []Found    // sorted by position, lost annotations last
 	lines    int
-	searched bool     // lost blocks were searched for in other files
+	searched bool     // lost blocks were already searched for in other files
 	partial  error    // error of git, if any (the next lookup tries again)
-	orphans  []string // deleted files with annotations that were not found here
+	orphans  []string // deleted files with annotations that were not found in this file
 }
 
 // sort sorts found by position and then by time. Lost annotations come last.

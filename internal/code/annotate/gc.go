@@ -19,7 +19,7 @@ type GCReport struct {
 	Files       int           // number of sidecars examined
 	Annotations int           // number of annotations in these files, including archived annotations
 	Archived    []Found       // sorted by path of the sidecar, then by time
-	Returned    []Found       // likewise, with their present positions
+	Returned    []Found       // sorted in the same way, with the present positions
 	Skipped     []SkippedFile // files that could not be examined and were not changed
 }
 
@@ -32,7 +32,7 @@ type GCReport struct {
 // GC skips and reports files that cannot be examined. These are files that are now binary or too
 // long, files deleted before a shallow clone's history begins, and deleted files in a tree of more
 // than 5,000 files without git. If git fails, GC changes nothing and returns the error, because
-// annotations must not be archived by mistake. A second run of GC changes nothing. nothing more.
+// annotations must not be archived by mistake. A second run of GC changes nothing.
 func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	run := b.runName()
@@ -120,7 +120,7 @@ func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 }
 
 // undoRun undoes those changes of a run that were not changed since by other runs. Runs that were
-// undone do not count.
+// undone are ignored.
 func (b *Store) undoRun(ctx context.Context, run string, undone map[string]bool, dryRun bool) (GCReport, error) {
 	rep := GCReport{Run: run}
 	err := b.each(ctx, func(name string, s *sidecar) error {

@@ -58,11 +58,11 @@ const (
 
 // blobHistory contains a file's old texts.
 type blobHistory struct {
-	mu      sync.Mutex // guards all fields below (held while the file's annotations are resolved)
+	mu      sync.Mutex // guards all fields below; held while the annotations of the file are resolved
 	in      *interner
 	mapper  diff.Mapper
 	texts   map[string]*oldText // by name of the blob
-	missing map[string]string   // blobs that git did not have, with the HEAD at that time
+	missing map[string]string   // maps each blob that git did not have to the HEAD at that time
 	bytes   int
 }
 

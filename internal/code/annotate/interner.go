@@ -8,9 +8,10 @@ import "github.com/oxbow-memory/oxbow/internal/base/diff"
 type interner struct {
 	lines     diff.Interner
 	words     diff.Interner
-	lineWords [][]int32     // words of each line, by line number (nil until they are needed)
+	lineWords [][]int32     // words of each line, by line number; nil until first needed
 	bareLines diff.Interner // lines without white space
-	bare      []int32       // for each line, the number of the line without white space, plus 1 (0 until it is needed)
+	// for each line, the number of the line without white space, plus 1, or 0 until first needed
+	bare []int32
 }
 
 func newInterner() *interner {
@@ -80,7 +81,8 @@ func newPostings(ids []int32, idCount int) postings {
 	return p
 }
 
-// of returns all positions of number n. It returns nil for numbers that were assigned later.
+// of returns all positions of number n. It returns nil for a number that was assigned after the
+// postings were made.
 func (p postings) of(n int32) []int32 {
 	if int(n) >= len(p.first)-1 {
 		return nil

@@ -5,12 +5,12 @@ package annotate
 // lineIndex is a text in which blocks are searched for.
 type lineIndex struct {
 	lines    []string
-	in       *interner // may contain lines of other texts
+	in       *interner // may also contain lines of other texts
 	ids      []int32   // numbers of the lines
 	postings postings  // positions of ids
 
-	bare *postings // positions of the lines without white space (nil until they are needed)
-	bag  *wordBag  // nil until it is needed
+	bare *postings // positions of the lines without white space; nil until first needed
+	bag  *wordBag  // nil until first needed
 
 	enclosers []int32 // for each line, the line that encloses it; nil until first needed
 }
@@ -21,7 +21,8 @@ func newLineIndex(in *interner, lines []string) *lineIndex {
 	return &lineIndex{lines: lines, in: in, ids: ids, postings: newPostings(ids, len(in.lines))}
 }
 
-// barePostings returns the positions of the lines by their number without white space.
+// barePostings returns the positions of the lines. It finds them by the number of the line without
+// white space.
 func (p *lineIndex) barePostings() postings {
 	if p.bare == nil {
 		at := newPostings(p.in.bareNumbers(p.ids, p.lines), len(p.in.bareLines))

@@ -32,7 +32,7 @@ func SplitLines(text []byte) []string {
 	return lines
 }
 
-// maxLine is the length, in bytes, above which a line is shortened.
+// maxLine is the length of a line, in bytes, above which SplitLines shortens it.
 const maxLine = 1024
 
 func normalize(line string) string {
@@ -140,10 +140,10 @@ const (
 	maxScopeFar = 2000 // number of lines above the block that are examined
 )
 
-// Scope returns the lines that enclose the line with this index, the innermost first, at most three.
-// The enclosing line of a line is the nearest line above that is less indented and contains a
-// letter or digit. In code, these are for example an if statement and the head of the function. A
-// blank line has the same enclosing lines as the next line.
+// Scope returns the lines that enclose the line with this index, the innermost first, but at most three. The enclosing
+// line of a line is the nearest line above that is less indented and contains a letter or digit. In code, these are
+// for example an if statement and the head of the function. A blank line has the same enclosing lines as the next
+// line.
 func Scope(lines []string, index int) []string {
 	depth := -1
 	for i := index; i < len(lines) && depth < 0; i++ {

@@ -84,7 +84,8 @@ func (p *fileResults) partialError() error {
 	return &PartialError{p.partial, p.orphans}
 }
 
-// searchElsewhere searches other files for the lost annotations of a file. It does so only once.
+// searchElsewhere searches other files for the lost annotations of a file. It does this only once
+// for each fileResults.
 func (b *Store) searchElsewhere(ctx context.Context, p *fileResults, file string) error {
 	b.mu.Lock()
 	done := p.searched
@@ -135,7 +136,7 @@ func (b *Store) resolve(ctx context.Context, file string) (*fileResults, error) 
 		bytes.Equal(old.content, p.content) {
 		return old, nil
 	}
-	sidecars := slices.Clone(p.sidecars) // keep the original order, which resolveAll changes
+	sidecars := slices.Clone(p.sidecars) // resolveAll changes the order, so keep a copy of the original order
 	if err := b.resolveAll(ctx, p, file); err != nil {
 		return nil, err
 	}

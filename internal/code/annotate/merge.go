@@ -14,9 +14,9 @@ import (
 // MergeResult is the result of [Merge].
 type MergeResult struct {
 	Data       []byte // the merged sidecar
-	Records    int    // number of annotations in it
+	Records    int    // number of annotations in Data
 	Unreadable []byte // lines of ours and theirs that cannot be read, each with a line feed; they are not in Data
-	Removed    int    // number of base lines that one side had deleted
+	Removed    int    // number of lines of base that one side had deleted
 }
 
 // Merge merges two sidecars with the common ancestor base, which may be empty. ours and theirs
@@ -34,7 +34,7 @@ func Merge(base, ours, theirs []byte) MergeResult {
 	var all []*mergeLine
 	at := map[string]int{}
 	add := func(p *mergeLine) {
-		// Of annotations with the same key, keep the one that parse would use.
+		// If several annotations have the same key, keep the annotation that parse would use.
 		if i, ok := at[p.key]; ok && p.key != "" {
 			if p.raw < all[i].raw {
 				all[i] = p
@@ -91,7 +91,9 @@ type mergeLine struct {
 	raw  string
 	time time.Time
 	id   string // ID of the annotation ("" for other lines)
-	key  string // equal for annotations that differ only in time, commit and blob ("" for other lines)
+	// equal for annotations that differ only in time, commit and blob; "" for lines that are not
+	// annotations
+	key string
 }
 
 // mergeSide contains the lines of one side, without repetitions.
@@ -119,7 +121,7 @@ func parseMergeSide(data []byte) *mergeSide {
 			same.Commit = ""
 			same.Blob = ""
 			key, err := encode(nil, &same)
-			if err != nil { // without the time, the line is too long
+			if err != nil { // compare whole lines, because a line that is too long cannot be encoded again
 				key = l
 			}
 			p.key = string(key)
@@ -129,7 +131,7 @@ func parseMergeSide(data []byte) *mergeSide {
 			var v struct {
 				Time time.Time `json:"time"`
 			}
-			_ = json.Unmarshal(l, &v) // ignore the error: a newer version may have a different format
+			_ = json.Unmarshal(l, &v) // ignore the error, because a newer version may have a different format
 			p.time = v.Time
 		default:
 			continue

@@ -59,9 +59,8 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	return b, nil
 }
 
-// annotatedDir returns the directory, or its nearest parent directory, that contains annotations. It
-// returns the directory itself if there is none. Directories of other users are ignored, as with
-// repositories.
+// annotatedDir returns the directory, or its nearest parent directory, that contains annotations. It returns the
+// directory itself if no such directory exists. Directories of other users are ignored, as with repositories.
 func annotatedDir(dir, sub string) string {
 	if sub == "" {
 		sub = DefaultDir

@@ -20,9 +20,9 @@ const privateLines = "# kept out of git until oxbow annotate setup\n*\n"
 // maxGitignore is the maximum size, in bytes, of a .gitignore that is read.
 const maxGitignore = 1 << 20
 
-// StartPrivate makes the annotations of a tree private when the first one is added: git ignores
-// them until [Store.Share] is called. It has no effect on a tree that already has annotations. Call
-// it before any other method.
+// StartPrivate makes the annotations of a tree private when the first annotation is added, which
+// means that git ignores them until [Store.Share] is called. It has no effect on a tree that
+// already has annotations. Call it before any other method.
 func (b *Store) StartPrivate() { b.private = true }
 
 // IsPrivate reports whether git ignores the annotations of the tree because of

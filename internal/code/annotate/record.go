@@ -147,7 +147,8 @@ func (r *Record) id() string {
 		[]string{r.File, r.Span.String(), r.Hash, r.Why, r.Agent, r.Session, r.Ref},
 		r.Rejected...,
 	) {
-		fmt.Fprintf(h, "%d:%s", len(s), s) // the lengths make the parts distinguishable
+		// write the length of each part, so that different parts never result in the same hash
+		fmt.Fprintf(h, "%d:%s", len(s), s)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -20,7 +20,7 @@ func (b *Store) resolveAll(ctx context.Context, p *fileResults, file string) err
 	lines := SplitLines(p.content)
 	p.lines = len(lines)
 	now := blobName(p.content, b.sha256())
-	fetch := func(sidecars []*sidecar) error { // reads all old texts at once
+	fetch := func(sidecars []*sidecar) error { // fetch reads all old texts at once
 		if b.history == nil {
 			return nil
 		}
@@ -64,7 +64,9 @@ func (b *Store) resolveAll(ctx context.Context, p *fileResults, file string) err
 			} else {
 				m = x.byUniqueText(r)
 				if m.confidence < .9 {
-					continue // an annotation of a different file needs the same text and high confidence
+					// an annotation of a different file counts only if its text is the same and the
+					// confidence is high
+					continue
 				}
 			}
 			// An annotation with a different file name that is lost here belongs to that file, if
@@ -123,7 +125,7 @@ func (p *lineIndex) isSuccessor(s *sidecar, now string) bool {
 // Limits of [Store.findElsewhere].
 const (
 	maxElsewhere  = 50  // number of files that are searched
-	maxSince      = 3   // number of commits for which git is asked
+	maxSince      = 3   // number of commits about which git is asked
 	sureElsewhere = .85 // minimum confidence for a block in another file
 )
 
@@ -150,7 +152,7 @@ func (b *Store) findElsewhere(ctx context.Context, file string, found []Found) e
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err == nil { // ignore the error: for example, a rebase may have removed the commit
+		if err == nil { // ignore the error, because, for example, a rebase may have removed the commit
 			files = append(files, names...)
 		}
 	}

@@ -27,7 +27,8 @@ func (r *Record) statement() string {
 	add := func(texts ...string) {
 		b.WriteString(strconv.Itoa(len(texts)) + "\n")
 		for _, s := range texts {
-			fmt.Fprintf(&b, "%d:%s", len(s), s) // the lengths make the parts distinguishable
+			// write the length of each part, so that different parts never result in the same hash
+			fmt.Fprintf(&b, "%d:%s", len(s), s)
 		}
 	}
 	add(r.ID, r.File, r.Span.String(), r.Why, string(r.By), r.Hash, strconv.Itoa(r.Cut))

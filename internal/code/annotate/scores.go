@@ -11,11 +11,11 @@ import (
 // Thresholds for matching (see docs/annotations.md).
 const (
 	distinctiveLetters      = 40 // number of letters that a line needs to be found by its text alone
-	distinctiveBlockLetters = 30 // the same for two or more lines
+	distinctiveBlockLetters = 30 // number of letters that two or more lines need to be found by their text alone
 
-	nearContext = .34 // share of the context that must match otherwise
+	nearContext = .34 // share of the context that must match for lines with fewer letters
 	similar     = .5  // minimum similarity of edited text
-	similarLine = .6  // the same for a single line, which has only few words
+	similarLine = .6  // minimum similarity of a single edited line, which has only few words
 )
 
 // isDistinctive reports whether the lines are distinctive enough to be found without context.
@@ -26,7 +26,9 @@ func isDistinctive(lines []string) bool {
 
 // Limits of [oldVersion.isDistinctiveBlock].
 const (
-	firmLetters = 30 // number of letters in a block and in the unchanged lines next to it
+	// number of letters that a block, with the unchanged lines next to it, needs to be found with
+	// full confidence
+	firmLetters = 30
 	doubtful    = .6 // confidence in a block with fewer letters
 )
 
@@ -123,13 +125,13 @@ func (p *lineIndex) sharedScope(r *Record, first int) (same, of int) {
 	return min(same, len(r.Scope)), len(r.Scope)
 }
 
-// sharedLetters returns the share of the block's letters that are in lines which also occur in the
-// span. White space is ignored.
+// sharedLetters returns a share of the block's letters: the letters in those lines that also occur
+// in the span. White space is ignored.
 func (p *lineIndex) sharedLetters(block []string, s Span) float64 {
 	have := p.bareSet(s.First-1, s.Last)
 	got, all := 0, 0
 	for _, l := range block {
-		n := countLetters(l) + 1 // plus 1, so that lines without letters count
+		n := countLetters(l) + 1 // add 1, so that lines without letters count as well
 		all += n
 		if have[bareLine(l)] {
 			got += n
@@ -138,8 +140,7 @@ func (p *lineIndex) sharedLetters(block []string, s Span) float64 {
 	return float64(got) / float64(all)
 }
 
-// inOrder returns the number of lines that a and b have in common at the same index. White space is
-// ignored.
+// inOrder returns the number of indexes at which a and b have the same line.
 func inOrder(a, b []string) int {
 	n := 0
 	for i := range min(len(a), len(b)) {
@@ -193,6 +194,6 @@ func shareInWords(f float64) string {
 	return "none"
 }
 
-// alikeOnly is the factor for the confidence if almost no line of the block is unchanged. So a
-// confidence of .5 or more means that some lines are unchanged.
+// alikeOnly is the factor by which the confidence is multiplied if almost no line of the block is
+// unchanged. Therefore a confidence of .5 or more means that some lines are unchanged.
 const alikeOnly = .49

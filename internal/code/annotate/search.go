@@ -120,8 +120,8 @@ func (b *Store) allRecords(ctx context.Context) ([]Found, error) {
 // maxRenamed is the maximum number of missing files whose new name one search requests from git.
 const maxRenamed = 50
 
-// nowCalled returns the present name of a file that is missing in the working tree, or its old name
-// if there is no new one. It caches git's answer for this state of the history.
+// nowCalled returns the present name of a file that is missing in the working tree, or the file's
+// old name if git knows no new name. It caches git's answer for this state of the history.
 func (b *Store) nowCalled(ctx context.Context, file string) string {
 	if b.history == nil {
 		return file
@@ -137,7 +137,7 @@ func (b *Store) nowCalled(ctx context.Context, file string) string {
 	if !ok {
 		names, _, err = b.history.LaterNames(ctx, file)
 		if err != nil {
-			return file // the annotation is still found, under the file's old name
+			return file // use the old name, under which the annotation is still found
 		}
 		b.keepNames(key, names)
 	}

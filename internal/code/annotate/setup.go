@@ -22,12 +22,12 @@ import (
 type attributeLine struct {
 	File  string // slash-separated path relative to the root of the tree, or absolute path
 	Line  string
-	There bool // this line, or one with the same effect, already existed
+	There bool // the line, or a line with the same effect, already existed
 }
 
 // Setup is the result of [Store.Setup].
 type Setup struct {
-	Attributes attributeLine // attributes of the tree, for every clone: union merge
+	Attributes attributeLine // line for the attributes of the tree, which applies to every clone: union merge
 
 	// Config and Local make git use oxbow to merge the sidecars in this clone. Config are settings
 	// for the clone's config. Local is a line for the clone's own attributes file, which overrides
@@ -129,7 +129,7 @@ func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge s
 		}
 		for _, a := range f[1:] {
 			if m, ok := strings.CutPrefix(a, "merge="); ok {
-				said = m // the last matching line counts
+				said = m // use the last matching line, as git does
 			}
 		}
 	}

@@ -5,9 +5,9 @@ package annotate
 import "math"
 
 // wordBag counts the words in a block, and in a window of lines that slides along a text. Moving
-// the window costs only the lines that enter and leave it. The similarity of block and window is
-// the Sørensen–Dice coefficient of their words: twice the common weight divided by the total
-// weight. A word's weight is 1 divided by the square root of its frequency in the text. White
+// the window costs only as much as the lines that enter and leave it. The similarity of block and
+// window is the Sørensen–Dice coefficient of their words: twice the common weight divided by the
+// total weight. A word's weight is 1 divided by the square root of its frequency in the text. White
 // space and punctuation, which occur in all code, do not count.
 type wordBag struct {
 	lines  []string // lines of the text
@@ -81,7 +81,7 @@ func (b *wordBag) grow() {
 
 // moveWindow sets the window to the lines lo to hi-1.
 func (b *wordBag) moveWindow(lo, hi int) {
-	if lo >= b.hi || hi <= b.lo { // the new window has no line of the old one
+	if lo >= b.hi || hi <= b.lo { // the old and the new window have no line in common
 		for i := b.lo; i < b.hi; i++ {
 			b.drop(i)
 		}

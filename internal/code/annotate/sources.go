@@ -1,4 +1,5 @@
-// This file collects what Lookup compares: the sidecars of a file, of its former names and of deleted files.
+// This file collects the sidecars that Lookup needs: the sidecars of a file, of the file's former names, and of
+// deleted files.
 
 package annotate
 
@@ -42,8 +43,8 @@ func (b *Store) readSidecars(ctx context.Context, p *fileResults, own *sidecar, 
 	return err
 }
 
-// noteOrphans lists the deleted files whose annotations may belong to this file, if git failed, or
-// if the clone is shallow and nothing was found.
+// noteOrphans lists the deleted files whose annotations may belong to this file. It lists them only
+// if git failed, or if the clone is shallow and nothing was found.
 func (b *Store) noteOrphans(ctx context.Context, p *fileResults, file string) error {
 	if p.partial == nil && len(p.found) == 0 && b.isShallow() {
 		p.partial = errShallow
@@ -83,7 +84,7 @@ func (b *Store) prefetchBlobs(ctx context.Context, file string, p *fileResults, 
 type nameQuery struct {
 	names []string
 	err   error
-	done  chan struct{} // nil if the result is already known
+	done  chan struct{} // closed when the result is known; nil if it was known from the start
 	stop  func()        // cancels the query and waits until it has ended
 }
 
@@ -136,7 +137,7 @@ func (b *Store) askNames(ctx context.Context, p *fileResults, file string) (q *n
 // in content, files whose annotations all have only short lines, and all files beyond the limit. If it returns an
 // error, the list is incomplete.
 func (b *Store) possibleOrigins(ctx context.Context, own string, content []byte) (files []string, err error) {
-	var have map[string]bool // lines of content (nil until they are needed)
+	var have map[string]bool // lines of content, nil until first needed
 	stands := func(r *Record) bool {
 		long := 0
 		for _, l := range slices.Concat(r.Block, r.Before, r.After) {

@@ -11,13 +11,17 @@ import (
 
 // Stats contains the numbers of a store.
 type Stats struct {
-	Files       int             // number of source files with annotations
-	Annotations int             // number of annotations. If a copy of the file has the same annotation, it counts once
-	Placed      map[Placing]int // number of annotations by their state in the working tree, without those in Archived
-	Archived    int             // number of archived annotations whose lines do not exist
-	By          map[string]int  // number by author: person, agent, tool, import, or ""
+	Files int // number of source files with annotations
+	// number of annotations. If copies of a file have the same annotation, the annotation counts
+	// once
+	Annotations int
+	// number of annotations by their state in the working tree, excluding the archived annotations
+	// in Archived
+	Placed   map[Placing]int
+	Archived int            // number of archived annotations whose lines do not exist
+	By       map[string]int // number by author: person, agent, tool, import, or ""
 
-	Oldest, Median, Newest time.Time // times of the annotations (zero if there are none)
+	Oldest, Median, Newest time.Time // times of the annotations, zero if there are no annotations
 
 	Bytes   int64 // total size of the sidecars
 	Damaged int   // number of sidecar lines that cannot be read (see [Store.Check])

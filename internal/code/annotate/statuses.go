@@ -32,8 +32,9 @@ type SkippedFile struct {
 type searchArea int
 
 const (
-	treeOnly    searchArea = iota // in the working tree
-	treeAndHead                   // in the working tree, and in HEAD for those that are not there
+	treeOnly searchArea = iota // in the working tree
+	// in the working tree, and in HEAD for annotations that are not found in the working tree
+	treeAndHead
 )
 
 // surveySidecars calls fn for each sidecar with the positions of the sidecar's annotations, sorted by time. It
@@ -140,7 +141,7 @@ type locator struct {
 	commit  string // HEAD ("" without git)
 	sidecar *sidecar
 	at      []Found
-	no      *unreadableError // reason why the search is incomplete (nil if it is complete)
+	no      *unreadableError // reason why the search is incomplete, or nil if it is complete
 }
 
 // countLost returns the number of annotations that have not been found yet.
@@ -256,8 +257,8 @@ func (l *locator) inHead(ctx context.Context, names []string, seen map[string]st
 const maxOthers = 5000
 
 // inOthers searches all files in the working tree for annotations of deleted files, because each
-// file may be a deleted file with a new name. If there are too many files, the annotations that
-// were not found get an error.
+// file may be a deleted file with a new name. If there are more than maxOthers files, the search
+// ends, and the annotations that were not found get an error.
 func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
 	if len(gone) == 0 {
 		return nil
@@ -270,7 +271,7 @@ func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
 		}
 		content, err := b.content(name)
 		if err != nil || isBinary(content) || CheckFile(name) != nil {
-			return nil // a lookup would find nothing in this file
+			return nil // skip a file in which a lookup would find nothing
 		}
 		p := &fileResults{content: content, sidecars: []*sidecar{noSidecar}}
 		for _, l := range gone {

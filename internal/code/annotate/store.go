@@ -34,13 +34,12 @@ type Options struct {
 	Clock    func() time.Time // returns the time for a new record that has no time; default time.Now
 	LockWait time.Duration    // maximum time for which Add waits for other writers; default 5 s
 
-	// Key returns the key of this machine. MakeKey also creates the key if necessary. Without them,
+	// Key returns the key of this machine. MakeKey also creates the key if necessary. Without Key,
 	// no annotation counts as written by this machine (see [Store.FindUnreviewed]).
 	Key     func() []byte
 	MakeKey func(ctx context.Context) []byte
 
-	// ReviewedCommit returns the commit of the branch whose annotations have been reviewed, or ""
-	// if there is none.
+	// ReviewedCommit returns the commit of the reviewed branch, or "" if no branch is reviewed.
 	ReviewedCommit func(ctx context.Context, repo *git.Repo) (string, error)
 }
 
@@ -56,7 +55,7 @@ type Store struct {
 	repo     *git.Repo // nil without git
 	bare     error     // error if the root is a repository without a working tree
 
-	private   bool  // the annotations become private with the first annotation
+	private   bool  // the annotations become private when the first annotation is added
 	skipAbove int64 // size, in bytes, above which a sidecar is not read (0 for no limit)
 
 	mu          sync.Mutex                // guards all fields below
@@ -67,8 +66,8 @@ type Store struct {
 	histories map[string]*blobHistory // by file
 }
 
-// Open returns a store for a working tree. Work is the file system at the root of the tree. Open reads and
-// creates no files.
+// Open returns a store for a working tree. work is the file system at the root of the tree. Open reads and creates no
+// files.
 func Open(work vfs.FS, o *Options) (*Store, error) {
 	b := &Store{work: work}
 	if o != nil {
@@ -125,8 +124,8 @@ func (b *Store) SkipLarge(size int64) { b.skipAbove = size }
 
 var noSidecar = &sidecar{} // used for files without a sidecar; must not be changed
 
-// readSidecar reads a sidecar. Name is the path relative to the sidecar directory. If the file does not
-// exist, readSidecar returns noSidecar. The caller must not change the result, because the result is cached.
+// readSidecar reads a sidecar. name is the path relative to the sidecar directory. If the file does not exist,
+// readSidecar returns noSidecar. The caller must not change the result, because the result is cached.
 func (b *Store) readSidecar(name string) (*sidecar, error) {
 	full := path.Join(b.dir, name)
 	fi, err := b.work.Stat(full)
@@ -172,7 +171,7 @@ func (b *Store) CheckedOut() error {
 		return nil
 	}
 	if names, err := git.IndexNames(filepath.Join(b.root, filepath.FromSlash(b.dir))); err != nil || len(names) == 0 {
-		return nil // an unreadable index proves nothing
+		return nil // an index that cannot be read proves nothing
 	}
 	return fmt.Errorf(
 		"the annotations of this repository are not checked out; git sparse-checkout add %s gets them, or git "+
@@ -200,8 +199,8 @@ func (b *Store) keepNames(key string, names []string) {
 // maxResolved is the maximum number of files whose annotations or names are cached.
 const maxResolved = 64
 
-// ReadRecords returns the annotations in a file's sidecar, the oldest first, including archived annotations.
-// Their lines are those at the time of writing. [Store.Lookup] finds the present lines.
+// ReadRecords returns the annotations in a file's sidecar, the oldest first, including archived annotations. Each
+// annotation has the line numbers at the time of writing. [Store.Lookup] finds the present lines.
 func (b *Store) ReadRecords(_ context.Context, file string) ([]Record, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -259,8 +258,8 @@ func (b *Store) blobHistory(file string) *blobHistory {
 // maxDepth is the maximum depth of directories that walkFiles visits.
 const maxDepth = 64
 
-// walkSidecars calls fn for each sidecar, in the order of their paths. The name is the path relative to the
-// sidecar directory.
+// walkSidecars calls fn for each sidecar, in the order of their paths. name is the path relative to the sidecar
+// directory.
 func (b *Store) walkSidecars(ctx context.Context, fn func(name string) error) error {
 	return b.walkFiles(ctx, b.dir, func(name string) error {
 		if !strings.HasSuffix(name, suffix) {
@@ -270,9 +269,9 @@ func (b *Store) walkSidecars(ctx context.Context, fn func(name string) error) er
 	})
 }
 
-// walkFiles calls fn for each regular file below the directory root, in the order of their paths. The name
-// is the path relative to root. walkFiles does not follow symbolic links. It skips the sidecar directory,
-// unless root is the sidecar directory.
+// walkFiles calls fn for each regular file below the directory root, in the order of their paths. name is the path
+// relative to root. walkFiles does not follow symbolic links. It skips the sidecar directory, unless root is the
+// sidecar directory.
 func (b *Store) walkFiles(ctx context.Context, root string, fn func(name string) error) error {
 	var down func(dir string, depth int) error
 	down = func(dir string, depth int) error {
@@ -314,8 +313,8 @@ func (b *Store) each(ctx context.Context, fn func(name string, s *sidecar) error
 	})
 }
 
-// All returns the annotations of all files, sorted by sidecar and then by time. Their lines are those at the
-// time of writing. An ID occurs at most once in each sidecar.
+// All returns the annotations of all files, sorted by sidecar and then by time. Each annotation has the line numbers
+// at the time of writing. An ID occurs at most once in each sidecar.
 func (b *Store) All(ctx context.Context) ([]Record, error) {
 	var all []Record
 	err := b.walkSidecars(ctx, func(name string) error {

@@ -20,8 +20,8 @@ type oldVersion struct {
 	*oldText
 	mapper *diff.Mapper
 
-	// To has, for each old line, the index of the same line in the new text, or -1 if the line is gone.
-	// It is nil before the first call of mapLines.
+	// to has, for each old line, the index of the same line in the new text, or -1 if the line is gone. It is nil
+	// before the first call of mapLines.
 	to []int
 
 	bareTo []int      // like to, but white space is ignored (see [oldVersion.bareAt])
@@ -65,9 +65,9 @@ func (f *oldVersion) bareAt(p *lineIndex, index int) int {
 // noLine marks an old line that was searched for and not found.
 const noLine = -2
 
-// extendToGap extends a range of old lines by the adjacent lines that were changed or deleted. From and to
-// are the first index and the index after the last. It returns the extended range, first to last, and the
-// range of new lines that replaced these lines, lo to hi. Ranges exclude their end.
+// extendToGap extends a range of old lines by the adjacent lines that were changed or deleted. from and to are the
+// first index and the index after the last. It returns the extended range, first to last, and the range of new lines
+// that replaced these lines, lo to hi. Ranges exclude their end.
 func (f *oldVersion) extendToGap(p *lineIndex, from, to int) (first, last, lo, hi int) {
 	for from > 0 && f.to[from-1] < 0 {
 		from--

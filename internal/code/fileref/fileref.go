@@ -8,9 +8,10 @@ import "time"
 type State string
 
 const (
-	Fresh        State = "FRESH"        // at least .8 of it is unchanged
-	Moved        State = "MOVED"        // at least .8 of it is unchanged, but in a different file or in different lines
-	Stale        State = "STALE"        // the file was deleted, or less than .8 of it is unchanged
+	Fresh State = "FRESH" // at least .8 of the content is unchanged
+	// at least .8 of the content is unchanged, but in a different file or in different lines
+	Moved        State = "MOVED"
+	Stale        State = "STALE"        // the file was deleted, or less than .8 of the content is unchanged
 	Unverifiable State = "UNVERIFIABLE" // the old content is unknown, or the file is not in this tree
 )
 
@@ -38,6 +39,6 @@ type CheckResult struct {
 	// Now is the file's present path, or the path of the file that contains its remaining lines. It
 	// is "" if the path is File. Now has line numbers if File has line numbers.
 	Now  string
-	Kept float64 // share that is unchanged, 0 to 1 (0 if it is unverifiable or not known)
+	Kept float64 // share of the content that is unchanged, 0 to 1; 0 if it is not known
 	How  string  // the result in words, for people
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// RemoteURL returns the first URL of a remote, or "" if there is none. It does not apply
-// url.*.insteadOf.
+// RemoteURL returns the first URL of a remote, or "" if the remote does not exist. It does not
+// apply url.*.insteadOf.
 func (r *Repo) RemoteURL(remote string) string { return r.Config("remote", remote, "url") }
 
 // Config returns the first value of a key in a named section, such as remote.origin.url. It

@@ -135,7 +135,7 @@ func (r *Repo) find(dir string) error {
 					return fmt.Errorf("%w: %s leads nowhere", ErrNone, dot)
 				}
 				r.dir = to
-			default: // git would follow a symbolic link, but links are not needed
+			default: // ignore a symbolic link, although git would follow it, because links are not needed
 				return fmt.Errorf("%w: %s is neither a directory nor a file", ErrNone, dot)
 			}
 			r.common = r.dir
@@ -251,8 +251,8 @@ func (r *Repo) usesSHA256() bool {
 	return false
 }
 
-// settings override all settings of a repository that specify a command or a file, and those that
-// change the output.
+// settings override all settings of a repository that specify a command or a file, or change the
+// output.
 var settings = []string{
 	"core.fsmonitor=false",
 	"core.hooksPath=" + os.DevNull,
@@ -372,7 +372,7 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 	cmd.Dir = dir
 	cmd.Env = r.gitEnvironment(dir)
 	cmd.Stdin = bytes.NewReader(stdin)
-	cmd.WaitDelay = time.Second // a grandchild may keep pipes open
+	cmd.WaitDelay = time.Second // end after a second, because a grandchild may keep pipes open
 	out := &limitedBuffer{most: r.opts.Output, stop: cancel}
 	stderr := &limitedBuffer{most: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, stderr
@@ -391,8 +391,8 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 	return out.data, nil
 }
 
-// limitedBuffer stores at most most bytes. It discards further bytes and calls stop. It must not
-// have a method ReadFrom, because io.Copy would call that instead of Write.
+// limitedBuffer stores at most most bytes. It discards further bytes and calls stop. limitedBuffer
+// must not have a method ReadFrom, because io.Copy would call that method instead of Write.
 type limitedBuffer struct {
 	data []byte
 	most int64

@@ -22,8 +22,8 @@ const maxIndex = 256 << 20
 var errIndex = errors.New("git's index is of a form that is not known")
 
 // IndexNames returns the names in the index of a working tree that are at or below a path. They are
-// slash-separated and relative to the path; the path itself is ".". It returns none if the path is
-// not in a working tree. Letter case is ignored, as on most file systems of macOS and Windows.
+// slash-separated and relative to the path; the path itself is ".". It returns no names if the path
+// is not in a working tree. Letter case is ignored, as on most file systems of macOS and Windows.
 func IndexNames(path string) ([]string, error) {
 	r := &Repo{}
 	if err := r.find(filepath.Dir(path)); err != nil {
@@ -65,7 +65,7 @@ func InTree(dir string) bool {
 type IndexEntry struct {
 	Name  string
 	Blob  string
-	File  bool // it is a regular file
+	File  bool // the entry is a regular file
 	Stage int  // not 0 if the file has a merge conflict
 
 	// Size and modification time of the file when git last examined it. If they are unchanged, the
@@ -83,7 +83,7 @@ func (r *Repo) Index() (entries []IndexEntry, at time.Time, err error) {
 	}
 	shared, err := r.readIndex(name, func(e IndexEntry) { entries = append(entries, e) })
 	if err == nil && shared != "" {
-		err = errIndex // the changes to the shared entries are not applied
+		err = errIndex // fail, because the changes to the shared entries are not applied
 	}
 	return entries, at, err
 }

@@ -69,7 +69,8 @@ func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 		if err := checkHex(p.Commit); err != nil {
 			return nil, fmt.Errorf("reading trees: %w", err)
 		}
-		// git would fail for all paths if one is not clean, such as ../x.
+		// Leave out a path that is not clean, such as ../x, because git would then fail for all
+		// paths.
 		if fs.ValidPath(p.File) && !strings.ContainsAny(p.File, "\n\x00") {
 			asked = append(asked, i)
 			in.WriteString(p.Commit + ":" + p.File + "\n")

@@ -206,9 +206,9 @@ func parseRaw(out []byte) ([]step, error) {
 	return steps, nil
 }
 
-// FormerNames returns the former names of a file of HEAD, newest first, and the names of files it was
-// copied from. The original of a copy that the copying commit did not change is found only if it is
-// in others. If git fails, Names returns the names found so far and the error.
+// FormerNames returns the former names of a file in HEAD, newest first, and the names of the files of which it is a
+// copy. The original of a copy that the copying commit did not change is found only if it is in others. If git fails,
+// FormerNames returns the names found so far and the error.
 func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (names []string, err error) {
 	commit, err := r.Head(ctx)
 	for range maxHops {
@@ -241,7 +241,7 @@ func (r *Repo) copyOrigin(ctx context.Context, head, file string, others []strin
 		}
 		paths := append([]string{file}, others...)
 		for _, c := range changed {
-			if c.status == 'D' && c.old == m.new { // equal content: no objects have to be read
+			if c.status == 'D' && c.old == m.new { // the contents are equal, so no objects have to be read
 				return m.commit, c.from, nil
 			}
 			paths = append(paths, c.from)
@@ -302,8 +302,8 @@ func (r *Repo) log(ctx context.Context, paths []string, args ...string) ([]step,
 }
 
 // Around returns the blobs of a path in the last commit before t that changed it, and in the first
-// such commit at or after t, by the dates of the commits in the history of HEAD. A blob is "" if
-// there is no such commit. It follows only first parents and no renames.
+// such commit at or after t, by the dates of the commits in the history of HEAD. A blob is "" if no
+// such commit exists. It follows only first parents and no renames.
 func (r *Repo) Around(ctx context.Context, file string, t time.Time) (before, after string, err error) {
 	head, err := r.Head(ctx)
 	if err != nil || head == "" {

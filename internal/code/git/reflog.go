@@ -21,15 +21,15 @@ const maxReflog = 1 << 20
 type Move struct {
 	Time time.Time
 	To   string // new commit
-	New  bool   // the commit was created by this move
-	Made bool   // git commit created it, with a message by the user or an agent
+	New  bool   // the move created the commit
+	Made bool   // git commit created the commit, with a message by the user or an agent
 
 	from   string // previous commit
-	amends bool   // git commit --amend created it
+	amends bool   // git commit --amend created the commit
 }
 
-// Reflog returns the last moves of HEAD in their order. It reads the reflog file, and returns none
-// if there is no such file, for example because the reflog is disabled.
+// Reflog returns the last moves of HEAD in their order. It reads the reflog file, and returns no
+// moves if the file does not exist, for example because the reflog is disabled.
 func (r *Repo) Reflog() []Move {
 	f, err := vfs.OpenRegular(filepath.Join(r.dir, "logs", "HEAD"))
 	if err != nil {
@@ -49,7 +49,7 @@ func (r *Repo) Reflog() []Move {
 	made := map[string]bool{}
 	for line := range strings.Lines(string(b)) {
 		if m, ok := parseMove(line); ok {
-			m.Made = m.Made || (m.amends && made[m.from]) // an amended commit keeps its message
+			m.Made = m.Made || (m.amends && made[m.from]) // an amended commit keeps the message of the commit before
 			made[m.To] = made[m.To] || m.Made
 			all = append(all, m)
 		}

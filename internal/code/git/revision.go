@@ -51,7 +51,7 @@ func (r *Repo) Resolve(ctx context.Context, name string) (string, error) {
 	}
 	id, steps := r.resolveName(m[1]), m[2]
 	if id == "" {
-		_, err := r.Head(ctx) // returns an error if references cannot be read at all
+		_, err := r.Head(ctx) // Head returns an error if references cannot be read at all
 		return "", errors.Join(fmt.Errorf("%.80q %w", name, ErrNoCommit), err)
 	}
 	out, err := r.run(ctx, nil, "rev-parse", "--verify", "--quiet", id+steps+"^{commit}")
@@ -76,7 +76,7 @@ func (r *Repo) resolveName(ref string) string {
 	}
 	for _, place := range refPlaces {
 		if place == "%s" && strings.ToUpper(ref) != ref && !strings.HasPrefix(ref, "refs/") {
-			continue // the name could be another file in .git, such as config
+			continue // skip the name, because it could be the name of another file in .git, such as config
 		}
 		if id, _ := r.followRef(fmt.Sprintf(place, ref)); id != "" {
 			return id
@@ -88,7 +88,8 @@ func (r *Repo) resolveName(ref string) string {
 	return ""
 }
 
-// MergeBase returns the best common ancestor of two commits, or "" if there is none.
+// MergeBase returns the best common ancestor of two commits, or "" if the commits have no common
+// ancestor.
 func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	if err := errors.Join(checkHex(a), checkHex(b)); err != nil {
 		return "", err
@@ -108,7 +109,7 @@ func (r *Repo) CommitFiles(ctx context.Context, commit string) (map[string]strin
 	return r.listTree(ctx, commit, "-r", "")
 }
 
-// FilesIn is like Files for the files directly in a directory.
+// FilesIn is like CommitFiles, for the files directly in a directory.
 func (r *Repo) FilesIn(ctx context.Context, commit, dir string) (map[string]string, error) {
 	return r.listTree(ctx, commit, "-t", dir+"/")
 }
@@ -137,7 +138,7 @@ func (r *Repo) listTree(ctx context.Context, commit, depth, path string) (map[st
 }
 
 // Follow returns the object of a reference with the given full name, such as
-// refs/remotes/origin/HEAD, or "" if there is none. It follows symbolic references.
+// refs/remotes/origin/HEAD, or "" if the reference does not exist. It follows symbolic references.
 func (r *Repo) Follow(name string) (string, error) {
 	if !refName().MatchString(name) || !fs.ValidPath(name) || strings.Contains(name, "..") ||
 		!strings.HasPrefix(name, "refs/") {
@@ -247,7 +248,7 @@ func (r *Repo) findRenames(ctx context.Context, head string, files []string) (ma
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range steps { // the newest commit comes first
+		for _, s := range steps { // use the first commit, because the newest commit comes first
 			if want[s.from] && to[s.from] == "" {
 				to[s.from] = s.to
 			}

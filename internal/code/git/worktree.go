@@ -16,7 +16,8 @@ const maxHookIndex = 12 << 20
 // Worktree is a git working tree.
 type Worktree struct{ repo Repo }
 
-// FindWorktree returns the working tree that contains a directory. It returns false if there is none.
+// FindWorktree returns the working tree that contains a directory. It returns false if the directory is not in a
+// working tree.
 func FindWorktree(dir string) (*Worktree, bool) {
 	w := &Worktree{}
 	if err := w.repo.find(dir); err != nil {

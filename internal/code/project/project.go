@@ -15,9 +15,9 @@ import (
 
 // Project is the name of a project and the reason for it.
 type Project struct {
-	Name string // value for the label project: lower-case letters, digits, dots, - and _
+	Name string // value for the label project, which consists of lower-case letters, digits, dots, - and _
 	Why  string // the rule that determined Name
-	Root string // directory of the project (for a linked worktree, the worktree's)
+	Root string // directory of the project; in a linked worktree, the directory of the worktree
 }
 
 // maxUp is the maximum number of parent directories that are examined.
@@ -35,7 +35,7 @@ const maxUp = 64
 // short name. To distinguish two projects with the same name, label one project with a different
 // name by hand.
 //
-// dir is an absolute path in the operating system's form. Of reads git's files and runs no
+// dir is an absolute path in the operating system's form. Find reads git's files and runs no
 // program. read returns a file's content like [os.ReadFile]. isDir reports whether a path is a
 // directory.
 func Find(dir string, read func(path string) ([]byte, error), isDir func(path string) bool) (Project, error) {
@@ -87,7 +87,7 @@ func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 		git = resolvePath(dir, to)
 		if b, err := read(filepath.Join(git, "commondir")); err == nil && firstLine(b) != "" {
 			git = resolvePath(git, firstLine(b))
-			main = filepath.Dir(git) // for a bare repository, the directory around it
+			main = filepath.Dir(git) // for a bare repository, use the directory around it
 			if filepath.Base(git) != ".git" {
 				main = strings.TrimSuffix(git, ".git")
 			}
@@ -205,7 +205,7 @@ func urlName(s string) string {
 // letter or digit.
 func projectName(s string) string {
 	var b strings.Builder
-	for _, r := range analysis.Fold(analysis.Fold(s)) { // fold twice: ǿ becomes ø, which becomes o
+	for _, r := range analysis.Fold(analysis.Fold(s)) { // fold twice, because ǿ becomes ø, which becomes o
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), strings.ContainsRune("._+#", r):
 			if b.Len()+4 <= oxbow.MaxName {

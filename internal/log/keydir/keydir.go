@@ -24,17 +24,17 @@ const (
 	Changes        // offsets
 	OpIDs          // bytes
 	Sums           // bytes
-	Heads          // by ID: number of a form, size
-	Newest         // rows of Entries, the most recently written version first
-	Forms          // bytes: texts, ascending, each after its length
-	Texts          // bytes, by ID: a text for each entry, after its length
+	Heads          // by ID: number of the entry's form, size of its content
+	Newest         // row numbers of Entries, the most recently written version first
+	Forms          // bytes: the texts of the forms, ascending, each after its length
+	Texts          // bytes, by ID: a text with the names of each entry, after its length
 	Tables
 )
 
 // RowSize is the size of a row in bytes, by table.
 var RowSize = [Tables]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1, 1}
 
-// errTables is the error of base tables that are inconsistent.
+// errTables is the error for base tables that contradict each other.
 var errTables = errors.New("its tables do not fit together")
 
 // Row combines a row in the table Entries and the corresponding rows in Heads and Texts.
@@ -62,9 +62,10 @@ type Rows struct {
 	OpIDs, Sums             []byte
 
 	Base   *pagefile.Reader   // previous tables (may be nil)
-	Hidden func(row int) bool // whether a row of Entries in the base is not valid any more
+	Hidden func(row int) bool // reports whether a row of Entries in the base is no longer valid
 	Gone   map[uint64]bool    // IDs of the hidden rows
-	Again  map[Key]bool       // rows of Removed in the base that are not valid any more
+	// rows of Removed in the base that are no longer valid, because an entry has the name again
+	Again map[Key]bool
 
 	forms   []string
 	numbers map[string]uint32
@@ -118,8 +119,8 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) e
 		}
 		table()
 		w.Close()
-		// bufio reports earlier errors again, and a flush here would cause a write for
-		// each small table
+		// bufio returns an earlier error again. Do not flush here, because that would cause a write
+		// for each small table.
 		if _, err := out.Write(nil); err != nil {
 			return err
 		}
@@ -135,7 +136,7 @@ func (r *Rows) baseRowCount(table int) int {
 	return r.Base.Count(table)
 }
 
-// fail marks the base as unusable.
+// fail records that the base cannot be used.
 func (r *Rows) fail() {
 	if r.Base != nil {
 		r.Base.Fail(errTables)
@@ -149,8 +150,9 @@ func (r *Rows) err() error {
 	return r.Base.Err()
 }
 
-// merge calls fn for each row in a table of the base. Between these rows, it calls add for each
-// of n other rows, before the first row for which before returns true.
+// merge calls fn for each row in a table of the base, in order. Between these rows, it calls add
+// for each of n other rows: an added row comes before the first row of the base for which before
+// returns true.
 func (r *Rows) merge(
 	table, n int,
 	before func(next, i int, row []byte) bool,
@@ -161,7 +163,7 @@ func (r *Rows) merge(
 	i := 0
 	size := RowSize[table]
 	if r.Base != nil {
-		_ = r.Base.EachPage(table, func(rows []byte) { // ignore the error: the base keeps it
+		_ = r.Base.EachPage(table, func(rows []byte) { // ignore the error, because the base keeps it
 			for ; len(rows) > 0; rows, i = rows[size:], i+1 {
 				for ; next < n && before(next, i, rows[:size]); next++ {
 					add(next)
@@ -210,8 +212,8 @@ func (r *Rows) rowForm(row []byte) uint32 {
 	return n
 }
 
-// usedForms returns the table of the forms that are in use, and for each form number its
-// index in that table.
+// usedForms returns the table of the forms that rows still use. places has, for each old form
+// number, the number in this table.
 func (r *Rows) usedForms() (table []byte, places []uint32) {
 	has := make([]bool, max(1, len(r.forms)))
 	for _, e := range r.Entries {
@@ -245,7 +247,7 @@ func (r *Rows) usedForms() (table []byte, places []uint32) {
 func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
 	rest := "" // start of a text that continues in the next page
 	i, done := 0, false
-	_ = f.EachPage(Texts, func(page []byte) { // ignore the error: f keeps it
+	_ = f.EachPage(Texts, func(page []byte) { // ignore the error, because f keeps it
 		b := rest + string(page)
 		for !done {
 			text, after, ok := CutText(b)
@@ -278,7 +280,7 @@ func CutText(s string) (text, rest string, ok bool) {
 			s = s[i+1:]
 			return s[:min(n, uint64(len(s)))], s[min(n, uint64(len(s))):], n <= uint64(len(s))
 		}
-		if shift > 28 { // no text has such a length
+		if shift > 28 { // an unsigned varint of this length is invalid, because no text is so long
 			break
 		}
 	}
@@ -315,8 +317,8 @@ func (r *Rows) textBytes() (size int) {
 type writer struct {
 	*Rows
 	*pagefile.Writer
-	numbers []uint32 // by form number: its index in the table
-	at      []uint32 // for each element of Rows.Entries: its index in the table
+	numbers []uint32 // index in the new table of forms, by form number
+	at      []uint32 // index in the new table Entries, for each element of Rows.Entries
 	// index in the new table for each row of the base's table Entries (for a hidden row,
 	// the index of the next row)
 	places []uint32

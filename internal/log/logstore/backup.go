@@ -52,8 +52,9 @@ func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, erro
 	return rep, d.describe(err)
 }
 
-// toCopy uses open to open the log a second time. Reading this log returns a single state of the
-// store, because a log only grows and a rewrite creates a new file. The caller must close it.
+// toCopy opens the log a second time with open. Reading this log returns a single state of the
+// store, because a log only grows and a rewrite creates a new file. The caller must close the
+// returned log.
 func (d *DB) toCopy(ctx context.Context, open func() (*wal.Log, error)) (*wal.Log, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, err
@@ -68,7 +69,8 @@ func (d *DB) toCopy(ctx context.Context, open func() (*wal.Log, error)) (*wal.Lo
 	return log, nil
 }
 
-// locate returns the file system of a path and the name in it. The directory must exist.
+// locate returns the file system for a path in the operating system, and the name of the file in
+// it. The directory must exist.
 func locate(path string, opts Options) (fsys vfs.FS, name string, done func(), err error) {
 	if opts.FS != nil {
 		return opts.FS, path, func() {}, nil

@@ -1,5 +1,5 @@
-// This file writes the base of a log, the records with the entries that the log begins
-// with.
+// This file writes the base of a log. The base consists of the records at the beginning of the log,
+// and contains the entries at that point.
 
 package logstore
 
@@ -19,8 +19,7 @@ const baseBytes = 1 << 10
 // seenPerRecord is the number of op IDs in a base record.
 const seenPerRecord = 256
 
-// baseWriter creates the records of a base. Each record can be read alone, without earlier
-// records.
+// baseWriter creates the records of a base. Each record can be decoded without the earlier records.
 type baseWriter struct {
 	emit   func(b []byte, ops []loggedOp) error
 	hash   hash.Hash // hash over all bodies

@@ -20,10 +20,10 @@ type batch struct {
 	seq    uint64 // number of the change that is being staged
 	now    time.Time
 
-	undo []rollbackStep // steps to roll back the change that is being staged
+	undo []rollbackStep // steps that undo the change that is being staged
 }
 
-// rollbackStep is the previous value for a name in the batch.
+// rollbackStep contains the value that a name had in the batch before the staged change.
 type rollbackStep struct {
 	name   string
 	entry  *store.Entry
@@ -102,7 +102,7 @@ func (g *batch) lastChangeTo(name string) uint64 {
 func (g *batch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
 	p := loggedOp{verb: verb, prev: g.lastChangeTo(e.Name), entry: e}
 	g.setName(e.Name, e)
-	e.Version = g.seq // temporary; apply sets the version again
+	e.Version = g.seq // Version is temporary, because apply sets it again
 	g.nextID = max(g.nextID, e.ID+1)
 	return p
 }
@@ -187,7 +187,7 @@ func (g *batch) op(op store.Op) (loggedOp, error) {
 		return g.drop(old), nil
 	}
 	e = op.ApplyTo(e)
-	// copy the lists, because they belong to the op or to the old version
+	// copy the lists, because the originals belong to the op or to the old version
 	e.Aliases = slices.Clone(e.Aliases)
 	e.Labels = store.SortLabels(e.Labels)
 	if isAdd {
@@ -218,7 +218,7 @@ func (g *batch) takeWord(v *body, word, name string, owner func(word, but string
 		e := g.get(other).Clone()
 		e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return a == word })
 		if i := slices.IndexFunc(v.ops, func(p loggedOp) bool { return p.entry.Name == other }); i >= 0 {
-			v.ops[i].entry.Aliases = e.Aliases // the same change has created the entry with this alias
+			v.ops[i].entry.Aliases = e.Aliases // the same change writes this entry, so change its op
 			continue
 		}
 		// Insert the op before the last op, because callers expect their own version at the end.

@@ -52,7 +52,7 @@ func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entr
 		case lerr != nil || quiet, err == nil && look.isSound():
 			return look.report, look.entries, cmp.Or(lerr, err)
 		case look.agreesWith(before) && (err == nil) == (beforeErr == nil):
-			// Another process has held the lock all the time, but did not write.
+			// Another process held the lock all the time, but did not write anything.
 			return look.report, look.entries, err
 		}
 	}
@@ -78,9 +78,9 @@ func (c checkLook) agreesWith(o checkLook) bool {
 		slices.Equal(c.report.Problems, o.report.Problems)
 }
 
-// withWritersWaiting calls fn while no process can write, compact or redact, and reports
-// whether that is certain. It is uncertain if another process holds the lock for longer
-// than a writer waits, or if the lock file is missing. fn is called anyway.
+// withWritersWaiting calls fn while no process can write, compact or redact, and reports whether
+// that is certain. This is uncertain if another process holds the lock for longer than a writer
+// waits, or if the lock file is missing. In these cases, withWritersWaiting calls fn anyway.
 func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (quiet bool, err error) {
 	defer func() {
 		if err == nil {
@@ -89,7 +89,7 @@ func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (quiet bool, err
 	}()
 	name := wal.LockName(d.name)
 	if _, err := d.fs.Stat(name); err != nil {
-		return false, nil // a check must not create a lock file
+		return false, nil // return, because a check must not create a lock file
 	}
 	lock, err := d.fs.OpenLock(name)
 	if err != nil {
@@ -113,7 +113,8 @@ func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (quiet bool, err
 // checkOnce makes a pass without a lock.
 func (d *DB) checkOnce(ctx context.Context) (look checkLook, err error) {
 	look.report.Path = d.path
-	// read this first, because a later change must not look like a lost change
+	// Read the lock file first. Otherwise a change that another process makes in between would look
+	// like a lost change.
 	meta, _ := wal.ReadLockMeta(d.fs, d.name)
 	have, herr := d.listing(ctx, store.Filter{})
 	if have != nil {
@@ -146,7 +147,7 @@ func (d *DB) checkOnce(ctx context.Context) (look checkLook, err error) {
 	}
 	if herr != nil {
 		if !errors.As(herr, &damaged) || !look.report.Damaged {
-			return look, herr // the log is sound now
+			return look, herr // the log is sound
 		}
 		look.entries = nil
 	}
@@ -175,8 +176,8 @@ func (d *DB) checkDerived(ctx context.Context, p *placing) (ps []store.Problem, 
 	return append(snapshot, ps...), errors.Join(serr, err)
 }
 
-// examine reads the whole log into p and compares it with the lock file. Damage is reported
-// as a problem, not as an error.
+// examine reads the whole log into p and compares it with the lock file. Damage is returned as a
+// problem in the report, not as an error.
 func (d *DB) examine(ctx context.Context, log *wal.Log, meta wal.LockMeta, p *placing) (store.CheckReport, error) {
 	rep, err := d.readThrough(ctx, log, p)
 	if !log.Exists() {
@@ -217,7 +218,7 @@ func (d *DB) examine(ctx context.Context, log *wal.Log, meta wal.LockMeta, p *pl
 	return rep, nil
 }
 
-// mendDamage is the advice for a damaged log.
+// mendDamage is the advice to the user for a damaged log.
 const mendDamage = "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in " +
 	"the place of this one"
 
@@ -237,7 +238,7 @@ func damageProblem(c *store.CorruptError) store.Problem {
 func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.CheckReport, error) {
 	rep := store.CheckReport{Path: d.path, First: log.Header().Base + 1}
 	base := sha256.New()
-	var vouched []byte // hash of the base, as recorded by the last compaction
+	var vouched []byte // hash of the base that the last compaction recorded
 	var at int64
 	if !log.Exists() {
 		return rep, nil

@@ -12,7 +12,8 @@ import (
 
 const (
 	// A snapshot is written if enough ops are newer than the last snapshot: at least snapshotLeast
-	// + entries/snapshotShare. So starting from it stays fast, and snapshots are written rarely.
+	// + entries/snapshotShare. So a start from the snapshot stays fast, and snapshots are written
+	// rarely.
 	snapshotLeast = 1000
 	snapshotShare = 256
 
@@ -43,7 +44,7 @@ type checkpointer struct {
 	calls  atomic.Int64   // number of calls until the process is expected to run for long
 }
 
-// countCall counts a call.
+// countCall counts a call of the store's methods.
 func (c *checkpointer) countCall() {
 	if c.calls.Load() < c.opts.LivesOn && c.calls.Add(1) == c.opts.LivesOn {
 		go c.livesOn()
@@ -60,20 +61,20 @@ func (c *checkpointer) worth(ops, entries int) bool {
 	return ops >= least
 }
 
-// instant reports whether a snapshot with this many rows, for which this many bytes of the
-// log are read, takes only a few milliseconds.
+// instant reports whether a snapshot takes only a few milliseconds to write. rows is the number of
+// rows in the snapshot, and read is the number of bytes that must be read from the log for it.
 func (c *checkpointer) instant(rows int, read int64) bool {
 	return rows <= rowsAtClose && read <= quickBytes
 }
 
-// rest sets the length of the log at which the next snapshot is due, for a state that uses a snapshot of so many
-// entries, which was written at the position end.
+// rest sets the length of the log at which the next snapshot is due. end is the position at which the present snapshot
+// was written, and entries is the number of entries in it.
 func (c *checkpointer) rest(end int64, entries int) {
 	c.tailAt.Store(end + tailBound(c.opts.TailLeast, entries))
 }
 
-// shortenTail calls renew in another goroutine if the log has grown long after the
-// snapshot. Errors are ignored: renew is called again when the log has grown further.
+// shortenTail calls renew in another goroutine if the log has grown long after the snapshot. Errors
+// of renew are ignored, because renew is called again when the log has grown further.
 func (c *checkpointer) shortenTail(length int64, renew func()) {
 	if length < c.tailAt.Load() || c.opts.ReadOnly || !c.mu.TryLock() {
 		return

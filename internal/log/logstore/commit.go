@@ -122,7 +122,7 @@ func (d *DB) leadCommit(r *commitRequest) {
 	err := errPanic
 	defer func() {
 		if err != nil && err == r.ctx.Err() && !r.isFinished() {
-			// Nothing was tried, so fail only this canceled request. Later requests stay queued.
+			// Nothing was tried, so only this canceled request fails.
 			r.finish(0, err)
 		} else {
 			for _, o := range batch {
@@ -148,7 +148,7 @@ func (d *DB) leadCommit(r *commitRequest) {
 	})
 }
 
-// alone calls fn like locked, while no other goroutine of this process writes.
+// alone calls fn like withLock, while no other goroutine of this process writes.
 func (d *DB) alone(ctx context.Context, fn func() error) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
@@ -196,14 +196,14 @@ func (d *DB) startAppending() error {
 	return err
 }
 
-// commitAll stages the requests, appends the valid ones, and makes them visible. An invalid
-// request does not affect later requests. Its error may be the consequence of an earlier change
-// in the batch (such as an entry with the same name or an op ID that was used) that may never
-// become durable. Therefore the error is returned only when that change is durable.
+// commitAll stages the requests, appends the valid ones, and makes them visible. An invalid request
+// does not affect later requests. Such a request may be invalid because of an earlier change in the
+// batch, for example because that change uses the same name or the same op ID. Because the earlier
+// change may never become durable, the error is returned only after that change is durable.
 func (d *DB) commitAll(batch []*commitRequest) error {
 	g := d.newBatch()
 	defer d.keepBatch(g)
-	if isFar(clampedNanoseconds(g.now)) { // a record cannot store such a time
+	if isFar(clampedNanoseconds(g.now)) { // a record cannot contain such a time
 		return &store.InvalidError{
 			Field:  "clock",
 			Value:  g.now.Format(time.RFC3339),
@@ -216,7 +216,7 @@ func (d *DB) commitAll(batch []*commitRequest) error {
 	}
 	recs, err := d.append(drafts, g.now)
 	if err != nil {
-		return err // locked describes the error
+		return err // withLock describes the error
 	}
 	d.show(recs, drafts)
 	for i, rec := range recs {
@@ -234,9 +234,9 @@ func (d *DB) commitAll(batch []*commitRequest) error {
 	return nil
 }
 
-// stageAll stages the requests and returns the drafts to append. Requests without a change
-// are finished at once, or, after the first draft, by later, which must be called when the
-// drafts are durable.
+// stageAll stages the requests and returns the drafts to append. A request without a change is
+// finished at once. After the first draft, such a request is instead finished by a function in
+// later, which must be called when the drafts are durable.
 func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, later []func(), err error) {
 	drafts = make([]draft, 0, len(requests))
 	answer := func(r *commitRequest, seq uint64, err error) {
@@ -266,7 +266,7 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 		v.source = sourceWithoutSecrets(v.source)
 		f := draft{request: r, body: v}
 		if err := f.tooLarge(); err != nil {
-			// the remaining requests do not depend on it and are staged normally
+			// the remaining requests do not depend on the failed request and are staged normally
 			g.rollback()
 			answer(r, 0, err)
 			continue
@@ -277,15 +277,15 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 	return drafts, later, nil
 }
 
-// withoutSecrets returns a change's note without passwords and keys. A note repeats the
-// caller's words, such as a label, a path or an entry's name. All interfaces and verbs
-// write their notes here. Secrets are removed without asking, because nobody needs them in
-// a note.
+// withoutSecrets returns a change's note without passwords and keys. A note repeats words of the
+// caller, such as a label, a path or an entry's name. The notes of all interfaces and verbs are
+// written here. Secrets are removed without a question to the user, because a note is useful
+// without them.
 func withoutSecrets(note string) string {
 	if note == "" {
 		return ""
 	}
-	var marks *secret.Redactor // a redactor without a key, because marks in a note do not need tags
+	var marks *secret.Redactor // a redactor without a key, because marks in a note need no tags
 	clean, _ := marks.Redact(note)
 	return clean
 }
@@ -312,7 +312,7 @@ func (d *DB) show(recs []wal.Record, drafts []draft) {
 	d.mu.Unlock()
 	d.publish(deltas)
 	if failed != nil {
-		_ = d.reload() // ignore the error: the next reader gets the same error
+		_ = d.reload() // ignore the error, because the next reader gets the same error
 	}
 }
 
@@ -320,7 +320,7 @@ func (d *DB) show(recs []wal.Record, drafts []draft) {
 type draft struct {
 	request *commitRequest
 	body    *body
-	enc     *encoder // its encoded bytes (nil until encode is called)
+	enc     *encoder // encoded bytes of the change, nil until encode is called
 }
 
 // smallBody is a size in bytes, as estimated by body.size, that always fits into a record.
@@ -360,7 +360,7 @@ func (f *draft) release() {
 func (d *DB) append(drafts []draft, at time.Time) ([]wal.Record, error) {
 	for i := range drafts {
 		for _, p := range drafts[i].body.ops {
-			p.entry.Version = 0 // the record has the number, and the batch is not used any more
+			p.entry.Version = 0 // the record contains the number, and the batch is no longer used
 		}
 	}
 	encodeAll(drafts)
@@ -391,7 +391,9 @@ func entriesWritten(drafts []draft) iter.Seq[*store.Entry] {
 // encodeAll encodes all drafts. Encoding is most of the work for a change, because of the
 // hash, so all processors share the work if there are many drafts.
 func encodeAll(drafts []draft) {
-	const few = 4 // number of drafts that a single processor encodes, because starting another costs as much
+	// number of drafts that one processor encodes alone, because starting another goroutine costs
+	// as much
+	const few = 4
 	var next atomic.Int64
 	work := func() {
 		for {
@@ -441,7 +443,7 @@ func (d *DB) newBatch() *batch {
 	return g
 }
 
-// keepBatch keeps a batch for the next commit unless it is large.
+// keepBatch stores the batch for reuse by the next commit, unless the batch is large.
 func (d *DB) keepBatch(g *batch) {
 	if max(len(g.names), len(g.gone), len(g.opIDs), cap(g.undo)) > 128 {
 		return

@@ -1,5 +1,5 @@
-// This file implements the queue of group commit. The caller of a waiting request is the
-// leader, who commits all waiting requests.
+// This file implements the queue of group commit. The caller of one waiting request is the leader.
+// The leader commits all waiting requests.
 
 package logstore
 
@@ -41,13 +41,13 @@ func (r *commitRequest) finish(seq uint64, err error) {
 
 func (r *commitRequest) isFinished() bool { return r.done }
 
-// commitQueue has the requests that wait. The caller of the first request in an empty queue
-// becomes the leader. It commits all queued requests and then makes the caller of the next
-// request the leader.
+// commitQueue has the requests that wait. The caller of the first request in an empty queue becomes
+// the leader. The leader commits all queued requests, and then makes the caller of the next request
+// the leader.
 type commitQueue struct {
 	mu      sync.Mutex // guards all fields below
 	waiting []*commitRequest
-	leading bool // there is a leader
+	leading bool // a caller is the leader
 	last    int  // size of the last batch
 }
 

@@ -204,7 +204,8 @@ func (c *compaction) copy() (err error) {
 	return c.writeSnapshot()
 }
 
-// place records the offset of each entry that the ops write in its last version.
+// place records, for each entry that the ops write, the offset of the record if this is the last
+// version of the entry.
 func (c *compaction) place(ops []loggedOp, offset int64) {
 	for _, p := range slices.Backward(ops) {
 		e := p.entry
@@ -281,7 +282,7 @@ func (c *compaction) add(r wal.Record) error {
 	return err
 }
 
-// catchUp follows until only a few changes are left.
+// catchUp calls follow until only a few changes are missing.
 func (c *compaction) catchUp() error {
 	for range 100 {
 		was := c.log.Seq()
@@ -322,12 +323,13 @@ func (c *compaction) finish(ctx context.Context, note string) (uint64, error) {
 	end := d.log.End()
 	rerr := d.log.Replace(c.out)
 	if rerr != nil && d.log.End() == end {
-		_ = d.dropFile(d.snapshotName()) // the snapshot belongs to the new file
+		// remove the snapshot that was just renamed, because it belongs to the new file
+		_ = d.dropFile(d.snapshotName())
 		return 0, rerr
 	}
 	// The new file is in place. After an error, the rename may not be durable.
 	if err := d.log.Jump(c.offsets[len(c.offsets)-1], mark.Seq, mark.Chain, c.out.End()); err != nil {
-		return mark.Seq, errors.Join(rerr, d.reload()) // the state is read from the log again
+		return mark.Seq, errors.Join(rerr, d.reload()) // continue with a state that is read from the log again
 	}
 	d.setState(c.st, c.offsets)
 	c.st, c.out = nil, nil
@@ -367,8 +369,8 @@ func (d *DB) Compact(ctx context.Context, before time.Time, dry bool) (rep store
 	return rep, err
 }
 
-// compactSelf starts a compaction in another goroutine if most of the log is not needed.
-// Errors are ignored: it is tried again later. logmu must be held exclusively.
+// compactSelf starts a compaction in another goroutine if most of the log is not needed. Errors are
+// ignored, because compactSelf is called again later. logmu must be held exclusively.
 func (d *DB) compactSelf() {
 	d.compactor.start(d.log.End(), d.base, d.log.Seq(), d.mustHold, func(ctx context.Context, drops dropFunc) bool {
 		rep, _ := d.compact(ctx, drops, compactOptions{})
@@ -407,9 +409,9 @@ func (d *DB) mustHold(drops dropFunc) (int64, error) {
 	return n, nil
 }
 
-// overtaken returns errReplaced if another process has replaced the log, because this may
-// be the cause of err. Otherwise it returns err. After [wal.ErrUnknown], it was this
-// process that replaced the log.
+// overtaken returns errReplaced if another process has replaced the log, because this may be the
+// cause of err. Otherwise it returns err. After [wal.ErrUnknown], it returns err as well, because
+// then this process itself replaced the log.
 func (c *compaction) overtaken(err error) error {
 	if err == nil || c == nil || errors.Is(err, wal.ErrUnknown) {
 		return err

@@ -83,8 +83,8 @@ func (c *compactor) start(
 	}()
 }
 
-// run calls compact when no other compaction is running. After errReplaced it calls compact
-// again, the last time with hold.
+// run calls compact when no other compaction is running. If compact returns errReplaced, run calls
+// compact again. In the last attempt, hold is set.
 func (c *compactor) run(ctx context.Context, compact func(hold bool) error) error {
 	if err := c.mu.LockContext(ctx); err != nil {
 		return err

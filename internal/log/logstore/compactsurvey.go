@@ -33,15 +33,15 @@ type survey struct {
 	ctx      context.Context
 	drops    dropFunc
 	horizon  uint64          // the last dropped change, or the base
-	chain    [32]byte        // chain at the horizon
+	chain    [32]byte        // chain of the log at the horizon
 	versions int             // number of versions up to the horizon
 	frozen   bool            // the horizon was reached
 	base     []placedVersion // the entries at the horizon, by ID
-	first    *body           // the base's other data
+	first    *body           // the data of the base besides entries
 
-	live map[nameKey]placedVersion // the entries after the last change, until settle
-	last []placedVersion           // the same by ID, after settle (equal to base if no change is kept)
-	gone map[nameKey]uint64        // names removed after the horizon
+	live map[nameKey]placedVersion // until settle: the newest versions of the entries
+	last []placedVersion           // after settle: the same versions, by ID (equal to base if no change is kept)
+	gone map[nameKey]uint64        // names that were removed after the horizon, with the changes that removed them
 	ids  *state                    // op IDs and the next ID
 	kept []int64                   // offsets of the changes after the horizon
 
@@ -124,7 +124,7 @@ func (p placedVersion) compare(q placedVersion) int {
 	return cmp.Or(cmp.Compare(p.id, q.id), cmp.Compare(p.version, q.version))
 }
 
-// hasVersion reports whether the version is in the base or after it.
+// hasVersion reports whether the compacted log has this version, in its base or in a later change.
 func (s *survey) hasVersion(id, version uint64) bool {
 	_, ok := slices.BinarySearchFunc(s.base, placedVersion{id: id, version: version}, placedVersion.compare)
 	return ok || version > s.horizon

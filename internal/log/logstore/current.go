@@ -45,7 +45,7 @@ const mostRecent = 4096
 
 // recent has the current position and the deltas that led to it.
 type recent struct {
-	pos   store.Position // "" while the log has no file
+	pos   store.Position // position, or "" while the log has no file
 	steps []step
 	size  int // number of deltas in steps
 }

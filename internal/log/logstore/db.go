@@ -30,7 +30,7 @@ type DB struct {
 	path string // path for messages
 	opts Options
 
-	writerMu ctxmutex.Mutex // held by the leader of a group commit
+	writerMu ctxmutex.Mutex // held by the leader of a group commit while it writes
 	queue    commitQueue    // changes that wait to be committed
 	spare    *batch         // a batch for reuse (guarded by writerMu)
 
@@ -216,18 +216,18 @@ func (d *DB) catchUp() error {
 	return fmt.Errorf("%w: %s is being replaced over and over", store.ErrBusy, d.path)
 }
 
-// reload reads the file that the name now refers to from its start. If the new file contains
-// the last change that watchers know, they receive the changes since then. Otherwise they
-// receive a reset. logmu must be held exclusively.
+// reload reads the file that the name now refers to from its start. If the new file contains the last
+// change that watchers know, they receive the changes since then. Otherwise they receive a reset.
+// logmu must be held exclusively.
 func (d *DB) reload() error { return d.reloadBy(d.readAll) }
 
 // reloadFromSnapshot is like reload, but starts at the snapshot if a valid snapshot exists.
 func (d *DB) reloadFromSnapshot() error { return d.reloadBy(d.readFromSnapshot) }
 
-// reloadBy is reload with the function that reads the log.
+// reloadBy reloads the log with the given function, which reads the log from a certain start.
 func (d *DB) reloadBy(read func() (*state, []int64, error)) error {
 	if d.closed {
-		return store.ErrClosed // nothing would close the files that are opened here
+		return store.ErrClosed // the store is closed, so nobody would close the files that this call opens
 	}
 	id, seq := d.log.Header().ID, d.log.Seq()
 	had := d.log.Exists()
@@ -238,13 +238,13 @@ func (d *DB) reloadBy(read func() (*state, []int64, error)) error {
 	if err != nil {
 		d.recordBroken(err)
 		if d.broken == nil && d.st.readError() != nil {
-			d.broken = err // no usable state is left
+			d.broken = err // there is no usable state any more
 		}
 		return err
 	}
 	if had && d.log.Header().ID == id && d.log.Seq() < seq {
-		// refuse to continue: this process would write other changes under the numbers of
-		// the missing changes
+		// Refuse to continue. Otherwise this process would write other changes under the numbers of
+		// the missing changes.
 		d.broken = d.describe(&wal.RolledBackError{Have: d.log.Seq(), Had: seq})
 		return d.broken
 	}
@@ -340,7 +340,7 @@ func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) 
 	return deltas, err == nil
 }
 
-// rewriteRefuser is a state that refuses changes that rewrote the log.
+// rewriteRefuser is a state that returns an error for a change that records a rewrite of the log.
 type rewriteRefuser struct{ *state }
 
 // applyRecord implements applier.

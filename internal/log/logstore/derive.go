@@ -17,9 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ErrDerived is returned if a derived file was not written or cannot be used. errUnfit
-// means that the log has changed, and errBusy that another process is writing. The file is
-// written at the next opportunity.
+// ErrDerived is returned if a derived file was not written or cannot be used. errUnfit means that
+// the log has changed since, and errBusy that another process is writing. The file is then written
+// at the next opportunity.
 var (
 	ErrDerived = errors.New("a file that is made from the log was not made")
 	errUnfit   = fmt.Errorf("%w: the store has changed", ErrDerived)
@@ -70,7 +70,7 @@ func (d *DB) derive(
 		err = cerr
 	}
 	if !named {
-		_ = d.fs.Remove(temp) // ignore the error: another process may have removed it
+		_ = d.fs.Remove(temp) // ignore the error, because another process may have removed the file
 	}
 	return err
 }
@@ -104,8 +104,8 @@ func (d *DB) nameFile(f vfs.File, temp, name string) error {
 }
 
 // dropFile removes a derived file and its temporary files. It truncates each file first, so that
-// the data disappears even if other processes have the file open. The lock between processes
-// must be held.
+// the data is gone even for processes that have the file open. The lock between processes must be
+// held.
 func (d *DB) dropFile(name string) error {
 	if err := d.dropTemps(name); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (d *DB) withoutOthers(ctx context.Context, fn func() error) error {
 		return err
 	}
 	if _, err := d.fs.Stat(d.name); err != nil {
-		return nil // do not write anything without a log
+		return nil // do nothing if the store has no log yet
 	}
 	l, err := d.fs.OpenLock(wal.LockName(d.name))
 	if err != nil {

@@ -95,8 +95,8 @@ func (f DerivedFile) Adopt(file vfs.File, temp string, finish func() error) erro
 	return err
 }
 
-// Discard removes a file of Begin.
-// ignore the error: another process may have removed it
+// Discard removes a file that Begin created. An error is ignored, because another process may have
+// removed the file.
 func (f DerivedFile) Discard(temp string) { _ = f.d.fs.Remove(temp) }
 
 // Nameless returns an empty file without a name. Neither a crash nor a redaction in another process
@@ -108,7 +108,7 @@ func (f DerivedFile) Nameless() (vfs.File, error) {
 		return nil, err
 	}
 	if err := f.d.fs.Remove(temp); err != nil {
-		// some systems can remove the file only after it was closed
+		// some operating systems can remove a file only after it was closed
 		return nil, errors.Join(err, file.Close(), f.d.fs.Remove(temp))
 	}
 	return file, nil

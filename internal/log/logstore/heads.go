@@ -36,7 +36,7 @@ func (d *DB) ViewHeads(
 		all = func(yield func(store.Head, error) bool) { l.namedHeads(ctx, names, yield) }
 	}
 	err = fn(all, func(ids []uint64) ([]*store.Entry, error) {
-		if len(ids) == 0 { // the store may have no snapshot
+		if len(ids) == 0 { // without a snapshot there are no rows
 			return nil, nil
 		}
 		es := l.base.entriesByID(ids)
@@ -88,7 +88,7 @@ func (l *listing) yieldHeads(ctx context.Context, names []string, yield func(sto
 	}
 }
 
-// namedHeads is like heads, and all heads have the name and aliases.
+// namedHeads is like yieldHeads, but each head has the entry's name and aliases.
 func (l *listing) namedHeads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
 	var texts []string // by row
 	if l.base != nil {

@@ -87,8 +87,8 @@ func (d *DB) recordOffsetOrLast(seq uint64, last int64) int64 {
 	return last
 }
 
-// EntryVersion returns a version of the entry with this ID, or nil if the log no longer has
-// the version. last is its record's previous offset.
+// EntryVersion returns a version of the entry with this ID, or nil if the log no longer has this
+// version. last is the offset at which the version's record was before.
 func (d *DB) EntryVersion(id, version uint64, last int64) *store.Entry {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -127,7 +127,7 @@ func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
 				return
 			}
 			if !ok {
-				return // dropped by a compaction in the meantime
+				return // a compaction has dropped the change in the meantime
 			}
 			if !yield(c, nil) {
 				return
@@ -184,7 +184,7 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 				return
 			}
 			if len(vs) == 0 {
-				return // dropped by a compaction
+				return // a compaction dropped the change
 			}
 			for _, v := range slices.Backward(vs) {
 				if !yield(v, nil) {
@@ -257,8 +257,8 @@ func (d *DB) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 		return 0, err
 	}
 	first, last := d.span()
-	// Clocks are sometimes set back. The last change before t is wanted, and a binary
-	// search finds it if the clock was not set back around t.
+	// The search is for the last change before t. A clock that was set back makes times descend. A
+	// binary search still finds the change if this did not happen around t.
 	var failed error
 	i := sort.Search(int(last+1-first), func(i int) bool {
 		r, _, _, err := d.record(first + uint64(i))

@@ -25,7 +25,7 @@ type listing struct {
 	rows   []int // selected rows of base, ascending (nil means all)
 	order  []*store.Entry
 	seq    uint64 // number of the last change
-	scan   *scan  // reads most entries of base in order, or nil until it is used
+	scan   *scan  // scan that reads most entries of base in order, or nil until first used
 }
 
 // listing returns the entries that a filter may select. The caller must close it.
@@ -114,8 +114,8 @@ func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
 	}
 }
 
-// all yields the entries in order of ID. If an entry cannot be read, it yields nil and
-// ends.
+// all yields the entries in order of ID. If an entry cannot be read, it yields nil for this entry
+// and ends.
 func (l *listing) all(yield func(*store.Entry) bool) {
 	order := l.order
 	for row := range l.baseRows() {
@@ -221,7 +221,7 @@ func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return store.Stats{}, err
 	}
-	d.logmu.RLock() // log and state change only while it is held
+	d.logmu.RLock() // the log and the state change only while logmu is held exclusively
 	defer d.logmu.RUnlock()
 	chain := d.log.Chain()
 	return store.Stats{Path: d.path, Entries: d.st.len(), Bytes: d.log.Size(), Used: d.log.End(), First: d.base + 1,
@@ -300,7 +300,7 @@ func (d *DB) Newest(ctx context.Context, f store.Filter, offset, limit int) (pag
 				add(written{e.Updated.UnixNano(), e.ID})
 			}
 		}
-		found := 0 // number of rows in the base
+		found := 0 // number of rows of the base that the filter selects
 		for row := range st.newestRows(f) {
 			found++
 			if found <= most {

@@ -41,15 +41,14 @@ type Versions interface {
 	SetOffset(i int, offset int64) // sets the offset of the record
 }
 
-// Locate updates the versions' offsets to the current offsets of their records. It returns
-// an error if the log lacks a version. It works in small parts, so that writers never have
-// to wait for long.
+// Locate updates the versions' offsets to the current offsets of their records. It returns an error
+// if the log lacks a version. Locate works in small parts, so that writers never have to wait long.
 func (d *DB) Locate(ctx context.Context, vs Versions) error {
 	const part = 1 << 14
 	for from := 0; from < vs.Len(); {
 		d.logmu.RLock()
 		to := vs.Len()
-		if d.base == 0 { // otherwise each part would read the base
+		if d.base == 0 { // otherwise the parts would each read the whole base
 			to = min(to, from+part)
 		}
 		err := d.locatePart(vs, from, to)
@@ -129,8 +128,8 @@ func (d *DB) Size() (bytes int64, entries int) {
 	return d.log.End(), d.st.len()
 }
 
-// SnapshotSeq returns the number of the last change in the snapshot that the state uses, or
-// 0 if it uses none.
+// SnapshotSeq returns the number of the last change in the state's snapshot, or 0 if the state has
+// no snapshot.
 func (d *DB) SnapshotSeq() uint64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

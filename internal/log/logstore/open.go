@@ -119,7 +119,9 @@ func (d *DB) seal() {
 func (d *DB) Close() error {
 	if d.ready(context.Background()) == nil {
 		d.endWaiting()
-		length, _ := d.Size() // this also waits for a compaction that is starting (no other can start later)
+		// taking the lock also waits for a compaction that is starting; no later compaction can
+		// start
+		length, _ := d.Size()
 		d.compactor.end(length)
 		d.logmu.RLock()
 		instant := d.broken == nil && d.instantSnapshot()
@@ -128,7 +130,7 @@ func (d *DB) Close() error {
 			_ = d.keepSnapshot(context.Background())
 		}
 	}
-	d.checkpointer.mu.Lock() // a snapshot that is being written ends early and removes its file
+	d.checkpointer.mu.Lock() // this also makes a snapshot that is being written end early and remove its file
 	defer d.checkpointer.mu.Unlock()
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()

@@ -53,7 +53,7 @@ type DerivedFiles struct {
 	Check func(ctx context.Context, f CheckedFile) ([]store.Problem, error)
 }
 
-// CheckedFile is a derived file to be checked, with access to the log's content.
+// CheckedFile is a derived file that is checked, together with access to the log's content.
 type CheckedFile interface {
 	Path() string // path for messages
 	Open() (vfs.File, error)

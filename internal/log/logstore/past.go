@@ -1,4 +1,5 @@
-// This file finds out how entries that changed since an earlier change were at that time.
+// This file reconstructs earlier versions of entries: the versions at an earlier change of entries
+// that changed since.
 
 package logstore
 
@@ -53,9 +54,9 @@ func (d *DB) Before(ctx context.Context, seq uint64, limit int) (deltas []store.
 	return deltas, true, nil
 }
 
-// past has entries as they were before some changes.
+// past contains the versions that entries had before some changes.
 type past struct {
-	entries map[uint64]*store.Entry // nil if the entry did not exist
+	entries map[uint64]*store.Entry // the versions by entry ID, nil for an entry that did not exist
 	ids     []uint64                // the keys of entries
 }
 
@@ -72,7 +73,7 @@ func (d *DB) undoInto(p *past, seq uint64, v *body) error {
 	for i := len(v.ops) - 1; i >= 0; i-- {
 		op := v.ops[i]
 		if op.prev != 0 && op.prev < first {
-			return errFromStart // before would read all entries of the base
+			return errFromStart // otherwise before would have to read all entries of the base
 		}
 		old, err := d.before(seq, v, v.ops[:i], op)
 		if err != nil {

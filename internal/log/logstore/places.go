@@ -22,14 +22,14 @@ const placesLeast = 8 << 10
 type opPlaces struct {
 	offset int64 // offset of the record
 	seq    uint64
-	source store.Source // its Time is the time of the record
+	source store.Source // source of the record's change; its Time is the time of the record
 	ops    []opPlace    // in ascending order of rows
 }
 
 // opPlace is the position in a body of the op that wrote a row's entry.
 type opPlace struct {
 	row, at, size uint32
-	sum           uint32 // checksum of its bytes, computed when the record was checked
+	sum           uint32 // checksum of the entry's bytes, computed when the record was checked
 }
 
 // findPlaces returns the positions in a record that was checked, or nil for a small record.
@@ -86,7 +86,7 @@ func (p *opPlaces) entry(log *wal.Log, row int) *store.Entry {
 		return nil
 	}
 	e := v.entry
-	if e.Version == 0 { // otherwise the entry is part of a base and has these fields
+	if e.Version == 0 { // entries of a base have these fields already
 		e.Version = p.seq
 		e.Updated = p.source.Time
 		e.Source = p.source

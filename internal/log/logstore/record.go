@@ -97,8 +97,8 @@ type body struct {
 	seen    []seenID
 }
 
-// stamp sets the version, time and source of a change's entries. Entries of a base have
-// them already.
+// stamp sets the version, time and source of a change's entries. Entries of a base already have
+// these fields.
 func (v *body) stamp(seq uint64, at time.Time) {
 	v.source.Time = at
 	for _, p := range v.ops {
@@ -297,7 +297,7 @@ func decodeOps(data []byte, wanted func(i int) bool) (*body, error) {
 	i := -1
 	err := wire.EachPart(data, func(num, from, _, end int) error {
 		switch num {
-		case 0: // the rest of the body may have ops
+		case 0: // do not split the body, because the rest may contain ops
 			isSplit = isSplit && end == from
 			return nil
 		case fieldOp, fieldErased:
@@ -380,7 +380,8 @@ func decodePut(f wire.Field) (loggedOp, error) {
 		err = errors.New("an op without verb, id or name")
 	}
 	if p.verb != store.VerbRemove {
-		e.Created = text.NearestTime(time.Unix(sec, int64(nsec))) // older versions did not always refuse other times
+		// older versions of oxbow did not always refuse such times
+		e.Created = text.NearestTime(time.Unix(sec, int64(nsec)))
 	}
 	e.Source.Time = e.Updated
 	return p, err
@@ -456,9 +457,9 @@ func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	return sum, err
 }
 
-// eachWanted calls fn with the fields of a body, except ops whose entries are not wanted. A
-// nil want means all. So little of a large record is copied. The strings of different ops
-// do not share memory.
+// eachWanted calls fn with the fields of a body, except ops whose entries are not wanted. A nil
+// want means that all entries are wanted. In this way, little of a large record is copied. The
+// strings of different ops do not share memory.
 func eachWanted(body []byte, want func(id uint64) bool, fn func(f wire.Field) error) error {
 	return wire.EachPart(body, func(num, from, at, end int) error {
 		if num == fieldOp && want != nil && !want(opID(body[at:end])) {
@@ -512,7 +513,7 @@ func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*store.Entry, er
 	})
 	source.Time = time.Unix(0, r.Time).UTC()
 	for _, e := range es {
-		if e.Version == 0 { // otherwise the entry is part of a base and has these fields
+		if e.Version == 0 { // entries of a base have these fields already
 			e.Version = r.Seq
 			e.Updated = source.Time
 			e.Source = source

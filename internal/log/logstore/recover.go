@@ -35,7 +35,7 @@ func Recover(ctx context.Context, path, out string, o Options) (store.RecoverRep
 	if err != nil {
 		return rep, d.describe(err)
 	}
-	if sal.Header.ID == ([16]byte{}) { // the records did not reveal the identity
+	if sal.Header.ID == ([16]byte{}) { // the records did not reveal the log's identity
 		if _, err := io.ReadFull(opts.Rand, sal.Header.ID[:]); err != nil {
 			return rep, err
 		}
@@ -59,10 +59,10 @@ func Recover(ctx context.Context, path, out string, o Options) (store.RecoverRep
 // salvagePlan describes the undamaged records in a log, that is, which changes are
 // missing, and where the new file's history begins.
 type salvagePlan struct {
-	started bool     // at, base and chain are set
+	started bool     // the fields at, base and chain are set
 	at      uint64   // number of the last change
 	last    [32]byte // chain at that change
-	base    uint64   // the change before the first change that no missing change follows
+	base    uint64   // the last change up to which changes may be missing; the new history begins after it
 	chain   [32]byte // chain at base
 	baseEnd int64    // end of the last base record
 	changes int      // number of changes that were read
@@ -82,13 +82,13 @@ func (p *salvagePlan) begin(sal *wal.SalvageDamage) {
 	p.base, p.chain = p.at, p.last
 }
 
-// add adds an undamaged record and reports whether it is used. A record that occurs twice
-// or is in the wrong place is not.
+// add adds an undamaged record and reports whether it is used. A record is not used if it occurs
+// twice or is in the wrong place.
 func (p *salvagePlan) add(sal *wal.SalvageDamage, r *wal.Record) bool {
 	p.begin(sal)
 	switch {
 	case r.Type == wal.Seal:
-		if r.Seq > p.at { // the seal proves that changes are missing
+		if r.Seq > p.at { // the seal contains a later number, which proves that changes are missing
 			p.lose(p.at+1, r.Seq)
 			p.restart(r)
 		}
@@ -126,7 +126,7 @@ func (p *salvagePlan) restart(r *wal.Record) {
 	p.chain = r.Chain
 }
 
-// lose records that the changes from first to last are lost.
+// lose records the changes from first to last as lost.
 func (p *salvagePlan) lose(first, last uint64) {
 	if n := len(p.lost); n > 0 && p.lost[n-1][1]+1 == first {
 		p.lost[n-1][1] = last
@@ -135,8 +135,8 @@ func (p *salvagePlan) lose(first, last uint64) {
 	p.lost = append(p.lost, [2]uint64{first, last})
 }
 
-// tellsHalf returns a function that reports the progress of the first or second pass over
-// the log. before is the progress at the start of the pass.
+// tellsHalf returns a function that reports progress during one of the two passes over the log.
+// before is the progress at the start of the pass.
 func (d *DB) tellsHalf(ctx context.Context) func(r *wal.Record, before float64) {
 	tell, size := progress.Reporter(ctx), int64(1)
 	if fi, err := d.fs.Stat(d.name); err == nil {

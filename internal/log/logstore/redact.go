@@ -41,11 +41,10 @@ func (d *DB) RedactVersions(
 	})
 }
 
-// erase replaces each op for which pick returns true by its hash. The digest of a change is
-// computed from these hashes, so the chain does not change. A new change records the number
-// of erased versions but not their names. may is called first, after the whole log was
-// read, and can refuse the redaction. If dry is set or pick selects nothing, the log is not
-// changed.
+// erase replaces each op for which pick returns true with the hash of the op. The digest of a
+// change is computed from these hashes, so the chain does not change. A new change records the
+// number of erased versions but not their names. may is called first, after the whole log was read,
+// and can refuse the redaction. If dry is set or pick selects nothing, the log is not changed.
 func (d *DB) erase(
 	ctx context.Context,
 	dry bool,
@@ -166,9 +165,9 @@ func eraseOps(r wal.Record, pick func(*store.Entry) bool, versions, ops *int) ([
 	return out, err
 }
 
-// rewrite writes a new log with the entries of base, and with each body replaced by
-// edit's result, which must keep the body's digest. It adds a change that records this,
-// and reads the new log. The lock and logmu must be held.
+// rewrite writes a new log with the entries of base, and with each body replaced by edit's result,
+// which must keep the body's digest. It adds a change that records the rewrite, and then reads the
+// new log. The lock and logmu must be held.
 func (d *DB) rewrite(
 	ctx context.Context,
 	base *state,

@@ -42,11 +42,11 @@ func (p *placing) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	return deltas, err
 }
 
-// reach keeps the current entries as those after p.until.
+// reach records the current entries as the entries after change p.until.
 func (p *placing) reach() { p.then, p.reached = slices.Clone(p.st.order), true }
 
-// placedAt returns the state after change seq. If whole has this chain, it returns whole.
-// Otherwise it reads the log.
+// placedAt returns the state after change seq. If whole is the state with this number and chain,
+// placedAt returns whole. Otherwise it reads the log.
 func (d *DB) placedAt(whole *placing, seq uint64, chain [32]byte) (*placing, error) {
 	if whole.chain == chain {
 		return whole, nil

@@ -57,7 +57,7 @@ func (c *scan) entry(row int) *store.Entry {
 	return c.snap.entryOrFail(row, decoded[row], err)
 }
 
-// keep keeps the decoded entries of later rows than the present row.
+// keep stores the decoded entries of rows after the present row for later calls.
 func (c *scan) keep(decoded map[int]*store.Entry, present int) {
 	if c.bytes > scanBytes {
 		clear(c.ahead)

@@ -66,7 +66,7 @@ func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bo
 	}
 	defer log.Close()
 	if s == "" {
-		// the position before the first change
+		// use the position before the first change
 		p = logpos.Position{Log: log.Header().ID, Chain: wal.FirstChain(log.Header().ID)}
 	}
 	if !log.Exists() || log.Header().ID != p.Log {
@@ -107,7 +107,7 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *body) ([]store.Delta, error)
 		case p.verb == store.VerbRemove:
 			deltas[0].Entry = nil
 		case p.verb == store.VerbRestore && p.prev != 0:
-			// An undo may have replaced another entry with the same name.
+			// An undo may have replaced an entry that has the same name and a different ID.
 			before, err := t.db.versionsIn(p.prev, p.entry.Name, p.entry.ID)
 			if err != nil {
 				return nil, err

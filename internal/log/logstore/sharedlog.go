@@ -34,7 +34,7 @@ type sharedLog struct {
 	epoch atomic.Uint64
 }
 
-// look locks logmu shared, unless the state is current anyway.
+// look acquires logmu for reading, unless the state is known to be current.
 func (l *sharedLog) look() (locked bool) {
 	if l.logmu.TryRLock() {
 		return true

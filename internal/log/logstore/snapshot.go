@@ -184,19 +184,19 @@ func textHash(s string) uint64 {
 	return binary.LittleEndian.Uint64(h[:])
 }
 
-// snapshot is an open snapshot with a reader of its log. Its methods may be called by
-// several goroutines. If something cannot be read, they return zero values and keep the
-// error, so the caller must then call failed.
+// snapshot is an open snapshot with a reader of its log. Its methods may be called by several
+// goroutines. If a part of the file cannot be read, the methods return zero values and record the
+// error. The caller must then call readError.
 type snapshot struct {
 	head snapshotHead
 	rows *pagefile.Reader // the sections
 	file vfs.File
 	log  *wal.Log
-	refs atomic.Int32 // the files are closed when it reaches 0
+	refs atomic.Int32 // number of users; the files are closed when it becomes 0
 
 	entries *cache.Slots[*store.Entry] // cached entries by row
-	room    *cache.Budget              // the limit of the cache
-	shared  atomic.Pointer[[]form]     // nil until they are read
+	room    *cache.Budget              // memory budget of the cache
+	shared  atomic.Pointer[[]form]     // forms of the snapshot, nil until first read
 
 	places sync.Map     // *opPlaces by offset, for large records that were read
 	names  sync.Map     // cached rows by name
@@ -252,7 +252,7 @@ func openSnapshot(
 	return s, nil
 }
 
-// acquire keeps the files open until release is called as many times.
+// acquire keeps the files open until release is called as often as acquire.
 func (s *snapshot) acquire() *snapshot {
 	if s != nil {
 		s.refs.Add(1)
@@ -264,7 +264,7 @@ func (s *snapshot) release() {
 	if s == nil || s.refs.Add(-1) > 0 {
 		return
 	}
-	_ = s.file.Close() // ignore the error: the file was only read
+	_ = s.file.Close() // ignore the error, because the file was only read
 	s.entries.Drop()
 	if s.log != nil {
 		_ = s.log.Close()
@@ -274,7 +274,7 @@ func (s *snapshot) release() {
 // fail records an error.
 func (s *snapshot) fail(err error) { s.rows.Fail(err) }
 
-// readError returns the error if something could not be read.
+// readError returns the error if a part of the snapshot could not be read.
 func (s *snapshot) readError() error {
 	if s == nil {
 		return nil
@@ -328,7 +328,7 @@ func (s *snapshot) entryForms() []form {
 		s.fail(err)
 	}
 	if len(fs) == 0 {
-		fs = []form{{}} // the snapshot has no entries or cannot be read
+		fs = []form{{}} // the snapshot has no entries, or its forms cannot be read
 	}
 	s.shared.Store(&fs)
 	return fs

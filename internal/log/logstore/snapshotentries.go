@@ -49,7 +49,7 @@ func (s *snapshot) entry(row int) *store.Entry {
 	var es map[int]*store.Entry
 	r, err := s.log.At(offset)
 	if err == nil {
-		next := 0 // entries of a record often have consecutive rows, so try the next row first
+		next := 0 // entries of one record often have consecutive rows, so try the next row first
 		p := findPlaces(&r, func(id uint64) (int, bool) {
 			at, ok := next, next < s.len() && s.id(next) == id
 			if !ok {
@@ -119,15 +119,16 @@ func (s *snapshot) entryOrFail(row int, e *store.Entry, err error) *store.Entry 
 	return e
 }
 
-// take returns the wanted entries of a record that rows refer to, by row, and caches them.
-// A nil want means all.
+// take returns the wanted entries of a record that rows refer to, by row, and caches them. A nil
+// want means that all entries are wanted.
 func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) (map[int]*store.Entry, error) {
 	taken, err := s.decodeRows(r, want)
 	s.cacheRows(taken)
 	return taken, err
 }
 
-// decodeRows returns the wanted entries of a record that rows refer to, by row. A nil want means all.
+// decodeRows returns the wanted entries of a record that rows refer to, by row. A nil want means that all entries are
+// wanted.
 func (s *snapshot) decodeRows(r *wal.Record, want func(id uint64) bool) (map[int]*store.Entry, error) {
 	es, err := decodeEntries(r, want)
 	decoded := make(map[int]*store.Entry, len(es))
@@ -140,7 +141,8 @@ func (s *snapshot) decodeRows(r *wal.Record, want func(id uint64) bool) (map[int
 	return decoded, err
 }
 
-// cacheRows caches entries by row. Entries that are cached already replace those in the map.
+// cacheRows caches entries by row. If an entry is already in the cache, cacheRows replaces the
+// entry in the map with the cached entry.
 func (s *snapshot) cacheRows(decoded map[int]*store.Entry) {
 	for row, e := range decoded {
 		decoded[row] = s.entries.Put(row, e, EntryBytes(e))

@@ -16,11 +16,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// frozen is the store as of one moment, from which a snapshot can be written while
-// changes continue. It must be released.
+// frozen is the store as of one moment. A snapshot can be written from it while other changes are
+// made. It must be released.
 type frozen struct {
 	epoch   uint64 // epoch of the store at that moment
-	st      *state // a copy without names, which are in its order
+	st      *state // a copy of the state without names; the entries are in its order
 	head    snapshotHead
 	offsets []int64          // offsets of the changes after the state's base
 	places  map[uint64]int64 // offsets of the records in the log's base, by entry ID, if needed
@@ -178,8 +178,8 @@ func (d *DB) renewSnapshot(ctx context.Context) error {
 		func(put func() error) error { return d.restOn(ctx, put, restAlways) })
 }
 
-// putFrozen writes the snapshot of f, like derive, unless the existing snapshot is as
-// recent.
+// putFrozen writes the snapshot of f, unless the existing snapshot is as recent. begin and end are
+// used as in derive.
 func (d *DB) putFrozen(ctx context.Context, f *frozen, begin, end func(fn func() error) error) error {
 	return d.derive(d.snapshotName(), f.epoch, begin, func(put func() error) error {
 		return end(func() error {
@@ -197,7 +197,7 @@ func (d *DB) putFrozen(ctx context.Context, f *frozen, begin, end func(fn func()
 	}, func(file vfs.File) error { return f.write(ctxfile.File{Context: ctx, Inner: file}) })
 }
 
-// restCondition says when restOn uses a snapshot.
+// restCondition decides when restOn uses a snapshot.
 type restCondition int
 
 const (

@@ -23,10 +23,9 @@ const opText = 4096
 // opIDWindow is the minimum number of changes with an op ID whose IDs are remembered.
 const opIDWindow = 4096
 
-// state has a store's entries after a change. These are the entries of a snapshot, if the
-// store has one, and the entries that changed since. Entries are immutable, and a new
-// version is a new Entry. If the snapshot cannot be read, methods return zero values and
-// failed returns the error.
+// state has a store's entries after a change. These are the entries of a snapshot, if the store has
+// one, and the entries that changed since. Entries are immutable, and a new version is a new Entry.
+// If the snapshot cannot be read, methods return zero values, and readError returns the error.
 type state struct {
 	base   *snapshot // may be nil
 	hidden bitmap    // rows of base that were replaced or removed
@@ -128,7 +127,7 @@ func (st *state) baseWithAlias(alias string) (es []*store.Entry) {
 	if st.base != nil {
 		for _, id := range st.base.numbersWithHash(sectionAliases, alias) {
 			if row, ok := st.base.find(id); ok && !st.hidden.hasBit(row) {
-				es = append(es, st.base.entry(row)) // nil if it cannot be read
+				es = append(es, st.base.entry(row)) // the entry is nil if it cannot be read
 			}
 		}
 	}
@@ -150,7 +149,7 @@ func (st *state) lastChangeTo(name string) uint64 {
 // applyRecord implements applier.
 func (st *state) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	if st.base != nil && isRewrite(r, v) {
-		return nil, errSnapshot // the snapshot belongs to an earlier version of the file
+		return nil, errSnapshot // the snapshot was made from an earlier version of the file
 	}
 	deltas := st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
 	return deltas, st.readError()
@@ -180,13 +179,12 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []store.Delta {
 		e := p.entry
 		switch {
 		case p.erased:
-			// nothing has to be applied, because the erased version was replaced by a
-			// later version or removed
+			// do not apply anything, because a later version replaced or removed the erased version
 		case p.verb == store.VerbRemove:
 			st.remove(e, seq)
 			deltas = append(deltas, store.Delta{ID: e.ID})
 		default:
-			// An undo may replace another entry with the same name.
+			// An undo may replace an entry that has the same name and a different ID.
 			if old := st.putEntry(e); old != 0 {
 				deltas = append(deltas, store.Delta{ID: old})
 			}
@@ -227,7 +225,7 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 		replaced = old.ID
 		st.drop(old.ID)
 	case old != nil:
-	case ok && !st.hidden.hasBit(row): // an ID has only one name
+	case ok && !st.hidden.hasBit(row): // remove the old name, because an ID has only one name
 		st.hidden.setBit(row)
 	default:
 		if row, ok := st.row(e.Name); ok {
@@ -289,7 +287,7 @@ func hasRare(f store.Filter) bool {
 	})
 }
 
-// place returns the index of an ID in the order, or the index at which to insert it.
+// place returns the index of an ID in order, or the index at which the ID has to be inserted.
 func (st *state) place(id uint64) (int, bool) {
 	return slices.BinarySearchFunc(st.order, id, func(e *store.Entry, id uint64) int { return cmp.Compare(e.ID, id) })
 }
@@ -376,7 +374,8 @@ func (st *state) get(name string) (store.Entry, error) {
 	return store.Entry{}, &store.NameError{Name: name, Err: store.ErrNotFound}
 }
 
-// yieldEntries yields the entries that the filter selects. It ends at a nil entry.
+// yieldEntries yields the entries that the filter selects. It ends at a nil entry, which means that
+// the entry could not be read.
 func yieldEntries(ctx context.Context, es iter.Seq[*store.Entry], f store.Filter, yield func(store.Entry, error) bool) {
 	n := 0
 	for e := range es {

@@ -21,7 +21,7 @@ type summary struct {
 	counts  map[store.Label]int // number of entries by kind, project and tag, with the same keys as in filters
 }
 
-// add counts an entry n times. A negative n removes it.
+// add counts an entry n times. A negative n removes the entry again.
 func (s *summary) add(e *store.Entry, n int) { s.addHead(e.Kind, e.Labels, len(e.Content), n) }
 
 // addHead counts an entry with this kind, labels and content size n times.

@@ -23,7 +23,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	seqs = slices.Clone(seqs)
 	slices.Sort(seqs)
 	seqs = slices.Compact(seqs)
-	// Read the changes before the lock is acquired, because they cannot change. Whether
+	// Read the changes before the lock is acquired, because these changes never change. Whether
 	// later changes exist is checked when the undo is staged.
 	type step struct {
 		seq uint64
@@ -166,8 +166,8 @@ func (t *aliasTable) owner(word, but string) (name string, ok bool) {
 	return "", false
 }
 
-// leftAs reports whether the entry is still as the op wrote it, because later changes do
-// not exist or were undone.
+// leftAs reports whether the entry still is as the op wrote it. Later changes to the entry do not
+// exist, or were undone.
 func leftAs(now *store.Entry, p loggedOp) bool {
 	if now == nil || p.verb == store.VerbRemove {
 		return now == nil && p.verb == store.VerbRemove
@@ -229,8 +229,8 @@ func (d *DB) before(seq uint64, in *body, ops []loggedOp, p loggedOp) (*store.Ve
 		return nil, err
 	}
 	if first, _ := d.span(); len(vs) == 0 && p.prev < first {
-		// The previous change was dropped by a compaction, and the base does not have the
-		// entry. So it had been removed or was redacted.
+		// A compaction dropped the previous change, and the base does not have the entry. So the
+		// entry had been removed, or was redacted.
 		return nil, nil
 	}
 	if len(vs) == 0 {
@@ -268,7 +268,7 @@ func (d *DB) RestoreIf(ctx context.Context, name string, seq, version uint64) (u
 // A person who restores a text does not become its author.
 func (d *DB) restoredEntry(ctx context.Context, v *store.Version) store.Entry {
 	e := v.Entry.Clone()
-	if v.Source.Actor != "" { // else a compaction kept the version, and the entry has its source
+	if v.Source.Actor != "" { // otherwise a compaction kept the version, and the entry itself contains the source
 		e.Source = v.Source
 	}
 	e.Labels = store.KeepTextBy(e.Labels, &e, d.source(ctx).Actor)

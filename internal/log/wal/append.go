@@ -18,7 +18,7 @@ type Payload struct {
 	Time   int64 // nanoseconds since 1970
 	Body   []byte
 	Digest [32]byte // digest of the body (zero means that it is computed)
-	Urgent bool     // may use the reserve on a full disk, because it will free space
+	Urgent bool     // the append may use the reserve on a full disk, because the record will free space
 }
 
 // Append writes records at the log's position and returns them once they are on stable
@@ -28,9 +28,9 @@ type Payload struct {
 // records may or may not be found later, and the log refuses further appends.
 func (l *Log) Append(payloads ...Payload) ([]Record, error) { return l.AppendWhile(nil, payloads...) }
 
-// AppendWhile is like [Log.Append], and calls work, unless it is nil, when the records are
-// written but not yet durable. So work overlaps with the write to the device. It is not
-// called if nothing was written or if the sync cannot be started.
+// AppendWhile is like [Log.Append], and calls work, unless it is nil, when the records are written
+// but not yet durable. So work overlaps with the write to the device. work is not called if nothing
+// was written or if the sync cannot be started.
 func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	if err := l.prepareFile(); err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (l *Log) link(payloads []Payload) (recs []Record, buf []byte, urgent bool, 
 func (l *Log) makeRoom(n int64, urgent bool) error {
 	need := l.end + n
 	if need+l.spare <= l.size {
-		return nil // if another process has truncated the file, the write extends it again
+		return nil // do nothing, because a write extends a file that another process has truncated
 	}
 	fi, err := l.file.Stat()
 	if err != nil {
@@ -217,7 +217,7 @@ func (l *Log) create() error {
 	}
 	h.Chain = FirstChain(h.ID)
 	err := l.swap(&h, "", func(*Rewriter) error { return nil })
-	if l.file != nil { // also if only the name of the file is not known to be durable
+	if l.file != nil { // the file exists, but its name may not be durable
 		l.end = HeaderSize
 		l.seq = 0
 		l.chain = h.Chain

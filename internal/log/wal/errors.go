@@ -71,7 +71,7 @@ func (e *RolledBackError) Error() string {
 	)
 }
 
-// refusal is a file system error that also matches an error of this package.
+// refusal is a file system error that also matches means, an error of this package.
 type refusal struct{ means, err error }
 
 func (r *refusal) Error() string   { return r.err.Error() }

@@ -166,8 +166,8 @@ func decodeHeader(b []byte) (Header, error) {
 		return Header{}, &damage{0, "the header is cut short"}
 	}
 	le := binary.LittleEndian
-	// Check the version first, because a newer version may have another header. If the
-	// checksum is valid for this version, the version field is damaged.
+	// Check the version first, because a newer version may have a different header. If the checksum
+	// is valid for this version, the version field is damaged.
 	if v := le.Uint32(b[8:]); v != Version {
 		known := append(le.AppendUint32(bytes.Clone(b[:8]), Version), b[12:92]...)
 		if v == 0 || crc32.Checksum(known, castagnoli) == le.Uint32(b[92:]) {
@@ -290,7 +290,7 @@ func isZero(b []byte) bool {
 // A VersionError reports that this package does not support the version of the file.
 type VersionError struct {
 	Have  uint32
-	Flags uint32 // unknown flags, if the version is supported
+	Flags uint32 // flags that this version does not know, if the version itself is supported
 }
 
 func (e *VersionError) Error() string {
@@ -310,7 +310,7 @@ type lockMeta struct {
 	Holder
 	ID       string `json:"id,omitempty"`       // identity of the log in hex
 	Durable  uint64 `json:"durable,omitempty"`  // highest sequence number known to be on stable storage
-	Unsynced bool   `json:"unsynced,omitempty"` // a sync of the file failed and it could not be replaced
+	Unsynced bool   `json:"unsynced,omitempty"` // a sync of the file failed, and the log could not replace the file
 	Sum      uint32 `json:"sum,omitempty"`      // CRC-32C of the encoded ID, Durable and Unsynced
 }
 

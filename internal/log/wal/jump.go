@@ -68,7 +68,7 @@ func (r *Reader) At(offset int64) (Record, error) {
 		if err == nil {
 			return rec, nil
 		}
-		if need <= want || offset+need > r.log.Size() { // do not trust a length that exceeds the file
+		if need <= want || offset+need > r.log.Size() { // do not trust a length that exceeds the file's size
 			return Record{}, &CorruptError{Offset: offset, Reason: err.Error()}
 		}
 		want = need
@@ -79,7 +79,7 @@ func (r *Reader) At(offset int64) (Record, error) {
 func (r *Reader) fill(offset, want int64) error {
 	size := int64(pageChunk)
 	if next := r.off + int64(len(r.buf)); offset >= r.off && offset < next+firstChunk {
-		size = readChunk // reads are sequential, so read more
+		size = readChunk // read more at a time, because the reads are sequential
 	}
 	size = max(size, want)
 	if int64(cap(r.buf)) < size {

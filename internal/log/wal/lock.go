@@ -33,7 +33,7 @@ func (l *Log) Lock(ctx context.Context) error {
 		l.lock = k
 	}
 	if l.metaPending {
-		return nil // it was never released
+		return nil // the lock was never released
 	}
 	ok, waited, err := vfs.AcquireLock(ctx, l.lock, l.opts.LockWait)
 	if err != nil {
@@ -48,7 +48,7 @@ func (l *Log) Lock(ctx context.Context) error {
 			_ = l.lock.Unlock()
 		}
 	}()
-	l.free.Store(-1) // earlier observations are outdated
+	l.free.Store(-1) // forget earlier observations, because they may be outdated
 	l.readMeta()
 	_ = l.writeMeta()
 	noted = true

@@ -20,7 +20,7 @@ type LockMeta struct {
 	Holder          // the process that holds the lock or held it last
 	ID       string // identity of the log in hex (see [Header].ID)
 	Durable  uint64 // highest sequence number that was known to be on stable storage
-	Unsynced bool   // a sync of the file failed and it could not be replaced
+	Unsynced bool   // a sync of the file failed, and the log could not replace the file
 }
 
 // ReadLockMeta reads the lock file of the log with this name, without locking it. ok is
@@ -91,7 +91,7 @@ func (l *Log) readMeta() {
 	b := &l.metaRead
 	n, _ := l.metaFile.ReadAt(b[:], 0)
 	if n == lockMetaSize && *b == l.metaWritten {
-		return // no other process has had the lock since
+		return // no other process has had the lock since, so the metadata is unchanged
 	}
 	l.meta = lockMeta{}
 	if json.Unmarshal(b[:n], &l.meta) != nil || l.meta.Sum != crc32.Checksum(l.meta.appendFields(nil), castagnoli) {
@@ -114,7 +114,7 @@ func (l *Log) writeMeta() error {
 	l.meta.Since = l.opts.Clock().UTC()
 	meta := l.meta
 	if l.metaShared && !meta.Unsynced {
-		meta.ID = "" // the log under the recorded name may be shorter
+		meta.ID = "" // under the name in the lock file, the log may be shorter
 	}
 	_, err := l.metaFile.WriteAt(meta.encode(l.metaWritten[:0]), 0)
 	return err

@@ -19,12 +19,13 @@ import (
 type Options struct {
 	Clock    func() time.Time // default: time.Now
 	Rand     io.Reader        // default: crypto/rand
-	LockWait time.Duration    // 0 means a single try
+	LockWait time.Duration    // maximum time to wait for the lock; 0 means a single attempt
 	ReadOnly bool             // the log never acquires a lock
 	Verify   bool             // verify the chain of every record that is read
 
-	// Step and Reserve are the sizes of the free space in bytes: the unit by which it is
-	// extended, and the part for urgent appends only. Zero means the default.
+	// Step and Reserve are sizes of the free space in bytes. Step is the unit by which the free
+	// space is extended, and Reserve is the part that only urgent appends may use. Zero means the
+	// default.
 	Step, Reserve int64
 
 	// AtPath means that the log belongs to the path of its directory, if the file system is
@@ -42,21 +43,22 @@ type Log struct {
 	fs    vfs.FS
 	name  string
 	opts  Options
-	step  int64 // free space is a multiple of this
-	spare int64 // free space for urgent appends only
+	step  int64 // the free space is extended in steps of this size
+	spare int64 // size of the free space that only urgent appends may use
 
 	file   vfs.File    // nil if the log has no file
 	info   fs.FileInfo // identity of file
 	header Header
 	seed   uint32
 
-	end       int64        // the position
-	seq       uint64       // number of the last chained record before end, or the base
-	chain     [32]byte     // chain at seq
-	durable   uint64       // highest sequence number known to be on stable storage
-	syncedEnd int64        // the bytes before this offset are on stable storage
-	size      int64        // last known size of the file
-	strange   atomic.Bool  // the last Poll found other bytes before the position than were read there
+	end       int64    // the position
+	seq       uint64   // number of the last chained record before end, or the base
+	chain     [32]byte // chain at seq
+	durable   uint64   // highest sequence number known to be on stable storage
+	syncedEnd int64    // the bytes before this offset are on stable storage
+	size      int64    // last known size of the file
+	// the last Poll found bytes before the position that differ from the bytes that were read there
+	strange   atomic.Bool
 	free      atomic.Int64 // position after which the last Poll found at least prefixSize zeros, or -1
 	checked   bool         // the bytes after end are zeros or were written by this log
 	wroteLast bool         // the last record was written by this log and is not followed by a seal
@@ -68,13 +70,13 @@ type Log struct {
 	metaFile    vfs.File
 	metaShared  bool               // the lock file has a second name, so its durable number may be of another log
 	meta        lockMeta           // content of the lock file when the lock was acquired
-	recorded    lockMeta           // what this log made durable last
+	recorded    lockMeta           // metadata that this log last made durable
 	metaWritten [lockMetaSize]byte // the last content that this log wrote
 	metaRead    [lockMetaSize]byte // the last content that was read
 	hexID       string             // hexOf in hex
 	hexOf       [16]byte
 	failed      error // error because of which appends are refused
-	metaPending bool  // the lock is kept, because failed could not be recorded
+	metaPending bool  // the log keeps the lock, because the error could not be recorded in the lock file
 }
 
 // newLog returns a log without a file.
@@ -140,7 +142,7 @@ func readHeader(f vfs.File, size int64) (Header, error) {
 // pollResult is the result of Poll.
 type pollResult int
 
-// Changes of a log since it was last read.
+// Results of Poll: changes of a log since it was last read.
 const (
 	Same     pollResult = iota // no change
 	Grown                      // there are bytes after the position
@@ -167,8 +169,8 @@ func (l *Log) Poll() (pollResult, error) {
 			l.free.Store(l.end)
 		}
 	}
-	// The order is important: if the name still refers to this file after the tail was
-	// read, no other file had replaced it when the tail was read.
+	// The order is important. If the name still refers to this file after the tail was read, no
+	// other file had replaced this file when the tail was read.
 	return l.Place()
 }
 

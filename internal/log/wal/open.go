@@ -64,7 +64,7 @@ func (l *Log) Close() error {
 	l.Seal()
 	var errs []error
 	if l.metaPending {
-		_ = l.writeMeta() // this is the last chance to inform other processes
+		_ = l.writeMeta() // write the metadata now, because this is the last chance to inform other processes
 	}
 	if l.metaFile != nil {
 		errs = append(errs, l.metaFile.Close())

@@ -89,7 +89,7 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 		switch {
 		case want <= cap(buf):
 		case want <= firstChunk:
-			buf = first[:len(buf)] // keep the bytes in place
+			buf = first[:len(buf)] // keep the remaining bytes at the start of the buffer
 		default:
 			size := max(want, int(min(l.Size()-off+1, readChunk)))
 			buf = append(make([]byte, 0, size), buf...)
@@ -159,7 +159,7 @@ func (l *Log) checkFree(tail []byte, next int64, eof bool) error {
 // errChain is the damage of a record that was edited after it was written.
 var errChain = &damage{reason: "the chain is broken: a change does not match the hash of those before it"}
 
-// Is reports whether two damages have the same reason.
+// Is reports whether two errors describe damage for the same reason.
 func (d *damage) Is(target error) bool {
 	t, ok := target.(*damage)
 	return ok && t.reason == d.reason
@@ -253,8 +253,8 @@ func (l *Log) isSuccessor(r *Record) bool {
 	return err == nil && r.Seq == l.seq+1 && r.Chain == Link(l.chain, r.Seq, r.Time, r.Type, digest)
 }
 
-// scan calls fn for each valid record at any offset from from on, until fn returns false. A
-// record's body is only valid during the call.
+// scan calls fn for each valid record that begins at the offset from or later, until fn returns
+// false. A record's body is only valid during the call.
 func (l *Log) scan(from int64, fn func(r *Record) bool) error {
 	size := l.Size()
 	var room []byte // memory for a record

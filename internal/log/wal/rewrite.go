@@ -20,7 +20,7 @@ type writer struct {
 	fs   vfs.FS
 	file vfs.File
 	off  int64
-	buf  []byte // bytes before off that are not written yet
+	buf  []byte // bytes that end at off and are not written yet
 }
 
 // writeStep is the number of bytes that are written at once.
@@ -186,7 +186,7 @@ func (l *Log) Replace(w *Rewriter) error {
 		l.chain = h.Chain
 		l.durable = h.Base
 		l.wroteLast = false
-		l.syncedEnd = l.size // all of it was synced before the rename
+		l.syncedEnd = l.size // the whole file was synced before the rename
 	}
 	return noSpace(err)
 }
@@ -195,7 +195,7 @@ func (l *Log) Replace(w *Rewriter) error {
 // renames it over the log. The log's position stays the same, so the caller must ensure that the
 // new file has the same records before the position.
 func (l *Log) swap(h *Header, keep string, fill func(w *Rewriter) error) error {
-	if l.lock != nil { // without a lock (for a copy), do not remove other files
+	if l.lock != nil { // do not remove other files without the lock, which a copy does not need
 		l.sweep(keep)
 	}
 	w, err := l.rewriter(*h)
@@ -230,8 +230,8 @@ func (l *Log) replace(w *Rewriter) error {
 		return err
 	}
 	if err := l.fs.Rename(w.temp, l.name); err != nil {
-		// A network file system may rename the file but lose the reply. Do not report an
-		// error if the rename was done.
+		// A network file system may rename the file but lose the reply. Do not report an error if
+		// the file was in fact renamed.
 		if now, serr := l.fs.Stat(l.name); serr != nil || !vfs.SameFile(now, fi) {
 			said()
 			return err

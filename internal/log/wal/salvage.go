@@ -52,7 +52,7 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(s *SalvageDamage, r *R
 	var room []byte
 	err = eachRecordMark(f, HeaderSize, fi.Size(), func(offset int64) bool {
 		if offset < end {
-			return true // this mark is part of a record's body
+			return true // this mark is inside a record's body
 		}
 		r, more, bad, err := l.at(offset, fi.Size(), room)
 		room = more

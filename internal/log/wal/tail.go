@@ -45,7 +45,7 @@ func (l *Log) truncateTornTail() error {
 func (l *Log) keepTail() (torn bool, err error) {
 	if l.checked {
 		if l.free.Load() == l.end {
-			return false, nil // already checked while the lock is held
+			return false, nil // already checked since the lock was acquired
 		}
 		var b [prefixSize]byte
 		n, err := l.file.ReadAt(b[:], l.end)

@@ -12,7 +12,7 @@ import (
 // Field is a field of a message.
 type Field struct {
 	Num   int
-	Bytes bool   // length-delimited (otherwise a varint)
+	Bytes bool   // the field is length-delimited; otherwise it is a varint
 	Val   uint64 // value of a varint
 	Str   string // value of a length-delimited field
 	Raw   string // encoded field with its tag

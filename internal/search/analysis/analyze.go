@@ -21,7 +21,7 @@ type Field struct {
 type Analyzer struct {
 	mu    sync.Mutex
 	known unitCache
-	stamp uint64 // number of the document that is being analyzed
+	stamp uint64 // number of the document that is being analyzed; see term.stamp
 }
 
 // fewSlots is the initial table size, enough for the words of a few texts.
@@ -69,7 +69,8 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	}
 }
 
-// count adds an occurrence of a term to d.
+// count adds an occurrence of the term with this number to d. whole is set for a term that combines
+// several words.
 func (a *Analyzer) count(d *index.Document, number uint32, whole bool, weight uint32) {
 	if !whole {
 		d.Len += weight

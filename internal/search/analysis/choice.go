@@ -40,7 +40,6 @@ func (c *Choice) HasAll(prefix string) bool {
 	return found || (i > 0 && strings.HasPrefix(prefix, c.prefixes[i-1]))
 }
 
-// Terms returns the terms that were passed to NewChoice in any order, and Prefixes returns
-// the prefixes.
+// Terms returns the terms that were passed to NewChoice, in any order.
 func (c *Choice) Terms() []string    { return slices.Collect(maps.Keys(c.terms)) }
 func (c *Choice) Prefixes() []string { return c.prefixes }

@@ -53,7 +53,7 @@ func firstClass(s string) (class uint8, size int) {
 // spaces needs little memory and cancellation is noticed soon.
 const maxChunk = 1 << 16
 
-// watch checks a context after every [maxChunk] bytes of a text.
+// watch checks whether a context is done, after every [maxChunk] bytes of a text.
 type watch struct {
 	ctx  context.Context
 	next int // offset in the text of the next check
@@ -90,7 +90,7 @@ func chunk(s string, i int) (from, to int) {
 		i += n
 	}
 	from = i
-	joined := false // the previous character was a connector, so the chunk cannot end here
+	joined := false // the previous character was a connector, which cannot end the chunk
 	for i < len(s) && (i-from < maxChunk || joined) {
 		if c := s[i]; c < utf8.RuneSelf {
 			if class := asciiClass[c]; class == isWord {

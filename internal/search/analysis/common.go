@@ -1,4 +1,4 @@
-// This file knows how frequent words are in ordinary English.
+// This file contains the frequencies of words in ordinary English.
 
 package analysis
 

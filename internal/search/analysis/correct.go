@@ -4,11 +4,12 @@ package analysis
 
 import "strings"
 
-// Shorter words have too many neighbours to correct them. Longer words are probably not
-// words, and the time grows with the square of the length. The limits are in bytes.
+// Words shorter than minSlip have too many similar terms, so that a correction would often be
+// wrong. Words longer than maxSlip are probably not words, and the time grows with the square of
+// the length. The limits are in bytes.
 const minSlip, maxSlip = 4, 64
 
-// The bytes that are tried as missing or wrong bytes. slipOther is used for words with
+// The bytes that Correct tries as a missing or a wrong byte. slipOther is used for words with
 // letters outside of ASCII.
 var (
 	slipLatin = []byte("abcdefghijklmnopqrstuvwxyz'_-.")

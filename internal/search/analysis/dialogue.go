@@ -8,15 +8,15 @@ import (
 	"unicode"
 )
 
-// people and programs are the words that chat logs write before a text to name its
-// speaker.
+// people and programs are the words that chat logs write before a text to name the speaker: a
+// person or a program.
 var (
 	people   = []string{"user", "human"}
 	programs = []string{"assistant", "ai", "bot", "model", "system", "tool"}
 )
 
-// speaker returns the length of the speaker's word and colon at the start of s. program is
-// set if the speaker is a program. It returns 0 if s does not start with a speaker.
+// speaker returns the length of the speaker's word and the colon at the start of s, as in "user:".
+// program is set if the speaker is a program. It returns 0 if s does not start with a speaker.
 func speaker(s string) (n int, program bool) {
 	i := strings.IndexByte(s[:min(len(s), len("assistant:"))], ':')
 	if i < 0 || (i+1 < len(s) && s[i+1] != ' ' && s[i+1] != '\n') {
@@ -77,8 +77,8 @@ const (
 	NoSpeech   Speech = iota
 	TurnOfTalk        // a turn in a talk between people (see [IsTurn])
 	TurnOfChat        // a single turn by a program, such as "assistant: Hello"
-	// several turns, where a later paragraph starts with a chat's speaker or with the first
-	// name again
+	// several turns: a later paragraph starts with a speaker of a chat, or again with the name at
+	// the start of the text
 	WholeTalk
 	WholeChat // like WholeTalk, but the text starts with a chat's speaker
 )

@@ -33,14 +33,14 @@ type nearDuplicate struct {
 }
 
 const (
-	// fewWords is the minimum number of words, without stop words, of texts that are
-	// compared by words. It is also the minimum number of words, with stop words, for
-	// texts to be equal under different headings. fewRunes is this minimum in characters,
-	// for scripts without spaces.
+	// fewWords is the minimum number of words of a text, without stop words, so that the text is
+	// compared by words. It is also the minimum number of words, with stop words, so that two texts
+	// with different headings can be equal. fewRunes is the second minimum in characters, for
+	// scripts without spaces.
 	fewWords, fewRunes = 3, 6
 
-	// The shorter text must have at least partOf/partBase of the longer text's words.
-	// Otherwise the longer text is about additional things.
+	// The shorter text must have at least partOf/partBase of the longer text's words. Otherwise the
+	// longer text probably says more than the shorter text.
 	partOf, partBase = 3, 5
 
 	// These limit the work if many texts have the same rarest word, for example because
@@ -50,13 +50,13 @@ const (
 	mostCompared = 256
 )
 
-// sample is a text, prepared for comparison.
+// sample is a text in a form that is prepared for comparison.
 type sample struct {
 	index   int
 	passage Passage
 	same    string   // the normalized text (equal texts have the same value)
 	words   []uint32 // numbers of the stems in order, without stop words (nil if the text is not compared by words)
-	few     bool     // equal texts are duplicates only if they have the same heading
+	few     bool     // equal texts are duplicates only if they have the same heading, because the text has few words
 	sharps  string   // the words that must be identical: numbers, words with symbols, and negations
 }
 
@@ -70,7 +70,8 @@ func (s *sample) signature() (bits uint64) {
 	return bits
 }
 
-// duplicates maps each text to drop to the text to keep, by index.
+// duplicates is the state of a search for duplicates. keep maps each text to drop to the text to
+// keep, by index.
 type duplicates struct {
 	keep  map[int]int
 	exact map[int]bool
@@ -132,8 +133,8 @@ func (d *duplicates) findEqual(samples []*sample) []*sample {
 	return left
 }
 
-// findContained finds texts whose words a longer text contains. It processes longer texts
-// first, so that the longer texts are already registered. Words are numbers below count.
+// findContained finds texts whose words a longer text contains. It processes longer texts first, so
+// that the longer texts are already registered. The numbers of words are below count.
 func (d *duplicates) findContained(ctx context.Context, samples []*sample, count int) error {
 	samples = slices.DeleteFunc(samples, func(s *sample) bool { return s.words == nil })
 	slices.SortFunc(samples, func(a, b *sample) int {
@@ -143,7 +144,8 @@ func (d *duplicates) findContained(ctx context.Context, samples []*sample, count
 			cmp.Compare(a.index, b.index),
 		)
 	})
-	frequency, last := make([]int, count), make([]int, count) // last is the last sample with the word, counting from 1
+	// last has, for each word, the last sample with the word, counting from 1
+	frequency, last := make([]int, count), make([]int, count)
 	for i, s := range samples {
 		for _, w := range s.words {
 			if last[w] != i+1 {
@@ -180,7 +182,7 @@ func (d *duplicates) findContained(ctx context.Context, samples []*sample, count
 // numbers, symbols and negations.
 type rareWord struct{ word, sharps uint32 }
 
-// rarest returns the key of each sample, and numbers all keys.
+// rarest returns the key of each sample. number maps each key to a number.
 func rarest(samples []*sample, frequency []int) (keys []rareWord, number map[rareWord]int) {
 	keys, number = make([]rareWord, len(samples)), map[rareWord]int{}
 	sharps := map[string]uint32{}
@@ -272,7 +274,7 @@ type cutter struct {
 // cutWord is the result for a word between spaces.
 type cutWord struct {
 	words []uint32
-	sharp string // the word if it must be identical in duplicates, otherwise ""
+	sharp string // the word in a form for comparison, if it must be identical in duplicates, otherwise ""
 }
 
 // sample prepares a text for comparison.
@@ -355,7 +357,7 @@ func isSharp(word string) bool {
 			letter = true
 			continue
 		case letter && (r == '-' || r == '\'' || r == '’') && i+len(string(r)) < len(word):
-			// letter becomes false, so that a second sign counts as a symbol
+			// set letter to false, so that a second sign counts as a symbol
 		default:
 			return true
 		}
@@ -366,7 +368,7 @@ func isSharp(word string) bool {
 
 // isContainedIn reports whether the longer text contains the words of s in the same order.
 func (s *sample) isContainedIn(longer *sample) bool {
-	// more is the number of additional words that the longer text may have
+	// more is the number of words that the longer text may still have in addition
 	n, more := 0, len(longer.words)-len(s.words)
 	for _, w := range longer.words {
 		if n < len(s.words) && w == s.words[n] {

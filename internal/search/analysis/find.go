@@ -24,9 +24,10 @@ type Finder struct {
 	known  unitCache
 	digits bool // a wanted term may be a number
 
-	beginnings []beginning     // patterns for the beginnings of plain words that may have a wanted term
-	threes     [1 << 10]uint32 // bit set of the three-letter beginnings of these words (see packThree)
-	signatures []uint64        // signatures of the terms (nil if prefixes are wanted)
+	beginnings []beginning // patterns for the first letters of plain words that may have a wanted term
+	// bit set of the three-letter beginnings of these words (see packThree), as a fast first test
+	threes     [1 << 10]uint32
+	signatures []uint64 // signatures of the terms (nil if prefixes are wanted)
 }
 
 // beginning is a pattern for the start of plain words. It has the first letters in the
@@ -59,7 +60,7 @@ func NewFinder(choice *Choice) *Finder {
 	return f
 }
 
-// reachAll registers plain words that have a wanted term.
+// reachAll registers the beginnings of all plain words that have a wanted term.
 func (f *Finder) reachAll(words []string) {
 	for _, w := range words {
 		f.mayBegin(packLetters(w), 8)
@@ -156,7 +157,7 @@ func (f *Finder) root(word string) string {
 func (f *Finder) reach(t string) {
 	for i := range len(t) {
 		if !isLower(t[i]) {
-			return // plain words do not have such a term
+			return // plain words cannot have such a term
 		}
 	}
 	n := len(t)
@@ -243,7 +244,7 @@ func (f *Finder) addChunk(d *index.Document, c string, weight uint32) bool {
 	return any
 }
 
-// take adds units to d.
+// take adds the units of a chunk to d.
 func (f *Finder) take(d *index.Document, us []unit, weight uint32) {
 	for i := range us {
 		d.Terms = append(d.Terms, index.Term{Text: us[i].text, TF: uint16(weight)})

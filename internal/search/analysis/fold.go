@@ -74,7 +74,7 @@ func base(r rune) rune {
 	case 'ı':
 		return 'i'
 	case 'й':
-		return r // й is a separate letter
+		return r // keep й, which is a letter of its own
 	}
 	if i, ok := slices.BinarySearchFunc(decompositions[:], r, func(p [2]rune, r rune) int {
 		return int(p[0] - r)

@@ -16,9 +16,9 @@ var irregular = func() map[string]string {
 	return m
 }()
 
-// irregularForms has in each entry a word followed by its irregular forms. Some forms are
-// also other words (found, left, saw, felt). They are listed if the verb is more likely in
-// a memory. lay, bore, wound, bound, ground and rose are not listed.
+// irregularForms has in each entry a word followed by its irregular forms. Some forms are also
+// other words (found, left, saw, felt). Such a form is listed if it is more likely a form of the
+// verb in the text of a memory. lay, bore, wound, bound, ground and rose are not listed.
 const irregularForms = `
 arise arose arisen, awake awoke awoken, bear borne, beat beaten, become became, begin began begun, bend bent,
 bite bit bitten, bleed bled, blow blew blown, break broke broken, breed bred, bring brought, build built,

@@ -58,13 +58,13 @@ type cachedChunk struct {
 	units  uint8 // number of stored units
 	whole  bool  // the first unit is a whole
 	parts  uint8 // number of units without wholes, including units that are not stored
-	some   bool  // the chunk has units, stored or not
+	some   bool  // the chunk has units, whether they are stored or not
 }
 
 // term is a term, and its index in the document that is being built.
 type term struct {
 	text  string
-	stamp uint64 // number of the last document with the term
+	stamp uint64 // number of the last analyzed document with the term
 	at    int    // index of the term in that document's Terms
 }
 

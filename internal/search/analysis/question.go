@@ -14,7 +14,7 @@ type QueryText struct {
 	Words    string   // text to rank by
 	Must     []string // words or phrases that a document must have, or word* for a prefix
 	Not      []string // words or phrases that a document must not have, or word* for a prefix
-	Prefixes []string // rank by all words with these prefixes
+	Prefixes []string // rank by all words that begin with one of these prefixes
 }
 
 // A Word is a term of a question.
@@ -36,7 +36,7 @@ type Clause struct {
 // A Prefix is the beginning of words that a query looks for.
 type Prefix struct {
 	Text string // folded (see [Fold])
-	Term string // term of the prefix if it were a word
+	Term string // term that the prefix would have if it were a whole word
 }
 
 // A Question has the analyzed texts of a query.
@@ -46,7 +46,7 @@ type Question struct {
 	Words     []Word
 	StopWords bool
 
-	Clauses  []Clause // the required before the excluded
+	Clauses  []Clause // the required words and phrases, followed by the excluded
 	Prefixes []Prefix
 
 	// AsksWhen is set if the words ask for a time: "when" occurs before the first word that is not
@@ -57,8 +57,8 @@ type Question struct {
 	AddressesProgram bool
 }
 
-// times are the words that make a question ask for a time if they follow "what" or
-// "which".
+// times are the words that make a question ask for a time if they follow "what" or "which", as in
+// "what year".
 var times = map[string]bool{"date": true, "day": true, "week": true, "month": true, "year": true, "time": true}
 
 // Question analyzes the texts of a query. If ctx is done, it returns early.
@@ -83,7 +83,8 @@ func (a *Analyzer) rankWords(ctx context.Context, s string) Question {
 	var q Question
 	var stop []Word
 	var words wordSet
-	before, begun := "", false // the previous word; a word that is not a stop word has occurred
+	// before is the previous word. begun is set after the first word that is not a stop word
+	before, begun := "", false
 	a.each(ctx, s, func(us []unit) {
 		for _, u := range us {
 			if w := (Word{Term: u.text, Word: u.word}); u.stop {
@@ -93,7 +94,7 @@ func (a *Analyzer) rankWords(ctx context.Context, s string) Question {
 			}
 		}
 		word := ""
-		if len(us) == 1 { // the parts of an identifier or a name, such as YouTube, ask for nothing
+		if len(us) == 1 { // an identifier or a name with several parts, such as YouTube, does not ask for anything
 			word = us[0].word
 		}
 		switch word {

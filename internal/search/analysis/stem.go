@@ -204,7 +204,7 @@ func (w *stemmer) step1c() {
 	}
 }
 
-// rule is a suffix and its replacement.
+// rule is a suffix of a word and the text that replaces it.
 type rule struct{ suffix, with string }
 
 // longest returns the rule with the longest suffix that the word has.

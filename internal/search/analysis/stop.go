@@ -4,7 +4,7 @@ package analysis
 
 import "strings"
 
-// stopWords are ignored in a query that has other words too. They are articles, pronouns,
+// Words in stopWords are ignored in a query that also has other words. They are articles, pronouns,
 // prepositions, conjunctions, question words, auxiliary verbs, and words with which people phrase a
 // question to a memory. The terms of documents include stop words, so that phrases with stop words
 // can match. The words are folded by [Fold], and endings after an apostrophe are removed.

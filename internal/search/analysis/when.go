@@ -23,8 +23,8 @@ january february march april june july august september october november decembe
 	return m
 })
 
-// MayDate reports whether a word of a question may be part of a date, because it
-// starts with a digit or is a month's name.
+// MayDate reports whether a word of a question may be part of a date. Such a word starts with a
+// digit or is the name of a month.
 func MayDate(word string) bool { return (word != "" && isDigit(word[0])) || months()[word] }
 
 // months are the names of the months in lower case.

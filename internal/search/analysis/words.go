@@ -36,7 +36,7 @@ import (
 type unit struct {
 	term  uint32 // number of the term in the cache
 	whole bool   // the term combines several words, which are separate units
-	stop  bool   // the word is a stop word
+	stop  bool   // the word at this unit is a stop word
 	text  string // text of the term
 	word  string // the word as written, but in lower case and folded
 }
@@ -259,8 +259,8 @@ func addWord(w string, root func(word string) string, addPart func(text, word st
 		}
 		return f
 	}
-	// f[from:i] is the current run of other characters or, if wide is set, the previous
-	// wide character. alone means that this character has not been paired yet.
+	// f[from:i] is the current sequence of characters that are not wide. If wide is set, it is the
+	// previous wide character. alone is set if this wide character is not part of a pair yet.
 	from := 0
 	wide := false
 	alone := false

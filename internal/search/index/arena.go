@@ -9,7 +9,7 @@ import "strings"
 // collector sees only the blocks. Returned strings remain valid, because written bytes do not
 // change.
 type termArena struct {
-	blocks []string         // the written parts of the blocks
+	blocks []string         // blocks of which all bytes up to their length are written
 	last   *strings.Builder // builder of the last block
 	long   []string         // strings that are too long for a block
 	size   int              // total size of all strings in bytes
@@ -23,7 +23,7 @@ const (
 	blockBytes = 1 << blockBits
 	mostBlocks = 1 << (31 - blockBits)
 	isLong     = 1 << 31
-	shortest   = 1 << 6 // minimum size of the first block in bytes
+	shortest   = 1 << 6 // size of the first block in bytes, which is the smallest
 	longest    = 255    // maximum length of a string in a block
 )
 

@@ -16,7 +16,7 @@ type builder struct {
 	seed  maphash.Seed
 	empty bool     // documents without terms count in N and avgdl
 	bytes int      // approximate size of the documents in memory, without terms
-	fills bool     // the builder builds a whole index and remembers the numbers of terms
+	fills bool     // the builder builds a whole index, and records the term numbers of the analyzer
 	block []item   // memory for items, which the last documents share
 	items [][]item // items of each document
 
@@ -37,7 +37,7 @@ const (
 // size returns the approximate memory use of the builder in bytes.
 func (b *builder) size() int { return b.bytes + termBytes*len(b.s.terms) }
 
-// item is a term of a document and its frequency.
+// item is a term of a document, by number, and its frequency in the document.
 type item struct {
 	term uint32
 	tf   uint16
@@ -47,7 +47,7 @@ func (x *Searcher) newBuilder() *builder {
 	return &builder{s: new(segment), seed: x.seed, empty: x.params.CountEmpty}
 }
 
-// add adds a document. It keeps d.Data, but not d.
+// add adds a document to the segment. The builder keeps a reference to d.Data, but not to d.
 func (b *builder) add(d *Document) {
 	s := b.s
 	terms := b.countTerms(d)
@@ -81,7 +81,7 @@ func (s *segment) addDoc(d *Document, empty bool) {
 	s.data = append(s.data, d.Data)
 }
 
-// lose counts that a document with this term was deleted from another segment.
+// lose records that a document with this term was deleted from another segment.
 func (b *builder) lose(text string, hash uint64) {
 	n, ok := b.s.termNumber(text, hash)
 	if !ok {
@@ -100,8 +100,8 @@ func (b *builder) newTerm(text string, hash uint64) uint32 {
 	return n
 }
 
-// countTerms returns the numbers of the document's distinct terms, and sets their
-// frequencies in pending. It creates new terms and increments the df of all. The result is
+// countTerms returns the numbers of the document's distinct terms, and sets their frequencies in
+// pending. It creates missing terms, and increments the df of all of these terms. The result is
 // valid until the next call.
 func (b *builder) countTerms(d *Document) []uint32 {
 	b.distinct = b.distinct[:0]
@@ -126,9 +126,9 @@ type lookups struct {
 	known  [128]uint32 // known term number plus 1
 }
 
-// countSome implements countTerms for a group of terms. Most of the time is spent waiting
-// for memory (texts, dictionary, terms). Therefore independent reads are in separate loops,
-// so that they overlap.
+// countSome implements countTerms for a group of terms. Such look-ups mostly wait for memory
+// (texts, dictionary, terms). Therefore independent reads are in separate loops, so that the reads
+// overlap.
 func (b *builder) countSome(words []Term, numbers []uint32, known *TermNumbers) {
 	var l lookups
 	s := b.s
@@ -200,7 +200,7 @@ func (b *builder) finishSegment(sc scale) *segment {
 // long lists are converted to columns.
 type layout struct {
 	s        *segment
-	postings []posting // first the terms that keep their lists, then those that get columns
+	postings []posting // the terms without columns first, then the terms that get columns
 	few      uint32    // maximum number of postings of a term without columns
 	next     []uint32  // by term number: index of the term's next posting
 }
@@ -283,7 +283,7 @@ func (l *layout) finish(slope float64) {
 	s.indexDocs()
 }
 
-// indexDocs builds the tables by which documents are found.
+// indexDocs builds the tables that find a document by its ID.
 func (s *segment) indexDocs() {
 	s.blocks = timeBlocks(s.created.all())
 	s.latestUpdates = blockMaxima(s.updated.all())

@@ -43,7 +43,7 @@ func (c *column[T]) fit() { c.values = fit(c.values) }
 // fileColumn is a field of the documents in a snapshot file.
 type fileColumn[T int64 | uint64] struct {
 	docs  *pagefile.Reader
-	field int // offset of the field in a row
+	field int // byte offset of the field in a row
 	whole atomic.Pointer[[]T]
 }
 

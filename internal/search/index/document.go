@@ -25,7 +25,7 @@ type Term struct {
 // use. It must not be used with several analyzers or concurrent Fills.
 type TermNumbers struct {
 	terms []uint32 // numbers of the terms in the index plus 1, by the analyzer's number
-	by    any      // the builder that the numbers belong to
+	by    any      // the builder or index to which the numbers belong
 }
 
 // term returns the number of the term in the index plus 1, or 0 if it is unknown.
@@ -133,8 +133,8 @@ type Query struct {
 	Filter []Clause
 	Range  *Range // if not nil, Created of a hit must be in this range
 
-	// Factor, if not nil, returns a factor for a document's score, which must be above 0
-	// and at most 1. It is called like Accept.
+	// Factor, if not nil, returns a factor for a document's score, which must be above 0 and at
+	// most 1. The index calls Factor in the same way as Accept.
 	Factor func(id uint64) float64
 }
 

@@ -26,7 +26,7 @@ const (
 	longSize = 8
 	timeSize = 16
 
-	// Special values in the table of lengths.
+	// Values in the table of lengths that are not lengths.
 	shortUnscored = math.MaxUint16
 	shortLong     = math.MaxUint16 - 1
 )

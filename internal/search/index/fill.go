@@ -104,7 +104,7 @@ func (f *filler) spill() {
 	f.begin()
 }
 
-// wait waits for the run that is being written.
+// wait waits until the run that is being written is complete.
 func (f *filler) wait() {
 	if f.writing == nil {
 		return
@@ -138,7 +138,7 @@ func writeRun(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segmen
 // end returns the searcher with all documents.
 func (f *filler) end() *Searcher {
 	if f.runs != nil && len(f.views) > 0 && len(f.b.s.lens) > 0 {
-		f.spill() // a run needs less memory
+		f.spill() // write another run, because a run needs less memory than a segment
 	}
 	f.wait()
 	to := &Searcher{params: f.x.params, seed: f.x.seed, views: f.views}

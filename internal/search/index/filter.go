@@ -119,8 +119,8 @@ func (w *filterSet) limitTimes(v *view, t *Range, visits int) {
 	}
 }
 
-// In a search that compares times late, about manyInTime·k candidates are compared if one in
-// k documents is in the time range.
+// A search that compares times late compares about manyInTime·k candidates if one in k documents is
+// in the time range.
 const manyInTime = 4096
 
 // mayVisit returns the number of documents that a search may visit so that comparing their

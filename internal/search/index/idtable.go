@@ -76,7 +76,7 @@ func (t *idTable) trim() {
 	}
 }
 
-// home returns the preferred slot for a hash.
+// home returns the slot in which a search for a hash begins.
 func (t *idTable) home(hash uint32) int { return int(uint64(hash) * uint64(len(t.slots)) >> 32) }
 
 // place puts a number in the next free slot. The table must have a free slot.

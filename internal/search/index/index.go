@@ -73,8 +73,8 @@ func lastOfEach(changes []Change) []Change {
 	return some
 }
 
-// next returns the searcher after changes of different documents. A few changes are added
-// to the memtable. Many changes become a new segment.
+// next returns the searcher after changes of different documents. If there are few changes, they
+// are added to the memtable, otherwise they become a new segment.
 func (x *Index) next(now *Searcher, changes []Change) *Searcher {
 	terms := 0
 	for _, c := range changes {
@@ -227,12 +227,13 @@ func (x *Index) settle(now *Searcher) {
 // busy returns the views that are being merged. x.mu must be held.
 func (x *Index) busy() []view { return slices.Concat(x.merging[:]...) }
 
-// with returns a searcher with other views of the same documents.
+// with returns a searcher that has the same documents in other views.
 func (x *Searcher) with(views []view) *Searcher {
 	return &Searcher{params: x.params, seed: x.seed, views: views, live: x.live, total: x.total}
 }
 
-// mergeLater merges views in the background. x.mu must be held.
+// mergeLater starts a merge of views in the background, in the lane for small or for large
+// segments. x.mu must be held.
 func (x *Index) mergeLater(now *Searcher, lane int, merged []view) {
 	x.merging[lane] = merged
 	x.merger.Go(func() {
@@ -244,7 +245,7 @@ func (x *Index) mergeLater(now *Searcher, lane int, merged []view) {
 		// the meantime.
 		if now := x.current.Load(); now.Err() == nil && holdsAll(now.views, merged) {
 			to := now.with(replace(now.views, merged, s))
-			if now.Err() == nil { // the documents that were deleted in the meantime could be read
+			if now.Err() == nil { // the merge noticed the documents that were deleted in the meantime
 				x.settle(to)
 			}
 		}

@@ -22,7 +22,7 @@ const lenOnes = 4096
 type listReader struct {
 	img  *image
 	b    []byte // the rest of the list and listMargin more bytes
-	left uint32 // number of postings that are left
+	left uint32 // number of postings that are not decoded yet
 	next uint64 // smallest possible document number of the next posting
 
 	// The postings that were decoded last.
@@ -40,7 +40,7 @@ type listReader struct {
 // because the decoder may read that many bytes from the start of any posting.
 const listMargin = 8
 
-// listReaders are reused, because a reader has some 8 kB.
+// listReaders is a pool, because a reader needs about 8 kB.
 var listReaders = sync.Pool{New: func() any { return new(listReader) }}
 
 // list returns a reader for a term's posting list at the start of b. The caller must

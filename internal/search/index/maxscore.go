@@ -47,7 +47,7 @@ func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
 	case b.hasFewCandidates(postings):
 		b.scoreAllCandidates()
 	case postings <= fewPostings && len(v.lens) <= 2*window:
-		return false // choosing among so few postings costs more than adding them up
+		return false // adding up so few postings is faster than choosing among them
 	default:
 		b.allTerms()
 	}
@@ -90,17 +90,17 @@ func (b *maxScore) boundOfTenBest() float32 {
 	return float32(least)
 }
 
-// firstBatch is the size of the first batch of candidates (documents that might be among
-// the best). Batches grow up to batchSize. The first, small batches raise the threshold,
-// so that later batches skip more postings.
+// firstBatch is the size of the first batch of candidates (documents that might be among the best).
+// Batches grow up to batchSize. The first batches are small, because each batch raises the
+// threshold, so that later batches skip more postings.
 const firstBatch = 32
 
 // fewPostings is the number of postings that can be added up faster than a MaxScore search
 // can start.
 const fewPostings = 400
 
-// worthOfRefusal is the number of postings that can be added up in the time that a refused
-// candidate costs.
+// worthOfRefusal is the number of postings that can be added up in the time that the search needs
+// for a candidate that is then refused.
 const worthOfRefusal = 32
 
 // strongFrom is the minimum number of postings for which a term's strongest postings, with
@@ -121,7 +121,7 @@ type maxScore struct {
 	kept      []kept   // candidates that reached the threshold
 	c0, c1    float32  // the k of a candidate is c0 + c1·dl
 	size      int      // size of the next batch
-	budget    int      // number of refused candidates that are still allowed
+	budget    int      // number of candidates that may still be refused before the search gives up
 }
 
 // allTerms processes the terms in order.
@@ -148,8 +148,8 @@ func (b *maxScore) allTerms() {
 	}
 }
 
-// minImpact returns the lowest impact with which a posting of the term reaches the
-// threshold. The result is above impactSteps if no posting can reach the threshold.
+// minImpact returns the lowest impact at which a posting of the term can reach the threshold. If no
+// posting can reach the threshold, the result is above impactSteps.
 func (b *maxScore) minImpact(c *cursor, place int) int {
 	need := math.Ceil((float64(b.threshold) - b.rest[place+1]) / c.unit)
 	return int(min(max(need, 1), impactSteps+1))
@@ -228,7 +228,7 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 			left++
 		}
 		batch := b.batch[:left]
-		if b.filter.late != nil { // outside of the loop above, which is faster if it is small
+		if b.filter.late != nil { // Outside of the loop above, because the loop is faster if it is small.
 			batch = slices.DeleteFunc(batch, func(c candidate) bool { return !b.filter.isInTime(c.doc) })
 		}
 		b.size = min(2*b.size, batchSize)
@@ -296,8 +296,8 @@ func (b *maxScore) scoreFiltered(c *cursor, place int) {
 	b.complete(place, b.batch[:n])
 }
 
-// complete adds the contributions of the terms after place to the candidates, drops those
-// that cannot reach the threshold, and offers the rest.
+// complete adds the contributions of the terms after place to the candidates. It drops the
+// candidates that cannot reach the threshold, and offers the remaining candidates.
 func (b *maxScore) complete(place int, candidates []candidate) {
 	for next := place + 1; next < len(b.order) && len(candidates) > 0; next++ {
 		if need := b.threshold - float32(b.rest[next]); need > 0 {
@@ -383,7 +383,7 @@ func (b *maxScore) offer(place int, x candidate) {
 		b.budget--
 		return
 	}
-	if b.ask.Factor != nil { // a factor never increases a score
+	if b.ask.Factor != nil { // a refused candidate stays refused, because a factor never increases a score
 		x.sum *= float32(b.ask.Factor(b.view.ids.at(x.doc)))
 		if x.sum < b.threshold {
 			return

@@ -27,7 +27,7 @@ type memtable struct {
 type memTerm struct {
 	text string
 	hash uint64
-	next uint32 // next older term in the slot, plus 1
+	next uint32 // next older term in the same slot, plus 1
 	last uint32 // newest posting, plus 1
 }
 
@@ -120,8 +120,8 @@ func (m *memtable) termsOf(number uint32, fn func(n uint32)) {
 	}
 }
 
-// add adds a posting to a version that is not published yet. Doc is the largest document
-// number so far, or lostPosting.
+// add adds a posting to a version that is not published yet. doc is the number of the newest
+// document so far, or lostPosting.
 func (m *memtable) add(text string, hash uint64, doc uint32, tf uint16) {
 	if len(m.terms) == cap(m.terms) || len(m.postings) == cap(m.postings) {
 		m.grow()
@@ -134,7 +134,7 @@ func (m *memtable) add(text string, hash uint64, doc uint32, tf uint16) {
 	}
 	t := &m.terms[n]
 	if t.last > 0 && doc != lostPosting {
-		if p := &m.postings[t.last-1]; p.doc == doc { // the term occurs twice in the document
+		if p := &m.postings[t.last-1]; p.doc == doc { // a document that contains the term twice has a single posting
 			p.tf = uint16(min(uint32(p.tf)+uint32(tf), math.MaxUint16))
 			return
 		}

@@ -22,8 +22,8 @@ const (
 	// minimum class of segments that are merged separately, so that small segments do not
 	// wait for them
 	largeClass = 4
-	// maximum number of full memtables that wait for a merge (a change that finds more merges
-	// them itself)
+	// maximum number of full memtables that wait for a merge. A change that finds more of them
+	// merges them itself
 	mostFull = 8
 	// minimum number of deleted documents before a segment is rewritten (at least 3 in 10
 	// documents must also be deleted)
@@ -98,7 +98,7 @@ func (x *Searcher) merge(views []view) *segment {
 	b, sc := x.newBuilder(), x.scale()
 	s := b.s
 	views = slices.Clone(views)
-	// so that IDs are ascending if possible
+	// sort the views so that IDs are ascending if possible
 	slices.SortStableFunc(views, func(v, w view) int { return cmp.Compare(v.firstID(), w.firstID()) })
 	// by view: new number of each document
 	numbers := make([][]uint32, len(views))
@@ -231,8 +231,8 @@ func replace(views, merged []view, result *segment) []view {
 			}
 		}
 	}
-	// put large segments first, because their documents' scores raise the threshold of a
-	// search early
+	// Put large segments first, because the scores of their many documents raise the threshold of a
+	// search early.
 	at, _ := slices.BinarySearchFunc(rest, next, func(a, b view) int { return b.live() - a.live() })
 	return slices.Insert(rest, at, next)
 }

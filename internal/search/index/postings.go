@@ -40,13 +40,15 @@ type columns struct {
 	impacts []uint8
 	docs    []uint16
 	tfs     []uint16
-	starts  []uint32 // covers all documents (the last element is the number of postings)
-	shift   uint8    // at most 16, or 6 if the term has bits and tfs
-	bits    []uint64
-	dense   []uint8   // TF of each document in units, or 0 if it does not have the term
-	tenth   uint8     // impact of the tenth-strongest posting
-	unit    uint16    // unit of dense (One if all TFs are multiples of One, otherwise 1)
-	large   []posting // postings with a TF of at least largeTF units, for which dense has largeTF
+	// starts[i] is the index of the first posting with a document number of at least i << shift;
+	// the last element is the number of postings
+	starts []uint32
+	shift  uint8 // at most 16, or 6 if the term has bits and tfs
+	bits   []uint64
+	dense  []uint8   // TF of each document in units, or 0 if it does not have the term
+	tenth  uint8     // impact of the tenth-strongest posting
+	unit   uint16    // unit of dense (One if all TFs are multiples of One, otherwise 1)
+	large  []posting // postings with a TF of at least largeTF units, for which dense has largeTF
 }
 
 const (
@@ -164,7 +166,7 @@ func findLow(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 		some := docs[at : at+lanes]
 		a := uint64(some[0]) | uint64(some[1])<<16 | uint64(some[2])<<32 | uint64(some[3])<<48
 		b := uint64(some[4]) | uint64(some[5])<<16 | uint64(some[6])<<32 | uint64(some[7])<<48
-		a, b = a^pattern, b^pattern // two zero bytes mark the number that was searched
+		a, b = a^pattern, b^pattern // two zero bytes mark the position of the number that is searched
 		a, b = (a-everyPair)&^a&topOfPairs, (b-everyPair)&^b&topOfPairs
 		bit := bits.TrailingZeros64(a)
 		if a == 0 {

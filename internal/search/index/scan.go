@@ -18,13 +18,15 @@ type query struct {
 	hashes  []uint64    // hashes of the terms' texts
 	gains   []float64   // gain of each term (see scale.gain)
 	norm    float64     // sum of the gains, by which estimates of scores and their bounds are divided
-	numbers []uint32    // candidates for the terms' numbers in a segment, plus 1
+	numbers []uint32    // for each term, the candidates for the term's number in a segment, plus 1
 	dfs     []int
 	found   []foundTerm // postings by view and term
-	alone   []posting   // memory for single postings (never reallocated, because found refers to it)
-	cursors []cursor    // the terms that a view has, in order of terms
-	order   []int       // indexes of cursors in descending order of their maximum contribution
-	rest    []float64   // by position in order: maximum contribution of the terms from there on, divided by norm
+	// memory for postings of terms with a single posting; never reallocated, because found refers
+	// to it
+	alone   []posting
+	cursors []cursor  // the terms that a view has, in order of terms
+	order   []int     // indexes of cursors in descending order of their maximum contribution
+	rest    []float64 // by position in order: maximum contribution of the terms from there on, divided by norm
 	heap    []rankedHit
 	filter  filterSet
 	batch   [batchSize + impactBlock]candidate
@@ -190,7 +192,7 @@ func (v *view) scan(q *query, minScore float64, visit func(number uint32, score 
 				if q.acc[at] >= minScore {
 					minScore = visit(uint32(first+at), q.acc[at])
 				}
-				q.acc[at] = 0 // the document must not be visited again for the next term
+				q.acc[at] = 0 // reset the sum, so that the document is not visited again for the next term
 			}
 		}
 	}

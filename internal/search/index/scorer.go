@@ -68,10 +68,10 @@ func (s scale) idf(df int, p Prior) float64 {
 // gain returns idf·(k1+1)·weight, the factor of the formula that depends only on the term.
 func (s scale) gain(idf, weight float64) float64 { return float64(float64(idf*(s.k1+1)) * weight) }
 
-// score returns gain·tf / (tf + k1·(1 − b + b·dl/avgdl)), with tf and dl in sixteenths.
-// Numerator and denominator are both 16 times larger than in the formula, which does not
-// change any bit of the result. The float64 conversions prevent that the compiler fuses
-// multiplications and additions, which would give other results on some machines.
+// score returns gain·tf / (tf + k1·(1 − b + b·dl/avgdl)), with tf and dl in sixteenths. Numerator
+// and denominator are both 16 times larger than in the formula, which does not change any bit of
+// the result. The conversions to float64 prevent the compiler from fusing multiplications and
+// additions, because fused operations would have different results on some machines.
 func (s scale) score(gain float64, tf, dl uint32) float64 {
 	f := float64(tf)
 	return float64(gain*f) / (f + (s.rest + float64(s.slope*float64(dl))))

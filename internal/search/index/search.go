@@ -47,7 +47,7 @@ func (q *query) searchView(ask *Query, i int, best *topK) {
 			(ask.Accept != nil && !ask.Accept(c.id())) {
 			return best.least
 		}
-		if ask.Factor != nil { // a factor never increases a score, so an unwanted hit stays unwanted
+		if ask.Factor != nil { // an unwanted hit stays unwanted, because a factor never increases a score
 			c.score *= ask.Factor(c.id())
 		}
 		if best.wouldKeep(c) {

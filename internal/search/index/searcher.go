@@ -61,8 +61,8 @@ type Searcher struct {
 // Len returns the number of documents with terms, N in the formula.
 func (x *Searcher) Len() int { return x.live }
 
-// Err returns the error if the searcher could not read the snapshot that it was opened
-// from. Results of the searcher must then be discarded.
+// Err returns the error that occurred when the searcher read the snapshot from which the index was
+// opened, or nil. Results of the searcher must then be discarded.
 func (x *Searcher) Err() error {
 	for i := range x.views {
 		if img := x.views[i].image; img != nil {
@@ -74,8 +74,8 @@ func (x *Searcher) Err() error {
 	return nil
 }
 
-// Check reads the whole snapshot that the searcher was opened from, and returns an error if
-// it is damaged.
+// Check reads the whole snapshot from which the searcher was opened, and returns an error if the
+// snapshot is damaged.
 func (x *Searcher) Check() error {
 	var room []posting
 	for i := range x.views {

@@ -50,8 +50,8 @@ type term struct {
 	many bool   // has a list
 }
 
-// find returns the term with this text and hash. A posting that does not belong to a
-// list is appended to alone.
+// find returns the term with this text and hash. A single posting, which does not belong to a list,
+// is appended to alone, and the result refers to it.
 func (s *segment) find(text string, hash uint64, alone *[]posting) (foundTerm, bool) {
 	if s.image != nil {
 		return s.image.load(text)

@@ -123,7 +123,8 @@ func (w *snapshotWriter) Write(b []byte) (int, error) {
 // in this view.
 type docRef struct{ view, number uint32 }
 
-// writeDocuments writes the documents in ascending order of IDs, and sets their new numbers.
+// writeDocuments writes the documents in ascending order of IDs, and sets the new number of each
+// document in numbers.
 func (w *snapshotWriter) writeDocuments() {
 	views := w.x.views
 	docs := make([]docRef, 0, w.x.Size())
@@ -180,7 +181,7 @@ func (w *snapshotWriter) allTerms() error {
 			list = c.appendPostings(list)
 		}
 		list, room = sortRuns(list, room)
-		if len(list) > 0 { // if the list is empty, all documents with the term are deleted
+		if len(list) > 0 { // if the list is empty, all documents with the term were deleted
 			if err := w.term(text, list); err != nil {
 				return err
 			}

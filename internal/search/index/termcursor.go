@@ -93,8 +93,7 @@ func (c *termCursor) sort() {
 	slices.SortFunc(c.sorted, func(s, t sortedTerm) int { return strings.Compare(s.text, t.text) })
 }
 
-// next moves to the next term. It returns false at the end. If a snapshot cannot be
-// read, next returns false too.
+// next moves to the next term. It returns false at the end, and also if a snapshot cannot be read.
 func (c *termCursor) next() bool {
 	c.at++
 	img := c.view.image

@@ -29,7 +29,7 @@ func (a *rankedHit) winsTie(b *rankedHit) bool {
 	return a.id() < b.id()
 }
 
-// topK keeps the best limit hits.
+// topK keeps the hits with the highest scores, at most limit.
 type topK struct {
 	limit int
 	heap  []rankedHit // binary heap: the children of i are 2i+1 and 2i+2, and a parent never ranks before its children
@@ -39,7 +39,7 @@ type topK struct {
 // wouldKeep reports whether c would be among the best.
 func (t *topK) wouldKeep(c rankedHit) bool { return len(t.heap) < t.limit || c.before(&t.heap[0]) }
 
-// add adds a hit that is wanted, and drops the worst if there are too many.
+// add adds a hit that wouldKeep accepted. If there are then too many hits, it drops the lowest hit.
 func (t *topK) add(c rankedHit) {
 	if len(t.heap) < t.limit {
 		t.heap = append(t.heap, c)

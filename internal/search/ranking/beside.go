@@ -15,14 +15,16 @@ import (
 const (
 	turnNext = 2 // distance up to which neighbours of a candidate become candidates
 
-	neighbourReach   = 5    // distance up to which neighbours contribute
-	neighbourAsked   = 0.9  // share that the previous turn contributes if it is a question
-	neighbourBefore  = 0.6  // share that the previous turn contributes otherwise
-	neighbourAfter   = 0.4  // share that the next turn contributes
-	neighbourFurther = 0.3  // share that other neighbours contribute
-	rarestHolders    = 2    // number of turns with the rarest word that rank before turns without any word
-	limitStep        = 1e-6 // relative distance by which the scores of turns without words stay below the limit
-	neighbourFaint   = 0.25 // a contribution is ignored if it is less than this share of the turn's own
+	neighbourReach   = 5   // distance up to which neighbours contribute
+	neighbourAsked   = 0.9 // share that the previous turn contributes if it is a question
+	neighbourBefore  = 0.6 // share that the previous turn contributes otherwise
+	neighbourAfter   = 0.4 // share that the next turn contributes
+	neighbourFurther = 0.3 // share that other neighbours contribute
+	rarestHolders    = 2   // number of turns with the rarest word that must rank before turns without any query word
+	// relative distance below the limit at which the highest score of a turn without query words is
+	// placed
+	limitStep      = 1e-6
+	neighbourFaint = 0.25 // a contribution is ignored if it is less than this share of the turn's own
 )
 
 // besideTerm is a neighbour's contribution for a term.

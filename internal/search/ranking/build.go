@@ -35,7 +35,8 @@ type buildBatch struct {
 func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy int, runs *index.Runs) error {
 	most := max(1, min(runtime.GOMAXPROCS(0)-busy, mostWorkers))
 	toAnalyze := make(chan *buildBatch, buildAhead*most)
-	toPut := make(chan *buildBatch, buildAhead*most)               // the same batches in the order of the items
+	// the same batches, in the order of the items, for the goroutine that adds them to the index
+	toPut := make(chan *buildBatch, buildAhead*most)
 	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most) // batches for reuse
 	var failed error                                               // set before toPut is closed
 	go func() {
@@ -62,7 +63,7 @@ func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy in
 	r.index.Fill(func(yield func(*index.Document) bool) {
 		next(func(b *buildBatch) {
 			for i := range b.docs {
-				if ctx.Err() == nil { // otherwise the documents may be incomplete
+				if ctx.Err() == nil { // if ctx is done, the documents may be incomplete
 					yield(&b.docs[i])
 				}
 			}
@@ -92,7 +93,7 @@ func deal(items iter.Seq2[Item, error], used <-chan *buildBatch, fn func(n int, 
 			return err
 		}
 		b.items = append(b.items, it)
-		b.docs = b.docs[:len(b.docs)+1] // the batch has capacity for it
+		b.docs = b.docs[:len(b.docs)+1] // the batch has enough capacity for another document
 		if len(b.items) == batchItems {
 			fn(n, b)
 			n, b = n+1, next()

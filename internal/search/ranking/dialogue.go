@@ -18,7 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// Parameters for dialogues. A turn is short, and its subject was often mentioned before.
+// Parameters for dialogues. A turn is short, and its subject is often mentioned only in earlier
+// turns.
 const (
 	speechLook = 10 // number of best hits that are checked for dialogues (without any, scores are not adjusted)
 	speechPool = 30 // minimum number of candidates: the best hits without adjustment
@@ -82,12 +83,12 @@ func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 	slices.SortFunc(d.candidates, func(i, j int) int { return cmp.Compare(d.places[j].bound, d.places[i].bound) })
 	for _, i := range d.candidates {
 		if len(hits) == limit && d.places[i].bound < hits[limit-1].Score {
-			break // no other candidate can be among the hits
+			break // all remaining candidates have a lower bound, so none can be among the hits
 		}
 		d.account(i, a)
 		h := index.Hit{ID: d.places[i].id, Score: a.score}
 		if h.Score <= 0 || (len(hits) == limit && h.Score < hits[limit-1].Score) {
-			continue // decided without reading the entry
+			continue // the bound decides, so the entry need not be read
 		}
 		h.Data = d.item(i)
 		if len(hits) == limit && order(hits[limit-1], h) < 0 {
@@ -107,7 +108,7 @@ type dialogue struct {
 	candidates []int       // ascending indexes in places
 	places     []candidate // sorted by ID (consecutive around each candidate)
 	scores     index.TermScores
-	dates      []bool    // which of the query's terms are dates, which are not taken from neighbours
+	dates      []bool    // which of the query's terms are dates; dates in neighbours do not count
 	speakers   []speaker // speakers looked up so far, usually few
 
 	rarity []float64 // weight of each term in a chat (nil until needed)
@@ -149,7 +150,7 @@ func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 		from, last := id-min(id, reach), id+min(reach, math.MaxUint64-id)
 		if n := len(t.ids); n > 0 {
 			if t.ids[n-1] == last {
-				continue // no ID is larger
+				continue // the list already ends with the largest possible ID
 			}
 			from = max(from, t.ids[n-1]+1)
 		}
@@ -264,7 +265,7 @@ func (t *dialogue) eachNeighbour(
 	fn func(n *candidate, step int),
 ) {
 	if !t.p.found.talks {
-		return // so the entry does not have to be read
+		return // decide without reading the entry
 	}
 	own := t.readTurn(i)
 	if own.turn.kind != analysis.TurnOfTalk {

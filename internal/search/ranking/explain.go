@@ -21,7 +21,7 @@ type Explanation struct {
 // A TermScore is a term's contribution to a score.
 type TermScore struct {
 	index.TermScore
-	Word   string       // the word of the query, if it differs from the term
+	Word   string       // the word of the query, if the term is different from the word
 	Fields []FieldScore // parts of Score (nil for Seed without recency)
 }
 

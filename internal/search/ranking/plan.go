@@ -22,12 +22,12 @@ import (
 type Query struct {
 	analysis.QueryText
 	Spans []Span // documents created in these spans rank higher
-	AsIs  bool   // do not correct words
+	AsIs  bool   // do not correct misspelt words
 
 	Filter []index.Clause       // conditions that the index can evaluate
 	Times  *index.Range         // range of creation times (may be nil)
 	Accept func(id uint64) bool // all conditions, including Filter and Times (may be nil)
-	More   bool                 // Accept has conditions that Filter and Times do not cover
+	More   bool                 // Accept has conditions that are not in Filter or Times
 	// factor above 0 and at most 1 for a document's score, depending on its age (may be
 	// nil)
 	Recency func(id uint64) float64
@@ -185,7 +185,7 @@ func (v *View) Plan(q Query) *Plan {
 	}
 	p.Words, p.terms = make([]Term, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
 	for _, w := range ws {
-		// A repeated word counts more. In a question it counts less than in a long text.
+		// A repeated word counts more, but in a question less so than in a long text.
 		pl, weight := Term{w.Word, w.Term, false}, float64(w.N)
 		if len(ws) < longQuery {
 			weight = math.Sqrt(weight)
@@ -199,7 +199,8 @@ func (v *View) Plan(q Query) *Plan {
 		}
 		p.Words = append(p.Words, pl)
 		p.terms = append(p.terms, index.QueryTerm{Text: pl.Term, Weight: weight, Prior: englishPrior(pl.Term)})
-		// A year or month in the query also finds entries created in it.
+		// A year or month in the query also finds the entries that were created in that year or
+		// month.
 		if t := datePrefix + w.Word; analysis.MayDate(w.Word) && v.stats.DF(t) > 0 {
 			p.terms = append(p.terms, index.QueryTerm{Text: t, Weight: weightWhen})
 		}

@@ -13,7 +13,7 @@ import (
 
 // An Item is something to rank. It is the Data of a document or is read when needed.
 type Item interface {
-	// Text sets t. It reuses the slices of t.
+	// Text sets t to the texts of the item. It reuses the slices of t.
 	Text(t *Text)
 
 	// Keywords returns terms made by [Keyword], sorted.
@@ -23,7 +23,7 @@ type Item interface {
 	Kept() *Memo
 }
 
-// Memo caches results about an item's text. An [Item] must embed it.
+// Memo caches results about an item's text. Each type that implements [Item] must embed a Memo.
 type Memo struct {
 	turn   atomic.Pointer[turn]
 	tokens atomic.Pointer[[]*analysis.Tokens] // tokens of the spoken fields (nil until needed)
@@ -37,7 +37,7 @@ func (m *Memo) Kept() *Memo { return m }
 // this content.
 func MemoBytes(content string) int {
 	if kind := analysis.ClassifySpeech(content); kind == analysis.WholeTalk || kind == analysis.WholeChat {
-		return 3 * len(content) / 4 // size of the tokens
+		return 3 * len(content) / 4 // size of the tokens of the content
 	}
 	return 0
 }

@@ -44,7 +44,9 @@ func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Ch
 		return nil, err
 	}
 	p := FormulaParams(ranking)
-	p.CountEmpty = true // documents without any of the terms have other terms and must count
+	// Scan leaves out terms that are not chosen, so a document may have no terms here although it
+	// has terms, and must count.
+	p.CountEmpty = true
 	r := New(ranking, index.New(p))
 	r.index.Fill(func(yield func(*index.Document) bool) {
 		for _, docs := range batches {
@@ -99,7 +101,9 @@ func newScanner(ranking string, c *analysis.Choice) *scanner {
 	for _, t := range slices.Concat(c.Terms(), c.Prefixes()) {
 		sc.keywords = sc.keywords || isKeyword(t)
 		date, ok := strings.CutPrefix(t, datePrefix)
-		if ok && ranking != Seed { // Plan looks up "date:" terms for ordinary words too, so check for a real date
+		// Plan looks up "date:" terms for ordinary words as well, so check whether the term is a
+		// real date
+		if ok && ranking != Seed {
 			sc.dates = sc.dates || slices.Contains(monthTerms[:], t) || date == "" || (date[0] >= '0' && date[0] <= '9')
 		}
 	}

@@ -21,8 +21,8 @@ const (
 	Seed  = "seed"
 )
 
-// The parameters of Oxbow were tuned on LongMemEval, LoCoMo, QMSum and SciFact. The
-// "quality" command of the bench module measures their results.
+// The parameters of Oxbow were tuned on LongMemEval, LoCoMo, QMSum and SciFact. The command
+// "quality" of the bench module measures the results with these parameters.
 const (
 	oxbowK1 = 1.2
 	oxbowB  = 0.75
@@ -61,7 +61,7 @@ type Scorer struct {
 	index  *index.Index
 	an     *analysis.Analyzer // analyzes queries (nil for Seed)
 	texts  *analysis.Analyzer // analyzes documents, so that queries do not wait for a document's analysis
-	speaks atomic.Bool        // the last search found a part of a dialogue
+	speaks atomic.Bool        // the last search found parts of dialogues
 }
 
 // New returns the scorer of a ranking with index x. If x is nil, it creates an empty index.

@@ -27,7 +27,7 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 		return nil
 	}
 	r, asked := v.r, limit
-	if r.speaks.Load() { // dialogues are likely, so fetch more hits at once
+	if r.speaks.Load() { // fetch more hits at once, because dialogues are likely
 		asked = pool(limit)
 	}
 	found := v.x.Search(p.query(asked))
@@ -58,7 +58,7 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 func (v *View) Newest(p *Plan, limit int) []Hit {
 	v.NeedAll(p)
 	q := p.query(limit)
-	if p.seed { // Seed's index has no keywords for documents without words
+	if p.seed { // the index of Seed has no keywords for documents without words
 		q = index.Query{Limit: limit, Accept: p.accept}
 	}
 	var hits []Hit

@@ -34,7 +34,7 @@ func (v *View) itemTokens(it Item) []*analysis.Tokens {
 			ts = append(ts, analysis.Tokenize(v.ctx, f.Text))
 		}
 	}
-	if v.ctx.Err() == nil { // otherwise they may be incomplete
+	if v.ctx.Err() == nil { // if ctx is done, the tokens may be incomplete
 		kept.Store(&ts)
 	}
 	return ts

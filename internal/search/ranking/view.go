@@ -45,7 +45,7 @@ func (r *Scorer) ViewWith(ctx context.Context, x *index.Searcher, read func(id u
 	return &View{ctx: ctx, r: r, x: x, stats: x, read: read}
 }
 
-// With returns the view for another query.
+// With returns the same view for a query with another context.
 func (v *View) With(ctx context.Context) *View {
 	w := *v
 	w.ctx = ctx
@@ -197,8 +197,8 @@ func (v *View) Values(key string) iter.Seq[string] {
 	}
 }
 
-// fieldWords returns the words of an item's fields. The last item's result is cached,
-// because all phrases of a query are checked for an item before the next item.
+// fieldWords returns the words of an item's fields. The result of the last item is cached, because
+// all phrases of a query are checked for one item before the next item.
 func (v *View) fieldWords(it Item) []field {
 	if v.last != it {
 		v.last, v.lastFields = it, v.lastFields[:0]

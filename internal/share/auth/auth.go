@@ -25,8 +25,9 @@ type Permissions struct {
 // AreLimited reports whether the permissions exclude some projects or kinds.
 func (r Permissions) AreLimited() bool { return len(r.Projects) > 0 || len(r.Kinds) > 0 }
 
-// And returns permissions that allow only what both r and o allow. If they have two different
-// profiles, or lists without a common element, the error matches [oxbow.ErrInvalid].
+// And returns permissions that allow only the operations that both r and o allow. If r and o have
+// different profiles, or lists of projects or kinds without a common element, the error matches
+// [oxbow.ErrInvalid].
 func (r Permissions) And(o Permissions) (Permissions, error) {
 	combined := Permissions{ReadOnly: r.ReadOnly || o.ReadOnly, Profile: r.Profile}
 	switch {
@@ -65,9 +66,9 @@ func intersect(listName string, a, b []string) ([]string, error) {
 	return common, nil
 }
 
-// Scope returns the permissions, without the profile, as a scope with a title. The new scope will
-// be added to the scopes below. A new entry without a project gets the first permitted project that
-// all these scopes allow. If the permissions restrict nothing, ok is false.
+// Scope returns the permissions, without the profile, as a scope with a title. The caller will
+// combine the scope with the scopes below. A new entry without a project gets the first permitted
+// project that all of these scopes allow. If the permissions restrict nothing, ok is false.
 func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, ok bool) {
 	if !r.AreLimited() && !r.ReadOnly {
 		return scope.Scope{}, false
@@ -87,8 +88,9 @@ func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, o
 	return Fit(s, below...), true
 }
 
-// Fit adapts the labels for new entries in a scope to the scopes below it. If those do not allow a
-// label, Fit chooses another value that s allows. If no value is allowed, Fit removes the label.
+// Fit adapts the labels that scope s adds to new entries, because the scopes below may forbid them.
+// If a scope forbids a label, Fit chooses another value that s allows. If all scopes together allow
+// no value, Fit removes the label.
 func Fit(s scope.Scope, below ...scope.Scope) scope.Scope {
 	var label []oxbow.Label
 	for _, l := range s.Own {

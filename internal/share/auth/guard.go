@@ -28,12 +28,12 @@ type Guard struct {
 	Tokens Tokens
 
 	// Hosts are additional values of the Host header, without port. The names of this machine
-	// (localhost, 127.0.0.0/8, ::1) are always allowed. UNSAFE: a web page that can make a browser
-	// resolve such a name can send requests that reach the token check.
+	// (localhost, 127.0.0.0/8, ::1) are always allowed. UNSAFE: a web page that makes a browser
+	// resolve such a name to this machine can send requests as far as the token check.
 	Hosts []string
 
 	// Origins are additional values of the Origin header, such as "https://example.org". Origins on
-	// this machine are always allowed. UNSAFE: scripts of that page may send requests.
+	// this machine are always allowed. UNSAFE: scripts of pages with this origin may send requests.
 	Origins []string
 
 	// Verify returns the token for a secret that is not in Tokens, for example a secret that a
@@ -54,7 +54,7 @@ type RefusedError struct {
 	Status      int // HTTP status: 401, 403, 413 or 503
 	Reason      string
 	metadataURL string        // URL at which clients find the provider of tokens, or ""
-	retryAfter  time.Duration // for 503: the time after which a repetition may succeed
+	retryAfter  time.Duration // for 503: the time after which another attempt may succeed
 }
 
 func (e *RefusedError) Error() string { return e.Reason }
@@ -183,8 +183,7 @@ func (g Guard) isHostAllowed(host string) bool {
 	return isLoopback(name) || slices.ContainsFunc(g.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
-// isOriginAllowed reports whether requests with these Origin headers are allowed. Only browsers send
-// such headers.
+// isOriginAllowed reports whether requests with these Origin headers are allowed. Only browsers send Origin headers.
 func (g Guard) isOriginAllowed(origins []string) bool {
 	for _, s := range origins {
 		if slices.Contains(g.Origins, s) {

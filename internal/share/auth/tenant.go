@@ -148,7 +148,7 @@ func parseSize(s string, unit bool) (int64, error) {
 	return int64(n) * size, err
 }
 
-// May describes the token's permissions in words.
+// May describes in words what a client with this token may do.
 func (t *Token) May() string {
 	switch {
 	case t.Only != "":

@@ -26,7 +26,7 @@ const (
 
 // Token identifies a client by its secret.
 type Token struct {
-	Name   string // name for people ("" if it is the only token)
+	Name   string // name for people, or "" if the server has only one token without a name
 	Line   int    // line number in the token file, from 1 (0 if the token is not from a file)
 	Tenant string // tenant of the memory to which the token gives access ("" for the server's own home)
 	Only   string // "metrics" if the token permits no access to a memory (otherwise "")
@@ -40,7 +40,8 @@ func New(name, secret string, r Permissions) Token {
 	return Token{Name: name, Rights: r, digest: sha256.Sum256([]byte(secret))}
 }
 
-// Title returns a name for the token's permissions, which error messages of a scope contain.
+// Title returns a name for the permissions of the token. Error messages of a scope contain this
+// name.
 func (t Token) Title() string {
 	if t.Name == "" {
 		return "the rights of this server"
@@ -58,7 +59,8 @@ func (ts Tokens) Find(secret string) (Token, bool) {
 	have := sha256.Sum256([]byte(secret))
 	index := -1
 	for i := range ts {
-		// Set at to i if the digests are equal, without a branch.
+		// Set index to i if the digests are equal, without a branch that would make the time depend
+		// on the digests.
 		index = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(have[:], ts[i].digest[:]), i, index)
 	}
 	if index < 0 || secret == "" {
@@ -204,7 +206,7 @@ func parseToken(words []string) (Token, error) {
 	case "ro":
 		t.Rights.ReadOnly = true
 	case "rw":
-	case "only=" + onlyMetrics: // the permissions follow from only=metrics
+	case "only=" + onlyMetrics: // only=metrics implies the permissions
 		t.Rights.ReadOnly, rest = true, words[2:]
 	default:
 		return t, fmt.Errorf("the rights of token %q are neither ro nor rw", t.Name)

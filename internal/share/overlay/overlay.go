@@ -27,7 +27,7 @@ type overlayStore struct {
 	watchers     subscribers.List[oxbow.Event]
 	stopFuncs    []func()
 
-	isStale  atomic.Bool // entries may be outdated
+	isStale  atomic.Bool // entries may be outdated, because one of the stores has changed
 	isClosed atomic.Bool
 
 	mu      sync.Mutex     // guards entries; locked while they are loaded
@@ -134,7 +134,7 @@ func (o *overlayStore) refreshLower(ctx context.Context) error {
 }
 
 // loadLower returns the lower store's entries with unique names. Entries that agents may get
-// without asking are named first, so that a withheld entry cannot take their names.
+// without asking get their names first, so that a withheld entry cannot take such a name.
 func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	var all []*oxbow.Entry
 	for e, err := range o.lower.Entries(ctx, oxbow.Filter{}) {

@@ -22,7 +22,7 @@ func (s *syncRun) resolveAliases(steps []*plannedStep) []*plannedStep {
 		byPair[st.pair] = st
 	}
 	var holders []oxbow.AliasHolder
-	of := map[string]*entryPair{} // by the name in the holder
+	of := map[string]*entryPair{} // pair by the name of the entry in the holder
 	for _, p := range s.pairs {
 		st := byPair[p]
 		e := entryAfter(p, st)

@@ -15,7 +15,7 @@ func (s *syncRun) pairEntries(home, server *sideEntries) {
 	for _, e := range home.order {
 		s.usedNames[oxbow.NormalName(e.Name)] = true
 	}
-	atHome, atServer := map[*oxbow.Entry]bool{}, map[*oxbow.Entry]bool{} // entries to which a record belongs
+	atHome, atServer := map[*oxbow.Entry]bool{}, map[*oxbow.Entry]bool{} // entries that already belong to a record
 	for _, r := range s.state.records {
 		if r.Gone {
 			continue
@@ -93,8 +93,9 @@ func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*o
 		})
 }
 
-// findMoved finds, for each pair that has no entry on one side, the new entry that replaced it. If
-// several entries have the same creation time, an alias or the content decides.
+// findMoved finds, for each pair whose entry is missing on one side, the new entry that replaced
+// the missing entry. If several entries have the same creation time, an alias or the content
+// decides.
 func (s *syncRun) findMoved(
 	entries []*oxbow.Entry,
 	used map[*oxbow.Entry]bool,
@@ -141,8 +142,8 @@ func (s *syncRun) findMoved(
 	}
 }
 
-// judgePair sets p.here and p.there of a pair with a record, which describe how the entry changed
-// on each side since the last synchronization.
+// judgePair sets p.homeChange and p.serverChange of a pair with a record. They describe how the
+// entry changed on each side since the last synchronization.
 func (s *syncRun) judgePair(p *entryPair, home, server *sideEntries) {
 	r := p.record
 	switch {

@@ -57,11 +57,13 @@ type planHeader struct {
 
 // planStep is a step in a plan file.
 type planStep struct {
-	// number of the record that the step replaces, from 1; 0 for a new record
-	Old    int         `json:"old,omitempty"`
-	Name   string      `json:"name"`             // name of the changed entry after the step
-	At     string      `json:"at,omitempty"`     // for a pull: name of the record's entry in the home
-	Stay   bool        `json:"stay,omitempty"`   // for a pull: the home's entry contains changes that the server lacks
+	// number of the record that the step replaces, counted from 1, or 0 if the step makes a new
+	// record
+	Old  int    `json:"old,omitempty"`
+	Name string `json:"name"`         // name of the changed entry after the step
+	At   string `json:"at,omitempty"` // for a pull: name of the home's entry in the record
+	// for a pull: the home's entry contains changes that are not on the server
+	Stay   bool        `json:"stay,omitempty"`
 	Record *syncRecord `json:"record,omitempty"` // record after the step (nil if the step deletes the record)
 }
 

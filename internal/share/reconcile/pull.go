@@ -52,7 +52,7 @@ func (s *syncRun) pullStep(p *entryPair) (*plannedStep, error) {
 		st.ops = []oxbow.Op{oxbow.Remove{Name: p.home.Name, If: p.home.Version}}
 		st.change = Change{Name: p.home.Name, Verb: oxbow.VerbRemove}
 	case p.serverChange == sideRemoved:
-		st.record = nil // a change in the home wins over the removal
+		st.record = nil // the home changed the entry, so it is kept although the server removed it
 	case p.server == nil || p.serverChange == sideUnchanged:
 		if p.record != nil {
 			return nil, nil
@@ -86,8 +86,8 @@ func stepRank(s *plannedStep) int {
 	return 3
 }
 
-// freeName returns the name of e, or a variant if another entry in the home has this name. own
-// is the entry's present name.
+// freeName returns the name of e. If another entry in the home has this name, it returns a variant
+// of the name. own is the present name of the entry, which counts as free.
 func (s *syncRun) freeName(e *oxbow.Entry, own string) string {
 	name := e.Name
 	for n := 1; name != own && s.usedNames[name]; n++ {
@@ -97,7 +97,7 @@ func (s *syncRun) freeName(e *oxbow.Entry, own string) string {
 }
 
 // conflictName returns the n-th possible name for a version of an entry that is stored next to
-// another version. All homes use the same names.
+// another version. All homes choose the same names.
 func conflictName(e *oxbow.Entry, n int) string {
 	end := fmt.Sprintf(" (conflict %.3x)", sha256.Sum256([]byte(e.Content)))
 	if n > 1 {
@@ -260,7 +260,7 @@ func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
 	return err
 }
 
-// countChanges returns the number of steps that change an entry.
+// countChanges returns the number of steps that change an entry; other steps only update records.
 func countChanges(steps []*plannedStep) (n int) {
 	for _, st := range steps {
 		if len(st.ops) > 0 {
@@ -281,7 +281,8 @@ func countFittingSteps(steps []*plannedStep, items, bytes int) (n int) {
 	return n
 }
 
-// forgetPull deletes all information about the previous pull from the records.
+// forgetPull deletes the records' information about the last pull, which is needed to notice that
+// the pull was undone.
 func (s *syncRun) forgetPull() {
 	for _, r := range s.state.records {
 		if r.Gone {
@@ -360,7 +361,7 @@ func (s *syncRun) recordPulled(st *plannedStep, written map[string]*oxbow.Entry)
 	if st.homeEntry != nil {
 		e := written[oxbow.NormalName(st.homeEntry.Name)]
 		if e == nil {
-			e = st.homeEntry // the pull did not change the entry, or the home does not report written entries
+			e = st.homeEntry // the entry stayed the same, or the home does not report written entries
 		}
 		st.record.Home = s.state.identify(e)
 		if st.hasHomeChanges {

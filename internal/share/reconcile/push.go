@@ -86,7 +86,8 @@ func (s *syncRun) planSending(st *plannedStep, p *entryPair) bool {
 	}
 	e := p.home.Clone()
 	for _, a := range e.Aliases {
-		if owner, ok := s.unpulled[oxbow.NormalName(a)]; ok { // the next pull decides which entry keeps the alias
+		// the next pull decides which of the two entries keeps the alias
+		if owner, ok := s.unpulled[oxbow.NormalName(a)]; ok {
 			err := fmt.Errorf("on the server, %q is an alias of %q; a pull decides that the older entry keeps it", a, owner)
 			s.result.Waiting = append(s.result.Waiting, Problem{e.Name, err})
 			return false
@@ -128,7 +129,7 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 	s.finishRun()
 	if s.state.plan != nil {
 		s.state.plan = nil
-		if isFailed != nil { // even a failed request may have reached the server
+		if isFailed != nil { // a request that failed may have reached the server
 			s.state.plan = s.unfinishedPush(steps)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // are not synchronized.
 func isMachineKind(k oxbow.Kind) bool { return k == oxbow.Handoff || k == oxbow.History }
 
-// errServer reports an answer that a server must not send.
+// errServer reports an answer that a correct server never sends.
 var errServer = errors.New("the server's answer cannot be used, and nothing was changed")
 
 // sideEntries contains the entries that were read from the home or from the server.
@@ -162,9 +162,9 @@ func (s *syncRun) readAllEntries(all *sideEntries) error {
 	return nil
 }
 
-// continuesHistory reports whether the server's history contains the last server change that the records
-// contain. If a server's positions are valid only until it restarts, this distinguishes a restarted
-// server from a different store or a restored backup.
+// continuesHistory reports whether the server's history contains the last server change that the records contain. Some
+// servers have positions that are valid only until the server restarts. For these, this check distinguishes a
+// restarted server from a different store or a restored backup.
 func (s *syncRun) continuesHistory() (bool, error) {
 	var last *syncRecord
 	for _, r := range s.state.records {
@@ -251,9 +251,9 @@ func (b *readLimit) checkEntry(e *oxbow.Entry) error {
 }
 
 // baseContent returns the content from which both versions of a pair were derived, or "" if it is
-// unknown. It is the last content that the home had since the last synchronization and that the
-// server also had. It can be newer than the record, because the end of a push may not have been
-// recorded.
+// unknown. This is the newest content that the home has had since the last synchronization and that
+// the server has had as well. It can be newer than the record, because the end of a push may not
+// have been recorded.
 func (s *syncRun) baseContent(p *entryPair) (string, error) {
 	base := func(text string) bool { return p.record != nil && s.state.saltedHash(text) == p.record.Content }
 	for _, v := range []*oxbow.Entry{p.home, p.server} {
@@ -286,8 +286,8 @@ func (s *syncRun) baseContent(p *entryPair) (string, error) {
 // maxVersions is the maximum number of versions that are examined.
 const maxVersions = 1000
 
-// newestContent returns the newest content under the names for which matches returns true. The bool is
-// false if there is none.
+// newestContent returns the newest content under the names for which matches returns true. The bool is false if no
+// such content exists.
 func (s *syncRun) newestContent(store oxbow.Store, names []string, matches func(string) bool) (string, bool, error) {
 	return s.newestVersion(store, names, func(v oxbow.Version) bool {
 		return v.Verb != oxbow.VerbRemove && !v.Erased && matches(v.Entry.Content)
@@ -295,7 +295,7 @@ func (s *syncRun) newestContent(store oxbow.Store, names []string, matches func(
 }
 
 // newestVersion returns the content of the newest version under the names for which matches returns
-// true. The bool is false if there is none.
+// true. The bool is false if no such version exists.
 func (s *syncRun) newestVersion(store oxbow.Store, names []string, matches func(oxbow.Version) bool) (string, bool,
 	error) {
 	h, err := oxbow.HistoryOf(store)

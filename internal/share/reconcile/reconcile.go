@@ -1,4 +1,4 @@
-// This file declares the options, report and working data of a run.
+// This file declares the options and the report of a run, and the data with which a run works.
 
 package reconcile
 
@@ -37,12 +37,14 @@ type Report struct {
 	Changes []Change
 	Waiting []Problem // for a push: entries that both sides changed, or that the server refused
 	Kept    []Problem // for a push: entries that [Options.Blocked] blocked
-	Behind  int       // for a push: number of server entries that a pull would change
+	// for a push: number of entries that the server has changed, so that a pull would change them
+	// in the home
+	Behind int
 	// Number of entries that are missing on one side, perhaps by mistake, and were therefore not
 	// removed from the other side.
 	Returns int
-	// For a pull: aliases that entries of the home did not get or lost, because other entries have
-	// them.
+	// For a pull: aliases that an entry of the home did not get, or lost, because another entry has
+	// the alias.
 	Taken []oxbow.TakenAlias
 }
 
@@ -77,7 +79,7 @@ const (
 	pushBytes = 4 << 20
 )
 
-// syncRun contains the working data of a pull or push.
+// syncRun contains the data with which a pull or push works.
 type syncRun struct {
 	ctx          context.Context
 	home, server oxbow.Store
@@ -93,14 +95,15 @@ type syncRun struct {
 	usedNames map[string]bool // names in the home after the planned steps
 	isUndone  bool            // the last pull was undone
 
-	// For a push: the server's entry for each alias of the entries that a pull would change.
+	// For a push: the aliases of the entries that a pull would change, each with the server's entry
+	// that has the alias.
 	unpulled map[string]string
 
 	newByOld   map[*syncRecord]*syncRecord // new versions of changed records, nil for deleted records
 	newRecords []*syncRecord               // new records
 }
 
-// sideChange describes how an entry changed on one side since the last synchronization.
+// sideChange tells how an entry changed on one side since the last synchronization.
 type sideChange uint8
 
 const (
@@ -113,7 +116,7 @@ const (
 // entryPair contains the versions of an entry on both sides.
 type entryPair struct {
 	record       *syncRecord  // record of the last synchronization (nil if unknown or not trusted)
-	oldRecord    *syncRecord  // record in the state
+	oldRecord    *syncRecord  // record in the state, even if it is not trusted
 	home         *oxbow.Entry // nil if the home does not have the entry
 	server       *oxbow.Entry // nil if the server does not have the entry or has not changed it
 	homeChange   sideChange   // change in the home
@@ -127,10 +130,10 @@ type plannedStep struct {
 	change         Change
 	record         *syncRecord  // record after the step (nil if it is deleted)
 	oldRecord      *syncRecord  // record before the step (nil if the entry is new)
-	homeEntry      *oxbow.Entry // entry of the home: after a pull, or before a push
+	homeEntry      *oxbow.Entry // entry in the home: for a pull, after the step; for a push, before the step
 	serverEntry    *oxbow.Entry // entry of the server, for a pull
 	pair           *entryPair   // for a pull
-	hasHomeChanges bool         // after a pull, the home's entry contains changes that the server lacks
+	hasHomeChanges bool         // after the pull, the home's entry contains changes that are not on the server
 	isDone         bool
 }
 

@@ -27,7 +27,8 @@ func (s *syncRun) stampContext() error {
 	return nil
 }
 
-// announcePull stores the plan of the steps in the state and lets the caller write it.
+// announcePull stores the plan of the steps in the state, and calls [Options.Record] so that the
+// caller writes the plan to the file.
 func (s *syncRun) announcePull(steps []*plannedStep) error {
 	if s.opts.Record == nil || countChanges(steps) == 0 {
 		return nil
@@ -154,8 +155,8 @@ func (d *pullChanges) addChange(c oxbow.Change) {
 	}
 }
 
-// finishedPullStep returns the step for a planned step of a pull, or nil if the pull did not make the
-// change.
+// finishedPullStep returns the step that corresponds to a planned step of a pull. If the pull did not make the change,
+// it returns nil.
 func (s *syncRun) finishedPullStep(q *planStep, d pullChanges) *plannedStep {
 	st := &plannedStep{oldRecord: s.recordByNumber(q.Old), record: q.Record}
 	if q.Record == nil {
@@ -202,8 +203,8 @@ func (s *syncRun) resumePush(server *sideEntries) error {
 	return nil
 }
 
-// hasArrived reports whether the server has made the change of a step. If so, hasArrived completes
-// the record.
+// hasArrived reports whether the server has made the change of a step. If so, hasArrived also
+// completes the record of the step.
 func (s *syncRun) hasArrived(q *planStep, server *sideEntries) (found bool, err error) {
 	old := s.recordByNumber(q.Old)
 	if q.Record == nil {
@@ -216,7 +217,7 @@ func (s *syncRun) hasArrived(q *planStep, server *sideEntries) (found bool, err 
 	}
 	oldEntry := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
 	found = s.state.entryHash(e) == q.Record.Server.Hash
-	if !found { // other clients may have changed the entry since then
+	if !found { // other clients may have changed the entry after the push
 		_, _, err = s.newestVersion(s.server, []string{e.Name}, func(v oxbow.Version) bool {
 			found = v.Verb != oxbow.VerbRemove && s.state.entryHash(&v.Entry) == q.Record.Server.Hash
 			if found {

@@ -6,8 +6,8 @@
 // [Pull] changes only the home, and [Push] changes only the server. Labels and aliases are merged
 // as sets, and contents line by line. If both sides changed the same lines, both texts are kept and
 // get the label conflict. A change wins over a removal. A rename appears as a removal and a new
-// entry that was created at the same nanosecond. If only one side changed an entry, the version of
-// that side is used. If both sides gave an alias to different entries, the entry that was created
+// entry that was created at the same nanosecond. If only one side changed an entry, both sides get
+// this side's version. If both sides gave an alias to different entries, the entry that was created
 // first keeps the alias.
 //
 // A [State] records the entries that both sides had when they were last synchronized. If the state

@@ -1,5 +1,5 @@
-// This file stores the state of a reconciliation: what both sides had when they were last
-// synchronized.
+// This file stores the state of a reconciliation: the entries that both sides had at the last
+// synchronization.
 //
 // The file consists of JSON lines: a header with a digest of all other lines, and a record for each
 // entry. It contains only salted hashes of contents, aliases and labels. Therefore no copy of a
@@ -46,7 +46,7 @@ type State struct {
 	records          []*syncRecord
 
 	fileDigest []byte   // digest of the file's header (nil if the file does not exist)
-	isAhead    bool     // the state contains results of a killed run that are not in the file
+	isAhead    bool     // the state contains results of a killed run that are not in the state file yet
 	plan       *runPlan // changes that this run, or a killed run, is about to make
 	hasPlan    bool     // a plan file exists
 }
@@ -165,9 +165,9 @@ func labelTexts(ls []oxbow.Label) (out []string) {
 }
 
 // ReadState reads a state from a file. If there is a plan file of a killed run, it also reads the
-// plan. If the state file is torn, ReadState uses only the URL in the header, if it can be read. If
-// the file does not exist, it returns the zero State. If a later version of oxbow wrote the file,
-// the error matches [oxbow.ErrVersion].
+// plan. If the state file is torn, ReadState uses only the URL in the header, provided that the
+// header can be read. If the file does not exist, it returns the zero State. If a later version of
+// oxbow wrote the file, the error matches [oxbow.ErrVersion].
 func ReadState(fsys vfs.FS, name string) (*State, error) {
 	s := &State{}
 	b, err := vfs.ReadFile(fsys, name, maxState)
@@ -225,8 +225,8 @@ func headerDigest(line []byte) []byte {
 	return sum[:]
 }
 
-// Write replaces the state file atomically. It deletes the plan file. If changes of the plan may
-// still arrive at the server, it rewrites the plan file instead.
+// Write replaces the state file atomically. It also deletes the plan file. If changes of the plan
+// may still arrive at the server, it rewrites the plan file instead.
 func (s *State) Write(fsys vfs.FS, name string) error {
 	if err := s.writeState(fsys, name); err != nil {
 		return err
@@ -266,7 +266,7 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 }
 
 // removeStamps returns the labels without stamps. Stamps are labels with which programs describe a
-// text. Each side has its own.
+// text. The two sides set stamps independently.
 func removeStamps(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), isStamp)
 }

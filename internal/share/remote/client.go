@@ -36,9 +36,9 @@ type Options struct {
 	// context has no source.
 	Claimed oxbow.Claim
 
-	// Later is called if the server asks the client to try again later. It should wait and return
-	// nil to send the request again. If Later is nil or returns an error, the call fails with the
-	// server's error, which wraps a [*LaterError].
+	// Later is called if the server asks the client to try again after some time. It should wait
+	// and return nil to send the request again. If Later is nil or returns an error, the call fails
+	// with the server's error, which wraps a [*LaterError].
 	Later func(ctx context.Context, after time.Duration) error
 }
 
@@ -94,8 +94,8 @@ func Open(address, token string, o *Options) (*Store, error) {
 		client = *opts.Client
 	} else {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
-		// allow as many idle connections to this host as in total, because all connections go
-		// to it
+		// allow as many idle connections to this host as in total, because all connections lead to
+		// this host
 		transport.MaxIdleConnsPerHost = transport.MaxIdleConns
 		client.Transport = transport
 	}
@@ -265,7 +265,7 @@ func (s *Store) sendChange(ctx context.Context, prefer string, ops []oxbow.Op) (
 	if err != nil {
 		return oxbow.Change{}, err
 	}
-	return s.events.readApplied(ctx, res, from), nil // the status says that the change was made
+	return s.events.readApplied(ctx, res, from), nil // do not fail, because the status says that the change was made
 }
 
 // applyBody returns the request body of a change.

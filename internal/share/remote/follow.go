@@ -62,7 +62,7 @@ type follower struct {
 	// done. Receiving from lock gives the right to use the fields below. Afterwards the receiver
 	// must send to lock.
 	lock     chan struct{}
-	isValid  bool // place is a valid position of the server
+	isValid  bool // position is a valid position of the server
 	position oxbow.Position
 }
 
@@ -145,7 +145,7 @@ func (f *follower) readApplied(ctx context.Context, res *http.Response, from *wi
 	if res.Header.Get(appliedHeader) == returnChange {
 		change, err = r.readChange(math.MaxUint64)
 		if err != nil {
-			change = oxbow.Change{Seq: change.Seq} // some versions may be missing
+			change = oxbow.Change{Seq: change.Seq} // leave out the versions, because some may be missing
 		}
 	}
 	if from == nil || err != nil {

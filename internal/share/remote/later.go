@@ -1,5 +1,5 @@
-// This file handles servers that ask the client to try again later: status 429 and 503 with
-// Retry-After (RFC 9110).
+// This file handles answers in which a server asks the client to try again later: status 429 and
+// 503 with Retry-After (RFC 9110).
 
 package remote
 

@@ -19,15 +19,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
-// The header with which a client requests the change in the answer, and the header with which the
-// server says that the answer starts with it.
+// A client sends the first header to request the change in the answer. The server sends the second
+// header if the answer begins with the change.
 const (
 	preferHeader  = "Prefer"
 	appliedHeader = "Preference-Applied"
 	returnChange  = "return=representation"
 )
 
-// Limits of a request with a change. They are the engine's limits, plus room for JSON escapes.
+// Limits of a request with a change. These are the limits of the store, plus room for JSON escapes.
 const (
 	maxApply = 128 << 20 // bytes
 	maxOps   = 1 << 20
@@ -81,7 +81,7 @@ type (
 		wireStamp
 		Name    string  `json:"name"`
 		Seq     uint64  `json:"seq"`
-		Version *uint64 `json:"version,omitempty"` // expected version of the entry, 0 if it must not exist
+		Version *uint64 `json:"version,omitempty"` // expected version of the entry, or 0 if the entry must not exist
 	}
 )
 
@@ -218,7 +218,8 @@ func decodeDocument(r io.Reader, v any) error {
 
 func badRequest(reason string) error { return &oxbow.InvalidError{Field: "request", Reason: reason} }
 
-// requestError converts an error from reading a request to an error that blames the request.
+// requestError converts an error that occurred while a request was read. The new error says that
+// the request is wrong.
 func requestError(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

@@ -53,8 +53,8 @@ func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	return w.Seq, err
 }
 
-// AsOf implements [oxbow.Historian]. Each call of the returned store is a request for which the
-// server reads the history up to that change.
+// AsOf implements [oxbow.Historian]. Each call of the returned store is a request. For each
+// request, the server reads the history up to the change seq.
 func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	var w wireSeq
 	if err := s.getJSON(ctx, "asof", url.Values{"seq": {fmt.Sprint(seq)}}, &w); err != nil {
@@ -118,7 +118,7 @@ func (s *Store) restoreVersion(ctx context.Context, w wireRestore) (seq uint64, 
 }
 
 // changeHistory sends a change and returns its number. If the answer is lost, it does not repeat
-// the request, because a scope on the server may mistake the repetition for a conflict.
+// the request, because a scope on the server could take the repetition for a conflict.
 func (s *Store) changeHistory(ctx context.Context, route string, v any) (uint64, error) {
 	if err := s.checkReady(ctx); err != nil {
 		return 0, err

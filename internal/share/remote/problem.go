@@ -19,10 +19,10 @@ import (
 )
 
 // Problem is an error in the form of an application/problem+json document. Programs should examine
-// Code. The fields below Code correspond to the error types of package oxbow.
+// Code. The fields below Code correspond to the fields of the error types of package oxbow.
 type Problem struct {
 	Type   string `json:"type"`   // always "about:blank"
-	Title  string `json:"title"`  // the same for all problems with this code
+	Title  string `json:"title"`  // the same text for all problems with this code
 	Status int    `json:"status"` // HTTP status
 	Detail string `json:"detail"` // a sentence without a final period
 	Code   string `json:"code"`
@@ -40,7 +40,8 @@ type Problem struct {
 	Have  uint64   `json:"have,omitempty"`  // for conflict: the present version (0 if the entry does not exist)
 	Limit int64    `json:"limit,omitempty"` // maximum, for too_large in bytes, for quota in the unit of the quota
 	Bound string   `json:"bound,omitempty"` // for quota: the name of the limit
-	Retry int      `json:"retry,omitempty"` // for quota: the number of seconds after which a repetition may succeed
+	// for quota: the number of seconds after which another attempt may succeed
+	Retry int `json:"retry,omitempty"`
 
 	// The complete error, for the server's log, if Detail leaves out file names of the server.
 	Withheld error `json:"-"`
@@ -134,7 +135,7 @@ func (p Problem) Report(log *slog.Logger) {
 	}
 }
 
-// addFacts sets the fields that are specific to an error type of package oxbow.
+// addFacts sets the fields that belong to an error type of package oxbow.
 func (p *Problem) addFacts(err error) {
 	if e, ok := errors.AsType[*oxbow.InvalidError](err); ok && p.Code == "invalid" {
 		p.Field = e.Field
@@ -179,8 +180,8 @@ func (p Problem) Err() error {
 	return &answeredError{p, err}
 }
 
-// knownError returns the error of package oxbow that corresponds to the document, or nil
-// if none does.
+// knownError returns the error of package oxbow that corresponds to the document, or nil if there
+// is no such error.
 func (p Problem) knownError() error {
 	var err error
 	for _, c := range problemCodes {
@@ -210,7 +211,7 @@ func (p Problem) knownError() error {
 // answeredError is an error with the server's text.
 type answeredError struct {
 	problem Problem
-	err     error // nil if package oxbow has no such error
+	err     error // error of package oxbow that corresponds to the text, or nil
 }
 
 func (e *answeredError) Error() string {

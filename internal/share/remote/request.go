@@ -50,7 +50,8 @@ func (k *serverLink) get(ctx context.Context, route string, q url.Values) (*http
 	return k.sendRead(ctx, http.MethodGet, route, nil)
 }
 
-// post requests a document or a stream with a JSON document. It changes nothing on the server.
+// post requests a document or a stream with a JSON document. Such a request changes nothing on the
+// server.
 func (k *serverLink) post(ctx context.Context, route string, v any) (*http.Response, error) {
 	b, err := encodeJSON(v)
 	if err != nil {
@@ -102,8 +103,8 @@ type serverError struct{ error }
 
 func (e *serverError) Unwrap() error { return e.error }
 
-// send sends a request. If the status is not 200, it returns an error. The error is an answer if
-// the oxbow server sent it.
+// send sends a request. If the status is not 200, it returns an error. It is a serverError, unless
+// the answer may come from a proxy.
 func (k *serverLink) send(ctx context.Context, method, route, prefer string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, k.base+routePrefix+route, bytes.NewReader(body))
 	if err != nil {
@@ -131,7 +132,7 @@ func (k *serverLink) send(ctx context.Context, method, route, prefer string, bod
 	return nil, k.refusalError(res)
 }
 
-// refusalError returns the error for an answer whose status is not 200.
+// refusalError returns the error for an answer with a status other than 200.
 func (k *serverLink) refusalError(res *http.Response) error {
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))

@@ -10,13 +10,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// writeAbout tells the client whether the server keeps op IDs. Stores with a history do.
+// writeAbout tells the client whether the server recognizes a repeated change by its op ID. Stores
+// with a history do.
 func (c *servedCall) writeAbout() error {
 	_, err := oxbow.HistoryOf(c.store)
 	return c.writeAnswer(wireAbout{OpIDs: err == nil})
 }
 
-// storeAt returns the store, or its state after the change *seq.
+// storeAt returns the store or, if seq is not nil, the store in the state after change *seq.
 func (c *servedCall) storeAt(seq *uint64) (oxbow.Store, error) {
 	if seq == nil {
 		return c.store, nil
@@ -170,8 +171,8 @@ func (c *servedCall) writeStats() error {
 	return c.writeAnswer(wireStats(n))
 }
 
-// sequencer returns the store as a sequence of changes. If the store does not number its
-// changes, sequencer uses a feed of the store's events.
+// sequencer returns the store, if the store numbers its changes. Otherwise it returns a feed that
+// numbers the store's events.
 func (c *servedCall) sequencer() (sequencer, error) {
 	can := oxbow.CapabilitiesOf(c.store)
 	switch {

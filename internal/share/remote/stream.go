@@ -185,8 +185,9 @@ func (s *streamReader) readLine() ([]byte, error) {
 	}
 }
 
-// Each of these methods reads a certain kind of line. They return io.EOF after the last line, and
-// an error if the lines are not in the order that the store interfaces require.
+// Each of these methods reads the next line, which must be of a certain kind. They return io.EOF
+// after the last line, and an error if the lines are not in the order that the store interfaces
+// require.
 
 func (s *streamReader) readEntry(after uint64) (oxbow.Entry, error) {
 	l, err := s.nextLine()

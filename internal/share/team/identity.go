@@ -16,7 +16,7 @@ import (
 
 // Identity returns the name under which the user's trust in the repository is stored. This is the
 // URL of the remote, so that trust applies to all clones. A repository without a remote is
-// identified by the path of its root directory.
+// identified by the path of the repository's root directory.
 //
 // URLs with ssh and https are equivalent if host and path are equal, because hosts that offer both
 // serve the same repository. URLs of protocols that do not authenticate the host, such as http,
@@ -74,7 +74,7 @@ func normalizeURL(address, root string) string {
 		user, host, _ = removeUser(address[:i])
 		host, repoPath = strings.ToLower(host), address[i+1:]
 		if !strings.HasPrefix(repoPath, "/") && user != "" && user != "git" {
-			repoPath = "/~/" + repoPath // relative to that user's home directory
+			repoPath = "/~/" + repoPath // the path is relative to the home directory of that user
 		}
 	}
 	return canonicalURL(strings.ToLower(scheme), user, host, repoPath)

@@ -33,7 +33,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// The lines around the two texts of a conflict. They are comments, which Markdown does not render.
+// The lines before, between and after the two texts of a conflict. They are comments, which
+// Markdown does not render.
 const (
 	conflictOpen = "<!-- conflict: both texts are kept; choose what is right, and take these comments and the label " +
 		"conflict away -->"
@@ -94,7 +95,7 @@ func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 		e.Name = a.Name
 	case a.Name == o.Name:
 		e.Name = b.Name
-	default: // keep both names, so that both find the entry
+	default: // keep both names, so that users of both names find the entry
 		e.Name = min(a.Name, b.Name)
 		names = []string{a.Name, b.Name}
 		conflicts["name"] = true
@@ -106,7 +107,7 @@ func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	if both := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		return l.Key != "status" || slices.Contains(o.Labels, l)
 	}); len(both) > 1 {
-		conflicts["status"] = true // the status of the base was replaced, although only one side changed it
+		conflicts["status"] = true // the two sides set different new values
 	}
 	lines, two, err := mergeLines(splitLines(o.Content), splitLines(a.Content), splitLines(b.Content))
 	if err != nil {
@@ -284,8 +285,8 @@ func replaceConflicts(side []string) (out []string, conflicts [][][]string) {
 	return out, conflicts
 }
 
-// MergeFiles is like [Merge], for the paths of files. It writes the result to ours. It reports
-// whether both versions of something were kept.
+// MergeFiles is like [Merge], for the paths of files. It writes the result to ours. conflict
+// reports whether both versions of some part were kept.
 func MergeFiles(base, ours, theirs string) (conflict bool, err error) {
 	var texts [3]string
 	for i, p := range []string{base, ours, theirs} {

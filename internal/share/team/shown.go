@@ -1,4 +1,5 @@
-// This file presents team files as a store of entries whose source says whether they are reviewed.
+// This file presents team files as a store. The source of each entry says whether the entry is
+// reviewed.
 
 package team
 
@@ -20,21 +21,21 @@ import (
 // localTaint is the taint of entries that are not reviewed.
 const localTaint = "team files: not on the reviewed branch"
 
-// privilegedLabels lists the labels that make an entry visible to agents unasked, or that certify an entry.
-// They are removed from entries that are not reviewed.
+// privilegedLabels lists the labels by which an entry is shown to agents that did not ask for it, and the label that
+// certifies an entry. These labels are removed from entries that are not reviewed.
 var privilegedLabels = []string{"pinned", "process", oxbow.LabelVerified}
 
-// TeamStore presents the entries of team files as a store. The source of reviewed entries has the actor
-// [oxbow.Team] and names the branch and its commit. Other entries are imported and tainted, because
-// an agent that can write files could have written them. Entries that the user shared on this
-// machine are not tainted as long as they have not changed.
+// TeamStore presents the entries of team files as a store. The source of reviewed entries has the actor [oxbow.Team]
+// and names the branch and its commit. All other entries have an imported source and a taint, because an agent that
+// can write files could have written them. Entries that the user shared on this machine are not tainted as long as
+// they have not changed.
 type TeamStore struct {
 	files            *Store
 	sharedPrintsFunc func() map[string]bool // hashes of the entries that the user shared
 	watchers         subscribers.List[oxbow.Event]
 	stop             func()
 
-	mu           sync.Mutex // guards the fields below, with which the entries were last shown
+	mu           sync.Mutex // guards the fields below, which describe how the entries were last shown
 	upstream     Upstream
 	sharedPrints map[string]bool // hashes, see prints
 }
@@ -86,8 +87,9 @@ func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow
 	}
 }
 
-// shownEntry returns an entry as it is shown. An entry's version depends on whether it is
-// reviewed or shared by the user, so that a change of this state also changes the entry.
+// shownEntry returns an entry as it is shown. The version of a shown entry depends on whether the
+// entry is reviewed or was shared by the user, so that a change of this state also changes the
+// version.
 func shownEntry(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstream) oxbow.Entry {
 	isOwn := !reviewed && prints[Print(e)]
 	e.Version &^= 3

@@ -30,9 +30,9 @@ type Upstream struct {
 // defaultBranches lists the names that are tried for the default branch, in this order.
 var defaultBranches = []string{"HEAD", "main", "master"}
 
-// ReviewedNames returns the names of the entries whose files are the same on the reviewed branch, and
-// that branch. It is the remote's default branch, unless team.yaml on the default branch names
-// another branch. So a pushed branch cannot declare itself reviewed.
+// ReviewedNames returns the names of the entries whose files are identical on the reviewed branch. up is the reviewed
+// branch. The reviewed branch is the remote's default branch, unless team.yaml on the default branch names another
+// branch. Because only the default branch can do so, another pushed branch cannot declare itself reviewed.
 func (s *Store) ReviewedNames(ctx context.Context) (names map[string]bool, up Upstream, err error) {
 	blobs, up, err := s.tree.readUpstream(ctx)
 	if err != nil {

@@ -54,7 +54,8 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	}
 	var background sync.WaitGroup
 	defer background.Wait()
-	background.Go(func() { _, _, _ = t.readUpstream(ctx) }) // Reviewed returns the error later
+	// ignore the error, because ReviewedNames returns it later
+	background.Go(func() { _, _, _ = t.readUpstream(ctx) })
 	lasting := context.WithoutCancel(ctx)
 	s := &Store{tree: t, files: &entryFiles{dir, maxFiles, func() map[string]string {
 		return t.reviewedFiles(lasting)
@@ -150,8 +151,8 @@ func (teamLayout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) 
 	return nil, fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrUnsupported)
 }
 
-// entryFiles is a directory restricted to the regular files that are entries. If there are too many, it
-// contains the files of the reviewed branch and then the first others.
+// entryFiles is a directory restricted to the regular files that are entries. If there are too many entries, the
+// directory contains the files of the reviewed branch, and then the first of the remaining files.
 type entryFiles struct {
 	*vfs.OS
 	maxFiles int

@@ -91,8 +91,8 @@ func (t *Tree) installDriver(ctx context.Context, command string) error {
 		t.repo.SetConfig(ctx, "merge."+driverName+".driver", command))
 }
 
-// Command returns the command that git runs to merge a file: the program's command, followed by
-// git's merge by line in case the program is missing or cannot read a file.
+// Command returns the shell command that git runs to merge a file. It calls the program. If the
+// program is missing or cannot read a file, the command instead calls git's merge by line.
 func Command(program string) string {
 	return program + " merge-entry %O %A %B %P || git merge-file -L ours -L base -L theirs %A %O %B"
 }
@@ -105,9 +105,8 @@ func (t *Tree) DriverInstalled() bool {
 // ignoredTemps is the line in .gitignore for the writers' temporary files.
 const ignoredTemps = "team/*.tmp"
 
-// extendIgnoreFile returns the .gitignore of .oxbow with additional lines, so that team files are not
-// ignored but their temporary files are. The text is "" if the file has these lines already or does
-// not exist. oldText is the present content.
+// extendIgnoreFile returns the .gitignore of .oxbow with additional lines, so that team files are not ignored but
+// their temporary files are. text is "" if the file does not exist or already has these lines.
 func (t *Tree) extendIgnoreFile() (oldText []byte, text string) {
 	text, err := readFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
 	lines := strings.Fields(text)
@@ -219,8 +218,8 @@ func (t *Tree) readReplaceable(ctx context.Context, file string, wrote map[strin
 	return []byte(text), t.checkCommitted(ctx, file, text)
 }
 
-// CheckRemove returns an [EditedError] if removing the file would lose text although its entry is
-// stored elsewhere, because the file has additional text that is not committed.
+// CheckRemove returns an [EditedError] if the file contains text besides the entry that is not
+// committed, because removing the file would lose this text. The entry itself is stored elsewhere.
 func (t *Tree) CheckRemove(ctx context.Context, p mdtree.Place) error {
 	text, err := t.readSmall(p.Path)
 	if err != nil || containsOnly(text, &p.Entry) {

@@ -25,8 +25,8 @@ type limitedHistory struct {
 	limit *Limit
 }
 
-// allowOps is like [Limit.Allow], but allows an empty change, so that the store can report the
-// actual mistake.
+// allowOps is like [Limit.Allow]. It allows an empty change, so that the store can report the
+// mistake in the call.
 func (s *limitedHistory) allowOps(ctx context.Context, ops []oxbow.Op, err error) error {
 	if err != nil || len(ops) == 0 {
 		return err
@@ -34,7 +34,7 @@ func (s *limitedHistory) allowOps(ctx context.Context, ops []oxbow.Op, err error
 	return s.limit.Allow(ctx, s.Historian, ops)
 }
 
-// Apply implements [oxbow.Store]. It is called by packages that plan an undo themselves.
+// Apply implements [oxbow.Store]. Packages that plan an undo themselves call it.
 func (s *limitedHistory) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	if err := s.allowOps(ctx, ops, nil); err != nil {
 		return err
@@ -80,8 +80,8 @@ func (s *limitedHistory) allowRestore(ctx context.Context, name string, seq uint
 	return s.allowOps(ctx, ops, err)
 }
 
-// undoOps returns ops that are equivalent to undoing the changes. They restore each entry to the
-// version before the first of the changes.
+// undoOps returns ops that are equivalent to undoing the changes. The ops restore each entry to the
+// version that it had before the first of the changes.
 func (s *limitedHistory) undoOps(ctx context.Context, seqs []uint64) (ops []oxbow.Op, err error) {
 	if len(seqs) == 0 {
 		return nil, nil

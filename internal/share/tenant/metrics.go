@@ -36,9 +36,10 @@ type requestKey struct {
 	code         int
 }
 
-// histogram counts durations. A duration belongs to the first bound that is not less.
+// histogram counts durations. A duration is counted at the first bound that is at least the
+// duration.
 type histogram struct {
-	counts [12]int // the last is of all beyond the bounds
+	counts [12]int // the last element counts the durations above all bounds
 	sum    float64
 	count  int
 }

@@ -39,7 +39,7 @@ type Pool struct {
 	mu        sync.Mutex // guards the fields below and the slots
 	slots     map[string]*homeSlot
 	isClosed  bool
-	openCount int // number of times that a home was opened
+	openCount int // number of times that any home was opened
 }
 
 // homeSlot is a home that is open, being opened, or being closed.
@@ -55,7 +55,7 @@ type homeSlot struct {
 	closed    chan struct{} // closed after the home was closed
 }
 
-// New returns a pool that opens homes with open. It does not open any yet.
+// New returns a pool that opens homes with open. New itself opens no home.
 func New(open func(ctx context.Context, tenant string) (Home, error), o *Options) *Pool {
 	p := &Pool{open: open, slots: map[string]*homeSlot{}}
 	if o != nil {
@@ -104,9 +104,8 @@ func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func
 	}
 }
 
-// takeSlot returns the slot of a tenant and counts its caller as a user. If mustFill is true, the caller
-// must fill the slot. If it returns no slot, the caller must wait until a home was closed, and try
-// again.
+// takeSlot returns the slot of a tenant and counts its caller as a user. If mustFill is true, the caller must open the
+// home with fillSlot. If takeSlot returns no slot, the caller must wait until another home was closed, and try again.
 func (p *Pool) takeSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mustFill bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,7 +161,7 @@ func (p *Pool) homeToClose() (idle *homeSlot) {
 // fillSlot opens the home of a slot for all requests that wait for it. If it fails, the next request
 // tries again.
 func (p *Pool) fillSlot(ctx context.Context, s *homeSlot) {
-	s.err = errOpening // in case open panics
+	s.err = errOpening // remains set if open panics
 	defer func() {
 		if s.err != nil {
 			p.mu.Lock()

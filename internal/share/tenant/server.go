@@ -44,7 +44,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.Described != nil && strings.HasPrefix(r.URL.Path, "/.well-known/"):
 		s.Described.ServeHTTP(answer, r)
-	case r.URL.Path == "/healthz": // allowed for any host, because the answer contains nothing about the memories
+	case r.URL.Path == "/healthz": // no host is refused, because the answer contains nothing about the memories
 		s.Health.ServeHTTP(answer, r)
 	case r.URL.Path == "/metrics":
 		s.serveMetrics(answer, r)
@@ -106,7 +106,7 @@ func (s *Server) requestTenant(w http.ResponseWriter, r *http.Request) string {
 			refused.Status != http.StatusRequestEntityTooLarge {
 			return ""
 		}
-		return t.Tenant // the tenant's home refuses a request that is too large
+		return t.Tenant // ignore the size, because the tenant's home refuses a request that is too large
 	}
 	return s.Visitor(w, r)
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// instructiveLabels lists the labels that make an entry visible to agents unasked.
+// instructiveLabels lists the labels by which an entry is shown to agents that did not ask for it.
 var instructiveLabels = []string{"pinned", "process"}
 
 // Serve returns a read-only memory with the entries of m, without a history. The source of all
-// entries has the actor [oxbow.Foreign]. No entry is pinned or belongs to every profile. All
+// entries has the actor [oxbow.Foreign]. No entry is pinned or has the label process:true. All
 // changes fail with the error refused. Closing the memory closes m.
 func Serve(m *oxbow.Memory, refused error) *oxbow.Memory {
 	o := m.Options()

@@ -20,14 +20,14 @@ import (
 const DirName = ".oxbow"
 
 // sharedNames lists the names in DirName that people commit on purpose, and those that desktop
-// environments create in any directory. They do not make a directory a home.
+// environments create in any directory. A directory that contains only such names is not a home.
 var sharedNames = []string{"annotations", "team", "profiles", "memory-profiles", "skills", ".gitignore",
 	".gitattributes",
 	".ds_store", "desktop.ini", "thumbs.db"}
 
-// isShared reports whether a file or directory in DirName is not evidence of a home, because it is
-// shared (such as team files) or only switches hooks off. Letter case is ignored, as on most file
-// systems of macOS and Windows.
+// isShared reports whether a name in DirName is no evidence of a home, because people share the
+// file or directory on purpose (such as team files), or because the file only switches off hooks.
+// Letter case is ignored, as on most file systems of macOS and Windows.
 func isShared(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains(sharedNames, name) || strings.HasSuffix(name, ".off")
@@ -44,7 +44,7 @@ func MayBeHome(dir string) bool {
 	return len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !isShared(e.Name()) })
 }
 
-// homeFacts are the facts that decide whether a home is the user's own.
+// homeFacts are the facts that decide whether a home belongs to the user.
 type homeFacts struct {
 	home, store  string
 	path         string // path of the home with symbolic links resolved
@@ -54,7 +54,7 @@ type homeFacts struct {
 	items        []string  // names in the home that are not shared
 	oldestChange time.Time // earliest change of items or of the link, which proves that the home existed
 	trackedNames []string  // names in the home that git tracks and that are not shared ("." is the home itself)
-	trackedErr   error     // error that prevented finding out tracked
+	trackedErr   error     // error because of which trackedNames is not known
 }
 
 // isTracked reports whether git tracks the name.
@@ -73,9 +73,9 @@ func examineHome(home, store string) (homeFacts, error) {
 	}
 	f.fingerprint, err = Fingerprint(home, store)
 	if err != nil {
-		f.fingerprint = layoutPrint // the error is reported when the home is opened
+		f.fingerprint = layoutPrint // ignore the error, because opening the home reports it
 	}
-	// If they are equal, the home is a file, which is the memory itself.
+	// If store and home are equal, the home is a single file, which is the memory itself.
 	if err := f.readItems(); err != nil && store != home {
 		return f, err
 	}
@@ -83,7 +83,7 @@ func examineHome(home, store string) (homeFacts, error) {
 	return f, nil
 }
 
-// readItems sets items and oldest.
+// readItems sets items and oldestChange.
 func (f *homeFacts) readItems() error {
 	entries, err := os.ReadDir(f.home)
 	for _, e := range entries {
@@ -99,7 +99,7 @@ func (f *homeFacts) readItems() error {
 	return err
 }
 
-// readTracked sets tracked, for the home's path with and without symbolic links.
+// readTracked sets trackedNames, for the home's path with and without symbolic links.
 func (f *homeFacts) readTracked() {
 	for _, path := range slices.Compact([]string{f.home, f.path}) {
 		names, err := git.IndexNames(path)

@@ -1,5 +1,5 @@
-// This file stores the record of the user's own homes. The record is a JSON lines file outside
-// of all homes.
+// This file stores the record of the homes that belong to the user. The record is a JSON lines file
+// outside of all homes.
 
 package trust
 
@@ -23,18 +23,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Home is a line of the record: a home that is the user's own.
+// Home is a line of the record. It describes a home that belongs to the user.
 type Home struct {
 	Path        string `json:"home"` // path with symbolic links resolved
 	Fingerprint string `json:"fingerprint"`
 	// Digest of the settings file, which can start sub-agents.
 	Settings  string            `json:"settings,omitempty"`
 	Documents map[string]string `json:"documents,omitempty"` // digests of the documents, by path in lower case
-	Parts     []string          `json:"parts,omitempty"`     // other names in the home that git tracked
+	Parts     []string          `json:"parts,omitempty"`     // other files in the home that git tracked at that time
 	ID        sysinfo.FileID    `json:"id,omitzero"`         // identity of the directory
 	Link      string            `json:"link,omitempty"`      // path of the link through which the home is found
-	// Made is set if this machine created the home. Otherwise the user has
-	// trusted the home.
+	// Made is set if this machine created the home. Otherwise the user declared the home trusted.
 	Made    bool      `json:"made,omitempty"`
 	Revoked bool      `json:"revoked,omitempty"` // the trust was revoked
 	Since   time.Time `json:"since"`
@@ -67,7 +66,7 @@ func (h *Home) isForHome(f homeFacts) bool {
 		return isSameDir
 	case f.fingerprint == damagedPrint: // damage is reported when the store is opened
 		return isSameDir && !isTracked
-	default: // a home that had no memory may have got one
+	default: // a home without a memory may have got a memory since
 		return h.Fingerprint == "" && isSameDir && !isTracked
 	}
 }
@@ -83,7 +82,8 @@ func isSameFile(a, b sysinfo.FileID, isSamePath bool) bool {
 	return isAnyUnknown || (a.Node == b.Node && isSameBirth)
 }
 
-// hasIdentity reports whether the store has an identity of its own.
+// hasIdentity reports whether the store has an ID of its own, so that the fingerprint identifies
+// the store.
 func (f *homeFacts) hasIdentity() bool { return strings.HasPrefix(f.fingerprint, storePrint) }
 
 // findLine returns the line of the record for the home.
@@ -105,8 +105,8 @@ const (
 	lockWait  = 5 * time.Second
 )
 
-// recordStart returns the time since when the record contains every home that this machine creates. It is
-// the modification time of an empty file that the first call creates.
+// recordStart returns the time at which the record was started. From then on, the record contains every home that this
+// machine creates. This is the modification time of an empty file that the first call creates.
 func (l List) recordStart() (time.Time, error) {
 	if l.Dir == "" {
 		return time.Time{}, errors.New("no configuration directory is known")
@@ -132,7 +132,7 @@ func (l List) recordStart() (time.Time, error) {
 // by an earlier version of oxbow.
 func (l List) Begin() { _, _ = l.recordStart() }
 
-// Homes returns the homes that are recorded as the user's own. Lines that cannot be read are
+// Homes returns the recorded homes, which belong to the user. Lines that cannot be read are
 // ignored.
 func (l List) Homes() []Home {
 	return slices.DeleteFunc(parseHomes(l.readFile(listFile)), func(h Home) bool { return h.Revoked })
@@ -289,9 +289,9 @@ func (l List) TrustsSettings(home, settings string) bool {
 	})
 }
 
-// WithholdDocument returns the reason why a document in the user's own home must not be used, or ""
-// if it may be used. A document is withheld if git tracks the document and its text differs from
-// the text that the user trusted, because a pull or a checkout may have changed it.
+// WithholdDocument returns the reason why a document in a home of the user must not be used, or ""
+// if the document may be used. A document is withheld if git tracks the document and its text
+// differs from the text that the user trusted, because a pull or a checkout may have changed it.
 func (l List) WithholdDocument(home, name string) string {
 	path := filepath.Join(home, filepath.FromSlash(name))
 	names, err := git.IndexNames(path)
@@ -302,7 +302,7 @@ func (l List) WithholdDocument(home, name string) string {
 		return ""
 	}
 	if err != nil && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) }) {
-		return "" // if the repository has no index, git tracks nothing in the user's own home
+		return "" // without an index, git tracks no file in the home
 	}
 	return "git tracks it, and you have not trusted it as it is now; read it, then say: oxbow trust"
 }
@@ -319,7 +319,7 @@ func (l List) VouchesForDocument(home, name string) bool {
 	})
 }
 
-// fileDigest returns the SHA-256 digest of a file, or "" if it does not exist.
+// fileDigest returns the SHA-256 digest of a file, or "" if the file does not exist.
 func fileDigest(file string) (string, error) {
 	if file == "" {
 		return "", nil
@@ -332,12 +332,13 @@ func fileDigest(file string) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// changeHomes replaces the record of homes by fn's result.
+// changeHomes replaces the recorded homes by the homes that fn returns.
 func (l List) changeHomes(ctx context.Context, fn func([]Home) []Home) error {
 	return l.replaceFile(ctx, listFile, func(old []byte) ([]byte, error) { return encodeLines(fn(parseHomes(old))) })
 }
 
-// replaceFile replaces a record file by fn's result. Concurrent calls are serialized.
+// replaceFile replaces a record file by the content that fn returns. Concurrent calls are
+// serialized.
 func (l List) replaceFile(ctx context.Context, file string, fn func(old []byte) ([]byte, error)) (err error) {
 	if l.Dir == "" {
 		return errors.New(

@@ -1,5 +1,6 @@
 // This file records what oxbow last wrote to files that the user named, such as the output of an
-// export. So oxbow recognizes that such a file was edited before it replaces the file.
+// export. With this record, oxbow notices that somebody edited such a file, before it replaces the
+// file.
 
 package trust
 
@@ -19,7 +20,8 @@ type writtenFile struct {
 
 const outputsFile = "outputs"
 
-// maxOutputs is the maximum number of files in the record. The oldest is removed first.
+// maxOutputs is the maximum number of files in the record. If there are more, the oldest is removed
+// first.
 const maxOutputs = 1000
 
 // AddOutput records the digest of an output that was written to a file.

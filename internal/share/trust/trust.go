@@ -31,8 +31,8 @@ type State string
 const (
 	// the user named the home, the home is in the data directory, or this machine created the home
 	Own     State = "own"
-	Trusted State = "trusted" // git tracks the home, and it is recorded as the user's own
-	Foreign State = "foreign" // the home contains a memory, and nothing shows that it is the user's own
+	Trusted State = "trusted" // git tracks the home, and the record says that it belongs to the user
+	Foreign State = "foreign" // the home contains a memory, and nothing shows that it belongs to the user
 	Refused State = "refused" // another user owns the home, or other users can write to it
 	None    State = "none"    // not a home, because it contains no usable memory or is a link that is not followed
 )
@@ -41,7 +41,7 @@ const (
 type Verdict struct {
 	State State  `json:"state"`
 	Why   string `json:"why,omitempty"`
-	Mend  string `json:"mend,omitempty"` // advice for the user how to make the home usable
+	Mend  string `json:"mend,omitempty"` // advice that tells the user how to make the home usable
 
 	// IsTrackedLink is set if git tracks the home as a link. Such a home cannot be trusted.
 	IsTrackedLink bool `json:"-"`
@@ -59,7 +59,8 @@ func (l List) Judge(home, store string) Verdict {
 	}
 	f, err := examineHome(home, store)
 	if err != nil {
-		return Verdict{State: Own} // opening the home fails with the same error and names the remedy
+		// ignore the error, because opening the home fails with the same error and names the remedy
+		return Verdict{State: Own}
 	}
 	if f.link != "" && f.isTracked(".") {
 		return Verdict{
@@ -105,9 +106,9 @@ func judgeOwner(home, store string) (v Verdict, refused bool) {
 }
 
 // judgeUnrecorded decides about a home that is not in the record. Earlier versions of oxbow
-// recorded only few homes, so a home that existed before the record was started is the user's own
-// if git tracks nothing in it. A home that appeared later is foreign, because it comes from an
-// archive, a copy or a clone.
+// recorded only few homes. Therefore a home that existed before the record was started belongs to
+// the user if git tracks nothing in it. A home that appeared later is foreign, because it comes
+// from an archive, a copy or a clone.
 func (l List) judgeUnrecorded(f homeFacts) Verdict {
 	if f.trackedErr != nil {
 		return f.foreignOrNone(fmt.Sprintf(
@@ -126,10 +127,11 @@ func (l List) judgeUnrecorded(f homeFacts) Verdict {
 	}
 	began, err := l.recordStart()
 	switch {
-	case err != nil: // nothing can be recorded on this machine
+	case err != nil: // this machine cannot record homes
 		return Verdict{State: Own}
 	case len(f.items) == 0 && f.link == "":
-		return Verdict{State: Own, Unrecorded: true} // the home is empty, so a person created it for a memory
+		// the home is empty, so a person created it to use it for a memory
+		return Verdict{State: Own, Unrecorded: true}
 	case f.oldestChange.After(began):
 		return f.foreignOrNone("there is no record that this machine made it")
 	}
@@ -154,9 +156,9 @@ const (
 	storePrint   = "store:"  // prefix for the fingerprint of a store that has an ID
 )
 
-// Fingerprint returns a value that does not change when a home is written to: the identity of
-// oxbow's own store, or a constant for a memory with a different layout. It is "" if the home
-// contains no memory.
+// Fingerprint returns a value that identifies the memory in a home and does not change when the
+// home is written to. For oxbow's own store, this is the identity of the store. For a memory with a
+// different layout, it is a constant. It is "" if the home contains no memory.
 func Fingerprint(home, store string) (string, error) {
 	if store == home {
 		return layoutPrint, nil
@@ -189,12 +191,12 @@ func (f *homeFacts) trackedName() string {
 	return filepath.Join(filepath.Base(f.home), filepath.FromSlash(f.trackedNames[0]))
 }
 
-// unexpectedFile returns a tracked file that the record does not contain, or "". A pull or a checkout
-// may have brought it into a home of the user's own. The store's files are identified by the
-// fingerprint. Settings and documents are compared with the record when they are used.
+// unexpectedFile returns a tracked file that the record does not contain, or "". A pull or a checkout may have brought
+// such a file into a home that belongs to the user. The store's files are identified by the fingerprint. Settings and
+// documents are compared with the record when they are used.
 func (f *homeFacts) unexpectedFile(record Home) string {
 	if f.fingerprint == layoutPrint {
-		return "" // git tracks the files of the memory itself
+		return "" // the tracked file is the memory itself
 	}
 	for _, path := range f.trackedNames {
 		name := strings.ToLower(path)

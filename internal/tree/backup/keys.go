@@ -30,8 +30,8 @@ func IsKey(s string) bool {
 // maxKeys is the maximum size of a key file, in bytes.
 const maxKeys = 1 << 20
 
-// Keys specify the keys of a backup.
-type Keys struct { // Keys are the keys for encrypting or decrypting a backup.
+// Keys specify the keys for encrypting or decrypting a backup.
+type Keys struct {
 	To         []string // public keys, or files with a public key on each line, in the format of age -R
 	Identity   string   // file with secret keys, in the format of age-keygen (may be empty)
 	Passphrase string   // file that contains a passphrase (may be empty)
@@ -144,7 +144,8 @@ func readKeys(file string) ([]byte, error) {
 	return b, nil
 }
 
-// invalidf returns an error that blames the caller's argument. It matches [oxbow.ErrInvalid].
+// invalidf returns an error that says which argument of the caller is wrong. It matches
+// [oxbow.ErrInvalid].
 func invalidf(format string, args ...any) error { return &invalidError{fmt.Sprintf(format, args...)} }
 
 type invalidError struct{ message string }

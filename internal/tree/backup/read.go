@@ -90,8 +90,8 @@ func Settle(temp, file string) (err error) {
 	return errors.Join(vfs.RenameNew(dir, temp, name), dir.SyncDir("."))
 }
 
-// decrypt returns a reader of the decrypted content. If src is not encrypted, it returns the
-// content unchanged.
+// decrypt returns a reader of the decrypted content. If src is not encrypted, decrypt returns src
+// unchanged.
 func decrypt(src io.Reader, ids []age.Identity) (io.Reader, error) {
 	in := bufio.NewReaderSize(src, copyStep)
 	head, err := in.Peek(len(armor.Header))

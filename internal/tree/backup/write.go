@@ -22,7 +22,7 @@ import (
 type Written struct {
 	oxbow.CheckReport       // result of checking the store that was copied
 	Size              int64 // size of the file, in bytes
-	Opened            bool  // a key decrypted the file, and the content was equal to the store
+	Opened            bool  // the file was decrypted with a key, and the content was equal to the store
 }
 
 // Write writes an encrypted copy of the store to a file. It is atomic: the file either contains the
@@ -121,7 +121,7 @@ func openDir(file string) (dir *vfs.OS, name string, err error) {
 	return dir, filepath.Base(file), err
 }
 
-// sink is a writer that fails after the context is done.
+// sink is a writer that fails once the context is done.
 type sink struct {
 	ctx context.Context
 	to  io.Writer

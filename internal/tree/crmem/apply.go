@@ -29,7 +29,7 @@ type commitRequest struct {
 	done chan struct{} // closed when err is set
 	err  error
 
-	written []oxbow.Version // entry after each op, from the last staging
+	written []oxbow.Version // entries after each op, as the last staging of the request computed them
 }
 
 func (r *commitRequest) finish(err error) {
@@ -173,8 +173,8 @@ func (s *Store) syncParents() error {
 // meantime.
 var errRaced = errors.New("was written by another program meanwhile")
 
-// raceTries is the number of attempts to make a change if a program that does not use the lock
-// writes the file in the meantime.
+// raceTries is the number of attempts to make a change. An attempt fails if a program that does not
+// use the lock writes the file in the meantime.
 const raceTries = 20
 
 // commitAll stages the requests, writes the file, and makes the changes visible. If a request
@@ -184,8 +184,8 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 		if err := s.catchUp(); err != nil {
 			return err
 		}
-		// Only a program that does not use the lock can change the state now. In that case, staging
-		// is repeated.
+		// After the lock was acquired, only a program that does not use the lock can change the
+		// state. In that case, staging is repeated.
 		s.mu.RLock()
 		st, seen := s.st, s.seen
 		s.mu.RUnlock()
@@ -296,7 +296,7 @@ func (s *Store) flush(g *batch, seen image) (err error) {
 		return errRaced
 	}
 	if err := s.fs.Rename(temp, s.name); err != nil {
-		// The file may have been renamed in spite of the error, for example on a network file
+		// In spite of the error, the file may have been renamed, for example on a network file
 		// system.
 		info, serr := s.fs.Stat(s.name)
 		if serr != nil || !vfs.SameFile(info, img.info) {
@@ -380,8 +380,8 @@ func (s *Store) publish(g *batch, order []*record, img image) {
 	s.seen, s.broken = img, nil
 	next := &state{names: g.base.names, order: order, nextID: g.nextID}
 	if s.st != g.base {
-		// just before the file was replaced, a program that ignores the lock wrote a different
-		// file, and a reader has read that file
+		// Just before this process replaced the file, a program that ignores the lock wrote a
+		// different file, and a reader of this store has read that file.
 		next.names = make(map[string]*record, len(order))
 		for _, r := range order {
 			next.names[r.Name] = r

@@ -16,8 +16,8 @@ import (
 // the format has no checksum.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	rep := oxbow.CheckReport{Path: s.path}
-	// If another process writes the file between reading the state and the file, they cannot be
-	// compared, so try again.
+	// Another process may write the file between reading the state and reading the file. The two
+	// cannot be compared then, so try again.
 	for range readTries {
 		if err := s.Refresh(ctx); err != nil {
 			var f *FormatError

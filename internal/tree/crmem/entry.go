@@ -62,7 +62,7 @@ type batch struct {
 	nextID uint64
 	now    uint64
 
-	staged map[string]*record // by name (nil for removed records)
+	staged map[string]*record // staged records by name, nil for removed records
 	undo   []func()           // functions that undo the staged changes of the present request
 }
 
@@ -71,7 +71,7 @@ func newStage(st *state, now time.Time) *batch {
 		staged: map[string]*record{}}
 }
 
-// recordNamed returns the record with that name, or nil.
+// recordNamed returns the record with this name, or nil.
 func (g *batch) recordNamed(name string) *record {
 	if r, ok := g.staged[name]; ok {
 		return r
@@ -79,8 +79,8 @@ func (g *batch) recordNamed(name string) *record {
 	return g.base.names[name]
 }
 
-// nameOwner returns the record whose name is the word. If none exists, it returns the oldest record
-// that has the word as an alias. The record named but is ignored.
+// nameOwner returns the record whose name is the word. If no record has this name, it returns the
+// oldest record that has the word as an alias. The record named by but is ignored.
 func (g *batch) nameOwner(word, but string) (name string, ok bool) {
 	if word != but && g.recordNamed(word) != nil {
 		return word, true
@@ -202,9 +202,9 @@ func (g *batch) add(op oxbow.Add, old *record) error {
 	return nil
 }
 
-// check returns an error if no store could accept the op. It is like the op's method Check, but
-// does not refuse values that the entry already has: crabtalk accepts any name and alias, and
-// entries with such names and aliases must remain editable.
+// check returns an error if no store could accept the op. It differs from the op's method Check in
+// one point: it does not refuse values that the entry already has. The reason is that crabtalk
+// accepts any name and alias, and entries with such names and aliases must remain editable.
 func (g *batch) check(op oxbow.Op) error {
 	if _, add := op.(oxbow.Add); add {
 		return op.Check()
@@ -213,7 +213,7 @@ func (g *batch) check(op oxbow.Op) error {
 	if old == nil {
 		return op.Check()
 	}
-	const stand = "name" // a valid name that replaces the existing name
+	const stand = "name" // any valid name, which replaces an invalid name for the check
 	switch op := op.(type) {
 	case oxbow.Update:
 		op.Name = stand

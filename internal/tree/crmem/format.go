@@ -23,7 +23,7 @@ const (
 	minEntry   = 8 + 8 + 4 + 4 + 4 + 4
 	kindNote   = 0
 	kindArch   = 1
-	kindTopic  = 2 // used by a later crabtalk with the same version number
+	kindTopic  = 2 // kind that a later crabtalk uses with the same version number
 )
 
 // memoryFile is the content of a file in the format CRMEM v1.

@@ -26,7 +26,7 @@ const (
 	layoutUnknown   Layout = iota // none of the layouts below, or damaged
 	layoutV1                      // CRMEM v1, which [Open] can open
 	layoutTopics                  // CRMEM v1 with entries of a third kind, written by a later crabtalk
-	layoutCrabDB                  // the key-value log of the crabtalk after that
+	layoutCrabDB                  // the key-value log that crabtalk has written since August 2026
 	layoutAmbiguous               // valid both as CRMEM v1 and as a crabdb
 )
 
@@ -76,9 +76,9 @@ var topicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
 type ImportedFile struct {
 	Layout Layout
 
-	// Entries have Name, Kind, Content, Aliases, Labels and Created. They are sorted by ID, or,
-	// in a crabdb, by key. Topics are notes with topicLabel. Names are unique and as in the
-	// file, so other stores may reject some.
+	// Entries have Name, Kind, Content, Aliases, Labels and Created. They are sorted by ID, or, in
+	// a crabdb, by key. Topics are notes with topicLabel. Names are unique and unchanged from the
+	// file, so that other stores may reject some names.
 	Entries []oxbow.Entry
 
 	// Warnings describe data that was left out or changed.

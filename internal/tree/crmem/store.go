@@ -67,8 +67,8 @@ type state struct {
 
 func byID(a, b *record) int { return cmp.Compare(a.ID, b.ID) }
 
-// image is a state of the file. The file is kept open while the store uses its state. Otherwise its
-// inode number could be reused for another file, which would then be mistaken for the same file.
+// image is a state of the file. The file is kept open while the store uses its state. Otherwise the
+// inode number could be reused for another file, which would then be mistaken for this file.
 type image struct {
 	file vfs.File // nil if the file does not exist
 	info fs.FileInfo
@@ -192,7 +192,7 @@ func (s *Store) readFile() error {
 			s.seen.info.Size() == img.info.Size()
 		s.seen = img
 		if unchanged {
-			return nil // only the modification time changed, or the same content was written again
+			return nil // nothing changed except the modification time
 		}
 		f, names, err := decode(data)
 		if err == nil && isCrabDB(data) {

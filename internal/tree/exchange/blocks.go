@@ -51,8 +51,8 @@ type scanner struct {
 type block uint8
 
 const (
-	noBlock    block = iota // none: the next line starts a new block
-	paraBlock               // a paragraph (a following line of = or - makes it a heading)
+	noBlock    block = iota // the next line starts a new block
+	paraBlock               // a paragraph; a following line of = or - makes it a heading
 	otherBlock              // a list, a quotation, a table or HTML
 )
 
@@ -111,7 +111,7 @@ func (s *scanner) inside(text string, indented bool) bool {
 	return false
 }
 
-// goOn processes a line that is not a heading or code.
+// goOn processes a line that is neither a heading nor code.
 func (s *scanner) goOn(text string, off, num int) {
 	switch {
 	case strings.HasPrefix(text, "<!--"):

@@ -233,7 +233,7 @@ func parseTurn(raw json.RawMessage) (role, said string, left []string, err error
 	content, ok := o.get("content")
 	switch {
 	case !ok:
-		return role, "", left, nil // for example a tool call, whose fields are in left
+		return role, "", left, nil // skip the turn, for example a tool call; its fields are in left
 	case content[0] == '[':
 		said, more, err := joinParts(content)
 		return role, said, append(left, more...), err

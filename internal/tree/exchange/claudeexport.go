@@ -58,7 +58,7 @@ func claudeExportItems(rec objectAt, o *ReadOptions) ([]Item, error) {
 	case f.hasKey("docs") || f.hasKey("prompt_template"):
 		return claudeProject(rec, o)
 	case f.hasKey("email_address") || f.hasKey("full_name"):
-		return nil, errNotMemory // users.json describes the account
+		return nil, errNotMemory // skip users.json, which describes the account
 	}
 	return nil, errNoClaudeRecord
 }

@@ -69,7 +69,7 @@ func claudeMemItem(rec objectAt, o *ReadOptions) (Item, error) {
 		var err error
 		facts, err = rec.fields.list("facts")
 		if err != nil {
-			facts = []string{string(raw)} // facts in a form that is not known are kept as they are
+			facts = []string{string(raw)} // keep facts in an unknown form unchanged
 		}
 	}
 	if !hasText(rec.fields, "narrative", "text", "title", "subtitle") && len(facts) == 0 {
@@ -85,7 +85,7 @@ func claudeMemItem(rec objectAt, o *ReadOptions) (Item, error) {
 		form.text = append(form.text, factList)
 	}
 	if !hasText(rec.fields, append(form.text, "subtitle")...) {
-		form.text = []string{"title"} // the title is all that there is
+		form.text = []string{"title"} // use the title as the text, because there is no other text
 	}
 	return form.item(rec, o)
 }
@@ -123,7 +123,8 @@ func claudeMemSummaryItem(rec objectAt, o *ReadOptions) (Item, error) {
 	}
 	it.Entry.Content = strings.Join(sections, "\n\n")
 	if it.ID != "" {
-		it.ID = cutName("summary/"+it.ID, oxbow.MaxName) // observations and summaries are numbered separately
+		// add a prefix, because observations and summaries are numbered separately
+		it.ID = cutName("summary/"+it.ID, oxbow.MaxName)
 	}
 	it.addLabel("type", "summary")
 	return it, nil

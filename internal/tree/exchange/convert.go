@@ -93,7 +93,7 @@ type converter struct {
 	to    oxbow.Store
 	opts  ConvertOptions
 	rep   ConvertReport
-	wrote map[string]writtenEntry // written entries by name
+	wrote map[string]writtenEntry // entries that were written, by name
 }
 
 // writtenEntry describes an entry as it was passed to the new store.
@@ -105,7 +105,7 @@ type writtenEntry struct {
 	sum     digest // of the content
 }
 
-// noteWritten remembers an entry that the new store accepted.
+// noteWritten records an entry that the new store accepted.
 func (c *converter) noteWritten(add oxbow.Add) {
 	if c.wrote == nil {
 		c.wrote = map[string]writtenEntry{}
@@ -114,8 +114,8 @@ func (c *converter) noteWritten(add oxbow.Add) {
 	c.rep.Entries++
 }
 
-// compareWritten reads the new store and reports what it did not keep. A store may accept an entry without
-// having a place for all of its parts. For example, a file without front matter has no date.
+// compareWritten reads the new store, and reports the entries and parts of entries that it lacks. A store may accept
+// an entry although it cannot store all parts of the entry. For example, a file without front matter has no date.
 func (c *converter) compareWritten(ctx context.Context) error {
 	rows := map[string]int{} // row of each name in c.rep.Adapted
 	for i, a := range c.rep.Adapted {

@@ -26,7 +26,7 @@ func parseDate(s string, loc *time.Location) (time.Time, error) {
 	}
 	text := strings.TrimSpace(s)
 	if inner, ok := strings.CutPrefix(text, "[["); ok && strings.HasSuffix(inner, "]]") {
-		text = inner[:len(inner)-2] // a link of Obsidian
+		text = inner[:len(inner)-2] // remove the brackets of an Obsidian link
 	}
 	t, ok := parseNumber(text)
 	if !ok {
@@ -136,7 +136,8 @@ func (f *dateForm) day(groups []string) (time.Time, bool) {
 		}
 	}
 	if f.order == "??y" {
-		// 4/5/2026 is in April or in May. Only a day above 12, or equal numbers, tell which.
+		// A text such as 4/5/2026 may be in April or in May. Only a day above 12, or two equal
+		// numbers, decide this.
 		m, d = number(groups[0]), number(groups[1])
 		if m > 12 {
 			m, d = d, m

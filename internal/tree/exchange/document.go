@@ -293,12 +293,12 @@ func (o objectAt) problem(err error) error {
 // errLongRecord is returned for a record that is too long to be read.
 var errLongRecord = fmt.Errorf("has more than the %d MiB of one record that are read", maxLine>>20)
 
-// lineCounter is a reader that knows the line of each offset from which on text was read and not
-// yet counted. It fails after left bytes.
+// lineCounter is a reader that finds the number of the line at an offset. It fails after left
+// bytes.
 type lineCounter struct {
 	r       io.Reader
 	left    int
-	pending []byte // bytes that were read and whose lines were not counted
+	pending []byte // bytes that were read and whose lines are not counted yet
 	from    int64  // offset of pending
 	line    int    // line at from
 }
@@ -413,7 +413,7 @@ func hasAny(keys []string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keys, w) })
 }
 
-// unknownDocument returns the error for a JSON document that belongs to no known program.
+// unknownDocument returns the error for a JSON document that no known program writes.
 func unknownDocument(h jsonHead) error {
 	what := "is a JSON document"
 	if h.isArray {
@@ -431,5 +431,5 @@ func unknownDocument(h jsonHead) error {
 	return errors.New(what + ", which is the format of no known program. " + howToConvert)
 }
 
-// howToConvert says which simple form every text can be converted to.
+// howToConvert tells the user to which simple form every text can be converted.
 const howToConvert = `Lines such as {"name":"…","content":"…"} can always be imported`

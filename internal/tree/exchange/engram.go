@@ -37,7 +37,7 @@ var engramProgram = program{
 		}
 		form := engramObservation
 		if id, _ := rec.fields.text("sync_id"); id == "" {
-			form.id = []string{"session_id", "id"} // earlier versions have no sync_id
+			form.id = []string{"session_id", "id"} // earlier versions of engram did not write sync_id
 		}
 		return form.item(rec, o)
 	},

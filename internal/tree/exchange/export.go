@@ -43,7 +43,7 @@ type record struct {
 func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (int, error) {
 	bw := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(bw)
-	enc.SetEscapeHTML(false) // the output is not embedded in HTML
+	enc.SetEscapeHTML(false) // do not escape <, > and &, because the output is not embedded in HTML
 	n, tell := 0, progress.Counter(ctx, progress.Entries)
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {

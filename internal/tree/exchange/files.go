@@ -65,7 +65,7 @@ func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bo
 		opts.Format = dirFormat(fsys, dir)
 	}
 	opts.root = strings.TrimSuffix(o.ref(dir), "/.")
-	src, _ := findSource(opts.Format) // without a format, each file tells its own
+	src, _ := findSource(opts.Format) // if no format was requested, each file is recognized by itself
 	roots := []string{dir}
 	if src.roots != nil {
 		roots = src.roots(fsys, dir)
@@ -124,7 +124,8 @@ func (w *walker) checkFile(name string) error {
 	return nil
 }
 
-// byName says how to import the first file with another ending, which is only read if it is named itself.
+// byName tells the user how to import the first file with a different ending. Such a file is only read if the user
+// names the file itself.
 func (w *walker) byName() string {
 	for _, err := range w.others {
 		if item, ok := errors.AsType[*ItemError](err); ok && (item.Err == errOther || isPassedOver(item.Err)) {
@@ -185,11 +186,11 @@ type walker struct {
 	o        *ReadOptions
 	files    []string
 	problems []error
-	others   []error         // errors for files with other endings
+	others   []error         // errors for files with endings that are not read
 	contents map[string]bool // paths of mdBooks' tables of contents
 
 	check   func(file string) error // see source.check (may be nil)
-	root    string                  // the root that is walked
+	root    string                  // the directory or file from which the walk began
 	ignored bool                    // a file was ignored
 }
 
@@ -337,7 +338,7 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 			opts.Dates = d
 		}
 		for it, err := range readFile(fsys, name, &opts) {
-			// an error that ends the reading of a file does not end the reading of the directory
+			// continue with the next file, even if the error ended the reading of this file
 			if err != nil && !isItemError(err) {
 				err = &ItemError{Ref: o.ref(name), Err: err}
 			}
@@ -446,7 +447,7 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 // isZipFile reports whether a file is a ZIP archive.
 func isZipFile(f vfs.File) bool {
 	var head [4]byte
-	n, _ := f.ReadAt(head[:], 0) // a file that cannot be read is reported by its reader
+	n, _ := f.ReadAt(head[:], 0) // ignore the error, because the reader of the file will report it
 	return isZip(head[:n])
 }
 

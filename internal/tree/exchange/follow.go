@@ -39,13 +39,14 @@ func IsMarkdown(name string) bool { return byName(name) == Markdown }
 // OriginValue returns the value of the label [LabelImport] for a file.
 func OriginValue(file string) string { return originLabel(file) }
 
-// MarkedLabels returns labels together with the labels that an import of the file would give to an entry with
-// this text and these labels.
+// MarkedLabels returns the labels, and the labels that an import of the file would add to an entry with this text and
+// these labels.
 func MarkedLabels(e oxbow.Entry, file string) []oxbow.Label {
 	return markedItem(Item{Entry: e.Clone(), Origin: file}).Entry.Labels
 }
 
-// WithMarks returns the labels with the marks of an import in marked, instead of their own.
+// WithMarks returns the labels without their own import marks, and with the import marks that
+// marked contains.
 func WithMarks(labels, marked []oxbow.Label) []oxbow.Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), isMark)
 	for _, l := range marked {
@@ -67,8 +68,9 @@ func SameText(a, b string) bool { return trimBreaks(a) == trimBreaks(b) }
 
 func trimBreaks(s string) string { return strings.Trim(s, "\r\n") }
 
-// Rewritten returns the text of a Markdown file in which the item has another content. The rest of the file is
-// unchanged. It returns an error if the file cannot express this.
+// Rewritten returns the text of a Markdown file in which the content of the item is replaced. The rest of the file is
+// unchanged. It returns an error if the item's text does not occur exactly once in the file, or if content does not
+// begin with the description from the front matter.
 func Rewritten(file string, it Item, content string) (string, error) {
 	above, was := it.Entry.Content[:it.above], trimBreaks(it.Entry.Content[it.above:])
 	body, ok := strings.CutPrefix(content, above)
@@ -96,8 +98,8 @@ func WithTitle(file, title string) (string, error) {
 	return rule + string(b) + rule + "\n" + file, nil
 }
 
-// FormatNote returns an entry as a Markdown file. The aliases and labels are front matter. withName adds the
-// name, for a file with another name.
+// FormatNote returns an entry as a Markdown file. The front matter contains the aliases and labels. If withName is
+// set, it also contains the name, which is needed if the file has another name.
 func FormatNote(e oxbow.Entry, withName bool) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
 	if withName {

@@ -23,7 +23,8 @@ import (
 func detect(name string, head []byte) (Format, error) {
 	if isGzip(head) {
 		if zr, err := gzip.NewReader(bytes.NewReader(head)); err == nil {
-			// Ignore the error: the input is cut off, so reading it fails at the end.
+			// Ignore the error, because the input is cut off, so that reading always fails at the
+			// end.
 			head, _ = io.ReadAll(io.LimitReader(zr, headSize))
 		}
 	}
@@ -63,7 +64,7 @@ func formatByText(name string, head []byte) (Format, error) {
 	case bytes.HasPrefix(text, []byte("{")) || isArray(first):
 		return formatOfJSON(text, first)
 	case byName(name) == JSONL:
-		return JSONL, nil // the reader will report the error
+		return JSONL, nil // the reader of JSON lines will report the error
 	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
 		return "", errors.New("is UTF-16; convert it to UTF-8 first")
 	case len(text) == 0:

@@ -22,8 +22,8 @@ import (
 // frontKey is a key of front matter with its values. A nested mapping becomes several
 // keys, such as owner.name.
 type frontKey struct {
-	name    string // as the file spells it
-	key     string // in lower case, with _ for - and spaces
+	name    string // name as spelled in the file
+	key     string // the name in lower case, with _ for - and spaces
 	line    int    // line of the file, from 1
 	values  []string
 	list    bool   // the value is a list
@@ -76,7 +76,7 @@ func parseFront(text string) (keys []frontKey, size, count int) {
 			continue
 		}
 		hasKey = true
-		// Indented lines and the items of a list belong to the key.
+		// Indented lines and items of a list belong to the value of the key.
 		end := i + 1
 		for end < len(lines) && (lines[end] == "" || lines[end][0] == ' ' || lines[end][0] == '\t' ||
 			isBullet(lines[end])) {
@@ -87,7 +87,7 @@ func parseFront(text string) (keys []frontKey, size, count int) {
 		i = end
 	}
 	if !hasKey && len(lines) > 0 {
-		return nil, 0, 0 // only comments and blank lines, which may as well be headings between two rules
+		return nil, 0, 0 // these are only comments and blank lines, which may also be headings between two rules
 	}
 	return keys, len(text) - len(body), len(lines) + 2
 }
@@ -109,8 +109,8 @@ var keyTwins = map[string]string{
 // labelKey returns the label key for a key of front matter: owner.name becomes owner_name.
 func labelKey(key string) string { return strings.ReplaceAll(key, ".", "_") }
 
-// maxKeyWords is the most words of a key, such as "date created". A line with more words
-// before its colon is a sentence.
+// maxKeyWords is the maximum number of words in a key, such as "date created". A line with more
+// words before its colon is a sentence.
 const maxKeyWords = 3
 
 // quotedKey matches a key in quotes, and the rest of its line.
@@ -119,7 +119,7 @@ var quotedKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // cutKey splits "Key: value". The key may have quotes around it.
 func cutKey(l string) (name, value string, ok bool) {
 	if m := quotedKey().FindStringSubmatch(l); m != nil {
-		name = m[1] + m[2] // may contain a colon
+		name = m[1] + m[2] // a quoted name may contain a colon
 		value = m[3]
 		ok = true
 	} else {
@@ -157,9 +157,9 @@ var (
 	errNoPlainValue = errors.New("its lines are no plain YAML value, so they stay as they are")
 )
 
-// readKeys returns the keys that a value represents. This is k with its values, or a key
-// for each value in a nested mapping. The value begins on the key's own line and continues
-// below.
+// readKeys returns the keys that a value represents. The result is k with its values or, for a
+// nested mapping, a key for each value. The value begins on the line of the key and continues on
+// lines.
 func (k frontKey) readKeys(value string, lines []string) []frontKey {
 	k.key = normalizeKey(k.name)
 	comment := ""
@@ -213,7 +213,7 @@ func cutComment(value string) (rest, comment string) {
 		return "", value
 	}
 	if value == "" || strings.ContainsRune("[{\"'|>", rune(value[0])) {
-		return value, "" // the decoder finds the comment after brackets, quotes and the head of a block
+		return value, "" // cut nothing: after brackets, quotes and the head of a block, the decoder finds the comment
 	}
 	if before, after, ok := strings.Cut(value, " # "); ok {
 		return strings.TrimSpace(before), "# " + strings.TrimSpace(after)
@@ -265,10 +265,10 @@ func quoteHashes(lines []string) []string {
 	return out
 }
 
-// flattenNode returns the keys and values of a node. Nested lists are joined to a single
-// list, and a mapping becomes a key for each of its values, such as owner.name. The values
-// below metadata are keys without that prefix, because Claude Code nests type there, which
-// other programs write at the top.
+// flattenNode returns the keys and values of a node. Nested lists are joined to a single list, and
+// a mapping becomes a key for each of its values, such as owner.name. The values below metadata are
+// keys without the prefix metadata, because Claude Code writes type there, which other programs
+// write at the top.
 func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	switch n.Kind {
 	case yaml.MappingNode:

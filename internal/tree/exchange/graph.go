@@ -25,12 +25,12 @@ type node struct {
 	name, typ, where string
 	observations     []string
 	relations        []string
-	further          object // members that the memory server does not write
+	further          object // members that the original memory server does not write
 }
 
 type edge struct {
 	from, to, typ, where string
-	further              []string // "key: value" for each member that the memory server does not write
+	further              []string // "key: value" for each member that the original memory server does not write
 }
 
 // The members of an entity and a relation. Forks of the memory server use the spellings after the first.
@@ -50,7 +50,7 @@ func (g *graph) add(typ string, o object, where string) error {
 		if err == nil && s == "" {
 			err = fmt.Errorf("%s has no %s", typ, key)
 		}
-		// Count 64 bytes in addition to each string, for its headers.
+		// Count 64 bytes more for each string, for its header in memory.
 		g.size += len(s) + 64
 		return s, err
 	}

@@ -236,7 +236,7 @@ func (h *header) setConfidence(k frontKey) {
 	h.entry.Labels = append(h.entry.Labels, oxbow.Confidence(c))
 }
 
-// setCreated sets the time of creation. If both created and date are given, created wins.
+// setCreated sets the time of creation. If both created and date are given, created is used.
 func (h *header) setCreated(k frontKey) {
 	t, err := parseDate(k.value(), h.opts.location())
 	switch {

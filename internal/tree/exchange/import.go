@@ -48,15 +48,15 @@ type ImportOptions struct {
 	// author, for example for a mirror of a client's own memory.
 	Author oxbow.Actor
 
-	// Follow brings a change of a file in also if its entry was edited in the store. The file's text wins. The
-	// store's text becomes a further entry, and its labels are merged with the file's.
+	// If Follow is set, Import also imports the change of a file whose entry was edited in the store. The entry gets
+	// the text of the file. The text from the store is kept in a new entry, and labels of both are merged.
 	Follow bool
 
-	// IsGone reports whether the origin of an entry is a file that was imported from a directory that is imported
-	// again, and does not exist any more (may be nil). See [GoneFiles].
+	// IsGone reports whether the file that is the origin of an entry no longer exists. It returns true only for files
+	// that were imported from a directory that this import reads again. IsGone may be nil. See [GoneFiles].
 	IsGone func(origin string) bool
 
-	// DryRun reports the changes and makes none.
+	// DryRun reports the changes, but does not make them.
 	DryRun bool
 
 	// NoChanges leaves Report.Changes empty, which saves memory in a long import.
@@ -70,9 +70,9 @@ type ImportOptions struct {
 	// invalid items.
 	Progress func(done int)
 
-	// Interrupt, if not nil, is called if the import ends before the sequence of items. It should
-	// interrupt the sequence, which may be waiting for input: Import waits until the sequence has
-	// ended.
+	// Interrupt, if not nil, is called if the import ends before the sequence of items. Interrupt
+	// should make the sequence end, because the sequence may be waiting for input, and Import waits
+	// until the sequence has ended.
 	Interrupt func()
 }
 
@@ -155,7 +155,8 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 	}
 	im := importer{ctx: ctx, s: s, exact: s, o: o, rep: Report{Changes: []Change{}}, done: newNames(),
 		origins: make(map[string]bool), fileNames: make(map[string]bool)}
-	// A Memory looks up an unused name among all aliases, which is slow. Its store does not.
+	// Use the memory's store, because a Memory searches all aliases for an unused name, which is
+	// slow.
 	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
 		im.exact = m.Store()
 	}
@@ -182,11 +183,10 @@ type importer struct {
 	done      *names          // names and items of all batches so far
 	origins   map[string]bool // label values for the origins of all items so far
 	fileNames map[string]bool // file names that became aliases
-	// Aliases in the store with their entries' names. They are read when first needed (nil
-	// until then).
+	// Aliases in the store with their entries' names. The map is nil until it is first needed.
 	aliases map[digest]string
-	// Names of entries that earlier imports made from records, by a digest of program and ID. They
-	// are read when first needed (nil until then).
+	// Names of entries that earlier imports made from records, by a digest of program and ID. The
+	// map is nil until it is first needed.
 	records map[digest]string
 	count   int  // number of items processed
 	empty   bool // the store was empty before the import
@@ -225,7 +225,7 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 			im.count++
 			continue
 		case err != nil:
-			// Write the items that were read before the error.
+			// Also write the items that were read before the error.
 			return errors.Join(err, flush())
 		}
 		it, ok := im.prepare(it)
@@ -243,8 +243,8 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 	return flush()
 }
 
-// readAhead reads the items in a separate goroutine, at most a batch ahead. If the caller stops
-// early, it calls interrupt and waits until the sequence has ended.
+// readAhead reads the items in a separate goroutine, which is at most one batch ahead of the
+// caller. If the caller stops early, it calls interrupt and waits until the sequence has ended.
 func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, error] {
 	type read struct {
 		item Item
@@ -300,7 +300,9 @@ func (im *importer) prepare(it Item) (Item, bool) {
 		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, n))
 	}
 	if it.Origin != "" {
-		if it.ID == "" { // a program's export may contain only some of its records
+		// do not report the entries of a program as stale, because its export may contain only some
+		// of its records
+		if it.ID == "" {
 			im.origins[originLabel(it.Origin)] = true
 		}
 		if !im.o.NoOrigin && !im.bare {
@@ -351,11 +353,11 @@ func (im *importer) flush(batch importBatch) error {
 		im.commit(p)
 		return nil
 	case errors.Is(err, oxbow.ErrUnsupported) && !batch.isUnmarked && slices.ContainsFunc(items, isMarked):
-		// The store may be unable to store the marks, so try without them.
+		// The store may be unable to store the marks, so try again without them.
 		return im.flush(importBatch{items: unmarkedItems(items), isUnmarked: true})
 	case refused && len(items) > 1:
-		// the store has narrower limits than usual, so split the batch to find the item that it
-		// refuses, and write the remaining items
+		// The store has narrower limits than usual. Split the batch to find the item that it
+		// refuses, and write the remaining items.
 		half := len(items) / 2
 		if err := im.flush(importBatch{items[:half], batch.isUnmarked}); err != nil {
 			return err
@@ -450,8 +452,8 @@ func refFile(ref string) string {
 	return ref
 }
 
-// findStale adds to Report.Stale the entries that come from the files read but match no item, and to Report.Gone the
-// entries whose file does not exist any more.
+// findStale adds two lists to the report. Stale gets the entries that come from the files that were read, but match no
+// item. Gone gets the entries whose file does not exist any more.
 func (im *importer) findStale() error {
 	if (len(im.origins) == 0 && im.o.IsGone == nil) || im.o.NoOrigin || im.bare {
 		return nil

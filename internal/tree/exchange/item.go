@@ -48,23 +48,23 @@ type Item struct {
 	// Ref is the position of the item: file:line.
 	Ref string
 
-	// Origin is the file of the item, if the reader made up the item's name or the file contains no
-	// times of change. Origin is empty for an exported entry, which is recognized by its name. If
-	// the item is a record of a program, Origin is the name of the program.
+	// Origin is the file of the item if the reader made up the item's name, or if the file contains
+	// no times of changes. Origin is empty for an exported entry, which is recognized by its name.
+	// If the item is a record of a program, Origin is the name of the program.
 	Origin string
 
-	// ID identifies a record in its program. It is kept as a label. A later import finds the entry by
-	// this label, even if the record has another name or is in another file then.
+	// ID identifies a record in its program. The import stores the ID in a label. A later import finds the entry by
+	// this label, even if the record then has another name or is in another file.
 	ID string
 
 	// FileName is the name of a Markdown file, if its entry has a different name. The import makes
 	// it an alias of the first entry with this FileName. Further contains the labels in Entry that
 	// come from front matter keys without a corresponding field. If the store does not store
-	// aliases or labels, they are left out.
+	// aliases or labels, the import leaves these out.
 	FileName string
 	Further  []oxbow.Label
 
-	// Losses describes input that the item could not store, each with its file:line. Warnings lists
+	// Losses describes input that an entry cannot store, each with its file:line. Warnings lists
 	// further facts that the user should know.
 	Losses   []string
 	Warnings []string
@@ -76,13 +76,15 @@ type Item struct {
 // empty file has nothing to import.
 var errEmpty = errors.New("holds no text")
 
-// errOther is returned for a file whose ending belongs to none of the formats. It is only noted.
+// errOther is returned for a file whose ending belongs to none of the formats. The error only leads
+// to a note.
 var errOther = errors.New("was passed over: its name ends in none of .md, .markdown, .jsonl and .ndjson")
 
-// errHidden is returned for a hidden directory that contains files to import. It is only noted.
+// errHidden is returned for a hidden directory that contains files to import. The error only leads
+// to a note.
 var errHidden = errors.New("was passed over: its name begins with a dot; name it to import what it has")
 
-// passedOver is the reason why a file in a directory was not read. It is only noted.
+// passedOver is the reason why a file in a directory was not read. It only leads to a note.
 type passedOver struct{ reason string }
 
 func (p *passedOver) Error() string { return p.reason }
@@ -103,7 +105,8 @@ type ItemError struct {
 }
 
 func (e *ItemError) Error() string {
-	// an error that ended the reading of a file already contains the file's name
+	// do not repeat the file's name, which an error that ended the reading of the file already
+	// contains
 	if msg := e.Err.Error(); strings.Contains(msg, e.Ref) {
 		return msg
 	}

@@ -211,7 +211,8 @@ func (o object) hasKey(key string) bool {
 	return slices.ContainsFunc(o, func(f field) bool { return f.key == key })
 }
 
-// get returns the value of a field. It returns false if the field is absent or null.
+// get returns the value of a field, or false if the object does not have the field or its value is
+// null.
 func (o object) get(key string) (json.RawMessage, bool) {
 	for _, f := range o {
 		if f.key == key {
@@ -221,7 +222,8 @@ func (o object) get(key string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// firstKey returns the first of the keys that is present, or keys[0] if none is.
+// firstKey returns the first of the keys that the object has, or keys[0] if the object has none of
+// them.
 func (o object) firstKey(keys ...string) string {
 	for _, key := range keys {
 		if o.hasKey(key) {
@@ -231,7 +233,7 @@ func (o object) firstKey(keys ...string) string {
 	return keys[0]
 }
 
-// text returns a field that is a string, or "" if it is absent.
+// text returns the value of a string field, or "" if the object does not have the field.
 func (o object) text(key string) (string, error) {
 	raw, ok := o.get(key)
 	if !ok {
@@ -240,7 +242,7 @@ func (o object) text(key string) (string, error) {
 	return asText(key, raw)
 }
 
-// list returns a field that is a string or a list of strings.
+// list returns the value of a field that is a list of strings. A single string counts as a list.
 func (o object) list(key string) ([]string, error) {
 	raw, ok := o.get(key)
 	if !ok {
@@ -264,7 +266,8 @@ func (o object) otherFields(known []string) []string {
 	return ks
 }
 
-// without returns a copy of the fields whose names are not in known. It does not refer to the line.
+// without returns a copy of the fields whose names are not in known. The copy does not refer to the
+// memory of the line.
 func (o object) without(known ...string) object {
 	var rest object
 	for _, f := range o {

@@ -114,7 +114,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 			": is another version of a note, from a conflict of a sync program; keep the one that is right")
 	}
 	if strings.TrimSpace(body) == "" && size > 0 && hasValues(keys) {
-		body = propertyText(text[:size]) // the note consists only of front matter
+		body = propertyText(text[:size]) // use the front matter as the text, because the note has no other text
 		titleFrom = 0
 		h.paragraphs, h.description = nil, ""
 	}
@@ -144,7 +144,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 			it.above = len(above)
 			it.Entry.Content = above + it.Entry.Content
 		} else {
-			it.Entry.Aliases = nil // aliases refer to the beginning of the file
+			it.Entry.Aliases = nil // remove the aliases, because they refer to the beginning of the file
 		}
 		items = append(items, it)
 	}
@@ -179,15 +179,15 @@ func (h *header) setFileDate() {
 	}
 }
 
-// secondFront looks for more front matter at the beginning of text, which follows front matter.
-// It returns the keys and the end. Programs that put their own front matter before a note's
-// write this.
+// secondFront looks for more front matter at the beginning of body, the text after the first front
+// matter. It returns the keys, and the offset of the end. Programs write a second front matter if
+// they put their own front matter before the front matter of a note.
 func secondFront(body string) (keys []frontKey, end int) {
 	blank := len(body) - len(strings.TrimLeft(body, " \t\r\n"))
 	keys, size, _ := parseFront(body[blank:])
 	for _, k := range keys {
 		if k.err != nil {
-			return nil, 0 // a text between two rules
+			return nil, 0 // this is a text between two rules, and no front matter
 		}
 	}
 	if size == 0 {
@@ -215,8 +215,8 @@ func (h *header) textAbove() string {
 	return b.String()
 }
 
-// firstTitle returns the text of the only level 1 heading. It returns "" if there are several,
-// or if text precedes the heading. Comments, badges and HTML tags before it do not count.
+// firstTitle returns the text of the only level 1 heading. It returns "" if there are several, or
+// if text precedes the heading. Comments, badges and HTML tags before the heading are allowed.
 func firstTitle(body string) string {
 	title := ""
 	for m := range blockStarts(body) {
@@ -292,8 +292,8 @@ func inlineTags(text string) (ls []oxbow.Label) {
 }
 
 // pieceName returns the name of a piece, which need not be unique yet. The title is cut short, so
-// that the headings, which distinguish the pieces, fit into the name. The file's own heading, top,
-// is not repeated.
+// that the headings, which distinguish the pieces, fit into the name. The heading of the whole
+// file, top, is not repeated.
 func pieceName(title, top string, p piece) string {
 	path := p.path
 	if len(path) > 0 && top != "" && cutName(headingText(path[0]), oxbow.MaxName) == top {

@@ -43,7 +43,7 @@ func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 	objects := func(yield func(objectAt, error) bool) {
 		for rec, err := range documentObjects(r, ref, mem0Lists) {
 			if err == nil && (rec.list == "categories" || rec.list == "apps") {
-				id, _ := rec.fields.text("id") // a row without an ID is the name of no memory
+				id, _ := rec.fields.text("id") // skip the row, because a row without an ID names nothing
 				names[id], _ = rec.fields.text("name")
 				continue
 			}

@@ -1,4 +1,5 @@
-// This file merges an entry that was edited in the store with its file, which was edited, too.
+// This file merges an entry that was edited in the store with its file, if the file was edited as
+// well.
 
 package exchange
 
@@ -24,13 +25,14 @@ func (im *importer) follow(it Item, old oxbow.Entry, p *plan) error {
 	isLost := old.Content != e.Content
 	if base != nil {
 		e.Labels = mergeLabels(base.Labels, old.Labels, e.Labels)
-		if isLost && e.Content == base.Content { // the file has changed only in its labels
+		if isLost && e.Content == base.Content { // only the labels in the file have changed
 			e.Content, isLost = old.Content, false
 		}
 		isLost = isLost && old.Content != base.Content
 	}
 	if e.Content != it.Entry.Content || !slices.Equal(e.Labels, it.Entry.Labels) {
-		// The version before this one, which only the file made, is the base of a later comparison.
+		// Write the version that consists only of the file first, because a later import uses it as
+		// the base of a comparison.
 		p.ops = append(p.ops, oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels})
 	}
 	if !isLost {
@@ -65,7 +67,7 @@ func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *plan) error {
 	}
 }
 
-// copySuffix is the end of the name of an entry that has the memory's text after a conflict.
+// copySuffix is the end of the name of an entry that keeps the memory's text after a conflict.
 const copySuffix = " (conflict copy)"
 
 // mergeLabels merges the labels of a file with the changes that the store made to the labels of base. If an
@@ -87,7 +89,7 @@ func mergeLabels(base, store, file []oxbow.Label) []oxbow.Label {
 func (im *importer) importedVersion(old oxbow.Entry) (*oxbow.Entry, error) {
 	history, err := oxbow.HistoryOf(im.s)
 	if err != nil {
-		return nil, nil // a store without a history
+		return nil, nil // the store has no history
 	}
 	sum, _ := old.Label(markSum)
 	for v, err := range history.Versions(im.ctx, old.Name) {

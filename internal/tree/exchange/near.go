@@ -18,7 +18,7 @@ func nearestCandidate(word string, candidates []string) string {
 	best, least := "", min(len(word)/3, 3)+1
 	for _, c := range candidates {
 		if difference := max(len(c)-len(word), len(word)-len(c)); difference >= least {
-			continue // the distance is at least the difference between the lengths
+			continue // skip the candidate, because the distance is at least the difference between the lengths
 		}
 		if d := text.Distance([]byte(word), []byte(strings.ToLower(c))); d < least {
 			best, least = c, d

@@ -40,11 +40,12 @@ const okfLabel = "okf"
 
 // okfHeader is the part of the front matter that only oxbow's exports have.
 type okfHeader struct {
-	Created time.Time           `yaml:"created"`
-	Updated time.Time           `yaml:"updated"`
-	Kind    string              `yaml:"kind"`
-	Derived []string            `yaml:"derived"` // keys that the export has computed from the entry
-	Labels  map[string][]string `yaml:"labels"`  // labels whose keys have another meaning in the format
+	Created time.Time `yaml:"created"`
+	Updated time.Time `yaml:"updated"`
+	Kind    string    `yaml:"kind"`
+	// keys that the export computed from the entry, so that an import ignores them
+	Derived []string            `yaml:"derived"`
+	Labels  map[string][]string `yaml:"labels"` // labels whose keys have another meaning in the format
 }
 
 // readOKF reads a concept as a single entry. A concept in an oxbow export becomes the entry that
@@ -63,7 +64,8 @@ func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 			if !yield(Item{}, problem(at(ref, 1), errNoConcept)) {
 				return
 			}
-			ReadMarkdown(bytes.NewReader(b), ref, o)(yield) // the text is kept in any case
+			// read the file as Markdown, so that the text is kept in any case
+			ReadMarkdown(bytes.NewReader(b), ref, o)(yield)
 			return
 		}
 		it, err := okfItem(doc.Content[0], body, ref, o)
@@ -75,7 +77,8 @@ func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 	}
 }
 
-// errNoConcept is returned for a file of a bundle that has no front matter. Its text is imported.
+// errNoConcept is returned for a file of a bundle that has no front matter. The file's text is
+// imported as ordinary Markdown.
 var errNoConcept = errors.New("is no concept of OKF, because its front matter is missing or is not YAML; it is read as " +
 	"plain Markdown")
 
@@ -99,7 +102,7 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	}
 	body = strings.TrimPrefix(body, "\n")
 	body = strings.TrimSuffix(body, "\n")
-	it.Entry.Content = body + it.Entry.Content // values that no label can have follow the text
+	it.Entry.Content = body + it.Entry.Content // values that cannot be a label come before the text
 	title, _ := fileTitle(ref)
 	if it.Entry.Name == "" {
 		it.Entry.Name = title
@@ -110,7 +113,7 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, cutName(id, oxbow.MaxName)))
 		return it, nil
 	}
-	it.Origin = "" // the export of an entry is recognized by its name and dates
+	it.Origin = "" // clear the origin, because an exported entry is recognized by its name and dates
 	it.Entry.Created = own.Created.UTC()
 	it.Entry.Updated = own.Updated.UTC()
 	for key, values := range own.Labels {
@@ -189,8 +192,8 @@ func (it *Item) applyOKFValue(key string, v *yaml.Node) {
 	}
 }
 
-// addOKFLabel adds a value as a label. A key that no label can have, or that only programs may set, is kept
-// in a label okf. A value that is too long is put below the text.
+// addOKFLabel adds a value as a label. A key that no label can have, or that only programs may set, is stored in a
+// label with the key okf. A value that is too long is put below the text.
 func (it *Item) addOKFLabel(labelKey, key, value string) {
 	l := oxbow.Label{Key: labelKey, Value: value}
 	if value == "" {

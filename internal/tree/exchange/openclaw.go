@@ -15,12 +15,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openClawFiles are the files of a workspace that contain memories, with the type of each.
+// openClawFiles lists the files of a workspace that contain memories, and the type of memory in
+// each.
 var openClawFiles = map[string]string{
 	"memory.md": "memory", "user.md": "user", "dreams.md": "dream",
 }
 
-// openClawInstructions are the files of a workspace by which it is recognized.
+// openClawInstructions lists files by which a directory is recognized as a workspace.
 var openClawInstructions = []string{"SOUL.md", "IDENTITY.md", "HEARTBEAT.md", "AGENTS.md", "USER.md", "TOOLS.md"}
 
 // readOpenClaw reads a file of a workspace like a Markdown file, and adds the type of memory as a label.
@@ -84,8 +85,8 @@ func isOpenClawDir(files []string) bool {
 		hasAny(files, "SOUL.md", "IDENTITY.md", "HEARTBEAT.md")
 }
 
-// errNoOpenClawMemory is returned for a file of a workspace that is an instruction or belongs to a tool.
-// It is only noted.
+// errNoOpenClawMemory is returned for a file of a workspace that is an instruction or belongs to a tool. The error
+// only leads to a note.
 var errNoOpenClawMemory = &passedOver{"was passed over: it is no memory of the agent; name it to import it"}
 
 // checkOpenClawFile returns nil if a file of a workspace contains memories. The path is relative to the

@@ -84,7 +84,8 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// withSums returns options whose Progress function takes increments and passes on their sums.
+// withSums returns options with a Progress function to which callers pass increments. It passes the
+// sums of the increments to the original function.
 func (o *ReadOptions) withSums() *ReadOptions {
 	if o == nil || o.Progress == nil {
 		return o

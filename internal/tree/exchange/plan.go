@@ -1,4 +1,5 @@
-// This file plans an import: how an item is matched with an entry of the same name.
+// This file plans an import. It decides how an item is matched with an entry that has the same
+// name.
 
 package exchange
 
@@ -25,8 +26,8 @@ const (
 	markID     = "import-id"  // identifier of a record in the program that wrote it
 )
 
-// isStamp reports whether programs add labels with this key to imported entries. Such a label is
-// not an edit.
+// isStamp reports whether programs add labels with this key to imported entries. A difference in
+// such a label does not count as an edit.
 func isStamp(l oxbow.Label) bool {
 	return l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy ||
 		slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
@@ -125,7 +126,9 @@ func hash(parts ...string) digest {
 // names records the names that an import, or a batch of the import, has used so
 // far.
 type names struct {
-	stood map[digest]byte // names of entries that were matched with an item: 1, or 2 if the entry was changed
+	// names of entries that were matched with an item. The value is 1, or 2 if the entry was
+	// changed
+	stood map[digest]byte
 	items map[digest]bool // items by digest of the whole item
 	last  map[digest]int  // for each original name, the last number that was appended to it (0 if none was)
 
@@ -144,13 +147,13 @@ func (n *names) merge(m *names) {
 	maps.Copy(n.aliases, m.aliases)
 }
 
-// plan is the result of planning a batch. It is discarded and made again if the store has
-// changed, so planning modifies nothing else.
+// plan is the result of planning a batch. If the store changes before the plan is applied, the plan
+// is discarded and made again. Therefore planning modifies only the plan.
 type plan struct {
 	ops   []oxbow.Op
 	rep   Report
 	names *names
-	blind bool // the store was empty when the import began, so no names are looked up
+	blind bool // do not look up names, because the store was empty when the import began
 }
 
 func (im *importer) plan(items []Item, blind bool) (*plan, error) {
@@ -259,8 +262,8 @@ func (im *importer) normalizedItem(it Item, p *plan) (Item, error) {
 	return it, nil
 }
 
-// withKnownName returns the item with the name of the entry that an earlier import made from the same
-// record, if there is one.
+// withKnownName returns the item with the name of the entry that an earlier import made from the same record. If no
+// such entry exists, it returns the item unchanged.
 func (im *importer) withKnownName(it Item, p *plan) (Item, error) {
 	if it.ID == "" || p.blind {
 		return it, nil
@@ -348,12 +351,12 @@ func (im *importer) nameOwner(word string, p *plan) (string, error) {
 type verdict uint8
 
 const (
-	fresh   verdict = iota // the store has no entry with the name
+	fresh   verdict = iota // the store has no entry with the item's name
 	same                   // the entry has the same content as the item
 	replace                // the item replaces the entry
 	skip                   // the entry is kept, and the item is not imported
 	both                   // the entry and its file were both changed since the last import
-	other                  // the entry is a different thing with the same name
+	other                  // the entry and the item are different things with the same name
 )
 
 // judgeItem compares an item with the existing entry of the same name (or of the name with
@@ -382,7 +385,9 @@ func (im *importer) judgeExported(it Item, old oxbow.Entry, n int) (verdict, str
 	known := isSameEntry(it, old) || isFromFile(it, old)
 	switch {
 	case n > 1 && !known:
-		return other, "" // the number was given by an import, so the equal name means nothing
+		// an import appended the number, so the equal name does not mean that the entries are the
+		// same
+		return other, ""
 	case n == 1 && im.o.Overwrite:
 		return replace, ""
 	case !known && !it.Entry.Created.IsZero():
@@ -426,13 +431,13 @@ func (im *importer) judgeImported(it Item, old oxbow.Entry) (verdict, string) {
 	case !slices.Contains(old.Labels, oxbow.Label{Key: markOrigin, Value: originLabel(it.Origin)}):
 		return other, ""
 	case it.ID != "" && !slices.Contains(old.Labels, oxbow.Label{Key: markID, Value: it.ID}):
-		return other, "" // another record of the same program
+		return other, "" // the entry belongs to another record of the same program
 	case im.o.Overwrite:
 		return replace, ""
 	case it.Entry.Kind != old.Kind:
 		return skip, fmt.Sprintf("%q was imported as a kind %s, and a kind is fixed", old.Name, old.Kind)
 	case was == contentSum(it.Entry):
-		return same, "" // the entry was edited here, and the file has not changed
+		return same, "" // keep the entry: it was edited here, and the file has not changed
 	case was != contentSum(old):
 		return both, fmt.Sprintf("%q was edited in the store, and the file has changed too", old.Name)
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// errDeleted is returned for a record that its program has deleted. It is only noted.
+// errDeleted is returned for a record that its program has deleted. The error only leads to a note.
 var errDeleted = errors.New("was passed over: it is deleted in the program that wrote it")
 
-// errNotMemory is returned for a record that only describes others, such as a session without a
-// summary. It is ignored.
+// errNotMemory is returned for a record that only describes other records, such as a session
+// without a summary. It is ignored.
 var errNotMemory = errors.New("is no memory")
 
 // program describes the records of a program.
@@ -60,7 +60,7 @@ func (p program) readRecords(objects iter.Seq2[objectAt, error], o *ReadOptions)
 // recordForm says how the fields of a program's records become parts of an item.
 type recordForm struct {
 	format Format
-	id     []string // fields that identify the record together, the most important one last
+	id     []string // fields that together identify the record, the most important field last
 	text   []string // fields whose texts are the content, joined as paragraphs
 
 	// keys maps further fields to the keys of front matter with the same meaning. A field that is
@@ -151,7 +151,8 @@ func utcOptions(o *ReadOptions) *ReadOptions {
 	return &opts
 }
 
-// frontKeys returns the record's other fields as keys of front matter.
+// frontKeys returns the fields of a record that are not used otherwise, in the form of front
+// matter.
 func (f recordForm) frontKeys(o objectAt) []frontKey {
 	var keys []frontKey
 	line := refLine(o.where)
@@ -172,7 +173,7 @@ func (f recordForm) frontKeys(o objectAt) []frontKey {
 // refLine returns the line in file:line.
 func refLine(ref string) int {
 	line := 0
-	_, _ = fmt.Sscanf(ref[len(refFile(ref)):], ":%d", &line) // without a line, it stays 0
+	_, _ = fmt.Sscanf(ref[len(refFile(ref)):], ":%d", &line) // without a line number, line stays 0
 	return line
 }
 

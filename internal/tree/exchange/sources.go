@@ -20,18 +20,21 @@ type source struct {
 	format Format
 	read   func(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 
-	// isDocument recognizes a JSON document by its keys (nil if the format is no JSON document).
+	// isDocument recognizes a JSON document by its keys. It is nil if files of the format are not
+	// JSON documents.
 	isDocument func(h jsonHead) bool
 
 	// isDir recognizes a directory by the names of its files. isDir is nil if each file shows its own format.
 	isDir func(files []string) bool
 
-	// roots returns the directories and files to read in a directory (nil means the directory).
+	// roots returns the directories and files to read in a directory. If roots is nil, the
+	// directory itself is read.
 	roots func(fsys vfs.FS, dir string) []string
 
-	// check returns nil if a file in a directory is read, a passedOver error if not, or errIgnored
-	// (nil means that files with the endings of Markdown and JSON lines are read). The path is
-	// relative to the root.
+	// check decides whether a file in a directory is read. It returns nil if the file is read, a
+	// passedOver error if it is skipped with a note, and errIgnored if it is skipped without a
+	// note. If check is nil, files with the endings of Markdown and JSON lines are read. The path
+	// is relative to the root.
 	check func(file string) error
 }
 
@@ -57,7 +60,7 @@ func allSources() []source {
 	}
 }
 
-// findSource returns the source with a format. If there is none, ok is false.
+// findSource returns the source with a format. If no source has the format, ok is false.
 func findSource(f Format) (s source, ok bool) {
 	for _, s := range allSources() {
 		if s.format == f {
@@ -89,7 +92,7 @@ func documentFormat(h jsonHead) Format {
 	return ""
 }
 
-// dirFormat returns the format of a directory, or "" if each file tells its own.
+// dirFormat returns the format of a directory, or "" if each file in it is recognized by itself.
 func dirFormat(fsys vfs.FS, dir string) Format {
 	list, err := fsys.ReadDir(dir)
 	if err != nil {
@@ -182,7 +185,7 @@ func readEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, er
 func isDocumentStart(r *bufio.Reader) bool {
 	head, err := r.Peek(headSize)
 	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-		return false // the reader reports the error
+		return false // ignore the error, because the reader of the input reports it
 	}
 	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))
 	first, _, _ := bytes.Cut(head, []byte("\n"))

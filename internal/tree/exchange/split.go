@@ -15,7 +15,7 @@ import (
 const (
 	wholeSize   = 4 << 10
 	sectionSize = 16 << 10
-	maxHeadings = 10_000 // maximum number of headings to split at (later headings are ignored)
+	maxHeadings = 10_000 // maximum number of headings at which a text is split; later headings are ignored
 )
 
 // piece is a part of a text. The pieces of a text, joined in order, are the text.
@@ -97,7 +97,7 @@ func splitParagraphs(text string, p piece) []piece {
 	}
 	var ps []piece
 	cur := p
-	last, lastLine := p.start, p.line // start of the last paragraph seen
+	last, lastLine := p.start, p.line // start of the last paragraph that was found
 	cut := func(off, line int) {
 		cur.end = off
 		ps = append(ps, cur)

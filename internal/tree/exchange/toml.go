@@ -33,7 +33,7 @@ func parseTOMLFront(text string) (keys []frontKey, size, count int) {
 		if strings.TrimRight(line, " \t\r") == tomlMark {
 			keys := tomlKeys(text[start:at])
 			if len(keys) > 0 && keys[0].err != nil {
-				return keys, 0, 0 // the front matter stays in the text
+				return keys, 0, 0 // keep the front matter in the text
 			}
 			return append(keys, tomlComments(text[start:at])...), len(text) - len(rest),
 				strings.Count(text[:at], "\n") + 1
@@ -42,7 +42,8 @@ func parseTOMLFront(text string) (keys []frontKey, size, count int) {
 	return nil, 0, 0
 }
 
-// tomlKeys returns the keys of TOML, sorted. If it is not TOML, the only key has the error.
+// tomlKeys returns the keys of TOML, sorted. If data is not TOML, the result is a single key with
+// the error.
 func tomlKeys(data string) []frontKey {
 	var values map[string]any
 	if err := toml.Unmarshal([]byte(data), &values); err != nil {
@@ -67,7 +68,7 @@ var tomlString = sync.OnceValue(func() *regexp.Regexp {
 
 // tomlComments returns the comments in TOML, each as a key without a name.
 func tomlComments(data string) (keys []frontKey) {
-	line, open := 2, "" // open is the mark that ends the current string over several lines
+	line, open := 2, "" // open is the closing mark of the current string, if the string continues over several lines
 	for l := range strings.Lines(data) {
 		for _, m := range tomlString().FindAllString(strings.TrimRight(l, " \t\r\n"), -1) {
 			switch {

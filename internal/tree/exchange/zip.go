@@ -23,7 +23,7 @@ func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")
 
 // zipFS is the file system of a ZIP archive. It cannot be changed.
 type zipFS struct {
-	vfs.FS // nil: methods that change files are not called
+	vfs.FS // nil, because no method that changes files is called
 	files  *zip.Reader
 }
 

@@ -25,15 +25,16 @@ const (
 	maxFiles = 100_000 // files in a folder
 	maxRead  = 16 << 20
 
-	// racyTime is the age up to which a file may be changed again without a new modification time.
+	// racyTime is an age. If a file was changed more recently than that, a further change may not
+	// change its modification time.
 	racyTime = 2 * time.Second
 
-	// manyGone is the number of files that may disappear at once without a question. More are withheld if
-	// they are more than half of the folder.
+	// manyGone is the number of files that may disappear at once without a question. If more files are missing, and
+	// they are more than half of the folder, the comparison withholds them.
 	manyGone = 10
 
-	// fewGone is the number of notes that may disappear from directories that are empty now. An empty directory
-	// may be the place of a disk that is not mounted.
+	// fewGone is the number of notes that may disappear from directories that are now empty. More are withheld,
+	// because an empty directory may be the mount point of a disk that is not mounted.
 	fewGone = 3
 )
 
@@ -52,14 +53,15 @@ type Options struct {
 // Comparison is the difference between a folder and its state.
 type Comparison struct {
 	Changed []string          // new and changed files
-	Moved   map[string]string // present names of files that had another name, by that other name
+	Moved   map[string]string // maps the former name of each renamed file to its present name
 	Gone    []string          // deleted files
 
-	// Withheld are files that are missing, but may not have been deleted. Reason says why.
+	// Withheld are files that are missing, but may not have been deleted. Reason is the reason for
+	// withholding them.
 	Withheld []string
 	Reason   string
 
-	NewProblems []string // problems that the state does not list
+	NewProblems []string // problems that the previous state does not list
 
 	State *State // the state after the comparison
 
@@ -78,7 +80,7 @@ func (c *Comparison) Save(home, name string) error {
 	return c.State.save(home, name)
 }
 
-// AddNotes adds notes to the state, which keeps the newest.
+// AddNotes adds notes to the state. If there are too many, the state keeps the newest notes.
 func (c *Comparison) AddNotes(notes ...string) {
 	if len(notes) > 0 {
 		all := slices.Concat(c.State.notes, notes)
@@ -90,8 +92,8 @@ func (c *Comparison) AddNotes(notes ...string) {
 // Touch makes Save write the state.
 func (c *Comparison) Touch() { c.hasNewState = true }
 
-// Compare compares the files of a folder with a state. An error matching [ErrUnavailable] says that the folder
-// cannot be read. Then nothing is known about its files.
+// Compare compares the files of a folder with a state. An error that matches [ErrUnavailable] means that the folder
+// cannot be read, so that nothing is known about its files.
 func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 	w := walk{fsys: fsys, infos: map[string]fs.FileInfo{}, problems: map[string]string{}, emptyDirs: map[string]bool{}}
 	if err := w.walkDir(".", 0); err != nil {
@@ -168,7 +170,7 @@ func (c *Comparison) findMissing(w *walk, old *State, o Options) {
 			continue
 		}
 		if w.isBelow(name, func(dir string) bool { return w.problems[dir] != "" }) {
-			c.State.files[name] = was // its directory cannot be read
+			c.State.files[name] = was // keep the file, because its directory cannot be read
 			continue
 		}
 		missing = append(missing, name)
@@ -208,7 +210,9 @@ func (c *Comparison) findMoved(missing []string, old *State) (others []string) {
 		return nil
 	}
 	bySum, byInode := map[string]string{}, map[uint64]string{}
-	var files []string // new files come last, so that they take precedence over copies that existed before
+	// new files come last, so that a missing file is matched with a new file rather than with a
+	// copy that existed before
+	var files []string
 	for name := range c.State.files {
 		files = append(files, name)
 	}
@@ -307,7 +311,7 @@ func (w *walk) visit(name string, d fs.DirEntry, depth int) error {
 	return nil
 }
 
-// reason returns an error's message without the path, which is named already.
+// reason returns an error's message without the path, because the caller names the path already.
 func reason(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()

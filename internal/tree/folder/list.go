@@ -42,7 +42,7 @@ type folderList struct {
 	Folders []Folder `json:"folders"`
 }
 
-// HasList reports whether a home has a list of folders. It is fast.
+// HasList reports whether a home has a list of folders. It does not read the list, so it is fast.
 func HasList(home string) bool {
 	_, err := os.Lstat(filepath.Join(home, listFile))
 	return err == nil

@@ -47,7 +47,8 @@ type stamp struct {
 	racy    bool   // the file was changed so recently that a further change may not show
 }
 
-// isSame reports whether a file with the stamp now need not be read again.
+// isSame reports whether a file that now has this stamp is certainly unchanged, so that it need not
+// be read again.
 func (s stamp) isSame(now stamp) bool {
 	isSameTime := s.time == now.time && s.changed == now.changed
 	return !s.racy && s.size == now.size && isSameTime && s.inode == now.inode
@@ -59,7 +60,7 @@ type State struct {
 	files    map[string]stamp
 	problems map[string]string
 	notes    []string // at most maxNotes, the newest last
-	isNew    bool     // there was no state, so nothing is known about earlier files
+	isNew    bool     // no state existed, so nothing is known about earlier files
 }
 
 // Files returns the number of notes.
@@ -74,10 +75,10 @@ func (s *State) Problems() []string {
 	return all
 }
 
-// maxNotes is the number of notes that are kept. A hook shows no notes, so a person sees them later.
+// maxNotes is the number of notes that are kept. A hook cannot show notes, so they are kept until a person sees them.
 const maxNotes = 20
 
-// Notes returns what a person should know about earlier comparisons, the newest last.
+// Notes returns the notes for a person about earlier comparisons, the newest last.
 func (s *State) Notes() []string { return s.notes }
 
 // LoadState returns the state of a folder in a home. A missing or damaged state is empty.
@@ -100,7 +101,7 @@ func LoadState(home, name string) (*State, error) {
 	}
 	s, err := parseState(b)
 	if err != nil {
-		return empty, nil // all files are read again, and nothing is removed
+		return empty, nil // an empty state causes all files to be read again, and removes nothing
 	}
 	return s, nil
 }

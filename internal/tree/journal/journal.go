@@ -112,7 +112,7 @@ func clip(s string) string { return s[:min(len(s), 80)] }
 type Stage struct {
 	FS   vfs.FS
 	Home string // directory to which the paths in a journal are relative
-	Name string // name of the staging directory in Home
+	Name string // name of the staging directory in the directory Home
 
 	Dirs []string // directories that a journal may move as a whole
 }

@@ -1,5 +1,5 @@
-// This file implements Apply: it plans ops as edits of text, and compares the entries in the edited
-// text with the entries that the ops ask for.
+// This file implements Apply. It plans ops as edits of text, and checks that the edited text
+// contains exactly the entries that the ops request.
 
 package mdtree
 
@@ -22,8 +22,8 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// Commit implements [oxbow.Committer]. The change does not have a number. Its entries are those
-// that were written, after the merge with changes by other programs.
+// Commit implements [oxbow.Committer]. The change does not have a number. The entries of the change
+// are the entries that were written, after the merge with changes by other programs.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	if err := s.ready(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err
@@ -83,7 +83,7 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 	return err
 }
 
-// plan adds an op's edits to the overlay.
+// plan plans an op, and adds the resulting edits to the overlay.
 func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error {
 	name := op.Target()
 	old, found := v.Find(name)
@@ -151,7 +151,8 @@ func checkTarget(op oxbow.Op, old Place, found bool) error {
 	return nil
 }
 
-// checkNeighbours returns an error if the edits change an entry other than name.
+// checkNeighbours returns an error if the edits of a change of the entry name also change a
+// different entry.
 func checkNeighbours(name string, had, have map[string][]uint64) error {
 	for _, m := range []map[string][]uint64{had, have} {
 		for n := range m {
@@ -189,7 +190,7 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 	merged := u
 	merged.Aliases = threeway.MergeSets(base.Aliases, u.Aliases, now.Entry.Aliases)
 	merged.Labels = threeway.MergeLabels(base.Labels, u.Labels, now.Entry.Labels)
-	if merged.Check() != nil { // for example, there are too many labels
+	if merged.Check() != nil { // the merged op is not valid, for example because it has too many labels
 		own.copies[now.Path] = fmt.Sprintf(
 			"entry %q was given labels or aliases while somebody else gave it others",
 			name,

@@ -1,5 +1,5 @@
-// This file determines the base of a load: the state that the last dump wrote. Files and store are
-// both compared with the base, which shows what either side changed.
+// This file determines the base of a load: the state that the last dump wrote. Comparing files and
+// store with the base shows which changes were made in the files, and which in the store.
 
 package mdtree
 
@@ -81,7 +81,7 @@ func unixLines(text string) string {
 	return text
 }
 
-// past finds former states of a store. Without a history, it finds nothing.
+// past finds former states of a store. For a store without a history, it finds nothing.
 type past struct {
 	ctx     context.Context
 	history oxbow.Historian // nil without a history
@@ -94,8 +94,8 @@ func newPast(ctx context.Context, s oxbow.Store) *past {
 	return &past{ctx: ctx, history: h, undos: map[uint64]bool{}, read: ^uint64(0)}
 }
 
-// hadEntry reports whether the store contained the entry after the state of the base, and has changed
-// since other than by an undo.
+// hadEntry reports whether the store contained this entry after the state of the base and was then changed by
+// something other than an undo. In this case, the file is older than the store.
 func (p *past) hadEntry(want *oxbow.Entry, base manifestItem) (bool, error) {
 	if p.history == nil {
 		return false, nil

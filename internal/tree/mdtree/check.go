@@ -49,7 +49,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
 		items, err := s.fs.ReadDir(dir)
 		if err != nil {
-			continue // the error was reported above, or the directory does not exist
+			continue // ignore the error: it was reported above, or the directory does not exist
 		}
 		for _, it := range items {
 			if p := path.Join(dir, it.Name()); IsConflict(p) {

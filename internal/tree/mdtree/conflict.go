@@ -1,5 +1,5 @@
-// This file implements conflict copies: files that contain a text by another program that could not
-// be merged. They are stored next to the original file.
+// This file implements conflict copies. A conflict copy is a file, next to the original file, with
+// a text by another program that could not be merged.
 
 package mdtree
 

@@ -155,7 +155,7 @@ func (d *dumper) dump(ctx context.Context) error {
 	return err
 }
 
-// reset forgets the plan of an attempt.
+// reset discards the plan of an attempt.
 func (d *dumper) reset() {
 	d.report = Report{}
 	d.outputs = nil
@@ -201,7 +201,7 @@ func (d *dumper) planFiles(ctx context.Context) (map[string][]byte, error) {
 	return contents, err
 }
 
-// dropSpool deletes the spool of a dump that stages nothing.
+// dropSpool deletes the spool of a dump, if the dump stages no files.
 func (d *dumper) dropSpool() error {
 	if d.spool.file == nil {
 		return nil
@@ -264,7 +264,8 @@ func (d *dumper) lock() (unlock func(), err error) {
 	return func() { l.Close() }, nil
 }
 
-// recover completes a dump that was committed, or deletes the staged files of a dump that was not.
+// recover completes a dump that was committed, or deletes the staged files of a dump that was not
+// committed.
 func (d *dumper) recover() error {
 	j, err := d.journal()
 	if err != nil {
@@ -356,7 +357,7 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 	}
 	err = errors.Join(err, d.spool.close())
 	if err != nil {
-		// Nothing has been committed. The next dump deletes the files that cannot be deleted now.
+		// Nothing has been committed. If a file cannot be deleted now, the next dump deletes it.
 		return errors.Join(err, d.stage.Clean())
 	}
 	settled, hasSettled := int64(0), false

@@ -223,7 +223,7 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string][]byte, error) {
 	m.Memory = d.origin.Name
 	if d.base != nil && d.base.Memory != "" && len(d.write)+len(d.remove) == 0 {
-		m.Memory = d.base.Memory // nothing else changed, so keep the manifest unchanged as well
+		m.Memory = d.base.Memory // keep the old name of the memory, because nothing else in the manifest changed
 	}
 	slices.SortFunc(m.Files, func(a, b manifestItem) int { return strings.Compare(a.Path, b.Path) })
 	contents := map[string][]byte{summaryFile: appendSummary(nil, links)}
@@ -281,7 +281,7 @@ func (d *dumper) book() (settings string, isOurs bool, err error) {
 	}
 	settings, err = d.readText(bookFile, maxFile)
 	if err != nil {
-		return "", false, nil // not a text file, so it is left unchanged
+		return "", false, nil // leave the file unchanged, because it is not a text file
 	}
 	return settings, settings == oldBookSeed, nil
 }
@@ -333,7 +333,8 @@ func (d *dumper) planFile(ctx context.Context, i int, exists bool) (bool, error)
 	return true, nil
 }
 
-// fileSum returns the hash of an existing file. It does not read a file that is known.
+// fileSum returns the hash of an existing file. The hash of a known file is taken from the list,
+// without reading the file.
 func (d *dumper) fileSum(p string) (string, error) {
 	if i, ok := d.findItem(p); ok {
 		if f, ok := d.known.row(&d.items[i]); ok {
@@ -360,8 +361,8 @@ func (d *dumper) readExamined(p string) (string, error) {
 	return text, nil
 }
 
-// prepareExamination determines before which time the files must have been changed to enter the list
-// of known files.
+// prepareExamination determines a time. Only files that were last changed before that time enter the list of known
+// files.
 func (d *dumper) prepareExamination() {
 	ok := d.hasStamps()
 	if ok {

@@ -73,14 +73,14 @@ func (t *dumpTree) journal() (*journal.Journal, error) {
 	return j, err
 }
 
-// item is a file, or something else such as a link, in the directory of a kind.
+// item is a name in the directory of a kind: a file, or something else such as a link.
 type item struct {
 	path string // path in the tree
 	kind *kindDir
 	mode fs.FileMode // type bits
 
 	stamp    fileStamp
-	hasStamp bool // false for a staged file, and if the system reports too little
+	hasStamp bool // false for a staged file, and if the system does not report all parts of a stamp
 }
 
 func newItem(p string, kind *kindDir, f fs.DirEntry) item {

@@ -44,7 +44,7 @@ func (t *tree) finish(j *journal.Journal) error {
 		}
 	}
 	if len(j.Write) > 0 {
-		// If a new file is in its place, the removals must have been synced.
+		// If a new file is already in place, the removals must have been synced before.
 		if err := t.syncDirs(dirs); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (t *tree) finishDir(dir string, dirs map[string]bool) error {
 	}
 	items, err := t.fs.ReadDir(t.stage.Path(dir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // the directory is already in its place
+		return nil // the directory was already moved to its place
 	}
 	if err != nil {
 		return err

@@ -175,7 +175,7 @@ func (k knownFiles) sum(it *item) (string, bool) {
 // examination collects the rows of the next list.
 type examination struct {
 	next    knownFiles // in any order, and possibly with several rows for a file
-	changed bool       // next has a row that the present list lacks
+	changed bool       // the new list has a row that the present list lacks
 
 	settled int64 // only files whose last change was before this time enter the list; 0 until known
 	failed  bool  // the time is unknown, so no file enters the list
@@ -226,9 +226,9 @@ func (t *dumpTree) settledTime() (int64, bool) {
 	return s.modified - int64(cmp.Or(t.resolution, timeResolution(s.modified))), ok
 }
 
-// timeResolution returns an upper bound for the resolution of a file system's clock, given one of its
-// times. Some file systems record whole seconds or even two. If a time has a fraction of a
-// millisecond, the clock advances with each tick of the kernel, which takes at most 10 ms.
+// timeResolution returns an upper bound for the resolution of a file system's clock, given one of its times. Some file
+// systems record times in whole seconds or in steps of two seconds. If a time has a fraction of a millisecond, the
+// clock advances with each tick of the kernel, which takes at most 10 ms.
 func timeResolution(nanoseconds int64) time.Duration {
 	if nanoseconds%int64(time.Millisecond) == 0 {
 		return 3 * time.Second

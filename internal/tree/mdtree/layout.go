@@ -10,8 +10,8 @@ import (
 )
 
 // Layout defines how files contain entries. Paths are slash-separated and relative to the root of
-// the file system. A Layout is stateless: it is safe for concurrent use, and equal arguments give
-// equal results.
+// the file system. A Layout is stateless: it is safe for concurrent use, and equal arguments always
+// result in equal results.
 type Layout interface {
 	// Dirs returns the directories whose files may contain entries, without subdirectories. They
 	// need not exist. Dirs always returns the same result. A path with an element that starts with
@@ -25,9 +25,9 @@ type Layout interface {
 
 	// Parse parses the text of a file. The text is non-empty UTF-8 without NUL. The items are in
 	// the order of their spans, which do not overlap. Parse sets Name, Kind, Content, Aliases and
-	// Labels of each entry, and Created and Updated if the text contains them. Otherwise the store
-	// uses the modification time of the file, for Created the earliest that it knows. The store
-	// sets ID, Version and Source.
+	// Labels of each entry, and Created and Updated if the text contains them. If the text contains
+	// no time, the store uses the modification time of the file. For Created, it uses the earliest
+	// modification time that it knows. The store sets ID, Version and Source.
 	//
 	// An error means that the text cannot be trusted. If the file has a last good state, the store
 	// uses that and reports the error. Otherwise it uses the items that were returned with the
@@ -81,7 +81,7 @@ type View interface {
 	// File returns the text of a file that the layout matches, in its last good state. ok is false
 	// if the file does not exist.
 	File(path string) (text string, ok bool)
-	// Items returns the items of a file, in order. They must not be changed.
+	// Items returns the items of a file, in order. Callers must not change them.
 	Items(path string) []Item
 	// Files yields the paths of all files that the layout matches, sorted.
 	Files() iter.Seq[string]

@@ -62,11 +62,11 @@ type Tree struct {
 	unedited []bool    // for each entry, whether its file is unchanged since the last dump
 	marked   []bool    // for each entry, whether its file contains git's conflict markers
 
-	unchanged   []unchangedFile // files that are as the last dump wrote them
+	unchanged   []unchangedFile // files that are unchanged since the last dump
 	isUnchanged []bool          // for each file in base, whether it is in unchanged
 }
 
-// unchangedFile is a file that is as the last dump wrote it, and that is not in [Tree.Files].
+// unchangedFile is a file that is unchanged since the last dump and is not in [Tree.Files].
 type unchangedFile struct {
 	manifestItem
 	kind *kindDir
@@ -313,8 +313,8 @@ func (r *treeReader) readFile(t *dumpTree, it *item) bool {
 	return true
 }
 
-// dumpedItem returns the item of the last dump for a file that need not be parsed if it still has the
-// item's hash. ok is false if there is none.
+// dumpedItem returns the item of the last dump for a file. ok is true if the file need not be parsed as long as it has
+// the item's hash.
 func (r *treeReader) dumpedItem(it *item) (last manifestItem, ok bool) {
 	if !r.skipUnchanged || it.kind.topic {
 		return last, false
@@ -330,7 +330,7 @@ func (r *treeReader) dumpedItem(it *item) (last manifestItem, ok bool) {
 	return last, named.Path == it.path && !isOwned && decodeName(fileStem(it.path)) == last.Name
 }
 
-// addUnchanged adds a file that is as the last dump wrote it.
+// addUnchanged adds a file that is unchanged since the last dump.
 func (t *Tree) addUnchanged(it *item, last manifestItem) {
 	t.unchanged = append(t.unchanged, unchangedFile{last, it.kind})
 	t.isUnchanged[t.base.rows[last.Name]] = true
@@ -430,7 +430,7 @@ func (m *manifest) dumpedSpellings() map[string]string {
 	}
 	for _, f := range m.Files {
 		if isASCII(f.Path) {
-			continue // it has only one form
+			continue // skip the path, because it has only one normal form
 		}
 		// If two paths differ only in normal form, use the spelling on disk.
 		if _, twice := as[nfc(f.Path)]; twice {

@@ -66,7 +66,7 @@ func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 		return nil, errors.Join(err, s.writer.lock.Unlock())
 	}
 	return func() {
-		// Ignore the error: the lock is released at the latest when the process ends.
+		// Ignore the error, because the end of the process releases the lock in any case.
 		_ = s.writer.lock.Unlock()
 		<-s.writer.sem
 	}, nil

@@ -72,7 +72,7 @@ func (m *manifest) writeTo(w io.Writer) error {
 		memory = fmt.Sprintf("\"memory\": %q,\n", m.Memory)
 	}
 	fmt.Fprintf(w, "{\n\"version\": %d,\n%s\"count\": %d,\n\"files\": [", manifestVersion, memory, len(m.Files))
-	enc := json.NewEncoder(w) // ends each value with a line break
+	enc := json.NewEncoder(w) // the encoder ends each value with a line break
 	enc.SetEscapeHTML(false)
 	separator := "\n"
 	for i := range m.Files {

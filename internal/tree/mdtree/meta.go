@@ -197,8 +197,9 @@ func blockTitles(block string) []string {
 	}
 }
 
-// listItems returns the items of a list. White space in an item is kept, because a dump writes it,
-// unless the item contains line breaks, which a person must have added.
+// listItems returns the items of a list. White space in an item is kept, because a dump writes it.
+// If the item contains line breaks, white space is removed, because a person must have added the
+// line breaks.
 func listItems(s string) []string {
 	var items []string
 	for {

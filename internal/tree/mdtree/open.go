@@ -73,8 +73,8 @@ func (s *Store) rescan(ctx context.Context, scan func(context.Context) error) er
 		if err != nil {
 			return err
 		}
-		// scan again, because another process started a change of several files in the meantime,
-		// and the scan may have read only half of it
+		// Scan again. Another process has started a change of several files in the meantime, and
+		// this scan may have read only a part of it.
 	}
 }
 

@@ -24,7 +24,7 @@ type overlay struct {
 
 // pendingFile is a file that a change edits, or a document that it reads.
 type pendingFile struct {
-	base    string // text on disk for which the change was planned (if the file is damaged, the last good text)
+	base    string // text on disk for which the change was planned; if the file is damaged, the last good text
 	there   bool   // the file exists
 	text    string
 	remove  bool
@@ -39,8 +39,8 @@ func newOverlay(s *Store) *overlay {
 
 // Find implements [View].
 func (v *overlay) Find(name string) (Place, bool) {
-	// If several files contain the name, the first file by path counts. Options.Prefer can
-	// choose a different file, but only in read-only stores, which have no edits.
+	// If several files contain the name, the first file by path counts. Options.Prefer can choose a
+	// different file, but only in read-only stores, in which nothing is edited.
 	edited := func(f *file) bool { e := v.files[f.path]; return e != nil && e.changed }
 	best := ""
 	if c := v.s.st.names[name]; c != nil && !edited(c.file) {

@@ -38,7 +38,7 @@ type PlanOptions struct {
 	Origin Origin
 
 	// FilesWin uses the files if both the files and the store were changed since the last dump.
-	// With [Replace], it also removes entries that were added to the store since. Otherwise,
+	// With [Replace], it also removes entries that were added to the store since. Without FilesWin,
 	// changes of both are an error, and added entries are kept.
 	FilesWin bool
 }
@@ -105,13 +105,13 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 type storedEntry struct {
 	aliases []string
 	version uint64
-	isBase  bool         // the last dump wrote the entry as it is
-	whole   *oxbow.Entry // nil if the tree has no file that may be different
+	isBase  bool         // the entry is unchanged since the last dump
+	whole   *oxbow.Entry // the whole entry; nil if no file of the tree can differ from it
 }
 
 // readStore returns the entries of the store by name.
 func (t *Tree) readStore(ctx context.Context, s oxbow.Store) (map[string]*storedEntry, error) {
-	isRead := make(map[string]bool, len(t.Entries)) // names of t.Entries, also in normal form
+	isRead := make(map[string]bool, len(t.Entries)) // names of t.Entries, and their normal forms
 	for i := range t.Entries {
 		isRead[t.Entries[i].Name] = true
 		isRead[oxbow.NormalName(t.Entries[i].Name)] = true
@@ -175,8 +175,8 @@ func (t *Tree) normalizeNames(have map[string]*storedEntry) {
 	}
 }
 
-// countNames returns how often each normalized name occurs. If no name of t.Entries occurs twice, only these
-// names are counted, because a load in which a few files were edited should not index all others.
+// countNames returns how often each normalized name occurs. If no name of t.Entries occurs twice, only these names are
+// counted. Otherwise a load of a few edited files would have to index the names of all other entries.
 func (t *Tree) countNames() map[string]int {
 	used := make(map[string]int, len(t.Entries))
 	hasTwins := false
@@ -242,7 +242,7 @@ func (p *planner) plan() error {
 			continue
 		}
 		for _, op := range ops {
-			// A removal needs no check, because the store has the entry.
+			// Do not check a removal, because the store has the entry.
 			if _, remove := op.(oxbow.Remove); remove {
 				continue
 			}
@@ -261,8 +261,8 @@ func (p *planner) plan() error {
 	return problems.orNil()
 }
 
-// planUnchanged plans the entries whose files are as the last dump wrote them. It reads the files for
-// which the store has a different entry.
+// planUnchanged plans the entries whose files are unchanged since the last dump. It reads the files for which the
+// store has a different entry.
 func (p *planner) planUnchanged() error {
 	for i := range p.tree.unchanged {
 		f := &p.tree.unchanged[i]

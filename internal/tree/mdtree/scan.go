@@ -48,7 +48,7 @@ func (s *Store) scanAll(ctx context.Context) error {
 	return s.scanFiles(ctx, &fileScan{s: s, force: true})
 }
 
-// scanFiles is scan with r, whose files are not set.
+// scanFiles is like scan, with a fileScan that the caller has prepared.
 func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -217,7 +217,8 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 	case err != nil && !s.scanner.opened:
 		return fmt.Errorf("listing %s: %w", d.path, err)
 	case err != nil:
-		// do not treat files as removed if their directory cannot be listed
+		// keep the files, because a directory that cannot be listed does not mean that its files
+		// were removed
 		if why := err.Error(); d.listError != why {
 			d.listError = why
 			s.warn("%s cannot be listed, its files stay as they were: %s", d.path, why)
@@ -355,7 +356,7 @@ func (s *Store) readFile(p string) (l readResult) {
 	}
 	f := &file{path: p, info: info, text: text}
 	l.file = f
-	// if the file's metadata is unknown, the next scan reads it again
+	// if the file's metadata is unknown, let the next scan read the file again
 	f.racy = info == nil || info.ModTime().After(s.opts.Clock().Add(-racyWindow))
 	switch {
 	case err != nil:
@@ -433,7 +434,7 @@ func (r *fileScan) compare(p string, l *readResult) {
 	r.next[p] = f
 }
 
-// CheckText returns the reason why the bytes cannot be a valid text, or "" if they can.
+// CheckText returns the reason why the bytes cannot be a valid text, or "" if they are valid.
 func CheckText(text string) string {
 	switch {
 	case !utf8.ValidString(text):

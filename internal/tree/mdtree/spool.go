@@ -15,13 +15,13 @@ const spoolFile = "texts"
 // defaultSpoolMemory is the number of bytes that a spool keeps in memory before it uses a file.
 const defaultSpoolMemory = 4 << 20
 
-// spool keeps texts. A few are in memory and many are in a file, so that the memory of a dump does
-// not grow with the texts of the entries.
+// spool keeps texts. A few texts are in memory, and many texts are in a file, so that the memory of
+// a dump does not grow with the texts of the entries.
 type spool struct {
 	tree   *tree
 	limit  int      // bytes that are kept in memory
 	recent []byte   // the last texts
-	file   vfs.File // all texts before, or nil
+	file   vfs.File // file with all earlier texts, or nil if all texts are in memory
 	size   int64    // length of the file
 }
 

@@ -1,4 +1,4 @@
-// The stamp of a file on macOS.
+// This file reads the stamp of a file on macOS.
 
 package mdtree
 
@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// stampFromInfo returns the stamp of a file. ok is false if the file system does not report all of it.
+// stampFromInfo returns the stamp of a file. ok is false if the file system does not report all parts of the stamp.
 func stampFromInfo(info fs.FileInfo) (s fileStamp, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

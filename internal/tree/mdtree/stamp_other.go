@@ -1,4 +1,4 @@
-// Systems on which a file has no stamp, so that a dump and a load read each file.
+// This file is for systems on which a file has no stamp, so that a dump and a load read each file.
 
 //go:build !linux && !darwin
 

@@ -16,12 +16,12 @@ import (
 // file is a file as of its last read.
 type file struct {
 	path      string
-	info      fs.FileInfo // description from before the file was read
+	info      fs.FileInfo // description of the file from before it was read
 	racy      bool        // the file was changed so recently that a later change may have the same time
 	text      string      // last good text
 	items     []Item
-	index     map[string]int // index of each name in items (nil until it is needed)
-	neverGood bool           // no good version exists, and text and items are the readable parts
+	index     map[string]int // index of each name in items, nil until first needed
+	neverGood bool           // no good version was ever read, and text and items are the readable parts of the file
 
 	// held is the reason why text differs from the file on disk, or "" if it does not.
 	held string
@@ -36,7 +36,7 @@ type state struct {
 	files  map[string]*file
 	paths  []string            // paths of files, sorted
 	claims map[string][]*file  // for each name, the files that contain it, sorted by path
-	names  map[string]*current // for each name, the entry that counts
+	names  map[string]*current // for each name, the entry that is used
 	order  []*oxbow.Entry      // sorted by ID
 	nextID uint64
 
@@ -160,7 +160,7 @@ func (st *state) setFile(path string, f *file, touched map[string]bool) {
 	}
 }
 
-// counting returns the file whose entry counts for a name.
+// counting returns the file whose entry is used for a name.
 func (st *state) counting(name string) *file {
 	c := st.claims[name]
 	if st.prefer != nil && len(c) > 1 {
@@ -171,7 +171,8 @@ func (st *state) counting(name string) *file {
 	return c[0]
 }
 
-// recount returns the names for which a different file counts now, according to prefer.
+// recount returns the names for which the entry of a different file is used now, according to
+// prefer.
 func (st *state) recount() map[string]bool {
 	touched := map[string]bool{}
 	if st.prefer == nil {
@@ -223,7 +224,7 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 		}
 		if f.path == old.file.path && e.Version == old.entry.Version && e.Updated.Equal(old.entry.Updated) &&
 			e.Created.Equal(old.entry.Created) {
-			// Keep the entry that callers have received, because it has not changed.
+			// Keep the entry that callers have received, because the entry itself has not changed.
 			old.file, old.index = c.file, c.index
 			continue
 		}

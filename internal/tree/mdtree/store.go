@@ -44,8 +44,8 @@ type Options struct {
 	// Path is the name of the directory in messages. It is never opened.
 	Path string
 	// Warn receives warnings that no method returns as an error, for example that the last good
-	// state of a file is used, or that a conflict copy was created. It must not call the store.
-	// If Warn is nil, they are discarded.
+	// state of a file is used, or that a conflict copy was created. It must not call the store. If
+	// Warn is nil, warnings are discarded.
 	Warn func(message string)
 }
 
@@ -58,7 +58,7 @@ type Options struct {
 // of its content and metadata. It is the same in every process, and the same again if a text is
 // restored. The time of an update is the file's modification time, unless the layout parses a time.
 type Store struct {
-	tree   // scanner.mu guards the overlay and reads, and writer.sem guards durable
+	tree   // scanner.mu guards the fields overlay and reads of tree, and writer.sem guards its field durable
 	layout Layout
 	opts   Options
 
@@ -75,9 +75,9 @@ type Store struct {
 // servedEntries contains entries and documents that callers have received and that other programs may have
 // changed since. It is guarded by scanner.mu.
 type servedEntries struct {
-	base map[string]*oxbow.Entry // entries that were changed since
+	base map[string]*oxbow.Entry // the entries in the form in which callers received them, if they were changed since
 	text map[string]string       // documents
-	held map[string]bool         // documents that became empty
+	held map[string]bool         // documents that became empty, so that their last text is used
 }
 
 var (
@@ -186,7 +186,7 @@ func (s *Store) mayHoldEntries(p string) bool {
 
 // outcome is the result of a plan in addition to its edits.
 type outcome struct {
-	removed map[string]bool   // removed names (if an entry is added again, it gets a new ID)
+	removed map[string]bool   // removed names; an entry that is added again under such a name gets a new ID
 	copies  map[string]string // files that are kept as conflict copies, with the reason
 	written []oxbow.Version   // entry after each op
 }

@@ -278,7 +278,7 @@ func (t *tree) putFiles(
 }
 
 // readThrough makes [tree.readText] return the files as they will be when the journal's change is
-// complete. A nil journal ends this.
+// complete. A nil journal ends this state.
 func (t *tree) readThrough(j *journal.Journal) error {
 	t.overlay = nil
 	if j == nil {
@@ -315,8 +315,8 @@ func (t *tree) readThrough(j *journal.Journal) error {
 	return nil
 }
 
-// readThroughDir adds to overlay those files of a staged directory that are not in their places
-// yet.
+// readThroughDir adds to overlay the files of a staged directory that were not moved to their
+// places yet.
 func (t *tree) readThroughDir(dir string, overlay map[string]string) error {
 	items, err := t.fs.ReadDir(t.stage.Path(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -339,11 +339,11 @@ func (t *tree) readThroughDir(dir string, overlay map[string]string) error {
 func (t *tree) removeTemps(dir string) {
 	items, err := t.fs.ReadDir(t.path(dir))
 	if err != nil {
-		return // the directory does not exist, or the next listing reports the error
+		return // ignore the error: the directory does not exist, or the next listing reports the error
 	}
 	for _, it := range items {
 		if isTemp(it.Name()) {
-			// Ignore the error: a leftover temporary file does no harm.
+			// Ignore the error, because a leftover temporary file does no harm.
 			_ = t.fs.Remove(t.path(path.Join(dir, it.Name())))
 		}
 	}

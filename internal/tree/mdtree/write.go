@@ -193,7 +193,7 @@ func (s *Store) writeOne(w fileChange) error {
 		return err
 	}
 	if text, _, rerr := s.readText(w.path, maxFile); rerr != nil || text == w.text {
-		// The new file may be in its place without being synced.
+		// The new file may be in place without being synced.
 		return fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, err)
 	}
 	return err
@@ -205,7 +205,7 @@ func (s *Store) removeOne(w fileChange) error {
 		return err
 	}
 	if _, _, rerr := s.readText(w.path, maxFile); errors.Is(rerr, fs.ErrNotExist) {
-		// The file is gone, but this may not be durable.
+		// The file was removed, but the removal may not be durable.
 		return fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, err)
 	}
 	return err
@@ -240,7 +240,7 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 		err = s.stage.Commit(j)
 	}
 	if err != nil && !s.hasJournal() {
-		// Nothing has been committed. Ignore the error: leftover staged files do no harm.
+		// Nothing has been committed. Ignore the error, because leftover staged files do no harm.
 		_ = s.stage.Clean()
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 // Base implements the methods of [Home] that do not depend on the layout. A home embeds it. Its
 // fields do not change after the home was opened.
 type Base struct {
-	layout.Options // with clock, zone and Warn set
+	layout.Options // options of the home, in which clock, zone and Warn are always set
 	Mem            *oxbow.Memory
 
 	Tree *mdtree.Store // the layout's files (nil if the layout has none)
@@ -30,7 +30,7 @@ type Base struct {
 	// read.
 	Docs []string
 
-	own     *verb.SeenEntries // for calls outside of sessions
+	own     *verb.SeenEntries // entries seen by calls outside of sessions
 	written *verb.Written     // texts that the tools wrote
 }
 
@@ -48,8 +48,8 @@ func NewBase(o layout.Options) Base {
 	return Base{Options: o, own: &verb.SeenEntries{}}
 }
 
-// ListWritten makes the home keep a list of the texts that the tools write, in a file in that
-// directory.
+// ListWritten makes the home record the texts that the tools write. The list is a file in the
+// directory dir of fsys.
 func (b *Base) ListWritten(fsys vfs.FS, dir string) {
 	b.written = verb.NewWritten(fsys, path.Join(dir, verb.WrittenFile))
 	b.own = verb.NewSeen(b.written)
@@ -65,8 +65,8 @@ func (b *Base) Use(s oxbow.Store) {
 	b.Mem = oxbow.New(s, &mo)
 }
 
-// OpenTree opens the files of a layout in fsys. path is the root directory to show in messages.
-// lock is the path of the lock file; "" means the default.
+// OpenTree opens the files of a layout in fsys, and makes them the home's memory. path is the path
+// of the root directory in messages. lock is the path of the lock file, or "" for the default path.
 func (b *Base) OpenTree(
 	ctx context.Context,
 	fsys vfs.FS,
@@ -120,8 +120,8 @@ func hasName(fsys vfs.FS, name string, isWanted func(fs.FileInfo) bool) (int, er
 // NewFile is a file to create in a new home.
 type NewFile struct{ Name, Text string }
 
-// Make creates the directory and those files that do not exist, and returns the names of all that
-// it created.
+// Make creates the directory and those files that do not exist yet. It returns the names of the
+// directory and the files that it created.
 func Make(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile) (made []string, err error) {
 	defer func() {
 		if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// GetOfKind returns the entry with that name. If no entry has the name, or if its kind
-// differs, the error matches [oxbow.ErrNotFound].
+// GetOfKind returns the entry with this name if the entry has this kind. Otherwise the error
+// matches [oxbow.ErrNotFound].
 func (b *Base) GetOfKind(ctx context.Context, name string, kind oxbow.Kind) (oxbow.Entry, error) {
 	e, err := b.Mem.GetNamed(ctx, name)
 	if err == nil && e.Kind != kind {

@@ -13,7 +13,7 @@ import (
 )
 
 // Seen returns the record of texts that the session of ctx has read from the home. All calls
-// outside of sessions share a record.
+// outside of sessions share one record.
 func (b *Base) Seen(ctx context.Context) *verb.SeenEntries { return verb.SeenFrom(ctx, b.own) }
 
 // Put adds an entry, or updates the entry with the same name. Changes that others made since the
@@ -79,16 +79,17 @@ func (b *Base) Document(ctx context.Context, path string) (string, bool, error) 
 // DocumentOptions configure [Base.SetDocument]. All functions are optional.
 type DocumentOptions struct {
 	// Hide splits the text into the part that the caller may read and a rest that is hidden from
-	// the caller. The rest is preserved at the beginning of the document.
+	// the caller. SetDocument puts rest back at the beginning of the document.
 	Hide func(text string) (shown, rest string)
-	// Keep returns edits of other files to make in the same change, for example a backup. was and
-	// is are the whole texts before and after.
+	// Keep returns edits of other files that belong to the same change, for example a backup. was
+	// is the whole text before the change, and is is the whole text after the change.
 	Keep func(was, is string, now time.Time) ([]mdtree.Edit, error)
-	// End returns the text with the ending that the layout wants, such as a final line break.
+	// End returns the text with the ending that the layout requires, such as a final line break.
 	End func(text string) string
 }
 
-// SetDocument replaces the text of a document. It merges and refuses like [Base.Put].
+// SetDocument replaces the text of a document. Like [Base.Put], it merges changes that others made
+// meanwhile, and fails if it cannot merge them.
 func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOptions) error {
 	if o.Hide == nil {
 		o.Hide = func(text string) (shown, rest string) { return text, "" }
@@ -104,7 +105,7 @@ func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOpt
 		before, hasRest = verb.Document(path, shown), rest != ""
 		want := verb.Document(path, text)
 		if shown == o.End(shown) {
-			want.Content = o.End(text) // do not report a different ending as a change to merge
+			want.Content = o.End(text) // use the same ending, so that a different ending is not merged as a change
 		}
 		e, err := b.Seen(ctx).Merge(before, want)
 		if err != nil {

@@ -38,13 +38,13 @@ func Read(t testing.TB, fsys vfs.FS, name string) string {
 	return string(data)
 }
 
-// Workspace returns a workspace that serves the home, as an interface such as MCP has it.
+// Workspace returns a workspace for the home, like the workspaces of interfaces such as MCP.
 func Workspace(h layout.Home) *verb.Workspace {
 	return layout.NewWorkspace(h)
 }
 
-// Ask calls the named tool as an interface such as MCP does. If no tool has the name, the test
-// fails.
+// Ask calls the named tool in the same way as an interface such as MCP. If no tool has the name,
+// the test fails.
 func Ask(t testing.TB, w *verb.Workspace, tools []verb.Tool, name string, args any) (verb.Answer, error) {
 	t.Helper()
 	return askIn(t.Context(), t, w, tools, name, args)

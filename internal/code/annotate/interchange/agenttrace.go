@@ -77,9 +77,9 @@ type relatedResource struct {
 	URL  string `json:"url"`
 }
 
-// WriteTraces writes annotations as trace records, one on each line. The same annotations give the
-// same bytes. The line numbers are the ones at the time when the annotation was made. Annotations
-// without known lines are omitted and counted in the report.
+// WriteTraces writes annotations as trace records, one on each line. The same annotations always
+// result in the same bytes. The line numbers are those at the time when the annotation was made.
+// Annotations without known lines are omitted and counted in the report.
 func WriteTraces(w io.Writer, records []annotate.Record) (Report, error) {
 	var rep Report
 	for i := range records {

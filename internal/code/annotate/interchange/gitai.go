@@ -54,7 +54,7 @@ type authoredFile struct {
 	Entries []authoredLines
 }
 
-// authoredLines contains the lines that an author wrote in a file.
+// authoredLines lists the lines that one author wrote in a file.
 type authoredLines struct {
 	Key   string // the part before "::"
 	Spans []annotate.Span
@@ -164,11 +164,11 @@ func parseAuthored(s string) (e authoredLines, bad error) {
 	return e, bad
 }
 
-// ReadGitAI converts Git AI's notes in the repository of b to records for [annotate.Store.Add].
-// It makes one record for each line range that a session wrote. Adjacent and overlapping ranges
-// of a session are joined. A record names the author of the lines. It contains a reason only if
-// the log contains the messages of the conversation. Reading the same notes again gives the same
-// records. The error matches [oxbow.ErrUnsupported] if there is no repository.
+// ReadGitAI converts Git AI's notes in the repository of b to records for [annotate.Store.Add]. It
+// makes one record for each line range that a session wrote. Adjacent and overlapping ranges of a
+// session are joined. A record names the author of the lines. It contains a reason only if the log
+// contains the messages of the conversation. Reading the same notes again returns the same records.
+// The error matches [oxbow.ErrUnsupported] if there is no repository.
 func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Report, error) {
 	var rep Report
 	notes, err := b.ReadNotes(ctx, notesRef)

@@ -20,7 +20,7 @@ import (
 type Report struct {
 	Written int            // number of annotations or records
 	Notes   int            // number of notes that were read
-	Left    map[string]int // number of losses by description
+	Left    map[string]int // number of losses, by a description of the loss
 }
 
 func (r *Report) noteOmitted(what string) {
@@ -30,7 +30,7 @@ func (r *Report) noteOmitted(what string) {
 	r.Left[what]++
 }
 
-// wantedRange is a range of lines that is imported as an annotation.
+// wantedRange is a range of lines that will be imported as an annotation.
 type wantedRange struct {
 	rec   annotate.Record
 	place annotate.FileAt // Commit is "" for the file in the working tree

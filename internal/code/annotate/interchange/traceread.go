@@ -68,12 +68,12 @@ func parseTraces(text []byte) (ts []record, bad int) {
 	return ts, bad
 }
 
-// ReadTraces converts trace records to records for [annotate.Store.Add]. A trace that was
-// written by [WriteTraces] gives the original annotation. In traces of other programs, each
-// range that was not written by a person gives a record that names the author of the lines; the
-// lines are read at the revision of the trace, if the repository has it. The report counts the
-// omitted parts. Reading the same traces again gives the same records. The input may have at
-// most 256 MiB.
+// ReadTraces converts trace records to records for [annotate.Store.Add]. For a trace that
+// [WriteTraces] wrote, the result is the original annotation. For a trace of another program, the
+// result has a record for each range that a person did not write. Such a record names the author of
+// the lines. The lines are read at the revision of the trace, if the repository has it. The report
+// counts the omitted parts. Reading the same traces again returns the same records. The input may
+// have at most 256 MiB.
 func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate.Record, Report, error) {
 	var rep Report
 	text, err := io.ReadAll(io.LimitReader(r, maxText+1))

@@ -41,7 +41,7 @@ const (
 // keySet caches the public keys of a provider.
 type keySet struct {
 	issuer      string // URL without a trailing slash
-	exactIssuer string // issuer as the provider must name it
+	exactIssuer string // issuer in the exact form that the provider must use
 	client      *http.Client
 	now         func() time.Time
 	log         *slog.Logger
@@ -69,9 +69,9 @@ func isLoopback(u *url.URL) bool {
 	return u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
 }
 
-// findKey returns the key with an ID for an algorithm. If the key is unknown or old, key fetches the
-// keys from the provider, unless it did so recently. If that fails, it returns the old key. If
-// there is no old key, it returns an [*auth.UncheckedError].
+// findKey returns the key with an ID for an algorithm. If the key is unknown or old, findKey fetches the keys from the
+// provider, unless it did so recently. If fetching fails, it returns the old key. If there is no old key, it returns
+// an [*auth.UncheckedError].
 func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.PublicKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

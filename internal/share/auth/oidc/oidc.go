@@ -30,8 +30,8 @@ const (
 	scopeWrite = "oxbow:write"
 )
 
-// wellKnown is the path of the document that names the token provider. The path for the server's
-// MCP endpoint also ends with "/mcp".
+// wellKnown is the path of the document that names the token provider. For the server's MCP
+// endpoint, the path ends with an additional "/mcp".
 const wellKnown = "/.well-known/oauth-protected-resource"
 
 const (
@@ -39,8 +39,8 @@ const (
 	maxToken = 16 << 10    // maximum size of a token, in bytes
 )
 
-// algorithms lists the accepted algorithms. Each has its own type of key, so that a key for one
-// algorithm cannot be used with another.
+// algorithms lists the accepted algorithms. Each algorithm needs a different type of key, so that a
+// key for one algorithm cannot be used with another.
 var algorithms = []string{"RS256", "ES256", "EdDSA"}
 
 // Options specify which tokens are accepted. Issuer and Resource are required.
@@ -48,7 +48,7 @@ type Options struct {
 	Issuer   string // URL of the provider, exactly as in its tokens
 	Resource string // URL with which clients call the server, without a trailing slash
 	Audience string // required audience of tokens ("" means that the resource and its MCP endpoint are accepted)
-	Claim    string // name of the claim that contains the tenant ("" means that tokens are for the server's own home)
+	Claim    string // name of the claim that contains the tenant, or "" if all tokens are for the server's own home
 
 	Logger *slog.Logger     // logs why keys cannot be fetched (nil discards the messages)
 	Client *http.Client     // fetches the provider's keys (the default is a client with a timeout)
@@ -89,7 +89,7 @@ func New(o Options) (*Verifier, error) {
 		)}, nil
 }
 
-// claims contains the claims that are read from a token in addition to the registered claims.
+// claims contains the claims of a token that Verify reads besides the registered claims.
 type claims struct {
 	jwt.RegisteredClaims
 	Scope  string `json:"scope"`
