@@ -79,23 +79,11 @@ func Update(ctx context.Context, a *session.Archive) (int, error) {
 	} else if !errors.Is(err, oxbow.ErrNotFound) {
 		return 0, err
 	}
-	type head struct {
-		version uint64
-		session.Summary
+	heads, last, err := changedSessions(ctx, a.Memory, at.Version)
+	if err != nil {
+		return 0, err
 	}
-	var heads []head
-	for e, err := range a.Memory.Entries(ctx, session.SessionFilter) {
-		if err != nil {
-			return 0, err
-		}
-		var s session.Summary
-		if e.Version > at.Version && json.Unmarshal([]byte(e.Content), &s) == nil {
-			heads = append(heads, head{e.Version, s})
-		}
-	}
-	// Sort by version, so that the cursor can advance.
-	slices.SortFunc(heads, func(a, b head) int { return cmp.Compare(a.version, b.version) })
-	for i, h := range heads {
+	for i, h := range heads { // the oldest first, so that the cursor can advance
 		if err := Learn(
 			ctx,
 			a,
@@ -104,21 +92,109 @@ func Update(ctx context.Context, a *session.Archive) (int, error) {
 			return i, err
 		}
 		if i%20 == 19 || i == len(heads)-1 {
-			b, _ := json.Marshal(map[string]uint64{"version": h.version}) // cannot fail
-			if err := upsert(
-				ctx,
-				a.Memory,
-				oxbow.Entry{
-					Name:    cursorName,
-					Content: string(b),
-					Labels:  []oxbow.Label{{Key: "cursor", Value: "inbox"}},
-				},
-			); err != nil {
+			if err := moveCursor(ctx, a.Memory, h.version); err != nil {
 				return i, err
 			}
 		}
 	}
+	if last > at.Version {
+		return len(heads), moveCursor(ctx, a.Memory, last)
+	}
 	return len(heads), nil
+}
+
+// moveCursor records that all sessions up to this version were examined.
+func moveCursor(ctx context.Context, m *oxbow.Memory, version uint64) error {
+	b, _ := json.Marshal(map[string]uint64{"version": version}) // cannot fail
+	return upsert(ctx, m, oxbow.Entry{
+		Name:    cursorName,
+		Content: string(b),
+		Labels:  []oxbow.Label{{Key: "cursor", Value: "inbox"}},
+	})
+}
+
+// sessionHead is the summary of a session, and the version of its entry.
+type sessionHead struct {
+	version uint64
+	session.Summary
+}
+
+// changedSessions returns the sessions that were written after a version, the oldest first. Usually it reads only the
+// changes since that version. If there are more than mostWalked of them, it reads all sessions, and last is the number
+// of the last change before that, to which the cursor should move. Otherwise last is 0.
+func changedSessions(ctx context.Context, m *oxbow.Memory, after uint64) (
+	heads []sessionHead,
+	last uint64,
+	err error,
+) {
+	names, newest, isComplete, err := writtenSince(ctx, m, after)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, name := range names {
+		e, err := m.Store().Get(ctx, name)
+		if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
+			return nil, 0, err
+		}
+		if err == nil {
+			heads = appendHead(heads, &e)
+		}
+	}
+	if !isComplete {
+		last, heads = newest, nil
+		for e, err := range m.Entries(ctx, session.SessionFilter) {
+			if err != nil {
+				return nil, 0, err
+			}
+			if e.Version > after {
+				heads = appendHead(heads, &e)
+			}
+		}
+	}
+	slices.SortFunc(heads, func(a, b sessionHead) int { return cmp.Compare(a.version, b.version) })
+	return heads, last, nil
+}
+
+// mostWalked is the maximum number of changes that [writtenSince] reads.
+const mostWalked = 256
+
+// writtenSince returns the names of the sessions that were written after a change, and the number of the last change.
+// isComplete is false if it has not read all changes.
+func writtenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
+	names []string,
+	newest uint64,
+	isComplete bool,
+	err error,
+) {
+	walked := 0
+	for c, err := range m.Log(ctx) {
+		if err != nil {
+			return nil, 0, false, err
+		}
+		newest = max(newest, c.Seq)
+		if c.Seq <= after {
+			return names, newest, true, nil
+		}
+		walked++
+		if walked > mostWalked {
+			break
+		}
+		for _, v := range c.Versions {
+			if session.SessionFilter.Match(&v.Entry) && !slices.Contains(names, v.Entry.Name) {
+				names = append(names, v.Entry.Name)
+			}
+		}
+	}
+	return names, newest, newest == 0, nil
+}
+
+// appendHead appends the summary that an entry contains. It ignores an entry that contains none.
+func appendHead(heads []sessionHead, e *oxbow.Entry) []sessionHead {
+	var s session.Summary
+	if json.Unmarshal([]byte(e.Content), &s) != nil {
+		return heads
+	}
+	return append(heads, sessionHead{e.Version, s})
 }
 
 // upsert adds or updates an entry. If the entry already has this content and these labels, nothing
@@ -298,11 +374,21 @@ func List(ctx context.Context, m *oxbow.Memory, state, project string) ([]Item, 
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
 	}
 	items := []Item{}
-	for e, err := range m.Entries(ctx, f) {
-		if err != nil {
-			return nil, err
+	hits, err := m.Recall(ctx, oxbow.Query{Filter: f, Limit: oxbow.MaxLimit})
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hits {
+		items = append(items, makeItem(h.Entry))
+	}
+	if len(hits) == oxbow.MaxLimit { // there may be more
+		items = items[:0]
+		for e, err := range m.Entries(ctx, f) {
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, makeItem(e))
 		}
-		items = append(items, makeItem(e))
 	}
 	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Said.Compare(a.Said), cmp.Compare(a.ID, b.ID)) })
 	return items, nil
