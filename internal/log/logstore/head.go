@@ -20,8 +20,9 @@ var errSnapshot = errors.New("the snapshot cannot be used")
 
 // headKeys are the keys of the labels in a snapshot: those that profiles select and rank by
 // and that have few values.
-var headKeys = []string{store.LabelConfidence, "covered", "pinned", "process", "profile", store.LabelProject,
-	store.LabelQuarantine, store.LabelSuspect, store.LabelTag, store.LabelTaint, store.LabelUnvouched}
+var headKeys = []string{store.LabelConfidence, "covered", store.LabelOrigin, "pinned", "process", "profile",
+	store.LabelProject, store.LabelQuarantine, store.LabelSuspect, store.LabelTag, store.LabelTaint,
+	store.LabelUnvouched}
 
 // A form is a kind and a set of labels with headKeys, which many entries share.
 type form struct {

@@ -261,7 +261,7 @@ func (d *DB) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	// binary search still finds the change if this did not happen around t.
 	var failed error
 	i := sort.Search(int(last+1-first), func(i int) bool {
-		r, _, _, err := d.record(first + uint64(i))
+		r, _, _, err := d.recordPart(first+uint64(i), func(int) bool { return false })
 		failed = errors.Join(failed, err)
 		return time.Unix(0, r.Time).After(t)
 	})

@@ -7,7 +7,7 @@
 //
 //	offset size field
 //	0    8 magic: 89 "oxsnp" 0D 0A
-//	8    4 version, 3
+//	8    4 version, 4
 //	12    4 flags, 0; other values are refused
 //	16   16 identity of the log
 //	32    8 number of the last change in the snapshot, S
@@ -64,6 +64,7 @@
 //	1  2026-11: first
 //	2  2026-11: sections 8 to 10
 //	3  2026-11: section 11
+//	4  2026-11: forms contain the label origin
 
 package logstore
 
@@ -88,7 +89,7 @@ import (
 const SnapshotSuffix = ".snap"
 
 const (
-	snapshotVersion = 3
+	snapshotVersion = 4
 
 	manyLooked = 1 << 15 // number of looked-up names after which the cache is emptied
 )

@@ -3,7 +3,6 @@
 package transfer
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"iter"
@@ -174,11 +173,8 @@ func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, 
 	if r.Added+r.Updated == 0 {
 		return 0, ""
 	}
-	for e, err := range labels.HeldEntries(ctx, m) {
-		if err == nil && r.Changed(e.Name) {
-			n, group = n+1, cmp.Or(group, labels.ApprovalGroup(ctx, m, &e))
-		}
-	}
+	source, _ := oxbow.SourceFrom(ctx)
+	n, group, _ = labels.CountHeld(ctx, m, source.Session, r.Changed) // ignore the error: the import succeeded
 	return n, group
 }
 

@@ -1,0 +1,498 @@
+// This file implements the verb Held, which lists the entries that are held back from models.
+
+package labels
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/store/heads"
+)
+
+// HeldIn is the argument of Held.
+type HeldIn struct{}
+
+// HeldOut lists the entries that are held back, that is, shown to a model only on
+// request.
+type HeldOut struct {
+	Entries []HeldEntry `json:"entries"` // newest first, without the entries of groups
+	Groups  []HeldGroup `json:"groups"`  // newest first
+}
+
+// HeldEntry is an entry that is held back, with the reasons.
+type HeldEntry struct {
+	Name    string   `json:"name"`
+	Version uint64   `json:"version"`
+	Trust   string   `json:"trust"`
+	Read    []string `json:"read,omitempty"`    // sources of the foreign words in the entry
+	Unknown []string `json:"unknown,omitempty"` // reasons why nobody vouches for the entry
+	Shaped  []string `json:"shaped,omitempty"`  // rules for texts that look like instructions
+	Created string   `json:"created"`
+	Session string   `json:"session,omitempty"` // the client's session that wrote the text, as CLIENT/SESSION
+	From    string   `json:"from,omitempty"`    // file, directory or server that an import read
+	Aliases []string `json:"aliases,omitempty"`
+	Labels  []string `json:"labels,omitempty"` // without the labels that hold the entry back
+	Content string   `json:"content"`
+}
+
+// HeldGroup is the set of entries that a single import, pull or load added and that are held back
+// only for that reason. It is approved as a whole, or the entries with a label are.
+type HeldGroup struct {
+	ID      string       `json:"id"`                // for [ApproveIn.Group]
+	From    string       `json:"from,omitempty"`    // file, directory or server
+	Session string       `json:"session,omitempty"` // run of the program that imported them, for revert
+	Time    string       `json:"time"`
+	Count   int          `json:"count"`
+	Names   []string     `json:"names"`            // names of at most groupNames entries
+	Labels  []LabelCount `json:"labels,omitempty"` // at most groupLabels projects and tags, the most frequent first
+}
+
+const (
+	groupNames  = 5  // maximum number of names in a [HeldGroup]
+	groupLabels = 24 // maximum number of labels in a [HeldGroup]
+)
+
+// groupLabelKeys are the keys of the labels that a [HeldGroup] counts.
+var groupLabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag}
+
+var (
+	heldFilter     = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: oxbow.Unasked.HeldLabels()}}}
+	importedFilter = oxbow.Filter{
+		Terms: []oxbow.Term{
+			{Key: "by", Values: []string{string(oxbow.Imported)}},
+			{Key: "has", Values: oxbow.Unasked.HeldLabels(), Not: true},
+		},
+	}
+)
+
+// isInGroup reports whether an entry is held back only because it was imported.
+func isInGroup(e *oxbow.Entry) bool { return e.WhyHeld(oxbow.UnaskedByLabels) == oxbow.HeldAsImported }
+
+// groupID returns the identifier of the group of texts with this source.
+func groupID(s oxbow.Source) string {
+	sum := sha256.Sum256([]byte(s.Session + "\x00" + s.Ref))
+	if s.Session != "" {
+		sum = sha256.Sum256([]byte(s.Session))
+	}
+	return hex.EncodeToString(sum[:4])
+}
+
+// textSource returns the source of the change that wrote the text of an entry. Later changes of
+// labels and names do not count, and neither does undoing that the entry was forgotten. If the history
+// does not contain that change, textSource returns the oldest source of this text that the history has.
+func textSource(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.Source {
+	source := e.Source
+	if source.Actor == oxbow.Imported {
+		return source
+	}
+	for v, err := range m.Versions(ctx, e.Name) {
+		isOtherEntry := v.Entry.ID != e.ID
+		if err != nil || isOtherEntry {
+			break
+		}
+		if v.Verb == oxbow.VerbRemove {
+			continue
+		}
+		if v.Entry.Content != e.Content {
+			break
+		}
+		source = v.Source
+	}
+	return source
+}
+
+// heldSurvey collects the entries that are held back.
+type heldSurvey struct {
+	ctx context.Context
+	m   *oxbow.Memory
+
+	single []heldText                // entries that a person decides about one by one
+	groups map[string]*surveyedGroup // by identifier
+
+	// entries of groups that are known by their heads, by version. All entries of one version were written by the
+	// same change, so that they have the same source.
+	byVersion map[uint64]*versionHeads
+}
+
+// heldText is an entry and the source of its text.
+type heldText struct {
+	entry  oxbow.Entry
+	source oxbow.Source
+}
+
+// surveyedGroup is a group with its entries.
+type surveyedGroup struct {
+	HeldGroup
+	ids     []uint64      // entries that are known by their heads
+	entries []oxbow.Entry // the other entries, without their contents
+	counts  map[oxbow.Label]int
+}
+
+// versionHeads are the heads of one version.
+type versionHeads struct {
+	ids    []uint64
+	counts map[oxbow.Label]int
+}
+
+// surveyHeld calls fn with the entries that are held back. The function read, which is valid until fn returns,
+// returns entries by their IDs. If an entry could not be read, surveyHeld calls fn again, with a new survey.
+//
+// Because a memory can have 100,000 imported entries, surveyHeld reads only one entry of each change that imported
+// entries, and the entries outside of groups.
+func surveyHeld(
+	ctx context.Context,
+	m *oxbow.Memory,
+	fn func(s *heldSurvey, read func(ids []uint64) ([]*oxbow.Entry, error)) error,
+) error {
+	needs := heads.Needs{Keys: append(slices.Clone(groupLabelKeys), oxbow.Unasked.HeldLabels()...)}
+	return heads.View(ctx, m.Store(), needs, func(all heads.List) error {
+		s := &heldSurvey{ctx: ctx, m: m, groups: map[string]*surveyedGroup{}, byVersion: map[uint64]*versionHeads{}}
+		ids, err := s.sortHeads(all)
+		if err != nil {
+			return err
+		}
+		err = s.readEntries(all, ids)
+		if err == nil {
+			err = s.groupVersions(all)
+		}
+		if err == nil {
+			err = s.addUnlabelled()
+		}
+		if err != nil {
+			return err
+		}
+		return fn(s, all.Read)
+	})
+}
+
+// sortHeads sorts the heads into those of groups and those of entries that must be read, and returns the IDs of the
+// latter.
+func (s *heldSurvey) sortHeads(all heads.List) (unread []uint64, err error) {
+	for h, err := range all.All {
+		if err != nil {
+			return nil, err
+		}
+		switch e := h.Entry; {
+		case !heldFilter.Match(e):
+		case h.Whole:
+			whole := *e
+			s.addEntry(&whole)
+		case !isInGroup(e):
+			unread = append(unread, e.ID)
+		default:
+			v := s.byVersion[e.Version]
+			if v == nil {
+				v = &versionHeads{counts: map[oxbow.Label]int{}}
+				s.byVersion[e.Version] = v
+			}
+			v.ids = append(v.ids, e.ID)
+			countGroupLabels(v.counts, e)
+		}
+	}
+	return unread, nil
+}
+
+// readEntries adds the entries with these IDs.
+func (s *heldSurvey) readEntries(all heads.List, ids []uint64) error {
+	found, err := all.Read(ids)
+	for _, e := range found {
+		if e != nil {
+			s.addEntry(e)
+		}
+	}
+	return err
+}
+
+// countGroupLabels counts the labels of an entry that a [HeldGroup] counts.
+func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
+	for _, l := range e.Labels {
+		if slices.Contains(groupLabelKeys, l.Key) {
+			counts[l]++
+		}
+	}
+}
+
+// groupVersions assigns the heads of groups to their groups.
+func (s *heldSurvey) groupVersions(all heads.List) error {
+	versions := slices.Sorted(maps.Keys(s.byVersion))
+	var first []uint64 // one entry of each version
+	for _, version := range versions {
+		first = append(first, s.byVersion[version].ids[0])
+	}
+	samples, err := all.Read(first)
+	if err != nil {
+		return err
+	}
+	byVersion := map[uint64]*oxbow.Entry{}
+	for _, e := range samples {
+		if e != nil {
+			byVersion[e.Version] = e
+		}
+	}
+	for _, version := range versions {
+		v, e := s.byVersion[version], byVersion[version]
+		if e != nil && e.Source.Actor == oxbow.Imported {
+			s.group(e.Source, len(v.ids)).addHeads(v)
+			continue
+		}
+		// A person relabelled or restored these entries, so each text has a source of its own.
+		if err := s.readEntries(all, v.ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addUnlabelled adds the imports by earlier versions of oxbow, which did not label entries.
+func (s *heldSurvey) addUnlabelled() error {
+	hits, err := s.m.Recall(s.ctx, oxbow.Query{Filter: importedFilter, Limit: oxbow.MaxLimit})
+	if err != nil {
+		return err
+	}
+	if len(hits) < oxbow.MaxLimit {
+		for i := range hits {
+			s.addEntry(&hits[i].Entry)
+		}
+		return nil
+	}
+	for e, err := range s.m.Entries(s.ctx, importedFilter) {
+		if err != nil {
+			return err
+		}
+		s.addEntry(&e)
+	}
+	return nil
+}
+
+// addEntry adds an entry that is held back.
+func (s *heldSurvey) addEntry(e *oxbow.Entry) {
+	source := textSource(s.ctx, s.m, e)
+	if !isInGroup(e) {
+		s.single = append(s.single, heldText{*e, source})
+		return
+	}
+	g := s.group(source, 1)
+	member := *e
+	member.Content = ""
+	g.entries = append(g.entries, member)
+	countGroupLabels(g.counts, e)
+}
+
+// group returns the group of texts with this source, after it has counted n more of them.
+func (s *heldSurvey) group(source oxbow.Source, n int) *surveyedGroup {
+	id := groupID(source)
+	g := s.groups[id]
+	if g == nil {
+		g = &surveyedGroup{
+			HeldGroup: HeldGroup{ID: id, From: importOrigin(source), Session: source.Session},
+			counts:    map[oxbow.Label]int{},
+		}
+		s.groups[id] = g
+	}
+	g.addOrigin(source)
+	g.Count += n
+	return g
+}
+
+func (g *surveyedGroup) addHeads(v *versionHeads) {
+	g.ids = append(g.ids, v.ids...)
+	for l, n := range v.counts {
+		g.counts[l] += n
+	}
+}
+
+// addOrigin makes From the common part of the origins, and Time the latest time.
+func (g *surveyedGroup) addOrigin(source oxbow.Source) {
+	origin := importOrigin(source)
+	for g.From != origin && !strings.HasPrefix(origin, g.From+"/") && g.From != "" {
+		up := path.Dir(g.From)
+		if up == g.From || up == "." {
+			up = ""
+		}
+		g.From = up
+	}
+	g.Time = max(g.Time, verb.Timestamp(source.Time))
+}
+
+// firstEntries returns the first n entries of the group, in the order of their IDs, without their contents.
+func (g *surveyedGroup) firstEntries(
+	read func(ids []uint64) ([]*oxbow.Entry, error),
+	n int,
+) (first []oxbow.Entry, err error) {
+	ids := slices.Sorted(slices.Values(g.ids))
+	found, err := read(ids[:min(len(ids), n)])
+	for _, e := range found {
+		if e != nil {
+			first = append(first, *e)
+		}
+	}
+	first = append(first, g.entries...)
+	slices.SortFunc(first, func(a, b oxbow.Entry) int { return cmp.Compare(a.ID, b.ID) })
+	return first[:min(len(first), n)], err
+}
+
+// describe returns the group with its first names and its most frequent labels.
+func (g *surveyedGroup) describe(read func(ids []uint64) ([]*oxbow.Entry, error)) (HeldGroup, error) {
+	out := g.HeldGroup
+	first, err := g.firstEntries(read, groupNames)
+	for _, e := range first {
+		out.Names = append(out.Names, e.Name)
+	}
+	labels := slices.SortedFunc(maps.Keys(g.counts), func(a, b oxbow.Label) int {
+		return cmp.Or(cmp.Compare(g.counts[b], g.counts[a]), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
+	})
+	for _, l := range labels[:min(len(labels), groupLabels)] {
+		out.Labels = append(out.Labels, LabelCount{l.String(), l.Key, l.Value, g.counts[l]})
+	}
+	return out, err
+}
+
+// Held lists the entries that are shown to a model only on request until a person approves
+// them.
+func Held(ctx context.Context, w *verb.Workspace, _ HeldIn) (out HeldOut, err error) {
+	ctx, m, err := w.Memory(ctx, verb.Own)
+	if err != nil {
+		return HeldOut{Entries: []HeldEntry{}, Groups: []HeldGroup{}}, err
+	}
+	err = surveyHeld(ctx, m, func(s *heldSurvey, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
+		out = HeldOut{Entries: []HeldEntry{}, Groups: []HeldGroup{}}
+		for i := range s.single {
+			out.Entries = append(out.Entries, heldEntry(ctx, &s.single[i]))
+		}
+		for _, g := range s.groups {
+			group, err := g.describe(read)
+			if err != nil {
+				return err
+			}
+			out.Groups = append(out.Groups, group)
+		}
+		return nil
+	})
+	slices.SortFunc(out.Entries, func(a, b HeldEntry) int {
+		return cmp.Or(strings.Compare(b.Created, a.Created), cmp.Compare(b.Version, a.Version),
+			strings.Compare(a.Name, b.Name))
+	})
+	slices.SortFunc(out.Groups, func(a, b HeldGroup) int {
+		return cmp.Or(strings.Compare(b.Time, a.Time), strings.Compare(a.ID, b.ID))
+	})
+	return out, err
+}
+
+// heldEntry describes an entry that a person decides about by itself, as the caller of the context may see it.
+func heldEntry(ctx context.Context, t *heldText) HeldEntry {
+	e := t.entry
+	verb.Withhold(ctx, &e)
+	held := HeldEntry{
+		Name: e.Name, Version: e.Version, Trust: string(e.Trust()), Read: e.Values(oxbow.LabelTaint),
+		Unknown: e.Values(oxbow.LabelUnvouched),
+		Shaped:  append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
+		Created: verb.Timestamp(e.Created), Aliases: e.Aliases, Labels: verb.LabelTexts(withoutHeld(e.Labels)),
+		Content: e.Content, Session: session.SourceSession(t.source),
+	}
+	if t.source.Actor == oxbow.Imported {
+		held.From = importOrigin(t.source)
+	}
+	return held
+}
+
+// CountHeld returns how many of the entries that a session changed are held back, and a group of these entries ("" if
+// none is in a group). The function isChanged reports whether the session changed the named entry.
+func CountHeld(
+	ctx context.Context,
+	m *oxbow.Memory,
+	session string,
+	isChanged func(name string) bool,
+) (n int, group string, err error) {
+	err = surveyHeld(ctx, m, func(s *heldSurvey, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
+		n, group = 0, ""
+		for i := range s.single {
+			if isChanged(s.single[i].entry.Name) {
+				n++
+			}
+		}
+		for id, g := range s.groups {
+			if g.Session != session {
+				continue
+			}
+			members, err := g.firstEntries(read, g.Count)
+			if err != nil {
+				return err
+			}
+			for i := range members {
+				if isChanged(members[i].Name) {
+					n, group = n+1, id
+				}
+			}
+		}
+		return nil
+	})
+	return n, group, err
+}
+
+// NamesText returns the first names of the group, and how many more it has.
+func (g *HeldGroup) NamesText() string {
+	s := strings.Join(g.Names, "; ")
+	if more := g.Count - len(g.Names); more > 0 {
+		s += fmt.Sprintf("; and %d more", more)
+	}
+	return s
+}
+
+// importOrigin returns the file, directory or server of an imported text.
+func importOrigin(s oxbow.Source) string {
+	_, origin := s.SplitRef()
+	return origin
+}
+
+// withoutHeld returns the labels without those that hold an entry back.
+func withoutHeld(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
+		return slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
+	})
+}
+
+// Report lists the entries and the imports that are held back, with the reasons.
+func (o HeldOut) Report() (r report.Report) {
+	for _, e := range o.Entries {
+		held := report.Record{Key: report.Name(e.Name), Cells: []report.Cell{{Value: e.Trust},
+			{Name: "words of", Value: strings.Join(e.Read, "; ")},
+			{Name: "not vouched for:", Value: strings.Join(e.Unknown, ", ")},
+			{Name: "shaped like instructions:", Value: strings.Join(e.Shaped, ", ")}}}
+		for _, s := range slices.Concat(e.Aliases, e.Labels) {
+			held.Lines = append(held.Lines, report.Cell{Value: s})
+		}
+		held.Lines = append(held.Lines, report.Cell{Value: report.Quote(e.Content)})
+		r.Add(held)
+	}
+	for _, g := range o.Groups {
+		count := text.Count(g.Count, "entry", "entries")
+		from := report.Sentencef("%s imported", report.Words(count))
+		if g.From != "" {
+			from = report.Sentencef("%s imported from %s", report.Words(count), g.From)
+		}
+		r.Add(report.Record{Key: g.ID, Cells: []report.Cell{{Value: from}, {Value: report.Moment(g.Time)}},
+			Lines: []report.Cell{{Value: report.Quote(g.NamesText())}}})
+	}
+	if len(o.Groups) > 0 {
+		r.Notef("to approve all that an import brought: oxbow approve --group %s", o.Groups[0].ID)
+	}
+	switch {
+	case len(o.Entries) > 0:
+		r.Notef("oxbow approve NAME lets one be shown; oxbow forget NAME removes it")
+	case len(o.Groups) == 0:
+		r.Notef("nothing is held back")
+	}
+	return r
+}

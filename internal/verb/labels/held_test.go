@@ -1,0 +1,124 @@
+// This file tests that the entries that are held back are found without reading all imported entries.
+
+package labels
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+)
+
+// imported stores n entries of one import, 50 in each change.
+func imported(t *testing.T, m *oxbow.Memory, session string, n int) {
+	t.Helper()
+	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Imported, Session: session,
+		Ref: "/docs/" + session})
+	for i := 0; i < n; i += 50 {
+		var ops []oxbow.Op
+		for j := i; j < i+50; j++ {
+			ops = append(
+				ops,
+				oxbow.Add{Name: fmt.Sprint(session, " note ", j), Content: fmt.Sprint("The gate ", j, "."),
+					Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: fmt.Sprint("p", j%3)},
+						{Key: oxbow.LabelUnvouched, Value: oxbow.UnvouchedImport}}},
+			)
+		}
+		if err := m.Apply(ctx, ops...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// change applies an operation as a person.
+func change(t *testing.T, m *oxbow.Memory, op oxbow.Op) {
+	t.Helper()
+	if err := m.Apply(oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person}), op); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHeldFromHeads tests that Held has the same result if a snapshot contains the labels of the entries, and if
+// the entries must be read.
+func TestHeldFromHeads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.oxbow")
+	m, err := oxbow.Open(path, &oxbow.Options{KeepIndex: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	imported(t, m, "run1", 3000)
+	imported(t, m, "run2", 100)
+	unvouched := oxbow.Label{Key: oxbow.LabelUnvouched, Value: oxbow.UnvouchedImport}
+	// A person adds a tag, and one text looks like an instruction.
+	change(t, m, oxbow.Update{Name: "run1 note 7", Content: "The gate 7.",
+		Labels: []oxbow.Label{
+			{Key: oxbow.LabelProject, Value: "p1"},
+			{Key: oxbow.LabelTag, Value: "rule"},
+			unvouched,
+		}})
+	change(t, m, oxbow.Update{Name: "run2 note 3", Content: "Do as told.",
+		Labels: []oxbow.Label{{Key: oxbow.LabelSuspect, Value: "orders"}, unvouched}})
+	// Earlier versions of oxbow did not label imports.
+	old := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Imported, Session: "run0"})
+	if err := m.Apply(old, oxbow.Add{Name: "old note", Content: "The quay is old."}); err != nil {
+		t.Fatal(err)
+	}
+	w := &verb.Workspace{
+		Open:   func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
+		Now:    time.Now,
+		Source: oxbow.Source{Actor: oxbow.Person},
+	}
+	held := func() HeldOut {
+		t.Helper()
+		out, err := Held(t.Context(), w, HeldIn{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	fromEntries := held()
+	counts := map[string]int{}
+	for _, g := range fromEntries.Groups {
+		counts[g.From] = g.Count
+	}
+	want := map[string]int{"/docs/run1": 3000, "/docs/run2": 99, "": 1}
+	if !reflect.DeepEqual(counts, want) || len(fromEntries.Entries) != 1 {
+		t.Fatalf("the groups are %v and %d entries, want %v and 1", counts, len(fromEntries.Entries), want)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m = storetest.Open(t, path, &oxbow.Options{KeepIndex: true})
+	if s, ok := m.Store().(interface{ SnapshotSeq() uint64 }); !ok || s.SnapshotSeq() == 0 {
+		t.Fatal("the store has no snapshot")
+	}
+	if fromHeads := held(); !reflect.DeepEqual(fromHeads, fromEntries) {
+		t.Errorf("with a snapshot Held() = %+v\nwant %+v", fromHeads, fromEntries)
+	}
+
+	// A part of a group can be approved.
+	i := slices.IndexFunc(fromEntries.Groups, func(g HeldGroup) bool { return g.Count == 3000 })
+	group := fromEntries.Groups[i]
+	if l := group.Labels[0]; l.Label != "project:p1" && l.Label != "project:p0" {
+		t.Errorf("the labels of the group are %+v", group.Labels)
+	}
+	out, err := Approve(t.Context(), w, ApproveIn{Group: group.ID, Filter: "project:p2"})
+	if err != nil || len(out.Entries) != 1000 {
+		t.Fatalf("Approve() = %d entries, %v; want 1000", len(out.Entries), err)
+	}
+	for _, g := range held().Groups {
+		if g.ID == group.ID && g.Count != 2000 {
+			t.Errorf("after the approval of a part, the group has %d entries, want 2000", g.Count)
+		}
+	}
+	if _, err := Approve(t.Context(), w, ApproveIn{Filter: "project:p2"}); err == nil {
+		t.Error("Approve accepts a filter without a group")
+	}
+}
