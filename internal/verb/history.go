@@ -276,6 +276,20 @@ func (out *UndoOut) last(ctx context.Context, m *oxbow.Memory, count int) ([]oxb
 	return cs[:i], nil
 }
 
+// LastChange returns the number of the memory's last change. It returns 0 if the store does not number its changes, or
+// if the caller sees only a part of the memory.
+func LastChange(ctx context.Context, w *Workspace) (uint64, error) {
+	ctx, m, err := w.Memory(ctx, Own)
+	if err != nil {
+		return 0, err
+	}
+	s, err := m.Stats(ctx)
+	if errors.Is(err, oxbow.ErrUnsupported) {
+		return 0, nil
+	}
+	return s.Last, err
+}
+
 // ChangeAt returns the change with a number.
 func ChangeAt(ctx context.Context, w *Workspace, seq uint64) (Change, error) {
 	ctx, m, err := w.Memory(ctx, Own)

@@ -66,6 +66,10 @@ type GetIn struct {
 
 	Bare bool `json:"-"` // return only the content
 	Own  bool `json:"-"` // the entry is to be changed, so team files are not searched
+
+	// NoAdvice leaves the similar names out of the error for an unknown name. Finding them needs all names, so
+	// callers that expect unknown names set it.
+	NoAdvice bool `json:"-"`
 }
 
 // ListIn is the argument of list.

@@ -17,7 +17,7 @@ import (
 // Missing adds advice to the error of an unknown name: the change to restore if the entry was
 // forgotten, otherwise the nearest names.
 func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, err error) error {
-	if !errors.Is(err, oxbow.ErrNotFound) {
+	if !errors.Is(err, oxbow.ErrNotFound) || w.noAdvice {
 		return err
 	}
 	var several *oxbow.AliasError

@@ -476,6 +476,11 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if err != nil {
 		return GetOut{}, err
 	}
+	if in.NoAdvice {
+		silent := *w
+		silent.noAdvice = true
+		w = &silent
+	}
 	e, past, notes, err := w.entryOrVersion(ctx, m, in.Name)
 	if errors.Is(err, oxbow.ErrNotFound) && strings.Count(in.Name, "/") > 1 && w.Sessions != nil && !w.overTurns {
 		if over, oerr := w.OverSessions(ctx); oerr == nil {

@@ -126,6 +126,7 @@ type Workspace struct {
 	// profile is loaded.
 	unloaded func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
+	noAdvice  bool // the error for an unknown name has no advice
 	overTurns bool // the memory is the sessions archive, so contents are turns
 }
 

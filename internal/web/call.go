@@ -38,8 +38,8 @@ type call struct {
 	sample  bool   // the memory is a sample that is deleted at the end
 	noFiles bool   // pages may not write files
 
-	heldCache *heldCache // shared by all calls of the server
-	uploads   *uploads   // shared by all calls of the server
+	caches  *caches  // shared by all calls of the server
+	uploads *uploads // shared by all calls of the server
 }
 
 // reply is the result of a handler, such as a [screen] or a [redirect].

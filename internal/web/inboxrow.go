@@ -189,7 +189,7 @@ func (c *call) next() string {
 
 // sameName warns that an entry of this name already exists, and shows how its text differs.
 func (c *call) sameName(name, text string) g.Node {
-	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
+	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true, NoAdvice: true})
 	if err != nil || e.Content == nil {
 		return nil
 	}
@@ -251,7 +251,7 @@ func (c *call) heldText(e labels.HeldEntry, size textSize) (n g.Node, isCut bool
 	past, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: e.Name, Limit: &two})
 	if err == nil && len(past.Changes) == 2 {
 		was, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: e.Name + "@" +
-			strconv.FormatUint(past.Changes[1].Seq, 10), Bare: true})
+			strconv.FormatUint(past.Changes[1].Seq, 10), Bare: true, NoAdvice: true})
 		if err == nil && was.Content != nil && *was.Content != e.Content {
 			diff := page.Diff(*was.Content, e.Content)
 			return g.Group{h.P(h.Class("hint"), h.Text("Change:")), diff}, false

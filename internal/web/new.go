@@ -44,7 +44,8 @@ func add(c *call) (reply, error) {
 		return c.newForm(name, t, errorScreen(err).status, errorNotice(err)), nil
 	}
 	if name != "" {
-		if e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true}); err == nil && e.Name == name {
+		e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true, NoAdvice: true})
+		if err == nil && e.Name == name {
 			return c.newForm(
 				name,
 				t,

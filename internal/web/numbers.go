@@ -4,14 +4,15 @@
 package web
 
 import (
+	"slices"
 	"time"
 
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/internal/verb/labels"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -22,41 +23,26 @@ const (
 )
 
 func numbersPage(c *call) (reply, error) {
-	most := oxbow.MaxLimit
-	changes, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &most})
+	days := c.countDays()
+	daily, err := c.dailyNumbers(days)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := verb.List(c.ctx, c.work, verb.ListIn{Limit: &most})
+	projects, err := c.largestProjects()
 	if err != nil {
 		return nil, err
-	}
-	labels, err := labels.Labels(c.ctx, c.work, labels.LabelsIn{Key: oxbow.LabelProject})
-	if err != nil {
-		return nil, err
-	}
-	activity, growth := c.countDays(), c.countDays()
-	for _, ch := range changes.Changes {
-		activity.add(page.Moment(ch.Time), 1)
-	}
-	for _, e := range entries.Entries {
-		growth.add(page.Moment(e.Created), 1)
-	}
-	var projects []page.Bar
-	for _, l := range labels.Labels[:min(mostProjects, len(labels.Labels))] {
-		projects = append(projects, page.Bar{Name: l.Value, Value: l.Entries})
 	}
 	s := screen{
 		title:   "Numbers",
 		navPath: "numbers",
 		lead:    h.P(h.Class("lead"), h.Textf("The last %d days.", numberDays)),
 		body: []g.Node{
-			page.Section("activity", "Changes each day", page.Bars("Changes each day", "changes", activity.bars)),
-			page.Section(
-				"growth",
-				"Number of entries",
-				page.Bars("Number of entries", "entries", growth.upTo(entries.Total)),
-			),
+			g.Iff(daily.Changes != nil, func() g.Node {
+				return page.Section("activity", "Changes each day",
+					page.Bars("Changes each day", "changes", days.bars(daily.Changes)))
+			}),
+			page.Section("growth", "Number of entries",
+				page.Bars("Number of entries", "entries", days.bars(daily.Entries))),
 			g.If(
 				len(projects) > 0,
 				page.Section(
@@ -69,14 +55,17 @@ func numbersPage(c *call) (reply, error) {
 	if c.work.Sessions == nil {
 		return s, nil
 	}
+	most := oxbow.MaxLimit
 	out, err := injection.Injected(c.ctx, c.work, injection.InjectedIn{Since: "30d", Limit: &most})
 	if err != nil {
 		return nil, err
 	}
-	tokens, used := c.countDays(), c.countDays()
+	tokens, used := make([]int, numberDays), make([]int, numberDays)
 	for _, i := range out.Injections {
-		tokens.add(i.Time, i.Tokens)
-		used.add(i.Time, min(1, len(i.Used)))
+		if day := days.index(i.Time); day >= 0 {
+			tokens[day] += i.Tokens
+			used[day] += min(1, len(i.Used))
+		}
 	}
 	s.body = append(
 		s.body,
@@ -89,46 +78,69 @@ func numbersPage(c *call) (reply, error) {
 				out.Total.Tokens,
 				out.Total.Used,
 			)),
-			page.Bars("Tokens shown to agents", "tokens", tokens.bars),
+			page.Bars("Tokens shown to agents", "tokens", days.bars(tokens)),
 		),
 		page.Section(
 			"used",
 			"How often agents used a shown note",
-			page.Bars("How often agents used a shown note", "times", used.bars),
+			page.Bars("How often agents used a shown note", "times", days.bars(used)),
 		),
 	)
 	return s, nil
 }
 
-// days are bars with one number for each of the last days.
-type days struct {
-	bars []page.Bar
-	zone *time.Location
-	at   map[string]int // index in bars, by date
-}
+// days are the starts of the last days, ascending.
+type days []time.Time
 
-func (c *call) countDays() days {
-	d := days{zone: c.now.Location(), at: map[string]int{}}
+func (c *call) countDays() (all days) {
+	year, month, day := c.now.Date()
 	for i := range numberDays {
-		date := c.now.AddDate(0, 0, i+1-numberDays).Format(time.DateOnly)
-		d.at[date] = i
-		d.bars = append(d.bars, page.Bar{Name: date})
+		all = append(all, time.Date(year, month, day+i+1-numberDays, 0, 0, 0, 0, c.now.Location()))
 	}
-	return d
+	return all
 }
 
-func (d *days) add(t time.Time, n int) {
-	if i, ok := d.at[t.In(d.zone).Format(time.DateOnly)]; ok {
-		d.bars[i].Value += n
+// index returns the index of the day that contains a time, or -1 if the time is before the first day.
+func (d days) index(t time.Time) int {
+	i, isStart := slices.BinarySearchFunc(d, t, time.Time.Compare)
+	if isStart {
+		return i
 	}
+	return i - 1
 }
 
-// upTo turns daily additions into running totals that end at total.
-func (d *days) upTo(total int) []page.Bar {
-	for i := len(d.bars) - 1; i >= 0; i-- {
-		came := d.bars[i].Value
-		d.bars[i].Value = total
-		total -= came
+// bars returns a bar for each day, with these values.
+func (d days) bars(values []int) (bars []page.Bar) {
+	for i, start := range d {
+		bars = append(bars, page.Bar{Name: start.Format(time.DateOnly), Value: values[i]})
 	}
-	return d.bars
+	return bars
+}
+
+// dailyNumbers returns the number of changes and of entries on each day.
+func (c *call) dailyNumbers(d days) (maintenance.DailyOut, error) {
+	return keep(c, &c.caches.daily, d[0].Format(time.DateOnly), func() (maintenance.DailyOut, error) {
+		return maintenance.Daily(c.ctx, c.work, maintenance.DailyIn{Starts: d})
+	})
+}
+
+// largestProjects returns the projects with the most entries, as bars.
+func (c *call) largestProjects() (projects []page.Bar, err error) {
+	counts := map[string]int{}
+	// Stats counts all projects without reading entries. It fails if the browser sees only a part of the memory.
+	if st, err := maintenance.Stats(c.ctx, c.work, maintenance.StatsIn{}); err == nil {
+		counts = st.Projects
+	} else {
+		out, err := labels.Labels(c.ctx, c.work, labels.LabelsIn{Key: oxbow.LabelProject})
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range out.Labels {
+			counts[l.Value] = l.Entries
+		}
+	}
+	for _, name := range mostFirst(counts)[:min(mostProjects, len(counts))] {
+		projects = append(projects, page.Bar{Name: name, Value: counts[name]})
+	}
+	return projects, nil
 }

@@ -48,8 +48,8 @@ type Server struct {
 	mu   sync.Mutex              // guards seen
 	seen map[string]*rights.View // by session ID
 
-	heldCache heldCache
-	uploads   uploads
+	caches  caches
+	uploads uploads
 }
 
 // maxViews is the maximum number of cached views.
@@ -174,7 +174,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 	}
 	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, work: &work,
 		actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample, noFiles: s.opts.NoFiles,
-		heldCache: &s.heldCache, uploads: &s.uploads}
+		caches: &s.caches, uploads: &s.uploads}
 	out, err := handle(c)
 	if err != nil {
 		page := errorScreen(err)

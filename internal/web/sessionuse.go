@@ -94,7 +94,7 @@ func noteTurn(c *call) (reply, error) {
 		return noteScreen(session, t, v, errorScreen(err).status, errorNotice(err)), nil
 	}
 	if in.Name != "" { // do not replace an existing entry of that name unseen
-		if _, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: in.Name, Bare: true}); err == nil {
+		if _, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: in.Name, Bare: true, NoAdvice: true}); err == nil {
 			return again(&oxbow.InvalidError{
 				Field:  "name",
 				Value:  in.Name,

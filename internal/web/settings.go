@@ -156,7 +156,12 @@ func (c *call) health(full bool) g.Node {
 	if c.work.Place == nil || c.work.Host == nil {
 		return h.P(h.Class("dim"), h.Text("The memory is not stored in a file on this machine."))
 	}
-	out, err := maintenance.Doctor(c.ctx, c.work, maintenance.DoctorIn{Full: full})
+	out, err := maintenance.Doctor(c.ctx, c.work, maintenance.DoctorIn{
+		Full: full,
+		KeepNames: func(last uint64, check func() (maintenance.NameCheck, error)) (maintenance.NameCheck, error) {
+			return c.caches.names.get(c.view, last, "", check)
+		},
+	})
 	if err != nil {
 		return errorInPage(err)
 	}

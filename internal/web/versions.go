@@ -144,7 +144,7 @@ func (c *call) stateAt(name string, seq uint64) (s state, gone bool, err error) 
 	if seq == 0 {
 		return s, true, nil
 	}
-	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name + "@" + number(seq), Bare: true})
+	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name + "@" + number(seq), Bare: true, NoAdvice: true})
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return s, true, nil
 	}

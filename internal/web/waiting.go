@@ -4,19 +4,13 @@
 package web
 
 import (
-	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
 // listHeld lists the entries that are held back. The result is shared and must not be changed.
 func (c *call) listHeld() (labels.HeldOut, error) {
-	one := 1
-	last, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &one})
-	if err != nil || len(last.Changes) == 0 { // the store does not number its changes
-		return labels.Held(c.ctx, c.work, labels.HeldIn{})
-	}
-	return c.heldCache.get(c.view, last.Changes[0].Seq, func() (labels.HeldOut, error) {
+	return keep(c, &c.caches.held, "", func() (labels.HeldOut, error) {
 		return labels.Held(c.ctx, c.work, labels.HeldIn{})
 	})
 }

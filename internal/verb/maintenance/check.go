@@ -45,7 +45,7 @@ func Check(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error)
 		out.Annotations, err = checkAnnotations(ctx, w)
 	}
 	if err == nil {
-		out.Sessions, err = checkSessions(ctx, w)
+		out.Sessions, err = checkSessions(ctx, w, checkFile)
 	}
 	if err := cmp.Or(err, out.nothing(in)); err != nil {
 		return out, err
@@ -132,15 +132,23 @@ func MendSessions(file string) string {
 		"clients still have"
 }
 
-// checkSessions checks the archive of sessions. It returns nil if the archive does not
-// exist.
-func checkSessions(ctx context.Context, w *verb.Workspace) (*SessionsCheck, error) {
+// fileCheck examines the store in a file, and calls the functions with the open store.
+type fileCheck func(
+	ctx context.Context,
+	w *verb.Workspace,
+	file string,
+	also ...func(*oxbow.Memory) error,
+) (oxbow.CheckReport, error)
+
+// checkSessions examines the archive of sessions with one of [checkFile] and [openFile]. It returns nil if the archive
+// does not exist.
+func checkSessions(ctx context.Context, w *verb.Workspace, examine fileCheck) (*SessionsCheck, error) {
 	file, err := archiveFile(w)
 	if err != nil || file == "" {
 		return nil, err
 	}
 	out := &SessionsCheck{Store: file, Problems: []verb.Problem{}}
-	r, err := checkFile(ctx, w, file, func(m *oxbow.Memory) (err error) {
+	r, err := examine(ctx, w, file, func(m *oxbow.Memory) (err error) {
 		out.Waiting, err = inbox.Waiting(ctx, m)
 		return err
 	})

@@ -17,6 +17,10 @@ type DoctorIn struct {
 	// Clients inspects the configuration of agents' clients. If it is nil, the check is less
 	// complete.
 	Clients *setup.Inspection `json:"-"`
+
+	// KeepNames returns the result of check, or an earlier result for the same last change. If it is nil, check is
+	// called. It lets a server check the names only after the memory has changed.
+	KeepNames nameKeeper `json:"-"`
 }
 
 // DoctorOut is the result of Doctor.
@@ -37,7 +41,7 @@ func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, err
 	if err != nil {
 		return DoctorOut{}, err
 	}
-	d := &diagnosis{w: w, place: p, dir: p.Dir()}
+	d := &diagnosis{w: w, place: p, dir: p.Dir(), keepNames: in.KeepNames}
 	d.environment()
 	d.checkClients(ctx, in.Clients)
 	trusted := d.trust()
@@ -48,7 +52,7 @@ func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, err
 	if p.HasOwnLayout() && !d.closed { // do not check the files of other layouts
 		d.lock()
 		d.staleFiles()
-		d.checkHooks(ctx)
+		d.checkHooks(ctx, in.Full)
 		d.checkSwitches()
 	}
 	if trusted && !d.closed {

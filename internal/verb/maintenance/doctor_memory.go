@@ -18,7 +18,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
-	"github.com/oxbow-memory/oxbow/store/heads"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -165,7 +164,7 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		}
 		break
 	}
-	content, err := d.checkNames(ctx, m)
+	content, err := d.checkNames(ctx, m, s.Last)
 	if err != nil {
 		return err
 	}
@@ -208,28 +207,6 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		changes,
 	)
 	return nil
-}
-
-// checkNames reports names and aliases that several entries have. It returns the total size of the names and
-// contents in bytes.
-func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory) (size int64, err error) {
-	var clashes []string
-	err = heads.View(ctx, m.Store(), heads.Needs{Keys: []string{oxbow.HeadName}}, func(all heads.List) error {
-		size, clashes = 0, nil // View may call this function a second time
-		named := wordOwners{}
-		for h, err := range all.All {
-			if err != nil {
-				return err
-			}
-			size += int64(h.Size + len(h.Entry.Name))
-			clashes = append(clashes, named.add(*h.Entry)...)
-		}
-		return nil
-	})
-	for _, clash := range clashes[:min(len(clashes), maxFindings)] {
-		d.add(warning, "aliases", mendAliases, "%s", clash)
-	}
-	return size, err
 }
 
 // checkAnnotations checks the sidecars of the working tree, if there are any.

@@ -241,8 +241,25 @@ func WentBack(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
 	return verb.Note{}
 }
 
-// checkFile examines the store in a file, without changing anything.
+// checkFile reads the whole store in a file, without changing anything. Then it calls the functions with the open
+// store.
 func checkFile(
+	ctx context.Context,
+	w *verb.Workspace,
+	file string,
+	also ...func(*oxbow.Memory) error,
+) (r oxbow.CheckReport, err error) {
+	check := func(m *oxbow.Memory) (err error) {
+		r, err = m.Check(ctx)
+		return err
+	}
+	_, err = openFile(ctx, w, file, append([]func(*oxbow.Memory) error{check}, also...)...)
+	return r, err
+}
+
+// openFile opens the store in a file, without changing anything, and calls the functions with the open store. Opening
+// a store with a snapshot reads only the last part of the file, so the report contains only sizes.
+func openFile(
 	ctx context.Context,
 	w *verb.Workspace,
 	file string,
@@ -253,11 +270,11 @@ func checkFile(
 		return r, err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	r, err = m.Check(ctx)
+	stats, err := m.Stats(ctx)
 	for _, look := range also {
 		err = cmp.Or(err, look(m))
 	}
-	return r, err
+	return oxbow.CheckReport{Path: file, Entries: stats.Entries, Bytes: stats.Bytes}, err
 }
 
 // readHeader reads a store's header. It returns the zero header if the file has no valid

@@ -26,6 +26,12 @@ type Finding struct {
 	Mend  string `json:"mend,omitempty"`
 }
 
+// NameCheck is the result of a check of all names and aliases of a memory.
+type NameCheck struct {
+	size    int64    // total size of the names and contents in bytes
+	clashes []string // names and aliases that several entries have
+}
+
 // diagnosis is the state of a doctor run.
 type diagnosis struct {
 	w        *verb.Workspace
@@ -34,7 +40,12 @@ type diagnosis struct {
 	closed   bool   // the directory may not be opened
 	exists   bool   // the store's file exists
 	findings []Finding
+
+	keepNames nameKeeper // nil calls the check
 }
+
+// nameKeeper returns the result of check, or an earlier result for the same last change of the memory.
+type nameKeeper = func(last uint64, check func() (NameCheck, error)) (NameCheck, error)
 
 func (d *diagnosis) add(level, about, mend, format string, args ...any) {
 	d.findings = append(d.findings, Finding{about, level, fmt.Sprintf(format, args...), mend})

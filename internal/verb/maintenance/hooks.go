@@ -82,8 +82,8 @@ func (d *diagnosis) checkFingerprints(spool string) {
 }
 
 // checkHooks checks the spool and the archive, to which hooks write, and reports the last failure of a
-// hook.
-func (d *diagnosis) checkHooks(ctx context.Context) {
+// hook. If full is set, it reads the whole archive.
+func (d *diagnosis) checkHooks(ctx context.Context, full bool) {
 	const about = "hooks"
 	spool := filepath.Join(d.dir, session.SpoolDir)
 	fi, err := os.Stat(spool)
@@ -113,7 +113,11 @@ func (d *diagnosis) checkHooks(ctx context.Context) {
 		)
 	}
 	d.checkFingerprints(spool)
-	out, err := checkSessions(ctx, d.w)
+	examine := openFile
+	if full {
+		examine = checkFile
+	}
+	out, err := checkSessions(ctx, d.w, examine)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		d.findError("sessions", err)

@@ -1,0 +1,56 @@
+// This file keeps results that a large memory makes slow, until the memory changes.
+
+package web
+
+import (
+	"sync"
+
+	"github.com/oxbow-memory/oxbow/internal/verb/labels"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
+)
+
+// caches are the results that all calls of a server share.
+type caches struct {
+	held  changeCache[labels.HeldOut]
+	daily changeCache[maintenance.DailyOut]
+	names changeCache[maintenance.NameCheck]
+}
+
+// changeCache keeps one result for each view until the memory changes. The zero cache is empty.
+type changeCache[T any] struct {
+	mu    sync.Mutex
+	views map[*rights.View]keptResult[T]
+}
+
+// keptResult is a result that was read after a change of the memory.
+type keptResult[T any] struct {
+	change uint64
+	key    string
+	result T
+}
+
+// get returns the result for a view after a change. Results with other keys are different results. If the result is not
+// kept, or the number of the change is 0, get calls read. The result is shared and must not be modified.
+func (c *changeCache[T]) get(view *rights.View, change uint64, key string, read func() (T, error)) (T, error) {
+	c.mu.Lock()
+	kept, ok := c.views[view]
+	c.mu.Unlock()
+	if ok && kept.change == change && kept.key == key && change != 0 {
+		return kept.result, nil
+	}
+	result, err := read()
+	if err != nil || change == 0 {
+		return result, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.views == nil || len(c.views) >= maxKeptResults {
+		c.views = map[*rights.View]keptResult[T]{}
+	}
+	c.views[view] = keptResult[T]{change, key, result}
+	return result, nil
+}
+
+// maxKeptResults is the maximum number of views in a [changeCache].
+const maxKeptResults = 64

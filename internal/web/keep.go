@@ -1,0 +1,14 @@
+// This file keeps the results of a call until the memory changes.
+
+package web
+
+import "github.com/oxbow-memory/oxbow/internal/verb"
+
+// keep is like [changeCache.get] for the view of the call and the memory's last change.
+func keep[T any](c *call, cache *changeCache[T], key string, read func() (T, error)) (T, error) {
+	change, err := verb.LastChange(c.ctx, c.work)
+	if err != nil {
+		return read()
+	}
+	return cache.get(c.view, change, key, read)
+}
