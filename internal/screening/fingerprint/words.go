@@ -353,6 +353,9 @@ func isBlockTag(tag string) bool {
 func removePrefixes(s string) (string, bool) {
 	var b strings.Builder
 	prefixed, lines := 0, 0
+	if !mayHavePrefixes(s) {
+		return s, false
+	}
 	for line := range strings.Lines(s) {
 		rest, ok := removePrefix(line)
 		if ok {
@@ -369,6 +372,9 @@ func removePrefixes(s string) (string, bool) {
 
 // linesWithPrefix returns the lines with such a prefix, without the prefix. It omits all other lines.
 func linesWithPrefix(s string) string {
+	if !mayHavePrefixes(s) {
+		return ""
+	}
 	var b strings.Builder
 	for line := range strings.Lines(s) {
 		if rest, ok := removePrefix(line); ok {
@@ -380,6 +386,9 @@ func linesWithPrefix(s string) string {
 
 // removePrefix returns a line without its prefix. ok is false if the line has no prefix.
 func removePrefix(line string) (rest string, ok bool) {
+	if !mayHavePrefix(line) {
+		return line, false
+	}
 	for _, sep := range []string{"→", "\t", ":", "|", ") "} {
 		head, tail, ok := strings.Cut(line, sep)
 		if !ok || len(head) > 120 || !isLinePrefix(head) {
@@ -393,6 +402,36 @@ func removePrefix(line string) (rest string, ok bool) {
 		return tail, true
 	}
 	return line, false
+}
+
+// mayHavePrefix reports whether the first word of a line contains one of the characters that end a prefix. Most
+// lines of prose have no such word, and need no further comparison.
+func mayHavePrefix(line string) bool {
+	const firstOfArrow = 0xe2 // the first byte of "→" in UTF-8
+	inWord := false
+	for i := range len(line) {
+		switch line[i] {
+		case ' ':
+			if inWord {
+				return false
+			}
+		case '\t', ':', '|', ')', firstOfArrow:
+			return true
+		default:
+			inWord = true
+		}
+	}
+	return false
+}
+
+// mayHavePrefixes reports whether some line of a text may have a prefix.
+func mayHavePrefixes(text string) bool {
+	for line := range strings.Lines(text) {
+		if mayHavePrefix(line) {
+			return true
+		}
+	}
+	return false
 }
 
 // isLinePrefix reports whether a text is a number or a file name, with or without leading spaces.
