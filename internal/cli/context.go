@@ -12,7 +12,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
-	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
@@ -72,7 +71,7 @@ func (mem *openMemory) context(ctx context.Context, in contextIn) error {
 	}
 	s := profiles.SelectIn{Query: in.Message, Budget: in.Budget, AsOf: in.AsOf}
 	if in.Handoff {
-		return mem.openSession(ctx, sessions.OpenSessionIn{SelectIn: s, Project: in.Project})
+		return mem.openSession(ctx, profiles.OpenSessionIn{SelectIn: s, Project: in.Project})
 	}
 	return perform(
 		ctx,
@@ -85,12 +84,12 @@ func (mem *openMemory) context(ctx context.Context, in contextIn) error {
 
 // openSession prints the context for a session that continues the work of a handoff. If no
 // handoff is open, it prints the usual context.
-func (mem *openMemory) openSession(ctx context.Context, in sessions.OpenSessionIn) (err error) {
+func (mem *openMemory) openSession(ctx context.Context, in profiles.OpenSessionIn) (err error) {
 	in.Project, err = mem.env.projectNamed(in.Project)
 	if err != nil {
 		return err
 	}
-	out, err := run(ctx, mem, sessions.OpenSession, in)
+	out, err := run(ctx, mem, profiles.OpenSession, in)
 	if err != nil {
 		return err
 	}

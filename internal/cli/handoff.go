@@ -4,10 +4,11 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
 func handoffCommand(mem *openMemory) *cobra.Command {
@@ -28,15 +29,22 @@ load. A handoff can be taken only once.`,
 
 func handoffNewCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
-		Use:   "new SUMMARY",
+		Use:   "new [SUMMARY]",
 		Short: "Leave a task to the next session",
 		Long: `New stores a handoff. --project auto adds the project of the working directory.
-If an equal handoff is already open, nothing is stored.`,
+If an equal handoff is already open, nothing is stored. With --session, the
+handoff has the record of an archived session: its goal, last prompt,
+conclusions, open items, files and commands. The SUMMARY is then optional.`,
 		Example: `  oxbow handoff new "The grid is done." --plan "Walls next." \
-    --read pkg/map.go --skill senior-developer --profile vtt --project auto`,
-		Args: argCount(1, 1, "a SUMMARY"),
+    --read pkg/map.go --skill senior-developer --profile vtt --project auto
+  oxbow handoff new "Go on with this." --session 178e33fd`,
+		Args: argCount(0, 1, "at most one SUMMARY"),
 	}, verb.HandOff, func(in *verb.HandoffTaskIn, _ *flagSet, args []string) (err error) {
-		in.Summary = args[0]
+		if len(args) > 0 {
+			in.Summary = args[0]
+		} else if in.Session == "" {
+			return misusef(`oxbow handoff new "What was done."`, "a SUMMARY is missing")
+		}
 		in.Project, err = mem.env.projectNamed(in.Project)
 		return err
 	})
@@ -48,7 +56,7 @@ func handoffListCommand(mem *openMemory) *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List the open handoffs, the newest first",
 		Example: "  oxbow handoff list --all",
-	}, sessions.Handoffs, func(in *sessions.HandoffsIn, _ *flagSet, _ []string) (err error) {
+	}, verb.Handoffs, func(in *verb.HandoffsIn, _ *flagSet, _ []string) (err error) {
 		in.Project, err = mem.env.projectNamed(in.Project)
 		return err
 	})
@@ -58,10 +66,34 @@ func handoffShowCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Show the newest open handoff, or a named one, without taking it",
+		Long: `Show prints a handoff without taking it. With --session, it prints what the
+session gets after a compaction.`,
 		Example: `  oxbow handoff show
-  oxbow handoff show "handoff: The grid is done."`,
+  oxbow handoff show "handoff: The grid is done."
+  oxbow handoff show --session 178e33fd`,
 		Args: argCount(0, 1, "at most one NAME"),
-	}, sessions.ShowHandoff, positional)
+	}, showHandoff, func(in *showHandoffIn, _ *flagSet, args []string) error {
+		if len(args) > 0 {
+			in.Name = args[0]
+		}
+		if in.Name != "" && in.Session != "" {
+			return misusef("leave one of them out", "a NAME and --session are given")
+		}
+		return nil
+	})
+}
+
+// showHandoffIn contains the arguments of oxbow handoff show.
+type showHandoffIn struct {
+	verb.ShowHandoffIn
+	Session string `json:"session,omitempty" value:"SESSION" usage:"show the record of this SESSION, which it gets after a compaction"`
+}
+
+func showHandoff(ctx context.Context, w *verb.Workspace, in showHandoffIn) (verb.HandoffOut, error) {
+	if in.Session != "" {
+		return verb.ShowRecord(ctx, w, verb.ShowRecordIn{Session: in.Session})
+	}
+	return verb.ShowHandoff(ctx, w, in.ShowHandoffIn)
 }
 
 func handoffTakeCommand(mem *openMemory) *cobra.Command {
@@ -76,7 +108,7 @@ handoff by mistake, oxbow undo opens it again.`,
 		Example: `  oxbow handoff take
   oxbow handoff take --project auto`,
 		Args: argCount(0, 1, "at most one NAME"),
-	}, sessions.TakeHandoff, func(in *sessions.TakeHandoffIn, _ *flagSet, args []string) (err error) {
+	}, verb.TakeHandoff, func(in *verb.TakeHandoffIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Name = args[0]
 			if in.Project != "" {
@@ -97,5 +129,5 @@ func handoffDropCommand(mem *openMemory) *cobra.Command {
 		Short:   "Forget a handoff, open or taken",
 		Example: `  oxbow handoff drop "handoff: The grid is done."`,
 		Args:    argCount(1, 1, "the NAME of a handoff"),
-	}, sessions.DropHandoff, positional)
+	}, verb.DropHandoff, positional)
 }

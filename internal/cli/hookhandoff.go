@@ -9,7 +9,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
 // handoffTokens is the maximum number of tokens that a handoff's profile selects at the start of
@@ -21,16 +20,11 @@ const handoffTokens = 2_000
 // unasked.
 func (mem *openMemory) waitingHandoff(ctx context.Context, dir string) string {
 	project, _ := findProject(dir)
-	waiting, err := run(ctx, mem, sessions.Handoffs, sessions.HandoffsIn{})
+	waiting, err := run(ctx, mem, verb.WaitingHandoff, verb.WaitingHandoffIn{Project: project})
 	if err != nil {
 		return ""
 	}
-	for _, h := range waiting.Handoffs {
-		if h.Offered && (h.Project == "" || h.Project == project) {
-			return h.Name
-		}
-	}
-	return ""
+	return waiting.Name
 }
 
 // takeHandoffNamed takes a handoff. It returns the handoff's text, including the skills and the memory that the
@@ -39,8 +33,8 @@ func (mem *openMemory) takeHandoffNamed(ctx context.Context, name string) (text 
 	out, err := run(
 		ctx,
 		mem,
-		sessions.TakeHandoff,
-		sessions.TakeHandoffIn{Name: name, Opening: verb.Opening{Budget: handoffTokens}},
+		verb.TakeHandoff,
+		verb.TakeHandoffIn{Name: name, Opening: verb.Opening{Budget: handoffTokens}},
 	)
 	if err != nil || out.HandoffOut == nil {
 		return "", false // another session was faster

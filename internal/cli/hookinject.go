@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/agent/session/continuation"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
@@ -177,7 +177,11 @@ func (mem *openMemory) handoffText(ctx context.Context, client, id string) strin
 	if err != nil || len(turns) == 0 {
 		return ""
 	}
-	return "\n" + continuation.Now(ctx, turns)
+	o := handoff.Opening{Handoff: handoff.Handoff{Task: handoff.FromTurns(ctx, turns)}}
+	if o.Handoff.Record == "" {
+		return ""
+	}
+	return "\n" + o.Text()
 }
 
 // prompt answers a prompt once. Context that cannot be recorded is not shown.

@@ -206,7 +206,8 @@ func (mem *openMemory) buildService(ctx context.Context, flags serving) (_ *serv
 	return mem.servedAs(o, workspace, profileNames, other), closeFn, nil
 }
 
-// handoffWaits reports whether the home has an open handoff. It does not create a missing memory.
+// handoffWaits reports whether the home has an open handoff that a session may take. It does not create a
+// missing memory.
 func (finder *homeFinder) handoffWaits(
 	ctx context.Context,
 	open func(context.Context, verb.Access) (*oxbow.Memory, error),
@@ -222,8 +223,8 @@ func (finder *homeFinder) handoffWaits(
 	if err != nil {
 		return false // each call reports it
 	}
-	hs, err := handoff.Newest(ctx, m, 1)
-	return err == nil && len(hs) > 0
+	_, err = handoff.Next(ctx, m, handoff.Choice{})
+	return err == nil
 }
 
 // servedWithout returns a server that answers every call with the reason why there is no memory.

@@ -55,6 +55,7 @@ var examples = []struct {
 	{"GET /sessions/search", "/sessions/search?query=lift", "", 200, markA},
 	{"GET /sessions/{session}", "/sessions/claude%2Fs-" + markA, "", 200, "lift"},
 	{"GET /sessions/{session}/resume", "/sessions/s-" + markA + "/resume", "", 200, "claude --resume"},
+	{"GET /sessions/{session}/handoff", "/sessions/s-" + markA + "/handoff", "", 200, `"record":"Goal`},
 	{"DELETE /sessions/{session}", "/sessions/s-" + markA, "", 200, `"turns":1`},
 	{"POST /sessions/restore", "/sessions/restore", "", 200, `"undone":true`},
 	{"POST /handoffs", "/handoffs", `{"summary":"The bridge is half done.","plan":"Finish it."}`, 200, `"name"`},

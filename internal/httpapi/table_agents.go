@@ -87,6 +87,8 @@ func sessionRoutes() []route {
 		look("/sessions", "sessions", "List sessions", sessions.Sessions),
 		look("/sessions/search", "search_sessions", "Find turns of sessions by words", sessions.SearchSessions),
 		look("/sessions/{session}", "session", "Show the turns of a session", sessions.ShowSession),
+		look("/sessions/{session}/handoff", "session_handoff", "Show what a session gets after a compaction",
+			verb.ShowRecord),
 		look("/sessions/{session}/resume", "resume", "How a client goes on with a session", sessions.ResumeSession),
 		change(
 			http.MethodDelete,
@@ -123,16 +125,16 @@ func restoreSession(ctx context.Context, w *verb.Workspace, _ struct{}) (session
 
 func handoffRoutes() []route {
 	return []route{
-		look("/handoffs", "handoffs", "List handoffs", sessions.Handoffs),
+		look("/handoffs", "handoffs", "List handoffs", verb.Handoffs),
 		change(http.MethodPost, "/handoffs", "hand_off", "Hand off a task with its memory", verb.HandOff),
-		look("/handoffs/{name}", "handoff", "Show a handoff as its taker sees it", sessions.ShowHandoff),
-		change(http.MethodPost, "/handoffs/{name}/take", "take_handoff", "Take a handoff, once", sessions.TakeHandoff),
+		look("/handoffs/{name}", "handoff", "Show a handoff as its taker sees it", verb.ShowHandoff),
+		change(http.MethodPost, "/handoffs/{name}/take", "take_handoff", "Take a handoff, once", verb.TakeHandoff),
 		change(
 			http.MethodDelete,
 			"/handoffs/{name}",
 			"drop_handoff",
 			"Forget a handoff",
-			sessions.DropHandoff,
+			verb.DropHandoff,
 			removesData,
 		),
 	}

@@ -131,7 +131,7 @@ func (d *transport) handoffNames(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	hs, err := handoff.ListAll(ctx, m, "")
+	hs, err := handoff.ListAll(ctx, m, nil)
 	var names []string
 	for _, taken := range []bool{false, true} {
 		for _, h := range hs {

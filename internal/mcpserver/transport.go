@@ -40,6 +40,9 @@ type transport struct {
 // conversations.
 func (d *transport) sessionWorkspace(ss *mcp.ServerSession, version string) *verb.Workspace {
 	w := *d.Workspace
+	if d.door.Name != stdioName {
+		w.Dir = "" // the client may run on a different machine
+	}
 	switch {
 	case w.Profiles == nil:
 	case d.door.Name == stdioName:

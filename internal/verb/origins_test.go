@@ -57,7 +57,7 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 		}
 	}
 	// A later change in the same call does not remove the stamps.
-	ctx := provenance.WithTaints(
+	ctx := verb.WithTaints(
 		oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent}),
 		[]string{"WebFetch x"},
 	)

@@ -54,7 +54,7 @@ func TestHandoffTask(t *testing.T) {
 		e.Entry.Source.Door != "cli" {
 		t.Errorf("stored as %s by %+v, want a handoff by the desk's source", e.Entry.Kind, e.Entry.Source)
 	}
-	h, err := handoff.Take(t.Context(), b.m, "", "")
+	h, err := handoff.Take(t.Context(), b.m, handoff.Choice{})
 	want := handoff.Task{Summary: "Grid done", Plan: "Walls.", Profile: "vtt-developer",
 		Skills: []string{"vtt-core", "senior-developer"}, Files: []string{"pkg/vtt/spatial.go"}}
 	if err != nil || !reflect.DeepEqual(h.Task, want) || h.Name != out.Name {

@@ -42,7 +42,7 @@ func handoffTask(ctx context.Context, w *Workspace, in HandoffTaskIn) (HandoffTa
 	}
 	out, err := TakeForSession(ctx, w, TakeForSessionIn{Project: in.Project})
 	if errors.Is(err, handoff.ErrNone) {
-		err = Advise(NoHandoffError{}, "go on without it")
+		err = Advise(noHandoffError{}, "go on without it")
 	}
 	if err != nil {
 		return HandoffTaskOut{}, err
@@ -72,15 +72,10 @@ func TakeForSession(ctx context.Context, w *Workspace, in TakeForSessionIn) (Han
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	h = w.Judge(h)
-	o := handoff.Opening{Handoff: h, Files: w.handoffFiles(ctx, h.Files), Skills: w.handoffSkills(h)}
-	loaded := w.loadFor(ctx, &o)
-	out := OpeningOut(&o)
-	if note != "" {
-		out.text += "\nNote: " + note + "\n"
-	}
-	out.text += loaded
-	return out, nil
+	o := w.skillLoader().OpenWithSkills(h, w.LookAt(h.Files))
+	o.Note = note
+	w.loadFor(ctx, &o)
+	return OpeningOut(&o), nil
 }
 
 // take returns the handoff and a note for the model.
@@ -93,84 +88,50 @@ func (in TakeForSessionIn) take(ctx context.Context, w *Workspace) (handoff.Hand
 	if err != nil {
 		return handoff.Handoff{}, "", err
 	}
-	if !in.ShowOnly {
-		h, err := handoff.Take(ctx, m, in.Name, in.Project)
-		if errors.Is(err, handoff.ErrTaken) {
-			h, err = handoff.Get(ctx, m, in.Name)
-			return h, "another session took it before.", err
-		}
-		return h, "", err
+	c := handoff.Choice{Name: in.Name, Projects: handoff.OfProject(in.Project), Judge: w.Judge}
+	if in.ShowOnly {
+		h, err := handoff.Next(ctx, m, c)
+		return h, "it was shown only: this client may not take it.", err
 	}
-	const shown = "it was shown only: this client may not take it."
-	if in.Name != "" {
-		h, err := handoff.Get(ctx, m, in.Name)
-		return h, shown, err
+	h, err := handoff.Take(ctx, m, c)
+	if errors.Is(err, handoff.ErrTaken) {
+		h, err = handoff.Next(ctx, m, c)
+		return h, "another session took it before.", err
 	}
-	open, err := handoff.ListOpen(ctx, m, in.Project)
-	if err != nil || len(open) == 0 {
-		return handoff.Handoff{}, "", errors.Join(err, handoff.ErrNone)
-	}
-	return open[0], shown, nil
+	return h, "", err
 }
 
-// handoffFiles returns the files that a handoff names. Their state is examined only if the caller works on
-// this machine, because other callers may have other files.
-func (w *Workspace) handoffFiles(ctx context.Context, names []string) []handoff.File {
-	c, _ := ContextCaller(ctx)
-	if c.Dir != "" && w.Dir != "" {
-		return w.ScanFiles(names)
+// skillLoader returns a loader of skills, or one that says why no skills can be loaded.
+func (w *Workspace) skillLoader() *handoff.Loader {
+	if w.Loader == nil {
+		return &handoff.Loader{WithoutSkills: "this server does not read skills"}
 	}
-	files := make([]handoff.File, len(names))
-	for i, name := range names {
-		files[i] = handoff.File{Name: name}
+	l, err := w.Loader()
+	if err != nil {
+		return &handoff.Loader{WithoutSkills: err.Error()}
 	}
-	return files
+	return l
 }
 
-// handoffSkills loads the skills that a handoff names.
-func (w *Workspace) handoffSkills(h handoff.Handoff) (skills []handoff.LoadedSkill) {
-	if len(h.Skills) == 0 {
-		return nil
-	}
-	l := &handoff.Loader{}
-	reason := "this server does not read skills"
-	if w.Loader != nil {
-		var err error
-		l, err = w.Loader()
-		if err != nil {
-			l, reason = &handoff.Loader{}, err.Error()
-		}
-	}
-	for _, name := range h.Skills {
-		if l.Skills == nil {
-			skills = append(skills, handoff.LoadedSkill{Name: name, Wrong: reason})
-			continue
-		}
-		skills = append(skills, l.Skill(name))
-	}
-	return skills
-}
-
-// loadFor loads the profile that the handoff names, and returns the text of its selection. It stores
-// in the opening why the profile was not loaded. Text that the profile redacts is redacted in the
+// loadFor loads the profile that the handoff names, and puts the text of its selection into the opening. It
+// stores in the opening why the profile was not loaded. Text that the profile redacts is redacted in the
 // handoff.
-func (w *Workspace) loadFor(ctx context.Context, o *handoff.Opening) string {
-	h := &o.Handoff
-	if h.Profile == "" {
-		return ""
+func (w *Workspace) loadFor(ctx context.Context, o *handoff.Opening) {
+	name := o.Handoff.Profile
+	if name == "" {
+		return
 	}
 	if w.Profiles == nil {
 		o.Wrong = "this server offers no memory profiles"
-		return ""
+		return
 	}
-	out, err := LoadProfile(ctx, w, LoadMemoryProfileIn{Name: h.Profile})
+	out, err := LoadProfile(ctx, w, LoadMemoryProfileIn{Name: name})
 	if err != nil {
 		o.Wrong = handoff.OneLine(err)
-		return ""
+		return
 	}
-	if r, err := w.Profiles.resolve(h.Profile); err == nil {
-		bounds := r.Scope()
-		h.Name, h.Summary, h.Plan = bounds.Text(h.Name), bounds.Text(h.Summary), bounds.Text(h.Plan)
+	o.Entries = prompt.AnswerText(out)
+	if r, err := w.Profiles.resolve(name); err == nil {
+		o.Redact(r)
 	}
-	return "\n" + prompt.AnswerText(out)
 }

@@ -4,21 +4,22 @@
 package web
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 func handoffsPage(c *call) (reply, error) {
 	all := c.value("all") != ""
-	out, err := sessions.Handoffs(c.ctx, c.work, sessions.HandoffsIn{All: all})
+	out, err := verb.Handoffs(c.ctx, c.work, verb.HandoffsIn{All: all})
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func handoffsPage(c *call) (reply, error) {
 						h.H2(h.A(h.Href(page.Root+handoffPath(o.Name)), page.Isolated(o.Name))),
 						page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, ""),
 					),
-					h.P(h.Class("snippet"), page.Isolated(o.Summary)),
+					h.P(h.Class("snippet"), page.Isolated(cmp.Or(o.Summary, o.Record))),
 					h.Div(
 						h.Class("meta"),
 						g.If(o.Project != "", h.Span(page.Isolated(o.Project))),
@@ -64,11 +65,11 @@ func handoffsPage(c *call) (reply, error) {
 			})),
 		}
 	}
-	other, text := "handoffs?all=1", "Also show handoffs that were taken"
+	other, label := "handoffs?all=1", "Also show handoffs that were taken"
 	if all {
-		other, text = "handoffs", "Show only open handoffs"
+		other, label = "handoffs", "Show only open handoffs"
 	}
-	s.body = append(s.body, h.P(h.A(h.Href(page.Root+other), h.Text(text))))
+	s.body = append(s.body, h.P(h.A(h.Href(page.Root+other), h.Text(label))))
 	return s, nil
 }
 
@@ -76,11 +77,12 @@ func handoffPath(name string) string {
 	return "handoffs/" + strings.TrimPrefix(page.EntryPath(name), "entries/")
 }
 
-// showHandoff is the page of one handoff. It does not open the profiles and files that the handoff
-// names, because not every browser has the right to see them.
+// showHandoff is the page of one handoff. It shows the text that the next session gets, without the texts
+// of the profile and the skills that the handoff names, because not every browser has the right to see
+// them.
 func showHandoff(c *call) (reply, error) {
 	name := c.name()
-	out, err := sessions.Handoffs(c.ctx, c.work, sessions.HandoffsIn{All: true})
+	out, err := verb.Handoffs(c.ctx, c.work, verb.HandoffsIn{All: true})
 	if err != nil {
 		return nil, err
 	}
@@ -98,32 +100,27 @@ func showHandoff(c *call) (reply, error) {
 			page.When(c.now, page.Moment(o.Created)),
 		),
 		body: []g.Node{
-			page.Facts(
-				"Name",
-				o.Name,
-				"Project",
-				o.Project,
-				"Profile",
-				o.Profile,
-				"Skills",
-				strings.Join(o.Skills, ", "),
-			),
-			page.Section("summary", "What was done", h.Pre(h.Class("text"), page.Isolated(o.Summary))),
-			g.If(
-				o.Plan != "",
-				page.Section("plan", "What is left to do", h.Pre(h.Class("text"), page.Isolated(o.Plan))),
+			page.Facts("Name", o.Name, "Project", o.Project),
+			page.Section(
+				"text",
+				"What the next session gets",
+				h.Pre(h.Class("text"), page.Isolated(strings.TrimSpace(o.Text()))),
+				g.If(
+					o.Profile != "" || len(o.Skills) > 0,
+					h.P(h.Text("It also gets the entries of the profile and the texts of the skills.")),
+				),
 			),
 			h.P(
 				h.Class("hint"),
 				h.Text("A session takes it with the prompt /handoff, or you do: "),
-				h.Code(h.Text("oxbow handoff take "+page.Visible(o.Name))),
+				h.Code(h.Text("oxbow handoff take "+page.Visible(text.ShellName(o.Name)))),
 			),
 			g.If(c.mayWrite(), h.Div(h.Class("actions"), page.Button(handoffPath(o.Name)+"/drop", "", "Discard")))},
 	}, nil
 }
 
 func dropHandoff(c *call) (reply, error) {
-	out, err := sessions.DropHandoff(c.ctx, c.work, sessions.DropHandoffIn{Name: c.name()})
+	out, err := verb.DropHandoff(c.ctx, c.work, verb.DropHandoffIn{Name: c.name()})
 	if err != nil {
 		return nil, err
 	}

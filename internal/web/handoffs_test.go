@@ -74,7 +74,7 @@ func TestHandoffs(t *testing.T) {
 	b.has(shown, "crane work", "The crane turns", "open")
 	b.harmless(shown)
 	shown = b.get(at, http.StatusOK)
-	b.has(shown, "What is left to do", "Then crane work")
+	b.has(shown, "What the next session gets", "Then crane work")
 	b.harmless(shown)
 	shown = b.submit(shown, "Discard", nil, http.StatusOK)
 	b.has(shown, "Forgot", "No handoff is open.")

@@ -386,7 +386,7 @@ func TestSession(t *testing.T) {
 		t.Errorf("the handoff's profile was not loaded: %q", system)
 	}
 	// It is taken once, and the memory is bound for this conversation alone.
-	if hs, err := handoff.ListOpen(t.Context(), h.Memory(), ""); err != nil || len(hs) > 0 {
+	if hs, err := handoff.ListOpen(t.Context(), h.Memory(), nil); err != nil || len(hs) > 0 {
 		t.Errorf("open handoffs: %+v, %v", hs, err)
 	}
 	name, goOn, err := s.Compact(t.Context(), "We built walls.\n\nAnd doors.")

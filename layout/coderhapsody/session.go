@@ -73,49 +73,43 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if err != nil || !taken {
 		return c, err
 	}
-	files := s.h.look(t.Files)
-	text := t.Text(files)
-	if s.r.LoadSkill != nil {
-		text = t.TextWithSkills(files, s.r.LoadSkill)
-	}
+	o := handoff.Opening{Handoff: t, Files: s.h.look(t.Files), Skills: s.skills(t.Skills)}
 	c.Add(prompt.Part{Name: partHandoff, Source: t.Name, Role: prompt.User, Pinned: true,
-		Why: "it waited for this session", Text: text})
+		Why: "it waited for this session", Text: o.Text()})
 	s.h.budget(&c, s.r.Budget)
 	return c, nil
 }
 
 // look reports which of the files in a handoff are missing in the working directory.
 func (h *home) look(names []string) []handoff.File {
-	files := make([]handoff.File, len(names))
-	for i, name := range names {
-		files[i].Name = name
-		rel := path.Clean(name)
-		switch {
-		case h.Work == nil:
-			files[i].Trouble = "not looked at"
-		case !fs.ValidPath(rel):
-			files[i].Trouble = "outside the working directory, not looked at"
-		default:
-			info, err := h.Work.Stat(path.Join(h.WorkDir, rel))
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				files[i].Trouble = "missing"
-			case err != nil:
-				files[i].Trouble = "cannot be read"
-			case !info.Mode().IsRegular():
-				files[i].Trouble = "not a regular file"
-			default:
-				files[i].Bytes = info.Size()
-			}
-		}
+	if h.Work == nil {
+		return handoff.Look(names, h.WorkDir, nil)
 	}
-	return files
+	return handoff.Look(names, h.WorkDir, func(name string) (fs.FileInfo, error) {
+		return h.Work.Stat(path.Join(h.WorkDir, name))
+	})
+}
+
+// skills loads the skills of a handoff. It returns nil if the session cannot load skills.
+func (s *session) skills(names []string) (skills []handoff.LoadedSkill) {
+	if s.r.LoadSkill == nil {
+		return nil
+	}
+	for _, name := range names {
+		text, err := s.r.LoadSkill(name)
+		l := handoff.LoadedSkill{Name: name, Text: text}
+		if err != nil {
+			l = handoff.LoadedSkill{Name: name, Wrong: handoff.OneLine(err)}
+		}
+		skills = append(skills, l)
+	}
+	return skills
 }
 
 // take takes the newest waiting handoff. In a read-only memory, the handoff stays in the list of
 // waiting handoffs.
 func (s *session) take(ctx context.Context) (handoff.Handoff, bool, error) {
-	t, err := handoff.Take(ctx, s.h.Mem, "", s.r.Project)
+	t, err := handoff.Take(ctx, s.h.Mem, handoff.Choice{Projects: handoff.OfProject(s.r.Project)})
 	switch {
 	case errors.Is(err, handoff.ErrNone):
 		return t, false, nil

@@ -16,19 +16,22 @@ type File struct {
 	Trouble string `json:"trouble,omitempty"` // why the file cannot be read ("" if it can be read)
 }
 
-// Look checks whether the named files can be read, and returns them in the same order. Dir is the
-// absolute path of the working directory, and fsys contains its files. fsys must not follow links
-// that lead out of the directory, as with an os.Root's FS. A name that leads out of dir is not
-// looked up.
-func Look(names []string, dir string, fsys fs.FS) []File {
+// Look checks whether the named files can be read, and returns them in the same order. Dir is the path of
+// the working directory. A name that leads out of dir is not looked up. Stat returns the information about
+// a file, whose name has slashes and is relative to dir. It must not follow links that lead out of dir. If
+// stat is nil, the files are not checked.
+func Look(names []string, dir string, stat func(name string) (fs.FileInfo, error)) []File {
 	files := make([]File, len(names))
 	for i, name := range names {
-		files[i] = look(name, dir, fsys)
+		files[i] = look(name, dir, stat)
 	}
 	return files
 }
 
-func look(name, dir string, fsys fs.FS) File {
+func look(name, dir string, stat func(name string) (fs.FileInfo, error)) File {
+	if stat == nil {
+		return File{Name: name}
+	}
 	rel := filepath.Clean(filepath.FromSlash(name))
 	if filepath.IsAbs(rel) {
 		r, err := filepath.Rel(dir, rel)
@@ -41,7 +44,7 @@ func look(name, dir string, fsys fs.FS) File {
 		return File{Name: name, Trouble: "outside the working directory, not looked at"}
 	}
 	f := File{Name: filepath.ToSlash(rel)}
-	fi, err := fs.Stat(fsys, f.Name)
+	fi, err := stat(f.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Trouble = "missing"

@@ -1,4 +1,4 @@
-// This file loads the memory profile and the skills that a handoff names.
+// This file loads the memory profile and the skills that a handoff names, for its opening.
 
 package handoff
 
@@ -23,35 +23,17 @@ type Loader struct {
 	// Default is used if the handoff names no profile, or a profile that cannot be loaded. If Default
 	// is nil, nothing is selected.
 	Default *profile.Resolved
-}
-
-// Opening is the text that a session gets when it takes a handoff.
-type Opening struct {
-	Handoff   Handoff
-	Files     []File             // result of [Look]
-	Selection *profile.Selection // nil if nothing was selected
-	Skills    []LoadedSkill      // in the order of the handoff
-	Wrong     string             // why the handoff's profile or the selection was not loaded, or "" if nothing failed
-}
-
-// LoadedSkill is a skill that a handoff names.
-type LoadedSkill struct {
-	Name  string
-	Skill *skill.Skill // nil if the skill cannot be loaded
-	Wrong string       // why the skill cannot be loaded ("" if it was loaded)
+	// WithoutSkills is the reason why no skills can be loaded if Skills is nil.
+	WithoutSkills string
 }
 
 // Load loads the profile and the skills of a handoff. It does not return an error, because the
 // handoff may have been taken already. Instead, the opening contains the reason why a part could
 // not be loaded. A session that is bound to a profile loads no other profile. Text that the profile
-// redacts is redacted in the name, the summary and the plan of the handoff and in the selection.
-// The token budget of the request (by default the profile's) includes the handoff and its skills.
-// The selection gets the remaining tokens.
+// redacts is redacted in the texts of the handoff and in the selection. The token budget of the request
+// (by default the profile's) includes the handoff and its skills. The selection gets the remaining tokens.
 func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []File, req profile.Request) Opening {
-	o := Opening{Handoff: h, Files: files}
-	for _, name := range h.Skills {
-		o.Skills = append(o.Skills, l.Skill(name))
-	}
+	o := l.OpenWithSkills(h, files)
 	r, err := l.profile(h.Profile)
 	if err != nil {
 		o.Wrong = OneLine(err)
@@ -59,10 +41,7 @@ func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []F
 	if r == nil {
 		return o
 	}
-	bounds := r.Scope()
-	o.Handoff.Name = bounds.Text(h.Name)
-	o.Handoff.Summary = bounds.Text(h.Summary)
-	o.Handoff.Plan = bounds.Text(h.Plan)
+	o.Redact(r)
 	used := (prompt.EstimateTokens(o.Text())*prompt.Margin + 99) / 100
 	req.Budget = cmp.Or(req.Budget, r.MaxTokens) - used
 	if req.Budget < 1 {
@@ -77,13 +56,34 @@ func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []F
 		o.Wrong = cmp.Or(o.Wrong, OneLine(err))
 		return o
 	}
-	o.Selection = &sel
+	o.Selection, o.Entries = &sel, sel.Text()
 	return o
+}
+
+// OpenWithSkills loads only the skills of a handoff.
+func (l *Loader) OpenWithSkills(h Handoff, files []File) Opening {
+	o := Opening{Handoff: h, Files: files}
+	for _, name := range h.Skills {
+		o.Skills = append(o.Skills, l.Skill(name))
+	}
+	return o
+}
+
+// Redact redacts the texts of the handoff as the profile does.
+func (o *Opening) Redact(r *profile.Resolved) {
+	bounds, h := r.Scope(), &o.Handoff
+	for _, text := range []*string{&h.Name, &h.Summary, &h.Plan, &h.Record} {
+		*text = bounds.Text(*text)
+	}
 }
 
 // Skill loads the skill with this name. The result says why it cannot be loaded.
 func (l *Loader) Skill(name string) LoadedSkill {
 	s := LoadedSkill{Name: name}
+	if l.Skills == nil {
+		s.Wrong = l.WithoutSkills
+		return s
+	}
 	k, err := l.Skills.Find(name)
 	if err != nil {
 		s.Wrong = OneLine(err)
@@ -91,7 +91,7 @@ func (l *Loader) Skill(name string) LoadedSkill {
 	}
 	s.Wrong = k.Withheld()
 	if s.Wrong == "" {
-		s.Skill = &k
+		s.Skill, s.Text = &k, k.Show()
 	}
 	return s
 }
@@ -102,7 +102,7 @@ func (l *Loader) SkillText(name string) (string, error) {
 	if s.Skill == nil {
 		return "", errors.New(s.Wrong)
 	}
-	return s.Skill.Show(), nil
+	return s.Text, nil
 }
 
 // profile returns the profile that selects the entries for a handoff with a profile of this name. A
@@ -135,32 +135,4 @@ func OneLine(err error) string {
 	}
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return first
-}
-
-// Text returns the text of the opening: the handoff, with a remark for each profile and skill that
-// tells whether it was loaded, then the skills and the selection.
-func (o *Opening) Text() string {
-	var b strings.Builder
-	profileSays := ""
-	switch {
-	case o.Wrong != "":
-		profileSays = " (not loaded: " + o.Wrong + ")"
-	case o.Selection != nil:
-		profileSays = " (loaded below)"
-	}
-	b.WriteString(o.Handoff.text(o.Files, profileSays, func(i int) string {
-		if o.Skills[i].Wrong != "" {
-			return " (not loaded: " + o.Skills[i].Wrong + ")"
-		}
-		return " (loaded below)"
-	}))
-	for _, s := range o.Skills {
-		if s.Skill != nil {
-			b.WriteString("\n" + strings.TrimRight(s.Skill.Show(), "\n") + "\n")
-		}
-	}
-	if o.Selection != nil {
-		b.WriteString("\n" + o.Selection.Text())
-	}
-	return b.String()
 }

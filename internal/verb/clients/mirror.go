@@ -18,7 +18,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/setup"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -274,7 +273,7 @@ func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints [
 	for _, f := range files {
 		delete(m.known, f.Path)
 	}
-	got, err := transfer.Import(provenance.WithTaints(ctx, taints), m.w, read)
+	got, err := transfer.Import(verb.WithTaints(ctx, taints), m.w, read)
 	m.out.Added = m.out.Added + got.Added
 	m.out.Updated = m.out.Updated + got.Updated
 	m.out.Held = m.out.Held + got.Held

@@ -125,7 +125,7 @@ func (in InjectedIn) filter(ctx context.Context, a *session.Archive, since time.
 		f.After = since.Add(-longTurn)
 	}
 	if in.Session != "" {
-		s, err := sessions.FindOne(ctx, a, in.Session)
+		s, err := verb.FindSession(ctx, a, in.Session)
 		if err != nil {
 			return f, err
 		}

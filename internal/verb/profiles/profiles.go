@@ -254,7 +254,7 @@ func DiffProfiles(ctx context.Context, w *verb.Workspace, in DiffProfilesIn) (Di
 	if err != nil {
 		return DiffProfilesOut{}, err
 	}
-	req, err := SelectionRequest(ctx, w, m, SelectIn{AsOf: in.AsOf})
+	req, err := selectionRequest(ctx, w, m, SelectIn{AsOf: in.AsOf})
 	if err != nil {
 		return DiffProfilesOut{}, err
 	}

@@ -32,17 +32,17 @@ func Select(ctx context.Context, w *verb.Workspace, in SelectIn) (verb.Selection
 	if err != nil {
 		return verb.SelectionOut{}, err
 	}
-	return SelectWith(ctx, w, l.Profiles, m, r, in)
+	return selectWith(ctx, w, l.Profiles, m, r, in)
 }
 
-func SelectWith(
+func selectWith(
 	ctx context.Context, w *verb.Workspace,
 	set *profile.Set,
 	m *oxbow.Memory,
 	r *profile.Resolved,
 	in SelectIn,
 ) (verb.SelectionOut, error) {
-	req, err := SelectionRequest(ctx, w, m, in)
+	req, err := selectionRequest(ctx, w, m, in)
 	if err != nil {
 		return verb.SelectionOut{}, err
 	}
@@ -53,8 +53,8 @@ func SelectWith(
 	return verb.NewSelectionOut(&got), nil
 }
 
-// SelectionRequest returns the request for a selection, with its date as the number of a change.
-func SelectionRequest(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, in SelectIn) (profile.Request, error) {
+// selectionRequest returns the request for a selection, with its date as the number of a change.
+func selectionRequest(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, in SelectIn) (profile.Request, error) {
 	req := profile.Request{Query: in.Query, Budget: in.Budget}
 	if in.AsOf == "" {
 		return req, nil

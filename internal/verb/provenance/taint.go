@@ -19,14 +19,6 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-type taintsKey struct{}
-
-// WithTaints returns a context for changes that get these taints, instead of the taints of the
-// caller's session.
-func WithTaints(ctx context.Context, taints []string) context.Context {
-	return context.WithValue(ctx, taintsKey{}, taints)
-}
-
 // protected are the keys of labels that put an entry into every prompt. A call in a turn
 // that has read foreign text may not write or change such an entry.
 var protected = []string{profile.LabelPinned, profile.LabelProcess}
@@ -100,7 +92,7 @@ func (s *stamper) expose(ctx context.Context, k verb.Knowledge) {
 	if !ok {
 		caller = k.Caller
 	}
-	known, given := ctx.Value(taintsKey{}).([]string)
+	known, given := verb.ContextTaints(ctx)
 	s.taints = known
 	if given {
 		return

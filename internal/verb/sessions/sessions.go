@@ -137,38 +137,6 @@ func wrote(ctx context.Context, w *verb.Workspace, a *session.Archive, s session
 	return made, nil
 }
 
-// FindOne returns the session that the name identifies. It returns an error if no session or
-// several sessions match.
-func FindOne(ctx context.Context, a *session.Archive, name string) (session.Summary, error) {
-	found, err := a.Find(ctx, strings.TrimSpace(name))
-	switch {
-	case err != nil:
-		return session.Summary{}, err
-	case len(found) == 0:
-		return session.Summary{}, verb.Advise(
-			&oxbow.NameError{Name: name, Err: errNoSession},
-			"oxbow session list shows which there are",
-		)
-	case len(found) > 1:
-		return session.Summary{}, verb.Advise(
-			verb.InvalidValue("session", name, fmt.Sprintf("means %s, such as %s/%s and %s/%s",
-				text.Count(len(found), "session", "sessions"), found[0].Client, found[0].Session, found[1].Client,
-				found[1].Session)),
-			"write more of it, or CLIENT/SESSION",
-		)
-	}
-	return found[0], nil
-}
-
-// noSessionError reports an unknown session. It matches [oxbow.ErrNotFound].
-type noSessionError struct{}
-
-func (noSessionError) Error() string { return "session not found" }
-
-func (noSessionError) Is(target error) bool { return target == oxbow.ErrNotFound }
-
-var errNoSession noSessionError
-
 // ShowSession returns the turns of a session.
 func ShowSession(ctx context.Context, w *verb.Workspace, in SessionIn) (out SessionOut, err error) {
 	if in.Last < 0 {
@@ -178,7 +146,7 @@ func ShowSession(ctx context.Context, w *verb.Workspace, in SessionIn) (out Sess
 	if err != nil {
 		return out, err
 	}
-	out.Summary, err = FindOne(ctx, a, in.Session)
+	out.Summary, err = verb.FindSession(ctx, a, in.Session)
 	if err != nil {
 		return out, err
 	}
@@ -224,7 +192,7 @@ func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out Res
 	if err != nil {
 		return out, err
 	}
-	s, err := FindOne(ctx, a, in.Session)
+	s, err := verb.FindSession(ctx, a, in.Session)
 	if err != nil {
 		return out, err
 	}
@@ -285,9 +253,9 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 			"oxbow session list shows which there are",
 		)
 	}
-	s, err := FindOne(ctx, a, in.Session)
+	s, err := verb.FindSession(ctx, a, in.Session)
 	forgotten := false
-	if errors.Is(err, errNoSession) && in.Purge {
+	if errors.Is(err, verb.ErrNoSession) && in.Purge {
 		s, err = forgottenSession(ctx, a, in.Session)
 		forgotten = true
 	}
@@ -353,7 +321,7 @@ func forgottenSession(ctx context.Context, a *session.Archive, name string) (fou
 	}
 	if found.Session == "" {
 		return found, verb.Advise(
-			&oxbow.NameError{Name: name, Err: errNoSession},
+			&oxbow.NameError{Name: name, Err: verb.ErrNoSession},
 			"neither the archive nor its history has such a session, so that nothing of it is left to erase; oxbow "+
 				"session list shows which there are",
 		)
@@ -384,7 +352,7 @@ func undoForget(ctx context.Context, a *session.Archive) (out ForgetSessionOut, 
 		return out, err
 	}
 	return out, verb.Advise(
-		fmt.Errorf("%w: nothing was forgotten that is still in the archive's history", errNoSession),
+		fmt.Errorf("%w: nothing was forgotten that is still in the archive's history", verb.ErrNoSession),
 		"oxbow session list shows what there is",
 	)
 }

@@ -1,7 +1,7 @@
 // This file counts the lines that were added to files and deleted from them since the last commit.
 // It only reads objects from Git, so that no program configured in a repository runs.
 
-package continuation
+package handoff
 
 import (
 	"context"
@@ -24,12 +24,6 @@ const (
 	maxFile  = 512 << 10 // bytes
 	statTime = 300 * time.Millisecond
 )
-
-// Now returns the handoff for a session's turns, with the line counts of the working tree if they
-// can be computed within statTime.
-func Now(ctx context.Context, turns []session.Turn) string {
-	return compose(turns, countLines(ctx, turns, statTime))
-}
 
 // countLines returns the line counts of files that the turns changed, by path relative to the
 // session's directory. If the counts cannot be computed within the limit, it returns nil.

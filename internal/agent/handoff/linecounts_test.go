@@ -1,6 +1,6 @@
 // Tests the numbers of lines, and that a hostile repository runs nothing.
 
-package continuation
+package handoff
 
 import (
 	"maps"

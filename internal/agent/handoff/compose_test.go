@@ -1,6 +1,6 @@
 // Tests handoffs on sessions that are made up, of the shape that real ones have.
 
-package continuation
+package handoff
 
 import (
 	"fmt"
@@ -329,7 +329,7 @@ func expand(line string) []string {
 // program in Go however many packages the session works on. Of a web site in several
 // packages at once, 75 to 81 long commands of which few are alike do not fit. The figures of docs/inbox.md are from
 //
-//	go test ./internal/agent/session/continuation -run 'LongSessions|Recorded' -v
+//	go test ./internal/agent/handoff -run 'LongSessions|Recorded' -v
 func TestLongSessions(t *testing.T) {
 	testenv.Sequential(t)
 	const sessions = 10
@@ -353,8 +353,8 @@ func TestLongSessions(t *testing.T) {
 			total, tokens := 0, 0
 			for seed := range uint64(sessions) {
 				turns := long(seed, 40, c.wide, c.run)
-				out := compose(turns, nil)
-				if out != compose(long(seed, 40, c.wide, c.run), nil) {
+				out := recordText(compose(turns, nil))
+				if out != recordText(compose(long(seed, 40, c.wide, c.run), nil)) {
 					t.Error("the same turns give other bytes")
 				}
 				n := text.EstimateTokens(out)
@@ -399,7 +399,12 @@ func fold(events ...session.Event) []session.Turn {
 	return session.Fold(m.events)
 }
 
-func TestText(t *testing.T) {
+// recordText returns the text that a session with the record gets.
+func recordText(record string) string {
+	return (&Opening{Handoff: Handoff{Task: Task{Record: record}}}).Text()
+}
+
+func TestRecordText(t *testing.T) {
 	turns := fold(
 		event(session.Prompt, "Make refunds work."),
 		called("go test ./a", 1, "--- FAIL: TestRefund (0.00s)\n    a_test.go:3: got 1, want 2"),
@@ -438,8 +443,8 @@ Commands that passed, the last first:
 make lint
 go test ./a
 `
-	if got := compose(turns, map[string]stat{"a/refund.go": {12, 3}}); got != want {
-		t.Errorf("compose() = %s\nwant %s", got, want)
+	if got := recordText(compose(turns, map[string]stat{"a/refund.go": {12, 3}})); got != want {
+		t.Errorf("Text() = %s\nwant %s", got, want)
 	}
 	if got := compose(nil, nil); got != "" {
 		t.Errorf("compose() of nothing = %q", got)
@@ -517,7 +522,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s, command, file string) {
 		turns := fold(event(session.Prompt, s), event(session.Text, s), called(command, 0, "", file, s), called(command+
 			"x", 1, s), event(session.Plan, "- [ ] "+s), event(session.Prompt, command))
-		if out := compose(turns, nil); text.EstimateTokens(out) > budget {
+		if out := recordText(compose(turns, nil)); text.EstimateTokens(out) > budget {
 			t.Errorf("%d tokens", text.EstimateTokens(out))
 		}
 	})

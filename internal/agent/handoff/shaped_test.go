@@ -1,6 +1,6 @@
 // Tests that a handoff has no text that is shaped like an instruction.
 
-package continuation
+package handoff
 
 import (
 	"strings"

@@ -1,6 +1,6 @@
-// This file reads the content of a handoff from the turns.
+// This file reads the facts for the record of a session from its turns.
 
-package continuation
+package handoff
 
 import (
 	"path"
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// record contains the facts about the turns that a handoff reports. Lists begin with the latest
+// record contains the facts about the turns of a session. Lists begin with the latest
 // turn, except for todos, which are in plan order.
 type record struct {
 	goal      string
@@ -146,8 +146,8 @@ func (r *record) plan(turns []session.Turn) {
 
 // Limits of the collected lists. Older files and commands would not fit anyway.
 const (
-	maxFiles    = 200
-	maxCommands = 120
+	maxRecordFiles = 200
+	maxCommands    = 120
 )
 
 // addCalls sets the files and commands of the turns.
@@ -157,7 +157,7 @@ func (r *record) addCalls(turns []session.Turn) {
 		for _, e := range slices.Backward(turns[i].CallEvents()) {
 			for _, p := range e.Call.Wrote {
 				p = r.relative(p)
-				if !slices.Contains(r.files, p) && len(r.files) < maxFiles {
+				if !slices.Contains(r.files, p) && len(r.files) < maxRecordFiles {
 					r.files = append(r.files, p)
 				}
 			}

@@ -1,6 +1,6 @@
 // Tests handoffs of sessions of real clients.
 
-package continuation
+package handoff
 
 import (
 	"path/filepath"
@@ -14,7 +14,7 @@ import (
 // All commands that passed and all files stand in the handoff, as they were typed, but
 // for commands after a call that read what others wrote.
 func TestRecorded(t *testing.T) {
-	dirs, err := filepath.Glob("../../../hook/testdata/*-*")
+	dirs, err := filepath.Glob("../../hook/testdata/*-*")
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no recorded sessions: %v", err)
 	}
@@ -31,7 +31,7 @@ func TestRecorded(t *testing.T) {
 			events = append(events, got...)
 		}
 		turns := session.Fold(events)
-		out := compose(turns, nil)
+		out := compose(turns, nil) + "\n"
 		r := readTurns(turns)
 		for i := range turns {
 			u := turns[i].WithoutTainted()

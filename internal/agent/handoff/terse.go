@@ -1,6 +1,6 @@
 // This file writes many paths and commands in little room.
 
-package continuation
+package handoff
 
 import (
 	"cmp"

@@ -1,0 +1,283 @@
+// This file stores, finds, takes and drops handoffs. Each operation is a single change of the memory.
+
+package handoff
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/profile"
+)
+
+// Errors of [Take]. ErrNone matches [oxbow.ErrNotFound].
+var (
+	ErrNone  = fmt.Errorf("no handoff waits: %w", oxbow.ErrNotFound)
+	ErrTaken = errors.New("handoff was taken already")
+)
+
+// maxTries is the maximum number of times that a change is tried if others write at the same time.
+const maxTries = 100
+
+// New stores a task as a new open handoff and returns the handoff. Its name is derived from the
+// summary. If the same task is already an open handoff, New returns that handoff and stores nothing, so
+// that repeating a call is harmless. Errors about the task match [oxbow.ErrInvalid].
+func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
+	if err := t.check(); err != nil {
+		return Handoff{}, err
+	}
+	content := t.content()
+	if err := oxbow.CheckContent(content); err != nil {
+		return Handoff{}, err
+	}
+	for e, err := range s.Entries(ctx, openFilter()) {
+		if err != nil {
+			return Handoff{}, err
+		}
+		if h := of(ctx, e); e.Content == content && h.Project == t.Project {
+			return h, nil
+		}
+	}
+	labels := []oxbow.Label{{Key: labelState, Value: StateOpen}}
+	if t.Project != "" {
+		labels = append(labels, oxbow.Label{Key: oxbow.LabelProject, Value: t.Project})
+	}
+	addressed := slices.Clone(labels)
+	if t.Profile != "" {
+		addressed = append(addressed, oxbow.Label{Key: profile.LabelProfile, Value: t.Profile})
+	}
+	base := "handoff: " + text.DeriveName(cmp.Or(t.Summary, strings.TrimPrefix(t.Record, goalTitle)))
+	for n := 1; ; n++ {
+		name := base
+		if n > 1 {
+			name = fmt.Sprintf("%s (%d)", base, n)
+		}
+		add := oxbow.Add{Name: name, Kind: oxbow.Handoff, Content: content, Labels: oxbow.SortLabels(addressed)}
+		made, err := oxbow.Commit(oxbow.WithNote(ctx, "handoff"), s, add)
+		if errors.Is(err, oxbow.ErrInvalid) && len(addressed) > len(labels) {
+			// A session that is bound to another profile must not set this label.
+			add.Labels, addressed = oxbow.SortLabels(labels), labels
+			made, err = oxbow.Commit(oxbow.WithNote(ctx, "handoff"), s, add)
+		}
+		if errors.Is(err, oxbow.ErrExists) && n < maxTries {
+			continue
+		}
+		if err != nil {
+			return Handoff{}, err
+		}
+		e, ok := made.Entry()
+		if !ok { // the store does not return the new entry
+			e = oxbow.Entry{Name: name, Kind: add.Kind, Content: add.Content, Labels: add.Labels, Version: made.Seq}
+		}
+		return of(ctx, e), nil
+	}
+}
+
+// A Choice says which handoff a session wants. The zero Choice is the newest open handoff that a session
+// may take.
+type Choice struct {
+	Name string // this handoff, or the newest open one that fits if it is ""
+
+	// Projects has the projects that fit. The project "" stands for handoffs without a project. If it is
+	// nil, all projects fit.
+	Projects []string
+
+	// Unasked is set if the session did not ask for a handoff. Only handoffs that are [Handoff.Offered] fit
+	// then.
+	Unasked bool
+
+	// Judge may lower the trust in a handoff of a home that cannot store trust. It may be nil.
+	Judge func(Handoff) Handoff
+}
+
+// OfProject returns the projects of a Choice that wants handoffs of this project, or of all projects if it is
+// "".
+func OfProject(project string) []string {
+	if project == "" {
+		return nil
+	}
+	return []string{project}
+}
+
+func (c *Choice) fits(e *oxbow.Entry, h *Handoff) bool {
+	return isOfProject(e, c.Projects) && h.Takeable && (h.Offered || !c.Unasked)
+}
+
+// isOfProject reports whether the entry has one of the projects, which are those of a [Choice].
+func isOfProject(e *oxbow.Entry, projects []string) bool {
+	none := true
+	for _, l := range e.Labels {
+		if l.Key == oxbow.LabelProject {
+			none = false
+			if slices.Contains(projects, l.Value) {
+				return true
+			}
+		}
+	}
+	return projects == nil || (none && slices.Contains(projects, ""))
+}
+
+func (c *Choice) judge(h Handoff) Handoff {
+	if c.Judge == nil {
+		return h
+	}
+	return c.Judge(h)
+}
+
+// ListOpen returns the open handoffs of the projects, newest first. The projects are those of a [Choice]. It
+// leaves out handoffs that are withheld from the caller ([oxbow.OnRequest]).
+func ListOpen(ctx context.Context, s oxbow.Store, projects []string) ([]Handoff, error) {
+	return list(ctx, s, openFilter(), projects)
+}
+
+// ListAll is like ListOpen, but also returns the handoffs that were taken.
+func ListAll(ctx context.Context, s oxbow.Store, projects []string) ([]Handoff, error) {
+	return list(ctx, s, kindFilter(), projects)
+}
+
+func list(ctx context.Context, s oxbow.Store, f oxbow.Filter, projects []string) ([]Handoff, error) {
+	es, err := readEntries(ctx, s, f)
+	var hs []Handoff
+	for _, e := range es {
+		if e.MayShow(oxbow.OnRequest(ctx)) && isOfProject(&e, projects) {
+			hs = append(hs, of(ctx, e))
+		}
+	}
+	return hs, err
+}
+
+// readEntries returns the selected entries, newest first.
+func readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]oxbow.Entry, error) {
+	var es []oxbow.Entry
+	for e, err := range s.Entries(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		es = append(es, e)
+	}
+	slices.SortFunc(es, func(a, b oxbow.Entry) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
+	})
+	return es, nil
+}
+
+// openFilter returns a filter for open handoffs.
+func openFilter() oxbow.Filter {
+	f := kindFilter()
+	f.Terms = append(f.Terms, oxbow.Term{Key: labelState, Values: []string{StateTaken}, Not: true})
+	return f
+}
+
+// kindFilter returns a filter for all handoffs.
+func kindFilter() oxbow.Filter {
+	return oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.Handoff.String()}}}}
+}
+
+// getVisible is like get, but returns an error that matches [oxbow.ErrInvalid] if the entry is withheld from
+// the caller ([oxbow.OnRequest]).
+func getVisible(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
+	e, err := get(ctx, s, name)
+	if err == nil && !e.MayShow(oxbow.OnRequest(ctx)) {
+		err = &oxbow.InvalidError{
+			Field:  "handoff",
+			Value:  e.Name,
+			Reason: "is in quarantine: only a person sees it, and lets it be shown with oxbow approve",
+		}
+	}
+	return e, err
+}
+
+// get returns the entry of a handoff. The error matches [oxbow.ErrInvalid] if the entry is of another kind.
+func get(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
+	e, err := s.Get(ctx, name)
+	if err == nil && e.Kind != oxbow.Handoff {
+		err = &oxbow.InvalidError{Field: "entry", Value: name, Reason: "is of kind " + e.Kind.String() +
+			", not a handoff"}
+	}
+	return e, err
+}
+
+// Next returns the handoff that Take would take. The handoff stays open. If c has a name, Next returns this
+// handoff, even if it was taken. It returns [ErrNone] if no handoff is open.
+func Next(ctx context.Context, s oxbow.Store, c Choice) (Handoff, error) {
+	_, h, err := next(ctx, s, c)
+	return h, err
+}
+
+// Take marks a handoff as taken and returns it. The mark is set only if the version that was read is still
+// current. Therefore only a single session gets the handoff, even if several processes try.
+//
+// If no handoff that fits is open, Take returns [ErrNone]. If the named handoff is already taken, it
+// returns [ErrTaken] in an [oxbow.NameError]. After [oxbow.ErrUnknownOutcome], ListAll tells whether
+// it was taken.
+func Take(ctx context.Context, s oxbow.Store, c Choice) (Handoff, error) {
+	for n := 1; ; n++ {
+		e, h, err := next(ctx, s, c)
+		if err == nil && h.Taken {
+			err = &oxbow.NameError{Name: e.Name, Err: ErrTaken}
+		}
+		if err != nil {
+			return Handoff{}, err
+		}
+		labels := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key == labelState })
+		labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: labelState, Value: StateTaken}))
+		made, err := oxbow.Commit(
+			oxbow.WithNote(ctx, "handoff taken"),
+			s,
+			oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version},
+		)
+		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); raced && n < maxTries {
+			continue // another writer was first
+		}
+		if err != nil {
+			return Handoff{}, err
+		}
+		// The handoff is taken, even if it has been changed or dropped since.
+		h.Taken = true
+		if now, ok := made.Entry(); ok {
+			h.Version = now.Version
+			h.Updated = now.Updated
+			h.Source = now.Source
+		}
+		return h, nil
+	}
+}
+
+// next returns the handoff of a choice, and its entry.
+func next(ctx context.Context, s oxbow.Store, c Choice) (oxbow.Entry, Handoff, error) {
+	if c.Name != "" {
+		e, err := getVisible(ctx, s, c.Name)
+		if err != nil {
+			return e, Handoff{}, err
+		}
+		return e, c.judge(of(ctx, e)), nil
+	}
+	es, err := readEntries(ctx, s, openFilter())
+	if err != nil {
+		return oxbow.Entry{}, Handoff{}, err
+	}
+	for _, e := range es {
+		if h := c.judge(of(ctx, e)); c.fits(&e, &h) {
+			return e, h, nil
+		}
+	}
+	return oxbow.Entry{}, Handoff{}, ErrNone
+}
+
+// Drop deletes a handoff, open or taken, and returns its last version. If the memory keeps a history,
+// the handoff stays in the history.
+func Drop(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
+	e, err := get(ctx, s, name)
+	if err != nil {
+		return Handoff{}, err
+	}
+	if err := s.Apply(oxbow.WithNote(ctx, "handoff dropped"), oxbow.Remove{Name: e.Name, If: e.Version}); err != nil {
+		return Handoff{}, err
+	}
+	return of(ctx, e), nil
+}

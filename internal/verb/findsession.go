@@ -1,0 +1,46 @@
+// This file finds a session in the archive by its name.
+
+package verb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+)
+
+// FindSession returns the session that the name identifies. It returns an error if no session or
+// several sessions match.
+func FindSession(ctx context.Context, a *session.Archive, name string) (session.Summary, error) {
+	found, err := a.Find(ctx, strings.TrimSpace(name))
+	switch {
+	case err != nil:
+		return session.Summary{}, err
+	case len(found) == 0:
+		return session.Summary{}, Advise(
+			&oxbow.NameError{Name: name, Err: ErrNoSession},
+			"oxbow session list shows which there are",
+		)
+	case len(found) > 1:
+		return session.Summary{}, Advise(
+			InvalidValue("session", name, fmt.Sprintf("means %s, such as %s/%s and %s/%s",
+				text.Count(len(found), "session", "sessions"), found[0].Client, found[0].Session, found[1].Client,
+				found[1].Session)),
+			"write more of it, or CLIENT/SESSION",
+		)
+	}
+	return found[0], nil
+}
+
+// noSessionError reports an unknown session. It matches [oxbow.ErrNotFound].
+type noSessionError struct{}
+
+func (noSessionError) Error() string { return "session not found" }
+
+func (noSessionError) Is(target error) bool { return target == oxbow.ErrNotFound }
+
+// ErrNoSession reports that no session has the name. It matches [oxbow.ErrNotFound].
+var ErrNoSession error = noSessionError{}

@@ -1,0 +1,53 @@
+// This file selects the text for the start of a session that continues the work of a handoff.
+
+package profiles
+
+import (
+	"context"
+	"errors"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// OpenSessionIn is the argument of OpenSession.
+type OpenSessionIn struct {
+	SelectIn
+	Project string `json:"project,omitempty"`
+}
+
+// OpenSessionOut is the start of a session: a handoff, or only a selection if no handoff is open.
+type OpenSessionOut struct {
+	Handoff   *verb.HandoffOut
+	Selection *verb.SelectionOut
+}
+
+// OpenSession takes the newest open handoff, if one exists. The selection uses the
+// handoff's profile. Without a handoff, it uses in.Profile.
+func OpenSession(ctx context.Context, w *verb.Workspace, in OpenSessionIn) (OpenSessionOut, error) {
+	l, r, err := ResolveProfile(w, in.Profile)
+	if err != nil {
+		return OpenSessionOut{}, err
+	}
+	ctx, m, err := w.Memory(ctx, verb.Write)
+	if err != nil {
+		return OpenSessionOut{}, err
+	}
+	req, err := selectionRequest(ctx, w, m, in.SelectIn) // must be valid before the handoff is taken
+	if err != nil {
+		return OpenSessionOut{}, err
+	}
+	h, err := handoff.Take(ctx, m, handoff.Choice{Projects: handoff.OfProject(in.Project), Judge: w.Judge})
+	if errors.Is(err, handoff.ErrNone) {
+		got, err := selectWith(ctx, w, l.Profiles, m, r, in.SelectIn)
+		return OpenSessionOut{Selection: &got}, err
+	}
+	if err != nil {
+		return OpenSessionOut{}, err
+	}
+	opener := *l
+	opener.Default = r
+	o := opener.Load(ctx, m, h, w.LookAt(h.Files), req)
+	out := verb.OpeningOut(&o)
+	return OpenSessionOut{Handoff: &out}, nil
+}
