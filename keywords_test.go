@@ -120,7 +120,11 @@ func pick(r *rand.Rand) string { return words(r, 1) }
 // recallAll is Recall by putting the filter to every entry.
 func recallAll(t *testing.T, m *Memory, q Query) []Hit {
 	t.Helper()
-	hits, err := ask(t.Context(), m, q, func(v *rankedView) []Hit {
+	var hits []Hit
+	for v, err := range m.views(t.Context(), q) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		all := v.query(q)
 		clauses := v.Plan(all).Clauses
 		all.Filter = nil
@@ -141,14 +145,10 @@ func recallAll(t *testing.T, m *Memory, q Query) []Hit {
 		if p.Any {
 			find = v.Newest
 		}
-		var hits []Hit
+		hits = nil
 		for _, h := range find(p, q.Limit) {
 			hits = append(hits, Hit{Entry: *h.Item.(*indexItem).entry, Score: h.Score})
 		}
-		return hits
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return hits
 }

@@ -4,7 +4,6 @@
 package oxbow
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/store"
 )
 
@@ -94,11 +92,11 @@ func (h *pastHome) ask(q Query, seq uint64) {
 		h.t.Fatal(err)
 	}
 	q.AsOf = seq
-	_, isFast, err := askFromIndex(ctx, h.m, h.m.store.(*logstore.DB), q, func(*rankedView) bool { return true })
+	fromIndex, err := h.m.viewFromIndex(ctx, seq, h.m.opts.Ranking)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if isFast {
+	if fromIndex != nil {
 		h.fast++
 	}
 	got, err := h.m.Recall(ctx, q)
@@ -153,19 +151,22 @@ func TestPastWhileItChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	seq := lastSeq(t, m)
-	d := m.store.(*logstore.DB)
-	var hits []Hit
-	_, ok, err := askFromIndex(ctx, m, d, Query{AsOf: seq}, func(v *rankedView) bool {
-		hits = v.recall(ctx, Query{Text: "harbor"}, v.Plan(v.query(Query{Text: "harbor"})))
-		name := hits[0].Entry.Name
-		if err := m.Apply(context.WithoutCancel(ctx), store.Update{Name: name, Content: "changed"}); err != nil {
-			t.Fatal(err)
-		}
-		hits = v.recall(ctx, Query{Text: "harbor"}, v.Plan(v.query(Query{Text: "harbor"})))
-		return true
-	})
-	if err != nil || !ok || len(hits) == 0 || hits[0].Entry.Content == "changed" {
-		t.Errorf("%d hits, %v, %v: the first has the later text", len(hits), ok, err)
+	v, err := m.viewFromIndex(ctx, seq, RankOxbow)
+	if err != nil || v == nil {
+		t.Fatalf("there is no view from the index: %v", err)
+	}
+	best := func() *Entry {
+		hits := v.Search(v.Plan(v.query(Query{Text: "harbor"})), DefaultLimit)
+		return hits[0].Item.(*indexItem).entry
+	}
+	if err := m.Apply(ctx, store.Update{Name: best().Name, Content: "changed"}); err != nil {
+		t.Fatal(err)
+	}
+	if best().Content == "changed" {
+		t.Error("the best hit has the later text")
+	}
+	if err := v.readError(); err != nil {
+		t.Error(err)
 	}
 	h.close(m)
 }

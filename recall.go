@@ -28,74 +28,81 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 // RecallParsed is like [Memory.Recall], and also reports how the query was understood. Both
 // results describe the same state of the memory, and the query is planned only once.
 func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery, error) {
-	if _, err := checkLimit(q.Limit); err != nil {
+	limit, err := checkLimit(q.Limit)
+	if err == nil {
+		err = checkAround(q.Around)
+	}
+	if err == nil {
+		err = checkRecency(&q, m.opts.Clock)
+	}
+	if err != nil {
 		return nil, ParsedQuery{}, err
 	}
-	if err := checkRecency(&q, m.opts.Clock); err != nil {
-		return nil, ParsedQuery{}, err
+	wanted := limit
+	if q.Collapse {
+		wanted = min(collapsePool*limit, MaxLimit)
 	}
-	if q.Around < 0 || q.Around > MaxAround {
-		return nil, ParsedQuery{}, &InvalidError{
-			Field:  "around",
-			Value:  fmt.Sprint(q.Around),
-			Reason: fmt.Sprintf("is not from 0 to %d", MaxAround),
+	var hits []Hit
+	var parsed ParsedQuery
+	for v, err := range m.views(ctx, q) {
+		if err != nil {
+			return nil, ParsedQuery{}, err
 		}
-	}
-	answer, err := ask(ctx, m, q, func(v *rankedView) recallAnswer {
 		p := v.Plan(v.query(q))
-		return recallAnswer{v.recall(ctx, q, p), v.parsedQuery(q, p)}
-	})
-	return answer.hits, answer.parsed, err
+		var found []ranking.Hit
+		switch {
+		case p.Any:
+			found = v.Newest(p, wanted)
+		case q.Second != nil:
+			found = v.Search(p, max(wanted, fusePool))
+		default:
+			found = v.Search(p, wanted)
+		}
+		hits = make([]Hit, len(found))
+		for i, h := range found {
+			hits[i] = Hit{Entry: *h.Item.(*indexItem).entry, Score: h.Score}
+		}
+		if q.Second != nil && !p.Any {
+			hits = v.fuse(ctx, q, p, hits)
+		}
+		hits = hits[:min(len(hits), wanted)]
+		if q.Collapse {
+			hits = collapse(ctx, hits, limit)
+		}
+		v.addNeighbours(hits, q)
+		if !p.Any {
+			v.addExplanations(ctx, hits, q, p)
+		}
+		parsed = v.parsedQuery(q, p)
+	}
+	return hits, parsed, nil
 }
 
-// recallAnswer has the results of [Memory.RecallParsed].
-type recallAnswer struct {
-	hits   []Hit
-	parsed ParsedQuery
+// addNeighbours adds the turns around the hits that are turns of conversations (see [Query.Around]).
+func (v *rankedView) addNeighbours(hits []Hit, q Query) {
+	if q.Around == 0 || v.Ranking() == RankSeed {
+		return
+	}
+	accept := v.accept(q.Filter)
+	for i := range hits {
+		before, after := v.Around(hits[i].Entry.ID, q.Around, accept)
+		hits[i].Before, hits[i].After = itemEntries(before), itemEntries(after)
+	}
 }
 
-// recall returns the hits of the query, whose plan is p.
-func (v *rankedView) recall(ctx context.Context, q Query, p *ranking.Plan) []Hit {
-	limit, _ := checkLimit(q.Limit)
-	most := limit
-	if q.Collapse {
-		most = min(collapsePool*limit, MaxLimit)
+// addExplanations explains the scores of the hits of the query, whose plan is p, if the query asks for
+// explanations.
+func (v *rankedView) addExplanations(ctx context.Context, hits []Hit, q Query, p *ranking.Plan) {
+	account := v.account(q)
+	if account == nil {
+		return
 	}
-	wanted := most
-	if q.Second != nil {
-		most = max(most, fusePool)
-	}
-	find := v.Search
-	if p.Any {
-		find = v.Newest
-	}
-	found := find(p, most)
-	hits := make([]Hit, len(found))
-	for i, h := range found {
-		hits[i] = Hit{Entry: *h.Item.(*indexItem).entry, Score: h.Score}
-	}
-	if q.Second != nil && !p.Any {
-		hits = v.fuse(ctx, q, p, hits)
-	}
-	hits = hits[:min(len(hits), wanted)]
-	if q.Collapse {
-		hits = collapse(ctx, hits, limit)
-	}
-	if accept := v.accept(q.Filter); q.Around > 0 && v.Ranking() != RankSeed {
-		for i := range hits {
-			before, after := v.Around(hits[i].Entry.ID, q.Around, accept)
-			hits[i].Before, hits[i].After = itemEntries(before), itemEntries(after)
+	for i := range hits {
+		if ctx.Err() != nil {
+			return
 		}
+		hits[i].Explanation = v.explanation(account(p, hits[i].Entry.ID))
 	}
-	if account := v.account(q); account != nil && !p.Any {
-		for i := range hits {
-			if ctx.Err() != nil {
-				break
-			}
-			hits[i].Explanation = v.explanation(account(p, hits[i].Entry.ID))
-		}
-	}
-	return hits
 }
 
 // fusePool is the number of hits that each ranking contributes to a fusion.
@@ -131,11 +138,13 @@ func itemEntries(items []ranking.Item) []Entry {
 
 // View calls fn with the current entries, which fn must not use after it has returned.
 func (m *Memory) View(ctx context.Context, fn func(all Entries)) error {
-	_, err := ask(ctx, m, Query{}, func(v *rankedView) bool {
+	for v, err := range m.views(ctx, Query{}) {
+		if err != nil {
+			return err
+		}
 		fn(rankedEntries{v, v.Plan(v.query(Query{}))})
-		return true
-	})
-	return err
+	}
+	return nil
 }
 
 // checkRecency returns an error if the half-life is negative. It sets q.Now if the half-life
@@ -152,6 +161,18 @@ func checkRecency(q *Query, clock func() time.Time) error {
 		q.Now = clock()
 	}
 	return nil
+}
+
+// checkAround returns an error if a query wants fewer than 0 or too many turns around each hit.
+func checkAround(n int) error {
+	if n >= 0 && n <= MaxAround {
+		return nil
+	}
+	return &InvalidError{
+		Field:  "around",
+		Value:  fmt.Sprint(n),
+		Reason: fmt.Sprintf("is not from 0 to %d", MaxAround),
+	}
 }
 
 func checkLimit(n int) (int, error) {
@@ -176,7 +197,14 @@ const maxNear, mostLooked = 5, 40
 // entry, the filter conditions that exclude hits, and names, projects, tags and words that
 // are similar to those in the query.
 func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
-	return ask(ctx, m, q, func(v *rankedView) Diagnosis { return v.diagnose(ctx, q) })
+	var d Diagnosis
+	for v, err := range m.views(ctx, q) {
+		if err != nil {
+			return Diagnosis{}, err
+		}
+		d = v.diagnose(ctx, q)
+	}
+	return d, nil
 }
 
 func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
@@ -283,10 +311,15 @@ func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, erro
 // Values returns the number of entries for each of the given values of a label key, or for
 // all values if the call lists none. It reads only the index.
 func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[string]int, error) {
-	// the filter with which ask may scan the entries
+	var counts map[string]int
+	// the filter with which the entries may be scanned
 	q := Query{Filter: Filter{Terms: []Term{{Key: key, Values: values}}}}
-	return ask(ctx, m, q, func(v *rankedView) map[string]int {
-		counts, wanted := map[string]int{}, slices.Values(values)
+	for v, err := range m.views(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		counts = map[string]int{}
+		wanted := slices.Values(values)
 		if len(values) == 0 {
 			wanted = v.Values(key)
 		}
@@ -299,24 +332,29 @@ func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[
 				counts[value] += v.DF(ranking.Keyword(key, form))
 			}
 		}
-		return counts
-	})
+	}
+	return counts, nil
 }
 
 // CountAny returns the number of entries that match at least one term. It ignores Term.Not,
 // and reads only the index.
 func (m *Memory) CountAny(ctx context.Context, terms ...Term) (int, error) {
-	// the filter with which ask may scan the entries
-	q := Query{Filter: Filter{Terms: terms}}
-	return ask(ctx, m, q, func(v *rankedView) int {
-		var keywords []string
-		for _, t := range terms {
-			for _, value := range store.AllNameForms(t.Values) {
-				keywords = append(keywords, ranking.Keyword(t.Key, value))
-			}
+	var keywords []string
+	for _, t := range terms {
+		for _, value := range store.AllNameForms(t.Values) {
+			keywords = append(keywords, ranking.Keyword(t.Key, value))
 		}
-		return v.Searcher().Count(index.Query{Terms: index.Any(keywords)})
-	})
+	}
+	n := 0
+	// the filter with which the entries may be scanned
+	q := Query{Filter: Filter{Terms: terms}}
+	for v, err := range m.views(ctx, q) {
+		if err != nil {
+			return 0, err
+		}
+		n = v.Searcher().Count(index.Query{Terms: index.Any(keywords)})
+	}
+	return n, nil
 }
 
 // account returns the function that explains scores, or nil if the query does not ask for
@@ -353,7 +391,14 @@ func (v *rankedView) explanation(x *ranking.Explanation) *Explanation {
 // ParseQuery reports how a query is understood: its ranking, its terms, and the corrections
 // of unknown words. [Memory.RecallParsed] reports the same with the hits.
 func (m *Memory) ParseQuery(ctx context.Context, q Query) (ParsedQuery, error) {
-	return ask(ctx, m, q, func(v *rankedView) ParsedQuery { return v.parsedQuery(q, v.Plan(v.query(q))) })
+	var parsed ParsedQuery
+	for v, err := range m.views(ctx, q) {
+		if err != nil {
+			return ParsedQuery{}, err
+		}
+		parsed = v.parsedQuery(q, v.Plan(v.query(q)))
+	}
+	return parsed, nil
 }
 
 // parsedQuery reports how the query with plan p was understood.

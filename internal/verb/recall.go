@@ -26,7 +26,11 @@ const defaultAround = 2
 
 // Recall finds entries by words, best first, in the memories that the caller selects.
 func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
-	asked, err := in.request(w.Time())
+	now := w.Time()
+	asked, err := query.ParseRequest(in.Query, now)
+	if err == nil {
+		err = in.selectEntries(&asked, now)
+	}
 	if err != nil {
 		return RecallOut{}, err
 	}
@@ -68,26 +72,23 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 	return notes, nil
 }
 
-// request reads the arguments that select entries. The request's query has no limit and no time yet.
-func (in RecallIn) request(now time.Time) (query.Request, error) {
-	asked, err := query.ParseRequest(in.Query, now)
-	if err != nil {
-		return asked, err
-	}
+// selectEntries adds the arguments that select and rank entries to a request. The request's query has
+// no limit and no change number yet.
+func (in RecallIn) selectEntries(asked *query.Request, now time.Time) error {
 	if in.In != "" && asked.Memory != "" && in.In != asked.Memory {
-		return asked, InvalidValue("in", in.In, "is not what the query says, which is in:"+asked.Memory)
+		return InvalidValue("in", in.In, "is not what the query says, which is in:"+asked.Memory)
 	}
 	asked.Memory = cmp.Or(asked.Memory, in.In)
 	f, err := in.Narrowing.And(in.Filter, now)
 	if err != nil {
-		return asked, err
+		return err
 	}
 	q := &asked.Query
 	q.Filter = q.Filter.And(f).And(in.where)
 	if in.Recency != "" {
 		half, ok := ParseSpan(in.Recency)
 		if !ok || half <= 0 {
-			return asked, InvalidValue("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
+			return InvalidValue("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
 		}
 		q.Recency, q.Now = half, now
 	}
@@ -100,9 +101,9 @@ func (in RecallIn) request(now time.Time) (query.Request, error) {
 	}
 	// In past sessions, a request without words and filters selects the newest turns.
 	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() && asked.Memory != query.InSessions {
-		return asked, InvalidValue("query", "", "is empty; say what to look for, give a filter, or use list")
+		return InvalidValue("query", "", "is empty; say what to look for, give a filter, or use list")
 	}
-	return asked, nil
+	return nil
 }
 
 // recallFrom searches the memory of the workspace.
@@ -139,7 +140,10 @@ func recallFrom(ctx context.Context, w *Workspace, in RecallIn, asked query.Requ
 	// request an additional hit, to learn whether more hits exist
 	q.Limit = min(limit+1, oxbow.MaxLimit)
 	lacked := w.Vectors.second(&q)
-	hits, read, err := RecallOnce(ctx, m, q)
+	hits, read, err := m.RecallParsed(ctx, q)
+	if err == nil {
+		hits, read, err = withoutDigests(ctx, m, q, hits, read)
+	}
 	if err == nil && len(hits) == 0 && q.Operators != nil && len(q.Operators.Must) > 0 {
 		hits, read, err = out.recallWithoutMust(ctx, m, &q, read)
 	}
@@ -166,18 +170,7 @@ func recallFrom(ctx context.Context, w *Workspace, in RecallIn, asked query.Requ
 			Notef("there are more hits; raise %s, or add words or a filter", ParamRef("limit")),
 		)
 	}
-	out.Notes = append(out.Notes, readingNotes(read, hits)...)
-	var cited map[uint64][]FileRef
-	if q.AsOf == 0 { // the working tree does not match past states
-		cited, notes = w.CheckFileRefs(ctx, hitEntries(hits))
-		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
-	}
-	contents := out.add(hits, cited, read)
-	shown := make([]*Entry, len(out.Hits))
-	for i := range out.Hits {
-		shown[i] = &out.Hits[i]
-	}
-	w.setTrusts(shown, hitEntries(hits))
+	contents := out.addHits(ctx, w, hits, read)
 	out.fit(contents, most, keep)
 	for i, h := range out.Hits {
 		ShowTo(ctx, hits[i].Entry)
@@ -207,12 +200,23 @@ func RecallOnce(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hi
 	if err != nil {
 		return nil, read, err
 	}
+	return withoutDigests(ctx, m, q, hits, read)
+}
+
+// withoutDigests returns the hits of a query, and how the query was understood, without digests if the hits also
+// contain narrower entries. Other hits replace the removed digests.
+func withoutDigests(
+	ctx context.Context,
+	m *oxbow.Memory,
+	q oxbow.Query,
+	hits []oxbow.Hit,
+	read oxbow.ParsedQuery,
+) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
 	kept := withoutRetold(slices.Clone(hits))
 	if len(kept) == len(hits) || len(hits) < limitOfQuery(q) {
 		return kept, read, nil
 	}
-	// Other hits replace the removed digests, of which there are at most as many as hits.
-	q.Limit = min(2*limitOfQuery(q), oxbow.MaxLimit)
+	q.Limit = min(2*limitOfQuery(q), oxbow.MaxLimit) // at most as many digests are removed as there were hits
 	more, read, err := m.RecallParsed(ctx, q)
 	if err != nil {
 		return nil, read, err
@@ -396,8 +400,21 @@ func shownWords(content string, read oxbow.ParsedQuery) []string {
 	return words
 }
 
-// add appends the hits with their snippets, and returns the hits' contents.
-func (out *RecallOut) add(hits []oxbow.Hit, cited map[uint64][]FileRef, read oxbow.ParsedQuery) (contents []string) {
+// addHits appends the hits with their snippets, citations and trust, and notes about them. It returns the hits'
+// contents.
+func (out *RecallOut) addHits(
+	ctx context.Context,
+	w *Workspace,
+	hits []oxbow.Hit,
+	read oxbow.ParsedQuery,
+) (contents []string) {
+	out.Notes = append(out.Notes, readingNotes(read, hits)...)
+	var cited map[uint64][]FileRef
+	if out.AsOf == 0 { // the working tree does not match past states
+		var notes []Note
+		cited, notes = w.CheckFileRefs(ctx, hitEntries(hits))
+		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
+	}
 	shown := map[uint64]bool{} // show each turn only once
 	for _, h := range hits {
 		shown[h.Entry.ID] = true
@@ -424,6 +441,11 @@ func (out *RecallOut) add(hits []oxbow.Hit, cited map[uint64][]FileRef, read oxb
 		slices.Reverse(e.around[0])
 		out.Hits, contents = append(out.Hits, e), append(contents, h.Entry.Content)
 	}
+	entries := make([]*Entry, len(out.Hits))
+	for i := range out.Hits {
+		entries[i] = &out.Hits[i]
+	}
+	w.setTrusts(entries, hitEntries(hits))
 	return contents
 }
 

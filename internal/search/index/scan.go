@@ -49,7 +49,8 @@ type cursor struct {
 
 var queries = sync.Pool{New: func() any { return new(query) }}
 
-// newQuery looks up the terms in all views.
+// newQuery looks up the terms in all views. Most of the time is spent waiting for memory, so
+// independent reads are in separate loops that overlap.
 func newQuery(x *Searcher, terms []QueryTerm) *query {
 	q := queries.Get().(*query)
 	q.x, q.s = x, x.scale()
@@ -65,7 +66,20 @@ func newQuery(x *Searcher, terms []QueryTerm) *query {
 	}
 	q.numbers = slices.Grow(q.numbers[:0], len(q.terms))[:len(q.terms)]
 	for i := range x.views {
-		q.findTerms(&x.views[i], q.found[i*len(q.terms):][:len(q.terms)])
+		v, found := &x.views[i], q.found[i*len(q.terms):][:len(q.terms)]
+		for k, hash := range q.hashes {
+			q.numbers[k] = v.dict.first(hash)
+		}
+		for k, n := range q.numbers {
+			if n > 0 {
+				found[k] = v.foundAt(n-1, &q.alone)
+			}
+		}
+		for k, w := range q.terms {
+			if n := q.numbers[k]; n == 0 || v.arena.get(v.terms[n-1].text) != w.Text {
+				found[k], _ = v.find(w.Text, q.hashes[k], &q.alone)
+			}
+		}
 	}
 	for k, w := range q.terms {
 		df := 0
@@ -78,24 +92,6 @@ func newQuery(x *Searcher, terms []QueryTerm) *query {
 		q.norm = q.norm + gain
 	}
 	return q
-}
-
-// findTerms looks up the terms in a view. Most of the time is spent waiting for memory, so
-// independent reads are in separate loops that overlap.
-func (q *query) findTerms(v *view, found []foundTerm) {
-	for k, hash := range q.hashes {
-		q.numbers[k] = v.dict.first(hash)
-	}
-	for k, n := range q.numbers {
-		if n > 0 {
-			found[k] = v.foundAt(n-1, &q.alone)
-		}
-	}
-	for k, w := range q.terms {
-		if n := q.numbers[k]; n == 0 || v.arena.get(v.terms[n-1].text) != w.Text {
-			found[k], _ = v.find(w.Text, q.hashes[k], &q.alone)
-		}
-	}
 }
 
 func (q *query) hash(text string) uint64 { return q.x.hash(text) }

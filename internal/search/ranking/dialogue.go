@@ -159,7 +159,7 @@ func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 		}
 		t.ids = append(t.ids, last)
 	}
-	v.x.TermScores(&t.scores, t.ids, p.terms)
+	v.x.TermScores(&t.scores, t.ids, p.lookup.Terms)
 	for _, text := range t.scores.Terms {
 		t.dates = append(t.dates, strings.HasPrefix(text, datePrefix))
 	}
@@ -338,8 +338,8 @@ func (t *dialogue) account(i int, a *account) {
 	if a.score > 0 {
 		a.factors = t.appendFactors(own, a.terms, a.factors)
 	}
-	if t.p.recency != nil {
-		a.factors = append(a.factors, factor{"age", t.p.recency(own.id)})
+	if t.p.lookup.Factor != nil {
+		a.factors = append(a.factors, factor{"age", t.p.lookup.Factor(own.id)})
 	}
 	for _, f := range a.factors {
 		a.score *= f.multiplier

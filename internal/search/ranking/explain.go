@@ -34,7 +34,7 @@ type FieldScore struct {
 // Weigh explains the score that the index computes without adjustments. It returns nil if
 // the document does not exist.
 func (v *View) Weigh(p *Plan, id uint64) *Explanation {
-	x, ok := v.x.Explain(id, p.terms)
+	x, ok := v.x.Explain(id, p.lookup.Terms)
 	if !ok {
 		return nil
 	}
@@ -47,15 +47,15 @@ func (v *View) Weigh(p *Plan, id uint64) *Explanation {
 
 // Explain explains the score of a hit. It returns nil if the document does not exist.
 func (v *View) Explain(p *Plan, id uint64) *Explanation {
-	x, ok := v.x.Explain(id, p.terms)
+	x, ok := v.x.Explain(id, p.lookup.Terms)
 	if !ok {
 		return nil
 	}
 	e := &Explanation{Documents: x.N, Length: x.Len, AvgLen: x.AvgLen}
 	fieldsOfTerm := func(i int, ts *TermScore) {
-		if p.recency != nil && ts.Score > 0 {
+		if p.lookup.Factor != nil && ts.Score > 0 {
 			ts.Fields = []FieldScore{{Field: "text", TF: ts.TF, Score: ts.Score}}
-			multiply(ts, []factor{{"age", p.recency(id)}})
+			multiply(ts, []factor{{"age", p.lookup.Factor(id)}})
 		}
 	}
 	if v.r.an != nil {

@@ -57,7 +57,10 @@ type Plan struct {
 	StopWords bool // the query has only stop words, so they are searched
 	Clauses   []Clause
 
-	terms  []index.QueryTerm
+	// lookup is the query of the index, without a limit. Its Accept has the conditions that
+	// the index cannot evaluate.
+	lookup index.Query
+
 	seed   bool                 // for the ranking Seed
 	when   bool                 // the query asks for a time
 	you    bool                 // the query addresses a program
@@ -68,13 +71,6 @@ type Plan struct {
 	// besideLimit is the last search's limit for the score of a turn if only its
 	// neighbours have query words. 0 means no limit.
 	besideLimit float64
-
-	// The same conditions for the index: those that it can evaluate, and the rest.
-	filter []index.Clause
-	times  *index.Range
-	rest   func(id uint64) bool
-
-	recency func(id uint64) float64
 }
 
 // englishPrior returns the prior of a term for ordinary English.
@@ -83,7 +79,7 @@ func englishPrior(term string) index.Prior {
 }
 
 // HasTerms reports whether there is any term to rank by.
-func (p *Plan) HasTerms() bool { return len(p.terms) > 0 }
+func (p *Plan) HasTerms() bool { return len(p.lookup.Terms) > 0 }
 
 // LookupTerms returns the terms that a query may look up in an index, including all values of the
 // given [Keyword] keys. It returns nil if the query may look up all terms.
@@ -93,10 +89,10 @@ func LookupTerms(ranking string, q Query, keys []string) *analysis.Choice {
 	v.stats = asked
 	p := v.Plan(q)
 	terms, prefixes := asked.terms, asked.prefixes
-	for _, t := range p.terms {
+	for _, t := range p.lookup.Terms {
 		terms = append(terms, t.Text)
 	}
-	for _, c := range p.filter {
+	for _, c := range p.lookup.Filter {
 		terms = append(terms, c.Terms...)
 	}
 	for _, k := range keys {
@@ -159,14 +155,18 @@ func (s *scanStats) Terms(prefix string) iter.Seq2[string, int] {
 // Plan prepares a query.
 func (v *View) Plan(q Query) *Plan {
 	r := v.r
-	p := &Plan{seed: r.an == nil, accept: q.Accept, filter: q.Filter, times: q.Times, recency: q.Recency}
+	p := &Plan{
+		seed:   r.an == nil,
+		accept: q.Accept,
+		lookup: index.Query{Filter: q.Filter, Range: q.Times, Factor: q.Recency},
+	}
 	if q.More {
-		p.rest = q.Accept
+		p.lookup.Accept = q.Accept
 	}
 	if r.an == nil {
 		p.Any = strings.TrimSpace(q.Words) == ""
 		terms := text.Crabtalk(q.Words)
-		p.terms = index.Any(terms)
+		p.lookup.Terms = index.Any(terms)
 		slices.Sort(terms)
 		terms = slices.Compact(terms)
 		p.Words = make([]Term, len(terms))
@@ -183,7 +183,7 @@ func (v *View) Plan(q Query) *Plan {
 	for _, c := range asked.Clauses {
 		v.addClause(p, c)
 	}
-	p.Words, p.terms = make([]Term, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
+	p.Words, p.lookup.Terms = make([]Term, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
 	for _, w := range ws {
 		// A repeated word counts more, but in a question less so than in a long text.
 		pl, weight := Term{w.Word, w.Term, false}, float64(w.N)
@@ -198,30 +198,33 @@ func (v *View) Plan(q Query) *Plan {
 			}
 		}
 		p.Words = append(p.Words, pl)
-		p.terms = append(p.terms, index.QueryTerm{Text: pl.Term, Weight: weight, Prior: englishPrior(pl.Term)})
+		p.lookup.Terms = append(
+			p.lookup.Terms,
+			index.QueryTerm{Text: pl.Term, Weight: weight, Prior: englishPrior(pl.Term)},
+		)
 		// A year or month in the query also finds the entries that were created in that year or
 		// month.
 		if t := datePrefix + w.Word; analysis.MayDate(w.Word) && v.stats.DF(t) > 0 {
-			p.terms = append(p.terms, index.QueryTerm{Text: t, Weight: weightWhen})
+			p.lookup.Terms = append(p.lookup.Terms, index.QueryTerm{Text: t, Weight: weightWhen})
 		}
 	}
 	for i, prefix := range asked.Prefixes {
 		ts := v.beginning(prefix)
 		for _, t := range ts[:min(len(ts), mostPrefixed)] {
 			p.Words = append(p.Words, Term{q.Prefixes[i] + "*", t, false})
-			p.terms = append(p.terms, index.QueryTerm{Text: t, Weight: weightPrefix})
+			p.lookup.Terms = append(p.lookup.Terms, index.QueryTerm{Text: t, Weight: weightPrefix})
 		}
 	}
 	for _, d := range q.Spans {
 		for _, t := range spanTerms(d) {
-			p.terms = append(p.terms, index.QueryTerm{Text: t, Weight: weightWhen})
+			p.lookup.Terms = append(p.lookup.Terms, index.QueryTerm{Text: t, Weight: weightWhen})
 		}
 	}
 	// If a term occurs twice, the larger weight is used.
-	slices.SortStableFunc(p.terms, func(a, b index.QueryTerm) int {
+	slices.SortStableFunc(p.lookup.Terms, func(a, b index.QueryTerm) int {
 		return cmp.Or(strings.Compare(a.Text, b.Text), cmp.Compare(b.Weight, a.Weight))
 	})
-	p.terms = slices.CompactFunc(p.terms, func(a, b index.QueryTerm) bool { return a.Text == b.Text })
+	p.lookup.Terms = slices.CompactFunc(p.lookup.Terms, func(a, b index.QueryTerm) bool { return a.Text == b.Text })
 	p.Any = len(p.Words) == 0 && len(q.Prefixes) == 0 && strings.TrimSpace(q.Words) == ""
 	return p
 }
@@ -317,10 +320,10 @@ func (v *View) addClause(p *Plan, asked analysis.Clause) {
 	}
 	c.Accept = func(id uint64) bool { return holds(id) != asked.Not }
 	p.Clauses = append(p.Clauses, c)
-	p.filter = append(p.filter, c.Filter...)
+	p.lookup.Filter = append(p.lookup.Filter, c.Filter...)
 	p.accept = acceptBoth(p.accept, c.Accept)
 	if !isExact {
-		p.rest = acceptBoth(p.rest, c.Accept)
+		p.lookup.Accept = acceptBoth(p.lookup.Accept, c.Accept)
 	}
 }
 

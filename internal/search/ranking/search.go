@@ -8,12 +8,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// query returns the index query of the plan.
-func (p *Plan) query(limit int) index.Query {
-	return index.Query{Terms: p.terms, Limit: limit, Filter: p.filter, Range: p.times, Accept: p.rest,
-		Factor: p.recency}
-}
-
 // A Hit is an item that was found.
 type Hit struct {
 	Item  Item
@@ -23,19 +17,21 @@ type Hit struct {
 // Search returns the hits of a plan, best first. Equal scores are ordered by newer version,
 // then by lower ID.
 func (v *View) Search(p *Plan, limit int) []Hit {
-	if len(p.terms) == 0 {
+	if len(p.lookup.Terms) == 0 {
 		return nil
 	}
-	r, asked := v.r, limit
+	r, lookup := v.r, p.lookup
+	lookup.Limit = limit
 	if r.speaks.Load() { // fetch more hits at once, because dialogues are likely
-		asked = pool(limit)
+		lookup.Limit = pool(limit)
 	}
-	found := v.x.Search(p.query(asked))
+	found := v.x.Search(lookup)
 	if r.an != nil {
 		p.found = v.countSpeeches(p, found[:min(len(found), limit, speechLook)])
 		speaks := p.found != speeches{}
-		if speaks && asked < pool(limit) {
-			found = v.x.Search(p.query(pool(limit)))
+		if speaks && lookup.Limit < pool(limit) {
+			lookup.Limit = pool(limit)
+			found = v.x.Search(lookup)
 		}
 		if speaks {
 			found = v.rescore(p, found, limit)
@@ -57,12 +53,13 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 // Newest returns the items that a plan without terms selects, newest version first.
 func (v *View) Newest(p *Plan, limit int) []Hit {
 	v.NeedAll(p)
-	q := p.query(limit)
+	lookup := p.lookup
 	if p.seed { // the index of Seed has no keywords for documents without words
-		q = index.Query{Limit: limit, Accept: p.accept}
+		lookup = index.Query{Accept: p.accept}
 	}
+	lookup.Limit = limit
 	var hits []Hit
-	for _, id := range v.x.Newest(q) {
+	for _, id := range v.x.Newest(lookup) {
 		if it := v.item(id); it != nil { // nil if it could not be read
 			hits = append(hits, Hit{Item: it})
 		}
@@ -74,7 +71,7 @@ func (v *View) Newest(p *Plan, limit int) []Hit {
 // accept must implement the same conditions and may be nil.
 func (v *View) Count(p *Plan, filter index.Query, accept func(id uint64) bool) int {
 	if !p.Any {
-		filter.Terms = p.terms
+		filter.Terms = p.lookup.Terms
 		return v.x.Count(filter)
 	}
 	if p.seed { // see Newest

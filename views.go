@@ -10,6 +10,7 @@ package oxbow
 import (
 	"cmp"
 	"context"
+	"iter"
 
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
@@ -17,45 +18,57 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// ask calls fn with the index for the query's ranking and state (see [Query.AsOf]), and returns its
-// result. Once ctx is done, fn must end early.
-//
-// If the index file turns out to be damaged, ask builds a new index and calls fn again. It
-// also calls fn again, with the full index, if the temporary index of a scan has too few
-// terms.
-func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) T) (T, error) {
-	var none T
+// views yields the index for the query's ranking and state (see [Query.AsOf]). The caller answers its
+// query with each view, and the last answer is valid: views yields another view if the index file
+// turns out to be damaged, or if the temporary index of a scan has too few terms. An error ends the
+// loop. Once ctx is done, the loop's body must end early.
+func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, error] {
+	return func(yield func(*rankedView, error) bool) {
+		stopped := false
+		err := m.eachView(ctx, q, func(v *rankedView) bool {
+			stopped = !yield(v, nil)
+			return !stopped
+		})
+		if err != nil && !stopped {
+			yield(nil, err)
+		}
+	}
+}
+
+// eachView implements [Memory.views]. If use returns false, the loop was stopped by its body.
+func (m *Memory) eachView(ctx context.Context, q Query, use func(*rankedView) bool) error {
 	rank := cmp.Or(q.Rank, m.opts.Ranking)
 	if err := checkRanking(rank); err != nil {
-		return none, err
+		return err
 	}
 	if q.AsOf != 0 {
-		return askAtChange(ctx, m, q, fn)
+		return m.eachViewAt(ctx, q, rank, use)
 	}
-	if v, err := m.scan(ctx, q, rank); err != nil {
-		return none, err
-	} else if v != nil {
-		if answer := fn(v.with(ctx)); !v.HasMissingTerms() {
-			return answer, ctx.Err()
+	scanned, err := m.scan(ctx, q, rank)
+	if err != nil {
+		return err
+	}
+	if scanned != nil {
+		if !use(scanned.with(ctx)) || !scanned.HasMissingTerms() {
+			return ctx.Err()
 		}
 		m.scanned.Store(nil)
 	}
 	for {
 		s, err := m.refresh(ctx)
 		if err != nil {
-			return none, err
+			return err
 		}
 		r := s.scorer(rank)
 		if r == nil {
 			r, err = m.addScorer(ctx, s, rank)
 			if err != nil {
-				return none, err
+				return err
 			}
 		}
 		v := s.view(ctx, r)
-		answer := fn(v)
-		if v.readError() == nil {
-			return answer, ctx.Err()
+		if !use(v) || v.readError() == nil {
+			return ctx.Err()
 		}
 		m.mu.Lock()
 		if m.searcher.Load() == s {
@@ -66,52 +79,44 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 	}
 }
 
-// askAtChange calls fn with a view of the memory after the change q.AsOf, and returns its result. Once ctx
-// is done, fn must end early. If few entries have changed since, the view is made from the current
-// index. Otherwise it is made from the entries of that time.
-func askAtChange[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) T) (T, error) {
-	if d, ok := m.store.(*logstore.DB); ok && m.opts.History == nil {
-		answer, ok, err := askFromIndex(ctx, m, d, q, fn)
-		if ok || err != nil {
-			return answer, err
-		}
-	}
-	view, err := m.AsOf(ctx, q.AsOf)
+// eachViewAt implements [Memory.views] for the memory after the change q.AsOf. If few entries have changed
+// since, the view is made from the current index. Otherwise it is made from the entries of that time.
+func (m *Memory) eachViewAt(ctx context.Context, q Query, rank string, use func(*rankedView) bool) error {
+	v, err := m.viewFromIndex(ctx, q.AsOf, rank)
 	if err != nil {
-		var none T
-		return none, err
+		return err
 	}
-	defer view.Close()
+	if v != nil && (!use(v) || v.readError() == nil) {
+		return ctx.Err()
+	}
+	past, err := m.AsOf(ctx, q.AsOf)
+	if err != nil {
+		return err
+	}
+	defer past.Close()
 	q.AsOf = 0
-	return ask(ctx, newMemory(view, m.opts), q, fn)
+	return newMemory(past, m.opts).eachView(ctx, q, use)
 }
 
-// askFromIndex implements askAtChange with the current index. It returns false if there is no index yet, or
-// if too many entries have changed since.
-func askFromIndex[T any](
-	ctx context.Context,
-	m *Memory,
-	d *logstore.DB,
-	q Query,
-	fn func(v *rankedView) T,
-) (answer T, ok bool, err error) {
+// viewFromIndex returns a view of the memory after change seq that is made from the current index. It
+// returns nil if there is no index yet, or if too many entries have changed since.
+func (m *Memory) viewFromIndex(ctx context.Context, seq uint64, rank string) (*rankedView, error) {
+	d, isLog := m.store.(*logstore.DB)
+	if !isLog || m.opts.History != nil {
+		return nil, nil
+	}
 	if m.searcher.Load() == nil && !d.DerivedFile(indexSuffix).Exists() {
-		return answer, false, nil // a scan is faster than building an index of all entries
+		return nil, nil // a scan is faster than building an index of all entries
 	}
 	s, err := m.refresh(ctx)
 	if err != nil {
-		return answer, false, err
+		return nil, err
 	}
-	r := s.scorer(cmp.Or(q.Rank, m.opts.Ranking))
+	r := s.scorer(rank)
 	if r == nil {
-		return answer, false, nil
+		return nil, nil
 	}
-	v, err := s.viewBefore(ctx, r, q.AsOf)
-	if v == nil || err != nil {
-		return answer, false, err
-	}
-	answer = fn(v)
-	return answer, v.readError() == nil, ctx.Err()
+	return s.viewBefore(ctx, r, seq)
 }
 
 // viewBefore returns a view of the searcher's log after change seq. It returns nil if too many entries
