@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -12,22 +13,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// answer executes a request and sends the response.
-func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route) error {
-	args, err := readArguments(w, r, rt)
+// endpoint is the handler of a route. It needs the room of its request (see [roomInContext]).
+type endpoint struct {
+	*route
+	log *slog.Logger
+}
+
+// ServeHTTP executes a request and sends the response.
+func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	res, err := requestRoom(r).answer(w, r, e.route)
 	if err != nil {
-		return err
-	}
-	res, err := o.replays.once(r, args, func() (*response, error) {
-		end, err := o.waitForTurn(r.Context(), rt)
-		if err != nil {
-			return nil, err
-		}
-		defer end()
-		return o.call(r, rt, args)
-	})
-	if err != nil {
-		return err
+		writeProblem(w, r, err, e.log)
+		return
 	}
 	for k, v := range res.header {
 		w.Header()[k] = v
@@ -40,7 +37,51 @@ func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route) error {
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(res.body) // ignore the error: the client has disconnected
 	}
-	return nil
+}
+
+// answer decodes the arguments of a request, calls the verb and encodes the result.
+func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route) (res *response, err error) {
+	if err := o.checkRoute(rt); err != nil {
+		return nil, err
+	}
+	args, err := readArguments(w, r, rt)
+	if err != nil {
+		return nil, err
+	}
+	first, earlier, err := o.replays.begin(r, args)
+	if err != nil || earlier != nil {
+		return earlier, err
+	}
+	defer func() { o.replays.end(first, res) }() // even if the verb panics
+	end, err := o.waitForTurn(r.Context(), rt)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	cursor, err := args.takeCursor(rt)
+	if err != nil {
+		return nil, err
+	}
+	ctx := r.Context()
+	if key := r.Header.Get(keyHeader); rt.isSingleChange && key != "" {
+		ctx, err = o.keepKey(ctx, key, rt, args)
+		if err != nil {
+			return nil, err
+		}
+	}
+	condition, err := requestCondition(r, rt)
+	var out any
+	switch {
+	case err != nil:
+	case condition != nil:
+		out, err = o.callIf(ctx, rt, args, condition)
+	default:
+		out, err = rt.verb.Call(ctx, o.Workspace, args.list)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o.encode(ctx, r, rt, out, cursor)
 }
 
 // waitForTurn waits for a turn if the route reads much of the memory. The caller must call end after the verb
@@ -52,23 +93,9 @@ func (o *room) waitForTurn(ctx context.Context, rt *route) (end func(), err erro
 	return o.turns.take(ctx)
 }
 
-// call calls the verb under the conditions of the request.
-func (o *room) call(r *http.Request, rt *route, args *arguments) (*response, error) {
-	cursor, err := args.takeCursor(rt)
-	if err != nil {
-		return nil, err
-	}
-	ctx, res := r.Context(), &response{status: http.StatusOK, header: http.Header{"Cache-Control": {"no-store"}}}
-	if key := r.Header.Get(keyHeader); rt.isSingleChange && key != "" {
-		ctx, err = o.keepKey(ctx, key, rt, args)
-		if err != nil {
-			return nil, err
-		}
-	}
-	out, err := o.conditional(ctx, r, rt, args)
-	if err != nil {
-		return nil, err
-	}
+// encode returns the response with the result of a verb.
+func (o *room) encode(ctx context.Context, r *http.Request, rt *route, out any, c *cursor) (*response, error) {
+	res := &response{status: http.StatusOK, header: http.Header{"Cache-Control": {"no-store"}}}
 	if s, ok := out.(verb.ScreenedAnswer); ok {
 		res.header.Set("Oxbow-Note", strings.Join(strings.Fields(s.Note), " "))
 		out = s.Answer
@@ -85,14 +112,15 @@ func (o *room) call(r *http.Request, rt *route, args *arguments) (*response, err
 		}
 		return res, nil
 	}
+	var err error
 	res.body, err = encodeJSON(out)
+	if err == nil && rt.hasPages {
+		err = c.addNext(r, res)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if rt.hasPages {
-		err = cursor.addNext(r, res)
-	}
-	return res, err
+	return res, nil
 }
 
 // wantsNoBody reports whether the client asks for no response body after a change (Prefer:

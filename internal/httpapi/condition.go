@@ -42,9 +42,16 @@ func matchesTag(header []string, tag string) bool {
 // entry while the condition still holds, as for a star.
 const maxTries = 50
 
-// conditional calls the verb if the conditions of the request hold for the entry.
-func (o *room) conditional(ctx context.Context, r *http.Request, rt *route, args *arguments) (any, error) {
-	c := condition{
+// condition is the condition of a request on the entry that it names.
+type condition struct {
+	match, noneMatch []string // values of If-Match and If-None-Match
+	// Without the entry, the request fails with "not found" rather than with a failed condition
+	needsEntry bool
+}
+
+// requestCondition returns the condition of a request, or nil if it has none.
+func requestCondition(r *http.Request, rt *route) (*condition, error) {
+	c := &condition{
 		match:      r.Header.Values("If-Match"),
 		noneMatch:  r.Header.Values("If-None-Match"),
 		needsEntry: rt.needsEntry,
@@ -53,7 +60,7 @@ func (o *room) conditional(ctx context.Context, r *http.Request, rt *route, args
 		c.match = []string{"*"}
 	}
 	if !rt.isAboutEntry || rt.verb.ReadOnly || (len(c.match) == 0 && len(c.noneMatch) == 0) {
-		return o.run(ctx, rt.verb, args)
+		return nil, nil
 	}
 	if rt.method == http.MethodPost {
 		return nil, refuse(
@@ -64,6 +71,11 @@ func (o *room) conditional(ctx context.Context, r *http.Request, rt *route, args
 			"leave them out",
 		)
 	}
+	return c, nil
+}
+
+// callIf calls the verb if the condition holds for the entry.
+func (o *room) callIf(ctx context.Context, rt *route, args *arguments, c *condition) (any, error) {
 	for range maxTries {
 		out, again, err := o.callAtVersion(ctx, rt, args, c)
 		if !again {
@@ -86,15 +98,15 @@ func (o *room) callAtVersion(
 	ctx context.Context,
 	rt *route,
 	args *arguments,
-	c condition,
+	c *condition,
 ) (out any, again bool, err error) {
 	version, err := o.versionIfMet(ctx, args, c)
-	if err != nil && args.values["op_id"] != nil {
+	if err != nil && args.value("op_id") != nil {
 		// The condition may fail because an earlier request with the same key was executed
 		// before the server restarted. The store then returns the result of that request.
 		// For any other request, the version below does not exist, so nothing changes.
-		if args.setArgument("if_version", uint64(math.MaxUint64)) == nil {
-			if out, rerr := o.run(ctx, rt.verb, args); rerr == nil {
+		if args.set("if_version", uint64(math.MaxUint64)) == nil {
+			if out, rerr := rt.verb.Call(ctx, o.Workspace, args.list); rerr == nil {
 				return out, false, nil
 			}
 		}
@@ -104,24 +116,17 @@ func (o *room) callAtVersion(
 	}
 	switch {
 	case version == 0 && rt.method == http.MethodDelete:
-		out, err = o.run(ctx, rt.verb, args)
+		out, err = rt.verb.Call(ctx, o.Workspace, args.list)
 		return out, false, err
 	case version == 0:
-		out, err = o.run(ctx, creator(), args)
+		out, err = creator().Call(ctx, o.Workspace, args.list)
 		return out, errors.Is(err, oxbow.ErrExists), err
 	}
-	if err := args.setArgument("if_version", version); err != nil {
+	if err := args.set("if_version", version); err != nil {
 		return nil, false, err
 	}
-	out, err = o.run(ctx, rt.verb, args)
+	out, err = rt.verb.Call(ctx, o.Workspace, args.list)
 	return out, errors.Is(err, oxbow.ErrConflict), err
-}
-
-// condition is the condition of a request on the entry that it names.
-type condition struct {
-	match, noneMatch []string // values of If-Match and If-None-Match
-	// Without the entry, the request fails with "not found" rather than with a failed condition
-	needsEntry bool
 }
 
 // creator returns the verb remember in the form that fails if the name is taken.
@@ -129,20 +134,11 @@ var creator = sync.OnceValue(func() verb.Verb {
 	return verb.MakeVerb(verb.Verb{Name: "remember"}, verb.RememberNew)
 })
 
-// run calls a verb.
-func (o *room) run(ctx context.Context, v verb.Verb, args *arguments) (any, error) {
-	in, err := args.object()
-	if err != nil {
-		return nil, err
-	}
-	return v.Call(ctx, o.Workspace, in)
-}
-
 // versionIfMet returns the version of the entry if it meets the condition, or 0 if the
 // condition holds because there is no such entry. It replaces an alias in the arguments by
 // the name of the entry.
-func (o *room) versionIfMet(ctx context.Context, args *arguments, c condition) (uint64, error) {
-	name := plain(args.values["name"])
+func (o *room) versionIfMet(ctx context.Context, args *arguments, c *condition) (uint64, error) {
+	name := plain(args.value("name"))
 	m, err := o.memory(ctx)
 	if err != nil {
 		return 0, err
@@ -163,5 +159,5 @@ func (o *room) versionIfMet(ctx context.Context, args *arguments, c condition) (
 	if (len(c.match) > 0 && !matchesTag(c.match, tag)) || (len(c.noneMatch) > 0 && matchesTag(c.noneMatch, tag)) {
 		return 0, failedCondition(e.Name, tag)
 	}
-	return e.Version, args.setArgument("name", e.Name)
+	return e.Version, args.set("name", e.Name)
 }

@@ -24,11 +24,8 @@ func (a *arguments) takeCursor(rt *route) (*cursor, error) {
 	if !rt.hasPages {
 		return nil, nil
 	}
-	given, ok := a.values["cursor"]
-	if ok {
-		delete(a.values, "cursor")
-		a.drop("cursor")
-	}
+	given := a.value("cursor")
+	a.remove("cursor")
 	c := &cursor{}
 	b, err := json.Marshal([]any{rt.path, a.withoutArg("offset")})
 	if err != nil {
@@ -36,7 +33,7 @@ func (a *arguments) takeCursor(rt *route) (*cursor, error) {
 	}
 	sum := sha256.Sum256(b)
 	copy(c.listHash[:], sum[:])
-	if !ok {
+	if given == nil {
 		return c, nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(plain(given))
@@ -52,28 +49,18 @@ func (a *arguments) takeCursor(rt *route) (*cursor, error) {
 	if n != len(raw)-4 || offset > 1<<31 {
 		return nil, bad
 	}
-	if _, both := a.values["offset"]; both {
+	if a.value("offset") != nil {
 		return nil, &oxbow.InvalidError{Field: "cursor", Reason: "is given next to offset; give one of them"}
 	}
-	return c, a.setArgument("offset", offset)
-}
-
-// drop removes a name from the order of arguments.
-func (a *arguments) drop(name string) {
-	for i, n := range a.names {
-		if n == name {
-			a.names = append(a.names[:i], a.names[i+1:]...)
-			return
-		}
-	}
+	return c, a.set("offset", offset)
 }
 
 // withoutArg returns all arguments except the named one, as text.
 func (a *arguments) withoutArg(name string) map[string]string {
 	m := map[string]string{}
-	for k, v := range a.values {
-		if k != name {
-			m[k] = plain(v)
+	for _, arg := range a.list {
+		if arg.Key != name {
+			m[arg.Key] = plain(arg.Value)
 		}
 	}
 	return m

@@ -24,8 +24,8 @@ func (o *room) keepKey(ctx context.Context, key string, rt *route, args *argumen
 	sum := sha256.Sum256(b)
 	id := "http:" + hex.EncodeToString(sum[:16])
 	if slices.ContainsFunc(rt.verb.Params, func(p verb.Param) bool { return p.Name == "op_id" }) {
-		return ctx, args.setArgument("op_id", id)
+		return ctx, args.set("op_id", id)
 	}
-	in, err := args.object()
-	return oxbow.WithOpID(ctx, oxbow.CallOpID(id, string(in))), err
+	b, err = json.Marshal(args.list)
+	return oxbow.WithOpID(ctx, oxbow.CallOpID(id, string(b))), err
 }

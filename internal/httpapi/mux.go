@@ -15,48 +15,41 @@ import (
 // [roomInContext]).
 func newMux(feed *history.Feed, log *slog.Logger) *http.ServeMux {
 	mux := http.NewServeMux()
-	handle := func(pattern string, answer func(w http.ResponseWriter, r *http.Request) error) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := answer(w, r); err != nil {
-				writeProblem(w, r, err, log)
-			}
-		})
-	}
 	all := routes()
 	for i := range all {
-		rt := &all[i]
-		handle(rt.method+" "+base+rt.path, func(w http.ResponseWriter, r *http.Request) error {
-			if err := requestRoom(r).checkRoute(rt); err != nil {
-				return err
-			}
-			return requestRoom(r).answer(w, r, rt)
-		})
+		mux.Handle(all[i].method+" "+base+all[i].path, endpoint{&all[i], log})
 	}
-	handle(base+"/events", func(w http.ResponseWriter, r *http.Request) error {
-		return requestRoom(r).serveEvents(w, r, feed)
+	mux.HandleFunc(base+"/events", func(w http.ResponseWriter, r *http.Request) {
+		if err := requestRoom(r).serveEvents(w, r, feed); err != nil {
+			writeProblem(w, r, err, log)
+		}
 	})
 	mux.Handle(base+"/store/", remote.Handler(openStore, log))
 	return mux
 }
 
-// dispatch answers a request by the handler for its method and path. If there is none, it
+// findHandler returns the handler for the path and method of a request. If the path is unknown, it
 // returns the error to report.
-func dispatch(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) error {
-	escaped := r.URL.EscapedPath()
+func (s *Server) findHandler(r *http.Request) (http.Handler, error) {
+	escaped, mux := r.URL.EscapedPath(), s.mux()
 	if clean := path.Clean(escaped); escaped != clean && escaped != clean+"/" {
-		return noRoute(r) // ServeMux would redirect to the clean path, which belongs to a different resource
+		return nil, noRoute(r) // ServeMux would redirect to the clean path, which belongs to a different resource
 	}
 	h, pattern := mux.Handler(r)
 	if pattern != "" {
-		mux.ServeHTTP(w, r) // unlike h, it sets the values of the path
-		return nil
+		return mux, nil // unlike h, it sets the values of the path
 	}
 	refused := refusedResponse{http.Header{}}
 	h.ServeHTTP(refused, r)
-	if allowed := refused.header.Values("Allow"); len(allowed) > 0 {
-		return wrongMethod(w, r, append(allowed, http.MethodOptions))
+	allowed := refused.header.Values("Allow")
+	if len(allowed) == 0 {
+		return nil, noRoute(r)
 	}
-	return noRoute(r)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := wrongMethod(w, r, append(allowed, http.MethodOptions)); err != nil {
+			writeProblem(w, r, err, s.opts.Logger)
+		}
+	}), nil
 }
 
 // refusedResponse keeps the header with which ServeMux refuses a request. A 405 has the

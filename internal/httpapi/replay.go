@@ -29,6 +29,7 @@ type replays struct {
 
 // replay is the response to a request, or the promise of it.
 type replay struct {
+	key      string
 	digest   [sha256.Size]byte // digest of the request
 	done     chan struct{}
 	response *response // nil until done is closed, and if the request failed
@@ -41,46 +42,47 @@ const (
 	maxKey         = 255
 )
 
-// once returns the response that an earlier request with the same key got, or else executes
-// the request. It waits if the earlier request is still running. Failed requests are not
-// kept: they changed nothing, or the store has the key.
-func (p *replays) once(r *http.Request, args *arguments, call func() (*response, error)) (*response, error) {
+// begin returns the response that an earlier request with the same key got. If there was none, it
+// returns a replay, and the caller executes the request and calls end. Without a key, both are nil. begin
+// waits if the earlier request is still running. Failed requests are not kept: they changed nothing, or
+// the store has the key.
+func (p *replays) begin(r *http.Request, args *arguments) (first *replay, earlier *response, err error) {
 	key := r.Header.Get(keyHeader)
 	if key == "" || r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return call()
+		return nil, nil, nil
 	}
 	if len(key) > maxKey {
-		return nil, &oxbow.InvalidError{Field: keyHeader, Value: clip(key), Reason: "is longer than 255 bytes"}
+		return nil, nil, &oxbow.InvalidError{Field: keyHeader, Value: clip(key), Reason: "is longer than 255 bytes"}
 	}
 	digest, err := requestDigest(r, args)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for {
-		first, mine := p.begin(key, digest)
-		if mine {
-			return p.make(key, first, call)
+		first, isNew := p.find(key, digest)
+		if isNew {
+			return first, nil, nil
 		}
 		if first.digest != digest {
-			return nil, refuse(http.StatusUnprocessableEntity, "key_reused", "The key is of another request",
+			return nil, nil, refuse(http.StatusUnprocessableEntity, "key_reused", "The key is of another request",
 				"the "+keyHeader+" was used before, with another request", "give each request a key of its own")
 		}
 		select {
 		case <-first.done:
 		case <-r.Context().Done():
-			return nil, r.Context().Err()
+			return nil, nil, r.Context().Err()
 		}
 		if first.response != nil {
 			again := *first.response
 			again.header = again.header.Clone()
 			again.header.Set("Idempotent-Replayed", "true")
-			return &again, nil
+			return nil, &again, nil
 		}
 	}
 }
 
-// begin returns the replay of a key, and whether the caller has to execute the request.
-func (p *replays) begin(key string, digest [sha256.Size]byte) (*replay, bool) {
+// find returns the replay of a key, and whether it is new.
+func (p *replays) find(key string, digest [sha256.Size]byte) (first *replay, isNew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if first, ok := p.byKey[key]; ok {
@@ -89,29 +91,26 @@ func (p *replays) begin(key string, digest [sha256.Size]byte) (*replay, bool) {
 	if p.byKey == nil {
 		p.byKey = map[string]*replay{}
 	}
-	first := &replay{digest: digest, done: make(chan struct{})}
+	first = &replay{key: key, digest: digest, done: make(chan struct{})}
 	p.byKey[key] = first
 	return first, true
 }
 
-// make executes the first request with a key.
-func (p *replays) make(key string, first *replay, call func() (*response, error)) (res *response, err error) {
-	defer func() { p.end(key, first, res) }() // even if the call panics
-	return call()
-}
-
-// end stores the response to a request and drops the oldest responses. A failed request has
-// the response nil and is forgotten.
-func (p *replays) end(key string, promise *replay, res *response) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	promise.response = res
-	close(promise.done)
-	if res == nil {
-		delete(p.byKey, key)
+// end stores the response to a request that begin returned, and drops the oldest responses. A failed
+// request has the response nil and is forgotten. If first is nil, end does nothing.
+func (p *replays) end(first *replay, res *response) {
+	if first == nil {
 		return
 	}
-	p.recent, p.bytes = append(p.recent, key), p.bytes+len(res.body)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first.response = res
+	close(first.done)
+	if res == nil {
+		delete(p.byKey, first.key)
+		return
+	}
+	p.recent, p.bytes = append(p.recent, first.key), p.bytes+len(res.body)
 	for len(p.recent) > maxReplays || (p.bytes > maxReplayBytes && len(p.recent) > 1) {
 		p.bytes -= len(p.byKey[p.recent[0]].response.body)
 		delete(p.byKey, p.recent[0])
@@ -121,7 +120,7 @@ func (p *replays) end(key string, promise *replay, res *response) {
 
 // requestDigest returns a digest of all that two requests with the same key must have in common.
 func requestDigest(r *http.Request, args *arguments) (print [sha256.Size]byte, err error) {
-	b, err := json.Marshal([]any{r.Method, r.URL.EscapedPath(), args.values, string(args.body),
+	b, err := json.Marshal([]any{r.Method, r.URL.EscapedPath(), args.list,
 		r.Header.Values("If-Match"), r.Header.Values("If-None-Match")})
 	return sha256.Sum256(b), err
 }

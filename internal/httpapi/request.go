@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -17,18 +18,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// arguments are the arguments of one call, each as JSON.
-type arguments struct {
-	names  []string // in the order of the request
-	values map[string]json.RawMessage
-	body   json.RawMessage // the whole body, nil if the request has none
-}
+// arguments are the arguments of a request. Those of the path come first, then those of the query, by
+// name, and then those of the body. An argument that is given twice with the same value is there only once.
+type arguments struct{ list verb.Arguments }
 
 // readArguments reads the arguments of a request.
 func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*arguments, error) {
-	a := &arguments{values: map[string]json.RawMessage{}}
+	args := &arguments{}
 	for _, name := range rt.argumentNames() {
-		if err := a.addText(name, r.PathValue(name)); err != nil {
+		if err := args.addTexts(name, r.PathValue(name)); err != nil {
 			return nil, err
 		}
 	}
@@ -37,89 +35,99 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*argument
 		return nil, &oxbow.InvalidError{Field: "query of the URL", Reason: "cannot be read (" + clip(err.Error()) +
 			"); write % as %25, & as %26 and ; as %3B"}
 	}
-	for _, name := range slices.Sorted(mapKeys(query)) {
-		if err := a.addQueryParam(name, query[name], rt); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		add := args.addTexts
+		if rt.isList(name) {
+			add = args.addList
+		}
+		if err := add(name, query[name]...); err != nil {
 			return nil, err
 		}
 	}
 	if rt.method == http.MethodGet || rt.method == http.MethodDelete {
-		return a, nil
+		return args, nil
 	}
-	return a, a.readBody(w, r)
-}
-
-func mapKeys(m map[string][]string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
-}
-
-// addText adds an argument with a text value.
-func (a *arguments) addText(name, value string) error {
-	if err := verb.CheckText(name, value); err != nil {
-		return err
-	}
-	b, err := json.Marshal(value)
+	body, err := readBody(w, r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.add(name, b)
+	members, err := verb.ParseArguments(body)
+	if err != nil {
+		return nil, err
+	}
+	outside := *args
+	for _, m := range members { // the verb reports members that repeat another member
+		switch old := outside.value(m.Key); {
+		case old == nil:
+			args.list = append(args.list, m)
+		case !sameValue(old, m.Value):
+			return nil, givenTwice(m.Key)
+		}
+	}
+	return args, nil
 }
 
-// addQueryParam adds a query parameter that may occur several times. For a list, the values
-// are its elements. Otherwise all values must be the same.
-func (a *arguments) addQueryParam(name string, values []string, rt *route) error {
-	i := slices.IndexFunc(rt.verb.Params, func(p verb.Param) bool {
-		return p.Name == name || slices.Contains(p.Also, name)
+// isList reports whether an argument of the route is a list.
+func (rt *route) isList(name string) bool {
+	return slices.ContainsFunc(rt.verb.Params, func(p verb.Param) bool {
+		return p.Repeatable && (p.Name == name || slices.Contains(p.Also, name))
 	})
-	if i < 0 || !rt.verb.Params[i].Repeatable {
-		for _, v := range values {
-			if err := a.addText(name, v); err != nil {
-				return err
-			}
+}
+
+// addTexts adds an argument that is a text. If there are several texts, all must be the same.
+func (a *arguments) addTexts(name string, texts ...string) error {
+	for _, s := range texts {
+		if err := verb.CheckText(name, s); err != nil {
+			return err
 		}
-		return nil
+		value, err := json.Marshal(s)
+		if err != nil {
+			return err
+		}
+		switch old := a.value(name); {
+		case old == nil:
+			a.list = append(a.list, verb.Argument{Key: name, Value: value})
+		case !sameValue(old, value):
+			return givenTwice(name)
+		}
 	}
-	for _, v := range values {
-		if err := verb.CheckText(name, v); err != nil {
+	return nil
+}
+
+// addList adds an argument that is a list of texts.
+func (a *arguments) addList(name string, texts ...string) error {
+	for _, s := range texts {
+		if err := verb.CheckText(name, s); err != nil {
 			return err
 		}
 	}
-	b, err := json.Marshal(values)
-	if err != nil {
-		return err
-	}
-	return a.add(name, b)
+	return a.set(name, texts)
 }
 
-// add adds an argument. It fails if the argument is already there with a different value.
-func (a *arguments) add(name string, value json.RawMessage) error {
-	old, given := a.values[name]
-	switch {
-	case !given:
-		a.names = append(a.names, name)
-		a.values[name] = value
-	case !sameValue(old, value):
-		return givenTwice(name)
+// value returns the value of an argument, or nil if there is none.
+func (a *arguments) value(name string) json.RawMessage {
+	for _, arg := range a.list {
+		if arg.Key == name {
+			return arg.Value
+		}
 	}
 	return nil
 }
 
-// setArgument sets an argument and replaces any earlier value.
-func (a *arguments) setArgument(name string, value any) error {
+// set sets an argument and replaces any earlier value.
+func (a *arguments) set(name string, value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	if _, given := a.values[name]; !given {
-		a.names = append(a.names, name)
-	}
-	a.values[name] = b
+	a.remove(name)
+	a.list = append(a.list, verb.Argument{Key: name, Value: b})
 	return nil
+}
+
+// remove removes an argument.
+func (a *arguments) remove(name string) {
+	a.list = slices.DeleteFunc(a.list, func(arg verb.Argument) bool { return arg.Key == name })
 }
 
 func givenTwice(name string) error {
@@ -145,25 +153,21 @@ func plain(v json.RawMessage) string {
 	return b.String()
 }
 
-// readBody reads the body of the request, if there is one.
-func (a *arguments) readBody(w http.ResponseWriter, r *http.Request) error {
+// readBody reads the body of the request. It returns nil if there is none.
+func readBody(w http.ResponseWriter, r *http.Request) (json.RawMessage, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, auth.MaxBody))
 	if err != nil {
-		return bodyError(err)
+		return nil, bodyError(err)
 	}
 	body = bytes.TrimSpace(body)
-	if len(body) == 0 || string(body) == "null" { // null in place of path arguments would hide them
-		return nil
-	}
-	if t := r.Header.Get("Content-Type"); t != "" {
+	if t := r.Header.Get("Content-Type"); t != "" && len(body) > 0 && string(body) != "null" {
 		kind, _, err := mime.ParseMediaType(t)
 		if err != nil || (kind != "application/json" && !strings.HasSuffix(kind, "+json")) {
-			return refuse(http.StatusUnsupportedMediaType, "media_type", "The body is of another type", "the body is "+
-				clip(t)+", and JSON is understood", "send it with Content-Type: application/json")
+			return nil, refuse(http.StatusUnsupportedMediaType, "media_type", "The body is of another type",
+				"the body is "+clip(t)+", and JSON is understood", "send it with Content-Type: application/json")
 		}
 	}
-	a.body = body
-	return nil
+	return body, nil
 }
 
 // bodyError returns the error for a body that is too long or incomplete.
@@ -173,81 +177,4 @@ func bodyError(err error) error {
 	}
 	return refuse(http.StatusBadRequest, "body", "The body could not be read", "reading the body: "+
 		clip(err.Error()), "send the request again")
-}
-
-// object returns the arguments as one JSON object. An argument that occurs both in the body
-// and in the path or query must have the same value.
-func (a *arguments) object() (json.RawMessage, error) {
-	if a.body != nil && (len(a.names) == 0 || a.body[0] != '{') {
-		return a.body, nil // let the verb report the problem
-	}
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, name := range a.names {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := writeMember(&b, name, a.values[name]); err != nil {
-			return nil, err
-		}
-	}
-	if a.body != nil {
-		if err := a.addBody(&b); err != nil {
-			return nil, err
-		}
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-// addBody adds the members of the body that are not in the path or query.
-func (a *arguments) addBody(b *bytes.Buffer) error {
-	d := json.NewDecoder(bytes.NewReader(a.body))
-	d.UseNumber()
-	broken := func(err error) error {
-		return &oxbow.InvalidError{Field: "arguments", Reason: "are not one JSON object such as {\"query\":\"…\"}: " +
-			err.Error()}
-	}
-	if _, err := d.Token(); err != nil {
-		return broken(err)
-	}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return broken(err)
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return broken(err)
-		}
-		name := key.(string) // the decoder returns only strings here
-		if old, given := a.values[name]; given {
-			if !sameValue(old, value) {
-				return givenTwice(name)
-			}
-			continue
-		}
-		b.WriteByte(',')
-		if err := writeMember(b, name, value); err != nil {
-			return err
-		}
-	}
-	if _, err := d.Token(); err != nil {
-		return broken(err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return &oxbow.InvalidError{Field: "arguments", Reason: "are not one JSON object: something follows it"}
-	}
-	return nil
-}
-
-func writeMember(b *bytes.Buffer, name string, value json.RawMessage) error {
-	key, err := json.Marshal(name)
-	if err != nil {
-		return err
-	}
-	b.Write(key)
-	b.WriteByte(':')
-	b.Write(value)
-	return nil
 }

@@ -106,26 +106,31 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	g.Large = base + "/store/apply" // a store change has the engine's bound
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if err := s.serve(w, r, g); err != nil {
-			writeProblem(w, r, err, s.opts.Logger)
+		if p := r.URL.EscapedPath(); p == "/openapi.json" || p == base+"/openapi.json" {
+			if err := serveDescription(w, r, g); err != nil {
+				writeProblem(w, r, err, s.opts.Logger)
+			}
+			return
 		}
+		var h http.Handler
+		room, err := s.admit(r, g)
+		if err == nil {
+			h, err = s.findHandler(r)
+		}
+		if err != nil {
+			writeProblem(w, r, err, s.opts.Logger)
+			return
+		}
+		ctx := room.door.Stamp(r.Context(), room.Workspace, r.Header.Get(sessionHeader), r.UserAgent())
+		h.ServeHTTP(w, r.WithContext(context.WithValue(ctx, roomInContext{}, room)))
 	})
 }
 
-// serve answers a request, or returns the error to report.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, g auth.Guard) error {
-	escaped := r.URL.EscapedPath()
-	if escaped == "/openapi.json" || escaped == base+"/openapi.json" {
-		return serveDescription(w, r, g)
-	}
+// admit returns the room for a request, if the guard admits it.
+func (s *Server) admit(r *http.Request, g auth.Guard) (*room, error) {
 	token, err := g.Admit(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	room, err := s.room(token, r.Header.Get(profileHeader))
-	if err != nil {
-		return err
-	}
-	ctx := room.door.Stamp(r.Context(), room.Workspace, r.Header.Get(sessionHeader), r.UserAgent())
-	return dispatch(s.mux(), w, r.WithContext(context.WithValue(ctx, roomInContext{}, room)))
+	return s.room(token, r.Header.Get(profileHeader))
 }

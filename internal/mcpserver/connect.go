@@ -104,8 +104,8 @@ func (v *service) openServer(name string) (*mcp.Server, error) {
 
 // handler returns the handler of one tool. It answers with text only: clients that receive
 // JSON as well show the model the JSON, which lacks the fences around foreign text. An error
-// becomes a result marked as an error, so that the model reads it. The arguments are passed
-// on unparsed, because package verb accepts more than the schema allows.
+// becomes a result marked as an error, so that the model reads it. The arguments are not
+// checked against the schema, because package verb accepts more than the schema allows.
 func (d *transport) handler(t verb.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = d.stampCall(ctx, req)
@@ -119,13 +119,18 @@ func (d *transport) handler(t verb.Tool) mcp.ToolHandler {
 			ctx, cancel = endingWithServer(ctx)
 			defer cancel()
 		}
-		answer, err := t.Answer(ctx, w, req.Params.Arguments)
+		args, err := verb.ParseArguments(req.Params.Arguments)
+		var out any
+		if err == nil {
+			out, err = t.Call(ctx, w, args)
+		}
 		if err != nil {
 			return &mcp.CallToolResult{
 				IsError: true,
 				Content: []mcp.Content{&mcp.TextContent{Text: d.explain(err)}},
 			}, nil
 		}
+		answer := w.Answer(out)
 		text := answer.Text()
 		if answer.Quoted() {
 			text = w.Caution(text) + prompt.Fence("markdown", text)

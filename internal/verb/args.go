@@ -20,7 +20,61 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// readArgs reads a JSON object into the struct in.
+// Arguments are the arguments of a call, in the order in which the caller wrote them. A key may occur
+// several times.
+type Arguments []Argument
+
+// Argument is an argument of a call. Its key is a name of a parameter, as the caller wrote it.
+type Argument struct {
+	Key   string
+	Value json.RawMessage
+}
+
+// ParseArguments reads the members of a JSON object. It returns nil if there is no object, or null
+// instead. The error matches [oxbow.ErrInvalid].
+func ParseArguments(object json.RawMessage) (Arguments, error) {
+	object = bytes.TrimSpace(object)
+	if len(object) == 0 || string(object) == "null" {
+		return nil, nil
+	}
+	// Check this first, because decoding silently replaces bytes that are not UTF-8.
+	if !utf8.Valid(object) {
+		return nil, InvalidValue("arguments", "", "are not UTF-8 text; convert them first")
+	}
+	notObject := func(why string) error {
+		return InvalidValue("arguments", "", "are not one JSON object such as {\"query\":\"…\"}: "+why)
+	}
+	d := json.NewDecoder(bytes.NewReader(object))
+	t, err := d.Token()
+	if err != nil {
+		return nil, notObject(jsonTrouble(err))
+	}
+	if t != json.Delim('{') {
+		return nil, notObject("they begin with " + strconv.Quote(string(object[:1])))
+	}
+	var args Arguments
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, notObject(jsonTrouble(err))
+		}
+		a := Argument{Key: t.(string)} // the decoder returns only strings here
+		if err := d.Decode(&a.Value); err != nil {
+			return nil, notObject(jsonTrouble(err))
+		}
+		args = append(args, a)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, notObject(jsonTrouble(err))
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, notObject("something follows the object")
+	}
+	return args, nil
+}
+
+// readArgs stores arguments in the struct in. It passes each text to screen, which returns the text to
+// store.
 //
 // A key may be a parameter's name, a name in [Param.Also], or one of these names with capitals or
 // dashes (maxTokens, max-tokens). A number or a boolean may be written as a string, a string as a
@@ -30,92 +84,77 @@ import (
 //
 // In other cases, the error matches [oxbow.ErrInvalid] and explains the correct form. These cases
 // are an unknown key, a repeated parameter, a wrong type, and text that is not UTF-8.
-func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Value) error {
-	args = bytes.TrimSpace(args)
-	if len(args) == 0 || string(args) == "null" {
-		args = []byte("{}")
-	}
-	// Check this first, because decoding silently replaces bytes that are not UTF-8.
-	if !utf8.Valid(args) {
-		return InvalidValue("arguments", "", "are not UTF-8 text; convert them first")
-	}
-	members, err := cutObject(args)
-	if err != nil {
-		return err
-	}
-	given := map[string]string{} // key in the object, by parameter name
+func readArgs(verb string, params []Param, args Arguments, screen func(string) string, in reflect.Value) error {
+	given := map[string]string{} // key of the argument, by parameter name
 	filled := map[string]bool{}
-	for _, m := range members {
-		p, ok := findParam(params, m.key)
-		if !ok && strings.HasPrefix(snake(m.key), "wait_for_previous") {
+	for _, a := range args {
+		p, ok := findParam(params, a.Key)
+		if !ok && strings.HasPrefix(snake(a.Key), "wait_for_previous") {
 			continue // ignore this key, which Gemini CLI and similar clients add to every tool for their own use
 		}
 		if !ok {
-			return unknownParam(verb, params, m.key)
+			return unknownParam(verb, params, a.Key)
 		}
-		if first, dup := given[p.Name]; dup {
-			if first == m.key {
-				return InvalidValue("parameter", m.key, "is given twice")
-			}
-			return InvalidValue("parameter", m.key, "means the same as "+first+", which is given too; give only "+
-				p.Name)
+		if err := p.checkFirst(a.Key, given); err != nil {
+			return err
 		}
-		given[p.Name] = m.key
-		filled[p.Name], err = decode(p, m, in)
+		items, err := p.items(a.Value)
 		if err != nil {
 			return err
 		}
+		for _, raw := range items {
+			s := scalar{raw: string(raw), text: string(raw), form: argumentForm(raw)}
+			if s.form == formString {
+				if err := json.Unmarshal(raw, &s.text); err != nil {
+					return InvalidValue("arguments", "", err.Error())
+				}
+				if lostRune(raw, s.text) {
+					const half = `holds half of a surrogate pair (\ud800 to \udfff), which is no character`
+					return InvalidValue(p.Name, "", half)
+				}
+				if clean := screen(s.text); clean != s.text {
+					s.raw, s.text = strconv.Quote(clean), clean
+				}
+			}
+			if s.text == "" && !p.Empty {
+				continue
+			}
+			if err := p.store(in, a.Key, s); err != nil {
+				return err
+			}
+			filled[p.Name] = true
+		}
 	}
+	return checkRequired(params, given, filled)
+}
+
+// checkFirst returns an error if the parameter was already given by another argument. It adds the key
+// to the keys that were given, by parameter name.
+func (p Param) checkFirst(key string, given map[string]string) error {
+	first, isRepeated := given[p.Name]
+	switch {
+	case !isRepeated:
+		given[p.Name] = key
+		return nil
+	case first == key:
+		return InvalidValue("parameter", key, "is given twice")
+	}
+	return InvalidValue("parameter", key, "means the same as "+first+", which is given too; give only "+p.Name)
+}
+
+// checkRequired returns an error if a required parameter has no value. given has the parameters that
+// the caller named, and filled those with a value.
+func checkRequired(params []Param, given map[string]string, filled map[string]bool) error {
 	for _, p := range params {
 		if !p.Required || filled[p.Name] {
 			continue
 		}
-		if _, empty := given[p.Name]; empty {
+		if _, isEmpty := given[p.Name]; isEmpty {
 			return InvalidValue(p.Name, "", "is empty; "+lowerFirst(p.Usage))
 		}
 		return InvalidValue("parameter", p.Name, "is missing; "+lowerFirst(p.Usage))
 	}
 	return nil
-}
-
-// member is a key and its value in JSON.
-type member struct {
-	key   string
-	value json.RawMessage
-}
-
-// cutObject splits a JSON object into its members, including repeated keys.
-func cutObject(b []byte) ([]member, error) {
-	notObject := func(why string) error {
-		return InvalidValue("arguments", "", "are not one JSON object such as {\"query\":\"…\"}: "+why)
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	t, err := d.Token()
-	if err != nil {
-		return nil, notObject(jsonTrouble(err))
-	}
-	if t != json.Delim('{') {
-		return nil, notObject("they begin with " + strconv.Quote(string(b[:1])))
-	}
-	var ms []member
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return nil, notObject(jsonTrouble(err))
-		}
-		m := member{key: t.(string)} // the decoder returns only strings here
-		if err := d.Decode(&m.value); err != nil {
-			return nil, notObject(jsonTrouble(err))
-		}
-		ms = append(ms, m)
-	}
-	if _, err := d.Token(); err != nil {
-		return nil, notObject(jsonTrouble(err))
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, notObject("something follows the object")
-	}
-	return ms, nil
 }
 
 func jsonTrouble(err error) string {
@@ -169,54 +208,29 @@ func unknownParam(verb string, params []Param, key string) error {
 	return InvalidValue("parameter", key, reason+" it takes "+strings.Join(names, ", "))
 }
 
-// decode stores the value of a member in the parameter's field. It returns false if the value means
-// that the argument is absent.
-func decode(p Param, m member, in reflect.Value) (filled bool, err error) {
-	raw := bytes.TrimSpace(m.value)
-	if string(raw) == "null" {
-		return false, nil
-	}
-	list := []json.RawMessage{raw}
-	if p.Repeatable {
-		list, err = decodeList(raw)
-		if err != nil {
-			return false, err
-		}
-	}
-	for _, r := range list {
-		s, err := readScalar(p, bytes.TrimSpace(r))
-		if err != nil {
-			return false, err
-		}
-		if s.text == "" && !p.Empty {
-			continue
-		}
-		v, err := coercions[p.Type](p, m.key, s)
-		if err != nil {
-			return false, err
-		}
-		p.setField(in, v)
-		filled = true
-	}
-	return filled, nil
-}
-
-// decodeList returns the items of a list. The list may be encoded twice, as some models do, or be a
-// single item.
-func decodeList(raw json.RawMessage) (list []json.RawMessage, err error) {
+// items returns the values in the value of an argument: none for null, the items of a list if the
+// parameter is repeatable, and otherwise the value itself. A list may be encoded twice, as some models
+// do, or be a single item.
+func (p Param) items(value json.RawMessage) (items []json.RawMessage, err error) {
+	value = bytes.TrimSpace(value)
 	switch {
-	case raw[0] == '[':
-		if err := json.Unmarshal(raw, &list); err != nil {
+	case string(value) == "null":
+		return nil, nil
+	case p.Repeatable && value[0] == '[':
+		if err := json.Unmarshal(value, &items); err != nil {
 			return nil, InvalidValue("arguments", "", err.Error())
 		}
-		return list, nil
-	case bytes.HasPrefix(raw, []byte(`"[`)):
+		return items, nil
+	case p.Repeatable && bytes.HasPrefix(value, []byte(`"[`)):
 		var s string
-		if json.Unmarshal(raw, &s) == nil && json.Unmarshal([]byte(s), &list) == nil {
-			return list, nil
+		if json.Unmarshal(value, &s) == nil && json.Unmarshal([]byte(s), &items) == nil {
+			for i := range items {
+				items[i] = bytes.TrimSpace(items[i])
+			}
+			return items, nil
 		}
 	}
-	return []json.RawMessage{raw}, nil
+	return []json.RawMessage{value}, nil
 }
 
 // scalar is a single JSON value.
@@ -254,26 +268,6 @@ func argumentForm(raw []byte) form {
 	return formNumber
 }
 
-func readScalar(p Param, raw json.RawMessage) (scalar, error) {
-	s := scalar{raw: string(raw), text: string(raw), form: argumentForm(raw)}
-	if s.form != formString {
-		return s, nil
-	}
-	if err := json.Unmarshal(raw, &s.text); err != nil {
-		return s, InvalidValue("arguments", "", err.Error())
-	}
-	if lostRune(raw, s.text) {
-		return s, InvalidValue(p.Name, "", `holds half of a surrogate pair (\ud800 to \udfff), which is no character`)
-	}
-	return s, nil
-}
-
-// coercions convert a scalar to the type of a parameter's field: string, bool, int64 or float64.
-// The key is the name that the caller wrote.
-var coercions = map[string]func(p Param, key string, s scalar) (any, error){
-	"string": toString, "boolean": toBool, "integer": toInteger, "number": toNumber,
-}
-
 // Set stores a word of a command line in the struct that in points to, or appends it if the field
 // is a list. An empty word means that the argument is absent, unless [Param.Empty] is set.
 func (p Param) Set(in any, word string) error {
@@ -286,15 +280,27 @@ func (p Param) Set(in any, word string) error {
 	case p.Type == "boolean":
 		s.form = formBool
 	}
-	v, err := coercions[p.Type](p, p.Name, s)
-	if err == nil {
-		p.setField(reflect.ValueOf(in).Elem(), v)
-	}
-	return err
+	return p.store(reflect.ValueOf(in).Elem(), p.Name, s)
 }
 
-// setField sets the parameter's field in a struct. If the field is a list, the value is appended.
-func (p Param) setField(in reflect.Value, value any) {
+// store converts a scalar to the type of the parameter, and sets the parameter's field in a struct. If
+// the field is a list, the value is appended. The key is the name that the caller wrote.
+func (p Param) store(in reflect.Value, key string, s scalar) error {
+	var value any
+	var err error
+	switch p.Type {
+	case "string":
+		value, err = s.text, p.checkString(key, s)
+	case "boolean":
+		value, err = s.text == "true", p.checkBool(s)
+	case "integer":
+		value, err = p.parseInteger(s)
+	case "number":
+		value, err = p.parseNumber(s)
+	}
+	if err != nil {
+		return err
+	}
 	f := in.FieldByIndex(p.index)
 	switch f.Kind() {
 	case reflect.Slice:
@@ -305,50 +311,52 @@ func (p Param) setField(in reflect.Value, value any) {
 	default:
 		f.Set(reflect.ValueOf(value).Convert(f.Type()))
 	}
+	return nil
 }
 
-func toString(p Param, key string, s scalar) (any, error) {
+// checkString returns an error if a scalar is no value of a parameter for texts.
+func (p Param) checkString(key string, s scalar) error {
 	switch {
 	case s.form == formNumber && key == "id":
-		return nil, InvalidValue("id", s.text, "is a number; entries are called by name: give the entry's "+p.Name)
+		return InvalidValue("id", s.text, "is a number; entries are called by name: give the entry's "+p.Name)
 	case s.form != formString && s.form != formNumber:
-		return nil, wrongType(p, s)
+		return wrongType(p, s)
 	case len(p.Enum) == 0 || slices.Contains(p.Enum, s.text):
-		return s.text, nil
+		return nil
 	}
 	reason := "is not one of " + strings.Join(p.Enum, ", ")
 	if near := text.FindSimilar(s.text, slices.Values(p.Enum), 1); len(near) > 0 {
 		reason += "; did you mean " + near[0] + "?"
 	}
-	return nil, InvalidValue(p.Name, s.text, reason)
+	return InvalidValue(p.Name, s.text, reason)
 }
 
-func toBool(p Param, _ string, s scalar) (any, error) {
+func (p Param) checkBool(s scalar) error {
 	if s.text != "true" && s.text != "false" {
-		return nil, wrongType(p, s)
+		return wrongType(p, s)
 	}
-	return s.text == "true", nil
+	return nil
 }
 
 // signed lists the parameters that may be negative when the arguments are parsed, because the verbs of these
 // parameters report a negative number with a better error.
 var signed = []string{"limit", "max_tokens", "count", "offset"}
 
-func toInteger(p Param, _ string, s scalar) (any, error) {
+func (p Param) parseInteger(s scalar) (int64, error) {
 	n, ok := wholeNumber(s.text)
 	if !ok || (s.form != formString && s.form != formNumber) {
-		return nil, wrongType(p, s)
+		return 0, wrongType(p, s)
 	}
 	if n < 0 && !slices.Contains(signed, p.Name) {
-		return nil, InvalidValue(p.Name, s.text, "is less than 0")
+		return 0, InvalidValue(p.Name, s.text, "is less than 0")
 	}
 	return n, nil
 }
 
-func toNumber(p Param, _ string, s scalar) (any, error) {
+func (p Param) parseNumber(s scalar) (float64, error) {
 	f, err := strconv.ParseFloat(s.text, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || (s.form != formString && s.form != formNumber) {
-		return nil, wrongType(p, s)
+		return 0, wrongType(p, s)
 	}
 	return f, nil
 }

@@ -19,8 +19,17 @@ func ptr[T any](v T) *T { return &v }
 
 func readAs[In any](verb, args string) (In, error) {
 	var v In
-	err := readArgs(verb, structParams(reflect.TypeFor[In]()), json.RawMessage(args), reflect.ValueOf(&v).Elem())
-	return v, err
+	return v, readInto(verb, structParams(reflect.TypeFor[In]()), args, &v)
+}
+
+// readInto reads a JSON object into the struct that in points to.
+func readInto(verb string, params []Param, object string, in any) error {
+	args, err := ParseArguments(json.RawMessage(object))
+	if err != nil {
+		return err
+	}
+	asIs := func(text string) string { return text }
+	return readArgs(verb, params, args, asIs, reflect.ValueOf(in).Elem())
 }
 
 func TestReadRecall(t *testing.T) {
@@ -181,7 +190,7 @@ func FuzzReadArgs(f *testing.F) {
 	params := structParams(reflect.TypeFor[RecallIn]())
 	f.Fuzz(func(t *testing.T, s string) {
 		var in RecallIn
-		if err := readArgs("recall", params, json.RawMessage(s), reflect.ValueOf(&in).Elem()); err != nil {
+		if err := readInto("recall", params, s, &in); err != nil {
 			if !errors.Is(err, oxbow.ErrInvalid) {
 				t.Fatalf("readArgs(%q) = %v, which is not ErrInvalid", s, err)
 			}
@@ -195,7 +204,7 @@ func FuzzReadArgs(f *testing.F) {
 			t.Fatal(err)
 		}
 		var in2 RecallIn
-		if err := readArgs("recall", params, again, reflect.ValueOf(&in2).Elem()); err != nil {
+		if err := readInto("recall", params, string(again), &in2); err != nil {
 			t.Fatalf("readArgs(%s): %v", again, err)
 		}
 		// A string that looks like a list is one item if it is inside a list.

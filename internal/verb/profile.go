@@ -4,7 +4,6 @@
 package verb
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -385,7 +384,7 @@ func loadable(t Tool, listed bool) Tool {
 		t.Input = withHandle(t.Input)
 	}
 	call := t.Call
-	t.Call = func(ctx context.Context, w *Workspace, args json.RawMessage) (any, error) {
+	t.Call = func(ctx context.Context, w *Workspace, args Arguments) (any, error) {
 		handle, rest, err := takeHandle(args)
 		if err != nil {
 			return nil, err
@@ -435,39 +434,26 @@ func (w *Workspace) within(handle string) (l loadedProfile, ok bool, err error) 
 	return l, err == nil, err
 }
 
-// takeHandle removes the handle from a call's arguments. If the arguments are invalid, takeHandle
-// returns no handle and no error, because the call will report the mistake.
-func takeHandle(args json.RawMessage) (handle string, rest json.RawMessage, err error) {
-	if !bytes.Contains(args, []byte(handleParam)) {
-		return "", args, nil
-	}
-	members, err := cutObject(bytes.TrimSpace(args))
-	if err != nil {
-		return "", args, nil
-	}
-	var left []string
-	given := false
-	for _, m := range members {
-		if m.key != handleParam {
-			key, _ := json.Marshal(m.key) // a string always encodes
-			left = append(left, string(key)+":"+string(m.value))
+// takeHandle removes the handle from a call's arguments.
+func takeHandle(args Arguments) (handle string, rest Arguments, err error) {
+	isGiven := false
+	for _, a := range args {
+		if a.Key != handleParam {
+			rest = append(rest, a)
 			continue
 		}
 		var s *string // null counts as absent
-		if given || json.Unmarshal(m.value, &s) != nil {
+		if isGiven || json.Unmarshal(a.Value, &s) != nil {
 			return "", nil, InvalidValue(
 				handleParam,
 				"",
 				"is given twice, or is not a text; give the handle of load_memory_profile once",
 			)
 		}
-		given = true
+		isGiven = true
 		if s != nil {
 			handle = *s
 		}
 	}
-	if !given {
-		return "", args, nil
-	}
-	return handle, json.RawMessage("{" + strings.Join(left, ",") + "}"), nil
+	return handle, rest, nil
 }

@@ -41,7 +41,7 @@ func callRemember(ctx context.Context, t testing.TB, w *Workspace, args map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := remember.Call(ctx, w, data); err != nil {
+	if _, err := remember.Answer(ctx, w, data); err != nil {
 		t.Fatal(err)
 	}
 }

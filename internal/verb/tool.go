@@ -24,16 +24,25 @@ type Tool struct {
 	Description string // tells models when to call it, with each parameter by name (at most 700 bytes)
 }
 
-// Answer calls the verb for a model.
-func (t Tool) Answer(ctx context.Context, w *Workspace, args json.RawMessage) (Answer, error) {
+// Answer calls the verb for a model. The arguments are a JSON object, or empty.
+func (t Tool) Answer(ctx context.Context, w *Workspace, object json.RawMessage) (Answer, error) {
+	args, err := ParseArguments(object)
+	if err != nil {
+		return Answer{}, err
+	}
 	out, err := t.Call(ctx, w, args)
 	if err != nil {
 		return Answer{}, err
 	}
+	return w.Answer(out), nil
+}
+
+// Answer returns the result of a tool's call for a model.
+func (w *Workspace) Answer(out any) Answer {
 	if s, ok := out.(ScreenedAnswer); ok {
-		return Answer{s.Answer.(report.Reporter), s.Note, w.AsTyped}, nil
+		return Answer{s.Answer.(report.Reporter), s.Note, w.AsTyped}
 	}
-	return Answer{out.(report.Reporter), "", w.AsTyped}, nil
+	return Answer{out.(report.Reporter), "", w.AsTyped}
 }
 
 // Answer is the result of a verb for a model.

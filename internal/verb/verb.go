@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 )
 
 // Verb is a function of a [Workspace], together with a name, the schemas for argument and result,
@@ -25,10 +27,9 @@ type Verb struct {
 	Output func() *jsonschema.Schema // returns the schema of the result, created by the first call
 	Params []Param                   // parameters, in the order of the fields
 
-	// Call runs the verb. The arguments are a JSON object, or empty. The result is the struct that
-	// the function returns, or a [ScreenedAnswer]. The error is readable for people and models (see
-	// [Remedy]). Call is safe for concurrent use.
-	Call func(ctx context.Context, w *Workspace, args json.RawMessage) (any, error)
+	// Call runs the verb. The result is the struct that the function returns, or a [ScreenedAnswer].
+	// The error is readable for people and models (see [Remedy]). Call is safe for concurrent use.
+	Call func(ctx context.Context, w *Workspace, args Arguments) (any, error)
 }
 
 // ScreenedAnswer is the answer to a call whose arguments contained secrets. As JSON it is only the
@@ -51,39 +52,36 @@ func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 
 // makeVerb is like MakeVerb, but does not make the schema of the arguments.
 func makeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
-	v.setCall(
-		reflect.TypeFor[In](),
-		reflect.TypeFor[Out](),
-		func(ctx context.Context, w *Workspace, in any) (any, error) { return run(ctx, w, *in.(*In)) },
-	)
-	return v
-}
-
-// setCall sets the call, the parameters and the schema of the answer. run receives a pointer to
-// arguments of type in.
-func (v *Verb) setCall(in, out reflect.Type, run func(ctx context.Context, w *Workspace, in any) (any, error)) {
-	name, readOnly := v.Name, v.ReadOnly
-	params := structParams(in)
-	v.Params = params
-	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(out) })
-	v.Call = func(ctx context.Context, w *Workspace, args json.RawMessage) (any, error) {
+	v.Params = structParams(reflect.TypeFor[In]())
+	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(reflect.TypeFor[Out]()) })
+	v.Call = func(ctx context.Context, w *Workspace, args Arguments) (any, error) {
 		ctx = withSearched(ctx)
-		secrets := ""
-		if !readOnly {
-			args, secrets = w.Secrets.screenArguments(ctx, args)
+		var found []secret.Finding
+		screen := func(text string) string {
+			if v.ReadOnly { // nothing is stored
+				return text
+			}
+			return w.Secrets.Redact(ctx, text, &found)
 		}
-		arguments := reflect.New(in)
-		if err := readArgs(name, params, args, arguments.Elem()); err != nil {
+		var in In
+		if err := readArgs(v.Name, v.Params, args, screen, reflect.ValueOf(&in).Elem()); err != nil {
 			return nil, err
 		}
-		answer, err := run(ctx, w, arguments.Interface())
+		answer, err := run(ctx, w, in)
 		if err != nil {
 			return nil, w.typeError(err)
 		}
-		answer = TypeCommands(answer, w.Typed)
-		if secrets != "" {
-			return ScreenedAnswer{answer, secrets}, nil
-		}
-		return answer, nil
+		return w.finish(answer, found), nil
 	}
+	return v
+}
+
+// finish returns the answer of a verb with commands that work as typed, and with a note about the
+// secrets that were replaced in its arguments.
+func (w *Workspace) finish(answer any, found []secret.Finding) any {
+	answer = TypeCommands(answer, w.Typed)
+	if note := ReplacedSecrets(found); note != "" {
+		return ScreenedAnswer{answer, note}
+	}
+	return answer
 }

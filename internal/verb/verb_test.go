@@ -34,8 +34,10 @@ func TestVerbSchema(t *testing.T) {
 func TestScreened(t *testing.T) {
 	b := newBench(t)
 	verb := MakeVerb(Verb{Name: "remember"}, Remember)
-	out, err := verb.Call(t.Context(), b.Workspace, json.RawMessage(`{"name":"k","content":"the key is `+"ghp_"+
-		"a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"+`"}`))
+	out, err := verb.Call(t.Context(), b.Workspace, Arguments{
+		{"name", json.RawMessage(`"k"`)},
+		{"content", json.RawMessage(`"the key is ` + "ghp_" + `a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"`)},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -257,7 +257,7 @@ var works = map[string]func(ctx context.Context, s string){
 			if t.Name == "recall" || t.Name == "list" {
 				for _, args := range []string{s, "{" + s + `"z":1}`, `{"tags":` + s, `{"query":` + string(quoted) +
 					`}`, `{"tags":` + string(quoted) + `}`} {
-					_, _ = t.Call(ctx, w, json.RawMessage(args))
+					_, _ = t.Answer(ctx, w, json.RawMessage(args))
 				}
 			}
 		}

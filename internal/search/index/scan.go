@@ -67,6 +67,12 @@ func newQuery(x *Searcher, terms []QueryTerm) *query {
 	q.numbers = slices.Grow(q.numbers[:0], len(q.terms))[:len(q.terms)]
 	for i := range x.views {
 		v, found := &x.views[i], q.found[i*len(q.terms):][:len(q.terms)]
+		if v.image != nil {
+			for k, w := range q.terms {
+				found[k], _ = v.image.load(w.Text)
+			}
+			continue
+		}
 		for k, hash := range q.hashes {
 			q.numbers[k] = v.dict.first(hash)
 		}
