@@ -96,10 +96,11 @@ func onFile[In, Out any](
 		Annotations: func(context.Context) (verb.WorkingTree, error) { return b, nil },
 		Sessions:    mem.archive(),
 	}
-	err = mem.orKeep(func() (err error) {
+	out, err = verbCall(ctx, w, in)
+	again, err := mem.mayKeep(err)
+	if again {
 		out, err = verbCall(ctx, w, in)
-		return err
-	})
+	}
 	return out, adviseOnFile(badArgument(err))
 }
 

@@ -14,37 +14,28 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// finish prepares all commands below c. It unmarks the commands' arguments, and reports wrong
-// arguments as misuse.
+// finish prepares all commands below c. Before a command runs, its arguments are unmarked, and wrong
+// arguments are reported as misuse.
 func finish(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		finish(sub)
-		finishOne(sub)
-	}
-}
-
-func finishOne(c *cobra.Command) {
-	if c.Args == nil && !c.HasSubCommands() && !strings.Contains(c.Use, " ") {
-		c.Args = argCount(0, 0, "no arguments")
-	}
-	check, run := c.Args, c.RunE
-	c.Args = func(cmd *cobra.Command, args []string) error {
-		if check == nil {
-			return nil
+		if sub.Args == nil && !sub.HasSubCommands() && !strings.Contains(sub.Use, " ") {
+			sub.Args = argCount(0, 0, "no arguments")
 		}
-		if err := check(cmd, unmark(args)); err != nil {
-			var m *misuse
-			if errors.As(err, &m) {
+		check := sub.Args
+		sub.Args = func(cmd *cobra.Command, args []string) error {
+			unmark(args) // in place, so that RunE receives them without marks
+			if check == nil {
+				return nil
+			}
+			err := check(cmd, args)
+			if _, isMisuse := errors.AsType[*misuse](err); err == nil || isMisuse {
 				return err
 			}
 			return &misuse{err, "usage: " + cmd.UseLine()}
 		}
-		return nil
+		sub.Flags().SortFlags = false
 	}
-	if run != nil {
-		c.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd, unmark(args)) }
-	}
-	c.Flags().SortFlags = false
 }
 
 // argCount returns a check that there are between minArgs and maxArgs arguments. A negative maxArgs means no
@@ -76,7 +67,7 @@ var without = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 const mark = "\x00"
 
 // markTerms marks negated filter terms and words before an argument "--", so that the flag parser
-// does not treat them as flags. After parsing, unmark and unmarkFlags remove the marks.
+// does not treat them as flags. After parsing, unmark and checkFlags remove the marks.
 func markTerms(args []string) []string {
 	marked := make([]string, len(args))
 	for i, arg := range args {
@@ -92,6 +83,7 @@ func markTerms(args []string) []string {
 	return marked
 }
 
+// unmark removes the marks from arguments in place, and returns the arguments.
 func unmark(args []string) []string {
 	for i, arg := range args {
 		args[i] = strings.TrimPrefix(arg, mark)
@@ -99,45 +91,30 @@ func unmark(args []string) []string {
 	return args
 }
 
-// unmarkFlags removes marks from flag values, because a marked term may also be a flag value, as
-// in --content -tag:draft.
-func unmarkFlags(cmd *cobra.Command) error {
-	var failed error
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			if err := list.Replace(unmark(list.GetSlice())); err != nil {
-				failed = err
-			}
-			return
-		}
-		if v := f.Value.String(); strings.HasPrefix(v, mark) {
-			if err := f.Value.Set(strings.TrimPrefix(v, mark)); err != nil {
-				failed = err
-			}
-		}
-	})
-	return failed
-}
-
-// noneEmpty returns an error if a flag has an empty value, which may come from an unset variable
-// of a script. Without its limits, keys or proofs a command would do something else.
-func noneEmpty(cmd *cobra.Command) error {
-	var empty []string
+// checkFlags removes marks from flag values, because a marked term may also be a flag value, as
+// in --content -tag:draft. It returns an error if a flag has an empty value, which may come from an
+// unset variable of a script. Without its limits, keys or proofs a command would do something else.
+func checkFlags(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
 		if list, ok := f.Value.(interface{ GetSlice() []string }); ok {
 			values = list.GetSlice()
 		}
-		if len(values) == 0 || slices.Contains(values, "") {
-			empty = append(empty, "--"+f.Name)
+		hasMark := slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(v, mark) })
+		list, isList := f.Value.(pflag.SliceValue)
+		switch {
+		case err != nil:
+		case len(values) == 0 || slices.Contains(values, ""):
+			err = misusef(
+				"leave --"+f.Name+" out, or give its value; a script's variable may be unset",
+				"--%s is empty",
+				f.Name,
+			)
+		case hasMark && isList:
+			err = list.Replace(unmark(values))
+		case hasMark:
+			err = f.Value.Set(strings.TrimPrefix(values[0], mark))
 		}
 	})
-	if len(empty) == 0 {
-		return nil
-	}
-	return misusef(
-		"leave "+empty[0]+" out, or give its value; a script's variable may be unset",
-		"%s is empty",
-		empty[0],
-	)
+	return err
 }

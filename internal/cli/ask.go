@@ -59,9 +59,9 @@ func checkReply(reply string) error {
 	return &hintedError{errors.New("not confirmed; nothing was changed"), "answer y, or give --yes"}
 }
 
-// mayKeep asks a person whether to store text that looks like a secret, and returns the answer.
-// Without a terminal it returns an error that names the flag for this. An err of another kind is
-// returned unchanged.
+// mayKeep asks a person whether to store text that looks like a secret, and reports whether the call
+// that err refused must be repeated. Without a terminal it returns an error that names the flag for
+// this. An err of another kind, or nil, is returned unchanged.
 func (mem *openMemory) mayKeep(err error) (bool, error) {
 	found, ok := errors.AsType[*verb.SecretError](err)
 	if !ok {

@@ -45,7 +45,7 @@ Without --data, quality and inject use a small built-in set.`,
 			if len(args) == 0 || slices.Contains([]string{"-h", "--help", "help"}, args[0]) {
 				return c.Help()
 			}
-			return env.bench(c.Context(), unmark(args))
+			return env.bench(c.Context(), args)
 		},
 	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 func recallCommand(mem *openMemory) *cobra.Command {
-	var whole, sessions, interactive bool // with a token budget; in the archive; on a screen
+	var sessions, interactive bool // in the archive; on a screen
 	c := &cobra.Command{
 		Use:   "recall WORDS…",
 		Short: "Find entries by words, best first",
@@ -44,8 +44,8 @@ each hit: name, score, creation time and first line, separated by tabs.`,
   oxbow recall -i deploy                     # type on, choose, read, correct
   oxbow recall -i deploy | cut -f 1          # the names alone`,
 	}
-	setUpDecoding(c, func(in *verb.RecallIn, f *flagSet, args []string) error {
-		in.Query, whole = strings.Join(args, " "), f.wasGiven("max_tokens")
+	setUpArguments(c, func(ctx context.Context, in verb.RecallIn, args []string) error {
+		in.Query = strings.Join(args, " ")
 		if sessions {
 			if in.In != "" && in.In != "sessions" {
 				return misusef("leave one of them out", "--sessions and --in %s are given", in.In)
@@ -53,18 +53,17 @@ each hit: name, score, creation time and first line, separated by tabs.`,
 			in.In = "sessions"
 		}
 		if strings.TrimSpace(in.Query) == "" && !(interactive && mem.env.hasScreen()) &&
-			!slices.ContainsFunc(withoutWords, f.wasGiven) {
+			!slices.ContainsFunc(withoutWords, c.Flags().Changed) {
 			return misusef(
 				"for example: oxbow recall deploy project:harbor; oxbow list shows all entries",
 				"recall needs words to look for, or a filter",
 			)
 		}
-		return nil
-	}, func(ctx context.Context, in verb.RecallIn) error {
-		show := func(out verb.RecallOut) { mem.env.showRecalled(out, whole) }
 		if interactive && mem.env.hasScreen() {
 			return mem.recallOnScreen(ctx, in)
-		} else if interactive {
+		}
+		show := func(out verb.RecallOut) { mem.env.showRecalled(out, in.MaxTokens != nil) }
+		if interactive {
 			show = mem.env.showLines
 		}
 		return perform(ctx, mem, verb.Recall, in, show)
@@ -77,8 +76,8 @@ each hit: name, score, creation time and first line, separated by tabs.`,
 // hasScreen reports whether -i can show a screen.
 func (env *environment) hasScreen() bool { return env.StdoutTerm && !env.json }
 
-// withoutWords lists the parameters with which recall needs no words.
-var withoutWords = []string{"filter", "project", "tags", "kind", "after", "before", "until", "collapse", "rank"}
+// withoutWords lists the flags with which recall needs no words.
+var withoutWords = []string{"filter", "project", "tag", "kind", "after", "before", "until", "collapse", "rank"}
 
 // showRecalled prints the hits: their snippets or, if whole is set because a token budget was
 // given, the contents that fit the budget.

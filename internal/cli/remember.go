@@ -31,7 +31,7 @@ uses the project of the working directory, which oxbow label project prints.`,
   git log -1 --format=%B | oxbow remember --tag commit`,
 		Args: func(cmd *cobra.Command, words []string) error {
 			if len(words) > 2 {
-				return misusef("quote the text: oxbow remember "+quote(strings.Join(unmark(words), " ")),
+				return misusef("quote the text: oxbow remember "+quote(strings.Join(words, " ")),
 					"%d words are too many for a NAME and a TEXT", len(words))
 			}
 			return nil

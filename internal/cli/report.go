@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// setUpReport is like does, for verbs whose answer describes itself.
+// setUpReport is like setUpCall, for verbs whose answer describes itself.
 func setUpReport[In any, Out report.Reporter](
 	mem *openMemory,
 	c *cobra.Command,

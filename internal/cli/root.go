@@ -240,10 +240,7 @@ func (mem *openMemory) asRoot(c *cobra.Command) *cobra.Command {
 	c.SilenceErrors = true
 	c.SilenceUsage = true
 	c.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		if err := unmarkFlags(cmd); err != nil {
-			return err
-		}
-		if err := noneEmpty(cmd); err != nil {
+		if err := checkFlags(cmd); err != nil {
 			return err
 		}
 		mem.command = strings.TrimPrefix(cmd.CommandPath(), mem.env.name+" ")

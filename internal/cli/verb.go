@@ -105,43 +105,25 @@ func run[In, Out any](ctx context.Context, mem *openMemory, verb call[In, Out], 
 }
 
 // attempt is like run, but for verbs that may also find invalid values in files. It does not
-// report invalid values as misuse.
+// report invalid values as misuse. If the verb refuses text that looks like a secret and a person
+// decides to store the text, the verb is called again.
 func attempt[In, Out any](ctx context.Context, mem *openMemory, verbCall call[In, Out], in In) (out Out, err error) {
 	if err := checkTexts(verb.StructParams[In](), &in); err != nil {
 		return out, err
 	}
-	err = mem.inWorkspace(ctx, func(ctx context.Context, w *verb.Workspace) (err error) {
-		out, err = verbCall(ctx, w, in)
-		return err
-	})
-	return out, err
-}
-
-// inWorkspace calls fn with this run's workspace, shows the progress, and closes all resources
-// that fn opened. fn may be called twice (see orKeep).
-func (mem *openMemory) inWorkspace(ctx context.Context, fn func(context.Context, *verb.Workspace) error) (err error) {
 	w, done, err := mem.workspace(ctx)
 	if err != nil {
-		return err
+		return out, err
 	}
 	stop := mem.env.working(mem.command)
 	defer func() { err = errors.Join(err, done()); stop() }()
 	ctx = mem.env.withProgress(ctx)
-	return mem.orKeep(func() error { return fn(ctx, w) })
-}
-
-// orKeep calls fn. If fn refuses text that looks like a secret and a person decides to store the
-// text, it calls fn again.
-func (mem *openMemory) orKeep(fn func() error) error {
-	err := fn()
-	if err == nil {
-		return nil
-	}
+	out, err = verbCall(ctx, w, in)
 	again, err := mem.mayKeep(err)
 	if again {
-		return fn()
+		return verbCall(ctx, w, in)
 	}
-	return err
+	return out, err
 }
 
 // checkTexts returns an error if a text among a verb's arguments is not valid UTF-8, or if a
