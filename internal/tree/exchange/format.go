@@ -47,6 +47,8 @@ func formatByName(name string, head []byte) Format {
 		return crmemFile
 	case strings.HasSuffix(strings.ToLower(name), ".mdc"), path.Base(name) == ".cursorrules":
 		return cursorRules
+	case isTableFile(name):
+		return csvTable
 	case byName(name) == Markdown && isBasicMemory(head):
 		return basicMemory
 	case byName(name) == Markdown:

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -137,6 +139,10 @@ func TestProgramsAreRecognized(t *testing.T) {
 		if dir == "cursor-rules" {
 			path += "/.cursor/rules" // a project has notes of its own
 			named = named[:1]
+		}
+		if dir == "csv" {
+			path += "/berths.csv" // a table in a directory is passed over unless its format is named
+			named = named[:2]
 		}
 		told, errs := collect(Read(fsys, path, nil))
 		if describeItems(told, nil) != describeItems(named, nil) {
@@ -321,5 +327,58 @@ func TestClaudeAccounts(t *testing.T) {
 	}
 	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
 		t.Errorf("Check() = %v, %v", r.Problems, err)
+	}
+}
+
+// TestTables tests that the rows of two tables with the same ids and names stay apart, that a changed row updates its
+// entry, and that a table without a usable first line is refused as a whole.
+func TestTables(t *testing.T) {
+	s := newStore()
+	read := func(name, content string) Report {
+		t.Helper()
+		rep, err := Import(t.Context(), s, ReadStream(strings.NewReader(content), name, nil), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rep
+	}
+	const berths = "id,name,content\n1,Berth 7,Closed.\n2,Berth 9,No water.\n"
+	if rep := read("berths.csv", berths); rep.Added != 2 || len(rep.Problems) > 0 {
+		t.Fatalf("the first import: %+v", rep)
+	}
+	if rep := read("cranes.csv", "id,name,content\n1,Crane,Lifts 12 t.\n2,Berth 9,A crane.\n"); rep.Added != 2 {
+		t.Errorf(
+			"a second table: %d added, %d updated; want 2 added, because its ids are its own",
+			rep.Added,
+			rep.Updated,
+		)
+	}
+	if rep := read("berths.csv", berths); rep.Same != 2 {
+		t.Errorf("the same table again: %+v; want 2 the same", rep)
+	}
+	if rep := read("berths.csv", strings.Replace(berths, "Closed", "Open", 1)); rep.Updated != 1 || rep.Same != 1 {
+		t.Errorf("a changed row: %+v; want 1 updated, 1 the same", rep)
+	}
+	for name, content := range map[string]string{"no header": "Berth 7,Closed.\n", "no text": "id,name\n1,a\n"} {
+		rep := read("x.csv", content)
+		if rep.Added != 0 || len(rep.Problems) != 1 || !strings.Contains(rep.Problems[0], "the first line must name") {
+			t.Errorf("%s: %+v; want a refusal", name, rep)
+		}
+	}
+	want := map[string]string{
+		"Berth 7":     "Open.",
+		"Berth 9":     "No water.",
+		"Berth 9 (2)": "A crane.",
+		"Crane":       "Lifts 12 t.",
+	}
+	got := map[string]string{}
+	for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[e.Name] = e.Content
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("the entries are %v, want %v", got, want)
 	}
 }

@@ -54,6 +54,7 @@ func allSources() []source {
 		{format: cursorRules, read: readCursorRules, isDir: isCursorDir, roots: cursorRoots, check: checkCursorFile},
 		{format: okf, read: readOKF, check: checkOKFFile},
 		{format: basicMemory, read: readBasicMemory},
+		{format: csvTable, read: readCSV, check: checkTableFile},
 		{format: mem0, read: readMem0, isDocument: isMem0, isDir: isOpenMemoryDir, check: checkMem0File},
 		{format: claudeMem, read: readClaudeMem, isDocument: isClaudeMem, check: checkJSONFile},
 		{format: engram, read: readEngram, isDocument: isEngram, check: checkJSONFile},

@@ -1,0 +1,187 @@
+// This file reads tables of comma-separated values, such as a spreadsheet that was saved as CSV. The first line names
+// the columns, and each further row is an entry. Each column is treated like the key of the same name in front matter,
+// so that columns such as tags and created have their usual meaning, and other columns become labels.
+
+package exchange
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// csvTexts are the names of the columns whose texts are the content of an entry.
+var csvTexts = []string{"content", "text", "note", "body", "memory"}
+
+// csvRow converts a row. A row with an id updates the entry of an earlier import.
+var csvRow = recordForm{format: csvTable, id: []string{"id"}, text: csvTexts, keys: map[string]string{}}
+
+// checkTableFile accepts the tables in a directory that was imported with the name of the format.
+func checkTableFile(file string) error {
+	if isTableFile(file) {
+		return nil
+	}
+	return &passedOver{"was passed over: its name ends in none of .csv and .tsv"}
+}
+
+// isTableFile reports whether the name of a file says that the file is a table.
+func isTableFile(name string) bool {
+	switch path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) {
+	case ".csv", ".tsv":
+		return true
+	}
+	return false
+}
+
+// csvSeparators are the characters that may separate columns.
+var csvSeparators = []rune{',', ';', '\t'}
+
+// separatorOf returns the separator that occurs most often in the line with the names of the columns.
+func separatorOf(head string) rune {
+	line, _, _ := strings.Cut(head, "\n")
+	separator := csvSeparators[0]
+	for _, c := range csvSeparators {
+		if strings.Count(line, string(c)) > strings.Count(line, string(separator)) {
+			separator = c
+		}
+	}
+	return separator
+}
+
+// readCSV yields an item for each row of a table.
+func readCSV(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+	p := program{format: csvTable, item: func(row objectAt, o *ReadOptions) (Item, error) {
+		if !slices.ContainsFunc(row.fields, isTextField) {
+			return Item{}, errors.New("has no text in the column of the content")
+		}
+		it, err := csvRow.item(row, o)
+		it.Origin = ref // an id is unique only in its table
+		return it, err
+	}}
+	return p.readRecords(csvRows(r, ref), o)
+}
+
+// isTextField reports whether a column has a part of the content.
+func isTextField(f field) bool { return slices.Contains(csvTexts, f.key) }
+
+// csvRows yields the rows of a table. Columns without a value are left out. After a row that cannot be parsed, it
+// yields an error and ends, because it is unknown where the next row begins.
+func csvRows(r *bufio.Reader, ref string) iter.Seq2[objectAt, error] {
+	return func(yield func(objectAt, error) bool) {
+		head, _ := r.Peek(headSize) // a shorter file is returned with an error, which the next read reports
+		if strings.HasPrefix(string(head), "\uFEFF") {
+			_, _ = r.Discard(len("\uFEFF")) // it was peeked, so it can be discarded
+			head = head[len("\uFEFF"):]
+		}
+		bounded := &recordReader{r: r, left: maxLine}
+		cr := csv.NewReader(bounded)
+		cr.Comma = separatorOf(string(head))
+		cr.FieldsPerRecord = -1
+		names, err := cr.Read()
+		if err == nil {
+			names, err = csvColumns(names)
+		} else if err == io.EOF {
+			err = errEmpty
+		}
+		if err != nil {
+			yield(objectAt{}, csvProblem(ref, 1, err))
+			return
+		}
+		for {
+			bounded.left = maxLine
+			row, err := cr.Read()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(objectAt{}, csvProblem(ref, 1, err))
+				return
+			}
+			line, _ := cr.FieldPos(0)
+			o := objectAt{where: at(ref, line)}
+			o.fields, err = csvFields(names, row)
+			if !yield(o, o.problem(err)) {
+				return
+			}
+		}
+	}
+}
+
+// csvProblem returns the error for a table that cannot be read further. line is used if the error has no line.
+func csvProblem(ref string, line int, err error) error {
+	parse, isParse := errors.AsType[*csv.ParseError](err)
+	switch {
+	case isParse:
+		err = fmt.Errorf("is not CSV: %w; what comes before was read", parse.Err)
+		return problem(at(ref, parse.StartLine), err)
+	case errors.Is(err, errEmpty) || errors.Is(err, errLongRecord) || errors.Is(err, errColumns):
+		return problem(at(ref, line), err)
+	}
+	return fmt.Errorf("reading %s: %w", ref, err)
+}
+
+// recordReader is a reader that fails after left bytes, because a quotation mark without its end would make the rest
+// of the file a single value.
+type recordReader struct {
+	r    io.Reader
+	left int
+}
+
+func (b *recordReader) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errLongRecord
+	}
+	n, err := b.r.Read(p)
+	b.left -= n
+	return n, err
+}
+
+// errColumns is returned for a table whose first line names no column with a text.
+var errColumns = errors.New("no column has the text of the entries")
+
+// csvColumns returns the names of the columns in the form of keys. It returns an error if no column has a text.
+func csvColumns(names []string) (keys []string, err error) {
+	for _, name := range names {
+		keys = append(keys, normalizeKey(strings.TrimSpace(name)))
+	}
+	if hasAny(keys, csvTexts...) {
+		return keys, nil
+	}
+	if len(names) > 8 {
+		names = append(slices.Clone(names[:8]), "…")
+	}
+	return nil, fmt.Errorf("%w: the first line must name the columns, one of them %s. It is %s. Put a line such as "+
+		"name,content,tags above the rows", errColumns, strings.Join(csvTexts, ", "),
+		quoteShort(strings.Join(names, ", ")))
+}
+
+// csvFields returns the fields of a row. It returns an error if the row has a value without a column, or a text that
+// is not UTF-8.
+func csvFields(names, row []string) (object, error) {
+	var fields object
+	for i, value := range row {
+		switch {
+		case strings.TrimSpace(value) == "":
+			continue
+		case i >= len(names):
+			return nil, fmt.Errorf("has %d values, and the first line names %d columns", len(row), len(names))
+		case !utf8.ValidString(value):
+			return nil, errors.New("is not UTF-8; save the table as UTF-8")
+		case fields.hasKey(names[i]):
+			return nil, fmt.Errorf("column %s is given twice", quoteShort(names[i]))
+		}
+		key := names[i]
+		if key == "" {
+			key = fmt.Sprintf("column_%d", i+1)
+		}
+		fields = append(fields, field{key, quotedText(value)})
+	}
+	return fields, nil
+}
