@@ -39,8 +39,8 @@ func (finder *homeFinder) prepareSessionImport(in *sessions.ImportSessionsIn) er
 	if err != nil {
 		return err
 	}
-	in.Read = func(unread func(transcript.UnreadLine)) session.Reader {
-		return transcript.Reader(cleaner(home), unread)
+	in.Read = func(unread func(transcript.UnreadLine), leftOut func(transcript.LeftOutParts)) session.Reader {
+		return transcript.CountingReader(cleaner(home), unread, leftOut)
 	}
 	return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // the archive is created if there is a spool
 }

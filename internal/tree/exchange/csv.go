@@ -80,38 +80,59 @@ func csvRows(r *bufio.Reader, ref string) iter.Seq2[objectAt, error] {
 			_, _ = r.Discard(len("\uFEFF")) // it was peeked, so it can be discarded
 			head = head[len("\uFEFF"):]
 		}
-		bounded := &recordReader{r: r, left: maxLine}
-		cr := csv.NewReader(bounded)
-		cr.Comma = separatorOf(string(head))
-		cr.FieldsPerRecord = -1
-		names, err := cr.Read()
-		if err == nil {
-			names, err = csvColumns(names)
-		} else if err == io.EOF {
-			err = errEmpty
-		}
-		if err != nil {
+		t := csvReader{ref: ref, bounded: &recordReader{r: r, left: maxLine}}
+		t.rows = csv.NewReader(t.bounded)
+		t.rows.Comma = separatorOf(string(head))
+		t.rows.FieldsPerRecord = -1
+		if err := t.readNames(); err != nil {
 			yield(objectAt{}, csvProblem(ref, 1, err))
 			return
 		}
 		for {
-			bounded.left = maxLine
-			row, err := cr.Read()
-			if err == io.EOF {
-				return
-			}
-			if err != nil {
-				yield(objectAt{}, csvProblem(ref, 1, err))
-				return
-			}
-			line, _ := cr.FieldPos(0)
-			o := objectAt{where: at(ref, line)}
-			o.fields, err = csvFields(names, row)
-			if !yield(o, o.problem(err)) {
+			o, err := t.readRow()
+			if err == io.EOF || !yield(o, err) || t.isDamaged {
 				return
 			}
 		}
 	}
+}
+
+// csvReader is the state of reading a table.
+type csvReader struct {
+	ref       string
+	bounded   *recordReader
+	rows      *csv.Reader
+	names     []string // names of the columns
+	isDamaged bool     // the next row cannot be found
+}
+
+// readNames reads the names of the columns.
+func (t *csvReader) readNames() error {
+	names, err := t.rows.Read()
+	if err == io.EOF {
+		return errEmpty
+	}
+	if err == nil {
+		t.names, err = csvColumns(names)
+	}
+	return err
+}
+
+// readRow returns the next row. At the end, the error is io.EOF.
+func (t *csvReader) readRow() (objectAt, error) {
+	t.bounded.left = maxLine
+	row, err := t.rows.Read()
+	if err == io.EOF {
+		return objectAt{}, err
+	}
+	if err != nil {
+		t.isDamaged = true
+		return objectAt{}, csvProblem(t.ref, 1, err)
+	}
+	line, _ := t.rows.FieldPos(0)
+	o := objectAt{where: at(t.ref, line)}
+	o.fields, err = csvFields(t.names, row)
+	return o, o.problem(err)
 }
 
 // csvProblem returns the error for a table that cannot be read further. line is used if the error has no line.

@@ -254,12 +254,27 @@ func (w *walker) walk(dir string, depth int) error {
 	return nil
 }
 
+// linkReason is the reason why a symbolic link is not read.
+const linkReason = "is a symbolic link, which is not followed"
+
+// isHiddenNote reports whether a file or directory whose name begins with a dot would otherwise be read. The files of
+// git, and the files with metadata that macOS puts beside others, contain no notes.
+func (w *walker) isHiddenNote(name string, d fs.DirEntry, depth int) bool {
+	switch {
+	case d.Name() == ".git" || strings.HasPrefix(d.Name(), "._"):
+		return false
+	case d.IsDir():
+		return w.hasNotes(name, depth+1)
+	}
+	return byName(d.Name()) != ""
+}
+
 // visit adds a file to the walker's lists, or walks a directory.
 func (w *walker) visit(name string, d fs.DirEntry, depth int) error {
 	switch {
 	case d.Name() == bookFile, w.contents[name]:
 	case strings.HasPrefix(d.Name(), "."):
-		if d.IsDir() && d.Name() != ".git" && w.hasNotes(name, depth+1) {
+		if w.isHiddenNote(name, d, depth) {
 			w.others = append(w.others, problem(w.o.ref(name), errHidden))
 		}
 	case d.IsDir():
@@ -268,10 +283,13 @@ func (w *walker) visit(name string, d fs.DirEntry, depth int) error {
 		if err := w.checkFile(name); err == errIgnored {
 			w.ignored = true
 		} else {
+			if d.Type()&fs.ModeSymlink != 0 { // perhaps to a directory with notes
+				err = &passedOver{"was passed over: it " + linkReason}
+			}
 			w.others = append(w.others, problem(w.o.ref(name), err))
 		}
 	case d.Type()&fs.ModeSymlink != 0:
-		w.problems = append(w.problems, problem(w.o.ref(name), errors.New("is a symbolic link, which is not followed")))
+		w.problems = append(w.problems, problem(w.o.ref(name), errors.New(linkReason)))
 	case !d.Type().IsRegular():
 		w.problems = append(w.problems, problem(w.o.ref(name), errors.New("is not a regular file")))
 	case len(w.files) == maxFiles:

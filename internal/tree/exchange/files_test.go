@@ -132,10 +132,12 @@ func TestReadDirectory(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("Read = %q, want %q", got, want)
 	}
-	if len(errs) != 4 || !strings.HasPrefix(errs[0], "/home/me/d/picture.png: was passed over") {
+	if len(errs) != 5 ||
+		!strings.HasPrefix(errs[0], "/home/me/d/.hidden.md: was passed over: its name begins with a dot") ||
+		!strings.HasPrefix(errs[1], "/home/me/d/picture.png: was passed over") {
 		t.Fatalf("Read errors = %q", errs)
 	}
-	errs = errs[1:]
+	errs = errs[2:]
 	if !strings.Contains(errs[0], "d/bad.jsonl.gz") ||
 		!strings.HasPrefix(errs[1], "/home/me/d/bad.md:1: is not UTF-8") ||
 		!strings.Contains(errs[2], "/home/me/d/doc.jsonl: is one JSON document") {
@@ -291,7 +293,9 @@ func TestReadStream(t *testing.T) {
 	if len(items) < 10 || len(errs) != 1 || !strings.Contains(errs[0], "unexpected EOF") {
 		t.Errorf("half a gzip file = %d items, %q", len(items), errs)
 	}
-	if _, errs := collect(ReadStream(strings.NewReader(entryLine), "x", &ReadOptions{Format: "tar"})); len(errs) != 1 ||
+	if _, errs := collect(ReadStream(strings.NewReader(entryLine), "x", &ReadOptions{Format: "tar"})); len(
+		errs,
+	) != 1 ||
 		!strings.Contains(errs[0], `format "tar" is unknown`) {
 		t.Errorf("ReadStream of format tar = %q", errs)
 	}

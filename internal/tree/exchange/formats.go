@@ -19,7 +19,7 @@ const (
 	Obsidian Format = "obsidian" // Markdown with #tags in the text
 
 	basicMemory  Format = "basic-memory"
-	csvTable     Format = "csv" // entries, one in each row
+	csvTable     Format = "csv"           // entries, one in each row
 	ClaudeExport Format = "claude-export" // without the conversations
 	claudeMem    Format = "claude-mem"
 	cursorRules  Format = "cursor-rules"

@@ -80,8 +80,8 @@ var errEmpty = errors.New("holds no text")
 // to a note.
 var errOther = errors.New("was passed over: its name ends in none of .md, .markdown, .jsonl and .ndjson")
 
-// errHidden is returned for a hidden directory that contains files to import. The error only leads
-// to a note.
+// errHidden is returned for a hidden file, and for a hidden directory that contains files to import. The error only
+// leads to a note.
 var errHidden = errors.New("was passed over: its name begins with a dot; name it to import what it has")
 
 // passedOver is the reason why a file in a directory was not read. It only leads to a note.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,8 +27,10 @@ type ImportSessionsIn struct {
 	Files   []string `json:"files,omitempty"   flag:"file" value:"FILE" usage:"Read these transcripts or databases of the one client that is named, wherever they are; of chatgpt and claude-ai, the export of your data."`
 	DryRun  bool     `json:"dry_run,omitempty"                          usage:"Say what would be read, and read nothing."`
 
-	Home string                                                  `json:"-"` // the user's own directory
-	Read func(unread func(transcript.UnreadLine)) session.Reader `json:"-"`
+	Home string `json:"-"` // the user's own directory
+
+	// Read returns a function that reads transcripts and calls the functions for what it does not keep.
+	Read func(unread func(transcript.UnreadLine), leftOut func(transcript.LeftOutParts)) session.Reader `json:"-"`
 }
 
 // ImportSessionsOut is the result of ImportSessions.
@@ -59,6 +62,9 @@ func (o ImportSessionsOut) Report() (r report.Report) {
 		for _, line := range c.Lines {
 			r.Notef("%s, the line at byte %d: %s", report.Text(line.Path), line.Offset, report.Words(line.Reason))
 		}
+		if len(c.LeftOut) > 0 {
+			r.Notef("left out of the conversations: %s", report.Words(c.leftOutParts()))
+		}
 		if more := c.Bad - len(c.Lines); more > 0 {
 			r.Notef("and %d more", more)
 		}
@@ -82,6 +88,17 @@ type ImportedClient struct {
 	Bad     int    `json:"bad"`     // lines that cannot be read
 
 	Lines []transcript.UnreadLine `json:"bad_lines,omitempty"` // the first of these lines
+
+	LeftOut map[string]int `json:"left_out,omitempty"` // numbers of parts that are not kept, by their kind
+}
+
+// leftOutParts lists the kinds of the parts that are not kept, with their numbers.
+func (c *ImportedClient) leftOutParts() string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(c.LeftOut)) {
+		parts = append(parts, fmt.Sprintf("%s (%d)", kind, c.LeftOut[kind]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // UnreadTranscript is a file that could not be read.
@@ -141,15 +158,25 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 // reader returns a function that reads a transcript. It returns an error if a transcript named by
 // the user contains no events, because the transcript may belong to another client.
 func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
+	isKnown := map[transcript.UnreadLine]bool{} // an incomplete last line is reported by each call
 	read := in.Read(func(line transcript.UnreadLine) {
+		if isKnown[line] {
+			return
+		}
+		isKnown[line] = true
 		c.Bad++
 		if len(c.Lines) < maxUnreadLines {
 			c.Lines = append(c.Lines, line)
 		}
+	}, func(parts transcript.LeftOutParts) {
+		if c.LeftOut == nil {
+			c.LeftOut = map[string]int{}
+		}
+		c.LeftOut[parts.Kind] += parts.Count
 	})
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		events, next, err := read(ctx, client, path, cursor)
-		if err == nil && cursor == "" && len(events) == 0 && len(in.Files) > 0 {
+		if err == nil && cursor == "" && len(events) == 0 && len(in.Files) > 0 && !isEmptyFile(path) {
 			err = fmt.Errorf(
 				"%w %s: it holds nothing of a session of %s; name the client that wrote it",
 				transcript.ErrRead,
@@ -159,6 +186,12 @@ func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
 		}
 		return events, next, err
 	}
+}
+
+// isEmptyFile reports whether a transcript is a file without a byte. A client may create the file before it writes.
+func isEmptyFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() == 0
 }
 
 // find returns the transcripts to read.

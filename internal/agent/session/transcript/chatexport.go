@@ -109,6 +109,9 @@ func FindChatService(path string) string {
 		return ""
 	}
 	defer in.Close()
+	if _, err := seekAfterBOM(in); err != nil {
+		return ""
+	}
 	dec := json.NewDecoder(io.LimitReader(in, maxConversation))
 	tok, err := dec.Token()
 	if err == nil && tok == json.Delim('[') {
@@ -179,20 +182,50 @@ func (f *file) readConversations(ctx context.Context, in io.ReadSeeker) error {
 			f.next, f.end = at, at
 			return nil
 		case err != nil:
-			return fmt.Errorf("after byte %d: %w", at, err)
+			return conversationError(at, err)
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !read(f, b):
+		}
+		f.at = at
+		if !read(f, b) {
 			f.addBad(at, "it is not a conversation")
 		}
 	}
 	return f.endConversations(dec, in, before, hasArray)
 }
 
+// conversationError returns the error for a conversation that begins at an offset and cannot be read.
+func conversationError(offset int64, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("after byte %d: the file ends in a conversation, so the export is incomplete; the "+
+			"conversations before it are read", offset)
+	}
+	return fmt.Errorf("after byte %d: %w", offset, err)
+}
+
+// byteOrderMark is the character with which some programs begin a file.
+const byteOrderMark = "\uFEFF"
+
+// seekAfterBOM seeks to the start of a file, behind the byte order mark if the file has one. It returns the offset.
+func seekAfterBOM(in io.ReadSeeker) (int64, error) {
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	mark := make([]byte, len(byteOrderMark))
+	_, err := io.ReadFull(in, mark)
+	switch {
+	case err == nil && string(mark) == byteOrderMark:
+		return int64(len(mark)), nil
+	case err != nil && err != io.EOF && err != io.ErrUnexpectedEOF:
+		return 0, err
+	}
+	return in.Seek(0, io.SeekStart)
+}
+
 // startsWithArray reports whether a file begins with an array. It fails if the file begins with neither an array nor
 // an object.
 func startsWithArray(in io.ReadSeeker) (bool, error) {
-	if _, err := in.Seek(0, io.SeekStart); err != nil {
+	if _, err := seekAfterBOM(in); err != nil {
 		return false, err
 	}
 	tok, err := json.NewDecoder(in).Token()
@@ -209,7 +242,11 @@ func startsWithArray(in io.ReadSeeker) (bool, error) {
 // comma. If the file has no array, it returns the conversations alone. before is the difference between file offsets
 // and text offsets.
 func conversationsFrom(in io.ReadSeeker, offset int64, hasArray bool) (text io.Reader, before int64, err error) {
-	if _, err := in.Seek(offset, io.SeekStart); err != nil || offset == 0 {
+	if offset == 0 {
+		before, err := seekAfterBOM(in)
+		return in, before, err
+	}
+	if _, err := in.Seek(offset, io.SeekStart); err != nil {
 		return in, 0, err
 	}
 	rest, n, err := afterComma(in)
@@ -329,8 +366,7 @@ type gptMessage struct {
 // nobody spoke the message.
 func (m *gptMessage) chatMessage() chatMessage {
 	c := chatMessage{when: unixTime(m.Created), model: m.Metadata.Model}
-	isText := slices.Contains([]string{"text", "multimodal_text", "code"}, m.Content.Type)
-	if m.Metadata.Hidden || !isText {
+	if m.Metadata.Hidden || !m.isText() {
 		return c
 	}
 	switch m.Author.Role {
@@ -347,8 +383,48 @@ func (m *gptMessage) chatMessage() chatMessage {
 	return c
 }
 
+// isText reports whether the message has text that somebody said.
+func (m *gptMessage) isText() bool {
+	return slices.Contains([]string{"text", "multimodal_text", "code"}, m.Content.Type)
+}
+
+// The kinds of parts that are left out of conversations.
+const (
+	leftTitles       = "titles"
+	leftInstructions = "custom instructions"
+	leftThoughts     = "thoughts of the model"
+	leftResults      = "tool results"
+	leftHidden       = "messages that the service hid"
+	leftFiles        = "images and other files"
+)
+
+// leaveOutParts counts the parts of the message that are not kept.
+func (f *file) leaveOutParts(m *gptMessage) {
+	text := partsText(m.Content.Parts) + m.Content.Text
+	switch {
+	case m.Content.Type == "user_editable_context":
+		f.leaveOut(leftInstructions, 1)
+	case slices.Contains([]string{"thoughts", "reasoning_recap"}, m.Content.Type):
+		f.leaveOut(leftThoughts, 1)
+	case m.Author.Role == "tool" || !m.isText():
+		f.leaveOut(leftResults, 1)
+	case (m.Metadata.Hidden || m.Author.Role == "system") && text != "":
+		f.leaveOut(leftHidden, 1)
+	default:
+		for _, p := range m.Content.Parts {
+			var pointer struct {
+				Asset string `json:"asset_pointer"`
+			}
+			if json.Unmarshal(p, &pointer) == nil && pointer.Asset != "" {
+				f.leaveOut(leftFiles, 1)
+			}
+		}
+	}
+}
+
 func (f *file) chatGPT(b []byte) bool {
 	var c struct {
+		Title   string `json:"title"`
 		ID      string `json:"conversation_id"`
 		OlderID string `json:"id"`
 		Mapping map[string]struct {
@@ -368,11 +444,15 @@ func (f *file) chatGPT(b []byte) bool {
 		if n.Message == nil {
 			continue
 		}
+		f.leaveOutParts(n.Message)
 		m := n.Message.chatMessage()
 		m.id, m.parent = node, n.Parent
 		messages = append(messages, m) // add a message even without text, because others may be below it
 	}
 	slices.SortFunc(messages, func(a, b chatMessage) int { return strings.Compare(a.id, b.id) })
+	if c.Title != "" && len(messages) > 0 {
+		f.leaveOut(leftTitles, 1)
+	}
 	f.conversation(id, messages)
 	return true
 }
@@ -403,6 +483,7 @@ func partsText(parts []json.RawMessage) string {
 func (f *file) claudeAI(b []byte) bool {
 	var c struct {
 		ID       string `json:"uuid"`
+		Name     string `json:"name"`
 		Messages []struct {
 			ID      string    `json:"uuid"`
 			Parent  string    `json:"parent_message_uuid"`
@@ -440,6 +521,12 @@ func (f *file) claudeAI(b []byte) bool {
 			case part.Type == "tool_use" && part.Name != "":
 				messages = append(messages, chatMessage{id: m.ID + "/" + part.Name, parent: m.ID, tool: part.Name,
 					when: m.Created})
+			case part.Type == "tool_result":
+				f.leaveOut(leftResults, 1)
+			case part.Type == "thinking":
+				f.leaveOut(leftThoughts, 1)
+			case part.Type != "text":
+				f.leaveOut("parts of the type "+part.Type, 1)
 			}
 		}
 		if len(texts) == 0 && m.Text != "" {
@@ -451,12 +538,16 @@ func (f *file) claudeAI(b []byte) bool {
 		for _, a := range m.Files {
 			texts = append(texts, "["+a.Name+"]")
 		}
+		f.leaveOut(leftFiles, len(m.Files))
 		messages = append(
 			messages,
 			chatMessage{id: m.ID, parent: cmp.Or(m.Parent, last), isPerson: m.Sender == "human",
 				text: strings.Join(texts, "\n\n"), when: m.Created},
 		)
 		last = m.ID
+	}
+	if c.Name != "" && len(messages) > 0 {
+		f.leaveOut(leftTitles, 1)
 	}
 	f.conversation(c.ID, messages)
 	return true

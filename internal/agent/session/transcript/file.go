@@ -20,8 +20,10 @@ type file struct {
 	end    int64 // end of the lines that were read
 	seen   int64 // end of the lines whose bad lines were counted by an earlier call
 	bad    []UnreadLine
-	whole  bool // the texts that a reader keeps back, and an incomplete last line, are read or reported
-	full   bool // the limit is reached
+	at     int64          // offset of the conversation that is read
+	left   map[string]int // numbers of parts of conversations that are left out, by their kind
+	whole  bool           // the texts that a reader keeps back, and an incomplete last line, are read or reported
+	full   bool           // the limit is reached
 	events []session.Event
 
 	hold bool            // whether events are held until release
@@ -40,6 +42,23 @@ type UnreadLine struct {
 	Path   string `json:"path"`
 	Offset int64  `json:"offset"` // byte at which the line begins
 	Reason string `json:"reason"`
+}
+
+// LeftOutParts reports that parts of conversations are not kept, for example the tool results.
+type LeftOutParts struct {
+	Kind  string // a noun in the plural, such as "tool results"
+	Count int
+}
+
+// leaveOut counts a part of a conversation that is not kept, unless an earlier call counted it.
+func (f *file) leaveOut(kind string, count int) {
+	if count == 0 || f.at < f.seen {
+		return
+	}
+	if f.left == nil {
+		f.left = map[string]int{}
+	}
+	f.left[kind] += count
 }
 
 // addBad adds a line that cannot be read, unless an earlier call reported it.

@@ -47,6 +47,16 @@ func Reader(
 	clean func(string) string,
 	unread func(UnreadLine),
 ) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
+	return CountingReader(clean, unread, nil)
+}
+
+// CountingReader is like Reader. It also calls leftOut with the numbers of parts of conversations that are not kept.
+// LeftOut may be nil.
+func CountingReader(
+	clean func(string) string,
+	unread func(UnreadLine),
+	leftOut func(LeftOutParts),
+) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		f := &file{client: client, path: path, clean: clean, most: maxRead, whole: unread != nil}
 		next, err := f.readFrom(ctx, cursor)
@@ -56,6 +66,11 @@ func Reader(
 		if unread != nil {
 			for _, line := range f.bad {
 				unread(line)
+			}
+		}
+		if leftOut != nil {
+			for kind, count := range f.left {
+				leftOut(LeftOutParts{kind, count})
 			}
 		}
 		return f.events, next, nil
@@ -86,7 +101,9 @@ func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
 	}
 	next := fmt.Sprintf("%d %d", f.next, f.end)
 	if !isKnown && next == cursor {
-		f.events, f.bad = nil, nil // without a size, only the end shows that nothing was added
+		// Without a size, only the end shows that nothing was added.
+		f.events, f.bad = nil, nil
+		f.left = nil
 	}
 	return next, nil
 }
