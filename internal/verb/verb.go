@@ -52,18 +52,12 @@ func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 
 // makeVerb is like MakeVerb, but does not make the schema of the arguments.
 func makeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
-	v.Params = structParams(reflect.TypeFor[In]())
-	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(reflect.TypeFor[Out]()) })
+	v.setTypes(reflect.TypeFor[In](), reflect.TypeFor[Out]())
 	v.Call = func(ctx context.Context, w *Workspace, args Arguments) (any, error) {
 		ctx = withSearched(ctx)
 		var found []secret.Finding
-		screen := func(text string) string {
-			if v.ReadOnly { // nothing is stored
-				return text
-			}
-			return w.Secrets.Redact(ctx, text, &found)
-		}
 		var in In
+		screen := v.screen(ctx, w, &found)
 		if err := readArgs(v.Name, v.Params, args, screen, reflect.ValueOf(&in).Elem()); err != nil {
 			return nil, err
 		}
@@ -74,6 +68,22 @@ func makeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 		return w.finish(answer, found), nil
 	}
 	return v
+}
+
+// setTypes sets the parameters and the schema of the result. in and out are the types of the argument
+// and of the result.
+func (v *Verb) setTypes(in, out reflect.Type) {
+	v.Params = structParams(in)
+	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(out) })
+}
+
+// screen returns a function that replaces the secrets in a text of the arguments, and adds them to found.
+// A verb that changes nothing does not store its arguments, so they stay as they are.
+func (v *Verb) screen(ctx context.Context, w *Workspace, found *[]secret.Finding) func(string) string {
+	if v.ReadOnly {
+		return func(text string) string { return text }
+	}
+	return func(text string) string { return w.Secrets.Redact(ctx, text, found) }
 }
 
 // finish returns the answer of a verb with commands that work as typed, and with a note about the
