@@ -152,14 +152,9 @@ func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*
 }
 
 func (b *Store) readLines(file string) *fileLines {
-	data, err := b.content(file)
+	data, err := b.textContent(file)
 	if err != nil {
 		return &fileLines{err: err}
-	}
-	if isBinary(data) {
-		return &fileLines{
-			err: &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"},
-		}
 	}
 	return &fileLines{lines: SplitLines(data), blob: blobName(data, b.sha256())}
 }

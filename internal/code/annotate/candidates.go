@@ -1,23 +1,26 @@
-// This file implements the first step of finding a block: it searches the text for positions where the
-// block may be. A position is a candidate if the same lines are there, if unchanged lines of the old version
-// are there, or if similar lines are there.
+// This file implements the first step of finding a block: it searches the text for ranges of lines where the
+// block may be. A range is a candidate if unchanged lines of the old version are there, if the same lines are
+// there, or if similar lines are there.
 
 package annotate
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
-// candidate is a position where the text of a block occurs unchanged.
-type candidate struct {
-	first    int     // index of the first line of the block at this position
-	context  float64 // see [lineIndex.contextScore]
-	distance int     // distance in lines from the block's old position
-}
+// findCopies returns the ranges where the text of the block occurs.
+func (s *blockSearch) findCopies() []candidate { return s.copiesOutside(nil) }
 
-// findCandidates returns the positions where the text of the block occurs, the best first.
-func (p *lineIndex) findCandidates(r *Record, taken []bool) []candidate {
+// findNewCopies returns the ranges of new lines, which the old version does not have, where the text of the
+// block occurs. If the block was moved, its lines are among the new lines.
+func (s *blockSearch) findNewCopies() []candidate { return s.copiesOutside(s.old.taken) }
+
+// copiesOutside implements findCopies. It ignores ranges that contain a line with index i for which taken[i] is
+// set. Taken may be nil.
+func (s *blockSearch) copiesOutside(taken []bool) []candidate {
+	r, p := s.record, s.text
 	n := len(r.Block) + r.Cut
 	if n == 0 || n > len(p.lines) {
 		return nil
@@ -47,26 +50,14 @@ func (p *lineIndex) findCandidates(r *Record, taken []bool) []candidate {
 			(taken != nil && slices.Contains(taken[first:first+n], true)) {
 			continue
 		}
-		out = append(out, candidate{first, p.contextScore(r, first, n), lineDistance(first, r.Span.First-1)})
+		out = append(out, candidate{first: first, end: first + n, distance: lineDistance(first, r.Span.First-1)})
 	}
-	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.context, a.context), a.distance-b.distance)
-	})
 	return out
 }
 
-// keptLines describes the unchanged lines of a block.
-type keptLines struct {
-	first, last int     // first and last unchanged line, as indexes in the new text (-1 if there are none)
-	head, tail  int     // number of block lines before and after the unchanged lines
-	lines       int     // number of unchanged lines, ignoring white space
-	share       float64 // share of the block's letters in unchanged lines
-	whole       bool    // the whole block is unchanged and contiguous
-}
-
-// unchangedLines returns the unchanged lines of the block at was.
-func (f *oldVersion) unchangedLines(p *lineIndex, was Span) keptLines {
-	k := keptLines{first: -1, last: -1}
+// unchangedLines returns the lines of the block in the old version that are unchanged.
+func (f *oldVersion) unchangedLines(was Span) *keptLines {
+	k := &keptLines{first: -1, last: -1}
 	from, to := was.First-1, was.Last
 	exact := 0
 	got := 0
@@ -74,7 +65,7 @@ func (f *oldVersion) unchangedLines(p *lineIndex, was Span) keptLines {
 	for i := from; i < to; i++ {
 		n := countLetters(f.lines[i])
 		all += n
-		t := f.bareAt(p, i)
+		t := f.bareAt(i)
 		if t < 0 {
 			continue
 		}
@@ -96,43 +87,34 @@ func (f *oldVersion) unchangedLines(p *lineIndex, was Span) keptLines {
 	return k
 }
 
-// extendUnchanged returns the block that contains the unchanged lines, or notFound if these are too
-// few. It reports whether the words of the block are similar to the old ones.
-func (f *oldVersion) extendUnchanged(p *lineIndex, was Span, k keptLines) (m match, isSimilar bool) {
+// findKept returns ranges that contain the unchanged lines of the block, or none if too few lines are unchanged.
+func (s *blockSearch) findKept() []candidate {
+	was := s.record.Span
+	k := s.old.unchangedLines(was)
 	if k.whole {
-		m := match{Span{k.first + 1, k.last + 1}, Tracked, .99, "followed through the changes of the file since"}
-		if m.span == was {
-			m.placing = Exact
-		}
-		if !f.isDistinctiveBlock(was) {
-			m.confidence = doubtful
-			m.how += "; it is short, and the lines around it are others"
-		}
-		return m, true
+		return []candidate{{first: k.first, end: k.last + 1, kept: k}}
 	}
 	if k.lines == 0 || k.share < leastKept || k.last-k.first >= 4*was.Len()+20 {
-		return notFound, false
+		return nil
 	}
-	m = f.extendToSimilar(p, was, k)
-	return m, m.confidence >= similar
+	return s.old.extendKept(was, k)
 }
 
-// extendToSimilar extends a block's unchanged lines to the most similar range of lines. The
-// range ends at the unchanged lines before and after the block, or contains as many additional
-// lines as the block had.
-func (f *oldVersion) extendToSimilar(p *lineIndex, was Span, k keptLines) match {
+// extendKept returns ranges that contain a block's unchanged lines. A range ends at the unchanged lines before
+// and after the block, or contains as many additional lines as the block had.
+func (f *oldVersion) extendKept(was Span, k *keptLines) (out []candidate) {
 	from := was.First - 1
 	to := was.Last
 	n := was.Len()
-	above, below := 0, len(p.lines) // limits: the unchanged lines before and after the block
+	above, below := 0, len(f.now.lines) // limits: the unchanged lines before and after the block
 	for i := from - 1; i >= 0; i-- {
-		if t := f.bareAt(p, i); t >= 0 {
+		if t := f.bareAt(i); t >= 0 {
 			above = t + 1
 			break
 		}
 	}
 	for i := to; i < len(f.bareTo); i++ {
-		if t := f.bareAt(p, i); t >= 0 {
+		if t := f.bareAt(i); t >= 0 {
 			below = t
 			break
 		}
@@ -140,90 +122,81 @@ func (f *oldVersion) extendToSimilar(p *lineIndex, was Span, k keptLines) match 
 	los, his := []int{k.first}, []int{k.last + 1}
 	switch {
 	case k.head == 0:
-	case from > 0 && f.bareAt(p, from-1) >= 0: // the lines in between all belong to the block
+	case from > 0 && f.bareAt(from-1) >= 0: // all lines in between belong to the block
 		los[0] = max(above, k.first-2*n)
 	default:
 		los = append(los, max(above, k.first-k.head))
 	}
 	switch {
 	case k.tail == 0:
-	case to < len(f.bareTo) && f.bareAt(p, to) >= 0:
+	case to < len(f.bareTo) && f.bareAt(to) >= 0:
 		his[0] = min(below, k.last+1+2*n)
 	default:
 		his = append(his, min(below, k.last+1+k.tail))
 	}
-	best := notFound
-	bag := p.newWordBag(f.lines[from:to])
 	for _, lo := range los {
 		for _, hi := range his {
-			if same := bag.similarity(lo, hi); best.placing == Lost || same >= best.confidence {
-				best = match{
-					Span{lo + 1, hi},
-					Edited,
-					same,
-					"followed through the changes of the file since, which changed the block too",
-				}
-			}
+			out = append(out, candidate{first: lo, end: hi, kept: k})
 		}
 	}
-	return best
+	return out
 }
 
-// Minimum shares of the block's letters that must be unchanged. Lines with few letters, such as
-// braces, may occur in the same order by accident.
-const (
-	leastKept = .3
-	halfKept  = .5 // the share if the words are not similar, unless half of the lines are unchanged
-)
+// findReplacements returns the ranges of the lines that replaced the block in the old version. The result is valid
+// until the next search.
+func (s *blockSearch) findReplacements() []candidate {
+	was := s.record.Span
+	_, _, lo, hi := s.old.extendToGap(was.First-1, was.Last)
+	s.windows = appendWindows(s.windows[:0], was.Len(), lo, hi, candidate{first: lo})
+	return s.windows
+}
 
-// mostSimilar returns the most similar window of lines between the indexes lo and hi. Among equally
-// similar windows, it prefers the window in which more of the block's lines are in the block's
-// order, then the window nearest to want.
-func (p *lineIndex) mostSimilar(block []string, lo, hi, want int) match {
-	n := len(block)
+// appendWindows appends the ranges between the indexes lo and hi that have about n lines: n, a third more or a
+// third less. The supposed position is at.
+func appendWindows(out []candidate, n, lo, hi int, at candidate) []candidate {
 	if hi <= lo || hi-lo > 8*n+40 {
-		return notFound
+		return out
 	}
-	least := similar
-	if n == 1 {
-		least = similarLine
-	}
-	best, most := notFound, -1 // -1 until it is needed
-	bag := p.newWordBag(block)
 	for _, size := range []int{n, n + n/3 + 1, max(1, n-n/3)} {
-		for at := lo; at == lo || at+size <= hi; at++ {
-			end := min(at+size, hi)
-			same := bag.similarity(at, end)
-			if same < least || same < best.confidence {
-				continue
-			}
-			here := match{Span{at + 1, end}, Edited, same, "similar lines stand in its place"}
-			if same > best.confidence {
-				best, most = here, -1
-				continue
-			}
-			if most < 0 {
-				most = inOrder(block, p.lines[best.span.First-1:best.span.Last])
-			}
-			kept := inOrder(block, p.lines[at:end])
-			if kept > most || (kept == most && end-at == best.span.Len() &&
-				lineDistance(at, want) < lineDistance(best.span.First-1, want)) {
-				best, most = here, kept
-			}
+		for first := lo; first == lo || first+size <= hi; first++ {
+			out = append(out, candidate{first: first, end: min(first+size, hi), place: at.place,
+				distance: lineDistance(first, at.first)})
 		}
 	}
-	return best
+	return out
 }
 
-// Limits of [lineIndex.bySimilarity].
+// Limits of [blockSearch.findSimilar].
 const (
 	maxCommon = 20 // lines that occur more often than this do not vote
-	maxVoted  = 4  // number of positions that are compared
+	maxVoted  = 4  // number of positions that are examined
 )
+
+// findSimilar returns ranges around the positions for which most lines vote. Each block line and each context
+// line votes for a position of the block, ignoring white space. The result is valid until the next search.
+func (s *blockSearch) findSimilar() []candidate {
+	votes := s.countVotes()
+	places := slices.SortedFunc(maps.Keys(votes), func(a, b int) int {
+		return cmp.Or(cmp.Compare(votes[b], votes[a]), a-b)
+	})
+	n := len(s.record.Block) + s.record.Cut
+	out := s.windows[:0]
+	for i, at := range places[:min(len(places), maxVoted)] {
+		lo, hi := max(0, at-2), min(len(s.text.lines), at+n+2)
+		if s.record.Cut > 0 && lo < hi { // the block is too long to try all ranges
+			out = append(out, candidate{first: lo, end: hi, place: i})
+		} else {
+			out = appendWindows(out, n, lo, hi, candidate{first: at, place: i})
+		}
+	}
+	s.windows = out
+	return out
+}
 
 // countVotes returns, for each possible position of the block's first line, the weight of the
 // block and context lines that support this position.
-func (p *lineIndex) countVotes(r *Record) map[int]float64 {
+func (s *blockSearch) countVotes() map[int]float64 {
+	r, p := s.record, s.text
 	bare := p.barePostings()
 	votes := map[int]float64{}
 	vote := func(lines []string, shift int) {
@@ -255,3 +228,6 @@ func (p *lineIndex) countVotes(r *Record) map[int]float64 {
 	vote(r.Block[half:], half+r.Cut)
 	return votes
 }
+
+// lineDistance returns the number of lines between the indexes a and b.
+func lineDistance(a, b int) int { return max(a-b, b-a) }

@@ -1,223 +1,240 @@
-// This file implements the last step of finding a block: it chooses one of the candidates by their scores, or none.
-// The step tries these cases in order, beginning with the most certain case: the file is unchanged, the old version
-// shows where the lines went, the same text exists, or similar text exists.
+// This file implements the last step of finding a block: it chooses one of the candidates by their scores,
+// or none.
 
 package annotate
 
-import (
-	"cmp"
-	"maps"
-	"slices"
+// Limits for single lines in other words.
+const (
+	fewLetters    = 20  // a line with fewer letters is similar to many other lines
+	littleContext = .25 // share of the context below which such a line is not accepted
+	sameWords     = .95 // similarity of a line in which only punctuation or white space changed
 )
 
-// find chooses the position of an annotation's block in the text. blob is the blob name of the text. old is the
-// version for which the annotation was written, or nil if git no longer has this version.
-func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
-	if len(r.Block) == 0 || (r.Span.Len() == 0 && len(p.lines) == 0) {
+// chooseKept chooses the block if all lines are unchanged, or if many lines are unchanged and the words are
+// similar.
+func (s *blockSearch) chooseKept(cs []candidate) match {
+	if len(cs) == 0 {
 		return notFound
 	}
-	// Compare the block with the lines, because a sidecar may contain a blob name that does not match its block.
-	hasBlock := func(lines []string) bool {
-		return r.Span.Len() > 0 && r.Span.Last <= len(lines) && hashLines(lines[r.Span.First-1:r.Span.Last]) == r.Hash
+	if cs[0].kept.whole {
+		return s.matchWhole(cs[0])
 	}
-	if r.Blob != "" && r.Blob == blob && hasBlock(p.lines) {
-		return match{r.Span, Exact, 1, "the file is as it was then"}
-	}
-	m := notFound
-	if old != nil && hasBlock(old.lines) {
-		m = p.byDiff(r, old)
-	} else {
-		m = p.byText(r, nil)
-		if m.placing == Lost {
-			m = p.bySimilarity(r)
-		}
-	}
-	if m.placing == Edited && p.sharedLetters(r.Block, m.span) < leastKept {
-		m.confidence *= alikeOnly
-		m.how += ", in other words"
-	}
-	return m
-}
-
-// byDiff finds the block by comparing the present text with the old text. It tries four steps, in this order: find
-// unchanged lines of the block, find lines that were moved, find at least half of the block, and find lines that
-// replaced the block.
-func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
-	f.mapLines(p)
-	if m := f.findRemains(p, r.Span); m.placing != Lost {
-		return m
-	}
-	// If the block was moved, its lines are among the added lines. Accept these lines if most of the context was moved
-	// as well, or if the block was moved together with its neighbors. Otherwise, accept a block of several lines only
-	// if its text is distinctive and occurs once.
-	if m := p.byText(r, f.taken); m.placing != Lost {
-		near := p.sharedContext(r, m.span)
-		if (near >= .65 || (near >= .5 && f.movedWith(p, r.Span, m.span))) && !f.isContested(p, r, m.span) {
-			return m
-		}
-	}
-	if m := p.byUniqueText(r); m.placing != Lost && r.Span.Len() > 1 && !f.isContested(p, r, m.span) {
-		return m
-	}
-	if m := f.findHalf(p, r.Span); m.placing != Lost {
-		return m
-	}
-	return p.byRewording(r, f)
-}
-
-// byText finds the block if its text occurs unchanged. It ignores positions that contain a line with index i for which
-// taken[i] is set. taken may be nil.
-func (p *lineIndex) byText(r *Record, taken []bool) match {
-	best := p.findCandidates(r, taken)
-	if len(best) == 0 {
-		return notFound
-	}
-	c := best[0]
-	if c.context < nearContext && (len(best) > 1 || !isDistinctive(r.Block)) {
-		return notFound
-	}
-	confidence := .8 + .18*c.context
-	how := "by its text and " + shareInWords(c.context) + " of the lines around it"
-	if len(best) > 1 && best[1].context == c.context {
-		confidence = .6
-		how += "; other places are as good, and this one is the nearest"
-	} else if len(best) > 1 {
-		confidence = min(confidence, .7+.3*(c.context-best[1].context))
-	}
-	m := match{Span{c.first + 1, c.first + len(r.Block) + r.Cut}, Moved, confidence, how}
-	if m.span == r.Span {
-		m.placing = Exact
-	}
-	return m
-}
-
-// byUniqueText is like byText, but finds the block only if its text is distinctive and occurs
-// exactly once.
-func (p *lineIndex) byUniqueText(r *Record) match {
-	if len(p.findCandidates(r, nil)) != 1 || !isDistinctive(r.Block) {
-		return notFound
-	}
-	return p.byText(r, nil)
-}
-
-// findRemains finds a block of which all or many lines are unchanged and whose words are similar.
-func (f *oldVersion) findRemains(p *lineIndex, was Span) match {
-	m, isSimilar := f.extendUnchanged(p, was, f.unchangedLines(p, was))
-	if !isSimilar {
-		return notFound
-	}
-	return m
-}
-
-// findHalf is like findRemains, but if half of the block is unchanged, the similarity of its words
-// may be less than [similar].
-func (f *oldVersion) findHalf(p *lineIndex, was Span) match {
-	k := f.unchangedLines(p, was)
-	m, isSimilar := f.extendUnchanged(p, was, k)
-	if isSimilar || m.placing == Lost {
-		return m
-	}
-	n := was.Len()
-	if n > 1 && (k.share >= halfKept || 2*k.lines >= n) {
-		m.confidence = max(m.confidence, k.share*similar)
+	if m := matchKept(cs); m.confidence >= similar {
 		return m
 	}
 	return notFound
 }
 
-// isContested reports whether the lines of the span may instead belong to another copy of the block
-// that the old text contained and the new text lost, for example because several copies were merged
-// into one. If several copies match equally well, the span is not contested if the new text has as
-// many copies as the old text.
-func (f *oldVersion) isContested(p *lineIndex, r *Record, now Span) bool {
-	if f.index == nil {
-		f.index = newLineIndex(p.in, f.lines)
+// matchWhole returns the match for a block whose lines are all unchanged.
+func (s *blockSearch) matchWhole(c candidate) match {
+	m := match{c.span(), Tracked, .99, "followed through the changes of the file since"}
+	if m.span == s.record.Span {
+		m.placing = Exact
 	}
-	score := p.contextScore(r, now.First-1, now.Len())
+	if !s.old.isDistinctiveBlock(s.record.Span) {
+		m.confidence = doubtful
+		m.how += "; it is short, and the lines around it are others"
+	}
+	return m
+}
+
+// matchKept returns the match for the candidate whose words are most similar. All contain the same unchanged
+// lines. Of equally similar candidates, it takes the last one, which has the most lines.
+func matchKept(cs []candidate) match {
+	best := cs[0]
+	for _, c := range cs[1:] {
+		if c.similarity >= best.similarity {
+			best = c
+		}
+	}
+	return match{best.span(), Edited, best.similarity,
+		"followed through the changes of the file since, which changed the block too"}
+}
+
+// chooseHalfKept is like chooseKept, but if half of the block is unchanged, the similarity of its words
+// may be less than [similar].
+func (s *blockSearch) chooseHalfKept(cs []candidate) match {
+	n := s.record.Span.Len()
+	if len(cs) == 0 || n < 2 {
+		return notFound
+	}
+	k := cs[0].kept
+	if k.share < halfKept && 2*k.lines < n {
+		return notFound
+	}
+	m := matchKept(cs)
+	m.confidence = max(m.confidence, k.share*similar)
+	return m
+}
+
+// chooseCopy chooses the copy of the block with the best context. If there are several copies, or if the text is
+// not distinctive, the context must be similar.
+func (s *blockSearch) chooseCopy(cs []candidate) match {
+	if len(cs) == 0 {
+		return notFound
+	}
+	best := cs[0]
+	if best.context < nearContext && (len(cs) > 1 || !isDistinctive(s.record.Block)) {
+		return notFound
+	}
+	confidence := .8 + .18*best.context
+	how := "by its text and " + shareInWords(best.context) + " of the lines around it"
+	if len(cs) > 1 && cs[1].context == best.context {
+		confidence = .6
+		how += "; other places are as good, and this one is the nearest"
+	} else if len(cs) > 1 {
+		confidence = min(confidence, .7+.3*(best.context-cs[1].context))
+	}
+	m := match{best.span(), Moved, confidence, how}
+	if m.span == s.record.Span {
+		m.placing = Exact
+	}
+	return m
+}
+
+func shareInWords(f float64) string {
+	switch {
+	case f >= .99:
+		return "all"
+	case f >= .5:
+		return "most"
+	case f > 0:
+		return "some"
+	}
+	return "none"
+}
+
+// chooseUnique chooses the block if its text is distinctive and occurs exactly once.
+func (s *blockSearch) chooseUnique(cs []candidate) match {
+	if len(cs) != 1 || !isDistinctive(s.record.Block) {
+		return notFound
+	}
+	return s.chooseCopy(cs)
+}
+
+// chooseUniqueBlock is like chooseUnique, but finds only blocks of several lines, and none that may be another
+// copy of the block.
+func (s *blockSearch) chooseUniqueBlock(cs []candidate) match {
+	m := s.chooseUnique(cs)
+	if m.placing == Lost || s.record.Span.Len() < 2 || s.isContested(cs[0]) {
+		return notFound
+	}
+	return m
+}
+
+// chooseMoved chooses the copy with the best context, if most of the context was moved, too, or if the block was
+// moved together with its neighbors.
+func (s *blockSearch) chooseMoved(cs []candidate) match {
+	m := s.chooseCopy(cs)
+	if m.placing == Lost {
+		return notFound
+	}
+	near := s.sharedContext(m.span)
+	isNear := near >= .65 || (near >= .5 && s.old.movedWith(s.record.Span, m.span))
+	if !isNear || s.isContested(cs[0]) {
+		return notFound
+	}
+	return m
+}
+
+// bestWindow returns the best of several candidates that are equally similar. It prefers a better position, then
+// more lines in the order of the block, then the nearest candidate with as many lines.
+func bestWindow(cs []candidate) candidate {
+	best := cs[0]
+	for _, c := range cs[1:] {
+		isNearer := c.end-c.first == best.end-best.first && c.distance < best.distance
+		if c.place == best.place && (c.inOrder > best.inOrder || (c.inOrder == best.inOrder && isNearer)) {
+			best = c
+		}
+	}
+	return best
+}
+
+// chooseReplacement chooses the lines that replaced the block and may be a new version of it. It chooses none if
+// these lines are more similar to other deleted lines, or if the block is a short line whose
+// context has changed, too.
+func (s *blockSearch) chooseReplacement(cs []candidate) match {
+	if len(cs) == 0 {
+		return notFound
+	}
+	c := bestWindow(cs)
+	block := s.blockLines()
+	isShort := len(block) == 1 && countLetters(block[0]) < fewLetters
+	if isShort && c.similarity < sameWords && s.sharedContext(c.span()) < littleContext {
+		return notFound
+	}
+	if s.hasCloserRival(c) {
+		return notFound
+	}
+	return match{c.span(), Edited, c.similarity, "similar lines stand in its place"}
+}
+
+// chooseSimilar chooses the most similar lines, if they are similar enough with no other evidence, and if the
+// block is distinctive or the context is similar, too.
+func (s *blockSearch) chooseSimilar(cs []candidate) match {
+	if len(cs) == 0 {
+		return notFound
+	}
+	c := bestWindow(cs)
+	isShort := countLetters(s.record.Block...) < distinctiveLetters
+	if isShort && s.sharedContext(c.span()) < nearContext {
+		return notFound
+	}
+	confidence := .9 * c.similarity // similarity is the only evidence
+	if confidence < similar {
+		return notFound
+	}
+	return match{c.span(), Edited, confidence, "similar lines stand there"}
+}
+
+// isContested reports whether the range may instead belong to another copy of the block that the old
+// text lost, for example if several copies were merged into one. If copies match equally well,
+// there is no conflict if the new text has as many copies.
+func (s *blockSearch) isContested(c candidate) bool {
+	f := s.old
+	if f.index == nil {
+		f.index = newLineIndex(s.text.in, f.lines)
+	}
 	equal := 1
-	for _, c := range f.index.findCandidates(r, nil) {
-		copied := Record{Span: Span{c.first + 1, c.first + now.Len()}}
-		if copied.Span == r.Span || f.to[c.first] >= 0 || !copied.SetLines(f.lines) {
+	old := blockSearch{text: f.index, record: s.record}
+	for _, o := range old.findCopies() {
+		copied := Record{Span: o.span()}
+		if copied.Span == s.record.Span || f.to[o.first] >= 0 || !copied.SetLines(f.lines) {
 			continue
 		}
-		switch s := p.contextScore(&copied, now.First-1, now.Len()); {
-		case s > score:
+		other := blockSearch{text: s.text, record: &copied}
+		switch context := other.contextScore(c.first, c.end); {
+		case context > c.context:
 			return true
-		case s == score:
+		case context == c.context:
 			equal++
 		}
 	}
 	if equal == 1 {
 		return false
 	}
-	for _, c := range p.findCandidates(r, f.taken) {
-		if c.context == score {
+	for _, o := range s.scoreContext(s.findNewCopies()) {
+		if o.context == c.context {
 			equal--
 		}
 	}
 	return equal > 0
 }
 
-// bySimilarity finds lines that are similar to the block. Each block line and each context line
-// votes for a position, ignoring white space. Then the blocks at the best positions are
-// compared.
-func (p *lineIndex) bySimilarity(r *Record) match {
-	votes := p.countVotes(r)
-	places := slices.SortedFunc(maps.Keys(votes), func(a, b int) int {
-		return cmp.Or(cmp.Compare(votes[b], votes[a]), a-b)
-	})
-	n := len(r.Block) + r.Cut
-	best := notFound
-	for _, at := range places[:min(len(places), maxVoted)] {
-		lo, hi := max(0, at-2), min(len(p.lines), at+n+2)
-		if hi <= lo {
-			continue
-		}
-		m := notFound
-		if r.Cut > 0 { // do not try all windows, because the block is too long
-			if same := p.newWordBag(r.Block).similarity(lo, hi); same >= similar {
-				m = match{Span{lo + 1, hi}, Edited, same, ""}
-			}
-		} else {
-			m = p.mostSimilar(r.Block, lo, hi, at)
-		}
-		if m.confidence > best.confidence {
-			best = m
-			best.how = "similar lines stand there"
-		}
-	}
-	isShort := countLetters(r.Block...) < distinctiveLetters
-	if best.placing == Edited && isShort && p.sharedContext(r, best.span) < nearContext {
-		return notFound // the text is too short to be recognized, and the context is different
-	}
-	best.confidence *= .9 // lower the confidence, because similarity is the only evidence
-	if best.placing == Edited && best.confidence < similar {
-		return notFound
-	}
-	return best
-}
-
-// byRewording finds lines that replaced the block and may be a new version of it. It returns no
-// position if these lines are more similar to other deleted lines, or if the block is a short line
-// and its context has changed as well.
-func (p *lineIndex) byRewording(r *Record, f *oldVersion) match {
-	was := r.Span
+// hasCloserRival reports whether a range of other deleted lines is more similar to the candidate than the block
+// is. The deleted lines are those that the lines around the candidate replaced.
+func (s *blockSearch) hasCloserRival(c candidate) bool {
+	was := s.record.Span
 	from, to := was.First-1, was.Last
-	a, b, lo, hi := f.extendToGap(p, from, to)
-	m := p.mostSimilar(f.lines[from:to], lo, hi, lo)
-	if m.placing != Lost && was.Len() == 1 && m.confidence < sameWords && countLetters(f.lines[from]) < fewLetters &&
-		p.sharedContext(r, m.span) < littleContext {
-		return notFound
-	}
-	if m.placing == Lost || b-a > maxRivals {
-		return m
+	a, b, _, _ := s.old.extendToGap(from, to)
+	if b-a > maxRivals {
+		return false
 	}
 	for i := a; i+was.Len() <= b; i++ {
-		if i+was.Len() <= from || i >= to {
-			if p.newWordBag(f.lines[i:i+was.Len()]).similarity(m.span.First-1, m.span.Last) > m.confidence {
-				return notFound
-			}
+		isRival := i+was.Len() <= from || i >= to
+		if isRival && s.text.newWordBag(s.old.lines[i:i+was.Len()]).similarity(c.first, c.end) > c.similarity {
+			return true
 		}
 	}
-	return m
+	return false
 }

@@ -371,9 +371,18 @@ func (x *comparison) find(
 	if err != nil || isBinary(content) {
 		return nil, nil, err
 	}
-	p := &fileResults{content: content, head: x.Base, sidecars: slices.Clone(sidecars), former: max(0, len(sidecars)-1)}
-	err = x.at.resolveAll(ctx, p, file)
-	return p.found, content, errors.Join(err, p.partial)
+	src := &sources{
+		file:     file,
+		content:  content,
+		head:     x.Base,
+		sidecars: sidecars,
+		former:   max(0, len(sidecars)-1),
+	}
+	p, err := x.at.resolveAll(ctx, src)
+	if err != nil {
+		return nil, content, err
+	}
+	return p.found, content, src.partial
 }
 
 // findOnBothSides finds a file's annotations on both sides.

@@ -301,7 +301,9 @@ func bestMatch(texts [][]byte, file string, span Span, content []byte) match {
 		if span.Len() > 0 && span.Last <= len(old) {
 			r := &Record{File: file, Span: span}
 			r.take(old)
-			m = x.find(r, "", &oldVersion{oldText: &oldText{old, x.in.lines.LineIDs(old)}, mapper: new(diff.Mapper)})
+			was := &oldVersion{oldText: &oldText{old, x.in.lines.LineIDs(old)}, now: x, mapper: new(diff.Mapper)}
+			search := blockSearch{text: x, record: r, old: was}
+			m = search.find("")
 			if m.placing != Edited && m.placing != Lost {
 				m.confidence = 1
 			}

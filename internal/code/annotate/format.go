@@ -306,3 +306,12 @@ func parse(data []byte) *sidecar {
 	})
 	return s
 }
+
+// sidecarOwner returns the file to which a sidecar belongs. If the sidecar's name was shortened, it
+// takes the file from the newest annotation.
+func sidecarOwner(name string, s *sidecar) string {
+	if file, ok := sidecarSource(name); ok || len(s.records) == 0 {
+		return file
+	}
+	return s.records[len(s.records)-1].File
+}

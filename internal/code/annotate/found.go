@@ -1,4 +1,4 @@
-// This file declares the results for a file's annotations.
+// This file declares what Lookup compares for a file, and the results.
 
 package annotate
 
@@ -36,16 +36,25 @@ func (f *Found) setPosition(file string, m match) {
 	f.How = m.how
 }
 
+// sources are a text and the sidecars whose annotations are searched in the text.
+type sources struct {
+	file      string
+	content   []byte
+	lines     []string   // lines of the content (not set before the first call of split)
+	blob      string     // git's name for the content ("" before the first call of split)
+	isMissing bool       // the file does not exist
+	head      string     // commit of HEAD ("" without git)
+	sidecar   string     // path of the file's sidecar
+	sidecars  []*sidecar // sidecars for the file, for its former names, and for missing files, in this order
+	former    int        // number of former names
+	partial   error      // error of git, if any (the next lookup tries again)
+}
+
 // fileResults contains the annotations of a file with their present positions.
 type fileResults struct {
-	content  []byte
-	head     string
-	sidecars []*sidecar // sidecars for the file, for its former names, and for missing files, in this order
-	former   int        // number of former names
-	found    []Found    // sorted by position, lost annotations last
-	lines    int
+	*sources
+	found    []Found  // sorted by position, lost annotations last
 	searched bool     // lost blocks were already searched for in other files
-	partial  error    // error of git, if any (the next lookup tries again)
 	orphans  []string // deleted files with annotations that were not found in this file
 }
 

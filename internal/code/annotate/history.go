@@ -103,3 +103,17 @@ func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, 
 	}
 	return nil
 }
+
+// recordedBlobs returns the names of the contents for which the annotations were written, except now, the
+// present content.
+func recordedBlobs(sidecars []*sidecar, now string) map[string]bool {
+	want := map[string]bool{}
+	for _, s := range sidecars {
+		for _, r := range s.records {
+			if r.Blob != "" && r.Blob != now {
+				want[r.Blob] = true
+			}
+		}
+	}
+	return want
+}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
@@ -67,6 +68,11 @@ func hashLines(lines []string) string {
 
 // isBinary applies git's rule: a file is binary if there is a NUL in the first 8,000 bytes.
 func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 }
+
+// errBinary returns the error for a file that has no lines.
+func errBinary(file string) error {
+	return &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}
+}
 
 // blobName returns git's name for the content.
 func blobName(data []byte, sha2 bool) string { return git.BlobName(data, sha2) }

@@ -1,17 +1,13 @@
-// This file implements Lookup, which finds the annotations whose lines are now in a range of lines. The steps are in
-// separate files: sources.go reads the sidecars that may contain such annotations, resolve.go reads the old versions
-// of the file, candidates.go finds the possible positions of a block, scores.go measures how well each position fits,
-// and choice.go chooses a position.
+// This file implements Lookup, which finds the annotations whose lines are now in a range of lines. The steps
+// are in files of their own: sources.go reads the file and the sidecars that may contain such annotations,
+// resolve.go reads the old versions of the file, candidates.go finds ranges of lines for each block, scores.go
+// measures how well they fit, and choice.go chooses one.
 
 package annotate
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"slices"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -55,16 +51,16 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, er
 	}
 	p, err := b.resolve(ctx, file)
 	if err == nil && span == (Span{}) {
-		err = b.searchElsewhere(ctx, p, file)
+		err = b.searchElsewhere(ctx, p)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("looking up annotations: %w", err)
 	}
-	if span.First > p.lines && span != (Span{}) {
+	if span.First > len(p.lines) && span != (Span{}) {
 		return nil, &oxbow.InvalidError{
 			Field:  "lines",
 			Value:  span.String(),
-			Reason: fmt.Sprintf("are not in %s, which has %d", file, p.lines),
+			Reason: fmt.Sprintf("are not in %s, which has %d", file, len(p.lines)),
 		}
 	}
 	var out []Found
@@ -84,90 +80,14 @@ func (p *fileResults) partialError() error {
 	return &PartialError{p.partial, p.orphans}
 }
 
-// searchElsewhere searches other files for the lost annotations of a file. It does this only once
-// for each fileResults.
-func (b *Store) searchElsewhere(ctx context.Context, p *fileResults, file string) error {
-	b.mu.Lock()
-	done := p.searched
-	found := slices.Clone(p.found)
-	b.mu.Unlock()
-	if done {
-		return nil
-	}
-	if err := b.findElsewhere(ctx, file, found); err != nil {
-		return err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	p.found, p.searched = found, true
-	return nil
-}
-
 // resolve finds all annotations of a file.
 func (b *Store) resolve(ctx context.Context, file string) (*fileResults, error) {
-	own, err := b.readSidecar(sidecarPath(file))
+	src, err := b.readSources(ctx, file)
 	if err != nil {
 		return nil, err
 	}
-	p := &fileResults{sidecars: []*sidecar{own}}
-	p.content, err = b.content(file)
-	// Git runs while the remaining sidecars are read.
-	names, known := b.askNames(ctx, p, file)
-	defer names.stop()
-	if errors.Is(err, fs.ErrNotExist) && len(own.records) > 0 {
-		return p, b.resolveMissing(ctx, p, file, own)
+	if !src.isMissing {
+		return b.resolvePresent(ctx, src)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if isBinary(p.content) {
-		return nil, &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}
-	}
-	if p.partial == nil && p.head != "" && !known {
-		b.prefetchBlobs(ctx, file, p, own)
-	}
-	if err := b.readSidecars(ctx, p, own, names); err != nil {
-		return nil, err
-	}
-	b.mu.Lock()
-	old := b.resolved[file]
-	b.mu.Unlock()
-	if old != nil && old.head == p.head && slices.Equal(old.sidecars, p.sidecars) &&
-		bytes.Equal(old.content, p.content) {
-		return old, nil
-	}
-	sidecars := slices.Clone(p.sidecars) // resolveAll changes the order, so keep a copy of the original order
-	if err := b.resolveAll(ctx, p, file); err != nil {
-		return nil, err
-	}
-	p.sidecars = sidecars
-	if err := b.noteOrphans(ctx, p, file); err != nil || p.partial != nil {
-		return p, err
-	}
-	b.mu.Lock()
-	if len(b.resolved) >= maxResolved {
-		clear(b.resolved)
-	}
-	b.resolved[file] = p
-	b.mu.Unlock()
-	return p, nil
-}
-
-// resolveMissing sets p to the present positions of a deleted file's annotations.
-func (b *Store) resolveMissing(ctx context.Context, p *fileResults, file string, own *sidecar) error {
-	found, err := b.findStatuses(ctx, p.head, treeOnly, file, own)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		p.partial = err
-		found = nil
-		for _, r := range own.records {
-			found = append(found, Found{Record: *r, In: file, Placed: Lost})
-		}
-	}
-	p.found = slices.DeleteFunc(found, func(f Found) bool { return f.Placed == Lost && f.Archived })
-	p.searched = true
-	p.sort()
-	return nil
+	return b.resolveMissing(ctx, src)
 }

@@ -1,4 +1,4 @@
-// This file declares the positions at which blocks are found.
+// This file declares the search for a block: its candidates, and the positions at which blocks are found.
 
 package annotate
 
@@ -22,3 +22,46 @@ type match struct {
 }
 
 var notFound = match{placing: Lost}
+
+// blockSearch is the search for the block of an annotation in a text.
+type blockSearch struct {
+	text   *lineIndex
+	record *Record
+	old    *oldVersion // version for which the annotation was written (nil if it is not known)
+
+	windows []candidate // memory for candidates, which the next search of similar lines overwrites
+}
+
+// blockLines returns the lines of the block. If the old version is not known, the lines in the middle of a long
+// block are left out.
+func (s *blockSearch) blockLines() []string {
+	if s.old != nil {
+		return s.old.lines[s.record.Span.First-1 : s.record.Span.Last]
+	}
+	return s.record.Block
+}
+
+// candidate is a range of lines where a block may be. The first step sets the fields of the first group, and
+// the second step sets the scores of the second group that the choice needs.
+type candidate struct {
+	first, end int        // index of the first line, and the index after the last line
+	kept       *keptLines // the unchanged lines of the block, which the range contains
+	place      int        // rank of the supposed position of the block that is in this range, 0 for the best
+	distance   int        // number of lines between the range and the supposed position of the block
+
+	context    float64 // see [blockSearch.contextScore]
+	similarity float64 // see [wordBag.similarity]
+	inOrder    int     // number of lines that are equal to the block's lines at the same index
+}
+
+// span returns the range as line numbers.
+func (c *candidate) span() Span { return Span{c.first + 1, c.end} }
+
+// keptLines describes the unchanged lines of a block.
+type keptLines struct {
+	first, last int     // first and last unchanged line, as indexes in the new text (-1 if there are none)
+	head, tail  int     // number of block lines before and after the unchanged lines
+	lines       int     // number of unchanged lines, ignoring white space
+	share       float64 // share of the block's letters in unchanged lines
+	whole       bool    // the whole block is unchanged and contiguous
+}

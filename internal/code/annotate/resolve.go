@@ -1,9 +1,9 @@
-// This file finds the present positions of all annotations for one file, either in the file
-// itself or in other files to which its lines were moved.
+// This file finds the present positions of the annotations of several sidecars in one text.
 
 package annotate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -11,58 +11,119 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// resolveAll searches p.content, the file's content, for the annotations of p.sidecars and sets
-// p.found. Annotations from the sidecar of a deleted file are found only if that file was
-// probably renamed to this file, or if their text is the same and distinctive.
-func (b *Store) resolveAll(ctx context.Context, p *fileResults, file string) error {
-	h := b.blobHistory(file)
+// resolvePresent finds all annotations of a file in the working tree.
+func (b *Store) resolvePresent(ctx context.Context, src *sources) (*fileResults, error) {
+	b.mu.Lock()
+	old := b.resolved[src.file]
+	b.mu.Unlock()
+	if old != nil && old.head == src.head && slices.Equal(old.sidecars, src.sidecars) &&
+		bytes.Equal(old.content, src.content) {
+		return old, nil
+	}
+	p, err := b.resolveAll(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.noteOrphans(ctx, p); err != nil || p.partial != nil {
+		return p, err
+	}
+	b.mu.Lock()
+	if len(b.resolved) >= maxResolved {
+		clear(b.resolved)
+	}
+	b.resolved[src.file] = p
+	b.mu.Unlock()
+	return p, nil
+}
+
+// errShallow means that a shallow clone's history is too short to contain the deletion or
+// renaming of a file.
+var errShallow = errors.New(
+	"this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it",
+)
+
+// noteOrphans lists the deleted files whose annotations may belong to this file. It lists them only
+// if git failed, or if the clone is shallow and nothing was found.
+func (b *Store) noteOrphans(ctx context.Context, p *fileResults) error {
+	if p.partial == nil && len(p.found) == 0 && b.isShallow() {
+		p.partial = errShallow
+	}
+	if p.partial == nil {
+		return nil
+	}
+	names, sidecars, err := b.orphanSidecars(ctx)
+	if err != nil {
+		return err
+	}
+	here := map[string]bool{}
+	for _, f := range p.found {
+		here[f.ID] = true
+	}
+	for i, s := range sidecars {
+		if names[i] != p.file && slices.ContainsFunc(s.records, func(r *Record) bool { return !here[r.ID] }) {
+			p.orphans = append(p.orphans, names[i])
+		}
+	}
+	if len(p.orphans) == 0 && p.partial == errShallow {
+		p.partial = nil
+	}
+	return nil
+}
+
+// resolveAll searches the content for the annotations of the sidecars. Annotations from the sidecar of a deleted
+// file are found only if that file was probably renamed to this file, or if their text is the same and distinctive.
+func (b *Store) resolveAll(ctx context.Context, src *sources) (*fileResults, error) {
+	src.split(b.sha256())
+	p := &fileResults{sources: src}
+	h := b.blobHistory(src.file)
 	defer h.mu.Unlock()
-	lines := SplitLines(p.content)
-	p.lines = len(lines)
-	now := blobName(p.content, b.sha256())
 	fetch := func(sidecars []*sidecar) error { // fetch reads all old texts at once
 		if b.history == nil {
 			return nil
 		}
-		err := h.fetchMissing(ctx, b.history, p.head, recordedBlobs(sidecars, now))
+		err := h.fetchMissing(ctx, b.history, src.head, recordedBlobs(sidecars, src.blob))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil && !errors.Is(err, git.ErrTooMuch) {
-			p.partial = err
+			src.partial = err
 		}
 		return nil
 	}
-	own := p.sidecars[:min(1+p.former, len(p.sidecars))]
+	sidecars := slices.Clone(src.sidecars)
+	own := sidecars[:min(1+src.former, len(sidecars))]
 	if err := fetch(own); err != nil {
-		return err
+		return nil, err
 	}
-	x := newLineIndex(h.in, lines)
+	x := newLineIndex(h.in, src.lines)
 	adopted := 0
-	for i, s := range p.sidecars[len(own):] {
-		if x.isSuccessor(s, now) {
-			p.sidecars[len(own)+i], p.sidecars[len(own)+adopted] = p.sidecars[len(own)+adopted], s
+	for i, s := range sidecars[len(own):] {
+		if x.isSuccessor(s, src.blob) {
+			sidecars[len(own)+i], sidecars[len(own)+adopted] = sidecars[len(own)+adopted], s
 			adopted++
 		}
 	}
-	if err := fetch(p.sidecars[len(own) : len(own)+adopted]); err != nil {
-		return err
+	if err := fetch(sidecars[len(own) : len(own)+adopted]); err != nil {
+		return nil, err
 	}
+	search := blockSearch{text: x}
 	olds := map[string]*oldVersion{}
 	seen := map[string]bool{}
-	for i, s := range p.sidecars {
+	for i, s := range sidecars {
 		for _, r := range s.records {
 			if seen[r.ID] {
 				continue
 			}
+			search.record, search.old = r, nil
 			m := notFound
 			if i < len(own)+adopted {
-				if old := h.texts[r.Blob]; old != nil && olds[r.Blob] == nil && r.Blob != now {
-					olds[r.Blob] = &oldVersion{oldText: old, mapper: &h.mapper}
+				if old := h.texts[r.Blob]; old != nil && olds[r.Blob] == nil && r.Blob != src.blob {
+					olds[r.Blob] = &oldVersion{oldText: old, now: x, mapper: &h.mapper}
 				}
-				m = x.find(r, now, olds[r.Blob])
+				search.old = olds[r.Blob]
+				m = search.find(src.blob)
 			} else {
-				m = x.byUniqueText(r)
+				m = search.try(byUniqueText)
 				if m.confidence < .9 {
 					// an annotation of a different file counts only if its text is the same and the
 					// confidence is high
@@ -76,106 +137,10 @@ func (b *Store) resolveAll(ctx context.Context, p *fileResults, file string) err
 			}
 			seen[r.ID] = true
 			f := Found{Record: *r}
-			f.setPosition(file, m)
+			f.setPosition(src.file, m)
 			p.found = append(p.found, f)
 		}
 	}
 	p.sort()
-	return nil
-}
-
-// recordedBlobs returns the names of the contents for which the annotations were written, except now, the
-// present content.
-func recordedBlobs(sidecars []*sidecar, now string) map[string]bool {
-	want := map[string]bool{}
-	for _, s := range sidecars {
-		for _, r := range s.records {
-			if r.Blob != "" && r.Blob != now {
-				want[r.Blob] = true
-			}
-		}
-	}
-	return want
-}
-
-// isSuccessor reports whether the deleted file of a sidecar has probably become this text: an annotation
-// was written for exactly this content, or at least half of the blocks, and at least two, occur
-// here in their order.
-func (p *lineIndex) isSuccessor(s *sidecar, now string) bool {
-	votes := 0
-	last := 0
-	all := 0
-	order := slices.Clone(s.records)
-	slices.SortStableFunc(order, func(a, b *Record) int { return a.Span.First - b.Span.First })
-	for _, r := range order {
-		if r.Blob != "" && r.Blob == now {
-			return true
-		}
-		if r.Archived {
-			continue
-		}
-		all++
-		if m := p.byText(r, nil); m.placing != Lost && m.span.First >= last {
-			votes, last = votes+1, m.span.First
-		}
-	}
-	return votes >= 2 && 2*votes >= all
-}
-
-// Limits of [Store.findElsewhere].
-const (
-	maxElsewhere  = 50  // number of files that are searched
-	maxSince      = 3   // number of commits about which git is asked
-	sureElsewhere = .85 // minimum confidence for a block in another file
-)
-
-// findElsewhere searches for the lost blocks of a file in the files that were changed by the same
-// commits since, for example because the file was split. A block is found only if its text is
-// distinctive and occurs exactly once. If git fails, the blocks stay lost.
-func (b *Store) findElsewhere(ctx context.Context, file string, found []Found) error {
-	var lost []*Found
-	var since []string
-	for i := range found {
-		if f := &found[i]; f.Placed == Lost && f.Commit != "" && isDistinctive(f.Block) {
-			lost = append(lost, f)
-			since = append(since, f.Commit)
-		}
-	}
-	if len(lost) == 0 || b.history == nil {
-		return nil
-	}
-	slices.Sort(since)
-	since = slices.Compact(since)
-	var files []string
-	for _, commit := range since[:min(len(since), maxSince)] {
-		names, err := b.history.Alongside(ctx, commit, file)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err == nil { // ignore the error, because, for example, a rebase may have removed the commit
-			files = append(files, names...)
-		}
-	}
-	slices.Sort(files)
-	files = slices.Compact(files)
-	for _, name := range files[:min(len(files), maxElsewhere)] {
-		if name == file || CheckFile(name) != nil {
-			continue
-		}
-		content, err := b.content(name)
-		if err != nil || isBinary(content) {
-			continue
-		}
-		x := newLineIndex(newInterner(), SplitLines(content))
-		for _, f := range lost {
-			if m := x.byUniqueText(&f.Record); m.confidence >= sureElsewhere && m.confidence > f.Confidence {
-				f.In = name
-				f.Placed = Moved
-				f.Now = m.span
-				f.Confidence = m.confidence
-				f.How = "its lines went to another file; " + m.how
-			}
-		}
-	}
-	return nil
+	return p, nil
 }

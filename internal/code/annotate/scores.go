@@ -1,9 +1,10 @@
-// This file implements the second step of finding a block: it measures how well a position fits. Scores
+// This file implements the second step of finding a block: it measures how well a candidate fits. Scores
 // are shares from 0 to 1, of the context around the block, and of the block itself.
 
 package annotate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -17,6 +18,64 @@ const (
 	similar     = .5  // minimum similarity of edited text
 	similarLine = .6  // minimum similarity of a single edited line, which has only few words
 )
+
+// Minimum shares of the block's letters that must be unchanged. Lines with few letters, such as
+// braces, may occur in the same order by accident.
+const (
+	leastKept = .3
+	halfKept  = .5 // the share if the words are not similar, unless half of the lines are unchanged
+)
+
+// scoreContext measures the context of the candidates and sorts them, the best first.
+func (s *blockSearch) scoreContext(cs []candidate) []candidate {
+	for i := range cs {
+		cs[i].context = s.contextScore(cs[i].first, cs[i].end)
+	}
+	slices.SortFunc(cs, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.context, a.context), a.distance-b.distance)
+	})
+	return cs
+}
+
+// scoreWords measures how similar the words of the candidates and of the block are.
+func (s *blockSearch) scoreWords(cs []candidate) []candidate {
+	if len(cs) == 0 || cs[0].kept.whole {
+		return cs
+	}
+	bag := s.text.newWordBag(s.blockLines())
+	for i := range cs {
+		cs[i].similarity = bag.similarity(cs[i].first, cs[i].end)
+	}
+	return cs
+}
+
+// scoreMostSimilar returns the candidates whose words are most similar to those of the block, in their order. It
+// returns none if their similarity is below the threshold. If there are several, it counts their lines that are
+// in the order of the block.
+func (s *blockSearch) scoreMostSimilar(cs []candidate) []candidate {
+	block := s.blockLines()
+	most := similar
+	if len(block) == 1 {
+		most = similarLine
+	}
+	bag := s.text.newWordBag(block)
+	best := cs[:0]
+	for _, c := range cs {
+		c.similarity = bag.similarity(c.first, c.end)
+		if c.similarity > most {
+			most, best = c.similarity, best[:0]
+		}
+		if c.similarity == most {
+			best = append(best, c)
+		}
+	}
+	if len(best) > 1 {
+		for i, c := range best {
+			best[i].inOrder = inOrder(block, s.text.lines[c.first:c.end])
+		}
+	}
+	return best
+}
 
 // isDistinctive reports whether the lines are distinctive enough to be found without context.
 func isDistinctive(lines []string) bool {
@@ -53,10 +112,10 @@ func (f *oldVersion) isDistinctiveBlock(was Span) bool {
 // weigh 1 each.
 const scopeWeight = 1.5
 
-// contextScore returns how much of the record's context (0 to 1) surrounds the block of n lines
-// that begins at index first. Nearer lines have more weight. The beginning and the end of the
-// file count as lines.
-func (p *lineIndex) contextScore(r *Record, first, n int) float64 {
+// contextScore returns how much of the block's context (0 to 1) surrounds the lines from index first to end-1.
+// Nearer lines have more weight. The beginning and the end of the file count as lines.
+func (s *blockSearch) contextScore(first, end int) float64 {
+	r, p := s.record, s.text
 	got, all := 0.0, 0.0
 	line := func(w float64, want []string, k int, at int) {
 		w /= float64(k + 1)
@@ -70,19 +129,20 @@ func (p *lineIndex) contextScore(r *Record, first, n int) float64 {
 	slices.Reverse(before)
 	for k := range Context {
 		line(1, before, k, first-1-k)
-		line(1, r.After, k, first+n+k)
+		line(1, r.After, k, end+k)
 	}
 	if len(r.Scope) > 0 {
-		same, of := p.sharedScope(r, first)
+		same, of := s.sharedScope(first)
 		got, all = got+scopeWeight*float64(same)/float64(of), all+scopeWeight
 	}
 	return got / all
 }
 
-// sharedContext returns the share of the record's context that also surrounds the span. The
+// sharedContext returns the share of the block's context that also surrounds the span. The
 // context consists of the lines before and after, in any order, and the enclosing lines. White
 // space is ignored.
-func (p *lineIndex) sharedContext(r *Record, s Span) float64 {
+func (s *blockSearch) sharedContext(now Span) float64 {
+	r, p := s.record, s.text
 	got, all := 0, 0
 	side := func(want []string, from, to int) {
 		have := p.bareSet(from, to)
@@ -95,9 +155,9 @@ func (p *lineIndex) sharedContext(r *Record, s Span) float64 {
 			}
 		}
 	}
-	side(r.Before, s.First-1-Context, s.First-1)
-	side(r.After, s.Last, s.Last+Context)
-	same, of := p.sharedScope(r, s.First-1)
+	side(r.Before, now.First-1-Context, now.First-1)
+	side(r.After, now.Last, now.Last+Context)
+	same, of := s.sharedScope(now.First - 1)
 	got, all = got+same, all+of
 	if all == 0 {
 		return 0
@@ -105,17 +165,18 @@ func (p *lineIndex) sharedContext(r *Record, s Span) float64 {
 	return float64(got) / float64(all)
 }
 
-// sharedScope returns the number of a record's enclosing lines that also enclose the line with
+// sharedScope returns the number of the block's enclosing lines that also enclose the line with
 // index first, and the number of all its enclosing lines. Indentation is ignored.
-func (p *lineIndex) sharedScope(r *Record, first int) (same, of int) {
+func (s *blockSearch) sharedScope(first int) (same, of int) {
+	r, p := s.record, s.text
 	if len(r.Scope) == 0 || first >= len(p.lines) {
 		return 0, len(r.Scope)
 	}
 	at := p.enclosingLine(first)
 	for n := 0; at >= 0 && n < maxScope && first-at <= maxScopeFar; n++ {
 		l := strings.TrimSpace(p.lines[at])
-		for _, s := range r.Scope {
-			if strings.TrimSpace(s) == l {
+		for _, want := range r.Scope {
+			if strings.TrimSpace(want) == l {
 				same++
 				break
 			}
@@ -127,10 +188,10 @@ func (p *lineIndex) sharedScope(r *Record, first int) (same, of int) {
 
 // sharedLetters returns a share of the block's letters: the letters in those lines that also occur
 // in the span. White space is ignored.
-func (p *lineIndex) sharedLetters(block []string, s Span) float64 {
-	have := p.bareSet(s.First-1, s.Last)
+func (s *blockSearch) sharedLetters(now Span) float64 {
+	have := s.text.bareSet(now.First-1, now.Last)
 	got, all := 0, 0
-	for _, l := range block {
+	for _, l := range s.record.Block {
 		n := countLetters(l) + 1 // add 1, so that lines without letters count as well
 		all += n
 		if have[bareLine(l)] {
@@ -153,7 +214,8 @@ func inOrder(a, b []string) int {
 
 // movedWith reports whether the block was moved to the span as part of a distinctive group of at
 // least two lines that the old text lost and the new text gained. White space is ignored.
-func (f *oldVersion) movedWith(p *lineIndex, was, now Span) bool {
+func (f *oldVersion) movedWith(was, now Span) bool {
+	p := f.now
 	o, n := was.First-1, now.First-1
 	same := func(k int) bool {
 		i, j := o+k, n+k
@@ -174,26 +236,4 @@ func (f *oldVersion) movedWith(p *lineIndex, was, now Span) bool {
 const (
 	maxRun    = 1000 // number of lines in a group that was moved
 	maxRivals = 100  // number of lines that are compared with the block
-
-	fewLetters    = 20  // a line with fewer letters is similar to many other lines
-	littleContext = .25 // share of the context below which such a line is not accepted
-	sameWords     = .95 // similarity of a line in which only punctuation or white space changed
 )
-
-func lineDistance(a, b int) int { return max(a-b, b-a) }
-
-func shareInWords(f float64) string {
-	switch {
-	case f >= .99:
-		return "all"
-	case f >= .5:
-		return "most"
-	case f > 0:
-		return "some"
-	}
-	return "none"
-}
-
-// alikeOnly is the factor by which the confidence is multiplied if almost no line of the block is
-// unchanged. Therefore a confidence of .5 or more means that some lines are unchanged.
-const alikeOnly = .49

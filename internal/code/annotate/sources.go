@@ -1,5 +1,5 @@
-// This file collects the sidecars that Lookup needs: the sidecars of a file, of the file's former names, and of
-// deleted files.
+// This file reads what Lookup compares: the content of a file, and the sidecars of the file, of its former names
+// and of deleted files.
 
 package annotate
 
@@ -8,17 +8,60 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 )
 
-// readSidecars reads the sidecars of the file's former names. If the file has no annotations, it
+// split sets lines and blob. Later calls do nothing.
+func (s *sources) split(sha2 bool) {
+	if s.blob == "" {
+		s.lines, s.blob = SplitLines(s.content), blobName(s.content, sha2)
+	}
+}
+
+// readSources reads a file of the working tree, and the sidecars that may have annotations of its lines. It also
+// starts to read the old versions of the file for which its own annotations were written.
+func (b *Store) readSources(ctx context.Context, file string) (*sources, error) {
+	content, contentErr := b.textContent(file)
+	src := &sources{file: file, content: content, sidecar: sidecarPath(file)}
+	own, err := b.readSidecar(src.sidecar)
+	if err != nil {
+		return nil, err
+	}
+	src.sidecars = []*sidecar{own}
+	src.isMissing = errors.Is(contentErr, fs.ErrNotExist) && len(own.records) > 0
+	if contentErr != nil && !src.isMissing {
+		return nil, contentErr
+	}
+	// Git runs while the remaining sidecars are read.
+	names, known := b.askNames(ctx, src)
+	defer names.stop()
+	if src.isMissing {
+		return src, nil
+	}
+	if src.partial == nil && src.head != "" && !known {
+		b.prefetchBlobs(ctx, src)
+	}
+	return src, b.readOtherSidecars(ctx, src, names)
+}
+
+// prefetchBlobs reads in advance the old versions for which the file's own annotations were written. It
+// ignores errors, because the same error occurs again when a version is needed.
+func (b *Store) prefetchBlobs(ctx context.Context, src *sources) {
+	src.split(b.sha256())
+	h := b.blobHistory(src.file)
+	defer h.mu.Unlock()
+	_ = h.fetchMissing(ctx, b.history, src.head, recordedBlobs(src.sidecars, src.blob))
+}
+
+// readOtherSidecars reads the sidecars of the file's former names. If the file has no annotations, it
 // also reads deleted files' sidecars.
-func (b *Store) readSidecars(ctx context.Context, p *fileResults, own *sidecar, names *nameQuery) error {
+func (b *Store) readOtherSidecars(ctx context.Context, src *sources, names *nameQuery) error {
 	former, err := names.wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		p.partial = err
+		src.partial = err
 	}
 	for _, n := range former {
 		if CheckFile(n) != nil {
@@ -28,56 +71,19 @@ func (b *Store) readSidecars(ctx context.Context, p *fileResults, own *sidecar, 
 		if err != nil {
 			return err
 		}
-		p.sidecars = append(p.sidecars, s)
-		p.former++
+		src.sidecars = append(src.sidecars, s)
+		src.former++
 	}
-	if len(own.records) > 0 {
+	if len(src.sidecars[0].records) > 0 {
 		return nil
 	}
 	_, orphans, err := b.orphanSidecars(ctx)
 	for _, o := range orphans {
-		if !slices.Contains(p.sidecars, o) {
-			p.sidecars = append(p.sidecars, o)
+		if !slices.Contains(src.sidecars, o) {
+			src.sidecars = append(src.sidecars, o)
 		}
 	}
 	return err
-}
-
-// noteOrphans lists the deleted files whose annotations may belong to this file. It lists them only
-// if git failed, or if the clone is shallow and nothing was found.
-func (b *Store) noteOrphans(ctx context.Context, p *fileResults, file string) error {
-	if p.partial == nil && len(p.found) == 0 && b.isShallow() {
-		p.partial = errShallow
-	}
-	if p.partial == nil {
-		return nil
-	}
-	names, sidecars, err := b.orphanSidecars(ctx)
-	if err != nil {
-		return err
-	}
-	here := map[string]bool{}
-	for _, f := range p.found {
-		here[f.ID] = true
-	}
-	for i, s := range sidecars {
-		if names[i] != file && slices.ContainsFunc(s.records, func(r *Record) bool { return !here[r.ID] }) {
-			p.orphans = append(p.orphans, names[i])
-		}
-	}
-	if len(p.orphans) == 0 && p.partial == errShallow {
-		p.partial = nil
-	}
-	return nil
-}
-
-// prefetchBlobs reads in advance the blobs that are needed to resolve the file's own annotations. It
-// ignores errors, because the same error occurs again when a blob is needed.
-func (b *Store) prefetchBlobs(ctx context.Context, file string, p *fileResults, own *sidecar) {
-	want := recordedBlobs([]*sidecar{own}, blobName(p.content, b.sha256()))
-	h := b.blobHistory(file)
-	defer h.mu.Unlock()
-	_ = h.fetchMissing(ctx, b.history, p.head, want)
 }
 
 // nameQuery reads the former names of a file from git.
@@ -96,23 +102,23 @@ func (q *nameQuery) wait() ([]string, error) {
 	return q.names, q.err
 }
 
-// askNames sets p.head and starts a query for the file's former names. It starts none if the names
+// askNames sets the head and starts a query for the file's former names. It starts none if the names
 // are cached for this state of the history, or if no annotation can come from a different file.
-func (b *Store) askNames(ctx context.Context, p *fileResults, file string) (q *nameQuery, known bool) {
+func (b *Store) askNames(ctx context.Context, src *sources) (q *nameQuery, known bool) {
 	q = &nameQuery{stop: func() {}}
 	if b.history == nil {
 		return q, false
 	}
-	p.head, q.err = b.history.Head(ctx)
-	if q.err != nil || p.head == "" {
-		p.partial = q.err
+	src.head, q.err = b.history.Head(ctx)
+	if q.err != nil || src.head == "" {
+		src.partial = q.err
 		return q, false
 	}
-	origins, err := b.possibleOrigins(ctx, sidecarPath(file), p.content)
+	origins, err := b.possibleOrigins(ctx, src)
 	if err == nil && len(origins) == 0 {
 		return q, false
 	}
-	key := p.head + " " + file + " " + hashLines(origins)
+	key := src.head + " " + src.file + "\n" + strings.Join(origins, "\n")
 	b.mu.Lock()
 	q.names, known = b.formerNames[key]
 	b.mu.Unlock()
@@ -124,7 +130,7 @@ func (b *Store) askNames(ctx context.Context, p *fileResults, file string) (q *n
 	q.stop = func() { cancel(); <-q.done }
 	go func() {
 		defer close(q.done)
-		q.names, q.err = b.history.FormerNames(asking, file, origins)
+		q.names, q.err = b.history.FormerNames(asking, src.file, origins)
 		if q.err == nil {
 			b.keepNames(key, q.names)
 		}
@@ -132,11 +138,21 @@ func (b *Store) askNames(ctx context.Context, p *fileResults, file string) (q *n
 	return q, false
 }
 
-// possibleOrigins returns the files of which this file may be a copy, and the former names that this file may have
-// had: files that do not exist any more, files with an annotation that has a line of the annotation's block or context
-// in content, files whose annotations all have only short lines, and all files beyond the limit. If it returns an
-// error, the list is incomplete.
-func (b *Store) possibleOrigins(ctx context.Context, own string, content []byte) (files []string, err error) {
+// keepNames caches the former names of a file. The key consists of HEAD, the file and the candidates.
+func (b *Store) keepNames(key string, names []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.formerNames) >= maxResolved {
+		clear(b.formerNames)
+	}
+	b.formerNames[key] = names
+}
+
+// possibleOrigins returns the files that this file may be a copy of, or whose name it may have had: files
+// that do not exist any more, files with an annotation that has a line of its block or context in
+// the content, files whose annotations all have only short lines, and all files beyond the limit. If it
+// returns an error, the list is incomplete.
+func (b *Store) possibleOrigins(ctx context.Context, src *sources) (files []string, err error) {
 	var have map[string]bool // lines of content, nil until first needed
 	stands := func(r *Record) bool {
 		long := 0
@@ -153,7 +169,7 @@ func (b *Store) possibleOrigins(ctx context.Context, own string, content []byte)
 	}
 	n := 0
 	err = b.walkSidecars(ctx, func(name string) error {
-		if name == own {
+		if name == src.sidecar {
 			return nil
 		}
 		file, ok := sidecarSource(name)
@@ -164,8 +180,8 @@ func (b *Store) possibleOrigins(ctx context.Context, own string, content []byte)
 				return err
 			}
 			if have == nil {
-				lines := SplitLines(content)
-				have = (&lineIndex{lines: lines}).bareSet(0, len(lines))
+				src.split(b.sha256())
+				have = (&lineIndex{lines: src.lines}).bareSet(0, len(src.lines))
 			}
 			file = sidecarOwner(name, s)
 			if b.HasFile(file) && !slices.ContainsFunc(s.records, stands) {

@@ -9,18 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-
-	"github.com/oxbow-memory/oxbow"
 )
-
-// sidecarOwner returns the file to which a sidecar belongs. If the sidecar's name was shortened, it
-// takes the file from the newest annotation.
-func sidecarOwner(name string, s *sidecar) string {
-	if file, ok := sidecarSource(name); ok || len(s.records) == 0 {
-		return file
-	}
-	return s.records[len(s.records)-1].File
-}
 
 // SkippedFile is a file whose annotations could not be examined.
 type SkippedFile struct {
@@ -100,13 +89,27 @@ func (e *unreadableError) Error() string { return e.err.Error() }
 
 func (e *unreadableError) Unwrap() error { return e.err }
 
-// errShallow means that a shallow clone's history is too short to contain the deletion or
-// renaming of a file.
-var errShallow = errors.New(
-	"this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it",
-)
-
 var errNoAnswer = errors.New("git did not say what the file was like")
+
+// resolveMissing returns the present positions of a deleted file's annotations.
+func (b *Store) resolveMissing(ctx context.Context, src *sources) (*fileResults, error) {
+	own := src.sidecars[0]
+	found, err := b.findStatuses(ctx, src.head, treeOnly, src.file, own)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		src.partial = err
+		found = nil
+		for _, r := range own.records {
+			found = append(found, Found{Record: *r, In: src.file, Placed: Lost})
+		}
+	}
+	found = slices.DeleteFunc(found, func(f Found) bool { return f.Placed == Lost && f.Archived })
+	p := &fileResults{sources: src, found: found, searched: true}
+	p.sort()
+	return p, nil
+}
 
 // findStatuses finds the annotations in the sidecar of the file own.
 func (b *Store) findStatuses(
@@ -155,23 +158,22 @@ func (l *locator) countLost() int {
 	return n
 }
 
-// search searches a content for the annotations that have not been found yet.
-func (l *locator) search(ctx context.Context, file string, content []byte) error {
+// search searches a content for the annotations that have not been found yet. It returns the blob name of the
+// content.
+func (l *locator) search(ctx context.Context, file string, content []byte) (blob string, err error) {
 	if isBinary(content) {
-		return &unreadableError{
-			file,
-			&oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"},
-		}
+		return "", &unreadableError{file, errBinary(file)}
 	}
-	p := &fileResults{content: content, head: l.commit, sidecars: []*sidecar{l.sidecar}}
-	if err := l.store.resolveAll(ctx, p, file); err != nil {
-		return err
+	src := &sources{file: file, content: content, head: l.commit, sidecars: []*sidecar{l.sidecar}}
+	p, err := l.store.resolveAll(ctx, src)
+	if err != nil {
+		return "", err
 	}
 	if p.partial != nil {
-		return errNoAnswer
+		return "", errNoAnswer
 	}
 	l.takeFound(p)
-	return nil
+	return src.blob, nil
 }
 
 // takeFound copies from p the annotations that l has not found yet.
@@ -216,8 +218,8 @@ func (l *locator) inTree(ctx context.Context, own string) (names []string, seen 
 		case err != nil:
 			return nil, nil, &unreadableError{names[i], err}
 		}
-		seen[names[i]] = blobName(content, b.sha256())
-		if err := l.search(ctx, names[i], content); err != nil || l.countLost() == 0 {
+		seen[names[i]], err = l.search(ctx, names[i], content)
+		if err != nil || l.countLost() == 0 {
 			return names, seen, err
 		}
 	}
@@ -246,7 +248,7 @@ func (l *locator) inHead(ctx context.Context, names []string, seen map[string]st
 		if len(content) > MaxFile || isBinary(content) {
 			continue
 		}
-		if err := l.search(ctx, f, content); err != nil || l.countLost() == 0 {
+		if _, err := l.search(ctx, f, content); err != nil || l.countLost() == 0 {
 			return err
 		}
 	}
@@ -273,11 +275,12 @@ func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
 		if err != nil || isBinary(content) || CheckFile(name) != nil {
 			return nil // skip a file in which a lookup would find nothing
 		}
-		p := &fileResults{content: content, sidecars: []*sidecar{noSidecar}}
+		src := &sources{file: name, content: content, sidecars: []*sidecar{noSidecar}}
 		for _, l := range gone {
-			p.sidecars = append(p.sidecars, l.sidecar)
+			src.sidecars = append(src.sidecars, l.sidecar)
 		}
-		if err := b.resolveAll(ctx, p, name); err != nil {
+		p, err := b.resolveAll(ctx, src)
+		if err != nil {
 			return err
 		}
 		for _, l := range gone {
@@ -300,3 +303,81 @@ var errTooMany = fmt.Errorf(
 	"without git, a file that is gone is looked for under other names in %d files, and here are more",
 	maxOthers,
 )
+
+// searchElsewhere searches other files for the lost annotations of a file. It does this only once
+// for each fileResults.
+func (b *Store) searchElsewhere(ctx context.Context, p *fileResults) error {
+	b.mu.Lock()
+	done := p.searched
+	found := slices.Clone(p.found)
+	b.mu.Unlock()
+	if done {
+		return nil
+	}
+	if err := b.findElsewhere(ctx, p.file, found); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p.found, p.searched = found, true
+	return nil
+}
+
+// Limits of [Store.findElsewhere].
+const (
+	maxElsewhere  = 50  // number of files that are searched
+	maxSince      = 3   // number of commits about which git is asked
+	sureElsewhere = .85 // minimum confidence for a block in another file
+)
+
+// findElsewhere searches for the lost blocks of a file in the files that were changed by the same
+// commits since, for example because the file was split. A block is found only if its text is
+// distinctive and occurs exactly once. If git fails, the blocks stay lost.
+func (b *Store) findElsewhere(ctx context.Context, file string, found []Found) error {
+	var lost []*Found
+	var since []string
+	for i := range found {
+		if f := &found[i]; f.Placed == Lost && f.Commit != "" && isDistinctive(f.Block) {
+			lost = append(lost, f)
+			since = append(since, f.Commit)
+		}
+	}
+	if len(lost) == 0 || b.history == nil {
+		return nil
+	}
+	slices.Sort(since)
+	since = slices.Compact(since)
+	var files []string
+	for _, commit := range since[:min(len(since), maxSince)] {
+		names, err := b.history.Alongside(ctx, commit, file)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil { // ignore the error, because, for example, a rebase may have removed the commit
+			files = append(files, names...)
+		}
+	}
+	slices.Sort(files)
+	files = slices.Compact(files)
+	for _, name := range files[:min(len(files), maxElsewhere)] {
+		if name == file || CheckFile(name) != nil {
+			continue
+		}
+		content, err := b.content(name)
+		if err != nil || isBinary(content) {
+			continue
+		}
+		x := newLineIndex(newInterner(), SplitLines(content))
+		for _, f := range lost {
+			search := blockSearch{text: x, record: &f.Record}
+			if m := search.try(byUniqueText); m.confidence >= sureElsewhere && m.confidence > f.Confidence {
+				f.In = name
+				f.Placed = Moved
+				f.Now = m.span
+				f.Confidence = m.confidence
+				f.How = "its lines went to another file; " + m.how
+			}
+		}
+	}
+	return nil
+}

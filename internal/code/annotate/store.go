@@ -186,16 +186,6 @@ func (b *Store) isShallow() bool {
 	return ok && h.Shallow()
 }
 
-// keepNames caches the former names of a file. The key consists of HEAD, the file and the candidates.
-func (b *Store) keepNames(key string, names []string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.formerNames) >= maxResolved {
-		clear(b.formerNames)
-	}
-	b.formerNames[key] = names
-}
-
 // maxResolved is the maximum number of files whose annotations or names are cached.
 const maxResolved = 64
 
@@ -228,6 +218,15 @@ func (b *Store) content(file string) ([]byte, error) {
 			Value:  file,
 			Reason: fmt.Sprintf("is longer than %d MiB, too long to annotate", MaxFile>>20),
 		}
+	}
+	return data, err
+}
+
+// textContent is like content. It returns an error if the content is binary.
+func (b *Store) textContent(file string) ([]byte, error) {
+	data, err := b.content(file)
+	if err == nil && isBinary(data) {
+		return nil, errBinary(file)
 	}
 	return data, err
 }
@@ -341,7 +340,7 @@ func (b *Store) Text(file string) ([]string, error) {
 		return nil, fmt.Errorf("reading a file: %w", err)
 	}
 	if isBinary(data) {
-		return nil, &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}
+		return nil, errBinary(file)
 	}
 	return SplitLines(data), nil
 }

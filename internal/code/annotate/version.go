@@ -18,6 +18,7 @@ type oldText struct {
 // result is first needed.
 type oldVersion struct {
 	*oldText
+	now    *lineIndex // the present text
 	mapper *diff.Mapper
 
 	// to has, for each old line, the index of the same line in the new text, or -1 if the line is gone. It is nil
@@ -29,14 +30,14 @@ type oldVersion struct {
 	index  *lineIndex // index of the old text (nil before the first use)
 }
 
-// mapLines sets to, bareTo and taken for the new text p. Later calls do nothing.
-func (f *oldVersion) mapLines(p *lineIndex) {
+// mapLines sets to, bareTo and taken. Later calls do nothing.
+func (f *oldVersion) mapLines() {
 	if f.to != nil {
 		return
 	}
-	f.to = f.mapper.MapLines(f.ids, p.ids)
+	f.to = f.mapper.MapLines(f.ids, f.now.ids)
 	f.bareTo = slices.Clone(f.to)
-	f.taken = make([]bool, len(p.lines))
+	f.taken = make([]bool, len(f.now.lines))
 	for _, t := range f.to {
 		if t >= 0 {
 			f.taken[t] = true
@@ -47,12 +48,14 @@ func (f *oldVersion) mapLines(p *lineIndex) {
 // bareAt returns the index in the new text of an old line. White space is ignored. The result is negative
 // if the line is gone. If the line was changed, bareAt compares all changed lines around this line, and
 // stores the results for later calls.
-func (f *oldVersion) bareAt(p *lineIndex, index int) int {
+func (f *oldVersion) bareAt(index int) int {
 	if f.bareTo[index] != -1 {
 		return f.bareTo[index]
 	}
-	i, end, j, to := f.extendToGap(p, index, index)
-	old, now := p.in.bareNumbers(f.ids[i:end], f.lines[i:end]), p.in.bareNumbers(p.ids[j:to], p.lines[j:to])
+	i, end, j, to := f.extendToGap(index, index)
+	in := f.now.in
+	old := in.bareNumbers(f.ids[i:end], f.lines[i:end])
+	now := in.bareNumbers(f.now.ids[j:to], f.now.lines[j:to])
 	for k, t := range f.mapper.MapLines(old, now) {
 		f.bareTo[i+k] = noLine
 		if t >= 0 {
@@ -68,14 +71,14 @@ const noLine = -2
 // extendToGap extends a range of old lines by the adjacent lines that were changed or deleted. from and to are the
 // first index and the index after the last. It returns the extended range, first to last, and the range of new lines
 // that replaced these lines, lo to hi. Ranges exclude their end.
-func (f *oldVersion) extendToGap(p *lineIndex, from, to int) (first, last, lo, hi int) {
+func (f *oldVersion) extendToGap(from, to int) (first, last, lo, hi int) {
 	for from > 0 && f.to[from-1] < 0 {
 		from--
 	}
 	for to < len(f.to) && f.to[to] < 0 {
 		to++
 	}
-	lo, hi = 0, len(p.lines)
+	lo, hi = 0, len(f.now.lines)
 	if from > 0 {
 		lo = f.to[from-1] + 1
 	}
