@@ -5,7 +5,7 @@ package oxbow
 import (
 	"context"
 
-	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
 // collapsePool is the number of examined hits for each requested hit if similar hits are
@@ -13,14 +13,14 @@ import (
 const collapsePool = 4
 
 // collapse returns the first limit hits without near-duplicates, as defined by
-// [analysis.NearDuplicates]. The best hit of each group of duplicates is kept, and its
+// [sametext.NearDuplicates]. The best hit of each group of duplicates is kept, and its
 // Alike lists the names of the removed hits, best first. If ctx is done, the result must
 // be discarded.
 func collapse(ctx context.Context, hits []Hit, limit int) []Hit {
-	texts := make([]analysis.Passage, len(hits))
+	texts := make([]sametext.Passage, len(hits))
 	for i := range hits {
 		// The meaning of a short text depends on its heading.
-		texts[i] = analysis.Passage{Text: hits[i].Entry.Content, Heading: hits[i].Entry.Name, Weight: len(hits) - i}
+		texts[i] = sametext.Passage{Text: hits[i].Entry.Content, Heading: hits[i].Entry.Name, Weight: len(hits) - i}
 	}
 	// union-find forest: for each hit, the index of a better duplicate or its own index
 	best := make([]int, len(hits))
@@ -33,7 +33,7 @@ func collapse(ctx context.Context, hits []Hit, limit int) []Hit {
 		}
 		return i
 	}
-	near, _ := analysis.NearDuplicates(ctx, texts, nil)
+	near, _ := sametext.NearDuplicates(ctx, texts, nil)
 	for _, t := range near {
 		a, b := find(t.Drop), find(t.Keep)
 		// do not merge a hit that may be shown unasked with a hit that must not

@@ -10,7 +10,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
-	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
 // Duplicate contains an entry to remove, and the entry that remains in its place.
@@ -19,13 +19,14 @@ type Duplicate struct {
 	Exact      bool // their contents are equal except for white space and letter case
 }
 
-// FindDuplicates returns the entries that can be removed because another entry has the same words in the same order
-// (see [analysis.NearDuplicates]). The result is sorted by ID and depends only on the entries. Only notes and world
-// facts are compared, and only with entries of the same kind and projects. An entry with the label tag:keep is never
-// removed. Neither is an entry whose names and labels do not fit into the remaining entry. Entries that are withheld
-// from models as suspicious are neither removed nor used as the remaining entry, because the text of the removed entry
-// would then be withheld. progress may be nil. FindDuplicates calls it with the number of analyzed entries and the
-// total number.
+// FindDuplicates returns the entries that can be removed because another entry has the same words in
+// the same order (see [sametext.NearDuplicates]). The result is sorted by ID and depends only on
+// the entries. Only notes and world facts are compared, and only with entries of the same kind
+// and projects. An entry is never removed if it has the label tag:keep, or if its names and
+// labels do not fit into the remaining entry. Entries that are withheld from models as
+// suspicious are neither removed nor used as the remaining entry, because the text of the
+// removed entry would then be withheld. progress may be nil. It is called with the number of
+// analyzed entries and the total number.
 func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, total int)) ([]Duplicate, error) {
 	groups := map[string][]oxbow.Entry{} // by kind and projects
 	done, total := 0, 0
@@ -64,16 +65,16 @@ func groupDuplicates(
 	entries []oxbow.Entry,
 	progress func(done int),
 ) (dups []Duplicate, err error) {
-	texts := make([]analysis.Passage, len(entries))
+	texts := make([]sametext.Passage, len(entries))
 	for i, e := range entries {
 		// The name is context for the content, so names are also compared if an entry has few
 		// words.
-		texts[i] = analysis.Passage{Text: e.Content, Heading: e.Name}
+		texts[i] = sametext.Passage{Text: e.Content, Heading: e.Name}
 		if isKept(e) {
 			texts[i].Weight = 1
 		}
 	}
-	near, err := analysis.NearDuplicates(ctx, texts, progress)
+	near, err := sametext.NearDuplicates(ctx, texts, progress)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
@@ -25,21 +25,21 @@ type movedText struct {
 // consolidate marks the units that repeat other units as removed. out has the removed texts that
 // must be appended to HISTORY.md.
 func consolidate(ctx context.Context, units []unit) (out []movedText, steps []layout.Step, err error) {
-	var texts []analysis.Passage
+	var texts []sametext.Passage
 	var at []int
 	for i := range units {
 		u := &units[i]
 		if !u.isFact() || u.gone {
 			continue
 		}
-		t := analysis.Passage{Text: u.fact(), Heading: u.under}
+		t := sametext.Passage{Text: u.fact(), Heading: u.under}
 		if u.mark != nil {
 			t.Weight = 1
 		}
 		texts = append(texts, t)
 		at = append(at, i)
 	}
-	near, err := analysis.NearDuplicates(ctx, texts, nil)
+	near, err := sametext.NearDuplicates(ctx, texts, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,10 +17,10 @@ import (
 )
 
 // Consolidate implements [layout.Tidier]. A fact is a paragraph or a list item, and
-// [analysis.NearDuplicates] decides which facts repeat others. If two facts are equal, the fact
-// with a name stays. If neither fact has a name, the first fact stays. If a longer fact contains
-// another fact, the longer fact stays. A removed fact whose text differs is moved to HISTORY.md.
-// The name, aliases and labels of a removed entry are added to the fact that stays.
+// [sametext.NearDuplicates] decides which facts repeat others. If two facts are equal, the fact
+// with a name stays, or otherwise the first fact. If one fact merely repeats another, the longer
+// fact stays. A removed fact whose text differs is moved to HISTORY.md. The name, aliases and
+// labels of a removed entry are added to the fact that stays.
 func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error) {
 	return h.tidy(
 		ctx,

@@ -27,6 +27,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/personal"
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
+	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/query"
@@ -208,15 +209,15 @@ var works = map[string]func(ctx context.Context, s string){
 	},
 	"correction": func(_ context.Context, s string) { analysis.Correct(s, func(string) int { return 0 }) },
 	"near-duplicates": func(ctx context.Context, s string) {
-		_, _ = analysis.NearDuplicates(ctx, []analysis.Passage{{Text: s}, {Text: s + " more"}, {Text: "some " +
+		_, _ = sametext.NearDuplicates(ctx, []sametext.Passage{{Text: s}, {Text: s + " more"}, {Text: "some " +
 			s}}, nil)
 	},
 	"near-duplicates of lines": func(ctx context.Context, s string) {
-		var ps []analysis.Passage
+		var ps []sametext.Passage
 		for l := range strings.Lines(s) {
-			ps = append(ps, analysis.Passage{Text: "three words more of " + l})
+			ps = append(ps, sametext.Passage{Text: "three words more of " + l})
 		}
-		_, _ = analysis.NearDuplicates(ctx, ps, nil)
+		_, _ = sametext.NearDuplicates(ctx, ps, nil)
 	},
 	"query": func(_ context.Context, s string) { _, _ = query.Parse(s, time.Unix(0, 0)) },
 	"personal data": func(_ context.Context, s string) {
@@ -295,13 +296,13 @@ func TestNearDuplicatesGrowWithTheTexts(t *testing.T) {
 		t.Skip("go test without -short runs it, as TestWorkGrowsWithTheText")
 	}
 	why := grows(func(size int) func() {
-		r, ps := rand.New(rand.NewPCG(1, 2)), make([]analysis.Passage, size/2)
+		r, ps := rand.New(rand.NewPCG(1, 2)), make([]sametext.Passage, size/2)
 		for i := range ps {
 			for range 20 {
 				ps[i].Text += fmt.Sprintf("%c%c ", 'a'+r.IntN(20), 'a'+r.IntN(10))
 			}
 		}
-		return func() { _, _ = analysis.NearDuplicates(t.Context(), ps, nil) }
+		return func() { _, _ = sametext.NearDuplicates(t.Context(), ps, nil) }
 	})
 	if why != "" {
 		t.Error(why)

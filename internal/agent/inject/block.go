@@ -20,6 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
 const (
@@ -220,7 +221,7 @@ func (q quote) origin() string {
 
 // fingerprint returns a hash of a sentence. It does not depend on line breaks, spaces or case.
 func fingerprint(sentence string) string {
-	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ToLower(sentence)), " ")))
+	sum := sha256.Sum256([]byte(sametext.Fold(sentence)))
 	return hex.EncodeToString(sum[:6])
 }
 

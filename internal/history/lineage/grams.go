@@ -12,11 +12,12 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// gramWords is the number of consecutive words that two texts must have in common for a copy to
-// be assumed.
-const gramWords = 6
+// gramWords is the number of words in a gram.
+const gramWords = text.CopiedWords
 
 // Gram is a hash of gramWords consecutive words.
 type Gram uint64
@@ -57,9 +58,9 @@ func (s *gramScanner) hashWord(b []byte, n int) uint64 {
 }
 
 // hashGrams returns the grams of a text. They are valid until the next call.
-func (s *gramScanner) hashGrams(text string) []Gram {
-	if !s.hashASCII(text) {
-		s.hashWords(splitWords(text))
+func (s *gramScanner) hashGrams(content string) []Gram {
+	if !s.hashASCII(content) {
+		s.hashWords(splitWords(content))
 	}
 	return s.combineHashes()
 }
@@ -84,11 +85,11 @@ const notASCII = 0xff
 
 // hashASCII computes the hashes of the words of an ASCII text, which are the words that splitWords
 // returns. It returns false if the text has other characters.
-func (s *gramScanner) hashASCII(text string) bool {
-	s.hashes, s.lower = s.hashes[:0], append(s.lower[:0], text...)
+func (s *gramScanner) hashASCII(content string) bool {
+	s.hashes, s.lower = s.hashes[:0], append(s.lower[:0], content...)
 	s.lower = append(s.lower, make([]byte, 1+shortWord)...) // a character after the last word, and space for hashWord
 	from := -1
-	for i := range len(text) + 1 {
+	for i := range len(content) + 1 {
 		switch b := wordByte[s.lower[i]]; {
 		case b == notASCII:
 			return false
@@ -173,10 +174,6 @@ func wordGrams(words []string) []Gram {
 	return s.combineHashes()
 }
 
-// firstUnspaced is the first letter of the Thai block. Han and Kana have higher code points, so
-// lower runes need no script check.
-const firstUnspaced = '\u0e01'
-
 // splitWords splits a text into words, in lower case.
 func splitWords(s string) (words []string) {
 	from := -1
@@ -189,7 +186,7 @@ func splitWords(s string) (words []string) {
 	}
 	for i, r := range s {
 		switch {
-		case r >= firstUnspaced && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
+		case text.IsUnspaced(r):
 			end(i)
 			words = append(words, string(r))
 		case !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r):

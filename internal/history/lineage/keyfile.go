@@ -22,7 +22,7 @@ import (
 // fields, with offset and size in bytes:
 //
 //	 0    8 89 "oxwds" 0D 0A
-//	 8    4 format, 1
+//	 8    4 format, 2 (in format 1, Lao, Khmer and Burmese letters were not words)
 //	12    4 zeros
 //	16   16 version of Unicode that divided the texts into words, padded with zeros
 //	32    8 number of the last change in the file, S
@@ -36,7 +36,7 @@ import (
 // 8 bytes for each key of each version: the key in the upper 40 bits, and the number of the version in the lower 24
 // bits. Both tables are in ascending order.
 const (
-	keyFormat   = 1
+	keyFormat   = 2
 	maxVersions = 1 << placeBits
 	maxKeys     = 1 << 25 // with more keys, no file is written
 

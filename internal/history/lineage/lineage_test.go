@@ -131,3 +131,17 @@ func TestManyEdges(t *testing.T) {
 		t.Errorf("%d edges of the merge", len(got))
 	}
 }
+
+// In each script without spaces, six letters are a gram, whichever words surround them.
+func TestGramsOfUnspacedScripts(t *testing.T) {
+	for _, letters := range []string{"我们周二发布", "あいうえおか", "กขคงจฉ", "ກຂຄງຈຊ", "កខគឃងច", "ကခဂဃငစ"} {
+		want := HashGrams(letters)
+		if len(want) != 1 {
+			t.Errorf("%q has %d grams, want 1", letters, len(want))
+			continue
+		}
+		if !slices.Contains(HashGrams("before "+letters+letters), want[0]) {
+			t.Errorf("the gram of %q is not found in a longer text", letters)
+		}
+	}
+}

@@ -17,10 +17,12 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // runWords is the number of consecutive words that two texts must have in common.
-const runWords = 6
+const runWords = text.CopiedWords
 
 // A word counts as two units, and a letter of a script without spaces as one unit.
 const (
@@ -82,20 +84,6 @@ func (s *wordScanner) endLine() {
 	}
 }
 
-// isUnspaced reports whether a letter belongs to a script that is written without spaces.
-func isUnspaced(r rune) bool {
-	return r >= '\u0e01' && unicode.In(
-		r,
-		unicode.Han,
-		unicode.Hiragana,
-		unicode.Katakana,
-		unicode.Thai,
-		unicode.Lao,
-		unicode.Khmer,
-		unicode.Myanmar,
-	)
-}
-
 // isInvisible reports whether a character is invisible or only a mark on another letter. Such
 // characters are not part of words.
 func isInvisible(r rune) bool {
@@ -114,20 +102,20 @@ func isASCII(s string) bool {
 }
 
 // splitWords returns the words of a text.
-func splitWords(text string) []word {
-	if !isASCII(text) && !norm.NFKD.IsNormalString(text) {
-		text = norm.NFKD.String(text) // separate marks from their letters
+func splitWords(content string) []word {
+	if !isASCII(content) && !norm.NFKD.IsNormalString(content) {
+		content = norm.NFKD.String(content) // separate marks from their letters
 	}
-	s := wordScanner{hash: hashBasis, words: make([]word, 0, len(text)/5+1)}
-	for i := 0; i < len(text); i++ {
-		switch class := asciiClass[text[i]]; class {
+	s := wordScanner{hash: hashBasis, words: make([]word, 0, len(content)/5+1)}
+	for i := 0; i < len(content); i++ {
+		switch class := asciiClass[content[i]]; class {
 		case letterClass:
-			s.hash = (s.hash ^ uint64(text[i]|0x20)) * hashPrime // digits have this bit in any case
+			s.hash = (s.hash ^ uint64(content[i]|0x20)) * hashPrime // digits have this bit in any case
 			s.letters++
 		case lineClass:
 			s.endLine()
 		case stopClass:
-			if i+1 == len(text) || strings.IndexByte(" \n\r\t\"')*_", text[i+1]) >= 0 {
+			if i+1 == len(content) || strings.IndexByte(" \n\r\t\"')*_", content[i+1]) >= 0 {
 				s.endLine()
 			} else {
 				s.endWord()
@@ -135,7 +123,7 @@ func splitWords(text string) []word {
 		case gapClass:
 			s.endWord()
 		case otherClass:
-			r, size := utf8.DecodeRuneInString(text[i:])
+			r, size := utf8.DecodeRuneInString(content[i:])
 			i += size - 1
 			s.addRune(r)
 		}
@@ -179,7 +167,7 @@ func (s *wordScanner) addRune(r rune) {
 	case isInvisible(r) || r == '’':
 	case r == '\u2028' || r == '\u2029' || r == '\u0085' || r == '。' || r == '！' || r == '？' || r == '；':
 		s.endLine()
-	case isUnspaced(r):
+	case text.IsUnspaced(r):
 		s.endWord()
 		s.words = append(s.words, word{hash: mixRune(s.hash, r), units: letterUnits, letters: 2})
 	case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r):

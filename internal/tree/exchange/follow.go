@@ -63,8 +63,9 @@ func FileLabel(e oxbow.Entry) string {
 	return file
 }
 
-// SameText reports whether two texts differ at most in the line breaks around them.
-func SameText(a, b string) bool { return trimBreaks(a) == trimBreaks(b) }
+// EqualBodies reports whether two texts make the same body of a file: they differ at most in the line breaks around
+// them.
+func EqualBodies(a, b string) bool { return trimBreaks(a) == trimBreaks(b) }
 
 func trimBreaks(s string) string { return strings.Trim(s, "\r\n") }
 

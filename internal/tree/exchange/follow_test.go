@@ -148,7 +148,7 @@ func TestFormatNote(t *testing.T) {
 	}
 	for it, err := range ReadStream(strings.NewReader(text), "x.md", nil) {
 		got := it.Entry
-		isSame := got.Name == e.Name && SameText(got.Content, e.Content) && slices.Equal(got.Aliases, e.Aliases) &&
+		isSame := got.Name == e.Name && EqualBodies(got.Content, e.Content) && slices.Equal(got.Aliases, e.Aliases) &&
 			slices.Equal(oxbow.SortLabels(got.Labels), e.Labels)
 		if err != nil || !isSame {
 			t.Errorf("%s is read as %v %v %v, %v; want %v", text, got, got.Aliases, got.Labels, err, e)

@@ -142,7 +142,7 @@ func (s *syncing) writeKnown(ctx context.Context, m *oxbow.Memory, e oxbow.Entry
 	switch {
 	case i < 0:
 		return fmt.Errorf("%s has no such note", file)
-	case exchange.SameText(items[i].Entry.Content, e.Content):
+	case exchange.EqualBodies(items[i].Entry.Content, e.Content):
 		return nil
 	case hasSecret:
 		return fmt.Errorf("%s has a secret, which the memory does not keep", file)
@@ -199,7 +199,7 @@ func (s *syncing) reread(
 	if err != nil {
 		return nil, err
 	}
-	isSame := len(after) == len(before) && exchange.SameText(after[i].Entry.Content, e.Content)
+	isSame := len(after) == len(before) && exchange.EqualBodies(after[i].Entry.Content, e.Content)
 	for j := range before {
 		isSame = isSame && after[j].Entry.Name == before[j].Entry.Name
 	}
@@ -225,7 +225,7 @@ func (s *syncing) writeNew(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) 
 			return err
 		}
 		if len(items) == 1 && items[0].Entry.Name == e.Name &&
-			exchange.SameText(items[0].Entry.Content, e.Content) {
+			exchange.EqualBodies(items[0].Entry.Content, e.Content) {
 			return s.write(ctx, m, e, items[0], file, content)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 	"github.com/oxbow-memory/oxbow/internal/base/editreason"
+	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
 // The reasons for a proposal.
@@ -35,7 +36,7 @@ type proposal struct {
 
 // ID identifies a proposal. Equal sentences have equal IDs, whatever their turns.
 func (p *proposal) ID() string {
-	return digest(strings.ToLower(strings.Join(strings.Fields(p.Sentence), " ")))
+	return digest(sametext.Fold(p.Sentence))
 }
 
 func digest(parts ...string) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
 // Fix describes how an error was fixed in a past session.
@@ -63,7 +64,7 @@ func FindFixes(ctx context.Context, m *oxbow.Memory, project, failure string) (f
 	if project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
 	}
-	signature, part := session.Signature(failure), strings.ToLower(strings.Join(strings.Fields(failure), " "))
+	signature, part := session.Signature(failure), sametext.Fold(failure)
 	for e, err := range m.Entries(ctx, f) {
 		if err != nil {
 			return nil, err

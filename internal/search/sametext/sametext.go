@@ -1,8 +1,15 @@
-// This file finds near-duplicates among short texts. It compares words, not meanings, and
-// is conservative. It never treats a text as the duplicate of a text that lacks a word, has
-// the words in another order, or differs in a number, a symbol or a negation.
+// This file finds near-duplicates among short texts. It compares words, not meanings.
 
-package analysis
+// Package sametext decides whether texts say the same. It is the only place for this question: hits that repeat a
+// better hit, entries to consolidate, and facts to remove from a Markdown file are found with [NearDuplicates].
+//
+// The comparison is conservative. A text is never the duplicate of a text that lacks a word, has the words in
+// another order, or differs in a number, a symbol or a negation.
+//
+// Other questions have other answers. Whether a text was copied from another is a question of six consecutive
+// words (see package fingerprint for texts that were read, and package lineage for versions of entries). Whether
+// lines of code are an edited version of other lines is decided by package annotate.
+package sametext
 
 import (
 	"cmp"
@@ -12,6 +19,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
 // A Passage is a text to compare.
@@ -79,6 +89,10 @@ type duplicates struct {
 	looked, compared int // number of pairs compared by signature and by words
 }
 
+// Fold returns a text in lower case, with single spaces between words. Two texts with the same result are the same
+// except for line breaks, spaces and letter case. Results are stored in hashes, so they must not change.
+func Fold(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
+
 // NearDuplicates returns the texts that can be dropped, in order of Drop. The result
 // depends only on the texts.
 //
@@ -98,7 +112,7 @@ func NearDuplicates(ctx context.Context, texts []Passage, progress func(done int
 }
 
 func (d *duplicates) find(ctx context.Context, texts []Passage, progress func(done int)) error {
-	c := cutter{NewAnalyzer(), map[string]uint32{}, map[string]cutWord{}}
+	c := cutter{analysis.NewAnalyzer(), map[string]uint32{}, map[string]cutWord{}}
 	samples := make([]*sample, len(texts))
 	for i, t := range texts {
 		samples[i] = c.sample(ctx, i, t)
@@ -257,16 +271,16 @@ var negations = distinct(
 	nicht kein keine keinen nie ohne pas jamais sans ne non nunca sin geen niet ikke inte bez не нет без`),
 )
 
-// unspaced are scripts without spaces between words. All their characters are at or above
-// firstUnspaced.
-var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
-	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
-
-const firstUnspaced = 0xe00
+// maxCached is the maximum number of words in the cache of a cutter, and maxCachedWord the maximum length of such
+// a word in bytes.
+const (
+	maxCached     = 1 << 16
+	maxCachedWord = 64
+)
 
 // cutter analyzes texts. It caches the results for short words.
 type cutter struct {
-	analyzer *Analyzer
+	analyzer *analysis.Analyzer
 	numbers  map[string]uint32
 	seen     map[string]cutWord
 }
@@ -280,9 +294,10 @@ type cutWord struct {
 // sample prepares a text for comparison.
 func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
 	s := &sample{index: index, passage: t, few: true}
-	s.same = strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(t.Text)), " "), ".")
+	s.same = strings.TrimRight(Fold(t.Text), ".")
 	for _, r := range t.Text {
-		if r >= firstUnspaced && unicode.In(r, unspaced...) {
+		// Korean is written with spaces, but particles are attached to its words.
+		if r >= utf8.RuneSelf && (text.IsUnspaced(r) || unicode.Is(unicode.Hangul, r)) {
 			s.few = utf8.RuneCountInString(s.same) < fewRunes
 			return s
 		}
@@ -296,10 +311,10 @@ func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
 		cut, ok := c.seen[w]
 		if !ok {
 			cut = c.cutWord(ctx, w)
-			if len(c.seen) > maxChunks {
+			if len(c.seen) > maxCached {
 				clear(c.seen)
 			}
-			if len(w) <= maxWhole {
+			if len(w) <= maxCachedWord {
 				c.seen[w] = cut
 			}
 		}
@@ -320,7 +335,7 @@ func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
 // cutWord analyzes a word.
 func (c *cutter) cutWord(ctx context.Context, w string) (cut cutWord) {
 	w = strings.Trim(w, around)
-	folded := Fold(w)
+	folded := analysis.Fold(w)
 	plain := strings.Map(func(r rune) rune {
 		if r == '\'' || r == '’' {
 			return -1
@@ -334,7 +349,7 @@ func (c *cutter) cutWord(ctx context.Context, w string) (cut cutWord) {
 		cut.sharp = w
 	}
 	for _, stem := range c.analyzer.Sequence(ctx, w) {
-		if IsStopWord(stem) {
+		if analysis.IsStopWord(stem) {
 			continue
 		}
 		n, ok := c.numbers[stem]

@@ -1,6 +1,6 @@
 // Tests of which texts are near-duplicates, and which must not be.
 
-package analysis
+package sametext
 
 import (
 	"context"
@@ -231,4 +231,17 @@ func near(t testing.TB, texts []Passage) []nearDuplicate {
 		t.Fatal(err)
 	}
 	return dups
+}
+
+func TestFold(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"We ship\n on  Tuesdays ", "we ship on tuesdays"},
+		{"Straße\tÄ", "straße ä"},
+		{" \n", ""},
+		{"We ship.", "we ship."},
+	} {
+		if got := Fold(pair[0]); got != pair[1] {
+			t.Errorf("Fold(%q) = %q, want %q", pair[0], got, pair[1])
+		}
+	}
 }
