@@ -32,16 +32,7 @@ type rollbackStep struct {
 	nextID uint64
 }
 
-// stage stages a change completely or not at all.
-func (g *batch) stage(build func(g *batch) (*body, error)) (*body, error) {
-	g.undo = g.undo[:0]
-	v, err := build(g)
-	if err != nil {
-		g.rollback()
-	}
-	return v, err
-}
-
+// rollback removes the staged change, which failed, from the batch.
 func (g *batch) rollback() {
 	for _, u := range slices.Backward(g.undo) {
 		g.gone[u.name], g.nextID = u.gone, u.nextID
@@ -60,6 +51,7 @@ func (g *batch) commit(opID string) {
 		g.opIDs[store.OpIDKey(opID)] = seenID{opID, g.seq}
 	}
 	g.seq++
+	g.undo = g.undo[:0]
 }
 
 // changeWithOpID returns the number of the earlier change with this op ID, or 0 if the ID is new. If
@@ -146,24 +138,26 @@ func (g *batch) owner(word, but string) (name string, ok bool) {
 	return "", false
 }
 
-// body stages the ops of a call.
-func (g *batch) body(ops []store.Op) (*body, error) {
-	v := new(body)
-	for _, op := range ops {
-		p, err := g.op(op)
-		if err != nil {
-			return nil, err
+// stageOps returns a function that stages the ops of a call in a batch, and returns them as the body of a record.
+func stageOps(ops []store.Op) func(g *batch) (*body, error) {
+	return func(g *batch) (*body, error) {
+		v := new(body)
+		for _, op := range ops {
+			p, err := g.stageOp(op)
+			if err != nil {
+				return nil, err
+			}
+			v.ops = append(v.ops, p)
+			if add, ok := op.(store.Add); ok && add.UniqueAliases {
+				g.takeName(v, add.Name, g.owner)
+			}
 		}
-		v.ops = append(v.ops, p)
-		if add, ok := op.(store.Add); ok && add.UniqueAliases {
-			g.takeName(v, add.Name, g.owner)
-		}
+		return v, g.st.readError()
 	}
-	return v, g.st.readError()
 }
 
-// op stages a single op.
-func (g *batch) op(op store.Op) (loggedOp, error) {
+// stageOp stages a single op.
+func (g *batch) stageOp(op store.Op) (loggedOp, error) {
 	name := op.Target()
 	old := g.get(name)
 	_, isAdd := op.(store.Add)

@@ -24,15 +24,20 @@ import (
 
 // Apply implements [store.Store].
 func (d *DB) Apply(ctx context.Context, ops ...store.Op) error {
-	_, err := d.applyOps(ctx, ops)
-	return err
+	if err := d.checkOps(ctx, ops); err != nil || len(ops) == 0 {
+		return err
+	}
+	return d.commit(ctx, stageOps(ops)).err
 }
 
 // Commit implements [store.Committer].
 func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) {
-	r, err := d.applyOps(ctx, ops)
-	if r == nil || err != nil {
+	if err := d.checkOps(ctx, ops); err != nil || len(ops) == 0 {
 		return store.Change{}, err
+	}
+	r := d.commit(ctx, stageOps(ops))
+	if r.err != nil {
+		return store.Change{}, r.err
 	}
 	if r.written != nil {
 		return decodeChange(r.seq, r.hash, r.written), nil
@@ -45,20 +50,16 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 	return decodeChange(r.seq, rec.Chain, v), nil
 }
 
-// applyOps commits the ops and returns the request. Without ops, the request is nil.
-func (d *DB) applyOps(ctx context.Context, ops []store.Op) (*commitRequest, error) {
-	if err := d.ready(ctx); err != nil {
-		return nil, err
-	}
-	if len(ops) == 0 {
-		return nil, nil
-	}
+// checkOps returns an error if the store cannot be written to now, or if no store can apply one of the ops.
+func (d *DB) checkOps(ctx context.Context, ops []store.Op) error {
+	err := d.ready(ctx)
 	for _, op := range ops {
-		if err := op.Check(); err != nil {
-			return nil, err
+		if err != nil {
+			break
 		}
+		err = op.Check()
 	}
-	return d.request(ctx, func(g *batch) (*body, error) { return g.body(ops) })
+	return err
 }
 
 // DryRun implements [store.DryRunner]. It also returns the error for a change that is too
@@ -74,7 +75,7 @@ func (d *DB) DryRun(ctx context.Context, ops ...store.Op) error {
 	if rerr := d.withState(ctx, func(st *state) {
 		g := &batch{names: map[string]*store.Entry{}, gone: map[string]uint64{}, st: st, nextID: st.nextID,
 			now: d.opts.Clock().UTC()}
-		v, err = g.body(ops)
+		v, err = stageOps(ops)(g)
 	}); rerr != nil || err != nil {
 		return cmp.Or(rerr, err)
 	}
@@ -86,42 +87,31 @@ func (d *DB) DryRun(ctx context.Context, ops ...store.Op) error {
 // errPanic is the error of the requests in a batch that panicked.
 var errPanic = fmt.Errorf("%w: the program panicked meanwhile", store.ErrUnknownOutcome)
 
-// commit makes a change durable and returns the change's number.
-func (d *DB) commit(ctx context.Context, build func(g *batch) (*body, error)) (uint64, error) {
-	r, err := d.request(ctx, build)
-	if err != nil {
-		return 0, err
-	}
-	return r.seq, nil
-}
-
-// request makes a change durable and returns the finished request.
-func (d *DB) request(ctx context.Context, build func(g *batch) (*body, error)) (*commitRequest, error) {
+// commit makes a change durable and returns its finished request, which has the error or the number of the
+// change. build stages the change in a batch.
+func (d *DB) commit(ctx context.Context, build func(g *batch) (*body, error)) *commitRequest {
+	r := newCommitRequest(ctx, build)
 	if len(store.OpIDFrom(ctx)) > 64 {
-		return nil, &store.InvalidError{
+		r.finish(0, &store.InvalidError{
 			Field:  "op id",
 			Value:  text.Clip(store.OpIDFrom(ctx), 40),
 			Reason: "is longer than 64 bytes",
-		}
+		})
+		return r
 	}
 	d.checkpointer.countCall()
-	r := newCommitRequest(ctx, build)
 	if !d.queue.enqueue(r) {
 		<-r.wake
 	}
-	if !r.isFinished() {
-		d.leadCommit(r)
+	if r.isFinished() {
+		return r
 	}
-	return r, r.err
-}
-
-// leadCommit commits all queued requests, including r.
-func (d *DB) leadCommit(r *commitRequest) {
+	// The caller is the leader and commits all queued requests, including its own.
 	d.writerMu.Lock()
 	batch := d.queue.take()
 	err := errPanic
 	defer func() {
-		if err != nil && err == r.ctx.Err() && !r.isFinished() {
+		if err != nil && err == ctx.Err() && !r.isFinished() {
 			// Nothing was tried, so only this canceled request fails.
 			r.finish(0, err)
 		} else {
@@ -134,7 +124,7 @@ func (d *DB) leadCommit(r *commitRequest) {
 		d.writerMu.Unlock()
 		d.queue.handOff(batch)
 	}()
-	err = d.withLock(r.ctx, func() error {
+	err = d.withLock(ctx, func() error {
 		err := d.commitAll(batch)
 		// nothing was written, so rebuild the state from the log instead of the damaged
 		// snapshot
@@ -146,6 +136,7 @@ func (d *DB) leadCommit(r *commitRequest) {
 		}
 		return err
 	})
+	return r
 }
 
 // alone calls fn like withLock, while no other goroutine of this process writes.
@@ -252,11 +243,12 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 			answer(r, seq, err)
 			continue
 		}
-		v, err := g.stage(r.build)
+		v, err := r.build(g)
 		if err := g.st.readError(); err != nil {
 			return nil, nil, err
 		}
 		if err != nil {
+			g.rollback()
 			answer(r, 0, err)
 			continue
 		}
@@ -320,28 +312,18 @@ func (d *DB) show(recs []wal.Record, drafts []draft) {
 type draft struct {
 	request *commitRequest
 	body    *body
-	enc     *encoder // encoded bytes of the change, nil until encode is called
+	enc     *encoder // encoded bytes of the change, nil until they are needed
 }
 
 // smallBody is a size in bytes, as estimated by body.size, that always fits into a record.
 const smallBody = 1 << 20
-
-// encoders are reused, except large ones.
-var encoders = sync.Pool{New: func() any { return new(encoder) }}
-
-func (f *draft) encode() {
-	if f.enc == nil {
-		f.enc = encoders.Get().(*encoder)
-		f.enc.encode(f.body)
-	}
-}
 
 // tooLarge returns an error if the change does not fit into a record.
 func (f *draft) tooLarge() error {
 	if f.body.size() <= smallBody {
 		return nil
 	}
-	f.encode()
+	f.enc = encodeBody(f.body)
 	if len(f.enc.body) <= wal.MaxBody {
 		return nil
 	}
@@ -349,11 +331,12 @@ func (f *draft) tooLarge() error {
 		Reason: "is more than the " + text.FormatBytes(wal.MaxBody) + " that one change may hold; split it"}
 }
 
+// release makes the memory of the encoded bytes available to later changes.
 func (f *draft) release() {
-	if f.enc != nil && cap(f.enc.body) <= 64<<10 {
-		encoders.Put(f.enc)
+	if f.enc != nil {
+		f.enc.release()
+		f.enc = nil
 	}
-	f.enc = nil
 }
 
 // append makes the drafts durable.
@@ -363,7 +346,12 @@ func (d *DB) append(drafts []draft, at time.Time) ([]wal.Record, error) {
 			p.entry.Version = 0 // the record contains the number, and the batch is no longer used
 		}
 	}
-	encodeAll(drafts)
+	// Encoding is most of the work for a change, because of the hash.
+	inParallel(len(drafts), func(i int) {
+		if f := &drafts[i]; f.enc == nil {
+			f.enc = encodeBody(f.body)
+		}
+	})
 	recs := make([]wal.Payload, len(drafts))
 	for i := range drafts {
 		f := &drafts[i]
@@ -388,24 +376,23 @@ func entriesWritten(drafts []draft) iter.Seq[*store.Entry] {
 	}
 }
 
-// encodeAll encodes all drafts. Encoding is most of the work for a change, because of the
-// hash, so all processors share the work if there are many drafts.
-func encodeAll(drafts []draft) {
-	// number of drafts that one processor encodes alone, because starting another goroutine costs
+// inParallel calls do with the numbers from 0 to n-1. If n is large, all processors share the work.
+func inParallel(n int, do func(i int)) {
+	// number of calls that one processor makes alone, because starting another goroutine costs
 	// as much
 	const few = 4
 	var next atomic.Int64
 	work := func() {
 		for {
 			i := int(next.Add(1)) - 1
-			if i >= len(drafts) {
+			if i >= n {
 				return
 			}
-			drafts[i].encode()
+			do(i)
 		}
 	}
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(drafts)/few) - 1 {
+	for range min(runtime.GOMAXPROCS(0), n/few) - 1 {
 		wg.Go(work)
 	}
 	work()
@@ -452,6 +439,7 @@ func (d *DB) keepBatch(g *batch) {
 	clear(g.gone)
 	clear(g.opIDs)
 	clear(g.undo[:cap(g.undo)])
+	g.undo = g.undo[:0]
 	g.st = nil
 	d.spare = g
 }

@@ -62,7 +62,7 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 			ctx = store.WithOpID(ctx, opID)
 		}
 		return newCommitRequest(ctx, func(g *batch) (*body, error) {
-			p, err := g.op(store.Add{Name: "a", Content: "text"})
+			p, err := g.stageOp(store.Add{Name: "a", Content: "text"})
 			return &body{ops: []loggedOp{p}}, err
 		})
 	}
@@ -168,7 +168,7 @@ func TestLine(t *testing.T) {
 				var panicked any
 				go func() {
 					defer func() { panicked = recover() }()
-					_, first = d.commit(ctx, func(*batch) (*body, error) { panic("a mistake") })
+					first = d.commit(ctx, func(*batch) (*body, error) { panic("a mistake") }).err
 				}()
 				synctest.Wait()
 				go func() { second = m.Apply(t.Context(), store.Add{Name: "a", Content: "text"}) }()

@@ -516,7 +516,8 @@ func (f DerivedFile) staysValid(is DerivedFiles, s *survey) bool {
 func (d *DB) durableMark(ctx context.Context, sum []byte, note string) wal.Record {
 	v := &body{base: sum, source: d.source(ctx), note: note}
 	r := wal.Record{Seq: d.log.Seq() + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}
-	data, digest := encodeBody(v)
-	r.Body, r.Chain = data, wal.Link(d.log.Chain(), r.Seq, r.Time, r.Type, digest)
+	enc := encodeBody(v)
+	r.Body = enc.body
+	r.Chain = wal.Link(d.log.Chain(), r.Seq, r.Time, r.Type, enc.digest)
 	return r
 }

@@ -54,6 +54,7 @@ import (
 	"hash/crc32"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/base/text"
@@ -125,25 +126,28 @@ type seenID struct {
 	seq uint64
 }
 
-// encodeBody returns a body's bytes and their digest, which equals the digest from
-// digestBody.
-func encodeBody(v *body) ([]byte, [32]byte) {
-	var c encoder
-	c.encode(v)
-	return c.body, c.digest
-}
-
-// encoder has the bytes and digest of a body, until it encodes another body in the same
-// memory.
+// encoder has the bytes of an encoded body and their digest.
 type encoder struct {
 	body   []byte
-	digest [sha256.Size]byte
+	digest [sha256.Size]byte // equals the digest from digestBody
 
 	op  []byte
 	sum []byte // input of the digest
 }
 
-func (c *encoder) encode(v *body) {
+// encoders has encoders whose memory can be used again.
+var encoders = sync.Pool{New: func() any { return new(encoder) }}
+
+// release makes the memory of the encoder available to later calls of encodeBody, unless it is large.
+func (c *encoder) release() {
+	if cap(c.body) <= 64<<10 {
+		encoders.Put(c)
+	}
+}
+
+// encodeBody encodes a body. The result need not be released.
+func encodeBody(v *body) *encoder {
+	c := encoders.Get().(*encoder)
 	b := slices.Grow(c.body[:0], v.size())
 	c.op = appendSource(c.op[:0], &v.source)
 	b = wire.AppendBytes(b, fieldSource, c.op)
@@ -165,6 +169,7 @@ func (c *encoder) encode(v *body) {
 	c.body = b
 	c.sum = sum
 	c.digest = sha256.Sum256(sum)
+	return c
 }
 
 // size returns the approximate size of the encoded body, which is seldom too low.

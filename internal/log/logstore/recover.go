@@ -215,9 +215,9 @@ func (d *DB) writeRecovered(
 			return err
 		}
 		r := wal.Record{Seq: plan.at + 1, Time: now, Type: typeChange}
-		var digest [32]byte
-		r.Body, digest = encodeBody(v)
-		r.Chain = wal.Link(plan.last, r.Seq, r.Time, r.Type, digest)
+		enc := encodeBody(v)
+		r.Body = enc.body
+		r.Chain = wal.Link(plan.last, r.Seq, r.Time, r.Type, enc.digest)
 		return emit(r)
 	})
 	return st.len(), err

@@ -59,7 +59,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 			steps = append(steps, s)
 		}
 	}
-	seq, err := d.commit(ctx, func(g *batch) (*body, error) {
+	r := d.commit(ctx, func(g *batch) (*body, error) {
 		v := &body{reverts: seqs, note: "undo of " + joinNumbers(seqs)}
 		was := map[string]*store.Entry{} // the entries before the undo (nil if the entry did not exist)
 		for _, s := range slices.Backward(steps) {
@@ -82,7 +82,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 		v.ops = lastOfEach(v.ops, was)
 		return v, g.freeRestored(v, func(name string) *store.Entry { return was[name] })
 	})
-	return seq, err
+	return r.seq, r.err
 }
 
 // freeRestored removes the aliases of restored entries that another entry now has, so that
@@ -302,7 +302,7 @@ func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64)
 	case found.Erased:
 		return 0, store.NoChange("version %d of %q was erased, so that nothing is left to restore", found.Seq, name)
 	}
-	return d.commit(ctx, func(g *batch) (*body, error) {
+	r := d.commit(ctx, func(g *batch) (*body, error) {
 		e := d.restoredEntry(ctx, found)
 		v := &body{note: fmt.Sprintf("restore of %s@%d", name, found.Seq)}
 		now := g.get(name)
@@ -321,4 +321,5 @@ func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64)
 		v.ops = append(v.ops, g.stageEntry(store.VerbRestore, &e))
 		return v, g.freeRestored(v, func(string) *store.Entry { return now })
 	})
+	return r.seq, r.err
 }
