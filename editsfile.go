@@ -15,11 +15,12 @@ const (
 	maxEditsFile = 64 << 20 // maximum size in bytes
 )
 
-// editsFile describes the file to the log store. The store deletes the file at a compaction
-// or redaction, because the file contains names of entries.
-func editsFile() logstore.DerivedFiles {
+// forgettableFile describes a file with this suffix to the log store. The store deletes the file at
+// a compaction or redaction, because the file contains names of entries or hashes of their words.
+// The file is not checked, because its reader can derive it again.
+func forgettableFile(suffix string) logstore.DerivedFiles {
 	return logstore.DerivedFiles{
-		Suffix: editsSuffix,
+		Suffix: suffix,
 		Keep:   func(vfs.File, uint64, func(id, version uint64) bool) bool { return false },
 		Check:  func(context.Context, logstore.CheckedFile) ([]Problem, error) { return nil, nil },
 	}

@@ -13,16 +13,6 @@ import (
 
 const lineageSuffix = ".words"
 
-// lineageFile describes the file to the log store. The store deletes the file at a compaction or
-// redaction, because the file contains hashes of words and names.
-func lineageFile() logstore.DerivedFiles {
-	return logstore.DerivedFiles{
-		Suffix: lineageSuffix,
-		Keep:   func(vfs.File, uint64, func(id, version uint64) bool) bool { return false },
-		Check:  func(context.Context, logstore.CheckedFile) ([]Problem, error) { return nil, nil },
-	}
-}
-
 // LineageFile is the file next to the log of a memory that package lineage reads and writes. It is
 // derived from the log and may be deleted at any time.
 type LineageFile struct {

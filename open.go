@@ -27,8 +27,8 @@ func Open(path string, o *Options) (*Memory, error) {
 	of := opts.store()
 	of.Derived = []logstore.DerivedFiles{
 		{Suffix: indexSuffix, Keep: keepsIndex, Check: checkIndexFile},
-		editsFile(),
-		lineageFile(),
+		forgettableFile(editsSuffix),
+		forgettableFile(lineageSuffix),
 	}
 	d, err := logstore.Open(path, of)
 	if err != nil {

@@ -176,7 +176,7 @@ func (e *lostError) remedy() Note {
 			Notef("there is %s; %s shows all versions", strings.Join(e.versions, ", "), VerbRef("history")),
 		)
 	} else if len(e.near) > 0 {
-		ns = append(ns, Plain("nearest names: "+QuoteAll(e.near)))
+		ns = append(ns, Plain("nearest names: "+text.QuoteAll(e.near)))
 	} else if e.removed == 0 {
 		ns = append(
 			ns,
@@ -188,14 +188,6 @@ func (e *lostError) remedy() Note {
 		)
 	}
 	return JoinNotes(ns)
-}
-
-func QuoteAll(ss []string) string {
-	qs := make([]string, len(ss))
-	for i, s := range ss {
-		qs[i] = strconv.Quote(s)
-	}
-	return strings.Join(qs, ", ")
 }
 
 // diagnose returns at least one reason why a query found nothing, and similar names.

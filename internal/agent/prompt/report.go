@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // ReportText returns a report as a text for a model. Every word costs the model tokens, so the text contains only the
@@ -197,9 +198,9 @@ func (w sectionWriter) value(v any) string {
 	case report.Name:
 		return strconv.Quote(string(v))
 	case report.Names:
-		return quoteAll(v)
+		return text.QuoteAll(v)
 	case report.Lines:
-		return " " + quoteAll(v)
+		return " " + text.QuoteAll(v)
 	case report.Labels:
 		return strings.Join(v, " ")
 	case report.Change:
@@ -212,12 +213,4 @@ func (w sectionWriter) value(v any) string {
 		return fmt.Sprint(v)
 	}
 	return strconv.Quote(fmt.Sprint(v))
-}
-
-func quoteAll(texts []string) string {
-	quoted := make([]string, len(texts))
-	for i, s := range texts {
-		quoted[i] = strconv.Quote(s)
-	}
-	return strings.Join(quoted, ", ")
 }

@@ -5,6 +5,7 @@ package text
 import (
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -24,6 +25,15 @@ func FormatBytes(n int64) string {
 		}
 	}
 	return Count(int(n), "byte", "bytes")
+}
+
+// QuoteAll returns the words in quotation marks, with commas between them.
+func QuoteAll(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = strconv.Quote(w)
+	}
+	return strings.Join(quoted, ", ")
 }
 
 // ShellName quotes a name as the last argument of a shell command. It puts "--" before a name that

@@ -168,15 +168,19 @@ func (l List) readFile(file string) []byte {
 	return b
 }
 
-func parseHomes(b []byte) (homes []Home) {
-	for line := range bytes.Lines(b) {
-		var h Home
-		if json.Unmarshal(line, &h) == nil && h.Path != "" {
-			homes = append(homes, h)
+// parseLines returns the JSON values in the lines of a file. Lines that cannot be read, and values without a key, are
+// ignored.
+func parseLines[T any](file []byte, key func(v *T) string) (values []T) {
+	for line := range bytes.Lines(file) {
+		var v T
+		if json.Unmarshal(line, &v) == nil && key(&v) != "" {
+			values = append(values, v)
 		}
 	}
-	return homes
+	return values
 }
+
+func parseHomes(file []byte) []Home { return parseLines(file, func(h *Home) string { return h.Path }) }
 
 // Add records that the user trusts a home in its present state. If settings is not "", it also
 // records this settings file.

@@ -5,9 +5,7 @@
 package trust
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"slices"
 )
 
@@ -40,12 +38,6 @@ func (l List) Wrote(path, digest string) bool {
 	return slices.Contains(parseOutputs(l.readFile(outputsFile)), writtenFile{realPath(path), digest})
 }
 
-func parseOutputs(b []byte) (all []writtenFile) {
-	for line := range bytes.Lines(b) {
-		var o writtenFile
-		if json.Unmarshal(line, &o) == nil && o.Path != "" {
-			all = append(all, o)
-		}
-	}
-	return all
+func parseOutputs(file []byte) []writtenFile {
+	return parseLines(file, func(o *writtenFile) string { return o.Path })
 }

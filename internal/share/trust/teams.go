@@ -4,9 +4,7 @@
 package trust
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 )
@@ -22,15 +20,7 @@ const teamsFile = "trusted-teams"
 // Teams returns the trusted repositories. Lines that cannot be read are ignored.
 func (l List) Teams() []Team { return parseTeams(l.readFile(teamsFile)) }
 
-func parseTeams(b []byte) (teams []Team) {
-	for line := range bytes.Lines(b) {
-		var t Team
-		if json.Unmarshal(line, &t) == nil && t.ID != "" {
-			teams = append(teams, t)
-		}
-	}
-	return teams
-}
+func parseTeams(file []byte) []Team { return parseLines(file, func(t *Team) string { return t.ID }) }
 
 // AddTeam records a repository as trusted.
 func (l List) AddTeam(ctx context.Context, id string, now time.Time) error {
@@ -81,12 +71,6 @@ func (l List) Shares() map[string]bool {
 	return prints
 }
 
-func parseShares(b []byte) (all []sharedFile) {
-	for line := range bytes.Lines(b) {
-		var s sharedFile
-		if json.Unmarshal(line, &s) == nil && s.Print != "" {
-			all = append(all, s)
-		}
-	}
-	return all
+func parseShares(file []byte) []sharedFile {
+	return parseLines(file, func(s *sharedFile) string { return s.Print })
 }

@@ -291,7 +291,7 @@ func partialNote(err error) (string, bool) {
 		note += fmt.Sprintf(
 			"; %s annotations and %s gone, and may be this file under another name: %s",
 			[]string{"a file has", "files have"}[min(n-1, 1)],
-			[]string{"is", "are"}[min(n-1, 1)], verb.QuoteAll(partial.Orphans[:min(n, 5)]),
+			[]string{"is", "are"}[min(n-1, 1)], text.QuoteAll(partial.Orphans[:min(n, 5)]),
 		)
 	}
 	return note, true
@@ -358,7 +358,7 @@ func searchAnnotations(
 	dates := verb.Narrowing{}.Dates(w.Time(), in.Query, in.Filter)
 	out.Notes = append(out.Notes, verb.EmptyReasons(g, q, dates, "annotation", "annotations")...)
 	if len(g.Near) > 0 {
-		out.Notes = append(out.Notes, verb.Plain("near to what was asked: "+verb.QuoteAll(g.Near)))
+		out.Notes = append(out.Notes, verb.Plain("near to what was asked: "+text.QuoteAll(g.Near)))
 	}
 	return out, nil
 }

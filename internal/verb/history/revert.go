@@ -356,7 +356,7 @@ func (in RevertIn) why(ctx context.Context, h oxbow.Historian) (why []verb.Note,
 		default:
 			why = append(
 				why,
-				verb.Notef("each %s that the log has: %s", g.key, verb.QuoteAll(known[:min(len(known), 10)])),
+				verb.Notef("each %s that the log has: %s", g.key, text.QuoteAll(known[:min(len(known), 10)])),
 			)
 		}
 	}
