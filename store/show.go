@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
 // An Occasion is a situation in which the text of an entry is shown. [Entry.WhyHeld] decides for
@@ -151,9 +151,9 @@ func (e *Entry) readsLikeInstruction() bool {
 	for _, l := range e.Labels {
 		texts = append(texts, l.Value)
 	}
-	rules := instruction.Find(strings.Join(texts, "\n"))
+	rules := screen.Instructions(strings.Join(texts, "\n"))
 	if e.TextBy() == Team {
-		return slices.Contains(rules, instruction.Hidden)
+		return slices.Contains(rules, screen.Hidden)
 	}
 	return rules != nil
 }

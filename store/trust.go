@@ -7,7 +7,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/screening/personal"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
 // Trust is an entry's level of trust. [Entry.Trust] computes the level from the version's source
@@ -59,7 +59,7 @@ const UnvouchedImport = "import"
 
 // IsPersonal reports whether programs set this label to mark personal data.
 func (l Label) IsPersonal() bool {
-	return l.Key == LabelPersonal && slices.Contains(personal.AllKinds(), personal.Kind(l.Value))
+	return l.Key == LabelPersonal && slices.Contains(screen.PersonalKinds(), screen.PersonalKind(l.Value))
 }
 
 // IsLocal reports whether the label is left out of exported files. This is so for the mark

@@ -92,7 +92,7 @@ func onFile[In, Out any](
 		Knowledge:   mem.knowledge,
 		Now:         mem.env.Now,
 		Source:      src,
-		Secrets:     mem.secretsPolicy(),
+		Secrets:     mem.screening().Secrets(),
 		Annotations: func(context.Context) (verb.WorkingTree, error) { return b, nil },
 		Sessions:    mem.archive(),
 	}

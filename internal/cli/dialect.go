@@ -38,7 +38,7 @@ func (mem *openMemory) layoutOptions(home string, how access) (layout.Options, e
 	mem.closers = append(mem.closers, fsys.Close)
 	o := layout.Options{FS: fsys, Path: home, Agent: mem.agentFlag, Zone: mem.env.Now().Location(),
 		Memory: oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, SealAfter: mem.sealAfter,
-			ReadOnly: how == look, Screen: mem.screener(new(*oxbow.Memory))},
+			ReadOnly: how == look, Screen: mem.screening().ForMemory(new(*oxbow.Memory))},
 		Warn: func(message string) { mem.env.note("%s", message) },
 	}
 	wd, err := mem.env.absolutePath(".")

@@ -132,7 +132,7 @@ func (mem *openMemory) folderFollower(
 			Open:      open,
 			Now:       mem.env.Now,
 			Source:    src,
-			Secrets:   mem.secretsPolicy(),
+			Secrets:   mem.screening().Secrets(),
 			Place:     mem.finder.memoryPlace,
 			Host:      mem.finder.host(),
 			Knowledge: mem.knowledge,

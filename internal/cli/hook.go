@@ -12,9 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/fileedits"
-	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/hook"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
@@ -90,11 +88,7 @@ func (mem *openMemory) hook(ctx context.Context, client string) {
 		return
 	}
 	mem.env.typed = mem.typedElsewhere()
-	redactor := secret.NewRedactor(home)
-	clean := func(s string) string {
-		s, _ = redactor.Redact(session.Strip(s))
-		return s
-	}
+	clean := mem.cleanReport()
 	raw := readReport(ctx, mem.env.Stdin)
 	copilot := clientfile.Home("copilot", mem.env.userHome(), mem.env.Getenv)
 	defer func() {
@@ -102,9 +96,8 @@ func (mem *openMemory) hook(ctx context.Context, client string) {
 			mem.hookWhys(
 				ctx,
 				whysIn{
-					home: home,
-					report: fileedits.Report{Client: client, Raw: raw, CopilotHome: copilot, Clean: clean,
-						Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }},
+					home:   home,
+					report: fileedits.Report{Client: client, Raw: raw, CopilotHome: copilot, Clean: clean},
 				},
 			),
 		)

@@ -44,7 +44,7 @@ func (t injector) inLayout(state string) injector {
 }
 
 func (mem *openMemory) injector(home string, e session.Event) injector {
-	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir), Redact: redactor(home)}
+	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir), Redact: mem.screening().Cleaner().Text}
 	return injector{mem, spool,
 		inject.StateFile{
 			Dir:     filepath.Join(spool.Dir, "shown"),
@@ -268,7 +268,7 @@ func (t injector) show(ctx context.Context, place string, b inject.Block) bool {
 	}
 	e := t.event
 	e.Kind = session.Injected
-	e.Text = cleaner(filepath.Dir(t.spool.Dir))(b.Text)
+	e.Text = t.cleanReport()(b.Text)
 	e.Injection = &b.Injection
 	e.Call = nil
 	if now := t.env.Now(); e.Time.Before(now) {

@@ -28,7 +28,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
@@ -60,16 +59,14 @@ func (mem *openMemory) hookLayout(ctx context.Context, client string) []byte {
 	if err != nil || lerr != nil || berr != nil || !hasState || !other {
 		return nil
 	}
-	clean := cleaner(home)
-	redactor := secret.NewRedactor(home)
+	clean := mem.cleanReport()
 	raw := readReport(ctx, mem.env.Stdin)
 	copilot := clientfile.Home("copilot", mem.env.userHome(), mem.env.Getenv)
 	r := hook.Read(client, raw, hook.Env{Now: mem.env.Now(), Clean: clean, CopilotHome: copilot})
 	l := layoutHook{mem, d, home, state, bound, r, session.Event{Client: client}}
 	whys := func() []byte {
 		return mem.hookWhys(ctx, whysIn{home: home, state: state, tainted: l.isTurnTainted, report: fileedits.Report{
-			Client: client, Raw: raw, CopilotHome: copilot, Clean: clean,
-			Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }}})
+			Client: client, Raw: raw, CopilotHome: copilot, Clean: clean}})
 	}
 	if len(r.Events) == 0 {
 		return whys()
@@ -265,7 +262,7 @@ func (l layoutHook) keep(ctx context.Context) {
 // keepSummary writes a summary as the layout's own session does. If the session read text that
 // others wrote, the first line of the summary says so, because the layouts cannot mark entries.
 func (l layoutHook) keepSummary(ctx context.Context, summary string, notes sessionNotes, isEnd bool) error {
-	summary = strings.TrimSpace(cleaner(l.home)(strings.ToValidUTF8(summary, "�")))
+	summary = strings.TrimSpace(l.cleanReport()(strings.ToValidUTF8(summary, "�")))
 	if summary == "" {
 		return nil
 	}
@@ -378,7 +375,7 @@ func (l layoutHook) noteReasoning() error {
 	if l.event.Client != "opencode" {
 		return nil
 	}
-	spool := session.Spool{Dir: filepath.Join(l.state, session.SpoolDir), Redact: redactor(l.home)}
+	spool := session.Spool{Dir: filepath.Join(l.state, session.SpoolDir), Redact: l.screening().Cleaner().Text}
 	for _, e := range l.report.Events {
 		if e.Kind == session.End {
 			_ = os.Remove(spool.File(l.event.Client, l.event.Session))

@@ -104,7 +104,7 @@ func (mem *openMemory) importFrom(ctx context.Context, in imports.In, paths []st
 	in.Root = mem.finder.projectRoot()
 	in.Interrupt = stop
 	in.Brief = !mem.env.json
-	in.PrepareSessions = mem.finder.prepareSessionImport
+	in.PrepareSessions = mem.prepareSessionImport
 	for _, path := range paths {
 		if path == "" {
 			return misusef("a script's variable may be unset; . is the working directory", "a path is empty")

@@ -145,7 +145,7 @@ func (mem *openMemory) openElsewhere(how access) (*oxbow.Memory, error) {
 	m = oxbow.New(
 		s,
 		&oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, ReadOnly: how == look,
-			Screen: mem.screener(&m), History: mem.limit.History},
+			Screen: mem.screening().ForMemory(&m), History: mem.limit.History},
 	)
 	return m, nil
 }
@@ -184,9 +184,8 @@ func (mem *openMemory) openStore(path string, how access, mayNot error) (*oxbow.
 	m, err = oxbow.Open(
 		path,
 		&oxbow.Options{KeepChanges: changes, KeepFor: age, Clock: mem.env.Now, Rand: mem.env.Rand, Source: src,
-			SealAfter: mem.sealAfter,
-			Cache:     mem.cache, ReadOnly: how == look, KeepIndex: mayNot == nil, Screen: mem.screener(&m),
-			History: mem.limit.History},
+			SealAfter: mem.sealAfter, Cache: mem.cache, ReadOnly: how == look, KeepIndex: mayNot == nil,
+			Screen: mem.screening().ForMemory(&m), History: mem.limit.History},
 	)
 	if err != nil {
 		return nil, openError(path, err)
@@ -290,7 +289,7 @@ func (mem *openMemory) workspace(ctx context.Context) (*verb.Workspace, func() e
 		Unlabelled: mem.finder.isUnlabelled(),
 
 		Source:  src,
-		Secrets: mem.secretsPolicy(),
+		Secrets: mem.screening().Secrets(),
 		Project: mem.env.projectHere,
 		Place:   mem.finder.memoryPlace,
 		Host:    mem.finder.host(),

@@ -18,10 +18,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/share/team"
 	"github.com/oxbow-memory/oxbow/internal/share/tenant"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -35,17 +35,17 @@ type openMemory struct {
 
 	agentFlag    string
 	profileFlag  string
-	embedFlag    string // embedding server's URL
-	modelFlag    string // model at that URL
-	allowSecret  bool   // store text that looks like a secret
-	secrets      *secret.Redactor
-	session      string          // random ID of this run
-	command      string          // the command's words, without oxbow
-	commandNames func() []string // names of all commands, for asTyped
-	sample       bool            // the memory is the demo's sample
-	tenant       bool            // the home is one of several that a server serves
-	limit        *tenant.Limit   // limits on writing (nil means no limit)
-	elsewhere    *elsewhere      // nil if memories are files of their homes
+	embedFlag    string                // embedding server's URL
+	modelFlag    string                // model at that URL
+	allowSecret  bool                  // store text that looks like a secret
+	screened     *provenance.Screening // how texts are examined; nil until it is needed
+	session      string                // random ID of this run
+	command      string                // the command's words, without oxbow
+	commandNames func() []string       // names of all commands, for asTyped
+	sample       bool                  // the memory is the demo's sample
+	tenant       bool                  // the home is one of several that a server serves
+	limit        *tenant.Limit         // limits on writing (nil means no limit)
+	elsewhere    *elsewhere            // nil if memories are files of their homes
 
 	// sealAfter is the delay after which a change is sealed while the memory stays open. If it is
 	// 0, changes are sealed when the memory is closed.

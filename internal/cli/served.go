@@ -159,7 +159,7 @@ func (mem *openMemory) buildService(ctx context.Context, flags serving) (_ *serv
 		o.Instructions = serverInstructions(d, h, len(o.Sets) > len(d.Sets))
 	}
 	workspace := &verb.Workspace{Open: open, Knowledge: mem.knowledge, Now: mem.env.Now, Source: src,
-		Secrets: mem.secretsPolicy(), Sessions: mem.archive(), Kept: mem.archiveAsIs()}
+		Secrets: mem.screening().Secrets(), Sessions: mem.archive(), Kept: mem.archiveAsIs()}
 	if !mem.tenant && flags.isForOwner() {
 		workspace.Typed = mem.typedElsewhere()
 	}

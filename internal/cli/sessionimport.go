@@ -25,22 +25,22 @@ stay unchanged.`,
   oxbow session import claude --since 30d`,
 	}, sessions.ImportSessions, func(in *sessions.ImportSessionsIn, _ *flagSet, args []string) error {
 		in.Clients = args
-		return mem.finder.prepareSessionImport(in)
+		return mem.prepareSessionImport(in)
 	})
 }
 
 // prepareSessionImport sets the fields for this machine that a session import needs.
-func (finder *homeFinder) prepareSessionImport(in *sessions.ImportSessionsIn) error {
-	in.Home = finder.env.userHome()
+func (mem *openMemory) prepareSessionImport(in *sessions.ImportSessionsIn) error {
+	in.Home = mem.env.userHome()
 	if in.DryRun {
 		return nil
 	}
-	home, err := finder.archiveHome()
+	home, err := mem.finder.archiveHome()
 	if err != nil {
 		return err
 	}
 	in.Read = func(unread func(transcript.UnreadLine), leftOut func(transcript.LeftOutParts)) session.Reader {
-		return transcript.CountingReader(cleaner(home), unread, leftOut)
+		return transcript.CountingReader(mem.cleanReport(), unread, leftOut)
 	}
 	return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // the archive is created if there is a spool
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 	"github.com/oxbow-memory/oxbow/internal/code/project"
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
@@ -75,9 +74,7 @@ func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, erro
 	}
 	if all := o.all; !o.app.asItIs && !o.none && !all.Memory.Options().ReadOnly {
 		short, cancel := context.WithTimeout(ctx, cmp.Or(o.app.drainFor, drainWait))
-		r, err := all.Drain(short, o.spool, transcript.Reader(func(s string) string {
-			return all.Redact(session.Strip(s))
-		}, nil))
+		r, err := all.Drain(short, o.spool, transcript.Reader(o.app.cleanReport(), nil))
 		for _, t := range r.Sessions { // oxbow inbox handles sessions for which the time is too short
 			if short.Err() == nil {
 				err = errors.Join(err, inbox.Learn(short, all, t))
@@ -218,23 +215,20 @@ func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session
 	if !none {
 		mem.closeAtEnd(m)
 	}
-	return &session.Archive{Memory: m, Project: archivedProject, Commits: git.PeriodCommits(mem.env.Now),
-		Label: inbox.Label, Redact: redactor(home), Prints: fingerprintFile(home, mem.env.Now)}, none, nil
+	return &session.Archive{
+		Memory:  m,
+		Project: archivedProject,
+		Commits: git.PeriodCommits(mem.env.Now),
+		Label:   inbox.Label,
+		Redact:  mem.screening().Cleaner().Text,
+		Prints:  fingerprintFile(home, mem.env.Now),
+	}, none, nil
 }
 
-// cleaner returns a function that removes secrets and the fences of hooks from a text.
-func cleaner(home string) func(string) string {
-	redact := redactor(home)
-	return func(s string) string { return redact(session.Strip(s)) }
-}
-
-// redactor returns a function that replaces the secrets in a text.
-func redactor(home string) func(string) string {
-	r := secret.NewRedactor(home)
-	return func(s string) string {
-		s, _ = r.Redact(s)
-		return s
-	}
+// cleanReport returns a function that removes secrets and the fences of hooks from a text that a client reports.
+func (mem *openMemory) cleanReport() func(string) string {
+	cleaner := mem.screening().Cleaner()
+	return func(s string) string { return cleaner.Text(session.Strip(s)) }
 }
 
 // findProject returns the name and root of the project that contains a directory. The directory may

@@ -10,7 +10,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
@@ -42,7 +42,11 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 	if err != nil {
 		return SavedOut{}, err
 	}
-	secrets := w.redactHandoff(ctx, &in) // do this before the handoff gets the name by which it is found later
+	secrets := w.Secrets.redactArguments( // do this before the handoff gets the name by which it is found later
+		ctx,
+		[]*string{&in.Summary, &in.Plan, &in.Project, &in.MemoryProfile},
+		[]*[]string{&in.Skills, &in.FilesToRead},
+	)
 	if err := w.refuseUnknown(in); err != nil {
 		return SavedOut{}, err
 	}
@@ -53,7 +57,7 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 		if err != nil {
 			return SavedOut{}, err
 		}
-		task.Record = w.Secrets.Redact(ctx, task.Record, new([]secret.Finding))
+		task.Record = w.Secrets.Redact(ctx, task.Record, new([]screen.Secret))
 		ctx = asAgent(ctx)
 	}
 	h, err := handoff.New(ctx, m, task)
@@ -98,19 +102,6 @@ func asAgent(ctx context.Context) context.Context {
 	}
 	src.Actor = oxbow.Agent
 	return WithTaints(oxbow.WithSource(ctx, src), nil)
-}
-
-// redactHandoff replaces the secrets in a handoff and returns notes about them. It does nothing if the caller is a
-// person, because a person's texts are checked when the change is applied.
-func (w *Workspace) redactHandoff(ctx context.Context, in *HandoffTaskIn) []Note {
-	if person, _ := w.Secrets.keepsSecrets(ctx); person {
-		return nil
-	}
-	return w.Secrets.redactAll(
-		ctx,
-		[]*string{&in.Summary, &in.Plan, &in.Project, &in.MemoryProfile},
-		[]*[]string{&in.Skills, &in.FilesToRead},
-	)
 }
 
 // refuseUnknown returns an error if the handoff names an unknown profile or skill. If a profile or

@@ -27,7 +27,11 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		return RememberOut{}, err
 	}
 	ctx = withOrigins(w.WithSource(ctx), in.From)
-	secrets := w.Secrets.remember(ctx, &in)
+	secrets := w.Secrets.redactArguments(
+		ctx,
+		[]*string{&in.Name, &in.Content, &in.Project},
+		[]*[]string{&in.Aliases, &in.Tags, &in.RelatedFiles},
+	)
 	call := in
 	call.IfVersion = nil // a repeat may pass the version that the first call created
 	ctx, err := withOpID(ctx, in.OpID, "remember", call)

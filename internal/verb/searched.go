@@ -12,7 +12,7 @@ import (
 const maxSearched = 4 << 20
 
 // searchedTexts is a set of texts in which no secret was found. A verb searches the arguments of a
-// call, and [Secrets.Screen] searches the changes that result from them. Most texts are the same in
+// call, and [Secrets.Op] searches the changes that result from them. Most texts are the same in
 // both. A text that differs in a single byte, such as a name derived from the content, is not in the
 // set and is searched. Therefore the set cannot let a secret pass. It is safe for concurrent use.
 type searchedTexts struct {

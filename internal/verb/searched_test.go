@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -21,8 +21,18 @@ const testKey = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 // screenedWorkspace returns the workspace of an agent whose memory screens all changes.
 func screenedWorkspace(t testing.TB, fsys vfs.FS) *Workspace {
 	t.Helper()
-	s := Secrets{Redactor: secret.NewRedactor(t.TempDir())}
-	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys, Screen: s.Screen})
+	s := Secrets{Cleaner: screen.NewCleaner(t.TempDir())}
+	clean := func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) (out []oxbow.Op, err error) {
+		for _, op := range ops {
+			op, err = s.Op(ctx, store, op)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, op)
+		}
+		return out, nil
+	}
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys, Screen: clean})
 	return &Workspace{
 		Open:    func(context.Context, Access) (*oxbow.Memory, error) { return m, nil },
 		Source:  oxbow.Source{Door: "mcp", Actor: oxbow.Agent},
@@ -123,12 +133,12 @@ func TestRedactedOnce(t *testing.T) {
 // TestSearchedTexts tests that the memory of searched texts is bounded, and that a context without
 // it works.
 func TestSearchedTexts(t *testing.T) {
-	s := Secrets{Redactor: secret.NewRedactor(t.TempDir())}
+	s := Secrets{Cleaner: screen.NewCleaner(t.TempDir())}
 	ctx := withSearched(t.Context())
 	if withSearched(ctx) != ctx {
 		t.Error("a second call of withSearched forgets the texts of the first")
 	}
-	var found []secret.Finding
+	var found []screen.Secret
 	large := strings.Repeat("plain words. ", maxSearched/13+1)
 	for _, c := range []struct {
 		ctx    context.Context

@@ -12,7 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
 // SecretError reports that a text by a person was refused because it looks like a secret. The error
@@ -33,8 +33,8 @@ func (e *SecretError) Is(target error) bool { return target == oxbow.ErrInvalid 
 // Secrets decides how secrets in changes are handled. The zero value replaces secrets of agents by
 // placeholders without tags. All calls of a door share it.
 type Secrets struct {
-	Redactor *secret.Redactor
-	Allow    func() bool // reports whether a person allowed secrets to be stored (nil means no)
+	Cleaner *screen.Cleaner
+	Allow   func() bool // reports whether a person allowed secrets to be stored (nil means no)
 }
 
 // keepsSecrets reports whether the source in the context is a person, and whether that person allowed
@@ -47,7 +47,7 @@ func (s *Secrets) keepsSecrets(ctx context.Context) (person, keep bool) {
 
 // Text returns the text with its secrets replaced. A person's text is not changed. If it contains a secret that the
 // person has not allowed, Text returns a [SecretError] with the part.
-func (s *Secrets) Text(ctx context.Context, part, text string, found *[]secret.Finding) (string, error) {
+func (s *Secrets) Text(ctx context.Context, part, text string, found *[]screen.Secret) (string, error) {
 	person, keep := s.keepsSecrets(ctx)
 	if keep {
 		return text, nil
@@ -59,7 +59,7 @@ func (s *Secrets) Text(ctx context.Context, part, text string, found *[]secret.F
 	if searched.contains(text) {
 		return text, nil
 	}
-	if fs := secret.Find(text); fs != nil {
+	if fs := screen.Secrets(text); fs != nil {
 		return "", &SecretError{fs[0].Rule, part, 1 + strings.Count(text[:fs[0].Start], "\n")}
 	}
 	searched.add(text)
@@ -69,7 +69,7 @@ func (s *Secrets) Text(ctx context.Context, part, text string, found *[]secret.F
 // ScreenTexts replaces secrets in texts that a verb writes to other places than entries, such as a
 // profile's file. If the texts are a person's, it returns a [SecretError] that names the part,
 // unless the person allowed secrets.
-func (s *Secrets) ScreenTexts(ctx context.Context, part string, texts ...*string) (found []secret.Finding, err error) {
+func (s *Secrets) ScreenTexts(ctx context.Context, part string, texts ...*string) (found []screen.Secret, err error) {
 	for _, t := range texts {
 		*t, err = s.Text(ctx, part, *t, &found)
 		if err != nil {
@@ -82,30 +82,30 @@ func (s *Secrets) ScreenTexts(ctx context.Context, part string, texts ...*string
 // Entry is like Texts for an entry's texts. Texts that equal the old version's are not changed, so
 // that changing a tag does not change the content. If a new name ends with the first part of a
 // secret in the content, this part of the name is replaced.
-func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]secret.Finding) (oxbow.Entry, error) {
+func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]screen.Secret) (oxbow.Entry, error) {
 	e = e.Clone()
-	screen := func(part string, t *string, had ...string) (err error) {
+	clean := func(part string, t *string, had ...string) (err error) {
 		if !slices.Contains(had, *t) {
 			*t, err = s.Text(ctx, part, *t, found)
 		}
 		return err
 	}
 	written := e.Content
-	contentErr := screen("content", &e.Content, old.Content)
+	contentErr := clean("content", &e.Content, old.Content)
 	hasSecret := contentErr != nil || e.Content != written
 	if e.Name != old.Name && e.Name != "" && hasSecret {
 		e.Name = cutSecret(e.Name, written)
 	}
-	err := errors.Join(screen("name", &e.Name, old.Name), contentErr)
+	err := errors.Join(clean("name", &e.Name, old.Name), contentErr)
 	for i := range e.Aliases {
-		err = errors.Join(err, screen("aliases", &e.Aliases[i], old.Aliases...))
+		err = errors.Join(err, clean("aliases", &e.Aliases[i], old.Aliases...))
 	}
 	var labels []string
 	for _, l := range old.Labels {
 		labels = append(labels, l.Value)
 	}
 	for i := range e.Labels {
-		err = errors.Join(err, screen("labels", &e.Labels[i].Value, labels...))
+		err = errors.Join(err, clean("labels", &e.Labels[i].Value, labels...))
 	}
 	if err == nil {
 		err = s.replaceDivided(ctx, entryTexts(&e), found)
@@ -127,7 +127,7 @@ func entryTexts(e *oxbow.Entry) []*string {
 
 // replaceDivided replaces the pieces of secrets that begin in one of the texts and end in another. If the texts are a
 // person's, it returns a [SecretError] instead, unless the person allowed secrets.
-func (s *Secrets) replaceDivided(ctx context.Context, texts []*string, found *[]secret.Finding) error {
+func (s *Secrets) replaceDivided(ctx context.Context, texts []*string, found *[]screen.Secret) error {
 	person, keep := s.keepsSecrets(ctx)
 	if keep {
 		return nil
@@ -136,14 +136,14 @@ func (s *Secrets) replaceDivided(ctx context.Context, texts []*string, found *[]
 	for _, t := range texts {
 		values = append(values, *t)
 	}
-	for i, pieces := range secret.FindDivided(values...) {
+	for i, pieces := range screen.DividedSecrets(values...) {
 		if pieces == nil {
 			continue
 		}
 		if person {
 			return &SecretError{pieces[0].Rule, "text that two fields form together", 1}
 		}
-		*texts[i] = s.Redactor.Mark(*texts[i], pieces)
+		*texts[i] = s.Cleaner.Mark(*texts[i], pieces)
 		*found = append(*found, pieces...)
 	}
 	return nil
@@ -166,7 +166,7 @@ type FoundSecret struct {
 // SecretsIn returns the secrets in a text. Part says which kind of text it is. Lines are set only
 // for contents and files.
 func SecretsIn(part, text string) (found []FoundSecret) {
-	for _, f := range secret.Find(text) {
+	for _, f := range screen.Secrets(text) {
 		s := FoundSecret{Rule: f.Rule, Part: part}
 		if part == "content" || part == "profile" || part == "file" {
 			s.Line = 1 + strings.Count(text[:f.Start], "\n")
@@ -202,7 +202,7 @@ func FindSecrets(e oxbow.Entry) (found []FoundSecret) {
 	for _, t := range entryTexts(&e) {
 		texts = append(texts, *t)
 	}
-	for _, pieces := range secret.FindDivided(texts...) {
+	for _, pieces := range screen.DividedSecrets(texts...) {
 		for _, p := range pieces {
 			found = append(found, FoundSecret{Rule: p.Rule, Part: "divided"})
 		}
@@ -222,7 +222,7 @@ func cutSecret(name, content string) string {
 		!strings.Contains(content, begun[len(begun)-leastPart:]) {
 		return name // cheap check first: searching the content for secrets is slow
 	}
-	for _, f := range secret.Find(content) {
+	for _, f := range screen.Secrets(content) {
 		whole := content[f.Start:f.End]
 		if strings.Contains(name, whole) {
 			continue
@@ -236,21 +236,8 @@ func cutSecret(name, content string) string {
 	return name
 }
 
-// Screen implements [oxbow.Options.Screen], so that every change is screened whichever door it came
-// through.
-func (s *Secrets) Screen(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
-	out := slices.Clone(ops)
-	for i, op := range out {
-		var err error
-		out[i], err = s.op(ctx, store, op)
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-func (s *Secrets) op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow.Op, error) {
+// Op is like [Secrets.Entry] for the texts that a change writes. It returns the change as it may be stored.
+func (s *Secrets) Op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow.Op, error) {
 	var e oxbow.Entry
 	switch o := op.(type) {
 	case oxbow.Add:
@@ -264,9 +251,9 @@ func (s *Secrets) op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 	default:
 		return op, nil
 	}
-	var found []secret.Finding
+	var found []screen.Secret
 	var had oxbow.Entry
-	if ctx.Value(screenedKey{}) == s.Redactor {
+	if ctx.Value(screenedKey{}) == s.Cleaner {
 		had.Content = e.Content
 	}
 	clean, err := s.Entry(ctx, e, had, &found)
@@ -305,22 +292,14 @@ func (s *Secrets) op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 	return op, nil
 }
 
-// remember replaces an agent's secrets before a name is made from the content, and returns notes
-// about them. A person's text is checked only when the change is applied.
-func (s *Secrets) remember(ctx context.Context, in *RememberIn) []Note {
+// redactArguments replaces an agent's secrets in texts and in lists of texts, and returns notes about them. A verb
+// calls it before it makes a name from the texts. A person's texts are not changed, because they are checked when the
+// change is applied.
+func (s *Secrets) redactArguments(ctx context.Context, texts []*string, lists []*[]string) []Note {
 	if person, _ := s.keepsSecrets(ctx); person {
 		return nil
 	}
-	return s.redactAll(
-		ctx,
-		[]*string{&in.Name, &in.Content, &in.Project},
-		[]*[]string{&in.Aliases, &in.Tags, &in.RelatedFiles},
-	)
-}
-
-// redactAll replaces the secrets in texts and in lists of texts, and returns notes about them.
-func (s *Secrets) redactAll(ctx context.Context, texts []*string, lists []*[]string) []Note {
-	var found []secret.Finding
+	var found []screen.Secret
 	redact := func(t *string) { *t = s.Redact(ctx, *t, &found) }
 	for _, t := range texts {
 		redact(t)
@@ -339,12 +318,12 @@ func (s *Secrets) redactAll(ctx context.Context, texts []*string, lists []*[]str
 
 // Redact returns the text without secrets, and appends the replaced secrets to found. A text in
 // which a step of the same call found no secret is not searched again.
-func (s *Secrets) Redact(ctx context.Context, text string, found *[]secret.Finding) string {
+func (s *Secrets) Redact(ctx context.Context, text string, found *[]screen.Secret) string {
 	searched := searchedFrom(ctx)
 	if text == "" || searched.contains(text) {
 		return text
 	}
-	clean, fs := s.Redactor.Redact(text)
+	clean, fs := s.Cleaner.Clean(text)
 	if fs == nil {
 		searched.add(text)
 	}
@@ -353,17 +332,17 @@ func (s *Secrets) Redact(ctx context.Context, text string, found *[]secret.Findi
 }
 
 // screenedKey is the context key for changes whose contents were screened while they were read. The
-// value is the redactor.
+// value is the cleaner.
 type screenedKey struct{}
 
 // WithScreened returns a context for changes made from items that were screened.
 func (s *Secrets) WithScreened(ctx context.Context) context.Context {
-	return context.WithValue(ctx, screenedKey{}, s.Redactor)
+	return context.WithValue(ctx, screenedKey{}, s.Cleaner)
 }
 
 // ReplacedSecrets returns a sentence that lists the rules by which secrets were replaced, or "" if
 // none were.
-func ReplacedSecrets(found []secret.Finding) string {
+func ReplacedSecrets(found []screen.Secret) string {
 	var rules []string
 	for _, f := range found {
 		if !slices.Contains(rules, f.Rule) {

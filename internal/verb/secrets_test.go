@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
 // TestScreenOfWhatIsImported tests that a content is searched for secrets only once, when it is read.
@@ -17,15 +17,15 @@ import (
 // are searched completely.
 func TestScreenOfWhatIsImported(t *testing.T) {
 	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
-	s, other := Secrets{Redactor: secret.NewRedactor(t.TempDir())}, Secrets{Redactor: secret.NewRedactor(t.TempDir())}
+	s, other := Secrets{Cleaner: screen.NewCleaner(t.TempDir())}, Secrets{Cleaner: screen.NewCleaner(t.TempDir())}
 	op := oxbow.Add{Name: "the key " + key, Content: "it is " +
 		key, Aliases: []string{key}, Labels: []oxbow.Label{{Key: "file", Value: key}}}
 	holds := func(by *Secrets, ctx context.Context) (where []string) {
-		ops, err := by.Screen(ctx, nil, []oxbow.Op{op})
+		clean, err := by.Op(ctx, nil, op)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := ops[0].(oxbow.Add)
+		a := clean.(oxbow.Add)
 		for part, text := range map[string]string{
 			"name":    a.Name,
 			"content": a.Content,

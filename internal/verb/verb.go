@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
 // Verb is a function of a [Workspace], together with a name, the schemas for argument and result,
@@ -55,10 +55,10 @@ func makeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 	v.setTypes(reflect.TypeFor[In](), reflect.TypeFor[Out]())
 	v.Call = func(ctx context.Context, w *Workspace, args Arguments) (any, error) {
 		ctx = withSearched(ctx)
-		var found []secret.Finding
+		var found []screen.Secret
 		var in In
-		screen := v.screen(ctx, w, &found)
-		if err := readArgs(v.Name, v.Params, args, screen, reflect.ValueOf(&in).Elem()); err != nil {
+		clean := v.argumentCleaner(ctx, w, &found)
+		if err := readArgs(v.Name, v.Params, args, clean, reflect.ValueOf(&in).Elem()); err != nil {
 			return nil, err
 		}
 		answer, err := run(ctx, w, in)
@@ -77,9 +77,9 @@ func (v *Verb) setTypes(in, out reflect.Type) {
 	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(out) })
 }
 
-// screen returns a function that replaces the secrets in a text of the arguments, and adds them to found.
+// argumentCleaner returns a function that replaces the secrets in a text of the arguments, and adds them to found.
 // A verb that changes nothing does not store its arguments, so they stay as they are.
-func (v *Verb) screen(ctx context.Context, w *Workspace, found *[]secret.Finding) func(string) string {
+func (v *Verb) argumentCleaner(ctx context.Context, w *Workspace, found *[]screen.Secret) func(string) string {
 	if v.ReadOnly {
 		return func(text string) string { return text }
 	}
@@ -88,7 +88,7 @@ func (v *Verb) screen(ctx context.Context, w *Workspace, found *[]secret.Finding
 
 // finish returns the answer of a verb with commands that work as typed, and with a note about the
 // secrets that were replaced in its arguments.
-func (w *Workspace) finish(answer any, found []secret.Finding) any {
+func (w *Workspace) finish(answer any, found []screen.Secret) any {
 	answer = TypeCommands(answer, w.Typed)
 	if note := ReplacedSecrets(found); note != "" {
 		return ScreenedAnswer{answer, note}

@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
 // Access is the kind of access that a verb needs to the memory.
@@ -162,7 +162,7 @@ func (w *Workspace) WithSource(ctx context.Context) context.Context {
 	}
 	was := s
 	for _, t := range []*string{&s.Session, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent} {
-		*t = w.Secrets.Redact(ctx, *t, new([]secret.Finding))
+		*t = w.Secrets.Redact(ctx, *t, new([]screen.Secret))
 	}
 	if ok && s == was {
 		return ctx

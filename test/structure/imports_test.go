@@ -280,6 +280,17 @@ var importRules = []rule{
 		"internal/verb/a.go: internal/mcpserver must not need internal/share/remote",
 		"internal/share/remote/a.go: internal/mcpserver must not need internal/web/page",
 	}},
+	{"ScreeningIsOnePlace", screeningIsOnePlace, map[string]string{
+		"store/a.go":                     `package store; import _ "` + module + `/internal/screening/instruction"`,
+		"scope/a.go":                     `package scope; import _ "` + module + `/internal/screening/personal"`,
+		"internal/screening/screen/a.go": `package screen; import _ "` + module + `/internal/screening/secret"`,
+		"internal/verb/a.go": `package verb; import (_ "` + module + `/internal/screening/secret"; _ "` + module +
+			`/internal/screening/screen")`,
+		"internal/verb/a_test.go": `package verb; import _ "` + module + `/internal/screening/secret"`,
+	}, []string{
+		"internal/verb/a.go: import internal/screening/screen instead of internal/screening/secret",
+		"store/a.go: import internal/screening/screen instead of internal/screening/instruction",
+	}},
 	{"ProductionIsUntested", productionIsUntested, map[string]string{
 		"a.go":                  `package oxbow; import _ "testing"`,
 		"a_test.go":             `package oxbow; import _ "testing"`,
@@ -294,4 +305,28 @@ var importRules = []rule{
 		"internal/log/wal/a.go: production code imports " + module + "/test/testenv",
 		"internal/verb/a.go: production code imports " + module + "/test/crashfs",
 	}},
+}
+
+// finders contains the packages that find something in a text, with the packages that may import them. The others
+// call package screen, so that a new kind of finding is added in one place.
+var finders = map[string][]string{
+	"internal/screening/secret":      {"internal/screening/*"},
+	"internal/screening/instruction": {"internal/screening/*"},
+	"internal/screening/personal":    {"internal/screening/*", "scope"}, // a scope only hides personal data
+}
+
+// screeningIsOnePlace checks the imports of the packages in finders.
+func screeningIsOnePlace(h *house) (wrong []string) {
+	for _, f := range h.files {
+		if f.test {
+			continue
+		}
+		for _, imp := range f.imports() {
+			dir, _ := inner(imp)
+			if users, ok := finders[dir]; ok && !matches(f.dir, users) {
+				wrong = append(wrong, fmt.Sprintf("%s: import internal/screening/screen instead of %s", f.path, dir))
+			}
+		}
+	}
+	return wrong
 }

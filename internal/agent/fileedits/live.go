@@ -24,6 +24,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -46,8 +47,7 @@ type Report struct {
 	CopilotHome string // directory of Copilot CLI's sessions
 	Noted       string // file in which hooks have stored earlier reports of opencode
 
-	Clean  func(string) string // removes text that must not be stored from reasoning
-	Secret func(string) bool   // reports whether lines contain secrets (if so, they get no annotation)
+	Clean func(string) string // removes text that must not be stored from reasoning
 }
 
 func (r Report) parseReport() (*clientfile.Report, bool) {
@@ -142,12 +142,12 @@ func Live(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Record, 
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(j.Records, func(a annotate.Record) bool { return r.hasSecret(a) }), ctx.Err()
+	return slices.DeleteFunc(j.Records, hasSecret), ctx.Err()
 }
 
-// hasSecret reports whether the lines of an annotation contain a secret.
-func (r Report) hasSecret(a annotate.Record) bool {
-	return r.Secret(strings.Join(slices.Concat(a.Before, a.Block, a.After, a.Scope), "\n"))
+// hasSecret reports whether the lines of an annotation contain a secret. Such lines get no annotation.
+func hasSecret(a annotate.Record) bool {
+	return screen.Secrets(strings.Join(slices.Concat(a.Before, a.Block, a.After, a.Scope), "\n")) != nil
 }
 
 // editsFiles reports whether the report is about an editing tool.

@@ -117,7 +117,6 @@ func (s *session) write(report, text []byte) Report {
 		Clean: func(s string) string {
 			return s
 		},
-		Secret: func(string) bool { return false },
 	}
 	l.Transcript = filepath.Join(home, "t.jsonl")
 	name := l.Transcript
@@ -322,7 +321,13 @@ func TestLiveSecret(t *testing.T) {
 		!strings.Contains(got[0].Why, "[redacted]") {
 		t.Errorf("reasoning with a secret: %q, %v", brief(got), err)
 	}
-	r.Secret = func(s string) bool { return strings.Contains(s, "hello, ") }
+	withKey := func(data []byte) []byte {
+		return bytes.ReplaceAll(data, []byte("hello, "), []byte("ghp_a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"))
+	}
+	report := withKey(s.reports[0])
+	s.put("hello.go", string(withKey([]byte(hello))))
+	s.apply(report)
+	r = s.write(report, withKey(s.until(at(s.reports[0]))))
 	if got, err := Live(t.Context(), s.b, r); err != nil || len(got) != 0 {
 		t.Errorf("lines with a secret: %q, %v", brief(got), err)
 	}
@@ -407,7 +412,7 @@ func FuzzLive(f *testing.F) {
 		defer b.Close()
 		r := Report{Client: client, Raw: raw, CopilotHome: dir, Noted: noted, Clean: func(s string) string {
 			return s
-		}, Secret: func(string) bool { return false }}
+		}}
 		if l, ok := r.parseReport(); ok && client != "opencode" && client != "copilot" {
 			l.Transcript = noted
 			l.AgentID = ""

@@ -18,7 +18,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/store"
 )
 
@@ -277,9 +277,8 @@ func withoutSecrets(note string) string {
 	if note == "" {
 		return ""
 	}
-	var marks *secret.Redactor // a redactor without a key, because marks in a note need no tags
-	clean, _ := marks.Redact(note)
-	return clean
+	var cleaner *screen.Cleaner // a cleaner without a key, because marks in a note need no tags
+	return cleaner.Text(note)
 }
 
 // sourceWithoutSecrets returns a source without passwords and keys. The path of an imported

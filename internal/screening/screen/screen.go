@@ -4,9 +4,12 @@
 // finds passwords and keys, personal finds personal data, instruction finds text that is
 // shaped like instructions to an agent, and fingerprint finds text that repeats foreign text.
 //
-// A text that is written is examined in two steps. First, secrets in the text are replaced, or the text is refused, so
-// that no later step stores a secret. Then one call of [Find] examines the text that will be stored, and the findings
-// become labels. A text without labels, such as a file, is examined by [Doubt] each time it is shown.
+// A text that is written is examined in two steps. First, a [Cleaner] replaces secrets in the text, or the text is
+// refused, so that no later step stores a secret. Then one call of [Find] examines the text that will be stored, and
+// the findings become labels. A text without labels, such as a file, is examined by [Doubt] each time it is shown.
+//
+// Other packages do not import secret, personal and instruction, but call this package. Therefore a new kind of finding
+// is added in one place.
 package screen
 
 import (
@@ -16,10 +19,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/personal"
 )
 
+// PersonalKind is a kind of personal data.
+type PersonalKind = personal.Kind
+
+// PersonalKinds returns all kinds of personal data that [Find] finds.
+func PersonalKinds() []PersonalKind { return personal.AllKinds() }
+
 // Findings describes texts that are read together, such as the name, content and aliases of an entry.
 type Findings struct {
-	Personal     []personal.Kind // kinds of personal data, sorted
-	Instructions []string        // rules for instructions that the texts match, sorted
+	Personal     []PersonalKind // kinds of personal data, sorted
+	Instructions []string       // rules for instructions that the texts match, sorted
 }
 
 // Find examines texts that are read together. The texts in added were added by programs, such as
@@ -30,8 +39,15 @@ func Find(texts, added []string) Findings {
 	if len(added) > 0 {
 		all += "\n" + strings.Join(added, "\n")
 	}
-	return Findings{Personal: personal.FindKinds(all), Instructions: instruction.Find(written)}
+	return Findings{Personal: personal.FindKinds(all), Instructions: Instructions(written)}
 }
+
+// Hidden is the rule of [Instructions] for characters that only a model sees.
+const Hidden = instruction.Hidden
+
+// Instructions returns the rules for instructions to an agent that a text matches, sorted. It returns nil if the text
+// matches none.
+func Instructions(text string) []string { return instruction.Find(text) }
 
 // A DoubtReason is the reason why a text without labels needs a warning, or must not be shown to a model that did not
 // ask for it. The text of the reason completes a sentence that begins with "a part of it". An empty DoubtReason means
@@ -51,7 +67,7 @@ const (
 func Doubt(repeats func(text string) bool, texts ...string) DoubtReason {
 	text := strings.Join(texts, "\n")
 	switch {
-	case instruction.Find(text) != nil:
+	case Instructions(text) != nil:
 		return IsShaped
 	case repeats != nil && repeats(text):
 		return Repeats
@@ -62,7 +78,7 @@ func Doubt(repeats func(text string) bool, texts ...string) DoubtReason {
 // Shape describes the rules for instructions that a text matches. It returns "" if the text matches
 // none.
 func Shape(text string) string {
-	rules := instruction.Find(text)
+	rules := Instructions(text)
 	if rules == nil {
 		return ""
 	}

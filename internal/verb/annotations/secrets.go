@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // screenRecords replaces the secrets in the texts of annotations, or refuses them (see [verb.Secrets.Text]).
-func screenRecords(ctx context.Context, s *verb.Secrets, rs []annotate.Record) (found []secret.Finding, err error) {
+func screenRecords(ctx context.Context, s *verb.Secrets, rs []annotate.Record) (found []screen.Secret, err error) {
 	for i := range rs {
 		rs[i].Why, err = s.Text(ctx, "reason", rs[i].Why, &found)
 		if err != nil {

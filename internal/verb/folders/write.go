@@ -13,7 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/tree/folder"
 	"github.com/oxbow-memory/oxbow/internal/verb"
@@ -266,7 +266,7 @@ func (s *syncing) parse(ctx context.Context, file, content string) (items []exch
 		if err != nil {
 			return nil, false, err
 		}
-		var found []secret.Finding
+		var found []screen.Secret
 		if _, err := s.w.Secrets.Entry(ctx, it.Entry, oxbow.Entry{}, &found); err != nil || len(found) > 0 {
 			hasSecret = true
 		}

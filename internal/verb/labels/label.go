@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/label"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/query"
 )
@@ -315,7 +315,7 @@ func relabelEntry(
 		verb.LabelTexts(withoutAuthor(c.RemovedLabels())),
 	}
 	for i := range r.Added {
-		r.Added[i] = w.Secrets.Redact(ctx, r.Added[i], new([]secret.Finding))
+		r.Added[i] = w.Secrets.Redact(ctx, r.Added[i], new([]screen.Secret))
 	}
 	return r, nil
 }

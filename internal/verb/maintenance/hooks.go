@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/setup"
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -39,10 +39,9 @@ func failureFile(home string) string {
 // Record stores the failure for doctor, in place of the last failure. It does nothing if the home
 // does not exist or is not writable.
 func (f HookFailure) Record(home string) {
-	var marks *secret.Redactor
-	client, _ := marks.Redact(strings.ToValidUTF8(f.Client, ""))
-	f.Client = text.Clip(client, 40)
-	f.Error, _ = marks.Redact(f.Error)
+	var cleaner *screen.Cleaner // has no key, because nobody compares the marks in a failure
+	f.Client = text.Clip(cleaner.Text(strings.ToValidUTF8(f.Client, "")), 40)
+	f.Error = cleaner.Text(f.Error)
 	_ = os.Mkdir(filepath.Dir(failureFile(home)), 0o700) // it may exist already
 	dir, err := vfs.Dir(filepath.Dir(failureFile(home)))
 	if err != nil {

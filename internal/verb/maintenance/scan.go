@@ -14,7 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
@@ -186,7 +186,7 @@ func (l *look) scanEntries(ctx context.Context, m *oxbow.Memory) error {
 func (l *look) version(e oxbow.Entry) bool {
 	found := verb.FindSecrets(e)
 	for _, f := range found {
-		f.Name, _ = l.w.Secrets.Redactor.Redact(e.Name)
+		f.Name = l.w.Secrets.Cleaner.Text(e.Name)
 		f.Version = e.Version
 		f.Current = l.current[e.Name] == e.Version
 		f.Archive = l.archive
@@ -250,7 +250,7 @@ func clean(ctx context.Context, s *verb.Secrets, m *oxbow.Memory, dirty []oxbow.
 	by.Actor = oxbow.Program
 	ctx = oxbow.WithNote(oxbow.WithSource(ctx, by), "scan: secrets replaced")
 	for _, old := range dirty {
-		var found []secret.Finding
+		var found []screen.Secret
 		old.Content, _ = session.ApplyToTurn(old.Content, func(t string) string { return s.Redact(ctx, t, &found) })
 		e, err := s.Entry(ctx, old, oxbow.Entry{}, &found)
 		if err != nil {

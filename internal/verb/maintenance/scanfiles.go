@@ -116,7 +116,7 @@ func (o *ScanOut) textFile(w *verb.Workspace, home vfs.FS, dir, name string, fix
 	if err != nil {
 		return err
 	}
-	clean, _ := w.Secrets.Redactor.Redact(content)
+	clean := w.Secrets.Cleaner.Text(content)
 	err = vfs.ReplaceUnchanged(home, name, []byte(content), []byte(clean), fi.Mode().Perm())
 	if errors.Is(err, vfs.ErrChanged) {
 		err = fmt.Errorf("%w; run scan again", err)

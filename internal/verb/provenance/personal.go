@@ -6,10 +6,9 @@ package provenance
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/screening/personal"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
 // labelPersonal returns the changes with labels for the kinds of personal data that each entry will
@@ -79,12 +78,12 @@ func entryWithPersonal(e *oxbow.Entry) []oxbow.Label {
 			texts = append(texts, l.Value)
 		}
 	}
-	return withPersonal(e.Labels, personal.FindKinds(strings.Join(texts, "\n")))
+	return withPersonal(e.Labels, screen.Find(nil, texts).Personal)
 }
 
 // withPersonal replaces the labels for personal data: it removes the old labels and adds a label for each kind, as
 // long as the number of labels is below MaxLabels.
-func withPersonal(labels []oxbow.Label, kinds []personal.Kind) []oxbow.Label {
+func withPersonal(labels []oxbow.Label, kinds []screen.PersonalKind) []oxbow.Label {
 	out := oxbow.SortLabels(slices.DeleteFunc(slices.Clone(labels), oxbow.Label.IsPersonal))
 	for _, k := range kinds {
 		if len(out) < oxbow.MaxLabels {

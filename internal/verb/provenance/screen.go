@@ -4,6 +4,7 @@ package provenance
 
 import (
 	"context"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
@@ -29,9 +30,16 @@ type Screener struct {
 // changes are labelled with their origin ([stampOrigins]) and with the findings about each text that
 // will be stored: personal data and, unless a person wrote the text, the shape of instructions.
 func (s *Screener) Screen(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
-	ops, err := s.Secrets.Screen(ctx, store, ops)
-	if err != nil || s.NoLabels {
-		return ops, err
+	ops = slices.Clone(ops)
+	for i, op := range ops {
+		var err error
+		ops[i], err = s.Secrets.Op(ctx, store, op)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if s.NoLabels {
+		return ops, nil
 	}
 	if s.KeepOrigins {
 		return labelPersonal(ctx, store, ops, nil), nil

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/internal/screening/personal"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/share/team"
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 	"github.com/oxbow-memory/oxbow/internal/verb"
@@ -247,10 +247,8 @@ func mayLeave(e *oxbow.Entry) error {
 
 // personalIn returns the kinds of personal data in an entry's texts.
 func personalIn(e *oxbow.Entry) (kinds []string) {
-	for _, k := range personal.FindKinds(strings.Join(
-		append([]string{e.Name, e.Content}, slices.Concat(e.Aliases, verb.LabelTexts(e.Labels))...),
-		"\n",
-	)) {
+	texts := slices.Concat([]string{e.Name, e.Content}, e.Aliases, verb.LabelTexts(e.Labels))
+	for _, k := range screen.Find(nil, texts).Personal {
 		kinds = append(kinds, string(k))
 	}
 	return kinds

@@ -7,7 +7,7 @@ import (
 	"iter"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -21,7 +21,7 @@ func screenedItems(
 	ctx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
 	return func(yield func(exchange.Item, error) bool) {
 		for it, err := range items {
-			var found []secret.Finding
+			var found []screen.Secret
 			if err == nil {
 				it.Entry, err = s.Entry(ctx, it.Entry, oxbow.Entry{}, &found)
 			}
