@@ -93,15 +93,19 @@ func (mem *openMemory) exportBundle(ctx context.Context, in transfer.ExportIn, n
 }
 
 func (mem *openMemory) export(ctx context.Context, in transfer.ExportIn, file string, force bool) error {
-	write := func(to io.Writer) (int, error) {
+	var out transfer.ExportOut
+	write := func(to io.Writer) (err error) {
 		in.To = to
-		out, err := run(ctx, mem, transfer.Export, in)
-		return out.Entries, err
+		out, err = run(ctx, mem, transfer.Export, in)
+		return err
 	}
 	if file == "" || file == "-" {
-		n, err := write(mem.env.Stdout)
-		if err == nil && n == 0 {
+		err := write(mem.env.Stdout)
+		if err == nil && out.Entries == 0 {
 			mem.env.note("no entry was selected: nothing was written")
+		}
+		if out.Withheld > 0 {
+			mem.env.note("%s", transfer.WithheldNote(out.Withheld))
 		}
 		return err
 	}
@@ -109,7 +113,6 @@ func (mem *openMemory) export(ctx context.Context, in transfer.ExportIn, file st
 	if err != nil {
 		return err
 	}
-	var n int
 	kept, err := output.Output{
 		Path:   path,
 		Name:   file,
@@ -121,13 +124,11 @@ func (mem *openMemory) export(ctx context.Context, in transfer.ExportIn, file st
 	}.Write(
 		ctx,
 		0o600,
-		func(to io.Writer) (err error) {
-			n, err = write(to)
-			return err
-		},
+		write,
 	)
 	if err != nil {
 		return badArgument(err)
 	}
-	return answer(mem, transfer.ExportOut{File: file, Entries: n, Kept: kept}, show[transfer.ExportOut](mem))
+	out.File, out.Kept = file, kept
+	return answer(mem, out, show[transfer.ExportOut](mem))
 }

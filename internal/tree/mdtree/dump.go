@@ -26,6 +26,8 @@ type DumpOptions struct {
 	// the user has not loaded these files. Copies of such files are kept (see [Report.Kept]).
 	Force bool
 
+	Filter oxbow.Filter // selects the entries that are dumped
+
 	// Origin names the store in the manifest. If the existing manifest names a different store, it
 	// is ignored: all existing files count as edited.
 	Origin Origin
@@ -78,6 +80,7 @@ func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOp
 	}
 	d := &dumper{dumpTree: newDumpTree(fsys, dir), store: s, force: o.Force, origin: o.Origin, progress: o.Progress,
 		past: newPast(ctx, s), spoolMemory: cmp.Or(o.spoolMemory, defaultSpoolMemory)}
+	d.filter = o.Filter
 	d.resolution = o.resolution
 	if o.bulk > 0 {
 		d.bulk = o.bulk
@@ -94,6 +97,7 @@ func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOp
 type dumper struct {
 	dumpTree
 	store    oxbow.Store
+	filter   oxbow.Filter
 	force    bool
 	origin   Origin
 	past     *past

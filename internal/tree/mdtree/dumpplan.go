@@ -44,7 +44,7 @@ type outputFile struct {
 // collect reads the entries from the store and assigns a file to each.
 func (d *dumper) collect(ctx context.Context) error {
 	var buf []byte
-	for e, err := range d.store.Entries(ctx, oxbow.Filter{}) {
+	for e, err := range d.store.Entries(ctx, d.filter) {
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,8 @@ type DumpOut struct {
 	Written   int    `json:"written"`
 	Unchanged int    `json:"unchanged"`
 	Removed   int    `json:"removed"`
-	Recovered bool   `json:"-"` // an interrupted earlier dump was completed first
+	Withheld  int    `json:"withheld,omitempty"` // entries without files, because the caller may not read them
+	Recovered bool   `json:"-"`                  // an interrupted earlier dump was completed first
 
 	// Kept are the copies of replaced files that were edited and not loaded.
 	Kept []string `json:"kept,omitempty"`
@@ -63,6 +64,10 @@ func Dump(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err e
 		return out, err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
+	f, withheld, err := readable(ctx, m, oxbow.Filter{})
+	if err != nil {
+		return out, err
+	}
 	r, err := mdtree.Dump(
 		ctx,
 		m,
@@ -70,12 +75,14 @@ func Dump(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err e
 		filepath.Base(in.Path),
 		&mdtree.DumpOptions{
 			Force:    in.Force,
+			Filter:   f,
 			Ref:      in.Dir,
 			Origin:   origin,
 			Progress: progress.Counter(ctx, progress.Entries),
 		},
 	)
-	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered, r.Kept, r.Directives}, err
+	return DumpOut{Dir: in.Dir, Entries: r.Entries, Written: r.Written, Unchanged: r.Unchanged, Removed: r.Removed,
+		Withheld: withheld, Recovered: r.Recovered, Kept: r.Kept, Directives: r.Directives}, err
 }
 
 // origin identifies the memory in the manifests of dumps. It uses the memory's position in the log.

@@ -13,6 +13,7 @@ import (
 func (o DumpOut) Report() (r report.Report) {
 	r.Linef("dumped %s to %s: %d written, %d unchanged, %d removed",
 		report.Words(text.Count(o.Entries, "entry", "entries")), o.Dir, o.Written, o.Unchanged, o.Removed)
+	noteWithheld(&r, o.Withheld)
 	if o.Recovered {
 		r.Notef("an earlier dump that was interrupted was finished first")
 	}

@@ -31,14 +31,16 @@ type ExportIn struct {
 
 // ExportOut is the result of Export.
 type ExportOut struct {
-	File    string `json:"file"` // set by the door
-	Entries int    `json:"entries"`
-	Kept    string `json:"kept,omitempty"` // copy of the edited file that was replaced (set by the door)
+	File     string `json:"file"` // set by the door
+	Entries  int    `json:"entries"`
+	Withheld int    `json:"withheld,omitempty"` // entries that were left out, because the caller may not read them
+	Kept     string `json:"kept,omitempty"`     // copy of the edited file that was replaced (set by the door)
 }
 
 // Report tells how many entries were written to which file.
 func (o ExportOut) Report() (r report.Report) {
 	r.Linef("exported %s to %s", report.Words(text.Count(o.Entries, "entry", "entries")), o.File)
+	noteWithheld(&r, o.Withheld)
 	output.NoteKept(&r, o.Kept)
 	return r
 }
@@ -50,6 +52,10 @@ func Export(ctx context.Context, w *verb.Workspace, in ExportIn) (out ExportOut,
 		return out, err
 	}
 	ctx, m, err := w.Memory(ctx, verb.Own)
+	if err != nil {
+		return out, err
+	}
+	f, out.Withheld, err = readable(ctx, m, f)
 	if err != nil {
 		return out, err
 	}

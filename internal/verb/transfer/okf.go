@@ -32,6 +32,10 @@ func ExportBundle(
 	if err != nil {
 		return out, err
 	}
+	f, out.Withheld, err = readable(ctx, m, f)
+	if err != nil {
+		return out, err
+	}
 	_, err = dir.Build(func(path string) error {
 		fsys, err := vfs.Dir(path)
 		if err != nil {

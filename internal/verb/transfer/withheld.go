@@ -1,0 +1,44 @@
+// This file leaves entries out of files if the caller may not read them.
+
+package transfer
+
+import (
+	"context"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+)
+
+// readable returns a filter for the entries that f selects and that the caller of ctx may read
+// ([oxbow.OnRequest]), and the number of entries that only f selects. An agent could otherwise read an entry in
+// quarantine from the file that it asks for.
+func readable(ctx context.Context, m *oxbow.Memory, f oxbow.Filter) (_ oxbow.Filter, withheld int, err error) {
+	on := oxbow.OnRequest(ctx)
+	keys := on.HeldLabels()
+	if keys == nil {
+		return f, 0, nil
+	}
+	held := oxbow.Filter{Terms: append(slices.Clone(f.Terms), oxbow.Term{Key: "has", Values: keys})}
+	for _, err := range m.Entries(ctx, held) {
+		if err != nil {
+			return f, 0, err
+		}
+		withheld++
+	}
+	f.Terms = append(slices.Clone(f.Terms), on.Filter().Terms...)
+	return f, withheld, nil
+}
+
+// noteWithheld reports the entries that were left out.
+func noteWithheld(r *report.Report, n int) {
+	if n > 0 {
+		r.Notef("%s", WithheldNote(n))
+	}
+}
+
+// WithheldNote returns a sentence about entries that were left out.
+func WithheldNote(n int) report.Words {
+	return report.Words(text.Count(n, "entry", "entries") + " in quarantine left out, because only a person may read it")
+}
