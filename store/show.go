@@ -63,8 +63,8 @@ const (
 // shown. It is the only function that decides this. Its order of reasons is from the most to the
 // least dangerous. A person's approval removes the labels that hold an entry back.
 //
-// On the occasions Unasked and AtStart, WhyHeld also examines the name, content, aliases and label
-// values, so that it covers entries that were stored before the present rules for instructions.
+// On the occasions Unasked, AtStart and WithoutLabels, WhyHeld also examines the name, content, aliases and
+// label values, so that it covers entries that were stored before the present rules for instructions.
 func (e *Entry) WhyHeld(on Occasion) HoldReason {
 	trust := e.Trust()
 	switch on {
@@ -84,6 +84,9 @@ func (e *Entry) WhyHeld(on Occasion) HoldReason {
 	case e.hasLabel(LabelSuspect):
 		return heldAsShaped
 	case on == WithoutLabels:
+		if e.readsLikeInstruction() {
+			return heldAsShaped
+		}
 		return ""
 	case trust == TrustImported:
 		return HeldAsImported
