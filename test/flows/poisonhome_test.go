@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow/internal/cli"
-	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // poisonFlow is one flow: an agent of a client reads a foreign text in some way, and keeps it in some
@@ -138,15 +136,7 @@ func (h *poisonHome) storePath() string {
 
 func (h *poisonHome) git(args ...string) {
 	h.t.Helper()
-	c := exec.CommandContext(
-		h.t.Context(),
-		testenv.Program(h.t, "git", "apt-get install git"),
-		append([]string{"-c", "user.name=n", "-c", "user.email=a@b.c"}, args...)...,
-	)
-	c.Dir, c.Env = h.dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
-	if out, err := c.CombinedOutput(); err != nil {
-		h.t.Fatalf("git %q: %v: %s", args, err, out)
-	}
+	h.runGit(h.t, args...)
 }
 
 func (h *poisonHome) putFile(path, text string) {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math/rand"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/cli"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // tokenSecret is the secret of the token with which a home pulls from a server.
@@ -129,4 +131,18 @@ func encoded(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(b) + "\n"
+}
+
+// runGit runs git in the directory of the world.
+func (w *world) runGit(t *testing.T, args ...string) {
+	t.Helper()
+	c := exec.CommandContext(
+		t.Context(),
+		testenv.Program(t, "git", "apt-get install git"),
+		append([]string{"-c", "user.name=n", "-c", "user.email=a@b.c"}, args...)...,
+	)
+	c.Dir, c.Env = w.dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("git %q: %v: %s", args, err, out)
+	}
 }
