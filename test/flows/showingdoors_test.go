@@ -91,8 +91,20 @@ func outgoing(f *flow) []showing {
 		}},
 		{"export of a person", oxbow.RequestedByPerson, false, false, export("", "export")},
 		{"export of an agent", oxbow.RequestedByModel, false, false, export("1", "export")},
-		{"export to OKF of a person", oxbow.RequestedByPerson, false, false, export("", "export", "--to", "okf", "DIR")},
-		{"export to OKF of an agent", oxbow.RequestedByModel, false, false, export("1", "export", "--to", "okf", "DIR")},
+		{
+			"export to OKF of a person",
+			oxbow.RequestedByPerson,
+			false,
+			false,
+			export("", "export", "--to", "okf", "DIR"),
+		},
+		{
+			"export to OKF of an agent",
+			oxbow.RequestedByModel,
+			false,
+			false,
+			export("1", "export", "--to", "okf", "DIR"),
+		},
 		{"dump of a person", oxbow.RequestedByPerson, false, false, export("", "dump", "DIR")},
 		{"dump of an agent", oxbow.RequestedByModel, false, false, export("1", "dump", "DIR")},
 		{"followed folder", oxbow.WithoutLabels, false, false, func(f *flow, _ string) string {
@@ -206,8 +218,14 @@ func TestCopiesAgree(t *testing.T) {
 				was, now := entries[n.name], copies[n.name]
 				for on := range oxbow.WithoutLabels + 1 {
 					if now.ID != 0 && now.MayShow(on) && !was.MayShow(on) {
-						t.Errorf("the copy of %q may be shown on occasion %d (labels %v, by %s); the note may not: it %s",
-							n.name, on, now.Labels, now.Source.Actor, was.WhyHeld(on))
+						t.Errorf(
+							"the copy of %q may be shown on occasion %d (labels %v, by %s); the note may not: it %s",
+							n.name,
+							on,
+							now.Labels,
+							now.Source.Actor,
+							was.WhyHeld(on),
+						)
 					}
 				}
 			}
@@ -326,7 +344,10 @@ func TestHandoffsAgree(t *testing.T) {
 					t.Errorf("%s shows the handoff: %t, but MayShow returns %t (%s, %v): %s", s.name, got, may,
 						h.WhyHeld(s.on), h.Labels, clipped(answer))
 				}
-				if now := readEntries(t, home)[h.Name]; slices.Contains(now.Labels, oxbow.Label{Key: "handoff", Value: "taken"}) {
+				if now := readEntries(t, home)[h.Name]; slices.Contains(
+					now.Labels,
+					oxbow.Label{Key: "handoff", Value: "taken"},
+				) {
 					f.must(t, "undo")
 				}
 			}

@@ -40,5 +40,5 @@ func noteWithheld(r *report.Report, n int) {
 
 // WithheldNote returns a sentence about entries that were left out.
 func WithheldNote(n int) report.Words {
-	return report.Words(text.Count(n, "entry", "entries") + " in quarantine left out, because only a person may read it")
+	return report.Words(text.Count(n, "entry", "entries") + " in quarantine left out: only a person may read it")
 }
