@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
-// collapsePool is the number of examined hits for each requested hit if similar hits are
-// collapsed.
+// collapsePool limits the work for similar hits: if similar hits are collapsed, recall examines
+// this many hits for each hit that the caller requested.
 const collapsePool = 4
 
 // collapse returns the first limit hits without near-duplicates, as defined by

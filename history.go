@@ -97,8 +97,8 @@ func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 	return h.Restore(ctx, versionsName(ctx, h, name), seq)
 }
 
-// RestoreIf is like Restore, but fails unless the current version of the entry is
-// version (see [Historian]).
+// RestoreIf is like Restore, but changes nothing and returns an error that matches [ErrConflict]
+// unless version is the entry's current version. Version 0 means that the entry must not exist.
 func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
 	h, err := m.History()
 	if err != nil {
@@ -118,9 +118,9 @@ func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
 	return store.Undoable(ctx, h, n)
 }
 
-// Undo makes a new change that reverts the last n changes returned by [Memory.Undoable]. It
-// returns the number of the new change and the list of reverted changes, newest first. To
-// redo them, revert the new change.
+// Undo makes a new change that reverts the last n changes returned by [Memory.Undoable]. It returns
+// the new change's number and the reverted changes, newest first. To redo them, revert the new
+// change.
 func (m *Memory) Undo(ctx context.Context, n int) (uint64, []Change, error) {
 	h, err := m.History()
 	if err != nil {

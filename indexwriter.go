@@ -20,7 +20,7 @@ type frozenIndex struct {
 	head  indexHead
 	index *index.Searcher
 	rows  entryRows
-	epoch uint64 // epoch of the store in that state (a rewrite of the log changes it)
+	epoch uint64 // the store's epoch in that state (a rewrite of the log changes it)
 }
 
 // saveIndex writes the index file. The store can be read and written in the meantime, as

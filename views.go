@@ -248,9 +248,9 @@ func emptyViewFor(ctx context.Context, q Query, rank string) (*rankedView, *anal
 	return v, ranking.LookupTerms(rank, v.query(q), keys)
 }
 
-// scanEntries returns all entries in order of ID, or nil if they have so little text that
-// an index is better. It also returns the value that pending.received had before the
-// entries were read.
+// scanEntries returns all entries in order of ID. If their text is shorter than [scanFrom], an
+// index is built quickly and serves later queries as well, so scanEntries returns nil. It also
+// returns the value that pending.received had before the entries were read.
 func (m *Memory) scanEntries(ctx context.Context) (items []ranking.Item, received int64, err error) {
 	received = m.pending.received.Load()
 	size := 0

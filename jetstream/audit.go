@@ -58,7 +58,7 @@ func (c *Cluster) Audit(ctx context.Context) (AuditReport, error) {
 	return rep, err
 }
 
-// auditAll is like Audit, and also returns the longest copy of each brain.
+// auditAll does the work of Audit, and also returns the longest copy of each brain.
 func (c *Cluster) auditAll(ctx context.Context) (rep AuditReport, heads map[string]brainCopy, err error) {
 	if err := c.readFences(ctx); err != nil && !errors.Is(err, oxbow.ErrCorrupt) {
 		return rep, nil, err

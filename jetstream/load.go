@@ -118,8 +118,8 @@ func (r *replica) catchUp(ctx context.Context) error {
 	return err
 }
 
-// followOrRebuild is like follow. If the file contradicts the stream, it starts again with an empty
-// file, because the stream determines the content.
+// followOrRebuild is like readToHead. If the file contradicts the stream, it starts again with an
+// empty file, because the stream determines the content.
 func (r *replica) followOrRebuild(ctx context.Context, any bool) error {
 	follow := func() error {
 		if r.store == nil {

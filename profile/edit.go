@@ -78,9 +78,9 @@ func (e *ExistsError) Error() string { return "there is one in " + e.File }
 // Is reports whether target is [oxbow.ErrExists].
 func (*ExistsError) Is(target error) bool { return target == oxbow.ErrExists }
 
-// Create writes a new profile into the first place of the set, and returns the path of the
-// profile's file for messages. It never replaces a file: if the profile exists, the error is an
-// [*ExistsError]. If the data is not a valid profile, the error is [Diagnostics].
+// Create writes a new profile into the first place of the set, and returns its file's path for
+// messages. It never replaces a file: if the profile exists, the error is an [*ExistsError]. If the
+// data is not a valid profile, the error is [Diagnostics].
 func (s *Set) Create(name string, data []byte) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err

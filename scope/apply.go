@@ -160,8 +160,8 @@ func (b *binder) add(ctx context.Context, op oxbow.Op) error {
 	return b.change(op, old, at)
 }
 
-// free returns an error if a word that is not in had is the name or an alias of an entry
-// outside of the scope. The error does not name that entry.
+// free returns an error if an entry outside of the scope has a word as its name or alias, unless
+// the word is in had. The error does not name that entry.
 func (b *binder) free(ctx context.Context, words, had []string) error {
 	for _, w := range words {
 		if slices.Contains(had, w) {

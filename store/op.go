@@ -131,8 +131,10 @@ func onlyIf(unique bool, aliases []string) []string {
 
 // CheckAliases checks an op with UniqueAliases. It returns an [AliasError] for the first new alias
 // (an alias that is not in old, the entry's current aliases) that is another entry's name or alias.
-// Stores call CheckAliases when they apply an op. ¶ Owner must return the name of an entry that has
-// the word as its name or as an alias. It must ignore the entry with the name but.
+// Stores call CheckAliases when they apply an op.
+//
+// The function owner must return the name of an entry that has the word as its name or as an alias.
+// It must ignore the entry with the name but.
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
 	for _, a := range op.unique() {
 		if !containsName(old, a) {

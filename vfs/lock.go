@@ -52,8 +52,8 @@ func (o *OS) openLockFile(name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// TryLock acquires the lock if it is free. If this osLock already holds the lock,
-// TryLock returns false.
+// TryLock acquires the lock if it is free. If this lock was acquired already, TryLock returns
+// false.
 func (l *osLock) TryLock() (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -30,8 +30,8 @@ func (env *environment) confirmByEnter(question string) error {
 	return confirmedByEnter(line)
 }
 
-// confirmedByEnter is like confirmed, but an empty line means yes. The end of the input, which has no
-// newline, does not.
+// confirmedByEnter is like checkReply, but an empty line means yes. The end of the input, which has no newline, does
+// not.
 func confirmedByEnter(line string) error {
 	if line != "" && strings.TrimSpace(line) == "" {
 		return nil

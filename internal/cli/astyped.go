@@ -57,9 +57,9 @@ func namesOfCommands(root *cobra.Command) (names []string) {
 	return names
 }
 
-// asTyped rewrites the commands in a text so that they work as typed in the shell of this run. Commands that work on
-// a home get the flag --home if this run has it. The name oxbow is replaced by what starts this program; see
-// [environment.programToType].
+// asTyped rewrites the commands in a text so that they work as typed in the shell of this run. Commands that work on a
+// home get the flag --home if this run has it. The name oxbow is replaced by the words with which a person starts this
+// program; see [environment.programToType].
 func (mem *openMemory) asTyped(text string) string {
 	if mem.finder.homeFlag == "" ||
 		mem.finder.homeFlag == homeDir { // init sets homeDir, which is found without the flag

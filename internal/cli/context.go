@@ -49,7 +49,7 @@ command that is bound to a profile takes only handoffs with this profile.`,
 	}, func(ctx context.Context, in contextIn, _ []string) error { return mem.context(ctx, in) })
 }
 
-// context prints the context of a handoff, of a profile, or of another layout's system.
+// context prints the context for a handoff, a profile, or the system of another layout.
 func (mem *openMemory) context(ctx context.Context, in contextIn) error {
 	bound, err := mem.boundName()
 	if err != nil {

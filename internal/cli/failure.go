@@ -61,7 +61,8 @@ var errReported = errors.New("failed")
 // errTouched ends a run of why --diff --fail that found touched annotations.
 var errTouched = fmt.Errorf("lines with annotations were touched: %w", errReported)
 
-// exitStatusError is the exit status of a program that ran instead of this program.
+// exitStatusError contains the exit status with which a program ended that ran instead of this
+// program.
 type exitStatusError int
 
 func (exitStatusError) Error() string { return "the program failed" }

@@ -69,14 +69,15 @@ func (mem *openMemory) compareFolders() {
 	}
 }
 
-// writeFolders writes changes of this run into the files of registered folders.
+// writeFolders writes the changes made in this run into the registered folders' files.
 func (mem *openMemory) writeFolders(ctx context.Context, w *verb.Workspace) {
 	if home := mem.folderHome(); home != "" && folders.HasWritten(home) {
 		mem.followIn(context.WithoutCancel(ctx), w, folders.CompareIn{})
 	}
 }
 
-// followIn compares the folders, and reports what a person should know.
+// followIn compares the folders with their files. It warns a person about changes that need
+// attention, and about an error.
 func (mem *openMemory) followIn(ctx context.Context, w *verb.Workspace, in folders.CompareIn) {
 	out, err := folders.Compare(ctx, w, in)
 	for _, c := range out.Changes {

@@ -84,8 +84,8 @@ func (env *environment) helpParagraphs(c *cobra.Command) (all []string) {
 	return all
 }
 
-// splitHelp joins paragraphs with an empty line before each. First has as many paragraphs as fit
-// into rows, but at least one, and rest has all further paragraphs.
+// splitHelp joins paragraphs with an empty line before each. The result first has as many
+// paragraphs as fit into rows, but at least one, and rest has all further paragraphs.
 func splitHelp(paragraphs []string, rows int) (first, rest string) {
 	for i, p := range paragraphs {
 		p = "\n" + p

@@ -1,4 +1,4 @@
-// This file opens the memories of a daemon, which are not files of their homes.
+// This file opens a daemon's memories, which are not files in their homes.
 
 package cli
 

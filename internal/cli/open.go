@@ -48,7 +48,7 @@ func (mem *openMemory) openMemory(how access) (*oxbow.Memory, error) {
 	return mem.bind(m)
 }
 
-// opener returns a function that opens the memory of the home once for all calls of a server. For
+// opener returns a function that opens the home's memory once for all of a server's calls. For
 // [verb.Read] the memory includes the team files. closeFn closes all that was opened.
 func (mem *openMemory) opener(
 	how access,
@@ -130,8 +130,8 @@ func (mem *openMemory) openAll(how access) (*oxbow.Memory, error) {
 	return trust.Serve(m, ownership.UntrustedError(filepath.Dir(path))), nil
 }
 
-// openElsewhere opens the memory of a home that is not a directory of files. The store then does
-// the work that Open would do with a file.
+// openElsewhere opens a home's memory if the home is not a directory with files. The store then
+// does the work that Open would do with a file.
 func (mem *openMemory) openElsewhere(how access) (*oxbow.Memory, error) {
 	src, err := mem.source()
 	if err != nil {

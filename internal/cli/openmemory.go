@@ -71,8 +71,8 @@ type openMemory struct {
 	// asItIs prevents draining the spool into the archive and writing to the archive.
 	asItIs bool
 	kept   func(context.Context) (*session.Archive, error) // archive without a drain; set with sessions
-	// exposure returns the exposure of a caller's session to text of others, for the calls of a
-	// server. It is nil if the run is not a server.
+	// exposure returns, for a server's calls, the texts by others that the caller's session has
+	// seen. It is nil if the run is not a server.
 	exposure func(ctx context.Context, c session.Caller) session.Exposure
 	unknown  error // unknown command that help was asked for
 

@@ -14,7 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Progress is shown after progressAfter, and then every progressEvery.
+// The progress is shown for the first time after progressAfter, and then again after each
+// progressEvery.
 const (
 	progressAfter = 500 * time.Millisecond
 	progressEvery = 200 * time.Millisecond

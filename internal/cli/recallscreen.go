@@ -23,8 +23,8 @@ import (
 // screenLimit is the maximum number of hits on a scrolling screen.
 const screenLimit = 50
 
-// showLines prints the hits for programs, one a line: name, score, time of creation, and the
-// first line of the content. A report has no tabs.
+// showLines prints the hits for programs, one on each line: its name, its score, the time at which
+// it was created, and its first line. A report has no tabs.
 func (env *environment) showLines(out verb.RecallOut) {
 	if len(out.Hits) == 0 {
 		env.showNothing(out.Why, out.Near)

@@ -75,7 +75,7 @@ func calledCommand(run runner, args []string) string {
 	return ""
 }
 
-// namesInTable returns the names of all subcommands of the root.
+// namesInTable returns the names of the root's subcommands.
 func namesInTable(run runner) (names []string) {
 	for _, g := range commandGroups(run) {
 		for _, c := range g.commands {

@@ -54,7 +54,7 @@ func runRoot(ctx context.Context, env Env, tree commandTree) int {
 	mem.followFolders()
 	mem.env.progress = shown
 	mem.repeats = mem.finder.repeatsOthers
-	// Use the commands of a separate run, because defining flags would reset the flags of this run.
+	// Use the commands of a separate run, because defining flags would reset this run's flags.
 	if tree.names != nil {
 		mem.commandNames = sync.OnceValue(func() []string { return tree.names(newOpenMemory(env)) })
 	}

@@ -174,7 +174,7 @@ func (finder *homeFinder) archiveHome() (string, error) {
 	return finder.trustedHome()
 }
 
-// fingerprintFile returns the file with the fingerprints of texts that the sessions of a home have read.
+// fingerprintFile returns the file with fingerprints of the texts that a home's sessions have read.
 func fingerprintFile(home string, now func() time.Time) *fingerprint.File {
 	p := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.FingerprintFile(now)
 	return &p

@@ -125,8 +125,8 @@ func (env *environment) showSpawned(out profiles.SpawnSubAgentOut) {
 
 // settingsFile returns the path of the settings file that applies, or "". ignored is a file path
 // that does not apply, because the file may have come with a project. If $OXBOW_SETTINGS is set,
-// only that file applies. Sub-agents are started with this variable, because otherwise the
-// settingsFile of the home that the command line names would apply.
+// only that file applies. Sub-agents are started with this variable, because otherwise the settings
+// file of the home that the command line names would apply.
 func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 	if f := finder.env.Getenv(subagent.EnvSettings); f != "" {
 		if f == subagent.NoSettings {

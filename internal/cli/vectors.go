@@ -13,7 +13,7 @@ import (
 
 // memoryVectors returns the vectors of the home's memory, computed by the endpoint that flags or
 // variables name. It returns nil if no endpoint is named. If the home cannot be written to, the
-// memoryVectors are kept only for this run.
+// vectors are kept only for this run.
 func (mem *openMemory) memoryVectors() (*verb.Vectors, error) {
 	url, model := cmp.Or(mem.embedFlag, mem.env.Getenv("OXBOW_EMBED")), cmp.Or(
 		mem.modelFlag,

@@ -135,9 +135,9 @@ func (mem *openMemory) whyDiff(ctx context.Context, in whyIn, args []string) err
 	return err
 }
 
-// showWaysToAnnotate tells a person who found no annotations how to create some. file is the argument
-// as typed, with or without lines, or "" after a search. The advice is not part of the report because it
-// depends on the clients of this machine.
+// showWaysToAnnotate tells a person who found no annotations how to create some. file is the argument as
+// typed, with or without lines, or "" after a search. The advice is not part of the report because it
+// depends on the clients installed here.
 func (mem *openMemory) showWaysToAnnotate(file string) {
 	if mem.env.quiet {
 		return

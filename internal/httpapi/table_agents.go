@@ -114,7 +114,7 @@ type forgetSessionIn struct {
 	DryRun  bool   `json:"dry_run,omitempty" usage:"Say what would be forgotten, and change nothing."`
 }
 
-// forgetSession calls [verb.ForgetSession] without the option Purge, so that it can be undone.
+// forgetSession calls [sessions.ForgetSession] without the option Purge, so that it can be undone.
 func forgetSession(ctx context.Context, w *verb.Workspace, in forgetSessionIn) (sessions.ForgetSessionOut, error) {
 	return sessions.ForgetSession(ctx, w, sessions.ForgetSessionIn{Session: in.Session, DryRun: in.DryRun})
 }

@@ -66,7 +66,7 @@ type duplicate struct {
 	Exact bool   `json:"exact,omitempty"` // the texts are equal except for white space and capitalization
 }
 
-// consolidate calls [verb.Consolidate] and returns names instead of entries.
+// consolidate calls [maintenance.Consolidate] and returns names instead of entries.
 func consolidate(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
 	got, err := maintenance.Consolidate(ctx, w, maintenance.ConsolidateIn{Over: in.Over, DryRun: in.DryRun})
 	out := consolidateOut{Before: got.Before, After: got.After, Dropped: []duplicate{}}

@@ -102,8 +102,8 @@ func (m *evidenceModel) learnEntry(e *oxbow.Entry) {
 }
 
 // findEvidence returns the evidence in an entry. It has an element for each value that the entry
-// mentions, and an element for each value suggested by a file in the entry, with the best file.
-// Sorted by falling precision.
+// mentions, and an element for each value suggested by a file in the entry, with the best file. The
+// result is sorted by falling precision.
 func (m *evidenceModel) findEvidence(e *oxbow.Entry) []evidence {
 	var found []evidence
 	for _, v := range m.namedIn(e) {

@@ -22,8 +22,8 @@ type service struct {
 	instructions string
 }
 
-// service returns the service for a token, restricted to a profile if one is named. It returns
-// the errors of [view.Options.View].
+// service returns the service for a token, restricted to a profile if one is named. It returns the
+// errors of [rights.Options.View].
 func (s *Server) service(t auth.Token, profileName string) (*service, error) {
 	sharedView, err := s.views.View(t, profileName)
 	if err != nil {

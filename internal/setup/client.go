@@ -37,8 +37,8 @@ type Client struct {
 	filesFor func(w World, o Options) []clientFile
 	events   []hookEvent // events that run hooks (nil if setup does not write hooks)
 
-	// memories returns the directory of the client's own memory, or nil if the client has no memory
-	// of its own.
+	// memories returns the directory in which the client keeps its own memory, or nil if the client
+	// has no memory of its own.
 	memories   func(w World) string
 	signsHooks func(w World) []string // paths that exist if the client is installed
 	notes      func(w World, o Options) []string

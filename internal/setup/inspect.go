@@ -155,7 +155,7 @@ type setupFault struct {
 	remedy  func(all []Status) string
 }
 
-// clientsFault is a problem of some clients in the files of one scope, the user's or a project's.
+// clientsFault is a problem that some clients have in the user's files or in a project's files.
 type clientsFault struct {
 	setupFault
 	of []Status
@@ -186,7 +186,8 @@ func (f *clientsFault) finding(project *clientsFault) Finding {
 	return Finding{names, f.level, strings.ReplaceAll(f.message, "{clients}", clients), mend, true}
 }
 
-// isSameAs reports whether two faults can be described by one sentence: the clients stand before a colon.
+// isSameAs reports whether two faults can be described by one sentence, which begins with the clients' titles and a
+// colon.
 func (f *clientsFault) isSameAs(other *clientsFault) bool {
 	return f.message == other.message && strings.HasPrefix(f.message, "{clients}: ")
 }
@@ -364,7 +365,7 @@ func (in *Inspection) lacksHooks(s *Status) bool {
 	return wouldWrite
 }
 
-// hookCall matches the command of a hook in a file of a client, with arguments in one string or in several.
+// hookCall matches a hook's command in a client's file, with its arguments in one string or in several.
 func hookCall(client string) *regexp.Regexp {
 	return regexp.MustCompile(`\bhook\W+` + regexp.QuoteMeta(client) + `\b`)
 }

@@ -193,8 +193,8 @@ func (at foundHandler) removeHandler(d, base *jsonDocument) error {
 	return d.removeEmptyParents(base, "hooks", at.event)
 }
 
-// replaceHandler replaces the handler. If the handler is the only one in its group, replace replaces the
-// whole group.
+// replaceHandler replaces the handler. If the handler is the only one in its group, replaceHandler replaces the whole
+// group.
 func (at foundHandler) replaceHandler(d *jsonDocument, h hookEntry) error {
 	v := elementAt(d.valueAt("hooks", at.event), at.group)
 	if at.isAlone {

@@ -190,7 +190,7 @@ type valueContents struct {
 	hasComma bool         // the last part is followed by a comma
 }
 
-// contentPart is a member of an object, or an element of a list.
+// contentPart is a member in an object, or an element in a list.
 type contentPart struct {
 	from, end int          // byte range including the value
 	before    hujson.Extra // white space and comments before the part
@@ -222,7 +222,8 @@ func parseContents(v *hujson.Value) (c valueContents, ok bool) {
 	return c, true
 }
 
-// addMember appends a member to an object. If the name is "", add appends an element to a list.
+// addMember appends a member to an object. If the name is "", addMember appends an element to a
+// list.
 func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error {
 	c, _ := parseContents(v)
 	switch kind := v.Value.Kind(); {
@@ -264,8 +265,8 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	return d.replaceRange(from, pos, ","+isKept+withSpace(entry, lines))
 }
 
-// partGap returns the end of the last part, including its comma, and the end of the following
-// comments.
+// partGap returns where the last part ends, including its comma, and where the following comments
+// end.
 func (d *jsonDocument) partGap(c valueContents) (from, to int) {
 	close := c.value.EndOffset - 1 // offset of the closing bracket
 	from = c.value.StartOffset + 1
@@ -311,8 +312,8 @@ func (d *jsonDocument) removePart(v *hujson.Value, i int) error {
 	}
 }
 
-// setValue sets the value at a path, and creates the objects that contain it. If the existing value is
-// equal, set keeps its text.
+// setValue sets the value at a path, and creates the objects that contain it. If the existing value is equal, setValue
+// keeps its text.
 func (d *jsonDocument) setValue(value any, path ...string) error {
 	v := &d.root
 	for i, name := range path {

@@ -79,8 +79,8 @@ func projectDir(dir string) string {
 	return ""
 }
 
-// maxHeadBytes is the number of bytes to search for the working directory at the start of a
-// transcript.
+// maxHeadBytes is the number of bytes at a transcript's start that are searched for the working
+// directory.
 const maxHeadBytes = 64 << 10
 
 // workingDir returns the working directory at the beginning of a transcript, or "" if it contains

@@ -11,7 +11,7 @@ import (
 
 // Entry is a server in a client's file.
 type Entry struct {
-	Client, Path string // title of the client, and path of the file
+	Client, Path string // title of the client, and path of its file
 	Server       Server
 }
 

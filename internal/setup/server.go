@@ -126,7 +126,7 @@ func splitWords(line string) (all []string) {
 	return all
 }
 
-// escapedQuote represents an escaped quote while words splits a line.
+// escapedQuote represents an escaped quote while splitWords splits a line.
 const escapedQuote = "\x00"
 
 // shellKind is a shell that runs the command line of a hook.
@@ -138,8 +138,8 @@ const (
 	powerShell
 )
 
-// orWarn follows the command of a hook of Gemini CLI, which refuses the prompt if a hook ends with a status above 1.
-// A shell has such a status if the program is gone. PowerShell has the status 1, with which the client warns.
+// orWarn follows a hook's command for Gemini CLI, which refuses the prompt if a hook ends with a status above 1. A
+// shell has such a status if the program is gone. PowerShell has the status 1, with which the client warns.
 const orWarn = " || exit 1"
 
 // commandLine quotes a command for a shell.

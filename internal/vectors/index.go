@@ -35,7 +35,7 @@ type Index struct {
 	isRead bool // the file was read
 }
 
-// vectorRow is the vector of a version of an entry. Its numbers are quantized to bytes.
+// vectorRow is the vector for a version of an entry. Its numbers are quantized to bytes.
 type vectorRow struct {
 	version uint64
 	hash    [16]byte // hash of the text

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/fileref"
 )
 
-// FileRef is a related file of a hit, checked against the working tree.
+// FileRef is a file to which a hit refers, and the state of this file in the working tree.
 type FileRef struct {
 	File  string  `json:"file"`           // as the entry has it
 	State string  `json:"state"`          // FRESH, MOVED, STALE or UNVERIFIABLE

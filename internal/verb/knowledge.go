@@ -109,8 +109,9 @@ func WrittenText(e *oxbow.Entry) string {
 
 type printsKey struct{}
 
-// withPrints returns a context for recording fingerprints of shown entries that nobody vouches for,
-// so that text which repeats them is found.
+// withPrints returns a context with the file of fingerprints. If an entry that nobody vouches for
+// is shown under this context, its fingerprints are recorded, so that a text which repeats the
+// entry is found later.
 func withPrints(ctx context.Context, k Knowledge) context.Context {
 	if k.Prints == nil {
 		return ctx

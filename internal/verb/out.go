@@ -263,8 +263,8 @@ func MakeSource(s oxbow.Source) Source {
 		Session: s.Session, Profile: s.Profile, Ref: s.Ref}
 }
 
-// maxTouched is the number of entries in a change that a text names and that get a
-// snippet, because an import may have many.
+// maxTouched is the maximum number of a change's entries that a text names, and that have a snippet
+// in the answer. An import may change many more.
 const maxTouched = 10
 
 // VisibleChange returns a change as the caller of the context may see it.

@@ -172,8 +172,8 @@ func WrapError(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// NotStore returns the error that a file is not a store in oxbow's own format, with advice if the
-// kind of file can be recognized.
+// NotStore returns an error for a file that is not a store in oxbow's own format. If the kind of
+// the file can be recognized, the error contains advice about what to do with such a file.
 func NotStore(path string, err error) error {
 	err = fmt.Errorf("opening %s: %w", path, err)
 	f, ferr := vfs.OpenRegular(path)

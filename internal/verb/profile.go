@@ -52,7 +52,7 @@ type LoadMemoryProfileOut struct {
 	InForce   bool           `json:"in_force,omitempty"` // applies to the session even without the handle
 	Inside    int            `json:"inside"`             // number of visible entries that the profile includes
 	In        int            `json:"in"`                 // number of entries in the selection
-	Tokens    int            `json:"tokens"`             // estimated number of tokens of the whole text
+	Tokens    int            `json:"tokens"`             // estimated number of tokens in the whole text
 	Budget    int            `json:"budget"`
 	Selection string         `json:"selection,omitempty"`
 	Page                     // page of the selection

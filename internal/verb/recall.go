@@ -381,7 +381,8 @@ func writtenAs(term string, hits []oxbow.Hit) string {
 	return term
 }
 
-// shownWords returns the lower-case words of a content that match a term of the query.
+// shownWords returns the words in a content, in lower case and without repetitions, that match a
+// term of the query.
 func shownWords(content string, read oxbow.ParsedQuery) []string {
 	wanted := map[string]bool{}
 	for _, t := range read.Terms {

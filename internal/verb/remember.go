@@ -172,7 +172,7 @@ func (in RememberIn) check() error {
 	return oxbow.CheckContent(in.Content)
 }
 
-// keepsContent reports whether the call changes only labels and aliases of an entry.
+// keepsContent reports whether the call gives no content and changes labels or aliases.
 func (in RememberIn) keepsContent() bool {
 	return in.Content == "" && len(in.changedParams())+len(in.Clear) > 0
 }

@@ -18,10 +18,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// SeenEntries holds the entries that a session was shown or wrote. In a home without a history, a verb
-// that replaces or removes an entry compares the current entry with the version that the session
-// knows. This prevents overwriting a change by another session. It is safe for concurrent use. The
-// zero Seen is empty.
+// SeenEntries holds the entries that a session was shown or wrote. In a home without a history, a verb that replaces
+// or removes an entry compares the current entry with the version that the session knows. This prevents overwriting a
+// change by another session. It is safe for concurrent use. The zero value is empty.
 type SeenEntries struct {
 	writing sync.Mutex // held while an entry is written, until the written entry is recorded as known
 
@@ -36,12 +35,12 @@ type SeenEntries struct {
 	written *Written // texts that tools of the home wrote (may be nil)
 }
 
-// NewSeen returns an empty Seen for a new session. The session may overwrite the texts in w, which
-// may be nil.
+// NewSeen returns an empty record for a new session. The session may overwrite the texts in w,
+// which may be nil.
 func NewSeen(w *Written) *SeenEntries { return &SeenEntries{written: w} }
 
-// maxSeen is the maximum length of all contents in a Seen, in bytes. An entry that is dropped
-// counts as never shown.
+// maxSeen is the maximum length of all contents that a SeenEntries holds, in bytes. An entry that
+// is dropped counts as never shown.
 const maxSeen = 8 << 20
 
 type seenKey struct{}
@@ -51,8 +50,7 @@ func WithSeen(ctx context.Context, s *SeenEntries) context.Context {
 	return context.WithValue(ctx, seenKey{}, s)
 }
 
-// SeenFrom returns the Seen for the context's session, or other if the context has
-// none.
+// SeenFrom returns the record of the context's session, or other if the context has none.
 func SeenFrom(ctx context.Context, other *SeenEntries) *SeenEntries {
 	if s, ok := ctx.Value(seenKey{}).(*SeenEntries); ok {
 		return s
@@ -60,7 +58,8 @@ func SeenFrom(ctx context.Context, other *SeenEntries) *SeenEntries {
 	return other
 }
 
-// Show records that the session knows the current version of entries. A nil Seen records nothing.
+// Show records that the session knows the current version of entries. If s is nil, nothing is
+// recorded.
 func (s *SeenEntries) Show(entries ...oxbow.Entry) {
 	if s == nil {
 		return
@@ -228,8 +227,8 @@ func (s *SeenEntries) CheckRemoval(now oxbow.Entry) error {
 // maxStands is the maximum length of a text that a refusal shows, in bytes.
 const maxStands = 32 << 10
 
-// guard returns the Seen of the context's session, or nil if the memory has a history, which keeps
-// every version.
+// guard returns the record of what the context's session was shown, or nil if the memory has a
+// history, which keeps every version.
 func guard(ctx context.Context, m *oxbow.Memory) *SeenEntries {
 	if _, err := m.History(); err == nil {
 		return nil

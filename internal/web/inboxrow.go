@@ -261,7 +261,7 @@ func (c *call) heldText(e labels.HeldEntry, size textSize) (n g.Node, isCut bool
 	return h.Pre(h.Class("text"), page.Isolated(shown), g.If(isCut, h.Text(" …"))), isCut
 }
 
-// textSize says how much of a text a row of the inbox shows.
+// textSize says how much of a text a row in the inbox shows.
 type textSize int
 
 const (
@@ -269,7 +269,7 @@ const (
 	wholeText
 )
 
-// Limits for the beginning of a text in a row of the inbox.
+// Limits for the text that a row in the inbox shows.
 const (
 	rowLines = 6
 	rowBytes = 420

@@ -18,7 +18,7 @@ import (
 const (
 	logPage   = 30 // changes on a page of the log
 	logNamed  = 5  // maximum number of entries that a log row names
-	logEntity = 20 // maximum number of entries whose difference the page of a change shows
+	logEntity = 20 // maximum number of entries whose difference a change's page shows
 )
 
 func changesPage(c *call) (reply, error) {

@@ -16,7 +16,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// sessionPage is the number of sessions, or of found turns, on a page.
+// sessionPage is the number of sessions or found turns on a page.
 const sessionPage = 20
 
 func listSessions(c *call) (reply, error) {

@@ -138,8 +138,7 @@ type state struct {
 	labels  map[string][]string
 }
 
-// stateAt returns the content of an entry as of a change. gone is true if there was no such
-// entry then.
+// stateAt returns an entry's content as of a change. gone is true if there was no such entry then.
 func (c *call) stateAt(name string, seq uint64) (s state, gone bool, err error) {
 	if seq == 0 {
 		return s, true, nil

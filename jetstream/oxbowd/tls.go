@@ -54,9 +54,9 @@ func refusesTLS(err error) bool {
 	return errors.As(err, &v) || (errors.As(err, &alert) && alert.Op == "remote error")
 }
 
-// refusalError returns the error with which a server rejects the client's certificate, or nil. In TLS
-// 1.3, a client can send data before the server has checked its certificate. Then the connection
-// breaks while the client sends, and the reason is lost. Therefore refusal only reads.
+// refusalError returns the error with which a server rejects the client's certificate, or nil. In TLS 1.3, a client
+// can send data before the server has checked its certificate. Then the connection breaks while the client sends, and
+// the reason is lost. Therefore refusalError only reads.
 func refusalError(urls string, f server.TLS) error {
 	for u := range strings.SplitSeq(urls, ",") {
 		if err := refusalAt(u, f); err != nil && refusesTLS(err) {

@@ -102,7 +102,7 @@ type span struct {
 	// the next period.
 	of func(day time.Time) (period string, from, to time.Time)
 	// parse returns the first day of a period, and the first day of the next period. It returns
-	// false for a text that of never returns.
+	// false for a text that of does not return for any day.
 	parse func(period string, zone *time.Location) (from, to time.Time, ok bool)
 }
 

@@ -198,7 +198,7 @@ func (s *scopedStore) Refresh(ctx context.Context) error {
 }
 
 // Stats counts only the entries that the agent may see. The number of bytes is the size of the
-// whole file, including the entries of other agents.
+// whole file, including other agents' entries.
 func (s *scopedStore) Stats(ctx context.Context) (oxbow.Stats, error) {
 	st, err := s.m.Stats(ctx)
 	if err != nil {

@@ -426,7 +426,8 @@ func (wt *wrapperTest) sawDelta(where string, d oxbow.Delta) {
 	}
 }
 
-// checkEvents changes all entries below the wrapper, and reads what the wrapper reports.
+// checkEvents changes all entries in the wrapped store, and checks which events the wrapper
+// reports.
 func (wt *wrapperTest) checkEvents() {
 	t, ctx := wt.t, wt.t.Context()
 	changes := wt.changesSince()

@@ -8,11 +8,11 @@
 // consecutive lines with at least 40 letters and digits, and occurs exactly once in the deleted and
 // once in the added lines. Second, a line that git diff --ignore-all-space does not touch was
 // reworded. Third, a deleted line was reworded if a similar line was added in its place. Reworded
-// lines are followed further and counted separately. Two lines are similar if at least six of ten
-// pairs of adjacent letters occur in both. If a hunk allows several assignments of deleted to added
-// lines, the assignment with the highest total similarity that keeps the order is chosen. The
-// similarity does not use words, because oxbow itself uses words. An error of git diff in one step
-// is an error in the true positions.
+// lines are followed further and counted separately. Two lines are similar if they have at least 60
+// % of their pairs of adjacent letters in common. If a hunk allows several assignments of deleted
+// to added lines, the assignment with the highest total similarity that keeps the order is chosen.
+// The similarity does not use words, because oxbow itself uses words. An error of git diff in one
+// step is an error in the true positions.
 
 package main
 

@@ -236,7 +236,7 @@ func (c *clone) book(ctx context.Context, git bool, fn func(*annotate.Store) err
 	return fn(b)
 }
 
-// text returns the lines of a file of the clone at a commit.
+// text returns the lines that a file in the clone has at a commit.
 func (c *clone) text(ctx context.Context, commit, file string) ([]string, error) {
 	t, err := gitIn(ctx, c.dir, "cat-file", "blob", commit+":"+file)
 	if err != nil {

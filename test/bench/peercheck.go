@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// exhaustive is an index that does not skip any text.
+// exhaustive is an index that scores every text with a word of the query and skips none.
 type exhaustive struct {
 	terms    func(string) []string
 	postings map[string][]posting // by term, sorted by text number

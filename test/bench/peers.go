@@ -343,8 +343,8 @@ func (r *peersRun) measureRates(ctx context.Context, cs []*contestant, queries [
 	return nil
 }
 
-// rate queries with so many goroutines for so long, at least once with each, and returns
-// queries per second.
+// rate makes so many goroutines query for so long, at least once each, and returns the queries per
+// second.
 func (c *contestant) rate(ctx context.Context, goroutines int, long time.Duration, queries []string) (float64, error) {
 	asked, errs := make([]int, goroutines), make([]error, goroutines)
 	var wg sync.WaitGroup

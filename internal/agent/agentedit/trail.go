@@ -141,7 +141,7 @@ func (t *trail) differsFrom(own image) bool {
 	return slices.ContainsFunc(own.aliases, func(a string) bool { return !slices.Contains(t.top.aliases, a) })
 }
 
-// undo records the changes that a person has undone, so that read ignores them.
+// undo records the changes that a person has undone, so that processVersion ignores these changes.
 func (t *trail) undo(note string, img image) {
 	list, _, isCut := strings.Cut(strings.TrimPrefix(note, undoNote), ", …")
 	if t.undone == nil {

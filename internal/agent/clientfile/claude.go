@@ -46,7 +46,7 @@ type claudeLine struct {
 	Origin  struct {
 		Kind string `json:"kind"` // "human", or the program that wrote the text in the person's name
 	} `json:"origin"`
-	Forked    json.RawMessage `json:"forkedFrom"` // line of another session of which this is a copy
+	Forked    json.RawMessage `json:"forkedFrom"` // the other session's line from which this line was copied
 	Agent     string          `json:"agentId"`
 	AgentType string          `json:"attributionAgent"`
 	Time      time.Time       `json:"timestamp"`
@@ -315,7 +315,7 @@ func (c *claude) reportAdded(e *Event, l *claudeLine, yield func(*Event)) {
 	}
 }
 
-// isForked reports whether the line names the line of another session of which it is a copy.
+// isForked reports whether the line was copied from another session, and names the original line.
 func (l *claudeLine) isForked() bool { return len(l.Forked) > 0 && string(l.Forked) != "null" }
 
 // isByPerson reports whether the line does not name a program as its origin.

@@ -13,8 +13,8 @@ type EventClient struct {
 	Recognizes func(line []byte) bool        // reports whether only this client writes such a line
 	NewReader  func(path string) EventReader // path is the path of the transcript ("" if unknown)
 
-	// AnswerLine converts a report about a call's result to the line that the transcript will contain for
-	// the result. The ID is the call's in the transcript.
+	// AnswerLine converts a report about a call's result to the line that the transcript will contain for the result.
+	// id identifies the call in the transcript.
 	AnswerLine func(r *Report, id string) any
 
 	// Transcripts lists the places of transcripts in the client's directory. It is empty if the client

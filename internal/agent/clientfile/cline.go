@@ -79,7 +79,7 @@ func IsTask(path string) bool {
 	return false
 }
 
-// cline is the state of reading a task.
+// cline is the state in which a task of Cline or its forks is read.
 type cline struct {
 	path         string
 	session, dir string

@@ -135,7 +135,7 @@ type codex struct {
 	hasPrompts bool            // the turn contains events with prompts
 	asked      string          // prompt in an event, which an item may repeat ("" if an item did)
 	held       []Event         // texts in the person's name, which an event may repeat
-	said       map[string]int  // number of items minus number of messages, by the agent's text in this turn
+	said       map[string]int  // items minus messages in this turn, by the agent's text
 	thoughts   map[string]bool // reasoning in this turn
 }
 
@@ -353,8 +353,8 @@ var workingDirectory = sync.OnceValue(func() *regexp.Regexp {
 // imageTag matches the texts that Codex inserts before and after an image.
 var imageTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^</?image\b[^>\n]*>\n?`) })
 
-// insertedText matches the beginnings of texts that Codex wrote in the person's name. The names of their tags contain
-// an underscore, or are one of a few words.
+// insertedText matches the beginnings of texts that Codex wrote in the person's name. Their tags' names contain an
+// underscore, or are one of a few words.
 var insertedText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:<(?:[a-z]+_[a-z_]+|skills?|permissions|INSTRUCTIONS)\b|# AGENTS\.md)`)
 })

@@ -74,7 +74,7 @@ func isCopilotEvents(path string) bool {
 	return isFlat || strings.HasSuffix(plain, "/events.jsonl")
 }
 
-// isOldCopilot reports whether a file has the name of a document of the first versions.
+// isOldCopilot reports whether a file is named like a document that the first versions stored.
 func isOldCopilot(path string) bool {
 	return isJSON(path) && strings.HasPrefix(filepath.Base(path), "session_")
 }

@@ -9,7 +9,7 @@
 //
 // The agent of the command line writes ~/.cursor/projects/PROJECT/agent-transcripts/SESSION/SESSION.jsonl, and
 // sub-agents write to the directory subagents beside that file. A line is {"role","message":{"content"}}. It has
-// no time, so that the time of the file's last change is the time of each message. The person's text is in
+// no time, so that each message gets the time at which the file was last changed. The person's text is in
 // <user_query>.
 
 package clientfile

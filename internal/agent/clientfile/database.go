@@ -63,7 +63,8 @@ func splitDatabase(path string) (database, id string) {
 	return path, ""
 }
 
-// findForm returns the form of a database, and whether it has one of the forms that are read.
+// findForm returns a database's form. It returns false if the database has none of the forms that
+// are read.
 func findForm(db *sqlitefile.DB) (databaseForm, bool) {
 	i := slices.IndexFunc(databaseForms, func(f databaseForm) bool { return db.HasTables(f.tables...) })
 	if i < 0 {
@@ -147,7 +148,7 @@ func tableSessions(table string) func(*sqlitefile.DB) ([]string, error) {
 	}
 }
 
-// findRow returns the row of a table with an ID, and the rows of another table that belong to it.
+// findRow returns a table's row with an ID, and the rows that belong to it in another table.
 func findRow(
 	db *sqlitefile.DB,
 	table, id, more, column string,

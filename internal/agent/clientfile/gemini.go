@@ -1,5 +1,5 @@
-// This file reads transcripts of Gemini CLI: ~/.gemini/tmp/PROJECT/chats/session-*.jsonl. The
-// transcript of a sub-agent is in a directory with the name of the session: chats/SESSION/*.jsonl.
+// This file reads transcripts of Gemini CLI: ~/.gemini/tmp/PROJECT/chats/session-*.jsonl. A
+// sub-agent's transcript is in a directory with the session's name: chats/SESSION/*.jsonl.
 //
 // The first line is {"sessionId","startTime","kind"}. A line with an ID is a message,
 // {"id","timestamp","type":"user"|"gemini","content","thoughts":[{"subject","description"}],

@@ -12,7 +12,7 @@ import (
 // default in the user's home directory, and the path below either.
 type clientHome struct{ variable, dir, below string }
 
-// Home returns the directory in which a client stores its settings and transcripts. User is the user's
+// Home returns the directory in which a client stores its settings and transcripts. The argument user is the user's
 // home directory.
 func Home(client, user string, getenv func(string) string) string {
 	c, _ := FindEventClient(client)
@@ -21,7 +21,7 @@ func Home(client, user string, getenv func(string) string) string {
 
 // Roots returns the directories in which a client may store its sessions. Most clients have a single directory.
 // Extensions of editors have several, because the directory depends on the operating system and the editor. The
-// directories need not exist. User is the user's home directory.
+// directories need not exist. The argument user is the user's home directory.
 func Roots(client, user string, getenv func(string) string) []string {
 	c, _ := FindEventClient(client)
 	if c.roots == nil {
@@ -59,7 +59,7 @@ func (b baseDirs) data(dir string) []string {
 	}
 }
 
-// editors are the names of VS Code and of the editors that are built from it.
+// editors contains the names of VS Code and the editors that are built from it.
 var editors = []string{"Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"}
 
 // extension returns the directories of an extension in all editors.

@@ -20,7 +20,7 @@ import (
 type messageEvents struct {
 	Event
 	yield func(*Event)
-	part  int // number of events of the present message
+	part  int // events in the present message
 }
 
 // noEvent is the kind of a text that a program wrote in the person's name. Such a text is not reported.
@@ -36,7 +36,8 @@ func (m *messageEvents) beginMessage(id string, at time.Time) {
 	}
 }
 
-// beginNumbered is begin for a client that does not store IDs. The ID is the number of the message.
+// beginNumbered is like beginMessage, for a client that stores no IDs. The ID becomes the number of
+// the message.
 func (m *messageEvents) beginNumbered(number int, at time.Time) {
 	m.beginMessage("m"+strconv.Itoa(number), at)
 }
@@ -206,10 +207,12 @@ func resultText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// wholeText is the function asks of blocks for clients that store the person's text as it is.
+// wholeText is the argument asks of reportBlocks for clients that store the person's text without
+// additions.
 func wholeText(text string) string { return text }
 
-// taggedText returns a function for blocks that returns the texts between certain tags.
+// taggedText returns an argument asks for reportBlocks, which returns only the texts between the
+// given tags.
 func taggedText(tags ...string) func(string) string {
 	var patterns []*regexp.Regexp
 	for _, tag := range tags {
@@ -247,7 +250,7 @@ func parseTime(raw json.RawMessage) time.Time {
 	return time.Time{}
 }
 
-// modTime returns the time of the last change of a file, or the zero time if it is not known.
+// modTime returns the time at which a file was last changed, or the zero time if it is not known.
 func modTime(path string) time.Time {
 	info, err := os.Stat(path)
 	if err != nil {

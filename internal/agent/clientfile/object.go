@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// eachField calls f with each key and value (as bytes) of the object at the beginning of b. It returns
+// eachField calls f with each key and value (as bytes) in the object with which b begins. It returns
 // false if the object is not complete. It does not check the values any further.
 func eachField(b []byte, f func(key, value []byte)) bool {
 	i := space(b, 0)

@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// decompressors contains the readers of compressed transcripts, by the suffix of the file's name.
+// decompressors contains the readers for compressed transcripts, by the file name's suffix.
 var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
 	".zst": func(r io.Reader) (io.ReadCloser, error) {
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
@@ -133,7 +133,7 @@ func (t *Transcript) openChangeLog() error {
 	return nil
 }
 
-// openStoredSession replaces the description of a session of opencode by the document that the command opencode
+// openStoredSession replaces the description of an opencode session by the document that the command opencode
 // export writes.
 func (t *Transcript) openStoredSession(path string) error {
 	b, err := readStoredSession(path)

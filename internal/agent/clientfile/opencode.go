@@ -301,8 +301,8 @@ func milli(ms int) time.Time {
 // opencodeAnswer returns the report itself, because the reports are the transcript.
 func opencodeAnswer(r *Report, _ string) any { return r }
 
-// isOpencodeDatabase reports whether a file is the database of a version of opencode. The versions for developers add
-// the name of their channel.
+// isOpencodeDatabase reports whether a file is the database in which a version of opencode stores sessions. The
+// versions for developers add the name of their channel.
 func isOpencodeDatabase(path string) bool {
 	base := filepath.Base(path)
 	return strings.HasPrefix(base, "opencode") && strings.HasSuffix(base, ".db") &&

@@ -403,7 +403,7 @@ type kimiLine struct {
 	} `json:"event"`
 }
 
-// isKimi recognizes the lines of both programs.
+// isKimi reports whether a line was written by Kimi CLI or Kimi Code.
 func isKimi(line []byte) bool {
 	var l struct {
 		Type    string `json:"type"`

@@ -1,5 +1,5 @@
-// This file reads transcripts of Qwen Code: ~/.qwen/projects/PROJECT/chats/SESSION.jsonl, and the
-// transcripts of sub-agents in PROJECT/subagents/SESSION.
+// This file reads transcripts of Qwen Code: ~/.qwen/projects/PROJECT/chats/SESSION.jsonl, and
+// sub-agents' transcripts in PROJECT/subagents/SESSION.
 //
 // A line is {"uuid","sessionId","timestamp","type":"user"|"assistant"|"tool_result"|"system",
 // "provenance","cwd","gitBranch","agentId","agentName","model","message":{"parts":

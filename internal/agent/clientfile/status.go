@@ -37,7 +37,7 @@ var status = sync.OnceValue(func() *regexp.Regexp {
 		`Exit Code: (-?\d+)|<(?:shellId: .* completed|exited) with exit code (-?\d+)>)\r?$`)
 })
 
-// maxSearched is the number of bytes at each end of an output that are searched for an exit status.
+// maxSearched is the number of bytes that are searched for an exit status at each end of an output.
 const maxSearched = 1 << 10
 
 // ExitStatus returns the exit status in a command's output, or nil.

@@ -232,8 +232,8 @@ type shownResult struct {
 	} `json:"filediff"`
 }
 
-// answer records the answer to a call: whether it failed, and the data that the client shows.
-// Output is the text that the tool returned.
+// answer records the answer to a call: whether it failed, and the data that the client shows. The
+// argument output is the text that the tool returned.
 func (c *chat) answer(id string, failed bool, result json.RawMessage, output string) {
 	call := c.calls[id]
 	switch {

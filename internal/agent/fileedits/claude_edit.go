@@ -50,7 +50,7 @@ type claudeResult struct {
 	} `json:"structuredPatch"`
 }
 
-// claudeCall is a call of an editing tool of Claude Code.
+// claudeCall is a call of Claude Code's editing tools.
 type claudeCall struct {
 	name string
 	in   claudeInput
@@ -71,7 +71,8 @@ func parseClaudeCall(tool string, raw json.RawMessage) *chatCall {
 	return call
 }
 
-// finish returns the edits of a successful call. Output is the text that the tool returned.
+// finish returns the edits of a successful call. The argument output is the text that the tool
+// returned.
 func (call *claudeCall) finish(made Edit, result json.RawMessage, output string) []Edit {
 	var res claudeResult
 	if len(result) > 0 && json.Unmarshal(result, &res) != nil {
@@ -365,8 +366,8 @@ func commonLines(a, b string) (head, foot int) {
 		}
 		foot = len(a) - head - i
 	}
-	// If the remaining part of one text is the last line of the other's remaining part, this line
-	// is also common to both.
+	// If the remaining part of one text is also the last line in the other's remaining part, both
+	// have this line in common as well.
 	ra, rb := a[head:len(a)-foot], b[head:len(b)-foot]
 	if ra != "" && strings.HasSuffix(rb, "\n"+ra) {
 		foot += len(ra)

@@ -88,7 +88,7 @@ func (r Report) About() About {
 	return a
 }
 
-// Clients' events after an edit, and at the end of a turn, of a sub-agent or of a session.
+// Clients' events after an edit, and when a turn, a sub-agent or a session ends.
 var (
 	editEvents = []string{"PostToolUse", "AfterTool"}
 	endEvents  = []string{"Stop", "AfterAgent", "SessionEnd", "SubagentStop"}
@@ -187,8 +187,8 @@ func (r Report) afterEdit(ctx context.Context, l *clientfile.Report) (*Transcrip
 	}
 }
 
-// transcriptPath returns the path of the transcript for a report. In Claude Code, a sub-agent has a
-// transcript of its own next to the session's. Qwen Code has a directory for them.
+// transcriptPath returns the path of the transcript for a report. In Claude Code and Qwen Code, a
+// sub-agent has a separate transcript, in a directory subagents.
 func (r Report) transcriptPath(l *clientfile.Report) string {
 	switch {
 	case l.AgentTranscript != "":

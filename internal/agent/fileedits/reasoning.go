@@ -30,7 +30,7 @@ func (r *reasoning) withText(text string) *reasoning {
 	return r.add(text, func(next *reasoning) *[]string { return &next.said })
 }
 
-// withThought is like says for a thought.
+// withThought adds a passage that the agent thought and did not say.
 func (r *reasoning) withThought(text string) *reasoning {
 	return r.add(text, func(next *reasoning) *[]string { return &next.thought })
 }

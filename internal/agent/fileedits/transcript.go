@@ -6,9 +6,9 @@
 // Package clientfile converts the transcripts of all clients to events. This package interprets the
 // calls of editing tools and their results.
 //
-//	t, err := transcript.Read(file)
-//	found, err := transcript.Join(book, t, nil)
-//	_, err = book.Add(ctx, found.Records...)
+//	t, err := fileedits.Read(file, path)
+//	found, err := fileedits.Join(store, t, nil)
+//	_, err = store.Add(ctx, found.Records...)
 package fileedits
 
 import (
@@ -60,7 +60,7 @@ type Edit struct {
 
 	tabs  bool     // each leading tab may be shown as two spaces
 	part  string   // inserted text that may begin or end within a line (Block is then empty)
-	same  [2]int   // number of lines at each end of part that existed before
+	same  [2]int   // lines at each end of part that existed before
 	scope []string // lines that enclose Block, if it was found in the file
 	loose bool     // Block may have different indentation and commas in the file
 }

@@ -12,7 +12,7 @@ import (
 //go:embed asking.txt
 var askingWords string
 
-// asking returns the lower-case words with which questions begin.
+// asking returns the set of words, in lower case, with which questions begin.
 var asking = sync.OnceValue(func() map[string]bool { return wordList(askingWords) })
 
 // wordList parses a list of words. Lines that begin with # are skipped.

@@ -1,10 +1,9 @@
 // This file computes how strongly an entry answers a prompt, and decides between payload, pointer and
 // silence.
 
-// Package gate decides whether an entry or a turn, called a unit, is strong enough to be shown for
-// a prompt. It reads no clock and no files. Its inputs are the terms that a search matched, and a
-// floor (a minimum strength) that was calibrated on decoys: prompts that no memory can answer
-// ([Decoys]).
+// Package gate decides whether an entry or a turn, called a unit, is strong enough to be shown for a prompt. It reads
+// no clock and no files. Its inputs are the terms that a search matched, and a floor (a minimum strength) that was
+// calibrated on decoys: prompts that no memory can answer ([Decoys]).
 //
 // The strength g of a unit u for a prompt with the terms t is
 //
@@ -16,10 +15,10 @@
 // but a long prompt in ordinary words can still find its note. The benchmark command inject compares
 // this rule with others.
 //
-// The strength of a note ([StrengthOfNote]) differs from the strength of a turn ([MakeStrength]). Only the
-// [mostAsked] heaviest words of the prompt count in the sum below the line, because a prompt may be long
-// and still be about a single note. A note that states a rule is stronger than a description, and so is a
-// note that contains a word of the prompt that no other note contains.
+// A note's strength ([StrengthOfNote]) differs from a turn's ([MakeStrength]). Only the [mostAsked]
+// heaviest words of the prompt count in the sum below the line, because a prompt may be long and still be
+// about a single note. A note that states a rule is stronger than a description, and so is a note that
+// contains a word of the prompt that no other note contains.
 package gate
 
 import (
@@ -74,7 +73,8 @@ const (
 	lowestNote      = .9   // the lowest floor of a note for a question
 	lowestNoteOrder = 1.25 // the lowest floor of a note for an order
 
-	// mostAsked is the number of a prompt's heaviest words that count in the share of a note.
+	// mostAsked is the maximum number of words, the prompt's heaviest, that count in a note's
+	// share.
 	mostAsked = 6
 
 	// A note's strength is multiplied by plainNote, and also by ruleFactor or uniqueFactor if the
@@ -92,7 +92,7 @@ type Term struct {
 	Score  float64 // part of the unit's score
 	Held   bool    // the unit contains the term
 	Absent bool    // no unit of the memory contains the term
-	Unique bool    // a single unit contains the term, in a memory with enough units that this says something
+	Unique bool    // the term occurs in a single unit, and the memory is large enough for this to be rare
 
 	// Of is the identifier that contains the term, or "" for a word. For example, parse, go and
 	// parse.go are parts of parse.go.

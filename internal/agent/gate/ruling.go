@@ -19,7 +19,7 @@ var ruling = sync.OnceValue(func() map[string]bool { return wordList(rulingWords
 var rulingParts = []string{"不要", "不能", "不可", "不得", "必须", "必須", "只能", "禁止", "从不", "從不", "因为", "因為", "否则",
 	"ない", "ません", "必ず", "だけ", "のみ", "ため"}
 
-// mostRuling is the number of bytes of a note in which a rule is searched for.
+// mostRuling is the number of bytes at a note's beginning in which a rule is searched for.
 const mostRuling = 2 << 10
 
 // statesRule reports whether a note says what must or must not be done, or why. Such a note

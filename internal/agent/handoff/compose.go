@@ -30,7 +30,7 @@ func FromTurns(ctx context.Context, turns []session.Turn) Task {
 
 // compose returns the record for a session's turns, which must be ordered by time. If nothing
 // happened in the turns, it returns "". The keys of stats are paths relative to the session's
-// directory. Stats may be nil.
+// directory. If the line counts are not known, stats may be nil.
 func compose(turns []session.Turn, stats map[string]stat) string {
 	r := readTurns(turns)
 	if r.empty() {

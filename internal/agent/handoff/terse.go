@@ -304,8 +304,8 @@ func join(all []mergedLine, s *commandSet) (out []mergedLine) {
 	return out
 }
 
-// joinInBraces joins words to a single word, with their common beginning and end outside of the
-// joinInBraces.
+// joinInBraces joins words to a single word, such as a{b,c}d: their common beginning, the different
+// parts in braces, and their common end.
 func joinInBraces(words []string) string {
 	begin, end := words[0], words[0]
 	for _, w := range words {

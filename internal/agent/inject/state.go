@@ -237,7 +237,7 @@ func (f StateFile) change(ctx context.Context, next func(State, []stateLine) *st
 	return err
 }
 
-// append implements change. The caller has locked the file.
+// append does the work of change after the caller has locked the file.
 func (f StateFile) append(next func(State, []stateLine) *stateLine) error {
 	b, s, lines, err := f.readState()
 	if err != nil {

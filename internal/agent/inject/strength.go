@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	mostWords = 24       // maximum number of words that are searched for: the rarest words of the prompt
+	mostWords = 24       // maximum number of words that are searched for: the prompt's rarest words
 	mostProse = 16 << 10 // maximum number of a prompt's bytes that are considered
 	saturated = 2.2      // k1 + 1: the highest score of a term, divided by weight and idf
 
 	lengthWeight = .75 // b: how much the length of a text counts in a score
 	shortNote    = 60. // weighted words of a note up to which its length does not count
 
-	// leastUnique is the number of entries from which it says something that a single one contains a word. In a
-	// smaller memory, this is true of most words.
+	// leastUnique is the minimum number of entries for a word in a single entry to count as unique. In a smaller
+	// memory, most words occur in a single entry only.
 	leastUnique = 40
 )
 

@@ -37,7 +37,7 @@ type Part struct {
 	// the given number of tokens or fewer, and ends at a paragraph's end.
 	Short func(tokens int) string `json:"-"`
 
-	isFramed      bool   // the part was made by Framed
+	isFramed      bool   // the part was made by WithFrame
 	before, after string // for a framed part: the text around its body
 }
 

@@ -162,7 +162,7 @@ func (w sectionWriter) writeRows(t report.Table) {
 }
 
 // writeItems writes all items of a list, because a model has no other way to list the remaining
-// writeItems.
+// items.
 func (w sectionWriter) writeItems(l report.List) {
 	for i, s := range l.Items {
 		if l.Spaced && w.b.Len() > 0 {

@@ -399,7 +399,8 @@ func (a *Archive) turnOps(k *storedSession, events []Event) (ops []oxbow.Op, r R
 			ops = append(ops, oxbow.Update{Name: old.Name, Content: content, Labels: labels, If: old.Version})
 		}
 	}
-	ops = append(ops, removalOps(k.turns[min(len(turns), len(k.turns)):])...) // after two turns were joined
+	// two turns became one, so that entries remain
+	ops = append(ops, removalOps(k.turns[min(len(turns), len(k.turns)):])...)
 	if len(ops) == 0 {
 		return nil, r, true
 	}

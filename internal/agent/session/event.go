@@ -87,7 +87,7 @@ type Reading struct {
 
 	// Trace identifies the fingerprints of the text, which are used to find texts that repeat it.
 	// It is "" if the text is not known. Then everything that the agent writes later in the turn
-	// counts as repeating it.
+	// counts as a repetition.
 	Trace string `json:"trace,omitempty"`
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxSignature is the maximum length of a signature, in bytes.
+// maxSignature is the number of bytes to which a longer signature is cut.
 const maxSignature = 160
 
 // errorLine matches a line that names an error.

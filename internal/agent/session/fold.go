@@ -75,7 +75,7 @@ func union(events []Event) []Event {
 	return all
 }
 
-// group contains the reports of a turn.
+// group collects the reports that become one turn.
 type group struct {
 	turn, id string // Turn and ID of the prompt ("" if not known)
 	text     string // text of the first prompt

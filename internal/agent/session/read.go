@@ -84,8 +84,8 @@ func (a *Archive) ReadTurns(ctx context.Context, client, session string) ([]Turn
 	return a.TurnsFrom(ctx, client, session, 1)
 }
 
-// TurnsFrom is like Turns, but begins with turn number from. A number that is not positive counts
-// from the end: 0 is the last turn.
+// TurnsFrom is like ReadTurns, but begins with turn number from. A number that is not positive
+// counts from the end: 0 is the last turn.
 func (a *Archive) TurnsFrom(ctx context.Context, client, session string, from int) (turns []Turn, err error) {
 	t := talk{client, session}
 	var s Summary

@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// findRepeats sets Repeats of events in which the agent's text repeats foreign text that it had
-// read.
+// findRepeats finds the events in which the agent's text repeats foreign text that it had read, and
+// records the repetitions in their field Repeats.
 func findRepeats(prints *fingerprint.File, events []Event) {
 	if prints == nil {
 		return

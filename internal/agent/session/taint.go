@@ -3,7 +3,8 @@
 // A hook judges each call when it reports the call ([Reading]), and stores fingerprints of the
 // returned text. The fingerprints find later texts that repeat passages word for word. The rules
 // for tool and command names at the end of this file apply to calls that no hook has judged, such
-// as calls in an old archive. Everything written after such a call counts as repeating it.
+// as calls in an old archive. Everything that the agent writes after such a call counts as
+// repeating foreign text.
 
 package session
 

@@ -23,8 +23,8 @@ const leastRare = 3
 
 // UsedEntries returns the entries that were shown in the turn and used in it. An entry was used if the agent wrote at
 // least leastRare rare terms shown with the entry, and wrote none of them before the injection. The agent's texts,
-// commands, queries and the paths of changed files count as written text. Used only compares words. An agent may
-// follow a note without repeating its words, and later turns are not examined.
+// commands, queries and the paths of changed files count as written text. UsedEntries only compares words. An agent
+// may follow a note without repeating its words, and later turns are not examined.
 func (t *Turn) UsedEntries() (used []ShownEntry) {
 	all := t.InjectionEvents()
 	var rare []string

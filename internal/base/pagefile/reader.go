@@ -109,7 +109,7 @@ func (r *Reader) Err() error {
 	return nil
 }
 
-// Count returns the number of rows of a table.
+// Count returns the number of rows in a table.
 func (r *Reader) Count(table int) int { return r.tables[table].Count }
 
 // Start returns the first page of a table.
@@ -170,9 +170,9 @@ func (r *Reader) Row(table, i int) []byte {
 	return r.Page(table, i/perPage)[i%perPage*size:][:size]
 }
 
-// EachPage calls fn with the rows on each page of a table, in order. The rows are not cached,
-// and fn must not keep them. If a page cannot be read, Each stops and returns the error. Err
-// also returns it.
+// EachPage calls fn with the rows on each page of a table, in order. The rows are not cached, and
+// fn must not keep them. If a page cannot be read, EachPage stops and returns the error, which Err
+// also returns.
 func (r *Reader) EachPage(table int, fn func(rows []byte)) error {
 	t := r.tables[table]
 	perPage, rowsLeft := Data/t.Row, t.Count
@@ -205,7 +205,7 @@ func (r *Reader) Load(table int) {
 	}
 }
 
-// TableBytes returns the contents of a table of plain bytes.
+// TableBytes returns the contents of a table that consists of plain bytes.
 func (r *Reader) TableBytes(table int) []byte {
 	r.Load(table)
 	b := make([]byte, 0, r.Count(table))

@@ -149,8 +149,8 @@ type (
 	Quote string
 	// Change is the number of the change that wrote a version. Homes without numbered changes do not show it.
 	Change uint64
-	// Lines are short texts of others, each of which is shown on a line of its own below the sentence. The format of
-	// the sentence has no space before them.
+	// Lines are short texts by others. Each is shown on a separate line below the sentence. The format of the
+	// sentence has no space before them.
 	Lines []string
 	// Labels are labels of entries. The characters that they may contain need no quotation marks.
 	Labels []string
@@ -213,7 +213,7 @@ type Sentence struct {
 // IsEmpty reports whether the sentence has no text.
 func (s Sentence) IsEmpty() bool { return s.format == "" }
 
-// EndsWithLines reports whether the last value of the sentence is a list of lines.
+// EndsWithLines reports whether the sentence's last value is a list of lines.
 func (s Sentence) EndsWithLines() bool {
 	if len(s.values) == 0 {
 		return false

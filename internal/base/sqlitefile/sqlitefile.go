@@ -204,8 +204,8 @@ const (
 	frameHeader = 24
 )
 
-// readLog records the position of the newest version of each page in the write-ahead log, up to the last
-// frame that ends a transaction. Frames with another salt or a wrong checksum are remains of an older log.
+// readLog records the position of each page's newest version in the write-ahead log, up to the last frame
+// that ends a transaction. Frames with another salt or a wrong checksum are remains of an older log.
 func (db *DB) readLog() error {
 	head := make([]byte, logHeader)
 	if _, err := io.ReadFull(db.wal, head); err != nil {

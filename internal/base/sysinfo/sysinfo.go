@@ -40,9 +40,9 @@ type FileSystem struct {
 	Total    uint64 // size in bytes (0 if unknown)
 }
 
-// DescribeFileSystem describes the file system that contains the path. If the path does not exist, Look describes
-// the file system of the nearest existing parent directory. If the platform does not provide the
-// data, DescribeFileSystem returns the zero FileSystem.
+// DescribeFileSystem describes the file system that contains the path. If the path does not exist, DescribeFileSystem
+// describes the file system of the nearest existing parent directory. If the platform does not provide the data,
+// DescribeFileSystem returns the zero FileSystem.
 func DescribeFileSystem(path string) (FileSystem, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

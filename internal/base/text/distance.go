@@ -4,8 +4,8 @@ package text
 
 // Distance returns the number of typing errors between a and b: inserted, deleted or replaced
 // elements and swapped neighbours. No element is edited twice. This is the optimal string alignment
-// distance: Levenshtein's (1966) with the transposition of Damerau (1964), computed with the table
-// of Wagner and Fischer (1974).
+// distance: Levenshtein's (1966) with Damerau's (1964) transposition, computed with the table of
+// Wagner and Fischer (1974).
 func Distance[E comparable](a, b []E) int {
 	var buf [3 * 32]int // memory on the stack, for short words
 	cells := buf[:]

@@ -87,8 +87,7 @@ func letterSet(s string) (set uint32, isASCII bool) {
 
 // maybeNear reports whether a candidate may be similar to the word. It returns false within a few
 // nanoseconds for most candidates that are not similar. It counts the letters that only one of the
-// two words has: each of these letters needs a typing error, unless one word is a part of the
-// other.
+// two words has: each of these letters needs a typing error, unless one word contains the other.
 func (t *target) maybeNear(candidate string) bool {
 	letters, isASCII := letterSet(candidate)
 	if !isASCII || !t.isASCII {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Costs of text pieces in hundredths of a token.
+// Costs of text pieces, in hundredths of a token.
 const (
 	costWord        = 100 // a run of at most baseLetters ASCII letters
 	costLetter      = 22  // each further letter, up to longLetters

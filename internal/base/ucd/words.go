@@ -21,7 +21,7 @@ type Word struct {
 	Plain      bool // only lower-case ASCII letters and digits
 }
 
-// Kinds of ASCII bytes for the fast path of Words.
+// Kinds of ASCII bytes, for the fast path in Words.
 const (
 	separates = iota
 	isPlain

@@ -14,7 +14,7 @@ type pager struct {
 	hit    Hit
 	whole  EntryDetails
 	rows   []string // laid out for width; rows of the text are not painted
-	textAt int      // index of the first row of the text
+	textAt int      // index of the text's first row
 	width  int
 	top    int // index of the first row that is shown
 	height int // number of rows that are shown

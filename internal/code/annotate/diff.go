@@ -111,7 +111,8 @@ func (b *Store) compare(ctx context.Context, o DiffOptions) (*comparison, error)
 	return x, nil
 }
 
-// resolveSides resolves the range and lists the files of both sides.
+// resolveSides sets the base and the head of the comparison from the range in the options, and
+// lists the files of both.
 func (x *comparison) resolveSides(ctx context.Context, o DiffOptions) error {
 	repo := x.tree.repo
 	from, to, two := strings.Cut(o.Range, "..")
@@ -240,8 +241,8 @@ func (x *comparison) changedFileJobs() []diffJob {
 	return jobs
 }
 
-// findFormer finds the sidecars of files that were renamed before the base while their sidecars
-// kept the old name.
+// findFormer finds sidecars under a former name: the file was renamed before the base, and its
+// sidecar was not renamed.
 func (x *comparison) findFormer(ctx context.Context) error {
 	var gone []string
 	for name := range x.old.files {
@@ -461,9 +462,9 @@ func touchedLines(before, after []string) func(Span) bool {
 	}
 }
 
-// TouchedBy returns the annotations of lines that a change of the file's content would touch, in
-// the sense of [Store.Diff]. The function change receives the present content and returns the new
-// content. It returns false if it changes nothing.
+// TouchedBy returns the annotations of lines that a change of the file's content would delete,
+// modify or divide (see [Store.Diff]). The function change receives the present content and returns
+// the new content. It returns false if it changes nothing.
 func (b *Store) TouchedBy(ctx context.Context, file string, change func(text string) (string, bool)) ([]Found, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err

@@ -201,7 +201,8 @@ func (a *refChecker) readBlobs(want map[string]bool) {
 	a.blobs, a.err = a.store.history.ReadBlobs(a.ctx, names)
 }
 
-// countQuestion counts that git is asked. It returns false if git was asked too often already.
+// countQuestion counts a question to git. It returns false if git must not be asked, because there
+// were too many questions, git has failed or the tree has no commit.
 func (a *refChecker) countQuestion() bool {
 	if a.err != nil || a.head == "" {
 		return false

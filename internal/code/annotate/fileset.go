@@ -205,8 +205,8 @@ func (x *comparison) findSimilar(ctx context.Context, gone, fresh []string) erro
 	return nil
 }
 
-// renamePair is a deleted file, an added file, and the share of their contents that is equal. from
-// and to are indexes in the lists of these files.
+// renamePair is a deleted file, an added file, and the share in which their contents are equal.
+// from and to are indexes in the lists of these files.
 type renamePair struct {
 	from, to int
 	share    float64

@@ -84,8 +84,8 @@ type event struct {
 	undo string // run that the event undoes
 }
 
-// compare orders the events of an annotation. The greatest event counts. At equal times, restoring
-// counts more than archiving.
+// compare orders the events of an annotation by time. The greatest event decides whether the
+// annotation is archived. If two events have the same time, restoring is greater than archiving.
 func (e event) compare(o event) int {
 	back := func(b bool) int {
 		if b {

@@ -16,7 +16,7 @@ type MergeResult struct {
 	Data       []byte // the merged sidecar
 	Records    int    // number of annotations in Data
 	Unreadable []byte // lines of ours and theirs that cannot be read, each with a line feed; they are not in Data
-	Removed    int    // number of lines of base that one side had deleted
+	Removed    int    // lines in base that one side had deleted
 }
 
 // Merge merges two sidecars with the common ancestor base, which may be empty. ours and theirs

@@ -23,8 +23,8 @@ const defaultLockWait = 5 * time.Second
 
 // Options are the options of [Open] and [OpenDir]. A field that is nil or zero has its default value.
 type Options struct {
-	// Dir is the directory of the sidecars, relative to the root of the tree and with slashes. The default
-	// is [DefaultDir]. The layout of CodeRhapsody uses .cr/annotations.
+	// Dir is the sidecars' directory, relative to the root of the tree and with slashes. The default is
+	// [DefaultDir]. The layout of CodeRhapsody uses .cr/annotations.
 	Dir string
 
 	// History reads the git history of the tree. If History is nil, old versions of files are unknown, and

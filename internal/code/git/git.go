@@ -78,9 +78,9 @@ type Repo struct {
 	pinned  string // commit that is used as HEAD ("" for the repository's own HEAD)
 }
 
-// Find returns the repository that contains the directory. The root of the repository's working
-// tree is the directory or one of the directory's parents. The error matches [ErrNone] (which
-// includes [ErrBare]) or [ErrOwner].
+// Find returns the repository that contains the directory. The repository's working tree begins at
+// the directory or at one of the directory's parents. The error matches [ErrNone] (which includes
+// [ErrBare]) or [ErrOwner].
 func Find(dir string, o *Options) (*Repo, error) {
 	r := &Repo{}
 	if o != nil {

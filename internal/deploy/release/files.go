@@ -81,7 +81,7 @@ func wantHash(path, want string) error {
 }
 
 // checkBinary tests that a program was built with -trimpath, -s and -w, and that the program's SBOM lists exactly the
-// modules in the program. It returns the number of modules and the size of the program.
+// modules in the program. It returns how many modules the program contains, and the program's size.
 func (r release) checkBinary(b binary) (modules int, size int64, err error) {
 	path := b.Path
 	if !filepath.IsAbs(path) {

@@ -41,7 +41,7 @@ var trials = []trial{
 	{"scoop", []string{"go"}, installScoop},
 }
 
-// try checks the files of the release, runs the trials of the kinds, or all if there are none, and prints a table. A
+// try checks the release's files, runs the trials of the kinds (all kinds if none is given), and prints a table. A
 // trial whose program is missing fails.
 func try(root, dist string, kinds []string) error {
 	r, err := readRelease(root, dist)

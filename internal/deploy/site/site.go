@@ -145,7 +145,7 @@ func (s *pageSite) resolveLink(from, link string) (string, error) {
 	return address, nil
 }
 
-// relativeAddress returns the address of a file relative to another file of the site.
+// relativeAddress returns a file's address relative to another file of the site.
 func relativeAddress(from, to string) string {
 	return strings.Repeat("../", strings.Count(from, "/")) + to
 }

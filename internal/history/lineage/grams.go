@@ -115,7 +115,7 @@ func (s *gramScanner) hashWords(words []string) {
 	}
 }
 
-// shortWord is the number of bytes of the longest words that hashWord multiplies as one number.
+// shortWord is the maximum length, in bytes, of a word that hashWord multiplies as a single number.
 const shortWord = 8
 
 // secrets are two numbers that nobody outside of this run of the program knows.
@@ -167,7 +167,7 @@ func (s *gramScanner) combineHashes() []Gram {
 	return s.grams
 }
 
-// wordGrams is like Grams, but takes the words.
+// wordGrams is like HashGrams, but takes the words of the text.
 func wordGrams(words []string) []Gram {
 	var s gramScanner
 	s.hashWords(words)

@@ -148,7 +148,7 @@ func (g *graph) mergeEdges(c *oxbow.Change) (edges []Edge) {
 // eachMerge calls fn for each two versions of a change that merges entries, with their indexes in the
 // change. A merge removes an entry, and the removed name becomes another entry's alias.
 func eachMerge(c *oxbow.Change, fn func(gone, kept int)) {
-	var withAlias map[string][]int // indexes of versions of entries that stay, by alias
+	var withAlias map[string][]int // indexes of the versions whose entries stay, by alias
 	for i := range c.Versions {
 		if c.Versions[i].Verb != oxbow.VerbRemove {
 			continue

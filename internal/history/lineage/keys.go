@@ -28,13 +28,13 @@ const (
 
 func newKey(hash uint64) key { return key(hash >> placeBits << placeBits) }
 
-// nameKey returns the key of an entry's name, or of the name of a turn.
+// nameKey returns the key for the name of an entry or a turn.
 func nameKey(name string) key {
 	b := append([]byte(name), make([]byte, shortWord)...)
 	return newKey(mixHash(stableHash(b, len(name)), 1))
 }
 
-// appendWordKeys appends the keys of a text's sequences of words. If consecutive sequences have the
+// appendWordKeys appends the keys for a text's word sequences. If consecutive sequences have the
 // same key, the key is appended only once.
 func (s *gramScanner) appendWordKeys(keys []key, text string) []key {
 	if !s.hashASCII(text) {

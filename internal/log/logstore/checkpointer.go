@@ -51,8 +51,9 @@ func (c *checkpointer) countCall() {
 	}
 }
 
-// worth reports whether writing a snapshot is worth its cost, given the number of ops
-// since the last snapshot and the number of entries.
+// worth reports whether a snapshot is worth writing, because at least a minimum number of ops were
+// applied since the last snapshot. The minimum grows with the number of entries, unless the options
+// set it.
 func (c *checkpointer) worth(ops, entries int) bool {
 	least := snapshotLeast + entries/snapshotShare
 	if c.opts.SnapshotLeast > 0 {

@@ -75,8 +75,9 @@ func (d *DB) derive(
 	return err
 }
 
-// checkEpoch returns an error if the log was read again since the epoch. The lock between
-// processes must be held.
+// checkEpoch returns an error unless the epoch of the log is still the given one. If the log was
+// replaced in the meantime, what was read from it is outdated. The lock between processes must be
+// held.
 func (d *DB) checkEpoch(epoch uint64) error {
 	if err := d.refresh(); err != nil {
 		return err

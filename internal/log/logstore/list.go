@@ -300,7 +300,7 @@ func (d *DB) Newest(ctx context.Context, f store.Filter, offset, limit int) (pag
 				add(written{e.Updated.UnixNano(), e.ID})
 			}
 		}
-		found := 0 // number of rows of the base that the filter selects
+		found := 0 // number of the base's rows that the filter selects
 		for row := range st.newestRows(f) {
 			found++
 			if found <= most {

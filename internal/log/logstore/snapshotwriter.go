@@ -19,9 +19,8 @@ func newRow(to *keydir.Rows, e *store.Entry, offset int64) keydir.Row {
 		Form:    to.Form(encodeForm(e)), Size: uint32(len(e.Content)), Text: encodeNames(e)}
 }
 
-// collect returns the rows for a snapshot of the state. changes are the offsets of the
-// changes that its base lacks. offset must return the offset of the record with an
-// entry's version.
+// collect returns the rows for a snapshot of the state. changes are the offsets of the changes that
+// its base lacks. offset must return the offset of the record that contains an entry's version.
 func (st *state) collect(changes []int64, offset func(e *store.Entry) int64) *keydir.Rows {
 	r := &keydir.Rows{Changes: changes, Sums: st.summary().encode(), OpIDs: encodeOpIDs(st.seenIDs()),
 		Hidden: st.hidden.hasBit, Gone: map[uint64]bool{}, Again: map[keydir.Key]bool{}}

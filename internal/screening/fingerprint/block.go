@@ -91,7 +91,8 @@ func newCipherKey(key []byte) (*cipherKey, error) {
 	return &cipherKey{key, block, seal}, err
 }
 
-// hashPrint returns the print of a hash.
+// hashPrint encrypts a hash of consecutive words with the home's key, and returns the print that is
+// stored in its place.
 func (k *cipherKey) hashPrint(hash uint64) printHash {
 	var b [16]byte
 	le.PutUint64(b[:], hash)

@@ -86,8 +86,8 @@ func (d *droppedSet) checksum() uint32 {
 	return crc32.Update(crc32.Checksum(d.data[:28], castagnoli), castagnoli, d.data[droppedHeader:])
 }
 
-// readDropped reads a generation. It returns nil if the file does not exist, or if all prints in
-// the file are too old.
+// readDropped reads a file with dropped prints, which contains one generation of them. It returns
+// nil if the file does not exist, or if all prints in the file are too old.
 func (f File) readDropped(name string, key *cipherKey) (*droppedSet, error) {
 	path := filepath.Join(f.Dir, name)
 	file, err := vfs.OpenRegular(path)

@@ -38,11 +38,11 @@ const (
 
 	maxFile     = 8 << 20   // maximum file size in bytes; a larger file loses its oldest blocks
 	shrunkSize  = 6 << 20   // size of the file in bytes after blocks were dropped
-	recentBytes = 256 << 10 // number of bytes at the end of a file in which an equal block is not stored again
+	recentBytes = 256 << 10 // bytes at the file's end that are searched for an equal block before a block is stored
 	repeatAfter = 24 * time.Hour
 	keySize     = 32
 	partOverlap = 4 << 10 // overlap of a long text's parts in bytes, so that no word sequence is lost
-	maxLabels   = 8       // maximum number of labels of a block
+	maxLabels   = 8       // maximum number of labels in a block
 	lockWait    = 2 * time.Second
 	readerSize  = 256 << 10
 )
@@ -58,9 +58,8 @@ type File struct {
 var errTooLong = errors.New("it is too long to be kept as a whole")
 
 // Add stores the prints of a text that was read, and returns their identifier for [File.HasAll]. A
-// text without words also has an identifier. For a text that is too long, Add stores the prints of
-// the beginning and the end, adds the prints of the middle to the dropped prints, and returns an
-// error.
+// text without words also has an identifier. If a text is too long, Add stores the prints of its
+// beginning and end, counts the prints of its middle as dropped, and returns an error.
 func (f File) Add(level Level, text string, labels ...string) (id string, err error) {
 	hashes, isWhole := readHashes(text)
 	id, err = f.addHashes(printsFile, level, labels, hashes)

@@ -63,8 +63,8 @@ func newPattern(expr string) *pattern {
 	return p
 }
 
-// matchesText reports whether a text contains a match. The text must begin with a line break. If there are
-// too many positions to try, in searches the whole text.
+// matchesText reports whether a text contains a match. The text must begin with a line break. If there are too many
+// positions to try, the whole text is searched with the regular expression.
 func (p *pattern) matchesText(text string) bool {
 	tries, maxLength := 32+len(text)/64, p.maxLength
 	if maxLength < 0 {
@@ -171,7 +171,7 @@ func listChars(ranges []rune) (all []string, areFew bool) {
 	return all, true
 }
 
-// concatPrefixes is like starts, for a concatenation of expressions.
+// concatPrefixes is like matchPrefixes, for a concatenation of expressions.
 func concatPrefixes(subs []*syntax.Regexp) (all []string, whole bool) {
 	all, whole = []string{""}, true
 	for _, sub := range subs {

@@ -1,5 +1,5 @@
-// This file analyzes the text of a query: the words, the type of answer that the query asks for,
-// and the phrases.
+// This file analyzes a query's text: the words, the type of answer that the query asks for, and the
+// phrases.
 
 package analysis
 

@@ -23,7 +23,7 @@ january february march april june july august september october november decembe
 	return m
 })
 
-// MayDate reports whether a word of a question may be part of a date. Such a word starts with a
+// MayDate reports whether a word in a question may belong to a date. Such a word starts with a
 // digit or is the name of a month.
 func MayDate(word string) bool { return (word != "" && isDigit(word[0])) || months()[word] }
 

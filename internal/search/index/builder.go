@@ -201,7 +201,7 @@ func (b *builder) finishSegment(sc scale) *segment {
 type layout struct {
 	s        *segment
 	postings []posting // the terms without columns first, then the terms that get columns
-	few      uint32    // maximum number of postings of a term without columns
+	few      uint32    // maximum number of postings for a term without columns
 	next     []uint32  // by term number: index of the term's next posting
 }
 

@@ -119,8 +119,8 @@ func (w *filterSet) limitTimes(v *view, t *Range, visits int) {
 	}
 }
 
-// A search that compares times late compares about manyInTime·k candidates if one in k documents is
-// in the time range.
+// If one in k documents is in the time range, a search that compares the times of candidates only
+// when it reaches them compares about manyInTime·k candidates.
 const manyInTime = 4096
 
 // mayVisit returns the number of documents that a search may visit so that comparing their

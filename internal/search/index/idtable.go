@@ -4,9 +4,9 @@ package index
 
 import "slices"
 
-// idTable is a hash table of numbers. It finds term numbers by the hash of a text, or
-// document numbers by the hash of an ID. It does not store the text or ID, so the caller
-// must compare the result. Collisions are resolved by linear probing.
+// idTable is a hash table of numbers. It finds term numbers by a text's hash, or document numbers
+// by an ID's hash. It does not store the text or ID, so the caller must compare the result.
+// Collisions are resolved by linear probing.
 type idTable struct {
 	slots []slot
 	used  int

@@ -284,7 +284,7 @@ func (img *image) decodeBytes(t *imageTerm, b []byte, list []posting) []posting 
 	return list
 }
 
-// image has the terms of an open snapshot.
+// image gives access to the terms in an open snapshot, which it reads when they are needed.
 type image struct {
 	r      io.ReaderAt
 	docs   *pagefile.Reader

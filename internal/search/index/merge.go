@@ -147,8 +147,8 @@ func (s *segment) firstID() uint64 {
 // dropped is the new number of documents and terms that are not kept.
 const dropped = math.MaxUint32
 
-// adoptDocs adds the documents of a view, except deleted documents, and returns the new numbers of
-// the documents.
+// adoptDocs adds the documents of a view, except deleted documents, and returns the documents' new
+// numbers.
 func (b *builder) adoptDocs(v *view) []uint32 {
 	s := b.s
 	numbers := make([]uint32, len(v.lens))
@@ -174,8 +174,7 @@ func (b *builder) adoptDocs(v *view) []uint32 {
 	return numbers
 }
 
-// adoptTerms adds the terms of a view with the counts of each term, and returns the new numbers of
-// the terms.
+// adoptTerms adds the terms of a view with their counts, and returns the terms' new numbers.
 func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
 	numbers := make([]uint32, v.numTerms())
 	for n := range numbers {

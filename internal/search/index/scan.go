@@ -17,7 +17,7 @@ type query struct {
 	terms   []QueryTerm // distinct, sorted, with weights above 0
 	hashes  []uint64    // hashes of the terms' texts
 	gains   []float64   // gain of each term (see scale.gain)
-	norm    float64     // sum of the gains, by which estimates of scores and their bounds are divided
+	norm    float64     // sum of the gains, by which score estimates and their bounds are divided
 	numbers []uint32    // for each term, the candidates for the term's number in a segment, plus 1
 	dfs     []int
 	found   []foundTerm // postings by view and term
@@ -143,8 +143,8 @@ func (q *query) openView(i int) *view {
 	return v
 }
 
-// countPostings returns the number of postings of the query's terms in the view that was opened
-// last.
+// countPostings returns the number of postings that the query's terms have in the view that was
+// opened last.
 func (q *query) countPostings() (n int) {
 	for i := range q.cursors {
 		n += q.cursors[i].df

@@ -77,8 +77,8 @@ func (s scale) score(gain float64, tf, dl uint32) float64 {
 	return float64(gain*f) / (f + (s.rest + float64(s.slope*float64(dl))))
 }
 
-// impactSteps is the impact of a posting that makes the maximum contribution of its term. Impacts
-// have 7 bits, so that a single addition can compare eight impacts.
+// impactSteps is the impact of a posting that makes its term's maximum contribution. Impacts have 7
+// bits, so that a single addition can compare eight impacts.
 const impactSteps = 127
 
 // impact returns the share of the gain that a posting contributes, in 127ths, rounded up.

@@ -192,9 +192,9 @@ func (s *segment) number(id uint64) (uint32, bool) {
 	return uint32(n), ok
 }
 
-// eachTermOf calls fn for each term of each of the documents, which are given by number. In
-// a segment with an image it decodes all postings. In other segments it searches the long
-// posting lists for the documents.
+// eachTermOf calls fn for each term in each of the documents, which are given by number. In a
+// segment with an image it decodes all postings. In other segments it searches the long posting
+// lists for the documents.
 func (s *segment) eachTermOf(documents []uint32, fn func(text string)) {
 	wanted := make([]bool, len(s.lens))
 	for _, number := range documents {
@@ -252,7 +252,7 @@ func timeBlocks(times []int64) []timeBlock {
 	return blocks
 }
 
-// latest returns for each block of 64 documents the largest value of updated. The values of a
+// latest returns, for each block of 64 documents, the time of the latest update. The values of a
 // snapshot are cached after the first call.
 func (s *segment) latest() []int64 {
 	if s.image == nil {

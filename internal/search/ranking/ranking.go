@@ -37,7 +37,7 @@ func (m *Memo) Kept() *Memo { return m }
 // this content.
 func MemoBytes(content string) int {
 	if kind := analysis.ClassifySpeech(content); kind == analysis.WholeTalk || kind == analysis.WholeChat {
-		return 3 * len(content) / 4 // size of the tokens of the content
+		return 3 * len(content) / 4 // size of the content's tokens
 	}
 	return 0
 }

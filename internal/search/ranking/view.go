@@ -197,8 +197,8 @@ func (v *View) Values(key string) iter.Seq[string] {
 	}
 }
 
-// fieldWords returns the words of an item's fields. The result of the last item is cached, because
-// all phrases of a query are checked for one item before the next item.
+// fieldWords returns the words of an item's fields. The last item's result is cached, because all
+// phrases in a query are checked for one item before the next item.
 func (v *View) fieldWords(it Item) []field {
 	if v.last != it {
 		v.last, v.lastFields = it, v.lastFields[:0]

@@ -311,7 +311,7 @@ var errReadOnly = fmt.Errorf(
 	oxbow.ErrReadOnly,
 )
 
-// readOnlyHistory is a read-only history.
+// readOnlyHistory is a history whose methods that change the store return an error.
 type readOnlyHistory struct{ oxbow.Historian }
 
 func (readOnlyHistory) Apply(context.Context, ...oxbow.Op) error          { return errReadOnly }

@@ -101,7 +101,7 @@ func (s *syncRun) wasPullUndone() (bool, error) {
 }
 
 // readServer reads the server's changes. If the list of changes is incomplete, readServer reads all
-// entries of the server.
+// of the server's entries.
 func (s *syncRun) readServer(homeTrusted bool) (d *sideEntries, err error) {
 	s.serverPos, err = s.readPosition()
 	if err != nil {

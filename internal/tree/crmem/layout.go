@@ -21,7 +21,8 @@ import (
 // Layout is the layout of a file.
 type Layout uint8
 
-// The layouts. Three layouts of crabtalk have the same magic, version and flags.
+// The formats of a file that begins like a memory of crabtalk. Three of them have the same magic,
+// version and flags.
 const (
 	layoutUnknown   Layout = iota // none of the layouts below, or damaged
 	layoutV1                      // CRMEM v1, which [Open] can open

@@ -332,7 +332,7 @@ func (c *lineCounter) nextLine(offset int64) int {
 // jsonHead describes the beginning of a JSON document, which may be cut off.
 type jsonHead struct {
 	isArray bool
-	keys    []string            // keys of the object, or of the first array element
+	keys    []string            // keys in the object, or in the first array element
 	lists   map[string][]string // for each list in the object, the keys of its first element
 }
 

@@ -187,7 +187,7 @@ type walker struct {
 	files    []string
 	problems []error
 	others   []error         // errors for files with endings that are not read
-	contents map[string]bool // paths of mdBooks' tables of contents
+	contents map[string]bool // paths to mdBooks' tables of contents
 
 	check   func(file string) error // see source.check (may be nil)
 	root    string                  // the directory or file from which the walk began

@@ -15,7 +15,7 @@ import (
 // GoneFiles returns a function that reports whether an entry's origin was a file in one of the directories and is now
 // missing. The paths of the directories are absolute. root is as in [ReadPath].
 func GoneFiles(root string, dirs []string) func(origin string) bool {
-	byPrefix := map[string]string{} // directories by the beginning of the origins of their files
+	byPrefix := map[string]string{} // directories, by the text with which their files' origins begin
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			prefix := path.Join(originBase(filepath.Dir(dir), root), filepath.Base(dir)) + "/"

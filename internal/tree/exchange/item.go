@@ -69,7 +69,7 @@ type Item struct {
 	Losses   []string
 	Warnings []string
 
-	above int // length of the text at the beginning of the content that comes from front matter
+	above int // length of the text from front matter with which the content begins
 }
 
 // errEmpty is returned for a file without text. The error only leads to a note, because an

@@ -242,7 +242,7 @@ func (o object) text(key string) (string, error) {
 	return asText(key, raw)
 }
 
-// list returns the value of a field that is a list of strings. A single string counts as a list.
+// list returns a field's value if it is a list of strings. A single string counts as a list.
 func (o object) list(key string) ([]string, error) {
 	raw, ok := o.get(key)
 	if !ok {

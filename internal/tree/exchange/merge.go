@@ -67,7 +67,7 @@ func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *plan) error {
 	}
 }
 
-// copySuffix is the end of the name of an entry that keeps the memory's text after a conflict.
+// copySuffix ends the name of an entry that keeps the memory's text after a conflict.
 const copySuffix = " (conflict copy)"
 
 // mergeLabels merges the labels of a file with the changes that the store made to the labels of base. If an

@@ -57,7 +57,7 @@ func (p program) readRecords(objects iter.Seq2[objectAt, error], o *ReadOptions)
 	}
 }
 
-// recordForm says how the fields of a program's records become parts of an item.
+// recordForm says how the fields in a program's records become parts of an item.
 type recordForm struct {
 	format Format
 	id     []string // fields that together identify the record, the most important field last

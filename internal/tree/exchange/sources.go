@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// source says how the files of a program or of a format are read.
+// source says how files are read that a program wrote or that have a format.
 type source struct {
 	format Format
 	read   func(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]

@@ -111,7 +111,7 @@ func Find(folders []Folder, nameOrPath string) int {
 	return slices.IndexFunc(folders, func(f Folder) bool { return f.Name == nameOrPath || f.Path == nameOrPath })
 }
 
-// FreeName returns a name for a folder that none of the folders has: the name of its directory, if possible.
+// FreeName returns a name that none of the folders has: the name of the folder's directory, if possible.
 func FreeName(folders []Folder, path string) string {
 	base := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" \t\n\\/:\"'", r) {

@@ -15,8 +15,8 @@ const spoolFile = "texts"
 // defaultSpoolMemory is the number of bytes that a spool keeps in memory before it uses a file.
 const defaultSpoolMemory = 4 << 20
 
-// spool keeps texts. A few texts are in memory, and many texts are in a file, so that the memory of
-// a dump does not grow with the texts of the entries.
+// spool keeps texts. A few texts are in memory, and many texts are in a file, so that a dump does
+// not need more memory for more texts.
 type spool struct {
 	tree   *tree
 	limit  int      // bytes that are kept in memory

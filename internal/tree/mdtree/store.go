@@ -49,7 +49,7 @@ type Options struct {
 	Warn func(message string)
 }
 
-// Store is a store of entries in a tree of files. It implements [oxbow.Store], [oxbow.Watcher],
+// Store stores entries in a tree of files. It implements [oxbow.Store], [oxbow.Watcher],
 // [oxbow.Checker] and [oxbow.Counter].
 //
 // When the tree is opened, IDs are assigned in the order of paths and of positions in the files.

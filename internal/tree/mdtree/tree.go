@@ -203,9 +203,10 @@ func (t *tree) makeDir(dir string) error {
 	return nil
 }
 
-// Without a common sync, each worker stages at least filesPerWorker files. Several workers are faster, because a sync
-// waits for the disk, and file systems can complete several syncs with a single journal write. A
-// few files are staged in order by a single worker.
+// Limits for writing the new files of a tree into the staging directory. Several workers are faster, because a sync
+// waits for the disk, and file systems can complete several syncs with a single journal write. If the files are not
+// synced together, each worker stages at least filesPerWorker files, so that a few files are staged in order by a
+// single worker.
 const (
 	maxStageWorkers = 8
 	filesPerWorker  = 64

@@ -138,7 +138,7 @@ type RecoverAnnotationsOut struct {
 	Recovered []RecoveredSidecar `json:"recovered"`
 }
 
-// RecoveredSidecar is the result for a single sidecar.
+// RecoveredSidecar describes how a sidecar was repaired.
 type RecoveredSidecar struct {
 	File   string `json:"file"`
 	Lines  int    `json:"lines"`

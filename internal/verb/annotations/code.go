@@ -28,8 +28,8 @@ var (
 	getAnnotationsDescription string
 )
 
-// Code returns the verbs for a working tree, which need [Workspace.Annotations]. They are not in
-// [Table], because most memories are independent of a repository.
+// Code returns the verbs for a working tree, which need [verb.Workspace.Annotations]. They are not
+// in [verb.Table], because most memories are independent of a repository.
 func Code() []verb.Tool {
 	return []verb.Tool{
 		verb.Define(

@@ -131,7 +131,7 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	return m.out, known.write(p.Dir())
 }
 
-// mirroring is the state of a call of Mirror.
+// mirroring is the state of a call to Mirror.
 type mirroring struct {
 	w            *verb.Workspace
 	in           MirrorIn

@@ -141,7 +141,8 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 	return out, nil
 }
 
-// remainingFiles returns the files that are still set up, without the files of clients that have a problem.
+// remainingFiles returns the files that setup has changed and that oxbow is still in. It leaves out the files of
+// clients that have a problem.
 func (in *SetupIn) remainingFiles(all []SetupClient) []string {
 	o := in.setupOptions()
 	return slices.DeleteFunc(in.World.RecordedFiles(), func(path string) bool {
@@ -370,7 +371,7 @@ func (in *SetupIn) state(c *setup.Client) SetupClient {
 }
 
 // one plans and applies the changes to a client's files. If the client writes a file at the same
-// time, one plans again.
+// time, the changes are planned again.
 func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 	plan := c.Plan
 	if in.Remove {

@@ -97,7 +97,7 @@ func Compare(ctx context.Context, w *verb.Workspace, in CompareIn) (out CompareO
 	return out, nil
 }
 
-// comparing is the state of a call of Compare.
+// comparing is the state of a call to Compare.
 type comparing struct {
 	w      *verb.Workspace
 	home   string
@@ -107,7 +107,7 @@ type comparing struct {
 	onlyFiles bool // see CompareIn
 }
 
-// compareFolder brings the changes of a folder into the memory, and returns the number of its files.
+// compareFolder brings a folder's changes into the memory, and returns the number of its files.
 func (c *comparing) compareFolder(ctx context.Context, f folder.Folder) (ch Change, files int, err error) {
 	ch = Change{Folder: f.Name, Problems: []string{}, Notes: []string{}}
 	st, err := folder.LoadState(c.home, f.Name)

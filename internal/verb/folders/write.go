@@ -1,4 +1,4 @@
-// This file writes changes of notes in the memory into the files of a folder.
+// This file writes changes to the memory's notes into the files of a folder.
 
 package folders
 

@@ -67,7 +67,7 @@ func CheckSource(name string) error {
 			"which need no --from")
 }
 
-// contents lists the paths of an import by the kind of their contents.
+// contents lists an import's paths by the kind of their contents.
 type contents struct {
 	clients  []string                   // clients, in the order of the paths
 	sessions map[string][]string        // files with sessions, by client

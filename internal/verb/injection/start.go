@@ -30,7 +30,7 @@ type StartIn struct {
 	// WithoutHandoff leaves out the line about the open handoff, because the caller takes it.
 	WithoutHandoff bool `json:"-"`
 
-	// Shown contains the fingerprints of sentences that the model of a resumed session has. They are left out.
+	// Shown contains the fingerprints of sentences that the model in a resumed session has. They are left out.
 	Shown map[string]bool `json:"-"`
 }
 
@@ -42,7 +42,7 @@ type StartOut struct {
 	// documents, or a bound profile's selection (nil if empty)
 	Selection *profile.Selection `json:"-"`
 
-	known []string // names of notes that were left out because the model has all of their sentences
+	known []string // names of notes that were left out because the model has all their sentences
 }
 
 // StartEntry is a note in the block of a new session.
@@ -63,7 +63,7 @@ const (
 
 	newestVouched = 200 // number of notes considered for each kind of author
 	namedNotes    = 3   // other notes whose names are shown
-	lineBytes     = 140 // maximum number of bytes of a note's text
+	lineBytes     = 140 // maximum number of bytes for a note's text
 	pinnedBytes   = 320 // the same for a note that is pinned or for every process
 	startHandoff  = 100 // bytes of a handoff
 

@@ -14,7 +14,7 @@ import (
 // countWords returns a number and its noun as a value of a report.
 func countWords(n int, one, many string) report.Words { return report.Words(text.Count(n, one, many)) }
 
-// size returns a number of bytes as a value of a report.
+// size returns a number of bytes in the form for a report.
 func size(bytes int64) report.Words { return report.Words(text.FormatBytes(bytes)) }
 
 // DroppedCounts returns the numbers of changes and of entry versions that a compaction drops.
@@ -38,7 +38,7 @@ func (o CompactOut) Report() (r report.Report) {
 	return r
 }
 
-// lostShown is the maximum number of ranges of lost changes that are listed.
+// lostShown is the maximum number of ranges that are listed for lost changes.
 const lostShown = 20
 
 // Report tells which data was saved, which was lost, and how to continue.

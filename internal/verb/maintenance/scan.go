@@ -167,7 +167,7 @@ type look struct {
 	hasTyped bool                          // a person wrote a version that has a secret
 }
 
-// scanEntries scans the current entries and their old versions.
+// scanEntries searches all current entries and their old versions for secrets.
 func (l *look) scanEntries(ctx context.Context, m *oxbow.Memory) error {
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {

@@ -37,7 +37,8 @@ type Output struct {
 	Record trust.List // records the digest of each written file (see [Host.Trusted])
 }
 
-// NoteKept adds a note with the path of the copy that was kept of an edited file. It adds nothing if kept is "".
+// NoteKept adds a note with the path of the copy that was kept when a file was edited. It adds nothing if kept
+// is "".
 func NoteKept(r *report.Report, kept string) {
 	if kept != "" {
 		r.Notef("the file was edited since oxbow wrote it; a copy is kept as %s", kept)

@@ -45,7 +45,7 @@ type ProfileRow struct {
 	Wrong       string `json:"wrong,omitempty"`
 }
 
-// origin returns the value of the field From.
+// origin returns the value of the field From for a profile: "project" or "home".
 func origin(project bool) string {
 	if project {
 		return "project"

@@ -66,7 +66,7 @@ func (o ProfileOut) Report() (r report.Report) {
 	return r
 }
 
-// Report shows the tokens of each part of a profile.
+// Report shows the number of tokens for each part of a profile.
 func (o ProfileBudgetOut) Report() (r report.Report) {
 	for _, d := range o.Documents {
 		document := report.Sentencef("document %s", report.Text(d.Path))

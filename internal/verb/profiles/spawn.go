@@ -77,7 +77,7 @@ type SubAgentRun struct {
 	Seconds float64 `json:"seconds"`
 	Entry   string  `json:"entry,omitempty"`  // name of the entry that records the run
 	Result  string  `json:"result"`           // standard output of the sub-agent
-	Cut     int     `json:"cut,omitempty"`    // number of bytes left out of the middle of the result
+	Cut     int     `json:"cut,omitempty"`    // number of bytes that the result lacks in the middle
 	Errors  string  `json:"errors,omitempty"` // end of the error output, if the run failed
 }
 

@@ -46,8 +46,8 @@ func (o *origins) show(shown []session.ShownText) {
 	}
 }
 
-// may reports whether the caller may set a label. An agent may not add a label that names an origin
-// or that vouches for the entry, except the turns that a program passed in the context.
+// may reports whether the caller may set the label l. An agent may not add a label that names an
+// origin or that vouches for the entry, except the turns that a program passed in the context.
 func (o *origins) may(l oxbow.Label, old []oxbow.Label) bool {
 	if (l.Key != lineage.Label && l.Key != oxbow.LabelOrigin && l.Key != oxbow.LabelVerified &&
 		l.Key != oxbow.LabelApproved) || !o.agent {

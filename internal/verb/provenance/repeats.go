@@ -75,8 +75,8 @@ func writtenText(op oxbow.Op, old oxbow.Entry) (written, before string) {
 	return written, before
 }
 
-// stampKeys are the keys of labels with which programs record a text's origin. Their values do
-// not belong to a change's text.
+// stampKeys are the keys of labels with which programs record a text's origin. The values of such
+// labels do not count as text that a change writes.
 var stampKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin,
 	oxbow.LabelVerified, oxbow.LabelUnvouched, "from", "import", "import-id", "import-sum"}
 

@@ -28,17 +28,18 @@ var protected = []string{profile.LabelPinned, profile.LabelProcess}
 const unvouchedNoHooks = "no-hooks"
 
 // stampOrigins returns the changes with labels that record the origin of each change's text. labelled contains the
-// indexes of the changes that also have labels for all findings about the text. ¶ Changes by a person at a terminal or
-// a page are returned without new labels. If such a text repeats foreign text, the repeated text counts as the
-// person's text from then on. Changes by a person whose input is not a terminal are returned without new labels unless
-// their text repeats foreign text. ¶ All other changes get labels for the foreign texts that they repeat
-// ([findRepeats]), for calls of the turn with unknown results, for the text's origin, and for each rule by which the
-// text looks like instructions. An entry keeps the taints that it already has. ¶ A change of an entry that is pinned
-// or belongs to every process is refused if its text repeats foreign text, or if the turn has read foreign text. The
-// error matches [oxbow.ErrInvalid].
+// indexes of the changes that also have labels for all findings about the text.
 //
-// A change of an entry that is pinned or belongs to every process is refused if the text repeats
-// others or if the turn has read text by others. The error matches [oxbow.ErrInvalid].
+// Changes by a person at a terminal or a page are returned without new labels. If such a text repeats foreign text,
+// the repeated text counts as the person's text from then on. Changes by a person whose input is not a terminal are
+// returned without new labels unless their text repeats foreign text.
+//
+// All other changes get labels for the foreign texts that they repeat ([findRepeats]), for calls of the turn with
+// unknown results, for the text's origin, and for each rule by which the text looks like instructions. An entry keeps
+// the taints that it already has.
+//
+// A change of an entry that is pinned or belongs to every process is refused if its text repeats foreign text, or if
+// the turn has read foreign text. The error matches [oxbow.ErrInvalid].
 func stampOrigins(
 	ctx context.Context,
 	store oxbow.Store,

@@ -107,7 +107,7 @@ type UnreadTranscript struct {
 	Error string `json:"error"`
 }
 
-// maxUnreadLines is the maximum number of lines of a client that are named one by one.
+// maxUnreadLines is the maximum number of a client's lines that are named one by one.
 const maxUnreadLines = 10
 
 // ImportSessions adds the clients' new sessions to the archive. It continues after the last import.

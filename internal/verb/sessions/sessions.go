@@ -186,7 +186,8 @@ func (o ResumeOut) Report() (r report.Report) {
 	return r
 }
 
-// ResumeSession returns the command line with which a client resumes a session.
+// ResumeSession returns the command line with which the session's client resumes the session. It
+// returns an error if the client has no such command.
 func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out ResumeOut, err error) {
 	ctx, a, err := w.Archive(ctx)
 	if err != nil {

@@ -301,7 +301,7 @@ func (c *HeadsCheck) Compare(
 	return nil, nil
 }
 
-// headProblem returns a problem of the signed heads, which is at no byte of the memory.
+// headProblem returns a problem with the signed heads, which has no position in the memory's file.
 func headProblem(what, mend string) verb.Problem {
 	return verb.Problem{Offset: -1, What: what, Mend: mend}
 }

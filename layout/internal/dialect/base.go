@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Base implements the methods of [Home] that do not depend on the layout. A home embeds it. Its
-// fields do not change after the home was opened.
+// Base implements the methods of [layout.Home] that do not depend on the layout. A home embeds it.
+// Its fields do not change after the home was opened.
 type Base struct {
 	layout.Options // options of the home, in which clock, zone and Warn are always set
 	Mem            *oxbow.Memory
@@ -55,7 +55,7 @@ func (b *Base) ListWritten(fsys vfs.FS, dir string) {
 	b.own = verb.NewSeen(b.written)
 }
 
-// Written implements [Home].
+// Written implements [layout.Home].
 func (b *Base) Written() *verb.Written { return b.written }
 
 // Use makes the store the home's memory.
@@ -87,10 +87,10 @@ func (b *Base) OpenTree(
 // Now returns the current time in the time zone of the home's dates.
 func (b *Base) Now() time.Time { return b.Options.Memory.Clock().In(b.Zone) }
 
-// Memory implements [Home].
+// Memory implements [layout.Home].
 func (b *Base) Memory() *oxbow.Memory { return b.Mem }
 
-// Close implements [Home].
+// Close implements [layout.Home].
 func (b *Base) Close() error { return b.Mem.Close() }
 
 // HasFile returns 1 if fsys has a file with that name. Otherwise it returns 0.

@@ -64,10 +64,10 @@ func (b *Base) Delete(ctx context.Context, m *oxbow.Memory, name string, check f
 	})
 }
 
-// Documents implements [Home].
+// Documents implements [layout.Home].
 func (b *Base) Documents() []string { return b.Docs }
 
-// Document implements [Home]. It records that the session has read the document.
+// Document implements [layout.Home]. It records that the session has read the document.
 func (b *Base) Document(ctx context.Context, path string) (string, bool, error) {
 	text, ok, err := b.Tree.Document(ctx, path)
 	if err == nil && ok {

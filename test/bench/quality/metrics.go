@@ -136,7 +136,7 @@ type Scores struct {
 	NDCGLongMemEval float64 `json:"ndcg_longmemeval@10"` // with LongMemEval's own evaluation
 }
 
-// fieldPointers returns pointers to all fields except N.
+// fieldPointers returns pointers to all measures, which are all fields except the count N.
 func (s *Scores) fieldPointers() []*float64 {
 	return []*float64{&s.Any1, &s.Any5, &s.Any10, &s.All5, &s.NDCG, &s.MRR, &s.Recall5, &s.Recall10, &s.Shown5,
 		&s.NDCGRetrieved, &s.NDCGLongMemEval}

@@ -20,7 +20,7 @@ type CrashOptions struct {
 	Short bool           // all scripts use small free space and short texts, which tests more disks a second
 }
 
-// shortTexts is the maximum length of short texts, in bytes.
+// shortTexts is the maximum length, in bytes, of a text in scripts with the option Short.
 const shortTexts = 300
 
 // CrashTally counts the work of a campaign.

@@ -174,7 +174,7 @@ func (l *ledger) recordFound(tag, name string, seq uint64) error {
 	return nil
 }
 
-// foundRemoval is like found for a removal, which has no tag.
+// foundRemoval is like recordFound, for a removal, which has no tag.
 func (l *ledger) foundRemoval(name string, seq uint64) error {
 	l.mu.Lock()
 	tag := ""

@@ -92,9 +92,8 @@ func isShort(s string) bool {
 	return unicode.IsLetter(r) && r < 0x2e80 && (n == len(s) || before == '.' || before == ' ' || before == '(')
 }
 
-// foldWords returns a sentence in the form that patterns match: folded, with a space around each word
-// and each mark. A run of Chinese or Japanese characters is a single word. Apostrophes separate
-// foldWords, so that don't becomes "don t".
+// foldWords returns a sentence in the form that patterns match: folded, with a space around each word and each mark. A
+// run of Chinese or Japanese characters is a single word. Apostrophes separate words, so that don't becomes "don t".
 func foldWords(sentence string) string {
 	var b strings.Builder
 	b.Grow(len(sentence) + 16)

@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
-// The reasons for a proposal.
+// The values of the field Why: the reasons for which a sentence becomes a proposal.
 const (
 	Asked  = "asked"  // the person asks to remember the sentence
 	Lesson = "lesson" // the sentence corrects the agent's work
@@ -181,8 +181,8 @@ func hasFailed(c *session.Call) bool { return c.Failed || (c.Exit != nil && *c.E
 // hasPassed reports whether the command passed, according to its exit status.
 func hasPassed(c *session.Call) bool { return !hasFailed(c) && c.Exit != nil }
 
-// note begins a fix, unless the output names no error or the command already waits with the same
-// error.
+// note begins a fix for a command that failed. If the command's output names no error, or the
+// command already waits with the same error, note does nothing.
 func note(open map[string]*fix, command string, e *session.Event) {
 	s := session.Signature(e.Call.Output)
 	if command == "" || s == "" || (open[command] != nil && open[command].Signature == s) {

@@ -72,7 +72,7 @@ func quietQuery(task string) string {
 	}), " ")
 }
 
-// howSearch collects the commands for a task.
+// howSearch counts, for each command that matches the task, the runs that passed and failed.
 type howSearch struct {
 	words     []string // stems of the task's words
 	byCommand map[string]*How

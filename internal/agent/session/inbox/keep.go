@@ -47,7 +47,7 @@ const (
 	maxFrom  = 16  // turns listed in a proposal
 	maxFiles = 8   // files listed in a lesson
 	maxRuns  = 300 // commands counted per project
-	minRuns  = 3   // sessions in which a command must have passed for Runs to return it
+	minRuns  = 3   // sessions in which a command must have passed for RepeatedCommands to return it
 )
 
 // Label returns labels for a turn's conclusions and for the foreign text that it repeats. It is

@@ -230,8 +230,8 @@ func (s *shell) fetch(p program) {
 	}
 }
 
-// judgeCopy judges cp, mv and similar programs. The written files are the agent's own if the read
-// files are.
+// judgeCopy judges cp, mv and similar programs. If all files that it reads are the agent's own, so
+// are the files that it writes.
 func (s *shell) judgeCopy(args []string) {
 	rest := findOperands(args)
 	if len(rest) < 2 {

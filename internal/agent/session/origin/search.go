@@ -66,7 +66,7 @@ func (l *searchLines) add(line string) {
 	l.hasUnnamed = l.hasUnnamed || len(strings.Fields(line)) > maxUnnamed
 }
 
-// maxName is the number of bytes at the start of a line that are searched for a file name.
+// maxName is the number of bytes that are searched for a file name at the start of a line.
 const maxName = 400
 
 // findPrinted reports whether a file with the name exists. If so, it records that a line of the file

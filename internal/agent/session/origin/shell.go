@@ -57,8 +57,8 @@ func (s *shell) sub(list []*syntax.Stmt) {
 	inner.judgeStatements(list)
 }
 
-// stmt judges a statement. A file that it writes counts as the agent's own text only if everything
-// that the statement reads does.
+// stmt judges a statement. A file that the statement writes counts as the agent's own text only if
+// the statement reads nothing but the agent's own text.
 func (s *shell) stmt(st *syntax.Stmt) {
 	oldLevel, oldWhat := s.j.level, s.j.what
 	s.j.level = Own
@@ -169,8 +169,8 @@ func (s *shell) addToVariable(name string, values []string) {
 	s.vars[name] = limitValues(all)
 }
 
-// binary judges two statements. The second statement of a pipe reads the first's output, so the
-// files that it writes are not the agent's own if that output is not.
+// binary judges two statements. In a pipe, the second statement reads the first's output. If this
+// output is not the agent's own text, neither are the files that the second statement writes.
 func (s *shell) binary(c *syntax.BinaryCmd) {
 	s.stmt(c.X)
 	if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {

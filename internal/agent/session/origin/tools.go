@@ -213,7 +213,7 @@ var tables = map[string]clientTools{
 	},
 }
 
-// sameTools contains the clients that have the tools of another client, because the client is a fork of that client.
+// sameTools contains, for each client that is a fork of another client, the client whose tools it has.
 var sameTools = map[string]string{"roo": "cline", "kilo": "cline"}
 
 // mcpNames contains, by client, the forms of MCP tool names: the prefix before the server, and the

@@ -107,7 +107,7 @@ type Outcome struct {
 
 // CompleteCall completes the event e of a finished call. The kind becomes [session.Called], or
 // [session.Plan] if the tool manages a to-do list. It returns false if the call need not be
-// reported. Clean is applied to texts and removes what must not be stored.
+// reported. The function clean is applied to texts and removes what must not be stored.
 func CompleteCall(
 	e session.Event,
 	tool string,

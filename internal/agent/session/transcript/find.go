@@ -23,7 +23,7 @@ type FoundTranscript struct {
 	Time   time.Time // time of the last change
 }
 
-// places yields the places of transcripts, each with the name of its client.
+// places yields the places of transcripts, each with its client's name.
 func places() iter.Seq2[string, clientfile.TranscriptPlace] {
 	return func(yield func(string, clientfile.TranscriptPlace) bool) {
 		for _, c := range clientfile.EventClients {
@@ -45,8 +45,8 @@ func Clients() []string {
 	return slices.Compact(names)
 }
 
-// Find returns the transcripts of the clients, the oldest first. Home is the user's home directory.
-// A directory or a file that cannot be read is returned itself, so that reading it reports the error.
+// Find returns the transcripts of the clients, the oldest first. The argument home is the user's home directory. A
+// directory or a file that cannot be read is returned itself, so that reading it reports the error.
 func Find(home string, getenv func(string) string, clients ...string) []FoundTranscript {
 	var all []FoundTranscript
 	for client, p := range places() {

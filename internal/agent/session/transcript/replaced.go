@@ -16,8 +16,8 @@ import (
 // texts occur in many places of a file.
 const minReplaced = 8
 
-// identify sets Was and Became of a call that changed a single file. Clean is applied to the texts
-// before they are hashed.
+// identify sets Was and Became of a call that changed a single file. The function clean is applied
+// to the texts before they are hashed.
 func identify(c *session.Call, in *input, clean func(string) string) {
 	if len(c.Wrote) != 1 {
 		return

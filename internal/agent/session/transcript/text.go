@@ -8,7 +8,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// PromptText returns the part of a user message that the person wrote, as [clientfile.PromptText]. Clean
+// PromptText returns the part of a user message that the person wrote, as [clientfile.PromptText]. The function clean
 // removes what must not be stored.
 func PromptText(s string, clean func(string) string) string {
 	return strings.TrimSpace(clean(clientfile.PromptText(s)))

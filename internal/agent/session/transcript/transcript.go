@@ -37,12 +37,12 @@ const (
 // maxRead is the number of bytes after which reading stops at the next turn.
 const maxRead = 8 << 20
 
-// Reader returns a function that reads a transcript after a cursor, which is "" at the start. A
-// call reads some megabytes, but at least a turn. If events were added to the previous call's
-// last turn, it reports that turn again. If everything has been read, it returns the same cursor.
-// Clean is applied to texts and removes what must not be stored. Unread is called with each line that cannot be
-// read, and with an incomplete last line. If it is nil, the client is assumed to be still writing, and a prompt at the
-// end, of which the turn is not known yet, is left for the next call.
+// Reader returns a function that reads a transcript after a cursor, which is "" at the start. A call reads some
+// megabytes, but at least a turn. If events were added to the previous call's last turn, it reports that turn again.
+// If everything has been read, it returns the same cursor. The function clean is applied to texts and removes what
+// must not be stored. The function unread is called with each line that cannot be read, and with an incomplete last
+// line. If unread is nil, the client is assumed to be still writing, and a prompt at the end whose turn is not known
+// yet is left for the next call.
 func Reader(
 	clean func(string) string,
 	unread func(UnreadLine),
@@ -77,8 +77,8 @@ func CountingReader(
 	}
 }
 
-// readFrom reads from a cursor, which consists of the last turn's offset and the end of the data
-// read before. It returns the next cursor.
+// readFrom reads from a cursor, which consists of the last turn's offset and the offset up to which
+// data was read before. It returns the next cursor.
 func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
 	in, err := clientfile.Open(f.path)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 type Report struct {
 	Written int            // number of annotations or records
 	Notes   int            // number of notes that were read
-	Left    map[string]int // number of losses, by a description of the loss
+	Left    map[string]int // number of losses, by description
 }
 
 func (r *Report) noteOmitted(what string) {
