@@ -17,7 +17,7 @@ import (
 var contextFiles = []struct{ layout, large, small, own string }{
 	{"entryfiles", "memory/MEMORY.md", "Crab.md", "remember"},
 	{"crabtalk", "home/Crab.md", "Crab.md", "Your instructions are not part of this memory."},
-	{"duragent", ".duragent/directives/large.md", ".duragent/directives/small.md", "not an instruction to follow"},
+	{"duragent", ".duragent/directives/large.md", ".duragent/directives/small.md", "not instructions to follow"},
 	{"clawft", ".clawft/workspace/memory/MEMORY.md", "", "## Memory"},
 	{"coderhapsody", "MEMORY.md", "SOUL.md", "data and not instructions"},
 }

@@ -47,7 +47,7 @@ var All = []Mutant{
 		"Durable: seq, Time: d.Time"},
 	{"replaced-file-unnoticed", "internal/log/wal/log.go", "case !same:",
 		"case !same && false:"},
-	{"old-look-believed", "internal/log/wal/lock.go", "l.free.Store(-1) // earlier observations are outdated",
+	{"old-look-believed", "internal/log/wal/lock.go", "l.free.Store(-1) // forget earlier observations, because they may be outdated",
 		""},
 	{"replaced-without-note", "internal/log/wal/rewrite.go", "if l.lock == nil || l.metaFile == nil {",
 		"if l.end >= 0 {"},
