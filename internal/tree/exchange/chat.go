@@ -89,7 +89,7 @@ func (it *Item) setTurns(turns []json.RawMessage) {
 	raw, err := json.Marshal(turns)
 	if err == nil {
 		var left []string
-		it.Entry.Content, left, err = sessionText(raw)
+		it.Entry.Content, it.Spoken, left, err = sessionText(raw)
 		it.Losses = leftOut(it.Ref, left)
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 		return errors.New("session has no turns")
 	}
 	var left []string
-	e.Content, left, err = sessionText(raw)
+	e.Content, it.Spoken, left, err = sessionText(raw)
 	if err != nil {
 		return err
 	}
@@ -168,18 +168,18 @@ func (o object) word(key string) (string, error) {
 }
 
 // sessionText returns a session's turns as text, without the private parts of a person's
-// messages ([text.WithoutPrivate]), and the names of omitted fields.
-func sessionText(raw json.RawMessage) (content string, left []string, err error) {
+// messages ([text.WithoutPrivate]), the same text without the usual roles, and the names of omitted fields.
+func sessionText(raw json.RawMessage) (content, spoken string, left []string, err error) {
 	if raw[0] != '[' {
-		return "", nil, fmt.Errorf("turns must be a list, not %s", quoteShort(string(raw)))
+		return "", "", nil, fmt.Errorf("turns must be a list, not %s", quoteShort(string(raw)))
 	}
-	var b strings.Builder
+	var b, texts strings.Builder
 	n := 0
 	for t := range rawjson.EachElement(raw) {
 		n++
 		role, said, more, err := parseTurn(t)
 		if err != nil {
-			return "", nil, fmt.Errorf("turn %d %w", n, err)
+			return "", "", nil, fmt.Errorf("turn %d %w", n, err)
 		}
 		for _, f := range more {
 			f = "turn's " + f
@@ -193,18 +193,25 @@ func sessionText(raw json.RawMessage) (content string, left []string, err error)
 		if role == "user" || role == "human" {
 			said = text.WithoutPrivate(said)
 		}
-		b.WriteString(role)
-		b.WriteByte(':')
+		turn := role + ":"
 		if said != "" {
-			b.WriteByte(' ')
-			b.WriteString(said)
+			turn += " " + said
 		}
+		b.WriteString(turn)
+		if slices.Contains(usualRoles, strings.ToLower(role)) {
+			turn = said
+		}
+		texts.WriteString(turn + "\n\n")
 	}
 	if n == 0 {
-		return "", nil, errors.New("session has no turns")
+		return "", "", nil, errors.New("session has no turns")
 	}
-	return b.String(), left, nil
+	return b.String(), texts.String(), left, nil
 }
+
+// usualRoles are the roles of persons and models in a chat log. Another role is part of the text, because it may
+// contain any words.
+var usualRoles = []string{"user", "human", "assistant", "ai", "model", "tool"}
 
 // parseTurn parses [role, text] or {"role":…,"content":…}.
 func parseTurn(raw json.RawMessage) (role, said string, left []string, err error) {

@@ -64,6 +64,10 @@ type Item struct {
 	FileName string
 	Further  []oxbow.Label
 
+	// Spoken contains the texts of a conversation. Entry.Content contains the same texts with the role of the speaker
+	// before each. It is empty for other items.
+	Spoken string
+
 	// Losses describes input that an entry cannot store, each with its file:line. Warnings lists
 	// further facts that the user should know.
 	Losses   []string

@@ -54,7 +54,12 @@ func stampOrigins(
 		vouchFor(ctx, store, ops, k)
 		return ops, nil, nil
 	}
-	s := stamper{staged: map[string]oxbow.Entry{}, labelled: map[int]bool{}, source: src}
+	s := stamper{
+		staged:   map[string]oxbow.Entry{},
+		labelled: map[int]bool{},
+		source:   src,
+		frames:   screen.FramesOf(ctx),
+	}
 	if src.Actor != oxbow.Person {
 		s.origins = collectOrigins(ctx, k.Memory)
 		s.expose(ctx, k)
@@ -170,6 +175,7 @@ type stamper struct {
 	proof   string
 	proved  []string // files that the proof covers
 	source  oxbow.Source
+	frames  *screen.Frames // conversations whose roles oxbow wrote
 	origins origins
 	staged  map[string]oxbow.Entry // entries after the changes so far, by name
 
@@ -250,7 +256,7 @@ func (s *stamper) stampLabels(
 			out = append(out, l)
 		}
 	}
-	texts := append([]string{name, content}, aliases...)
+	texts := append([]string{name, s.frames.Text(content)}, aliases...)
 	var added []string
 	for _, l := range out {
 		if isDigest(l.Value) { // it has no words, and its length would make the search for split words run

@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/labels"
@@ -149,7 +150,9 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 			return in.readItems(ctx, zone, &part)
 		}
 	}
-	items := screenedItems(ctx, &w.Secrets, read(reading, w.Time().Location()))
+	frames := &screen.Frames{}
+	items := screenedItems(ctx, &w.Secrets, frames, read(reading, w.Time().Location()))
+	ctx = screen.WithFrames(ctx, frames)
 	r, err := exchange.Import(oxbow.WithNote(w.Secrets.WithScreened(ctx), text.Clip(in.Note, 200)), m, items,
 		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, Follow: in.Follow,
 			IsGone: exchange.GoneFiles(in.Root, in.Paths), NoChanges: in.Brief && !in.DryRun, Progress: tell,

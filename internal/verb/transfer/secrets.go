@@ -12,10 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// screenedItems yields imported items with their secrets replaced.
+// screenedItems yields imported items with their secrets replaced. It adds their conversations to frames.
 func screenedItems(
 	ctx context.Context,
 	s *verb.Secrets,
+	frames *screen.Frames,
 	items iter.Seq2[exchange.Item, error],
 ) iter.Seq2[exchange.Item, error] {
 	ctx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
@@ -27,6 +28,10 @@ func screenedItems(
 			}
 			if note := verb.ReplacedSecrets(found); note != "" {
 				it.Warnings = append(it.Warnings, it.Ref+": "+note)
+			}
+			if err == nil && it.Spoken != "" {
+				frames.Add(it.Entry.Content, it.Spoken)
+				it.Spoken = ""
 			}
 			if !yield(it, err) {
 				return

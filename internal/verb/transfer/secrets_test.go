@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -18,7 +19,8 @@ func TestItemsWithSecrets(t *testing.T) {
 	}
 	n := 0
 	for it, err := range screenedItems(
-		t.Context(), &verb.Secrets{}, func(yield func(exchange.Item, error) bool) { yield(item, nil) },
+		t.Context(), &verb.Secrets{}, &screen.Frames{},
+		func(yield func(exchange.Item, error) bool) { yield(item, nil) },
 	) {
 		n++
 		if err != nil || strings.Contains(it.Entry.Content+it.Entry.Name, key) || len(it.Warnings) != 1 {
