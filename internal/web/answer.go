@@ -7,16 +7,9 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
-
-// mayDecide reports whether this browser may make the decisions that are reserved for a
-// person who sees the whole memory.
-func (c *call) mayDecide() bool {
-	return c.actor == oxbow.Person && c.mayWrite() && !c.view.Partial()
-}
 
 // redirectToSaved returns a redirect to the page of a saved entry, with the notes of the
 // verb.

@@ -71,7 +71,8 @@ func (c *call) changeNotice() g.Node {
 	}
 	var said g.Node
 	if text := c.value("said"); text != "" {
-		said = h.P(h.Class("done"), h.Role("status"), h.Text(page.Visible(text)))
+		said = h.Div(h.Class("done"), h.Role("status"), h.P(h.Text(page.Visible(text))),
+			g.If(c.value("undo") != "" && c.mayDecide(), takeBackLink(c.value("undo"), "Undo the import…")))
 	}
 	seqs := strings.Split(c.value("done"), ",")
 	limit := maxChangesSearched + len(seqs)
@@ -106,6 +107,7 @@ func (c *call) currentPath() string {
 	q := c.r.URL.Query()
 	q.Del("done")
 	q.Del("said")
+	q.Del("undo")
 	here := c.r.URL.EscapedPath()[len(page.Root):]
 	if s := q.Encode(); s != "" {
 		here += "?" + s
@@ -133,6 +135,8 @@ type redirect struct {
 	change uint64   // number of the change that the form made (0 if it made no change)
 	others []uint64 // earlier changes of the same form
 	said   string   // further text for the person (may be empty)
+
+	session string // run of an import, which the person can undo (may be empty)
 }
 
 func (d redirect) send(c *call, w http.ResponseWriter, _ page.Assets) {
@@ -143,6 +147,7 @@ func (d redirect) send(c *call, w http.ResponseWriter, _ page.Assets) {
 	q := to.Query()
 	q.Del("done")
 	q.Del("said")
+	q.Del("undo")
 	if d.change != 0 {
 		seqs := make([]string, 0, 1+len(d.others))
 		for _, seq := range append(d.others, d.change) {
@@ -153,9 +158,27 @@ func (d redirect) send(c *call, w http.ResponseWriter, _ page.Assets) {
 	if d.said != "" {
 		q.Set("said", strings.TrimSpace(d.said))
 	}
+	if d.session != "" {
+		q.Set("undo", d.session)
+	}
 	to.RawQuery = q.Encode()
 	http.Redirect(w, c.r, to.String(), http.StatusSeeOther)
 }
+
+// mayDecide reports whether this browser may make the decisions that are reserved for a
+// person who sees the whole memory.
+func (c *call) mayDecide() bool {
+	return c.actor == oxbow.Person && c.mayWrite() && !c.view.Partial()
+}
+
+// takeBackLink links to the page that reverts a session.
+func takeBackLink(session, text string) g.Node {
+	return h.A(h.Class("button"), h.Href(page.Root+"log/revert?"+
+		url.Values{"session": {session}}.Encode()), h.Text(text))
+}
+
+// viewer is who looks at the page.
+func (c *call) viewer() page.Viewer { return page.Viewer{Now: c.now, Actor: c.actor} }
 
 // mayWrite reports whether this browser may change the memory.
 func (c *call) mayWrite() bool { return !c.view.Rights.ReadOnly }

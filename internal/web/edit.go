@@ -105,7 +105,7 @@ func (c *call) conflict(now verb.Entry, t formValues, base uint64) screen {
 		both, merged = diff.MergeLines(from["content"], mine["content"], theirs["content"])
 	}
 	above := []g.Node{h.Div(h.Class("notice warn"), h.Role("alert"), h.P(h.Strong(h.Text("The entry has changed. ")),
-		h.Text(page.Writer(now.Source)+" changed this entry while you were writing ("),
+		h.Text(c.viewer().Writer(now.Source)+" changed this entry while you were writing ("),
 		page.When(c.now, page.Moment(now.Updated)), h.Text("). Nothing is lost: both texts are below.")))}
 	if d := page.Diff(theirs["content"], mine["content"]); d != nil {
 		above = append(above, page.Section("difference", "Difference between the stored text and yours", d))

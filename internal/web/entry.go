@@ -61,7 +61,7 @@ func (c *call) entryLead(e verb.Entry) g.Node {
 		page.TrustBadge(e.Trust),
 		g.If(isPinned(e), page.Badge("good", "pinned", "Agents get this entry first.")),
 		g.If(e.Kind != "note", page.Badge("", e.Kind, "")), page.Chips(e.Labels),
-		h.Span(h.Text(page.Writer(e.Source)+", "), page.When(c.now, page.EntryDate(e))),
+		h.Span(h.Text(c.viewer().Writer(e.Source)+", "), page.When(c.now, page.EntryDate(e))),
 	)
 }
 

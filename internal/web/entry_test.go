@@ -155,7 +155,7 @@ func TestVersions(t *testing.T) {
 	b.has(b.post(at("n", "/restore"), url.Values{"seq": {"1"}}, http.StatusOK), "<p>one</p>", "Undo")
 	b.submit(b.get(at("n", ""), http.StatusOK), "Forget", nil, http.StatusOK)
 	shown = b.get(at("n", ""), http.StatusNotFound)
-	b.has(shown, "Forgotten by a person", "<p>one</p>")
+	b.has(shown, "Forgotten by you", "<p>one</p>")
 	b.submit(shown, "Restore", nil, http.StatusOK)
 	if got := b.content("n"); got != "one\n" {
 		t.Errorf("brought back: %q", got)

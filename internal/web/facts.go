@@ -38,7 +38,7 @@ func (c *call) entryFacts(e verb.GetOut, past bool) g.Node {
 		from = ""
 	}
 	return h.Section(h.Aria("labelledby", "about"), h.H2(h.ID("about"), h.Text("Details")), h.Dl(h.Class("about"),
-		fact("Written by", h.Text(page.Writer(e.Source)), g.If(s.Client != "" &&
+		fact("Written by", h.Text(c.viewer().Writer(e.Source)), g.If(s.Client != "" &&
 			s.Agent != "", g.Group{h.Text(" in "), page.Isolated(s.Client)})),
 		factText("Through", doors[s.Door]), sessionFact(s), factText("Profile", s.Profile),
 		factText("From", from),

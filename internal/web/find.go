@@ -132,9 +132,9 @@ func (c *call) resultList(f findResult) g.Node {
 	rows := h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(f.entries, func(e verb.Entry) g.Node {
 		score := g.If(withScores, scoreTable(e))
 		if !c.mayWrite() {
-			return page.Row(c.now, e, score)
+			return page.Row(c.viewer(), e, score)
 		}
-		return page.ChoiceRow(c.now, e, score)
+		return page.ChoiceRow(c.viewer(), e, score)
 	}))
 	pager := page.Pager(c.r.URL, c.number("offset", 0), f.next, listPage)
 	if !f.isListing {

@@ -31,8 +31,14 @@ func (c *call) forgotten(name string, missing error) (reply, error) {
 	}
 	last := out.Changes[0]
 	seq := last.Entries[0].Prev
-	s := screen{title: page.Visible(name), navPath: "find", status: http.StatusNotFound, lead: h.P(h.Class("lead"),
-		h.Text("Forgotten by "+page.Writer(last.Source)+", "), page.When(c.now, page.Moment(last.Time)), h.Text("."))}
+	s := screen{title: page.Visible(name), navPath: "find", status: http.StatusNotFound, lead: h.P(
+		h.Class("lead"),
+		h.Text(
+			"Forgotten by "+c.viewer().Writer(last.Source)+", ",
+		),
+		page.When(c.now, page.Moment(last.Time)),
+		h.Text("."),
+	)}
 	was, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name + "@" + number(seq), Bare: true})
 	if err != nil {
 		s.body = []g.Node{page.Notice("note", "The text was erased for good, or removed with old history.", "")}

@@ -364,16 +364,9 @@ func (c *call) groupRows(groups []labels.HeldGroup, first int) (rows []g.Node) {
 				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+
 					"inbox/approve-group"), page.Hidden("group", group.ID),
 					h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve all"))),
+				g.If(len(group.Labels) > 1, h.A(h.Class("button"), h.Href(page.Root+"inbox/group/"+group.ID),
+					h.Text("Approve a part…"))),
 				g.If(group.Session != "", takeBackLink(group.Session, "Undo the import…"))))))
 	}
 	return rows
-}
-
-// approveGroup approves all entries of one import.
-func approveGroup(c *call) (reply, error) {
-	out, err := labels.Approve(c.ctx, c.work, labels.ApproveIn{Group: c.value("group")})
-	if err != nil {
-		return nil, err
-	}
-	return redirect{to: "inbox", change: out.Seq}, nil
 }

@@ -66,8 +66,13 @@ func changesPage(c *call) (reply, error) {
 // logFilters returns the filters as a form, and the actions for a whole session.
 func (c *call) logFilters(name, actor, session string) g.Node {
 	actors := []string{"", "person", "agent", "import", "tool"}
-	names := map[string]string{"": "anyone", "person": "a person", "agent": "an agent", "import": "an import",
-		"tool": "a program"}
+	names := map[string]string{
+		"":       "anyone",
+		"person": c.viewer().Writer(verb.Source{By: string(oxbow.Person)}),
+		"agent":  "an agent",
+		"import": "an import",
+		"tool":   "a program",
+	}
 	return g.Group{h.Form(h.Class("actions filters"), h.Action(page.Root+"log"),
 		h.Label(h.For("by"), h.Text("By")),
 		h.Select(h.ID("by"), h.Name("by"), g.Map(actors, func(a string) g.Node {
@@ -155,7 +160,7 @@ func (c *call) logRow(ch verb.Change, isMember bool) g.Node {
 			return h.Span(h.Class("item"), page.EntryLink(e.Name))
 		}))),
 		g.If(snippet != "", h.P(h.Class("snippet dim"), page.Isolated(snippet))),
-		h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+
+		h.Div(h.Class("meta"), h.Span(h.Text(c.viewer().Writer(ch.Source)+
 			", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note),
 			g.If(!isMember, sessionLink(ch.Source)),
 			h.A(h.Href(page.Root+"log/"+seq), h.Attr("data-inline", "#change"), h.Text("Show the change")),
@@ -210,7 +215,7 @@ func oneChange(c *call) (reply, error) {
 	return screen{
 		title:   "Change " + number(seq),
 		navPath: "log",
-		lead: h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+
+		lead: h.Div(h.Class("meta"), h.Span(h.Text(c.viewer().Writer(ch.Source)+
 			", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note), sessionLink(ch.Source)),
 		body: []g.Node{h.P(h.Text(page.DidWhat(ch))),
 			h.Div(

@@ -51,12 +51,6 @@ func revertPage(c *call) (reply, error) {
 	return s, nil
 }
 
-// takeBackLink links to the page that reverts a session.
-func takeBackLink(session, text string) g.Node {
-	return h.A(h.Class("button"), h.Href(page.Root+"log/revert?"+
-		url.Values{"session": {session}}.Encode()), h.Text(text))
-}
-
 func revertSession(c *call) (reply, error) {
 	if no := c.personsOnly(); no != nil {
 		return no, nil

@@ -41,6 +41,7 @@ var routes = []route{
 	{"POST", "changed/keep", keepChanged},
 	{"POST", "changed/restore", restoreChanged},
 	{"GET", "inbox", inbox},
+	{"GET", "inbox/group/{id}", groupPage},
 	{"GET", "inbox/{id}", proposal},
 	{"POST", "inbox/accept", acceptProposal},
 	{"POST", "inbox/drop", dropProposals},
@@ -72,7 +73,7 @@ var routes = []route{
 
 	{"GET", "transfer", transferPage},
 	{"GET", "transfer/export", exportEntries},
-	{"POST", "transfer/preview", personOnly(previewImport)},
+	{"POST", previewPath, personOnly(previewImport)},
 	{"POST", "transfer/import", personOnly(importUpload)},
 
 	{"POST", "transfer/folder", personOnly(followFolder)},

@@ -149,7 +149,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 			http.Error(w, err.Error(), http.StatusForbidden)
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, auth.MaxBody)
+		limitBody(w, r)
 		withCompression(w, r, func(w http.ResponseWriter) { mux.ServeHTTP(w, r) })
 	})
 }

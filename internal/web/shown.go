@@ -36,6 +36,7 @@ func (c *call) shownTo(name string) g.Node {
 				h.A(h.Href(page.Root+page.TurnPath(i.Turn)), h.Text(injectionPlace(i.Place)+" of "),
 					page.Isolated(i.Client)),
 				h.Span(h.Class("dim"), h.Text(", "), page.When(c.now, i.Time)),
+				g.If(i.Prompt != "", h.P(h.Class("dim"), page.Isolated(i.Prompt))),
 				g.If(used, g.Group{h.Text(" "), page.Badge("good", "used", "The agent used it in this turn.")}),
 			)
 		})),

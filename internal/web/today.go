@@ -43,7 +43,7 @@ func today(c *call) (reply, error) {
 			h.Div(h.Class("entry"),
 				h.Div(h.Class("column"), page.Section("written", "Newest entries",
 					h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(list.Entries, func(e verb.Entry) g.Node {
-						return page.Row(c.now, e)
+						return page.Row(c.viewer(), e)
 					})),
 					h.P(
 						h.Class("meta"),
@@ -87,7 +87,7 @@ func (c *call) writtenToday() g.Node {
 		if page.Moment(ch.Time).Before(since.Truncate(time.Second)) {
 			break
 		}
-		who := page.Writer(ch.Source)
+		who := c.viewer().Writer(ch.Source)
 		by[who] = by[who] + 1
 		actors[who] = ch.Source.By
 		all = all + 1

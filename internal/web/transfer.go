@@ -10,11 +10,13 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
@@ -40,17 +42,31 @@ func (c *call) transferScreen(status int, notices ...g.Node) screen {
 	return s
 }
 
+// maxUpload is the maximum size of an uploaded file in bytes. The form around the file needs the rest of the request.
+const maxUpload = auth.MaxBody - 4096
+
 func importForm() g.Node {
-	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+"transfer/preview"),
+	return h.Form(
+		h.Class("stack"),
+		h.Method("post"),
+		h.Action(page.Root+previewPath),
 		h.Attr("enctype", "multipart/form-data"),
 		h.Label(h.For("file"), h.Text("File")),
-		h.Input(h.ID("file"), h.Type("file"), h.Name("file"), h.Required(), h.Aria("describedby", "file-hint")),
+		h.Input(
+			h.ID("file"),
+			h.Type("file"),
+			h.Name("file"),
+			h.Required(),
+			h.Attr("data-max", strconv.Itoa(maxUpload)),
+			h.Aria("describedby", "file-hint"),
+		),
 		h.P(h.Class("hint"), h.ID("file-hint"),
 			h.Text("An export of oxbow or of another memory, or a Markdown file, of at most 4 MB. "+
 				"You see a preview before anything is stored.")),
 		h.Label(h.Input(h.Type("checkbox"), h.Name("overwrite"), h.Value("1")),
 			h.Text(" Replace entries that were edited here")),
-		h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Preview"))))
+		h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Preview"))),
+	)
 }
 
 func exportForm(query string) g.Node {
@@ -99,8 +115,11 @@ func (c *call) readUpload() (f upload, err error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return f, verb.Advise(verb.Invalidf("the file is larger than 4 MB"), "oxbow import FILE in a terminal "+
-			"reads it")
+		if body, ok := c.r.Body.(*uploadBody); ok {
+			body.drain()
+		}
+		return f, verb.Advise(verb.Invalidf("the file is larger than 4 MB"), "to import it, run in a terminal: "+
+			"oxbow import FILE")
 	case err != nil:
 		return f, &oxbow.InvalidError{Field: "file", Reason: "is missing; choose a file"}
 	}
@@ -112,17 +131,24 @@ func (c *call) readUpload() (f upload, err error) {
 	return f, err
 }
 
+// uploadProblem returns the page for a file that cannot be imported, with the form for another file.
+func (c *call) uploadProblem(err error) screen {
+	s := c.transferScreen(errorScreen(err).status, errorNotice(err))
+	s.body = append(s.body, typedBack(c.r))
+	return s
+}
+
 // previewImport shows the entries that an import of the uploaded file would add and update.
 func previewImport(c *call) (reply, error) {
 	file, err := c.readUpload()
 	if err != nil {
-		return nil, err
+		return c.uploadProblem(err), nil
 	}
 	in := file.makeImport()
 	in.DryRun, in.Overwrite = true, c.value("overwrite") != ""
 	out, err := transfer.Import(c.ctx, c.work, in)
 	if err != nil {
-		return nil, err
+		return c.uploadProblem(err), nil
 	}
 	s := screen{title: "Import " + page.Visible(file.name), navPath: "transfer",
 		lead: h.P(h.Class("lead"), h.Text("Nothing is stored yet. The file contains "+importCounts(out)))}
@@ -204,5 +230,5 @@ func importUpload(c *call) (reply, error) {
 	for _, problem := range out.Problems {
 		said += " " + page.Sentence(problem)
 	}
-	return redirect{to: "inbox", said: said}, nil
+	return redirect{to: "inbox", said: said, session: source.Session}, nil
 }

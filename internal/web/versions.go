@@ -48,7 +48,7 @@ func showVersions(c *call) (reply, error) {
 				page.Badge("", number(ch.Seq), "number of the change"),
 				h.H2(h.Class("small"), h.Text(page.DidWhat(ch))),
 			),
-			h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+
+			h.Div(h.Class("meta"), h.Span(h.Text(c.viewer().Writer(ch.Source)+
 				", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note)),
 			c.touchedDiff(ch.Entries[0], ch.Seq),
 			g.If(c.mayWrite() && offset+i > 0 && ch.Entries[0].Verb != string(oxbow.VerbRemove) &&

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
@@ -50,7 +51,12 @@ type InjectedItem struct {
 	session.Injection
 	Used []session.ShownEntry `json:"used,omitempty"`
 	Text string               `json:"text,omitempty"` // set if it is requested or if there is a single injection
+
+	Prompt string `json:"-"` // beginning of the turn's prompt
 }
+
+// promptShown is the maximum number of bytes of a prompt in [InjectedItem.Prompt].
+const promptShown = 120
 
 // InjectedTotal is the sums over all selected injections.
 type InjectedTotal struct {
@@ -143,6 +149,7 @@ func (in InjectedIn) SelectItems(e oxbow.Entry, since time.Time) (items []Inject
 	}
 	project, _ := e.Label(oxbow.LabelProject)
 	used := t.UsedEntries()
+	prompt := text.Clip(strings.Join(strings.Fields(t.Prompt()), " "), promptShown)
 	for _, x := range t.InjectionEvents() {
 		if (in.Place != "" && x.Injection.Place != in.Place) || x.Time.Before(since) ||
 			(in.Entry != "" && !slices.ContainsFunc(x.Injection.Shown, func(s session.ShownEntry) bool {
@@ -151,7 +158,7 @@ func (in InjectedIn) SelectItems(e oxbow.Entry, since time.Time) (items []Inject
 			continue
 		}
 		it := InjectedItem{Time: x.Time, Client: t.Client, Session: t.Session, Turn: e.Name, Project: project,
-			Injection: *x.Injection, Text: x.Text}
+			Injection: *x.Injection, Text: x.Text, Prompt: prompt}
 		for _, s := range it.Shown {
 			if slices.Contains(used, s) {
 				it.Used = append(it.Used, s)

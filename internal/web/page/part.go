@@ -150,19 +150,19 @@ func QuoteValue(v string) string {
 
 // Row shows an entry in a list: the name, the beginning of the text, the writer and the time. In a
 // search hit, the words of the query are highlighted.
-func Row(now time.Time, e verb.Entry, more ...g.Node) g.Node {
-	return h.Li(h.Class("row"), rowBody(now, e), g.Group(more))
+func Row(v Viewer, e verb.Entry, more ...g.Node) g.Node {
+	return h.Li(h.Class("row"), rowBody(v, e), g.Group(more))
 }
 
 // ChoiceRow is like [Row], but with a checkbox: the field "name" of the form around the
 // list.
-func ChoiceRow(now time.Time, e verb.Entry, more ...g.Node) g.Node {
+func ChoiceRow(v Viewer, e verb.Entry, more ...g.Node) g.Node {
 	return h.Li(h.Class("row choice"),
 		h.Input(h.Type("checkbox"), h.Name("name"), h.Value(e.Name), h.Aria("label", "Choose "+Visible(e.Name))),
-		h.Div(h.Class("row"), rowBody(now, e), g.Group(more)))
+		h.Div(h.Class("row"), rowBody(v, e), g.Group(more)))
 }
 
-func rowBody(now time.Time, e verb.Entry) g.Node {
+func rowBody(v Viewer, e verb.Entry) g.Node {
 	return g.Group{
 		h.Div(
 			h.Class("head"),
@@ -174,15 +174,25 @@ func rowBody(now time.Time, e verb.Entry) g.Node {
 		h.Div(
 			h.Class("meta"),
 			Chips(e.Labels),
-			h.Span(h.Text(Writer(e.Source)), h.Text(", "), When(now, EntryDate(e))),
+			h.Span(h.Text(v.Writer(e.Source)), h.Text(", "), When(v.Now, EntryDate(e))),
 		),
 	}
 }
 
-// Writer describes who wrote something.
-func Writer(s verb.Source) string {
+// Viewer is who looks at a page.
+type Viewer struct {
+	Now   time.Time // in the time zone in which dates are shown
+	Actor oxbow.Actor
+}
+
+// Writer describes who wrote something. A person calls the changes of persons their own, because the memory does not
+// record which person made them.
+func (v Viewer) Writer(s verb.Source) string {
 	switch oxbow.Actor(s.By) {
 	case oxbow.Person:
+		if v.Actor == oxbow.Person {
+			return "you"
+		}
 		return "a person"
 	case oxbow.Agent:
 		if s.Agent != "" {

@@ -5,6 +5,7 @@
 package ui_test
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -12,7 +13,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
@@ -51,12 +54,26 @@ func (w *worker) click(selector, text string) {
 			text,
 		)
 	}
-	chromiumtest.Eval[bool](w.t, w.tab, fmt.Sprintf(
-		"(() => { document.documentElement.dataset.before = ''; %s.dataset.click = %d; return true })()",
-		find,
-		w.clicks,
-	))
-	chromiumtest.Do(w.t, w.tab, "clicking "+text, chromedp.Click(fmt.Sprintf("[data-click='%d']", w.clicks)))
+	var err error
+	for range 3 { // a live part of the page may be replaced between the search and the click
+		chromiumtest.Eval[bool](w.t, w.tab, fmt.Sprintf(
+			"(() => { document.documentElement.dataset.before = ''; %s.dataset.click = %d; return true })()",
+			find,
+			w.clicks,
+		))
+		err = w.clickMarked()
+		if err == nil {
+			return
+		}
+	}
+	w.t.Fatalf("clicking %s: %v", text, err)
+}
+
+// clickMarked clicks on the element that the last click has marked.
+func (w *worker) clickMarked() error {
+	ctx, cancel := context.WithTimeout(w.tab, 10*time.Second)
+	defer cancel()
+	return chromedp.Do(ctx, chromedp.Click(fmt.Sprintf("[data-click='%d']", w.clicks)))
 }
 
 // arrive waits until another page than that of the last click is loaded.
@@ -102,6 +119,10 @@ func TestJobs(t *testing.T) {
 		{"find and label in bulk", jobLabelInBulk},
 		{"export what was found", jobExport},
 		{"import a file", jobImport},
+		{"approve a part of an import", jobApprovePart},
+		{"a file that is too large", jobTooLarge},
+		{"copy code", jobCopy},
+		{"print an entry", jobPrint},
 		{"share with the team", jobShare},
 	} {
 		t.Run(job.name, func(t *testing.T) {
@@ -114,6 +135,9 @@ func TestJobs(t *testing.T) {
 // jobWhyTold leads from an entry to the prompt with which a model was shown it.
 func jobWhyTold(t *testing.T, w *worker) {
 	w.from("entries/" + url.PathEscape(trial.Shown))
+	if !w.shows("How long is the card network timeout") {
+		t.Error("the entry does not show the prompt with which it was shown")
+	}
 	w.click("#shown a", "With a prompt")
 	w.arrive()
 	if !w.shows("How long is the card network timeout") {
@@ -352,6 +376,98 @@ func jobImport(t *testing.T, w *worker) {
 		t.Error("the inbox does not show the import")
 	}
 	w.most("import a file", 2)
+	w.click(".done a", "Undo the import")
+	w.arrive()
+	w.click("main button", "Undo the session")
+	w.arrive()
+	if got := w.cli("list", "-q", "--limit", "10"); strings.Contains(got, "berth 7") {
+		t.Error("after undoing the import, its entry is listed")
+	}
+	w.most("import a file and undo this", 4)
+	w.click("form.done button", "Undo")
+	w.arrive()
+}
+
+// jobApprovePart approves the entries of an import that have a label.
+func jobApprovePart(t *testing.T, w *worker) {
+	w.from("inbox")
+	w.click(".card a", "Approve a part")
+	w.arrive()
+	w.click("main tr:has([href*=lantern]) button", "Approve")
+	w.arrive()
+	w.most("approve a part of an import", 2)
+	const table = `document.querySelector("main table").innerText`
+	got := chromiumtest.Eval[string](t, w.tab, table)
+	if strings.Contains(got, "lantern") || !strings.Contains(got, "harbor") {
+		t.Errorf("after the approval of a project, the page shows %q", got)
+	}
+	w.click("form.done button", "Undo")
+	w.arrive()
+	if got := chromiumtest.Eval[string](t, w.tab, table); !strings.Contains(got, "lantern") {
+		t.Error("after undoing the approval, the project does not wait")
+	}
+}
+
+// jobTooLarge chooses a file that is too large. The page says so before the file is sent, and the server says so if no
+// script runs.
+func jobTooLarge(t *testing.T, w *worker) {
+	file := filepath.Join(t.TempDir(), "large.md")
+	if err := os.WriteFile(file, make([]byte, 20<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.from("transfer")
+	chromiumtest.Do(t, w.tab, "choosing a file", chromedp.SetUploadFiles("#file", []string{file}))
+	const remedy = "oxbow import FILE"
+	said := chromiumtest.Eval[string](t, w.tab, `document.querySelector("#file").validationMessage`)
+	if !strings.Contains(said, remedy) {
+		t.Errorf("about a large file, the page says %q", said)
+	}
+	chromiumtest.Eval[bool](t, w.tab, `(() => { document.querySelector("#file").setCustomValidity(""); return true })()`)
+	w.click("form button", "Preview")
+	w.arrive()
+	if !w.shows("The file is larger than 4 MB") || !w.shows(remedy) || !w.shows("Preview") {
+		t.Error("the server does not say that the file is too large, or shows no form")
+	}
+	w.most("a file that is too large", 1)
+}
+
+// jobCopy copies a code block.
+func jobCopy(t *testing.T, w *worker) {
+	w.from("entries/" + url.PathEscape(trial.Shown))
+	chromiumtest.Eval[bool](t, w.tab, `(() => { navigator.clipboard.writeText = text => { window.copied = text;
+		return Promise.resolve() }; return true })()`)
+	w.click(".code .copy", "Copy")
+	w.until("window.copied")
+	got := chromiumtest.Eval[string](t, w.tab, "window.copied")
+	if !strings.HasPrefix(got, "func Charge(ctx context.Context, c Card) error {\n\tctx, cancel") {
+		t.Errorf("the copied code is %q", got)
+	}
+	w.until(`document.querySelector(".code .copy").textContent === "Copied"`)
+	w.most("copy code", 1)
+}
+
+// jobPrint tests what a printed entry contains: the text, and no navigation or buttons.
+func jobPrint(t *testing.T, w *worker) {
+	w.from("entries/" + url.PathEscape(trial.Shown))
+	media := func(name string) {
+		t.Helper()
+		_, err := chromedp.Call(w.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	media("print")
+	defer media("")
+	visible := `[...document.querySelectorAll("header.top, nav, footer, button, aside")].filter(e => e.checkVisibility()).length`
+	if n := chromiumtest.Eval[int](t, w.tab, visible); n > 0 {
+		t.Errorf("%d parts of the frame are printed", n)
+	}
+	for _, text := range []string{trial.Shown, "The client gives up", "func Charge", "Carte Bleue"} {
+		if !w.shows(text) {
+			t.Errorf("%q is not printed", text)
+		}
+	}
+	w.most("print an entry", 0)
 }
 
 // jobShare moves a note into the files of the team.

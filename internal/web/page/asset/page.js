@@ -120,6 +120,15 @@ document.addEventListener('change', (e) => {
   for (const box of e.target.form.querySelectorAll('input[name=name]')) box.checked = e.target.checked;
 });
 
+// A file that is too large is named before it is sent.
+document.addEventListener('change', (e) => {
+  const max = Number(e.target.dataset?.max);
+  if (!max) return;
+  const large = [...e.target.files].some((file) => file.size > max);
+  e.target.setCustomValidity(large ? 'The file is larger than 4 MB. To import it, run in a terminal: oxbow import FILE' : '');
+  e.target.reportValidity();
+});
+
 // Code can be copied in one click.
 for (const pre of document.querySelectorAll('.prose pre')) {
   const button = document.createElement('button');

@@ -1,0 +1,48 @@
+// This file limits the size of request bodies.
+
+package web
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+)
+
+// previewPath is the path to which the form of an upload is sent, relative to [page.Root].
+const previewPath = "transfer/preview"
+
+// maxDrained is the maximum number of bytes that the server reads from an upload that is too large. A browser shows the
+// response only after it has sent the whole request.
+const maxDrained = 1 << 30
+
+// limitBody limits the body of a request to [auth.MaxBody] bytes.
+func limitBody(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == page.Root+previewPath {
+		r.Body = &uploadBody{r.Body, auth.MaxBody}
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, auth.MaxBody)
+}
+
+// uploadBody is a limited body. Unlike [http.MaxBytesReader], it keeps the connection open.
+type uploadBody struct {
+	io.ReadCloser
+	left int64 // number of bytes that may still be read
+}
+
+// Read returns an [*http.MaxBytesError] if the body has too many bytes.
+func (b *uploadBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
+	if int64(n) > b.left {
+		return 0, &http.MaxBytesError{Limit: auth.MaxBody}
+	}
+	b.left -= int64(n)
+	return n, err
+}
+
+// drain reads the rest of the body.
+func (b *uploadBody) drain() {
+	_, _ = io.Copy(io.Discard, io.LimitReader(b.ReadCloser, maxDrained)) // ignore the error: the browser may have gone
+}
