@@ -40,7 +40,7 @@ func (c *call) folderSection() g.Node {
 	mayChange := c.mayFollow()
 	body := g.Group{
 		h.P(h.Class("dim"), h.Text("A folder is a directory of Markdown notes that you keep editing, such as "+
-			"an Obsidian vault. oxbow brings changes of the files in by itself.")),
+			"an Obsidian vault. When you edit the files, the next recall finds your changes.")),
 	}
 	if len(out.Folders) > 0 {
 		body = append(body, h.Ul(h.Class("rows"), h.Attr("data-keys", ""),

@@ -106,7 +106,7 @@ func (l *linter) lintFile(d os.DirEntry) {
 	case !isEntryFile(name):
 		l.addFinding(
 			name,
-			"rename it like the files that oxbow team share writes, such as deploy-01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
+			"rename it like the other files of entries, such as deploy-01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
 			"is not read, because its name does not end in a ULID and .md",
 		)
 		return
