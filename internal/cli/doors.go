@@ -69,7 +69,8 @@ func (mem *openMemory) newHandler(
 	pages := web.New(
 		views,
 		&web.Options{Version: moduleVersion(), Rand: mem.env.Rand, Now: mem.env.Now, Sample: mem.sample, Feed: feed,
-			Sessions: sessions, NoFiles: mem.tenant || mem.finder.store != nil, Secure: g.Secure()},
+			Sessions: sessions, Shared: g.Verify != nil || len(g.Tokens) > 1,
+			NoFiles: mem.tenant || mem.finder.store != nil, Secure: g.Secure()},
 	)
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agentsDoor(s, g))

@@ -37,6 +37,7 @@ type call struct {
 	version string // oxbow's version
 	sample  bool   // the memory is a sample that is deleted at the end
 	noFiles bool   // pages may not write files
+	shared  bool   // several people may sign in
 
 	caches  *caches  // shared by all calls of the server
 	uploads *uploads // shared by all calls of the server
@@ -178,7 +179,7 @@ func takeBackLink(session, text string) g.Node {
 }
 
 // viewer is who looks at the page.
-func (c *call) viewer() page.Viewer { return page.Viewer{Now: c.now, Actor: c.actor} }
+func (c *call) viewer() page.Viewer { return page.Viewer{Now: c.now, Actor: c.actor, Shared: c.shared} }
 
 // mayWrite reports whether this browser may change the memory.
 func (c *call) mayWrite() bool { return !c.view.Rights.ReadOnly }

@@ -31,6 +31,8 @@ type Options struct {
 	Logger  *slog.Logger     // receives messages for the operator (nil discards them)
 	Sample  bool             // tell visitors that the memory is a sample and will be deleted
 	Feed    *history.Feed    // the memory's feed, shared with other servers; by default the server makes its own
+	// Shared says that several people may sign in, so that a change by a person need not be the viewer's own.
+	Shared bool
 	// NoFiles forbids pages that write files on this machine, such as a backup.
 	NoFiles bool
 	Secure  bool // browsers send the cookies only over TLS
@@ -173,8 +175,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 		work.Loader = nil
 	}
 	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, work: &work,
-		actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample, noFiles: s.opts.NoFiles,
-		caches: &s.caches, uploads: &s.uploads}
+		actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample, shared: s.opts.Shared,
+		noFiles: s.opts.NoFiles,
+		caches:  &s.caches, uploads: &s.uploads}
 	out, err := handle(c)
 	if err != nil {
 		page := errorScreen(err)

@@ -136,7 +136,7 @@ func eventPart(e session.Event) g.Node {
 	}
 	switch e.Kind {
 	case session.Prompt:
-		return said("prompt", "You", e.Text)
+		return said("prompt", "Person", e.Text)
 	case session.Text:
 		return said("answer", "Agent", e.Text)
 	case session.Plan:

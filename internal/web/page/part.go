@@ -181,16 +181,17 @@ func rowBody(v Viewer, e verb.Entry) g.Node {
 
 // Viewer is who looks at a page.
 type Viewer struct {
-	Now   time.Time // in the time zone in which dates are shown
-	Actor oxbow.Actor
+	Now    time.Time // in the time zone in which dates are shown
+	Actor  oxbow.Actor
+	Shared bool // other people may have changed the memory too
 }
 
-// Writer describes who wrote something. A person calls the changes of persons their own, because the memory does not
-// record which person made them.
+// Writer describes who wrote something. A change by a person is the viewer's own only if nobody else uses the memory,
+// because the memory does not record which person made a change.
 func (v Viewer) Writer(s verb.Source) string {
 	switch oxbow.Actor(s.By) {
 	case oxbow.Person:
-		if v.Actor == oxbow.Person {
+		if v.Actor == oxbow.Person && !v.Shared {
 			return "you"
 		}
 		return "a person"

@@ -1,0 +1,28 @@
+// This file tests how pages name the author of a change.
+
+package page
+
+import (
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+func TestWriter(t *testing.T) {
+	for _, c := range []struct {
+		viewer Viewer
+		by     oxbow.Actor
+		want   string
+	}{
+		{Viewer{Actor: oxbow.Person}, oxbow.Person, "you"},
+		{Viewer{Actor: oxbow.Person, Shared: true}, oxbow.Person, "a person"}, // perhaps somebody else
+		{Viewer{Actor: oxbow.Agent}, oxbow.Person, "a person"},
+		{Viewer{Actor: oxbow.Person}, oxbow.Agent, "an agent"},
+		{Viewer{Actor: oxbow.Person}, oxbow.Imported, "an import"},
+	} {
+		if got := c.viewer.Writer(verb.Source{By: string(c.by)}); got != c.want {
+			t.Errorf("%+v calls the author %q %q, want %q", c.viewer, c.by, got, c.want)
+		}
+	}
+}
