@@ -56,7 +56,7 @@ func TestLog(t *testing.T) {
 	shown = b.get(page.Root+"log/revert?session=0123456789abcdef", http.StatusOK)
 	b.has(
 		shown,
-		"2 changes would be undone",
+		"1 change would be undone",
 		"<bdi>n</bdi></a> gets its earlier text back",
 		"What others changed since",
 		"<bdi>m</bdi></a>: ",

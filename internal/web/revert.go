@@ -38,8 +38,11 @@ func revertPage(c *call) (reply, error) {
 		s.body = []g.Node{page.Empty("This session changed nothing.", out.Why)}
 		return s, nil
 	}
-	s.body = []g.Node{h.P(h.Text(page.Plural(len(out.Changes), "change") +
-		" would be undone by one change, which you can undo again.")),
+	lead := page.Plural(out.Taken(), "change") + " would be undone by one change, which you can undo again."
+	if n := out.Ineffective(); n > 0 {
+		lead += " " + page.Plural(n, "other change") + " of this session had no effect any more."
+	}
+	s.body = []g.Node{g.If(len(out.Steps) > 0, h.P(h.Text(lead))),
 		stepList(out), conflictList(out), derivedRows(out, in)}
 	if n := len(out.Shown); n > 0 {
 		s.body = append(s.body, h.P(h.Text("Agents were shown entries of this session "+page.Plural(n, "time")+".")))

@@ -22,7 +22,7 @@ func (o RevertOut) Report() (r report.Report) {
 	}
 	if len(o.Steps) > 0 {
 		r.Linef("%s %s in %s", report.Did(o.DryRun, "took back", "would take back"),
-			report.Words(text.Count(len(o.Changes), "change", "changes")),
+			report.Words(text.Count(o.Taken(), "change", "changes")),
 			report.Words(text.Count(len(o.Steps), "entry", "entries")))
 	}
 	steps := report.List{All: verb.AllTouched(o.DryRun), IsAnswer: true}
@@ -30,6 +30,12 @@ func (o RevertOut) Report() (r report.Report) {
 		steps.Items = append(steps.Items, stepLine(s))
 	}
 	r.Add(steps)
+	if n := o.Ineffective(); n > 0 && len(o.Steps) > 0 {
+		r.Linef(
+			"%s had no effect any more",
+			report.Words(text.Count(n, "other selected change", "other selected changes")),
+		)
+	}
 	all := report.Did(o.DryRun, "oxbow undo, then the same revert with --dry-run --json, lists them all",
 		"--json lists them all")
 	addTitled(&r, "changed by others since:", all, o.Conflicts, func(c revert.Conflict) report.Sentence {
@@ -53,6 +59,40 @@ func (o RevertOut) Report() (r report.Report) {
 	})
 	report.AddNotes(&r, o.Notes)
 	return r
+}
+
+// Taken returns the number of selected changes that were, or would be, taken back at least in part.
+func (o RevertOut) Taken() int {
+	taken := map[uint64]bool{}
+	for _, s := range o.Steps {
+		addAll(taken, s.Took)
+	}
+	return len(taken)
+}
+
+// Ineffective returns the number of selected changes without an effect on the present memory, because their
+// entries were forgotten or changed back since. It does not count changes that are listed as conflicts.
+func (o RevertOut) Ineffective() int {
+	named := map[uint64]bool{}
+	for _, s := range o.Steps {
+		addAll(named, s.Took)
+	}
+	for _, c := range o.Conflicts {
+		addAll(named, c.Took)
+	}
+	n := 0
+	for _, seq := range o.Changes {
+		if !named[seq] {
+			n++
+		}
+	}
+	return n
+}
+
+func addAll(set map[uint64]bool, seqs []uint64) {
+	for _, seq := range seqs {
+		set[seq] = true
+	}
 }
 
 // addTitled adds a list of sentences below a title. It adds nothing if there are no items.
