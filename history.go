@@ -162,8 +162,10 @@ func (m *Memory) CheckRevert(ctx context.Context, cs ...Change) error {
 			return err
 		}
 		v := last[name]
-		if isLeft := !isGone && v.Verb != VerbRemove && isUnchanged(&now, &v.Entry); !isLeft &&
-			(!isGone || v.Verb != VerbRemove) {
+		if isGone != (v.Verb == VerbRemove) {
+			return &ConflictError{Name: name, Want: v.Seq, Have: now.Version}
+		}
+		if !isGone && !isUnchanged(&now, &v.Entry) {
 			return &ConflictError{Name: name, Want: v.Seq, Have: now.Version}
 		}
 	}

@@ -112,7 +112,10 @@ func indexHolds(x *index.Searcher, id uint64, doc *index.Document) bool {
 	if len(sums) == 0 {
 		return !ok // ignore a document that has no words: it is not indexed
 	}
-	if !ok || x1.Len != float64(doc.Len)/index.One || len(x1.Terms) != len(sums) {
+	if !ok || len(x1.Terms) != len(sums) {
+		return false
+	}
+	if x1.Len != float64(doc.Len)/index.One {
 		return false
 	}
 	for _, t := range x1.Terms {

@@ -93,9 +93,14 @@ func (m *Memory) keepIndex(ctx context.Context, d *logstore.DB, bound func(n int
 // index of an overlay store has more entries than the log. Only Checkpoint writes that index.
 func (m *Memory) keepBeside(bound func(n int) int) {
 	d, ok := m.store.(*logstore.DB)
-	if !ok || !m.opts.keepsFiles() || !m.worthKeeping(bound, int(m.notKept.Load())) ||
-		!m.soon.CompareAndSwap(false, true) {
+	if !ok || !m.opts.keepsFiles() {
 		return
+	}
+	if !m.worthKeeping(bound, int(m.notKept.Load())) {
+		return
+	}
+	if !m.soon.CompareAndSwap(false, true) {
+		return // another goroutine already writes the file
 	}
 	go func() {
 		defer m.soon.Store(false)
@@ -156,8 +161,11 @@ func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*heldIndex, e
 	var ds []analyzedDelta
 	now := d.Moment(func() { s, ds = m.takePending() })
 	f.head, f.epoch = newIndexHead(m.opts.Ranking, now), now.Epoch
-	if err := m.applyTaken(ctx, s, ds); s == nil || !now.Exists || err != nil {
+	if err := m.applyTaken(ctx, s, ds); err != nil {
 		return nil, err
+	}
+	if s == nil || !now.Exists {
+		return nil, nil
 	}
 	if d != m.store {
 		m.mu.Lock()

@@ -291,7 +291,10 @@ func keysUntilDone(ctx context.Context, seq iter.Seq2[string, int]) iter.Seq[str
 		n := 0
 		for k := range seq {
 			n++
-			if (n%4096 == 0 && ctx.Err() != nil) || !yield(k) {
+			if n%4096 == 0 && ctx.Err() != nil {
+				return
+			}
+			if !yield(k) {
 				return
 			}
 		}

@@ -41,7 +41,10 @@ func (m *Memory) handleEvent(e Event) {
 // entries may be replaced before a recall needs them.
 func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 	s := m.searcher.Load()
-	if s == nil || m.pending.unasked.Add(1) > mostApplied || m.pending.any() {
+	if s == nil {
+		return nil
+	}
+	if m.pending.unasked.Add(1) > mostApplied || m.pending.any() {
 		return nil
 	}
 	ds, bytes := []analyzedDelta(nil), 0
@@ -68,12 +71,17 @@ func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 // changes are durable.
 func (m *Memory) applyNow(ds []analyzedDelta) bool {
 	s := m.searcher.Load()
-	if s == nil || max(int(m.pending.unasked.Load()), len(ds)) > mostApplied || !s.canApply(ds) ||
-		!m.applying.TryLock() {
+	if s == nil || max(int(m.pending.unasked.Load()), len(ds)) > mostApplied {
+		return false
+	}
+	if !s.canApply(ds) || !m.applying.TryLock() {
 		return false
 	}
 	defer m.applying.Unlock()
-	if m.pending.any() || m.searcher.Load() != s || s.apply(m.closing, ds) != nil {
+	if m.pending.any() || m.searcher.Load() != s {
+		return false
+	}
+	if err := s.apply(m.closing, ds); err != nil {
 		return false
 	}
 	m.pending.received.Add(1)

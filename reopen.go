@@ -14,8 +14,11 @@ import (
 // pending changes wait for the last step.
 func (m *Memory) reopen(ctx context.Context, d *logstore.DB) error {
 	old := m.searcher.Load()
+	if old == nil || old.given.Load() <= d.Room().MaxBytes() {
+		return nil
+	}
 	// An index file has one ranking. With several rankings, the index stays in memory.
-	if old == nil || old.given.Load() <= d.Room().MaxBytes() || len(*old.scorers.Load()) > 1 {
+	if len(*old.scorers.Load()) > 1 {
 		return nil
 	}
 	s := newSearcher(m.opts.Ranking, m.store)

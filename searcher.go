@@ -455,7 +455,14 @@ func (v *rankedView) visibleNames(ctx context.Context) iter.Seq[string] {
 			}
 		}
 		for id := range v.Searcher().EachDocument() {
-			if e := v.entry(id); ctx.Err() != nil || (e != nil && e.MayShow(BySearch) && !use(e.Name)) {
+			e := v.entry(id)
+			if ctx.Err() != nil {
+				return
+			}
+			if e == nil || !e.MayShow(BySearch) {
+				continue
+			}
+			if !use(e.Name) {
 				return
 			}
 		}

@@ -86,8 +86,10 @@ func (m *Memory) eachViewAt(ctx context.Context, q Query, rank string, use func(
 	if err != nil {
 		return err
 	}
-	if v != nil && (!use(v) || v.readError() == nil) {
-		return ctx.Err()
+	if v != nil {
+		if !use(v) || v.readError() == nil {
+			return ctx.Err()
+		}
 	}
 	past, err := m.AsOf(ctx, q.AsOf)
 	if err != nil {
@@ -179,6 +181,12 @@ func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
 	return h.AsOf(ctx, seq)
 }
 
+// expectsIndex reports whether a query should use an index, because the memory has scanned the
+// entries before or an index file exists.
+func (m *Memory) expectsIndex() bool {
+	return m.hadScan || m.hasIndexFile()
+}
+
 // scan returns a view with the query's terms, made by one scan of the entries. It returns
 // nil if an index exists or should be built. An index should be built if the entries are
 // few, if the query needs all terms, if an earlier scan was for other terms, or if another
@@ -199,7 +207,7 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 		return nil, nil
 	}
 	last := m.scanned.Load()
-	if last == nil && (m.hadScan || m.hasIndexFile()) {
+	if last == nil && m.expectsIndex() {
 		return nil, nil
 	}
 	v, choice := emptyViewFor(ctx, q, rank)

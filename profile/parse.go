@@ -273,7 +273,8 @@ func checkDocument(p string) error {
 
 func (r *reader) number(key string, v *yaml.Node) int {
 	n, err := strconv.Atoi(strings.ReplaceAll(v.Value, "_", ""))
-	if v.Kind != yaml.ScalarNode || err != nil || n < 1 || n > min(maxMaxTokens, math.MaxInt32) {
+	switch {
+	case v.Kind != yaml.ScalarNode, err != nil, n < 1, n > min(maxMaxTokens, math.MaxInt32):
 		r.Add(v, "%s is %s; write a whole number from 1 to %d", key, frontmatter.Describe(v), maxMaxTokens)
 		return 0
 	}
@@ -281,12 +282,13 @@ func (r *reader) number(key string, v *yaml.Node) int {
 }
 
 func (r *reader) truth(key string, v *yaml.Node) *bool {
-	b, err := strconv.ParseBool(v.Value)
-	if v.Kind != yaml.ScalarNode || err != nil || (v.Value != "true" && v.Value != "false") {
+	isTrue := v.Value == "true"
+	isBool := isTrue || v.Value == "false"
+	if v.Kind != yaml.ScalarNode || !isBool {
 		r.Add(v, "%s is %s; write true or false", key, frontmatter.Describe(v))
 		return nil
 	}
-	return &b
+	return &isTrue
 }
 
 // allPersonal means all kinds of personal data.

@@ -251,7 +251,8 @@ func compareRanked(a, b *rankedEntry) int {
 	if p := cmp.Compare(min(a.class, 1), min(b.class, 1)); p != 0 {
 		return p // the rank p is final, because pinned entries come first
 	}
-	if a.class != classPinned && (a.hit > 0 || b.hit > 0) {
+	hasHit := a.hit > 0 || b.hit > 0
+	if a.class != classPinned && hasHit {
 		switch {
 		case a.hit == 0:
 			return 1

@@ -16,7 +16,10 @@ const digestSpan = 31 * 24 * time.Hour
 // of the digest, and the digest has the labels of the entry. A digest has the tags of all entries that it summarizes,
 // so the entry's tags must be among them. Files and confidence are not compared.
 func isRetoldBy(e, d *oxbow.Entry) bool {
-	if e.ID == d.ID || !hasLabel(d, LabelDigest) || !hasLabel(e, LabelCovered) {
+	if e.ID == d.ID {
+		return false
+	}
+	if !hasLabel(d, LabelDigest) || !hasLabel(e, LabelCovered) {
 		return false
 	}
 	if e.Created.Before(d.Created) || !e.Created.Before(d.Created.Add(digestSpan)) {

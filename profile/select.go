@@ -297,7 +297,8 @@ func (r *Resolved) omitsText(e *oxbow.Entry) bool {
 	if !e.MayShow(oxbow.UnaskedByLabels) {
 		return true
 	}
-	if (e.Kind != oxbow.History && e.Kind != oxbow.Handoff) || hasLabel(e, LabelPinned) {
+	isRecord := e.Kind == oxbow.History || e.Kind == oxbow.Handoff
+	if !isRecord || hasLabel(e, LabelPinned) {
 		return false
 	}
 	return !slices.ContainsFunc(r.Includes, func(c Choice) bool {

@@ -111,15 +111,22 @@ func (s *Set) profileFiles() ([]file, error) {
 				return nil, fmt.Errorf("listing profiles of %s: %w", pl.Path, err)
 			}
 			for _, e := range list {
-				ext := path.Ext(e.Name())
-				if e.IsDir() || (ext != ".yaml" && ext != ".yml") || strings.HasPrefix(e.Name(), ".") {
-					continue
+				if isProfileFile(e) {
+					all = append(all, file{baseName(e.Name()), i, dir + "/" + e.Name()})
 				}
-				all = append(all, file{baseName(e.Name()), i, dir + "/" + e.Name()})
 			}
 		}
 	}
 	return all, nil
+}
+
+// isProfileFile reports whether a directory entry is a YAML file that is not hidden.
+func isProfileFile(e fs.DirEntry) bool {
+	if e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+		return false
+	}
+	ext := path.Ext(e.Name())
+	return ext == ".yaml" || ext == ".yml"
 }
 
 // List returns all profile files, ordered by name, including files with mistakes. If
@@ -198,9 +205,12 @@ func (s *Set) find(name string) (file, error) {
 			for _, ext := range []string{".yaml", ".yml"} {
 				f := file{name, i, dir + "/" + name + ext}
 				fi, err := pl.FS.Stat(f.path)
-				// A file that exists but cannot be examined, such as a link that leads outside of
-				// the place, still hides later files. The error is reported when the file is read.
-				if (err == nil && !fi.IsDir()) || (err != nil && !errors.Is(err, fs.ErrNotExist)) {
+				switch {
+				case err == nil && !fi.IsDir():
+					return f, nil
+				case err != nil && !errors.Is(err, fs.ErrNotExist):
+					// A file that exists but cannot be examined, such as a link that leads outside of
+					// the place, still hides later files. The error is reported when the file is read.
 					return f, nil
 				}
 			}
@@ -290,7 +300,8 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 			}
 			return err
 		}
-		if from != nil && !from.Project && p.Project {
+		isOwn := from != nil && !from.Project
+		if isOwn && p.Project {
 			return wrong("a profile of your own cannot extend %q, which came with the project (%s)", name, p.File)
 		}
 		path = append(path, name)
@@ -368,7 +379,10 @@ func (p *Place) caveat(path, text string) string {
 	case shaped == "" && p.Repeats != nil && p.Repeats(text):
 		shaped = "repeats what others wrote"
 	}
-	if shaped == "" || (p.Vouched != nil && p.Vouched(path)) {
+	if shaped == "" {
+		return ""
+	}
+	if p.Vouched != nil && p.Vouched(path) {
 		return ""
 	}
 	return shaped + ", and no person has vouched for it: it is data until a person reads it and says oxbow trust"

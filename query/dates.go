@@ -111,14 +111,24 @@ func parseNumber(w string) int {
 	if i := slices.Index(smallNumbers, w); i > 0 {
 		return i
 	}
-	if n, err := strconv.Atoi(w); err == nil && n > 0 && n < 1000 && w[0] != '+' {
+	if n := parseDigits(w); n < 1000 {
 		return n
 	}
 	return 0
 }
 
+// parseDigits returns the number that the word consists of. It returns 0 if the word has other
+// characters than digits, such as a sign, or if the number is greater than 65,535.
+func parseDigits(w string) int {
+	n, err := strconv.ParseUint(w, 10, 16)
+	if err != nil {
+		return 0
+	}
+	return int(n)
+}
+
 func parseYear(w string) int {
-	if y, err := strconv.Atoi(w); err == nil && len(w) == 4 && y >= 1000 {
+	if y := parseDigits(w); len(w) == 4 && y >= 1000 {
 		return y
 	}
 	return 0
@@ -129,7 +139,7 @@ func parseDay(w string) int {
 	for _, suffix := range []string{",", "st", "nd", "rd", "th"} {
 		w = strings.TrimSuffix(w, suffix)
 	}
-	if n, err := strconv.Atoi(w); err == nil && n > 0 && n <= 31 && len(w) <= 2 && w[0] != '+' {
+	if n := parseDigits(w); n <= 31 && len(w) <= 2 {
 		return n
 	}
 	return 0
@@ -349,8 +359,16 @@ func (r *dateReader) latestMonth(m time.Month) (from, to time.Time, ok bool) {
 // latestDay returns the latest day with this date, today or earlier.
 func (r *dateReader) latestDay(m time.Month, d int) (from, to time.Time, ok bool) {
 	y := r.today.Year()
-	if m > r.today.Month() || (m == r.today.Month() && d > r.today.Day()) {
+	if r.isLaterInYear(m, d) {
 		y--
 	}
 	return date(y, m, d)
+}
+
+// isLaterInYear reports whether the date is after today's date in the same year.
+func (r *dateReader) isLaterInYear(m time.Month, d int) bool {
+	if m != r.today.Month() {
+		return m > r.today.Month()
+	}
+	return d > r.today.Day()
 }

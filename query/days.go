@@ -106,7 +106,7 @@ func parseNumericDate(s string, loc *time.Location) (from, to time.Time, ok bool
 
 // parseAge parses the age of a day, such as 7d, or of a moment, such as 36h.
 func parseAge(s string, now time.Time) (from, to time.Time, ok bool) {
-	if s == "" || s[0] < '0' || s[0] > '9' {
+	if !beginsWithDigit(s) {
 		return from, to, false
 	}
 	for _, unit := range []struct {
@@ -128,6 +128,11 @@ func parseAge(s string, now time.Time) (from, to time.Time, ok bool) {
 // clamp limits t to the range from earliest to latest, and returns it in UTC.
 func clamp(t time.Time) time.Time { return text.TimeWithin(t, earliest, latest) }
 
+// beginsWithDigit reports whether the first byte of s is a decimal digit.
+func beginsWithDigit(s string) bool {
+	return s != "" && s[0] >= '0' && s[0] <= '9'
+}
+
 // dayStart returns the first moment in loc with the date of day, which is given as midnight
 // UTC. This is not always midnight in loc, because some time zones set their clocks forward
 // at midnight. For such a day, time.Date would return a time on the day before.
@@ -137,7 +142,10 @@ func dayStart(day time.Time, loc *time.Location) time.Time {
 	for _, t := range []time.Time{day.Add(-around), day.Add(around)} {
 		_, offset := t.In(loc).Zone()
 		t = day.Add(-time.Duration(offset) * time.Second).In(loc)
-		if sameWall(t, day) && (first.IsZero() || t.Before(first)) {
+		if !sameWall(t, day) {
+			continue
+		}
+		if first.IsZero() || t.Before(first) {
 			first = t
 		}
 	}

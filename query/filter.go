@@ -58,10 +58,23 @@ func cutTerm(w string) (t term, ok bool) {
 	return t, true
 }
 
+// quotedKeyLen returns the length of the quotation at the start of s, including both quote
+// characters, if a colon follows the quotation. Otherwise it returns 0.
+func quotedKeyLen(s string) int {
+	if !strings.HasPrefix(s, `"`) {
+		return 0
+	}
+	n := quoteLen(s)
+	if !strings.HasPrefix(s[n:], ":") {
+		return 0
+	}
+	return n
+}
+
 // cutFilterTerm parses a word of a filter. Its key may be any label key, quoted or not.
 func cutFilterTerm(w string) (term, error) {
 	rest, not := strings.CutPrefix(w, "-")
-	if n := quoteLen(rest); strings.HasPrefix(rest, `"`) && n > 0 && strings.HasPrefix(rest[n:], ":") {
+	if n := quotedKeyLen(rest); n > 0 {
 		key, err := strconv.Unquote(rest[:n])
 		if err != nil || !syntax.IsLabelKey(key) {
 			return term{}, invalid(

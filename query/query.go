@@ -101,7 +101,7 @@ func parseWords(all []string, now time.Time) (oxbow.Query, error) {
 	var o oxbow.Operators
 	for _, w := range all {
 		t, ok := cutTerm(w)
-		if !ok || !syntax.IsKnown(t.key) || t.value == "" || strings.HasPrefix(t.value, "//") {
+		if !ok || !t.isFilter() {
 			words = append(words, w)
 			if !addOperator(&o, w) {
 				plain = append(plain, w)
@@ -120,6 +120,12 @@ func parseWords(all []string, now time.Time) (oxbow.Query, error) {
 	}
 	q.Dates = findDates(plain, now)
 	return q, nil
+}
+
+// isFilter reports whether a term in a query is a filter: its key is known and it has a value. If
+// the value begins with two slashes, the word is a URL.
+func (t term) isFilter() bool {
+	return syntax.IsKnown(t.key) && t.value != "" && !strings.HasPrefix(t.value, "//")
 }
 
 // addOperator adds the word to the operators if the word has an operator's form, and
@@ -141,7 +147,11 @@ func addOperator(o *oxbow.Operators, w string) bool {
 		return false
 	}
 	prefix, star := strings.CutSuffix(rest, "*")
-	if (star && strings.ContainsFunc(prefix, func(r rune) bool { return !isWordRune(r) })) || (!star && rest == w) {
+	if star {
+		if strings.ContainsFunc(prefix, func(r rune) bool { return !isWordRune(r) }) {
+			return false
+		}
+	} else if rest == w {
 		return false
 	}
 	if rest != w {
@@ -157,7 +167,10 @@ func addOperator(o *oxbow.Operators, w string) bool {
 // quotation with at least one word.
 func unquotePhrase(s string) (string, bool) {
 	n := quoteLen(s)
-	if n == 0 || n < len(s) || !strings.ContainsFunc(s, isWordRune) {
+	if n == 0 || n < len(s) {
+		return "", false
+	}
+	if !strings.ContainsFunc(s, isWordRune) {
 		return "", false
 	}
 	if phrase, err := strconv.Unquote(s); err == nil {

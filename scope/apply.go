@@ -55,8 +55,11 @@ func (v *store) inside(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	for _, w := range all {
 		w.Note = ""
 		shown := v.scope.shownVersion(w)
-		isOwnRemoval := w.Verb == oxbow.VerbRemove && (targets[w.Entry.Name] || targets[shown.Entry.Name])
-		if isOwnRemoval || (w.Verb != oxbow.VerbRemove && v.scope.Sees(&w.Entry)) {
+		isInside := v.scope.Sees(&w.Entry)
+		if w.Verb == oxbow.VerbRemove {
+			isInside = targets[w.Entry.Name] || targets[shown.Entry.Name]
+		}
+		if isInside {
 			c.Versions = append(c.Versions, shown)
 		}
 	}
@@ -83,11 +86,17 @@ func (v *store) write(
 			return err
 		}
 		err = apply(ctx, b.bound)
-		if b.races && errors.Is(err, oxbow.ErrConflict) && try < maxRaces && !v.versionIsHidden(ctx, ops) {
+		if try < maxRaces && v.lostRace(ctx, b, err, ops) {
 			continue
 		}
 		return v.hide(ctx, err, ops)
 	}
+}
+
+// lostRace reports whether the ops failed with err because another writer changed an entry between
+// the reading and the writing of b, so that another attempt may succeed.
+func (v *store) lostRace(ctx context.Context, b binder, err error, ops []oxbow.Op) bool {
+	return b.races && errors.Is(err, oxbow.ErrConflict) && !v.versionIsHidden(ctx, ops)
 }
 
 // DryRun implements [oxbow.DryRunner].
@@ -338,7 +347,11 @@ func (v *store) hide(ctx context.Context, err error, ops []oxbow.Op) error {
 	if taken, ok := errors.AsType[*oxbow.AliasError](err); ok {
 		owner := taken.Names[0]
 		own := slices.ContainsFunc(ops, func(op oxbow.Op) bool { return op.Target() == owner })
-		if e, gerr := v.base.Get(ctx, owner); (gerr == nil && !v.scope.Sees(&e)) || (gerr != nil && !own) {
+		e, gerr := v.base.Get(ctx, owner)
+		switch {
+		case gerr != nil && !own:
+			return v.unusable(taken.Alias)
+		case gerr == nil && !v.scope.Sees(&e):
 			return v.unusable(taken.Alias)
 		}
 	}

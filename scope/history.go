@@ -50,12 +50,18 @@ func WithLeaves(ctx context.Context) context.Context {
 // removalIfLeft returns a removal to report instead of w if w left the scope, that is, if w is outside
 // and the version before it was inside. Otherwise it returns nothing.
 func (p *past) removalIfLeft(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
-	if !p.leaves || w.Verb == oxbow.VerbRemove || p.scope.Sees(&w.Entry) {
+	if !p.leaves {
+		return nil, nil
+	}
+	if w.Verb == oxbow.VerbRemove || p.scope.Sees(&w.Entry) {
 		return nil, nil
 	}
 	old, err := p.prev(ctx, w)
-	if err != nil || old == nil || old.Verb == oxbow.VerbRemove || !p.scope.Sees(&old.Entry) {
+	if err != nil || old == nil {
 		return nil, err
+	}
+	if old.Verb == oxbow.VerbRemove || !p.scope.Sees(&old.Entry) {
+		return nil, nil
 	}
 	return []oxbow.Version{
 		{

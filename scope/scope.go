@@ -105,8 +105,11 @@ func (s *Scope) mayBecome(e, old *oxbow.Entry) error {
 func (s *Scope) mayLabel(e, old *oxbow.Entry) error {
 	for _, t := range s.Only {
 		for _, l := range e.Labels {
-			if l.Key != t.Key || slices.Contains(t.Values, l.Value) || (old != nil && slices.Contains(old.Labels, l)) {
+			if l.Key != t.Key || slices.Contains(t.Values, l.Value) {
 				continue
+			}
+			if old != nil && slices.Contains(old.Labels, l) {
+				continue // the entry may keep a label
 			}
 			reason := "cannot be given within " + s.title()
 			if len(t.Values) > 0 {

@@ -254,10 +254,16 @@ func (l Label) Check() error {
 // parseConfidence parses a confidence, a decimal number from 0 to 1.
 func parseConfidence(s string) (float64, error) {
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(f >= 0 && f <= 1) || strings.ContainsAny(s, "xX_") {
+	isDecimal := err == nil && !strings.ContainsAny(s, "xX_")
+	if !isDecimal || !isConfidence(f) {
 		return 0, &InvalidError{Field: "confidence", Value: text.Clip(s, 40), Reason: "is not a number from 0 to 1"}
 	}
 	return f, nil
+}
+
+// isConfidence reports whether f is from 0 to 1. It returns false for NaN.
+func isConfidence(f float64) bool {
+	return f >= 0 && f <= 1
 }
 
 // Confidence returns the label for a confidence f from 0 to 1.

@@ -97,10 +97,16 @@ func (f Filter) And(g Filter) Filter {
 	if r.After.IsZero() || g.After.After(r.After) {
 		r.After = g.After
 	}
-	if r.Before.IsZero() || (!g.Before.IsZero() && g.Before.Before(r.Before)) {
+	if isEarlierBound(g.Before, r.Before) {
 		r.Before = g.Before
 	}
 	return r
+}
+
+// isEarlierBound reports whether the upper bound a excludes more times than the upper bound b. A
+// zero time is no bound.
+func isEarlierBound(a, b time.Time) bool {
+	return !a.IsZero() && (b.IsZero() || a.Before(b))
 }
 
 // Parts splits the filter into filters with a single condition each. The time range is one condition.

@@ -31,8 +31,11 @@ func NameForms(name string) []string {
 
 // SameName reports whether two names differ at most in their Unicode composition.
 func SameName(a, b string) bool {
-	if a == b || isPlainName(a) || isPlainName(b) {
-		return a == b
+	if a == b {
+		return true
+	}
+	if isPlainName(a) || isPlainName(b) {
+		return false
 	}
 	return ucd.Compose(a) == ucd.Compose(b)
 }

@@ -98,15 +98,20 @@ func normalAliases(aliases []string) []string {
 	}
 	var normal []string
 	for i, a := range aliases {
-		n := NormalName(a)
-		if (n != a && slices.Contains(normal, n)) || (n == a && slices.ContainsFunc(aliases[:i], func(b string) bool {
-			return b != a && NormalName(b) == a
-		})) {
-			continue
+		if n := NormalName(a); !repeatsAlias(a, n, aliases[:i], normal) {
+			normal = append(normal, n)
 		}
-		normal = append(normal, n)
 	}
 	return normal
+}
+
+// repeatsAlias reports whether an earlier alias is another spelling of alias a, which has the
+// normal form n. The normal forms of the earlier aliases are in normal.
+func repeatsAlias(a, n string, earlier, normal []string) bool {
+	if n != a {
+		return slices.Contains(normal, n)
+	}
+	return slices.ContainsFunc(earlier, func(b string) bool { return b != a && NormalName(b) == a })
 }
 
 // labelOrigin is the key of the label that contains an imported file's path.
@@ -117,7 +122,8 @@ const labelOrigin = "import"
 func normalLabels(labels []Label) []Label {
 	normal := labels
 	for i, l := range labels {
-		if l.Key == LabelFile || l.Key == LabelFileBlob || l.Key == labelOrigin {
+		switch l.Key {
+		case LabelFile, LabelFileBlob, labelOrigin:
 			continue
 		}
 		if v := NormalName(l.Value); v != l.Value {

@@ -135,7 +135,8 @@ func (on Occasion) Filter() Filter {
 	if keys := on.HeldLabels(); keys != nil {
 		f.Terms = append(f.Terms, Term{Key: "has", Values: keys, Not: true})
 	}
-	if on == Unasked || on == UnaskedByLabels || on == AtStart {
+	switch on {
+	case Unasked, UnaskedByLabels, AtStart:
 		f.Terms = append(f.Terms, Term{Key: "by", Values: slices.Clone(heldActors), Not: true})
 	}
 	return f

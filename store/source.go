@@ -117,11 +117,18 @@ func CallOpID(id, print string) string {
 // [CallOpID], this is the part before the hash of the arguments, and otherwise the whole
 // ID.
 func OpIDKey(id string) string {
-	const key = len("~") + 2*16
-	if len(id) == key+len("~")+2*8 && id[0] == '~' && id[key] == '~' {
-		return id[:key]
+	if isCallOpID(id) {
+		return id[:callKeyLen]
 	}
 	return id
+}
+
+// callKeyLen is the number of bytes of an op ID from [CallOpID] that identify the call.
+const callKeyLen = len("~") + 2*16
+
+// isCallOpID reports whether the op ID has the form of the IDs that [CallOpID] returns.
+func isCallOpID(id string) bool {
+	return len(id) == callKeyLen+len("~")+2*8 && id[0] == '~' && id[callKeyLen] == '~'
 }
 
 // OpIDFrom returns the op ID in ctx, or "" if ctx has none.

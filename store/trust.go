@@ -102,7 +102,8 @@ func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 		return labels
 	}
 	author := cmp.Or(old.TextBy(), Program)
-	if author == Imported || author == Foreign || old.hasValue(LabelUnvouched, UnvouchedImport) {
+	isForeign := author == Imported || author == Foreign
+	if isForeign || old.hasValue(LabelUnvouched, UnvouchedImport) {
 		return SortLabels(append(labels, Label{LabelUnvouched, UnvouchedImport}))
 	}
 	if author != Person {

@@ -21,10 +21,14 @@ func untilFree(fn func() error) error {
 	wait := time.Millisecond
 	for start := time.Now(); ; wait *= 2 {
 		err := fn()
-		if (!errors.Is(err, windows.ERROR_SHARING_VIOLATION) && !errors.Is(err, windows.ERROR_ACCESS_DENIED)) ||
-			time.Since(start)+wait > busyWait {
+		if !isBusy(err) || time.Since(start)+wait > busyWait {
 			return err
 		}
 		time.Sleep(wait)
 	}
+}
+
+// isBusy reports whether err may mean that another program has the file open at the moment.
+func isBusy(err error) bool {
+	return errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED)
 }

@@ -104,7 +104,8 @@ func (l *osLock) adopt(f *os.File, info fs.FileInfo) (bool, error) {
 	if err == nil && l.closed {
 		err = fs.ErrClosed
 	}
-	if err != nil || !current || l.held {
+	isUsable := current && !l.held
+	if err != nil || !isUsable {
 		l.f, l.info = was, wasInfo
 		return false, errors.Join(err, unlockFile(f))
 	}

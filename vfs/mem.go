@@ -254,9 +254,10 @@ func (m *Mem) Rename(oldname, newname string) error {
 	refuse := func(err error) error {
 		return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err}
 	}
-	if checkName("rename", oldname) != nil || checkName("rename", newname) != nil ||
-		oldname == "." || newname == "." {
-		return refuse(fs.ErrInvalid)
+	for _, name := range []string{oldname, newname} {
+		if name == "." || checkName("rename", name) != nil {
+			return refuse(fs.ErrInvalid)
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -176,7 +176,8 @@ func (o *OS) Link(oldname, newname string) error {
 		return err
 	}
 	err := o.root.Link(from, to)
-	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case err == nil, errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
 		return ofCall("link", err)
 	}
 	return fmt.Errorf("%w: %w", ErrUnsupported, err)

@@ -58,7 +58,10 @@ func refersAt(dir int, name string, info fs.FileInfo) (same, known bool) {
 	for err == unix.EINTR {
 		err = unix.Statx(dir, name, unix.AT_SYMLINK_NOFOLLOW, mask, &st)
 	}
-	if err != nil || st.Mask&unix.STATX_INO == 0 || st.Mode&unix.S_IFMT != unix.S_IFREG {
+	if err != nil || st.Mask&unix.STATX_INO == 0 {
+		return false, false
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return false, false
 	}
 	return st.Ino == want.Ino && unix.Mkdev(st.Dev_major, st.Dev_minor) == want.Dev, true

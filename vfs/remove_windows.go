@@ -26,8 +26,11 @@ func removeInRoot(root *os.Root, name string) error {
 	}
 	// Windows does not delete a read-only file, but os.Root.Remove promises to do it.
 	info, serr := root.Lstat(name)
-	if serr != nil || !info.Mode().IsRegular() || info.Mode()&0o200 != 0 {
+	if serr != nil || !info.Mode().IsRegular() {
 		return err
+	}
+	if info.Mode()&0o200 != 0 {
+		return err // the file is writable, so the error has another cause
 	}
 	if cerr := root.Chmod(name, info.Mode()|0o200); cerr != nil {
 		return err

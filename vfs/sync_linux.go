@@ -33,8 +33,10 @@ func (f *dataFile) StartSync() error {
 	err := f.control("sync_file_range", func(fd int) error {
 		return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE)
 	})
-	if errors.Is(err, unix.EIO) || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) ||
-		errors.Is(err, os.ErrClosed) {
+	switch {
+	case errors.Is(err, unix.EIO), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return err // the data could not be written
+	case errors.Is(err, os.ErrClosed):
 		return err
 	}
 	return nil

@@ -17,7 +17,10 @@ const StaleAfter = time.Minute
 func TempOf(temp string) (name string, ok bool) {
 	rest, ok := strings.CutSuffix(temp, ".tmp")
 	dot := len(rest) - 17
-	if !ok || dot < 1 || rest[dot] != '.' || strings.Trim(rest[dot+1:], "0123456789abcdef") != "" {
+	if !ok || dot < 1 {
+		return "", false
+	}
+	if rest[dot] != '.' || strings.Trim(rest[dot+1:], "0123456789abcdef") != "" {
 		return "", false
 	}
 	return rest[:dot], true
@@ -36,7 +39,11 @@ func RemoveStaleTemps(fsys FS, dir string, now time.Time, isOurs func(name strin
 		if !ok || !isOurs(name) {
 			continue
 		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > StaleAfter {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if now.Sub(info.ModTime()) > StaleAfter {
 			_ = fsys.Remove(path.Join(dir, e.Name()))
 		}
 	}

@@ -61,8 +61,8 @@ func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, wai
 		until, end := context.WithTimeout(ctx, limit)
 		defer end()
 		ok, err = w.wait(until)
-		if err != nil && ctx.Err() == nil && until.Err() != nil {
-			err = nil
+		if ctx.Err() == nil && until.Err() != nil {
+			err = nil // only the limit is over
 		}
 	default:
 		ok, err = Poll(ctx, limit, l.TryLock)

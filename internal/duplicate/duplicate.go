@@ -34,7 +34,8 @@ func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, tota
 		if err != nil {
 			return nil, fmt.Errorf("looking for entries that say the same: %w", err)
 		}
-		if (e.Kind != oxbow.Note && e.Kind != oxbow.World) || !e.MayShow(oxbow.WithoutLabels) {
+		isCompared := e.Kind == oxbow.Note || e.Kind == oxbow.World
+		if !isCompared || !e.MayShow(oxbow.WithoutLabels) {
 			continue
 		}
 		projects := strings.Join(e.Values(oxbow.LabelProject), "\x00")

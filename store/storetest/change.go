@@ -15,12 +15,24 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
+// isSameEntry reports whether a and b are versions of one entry: the ID, the kind and the creation
+// time are equal.
+func isSameEntry(a, b *oxbow.Entry) bool {
+	return a.ID == b.ID && a.Kind == b.Kind && a.Created.Equal(b.Created)
+}
+
 func testAdd(t *testing.T, s oxbow.Store, can Can) {
 	gone(t, s, "a")
 	apply(t, s, oxbow.Add{Name: "a", Content: "alpha"})
 	e := get(t, s, "a")
-	if e.Name != "a" || e.Content != "alpha" || e.Kind != can.Kinds[0] || e.ID == 0 || e.Created.IsZero() {
-		t.Errorf("Get(a) = %+v", e)
+	if e.Name != "a" || e.Content != "alpha" {
+		t.Errorf("Get(a) = %+v, want the name a and the content alpha", e)
+	}
+	if e.Kind != can.Kinds[0] {
+		t.Errorf("Get(a) = %+v, want the kind %v", e, can.Kinds[0])
+	}
+	if e.ID == 0 || e.Created.IsZero() {
+		t.Errorf("Get(a) = %+v, want an ID and a creation time", e)
 	}
 	refused(t, s, oxbow.ErrExists, oxbow.Add{Name: "a", Content: "again"})
 	if got := get(t, s, "a"); got.Content != "alpha" {
@@ -45,7 +57,7 @@ func testUpdate(t *testing.T, s oxbow.Store, can Can) {
 	old := get(t, s, "a")
 	apply(t, s, oxbow.Update{Name: "a", Content: "two"})
 	e := get(t, s, "a")
-	if e.Content != "two" || e.ID != old.ID || e.Kind != old.Kind || !e.Created.Equal(old.Created) {
+	if e.Content != "two" || !isSameEntry(&e, &old) {
 		t.Errorf("after Update: %+v, before: %+v", e, old)
 	}
 	if can.Aliases {

@@ -82,17 +82,34 @@ func testWatch(t *testing.T, s oxbow.Store, _ Can) {
 	w.Watch(func(e oxbow.Event) { two = append(two, e) })
 	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
 	id := get(t, s, "a").ID
-	if len(one) != 1 || len(two) != 1 || len(one[0].Changes) != 1 || one[0].Reset ||
-		one[0].Changes[0].ID != id || one[0].Changes[0].Entry == nil || one[0].Changes[0].Entry.Content != "one" {
-		t.Errorf("after an Add, the watchers received %+v and %+v", one, two)
+	if len(one) != 1 || len(two) != 1 {
+		t.Fatalf("after an Add, the watchers received %+v and %+v, want one event each", one, two)
+	}
+	if e := changedEntry(t, one[0], id); e == nil || e.Content != "one" {
+		t.Errorf("after an Add, the watcher received the entry %+v", e)
+	}
+	if one[0].Reset {
+		t.Errorf("after an Add, the watcher received %+v, want no reset", one[0])
 	}
 	stop()
 	stop()
 	apply(t, s, oxbow.Remove{Name: "a"})
-	if len(one) != 1 || len(two) != 2 || len(two[1].Changes) != 1 || two[1].Changes[0].ID != id ||
-		two[1].Changes[0].Entry != nil {
-		t.Errorf("after a Remove, the watchers received %+v and %+v, the first being stopped", one, two)
+	if len(one) != 1 || len(two) != 2 {
+		t.Fatalf("after a Remove, the watchers received %+v and %+v, the first being stopped", one, two)
 	}
+	if e := changedEntry(t, two[1], id); e != nil {
+		t.Errorf("after a Remove, the watcher received the entry %+v", e)
+	}
+}
+
+// changedEntry returns the entry of an event that must contain exactly one change, of the entry
+// with this ID. It returns nil if the entry was removed.
+func changedEntry(t *testing.T, event oxbow.Event, id uint64) *oxbow.Entry {
+	t.Helper()
+	if len(event.Changes) != 1 || event.Changes[0].ID != id {
+		t.Fatalf("a watcher received %+v, want one change of entry %d", event, id)
+	}
+	return event.Changes[0].Entry
 }
 
 func testCanceled(t *testing.T, s oxbow.Store, _ Can) {
@@ -133,10 +150,14 @@ func testReopen(t *testing.T, s oxbow.Store, can Can) {
 	again := can.Reopen(t)
 	defer again.Close()
 	got := get(t, again, "a")
-	if got.ID != want.ID || got.Kind != want.Kind || got.Content != want.Content || !got.Created.Equal(want.Created) ||
-		!slices.Equal(got.Aliases, want.Aliases) || !slices.Equal(got.Labels, want.Labels) ||
-		got.Version != want.Version {
+	if !isSameEntry(&got, &want) || got.Version != want.Version {
 		t.Errorf("reopened: %+v, want %+v", got, want)
+	}
+	if got.Content != want.Content {
+		t.Errorf("reopened: content %q, want %q", got.Content, want.Content)
+	}
+	if !slices.Equal(got.Aliases, want.Aliases) || !slices.Equal(got.Labels, want.Labels) {
+		t.Errorf("reopened: aliases and labels of %+v, want those of %+v", got, want)
 	}
 	gone(t, again, "b")
 	check(t, again)

@@ -157,7 +157,7 @@ func mapByMyers(a, b []int32, i, j int, m []int) {
 	for d := 0; d <= maxDistance; d++ {
 		for k := -d; k <= d; k += 2 {
 			var x int
-			if k == -d || (k != d && furthest[maxDistance+k-1] < furthest[maxDistance+k+1]) {
+			if insertsLine(furthest, maxDistance, k, d) {
 				x = int(furthest[maxDistance+k+1])
 			} else {
 				x = int(furthest[maxDistance+k-1]) + 1
@@ -175,6 +175,16 @@ func mapByMyers(a, b []int32, i, j int, m []int) {
 	}
 }
 
+// insertsLine reports whether the furthest path to diagonal k in round d ends with an inserted line
+// of b and the equal lines after it. Otherwise it ends with a deleted line of a. The slice furthest
+// contains the furthest positions of the round before. Diagonal 0 is at index middle.
+func insertsLine(furthest []int32, middle, k, d int) bool {
+	if k == -d || k == d {
+		return k == -d
+	}
+	return furthest[middle+k-1] < furthest[middle+k+1]
+}
+
 // followTrace follows the trace from the end of both texts back to their start, and maps the equal
 // lines. Round d of the trace has the ends of the diagonals -d to d.
 func followTrace(trace [][]int32, x, y, i, j int, m []int) {
@@ -187,9 +197,9 @@ func followTrace(trace [][]int32, x, y, i, j int, m []int) {
 			return int(round[k+d-1])
 		}
 		k := x - y
-		diagonal, step := k-1, 1 // a line of a was deleted
-		if k == -d || (k != d && furthest(k-1) < furthest(k+1)) {
-			diagonal, step = k+1, 0 // a line of b was inserted
+		diagonal, step := k-1, 1
+		if insertsLine(round, d-1, k, d) {
+			diagonal, step = k+1, 0
 		}
 		px := furthest(diagonal)
 		py := px - diagonal

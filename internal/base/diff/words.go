@@ -42,13 +42,10 @@ func ComparedWords(before, after string) (a, b []Part) {
 }
 
 // joinParts joins neighboring words that are alike common or changed. A space between two changed words
-// is changed, too.
+// is also changed.
 func joinParts(words []string, isCommon []bool) (parts []Part) {
 	for i, w := range words {
-		isChanged := !isCommon[i]
-		if w == " " && i > 0 && i+1 < len(words) && !isCommon[i-1] && !isCommon[i+1] {
-			isChanged = true
-		}
+		isChanged := !isCommon[i] || (w == " " && isBetweenChanges(isCommon, i))
 		if n := len(parts); n > 0 && parts[n-1].IsChanged == isChanged {
 			parts[n-1].Text += w
 			continue
@@ -56,6 +53,11 @@ func joinParts(words []string, isCommon []bool) (parts []Part) {
 		parts = append(parts, Part{w, isChanged})
 	}
 	return parts
+}
+
+// isBetweenChanges reports whether the words before and after word i exist and are changed.
+func isBetweenChanges(isCommon []bool, i int) bool {
+	return i > 0 && i+1 < len(isCommon) && !isCommon[i-1] && !isCommon[i+1]
 }
 
 // splitWords splits a line into words, runs of spaces, and single signs.
@@ -70,9 +72,11 @@ func splitWords(s string) (words []string) {
 		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), r == '_':
 			kind = word
 		}
-		// a letter of a script without spaces is a word of its own
-		if kind == sign || kind != last || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) {
+		switch {
+		case kind == sign, kind != last:
 			words = append(words, "")
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+			words = append(words, "") // each letter of a script without spaces is a word
 		}
 		words[len(words)-1] += string(r)
 		last = kind

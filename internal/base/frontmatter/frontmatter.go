@@ -116,7 +116,11 @@ func (r *Reader) Read(data string) *yaml.Node {
 	d := yaml.NewDecoder(strings.NewReader(data))
 	var doc, second yaml.Node
 	err := d.Decode(&doc)
-	if errors.Is(err, io.EOF) || (err == nil && (len(doc.Content) == 0 || IsNull(doc.Content[0]))) {
+	isEmpty := errors.Is(err, io.EOF)
+	if err == nil {
+		isEmpty = len(doc.Content) == 0 || IsNull(doc.Content[0])
+	}
+	if isEmpty {
 		return &yaml.Node{Kind: yaml.MappingNode}
 	}
 	if err == nil {

@@ -35,13 +35,18 @@ func IsBare(s string) bool {
 // isLiteral reports whether a value is an unquoted bare word, boolean, number or time. It returns
 // false for null.
 func isLiteral(s string) bool {
-	if IsBare(s) || s == "true" || s == "false" {
+	switch {
+	case s == "true", s == "false", IsBare(s):
 		return true
-	}
-	if s == "" || s[0] < '0' || s[0] > '9' || s[len(s)-1] == ':' {
+	case s == "", s[0] < '0', s[0] > '9', s[len(s)-1] == ':':
 		return false
 	}
 	return strings.Trim(s, "0123456789.:-TZ+") == ""
+}
+
+// isPlainKey reports whether a key is a bare word of at most 100 bytes.
+func isPlainKey(key string) bool {
+	return len(key) <= 100 && IsBare(key)
 }
 
 // readPlain returns the same mapping as the YAML decoder. It returns nil if data does not have the
@@ -56,7 +61,7 @@ func readPlain(data string) *yaml.Node {
 	for text := range strings.SplitSeq(strings.TrimSuffix(data, "\n"), "\n") {
 		line++
 		key, value, ok := strings.Cut(text, ": ")
-		if !ok || len(key) > 100 || !IsBare(key) {
+		if !ok || !isPlainKey(key) {
 			return nil
 		}
 		column := utf8.RuneCountInString(key) + 3

@@ -47,11 +47,15 @@ func valueEnd(b []byte, i int) int {
 			depth--
 		}
 		i++
-		if depth == 0 && (isSeparator(b[i]) || b[i] == ']' || b[i] == '}') {
+		if depth == 0 && endsValue(b[i]) {
 			return i
 		}
 	}
 }
+
+// endsValue reports whether the byte after a value is a separator or a closing bracket. Other
+// bytes belong to the value.
+func endsValue(c byte) bool { return isSeparator(c) || c == ']' || c == '}' }
 
 // isSeparator reports whether a byte may occur between values.
 func isSeparator(c byte) bool { return c <= ' ' || c == ',' || c == ':' }
@@ -90,7 +94,7 @@ func Unquote(raw []byte) string {
 // escapedUnit returns the UTF-16 code unit of the \u escape at the start of b, or -1 if b does not start
 // with such an escape.
 func escapedUnit(b []byte) rune {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+	if len(b) < 6 || string(b[:2]) != `\u` {
 		return -1
 	}
 	u, err := strconv.ParseUint(string(b[2:6]), 16, 16)
@@ -98,6 +102,12 @@ func escapedUnit(b []byte) rune {
 		return -1
 	}
 	return rune(u)
+}
+
+// mayBeSurrogate reports whether b, which begins with a backslash, may begin with an escape from
+// \uD800 to \uDFFF. Most escapes do not.
+func mayBeSurrogate(b []byte) bool {
+	return len(b) > 2 && b[1] == 'u' && b[2]|0x20 == 'd'
 }
 
 // LoneSurrogate returns the offset of the first \u escape that is only half of a surrogate pair, or
@@ -109,7 +119,7 @@ func LoneSurrogate(b []byte) int {
 			return -1
 		}
 		i += j
-		if i+2 >= len(b) || b[i+1] != 'u' || b[i+2]|0x20 != 'd' { // most escapes are not D800 to DFFF
+		if !mayBeSurrogate(b[i:]) {
 			i += 2 // \u and its digits contain no other backslash
 			continue
 		}

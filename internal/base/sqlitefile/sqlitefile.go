@@ -85,8 +85,8 @@ func (db *DB) readHeader() error {
 		db.pageSize = 1 << 16
 	}
 	db.usable = db.pageSize - int(head[20])
-	isPower := db.pageSize&(db.pageSize-1) == 0
-	if db.pageSize < 512 || !isPower || db.usable < 480 {
+	isPageSize := db.pageSize >= 512 && db.pageSize&(db.pageSize-1) == 0
+	if !isPageSize || db.usable < 480 {
 		return fmt.Errorf("%w: its page size is %d", errFormat, db.pageSize)
 	}
 	info, err := db.file.Stat()

@@ -132,7 +132,10 @@ func (t *Table) readColumns(parts []string) (unique []string) {
 func indexedColumn(i schemaRow, unique []string) string {
 	if i.sql == "" { // sqlite_autoindex_TABLE_NUMBER
 		n, err := strconv.Atoi(i.name[strings.LastIndexByte(i.name, '_')+1:])
-		if err != nil || n < 1 || n > len(unique) {
+		if err != nil {
+			return ""
+		}
+		if n < 1 || n > len(unique) {
 			return ""
 		}
 		return unique[n-1]

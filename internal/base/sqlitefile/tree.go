@@ -165,7 +165,8 @@ func (db *DB) decodeValues(r *record) ([]any, error) {
 		return nil, err
 	}
 	head, size := decodeVarint(b)
-	if size == 0 || head > uint64(len(b)) || head < uint64(size) {
+	switch {
+	case size == 0, head > uint64(len(b)), head < uint64(size):
 		return nil, fmt.Errorf("%w: a record is damaged", errFormat)
 	}
 	types, body := b[size:head], b[head:]

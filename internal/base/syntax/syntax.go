@@ -42,7 +42,10 @@ func IsKnown(key string) bool { return slices.Contains(knownKeys, Canonical(key)
 // IsLabelKey reports whether key has the form of a label key: a lower-case ASCII letter, followed
 // by lower-case letters, digits, - or _. The maximum length is 64 bytes.
 func IsLabelKey(key string) bool {
-	if key == "" || len(key) > 64 || key[0] < 'a' || key[0] > 'z' {
+	if key == "" || len(key) > 64 {
+		return false
+	}
+	if key[0] < 'a' || key[0] > 'z' {
 		return false
 	}
 	return !strings.ContainsFunc(key, func(c rune) bool {
@@ -76,10 +79,15 @@ func NearestKey(key string) string {
 // QuoteKey returns a label key in the syntax of filters. It quotes the key if the unquoted text
 // would be read as another key or as a misspelling.
 func QuoteKey(key string) string {
-	if Canonical(key) != key || NearestKey(key) != "" || key == untilKey {
+	if isMisread(key) {
 		return strconv.Quote(key)
 	}
 	return key
+}
+
+// isMisread reports whether a filter would read the unquoted key as another key or as a misspelling.
+func isMisread(key string) bool {
+	return Canonical(key) != key || NearestKey(key) != "" || key == untilKey
 }
 
 // QuoteValue returns a value in the syntax of filters. It quotes the value if necessary.

@@ -96,7 +96,10 @@ func mountTypeAt(path string) string {
 func mountType(mountinfo, device string) string {
 	for line := range strings.Lines(mountinfo) {
 		before, after, ok := strings.Cut(line, " - ")
-		if fields := strings.Fields(before); !ok || len(fields) < 3 || fields[2] != device {
+		if !ok {
+			continue
+		}
+		if fields := strings.Fields(before); len(fields) < 3 || fields[2] != device {
 			continue
 		}
 		if fields := strings.Fields(after); len(fields) > 0 {

@@ -55,7 +55,8 @@ func DescribeFileSystem(path string) (FileSystem, error) {
 		}
 		up := filepath.Dir(path)
 		// A path below a file does not exist either, so continue with its parent.
-		if up == path || (!errors.Is(err, fs.ErrNotExist) && !isNotDir(path)) {
+		isMissing := errors.Is(err, fs.ErrNotExist) || isNotDir(path)
+		if up == path || !isMissing {
 			return FileSystem{}, err
 		}
 		path = up

@@ -28,11 +28,17 @@ func Distance[E comparable](a, b []E) int {
 				d++
 			}
 			d = min(d, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+			if isSwapped(a, b, i, j) {
 				d = min(d, before[j-1]+1)
 			}
 			row[j+1] = d
 		}
 	}
 	return row[len(b)]
+}
+
+// isSwapped reports whether the elements of a up to i are the elements of b up to j in the other
+// order.
+func isSwapped[E comparable](a, b []E, i, j int) bool {
+	return i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j]
 }

@@ -32,7 +32,8 @@ func Snippet(content string, terms []string, width int) string {
 // lines of prose outside of code fences.
 func Excerpt(content string, terms []string, width int) string {
 	var b strings.Builder
-	mayWrap, inFence := false, false // long: the previous line may be wrapped; fenced: it is in a code fence
+	mayWrap := false // the previous line is outside of a code fence, and may continue in this line
+	inFence := false
 	for line := range strings.Lines(content) {
 		words := strings.TrimLeft(line, " \t")
 		indent := strings.ReplaceAll(line[:len(line)-len(words)], "\t", "  ")
@@ -41,16 +42,22 @@ func Excerpt(content string, terms []string, width int) string {
 			mayWrap = false
 			continue
 		}
-		if mayWrap && !inFence && indent == "" && !strings.ContainsAny(words[:1], "#-*+>|`~0123456789") {
+		if mayWrap && isProse(indent, words) {
 			indent = " "
 		} else if b.Len() > 0 {
 			indent = "\n" + indent
 		}
 		b.WriteString(indent + words)
-		mayWrap = len(words) >= 50
 		inFence = inFence != (strings.HasPrefix(words, "```") || strings.HasPrefix(words, "~~~"))
+		mayWrap = !inFence && len(words) >= 50
 	}
 	return cutExcerpt(b.String(), terms, width)
+}
+
+// isProse reports whether a line with this indentation may continue a paragraph. It returns false
+// for an indented line and for the start of a Markdown block, such as a heading or a list item.
+func isProse(indent, words string) bool {
+	return indent == "" && !strings.ContainsAny(words[:1], "#-*+>|`~0123456789")
 }
 
 func cutExcerpt(s string, terms []string, width int) string {
@@ -99,7 +106,7 @@ func nextCut(s string, from, start int) int {
 // lastCut returns the last position between from and to at which a word ends. If that is before
 // stop, it returns the end of the last character instead.
 func lastCut(s string, from, to, stop int) int {
-	if to == len(s) || s[to] == ' ' || s[to] == '\n' {
+	if to == len(s) || strings.IndexByte(" \n", s[to]) >= 0 {
 		return to
 	}
 	if i := from + strings.LastIndexAny(s[from:to], " \n"); i > from && i >= stop {

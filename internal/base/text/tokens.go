@@ -128,6 +128,11 @@ func runLength(s string) int {
 	return n
 }
 
+// isCamelHump reports whether a capital letter follows a small letter. Both are ASCII letters.
+func isCamelHump(before, c byte) bool {
+	return c <= 'Z' && before >= 'a'
+}
+
 // wordCost returns the cost of consecutive ASCII letters.
 func wordCost(word string) int {
 	sum := costWord + max(
@@ -137,7 +142,7 @@ func wordCost(word string) int {
 	consonants, capitals := 0, 0
 	for i := range len(word) {
 		c := word[i]
-		if i > 0 && c <= 'Z' && word[i-1] >= 'a' {
+		if i > 0 && isCamelHump(word[i-1], c) {
 			capitals++
 			if capitals > 1 {
 				sum += costCapitals
@@ -150,7 +155,11 @@ func wordCost(word string) int {
 			consonants = 0
 		} else {
 			consonants++
-			if consonants > freeConsonants+1 || (consonants > freeConsonants && i >= baseLetters) {
+			free := freeConsonants
+			if i < baseLetters {
+				free++
+			}
+			if consonants > free {
 				sum += costConsonant
 			}
 		}

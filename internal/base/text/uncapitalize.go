@@ -8,8 +8,13 @@ import "strings"
 // and removes the period at the end.
 func Uncapitalize(s string) string {
 	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
-	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+	if isCapitalized(s) {
 		s = strings.ToLower(s[:1]) + s[1:]
 	}
 	return s
+}
+
+// isCapitalized reports whether s begins with an ASCII capital letter and then a small letter.
+func isCapitalized(s string) bool {
+	return len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z'
 }

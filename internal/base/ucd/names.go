@@ -73,7 +73,8 @@ func mapValid(s string, convert func(string) string) string {
 	var b strings.Builder
 	for start, i := 0, 0; ; {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if n == 0 || (r == utf8.RuneError && n == 1) {
+		isInvalid := r == utf8.RuneError && n == 1
+		if n == 0 || isInvalid {
 			b.WriteString(convert(s[start:i]))
 			b.WriteString(s[i : i+n])
 			start = i + n
@@ -128,11 +129,23 @@ func decomposeRunes(s string) []rune {
 	return rs
 }
 
+// isBelow reports whether i is from 0 to n-1.
+func isBelow(i, n rune) bool { return i >= 0 && i < n }
+
+// isTail reports whether r is the tail of a syllable of Hangul.
+func isTail(r rune) bool { return isBelow(r-tailFirst-1, tailCount-1) }
+
+// isOpenSyllable reports whether r is a syllable of Hangul without a tail.
+func isOpenSyllable(r rune) bool {
+	i := r - syllableFirst
+	return isBelow(i, syllableCount) && i%tailCount == 0
+}
+
 func appendDecomposed(rs []rune, r rune) []rune {
 	if r < utf8.RuneSelf {
 		return append(rs, r)
 	}
-	if i := r - syllableFirst; i >= 0 && i < syllableCount {
+	if i := r - syllableFirst; isBelow(i, syllableCount) {
 		rs = append(rs, leadFirst+i/(vowelCount*tailCount), vowelFirst+i%(vowelCount*tailCount)/tailCount)
 		if tail := i % tailCount; tail != 0 {
 			rs = append(rs, tailFirst+tail)
@@ -170,8 +183,8 @@ func composeRunes(rs []rune) []rune {
 	out := rs[:0]
 	for _, r := range rs {
 		class := combiningClass(r)
-		isNextTo := starter == len(out)-1
-		if starter >= 0 && (isNextTo || lastClass < class) {
+		isBlocked := starter < len(out)-1 && lastClass >= class
+		if starter >= 0 && !isBlocked {
 			if c, ok := composePair(out[starter], r); ok {
 				out[starter] = c
 				continue
@@ -186,13 +199,14 @@ func composeRunes(rs []rune) []rune {
 	return out
 }
 
+// composePair returns the character that is composed of a and b. It returns false if there is no
+// such character.
 func composePair(a, b rune) (rune, bool) {
-	if lead, vowel := a-leadFirst, b-vowelFirst; lead >= 0 && lead < leadCount && vowel >= 0 && vowel < vowelCount {
+	if lead, vowel := a-leadFirst, b-vowelFirst; isBelow(lead, leadCount) && isBelow(vowel, vowelCount) {
 		return syllableFirst + (lead*vowelCount+vowel)*tailCount, true
 	}
-	if i, tail := a-syllableFirst, b-tailFirst; i >= 0 && i < syllableCount && i%tailCount == 0 && tail > 0 &&
-		tail < tailCount {
-		return a + tail, true
+	if isTail(b) && isOpenSyllable(a) {
+		return a + b - tailFirst, true
 	}
 	c, ok := compositionPairs()[[2]rune{a, b}]
 	return c, ok

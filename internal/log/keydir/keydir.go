@@ -260,7 +260,8 @@ func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
 		}
 		rest = b
 	})
-	if !done && (i != f.Count(Entries) || len(rest) > 0) {
+	isWhole := i == f.Count(Entries) && len(rest) == 0
+	if !done && !isWhole {
 		f.Fail(errTables)
 	}
 }

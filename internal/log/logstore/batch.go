@@ -126,7 +126,10 @@ func (g *batch) owner(word, but string) (name string, ok bool) {
 		return word, true
 	}
 	for name, e := range g.names {
-		if e != nil && name != but && slices.Contains(e.Aliases, word) {
+		if e == nil || name == but {
+			continue
+		}
+		if slices.Contains(e.Aliases, word) {
 			return name, true
 		}
 	}

@@ -266,7 +266,8 @@ func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.C
 		_, err = p.applyRecord(r, v)
 		return err
 	})
-	if err == nil && rep.First > 1 && !bytes.Equal(vouched, base.Sum(nil)) {
+	wasCompacted := err == nil && rep.First > 1
+	if wasCompacted && !bytes.Equal(vouched, base.Sum(nil)) {
 		rep.Problems = append(rep.Problems, store.Problem{Offset: at,
 			What: "the entries kept by the last compaction are not those that it vouched for: they were edited",
 			Mend: "restore a backup; or, to accept what is there, oxbow recover --replace"})
@@ -293,6 +294,11 @@ func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.C
 	return rep, err
 }
 
+// isSameState reports whether two entries have the same name, version and data.
+func isSameState(a, b *store.Entry) bool {
+	return a.Name == b.Name && a.Version == b.Version && leftAs(a, loggedOp{verb: store.VerbUpdate, entry: b})
+}
+
 // compareStates returns a problem if the entries in memory differ from those in the file.
 func compareStates(have, want []*store.Entry) []store.Problem {
 	if len(have) != len(want) {
@@ -302,8 +308,7 @@ func compareStates(have, want []*store.Entry) []store.Problem {
 		}
 	}
 	for i, e := range have {
-		if w := want[i]; e.Name != w.Name || e.Version != w.Version ||
-			!leftAs(e, loggedOp{verb: store.VerbUpdate, entry: w}) {
+		if !isSameState(e, want[i]) {
 			return []store.Problem{
 				{Offset: -1, What: fmt.Sprintf("entry %q in memory is not the one in the file", e.Name),
 					Mend: "this is a defect of oxbow: please report it; a restart reads the file anew"},
@@ -334,9 +339,11 @@ func (d *DB) staleFiles() []store.Problem {
 		}) {
 			continue
 		}
-		if strings.HasPrefix(e.Name(), base+".") &&
-			(strings.HasSuffix(e.Name(), ".tmp") || strings.HasSuffix(e.Name(), ".tmp"+SnapshotSuffix)) &&
-			!d.recentFile(e) {
+		isTemp := strings.HasSuffix(e.Name(), ".tmp") || strings.HasSuffix(e.Name(), ".tmp"+SnapshotSuffix)
+		if !isTemp || !strings.HasPrefix(e.Name(), base+".") {
+			continue
+		}
+		if !d.recentFile(e) {
 			ps = append(ps, store.Problem{Offset: -1, What: "a rewrite was interrupted and left " + e.Name(),
 				Mend: "nothing needs it; when no other oxbow is running: rm " +
 					text.ShellQuote(path.Join(path.Dir(d.path), e.Name()))})

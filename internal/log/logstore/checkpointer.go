@@ -77,8 +77,11 @@ func (c *checkpointer) rest(end int64, entries int) {
 // shortenTail calls renew in another goroutine if the log has grown long after the snapshot. Errors
 // of renew are ignored, because renew is called again when the log has grown further.
 func (c *checkpointer) shortenTail(length int64, renew func()) {
-	if length < c.tailAt.Load() || c.opts.ReadOnly || !c.mu.TryLock() {
+	if length < c.tailAt.Load() || c.opts.ReadOnly {
 		return
+	}
+	if !c.mu.TryLock() {
+		return // another goroutine writes a checkpoint
 	}
 	c.tailAt.Store(length + c.opts.TailLeast)
 	go func() {

@@ -111,7 +111,8 @@ func (d *DB) commit(ctx context.Context, build func(g *batch) (*body, error)) *c
 	batch := d.queue.take()
 	err := errPanic
 	defer func() {
-		if err != nil && err == ctx.Err() && !r.isFinished() {
+		isCanceled := err != nil && err == ctx.Err()
+		if isCanceled && !r.isFinished() {
 			// Nothing was tried, so only this canceled request fails.
 			r.finish(0, err)
 		} else {

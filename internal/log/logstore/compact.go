@@ -210,7 +210,10 @@ func (c *compaction) place(ops []loggedOp, offset int64) {
 	for _, p := range slices.Backward(ops) {
 		e := p.entry
 		at, ok := slices.BinarySearchFunc(c.last, placedVersion{id: e.ID, version: e.Version}, placedVersion.compare)
-		if !ok || p.erased || p.verb == store.VerbRemove || c.last[at].offset < 0 {
+		if p.erased || p.verb == store.VerbRemove {
+			continue
+		}
+		if !ok || c.last[at].offset < 0 {
 			continue
 		}
 		c.last[at].offset = -1
@@ -413,14 +416,25 @@ func (d *DB) mustHold(drops dropFunc) (int64, error) {
 // cause of err. Otherwise it returns err. After [wal.ErrUnknown], it returns err as well, because
 // then this process itself replaced the log.
 func (c *compaction) overtaken(err error) error {
-	if err == nil || c == nil || errors.Is(err, wal.ErrUnknown) {
+	if err == nil || c == nil {
 		return err
 	}
-	if place, perr := c.log.Place(); (perr == nil && place == wal.Replaced) || errors.Is(err, fs.ErrNotExist) ||
-		errors.Is(err, errSnapshot) {
+	if errors.Is(err, wal.ErrUnknown) {
+		return err
+	}
+	place, perr := c.log.Place()
+	switch {
+	case perr == nil && place == wal.Replaced:
+		return errReplaced
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errSnapshot):
 		return errReplaced
 	}
 	return err
+}
+
+// hasState reports whether the compaction has a state to write. c may be nil.
+func (c *compaction) hasState() bool {
+	return c != nil && c.st != nil
 }
 
 // compactOptions are the options of [DB.compact].
@@ -470,13 +484,13 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep
 		return err
 	}
 	if !o.holdWriters {
-		if err := prepare(); err != nil || c == nil || c.st == nil {
+		if err := prepare(); err != nil || !c.hasState() {
 			return rep, d.describe(c.overtaken(err))
 		}
 	}
 	return rep, d.alone(ctx, func() error {
 		if o.holdWriters {
-			if err := prepare(); err != nil || c == nil || c.st == nil {
+			if err := prepare(); err != nil || !c.hasState() {
 				return err
 			}
 		}

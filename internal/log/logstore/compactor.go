@@ -54,7 +54,10 @@ func (c *compactor) start(
 	compact func(context.Context, dropFunc) bool,
 ) {
 	keep := uint64(c.opts.KeepChanges)
-	if c.opts.KeepChanges <= 0 || length < c.checkAt.Load() || last-base <= keep {
+	if c.opts.KeepChanges <= 0 || last-base <= keep {
+		return
+	}
+	if length < c.checkAt.Load() {
 		return
 	}
 	young := time.Unix(0, math.MaxInt64)

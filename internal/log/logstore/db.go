@@ -170,7 +170,11 @@ func (d *DB) rereadOverwritten() (read bool, err error) {
 // inPlace returns an error if the store's directory is no longer at its path and the log has no file yet. If the log
 // has a file, package wal returns this error.
 func (d *DB) inPlace() error {
-	if dir, ok := d.fs.(*vfs.OS); ok && d.opts.FS == nil && !d.log.Exists() && dir.Moved() {
+	dir, ok := d.fs.(*vfs.OS)
+	if !ok || d.opts.FS != nil {
+		return nil
+	}
+	if !d.log.Exists() && dir.Moved() {
 		return d.describe(wal.ErrVanished)
 	}
 	return nil
@@ -242,7 +246,8 @@ func (d *DB) reloadBy(read func() (*state, []int64, error)) error {
 		}
 		return err
 	}
-	if had && d.log.Header().ID == id && d.log.Seq() < seq {
+	isSameLog := had && d.log.Header().ID == id
+	if isSameLog && d.log.Seq() < seq {
 		// Refuse to continue. Otherwise this process would write other changes under the numbers of
 		// the missing changes.
 		d.broken = d.describe(&wal.RolledBackError{Have: d.log.Seq(), Had: seq})

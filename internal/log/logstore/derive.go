@@ -124,7 +124,8 @@ func (d *DB) dropTemps(name string) error {
 	base := path.Base(name)
 	for _, e := range files {
 		rest, ours := strings.CutPrefix(e.Name(), base)
-		if !ours || !strings.HasPrefix(rest, ".") || !strings.HasSuffix(rest, ".tmp") {
+		isTemp := strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, ".tmp")
+		if !ours || !isTemp {
 			continue
 		}
 		if err := d.truncateAndRemove(path.Join(dir, e.Name())); err != nil {

@@ -130,8 +130,11 @@ func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, 
 			if row%4096 == 0 {
 				err = ctx.Err()
 			}
-			if err != nil || l.hidden.hasBit(row) || isHeld(row) {
-				return err == nil
+			if err != nil {
+				return false
+			}
+			if l.hidden.hasBit(row) || isHeld(row) {
+				return true
 			}
 			err = decodeNames(text, &e)
 			more = err == nil && fn(e.Name)

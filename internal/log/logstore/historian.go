@@ -100,8 +100,11 @@ func (d *DB) EntryVersion(id, version uint64, last int64) *store.Entry {
 		return nil
 	}
 	es, err := decodeEntries(&r, func(of uint64) bool { return of == id })
+	if err != nil {
+		return nil
+	}
 	for _, e := range slices.Backward(es) {
-		if err == nil && e.ID == id && e.Version == version {
+		if e.ID == id && e.Version == version {
 			return e
 		}
 	}
@@ -196,6 +199,9 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 	}
 }
 
+// isSameID reports whether the two IDs are equal and not 0.
+func isSameID(a, b uint64) bool { return a != 0 && a == b }
+
 // versionsIn returns the versions of the name that change seq wrote, in order. If the change was
 // merged into the base, versionsIn searches the base. Erased versions do not have a name. An erased
 // version matches if it belongs to the entry with this ID. ID 0 matches no erased version.
@@ -207,7 +213,7 @@ func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, er
 	var vs []store.Version
 	if ok {
 		for _, p := range v.ops {
-			if p.erased && id != 0 && p.entry.ID == id {
+			if p.erased && isSameID(p.entry.ID, id) {
 				p.entry.Name = name
 			}
 			if p.entry.Name == name {

@@ -332,7 +332,10 @@ func (st *state) newestRows(f store.Filter) iter.Seq[int] {
 		}
 		for place := range st.base.len() {
 			row := st.base.newest(place)
-			if !st.hidden.hasBit(row) && selects(row) && !yield(row) {
+			if st.hidden.hasBit(row) || !selects(row) {
+				continue
+			}
+			if !yield(row) {
 				return
 			}
 		}

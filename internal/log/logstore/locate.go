@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/oxbow-memory/oxbow/internal/base/logpos"
-	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/store"
 )
 
@@ -27,7 +26,7 @@ func (d *DB) PlaceOf(p logpos.Position) (logpos.Position, error) {
 		}
 	default:
 		r, err := d.log.At(p.Offset)
-		if err == nil && r.Type < wal.Unchained && r.Seq == p.Seq && r.Chain == p.Chain {
+		if err == nil && r.IsChange(p.Seq, p.Chain) {
 			return p, nil
 		}
 	}

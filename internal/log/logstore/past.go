@@ -36,7 +36,10 @@ func (d *DB) Before(ctx context.Context, seq uint64, limit int) (deltas []store.
 		if err != nil {
 			return nil, false, err
 		}
-		if !found || v.base != nil || isRewrite(&r, v) || ops+len(v.ops) > limit {
+		if !found || v.base != nil {
+			return nil, false, nil
+		}
+		if isRewrite(&r, v) || ops+len(v.ops) > limit {
 			return nil, false, nil
 		}
 		ops += len(v.ops)

@@ -381,7 +381,8 @@ func decodePut(f wire.Field) (loggedOp, error) {
 		}
 		return err
 	})
-	if err == nil && (p.verb == "" || e.ID == 0 || e.Name == "" || nsec >= 1e9) {
+	isComplete := p.verb != "" && e.ID != 0 && e.Name != "" && nsec < 1e9
+	if err == nil && !isComplete {
 		err = errors.New("an op without verb, id or name")
 	}
 	if p.verb != store.VerbRemove {
@@ -467,8 +468,10 @@ func digestBody(_ uint8, data []byte) ([32]byte, error) {
 // strings of different ops do not share memory.
 func eachWanted(body []byte, want func(id uint64) bool, fn func(f wire.Field) error) error {
 	return wire.EachPart(body, func(num, from, at, end int) error {
-		if num == fieldOp && want != nil && !want(opID(body[at:end])) {
-			return nil
+		if num == fieldOp && want != nil {
+			if !want(opID(body[at:end])) {
+				return nil
+			}
 		}
 		return wire.Each(string(body[from:end]), fn)
 	})

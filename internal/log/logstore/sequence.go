@@ -57,7 +57,8 @@ func (d *DB) Since(ctx context.Context, p store.Position) iter.Seq2[store.Delta,
 func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bool) error {
 	unknown := fmt.Errorf("%w: %s", store.ErrPosition, d.path)
 	p, ok := logpos.Decode(s)
-	if (!ok && s != "") || p.Seq > last {
+	isPosition := ok || s == ""
+	if !isPosition || p.Seq > last {
 		return unknown
 	}
 	log, err := d.openSecondLog()

@@ -61,7 +61,8 @@ func (l *sharedLog) span() (first, last uint64) {
 
 // recordBroken records an error that reading again cannot fix. logmu must be held exclusively.
 func (l *sharedLog) recordBroken(err error) {
-	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrVersion) || errors.Is(err, store.ErrNotStore) {
+	switch {
+	case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrVersion), errors.Is(err, store.ErrNotStore):
 		l.broken = err
 	}
 }

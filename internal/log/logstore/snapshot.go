@@ -156,7 +156,8 @@ func (h *snapshotHead) encode() []byte {
 // decodeSnapshotHead decodes page 0 of a file with this size.
 func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 	le := binary.LittleEndian
-	if [8]byte(b) != snapshotMagic || le.Uint32(b[8:]) != snapshotVersion || le.Uint32(b[12:]) != 0 {
+	switch {
+	case [8]byte(b) != snapshotMagic, le.Uint32(b[8:]) != snapshotVersion, le.Uint32(b[12:]) != 0:
 		return h, fmt.Errorf("%w: it is of another version", errSnapshot)
 	}
 	h = snapshotHead{log: [16]byte(b[16:]), seq: le.Uint64(b[32:]), offset: int64(le.Uint64(b[40:])),
@@ -169,14 +170,22 @@ func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 		}
 		h.counts[s] = int(n)
 	}
-	rows := h.counts[sectionEntries]
-	if int64(pagefile.CountPages(h.tableSizes()))*pagefile.Size != size ||
-		h.seq-h.base != uint64(h.counts[sectionChanges]) ||
-		h.counts[sectionNames] != rows || h.counts[sectionHeads] != rows ||
-		h.counts[sectionNewest] != rows {
+	if !h.fits(size) {
 		return h, fmt.Errorf("%w: its size is not what it says", errSnapshot)
 	}
 	return h, nil
+}
+
+// fits reports whether the counts of the head agree with each other and with the size of the file.
+func (h *snapshotHead) fits(size int64) bool {
+	if int64(pagefile.CountPages(h.tableSizes()))*pagefile.Size != size {
+		return false
+	}
+	if h.seq-h.base != uint64(h.counts[sectionChanges]) {
+		return false
+	}
+	rows := h.counts[sectionEntries]
+	return h.counts[sectionNames] == rows && h.counts[sectionHeads] == rows && h.counts[sectionNewest] == rows
 }
 
 // textHash returns the hash of a name or alias.
@@ -394,7 +403,10 @@ func (s *snapshot) lastRemoval(name string) (last uint64) {
 
 // change returns the offset of a change's record.
 func (s *snapshot) change(seq uint64) (offset int64, ok bool) {
-	if s == nil || seq <= s.head.base || seq > s.head.seq {
+	if s == nil {
+		return 0, false
+	}
+	if seq <= s.head.base || seq > s.head.seq {
 		return 0, false
 	}
 	return int64(s.rows.Key(sectionChanges, int(seq-s.head.base-1))), true

@@ -74,7 +74,10 @@ func (s *snapshot) entryAt(row int) *store.Entry {
 		return nil
 	}
 	e := p.(*opPlaces).entry(s.log, row)
-	if e == nil || e.ID != s.id(row) || e.Version != uint64(s.field(row, 1)) {
+	if e == nil {
+		return nil
+	}
+	if e.ID != s.id(row) || e.Version != uint64(s.field(row, 1)) {
 		return nil
 	}
 	return e
@@ -134,7 +137,10 @@ func (s *snapshot) decodeRows(r *wal.Record, want func(id uint64) bool) (map[int
 	decoded := make(map[int]*store.Entry, len(es))
 	for _, e := range slices.Backward(es) { // if a record has several versions of an entry, use the last version
 		row, ok := s.find(e.ID)
-		if ok && decoded[row] == nil && s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == e.Version {
+		if !ok || decoded[row] != nil {
+			continue
+		}
+		if s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == e.Version {
 			decoded[row] = e
 		}
 	}

@@ -91,10 +91,11 @@ func (d *DB) Checkpoint(ctx context.Context) error {
 	if err := d.ready(ctx); err != nil {
 		return err
 	}
-	if err := d.keepSnapshot(ctx); err != nil && !errors.Is(err, errSnapshot) && !errors.Is(err, ErrDerived) {
-		return err
+	err := d.keepSnapshot(ctx)
+	if errors.Is(err, errSnapshot) || errors.Is(err, ErrDerived) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // keepSnapshot writes the snapshot in the background if much has changed since the last
@@ -122,7 +123,10 @@ func (d *DB) keepSnapshot(ctx context.Context) error {
 func (d *DB) freezeIf(worth func() bool) (*frozen, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	if d.closed || d.broken != nil || !worth() {
+	if d.closed || d.broken != nil {
+		return nil, nil
+	}
+	if !worth() {
 		return nil, nil
 	}
 	return d.freeze()
@@ -218,7 +222,11 @@ func (d *DB) restOn(ctx context.Context, put func() error, condition restConditi
 		}
 		spared := s.end() - d.st.base.end()
 		isWorthwhile := spared >= (d.log.End()-d.st.base.end())/2
-		if s.head.seq > d.log.Seq() || s.head.seq <= d.from || (condition == restIfWorthwhile && !isWorthwhile) {
+		isUsable := s.head.seq <= d.log.Seq() && s.head.seq > d.from
+		if condition == restIfWorthwhile {
+			isUsable = isUsable && isWorthwhile
+		}
+		if !isUsable {
 			s.release()
 			return errSnapshot
 		}

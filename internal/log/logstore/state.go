@@ -93,7 +93,10 @@ func (st *state) find(name string) *store.Entry {
 
 // row returns the row of the base with the entry with this name.
 func (st *state) row(name string) (row int, ok bool) {
-	if _, gone := st.gone[name]; gone || st.base == nil || st.names[name] != nil {
+	if st.base == nil || st.names[name] != nil {
+		return 0, false
+	}
+	if _, gone := st.gone[name]; gone {
 		return 0, false
 	}
 	row, ok = st.base.rowNamed(name)
@@ -159,11 +162,14 @@ func (st *state) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 // records may have changed. A compaction does not count, because it leaves entries
 // unchanged.
 func isRewrite(r *wal.Record, v *body) bool {
-	if r.Type == typeChange && len(v.ops) == 0 && v.base != nil && strings.HasPrefix(v.note, compactionNote) {
-		return false
+	if r.Type != typeChange {
+		return true
 	}
-	return r.Type != typeChange || (len(v.ops) == 0 && len(v.reverts) == 0) ||
-		slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.erased })
+	if len(v.ops) > 0 {
+		return slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.erased })
+	}
+	isCompaction := v.base != nil && strings.HasPrefix(v.note, compactionNote)
+	return !isCompaction && len(v.reverts) == 0
 }
 
 // apply applies a change and returns the deltas.
@@ -386,7 +392,10 @@ func yieldEntries(ctx context.Context, es iter.Seq[*store.Entry], f store.Filter
 				return
 			}
 		}
-		if e == nil || (f.Match(e) && !yield(*e, nil)) {
+		if e == nil {
+			return
+		}
+		if f.Match(e) && !yield(*e, nil) {
 			return
 		}
 	}

@@ -154,7 +154,11 @@ func (t *aliasTable) owner(word, but string) (name string, ok bool) {
 		return word, true
 	}
 	for _, name := range t.named[word] {
-		if e := t.g.get(name); name != but && e != nil && slices.Contains(e.Aliases, word) {
+		e := t.g.get(name)
+		if e == nil || name == but {
+			continue
+		}
+		if slices.Contains(e.Aliases, word) {
 			return name, true
 		}
 	}

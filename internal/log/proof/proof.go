@@ -120,8 +120,13 @@ func parse(line string) (h Head, ok bool) {
 	errs[3] = err
 	sig, err := base64.RawURLEncoding.DecodeString(w[5])
 	errs[4] = err
-	if errors.Join(errs[:]...) != nil || len(chain) != 32 || len(key) != ed25519.PublicKeySize ||
-		(h.Kind != Grown && h.Kind != Back) {
+	if errors.Join(errs[:]...) != nil {
+		return Head{}, false
+	}
+	if len(chain) != 32 || len(key) != ed25519.PublicKeySize {
+		return Head{}, false
+	}
+	if h.Kind != Grown && h.Kind != Back {
 		return Head{}, false
 	}
 	return h, ed25519.Verify(key, signedMessage(strings.Join(w[:fields-1], " ")), sig)

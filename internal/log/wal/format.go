@@ -129,6 +129,11 @@ type Record struct {
 // size returns the size of the record in the file.
 func (r *Record) size() int64 { return Overhead + int64(len(r.Body)) }
 
+// IsChange reports whether r is the chained record with this sequence number and chain.
+func (r *Record) IsChange(seq uint64, chain [32]byte) bool {
+	return r.Type < Unchained && r.Seq == seq && r.Chain == chain
+}
+
 func (h *Header) encode() []byte {
 	b := make([]byte, HeaderSize)
 	copy(b, magic[:])

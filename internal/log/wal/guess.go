@@ -70,8 +70,11 @@ func seedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err err
 	}
 	le := binary.LittleEndian
 	n := int64(le.Uint32(b[4:]))
-	if n > MaxBody || offset+Overhead+n > end || b[32] == 0 || b[33]|b[34]|b[35] != 0 {
+	if n > MaxBody || offset+Overhead+n > end {
 		return 0, 0, nil
+	}
+	if b[32] == 0 || b[33]|b[34]|b[35] != 0 {
+		return 0, 0, nil // the type of a record is not 0, and the three bytes after it are 0
 	}
 	rest := make([]byte, n+chainSize)
 	if _, err := f.ReadAt(rest, offset+prefixSize); err != nil && err != io.EOF {

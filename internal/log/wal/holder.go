@@ -36,8 +36,13 @@ func program() string {
 		return "unknown"
 	}
 	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
-	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") && len(os.Args[1]) < 16 {
+	if len(os.Args) > 1 && mayBeSubcommand(os.Args[1]) {
 		name += " " + os.Args[1]
 	}
 	return name[:min(len(name), 48)]
+}
+
+// mayBeSubcommand reports whether an argument is short and not a flag.
+func mayBeSubcommand(arg string) bool {
+	return !strings.HasPrefix(arg, "-") && len(arg) < 16
 }

@@ -22,7 +22,10 @@ func (l *Log) Jump(offset int64, seq uint64, chain [32]byte, synced int64) error
 		}
 	}
 	if offset == 0 {
-		if !l.Exists() || l.header.Base != seq || l.header.Chain != chain {
+		if !l.Exists() {
+			return wrong(HeaderSize)
+		}
+		if l.header.Base != seq || l.header.Chain != chain {
 			return wrong(HeaderSize)
 		}
 		l.end = max(l.end, l.header.BaseEnd)
@@ -31,7 +34,7 @@ func (l *Log) Jump(offset int64, seq uint64, chain [32]byte, synced int64) error
 		if err != nil {
 			return err
 		}
-		if offset < max(HeaderSize, l.header.BaseEnd) || r.Type >= Unchained || r.Seq != seq || r.Chain != chain {
+		if offset < max(HeaderSize, l.header.BaseEnd) || !r.IsChange(seq, chain) {
 			return wrong(offset)
 		}
 		l.advance(&r)

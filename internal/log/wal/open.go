@@ -82,7 +82,10 @@ func (l *Log) Close() error {
 // from a torn tail. The seal is not synced, and errors are ignored, because nothing
 // depends on it.
 func (l *Log) Seal() {
-	if !l.wroteLast || l.failed != nil || l.lock == nil {
+	if !l.wroteLast {
+		return
+	}
+	if l.failed != nil || l.lock == nil {
 		return
 	}
 	if ok, err := l.lock.TryLock(); err != nil || !ok {

@@ -47,7 +47,8 @@ func (l *Log) Read(fn func(r *Record) error) error {
 		}
 	}
 	d := bad.(*damage)
-	if d.offset < l.header.BaseEnd || (l.opts.Verify && errors.Is(d, errChain)) {
+	chainIsBroken := l.opts.Verify && errors.Is(d, errChain)
+	if d.offset < l.header.BaseEnd || chainIsBroken {
 		return &CorruptError{Offset: d.offset, Reason: d.reason}
 	}
 	next, lost, err := l.findAfterDamage(d.offset)
@@ -175,7 +176,8 @@ func (l *Log) checkFollows(r *Record) error {
 	if r.Seq != want {
 		return &damage{r.Offset, fmt.Sprintf("change %d stands where change %d belongs", r.Seq, want)}
 	}
-	if (r.Type >= Unchained || l.opts.Verify) && !l.isSuccessor(r) {
+	mustVerify := r.Type >= Unchained || l.opts.Verify
+	if mustVerify && !l.isSuccessor(r) {
 		return &damage{r.Offset, errChain.reason}
 	}
 	return nil
@@ -301,7 +303,10 @@ func (l *Log) at(offset, size int64, room []byte) (r Record, more []byte, bad, e
 		}
 		r, need, bad := decodeRecord(buf[:n], l.seed)
 		r.Offset = offset
-		if bad == nil || need <= want || err == io.EOF || offset+need > size {
+		if bad == nil || err == io.EOF {
+			return r, room, bad, nil
+		}
+		if need <= want || offset+need > size {
 			return r, room, bad, nil
 		}
 		want = need

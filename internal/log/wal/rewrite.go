@@ -291,15 +291,26 @@ func (l *Log) sweep(keep string) {
 		return
 	}
 	for _, e := range entries {
-		rest, ours := strings.CutPrefix(e.Name(), path.Base(l.name)+".")
-		random, end, _ := strings.Cut(rest, ".")
 		name := path.Join(path.Dir(l.name), e.Name())
-		if _, err := hex.DecodeString(random); ours && (end == "tmp" || strings.HasPrefix(end, "tmp.")) && err == nil &&
-			len(random) == 12 &&
-			(keep == "" || !strings.HasPrefix(name, path.Clean(keep))) {
+		isKept := keep != "" && strings.HasPrefix(name, path.Clean(keep))
+		if l.isNewFile(e.Name()) && !isKept {
 			_ = l.fs.Remove(name)
 		}
 	}
+}
+
+// isNewFile reports whether a file in the log's directory has the name of a new file, or of an
+// additional file of a new file: the log's name, 12 hexadecimal digits, and "tmp".
+func (l *Log) isNewFile(name string) bool {
+	rest, ok := strings.CutPrefix(name, path.Base(l.name)+".")
+	if !ok {
+		return false
+	}
+	random, end, _ := strings.Cut(rest, ".")
+	if _, err := hex.DecodeString(random); err != nil || len(random) != 12 {
+		return false
+	}
+	return end == "tmp" || strings.HasPrefix(end, "tmp.")
 }
 
 // writeZeros fills the file with zeros from from (inclusive) to to (exclusive).

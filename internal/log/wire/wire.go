@@ -24,6 +24,13 @@ func (f Field) Unknown() error { return fmt.Errorf("unknown field %d", f.Num) }
 // ErrShort is the error of a message that ends within a field.
 var ErrShort = errors.New("a field is cut short")
 
+// isTag reports whether a field begins with this tag: the field's number is from 1 to 1<<20, and its
+// value is a number (0) or length-delimited (2).
+func isTag(tag uint64) bool {
+	num, form := tag>>3, tag&7
+	return num > 0 && num <= 1<<20 && (form == 0 || form == 2)
+}
+
 // Each calls fn for each field of a message, in order, until fn returns an error. The
 // strings of the fields share memory with s.
 func Each(s string, fn func(f Field) error) error {
@@ -35,7 +42,7 @@ func Each(s string, fn func(f Field) error) error {
 		}
 		f := Field{Num: int(tag >> 3), Bytes: tag&7 == 2}
 		s = s[n:]
-		if (!f.Bytes && tag&7 != 0) || tag>>3 == 0 || tag>>3 > 1<<20 {
+		if !isTag(tag) {
 			return fmt.Errorf("field %d has an unknown form", tag>>3)
 		}
 		v, n := uvarint(s)
@@ -84,7 +91,8 @@ func EachPart(body []byte, fn func(num, from, at, end int) error) error {
 		tag, n := binary.Uvarint(body[from:])
 		v, m := binary.Uvarint(body[from+max(n, 0):])
 		at := from + n + m
-		if n <= 0 || m <= 0 || tag&7 != 2 || v > uint64(len(body)-at) {
+		isDelimited := n > 0 && m > 0 && tag&7 == 2
+		if !isDelimited || v > uint64(len(body)-at) {
 			return fn(0, from, from, len(body))
 		}
 		end := at + int(v)

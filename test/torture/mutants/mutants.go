@@ -89,7 +89,7 @@ var All = []Mutant{
 	{
 		"snapshot-chain-not-compared",
 		"internal/log/wal/jump.go",
-		"r.Type >= Unchained || r.Seq != seq || r.Chain != chain {",
+		"!r.IsChange(seq, chain) {",
 		"r.Type >= Unchained || r.Seq != seq {",
 	},
 	{
