@@ -152,7 +152,10 @@ func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*
 }
 
 func (b *Store) readLines(file string) *fileLines {
-	data, err := b.textContent(file)
+	data, err := b.content(file)
+	if isBinary(data) {
+		err = errBinary(file)
+	}
 	if err != nil {
 		return &fileLines{err: err}
 	}

@@ -30,15 +30,8 @@ var (
 	byUniqueText = way{(*blockSearch).findCopies, (*blockSearch).scoreContext, (*blockSearch).chooseUnique}
 )
 
-// try returns the match of the first way that finds the block.
-func (s *blockSearch) try(ways ...way) match {
-	for _, w := range ways {
-		if m := w.choose(s, w.score(s, w.find(s))); m.placing != Lost {
-			return m
-		}
-	}
-	return notFound
-}
+// findBy chooses the position of the block in one way.
+func (s *blockSearch) findBy(w way) match { return w.choose(s, w.score(s, w.find(s))) }
 
 // alikeOnly is the factor by which the confidence is multiplied if almost no line of the block is
 // unchanged. Therefore a confidence of .5 or more means that some lines are unchanged.
@@ -59,7 +52,14 @@ func (s *blockSearch) find(blob string) match {
 	} else {
 		s.old, ways = nil, waysByText
 	}
-	m := s.try(ways...)
+	m := notFound
+	for _, w := range ways {
+		candidates := w.score(s, w.find(s))
+		m = w.choose(s, candidates)
+		if m.placing != Lost {
+			break
+		}
+	}
 	if m.placing == Edited && s.sharedLetters(m.span) < leastKept {
 		m.confidence *= alikeOnly
 		m.how += ", in other words"
@@ -91,7 +91,7 @@ func (p *lineIndex) isSuccessor(s *sidecar, now string) bool {
 		}
 		all++
 		search := blockSearch{text: p, record: r}
-		if m := search.try(byText); m.placing != Lost && m.span.First >= last {
+		if m := search.findBy(byText); m.placing != Lost && m.span.First >= last {
 			votes, last = votes+1, m.span.First
 		}
 	}

@@ -87,59 +87,69 @@ func (f *oldVersion) unchangedLines(was Span) *keptLines {
 	return k
 }
 
-// findKept returns ranges that contain the unchanged lines of the block, or none if too few lines are unchanged.
+// findKept returns ranges that contain the unchanged lines of the block, or none if too few lines are unchanged. A
+// range ends at the unchanged lines before and after the block, or contains as many additional lines as the block
+// had.
 func (s *blockSearch) findKept() []candidate {
 	was := s.record.Span
 	k := s.old.unchangedLines(was)
 	if k.whole {
 		return []candidate{{first: k.first, end: k.last + 1, kept: k}}
 	}
-	if k.lines == 0 || k.share < leastKept || k.last-k.first >= 4*was.Len()+20 {
+	if k.areTooFew(was) {
 		return nil
 	}
-	return s.old.extendKept(was, k)
-}
-
-// extendKept returns ranges that contain a block's unchanged lines. A range ends at the unchanged lines before
-// and after the block, or contains as many additional lines as the block had.
-func (f *oldVersion) extendKept(was Span, k *keptLines) (out []candidate) {
-	from := was.First - 1
-	to := was.Last
-	n := was.Len()
-	above, below := 0, len(f.now.lines) // limits: the unchanged lines before and after the block
-	for i := from - 1; i >= 0; i-- {
-		if t := f.bareAt(i); t >= 0 {
-			above = t + 1
-			break
-		}
-	}
-	for i := to; i < len(f.bareTo); i++ {
-		if t := f.bareAt(i); t >= 0 {
-			below = t
-			break
-		}
-	}
-	los, his := []int{k.first}, []int{k.last + 1}
-	switch {
-	case k.head == 0:
-	case from > 0 && f.bareAt(from-1) >= 0: // all lines in between belong to the block
-		los[0] = max(above, k.first-2*n)
-	default:
-		los = append(los, max(above, k.first-k.head))
-	}
-	switch {
-	case k.tail == 0:
-	case to < len(f.bareTo) && f.bareAt(to) >= 0:
-		his[0] = min(below, k.last+1+2*n)
-	default:
-		his = append(his, min(below, k.last+1+k.tail))
-	}
-	for _, lo := range los {
-		for _, hi := range his {
-			out = append(out, candidate{first: lo, end: hi, kept: k})
+	var out []candidate
+	for _, first := range s.old.possibleStarts(was, k) {
+		for _, end := range s.old.possibleEnds(was, k) {
+			out = append(out, candidate{first: first, end: end, kept: k})
 		}
 	}
 	return out
+}
+
+// areTooFew reports whether the unchanged lines are too few, or too far apart, to find the block by them.
+func (k *keptLines) areTooFew(was Span) bool {
+	return k.lines == 0 || k.share < leastKept || k.last-k.first >= 4*was.Len()+20
+}
+
+// possibleStarts returns the indexes of the lines with which a range may start that contains the unchanged lines of
+// the block.
+func (f *oldVersion) possibleStarts(was Span, k *keptLines) []int {
+	if k.head == 0 {
+		return []int{k.first}
+	}
+	limit := 0 // the line after the unchanged lines before the block
+	for i := was.First - 2; i >= 0; i-- {
+		if t := f.bareAt(i); t >= 0 {
+			limit = t + 1
+			break
+		}
+	}
+	if was.First > 1 && f.bareAt(was.First-2) >= 0 { // all lines in between belong to the block
+		return []int{max(limit, k.first-2*was.Len())}
+	}
+	return []int{k.first, max(limit, k.first-k.head)}
+}
+
+// possibleEnds returns the indexes of the lines before which a range may end that contains the unchanged lines of the
+// block.
+func (f *oldVersion) possibleEnds(was Span, k *keptLines) []int {
+	end := k.last + 1
+	if k.tail == 0 {
+		return []int{end}
+	}
+	limit := len(f.now.lines) // the first of the unchanged lines after the block
+	for i := was.Last; i < len(f.bareTo); i++ {
+		if t := f.bareAt(i); t >= 0 {
+			limit = t
+			break
+		}
+	}
+	if was.Last < len(f.bareTo) && f.bareAt(was.Last) >= 0 { // all lines in between belong to the block
+		return []int{min(limit, end+2*was.Len())}
+	}
+	return []int{end, min(limit, end+k.tail)}
 }
 
 // findReplacements returns the ranges of the lines that replaced the block in the old version. The result is valid

@@ -10,19 +10,23 @@ const (
 	sameWords     = .95 // similarity of a line in which only punctuation or white space changed
 )
 
+// howKept is the explanation if a block with changed lines was found by its unchanged lines.
+const howKept = "followed through the changes of the file since, which changed the block too"
+
 // chooseKept chooses the block if all lines are unchanged, or if many lines are unchanged and the words are
-// similar.
+// similar. All candidates contain the same unchanged lines.
 func (s *blockSearch) chooseKept(cs []candidate) match {
 	if len(cs) == 0 {
 		return notFound
 	}
-	if cs[0].kept.whole {
-		return s.matchWhole(cs[0])
+	best := cs[0]
+	if best.kept.whole {
+		return s.matchWhole(best)
 	}
-	if m := matchKept(cs); m.confidence >= similar {
-		return m
+	if best.similarity < similar {
+		return notFound
 	}
-	return notFound
+	return match{best.span(), Edited, best.similarity, howKept}
 }
 
 // matchWhole returns the match for a block whose lines are all unchanged.
@@ -38,19 +42,6 @@ func (s *blockSearch) matchWhole(c candidate) match {
 	return m
 }
 
-// matchKept returns the match for the candidate whose words are most similar. All contain the same unchanged
-// lines. Of equally similar candidates, it takes the last one, which has the most lines.
-func matchKept(cs []candidate) match {
-	best := cs[0]
-	for _, c := range cs[1:] {
-		if c.similarity >= best.similarity {
-			best = c
-		}
-	}
-	return match{best.span(), Edited, best.similarity,
-		"followed through the changes of the file since, which changed the block too"}
-}
-
 // chooseHalfKept is like chooseKept, but if half of the block is unchanged, the similarity of its words
 // may be less than [similar].
 func (s *blockSearch) chooseHalfKept(cs []candidate) match {
@@ -58,13 +49,12 @@ func (s *blockSearch) chooseHalfKept(cs []candidate) match {
 	if len(cs) == 0 || n < 2 {
 		return notFound
 	}
-	k := cs[0].kept
+	best := cs[0]
+	k := best.kept
 	if k.share < halfKept && 2*k.lines < n {
 		return notFound
 	}
-	m := matchKept(cs)
-	m.confidence = max(m.confidence, k.share*similar)
-	return m
+	return match{best.span(), Edited, max(best.similarity, k.share*similar), howKept}
 }
 
 // chooseCopy chooses the copy of the block with the best context. If there are several copies, or if the text is

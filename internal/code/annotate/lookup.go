@@ -80,14 +80,26 @@ func (p *fileResults) partialError() error {
 	return &PartialError{p.partial, p.orphans}
 }
 
-// resolve finds all annotations of a file.
+// resolve finds all annotations of a file. If the file, its sidecars and HEAD have not changed since the last call,
+// it returns the same results.
 func (b *Store) resolve(ctx context.Context, file string) (*fileResults, error) {
 	src, err := b.readSources(ctx, file)
 	if err != nil {
 		return nil, err
 	}
-	if !src.isMissing {
-		return b.resolvePresent(ctx, src)
+	if src.isMissing {
+		return b.resolveMissing(ctx, src)
 	}
-	return b.resolveMissing(ctx, src)
+	if cached := b.cachedResults(src); cached != nil {
+		return cached, nil
+	}
+	p, err := b.resolveAll(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	err = b.noteOrphans(ctx, p)
+	if err == nil && p.partial == nil {
+		b.cacheResults(p)
+	}
+	return p, err
 }

@@ -11,29 +11,30 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// resolvePresent finds all annotations of a file in the working tree.
-func (b *Store) resolvePresent(ctx context.Context, src *sources) (*fileResults, error) {
+// cachedResults returns the results of an earlier call for the same sources, or nil.
+func (b *Store) cachedResults(src *sources) *fileResults {
 	b.mu.Lock()
-	old := b.resolved[src.file]
+	cached := b.resolved[src.file]
 	b.mu.Unlock()
-	if old != nil && old.head == src.head && slices.Equal(old.sidecars, src.sidecars) &&
-		bytes.Equal(old.content, src.content) {
-		return old, nil
+	if cached == nil || !cached.hasSources(src) {
+		return nil
 	}
-	p, err := b.resolveAll(ctx, src)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.noteOrphans(ctx, p); err != nil || p.partial != nil {
-		return p, err
-	}
+	return cached
+}
+
+// cacheResults makes the results available to later calls.
+func (b *Store) cacheResults(p *fileResults) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	if len(b.resolved) >= maxResolved {
 		clear(b.resolved)
 	}
-	b.resolved[src.file] = p
-	b.mu.Unlock()
-	return p, nil
+	b.resolved[p.file] = p
+}
+
+// hasSources reports whether the results were found in the same content and sidecars, at the same HEAD.
+func (p *fileResults) hasSources(src *sources) bool {
+	return p.head == src.head && slices.Equal(p.sidecars, src.sidecars) && bytes.Equal(p.content, src.content)
 }
 
 // errShallow means that a shallow clone's history is too short to contain the deletion or
@@ -123,7 +124,7 @@ func (b *Store) resolveAll(ctx context.Context, src *sources) (*fileResults, err
 				search.old = olds[r.Blob]
 				m = search.find(src.blob)
 			} else {
-				m = search.try(byUniqueText)
+				m = search.findBy(byUniqueText)
 				if m.confidence < .9 {
 					// an annotation of a different file counts only if its text is the same and the
 					// confidence is high

@@ -37,7 +37,8 @@ func (s *blockSearch) scoreContext(cs []candidate) []candidate {
 	return cs
 }
 
-// scoreWords measures how similar the words of the candidates and of the block are.
+// scoreWords measures how similar the words of the candidates and of the block are, and sorts the candidates, the
+// most similar first. Of equally similar candidates, the last one, which has the most lines, comes first.
 func (s *blockSearch) scoreWords(cs []candidate) []candidate {
 	if len(cs) == 0 || cs[0].kept.whole {
 		return cs
@@ -46,6 +47,8 @@ func (s *blockSearch) scoreWords(cs []candidate) []candidate {
 	for i := range cs {
 		cs[i].similarity = bag.similarity(cs[i].first, cs[i].end)
 	}
+	slices.Reverse(cs)
+	slices.SortStableFunc(cs, func(a, b candidate) int { return cmp.Compare(b.similarity, a.similarity) })
 	return cs
 }
 

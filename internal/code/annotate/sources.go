@@ -18,10 +18,14 @@ func (s *sources) split(sha2 bool) {
 	}
 }
 
-// readSources reads a file of the working tree, and the sidecars that may have annotations of its lines. It also
-// starts to read the old versions of the file for which its own annotations were written.
+// readSources reads a file of the working tree, and the sidecars that may have annotations of its lines: those of
+// the file and of its former names and, if the file has no annotations, those of deleted files. It also starts to
+// read the old versions of the file for which its own annotations were written.
 func (b *Store) readSources(ctx context.Context, file string) (*sources, error) {
-	content, contentErr := b.textContent(file)
+	content, contentErr := b.content(file)
+	if isBinary(content) {
+		contentErr = errBinary(file)
+	}
 	src := &sources{file: file, content: content, sidecar: sidecarPath(file)}
 	own, err := b.readSidecar(src.sidecar)
 	if err != nil {
@@ -38,11 +42,38 @@ func (b *Store) readSources(ctx context.Context, file string) (*sources, error) 
 	if src.isMissing {
 		return src, nil
 	}
-	if src.partial == nil && src.head != "" && !known {
+	if !known && src.hasHistory() {
 		b.prefetchBlobs(ctx, src)
 	}
-	return src, b.readOtherSidecars(ctx, src, names)
+	former, err := names.wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		src.partial = err
+	}
+	others, err := b.readSidecars(former)
+	if err != nil {
+		return nil, err
+	}
+	src.former = len(others)
+	if len(own.records) == 0 {
+		_, orphans, err := b.orphanSidecars(ctx)
+		if err != nil {
+			return nil, err
+		}
+		others = append(others, orphans...)
+	}
+	for i, s := range others {
+		if i < src.former || !slices.Contains(src.sidecars, s) {
+			src.sidecars = append(src.sidecars, s)
+		}
+	}
+	return src, nil
 }
+
+// hasHistory reports whether git has commits and has answered without an error until now.
+func (s *sources) hasHistory() bool { return s.head != "" && s.partial == nil }
 
 // prefetchBlobs reads in advance the old versions for which the file's own annotations were written. It
 // ignores errors, because the same error occurs again when a version is needed.
@@ -53,37 +84,20 @@ func (b *Store) prefetchBlobs(ctx context.Context, src *sources) {
 	_ = h.fetchMissing(ctx, b.history, src.head, recordedBlobs(src.sidecars, src.blob))
 }
 
-// readOtherSidecars reads the sidecars of the file's former names. If the file has no annotations, it
-// also reads deleted files' sidecars.
-func (b *Store) readOtherSidecars(ctx context.Context, src *sources, names *nameQuery) error {
-	former, err := names.wait()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		src.partial = err
-	}
-	for _, n := range former {
-		if CheckFile(n) != nil {
+// readSidecars reads the sidecars of files. Names that cannot be the name of an annotated file are skipped.
+func (b *Store) readSidecars(files []string) ([]*sidecar, error) {
+	var sidecars []*sidecar
+	for _, file := range files {
+		if CheckFile(file) != nil {
 			continue
 		}
-		s, err := b.readSidecar(sidecarPath(n))
+		s, err := b.readSidecar(sidecarPath(file))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		src.sidecars = append(src.sidecars, s)
-		src.former++
+		sidecars = append(sidecars, s)
 	}
-	if len(src.sidecars[0].records) > 0 {
-		return nil
-	}
-	_, orphans, err := b.orphanSidecars(ctx)
-	for _, o := range orphans {
-		if !slices.Contains(src.sidecars, o) {
-			src.sidecars = append(src.sidecars, o)
-		}
-	}
-	return err
+	return sidecars, nil
 }
 
 // nameQuery reads the former names of a file from git.

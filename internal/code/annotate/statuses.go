@@ -370,7 +370,7 @@ func (b *Store) findElsewhere(ctx context.Context, file string, found []Found) e
 		x := newLineIndex(newInterner(), SplitLines(content))
 		for _, f := range lost {
 			search := blockSearch{text: x, record: &f.Record}
-			if m := search.try(byUniqueText); m.confidence >= sureElsewhere && m.confidence > f.Confidence {
+			if m := search.findBy(byUniqueText); m.confidence >= sureElsewhere && m.confidence > f.Confidence {
 				f.In = name
 				f.Placed = Moved
 				f.Now = m.span

@@ -222,15 +222,6 @@ func (b *Store) content(file string) ([]byte, error) {
 	return data, err
 }
 
-// textContent is like content. It returns an error if the content is binary.
-func (b *Store) textContent(file string) ([]byte, error) {
-	data, err := b.content(file)
-	if err == nil && isBinary(data) {
-		return nil, errBinary(file)
-	}
-	return data, err
-}
-
 // blobHistory returns the cache of a file's old versions, locked. The caller must unlock it. If the cache has
 // become too large, it is emptied first.
 func (b *Store) blobHistory(file string) *blobHistory {
