@@ -187,7 +187,7 @@ func (a *Archive) add(ctx context.Context, events []Event, finalOp func() (oxbow
 	}
 	findRepeats(a.Prints, events)
 	for _, e := range events {
-		if e.Client == "" || !ValidID(e.Session) || e.Kind == "" || e.Kind == cutKind {
+		if !e.isArchivable() {
 			add.done.Bad++
 			continue
 		}
@@ -197,49 +197,54 @@ func (a *Archive) add(ctx context.Context, events []Event, finalOp func() (oxbow
 	for _, t := range slices.SortedFunc(maps.Keys(add.events), func(a, b talk) int {
 		return strings.Compare(a.name(), b.name())
 	}) {
-		if err := add.session(ctx, t); err != nil {
+		ops, r, err := a.plan(ctx, t, add.events[t])
+		if err != nil {
+			return add.done, err
+		}
+		add.batch, add.ops = append(add.batch, t), append(add.ops, ops...)
+		add.size += contentSize(ops)
+		add.sum.add(r)
+		if add.size < addBytes {
+			continue
+		}
+		if err := add.flush(ctx); err != nil {
 			return add.done, err
 		}
 	}
 	if err := add.flush(ctx); err != nil || finalOp == nil {
 		return add.done, err
 	}
+	return add.done, a.commitFinal(ctx, finalOp)
+}
+
+// isArchivable reports whether the archive can store the event.
+func (e *Event) isArchivable() bool { return e.isValid() && e.Kind != cutKind }
+
+// isValid reports whether the event names its client, its session and its kind.
+func (e *Event) isValid() bool { return e.Client != "" && ValidID(e.Session) && e.Kind != "" }
+
+// commitFinal commits the operation that finalOp returns, unless the operation is nil. After a conflict, it calls
+// finalOp again.
+func (a *Archive) commitFinal(ctx context.Context, finalOp func() (oxbow.Op, error)) error {
 	for {
 		op, err := finalOp()
 		if err != nil || op == nil {
-			return add.done, err
+			return err
 		}
-		err = a.commit(ctx, []oxbow.Op{op})
+		err = a.Memory.Apply(ctx, op)
 		if !again(err) {
-			return add.done, err
+			return err
 		}
 	}
-}
-
-// session adds the changes of a session to the batch, and commits the batch if it is large enough.
-func (a *addition) session(ctx context.Context, t talk) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	ops, r, err := a.plan(ctx, t, a.events[t])
-	if err != nil {
-		return err
-	}
-	for _, op := range ops {
-		a.size += opSize(op)
-	}
-	a.batch, a.ops = append(a.batch, t), append(a.ops, ops...)
-	a.sum.add(r)
-	if a.size < addBytes {
-		return nil
-	}
-	return a.flush(ctx)
 }
 
 // flush commits the batch. If another process changed a session meanwhile, flush adds to each
 // session separately.
 func (a *addition) flush(ctx context.Context) error {
-	err := a.commit(ctx, a.ops)
+	var err error
+	if len(a.ops) > 0 {
+		err = a.Memory.Apply(ctx, a.ops...)
+	}
 	if again(err) {
 		a.sum, err = Report{}, nil
 		for _, t := range a.batch {
@@ -263,14 +268,14 @@ func (a *addition) flush(ctx context.Context) error {
 // addAlone adds to a single session, and retries as long as other processes change it first.
 func (a *Archive) addAlone(ctx context.Context, t talk, events []Event) (Report, error) {
 	for {
-		if err := ctx.Err(); err != nil {
-			return Report{}, err
-		}
 		ops, r, err := a.plan(ctx, t, events)
 		if err != nil {
 			return Report{}, err
 		}
-		err = a.commit(ctx, ops)
+		if len(ops) == 0 {
+			return r, nil
+		}
+		err = a.Memory.Apply(ctx, ops...)
 		if !again(err) {
 			return r, err
 		}
@@ -296,21 +301,18 @@ func isOver(events []Event) bool {
 	return ended
 }
 
-func (a *Archive) commit(ctx context.Context, ops []oxbow.Op) error {
-	if len(ops) == 0 {
-		return nil
+// contentSize returns the number of bytes of the contents that the operations write.
+func contentSize(ops []oxbow.Op) int {
+	size := 0
+	for _, op := range ops {
+		switch op := op.(type) {
+		case oxbow.Add:
+			size += len(op.Content)
+		case oxbow.Update:
+			size += len(op.Content)
+		}
 	}
-	return a.Memory.Apply(ctx, ops...)
-}
-
-func opSize(op oxbow.Op) int {
-	switch op := op.(type) {
-	case oxbow.Add:
-		return len(op.Content)
-	case oxbow.Update:
-		return len(op.Content)
-	}
-	return 0
+	return size
 }
 
 // ApplyToTurn applies fn to a turn's texts, including texts that only its compressed part contains,
@@ -335,6 +337,9 @@ const moved = 5 * time.Minute
 // plan returns the operations that add the events to a stored session. If the last turns are
 // enough, it reads only these, otherwise the whole session.
 func (a *Archive) plan(ctx context.Context, t talk, events []Event) ([]oxbow.Op, Report, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, Report{}, err
+	}
 	k, enough, err := a.loadEnd(ctx, t, events)
 	if err != nil {
 		return nil, Report{}, err

@@ -117,8 +117,8 @@ func (a *Archive) drainFile(ctx context.Context, dir *vfs.OS, name string, read 
 	return r, err
 }
 
-// drainTaken adds the events of a renamed file, to which no process appends any more, and then
-// removes the file. If the file does not exist, it does nothing.
+// drainTaken adds the events of a renamed file, to which no process appends any more, and the unread part of the
+// transcripts that they name. Then it removes the file. If the file does not exist, it does nothing.
 func (a *Archive) drainTaken(ctx context.Context, dir *vfs.OS, taken string, read Reader) (r Report, err error) {
 	b, err := vfs.ReadFile(dir, taken, -1)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -127,22 +127,22 @@ func (a *Archive) drainTaken(ctx context.Context, dir *vfs.OS, taken string, rea
 	if err != nil {
 		return r, err
 	}
-	r, err = a.drainBytes(ctx, b, read)
+	events, bad := readEvents(b)
+	r, err = a.add(ctx, events, nil)
+	r.Bad += bad
+	if err == nil && read != nil {
+		var imported Report
+		imported, err = a.importTranscripts(ctx, events, read)
+		r.add(imported)
+	}
 	if err != nil {
 		return r, err
 	}
 	return r, dir.Remove(taken)
 }
 
-// drainBytes adds a spool file's events, then the unread part of the transcripts that
-// they name.
-func (a *Archive) drainBytes(ctx context.Context, b []byte, read Reader) (Report, error) {
-	events, bad := readEvents(b)
-	r, err := a.Add(ctx, events)
-	r.Bad += bad
-	if err != nil || read == nil {
-		return r, err
-	}
+// importTranscripts adds the unread part of the transcripts that the events name. It fails only if ctx ends.
+func (a *Archive) importTranscripts(ctx context.Context, events []Event, read Reader) (r Report, err error) {
 	var seen []string
 	for _, e := range events {
 		if e.Transcript == "" || slices.Contains(seen, e.Transcript) {
@@ -170,7 +170,7 @@ func readEvents(b []byte) (events []Event, bad int) {
 			continue
 		}
 		var e Event
-		if err := json.Unmarshal(line, &e); err != nil || e.Client == "" || !ValidID(e.Session) || e.Kind == "" {
+		if err := json.Unmarshal(line, &e); err != nil || !e.isValid() {
 			bad++
 			continue
 		}

@@ -51,9 +51,26 @@ func Fold(events []Event) []Turn {
 // fold returns the turns of a session, numbered from first on. It reports whether an event is
 // earlier than the first turn.
 func (t talk) fold(events []Event, first int) (turns []Turn, early bool) {
-	groups, early := makeGroups(union(events))
-	for i, g := range groups {
-		turns = append(turns, g.asTurn(t.client, t.session, first+i))
+	gs := groups{named: map[string]*group{}}
+	var rest []Event // events without a known turn
+	for _, e := range union(events) {
+		if g := gs.groupOf(&e); g != nil {
+			g.add(e)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	all := joinGroups(append(gs.all, gs.anonymous...))
+	sortGroups(all)
+	if len(all) == 0 && len(rest) > 0 {
+		all = []*group{{start: rest[0].Time}}
+	}
+	early = place(all, rest)
+	for i, g := range all {
+		turn := Turn{Client: t.client, Session: t.session, N: first + i, ID: cmp.Or(g.turn, g.id), Start: g.start}
+		turn.reports = g.limitReports()
+		turn.derive()
+		turns = append(turns, turn)
 	}
 	return turns, early
 }
@@ -85,7 +102,7 @@ type group struct {
 }
 
 func (g *group) add(e Event) {
-	if e.Kind == Prompt && e.Agent == "" {
+	if e.isPersonsPrompt() {
 		g.prompts++
 		if g.prompts == 1 {
 			g.text, g.start = e.Text, e.Time
@@ -112,38 +129,46 @@ type groups struct {
 	all       []*group
 	named     map[string]*group // by Turn, or by "\x00" + ID for events without Turn
 	anonymous []*group
-	rest      []Event // events without a known turn
 }
 
-// in adds an event to the named group, and creates the group if necessary.
-func (gs *groups) in(name string, e Event) {
+// namedGroup returns the named group, and creates the group if necessary.
+func (gs *groups) namedGroup(name string) *group {
 	if gs.named[name] == nil {
 		gs.named[name] = &group{}
 		gs.all = append(gs.all, gs.named[name])
 	}
-	gs.named[name].add(e)
+	return gs.named[name]
 }
 
-func (gs *groups) add(e Event) {
+// anonymousGroup returns the group of a prompt that has neither Turn nor ID, and creates the group if necessary.
+func (gs *groups) anonymousGroup(e *Event) *group {
+	i := slices.IndexFunc(gs.anonymous, func(g *group) bool {
+		return g.text == e.Text && e.Time.Sub(g.start) <= doubleNear
+	})
+	if i >= 0 {
+		return gs.anonymous[i]
+	}
+	g := &group{}
+	gs.anonymous = append(gs.anonymous, g)
+	return g
+}
+
+// groupOf returns the group to which an event belongs by its Turn or, for a prompt, by its ID or text. It returns nil
+// if the turn of the event is not known.
+func (gs *groups) groupOf(e *Event) *group {
 	switch {
 	case e.Turn != "":
-		gs.in(e.Turn, e)
-	case e.Kind != Prompt || e.Agent != "":
-		gs.rest = append(gs.rest, e)
+		return gs.namedGroup(e.Turn)
+	case !e.isPersonsPrompt():
+		return nil
 	case e.ID != "":
-		gs.in("\x00"+e.ID, e)
-	default:
-		if i := slices.IndexFunc(gs.anonymous, func(g *group) bool {
-			return g.text == e.Text && e.Time.Sub(g.start) <= doubleNear
-		}); i >= 0 {
-			gs.anonymous[i].add(e)
-			return
-		}
-		g := &group{}
-		g.add(e)
-		gs.anonymous = append(gs.anonymous, g)
+		return gs.namedGroup("\x00" + e.ID)
 	}
+	return gs.anonymousGroup(e)
 }
+
+// isPersonsPrompt reports whether the event is a prompt for the main agent, not the task of a sub-agent.
+func (e *Event) isPersonsPrompt() bool { return e.Kind == Prompt && e.Agent == "" }
 
 // canAbsorb reports whether group a can absorb group b, which belongs to the same prompt.
 func canAbsorb(a, b *group) bool {
@@ -153,14 +178,8 @@ func canAbsorb(a, b *group) bool {
 	return a.id != "" && b.turn == "" && b.id == ""
 }
 
-// makeGroups returns the turns of a session by time, and whether an event is earlier than all turns.
-// The reports must be sorted.
-func makeGroups(reports []Event) (all []*group, early bool) {
-	gs := groups{named: map[string]*group{}}
-	for _, e := range reports {
-		gs.add(e)
-	}
-	all = joinGroups(append(gs.all, gs.anonymous...))
+// sortGroups sorts the groups by time. Groups without a prompt start with their first report.
+func sortGroups(all []*group) {
 	for _, g := range all {
 		if g.prompts == 0 {
 			g.start = g.reports[0].Time
@@ -174,7 +193,6 @@ func makeGroups(reports []Event) (all []*group, early bool) {
 			cmp.Compare(a.text, b.text),
 		)
 	})
-	return place(all, gs.rest)
 }
 
 // joinGroups joins groups whose first prompts have equal text and are near each other in time.
@@ -222,10 +240,7 @@ func groupsByEvent(groups []*group) map[key]*group {
 
 // place adds the events without a turn to their groups, and reports whether an event is earlier
 // than all groups. The groups must be sorted.
-func place(groups []*group, rest []Event) (all []*group, early bool) {
-	if len(groups) == 0 && len(rest) > 0 {
-		groups = []*group{{start: rest[0].Time}}
-	}
+func place(groups []*group, rest []Event) (early bool) {
 	owner := groupsByEvent(groups)
 	var started *group // next group after the last session start
 	for _, e := range rest {
@@ -234,7 +249,8 @@ func place(groups []*group, rest []Event) (all []*group, early bool) {
 		if e.Kind == Start {
 			started = next
 		}
-		if g == nil && next != groups[0] && next == started && e.isOfStart() {
+		isResumed := next == started && next != groups[0] // a later turn begins with the last session start
+		if g == nil && isResumed && e.isOfStart() {
 			g = next
 		}
 		if g == nil {
@@ -244,10 +260,7 @@ func place(groups []*group, rest []Event) (all []*group, early bool) {
 		}
 		g.reports = append(g.reports, e)
 	}
-	for _, g := range groups {
-		slices.SortFunc(g.reports, compare)
-	}
-	return groups, early
+	return early
 }
 
 // lastGroup returns the index of the last group that begins at or before t, or -1 if all begin
@@ -280,26 +293,6 @@ func (e *Event) isOfStart() bool {
 // placeStart is the place of injections that are made when a session starts.
 const placeStart = "start"
 
-// asTurn returns the group as a turn.
-func (g *group) asTurn(client, session string, n int) Turn {
-	t := Turn{Client: client, Session: session, N: n, ID: cmp.Or(g.turn, g.id), Start: g.start}
-	t.reports = g.limitReports()
-	t.derive()
-	return t
-}
-
-// derive sets the fields that are computed from the reports.
-func (t *Turn) derive() {
-	t.Events, t.Cut = view(t.reports, t.ID), slices.ContainsFunc(t.reports, func(e Event) bool {
-		return e.Kind == cutKind
-	})
-	for _, e := range t.Events {
-		if e.Time.After(t.End) {
-			t.End = e.Time
-		}
-	}
-}
-
 // limitReports returns the reports that fit into a turn: all prompts and injections come first, then the
 // earliest other reports. If reports are left out, it adds a report of kind cutKind.
 func (g *group) limitReports() (kept []Event) {
@@ -314,6 +307,7 @@ func (g *group) limitReports() (kept []Event) {
 		}
 		return 1
 	}
+	slices.SortFunc(g.reports, compare)
 	slices.SortStableFunc(g.reports, func(a, b Event) int { return cmp.Compare(rank(&a), rank(&b)) })
 	left, texts := maxTurn, map[string]bool{}
 	for _, e := range g.reports {

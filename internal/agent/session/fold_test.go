@@ -342,3 +342,16 @@ func TestStartOfAResumedSession(t *testing.T) {
 		t.Errorf("in two parts Fold = %s, want %s", got, want)
 	}
 }
+
+// TestEndOfATurn compares a turn's end with the earliest report of its last event, because a hook and a transcript
+// report the same event at different times.
+func TestEndOfATurn(t *testing.T) {
+	turns := session.Fold([]session.Event{
+		event(session.Prompt, "t1", "p1", 0, "build it"),
+		event(session.Text, "t1", "m1", 5, "done"),
+		event(session.Text, "t1", "", 9, "done"), // the hook reports the text without ID
+	})
+	if len(turns) != 1 || !turns[0].End.Equal(at(5)) {
+		t.Errorf("Fold = %s, which ends %v; want one turn that ends %v", shown(turns), turns[0].End, at(5))
+	}
+}

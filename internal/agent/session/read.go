@@ -116,5 +116,8 @@ func (a *Archive) Forget(ctx context.Context, client, session string) (int, erro
 		return 0, err
 	}
 	turns := removalOps(k.turns)
-	return len(turns), a.commit(ctx, slices.Concat(turns, removalOps([]oxbow.Entry{k.head}), removalOps(k.pages)))
+	return len(turns), a.Memory.Apply(
+		ctx,
+		slices.Concat(turns, removalOps([]oxbow.Entry{k.head}), removalOps(k.pages))...,
+	)
 }

@@ -12,33 +12,25 @@ import (
 // the fenced blocks that hooks insert are removed. The text of an injection keeps the fence around it, because the
 // archive records exactly what the model saw.
 func archivedForm(e Event, redact func(string) string) Event {
-	if redact != nil {
-		e = e.applyToNames(redact)
-		if e.Kind != Injected {
-			e = e.applyToTexts(func(s string) string { return redact(Strip(s)) })
-		} else {
-			e = applyToInjection(e, redact)
-		}
+	if redact == nil {
+		return e.clean()
+	}
+	e = e.applyToNames(redact) // e.Call is a copy now
+	if e.Kind == Injected {
+		return applyToInjection(e, redact).clean()
+	}
+	texts := []*string{&e.Text}
+	if c := e.Call; c != nil {
+		texts = append(texts, &c.Command, &c.Output, &c.Asked)
+	}
+	for _, s := range texts {
+		*s = redact(Strip(*s))
 	}
 	return e.clean()
 }
 
-// applyToTexts returns the event with fn applied to the event's text and to the texts of the
-// event's call.
-func (e Event) applyToTexts(fn func(string) string) Event {
-	e.Text = fn(e.Text)
-	if e.Call != nil {
-		c := *e.Call
-		c.Command = fn(c.Command)
-		c.Output = fn(c.Output)
-		c.Asked = fn(c.Asked)
-		e.Call = &c
-	}
-	return e
-}
-
 // applyToNames returns the event with fn applied to its names and paths, except for the path of the
-// transcript, which is still needed to read the transcript.
+// transcript, which is still needed to read the transcript. The event's call is a copy.
 func (e Event) applyToNames(fn func(string) string) Event {
 	for _, s := range []*string{&e.Session, &e.Turn, &e.ID, &e.Dir, &e.Branch, &e.Agent, &e.Model} {
 		*s = fn(*s)

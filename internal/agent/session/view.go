@@ -72,14 +72,17 @@ func nearest[E comparable](
 	}
 }
 
-// view joins the reports of a turn by the rules in fold.go. The reports must be sorted.
-func view(reports []Event, id string) []Event {
+// derive sets the fields that are computed from the reports. It joins the reports by the rules in fold.go. The reports
+// must be sorted.
+func (t *Turn) derive() {
+	t.Cut = false
 	var all, texts, calls []Event
 	same := map[key]int{} // index in all
-	for _, e := range reports {
-		e.Turn = id
+	for _, e := range t.reports {
+		e.Turn = t.ID
 		switch {
 		case e.Kind == cutKind:
+			t.Cut = true
 			continue
 		case e.ID == "" && e.Kind == Text:
 			texts = append(texts, e)
@@ -99,9 +102,16 @@ func view(reports []Event, id string) []Event {
 		same[k] = len(all)
 		all = append(all, e)
 	}
-	all = joinCalls(joinTexts(joinUnnamed(all), texts), calls)
+	all = joinUnnamed(all)
+	all = append(all, joinTexts(all, texts)...)
+	all = append(all, joinCalls(all, calls)...)
 	slices.SortFunc(all, compare)
-	return all
+	t.Events = all
+	for _, e := range all {
+		if e.Time.After(t.End) {
+			t.End = e.Time
+		}
+	}
 }
 
 // joinUnnamed joins events without ID with events of equal kind, agent and text that have an ID.
@@ -122,28 +132,28 @@ func joinUnnamed(all []Event) []Event {
 	return all
 }
 
-// joinTexts adds texts without ID, except texts that consist of texts with ID or are already in
-// all.
-func joinTexts(all, texts []Event) []Event {
+// joinTexts returns the texts without ID, each once, except texts that consist of texts with ID in all.
+func joinTexts(all, texts []Event) (rest []Event) {
 	for _, e := range texts {
 		var named []string
 		for _, o := range all {
-			if o.Kind == Text && o.ID != "" && o.Agent == e.Agent {
+			if o.isTextOf(e.Agent) {
 				named = append(named, withoutSpace(o.Text))
 			}
 		}
-		same := slices.IndexFunc(all, func(o Event) bool {
-			return o.Kind == Text && o.ID == "" && o.Agent == e.Agent && o.Text == e.Text
-		})
+		same := slices.IndexFunc(rest, func(o Event) bool { return o.Agent == e.Agent && o.Text == e.Text })
 		switch {
 		case same >= 0:
-			all[same] = all[same].merge(e)
+			rest[same] = rest[same].merge(e)
 		case !isConcatenation(withoutSpace(e.Text), named):
-			all = append(all, e)
+			rest = append(rest, e)
 		}
 	}
-	return all
+	return rest
 }
+
+// isTextOf reports whether the event is a text with ID by the agent.
+func (e *Event) isTextOf(agent string) bool { return e.Kind == Text && e.ID != "" && e.Agent == agent }
 
 // withoutSpace returns a text without white space.
 func withoutSpace(s string) string {
@@ -173,9 +183,9 @@ func isConcatenation(s string, parts []string) bool {
 	return s == ""
 }
 
-// joinCalls merges calls without ID into matching calls with ID, and adds the remaining
+// joinCalls merges calls without ID into matching calls with ID in all, and returns the remaining
 // calls.
-func joinCalls(all, calls []Event) []Event {
+func joinCalls(all, calls []Event) (rest []Event) {
 	input := func(e *Event) string { return e.Agent + "\x00" + (&Call{}).or(e.Call).input() }
 	named, reports := map[string][]*Event{}, map[string][]*Event{} // by input
 	for i := range all {
@@ -202,10 +212,10 @@ func joinCalls(all, calls []Event) []Event {
 	}
 	for _, e := range order {
 		if !joined[e] {
-			all = append(all, *e)
+			rest = append(rest, *e)
 		}
 	}
-	return all
+	return rest
 }
 
 // isDouble reports whether two reports without ID are of the same call, because a hook is installed
