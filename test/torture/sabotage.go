@@ -103,6 +103,7 @@ var sabotages = []sabotage{
 	{"what a first look finds called damage", "", "first-look-believed", ofStore + "TestCheckBesideWriters"},
 
 	{"an edited file taken for unchanged", "", "edited-file-taken-for-unchanged", ofTwoSides},
+	{"a changed entry taken for dumped", "", "changed-entry-taken-for-dumped", ofTwoSides},
 	{"a conflict of a load not named", "", "conflict-not-named", ofTwoSides},
 	{"an edit taken for a text that is saved", "", "edit-taken-for-saved", ofTwoSides},
 	{"a change of the memory removed with the file", "", "change-removed-with-file", ofTwoSides},

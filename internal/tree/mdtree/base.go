@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -20,6 +21,10 @@ import (
 type Origin struct {
 	Name string                // present name of the store (may be empty)
 	Same func(was string) bool // reports whether was is a present or former name of this store
+
+	// Since yields the entries that were changed after the store had the name was. It is nil if the store does
+	// not know its changes. If it yields an error, the changes are unknown.
+	Since func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error]
 }
 
 // mayBelong reports whether a manifest with this origin belongs to this store.

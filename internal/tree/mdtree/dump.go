@@ -114,6 +114,8 @@ type dumper struct {
 	listed  []manifestItem    // files that the last dump wrote, even for a different store
 	next    *manifest         // manifest to write, or nil if it does not change
 
+	manifestSum string // hash, in hex, of the manifest after the dump
+
 	known    knownFiles
 	examined examination
 
@@ -333,13 +335,18 @@ func (d *dumper) findItem(p string) (int, bool) {
 }
 
 // checkTop returns an error if a link or directory has the name of a file that the dump
-// writes.
+// writes. It deletes the temporary files of a crashed dump's list of known files.
 func (d *dumper) checkTop() error {
 	top, err := d.fs.ReadDir(d.dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range top {
+		if of, ok := vfs.TempOf(e.Name()); ok && of == knownFilesFile {
+			// Ignore the error, because a leftover temporary file does no harm.
+			_ = d.fs.Remove(d.path(e.Name()))
+			continue
+		}
 		isDumped := e.Name() == summaryFile || e.Name() == bookFile || e.Name() == manifestFile
 		if isDumped && !e.Type().IsRegular() {
 			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", e.Name(), describe(e.Type()))

@@ -264,8 +264,12 @@ func (d *dumper) compareManifest(m *manifest) error {
 		return err
 	}
 	sum, err := m.sum()
-	if err != nil || sum == was {
+	if err != nil {
 		return err
+	}
+	d.manifestSum = sum
+	if sum == was {
+		return nil
 	}
 	d.next = m
 	d.write = append(d.write, plannedWrite{journal.Change{Path: manifestFile, Was: was, Sum: sum}, -1})
@@ -337,8 +341,9 @@ func (d *dumper) planFile(ctx context.Context, i int, exists bool) (bool, error)
 // without reading the file.
 func (d *dumper) fileSum(p string) (string, error) {
 	if i, ok := d.findItem(p); ok {
-		if f, ok := d.known.row(&d.items[i]); ok {
-			d.examined.next = append(d.examined.next, *f)
+		if row, ok := d.known.unchangedRow(&d.items[i], i); ok {
+			f := d.known.rows[row]
+			d.examined.next = append(d.examined.next, f)
 			return hex.EncodeToString(f.sum[:]), nil
 		}
 	}
@@ -390,8 +395,9 @@ func (d *dumper) examineWritten(settled int64) {
 // saveKnownFiles writes the list of known files if it has changed. Errors are ignored, because the
 // list only saves time.
 func (d *dumper) saveKnownFiles() {
-	next := d.examined.list()
-	if d.examined.changed || len(next) != len(d.known) {
+	next := d.examined.list(d.manifestSum)
+	hasChanged := d.examined.changed || len(next.rows) != len(d.known.rows)
+	if hasChanged || next.manifest != d.known.manifest {
 		_ = vfs.WriteFile(d.fs, d.path(knownFilesFile), next.marshal(), 0o600)
 	}
 }

@@ -34,7 +34,8 @@ const (
 	// knownFilesMagic is the beginning of the list: its name and version.
 	//
 	//	1: the first
-	knownFilesMagic = "known files of a dump of oxbow, version 1\n"
+	//	2: with the hash of the manifest
+	knownFilesMagic = "known files of a dump of oxbow, version 2\n"
 )
 
 // knownFile is a row of the list.
@@ -44,26 +45,31 @@ type knownFile struct {
 	sum   [sha256.Size]byte // hash of the content
 }
 
-// knownFiles is the list, sorted by path.
-type knownFiles []knownFile
-
-// find returns the row of a path.
-func (k knownFiles) find(p string) (*knownFile, bool) {
-	i, ok := slices.BinarySearchFunc(k, p, func(f knownFile, p string) int { return strings.Compare(f.path, p) })
-	if !ok {
-		return nil, false
-	}
-	return &k[i], true
+// knownFiles is the list.
+type knownFiles struct {
+	rows     []knownFile // sorted by path
+	manifest string      // hash, in hex, of the manifest after the dump that wrote the list
 }
 
-// marshal encodes the list: the magic, the number of rows, the rows in order of their paths, and the
-// SHA-256 of all bytes before. Numbers are varints. A row consists of the length of the path, the
-// path, the hash, the size, both times, and the inode.
-func (k knownFiles) marshal() []byte {
-	b := make([]byte, 0, 128*len(k)+128)
+// find returns the row of a path. It examines the row at index likely first.
+func (k *knownFiles) find(p string, likely int) (row int, ok bool) {
+	if likely < len(k.rows) && k.rows[likely].path == p {
+		return likely, true
+	}
+	return slices.BinarySearchFunc(k.rows, p, func(f knownFile, p string) int { return strings.Compare(f.path, p) })
+}
+
+// marshal encodes the list: the magic, the hash of the manifest, the number of rows, the rows in order of
+// their paths, and the SHA-256 of all bytes before. Numbers are varints. A row consists of the length of the
+// path, the path, the hash, the size, both times, and the inode. The hash of the manifest is preceded by its
+// length.
+func (k *knownFiles) marshal() []byte {
+	b := make([]byte, 0, 128*len(k.rows)+256)
 	b = append(b, knownFilesMagic...)
-	b = binary.AppendUvarint(b, uint64(len(k)))
-	for _, f := range k {
+	b = binary.AppendUvarint(b, uint64(len(k.manifest)))
+	b = append(b, k.manifest...)
+	b = binary.AppendUvarint(b, uint64(len(k.rows)))
+	for _, f := range k.rows {
 		b = binary.AppendUvarint(b, uint64(len(f.path)))
 		b = append(b, f.path...)
 		b = append(b, f.sum[:]...)
@@ -81,30 +87,34 @@ func (k knownFiles) marshal() []byte {
 func parseKnownFiles(data []byte) knownFiles {
 	body := len(data) - sha256.Size
 	if body < 0 || sha256.Sum256(data[:body]) != [sha256.Size]byte(data[body:]) {
-		return nil
+		return knownFiles{}
 	}
 	rest, ok := bytes.CutPrefix(data[:body], []byte(knownFilesMagic))
 	if !ok {
-		return nil
+		return knownFiles{}
 	}
 	r := rowReader{rest: rest}
+	known := knownFiles{manifest: string(r.readBytes(r.readUnsigned()))}
 	count := r.readUnsigned()
 	const minRow = sha256.Size + 5 // bytes
 	if count > uint64(len(rest))/minRow {
-		return nil
+		return knownFiles{}
 	}
-	known := make(knownFiles, 0, count)
-	for range count {
+	known.rows = make([]knownFile, 0, count)
+	last := ""
+	for i := range count {
 		p := string(r.readBytes(r.readUnsigned()))
 		f := knownFile{path: p, sum: [sha256.Size]byte(r.readBytes(sha256.Size))}
 		f.stamp.size = r.readSigned()
 		f.stamp.modified = r.readSigned()
 		f.stamp.changed = r.readSigned()
 		f.stamp.inode = r.readUnsigned()
-		if r.failed || (len(known) > 0 && known[len(known)-1].path >= p) {
-			return nil
+		isSorted := i == 0 || last < p
+		if r.failed || !isSorted {
+			return knownFiles{}
 		}
-		known = append(known, f)
+		known.rows = append(known.rows, f)
+		last = p
 	}
 	return known
 }
@@ -149,33 +159,32 @@ func (r *rowReader) readBytes(n uint64) []byte {
 func (t *dumpTree) loadKnownFiles() knownFiles {
 	data, err := vfs.ReadFile(t.fs, t.path(knownFilesFile), maxList)
 	if err != nil {
-		return nil
+		return knownFiles{}
 	}
 	return parseKnownFiles(data)
 }
 
-// row returns the row of a file that has not changed since it entered the list.
-func (k knownFiles) row(it *item) (*knownFile, bool) {
+// unchangedRow returns the row of a file that has not changed since it entered the list. It examines the
+// row at index likely first.
+func (k *knownFiles) unchangedRow(it *item, likely int) (row int, ok bool) {
 	if !it.hasStamp {
-		return nil, false
+		return 0, false
 	}
-	f, ok := k.find(it.path)
-	return f, ok && f.stamp == it.stamp
+	row, ok = k.find(it.path, likely)
+	return row, ok && k.rows[row].stamp == it.stamp
 }
 
-// sum returns the hash, in hex, of a file that has not changed since it entered the list.
-func (k knownFiles) sum(it *item) (string, bool) {
-	f, ok := k.row(it)
-	if !ok {
-		return "", false
-	}
-	return hex.EncodeToString(f.sum[:]), true
+// isHex reports whether s is the hash in hex.
+func isHex(s string, sum *[sha256.Size]byte) bool {
+	var digits [2 * sha256.Size]byte
+	hex.Encode(digits[:], sum[:])
+	return string(digits[:]) == s
 }
 
 // examination collects the rows of the next list.
 type examination struct {
-	next    knownFiles // in any order, and possibly with several rows for a file
-	changed bool       // the new list has a row that the present list lacks
+	next    []knownFile // in any order, and possibly with several rows for a file
+	changed bool        // the new list has a row that the present list lacks
 
 	settled int64 // only files whose last change was before this time enter the list; 0 until known
 	failed  bool  // the time is unknown, so no file enters the list
@@ -191,10 +200,11 @@ func (x *examination) add(p string, info fs.FileInfo, sum [sha256.Size]byte) {
 	x.changed = true
 }
 
-// list returns the next list.
-func (x *examination) list() knownFiles {
+// list returns the next list. Its argument is the hash of the manifest in hex.
+func (x *examination) list(manifest string) knownFiles {
 	slices.SortStableFunc(x.next, func(a, b knownFile) int { return strings.Compare(a.path, b.path) })
-	return slices.CompactFunc(x.next, func(a, b knownFile) bool { return a.path == b.path })
+	rows := slices.CompactFunc(x.next, func(a, b knownFile) bool { return a.path == b.path })
+	return knownFiles{rows: rows, manifest: manifest}
 }
 
 // hasStamps reports whether files of the tree have stamps.

@@ -21,10 +21,10 @@ import (
 )
 
 func TestKnownFilesRoundTrip(t *testing.T) {
-	list := knownFiles{
+	list := knownFiles{manifest: "0123", rows: []knownFile{
 		{"notes/a.md", fileStamp{1, -2, 3, 4}, [32]byte{5}},
 		{"notes/b c.md", fileStamp{1 << 40, 1 << 62, -1 << 62, 1<<64 - 1}, [32]byte{31: 255}},
-	}
+	}}
 	data := list.marshal()
 	if got := parseKnownFiles(data); !reflect.DeepEqual(got, list) {
 		t.Errorf("parseKnownFiles(marshal) = %v, want %v", got, list)
@@ -32,11 +32,11 @@ func TestKnownFilesRoundTrip(t *testing.T) {
 	for i := range data {
 		damaged := bytes.Clone(data)
 		damaged[i] ^= 1
-		if got := parseKnownFiles(damaged); len(got) > 0 {
-			t.Errorf("with byte %d changed, the list has %d rows, want none", i, len(got))
+		if got := parseKnownFiles(damaged); len(got.rows) > 0 || got.manifest != "" {
+			t.Errorf("with byte %d changed, the list is %v, want none", i, got)
 		}
-		if got := parseKnownFiles(data[:i]); len(got) > 0 {
-			t.Errorf("cut to %d bytes, the list has %d rows, want none", i, len(got))
+		if got := parseKnownFiles(data[:i]); len(got.rows) > 0 || got.manifest != "" {
+			t.Errorf("cut to %d bytes, the list is %v, want none", i, got)
 		}
 	}
 }

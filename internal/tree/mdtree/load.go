@@ -59,6 +59,7 @@ type Tree struct {
 	dir      string
 	files    dumpTree
 	base     *manifest // manifest of the last dump, or nil
+	isOwn    bool      // base is the text that a dump on this machine wrote, so nobody edited the text
 	unedited []bool    // for each entry, whether its file is unchanged since the last dump
 	marked   []bool    // for each entry, whether its file contains git's conflict markers
 
@@ -68,7 +69,7 @@ type Tree struct {
 
 // unchangedFile is a file that is unchanged since the last dump and is not in [Tree.Files].
 type unchangedFile struct {
-	manifestItem
+	row  int // index of the file in [manifest.Files]
 	kind *kindDir
 }
 
@@ -109,7 +110,7 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", ref, err)
 		}
-		t, readErr := r.readTree(opts)
+		t, readErr := r.readTree(opts, before.manifest)
 		after, err := r.stamp()
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", ref, err)
@@ -125,20 +126,21 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	return nil, fmt.Errorf("reading %s: %w: a dump is at work there", ref, oxbow.ErrBusy)
 }
 
-// stamp returns the hashes of the files that every dump changes.
-func (r *dumpTree) stamp() (string, error) {
-	s := ""
-	for _, p := range []string{commitFile, manifestFile} {
-		sum, err := r.sumStream(p)
-		if err != nil {
-			return "", err
-		}
-		s += sum + " "
+// dumpState contains the hashes, in hex, of the files that every dump changes.
+type dumpState struct{ journal, manifest string }
+
+// stamp returns the state of the last dump.
+func (r *dumpTree) stamp() (s dumpState, err error) {
+	s.journal, err = r.sumStream(commitFile)
+	if err != nil {
+		return s, err
 	}
-	return s, nil
+	s.manifest, err = r.sumStream(manifestFile)
+	return s, err
 }
 
-func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
+// readTree reads the tree. manifestSum is the hash of the manifest, in hex.
+func (r *dumpTree) readTree(opts ReadOptions, manifestSum string) (*Tree, error) {
 	j, err := r.journal()
 	if err != nil {
 		return nil, err
@@ -168,9 +170,7 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 	rd := &treeReader{tree: t, problems: problems, spelled: m.dumpedSpellings(),
 		owner: make(map[string]string), skipUnchanged: opts.SkipUnchanged}
 	if opts.SkipUnchanged && m != nil {
-		rd.known = r.loadKnownFiles()
-		t.unchanged = make([]unchangedFile, 0, len(files))
-		t.isUnchanged = make([]bool, len(m.Files))
+		rd.prepareToSkip(manifestSum)
 	}
 	topics := rd.readAll(r, files, opts.Progress)
 	if topics > 0 {
@@ -270,6 +270,19 @@ type treeReader struct {
 	owner         map[string]string // file of each name
 	skipUnchanged bool
 	known         knownFiles
+
+	// Manifest, known files and the names in the tree are sorted. Therefore a file usually has the row
+	// after the row of the file before it.
+	nextKnown, nextRow int
+}
+
+// prepareToSkip prepares reading only the changed files. manifestSum is the hash of the manifest in hex.
+func (r *treeReader) prepareToSkip(manifestSum string) {
+	t := r.tree
+	r.known = t.files.loadKnownFiles()
+	t.isOwn = manifestSum != "" && r.known.manifest == manifestSum
+	t.unchanged = make([]unchangedFile, 0, len(t.base.Files))
+	t.isUnchanged = make([]bool, len(t.base.Files))
 }
 
 // readAll adds the files to the tree, and returns the number of topics.
@@ -287,12 +300,10 @@ func (r *treeReader) readAll(t *dumpTree, files []item, progress func(done, tota
 
 // readFile adds a file to the tree. It reports whether the file could be read.
 func (r *treeReader) readFile(t *dumpTree, it *item) bool {
-	last, isUnique := r.dumpedItem(it)
-	if isUnique {
-		if sum, ok := r.known.sum(it); ok && sum == last.Sum {
-			r.tree.addUnchanged(it, last)
-			return true
-		}
+	row, isUnique := r.dumpedRow(it)
+	if isUnique && r.isKnown(it, row) {
+		r.tree.addUnchanged(it, row)
+		return true
 	}
 	text, err := t.readText(it.path, maxFile)
 	switch {
@@ -305,36 +316,56 @@ func (r *treeReader) readFile(t *dumpTree, it *item) bool {
 	case err != nil:
 		r.problems.Add(it.path, err)
 		return false
-	case isUnique && journal.Sum([]byte(text)) == last.Sum:
-		r.tree.addUnchanged(it, last)
+	case isUnique && journal.Sum([]byte(text)) == r.tree.base.Files[row].Sum:
+		r.tree.addUnchanged(it, row)
 	default:
 		r.add(it, text)
 	}
 	return true
 }
 
-// dumpedItem returns the item of the last dump for a file. ok is true if the file need not be parsed as long as it has
-// the item's hash.
-func (r *treeReader) dumpedItem(it *item) (last manifestItem, ok bool) {
+// dumpedRow returns the row of a file in the manifest. ok is true if the file need not be parsed as long as it has
+// the hash in that row.
+func (r *treeReader) dumpedRow(it *item) (row int, ok bool) {
 	if !r.skipUnchanged || it.kind.topic {
-		return last, false
+		return 0, false
 	}
-	last, ok = r.tree.base.at(it.path)
+	row, ok = r.tree.base.rowAt(it.path, r.nextRow)
 	if !ok {
-		return last, false
+		return 0, false
 	}
-	named, _ := r.tree.base.findItem(last.Name)
-	_, isOwned := r.owner[last.Name]
+	r.nextRow = row + 1
+	name := r.tree.base.Files[row].Name
+	if _, isOwned := r.owner[name]; isOwned {
+		return 0, false
+	}
+	if r.tree.isOwn {
+		return row, true
+	}
+	named, _ := r.tree.base.findItem(name)
 	// If the path does not show the name, the name may be wrong, because somebody edited the
 	// manifest.
-	return last, named.Path == it.path && !isOwned && decodeName(fileStem(it.path)) == last.Name
+	return row, named.Path == it.path && decodeName(fileStem(it.path)) == name
 }
 
-// addUnchanged adds a file that is unchanged since the last dump.
-func (t *Tree) addUnchanged(it *item, last manifestItem) {
-	t.unchanged = append(t.unchanged, unchangedFile{last, it.kind})
-	t.isUnchanged[t.base.rows[last.Name]] = true
+// isKnown reports whether the list of known files shows that the file has the hash in a row of the manifest.
+func (r *treeReader) isKnown(it *item, row int) bool {
+	known, ok := r.known.unchangedRow(it, r.nextKnown)
+	if !ok {
+		return false
+	}
+	r.nextKnown = known + 1
+	return isHex(r.tree.base.Files[row].Sum, &r.known.rows[known].sum)
 }
+
+// addUnchanged adds a file that is unchanged since the last dump, with its row in the manifest.
+func (t *Tree) addUnchanged(it *item, row int) {
+	t.unchanged = append(t.unchanged, unchangedFile{row, it.kind})
+	t.isUnchanged[row] = true
+}
+
+// dumped returns the item of the manifest for an unchanged file.
+func (t *Tree) dumped(f *unchangedFile) *manifestItem { return &t.base.Files[f.row] }
 
 // entryState describes an entry's file.
 type entryState struct{ unedited, marked bool }
@@ -351,8 +382,9 @@ func (t *Tree) unchangedPath(name string) (string, bool) {
 	if t.isUnchanged == nil {
 		return "", false
 	}
-	row, ok := t.base.rows[name]
-	if !ok || row == severalRows || !t.isUnchanged[row] {
+	row, ok := t.base.rowsByName()[name]
+	isUnique := ok && row != severalRows
+	if !isUnique || !t.isUnchanged[row] {
 		return "", false
 	}
 	return t.base.Files[row].Path, true
@@ -402,19 +434,20 @@ func (t *Tree) parse(kind *kindDir, p, text string) (oxbow.Entry, parsedFile, er
 // readUnchanged reads a file that was left out, and adds its entry to t.Entries. If the file was
 // edited since the tree was read, the entry has the new text.
 func (t *Tree) readUnchanged(f *unchangedFile) error {
-	text, err := t.files.readText(f.Path, maxFile)
+	last := t.dumped(f)
+	text, err := t.files.readText(last.Path, maxFile)
 	if err != nil {
 		return err
 	}
-	e, parsed, err := t.parse(f.kind, f.Path, text)
-	if err == nil && e.Name != f.Name {
+	e, parsed, err := t.parse(f.kind, last.Path, text)
+	if err == nil && e.Name != last.Name {
 		err = fmt.Errorf("%w: its name was changed to %q meanwhile", oxbow.ErrBusy, e.Name)
 	}
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", t.files.path(f.Path), err)
+		return fmt.Errorf("reading %s: %w", t.files.path(last.Path), err)
 	}
-	t.append(e, f.Path, entryState{
-		unedited: f.isText(f.kind.dir, text, &e, parsed.named),
+	t.append(e, last.Path, entryState{
+		unedited: last.isText(f.kind.dir, text, &e, parsed.named),
 		marked:   HasConflictMarkers(text),
 	})
 	return nil
@@ -483,9 +516,11 @@ func (t *Tree) findMissing(m *manifest, owner map[string]string) {
 	if m == nil {
 		return
 	}
-	for _, f := range m.Files {
-		_, ok := owner[f.Name]
-		if _, unchanged := t.unchangedPath(f.Name); !ok && !unchanged {
+	for i, f := range m.Files {
+		if t.isUnchanged != nil && t.isUnchanged[i] {
+			continue
+		}
+		if _, hasFile := owner[f.Name]; !hasFile {
 			t.Missing = append(t.Missing, MissingFile{f.Name, f.Path})
 		}
 	}

@@ -32,7 +32,7 @@ type manifest struct {
 	Count   int            `json:"count"`            // number of entries
 	Files   []manifestItem `json:"files"`            // sorted by path
 
-	rows map[string]int32 // index of each name in Files, or severalRows; see makeIndex
+	rows map[string]int32 // index of each name in Files, or severalRows; nil until rowsByName is called
 }
 
 // severalRows is the index of a name that several items have.
@@ -117,7 +117,10 @@ func parseManifest(data string) (*manifest, error) {
 			)
 		}
 	}
-	m.makeIndex()
+	inOrder := func(a, b manifestItem) int { return strings.Compare(a.Path, b.Path) }
+	if !slices.IsSortedFunc(m.Files, inOrder) {
+		slices.SortFunc(m.Files, inOrder)
+	}
 	return m, nil
 }
 
@@ -165,11 +168,11 @@ func parseManifestItem(line string) (f manifestItem, ok bool) {
 	return manifestItem{path, name, sum}, true
 }
 
-// makeIndex prepares the lookups by name and path.
-func (m *manifest) makeIndex() {
-	inOrder := func(a, b manifestItem) int { return strings.Compare(a.Path, b.Path) }
-	if !slices.IsSortedFunc(m.Files, inOrder) {
-		slices.SortFunc(m.Files, inOrder)
+// rowsByName returns the index of each name in Files, or severalRows. It is built at the first call, because a
+// load of unedited files does not need it.
+func (m *manifest) rowsByName() map[string]int32 {
+	if m.rows != nil {
+		return m.rows
 	}
 	m.rows = make(map[string]int32, len(m.Files))
 	for i, f := range m.Files {
@@ -179,6 +182,7 @@ func (m *manifest) makeIndex() {
 			m.rows[f.Name] = int32(i)
 		}
 	}
+	return m.rows
 }
 
 // findItem returns the item of a name. If several items have the name, the result has only the name,
@@ -187,7 +191,7 @@ func (m *manifest) findItem(name string) (f manifestItem, found bool) {
 	if m == nil {
 		return f, false
 	}
-	row, found := m.rows[name]
+	row, found := m.rowsByName()[name]
 	switch {
 	case !found:
 		return f, false
@@ -199,14 +203,22 @@ func (m *manifest) findItem(name string) (f manifestItem, found bool) {
 
 // at returns the item with a path. m may be nil.
 func (m *manifest) at(path string) (f manifestItem, found bool) {
-	if m == nil {
-		return f, false
-	}
-	i, found := slices.BinarySearchFunc(m.Files, path, func(f manifestItem, path string) int {
-		return strings.Compare(f.Path, path)
-	})
+	row, found := m.rowAt(path, 0)
 	if !found {
 		return f, false
 	}
-	return m.Files[i], true
+	return m.Files[row], true
+}
+
+// rowAt returns the index of the item with a path. It examines the item at index likely first. m may be nil.
+func (m *manifest) rowAt(path string, likely int) (row int, found bool) {
+	if m == nil {
+		return 0, false
+	}
+	if likely < len(m.Files) && m.Files[likely].Path == path {
+		return likely, true
+	}
+	return slices.BinarySearchFunc(m.Files, path, func(f manifestItem, path string) int {
+		return strings.Compare(f.Path, path)
+	})
 }

@@ -80,14 +80,14 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 	if o != nil {
 		opts = *o
 	}
-	have, err := t.readStore(ctx, s)
-	if err != nil {
-		return Plan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
-	}
-	t.normalizeNames(have)
-	p := &planner{tree: t, have: have, opts: opts, past: newPast(ctx, s)}
+	p := &planner{tree: t, opts: opts, past: newPast(ctx, s)}
+	p.nameUses, p.hasTwins = t.countNames()
 	p.Base = opts.Origin.mayBelong(t.Memory)
-	err = p.plan()
+	err := p.readStore(ctx, s)
+	if err == nil {
+		p.normalizeNames()
+		err = p.plan()
+	}
 	if err == nil {
 		err = p.leaveTakenAliases(ctx, s)
 	}
@@ -109,15 +109,60 @@ type storedEntry struct {
 	whole   *oxbow.Entry // the whole entry; nil if no file of the tree can differ from it
 }
 
-// readStore returns the entries of the store by name.
-func (t *Tree) readStore(ctx context.Context, s oxbow.Store) (map[string]*storedEntry, error) {
+// maxSingleReads is the maximum number of entries that a plan reads by name. For more entries, it is faster to read
+// all entries of the store.
+const maxSingleReads = 200
+
+// readStore reads the entries of the store. If the changes since the last dump are known and few, it reads only the
+// changed entries, and the entries that have a name or an alias of an edited file.
+func (p *planner) readStore(ctx context.Context, s oxbow.Store) error {
+	var f oxbow.Filter
+	changed, ok := p.changedSinceDump(ctx)
+	if ok {
+		p.changed = changed
+		names := slices.Collect(maps.Keys(changed))
+		for _, e := range p.tree.Entries {
+			names = append(append(names, e.Name), e.Aliases...)
+		}
+		if len(names) == 0 {
+			return nil
+		}
+		f.Terms = []oxbow.Term{{Key: "name", Values: names}}
+	}
+	var err error
+	p.have, err = p.tree.readEntries(ctx, s, f)
+	return err
+}
+
+// changedSinceDump returns the names of the entries that were added or changed in the store since the last dump. ok is
+// false if all entries must be read, because the changes are not known, because an entry was removed, or because the
+// plan needs the other entries, too.
+func (p *planner) changedSinceDump(ctx context.Context) (names map[string]bool, ok bool) {
+	t := p.tree
+	isKnown := p.Base && t.isOwn && p.opts.Origin.Since != nil
+	needsAll := p.opts.Mode == Replace || p.hasTwins || len(t.Entries) > maxSingleReads
+	if !isKnown || needsAll {
+		return nil, false
+	}
+	names = map[string]bool{}
+	for delta, err := range p.opts.Origin.Since(ctx, t.Memory) {
+		if err != nil || delta.Entry == nil || len(names) == maxSingleReads {
+			return nil, false
+		}
+		names[strings.Clone(delta.Entry.Name)] = true
+	}
+	return names, true
+}
+
+// readEntries returns the entries of the store that the filter selects, by name.
+func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (map[string]*storedEntry, error) {
 	isRead := make(map[string]bool, len(t.Entries)) // names of t.Entries, and their normal forms
 	for i := range t.Entries {
 		isRead[t.Entries[i].Name] = true
 		isRead[oxbow.NormalName(t.Entries[i].Name)] = true
 	}
-	have := make(map[string]*storedEntry, len(t.Entries)+len(t.unchanged))
-	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
+	have := map[string]*storedEntry{}
+	for e, err := range s.Entries(ctx, f) {
 		if err != nil {
 			return nil, err
 		}
@@ -144,15 +189,18 @@ func (t *Tree) readStore(ctx context.Context, s oxbow.Store) (map[string]*stored
 // otherwise to Unicode normal form C. This is needed because some file systems and archives change
 // the composition of names. If this makes two names equal and the store does not have both, the
 // decomposed name gets a number.
-func (t *Tree) normalizeNames(have map[string]*storedEntry) {
-	used := t.countNames()
+func (p *planner) normalizeNames() {
+	t, have, used := p.tree, p.have, p.nameUses
 	for i := range t.Entries {
 		e := &t.Entries[i]
 		normal := oxbow.NormalName(e.Name)
-		_, known := have[e.Name]
+		_, isStored := have[e.Name]
+		if isStored || e.Name == normal {
+			continue
+		}
 		_, dumped := t.base.findItem(e.Name)
 		isTwin := used[normal] > 1
-		if known || e.Name == normal || (dumped && !isTwin) {
+		if dumped && !isTwin {
 			continue
 		}
 		if !isTwin {
@@ -175,28 +223,28 @@ func (t *Tree) normalizeNames(have map[string]*storedEntry) {
 	}
 }
 
-// countNames returns how often each normalized name occurs. If no name of t.Entries occurs twice, only these names are
-// counted. Otherwise a load of a few edited files would have to index the names of all other entries.
-func (t *Tree) countNames() map[string]int {
-	used := make(map[string]int, len(t.Entries))
-	hasTwins := false
+// countNames returns how often each normalized name occurs, and whether a name of t.Entries occurs twice. If none
+// does, only the names of t.Entries are counted. Otherwise a load of a few edited files would have to index the names
+// of all other entries.
+func (t *Tree) countNames() (used map[string]int, hasTwins bool) {
+	used = make(map[string]int, len(t.Entries))
 	for i := range t.Entries {
 		name := oxbow.NormalName(t.Entries[i].Name)
 		hasTwins = hasTwins || used[name] > 0
 		used[name]++
 	}
 	if len(used) == 0 {
-		return used
+		return used, false
 	}
 	hasTwins = hasTwins || slices.ContainsFunc(t.unchanged, func(f unchangedFile) bool {
-		return used[oxbow.NormalName(f.Name)] > 0
+		return used[oxbow.NormalName(t.dumped(&f).Name)] > 0
 	})
 	if hasTwins {
 		for _, f := range t.unchanged {
-			used[oxbow.NormalName(f.Name)]++
+			used[oxbow.NormalName(t.dumped(&f).Name)]++
 		}
 	}
-	return used
+	return used, hasTwins
 }
 
 // storedSpelling returns the spelling that the store uses for a name in normal form, or the name
@@ -214,9 +262,17 @@ func storedSpelling(name string, have map[string]*storedEntry) string {
 type planner struct {
 	Plan
 	tree *Tree
-	have map[string]*storedEntry // entries of the store
 	opts PlanOptions
 	past *past
+
+	// have contains entries of the store: all entries, or the entries that [planner.readStore] describes. In the
+	// latter case, changed contains the names of the entries that were changed since the last dump. Otherwise
+	// changed is nil.
+	have    map[string]*storedEntry
+	changed map[string]bool
+
+	nameUses map[string]int // see [Tree.countNames]
+	hasTwins bool
 
 	owners   map[string][]string // entries by name or alias, nil until needed
 	diverged []string            // files
@@ -264,14 +320,20 @@ func (p *planner) plan() error {
 // planUnchanged plans the entries whose files are unchanged since the last dump. It reads the files for which the
 // store has a different entry.
 func (p *planner) planUnchanged() error {
+	p.Same = make([]string, 0, len(p.tree.unchanged))
 	for i := range p.tree.unchanged {
 		f := &p.tree.unchanged[i]
-		e, exists := p.have[f.Name]
+		name := p.tree.dumped(f).Name
+		if p.changed != nil && !p.changed[name] {
+			p.Same = append(p.Same, name)
+			continue
+		}
+		e, exists := p.have[name]
 		switch {
 		case exists && e.isBase:
-			p.Same = append(p.Same, f.Name)
+			p.Same = append(p.Same, name)
 		case !exists && p.Base:
-			p.Kept = append(p.Kept, f.Name)
+			p.Kept = append(p.Kept, name)
 		default:
 			if err := p.tree.readUnchanged(f); err != nil {
 				return err
@@ -437,7 +499,7 @@ func (p *planner) planRemovals() error {
 		in[p.tree.Entries[i].Name] = true
 	}
 	for _, f := range p.tree.unchanged {
-		in[f.Name] = true
+		in[p.tree.dumped(&f).Name] = true
 	}
 	if !p.opts.Prune {
 		var files []string

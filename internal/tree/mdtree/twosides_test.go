@@ -7,12 +7,15 @@
 package mdtree
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +43,7 @@ func TestTwoSides(t *testing.T) {
 	}
 	t.Logf("%d trees: %v", *treeCount, sum)
 	for _, what := range []string{"file changed", "store changed", "both changed", "same change", "file deleted",
-		"file added", "conflict", "files win", "merged", "pruned"} {
+		"file added", "conflict", "files win", "merged", "pruned", "read in part"} {
 		if sum[what] == 0 && *treeCount >= 150 {
 			t.Errorf("no tree had the case %q, so that the campaign tests too little", what)
 		}
@@ -148,6 +151,12 @@ func (r *twoSides) origin(t *testing.T) (Origin, error) {
 	return Origin{Name: hex.EncodeToString([]byte(at)), Same: func(was string) bool {
 		b, err := hex.DecodeString(was)
 		return err == nil && oxbow.Position(b).Precedes(at)
+	}, Since: func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error] {
+		b, err := hex.DecodeString(was)
+		if err != nil {
+			t.Error(err)
+		}
+		return r.m.Store().(oxbow.Sequencer).Since(ctx, oxbow.Position(b))
 	}}, err
 }
 
@@ -370,7 +379,12 @@ func (r *twoSides) load(t *testing.T) error {
 }
 
 func (r *twoSides) plan(t *testing.T, o PlanOptions) (Plan, error) {
-	tree, err := Read(r.fsys, "brain", &ReadOptions{SkipUnchanged: r.rand.IntN(2) == 0})
+	read := &ReadOptions{SkipUnchanged: r.rand.IntN(2) == 0}
+	tree, err := Read(r.fsys, "brain", read)
+	if err != nil {
+		return Plan{}, err
+	}
+	again, err := Read(r.fsys, "brain", read)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -378,7 +392,34 @@ func (r *twoSides) plan(t *testing.T, o PlanOptions) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	return tree.Plan(t.Context(), r.m, &o)
+	s := &scanCounter{Store: r.m}
+	plan, err := tree.Plan(t.Context(), s, &o)
+	if read.SkipUnchanged && s.scans == 0 {
+		r.count["read in part"]++
+	}
+	// A plan that reads all entries of the memory is the same.
+	o.Origin.Since = nil
+	whole, wholeErr := again.Plan(t.Context(), r.m, &o)
+	if !reflect.DeepEqual(plan, whole) || fmt.Sprint(err) != fmt.Sprint(wholeErr) {
+		return plan, fmt.Errorf("the plan is\n%+v (%v)\nand, if all entries are read,\n%+v (%v)",
+			plan, err, whole, wholeErr)
+	}
+	return plan, err
+}
+
+// scanCounter counts how often all entries of a store are read.
+type scanCounter struct {
+	oxbow.Store
+	scans int
+}
+
+func (s *scanCounter) Capabilities() oxbow.Capabilities { return oxbow.CapabilitiesOf(s.Store) }
+
+func (s *scanCounter) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+	if f.IsZero() {
+		s.scans++
+	}
+	return s.Store.Entries(ctx, f)
 }
 
 // expect returns the entries that the memory must have after the load, and the files in conflict.

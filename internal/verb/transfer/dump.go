@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,10 +110,21 @@ func origin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Ori
 		return mdtree.Origin{Same: func(string) bool { return false }}, err
 	}
 	const prefix = "log:"
-	return mdtree.Origin{Name: prefix + hex.EncodeToString([]byte(at)), Same: func(was string) bool {
+	position := func(was string) (oxbow.Position, bool) {
 		b, err := hex.DecodeString(strings.TrimPrefix(was, prefix))
-		return err == nil && oxbow.Position(b).Precedes(at)
-	}}, nil
+		return oxbow.Position(b), err == nil && oxbow.Position(b).Precedes(at)
+	}
+	return mdtree.Origin{
+		Name: prefix + hex.EncodeToString([]byte(at)),
+		Same: func(was string) bool {
+			_, isSame := position(was)
+			return isSame
+		},
+		Since: func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error] {
+			p, _ := position(was)
+			return seq.Since(ctx, p)
+		},
+	}, nil
 }
 
 // LoadIn is the argument of Load.
