@@ -57,8 +57,7 @@ func Find(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if file != nil && (found.Seq >= f.old.Seq+saveAfter || found.Seq < f.old.Seq ||
-		!slices.Equal(found.Names, f.old.Names)) {
+	if file != nil && f.mustSave(&found) {
 		file.Write(ctx, found.encode())
 	}
 	return found.Names, nil
@@ -132,6 +131,20 @@ func (f *finder) find() (found state, err error) {
 	return head, nil
 }
 
+// mustSave reports whether the found state differs so much from the saved state that it must be
+// saved: it has other names, is many changes newer, or is of another log.
+func (f *finder) mustSave(found *state) bool {
+	if found.Seq < f.old.Seq || found.Seq >= f.old.Seq+saveAfter {
+		return true
+	}
+	return !slices.Equal(found.Names, f.old.Names)
+}
+
+// isAt reports whether c is the change after which the state was saved.
+func (s *state) isAt(c *oxbow.Change) bool {
+	return c.Seq == s.Seq && c.Hash != "" && c.Hash == s.Hash
+}
+
 // readLog reads the changes after the old state. It reads all changes, and isWhole is true, if the old
 // state does not belong to this log.
 func (f *finder) readLog() (trails map[string]*trail, head state, isWhole bool, err error) {
@@ -144,7 +157,7 @@ func (f *finder) readLog() (trails map[string]*trail, head state, isWhole bool, 
 		if head.Seq == 0 {
 			head.Seq, head.Hash = c.Seq, c.Hash
 		}
-		if c.Seq == f.old.Seq && c.Hash != "" && c.Hash == f.old.Hash {
+		if f.old.isAt(&c) {
 			isWhole = false
 			break
 		}
@@ -251,7 +264,8 @@ func currentName(ctx context.Context, m *oxbow.Memory, e *Edit) (string, error) 
 			break
 		}
 		for _, v := range c.Versions {
-			if v.Verb == oxbow.VerbAdd && v.Entry.Content == e.Own.Entry.Content && v.Entry.Name != e.Name {
+			isCopy := v.Verb == oxbow.VerbAdd && v.Entry.Content == e.Own.Entry.Content
+			if isCopy && v.Entry.Name != e.Name {
 				if now, err := m.Get(ctx, v.Entry.Name); err == nil && now.Content == e.Own.Entry.Content {
 					return now.Name, nil
 				}

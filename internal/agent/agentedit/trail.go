@@ -135,7 +135,10 @@ func (t *trail) readOwn(v *oxbow.Version, img image) {
 
 // differsFrom reports whether the entry differs from the person's version.
 func (t *trail) differsFrom(own image) bool {
-	if t.top.removed || t.top.content != own.content || !slices.Equal(t.top.labels, t.labels) {
+	if t.top.removed || t.top.content != own.content {
+		return true
+	}
+	if !slices.Equal(t.top.labels, t.labels) {
 		return true
 	}
 	return slices.ContainsFunc(own.aliases, func(a string) bool { return !slices.Contains(t.top.aliases, a) })

@@ -20,6 +20,7 @@
 package clientfile
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"io"
@@ -267,7 +268,10 @@ func (c *claude) user(l *claudeLine, e Event, yield func(*Event)) {
 	hasResults := c.reportResults(l, e, yield)
 	e.Text = Text(l.Message.Content, "text")
 	byProgram := l.Meta || l.Source == "system" || !l.isByPerson()
-	if byProgram || (hasResults && e.AgentID != "") {
+	if byProgram {
+		return
+	}
+	if hasResults && e.AgentID != "" {
 		return // a sub-agent has no person who writes while it works
 	}
 	e.Kind = EventPrompt
@@ -325,7 +329,10 @@ func (l *claudeLine) isByPerson() bool { return l.Origin.Kind == "" || l.Origin.
 // turn, unless the client names another.
 func (c *claude) reportQueued(l *claudeLine, e Event, yield func(*Event)) {
 	isCommand := l.Attachment.Mode != "" && l.Attachment.Mode != "prompt"
-	if isCommand || l.Meta || !l.isByPerson() {
+	if isCommand {
+		return
+	}
+	if l.Meta || !l.isByPerson() {
 		return
 	}
 	e.Kind, e.Text = EventPrompt, Text(l.Attachment.Prompt, "text")
@@ -348,7 +355,7 @@ func (c *claude) reportResults(l *claudeLine, e Event, yield func(*Event)) bool 
 	blocks = slices.DeleteFunc(blocks, func(b claudeBlock) bool { return !isResult(b.Type) })
 	for _, b := range blocks {
 		result := e
-		if len(blocks) == 1 && len(l.Result) > 0 && l.Result[0] == '{' {
+		if len(blocks) == 1 && bytes.HasPrefix(l.Result, []byte("{")) {
 			result.Shown = l.Result
 		}
 		b.report(result, yield)

@@ -247,11 +247,15 @@ func (c *codex) endCopy(when time.Time) {
 // begin records the ID of a turn that has begun. Each turn tells anew whether events contain its prompts, because
 // a newer version of Codex may continue the session.
 func (c *codex) begin(turn string, offset int64, yield func(*Event)) {
-	if turn != "" && turn != c.turn && turn != c.task && c.agentID == "" {
-		c.release(yield)
-		c.hasPrompts = false
-		c.task, c.taskAt = turn, offset
+	if turn == "" || c.agentID != "" {
+		return
 	}
+	if turn == c.turn || turn == c.task {
+		return
+	}
+	c.release(yield)
+	c.hasPrompts = false
+	c.task, c.taskAt = turn, offset
 }
 
 // message reads a line of type event_msg. It returns false if the line contains an item that is not an
@@ -376,9 +380,11 @@ func (p *codexItem) imageNames() string {
 // contains the prompt.
 func (c *codex) user(p *codexItem, e Event, yield func(*Event)) {
 	e.Text = Text(p.Content, "input_text", "text")
-	if dir := workingDirectory().FindStringSubmatch(e.Text); dir != nil && (c.dir == "" || c.isBare) {
-		c.dir = dir[1]
-		e.Dir = c.dir
+	if c.dir == "" || c.isBare {
+		if dir := workingDirectory().FindStringSubmatch(e.Text); dir != nil {
+			c.dir = dir[1]
+			e.Dir = c.dir
+		}
 	}
 	e.Text = cmp.Or(strings.TrimSpace(imageTag().ReplaceAllString(e.Text, "")), attachmentText(p.Content))
 	e.Turn = p.Turn

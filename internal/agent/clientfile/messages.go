@@ -265,9 +265,13 @@ func pathOfURL(text string) string {
 	if err != nil || u.Scheme != "file" {
 		return text
 	}
-	path := u.Path
-	if len(path) > 2 && path[0] == '/' && path[2] == ':' { // file:///c:/project
-		path = path[1:]
+	if hasDrive(u.Path) {
+		return u.Path[1:]
 	}
-	return path
+	return u.Path
+}
+
+// hasDrive reports whether the path of a URL has a drive of Windows, as in file:///c:/project.
+func hasDrive(path string) bool {
+	return len(path) > 2 && path[0] == '/' && path[2] == ':'
 }

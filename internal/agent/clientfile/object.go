@@ -200,11 +200,24 @@ func valueEnd(b []byte, i int) int {
 			i++
 			continue
 		}
-		if depth == 0 && (i == len(b) || b[i-1] == '"' || b[i-1] == '}' || b[i-1] == ']') {
+		if depth == 0 && endsAt(b, i) {
 			return i
 		}
 	}
 	return -1
+}
+
+// endsAt reports whether a value outside of objects and arrays ends before byte i, because it is a
+// string, an object or an array, or because b ends there.
+func endsAt(b []byte, i int) bool {
+	if i == len(b) {
+		return true
+	}
+	switch b[i-1] {
+	case '"', '}', ']':
+		return true
+	}
+	return false
 }
 
 // contentTexts returns the texts in a content. A content is a string, or an array of parts. If types are
@@ -222,7 +235,8 @@ func contentTexts(content json.RawMessage, types ...string) []string {
 	decodeArray(content, &parts)
 	var all []string
 	for _, p := range parts {
-		if p.Text != "" && (len(types) == 0 || slices.Contains(types, p.Type)) {
+		isWanted := len(types) == 0 || slices.Contains(types, p.Type)
+		if isWanted && p.Text != "" {
 			all = append(all, p.Text)
 		}
 	}
@@ -271,7 +285,10 @@ const maxSearches = 1000
 func SplitObjects(line []byte) (objects [][]byte, rest []byte) {
 	isOne := len(line) > 0 && line[len(line)-1] == '}' && !bytes.Contains(line, []byte("}{")) &&
 		bytes.IndexByte(line, 0) < 0
-	if isOne || len(line) == 0 || line[0] != '{' || valueEnd(line, 0) == len(line) {
+	if isOne || !bytes.HasPrefix(line, []byte("{")) {
+		return [][]byte{line}, nil
+	}
+	if valueEnd(line, 0) == len(line) {
 		return [][]byte{line}, nil
 	}
 	text := line

@@ -63,10 +63,16 @@ func PromptText(s string) string {
 // RemoveQuotes removes the quotes that the command opencode run adds around an argument that contains a
 // space.
 func RemoveQuotes(client, s string) string {
-	inner, ok := strings.CutPrefix(strings.TrimSpace(s), `"`)
-	inner, end := strings.CutSuffix(inner, `"`)
-	if client != "opencode" || !ok || !end || !strings.Contains(inner, " ") ||
-		strings.Contains(strings.ReplaceAll(inner, `\"`, ""), `"`) {
+	if client != "opencode" {
+		return s
+	}
+	inner, begins := strings.CutPrefix(strings.TrimSpace(s), `"`)
+	inner, ends := strings.CutSuffix(inner, `"`)
+	if !begins || !ends {
+		return s
+	}
+	hasQuote := strings.Contains(strings.ReplaceAll(inner, `\"`, ""), `"`)
+	if hasQuote || !strings.Contains(inner, " ") {
 		return s
 	}
 	return strings.ReplaceAll(inner, `\"`, `"`)

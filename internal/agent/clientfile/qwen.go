@@ -122,12 +122,15 @@ func (q *qwen) release(turn string, yield func(*Event)) {
 func (q *qwen) system(l *qwenLine, e Event, yield func(*Event)) {
 	switch l.Subtype {
 	case "ui_telemetry":
+		if q.held == nil {
+			return
+		}
 		var p struct {
 			Event struct {
 				Prompt string `json:"prompt_id"`
 			} `json:"uiEvent"`
 		}
-		if q.held != nil && Decode(l.Payload, &p) && p.Event.Prompt != "" {
+		if Decode(l.Payload, &p) && p.Event.Prompt != "" {
 			q.release(p.Event.Prompt, yield)
 		}
 	case "chat_compression":

@@ -24,7 +24,8 @@ func Next(br *bufio.Reader) (line []byte, size int64, err error) {
 	for {
 		part, err := br.ReadSlice('\n')
 		size += int64(len(part))
-		if err == nil && all == nil && size <= Max {
+		isWhole := err == nil && all == nil
+		if isWhole && size <= Max {
 			return part, size, nil
 		}
 		if size > Max {

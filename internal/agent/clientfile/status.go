@@ -19,14 +19,16 @@ func OldOutput(output string) (text string, exit *int) {
 			Exit *int `json:"exit_code"`
 		} `json:"metadata"`
 	}
-	if strings.HasPrefix(output, "{") && json.Unmarshal([]byte(output), &old) == nil &&
-		(old.Output != nil || old.Metadata.Exit != nil) {
-		if old.Output != nil {
-			text = *old.Output
-		}
-		return text, old.Metadata.Exit
+	if !strings.HasPrefix(output, "{") || json.Unmarshal([]byte(output), &old) != nil {
+		return output, nil
 	}
-	return output, nil
+	if old.Output == nil && old.Metadata.Exit == nil {
+		return output, nil
+	}
+	if old.Output != nil {
+		text = *old.Output
+	}
+	return text, old.Metadata.Exit
 }
 
 // status matches the exit status in the text that clients add to a command's output. Claude Code
@@ -40,6 +42,13 @@ var status = sync.OnceValue(func() *regexp.Regexp {
 // maxSearched is the number of bytes that are searched for an exit status at each end of an output.
 const maxSearched = 1 << 10
 
+// mayHaveStatus reports whether the regular expression of an exit status may match the output. It is
+// faster than the regular expression.
+func mayHaveStatus(output string) bool {
+	return strings.Contains(output, "xit code") || strings.Contains(output, "with code") ||
+		strings.Contains(output, "Exit Code")
+}
+
 // ExitStatus returns the exit status in a command's output, or nil.
 func ExitStatus(output string) *int {
 	parts := []string{output}
@@ -47,8 +56,8 @@ func ExitStatus(output string) *int {
 		parts = []string{output[:maxSearched], output[len(output)-maxSearched:]}
 	}
 	for _, p := range parts {
-		if !strings.Contains(p, "xit code") && !strings.Contains(p, "with code") && !strings.Contains(p, "Exit Code") {
-			continue // faster than the regular expression
+		if !mayHaveStatus(p) {
+			continue
 		}
 		if m := status().FindStringSubmatch(p); m != nil {
 			if n, err := strconv.Atoi(m[1] + m[2] + m[3] + m[4]); err == nil {

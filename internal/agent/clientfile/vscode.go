@@ -195,8 +195,10 @@ func replayLog(log []byte) ([]byte, error) {
 		case 2:
 			edit = func(old any) any {
 				list, _ := old.([]any)
-				if change.Index != nil && *change.Index >= 0 && *change.Index < len(list) {
-					list = list[:*change.Index]
+				if change.Index != nil {
+					if n := *change.Index; n >= 0 && n < len(list) {
+						list = list[:n]
+					}
 				}
 				added, _ := change.Value.([]any)
 				return append(list, added...)

@@ -128,7 +128,8 @@ func (r *record) write(s step, files, commands []string) string {
 	part("Concluded:", firstLines(asBullets(r.concluded), s.concluded))
 	part("Open:", firstLines(asBullets(r.todos), s.todos))
 	part("Still failing:", firstLines(r.failing, s.failing))
-	if s.files > 0 && len(r.names) > 0 && len(files)+len(commands) > 0 {
+	hasNames := s.files > 0 && len(r.names) > 0
+	if hasNames && len(files)+len(commands) > 0 {
 		b.WriteString("\nHere " + namesLine(r.names) + "\n")
 	}
 	part("Files changed:", files)

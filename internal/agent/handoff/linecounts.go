@@ -79,7 +79,10 @@ func readFile(root *os.Root, name string) (text string, ok bool) {
 	if os.IsNotExist(err) {
 		return "", true
 	}
-	if err != nil || !fi.Mode().IsRegular() || fi.Size() > maxFile {
+	if err != nil {
+		return "", false
+	}
+	if !fi.Mode().IsRegular() || fi.Size() > maxFile {
 		return "", false
 	}
 	f, err := root.Open(filepath.FromSlash(name))

@@ -150,6 +150,11 @@ const (
 	maxCommands    = 120
 )
 
+// hasFailed reports whether the client says that a call failed, or its exit status is not 0.
+func hasFailed(c *session.Call) bool {
+	return c.Failed || (c.Exit != nil && *c.Exit != 0)
+}
+
 // addCalls sets the files and commands of the turns.
 func (r *record) addCalls(turns []session.Turn) {
 	seen := map[string]bool{}
@@ -162,11 +167,14 @@ func (r *record) addCalls(turns []session.Turn) {
 				}
 			}
 			line := oneLine(e.Call.Command)
-			if line == "" || seen[line] || len(seen) >= maxCommands || screen.Doubt(nil, line) != "" {
+			if line == "" || seen[line] {
+				continue
+			}
+			if len(seen) >= maxCommands || screen.Doubt(nil, line) != "" {
 				continue
 			}
 			seen[line] = true
-			if e.Call.Failed || (e.Call.Exit != nil && *e.Call.Exit != 0) {
+			if hasFailed(e.Call) {
 				r.failing = append(r.failing, failure(line, e.Call))
 				continue
 			}

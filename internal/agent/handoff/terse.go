@@ -121,8 +121,11 @@ func nameWords(r *record) (names []replacedWord) {
 				w = path.Dir(w)
 			}
 			w = strings.Trim(w, "/")
-			if w != "" && w[0] != '-' && !seen[c.line+"\x00"+w] {
-				seen[c.line+"\x00"+w] = true
+			if w == "" || w[0] == '-' {
+				continue
+			}
+			if key := c.line + "\x00" + w; !seen[key] {
+				seen[key] = true
 				count[w]++
 			}
 		}
@@ -165,8 +168,9 @@ func replaceWords(line string, names []replacedWord) string {
 			i += at
 			end := i + len(n.word)
 			begins := !isPath(line, i-1) || (strings.HasSuffix(line[:i], "./") && !isPath(line, i-3))
+			ends := !isPath(line, end) || line[end] == '/'
 			at = end
-			if begins && (!isPath(line, end) || line[end] == '/') {
+			if begins && ends {
 				line = line[:i] + n.name + line[end:]
 				at = i + len(n.name)
 			}
@@ -275,7 +279,10 @@ func alike(all []mergedLine) *commandSet {
 				sets[key] = s
 			}
 			s.members = append(s.members, i)
-			if len(s.members) > 1 && (best == nil || len(s.members) > len(best.members)) {
+			if len(s.members) < 2 {
+				continue
+			}
+			if best == nil || len(s.members) > len(best.members) {
 				best = s
 			}
 		}

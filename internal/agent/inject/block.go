@@ -59,7 +59,10 @@ func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 		if u.In == InSessions {
 			least = leastTurn * strongest
 		}
-		if len(shown) == mostUnits || u.Why != "" || !u.Floor.MayJoin(u.Strength) || u.margin() < least {
+		if len(shown) == mostUnits || u.Why != "" {
+			continue
+		}
+		if !u.Floor.MayJoin(u.Strength) || u.margin() < least {
 			continue
 		}
 		most := moreSentences
@@ -157,7 +160,10 @@ func (p *Prompt) pointer(units []unit) (b Block) {
 	var names []string
 	for i := range units {
 		u := &units[i]
-		if len(names) == mostPointers || u.Answer == gate.Silence || p.State.wasShownLately(u.ShownEntry) {
+		if len(names) == mostPointers || u.Answer == gate.Silence {
+			continue
+		}
+		if p.State.wasShownLately(u.ShownEntry) {
 			continue
 		}
 		name, prints := u.pointer()
@@ -188,11 +194,14 @@ func (u *unit) pointer() (line string, prints []string) {
 
 // time returns the time at which the text was said or last changed.
 func (q quote) time() time.Time {
-	if e := q.entry; q.In == InNotes && e.Kind != oxbow.Archive && e.Kind != oxbow.Journal && e.Kind != oxbow.History &&
-		e.Source.Actor != oxbow.Imported {
-		return e.Updated
+	if q.In != InNotes || q.entry.Source.Actor == oxbow.Imported {
+		return q.entry.Created
 	}
-	return q.entry.Created
+	switch q.entry.Kind {
+	case oxbow.Archive, oxbow.Journal, oxbow.History:
+		return q.entry.Created
+	}
+	return q.entry.Updated
 }
 
 // sameSubject reports whether q contains all terms of the prompt that o contains.
@@ -282,7 +291,8 @@ func (p *Prompt) rare(ctx context.Context, shown []quote) (rare []string) {
 		}
 		for _, t := range read.Terms {
 			known := slices.ContainsFunc(q.terms, func(g gate.Term) bool { return g.Text == t.Term })
-			if !known && t.DF > 0 && t.IDF >= leastRare {
+			isRare := t.DF > 0 && t.IDF >= leastRare
+			if isRare && !known {
 				terms = append(terms, t)
 			}
 		}

@@ -189,9 +189,10 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 		if u.Why == "" {
 			own++
 		}
-		if own > mostUnits || u.Why == whyRests || u.Why == whyShaped {
+		switch {
+		case own > mostUnits, u.Why == whyRests, u.Why == whyShaped:
 			u.Answer = gate.Silence
-		} else if u.Why != "" && u.Answer == gate.Payload {
+		case u.Why != "" && u.Answer == gate.Payload:
 			u.Answer = gate.Pointer
 		}
 	}

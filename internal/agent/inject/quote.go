@@ -94,7 +94,8 @@ func (u *unit) quote(asked, shown map[string]bool, maxSentences int) quote {
 			continue
 		}
 		take := len(chosen) < maxSentences && (c.score > 0 || i == 0)
-		if c.concluded && c.score > 0 && !concluded {
+		isConclusion := c.concluded && c.score > 0
+		if isConclusion && !concluded {
 			take, concluded = true, true
 		}
 		if take {

@@ -139,8 +139,11 @@ func (f StateFile) RecordCompaction(ctx context.Context) error {
 // counts as a new answer.
 func (f StateFile) Past(ctx context.Context) error {
 	_, _, lines, err := f.readState()
-	if err != nil || len(lines) == 0 || !startsLast(lines) {
+	if err != nil || len(lines) == 0 {
 		return err
+	}
+	if !startsLast(lines) {
+		return nil
 	}
 	return f.change(ctx, func(_ State, lines []stateLine) *stateLine {
 		if !startsLast(lines) {
@@ -208,12 +211,17 @@ func (f StateFile) readState() ([]byte, State, []stateLine, error) {
 	return b, s, lines, err
 }
 
+// isValid reports whether the line has an event and no negative numbers.
+func (l *stateLine) isValid() bool {
+	return l.Event != "" && l.Prompt >= 0 && l.Tokens >= 0
+}
+
 // parseState parses the last [maxState] bytes of b, line by line. Lines that are not valid are skipped.
 func parseState(b []byte) (s State, lines []stateLine) {
 	s = emptyState()
 	for line := range bytes.Lines(b[max(0, len(b)-maxState):]) {
 		var l stateLine
-		if json.Unmarshal(line, &l) != nil || l.Event == "" || l.Prompt < 0 || l.Tokens < 0 {
+		if json.Unmarshal(line, &l) != nil || !l.isValid() {
 			continue
 		}
 		lines = append(lines, l)
@@ -289,7 +297,11 @@ func (f StateFile) write(b []byte, l *stateLine) error {
 func removeOld(dir string, oldest time.Time) {
 	files, _ := os.ReadDir(dir)
 	for _, f := range files {
-		if fi, err := f.Info(); err == nil && fi.Mode().IsRegular() && fi.ModTime().Before(oldest) {
+		fi, err := f.Info()
+		if err != nil || !fi.Mode().IsRegular() {
+			continue
+		}
+		if fi.ModTime().Before(oldest) {
 			_ = os.Remove(filepath.Join(dir, f.Name()))
 		}
 	}

@@ -6,6 +6,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -76,7 +77,7 @@ func (c Context) RoleText(r Role) string { return c.of(r) }
 func (c Context) of(r Role) string {
 	var b strings.Builder
 	for _, p := range c.Parts {
-		if role := p.Role; r == "" || role == r || (role == "" && r == System) {
+		if r == "" || cmp.Or(p.Role, System) == r {
 			b.WriteString(p.Text)
 		}
 	}

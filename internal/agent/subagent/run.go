@@ -360,7 +360,8 @@ func (r *record) content(out *Outcome) string {
 	if out.Ended != "" {
 		w.WriteString("\n## Result\n\n" + prompt.Fence("text", out.Result))
 	}
-	if out.Ended != "" && out.Ended != Done && out.Errors != "" {
+	hasFailed := out.Ended != "" && out.Ended != Done
+	if hasFailed && out.Errors != "" {
 		w.WriteString("\n## Errors\n\n" + prompt.Fence("text", out.Errors))
 	}
 	return w.String()

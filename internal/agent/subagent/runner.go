@@ -152,7 +152,8 @@ func (p *settings) runner(n *yaml.Node) *Runner {
 			}
 		case "timeout":
 			d, err := time.ParseDuration(v.Value)
-			if err != nil || d < time.Second || d > maxTimeout {
+			isTimeout := d >= time.Second && d <= maxTimeout
+			if err != nil || !isTimeout {
 				p.add(v, "timeout is %q; write a time such as 30m, from 1s to 24h", text.Clip(v.Value, 64))
 			}
 			r.Timeout = d
@@ -165,7 +166,8 @@ func (p *settings) runner(n *yaml.Node) *Runner {
 }
 
 func (p *settings) command(v *yaml.Node) []string {
-	if v.Kind != yaml.SequenceNode || len(v.Content) == 0 || len(v.Content) > maxArgs {
+	hasArgs := len(v.Content) > 0 && len(v.Content) <= maxArgs
+	if v.Kind != yaml.SequenceNode || !hasArgs {
 		p.add(
 			v,
 			"command is not a list of the program and its arguments, such as [agent, --prompt-file, \"{briefing}\"]; "+
@@ -197,16 +199,23 @@ func (p *settings) command(v *yaml.Node) []string {
 	if len(argv) == 0 {
 		return nil
 	}
-	// Refuse a relative path, because a project could provide the program.
-	if prog := argv[0]; prog == "" || placeholder().MatchString(prog) ||
-		(strings.ContainsAny(prog, `/\`) && !filepath.IsAbs(prog)) {
+	if !isProgram(argv[0]) {
 		p.add(
 			v.Content[0],
 			"the program %q is neither a name that is found in PATH nor a whole path",
-			text.Clip(prog, 64),
+			text.Clip(argv[0], 64),
 		)
 	}
 	return argv
+}
+
+// isProgram reports whether prog is a file name or an absolute path, without a placeholder. A
+// relative path is refused, because a project could provide the program.
+func isProgram(prog string) bool {
+	if prog == "" || placeholder().MatchString(prog) {
+		return false
+	}
+	return !strings.ContainsAny(prog, `/\`) || filepath.IsAbs(prog)
 }
 
 // argv returns the command with the placeholders replaced.

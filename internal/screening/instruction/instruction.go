@@ -25,7 +25,8 @@ func Find(text string) []string {
 	if !has.isASCII && hasHidden(text) {
 		f.addStrong(Hidden)
 	}
-	if !has.isASCII || (has.hasControls && hidesLetters(low)) {
+	switch {
+	case !has.isASCII, has.hasControls && hidesLetters(low):
 		low = removeInvisible(low)
 	}
 	f.hasLines = has.hasControls
@@ -81,8 +82,11 @@ func (f *finder) applyRules(low string) {
 	if f.hasLines || strings.Contains(low, "  ") {
 		flowingText, hasShortLines = joinLines(low)
 	}
-	if !f.addMatches(low, flowingText) && !hasShortLines && !isBold(low) {
-		return
+	hasMatch := f.addMatches(low, flowingText)
+	if !hasMatch && !hasShortLines {
+		if !isBold(low) {
+			return
+		}
 	}
 	words, squashed := joinSplitWords(low)
 	if words != flowingText {
@@ -125,7 +129,11 @@ func (f *finder) addSquashedMatches(word string) {
 	t := rules()
 	foundGroups := t.squashedGroupsIn(word)
 	for i, groups := range foundGroups {
-		if r := &t.rules[i]; !r.isWeak && groups == r.groups && r.squashedExpr().MatchString(word) {
+		r := &t.rules[i]
+		if r.isWeak || groups != r.groups {
+			continue
+		}
+		if r.squashedExpr().MatchString(word) {
 			f.addStrong(r.name)
 		}
 	}

@@ -72,7 +72,10 @@ func (p *pattern) matchesText(text string) bool {
 	}
 	for i := 1; i < len(text); i++ {
 		candidates := p.prefixes[p.firstPrefix[text[i]]:p.firstPrefix[int(text[i])+1]]
-		if len(candidates) == 0 || !p.mayStartAfter(text[:i]) || !beginsWithAny(text[i:], candidates) {
+		if len(candidates) == 0 {
+			continue
+		}
+		if !p.mayStartAfter(text[:i]) || !beginsWithAny(text[i:], candidates) {
 			continue
 		}
 		tries--

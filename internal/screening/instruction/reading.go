@@ -128,8 +128,8 @@ func joinLines(low string) (flowing string, hasShortLines bool) {
 			hasShortLines = hasShortLines || shortLines >= minShortLines
 		}
 		lineStart += n + 1
-		if n > 0 && lineStart < len(b) &&
-			(isLetter(b[lineStart]) || (b[lineStart] != '\n' && !isItem(low[lineStart:]))) {
+		hasNext := n > 0 && lineStart < len(b)
+		if hasNext && continuesLine(low[lineStart:]) {
 			b[lineStart-1] = ' '
 		}
 	}
@@ -278,6 +278,12 @@ func appendLong(squashed []string, word string) []string {
 	return append(squashed, word)
 }
 
+// continuesLine reports whether a line may continue the sentence of the line before. It returns false
+// for an empty line and for the start of a list item.
+func continuesLine(line string) bool {
+	return isLetter(line[0]) || (line[0] != '\n' && !isItem(line))
+}
+
 // appendWithoutEmphasis appends the characters between two words to b. It omits the signs for bold and italic if the
 // characters contain a space.
 func appendWithoutEmphasis(b []byte, gap string) []byte {
@@ -285,7 +291,7 @@ func appendWithoutEmphasis(b []byte, gap string) []byte {
 		return append(b, gap...)
 	}
 	for i := range len(gap) {
-		if c := gap[i]; c != '*' && c != '_' && c != '~' && c != '`' {
+		if c := gap[i]; strings.IndexByte("*_~`", c) < 0 {
 			b = append(b, c)
 		}
 	}

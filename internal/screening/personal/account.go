@@ -53,7 +53,10 @@ var cardShapes = [][]int{
 // matchCard returns the number of groups from group k that form a card number, or 0.
 func (c *chain) matchCard(k int) int {
 	gs := c.groups[k:]
-	if gs[0].digitCount < 4 || (!c.isSeparateNumber(k, 1) && gs[0].digitCount > maxDigits) {
+	if gs[0].digitCount < 4 {
+		return 0
+	}
+	if gs[0].digitCount > maxDigits && !c.isSeparateNumber(k, 1) {
 		return 0
 	}
 	for _, shape := range cardShapes {
@@ -74,7 +77,13 @@ func matchesShape(gs []group, shape []int) bool {
 		return false
 	}
 	for i, n := range shape {
-		if gs[i].digitCount != n || (i > 0 && (gs[i].sep != gs[1].sep || gs[i].sep > dash)) {
+		if gs[i].digitCount != n {
+			return false
+		}
+		if i == 0 {
+			continue
+		}
+		if gs[i].sep != gs[1].sep || gs[i].sep > dash {
 			return false
 		}
 	}
@@ -85,12 +94,18 @@ func matchesShape(gs []group, shape []int) bool {
 // neighboring groups have other separators or other lengths.
 func (c *chain) isSeparateNumber(k, n int) bool {
 	first, last := c.groups[k], c.groups[k+n-1]
-	if (k == 0 && !mayStartAt(c.text, first.start)) ||
-		(k+n == len(c.groups) && c.isComplete && !mayEndAt(c.text, last.end)) {
+	if k == 0 && !mayStartAt(c.text, first.start) {
 		return false
 	}
-	if k > 0 && (first.sep != space || (n > 1 && c.groups[k-1].digitCount == first.digitCount)) {
+	isLast := k+n == len(c.groups) && c.isComplete
+	if isLast && !mayEndAt(c.text, last.end) {
 		return false
+	}
+	if k > 0 {
+		continuesPattern := n > 1 && c.groups[k-1].digitCount == first.digitCount
+		if first.sep != space || continuesPattern {
+			return false
+		}
 	}
 	if k+n < len(c.groups) {
 		next := c.groups[k+n]
@@ -159,7 +174,10 @@ var ibanLengths = map[string]int{
 // There may be a space or a dash between two characters. At least half of the characters must be
 // digits.
 func ibanAt(text string, i int) int {
-	if i < 2 || (i > 2 && isWord(text[i-3])) {
+	if i < 2 {
+		return 0
+	}
+	if i > 2 && isWord(text[i-3]) {
 		return 0
 	}
 	country := [2]byte{upper(text[i-2]), upper(text[i-1])}
@@ -184,7 +202,10 @@ func ibanAt(text string, i int) int {
 		}
 		n++
 	}
-	if (i < len(text) && isWord(text[i])) || 2*digits < length || mod97(b[:n]) != 1 {
+	if i < len(text) && isWord(text[i]) {
+		return 0
+	}
+	if 2*digits < length || mod97(b[:n]) != 1 {
 		return 0
 	}
 	return i

@@ -30,7 +30,8 @@ func findMailAddresses(text string) []Finding {
 			}
 			signPos += i
 			start, end := localStart(text[lastEnd:signPos])+lastEnd, domainEnd(text, signPos+len(sign))
-			if start < signPos && end > 0 && isPersonal(text, start, signPos, signPos+len(sign), end) {
+			isAddress := start < signPos && end > 0
+			if isAddress && isPersonal(text, start, signPos, signPos+len(sign), end) {
 				found = append(found, Finding{mail, start, end})
 				lastEnd = end
 			}
@@ -54,13 +55,23 @@ func isLetter(c rune) bool {
 
 func isDigit(c rune) bool { return c >= '0' && c <= '9' }
 
+// isInLocalPart reports whether the local part of an address may contain c.
+func isInLocalPart(c rune) bool {
+	return isLetter(c) || isDigit(c) || strings.ContainsRune("._+-'", c)
+}
+
+// isInLabel reports whether a label of a domain may contain c. A label does not begin with a hyphen.
+func isInLabel(c rune, isFirst bool) bool {
+	return isLetter(c) || isDigit(c) || (c == '-' && !isFirst)
+}
+
 // localStart returns where the local part begins in the text before an at sign. If there is no
 // local part, or if the local part is too long, localStart returns len(before).
 func localStart(before string) int {
 	i := len(before)
 	for i > 0 {
 		c, n := utf8.DecodeLastRuneInString(before[:i])
-		if !isLetter(c) && !isDigit(c) && !strings.ContainsRune("._+-'", c) {
+		if !isInLocalPart(c) {
 			break
 		}
 		i -= n
@@ -91,7 +102,7 @@ func domainEnd(text string, start int) int {
 				break
 			}
 			label, labels = i+1, labels+1
-		} else if !isLetter(c) && !isDigit(c) && (c != '-' || i == label) {
+		} else if !isInLabel(c, i == label) {
 			break
 		}
 		i += n

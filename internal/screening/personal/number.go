@@ -53,8 +53,11 @@ func digitAt(text string, i int) (d byte, size int) {
 	}
 	for _, zero := range zeros {
 		last := len(zero) - 1
-		if i+last < len(text) && text[i:i+last] == zero[:last] && text[i+last]-zero[last] <= 9 {
-			return '0' + text[i+last] - zero[last], len(zero)
+		if i+last >= len(text) || text[i:i+last] != zero[:last] {
+			continue
+		}
+		if value := text[i+last] - zero[last]; value <= 9 {
+			return '0' + value, len(zero)
 		}
 	}
 	return 0, 0

@@ -138,7 +138,8 @@ func (m *matcher) fixedSize(pc, pos int) int {
 		}
 	case opRun:
 		n := m.runLength(pc, pos)
-		if n >= instr.min && (n <= instr.max || !instr.isExact) {
+		isTooLong := n > instr.max && instr.isExact
+		if n >= instr.min && !isTooLong {
 			return min(n, instr.max)
 		}
 	default:
@@ -172,8 +173,10 @@ func (m *matcher) tryRunLengths(pc, pos int) bool {
 	instr := &m.insts[pc]
 	if instr.isLazy {
 		for n := 0; n <= instr.max; n++ {
-			if n >= instr.min && m.canMatch(pc+1, pos+n) && m.match(pc+1, pos+n) {
-				return true
+			if n >= instr.min && m.canMatch(pc+1, pos+n) {
+				if m.match(pc+1, pos+n) {
+					return true
+				}
 			}
 			if pos+n == len(m.text) || !instr.runBytes.has(m.text[pos+n]) {
 				return false
@@ -223,6 +226,11 @@ func (in *inst) hasPrefix(text string) bool {
 	return strings.HasPrefix(text, in.text)
 }
 
+// equalsFold reports whether c is the character low, which is in lower case, or its capital letter.
+func equalsFold(c, low byte) bool {
+	return c == low || (byteKind(c) == upper && c|0x20 == low)
+}
+
 // hasPrefixFold reports whether a text begins with a word, ignoring case. The word must be in lower
 // case.
 func hasPrefixFold(text, word string) bool {
@@ -230,7 +238,7 @@ func hasPrefixFold(text, word string) bool {
 		return false
 	}
 	for i := range len(word) {
-		if c := text[i]; c != word[i] && (byteKind(c) != upper || c|0x20 != word[i]) {
+		if !equalsFold(text[i], word[i]) {
 			return false
 		}
 	}

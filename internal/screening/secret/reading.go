@@ -218,7 +218,10 @@ func endOfBase64(text string, start int) int {
 		for next < len(text) && (text[next] == '\r' || text[next] == '\n') {
 			next++
 		}
-		if next == i || next == len(text) || !isBase64[text[next]] {
+		if next == i || next == len(text) {
+			return i
+		}
+		if !isBase64[text[next]] {
 			return i
 		}
 		i, lineStart = next, next
@@ -239,6 +242,9 @@ var base64Values, isBase64 = func() (values [256]uint8, isValue [256]bool) {
 	return values, isValue
 }()
 
+// areText reports whether the three bytes that a group of Base64 encodes are of a text.
+func areText(a, b, c byte) bool { return isText(a) && isText(b) && isText(c) }
+
 // decodeBase64 returns the text that a run encodes, or "" if the run does not encode a text.
 func decodeBase64(run string) string {
 	for i := 0; i < probeSize; i += 4 {
@@ -246,7 +252,7 @@ func decodeBase64(run string) string {
 		for _, c := range []byte(run[i : i+4]) {
 			b = b<<6 | uint32(base64Values[c]&63)
 		}
-		if !isText(byte(b>>16)) || !isText(byte(b>>8)) || !isText(byte(b)) {
+		if !areText(byte(b>>16), byte(b>>8), byte(b)) {
 			return ""
 		}
 	}

@@ -42,6 +42,12 @@ const maxName = 64
 // minAssigned is the minimum length, in bytes, of a value that is assigned to a name.
 const minAssigned = 8
 
+// beginsWithAssign reports whether up to three bytes begin with an ASCII assignment sign, or are a
+// full-width colon or equals sign.
+func beginsWithAssign(sign string) bool {
+	return strings.IndexByte("=>:|,?", sign[0]) >= 0 || sign == "：" || sign == "＝"
+}
+
 // isAssignment reports whether a text can be the rest of a name, an assignment sign, and a value
 // without white space.
 func isAssignment(text string) bool {
@@ -50,7 +56,7 @@ func isAssignment(text string) bool {
 		i++
 	}
 	sign := text[i:min(len(text), i+3)]
-	if sign == "" || (strings.IndexByte("=>:|,?", sign[0]) < 0 && sign != "：" && sign != "＝") {
+	if sign == "" || !beginsWithAssign(sign) {
 		return false
 	}
 	for i += 1; i < len(text) && (strings.IndexByte("=>:|", text[i]) >= 0 || text[i] >= 0x80); i++ {
@@ -104,7 +110,11 @@ func (r *rule) secretRange(match []int) (start, end int) {
 // path, a public key or made of words.
 func (r *rule) isAllowed(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
-	if (r.entropy > 0 && entropy(secret) <= r.entropy) || isExample(secret) || (r.noWords && isInTable(text, f)) {
+	isGuessable := r.entropy > 0 && entropy(secret) <= r.entropy
+	if isGuessable || isExample(secret) {
+		return true
+	}
+	if r.noWords && isInTable(text, f) {
 		return true
 	}
 	if isJoinedWords(secret) || isPublicKey(secret) {
@@ -145,8 +155,10 @@ func isJoinedWords(s string) bool {
 		if isNumber {
 			continue
 		}
-		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" ||
-			(len(part) > maxUnspoken && !isPronounceable(part)) || len(part) > maxJoinedWord {
+		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" || len(part) > maxJoinedWord {
+			return false
+		}
+		if len(part) > maxUnspoken && !isPronounceable(part) {
 			return false
 		}
 		words, letterCount = words+1, letterCount+len(part)
@@ -287,7 +299,8 @@ func isPlainValue(s string) bool {
 		if kind == digit {
 			digits++
 		}
-		if n > 3 && kind == lower && !isPronounceable(w) {
+		isLongWord := n > 3 && kind == lower
+		if isLongWord && !isPronounceable(w) {
 			return false
 		}
 		words, letters = words+1, letters+n
@@ -316,7 +329,8 @@ func isScrambled(s string) bool {
 			if startsWithStopword(rest[:n]) {
 				minLength = minWithStopword
 			}
-			if n > maxUnspoken && byteKind(rest[n-1]) != digit && !isPronounceable(rest[:n]) {
+			isLongWord := n > maxUnspoken && byteKind(rest[n-1]) != digit
+			if isLongWord && !isPronounceable(rest[:n]) {
 				wordCount += float64(n) / perUnspoken
 			}
 			rest = rest[n:]
@@ -335,7 +349,10 @@ func wordSize(s string) int {
 	for n < len(s) && byteKind(s[n]) == kind {
 		n++
 	}
-	if kind != upper || n == len(s) || byteKind(s[n]) != lower {
+	if kind != upper || n == len(s) {
+		return n
+	}
+	if byteKind(s[n]) != lower {
 		return n
 	}
 	if n > 1 {

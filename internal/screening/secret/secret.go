@@ -155,10 +155,18 @@ func markSize(text string) int {
 		return 0
 	}
 	name, tag, hasTag := strings.Cut(body, " #")
-	if !ruleSet().hasRule(name) || (hasTag && (len(tag) != tagSize || strings.Trim(tag, "0123456789abcdef") != "")) {
+	if !ruleSet().hasRule(name) {
+		return 0
+	}
+	if hasTag && !isTag(tag) {
 		return 0
 	}
 	return len(markBegin) + len(body) + len(markEnd)
+}
+
+// isTag reports whether s has the form of a tag in a mark: lower-case hexadecimal digits.
+func isTag(s string) bool {
+	return len(s) == tagSize && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // maxRounds is the maximum number of searches in a text. A further search may find a secret that
@@ -300,7 +308,8 @@ func dividedKey(first, second string) (f Finding, size int) {
 		return Finding{}, 0
 	}
 	for _, f := range findPlain(first + second) {
-		if f.Rule != generic && f.Start <= len(first)-minPiece && f.End > len(first) {
+		isInBoth := f.Start <= len(first)-minPiece && f.End > len(first)
+		if isInBoth && f.Rule != generic {
 			return f, f.End - len(first)
 		}
 	}

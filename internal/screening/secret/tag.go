@@ -72,7 +72,10 @@ func readKey(dir string) []byte {
 	if err == nil && len(key) == keySize {
 		return key
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, vfs.ErrTooLarge) {
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, vfs.ErrTooLarge):
+		// the key is missing or has a wrong size, so it is replaced
+	default:
 		return nil
 	}
 	key = make([]byte, keySize)

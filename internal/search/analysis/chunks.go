@@ -109,7 +109,10 @@ func chunk(s string, i int) (from, to int) {
 			break
 		}
 		next, _ := firstClass(s[i+n:])
-		if next != isWord || (s[i] == ',' && !(isDigit(s[i-1]) && isDigit(s[i+1]))) {
+		if next != isWord {
+			break
+		}
+		if s[i] == ',' && !isBetweenDigits(s, i) {
 			break
 		}
 		i, joined = i+n, true
@@ -125,6 +128,9 @@ func chunk(s string, i int) (from, to int) {
 	}
 	return from, i
 }
+
+// isBetweenDigits reports whether the bytes before and after byte i, which must exist, are digits.
+func isBetweenDigits(s string, i int) bool { return isDigit(s[i-1]) && isDigit(s[i+1]) }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }

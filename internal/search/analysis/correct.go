@@ -40,23 +40,21 @@ func Correct(term string, df func(string) int) string {
 	if strings.ContainsFunc(term, func(r rune) bool { return r >= 0x80 }) {
 		letters = slipOther
 	}
-	best := ""
-	bestDF := 0
-	bestAlike := false
+	var best correction
 	try := func(b []byte) {
-		if len(b) < minSlip || string(b) == term || hasDigit(b) {
+		if len(b) < minSlip || hasDigit(b) {
+			return
+		}
+		if string(b) == term {
 			return
 		}
 		n := df(string(b))
 		if n == 0 {
 			return
 		}
-		alike := b[0] == term[0]
-		if best == "" || (alike && !bestAlike) ||
-			(alike == bestAlike && (n > bestDF || (n == bestDF && string(b) < best))) {
-			best = string(b)
-			bestDF = n
-			bestAlike = alike
+		isAlike := b[0] == term[0]
+		if best.isWorse(b, n, isAlike) {
+			best = correction{string(b), n, isAlike}
 		}
 	}
 	b := make([]byte, 0, len(term)+1)
@@ -82,12 +80,33 @@ func Correct(term string, df func(string) int) string {
 			try(b)
 		}
 	}
-	return best
+	return best.word
+}
+
+// correction is a possible correction of a word.
+type correction struct {
+	word    string
+	df      int  // number of documents with the word
+	isAlike bool // begins with the same letter as the corrected word
+}
+
+// isWorse reports whether word b, with this document frequency, is a better correction than c. A
+// correction with the same first letter is better, then a more frequent word.
+func (c *correction) isWorse(b []byte, df int, isAlike bool) bool {
+	switch {
+	case c.word == "":
+		return true
+	case c.isAlike != isAlike:
+		return isAlike
+	case c.df != df:
+		return df > c.df
+	}
+	return string(b) < c.word
 }
 
 func hasDigit(b []byte) bool {
 	for _, c := range b {
-		if (c >= '0' && c <= '9') || c == ':' {
+		if isDigit(c) || c == ':' {
 			return true
 		}
 	}

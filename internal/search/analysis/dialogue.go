@@ -15,11 +15,16 @@ var (
 	programs = []string{"assistant", "ai", "bot", "model", "system", "tool"}
 )
 
+// isEndOfWord reports whether s ends at byte i or has a space or a line break there.
+func isEndOfWord(s string, i int) bool {
+	return i == len(s) || s[i] == ' ' || s[i] == '\n'
+}
+
 // speaker returns the length of the speaker's word and the colon at the start of s, as in "user:".
 // program is set if the speaker is a program. It returns 0 if s does not start with a speaker.
 func speaker(s string) (n int, program bool) {
 	i := strings.IndexByte(s[:min(len(s), len("assistant:"))], ':')
-	if i < 0 || (i+1 < len(s) && s[i+1] != ' ' && s[i+1] != '\n') {
+	if i < 0 || !isEndOfWord(s, i+1) {
 		return 0, false
 	}
 	is := func(word string) bool { return len(word) == i && strings.EqualFold(word, s[:i]) }
@@ -98,7 +103,7 @@ func ClassifySpeech(text string) Speech {
 		if !more {
 			break
 		}
-		if n, _ := speaker(after); n > 0 || (first != "" && Speaker(after) == first) {
+		if speaksAgain(after, first) {
 			if chat {
 				return WholeChat
 			}
@@ -110,6 +115,15 @@ func ClassifySpeech(text string) Speech {
 		return TurnOfChat
 	}
 	return NoSpeech
+}
+
+// speaksAgain reports whether a paragraph starts with a speaker of a chat, or with the name first. The
+// name is "" if the text does not start with a name.
+func speaksAgain(paragraph, first string) bool {
+	if n, _ := speaker(paragraph); n > 0 {
+		return true
+	}
+	return first != "" && Speaker(paragraph) == first
 }
 
 // Speaker returns the name at the start of a turn, or "".

@@ -140,10 +140,16 @@ func (f *Finder) begin() {
 	}
 }
 
+// mayBeApostrophe reports whether c is the first byte of an apostrophe, or of another character
+// that begins like a typographic apostrophe.
+func mayBeApostrophe(c byte) bool { return c == '\'' || c == "’"[0] }
+
 // root returns the term of a folded word, or "" if the term is certainly not wanted.
 func (f *Finder) root(word string) string {
-	if len(word) > 2 && isPlain(word) && !f.mayHave(packLetters(word)) {
-		return ""
+	if len(word) > 2 && isPlain(word) {
+		if !f.mayHave(packLetters(word)) {
+			return ""
+		}
 	}
 	return Root(word)
 }
@@ -282,7 +288,7 @@ func plain(s string) (n, end int, first uint64) {
 		}
 	}
 	end = n
-	if n < len(s) && (s[n] == '\'' || s[n] == "’"[0]) {
+	if n < len(s) && mayBeApostrophe(s[n]) {
 		end += contraction(s[n:])
 	}
 	if n > maxWord || !endsAt(s, end) {

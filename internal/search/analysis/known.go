@@ -132,11 +132,16 @@ func (k *unitCache) find(c string) *cachedChunk {
 	mask := uint32(len(k.slots) - 1)
 	i, part := uint32(hash)&mask, uint32(hash>>32)
 	for ; k.slots[i].next != 0; i = (i + 1) & mask {
-		if s := k.slots[i]; s.hash == part {
-			known := &k.chunks[s.next-1]
-			if known.ends == e && int(known.length) == len(c) && (len(c) <= 16 || k.texts[s.next-1] == c) {
-				return known
-			}
+		s := k.slots[i]
+		if s.hash != part {
+			continue
+		}
+		known := &k.chunks[s.next-1]
+		if known.ends != e || int(known.length) != len(c) {
+			continue
+		}
+		if len(c) <= 16 || k.texts[s.next-1] == c {
+			return known
 		}
 	}
 	if k.only == nil { // with only, the caller keeps the texts unchanged, so a copy is not needed

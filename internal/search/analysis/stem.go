@@ -13,7 +13,7 @@ func Stem(word string) string {
 		return word
 	}
 	for i := range len(word) {
-		if c := word[i]; (c < 'a' || c > 'z') && c != '\'' {
+		if c := word[i]; !isLower(c) && c != '\'' {
 			return word
 		}
 	}
@@ -77,7 +77,10 @@ func isVowel(c byte) bool {
 // markY replaces each y at the start or after a vowel by Y.
 func (w *stemmer) markY() {
 	for i, c := range w.b {
-		if c == 'y' && (i == 0 || isVowel(w.b[i-1])) {
+		if c != 'y' {
+			continue
+		}
+		if i == 0 || isVowel(w.b[i-1]) {
 			w.b[i] = 'Y'
 		}
 	}
@@ -199,7 +202,10 @@ func (w *stemmer) step1b() {
 
 func (w *stemmer) step1c() {
 	n := len(w.b)
-	if n > 2 && (w.b[n-1] == 'y' || w.b[n-1] == 'Y') && !isVowel(w.b[n-2]) {
+	if n <= 2 || isVowel(w.b[n-2]) {
+		return
+	}
+	if last := w.b[n-1]; last == 'y' || last == 'Y' {
 		w.b[n-1] = 'i'
 	}
 }
@@ -212,7 +218,11 @@ func (w *stemmer) longest(rules []rule) (best rule, ok bool) {
 	last := w.b[len(w.b)-1]
 	for i := range rules {
 		r := &rules[i]
-		if n := len(r.suffix); r.suffix[n-1] == last && n > len(best.suffix) && w.hasSuffix(r.suffix) {
+		n := len(r.suffix)
+		if r.suffix[n-1] != last || n <= len(best.suffix) {
+			continue
+		}
+		if w.hasSuffix(r.suffix) {
 			best, ok = *r, true
 		}
 	}
@@ -237,8 +247,15 @@ func (w *stemmer) step2() {
 	if len(w.b) > n {
 		before = w.b[len(w.b)-n-1]
 	}
-	if (r.suffix == "ogi" && before != 'l') || (r.suffix == "li" && strings.IndexByte("cdeghkmnrt", before) < 0) {
-		return
+	switch r.suffix {
+	case "ogi":
+		if before != 'l' {
+			return
+		}
+	case "li":
+		if strings.IndexByte("cdeghkmnrt", before) < 0 {
+			return
+		}
 	}
 	w.replaceEnd(n, r.with)
 }
@@ -251,7 +268,10 @@ var step3Rules = []rule{
 func (w *stemmer) step3() {
 	r, ok := w.longest(step3Rules)
 	n := len(r.suffix)
-	if ok && w.inR1(n) && (r.suffix != "ative" || w.inR2(n)) {
+	if !ok || !w.inR1(n) {
+		return
+	}
+	if r.suffix != "ative" || w.inR2(n) {
 		w.replaceEnd(n, r.with)
 	}
 }
@@ -269,17 +289,22 @@ func (w *stemmer) step4() {
 		return
 	}
 	if r.suffix == "ion" {
-		if at := len(w.b) - n - 1; at < 0 || (w.b[at] != 's' && w.b[at] != 't') {
+		if at := len(w.b) - n - 1; at < 0 || strings.IndexByte("st", w.b[at]) < 0 {
 			return
 		}
 	}
 	w.replaceEnd(n, "")
 }
 
+// dropsFinalE reports whether step 5 removes the e at the end of the word.
+func (w *stemmer) dropsFinalE() bool {
+	return w.inR2(1) || (w.inR1(1) && !w.shortAt(len(w.b)-1))
+}
+
 func (w *stemmer) step5() {
-	switch n := len(w.b); {
+	switch {
 	case w.hasSuffix("e"):
-		if w.inR2(1) || (w.inR1(1) && !w.shortAt(n-1)) {
+		if w.dropsFinalE() {
 			w.replaceEnd(1, "")
 		}
 	case w.hasSuffix("ll"):

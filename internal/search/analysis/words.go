@@ -172,7 +172,7 @@ func isPlain(c string) bool {
 // isNumbers reports whether the chunk consists of digits with at least one connector. A
 // v may precede the digits, and letters may follow the first connector, as in 1.2.0-rc1.
 func isNumbers(s string) bool {
-	if (s[0] == 'v' || s[0] == 'V') && len(s) > 1 {
+	if s[0]|0x20 == 'v' && len(s) > 1 {
 		s = s[1:]
 	}
 	if !isDigit(s[0]) {

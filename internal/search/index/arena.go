@@ -31,7 +31,8 @@ const (
 func (t *termArena) add(s string) uint32 {
 	t.size += len(s)
 	room := t.last != nil && t.last.Len()+1+len(s) <= min(t.last.Cap(), blockBytes)
-	if len(s) > longest || (!room && len(t.blocks) == mostBlocks) {
+	isFull := !room && len(t.blocks) == mostBlocks
+	if len(s) > longest || isFull {
 		t.long = append(t.long, strings.Clone(s))
 		return isLong | uint32(len(t.long)-1)
 	}

@@ -189,7 +189,12 @@ func (s *segment) readLens(docs *pagefile.Reader) error {
 	err = docs.EachPage(tableLong, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[longSize:] {
 			n, dl := int(le.Uint32(rows)), le.Uint32(rows[4:])
-			if n < next || n >= len(s.lens) || s.lens[n] != shortLong || dl < shortLong || dl == unscored {
+			if n < next || n >= len(s.lens) {
+				fits = false
+				return
+			}
+			isLongLen := dl >= shortLong && dl != unscored
+			if s.lens[n] != shortLong || !isLongLen {
 				fits = false
 				return
 			}
@@ -247,7 +252,8 @@ func (img *image) checkDocs() error {
 		}
 	})
 	err = cmp.Or(err, img.docs.Err())
-	if err == nil && (!fits || sum != img.sum) {
+	fits = fits && sum == img.sum
+	if err == nil && !fits {
 		err = fmt.Errorf("%w: its documents do not fit together", errSnapshot)
 	}
 	return err

@@ -137,7 +137,8 @@ func writeRun(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segmen
 
 // end returns the searcher with all documents.
 func (f *filler) end() *Searcher {
-	if f.runs != nil && len(f.views) > 0 && len(f.b.s.lens) > 0 {
+	hasRuns := f.runs != nil && len(f.views) > 0
+	if hasRuns && len(f.b.s.lens) > 0 {
 		f.spill() // write another run, because a run needs less memory than a segment
 	}
 	f.wait()

@@ -230,9 +230,14 @@ func readTerms(b []byte, k *block) ([]imageTerm, error) {
 		size := le.Uint32(e)
 		t.text, rest = rest[:size], rest[size:]
 		at += int64(t.size)
+		isInOrder := t.text == k.first
+		if i > 0 {
+			isInOrder = t.text > ts[i-1].text
+		}
 		// each posting has at least one byte
-		if at > end || t.df == 0 || t.df > t.size || (i == 0 && t.text != k.first) ||
-			(i > 0 && t.text <= ts[i-1].text) {
+		hasPostings := t.df > 0 && t.df <= t.size
+		switch {
+		case at > end, !hasPostings, !isInOrder:
 			return nil, fmt.Errorf("%w: a term of a block has an unknown form", errSnapshot)
 		}
 	}
@@ -342,7 +347,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // piece reads n bytes from r at this offset. size is the size of r. The result has a
 // spare capacity of listMargin bytes.
 func piece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
-	if n < 0 || off < 0 || n > size-off {
+	switch {
+	case n < 0, off < 0, n > size-off:
 		return nil, fmt.Errorf("%w: it is cut short", errSnapshot)
 	}
 	b := make([]byte, n, n+listMargin)

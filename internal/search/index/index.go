@@ -252,13 +252,22 @@ func (x *Index) mergeLater(now *Searcher, lane int, merged []view) {
 	})
 }
 
+// isCompact reports whether x has at most one segment, and the segment is complete and has no
+// deleted documents.
+func (x *Searcher) isCompact() bool {
+	if len(x.views) != 1 {
+		return len(x.views) == 0
+	}
+	return x.views[0].gone == 0 && x.views[0].mem == nil
+}
+
 // Compact merges all segments into a new segment without deleted documents, ordered by ID.
 // It returns the new searcher.
 func (x *Index) Compact() *Searcher {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	now := x.current.Load()
-	if len(now.views) == 0 || (len(now.views) == 1 && now.views[0].gone == 0 && now.views[0].mem == nil) {
+	if now.isCompact() {
 		return now
 	}
 	if s := now.merge(now.views); now.Err() == nil {

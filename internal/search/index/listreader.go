@@ -138,7 +138,8 @@ func (r *listReader) decode(n int) error {
 			if tf >= 0x80 {
 				tf, size = binary.Uvarint(b)
 			}
-			if size <= 0 || tf == 0 || tf > math.MaxUint16 {
+			switch {
+			case size <= 0, tf == 0, tf > math.MaxUint16:
 				return fmt.Errorf("%w: a list has an unknown form", errSnapshot)
 			}
 			b = b[size:]
@@ -153,7 +154,8 @@ func (r *listReader) decode(n int) error {
 	r.b = b
 	r.left = r.left - uint32(n)
 	r.next = next
-	if len(b) < listMargin || (r.left == 0 && len(b) > listMargin) {
+	hasRest := r.left == 0 && len(b) > listMargin
+	if len(b) < listMargin || hasRest {
 		return fmt.Errorf("%w: a list has an unknown form", errSnapshot)
 	}
 	return nil

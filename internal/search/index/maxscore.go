@@ -69,6 +69,12 @@ const (
 	roundings = 16    // maximum number of rounding errors in a term's contribution
 )
 
+// keepsScores reports whether the search accepts every document and multiplies no score by a
+// factor.
+func (b *maxScore) keepsScores() bool {
+	return b.filter.all && b.ask.Accept == nil && b.ask.Factor == nil
+}
+
 // boundOfTenBest returns a score that at least ten documents of the view reach by their
 // strongest term. It returns 0 if the search wants more than ten documents, or if some of
 // the ten might not be hits. Because impacts are rounded up, it uses the next lower value.
@@ -76,7 +82,10 @@ const (
 // computed.
 func (b *maxScore) boundOfTenBest() float32 {
 	v, least := b.view, 0.0
-	if b.limit > ten || !b.filter.all || b.ask.Accept != nil || b.ask.Factor != nil || v.gone > 0 {
+	if b.limit > ten {
+		return 0
+	}
+	if v.gone > 0 || !b.keepsScores() {
 		return 0
 	}
 	for i := range b.cursors {

@@ -59,7 +59,11 @@ func (m *memtable) find(text string, hash uint64) (uint32, bool) {
 	}
 	terms := m.terms[:cap(m.terms)]
 	for i := atomic.LoadUint32(&m.slots[int(hash)&(len(m.slots)-1)]); i > 0; i = terms[i-1].next {
-		if t := &terms[i-1]; int(i) <= len(m.terms) && t.hash == hash && t.text == text {
+		t := &terms[i-1]
+		if int(i) > len(m.terms) || t.hash != hash {
+			continue
+		}
+		if t.text == text {
 			return i - 1, true
 		}
 	}

@@ -52,7 +52,7 @@ func largeToMerge(views, merging []view) []view {
 func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 	var byClass [24][]view
 	for _, v := range views {
-		if hasSegment(merging, v) || (v.mem != nil && !v.mem.full()) {
+		if hasSegment(merging, v) || v.isFilling() {
 			continue
 		}
 		c := v.class()
@@ -61,7 +61,7 @@ func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 		}
 		if v.gone >= leastDeleted && v.gone*10 > len(v.lens)*3 {
 			return slices.DeleteFunc(slices.Clone(views), func(w view) bool {
-				return w.live() > v.live() || hasSegment(merging, w) || (w.mem != nil && !w.mem.full())
+				return w.live() > v.live() || hasSegment(merging, w) || w.isFilling()
 			})
 		}
 		byClass[c] = append(byClass[c], v)
@@ -84,6 +84,11 @@ func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 // hasSegment reports whether views contains the segment of v.
 func hasSegment(views []view, v view) bool {
 	return slices.ContainsFunc(views, func(w view) bool { return w.segment == v.segment })
+}
+
+// isFilling reports whether the view is of a memtable that is not full yet.
+func (v *view) isFilling() bool {
+	return v.mem != nil && !v.mem.full()
 }
 
 // holdsAll reports whether views contains the segments of all wanted views.

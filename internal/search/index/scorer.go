@@ -26,7 +26,9 @@ type Params struct {
 // orDefault returns the parameters with defaults for zero fields. It panics if K1 is
 // negative, B is outside of [0, 1], or either is NaN.
 func (p Params) orDefault() Params {
-	if !(p.K1 >= 0) || math.IsInf(p.K1, 1) || !(p.B >= 0 && p.B <= 1) {
+	isValidK1 := p.K1 >= 0 && !math.IsInf(p.K1, 1)
+	isValidB := p.B >= 0 && p.B <= 1
+	if !isValidK1 || !isValidB {
 		panic(fmt.Sprintf("index: parameters k1 = %v, b = %v out of range", p.K1, p.B))
 	}
 	if p.K1 == 0 {

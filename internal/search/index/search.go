@@ -43,8 +43,13 @@ func (q *query) searchView(ask *Query, i int, best *topK) {
 	}
 	v.scan(q, best.least, func(number uint32, score float64) float64 {
 		c := rankedHit{score, v, number}
-		if !best.wouldKeep(c) || v.isDeleted(number) || !q.filter.accepts(number) ||
-			(ask.Accept != nil && !ask.Accept(c.id())) {
+		if !best.wouldKeep(c) || v.isDeleted(number) {
+			return best.least
+		}
+		if !q.filter.accepts(number) {
+			return best.least
+		}
+		if ask.Accept != nil && !ask.Accept(c.id()) {
 			return best.least
 		}
 		if ask.Factor != nil { // an unwanted hit stays unwanted, because a factor never increases a score
@@ -71,8 +76,10 @@ func (x *Searcher) Count(ask Query) int {
 			continue
 		}
 		v.scan(q, math.SmallestNonzeroFloat64, func(number uint32, _ float64) float64 {
-			if !v.isDeleted(number) && q.filter.accepts(number) &&
-				(ask.Accept == nil || ask.Accept(v.ids.at(number))) {
+			if v.isDeleted(number) || !q.filter.accepts(number) {
+				return math.SmallestNonzeroFloat64
+			}
+			if ask.Accept == nil || ask.Accept(v.ids.at(number)) {
 				n++
 			}
 			return math.SmallestNonzeroFloat64
@@ -114,7 +121,10 @@ func (x *Searcher) Newest(ask Query) []uint64 {
 					continue
 				}
 				d := newest{v.updated.at(number), v.ids.at(number)}
-				if (len(best) == limit && order(best[limit-1], d) < 0) || (ask.Accept != nil && !ask.Accept(d.id)) {
+				if len(best) == limit && order(best[limit-1], d) < 0 {
+					continue
+				}
+				if ask.Accept != nil && !ask.Accept(d.id) {
 					continue
 				}
 				at, _ := slices.BinarySearchFunc(best, d, order)

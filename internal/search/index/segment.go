@@ -225,7 +225,10 @@ const searchPostings = 8
 // longList returns the postings of the term with this number, if they are in memory and the
 // term has several. Otherwise it returns nil.
 func (s *segment) longList(n int) *postings {
-	if s.image != nil || s.mem != nil || !s.terms[n].many {
+	if s.image != nil || s.mem != nil {
+		return nil
+	}
+	if !s.terms[n].many {
 		return nil
 	}
 	return &s.lists[s.terms[n].at]

@@ -277,11 +277,17 @@ func readFoot(r io.ReaderAt, size, from int64, docs uint32) (foot, error) {
 	le := binary.LittleEndian
 	f := foot{int64(le.Uint32(b)), int64(le.Uint32(b[4:])), int64(le.Uint64(b[8:])), int64(le.Uint64(b[16:])),
 		le.Uint32(b[24:])}
-	if f.size != size || f.docs != docs || f.table < from || f.table > size-footSize ||
-		f.blocks != (f.terms+blockTerms-1)/blockTerms {
+	isOfFile := f.size == size && f.docs == docs
+	if !isOfFile || !f.hasTable(from, size-footSize) {
 		return f, fmt.Errorf("%w: its foot has an unknown form", errSnapshot)
 	}
 	return f, nil
+}
+
+// hasTable reports whether the table begins between these offsets and has the blocks that its terms
+// need.
+func (f *foot) hasTable(from, to int64) bool {
+	return f.table >= from && f.table <= to && f.blocks == (f.terms+blockTerms-1)/blockTerms
 }
 
 // OpenSnapshot opens the index in the first size bytes of r. Later reads also use these
@@ -339,7 +345,8 @@ func readTable(b []byte, blocks, from, end int64) ([]block, error) {
 		k.rest = le.Uint32(e[12:])
 		k.check = le.Uint32(e[16:])
 		n := int64(le.Uint32(e[20:]))
-		if k.lists < from || k.lists > end || int64(k.size)+int64(k.rest) > end-k.lists || n > int64(len(firsts)) {
+		switch {
+		case k.lists < from, k.lists > end, int64(k.size)+int64(k.rest) > end-k.lists, n > int64(len(firsts)):
 			return nil, fmt.Errorf("%w: a block of its table leads outside", errSnapshot)
 		}
 		k.first, firsts = firsts[:n], firsts[n:]

@@ -100,7 +100,10 @@ func (t *dialogue) besideLimit() float64 {
 	for _, i := range t.candidates {
 		own := t.readTurn(i)
 		for k := range t.scores.Terms {
-			if t.hasTerm(own, k) && (rarest < 0 || t.scores.Gains[k] > t.scores.Gains[rarest]) {
+			if !t.hasTerm(own, k) {
+				continue
+			}
+			if rarest < 0 || t.scores.Gains[k] > t.scores.Gains[rarest] {
 				rarest = k
 			}
 		}
@@ -124,7 +127,10 @@ func (t *dialogue) besideLimit() float64 {
 // query word are not limited, because an answer seldom repeats the word.
 func (t *dialogue) limitBeside(i int, own *candidate, a *account) {
 	limit := t.p.besideLimit
-	if limit <= 0 || a.score < limit || own.turn.kind != analysis.TurnOfTalk {
+	if limit <= 0 || a.score < limit {
+		return
+	}
+	if own.turn.kind != analysis.TurnOfTalk {
 		return
 	}
 	for k := range t.scores.Terms {
@@ -147,7 +153,10 @@ func (t *dialogue) limitBeside(i int, own *candidate, a *account) {
 // hasTerm reports whether the turn itself has term k, which must not be a date or the name of
 // its speaker.
 func (t *dialogue) hasTerm(own *candidate, k int) bool {
-	if own.turn.kind != analysis.TurnOfTalk || own.scores[k] == 0 || t.dates[k] {
+	if own.turn.kind != analysis.TurnOfTalk {
+		return false
+	}
+	if own.scores[k] == 0 || t.dates[k] {
 		return false
 	}
 	weights := t.speaker(own.turn.speaker).weights

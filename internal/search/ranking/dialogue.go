@@ -87,7 +87,8 @@ func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 		}
 		d.account(i, a)
 		h := index.Hit{ID: d.places[i].id, Score: a.score}
-		if h.Score <= 0 || (len(hits) == limit && h.Score < hits[limit-1].Score) {
+		isLow := len(hits) == limit && h.Score < hits[limit-1].Score
+		if h.Score <= 0 || isLow {
 			continue // the bound decides, so the entry need not be read
 		}
 		h.Data = d.item(i)
@@ -228,7 +229,10 @@ func (t *dialogue) readTurn(i int) *candidate {
 	if n.scores != nil {
 		n.turn = t.v.itemTurn(t.item(i))
 	}
-	if n.turn.kind == analysis.TurnOfTalk && t.p.accept != nil && !t.p.accept(n.id) {
+	if n.turn.kind != analysis.TurnOfTalk || t.p.accept == nil {
+		return n
+	}
+	if !t.p.accept(n.id) {
 		n.turn = noTurn
 	}
 	return n
@@ -277,11 +281,16 @@ func (t *dialogue) eachNeighbour(
 			step = -step
 		}
 		j := i + step
-		if j < 0 || j >= len(t.places) || t.places[j].id != own.id+uint64(int64(step)) {
+		if j < 0 || j >= len(t.places) {
 			continue
 		}
-		if n := &t.places[j]; worth != nil && (n.most == 0 || !worth(n, step)) {
+		if t.places[j].id != own.id+uint64(int64(step)) {
 			continue
+		}
+		if worth != nil {
+			if n := &t.places[j]; n.most == 0 || !worth(n, step) {
+				continue
+			}
 		}
 		if n := t.readTurn(j); n.turn.next(own.turn) {
 			fn(n, step)

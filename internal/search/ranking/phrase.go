@@ -26,7 +26,11 @@ func (f *field) containsSequence(ctx context.Context, seq []string) bool {
 		if n%256 == 255 && ctx.Err() != nil {
 			return false
 		}
-		if i := at - rarest; i >= 0 && i+len(seq) <= len(f.words) && slices.Equal(f.words[i:i+len(seq)], seq) {
+		i := at - rarest
+		if i < 0 || i+len(seq) > len(f.words) {
+			continue
+		}
+		if slices.Equal(f.words[i:i+len(seq)], seq) {
 			return true
 		}
 	}

@@ -267,14 +267,21 @@ func spanTerms(d Span) []string {
 			ts = append(ts, s)
 		}
 		if len(ts) <= mostDays {
-			if step.days == 1 && len(ts) >= 28 && d.From.Day() == 1 && last.AddDate(0, 0, 1).Day() == 1 &&
-				d.From.Month() == last.Month() {
+			if step.days == 1 && isWholeMonth(d.From, last, len(ts)) {
 				continue // use the term of the month instead
 			}
 			return ts
 		}
 	}
 	return nil
+}
+
+// isWholeMonth reports whether a span of this number of days is a month: from its first day to its
+// last day.
+func isWholeMonth(from, last time.Time, days int) bool {
+	isFromFirst := days >= 28 && from.Day() == 1
+	isToLast := from.Month() == last.Month() && last.AddDate(0, 0, 1).Day() == 1
+	return isFromFirst && isToLast
 }
 
 // beginning returns the terms with this prefix, most frequent first. If no term has the prefix, it

@@ -83,7 +83,10 @@ func (v *View) Item(id uint64) any { return v.item(id) }
 func (v *View) item(id uint64) Item {
 	data, ok := v.x.Data(id)
 	it, _ := data.(Item)
-	if it == nil && ok && v.read != nil {
+	if it != nil || !ok {
+		return it
+	}
+	if v.read != nil {
 		it = v.read(id)
 	}
 	return it
@@ -178,7 +181,10 @@ func (v *View) Around(id uint64, reach int, accept func(id uint64) bool) (before
 func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for t, df := range v.stats.Terms(prefix) {
-			if !isKeyword(t) && !strings.HasPrefix(t, datePrefix) && !yield(t, df) {
+			if isKeyword(t) || strings.HasPrefix(t, datePrefix) {
+				continue // terms with a prefix are not words
+			}
+			if !yield(t, df) {
 				return
 			}
 		}

@@ -296,8 +296,11 @@ func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
 	s := &sample{index: index, passage: t, few: true}
 	s.same = strings.TrimRight(Fold(t.Text), ".")
 	for _, r := range t.Text {
+		if r < utf8.RuneSelf {
+			continue
+		}
 		// Korean is written with spaces, but particles are attached to its words.
-		if r >= utf8.RuneSelf && (text.IsUnspaced(r) || unicode.Is(unicode.Hangul, r)) {
+		if text.IsUnspaced(r) || unicode.Is(unicode.Hangul, r) {
 			s.few = utf8.RuneCountInString(s.same) < fewRunes
 			return s
 		}
