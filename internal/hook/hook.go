@@ -106,7 +106,7 @@ func Clients() []string {
 func Read(client string, stdin []byte, env Env) Report {
 	report := Report{Client: client}
 	r, ok := clientfile.ReadReport(stdin)
-	if isKnown, there := adapters[client]; !there {
+	if adapter, hasAdapter := adapters[client]; !hasAdapter {
 		report.Wrong = "there is no such client; oxbow setup writes hooks of those that are known"
 		return report
 	} else if !ok {
@@ -114,7 +114,7 @@ func Read(client string, stdin []byte, env Env) Report {
 			report.Wrong = "it is no report, which is JSON with a session_id"
 		}
 		return report
-	} else if !slices.Contains(isKnown.events, r.Event) {
+	} else if !slices.Contains(adapter.events, r.Event) {
 		return report
 	}
 	e := session.Event{
@@ -128,8 +128,8 @@ func Read(client string, stdin []byte, env Env) Report {
 	if e.Time.IsZero() {
 		e.Time = env.Now
 	}
-	if client == "copilot" && e.Transcript == "" && env.CopilotHome != "" && filepath.IsLocal(e.Session) {
-		e.Transcript = filepath.Join(env.CopilotHome, "session-state", e.Session, "events.jsonl")
+	if client == "copilot" && e.Transcript == "" {
+		e.Transcript = copilotTranscript(env.CopilotHome, e.Session)
 	}
 	if e.Agent != "" && client == "codex" {
 		e.Turn = "" // the turn ID is the sub-agent's own and belongs to no person's turn
@@ -137,6 +137,15 @@ func Read(client string, stdin []byte, env Env) Report {
 	report.eventName = r.Event
 	eventHandlers[r.Event](&report, &r, e, env.Clean)
 	return report
+}
+
+// copilotTranscript returns the path of a Copilot session's transcript, or "" if Copilot's directory is unknown or the
+// session's ID would lead out of it.
+func copilotTranscript(copilotHome, sessionID string) string {
+	if copilotHome == "" || !filepath.IsLocal(sessionID) {
+		return ""
+	}
+	return filepath.Join(copilotHome, "session-state", sessionID, "events.jsonl")
 }
 
 // subagentName returns the name of the sub-agent to which a report belongs, as the client's
@@ -193,8 +202,10 @@ func addSessionStart(out *Report, r *clientfile.Report, e session.Event, _ func(
 // addPrompt ignores text that no person wrote: the task of a sub-agent, messages that the
 // client sends in the person's place, and the empty prompts that Qwen Code reports once a round.
 func addPrompt(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
-	if r.AgentID != "" || e.Agent != "" ||
-		slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
+	if r.AgentID != "" || e.Agent != "" {
+		return
+	}
+	if slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
 		return
 	}
 	out.Prompt = transcript.PromptText(clientfile.RemoveQuotes(out.Client, r.Prompt), clean)
@@ -218,7 +229,8 @@ func addToolUse(out *Report, r *clientfile.Report, e session.Event, clean func(s
 	if r.CallID != "" {
 		e.ID = r.CallID
 	}
-	if r.Tool == "" || (out.Client == "gemini" && r.Tool == reportTool) {
+	isSubAgentReport := out.Client == "gemini" && r.Tool == reportTool
+	if r.Tool == "" || isSubAgentReport {
 		return
 	}
 	if out.Client == "copilot" {
@@ -324,7 +336,8 @@ const MaxContext = 9_500
 // at most MaxContext characters together.
 func (r Report) Answer(context string) []byte {
 	context = strings.TrimSpace(context)
-	if (r.Source == "" && r.Prompt == "") || context == "" {
+	isStartOrPrompt := r.Source != "" || r.Prompt != ""
+	if !isStartOrPrompt || context == "" {
 		return nil
 	}
 	const note = "\n… (there is more: recall)"

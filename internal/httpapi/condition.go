@@ -59,7 +59,10 @@ func requestCondition(r *http.Request, rt *route) (*condition, error) {
 	if rt.needsEntry && len(c.match) == 0 {
 		c.match = []string{"*"}
 	}
-	if !rt.isAboutEntry || rt.verb.ReadOnly || (len(c.match) == 0 && len(c.noneMatch) == 0) {
+	if !rt.isAboutEntry || rt.verb.ReadOnly {
+		return nil, nil
+	}
+	if len(c.match) == 0 && len(c.noneMatch) == 0 {
 		return nil, nil
 	}
 	if rt.method == http.MethodPost {
@@ -156,8 +159,16 @@ func (o *room) versionIfMet(ctx context.Context, args *arguments, c *condition) 
 		return 0, err
 	}
 	tag := entityTag(ctx, e)
-	if (len(c.match) > 0 && !matchesTag(c.match, tag)) || (len(c.noneMatch) > 0 && matchesTag(c.noneMatch, tag)) {
+	if !c.allowsTag(tag) {
 		return 0, failedCondition(e.Name, tag)
 	}
 	return e.Version, args.set("name", e.Name)
+}
+
+// allowsTag reports whether an entry with the tag meets the condition.
+func (c *condition) allowsTag(tag string) bool {
+	if len(c.match) > 0 && !matchesTag(c.match, tag) {
+		return false
+	}
+	return len(c.noneMatch) == 0 || !matchesTag(c.noneMatch, tag)
 }

@@ -42,7 +42,10 @@ func (a *arguments) takeCursor(rt *route) (*cursor, error) {
 		Value:  clip(plain(given)),
 		Reason: "is not of this list; take it from an answer to the same request",
 	}
-	if err != nil || len(raw) < 5 || !bytes.Equal(raw[:4], c.listHash[:]) {
+	if err != nil || len(raw) < 5 {
+		return nil, bad
+	}
+	if !bytes.Equal(raw[:4], c.listHash[:]) {
 		return nil, bad
 	}
 	offset, n := binary.Uvarint(raw[4:])

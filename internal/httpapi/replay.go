@@ -48,7 +48,8 @@ const (
 // the store has the key.
 func (p *replays) begin(r *http.Request, args *arguments) (first *replay, earlier *response, err error) {
 	key := r.Header.Get(keyHeader)
-	if key == "" || r.Method == http.MethodGet || r.Method == http.MethodHead {
+	isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if key == "" || isRead {
 		return nil, nil, nil
 	}
 	if len(key) > maxKey {

@@ -160,14 +160,23 @@ func readBody(w http.ResponseWriter, r *http.Request) (json.RawMessage, error) {
 		return nil, bodyError(err)
 	}
 	body = bytes.TrimSpace(body)
-	if t := r.Header.Get("Content-Type"); t != "" && len(body) > 0 && string(body) != "null" {
-		kind, _, err := mime.ParseMediaType(t)
-		if err != nil || (kind != "application/json" && !strings.HasSuffix(kind, "+json")) {
+	isEmpty := len(body) == 0 || string(body) == "null"
+	if t := r.Header.Get("Content-Type"); t != "" && !isEmpty {
+		if !isJSON(t) {
 			return nil, refuse(http.StatusUnsupportedMediaType, "media_type", "The body is of another type",
 				"the body is "+clip(t)+", and JSON is understood", "send it with Content-Type: application/json")
 		}
 	}
 	return body, nil
+}
+
+// isJSON reports whether a Content-Type is JSON.
+func isJSON(contentType string) bool {
+	kind, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return false
+	}
+	return kind == "application/json" || strings.HasSuffix(kind, "+json")
 }
 
 // bodyError returns the error for a body that is too long or incomplete.

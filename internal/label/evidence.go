@@ -69,13 +69,18 @@ func (m *evidenceModel) addName(v string) {
 		return
 	}
 	ws := foldedWords(v)
-	if len(ws) == 1 && (len(ws[0]) < 3 || analysis.IsStopWord(ws[0])) { // too short or too common to be evidence
-		ws = nil // its occurrence in a text is no evidence
+	if len(ws) == 1 && isTooCommon(ws[0]) {
+		ws = nil // the value may occur in any text, so an occurrence is no evidence
 	}
 	m.words[v] = " " + strings.Join(ws, " ") + " "
 	if len(ws) > 0 {
 		m.names[ws[0]] = append(m.names[ws[0]], v)
 	}
+}
+
+// isTooCommon reports whether a folded word is too short or too frequent to be evidence.
+func isTooCommon(word string) bool {
+	return len(word) < 3 || analysis.IsStopWord(word)
 }
 
 // learnEntry counts the values and files that a labelled entry mentions, and whether it has these
@@ -192,7 +197,10 @@ func foldedWords(s string) []string {
 func mentionedFiles(e *oxbow.Entry) []string {
 	var fs []string
 	add := func(f string) {
-		if f != "" && f != "." && !slices.Contains(fs, f) {
+		if f == "" || f == "." {
+			return
+		}
+		if !slices.Contains(fs, f) {
 			fs = append(fs, f)
 		}
 	}
@@ -227,14 +235,20 @@ func cleanFile(f string) string { return path.Clean(strings.ReplaceAll(f, `\`, "
 // isFile reports whether a word looks like a file name: it contains a dot that is followed by a
 // short ending, and no characters of a URL or an email address.
 func isFile(w string) bool {
-	if len(w) < 4 || len(w) > 200 || strings.ContainsAny(w, "@=?&|") || strings.Contains(w, "://") {
+	if len(w) < 4 || len(w) > 200 {
 		return false
 	}
+	if strings.ContainsAny(w, "@=?&|") || strings.Contains(w, "://") {
+		return false // an address, or an option or expression of a command
+	}
 	dot := strings.LastIndexByte(w, '.')
-	if dot < 1 || len(w)-dot > 6 || len(w)-dot < 2 {
+	if dot < 1 {
 		return false
 	}
 	ending := strings.ToLower(w[dot+1:])
+	if ending == "" || len(ending) > 5 {
+		return false
+	}
 	if strings.Trim(ending, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		return false
 	}

@@ -142,16 +142,21 @@ func findTypos(cs []Count, used map[string]bool) []Finding {
 	}
 	var ds []Finding
 	for i, c := range cs {
-		a := fold(c.Label.Value)
-		if used[c.Label.Value] || utf8.RuneCountInString(a) < 5 {
+		value := c.Label.Value
+		folded := fold(value)
+		if used[value] || utf8.RuneCountInString(folded) < 5 {
 			continue
 		}
-		for _, v := range deletionVariants(a) {
+		for _, v := range deletionVariants(folded) {
 			for _, j := range near[v] {
-				o := cs[j].Label.Value
-				if b := fold(o); j > i && !used[o] && !used[c.Label.Value] && oneEdit([]rune(a), []rune(b)) {
+				other := cs[j].Label.Value
+				isInFinding := used[other] || used[value]
+				if j <= i || isInFinding {
+					continue
+				}
+				if oneEdit([]rune(folded), []rune(fold(other))) {
 					ds = append(ds, newFinding([]Count{c, cs[j]}, "they are one typing error apart"))
-					used[o], used[c.Label.Value] = true, true
+					used[other], used[value] = true, true
 				}
 			}
 		}
@@ -205,7 +210,8 @@ func oneEdit(a, b []rune) bool {
 // c# differ.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '+' || r == '#' {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), r == '+', r == '#':
 			return r
 		}
 		return -1
@@ -226,8 +232,10 @@ func singularForm(s string) string {
 			return strings.TrimSuffix(f, "es")
 		}
 	}
-	if strings.HasSuffix(f, "ss") || strings.HasSuffix(f, "us") || strings.HasSuffix(f, "is") {
-		return f
+	for _, ending := range []string{"ss", "us", "is"} {
+		if strings.HasSuffix(f, ending) {
+			return f
+		}
 	}
 	return strings.TrimSuffix(f, "s")
 }

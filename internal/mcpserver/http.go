@@ -133,7 +133,10 @@ func (room *room) tellVersion(r *http.Request) {
 		return
 	}
 	for s := range room.sessions() {
-		if p := s.InitializeParams(); s.ID() == id && p != nil && p.ProtocolVersion >= noLists {
+		if s.ID() != id {
+			continue
+		}
+		if p := s.InitializeParams(); p != nil && p.ProtocolVersion >= noLists {
 			r.Header.Set("Mcp-Protocol-Version", noLists)
 		}
 	}

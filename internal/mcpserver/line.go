@@ -167,8 +167,7 @@ func checkID(msg jsonrpc.Message, b []byte) *refusal {
 	}
 	var o struct{ ID json.RawMessage }
 	_ = json.Unmarshal(b, &o) // cannot fail: b has been decoded before
-	n, err := strconv.ParseFloat(string(o.ID), 64)
-	if len(o.ID) == 0 || (err == nil && n == math.Trunc(n) && math.Abs(n) < 1<<53) {
+	if len(o.ID) == 0 || isExactInteger(o.ID) {
 		return nil
 	}
 	return &refusal{
@@ -179,11 +178,19 @@ func checkID(msg jsonrpc.Message, b []byte) *refusal {
 	}
 }
 
+// isExactInteger reports whether b is a whole number that a float64 represents exactly.
+func isExactInteger(b []byte) bool {
+	n, err := strconv.ParseFloat(string(b), 64)
+	return err == nil && n == math.Trunc(n) && math.Abs(n) < 1<<53
+}
+
 // checkList checks a batch of messages. Their IDs must be unique.
 func (m *messages) checkList(b []byte) *refusal {
 	no := func(why string) *refusal { return &refusal{code: jsonrpc.CodeInvalidRequest, reason: why} }
 	var list []json.RawMessage
-	if err := json.Unmarshal(b, &list); err != nil || len(list) == 0 || !m.allowsBatches {
+	err := json.Unmarshal(b, &list)
+	isBatch := err == nil && len(list) > 0
+	if !isBatch || !m.allowsBatches {
 		return no("the line is a list; send one JSON-RPC 2.0 message a line")
 	}
 	ids := map[jsonrpc.ID]bool{}

@@ -34,10 +34,10 @@ func makeURI(name string) string {
 	b.WriteString(entryURI)
 	for i := range len(name) {
 		c := name[i]
-		if (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-			strings.IndexByte("-._~", c) >= 0 {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-._~", c) >= 0:
 			b.WriteByte(c)
-		} else {
+		default:
 			b.Write([]byte{'%', hexDigits[c>>4], hexDigits[c&15]})
 		}
 	}

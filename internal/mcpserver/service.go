@@ -47,7 +47,8 @@ func (s *Server) service(t auth.Token, profileName string) (*service, error) {
 // write. If the home has no memory tools, partial views and profiles have none either.
 func (v *service) offeredTools() []verb.Tool {
 	sets := v.opts.Sets
-	if v.Partial() && sets != nil && len(sets) == 0 {
+	isLayoutHome := sets != nil && len(sets) == 0
+	if v.Partial() && isLayoutHome {
 		sets = verb.Sets{verb.SetCore} // a client that sees only a part of a memory gets no layout tools
 	}
 	tools, withMemory := slices.Clone(v.opts.Tools), v.hasMemory()
@@ -103,9 +104,7 @@ func (v *service) reference(r verb.Reference) string {
 	case *verb.Hint:
 		verbWord = r.Verb
 	}
-	if verbWord == "" || v.opts.Sets.Has(verbWord) || slices.ContainsFunc(v.tools, func(t verb.Tool) bool {
-		return t.Name == verbWord
-	}) {
+	if verbWord == "" || v.offersTool(verbWord) {
 		return said
 	}
 	sets := []string{verb.SetAll}
@@ -115,4 +114,12 @@ func (v *service) reference(r verb.Reference) string {
 		}
 	}
 	return fmt.Sprintf("%s (%s is a tool of oxbow mcp --tools %s)", said, verbWord, strings.Join(sets, ","))
+}
+
+// offersTool reports whether the client has a tool for the verb.
+func (v *service) offersTool(name string) bool {
+	if v.opts.Sets.Has(name) {
+		return true
+	}
+	return slices.ContainsFunc(v.tools, func(t verb.Tool) bool { return t.Name == name })
 }

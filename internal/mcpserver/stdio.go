@@ -185,7 +185,10 @@ func (c *graceConn) recordCall(r *jsonrpc.Request) {
 		return
 	}
 	id, err := jsonrpc.MakeID(p.RequestID)
-	if call, isOpen := c.openCalls[id]; err == nil && isOpen && !call.isAnswering {
+	if err != nil {
+		return
+	}
+	if call, isOpen := c.openCalls[id]; isOpen && !call.isAnswering {
 		c.openCalls[id] = pending{isCancelled: true}
 	}
 }
@@ -275,7 +278,8 @@ func (c *graceConn) mayAnswer(id jsonrpc.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	call, isOpen := c.openCalls[id]
-	if !isOpen || call.isCancelled || call.isAnswering {
+	isWaiting := isOpen && !call.isCancelled && !call.isAnswering
+	if !isWaiting {
 		return !id.IsValid()
 	}
 	c.openCalls[id] = pending{isAnswering: true}
@@ -286,7 +290,10 @@ func (c *graceConn) mayAnswer(id jsonrpc.ID) bool {
 // because the SDK writes code 0 for errors without a code.
 func withCode(r *jsonrpc.Response) *jsonrpc.Response {
 	var coded *jsonrpc.Error
-	if r.Error == nil || (errors.As(r.Error, &coded) && coded.Code != 0) {
+	if r.Error == nil {
+		return r
+	}
+	if errors.As(r.Error, &coded) && coded.Code != 0 {
 		return r
 	}
 	return &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: r.Error.Error()}}

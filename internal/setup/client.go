@@ -63,9 +63,12 @@ func (c *Client) IsInstalled(w World) bool {
 
 // OnPath reports whether the client's program is in a directory of PATH.
 func (c *Client) OnPath(w World) bool {
+	if c.Program == "" {
+		return false
+	}
 	for _, dir := range filepath.SplitList(w.Getenv("PATH")) {
 		for _, ext := range choose(w.GOOS == "windows", []string{".exe", ".cmd"}, []string{""}) {
-			if fi, err := os.Stat(filepath.Join(dir, c.Program+ext)); c.Program != "" && err == nil && !fi.IsDir() {
+			if fi, err := os.Stat(filepath.Join(dir, c.Program+ext)); err == nil && !fi.IsDir() {
 				return true
 			}
 		}
@@ -136,12 +139,23 @@ type hookEvent struct {
 // clientHooks returns the hooks that the options require.
 func (o Options) clientHooks(events []hookEvent, handler func(e hookEvent) fields) (want []hookEntry) {
 	for _, e := range events {
-		if (e.use == injectUse && o.NoInject) || (e.use == captureUse && o.NoCapture) {
+		if o.excludesUse(e.use) {
 			continue
 		}
 		want = append(want, hookEntry{e.name, e.matcher, handler(e)})
 	}
 	return want
+}
+
+// excludesUse reports whether the options switch a use of hooks off.
+func (o Options) excludesUse(use int) bool {
+	switch use {
+	case injectUse:
+		return o.NoInject
+	case captureUse:
+		return o.NoCapture
+	}
+	return false
 }
 
 // shellHooks returns hooks whose command is a line for a shell. unit is the number of time units per

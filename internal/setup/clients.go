@@ -4,6 +4,7 @@
 package setup
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -305,7 +306,7 @@ func trustsHooks(w World, o Options) bool {
 	config, cerr := readFile(files[1].path)
 	_, config = splitBOM(config)
 	t, terr := parseTOML(config)
-	if err != nil || herr != nil || cerr != nil || terr != nil {
+	if errors.Join(err, herr, cerr, terr) != nil {
 		return true // another finding reports the error
 	}
 	for key, hash := range hookHashes(w.ownPrograms(o), hooks, text) {
@@ -347,9 +348,14 @@ func putServer(own ownPrograms, t, base *tomlTable, want fields) error {
 	return t.setFields(want, "mcp_servers", programName)
 }
 
+// removeServer removes oxbow's server from t, or restores the server of the same name that base has. It leaves a
+// server that a person wrote: one that runs another program, or that names oxbow without its absolute path.
 func removeServer(own ownPrograms, t, base *tomlTable) error {
 	current, ok := tomlServer(t)
-	if !ok || !own.startServer(current) || !filepath.IsAbs(current.Argv()[0]) {
+	if !ok || !own.startServer(current) {
+		return nil
+	}
+	if !filepath.IsAbs(current.Argv()[0]) {
 		return nil
 	}
 	if original, ok := base.valueAt("mcp_servers", programName).(map[string]any); ok {

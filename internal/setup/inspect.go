@@ -201,7 +201,7 @@ func (f *clientsFault) isSameAs(other *clientsFault) bool {
 func (in *Inspection) Find(ctx context.Context) []Finding {
 	faults, correct := in.findInScope(ctx)
 	var inProject []*clientsFault
-	if !in.Options.Project && in.World.Dir != "" && filepath.Clean(in.World.Dir) != filepath.Clean(in.World.User) {
+	if !in.Options.Project && in.World.isInProject() {
 		project := *in
 		project.Options.Project, project.Start = true, nil
 		inProject, _ = project.findInScope(ctx)
@@ -222,13 +222,20 @@ func (in *Inspection) Find(ctx context.Context) []Finding {
 	return all
 }
 
+// isInProject reports whether the current directory may be that of a project, because it is not the user's home
+// directory.
+func (w World) isInProject() bool {
+	return w.Dir != "" && filepath.Clean(w.Dir) != filepath.Clean(w.User)
+}
+
 // findInScope returns the faults in the user's files, and what is correct. If the inspection is about a project,
 // it examines the project's files that setup changed.
 func (in *Inspection) findInScope(ctx context.Context) (wrong []*clientsFault, correct []Finding) {
 	var absent []Status
 	for _, c := range allClients {
 		s := in.Status(c)
-		if !s.Recorded && (in.Options.Project || !s.SetUp()) {
+		isSetUp := s.Recorded || (!in.Options.Project && s.SetUp())
+		if !isSetUp {
 			continue
 		}
 		if c.Program != "" && !c.OnPath(in.World) {
@@ -497,7 +504,8 @@ func (in *Inspection) setupFlags(s *Status) (all []string) {
 	if in.Options.Project {
 		dir = in.World.Dir
 	}
-	if s.Client.CanAnnotate() && !s.choices.NoCapture && !fileExists(in.World.annotateFile(s.Client.Name, dir)) {
+	mayAnnotate := s.Client.CanAnnotate() && !s.choices.NoCapture
+	if mayAnnotate && !fileExists(in.World.annotateFile(s.Client.Name, dir)) {
 		all = append(all, "--no-annotate")
 	}
 	return all

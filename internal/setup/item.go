@@ -222,14 +222,15 @@ func stringsItem(prefix string, want []string, path ...string) setting {
 			return nil
 		}
 		for i := len(list) - 1; i >= 0; i-- {
-			if strings.HasPrefix(list[i], prefix) && !slices.Contains(keep, list[i]) && !slices.Contains(original,
-				list[i]) {
-				if err := d.removePart(d.valueAt(path...), i); err != nil {
-					return err
-				}
-				if err := d.removeEmptyParents(base, path...); err != nil {
-					return err
-				}
+			isKept := slices.Contains(keep, list[i]) || slices.Contains(original, list[i])
+			if !strings.HasPrefix(list[i], prefix) || isKept {
+				continue
+			}
+			if err := d.removePart(d.valueAt(path...), i); err != nil {
+				return err
+			}
+			if err := d.removeEmptyParents(base, path...); err != nil {
+				return err
 			}
 		}
 		return nil

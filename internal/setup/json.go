@@ -374,8 +374,7 @@ func (d *jsonDocument) removeEmptyParents(base *jsonDocument, path ...string) er
 		if v == nil {
 			continue
 		}
-		if c, ok := parseContents(v); !ok || len(c.parts) > 0 ||
-			bytes.ContainsAny(d.text[v.StartOffset:v.EndOffset], "/#") || base.valueAt(path...) != nil {
+		if !d.isEmptyValue(v) || base.valueAt(path...) != nil {
 			return nil
 		}
 		if base.findValue(path...) != nil {
@@ -386,6 +385,15 @@ func (d *jsonDocument) removeEmptyParents(base *jsonDocument, path ...string) er
 		}
 	}
 	return nil
+}
+
+// isEmptyValue reports whether v is an object or a list that contains neither parts nor comments.
+func (d *jsonDocument) isEmptyValue(v *hujson.Value) bool {
+	c, ok := parseContents(v)
+	if !ok || len(c.parts) > 0 {
+		return false
+	}
+	return !bytes.ContainsAny(d.text[v.StartOffset:v.EndOffset], "/#")
 }
 
 // fields is a JSON object with ordered members.

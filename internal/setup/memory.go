@@ -51,10 +51,15 @@ func (c *Client) MemoryFiles(w World) (all []MemoryFile) {
 // memoryFiles returns the Markdown files below a directory. It follows no links.
 func memoryFiles(dir, project string) (all []MemoryFile) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || filepath.Ext(path) != ".md" {
+		isMarkdown := err == nil && d.Type().IsRegular() && filepath.Ext(path) == ".md"
+		if !isMarkdown {
 			return nil
 		}
-		if fi, err := d.Info(); err == nil && fi.Size() > 0 && fi.Size() <= maxFile {
+		fi, err := d.Info()
+		if err != nil {
+			return nil
+		}
+		if fi.Size() > 0 && fi.Size() <= maxFile {
 			all = append(all, MemoryFile{path, sysinfo.LastChange(fi), project})
 		}
 		return nil

@@ -190,10 +190,13 @@ func (f *clientFile) removeOxbow(text []byte, r *setupRecord) ([]byte, error) {
 		existed = base != nil
 	}
 	out, err := f.editText(text, base, textEdit{isRemoval: true, isMemoryOff: r != nil && r.Off})
-	if err == nil && !existed && isEmpty(out) {
+	if err != nil {
+		return out, err
+	}
+	if !existed && isEmpty(out) {
 		return nil, nil
 	}
-	return out, err
+	return out, nil
 }
 
 // isEmpty reports whether a configuration contains only white space or an empty object.

@@ -135,8 +135,11 @@ func (w World) recordChange(real string, after, base []byte, off bool, choices *
 // keepChoices updates the choices in the record of a file, if it has one.
 func (w World) keepChoices(real string, choices *setupChoices) error {
 	r, err := w.readRecord(real)
-	if r == nil || err != nil || (r.Choices != nil && *r.Choices == *choices) {
+	if r == nil || err != nil {
 		return err
+	}
+	if r.Choices != nil && *r.Choices == *choices {
+		return nil
 	}
 	r.Choices = choices
 	meta, _ := w.recordPaths(real)
@@ -193,9 +196,15 @@ func (w World) assignDirs(dirs []string) error {
 func (w World) RecordedFiles() (paths []string) {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
+		if filepath.Ext(e.Name()) != ".json" {
+			continue
+		}
+		b, err := readFile(filepath.Join(w.State, e.Name()))
+		if err != nil {
+			continue
+		}
 		var r setupRecord
-		if b, err := readFile(filepath.Join(w.State, e.Name())); err == nil && filepath.Ext(e.Name()) == ".json" &&
-			json.Unmarshal(b, &r) == nil {
+		if json.Unmarshal(b, &r) == nil {
 			paths = append(paths, r.Path)
 		}
 	}
@@ -209,7 +218,11 @@ func (w World) ownPrograms(o Options) ownPrograms {
 		own.paths = append(own.paths, o.Executable)
 	}
 	for _, path := range w.RecordedFiles() {
-		if r, err := w.readRecord(path); err == nil && r != nil && r.Choices != nil {
+		r, err := w.readRecord(path)
+		if err != nil || r == nil {
+			continue
+		}
+		if r.Choices != nil {
 			own.paths = append(own.paths, r.Choices.Executable)
 		}
 	}
@@ -227,11 +240,19 @@ func (w World) removeStaleFiles() {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
 		path := filepath.Join(w.State, e.Name())
-		base, backup := strings.CutSuffix(path, ".bak")
-		if isStale(e) && (filepath.Ext(path) == ".tmp" || (backup && !fileExists(base+".json"))) {
+		if isStale(e) && isRemainder(path) {
 			_ = os.Remove(path)
 		}
 	}
+}
+
+// isRemainder reports whether a file of the record directory is temporary, or a copy without a record.
+func isRemainder(path string) bool {
+	if filepath.Ext(path) == ".tmp" {
+		return true
+	}
+	base, isCopy := strings.CutSuffix(path, ".bak")
+	return isCopy && !fileExists(base+".json")
 }
 
 // removeStaleIn removes the temporary files of killed writers next to a file.

@@ -48,7 +48,10 @@ func (w World) configPath(p string) string {
 
 // Title returns a path for display, with ~ in place of the user's home directory.
 func (w World) Title(path string) string {
-	if rel, err := filepath.Rel(w.User, path); err == nil && filepath.IsLocal(rel) && w.GOOS != "windows" {
+	if w.GOOS == "windows" {
+		return path
+	}
+	if rel, err := filepath.Rel(w.User, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.Join("~", rel)
 	}
 	return path

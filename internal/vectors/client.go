@@ -127,12 +127,21 @@ func (e *Client) SetKey(key string) error {
 	if err != nil {
 		return err
 	}
-	ip := net.ParseIP(u.Hostname())
-	if key != "" && u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	isReadableOnWay := u.Scheme == "http" && !isThisMachine(u.Hostname())
+	if key != "" && isReadableOnWay {
 		return fmt.Errorf("a key is not sent to %s without encryption: use https", u.Host)
 	}
 	e.Key = key
 	return nil
+}
+
+// isThisMachine reports whether a host name or IP address is certain to be that of the machine itself.
+func isThisMachine(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
 }
 
 // Stats returns the counts of requests and texts since the client was created.
@@ -160,7 +169,7 @@ func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, erro
 			e.stats.Cut++
 		}
 		if _, ok := ask[t]; !ok {
-			if v := e.cachedVector(t); v != nil && (e.length == 0 || len(v) == e.length) {
+			if v := e.cachedVector(t); v != nil && e.hasModelLength(v) {
 				e.length = len(v)
 				e.stats.Cached++
 				vs[i] = v
@@ -331,10 +340,11 @@ func (e *Client) decodeAnswer(answer []byte, n int) ([][]float32, error) {
 		if d.Index != nil {
 			i = *d.Index
 		}
-		if i < 0 || i >= n || vs[i] != nil {
+		isText := i >= 0 && i < n
+		if !isText || vs[i] != nil {
 			return nil, fmt.Errorf("its answer has a vector of text %d twice, or of none", i)
 		}
-		if len(d.Embedding) == 0 || (e.length != 0 && len(d.Embedding) != e.length) {
+		if len(d.Embedding) == 0 || !e.hasModelLength(d.Embedding) {
 			return nil, fmt.Errorf(
 				"its answer has a vector of %d numbers, where others have %d",
 				len(d.Embedding),
@@ -350,6 +360,11 @@ func (e *Client) decodeAnswer(answer []byte, n int) ([][]float32, error) {
 		vs[i] = d.Embedding
 	}
 	return vs, nil
+}
+
+// hasModelLength reports whether v has as many numbers as the model's earlier vectors, if there were any.
+func (e *Client) hasModelLength(v []float32) bool {
+	return e.length == 0 || len(v) == e.length
 }
 
 // normalizeVector scales v to length 1. A zero vector is left unchanged.

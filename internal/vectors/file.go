@@ -39,12 +39,12 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // vectorFile stores rows on disk.
 type vectorFile struct {
-	fsys     vfs.FS // nil means that rows are not stored
-	name     string
-	key      [16]byte // hash of the endpoint and the model
-	size     int64    // length of the valid part of the file in bytes (0 means that the file must be created)
-	newRows  []byte   // records that are not written yet
-	rowCount int      // dimension of the vectors (0 if unknown)
+	fsys      vfs.FS // nil means that rows are not stored
+	name      string
+	key       [16]byte // hash of the endpoint and the model
+	size      int64    // length of the valid part of the file in bytes (0 means that the file must be created)
+	newRows   []byte   // records that are not written yet
+	dimension int      // of the vectors, that is, how many numbers each has (0 if unknown)
 }
 
 // readRows adds the file's rows to rows. If the file cannot be read, it adds
@@ -54,17 +54,20 @@ func (f *vectorFile) readRows(rows map[uint64]vectorRow) {
 		return
 	}
 	b, err := vfs.ReadFile(f.fsys, f.name, maxFile)
-	if err != nil || len(b) < headerSize ||
-		!bytes.Equal(b[:headerSize], f.makeHeader(int(binary.LittleEndian.Uint32(b[headerSize-8:])))) {
+	if err != nil || len(b) < headerSize {
 		return
 	}
-	f.rowCount = int(binary.LittleEndian.Uint32(b[headerSize-8:]))
+	dimension := int(binary.LittleEndian.Uint32(b[headerSize-8:]))
+	if !bytes.Equal(b[:headerSize], f.makeHeader(dimension)) {
+		return // the file is damaged, or its vectors are those of another endpoint or model
+	}
+	f.dimension = dimension
 	f.size = int64(headerSize)
-	for record := range slices.Chunk(b[headerSize:], rowSize+f.rowCount) {
-		if id, r, ok := decodeRow(record, f.rowCount); ok {
+	for record := range slices.Chunk(b[headerSize:], rowSize+f.dimension) {
+		if id, r, ok := decodeRow(record, f.dimension); ok {
 			rows[id] = r
 		}
-		if len(record) == rowSize+f.rowCount {
+		if len(record) == rowSize+f.dimension {
 			f.size += int64(len(record))
 		}
 	}
@@ -91,8 +94,10 @@ func appendRow(b []byte, id uint64, r vectorRow) []byte {
 
 // decodeRow decodes a record of n numbers.
 func decodeRow(b []byte, n int) (id uint64, r vectorRow, ok bool) {
-	if len(b) != rowSize+n || n > maxNumbers ||
-		binary.LittleEndian.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
+	if len(b) != rowSize+n || n > maxNumbers {
+		return 0, r, false
+	}
+	if binary.LittleEndian.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
 		return 0, r, false
 	}
 	id, r.version = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
@@ -105,10 +110,10 @@ func decodeRow(b []byte, n int) (id uint64, r vectorRow, ok bool) {
 	return id, r, !math.IsNaN(float64(r.scale)) && !math.IsInf(float64(r.scale), 0)
 }
 
-// addRow adds a row, which flush will write.
+// addRow adds a row, which writeRows will write.
 func (f *vectorFile) addRow(id uint64, r vectorRow) {
-	if f.rowCount != len(r.numbers) { // this is the first row, or the model has changed its dimension
-		f.rowCount = len(r.numbers)
+	if f.dimension != len(r.numbers) { // this is the first row, or the model has changed its dimension
+		f.dimension = len(r.numbers)
 		f.size = 0
 		f.newRows = nil
 	}
@@ -120,7 +125,7 @@ func (f *vectorFile) addRow(id uint64, r vectorRow) {
 // writeRows appends the new rows to the file. If the file must be created, writeRows writes all rows. If
 // two processes append at the same time, the rows of one may be lost and are computed again later.
 func (f *vectorFile) writeRows(rows map[uint64]vectorRow) error {
-	if f.fsys == nil || (f.size > 0 && len(f.newRows) == 0) || (f.size == 0 && f.rowCount == 0) {
+	if f.fsys == nil || !f.hasUnwrittenRows() {
 		return nil
 	}
 	added := f.newRows
@@ -128,9 +133,9 @@ func (f *vectorFile) writeRows(rows map[uint64]vectorRow) error {
 	if f.size > 0 && f.appendRows(added) == nil {
 		return nil
 	}
-	all := f.makeHeader(f.rowCount)
+	all := f.makeHeader(f.dimension)
 	for _, id := range slices.Sorted(maps.Keys(rows)) {
-		if r := rows[id]; len(r.numbers) == f.rowCount {
+		if r := rows[id]; len(r.numbers) == f.dimension {
 			all = appendRow(all, id, r)
 		}
 	}
@@ -142,13 +147,21 @@ func (f *vectorFile) writeRows(rows map[uint64]vectorRow) error {
 	return nil
 }
 
+// hasUnwrittenRows reports whether there are rows that the file lacks. A file that must be created lacks all rows.
+func (f *vectorFile) hasUnwrittenRows() bool {
+	if f.size == 0 {
+		return f.dimension > 0
+	}
+	return len(f.newRows) > 0
+}
+
 func (f *vectorFile) appendRows(added []byte) error {
 	w, err := f.fsys.OpenFile(f.name, os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 	if fi, serr := w.Stat(); serr == nil && fi.Size() > f.size { // another process appended
-		f.size += (fi.Size() - f.size) / int64(rowSize+f.rowCount) * int64(rowSize+f.rowCount)
+		f.size += (fi.Size() - f.size) / int64(rowSize+f.dimension) * int64(rowSize+f.dimension)
 	}
 	_, err = w.WriteAt(added, f.size)
 	f.size += int64(len(added))

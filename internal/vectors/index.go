@@ -162,7 +162,7 @@ func (x *Index) findMissing(ids, versions []uint64, all oxbow.Entries) []missing
 	var none []missingText
 	var byHash map[[16]byte]vectorRow
 	for i, id := range ids {
-		if have, ok := x.rows[id]; ok && have.version == versions[i] && x.hasLength(have) {
+		if have, ok := x.versionRow(id, versions[i]); ok && x.hasLength(have) {
 			continue
 		}
 		e := all.Entry(id)
@@ -187,6 +187,12 @@ func (x *Index) findMissing(ids, versions []uint64, all oxbow.Entries) []missing
 	}
 	slices.SortStableFunc(none, func(a, b missingText) int { return cmp.Compare(b.row.version, a.row.version) })
 	return none
+}
+
+// versionRow returns the row of an entry, if the row was computed from that version.
+func (x *Index) versionRow(id, version uint64) (r vectorRow, ok bool) {
+	r, ok = x.rows[id]
+	return r, ok && r.version == version
 }
 
 // hasLength reports whether a vector has the length of the endpoint's present vectors.
@@ -229,7 +235,7 @@ func (x *Index) nearestEntries(v []float32, ids, versions []uint64, limit int, a
 	}
 	var ns []near
 	for i, id := range ids {
-		if r, ok := x.rows[id]; ok && r.version == versions[i] && len(r.numbers) == len(v) {
+		if r, ok := x.versionRow(id, versions[i]); ok && len(r.numbers) == len(v) {
 			ns = append(ns, near{id, r.version, r.dotProduct(v)})
 		}
 	}

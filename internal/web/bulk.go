@@ -98,7 +98,8 @@ func forgetTicked(c *call) (reply, error) {
 func (c *call) forgetAll(names []string) (to redirect, err error) {
 	for _, name := range names {
 		out, err := verb.Forget(c.ctx, c.work, verb.ForgetIn{Name: name})
-		if err != nil && to.change == 0 && len(to.others) == 0 {
+		hasForgotten := to.change != 0 || len(to.others) > 0
+		if err != nil && !hasForgotten {
 			return to, err
 		}
 		if err != nil { // also show the entries that were forgotten before the error, so that they can be restored

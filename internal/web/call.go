@@ -122,8 +122,12 @@ func (c *call) returnPath() string { return localPath(c.value("back")) }
 
 // localPath returns to if it leads to a page of this server, otherwise "".
 func localPath(to string) string {
-	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || strings.HasPrefix(to, "/") ||
-		strings.ContainsAny(to, "\\\r\n") || strings.Contains(u.Path, "..") {
+	u, err := url.Parse(to)
+	isRelative := err == nil && !u.IsAbs() && u.Host == "" && !strings.HasPrefix(to, "/")
+	if !isRelative || strings.Contains(u.Path, "..") {
+		return ""
+	}
+	if strings.ContainsAny(to, "\\\r\n") {
 		return ""
 	}
 	return to

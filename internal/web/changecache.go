@@ -36,7 +36,8 @@ func (c *changeCache[T]) get(view *rights.View, change uint64, key string, read 
 	c.mu.Lock()
 	kept, ok := c.views[view]
 	c.mu.Unlock()
-	if ok && kept.change == change && kept.key == key && change != 0 {
+	isOfChange := ok && change != 0 && kept.change == change
+	if isOfChange && kept.key == key {
 		return kept.result, nil
 	}
 	result, err := read()

@@ -50,9 +50,9 @@ func (z *gzipWriter) Write(p []byte) (int, error) {
 	if z.out == nil {
 		z.out = z.ResponseWriter
 		header := z.Header()
-		kind := header.Get("Content-Type")
-		isText := strings.HasPrefix(kind, "text/") && !strings.HasPrefix(kind, "text/event-stream")
-		if isText && len(p) >= minCompressed && header.Get("Content-Encoding") == "" {
+		isText := isWholeText(header.Get("Content-Type"))
+		isLongText := isText && len(p) >= minCompressed
+		if isLongText && header.Get("Content-Encoding") == "" {
 			header.Set("Content-Encoding", "gzip")
 			header.Del("Content-Length")
 			z.gz = gzip.NewWriter(z.ResponseWriter)
@@ -64,6 +64,11 @@ func (z *gzipWriter) Write(p []byte) (int, error) {
 		z.sendHeader()
 	}
 	return z.out.Write(p)
+}
+
+// isWholeText reports whether a Content-Type is text, but not a stream of events.
+func isWholeText(contentType string) bool {
+	return strings.HasPrefix(contentType, "text/") && !strings.HasPrefix(contentType, "text/event-stream")
 }
 
 func (z *gzipWriter) sendHeader() {

@@ -67,7 +67,8 @@ func save(c *call) (reply, error) {
 	}
 	in := verb.RememberIn{Name: now.Name, IfVersion: base}
 	err = t.addTo(&in, entryFormValues(now.Entry))
-	if err == nil && in.Content == "" && t["content"] == "" && *now.Content != "" {
+	isEmptied := in.Content == "" && t["content"] == "" && *now.Content != ""
+	if err == nil && isEmptied {
 		err = &oxbow.InvalidError{Field: "content", Reason: "is empty; to remove the entry, forget it"}
 	}
 	if err != nil {
@@ -113,7 +114,8 @@ func (c *call) conflict(now verb.Entry, t formValues, base uint64) screen {
 		above = append(above, h.P(h.Text("Your text equals the stored text.")))
 	}
 	above = append(above, page.Section("now", "The stored text", page.Plain(*now.Content)))
-	if merged && both != mine["content"] && both != theirs["content"] {
+	differs := both != mine["content"] && both != theirs["content"]
+	if merged && differs {
 		above = append(above, page.Section("both", "Both changes together", page.Plain(both),
 			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(now.Name)+
 				"/edit"), page.Hidden("version", version(now)),

@@ -26,7 +26,10 @@ func forget(c *call) (reply, error) {
 func (c *call) forgotten(name string, missing error) (reply, error) {
 	one := 1
 	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: name, Limit: &one})
-	if err != nil || len(out.Changes) == 0 || out.Changes[0].Entries[0].Verb != string(oxbow.VerbRemove) {
+	if err != nil || len(out.Changes) == 0 {
+		return nil, missing
+	}
+	if out.Changes[0].Entries[0].Verb != string(oxbow.VerbRemove) {
 		return nil, missing
 	}
 	last := out.Changes[0]

@@ -138,7 +138,7 @@ func (t formValues) inputFields() g.Node {
 			g.If(p.hint != "", h.Aria("describedby", id+"-hint")),
 			g.If(p.name == "confidence", h.Attr("inputmode", "decimal")),
 		)
-		if p.name == "tags" || p.name == "related_files" || p.name == "aliases" {
+		if slices.Contains(listParts, p.name) {
 			field = textArea(p.name, t[p.name], 2, g.If(p.hint != "", h.Aria("describedby", id+"-hint")))
 		}
 		side = append(
@@ -153,6 +153,9 @@ func (t formValues) inputFields() g.Node {
 	}
 	return append(out, h.Div(h.Class("fields"), side))
 }
+
+// listParts are the parts of an entry that have one value a line.
+var listParts = []string{"tags", "related_files", "aliases"}
 
 // textArea returns a field of several lines. The text begins with an extra newline, because
 // browsers drop the first one.

@@ -327,7 +327,9 @@ func forgetHeld(c *call) (reply, error) {
 		if err != nil {
 			return nil, err
 		}
-		if text, err := c.editedText(*e.Content); text != "" && err == nil && c.actor == oxbow.Person {
+		text, err := c.editedText(*e.Content)
+		isEdited := err == nil && text != ""
+		if isEdited && c.actor == oxbow.Person {
 			return keepEdit(errEditRejected, heldDecision(text, 0), "name", name, "version", version(e.Entry)), nil
 		}
 	}

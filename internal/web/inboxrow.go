@@ -252,7 +252,8 @@ func (c *call) heldText(e labels.HeldEntry, size textSize) (n g.Node, isCut bool
 	if err == nil && len(past.Changes) == 2 {
 		was, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: e.Name + "@" +
 			strconv.FormatUint(past.Changes[1].Seq, 10), Bare: true, NoAdvice: true})
-		if err == nil && was.Content != nil && *was.Content != e.Content {
+		isKnown := err == nil && was.Content != nil
+		if isKnown && *was.Content != e.Content {
 			diff := page.Diff(*was.Content, e.Content)
 			return g.Group{h.P(h.Class("hint"), h.Text("Change:")), diff}, false
 		}

@@ -154,7 +154,10 @@ func labelGraph(entries []verb.Entry, middle string) (out page.Graph) {
 		)
 	}
 	for _, n := range names {
-		if key, value, _ := strings.Cut(n, ":"); len(out.Nodes) < mapNodes && (count[n] > 1 || own[n]) {
+		if len(out.Nodes) >= mapNodes {
+			break
+		}
+		if key, value, _ := strings.Cut(n, ":"); count[n] > 1 || own[n] {
 			at[n] = len(out.Nodes)
 			out.Nodes = append(out.Nodes, page.Node{Kind: key, Text: value, Path: page.FindPath(key + ":" +
 				strconv.Quote(value)), Weight: count[n]})

@@ -158,7 +158,8 @@ func exportSession(c *call) (reply, error) {
 // fileName replaces all characters of a name that some file systems forbid.
 func fileName(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || (r >= '0' && r <= '9') || (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') {
+		switch {
+		case r == '-', r == '_', '0' <= r && r <= '9', 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
 			return r
 		}
 		return '-'

@@ -70,7 +70,8 @@ func shareEntry(c *call) (reply, error) {
 	}
 	one := 1
 	last, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &one})
-	if out.Home && err == nil && len(last.Changes) > 0 {
+	isKnown := err == nil && len(last.Changes) > 0
+	if out.Home && isKnown {
 		to.change = last.Changes[0].Seq
 	}
 	return to, nil

@@ -116,7 +116,8 @@ func (c *call) touchedDiff(t verb.TouchedEntry, seq uint64) g.Node {
 		return h.P(h.Class("dim"), h.Text("The text was erased for good."))
 	}
 	after, gone, err := c.stateAt(t.Name, seq)
-	if err == nil && gone && t.Verb != string(oxbow.VerbRemove) {
+	isLost := gone && t.Verb != string(oxbow.VerbRemove)
+	if err == nil && isLost {
 		err = oxbow.ErrNotFound
 	}
 	before, _, berr := c.stateAt(t.Name, t.Prev)

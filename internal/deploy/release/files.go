@@ -102,7 +102,8 @@ func (r release) checkBinary(b binary) (modules int, size int64, err error) {
 	}
 	// A build with -trimpath does not record -ldflags, so the tables that the flags omit are checked. "oxbow
 	// version" names the revision.
-	if settings["-trimpath"] != "true" || settings["CGO_ENABLED"] != "0" || settings["vcs.revision"] == "" {
+	isReproducible := settings["-trimpath"] == "true" && settings["CGO_ENABLED"] == "0"
+	if !isReproducible || settings["vcs.revision"] == "" {
 		err = fmt.Errorf("it was built with %v", settings)
 	}
 	if b.GOOS == "linux" {
@@ -142,7 +143,8 @@ func checkStripped(program []byte) error {
 		return err
 	}
 	for _, s := range f.Sections {
-		if s.Name == ".symtab" || strings.HasPrefix(s.Name, ".debug_") || strings.HasPrefix(s.Name, ".zdebug_") {
+		isDebugging := strings.HasPrefix(s.Name, ".debug_") || strings.HasPrefix(s.Name, ".zdebug_")
+		if s.Name == ".symtab" || isDebugging {
 			return fmt.Errorf("it has a section %s", s.Name)
 		}
 	}

@@ -75,7 +75,8 @@ func parsePage(file string, content []byte) *sitePage {
 				p.links = append(p.links, string(n.Destination))
 			}
 		case *ast.Heading:
-			if entering && n.Level == 1 && !hasTitle {
+			isTitle := n.Level == 1 && !hasTitle
+			if entering && isTitle {
 				p.title, hasTitle = plainText(n, content), true
 			}
 		}
@@ -149,7 +150,7 @@ func plainText(n ast.Node, source []byte) string {
 				b.WriteString(" ")
 			}
 		}
-		if n.Type() == ast.TypeBlock && (n.Kind() == ast.KindFencedCodeBlock || n.Kind() == ast.KindCodeBlock) {
+		if isCodeBlock(n) {
 			for i := range n.Lines().Len() {
 				line := n.Lines().At(i)
 				b.Write(line.Value(source))
@@ -158,4 +159,9 @@ func plainText(n ast.Node, source []byte) string {
 		return ast.WalkContinue, nil
 	})
 	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// isCodeBlock reports whether n is a block of code, indented or between fences.
+func isCodeBlock(n ast.Node) bool {
+	return n.Kind() == ast.KindFencedCodeBlock || n.Kind() == ast.KindCodeBlock
 }

@@ -129,7 +129,9 @@ func (s *pageSite) resolveLink(from, link string) (string, error) {
 	if _, err := fs.Stat(s.repository, target); err != nil {
 		return "", fmt.Errorf("%s: the link %s leads to no file", from, link)
 	}
-	if p := s.pages[target]; p != nil && hasAnchor && !p.anchors[anchor] {
+	p := s.pages[target]
+	isMissing := p != nil && !p.anchors[anchor]
+	if hasAnchor && isMissing {
 		return "", fmt.Errorf("%s: the link %s leads to no heading", from, link)
 	}
 	address, isOfSite := s.pageAddress(target)

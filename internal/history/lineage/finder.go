@@ -88,7 +88,8 @@ func (f *finder) readTail(ctx context.Context, head *keyHead) error {
 		}
 		if c.Seq <= head.seq {
 			hash, ok := decodeHash(c.Hash)
-			if c.Seq != head.seq || !ok || hash != head.hash {
+			isHead := c.Seq == head.seq && ok && hash == head.hash
+			if !isHead {
 				break
 			}
 			slices.Reverse(f.tail)
@@ -130,8 +131,11 @@ func (f *finder) edges(ctx context.Context, names map[string]bool) ([]Edge, erro
 // readWhole reads the whole history. It then writes the file of keys, unless keepFile is set.
 func (f *finder) readWhole(ctx context.Context, keepFile bool) (err error) {
 	f.whole, err = readGraph(ctx, f.history)
-	if err != nil || keepFile || len(f.whole.changes) == 0 {
+	if err != nil {
 		return err
+	}
+	if keepFile || len(f.whole.changes) == 0 {
+		return nil
 	}
 	changes := f.whole.changes
 	f.file.Write(ctx, func(to io.WriterAt) error { return writeKeyFile(to, changes) })

@@ -77,7 +77,11 @@ func (g *graph) Edges(names map[string]bool) (edges []Edge) {
 	found := map[ends]bool{}
 	add := func(e Edge) {
 		k := ends{e.Name, e.From}
-		if e.Name != e.From && (names[e.Name] || names[e.From]) && !found[k] {
+		isAsked := names[e.Name] || names[e.From]
+		if e.Name == e.From || !isAsked {
+			return
+		}
+		if !found[k] {
 			found[k] = true
 			edges = append(edges, e)
 		}

@@ -98,7 +98,8 @@ func decodeKeyHead(b []byte) (h keyHead, err error) {
 		keys:     int(le.Uint64(b[88:])),
 	}
 	counts := []int{h.changes, h.versions, h.keys}
-	if slices.Min(counts) < 0 || h.versions > maxVersions || h.changes > maxVersions || h.keys > maxKeys {
+	isTooLarge := h.versions > maxVersions || h.changes > maxVersions || h.keys > maxKeys
+	if slices.Min(counts) < 0 || isTooLarge {
 		return h, fmt.Errorf("%w: its counts are impossible", errKeyFile)
 	}
 	if h.unicode != unicode.Version {

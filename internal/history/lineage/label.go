@@ -25,8 +25,11 @@ func ParseSource(s string) (name string, version uint64, ok bool) {
 		return "", 0, false
 	}
 	version, err := strconv.ParseUint(s[i+1:], 10, 64)
-	if err != nil || version == 0 || Source(s[:i], version) != s {
+	if err != nil || version == 0 {
 		return "", 0, false
+	}
+	if Source(s[:i], version) != s {
+		return "", 0, false // another spelling of the number, such as 007
 	}
 	return s[:i], version, true
 }

@@ -120,7 +120,11 @@ func (l *Ledger) Sources(name, text, old string, rare func(words []string) map[s
 		before[g] = true
 	}
 	for _, g := range wordGrams(words) {
-		if s := l.grams[g]; s != nil && !before[g] && s.Name != name {
+		s := l.grams[g]
+		if s == nil || before[g] {
+			continue
+		}
+		if s.Name != name {
 			rows[s]++
 		}
 	}

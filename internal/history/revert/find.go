@@ -63,6 +63,11 @@ func (n *node) out(sel *Selection) bool {
 	return n.selected || (n.derived != nil && sel.Derived)
 }
 
+// isTouched reports whether the version is selected, or derived from a selected version.
+func (n *node) isTouched() bool {
+	return n.selected || n.derived != nil
+}
+
 // window is the part of the log from the first selected version on, oldest first.
 type window struct {
 	nodes   []*node
@@ -93,7 +98,10 @@ func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window
 			break
 		}
 		w.add(&c, sel, undone)
-		if len(c.Reverts) > 0 && slices.Min(c.Reverts) >= first && !undone[c.Seq] && !sel.includesChange(&c) {
+		if !revertsSince(&c, first) {
+			continue
+		}
+		if !undone[c.Seq] && !sel.includesChange(&c) {
 			w.undo(&c, undone)
 		}
 	}
@@ -105,6 +113,11 @@ func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window
 		return nil, err
 	}
 	return w, w.link(ctx)
+}
+
+// revertsSince reports whether a change reverts others, none of which is before the change with number first.
+func revertsSince(c *oxbow.Change, first uint64) bool {
+	return len(c.Reverts) > 0 && slices.Min(c.Reverts) >= first
 }
 
 // includesChange reports whether the selection contains a version of the change.
@@ -227,10 +240,11 @@ func (w *window) follow(sel *Selection, known map[lineage.Gram]uint64) map[linea
 // change handles a change's versions.
 func (t *trace) change(nodes []*node) {
 	for _, n := range nodes {
-		if !n.selected && n.derived == nil && !n.undone {
-			from, how := t.findCause(n)
-			t.mark(n, from, how)
+		if n.isTouched() || n.undone {
+			continue
 		}
+		from, how := t.findCause(n)
+		t.mark(n, from, how)
 	}
 	t.markMerges(nodes)
 	for _, n := range nodes {
@@ -248,11 +262,11 @@ func (t *trace) mark(n *node, from, how string) {
 func (t *trace) leaveText(n *node) {
 	name := n.Entry.Name
 	switch {
-	case !n.selected && n.derived == nil && n.undone:
+	case !n.isTouched() && n.undone:
 		if first := t.touched[name]; first != nil && first.undone {
 			delete(t.touched, name)
 		}
-	case !n.selected && n.derived == nil:
+	case !n.isTouched():
 		if n.Verb == oxbow.VerbRemove {
 			delete(t.touched, name)
 		}
@@ -306,13 +320,23 @@ func (t *trace) labelSource(n *node) string {
 		if n.prev != nil && slices.Contains(n.prev.Values(lineage.Label), v) {
 			continue
 		}
-		name, seq, ok := lineage.ParseSource(v)
-		first := t.touched[name]
-		if (ok && first != nil && first.Seq <= seq) || (t.sel.From != nil && t.sel.From(v)) {
+		if t.namesTouched(v) || t.sel.namesSource(v) {
 			return v
 		}
 	}
 	return ""
+}
+
+// namesSource reports whether a source label names something that the selection selects other than by version.
+func (sel *Selection) namesSource(label string) bool {
+	return sel.From != nil && sel.From(label)
+}
+
+// namesTouched reports whether a source label names a version from the first touched version of its entry on.
+func (t *trace) namesTouched(source string) bool {
+	name, seq, ok := lineage.ParseSource(source)
+	first := t.touched[name]
+	return ok && first != nil && first.Seq <= seq
 }
 
 // copySource returns a version from which the new content of n was copied, or "". It records the shared
@@ -327,11 +351,21 @@ func (t *trace) copySource(n *node) (from string) {
 			continue
 		}
 		t.shared[g] = true
-		if first, ok := t.known[g]; from == "" && (t.known == nil || (ok && first >= s.Seq)) {
+		if from == "" && t.isNewSince(g, s.Seq) {
 			from = lineage.Source(s.Entry.Name, s.Seq)
 		}
 	}
 	return from
+}
+
+// isNewSince reports whether a gram occurred first in the version with number seq, or later. In the first
+// pass, the first occurrences are not known yet, and isNewSince returns true.
+func (t *trace) isNewSince(g lineage.Gram, seq uint64) bool {
+	if t.known == nil {
+		return true
+	}
+	first, ok := t.known[g]
+	return ok && first >= seq
 }
 
 // markMerges marks versions of entries that a change merged. A merge removes an entry, and the removed
@@ -340,7 +374,10 @@ func (t *trace) copySource(n *node) (from string) {
 func (t *trace) markMerges(nodes []*node) {
 	gone := map[string]*node{}
 	for _, n := range nodes {
-		if n.Verb == oxbow.VerbRemove && !n.selected && !n.undone && !n.isRestore() {
+		if n.Verb != oxbow.VerbRemove || n.isRestore() {
+			continue
+		}
+		if !n.selected && !n.undone {
 			gone[n.Entry.Name] = n
 		}
 	}

@@ -71,14 +71,15 @@ func Make(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) 
 	for _, n := range w.nodes {
 		name := n.Entry.Name
 		byName[name] = append(byName[name], n)
-		if n.out(&sel) && !n.undone && !slices.Contains(names, name) {
+		isToRevert := n.out(&sel) && !n.undone
+		if isToRevert && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 		if n.derived != nil {
 			n.derived.Taken = sel.Derived
 			p.Derived = append(p.Derived, *n.derived)
 		}
-		if _, ok := p.Standing[name]; !ok && (n.selected || n.derived != nil) {
+		if _, ok := p.Standing[name]; !ok && n.isTouched() {
 			p.Standing[name] = n.Seq
 		}
 	}

@@ -35,7 +35,7 @@ func without(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 			continue
 		case n.out(sel):
 			r.took = append(r.took, n.Seq)
-			if _, ok := r.bad[content]; n.Verb != oxbow.VerbRemove && !ok && !r.good[content] {
+			if n.Verb != oxbow.VerbRemove && !r.knowsContent(content) {
 				r.bad[content] = r.now
 			}
 			continue
@@ -53,6 +53,12 @@ func without(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 		}
 	}
 	return r
+}
+
+// knowsContent reports whether an earlier version of the entry had the content.
+func (r *replay) knowsContent(content string) bool {
+	_, isBad := r.bad[content]
+	return isBad || r.good[content]
 }
 
 // repeatChange repeats a version's change, for only those parts that the version changed. If the
@@ -137,8 +143,11 @@ func editOps(from, to *oxbow.Entry) []oxbow.Op {
 
 // isLost reports whether the text of the version before n was redacted.
 func isLost(ctx context.Context, h oxbow.Historian, n *node) (bool, error) {
-	if n.Prev == 0 || (n.prev != nil && n.prev.Version == n.Prev) {
+	if n.Prev == 0 {
 		return false, nil
+	}
+	if n.prev != nil && n.prev.Version == n.Prev {
+		return false, nil // the previous version could be read
 	}
 	for v, err := range h.Versions(ctx, n.Entry.Name) {
 		if err != nil {

@@ -189,13 +189,23 @@ func (g Guard) isOriginAllowed(origins []string) bool {
 		if slices.Contains(g.Origins, s) {
 			continue
 		}
-		u, err := url.Parse(s)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil ||
-			!isLoopback(strings.ToLower(u.Hostname())) {
+		if !isLocalOrigin(s) {
 			return false
 		}
 	}
 	return true
+}
+
+// isLocalOrigin reports whether an Origin header names a page of this machine.
+func isLocalOrigin(origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil || u.User != nil {
+		return false
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	return isLoopback(strings.ToLower(u.Hostname()))
 }
 
 func isLoopback(name string) bool {

@@ -142,7 +142,10 @@ func parseSize(s string, unit bool) (int64, error) {
 		}
 	}
 	n, err := strconv.ParseUint(s, 10, 31)
-	if err == nil && (n == 0 || int64(n) > math.MaxInt64/size) {
+	if err != nil {
+		return int64(n) * size, err
+	}
+	if n == 0 || int64(n) > math.MaxInt64/size {
 		err = strconv.ErrRange
 	}
 	return int64(n) * size, err

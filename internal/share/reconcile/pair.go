@@ -56,8 +56,8 @@ func (s *syncRun) pairEntries(home, server *sideEntries) {
 func (s *syncRun) findServer(p *entryPair, server *sideEntries, used map[*oxbow.Entry]bool) {
 	r := p.record
 	e, candidate := server.byID[r.ID]
-	// check the name as well as the ID, because another store may use the same ID
-	if r.ID == 0 || e == nil || (!server.isTrusted && e.Name != r.Server.Name) {
+	isFound := r.ID != 0 && e != nil
+	if !isFound || isOther(e, r, server) {
 		e = server.byName[r.Server.Name]
 	}
 	if e != nil && !used[e] {
@@ -65,6 +65,12 @@ func (s *syncRun) findServer(p *entryPair, server *sideEntries, used map[*oxbow.
 	} else if candidate || server.isComplete {
 		p.serverChange = sideRemoved
 	}
+}
+
+// isOther reports whether an entry with the ID of a record may be a different entry. This is so if a different store,
+// which may use the same IDs, has replaced the server's store.
+func isOther(e *oxbow.Entry, r *syncRecord, server *sideEntries) bool {
+	return !server.isTrusted && e.Name != r.Server.Name
 }
 
 // findRenames finds entries that were renamed on one side. If a record has no entry on that side,
@@ -112,7 +118,8 @@ func (s *syncRun) findMoved(
 		}
 	}
 	for _, e := range entries {
-		if len(moved) > 0 && !used[e] && free(e.Name) {
+		isCandidate := len(moved) > 0 && !used[e] && free(e.Name)
+		if isCandidate {
 			k := candidates(e.Kind, e.Created.UnixNano())
 			isMatch[k] = append(isMatch[k], e)
 		}
@@ -170,7 +177,11 @@ func (s *syncRun) judgePair(p *entryPair, home, server *sideEntries) {
 			p.serverChange = sideRemoved
 		}
 	}
-	if p.serverChange == sideRemoved && p.home != nil && !(server.isTrusted && (r.ID > 0 || server.isExact)) {
+	isCertain := server.isTrusted && (r.ID > 0 || server.isExact)
+	if isCertain || p.home == nil {
+		return
+	}
+	if p.serverChange == sideRemoved { // the entry may still be on the server, so the home's version is sent again
 		s.result.Returns++
 		p.record = nil
 		p.serverChange = sideAbsent

@@ -114,8 +114,8 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 		return fmt.Errorf("reading what is known of the server: %w", err)
 	}
 	s.hasPlan = true
-	if h, p := parsePlan(b, len(s.records)); p != nil && bytes.Equal(h.Base, s.fileDigest) &&
-		(len(s.salt) == 0 || bytes.Equal(h.Salt, s.salt)) {
+	h, p := parsePlan(b, len(s.records))
+	if p != nil && s.isBaseOf(h) {
 		s.salt = h.Salt
 		s.plan = p
 		s.isAhead = true
@@ -123,25 +123,42 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 	return nil
 }
 
+// isBaseOf reports whether a plan with header h was made for this state.
+func (s *State) isBaseOf(h planHeader) bool {
+	if !bytes.Equal(h.Base, s.fileDigest) {
+		return false
+	}
+	return len(s.salt) == 0 || bytes.Equal(h.Salt, s.salt)
+}
+
 // parsePlan parses a plan for a state that has the given number of records. It returns a nil plan
 // if b is not valid.
 func parsePlan(b []byte, records int) (planHeader, *runPlan) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var h planHeader
-	if sum := sha256.Sum256(rest); json.Unmarshal(line, &h) != nil || h.Version != planVersion || len(h.Salt) == 0 ||
-		!bytes.Equal(sum[:], h.Sum) {
+	if json.Unmarshal(line, &h) != nil || h.Version != planVersion {
+		return h, nil
+	}
+	if sum := sha256.Sum256(rest); len(h.Salt) == 0 || !bytes.Equal(sum[:], h.Sum) {
 		return h, nil
 	}
 	p := &runPlan{home: oxbow.Position(h.Home), isPull: h.Pull, mark: h.Mark}
 	used := map[int]bool{}
 	for l := range bytes.Lines(rest) {
 		var st planStep
-		if json.Unmarshal(l, &st) != nil || st.Old < 0 || st.Old > records || (st.Old > 0 && used[st.Old]) ||
-			(st.Old == 0 && st.Record == nil) {
+		if json.Unmarshal(l, &st) != nil || !st.isValid(records, used) {
 			return h, nil
 		}
 		used[st.Old] = true
 		p.steps = append(p.steps, &st)
 	}
 	return h, p
+}
+
+// isValid reports whether a step has a record, or changes one of the state's records that no earlier step used.
+func (st *planStep) isValid(records int, used map[int]bool) bool {
+	if st.Old == 0 {
+		return st.Record != nil
+	}
+	return st.Old > 0 && st.Old <= records && !used[st.Old]
 }

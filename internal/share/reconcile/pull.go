@@ -19,8 +19,7 @@ const labelConflict = "conflict"
 
 func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 	for _, p := range s.pairs {
-		if p.homeChange == sideUnchanged && (p.serverChange == sideRemoved || (p.serverChange == sideChanged &&
-			p.server.Name != p.home.Name)) {
+		if p.homeChange == sideUnchanged && p.losesName() {
 			delete(s.usedNames, p.home.Name)
 		}
 	}
@@ -41,6 +40,17 @@ func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 	// Sort removals first, because another entry may need the name.
 	slices.SortStableFunc(steps, func(a, b *plannedStep) int { return cmp.Compare(stepRank(a), stepRank(b)) })
 	return steps, nil
+}
+
+// losesName reports whether the server's entry no longer has the name of the home's entry.
+func (p *entryPair) losesName() bool {
+	switch p.serverChange {
+	case sideRemoved:
+		return true
+	case sideChanged:
+		return p.server.Name != p.home.Name
+	}
+	return false
 }
 
 // pullStep returns the step of a pull for a pair, or nil if the pull changes nothing.

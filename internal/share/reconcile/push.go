@@ -59,7 +59,8 @@ func (s *syncRun) pushStep(p *entryPair) *plannedStep {
 
 // pushChangedOnServer is like pushStep, for an entry that the server has also changed.
 func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedStep {
-	if p.home != nil && p.server != nil && s.state.entryHash(p.home) == s.state.entryHash(p.server) {
+	hasBoth := p.home != nil && p.server != nil
+	if hasBoth && s.state.entryHash(p.home) == s.state.entryHash(p.server) {
 		st.record = s.state.pairRecord(p.server, p.home)
 		return st
 	}
@@ -114,11 +115,11 @@ func (s *syncRun) planSending(st *plannedStep, p *entryPair) bool {
 // applyPush sends the changes and updates the records.
 func (s *syncRun) applyPush(steps []*plannedStep) error {
 	total := countChanges(steps)
-	var isFailed error
+	var sendErr error
 	for len(steps) > 0 {
 		part := countFittingSteps(steps, pushItems, pushBytes)
-		isFailed = s.sendSteps(steps[:part])
-		if isFailed != nil {
+		sendErr = s.sendSteps(steps[:part])
+		if sendErr != nil {
 			break
 		}
 		if s.opts.Progress != nil {
@@ -129,17 +130,18 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 	s.finishRun()
 	if s.state.plan != nil {
 		s.state.plan = nil
-		if isFailed != nil { // a request that failed may have reached the server
+		if sendErr != nil { // a request that failed may have reached the server
 			s.state.plan = s.unfinishedPush(steps)
 		}
 	}
-	if isFailed == nil && s.result.Behind == 0 && len(s.result.Waiting) == 0 {
+	hasPushedAll := sendErr == nil && s.result.Behind == 0 && len(s.result.Waiting) == 0
+	if hasPushedAll {
 		s.state.server = s.serverPos
 	}
 	if len(s.result.Changes) > 0 {
 		s.learnVersions()
 	}
-	return isFailed
+	return sendErr
 }
 
 // learnVersions asks the server for the IDs and versions of the entries that were sent. Without

@@ -168,7 +168,10 @@ func (s *syncRun) readAllEntries(all *sideEntries) error {
 func (s *syncRun) continuesHistory() (bool, error) {
 	var last *syncRecord
 	for _, r := range s.state.records {
-		if r.ID > 0 && (last == nil || r.Version > last.Version) {
+		if r.ID == 0 {
+			continue
+		}
+		if last == nil || r.Version > last.Version {
 			last = r
 		}
 	}

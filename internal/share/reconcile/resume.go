@@ -69,7 +69,8 @@ func (s *syncRun) unfinishedPull(steps []*plannedStep) *runPlan {
 func unfinishedSteps(steps []*plannedStep) (unfinished []*plannedStep) {
 	for _, st := range steps {
 		hasRecord := st.record != nil || st.oldRecord != nil
-		if len(st.ops) > 0 && hasRecord && !st.isDone {
+		changesEntry := len(st.ops) > 0 && hasRecord
+		if changesEntry && !st.isDone {
 			unfinished = append(unfinished, st)
 		}
 	}
@@ -115,7 +116,8 @@ func (s *syncRun) resumePull() error {
 		if c.Seq <= p.mark.After {
 			break
 		}
-		if c.Source.Session == p.mark.Session && c.Note == p.mark.Note && len(c.Reverts) == 0 {
+		isOfRun := c.Source.Session == p.mark.Session && c.Note == p.mark.Note
+		if isOfRun && len(c.Reverts) == 0 {
 			d.addChange(c)
 		}
 	}
@@ -212,8 +214,11 @@ func (s *syncRun) hasArrived(q *planStep, server *sideEntries) (found bool, err 
 		return old.ID > 0 && e == nil && (isKnown || server.isComplete), nil
 	}
 	e := server.byName[q.Record.Server.Name]
-	if e == nil || (old != nil && s.state.entryHash(e) == old.Server.Hash) {
+	if e == nil {
 		return false, nil
+	}
+	if old != nil && s.state.entryHash(e) == old.Server.Hash {
+		return false, nil // the server still has the old version
 	}
 	oldEntry := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
 	found = s.state.entryHash(e) == q.Record.Server.Hash

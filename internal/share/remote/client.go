@@ -72,9 +72,7 @@ var _ interface {
 // authenticates with the token. It sends no request. Errors match [oxbow.ErrInvalid].
 func Open(address, token string, o *Options) (*Store, error) {
 	u, err := url.Parse(address)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil ||
-		u.RawQuery != "" ||
-		u.Fragment != "" {
+	if err != nil || !isServerURL(u) {
 		return nil, &oxbow.InvalidError{
 			Field:  "address",
 			Value:  text.Clip(address, 200),
@@ -111,6 +109,14 @@ func Open(address, token string, o *Options) (*Store, error) {
 		s.rand = rand.Reader
 	}
 	return s, nil
+}
+
+// isServerURL reports whether a URL may be that of a server: http or https, without a user, a query and a fragment.
+func isServerURL(u *url.URL) bool {
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	return u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
 // checkReady returns an error if the store is closed or the context is done.
@@ -258,7 +264,7 @@ func (s *Store) sendChange(ctx context.Context, prefer string, ops []oxbow.Op) (
 			break
 		}
 		res, err = s.link.change(ctx, "apply", prefer, body)
-		if _, answered := err.(*serverError); err != nil && !answered && !isRetry {
+		if !isRetry && hasFailedUnanswered(err) {
 			err = isLost
 		}
 	}
@@ -266,6 +272,12 @@ func (s *Store) sendChange(ctx context.Context, prefer string, ops []oxbow.Op) (
 		return oxbow.Change{}, err
 	}
 	return s.events.readApplied(ctx, res, from), nil // do not fail, because the status says that the change was made
+}
+
+// hasFailedUnanswered reports whether err is the error of a request to which the server sent no answer.
+func hasFailedUnanswered(err error) bool {
+	_, isAnswer := err.(*serverError)
+	return err != nil && !isAnswer
 }
 
 // applyBody returns the request body of a change.

@@ -25,9 +25,11 @@ const maxRetryAfter = 365 * 24 * time.Hour
 // retryAfter returns the waiting time that the server asks for, or 0. If the server specifies a
 // date, the waiting time is relative to the server's own clock.
 func retryAfter(res *http.Response) time.Duration {
+	if res.StatusCode != http.StatusTooManyRequests && res.StatusCode != http.StatusServiceUnavailable {
+		return 0
+	}
 	after := strings.TrimSpace(res.Header.Get("Retry-After"))
-	if (res.StatusCode != http.StatusTooManyRequests && res.StatusCode != http.StatusServiceUnavailable) ||
-		after == "" {
+	if after == "" {
 		return 0
 	}
 	if n, err := strconv.ParseUint(after, 10, 32); err == nil {

@@ -119,7 +119,8 @@ var serverPath = sync.OnceValue(func() *regexp.Regexp {
 
 // hideFileNames removes the server's file names from the detail of a server failure.
 func (p *Problem) hideFileNames(err error) {
-	if (p.Status < 500 && p.Code != "read_only" && p.Code != "position") || !serverPath().MatchString(p.Detail) {
+	mayNameFiles := p.Status >= 500 || p.Code == "read_only" || p.Code == "position"
+	if !mayNameFiles || !serverPath().MatchString(p.Detail) {
 		return
 	}
 	p.Withheld, p.Detail = err, "the log of the server says why"

@@ -79,8 +79,11 @@ func (k *serverLink) change(ctx context.Context, route, prefer string, body []by
 		if answered && k.waitForServer(ctx, err) {
 			continue
 		}
-		if dial, ok := errors.AsType[*net.OpError](err); err == nil || answered || (ok && dial.Op == "dial") {
+		if err == nil || answered {
 			return res, err
+		}
+		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
+			return res, err // there was no connection, so the server did not get the request
 		}
 		return nil, &lostError{err}
 	}
@@ -137,7 +140,8 @@ func (k *serverLink) refusalError(res *http.Response) error {
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
 	var p Problem
-	if media == "application/problem+json" && err == nil && json.Unmarshal(b, &p) == nil && p.Code != "" {
+	isProblem := media == "application/problem+json" && err == nil && json.Unmarshal(b, &p) == nil
+	if isProblem && p.Code != "" {
 		p.Detail = text.Clip(p.Detail, maxDetail)
 		return &serverError{withRetryAfter(res, p.Err())}
 	}

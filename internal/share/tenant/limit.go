@@ -61,7 +61,8 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 	}
 	g := weighOps(ops)
 	g.time = now
-	if g.bytes > 0 && (l.quota.Entries > 0 || l.quota.Bytes > 0) {
+	hasQuota := l.quota.Entries > 0 || l.quota.Bytes > 0
+	if hasQuota && g.bytes > 0 {
 		if err := l.checkQuota(ctx, s, g); err != nil {
 			return err
 		}

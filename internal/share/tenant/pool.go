@@ -178,14 +178,21 @@ func (p *Pool) releaseSlot(s *homeSlot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s.users--
-	if s.users > 0 || p.isClosed || p.slots[s.tenant] != s {
+	if s.users > 0 || p.isClosed {
 		return
+	}
+	if p.slots[s.tenant] != s {
+		return // the home could not be opened
 	}
 	s.lastUse = time.Now()
 	s.idleTimer = time.AfterFunc(p.opts.Idle, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if s.users == 0 && !s.isClosing && !p.isClosed && time.Since(s.lastUse) >= p.opts.Idle {
+		isUsed := s.users > 0 || time.Since(s.lastUse) < p.opts.Idle
+		if s.isClosing || p.isClosed {
+			return
+		}
+		if !isUsed {
 			p.evictHome(s)
 		}
 	})

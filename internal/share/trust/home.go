@@ -92,11 +92,18 @@ func (f *homeFacts) readItems() error {
 			continue
 		}
 		f.items = append(f.items, e.Name())
-		if at := sysinfo.LastChange(fi); f.link == "" && (f.oldestChange.IsZero() || at.Before(f.oldestChange)) {
-			f.oldestChange = at
+		if f.link == "" { // otherwise oldestChange is the time of the link
+			f.noteChange(sysinfo.LastChange(fi))
 		}
 	}
 	return err
+}
+
+// noteChange sets oldestChange to t if t is earlier.
+func (f *homeFacts) noteChange(t time.Time) {
+	if f.oldestChange.IsZero() || t.Before(f.oldestChange) {
+		f.oldestChange = t
+	}
 }
 
 // readTracked sets trackedNames, for the home's path with and without symbolic links.

@@ -31,7 +31,10 @@ func (l List) Servers(home string) []Server {
 func parseServers(b []byte) (servers []Server) {
 	for line := range bytes.Lines(b) {
 		var s Server
-		if json.Unmarshal(line, &s) == nil && s.Home != "" && s.URL != "" {
+		if json.Unmarshal(line, &s) != nil {
+			continue
+		}
+		if s.Home != "" && s.URL != "" {
 			servers = append(servers, s)
 		}
 	}

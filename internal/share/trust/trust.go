@@ -120,8 +120,10 @@ func (l List) judgeUnrecorded(f homeFacts) Verdict {
 		return f.foreignOrNone("git tracks it (" + f.trackedName() + ")")
 	}
 	if f.link != "" {
-		isInside, err := filepath.Rel(f.home, f.store)
-		if v := l.Judge(f.path, filepath.Join(f.path, isInside)); err != nil || (v.State != Own && v.State != Trusted) {
+		storePath, err := filepath.Rel(f.home, f.store)
+		target := l.Judge(f.path, filepath.Join(f.path, storePath))
+		isUsable := target.State == Own || target.State == Trusted
+		if err != nil || !isUsable {
 			return f.foreignOrNone("it is a link to " + f.path + ", which is not recorded as yours")
 		}
 	}
@@ -173,7 +175,8 @@ func Fingerprint(home, store string) (string, error) {
 	defer f.Close()
 	head := make([]byte, wal.HeaderSize)
 	n, err := io.ReadFull(f, head)
-	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+	isShort := err == io.ErrUnexpectedEOF || err == io.EOF
+	if err != nil && !isShort {
 		return "", err
 	}
 	if _, err := wal.HeaderID(head[:n]); err == nil {
@@ -201,9 +204,12 @@ func (f *homeFacts) unexpectedFile(record Home) string {
 	for _, path := range f.trackedNames {
 		name := strings.ToLower(path)
 		top, _, _ := strings.Cut(name, "/")
-		isDocument := strings.HasSuffix(name, ".md")
+		isDocument := strings.HasSuffix(name, ".md") || top == "settings.yaml"
 		isStore := strings.HasPrefix(top, strings.ToLower(filepath.Base(f.store)))
-		if !isDocument && !isStore && top != "settings.yaml" && !slices.Contains(record.Parts, top) {
+		if isDocument || isStore {
+			continue
+		}
+		if !slices.Contains(record.Parts, top) {
 			return filepath.Join(filepath.Base(f.home), filepath.FromSlash(path))
 		}
 	}

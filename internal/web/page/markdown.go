@@ -164,9 +164,19 @@ func (p *prose) text(n *ast.Text) g.Node {
 // text.
 func outward(to string, inner g.Node) g.Node {
 	u, err := url.Parse(to)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto") ||
-		(u.Scheme != "mailto" && u.Host == "") {
+	if err != nil || !isOutward(u) {
 		return h.Span(h.Class("inert"), h.Title(Visible(to)), inner)
 	}
 	return h.A(h.Href(u.String()), h.Rel("noopener noreferrer nofollow"), h.Title(Visible(to)), inner)
+}
+
+// isOutward reports whether a URL is a mail address, or an http or https URL with a host.
+func isOutward(u *url.URL) bool {
+	switch u.Scheme {
+	case "mailto":
+		return true
+	case "http", "https":
+		return u.Host != ""
+	}
+	return false
 }

@@ -69,6 +69,11 @@ func isLoopback(u *url.URL) bool {
 	return u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
 }
 
+// isSecure reports whether nobody on the way can change the answers from a URL.
+func isSecure(u *url.URL) bool {
+	return u.Scheme == "https" || isLoopback(u)
+}
+
 // findKey returns the key with an ID for an algorithm. If the key is unknown or old, findKey fetches the keys from the
 // provider, unless it did so recently. If fetching fails, it returns the old key. If there is no old key, it returns
 // an [*auth.UncheckedError].
@@ -77,7 +82,8 @@ func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.Publ
 	defer s.mu.Unlock()
 	k, ok := s.keys[id]
 	now := s.now()
-	if (!ok || now.Sub(s.fetchTime) > maxKeyAge) && (s.lastFetch.IsZero() || now.Sub(s.lastFetch) > minFetchInterval) {
+	isCurrent := ok && now.Sub(s.fetchTime) <= maxKeyAge
+	if !isCurrent && s.mayFetch(now) {
 		var keys map[string]signatureKey
 		s.lastFetch = now
 		keys, s.fetchErr = s.fetchKeys(context.WithoutCancel(ctx))
@@ -99,6 +105,11 @@ func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.Publ
 	return k.public, nil
 }
 
+// mayFetch reports whether the last attempt to fetch the keys is long enough ago for another.
+func (s *keySet) mayFetch(now time.Time) bool {
+	return s.lastFetch.IsZero() || now.Sub(s.lastFetch) > minFetchInterval
+}
+
 // fetchKeys reads the provider's description, and the keys to which the description refers.
 func (s *keySet) fetchKeys(ctx context.Context) (map[string]signatureKey, error) {
 	var about struct {
@@ -112,7 +123,7 @@ func (s *keySet) fetchKeys(ctx context.Context) (map[string]signatureKey, error)
 		return nil, fmt.Errorf("the provider calls itself %q, not %q", about.Issuer, s.exactIssuer)
 	}
 	at, err := url.Parse(about.Keys)
-	if err != nil || (at.Scheme != "https" && !isLoopback(at)) {
+	if err != nil || !isSecure(at) {
 		return nil, fmt.Errorf("the provider's keys lie at %q, which is no https URL", about.Keys)
 	}
 	var set struct {
@@ -185,7 +196,10 @@ func parseKey(raw []byte) (id string, _ signatureKey, err error) {
 	default:
 		return "", k, errors.New("the key is of another kind")
 	}
-	if err == nil && j.Algorithm != "" && j.Algorithm != k.algorithm {
+	if err != nil {
+		return j.ID, k, err
+	}
+	if j.Algorithm != "" && j.Algorithm != k.algorithm {
 		err = errors.New("the key is for another algorithm")
 	}
 	return j.ID, k, err
@@ -200,8 +214,10 @@ func rsaKey(modulus, exponent string) (signatureKey, error) {
 	}
 	number := new(big.Int).SetBytes(e)
 	public := &rsa.PublicKey{N: new(big.Int).SetBytes(n), E: int(number.Int64())}
-	if bits := public.N.BitLen(); bits < 2048 || bits > 8192 || number.BitLen() > 31 || public.E < 3 ||
-		public.E%2 == 0 {
+	bits := public.N.BitLen()
+	isModulusAllowed := 2048 <= bits && bits <= 8192
+	isExponentAllowed := number.BitLen() <= 31 && public.E >= 3 && public.E%2 == 1
+	if !isModulusAllowed || !isExponentAllowed {
 		return signatureKey{}, errors.New("the key is too small or too large")
 	}
 	return signatureKey{public, "RS256"}, nil

@@ -64,9 +64,7 @@ type Verifier struct {
 
 // New returns a verifier. It does not connect to the provider.
 func New(o Options) (*Verifier, error) {
-	u, err := url.Parse(o.Issuer)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "" ||
-		(u.Scheme != "https" && !isLoopback(u)) {
+	if !isIssuer(o.Issuer) {
 		return nil, fmt.Errorf("the issuer %q is not the https URL of a provider", o.Issuer)
 	}
 	if o.Now == nil {
@@ -87,6 +85,16 @@ func New(o Options) (*Verifier, error) {
 			jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithTimeFunc(o.Now),
 			jwt.WithStrictDecoding(),
 		)}, nil
+}
+
+// isIssuer reports whether a string may be the identifier of a provider: an https URL without query and fragment.
+func isIssuer(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil {
+		return false
+	}
+	hasHostAndPathOnly := u.Host != "" && u.User == nil && u.Fragment == "" && u.RawQuery == ""
+	return hasHostAndPathOnly && isSecure(u)
 }
 
 // claims contains the claims of a token that Verify reads besides the registered claims.
@@ -154,8 +162,10 @@ func (v *Verifier) Metadata() string { return v.opts.Resource + wellKnown }
 
 // ServeHTTP serves the document that tells clients how to get a token (RFC 9728).
 func (v *Verifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	isReading := r.Method == http.MethodGet || r.Method == http.MethodHead
 	path, ok := strings.CutPrefix(r.URL.Path, wellKnown)
-	if !ok || (path != "" && path != "/mcp") || (r.Method != http.MethodGet && r.Method != http.MethodHead) {
+	isDocument := ok && (path == "" || path == "/mcp")
+	if !isReading || !isDocument {
 		http.NotFound(w, r)
 		return
 	}
