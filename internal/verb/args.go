@@ -344,7 +344,7 @@ var signed = []string{"limit", "max_tokens", "count", "offset"}
 
 func (p Param) parseInteger(s scalar) (int64, error) {
 	n, ok := wholeNumber(s.text)
-	if !ok || (s.form != formString && s.form != formNumber) {
+	if !ok || !s.mayBeNumber() {
 		return 0, wrongType(p, s)
 	}
 	if n < 0 && !slices.Contains(signed, p.Name) {
@@ -355,10 +355,18 @@ func (p Param) parseInteger(s scalar) (int64, error) {
 
 func (p Param) parseNumber(s scalar) (float64, error) {
 	f, err := strconv.ParseFloat(s.text, 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || (s.form != formString && s.form != formNumber) {
+	if err != nil || !s.mayBeNumber() {
+		return 0, wrongType(p, s)
+	}
+	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0, wrongType(p, s)
 	}
 	return f, nil
+}
+
+// mayBeNumber reports whether the form of the scalar allows a number.
+func (s scalar) mayBeNumber() bool {
+	return s.form == formString || s.form == formNumber
 }
 
 // wholeNumber parses an integer such as 5, 5.0 or 1e3. A number that is not written as plain
@@ -369,7 +377,8 @@ func wholeNumber(s string) (int64, bool) {
 		return n, true
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+	isExact := err == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53
+	if !isExact {
 		return 0, false
 	}
 	return int64(f), true

@@ -41,7 +41,8 @@ func (w *Workspace) trustLevels(entries []oxbow.Entry) []oxbow.Trust {
 		levels[i] = entries[i].Trust()
 		texts = append(texts, WrittenText(&entries[i]))
 	}
-	if !w.Unlabelled || w.Knowledge == nil || len(entries) == 0 {
+	mayCompare := w.Unlabelled && w.Knowledge != nil
+	if !mayCompare || len(entries) == 0 {
 		return levels
 	}
 	prints := w.Knowledge().Prints

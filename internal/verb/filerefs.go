@@ -48,8 +48,11 @@ func (w *Workspace) tree(ctx context.Context) (WorkingTree, error) {
 		return nil, nil
 	}
 	b, err := w.Annotations(ctx)
-	if err != nil || b == nil || !b.IsTree() {
+	if err != nil {
 		return nil, err
+	}
+	if b == nil || !b.IsTree() {
+		return nil, nil
 	}
 	return b, nil
 }
@@ -181,7 +184,8 @@ func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxb
 		return withoutHashes(labels)
 	}
 	b, err := w.tree(ctx)
-	if err != nil || (b != nil && elsewhere(labels, w.here())) {
+	isOther := b != nil && elsewhere(labels, w.here())
+	if err != nil || isOther {
 		b = nil // remember the entry without hashes
 	}
 	old := fileHashes(labels)

@@ -72,7 +72,8 @@ func (in HistoryIn) wantsSource(s oxbow.Source) bool {
 func only[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for it, err := range items {
-			if (err != nil || keep(it)) && !yield(it, err) {
+			mustYield := err != nil || keep(it)
+			if mustYield && !yield(it, err) {
 				return
 			}
 		}
@@ -137,7 +138,8 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if err == nil && !in.DryRun {
 		out.Seq, err = m.Revert(ctx, slices.Compact(slices.Sorted(slices.Values(seqs)))...)
 	}
-	if err == nil && out.Seq != 0 && oxbow.OpIDFrom(ctx) != "" {
+	mayBeRepeated := out.Seq != 0 && oxbow.OpIDFrom(ctx) != ""
+	if err == nil && mayBeRepeated {
 		cs, err = undoneBy(ctx, m, out.Seq) // a repeated call returns the changes that the first call undid
 	}
 	var later *oxbow.ConflictError
@@ -244,14 +246,18 @@ func undoneBy(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change,
 // that they have not seen.
 func (out *UndoOut) last(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
 	cs, err := m.Undoable(ctx, count)
-	if err == nil && len(cs) == 0 && !out.DryRun {
+	if err != nil {
+		return cs, err
+	}
+	if len(cs) == 0 && !out.DryRun {
 		_, _, err = m.Undo(ctx, count) // returns the error that nothing can be undone
+		return cs, err
 	}
 	i := slices.IndexFunc(cs, func(c oxbow.Change) bool {
 		return c.Source.Actor == oxbow.Person || c.Source.Actor == oxbow.Imported
 	})
-	if s, _ := oxbow.SourceFrom(ctx); s.Actor != oxbow.Agent || i < 0 || err != nil {
-		return cs, err
+	if s, _ := oxbow.SourceFrom(ctx); s.Actor != oxbow.Agent || i < 0 {
+		return cs, nil
 	}
 	seq := cs[i].Seq
 	if i == 0 {

@@ -16,9 +16,17 @@ import (
 // and does not save an index. MakeIndex ignores errors, because the next recall then builds the index.
 func MakeIndex(ctx context.Context, m *oxbow.Memory, written int) {
 	s, err := m.Stats(ctx)
-	if err == nil && (2*written >= s.Entries || (written >= manyWritten+s.Entries/64 && hasIndex(s.Path))) {
+	if err == nil && isLargeWrite(written, s) {
 		_ = m.MakeIndex(ctx)
 	}
+}
+
+// isLargeWrite reports whether so many entries of a memory were written that its index should be built now.
+func isLargeWrite(written int, s oxbow.Stats) bool {
+	if 2*written >= s.Entries {
+		return true
+	}
+	return written >= manyWritten+s.Entries/64 && hasIndex(s.Path)
 }
 
 // manyWritten is the number of written entries, in addition to a 64th of all entries, from which a checkpoint

@@ -28,7 +28,9 @@ func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, e
 		)
 	}
 	if all, oerr := w.Open(ctx, Read); oerr == nil && all != m {
-		if e, gerr := all.Get(ctx, name); gerr == nil && e.ID != 0 && e.MayShow(oxbow.BySearch) {
+		e, gerr := all.Get(ctx, name)
+		isStored := gerr == nil && e.ID != 0
+		if isStored && e.MayShow(oxbow.BySearch) {
 			return Advise(fmt.Errorf("%w: it is in team files, and changes there", err), teamAdvice(ctx, m, e.Name))
 		}
 	}

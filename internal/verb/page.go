@@ -66,7 +66,11 @@ func FitPage[T any](items []T, spent, maxTokens int, describe func(T) report.Rec
 		var b strings.Builder
 		prompt.WriteSection(&b, describe(it))
 		spent += prompt.EstimateTokens(b.String())
-		if spent > maxTokens-noteTokens && (i < len(items)-1 || spent > maxTokens) {
+		room := maxTokens
+		if i < len(items)-1 {
+			room -= noteTokens // if items follow, the page needs a note about them
+		}
+		if spent > room {
 			return i
 		}
 	}
@@ -131,7 +135,11 @@ func (out *RecallOut) fill(contents []string, maxTokens int, keep bool) {
 	heads := make([]int, 0, all)
 	for i, h := range out.Hits {
 		n := prompt.EstimateTokens(headText(h)) + 2 // two tokens for the number of the hit
-		if !keep && spent+n > maxTokens && (i < all-1 || spent-noteTokens+n > maxTokens) {
+		needed := spent + n
+		if i == all-1 {
+			needed -= noteTokens // no hit follows, so no note about further hits is needed
+		}
+		if !keep && needed > maxTokens {
 			break
 		}
 		heads, spent = append(heads, n), spent+n
@@ -159,7 +167,11 @@ func (out *RecallOut) addTurns(room int) {
 		sides := [2]*[]Turn{&h.Before, &h.After}
 		for step := 0; h.Content != nil && step < max(len(h.around[0]), len(h.around[1])); step++ {
 			for side, turns := range h.around {
-				if step >= len(turns) || len(*sides[side]) < step || len(turns[step].Content)/100 > room {
+				isSkipped := len(*sides[side]) < step // a nearer turn did not fit
+				if step >= len(turns) || isSkipped {
+					continue
+				}
+				if len(turns[step].Content)/100 > room {
 					continue
 				}
 				cost := prompt.EstimateTokens(turns[step].Content) + 1
@@ -226,7 +238,7 @@ func (out *GetOut) fit(offset, maxTokens int) error {
 	if offset == 0 && maxTokens == math.MaxInt {
 		return nil
 	}
-	if offset > len(content) || (offset == len(content) && offset > 0) {
+	if offset > 0 && offset >= len(content) {
 		return InvalidValue(
 			"offset",
 			strconv.Itoa(offset),
@@ -241,12 +253,20 @@ func (out *GetOut) fit(offset, maxTokens int) error {
 	if offset > 0 {
 		out.Size = len(content)
 	}
-	if maxTokens == math.MaxInt ||
-		(len(rest)/100 <= maxTokens && prompt.EstimateTokens(prompt.AnswerText(out)) <= maxTokens) {
+	if maxTokens == math.MaxInt || out.fitsTokens(maxTokens) {
 		return nil
 	}
 	out.Size, out.Next = len(content), len(content)
 	return out.cutContent(rest, maxTokens)
+}
+
+// fitsTokens reports whether the answer has at most maxTokens. A long content is not counted, because it has at least
+// as many tokens as a hundredth of its bytes.
+func (out *GetOut) fitsTokens(maxTokens int) bool {
+	if len(*out.Content)/100 > maxTokens {
+		return false
+	}
+	return prompt.EstimateTokens(prompt.AnswerText(out)) <= maxTokens
 }
 
 // cutContent sets the content to the beginning of text, as long as the budget allows. It cuts after a
@@ -355,7 +375,8 @@ func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error
 			from = 0
 			continue
 		}
-		if page != "" && (len(s) <= maxBytes || room < maxBytes/2) {
+		mayWait := len(s) <= maxBytes || room < maxBytes/2
+		if page != "" && mayWait {
 			break
 		}
 		here = text.CutPrefix(here, max(room-len(fence), room/2))

@@ -291,7 +291,7 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 	}
 	more, shaped := 0, 0
 	for _, f := range all {
-		if f.Hidden || (p.Visible != nil && !p.Visible(f.Name)) {
+		if f.Hidden || !p.isVisible(f.Name) {
 			continue
 		}
 		if screen.Doubt(nil, f.Name) != "" { // anybody may name the profiles of a repository
@@ -328,6 +328,11 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 		)
 	}
 	return out, nil
+}
+
+// isVisible reports whether the caller may see a profile. If Visible is nil, the caller sees all.
+func (p *Profiles) isVisible(name string) bool {
+	return p.Visible == nil || p.Visible(name)
 }
 
 // loadVerbs returns the tools that load and unload profiles. They are not in the table of verbs,

@@ -75,7 +75,8 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 // selectEntries adds the arguments that select and rank entries to a request. The request's query has
 // no limit and no change number yet.
 func (in RecallIn) selectEntries(asked *query.Request, now time.Time) error {
-	if in.In != "" && asked.Memory != "" && in.In != asked.Memory {
+	namesBoth := in.In != "" && asked.Memory != ""
+	if namesBoth && in.In != asked.Memory {
 		return InvalidValue("in", in.In, "is not what the query says, which is in:"+asked.Memory)
 	}
 	asked.Memory = cmp.Or(asked.Memory, in.In)
@@ -99,8 +100,8 @@ func (in RecallIn) selectEntries(asked *query.Request, now time.Time) error {
 	if in.Around != nil {
 		q.Around = *in.Around
 	}
-	// In past sessions, a request without words and filters selects the newest turns.
-	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() && asked.Memory != query.InSessions {
+	selectsAll := strings.TrimSpace(q.Text) == "" && q.Filter.IsZero()
+	if selectsAll && asked.Memory != query.InSessions { // in past sessions, such a request selects the newest turns
 		return InvalidValue("query", "", "is empty; say what to look for, give a filter, or use list")
 	}
 	return nil
@@ -144,11 +145,14 @@ func recallFrom(ctx context.Context, w *Workspace, in RecallIn, asked query.Requ
 	if err == nil {
 		hits, read, err = withoutDigests(ctx, m, q, hits, read)
 	}
-	if err == nil && len(hits) == 0 && q.Operators != nil && len(q.Operators.Must) > 0 {
-		hits, read, err = out.recallWithoutMust(ctx, m, &q, read)
-	}
 	if err != nil {
 		return RecallOut{}, err
+	}
+	if len(hits) == 0 && hasRequiredWords(&q) {
+		hits, read, err = out.recallWithoutMust(ctx, m, &q, read)
+		if err != nil {
+			return RecallOut{}, err
+		}
 	}
 	if w.overTurns {
 		readable(hits)
@@ -179,6 +183,11 @@ func recallFrom(ctx context.Context, w *Workspace, in RecallIn, asked query.Requ
 		}
 	}
 	return out, nil
+}
+
+// hasRequiredWords reports whether the query has words that each hit must contain.
+func hasRequiredWords(q *oxbow.Query) bool {
+	return q.Operators != nil && len(q.Operators.Must) > 0
 }
 
 // mostMisspelt is the maximum number of misspelt filter terms that an answer names.
@@ -391,11 +400,13 @@ func shownWords(content string, read oxbow.ParsedQuery) []string {
 	var words []string
 	seen := map[string]bool{}
 	for _, w := range text.Crabtalk(content) {
-		if !seen[w] {
-			seen[w] = true
-			if wanted[w] || (read.Rank != oxbow.RankSeed && wanted[analysis.Root(analysis.Fold(w))]) {
-				words = append(words, w)
-			}
+		if seen[w] {
+			continue
+		}
+		seen[w] = true
+		isForm := read.Rank != oxbow.RankSeed && wanted[analysis.Root(analysis.Fold(w))]
+		if isForm || wanted[w] {
+			words = append(words, w)
 		}
 	}
 	return words
@@ -505,7 +516,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 		w = &silent
 	}
 	e, past, notes, err := w.entryOrVersion(ctx, m, in.Name)
-	if errors.Is(err, oxbow.ErrNotFound) && strings.Count(in.Name, "/") > 1 && w.Sessions != nil && !w.overTurns {
+	if errors.Is(err, oxbow.ErrNotFound) && w.mayBeTurn(in.Name) {
 		if over, oerr := w.OverSessions(ctx); oerr == nil {
 			return Get(ctx, over, in)
 		}
@@ -541,6 +552,12 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 		guard(ctx, m).showPage(e, out.Offset, cmp.Or(out.Next, len(e.Content)))
 	}
 	return out, err
+}
+
+// mayBeTurn reports whether a name may be that of a turn in the archive of past sessions, such as claude/4f2a/3, which
+// this workspace does not search yet.
+func (w *Workspace) mayBeTurn(name string) bool {
+	return w.Sessions != nil && !w.overTurns && strings.Count(name, "/") > 1
 }
 
 func (in GetIn) access() Access {

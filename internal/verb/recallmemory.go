@@ -46,14 +46,17 @@ func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []
 	if err != nil {
 		return RecallOut{}, err
 	}
-	if where.IsZero() && in.Kind == "" && in.Project == "" && strings.TrimSpace(in.Query) == "" {
+	hasSelection := !where.IsZero() || in.Kind != "" || in.Project != ""
+	if !hasSelection && strings.TrimSpace(in.Query) == "" {
 		return RecallOut{}, InvalidValue(
 			"query",
 			"",
 			"is empty, and so is all else; give one of query, date, date_range, project, tags, kind and related_file",
 		)
 	}
-	if in.Query == "" && in.Kind == "" && (in.Date != "" || len(in.DateRange) > 0) {
+	hasDate := in.Date != "" || len(in.DateRange) > 0
+	hasQueryOrKind := in.Query != "" || in.Kind != ""
+	if hasDate && !hasQueryOrKind {
 		where = where.And(oxbow.Filter{Terms: terms})
 	}
 	out, err := Recall(ctx, w, RecallIn{
@@ -140,7 +143,8 @@ func daySpan(days []string, now time.Time) (oxbow.Filter, error) {
 			f.Before = day.Before
 		}
 	}
-	if !f.After.IsZero() && !f.Before.IsZero() && !f.After.Before(f.Before) {
+	hasBothEnds := !f.After.IsZero() && !f.Before.IsZero()
+	if hasBothEnds && !f.After.Before(f.Before) {
 		return f, InvalidValue("date_range", strings.Join(days, ", "), "ends before it begins")
 	}
 	return f, nil

@@ -147,7 +147,9 @@ func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error 
 // check refuses arguments that contradict each other. It runs before the memory is opened and
 // before a name is made from the content.
 func (in RememberIn) check() error {
-	if (in.Content == "" && in.Name == "") || (strings.TrimSpace(in.Content) == "" && !in.keepsContent()) {
+	isEmpty := in.Content == "" && in.Name == ""
+	isBlank := strings.TrimSpace(in.Content) == "" && !in.keepsContent()
+	if isEmpty || isBlank {
 		return InvalidValue("content", "", "is empty; say what to remember")
 	}
 	if err := checkIfVersion(in.IfVersion); err != nil {
@@ -310,10 +312,18 @@ func (e *edit) settle(made oxbow.Change) {
 		e.now.ID, e.now.Version = e.old.ID, made.Seq
 	}
 	e.outcome = added
-	if (len(made.Versions) > 0 && made.Versions[len(made.Versions)-1].Verb != oxbow.VerbAdd) ||
-		(len(made.Versions) == 0 && e.found) {
+	if e.hasUpdated(made) {
 		e.outcome = updated
 	}
+}
+
+// hasUpdated reports whether the change updated an entry. If the change lists no versions, the answer depends on
+// whether there was an entry before.
+func (e *edit) hasUpdated(made oxbow.Change) bool {
+	if len(made.Versions) == 0 {
+		return e.found
+	}
+	return made.Versions[len(made.Versions)-1].Verb != oxbow.VerbAdd
 }
 
 // recordWrite adds the entry to the list of texts written by the home's tools.
@@ -350,17 +360,19 @@ func (e *edit) canRetry(err error) bool {
 // has to change.
 func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	e.old, e.found = old, found
-	if found && e.base != "" && old.Content != e.in.Content {
+	isNameMade := e.base != ""
+	isOther := isNameMade && old.Content != e.in.Content
+	if found && isOther {
 		return nil, errTaken // do not overwrite an entry that the caller has not named
 	}
 	ls, err := e.in.mergeLabels(old.Labels)
 	if err != nil {
 		return nil, err
 	}
-	if found && e.in.New && e.base == "" {
-		return nil, &oxbow.NameError{Name: e.name, Err: oxbow.ErrExists}
-	}
 	if found {
+		if e.in.New && !isNameMade {
+			return nil, &oxbow.NameError{Name: e.name, Err: oxbow.ErrExists}
+		}
 		return e.update(ls)
 	}
 	if e.in.keepsContent() {
@@ -426,11 +438,18 @@ func (e *edit) update(ls []oxbow.Label) (oxbow.Op, error) {
 		u.Aliases = want.Aliases
 		u.Labels = want.Labels
 	}
-	if u.If == old.Version && u.Content == old.Content && slices.Equal(u.Aliases, old.Aliases) &&
-		slices.Equal(u.Labels, old.Labels) {
+	if u.If == old.Version && hasSameParts(u, old) {
 		return nil, nil
 	}
 	return u, nil
+}
+
+// hasSameParts reports whether an update sets the text, aliases and labels that the entry already has.
+func hasSameParts(u oxbow.Update, old oxbow.Entry) bool {
+	if u.Content != old.Content {
+		return false
+	}
+	return slices.Equal(u.Aliases, old.Aliases) && slices.Equal(u.Labels, old.Labels)
 }
 
 func (e *edit) withBlobs(ls []oxbow.Label) []oxbow.Label {
@@ -600,10 +619,11 @@ func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *SeenEnt
 	if !found {
 		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
-	if in.IfVersion != nil && *in.IfVersion != 0 && *in.IfVersion != e.Version {
+	namesVersion := in.IfVersion != nil && *in.IfVersion != 0
+	if namesVersion && *in.IfVersion != e.Version {
 		return nil, &oxbow.ConflictError{Name: e.Name, Want: *in.IfVersion, Have: e.Version}
 	}
-	if in.IfVersion == nil || *in.IfVersion == 0 {
+	if !namesVersion {
 		if err := seen.CheckRemoval(e); err != nil {
 			return nil, err
 		}

@@ -85,7 +85,8 @@ func allowMore(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
-	if len(s.Properties) > 0 || (s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil) {
+	forbidsMore := s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil
+	if forbidsMore || len(s.Properties) > 0 {
 		s.AdditionalProperties = nil
 	}
 	for _, p := range s.Properties {

@@ -93,7 +93,8 @@ func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]screen
 	written := e.Content
 	contentErr := clean("content", &e.Content, old.Content)
 	hasSecret := contentErr != nil || e.Content != written
-	if e.Name != old.Name && e.Name != "" && hasSecret {
+	isNewName := e.Name != "" && e.Name != old.Name
+	if isNewName && hasSecret {
 		e.Name = cutSecret(e.Name, written)
 	}
 	err := errors.Join(clean("name", &e.Name, old.Name), contentErr)
@@ -166,9 +167,10 @@ type FoundSecret struct {
 // SecretsIn returns the secrets in a text. Part says which kind of text it is. Lines are set only
 // for contents and files.
 func SecretsIn(part, text string) (found []FoundSecret) {
+	hasLines := slices.Contains([]string{"content", "profile", "file"}, part)
 	for _, f := range screen.Secrets(text) {
 		s := FoundSecret{Rule: f.Rule, Part: part}
-		if part == "content" || part == "profile" || part == "file" {
+		if hasLines {
 			s.Line = 1 + strings.Count(text[:f.Start], "\n")
 		}
 		found = append(found, s)

@@ -176,7 +176,8 @@ func (s *SeenEntries) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
 	if !known && s.written.HasEntry(now) {
 		base, known = oxbow.Entry{Content: now.Content, Aliases: now.Aliases}, true
 	}
-	if !known && strings.TrimSpace(now.Content) != "" && !equalText(now.Content, want.Content) {
+	losesText := strings.TrimSpace(now.Content) != "" && !equalText(now.Content, want.Content)
+	if !known && losesText {
 		return want, s.refuse(
 			now,
 			"this session was not shown it",

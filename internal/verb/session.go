@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -113,11 +114,13 @@ func makeHandle(name string, at time.Time, digest string) string {
 }
 
 func parseHandle(h string) (name string, at time.Time, digest string, err error) {
-	name, rest, ok := strings.Cut(h, "@")
-	when, digest, ok2 := strings.Cut(rest, "-")
-	sec, nerr := strconv.ParseInt(when, 36, 64)
-	_, herr := hex.DecodeString(digest)
-	if !ok || !ok2 || nerr != nil || herr != nil || len(digest) != 8 || profile.CheckName(name) != nil {
+	name, rest, hasTime := strings.Cut(h, "@")
+	when, digest, hasDigest := strings.Cut(rest, "-")
+	sec, timeErr := strconv.ParseInt(when, 36, 64)
+	_, digestErr := hex.DecodeString(digest)
+	hasAllParts := hasTime && hasDigest && len(digest) == 8
+	err = errors.Join(timeErr, digestErr, profile.CheckName(name))
+	if err != nil || !hasAllParts {
 		return "", at, "", InvalidValue(
 			"handle",
 			h,
@@ -193,7 +196,10 @@ func (p *Profiles) prune() {
 	for len(p.kept) > maxKept {
 		oldest := -1
 		for i, n := range p.kept {
-			if n.busy == 0 && (oldest < 0 || n.last < p.kept[oldest].last) {
+			if n.busy > 0 {
+				continue
+			}
+			if oldest < 0 || n.last < p.kept[oldest].last {
 				oldest = i
 			}
 		}

@@ -45,7 +45,7 @@ func ParseSets(names []string) (Sets, error) {
 		if n == "" {
 			continue
 		}
-		if n != SetFull && n != SetAll && !slices.ContainsFunc(sets, func(k Set) bool { return k.Name == n }) {
+		if !isSetName(n) {
 			return nil, InvalidValue("tools", n, "is no set of tools; there are "+strings.Join(SetNames(), ", "))
 		}
 		s = append(s, n)
@@ -54,6 +54,14 @@ func ParseSets(names []string) (Sets, error) {
 		return nil, InvalidValue("tools", "", "is empty; name sets of tools: "+strings.Join(SetNames(), ", "))
 	}
 	return s, nil
+}
+
+// isSetName reports whether n is the name of a set, or one of the names for several sets.
+func isSetName(n string) bool {
+	if n == SetFull || n == SetAll {
+		return true
+	}
+	return slices.ContainsFunc(sets, func(k Set) bool { return k.Name == n })
 }
 
 // SetNames returns the names that [ParseSets] accepts.

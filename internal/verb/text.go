@@ -26,7 +26,9 @@ func headRecord(e Entry) report.Record {
 	if hasDay {
 		r.Cells = append(r.Cells, report.Cell{Value: report.Words(day)})
 	}
-	if created, _, ok := strings.Cut(e.Created, "T"); ok && (!hasDay || created != day) {
+	created, _, hasCreated := strings.Cut(e.Created, "T")
+	isSameDay := hasDay && created == day
+	if hasCreated && !isSameDay {
 		r.Cells = append(r.Cells, report.Cell{Name: "created", Value: report.Words(created)})
 	}
 	r.Cells = append(r.Cells, report.Cell{Name: "version", Value: e.Version})
@@ -66,7 +68,8 @@ var forPrograms = []string{oxbow.LabelFileBlob, lineage.Label, oxbow.LabelOrigin
 // citations repeat, and labels that follow from the text.
 func labelWords(e *Entry) (ws []string) {
 	for _, k := range slices.Sorted(maps.Keys(e.Labels)) {
-		if slices.Contains(forPrograms, k) || (k == oxbow.LabelFile && len(e.Citations) > 0) {
+		isCited := k == oxbow.LabelFile && len(e.Citations) > 0
+		if isCited || slices.Contains(forPrograms, k) {
 			continue
 		}
 		for _, v := range e.Labels[k] {

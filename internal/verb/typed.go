@@ -41,7 +41,10 @@ var (
 // all string fields named Mend, and the text that replaces withheld entries. TypeCommands copies slices before it
 // changes them, because verbs share slices. If rewrite is nil, nothing changes.
 func TypeCommands(answer any, rewrite func(string) string) any {
-	if rewrite == nil || answer == nil || !mayHoldNotes(reflect.TypeOf(answer)) {
+	if rewrite == nil || answer == nil {
+		return answer
+	}
+	if !mayHoldNotes(reflect.TypeOf(answer)) {
 		return answer
 	}
 	copied := reflect.New(reflect.TypeOf(answer)).Elem()
@@ -89,12 +92,16 @@ func typeCommandsIn(v reflect.Value, rewrite func(string) string) {
 // typeAdvice rewrites a string, or the string that a pointer leads to, if it is advice or replaces a withheld text. The
 // texts of entries must not change.
 func typeAdvice(v reflect.Value, isMend bool, rewrite func(string) string) {
-	if v.Kind() == reflect.String && (isMend || v.String() == withheld) {
-		v.SetString(rewrite(v.String()))
-	}
-	if v.Kind() == reflect.Pointer && !v.IsNil() && v.Elem().String() == withheld {
-		typed := rewrite(withheld)
-		v.Set(reflect.ValueOf(&typed))
+	switch v.Kind() {
+	case reflect.String:
+		if isMend || v.String() == withheld {
+			v.SetString(rewrite(v.String()))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() && v.Elem().String() == withheld {
+			typed := rewrite(withheld)
+			v.Set(reflect.ValueOf(&typed))
+		}
 	}
 }
 
@@ -119,7 +126,10 @@ func leadsToNotes(t reflect.Type, seen map[reflect.Type]bool) bool {
 	case reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
-			if f.IsExported() && (isAdvice(f) || leadsToNotes(f.Type, seen)) {
+			if !f.IsExported() {
+				continue
+			}
+			if isAdvice(f) || leadsToNotes(f.Type, seen) {
 				return true
 			}
 		}

@@ -105,7 +105,10 @@ func sayFix(e *oxbow.Entry) string {
 func sayReverted(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		t, err := session.Parse(e.Content)
-		if err != nil || t.Prompt() == "" || screen.Doubt(nil, t.Prompt()) != "" {
+		if err != nil || t.Prompt() == "" {
+			return ""
+		}
+		if screen.Doubt(nil, t.Prompt()) != "" {
 			return ""
 		}
 		return "an edit of " + file + " was taken back; it was made for the prompt: " + quoteArg(t.Prompt())

@@ -75,7 +75,8 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 		report.Did(o.DryRun, "returned", "return"), len(o.Returned),
 		countWords(o.Annotations, "annotation", "annotations"), countWords(o.Files, "sidecar", "sidecars"))
 	noteSkipped(&r, o.Skipped)
-	if !o.DryRun && !o.Undo && o.Run != "" {
+	hasArchived := !o.DryRun && !o.Undo
+	if hasArchived && o.Run != "" {
 		r.Notef("to take this back: oxbow annotate gc --undo")
 	}
 	return r

@@ -48,13 +48,20 @@ type AnnotateHookOut struct {
 // reasons.
 func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotateHookOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
-	if err != nil || (!s.HasAnnotations() && !(in.Everywhere && s.IsTree())) {
+	if err != nil {
 		return AnnotateHookOut{}, err
+	}
+	mayBegin := in.Everywhere && s.IsTree()
+	if !s.HasAnnotations() && !mayBegin {
+		return AnnotateHookOut{}, nil
 	}
 	s.StartPrivate()
 	records, err := fileedits.Live(ctx, s, in.Report)
-	if err != nil || len(records) == 0 || (in.Tainted != nil && in.Tainted()) {
+	if err != nil || len(records) == 0 {
 		return AnnotateHookOut{}, err
+	}
+	if in.Tainted != nil && in.Tainted() {
+		return AnnotateHookOut{}, nil
 	}
 	if in.Repeats != nil {
 		records = slices.DeleteFunc(records, func(r annotate.Record) bool {
@@ -102,8 +109,11 @@ func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBefo
 	}
 	s.SkipLarge(beforeFile)
 	found, err := fileedits.Before(ctx, s, in.Report)
-	if err != nil || len(found) == 0 || ctx.Err() != nil {
+	if err != nil || len(found) == 0 {
 		return WhyBeforeOut{}, err
+	}
+	if ctx.Err() != nil {
+		return WhyBeforeOut{}, nil // the time is up
 	}
 	found = slices.DeleteFunc(found, func(f annotate.Found) bool { return in.Shown[f.ID] || f.OnlyAnnounces() })
 	line, ids := beforeLine(vouchedOnly(ctx, s, found), in.Report.Clean)

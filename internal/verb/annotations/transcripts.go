@@ -79,7 +79,8 @@ func AnnotateTranscripts(
 	if err != nil {
 		return out, err
 	}
-	if in.MovedFrom != "" && !strings.HasPrefix(in.MovedFrom, "/") && !filepath.IsAbs(in.MovedFrom) {
+	isAbsolute := strings.HasPrefix(in.MovedFrom, "/") || filepath.IsAbs(in.MovedFrom)
+	if in.MovedFrom != "" && !isAbsolute {
 		return out, verb.Advise(
 			verb.InvalidValue("--moved-from", in.MovedFrom, "is not absolute"),
 			"give the whole path",
@@ -118,10 +119,13 @@ func listTranscripts(name string) ([]string, bool, error) {
 	}
 	var names []string
 	err = filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && clientfile.IsTranscript(p) {
+		if err != nil {
+			return err
+		}
+		if d.Type().IsRegular() && clientfile.IsTranscript(p) {
 			names = append(names, p)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, true, fmt.Errorf("looking for transcripts: %w", err)

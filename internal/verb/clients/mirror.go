@@ -97,10 +97,13 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 		return out, err
 	}
 	known, err := readMirrors(p.Dir())
-	seen, on := known[in.Client]
-	client := setup.Find(in.Client)
-	if err != nil || !on || client == nil {
+	if err != nil {
 		return out, err
+	}
+	seen, isMirrored := known[in.Client]
+	client := setup.Find(in.Client)
+	if !isMirrored || client == nil {
+		return out, nil
 	}
 	m := mirroring{w: w, in: in, all: client.MemoryFiles(in.World), seen: seen, known: known}
 	newest := seen
@@ -243,8 +246,11 @@ func (m *mirroring) ownFiles(ctx context.Context, but *setup.MemoryFile) ([]stri
 	}
 	var own []string
 	for _, f := range m.all {
-		open := but != nil && f != *but && slices.Contains(m.changed, f)
-		if !open && !held[f.Path] && len(f.Path) <= oxbow.MaxName { // the label of a longer path is cut
+		isOpen := but != nil && f != *but && slices.Contains(m.changed, f)
+		if isOpen || held[f.Path] {
+			continue
+		}
+		if len(f.Path) <= oxbow.MaxName { // the label of a longer path is cut
 			own = append(own, f.Path)
 		}
 	}

@@ -135,7 +135,8 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 	if !in.Remove && !in.DryRun {
 		out.Findings = chosenFindings(ctx, look, chosen)
 	}
-	if in.Remove && len(in.Clients) == 0 && !in.DryRun {
+	removesAll := in.Remove && len(in.Clients) == 0
+	if removesAll && !in.DryRun {
 		out.Left = in.remainingFiles(out.Clients)
 	}
 	return out, nil
@@ -224,8 +225,8 @@ func (in *SetupIn) client(
 		}
 	}
 	err := in.ownMemory(ctx, w, c, s)
-	if p, perr := w.Location(); perr == nil && p.HasOwnLayout() && !in.DryRun && !in.Check {
-		err = errors.Join(err, switchFor(p.Dir(), c.Name, in.NoInject && !in.Remove))
+	if in.mayWrite() {
+		err = errors.Join(err, in.switchInjection(w, c.Name))
 	}
 	if in.Remove { // ignore err: oxbow can be removed even if the home cannot be read
 		return nil
@@ -238,6 +239,21 @@ func (in *SetupIn) client(
 		in.verify(ctx, w, c, look, s)
 	}
 	return nil
+}
+
+// mayWrite reports whether the call changes files, so is neither a dry run nor a check.
+func (in *SetupIn) mayWrite() bool {
+	return !in.DryRun && !in.Check
+}
+
+// switchInjection records in the home whether hooks of the client inject text. It does nothing if the home cannot be
+// read or has another layout.
+func (in *SetupIn) switchInjection(w *verb.Workspace, clientName string) error {
+	p, err := w.Location()
+	if err != nil || !p.HasOwnLayout() {
+		return nil
+	}
+	return switchFor(p.Dir(), clientName, in.NoInject && !in.Remove)
 }
 
 // switchAnnotations switches the annotations on or off with which hooks record why the client's agent edited lines. A
@@ -257,8 +273,11 @@ func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupC
 // ownMemory begins, continues or ends the mirror of a client's own memory.
 func (in *SetupIn) ownMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
 	p, err := w.Location()
-	if err != nil || c.Memory == "" || !p.HasOwnLayout() {
+	if err != nil {
 		return err
+	}
+	if c.Memory == "" || !p.HasOwnLayout() {
+		return nil
 	}
 	m, err := readMirrors(p.Dir())
 	if err != nil {
@@ -383,11 +402,12 @@ func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 			return verb.Advise(err, "nothing was changed for "+c.Title+"; "+in.mendFile(c, err))
 		}
 		s.Files = setupFiles(changes)
-		if in.DryRun || in.Check {
+		if !in.mayWrite() {
 			return nil
 		}
-		changed := slices.ContainsFunc(changes, func(ch *setup.Change) bool { return !ch.IsUnchanged() })
-		if changed && in.Agree != nil && try == 0 {
+		hasChanges := slices.ContainsFunc(changes, func(ch *setup.Change) bool { return !ch.IsUnchanged() })
+		mustAsk := in.Agree != nil && try == 0
+		if mustAsk && hasChanges {
 			if err := in.Agree(s.Files); err != nil {
 				return err
 			}

@@ -17,7 +17,8 @@ import (
 // Report tells what was, or would be, done for each client. in is the argument of the call. If the call names no
 // client, the report lists all clients with their state.
 func (o SetupOut) Report(in SetupIn) (r report.Report) {
-	if len(in.Clients) == 0 && !in.Remove && !in.Check {
+	isList := len(in.Clients) == 0 && !in.Remove && !in.Check
+	if isList {
 		o.list(&r)
 		return r
 	}
@@ -43,7 +44,8 @@ func (o SetupOut) Report(in SetupIn) (r report.Report) {
 	wasWritten := func(c SetupClient) bool {
 		return c.Problem == "" && slices.ContainsFunc(c.Files, func(f SetupFile) bool { return f.Did != "unchanged" })
 	}
-	if !in.DryRun && !in.Remove && !in.Check && slices.ContainsFunc(o.Clients, wasWritten) {
+	setsUp := in.mayWrite() && !in.Remove
+	if setsUp && slices.ContainsFunc(o.Clients, wasWritten) {
 		r.Notef("start your agents again: an agent that runs already does not see oxbow")
 	}
 	o.reportFindings(&r)

@@ -134,7 +134,8 @@ func (c *comparing) compareFolder(ctx context.Context, f folder.Folder) (ch Chan
 	if c.dryRun {
 		return ch, cmp.State.Files(), nil
 	}
-	if f.Write && (!c.onlyFiles || !cmp.IsEmpty()) {
+	mayWriteBack := !c.onlyFiles || !cmp.IsEmpty()
+	if f.Write && mayWriteBack {
 		if err := s.writeBack(ctx); err != nil {
 			return ch, 0, err
 		}
@@ -206,7 +207,9 @@ func (c *comparing) originBase(f folder.Folder) string {
 		return filepath.ToSlash(f.Path)
 	}
 	root := filepath.Dir(c.home)
-	if rel, err := filepath.Rel(root, f.Path); err == nil && filepath.IsLocal(rel) && rel != "." {
+	rel, err := filepath.Rel(root, f.Path)
+	isInProject := err == nil && filepath.IsLocal(rel)
+	if isInProject && rel != "." {
 		return filepath.ToSlash(rel)
 	}
 	return filepath.ToSlash(f.Path)

@@ -147,7 +147,8 @@ func checkPath(home, path string, all []folder.Folder) error {
 			"name a directory outside of it")
 	}
 	for _, f := range all {
-		if f.Path != path && (isWithin(f.Path, path) || isWithin(path, f.Path)) {
+		overlaps := isWithin(f.Path, path) || isWithin(path, f.Path)
+		if f.Path != path && overlaps {
 			return verb.Advise(verb.Invalidf("%s and the folder %s (%s) contain the same files", path, f.Name, f.Path),
 				"oxbow folder remove "+f.Name+" if this one replaces it")
 		}

@@ -224,8 +224,8 @@ func (s *syncing) writeNew(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) 
 		if err != nil {
 			return err
 		}
-		if len(items) == 1 && items[0].Entry.Name == e.Name &&
-			exchange.EqualBodies(items[0].Entry.Content, e.Content) {
+		isReadBack := len(items) == 1 && items[0].Entry.Name == e.Name
+		if isReadBack && exchange.EqualBodies(items[0].Entry.Content, e.Content) {
 			return s.write(ctx, m, e, items[0], file, content)
 		}
 	}

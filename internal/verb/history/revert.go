@@ -304,7 +304,11 @@ func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64)
 	for _, hit := range hits {
 		for _, it := range (injection.InjectedIn{}).SelectItems(hit.Entry, time.Time{}) {
 			for _, s := range it.Shown {
-				if v, ok := from[s.Name]; ok && s.In == query.InNotes && s.Version >= v {
+				first, isAsked := from[s.Name]
+				if !isAsked || s.In != query.InNotes {
+					continue
+				}
+				if s.Version >= first {
 					shown = append(
 						shown,
 						ShownItem{

@@ -144,7 +144,7 @@ func (c *contents) addClaudeExport(path string, isDir bool) error {
 	}
 	isWhole := isDir || strings.EqualFold(filepath.Ext(path), ".zip")
 	hasConversations := len(files) > 0 && (isWhole || transcript.FindChatService(path) != "")
-	if hasConversations || (isWhole && len(files) > 0) {
+	if hasConversations {
 		c.addSessions(transcript.ClaudeAI, path)
 	}
 	if isWhole || !hasConversations {

@@ -200,7 +200,8 @@ func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error 
 	if s.store != "" {
 		c := inject.ReadFloor(s.store)
 		s.Floor = c.Floor
-		if c.FitsSize(n) || (wait > 0 && c.IsNear(n)) {
+		isNearEnough := wait > 0 && c.IsNear(n)
+		if isNearEnough || c.FitsSize(n) {
 			return nil
 		}
 	}
@@ -211,7 +212,8 @@ func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error 
 		defer stop()
 	}
 	c, asked, err := s.Calibrate(short)
-	if err != nil && (short.Err() == nil || ctx.Err() != nil) {
+	isTimeUp := short.Err() != nil && ctx.Err() == nil
+	if err != nil && !isTimeUp {
 		return err
 	}
 	s.Floor = c.Floor

@@ -151,10 +151,7 @@ func (in InjectedIn) SelectItems(e oxbow.Entry, since time.Time) (items []Inject
 	used := t.UsedEntries()
 	prompt := text.Clip(strings.Join(strings.Fields(t.Prompt()), " "), promptShown)
 	for _, x := range t.InjectionEvents() {
-		if (in.Place != "" && x.Injection.Place != in.Place) || x.Time.Before(since) ||
-			(in.Entry != "" && !slices.ContainsFunc(x.Injection.Shown, func(s session.ShownEntry) bool {
-				return s.Name == in.Entry
-			})) {
+		if x.Time.Before(since) || !in.selects(x.Injection) {
 			continue
 		}
 		it := InjectedItem{Time: x.Time, Client: t.Client, Session: t.Session, Turn: e.Name, Project: project,
@@ -167,6 +164,17 @@ func (in InjectedIn) SelectItems(e oxbow.Entry, since time.Time) (items []Inject
 		items = append(items, it)
 	}
 	return items
+}
+
+// selects reports whether an injection has the place and shows the entry that the argument names.
+func (in InjectedIn) selects(x *session.Injection) bool {
+	if in.Place != "" && x.Place != in.Place {
+		return false
+	}
+	if in.Entry == "" {
+		return true
+	}
+	return slices.ContainsFunc(x.Shown, func(s session.ShownEntry) bool { return s.Name == in.Entry })
 }
 
 // add appends the newest injections up to the limit, and adds all injections to the total.

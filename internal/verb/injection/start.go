@@ -118,7 +118,8 @@ func Start(ctx context.Context, w *verb.Workspace, in StartIn) (StartOut, error)
 			return out, err
 		}
 	}
-	if selected == "" && notes == "" && waiting == "" {
+	isEmpty := selected == "" && notes == "" && waiting == ""
+	if isEmpty {
 		return out, nil
 	}
 	out.Place, out.Text = inject.AtStart, selected+notes+w.AsTyped(waiting+howToSearch)
@@ -170,8 +171,11 @@ func (out *StartOut) addNotes(
 		vouched = vouched[n:]
 	}
 	rest, err := out.restLine(ctx, m, in.Project)
-	if err != nil || (lines.Len() == 0 && rest == "") {
+	if err != nil {
 		return "", err
+	}
+	if lines.Len() == 0 && rest == "" {
+		return "", nil
 	}
 	return startHead + lines.String() + rest, nil
 }

@@ -69,11 +69,11 @@ func parseLabels(texts ...string) ([]oxbow.Label, error) {
 // would read this as two tags.
 func parseNewLabel(s string) (oxbow.Label, error) {
 	l, err := oxbow.ParseLabel(s)
-	if err == nil && l.Key == oxbow.LabelTag && strings.Contains(l.Value, ",") {
-		return l, verb.Invalidf("the tag %q has a comma, which a filter reads as two tags; name one tag", l.Value)
-	}
 	if err != nil {
 		return l, &LabelError{err}
+	}
+	if l.Key == oxbow.LabelTag && strings.Contains(l.Value, ",") {
+		return l, verb.Invalidf("the tag %q has a comma, which a filter reads as two tags; name one tag", l.Value)
 	}
 	return l, nil
 }
@@ -105,8 +105,9 @@ func Labels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut, err
 	}
 	kept := cs[:0]
 	for _, c := range cs {
-		// programs set some labels for their own use, which are listed only by key
-		if c.Label.Key == in.Key || (in.Key == "" && c.Label.Key != oxbow.LabelFileBlob) {
+		// programs set file hashes for their own use, so these are listed only if the caller asks for their key
+		isListed := in.Key == "" && c.Label.Key != oxbow.LabelFileBlob
+		if isListed || c.Label.Key == in.Key {
 			kept = append(kept, c)
 		}
 	}

@@ -82,7 +82,8 @@ func oldVersions(ctx context.Context, m *oxbow.Memory, before time.Time) iter.Se
 		}
 		more := true
 		err := eachOldVersion(ctx, m, now, func() {}, func(e oxbow.Entry) {
-			if more && e.Content != "" && e.Source.Time.Before(before) {
+			isOld := e.Content != "" && e.Source.Time.Before(before)
+			if more && isOld {
 				more = yield(e, nil)
 			}
 		})
@@ -161,7 +162,8 @@ func keptVersions(ctx context.Context, m *oxbow.Memory, name string) iter.Seq2[o
 				return
 			}
 			v.Entry.Source = v.Source
-			if !v.Erased && v.Verb != oxbow.VerbRemove && !yield(v.Entry, nil) {
+			hasText := !v.Erased && v.Verb != oxbow.VerbRemove
+			if hasText && !yield(v.Entry, nil) {
 				return
 			}
 		}
@@ -225,7 +227,9 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 	if out.Entries > 0 {
 		out.Oldest, out.Newest = verb.Timestamp(sum.Oldest), verb.Timestamp(sum.Newest)
 	}
-	if file, err := archiveFile(w); err == nil && file != "" && w.Sessions != nil {
+	file, err := archiveFile(w)
+	hasArchive := err == nil && file != ""
+	if hasArchive && w.Sessions != nil {
 		if a, err := w.Sessions(ctx); err == nil { // otherwise doctor reports the error
 			out.Waiting, _ = inbox.Waiting(ctx, a.Memory)
 		}

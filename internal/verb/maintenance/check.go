@@ -57,7 +57,12 @@ func Check(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error)
 
 // nothing returns the error for a check that found nothing to examine.
 func (o *CheckOut) nothing(in CheckIn) error {
-	if o.Missing && o.OK && (in.Since != "" || in.Sign || (o.Annotations == nil && o.Sessions == nil)) {
+	if !o.Missing || !o.OK {
+		return nil
+	}
+	isAboutLog := in.Since != "" || in.Sign
+	hasOthers := o.Annotations != nil || o.Sessions != nil
+	if isAboutLog || !hasOthers {
 		return verb.NoMemory(filepath.Dir(o.Store))
 	}
 	return nil
@@ -97,8 +102,11 @@ func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck
 		return nil, err
 	}
 	r, err := s.Check(ctx)
-	if err != nil || (r.Files == 0 && len(r.Problems) == 0) {
+	if err != nil {
 		return nil, err
+	}
+	if r.Files == 0 && len(r.Problems) == 0 {
+		return nil, nil
 	}
 	out := &AnnotationsCheck{Files: r.Files, Annotations: r.Annotations, Lines: r.Lines, Torn: r.Torn,
 		Newer: r.Newer, Problems: []LineProblem{}}
@@ -115,8 +123,11 @@ func archiveFile(w *verb.Workspace) (string, error) {
 		return "", nil
 	}
 	p, err := w.Location()
-	if err != nil || !p.HasOwnLayout() || p.Home == p.Store {
+	if err != nil {
 		return "", err
+	}
+	if !p.HasOwnLayout() || p.Home == p.Store {
+		return "", nil
 	}
 	file := filepath.Join(p.Dir(), session.StoreFile)
 	if _, err := os.Stat(file); err != nil {
@@ -184,8 +195,13 @@ type wordOwners map[string]string
 // add adds the words of an entry, and returns the words that another entry has already.
 func (o wordOwners) add(e oxbow.Entry) (clashes []string) {
 	for _, w := range append([]string{e.Name}, e.Aliases...) {
-		other, ok := o[oxbow.NormalName(w)]
-		if ok && other != e.Name && w == e.Name && oxbow.SameName(other, e.Name) {
+		other, isOwned := o[oxbow.NormalName(w)]
+		switch {
+		case !isOwned:
+			o[oxbow.NormalName(w)] = e.Name
+		case other == e.Name:
+			clashes = append(clashes, fmt.Sprintf("%q has the name or alias %q twice", e.Name, w))
+		case w == e.Name && oxbow.SameName(other, e.Name):
 			clashes = append(
 				clashes,
 				fmt.Sprintf(
@@ -194,12 +210,8 @@ func (o wordOwners) add(e oxbow.Entry) (clashes []string) {
 					e.Name,
 				),
 			)
-		} else if ok && other == e.Name {
-			clashes = append(clashes, fmt.Sprintf("%q has the name or alias %q twice", e.Name, w))
-		} else if ok {
+		default:
 			clashes = append(clashes, fmt.Sprintf("%q is a name or alias of %q and of %q", w, other, e.Name))
-		} else {
-			o[oxbow.NormalName(w)] = e.Name
 		}
 	}
 	return clashes

@@ -40,7 +40,7 @@ func (d *diagnosis) environment() {
 	for _, dir := range filepath.SplitList(d.w.Host.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		fi, err := os.Stat(path)
-		if err != nil || !fi.Mode().IsRegular() || (d.w.Host.GOOS != "windows" && fi.Mode().Perm()&0o111 == 0) {
+		if err != nil || !d.isProgram(fi) {
 			continue
 		}
 		if own, err := os.Stat(this); err == nil && !os.SameFile(own, fi) {
@@ -57,6 +57,14 @@ func (d *diagnosis) environment() {
 		"put its directory in PATH, or give agents its full path",
 		"no directory in PATH has oxbow: agents that start it by its name will not find it",
 	)
+}
+
+// isProgram reports whether the shell would run a file. On Windows, the name of the file decides.
+func (d *diagnosis) isProgram(fi fs.FileInfo) bool {
+	if !fi.Mode().IsRegular() {
+		return false
+	}
+	return d.w.Host.GOOS == "windows" || fi.Mode().Perm()&0o111 != 0
 }
 
 // trust checks whether the home counts as the user's own, and returns the answer.
@@ -80,7 +88,8 @@ func (d *diagnosis) trust() bool {
 // withheld reports the documents of the home that are not used.
 func (d *diagnosis) withheld() {
 	entries, err := os.ReadDir(d.place.Home)
-	if err != nil || !d.place.Found || !d.place.HasOwnLayout() {
+	hasDocuments := d.place.Found && d.place.HasOwnLayout()
+	if err != nil || !hasDocuments {
 		return
 	}
 	for _, e := range entries {

@@ -71,8 +71,11 @@ func (o *ScanOut) scanHome(ctx context.Context, w *verb.Workspace, p verb.Place,
 		return err
 	}
 	src, _ := oxbow.SourceFrom(ctx)
-	if err := o.scanFiles(w, p, fix && src.Actor != oxbow.Agent); err != nil || !fix || len(o.Found) == 0 {
+	if err := o.scanFiles(w, p, fix && src.Actor != oxbow.Agent); err != nil {
 		return err
+	}
+	if !fix || len(o.Found) == 0 {
+		return nil
 	}
 	if err := os.Remove(p.Store + verb.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return verb.WrapError("removing the vectors", err)

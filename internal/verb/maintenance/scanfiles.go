@@ -94,7 +94,8 @@ func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 	here, readErr := os.ReadDir(dir)
 	for _, e := range here {
 		isSaved := strings.HasPrefix(e.Name(), transfer.SavedBeforeLoad+"-") && strings.HasSuffix(e.Name(), ".jsonl")
-		if e.Type().IsRegular() && (isSaved || slices.Contains(profiles.Documents(), e.Name())) {
+		isText := isSaved || slices.Contains(profiles.Documents(), e.Name())
+		if isText && e.Type().IsRegular() {
 			texts = append(texts, e.Name())
 		}
 	}
@@ -109,8 +110,11 @@ func (o *ScanOut) textFile(w *verb.Workspace, home vfs.FS, dir, name string, fix
 	}
 	before := len(o.Found)
 	content, err := o.lookInto(home, dir, name, part)
-	if err != nil || content == "" || !fix {
+	if err != nil {
 		return err
+	}
+	if content == "" || !fix {
+		return nil
 	}
 	fi, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
 	if err != nil {

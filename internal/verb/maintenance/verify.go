@@ -35,7 +35,10 @@ func Verify(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, err
 	var out VerifyOut
 	var err error
 	out.CheckOut, err = examine(ctx, w)
-	if err == nil && in.Head != "" && out.OK {
+	if err != nil {
+		return out, err
+	}
+	if in.Head != "" && out.OK {
 		out.Noted, err = findHead(ctx, w, out.Store, in.Head)
 	}
 	return out, err
@@ -43,7 +46,9 @@ func Verify(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, err
 
 // checkHead returns an error if head is neither empty nor a valid hash. The error names the flag.
 func checkHead(flag, head string) error {
-	if _, err := hex.DecodeString(head); head != "" && (err != nil || len(head) != 64) {
+	_, err := hex.DecodeString(head)
+	isHash := err == nil && len(head) == 64
+	if head != "" && !isHash {
 		return verb.Advise(
 			verb.Invalidf("%s %q is not a hash of 64 hexadecimal digits", flag, head),
 			"oxbow check and oxbow log --verify print it",
@@ -72,8 +77,11 @@ func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool)
 		}
 	}
 	out, err := examine(ctx, w)
-	if err != nil || !out.OK || out.Missing {
+	if err != nil {
 		return out, err
+	}
+	if !out.OK || out.Missing {
+		return out, nil
 	}
 	if err := out.prove(ctx, w, heads, since); err != nil {
 		return out, err

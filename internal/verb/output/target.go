@@ -66,8 +66,9 @@ func CheckTarget(p verb.Place, path string, bound bool) error {
 // ownsName reports whether a file of that name in the home is the memory's own.
 func ownsName(p verb.Place, name string) bool {
 	name = strings.ToLower(name) // some file systems ignore case
-	if store := strings.ToLower(filepath.Base(p.Store)); p.Store != p.Dir() &&
-		(name == store || strings.HasPrefix(name, store+".")) {
+	store := strings.ToLower(filepath.Base(p.Store))
+	isStore := name == store || strings.HasPrefix(name, store+".")
+	if isStore && p.Store != p.Dir() {
 		return true
 	}
 	return p.HasOwnLayout() && filepath.Dir(p.Store) == p.Home && slices.Contains(ownNames, name)

@@ -72,7 +72,7 @@ func Trust(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, error)
 	if _, serr := os.Stat(settings); serr == nil {
 		out.Runs = settings
 	}
-	if fi, serr := os.Stat(p.Home); serr != nil || (fi.IsDir() && !trust.MayBeHome(p.Home)) {
+	if !mayBeHome(p.Home) {
 		err = verb.NoMemory(p.Home)
 	}
 	out.Did = "trusted"
@@ -81,6 +81,15 @@ func Trust(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, error)
 	}
 	_, err = w.Host.Trusted.Add(ctx, p.Home, p.Store, settings, w.Time())
 	return out, err
+}
+
+// mayBeHome reports whether a path is that of a file, which may be a store, or of a directory that may be a home.
+func mayBeHome(path string) bool {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	return !fi.IsDir() || trust.MayBeHome(path)
 }
 
 // Judge returns whether the memory's home is trusted. A home that the user named is the user's own.

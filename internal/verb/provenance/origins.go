@@ -49,12 +49,14 @@ func (o *origins) show(shown []session.ShownText) {
 // may reports whether the caller may set the label l. An agent may not add a label that names an
 // origin or that vouches for the entry, except the turns that a program passed in the context.
 func (o *origins) may(l oxbow.Label, old []oxbow.Label) bool {
-	if (l.Key != lineage.Label && l.Key != oxbow.LabelOrigin && l.Key != oxbow.LabelVerified &&
-		l.Key != oxbow.LabelApproved) || !o.agent {
+	if !o.agent || !slices.Contains(originKeys, l.Key) {
 		return true
 	}
 	return slices.Contains(old, l) || (l.Key == lineage.Label && slices.Contains(o.turns, l.Value))
 }
+
+// originKeys are the keys of labels that name an origin of a text or vouch for an entry.
+var originKeys = []string{lineage.Label, oxbow.LabelOrigin, oxbow.LabelVerified, oxbow.LabelApproved}
 
 // originLabels returns labels for the origins of an agent's text. These are the old version's
 // origin labels, labels for new origins and their taints, and a label if an origin was
@@ -95,11 +97,12 @@ func (o *origins) rare(words []string) map[string]bool {
 	if err != nil {
 		return nil
 	}
-	is := map[string]bool{}
+	rareWords := map[string]bool{}
 	for _, t := range read.Terms {
-		if !t.Corrected && (t.DF == 1 || (t.DF > 1 && t.IDF >= leastIDF)) {
-			is[strings.ToLower(t.Word)] = true
+		isRare := t.DF == 1 || (t.DF > 1 && t.IDF >= leastIDF)
+		if isRare && !t.Corrected {
+			rareWords[strings.ToLower(t.Word)] = true
 		}
 	}
-	return is
+	return rareWords
 }

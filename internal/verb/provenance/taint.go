@@ -155,7 +155,8 @@ func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ 
 // not tainted or adds no alias.
 func (s *stamper) aliasLabelOps(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 	add := slices.DeleteFunc(slices.Clone(o.Aliases), func(a string) bool { return slices.Contains(old.Aliases, a) })
-	if (len(s.taints) == 0 && !s.repeats.any()) || len(add) == 0 {
+	isTainted := len(s.taints) > 0 || s.repeats.any()
+	if !isTainted || len(add) == 0 {
 		return nil
 	}
 	bare := stamper{taints: s.taints, repeats: s.repeats, staged: map[string]oxbow.Entry{}}
@@ -277,7 +278,8 @@ func (s *stamper) stampLabels(
 		add(oxbow.LabelOrigin, []string{string(oxbow.TrustImported)})
 	}
 	out = append(out, s.origins.originLabels(name, content, old)...)
-	if s.proof != "" && content != old.Content && citesFile(content, out, s.proved) {
+	mayProve := s.proof != "" && content != old.Content
+	if mayProve && citesFile(content, out, s.proved) {
 		add(oxbow.LabelVerified, []string{s.proof})
 	}
 	shaped := oxbow.LabelSuspect
@@ -367,7 +369,8 @@ func restoredText(ctx context.Context, name, content string) *oxbow.Entry {
 		if err != nil {
 			break
 		}
-		if v.Verb != oxbow.VerbRemove && !v.Erased && v.Entry.Content == content {
+		hasText := v.Verb != oxbow.VerbRemove && !v.Erased
+		if hasText && v.Entry.Content == content {
 			v.Entry.Source = v.Source
 			return &v.Entry
 		}
@@ -428,7 +431,8 @@ func citesFile(content string, labels []oxbow.Label, files []string) bool {
 func (s *stamper) mayChange(labels []oxbow.Label) error {
 	read := slices.Concat(s.repeats.foreign, s.repeats.unvouched, s.taints, s.reads)
 	for _, l := range labels {
-		if len(read) > 0 && slices.Contains(protected, l.Key) && l.Value == "true" {
+		isProtected := slices.Contains(protected, l.Key) && l.Value == "true"
+		if isProtected && len(read) > 0 {
 			return verb.Advise(
 				verb.InvalidValue(
 					"labels",

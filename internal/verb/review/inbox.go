@@ -209,7 +209,8 @@ type AcceptProposalsOut struct {
 // undone can be accepted again.
 func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsIn) (AcceptProposalsOut, error) {
 	out := AcceptProposalsOut{Notes: []verb.RememberOut{}}
-	if len(in.IDs) != 1 && (in.Name != "" || in.Content != "") {
+	changesNote := in.Name != "" || in.Content != ""
+	if changesNote && len(in.IDs) != 1 {
 		return out, verb.InvalidValue("name", in.Name, "is for one proposal alone")
 	}
 	if err := verb.PersonOnly(w.WithSource(ctx), "accepts a proposal", "oxbow inbox accept ID"); err != nil {

@@ -63,7 +63,8 @@ func (o *Options) View(t auth.Token, named string) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	if named != "" && rights.Profile != "" && rights.Profile != named {
+	hasOther := rights.Profile != "" && rights.Profile != named
+	if named != "" && hasOther {
 		return nil, fmt.Errorf("%w: you see profile %q, and nothing through another", ErrBound, rights.Profile)
 	}
 	if named != "" {

@@ -65,7 +65,8 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 	})
 	var ops []oxbow.Op
 	for i, e := range all {
-		if (in.Keep != nil && i < len(all)-*in.Keep) || e.Created.Before(before) {
+		isSurplus := in.Keep != nil && i < len(all)-*in.Keep
+		if isSurplus || e.Created.Before(before) {
 			out.Forgotten = append(
 				out.Forgotten,
 				PrunedArchive{e.Name, e.Created.UTC().Format(time.RFC3339), len(e.Content)},

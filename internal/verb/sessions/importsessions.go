@@ -176,7 +176,12 @@ func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
 	})
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		events, next, err := read(ctx, client, path, cursor)
-		if err == nil && cursor == "" && len(events) == 0 && len(in.Files) > 0 && !isEmptyFile(path) {
+		isWithoutEvents := cursor == "" && len(events) == 0
+		isNamed := len(in.Files) > 0
+		if err != nil || !isNamed {
+			return events, next, err
+		}
+		if isWithoutEvents && !isEmptyFile(path) {
 			err = fmt.Errorf(
 				"%w %s: it holds nothing of a session of %s; name the client that wrote it",
 				transcript.ErrRead,

@@ -127,7 +127,8 @@ func wrote(ctx context.Context, w *verb.Workspace, a *session.Archive, s session
 			return nil, err
 		}
 		left--
-		if left < 0 || len(made) == mostWrote || c.Time.Before(s.Start) {
+		isLimitReached := left < 0 || len(made) == mostWrote
+		if isLimitReached || c.Time.Before(s.Start) {
 			break
 		}
 		if origin.MadeChange(c.Source) {
@@ -300,8 +301,9 @@ func forgottenSession(ctx context.Context, a *session.Archive, name string) (fou
 		}
 		of, ok := strings.CutPrefix(c.Note, forgetNote)
 		client, id, _ := strings.Cut(of, "/")
-		exact := of == name || id == name
-		if !ok || (!exact && !strings.HasPrefix(of, name) && !strings.HasPrefix(id, name)) {
+		isExact := of == name || id == name
+		isMatch := strings.HasPrefix(of, name) || strings.HasPrefix(id, name)
+		if !ok || !isMatch {
 			continue
 		}
 		s := session.Summary{Client: client, Session: id}
@@ -311,7 +313,7 @@ func forgottenSession(ctx context.Context, a *session.Archive, name string) (fou
 				s.Turns++
 			}
 		}
-		if exact {
+		if isExact {
 			return s, nil
 		}
 		if found.Session != "" && found.Session != id {
@@ -381,7 +383,8 @@ func (o ForgetSessionOut) Report() (r report.Report) {
 		did = "brought back"
 	}
 	r.Linef("%s %s/%s: %s", did, o.Client, o.Session, report.Words(text.Count(o.Turns, "turn", "turns")))
-	if !o.Undone && !o.DryRun && !o.Purged {
+	canUndo := !o.Undone && !o.DryRun && !o.Purged
+	if canUndo {
 		r.Notef("to take this back: oxbow session forget --undo")
 	}
 	return r

@@ -184,7 +184,8 @@ func syncWith(
 	defer func() { _ = s.server.Close() }()
 	rep, err := fn(s)
 	out = syncOut(s.url, in.DryRun, rep)
-	if !in.DryRun && (err == nil || len(rep.Changes) > 0) {
+	hasSynced := err == nil || len(rep.Changes) > 0
+	if hasSynced && !in.DryRun {
 		err = errors.Join(err, s.state.Write(dir, s.file))
 		if rerr := w.Host.Trusted.AddServer(ctx, p.Home, s.url, s.tokenFile, w.Time()); rerr != nil {
 			out.Forgotten = rerr.Error()

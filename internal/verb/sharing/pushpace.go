@@ -51,7 +51,10 @@ func (p pacedTransport) CloseIdleConnections() {
 
 // slow returns errSlow if the context was cancelled for that reason, and otherwise err.
 func slow(ctx context.Context, err error) error {
-	if err != nil && err != io.EOF && context.Cause(ctx) == errSlow {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	if context.Cause(ctx) == errSlow {
 		return errSlow
 	}
 	return err

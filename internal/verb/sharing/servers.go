@@ -120,13 +120,15 @@ func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, named str
 // checkServer returns an error if the token would be sent unencrypted.
 func checkServer(address string) error {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+	isServer := err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+	if !isServer {
 		return verb.Advise(
 			verb.InvalidValue("server", text.Clip(address, 200), "is not the URL of a server"),
 			"write https://HOST, or http://127.0.0.1:8333 for one of this machine",
 		)
 	}
-	if u.Scheme == "http" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback() {
+	isLoopback := u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()
+	if u.Scheme == "http" && !isLoopback {
 		return verb.Advise(
 			verb.InvalidValue("server", text.Clip(address, 200), "would get the token in plain text"),
 			"use https, or a tunnel: ssh -L 8333:127.0.0.1:8333 HOST, then http://127.0.0.1:8333",
@@ -164,9 +166,8 @@ func serverToken(w *verb.Workspace, s *trust.Server, file string) (string, error
 		return "", fmt.Errorf("reading the token: %w", err)
 	}
 	token := strings.TrimSpace(string(b))
-	if len(b) > maxToken || token == "" || strings.ContainsFunc(token, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f
-	}) {
+	isWord := token != "" && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f })
+	if len(b) > maxToken || !isWord {
 		return "", verb.Advise(
 			verb.Invalidf("%s does not hold one word, the token", file),
 			"its only line is the secret; the other words of a line of oxbow serve's file of tokens do not belong "+

@@ -68,7 +68,10 @@ func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamIn
 		Written: []string{}}
 	written, err := t.Init(ctx, in.Program, in.DryRun)
 	out.Written = append(out.Written, written...)
-	if err == nil && !in.DryRun && !t.IsTrusted(w.Host.Trusted) {
+	if err != nil || in.DryRun {
+		return out, err
+	}
+	if !t.IsTrusted(w.Host.Trusted) {
 		err = t.Trust(ctx, w.Host.Trusted, w.Time())
 	}
 	return out, err
@@ -195,8 +198,9 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 	out.Branch = up.Branch
 	for _, f := range files {
 		file := TeamFile{Name: f.Entry.Name, File: t.Rel(f.Name), Standing: "local"}
-		if path, err := s.File(ctx, f.Entry.Name); err == nil && reviewed[f.Entry.Name] &&
-			filepath.Base(path) == f.Name {
+		path, pathErr := s.File(ctx, f.Entry.Name)
+		isEntryFile := pathErr == nil && filepath.Base(path) == f.Name
+		if isEntryFile && reviewed[f.Entry.Name] {
 			file.Standing = "reviewed"
 			if len(out.Files) < mostCommits {
 				file.Commit, _ = s.Commit(ctx, f.Entry.Name) // left empty if it cannot be found

@@ -141,8 +141,11 @@ func toShare(
 // mayReplaceFile returns an error if the entry's team file has an edit that would be lost.
 func mayReplaceFile(ctx context.Context, t *team.Tree, s *team.Store, e oxbow.Entry, wrote map[string]bool) error {
 	p, err := s.Locate(ctx, e.Name)
-	if err != nil || p.Entry.Name != e.Name || mdtree.FormatEntry(p.Entry) == mdtree.FormatEntry(e) {
-		return nil // the file does not exist, or has this text already
+	if err != nil || p.Entry.Name != e.Name {
+		return nil // the file does not exist
+	}
+	if mdtree.FormatEntry(p.Entry) == mdtree.FormatEntry(e) {
+		return nil // the file has this text already
 	}
 	err = t.CheckReplace(ctx, p.Path, wrote)
 	return editedAdvice(t, e.Name, err)
@@ -446,7 +449,8 @@ func (o TeamShareOut) Report() (r report.Report) {
 		for _, l := range m.Changes {
 			r.Add(report.Line{Sentence: report.Sentencef("%s", report.Text(l)), Indent: 2})
 		}
-		if firstFile == "" && m.Did != "shared" && m.Did != "home" {
+		isUnchanged := m.Did == "shared" || m.Did == "home"
+		if firstFile == "" && !isUnchanged {
 			firstFile = m.File
 		}
 	}

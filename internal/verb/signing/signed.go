@@ -72,8 +72,12 @@ func signHead(store string, now time.Time, seq uint64, chain string, after uint6
 		return verb.WrapError("signing the head", err)
 	}
 	last, _ := proof.Last(text)
-	if seq == 0 || seq < last+after || (after == 0 && seq == last) {
+	isSigned := after == 0 && seq == last
+	if seq == 0 || isSigned {
 		return nil
+	}
+	if seq < last+after {
+		return nil // too few changes were made since
 	}
 	k, err := createSigningKey(store)
 	if err != nil {
@@ -332,7 +336,9 @@ func (c *HeadsCheck) Without(head string, first uint64) verb.Problem {
 
 // SignNow signs the head of a home's memory. It is best called after a copy was made.
 func SignNow(w *verb.Workspace, store string, seq uint64, chain string) error {
-	if p, err := w.Location(); err != nil || !p.HasOwnLayout() || p.Home == p.Store || p.Store != store {
+	p, err := w.Location()
+	isHomesStore := err == nil && p.HasOwnLayout() && p.Home != p.Store && p.Store == store
+	if !isHomesStore {
 		return verb.WrapError("signing the head", errors.Join(err, oxbow.ErrUnsupported))
 	}
 	if err := errors.Join(ownership.TrustsPlace(w), w.Host.MayWrite(store)); err != nil {

@@ -211,7 +211,8 @@ func (in *ImportIn) readItems(
 			}
 			project := in.Projects[path]
 			for it, err := range items {
-				if project != "" && err == nil && len(it.Entry.Values("project")) == 0 {
+				lacksProject := err == nil && len(it.Entry.Values("project")) == 0
+				if project != "" && lacksProject {
 					it.Entry.Labels = oxbow.SortLabels(append(
 						it.Entry.Labels,
 						oxbow.Label{Key: "project", Value: project},
