@@ -45,8 +45,9 @@ approval back. In a shell that an agent started, approve is refused.`,
 // only imported or unvouched. Otherwise people would see a warning for each note of their own
 // import.
 func (env *environment) warning(trust oxbow.Trust) string {
-	isByAgent, _ := env.startedBy()
-	if isByAgent == "" && (trust == oxbow.TrustImported || trust == oxbow.TrustUnvouched) {
+	agentVariable, _ := env.startedBy()
+	isHarmless := trust == oxbow.TrustImported || trust == oxbow.TrustUnvouched
+	if agentVariable == "" && isHarmless {
 		return ""
 	}
 	return verb.Warning(trust)

@@ -35,7 +35,8 @@ in the home, which import can read.`,
   oxbow archive prune --before 2026-05-01
   oxbow archive prune --keep 200`,
 	}, sessions.PruneArchives, func(in *sessions.PruneArchivesIn, _ *flagSet, _ []string) error {
-		if in.Before == "" && in.Days == nil && in.Keep == nil {
+		selectsNone := in.Before == "" && in.Days == nil && in.Keep == nil
+		if selectsNone {
 			return misusef(
 				"for example: oxbow archive prune --days 90 --dry-run",
 				"which archives go is not said: give --days, --before or --keep",

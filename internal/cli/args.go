@@ -19,7 +19,8 @@ import (
 func finish(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		finish(sub)
-		if sub.Args == nil && !sub.HasSubCommands() && !strings.Contains(sub.Use, " ") {
+		isBare := !sub.HasSubCommands() && !strings.Contains(sub.Use, " ")
+		if isBare && sub.Args == nil {
 			sub.Args = argCount(0, 0, "no arguments")
 		}
 		check := sub.Args
@@ -76,7 +77,8 @@ func markTerms(args []string) []string {
 			break
 		}
 		marked[i] = arg
-		if negated().MatchString(arg) || (slices.Contains(args[:i], "recall") && without().MatchString(arg)) {
+		isMinusWord := slices.Contains(args[:i], "recall") && without().MatchString(arg)
+		if isMinusWord || negated().MatchString(arg) {
 			marked[i] = mark + arg
 		}
 	}

@@ -80,7 +80,10 @@ func (mem *openMemory) typedElsewhere() func(text string) string {
 // before does not change.
 func (mem *openMemory) typedWith(homeFlag, text string) string {
 	program := mem.env.programToType()
-	if (program == "oxbow" && homeFlag == "") || !strings.Contains(text, "oxbow ") {
+	if program == "oxbow" && homeFlag == "" {
+		return text
+	}
+	if !strings.Contains(text, "oxbow ") {
 		return text
 	}
 	names := mem.commandNames()

@@ -94,7 +94,8 @@ func (finder *homeFinder) withhold(home string) (withhold func(path string) stri
 // an agent cannot replace the profile that was set in the agent's environment.
 func (mem *openMemory) boundName() (string, error) {
 	env := mem.env.Getenv("OXBOW_PROFILE")
-	if mem.profileFlag != "" && env != "" && mem.profileFlag != env {
+	namesBoth := mem.profileFlag != "" && env != ""
+	if namesBoth && mem.profileFlag != env {
 		return "", misusef(
 			"leave one of them out",
 			"--profile is %q and OXBOW_PROFILE is %q: a run is bound to one profile",
@@ -112,8 +113,11 @@ func (mem *openMemory) boundName() (string, error) {
 // that editing it does not affect a running server.
 func (mem *openMemory) boundProfile() (*profile.Resolved, error) {
 	name, err := mem.boundName()
-	if err != nil || name == "" || mem.boundTo != nil {
+	if err != nil {
 		return mem.boundTo, err
+	}
+	if name == "" || mem.boundTo != nil {
+		return mem.boundTo, nil
 	}
 	r, err := mem.resolve(name)
 	if err != nil {

@@ -76,7 +76,10 @@ func (mem *openMemory) tellsChanged(c *cobra.Command) {
 // nothing in a run that an agent started, or if --json or --quiet is set. Errors are ignored,
 // because the commands that use the memory report errors.
 func (mem *openMemory) tellChanged(ctx context.Context) {
-	if variable, _ := mem.env.startedBy(); variable != "" || mem.env.json || mem.env.quiet {
+	if variable, _ := mem.env.startedBy(); variable != "" {
+		return
+	}
+	if mem.env.json || mem.env.quiet {
 		return
 	}
 	if path, err := mem.finder.storePath(); err != nil || !fileExists(path) {

@@ -87,7 +87,8 @@ func (mem *openMemory) complete(c *cobra.Command) {
 		if p, ok := f.Value.(*paramFlag); ok && len(p.param.Enum) > 0 {
 			from = func(context.Context, string) []string { return slices.Clone(p.param.Enum) }
 		}
-		if from != nil || (kind != "FILE" && kind != "DIR") { // the shell completes files and directories itself
+		isFile := kind == "FILE" || kind == "DIR"
+		if from != nil || !isFile { // the shell completes files and directories itself
 			_ = c.RegisterFlagCompletionFunc(f.Name, completeFirst(math.MaxInt, from))
 		}
 	}

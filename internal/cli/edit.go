@@ -203,7 +203,8 @@ func keepUnsaved(e editing, file string, cause error) error {
 // system.
 func fileName(name string) string {
 	s := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.' {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), r == '_', r == '.':
 			return r
 		}
 		return '-'

@@ -25,17 +25,24 @@ func (mem *openMemory) followFolders() {
 // folderHome returns the home whose folders this run follows, or "" if there are none. Folders of a home that
 // is not trusted are not followed, because somebody else may have registered them.
 func (mem *openMemory) folderHome() string {
-	if mem.finder.store != nil || mem.tenant || mem.sample {
+	isPersonsHome := mem.finder.store == nil && !mem.tenant && !mem.sample
+	if !isPersonsHome {
 		return ""
 	}
 	path, err := mem.finder.storePath()
-	if err != nil || filepath.Base(path) != storeFile || !folder.HasList(filepath.Dir(path)) {
+	if err != nil || filepath.Base(path) != storeFile {
+		return ""
+	}
+	if !folder.HasList(filepath.Dir(path)) {
 		return ""
 	}
 	if _, other, err := mem.finder.layout(); err != nil || other {
 		return ""
 	}
-	if foreign, err := mem.finder.isForeign(); err != nil || foreign || mem.finder.host().MayWrite(path) != nil {
+	if foreign, err := mem.finder.isForeign(); err != nil || foreign {
+		return ""
+	}
+	if mem.finder.host().MayWrite(path) != nil {
 		return ""
 	}
 	return filepath.Dir(path)

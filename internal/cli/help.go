@@ -50,7 +50,8 @@ func helpCommand(env *environment, root *cobra.Command) *cobra.Command {
 				return nil
 			}
 			c, rest, err := root.Find(args)
-			if err != nil || (len(rest) > 0 && c == root) {
+			isUnknown := len(rest) > 0 && c == root
+			if err != nil || isUnknown {
 				return unknownCommand(root, args)
 			}
 			c.InitDefaultHelpFlag()
@@ -89,7 +90,8 @@ func (env *environment) helpParagraphs(c *cobra.Command) (all []string) {
 func splitHelp(paragraphs []string, rows int) (first, rest string) {
 	for i, p := range paragraphs {
 		p = "\n" + p
-		if i > 0 && (rest != "" || strings.Count(first+p, "\n") > rows) {
+		isLater := rest != "" || strings.Count(first+p, "\n") > rows
+		if i > 0 && isLater {
 			rest += p
 			continue
 		}

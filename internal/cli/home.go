@@ -242,7 +242,7 @@ func (finder *homeFinder) layoutState() (dir string, ok bool) {
 	home, err := finder.home()
 	_, other, lerr := finder.layout()
 	data, derr := finder.env.dataHome()
-	if err != nil || lerr != nil || derr != nil || !other {
+	if !other || errors.Join(err, lerr, derr) != nil {
 		return "", false
 	}
 	sum := sha256.Sum256([]byte(home))
@@ -539,10 +539,17 @@ func (env *environment) isOnPath() bool {
 // this executable, that path is preferred because it stays valid after an upgrade.
 func (env *environment) executableFor() string {
 	this, err := os.Stat(env.Executable)
+	if err != nil {
+		return env.Executable
+	}
 	name := wordFor(env.GOOS == "windows", "oxbow", "oxbow.exe")
 	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
-		if fi, ferr := os.Stat(path); err == nil && ferr == nil && filepath.IsAbs(path) && os.SameFile(this, fi) {
+		fi, err := os.Stat(path)
+		if err != nil || !filepath.IsAbs(path) {
+			continue
+		}
+		if os.SameFile(this, fi) {
 			return path
 		}
 	}

@@ -170,7 +170,9 @@ func (finder *homeFinder) hookHome() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if v.State == trust.Foreign || v.State == trust.Refused || !p.HasOwnLayout() || p.Home == p.Store {
+	isTrusted := v.State != trust.Foreign && v.State != trust.Refused
+	hasSpool := p.HasOwnLayout() && p.Home != p.Store
+	if !isTrusted || !hasSpool {
 		return "", ownership.UntrustedError(p.Home)
 	}
 	home := filepath.Dir(p.Store)
@@ -180,10 +182,12 @@ func (finder *homeFinder) hookHome() (string, error) {
 // hookArgs parses a command line that runs a hook in the form that setup writes. Such a run does
 // not need the tree of commands.
 func hookArgs(args []string) (client, home string, ok bool) {
-	if len(args) == 4 && args[0] == "--home" && args[1] != "" {
+	hasHome := len(args) == 4 && args[0] == "--home"
+	if hasHome && args[1] != "" {
 		home, args = args[1], args[2:]
 	}
-	if len(args) != 2 || args[0] != "hook" || !slices.Contains(hook.Clients(), args[1]) {
+	isHook := len(args) == 2 && args[0] == "hook"
+	if !isHook || !slices.Contains(hook.Clients(), args[1]) {
 		return "", "", false
 	}
 	return args[1], home, true

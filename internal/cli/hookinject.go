@@ -105,7 +105,8 @@ func (t injector) start(ctx context.Context, r hook.Report) []byte {
 	if isNewSession(r.Source, state) && !r.StartsLate() {
 		waiting = t.waitingHandoff(ctx, t.event.Dir)
 	}
-	if b.Text == "" && !lost && waiting == "" {
+	hasText := b.Text != "" || waiting != ""
+	if !hasText && !lost {
 		return nil
 	}
 	if _, first, err := t.state.Begin(ctx, inject.AtStart, r.Source); err != nil || !first {
@@ -147,7 +148,8 @@ func (t injector) withHandoff(ctx context.Context, start, name string) string {
 // fork already has the context of the original conversation. If the client lost the block by a
 // compaction, the new block also describes the agent's current work.
 func (t injector) startBlock(ctx context.Context, source string, state inject.State) inject.Block {
-	if (state.HasStart && !hook.ForgetsStart(t.event.Client)) || source == "fork" {
+	isKnown := state.HasStart && !hook.ForgetsStart(t.event.Client)
+	if isKnown || source == "fork" {
 		return inject.Block{}
 	}
 	return inTime(ctx, t.env.hookWaits().Start, func(ctx context.Context) inject.Block {
@@ -239,9 +241,9 @@ func (t injector) beforeAction(ctx context.Context, state inject.State, files []
 		}
 	}
 	seen := func(print string) bool { return state.Prints[print] }
-	if (in.Failure == "" || seen("error "+in.Failure)) && !slices.ContainsFunc(in.Files, func(f string) bool {
-		return !seen("file " + f)
-	}) {
+	hasNewFailure := in.Failure != "" && !seen("error "+in.Failure)
+	hasNewFile := slices.ContainsFunc(in.Files, func(f string) bool { return !seen("file " + f) })
+	if !hasNewFailure && !hasNewFile {
 		return inject.Block{}
 	}
 	t.asItIs = true

@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -56,7 +57,10 @@ func (mem *openMemory) hookLayout(ctx context.Context, client string) []byte {
 	d, other, lerr := mem.finder.layout()
 	bound, berr := mem.boundName()
 	state, hasState := mem.finder.layoutState()
-	if err != nil || lerr != nil || berr != nil || !hasState || !other {
+	if errors.Join(err, lerr, berr) != nil {
+		return nil
+	}
+	if !hasState || !other {
 		return nil
 	}
 	clean := mem.cleanReport()
@@ -128,8 +132,9 @@ const (
 func (l layoutHook) start(ctx context.Context, file inject.StateFile, limit int) string {
 	source := l.report.Source
 	state := file.State()
-	isLost := source == "compact" || source == "clear"
-	if (state.HasStart && !isLost && !hook.ForgetsStart(l.event.Client)) || source == "fork" {
+	isLost := source == "compact" || source == "clear" || hook.ForgetsStart(l.event.Client)
+	isKnown := state.HasStart && !isLost
+	if isKnown || source == "fork" {
 		return ""
 	}
 	if _, first, err := file.Begin(ctx, inject.AtStart, source); err != nil || !first {
@@ -242,7 +247,9 @@ func (l layoutHook) keep(ctx context.Context) {
 	for _, e := range l.report.Events {
 		notes := l.readNotes()
 		isEnd := e.Kind == session.End
-		if kind, ok := keepsSummaries[l.dialect.Name]; ok && kind == e.Kind && e.Agent == "" {
+		kind, ok := keepsSummaries[l.dialect.Name]
+		isSummary := ok && kind == e.Kind
+		if isSummary && e.Agent == "" {
 			summary := e.Text
 			if isEnd {
 				summary = notes.last
@@ -340,7 +347,8 @@ func (l layoutHook) note() error {
 		lines = append(lines, noteLine{Prompt: text.Clip(inject.OneLine(l.report.Prompt), firstPrompt)})
 	}
 	for _, e := range l.report.Events {
-		if e.Kind == session.Text && e.Agent == "" && keepsSummaries[l.dialect.Name] == session.End {
+		isMessage := e.Kind == session.Text && e.Agent == ""
+		if isMessage && keepsSummaries[l.dialect.Name] == session.End {
 			lines = append(lines, noteLine{Last: e.Text[:min(len(e.Text), maxSummary)]})
 		}
 	}

@@ -58,7 +58,10 @@ func (mem *openMemory) traceCall(
 		maintenance.HookFailure{Client: r.Client, Error: "what the agent has read was not noted: " +
 			err.Error(), Time: mem.env.Now()}.Record(home)
 	}
-	if v.Level == origin.Own || e.Call.Command == "" || !mem.finder.hasWritten(home, e) {
+	if v.Level == origin.Own || e.Call.Command == "" {
+		return nil
+	}
+	if !mem.finder.hasWritten(home, e) {
 		return nil
 	}
 	since, names := lastReport(home, e), strings.Contains(string(r.Input), "oxbow")
@@ -88,7 +91,8 @@ func keepRead(p *fingerprint.File, v origin.Verdict, command string, output []by
 		return "", nil
 	}
 	text := fingerprint.OutputText(output)
-	if v.Level == origin.Foreign && command == "" && strings.TrimSpace(text) == "" {
+	isLeftOut := command == "" && strings.TrimSpace(text) == ""
+	if v.Level == origin.Foreign && isLeftOut {
 		return "", nil
 	}
 	level := fingerprint.Foreign
@@ -137,8 +141,12 @@ const maxCommandTime = 10 * time.Minute
 func lastReport(home string, e *session.Event) time.Time {
 	since := e.Time.Add(-maxCommandTime)
 	file := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.File(e.Client, e.Session)
-	if fi, err := os.Stat(file); err == nil && fi.ModTime().After(since) && fi.ModTime().Before(e.Time) {
-		return fi.ModTime()
+	fi, err := os.Stat(file)
+	if err != nil {
+		return since
+	}
+	if last := fi.ModTime(); last.After(since) && last.Before(e.Time) {
+		return last
 	}
 	return since
 }
@@ -217,7 +225,10 @@ func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string
 		isAgent := e.Source.Actor == oxbow.Agent
 		isOther := e.Source.Actor == oxbow.Person || e.Source.Actor == oxbow.Imported
 		isWanted := e.Source.Door == "cli" && (isAgent || (w.withPersons && isOther))
-		if isWanted && !e.Updated.Before(w.since) && !seen[e.Name] {
+		if !isWanted || e.Updated.Before(w.since) {
+			return
+		}
+		if !seen[e.Name] {
 			seen[e.Name] = true
 			names = append(names, e.Name)
 		}

@@ -34,8 +34,11 @@ type whysIn struct {
 func (mem *openMemory) hookWhys(ctx context.Context, from whysIn) []byte {
 	home, r := from.home, from.report
 	about := r.About()
-	if (!about.Before && !about.After) || !filepath.IsAbs(about.Dir) ||
-		mem.env.offBy(injection.HooksOff, home, about.Dir) {
+	isEdit := about.Before || about.After
+	if !isEdit || !filepath.IsAbs(about.Dir) {
+		return nil
+	}
+	if mem.env.offBy(injection.HooksOff, home, about.Dir) {
 		return nil
 	}
 	t := mem.injector(

@@ -126,16 +126,13 @@ func (mem *openMemory) importFrom(ctx context.Context, in imports.In, paths []st
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &hintedError{err, "check the path"}
 	}
-	if err != nil && out.Added+out.Updated == 0 && len(out.Clients) == 0 {
+	hasResult := out.Added+out.Updated > 0 || len(out.Clients) > 0
+	if err != nil && !hasResult {
 		return err
 	}
 	// Print the result even after an error, because the entries imported before it remain.
 	out.ListsAll = verbose
-	failed := answer(mem, out, show[imports.Out](mem))
-	if failed != nil && (err == nil || !errors.Is(failed, errReported)) {
-		return failed
-	}
-	return err
+	return firstUnreported(answer(mem, out, show[imports.Out](mem)), err)
 }
 
 // stdinName is the name of standard input in messages.
@@ -146,7 +143,11 @@ const stdinName = "standard input"
 // background, because opening a pipe may block. For a regular file, a directory or a missing file,
 // openPipe returns nil.
 func openPipe(path string) io.Reader {
-	if fi, err := os.Stat(path); err != nil || fi.IsDir() || fi.Mode().IsRegular() {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	if fi.IsDir() || fi.Mode().IsRegular() {
 		return nil
 	}
 	r, w := io.Pipe()

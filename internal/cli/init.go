@@ -28,7 +28,8 @@ backup.`,
   oxbow init --home ~/restored --from ~/backups/memory.age --identity ~/key.txt`,
 		Args: argCount(0, 0, "no arguments; say --home DIR for another place"),
 	}, maintenance.Init, func(in *maintenance.InitIn, _ *flagSet, _ []string) (err error) {
-		if mem.finder.homeFlag == "" && mem.env.Getenv("OXBOW_HOME") == "" && !mem.finder.inUserHome() {
+		namesHome := mem.finder.homeFlag != "" || mem.env.Getenv("OXBOW_HOME") != ""
+		if !namesHome && !mem.finder.inUserHome() {
 			mem.finder.homeFlag = homeDir // in the working directory, not in a directory above
 			in.Outer, err = mem.finder.outerHome()
 			if err != nil {

@@ -83,7 +83,8 @@ func kindNames() []string {
 
 func (mem *openMemory) mcp(ctx context.Context, flags serving) (err error) {
 	s, done, err := mem.buildService(ctx, flags)
-	if err != nil && flags.Addr == "" && isNoMemory(err) {
+	hasNoMemory := err != nil && isNoMemory(err)
+	if hasNoMemory && flags.Addr == "" {
 		mem.env.warn("there is no memory to serve, and each answer says so: %v", err)
 		s = mem.servedWithout(err)
 		done = func() error { return nil }

@@ -42,7 +42,7 @@ func (env *environment) readTokens(
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("reading the tokens: %w", err)
 	}
-	if fi, err := f.Stat(); err == nil && env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
+	if fi, err := f.Stat(); err == nil && env.isReadableByOthers(fi) {
 		env.warn("others may read the tokens in %s: chmod 600 %s", where, quote(where))
 	}
 	ts, quotas, err = auth.ParseTokens(file, b)
@@ -50,6 +50,12 @@ func (env *environment) readTokens(
 		err = &misuse{err, "oxbow mcp --help shows how a line of the file is written"}
 	}
 	return ts, quotas, where, err
+}
+
+// isReadableByOthers reports whether other users of the machine may read a file. It returns false on Windows, where the
+// mode does not tell.
+func (env *environment) isReadableByOthers(fi fs.FileInfo) bool {
+	return env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0
 }
 
 // checkTokens returns an error with file and line for each token that the server could never serve.
@@ -102,7 +108,10 @@ func (env *environment) makeToken(file string) error {
 func (env *environment) tokenPath(home string) string {
 	file := filepath.Join(home, "token")
 	config := env.configHome()
-	if _, err := os.Lstat(file); err == nil || config == "" || !git.InTree(home) {
+	if _, err := os.Lstat(file); err == nil || config == "" {
+		return file
+	}
+	if !git.InTree(home) {
 		return file
 	}
 	sum := sha256.Sum256([]byte(home))
@@ -142,7 +151,7 @@ func (mem *openMemory) token(file string) (token, where string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("reading the token: %w", err)
 	}
-	if fi, err := os.Stat(file); err == nil && mem.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
+	if fi, err := os.Stat(file); err == nil && mem.env.isReadableByOthers(fi) {
 		return "", "", &hintedError{
 			fmt.Errorf("reading the token: others may read %s", file),
 			"chmod 600 " + quote(file),

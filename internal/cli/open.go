@@ -194,7 +194,11 @@ func (mem *openMemory) openStore(path string, how access, mayNot error) (*oxbow.
 	said := func(say func(verb.Note) string) string {
 		return say(maintenance.WentBack(context.Background(), m, path))
 	}
-	if first := mem.caution.Swap(&said) == nil; first && how == look && said(sentence) != "" {
+	isFirst := mem.caution.Swap(&said) == nil
+	if !isFirst || how != look {
+		return m, nil
+	}
+	if said(sentence) != "" {
 		mem.env.warn("%s", said(sentence))
 	}
 	return m, nil
@@ -384,7 +388,11 @@ func (mem *openMemory) skillSet() (*skill.Set, error) {
 // working directory. The home then stays trusted.
 func (mem *openMemory) recordMade() error {
 	p, err := mem.finder.memoryPlace()
-	if err != nil || mem.sample || (filepath.Base(p.Home) != homeDir && !git.InTree(p.Home)) || !isDir(p.Home) {
+	if err != nil || mem.sample {
+		return nil
+	}
+	canBeFound := filepath.Base(p.Home) == homeDir || git.InTree(p.Home)
+	if !canBeFound || !isDir(p.Home) {
 		return nil
 	}
 	if err := mem.finder.host().Trusted.RecordHome(context.Background(), p.Home, p.Store, mem.env.Now()); err != nil &&

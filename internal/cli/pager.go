@@ -21,8 +21,9 @@ func (env *environment) withPager(c *cobra.Command) *cobra.Command {
 // pager returns the command line of the person's pager: the value of $OXBOW_PAGER or $PAGER, or
 // otherwise less, except on Windows. It returns nil if no pager is to be used.
 func (env *environment) pager() []string {
-	if !env.mayPage || env.noPager || !env.StdoutTerm || env.Height < 1 || env.Page == nil ||
-		env.Getenv("TERM") == "dumb" {
+	isAllowed := env.mayPage && !env.noPager && env.Page != nil
+	hasScreen := env.StdoutTerm && env.Height > 0 && env.Getenv("TERM") != "dumb"
+	if !isAllowed || !hasScreen {
 		return nil
 	}
 	line := strings.TrimSpace(env.Getenv("OXBOW_PAGER"))

@@ -107,7 +107,8 @@ func (p *progressLine) line() string {
 	if s.Done > 0 && took >= rateAfter {
 		facts = append(facts, rate(s, took))
 	}
-	if s.Part > 0 && s.Part < 1 && took >= rateAfter {
+	isPartDone := s.Part > 0 && s.Part < 1
+	if isPartDone && took >= rateAfter {
 		left := time.Duration(float64(took) * (1 - s.Part) / s.Part)
 		facts = append(facts, "about "+formatSeconds(left+time.Second-1)+" left")
 	} else {

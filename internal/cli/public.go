@@ -78,8 +78,7 @@ func (p public) parsedURL() (*url.URL, error) {
 		return nil, nil
 	}
 	u, err := url.Parse(p.url)
-	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || u.User != nil ||
-		u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+	if err != nil || !isServerRoot(u) {
 		return nil, misusef(
 			"write https://NAME, or https://NAME:PORT; pages and API are at its root",
 			"--public-url %q is not the URL of a server",
@@ -97,6 +96,15 @@ func (p public) parsedURL() (*url.URL, error) {
 		u.Host = strings.TrimSuffix(u.Host, ":443")
 	}
 	return u, nil
+}
+
+// isServerRoot reports whether a URL is http or https, and has a host, but no user, path, query or fragment.
+func isServerRoot(u *url.URL) bool {
+	if u.Scheme != "https" && u.Scheme != "http" {
+		return false
+	}
+	hasHostOnly := u.Hostname() != "" && u.User == nil && strings.Trim(u.Path, "/") == ""
+	return hasHostOnly && u.RawQuery == "" && u.Fragment == ""
 }
 
 // hostPort splits an address into host and port. If the host is missing, it is 127.0.0.1.

@@ -68,10 +68,19 @@ func (mem *openMemory) setUpSync(
 		}
 		// Print the result even after an error, because changes that were made before the error
 		// remain.
-		failed := answer(mem, out, func(out sharing.SyncOut) { mem.env.showReport(describe(out)) })
-		if failed != nil && (err == nil || !errors.Is(failed, errReported)) {
-			return failed
-		}
-		return err
+		printErr := answer(mem, out, func(out sharing.SyncOut) { mem.env.showReport(describe(out)) })
+		return firstUnreported(printErr, err)
 	})
+}
+
+// firstUnreported returns the error of a command whose result was printed after its verb may have failed. This is the
+// error of printing, unless there is none, or it was reported before and the verb failed, too.
+func firstUnreported(printErr, verbErr error) error {
+	if printErr == nil {
+		return verbErr
+	}
+	if verbErr != nil && errors.Is(printErr, errReported) {
+		return verbErr
+	}
+	return printErr
 }

@@ -52,8 +52,8 @@ each hit: name, score, creation time and first line, separated by tabs.`,
 			}
 			in.In = "sessions"
 		}
-		if strings.TrimSpace(in.Query) == "" && !(interactive && mem.env.hasScreen()) &&
-			!slices.ContainsFunc(withoutWords, c.Flags().Changed) {
+		needsNoWords := slices.ContainsFunc(withoutWords, c.Flags().Changed) || (interactive && mem.env.hasScreen())
+		if strings.TrimSpace(in.Query) == "" && !needsNoWords {
 			return misusef(
 				"for example: oxbow recall deploy project:harbor; oxbow list shows all entries",
 				"recall needs words to look for, or a filter",

@@ -65,7 +65,8 @@ state.`,
 // backupNamed reads the paths of the backup and its key files from the arguments.
 func (env *environment) backupNamed(in *maintenance.RecoverIn, args []string) (err error) {
 	if len(args) == 0 {
-		if in.Sessions || in.Identity != "" || in.Passphrase != "" {
+		isAboutBackup := in.Sessions || in.Identity != "" || in.Passphrase != ""
+		if isAboutBackup {
 			return misusef(
 				"oxbow recover FILE names it",
 				"--identity, --passphrase-file and --sessions are about a backup",

@@ -51,7 +51,8 @@ uses the project of the working directory, which oxbow label project prints.`,
 		if err != nil {
 			return err
 		}
-		if len(args) == 1 && strings.TrimSpace(in.Content) == "" && !f.wasGiven("content") && file == "" {
+		hasContent := strings.TrimSpace(in.Content) != "" || f.wasGiven("content") || file != ""
+		if len(args) == 1 && !hasContent {
 			in.OnlyArgument = args[0]
 			in.Name = ""
 			in.Content = ""

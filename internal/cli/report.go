@@ -244,7 +244,8 @@ func (env *environment) showFields(cells []report.Cell) {
 // the last column is cut or wrapped.
 func (env *environment) showRows(table report.Table) {
 	var rows [][]string
-	if table.Columns != nil && env.StdoutTerm && !env.quiet {
+	wantsHeader := env.StdoutTerm && !env.quiet
+	if wantsHeader && table.Columns != nil {
 		rows = append(rows, table.Columns)
 	}
 	heads := len(rows)

@@ -77,7 +77,8 @@ func runRoot(ctx context.Context, env Env, tree commandTree) int {
 	}
 	root.SetArgs(markTerms(env.Args))
 	err := out.outcome(errors.Join(root.ExecuteContext(ctx), mem.unknown, mem.close(ctx)))
-	if mem.finder.judged != nil && mem.finder.judged.State == trust.Foreign && errors.Is(err, oxbow.ErrUnsupported) {
+	isForeign := mem.finder.judged != nil && mem.finder.judged.State == trust.Foreign
+	if isForeign && errors.Is(err, oxbow.ErrUnsupported) {
 		err = &hintedError{
 			fmt.Errorf(
 				"a memory that is not trusted can be listed, recalled from and exported, no more: %w",

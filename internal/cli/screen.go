@@ -33,7 +33,10 @@ func (env *environment) bold(s string) string { return env.paint(termtext.Bold, 
 func (env *environment) dim(s string) string  { return env.paint(termtext.Dim, s) }
 
 func (env *environment) paint(code, s string) string {
-	if s == "" || code == "" || !env.colour() {
+	if s == "" || code == "" {
+		return s
+	}
+	if !env.colour() {
 		return s
 	}
 	return code + s + termtext.Plain
@@ -63,7 +66,8 @@ func (env *environment) width() int { return min(env.screen(), 120) }
 
 // working shows on a terminal that an operation takes long, until stop is called.
 func (env *environment) working(what string) (stop func()) {
-	if env.progress == nil || env.quiet || env.json {
+	isSilent := env.quiet || env.json
+	if env.progress == nil || isSilent {
 		return func() {}
 	}
 	return env.progress.start(what)

@@ -181,7 +181,8 @@ func (mem *openMemory) ui(ctx context.Context, in uiIn, path string) error {
 			return err
 		}
 		mem.env.printf("%s\n", at.url+link)
-		if in.NoOpen || mem.env.Browse == nil || !mem.env.StdoutTerm {
+		canBrowse := mem.env.Browse != nil && mem.env.StdoutTerm
+		if in.NoOpen || !canBrowse {
 			return nil
 		}
 		remove, err = mem.env.browsePrivately(at.url + link)

@@ -167,7 +167,8 @@ func (mem *openMemory) buildService(ctx context.Context, flags serving) (_ *serv
 		workspace.Written, workspace.Unlabelled = o.Home.Written(), true
 	}
 	isDefault := len(flags.Tools)+len(flags.Projects)+len(flags.Kinds)+len(flags.TokensFile) == 0
-	if isDefault && !other && !mem.tenant && mem.finder.handoffWaits(ctx, open) {
+	mayHaveHandoff := isDefault && !other && !mem.tenant
+	if mayHaveHandoff && mem.finder.handoffWaits(ctx, open) {
 		o.Sets = append(o.Sets, "session") // so that the agent can take the handoff
 	}
 	mem.exposure = mem.sessionExposure

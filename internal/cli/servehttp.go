@@ -154,8 +154,8 @@ func (mem *openMemory) serveHTTP(
 // as a client listens.
 func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/events") ||
-			(r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/mcp")) {
+		isMCPStream := r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/mcp")
+		if isMCPStream || strings.HasSuffix(r.URL.Path, "/events") {
 			of, cancel := context.WithCancel(r.Context())
 			defer cancel()
 			defer context.AfterFunc(ctx, cancel)()

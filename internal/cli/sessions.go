@@ -72,7 +72,9 @@ func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, erro
 	if err := o.openArchive(); err != nil {
 		return nil, err
 	}
-	if all := o.all; !o.app.asItIs && !o.none && !all.Memory.Options().ReadOnly {
+	all := o.all
+	mayWrite := !o.none && !all.Memory.Options().ReadOnly
+	if mayWrite && !o.app.asItIs {
 		short, cancel := context.WithTimeout(ctx, cmp.Or(o.app.drainFor, drainWait))
 		r, err := all.Drain(short, o.spool, transcript.Reader(o.app.cleanReport(), nil))
 		for _, t := range r.Sessions { // oxbow inbox handles sessions for which the time is too short

@@ -102,7 +102,8 @@ func (env *environment) showSpawned(out profiles.SpawnSubAgentOut) {
 	if out.Run == nil {
 		env.text(out.Briefing)
 	} else {
-		if out.Run.Result != "" && !strings.HasSuffix(out.Run.Result, "\n") && env.StdoutTerm {
+		isLineOpen := out.Run.Result != "" && !strings.HasSuffix(out.Run.Result, "\n")
+		if isLineOpen && env.StdoutTerm {
 			env.printf("\n")
 		}
 		said := fmt.Sprintf("sub-agent %s: %s after %.1f s", out.AgentID, out.Run.Ended, out.Run.Seconds)
@@ -157,8 +158,7 @@ func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 		return f
 	}
 	f := there(home)
-	if f != "" && ownership.SettingsCount(finder.host(), home, f) &&
-		(finder.homeIsOwn(home) || finder.host().Trusted.TrustsSettings(home, f)) {
+	if f != "" && finder.trustsSettings(home, f) {
 		return f, "", nil
 	}
 	ignored = f
@@ -166,6 +166,15 @@ func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 		file = there(data)
 	}
 	return file, ignored, nil
+}
+
+// trustsSettings reports whether the settings file of a home applies. In a home that is not the user's own, the user
+// must have trusted the file.
+func (finder *homeFinder) trustsSettings(home, file string) bool {
+	if !ownership.SettingsCount(finder.host(), home, file) {
+		return false
+	}
+	return finder.homeIsOwn(home) || finder.host().Trusted.TrustsSettings(home, file)
 }
 
 // runner returns the runner for sub-agents, or nil if there are no settings.

@@ -76,12 +76,13 @@ func (c *checkedWriter) Write(b []byte) (int, error) {
 func (c *checkedWriter) outcome(run error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	closed := errors.Is(c.err, syscall.EPIPE) || errors.Is(c.err, io.ErrClosedPipe)
-	known := c.err != nil && errors.Is(run, c.err)
-	if closed && known {
+	isClosed := errors.Is(c.err, syscall.EPIPE) || errors.Is(c.err, io.ErrClosedPipe)
+	isKnown := c.err != nil && errors.Is(run, c.err)
+	if isClosed && isKnown {
 		return errReported
 	}
-	if c.err == nil || closed || known {
+	isNews := !isClosed && !isKnown
+	if c.err == nil || !isNews {
 		return run
 	}
 	err := &hintedError{

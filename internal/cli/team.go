@@ -124,7 +124,8 @@ because your agents get them as the word of your team.`,
 // confirmTeam asks whether to trust team files, unless --yes was given or nothing would be
 // trusted.
 func (mem *openMemory) confirmTeam(ctx context.Context, in sharing.TeamTrustIn, yes bool) error {
-	if in.List || in.Forget || in.DryRun || yes {
+	trustsTeam := !in.List && !in.Forget && !in.DryRun
+	if !trustsTeam || yes {
 		return nil
 	}
 	in.DryRun = true

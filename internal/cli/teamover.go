@@ -24,9 +24,14 @@ func (mem *openMemory) teamTree() *team.Tree {
 	t := &mem.team
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first, now := t.looked.IsZero(), mem.env.Now()
-	if since := now.Sub(t.looked); t.tree != nil || (!first && 0 <= since && since < teamLook) {
+	if t.tree != nil {
 		return t.tree
+	}
+	isFirst, now := t.looked.IsZero(), mem.env.Now()
+	since := now.Sub(t.looked)
+	isRecent := 0 <= since && since < teamLook
+	if !isFirst && isRecent {
+		return nil
 	}
 	t.looked = now
 	wd, err := mem.env.absolutePath(".")
@@ -35,12 +40,12 @@ func (mem *openMemory) teamTree() *team.Tree {
 	}
 	found, err := team.Find(wd)
 	switch {
-	case err != nil && first:
+	case err != nil && isFirst:
 		mem.env.warn("team files are not read: %v", err)
 	case err != nil || found == nil:
 	case found.IsTrusted(mem.finder.host().Trusted):
 		t.tree = found
-	case first:
+	case isFirst:
 		mem.env.note(
 			"there are team files in %s, which are not recalled until you trust them: oxbow team trust",
 			clean(found.Path()),

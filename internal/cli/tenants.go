@@ -51,7 +51,8 @@ func (mem *openMemory) newTenants(flags serving, address listening) *tenants {
 func (t *tenants) handler(ctx context.Context, described http.Handler) (http.Handler, error) {
 	g := t.at.guard.ForTenant("")
 	outside := t.app.noDoors(g)
-	if len(g.Tokens) > 0 || (g.Verify != nil && t.flags.OIDC.Claim == "") {
+	hasSignIn := g.Verify != nil && t.flags.OIDC.Claim == "" // by a provider, without tenants
+	if hasSignIn || len(g.Tokens) > 0 {
 		var err error
 		t.own, err = t.app.openDoors(ctx, t.flags, g, t.sessions[""])
 		if err != nil {
@@ -69,8 +70,12 @@ func (t *tenants) handler(ctx context.Context, described http.Handler) (http.Han
 
 // visitor returns the tenant whose pages a browser is signed in to, or "" if there is none.
 func (t *tenants) visitor(w http.ResponseWriter, r *http.Request) string {
-	name, signed := web.RequestTenant(w, r, t.at.guard.Tokens)
-	if s := t.sessions[name]; s == nil || (!signed && !s.Know(r)) {
+	name, isSignedIn := web.RequestTenant(w, r, t.at.guard.Tokens)
+	s := t.sessions[name]
+	if s == nil {
+		return ""
+	}
+	if !isSignedIn && !s.Know(r) {
 		return ""
 	}
 	return name

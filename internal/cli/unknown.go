@@ -84,11 +84,13 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return misusef(hint, "unknown flag --%s", word)
 	}
-	number, before := unknown != nil && strings.Trim(unknown.GetSpecifiedShortnames(), "0123456789") == "", " "
+	isNumber := unknown != nil && strings.Trim(unknown.GetSpecifiedShortnames(), "0123456789") == ""
+	before := " "
 	if cmd.Flags().Lookup("limit") != nil {
 		before = " --limit "
 	}
-	if number && (before != " " || cmd.Name() == "undo") {
+	takesNumber := before != " " || cmd.Name() == "undo"
+	if isNumber && takesNumber {
 		hint = "did you mean: " + cmd.CommandPath() + before + unknown.GetSpecifiedShortnames()
 	}
 	message := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n", " "), mark, "")

@@ -43,7 +43,8 @@ func (mem *openMemory) memoryVectors() (*verb.Vectors, error) {
 		return nil, err
 	}
 	var fsys vfs.FS
-	if place.HasOwnLayout() && isDir(filepath.Dir(place.Store)) && mem.finder.host().MayWrite(place.Store) == nil {
+	hasDirectory := place.HasOwnLayout() && isDir(filepath.Dir(place.Store))
+	if hasDirectory && mem.finder.host().MayWrite(place.Store) == nil {
 		if foreign, err := mem.finder.isForeign(); err != nil {
 			return nil, err
 		} else if !foreign {

@@ -51,7 +51,8 @@ the change touches annotated lines.`,
 		if in.Diff {
 			return mem.whyDiff(ctx, in, args)
 		}
-		if in.Staged || in.Fail || in.Markdown {
+		isAboutDiff := in.Staged || in.Fail || in.Markdown
+		if isAboutDiff {
 			return misusef("usage: oxbow why --diff A..B", "--staged, --markdown and --fail are about --diff")
 		}
 		if (in.Search+in.Filter == "") == (len(args) == 0) {
@@ -129,10 +130,13 @@ func (mem *openMemory) whyDiff(ctx context.Context, in whyIn, args []string) err
 			mem.env.showReport(out.Report())
 		}
 	})
-	if err == nil && in.Fail && len(out.Touched) > 0 {
+	if err != nil {
+		return err
+	}
+	if in.Fail && len(out.Touched) > 0 {
 		return errTouched
 	}
-	return err
+	return nil
 }
 
 // showWaysToAnnotate tells a person who found no annotations how to create some. file is the argument as
@@ -151,7 +155,11 @@ func (mem *openMemory) showWaysToAnnotate(file string) {
 	var on []string
 	this := setup.Options{Executable: mem.env.Executable}
 	for _, c := range setup.Clients() {
-		if c.CanAnnotate() && len(c.ServerEntries(world, this)) > 0 && world.AnnotatesBelow(c.Name, wd) {
+		isSetUp := len(c.ServerEntries(world, this)) > 0
+		if !c.CanAnnotate() || !isSetUp {
+			continue
+		}
+		if world.AnnotatesBelow(c.Name, wd) {
 			on = append(on, c.Title)
 		}
 	}

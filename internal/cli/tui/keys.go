@@ -78,7 +78,8 @@ func nextKey(b []byte, last bool) (k key, n int) {
 		return key{}, 0
 	}
 	r, n := utf8.DecodeRune(b)
-	if (r == utf8.RuneError && n == 1) || termtext.IsHarmful(r) {
+	isInvalid := r == utf8.RuneError && n == 1
+	if isInvalid || termtext.IsHarmful(r) {
 		return key{code: unknown}, n
 	}
 	return key{typed, string(r)}, n
@@ -139,7 +140,8 @@ func sequence(s string) code {
 // nextPaste is like nextKey, for the bytes after [pasteBegins].
 func nextPaste(b []byte, last bool) (key, int) {
 	text, _, whole := strings.Cut(string(b), pasteEnds)
-	if !whole && !last && len(b) < mostPasted {
+	mayContinue := !last && len(b) < mostPasted
+	if !whole && mayContinue {
 		return key{}, 0
 	}
 	n := len(pasteBegins) + len(text)

@@ -24,7 +24,8 @@ func (l *list) setAnswer(f QueryResult, same bool) {
 		name, l.wanted = l.wanted, ""
 	}
 	at := -1
-	if (ok && same) || name != was.Name {
+	hasChoice := ok && same
+	if hasChoice || name != was.Name {
 		at = slices.IndexFunc(f.Hits, func(h Hit) bool { return h.Name == name })
 		if at < 0 { // choose the entry that took its place
 			at = min(l.chosen, len(f.Hits)-1)

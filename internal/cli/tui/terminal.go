@@ -71,7 +71,8 @@ func (t *Terminal) copyText(s string) {
 // size returns the columns and rows of the terminal, or 80 and 24 if they are unknown.
 func (t *Terminal) size() size {
 	w, h, err := term.GetSize(int(t.out.Fd()))
-	if err != nil || w < 1 || h < 1 {
+	isEmpty := w < 1 || h < 1
+	if err != nil || isEmpty {
 		return size{80, 24}
 	}
 	return size{w, h}

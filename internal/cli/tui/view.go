@@ -53,7 +53,7 @@ func (m *model) layout() (state bool, listed, previewed int) {
 // view returns the current frame.
 func (m *model) view() frame {
 	var f frame
-	if m.mode == reading || (m.mode == doubting && m.doubts == reading) {
+	if m.isIn(reading) {
 		f.rows = m.readRows()
 	} else {
 		const prompt = "> "
@@ -72,10 +72,15 @@ func (m *model) view() frame {
 
 // style returns the style of an element that has the focus in the given mode.
 func (m *model) style(has mode) string {
-	if m.mode == has || (m.mode == doubting && m.doubts == has) {
+	if m.isIn(has) {
 		return termtext.Bold
 	}
 	return termtext.Dim
+}
+
+// isIn reports whether the screen is in a mode, or asks a question that interrupted this mode.
+func (m *model) isIn(wanted mode) bool {
+	return m.mode == wanted || (m.mode == doubting && m.doubts == wanted)
 }
 
 // foundRows returns the rows between the query and the footer.
