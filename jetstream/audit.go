@@ -177,7 +177,8 @@ func (c *Cluster) readServer(
 		reason = fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)
 		if r, err := c.streamInfo(ctx, stream); err == nil && r.Cluster != nil {
 			for _, o := range r.Cluster.Replicas {
-				if o.Name == server && !o.Current && o.Lag > 0 {
+				isBehind := !o.Current && o.Lag > 0
+				if isBehind && o.Name == server {
 					return fmt.Sprintf(
 						"is behind, by %d messages as the leader counts, and does not catch up, so that it was not "+
 							"read",
@@ -226,7 +227,8 @@ func (c *Cluster) reachableServers(ctx context.Context, stream string, servers [
 		}
 	}
 	for _, o := range r.Cluster.Replicas {
-		if o.Offline || (c.opts.System != nil && !o.Current && !up[o.Name]) {
+		isSilent := c.opts.System != nil && !o.Current && !up[o.Name]
+		if o.Offline || isSilent {
 			servers = slices.DeleteFunc(servers, func(s string) bool { return s == o.Name })
 			rep.Findings = append(
 				rep.Findings,
@@ -305,7 +307,11 @@ func (c *Cluster) readChain(ctx context.Context, b brainInfo, earlierCopies []br
 		}
 	}
 	last, ok, err := c.link.lastMessage(ctx, b.stream(), b.subject())
-	if v.err == nil && err == nil && ok && last.Seq < v.seq {
+	isLastKnown := err == nil && ok
+	if v.err != nil || !isLastKnown {
+		return v
+	}
+	if last.Seq < v.seq {
 		v.err = r.damageError("its last message is %d, and %d is there", last.Seq, v.seq)
 	}
 	return v
@@ -365,12 +371,15 @@ func findDiffering(b brainInfo, views []brainCopy) (fs []Finding) {
 	key := func(v brainCopy) string { return fmt.Sprint(v.seq, v.number, v.hash) }
 	best, longest := "", uint64(0)
 	for _, v := range views {
-		if v.err == nil && !v.isMoved {
-			k := key(v)
-			votes[k]++
-			if best == "" || votes[k] > votes[best] || (votes[k] == votes[best] && v.number > longest) {
-				best, longest = k, v.number
-			}
+		if v.err != nil || v.isMoved {
+			continue
+		}
+		k := key(v)
+		votes[k]++
+		isLonger := votes[k] == votes[best] && v.number > longest
+		isBetter := isLonger || votes[k] > votes[best]
+		if best == "" || isBetter {
+			best, longest = k, v.number
 		}
 	}
 	for _, v := range views {

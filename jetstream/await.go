@@ -76,9 +76,10 @@ func waitReason(err error) string {
 	if few, ok := errors.AsType[*tooFewError](err); ok && few.need < few.all {
 		return fmt.Sprintf("waiting for %d of %d servers; %d answer", few.need, few.all, few.answer)
 	}
-	e, refused := errors.AsType[*api.APIError](err)
-	if _, few := errors.AsType[*tooFewError](err); few ||
-		(refused && slices.Contains([]api.ErrorCode{10005, 10023}, e.ErrorCode)) {
+	_, hasTooFew := errors.AsType[*tooFewError](err)
+	e, isRefused := errors.AsType[*api.APIError](err)
+	lacksPeer := isRefused && slices.Contains([]api.ErrorCode{10005, 10023}, e.ErrorCode)
+	if hasTooFew || lacksPeer {
 		return "waiting for the third server, which a new cluster takes"
 	}
 	return "waiting for the servers to choose a leader"

@@ -219,7 +219,9 @@ func (c *Cluster) isUnchanged(ctx context.Context, info brainInfo, old savedBrai
 		n, hash, seq, err = c.readHead(ctx, info)
 		return err
 	})
-	if err != nil || n != old.N || (hash != old.Hash && n > 0) || info.Epoch != old.Epoch {
+	isSameEnd := n == old.N && (n == 0 || hash == old.Hash)
+	isSame := isSameEnd && info.Epoch == old.Epoch
+	if err != nil || !isSame {
 		return old, false, nil // read the brain, because this also detects damage
 	}
 	old.Seq = seq
@@ -295,7 +297,8 @@ func (b *backupRun) readBrain(ctx context.Context, info brainInfo, old savedBrai
 // checkContinues returns an error if the replica lacks a change of the last backup or has a
 // different change instead. The caller must hold mu.
 func (r *replica) checkContinues(ctx context.Context, old savedBrain) error {
-	if r.at.N < old.N || (r.at.N == old.N && old.N > 0 && r.at.Hash != old.Hash) {
+	isOther := r.at.N == old.N && old.N > 0 && r.at.Hash != old.Hash
+	if isOther || r.at.N < old.N {
 		return fmt.Errorf(
 			"%w: brain %s ends with envelope %d, and the last backup has %d of it, or others",
 			oxbow.ErrRolledBack,

@@ -59,7 +59,10 @@ func (f brainFiles) placePath() string { return path.Join(f.dir, placeFile) }
 // readPlace reads the place. ok is false if there is no valid place.
 func (f brainFiles) readPlace() (p cachedPlace, ok bool) {
 	b, err := readFile(f.fsys, f.placePath())
-	if err != nil || len(b) < 4 || crc32.Checksum(b[4:], castagnoli) != binary.LittleEndian.Uint32(b) {
+	if err != nil || len(b) < 4 {
+		return p, false
+	}
+	if crc32.Checksum(b[4:], castagnoli) != binary.LittleEndian.Uint32(b) {
 		return p, false
 	}
 	return p, json.Unmarshal(b[4:], &p) == nil

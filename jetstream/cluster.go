@@ -245,7 +245,8 @@ func (c *Cluster) markOutdated(m *nats.Msg) {
 	for previous := r.announcedSeq.Load(); previous < seq && !r.announcedSeq.CompareAndSwap(previous,
 		seq); previous = r.announcedSeq.Load() {
 	}
-	if c.opts.Announced && r.watchers.Len() > 0 && seq > r.seq.Load() {
+	isRead := c.opts.Announced && r.watchers.Len() > 0
+	if isRead && seq > r.seq.Load() {
 		go func() { _ = r.compareHead(c.ctx) }() // ignore the error: the next reader gets it again
 	}
 }

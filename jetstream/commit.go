@@ -257,8 +257,7 @@ func (r *replica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
 			q.finish(made, err)
 			continue
 		}
-		if len(c.selected) > 0 && (q.needsOwnEnvelope || c.selected[0].needsOwnEnvelope || c.size+q.size > fullBytes ||
-			c.opIDs[store.OpIDKey(q.change.OpID)]) {
+		if len(c.selected) > 0 && !c.hasRoom(q) {
 			c.deferred = append(c.deferred, q)
 			continue
 		}
@@ -274,6 +273,15 @@ func (r *replica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
 		c.addRequest(q)
 	}
 	return c, nil
+}
+
+// hasRoom reports whether a request can go into one envelope with the selected requests, of which there is at least
+// one.
+func (c *requestChoice) hasRoom(q *commitRequest) bool {
+	if q.needsOwnEnvelope || c.selected[0].needsOwnEnvelope {
+		return false
+	}
+	return c.size+q.size <= fullBytes && !c.opIDs[store.OpIDKey(q.change.OpID)]
 }
 
 func (c *requestChoice) addRequest(q *commitRequest) {
@@ -326,10 +334,19 @@ func (r *replica) sendRequests(ctx context.Context, qs []*commitRequest) error {
 		default:
 			return r.publishError(sent, err)
 		}
-		if end, ok := ctx.Deadline(); ctx.Err() != nil || (ok && time.Until(end) < minAttempt) {
+		if !hasTimeForAttempt(ctx) {
 			return r.publishError(sent, err)
 		}
 	}
+}
+
+// hasTimeForAttempt reports whether ctx leaves enough time to publish once more.
+func hasTimeForAttempt(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	end, hasEnd := ctx.Deadline()
+	return !hasEnd || time.Until(end) >= minAttempt
 }
 
 // publishError returns the error for an envelope that could not be stored. If sent is true, an
@@ -396,7 +413,8 @@ func (r *replica) applyStored(qs []*commitRequest, m encodedEnvelope, seq uint64
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f := r.flight
-	if !f.isApplied && !r.isClosed && r.takeEnvelope(r.cluster.ctx, m.envelope, m.hash, seq, len(m.data)) != nil {
+	mustApply := !f.isApplied && !r.isClosed
+	if mustApply && r.takeEnvelope(r.cluster.ctx, m.envelope, m.hash, seq, len(m.data)) != nil {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.ReadWait)
 		defer cancel()
 		if r.rebuild() == nil {

@@ -93,7 +93,8 @@ func (r *replica) storeFile(ctx context.Context, s *snapshot, image []byte, held
 		part := image[:min(segmentSize, len(image))]
 		image = image[len(part):]
 		g := segment{Size: int64(len(part)), Hash: sha256.Sum256(part)}
-		if held != nil && i < len(held.Segments) && held.Segments[i].Hash == g.Hash {
+		hasSegment := held != nil && i < len(held.Segments)
+		if hasSegment && held.Segments[i].Hash == g.Hash {
 			s.addSegment(held.Segments[i])
 			continue
 		}

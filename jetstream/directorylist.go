@@ -49,8 +49,9 @@ func (d *directory) listBrains(ctx context.Context) ([]brainInfo, error) {
 			return nil, fmt.Errorf("%w: %s of the directory: %v", oxbow.ErrCorrupt, key, err)
 		}
 		tenant, brain, _ := strings.Cut(name, ".")
-		if !nameForm.MatchString(tenant) || !nameForm.MatchString(brain) || b.Partition < 0 ||
-			b.Partition >= d.partitions {
+		isNamed := nameForm.MatchString(tenant) && nameForm.MatchString(brain)
+		isPartition := b.Partition >= 0 && b.Partition < d.partitions
+		if !isNamed || !isPartition {
 			return nil, fmt.Errorf(
 				"%w: %.200q of the directory is no brain of this cluster; delete the key: nats kv del %s",
 				oxbow.ErrCorrupt,

@@ -48,7 +48,9 @@ func (h chainHash) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%x",
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (h *chainHash) UnmarshalText(b []byte) error {
 	var v []byte
-	if n, err := fmt.Sscanf(string(b), "%x", &v); err != nil || n != 1 || len(v) != len(h) {
+	n, err := fmt.Sscanf(string(b), "%x", &v)
+	isRead := err == nil && n == 1
+	if !isRead || len(v) != len(h) {
 		return fmt.Errorf("%.80q is not a hash", b)
 	}
 	*h = chainHash(v)

@@ -103,7 +103,9 @@ func (l serverLink) storeMessage(ctx context.Context, m *nats.Msg) (uint64, erro
 		Seq   uint64    `json:"seq"`
 		Error *apiError `json:"error"`
 	}
-	if err := json.Unmarshal(r.Data, &ack); err != nil || (ack.Seq == 0 && ack.Error == nil) {
+	err = json.Unmarshal(r.Data, &ack)
+	isAck := ack.Seq != 0 || ack.Error != nil
+	if err != nil || !isAck {
 		return 0, fmt.Errorf("%w: the ack cannot be read: %.80q", errNoReply, r.Data)
 	}
 	if ack.Error == nil {
@@ -186,7 +188,8 @@ func (l serverLink) askAPI(ctx context.Context, subject string, body, answer any
 				Error *apiError `json:"error"`
 			}
 			err = json.Unmarshal(r.Data, &refused)
-			if err == nil && (refused.Error == nil || refused.Error.ErrCode != codeUnavailable) {
+			isAnswer := refused.Error == nil || refused.Error.ErrCode != codeUnavailable
+			if err == nil && isAnswer {
 				return json.Unmarshal(r.Data, answer)
 			}
 			if refused.Error != nil {

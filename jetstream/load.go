@@ -77,7 +77,8 @@ func (r *replica) refreshView(ctx context.Context) error {
 		return err
 	}
 	o := &r.cluster.opts
-	if o.Announced && r.cluster.isAttached.Load() && r.announcedSeq.Load() <= r.seq.Load() {
+	isListening := o.Announced && r.cluster.isAttached.Load()
+	if isListening && r.announcedSeq.Load() <= r.seq.Load() {
 		if at := r.confirmedAt.Load(); at != 0 && o.Clock().UnixNano()-at < int64(o.MaxAge) {
 			return nil
 		}
@@ -168,8 +169,7 @@ func (r *replica) readToHead(ctx context.Context, any bool) error {
 	case head.Seq < r.at.Seq:
 		return r.damageError("message %d, which was read before, is gone; the last is %d", r.at.Seq, head.Seq)
 	case head.Seq == r.at.Seq:
-		if r.sumSize > 0 && (len(head.Data) != r.sumSize ||
-			chainHash(sha256.Sum256(head.Data[frameHead:])) != r.lastSum) {
+		if r.sumSize > 0 && !r.isLastRead(head) {
 			return r.damageError("message %d is not the one that was read before", head.Seq)
 		}
 		return nil
@@ -180,15 +180,26 @@ func (r *replica) readToHead(ctx context.Context, any bool) error {
 	}
 	// check whether there is a newer snapshot, because its writer has deleted the segments of this
 	// snapshot
-	if now, ok, lerr := l.lastMessage(ctx, stream, subject); lerr == nil && ok && now.Seq != head.Seq {
+	now, ok, headErr := l.lastMessage(ctx, stream, subject)
+	if headErr != nil || !ok {
+		return err
+	}
+	if now.Seq != head.Seq {
 		return r.readToHead(ctx, any)
 	}
 	return err
 }
 
+// isLastRead reports whether a message is the one that the replica read last.
+func (r *replica) isLastRead(m streamMessage) bool {
+	return len(m.Data) == r.sumSize && chainHash(sha256.Sum256(m.Data[frameHead:])) == r.lastSum
+}
+
 // readMessagesTo reads the messages up to the head.
 func (r *replica) readMessagesTo(ctx context.Context, head streamMessage, any bool) error {
-	if e, _, err := decodeEnvelope(head.Data); err == nil && (e.N == r.at.N+1 || e.Snapshot != nil) {
+	e, _, err := decodeEnvelope(head.Data)
+	isNext := err == nil && (e.N == r.at.N+1 || e.Snapshot != nil)
+	if isNext {
 		return r.readMessage(ctx, head) // there are no messages in between
 	}
 	for any && r.at.Seq < head.Seq {
@@ -240,8 +251,10 @@ func (r *replica) readFromOthers(ctx context.Context, first error) error {
 				return nil
 			}
 		}
-		if len(tried) < r.cluster.replicas && r.cluster.stepDown(ctx, stream, leader) != nil &&
-			!waitFor(ctx, 10*awayPause) {
+		if len(tried) == r.cluster.replicas {
+			break
+		}
+		if r.cluster.stepDown(ctx, stream, leader) != nil && !waitFor(ctx, 10*awayPause) {
 			break
 		}
 	}

@@ -102,8 +102,7 @@ func decodeManifest(b []byte) (*manifest, error) {
 	seen := map[string]bool{}
 	for i := range m.Brains {
 		s := &m.Brains[i]
-		if !nameForm.MatchString(s.Tenant) || !nameForm.MatchString(s.Brain) || s.File != s.fileName() || s.Size < 0 ||
-			seen[s.fullName()] {
+		if !s.isValid() || seen[s.fullName()] {
 			return nil, fmt.Errorf(
 				"%w: the manifest has the file %.200q for the brain %.200q",
 				oxbow.ErrCorrupt,
@@ -114,4 +113,12 @@ func decodeManifest(b []byte) (*manifest, error) {
 		seen[s.fullName()] = true
 	}
 	return m, nil
+}
+
+// isValid reports whether the names and the size of a saved brain are possible.
+func (s *savedBrain) isValid() bool {
+	if !nameForm.MatchString(s.Tenant) || !nameForm.MatchString(s.Brain) {
+		return false
+	}
+	return s.File == s.fileName() && s.Size >= 0
 }

@@ -267,10 +267,12 @@ func (r *replacement) hasAllReplicas(ctx context.Context) bool {
 	r.report.Streams, r.report.Whole = len(names), 0
 	for _, name := range names {
 		s, _ := r.cluster.streamStatus(ctx, name)
-		behind := slices.ContainsFunc(s.Replicas, func(o ReplicaStatus) bool {
+		isBehind := slices.ContainsFunc(s.Replicas, func(o ReplicaStatus) bool {
 			return o.id == serverID(r.oldServer) || !o.Current || o.Offline || o.Joining
 		})
-		if s.Leader != "" && s.Leader != r.oldServer && len(s.Replicas)+1 == r.cluster.replicas && !behind {
+		hasNewLeader := s.Leader != "" && s.Leader != r.oldServer
+		hasAllCopies := len(s.Replicas)+1 == r.cluster.replicas && !isBehind
+		if hasNewLeader && hasAllCopies {
 			r.report.Whole++
 		}
 	}
@@ -297,7 +299,8 @@ func (r *replacement) dropFences(ctx context.Context) error {
 func lostBrains(before, after map[string]brainCopy) (fs []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		b, a := before[name], after[name]
-		if a.number < b.number || (a.number == b.number && a.hash != b.hash) {
+		isOther := a.number == b.number && a.hash != b.hash
+		if isOther || a.number < b.number {
 			fs = append(
 				fs,
 				Finding{Brain: name, What: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.number,

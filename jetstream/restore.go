@@ -90,7 +90,7 @@ func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) 
 		}
 		defer s.close()
 		for _, f := range files {
-			if (o.Tenant == "" || f.Tenant == o.Tenant) && (o.Brain == "" || f.Brain == o.Brain) {
+			if o.selects(f) {
 				chosen[f.fullName()] = append(chosen[f.fullName()], f)
 			}
 		}
@@ -104,6 +104,13 @@ func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) 
 		err = forEach(ctx, todo, r.restoreBrain)
 	}
 	return r.report, err
+}
+
+// selects reports whether a saved brain has the tenant and the name that the options ask for.
+func (o RestoreOptions) selects(f savedFile) bool {
+	isTenant := o.Tenant == "" || f.Tenant == o.Tenant
+	isBrain := o.Brain == "" || f.Brain == o.Brain
+	return isTenant && isBrain
 }
 
 // openSource opens a backup or a cache, and lists its files.
@@ -163,9 +170,10 @@ func (s *restoreSource) listCache() ([]savedFile, error) {
 	}
 	var all []savedFile
 	for _, e := range names {
-		tenant, brain, two := strings.Cut(e.Name(), ".")
+		tenant, brain, hasBoth := strings.Cut(e.Name(), ".")
 		f := brainFiles{s.fsys, e.Name()}
-		if !two || !nameForm.MatchString(tenant) || !nameForm.MatchString(brain) {
+		isBrain := hasBoth && nameForm.MatchString(tenant) && nameForm.MatchString(brain)
+		if !isBrain {
 			continue
 		}
 		if _, err := s.fsys.Stat(f.logPath()); errors.Is(err, fs.ErrNotExist) {
@@ -288,7 +296,7 @@ func (r *restoreRun) loadFile(ctx context.Context, f *savedFile) (*replica, erro
 	if err != nil {
 		return nil, err
 	}
-	if !f.isCached && (int64(len(image)) != f.Size || chainHash(sha256.Sum256(image)) != f.Sum) {
+	if !f.isCached && !f.isImage(image) {
 		return nil, fmt.Errorf("%w: the file is not the one that the manifest names", oxbow.ErrCorrupt)
 	}
 	f.Size = int64(len(image))
@@ -322,6 +330,11 @@ func (r *restoreRun) loadFile(ctx context.Context, f *savedFile) (*replica, erro
 	return rep, err
 }
 
+// isImage reports whether b is the image of the brain, according to its size and hash in the manifest.
+func (f *savedFile) isImage(b []byte) bool {
+	return int64(len(b)) == f.Size && chainHash(sha256.Sum256(b)) == f.Sum
+}
+
 // publishAll publishes the replica's file as the whole content of its brain.
 func (r *replica) publishAll(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 6*r.cluster.opts.WriteWait)
@@ -332,7 +345,9 @@ func (r *replica) publishAll(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, errMoved):
-			if n, hash, _, serr := r.cluster.readHead(ctx, r.brain); serr == nil && n == r.at.N && hash == r.at.Hash {
+			n, hash, _, headErr := r.cluster.readHead(ctx, r.brain)
+			isOwnHead := n == r.at.N && hash == r.at.Hash
+			if headErr == nil && isOwnHead {
 				return nil // the answer to an earlier attempt was lost
 			}
 			return fmt.Errorf("%w: another process writes to it", oxbow.ErrConflict)

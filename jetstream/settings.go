@@ -72,8 +72,9 @@ func checkVersion(name, version string) error {
 		return settingError("%s is of version %q, which cannot be read", name, version)
 	}
 	major, err := strconv.Atoi(parts[0])
-	minor, err2 := strconv.Atoi(parts[1])
-	if err != nil || err2 != nil || major < leastMajor || (major == leastMajor && minor < leastMinor) {
+	minor, minorErr := strconv.Atoi(parts[1])
+	isOld := major < leastMajor || (major == leastMajor && minor < leastMinor)
+	if isOld || errors.Join(err, minorErr) != nil {
 		return settingError("%s is of version %s; update it to %d.%d or later", name, version, leastMajor, leastMinor)
 	}
 	return nil
@@ -183,7 +184,8 @@ func checkStream(have, want api.StreamConfig) error {
 		"MaxAge", "MaxMsgsPerSubject", "AllowRollup", "AllowAtomicPublish", "AllowDirect", "RePublish", "NoAck",
 		"Sources", "Mirror"} {
 		a, b := h.FieldByName(field).Interface(), w.FieldByName(field).Interface()
-		if !reflect.DeepEqual(a, b) && (field != "Sources" || len(have.Sources) > 0) {
+		isUnset := field == "Sources" && len(have.Sources) == 0
+		if !isUnset && !reflect.DeepEqual(a, b) {
 			return settingError(
 				"stream %s has %s %v, not %v; change it back with nats stream edit",
 				want.Name,

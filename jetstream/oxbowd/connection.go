@@ -141,10 +141,17 @@ func (c *connectionFlags) readSecret() (string, error) {
 			fmt.Sprintf(secretAdvice, c.secretFile),
 		)
 	}
-	if fi, err := os.Stat(c.secretFile); err == nil && runtime.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
+	if isReadableByOthers(c.secretFile) {
 		return "", verb.Advise(fmt.Errorf("others may read the secret in %s", c.secretFile), "chmod 600 "+c.secretFile)
 	}
 	return s, nil
+}
+
+// isReadableByOthers reports whether other users of the machine may read a file. It returns false on Windows, where the
+// mode does not tell.
+func isReadableByOthers(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && runtime.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0
 }
 
 // dialPause is the pause between attempts to connect.

@@ -122,7 +122,8 @@ func (n *serverNode) checkFlags() error {
 func (n *serverNode) otherServers() (list []string) {
 	for _, p := range n.peers {
 		p = strings.TrimSpace(p)
-		if p != "" && p != n.cluster && !slices.Contains(list, p) {
+		isOther := p != "" && p != n.cluster
+		if isOther && !slices.Contains(list, p) {
 			list = append(list, p)
 		}
 	}
@@ -140,7 +141,10 @@ func (n *serverNode) isExposed() bool {
 			rest = addr
 		}
 		host, _, err := net.SplitHostPort(rest[strings.LastIndex(rest, "@")+1:])
-		if err == nil && scheme != "tls" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
+		if err != nil || scheme == "tls" {
+			continue
+		}
+		if host != "localhost" && !net.ParseIP(host).IsLoopback() {
 			return true
 		}
 	}

@@ -62,8 +62,9 @@ func Start(o Options) (*Server, error) {
 
 // natsOptions returns the options of the NATS server for o.
 func (o *Options) natsOptions() (*server.Options, error) {
-	if strings.ContainsAny(o.Name+o.Secret+o.Listen+o.Cluster+strings.Join(o.Peers, ""), "\"\\\n ") || o.Name == "" ||
-		o.Dir == "" || o.Secret == "" {
+	hasRequired := o.Name != "" && o.Dir != "" && o.Secret != ""
+	written := o.Name + o.Secret + o.Listen + o.Cluster + strings.Join(o.Peers, "")
+	if !hasRequired || strings.ContainsAny(written, "\"\\\n ") {
 		return nil, errors.New("a name, a directory and a secret are needed, without spaces and quotes")
 	}
 	if err := o.checkTLS(); err != nil {

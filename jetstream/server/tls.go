@@ -165,7 +165,8 @@ func (o *Options) checkTLS() error {
 	if o.TLS == (TLS{}) {
 		return nil
 	}
-	if o.TLS.Cert == "" || o.TLS.Key == "" || o.TLS.CA == "" {
+	hasAll := o.TLS.Cert != "" && o.TLS.Key != "" && o.TLS.CA != ""
+	if !hasAll {
 		return errors.New("of the certificate, its key and its authority one is missing")
 	}
 	var hosts []string
