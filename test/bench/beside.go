@@ -58,7 +58,7 @@ type mix struct {
 }
 
 func (r *besideRun) run(ctx context.Context) (err error) {
-	if r.n < 1 || r.rounds < 1 || r.time <= 0 {
+	if min(r.n, r.rounds) < 1 || r.time <= 0 {
 		return errors.New("measuring beside: -n, -rounds and -time must be above 0")
 	}
 	dir, remove, err := r.temp()

@@ -39,7 +39,7 @@ func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r.src.addFlags(fl)
 	b.dirFlag(fl)
 	return func(ctx context.Context) error {
-		if r.entries < 1 || r.updates < 1 || r.each < 1 || r.keep < 1 {
+		if min(r.entries, r.updates, r.each, r.keep) < 1 {
 			return errors.New("measuring churn: -entries, -updates, -each and -keep must be above 0")
 		}
 		return b.inTemp("churn", r.run)(ctx)

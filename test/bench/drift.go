@@ -341,7 +341,9 @@ func (r *driftRun) data(ctx context.Context, dir string, repos []string) error {
 				continue
 			}
 			for i, x := range p.anchors {
-				if !sameLine(a, x.first, p.texts[i]) || (x.to[0].to >= 0 && !sameLine(b, x.to[0].to, p.texts[i])) {
+				isKept := x.to[0].to >= 0
+				isInB := !isKept || sameLine(b, x.to[0].to, p.texts[i])
+				if !isInB || !sameLine(a, x.first, p.texts[i]) {
 					return fmt.Errorf("%s: %s at %s does not hold the line that the data says", name, p.fa, p.a)
 				}
 			}

@@ -314,7 +314,9 @@ func (h *history) draw(ctx context.Context, p plan, rnd *rand.Rand) (map[int][]p
 					return nil, err
 				}
 				lines := splitLines(text)
-				if len(lines) < 10 || len(lines) > 20000 || bytes.IndexByte(text, 0) >= 0 {
+				isBinary := bytes.IndexByte(text, 0) >= 0
+				isSuited := len(lines) >= 10 && len(lines) <= 20000
+				if isBinary || !isSuited {
 					continue
 				}
 				to, name := h.follow(f, len(lines), i, j)

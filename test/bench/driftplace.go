@@ -76,12 +76,18 @@ func byContext(a, b []string, x anchor) spot {
 		same := 0
 		for k := 1; k <= driftContext; k++ {
 			for _, s := range [][2]int{{x.first - k, i - k}, {x.first + x.n - 1 + k, i + x.n - 1 + k}} {
-				if s[0] >= 0 && s[0] < len(a) && s[1] >= 0 && s[1] < len(b) && a[s[0]] == b[s[1]] {
+				isInA := s[0] >= 0 && s[0] < len(a)
+				isInB := s[1] >= 0 && s[1] < len(b)
+				if !isInA || !isInB {
+					continue
+				}
+				if a[s[0]] == b[s[1]] {
 					same++
 				}
 			}
 		}
-		if same > most || (same == most && abs(i-x.first) < abs(best.first-x.first)) {
+		isNearer := same == most && abs(i-x.first) < abs(best.first-x.first)
+		if isNearer || same > most {
 			best, most = spot{first: i, n: x.n}, same
 		}
 	}
@@ -161,7 +167,9 @@ func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]s
 				}
 				for _, f := range found {
 					at, ok := ids[f.ID]
-					if !ok || at[0] != i || f.Placed == annotate.Lost || f.In != p.fb {
+					isOfPair := ok && at[0] == i
+					isInFile := f.Placed != annotate.Lost && f.In == p.fb
+					if !isOfPair || !isInFile {
 						continue
 					}
 					spots[i][at[1]] = spot{first: f.Now.First - 1, n: f.Now.Len(),
@@ -278,7 +286,8 @@ func (t *tally) add(x anchor, s spot) {
 		if first < 0 {
 			first = f.to
 		}
-		if f.reworded || (i > 0 && x.to[i-1].to != f.to-1) {
+		isApart := i > 0 && x.to[i-1].to != f.to-1
+		if f.reworded || isApart {
 			whole = false
 		}
 		last = max(last, f.to)

@@ -54,7 +54,8 @@ func movedIn(hunks []chunk) map[int]int {
 	for _, c := range hunks {
 		for i := 0; i < len(c.out); i++ {
 			p, ok := where[c.out[i]]
-			if !ok || count[c.out[i]] != 1 || gone[c.out[i]] != 1 {
+			isUnique := count[c.out[i]] == 1 && gone[c.out[i]] == 1
+			if !ok || !isUnique {
 				continue
 			}
 			put := hunks[p.hunk].put
@@ -101,8 +102,10 @@ func respacedIn(hunks, bare []chunk, moved map[int]int) map[int]int {
 	for _, c := range hunks {
 		for i, l := range c.out {
 			to := step(bare, nil, c.a+i)
-			_, ok := moved[c.a+i]
-			if now, came := put[to]; came && !ok && now == spaceless(l) {
+			if _, isMoved := moved[c.a+i]; isMoved {
+				continue
+			}
+			if now, isNew := put[to]; isNew && now == spaceless(l) {
 				respaced[c.a+i] = to
 			}
 		}
@@ -128,7 +131,8 @@ func rewordedIn(hunks []chunk, moved, respaced map[int]int) map[int]int {
 	}
 	for _, c := range hunks {
 		n, m := len(c.out), len(c.put)
-		if n == 0 || m == 0 || n*m > driftCells {
+		isTooLarge := n*m > driftCells
+		if isTooLarge || min(n, m) == 0 {
 			continue
 		}
 		out, put := make([]letterPairs, n), make([]letterPairs, m)
@@ -145,8 +149,10 @@ func rewordedIn(hunks []chunk, moved, respaced map[int]int) map[int]int {
 			best[i] = make([]float64, m+1)
 		}
 		like := func(i, j int) float64 {
-			_, gone := moved[c.a+i]
-			if _, ok := respaced[c.a+i]; ok || gone || came[c.b+j] {
+			_, isMoved := moved[c.a+i]
+			_, isRespaced := respaced[c.a+i]
+			hasTarget := isMoved || isRespaced
+			if hasTarget || came[c.b+j] {
 				return 0
 			}
 			if f := out[i].alike(put[j]); f >= driftAlike {

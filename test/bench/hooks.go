@@ -99,10 +99,13 @@ func (r importRun) hook(ctx context.Context, home string, report map[string]any)
 	begin := time.Now()
 	out, err := p.CombinedOutput()
 	took := time.Since(begin)
-	if name := report["hook_event_name"]; err == nil && name == "SessionStart" && len(out) == 0 {
-		err = fmt.Errorf("no answer to %v", name)
+	if err != nil {
+		return took, err
 	}
-	return took, err
+	if name := report["hook_event_name"]; name == "SessionStart" && len(out) == 0 {
+		return took, fmt.Errorf("no answer to %v", name)
+	}
+	return took, nil
 }
 
 // hookReports returns the reports of Claude Code in one session: a prompt, nine tool calls,

@@ -187,7 +187,9 @@ func leaveOut(ctx context.Context, es []labelledEntry, share float64, whole bool
 		for _, f := range e.files {
 			op.Labels = append(op.Labels, oxbow.Label{Key: oxbow.LabelFile, Value: f})
 		}
-		if hide := rng.Float64() < share; hide || (whole && e.project == es[0].project) {
+		isDrawn := rng.Float64() < share
+		isOfWhole := whole && e.project == es[0].project
+		if isDrawn || isOfWhole {
 			truth[name] = e.project
 		} else {
 			op.Labels = append(op.Labels, oxbow.Label{Key: oxbow.LabelProject, Value: e.project})

@@ -74,7 +74,8 @@ func fileSystem(mounts, dir string) string {
 	for line := range strings.Lines(mounts) {
 		before, after, ok := strings.Cut(line, " - ")
 		left, right := strings.Fields(before), strings.Fields(after)
-		if !ok || len(left) < 5 || len(right) == 0 {
+		hasFields := len(left) >= 5 && len(right) > 0
+		if !ok || !hasFields {
 			continue
 		}
 		point := strings.ReplaceAll(left[4], `\040`, " ")

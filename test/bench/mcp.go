@@ -99,7 +99,9 @@ func (c *client) readAnswers(out io.Reader) {
 			} `json:"error"`
 		}
 		// A partial line at the end was cut off by a kill, so it is not an answer.
-		if err == nil && json.Unmarshal(line, &m) == nil && m.ID != nil && m.Method == "" {
+		isMessage := err == nil && json.Unmarshal(line, &m) == nil
+		isAnswer := m.ID != nil && m.Method == ""
+		if isMessage && isAnswer {
 			a := reply{result: m.Result}
 			if m.Error != nil {
 				a.err = errors.New(m.Error.Message)

@@ -236,7 +236,8 @@ func (x result) markdown(columns []string, rows string) (string, error) {
 	var pick []int
 	for _, c := range columns {
 		n, err := strconv.Atoi(c)
-		if err != nil || n < 1 || n > len(x.Head) {
+		isColumn := err == nil && n >= 1 && n <= len(x.Head)
+		if !isColumn {
 			return "", fmt.Errorf("table %s has columns 1 to %d, not %s", x.Name, len(x.Head), c)
 		}
 		pick = append(pick, n-1)

@@ -83,7 +83,8 @@ func sameTop(got, all []foundText, limit int) error {
 	seen := map[int]bool{}
 	for i, f := range got {
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
-		if !near(f.score, want[i].score) || !near(truth[f.number], f.score) || seen[f.number] {
+		isScoreRight := near(f.score, want[i].score) && near(truth[f.number], f.score)
+		if !isScoreRight || seen[f.number] {
 			return fmt.Errorf("hit %d is text %d with %.12g, whose score is %.12g; want text %d with %.12g",
 				i+1, f.number, f.score, truth[f.number], want[i].number, want[i].score)
 		}

@@ -78,7 +78,8 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			}
 		}
 		r.peers = slices.DeleteFunc(allPeers(), func(p peer) bool { return !slices.Contains(wanted, p.name) })
-		if r.queries < 1 || r.budget <= 0 || r.rate <= 0 {
+		isMeasurable := r.queries > 0 && r.budget > 0 && r.rate > 0
+		if !isMeasurable {
 			return errors.New("measuring peers: --queries, --budget and --rate must be above 0")
 		}
 		return r.run(ctx)

@@ -107,7 +107,8 @@ func (b *bench) quality(ctx context.Context, f *qualityFlags) (err error) {
 	o.Asked = func(q quality.QuestionScore) { asked = append(asked, q) }
 	o.Progress = func(title string, done int) { b.logf("quality: %s, %d questions", title, done) }
 	r, bad := quality.Run(ctx, o)
-	if bad != nil && (r == nil || len(r.Results) == 0) {
+	hasResults := r != nil && len(r.Results) > 0
+	if bad != nil && !hasResults {
 		return qualityError(bad)
 	}
 	if len(r.Results) == 0 {
@@ -125,7 +126,8 @@ func (b *bench) quality(ctx context.Context, f *qualityFlags) (err error) {
 	if bad != nil {
 		return qualityError(bad) // a set could not be read
 	}
-	if f.data != "" && r.Proof.NDCG > 0 && !r.Proof.Proved && r.Proof.Whole() {
+	hasFailed := r.Proof.NDCG > 0 && !r.Proof.Proved && r.Proof.Whole()
+	if f.data != "" && hasFailed {
 		return errors.New("the scorer is not proved: " + r.Proof.Why)
 	}
 	return nil

@@ -50,8 +50,9 @@ type peerAllow struct {
 func peerRules(ctx context.Context, runs int) ([][]peerRule, error) {
 	out, err := exec.CommandContext(ctx, "go", "mod", "download", "-json", gitleaks).Output()
 	var module struct{ Dir, Error string }
-	if jerr := json.Unmarshal(out, &module); err != nil || jerr != nil || module.Dir == "" {
-		return nil, fmt.Errorf("downloading %s: %w %s", gitleaks, errors.Join(err, jerr), module.Error)
+	err = errors.Join(err, json.Unmarshal(out, &module))
+	if err != nil || module.Dir == "" {
+		return nil, fmt.Errorf("downloading %s: %w %s", gitleaks, err, module.Error)
 	}
 	dir, err := os.MkdirTemp("", "gitleaks")
 	if err != nil {
@@ -245,8 +246,11 @@ func beginsWith(p *syntax.Prog, pc int, begun string, keywords []string) bool {
 	case syntax.InstRune, syntax.InstRune1:
 		for c := rune(0); c < 0x80; c++ {
 			lower := unicode.ToLower(c)
-			if in.MatchRune(c) && (c == lower || !in.MatchRune(lower)) &&
-				!beginsWith(p, int(in.Out), begun+string(lower), keywords) {
+			isTriedAsLower := c != lower && in.MatchRune(lower)
+			if isTriedAsLower || !in.MatchRune(c) {
+				continue
+			}
+			if !beginsWith(p, int(in.Out), begun+string(lower), keywords) {
 				return false
 			}
 		}

@@ -133,8 +133,10 @@ func (r importRun) measure(ctx context.Context, dir string, w *writtenSessions, 
 			return err
 		}
 		row(what, c)
-		if want := w.turns; (what == "the first" && c.turns != want) ||
-			(what == "the second" && c.turns+c.changed > 0) {
+		want := w.turns
+		isFirstWrong := what == "the first" && c.turns != want
+		isSecondWrong := what == "the second" && c.turns+c.changed > 0
+		if isFirstWrong || isSecondWrong {
 			return fmt.Errorf(
 				"%s import has %d new turns and %d changed ones; there are %d",
 				what,

@@ -68,7 +68,8 @@ func (w *writtenSessions) session(client string, n int, least int64) error {
 	if err := t.file(path, func() {
 		turns := 4 + w.rng.IntN(24)
 		for i := 0; (i < turns || t.size < least) && t.err == nil; i++ {
-			if i == 3 && least == 0 && n%10 == 5 && client == "claude" {
+			hasFork := least == 0 && n%10 == 5 && client == "claude"
+			if hasFork && i == 3 {
 				_ = t.out.(*bufio.Writer).Flush()
 				b, err := os.ReadFile(path)
 				t.err = err

@@ -131,7 +131,7 @@ func sectionsBelow(
 ) (all []string, err error) {
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !d.Type().IsRegular() {
+			if err != nil || !d.Type().IsRegular() {
 				return err
 			}
 			found, err := read(path)

@@ -231,7 +231,8 @@ func (s subject) suffer(ctx context.Context, dir string, l load) (o outcome, err
 		switch {
 		case err == nil:
 			acked = append(acked, name)
-			if l.killAfter > 0 && len(acked) >= l.killAfter && !killed {
+			mustKill := l.killAfter > 0 && len(acked) >= l.killAfter
+			if mustKill && !killed {
 				killed = true
 				for _, c := range clients {
 					c.kill()

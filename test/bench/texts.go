@@ -178,7 +178,8 @@ func commentWords(src []byte) string {
 		if tok == token.EOF {
 			return b.String()
 		}
-		if tok != token.COMMENT || strings.HasPrefix(lit, "//go:") || strings.HasPrefix(lit, "//line") {
+		isDirective := strings.HasPrefix(lit, "//go:") || strings.HasPrefix(lit, "//line")
+		if tok != token.COMMENT || isDirective {
 			continue
 		}
 		lit = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(lit, "//"), "/*"), "*/")

@@ -83,7 +83,8 @@ func readFiles(dir, ext string) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git") {
+		isSkipped := d.Name() == "testdata" || d.Name() == ".git"
+		if isSkipped && d.IsDir() {
 			return fs.SkipDir
 		}
 		if d.IsDir() || path.Ext(p) != ext {

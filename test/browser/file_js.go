@@ -169,7 +169,8 @@ func (o *file) write(t *tx, p []byte, off int64) error {
 		at := i * chunkSize
 		from, to := max(off, at), min(end, at+chunkSize)
 		have := 0
-		if (from > at || to < at+chunkSize) && at < n.size { // a part of the chunk is not overwritten
+		isPart := from > at || to < at+chunkSize // a part of the chunk is not overwritten
+		if isPart && at < n.size {
 			have, err = t.readChunk(o.ino, i, buf)
 			if err != nil {
 				return err

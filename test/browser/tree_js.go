@@ -292,8 +292,10 @@ func (f *FS) Rename(oldname, newname string) error {
 	refuse := func(err error) error {
 		return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err}
 	}
-	if vfs.CheckName("rename", oldname) != nil || vfs.CheckName("rename", newname) != nil ||
-		oldname == "." || newname == "." {
+	if oldname == "." || newname == "." {
+		return refuse(fs.ErrInvalid)
+	}
+	if vfs.CheckName("rename", oldname) != nil || vfs.CheckName("rename", newname) != nil {
 		return refuse(fs.ErrInvalid)
 	}
 	var old node
@@ -429,8 +431,11 @@ func (f *FS) reap(ino float64) {
 	defer h.release()
 	_ = f.update(relaxed, func(t *tx) error {
 		n, ok, err := t.node(ino)
-		if err != nil || !ok || n.dir != 0 {
+		if err != nil || !ok {
 			return err
+		}
+		if n.dir != 0 {
+			return nil
 		}
 		return cmp.Or(tell(t.nodes, "delete", ino), tell(t.chunks, "delete", f.chunksFrom(ino, 0)))
 	})

@@ -108,7 +108,8 @@ func (m *model) next(body, result string) (string, *call) {
 	defer m.mu.Unlock()
 	if !strings.Contains(body, m.marker) {
 		m.beside = append(m.beside, body)
-		if m.task != "" && strings.Contains(body, m.task) && m.ends.Name != "" {
+		isTask := m.task != "" && strings.Contains(body, m.task)
+		if isTask && m.ends.Name != "" {
 			return "The task is done.", &m.ends
 		}
 		return "ok", nil

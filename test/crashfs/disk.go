@@ -303,7 +303,8 @@ func (p *Process) doOp(op Op, perform func(op Op) error, fail func(op Op, f Faul
 // matchFault returns the fault that affects the operation. The bool is false if there is none.
 func (d *Disk) matchFault(op Op) (Fault, bool) {
 	for i, f := range d.faults {
-		if op.N < f.At || (f.Kinds != 0 && f.Kinds&op.Kind == 0) {
+		isOtherKind := f.Kinds != 0 && f.Kinds&op.Kind == 0
+		if isOtherKind || op.N < f.At {
 			continue
 		}
 		if !f.Forever {

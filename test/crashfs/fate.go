@@ -112,7 +112,8 @@ func (op *dataOp) possibleFates() []writeFate {
 	}
 	add(1, fateHead)
 	for t := 3; t < size; t += 3 {
-		if size <= fineLimit || t <= edgeCount || t >= size-edgeCount {
+		isAtEdge := t <= edgeCount || t >= size-edgeCount
+		if isAtEdge || size <= fineLimit {
 			add(t, fateHead)
 		}
 	}

@@ -259,7 +259,8 @@ func (im *Sketch) Sum(skip func(name string) bool) uint64 {
 	h := uint64(0)
 	for _, p := range im.tree.places {
 		h = mixSum(h, p.hash)
-		if p.file >= 0 && (skip == nil || !skip(p.name)) {
+		isSkipped := skip != nil && skip(p.name)
+		if p.file >= 0 && !isSkipped {
 			h = mixSum(h, im.files[p.file])
 		}
 		h = mixSum(h, uint64(p.link))
@@ -322,7 +323,9 @@ func (e *imageEnumerator) buildFile(room *[]byte, n *inode, index []int, fates [
 	}
 	// Most crashes leave a single appended record pending. All its partial versions are
 	// prefixes of one slice, which is built only once.
-	if op := n.ops[0]; len(n.ops) == 1 && op.op.Kind == Write && op.op.Off == int64(len(n.base)) {
+	op := n.ops[0]
+	isAppend := op.op.Kind == Write && op.op.Off == int64(len(n.base))
+	if len(n.ops) == 1 && isAppend {
 		f, old := fates[index[0]], len(n.base)
 		whole, ok := e.wholes[n]
 		if !ok {

@@ -185,8 +185,7 @@ const (
 func planSabotage(short bool) []sabotage {
 	var all []sabotage
 	for _, s := range sabotages {
-		if short && (s.hunt == "procs" || strings.HasPrefix(s.hunt, ". ") || s.hunt == recoveryCampaign ||
-			strings.HasPrefix(s.hunt, ofStore)) {
+		if short && s.isLong() {
 			continue
 		}
 		if s.hunt != "crash" || !short {
@@ -198,6 +197,17 @@ func planSabotage(short bool) []sabotage {
 		}
 	}
 	return all
+}
+
+// isLong reports whether the campaign that must notice the sabotage is too long for the short form.
+func (s sabotage) isLong() bool {
+	switch {
+	case s.hunt == "procs", s.hunt == recoveryCampaign:
+		return true
+	case strings.HasPrefix(s.hunt, ". "), strings.HasPrefix(s.hunt, ofStore):
+		return true
+	}
+	return false
 }
 
 // saboteur runs sabotages. Those with processes run one at a time at the end, because they

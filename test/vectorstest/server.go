@@ -78,8 +78,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		Model string
 		Input []string
 	}
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.Method != http.MethodPost ||
-		r.URL.Path != "/v1/embeddings" || in.Model != Model {
+	err := json.NewDecoder(r.Body).Decode(&in)
+	isKnown := r.Method == http.MethodPost && r.URL.Path == "/v1/embeddings" && in.Model == Model
+	if err != nil || !isKnown {
 		http.Error(w, fmt.Sprintf("what is %s %s of model %q? %v", r.Method, r.URL, in.Model, err), http.StatusNotFound)
 		return
 	}

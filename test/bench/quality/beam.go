@@ -174,8 +174,9 @@ func findBEAM(fsys fs.FS, _, dir string) [][]string {
 	var names []string
 	in, _ := fs.ReadDir(fsys, dir) // ignore the error: an unreadable directory has no files
 	for _, d := range in {
-		if n := strings.TrimSuffix(d.Name(), ".gz"); strings.HasPrefix(n, "beam_") && path.Ext(n) == ".jsonl" &&
-			!slices.Contains(names, n) {
+		n := strings.TrimSuffix(d.Name(), ".gz")
+		isChats := strings.HasPrefix(n, "beam_") && path.Ext(n) == ".jsonl"
+		if isChats && !slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}

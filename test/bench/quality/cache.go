@@ -47,8 +47,11 @@ func (c *Cache) Get(endpoint, model, text string) []float32 {
 
 func decodeVector(b []byte) []float32 {
 	n := len(cacheMagic) + 4
-	if len(b) <= n || (len(b)-n)%4 != 0 || string(b[:len(cacheMagic)]) != cacheMagic ||
-		binary.LittleEndian.Uint32(b[len(cacheMagic):]) != crc32.Checksum(b[n:], castagnoli) {
+	hasNumbers := len(b) > n && (len(b)-n)%4 == 0
+	if !hasNumbers || string(b[:len(cacheMagic)]) != cacheMagic {
+		return nil
+	}
+	if binary.LittleEndian.Uint32(b[len(cacheMagic):]) != crc32.Checksum(b[n:], castagnoli) {
 		return nil
 	}
 	v := make([]float32, 0, (len(b)-n)/4)

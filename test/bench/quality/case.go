@@ -60,7 +60,8 @@ func remember(ctx context.Context, es []Entry, ranking string) (*memory, error) 
 	for i, e := range es {
 		h.ids[e.Name] = e.ID
 		ops = append(ops, oxbow.Add{Name: e.Name, Kind: oxbow.Archive, Content: e.Text, Created: e.Date})
-		if i+1 < len(es) && es[i+1].Date.Equal(e.Date) && len(ops) < 1000 {
+		isNextOfDate := i+1 < len(es) && es[i+1].Date.Equal(e.Date)
+		if isNextOfDate && len(ops) < 1000 {
 			continue
 		}
 		now = e.Date

@@ -208,10 +208,14 @@ func loCoMo(s *Source) iter.Seq2[Case, error] {
 				sessions = append(sessions, Ask{a.Text, groups, a.Sessions, apart})
 				turns = append(turns, Ask{a.Text, groups, a.Turns, apart})
 			}
-			if !yield(Case{"sessions", t.Sessions, sessions}, nil) ||
-				(t.pictures && !yield(Case{"sessions with captions", t.Captioned, sessions}, nil)) ||
-				!yield(Case{"turns", t.Turns, turns}, nil) {
-				return
+			cases := []Case{{"sessions", t.Sessions, sessions}}
+			if t.pictures {
+				cases = append(cases, Case{"sessions with captions", t.Captioned, sessions})
+			}
+			for _, c := range append(cases, Case{"turns", t.Turns, turns}) {
+				if !yield(c, nil) {
+					return
+				}
 			}
 		}
 	}

@@ -96,7 +96,8 @@ type publishedQuestion struct {
 }
 
 func (p *publishedQuestion) question() (*Question, error) {
-	if len(p.IDs) == 0 || len(p.IDs) != len(p.Dates) || len(p.IDs) != len(p.Sessions) {
+	haveEqualLength := len(p.IDs) == len(p.Dates) && len(p.IDs) == len(p.Sessions)
+	if len(p.IDs) == 0 || !haveEqualLength {
 		return nil, fmt.Errorf(
 			"has %d haystack_session_ids, %d haystack_dates and %d haystack_sessions",
 			len(p.IDs),
@@ -218,7 +219,8 @@ func splitQuestions(fsys fs.FS, questions, sessions string) iter.Seq2[*Question,
 			ID    string
 			Turns []saidTurn
 		}](fsys, sessions) {
-			if err == nil && (s.ID == "" || s.Turns == nil) {
+			isWhole := s.ID != "" && s.Turns != nil
+			if err == nil && !isWhole {
 				err = fmt.Errorf("object %d has no id or no turns", len(turns)+1)
 			}
 			if err != nil {

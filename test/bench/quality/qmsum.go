@@ -62,7 +62,8 @@ func (p *publishedMeeting) meeting() (*Meeting, error) {
 				return nil, fmt.Errorf("query %d has the span %v, not a first and a last turn", i+1, s)
 			}
 			first, last := int(s[0]), int(s[1])
-			if first < 0 || last < first || last >= len(p.Said) {
+			isInside := 0 <= first && first <= last && last < len(p.Said)
+			if !isInside {
 				m.outside++
 			}
 			for n := max(first, 0); n <= min(last, len(p.Said)-1); n++ {

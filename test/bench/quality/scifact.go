@@ -81,7 +81,8 @@ func beirObjects(fsys fs.FS, name string) iter.Seq2[Paper, error] {
 		n := 0
 		for o, err := range eachObject[Paper](fsys, name) {
 			n++
-			if err == nil && (o.ID == "" || strings.TrimSpace(o.Title+o.Text) == "") {
+			isWhole := o.ID != "" && strings.TrimSpace(o.Title+o.Text) != ""
+			if err == nil && !isWhole {
 				err = fmt.Errorf("object %d has no _id or no text", n)
 			}
 			if !yield(o, err) || err != nil {

@@ -55,8 +55,9 @@ func Sets() []*QuestionSet {
 				var names []string
 				in, _ := fs.ReadDir(fsys, dir) // ignore the error: an unreadable directory has no files
 				for _, d := range in {
-					if n := strings.TrimSuffix(d.Name(), ".gz"); strings.HasPrefix(n, "locomo") &&
-						strings.HasSuffix(n, ".json") && !slices.Contains(names, n) {
+					n := strings.TrimSuffix(d.Name(), ".gz")
+					isSet := strings.HasPrefix(n, "locomo") && strings.HasSuffix(n, ".json")
+					if isSet && !slices.Contains(names, n) {
 						names = append(names, n)
 					}
 				}

@@ -208,7 +208,8 @@ func writeTranscripts(dir string) error {
 			at = at.Add(4 * time.Minute)
 			prompt := fmt.Sprintf("Why does the %s of quay %d close late on day %d?",
 				strings.ToLower(things[(i+turn)%len(things)]), i%31, turn)
-			if turn == 2 && i%11 == 3 && i/11 < Wishes {
+			hasWish := i%11 == 3 && i/11 < Wishes
+			if hasWish && turn == 2 {
 				prompt = fmt.Sprintf("Remember that quay %d closes at %d:30 from May on.", i%31, 17+i%5)
 			}
 			lines = append(

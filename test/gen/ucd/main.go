@@ -162,7 +162,8 @@ func writeCases(w *bytes.Buffer, lower [][2]int) {
 	for i := 0; i < len(lower); {
 		first, delta := lower[i][0], lower[i][1]-lower[i][0]
 		step, j := 1, i+1
-		if j < len(lower) && lower[j][1]-lower[j][0] == delta && lower[j][0]-first <= 2 {
+		isSameRun := j < len(lower) && lower[j][1]-lower[j][0] == delta
+		if isSameRun && lower[j][0]-first <= 2 {
 			step = lower[j][0] - first
 			for j < len(lower) && lower[j][1]-lower[j][0] == delta && lower[j][0]-lower[j-1][0] == step {
 				j++

@@ -21,7 +21,8 @@ func main() {
 	log.SetFlags(0)
 	var marks, decompositions, compositions bytes.Buffer
 	for r := rune(0x80); r <= utf8.MaxRune; r++ {
-		if !utf8.ValidRune(r) || (r >= firstSyllable && r <= lastSyllable) {
+		isSyllable := r >= firstSyllable && r <= lastSyllable
+		if isSyllable || !utf8.ValidRune(r) {
 			continue
 		}
 		s := string(r)

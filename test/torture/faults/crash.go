@@ -122,7 +122,8 @@ func (r *crashRun) all() *Violation {
 		if v := r.point(w, dry.States, k); v != nil {
 			return v
 		}
-		if r.s.Procs > 1 && k <= last && !inside(dry.InIn, k) {
+		mayKill := r.s.Procs > 1 && k <= last
+		if mayKill && !inside(dry.InIn, k) {
 			if err := r.kill(dry, k); err != nil {
 				return &Violation{Where: crashAt(k, "only process ended"), Err: err}
 			}
@@ -145,12 +146,9 @@ func (r *crashRun) point(w *workload.World, states []*workload.State, k int) *Vi
 	allowed := workload.AllowedStates(states, w.Acked)
 	var bad *Violation
 	w.Disk.EachSketch(func(im *crashfs.Sketch) bool {
-		_, first, err := r.judge.Verdict(im, allowed)
-		if err == nil && first && r.again(im) {
-			err = r.recover(im.Mem(), allowed, r.inFlight(w.Acked, im.Sum(workload.IsLock)))
-		}
-		if err == nil && first && im.Any(workload.IsSnapshot) {
-			err = r.mix(im, allowed)
+		_, isFirst, err := r.judge.Verdict(im, allowed)
+		if err == nil && isFirst {
+			err = r.examineNew(w, im, allowed)
 		}
 		if err != nil {
 			bad = &Violation{Where: crashAt(k, im.Label()), Err: err}
@@ -158,6 +156,20 @@ func (r *crashRun) point(w *workload.World, states []*workload.State, k int) *Vi
 		return err == nil
 	})
 	return bad
+}
+
+// examineNew examines an image that no earlier crash has left. It crashes the recovery of some of these images. If the
+// image has a snapshot, it also examines the image with other snapshots.
+func (r *crashRun) examineNew(w *workload.World, im *crashfs.Sketch, allowed []*workload.State) error {
+	if r.again(im) {
+		if err := r.recover(im.Mem(), allowed, r.inFlight(w.Acked, im.Sum(workload.IsLock))); err != nil {
+			return err
+		}
+	}
+	if im.Any(workload.IsSnapshot) {
+		return r.mix(im, allowed)
+	}
+	return nil
 }
 
 // kill kills the process at operation k and lets the other process continue. For a write, kill runs

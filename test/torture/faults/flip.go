@@ -104,7 +104,9 @@ func (s *flipStore) flipBits(try tryFunc) bool {
 // truncateFile truncates the file to every length.
 func (s *flipStore) truncateFile(try tryFunc) bool {
 	for n := range s.file {
-		if (n > s.end+80 && n%61 != 0) || (len(s.file) > 8<<10 && n%7 != 0) {
+		isSkippedAtEnd := n > s.end+80 && n%61 != 0
+		isSkippedInLarge := len(s.file) > 8<<10 && n%7 != 0
+		if isSkippedAtEnd || isSkippedInLarge {
 			continue
 		}
 		if !try(s.file[:n:n], "cut to %d bytes", n) {
@@ -176,7 +178,8 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	// Changes from before a compaction must not reappear, unless the whole file is as it was
 	// then: the store cannot recognize an older copy of the whole file.
 	older := len(b) < wal.HeaderSize || !bytes.Equal(b[:wal.HeaderSize], s.file[:wal.HeaderSize])
-	if !known || (last < s.base && !older) {
+	isReappeared := last < s.base && !older
+	if !known || isReappeared {
 		return fmt.Errorf("it ends at change %d, which it never did", last)
 	}
 	if err := workload.Differ(got, want); err != nil {
@@ -231,7 +234,8 @@ func (s *flipStore) checkRefusal(b []byte, err error, t *FlipTally) error {
 	rep, err := oxbow.Recover(context.Background(), workload.StoreFile, "saved.oxbow", o)
 	// A sector of a larger store may contain a complete later record. If the sector is moved
 	// to the front, recovery skips the records with lower numbers.
-	if err != nil || (rep.Changes < changes && len(b) <= 8<<10) {
+	hasLost := rep.Changes < changes && len(b) <= 8<<10
+	if err != nil || hasLost {
 		return fmt.Errorf("%d changes are sound, and %d are recovered: %w", changes, rep.Changes, err)
 	}
 	m, err := oxbow.Open("saved.oxbow", o)
@@ -248,13 +252,15 @@ func (s *flipStore) checkRefusal(b []byte, err error, t *FlipTally) error {
 // err must match ErrCorrupt.
 func checkNamed(err error, size int, damaged bool) error {
 	if c := (*oxbow.CorruptError)(nil); errors.As(err, &c) {
-		if c.Path != workload.StoreFile || c.Offset < 0 || c.Offset > int64(size) {
+		isInFile := 0 <= c.Offset && c.Offset <= int64(size)
+		if c.Path != workload.StoreFile || !isInFile {
 			return fmt.Errorf("the error names %q at %d of %d bytes: %w", c.Path, c.Offset, size, err)
 		}
 		return nil
 	}
-	known := errors.Is(err, oxbow.ErrNotStore) || errors.Is(err, oxbow.ErrVersion)
-	if damaged || !known || !strings.Contains(err.Error(), workload.StoreFile) {
+	isKnown := errors.Is(err, oxbow.ErrNotStore) || errors.Is(err, oxbow.ErrVersion)
+	isAllowed := isKnown && !damaged
+	if !isAllowed || !strings.Contains(err.Error(), workload.StoreFile) {
 		return fmt.Errorf(
 			"the error does not say which file, or is of no known sort, or not that of a damaged store: %w",
 			err,

@@ -193,8 +193,11 @@ func logSeed(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 
 // may returns an error for records that no crash can leave.
 func (l *logRun) may(got []string) error {
-	if n := len(got); n < len(l.acked) || n > len(l.acked)+len(l.fly) ||
-		!slices.Equal(got[:len(l.acked)], l.acked) || !slices.Equal(got[len(l.acked):], l.fly[:n-len(l.acked)]) {
+	// The log must hold all acknowledged records, and then the first of those in flight.
+	all := slices.Concat(l.acked, l.fly)
+	n := len(got)
+	isPossibleCount := len(l.acked) <= n && n <= len(all)
+	if !isPossibleCount || !slices.Equal(got, all[:n]) {
 		return fmt.Errorf("the log holds %d records; %d were acknowledged, %d in flight", n, len(l.acked), len(l.fly))
 	}
 	return nil

@@ -157,7 +157,8 @@ func checkTail(im *crashfs.Sketch, tail []byte, end int64) error {
 	}
 	img := im.Mem()
 	b, err := vfs.ReadFile(img, workload.StoreFile, -1)
-	if err == nil && int64(len(b)) > end && bytes.HasPrefix(b[end:], tail) {
+	hasTail := err == nil && int64(len(b)) > end
+	if hasTail && bytes.HasPrefix(b[end:], tail) {
 		return nil
 	}
 	dir := workload.StoreFile + ".lost"

@@ -97,7 +97,8 @@ func (f *faultFS) OpenLock(name string) (vfs.Lock, error) {
 // OpenFile implements [vfs.FS].
 func (f *faultFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	file, err := f.FS.OpenFile(name, flag, perm)
-	if err == nil && f.has[noNote] && name == storeFile+".lock" {
+	isForgetful := f.has[noNote] && name == storeFile+".lock"
+	if err == nil && isForgetful {
 		return forgetful{file}, nil
 	}
 	return file, err

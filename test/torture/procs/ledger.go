@@ -194,7 +194,11 @@ func (l *ledger) drop(tags []string) {
 	for _, t := range tags {
 		c := l.changes[t]
 		delete(l.changes, t)
-		if f := l.facts[c.name]; f != nil && f.gone && f.asked == f.settled {
+		f := l.facts[c.name]
+		if f == nil || !f.gone {
+			continue
+		}
+		if f.asked == f.settled {
 			delete(l.facts, c.name)
 		}
 	}

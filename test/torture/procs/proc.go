@@ -161,7 +161,8 @@ func (p *proc) bury() error {
 func (p *proc) kill() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.killed || p.closed || p.door == nil {
+	isEnded := p.killed || p.closed
+	if isEnded || p.door == nil {
 		return false
 	}
 	p.killed = true
@@ -172,7 +173,11 @@ func (p *proc) kill() bool {
 func (p *proc) pause(stop bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.door == nil || (stop && p.killed) || p.stopped == stop {
+	isRunning := !p.closed && p.door != nil
+	if !isRunning || p.stopped == stop {
+		return false
+	}
+	if stop && p.killed {
 		return false
 	}
 	p.stopped = stop
@@ -272,7 +277,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	defer t.mu.Unlock()
 	first := !bytes.ContainsRune(t.b, '\n')
 	t.b = append(t.b, b...)
-	if i := bytes.IndexByte(t.b, '\n'); first && i >= 0 && t.line != nil {
+	wantsLine := first && t.line != nil
+	if i := bytes.IndexByte(t.b, '\n'); wantsLine && i >= 0 {
 		t.line <- string(t.b[:i])
 	}
 	if len(t.b) > 4096 {

@@ -56,8 +56,10 @@ func (r *reader) get(ctx context.Context) bool {
 		return false
 	}
 	r.judge("get", name, before, r.run.ledger.look(name), a.Refused == "", a.Version)
-	if after := r.run.ledger.look(name); a.Refused == "" && !before.shared && before.asked == after.asked &&
-		before.asked == before.settled {
+	after := r.run.ledger.look(name)
+	isStill := before.asked == after.asked && before.asked == before.settled // nobody wrote while get read
+	isJudged := a.Refused == "" && !before.shared
+	if isJudged && isStill {
 		if tag := firstWord(a.Content); tag != before.tag && !before.gone {
 			r.run.violate(
 				"mixed: %s read %q as %s wrote it, at version %d; acknowledged is %s",
@@ -118,7 +120,11 @@ func (r *reader) readNames(ctx context.Context) bool {
 	for name, f := range after {
 		// If the read shows some change, every older change must be visible, even if the older
 		// change was acknowledged only after the read began.
-		if v := a.Names[name]; !f.gone && !f.shared && f.asked == f.settled && f.version <= last && v != f.version {
+		isSettled := !f.gone && !f.shared && f.asked == f.settled
+		if !isSettled || f.version > last {
+			continue
+		}
+		if v := a.Names[name]; v != f.version {
 			r.run.violate("hole: %s shows change %d, and of %q version %d, not %d", r.p.name, last, name, v, f.version)
 		}
 	}

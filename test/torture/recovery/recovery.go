@@ -287,7 +287,8 @@ func (x *trial) look() error {
 			got, err = verb.Get(x.ctx, w, verb.GetIn{Name: name, Bare: true})
 			return err
 		})
-		if err == nil && gotContent(got) != want && state < 0 {
+		isWrong := err == nil && gotContent(got) != want
+		if isWrong && state < 0 {
 			return fmt.Errorf("get answers %q with %q, want %q or an error", name, gotContent(got), want)
 		}
 		break // one entry is enough; it differs between runs

@@ -99,7 +99,9 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	rnd.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
 	told := start
 	for i, p := range points {
-		if (o.Limit > 0 && i == o.Limit) || (o.Budget > 0 && time.Since(start) > o.Budget) {
+		isEnough := o.Limit > 0 && i == o.Limit
+		isTimeUp := o.Budget > 0 && time.Since(start) > o.Budget
+		if isEnough || isTimeUp {
 			break
 		}
 		if err := o.try(ctx, p, &rep); err != nil {
@@ -193,7 +195,8 @@ func (o Options) strace(
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	var exit *exec.ExitError
-	if err != nil && (ctx.Err() != nil || !errors.As(err, &exit)) {
+	hasRun := ctx.Err() == nil && (err == nil || errors.As(err, &exit))
+	if err != nil && !hasRun {
 		return "", "", errors.Join(ctx.Err(), err)
 	}
 	b, rerr := os.ReadFile(file)

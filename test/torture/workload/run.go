@@ -205,7 +205,10 @@ func (w *World) Step(st Step) error {
 		calls++
 		// Calls after a crash only belong to error handling.
 		dead := w.Disk.HasCrashed() || (w.killAt > 0 && w.Disk.CountOps() >= w.killAt)
-		if calls != st.At || fired || dead {
+		if fired || dead {
+			return
+		}
+		if calls != st.At {
 			return
 		}
 		fired = true
@@ -233,7 +236,8 @@ func (w *World) Step(st Step) error {
 // settle fills in what a Retry repeats. A batch in the middle of the Retry comes too late
 // for that.
 func (w *World) settle(st Step) Step {
-	if st.Kind == Retry && st.OpID == "" && w.last != nil {
+	isOpen := st.Kind == Retry && st.OpID == ""
+	if isOpen && w.last != nil {
 		st.OpID, st.Ops = w.last.OpID, w.last.Ops
 	}
 	return st
@@ -273,7 +277,8 @@ func (w *World) event(st Step, inner bool) error {
 	}
 	undo := w.model.Undoable()
 	seq, err := w.call(st, undo)
-	if (err != nil && w.Disk.HasCrashed()) || over(err) {
+	hasCrashed := err != nil && w.Disk.HasCrashed()
+	if hasCrashed || over(err) {
 		if err == nil {
 			err = crashfs.ErrCrashed
 		}
@@ -398,7 +403,8 @@ func (w *World) everybody(st Step, inner bool, fn func(i int, es []oxbow.Entry, 
 	all := (uint64(w.Acked)+w.Script.Seed)%2 == 0
 	for i, p := range w.procs {
 		// In the middle of another step, its process must not be used.
-		if p.mem == nil || (i != st.Proc && (inner || !all)) {
+		mayRead := i == st.Proc || (all && !inner)
+		if p.mem == nil || !mayRead {
 			continue
 		}
 		es, err := collect(p.mem)
@@ -427,7 +433,8 @@ func (w *World) record(st Step, inner, busy bool) error {
 			return errors.New(d)
 		}
 		stats, err := w.procs[i].mem.Stats(context.Background())
-		if err == nil && stats.Last != w.model.seq && !lax {
+		isWrong := !lax && stats.Last != w.model.seq
+		if err == nil && isWrong {
 			err = fmt.Errorf("it is at change %d, want %d", stats.Last, w.model.seq)
 		}
 		return err
@@ -451,7 +458,8 @@ func AllowedStates(states []*State, acked int) []*State {
 		next := states[acked+1]
 		allowed = append(allowed, next)
 		// If a nested step did nothing, the outer step may have been in flight before it.
-		if next.Inner && next.Model == states[acked].Model && acked+2 < len(states) {
+		hasDoneNothing := next.Inner && next.Model == states[acked].Model
+		if hasDoneNothing && acked+2 < len(states) {
 			allowed = append(allowed, states[acked+2])
 		}
 	}

@@ -200,8 +200,10 @@ func differ(got, want []oxbow.Entry) string {
 			return "it has entry " + describe(&got[i]) + ", which is not to be there"
 		}
 		a, b := &got[i], &want[i]
-		timed := !b.Updated.IsZero()
-		if !alike(a, b) || (timed && (!a.Created.Equal(b.Created) || !a.Updated.Equal(b.Updated))) {
+		hasTimes := !b.Updated.IsZero()
+		isSameTime := a.Created.Equal(b.Created) && a.Updated.Equal(b.Updated)
+		isTimeWrong := hasTimes && !isSameTime
+		if isTimeWrong || !alike(a, b) {
 			return fmt.Sprintf("entry %d is %s of %s, want %s of %s", i, describe(a), a.Updated.Format(time.StampNano),
 				describe(b), b.Updated.Format(time.StampNano))
 		}
