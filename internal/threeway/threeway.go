@@ -1,15 +1,33 @@
-// Package threeway merges two versions of an entry's labels and aliases that were derived from a
-// common base. Loads, imports, team files, synchronisation, stores over files, reverts and edits in
-// a session use it. Texts are merged by [diff.MergeLines].
-//
-// [diff.MergeLines]: https://pkg.go.dev/github.com/oxbow-memory/oxbow/internal/base/diff#MergeLines
+// Package threeway merges two versions of an entry that were derived from a common base. Loads, imports, team files,
+// synchronisation, stores over files, reverts and edits in a session use it. [MergeEntry] reports a conflict if both
+// sides changed the same lines. [MergeKeepingBoth] keeps both texts of a conflict in the entry. Lines are merged by
+// package diff.
 package threeway
 
 import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
+
+// MergeEntry merges the content, the aliases and the labels of two versions of an entry. The other fields of the
+// result are those of ours. isClean is false if both sides changed the same or adjacent lines of the content. In this
+// case, the result has the content of ours.
+func MergeEntry(base, ours, theirs *oxbow.Entry) (merged oxbow.Entry, isClean bool) {
+	merged = ours.Clone()
+	content, isClean := diff.MergeLines(base.Content, ours.Content, theirs.Content)
+	if isClean {
+		merged.Content = content
+	}
+	merged.Aliases, merged.Labels = MergeWords(base, ours, theirs)
+	return merged, isClean
+}
+
+// MergeWords merges the aliases and the labels of two versions of an entry, which never conflict.
+func MergeWords(base, ours, theirs *oxbow.Entry) (aliases []string, labels []oxbow.Label) {
+	return MergeSets(base.Aliases, ours.Aliases, theirs.Aliases), MergeLabels(base.Labels, ours.Labels, theirs.Labels)
+}
 
 // MergeSets merges two sets that were derived from base. The result contains a value that one side added,
 // and lacks a value that one side removed. If only one side changed, the result is this side.

@@ -45,6 +45,22 @@ func TestLabels(t *testing.T) {
 	}
 }
 
+func TestEntry(t *testing.T) {
+	entry := func(content, aliases, words string) *oxbow.Entry {
+		return &oxbow.Entry{Name: "n", Content: content, Aliases: strings.Fields(aliases), Labels: labels(t, words)}
+	}
+	base := entry("1\n2\n3\n4\n", "a", "tag:x")
+	merged, isClean := MergeEntry(base, entry("1a\n2\n3\n4\n", "a b", "tag:x"), entry("1\n2\n3\n4b\n", "a", "tag:y"))
+	if !isClean || merged.Name != "n" || merged.Content != "1a\n2\n3\n4b\n" ||
+		!slices.Equal(merged.Aliases, []string{"a", "b"}) || !slices.Equal(merged.Labels, labels(t, "tag:y")) {
+		t.Errorf("MergeEntry() = %+v, %v, want the changes of both sides", merged, isClean)
+	}
+	merged, isClean = MergeEntry(base, entry("1a\n2\n3\n4\n", "", ""), entry("1b\n2\n3\n4\n", "a", "tag:x"))
+	if isClean || merged.Content != "1a\n2\n3\n4\n" || len(merged.Aliases)+len(merged.Labels) > 0 {
+		t.Errorf("MergeEntry() = %+v, %v, want a conflict, our text, and no words", merged, isClean)
+	}
+}
+
 func labels(t *testing.T, s string) (all []oxbow.Label) {
 	t.Helper()
 	for _, word := range strings.Fields(s) {

@@ -204,8 +204,7 @@ func (s *SeenEntries) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
 	if want.Labels == nil {
 		want.Labels = now.Labels
 	}
-	want.Aliases = threeway.MergeSets(base.Aliases, want.Aliases, now.Aliases)
-	want.Labels = threeway.MergeLabels(base.Labels, want.Labels, now.Labels)
+	want.Aliases, want.Labels = threeway.MergeWords(&base, &want, &now)
 	return want, nil
 }
 

@@ -78,8 +78,7 @@ func (r *replay) repeatChange(n *node) *oxbow.Entry {
 	} else {
 		return nil
 	}
-	e.Aliases = threeway.MergeSets(old.Aliases, n.Entry.Aliases, e.Aliases)
-	e.Labels = threeway.MergeLabels(old.Labels, n.Entry.Labels, e.Labels)
+	e.Aliases, e.Labels = threeway.MergeWords(&old, &n.Entry, &e)
 	if addOperation(&e).Check() != nil { // there are too many labels, so keep the version's own
 		e.Aliases, e.Labels = n.Entry.Aliases, n.Entry.Labels
 	}

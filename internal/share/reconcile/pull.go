@@ -10,12 +10,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/share/team"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
-
-// labelConflict is the key of a label on conflicting entries. A conflict means that both
-// versions were kept.
-const labelConflict = "conflict"
 
 func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 	for _, p := range s.pairs {
@@ -185,7 +181,7 @@ func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 	}
 	if err == nil {
 		st.hasHomeChanges = s.state.entryHash(&m) != s.state.entryHash(p.server)
-		_, st.change.Conflict = m.Label(labelConflict)
+		_, st.change.Conflict = m.Label(threeway.LabelConflict)
 		s.planReplace(st, p.home, m)
 		if s.state.entryHash(&m) == s.state.entryHash(p.home) {
 			st.ops = nil
@@ -197,7 +193,7 @@ func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 	// If the merge fails, keep the home's entry and store the server's next to it.
 	e := p.server.Clone()
 	e.Name, e.Aliases = conflictName(p.server, 1), nil
-	e.Labels = oxbow.SortLabels(append(e.Labels, oxbow.Label{Key: labelConflict, Value: "content"}))
+	e.Labels = oxbow.SortLabels(append(e.Labels, oxbow.Label{Key: threeway.LabelConflict, Value: "content"}))
 	if len(e.Labels) > oxbow.MaxLabels {
 		e.Labels = nil
 	}
@@ -233,7 +229,7 @@ func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, err
 			}
 		}
 	}
-	m, err := team.MergeEntries(&o, &a, &b)
+	m, err := threeway.MergeKeepingBoth(&o, &a, &b)
 	m.Kind = a.Kind
 	return m, err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -26,9 +27,6 @@ type File struct {
 	Name  string // file name in the directory
 	Entry oxbow.Entry
 }
-
-// conflictLabel is the key of a label for entries in which a merge kept both versions.
-const conflictLabel = "conflict"
 
 // Lint reads all files in a directory. It returns the entries in the order of the files, and a
 // finding for each problem. Lint ignores files that are not meant as entries. If the directory
@@ -149,7 +147,7 @@ func (l *linter) lintEntry(name string, e oxbow.Entry) {
 	if err := Check(e); err != nil {
 		l.addFinding(name, "shorten or mend the entry", "%v", err)
 	}
-	if owner := e.Values(conflictLabel); len(owner) > 0 {
+	if owner := e.Values(threeway.LabelConflict); len(owner) > 0 {
 		l.addFinding(
 			name,
 			"keep what is right, and take the label conflict away",

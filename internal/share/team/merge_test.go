@@ -3,12 +3,12 @@
 package team
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
 // entryFrom parses "name|content|alias,alias|key:value,…", a short form of an entry.
@@ -34,6 +34,18 @@ func entryFrom(t testing.TB, s string) oxbow.Entry {
 	}
 	e.Labels = oxbow.SortLabels(e.Labels)
 	return e
+}
+
+// conflictOpen, conflictOr and conflictClose are the lines around the two texts of a conflict.
+var conflictOpen, conflictOr, conflictClose = conflictComments()
+
+func conflictComments() (before, between, after string) {
+	e, err := threeway.MergeKeepingBoth(&oxbow.Entry{}, &oxbow.Entry{Content: "a"}, &oxbow.Entry{Content: "b"})
+	lines := strings.Split(e.Content, "\n")
+	if err != nil || len(lines) != 5 {
+		panic("the merge of two texts is " + e.Content)
+	}
+	return lines[0], lines[2], lines[4]
 }
 
 func short(e oxbow.Entry) string {
@@ -109,15 +121,6 @@ func TestMergeRefuses(t *testing.T) {
 		if p, _, perr := parseEntry(got); err != nil || perr != nil || p.Created.Unix() != 5 {
 			t.Errorf("Merge() of two new files = %q, %v, want the earlier date", got, err)
 		}
-	}
-}
-
-func TestCutConflicts(t *testing.T) {
-	side := []string{"a", conflictOpen, "b", conflictOr, conflictClose, conflictOr, conflictOpen, "c"}
-	out, kept := replaceConflicts(side)
-	if !slices.Equal(out, []string{"a", placeholder, conflictOr, conflictOpen, "c"}) || len(kept) != 1 ||
-		len(kept[0]) != 2 {
-		t.Errorf("cutConflicts() = %q, %q", out, kept)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/diff"
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
@@ -180,16 +179,15 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 		}
 		return op
 	}
-	clean := false
-	u.Content, clean = diff.MergeLines(base.Content, u.Content, now.Entry.Content)
-	if !clean {
-		u.Content = op.(oxbow.Update).Content
+	ours := oxbow.Entry{Content: u.Content, Aliases: u.Aliases, Labels: u.Labels}
+	both, isClean := threeway.MergeEntry(base, &ours, &now.Entry)
+	if !isClean {
 		own.copies[now.Path] = fmt.Sprintf("entry %q was written while somebody else changed the same lines", name)
 		return u
 	}
+	u.Content = both.Content
 	merged := u
-	merged.Aliases = threeway.MergeSets(base.Aliases, u.Aliases, now.Entry.Aliases)
-	merged.Labels = threeway.MergeLabels(base.Labels, u.Labels, now.Entry.Labels)
+	merged.Aliases, merged.Labels = both.Aliases, both.Labels
 	if merged.Check() != nil { // the merged op is not valid, for example because it has too many labels
 		own.copies[now.Path] = fmt.Sprintf(
 			"entry %q was given labels or aliases while somebody else gave it others",

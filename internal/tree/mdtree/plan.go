@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/diff"
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
@@ -451,15 +450,15 @@ func (p *planner) planMerge(i int, e *storedEntry, base manifestItem) ([]oxbow.O
 		if err != nil {
 			return nil, err
 		}
-		content, isMerged := diff.MergeLines(dumped.Content, want.Content, e.whole.Content)
-		if isKnown && isMerged {
+		merged, isClean := threeway.MergeEntry(&dumped, want, e.whole)
+		if isKnown && isClean {
 			p.Changed = append(p.Changed, want.Name)
 			p.Merged = append(p.Merged, want.Name)
 			return append(makeOps(want, e.whole), oxbow.Update{
 				Name:    want.Name,
-				Content: content,
-				Aliases: tidyAliases(threeway.MergeSets(dumped.Aliases, want.Aliases, e.whole.Aliases)),
-				Labels:  threeway.MergeLabels(dumped.Labels, want.Labels, e.whole.Labels),
+				Content: merged.Content,
+				Aliases: tidyAliases(merged.Aliases),
+				Labels:  merged.Labels,
 			}), nil
 		}
 	}

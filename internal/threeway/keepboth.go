@@ -1,0 +1,243 @@
+// This file merges two versions of an entry, and keeps both texts where the two sides changed the same lines.
+//
+// Labels and aliases are merged as sets. A value that one side added is added, and a value that one
+// side removed is removed. The content is merged line by line. If both sides changed the same or
+// adjacent lines, both texts are kept in the entry, between comments, and the entry gets the label
+// conflict:content.
+//
+// The order of merges does not matter. A version is treated as a set of changes to the base. A
+// merge is the union of two such sets. A conflict contains the complete text of each change, so
+// that the next merge can find the changes again. This is limited by the comparison of lines,
+// which is ambiguous if lines are repeated.
+
+package threeway
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
+)
+
+// LabelConflict is the key of the labels that name the parts of an entry in which a merge kept both versions:
+// conflict:content, conflict:name and conflict:status.
+const LabelConflict = "conflict"
+
+// The lines before, between and after the two texts of a conflict. They are comments, which
+// Markdown does not render.
+const (
+	conflictOpen = "<!-- conflict: both texts are kept; choose what is right, and take these comments and the label " +
+		"conflict away -->"
+	conflictOr    = "<!-- conflict: or -->"
+	conflictClose = "<!-- conflict: end -->"
+)
+
+// errNested is returned if both sides change a conflict. Then git merges the file line by line, and
+// the user has to resolve the conflict.
+var errNested = errors.New("there is a conflict in it already, which this merge touches")
+
+// MergeKeepingBoth merges two versions a and b of an entry that were derived from o. They may be
+// swapped. If both sides changed the same part, the result has both versions of the part, and the label
+// conflict:PART. It returns an error if both sides change a conflict of an earlier merge. The result has no kind.
+func MergeKeepingBoth(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
+	conflicts := map[string]bool{}
+	e.Created = earlierTime(a.Created, b.Created)
+	var names []string
+	switch {
+	case a.Name == b.Name || b.Name == o.Name:
+		e.Name = a.Name
+	case a.Name == o.Name:
+		e.Name = b.Name
+	default: // keep both names, so that users of both names find the entry
+		e.Name = min(a.Name, b.Name)
+		names = []string{a.Name, b.Name}
+		conflicts["name"] = true
+	}
+	e.Aliases = slices.DeleteFunc(mergeAliases(o.Aliases, a.Aliases, b.Aliases, names), func(s string) bool {
+		return s == e.Name
+	})
+	e.Labels = oxbow.SortLabels(MergeSets(o.Labels, a.Labels, b.Labels))
+	if both := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
+		return l.Key != "status" || slices.Contains(o.Labels, l)
+	}); len(both) > 1 {
+		conflicts["status"] = true // the two sides set different new values
+	}
+	lines, two, err := mergeLines(splitLines(o.Content), splitLines(a.Content), splitLines(b.Content))
+	if err != nil {
+		return e, err
+	}
+	e.Content = strings.Join(lines, "\n")
+	if two {
+		conflicts["content"] = true
+	}
+	for part := range conflicts {
+		e.Labels = oxbow.SortLabels(append(e.Labels, oxbow.Label{Key: LabelConflict, Value: part}))
+	}
+	return e, nil
+}
+
+// mergeAliases merges the aliases of two versions, which may be swapped. The aliases of base come first,
+// in their order, followed by the new aliases, sorted. add contains further aliases of the result.
+func mergeAliases(base, a, b, add []string) []string {
+	merged := MergeSets(base, slices.Concat(a, add), slices.Concat(b, add))
+	place := func(s string) int {
+		i := slices.Index(base, s)
+		if i < 0 {
+			return len(base)
+		}
+		return i
+	}
+	slices.SortFunc(merged, func(x, y string) int { return cmp.Or(place(x)-place(y), strings.Compare(x, y)) })
+	return slices.Compact(merged)
+}
+
+func earlierTime(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}
+
+func splitLines(content string) []string {
+	if content == "" {
+		return nil
+	}
+	return strings.Split(content, "\n")
+}
+
+// mergeLines applies both sides' changes to the lines of base. isConflict is set if both texts were
+// kept for a change.
+func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) {
+	ca, err := lineChanges(base, a)
+	if err != nil {
+		return nil, false, err
+	}
+	cb, err := lineChanges(base, b)
+	if err != nil {
+		return nil, false, err
+	}
+	out, err = diff.ApplyChanges(base, append(ca, cb...), func(cs []diff.LineChange, to int) ([]string, error) {
+		isConflict = true
+		return keepTexts(base, cs, to)
+	})
+	return out, isConflict, err
+}
+
+// keepTexts returns the lines of a conflict of changes that overlap or touch. For each change, the conflict
+// contains the affected lines of the base with only this change applied.
+func keepTexts(base []string, cs []diff.LineChange, to int) ([]string, error) {
+	from := cs[0].From
+	var texts [][]string
+	for _, c := range cs {
+		text := slices.Concat(base[from:c.From], c.Lines, base[c.To:to])
+		if slices.ContainsFunc(text, isConflictLine) || slices.ContainsFunc(base, isConflictLine) {
+			return nil, errNested
+		}
+		texts = append(texts, text)
+	}
+	slices.SortFunc(texts, slices.Compare[[]string])
+	return conflictLines(slices.CompactFunc(texts, slices.Equal[[]string])), nil
+}
+
+func isConflictLine(s string) bool {
+	return s == conflictOpen || s == conflictOr || s == conflictClose
+}
+
+// lineChanges returns the changes from the base to a version. If the version contains a
+// conflict, it returns the changes for each of the conflict's texts.
+func lineChanges(base, side []string) (out []diff.LineChange, err error) {
+	var conflicts [][][]string
+	if !slices.ContainsFunc(base, isConflictLine) {
+		side, conflicts = replaceConflicts(side)
+	}
+	for _, c := range diff.LineChanges(base, side) {
+		i := slices.IndexFunc(c.Lines, isPlaceholder)
+		if i < 0 {
+			out = append(out, c)
+			continue
+		}
+		if slices.ContainsFunc(c.Lines[i+1:], isPlaceholder) {
+			return nil, errNested
+		}
+		texts := conflicts[placeholderNumber(c.Lines[i])]
+		var all [][]diff.LineChange
+		for _, text := range texts {
+			var its []diff.LineChange
+			for _, d := range diff.LineChanges(base[c.From:c.To], slices.Concat(c.Lines[:i], text, c.Lines[i+1:])) {
+				its = append(its, diff.LineChange{From: c.From + d.From, To: c.From + d.To, Lines: d.Lines})
+			}
+			all = append(all, its)
+		}
+		if isCovered(all) {
+			c.Lines = slices.Concat(c.Lines[:i], conflictLines(texts), c.Lines[i+1:])
+			all = [][]diff.LineChange{{c}}
+		}
+		out = append(out, slices.Concat(all...)...)
+	}
+	return out, nil
+}
+
+// isCovered reports whether a text in a conflict contains only changes that another text of the
+// conflict also contains, for example because it equals the base. A list of changes could not
+// represent such a text.
+func isCovered(all [][]diff.LineChange) bool {
+	for i, a := range all {
+		for j, b := range all {
+			in := func(c diff.LineChange) bool {
+				return slices.ContainsFunc(b, func(d diff.LineChange) bool { return c.Compare(d) == 0 })
+			}
+			if i != j && !slices.ContainsFunc(a, func(c diff.LineChange) bool { return !in(c) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// conflictLines returns the lines of a conflict with these texts.
+func conflictLines(texts [][]string) (out []string) {
+	for i, text := range texts {
+		out = append(append(out, []string{conflictOpen, conflictOr}[min(i, 1)]), text...)
+	}
+	return append(out, conflictClose)
+}
+
+// placeholder is a placeholder line that replaces a conflict in a text. A content cannot contain a NUL.
+// The line for conflict number n consists of n+1 NULs.
+const placeholder = "\x00"
+
+func isPlaceholder(s string) bool { return strings.HasPrefix(s, placeholder) }
+
+func placeholderNumber(s string) int { return len(s) - 1 }
+
+// replaceConflicts replaces each conflict in a text by its placeholder line, and returns the texts of
+// each conflict. Conflicts without an end marker are not replaced.
+func replaceConflicts(side []string) (out []string, conflicts [][][]string) {
+	for i := 0; i < len(side); i++ {
+		end := -1
+		if side[i] == conflictOpen {
+			end = slices.Index(side[i:], conflictClose)
+		}
+		if end < 0 {
+			out = append(out, side[i])
+			continue
+		}
+		var texts [][]string
+		text := []string{}
+		for _, l := range side[i+1 : i+end] {
+			if l == conflictOr {
+				texts, text = append(texts, text), []string{}
+			} else {
+				text = append(text, l)
+			}
+		}
+		out = append(out, strings.Repeat(placeholder, len(conflicts)+1))
+		conflicts = append(conflicts, append(texts, text))
+		i += end
+	}
+	return out, conflicts
+}
