@@ -121,8 +121,9 @@ func quoteUnlessBare(s string) string {
 	return strconv.Quote(s)
 }
 
-// parseText parses an entry's file that has front matter. If the text has none, ok is false.
-// notes describe keys that were ignored.
+// parseText parses an entry's file that has front matter. If the text has none, ok is false. A key that oxbow does not
+// know becomes labels. A value that cannot be a label becomes a paragraph above the content. notes describe these
+// values.
 func parseText(text string) (e oxbow.Entry, notes []string, ok bool, err error) {
 	data, body, ok := frontmatter.Cut(strings.TrimPrefix(text, "\ufeff"))
 	if !ok {
@@ -137,7 +138,8 @@ func parseText(text string) (e oxbow.Entry, notes []string, ok bool, err error) 
 		r.readKeys(top)
 	}
 	r.entry.Labels = oxbow.SortLabels(r.entry.Labels)
-	r.entry.Content = r.before + strings.Trim(body, lineEnds) + r.after
+	r.entry.Content = r.before + strings.Trim(strings.Join(append(r.paragraphs, strings.Trim(body, lineEnds)), "\n\n"),
+		lineEnds) + r.after
 	var errs []error
 	for _, d := range r.Diagnostics {
 		errs = append(errs, fmt.Errorf("has a mistake in line %d: %s", d.Line, d.Text))
@@ -151,6 +153,7 @@ type fileReader struct {
 	entry         oxbow.Entry
 	before, after string
 	notes         []string
+	paragraphs    []string // values that are kept with the content
 }
 
 func (r *fileReader) readKeys(top *yaml.Node) {
@@ -201,12 +204,36 @@ func (r *fileReader) readValue(k, v *yaml.Node) {
 	case keyAfter:
 		r.after = r.readLineEnds(k, v)
 	default:
-		r.notes = append(r.notes, fmt.Sprintf(
-			"has the key %q, which oxbow does not know, and which is gone when oxbow writes the file again; a label is "+
-				"written as labels: [\"key:value\"]",
-			frontmatter.Clip(k.Value),
-		))
+		r.readOtherKey(k, v)
 	}
+}
+
+// maxOtherLabels is the maximum number of labels that an entry has after a key that oxbow does not know was read. The
+// rest is for the labels that oxbow adds.
+const maxOtherLabels = oxbow.MaxLabels / 2
+
+// readOtherKey reads a key that oxbow does not know, like an import.
+func (r *fileReader) readOtherKey(k, v *yaml.Node) {
+	for _, p := range frontmatter.Flatten(k.Value, v) {
+		for _, n := range p.Scalars {
+			l := oxbow.Label{Key: frontmatter.LabelKey(p.Name), Value: strings.TrimSpace(n.Value)}
+			isNote := l.Key == "kind" && l.Value == oxbow.Note.String()
+			switch {
+			case l.Value == "" || frontmatter.IsNull(n) || isNote:
+			case l.Check() == nil && len(r.entry.Labels) < maxOtherLabels:
+				r.entry.Labels = append(r.entry.Labels, l)
+			default:
+				r.keepWithText(p.Name, n.Value, "cannot be a label")
+			}
+		}
+	}
+}
+
+// keepWithText keeps a value as a paragraph above the content, and notes the reason.
+func (r *fileReader) keepWithText(key, value, reason string) {
+	r.paragraphs = append(r.paragraphs, key+": "+strings.TrimSpace(value))
+	r.notes = append(r.notes, fmt.Sprintf("has the key %q with %q, which %s and is kept with the text",
+		frontmatter.Clip(key), frontmatter.Clip(value), reason))
 }
 
 func (r *fileReader) addLabel(n *yaml.Node, l oxbow.Label) {
@@ -247,9 +274,7 @@ func (r *fileReader) readCreated(k, v *yaml.Node) {
 			return
 		}
 	}
-	r.notes = append(r.notes, fmt.Sprintf(
-		"has the date %q, which is not understood and so not read; write it like 2026-04-18T09:30:00Z",
-		frontmatter.Clip(s)))
+	r.keepWithText(keyCreated, s, "is not a date such as 2026-04-18T09:30:00Z")
 }
 
 func (r *fileReader) readLineEnds(k, v *yaml.Node) string {

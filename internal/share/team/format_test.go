@@ -92,6 +92,32 @@ func TestParseHandwritten(t *testing.T) {
 	}
 }
 
+// TestOtherKeysAreKept reads keys that oxbow does not know. Nothing is lost if oxbow writes the file again.
+func TestOtherKeysAreKept(t *testing.T) {
+	long := strings.Repeat("long ", 200)
+	for text, want := range map[string]oxbow.Entry{
+		"---\nname: a\nOwner: ada\nreview-by: [bob, 2026-04-18]\n---\nx": {Name: "a", Content: "x",
+			Labels: []oxbow.Label{{Key: "owner", Value: "ada"}, {Key: "review_by", Value: "2026-04-18"},
+				{Key: "review_by", Value: "bob"}}},
+		"---\nname: a\nowner: {name: ada, teams: [x, y]}\nkind: note\nempty:\n---\nx": {Name: "a", Content: "x",
+			Labels: []oxbow.Label{{Key: "owner_name", Value: "ada"}, {Key: "owner_teams", Value: "x"},
+				{Key: "owner_teams", Value: "y"}}},
+		"---\nname: a\nsummary: " + long + "\n---\n\nx\n": {Name: "a",
+			Content: "summary: " + strings.TrimSpace(long) + "\n\nx"},
+		"---\nname: a\nby: ada\ncreated: soon\nlines_after: \"\\n\"\n---\n": {Name: "a",
+			Content: "by: ada\n\ncreated: soon\n"},
+	} {
+		got, _, err := parseEntry(text)
+		if err != nil || !equalEntries(got, want) {
+			t.Errorf("parseEntry(%q) = %+v, %v, want %+v", text, got, err, want)
+		}
+		again, notes, err := parseEntry(Format(got))
+		if err != nil || len(notes) > 0 || !equalEntries(again, got) {
+			t.Errorf("after %q was written again, parseEntry = %+v, %q, %v", text, again, notes, err)
+		}
+	}
+}
+
 func TestParseMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"---\ntags: [a]\n---\nx":                     "does not say the entry's name",
@@ -103,8 +129,8 @@ func TestParseMistakes(t *testing.T) {
 		"---\n- a\n---\nx":                           "has a mistake in line 2: is a list",
 		"---\nname: a\nlines_after: x\n---\nx":       "not a list of line ends",
 		"---\nname: \"a\n---\nx":                     "is not YAML",
-		"---\nname: a\nowner: me\n---\nx":            `has the key "owner"`,
-		"---\nname: a\ncreated: yesterday\n---\nx":   `has the date "yesterday"`,
+		"---\nname: a\nby: me\n---\nx":               `has the key "by" with "me", which cannot be a label`,
+		"---\nname: a\ncreated: yesterday\n---\nx":   `has the key "created" with "yesterday", which is not a date`,
 		"---\nname: a\nno end of the front matter\n": "does not say the entry's name",
 	} {
 		_, notes, err := parseEntry(text)

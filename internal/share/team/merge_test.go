@@ -101,7 +101,7 @@ func TestMergeRefuses(t *testing.T) {
 	good := noteFile("a", "one\ntwo")
 	for what, bad := range map[string]string{
 		"no entry": "just text\n", "markers": noteFile("a", "<<<<<<< x\n=======\n>>>>>>> y"),
-		"unknown data": strings.Replace(good, "\n---\n", "\nowner: me\n---\n", 1),
+		"a value that is kept with the text": strings.Replace(good, "\n---\n", "\nby: me\n---\n", 1),
 	} {
 		if got, err := Merge(good, bad, noteFile("a", "three")); err == nil {
 			t.Errorf("%s: Merge() = %q, want an error", what, got)

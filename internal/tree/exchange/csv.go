@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
 // csvTexts are the names of the columns whose texts are the content of an entry.
@@ -170,7 +172,7 @@ var errColumns = errors.New("no column has the text of the entries")
 // csvColumns returns the names of the columns in the form of keys. It returns an error if no column has a text.
 func csvColumns(names []string) (keys []string, err error) {
 	for _, name := range names {
-		keys = append(keys, normalizeKey(strings.TrimSpace(name)))
+		keys = append(keys, frontmatter.NormalizeKey(strings.TrimSpace(name)))
 	}
 	if hasAny(keys, csvTexts...) {
 		return keys, nil

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -106,9 +105,6 @@ var keyTwins = map[string]string{
 	"tag": "tags", "alias": "aliases", "created_at": "created", "createdat": "created", "date_created": "created",
 }
 
-// labelKey returns the label key for a key of front matter: owner.name becomes owner_name.
-func labelKey(key string) string { return strings.ReplaceAll(key, ".", "_") }
-
 // maxKeyWords is the maximum number of words in a key, such as "date created". A line with more
 // words before its colon is a sentence.
 const maxKeyWords = 3
@@ -140,16 +136,6 @@ func cutKey(l string) (name, value string, ok bool) {
 	return name, strings.TrimSpace(value), true
 }
 
-// normalizeKey returns the spelling of a key that all its variants share.
-func normalizeKey(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '-' || r == ' ' {
-			return '_'
-		}
-		return unicode.ToLower(r)
-	}, name)
-}
-
 func isBullet(l string) bool { return l == "-" || strings.HasPrefix(l, "- ") }
 
 var (
@@ -161,7 +147,7 @@ var (
 // nested mapping, a key for each value. The value begins on the line of the key and continues on
 // lines.
 func (k frontKey) readKeys(value string, lines []string) []frontKey {
-	k.key = normalizeKey(k.name)
+	k.key = frontmatter.NormalizeKey(k.name)
 	comment := ""
 	if rest, end := cutComment(value); rest == "" || !slices.Contains(textKeys, k.key) {
 		value, comment = rest, end
@@ -265,57 +251,46 @@ func quoteHashes(lines []string) []string {
 	return out
 }
 
-// flattenNode returns the keys and values of a node. Nested lists are joined to a single list, and
-// a mapping becomes a key for each of its values, such as owner.name. The values below metadata are
-// keys without the prefix metadata, because Claude Code writes type there, which other programs
-// write at the top.
+// flattenNode returns the keys and values of a node (see [frontmatter.Flatten]).
 func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
-	switch n.Kind {
-	case yaml.MappingNode:
-		var keys []frontKey
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			sub := k
-			sub.name = k.name + "." + n.Content[i].Value
-			if k.key == "metadata" {
-				sub.name = n.Content[i].Value
-			}
-			sub.key = normalizeKey(sub.name)
-			keys = append(keys, sub.flattenNode(n.Content[i+1])...)
+	var keys []frontKey
+	for _, p := range frontmatter.Flatten(k.name, n) {
+		sub := k
+		sub.name = p.Name
+		sub.key = frontmatter.NormalizeKey(p.Name)
+		sub.list = p.IsList
+		sub.isEmpty = len(p.Scalars) == 0
+		keys = append(keys, sub.readScalars(p.Scalars)...)
+	}
+	return keys
+}
+
+// readScalars returns k with the values of the nodes, and a key for each value of a list that cannot be read.
+func (k frontKey) readScalars(nodes []*yaml.Node) []frontKey {
+	var unread []frontKey
+	for _, n := range nodes {
+		s := n.Value
+		if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+			s = strings.TrimSpace(s)
 		}
-		return keys
-	case yaml.SequenceNode:
-		k.list = true
-		var nested []frontKey
-		ofItem := k
-		for _, item := range n.Content {
-			for _, sub := range ofItem.flattenNode(item) {
-				if sub.key != k.key {
-					nested = append(nested, sub)
-					continue
-				}
-				k.values = append(k.values, sub.values...)
-				if sub.err != nil {
-					sub.comment = ""
-					nested = append(nested, sub)
-				}
-			}
+		switch {
+		case strings.IndexByte(s, 0) >= 0:
+			bad := k
+			bad.values = nil
+			bad.comment = ""
+			bad.err = fmt.Errorf("%s: %w: %s", k.name, errNoText, quoteShort(s))
+			bad.raw = k.name + ": " + strings.ReplaceAll(s, "\x00", `\0`)
+			unread = append(unread, bad)
+		case s == "" || frontmatter.IsNull(n):
+			k.isEmpty = k.isEmpty || !k.list
+		default:
+			k.values = append(k.values, s)
 		}
-		k.isEmpty = len(n.Content) == 0
-		return append([]frontKey{k}, nested...)
 	}
-	s := n.Value
-	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-		s = strings.TrimSpace(s)
+	if !k.list && len(unread) > 0 {
+		return unread
 	}
-	if strings.IndexByte(s, 0) >= 0 {
-		k.err = fmt.Errorf("%s: %w: %s", k.name, errNoText, quoteShort(s))
-		k.raw = k.name + ": " + strings.ReplaceAll(s, "\x00", `\0`)
-	} else if s != "" && !frontmatter.IsNull(n) {
-		k.values = append(k.values, s)
-	} else {
-		k.isEmpty = true
-	}
-	return []frontKey{k}
+	return append([]frontKey{k}, unread...)
 }
 
 // decodeLoosely reads a value that YAML refuses: items such as *.md and #tag, an open quote, or

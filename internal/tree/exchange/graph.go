@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
@@ -189,7 +190,7 @@ func (n *node) item(ref string) Item {
 	it.Entry = oxbow.Entry{Name: n.name}
 	texts := slices.Concat(n.observations, n.relations)
 	addLabel := func(key, value string) {
-		l := oxbow.Label{Key: labelKey(normalizeKey(key)), Value: value}
+		l := oxbow.Label{Key: frontmatter.LabelKey(key), Value: value}
 		if l.Check() != nil || len(it.Entry.Labels) >= maxHeaderLabels {
 			texts = append(texts, key+": "+value)
 			return
@@ -203,7 +204,7 @@ func (n *node) item(ref string) Item {
 	}
 	for _, f := range n.further {
 		value := memberText(f.raw)
-		if keyTwins[normalizeKey(f.key)] == "created" {
+		if keyTwins[frontmatter.NormalizeKey(f.key)] == "created" {
 			if t, err := parseDate(value, nil); err == nil {
 				it.Entry.Created = t
 				continue

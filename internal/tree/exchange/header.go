@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
@@ -129,7 +130,7 @@ func (h *header) applyKey(k frontKey) {
 	}
 	h.seen[k.key] = true
 	at := len(h.entry.Labels)
-	h.addLabels(k, labelKey(k.key), k.values...)
+	h.addLabels(k, frontmatter.LabelKey(k.key), k.values...)
 	h.further = append(h.further, h.entry.Labels[at:]...)
 }
 

@@ -31,7 +31,7 @@ func parseJSONFront(text string) (keys []frontKey, size, count int) {
 	}
 	size = len(text) - len(body)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		k := frontKey{name: name, key: normalizeKey(name), line: jsonKeyLine(text[:end], name)}
+		k := frontKey{name: name, key: frontmatter.NormalizeKey(name), line: jsonKeyLine(text[:end], name)}
 		keys = append(keys, k.flattenNode(yamlNode(values[name]))...)
 	}
 	return keys, size, strings.Count(text[:size], "\n")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
@@ -180,7 +181,7 @@ func refLine(ref string) int {
 // jsonKeys returns the keys of front matter for a value: a key for a scalar or a list, and a key for
 // each member of an object. The members of an object called metadata keep their names.
 func jsonKeys(name string, raw json.RawMessage, line int) []frontKey {
-	k := frontKey{name: name, key: normalizeKey(name), line: line}
+	k := frontKey{name: name, key: frontmatter.NormalizeKey(name), line: line}
 	switch raw[0] {
 	case '{':
 		var keys []frontKey

@@ -55,7 +55,7 @@ func tomlKeys(data string) []frontKey {
 		if m := regexp.MustCompile(`(?m)^\s*\[*["']?` + regexp.QuoteMeta(name)).FindStringIndex(data); m != nil {
 			line += strings.Count(data[:m[0]], "\n")
 		}
-		k := frontKey{name: name, key: normalizeKey(name), line: line}
+		k := frontKey{name: name, key: frontmatter.NormalizeKey(name), line: line}
 		keys = append(keys, k.flattenNode(yamlNode(values[name]))...)
 	}
 	return keys
