@@ -60,7 +60,7 @@ func MergeKeepingBoth(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	e.Aliases = slices.DeleteFunc(mergeAliases(o.Aliases, a.Aliases, b.Aliases, names), func(s string) bool {
 		return s == e.Name
 	})
-	e.Labels = oxbow.SortLabels(MergeSets(o.Labels, a.Labels, b.Labels))
+	e.Labels = oxbow.SortLabels(mergeSets(o.Labels, a.Labels, b.Labels))
 	if both := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		return l.Key != "status" || slices.Contains(o.Labels, l)
 	}); len(both) > 1 {
@@ -83,7 +83,7 @@ func MergeKeepingBoth(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 // mergeAliases merges the aliases of two versions, which may be swapped. The aliases of base come first,
 // in their order, followed by the new aliases, sorted. add contains further aliases of the result.
 func mergeAliases(base, a, b, add []string) []string {
-	merged := MergeSets(base, slices.Concat(a, add), slices.Concat(b, add))
+	merged := mergeSets(base, slices.Concat(a, add), slices.Concat(b, add))
 	place := func(s string) int {
 		i := slices.Index(base, s)
 		if i < 0 {

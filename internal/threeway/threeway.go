@@ -26,13 +26,13 @@ func MergeEntry(base, ours, theirs *oxbow.Entry) (merged oxbow.Entry, isClean bo
 
 // MergeWords merges the aliases and the labels of two versions of an entry, which never conflict.
 func MergeWords(base, ours, theirs *oxbow.Entry) (aliases []string, labels []oxbow.Label) {
-	return MergeSets(base.Aliases, ours.Aliases, theirs.Aliases), MergeLabels(base.Labels, ours.Labels, theirs.Labels)
+	return mergeSets(base.Aliases, ours.Aliases, theirs.Aliases), MergeLabels(base.Labels, ours.Labels, theirs.Labels)
 }
 
-// MergeSets merges two sets that were derived from base. The result contains a value that one side added,
+// mergeSets merges two sets that were derived from base. The result contains a value that one side added,
 // and lacks a value that one side removed. If only one side changed, the result is this side.
 // Otherwise it has the order of ours, followed by the values that only theirs added.
-func MergeSets[T comparable](base, ours, theirs []T) []T {
+func mergeSets[T comparable](base, ours, theirs []T) []T {
 	if slices.Equal(ours, base) {
 		return slices.Clone(theirs)
 	}
@@ -53,7 +53,7 @@ func MergeSets[T comparable](base, ours, theirs []T) []T {
 // MergeLabels merges two sets of labels that were derived from base, and sorts the result. An entry has at
 // most one confidence. If both sides changed the confidence, the result has the confidence of ours.
 func MergeLabels(base, ours, theirs []oxbow.Label) []oxbow.Label {
-	merged := MergeSets(base, ours, theirs)
+	merged := mergeSets(base, ours, theirs)
 	isConfidence := func(l oxbow.Label) bool { return l.Key == oxbow.LabelConfidence }
 	if i := slices.IndexFunc(ours, isConfidence); i >= 0 && slices.Contains(merged, ours[i]) {
 		merged = slices.DeleteFunc(merged, func(l oxbow.Label) bool { return isConfidence(l) && l != ours[i] })

@@ -23,7 +23,7 @@ func TestSets(t *testing.T) {
 		{"without a base, it is a union", "", "b a", "a c", "b a c"},
 		{"ours removes all", "a b", "", "a b c", "c"},
 	} {
-		got := MergeSets(strings.Fields(tt.base), strings.Fields(tt.ours), strings.Fields(tt.theirs))
+		got := mergeSets(strings.Fields(tt.base), strings.Fields(tt.ours), strings.Fields(tt.theirs))
 		if !slices.Equal(got, strings.Fields(tt.want)) {
 			t.Errorf("%s: Sets() = %q, want %q", tt.name, got, tt.want)
 		}
