@@ -1,4 +1,4 @@
-// Package server runs a NATS server inside the process, with the settings that brains need.
+// Package server runs a NATS server inside the process, with the settings that memories need.
 package server
 
 import (

@@ -1,5 +1,5 @@
-// Package heads lists the heads of a store's entries, so that a caller can choose entries,
-// and then reads the chosen entries' contents. A head is an entry without its content (see
+// Package heads lists a store's entries without their contents, so that a caller can choose entries
+// and then read only the contents that it needs. An entry without its content is called a head (see
 // [oxbow.Head]).
 package heads
 

@@ -1,4 +1,4 @@
-// Package flows tests which texts reach a model unasked. It follows each text from the tool with which
+// Package flows tests which texts a model is shown without a search. It follows each text from the tool with which
 // an agent reads it, through the note that the agent writes, to the prompt of a later session. This
 // file runs oxbow in the process of a test.
 package flows

@@ -1,5 +1,5 @@
 // Package testenv tells tests which programs must be installed, such as git or node, and how
-// often to repeat long tests. It is only for tests.
+// often a long test repeats its check. It is only for tests.
 package testenv
 
 import (

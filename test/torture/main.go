@@ -1,6 +1,6 @@
 // This file is the command line of the program.
 
-// Command torture runs fault campaigns on the real code of the store, for any length of time. "go
+// Command torture runs campaigns (long randomized tests with faults) on the store, for any length of time. "go
 // test" runs a short form of each campaign. Run the command in its directory:
 //
 //	go run . crash  --images 100000000 --procs 2

@@ -1,5 +1,5 @@
-// Package vectorstest serves real embeddings for tests: each text becomes a vector of hashed
-// word counts.
+// Package vectorstest is a server that computes vectors of texts for tests. A vector contains the
+// number of times that each word occurs, at a place that a hash of the word chooses.
 package vectorstest
 
 import (

@@ -1,7 +1,7 @@
 // This file declares the context and its parts.
 
-// Package prompt represents the context that a memory puts before a model. A context has parts
-// in order, each with its source, and a list of parts that were left out. Dialects and profiles
+// Package prompt builds the text that a model is shown before it begins, which is called its context.
+// A context has parts in order, each with its source, and a list of parts that were left out. Dialects and profiles
 // choose the parts, and this package counts, cuts and prints them.
 package prompt
 

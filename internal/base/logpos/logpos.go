@@ -1,4 +1,4 @@
-// Package logpos defines how positions in a log store's history are encoded.
+// Package logpos encodes a position in a store's history as bytes.
 package logpos
 
 import "encoding/binary"

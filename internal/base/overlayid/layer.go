@@ -1,4 +1,4 @@
-// Package overlayid divides the range of entry IDs between an overlay's upper and lower store.
+// Package overlayid gives entries different IDs if two stores are shown as one memory.
 package overlayid
 
 // UnderID is added to the IDs of entries in the lower store. The IDs in a log are always smaller

@@ -1,5 +1,5 @@
-// Package pagefile reads and writes files that contain tables. The files are divided into pages
-// with checksums, so that single pages can be read.
+// Package pagefile reads and writes files that contain tables, and are divided into pages with
+// checksums. Therefore a program can read and check a single page.
 //
 // A page has 4,096 bytes. It ends with a CRC-32C checksum over page 0's checksum (except in page
 // 0 itself), the page's number (8 bytes), and the page's first 4,092 bytes. Therefore a page of

@@ -1,4 +1,4 @@
-// Package report describes the answer to a call once, as a report from which each interface makes its own form. A
+// Package report describes the answer to a call, so that each interface can print the answer in its own form. A
 // report is a list of sections: sentences, records and tables. Their cells contain values, and the type of a value
 // says whether its text is oxbow's own or was written by others. Each interface has one renderer, which lays out a
 // report for a terminal, a model or a page. The renderer makes text by others safe to display, so that no verb can

@@ -1,4 +1,4 @@
-// Package subscribers stores the functions that receive the events of a store.
+// Package subscribers keeps a list of functions, and calls them when a store reports an event.
 package subscribers
 
 import (

@@ -1,4 +1,4 @@
-// Package demo holds the sample memory that "oxbow demo" imports: the notes and
+// Package demo contains the sample memory that "oxbow demo" imports: the notes and
 // chat sessions of a made-up team of four who build a booking service for
 // harbours. The sample was written for this project and has the same licence.
 package demo

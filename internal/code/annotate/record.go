@@ -1,7 +1,7 @@
 // This file declares the annotation, which records why a block of lines was written.
 
-// Package annotate records why code is as it is: the reasoning behind an edit and the alternatives
-// that were rejected, together with the lines that the edit wrote. The annotations of a source file
+// Package annotate stores the reasons for lines of code. An annotation contains the lines that an edit
+// wrote, the reason for the edit, and the alternatives that were rejected. The annotations of a source file
 // are stored in a sidecar file below .oxbow/annotations, so that they are versioned with the code
 // and merged by git. If the code was moved or edited, or if the file was renamed, a [Store] finds
 // the present position of each annotation, and reports how it was found and with what confidence.

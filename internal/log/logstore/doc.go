@@ -1,4 +1,4 @@
-// Package logstore is the default store. It keeps entries in a single append-only log of
+// Package logstore is the default store, which keeps entries in a single append-only log of
 // changes, with the complete history.
 //
 // A change is a record of package wal (written by [DB.Apply], with the format in record.go). The

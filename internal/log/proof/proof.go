@@ -1,5 +1,5 @@
-// Package proof signs heads of a log's chain, so that readers notice if the log was
-// truncated, edited or replaced by somebody without the signing key. It only reads and
+// Package proof signs hashes over the changes of a log, which are called heads, so that readers notice if
+// somebody without the signing key cut off, edited or replaced the log. It only reads and
 // writes lines of text and does not access the log.
 //
 // A key file is a text file with comments (#) and a line with the key. A comment names the

@@ -1,7 +1,7 @@
 // This file splits chunks into words, and converts words to terms.
 
-// Package analysis converts text to the terms of the default ranking. It analyzes documents
-// field by field, and queries. It does not depend on entries or scores.
+// Package analysis converts a text to terms, which are the words of the index, for the default
+// ranking. It analyzes documents field by field, and queries. It does not depend on entries or scores.
 //
 // A text is split into chunks. A chunk is the longest sequence of letters, digits and marks
 // that are joined by single connectors, such as snake_case or

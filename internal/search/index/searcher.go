@@ -1,4 +1,4 @@
-// Package index ranks documents by the words of a query. A document is a set of terms. The
+// Package index finds and ranks the documents that contain words of a query. A document is a set of terms. The
 // caller decides which texts documents represent, and converts the texts to terms.
 //
 // The score of a document is a sum over the query's distinct terms in sorted order. Each

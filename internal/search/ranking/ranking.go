@@ -1,4 +1,4 @@
-// Package ranking ranks items by a query. It has two rankings based on
+// Package ranking parses a query and ranks entries or other items by it. It has two rankings based on
 // [github.com/oxbow-memory/oxbow/internal/search/index]. It also ranks turns of dialogues,
 // explains scores, and can answer a query from an index with only the terms of that query.
 package ranking

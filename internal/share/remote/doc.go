@@ -1,4 +1,4 @@
-// Package remote accesses a store on another machine. [Open] returns an [oxbow.Store] whose methods
+// Package remote reads and writes a store on another machine over HTTP. [Open] returns an [oxbow.Store] whose methods
 // send HTTP requests, [Handler] serves these requests, and [MakeProblem] converts an error to the
 // document with which a server answers.
 //

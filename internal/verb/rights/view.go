@@ -1,6 +1,6 @@
 // This file implements views, which restrict a workspace to the rights of a client.
 
-// Package rights restricts a workspace to the part that a client may see. A server has a single
+// Package rights limits what a client of a server may see and change. A server has a single
 // [Options] for all its doors, and makes a [View] for each token. A client's requests all use its
 // view's workspace, so that doors need not check rights.
 package rights

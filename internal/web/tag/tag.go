@@ -1,8 +1,8 @@
 // This file wraps each element and attribute in a function that is not inlined.
 
-// Package tag has the functions of gomponents, but prevents inlining. An inlined call
-// contains a copy of the closure, so the 1,500 calls in the pages would add 3 MB to the
-// program.
+// Package tag builds HTML elements with the functions of gomponents, and prevents the compiler from
+// inlining them. An inlined call contains a copy of the closure, so the 1,500 calls in the pages
+// would add 3 MB to the program.
 package tag
 
 import (

@@ -1,6 +1,6 @@
 // This file finds proposals and fixes in the turns of a session.
 
-// Package inbox collects lessons from sessions that are not in a note yet. A proposal is a
+// Package inbox finds lessons in sessions that no note contains yet. A proposal is a
 // sentence of a person that waits for approval as a note. A fix describes the work between the
 // failure of a command and its next success. Both are stored as entries of the archive. The
 // package also labels turns with files whose edits were reverted or corrected. It never makes a
