@@ -1,13 +1,15 @@
-// This file checks links in Markdown files: each must lead to an existing file and heading, and
-// docs/README.md must have a link to every page.
+// This file checks Markdown files: each link must lead to an existing file and heading, each test that they name must
+// exist, and docs/README.md must have a link to every page.
 
 package structure
 
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -104,6 +106,44 @@ func pagesAreListed(h *house) (wrong []string) {
 	return wrong
 }
 
+var (
+	testName = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w*`)
+	testFunc = regexp.MustCompile(`(?m)^func (?:Test|Fuzz)[A-Z]\w*`)
+)
+
+// namedTestsExist checks that every test that a Markdown file names is a test of this repository, because pages prove
+// their rules by such names.
+func namedTestsExist(h *house) (wrong []string) {
+	exists := map[string]bool{}
+	namedIn := map[string]string{}
+	// Unlike walk, WalkDir also finds the tests in other modules, such as test/browser.
+	err := fs.WalkDir(h.fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		isTest, isPage := strings.HasSuffix(p, "_test.go"), path.Ext(p) == ".md"
+		if err != nil || d.IsDir() || (!isTest && !isPage) {
+			return err
+		}
+		b, err := fs.ReadFile(h.fsys, p)
+		for _, f := range testFunc.FindAllString(string(b), -1) {
+			exists[strings.TrimPrefix(f, "func ")] = true
+		}
+		if isPage {
+			for _, name := range testName.FindAllString(string(b), -1) {
+				namedIn[name] = p
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, name := range slices.Sorted(maps.Keys(namedIn)) {
+		if !exists[name] {
+			wrong = append(wrong, fmt.Sprintf("%s: names the test %s, which does not exist", namedIn[name], name))
+		}
+	}
+	return wrong
+}
+
 var linkRules = []rule{
 	{"LinksLead", linksLead, map[string]string{
 		"README.md": "[a](docs/a.md) [b](docs/b.md) [c](docs/a.md#a-b) [d](https://example.org/x.md) `[e](none.md)`\n" +
@@ -119,4 +159,11 @@ var linkRules = []rule{
 		"docs/a.md":      "# A",
 		"docs/b.md":      "# B",
 	}, []string{"docs/README.md: has no link to b.md"}},
+	{"NamedTestsExist", namedTestsExist, map[string]string{
+		"docs/a.md":   "A rule (`TestKept`, `FuzzGone`, `x.TestGone`).",
+		"a/a_test.go": "// This file tests a.\n\npackage a\n\nfunc TestKept(t *testing.T) {}\n",
+	}, []string{
+		"docs/a.md: names the test FuzzGone, which does not exist",
+		"docs/a.md: names the test TestGone, which does not exist",
+	}},
 }
