@@ -100,26 +100,26 @@ first with --dry-run.`,
 			return answer(mem, out, show[annotations.AnnotateOut](mem))
 		},
 	}
-	c.Flags().StringVar(&why, "why", "", "the reason, as `TEXT`, if it is not an argument")
+	c.Flags().StringVar(&why, "why", "", "give the reason as `TEXT` of this flag, instead of as an argument")
 	takesReason(c, &why)
 	c.Flags().StringArrayVar(
 		&rejected,
 		"rejected",
 		nil,
-		"an alternative that was rejected, and why, as `TEXT`; may be repeated",
+		"an alternative that was rejected, and why, as `TEXT`; you can name several",
 	)
 	c.Flags().StringVar(&model, "model", "", "the `NAME` of the model that wrote the lines")
 	c.Flags().StringArrayVar(
 		&from.From,
 		"from-transcript",
 		nil,
-		"read a `FILE`, - for standard input, or the transcripts in a directory; may be repeated",
+		"read a `FILE`, - for standard input, or the transcripts in a directory; you can name several",
 	)
 	c.Flags().StringVar(
 		&from.MovedFrom,
 		"moved-from",
 		"",
-		"the `DIR` in which this tree was when the transcript was written",
+		"the `DIR` in which the working tree was when the transcript was written",
 	)
 	c.Flags().BoolVar(&from.DryRun, "dry-run", false, "show what a transcript would add, and add nothing")
 	c.AddCommand(annotateSetupCommand(mem), mergeDriverCommand(mem), annotateGCCommand(mem), annotateStatsCommand(mem),

@@ -48,7 +48,7 @@ func (mem *openMemory) daemonRoot(d Daemon) *cobra.Command {
 		return printHelp(cmd)
 	}
 	fs := root.PersistentFlags()
-	fs.StringVar(&mem.finder.homeFlag, "home", "", "the `DIR` of what this server keeps by itself")
+	fs.StringVar(&mem.finder.homeFlag, "home", "", "the `DIR` for the files of this server itself, such as its cache")
 	mem.commonFlags(fs)
 	version := versionCommand(mem.env)
 	version.Example = "  " + mem.env.name + " version"

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -38,7 +40,7 @@ func addFlags(c *cobra.Command, params []verb.Param) *flagSet {
 			continue
 		}
 		f := &paramFlag{param: p}
-		usage := strings.TrimSuffix(p.Usage, ".")
+		usage := flagUsage(p.Usage)
 		if len(p.Enum) > 0 {
 			usage += " (" + strings.Join(p.Enum, ", ") + ")"
 		}
@@ -54,6 +56,18 @@ func addFlags(c *cobra.Command, params []verb.Param) *flagSet {
 		s.flags = append(s.flags, f)
 	}
 	return s
+}
+
+// flagUsage returns the text of a flag in the help. The same text describes a parameter to models and programs as a
+// sentence, so it may begin with a capital letter and end with a period. All flags begin with a small letter.
+func flagUsage(sentence string) string {
+	usage := strings.TrimSuffix(sentence, ".")
+	first, size := utf8.DecodeRuneInString(usage)
+	second, _ := utf8.DecodeRuneInString(usage[size:])
+	if unicode.IsUpper(second) {
+		return usage // an abbreviation, such as ID
+	}
+	return string(unicode.ToLower(first)) + usage[size:]
 }
 
 // flagName returns the current name of a flag. The flag --max-tokens also has the old names

@@ -47,7 +47,7 @@ with --raw, it prints only the content, byte for byte.`,
 			_, _ = io.WriteString(to, *out.Entry.Content)
 		}
 	})
-	c.Flags().BoolVar(&raw, "raw", false, "print only the content, byte for byte")
+	c.Flags().BoolVar(&raw, "raw", false, "print only the content, with exactly the stored bytes")
 	return c
 }
 

@@ -119,7 +119,7 @@ func profileSelectCommand(mem *openMemory) *cobra.Command {
 		in.Profile, err = mem.profileToUse(c, args)
 		return err
 	}, func(out verb.SelectionOut) { mem.env.showSelectionOrManifest(out, *manifest) })
-	manifest = c.Flags().Bool("manifest", false, "print what got in, what was cut and why, instead of the text")
+	manifest = c.Flags().Bool("manifest", false, "print which parts are included or cut, and why, instead of the text")
 	return c
 }
 

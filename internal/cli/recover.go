@@ -48,7 +48,7 @@ state.`,
 		}
 		return err
 	})
-	c.Flags().BoolVar(&accept, "accept", false, "continue from a memory that went back to an earlier state")
+	c.Flags().BoolVar(&accept, "accept", false, "accept an older copy of the memory as the present memory")
 	recover := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {

@@ -31,10 +31,10 @@ import (
 
 // serving contains the flags of oxbow mcp.
 type serving struct {
-	Addr       string   `json:"http,omitempty"       value:"ADDR" usage:"serve HTTP on this ADDR, such as 127.0.0.1:8333; port 0 takes a free one"`
-	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)"`
-	TokensFile string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE of tokens with the rights of each, instead of one token"`
-	Tools      []string `json:"tools,omitempty"      value:"SETS" usage:"the sets of tools that clients are shown, with commas; see above (default core, and profiles where there are some)"        empty:"allowed"`
+	Addr       string   `json:"http,omitempty"       value:"ADDR" usage:"serve HTTP on this ADDR, such as 127.0.0.1:8333; port 0 means any free port"`
+	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE with the token, which is created if it is missing (default HOME/token, or a file in your configuration directory if the home is in a repository)"`
+	TokensFile string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE that lists several tokens and the rights of each, instead of one token; Details has an example"`
+	Tools      []string `json:"tools,omitempty"      value:"SETS" usage:"the SETS of tools that clients are shown, separated by commas; Details lists the sets (default core, and profiles if the home has profiles)"        empty:"allowed"`
 	ReadOnly   bool     `json:"ro,omitempty"                      usage:"clients can only read"`
 	ReadWrite  bool     `json:"rw,omitempty"                      usage:"clients can read and write (the default)"`
 	Projects   []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is the project of the working directory"                                 empty:"allowed"`

@@ -53,7 +53,7 @@ came with a project.`,
 type spawnIn struct {
 	Skill    string `json:"skill,omitempty"      usage:"the SKILL that explains how to do the task"`
 	AsOf     string `json:"as_of,omitempty"      usage:"select from the memory at this DATE, or after this change" value:"DATE"`
-	Budget   *int   `json:"max_tokens,omitempty" usage:"at most N tokens of memory, instead of the profile's own"                           also:"token_budget,budget"`
+	Budget   *int   `json:"max_tokens,omitempty" usage:"at most N tokens of memory, instead of the profile's limit"                           also:"token_budget,budget"`
 	Briefing bool   `json:"briefing,omitempty"   usage:"print the briefing and start nothing"`
 }
 

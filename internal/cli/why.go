@@ -100,7 +100,7 @@ the change touches annotated lines.`,
 
 // whyIn contains the flags of oxbow why.
 type whyIn struct {
-	Search string `json:"search,omitempty" value:"WORDS" usage:"look for WORDS in all annotations of the repository"`
+	Search string `json:"search,omitempty" value:"WORDS" usage:"search all annotations of the repository for these WORDS"`
 	Filter string `json:"filter,omitempty" value:"TERMS" usage:"select annotations by TERMS, such as agent:x model:y -file:z"`
 	Limit  int    `json:"limit,omitempty"                usage:"with --search, the most to show, N"                           default:"10"`
 

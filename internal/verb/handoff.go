@@ -121,7 +121,7 @@ func OpeningOut(o *handoff.Opening) HandoffOut {
 // Opening are the parameters shared by the verbs that show or take a handoff.
 type Opening struct {
 	Brief  bool `json:"brief,omitempty" usage:"only the handoff, without the profile and the skills that it names"`
-	Budget int  `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens with what is loaded, instead of the profile's own"`
+	Budget int  `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens together with the profile and the skills, instead of the profile's limit"`
 }
 
 // noHandoffError reports that no handoff is open. It matches [oxbow.ErrNotFound].
@@ -168,7 +168,7 @@ func (w *Workspace) LookAt(names []string) []handoff.File {
 // HandoffsIn is the argument of Handoffs.
 type HandoffsIn struct {
 	All     bool   `json:"all,omitempty" usage:"the taken ones too"`
-	Project string `json:"project,omitempty" usage:"only those of this PROJECT; auto is that of the working directory"`
+	Project string `json:"project,omitempty" usage:"only handoffs of this PROJECT; auto is the project of the working directory"`
 }
 
 // HandoffsOut is the result of Handoffs, newest first.
@@ -261,7 +261,7 @@ func WaitingHandoff(ctx context.Context, w *Workspace, in WaitingHandoffIn) (Han
 type TakeHandoffIn struct {
 	Name string `json:"name,omitempty" flag:"-" usage:"name of the handoff; the newest open one by default"`
 	Opening
-	Project string `json:"project,omitempty" usage:"only one of this PROJECT; auto is that of the working directory"`
+	Project string `json:"project,omitempty" usage:"only a handoff of this PROJECT; auto is the project of the working directory"`
 }
 
 // TakenOut is the handoff that was taken. The pointer is nil if none is open.

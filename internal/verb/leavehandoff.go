@@ -20,7 +20,7 @@ type HandoffTaskIn struct {
 	MemoryProfile string   `json:"memory_profile,omitempty" flag:"profile" usage:"Memory profile that the next session loads."                                  also:"profile"    jsonschema:"Profile to load."`
 	Skills        []string `json:"skills,omitempty"         flag:"skill"   usage:"Skills that the next session loads."                                          also:"skill"      jsonschema:"Skills to load."`
 	FilesToRead   []string `json:"files_to_read,omitempty"  flag:"read"    usage:"Files to read first, relative to the working directory."                      also:"files,file" jsonschema:"Files to read first."`
-	Plan          string   `json:"plan,omitempty"                          usage:"What is to be done next, in Markdown."`
+	Plan          string   `json:"plan,omitempty"                          usage:"The next steps, in Markdown."`
 	Project       string   `json:"project,omitempty"                       usage:"Project of the entry."`
 	Session       string   `json:"session,omitempty"                       usage:"Add the record of this archived SESSION: goal, conclusions, open items, files, commands." schema:"-" value:"SESSION"`
 	Take          bool     `json:"take,omitempty"           flag:"-"       usage:"Take the newest open handoff instead, once, with its profile and its skills."                   jsonschema:"Take one."`

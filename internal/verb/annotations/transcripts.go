@@ -22,7 +22,7 @@ import (
 
 // AnnotateTranscriptsIn is the argument of AnnotateTranscripts.
 type AnnotateTranscriptsIn struct {
-	From      []string `json:"from"                 flag:"from-transcript" value:"FILE" jsonschema:"read a FILE, - for standard input, or the transcripts in a directory; may be repeated"`
+	From      []string `json:"from"                 flag:"from-transcript" value:"FILE" jsonschema:"read a FILE, - for standard input, or the transcripts in a directory; you can name several"`
 	MovedFrom string   `json:"moved_from,omitempty"                        value:"DIR"  jsonschema:"the DIR in which this tree was when the transcript was written"`
 	DryRun    bool     `json:"dry_run,omitempty"                                        jsonschema:"show what would be added, and add nothing"`
 

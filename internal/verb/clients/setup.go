@@ -25,15 +25,15 @@ import (
 // SetupIn is the argument of SetupClients.
 type SetupIn struct {
 	Clients    []string `json:"clients,omitempty"     flag:"-" usage:"The clients, or all."`
-	Scope      string   `json:"scope,omitempty"                usage:"Files of the user, or of this project."                                                                             enum:"user,project"`
+	Scope      string   `json:"scope,omitempty"                usage:"Change files of the user, or of this project."                                                                             enum:"user,project"`
 	NoMCP      bool     `json:"no_mcp,omitempty"               usage:"Leave out the server."`
 	NoInject   bool     `json:"no_inject,omitempty"            usage:"Leave out the hooks that show texts to the agent."`
 	NoCapture  bool     `json:"no_capture,omitempty"           usage:"Leave out the hooks that record sessions."`
 	NoAnnotate bool     `json:"no_annotate,omitempty"          usage:"Do not store the reasons for agents' edits next to the code."`
 	OwnMemory  string   `json:"own_memory,omitempty"           usage:"Leave the client's own memory unchanged, copy it into this memory now and during sessions, or switch it off." enum:"leave,mirror,off"`
-	Trust      bool     `json:"trust,omitempty"                usage:"Mark the hooks as trusted where the client (Codex) asks for that."`
+	Trust      bool     `json:"trust,omitempty"                usage:"Mark the hooks as trusted if the client (Codex) asks for it."`
 	Check      bool     `json:"check,omitempty"                usage:"Change nothing; show what is set up, and start the server."`
-	Remove     bool     `json:"remove,omitempty"               usage:"Remove oxbow from the files again."`
+	Remove     bool     `json:"remove,omitempty"               usage:"Restore the files, or remove oxbow's settings from them."`
 	DryRun     bool     `json:"dry_run,omitempty"              usage:"Show what would change, and change nothing."`
 
 	World      setup.World                 `json:"-"`

@@ -24,7 +24,7 @@ import (
 type AddIn struct {
 	Dir    string `json:"dir"               flag:"-" jsonschema:"The directory."`
 	Name   string `json:"name,omitempty"                                         usage:"the value of the label folder, by default the directory's name"`
-	Write  bool   `json:"write,omitempty"                                        usage:"write changes of these notes in the memory into the files, too"`
+	Write  bool   `json:"write,omitempty"                                        usage:"also write changes that are made in the memory into the files"`
 	DryRun bool   `json:"dry_run,omitempty"                                      usage:"say what would be brought in and change nothing"`
 
 	Path string `json:"-"` // absolute path of the directory; if it is empty, Dir must be absolute
@@ -208,7 +208,7 @@ func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err er
 // RemoveIn is the argument of Remove.
 type RemoveIn struct {
 	Folder string `json:"folder"            flag:"-" jsonschema:"The folder's name or directory."`
-	Forget bool   `json:"forget,omitempty"                                                        usage:"forget its notes in the memory, too, except those edited here"`
+	Forget bool   `json:"forget,omitempty"                                                        usage:"also forget the notes of the folder, except notes that were edited in the memory"`
 	DryRun bool   `json:"dry_run,omitempty"                                                       usage:"say what would be done and change nothing"`
 
 	Path string `json:"-"` // absolute path of the directory, if Folder is one

@@ -55,7 +55,7 @@ func pathExists(path string) bool {
 // SwitchInjectIn is the argument of SwitchInject.
 type SwitchInjectIn struct {
 	Off     bool   `json:"off,omitempty" flag:"-"`
-	Project bool   `json:"project,omitempty" usage:"for the project of the working directory, not for the home"`
+	Project bool   `json:"project,omitempty" usage:"apply to the project of the working directory, and not to the home"`
 	Root    string `json:"root,omitempty" flag:"-"` // root directory of the project
 }
 

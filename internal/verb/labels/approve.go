@@ -18,7 +18,7 @@ import (
 type ApproveIn struct {
 	Names  []string `json:"names,omitempty"   flag:"-" usage:"names of entries that are held back"`
 	Group  string   `json:"group,omitempty"            usage:"approve all entries of an import, pull or load, by the ID that oxbow approve lists" value:"ID"`
-	Filter string   `json:"filter,omitempty"           usage:"of the group, approve only the entries that this filter selects, such as project:NAME"`
+	Filter string   `json:"filter,omitempty"           usage:"approve only the entries of the group that this FILTER selects, such as project:NAME"`
 	DryRun bool     `json:"dry_run,omitempty"          usage:"show what would be changed and change nothing"`
 }
 

@@ -27,7 +27,7 @@ type BackupIn struct {
 
 	Sessions bool `json:"sessions,omitempty" jsonschema:"copy the archive of sessions, not the memory"`
 
-	To []string `json:"to,omitempty" value:"KEY" jsonschema:"encrypt the copy for this public KEY (age1…), or for the keys in this file, like age -R; may be repeated"`
+	To []string `json:"to,omitempty" value:"KEY" jsonschema:"encrypt the copy for this public KEY (age1…), or for the keys in this file, like age -R; you can name several"`
 	KeyFiles
 }
 

@@ -27,10 +27,10 @@ import (
 type RecoverIn struct {
 	File string `json:"file,omitempty"     flag:"-" jsonschema:"a backup to read instead of the memory"`
 	KeyFiles
-	Sessions bool `json:"sessions,omitempty"          jsonschema:"the backup contains the archive of sessions"`
+	Sessions bool `json:"sessions,omitempty"          jsonschema:"restore the archive of sessions, which the backup contains"`
 
 	Out     string `json:"out,omitempty"     value:"FILE" jsonschema:"write what is saved to this FILE (default HOME/memory.oxbow.recovered)"`
-	Replace bool   `json:"replace,omitempty"              jsonschema:"put the new file in the place of the damaged one"`
+	Replace bool   `json:"replace,omitempty"              jsonschema:"replace the damaged file by the new file, and keep the damaged file next to it"`
 }
 
 // RecoverOut is the result of Recover.

@@ -21,7 +21,7 @@ import (
 
 // TrustIn is the argument of Trust.
 type TrustIn struct {
-	List   bool `json:"list,omitempty"    jsonschema:"show what is trusted"`
+	List   bool `json:"list,omitempty"    jsonschema:"list the homes that you trust"`
 	Revoke bool `json:"revoke,omitempty"  jsonschema:"withdraw the trust"`
 	DryRun bool `json:"dry_run,omitempty" jsonschema:"show what would be recorded and change nothing"`
 }

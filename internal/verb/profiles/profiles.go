@@ -213,7 +213,7 @@ func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name st
 type DiffProfilesIn struct {
 	A    string `json:"a"               flag:"-" usage:"name of a profile"`
 	B    string `json:"b,omitempty"     flag:"-"`
-	AsOf string `json:"as_of,omitempty"          usage:"the memory as it stood at this DATE, or after this change; with one profile, then against now" value:"DATE"`
+	AsOf string `json:"as_of,omitempty"          usage:"use the memory of this DATE, or after this change; with one profile, compare it with the present memory" value:"DATE"`
 }
 
 // DiffProfilesOut is the result of DiffProfiles.
@@ -272,14 +272,14 @@ func DiffProfiles(ctx context.Context, w *verb.Workspace, in DiffProfilesIn) (Di
 // NewProfileIn is the argument of NewProfile.
 type NewProfileIn struct {
 	Name            string   `json:"name"                       flag:"-"               usage:"name of the profile"`
-	Description     string   `json:"description,omitempty"                             usage:"one SENTENCE that says who the agent is with it"                         value:"SENTENCE"`
-	Extends         []string `json:"extends,omitempty"                                 usage:"a PROFILE whose choice is taken over"                                    value:"PROFILE"`
+	Description     string   `json:"description,omitempty"                             usage:"a SENTENCE that describes the job of an agent with this profile"                         value:"SENTENCE"`
+	Extends         []string `json:"extends,omitempty"                                 usage:"also include what this PROFILE includes, and exclude what it excludes"                                    value:"PROFILE"`
 	Projects        []string `json:"projects,omitempty"         flag:"project"         usage:"a PROJECT that is included"`
 	Tags            []string `json:"tags,omitempty"             flag:"tag"             usage:"a TAG that is included"`
 	WithoutProjects []string `json:"without_projects,omitempty" flag:"without-project" usage:"a PROJECT that is left out"                                              value:"PROJECT"`
 	WithoutTags     []string `json:"without_tags,omitempty"     flag:"without-tag"     usage:"a TAG that is left out"                                                  value:"TAG"`
 	Always          []string `json:"always_include,omitempty"   flag:"always"          usage:"a FILE of the home that is always included (default SOUL.md, MEMORY.md)" value:"FILE"`
-	MaxTokens       *int     `json:"max_tokens,omitempty"                              usage:"the budget of N tokens"                                                                   also:"token_budget,budget"`
+	MaxTokens       *int     `json:"max_tokens,omitempty"                              usage:"at most N tokens of text for the agent"                                                                   also:"token_budget,budget"`
 }
 
 // NewProfileOut is the result of NewProfile.

@@ -18,7 +18,7 @@ import (
 type SelectIn struct {
 	Profile string `json:"profile,omitempty"    flag:"-" usage:"Name of the profile."`
 	Query   string `json:"query,omitempty"               usage:"rank entries higher if they match this TEXT"        value:"TEXT"`
-	Budget  int    `json:"max_tokens,omitempty"          usage:"at most N tokens, instead of the profile's own"                         also:"token_budget,budget"`
+	Budget  int    `json:"max_tokens,omitempty"          usage:"at most N tokens, instead of the profile's limit"                         also:"token_budget,budget"`
 	AsOf    string `json:"as_of,omitempty"               usage:"the memory at this DATE, or after this change" value:"DATE"`
 }
 

@@ -28,7 +28,7 @@ const (
 type ChangedIn struct {
 	Name   string `json:"name,omitempty"   usage:"only the entry of this NAME" value:"NAME"`
 	Limit  *int   `json:"limit,omitempty"  usage:"how many entries are listed; 20 by default"`
-	Offset *int   `json:"offset,omitempty" usage:"how many are skipped first"`
+	Offset *int   `json:"offset,omitempty" usage:"skip the first N entries"`
 }
 
 // ChangedOut lists the entries with a text by a person that agents changed.

@@ -16,7 +16,7 @@ import (
 type HowsIn struct {
 	Task    string `json:"task,omitempty"    flag:"-" usage:"what the command does, in words, or a part of the command"`
 	Project string `json:"project,omitempty"          usage:"only commands of this PROJECT; auto is the project of the working directory"`
-	Limit   int    `json:"limit,omitempty"            usage:"at most this many"                                                    default:"10"`
+	Limit   int    `json:"limit,omitempty"            usage:"at most N results"                                                    default:"10"`
 }
 
 // HowsOut is a list of commands, the best first.

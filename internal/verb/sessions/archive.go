@@ -19,9 +19,9 @@ import (
 // PruneArchivesIn is the argument of PruneArchives. An archive is forgotten if it exceeds a
 // limit. At least one limit must be given.
 type PruneArchivesIn struct {
-	Before string `json:"before,omitempty" value:"DATE" usage:"forget those made before this DATE"`
-	Days   *int   `json:"days,omitempty" usage:"forget those older than N days"`
-	Keep   *int   `json:"keep,omitempty" usage:"forget all but the newest N"`
+	Before string `json:"before,omitempty" value:"DATE" usage:"forget archives that were made before this DATE"`
+	Days   *int   `json:"days,omitempty" usage:"forget archives that are older than N days"`
+	Keep   *int   `json:"keep,omitempty" usage:"keep the newest N archives, and forget all others"`
 	DryRun bool   `json:"dry_run,omitempty" usage:"show what would be forgotten and change nothing"`
 }
 

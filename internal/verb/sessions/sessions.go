@@ -224,7 +224,7 @@ type ForgetSessionIn struct {
 	Session string `json:"session,omitempty" flag:"-" usage:"Identifier of the session, or how it begins."`
 	DryRun  bool   `json:"dry_run,omitempty"          usage:"Say what would be forgotten, and change nothing."`
 	Undo    bool   `json:"undo,omitempty"             usage:"Bring back what was forgotten last."`
-	Purge   bool   `json:"purge,omitempty"            usage:"Erase the archive's history as well: then nothing brings it back."`
+	Purge   bool   `json:"purge,omitempty"            usage:"Also erase the session from the history of the archive, so that nothing can bring it back."`
 }
 
 // ForgetSessionOut is the session that was forgotten or restored.

@@ -80,7 +80,7 @@ func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamIn
 // TeamTrustIn is the argument of TeamTrust.
 type TeamTrustIn struct {
 	List   bool `json:"list,omitempty" usage:"show the repositories whose team files are trusted"`
-	Forget bool `json:"forget,omitempty" usage:"trust them no longer"`
+	Forget bool `json:"forget,omitempty" usage:"withdraw the trust"`
 	DryRun bool `json:"dry_run,omitempty" usage:"show what would be recorded and change nothing"`
 }
 

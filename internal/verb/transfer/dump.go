@@ -132,7 +132,7 @@ type LoadIn struct {
 	Dir      string `json:"dir"                 flag:"-" jsonschema:"The directory."`
 	Merge    bool   `json:"merge,omitempty"              jsonschema:"Keep entries that have no file; the default."                                   usage:"keep entries that have no file (the default)"`
 	Replace  bool   `json:"replace,omitempty"            jsonschema:"Forget entries that have no file."                                              usage:"forget entries that have no file"`
-	Prune    bool   `json:"prune,omitempty"              jsonschema:"With --replace: also forget entries whose files were deleted since the dump."     usage:"with --replace: forget entries whose files were deleted since the dump, too"`
+	Prune    bool   `json:"prune,omitempty"              jsonschema:"With --replace: also forget entries whose files were deleted since the dump."     usage:"with --replace: also forget entries whose files were deleted since the dump"`
 	FilesWin bool   `json:"files_win,omitempty"          jsonschema:"Let the files win if the memory changed the same entries since the dump." usage:"let the files win if the memory changed the same entries since the dump"`
 	DryRun   bool   `json:"dry_run,omitempty"            jsonschema:"Show what would be changed and change nothing."                                 usage:"show what would be changed and change nothing"`
 
