@@ -12,10 +12,11 @@ import (
 func archiveCommand(mem *openMemory) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "archive",
-		Short: "Forget old archives of past conversations",
-		Long: `An archive is the summary of a conversation that was compacted. It is an entry
-of kind archive. Recall finds it, and a conversation can be resumed from it.
-oxbow list --kind archive lists the archives.`,
+		Short: "Forget old entries of kind archive (summaries of conversations)",
+		Long: `An archive is an entry of kind archive: an imported chat, or the summary of a
+conversation that a client shortened. Recall finds it. oxbow list --kind archive
+lists the archives. The archive of sessions is something else: oxbow session
+lists and searches it.`,
 		Example: `  oxbow list --kind archive
   oxbow archive prune --days 90 --dry-run`,
 	})

@@ -12,7 +12,7 @@ import (
 func backupCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "backup FILE",
-		Short: "Copy the memory to a file, while others use it",
+		Short: "Copy the memory with its history to a file, while others use it",
 		Long: `Backup copies the memory with all its history to a new file, syncs the copy to
 disk, and reads it again to check it. Others may write meanwhile: the copy is
 the state of a single moment. To look into a copy, name it with --home. To go

@@ -61,31 +61,51 @@ changed after the agent's change stay. oxbow undo takes this back.`,
 }
 
 // tellsChanged makes c print the notice of tellChanged after it succeeded.
-func (mem *openMemory) tellsChanged(c *cobra.Command) {
+func (mem *openMemory) tellsChanged(c *cobra.Command) { tellAfter(c, mem.tellChanged) }
+
+// tellAfter makes c call tell after it succeeded.
+func tellAfter(c *cobra.Command, tell func(context.Context)) {
 	show := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := show(cmd, args); err != nil {
 			return err
 		}
-		mem.tellChanged(cmd.Context())
+		tell(cmd.Context())
 		return nil
 	}
+}
+
+// tellHeldBack prints a line on standard error if entries wait for approval, so that the inbox names everything that
+// waits for the person. It prints nothing in the runs in which tellChanged prints nothing.
+func (mem *openMemory) tellHeldBack(ctx context.Context) {
+	if !mem.mayTell() {
+		return
+	}
+	if n := mem.heldBackCount(ctx); n > 0 {
+		mem.env.note("%s for your approval: oxbow approve", count(n, "entry waits", "entries wait"))
+	}
+}
+
+// mayTell reports whether a run may print notices about a memory that is the person's own.
+func (mem *openMemory) mayTell() bool {
+	if variable, _ := mem.env.startedBy(); variable != "" {
+		return false
+	}
+	if mem.env.json || mem.env.quiet {
+		return false
+	}
+	if path, err := mem.finder.storePath(); err != nil || !fileExists(path) {
+		return false
+	}
+	foreign, err := mem.finder.isForeign()
+	return err == nil && !foreign
 }
 
 // tellChanged prints a notice on standard error if agents changed texts of the person. It prints
 // nothing in a run that an agent started, or if --json or --quiet is set. Errors are ignored,
 // because the commands that use the memory report errors.
 func (mem *openMemory) tellChanged(ctx context.Context) {
-	if variable, _ := mem.env.startedBy(); variable != "" {
-		return
-	}
-	if mem.env.json || mem.env.quiet {
-		return
-	}
-	if path, err := mem.finder.storePath(); err != nil || !fileExists(path) {
-		return
-	}
-	if foreign, err := mem.finder.isForeign(); err != nil || foreign {
+	if !mem.mayTell() {
 		return
 	}
 	limit := noticedEntries

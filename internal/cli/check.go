@@ -11,7 +11,7 @@ import (
 func checkCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "check",
-		Short: "Check every byte of the memory",
+		Short: "Check every byte of the memory's file",
 		Long: `Check reads the whole memory, verifies the checksums and the chain of changes,
 and compares the file with the answers of the memory. It changes nothing. The
 exit status is 1 if there is a problem. oxbow recover then saves everything

@@ -13,7 +13,7 @@ import (
 func compactCommand(mem *openMemory) *cobra.Command {
 	return setUpErasure(mem, &cobra.Command{
 		Use:   "compact",
-		Short: "Drop old history for good",
+		Short: "Drop old versions of all entries for good",
 		Long: `Compact rewrites the file without old versions, which were replaced or
 forgotten before the time that --keep sets. Present entries never change. You
 cannot undo this, and oxbow undo reaches only the changes that are kept.

@@ -19,19 +19,20 @@ import (
 func compressCommand(mem *openMemory) *cobra.Command {
 	c := setUpArguments(&cobra.Command{
 		Use:   "compress [SPAN [PERIOD] | --max-tokens N]",
-		Short: "Replace old texts by shorter ones, in some layouts",
-		Long: `Compress replaces the logs of a week, or the weeks and days of a month, by a
-shorter digest. It works in homes of CodeRhapsody, which have a log for each
-day. SPAN is week or month, and the default is week. Without a PERIOD, all
-periods that have ended are compressed, except for the period of the two newest
-logs.
+		Short: "Shorten old texts, in homes of clawft and CodeRhapsody",
+		Long: `In a home of CodeRhapsody, which has a file for each day (a log), compress
+replaces the logs of a week by a shorter file, a digest. A month is shortened
+in the same way. SPAN is week or month, and the default is week. PERIOD is a
+week such as 2026-W16, or a month such as 2026-04. Without a PERIOD, all periods
+that have ended are compressed, but not the period of the two newest logs.
 
-A digest has a separate part for each project and for each set of other labels,
-apart from tags, files and confidence. Memories that a memory profile excludes
-also get a separate part. The digest contains the beginnings of the sections,
-in an eighth of the bytes, unless --text provides its text. A log of at most
-2000 bytes stays unchanged, and --over changes this limit. Searches still find
-the old logs, and compress undo restores them.
+A digest has a part for each project. It also has a part for all memories with
+the same other labels. Tags, files and confidence do not divide a part. Memories
+that a memory profile excludes get a part of their own. The digest consists of
+the beginnings of the sections, and has an eighth of the bytes. With --text, you
+provide its text. A log of at most 2000 bytes stays unchanged, and --over
+changes this limit. Searches still find the old logs, and compress undo restores
+them.
 
 In a home of clawft, --max-tokens shortens MEMORY.md to N tokens. First it
 removes repeated facts, then it shortens paragraphs to their first sentence,
@@ -97,8 +98,8 @@ one change, and oxbow undo takes it back.`,
 
 // compressIn contains the flags of oxbow compress.
 type compressIn struct {
-	Texts  []string `json:"text,omitempty"       empty:"allowed" value:"FILE"  usage:"the digest, from a FILE or - for standard input; of a part of it, as GROUP=FILE"`
-	Budget *int     `json:"max_tokens,omitempty"                               usage:"at most N tokens before the model"                                               also:"token_budget,budget"`
+	Texts  []string `json:"text,omitempty"       empty:"allowed" value:"FILE"  usage:"use the text in this FILE as the digest; - is standard input, and GROUP=FILE sets the text of one group"`
+	Budget *int     `json:"max_tokens,omitempty"                               usage:"at most N tokens of text"                                               also:"token_budget,budget"`
 	Over   *int     `json:"over,omitempty"                       value:"BYTES" usage:"only logs of more than BYTES (default 2000; with --text, all)"`
 	DryRun bool     `json:"dry_run,omitempty"                                  usage:"show what would be done and change nothing"`
 }

@@ -18,7 +18,7 @@ import (
 // contextIn contains the flags of oxbow context.
 type contextIn struct {
 	Message  string `json:"message,omitempty"    value:"TEXT" usage:"rank entries higher if they match this TEXT"`
-	Budget   int    `json:"max_tokens,omitempty"              usage:"at most N tokens, instead of the profile's own"                                  also:"token_budget,budget"`
+	Budget   int    `json:"max_tokens,omitempty"              usage:"at most N tokens, instead of the profile's limit"                                  also:"token_budget,budget"`
 	AsOf     string `json:"as_of,omitempty"      value:"DATE" usage:"the memory at this DATE, or after this change"`
 	Manifest bool   `json:"manifest,omitempty"                usage:"print which parts are included or cut, and why, instead of the text"`
 	Handoff  bool   `json:"handoff,omitempty"                 usage:"take the newest open handoff, if there is one, and open with it"`
@@ -28,7 +28,7 @@ type contextIn struct {
 func contextCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "context",
-		Short: "Print what a model should know at the start",
+		Short: "Print the text that an agent should know before it begins",
 		Long: `Context prints the text that a model should know before it begins: the
 documents SOUL.md and MEMORY.md of the home, or those that the profile names,
 and then the entries that the profile selects, as many as fit into the budget.

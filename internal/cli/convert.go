@@ -22,7 +22,7 @@ func convertCommand(mem *openMemory) *cobra.Command {
 	var in transfer.ConvertIn
 	c := &cobra.Command{
 		Use:   "convert DIR",
-		Short: "Copy the memory into a new home of another layout",
+		Short: "Copy the memory into a new home with another layout of files",
 		Long: `Convert writes every entry of this memory into a new home, DIR, with the layout
 that --to names. The old home stays unchanged, and its history is not copied.
 If the new layout cannot store an entry, nothing is written and the entry is
@@ -42,7 +42,7 @@ convert is interrupted, the next run removes the unfinished directory.`,
 	}
 	c.Flags().
 		StringVar(&in.Layout, "to", ownLayout, "the `LAYOUT` of the new home: "+strings.Join(layoutNames(), ", "))
-	c.Flags().BoolVar(&in.Adapt, "adapt", false, "leave out what the new layout cannot hold")
+	c.Flags().BoolVar(&in.Adapt, "adapt", false, "leave out what the new layout cannot store")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "show what would be written, and write nothing")
 	return c
 }

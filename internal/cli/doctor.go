@@ -13,7 +13,7 @@ import (
 func doctorCommand(mem *openMemory) *cobra.Command {
 	return setUpReport(mem, &cobra.Command{
 		Use:   "doctor",
-		Short: "Find problems and say how to repair them",
+		Short: "Find problems of the home and the clients, and how to repair them",
 		Long: `Doctor checks the memory and its environment: how the home was found, which
 homes your MCP clients use, the file system, space, permissions, the lock, the
 clock, the version, leftover files, and whether the memory opens and is the

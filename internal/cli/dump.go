@@ -17,7 +17,7 @@ import (
 func dumpCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
 		Use:   "dump DIR",
-		Short: "Write all entries as Markdown files",
+		Short: "Write all entries as Markdown files, which you can edit",
 		Long: `Dump writes each entry as a Markdown file below DIR, with a table of contents.
 The result is an mdbook, which people can read and edit and which you can keep
 in git. Files that are up to date are not written again. After you have edited

@@ -26,6 +26,42 @@ var firstCommands = []struct {
 	{"Find problems", []string{"doctor"}},
 }
 
+// similarCommands lists groups of commands that people may take for each other. The help of a command lists the other
+// commands of its groups, because their short descriptions say the difference.
+var similarCommands = [][]string{
+	{"forget", "redact", "compact"},
+	{"undo", "restore", "revert", "recover"},
+	{"backup", "export", "dump", "push", "convert"},
+	{"import", "load", "folder"},
+	{"push", "pull", "team"},
+	{"doctor", "check", "scan"},
+	{"inbox", "approve", "changed"},
+	{"inject", "injected", "context"},
+	{"consolidate", "compress", "compact"},
+	{"ui", "serve", "mcp"},
+	{"recall", "list", "get"},
+	{"session", "archive"},
+	{"fix", "how"},
+	{"annotate", "why", "blame"},
+	{"log", "changed", "lineage"},
+}
+
+// similarNames returns the names of the commands that people may take for the command with this name, in the order of
+// similarCommands.
+func similarNames(name string) (similar []string) {
+	for _, names := range similarCommands {
+		if !slices.Contains(names, name) {
+			continue
+		}
+		for _, other := range names {
+			if other != name && !slices.Contains(similar, other) {
+				similar = append(similar, other)
+			}
+		}
+	}
+	return similar
+}
+
 const (
 	helpAll   = "all"   // word after help that lists all commands
 	helpFlags = "flags" // word after help that lists the flags of every command
@@ -112,8 +148,8 @@ func usageLines(c *cobra.Command) (lines []string) {
 }
 
 // printHelp prints a command's help: usage and examples, then the description, then the flags,
-// and then the rest of a long description.
-func (env *environment) printHelp(c *cobra.Command) {
+// then the rest of a long description, and then the similar commands.
+func (env *environment) printHelp(c *cobra.Command, similar []*cobra.Command) {
 	if !c.HasParent() {
 		env.printFirstCommands(c)
 		return
@@ -134,6 +170,9 @@ func (env *environment) printHelp(c *cobra.Command) {
 	}
 	if details != "" {
 		fmt.Fprintf(&b, "\nDetails:\n%s", details)
+	}
+	if len(similar) > 0 {
+		fmt.Fprintf(&b, "\nSimilar commands:\n%s", env.commandLines(similar))
 	}
 	if c.Root().PersistentFlags().HasAvailableFlags() {
 		fmt.Fprintf(&b, "\nFlags of every command, such as --json and --home: %s help flags\n", c.Root().Name())

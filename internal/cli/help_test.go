@@ -94,3 +94,26 @@ func TestRecallFitsAScreen(t *testing.T) {
 	}
 	w.must(t, "check")
 }
+
+// TestSimilarCommands tests that the help of a command lists the commands that people may take for it, and that every
+// command in the table exists and is listed by the help.
+func TestSimilarCommands(t *testing.T) {
+	w := newWorld(t)
+	root := newOpenMemory(w.env).root(Run)
+	for _, names := range similarCommands {
+		for _, name := range names {
+			if c, _, err := root.Find([]string{name}); err != nil || !c.IsAvailableCommand() || c.Name() != name {
+				t.Errorf("similarCommands names %q, which is not a command of the help: %v", name, err)
+			}
+		}
+	}
+	help := w.must(t, "forget", "--help")
+	_, similar, found := strings.Cut(help, "\nSimilar commands:\n")
+	if !found || !strings.Contains(similar, "  redact      Erase an entry and all its versions for good\n") ||
+		strings.Contains(similar, "  forget ") {
+		t.Errorf("oxbow forget --help does not list similar commands:\n%s", help)
+	}
+	if help := w.must(t, "inbox", "drop", "--help"); strings.Contains(help, "Similar commands") {
+		t.Errorf("oxbow inbox drop --help lists commands that are similar to inbox:\n%s", help)
+	}
+}

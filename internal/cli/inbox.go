@@ -21,7 +21,8 @@ func inboxCommand(mem *openMemory) *cobra.Command {
 		Long: `Inbox lists proposals: sentences from your sessions with agents in which you
 ask to remember something ("from now on…", "we decided…"), or correct what an
 agent just did. Hooks report the sessions (see oxbow setup). A proposal becomes
-a note only if you accept it. A dropped proposal does not return.
+a note only if you accept it. A dropped proposal does not return. Inbox also
+says whether entries wait for oxbow approve or oxbow changed.
 
 With OXBOW_INBOX=twice, inbox accepts what you asked for in two sessions. With
 --project, it also lists the commands of the project that passed in at least
@@ -30,6 +31,7 @@ three sessions.`,
   oxbow inbox --project auto --json`,
 		Args: argCount(0, 0, "no arguments, or list, show, accept or drop"),
 	}, review.Inbox, mem.env.inboxArguments)
+	tellAfter(c, mem.tellHeldBack)
 	mem.tellsChanged(c)
 	c.AddCommand(inboxListCommand(mem), inboxShowCommand(mem), inboxAcceptCommand(mem), inboxDropCommand(mem))
 	return c

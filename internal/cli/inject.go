@@ -18,7 +18,7 @@ import (
 func injectCommand(mem *openMemory) *cobra.Command {
 	c := setUpCall(mem, &cobra.Command{
 		Use:   "inject [PROMPT…]",
-		Short: "Show what an agent would be shown with a prompt, or switch this off",
+		Short: "Show the text that an agent would get with a prompt, or switch such texts off",
 		Long: `Inject prints the text that hooks would show an agent with a prompt: sentences
 of notes and past sessions that answer it (a payload), a line with their names
 (a pointer), or nothing. It records nothing. --explain shows the strength of

@@ -31,7 +31,7 @@ these hashes. If you noted the hash that check or --verify printed earlier,
 		Args: argCount(0, 1, "at most one NAME"),
 	}
 	setUpReport(mem, c, verb.History, positional)
-	c.Flags().BoolVar(&verify, "verify", false, "check the hashes of all changes, which shows whether a change was edited")
+	c.Flags().BoolVar(&verify, "verify", false, "check the hashes of all changes, which show whether one was edited")
 	c.Flags().StringVar(&head, "head", "", "with --verify: the `HASH` of a change that you noted earlier")
 	show := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {

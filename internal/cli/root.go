@@ -120,7 +120,7 @@ for all your work.`,
 			mem.unknown = c.RunE(c, words) // for "oxbow nosuch --help"
 			return
 		}
-		mem.env.printHelp(c)
+		mem.env.printHelp(c, mem.buildSimilar(c))
 	})
 	root.Flags().BoolVar(&version, "version", false, "print the version, like oxbow version")
 
@@ -134,7 +134,12 @@ for all your work.`,
 	)
 	fs.StringVar(&mem.agentFlag, "agent", "", "the `NAME` of the agent, in layouts with several agents")
 	mem.commonFlags(fs)
-	fs.BoolVar(&mem.finder.network, "network-fs", false, "write to a network file system: only this host does")
+	fs.BoolVar(
+		&mem.finder.network,
+		"network-fs",
+		false,
+		"write to a network file system, if no other machine writes there",
+	)
 
 	return root
 }
@@ -186,9 +191,7 @@ func commandGroups(run runner) []commandGroup {
 			{"recover", recoverCommand},
 		}},
 		{"agent", "Work with agents:", []commandRow{
-			{"mcp", mcpCommand},
 			{"serve", serveCommand},
-			{"hook", hookCommand},
 			{"inject", injectCommand},
 			{"session", sessionCommand},
 			{"inbox", inboxCommand},
@@ -201,6 +204,10 @@ func commandGroups(run runner) []commandGroup {
 			{"profile", profileCommand},
 			{"handoff", handoffCommand},
 			{"spawn", spawnCommand},
+		}},
+		{"program", "Started by other programs, such as the client of an agent:", []commandRow{
+			{"mcp", mcpCommand},
+			{"hook", hookCommand},
 		}},
 		{"care", "Set up and maintain:", []commandRow{
 			{"setup", setupCommand},
@@ -219,6 +226,23 @@ func commandGroups(run runner) []commandGroup {
 			{"completion", ofEnvironment(completionCommand)},
 		}},
 	}
+}
+
+// buildSimilar builds the commands that people may take for c, because a run builds only the command that it calls.
+func (mem *openMemory) buildSimilar(c *cobra.Command) (similar []*cobra.Command) {
+	if c.Parent() != c.Root() {
+		return nil
+	}
+	for _, name := range similarNames(c.Name()) {
+		for _, g := range commandGroups(nil) {
+			for _, row := range g.commands {
+				if row.name == name {
+					similar = append(similar, row.build(mem))
+				}
+			}
+		}
+	}
+	return similar
 }
 
 // buildFunc builds a command of a run's memory.
@@ -264,10 +288,10 @@ func (mem *openMemory) commonFlags(fs *pflag.FlagSet) {
 		&mem.embedFlag,
 		"embed",
 		"",
-		"also rank by vectors of the endpoint at `URL`, which gets every text and query",
+		"also rank by meaning, with the embedding server at this `URL`, which receives every text and query",
 	)
-	fs.StringVar(&mem.modelFlag, "embed-model", "", "the `NAME` of the model there")
-	fs.BoolVar(&mem.allowSecret, "allow-secret", false, "keep what looks like a password or a key")
+	fs.StringVar(&mem.modelFlag, "embed-model", "", "the `NAME` of the model that --embed uses")
+	fs.BoolVar(&mem.allowSecret, "allow-secret", false, "store texts even if they seem to contain a password or a key")
 	fs.BoolVar(&mem.env.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&mem.env.quiet, "quiet", "q", false, "print nothing but the result")
 }

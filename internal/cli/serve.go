@@ -21,9 +21,9 @@ const defaultAddr = "127.0.0.1:8333"
 
 // serveIn contains the flags of oxbow serve.
 type serveIn struct {
-	Addr       string   `json:"http,omitempty"       value:"ADDR" usage:"serve on this ADDR (default 127.0.0.1:8333); port 0 takes a free one"`
-	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)"`
-	TokensFile string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE of tokens with the rights of each, instead of one token; see oxbow mcp --help"`
+	Addr       string   `json:"http,omitempty"       value:"ADDR" usage:"serve on this ADDR (default 127.0.0.1:8333); port 0 means any free port"`
+	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE with the token, which is created if it is missing (default HOME/token, or a file in your configuration directory if the home is in a repository)"`
+	TokensFile string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE that lists several tokens and the rights of each, instead of one token; oxbow mcp --help shows an example"`
 	ReadOnly   bool     `json:"ro,omitempty"                      usage:"clients can only read"`
 	Projects   []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is the project of the working directory"                                 empty:"allowed"`
 	Kinds      []string `json:"kind,omitempty"                    usage:"clients see and write only entries of this KIND"                                                                           empty:"allowed"`
@@ -123,48 +123,50 @@ func (mem *openMemory) setUpServe(c *cobra.Command) *cobra.Command {
 // uiIn contains the flags of oxbow ui.
 type uiIn struct {
 	Addr     string   `json:"http,omitempty"    value:"ADDR" usage:"serve on this ADDR, such as 127.0.0.1:8334 (default a free port of this machine)"`
-	NoOpen   bool     `json:"no_open,omitempty"              usage:"print the link and open no browser"`
-	ReadOnly bool     `json:"ro,omitempty"                   usage:"the pages cannot change anything"`
+	NoOpen   bool     `json:"no_open,omitempty"              usage:"print the link, and do not open a browser"`
+	ReadOnly bool     `json:"ro,omitempty"                   usage:"do not allow changes in the pages"`
 	Projects []string `json:"project,omitempty"              usage:"only entries of this PROJECT; auto is the project of the working directory"              empty:"allowed"`
 	Kinds    []string `json:"kind,omitempty"                 usage:"only entries of this KIND"                                                        empty:"allowed"`
 }
 
 func uiCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
-		Use:   "ui",
-		Short: "See and correct the memory in a browser",
+		Use:   "ui [NAME]",
+		Short: "See and correct the memory, or one entry, in a browser",
 		Long: `Ui serves the pages of the memory on this machine and opens them in your
-browser. The printed link works once, within ten minutes. Ctrl-C stops the
-server.`,
+browser. With NAME, it begins at the page of this entry. The printed link works
+once, within ten minutes. Ctrl-C stops the server.`,
 		Example: `  oxbow ui
+  oxbow ui deploy
   oxbow ui --no-open --http 127.0.0.1:8334
   oxbow ui --ro --project harbor`,
-		Args: argCount(0, 0, "nothing"),
-	}, func(ctx context.Context, in uiIn, _ []string) error {
-		return mem.ui(ctx, in, "")
-	})
+		Args: argCount(0, 1, "the NAME of an entry, or nothing"),
+	}, mem.showPages)
 }
 
+// openCommand is the old name of "oxbow ui NAME". The help does not list the old name.
 func openCommand(mem *openMemory) *cobra.Command {
 	return setUpArguments(&cobra.Command{
-		Use:   "open NAME",
-		Short: "See one entry in a browser",
-		Long:  `Open works like oxbow ui, but begins at the page of an entry.`,
-		Example: `  oxbow open deploy
-  oxbow open deploy --no-open`,
-		Args: argCount(1, 1, "the NAME of an entry"),
-	}, func(ctx context.Context, in uiIn, args []string) error {
-		e, err := run(
-			ctx,
-			mem,
-			verb.Get,
-			verb.GetIn{Name: args[0]},
-		) // report an unknown entry before anything is opened
-		if err != nil {
-			return err
-		}
-		return mem.ui(ctx, in, page.EntryPath(e.Name))
-	})
+		Use:     "open NAME",
+		Short:   "See one entry in a browser",
+		Long:    `Open is the old name of oxbow ui NAME.`,
+		Example: `  oxbow ui deploy`,
+		Args:    argCount(1, 1, "the NAME of an entry"),
+		Hidden:  true,
+	}, mem.showPages)
+}
+
+// showPages serves the pages and begins at the page of the entry that args name, or otherwise at the first page.
+func (mem *openMemory) showPages(ctx context.Context, in uiIn, args []string) error {
+	if len(args) == 0 {
+		return mem.ui(ctx, in, "")
+	}
+	// This call fails before the server starts if no entry has the name.
+	e, err := run(ctx, mem, verb.Get, verb.GetIn{Name: args[0]})
+	if err != nil {
+		return err
+	}
+	return mem.ui(ctx, in, page.EntryPath(e.Name))
 }
 
 // ui serves the pages and opens a browser at path, which is a path below [page.Root].

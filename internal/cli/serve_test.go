@@ -78,7 +78,8 @@ func TestPages(t *testing.T) {
 	}{
 		{[]string{"ui", "--no-open", "--http", "127.0.0.1:0"}, "quay wall"},
 		{[]string{"ui", "--ro", "--project", "harbor"}, "The memory is empty."},
-		{[]string{"open", "quay wall"}, "The quay wall is of granite."},
+		{[]string{"ui", "quay wall"}, "The quay wall is of granite."},
+		{[]string{"open", "quay wall"}, "The quay wall is of granite."}, // the old name
 		{[]string{"serve", "--http", ":0"}, "quay wall"},
 		{[]string{"demo", "--ui"}, "Quiet hours"},
 	} {
@@ -86,8 +87,10 @@ func TestPages(t *testing.T) {
 			t.Errorf("oxbow %q: the page has no %q:\n%s", tt.args, tt.want, page)
 		}
 	}
-	if status, _, errs := w.run(t, "open", "quay wal"); status != exitFailed || !strings.Contains(errs, "quay wall") {
-		t.Errorf("oxbow open of an unknown name = %d, %q, want the nearest name", status, errs)
+	for _, name := range []string{"ui", "open"} {
+		if status, _, errs := w.run(t, name, "quay wal"); status != exitFailed || !strings.Contains(errs, "quay wall") {
+			t.Errorf("oxbow %s of an unknown name = %d, %q, want the nearest name", name, status, errs)
+		}
 	}
 	if status, _, errs := w.run(t, "serve", "--http", "0.0.0.0:1"); status != exitMisused ||
 		!strings.Contains(errs, "tunnel") {

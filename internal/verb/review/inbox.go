@@ -94,7 +94,7 @@ func Inbox(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, er
 type FixesIn struct {
 	Error   string `json:"error,omitempty"   flag:"-" usage:"only fixes of this error: a line that a command printed, or a part of one"`
 	Project string `json:"project,omitempty"          usage:"only fixes of this PROJECT; auto is the project of the working directory"`
-	Limit   int    `json:"limit,omitempty"            usage:"at most this many"                                                         default:"20"`
+	Limit   int    `json:"limit,omitempty"            usage:"at most N results"                                                         default:"20"`
 }
 
 // FixesOut is a list of fixes, newest first.
@@ -433,8 +433,8 @@ func (o InboxOut) Report() (r report.Report) {
 		}
 	}
 	if len(o.Proposals) == 0 {
-		r.Notef("nothing waits; a proposal comes when you tell an agent, in a session that hooks report, what to " +
-			"remember (oxbow setup connects them)")
+		r.Notef("no proposal waits; oxbow makes one when you tell an agent to remember something, if oxbow setup " +
+			"connected the agent")
 	}
 	return r
 }
