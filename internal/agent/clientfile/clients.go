@@ -65,14 +65,14 @@ var EventClients = []EventClient{
 			return IsTranscript(p) && strings.Contains(p, "/chats/")
 		}}},
 		Resume: "gemini --resume=", UnnamedCalls: true,
-		home: clientHome{variable: "GEMINI_CLI_HOME", below: ".gemini"},
+		home: clientHome{variable: "GEMINI_CLI_HOME", below: ".gemini"}, roots: geminiRoots,
 	},
 	{
 		Name: "copilot", Recognizes: isCopilot, NewReader: newCopilot, AnswerLine: copilotAnswer,
 		Transcripts: []TranscriptPlace{{"session-state", isCopilotEvents},
 			{"history-session-state", func(p string) bool { return IsTranscript(p) || isOldCopilot(p) }}},
 		Resume: "copilot --resume=",
-		home:   clientHome{variable: "COPILOT_HOME", dir: ".copilot"},
+		home:   clientHome{variable: "COPILOT_HOME", dir: ".copilot"}, roots: copilotRoots,
 	},
 	{
 		Name: "qwen", Recognizes: isQwen, NewReader: newQwen, AnswerLine: qwenAnswer,
@@ -83,14 +83,14 @@ var EventClients = []EventClient{
 			{"tmp", func(p string) bool { return IsTranscript(p) && strings.Contains(p, "/chats/") }},
 		},
 		Resume: "qwen --resume=",
-		home:   clientHome{variable: "QWEN_HOME", dir: ".qwen"},
+		home:   clientHome{variable: "QWEN_HOME", dir: ".qwen"}, roots: qwenRoots,
 	},
 	{
 		Name: "opencode", Recognizes: isOpencode, NewReader: newOpencode, AnswerLine: opencodeAnswer,
 		Transcripts: []TranscriptPlace{
 			{"", func(p string) bool { return isOpencodeDatabase(p) || isOpencodeSession(p) }},
 		},
-		Resume: "opencode --session=", roots: func(b baseDirs) []string { return b.data("opencode") },
+		Resume: "opencode --session=", roots: opencodeRoots,
 	},
 	{
 		Name: "cursor", Recognizes: isCursor, NewReader: newCursor, roots: cursorRoots,
@@ -141,7 +141,7 @@ var EventClients = []EventClient{
 		Transcripts: []TranscriptPlace{{"agents", func(p string) bool {
 			return isJSONL(p) && strings.Contains(p, "/sessions/") && !strings.HasSuffix(p, ".trajectory.jsonl")
 		}}},
-		roots: func(b baseDirs) []string { return []string{b.home("OPENCLAW_STATE_DIR", ".openclaw")} },
+		roots: openclawRoots,
 	},
 	{
 		Name: "amp", Recognizes: isAmp, NewReader: newAmp,

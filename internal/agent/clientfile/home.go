@@ -5,23 +5,42 @@ package clientfile
 import (
 	"cmp"
 	"encoding/json"
+	"os"
 	"path/filepath"
+	"strings"
 )
 
 // clientHome describes the directory of a client: the environment variable that may name a directory, the
 // default in the user's home directory, and the path below either.
 type clientHome struct{ variable, dir, below string }
 
-// Home returns the directory in which a client stores its settings and transcripts. The argument user is the user's
-// home directory.
+// Home returns the directory in which a client stores its settings. Most clients store their transcripts there as
+// well, but see [Roots]. The argument user is the user's home directory.
 func Home(client, user string, getenv func(string) string) string {
 	c, _ := FindEventClient(client)
 	return filepath.Join(cmp.Or(getenv(c.home.variable), filepath.Join(user, c.home.dir)), c.home.below)
 }
 
-// Roots returns the directories in which a client may store its sessions. Most clients have a single directory.
-// Extensions of editors have several, because the directory depends on the operating system and the editor. The
-// directories need not exist. The argument user is the user's home directory.
+// splitList returns the directories in an environment variable, which are separated by commas. Claude Code itself
+// accepts only one, but people list several for other programs that read its transcripts. A directory that exists
+// may have a comma in its name.
+func splitList(value string) (dirs []string) {
+	if info, err := os.Stat(value); err == nil && info.IsDir() {
+		return []string{value}
+	}
+	for dir := range strings.SplitSeq(value, ",") {
+		dir = strings.TrimSpace(dir)
+		if dir != "" {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// Roots returns the directories, and in rare cases the file, in which a client may store its sessions. Most clients
+// have a single directory. Extensions of editors have several, because the directory depends on the operating system
+// and the editor. Other clients have several because their default changed, or because an environment variable may
+// list several. The directories need not exist. The argument user is the user's home directory.
 func Roots(client, user string, getenv func(string) string) []string {
 	c, _ := FindEventClient(client)
 	if c.roots == nil {
@@ -72,16 +91,58 @@ func (b baseDirs) extension(id string) (all []string) {
 	return all
 }
 
-// claudeRoots returns the directory of Claude Code, and the one that some versions used if no variable names another.
+// claudeRoots returns the directories of Claude Code: those in the environment variable, or else the two defaults,
+// because some versions used the directory for settings.
 func claudeRoots(b baseDirs) []string {
-	if dir := b.getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return []string{dir}
+	if dirs := splitList(b.getenv("CLAUDE_CONFIG_DIR")); len(dirs) > 0 {
+		return dirs
 	}
 	return []string{filepath.Join(b.user, ".claude"), filepath.Join(b.home("XDG_CONFIG_HOME", ".config"), "claude")}
 }
 
+// geminiRoots returns the directories of Gemini CLI. In a sandbox of macOS, it uses a directory for caches.
+func geminiRoots(b baseDirs) []string {
+	if dir := b.getenv("GEMINI_CLI_HOME"); dir != "" {
+		return []string{filepath.Join(dir, ".gemini")}
+	}
+	return []string{filepath.Join(b.user, ".gemini"), filepath.Join(b.user, ".cache", ".gemini")}
+}
+
+// copilotRoots returns the directories of Copilot CLI. Some versions used the directory for state.
+func copilotRoots(b baseDirs) []string {
+	all := []string{b.home("COPILOT_HOME", ".copilot")}
+	if state := b.getenv("XDG_STATE_HOME"); state != "" {
+		all = append(all, filepath.Join(state, ".copilot"))
+	}
+	return all
+}
+
+// qwenRoots returns the directories of Qwen Code. A variable may separate the sessions from the settings.
+func qwenRoots(b baseDirs) []string {
+	all := []string{b.home("QWEN_HOME", ".qwen")}
+	if sessions := b.getenv("QWEN_RUNTIME_DIR"); sessions != "" {
+		all = append(all, sessions)
+	}
+	return all
+}
+
+// opencodeRoots returns the directories of opencode, and the database that a variable may name. A relative path is
+// below the directory for data.
+func opencodeRoots(b baseDirs) []string {
+	all := b.data("opencode")
+	database := b.getenv("OPENCODE_DB")
+	switch {
+	case database == "", database == ":memory:":
+	case filepath.IsAbs(database):
+		all = append(all, database)
+	default:
+		all = append(all, filepath.Join(all[0], database))
+	}
+	return all
+}
+
 func cursorRoots(b baseDirs) []string {
-	all := []string{filepath.Join(b.user, ".cursor")}
+	all := []string{b.home("CURSOR_CONFIG_DIR", ".cursor")}
 	for _, dir := range b.config("Cursor") {
 		all = append(all, filepath.Join(dir, "User"))
 	}
@@ -98,21 +159,34 @@ func vscodeRoots(b baseDirs) (all []string) {
 }
 
 func clineRoots(b baseDirs) []string {
-	return append(b.extension("saoudrizwan.claude-dev"), filepath.Join(b.home("CLINE_DIR", ".cline"), "data"))
+	own := cmp.Or(b.getenv("CLINE_DATA_DIR"), filepath.Join(b.home("CLINE_DIR", ".cline"), "data"))
+	return append(b.extension("saoudrizwan.claude-dev"), own)
 }
 
 func gooseRoots(b baseDirs) []string {
+	if root := b.getenv("GOOSE_PATH_ROOT"); root != "" {
+		return []string{filepath.Join(root, "data")}
+	}
 	return append(b.data("goose"), filepath.Join(b.home("APPDATA", "AppData/Roaming"), "Block", "goose", "data"))
 }
 
 func kimiRoots(b baseDirs) []string {
-	return []string{filepath.Join(b.user, ".kimi"), filepath.Join(b.user, ".kimi-code")}
+	return []string{b.home("KIMI_SHARE_DIR", ".kimi"), b.home("KIMI_CODE_HOME", ".kimi-code")}
+}
+
+func openclawRoots(b baseDirs) []string {
+	home := cmp.Or(b.getenv("OPENCLAW_HOME"), b.user)
+	return []string{cmp.Or(b.getenv("OPENCLAW_STATE_DIR"), filepath.Join(home, ".openclaw"))}
 }
 
 // crushRoots returns the directories that Crush lists in its file projects.json, one for each project
 // (internal/projects in charmbracelet/crush).
 func crushRoots(b baseDirs) (all []string) {
-	for _, dir := range b.data("crush") {
+	dirs := b.data("crush")
+	if dir := b.getenv("CRUSH_GLOBAL_DATA"); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	for _, dir := range dirs {
 		var list struct {
 			Projects []struct {
 				Dir string `json:"data_dir"`

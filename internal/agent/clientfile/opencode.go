@@ -305,8 +305,7 @@ func opencodeAnswer(r *Report, _ string) any { return r }
 // versions for developers add the name of their channel.
 func isOpencodeDatabase(path string) bool {
 	base := filepath.Base(path)
-	return strings.HasPrefix(base, "opencode") && strings.HasSuffix(base, ".db") &&
-		filepath.Base(filepath.Dir(path)) == "opencode"
+	return strings.HasPrefix(base, "opencode") && strings.HasSuffix(base, ".db")
 }
 
 // isOpencodeSession reports whether a file describes a session of a version without a database.

@@ -3,6 +3,7 @@
 package transcript
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"iter"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
@@ -63,10 +65,16 @@ func Find(home string, getenv func(string) string, clients ...string) []FoundTra
 }
 
 // findBelow returns the transcripts of a place below a directory. It follows symbolic links. A directory or a file
-// that cannot be read is returned itself, so that reading it reports the error.
+// that cannot be read is returned itself, so that reading it reports the error. If dir is a database, which an
+// environment variable may name, findBelow returns its sessions.
 func findBelow(client string, p clientfile.TranscriptPlace, dir string) []FoundTranscript {
 	f := finder{client: client, place: p, walked: map[string]bool{}}
-	if info, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case err == nil && info.Mode().IsRegular() && p.Below == "":
+		f.add(dir, info)
+	default:
 		f.walk(dir, info, err)
 	}
 	return f.all
@@ -92,8 +100,13 @@ func (f *finder) walk(path string, info fs.FileInfo, err error) {
 		return
 	}
 	if info.Mode().IsRegular() && f.place.IsTranscript(filepath.ToSlash(path)) {
-		f.all = append(f.all, Sessions(FoundTranscript{f.client, path, info.Size(), info.ModTime()})...)
+		f.add(path, info)
 	}
+}
+
+// add adds the sessions in a file.
+func (f *finder) add(path string, info fs.FileInfo) {
+	f.all = append(f.all, Sessions(FoundTranscript{f.client, path, info.Size(), info.ModTime()})...)
 }
 
 func (f *finder) walkDirectory(dir string) {
@@ -191,17 +204,14 @@ func FindDirectories(home string, getenv func(string) string, projects ...string
 		if !hasDirectory(client) {
 			continue
 		}
-		dir := filepath.Join(clientfile.Home(client, home, getenv), p.Below)
-		if p.Below == "projects" { // Claude Code and Qwen Code
-			for _, project := range projects {
-				if own := filepath.Join(dir, projectDirectory(project)); isDirectory(own) {
-					dir = own
-					break
-				}
+		for _, root := range clientfile.Roots(client, home, getenv) {
+			dir := filepath.Join(root, p.Below)
+			if p.Below == "projects" { // Claude Code and Qwen Code
+				dir = cmp.Or(projectDirectory(dir, projects), dir)
 			}
-		}
-		if isDirectory(dir) {
-			all = append(all, Directory{client, dir})
+			if isDirectory(dir) {
+				all = append(all, Directory{client, dir})
+			}
 		}
 	}
 	return all
@@ -212,11 +222,22 @@ func hasDirectory(client string) bool {
 	return slices.Contains([]string{"claude", "codex", "gemini", "copilot", "qwen"}, client)
 }
 
-// projectDirectory returns the name of a project's directory in Claude Code and Qwen Code. This is
+// projectDirectory returns the first directory below dir that belongs to one of the projects, or "" if none exists.
+func projectDirectory(dir string, projects []string) string {
+	for _, project := range projects {
+		if own := filepath.Join(dir, projectName(project)); isDirectory(own) {
+			return own
+		}
+	}
+	return ""
+}
+
+// projectName returns the name of a project's directory in Claude Code and Qwen Code. This is
 // the project's path with hyphens for all characters except ASCII letters and digits.
-func projectDirectory(project string) string {
+func projectName(project string) string {
 	return strings.Map(func(r rune) rune {
-		if (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
 			return r
 		}
 		return '-'

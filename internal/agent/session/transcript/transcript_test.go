@@ -250,3 +250,44 @@ func TestFindDir(t *testing.T) {
 		t.Errorf("Find = %v, want one of each client", found)
 	}
 }
+
+// TestFindDirectories finds the directories of all defaults, and of a project.
+func TestFindDirectories(t *testing.T) {
+	home := t.TempDir()
+	for _, dir := range []string{".claude/projects/-home-pat-harbor", ".claude/projects/-home-pat-pier",
+		".config/claude/projects/-home-pat-pier", "more/projects", "more, one/projects", ".codex/sessions"} {
+		if err := os.MkdirAll(filepath.Join(home, filepath.FromSlash(dir)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, filepath.Join(home, ".codex", "history.jsonl"), "")
+	find := func(claude string, projects ...string) string {
+		var all []string
+		for _, d := range transcript.FindDirectories(home, func(name string) string {
+			if name == "CLAUDE_CONFIG_DIR" {
+				return claude
+			}
+			return ""
+		}, projects...) {
+			rel, err := filepath.Rel(home, d.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, d.Client+" "+filepath.ToSlash(rel))
+		}
+		return strings.Join(all, "\n")
+	}
+	more := filepath.Join(home, "more")
+	for _, tt := range []struct{ got, want string }{
+		{find(""), "claude .claude/projects\nclaude .config/claude/projects\ncodex .codex/sessions"},
+		{find("", "/home/pat/harbor"), "claude .claude/projects/-home-pat-harbor\nclaude .config/claude/projects\n" +
+			"codex .codex/sessions"},
+		{find(more+","+filepath.Join(home, ".claude"), "/home/pat/pier"),
+			"claude more/projects\nclaude .claude/projects/-home-pat-pier\ncodex .codex/sessions"},
+		{find(more + ", one"), "claude more, one/projects\ncodex .codex/sessions"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("FindDirectories returned\n%s\nwant\n%s", tt.got, tt.want)
+		}
+	}
+}
