@@ -45,3 +45,86 @@ func TestSessionImportMakesIndex(t *testing.T) {
 	}
 	w.must(t, "check")
 }
+
+// TestSessionImportAgain imports a session of Claude Code while it grows, ends in an incomplete line, and is rewritten.
+// Each import adds only the new turns, and an import without a change adds nothing.
+func TestSessionImportAgain(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(w.vars["HOME"], ".claude", "projects", "-p", "s1.jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(n int) string {
+		return fmt.Sprintf(`{"type":"user","promptId":"p%d","uuid":"u%d","sessionId":"s1","cwd":"/p",`+
+			`"timestamp":"2026-04-17T01:00:%02dZ","message":{"role":"user","content":"heron %d"}}`+"\n", n, n, n, n)
+	}
+	for i, step := range []struct {
+		text, said string
+		status     int
+	}{
+		{ask(1) + ask(2) + ask(3)[:70], "claude: 2 turns new, 0 changed", 1},
+		{ask(1) + ask(2) + ask(3), "claude: 1 turn new, 0 changed", 0},
+		{ask(1) + ask(2) + ask(3), "claude: 0 turns new, 0 changed", 0},
+		{`{"type":"mode","sessionId":"s1","mode":"` + strings.Repeat("x", 700) + `"}` + "\n" + ask(3) + ask(4),
+			"claude: 1 turn new, 0 changed", 0},
+		{ask(4), "claude: 0 turns new, 0 changed", 0},
+		{ask(4) + `{"type":"hologram","sessionId":"s1"}` + "\n", "claude: 0 turns new, 0 changed", 1},
+	} {
+		if err := os.WriteFile(path, []byte(step.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		status, stdout, stderr := w.run(t, "session", "import")
+		if status != step.status || !strings.HasPrefix(stdout, step.said) {
+			t.Errorf("import %d has the status %d and says %q %q, want %d and %q", i+1, status, stdout, stderr,
+				step.status, step.said)
+		}
+		if isLast := i == 5; isLast != strings.Contains(stdout+stderr, `lines of the type "hologram" (1)`) {
+			t.Errorf("import %d says %q %q", i+1, stdout, stderr)
+		}
+	}
+	if said := w.must(t, "session", "show", "s1"); strings.Count(said, "heron") < 4 {
+		t.Errorf("session show says %q", said)
+	}
+	w.must(t, "check")
+}
+
+// TestSessionImportPromptList imports the prompts of a session without a transcript, and those of a session whose
+// transcript was imported and then deleted. The latter are in the archive already.
+func TestSessionImportPromptList(t *testing.T) {
+	w := newWorld(t)
+	home := filepath.Join(w.vars["HOME"], ".claude")
+	transcript := filepath.Join(home, "projects", "-p", "aaaaaaaa-1.jsonl")
+	if err := os.MkdirAll(filepath.Dir(transcript), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(transcript, `{"type":"user","promptId":"p1","uuid":"u1","sessionId":"aaaaaaaa-1","cwd":"/p",`+
+		`"timestamp":"2026-04-17T01:00:00Z","message":{"role":"user","content":"Read @a.go: package a"}}`+"\n")
+	w.must(t, "session", "import", "claude")
+	if err := os.Remove(transcript); err != nil {
+		t.Fatal(err)
+	}
+	list := `{"display":"Read @a.go","timestamp":1776387600000,"project":"/p","sessionId":"aaaaaaaa-1"}` + "\n" +
+		`{"display":"Feed the heron.","timestamp":1776387600000,"project":"/p","sessionId":"bbbbbbbb-2"}` + "\n"
+	put(filepath.Join(home, "history.jsonl"), list)
+	if said := w.must(t, "session", "import", "claude"); !strings.HasPrefix(said, "claude: 1 turn new, 0 changed") {
+		t.Errorf("session import says %q", said)
+	}
+	put(filepath.Join(home, "history.jsonl"), list+
+		`{"display":"And the ibis.","timestamp":1776387900000,"project":"/p","sessionId":"bbbbbbbb-2"}`+"\n")
+	if said := w.must(t, "session", "import", "claude"); !strings.HasPrefix(said, "claude: 1 turn new, 0 changed") {
+		t.Errorf("session import says %q", said)
+	}
+	if said := w.must(t, "session", "import", "claude"); !strings.HasPrefix(said, "claude: 0 turns new, 0 changed") {
+		t.Errorf("session import says %q", said)
+	}
+	if said := w.must(t, "session", "search", "heron"); !strings.Contains(said, "Feed the heron.") {
+		t.Errorf("session search says %q", said)
+	}
+	w.must(t, "check")
+}

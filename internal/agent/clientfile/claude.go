@@ -25,7 +25,6 @@ import (
 	"encoding/json"
 	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -108,6 +107,8 @@ type claude struct {
 	agentTurn string // turn of the sub-agents
 
 	nodes map[string]string // last line with events up to each line, by UUID
+
+	shell personShell
 }
 
 // outOfOrder is the maximum age of a line, compared with the file's first line, at which it is
@@ -115,6 +116,9 @@ type claude struct {
 const outOfOrder = time.Second
 
 func newClaude(path string) EventReader {
+	if isPromptList(path) {
+		return newPromptList(path, "projects")
+	}
 	return &claude{agentType: claudeAgent(path), nodes: map[string]string{}}
 }
 
@@ -147,9 +151,13 @@ func (c *claude) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		c.born = l.Time
 	}
 	parent := c.parent(&l)
-	isQueued := l.Type == "attachment" && l.Attachment.Type == "queued_command"
-	isMessage := l.Type == "assistant" || l.Type == "user" || isQueued
-	if l.isForked() || !isMessage {
+	switch {
+	case !l.isMessage():
+		if !claudeNotes[l.Type] {
+			(&Event{Offset: offset, Time: l.Time, Session: l.Session}).reportUnknown("lines", l.Type, yield)
+		}
+		return true
+	case l.isForked():
 		return true
 	}
 	if !c.isOwn && !l.Time.Before(c.born.Add(-outOfOrder)) {
@@ -168,15 +176,40 @@ func (c *claude) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		}
 		yield(e)
 	}
-	switch {
-	case isQueued:
+	switch l.Type {
+	case "attachment":
 		c.reportQueued(&l, e, report)
-	case l.Type == "assistant":
+	case "assistant":
 		c.assistant(&l, e, report)
 	default:
 		c.user(&l, e, report)
 	}
 	return true
+}
+
+// isMessage reports whether the line is a message, or a prompt that the person typed while the agent worked.
+func (l *claudeLine) isMessage() bool {
+	isQueued := l.Type == "attachment" && l.Attachment.Type == "queued_command"
+	return l.Type == "assistant" || l.Type == "user" || isQueued
+}
+
+// claudeNotes contains the types of lines that are not part of the conversation: state of the client, texts that the
+// client inserted, and copies of texts that other lines contain.
+var claudeNotes = wordSet(`
+	agent-color agent-name agent-setting ai-title artifact-autoreact-ledger artifact-comment-monitor atis-latch
+	attachment attribution-snapshot bridge-session content-replacement continued-in cost-state custom-title
+	ended-by-model file-history-delta file-history-snapshot fork-context-ref frame-link history-suppression
+	isolation-latch last-prompt marble-origami-commit marble-origami-reset marble-origami-snapshot mode observer-ref
+	permission-mode pr-link progress queue-operation relocated result session-title speculation-accept started summary
+	system tag task-summary worktree-state`)
+
+// wordSet returns the words in a text as a set.
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
 }
 
 // parent returns the last line with events before a line in the conversation.
@@ -226,14 +259,17 @@ func (c *claude) assistant(l *claudeLine, e Event, yield func(*Event)) {
 			yield(&call)
 		case isResult(b.Type): // the result of a tool that the server ran
 			b.report(e, yield)
-		default: // a text, or a block of a newer type that has a text
+		case b.Text != "": // a text, or a block of a newer type that has a text
 			e.Kind, e.Text = EventText, b.Text
-			if e.Text != "" {
-				yield(&e)
-			}
+			yield(&e)
+		case !claudeSilent[b.Type]:
+			e.reportUnknown("blocks", b.Type, yield)
 		}
 	}
 }
+
+// claudeSilent contains the types of blocks without a text of the person or the agent.
+var claudeSilent = wordSet("text redacted_thinking fallback connector_text container_upload")
 
 // isCall reports whether a block of this type is a call: tool_use, server_tool_use or mcp_tool_use.
 func isCall(blockType string) bool { return strings.HasSuffix(blockType, "tool_use") }
@@ -265,23 +301,26 @@ func (c *claude) user(l *claudeLine, e Event, yield func(*Event)) {
 		yield(&e)
 		return
 	}
-	hasResults := c.reportResults(l, e, yield)
-	e.Text = Text(l.Message.Content, "text")
-	byProgram := l.Meta || l.Source == "system" || !l.isByPerson()
-	if byProgram {
-		return
-	}
+	var blocks []claudeBlock
+	decodeArray(l.Message.Content, &blocks)
+	hasResults := l.reportResults(blocks, e, yield)
 	if hasResults && e.AgentID != "" {
 		return // a sub-agent has no person who writes while it works
 	}
-	e.Kind = EventPrompt
-	if hasResults {
-		c.reportAdded(&e, l, yield)
+	if l.isByProgram() {
 		return
 	}
-	if e.Text == "" {
-		e.Text = attachmentText(l.Message.Content)
+	e.Text = Text(l.Message.Content, "text")
+	if c.shell.report(e, e.Text, yield) {
+		return
 	}
+	reportFiles(blocks, e, yield)
+	e.Kind = EventPrompt
+	if hasResults {
+		c.reportAdded(&e, l, blocks, yield)
+		return
+	}
+	e.Text = cmp.Or(e.Text, attachmentText(l.Message.Content))
 	if e.Text == "" {
 		return
 	}
@@ -293,18 +332,31 @@ func (c *claude) user(l *claudeLine, e Event, yield func(*Event)) {
 	yield(&e)
 }
 
+// reportFiles reports the images and files beside a text by the person. If the line has no text, they are the prompt.
+func reportFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
+	for _, b := range blocks {
+		switch {
+		case b.Type == "image", b.Type == "document":
+			if e.Text != "" {
+				e.reportLeftOut(leftFiles, 1, yield)
+			}
+		case b.Text != "", isResult(b.Type), claudeSilent[b.Type]:
+		default:
+			e.reportUnknown("blocks", b.Type, yield)
+		}
+	}
+}
+
 // refusal is the text before the reason that the person gave when refusing a call.
 const refusal = "To tell you how to proceed, the user said:"
 
 // reportAdded reports the person's words in a line with results: a text beside the results, and the reason why a call
 // was refused. The words belong to the current turn.
-func (c *claude) reportAdded(e *Event, l *claudeLine, yield func(*Event)) {
+func (c *claude) reportAdded(e *Event, l *claudeLine, blocks []claudeBlock, yield func(*Event)) {
 	var texts []string
 	if e.Text != "" {
 		texts = append(texts, e.Text)
 	}
-	var blocks []claudeBlock
-	decodeArray(l.Message.Content, &blocks)
 	for _, b := range blocks {
 		if _, reason, ok := strings.Cut(Text(b.Content, "text"), refusal); ok && b.IsError {
 			texts = append(texts, strings.TrimSpace(reason))
@@ -322,23 +374,24 @@ func (c *claude) reportAdded(e *Event, l *claudeLine, yield func(*Event)) {
 // isForked reports whether the line was copied from another session, and names the original line.
 func (l *claudeLine) isForked() bool { return len(l.Forked) > 0 && string(l.Forked) != "null" }
 
-// isByPerson reports whether the line does not name a program as its origin.
-func (l *claudeLine) isByPerson() bool { return l.Origin.Kind == "" || l.Origin.Kind == "human" }
+// isByProgram reports whether a program wrote the text of the line in the person's name.
+func (l *claudeLine) isByProgram() bool {
+	isByPerson := l.Origin.Kind == "" || l.Origin.Kind == "human"
+	return l.Meta || l.Source == "system" || !isByPerson
+}
 
 // reportQueued reports a prompt that the person typed while the agent worked. It belongs to the current
 // turn, unless the client names another.
 func (c *claude) reportQueued(l *claudeLine, e Event, yield func(*Event)) {
-	isCommand := l.Attachment.Mode != "" && l.Attachment.Mode != "prompt"
-	if isCommand {
+	isPrompt := l.Attachment.Mode == "" || l.Attachment.Mode == "prompt"
+	if !isPrompt || l.isByProgram() {
 		return
 	}
-	if l.Meta || !l.isByPerson() {
-		return
-	}
-	e.Kind, e.Text = EventPrompt, Text(l.Attachment.Prompt, "text")
-	if e.Text == "" {
-		e.Text = attachmentText(l.Attachment.Prompt)
-	}
+	var blocks []claudeBlock
+	decodeArray(l.Attachment.Prompt, &blocks)
+	e.Text = Text(l.Attachment.Prompt, "text")
+	reportFiles(blocks, e, yield)
+	e.Kind, e.Text = EventPrompt, cmp.Or(e.Text, attachmentText(l.Attachment.Prompt))
 	e.Turn = cmp.Or(l.Prompt, c.turn, l.UUID)
 	e.Position = c.position
 	if e.Text != "" {
@@ -347,20 +400,24 @@ func (c *claude) reportQueued(l *claudeLine, e Event, yield func(*Event)) {
 }
 
 // reportResults reports the results of calls in a line. It returns false if the line contains no results.
-func (c *claude) reportResults(l *claudeLine, e Event, yield func(*Event)) bool {
-	var blocks []claudeBlock
-	if !decodeArray(l.Message.Content, &blocks) {
-		return false
+func (l *claudeLine) reportResults(blocks []claudeBlock, e Event, yield func(*Event)) bool {
+	count := 0
+	for i := range blocks {
+		if isResult(blocks[i].Type) {
+			count++
+		}
 	}
-	blocks = slices.DeleteFunc(blocks, func(b claudeBlock) bool { return !isResult(b.Type) })
-	for _, b := range blocks {
+	for i := range blocks {
+		if !isResult(blocks[i].Type) {
+			continue
+		}
 		result := e
-		if len(blocks) == 1 && bytes.HasPrefix(l.Result, []byte("{")) {
+		if count == 1 && bytes.HasPrefix(l.Result, []byte("{")) {
 			result.Shown = l.Result
 		}
-		b.report(result, yield)
+		blocks[i].report(result, yield)
 	}
-	return len(blocks) > 0
+	return count > 0
 }
 
 // claudeAnswer returns the line for the result of a call.

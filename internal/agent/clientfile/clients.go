@@ -49,20 +49,21 @@ type TranscriptPlace struct {
 var EventClients = []EventClient{
 	{
 		Name: "claude", Recognizes: isClaude, NewReader: newClaude, AnswerLine: claudeAnswer,
-		Transcripts: []TranscriptPlace{{"projects", isJSONL}},
+		Transcripts: []TranscriptPlace{{"projects", isJSONL}, {promptLines, isPromptList}},
 		Resume:      "claude --resume=", ShowsResponses: true, UniqueCalls: true,
 		home: clientHome{variable: "CLAUDE_CONFIG_DIR", dir: ".claude"}, roots: claudeRoots,
 	},
 	{
 		Name: "codex", Recognizes: isCodex, NewReader: newCodex, AnswerLine: codexAnswer,
-		Transcripts: []TranscriptPlace{{"sessions", IsRollout}, {"archived_sessions", IsRollout}},
-		Resume:      "codex resume ", UniqueCalls: true,
+		Transcripts: []TranscriptPlace{{"sessions", IsRollout}, {"archived_sessions", IsRollout},
+			{promptLines, isPromptList}},
+		Resume: "codex resume ", UniqueCalls: true,
 		home: clientHome{variable: "CODEX_HOME", dir: ".codex"},
 	},
 	{
 		Name: "gemini", Recognizes: isGemini, NewReader: newGemini, AnswerLine: geminiAnswer,
 		Transcripts: []TranscriptPlace{{"tmp", func(p string) bool {
-			return IsTranscript(p) && strings.Contains(p, "/chats/")
+			return isChat(p) || isPromptList(p)
 		}}},
 		Resume: "gemini --resume=", UnnamedCalls: true,
 		home: clientHome{variable: "GEMINI_CLI_HOME", below: ".gemini"}, roots: geminiRoots,
@@ -80,7 +81,7 @@ var EventClients = []EventClient{
 			{"projects", func(p string) bool {
 				return isJSONL(p) && (strings.Contains(p, "/chats/") || strings.Contains(p, "/subagents/"))
 			}},
-			{"tmp", func(p string) bool { return IsTranscript(p) && strings.Contains(p, "/chats/") }},
+			{"tmp", func(p string) bool { return isChat(p) || isPromptList(p) }},
 		},
 		Resume: "qwen --resume=",
 		home:   clientHome{variable: "QWEN_HOME", dir: ".qwen"}, roots: qwenRoots,
@@ -202,6 +203,9 @@ func IsRollout(path string) bool {
 	path, _ = TrimCompressed(filepath.ToSlash(path))
 	return isJSON(path) && strings.Contains(path, "/rollout-")
 }
+
+// isChat reports whether a file is a transcript of Gemini CLI or Qwen Code.
+func isChat(path string) bool { return IsTranscript(path) && strings.Contains(path, "/chats/") }
 
 // endsWith returns a function that reports whether a path ends in a suffix.
 func endsWith(suffix string) func(string) bool {

@@ -50,11 +50,18 @@ type clineMessage struct {
 	} `json:"contextCondense"` // Roo Code
 }
 
-// isCline recognizes the array of a task, and the document of the command line, whose messages have roles. No
-// other client that is read writes an array.
+// isCline recognizes the array of a task, and the document of the command line, whose messages have roles.
 func isCline(line []byte) bool {
-	if bytes.HasPrefix(bytes.TrimSpace(line), []byte("[")) {
-		return true
+	line = bytes.TrimSpace(line)
+	if bytes.HasPrefix(line, []byte("[")) {
+		var first clineMessage
+		found := false
+		eachElement(line, func(element []byte) {
+			if !found {
+				found = Decode(element, &first)
+			}
+		})
+		return first.Say != "" || first.Ask != "" || first.Role != ""
 	}
 	var d struct {
 		Session  string `json:"sessionId"`

@@ -131,19 +131,31 @@ type codex struct {
 
 	calls map[string]codexCall
 
+	shell      personShell
 	hasItems   bool            // the file contains messages as items
 	hasPrompts bool            // the turn contains events with prompts
 	asked      string          // prompt in an event, which an item may repeat ("" if an item did)
-	held       []Event         // texts in the person's name, which an event may repeat
+	held       []heldText      // texts in the person's name, which an event may repeat
 	said       map[string]int  // items minus messages in this turn, by the agent's text
 	thoughts   map[string]bool // reasoning in this turn
+}
+
+// heldText is a text in the person's name with the names of the files beside it, such as "[image]".
+type heldText struct {
+	Event
+	files []string
 }
 
 // copyGap is the time between two lines from which on the second line does not belong to the
 // copy at a fork's beginning. The person's first prompt always comes later.
 const copyGap = 100 * time.Millisecond
 
-func newCodex(string) EventReader { return &codex{calls: map[string]codexCall{}} }
+func newCodex(path string) EventReader {
+	if isPromptList(path) {
+		return newPromptList(path, "sessions", "archived_sessions")
+	}
+	return &codex{calls: map[string]codexCall{}}
+}
 
 // ReadLine implements [EventReader].
 func (c *codex) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
@@ -155,18 +167,7 @@ func (c *codex) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	if l.Items != nil && l.Payload == nil {
 		return c.document(&l, offset, yield)
 	}
-	if l.Payload == nil { // an old file, in which the line is the payload
-		c.isBare = true
-		l.Payload, l.Type = line, "response_item"
-		if !c.started {
-			l.Type = "session_meta"
-		}
-	}
-	if !c.started {
-		c.born = l.Time
-	} else if l.Time.IsZero() {
-		l.Time = c.born
-	}
+	c.completeLine(&l, line)
 	if !Decode(l.Payload, &p) {
 		return false
 	}
@@ -190,9 +191,64 @@ func (c *codex) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		return c.message(&p, e, yield)
 	case "response_item":
 		c.item(&p, e, yield)
+	case "session_meta", "turn_context":
+	default:
+		if !codexNotes[l.Type] {
+			e.reportUnknown("lines", l.Type, yield)
+		}
 	}
 	return true
 }
+
+// completeLine sets the payload and the time of a line in which they are missing.
+func (c *codex) completeLine(l *codexLine, line []byte) {
+	if l.Payload == nil { // an old file, in which the line is the payload
+		c.isBare = true
+		l.Payload, l.Type = line, "response_item"
+		if !c.started {
+			l.Type = "session_meta"
+		}
+	}
+	if !c.started {
+		c.born = l.Time
+	} else if l.Time.IsZero() {
+		l.Time = c.born
+	}
+}
+
+// codexNotes contains the types of lines that are not part of the conversation.
+var codexNotes = wordSet(`
+	ghost_snapshot inter_agent_communication inter_agent_communication_metadata security_risk_score
+	token_usage_record world_state`)
+
+// codexStates contains the types of events that report the client's state, or repeat what other lines contain.
+var codexStates = wordSet(`
+	agent_message_content_delta agent_message_delta agent_reasoning_delta agent_reasoning_raw_content
+	agent_reasoning_raw_content_delta agent_reasoning_section_break apply_patch_approval_request background_event
+	collab_agent_interaction_begin collab_agent_interaction_end collab_agent_spawn_begin collab_agent_spawn_end
+	collab_close_begin collab_close_end collab_resume_begin collab_resume_end collab_waiting_begin
+	collab_waiting_end context_compacted deprecation_notice dynamic_tool_call_request dynamic_tool_call_response
+	elicitation_request entered_review_mode error exec_approval_request exec_command_begin
+	exec_command_output_delta exited_review_mode get_history_entry_response guardian_assessment guardian_warning
+	hook_completed hook_started image_generation_begin image_generation_end item_started
+	list_custom_prompts_response list_skills_response mcp_list_tools_response mcp_startup_complete
+	mcp_startup_update mcp_tool_call_begin mcp_tool_call_end model_reroute model_verification patch_apply_begin
+	patch_apply_updated plan_delta plan_update raw_response_item realtime_conversation_closed
+	realtime_conversation_list_voices_response realtime_conversation_realtime realtime_conversation_sdp
+	realtime_conversation_started reasoning_content_delta reasoning_raw_content_delta request_permissions
+	request_user_input safety_buffering session_configured shutdown_complete skills_update_available stream_error
+	sub_agent_activity task_complete terminal_interaction thread_goal_updated thread_name_updated
+	thread_rolled_back thread_settings_applied token_count turn_aborted turn_complete turn_diff
+	turn_moderation_metadata turn_started undo_completed undo_started view_image_tool_call warning
+	web_search_begin web_search_end`)
+
+// codexSilent contains the types of items that have no text of the person or the agent, or whose text another line
+// contains as well.
+var codexSilent = wordSet(`
+	additional_tools agent_message compaction compaction_summary compaction_trigger context_compaction ghost_snapshot
+	other tool_search_output
+	CollabAgentToolCall ContextCompaction DynamicToolCall EnteredReviewMode ExitedReviewMode HookPrompt
+	ImageGeneration ImageView McpToolCall Sleep SubAgentActivity WebSearch`)
 
 // document reads a session that is a JSON document. It returns false if an item cannot be read.
 func (c *codex) document(l *codexLine, offset int64, yield func(*Event)) bool {
@@ -234,7 +290,8 @@ func (c *codex) meta(p *codexItem) {
 
 // endCopy notices the end of the lines that were copied from a fork's parent.
 func (c *codex) endCopy(when time.Time) {
-	isLater := !c.last.IsZero() && when.Sub(c.last) >= copyGap && !when.Before(c.born)
+	isApart := !c.last.IsZero() && when.Sub(c.last) >= copyGap
+	isLater := isApart && !when.Before(c.born)
 	if c.copied && isLater {
 		c.copied = false
 		c.turn, c.task = "", ""
@@ -265,7 +322,7 @@ func (c *codex) message(p *codexItem, e Event, yield func(*Event)) bool {
 	case "task_started":
 		c.begin(p.Turn, e.Offset, yield)
 	case "user_message":
-		c.event(p.Turn, cmp.Or(p.Message, p.imageNames()), e, yield)
+		c.event(p.Turn, p.Message, slices.Repeat([]string{"[image]"}, len(p.Images)+len(p.LocalImages)), e, yield)
 	case "agent_message":
 		if !c.hasItems {
 			c.say(&e, p.Message, 0, yield)
@@ -278,6 +335,10 @@ func (c *codex) message(p *codexItem, e Event, yield func(*Event)) bool {
 		c.reportChanges(p, p.CallID, p.Success == nil || *p.Success, e, yield)
 	case "item_completed":
 		return c.reportItem(p, e, yield)
+	default:
+		if !codexStates[p.Type] {
+			e.reportUnknown("events", p.Type, yield)
+		}
 	}
 	return true
 }
@@ -292,7 +353,7 @@ func (c *codex) reportItem(p *codexItem, e Event, yield func(*Event)) bool {
 	switch item.Type {
 	case "UserMessage":
 		e.ID = ""
-		c.event(p.Turn, cmp.Or(Text(item.Content, "text"), attachmentText(item.Content)), e, yield)
+		c.event(p.Turn, Text(item.Content, "text"), attachments(item.Content), e, yield)
 	case "AgentMessage":
 		c.say(&e, Text(item.Content, "text", "Text"), 1, yield)
 	case "Reasoning":
@@ -303,8 +364,25 @@ func (c *codex) reportItem(p *codexItem, e Event, yield func(*Event)) bool {
 		c.end(item.ID, item.Exit, item.Status == "completed")
 	case "FileChange":
 		c.reportChanges(&item, item.ID, item.Status == "completed", e, yield)
+	case "Plan":
+		c.reportPlan(&e, item.Text, yield)
+	default:
+		if !codexSilent[item.Type] {
+			e.reportUnknown("items", item.Type, yield)
+		}
 	}
 	return true
+}
+
+// reportPlan reports a plan that the agent proposes, unless a message of the turn contains it.
+func (c *codex) reportPlan(e *Event, plan string, yield func(*Event)) {
+	plan = strings.TrimSpace(plan)
+	for said := range c.said {
+		if strings.Contains(said, plan) {
+			return
+		}
+	}
+	c.say(e, plan, 1, yield)
 }
 
 // item reads a line of type response_item.
@@ -330,8 +408,13 @@ func (c *codex) item(p *codexItem, e Event, yield func(*Event)) {
 		e.ID = p.CallID
 		c.answer(p.Output, e, yield)
 	default:
-		if strings.HasSuffix(p.Type, "_call") {
+		isState := c.isBare && p.Type == "" // for example {"record_type":"state"}
+		switch {
+		case isState, codexSilent[p.Type]:
+		case strings.HasSuffix(p.Type, "_call"):
 			c.ownCall(p, e, yield)
+		default:
+			e.reportUnknown("items", p.Type, yield)
 		}
 	}
 }
@@ -371,11 +454,6 @@ func (p *codexItem) isByPerson(text string) bool {
 	return !insertedText().MatchString(strings.TrimSpace(text))
 }
 
-// imageNames returns the names of the images in an event, such as "[image]".
-func (p *codexItem) imageNames() string {
-	return strings.TrimSpace(strings.Repeat("[image] ", len(p.Images)+len(p.LocalImages)))
-}
-
 // user reads a text in the person's name. If an event follows that repeats the text, the event
 // contains the prompt.
 func (c *codex) user(p *codexItem, e Event, yield func(*Event)) {
@@ -386,24 +464,42 @@ func (c *codex) user(p *codexItem, e Event, yield func(*Event)) {
 			e.Dir = c.dir
 		}
 	}
-	e.Text = cmp.Or(strings.TrimSpace(imageTag().ReplaceAllString(e.Text, "")), attachmentText(p.Content))
-	e.Turn = p.Turn
+	if isShellText(e.Text) {
+		c.release(yield)
+	}
+	if c.shell.report(e, e.Text, yield) {
+		return
+	}
+	text := heldText{e, attachments(p.Content)}
+	text.Text = strings.TrimSpace(imageTag().ReplaceAllString(e.Text, ""))
+	text.Turn = p.Turn
+	if text.Text == "" {
+		text.Text, text.files = strings.Join(text.files, " "), nil
+	}
 	switch {
-	case e.Text == "" || !p.isByPerson(e.Text):
+	case text.Text == "" || !p.isByPerson(text.Text):
 	case c.isBare:
-		c.prompt(e, yield)
+		c.prompt(text, yield)
 	default:
-		c.held = append(c.held, e)
+		c.held = append(c.held, text)
 	}
 }
 
-// event reports the prompt in an event.
-func (c *codex) event(turn, text string, e Event, yield func(*Event)) {
+// event reports the prompt in an event, which has files beside the text.
+func (c *codex) event(turn, text string, files []string, e Event, yield func(*Event)) {
+	if text == "" {
+		text, files = strings.Join(files, " "), nil
+	}
 	c.asked = text
 	c.hasPrompts = true
+	for _, h := range c.held {
+		if strings.TrimSpace(h.Text) == strings.TrimSpace(text) {
+			e.Time = h.Time // an import that ended between the two lines has reported this time
+		}
+	}
 	c.release(yield) // without a report, because one of the held texts is the same prompt
 	e.Turn, e.Text = turn, text
-	c.prompt(e, yield)
+	c.prompt(heldText{e, files}, yield)
 }
 
 // release reports the held texts. If no event in the turn contains a prompt, the texts are prompts.
@@ -426,7 +522,9 @@ func (c *codex) End(yield func(*Event)) { c.release(yield) }
 
 // prompt reports a prompt. A prompt without a turn belongs to the last task that began. A turn
 // begins at the first line with the turn's ID.
-func (c *codex) prompt(e Event, yield func(*Event)) {
+func (c *codex) prompt(text heldText, yield func(*Event)) {
+	e := text.Event
+	e.reportLeftOut(leftFiles, len(text.files), yield)
 	e.Kind = EventPrompt
 	e.Turn = cmp.Or(e.Turn, c.task)
 	if e.Turn != "" && e.Turn == c.task {

@@ -16,6 +16,7 @@ package clientfile
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -161,10 +162,30 @@ type copilot struct {
 	session, dir, branch string
 	model                string            // model of the main agent
 	names, types         map[string]string // names and types of sub-agents, by ID
+	asked                map[string]bool   // IDs of calls that the person requested
+	shell                personShell
+}
+
+// copilotNotes contains the types of lines that are not part of the conversation, or whose text other lines contain.
+var copilotNotes = wordSet(`
+	abort agent.idle assistant.idle assistant.intent assistant.message_delta assistant.message_start
+	assistant.reasoning assistant.reasoning_delta assistant.streaming_delta assistant.tool_call_delta
+	assistant.turn_end assistant.turn_start assistant.usage capabilities.changed pending_messages.modified result
+	skill.invoked subagent.completed subagent.deselected subagent.failed subagent.selected system.message
+	system.notification tool.execution_partial_result tool.execution_progress`)
+
+// copilotStates contains the beginnings of types of lines that report the client's state.
+var copilotStates = []string{"session.", "hook.", "permission.", "model.", "external_tool.", "elicitation.",
+	"user_input.", "exit_plan_mode.", "mcp.", "mcp_app.", "sampling.", "command.", "commands.", "auto_mode_switch."}
+
+// isCopilotNote reports whether a line of this type is not part of the conversation.
+func isCopilotNote(lineType string) bool {
+	return copilotNotes[lineType] ||
+		slices.ContainsFunc(copilotStates, func(s string) bool { return strings.HasPrefix(lineType, s) })
 }
 
 func newCopilot(string) EventReader {
-	return &copilot{names: map[string]string{}, types: map[string]string{}}
+	return &copilot{names: map[string]string{}, types: map[string]string{}, asked: map[string]bool{}}
 }
 
 // ReadLine implements [EventReader].
@@ -194,12 +215,18 @@ func (c *copilot) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		c.user(&l, offset, yield)
 	case "assistant.message":
 		c.message(&l, offset, yield)
-	case "tool.execution_start":
-		e := c.event(EventCall, &l, offset)
-		e.ID = d.CallID
-		e.Tool = d.Tool
-		e.Args = d.Arguments
+	case "tool.user_requested":
+		c.asked[d.CallID] = true
+		e := c.call(&l, offset)
+		if strings.EqualFold(e.Tool, "bash") || strings.EqualFold(e.Tool, "powershell") {
+			e.Tool = PersonShell
+		}
 		yield(&e)
+	case "tool.execution_start":
+		if !c.asked[d.CallID] {
+			e := c.call(&l, offset)
+			yield(&e)
+		}
 	case "tool.execution_complete":
 		var result struct {
 			Content string `json:"content"`
@@ -218,8 +245,20 @@ func (c *copilot) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 			e.Text = d.Summary
 			yield(&e)
 		}
+	default:
+		if !isCopilotNote(l.Type) {
+			c.event(EventUnknown, &l, offset).reportUnknown("lines", l.Type, yield)
+		}
 	}
 	return true
+}
+
+// call returns the event for a line with a call.
+func (c *copilot) call(l *copilotLine, offset int64) Event {
+	e := c.event(EventCall, l, offset)
+	e.ID = l.Data.CallID
+	e.Tool, e.Args = l.Data.Tool, l.Data.Arguments
+	return e
 }
 
 // user reports the person's text, unless a program wrote it. In a sub-agent's conversation, the agent is the source of
@@ -232,9 +271,15 @@ func (c *copilot) user(l *copilotLine, offset int64, yield func(*Event)) {
 	}
 	e := c.event(EventPrompt, l, offset)
 	e.Turn, e.Text = d.Interaction, Text(d.Content)
-	if strings.TrimSpace(e.Text) == "" && len(d.Attachments) > 0 {
-		e.Text = strings.TrimSpace(strings.Repeat("[file] ", len(d.Attachments)))
+	if c.shell.report(e, e.Text, yield) {
+		return
 	}
+	if strings.TrimSpace(e.Text) == "" {
+		e.Text = strings.TrimSpace(strings.Repeat("[file] ", len(d.Attachments)))
+	} else {
+		e.reportLeftOut(leftFiles, len(d.Attachments), yield)
+	}
+	e.Kind = EventPrompt
 	yield(&e)
 }
 

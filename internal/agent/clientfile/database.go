@@ -31,7 +31,8 @@ type databaseForm struct {
 // databaseForms lists the forms. The first form whose tables exist is used.
 var databaseForms = []databaseForm{
 	{"cursor", []string{"cursorDiskKV", "ItemTable"}, cursorSessions, cursorDocument},
-	{"opencode", []string{"session", "message", "part"}, tableSessions("session"), opencodeDocument},
+	{"opencode", []string{"session_v2", "session_message"}, opencodeSessions, opencodeDocument},
+	{"opencode", []string{"session", "message", "part"}, opencodeSessions, opencodeDocument},
 	{"crush", []string{"sessions", "messages", "files"}, tableSessions("sessions"), crushSession},
 	{"goose", []string{"sessions", "messages", "schema_version"}, gooseSessions, gooseSession},
 	{"hermes", []string{"sessions", "messages"}, tableSessions("sessions"), hermesSession},
@@ -269,48 +270,6 @@ func withoutLarge(composer json.RawMessage) map[string]json.RawMessage {
 		}
 	}
 	return small
-}
-
-// opencodeDocument returns a session in the form that the command opencode export writes.
-func opencodeDocument(db *sqlitefile.DB, _, id string) (any, error) {
-	session, messages, err := findRow(db, "session", id, "message", "session_id")
-	if err != nil {
-		return nil, err
-	}
-	_, parts, err := findRow(db, "session", id, "part", "session_id")
-	if err != nil {
-		return nil, err
-	}
-	type message struct {
-		Info  map[string]json.RawMessage   `json:"info"`
-		Parts []map[string]json.RawMessage `json:"parts"`
-	}
-	withID := func(row sqlitefile.Row) map[string]json.RawMessage {
-		object := map[string]json.RawMessage{}
-		_ = json.Unmarshal(columnJSON(row, "data"), &object) // without data, only the ID is known
-		object["id"], _ = json.Marshal(row.Text("id"))
-		return object
-	}
-	order := func(a, b sqlitefile.Row) int { return strings.Compare(a.Text("id"), b.Text("id")) }
-	slices.SortFunc(messages, order) // IDs are in the order of time
-	slices.SortFunc(parts, order)
-	all := []*message{}
-	byID := map[string]*message{}
-	for _, row := range messages {
-		m := &message{Info: withID(row)}
-		byID[row.Text("id")] = m
-		all = append(all, m)
-	}
-	for _, row := range parts {
-		if m := byID[row.Text("message_id")]; m != nil {
-			m.Parts = append(m.Parts, withID(row))
-		}
-	}
-	info := map[string]any{"id": id, "directory": session.Text("directory")}
-	if parent := session.Text("parent_id"); parent != "" {
-		info["parentID"] = parent
-	}
-	return map[string]any{"info": info, "messages": all}, nil
 }
 
 func crushSession(db *sqlitefile.DB, path, id string) (any, error) {

@@ -6,11 +6,24 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 )
 
 // maxDocument is the maximum size of a document in bytes.
 const maxDocument = 256 << 20
+
+// readDocument reads a document. It returns an error if the document is too large.
+func readDocument(in io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(in, maxDocument+1))
+	if err == nil && len(b) > maxDocument {
+		err = errLargeDocument
+	}
+	return b, err
+}
+
+var errLargeDocument = fmt.Errorf("it is a document of more than %d MB, which is too large to read", maxDocument>>20)
 
 // mark is the byte order mark, with which some editors begin a file.
 var mark = []byte("\ufeff")
@@ -27,7 +40,11 @@ func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err e
 	if isLines && !isArray {
 		return nil, br, nil
 	}
-	b, err := io.ReadAll(io.LimitReader(br, maxDocument))
+	b, err := readDocument(br)
+	hasMoreLines := end >= 0 && bytes.HasPrefix(bytes.TrimLeft(head[end:], " \t\r\n"), []byte("{"))
+	if errors.Is(err, errLargeDocument) && hasMoreLines {
+		err = nil // the first line is torn
+	}
 	if err != nil {
 		return nil, br, err
 	}

@@ -4,7 +4,10 @@ package clientfile
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // EventKind is the kind of an [Event].
@@ -22,7 +25,38 @@ const (
 	EventEdit      // changes of files by a tool call, which the transcript need not contain
 	EventResult    // result of a tool call
 	EventCompacted // the client compacted the conversation (Text is the summary, if known)
+
+	// EventLeftOut reports a part of the conversation that has no text, such as an image beside a prompt. Text is a
+	// noun in the plural for such parts.
+	EventLeftOut
+
+	// EventUnknown reports a part of the transcript that the reader does not understand, such as a line of a type
+	// that a newer version of the client writes. Text is a noun in the plural with the type.
+	EventUnknown
 )
+
+// The parts of conversations that are left out.
+const leftFiles = "images and other files"
+
+// reportLeftOut reports that count parts of a kind are left out.
+func (e Event) reportLeftOut(kind string, count int, yield func(*Event)) {
+	e.Kind, e.Text = EventLeftOut, kind
+	for range count {
+		yield(&e)
+	}
+}
+
+// reportUnknown reports a part that is not understood. The noun is a plural, such as "lines".
+func (e Event) reportUnknown(noun, typeName string, yield func(*Event)) {
+	e.Kind, e.Text = EventUnknown, noun+" of the type "+strconv.Quote(text.CutPrefix(typeName, maxTypeName))
+	if typeName == "" {
+		e.Text = noun + " without a type"
+	}
+	yield(&e)
+}
+
+// maxTypeName is the maximum length of a type that is named, in bytes.
+const maxTypeName = 60
 
 // Event is something that a transcript reports. The byte slices are valid only until the function
 // that receives the event returns.
@@ -37,7 +71,12 @@ type Event struct {
 	Position string
 
 	IsCopy bool // the line was copied from the transcript of another session, when this one was forked
-	Text   string
+
+	// IsListed is set for a prompt in a list of prompts that the client keeps beside its transcripts. The prompt has
+	// no turn and no ID, and the transcript of the session, if it still exists, contains the prompt as well.
+	IsListed bool
+
+	Text string
 
 	// Node is a position in the conversation, and Parent is the position before it. They differ from
 	// the order of the events if the person goes back in the conversation. Both are "" if the client

@@ -36,7 +36,8 @@ func eventsOf(tb testing.TB, client, lines string) string {
 }
 
 var kindNames = map[EventKind]string{EventPrompt: "prompt", EventText: "text",
-	EventThought: "thought", EventCall: "call", EventEdit: "edit", EventResult: "result", EventCompacted: "compacted"}
+	EventThought: "thought", EventCall: "call", EventEdit: "edit", EventResult: "result", EventCompacted: "compacted",
+	EventLeftOut: "left out", EventUnknown: "unknown"}
 
 func describe(e *Event) string {
 	s := kindNames[e.Kind]

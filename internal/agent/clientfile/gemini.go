@@ -17,12 +17,9 @@ package clientfile
 import (
 	"cmp"
 	"encoding/json"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // geminiLine is a line of Gemini CLI: the header of a session, a message, or a change of the session.
@@ -39,10 +36,8 @@ type geminiLine struct {
 	Thoughts []geminiThought   `json:"thoughts"`
 	Calls    []geminiCall      `json:"toolCalls"`
 	Messages []json.RawMessage `json:"messages"`
-	Set      struct {
-		Messages []json.RawMessage `json:"messages"`
-	} `json:"$set"`
-	Rewind string `json:"$rewindTo"`
+	Set      json.RawMessage   `json:"$set"`
+	Rewind   string            `json:"$rewindTo"`
 }
 
 type geminiThought struct {
@@ -74,7 +69,11 @@ type answer struct {
 // isGemini recognizes the header and the document.
 func isGemini(line []byte) bool {
 	var l geminiLine
-	return Decode(line, &l) && l.Session != "" && l.ID == "" && l.Type == "" && (l.Start != "" || l.Messages != nil)
+	if !Decode(line, &l) || l.Session == "" {
+		return false
+	}
+	isMessage := l.ID != "" || l.Type != ""
+	return !isMessage && (l.Start != "" || l.Messages != nil)
 }
 
 // gemini is the state of reading a transcript.
@@ -87,6 +86,8 @@ type gemini struct {
 	node     string                    // ID of the last message with events
 	last     string                    // ID of the last message
 	ended    map[string]bool           // IDs of the calls with a result
+
+	shell personShell
 }
 
 // geminiMessage is the part of a message that was reported. The message may grow.
@@ -98,6 +99,9 @@ type geminiMessage struct {
 }
 
 func newGemini(path string) EventReader {
+	if isPromptList(path) {
+		return newPromptList(path, "chats")
+	}
 	g := &gemini{messages: map[string]*geminiMessage{}, ended: map[string]bool{}}
 	chats := filepath.Dir(path)
 	if parent := filepath.Dir(chats); filepath.Base(parent) == "chats" {
@@ -110,19 +114,6 @@ func newGemini(path string) EventReader {
 	return g
 }
 
-// geminiRoot returns the project directory that is stored in a file of the project's directory in
-// ~/.gemini/tmp. It returns "" if the file does not exist.
-func geminiRoot(project string) string {
-	in, err := vfs.OpenRegular(filepath.Join(project, ".project_root"))
-	if err != nil {
-		return ""
-	}
-	defer in.Close()
-	// Ignore an error: an incomplete path does not exist, and callers handle this.
-	b, _ := io.ReadAll(io.LimitReader(in, 1<<12))
-	return strings.TrimSpace(string(b))
-}
-
 // ReadLine implements [EventReader].
 func (g *gemini) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l geminiLine
@@ -131,6 +122,7 @@ func (g *gemini) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	}
 	switch {
 	case l.Rewind != "":
+		g.last, g.node = "", "" // the client removes all messages if it does not know the ID
 		if m := g.messages[l.Rewind]; m != nil {
 			g.last, g.node = m.before, m.before
 		}
@@ -143,9 +135,17 @@ func (g *gemini) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		if l.Kind != "" && l.Kind != "main" {
 			g.agent = "sub-agent"
 		}
+	case l.Set == nil:
+		(&Event{Offset: offset, Session: g.session}).reportUnknown("lines", "", yield)
+	}
+	var set struct {
+		Messages []json.RawMessage `json:"messages"`
+	}
+	if l.Set != nil {
+		Decode(l.Set, &set)
 	}
 	isRead := true
-	for _, messages := range [][]json.RawMessage{l.Messages, l.Set.Messages} {
+	for _, messages := range [][]json.RawMessage{l.Messages, set.Messages} {
 		for _, message := range messages {
 			var m geminiLine
 			if !Decode(message, &m) {
@@ -191,6 +191,11 @@ func (g *gemini) message(m *geminiLine, place geminiPlace, offset int64, yield f
 		g.model = cmp.Or(m.Model, g.model)
 		e.Model = g.model
 		g.agentMessage(m, e, report)
+	case "info", "error", "warning": // texts by the client
+	default:
+		if known == nil {
+			e.reportUnknown("messages", m.Type, yield)
+		}
 	}
 }
 
@@ -202,6 +207,12 @@ func (g *gemini) user(m *geminiLine, e Event, yield func(*Event)) {
 		return
 	}
 	g.current.text = text
+	if g.shell.report(e, text, yield) {
+		return
+	}
+	if cmp.Or(Text(m.Display), Text(m.Content)) != "" {
+		e.reportLeftOut(leftFiles, countFiles(m.Content), yield)
+	}
 	e.Kind, e.Text = EventPrompt, text
 	e.Turn = m.ID
 	if strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>") {

@@ -166,6 +166,11 @@ func (m *messageEvents) reportBlocks(role string, content json.RawMessage, asks 
 			m.reportCall(b.ID, b.Name, append(b.Input, b.Args...))
 		case "tool_result":
 			m.reportResult(callResult{id: b.CallID + b.CallID2, output: b.output(), failed: b.isFailed()})
+		case "image", "image_url", "document", "file", "audio", "video":
+			m.Event.reportLeftOut(leftFiles, 1, m.yield)
+		case "redacted_thinking":
+		default:
+			m.Event.reportUnknown("blocks", b.Type, m.yield)
 		}
 	}
 	m.reportText(EventPrompt, strings.Join(asked, "\n"))

@@ -250,14 +250,19 @@ func Text(content json.RawMessage, types ...string) string {
 
 // attachmentText returns the names of the attachments in a content without text, such as "[image]", so that a
 // prompt that consists of attachments is not lost.
-func attachmentText(content json.RawMessage) string {
+func attachmentText(content json.RawMessage) string { return strings.Join(attachments(content), " ") }
+
+// countFiles returns the number of attachments in a content.
+func countFiles(content json.RawMessage) int { return len(attachments(content)) }
+
+// attachments returns the names of the attachments in a content.
+func attachments(content json.RawMessage) (names []string) {
 	var parts []struct {
 		Type   string          `json:"type"`
 		Inline json.RawMessage `json:"inlineData"`
 		File   json.RawMessage `json:"fileData"`
 	}
 	decodeArray(content, &parts)
-	var names []string
 	for _, p := range parts {
 		switch p.Type {
 		case "image", "document", "file", "audio", "video":
@@ -272,7 +277,7 @@ func attachmentText(content json.RawMessage) string {
 			}
 		}
 	}
-	return strings.Join(names, " ")
+	return names
 }
 
 // maxSearches is the number of places in a torn line at which an object is searched for.

@@ -121,11 +121,10 @@ const (
 
 // openChangeLog replaces a log of changes by the document that they lead to.
 func (t *Transcript) openChangeLog() error {
-	b, err := io.ReadAll(io.LimitReader(t.file, maxDocument))
-	if err != nil {
-		return err
+	b, err := readDocument(t.file)
+	if err == nil {
+		b, err = replayLog(b)
 	}
-	b, err = replayLog(b)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", t.file.Name(), err)
 	}

@@ -76,7 +76,8 @@ type opencodeMessage struct {
 		Time  struct {
 			Created int `json:"created"`
 		} `json:"time"`
-		Parts []opencodePart `json:"parts"` // only in the first versions
+		IsSummary bool           `json:"summary"` // the agent's text is the summary of a compaction
+		Parts     []opencodePart `json:"parts"`   // only in the first versions
 	} `json:"info"`
 	Parts []opencodePart `json:"parts"`
 }
@@ -86,6 +87,7 @@ type opencodePart struct {
 	ID        string `json:"id"`
 	Type      string `json:"type"`
 	Text      string `json:"text"`
+	Prompt    string `json:"prompt"` // only for the type subtask
 	Synthetic bool   `json:"synthetic"`
 	Ignored   bool   `json:"ignored"`
 	Tool      string `json:"tool"`
@@ -122,7 +124,18 @@ func (l *opencodeLine) isOwn() bool {
 }
 
 // opencode is the state of reading a session.
-type opencode struct{ model string }
+type opencode struct {
+	model string
+
+	// isPersonal is set if the next message of the agent contains a command that the person ran.
+	isPersonal bool
+}
+
+// personRan is a text that opencode puts into the person's name after the person ran a command.
+const personRan = "The following tool was executed by the user"
+
+// opencodeNotes contains the types of parts that are not part of the conversation.
+var opencodeNotes = wordSet("agent patch retry snapshot step-finish step-start")
 
 func newOpencode(string) EventReader { return &opencode{} }
 
@@ -174,20 +187,26 @@ func (o *opencode) document(l *opencodeLine, e Event, yield func(*Event)) bool {
 		m.Parts = append(m.Parts, m.Info.Parts...)
 		e.Time = milli(m.Info.Time.Created)
 		if m.Info.Role == "user" {
-			m.user(e, yield)
+			o.isPersonal = m.user(e, yield)
 			continue
 		}
-		o.model = m.Info.Model
+		o.model = cmp.Or(m.Info.Model, o.model)
 		e.Model = o.model
 		for k := range m.Parts {
-			m.Parts[k].report(e, yield)
+			p := &m.Parts[k]
+			if o.isPersonal && p.Type == "tool" {
+				p.Tool = PersonShell
+			}
+			p.report(e, m.Info.IsSummary, yield)
 		}
+		o.isPersonal = false
 	}
 	return isRead
 }
 
-// user reports the prompt in a message, without the parts that a program wrote in the person's name.
-func (m *opencodeMessage) user(e Event, yield func(*Event)) {
+// user reports the prompt in a message, without the parts that a program wrote in the person's name. It returns true
+// if the person ran a command, which the next message contains.
+func (m *opencodeMessage) user(e Event, yield func(*Event)) (isPersonal bool) {
 	e.ID = m.Info.ID
 	e.Turn = m.Info.ID
 	var said, files []string
@@ -195,27 +214,47 @@ func (m *opencodeMessage) user(e Event, yield func(*Event)) {
 		isByProgram := p.Synthetic || p.Ignored
 		switch {
 		case isByProgram:
-		case p.Type == "text" && p.Text != "":
+			isPersonal = isPersonal || strings.HasPrefix(p.Text, personRan)
+		case p.Type == "text":
 			said = append(said, p.Text)
+		case p.Type == "subtask":
+			said = append(said, p.Prompt)
 		case p.Type == "file":
 			files = append(files, "[file]")
+		case p.Type == "compaction":
+			e.Kind = EventCompacted
+			yield(&e)
+		case !opencodeNotes[p.Type]:
+			e.reportUnknown("parts", p.Type, yield)
 		}
 	}
-	if len(said) == 0 {
-		said = files
+	text := strings.TrimSpace(strings.Join(said, "\n"))
+	if text == "" {
+		text = strings.Join(files, "\n")
+	} else {
+		e.reportLeftOut(leftFiles, len(files), yield)
 	}
-	e.Kind, e.Text = EventPrompt, RemoveQuotes("opencode", strings.Join(said, "\n"))
+	e.Kind, e.Text = EventPrompt, RemoveQuotes("opencode", text)
 	if e.Text != "" {
 		yield(&e)
 	}
+	return isPersonal
 }
 
-// report reports the text, the reasoning or the call in a part of the agent's message.
-func (p *opencodePart) report(e Event, yield func(*Event)) {
+// report reports the text, the reasoning or the call in a part of the agent's message, which may be the summary of a
+// compaction.
+func (p *opencodePart) report(e Event, isSummary bool, yield func(*Event)) {
 	e.ID = p.ID
 	switch {
-	case p.Type == "text" && !p.Synthetic:
+	case p.Type == "text" && p.Synthetic:
+	case p.Type == "text":
 		e.Kind, e.Text = EventText, p.Text
+		if isSummary {
+			e.Kind = EventCompacted
+		}
+		yield(&e)
+	case p.Type == "compaction":
+		e.Kind, e.Text = EventCompacted, p.Text
 		yield(&e)
 	case p.Type == "reasoning":
 		e.Kind, e.Text = EventThought, p.Text
@@ -242,6 +281,10 @@ func (p *opencodePart) report(e Event, yield func(*Event)) {
 		e.Output = s.Output + s.Error
 		e.Shown = s.Metadata
 		yield(&e)
+	case p.Type == "file":
+		e.reportLeftOut(leftFiles, 1, yield)
+	case !opencodeNotes[p.Type]:
+		e.reportUnknown("parts", p.Type, yield)
 	}
 }
 

@@ -26,11 +26,19 @@ var command = sync.OnceValue(func() [2]*regexp.Regexp {
 	}
 })
 
-// builtin lists commands of Claude Code itself, which are not prompts.
-var builtin = []string{"/add-dir", "/agents", "/clear", "/compact", "/config", "/context", "/cost", "/doctor",
-	"/exit", "/export", "/fork", "/help",
-	"/hooks", "/ide", "/login", "/logout", "/mcp", "/memory", "/model", "/permissions", "/plugin", "/quit", "/rename",
-	"/resume", "/rewind", "/status", "/statusline", "/usage"}
+// builtin lists commands of the clients themselves, which are not prompts.
+var builtin = []string{"/about", "/add-dir", "/agents", "/approvals", "/auth", "/chat", "/clear", "/compact",
+	"/compress", "/config", "/context", "/copy", "/cost", "/diff", "/directory", "/doctor", "/editor", "/effort",
+	"/exit", "/export", "/extensions", "/fast", "/fork", "/help", "/hooks", "/ide", "/login", "/logout", "/mcp",
+	"/memory", "/model", "/new", "/permissions", "/plugin", "/privacy", "/quit", "/remote-control", "/rename",
+	"/restore", "/resume", "/rewind", "/settings", "/stats", "/status", "/statusline", "/theme", "/tools", "/usage",
+	"/vim"}
+
+// isBuiltin reports whether a text is a command of the client itself, with or without arguments.
+func isBuiltin(text string) bool {
+	name, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	return slices.Contains(builtin, name)
+}
 
 // ideContext matches what editors add to a person's prompt. Codex's extension puts a description
 // of the open files before the request. Claude Code adds the open file or the selected lines.
@@ -46,7 +54,7 @@ func PromptText(s string) string {
 	s = strings.TrimSpace(ideContext().ReplaceAllString(strings.TrimSpace(s), ""))
 	if strings.HasPrefix(s, "<command-") {
 		name, args := command()[0].FindStringSubmatch(s), command()[1].FindStringSubmatch(s)
-		if name == nil || slices.Contains(builtin, name[1]) {
+		if name == nil || isBuiltin(name[1]) {
 			return ""
 		}
 		s = name[1]

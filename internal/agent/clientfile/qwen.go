@@ -29,6 +29,7 @@ type qwenLine struct {
 	UUID       string    `json:"uuid"`
 	Session    string    `json:"sessionId"`
 	Provenance string    `json:"provenance"`
+	PromptID   string    `json:"promptId"`
 	Time       time.Time `json:"timestamp"`
 	Dir        string    `json:"cwd"`
 	Branch     string    `json:"gitBranch"`
@@ -77,6 +78,7 @@ func isQwen(line []byte) bool {
 type qwen struct {
 	model string
 	held  *Event // prompt whose turn is not known yet, or nil
+	shell personShell
 }
 
 func newQwen(path string) EventReader {
@@ -103,10 +105,22 @@ func (q *qwen) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	case "assistant":
 		q.release("", yield)
 		l.message(e, yield)
+	case "tool_result":
+	default:
+		e.reportUnknown("lines", l.Type, yield)
 	}
 	l.reportResults(e, yield)
 	return true
 }
+
+// qwenNotes contains the subtypes of lines that are not part of the conversation, or whose text a program wrote.
+var qwenNotes = wordSet(`
+	agent_bootstrap agent_launch_prompt agent_retry agent_session_ready at_command attribution_snapshot
+	background_task_completed branch_checkpoint cron custom_title file_history_snapshot goal_runtime goal_state
+	goal_turn_end managed_session_commit_v1 managed_session_event_v1 managed_session_header_v1 notification
+	omni_recall parent_session rewind session_approval_mode session_artifact_event session_artifact_snapshot
+	session_execution_engine session_model session_notes session_source session_sources_snapshot slash_command
+	turn_result user_text_elements`)
 
 // release yields the held prompt. If turn is "", the prompt's own ID identifies the turn.
 func (q *qwen) release(turn string, yield func(*Event)) {
@@ -136,43 +150,75 @@ func (q *qwen) system(l *qwenLine, e Event, yield func(*Event)) {
 	case "chat_compression":
 		e.Kind = EventCompacted
 		yield(&e)
+	default:
+		if !qwenNotes[l.Subtype] {
+			e.reportUnknown("system lines", l.Subtype, yield)
+		}
 	}
+}
+
+// isByPerson reports whether the person wrote the text in a line of type user. A line with an unknown subtype is
+// reported as unknown.
+func (l *qwenLine) isByPerson(e Event, yield func(*Event)) bool {
+	isByProgram := l.Provenance != "" && l.Provenance != "real_user"
+	switch l.Subtype {
+	case "", "mid_turn_user_message", "realtime_message":
+		return !isByProgram
+	}
+	if !qwenNotes[l.Subtype] {
+		e.reportUnknown("user lines", l.Subtype, yield)
+	}
+	return false
 }
 
 // user reads a text in the person's name.
 func (q *qwen) user(l *qwenLine, e Event, yield func(*Event)) {
+	if !l.isByPerson(e, yield) {
+		return
+	}
 	e.Text, _ = l.textAndThought()
-	isMidTurn := l.Subtype == "mid_turn_user_message"
-	isByProgram := (l.Subtype != "" && !isMidTurn) || l.Provenance == "system"
+	if q.shell.report(e, e.Text, yield) {
+		return
+	}
 	var payload struct {
 		Typed string `json:"displayText"`
 	}
 	_ = Decode(l.Payload, &payload) // other versions have no payload
-	e.Text = cmp.Or(payload.Typed, e.Text, l.attachmentNames())
-	if e.Text == "" || isByProgram {
+	e.Text = cmp.Or(payload.Typed, e.Text)
+	if files := l.attachmentNames(); e.Text == "" {
+		e.Text = strings.Join(files, " ")
+	} else {
+		e.reportLeftOut(leftFiles, len(files), yield)
+	}
+	if e.Text == "" {
 		return // a line without text contains only results
 	}
-	e.Kind, e.Turn = EventPrompt, l.UUID
+	e.Kind, e.Turn = EventPrompt, cmp.Or(l.PromptID, l.UUID)
 	q.release("", yield) // the person wrote again before the agent answered
-	if l.AgentID != "" {
+	if l.AgentID != "" || l.PromptID != "" {
 		yield(&e)
 		return
 	}
 	q.held = &e
 }
 
-// End implements [Ender].
-func (q *qwen) End(yield func(*Event)) { q.release("", yield) }
+// End implements [Ender]. The turn of the prompt is not known, because a line that the client has not written yet may
+// name it.
+func (q *qwen) End(yield func(*Event)) {
+	if q.held != nil {
+		q.held.Turn = ""
+	}
+	q.release("", yield)
+}
 
 // attachmentNames returns "[file]" for each file that the person attached.
-func (l *qwenLine) attachmentNames() string {
-	var names []string
+func (l *qwenLine) attachmentNames() (names []string) {
 	for i := range l.Message.Parts {
 		if p := &l.Message.Parts[i]; p.Inline != nil || p.File != nil {
 			names = append(names, "[file]")
 		}
 	}
-	return strings.Join(names, " ")
+	return names
 }
 
 // textAndThought returns the line's text and its reasoning.

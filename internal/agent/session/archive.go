@@ -334,9 +334,23 @@ func ApplyToTurn(content string, fn func(string) string) (string, bool) {
 // an entry cannot change, so an entry with a larger difference is removed and added again.
 const moved = 5 * time.Minute
 
+// hasSource reports whether all events are prompts of a list, and the archive has turns of the session that a
+// transcript or hooks reported. Only such turns have an ID.
+func (a *Archive) hasSource(ctx context.Context, t talk, events []Event) (bool, error) {
+	if slices.ContainsFunc(events, func(e Event) bool { return !e.IsListed }) {
+		return false, nil
+	}
+	k, err := a.load(ctx, t)
+	return slices.ContainsFunc(k.all, func(t Turn) bool { return t.ID != "" }), err
+}
+
 // plan returns the operations that add the events to a stored session. If the last turns are
 // enough, it reads only these, otherwise the whole session.
 func (a *Archive) plan(ctx context.Context, t talk, events []Event) ([]oxbow.Op, Report, error) {
+	isKnown, err := a.hasSource(ctx, t, events)
+	if isKnown || err != nil {
+		return nil, Report{}, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, Report{}, err
 	}

@@ -55,6 +55,10 @@ type Event struct {
 	Repeats *Repeats `json:"repeats,omitempty"`
 
 	Injection *Injection `json:"injection,omitempty"` // only for kind [Injected]
+
+	// IsListed is set for a prompt from a client's list of prompts. The archive ignores it if it has turns of the
+	// session that come from a transcript or from hooks.
+	IsListed bool `json:"-"`
 }
 
 // Call is the archived part of a tool call. The output of a call is dropped, except for the last

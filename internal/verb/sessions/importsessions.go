@@ -40,9 +40,11 @@ type ImportSessionsOut struct {
 	Unread  []UnreadTranscript `json:"unread,omitempty"`
 }
 
-// Failed reports whether a transcript, or a line in a transcript, could not be read.
+// Failed reports whether a transcript, or a part of a transcript, could not be read or was not understood.
 func (o ImportSessionsOut) Failed() bool {
-	return len(o.Unread) > 0 || slices.ContainsFunc(o.Clients, func(c ImportedClient) bool { return c.Bad > 0 })
+	return len(o.Unread) > 0 || slices.ContainsFunc(o.Clients, func(c ImportedClient) bool {
+		return c.Bad > 0 || len(c.Unknown) > 0
+	})
 }
 
 // Report tells for each client how many files were, or would be, read, and how many turns are new or changed.
@@ -63,7 +65,10 @@ func (o ImportSessionsOut) Report() (r report.Report) {
 			r.Notef("%s, the line at byte %d: %s", report.Text(line.Path), line.Offset, report.Words(line.Reason))
 		}
 		if len(c.LeftOut) > 0 {
-			r.Notef("left out of the conversations: %s", report.Words(c.leftOutParts()))
+			r.Notef("left out of the conversations: %s", report.Words(joinParts(c.LeftOut)))
+		}
+		if len(c.Unknown) > 0 {
+			r.Notef("left out, because oxbow does not know the type: %s", report.Words(joinParts(c.Unknown)))
 		}
 		if more := c.Bad - len(c.Lines); more > 0 {
 			r.Notef("and %d more", more)
@@ -90,15 +95,28 @@ type ImportedClient struct {
 	Lines []transcript.UnreadLine `json:"bad_lines,omitempty"` // the first of these lines
 
 	LeftOut map[string]int `json:"left_out,omitempty"` // numbers of parts that are not kept, by their kind
+	Unknown map[string]int `json:"unknown,omitempty"`  // numbers of parts that are not understood, by their kind
 }
 
-// leftOutParts lists the kinds of the parts that are not kept, with their numbers.
-func (c *ImportedClient) leftOutParts() string {
+// joinParts lists the kinds of parts, with their numbers.
+func joinParts(counts map[string]int) string {
 	var parts []string
-	for _, kind := range slices.Sorted(maps.Keys(c.LeftOut)) {
-		parts = append(parts, fmt.Sprintf("%s (%d)", kind, c.LeftOut[kind]))
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s (%d)", kind, counts[kind]))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// leaveOut adds parts that are not kept.
+func (c *ImportedClient) leaveOut(parts transcript.LeftOutParts) {
+	counts := &c.LeftOut
+	if parts.IsUnknown {
+		counts = &c.Unknown
+	}
+	if *counts == nil {
+		*counts = map[string]int{}
+	}
+	(*counts)[parts.Kind] += parts.Count
 }
 
 // UnreadTranscript is a file that could not be read.
@@ -168,12 +186,7 @@ func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
 		if len(c.Lines) < maxUnreadLines {
 			c.Lines = append(c.Lines, line)
 		}
-	}, func(parts transcript.LeftOutParts) {
-		if c.LeftOut == nil {
-			c.LeftOut = map[string]int{}
-		}
-		c.LeftOut[parts.Kind] += parts.Count
-	})
+	}, c.leaveOut)
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		events, next, err := read(ctx, client, path, cursor)
 		isWithoutEvents := cursor == "" && len(events) == 0

@@ -203,6 +203,51 @@ CREATE INDEX part_session_idx ON part (session_id);""", [
             "status": "completed", "input": {"command": "make"}, "output": "no stones",
             "metadata": {"exit": 2}, "time": {"start": MS, "end": MS + 2}}})))])
 
+# opencode 2: the tables of version 1 remain beside the new ones. The session ses_3 is in both.
+V2 = """
+CREATE TABLE session_v2 (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, directory text NOT NULL,
+  title text, time_created integer NOT NULL);
+CREATE TABLE session_message (id text PRIMARY KEY, session_id text NOT NULL, type text NOT NULL, seq integer NOT NULL,
+  time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE UNIQUE INDEX session_message_session_seq_idx ON session_message (session_id, seq);
+CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, directory text NOT NULL,
+  title text NOT NULL, time_created integer NOT NULL);
+CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, data text NOT NULL);
+CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, data text NOT NULL);"""
+
+
+def row(n, session, kind, **data):
+    return ("session_message", (f"msg_{n}", session, kind, n, MS + n, MS + n, json.dumps(data)))
+
+
+database(".local/share/opencode/opencode-next.db", V2, [
+    ("session_v2", ("ses_3", "p", None, "/home/ada/harbor", None, MS)),
+    ("session_v2", ("ses_4", "p", "ses_3", "/home/ada/harbor", "Child", MS)),
+    ("session", ("ses_3", "p", None, "/home/ada/old", "Old", MS)),
+    ("session", ("ses_5", "p", None, "/home/ada/old", "Never migrated", MS)),
+    ("message", ("msg_90", "ses_3", MS, json.dumps({"role": "user", "time": {"created": MS}}))),
+    ("part", ("prt_90", "msg_90", "ses_3", json.dumps({"type": "text", "text": "A copy of version 1."}))),
+    ("message", ("msg_91", "ses_5", MS, json.dumps({"role": "user", "time": {"created": MS}}))),
+    ("part", ("prt_91", "msg_91", "ses_5", json.dumps({"type": "text", "text": "Build the pier."}))),
+    row(12, "ses_3", "user", text="Paint it.", files=[], agents=[]),
+    row(1, "ses_3", "user", text="Raise the jetty.", files=[{"name": "a.png", "uri": "file:///a.png"}], agents=["build"]),
+    row(2, "ses_3", "synthetic", text="A text of the program."),
+    row(3, "ses_3", "assistant", agent="build", model={"id": "m", "providerID": "p"}, content=[
+        {"type": "reasoning", "text": "It is low."},
+        {"type": "text", "text": "I look."},
+        {"type": "tool", "id": "c1", "name": "bash", "state": {"status": "streaming", "input": "{"}},
+        {"type": "tool", "id": "c2", "name": "bash", "time": {"created": MS, "completed": MS + 5}, "state": {
+            "status": "completed", "input": {"command": "make"}, "metadata": {"exit": 2},
+            "content": [{"type": "text", "text": "no stones"}]}},
+        {"type": "tool", "id": "c3", "name": "edit", "state": {
+            "status": "error", "input": {"filePath": "/home/ada/harbor/a.go"}, "error": {"message": "not found"}}},
+        {"type": "text", "text": "No stones."}]),
+    row(4, "ses_3", "shell", shellID="sh_1", command="git status", status="completed", exit=0, output="clean"),
+    row(5, "ses_3", "compaction", status="completed", summary="The jetty is low."),
+    row(6, "ses_3", "idle", outcome="succeeded"),
+    row(7, "ses_4", "user", text="Count the stones."),
+])
+
 # pi and OpenClaw.
 pi = [
     {"type": "session", "version": 3, "id": "pi-1", "timestamp": "2026-08-31T15:00:00.000Z", "cwd": "/home/ada/harbor"},

@@ -33,7 +33,7 @@ var roles = map[string]role{
 	"container.exec": shell, "run_shell_command": shell, "powershell": shell, "execute_command": shell,
 	"run_terminal_cmd": shell, "run_terminal_command": shell, "run_terminal_command_v2": shell,
 	"run_in_terminal": shell, "copilot_runinterminal": shell, "terminal": shell, "developer__shell": shell,
-	"exec": shell,
+	"exec": shell, clientfile.PersonShell: shell,
 
 	"read": reads, "view": reads, "read_file": reads, "notebookread": reads, "open_file": reads,
 	"read_file_v2": reads, "copilot_readfile": reads, "readfile": reads,
@@ -192,11 +192,18 @@ func commandLine(in input) string {
 	if json.Unmarshal(raw, &args) != nil {
 		return ""
 	}
-	if len(args) == 3 && strings.HasPrefix(args[1], "-") && strings.HasSuffix(args[1], "c") &&
-		strings.HasSuffix(path.Base(args[0]), "sh") {
+	if isScript(args) {
 		return args[2]
 	}
 	return strings.Join(args, " ")
+}
+
+// isScript reports whether arguments are a shell, its option -c and a script.
+func isScript(args []string) bool {
+	if len(args) != 3 || !strings.HasSuffix(path.Base(args[0]), "sh") {
+		return false
+	}
+	return strings.HasPrefix(args[1], "-") && strings.HasSuffix(args[1], "c")
 }
 
 // patchedFiles returns the files that an apply_patch patch changes.
@@ -265,7 +272,8 @@ func endCommand(c *session.Call, o Outcome, clean func(string) string) {
 	if o.Exit == nil {
 		o.Exit = clientfile.ExitStatus(out)
 	}
-	if o.Exit == nil && o.Silent && !o.Failed {
+	hasPassed := o.Silent && !o.Failed
+	if o.Exit == nil && hasPassed {
 		o.Exit = new(int)
 	}
 	c.Exit = o.Exit
@@ -282,7 +290,9 @@ const maxHead = 1 << 10
 func commandOutput(out string) string {
 	out = strings.TrimSpace(out)
 	out = strings.TrimSuffix(strings.TrimPrefix(out, "<untrusted_context>\n"), "\n</untrusted_context>")
-	if i := strings.Index(out, "\nOutput:\n"); i >= 0 && i < maxHead && !strings.HasPrefix(out, "Output:") {
+	i := strings.Index(out, "\nOutput:\n")
+	hasHead := i >= 0 && i < maxHead
+	if hasHead && !strings.HasPrefix(out, "Output:") {
 		return out[i+len("\nOutput:\n"):] // Codex
 	}
 	if strings.HasPrefix(out, "Command: ") {

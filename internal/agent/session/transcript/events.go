@@ -74,6 +74,15 @@ func (r *eventReader) take(e *clientfile.Event) {
 	if e.IsCopy && r.from == 0 { // copies are at the beginning of a file
 		return
 	}
+	switch e.Kind {
+	case clientfile.EventLeftOut:
+		r.at = e.Offset
+		r.leaveOut(e.Text, 1)
+		return
+	case clientfile.EventUnknown:
+		r.addUnknown(e.Offset, e.Text)
+		return
+	}
 	r.session = e.Session
 	r.dir, r.branch = e.Dir, e.Branch
 	r.agent = cmp.Or(e.AgentType, e.AgentID)
@@ -110,12 +119,31 @@ func (r *eventReader) personAsked(e *clientfile.Event) {
 	if r.agent != "" || PromptText(e.Text, r.clean) == "" {
 		return
 	}
-	if e.Turn != "" && e.Turn == r.turn && e.Position != r.position {
+	isUnnamed := e.Turn == "" && e.ID != ""
+	if e.IsListed || isUnnamed {
+		r.addWithoutTurn(e)
+		return
+	}
+	isSameTurn := e.Turn != "" && e.Turn == r.turn
+	if isSameTurn && e.Position != r.position {
 		r.turn, r.held = "", nil
 	}
 	r.release()
 	r.position, r.hold = e.Position, true
 	r.prompt(e.Turn, e.Text, e.Time, e.Offset)
+}
+
+// addWithoutTurn reports a prompt of a list, or a prompt whose turn will be named by a line that the client has not
+// written yet. The archive joins it with the same prompt of a turn.
+func (r *eventReader) addWithoutTurn(e *clientfile.Event) {
+	r.release()
+	r.turn = ""
+	r.next = e.Offset
+	r.full = r.most > 0 && e.Offset-r.from >= r.most
+	prompt := r.event(session.Prompt, e.ID, e.Time)
+	prompt.Model, prompt.Text = "", PromptText(e.Text, r.clean)
+	prompt.IsListed = e.IsListed
+	r.report(prompt)
 }
 
 // reportEnded reports a call that has a result, and what a sub-agent of Gemini CLI said in it.
@@ -126,7 +154,8 @@ func (r *eventReader) reportEnded(e *clientfile.Event) {
 	}
 	delete(r.calls, e.ID)
 	o := Outcome{Failed: e.Failed, Exit: e.Exit, Silent: e.Silent, Output: e.Output}
-	if r.client.ShowsResponses && !e.Failed && len(e.Shown) > 0 {
+	hasResponse := r.client.ShowsResponses && len(e.Shown) > 0
+	if hasResponse && !e.Failed {
 		o = DecodeOutcome(e.Shown)
 	}
 	r.call(call.event, call.name, call.args, o)

@@ -15,15 +15,18 @@ type file struct {
 	clean        func(string) string
 	most         int64 // bytes after which reading stops at the next turn (0 means no limit)
 
-	from   int64 // offset at which reading began
-	next   int64 // offset of the last turn
-	end    int64 // end of the lines that were read
-	seen   int64 // end of the lines whose bad lines were counted by an earlier call
-	bad    []UnreadLine
-	at     int64          // offset of the conversation that is read
-	left   map[string]int // numbers of parts of conversations that are left out, by their kind
-	whole  bool           // the texts that a reader keeps back, and an incomplete last line, are read or reported
-	full   bool           // the limit is reached
+	from int64 // offset at which reading began
+	next int64 // offset of the last turn
+	end  int64 // end of the lines that were read
+	seen int64 // end of the lines whose bad lines were counted by an earlier call
+	bad  []UnreadLine
+	at   int64          // offset of the conversation that is read
+	left map[string]int // numbers of parts of conversations that are left out, by their kind
+
+	unknown map[string]int // numbers of parts that are not understood, by their kind
+
+	whole  bool // the texts that a reader keeps back, and an incomplete last line, are read or reported
+	full   bool // the limit is reached
 	events []session.Event
 
 	hold bool            // whether events are held until release
@@ -48,6 +51,10 @@ type UnreadLine struct {
 type LeftOutParts struct {
 	Kind  string // a noun in the plural, such as "tool results"
 	Count int
+
+	// IsUnknown is set if the parts are not kept because they are not understood. A newer version of the client may
+	// have written them.
+	IsUnknown bool
 }
 
 // leaveOut counts a part of a conversation that is not kept, unless an earlier call counted it.
@@ -59,6 +66,17 @@ func (f *file) leaveOut(kind string, count int) {
 		f.left = map[string]int{}
 	}
 	f.left[kind] += count
+}
+
+// addUnknown counts a part that is not understood, unless an earlier call counted it.
+func (f *file) addUnknown(offset int64, kind string) {
+	if offset < f.seen {
+		return
+	}
+	if f.unknown == nil {
+		f.unknown = map[string]int{}
+	}
+	f.unknown[kind]++
 }
 
 // addBad adds a line that cannot be read, unless an earlier call reported it.

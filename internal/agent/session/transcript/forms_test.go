@@ -199,7 +199,8 @@ func TestCompressed(t *testing.T) {
 		t.Errorf("Find = %+v, want the plain transcript only", found)
 	}
 	want, plainCursor := readAll(t, "codex", plain, "")
-	if told(got) != told(want) || len(got) != 5001 || cursor != plainCursor {
+	position := plainCursor[:strings.LastIndexByte(plainCursor, ' ')] // without the checksum
+	if told(got) != told(want) || len(got) != 5001 || cursor != position {
 		t.Errorf(
 			"the compressed transcript gave %d events and the cursor %q, the plain one %d and %q",
 			len(got),

@@ -11,27 +11,32 @@ import (
 // Both are "" if the call started no sub-agent. The tool is either invoke_agent or has the name of
 // the sub-agent.
 func SubagentSaid(tool string, args []byte, output string) (agent, text string) {
-	head, text, ok := strings.Cut(output, "\nResult:\n")
-	named, ok2 := strings.CutPrefix(head, "Subagent '")
-	agent, _, ok3 := strings.Cut(named, "' finished.\nTermination Reason: ")
-	if !ok || !ok2 || !ok3 {
+	head, text, hasResult := strings.Cut(output, "\nResult:\n")
+	named, hasName := strings.CutPrefix(head, "Subagent '")
+	agent, _, hasReason := strings.Cut(named, "' finished.\nTermination Reason: ")
+	isReport := hasResult && hasName && hasReason
+	if !isReport {
 		return "", ""
 	}
 	var in struct {
 		Agent string `json:"agent_name"`
 	}
 	_ = json.Unmarshal(args, &in) // without a name, the call did not start a sub-agent
-	if tool != agent && (tool != "invoke_agent" || in.Agent != agent) {
-		return "", "" // another tool may return a foreign text of this form
+	isInvoked := tool == "invoke_agent" && in.Agent == agent
+	if tool == agent || isInvoked {
+		return agent, reportText(strings.TrimSpace(text))
 	}
-	return agent, reportText(strings.TrimSpace(text))
+	return "", "" // another tool may return a foreign text of this form
 }
 
 // reportText returns the text in a report that is an object with a single member, such as
 // {"response":"It is in b.go."}. Other reports are returned unchanged.
 func reportText(report string) string {
 	var members map[string]json.RawMessage
-	if !strings.HasPrefix(report, "{") || json.Unmarshal([]byte(report), &members) != nil || len(members) != 1 {
+	if !strings.HasPrefix(report, "{") || json.Unmarshal([]byte(report), &members) != nil {
+		return report
+	}
+	if len(members) != 1 {
 		return report
 	}
 	for _, raw := range members {

@@ -70,42 +70,49 @@ func CountingReader(
 		}
 		if leftOut != nil {
 			for kind, count := range f.left {
-				leftOut(LeftOutParts{kind, count})
+				leftOut(LeftOutParts{Kind: kind, Count: count})
+			}
+			for kind, count := range f.unknown {
+				leftOut(LeftOutParts{Kind: kind, Count: count, IsUnknown: true})
 			}
 		}
 		return f.events, next, nil
 	}
 }
 
-// readFrom reads from a cursor, which consists of the last turn's offset and the offset up to which
-// data was read before. It returns the next cursor.
+// readFrom reads from a cursor, and returns the next cursor.
 func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
 	in, err := clientfile.Open(f.path)
 	if err != nil {
 		return cursor, err
 	}
 	defer in.Close()
-	var from, end int64
-	_, err = fmt.Sscanf(cursor, "%d %d", &from, &end)
-	size, isKnown := in.Size()
-	isShorter := isKnown && size < end
-	if err != nil || from < 0 || end < from || isShorter {
-		from, end = 0, -1 // no cursor, or the cursor of another file
-	}
-	if isKnown && size == end {
-		return cursor, nil
-	}
-	f.seen = end
-	if err := f.readEvents(ctx, in, from); err != nil {
+	last := parseCursor(cursor)
+	isSame, err := last.isOf(in)
+	if err != nil {
 		return cursor, err
 	}
-	next := fmt.Sprintf("%d %d", f.next, f.end)
-	if !isKnown && next == cursor {
+	if !isSame {
+		last = readCursor{end: -1}
+	}
+	size, isKnown := in.Size()
+	if isKnown && size == last.end {
+		return cursor, nil
+	}
+	f.seen = last.end
+	if err := f.readEvents(ctx, in, last.turn); err != nil {
+		return cursor, err
+	}
+	next, err := readCursor{turn: f.next, end: f.end}.withSum(in)
+	if err != nil {
+		return cursor, err
+	}
+	if !isKnown && next.String() == cursor {
 		// Without a size, only the end shows that nothing was added.
 		f.events, f.bad = nil, nil
-		f.left = nil
+		f.left, f.unknown = nil, nil
 	}
-	return next, nil
+	return next.String(), nil
 }
 
 // readEvents collects the events of a file from an offset.
@@ -163,7 +170,7 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r *eventReader, 
 		if err != nil && err != io.EOF {
 			return err
 		}
-		if err == io.EOF && !bytes.HasSuffix(b, []byte("\n")) && size <= clientfile.Max && !json.Valid(b) {
+		if err == io.EOF && isIncomplete(b, size) {
 			if f.whole && len(bytes.Trim(b, " \t\r\n\x00")) > 0 {
 				f.addBad(offset, incomplete)
 			}
@@ -182,6 +189,12 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r *eventReader, 
 		}
 	}
 	return nil
+}
+
+// isIncomplete reports whether the last line of a file is still being written. A line that is too long is not regarded
+// as incomplete, so that it is reported.
+func isIncomplete(line []byte, size int64) bool {
+	return size <= clientfile.Max && !bytes.HasSuffix(line, []byte("\n")) && !json.Valid(line)
 }
 
 // give passes a line to the reader. It returns false if the line is empty.

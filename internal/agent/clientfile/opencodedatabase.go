@@ -1,0 +1,230 @@
+// This file reads the sessions of opencode out of its database, in the form that the command opencode export writes.
+//
+// Version 1 has the tables session, message and part. The columns data of a message and a part are the objects that
+// the export contains. Version 2 has the tables session_v2 and session_message, and keeps the tables of version 1. A
+// row of session_message has the type user {"text","files"}, assistant {"model":{"id"},"content":[{"type":"text"|
+// "reasoning"|"tool",…}]}, shell {"command","output","exit"} for a command of the person, compaction {"summary"}, or
+// a type in opencodeRowNotes. The schema is that of packages/opencode in anomalyco/opencode, v2.0.21.
+
+package clientfile
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/base/sqlitefile"
+)
+
+// opencodeRow is a message of a document.
+type opencodeRow struct {
+	Info  map[string]json.RawMessage   `json:"info"`
+	Parts []map[string]json.RawMessage `json:"parts"`
+}
+
+// opencodeSessions returns the IDs of the sessions of both versions. A session may be in the tables of both.
+func opencodeSessions(db *sqlitefile.DB) (ids []string, err error) {
+	for _, table := range []string{"session_v2", "session"} {
+		if !db.HasTables(table) {
+			continue
+		}
+		some, err := tableSessions(table)(db)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, some...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// opencodeDocument returns a session. If both versions have it, the newer one counts.
+func opencodeDocument(db *sqlitefile.DB, _, id string) (any, error) {
+	if db.HasTables("session_v2") {
+		t, err := db.Table("session_v2")
+		if err != nil {
+			return nil, err
+		}
+		rows, err := t.RowsWith("id", id)
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) > 0 {
+			return opencodeSecondDocument(db, rows[0])
+		}
+	}
+	return opencodeFirstDocument(db, id)
+}
+
+// opencodeInfo returns the member info of a session's document.
+func opencodeInfo(session sqlitefile.Row) map[string]any {
+	info := map[string]any{"id": session.Text("id"), "directory": session.Text("directory")}
+	if parent := session.Text("parent_id"); parent != "" {
+		info["parentID"] = parent
+	}
+	return info
+}
+
+// opencodeFirstDocument returns a session of version 1.
+func opencodeFirstDocument(db *sqlitefile.DB, id string) (any, error) {
+	session, messages, err := findRow(db, "session", id, "message", "session_id")
+	if err != nil {
+		return nil, err
+	}
+	_, parts, err := findRow(db, "session", id, "part", "session_id")
+	if err != nil {
+		return nil, err
+	}
+	withID := func(row sqlitefile.Row) map[string]json.RawMessage {
+		object := map[string]json.RawMessage{}
+		_ = json.Unmarshal(columnJSON(row, "data"), &object) // without data, only the ID is known
+		object["id"], _ = json.Marshal(row.Text("id"))
+		return object
+	}
+	order := func(a, b sqlitefile.Row) int { return strings.Compare(a.Text("id"), b.Text("id")) }
+	slices.SortFunc(messages, order) // IDs are in the order of time
+	slices.SortFunc(parts, order)
+	all := []*opencodeRow{}
+	byID := map[string]*opencodeRow{}
+	for _, row := range messages {
+		m := &opencodeRow{Info: withID(row)}
+		byID[row.Text("id")] = m
+		all = append(all, m)
+	}
+	for _, row := range parts {
+		if m := byID[row.Text("message_id")]; m != nil {
+			m.Parts = append(m.Parts, withID(row))
+		}
+	}
+	return map[string]any{"info": opencodeInfo(session), "messages": all}, nil
+}
+
+// opencodeRowNotes contains the types of messages that are not part of the conversation.
+var opencodeRowNotes = wordSet("agent-switched idle model-switched skill synthetic system")
+
+// opencodeRowData is the column data of a message of version 2.
+type opencodeRowData struct {
+	Text  string            `json:"text"`
+	Files []json.RawMessage `json:"files"`
+	Model struct {
+		ID string `json:"id"`
+	} `json:"model"`
+	Content []map[string]json.RawMessage `json:"content"`
+	Command string                       `json:"command"`
+	Output  string                       `json:"output"`
+	Exit    *int                         `json:"exit"`
+	Summary string                       `json:"summary"`
+}
+
+// opencodeSecondDocument returns a session of version 2 in the form of version 1.
+func opencodeSecondDocument(db *sqlitefile.DB, session sqlitefile.Row) (any, error) {
+	t, err := db.Table("session_message")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := t.RowsWith("session_id", session.Text("id"))
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(rows, func(a, b sqlitefile.Row) int { return int(a.Number("seq") - b.Number("seq")) })
+	all := []*opencodeRow{}
+	for _, row := range rows {
+		var data opencodeRowData
+		if !parseObject(columnJSON(row, "data"), &data) {
+			all = append(all, nil) // the reader counts it as unread
+			continue
+		}
+		all = append(all, data.messages(row)...)
+	}
+	return map[string]any{"info": opencodeInfo(session), "messages": all}, nil
+}
+
+// messages returns the messages of version 1 that have the content of a row.
+func (d *opencodeRowData) messages(row sqlitefile.Row) []*opencodeRow {
+	rowType := row.Text("type")
+	id := row.Text("id")
+	user, agent := newOpencodeRow(row, id, "user"), newOpencodeRow(row, id, "assistant")
+	agent.Info["modelID"] = encodeJSON(d.Model.ID)
+	switch rowType {
+	case "user":
+		user.addPart(id, map[string]any{"type": "text", "text": d.Text})
+		for range d.Files {
+			user.addPart(id, map[string]any{"type": "file"})
+		}
+		return []*opencodeRow{user}
+	case "assistant":
+		for _, part := range d.Content {
+			agent.addPart(id, opencodePartObject(part))
+		}
+		return []*opencodeRow{agent}
+	case "shell":
+		user.addPart(id, map[string]any{"type": "text", "text": personRan, "synthetic": true})
+		agent.addPart(id, map[string]any{"type": "tool", "tool": "bash", "callID": id, "state": map[string]any{
+			"status": "completed", "input": map[string]string{"command": d.Command}, "output": d.Output,
+			"metadata": map[string]any{"exit": d.Exit}}})
+		return []*opencodeRow{user, agent}
+	case "compaction":
+		agent.addPart(id, map[string]any{"type": "compaction", "text": d.Summary})
+		return []*opencodeRow{agent}
+	}
+	if opencodeRowNotes[rowType] {
+		return nil
+	}
+	agent.addPart(id, map[string]any{"type": rowType}) // the reader reports an unknown type
+	return []*opencodeRow{agent}
+}
+
+func newOpencodeRow(row sqlitefile.Row, id, role string) *opencodeRow {
+	return &opencodeRow{Info: map[string]json.RawMessage{
+		"id": encodeJSON(id), "role": encodeJSON(role),
+		"time": encodeJSON(map[string]int64{"created": int64(row.Number("time_created"))}),
+	}}
+}
+
+// addPart adds a part, whose ID is made of the message's.
+func (r *opencodeRow) addPart(id string, part map[string]any) {
+	object := map[string]json.RawMessage{"id": encodeJSON(id + "." + strconv.Itoa(len(r.Parts)))}
+	for name, value := range part {
+		object[name] = encodeJSON(value)
+	}
+	r.Parts = append(r.Parts, object)
+}
+
+// opencodePartObject returns a part of version 2 in the form of version 1, in which the parts of a tool have other
+// names, and a tool's output is a text.
+func opencodePartObject(part map[string]json.RawMessage) map[string]any {
+	object := map[string]any{}
+	for name, value := range part {
+		object[name] = value
+	}
+	if string(part["type"]) != `"tool"` {
+		delete(object, "id")
+		return object
+	}
+	var state struct {
+		Status   string          `json:"status"`
+		Input    json.RawMessage `json:"input"`
+		Content  json.RawMessage `json:"content"`
+		Metadata json.RawMessage `json:"metadata"`
+		Error    struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	var times struct {
+		Completed int64 `json:"completed"`
+	}
+	parseObject(part["state"], &state) // a state that cannot be parsed has no result
+	parseObject(part["time"], &times)
+	return map[string]any{"type": "tool", "tool": part["name"], "callID": part["id"], "state": map[string]any{
+		"status": state.Status, "input": orNull(state.Input), "output": Text(state.Content, "text"),
+		"error": state.Error.Message, "metadata": orNull(state.Metadata),
+		"time": map[string]int64{"end": times.Completed},
+	}}
+}
+
+// encodeJSON returns a value as JSON. Texts, numbers and JSON can be encoded.
+func encodeJSON(value any) json.RawMessage {
+	b, _ := json.Marshal(value)
+	return b
+}

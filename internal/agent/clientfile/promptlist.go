@@ -1,0 +1,168 @@
+// This file reads the lists of prompts that clients keep beside their transcripts. A list also has the prompts of
+// sessions whose transcript was deleted, or that an old version of the client never stored.
+//
+//	Claude Code  ~/.claude/history.jsonl  {"display","pastedContents":{N:{"type","content"}},"timestamp","project",
+//	                                      "sessionId"}
+//	Codex        ~/.codex/history.jsonl   {"session_id","ts","text"}
+//	Gemini CLI   ~/.gemini/tmp/PROJECT/logs.json, an array of {"sessionId","messageId","timestamp","type","message"}
+//	Qwen Code    ~/.qwen/tmp/PROJECT/logs.json, the same
+//
+// A list has less information than a transcript, so its prompts are reported only if there is no transcript of the
+// session.
+
+package clientfile
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Names of the files with lists of prompts.
+const (
+	promptLines    = "history.jsonl"
+	promptDocument = "logs.json"
+)
+
+// isPromptList reports whether a file is a list of prompts.
+func isPromptList(path string) bool {
+	base := filepath.Base(path)
+	return base == promptLines || base == promptDocument
+}
+
+// promptLine is an element of a list, with the names of all clients.
+type promptLine struct {
+	Display string          `json:"display"`
+	Pasted  json.RawMessage `json:"pastedContents"`
+	Stamp   json.RawMessage `json:"timestamp"`
+	Project string          `json:"project"`
+	Session string          `json:"sessionId"`
+
+	SessionID string          `json:"session_id"`
+	Seconds   json.RawMessage `json:"ts"`
+	Text      string          `json:"text"`
+
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+// isLine reports whether the element has the fields of a list.
+func (p *promptLine) isLine() bool {
+	isClaude := p.Display != "" && p.Stamp != nil
+	isCodex := p.SessionID != "" && p.Seconds != nil
+	isGemini := p.Session != "" && p.Type != "" && p.Stamp != nil
+	return isClaude || isCodex || isGemini
+}
+
+// promptList is the state of reading a list of prompts.
+type promptList struct {
+	dir string // project directory of the whole list, or ""
+
+	// hasTranscript reports whether a transcript of the session exists.
+	hasTranscript func(session string) bool
+}
+
+// newPromptList returns a reader for the list at path. The transcripts are below the given directories, which are
+// relative to the directory of the list.
+func newPromptList(path string, transcripts ...string) EventReader {
+	names := sync.OnceValue(func() string {
+		var all strings.Builder
+		for _, dir := range transcripts {
+			root := filepath.Join(filepath.Dir(path), dir)
+			// A directory that cannot be read is named when its transcripts are looked for.
+			_ = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+				if err == nil && !entry.IsDir() {
+					all.WriteString(filepath.Base(file) + "\n")
+				}
+				return nil
+			})
+		}
+		return all.String()
+	})
+	return &promptList{dir: geminiRoot(filepath.Dir(path)), hasTranscript: func(session string) bool {
+		// The file names of Gemini CLI have only the first 8 characters.
+		return strings.Contains(names(), session[:min(len(session), 8)])
+	}}
+}
+
+// ReadLine implements [EventReader]. A line may be a whole list.
+func (p *promptList) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+	line = bytes.TrimSpace(line)
+	if !bytes.HasPrefix(line, []byte("[")) {
+		return p.readElement(line, offset, yield)
+	}
+	isRead := true
+	eachElement(line, func(element []byte) {
+		isRead = p.readElement(element, offset, yield) && isRead
+	})
+	return isRead
+}
+
+// readElement reads an element of a list.
+func (p *promptList) readElement(element []byte, offset int64, yield func(*Event)) bool {
+	var l promptLine
+	if !Decode(element, &l) {
+		return false
+	}
+	e := Event{Kind: EventPrompt, IsListed: true, Offset: offset, Dir: cmp.Or(l.Project, p.dir),
+		Session: cmp.Or(l.Session, l.SessionID), Time: parseTime(l.Stamp)}
+	if e.Time.IsZero() {
+		e.Time = parseTime(l.Seconds)
+	}
+	e.Text = cmp.Or(l.prompt(), l.Text, l.Message)
+	switch {
+	case !l.isLine():
+		e.reportUnknown("lines", l.Type, yield)
+	case l.Type != "" && l.Type != "user":
+		e.reportUnknown("messages", l.Type, yield)
+	case e.Session == "":
+		e.reportLeftOut("prompts without a session", 1, yield)
+	case isShellLine(e.Text), isBuiltin(e.Text), p.hasTranscript(e.Session):
+	default:
+		yield(&e)
+	}
+	return true
+}
+
+// isShellLine reports whether the person typed a command for the shell.
+func isShellLine(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "!") }
+
+// pastedText matches what Claude Code shows in place of a long text that was pasted.
+var pastedText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[Pasted text #(\d+)[^\]]*\]`)
+})
+
+// prompt returns a prompt of Claude Code, with the texts that were pasted.
+func (p *promptLine) prompt() string {
+	var pasted map[string]struct {
+		Content string `json:"content"`
+	}
+	if !strings.Contains(p.Display, "[Pasted text #") || !parseObject(p.Pasted, &pasted) {
+		return p.Display
+	}
+	return pastedText().ReplaceAllStringFunc(p.Display, func(place string) string {
+		number := pastedText().FindStringSubmatch(place)[1]
+		return cmp.Or(pasted[number].Content, place) // long texts are stored elsewhere
+	})
+}
+
+// geminiRoot returns the project directory that is stored in a file of the project's directory in
+// ~/.gemini/tmp. It returns "" if the file does not exist.
+func geminiRoot(project string) string {
+	in, err := vfs.OpenRegular(filepath.Join(project, ".project_root"))
+	if err != nil {
+		return ""
+	}
+	defer in.Close()
+	// Ignore an error: an incomplete path does not exist, and callers handle this.
+	b, _ := io.ReadAll(io.LimitReader(in, 1<<12))
+	return strings.TrimSpace(string(b))
+}

@@ -1,0 +1,195 @@
+// This file tests that what a reader leaves out or does not understand is counted, and that commands of the person are
+// no prompts.
+
+package transcript_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
+)
+
+// countParts reads a transcript, and returns its events and the parts that are not kept, each on a line.
+func countParts(t *testing.T, client, path string) (events string, parts []string) {
+	t.Helper()
+	some, next, err := transcript.CountingReader(strings.TrimSpace, func(l transcript.UnreadLine) {
+		t.Errorf("unread: %+v", l)
+	}, func(p transcript.LeftOutParts) {
+		line := fmt.Sprint(p.Count, " ", p.Kind)
+		if p.IsUnknown {
+			line = "unknown: " + line
+		}
+		parts = append(parts, line)
+	})(t.Context(), client, path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next == "" {
+		t.Error("the reader returned no cursor")
+	}
+	slices.Sort(parts)
+	return told(some), parts
+}
+
+const (
+	geminiHead  = `{"sessionId":"s1","projectHash":"h","startTime":"2026-03-30T10:28:00.000Z","kind":"main"}`
+	geminiTime  = `"timestamp":"2026-03-30T10:28:04.070Z",`
+	copilotHead = `{"type":"session.start","timestamp":"2026-03-01T10:01:00Z","data":{"sessionId":"s1","producer":"copilot-agent"}}`
+	copilotTime = `"timestamp":"2026-03-01T10:01:01Z",`
+	copilotCall = `"data":{"toolCallId":"c1","toolName":"bash","arguments":{"command":"ls"}}}`
+	qwenHead    = `{"sessionId":"s1","timestamp":"2026-03-01T10:01:00Z",`
+	codexText   = codexHead + `"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":`
+)
+
+// opencodeSession returns an exported session of opencode with messages.
+func opencodeSession(messages ...string) string {
+	return `{"info":{"id":"ses_1","directory":"/home/pat/harbor"},` + "\n" + `"messages":[` +
+		strings.Join(messages, ",") + `]}`
+}
+
+// TestPersonShell reads commands that the person ran, in the form of each client. Such a command is a call of the tool
+// user_shell, and never a prompt.
+func TestPersonShell(t *testing.T) {
+	for _, tt := range []struct {
+		name, client, file string
+		lines              []string
+		want               string
+	}{
+		{"Claude Code", "claude", "1.jsonl", []string{
+			claudeHead + `"type":"user","uuid":"u1","promptId":"p1","message":{"content":"Raise the jetty."}}`,
+			claudeHead + `"type":"user","uuid":"u2","promptId":"p2","message":{"content":"<bash-input>git status</bash-input>"}}`,
+			claudeHead + `"type":"user","uuid":"u3","promptId":"p2","message":{"content":"<bash-stdout>clean</bash-stdout><bash-stderr></bash-stderr>"}}`,
+			claudeHead + `"type":"user","uuid":"u4","message":{"content":[{"type":"text","text":"<bash-input> make\n all </bash-input>"}]}}`,
+			claudeHead + `"type":"user","uuid":"u5","message":{"content":[{"type":"text","text":"<bash-stderr>no rule</bash-stderr>"}]}}`,
+			claudeHead + `"type":"user","uuid":"u6","message":{"content":"<bash-stdout>of an earlier command</bash-stdout>"}}`,
+			claudeHead + `"type":"user","uuid":"u7","message":{"content":"What does <bash-input> mean?"}}`,
+		}, "prompt Raise the jetty.\ncall user_shell git status\ncall user_shell make\n all\n" +
+			"prompt What does <bash-input> mean?"},
+		{"Codex", "codex", "rollout-1.jsonl", []string{
+			codexMeta,
+			codexText + `"Raise the jetty."}]}}`,
+			codexText + `"<user_shell_command>\n<command>\ngo test ./...\n</command>\n<result>\nExit code: 2\nDuration: 0.1 seconds\nOutput:\nFAIL\n</result>\n</user_shell_command>"}]}}`,
+		}, "prompt Raise the jetty.\nfailed user_shell go test ./..."},
+		{"Gemini CLI", "gemini", "session-1.jsonl", []string{
+			geminiHead,
+			`{"id":"m1",` + geminiTime + `"type":"user","content":[{"text":"I ran the following shell command:\n` +
+				"```sh\\ngit diff --stat\\n```\\n\\nThis produced the following result:\\n```\\n a.go | 1 +\\n```" + `"}]}`,
+			`{"id":"m2",` + geminiTime + `"type":"user","content":"I ran the following shell command:\nls\n\nThis produced the following result:\na.go"}`,
+			`{"id":"m3",` + geminiTime + `"type":"user","content":"I ran the following shell command: ls. Why does it fail?"}`,
+		}, "call user_shell git diff --stat\ncall user_shell ls\n" +
+			"prompt I ran the following shell command: ls. Why does it fail?"},
+		{"Qwen Code", "qwen", "1.jsonl", []string{
+			qwenHead + `"uuid":"u1","type":"user","provenance":"real_user","message":{"parts":[{"text":"I ran the following shell command:\n` +
+				"```sh\\nls\\n```\\n\\nThis produced the following result:\\n```\\na.go\\n```" + `"}]}}`,
+		}, "call user_shell ls"},
+		{"Copilot CLI", "copilot", "events.jsonl", []string{
+			copilotHead,
+			`{"type":"tool.user_requested",` + copilotTime + copilotCall,
+			`{"type":"tool.execution_start",` + copilotTime + copilotCall,
+			`{"type":"tool.execution_complete",` + copilotTime +
+				`"data":{"toolCallId":"c1","success":true,"result":{"content":"a.go"}}}`,
+		}, "call user_shell ls"},
+		{"opencode", "opencode", "session.json", []string{opencodeSession(
+			`{"info":{"id":"m1","role":"user","time":{"created":1760000000000}},"parts":[{"id":"p1","type":"text","synthetic":true,"text":"The following tool was executed by the user"}]}`,
+			`{"info":{"id":"m2","role":"assistant","time":{"created":1760000001000}},"parts":[{"id":"p2","type":"tool","tool":"bash","callID":"c1","state":{"status":"completed","input":{"command":"ls"},"output":"a.go"}}]}`,
+			`{"info":{"id":"m3","role":"assistant","time":{"created":1760000002000}},"parts":[{"id":"p3","type":"tool","tool":"bash","callID":"c2","state":{"status":"completed","input":{"command":"make"},"output":""}}]}`,
+		)}, "call user_shell ls\ncall bash make"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			events, parts := countParts(t, tt.client, write(t, tt.file, tt.lines...))
+			if events != tt.want || len(parts) > 0 {
+				t.Errorf("the events are\n%s\nwant\n%s\nparts: %q", events, tt.want, parts)
+			}
+		})
+	}
+}
+
+// TestParts reads transcripts with images beside texts, and with lines, events and blocks of types that no version of
+// the client has. Types that a client is known to write beside the conversation are not counted.
+func TestParts(t *testing.T) {
+	for _, tt := range []struct {
+		name, client, file string
+		lines              []string
+		want               string
+		parts              []string
+	}{
+		{"Claude Code", "claude", "1.jsonl", []string{
+			claudeHead + `"type":"user","uuid":"u1","message":{"content":[{"type":"text","text":"What is this?"},{"type":"image","source":{}},{"type":"document"}]}}`,
+			claudeHead + `"type":"assistant","uuid":"u2","message":{"model":"m","content":[{"type":"text","text":"A crane."},{"type":"hologram","data":"x"},{"type":"redacted_thinking","data":"x"},{"type":"aside","text":"By the way."}]}}`,
+			claudeHead + `"type":"attachment","uuid":"u3","attachment":{"type":"queued_command","commandMode":"prompt","prompt":[{"type":"image"},{"type":"text","text":"And this?"}]}}`,
+			`{"type":"file-history-snapshot","messageId":"u1"}`,
+			`{"type":"ai-title","sessionId":"s1","aiTitle":"Cranes"}`,
+			`{"type":"hologram","sessionId":"s1"}`,
+			`{"type":"hologram","sessionId":"s1"}`,
+		}, "prompt What is this?\ntext A crane.\ntext By the way.\nprompt And this?", []string{
+			"3 images and other files", `unknown: 1 blocks of the type "hologram"`,
+			`unknown: 2 lines of the type "hologram"`}},
+		{"Codex", "codex", "rollout-1.jsonl", []string{
+			codexMeta,
+			codexText + `"Raise the jetty."},{"type":"input_image","image_url":"data:x"}]}}`,
+			codexHead + `"event_msg","payload":{"type":"user_message","message":"Raise the jetty.","images":["data:x"]}}`,
+			codexHead + `"event_msg","payload":{"type":"item_completed","item":{"type":"Plan","id":"i1","text":"1. Raise."}}}`,
+			codexHead + `"event_msg","payload":{"type":"item_completed","item":{"type":"Sleep","id":"i2"}}}`,
+			codexHead + `"event_msg","payload":{"type":"item_completed","item":{"type":"Hologram","id":"i3"}}}`,
+			codexHead + `"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}`,
+			codexHead + `"event_msg","payload":{"type":"hologram"}}`,
+			codexHead + `"response_item","payload":{"type":"compaction_summary","encrypted_content":"x"}}`,
+			codexHead + `"response_item","payload":{"type":"hologram"}}`,
+			codexHead + `"world_state","payload":{"full":true}}`,
+			codexHead + `"hologram","payload":{}}`,
+		}, "prompt Raise the jetty.\ntext 1. Raise.", []string{
+			"1 images and other files", `unknown: 1 events of the type "hologram"`,
+			`unknown: 1 items of the type "Hologram"`,
+			`unknown: 1 items of the type "hologram"`, `unknown: 1 lines of the type "hologram"`}},
+		{"Gemini CLI", "gemini", "session-1.jsonl", []string{
+			geminiHead,
+			`{"id":"m1",` + geminiTime + `"type":"user","content":[{"text":"What is this?"},{"inlineData":{"data":"x"}}]}`,
+			`{"id":"m2",` + geminiTime + `"type":"info","content":"Update available."}`,
+			`{"id":"m3",` + geminiTime + `"type":"hologram","content":"x"}`,
+			`{"id":"m3",` + geminiTime + `"type":"hologram","content":"xy"}`,
+			`{"$set":{"memoryScratchpad":{}}}`,
+			`{"$merge":{}}`,
+		}, "prompt What is this?", []string{
+			"1 images and other files", "unknown: 1 lines without a type",
+			`unknown: 1 messages of the type "hologram"`}},
+		{"Qwen Code", "qwen", "1.jsonl", []string{
+			qwenHead + `"uuid":"u1","type":"user","provenance":"real_user","message":{"parts":[{"text":"What is this?"},{"inlineData":{"data":"x"}}]}}`,
+			qwenHead + `"uuid":"u2","type":"user","provenance":"goal_runtime","message":{"parts":[{"text":"Continue with the goal."}]}}`,
+			qwenHead + `"uuid":"u3","type":"user","subtype":"realtime_message","message":{"parts":[{"text":"Said aloud."}]}}`,
+			qwenHead + `"uuid":"u4","type":"user","subtype":"hologram","message":{"parts":[{"text":"x"}]}}`,
+			qwenHead + `"uuid":"u5","type":"system","subtype":"rewind"}`,
+			qwenHead + `"uuid":"u6","type":"system","subtype":"hologram"}`,
+			qwenHead + `"uuid":"u7","type":"hologram"}`,
+		}, "prompt What is this?\nprompt Said aloud.", []string{
+			"1 images and other files", `unknown: 1 lines of the type "hologram"`,
+			`unknown: 1 system lines of the type "hologram"`, `unknown: 1 user lines of the type "hologram"`}},
+		{"Copilot CLI", "copilot", "events.jsonl", []string{
+			copilotHead,
+			`{"type":"user.message",` + copilotTime + `"data":{"content":"What is this?","attachments":[{"type":"file"}],"interactionId":"i1"}}`,
+			`{"type":"session.usage_checkpoint",` + copilotTime + `"data":{}}`,
+			`{"type":"hologram.shown",` + copilotTime + `"data":{}}`,
+		}, "prompt What is this?", []string{
+			"1 images and other files", `unknown: 1 lines of the type "hologram.shown"`}},
+		{"opencode", "opencode", "session.json", []string{opencodeSession(
+			`{"info":{"id":"m1","role":"user","time":{"created":1760000000000}},"parts":[{"id":"p1","type":"text","text":"What is this?"},{"id":"p2","type":"file"},{"id":"p3","type":"hologram"}]}`,
+			`{"info":{"id":"m2","role":"assistant","time":{"created":1760000001000}},"parts":[{"id":"p4","type":"step-start"},{"id":"p5","type":"text","text":"A crane."},{"id":"p6","type":"hologram"}]}`,
+		)}, "prompt What is this?\ntext A crane.", []string{
+			"1 images and other files", `unknown: 2 parts of the type "hologram"`}},
+		{"pi", "pi", "1.jsonl", []string{
+			`{"type":"session","id":"s1","timestamp":"2026-03-01T10:01:00Z","cwd":"/home/pat/harbor"}`,
+			`{"type":"message","id":"e1","timestamp":"2026-03-01T10:01:01Z","message":{"role":"user","content":[{"type":"text","text":"What is this?"},{"type":"image","data":"x"},{"type":"hologram"}]}}`,
+		}, "prompt What is this?", []string{
+			"1 images and other files", `unknown: 1 blocks of the type "hologram"`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			events, parts := countParts(t, tt.client, write(t, tt.file, tt.lines...))
+			if events != tt.want || !slices.Equal(parts, tt.parts) {
+				t.Errorf("the events are\n%s\nwant\n%s\nthe parts are\n%s\nwant\n%s", events, tt.want,
+					strings.Join(parts, "\n"), strings.Join(tt.parts, "\n"))
+			}
+		})
+	}
+}
